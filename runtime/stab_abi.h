@@ -1,0 +1,300 @@
+// The agreement between instrumenter, runtime, helper and launcher: settings, section names, the metadata
+// of the code, the pads of the stack. docs/abi.md says the same for people.
+//
+// Everything here is on disk or crosses a process border: fields are never reordered or reused. A change
+// bumps kAbiVersion in the same commit; a runtime that meets another version runs the program unmoved and
+// says so in the dose report. Plain C++ without the standard library, so that every side can include it.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace stab::abi {
+
+inline constexpr uint32_t kAbiVersion = 1;
+
+// ---------------------------------------------------------------------------------------------------------
+// Settings
+//
+// Read once, before main. Either STAB= (written by our launcher, constant length, so that cells don't differ
+// in the size of the environment) or the readable STAB_CODE, STAB_STACK, STAB_HEAP, STAB_EPOCH, STAB_SEED,
+// STAB_REPORT. Both at once, an unknown STAB_* name, or a bad value: one line on stderr, exit 125.
+
+// Do not renumber: stored by the lab.
+enum class CodeMode : uint8_t { kOff = 0, kCopy = 1, kOnce = 2, kShuffle = 3, kPad = 4 };
+enum class StackMode : uint8_t { kOff = 0, kZero = 1, kOn = 2, kRecursive = 3 };
+enum class HeapMode : uint8_t { kOff = 0, kBase = 1, kPage = 2, kShuffle = 3 };
+
+// Words of the readable variables, indexed by the enums; the letters of STAB= likewise.
+inline constexpr const char* kCodeWords[] = {"off", "copy", "once", "shuffle", "pad"};
+inline constexpr const char* kStackWords[] = {"off", "zero", "on", "recursive"};
+inline constexpr const char* kHeapWords[] = {"off", "base", "page", "shuffle"};
+inline constexpr char kCodeLetters[] = "-1osp";
+inline constexpr char kStackLetters[] = "-zor";
+inline constexpr char kHeapLetters[] = "-bps";
+
+inline constexpr uint64_t kDefaultEpochNs = 500'000'000;  // the paper's 500 ms
+inline constexpr uint64_t kMinEpochNs = 100'000;          // below 0.1 ms the helper can't keep up
+inline constexpr uint64_t kMaxEpochNs = 3'600'000'000'000;
+
+// Exit code for settings that can't be obeyed; 125 as env(1), timeout(1) and git-bisect use it.
+inline constexpr int kExitBadSettings = 125;
+
+struct Settings {
+  CodeMode code = CodeMode::kOff;
+  StackMode stack = StackMode::kOff;
+  HeapMode heap = HeapMode::kOff;
+  uint64_t seed = 0;
+  uint64_t epoch_ns = kDefaultEpochNs;
+  int helper_cpu = -1;     // CPU the helper pins itself to, -1: wherever it may run
+  int helper_socket = -1;  // inherited descriptor of a waiting stab-helper, -1: start our own (standalone)
+  int report = -1;         // inherited descriptor that takes the dose report, -1: none or STAB_REPORT=path
+};
+
+// STAB=01,sop,... is exactly this long, whatever it says:
+//   VV,csh,SSSSSSSSSSSSSSSS,EEEEEEEEEEEEE,CCCC,HHHH,RRRR
+// VV version in decimal; c s h the letters above; S seed, 16 hex digits; E epoch in ns, 13 decimal digits;
+// C helper CPU, H helper socket, R report descriptor, 4 decimal digits each, "----" for -1.
+inline constexpr char kSettingsName[] = "STAB";
+inline constexpr size_t kSettingsLength = 2 + 1 + 3 + 1 + 16 + 1 + 13 + 1 + 4 + 1 + 4 + 1 + 4;
+
+namespace detail {
+inline char* put_number(char* at, uint64_t value, int digits, unsigned base) {
+  for (int i = digits - 1; i >= 0; --i, value /= base) at[i] = "0123456789abcdef"[value % base];
+  return at + digits;
+}
+inline char* put_optional(char* at, int value) {
+  if (value >= 0) return put_number(at, static_cast<uint64_t>(value), 4, 10);
+  for (int i = 0; i < 4; ++i) at[i] = '-';
+  return at + 4;
+}
+inline bool get_number(const char*& at, int digits, unsigned base, uint64_t& value) {
+  value = 0;
+  for (int i = 0; i < digits; ++i) {
+    const char c = *at++;
+    unsigned digit = 99;
+    if (c >= '0' && c <= '9') digit = static_cast<unsigned>(c - '0');
+    if (c >= 'a' && c <= 'f') digit = static_cast<unsigned>(c - 'a') + 10;
+    if (digit >= base) return false;
+    value = value * base + digit;
+  }
+  return true;
+}
+inline bool get_optional(const char*& at, int& value) {
+  if (at[0] == '-' && at[1] == '-' && at[2] == '-' && at[3] == '-') {
+    at += 4;
+    value = -1;
+    return true;
+  }
+  uint64_t number = 0;
+  if (!get_number(at, 4, 10, number)) return false;
+  value = static_cast<int>(number);
+  return true;
+}
+inline bool get_letter(const char*& at, const char* letters, uint8_t& index) {
+  for (index = 0; letters[index] != 0; ++index)
+    if (letters[index] == *at) return ++at, true;
+  return false;
+}
+}  // namespace detail
+
+// Writes kSettingsLength characters and a final 0 to out. pre: out holds kSettingsLength + 1 bytes,
+// descriptors and CPU are below 10000, epoch_ns below 10^13.
+inline void encode_settings(const Settings& settings, char* out) {
+  char* at = detail::put_number(out, kAbiVersion, 2, 10);
+  *at++ = ',';
+  *at++ = kCodeLetters[static_cast<uint8_t>(settings.code)];
+  *at++ = kStackLetters[static_cast<uint8_t>(settings.stack)];
+  *at++ = kHeapLetters[static_cast<uint8_t>(settings.heap)];
+  *at++ = ',';
+  at = detail::put_number(at, settings.seed, 16, 16);
+  *at++ = ',';
+  at = detail::put_number(at, settings.epoch_ns, 13, 10);
+  *at++ = ',';
+  at = detail::put_optional(at, settings.helper_cpu);
+  *at++ = ',';
+  at = detail::put_optional(at, settings.helper_socket);
+  *at++ = ',';
+  at = detail::put_optional(at, settings.report);
+  *at = 0;
+}
+
+// False unless text is exactly what encode_settings writes for this version.
+inline bool decode_settings(const char* text, Settings& out) {
+  size_t length = 0;
+  while (length <= kSettingsLength && text[length] != 0) ++length;
+  if (length != kSettingsLength) return false;
+  const char* at = text;
+  const auto comma = [&at] { return *at++ == ','; };
+  uint64_t version = 0;
+  uint8_t code = 0, stack = 0, heap = 0;
+  Settings settings;
+  if (!detail::get_number(at, 2, 10, version) || version != kAbiVersion || !comma()) return false;
+  if (!detail::get_letter(at, kCodeLetters, code) || !detail::get_letter(at, kStackLetters, stack) ||
+      !detail::get_letter(at, kHeapLetters, heap) || !comma())
+    return false;
+  if (!detail::get_number(at, 16, 16, settings.seed) || !comma()) return false;
+  if (!detail::get_number(at, 13, 10, settings.epoch_ns) || !comma()) return false;
+  if (settings.epoch_ns < kMinEpochNs || settings.epoch_ns > kMaxEpochNs) return false;
+  if (!detail::get_optional(at, settings.helper_cpu) || !comma()) return false;
+  if (!detail::get_optional(at, settings.helper_socket) || !comma()) return false;
+  if (!detail::get_optional(at, settings.report)) return false;
+  settings.code = static_cast<CodeMode>(code);
+  settings.stack = static_cast<StackMode>(stack);
+  settings.heap = static_cast<HeapMode>(heap);
+  out = settings;
+  return true;
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// Sections the pass emits
+
+// u32 slots, read-only and allocated; __start_stab_pads and __stop_stab_pads bound them. A function's entry
+// loads its slot and moves the stack pointer by (slot & kPadMask). The helper rewrites the slots through a
+// shared mapping; the program itself can only read them.
+inline constexpr char kPadsSection[] = "stab_pads";
+inline constexpr uint32_t kPadMask = 4080;     // multiples of 16 up to one page: uniform over 64 L1 sets
+inline constexpr uint32_t kPadRecursive = 1;   // set by post-link in the slot's file content: stays 0 unless
+                                               // STAB_STACK=recursive
+
+// One entry for each function that our pass has seen, emitted as !pcsections metadata: i32, the function's
+// address minus the entry's own. A function that is not listed is foreign and never moves. Absent in a binary
+// that none of our compilers made: then every well-formed function may move.
+inline constexpr char kFunctionsSection[] = "stab_funcs";
+
+// One entry for each computed-goto table whose every use the pass has proven to be an indirect branch of one
+// function (no label is stored anywhere): i32, the table's address minus the entry's own. Only these may be
+// copied with their function; labels of other tables keep their addresses in the original body.
+inline constexpr char kGotosSection[] = "stab_gotos";
+
+// ---------------------------------------------------------------------------------------------------------
+// .stab.code: what post-link knows of the final bytes. Not allocated; the helper reads it from the file.
+//
+//   CodeHeader | CodeFunction[function_count] | CodeTable[table_count] | u32 targets[target_count]
+//   | DirectedFixup[directed_count] | u16 fixed[fixed_count]
+//
+// Functions are sorted by start and don't overlap. Immovable ones are listed too, for the dose and for
+// szc --stab-info; they own no fix-ups and no tables.
+//
+// The rule. X[t] is new minus original address of t. A PC-relative field of a moved body becomes
+// disp + X[target] - X[body]; an absolute one becomes value + X[target]. X is non-zero only for entries of
+// movable functions that are called or jumped to, and for the body's own tables. Whatever materializes a
+// function's or a label's address keeps the original one. References inside the body need no fix-up.
+
+inline constexpr char kCodeSection[] = ".stab.code";
+inline constexpr char kCodeMagic[8] = {'S', 'T', 'A', 'B', 'C', 'O', 'D', 'E'};
+
+// Do not renumber. Why a function never moves.
+enum class Immovable : uint8_t {
+  kNo = 0,               // it moves
+  kNoSize = 1,           // its symbol has no size
+  kTooShort = 2,         // fewer than 5 bytes: no room for jmp rel32
+  kEntryCrosses8 = 3,    // its first 5 bytes cross an aligned 8-byte word: can't be patched by one store
+  kEntryIsTarget = 4,    // something jumps to its bytes 1 to 4 that will run in the original body
+  kForeign = 5,          // not compiled by our drivers (crt, libc's static parts, assembly)
+  kReturnsTwice = 6,     // calls setjmp, getcontext, vfork or the like
+  kUndecodable = 7,      // bytes that the disassembler rejects, or that end in the middle of an instruction
+  kCrossShortJump = 8,   // an 8-bit jump leaves or enters it
+  kOverlaps = 9,         // another symbol starts inside it with another end
+  kRuntime = 10,         // belongs to our own runtime
+  kUnresolvedField = 11, // a PC-relative field whose target can't be told apart
+};
+inline constexpr const char* kImmovableWords[] = {
+    "moves",        "no-size",     "too-short",        "entry-crosses-8", "entry-is-target",  "foreign",
+    "returns-twice", "undecodable", "cross-short-jump", "overlaps",        "runtime", "unresolved-field"};
+
+// CodeHeader::flags
+inline constexpr uint64_t kCodeSwitchesStacks = 1;  // makecontext, swapcontext or code that loads rsp from
+                                                    // memory: suspended stacks may hold return addresses
+
+struct CodeHeader {
+  char magic[8];
+  uint32_t version;         // kAbiVersion
+  uint32_t header_bytes;    // sizeof(CodeHeader)
+  uint64_t text_start;      // link-time address of the first executable byte covered; page aligned
+  uint64_t text_bytes;      // up to the end of the executable segment; not rounded
+  uint64_t text_hash;       // hash64 of those bytes in the file
+  uint64_t flags;
+  uint32_t function_count;
+  uint32_t table_count;
+  uint32_t target_count;
+  uint32_t directed_count;
+  uint32_t fixed_count;
+  uint32_t reserved;        // 0
+};
+
+// CodeFunction::flags
+inline constexpr uint8_t kFrontNop = 1;  // the first instruction is one byte long: the copy gets a 2-byte nop in
+                                         // front, so that retiring it overwrites no instruction boundary
+
+struct CodeFunction {
+  uint32_t start;           // from text_start
+  uint32_t bytes;
+  uint32_t first_directed;  // DirectedFixup[first_directed .. + directed_count)
+  uint32_t directed_count;
+  uint32_t first_fixed;     // u16 fixed[first_fixed .. + fixed_count)
+  uint32_t fixed_count;
+  uint32_t first_table;     // CodeTable[first_table .. + table_count)
+  uint16_t table_count;
+  Immovable immovable;
+  uint8_t flags;
+};
+
+// Do not renumber.
+enum class TableKind : uint8_t {
+  kRelative32 = 0,  // i32 entries: target - table (position independent)
+  kAbsolute64 = 1,  // u64 entries: target
+};
+
+// A jump table of one function, all of whose targets lie inside that function. It is copied and retargeted
+// with each copy of the function.
+struct CodeTable {
+  uint64_t address;       // link-time address of the table
+  uint32_t first_target;  // u32 targets[first_target .. + entry_count): offsets from the function's start
+  uint32_t entry_count;
+  TableKind kind;
+  uint8_t reserved[7];    // 0
+};
+
+// Do not renumber.
+enum class FixupKind : uint8_t {
+  kPcFunction = 0,  // disp32 to the entry of function `target` (index): call, jmp or jcc
+  kPcTable = 1,     // disp32 to table `target` (index into all tables): lea table(%rip)
+  kAbsTable = 2,    // 32-bit sign-extended absolute address inside table `target`: jmp *table(,%rax,8)
+};
+
+struct DirectedFixup {
+  uint32_t at;              // offset of the 4-byte field from the function's start
+  uint32_t kind_and_target; // FixupKind in the top 2 bits, target index below
+  FixupKind kind() const { return static_cast<FixupKind>(kind_and_target >> 30); }
+  uint32_t target() const { return kind_and_target & 0x3fffffff; }
+};
+
+// The fixed list of a function holds its disp32 fields whose target does not move (X[target] = 0): each
+// entry is the distance in bytes from the previous field's offset (from the function's start for the first).
+// kFixedSkip means: go kFixedSkip bytes ahead, no field there.
+inline constexpr uint16_t kFixedSkip = 0xffff;
+
+static_assert(sizeof(CodeHeader) == 72);
+static_assert(sizeof(CodeFunction) == 32);
+static_assert(sizeof(CodeTable) == 24);
+static_assert(sizeof(DirectedFixup) == 8);
+
+// The hash of CodeHeader::text_hash: 8-byte little-endian words, each mixed by multiply and rotate, the tail
+// padded with zeros. Detects a changed text; not cryptographic.
+inline uint64_t hash64(const void* data, size_t bytes) {
+  const unsigned char* at = static_cast<const unsigned char*>(data);
+  uint64_t hash = 0x9e3779b97f4a7c15u ^ bytes;
+  while (bytes > 0) {
+    const size_t step = bytes < 8 ? bytes : 8;
+    uint64_t word = 0;
+    __builtin_memcpy(&word, at, step);
+    hash = (hash ^ word) * 0xff51afd7ed558ccdu;
+    hash = (hash << 29) | (hash >> 35);
+    at += step;
+    bytes -= step;
+  }
+  return hash ^ (hash >> 32);
+}
+
+}  // namespace stab::abi
