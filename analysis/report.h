@@ -1,0 +1,163 @@
+// Report: what an experiment says, as plain data, and its renderings. One structure feeds the terminal, JSON,
+// Markdown, CSV and R, so they can't disagree.
+//
+// Nothing in a report is NaN or infinite. A number that can't be had is absent, and the item's `refused` says
+// why in words.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/samples.h"
+#include "base/result.h"
+
+namespace stab::analysis {
+
+enum class Verdict {
+  kChanged,     // the (1 - alpha) interval excludes no difference and isn't inside the margin
+  kEquivalent,  // the (1 - 2 alpha) interval lies inside the margin
+  kUnsure,      // neither: more trials are needed
+  kWithheld,    // the declared look has not come, or no interval could be computed
+};
+std::string_view name(Verdict verdict);
+
+// An estimate with its confidence interval. On a log scale these are ratios of geometric means (1.02 = 2 %
+// slower), on a linear one differences.
+struct Interval {
+  double estimate = 0;
+  double low = 0;
+  double high = 0;
+};
+
+// One level of one factor against the factor's baseline, for one workload (or for all), in one response.
+struct Contrast {
+  std::string response;
+  std::string workload;     // empty: over all workloads
+  // "programs like these" treats workloads as a sample, "these programs" as given. Only for workload == "".
+  std::string population;
+  std::string factor;
+  std::string level;
+  std::string baseline;
+  Scale scale = Scale::kLog;
+  Interval interval;             // at 1 - alpha
+  Interval equivalence;          // at 1 - 2 alpha
+  double df = 0;                 // Welch-Satterthwaite
+  double p_value = 1;
+  double p_holm = 1;             // within the declared family: contrasts x workloads of a response
+  Verdict verdict = Verdict::kWithheld;
+  std::optional<uint64_t> settles_n;  // unsure: replicates for each cell that would settle it
+  bool layout = false;           // the factor randomizes layout: this is what the randomization costs
+  bool one_layout_a_side = false;  // neither side varies layout: the contrast compares two layouts
+  std::string refused;
+};
+
+// Descriptive statistics of one cell of one workload, excluded trials left out.
+struct Cell {
+  std::string response;
+  std::string workload;
+  std::vector<std::string> levels;  // one for each factor
+  uint64_t n = 0;
+  double mean = 0;
+  double median = 0;
+  std::optional<double> sd;               // n >= 2
+  std::optional<double> geometric_mean;   // all values > 0
+  std::optional<Interval> mean_interval;  // t interval of the mean; on the log scale of the geometric mean
+};
+
+struct AnovaRow {
+  std::string term;                 // "code", "code:stack", "residuals"
+  double df = 0;
+  double sum_squares = 0;
+  double mean_square = 0;
+  std::optional<double> f;          // absent for residuals
+  std::optional<double> p_value;
+  std::optional<double> partial_eta_squared;
+  std::optional<double> partial_omega_squared;
+};
+
+struct AnovaTable {
+  std::string response;
+  std::string title;                // what question it answers
+  std::string stratum;              // error stratum, empty for a single one
+  int type = 2;
+  Scale scale = Scale::kLog;
+  std::vector<AnovaRow> rows;
+  std::string refused;
+};
+
+// A diagnostic on residuals or on the run order. Shows, never decides the method.
+struct Diagnostic {
+  std::string response;
+  std::string workload;             // empty: all
+  std::string name;                 // "shapiro-wilk", "brown-forsythe", "lag-1 autocorrelation", "drift"
+  std::string statistic_name;       // "W", "F", "r", "rho"
+  double statistic = 0;
+  std::optional<double> p_value;
+  uint64_t n = 0;
+  std::string refused;
+};
+
+// Layouts that trials of one level of a layout factor really saw.
+struct DoseSummary {
+  std::string workload;
+  std::string factor;
+  std::string level;
+  uint64_t trials = 0;
+  double minimum = 0;
+  double median = 0;
+  double maximum = 0;
+  double share = 0;                 // functions moved, functions padded or requests served, 0 to 1
+};
+
+struct ValidityCount {
+  std::string what;
+  uint64_t trials = 0;
+};
+
+// The closed list of warnings. Words and hints are in caveats.cc.
+enum class CaveatCode {
+  kLowDose, kFewWorkloads, kOneLayout, kDrift, kAutocorrelation, kSteal, kDisturbed, kExcluded, kFailedTrials,
+  kNotNormal, kUnequalVariance, kSmallSample, kUnavailableCounter, kIncomplete, kDegraded, kLargeArrays,
+  kUnbalanced, kTiny, kDifferentNights,
+};
+std::string_view name(CaveatCode code);
+
+struct Caveat {
+  CaveatCode code = CaveatCode::kIncomplete;
+  std::string message;
+  std::string hint;
+};
+
+struct Report {
+  std::string experiment;
+  double alpha = 0.05;
+  std::vector<std::string> workloads;
+  std::string workload_word;
+  std::vector<Factor> factors;
+  std::vector<Response> responses;
+  uint64_t planned = 0;
+  uint64_t analysed = 0;
+  uint64_t excluded = 0;
+  uint64_t failed = 0;
+  std::vector<Contrast> contrasts;
+  std::vector<Cell> cells;
+  std::vector<AnovaTable> anovas;
+  std::vector<Diagnostic> diagnostics;
+  std::vector<DoseSummary> doses;
+  std::vector<ValidityCount> validity;
+  std::vector<Caveat> caveats;
+};
+
+// Refuses, with the row and the cure: NaN or infinite values, values <= 0 on a log scale, a broken invariant,
+// no analysable trial. Cells that are too small or constant are refused one by one inside the report.
+Result<Report> analyse(const Samples& samples);
+
+// One screen of verdicts first, then tables. Escape sequences only with `colour`.
+std::string render_terminal(const Report& report, int width = 100, bool colour = false);
+
+// The same, machine-readable: version 1 of docs/report-json.md. Doubles with 17 significant digits.
+std::string to_json(const Report& report);
+
+}  // namespace stab::analysis
