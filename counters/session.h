@@ -1,0 +1,69 @@
+// Session: the counters of one trial. Opened on a process that has not run its exec yet, disabled; the kernel
+// starts them at exec and adds up all its threads and children.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "counters/events.h"
+
+struct perf_event_attr;
+
+namespace stab::counters {
+
+// The seam to the kernel. Each call returns as the system call does, with errno.
+class PerfCalls {
+ public:
+  virtual ~PerfCalls() = default;
+  virtual int open(perf_event_attr* attr, pid_t pid, int cpu, int group_fd, unsigned long flags) = 0;
+  virtual ssize_t read(int fd, void* buffer, size_t bytes) = 0;
+  virtual int enable(int fd) = 0;
+  virtual int paranoid_level() = 0;  // of kernel.perf_event_paranoid; -2 where it can't be read
+};
+PerfCalls& system_perf();
+
+// What one event counted. value is NULL exactly where reason is not empty.
+struct Reading {
+  std::string name;
+  std::optional<double> value;  // raw * enabled / running
+  uint64_t raw = 0;
+  uint64_t enabled_ns = 0;
+  uint64_t running_ns = 0;
+  std::string reason;
+};
+
+class Session {
+ public:
+  // `cpu` -1: wherever it runs. Never fails as a whole for an event that can't be had: that one's readings
+  // carry the reason. Each event is an event of its own, not a group: the kernel refuses group reads of
+  // inherited events before 6.12, and a group would stop as a whole on a PMU that is short of registers.
+  static Session open(pid_t pid, const std::vector<EventSpec>& specs, int cpu = -1,
+                      PerfCalls& perf = system_perf());
+
+  // After the process and its children are gone. running = 0 is NULL ("never scheduled"), never 0.
+  std::vector<Reading> read() const;
+  // Starts counters by hand, for a process that will not exec (tests).
+  Status enable();
+  size_t open_count() const;
+
+ private:
+  struct Counter {
+    EventSpec spec;
+    UniqueFd fd;
+    std::string reason;
+  };
+  PerfCalls* perf_ = nullptr;
+  std::vector<Counter> counters_;
+};
+
+// Why perf_event_open said no to this event, and the cure. `paranoid` is the current level.
+std::string refusal(const EventSpec& spec, int errno_value, int paranoid);
+
+}  // namespace stab::counters

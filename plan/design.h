@@ -1,0 +1,87 @@
+// Design: the cells of a plan (combinations of levels that are run), the builds they need, and, for a
+// fraction, what is confounded with what.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "plan/plan.h"
+#include "runtime/stab_abi.h"
+
+namespace stab::plan {
+
+// Layout switches of a cell. Factors that the plan doesn't name are off, the epoch is the default.
+struct Layout {
+  abi::CodeMode code = abi::CodeMode::kOff;
+  abi::StackMode stack = abi::StackMode::kOff;
+  abi::HeapMode heap = abi::HeapMode::kOff;
+  uint64_t epoch_ns = abi::kDefaultEpochNs;
+  uint64_t env_size_bytes = 0;  // bytes of padding added to the environment
+};
+
+struct Cell {
+  int index = 0;
+  std::vector<int> levels;  // level index by factor, same order as Plan::factors
+  std::string name;         // "code=shuffle stack=on heap=page"; "all" where the plan has no factors
+  Layout layout;
+  bool fixed_code = false;  // code is off or copy: one binary is one layout, so link seeds apply
+};
+
+// In a fraction: effects that the design can't tell apart, each a product of factor names ("code:stack").
+// The first of each set is the lowest-order one.
+using AliasSet = std::vector<std::string>;
+
+struct Design {
+  std::vector<Cell> cells;        // full crossing in the order of levels, last factor fastest, less the left out
+  std::vector<AliasSet> aliases;  // only sets of two or more; empty for a full factorial
+  std::vector<std::string> defining_words;  // of the fraction, such as "code:stack:heap"
+  int resolution = 0;             // of the fraction; 0: full
+  // Factors whose effect can't be estimated in the cells that are left (rank check of the main effects).
+  std::vector<std::string> not_estimable;
+
+  // -1 where there is none.
+  int find(std::string_view cell_name) const;
+};
+
+// kBadInput where no cell is left, the fraction doesn't fit, or there are more than 100,000 cells.
+Result<Design> make_design(const Plan& plan);
+
+// --- placeholders ----------------------------------------------------------------------------------------
+
+// `text` with {factor} replaced by the level's value in `cell` and {link} by the link layout's number (0: as
+// linked); {{ and }} are braces. pre: the plan parsed, so every name is known.
+std::string substitute(std::string_view text, const Plan& plan, const Cell& cell, int link);
+Command substitute(const Command& command, const Plan& plan, const Cell& cell, int link);
+
+// --- builds ----------------------------------------------------------------------------------------------
+
+// One build of one program: only the levels its commands name tell builds apart, so cells that differ in
+// layout switches share a binary.
+struct Build {
+  int index = 0;
+  int program = 0;
+  int cell = 0;              // a cell to substitute with; others of this build give the same commands
+  int link = 0;              // link layout, 0: as linked
+  std::string name;          // "lua opt=-O2 link=3"; "lua" where nothing varies
+  Command command;           // substituted; empty: nothing to build
+  Source source;             // substituted
+};
+
+class BuildSet {
+ public:
+  const std::vector<Build>& all() const { return builds_; }
+  // Index of the build that trials of this program, cell and link use.
+  int of(int program, int cell, int link) const;
+
+ private:
+  friend BuildSet make_builds(const Plan&, const Design&);
+  std::vector<Build> builds_;
+  int cells_ = 0, links_ = 0;
+  std::vector<int> index_;  // [program][cell][link]
+};
+BuildSet make_builds(const Plan& plan, const Design& design);
+
+}  // namespace stab::plan

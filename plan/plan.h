@@ -1,0 +1,253 @@
+// Plan: what an experiment crosses, measures and demands, as parsed from TOML. docs/plan.md is the format for
+// people; plan/parse.h makes one; plan/design.h and plan/schedule.h turn it into cells and trials.
+//
+// Pure data. Every path is as written: relative ones are relative to the plan's own directory.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "runtime/stab_abi.h"
+
+namespace stab::plan {
+
+using std::chrono::nanoseconds;
+
+// --- [experiment] ----------------------------------------------------------------------------------------
+
+enum class Scale { kLog, kRaw };
+
+// "wall_time", "user_time", "system_time", "max_rss", or one of counters.events.
+struct Response {
+  std::string name;
+  Scale scale = Scale::kLog;
+};
+inline constexpr std::array<std::string_view, 4> kBuiltinResponses = {"wall_time", "user_time", "system_time",
+                                                                      "max_rss"};
+
+enum class Order {
+  kBlocks,  // randomized complete blocks
+  kRandom,  // all trials of the experiment in one random order
+};
+
+struct Experiment {
+  std::string name;
+  uint64_t seed = 0;
+  int replicates = 0;     // blocks: layout seeds for each cell of each workload
+  int runs_per_seed = 1;  // trials that share one layout seed
+  std::vector<Response> responses;
+  double margin = 0.01;   // fraction of the baseline: the smallest difference that matters
+  double alpha = 0.05;
+  Order order = Order::kBlocks;
+  bool preflight = true;
+};
+
+// --- [factors] -------------------------------------------------------------------------------------------
+
+enum class FactorKind { kCode, kStack, kHeap, kEpoch, kEnvSize, kTreatment };
+
+struct Level {
+  std::string name;   // how cells and reports call it
+  std::string value;  // what {factor} is replaced by; differs from name only where the plan gives both
+};
+
+struct Factor {
+  std::string name;
+  FactorKind kind = FactorKind::kTreatment;
+  std::vector<Level> levels;  // never empty, names distinct; the first is the baseline
+  SourceSpot spot;
+};
+
+// Freshly linked layouts, nested in cells that don't move code (code is off or copy): trials of such a cell go
+// through the link layouts 1..seeds in turn. 0 seeds: the binary as linked.
+struct Link {
+  int seeds = 0;
+};
+
+// One entry of exclude: a cell is left out when all its named factors have one of the levels.
+struct Exclude {
+  std::map<std::string, std::vector<std::string>> when;
+};
+
+// `inner` varies only where `outer` has one of `outer_levels`; elsewhere only its first level is run.
+struct Nested {
+  std::string inner;
+  std::string outer;
+  std::vector<std::string> outer_levels;
+};
+
+// fraction = 1/2^halvings of the full factorial of the two-level factors, with the generators given, such as
+// "D = ABC"; empty generators: chosen for highest resolution.
+struct Fraction {
+  int halvings = 0;
+  std::vector<std::string> generators;
+  SourceSpot spot;
+};
+
+// --- [machine] -------------------------------------------------------------------------------------------
+
+// Names a plan may set below [machine.knobs] and list in machine.require.
+inline constexpr std::array<std::string_view, 14> kKnobs = {
+    "affinity", "cpuset", "irqs", "governor", "frequency",      "turbo",     "c_states",
+    "smt",      "aslr",   "thp",  "swap",     "numa_balancing", "watchdogs", "page_cache"};
+
+struct Gates {
+  std::optional<double> load;             // start a trial only while the 1-minute load is below
+  std::optional<double> temperature_c;    // ... and the hottest sensor is below
+  std::string window;                     // "22:00-06:00", local time; empty: always
+  nanoseconds deadline{0};                // give up after waiting this long; 0: never
+};
+
+struct Machine {
+  std::string cpus = "auto";          // "auto", "none", "2-3", "core:1", "pu:2", "numa:0"
+  std::string housekeeping = "auto";
+  std::map<std::string, std::string> knobs;
+  Gates gates;
+  std::vector<std::string> require;   // knobs, "counters", "isolation": the run fails without them
+};
+
+// --- [counters] ------------------------------------------------------------------------------------------
+
+enum class CounterSharing {
+  kMultiplex,  // all events in every trial; the kernel time-shares them
+  kPasses,     // groups of at most `per_pass` hardware events, each in its own trials
+};
+
+struct Counters {
+  std::vector<std::string> events;
+  CounterSharing sharing = CounterSharing::kMultiplex;
+  int per_pass = 4;
+  bool kernel = true;       // count the kernel's part too (needs perf_event_paranoid <= 1)
+};
+
+// --- [stopping] ------------------------------------------------------------------------------------------
+
+enum class StoppingRule { kFixed, kLooks, kPrecision };
+enum class Spending { kObrienFleming, kPocock };
+
+struct Stopping {
+  StoppingRule rule = StoppingRule::kFixed;
+  std::vector<int> looks;                             // kLooks: replicates at each look, ascending, last = all
+  Spending spending = Spending::kObrienFleming;       // kLooks
+  int first = 0;                                      // kPrecision: replicates of the first stage
+  int max = 0;                                        // kPrecision: never more
+  double half_width = 0;                              // kPrecision: relative half width of the CI to reach
+};
+
+// --- [exclusions] ----------------------------------------------------------------------------------------
+
+// What the engine writes into each trial's validity ledger, and rules may name. Deltas over the trial.
+inline constexpr std::array<std::string_view, 19> kLedgerKeys = {
+    "voluntary_switches", "involuntary_switches", "migrations",       "interrupts",    "steal_ns",
+    "throttle_count",     "frequency_min_khz",    "frequency_max_khz", "psi_cpu_us",   "psi_memory_us",
+    "psi_io_us",          "kernel_log_lines",     "minor_faults",     "major_faults",  "swap_in_pages",
+    "swap_out_pages",     "loop_latency_ns",      "load_1min",        "submits"};
+
+enum class Comparison { kLess, kLessEqual, kEqual, kNotEqual, kGreaterEqual, kGreater };
+
+// "involuntary_switches > 10": a trial whose ledger says so is kept, marked and left out of the analysis.
+struct ExclusionRule {
+  std::string key;
+  Comparison comparison = Comparison::kGreater;
+  double value = 0;
+  std::string text;  // as written
+};
+bool excludes(const ExclusionRule& rule, double ledger_value);
+
+// --- [[program]] -----------------------------------------------------------------------------------------
+
+// A command: words, or with shell = true one text for /bin/sh -c. Placeholders are replaced after the words
+// are split, so that a level with blanks stays one word.
+struct Command {
+  std::vector<std::string> argv;  // shell: exactly {"/bin/sh", "-c", text}
+  bool empty() const { return argv.empty(); }
+};
+
+struct ExpectedFile {
+  std::string path;    // relative to the trial's directory
+  std::string sha256;  // lower-case hex
+};
+
+struct Expect {
+  int exit = 0;
+  std::optional<std::string> stdout_sha256;
+  std::optional<std::string> stderr_sha256;
+  std::optional<std::string> stdout_regex;  // ECMAScript, searched for, compiles
+  std::vector<ExpectedFile> files;
+  bool same_stdout = false;  // every trial's output equals that of its workload's first one in this experiment
+};
+
+// One thing that is run and measured.
+struct Workload {
+  std::string name;      // unique within its program; the program's own name where it has no workloads
+  Command run;           // never empty
+  std::string stdin_path;  // empty: /dev/null
+  std::string cwd;       // relative to the trial's directory; empty: that directory
+  std::map<std::string, std::string> env;
+  std::vector<std::string> inputs;  // files put into the trial's directory, besides the program's
+  int warmup = 0;        // trials run and not recorded before each workload's first one
+  nanoseconds timeout{std::chrono::minutes(10)};
+  Expect expect;
+  SourceSpot spot;
+};
+
+struct Source {
+  std::string dir;                   // a directory, copied into each build's directory; empty: none
+  std::string git;                   // or a repository
+  std::string revision;              // of git; may hold placeholders
+  std::vector<std::string> patches;  // applied in order; may hold placeholders, empty after replacement: none
+};
+
+struct Program {
+  std::string name;
+  Source source;
+  Command build;                  // empty: nothing to build
+  nanoseconds build_timeout{std::chrono::minutes(30)};
+  std::vector<std::string> inputs;  // files every workload needs
+  Command prepare;                // before each trial, outside its time
+  Command cleanup;                // after each trial
+  uint64_t stack_limit_bytes = 0;   // 0: the submitter's limit
+  uint64_t output_limit_bytes = 64u << 20;
+  std::vector<Workload> workloads;  // never empty
+  SourceSpot spot;
+};
+
+// --- the whole -------------------------------------------------------------------------------------------
+
+struct Plan {
+  Experiment experiment;
+  std::vector<Factor> factors;  // in the order written
+  Link link;
+  std::vector<Exclude> exclude;
+  std::vector<Nested> nested;
+  Fraction fraction;
+  Machine machine;
+  Counters counters;
+  Stopping stopping;
+  std::vector<ExclusionRule> exclusions;
+  std::vector<Program> programs;  // never empty
+  std::string text;               // what was parsed
+  std::string path;               // where it came from, as given
+
+  // -1 where there is none.
+  int factor_index(std::string_view name) const;
+};
+
+// One workload of one program: the "within" unit of the analysis. Named "lua/fib", or "bzip2" where the
+// program has no workloads of its own.
+struct Subject {
+  int program = 0;
+  int workload = 0;
+  std::string name;
+};
+std::vector<Subject> subjects(const Plan& plan);
+
+}  // namespace stab::plan

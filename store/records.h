@@ -1,0 +1,176 @@
+// Records: what goes into the store and comes out, one struct a table. docs/schema.md is the schema for people;
+// store/schema.cc holds it. Units are in the names, as in the columns.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "store/trial_state.h"
+
+namespace stab::store {
+
+using Id = int64_t;
+
+// Do not rename: on disk.
+enum class ExperimentState { kSubmitted, kReady, kRunning, kPaused, kDone, kCancelled, kFailed };
+std::string_view name(ExperimentState state);
+std::optional<ExperimentState> experiment_state(std::string_view name);
+
+// What a trial is for. Only main trials are analysed.
+enum class TrialKind { kMain, kPreflight, kWarmup, kReplay };
+std::string_view name(TrialKind kind);
+std::optional<TrialKind> trial_kind(std::string_view name);
+
+struct NewExperiment {
+  std::string name;
+  std::string plan_text;
+  std::string plan_path;       // where it was read, for messages
+  std::string plan_directory;  // absolute; relative paths of the plan start here
+  uint64_t seed = 0;
+  int64_t submitter_uid = 0;
+  int64_t submitter_gid = 0;
+  int priority = 0;
+  int64_t submitted_at_ns = 0;  // realtime
+};
+
+struct ExperimentRow : NewExperiment {
+  Id id = 0;
+  ExperimentState state = ExperimentState::kSubmitted;
+  std::string failure;             // why, where state is failed
+  uint64_t schedule_fingerprint = 0;  // of the schedule as expanded; extensions don't change it
+  int schedule_version = 0;
+  int64_t replicates = 0;          // blocks expanded so far
+  int64_t finished_at_ns = 0;      // 0: not yet
+};
+
+struct SubjectRow {
+  int index = 0;  // as in the schedule
+  std::string name, program, workload;
+};
+
+struct CellRow {
+  int index = 0;
+  std::string name;
+  std::string code = "off", stack = "off", heap = "off";  // words of stab_abi.h
+  int64_t epoch_ns = 0;
+  int64_t env_size_bytes = 0;
+  std::map<std::string, std::string> levels;  // factor -> level name
+};
+
+// An experiment's factor, so that an analysis needs no plan. `position` orders factors and levels.
+struct FactorRow {
+  std::string name;
+  std::vector<std::string> levels;
+};
+
+// Do not rename: on disk.
+enum class BuildState { kPlanned, kBuilding, kDone, kFailed };
+std::string_view name(BuildState state);
+std::optional<BuildState> build_state(std::string_view name);
+
+struct BuildRow {
+  Id id = 0;
+  int index = 0;             // as in the plan's builds
+  std::string name;          // "lua opt=-O2 link=3"
+  std::string program;
+  int link = 0;
+  BuildState state = BuildState::kPlanned;
+  std::string command;       // as run, for people
+  std::string input_hash;    // of everything that went in: the cache key
+  std::string binary_path;
+  std::string binary_sha256;
+  std::string log;           // bounded by the engine
+  int64_t duration_ns = 0;
+};
+
+struct NewTrial {
+  uint32_t order = 0;
+  int subject = 0;   // index
+  int cell = 0;      // index
+  int build = -1;    // index, -1: none
+  uint32_t block = 0;
+  int run = 0;
+  int pass = 0;
+  int link = 0;
+  uint64_t seed = 0;
+};
+
+// A trial as stored, results included where they are known.
+struct TrialRow : NewTrial {
+  Id id = 0;
+  Id experiment = 0;
+  TrialKind kind = TrialKind::kMain;
+  int attempt = 1;
+  TrialState state = TrialState::kPlanned;
+};
+
+// Who takes the trial, and when.
+struct Claim {
+  std::string boot_id;
+  int64_t claimed_at_ns = 0;  // realtime
+};
+
+// One response of one trial. value is NULL exactly where reason is not empty.
+struct ResponseRow {
+  std::string name;
+  std::optional<double> value;     // scaled by enabled/running where it was multiplexed
+  std::optional<int64_t> raw;
+  std::optional<int64_t> enabled_ns;
+  std::optional<int64_t> running_ns;
+  std::string reason;              // why there is no value
+};
+
+// Everything a trial left behind; all of it is stored in one transaction with the change of state.
+struct Outcome {
+  Id trial = 0;
+  TrialState state = TrialState::kRecorded;  // recorded, failed, timeout or lost
+  std::string failure;                       // why, unless recorded
+  int64_t started_at_ns = 0;                 // realtime, 0: never started
+  int64_t finished_at_ns = 0;
+  std::optional<int64_t> wall_ns;            // CLOCK_MONOTONIC_RAW, launcher's stamp to waiter's stamp
+  std::optional<int> exit_status;
+  std::optional<int> signal;
+  std::optional<int64_t> user_ns, system_ns, max_rss_kib;
+  std::optional<int64_t> minor_faults, major_faults, voluntary_switches, involuntary_switches;
+  std::string stdout_sha256, stderr_sha256;
+  std::optional<int64_t> stdout_bytes, stderr_bytes;
+  std::string stdout_head, stderr_head;      // the first bytes, kept where the trial did not pass
+  int cpu = -1;                              // it was pinned to
+  std::string dose_json;                     // the runtime's report, verbatim; empty: none
+  std::optional<int64_t> layouts_built, layouts_executed, functions_moved, functions_kept;
+  std::optional<int64_t> helper_cpu_ns;
+  std::vector<ResponseRow> responses;
+  std::map<std::string, double> ledger;      // validity evidence: plan::kLedgerKeys
+  std::vector<std::string> excluded_by;      // declared rules that leave this trial out of the analysis
+};
+
+// What the analysis takes: main, recorded trials.
+struct SampleRow {
+  Id trial = 0;
+  int subject = 0, cell = 0;
+  uint32_t block = 0, order = 0;
+  int run = 0, link = 0;
+  uint64_t seed = 0;
+  std::optional<double> value;  // of the response asked for
+  std::optional<int64_t> layouts_executed;
+  bool excluded = false;        // by a declared rule
+};
+
+struct Progress {
+  std::map<TrialState, int64_t> by_state;   // main trials, attempts that were replaced left out
+  int64_t planned_total = 0;                // places in the schedule
+  int64_t attempts = 0;                     // rows: places and replaced attempts
+  int64_t recorded_wall_ns = 0;             // sum over recorded ones
+};
+
+struct EventRow {
+  int64_t at_ns = 0;
+  Id experiment = 0;  // 0: none
+  std::string kind;   // "engine-start", "recovered", "knob-set", "quarantined", ...
+  std::string text;
+};
+
+}  // namespace stab::store

@@ -1,0 +1,166 @@
+// Store: every experiment, trial and result in one SQLite file. One writer (the engine), any number of readers
+// that never wait for it (WAL). Each typed operation is one transaction, durable when it returns
+// (synchronous=FULL), unless the caller groups several in a Transaction.
+//
+//   auto store = Store::open(path, Store::Access::kWrite);
+//   auto id = store->add_experiment(...); store->expand(*id, ...);
+//   auto trial = store->next_trial(*id); store->claim(trial->id, claim); ... store->finish(outcome, 3);
+//
+// Not thread-safe: one Store a thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "store/records.h"
+
+namespace stab::store {
+
+inline constexpr int kSchemaVersion = 1;
+
+class Store;
+
+// Groups operations into one commit. Rolled back unless committed. Transactions don't nest: an operation
+// called while one is open becomes part of it.
+class Transaction {
+ public:
+  Transaction(Transaction&& other) noexcept : store_(std::exchange(other.store_, nullptr)) {}
+  Transaction& operator=(Transaction&&) = delete;
+  ~Transaction();
+  Status commit();
+
+ private:
+  friend class Store;
+  explicit Transaction(Store* store) : store_(store) {}
+  Store* store_;
+};
+
+// What became of a place in the schedule after its trial did not pass.
+struct Replacement {
+  std::optional<Id> next_attempt;  // planned in the same place; none: recorded, or attempts are used up
+  bool quarantined = false;        // the cell of this subject was quarantined
+};
+
+struct Recovery {
+  std::vector<Id> lost;             // claimed or started ones found
+  std::vector<Id> replacements;     // planned in their places
+  int quarantined_cells = 0;
+};
+
+class Store {
+ public:
+  enum class Access { kWrite, kRead };
+
+  // kWrite creates and migrates; kBusy where another process writes to it, kCorrupt where the file isn't ours,
+  // kUnavailable where a newer version made it. kRead needs an existing file of this version. `vfs` names a
+  // registered SQLite VFS (tests).
+  static Result<Store> open(const std::string& path, Access access, const char* vfs = nullptr);
+  Store(Store&&) noexcept;
+  Store& operator=(Store&&) noexcept;
+  ~Store();
+
+  Result<Transaction> begin();
+
+  // --- experiments ---------------------------------------------------------------------------------------
+  // One small row: what a submit writes while a trial may be running.
+  Result<Id> add_experiment(const NewExperiment& experiment);
+  struct Expansion {
+    std::vector<FactorRow> factors;
+    std::vector<SubjectRow> subjects;
+    std::vector<CellRow> cells;
+    std::vector<BuildRow> builds;       // id ignored
+    std::vector<NewTrial> trials;
+    std::vector<NewTrial> preflight;
+    uint64_t schedule_fingerprint = 0;
+    int schedule_version = 0;
+    int64_t replicates = 0;
+  };
+  // submitted -> ready, with everything that will be run. kBadInput when it is expanded already.
+  Status expand(Id experiment, const Expansion& expansion);
+  // More blocks. `replicates` is the new total. A done experiment becomes ready again.
+  Status extend(Id experiment, const std::vector<NewTrial>& trials, int64_t replicates);
+  Status set_state(Id experiment, ExperimentState state, std::string_view failure, int64_t at_ns);
+  Status set_priority(Id experiment, int priority);
+  Status delete_experiment(Id experiment);
+  Result<ExperimentRow> experiment(Id experiment);
+  // The newest of that name, or by number.
+  Result<ExperimentRow> find_experiment(std::string_view name_or_id);
+  Result<std::vector<ExperimentRow>> experiments();
+  Result<std::vector<FactorRow>> factors(Id experiment);
+  Result<std::vector<SubjectRow>> subjects(Id experiment);
+  Result<std::vector<CellRow>> cells(Id experiment);
+
+  // --- builds --------------------------------------------------------------------------------------------
+  Result<std::vector<BuildRow>> builds(Id experiment);
+  Status update_build(const BuildRow& build);  // by id
+
+  // --- trials --------------------------------------------------------------------------------------------
+  // Trials added beside the schedule (warm-up, replay). Returns ids in the same order.
+  Result<std::vector<Id>> add_trials(Id experiment, TrialKind kind, const std::vector<NewTrial>& trials);
+  // The planned one with the lowest order; a replacement thus comes before the rest of its block.
+  Result<std::optional<TrialRow>> next_trial(Id experiment, TrialKind kind = TrialKind::kMain);
+  Result<TrialRow> trial(Id trial);
+  Status claim(Id trial, const Claim& claim);
+  Status start(Id trial, int64_t started_at_ns);
+  // Stores outcome and state at once. From claimed, started, exited or verified only: a second record of the
+  // same trial is an error (kInternal) and changes nothing. Unless recorded, plans the next attempt in the same
+  // place, or, when attempt max_attempts was the last, quarantines the cell of that subject: its planned trials
+  // will not run.
+  Result<Replacement> finish(const Outcome& outcome, int max_attempts);
+  // The same and the claim of the next trial in one commit: one fsync a trial.
+  Result<Replacement> finish_and_claim(const Outcome& outcome, int max_attempts, Id next, const Claim& claim);
+  // At start-up: claimed, started, exited and verified trials of every experiment become lost and are replaced.
+  Result<Recovery> recover(int64_t now_ns, int max_attempts);
+  // Planned main trials become cancelled (cancel, or a stopping rule). Returns how many.
+  Result<int64_t> cancel_planned(Id experiment);
+  // A planned attempt again for a place whose latest attempt failed, timed out, was lost or quarantined.
+  Result<Id> rerun(Id trial);
+
+  // --- reading -------------------------------------------------------------------------------------------
+  Result<Progress> progress(Id experiment);
+  struct TrialFilter {
+    std::optional<TrialKind> kind;
+    std::optional<TrialState> state;
+    std::optional<uint32_t> block;
+    int64_t limit = -1;
+  };
+  Result<std::vector<TrialRow>> trials(Id experiment, const TrialFilter& filter);
+  Result<Outcome> outcome(Id trial);  // what finish() stored
+  // Names of the responses that recorded trials of this experiment have, in the order first stored.
+  Result<std::vector<std::string>> response_names(Id experiment);
+  // One row for each recorded main trial, by order. "wall_time" (seconds), "user_time", "system_time", "max_rss"
+  // (KiB) or a counter's name.
+  Result<std::vector<SampleRow>> samples(Id experiment, std::string_view response);
+  // Why values of a response are missing: reason -> number of trials.
+  Result<std::map<std::string, int64_t>> missing_reasons(Id experiment, std::string_view response);
+
+  // --- host facts and the log ----------------------------------------------------------------------------
+  Status put_host_facts(Id experiment, const std::map<std::string, std::string>& facts);
+  Result<std::map<std::string, std::string>> host_facts(Id experiment);
+  Status log(const EventRow& event);
+  Result<std::vector<EventRow>> events(Id experiment);
+
+  // --- care ----------------------------------------------------------------------------------------------
+  // Problems found, empty: none. SQLite's own integrity and foreign keys, and our invariants (a place has at
+  // most one recorded attempt, attempts count from 1 without gaps, results only where the state says so).
+  Result<std::vector<std::string>> check();
+  // A consistent copy while others read and write; `path` must not exist.
+  Status backup(const std::string& path);
+  Status vacuum();
+  Status checkpoint();  // moves the WAL into the file; between trials only
+
+ private:
+  friend class Transaction;
+  struct State;
+  explicit Store(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace stab::store
