@@ -1,0 +1,193 @@
+"""A benchmark program: its entry in the manifest, its builds, its inputs, its outputs.
+
+Everything lives under build/benchmarks/<name>/: source/ (unpacked Debian source), inputs/ (generated, the
+working directory of every run), one folder per build configuration such as clang-19-O2/ or szc-O2/ with the
+built tree, its log and a stamp. A configuration is rebuilt when its stamp no longer says what its build
+depends on: source version, recipe, flags, and the bytes of the compiler's own parts.
+
+Every configuration is built in the same folder, tree/, and moved away when done, so that paths which end up
+in a binary (asserts, debug information) don't differ between configurations: length differences would move
+data, and layout is what we study.
+"""
+import contextlib
+import fcntl
+import hashlib
+import os
+import shlex
+import shutil
+import subprocess
+import time
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from debian_source import DebianSources, Failure, run_logged
+
+HERE = Path(__file__).resolve().parent
+REPOSITORY = HERE.parent
+ROOT = REPOSITORY / "build" / "benchmarks"
+PROGRAM_KEYS = {"name", "source", "language", "build", "binary", "inputs", "run", "like"}
+RUN_KEYS = {"name", "args", "stdin", "env"}
+
+
+@dataclass
+class Run:
+    name: str
+    args: list
+    stdin: str = "/dev/null"   # a file in the inputs folder
+    env: dict = field(default_factory=dict)
+
+
+@dataclass
+class Compiler:
+    """cc is szc, clang-19, gcc, or a path to one of them."""
+    cc: str
+    opt: str
+    ldflags: str = ""
+
+    def commands(self):
+        partners = {"szc": ("szc++", "szflang"), "clang-19": ("clang++-19", "flang-new-19"), "gcc": ("g++", "gfortran")}
+        folder, name = os.path.split(self.cc)
+        if name not in partners:
+            raise Failure(f"compiler '{self.cc}' is not one of {', '.join(partners)}")
+        if name == "szc" and not folder:
+            folder = os.environ.get("STAB_BIN", str(REPOSITORY / "build/release/bin"))
+        commands = [os.path.join(folder, n) for n in (name, *partners[name])]
+        if not shutil.which(commands[0]):
+            raise Failure(f"compiler {commands[0]} not found; " +
+                          ("build it: cmake --preset release && cmake --build --preset release"
+                           if name == "szc" else "run scripts/install"))
+        return commands
+
+    def configuration(self):
+        words = [os.path.basename(self.cc) + self.opt.replace(" ", "")]
+        if self.ldflags:
+            words.append(hashlib.sha256(self.ldflags.encode()).hexdigest()[:8])
+        return "-".join(words).replace("/", "_")
+
+    def fingerprint(self):
+        """What the compiler is: for szc the bytes of all its parts, for others the executable's."""
+        first = Path(shutil.which(self.commands()[0])).resolve()
+        parts = [first]
+        if first.name == "szc":
+            root = first.parent.parent
+            parts += [root / "bin/stab-postlink", *sorted((root / "lib/stab").glob("*.*"))]
+        digest = hashlib.sha256()
+        for part in parts:
+            digest.update(part.name.encode() + (hashlib.sha256(part.read_bytes()).digest() if part.exists() else b"-"))
+        return digest.hexdigest()
+
+
+class Program:
+    def __init__(self, entry):
+        unknown = set(entry) - PROGRAM_KEYS
+        if unknown:
+            raise Failure(f"manifest.toml: program '{entry.get('name')}' has unknown keys: {', '.join(unknown)}")
+        self.name, self.source, self.language = entry["name"], entry["source"], entry["language"]
+        self.recipe, self.binary, self.like = entry["build"], entry["binary"], entry.get("like", "")
+        self.inputs_recipe = entry.get("inputs", "true")
+        for run in entry["run"]:
+            if set(run) - RUN_KEYS:
+                raise Failure(f"manifest.toml: a run of '{self.name}' has unknown keys: {set(run) - RUN_KEYS}")
+        self.runs = [Run(**run) for run in entry["run"]]
+        self.folder = ROOT / self.name
+
+    @contextlib.contextmanager
+    def _locked(self):
+        """One process at a time works in a program's folder."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with open(self.folder / ".lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
+    def _fetch(self):
+        stamp = self.folder / "source-version"
+        if not stamp.exists():
+            # One private apt state for all programs, hence its own lock.
+            ROOT.mkdir(parents=True, exist_ok=True)
+            with open(ROOT / ".apt-lock", "w") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                stamp.write_text(f"{self.source} {DebianSources(ROOT).fetch(self.source, self.folder / 'source')}")
+        return stamp.read_text()
+
+    def fetch(self):
+        with self._locked():
+            return self._fetch()
+
+    def build(self, compiler):
+        """Builds one configuration if needed; returns the binary's path."""
+        with self._locked():
+            done = self.folder / compiler.configuration()
+            wanted = "\n".join([self._fetch(), self.recipe, self.binary, compiler.opt, compiler.ldflags,
+                                compiler.fingerprint()])
+            stamp, binary = done / "stamp", done / "tree" / self.binary
+            if stamp.exists() and stamp.read_text() == wanted and binary.exists():
+                return binary
+            shutil.rmtree(done, ignore_errors=True)
+            done.mkdir()
+            tree = self.folder / "tree"
+            shutil.rmtree(tree, ignore_errors=True)
+            shutil.copytree(self.folder / "source", tree, symlinks=True)
+            cc, cxx, fc = compiler.commands()
+            # No compiler cache and no flags of the caller's: a build depends on its configuration alone.
+            keep = {k: v for k, v in os.environ.items() if k in ("PATH", "HOME", "TMPDIR", "LANG", "STAB_BIN")}
+            env = {**keep, "CC": cc, "CXX": cxx, "FC": fc, "F77": fc, "CFLAGS": compiler.opt, "CXXFLAGS": compiler.opt,
+                   "FFLAGS": compiler.opt, "FCFLAGS": compiler.opt, "LDFLAGS": compiler.ldflags,
+                   "JOBS": str(os.cpu_count()), "RECIPES": str(HERE)}
+            log = done / "log"
+            try:
+                run_logged(["bash", "-euxc", self.recipe], log, cwd=tree, env=env)
+            except Failure as failure:
+                raise Failure(f"building {self.name} with {compiler.cc} {compiler.opt}: {failure}") from None
+            if not (tree / self.binary).exists():
+                raise Failure(f"building {self.name}: {self.binary} was not made; log: {log}")
+            os.rename(tree, done / "tree")
+            stamp.write_text(wanted)
+            return binary
+
+    def inputs(self):
+        """Generates the inputs if needed; returns their folder, the working directory of runs."""
+        with self._locked():
+            folder, stamp = self.folder / "inputs", self.folder / "inputs-stamp"
+            digest = hashlib.sha256(self.inputs_recipe.encode())
+            for file in sorted((HERE / "inputs").iterdir()):
+                if file.is_file():
+                    digest.update(file.name.encode() + file.read_bytes())
+            wanted = digest.hexdigest() + self._fetch()
+            if not (stamp.exists() and stamp.read_text() == wanted):
+                shutil.rmtree(folder, ignore_errors=True)
+                folder.mkdir()
+                env = {**os.environ, "INPUTS": str(HERE / "inputs"), "SOURCE": str(self.folder / "source")}
+                run_logged(["bash", "-euxc", self.inputs_recipe], self.folder / "inputs-log", cwd=folder, env=env)
+                stamp.write_text(wanted)
+            return folder
+
+    def output(self, binary, run, env=None):
+        """Runs once; returns (sha256 of stdout, exit code, seconds of wall time)."""
+        inputs = self.inputs()
+        start = time.monotonic()
+        with open(inputs / run.stdin, "rb") as stdin:
+            done = subprocess.run([binary, *run.args], cwd=inputs, stdin=stdin, capture_output=True, timeout=600,
+                                  env={**os.environ, **run.env, **(env or {})})
+        seconds = time.monotonic() - start
+        return hashlib.sha256(done.stdout).hexdigest(), done.returncode, seconds
+
+    def expected(self, run):
+        """(sha256 of stdout, exit code) of the plain build: clang-19 -O2 of the same source."""
+        plain = self.build(Compiler("clang-19", "-O2"))
+        cache = plain.parents[len(Path(self.binary).parts)] / f"expected-{run.name}"
+        inputs_stamp = (self.inputs().parent / "inputs-stamp").read_text()
+        wanted = f"{inputs_stamp} {shlex.join(run.args)} {run.stdin}"
+        if cache.exists():
+            stored = cache.read_text().split("\n")
+            if stored[0] == wanted:
+                return stored[1], int(stored[2])
+        digest, code, _ = self.output(plain, run)
+        cache.write_text(f"{wanted}\n{digest}\n{code}")
+        return digest, code
+
+
+def read_manifest():
+    with open(HERE / "manifest.toml", "rb") as file:
+        programs = [Program(entry) for entry in tomllib.load(file)["program"]]
+    return {program.name: program for program in programs}
