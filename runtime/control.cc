@@ -1,0 +1,28 @@
+// The control block's storage and the words of its degradations; control.h says what it is for.
+#include "runtime/control.h"
+
+namespace stab {
+
+ControlPages stab_control_pages;
+
+const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)] = {
+    "no code metadata of this version in the executable; build it with szc or run stab-postlink on it",
+    "the text differs from what its code metadata describes; run stab-postlink again after editing the binary",
+    "the code metadata is malformed; run stab-postlink again",
+    "no helper process could be started; raise the limit on processes or allow clone",
+    "no shared memory from memfd_create; allow it in the sandbox",
+    "the images could not be mapped; raise the limit on address space (ulimit -v) or allow shared executable memory",
+    "no room for images within 2 GiB of the text",
+    "the text has load-time relocations; build with -fPIE or -no-pie",
+    "no image could be reused for a time; some layouts lasted longer than an epoch",
+    "a thread could not be read; moving stopped at the present layouts",
+    "a forked child could not be followed; moving stopped at the present layouts",
+    "the unwinder has no _Unwind_Find_FDE; exceptions can't pass moved functions",
+    "the report file could not be opened",
+    "no pads in the executable; compile with szc",
+    "the helper was late by more than one epoch; lengthen the epoch or give it a CPU of its own",
+    "the program switches stacks; images are never reused and moving stops when the ring is full",
+    "the heap could not reserve its address space; raise the limit on address space (ulimit -v)",
+};
+
+}  // namespace stab

@@ -1,0 +1,129 @@
+// The control block: what the program and its helper share, writable by both, in a few pages.
+//
+// It is a static object of the program. Before main the helper's shared memory is mapped over it in place, so
+// `control()` is one constant address: counters that were made before stay, and without a helper (LD_PRELOAD,
+// nothing switched on) the same code counts into private memory. Forked children keep sharing it with their
+// parent, so a counter is added to with add(), in batches, never with a plain +=.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/stab_abi.h"
+
+namespace stab {
+
+inline constexpr uint32_t kMaxSlots = 64;      // images of a ring; more would only be memory
+inline constexpr uint32_t kMaxKin = 256;       // forked children that share the images
+inline constexpr size_t kControlBytes = 8192;  // whole pages: shared memory is mapped over them
+
+// Relaxed: a counter orders nothing.
+inline void add(uint64_t& counter, uint64_t amount = 1) { __atomic_fetch_add(&counter, amount, __ATOMIC_RELAXED); }
+inline uint64_t peek(const uint64_t& counter) { return __atomic_load_n(&counter, __ATOMIC_RELAXED); }
+
+// What made a run differ from what its settings ask for: bit numbers of Control::degradations. Each has its
+// words in kDegradationWords (control.cc); the dose report lists them. Add at the end.
+enum class Degradation : uint8_t {
+  kNoMetadata,         // the executable carries no .stab.code, or not of this version
+  kTextDiffers,        // its text is not what the metadata describes
+  kMetadataMalformed,  // .stab.code holds something impossible
+  kNoHelper,           // the helper could not be started
+  kNoMemfd,            // the kernel gave no shared memory
+  kMapDenied,          // the program could not map the images
+  kNoNearMemory,       // no room for images within 2 GiB of the text
+  kTextRelocations,    // the loader changed the text: file and memory differ
+  kRingFull,           // no image could be reused: some layouts lasted longer than an epoch
+  kThreadsUnreadable,  // a thread's state could not be read: moving stopped
+  kForkUnresolved,     // a forked child could not be followed: moving stopped
+  kNoUnwinder,         // _Unwind_Find_FDE of the unwinder could not be found
+  kReportFailed,       // STAB_REPORT could not be opened
+  kNoPads,             // stack is on but the executable has no stab_pads
+  kLateTicks,          // the helper missed epochs: it was late by more than one
+  kSwitchesStacks,     // suspended stacks may hold return addresses: images are never reused
+  kHeapNoMemory,       // the heap could not reserve its address space and fell back to mmap for each object
+  kCount
+};
+extern const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)];
+
+struct CodeDose {
+  uint64_t layouts_built = 0;     // images that were published
+  uint64_t layouts_executed = 0;  // of those, images some function was entered in; filled in by the helper
+  uint64_t image_bytes = 0;       // of the newest image
+  uint64_t build_ns = 0;          // sum over images
+  uint64_t publish_ns = 0;
+  uint64_t retire_ns = 0;
+  uint64_t scans = 0;             // looks at the threads' stacks in search of images to reuse
+  uint64_t scan_ns = 0;
+  uint64_t ticks_held = 0;        // epochs that kept the layout of the one before
+  uint32_t slots_made = 0;        // the ring's size in the end
+  uint32_t functions = 0;         // in the metadata
+  uint32_t functions_moved = 0;
+  uint32_t not_moved[16] = {};    // by abi::Immovable
+};
+
+struct StackDose {
+  uint64_t refills = 0;       // times that all slots were drawn anew
+  uint32_t slots = 0;         // functions with a pad
+  uint32_t slots_zeroed = 0;  // of those, recursive ones whose pad stays 0
+};
+
+// Written by the heap alone; the helper only copies it into the dose report.
+struct HeapDose {
+  uint64_t mallocs = 0;          // allocations of any kind
+  uint64_t bytes = 0;            // asked for, sum
+  uint64_t mallocs_mmapped = 0;  // of those, served by one mmap each
+  uint64_t bytes_mmapped = 0;
+};
+
+// Values of Control::request and Control::report_state: futex words.
+inline constexpr uint32_t kRequestNone = 0;
+inline constexpr uint32_t kRequestReport = 1;  // the program is exiting and waits for its dose report
+inline constexpr uint32_t kRequestDead = 2;    // the helper's watcher saw it die
+inline constexpr uint32_t kReportPending = 0;
+inline constexpr uint32_t kReportWritten = 1;
+inline constexpr uint32_t kReportNobody = 2;   // no helper, or no report wanted
+
+struct Control {
+  char magic[8] = {'S', 'T', 'A', 'B', 'C', 'T', 'R', 'L'};
+  uint64_t nonce = 0;         // tells this family of processes from any other; 0: no helper
+  int32_t program_pid = 0;    // the process whose dose this is; forked children write no report
+  int32_t helper_pid = 0;
+  uint64_t degradations = 0;  // bit set, see Degradation
+  uint32_t request = kRequestNone;
+  uint32_t report_state = kReportNobody;
+
+  // Images. Constant once main runs, except epoch.
+  uint64_t epoch = 0;         // layouts published so far; anyone may watch it to see time pass
+  uint64_t ring_address = 0;  // in the program; 0: no images
+  uint64_t ring_bytes = 0;
+  uint64_t slot_bytes = 0;
+  uint64_t text_address = 0;  // of CodeHeader::text_start in the program
+  uint64_t text_bytes = 0;
+
+  // Forks. The helper reuses no image while forks_pending is not 0 or a member of kin can't be read.
+  uint32_t forks_pending = 0;
+  uint32_t kin_overflowed = 0;  // more children than kMaxKin: images are never reused from then on
+  int32_t kin[kMaxKin] = {};    // pids of forked children; the helper clears those that are gone
+
+  alignas(64) CodeDose code;
+  alignas(64) StackDose stack;
+  alignas(64) HeapDose heap;
+  // executed[slot] is set by the first entry into the image there. Read on each entry, so on lines of its own.
+  alignas(64) uint8_t executed[kMaxSlots] = {};
+};
+static_assert(sizeof(Control) <= kControlBytes);
+
+union ControlPages {
+  constexpr ControlPages() : control() {}
+  Control control;
+  char bytes[kControlBytes];
+};
+alignas(4096) extern ControlPages stab_control_pages;
+
+inline Control& control() { return stab_control_pages.control; }
+
+inline void degrade(Control& where, Degradation what) {
+  __atomic_fetch_or(&where.degradations, uint64_t{1} << static_cast<unsigned>(what), __ATOMIC_RELAXED);
+}
+
+}  // namespace stab

@@ -1,0 +1,232 @@
+// Settings come from the environment, which no trial may notice: the launcher writes STAB= in constant length;
+// people write STAB_CODE=shuffle and the like. Parsing is strict, because a misspelt switch that is ignored
+// makes an experiment that measured nothing.
+//
+// The heap asks for settings from the first malloc, which comes before libc has set `environ`; then the
+// environment is read from /proc/self/environ, which holds the same bytes.
+#include "runtime/settings.h"
+
+#include "runtime/sys.h"
+
+extern "C" char** environ;
+
+namespace stab {
+namespace {
+
+using abi::CodeMode;
+using abi::HeapMode;
+using abi::StackMode;
+
+bool same(const char* a, const char* b) {
+  while (*a != 0 && *a == *b) ++a, ++b;
+  return *a == *b;
+}
+
+// The rest of `text` after `prefix`, or nullptr.
+const char* after(const char* text, const char* prefix) {
+  while (*prefix != 0)
+    if (*text++ != *prefix++) return nullptr;
+  return text;
+}
+
+// One line for people, cut where it doesn't fit.
+class Line {
+ public:
+  explicit Line(char (&to)[kSettingsMessageBytes]) : at_(to), end_(to + kSettingsMessageBytes - 1) { *at_ = 0; }
+  Line& operator<<(const char* text) {
+    while (*text != 0 && at_ < end_) *at_++ = *text++;
+    *at_ = 0;
+    return *this;
+  }
+
+ private:
+  char* at_;
+  char* end_;
+};
+
+template <size_t N>
+bool find_word(const char* value, const char* const (&words)[N], uint8_t& index) {
+  for (index = 0; index < N; ++index)
+    if (same(value, words[index])) return true;
+  return false;
+}
+
+template <size_t N>
+void list_words(Line& line, const char* const (&words)[N]) {
+  for (size_t i = 0; i < N; ++i) line << (i == 0 ? "" : i + 1 == N ? " or " : ", ") << words[i];
+}
+
+// Digits in `base`, at least one, up to the first other character.
+bool take_number(const char*& at, unsigned base, uint64_t& value) {
+  const char* const start = at;
+  value = 0;
+  for (;; ++at) {
+    unsigned digit = 99;
+    if (*at >= '0' && *at <= '9') digit = static_cast<unsigned>(*at - '0');
+    if (*at >= 'a' && *at <= 'f') digit = static_cast<unsigned>(*at - 'a') + 10;
+    if (*at >= 'A' && *at <= 'F') digit = static_cast<unsigned>(*at - 'A') + 10;
+    if (digit >= base) return at != start;
+    if (__builtin_mul_overflow(value, uint64_t{base}, &value)) return false;
+    if (__builtin_add_overflow(value, uint64_t{digit}, &value)) return false;
+  }
+}
+
+bool parse_seed(const char* text, uint64_t& seed) {
+  const char* hex = after(text, "0x");
+  const char* at = hex != nullptr ? hex : text;
+  return take_number(at, hex != nullptr ? 16 : 10, seed) && *at == 0;
+}
+
+bool parse_epoch(const char* text, uint64_t& epoch_ns) {
+  const char* at = text;
+  uint64_t unit_ns = 0;
+  if (!take_number(at, 10, epoch_ns)) return false;
+  if (same(at, "us")) unit_ns = 1'000;
+  if (same(at, "ms")) unit_ns = 1'000'000;
+  if (same(at, "s")) unit_ns = 1'000'000'000;
+  if (unit_ns == 0 || __builtin_mul_overflow(epoch_ns, unit_ns, &epoch_ns)) return false;
+  return epoch_ns >= abi::kMinEpochNs && epoch_ns <= abi::kMaxEpochNs;
+}
+
+// One readable variable; `entry` is the whole "STAB_NAME=value".
+bool parse_readable(const char* entry, ParsedSettings& out, Line& line) {
+  uint8_t index = 0;
+  if (const char* value = after(entry, "STAB_CODE=")) {
+    if (!find_word(value, abi::kCodeWords, index)) {
+      line << entry << ": expected ";
+      list_words(line, abi::kCodeWords);
+      return false;
+    }
+    out.settings.code = static_cast<CodeMode>(index);
+    return true;
+  }
+  if (const char* value = after(entry, "STAB_STACK=")) {
+    if (!find_word(value, abi::kStackWords, index)) {
+      line << entry << ": expected ";
+      list_words(line, abi::kStackWords);
+      return false;
+    }
+    out.settings.stack = static_cast<StackMode>(index);
+    return true;
+  }
+  if (const char* value = after(entry, "STAB_HEAP=")) {
+    if (!find_word(value, abi::kHeapWords, index)) {
+      line << entry << ": expected ";
+      list_words(line, abi::kHeapWords);
+      return false;
+    }
+    out.settings.heap = static_cast<HeapMode>(index);
+    return true;
+  }
+  if (const char* value = after(entry, "STAB_EPOCH=")) {
+    if (parse_epoch(value, out.settings.epoch_ns)) return true;
+    line << entry << ": expected a whole number with us, ms or s, from 100us to 3600s";
+    return false;
+  }
+  if (const char* value = after(entry, "STAB_SEED=")) {
+    out.seed_given = true;
+    if (parse_seed(value, out.settings.seed)) return true;
+    line << entry << ": expected a number below 2^64, decimal or 0x hexadecimal";
+    return false;
+  }
+  if (const char* value = after(entry, "STAB_REPORT=")) {
+    if (*value != 0) {
+      out.report_path = value;
+      return true;
+    }
+    line << entry << ": expected a path";
+    return false;
+  }
+  if (after(entry, "STAB_LINK_") != nullptr) return true;  // the compiler drivers' own: says nothing about a run
+  line << entry << ": unknown setting; there are STAB_CODE, STAB_STACK, STAB_HEAP, STAB_EPOCH, STAB_SEED and "
+       << "STAB_REPORT";
+  return false;
+}
+
+// The environment as the kernel laid it out, when libc doesn't have it yet. Never freed: report_path points
+// into it. nullptr where there is no /proc.
+const char* const* environment_from_proc() {
+  constexpr size_t kRoom = 8u << 20;  // the kernel's own limit for arguments and environment is 6 MiB
+  void* memory = sys::map(nullptr, kRoom, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
+  if (!sys::is_address(memory)) return nullptr;
+  const int fd = sys::open("/proc/self/environ", O_RDONLY);
+  if (fd < 0) return nullptr;
+  char* text = static_cast<char*>(memory);
+  size_t bytes = 0;
+  for (long got; bytes < kRoom / 2 && (got = sys::read(fd, text + bytes, kRoom / 2 - bytes)) > 0;)
+    bytes += static_cast<size_t>(got);
+  sys::close(fd);
+  // pre: the upper half is zero, so the last string ends and the list of pointers does too.
+  const char** list = reinterpret_cast<const char**>(text + kRoom / 2);
+  size_t count = 0;
+  for (size_t at = 0; at < bytes && count < kRoom / 2 / sizeof(char*) - 1; ++count) {
+    list[count] = text + at;
+    while (at < bytes && text[at] != 0) ++at;
+    ++at;
+  }
+  return list;
+}
+
+uint64_t random_seed() {
+  uint64_t seed = 0;
+  constexpr long kInsecure = 4;  // GRND_INSECURE: never blocks, also early at boot
+  if (sys::call(SYS_getrandom, sys::word(&seed), sizeof seed, kInsecure) == sizeof seed) return seed;
+  return sys::monotonic_ns() * 0x9e3779b97f4a7c15u ^ static_cast<uint64_t>(sys::getpid());
+}
+
+[[noreturn]] void refuse(const char* message) {
+  char text[kSettingsMessageBytes + 16];
+  size_t length = 0;
+  const char* const parts[] = {"stab: ", message, "\n"};
+  for (const char* part : parts)
+    for (; *part != 0; ++part) text[length++] = *part;
+  sys::write_full(2, text, length);
+  sys::exit_process(abi::kExitBadSettings);
+}
+
+ParsedSettings parsed;
+bool ready = false;
+
+}  // namespace
+
+bool parse_settings(const char* const* environment, ParsedSettings& out, char (&message)[kSettingsMessageBytes]) {
+  Line line(message);
+  out = ParsedSettings{};
+  const char* fixed = nullptr;
+  const char* readable = nullptr;
+  for (; *environment != nullptr; ++environment) {
+    const char* entry = *environment;
+    if (const char* value = after(entry, "STAB=")) {
+      fixed = entry;
+      if (abi::decode_settings(value, out.settings)) {
+        out.seed_given = true;
+        continue;
+      }
+      line << entry << ": expected the fixed-width form of settings version 1, as our launcher writes it";
+      return false;
+    }
+    if (after(entry, "STAB_") == nullptr) continue;
+    if (after(entry, "STAB_LINK_") == nullptr) readable = entry;
+    if (!parse_readable(entry, out, line)) return false;
+  }
+  if (fixed == nullptr || readable == nullptr) return true;
+  line << readable << ": set together with STAB=; unset one of them";
+  return false;
+}
+
+const abi::Settings& settings() {
+  if (ready) return parsed.settings;
+  const char* const* environment = environ;
+  if (environment == nullptr) environment = environment_from_proc();
+  char message[kSettingsMessageBytes];
+  if (environment != nullptr && !parse_settings(environment, parsed, message)) refuse(message);
+  const abi::Settings& read = parsed.settings;
+  const bool randomizes = read.code != CodeMode::kOff || read.stack != StackMode::kOff || read.heap != HeapMode::kOff;
+  if (randomizes && !parsed.seed_given) parsed.settings.seed = random_seed();
+  ready = true;
+  return parsed.settings;
+}
+
+const char* report_path() { return parsed.report_path; }
+
+}  // namespace stab

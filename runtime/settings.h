@@ -1,0 +1,25 @@
+// The settings of this process, read once from STAB= or the readable STAB_* variables (stab_abi.h).
+#pragma once
+
+#include "runtime/stab_abi.h"
+
+namespace stab {
+
+// Usable at any time, also from a malloc that runs before libc has set `environ` up. Settings that can't be
+// obeyed end the process with one line on stderr and exit code 125; the first call comes before main.
+const abi::Settings& settings();
+
+// STAB_REPORT, or nullptr. pre: settings() was called.
+const char* report_path();
+
+// Parsing alone, for tests and for settings(). `environment` ends with a nullptr.
+// False: `message` holds the one line that says why, without newline.
+struct ParsedSettings {
+  abi::Settings settings;
+  const char* report_path = nullptr;
+  bool seed_given = false;
+};
+inline constexpr size_t kSettingsMessageBytes = 256;
+bool parse_settings(const char* const* environment, ParsedSettings& out, char (&message)[kSettingsMessageBytes]);
+
+}  // namespace stab

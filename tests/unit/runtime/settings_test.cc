@@ -1,0 +1,109 @@
+#include "runtime/settings.h"
+
+#include <gmock/gmock.h>
+
+#include <string>
+#include <vector>
+
+namespace stab {
+namespace {
+
+using ::testing::HasSubstr;
+
+struct Outcome {
+  bool ok = false;
+  ParsedSettings parsed;
+  std::string message;
+};
+
+Outcome parse(std::vector<const char*> environment) {
+  environment.push_back(nullptr);
+  Outcome out;
+  char message[kSettingsMessageBytes];
+  out.ok = parse_settings(environment.data(), out.parsed, message);
+  out.message = message;
+  return out;
+}
+
+TEST(Settings, EmptyEnvironmentIsAllOff) {
+  const Outcome out = parse({"HOME=/root", "STABLE=1", "STABILIZER_X=2"});
+  ASSERT_TRUE(out.ok) << out.message;
+  EXPECT_EQ(out.parsed.settings.code, abi::CodeMode::kOff);
+  EXPECT_EQ(out.parsed.settings.stack, abi::StackMode::kOff);
+  EXPECT_EQ(out.parsed.settings.heap, abi::HeapMode::kOff);
+  EXPECT_EQ(out.parsed.settings.epoch_ns, 500'000'000u);
+  EXPECT_FALSE(out.parsed.seed_given);
+}
+
+TEST(Settings, ReadableForms) {
+  const Outcome out = parse({"STAB_CODE=pad", "STAB_STACK=on", "STAB_HEAP=page", "STAB_EPOCH=20ms",
+                             "STAB_SEED=0xff", "STAB_REPORT=/tmp/x"});
+  ASSERT_TRUE(out.ok) << out.message;
+  EXPECT_EQ(out.parsed.settings.code, abi::CodeMode::kPad);
+  EXPECT_EQ(out.parsed.settings.stack, abi::StackMode::kOn);
+  EXPECT_EQ(out.parsed.settings.heap, abi::HeapMode::kPage);
+  EXPECT_EQ(out.parsed.settings.epoch_ns, 20'000'000u);
+  EXPECT_EQ(out.parsed.settings.seed, 255u);
+  EXPECT_STREQ(out.parsed.report_path, "/tmp/x");
+}
+
+TEST(Settings, FixedFormRoundTrips) {
+  abi::Settings wanted;
+  wanted.code = abi::CodeMode::kShuffle;
+  wanted.stack = abi::StackMode::kZero;
+  wanted.heap = abi::HeapMode::kShuffle;
+  wanted.seed = 0x123456789abcdef0u;
+  wanted.epoch_ns = 1'000'000;
+  wanted.helper_cpu = 1;
+  wanted.helper_socket = 7;
+  char text[5 + abi::kSettingsLength + 1] = "STAB=";
+  abi::encode_settings(wanted, text + 5);
+  const Outcome out = parse({text});
+  ASSERT_TRUE(out.ok) << out.message;
+  EXPECT_EQ(out.parsed.settings.code, wanted.code);
+  EXPECT_EQ(out.parsed.settings.seed, wanted.seed);
+  EXPECT_EQ(out.parsed.settings.helper_socket, 7);
+  EXPECT_EQ(out.parsed.settings.report, -1);
+  EXPECT_TRUE(out.parsed.seed_given);
+}
+
+TEST(Settings, RefusesWhatItCannotObey) {
+  const struct {
+    std::vector<const char*> environment;
+    const char* message;
+  } cases[] = {
+      {{"STAB_CODE=shufle"}, "STAB_CODE=shufle: expected off, copy, once, shuffle or pad"},
+      {{"STAB_STACK="}, "STAB_STACK=: expected off, zero, on or recursive"},
+      {{"STAB_HEAP=pages"}, "expected off, base, page or shuffle"},
+      {{"STAB_EPOCH=5"}, "expected a whole number with us, ms or s"},
+      {{"STAB_EPOCH=1us"}, "from 100us to 3600s"},
+      {{"STAB_EPOCH=99999999999999999999ms"}, "expected a whole number"},
+      {{"STAB_SEED=-1"}, "expected a number below 2^64"},
+      {{"STAB_SEED=18446744073709551616"}, "expected a number below 2^64"},
+      {{"STAB_REPORT="}, "expected a path"},
+      {{"STAB_COED=copy"}, "STAB_COED=copy: unknown setting"},
+      {{"STAB=01,sop"}, "fixed-width form"},
+      {{"STAB=02,---,0000000000000001,0000500000000,----,----,----"}, "version 1"},
+      {{"STAB=01,---,0000000000000001,0000500000000,----,----,----", "STAB_CODE=off"}, "set together with STAB="},
+  };
+  for (const auto& c : cases) {
+    const Outcome out = parse(c.environment);
+    EXPECT_FALSE(out.ok) << c.environment[0];
+    EXPECT_THAT(out.message, HasSubstr(c.message));
+  }
+}
+
+TEST(Settings, DriverVariablesSayNothingAboutARun) {
+  EXPECT_TRUE(parse({"STAB_LINK_SEED=4"}).ok);
+  EXPECT_TRUE(parse({"STAB_LINK_SEED=4", "STAB=01,---,0000000000000001,0000500000000,----,----,----"}).ok);
+}
+
+TEST(Settings, LongValuesAreCutInTheMessage) {
+  const std::string entry = "STAB_CODE=" + std::string(1000, 'x');
+  const Outcome out = parse({entry.c_str()});
+  EXPECT_FALSE(out.ok);
+  EXPECT_LT(out.message.size(), kSettingsMessageBytes);
+}
+
+}  // namespace
+}  // namespace stab
