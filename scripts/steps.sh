@@ -1,0 +1,33 @@
+# Sourced by ./check and ./quickstart: steps with logs, and the set-up that both begin with. The caller has
+# changed to the repository's root and set `program` to its own name.
+
+build=build/release
+logs=$build/logs
+mkdir -p "$logs"
+
+# step NAME COMMAND...: says NAME, runs COMMAND with its output in a log, ends the program with the log's end
+# and place when it fails.
+step() {
+  local name=$1 log=$logs/${1// /-}.log start=$SECONDS
+  shift
+  printf '%s: %s ... ' "$program" "$name"
+  if ! "$@" > "$log" 2>&1 < /dev/null; then
+    echo "FAILED"
+    tail -n 40 "$log" >&2
+    echo "$program: failed: $name; log: $PWD/$log" >&2
+    exit 1
+  fi
+  echo "$((SECONDS - start)) s"
+}
+
+# Compilations are cached under the build tree with paths relative to the root: the mutation gate, which builds
+# a copy of the tree, finds them.
+set_up() {
+  step "install packages" scripts/install
+  if command -v ccache > /dev/null; then
+    export CCACHE_DIR=$PWD/build/ccache CCACHE_BASEDIR=$PWD
+    export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
+  fi
+  step "configure" cmake --preset release
+  step "build" cmake --build --preset release
+}
