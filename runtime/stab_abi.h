@@ -150,16 +150,25 @@ inline bool decode_settings(const char* text, Settings& out) {
 // Sections the pass emits
 
 // u32 slots, read-only and allocated; __start_stab_pads and __stop_stab_pads bound them. A function's entry
-// loads its slot and moves the stack pointer by (slot & kPadMask). The helper rewrites the slots through a
-// shared mapping; the program itself can only read them.
+// loads its slot and moves the stack pointer by (slot & kPadMask), unless it runs deeper than the thread's
+// budget. The helper rewrites the slots through a shared mapping; the program itself can only read them.
+// A slot belongs to the one function that refers to it.
 inline constexpr char kPadsSection[] = "stab_pads";
 inline constexpr uint32_t kPadMask = 4080;     // multiples of 16 up to one page: uniform over 64 L1 sets
 inline constexpr uint32_t kPadRecursive = 1;   // set by post-link in the slot's file content: stays 0 unless
                                                // STAB_STACK=recursive
 
+// Thread-local, defined by the runtime (and weakly, all zero, by each object, so that objects link without it):
+// pads are taken while base - rsp < budget, unsigned. Any other stack, or budget 0, gets none.
+inline constexpr char kStackRecordSymbol[] = "stab_stack";
+struct StackRecord {
+  uint64_t base;          // address; pads count from here downwards
+  uint64_t budget_bytes;
+};
+
 // One entry for each function that our pass has seen, emitted as !pcsections metadata: i32, the function's
-// address minus the entry's own. A function that is not listed is foreign and never moves. Absent in a binary
-// that none of our compilers made: then every well-formed function may move.
+// address minus the entry's own, then u32, its size in bytes. A function that is not listed is foreign and never
+// moves. Absent in a binary that none of our compilers made: then every well-formed function may move.
 inline constexpr char kFunctionsSection[] = "stab_funcs";
 
 // One entry for each computed-goto table whose every use the pass has proven to be an indirect branch of one
@@ -198,10 +207,12 @@ enum class Immovable : uint8_t {
   kOverlaps = 9,         // another symbol starts inside it with another end
   kRuntime = 10,         // belongs to our own runtime
   kUnresolvedField = 11, // a PC-relative field whose target can't be told apart
+  kFallsThrough = 12,    // assembly that runs off its end into whatever follows
 };
 inline constexpr const char* kImmovableWords[] = {
     "moves",        "no-size",     "too-short",        "entry-crosses-8", "entry-is-target",  "foreign",
-    "returns-twice", "undecodable", "cross-short-jump", "overlaps",        "runtime", "unresolved-field"};
+    "returns-twice", "undecodable", "cross-short-jump", "overlaps",        "runtime", "unresolved-field",
+    "falls-through"};
 
 // CodeHeader::flags
 inline constexpr uint64_t kCodeSwitchesStacks = 1;  // makecontext, swapcontext or code that loads rsp from

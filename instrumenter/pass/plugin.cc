@@ -1,0 +1,86 @@
+// Where our passes run. Everything is inserted last, on the code that the optimizer has finished: an earlier pad
+// would stop inlining, an earlier list would name functions that disappear.
+//
+// With link-time optimization "last" is at link time. clang calls the OptimizerLast callback in the compile step
+// of LTO as well; a module that is going to be optimized again carries LTO's own flags, so there we only leave
+// the mark kDeferredFlag in it and insert nothing. At link time full LTO has a callback of its own, and the
+// backends of thin LTO call OptimizerLast again, on a module with the mark. At -O0 those backends run no callback;
+// but nothing is inlined or cloned then either, so -O0 modules are instrumented at once.
+#include <llvm/IR/Module.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Passes/PassPlugin.h>
+
+#include "instrumenter/pass/function_list.h"
+#include "instrumenter/pass/goto_tables.h"
+#include "instrumenter/pass/stack_pads.h"
+
+namespace stab {
+namespace {
+
+constexpr llvm::StringRef kDeferredFlag = "stab-deferred";
+
+// Whether the module goes to a link-time optimizer and this is the compile step. Sets the mark then.
+// EnableSplitLTOUnit is in every bitcode file that clang writes for full, thin and fat LTO.
+bool deferred_to_link(llvm::Module& module) {
+  if (module.getModuleFlag("EnableSplitLTOUnit") == nullptr) return false;
+  if (module.getModuleFlag(kDeferredFlag) != nullptr) return false;
+  module.addModuleFlag(llvm::Module::Max, kDeferredFlag, 1);
+  return true;
+}
+
+llvm::PreservedAnalyses instrument(llvm::Module& module, llvm::ModuleAnalysisManager& analyses) {
+  llvm::PreservedAnalyses preserved = GotoTables().run(module, analyses);
+  preserved.intersect(StackPads().run(module, analyses));
+  preserved.intersect(FunctionList().run(module, analyses));
+  return preserved;
+}
+
+// At the end of a compilation, or of a thin LTO backend's.
+class AtOptimizerLast : public llvm::PassInfoMixin<AtOptimizerLast> {
+ public:
+  explicit AtOptimizerLast(llvm::OptimizationLevel level) : level_(level) {}
+  llvm::PreservedAnalyses run(llvm::Module& module, llvm::ModuleAnalysisManager& analyses) {
+    if (level_ != llvm::OptimizationLevel::O0 && deferred_to_link(module)) return llvm::PreservedAnalyses::all();
+    return instrument(module, analyses);
+  }
+  static bool isRequired() { return true; }
+
+ private:
+  llvm::OptimizationLevel level_;
+};
+
+// At the end of full LTO, on the whole program.
+struct AtLinkLast : llvm::PassInfoMixin<AtLinkLast> {
+  llvm::PreservedAnalyses run(llvm::Module& module, llvm::ModuleAnalysisManager& analyses) {
+    return instrument(module, analyses);
+  }
+  static bool isRequired() { return true; }
+};
+
+// Names for opt-19 -passes=..., used by the tests.
+bool add_by_name(llvm::StringRef name, llvm::ModulePassManager& passes) {
+  if (name == "stab-pads") return passes.addPass(StackPads()), true;
+  if (name == "stab-functions") return passes.addPass(FunctionList()), true;
+  if (name == "stab-gotos") return passes.addPass(GotoTables()), true;
+  if (name == "stab-optimizer-last") return passes.addPass(AtOptimizerLast(llvm::OptimizationLevel::O2)), true;
+  if (name == "stab-link-last") return passes.addPass(AtLinkLast()), true;
+  return false;
+}
+
+void register_callbacks(llvm::PassBuilder& builder) {
+  builder.registerOptimizerLastEPCallback(
+      [](llvm::ModulePassManager& passes, llvm::OptimizationLevel level) { passes.addPass(AtOptimizerLast(level)); });
+  builder.registerFullLinkTimeOptimizationLastEPCallback(
+      [](llvm::ModulePassManager& passes, llvm::OptimizationLevel) { passes.addPass(AtLinkLast()); });
+  builder.registerPipelineParsingCallback(
+      [](llvm::StringRef name, llvm::ModulePassManager& passes,
+         llvm::ArrayRef<llvm::PassBuilder::PipelineElement>) { return add_by_name(name, passes); });
+}
+
+}  // namespace
+}  // namespace stab
+
+extern "C" LLVM_ATTRIBUTE_WEAK __attribute__((visibility("default"))) llvm::PassPluginLibraryInfo
+llvmGetPassPluginInfo() {
+  return {LLVM_PLUGIN_API_VERSION, "stab", "1", stab::register_callbacks};
+}

@@ -1,0 +1,207 @@
+// The problem: where a function's locals lie, and with them which cache sets they use, follows from the frames
+// above it, so it changes with every unrelated edit. The approach: each function that calls another one moves
+// the stack pointer by a random multiple of 16 below 4096 first. That shifts its callees; a leaf needs no pad
+// of its own. The amount is read from the function's slot in section stab_pads, which the helper process
+// rewrites at each epoch: one aligned load an activation, no lock.
+//
+//   slot  = volatile load of the own slot                    stab_pads, read-only
+//   depth = stab_stack.base - rsp                            thread-local; unsigned
+//   pad   = depth < stab_stack.budget ? slot & 4080 : 0
+//   alloca pad
+//
+// The budget bounds what recursion through pointers can add: nothing is padded further than `budget` bytes
+// below the thread's base, so at most budget + 4080 bytes are lost however deep the program goes. On a stack
+// that the runtime does not know (a signal stack, a fiber, a thread made by other means) depth is huge or
+// wraps, and there are no pads. The runtime's side is runtime/stack; finding the recursive components of the
+// whole image is the post-link step's work.
+//
+// The pad goes to the closest point that dominates all calls and lies in no cycle: paths that call nothing
+// stay as they were, and a loop can't pile pads up.
+#include "instrumenter/pass/stack_pads.h"
+
+#include <llvm/ADT/SCCIterator.h>
+#include <llvm/ADT/SmallPtrSet.h>
+#include <llvm/ADT/SmallVector.h>
+#include <llvm/CodeGen/StackProtector.h>
+#include <llvm/IR/CFG.h>
+#include <llvm/IR/Dominators.h>
+#include <llvm/IR/GlobalIFunc.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InlineAsm.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/Module.h>
+
+#include "runtime/stab_abi.h"
+
+namespace stab {
+namespace {
+
+using Calls = llvm::SmallVector<llvm::Instruction*, 16>;
+
+// Whether control returns to the caller right after `call`, so that a call marked `tail` will be a jump. Code
+// generation duplicates a return block into its predecessors to make that so, hence the look ahead.
+bool returns_at_once(const llvm::CallInst& call) {
+  const llvm::Instruction* next = call.getNextNonDebugInstruction();
+  if (llvm::isa<llvm::ReturnInst>(next)) return true;
+  const auto* branch = llvm::dyn_cast<llvm::BranchInst>(next);
+  if (branch == nullptr || branch->isConditional()) return false;
+  const llvm::Instruction* last = branch->getSuccessor(0)->getFirstNonPHIOrDbg();
+  return llvm::isa<llvm::ReturnInst>(last);
+}
+
+// A call that runs another function on this one's stack and comes back.
+bool is_real_call(const llvm::Instruction& instruction) {
+  const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
+  if (call == nullptr) return false;
+  if (llvm::isa<llvm::IntrinsicInst>(call)) return false;
+  if (call->isInlineAsm()) return false;
+  if (call->doesNotReturn()) return false;  // abort, throw: what follows is not measured work
+  const auto* plain = llvm::dyn_cast<llvm::CallInst>(call);
+  return plain == nullptr || !plain->isTailCall() || !returns_at_once(*plain);
+}
+
+// The staircase: every step is a reason to leave a function's frame alone.
+bool may_pad(const llvm::Function& function) {
+  if (function.isDeclaration()) return false;
+  if (function.hasAvailableExternallyLinkage()) return false;  // its code comes from another module
+  if (function.hasFnAttribute(kPaddedAttribute)) return false;
+  if (function.hasFnAttribute(llvm::Attribute::Naked)) return false;  // has no frame; the body is asm
+  if (function.isPresplitCoroutine()) return false;  // an alloca would become part of the coroutine's frame
+  if (function.hasFnAttribute(llvm::Attribute::DisableSanitizerInstrumentation)) return false;  // asked for
+  // Sanitizers and safe stacks rewrite dynamic allocas into something that is no longer a pad.
+  if (function.hasFnAttribute(llvm::Attribute::SanitizeAddress)) return false;
+  if (function.hasFnAttribute(llvm::Attribute::SanitizeHWAddress)) return false;
+  if (function.hasFnAttribute(llvm::Attribute::SanitizeMemory)) return false;
+  if (function.hasFnAttribute(llvm::Attribute::SanitizeMemTag)) return false;
+  if (function.hasFnAttribute(llvm::Attribute::SafeStack)) return false;
+  switch (function.getCallingConv()) {
+    case llvm::CallingConv::GHC:   // these have no frame, or one that the compiler does not own
+    case llvm::CallingConv::HiPE:
+    case llvm::CallingConv::X86_INTR:
+      return false;
+    default:
+      return true;
+  }
+}
+
+// The calls to shift, or none where an argument block on the stack (inalloca, preallocated) would have to stay
+// at the stack's end.
+Calls calls_to_shift(llvm::Function& function) {
+  Calls calls;
+  for (llvm::BasicBlock& block : function) {
+    for (llvm::Instruction& instruction : block) {
+      if (const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction))
+        if (call->hasInAllocaArgument() || call->isBundleOperand(llvm::LLVMContext::OB_preallocated) ||
+            call->getOperandBundle(llvm::LLVMContext::OB_preallocated))
+          return {};
+      if (is_real_call(instruction)) calls.push_back(&instruction);
+    }
+  }
+  return calls;
+}
+
+llvm::SmallPtrSet<const llvm::BasicBlock*, 16> blocks_in_cycles(llvm::Function& function) {
+  llvm::SmallPtrSet<const llvm::BasicBlock*, 16> blocks;
+  for (auto component = llvm::scc_begin(&function); !component.isAtEnd(); ++component)
+    if (component.hasCycle())
+      for (const llvm::BasicBlock* block : *component) blocks.insert(block);
+  return blocks;
+}
+
+// Where the pad goes: before the first call of the closest block that dominates all of them and is in no cycle,
+// or before its terminator. Calls in unreachable blocks don't count.
+llvm::Instruction* place_for_pad(llvm::Function& function, const Calls& calls) {
+  const llvm::DominatorTree dominators(function);
+  llvm::BasicBlock* block = nullptr;
+  for (llvm::Instruction* call : calls) {
+    llvm::BasicBlock* other = call->getParent();
+    if (!dominators.isReachableFromEntry(other)) continue;
+    block = block == nullptr ? other : dominators.findNearestCommonDominator(block, other);
+  }
+  if (block == nullptr) return nullptr;
+  const auto cyclic = blocks_in_cycles(function);
+  while (cyclic.contains(block)) block = dominators.getNode(block)->getIDom()->getBlock();  // the entry is in none
+  for (llvm::Instruction* call : calls)
+    if (call->getParent() == block) return call;  // calls are listed in the block's order
+  return block->getTerminator();
+}
+
+// A dynamic alloca makes -fstack-protector give the function a canary that the plain build doesn't have. Where
+// the function would get none on its own, it is asked for none.
+void keep_protector_as_it_is(llvm::Function& function) {
+  if (llvm::SSPLayoutAnalysis::requiresStackProtector(&function)) return;
+  function.removeFnAttr(llvm::Attribute::StackProtect);
+  function.removeFnAttr(llvm::Attribute::StackProtectStrong);
+}
+
+// The slot is a constant, so that it lands in read-only pages; the load is volatile, so that nobody believes
+// in its value. It shares the function's comdat, or is tied to its section: both are discarded together.
+llvm::GlobalVariable* make_slot(llvm::Module& module, llvm::Function& function) {
+  auto* type = llvm::Type::getInt32Ty(module.getContext());
+  auto* slot = new llvm::GlobalVariable(module, type, /*isConstant=*/true, llvm::GlobalValue::PrivateLinkage,
+                                        llvm::ConstantInt::get(type, 0), "stab_pad");
+  slot->setSection(abi::kPadsSection);
+  slot->setAlignment(llvm::Align(4));
+  slot->setComdat(function.getComdat());
+  slot->setMetadata(llvm::LLVMContext::MD_associated,
+                    llvm::MDNode::get(module.getContext(), llvm::ValueAsMetadata::get(&function)));
+  return slot;
+}
+
+// The thread's abi::StackRecord. Weak, so that objects link without the runtime too (and are never padded then);
+// the runtime's definition wins. Initial-exec: an immediate after the linker's relaxation in executables, and
+// found in the executable's static block by shared libraries.
+llvm::GlobalVariable* stack_record(llvm::Module& module) {
+  if (auto* known = module.getGlobalVariable(abi::kStackRecordSymbol)) return known;
+  auto* type = llvm::ArrayType::get(llvm::Type::getInt64Ty(module.getContext()), 2);
+  auto* record = new llvm::GlobalVariable(module, type, /*isConstant=*/false, llvm::GlobalValue::WeakAnyLinkage,
+                                          llvm::ConstantAggregateZero::get(type), abi::kStackRecordSymbol, nullptr,
+                                          llvm::GlobalValue::InitialExecTLSModel);
+  record->setAlignment(llvm::Align(16));
+  return record;
+}
+
+void insert_pad(llvm::Module& module, llvm::Function& function, llvm::Instruction* before) {
+  llvm::IRBuilder<> build(before);
+  build.SetCurrentDebugLocation(llvm::DebugLoc());
+  llvm::Type* word = build.getInt64Ty();
+  llvm::Value* record = build.CreateThreadLocalAddress(stack_record(module));
+  llvm::Value* base = build.CreateLoad(word, record, "stab.base");
+  llvm::Value* budget =
+      build.CreateLoad(word, build.CreateConstInBoundsGEP1_64(word, record, 1), "stab.budget");
+  llvm::Value* here = build.CreatePtrToInt(build.CreateStackSave(), word);
+  llvm::Value* near = build.CreateICmpULT(build.CreateSub(base, here), budget);
+  llvm::Value* slot =
+      build.CreateLoad(build.getInt32Ty(), make_slot(module, function), /*isVolatile=*/true, "stab.slot");
+  // A mask (sbb, and) and not a select, which code generation turns into a branch around the load.
+  llvm::Value* pad = build.CreateAnd(build.CreateAnd(slot, build.CreateSExt(near, build.getInt32Ty())),
+                                     build.getInt32(abi::kPadMask));
+  llvm::AllocaInst* room = build.CreateAlloca(build.getInt8Ty(), build.CreateZExt(pad, word), "stab.pad");
+  room->setAlignment(llvm::Align(16));
+  // An alloca that nobody uses would be dropped; an empty asm that names it costs nothing.
+  auto* keep = llvm::InlineAsm::get(llvm::FunctionType::get(build.getVoidTy(), {room->getType()}, false), "", "r",
+                                    /*hasSideEffects=*/true);
+  build.CreateCall(keep, {room});
+  function.addFnAttr(kPaddedAttribute);
+}
+
+}  // namespace
+
+llvm::PreservedAnalyses StackPads::run(llvm::Module& module, llvm::ModuleAnalysisManager&) {
+  llvm::SmallPtrSet<const llvm::Function*, 4> resolvers;  // run before thread-local storage is ready
+  for (const llvm::GlobalIFunc& ifunc : module.ifuncs()) resolvers.insert(ifunc.getResolverFunction());
+  bool changed = false;
+  for (llvm::Function& function : module) {
+    if (!may_pad(function) || resolvers.contains(&function)) continue;
+    const Calls calls = calls_to_shift(function);
+    if (calls.empty()) continue;
+    llvm::Instruction* place = place_for_pad(function, calls);
+    if (place == nullptr) continue;
+    keep_protector_as_it_is(function);
+    insert_pad(module, function, place);
+    changed = true;
+  }
+  return changed ? llvm::PreservedAnalyses::none() : llvm::PreservedAnalyses::all();
+}
+
+}  // namespace stab

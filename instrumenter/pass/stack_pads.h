@@ -1,0 +1,19 @@
+// StackPads: moves the stack pointer of every function that calls something by a random amount.
+#pragma once
+
+#include <llvm/ADT/StringRef.h>
+#include <llvm/IR/PassManager.h>
+
+namespace stab {
+
+// A function that carries this attribute has its pad already; a module that goes through a second pipeline
+// (bitcode written by -emit-llvm and compiled later) gets no second one.
+inline constexpr llvm::StringRef kPaddedAttribute = "stab-padded";
+
+class StackPads : public llvm::PassInfoMixin<StackPads> {
+ public:
+  llvm::PreservedAnalyses run(llvm::Module& module, llvm::ModuleAnalysisManager& analyses);
+  static bool isRequired() { return true; }  // -O0 and optnone functions are padded, too
+};
+
+}  // namespace stab
