@@ -224,7 +224,8 @@ struct CodeHeader {
   uint32_t header_bytes;    // sizeof(CodeHeader)
   uint64_t text_start;      // link-time address of the first executable byte covered; page aligned
   uint64_t text_bytes;      // up to the end of the executable segment; not rounded
-  uint64_t text_hash;       // hash64 of those bytes in the file
+  uint64_t text_hash;       // hash64 of the file's bytes from the first function's start to the text's end (what
+                            // lies before, in a small file the ELF header, strip may change)
   uint64_t flags;
   uint32_t function_count;
   uint32_t table_count;

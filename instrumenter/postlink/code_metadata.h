@@ -1,0 +1,20 @@
+// The content of section .stab.code (format: runtime/stab_abi.h).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "instrumenter/postlink/callees.h"
+#include "instrumenter/postlink/elf_image.h"
+#include "instrumenter/postlink/fields.h"
+#include "instrumenter/postlink/functions.h"
+#include "instrumenter/postlink/jump_tables.h"
+
+namespace stab::postlink {
+
+// pre: movability is decided.
+std::vector<uint8_t> encode_code_metadata(const ElfImage& image, const FunctionTable& functions,
+                                          const Disassembly& disassembly,
+                                          const std::vector<JumpTable>& tables, bool stacks_are_switched);
+
+}  // namespace stab::postlink

@@ -1,0 +1,99 @@
+// Checking .stab.code: the reading side of code_metadata.cc, for --stab-info and tests. The runtime has its own
+// reader, as it may use neither allocation nor the standard library.
+#include "instrumenter/postlink/code_view.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+namespace stab::postlink {
+namespace {
+
+Error corrupt(const std::string& why) {
+  return {ErrorCode::kCorrupt, std::string(abi::kCodeSection) + ": " + why, {}};
+}
+
+class Taker {
+ public:
+  explicit Taker(std::span<const uint8_t> rest) : rest_(rest) {}
+
+  template <typename T>
+  bool take(uint64_t count, std::span<const T>& out) {
+    if (count > rest_.size() / sizeof(T)) return false;
+    out = {reinterpret_cast<const T*>(rest_.data()), static_cast<size_t>(count)};
+    rest_ = rest_.subspan(static_cast<size_t>(count) * sizeof(T));
+    return true;
+  }
+  bool empty() const { return rest_.empty(); }
+
+ private:
+  std::span<const uint8_t> rest_;
+};
+
+bool in_range(uint64_t first, uint64_t count, uint64_t size) { return first + count <= size; }
+
+bool fixups_fit(const CodeView& view, const abi::CodeFunction& function) {
+  for (const auto& fixup : view.directed.subspan(function.first_directed, function.directed_count)) {
+    if (uint64_t{fixup.at} + 4 > function.bytes) return false;
+    const uint64_t limit = fixup.kind() == abi::FixupKind::kPcFunction ? view.functions.size()
+                                                                       : view.tables.size();
+    if (fixup.target() >= limit || static_cast<uint8_t>(fixup.kind()) > 2) return false;
+  }
+  uint64_t at = 0;
+  for (const uint16_t step : view.fixed.subspan(function.first_fixed, function.fixed_count)) {
+    at += step;
+    if (step != abi::kFixedSkip && at + 4 > function.bytes) return false;
+  }
+  return true;
+}
+
+bool tables_fit(const CodeView& view, const abi::CodeFunction& function) {
+  for (const auto& table : view.tables.subspan(function.first_table, function.table_count)) {
+    if (!in_range(table.first_target, table.entry_count, view.targets.size())) return false;
+    if (static_cast<uint8_t>(table.kind) > 1) return false;
+    const auto targets = view.targets.subspan(table.first_target, table.entry_count);
+    if (std::any_of(targets.begin(), targets.end(), [&function](uint32_t target) {
+          return target == 0 || target >= function.bytes;
+        }))
+      return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<CodeView> CodeView::parse(std::span<const uint8_t> section) {
+  CodeView view{};
+  if (section.size() < sizeof(abi::CodeHeader)) return corrupt("shorter than its header");
+  memcpy(&view.header, section.data(), sizeof view.header);
+  const abi::CodeHeader& header = view.header;
+  if (memcmp(header.magic, abi::kCodeMagic, sizeof header.magic) != 0) return corrupt("no such magic");
+  if (header.version != abi::kAbiVersion)
+    return corrupt("ABI version " + std::to_string(header.version) + ", expected " +
+                   std::to_string(abi::kAbiVersion) + "; link the program again");
+  if (header.header_bytes != sizeof header) return corrupt("header size");
+  Taker taker(section.subspan(sizeof header));
+  if (!taker.take(header.function_count, view.functions) || !taker.take(header.table_count, view.tables) ||
+      !taker.take(header.target_count, view.targets) || !taker.take(header.directed_count, view.directed) ||
+      !taker.take(header.fixed_count, view.fixed) || !taker.empty())
+    return corrupt("its counts don't match its size");
+  uint64_t last_end = 0;
+  for (size_t i = 0; i < view.functions.size(); ++i) {
+    const abi::CodeFunction& function = view.functions[i];
+    const uint64_t end = uint64_t{function.start} + function.bytes;
+    const std::string name = "function " + std::to_string(i);
+    if (function.start < last_end || end > header.text_bytes) return corrupt(name + " overlaps or leaves the text");
+    last_end = end;
+    if (static_cast<size_t>(function.immovable) >= std::size(abi::kImmovableWords))
+      return corrupt(name + " has an unknown reason to stay");
+    if (!in_range(function.first_directed, function.directed_count, view.directed.size()) ||
+        !in_range(function.first_fixed, function.fixed_count, view.fixed.size()) ||
+        !in_range(function.first_table, function.table_count, view.tables.size()))
+      return corrupt(name + " owns entries that don't exist");
+    if (!tables_fit(view, function)) return corrupt(name + " has a table that leaves it");
+    if (!fixups_fit(view, function)) return corrupt(name + " has a fix-up that leaves it");
+  }
+  return view;
+}
+
+}  // namespace stab::postlink

@@ -1,0 +1,25 @@
+// CodeView: reading .stab.code back, checked.
+#pragma once
+
+#include <span>
+
+#include "base/result.h"
+#include "runtime/stab_abi.h"
+
+namespace stab::postlink {
+
+// Invariant: every index range of every function and table lies inside the arrays, functions ascend and don't
+// overlap, table targets lie inside their function, fix-ups inside their function and name existing targets.
+struct CodeView {
+  abi::CodeHeader header;
+  std::span<const abi::CodeFunction> functions;
+  std::span<const abi::CodeTable> tables;
+  std::span<const uint32_t> targets;
+  std::span<const abi::DirectedFixup> directed;
+  std::span<const uint16_t> fixed;
+
+  // Views `section`, which must outlive it and be 8-byte aligned.
+  static Result<CodeView> parse(std::span<const uint8_t> section);
+};
+
+}  // namespace stab::postlink

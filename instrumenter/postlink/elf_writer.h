@@ -1,0 +1,23 @@
+// Writing the processed file: the loaded part as it was, without the kept relocations, with .stab.code.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "instrumenter/postlink/elf_image.h"
+
+namespace stab::postlink {
+
+// The bytes of the new file: `image` minus its non-allocated relocation sections, plus a non-allocated section
+// `name` with `content`. Loaded bytes keep their file offsets. Entries of section headers, symbol tables and
+// links are renumbered.
+Result<std::vector<uint8_t>> with_metadata(const ElfImage& image, std::string_view name,
+                                           std::span<const uint8_t> content);
+
+// Replaces or creates `path` in one step, with the given permission bits.
+Status write_atomically(const std::string& path, std::span<const uint8_t> bytes, uint32_t mode);
+
+}  // namespace stab::postlink

@@ -1,0 +1,59 @@
+// Fields: what disassembling the text tells about each function: every reference that leaves it, and the facts
+// that decide whether it can move.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "instrumenter/postlink/elf_image.h"
+#include "instrumenter/postlink/functions.h"
+
+namespace stab::postlink {
+
+enum class FieldKind : uint8_t {
+  kCall,       // call rel32
+  kJump,       // jmp or jcc rel32 that leaves the function
+  kShortJump,  // an 8-bit jump that leaves the function
+  kAddress,    // lea target(%rip): the address becomes a value
+  kMemory,     // any other memory operand relative to rip
+  kAbsolute,   // a 32-bit absolute address, as displacement or immediate
+  kAbsolute64, // a 64-bit absolute address: movabs
+};
+
+struct Field {
+  uint64_t place;   // address of the field
+  uint64_t target;  // address it refers to
+  FieldKind kind;
+
+  bool pc_relative() const { return kind < FieldKind::kAbsolute && kind != FieldKind::kShortJump; }
+};
+
+struct FunctionCode {
+  uint32_t first_field = 0;
+  uint32_t field_count = 0;
+  uint32_t indirect_jumps = 0;
+  uint8_t first_instruction_bytes = 0;
+  bool decoded = false;              // every byte belongs to an instruction we know
+  bool fields_match_relocations = true;
+  bool unresolvable = false;         // uses its own position in a way no fix-up can follow
+  bool short_jump_leaves = false;
+  bool branches_into_entry = false;  // a direct branch of its own to its bytes 1 to 4
+  bool falls_off_its_end = false;
+  bool loads_stack_from_memory = false;
+  bool loads_stack_from_register = false;
+};
+
+struct Disassembly {
+  std::vector<Field> fields;        // grouped by function, ascending by place
+  std::vector<FunctionCode> codes;  // one for each function
+
+  std::span<const Field> fields_of(uint32_t function) const {
+    return std::span(fields).subspan(codes[function].first_field, codes[function].field_count);
+  }
+};
+
+// Functions that don't decode own no fields.
+Disassembly disassemble(const ElfImage& image, const FunctionTable& functions);
+
+}  // namespace stab::postlink

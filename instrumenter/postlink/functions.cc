@@ -1,0 +1,105 @@
+// Finding functions. Symbols are all there is: aliases and identical code folding give one range several
+// names, hand-written assembly gives ranges without size or with other symbols inside. One entry comes out
+// for each disjoint range; whatever is irregular is kept and marked, so that it is counted and stays put.
+#include "instrumenter/postlink/functions.h"
+
+#include <algorithm>
+#include <string>
+
+namespace stab::postlink {
+namespace {
+
+bool is_code(const ElfImage& image, const Symbol& symbol) {
+  if (symbol.type != STT_FUNC && symbol.type != STT_GNU_IFUNC) return false;
+  if (symbol.section == SHN_UNDEF || symbol.section >= image.sections().size()) return false;
+  return image.sections()[symbol.section].executable() && image.in_text(symbol.value) &&
+         symbol.bytes <= image.text_end() - symbol.value;
+}
+
+// "f.cold", "f.cold.3": the part of f that was split off. It has no entry of its own in stab_funcs.
+std::string_view parent_of_cold_part(std::string_view name) {
+  const size_t at = name.rfind(".cold");
+  return at == std::string_view::npos ? std::string_view() : name.substr(0, at);
+}
+
+}  // namespace
+
+FunctionTable FunctionTable::read(const ElfImage& image) {
+  std::vector<const Symbol*> symbols;
+  for (const Symbol& symbol : image.symbols())
+    if (is_code(image, symbol)) symbols.push_back(&symbol);
+  std::stable_sort(symbols.begin(), symbols.end(), [](const Symbol* a, const Symbol* b) {
+    if (a->value != b->value) return a->value < b->value;
+    if (a->bytes != b->bytes) return a->bytes > b->bytes;
+    return a->binding > b->binding;
+  });
+
+  FunctionTable table;
+  for (const Symbol* symbol : symbols) {
+    Function* last = table.functions_.empty() ? nullptr : &table.functions_.back();
+    if (last != nullptr && symbol->value == last->start &&
+        (symbol->bytes == last->bytes || symbol->bytes == 0))
+      continue;  // an alias
+    if (last != nullptr && last->contains(symbol->value)) {
+      last->overlaps = true;
+      last->bytes = std::max(last->end(), symbol->value + symbol->bytes) - last->start;
+      continue;
+    }
+    table.functions_.push_back({.start = symbol->value, .bytes = symbol->bytes, .name = symbol->name});
+  }
+  table.mark_foreign(image);
+  return table;
+}
+
+void FunctionTable::mark_foreign(const ElfImage& image) {
+  has_compiled_list_ = image.find_section(abi::kFunctionsSection) != nullptr;
+  if (!has_compiled_list_) return;
+  const std::vector<uint64_t> listed = self_relative_list(image, abi::kFunctionsSection, 8);
+  const auto is_listed = [&listed](uint64_t start) {
+    return std::binary_search(listed.begin(), listed.end(), start);
+  };
+  std::vector<std::string_view> compiled;
+  for (Function& function : functions_) {
+    function.foreign = !is_listed(function.start);
+    if (!function.foreign) compiled.push_back(function.name);
+  }
+  std::sort(compiled.begin(), compiled.end());
+  for (Function& function : functions_) {
+    const std::string_view parent = parent_of_cold_part(function.name);
+    if (function.foreign && !parent.empty() &&
+        std::binary_search(compiled.begin(), compiled.end(), parent))
+      function.foreign = false;
+  }
+}
+
+std::optional<uint32_t> FunctionTable::holding(uint64_t address) const {
+  const auto after = std::upper_bound(
+      functions_.begin(), functions_.end(), address,
+      [](uint64_t value, const Function& function) { return value < function.start; });
+  if (after == functions_.begin()) return std::nullopt;
+  const auto found = after - 1;
+  if (!found->contains(address)) return std::nullopt;
+  return static_cast<uint32_t>(found - functions_.begin());
+}
+
+std::optional<uint32_t> FunctionTable::starting_at(uint64_t address) const {
+  const auto found = std::lower_bound(
+      functions_.begin(), functions_.end(), address,
+      [](const Function& function, uint64_t value) { return function.start < value; });
+  if (found == functions_.end() || found->start != address) return std::nullopt;
+  return static_cast<uint32_t>(found - functions_.begin());
+}
+
+std::vector<uint64_t> self_relative_list(const ElfImage& image, std::string_view section_name,
+                                         size_t entry_bytes) {
+  std::vector<uint64_t> addresses;
+  const Section* section = image.find_section(section_name);
+  if (section == nullptr) return addresses;
+  for (size_t at = 0; at + entry_bytes <= section->bytes.size(); at += entry_bytes)
+    addresses.push_back(section->header.sh_addr + at +
+                        static_cast<uint64_t>(int64_t{read_as<int32_t>(section->bytes.data() + at)}));
+  std::sort(addresses.begin(), addresses.end());
+  return addresses;
+}
+
+}  // namespace stab::postlink

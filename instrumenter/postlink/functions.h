@@ -1,0 +1,54 @@
+// Functions: the function symbols of the text, one entry for each range of code.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "instrumenter/postlink/elf_image.h"
+#include "runtime/stab_abi.h"
+
+namespace stab::postlink {
+
+struct Function {
+  uint64_t start;
+  uint64_t bytes;         // 0 when its symbol has no size
+  std::string_view name;  // one of its names; global ones are preferred
+  abi::Immovable immovable = abi::Immovable::kNo;
+  bool overlaps = false;  // another function symbol starts inside it
+  bool foreign = false;   // our pass has not compiled it
+
+  uint64_t end() const { return start + bytes; }
+  bool contains(uint64_t address) const { return address >= start && address < end(); }
+};
+
+// Invariant: ascending by start, ranges disjoint, all inside the image's text.
+class FunctionTable {
+ public:
+  static FunctionTable read(const ElfImage& image);
+
+  const std::vector<Function>& all() const { return functions_; }
+  std::vector<Function>& all() { return functions_; }
+  const Function& operator[](uint32_t index) const { return functions_[index]; }
+  uint32_t size() const { return static_cast<uint32_t>(functions_.size()); }
+  // The function whose bytes hold address.
+  std::optional<uint32_t> holding(uint64_t address) const;
+  // The function that starts at address.
+  std::optional<uint32_t> starting_at(uint64_t address) const;
+  // Whether the binary says which functions our pass compiled (section stab_funcs).
+  bool has_compiled_list() const { return has_compiled_list_; }
+
+ private:
+  void mark_foreign(const ElfImage& image);
+
+  std::vector<Function> functions_;
+  bool has_compiled_list_ = false;
+};
+
+// The addresses listed in a section whose entries start with an i32 distance from the entry itself (stab_funcs:
+// 8-byte entries, stab_gotos: 4), ascending.
+std::vector<uint64_t> self_relative_list(const ElfImage& image, std::string_view section_name,
+                                         size_t entry_bytes);
+
+}  // namespace stab::postlink

@@ -1,0 +1,53 @@
+// Instruction: the shape of one x86-64 instruction, as far as moving it matters: its length, and where its
+// displacement and immediate lie.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace stab::postlink {
+
+struct Instruction {
+  uint8_t length = 0;
+  uint8_t map = 0;         // 0 one-byte, 1 0F, 2 0F38, 3 0F3A, 5 and 6 EVEX only
+  uint8_t opcode = 0;
+  uint8_t modrm = 0;       // valid when has_modrm
+  uint8_t rex = 0;         // W R X B in the low 4 bits; for VEX and EVEX not filled in
+  uint8_t displacement_at = 0;
+  uint8_t displacement_bytes = 0;  // 0, 1 or 4: of a memory operand
+  uint8_t immediate_at = 0;
+  uint8_t immediate_bytes = 0;     // of an immediate or a branch displacement
+  bool has_modrm = false;
+  bool is_vector = false;          // VEX or EVEX encoded
+  bool rip_relative = false;       // the displacement is relative to the next instruction
+  bool has_base_register = false;  // the memory operand has a base register (not rip)
+  bool is_branch = false;          // the immediate is relative to the next instruction
+  bool address_size_32 = false;    // 67 prefix
+
+  unsigned modrm_reg() const { return (modrm >> 3) & 7u; }
+  bool plain(uint8_t one_byte_opcode) const {
+    return !is_vector && map == 0 && opcode == one_byte_opcode;
+  }
+  bool is_call() const { return plain(0xe8); }
+  // jmp rel8, jmp rel32
+  bool is_jump() const { return plain(0xe9) || plain(0xeb); }
+  // jmp *operand: near only
+  bool is_indirect_jump() const { return plain(0xff) && modrm_reg() == 4; }
+  bool is_indirect_call() const { return plain(0xff) && modrm_reg() == 2; }
+  bool is_lea() const { return plain(0x8d); }
+  bool is_return() const { return plain(0xc3) || plain(0xc2); }
+  // Control never reaches the next instruction: ret, jmp, ud2, hlt, int3.
+  bool ends_flow() const;
+  // Moves a value into rsp that comes from memory not addressed through rbp or rsp (compilers spill a saved
+  // rsp to the frame, so those are ordinary), or from pop or xchg.
+  bool loads_stack_from_memory() const;
+  // mov %reg, %rsp with a register other than rbp: ordinary in functions with variable-sized frames.
+  bool loads_stack_from_register() const;
+};
+
+// Decodes the instruction at the start of `code`. False for bytes that are no 64-bit mode instruction, that
+// run past `code`, or that this decoder doesn't know (AMD's XOP, 3DNow! and SSE4a, APX, 16-bit branches):
+// the caller must then leave the code alone.
+bool decode(std::span<const uint8_t> code, Instruction& out);
+
+}  // namespace stab::postlink

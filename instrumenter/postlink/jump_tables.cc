@@ -1,0 +1,230 @@
+// Finding jump tables in constant data.
+//
+// A table that is missed costs nothing but a stay in the original body: the jump lands there and goes on. A
+// table that is none would be a wrong program. So everything must agree: the function jumps indirectly, it
+// refers to the table's first byte, nobody else refers into it, the linker kept one relocation for each entry,
+// back to back, every entry leads strictly inside the function, and no data object of the program lies there.
+//
+// Position-independent tables hold i32 "label - table" (PC32 relocations whose addend grows along the table,
+// so the file's content is read instead); others hold absolute u64. Absolute arrays in position-independent
+// files, and arrays with a name of their own, are labels as values (`&&label`): these count only when our pass
+// has proven that their labels go nowhere but into indirect jumps (section stab_gotos).
+#include "instrumenter/postlink/jump_tables.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace stab::postlink {
+namespace {
+
+// Switch tables are never shorter; one entry alone is weak evidence.
+constexpr size_t kMinSwitchEntries = 2;
+
+// A constant section with its relocations.
+struct ConstantData {
+  const Section* section;
+  std::vector<Relocation> relocations;
+
+  // Index of the first relocation at or after address.
+  size_t first_at(uint64_t address) const {
+    const auto found =
+        std::lower_bound(relocations.begin(), relocations.end(), address,
+                         [](const Relocation& relocation, uint64_t value) { return relocation.place < value; });
+    return static_cast<size_t>(found - relocations.begin());
+  }
+};
+
+std::vector<ConstantData> constant_data(const ElfImage& image) {
+  std::vector<ConstantData> all;
+  for (const Section& section : image.sections()) {
+    const bool constant = section.name.starts_with(".rodata") || section.name.starts_with(".lrodata") ||
+                          section.name.starts_with(".data.rel.ro");
+    if (!section.allocated() || section.executable() || section.bytes.empty() || !constant) continue;
+    auto relocations = image.kept_relocations(section);
+    if (!relocations.empty()) all.push_back({&section, std::move(relocations)});
+  }
+  return all;
+}
+
+// Data objects that have a symbol, ascending by start.
+class ObjectSymbols {
+ public:
+  explicit ObjectSymbols(const ElfImage& image) {
+    for (const Symbol& symbol : image.symbols())
+      if (symbol.type == STT_OBJECT && symbol.section != SHN_UNDEF)
+        ranges_.push_back({symbol.value, symbol.value + symbol.bytes});
+    std::sort(ranges_.begin(), ranges_.end(),
+              [](const Range& a, const Range& b) { return a.start < b.start; });
+    for (const Range& range : ranges_) longest_ = std::max(longest_, range.end - range.start);
+  }
+
+  bool cover(uint64_t address) const { return range_at(address).has_value(); }
+  // The end of the object that starts at address, if that is sized.
+  std::optional<uint64_t> end_of(uint64_t address) const {
+    const auto range = range_at(address);
+    return range && range->start == address ? std::optional(range->end) : std::nullopt;
+  }
+  // The first object's start after address.
+  uint64_t next_after(uint64_t address) const {
+    const auto found = std::upper_bound(ranges_.begin(), ranges_.end(), address,
+                                        [](uint64_t value, const Range& range) { return value < range.start; });
+    return found == ranges_.end() ? UINT64_MAX : found->start;
+  }
+
+ private:
+  struct Range {
+    uint64_t start, end;
+  };
+  std::optional<Range> range_at(uint64_t address) const {
+    auto after = std::upper_bound(ranges_.begin(), ranges_.end(), address,
+                                  [](uint64_t value, const Range& range) { return value < range.start; });
+    while (after != ranges_.begin()) {
+      --after;
+      if (address < after->end) return *after;
+      if (address - after->start > longest_) return std::nullopt;
+    }
+    return std::nullopt;
+  }
+
+  std::vector<Range> ranges_;
+  uint64_t longest_ = 0;
+};
+
+class TableFinder {
+ public:
+  TableFinder(const ElfImage& image, const FunctionTable& functions, const Disassembly& disassembly,
+              const References& references)
+      : image_(image), functions_(functions), disassembly_(disassembly), references_(references),
+        data_(constant_data(image)), objects_(image),
+        proven_gotos_(self_relative_list(image, abi::kGotosSection, 4)) {}
+
+  std::vector<JumpTable> find() {
+    std::vector<JumpTable> tables;
+    for (uint32_t function = 0; function < functions_.size(); ++function) {
+      if (disassembly_.codes[function].indirect_jumps == 0) continue;
+      for (const uint64_t address : candidates_of(function))
+        if (auto table = table_at(address, function)) tables.push_back(std::move(*table));
+    }
+    return tables;
+  }
+
+ private:
+  // Constant addresses the function refers to, ascending, each once.
+  std::vector<uint64_t> candidates_of(uint32_t function) const {
+    std::vector<uint64_t> candidates;
+    for (const Field& field : disassembly_.fields_of(function)) {
+      if (field.kind == FieldKind::kCall || field.kind == FieldKind::kJump) continue;
+      if (data_at(field.target) != nullptr) candidates.push_back(start_of_table(field.target));
+    }
+    std::sort(candidates.begin(), candidates.end());
+    candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
+    return candidates;
+  }
+
+  // Code refers to a switch table by its first byte, but to any entry of a proven label array.
+  uint64_t start_of_table(uint64_t address) const {
+    const auto after = std::upper_bound(proven_gotos_.begin(), proven_gotos_.end(), address);
+    if (after == proven_gotos_.begin()) return address;
+    const uint64_t start = *(after - 1);
+    const auto end = objects_.end_of(start);
+    return end && address < *end ? start : address;
+  }
+
+  const ConstantData* data_at(uint64_t address) const {
+    const auto found = std::find_if(data_.begin(), data_.end(), [address](const ConstantData& data) {
+      return data.section->contains(address);
+    });
+    return found == data_.end() ? nullptr : &*found;
+  }
+
+  std::optional<JumpTable> table_at(uint64_t address, uint32_t function) const {
+    const ConstantData* data = data_at(address);
+    if (data == nullptr) return std::nullopt;
+    const size_t first = data->first_at(address);
+    if (first == data->relocations.size() || data->relocations[first].place != address) return std::nullopt;
+    const uint32_t type = data->relocations[first].type;
+    if (type != R_X86_64_PC32 && type != R_X86_64_64) return std::nullopt;
+
+    const bool proven = std::binary_search(proven_gotos_.begin(), proven_gotos_.end(), address);
+    if (!proven && (objects_.cover(address) || (type == R_X86_64_64 && image_.position_independent())))
+      return std::nullopt;
+    JumpTable table{address, function,
+                    type == R_X86_64_64 ? abi::TableKind::kAbsolute64 : abi::TableKind::kRelative32, {}};
+    take_entries(*data, first, type, end_of_table(address, proven), table);
+    settle_unreachable_entries(table);
+    if (table.targets.size() < (proven ? 1 : kMinSwitchEntries)) return std::nullopt;
+    if (!only_used_by(function, table)) return std::nullopt;
+    return table;
+  }
+
+  // No table extends past this.
+  uint64_t end_of_table(uint64_t address, bool proven) const {
+    uint64_t end = objects_.next_after(address);
+    if (proven) {
+      const auto next = std::upper_bound(proven_gotos_.begin(), proven_gotos_.end(), address);
+      if (next != proven_gotos_.end()) end = std::min(end, *next);
+      return std::min(end, objects_.end_of(address).value_or(UINT64_MAX));
+    }
+    const auto others = references_.into(address + 1, end);
+    return others.empty() ? end : others.front().target;
+  }
+
+  void take_entries(const ConstantData& data, size_t at, uint32_t type, uint64_t limit,
+                    JumpTable& table) const {
+    const Function& function = functions_[table.function];
+    const uint64_t step = table.entry_bytes();
+    for (uint64_t place = table.address; at < data.relocations.size(); ++at, place += step) {
+      const Relocation& relocation = data.relocations[at];
+      if (relocation.place != place || relocation.type != type || place + step > limit) return;
+      if (place + step > data.section->header.sh_addr + data.section->bytes.size()) return;
+      const uint64_t label = type == R_X86_64_64 ? relocation.target : relative_label(data, place, table);
+      if (label <= function.start || label > function.end()) return;
+      table.targets.push_back(static_cast<uint32_t>(label - function.start));
+    }
+  }
+
+  // A case that the compiler knows to be impossible leads to an empty block, and that may lie at the very end.
+  // No control gets there; the function's last byte stands for it, so that all targets lie inside. At the end
+  // of a table such entries may as well be somebody else's: dropped.
+  void settle_unreachable_entries(JumpTable& table) const {
+    const auto bytes = static_cast<uint32_t>(functions_[table.function].bytes);
+    while (!table.targets.empty() && table.targets.back() == bytes) table.targets.pop_back();
+    std::replace(table.targets.begin(), table.targets.end(), bytes, bytes - 1);
+  }
+
+  static uint64_t relative_label(const ConstantData& data, uint64_t place, const JumpTable& table) {
+    const auto distance =
+        int64_t{read_as<int32_t>(data.section->bytes.data() + (place - data.section->header.sh_addr))};
+    return table.address + static_cast<uint64_t>(distance);
+  }
+
+  bool only_used_by(uint32_t function, const JumpTable& table) const {
+    for (const Reference& reference : references_.into(table.address, table.end()))
+      if (reference.from != function || has_wide_reference(function, reference.place)) return false;
+    return true;
+  }
+
+  // movabs $table: there is no fix-up for a 64-bit field.
+  bool has_wide_reference(uint32_t function, uint64_t place) const {
+    for (const Field& field : disassembly_.fields_of(function))
+      if (field.place == place) return field.kind == FieldKind::kAbsolute64;
+    return false;
+  }
+
+  const ElfImage& image_;
+  const FunctionTable& functions_;
+  const Disassembly& disassembly_;
+  const References& references_;
+  std::vector<ConstantData> data_;
+  ObjectSymbols objects_;
+  std::vector<uint64_t> proven_gotos_;
+};
+
+}  // namespace
+
+std::vector<JumpTable> find_jump_tables(const ElfImage& image, const FunctionTable& functions,
+                                        const Disassembly& disassembly, const References& references) {
+  return TableFinder(image, functions, disassembly, references).find();
+}
+
+}  // namespace stab::postlink

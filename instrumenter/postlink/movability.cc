@@ -1,0 +1,179 @@
+// Deciding who moves: a staircase of reasons to stay, the first that applies is recorded.
+//
+// A moved function has copies that run, and an original whose first five bytes become a jump to the newest
+// copy while the rest stays as it is. The original's rest can still run: when the address of a label inside it
+// became a value, when another function jumps into its middle, or when it jumps through a table we didn't
+// recognize (tables keep leading into the original). That is correct as long as nothing there branches to
+// bytes 1 to 4, which are now the middle of that jump. A branch to byte 0 is fine: it enters the newest copy
+// with the state of an entry.
+#include "instrumenter/postlink/movability.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace stab::postlink {
+namespace {
+
+using abi::Immovable;
+
+constexpr uint64_t kPatchedEntryBytes = 5;  // jmp rel32
+constexpr uint64_t kPatchedWordBytes = 8;   // patched by one aligned store
+
+// A call of these returns a second time, to an address saved where nobody looks for it: in a jmp_buf or
+// ucontext. __builtin_setjmp needs no entry: it saves a label of the original body.
+constexpr std::string_view kReturnsTwice[] = {"setjmp",     "_setjmp",     "sigsetjmp",  "__sigsetjmp",
+                                              "getcontext", "swapcontext", "vfork",      "__vfork",
+                                              "savectx",    "_longjmp_unwind"};
+constexpr std::string_view kContextSwitches[] = {"makecontext", "swapcontext", "setcontext"};
+
+template <size_t N>
+bool is_one_of(std::string_view name, const std::string_view (&names)[N]) {
+  return std::find(std::begin(names), std::end(names), name.substr(0, name.find('@'))) != std::end(names);
+}
+
+// The function name a field refers to, empty if it is no function.
+std::string_view name_of_target(const Field& field, const Callees& callees, const FunctionTable& functions) {
+  if (field.kind == FieldKind::kMemory) return callees.imported_in_slot(field.target);
+  if (const auto own = functions.starting_at(field.target)) return functions[*own].name;
+  return callees.imported_through_plt(field.target);
+}
+
+template <size_t N>
+bool refers_to_one_of(const std::string_view (&names)[N], uint32_t function, const Callees& callees,
+                      const Disassembly& disassembly, const FunctionTable& functions) {
+  const auto fields = disassembly.fields_of(function);
+  return std::any_of(fields.begin(), fields.end(), [&](const Field& field) {
+    return is_one_of(name_of_target(field, callees, functions), names);
+  });
+}
+
+bool is_runtime(std::string_view name) {
+  return name.starts_with("_ZN4stab2rt") || name.starts_with("_ZNK4stab2rt") ||
+         name.starts_with("_ZZN4stab2rt") || name.starts_with("stab_rt_");
+}
+
+class Judge {
+ public:
+  Judge(const Callees& callees, const Disassembly& disassembly, const References& references,
+        const std::vector<JumpTable>& tables, const FunctionTable& functions)
+      : callees_(callees), disassembly_(disassembly), references_(references), tables_(tables),
+        functions_(functions) {
+    for (const JumpTable& table : tables) table_ranges_.push_back({table.address, table.end()});
+    std::sort(table_ranges_.begin(), table_ranges_.end());
+  }
+
+  Immovable decide(uint32_t index) const {
+    const Function& function = functions_[index];
+    const FunctionCode& code = disassembly_.codes[index];
+    if (is_runtime(function.name)) return Immovable::kRuntime;
+    if (function.foreign) return Immovable::kForeign;
+    if (function.bytes == 0) return Immovable::kNoSize;
+    if (function.overlaps) return Immovable::kOverlaps;
+    if (function.bytes < kPatchedEntryBytes) return Immovable::kTooShort;
+    if (function.start % kPatchedWordBytes > kPatchedWordBytes - kPatchedEntryBytes)
+      return Immovable::kEntryCrosses8;
+    if (!code.decoded || !code.fields_match_relocations) return Immovable::kUndecodable;
+    if (code.unresolvable) return Immovable::kUnresolvedField;
+    if (code.short_jump_leaves || is_entered_by_short_jump(function)) return Immovable::kCrossShortJump;
+    // A compiled function that runs off its end does so only in undefined behaviour; assembly may mean it.
+    if (code.falls_off_its_end && !functions_.has_compiled_list()) return Immovable::kFallsThrough;
+    if (refers_to_one_of(kReturnsTwice, index, callees_, disassembly_, functions_))
+      return Immovable::kReturnsTwice;
+    if (entry_is_target(index)) return Immovable::kEntryIsTarget;
+    return Immovable::kNo;
+  }
+
+ private:
+  bool is_entered_by_short_jump(const Function& function) const {
+    for (const Reference& reference : references_.into(function.start + 1, function.end()))
+      if (reference.branch && reference.from != kNoFunction && is_short(reference)) return true;
+    return false;
+  }
+
+  bool is_short(const Reference& reference) const {
+    for (const Field& field : disassembly_.fields_of(reference.from))
+      if (field.place == reference.place) return field.kind == FieldKind::kShortJump;
+    return false;
+  }
+
+  bool entry_is_target(uint32_t index) const {
+    const Function& function = functions_[index];
+    // Addresses of bytes 1 to 4 that are known as such, from anywhere but its own direct branches.
+    for (const Reference& reference :
+         references_.into(function.start + 1, function.start + kPatchedEntryBytes))
+      if (!is_table_entry(reference.place)) return true;
+    const auto [tables, targets_entry] = tables_of(index);
+    const bool branches = disassembly_.codes[index].branches_into_entry || targets_entry;
+    return branches && original_can_run(index, tables);
+  }
+
+  bool original_can_run(uint32_t index, uint32_t recognized_tables) const {
+    const Function& function = functions_[index];
+    for (const Reference& reference : references_.into(function.start + 1, function.end()))
+      if (!is_table_entry(reference.place)) return true;
+    // Each recognized table explains one indirect jump; what the others do isn't known.
+    return disassembly_.codes[index].indirect_jumps > recognized_tables;
+  }
+
+  std::span<const JumpTable> own_tables(uint32_t index) const {
+    const auto first = std::lower_bound(
+        tables_.begin(), tables_.end(), index,
+        [](const JumpTable& table, uint32_t function) { return table.function < function; });
+    auto last = first;
+    while (last != tables_.end() && last->function == index) ++last;
+    return std::span(tables_).subspan(static_cast<size_t>(first - tables_.begin()),
+                                      static_cast<size_t>(last - first));
+  }
+
+  // Entries of recognized tables lead nowhere else. (The relocation of a position-independent entry even names
+  // a wrong address, as its addend grows along the table.)
+  bool is_table_entry(uint64_t place) const {
+    const auto after = std::upper_bound(table_ranges_.begin(), table_ranges_.end(), place,
+                                        [](uint64_t value, const auto& range) { return value < range.first; });
+    return after != table_ranges_.begin() && place < (after - 1)->second;
+  }
+
+  // How many tables the function has, and whether an entry leads to its bytes 1 to 4.
+  std::pair<uint32_t, bool> tables_of(uint32_t index) const {
+    const auto tables = own_tables(index);
+    const bool targets_entry = std::any_of(tables.begin(), tables.end(), [](const JumpTable& table) {
+      return std::any_of(table.targets.begin(), table.targets.end(),
+                         [](uint32_t target) { return target < kPatchedEntryBytes; });
+    });
+    return {static_cast<uint32_t>(tables.size()), targets_entry};
+  }
+
+  const Callees& callees_;
+  const Disassembly& disassembly_;
+  const References& references_;
+  const std::vector<JumpTable>& tables_;
+  const FunctionTable& functions_;
+  std::vector<std::pair<uint64_t, uint64_t>> table_ranges_;  // ascending, [address, end)
+};
+
+}  // namespace
+
+void decide_movability(const Callees& callees, const Disassembly& disassembly, const References& references,
+                       const std::vector<JumpTable>& tables, FunctionTable& functions) {
+  const Judge judge(callees, disassembly, references, tables, functions);
+  for (uint32_t index = 0; index < functions.size(); ++index)
+    functions.all()[index].immovable = judge.decide(index);
+}
+
+bool switches_stacks(const Callees& callees, const Disassembly& disassembly,
+                     const FunctionTable& functions) {
+  for (uint32_t index = 0; index < functions.size(); ++index) {
+    const Function& function = functions[index];
+    const FunctionCode& code = disassembly.codes[index];
+    if (refers_to_one_of(kContextSwitches, index, callees, disassembly, functions)) return true;
+    // longjmp goes back on the same stack; the dynamic linker's resolver restores its own.
+    const bool known = function.name.find("longjmp") != std::string_view::npos ||
+                       function.name.starts_with("_dl_runtime_") || is_runtime(function.name) ||
+                       is_one_of(function.name, kContextSwitches);
+    if (!known && code.loads_stack_from_memory) return true;
+    if (!known && function.foreign && code.loads_stack_from_register) return true;
+  }
+  return false;
+}
+
+}  // namespace stab::postlink

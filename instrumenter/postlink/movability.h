@@ -1,0 +1,22 @@
+// Movability: for each function whether it may move, and if not, why.
+#pragma once
+
+#include <vector>
+
+#include "instrumenter/postlink/callees.h"
+#include "instrumenter/postlink/elf_image.h"
+#include "instrumenter/postlink/fields.h"
+#include "instrumenter/postlink/functions.h"
+#include "instrumenter/postlink/jump_tables.h"
+#include "instrumenter/postlink/references.h"
+
+namespace stab::postlink {
+
+// Sets Function::immovable of every function.
+void decide_movability(const Callees& callees, const Disassembly& disassembly, const References& references,
+                       const std::vector<JumpTable>& tables, FunctionTable& functions);
+
+// True when suspended stacks may hold return addresses: the program makes or switches contexts.
+bool switches_stacks(const Callees& callees, const Disassembly& disassembly, const FunctionTable& functions);
+
+}  // namespace stab::postlink

@@ -1,0 +1,31 @@
+// Marking pads. The pass sees one module at a time, so only here the whole call graph is known. A slot belongs
+// to the function whose code refers to it; a recursive function with a pad would eat the stack by the pad at
+// every level, so its slot is marked and the runtime leaves it at 0.
+#include "instrumenter/postlink/pads.h"
+
+#include <algorithm>
+
+#include "runtime/stab_abi.h"
+
+namespace stab::postlink {
+
+std::vector<uint64_t> recursive_pads(const ElfImage& image, const FunctionTable& functions,
+                                     const Disassembly& disassembly, const std::vector<bool>& recursive) {
+  std::vector<uint64_t> offsets;
+  const Section* pads = image.find_section(abi::kPadsSection);
+  if (pads == nullptr || pads->bytes.empty()) return offsets;
+  for (uint32_t function = 0; function < functions.size(); ++function) {
+    if (!recursive[function]) continue;
+    for (const Field& field : disassembly.fields_of(function)) {
+      const uint64_t at = field.target - pads->header.sh_addr;
+      if (pads->contains(field.target) && at % sizeof(uint32_t) == 0 &&
+          at + sizeof(uint32_t) <= pads->bytes.size())
+        offsets.push_back(pads->header.sh_offset + at);
+    }
+  }
+  std::sort(offsets.begin(), offsets.end());
+  offsets.erase(std::unique(offsets.begin(), offsets.end()), offsets.end());
+  return offsets;
+}
+
+}  // namespace stab::postlink

@@ -1,0 +1,85 @@
+// The order of the steps. Each one reads only what earlier ones produced:
+//   symbols -> functions -> fields -> references -> jump tables -> movability -> call graph -> metadata.
+#include "instrumenter/postlink/post_link.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/unique_fd.h"
+#include "instrumenter/postlink/call_graph.h"
+#include "instrumenter/postlink/callees.h"
+#include "instrumenter/postlink/code_metadata.h"
+#include "instrumenter/postlink/elf_writer.h"
+#include "instrumenter/postlink/movability.h"
+#include "instrumenter/postlink/pads.h"
+#include "instrumenter/postlink/references.h"
+#include "runtime/stab_abi.h"
+
+namespace stab::postlink {
+namespace {
+
+Status check_usable(const ElfImage& image) {
+  const std::string name = "'" + image.path() + "'";
+  if (image.find_section(abi::kCodeSection) != nullptr)
+    return bad_input(name + " already has " + abi::kCodeSection + "; link it again to process it again");
+  if (!image.has_kept_relocations())
+    return bad_input(name + " has no relocations; link it with -Wl,--emit-relocs");
+  if (image.symbols().empty()) return bad_input(name + " has no symbol table; link it without -s");
+  return {};
+}
+
+}  // namespace
+
+Result<Analysis> analyze(const ElfImage& image) {
+  STAB_CHECK_OK(check_usable(image));
+  Analysis analysis;
+  analysis.functions = FunctionTable::read(image);
+  analysis.disassembly = disassemble(image, analysis.functions);
+  const References references = References::collect(image, analysis.functions, analysis.disassembly);
+  analysis.tables = find_jump_tables(image, analysis.functions, analysis.disassembly, references);
+
+  // Functions, fields and tables are final; from here on only judgements are added.
+  const Callees callees(image);
+  decide_movability(callees, analysis.disassembly, references, analysis.tables, analysis.functions);
+  analysis.switches_stacks = switches_stacks(callees, analysis.disassembly, analysis.functions);
+  const std::vector<bool> recursive =
+      recursive_functions(callees, analysis.disassembly, analysis.functions);
+  analysis.recursive_pads = recursive_pads(image, analysis.functions, analysis.disassembly, recursive);
+  return analysis;
+}
+
+Status post_link(const std::string& input, const std::string& output) {
+  struct stat status{};
+  if (stat(input.c_str(), &status) != 0) return system_error("open '" + input + "'", errno);
+  STAB_TRY(auto bytes, read_file(input));
+  STAB_TRY(const auto image, ElfImage::parse(std::move(bytes), input));
+  STAB_TRY(const auto analysis, analyze(image));
+  const auto metadata = encode_code_metadata(image, analysis.functions, analysis.disassembly,
+                                             analysis.tables, analysis.switches_stacks);
+  STAB_TRY(auto file, with_metadata(image, abi::kCodeSection, metadata));
+  for (const uint64_t offset : analysis.recursive_pads)
+    memcpy(file.data() + offset, &abi::kPadRecursive, sizeof abi::kPadRecursive);
+  return write_atomically(output, file, status.st_mode);
+}
+
+Result<std::vector<uint8_t>> read_file(const std::string& path) {
+  UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat status{};
+  if (!file || fstat(file.get(), &status) != 0) return system_error("open '" + path + "'", errno);
+  if (!S_ISREG(status.st_mode)) return bad_input("'" + path + "' is not a regular file");
+  std::vector<uint8_t> bytes(static_cast<size_t>(status.st_size));
+  for (size_t have = 0; have < bytes.size();) {
+    const ssize_t count = read(file.get(), bytes.data() + have, bytes.size() - have);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return system_error("read '" + path + "'", errno);
+    if (count == 0) return bad_input("'" + path + "' shrank while it was read");
+    have += static_cast<size_t>(count);
+  }
+  return bytes;
+}
+
+}  // namespace stab::postlink

@@ -1,0 +1,34 @@
+// The post-link step as a library: from a linked file to the same file with .stab.code.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "instrumenter/postlink/elf_image.h"
+#include "instrumenter/postlink/fields.h"
+#include "instrumenter/postlink/functions.h"
+#include "instrumenter/postlink/jump_tables.h"
+
+namespace stab::postlink {
+
+// Everything the steps find out about an image.
+struct Analysis {
+  FunctionTable functions;
+  Disassembly disassembly;
+  std::vector<JumpTable> tables;
+  std::vector<uint64_t> recursive_pads;  // file offsets
+  bool switches_stacks = false;
+};
+
+// Fails on a file that was linked without --emit-relocs or already has .stab.code.
+Result<Analysis> analyze(const ElfImage& image);
+
+// Reads `input`, writes `output` (may be the same). On failure `output` is untouched.
+Status post_link(const std::string& input, const std::string& output);
+
+Result<std::vector<uint8_t>> read_file(const std::string& path);
+
+}  // namespace stab::postlink

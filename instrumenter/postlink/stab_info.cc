@@ -1,0 +1,117 @@
+// Printing .stab.code: how much of a program moves, what doesn't and why, its tables and pads. Works on any
+// ELF file; without metadata it says what is missing and how to get it.
+#include "instrumenter/postlink/stab_info.h"
+
+#include <cstdio>
+#include <map>
+#include <vector>
+
+#include "instrumenter/postlink/code_view.h"
+#include "instrumenter/postlink/elf_image.h"
+#include "instrumenter/postlink/functions.h"
+#include "instrumenter/postlink/post_link.h"
+
+namespace stab::postlink {
+namespace {
+
+struct Group {
+  uint64_t bytes = 0;
+  std::vector<std::string> names;
+};
+
+std::string line(const char* key, const std::string& value) {
+  char text[64];
+  snprintf(text, sizeof text, "%-12s", key);
+  return text + value + "\n";
+}
+
+std::string percent(uint64_t part, uint64_t whole) {
+  char text[32];
+  snprintf(text, sizeof text, "%.1f %%", whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole));
+  return text;
+}
+
+std::string describe_pads(const ElfImage& image) {
+  const Section* pads = image.find_section(abi::kPadsSection);
+  if (pads == nullptr) return line("pads", "none: no stack instrumentation");
+  size_t recursive = 0;
+  for (size_t at = 0; at + 4 <= pads->bytes.size(); at += 4)
+    recursive += read_as<uint32_t>(pads->bytes.data() + at) & abi::kPadRecursive;
+  return line("pads", std::to_string(pads->bytes.size() / 4) + ", of these " + std::to_string(recursive) +
+                          " in recursive functions");
+}
+
+std::string name_of(const FunctionTable& names, uint64_t address) {
+  if (const auto found = names.starting_at(address)) return std::string(names[*found].name);
+  char text[32];
+  snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(address));
+  return text;
+}
+
+std::string describe_functions(const ElfImage& image, const CodeView& code) {
+  const FunctionTable names = FunctionTable::read(image);
+  std::map<abi::Immovable, Group> groups;
+  uint64_t all_bytes = 0;
+  for (const abi::CodeFunction& function : code.functions) {
+    Group& group = groups[function.immovable];
+    group.bytes += function.bytes;
+    all_bytes += function.bytes;
+    group.names.push_back(name_of(names, code.header.text_start + function.start));
+  }
+  const Group& moving = groups[abi::Immovable::kNo];
+  std::string text =
+      line("functions", std::to_string(code.functions.size()) + ", " + std::to_string(moving.names.size()) +
+                            " movable: " + percent(moving.bytes, all_bytes) + " of " +
+                            std::to_string(all_bytes) + " bytes");
+  text += line("tables", std::to_string(code.tables.size()) + " jump tables, " +
+                             std::to_string(code.targets.size()) + " entries");
+  text += line("fix-ups", std::to_string(code.directed.size()) + " directed, " +
+                              std::to_string(code.fixed.size()) + " fixed");
+  for (const auto& [reason, group] : groups) {
+    if (reason == abi::Immovable::kNo) continue;
+    text += line(abi::kImmovableWords[static_cast<size_t>(reason)],
+                 " " + std::to_string(group.names.size()) + " functions, " + std::to_string(group.bytes) + " bytes");
+    for (const std::string& name : group.names) text += "    " + name + "\n";
+  }
+  return text;
+}
+
+std::string describe_match(const ElfImage& image, const CodeView& code) {
+  if (code.header.text_start != image.text_start() || code.header.text_bytes != image.text().size())
+    return line("text", "its size changed after post-link: the program runs unmoved");
+  const auto hashed =
+      image.text().subspan(code.functions.empty() ? image.text().size() : code.functions.front().start);
+  if (code.header.text_hash != abi::hash64(hashed.data(), hashed.size()))
+    return line("text", "its bytes changed after post-link: the program runs unmoved");
+  return line("text", std::to_string(image.text().size()) + " bytes, as post-link left it");
+}
+
+}  // namespace
+
+Result<std::string> describe(const std::string& path) {
+  STAB_TRY(auto bytes, read_file(path));
+  STAB_TRY(const auto image, ElfImage::parse(std::move(bytes), path));
+  std::string text = line("file", path);
+  const Section* section = image.find_section(abi::kCodeSection);
+  if (section == nullptr) {
+    text += line("code", std::string("no ") + abi::kCodeSection +
+                             ": nothing moves; link with szc, or run stab-postlink");
+    return text + describe_pads(image);
+  }
+  // The file may hold the section at any offset; the view needs alignment.
+  const std::vector<uint64_t> aligned = [section] {
+    std::vector<uint64_t> words((section->bytes.size() + 7) / 8);
+    if (!section->bytes.empty()) __builtin_memcpy(words.data(), section->bytes.data(), section->bytes.size());
+    return words;
+  }();
+  STAB_TRY(const auto code,
+           CodeView::parse({reinterpret_cast<const uint8_t*>(aligned.data()), section->bytes.size()}));
+  text += line("abi", std::to_string(code.header.version));
+  text += describe_match(image, code);
+  text += line("metadata", std::to_string(section->bytes.size()) + " bytes, " +
+                               percent(section->bytes.size(), image.text().size()) + " of the text");
+  if (code.header.flags & abi::kCodeSwitchesStacks) text += line("stacks", "the program switches stacks");
+  return text + describe_pads(image) + describe_functions(image, code);
+}
+
+}  // namespace stab::postlink
