@@ -1,0 +1,32 @@
+// Draws the pads of one epoch. Runs in the helper process, on its writable mapping of stab_pads, while the
+// program reads the slots: each is one aligned 4-byte store, so an activation sees an old or a new pad.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/rng.h"
+#include "runtime/stab_abi.h"
+
+namespace stab {
+
+// Writes all slots anew and keeps their flags. `zero` and `off` write pads of 0; `on` draws uniform multiples of
+// 16 in [0, kPadMask], 0 for recursive functions; `recursive` draws for those, too.
+// Returns how many slots were held at 0 because their function is recursive.
+inline uint32_t fill_pads(uint32_t* slots, uint32_t count, abi::StackMode mode, LayoutRng& rng) {
+  const bool draws = mode == abi::StackMode::kOn || mode == abi::StackMode::kRecursive;
+  uint32_t held = 0;
+  uint64_t bits = 0;  // one draw serves eight slots of 8 bits each; a function's share does not depend on others'
+  for (uint32_t i = 0; i < count; ++i) {
+    if (i % 8 == 0) bits = rng.next();
+    const uint32_t flags = slots[i] & ~abi::kPadMask;
+    const bool hold = (flags & abi::kPadRecursive) != 0 && mode != abi::StackMode::kRecursive;
+    const uint32_t pad = draws && !hold ? (static_cast<uint32_t>(bits) << 4) & abi::kPadMask : 0;
+    bits >>= 8;
+    held += hold;
+    __atomic_store_n(&slots[i], flags | pad, __ATOMIC_RELAXED);
+  }
+  return held;
+}
+
+}  // namespace stab

@@ -1,0 +1,64 @@
+; Functions whose frame is not ours to move.
+; RUN: %stab -passes=stab-pads < %s | %check --implicit-check-not=stab_pad
+
+target triple = "x86_64-unknown-linux-gnu"
+
+declare void @callee()
+declare void @inalloca_callee(ptr inalloca(i32))
+@dispatched = ifunc void (), ptr @resolver
+
+; CHECK-LABEL: @naked
+define void @naked() naked {
+  call void @callee()
+  unreachable
+}
+
+; CHECK-LABEL: @elsewhere
+define available_externally void @elsewhere() {
+  call void @callee()
+  ret void
+}
+
+; CHECK-LABEL: @coroutine
+define void @coroutine() presplitcoroutine {
+  call void @callee()
+  ret void
+}
+
+; CHECK-LABEL: @asked_for
+define void @asked_for() disable_sanitizer_instrumentation {
+  call void @callee()
+  ret void
+}
+
+; CHECK-LABEL: @sanitized
+define void @sanitized() sanitize_address {
+  call void @callee()
+  ret void
+}
+
+; CHECK-LABEL: @haskell
+define ghccc void @haskell() {
+  call void @callee()
+  ret void
+}
+
+; CHECK-LABEL: @argument_block
+define void @argument_block() {
+  %block = alloca inalloca i32
+  call void @inalloca_callee(ptr inalloca(i32) %block)
+  ret void
+}
+
+; Runs before thread-local storage is ready.
+; CHECK-LABEL: @resolver
+define ptr @resolver() {
+  call void @callee()
+  ret ptr @naked
+}
+
+; CHECK-LABEL: @padded_before
+define void @padded_before() "stab-padded" {
+  call void @callee()
+  ret void
+}
