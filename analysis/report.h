@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/anova.h"
 #include "analysis/samples.h"
 #include "base/result.h"
 
@@ -64,26 +65,28 @@ struct Cell {
   std::optional<double> sd;               // n >= 2
   std::optional<double> geometric_mean;   // all values > 0
   std::optional<Interval> mean_interval;  // t interval of the mean; on the log scale of the geometric mean
+  std::optional<double> shapiro_w;        // of the analysed values; absent where n < 3 or they are constant
+  std::optional<double> shapiro_p;
+  bool one_layout = false;                // all its trials ran in one layout: n repeats, not n replicates
 };
 
-struct AnovaRow {
-  std::string term;                 // "code", "code:stack", "residuals"
+// The error a term is tested against in a within-subjects table, with the sphericity correction.
+struct TermError {
   double df = 0;
   double sum_squares = 0;
-  double mean_square = 0;
-  std::optional<double> f;          // absent for residuals
-  std::optional<double> p_value;
-  std::optional<double> partial_eta_squared;
-  std::optional<double> partial_omega_squared;
+  double greenhouse_geisser = 1;
+  double p_greenhouse_geisser = 1;
 };
 
 struct AnovaTable {
   std::string response;
+  std::string workload;             // empty: over all workloads
   std::string title;                // what question it answers
-  std::string stratum;              // error stratum, empty for a single one
+  bool within_subjects = false;     // the error is each term x workload: one table of several strata
   int type = 2;
   Scale scale = Scale::kLog;
-  std::vector<AnovaRow> rows;
+  std::vector<AnovaRow> rows;       // within_subjects: no residuals row, see errors
+  std::vector<TermError> errors;    // within_subjects: one for each row
   std::string refused;
 };
 

@@ -31,6 +31,9 @@ struct Response {
   Scale scale = Scale::kLog;
   // Smallest difference that matters. Log scale: relative, 0.01 is 1 %. Linear scale: in the response's unit.
   double margin = 0.01;
+  // Declared in the plan: belongs to the one family whose errors Holm controls. False: exploratory (counters
+  // that came along), a family of its own.
+  bool declared = true;
 };
 
 // What a trial's randomization really did, summed over its processes. All counts over the whole trial.
@@ -62,6 +65,7 @@ enum class Disturbance : uint32_t {
   kLaboratoryBusy = 1u << 10,   // our own daemon had to work during the trial
   kSuspended = 1u << 11,        // the machine slept
 };
+inline constexpr uint32_t kDisturbanceCount = 12;
 constexpr uint32_t bit(Disturbance disturbance) { return static_cast<uint32_t>(disturbance); }
 
 // One process run: one row.
@@ -83,6 +87,12 @@ struct Trial {
   std::string excluded;
 };
 
+// What counts as one independent observation.
+enum class Unit {
+  kLayout,  // the lab's experiments: trials that share a layout are repeats of it
+  kRow,     // anybody's data: each row as it stands
+};
+
 // The design facts and the rows.
 // invariant: responses not empty; the first one is the primary response
 struct Samples {
@@ -92,6 +102,7 @@ struct Samples {
   std::vector<Factor> factors;
   std::vector<Response> responses;
   double alpha = 0.05;
+  Unit unit = Unit::kLayout;
   std::vector<Trial> trials;
   // Trials that did not give a value: failed, timed out, lost. Not among `trials`.
   uint32_t planned = 0;

@@ -1,0 +1,349 @@
+// analyse(): from samples to a report. Reads as the table of contents: check, reduce to units, describe,
+// contrast, ANOVA for both questions, diagnostics, doses, caveats. The method is fixed by the design; diagnostics
+// never choose it.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "analysis/anova.h"
+#include "analysis/caveats.h"
+#include "analysis/contrasts.h"
+#include "analysis/descriptive.h"
+#include "analysis/normality.h"
+#include "analysis/report.h"
+#include "analysis/sequence.h"
+#include "analysis/strata.h"
+#include "analysis/units.h"
+#include "analysis/variance_tests.h"
+
+namespace stab::analysis {
+namespace {
+
+// ---- checks ---------------------------------------------------------------------------------------------
+
+std::string describe_trial(const Samples& samples, const Trial& trial) {
+  std::string cell = samples.workloads[trial.workload];
+  for (size_t f = 0; f < samples.factors.size(); ++f)
+    cell += ", " + samples.factors[f].name + "=" + samples.factors[f].levels[trial.levels[f]];
+  return "trial " + std::to_string(trial.order) + " (" + cell + ")";
+}
+
+Status check(const Samples& samples) {
+  if (samples.responses.empty()) return bad_input("no response to analyse");
+  if (samples.workloads.empty()) return bad_input("no " + samples.workload_word + " to analyse");
+  if (!(samples.alpha > 0 && samples.alpha < 0.5))
+    return bad_input("alpha must lie between 0 and 0.5, got " + std::to_string(samples.alpha));
+  for (const Factor& factor : samples.factors)
+    if (factor.levels.empty() || factor.baseline >= factor.levels.size())
+      return bad_input("factor '" + factor.name + "' has no level or no valid baseline");
+  if (samples.factors.size() > 16) return bad_input("more than 16 factors");
+  size_t usable = 0;
+  for (const Trial& trial : samples.trials) {
+    if (trial.workload >= samples.workloads.size() || trial.levels.size() != samples.factors.size() ||
+        trial.values.size() != samples.responses.size())
+      return bad_input("trial " + std::to_string(trial.order) + " doesn't fit the design");
+    for (size_t f = 0; f < trial.levels.size(); ++f)
+      if (trial.levels[f] >= samples.factors[f].levels.size())
+        return bad_input("trial " + std::to_string(trial.order) + " has an unknown level of " +
+                         samples.factors[f].name);
+    if (!trial.excluded.empty()) continue;
+    for (size_t r = 0; r < trial.values.size(); ++r) {
+      if (!trial.values[r]) continue;
+      const double value = *trial.values[r];
+      const Response& response = samples.responses[r];
+      if (!std::isfinite(value))
+        return bad_input(describe_trial(samples, trial) + ": " + response.name + " is " +
+                         (std::isnan(value) ? "NaN" : "infinite") + "; repair or exclude it");
+      if (response.scale == Scale::kLog && value <= 0)
+        return bad_input(describe_trial(samples, trial) + ": " + response.name + " is " + std::to_string(value) +
+                         ", which has no logarithm; declare the response linear, or exclude zero counts");
+      usable += r == 0;
+    }
+  }
+  if (usable == 0) return bad_input("no trial has a value of " + samples.responses[0].name);
+  return {};
+}
+
+// ---- descriptions ---------------------------------------------------------------------------------------
+
+double to_people(Scale scale, double x) { return scale == Scale::kLog ? std::exp(x) : x; }
+
+Cell describe_cell(const Samples& samples, size_t response, uint32_t workload, const CellUnits& units) {
+  const Response& facts = samples.responses[response];
+  Cell cell;
+  cell.response = facts.name;
+  cell.workload = samples.workloads[workload];
+  for (size_t f = 0; f < samples.factors.size(); ++f)
+    cell.levels.push_back(samples.factors[f].levels[units.levels[f]]);
+  cell.n = units.raw.size();
+  const Moments raw = moments(units.raw);
+  cell.mean = raw.mean;
+  cell.median = median(units.raw);
+  if (raw.n >= 2) cell.sd = raw.sd();
+  cell.geometric_mean = geometric_mean(units.raw);
+  cell.one_layout = units.one_layout;
+  if (units.moments.n >= 2) {
+    const ConfidenceInterval interval = mean_interval(units.moments, 1 - samples.alpha);
+    cell.mean_interval = Interval{to_people(facts.scale, units.moments.mean), to_people(facts.scale, interval.low),
+                                  to_people(facts.scale, interval.high)};
+  }
+  if (const auto test = shapiro_wilk(units.values)) {
+    cell.shapiro_w = test->statistic;
+    cell.shapiro_p = test->p_value;
+  }
+  return cell;
+}
+
+// ---- analysis of variance -------------------------------------------------------------------------------
+
+// The factors that vary in this experiment; the others have nothing to test.
+std::vector<size_t> varying_factors(const Samples& samples) {
+  std::vector<size_t> varying;
+  for (size_t f = 0; f < samples.factors.size(); ++f)
+    if (samples.factors[f].levels.size() > 1) varying.push_back(f);
+  return varying;
+}
+
+FactorCodes empty_codes(const Samples& samples, const std::vector<size_t>& varying) {
+  FactorCodes codes;
+  for (size_t f : varying) {
+    codes.names.push_back(samples.factors[f].name);
+    codes.level_names.push_back(samples.factors[f].levels);
+  }
+  codes.codes.resize(varying.size());
+  return codes;
+}
+
+AnovaTable within_one_workload(const Samples& samples, size_t response, uint32_t workload,
+                               const WorkloadUnits& units, const std::vector<size_t>& varying) {
+  const Response& facts = samples.responses[response];
+  AnovaTable table;
+  table.response = facts.name;
+  table.workload = samples.workloads[workload];
+  table.title = "factors as fixed effects within this " + samples.workload_word;
+  table.scale = facts.scale;
+  FactorCodes codes = empty_codes(samples, varying);
+  std::vector<double> values;
+  std::vector<uint32_t> blocks;
+  double origin = 0;
+  for (const CellUnits& cell : units.cells)
+    if (!cell.values.empty()) origin = cell.values[0];
+  for (const CellUnits& cell : units.cells) {
+    for (size_t i = 0; i < cell.values.size(); ++i) {
+      values.push_back(cell.values[i] - origin);
+      blocks.push_back(units.collapsed ? 0 : cell.blocks[i]);
+      for (size_t f = 0; f < varying.size(); ++f) codes.codes[f].push_back(cell.levels[varying[f]]);
+    }
+  }
+  const std::vector<TermMask> terms = crossed_terms((TermMask{1} << varying.size()) - 1);
+  auto rows = blocked_anova(codes, values, blocks, terms, SumsType::kTwo);
+  if (!rows) {
+    table.refused = rows.error().message;
+    return table;
+  }
+  table.rows = *std::move(rows);
+  return table;
+}
+
+// time ~ factors + Error(workload / factors), on the means of each workload's cells.
+AnovaTable over_workloads(const Samples& samples, size_t response, const std::vector<WorkloadUnits>& workloads,
+                          const std::vector<size_t>& varying) {
+  const Response& facts = samples.responses[response];
+  AnovaTable table;
+  table.response = facts.name;
+  table.title = "do the factors matter for " + samples.workload_word + "s like these: each term against its "
+                "variation between " + samples.workload_word + "s";
+  table.scale = facts.scale;
+  table.within_subjects = true;
+  std::vector<std::string> names;
+  std::vector<size_t> counts;
+  size_t cells = 1;
+  for (size_t f : varying) {
+    names.push_back(samples.factors[f].name);
+    counts.push_back(samples.factors[f].levels.size());
+    cells *= counts.back();
+  }
+  std::vector<std::vector<double>> values;
+  for (size_t w = 0; w < workloads.size(); ++w) {
+    values.emplace_back();
+    for (const CellUnits& cell : workloads[w].cells) values.back().push_back(cell.moments.mean);
+    if (values.back().size() != cells) {
+      table.refused = samples.workloads[w] + " lacks values in " + std::to_string(cells - values.back().size()) +
+                      " of " + std::to_string(cells) + " cells; fill them or leave the " + samples.workload_word +
+                      " out";
+      return table;
+    }
+  }
+  auto rows = within_anova(values, names, counts);
+  if (!rows) {
+    table.refused = rows.error().message;
+    return table;
+  }
+  for (WithinRow& row : *rows) {
+    table.errors.push_back({row.error_df, row.error_sum_squares, row.greenhouse_geisser, row.p_greenhouse_geisser});
+    table.rows.push_back(std::move(row.anova));
+  }
+  return table;
+}
+
+// ---- diagnostics ----------------------------------------------------------------------------------------
+
+template <typename Test>
+void add_diagnostic(Diagnostic diagnostic, const Result<Test>& test, double Test::*statistic,
+                    std::vector<Diagnostic>& out) {
+  if (test) {
+    diagnostic.statistic = (*test).*statistic;
+    diagnostic.p_value = test->p_value;
+  }
+  if (!test) diagnostic.refused = test.error().message;
+  out.push_back(std::move(diagnostic));
+}
+
+void diagnose(const Samples& samples, size_t response, uint32_t workload, const WorkloadUnits& units,
+              std::vector<Diagnostic>& out) {
+  std::vector<std::pair<uint32_t, double>> in_order;  // (order, standardized residual)
+  std::vector<std::vector<double>> groups;
+  std::vector<double> residuals;
+  for (const CellUnits& cell : units.cells) {
+    if (cell.moments.n < 2) continue;
+    groups.push_back(cell.values);
+    const double sd = cell.moments.sd();
+    for (size_t i = 0; i < cell.values.size(); ++i) {
+      // Cells differ in spread by design; without standardizing, a mixture of normals would look heavy-tailed.
+      const double residual = sd > 0 ? (cell.values[i] - cell.moments.mean) / sd : 0;
+      residuals.push_back(residual);
+      in_order.emplace_back(cell.orders[i], residual);
+    }
+  }
+  std::stable_sort(in_order.begin(), in_order.end(), [](auto& a, auto& b) { return a.first < b.first; });
+  std::vector<double> sequence;
+  for (const auto& [order, residual] : in_order) sequence.push_back(residual);
+
+  Diagnostic base;
+  base.response = samples.responses[response].name;
+  base.workload = samples.workloads[workload];
+  base.n = residuals.size();
+  const auto named = [&base](std::string name, std::string statistic) {
+    Diagnostic diagnostic = base;
+    diagnostic.name = std::move(name);
+    diagnostic.statistic_name = std::move(statistic);
+    return diagnostic;
+  };
+  if (residuals.size() <= 5000)
+    add_diagnostic(named("shapiro-wilk", "W"), shapiro_wilk(residuals), &NormalityTest::statistic, out);
+  else
+    add_diagnostic(named("anderson-darling", "A2"), anderson_darling(residuals), &NormalityTest::statistic, out);
+  add_diagnostic(named("brown-forsythe", "F"), levene(groups, Centre::kMedian), &OneWay::f, out);
+  add_diagnostic(named("drift", "rho"), drift(sequence), &SequenceTest::statistic, out);
+  add_diagnostic(named("lag-1 autocorrelation", "r"), lag1_autocorrelation(sequence), &SequenceTest::statistic, out);
+}
+
+// ---- doses and validity ---------------------------------------------------------------------------------
+
+std::vector<DoseSummary> doses_of(const Samples& samples) {
+  std::vector<DoseSummary> summaries;
+  for (uint32_t w = 0; w < samples.workloads.size(); ++w) {
+    for (size_t f = 0; f < samples.factors.size(); ++f) {
+      const Factor& factor = samples.factors[f];
+      if (!factor.layout || (factor.name != "code" && factor.name != "stack" && factor.name != "heap")) continue;
+      for (uint32_t level = 0; level < factor.levels.size(); ++level) {
+        if (fixes_layout(factor.levels[level])) continue;
+        std::vector<double> layouts, shares;
+        for (const Trial& trial : samples.trials) {
+          if (trial.workload != w || trial.levels[f] != level || !trial.dose || !trial.excluded.empty()) continue;
+          const Dose& dose = *trial.dose;
+          if (factor.name == "code") {
+            layouts.push_back(static_cast<double>(dose.code_layouts_executed));
+            shares.push_back(dose.functions ? static_cast<double>(dose.functions_moved) /
+                                                  static_cast<double>(dose.functions)
+                                            : 0);
+          }
+          if (factor.name == "stack") {
+            layouts.push_back(static_cast<double>(dose.stack_layouts));
+            shares.push_back(dose.functions ? static_cast<double>(dose.pads) / static_cast<double>(dose.functions)
+                                            : 0);
+          }
+          if (factor.name == "heap") {
+            layouts.push_back(1);  // a heap is laid out as the program runs: one long draw from the seed
+            shares.push_back(dose.heap_share);
+          }
+        }
+        if (layouts.empty()) continue;
+        std::sort(layouts.begin(), layouts.end());
+        summaries.push_back({samples.workloads[w], factor.name, factor.levels[level], layouts.size(),
+                             layouts.front(), quantile_sorted(layouts, 0.5), layouts.back(),
+                             std::min(1.0, mean(shares))});
+      }
+    }
+  }
+  return summaries;
+}
+
+std::vector<ValidityCount> validity_of(const Samples& samples) {
+  std::vector<uint64_t> counts(kDisturbanceCount);
+  std::map<std::string, uint64_t> excluded;
+  for (const Trial& trial : samples.trials) {
+    if (!trial.excluded.empty()) {
+      ++excluded[trial.excluded];
+      continue;
+    }
+    for (uint32_t i = 0; i < kDisturbanceCount; ++i) counts[i] += trial.disturbances >> i & 1;
+  }
+  std::vector<ValidityCount> out;
+  for (uint32_t i = 0; i < kDisturbanceCount; ++i)
+    if (counts[i] > 0) out.push_back({std::string(disturbance_word(i)), counts[i]});
+  for (const auto& [reason, count] : excluded) out.push_back({"excluded: " + reason, count});
+  return out;
+}
+
+}  // namespace
+
+std::string_view name(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kChanged: return "changed";
+    case Verdict::kEquivalent: return "equivalent";
+    case Verdict::kUnsure: return "unsure";
+    case Verdict::kWithheld: return "withheld";
+  }
+  return "withheld";
+}
+
+Result<Report> analyse(const Samples& samples) {
+  STAB_CHECK_OK(check(samples));
+  // From here on every analysed value is finite, and positive where the scale is logarithmic.
+
+  Report report;
+  report.experiment = samples.experiment;
+  report.alpha = samples.alpha;
+  report.workloads = samples.workloads;
+  report.workload_word = samples.workload_word;
+  report.factors = samples.factors;
+  report.responses = samples.responses;
+  report.planned = samples.planned;
+  report.failed = samples.failed;
+  for (const Trial& trial : samples.trials) ++(trial.excluded.empty() ? report.analysed : report.excluded);
+
+  std::vector<std::vector<WorkloadUnits>> units(samples.responses.size());
+  for (size_t r = 0; r < samples.responses.size(); ++r)
+    for (uint32_t w = 0; w < samples.workloads.size(); ++w) units[r].push_back(units_of(samples, w, r));
+
+  report.contrasts = contrasts_of(samples, units);
+  const std::vector<size_t> varying = varying_factors(samples);
+  for (size_t r = 0; r < samples.responses.size(); ++r) {
+    for (uint32_t w = 0; w < samples.workloads.size(); ++w) {
+      for (const CellUnits& cell : units[r][w].cells) report.cells.push_back(describe_cell(samples, r, w, cell));
+      if (!varying.empty())
+        report.anovas.push_back(within_one_workload(samples, r, w, units[r][w], varying));
+      diagnose(samples, r, w, units[r][w], report.diagnostics);
+    }
+    if (!varying.empty() && samples.workloads.size() > 1)
+      report.anovas.push_back(over_workloads(samples, r, units[r], varying));
+  }
+  report.doses = doses_of(samples);
+  report.validity = validity_of(samples);
+  report.caveats = caveats_of(samples, report);
+  return report;
+}
+
+}  // namespace stab::analysis

@@ -1,0 +1,252 @@
+// The closed list of caveats. Each check is one function that appends at most one caveat, with the numbers that
+// made it speak and what to do about it. None of them changes a verdict.
+#include "analysis/caveats.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <set>
+#include <string>
+
+#include "analysis/descriptive.h"
+#include "analysis/multiplicity.h"
+#include "analysis/units.h"
+
+namespace stab::analysis {
+namespace {
+
+using Caveats = std::vector<Caveat>;
+
+std::string number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", value);
+  return text;
+}
+
+std::string percent(double share) { return number(100 * share) + " %"; }
+
+std::string count(uint64_t n, std::string_view what) {
+  return std::to_string(n) + " " + std::string(what) + (n == 1 ? "" : "s");
+}
+
+// Total time is a sum over layouts; from about 30 on, sums are close to normal and one lucky layout in it
+// hardly counts.
+constexpr double kEnoughLayouts = 30;
+void low_dose(const Report& report, Caveats& out) {
+  const DoseSummary* worst = nullptr;
+  uint64_t low = 0;
+  for (const DoseSummary& dose : report.doses) {
+    if (dose.factor == "heap" || dose.median >= kEnoughLayouts) continue;
+    ++low;
+    if (!worst || dose.median < worst->median) worst = &dose;
+  }
+  if (!worst) return;
+  out.push_back({CaveatCode::kLowDose,
+                 "trials of " + worst->workload + " with " + worst->factor + "=" + worst->level + " saw only " +
+                     number(worst->median) + " layouts (median)" +
+                     (low > 1 ? ", and " + std::to_string(low - 1) + " more below " + number(kEnoughLayouts) : ""),
+                 "shorten the epoch or lengthen the run; each trial is still one valid draw, but spread and shape "
+                 "are those of few layouts"});
+}
+
+void few_workloads(const Report& report, Caveats& out) {
+  constexpr size_t kEnough = 6;
+  const size_t n = report.workloads.size();
+  if (n >= kEnough || n == 0) return;
+  out.push_back({CaveatCode::kFewWorkloads,
+                 n == 1 ? "one " + report.workload_word + ": nothing is said about others"
+                        : count(n, report.workload_word) + ": what holds for others like them is known poorly",
+                 "add " + report.workload_word + "s; replicates don't help here"});
+}
+
+void one_layout(const Report& report, Caveats& out) {
+  uint64_t cells = 0;
+  for (const Cell& cell : report.cells) cells += cell.one_layout && cell.response == report.responses[0].name;
+  if (cells == 0) return;
+  out.push_back({CaveatCode::kOneLayout,
+                 count(cells, "cell") + " ran in one code layout each: their values are repeats of one layout, and "
+                                        "differences from them hold for this link only",
+                 "vary the link in cells where code is off: link = { seeds = 10 }"});
+}
+
+// Smallest p after Holm among the diagnostics of one name.
+const Diagnostic* worst_of(const Report& report, std::string_view name) {
+  std::vector<const Diagnostic*> members;
+  std::vector<double> p_values;
+  for (const Diagnostic& diagnostic : report.diagnostics) {
+    if (diagnostic.name != name || !diagnostic.p_value) continue;
+    members.push_back(&diagnostic);
+    p_values.push_back(*diagnostic.p_value);
+  }
+  const std::vector<double> adjusted = holm(p_values);
+  const Diagnostic* worst = nullptr;
+  double smallest = report.alpha;
+  for (size_t i = 0; i < members.size(); ++i) {
+    if (adjusted[i] >= smallest) continue;
+    smallest = adjusted[i];
+    worst = members[i];
+  }
+  return worst;
+}
+
+void from_diagnostic(const Report& report, std::string_view name, CaveatCode code, std::string_view message,
+                     std::string_view hint, Caveats& out) {
+  const Diagnostic* worst = worst_of(report, name);
+  if (!worst) return;
+  out.push_back({code,
+                 (worst->workload.empty() ? "" : worst->workload + ": ") + std::string(message) + " (" +
+                     worst->statistic_name + " = " + number(worst->statistic) + ", p = " + number(*worst->p_value) +
+                     ")",
+                 std::string(hint)});
+}
+
+void disturbances(const Samples& samples, Caveats& out) {
+  uint64_t analysed = 0, steal = 0, disturbed = 0;
+  for (const Trial& trial : samples.trials) {
+    if (!trial.excluded.empty()) continue;
+    ++analysed;
+    steal += (trial.disturbances & bit(Disturbance::kSteal)) != 0;
+    disturbed += (trial.disturbances & ~bit(Disturbance::kSteal)) != 0;
+  }
+  constexpr double kNotable = 0.05;
+  if (analysed == 0) return;
+  if (static_cast<double>(steal) > kNotable * static_cast<double>(analysed))
+    out.push_back({CaveatCode::kSteal,
+                   "the hypervisor took CPU time away in " + percent(static_cast<double>(steal) / analysed) +
+                       " of the trials",
+                   "compare task-clock instead of wall time, or use a machine of your own"});
+  if (static_cast<double>(disturbed) > kNotable * static_cast<double>(analysed))
+    out.push_back({CaveatCode::kDisturbed,
+                   percent(static_cast<double>(disturbed) / analysed) + " of the trials were disturbed; they are "
+                                                                          "kept",
+                   "see the validity table; declare exclusion rules in the plan before the next run"});
+}
+
+void counts(const Samples& samples, const Report& report, Caveats& out) {
+  if (report.excluded > 0)
+    out.push_back({CaveatCode::kExcluded,
+                   count(report.excluded, "trial") + " of " + std::to_string(report.analysed + report.excluded) +
+                       " left out by declared rules",
+                   "check that the rules don't hit one cell more than another"});
+  if (report.failed > 0)
+    out.push_back({CaveatCode::kFailedTrials, count(report.failed, "trial") + " failed and gave no value",
+                   "if failures follow a treatment, the remaining trials are a selection"});
+  if (samples.incomplete)
+    out.push_back({CaveatCode::kIncomplete, "the experiment is not finished: verdicts are withheld",
+                   "peeking raises false alarms; wait for the declared look"});
+}
+
+void degradations(const Samples& samples, Caveats& out) {
+  std::set<std::string> kinds;
+  uint64_t trials = 0, large = 0, with_heap = 0;
+  for (const Trial& trial : samples.trials) {
+    if (!trial.dose || !trial.excluded.empty()) continue;
+    trials += !trial.dose->degradations.empty();
+    kinds.insert(trial.dose->degradations.begin(), trial.dose->degradations.end());
+    if (trial.dose->heap_share > 0) {
+      ++with_heap;
+      large += trial.dose->heap_share < 0.5;
+    }
+  }
+  if (trials > 0) {
+    std::string list;
+    for (const std::string& kind : kinds) list += (list.empty() ? "" : "; ") + kind;
+    out.push_back({CaveatCode::kDegraded, count(trials, "trial") + " ran with less randomization than asked: " + list,
+                   "docs/method.md says what each means"});
+  }
+  if (with_heap > 0 && 2 * large > with_heap)
+    out.push_back({CaveatCode::kLargeArrays,
+                   "most heap requests are too large for the randomizing allocator (random line offset only)",
+                   "read a heap effect of zero as 'not randomized', not as 'no effect'"});
+}
+
+void sizes(const Report& report, Caveats& out) {
+  uint64_t smallest = UINT64_MAX, largest = 0;
+  const Cell* fewest = nullptr;
+  for (const Cell& cell : report.cells) {
+    if (cell.response != report.responses[0].name) continue;
+    if (cell.n < smallest) fewest = &cell;
+    smallest = std::min(smallest, cell.n);
+    largest = std::max(largest, cell.n);
+  }
+  if (!fewest) return;
+  constexpr uint64_t kSmall = 10;
+  if (smallest < kSmall)
+    out.push_back({CaveatCode::kSmallSample,
+                   "as few as " + count(smallest, "trial") + " in a cell of " + fewest->workload,
+                   "intervals rest on the normal assumption there; use 20 or more"});
+  if (smallest != largest)
+    out.push_back({CaveatCode::kUnbalanced,
+                   "cells hold between " + std::to_string(smallest) + " and " + count(largest, "trial"),
+                   "type II sums of squares allow for it; see why trials are missing"});
+  const Response& primary = report.responses[0];
+  const double unit_seconds = primary.unit == "s" ? 1 : primary.unit == "ms" ? 1e-3 : primary.unit == "ns" ? 1e-9 : 0;
+  if (unit_seconds == 0) return;
+  constexpr double kShortSeconds = 0.05;
+  std::set<std::string> tiny;
+  for (const Cell& cell : report.cells)
+    if (cell.response == primary.name && cell.median * unit_seconds < kShortSeconds) tiny.insert(cell.workload);
+  if (!tiny.empty())
+    out.push_back({CaveatCode::kTiny,
+                   *tiny.begin() + (tiny.size() > 1 ? " and " + std::to_string(tiny.size() - 1) + " more run" : " runs") +
+                       " less than 50 ms: start-up is a large part of what is measured",
+                   "give it more work"});
+}
+
+}  // namespace
+
+std::string_view name(CaveatCode code) {
+  switch (code) {
+    case CaveatCode::kLowDose: return "low-dose";
+    case CaveatCode::kFewWorkloads: return "few-workloads";
+    case CaveatCode::kOneLayout: return "one-layout";
+    case CaveatCode::kDrift: return "drift";
+    case CaveatCode::kAutocorrelation: return "autocorrelation";
+    case CaveatCode::kSteal: return "steal";
+    case CaveatCode::kDisturbed: return "disturbed";
+    case CaveatCode::kExcluded: return "excluded";
+    case CaveatCode::kFailedTrials: return "failed-trials";
+    case CaveatCode::kNotNormal: return "not-normal";
+    case CaveatCode::kUnequalVariance: return "unequal-variance";
+    case CaveatCode::kSmallSample: return "small-sample";
+    case CaveatCode::kUnavailableCounter: return "unavailable-counter";
+    case CaveatCode::kIncomplete: return "incomplete";
+    case CaveatCode::kDegraded: return "degraded";
+    case CaveatCode::kLargeArrays: return "large-arrays";
+    case CaveatCode::kUnbalanced: return "unbalanced";
+    case CaveatCode::kTiny: return "short-run";
+    case CaveatCode::kDifferentNights: return "different-nights";
+  }
+  return "unknown";
+}
+
+std::string_view disturbance_word(uint32_t bit_index) {
+  constexpr std::string_view kWords[kDisturbanceCount] = {
+      "migrated", "preempted", "interrupts", "steal", "throttled", "frequency",
+      "pressure", "major faults", "swapped", "kernel log", "laboratory busy", "suspended"};
+  return bit_index < kDisturbanceCount ? kWords[bit_index] : "unknown";
+}
+
+std::vector<Caveat> caveats_of(const Samples& samples, const Report& report) {
+  Caveats out;
+  counts(samples, report, out);
+  one_layout(report, out);
+  low_dose(report, out);
+  degradations(samples, out);
+  few_workloads(report, out);
+  disturbances(samples, out);
+  from_diagnostic(report, "drift", CaveatCode::kDrift, "values drift over the run",
+                  "blocks take drift out of the comparison; find its cause before trusting small effects", out);
+  from_diagnostic(report, "lag-1 autocorrelation", CaveatCode::kAutocorrelation,
+                  "a trial resembles the one before it", "intervals are too narrow; look at the run sequence", out);
+  from_diagnostic(report, "shapiro-wilk", CaveatCode::kNotNormal, "residuals are not normal",
+                  "means of 30 are close to normal all the same; compare the rank answer in the table", out);
+  from_diagnostic(report, "brown-forsythe", CaveatCode::kUnequalVariance, "cells differ in spread",
+                  "contrasts allow for it (Welch); the F tests of the ANOVA table assume equal spread", out);
+  sizes(report, out);
+  for (const std::string& counter : samples.unavailable)
+    out.push_back({CaveatCode::kUnavailableCounter, counter, "stabctl doctor says what this machine can count"});
+  return out;
+}
+
+}  // namespace stab::analysis

@@ -1,0 +1,247 @@
+// What the report is for: which differences there are, how large, how sure.
+//
+// A contrast weighs the cells of a level equally and compares them with the same cells of the baseline, cell by
+// cell of the other factors. Cell variances are never pooled (Welch, Satterthwaite): shuffled cells vary more by
+// design. Over several workloads there are two questions with two error terms. "These programs" takes the
+// workloads as given: the error is that of the cells. "Programs like these" takes them as a sample of programs:
+// the error is how much the effect differs from program to program, a t test on one estimate for each.
+#include "analysis/contrasts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "analysis/distributions.h"
+#include "analysis/multiplicity.h"
+#include "analysis/t_tests.h"
+
+namespace stab::analysis {
+namespace {
+
+constexpr char kThese[] = "these programs";
+constexpr char kLikeThese[] = "programs like these";
+
+// What a contrast is before it is put in people's units.
+struct Estimate {
+  TTest test;                  // two-sided, 1 - alpha
+  uint64_t n = 0;              // smallest cell
+  bool one_layout = false;
+  std::string refused;
+};
+
+// A contrast in both shapes, with the response it belongs to.
+struct Candidate {
+  size_t response = 0;
+  Contrast contrast;
+  Estimate estimate;
+};
+
+Estimate refuse(std::string reason) {
+  Estimate estimate;
+  estimate.refused = std::move(reason);
+  return estimate;
+}
+
+// level against baseline of one factor in one workload.
+Estimate within_workload(const Samples& samples, size_t factor, uint32_t level, const WorkloadUnits& workload) {
+  const Factor& facts = samples.factors[factor];
+  // Pairs of cells that differ in this factor only.
+  std::map<std::vector<uint32_t>, std::pair<const CellUnits*, const CellUnits*>> pairs;
+  for (const CellUnits& cell : workload.cells) {
+    std::vector<uint32_t> others = cell.levels;
+    others[factor] = 0;
+    if (cell.levels[factor] == level) pairs[others].first = &cell;
+    if (cell.levels[factor] == facts.baseline) pairs[others].second = &cell;
+  }
+  std::vector<WeightedCell> cells;
+  Estimate estimate;
+  size_t compared = 0, single = 0;
+  // A treatment is compared across layouts: pairs of cells that hold one layout each say nothing about others,
+  // so they take no part as long as there are better ones.
+  const auto repeats = [](const auto& pair) { return pair.first->one_layout || pair.second->one_layout; };
+  for (const auto& [others, pair] : pairs) {
+    if (!pair.first || !pair.second) continue;
+    ++compared;
+    if (repeats(pair)) ++single;
+  }
+  if (compared == 0) return refuse("no cell holds both levels with the other factors equal");
+  const bool skip_single = !facts.layout && single < compared;
+  if (!facts.layout && single == compared)
+    return refuse("one layout a side: the difference may be luck of the linker; randomize code, or link with "
+                  "several seeds");
+  for (const auto& [others, pair] : pairs) {
+    if (!pair.first || !pair.second || (skip_single && repeats(pair))) continue;
+    cells.push_back({pair.first->moments, 1});
+    cells.push_back({pair.second->moments, -1});
+    estimate.one_layout |= repeats(pair);
+  }
+  estimate.n = cells[0].moments.n;
+  for (WeightedCell& cell : cells) {
+    cell.coefficient /= static_cast<double>(cells.size()) / 2;
+    estimate.n = std::min(estimate.n, cell.moments.n);
+  }
+  auto test = welch_contrast(cells, 0, Alternative::kTwoSided, 1 - samples.alpha);
+  if (!test) return refuse(test.error().message);
+  estimate.test = *test;
+  return estimate;
+}
+
+// The mean over workloads that are taken as given.
+Estimate over_these(const std::vector<Estimate>& parts, double alpha) {
+  double estimate = 0, variance = 0, denominator = 0;
+  Estimate result;
+  result.n = parts[0].n;
+  const auto count = static_cast<double>(parts.size());
+  for (const Estimate& part : parts) {
+    if (!part.refused.empty()) return refuse("refused for one of the workloads: " + part.refused);
+    const double share = part.test.standard_error * part.test.standard_error / (count * count);
+    estimate += part.test.estimate / count;
+    variance += share;
+    denominator += share * share / part.test.df;
+    result.one_layout |= part.one_layout;
+    result.n = std::min(result.n, part.n);
+  }
+  result.test = t_test_of(estimate, std::sqrt(variance), variance * variance / denominator, 0,
+                          Alternative::kTwoSided, 1 - alpha);
+  return result;
+}
+
+// The mean over workloads that stand for others.
+Estimate over_like_these(const std::vector<Estimate>& parts, double alpha) {
+  std::vector<double> estimates;
+  Estimate result;
+  result.n = parts[0].n;
+  for (const Estimate& part : parts) {
+    if (!part.refused.empty()) return refuse("refused for one of the workloads: " + part.refused);
+    estimates.push_back(part.test.estimate);
+    result.one_layout |= part.one_layout;
+  }
+  auto test = one_sample_t(estimates, 0, Alternative::kTwoSided, 1 - alpha);
+  if (!test) return refuse(test.error().message);
+  result.test = *test;
+  return result;
+}
+
+double margin_on_scale(const Response& response) {
+  return response.scale == Scale::kLog ? std::log1p(response.margin) : response.margin;
+}
+
+Contrast describe(const Samples& samples, size_t response, size_t factor, uint32_t level,
+                  const Estimate& estimate) {
+  const Response& facts = samples.responses[response];
+  Contrast contrast;
+  contrast.response = facts.name;
+  contrast.factor = samples.factors[factor].name;
+  contrast.level = samples.factors[factor].levels[level];
+  contrast.baseline = samples.factors[factor].levels[samples.factors[factor].baseline];
+  contrast.scale = facts.scale;
+  contrast.layout = samples.factors[factor].layout;
+  contrast.one_layout_a_side = estimate.one_layout;
+  contrast.refused = estimate.refused;
+  if (!estimate.refused.empty()) return contrast;
+  const TTest& test = estimate.test;
+  const double half = t_quantile(1 - samples.alpha, test.df) * test.standard_error;
+  const auto to_people = [&](double x) { return facts.scale == Scale::kLog ? std::exp(x) : x; };
+  contrast.interval = {to_people(test.estimate), to_people(*test.conf_low), to_people(*test.conf_high)};
+  contrast.equivalence = {contrast.interval.estimate, to_people(test.estimate - half),
+                          to_people(test.estimate + half)};
+  contrast.df = test.df;
+  contrast.p_value = test.p_value;
+  contrast.p_holm = test.p_value;
+  return contrast;
+}
+
+// Adjusts within a family and judges each member.
+void judge(const Samples& samples, const std::vector<Candidate*>& family) {
+  std::vector<double> p_values;
+  for (const Candidate* candidate : family)
+    if (candidate->contrast.refused.empty()) p_values.push_back(candidate->contrast.p_value);
+  const std::vector<double> adjusted = holm(p_values);
+  size_t next = 0;
+  for (Candidate* candidate : family) {
+    Contrast& contrast = candidate->contrast;
+    if (!contrast.refused.empty()) continue;
+    contrast.p_holm = adjusted[next++];
+    if (samples.incomplete) continue;  // verdicts only at declared looks
+    const TTest& test = candidate->estimate.test;
+    const double margin = margin_on_scale(samples.responses[candidate->response]);
+    const double half = t_quantile(1 - samples.alpha, test.df) * test.standard_error;
+    contrast.verdict = verdict_of(*test.conf_low, *test.conf_high, test.estimate - half, test.estimate + half,
+                                  margin, contrast.p_holm < samples.alpha);
+    if (contrast.verdict == Verdict::kUnsure && contrast.population != kLikeThese)
+      contrast.settles_n = settling_replicates(test.estimate, test.standard_error, candidate->estimate.n, margin,
+                                               samples.alpha);
+  }
+}
+
+}  // namespace
+
+Verdict verdict_of(double low, double high, double equivalence_low, double equivalence_high, double margin,
+                   bool significant_after_holm) {
+  if (equivalence_low > -margin && equivalence_high < margin) return Verdict::kEquivalent;
+  const bool excludes_zero = low > 0 || high < 0;
+  const bool inside = low > -margin && high < margin;
+  if (excludes_zero && !inside && significant_after_holm) return Verdict::kChanged;
+  return Verdict::kUnsure;
+}
+
+std::optional<uint64_t> settling_replicates(double estimate, double standard_error, uint64_t n, double margin,
+                                            double alpha) {
+  // Normal approximation: a standard error that shrinks as 1/sqrt(n) must fit (z_crit + z_power) times into the
+  // distance to be shown: from zero for a change, to the margin for equivalence.
+  const double z_power = normal_quantile(0.8);
+  const double size = std::fabs(estimate);
+  const auto needed = [&](double distance, double z) {
+    const double ratio = (z + z_power) * standard_error / distance;
+    return static_cast<double>(n) * ratio * ratio;
+  };
+  std::optional<double> best;
+  if (size > margin) best = needed(size, normal_quantile(1 - alpha / 2));
+  if (size < margin) best = needed(margin - size, normal_quantile(1 - alpha));
+  if (!best || *best > 1e9) return std::nullopt;
+  return std::max<uint64_t>(n + 1, static_cast<uint64_t>(std::ceil(*best)));
+}
+
+std::vector<Contrast> contrasts_of(const Samples& samples,
+                                   const std::vector<std::vector<WorkloadUnits>>& units) {
+  std::vector<Candidate> candidates;
+  const auto add = [&](size_t response, size_t factor, uint32_t level, Estimate estimate) -> Contrast& {
+    candidates.push_back({response, describe(samples, response, factor, level, estimate), std::move(estimate)});
+    return candidates.back().contrast;
+  };
+  for (size_t response = 0; response < units.size(); ++response) {
+    const std::vector<WorkloadUnits>& workloads = units[response];
+    std::vector<std::pair<size_t, uint32_t>> asked;
+    std::vector<std::vector<Estimate>> parts;
+    for (size_t factor = 0; factor < samples.factors.size(); ++factor) {
+      for (uint32_t level = 0; level < samples.factors[factor].levels.size(); ++level) {
+        if (level == samples.factors[factor].baseline) continue;
+        asked.emplace_back(factor, level);
+        parts.emplace_back();
+        for (size_t w = 0; w < workloads.size(); ++w) {
+          parts.back().push_back(within_workload(samples, factor, level, workloads[w]));
+          add(response, factor, level, parts.back().back()).workload = samples.workloads[w];
+        }
+      }
+    }
+    if (workloads.size() < 2) continue;
+    for (size_t i = 0; i < asked.size(); ++i) {
+      const auto [factor, level] = asked[i];
+      add(response, factor, level, over_these(parts[i], samples.alpha)).population = kThese;
+      add(response, factor, level, over_like_these(parts[i], samples.alpha)).population = kLikeThese;
+    }
+  }
+  // A family for each question: each workload alone, these together, those like them. Responses that were not
+  // declared are families of their own.
+  std::map<std::pair<std::string, size_t>, std::vector<Candidate*>> families;
+  for (Candidate& candidate : candidates) {
+    const size_t own = samples.responses[candidate.response].declared ? 0 : candidate.response + 1;
+    families[{candidate.contrast.population, own}].push_back(&candidate);
+  }
+  for (const auto& [question, family] : families) judge(samples, family);
+  std::vector<Contrast> contrasts;
+  for (Candidate& candidate : candidates) contrasts.push_back(std::move(candidate.contrast));
+  return contrasts;
+}
+
+}  // namespace stab::analysis

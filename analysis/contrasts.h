@@ -1,0 +1,29 @@
+// Contrasts and verdicts: each level of each factor against the factor's baseline, for each workload and over
+// all, with both error terms.
+#pragma once
+
+#include <vector>
+
+#include "analysis/report.h"
+#include "analysis/samples.h"
+#include "analysis/units.h"
+
+namespace stab::analysis {
+
+// pre: units[r][w] are the units of samples.workloads[w] in response r. For each response: per-workload
+// contrasts first, factor by factor, then those over all workloads. Holm and verdicts are filled in; the family
+// is contrasts x workloads x declared responses.
+std::vector<Contrast> contrasts_of(const Samples& samples,
+                                   const std::vector<std::vector<WorkloadUnits>>& units);
+
+// The rule of DESIGN: on the response's scale (log ratios or differences), margin > 0 on that scale.
+// equivalence: the (1 - 2 alpha) interval, interval: the (1 - alpha) interval. A change must also survive Holm.
+Verdict verdict_of(double low, double high, double equivalence_low, double equivalence_high, double margin,
+                   bool significant_after_holm);
+
+// Replicates for each cell at which a contrast with this estimate and standard error (at n) would be settled
+// either way with 80 % probability, were the estimate right. Absent where none can: |estimate| equals margin.
+std::optional<uint64_t> settling_replicates(double estimate, double standard_error, uint64_t n, double margin,
+                                            double alpha);
+
+}  // namespace stab::analysis

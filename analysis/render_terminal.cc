@@ -1,0 +1,311 @@
+// The report for a terminal. One screen first: what differs, by how much, how sure. Then the tables a
+// statistician asks for, in the order of the questions. Rendering computes nothing: numbers come from the report.
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "analysis/caveats.h"
+#include "analysis/report.h"
+#include "analysis/text_table.h"
+
+namespace stab::analysis {
+namespace {
+
+using Align = TextTable::Align;
+
+struct Pen {
+  int width = 100;
+  bool colour = false;
+
+  std::string paint(std::string_view code, std::string_view text) const {
+    if (!colour) return std::string(text);
+    return "\033[" + std::string(code) + "m" + std::string(text) + "\033[0m";
+  }
+  std::string heading(std::string_view text) const { return "\n" + paint("1", text) + "\n"; }
+};
+
+std::string plural(uint64_t n, const std::string& word) {
+  return std::to_string(n) + " " + word + (n == 1 ? "" : "s");
+}
+
+// A value in the response's unit, times scaled to a readable one.
+std::string value_text(const Response& response, double value, int digits = 4) {
+  if (response.unit == "ns" || response.unit == "s") {
+    const double seconds = response.unit == "ns" ? value * 1e-9 : value;
+    const double size = std::fabs(seconds);
+    if (size >= 1) return significant(seconds, digits) + " s";
+    if (size >= 1e-3) return significant(seconds * 1e3, digits) + " ms";
+    if (size >= 1e-6) return significant(seconds * 1e6, digits) + " us";
+    return significant(seconds * 1e9, digits) + " ns";
+  }
+  return significant(value, digits) + (response.unit.empty() ? "" : " " + response.unit);
+}
+
+std::string difference_text(const Response& response, double value) {
+  if (response.scale == Scale::kLog) return ratio_text(value);
+  return (value >= 0 ? "+" : "") + value_text(response, value, 3);
+}
+
+const Response& response_of(const Report& report, const std::string& name) {
+  for (const Response& response : report.responses)
+    if (response.name == name) return response;
+  return report.responses[0];
+}
+
+// "slower" says more than "changed" where the response is a time.
+std::string verdict_text(const Pen& pen, const Report& report, const Contrast& contrast) {
+  if (!contrast.refused.empty()) return "refused";
+  const Response& response = response_of(report, contrast.response);
+  std::string word(name(contrast.verdict));
+  const bool time = response.unit == "s" || response.unit == "ms" || response.unit == "ns";
+  const double zero = contrast.scale == Scale::kLog ? 1 : 0;
+  if (contrast.verdict == Verdict::kChanged) {
+    const bool up = contrast.interval.estimate > zero;
+    word = time ? (up ? "slower" : "faster") : (up ? "higher" : "lower");
+    word = pen.paint(up ? "31" : "32", word);
+  }
+  if (contrast.verdict == Verdict::kEquivalent) word = pen.paint("32", word);
+  if (contrast.verdict == Verdict::kUnsure) {
+    word = pen.paint("33", word);
+    if (contrast.settles_n) word += ", n " + std::to_string(*contrast.settles_n) + " would tell";
+  }
+  if (contrast.one_layout_a_side) word += " †";
+  return word;
+}
+
+std::string header(const Pen& pen, const Report& report) {
+  std::string levels;
+  size_t cells = 1;
+  for (const Factor& factor : report.factors) {
+    levels += (levels.empty() ? "" : " x ") + factor.name + " {";
+    for (size_t i = 0; i < factor.levels.size(); ++i) levels += (i ? ", " : "") + factor.levels[i];
+    levels += "}";
+    cells *= factor.levels.size();
+  }
+  const Response& primary = report.responses[0];
+  const std::string margin =
+      primary.scale == Scale::kLog ? significant(100 * primary.margin, 3) + " %" : value_text(primary, primary.margin, 3);
+  std::string out = pen.paint("1", report.experiment.empty() ? "report" : report.experiment) + ": " +
+                    plural(report.workloads.size(), report.workload_word) + ", " + plural(cells, "cell") + ", " +
+                    plural(report.analysed, "trial") + " analysed";
+  if (report.excluded) out += ", " + std::to_string(report.excluded) + " excluded";
+  if (report.failed) out += ", " + std::to_string(report.failed) + " failed";
+  out += "\n";
+  if (!levels.empty()) out += wrap("factors: " + levels, pen.width, "  ");
+  out += "response: " + primary.name + (primary.scale == Scale::kLog ? " on a log scale (ratios of geometric means)" : "") +
+         ", margin " + margin + ", alpha " + significant(100 * report.alpha, 2) + " %\n";
+  return out;
+}
+
+TextTable contrast_table(const Report& report) {
+  return TextTable({{"factor", Align::kLeft},
+                    {"level / baseline", Align::kLeft},
+                    {report.workload_word, Align::kLeft},
+                    {"difference", Align::kRight},
+                    {significant(100 * (1 - report.alpha), 3) + " % interval", Align::kLeft},
+                    {"p (Holm)", Align::kRight},
+                    {"verdict", Align::kLeft}});
+}
+
+void add_contrast(const Pen& pen, const Report& report, const Contrast& contrast, TextTable& table) {
+  const Response& response = response_of(report, contrast.response);
+  const std::string where = contrast.workload.empty() ? contrast.population : contrast.workload;
+  const std::string which = contrast.level + " / " + contrast.baseline;
+  if (!contrast.refused.empty()) {
+    table.add({contrast.factor, which, where, "-", "-", "-", "refused"});
+    return;
+  }
+  table.add({contrast.factor, which, where, difference_text(response, contrast.interval.estimate),
+             "[" + difference_text(response, contrast.interval.low) + ", " +
+                 difference_text(response, contrast.interval.high) + "]",
+             p_text(contrast.p_holm), verdict_text(pen, report, contrast)});
+}
+
+// Up to this many workloads their contrasts are on the first screen; beyond it they are counted there.
+constexpr size_t kFirstScreenWorkloads = 4;
+
+std::string verdicts(const Pen& pen, const Report& report) {
+  const std::string& primary = report.responses[0].name;
+  const bool few = report.workloads.size() <= kFirstScreenWorkloads;
+  TextTable table = contrast_table(report);
+  bool dagger = false;
+  std::set<std::string> refusals;
+  for (const Factor& factor : report.factors) {
+    for (const bool overall : {true, false}) {
+      for (const Contrast& contrast : report.contrasts) {
+        if (contrast.response != primary || contrast.factor != factor.name) continue;
+        if (contrast.workload.empty() != overall || (!overall && !few)) continue;
+        add_contrast(pen, report, contrast, table);
+        dagger |= contrast.one_layout_a_side;
+        if (!contrast.refused.empty()) refusals.insert(contrast.refused);
+      }
+    }
+  }
+  if (table.empty()) return {};
+  std::string out = pen.heading("What differs") + table.text(pen.width);
+  if (!few) {
+    TextTable tally({{"factor", Align::kLeft}, {"level / baseline", Align::kLeft}, {"changed", Align::kRight},
+                     {"equivalent", Align::kRight}, {"unsure", Align::kRight}, {"other", Align::kRight}});
+    for (const Factor& factor : report.factors) {
+      for (const std::string& level : factor.levels) {
+        uint64_t counts[4] = {};
+        std::string baseline;
+        for (const Contrast& contrast : report.contrasts) {
+          if (contrast.response != primary || contrast.factor != factor.name || contrast.level != level ||
+              contrast.workload.empty())
+            continue;
+          ++counts[static_cast<int>(contrast.verdict)];
+          baseline = contrast.baseline;
+        }
+        if (baseline.empty()) continue;
+        tally.add({factor.name, level + " / " + baseline, std::to_string(counts[0]), std::to_string(counts[1]),
+                   std::to_string(counts[2]), std::to_string(counts[3])});
+      }
+    }
+    out += "\n  verdicts by " + report.workload_word + " (each is below):\n" + tally.text(pen.width);
+  }
+  if (report.workloads.size() > 1)
+    out += wrap("  'these programs': the workloads as given, error within cells. 'programs like these': workloads "
+                "as a sample, error between them.", pen.width, "  ");
+  if (dagger)
+    out += wrap("  † at least one side ran in one layout: the difference holds for this link only.", pen.width, "    ");
+  for (const std::string& refusal : refusals) out += wrap("  refused: " + refusal, pen.width, "    ");
+  return out;
+}
+
+std::string caveats(const Pen& pen, const Report& report) {
+  if (report.caveats.empty()) return {};
+  std::string out = pen.heading("Read with care");
+  for (const Caveat& caveat : report.caveats)
+    out += wrap("  - " + caveat.message + "; " + caveat.hint, pen.width, "    ");
+  return out;
+}
+
+std::string workload_contrasts(const Pen& pen, const Report& report) {
+  std::string out;
+  for (const Response& response : report.responses) {
+    const bool shown = &response == &report.responses[0] && report.workloads.size() <= kFirstScreenWorkloads;
+    if (shown) continue;
+    TextTable table = contrast_table(report);
+    for (const Contrast& contrast : report.contrasts) {
+      const bool overall_shown = &response == &report.responses[0] && contrast.workload.empty();
+      if (contrast.response == response.name && !overall_shown) add_contrast(pen, report, contrast, table);
+    }
+    if (table.empty()) continue;
+    out += pen.heading("Differences in " + response.name + (response.declared ? "" : " (exploratory)")) +
+           table.text(pen.width);
+  }
+  return out;
+}
+
+std::string anovas(const Pen& pen, const Report& report) {
+  std::string out;
+  for (const AnovaTable& anova : report.anovas) {
+    const bool primary = anova.response == report.responses[0].name;
+    if (!primary) continue;  // other responses: --json
+    out += pen.heading("Analysis of variance, " + (anova.workload.empty() ? "all " + report.workload_word + "s" : anova.workload)) ;
+    out += wrap("  " + anova.title + (anova.within_subjects ? "" : "; type " + std::string(anova.type == 1 ? "I" : anova.type == 2 ? "II" : "III")) +
+                    (anova.scale == Scale::kLog ? ", log scale" : ""),
+                pen.width, "  ");
+    if (!anova.refused.empty()) {
+      out += wrap("  refused: " + anova.refused, pen.width, "    ");
+      continue;
+    }
+    std::vector<TextTable::ColumnStyle> columns{{"term", Align::kLeft}, {"df", Align::kRight},
+                                                {"sum of squares", Align::kRight}, {"F", Align::kRight},
+                                                {"p", Align::kRight}, {"part. eta²", Align::kRight},
+                                                {"part. omega²", Align::kRight}};
+    if (anova.within_subjects) {
+      columns.insert(columns.begin() + 2, {"error df", Align::kRight});
+      columns.push_back({"p (Greenhouse-Geisser)", Align::kRight});
+    }
+    TextTable table(columns);
+    for (size_t i = 0; i < anova.rows.size(); ++i) {
+      const AnovaRow& row = anova.rows[i];
+      std::vector<std::string> cells{row.term, significant(row.df, 4)};
+      const bool whole = row.df == std::floor(row.df);
+      if (whole) cells[1] = std::to_string(static_cast<long>(row.df));
+      if (anova.within_subjects) cells.push_back(std::to_string(static_cast<long>(anova.errors[i].df)));
+      cells.push_back(significant(row.sum_squares));
+      cells.push_back(row.f ? significant(*row.f) : "");
+      cells.push_back(row.p_value ? p_text(*row.p_value) : "");
+      cells.push_back(row.partial_eta_squared ? significant(*row.partial_eta_squared, 3) : "");
+      cells.push_back(row.partial_omega_squared ? significant(*row.partial_omega_squared, 3) : "");
+      if (anova.within_subjects) cells.push_back(p_text(anova.errors[i].p_greenhouse_geisser));
+      table.add(std::move(cells));
+    }
+    out += table.text(pen.width);
+  }
+  return out;
+}
+
+std::string cells(const Pen& pen, const Report& report) {
+  const Response& primary = report.responses[0];
+  std::vector<TextTable::ColumnStyle> columns{{report.workload_word, Align::kLeft}};
+  for (const Factor& factor : report.factors) columns.push_back({factor.name, Align::kLeft});
+  for (const char* title : {"n", "mean", "median", "sd"}) columns.push_back({title, Align::kRight});
+  columns.push_back({significant(100 * (1 - report.alpha), 3) + " % interval" +
+                         (primary.scale == Scale::kLog ? " (geometric mean)" : " (mean)"),
+                     Align::kLeft});
+  columns.push_back({"W", Align::kRight});
+  columns.push_back({"p", Align::kRight});
+  TextTable table(columns);
+  for (const Cell& cell : report.cells) {
+    if (cell.response != primary.name) continue;
+    std::vector<std::string> row{cell.workload};
+    row.insert(row.end(), cell.levels.begin(), cell.levels.end());
+    row.push_back(std::to_string(cell.n) + (cell.one_layout ? "†" : ""));
+    row.push_back(value_text(primary, cell.mean));
+    row.push_back(value_text(primary, cell.median));
+    row.push_back(cell.sd && cell.mean != 0 ? significant(100 * *cell.sd / std::fabs(cell.mean), 2) + " %" : "");
+    row.push_back(cell.mean_interval ? "[" + value_text(primary, cell.mean_interval->low) + ", " +
+                                           value_text(primary, cell.mean_interval->high) + "]"
+                                     : "");
+    row.push_back(cell.shapiro_w ? significant(*cell.shapiro_w, 3) : "");
+    row.push_back(cell.shapiro_p ? p_text(*cell.shapiro_p) : "");
+    table.add(std::move(row));
+  }
+  return pen.heading("Cells: " + primary.name + "; W and p: Shapiro-Wilk") + table.text(pen.width);
+}
+
+std::string diagnostics(const Pen& pen, const Report& report) {
+  TextTable table({{"check", Align::kLeft}, {report.workload_word, Align::kLeft}, {"n", Align::kRight},
+                   {"statistic", Align::kRight}, {"p", Align::kRight}, {"", Align::kLeft}});
+  for (const Diagnostic& diagnostic : report.diagnostics) {
+    if (diagnostic.response != report.responses[0].name) continue;
+    table.add({diagnostic.name, diagnostic.workload, std::to_string(diagnostic.n),
+               diagnostic.refused.empty() ? diagnostic.statistic_name + " = " + significant(diagnostic.statistic) : "-",
+               diagnostic.p_value ? p_text(*diagnostic.p_value) : "-", diagnostic.refused});
+  }
+  if (table.empty()) return {};
+  return pen.heading("Assumptions, on residuals (they never choose the method)") + table.text(pen.width);
+}
+
+std::string doses(const Pen& pen, const Report& report) {
+  if (report.doses.empty()) return {};
+  TextTable table({{report.workload_word, Align::kLeft}, {"factor", Align::kLeft}, {"level", Align::kLeft},
+                   {"trials", Align::kRight}, {"layouts (median)", Align::kRight}, {"least", Align::kRight},
+                   {"most", Align::kRight}, {"moved, padded or served", Align::kRight}});
+  for (const DoseSummary& dose : report.doses)
+    table.add({dose.workload, dose.factor, dose.level, std::to_string(dose.trials), significant(dose.median, 3),
+               significant(dose.minimum, 3), significant(dose.maximum, 3), significant(100 * dose.share, 3) + " %"});
+  return pen.heading("Doses: layouts that trials really ran in") + table.text(pen.width);
+}
+
+std::string validity(const Pen& pen, const Report& report) {
+  if (report.validity.empty()) return {};
+  TextTable table({{"what happened", Align::kLeft}, {"trials", Align::kRight}});
+  for (const ValidityCount& count : report.validity) table.add({count.what, std::to_string(count.trials)});
+  return pen.heading("Validity") + table.text(pen.width);
+}
+
+}  // namespace
+
+std::string render_terminal(const Report& report, int width, bool colour) {
+  const Pen pen{std::clamp(width, 60, 200), colour};
+  return header(pen, report) + verdicts(pen, report) + caveats(pen, report) + workload_contrasts(pen, report) +
+         anovas(pen, report) + cells(pen, report) + diagnostics(pen, report) + doses(pen, report) +
+         validity(pen, report);
+}
+
+}  // namespace stab::analysis
