@@ -1,0 +1,81 @@
+// The report is JSON that the helper writes (runtime/helper, docs/abi.md). Only a few numbers of it decide
+// anything; the text itself is stored whole.
+#include "stabd/dose.h"
+
+#include <nlohmann/json.hpp>
+
+namespace stab::engine {
+namespace {
+
+using Json = nlohmann::json;
+
+// 0 where a section or a field is absent: a program without pads has no "stack" section to speak of.
+int64_t number(const Json& report, const char* section, const char* field) {
+  const auto part = report.find(section);
+  if (part == report.end() || !part->is_object()) return 0;
+  const auto value = part->find(field);
+  return value != part->end() && value->is_number() ? value->get<int64_t>() : 0;
+}
+
+std::string code_contradiction(abi::CodeMode mode, const Dose& dose) {
+  if (mode == abi::CodeMode::kOff)
+    return dose.layouts_built > 0 ? "code is off, but " + std::to_string(dose.layouts_built) + " layouts were built" : "";
+  const std::string cell = std::string("code is ") + abi::kCodeWords[static_cast<int>(mode)];
+  if (dose.functions_moved == 0) return cell + ", but no function was moved";
+  if (dose.layouts_built == 0) return cell + ", but no layout was built";
+  if (dose.layouts_executed == 0) return cell + ", but no layout was executed";
+  return {};
+}
+
+std::string stack_contradiction(abi::StackMode mode, const Dose& dose) {
+  if (mode == abi::StackMode::kOff || mode == abi::StackMode::kZero)
+    return mode == abi::StackMode::kOff && dose.refills > 0 ? "stack is off, but pads were drawn" : "";
+  const std::string cell = std::string("stack is ") + abi::kStackWords[static_cast<int>(mode)];
+  if (dose.pads == 0) return cell + ", but no function has a pad";
+  if (dose.refills == 0) return cell + ", but no pad was drawn";
+  return {};
+}
+
+std::string heap_contradiction(abi::HeapMode mode, const Dose& dose) {
+  if (mode == abi::HeapMode::kOff)
+    return dose.allocations > 0 ? "heap is off, but " + std::to_string(dose.allocations) + " calls were served" : "";
+  if (dose.allocations > 0) return {};
+  return std::string("heap is ") + abi::kHeapWords[static_cast<int>(mode)] + ", but it served no call";
+}
+
+}  // namespace
+
+Result<Dose> parse_dose(std::string_view text) {
+  const Json report = Json::parse(text, nullptr, false);
+  if (!report.is_object()) return Error{ErrorCode::kCorrupt, "the dose report is not a JSON object", {}};
+  Dose dose;
+  dose.layouts_built = number(report, "code", "layouts_built");
+  dose.layouts_executed = number(report, "code", "layouts_executed");
+  dose.functions = number(report, "code", "functions");
+  dose.functions_moved = number(report, "code", "functions_moved");
+  dose.pads = number(report, "stack", "slots");
+  dose.refills = number(report, "stack", "refills");
+  dose.allocations = number(report, "heap", "mallocs");
+  dose.allocations_mmapped = number(report, "heap", "mallocs_mmapped");
+  dose.helper_cpu_ns = number(report, "helper", "cpu_ns");
+  if (const auto list = report.find("degradations"); list != report.end() && list->is_array())
+    for (const Json& item : *list)
+      if (item.is_string()) dose.degradations.push_back(item.get<std::string>());
+  return dose;
+}
+
+std::string dose_contradiction(const plan::Layout& layout, const std::optional<Dose>& dose) {
+  const bool all_off = layout.code == abi::CodeMode::kOff && layout.stack == abi::StackMode::kOff &&
+                       layout.heap == abi::HeapMode::kOff;
+  std::string found;
+  if (dose) {
+    found = code_contradiction(layout.code, *dose);
+    if (found.empty()) found = stack_contradiction(layout.stack, *dose);
+    if (found.empty()) found = heap_contradiction(layout.heap, *dose);
+  } else if (!all_off) {
+    found = "a layout factor is on, but the program never asked for a helper; is it built with szc?";
+  }
+  return found.empty() ? found : "dose contradicts cell: " + found;
+}
+
+}  // namespace stab::engine

@@ -1,0 +1,33 @@
+// Dose: what a trial's randomization really did, as its runtime reports it, and whether that is what the cell
+// asks for.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "plan/design.h"
+
+namespace stab::engine {
+
+// Fields of the dose report that the lab decides by; docs/abi.md has all of them.
+struct Dose {
+  int64_t layouts_built = 0, layouts_executed = 0;
+  int64_t functions = 0, functions_moved = 0;
+  int64_t pads = 0, refills = 0;
+  int64_t allocations = 0, allocations_mmapped = 0;
+  int64_t helper_cpu_ns = 0;
+  std::vector<std::string> degradations;
+};
+
+// kCorrupt where the text is not a dose report.
+Result<Dose> parse_dose(std::string_view json);
+
+// Why this dose can't belong to a trial of this cell; empty: it can. No dose at all is right only where
+// everything is off (a program that szc has not built).
+std::string dose_contradiction(const plan::Layout& layout, const std::optional<Dose>& dose);
+
+}  // namespace stab::engine

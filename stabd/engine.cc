@@ -1,0 +1,41 @@
+// Opening, recovering and submitting. The run itself is stabd/experiment_run.cc.
+#include "stabd/engine.h"
+
+#include <filesystem>
+
+#include "stabd/experiment_run.h"
+#include "stabd/places.h"
+
+namespace stab::engine {
+
+std::string boot_id(const Roots& roots) {
+  return read_small_file(roots.proc + "/sys/kernel/random/boot_id").value_or("");
+}
+
+Result<std::unique_ptr<Engine>> Engine::open(const Options& options) {
+  const std::string parent = std::filesystem::path(options.database).parent_path().string();
+  if (!parent.empty()) STAB_CHECK_OK(make_directories(parent));
+  STAB_TRY(store::Store store, store::Store::open(options.database, store::Store::Access::kWrite));
+  STAB_TRY(store::Recovery recovered, store.recover(options.clock->realtime().count(), kMaxAttempts));
+  return std::unique_ptr<Engine>(new Engine(options, std::move(store), std::move(recovered)));
+}
+
+Result<store::Id> Engine::submit(const plan::Plan& plan, const std::string& plan_directory, uid_t uid, gid_t gid) {
+  store::NewExperiment row;
+  row.name = plan.experiment.name;
+  row.plan_text = plan.text;
+  row.plan_path = plan.path;
+  row.plan_directory = plan_directory;
+  row.seed = plan.experiment.seed;
+  row.submitter_uid = uid;
+  row.submitter_gid = gid;
+  row.submitted_at_ns = options_.clock->realtime().count();
+  return store_.add_experiment(row);
+}
+
+Result<RunEnd> Engine::run(store::Id experiment, Observer& observer, StopSignal& stop) {
+  STAB_TRY(ExperimentRun run, ExperimentRun::prepare(store_, options_, experiment, observer, stop));
+  return run.to_end();
+}
+
+}  // namespace stab::engine

@@ -1,0 +1,84 @@
+// Engine: runs experiments, one trial at a time. Both binaries use it: stabctl run embeds it, stabd has it on a
+// thread of its own beside the loop that serves clients.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "plan/plan.h"
+#include "stabd/host/roots.h"
+#include "stabd/installation.h"
+#include "stabd/launch.h"
+#include "stabd/stop_signal.h"
+#include "store/store.h"
+
+namespace stab::engine {
+
+// A trial takes part in its cell at most this often before the cell is quarantined: a second failure under the
+// same conditions is no accident, a third try is for a machine that was just rebooted.
+inline constexpr int kMaxAttempts = 3;
+
+struct TrialNews {
+  store::TrialKind kind = store::TrialKind::kMain;
+  store::TrialState state = store::TrialState::kRecorded;
+  std::string subject, cell;
+  std::optional<int64_t> wall_ns;
+  std::string failure;
+  int64_t done = 0;     // places of the schedule that will not run any more
+  int64_t planned = 0;  // places of the schedule
+};
+
+// Told of everything worth showing; called between trials only.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  virtual void phase(std::string_view text) = 0;  // "building lua opt=-O2"
+  virtual void note(std::string_view text) = 0;   // something a user should know, one line
+  virtual void trial_done(const TrialNews& news) = 0;
+};
+
+enum class RunEnd {
+  kDone,      // every place of the schedule is recorded
+  kGaps,      // over, but some cells were quarantined
+  kStopped,   // asked to stop; resume goes on
+  kRejected,  // a build or the preflight failed: nothing was measured; the experiment's failure says why
+};
+
+class Engine {
+ public:
+  struct Options {
+    std::string database;
+    Installation installation;
+    Roots roots;
+    const Clock* clock = nullptr;
+  };
+  // Takes the database for itself, and settles what a dead engine left behind: its trials become lost and are
+  // replaced. kBusy where another engine has it.
+  static Result<std::unique_ptr<Engine>> open(const Options& options);
+
+  store::Store& store() { return store_; }
+  const store::Recovery& recovered() const { return recovered_; }
+
+  // Stores a plan that parsed. `submitter` runs it; nothing runs yet.
+  Result<store::Id> submit(const plan::Plan& plan, const std::string& plan_directory, uid_t uid, gid_t gid);
+
+  // Goes on with it until it is over or stopped. An Error means that the laboratory is broken, not the plan.
+  Result<RunEnd> run(store::Id experiment, Observer& observer, StopSignal& stop);
+
+ private:
+  Engine(Options options, store::Store store, store::Recovery recovered)
+      : options_(std::move(options)), store_(std::move(store)), recovered_(std::move(recovered)) {}
+  Options options_;
+  store::Store store_;
+  store::Recovery recovered_;
+};
+
+// "7c9e6679-...": changes with every boot. Empty if the kernel does not say.
+std::string boot_id(const Roots& roots);
+
+}  // namespace stab::engine

@@ -1,0 +1,35 @@
+// Expectation: does a finished process show what its plan demands?
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "plan/plan.h"
+
+namespace stab::engine {
+
+// What a process left behind. Either exit_status or signal is set.
+struct ProcessEnd {
+  std::optional<int> exit_status;
+  std::optional<int> signal;
+  int out_fd = -1;  // captured output, seekable
+  int err_fd = -1;
+  std::string stdout_sha256, stderr_sha256;
+  int64_t stdout_bytes = 0, stderr_bytes = 0;
+  std::string directory;  // the trial's
+};
+
+// Empty when all is as expected, else the first contradiction in words. `first_stdout_sha256`: of the
+// workload's first trial, if there is one.
+std::string contradiction(const plan::Expect& expect, const ProcessEnd& end,
+                          const std::optional<std::string>& first_stdout_sha256);
+
+// "exit status 1", "killed by signal 11 (Segmentation fault)".
+std::string describe_end(const std::optional<int>& exit_status, const std::optional<int>& signal);
+
+// The first bytes of a captured output.
+std::string head_of_fd(int fd, size_t bytes);
+
+}  // namespace stab::engine

@@ -1,0 +1,363 @@
+// The phases of an experiment, and what holds between them:
+//
+//   expand     order and seeds of every trial are in the store
+//   build      every binary is there and hashed
+//   preflight  one trial of every cell of every workload gave the expected output, dose and counters
+//   trials     in schedule order; each is claimed before it starts, and its outcome and the next claim are
+//              one commit, so that a crash at any moment leaves at most one claimed trial, which becomes lost
+//
+// Nothing is written to the store while a trial runs. Between trials this thread may run anywhere; during
+// them it is on the housekeeping CPU.
+#include "stabd/experiment_run.h"
+
+#include <grp.h>
+#include <pwd.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "stabd/command.h"
+#include "stabd/sha256.h"
+
+namespace stab::engine {
+namespace {
+
+// What prepare and cleanup may take: they set up a trial, they are none.
+constexpr std::chrono::minutes kAroundTimeout{10};
+
+// Moves the calling thread to one CPU while it lives.
+class PinnedThread {
+ public:
+  explicit PinnedThread(int cpu) {
+    if (cpu < 0 || ::sched_getaffinity(0, sizeof before_, &before_) != 0) return;
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(static_cast<size_t>(cpu), &set);
+    pinned_ = ::sched_setaffinity(0, sizeof set, &set) == 0;
+  }
+  ~PinnedThread() {
+    if (pinned_) ::sched_setaffinity(0, sizeof before_, &before_);
+  }
+  PinnedThread(const PinnedThread&) = delete;
+  PinnedThread& operator=(const PinnedThread&) = delete;
+
+ private:
+  cpu_set_t before_;
+  bool pinned_ = false;
+};
+
+// Nothing where the engine already is that user, or can't become another.
+std::optional<Submitter> submitter_of(const store::ExperimentRow& row) {
+  const uid_t uid = static_cast<uid_t>(row.submitter_uid);
+  if (::geteuid() != 0 || uid == 0) return {};
+  Submitter submitter{uid, static_cast<gid_t>(row.submitter_gid), {}};
+  if (const passwd* user = ::getpwuid(uid)) {
+    int count = 64;
+    std::vector<gid_t> groups(static_cast<size_t>(count));
+    if (::getgrouplist(user->pw_name, submitter.gid, groups.data(), &count) >= 0) {
+      groups.resize(static_cast<size_t>(count));
+      submitter.groups = std::move(groups);
+    }
+  }
+  return submitter;
+}
+
+bool has_layout_factor(const plan::Plan& plan) {
+  return std::any_of(plan.factors.begin(), plan.factors.end(), [](const plan::Factor& factor) {
+    return factor.kind == plan::FactorKind::kCode || factor.kind == plan::FactorKind::kStack ||
+           factor.kind == plan::FactorKind::kHeap;
+  });
+}
+
+}  // namespace
+
+Result<ExperimentRun> ExperimentRun::prepare(store::Store& store, const Engine::Options& options,
+                                             store::Id experiment, Observer& observer, StopSignal& stop) {
+  ExperimentRun run(store, options, observer, stop);
+  STAB_TRY(run.row_, store.experiment(experiment));
+  STAB_TRY(ExpandedPlan expanded, expand_stored(run.row_));
+  run.expanded_ = std::make_unique<ExpandedPlan>(std::move(expanded));
+  run.boot_id_ = boot_id(options.roots);
+
+  const plan::Plan& plan = run.expanded_->plan;
+  STAB_TRY(const Topology topology, Topology::discover());
+  STAB_TRY(const Placement placement, place(topology, plan.machine.cpus, plan.machine.housekeeping));
+  STAB_TRY(ProcessTree tree, ProcessTree::create(options.roots));
+  run.tree_ = std::make_unique<ProcessTree>(std::move(tree));
+  run.ledger_ = std::make_unique<Ledger>(options.roots, placement.trial_cpu);
+  STAB_TRY(ScratchDirectory scratch, ScratchDirectory::create());
+  run.scratch_ = std::make_unique<ScratchDirectory>(std::move(scratch));
+
+  run.place_ = {files_beside(options.database) + "/builds", run.row_.plan_directory, options.installation,
+                submitter_of(run.row_)};
+  run.lab_ = {options.roots,
+              placement,
+              options.installation.launcher,
+              has_layout_factor(plan) ? options.installation.helper : std::string(),
+              options.clock,
+              run.tree_.get(),
+              run.ledger_.get(),
+              stop.now_fd()};
+  return run;
+}
+
+Result<RunEnd> ExperimentRun::to_end() {
+  if (row_.state == store::ExperimentState::kDone) return RunEnd::kDone;
+  if (row_.state == store::ExperimentState::kCancelled)
+    return bad_input("experiment " + std::to_string(row_.id) + " was cancelled");
+  STAB_CHECK_OK(expand_if_new());
+  STAB_CHECK_OK(store_->set_state(row_.id, store::ExperimentState::kRunning, "", now_ns()));
+  STAB_TRY(const bool built, make_builds());
+  if (!built) return stop_->asked() ? RunEnd::kStopped : RunEnd::kRejected;
+
+  const PinnedThread pinned(lab_.placement.housekeeping_cpu);
+  STAB_TRY(const std::string directory, scratch_->fresh(unsigned(-1), unsigned(-1)));
+  STAB_TRY(TrialSetup setup, TrialSetup::prepare(*expanded_, place_, binaries_, directory));
+  setup_ = std::make_unique<TrialSetup>(std::move(setup));
+  STAB_CHECK_OK(check_requirements());
+  STAB_CHECK_OK(remember_outputs());
+  STAB_CHECK_OK(log("engine", lab_.placement.why + "; trees held by " + std::string(name(tree_->kind()))));
+  STAB_TRY(const bool passed, run_preflight());
+  if (!passed) return stop_->asked() ? RunEnd::kStopped : RunEnd::kRejected;
+  STAB_TRY(const bool finished, run_trials());
+  if (!finished) return RunEnd::kStopped;
+
+  STAB_CHECK_OK(store_->set_state(row_.id, store::ExperimentState::kDone, "", now_ns()));
+  STAB_CHECK_OK(store_->checkpoint());
+  STAB_TRY(const store::Progress progress, store_->progress(row_.id));
+  const auto recorded = progress.by_state.find(store::TrialState::kRecorded);
+  const int64_t count = recorded == progress.by_state.end() ? 0 : recorded->second;
+  return count == progress.planned_total ? RunEnd::kDone : RunEnd::kGaps;
+}
+
+Status ExperimentRun::expand_if_new() {
+  if (row_.state != store::ExperimentState::kSubmitted) return {};
+  return store_->expand(row_.id, rows_of(*expanded_));
+}
+
+Status ExperimentRun::reject(const std::string& why) {
+  observer_->note(why);
+  STAB_CHECK_OK(log("rejected", why));
+  return store_->set_state(row_.id, store::ExperimentState::kFailed, why, now_ns());
+}
+
+Status ExperimentRun::log(const char* kind, const std::string& text) {
+  return store_->log({now_ns(), row_.id, kind, text});
+}
+
+Result<bool> ExperimentRun::make_builds() {
+  STAB_TRY(std::vector<store::BuildRow> rows, store_->builds(row_.id));
+  binaries_.assign(expanded_->builds.all().size(), {row_.plan_directory, ""});
+  for (store::BuildRow& row : rows) {
+    if (stop_->asked()) return false;
+    const plan::Build& build = expanded_->builds.all()[static_cast<size_t>(row.index)];
+    const plan::Program& program = expanded_->plan.programs[static_cast<size_t>(build.program)];
+    BuiltBinary& binary = binaries_[static_cast<size_t>(row.index)];
+    if (needs_directory(build)) {
+      observer_->phase("building " + build.name);
+      STAB_CHECK_OK(make_build(lab_, place_, program, build, row));
+      binary.directory = build_directory(place_, row.input_hash);
+    } else {
+      row.state = store::BuildState::kDone;
+    }
+    if (row.state == store::BuildState::kDone) {
+      const plan::Cell& cell = expanded_->design.cells[static_cast<size_t>(build.cell)];
+      const std::string word = plan::substitute(program.workloads[0].run, expanded_->plan, cell, build.link).argv[0];
+      const auto path = find_program(place_, binary.directory, word);
+      const auto hash = path ? sha256_of_file(*path) : Result<std::string>(path.error());
+      if (hash) {
+        row.binary_path = *path;
+        row.binary_sha256 = *hash;
+        binary.sha256 = *hash;
+      } else {
+        row.state = store::BuildState::kFailed;
+        row.log += hash.error().message + "\n";
+      }
+    }
+    if (stop_->asked() && row.state == store::BuildState::kFailed) return false;
+    STAB_CHECK_OK(store_->update_build(row));
+    if (row.state == store::BuildState::kFailed) {
+      STAB_CHECK_OK(reject("build '" + build.name + "' failed:\n" + row.log));
+      return false;
+    }
+  }
+  return true;
+}
+
+Status ExperimentRun::check_requirements() {
+  for (const std::string& need : expanded_->plan.machine.require) {
+    if (need == "affinity" && lab_.placement.trial_cpu >= 0) continue;
+    if (need == "counters") {
+      for (const auto& pass : setup_->passes())
+        for (const counters::EventSpec& spec : pass)
+          if (!spec.available)
+            return Error{ErrorCode::kUnavailable, "the plan requires counters; " + spec.name + ": " + spec.reason, {}};
+      continue;
+    }
+    return Error{ErrorCode::kUnavailable,
+                 "the plan requires '" + need + "', which this machine does not give; see 'stabctl doctor'", {}};
+  }
+  return {};
+}
+
+Status ExperimentRun::remember_outputs() {
+  for (const store::TrialKind kind : {store::TrialKind::kPreflight, store::TrialKind::kMain}) {
+    if (first_stdout_.size() == expanded_->subjects.size()) break;
+    store::Store::TrialFilter filter;
+    filter.kind = kind;
+    filter.state = store::TrialState::kRecorded;
+    STAB_TRY(const std::vector<store::TrialRow> trials, store_->trials(row_.id, filter));
+    for (const store::TrialRow& trial : trials) {
+      if (first_stdout_.count(trial.subject)) continue;
+      STAB_TRY(const store::Outcome outcome, store_->outcome(trial.id));
+      first_stdout_[trial.subject] = outcome.stdout_sha256;
+    }
+  }
+  return {};
+}
+
+store::Claim ExperimentRun::claim() const { return {boot_id_, now_ns()}; }
+
+Result<store::Outcome> ExperimentRun::run_one(const store::TrialRow& trial) {
+  const auto failed = [&](const std::string& why) {
+    store::Outcome outcome;
+    outcome.trial = trial.id;
+    outcome.state = store::TrialState::kFailed;
+    outcome.failure = why;
+    outcome.finished_at_ns = now_ns();
+    return outcome;
+  };
+  if (const Status same = setup_->check_binary(trial); !same) return failed(same.error().message);
+  const auto& user = place_.submitter;
+  STAB_TRY(const std::string directory,
+           scratch_->fresh(user ? user->uid : unsigned(-1), user ? user->gid : unsigned(-1)));
+  if (const Status filled = setup_->fill_directory(trial, directory); !filled) return failed(filled.error().message);
+  STAB_CHECK_OK(warm_up(trial));
+  if (const auto before = setup_->around(trial, true)) {
+    STAB_TRY(const CommandOutput output, run_command(lab_, *before, kAroundTimeout));
+    if (!output.ok) return failed("prepare failed: " + output.failure + "\n" + output.log);
+  }
+  const Result<TrialRequest> ready = setup_->request(trial);
+  if (!ready) return failed(ready.error().message);
+  TrialRequest request = *ready;
+  if (const auto first = first_stdout_.find(trial.subject); first != first_stdout_.end())
+    request.first_stdout_sha256 = first->second;
+
+  STAB_TRY(store::Outcome outcome, run_trial(lab_, request));
+  outcome.trial = trial.id;
+  if (const auto after = setup_->around(trial, false)) {
+    STAB_TRY(const CommandOutput output, run_command(lab_, *after, kAroundTimeout));
+    if (!output.ok) observer_->note("cleanup failed: " + output.failure);
+  }
+  for (const plan::ExclusionRule& rule : expanded_->plan.exclusions) {
+    const auto value = outcome.ledger.find(rule.key);
+    if (value != outcome.ledger.end() && plan::excludes(rule, value->second)) outcome.excluded_by.push_back(rule.text);
+  }
+  if (outcome.state == store::TrialState::kRecorded) first_stdout_.emplace(trial.subject, outcome.stdout_sha256);
+  return outcome;
+}
+
+// Discarded runs that bring files into the page cache; not stored, because nothing follows from them.
+Status ExperimentRun::warm_up(const store::TrialRow& trial) {
+  if (std::exchange(warm_[trial.subject], true)) return {};
+  for (int i = 0; i < expanded_->workload_of(trial.subject).warmup && !stop_->asked(); ++i) {
+    const Result<TrialRequest> request = setup_->request(trial);
+    if (!request) return {};
+    STAB_TRY(const store::Outcome outcome, run_trial(lab_, *request));
+    (void)outcome;
+    const auto& user = place_.submitter;
+    STAB_TRY(const std::string directory,
+             scratch_->fresh(user ? user->uid : unsigned(-1), user ? user->gid : unsigned(-1)));
+    STAB_CHECK_OK(setup_->fill_directory(trial, directory));
+  }
+  return {};
+}
+
+void ExperimentRun::tell(const store::TrialRow& trial, const store::Outcome& outcome) {
+  TrialNews news;
+  news.kind = trial.kind;
+  news.state = outcome.state;
+  news.subject = expanded_->subjects[static_cast<size_t>(trial.subject)].name;
+  news.cell = expanded_->design.cells[static_cast<size_t>(trial.cell)].name;
+  news.wall_ns = outcome.wall_ns;
+  news.failure = outcome.failure;
+  news.done = done_;
+  news.planned = planned_;
+  observer_->trial_done(news);
+}
+
+Result<bool> ExperimentRun::run_preflight() {
+  bool announced = false;
+  while (!stop_->asked()) {
+    STAB_TRY(const std::optional<store::TrialRow> trial, store_->next_trial(row_.id, store::TrialKind::kPreflight));
+    if (!trial) return true;
+    if (!std::exchange(announced, true)) observer_->phase("preflight: one trial of each cell");
+    STAB_CHECK_OK(store_->claim(trial->id, claim()));
+    STAB_TRY(const store::Outcome outcome, run_one(*trial));
+    const bool lost = outcome.state == store::TrialState::kLost;
+    STAB_TRY(const store::Replacement replacement, store_->finish(outcome, lost ? kMaxAttempts : 1));
+    (void)replacement;
+    tell(*trial, outcome);
+    if (lost || outcome.state == store::TrialState::kRecorded) continue;
+    STAB_CHECK_OK(reject("preflight of " + expanded_->subjects[static_cast<size_t>(trial->subject)].name + ", " +
+                         expanded_->design.cells[static_cast<size_t>(trial->cell)].name + ": " + outcome.failure +
+                         (outcome.stderr_head.empty() ? "" : "\n" + outcome.stderr_head)));
+    return false;
+  }
+  return false;
+}
+
+Status ExperimentRun::count_places() {
+  STAB_TRY(const store::Progress progress, store_->progress(row_.id));
+  planned_ = progress.planned_total;
+  const auto waiting = progress.by_state.find(store::TrialState::kPlanned);
+  done_ = planned_ - (waiting == progress.by_state.end() ? 0 : waiting->second);
+  return {};
+}
+
+Result<std::optional<store::TrialRow>> ExperimentRun::claim_next() {
+  if (stop_->asked()) return std::optional<store::TrialRow>();
+  STAB_TRY(std::optional<store::TrialRow> trial, store_->next_trial(row_.id));
+  if (trial) STAB_CHECK_OK(store_->claim(trial->id, claim()));
+  return trial;
+}
+
+// Stores what became of a trial and claims the next one, in one commit where nothing went wrong.
+Result<std::optional<store::TrialRow>> ExperimentRun::store_and_claim(const store::TrialRow& trial,
+                                                                      const store::Outcome& outcome) {
+  if (outcome.state == store::TrialState::kRecorded && !stop_->asked()) {
+    ++done_;
+    STAB_TRY(const std::optional<store::TrialRow> next, store_->next_trial(row_.id));
+    const auto stored = next ? store_->finish_and_claim(outcome, kMaxAttempts, next->id, claim())
+                             : store_->finish(outcome, kMaxAttempts);
+    if (!stored) return stored.error();
+    return next;
+  }
+  STAB_TRY(const store::Replacement replacement, store_->finish(outcome, kMaxAttempts));
+  STAB_CHECK_OK(count_places());
+  if (replacement.quarantined) {
+    const std::string text = expanded_->subjects[static_cast<size_t>(trial.subject)].name + ", " +
+                             expanded_->design.cells[static_cast<size_t>(trial.cell)].name + ": quarantined after " +
+                             std::to_string(kMaxAttempts) + " attempts: " + outcome.failure;
+    STAB_CHECK_OK(log("quarantined", text));
+    observer_->note(text);
+  }
+  return claim_next();
+}
+
+Result<bool> ExperimentRun::run_trials() {
+  STAB_CHECK_OK(count_places());
+  observer_->phase("running");
+  STAB_TRY(std::optional<store::TrialRow> trial, claim_next());
+  while (trial) {
+    const store::TrialRow current = *trial;
+    STAB_TRY(const store::Outcome outcome, run_one(current));
+    STAB_TRY(trial, store_and_claim(current, outcome));
+    tell(current, outcome);
+  }
+  STAB_TRY(const std::optional<store::TrialRow> left, store_->next_trial(row_.id));
+  return !left.has_value();
+}
+
+}  // namespace stab::engine

@@ -1,0 +1,73 @@
+// ExperimentRun: one experiment on its way from submitted to done.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "stabd/builds.h"
+#include "stabd/engine.h"
+#include "stabd/expand.h"
+#include "stabd/host/ledger.h"
+#include "stabd/host/topology.h"
+#include "stabd/places.h"
+#include "stabd/process_tree.h"
+#include "stabd/trial_run.h"
+#include "stabd/trial_setup.h"
+
+namespace stab::engine {
+
+class ExperimentRun {
+ public:
+  // Reads the stored plan and sets the laboratory up; nothing runs yet.
+  static Result<ExperimentRun> prepare(store::Store& store, const Engine::Options& options, store::Id experiment,
+                                       Observer& observer, StopSignal& stop);
+  // Phases: expand, build, preflight, trials. Each leaves the store so that the next engine can go on there.
+  Result<RunEnd> to_end();
+
+ private:
+  ExperimentRun(store::Store& store, const Engine::Options& options, Observer& observer, StopSignal& stop)
+      : store_(&store), options_(&options), observer_(&observer), stop_(&stop) {}
+
+  Status expand_if_new();
+  Result<bool> make_builds();     // false: one failed, or we were stopped
+  Status check_requirements();
+  Result<bool> run_preflight();   // false: it failed, or we were stopped
+  Result<bool> run_trials();      // false: stopped
+
+  Status count_places();
+  Result<std::optional<store::TrialRow>> claim_next();  // none: all done, or stopped
+  Result<std::optional<store::TrialRow>> store_and_claim(const store::TrialRow& trial, const store::Outcome& outcome);
+
+  // One claimed trial, prepared, run and checked; not yet stored.
+  Result<store::Outcome> run_one(const store::TrialRow& trial);
+  Status warm_up(const store::TrialRow& trial);
+  Status remember_outputs();      // of trials recorded before this run
+  Status reject(const std::string& why);
+  void tell(const store::TrialRow& trial, const store::Outcome& outcome);
+  store::Claim claim() const;
+  int64_t now_ns() const { return options_->clock->realtime().count(); }
+  Status log(const char* kind, const std::string& text);
+
+  store::Store* store_;
+  const Engine::Options* options_;
+  Observer* observer_;
+  StopSignal* stop_;
+  store::ExperimentRow row_;
+  std::unique_ptr<ExpandedPlan> expanded_;  // TrialSetup points into it
+  BuildPlace place_;
+  std::vector<BuiltBinary> binaries_;
+  std::unique_ptr<ProcessTree> tree_;
+  std::unique_ptr<Ledger> ledger_;
+  std::unique_ptr<ScratchDirectory> scratch_;
+  std::unique_ptr<TrialSetup> setup_;
+  Laboratory lab_;
+  std::string boot_id_;
+  std::map<int, std::string> first_stdout_;  // by subject
+  std::map<int, bool> warm_;                 // subjects whose warm-up has run
+  int64_t done_ = 0, planned_ = 0;
+};
+
+}  // namespace stab::engine

@@ -1,0 +1,78 @@
+// Launch: what a measured program is started with, and the process that results.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+
+namespace stab::engine {
+
+// Whom the program runs as. Absent in a LaunchRequest: as the engine itself.
+struct Submitter {
+  uid_t uid = 0;
+  gid_t gid = 0;
+  std::vector<gid_t> groups;
+};
+
+struct Limit {
+  int resource = 0;  // RLIMIT_*
+  uint64_t soft = 0;
+  uint64_t hard = 0;
+};
+
+struct LaunchRequest {
+  std::string exec_path;  // absolute
+  std::string directory;  // entered as the submitter
+  std::vector<std::string> argv;
+  std::vector<std::string> env;  // all of it: "NAME=value"
+  int cpu = -1;
+  bool aslr = true;
+  bool thp = true;
+  bool no_new_privs = true;
+  std::optional<Submitter> submitter;
+  std::vector<Limit> limits;
+  std::vector<std::string> cgroup_procs;  // files that take "0"
+};
+
+// The block of launcher/launch_block.h. kBadInput where a string holds a 0 byte.
+Result<std::string> encode(const LaunchRequest& request);
+
+// Descriptors the program gets. -1 for helper and report: closed.
+struct LaunchDescriptors {
+  int in = -1, out = -1, err = -1;
+  int helper = -1;
+  int report = -1;
+};
+
+// A launcher that has set everything up and waits for go. Killed and reaped by the destructor unless released.
+class Launched {
+ public:
+  // Starts `launcher` and waits until it is ready. An Error names the step that failed.
+  static Result<Launched> start(const std::string& launcher, const LaunchRequest& request,
+                                const LaunchDescriptors& descriptors);
+  Launched(Launched&&) = default;
+  Launched& operator=(Launched&&) = delete;
+  ~Launched();
+
+  pid_t pid() const { return pid_; }
+  int pidfd() const { return pidfd_.get(); }
+
+  // Sends go and waits for the exec. The launcher's stamp, CLOCK_MONOTONIC_RAW.
+  Result<std::chrono::nanoseconds> go();
+  // The caller reaps from now on.
+  void release() { pid_ = -1; }
+
+ private:
+  Launched() = default;
+  pid_t pid_ = -1;
+  UniqueFd pidfd_, go_, status_;
+};
+
+}  // namespace stab::engine

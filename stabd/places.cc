@@ -1,0 +1,69 @@
+// /tmp for what a trial writes: it is local, it exists everywhere, and its name has one length whoever runs.
+#include "stabd/places.h"
+
+#include <pwd.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+
+namespace stab::engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+Error file_error(const std::string& what, const std::error_code& error) { return system_error(what, error.value()); }
+
+}  // namespace
+
+Result<std::string> default_database() {
+  if (const char* state = ::getenv("XDG_STATE_HOME"); state != nullptr && state[0] == '/')
+    return std::string(state) + "/stab/stab.db";
+  const char* home = ::getenv("HOME");
+  if (home == nullptr || home[0] != '/') {
+    const passwd* user = ::getpwuid(::getuid());
+    home = user != nullptr ? user->pw_dir : nullptr;
+  }
+  if (home == nullptr || home[0] != '/')
+    return Error{ErrorCode::kNotFound, "no home directory to keep results in; name a file with --db", {}};
+  return std::string(home) + "/.local/state/stab/stab.db";
+}
+
+std::string files_beside(const std::string& database) { return database + ".files"; }
+
+Status make_directories(const std::string& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) return file_error("create directory '" + path + "'", error);
+  return {};
+}
+
+Status remove_tree(const std::string& path) {
+  std::error_code error;
+  fs::remove_all(path, error);
+  if (error) return file_error("remove '" + path + "'", error);
+  return {};
+}
+
+Result<ScratchDirectory> ScratchDirectory::create() {
+  char path[] = "/tmp/stab-XXXXXX";
+  if (::mkdtemp(path) == nullptr) return system_error("create a directory below /tmp", errno);
+  if (::chmod(path, 0711) != 0) return system_error("chmod '" + std::string(path) + "'", errno);
+  return ScratchDirectory(path);
+}
+
+ScratchDirectory::~ScratchDirectory() {
+  if (!root_.empty()) (void)remove_tree(root_);
+}
+
+Result<std::string> ScratchDirectory::fresh(unsigned uid, unsigned gid) const {
+  const std::string path = root_ + "/trial";
+  STAB_CHECK_OK(remove_tree(path));
+  if (::mkdir(path.c_str(), 0700) != 0) return system_error("create '" + path + "'", errno);
+  if (uid != unsigned(-1) && ::chown(path.c_str(), uid, gid) != 0) return system_error("chown '" + path + "'", errno);
+  return path;
+}
+
+}  // namespace stab::engine

@@ -1,0 +1,39 @@
+// Places: where a database is if nobody says so, and what lies beside it.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+
+namespace stab::engine {
+
+// $XDG_STATE_HOME/stab/stab.db, else ~/.local/state/stab/stab.db: one place for all experiments of a user,
+// whatever directory they work in. kNotFound where there is neither variable nor home.
+Result<std::string> default_database();
+
+// "<database>.files": build directories. Everything in it can be made again.
+std::string files_beside(const std::string& database);
+
+// Makes it and what is above it, 0755.
+Status make_directories(const std::string& path);
+// Removes a file or a tree; symbolic links are removed, not followed. Absent is fine.
+Status remove_tree(const std::string& path);
+
+// A directory of its own for each trial, always under the same path of the same length, so that no two trials
+// differ in it. Removed with the object.
+class ScratchDirectory {
+ public:
+  static Result<ScratchDirectory> create();
+  ScratchDirectory(ScratchDirectory&& other) noexcept : root_(std::move(other.root_)) { other.root_.clear(); }
+  ScratchDirectory& operator=(ScratchDirectory&&) = delete;
+  ~ScratchDirectory();
+
+  // Empty and new; what was there before is gone. Owned by uid and gid unless they are -1.
+  Result<std::string> fresh(unsigned uid, unsigned gid) const;
+
+ private:
+  explicit ScratchDirectory(std::string root) : root_(std::move(root)) {}
+  std::string root_;
+};
+
+}  // namespace stab::engine

@@ -1,0 +1,62 @@
+// ProcessTree: all processes of one trial, those that double-forked and started sessions of their own too, and
+// how to be rid of them.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "stabd/host/roots.h"
+
+namespace stab::engine {
+
+// What holds the tree together.
+enum class TreeKind {
+  kCgroup2,   // a cgroup of the unified hierarchy
+  kFreezer,   // a cgroup of the v1 freezer
+  kAncestry,  // no cgroup to be had: descendants of this process, which is their subreaper
+};
+std::string_view name(TreeKind kind);
+
+class ProcessTree {
+ public:
+  // Makes an empty one, with the best means this machine gives. Also kills and removes what engines that
+  // are no longer alive have left. `wanted` is for tests.
+  static Result<ProcessTree> create(const Roots& roots, TreeKind wanted = TreeKind::kCgroup2);
+  ProcessTree(ProcessTree&& other) noexcept;
+  ProcessTree& operator=(ProcessTree&&) = delete;
+  ~ProcessTree();
+
+  TreeKind kind() const { return kind_; }
+  // Files that a new member writes "0" to.
+  std::vector<std::string> procs_files() const;
+  // Processes of ours that are no part of the trial (the helper); needed for kAncestry only.
+  void spare(pid_t pid) { spared_.push_back(pid); }
+  void forget_spared() { spared_.clear(); }
+
+  bool empty() const;
+  // Kills until it is empty. kBusy when something is still alive at the deadline. Reaps nothing: zombies don't
+  // count as alive.
+  Status kill_all(std::chrono::milliseconds deadline);
+
+ private:
+  ProcessTree(Roots roots, TreeKind kind, std::string directory);
+  Roots roots_;
+  TreeKind kind_;
+  std::string directory_;  // of the cgroup; empty for kAncestry
+  std::vector<pid_t> spared_;
+};
+
+// Parent of each live, non-zombie process, read from <proc>/PID/stat.
+std::map<pid_t, pid_t> live_parents(const Roots& roots);
+// Members of `parents` below `root`, without `spared` and what is below those.
+std::vector<pid_t> descendants(const std::map<pid_t, pid_t>& parents, pid_t root, const std::vector<pid_t>& spared);
+// Where the unified (or, with a controller's name, the v1) hierarchy is mounted, joined with our own place in
+// it; empty if it isn't. From <proc>/self/mounts and <proc>/self/cgroup.
+std::string own_cgroup(const Roots& roots, std::string_view controller);
+
+}  // namespace stab::engine

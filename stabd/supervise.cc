@@ -1,0 +1,72 @@
+// The waiter that stamps the end of a trial. It sleeps in one poll() on the process and on timers, and reads
+// the clock before it looks at what has happened. The deadline is a timerfd; output goes to memory files, so
+// nothing has to be drained and a slow timer that looks at their size is enough.
+#include "stabd/supervise.h"
+
+#include <poll.h>
+#include <sys/stat.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include "base/unique_fd.h"
+
+namespace stab::engine {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+
+// A process writes at most some GB/s: 0.1 s bounds what a flood can take. Ten wake-ups a second on the
+// housekeeping CPU are about 0.01 % of it.
+constexpr milliseconds kOutputTick{100};
+
+Result<UniqueFd> timer(nanoseconds after, bool repeats) {
+  UniqueFd fd(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+  if (!fd) return system_error("timerfd_create", errno);
+  const timespec time{static_cast<time_t>(after.count() / 1'000'000'000), static_cast<long>(after.count() % 1'000'000'000)};
+  const itimerspec setting{repeats ? time : timespec{}, time};
+  if (::timerfd_settime(fd.get(), 0, &setting, nullptr) != 0) return system_error("timerfd_settime", errno);
+  return fd;
+}
+
+bool over_limit(const Watch& watch) {
+  return std::any_of(watch.output_fds.begin(), watch.output_fds.end(), [&](int fd) {
+    struct stat info;
+    return ::fstat(fd, &info) == 0 && static_cast<uint64_t>(info.st_size) > watch.output_limit_bytes;
+  });
+}
+
+}  // namespace
+
+Result<Ending> wait_for_ending(const Watch& watch, const Clock& clock) {
+  UniqueFd deadline, tick;
+  if (watch.timeout > nanoseconds(0)) {
+    STAB_TRY(deadline, timer(watch.timeout, false));
+  }
+  if (watch.output_limit_bytes > 0 && !watch.output_fds.empty()) {
+    STAB_TRY(tick, timer(kOutputTick, true));
+  }
+  // poll() ignores entries of -1.
+  std::array<pollfd, 4> waiting = {{{watch.pidfd, POLLIN, 0},
+                                    {watch.cancel_fd, POLLIN, 0},
+                                    {deadline.get(), POLLIN, 0},
+                                    {tick.get(), POLLIN, 0}}};
+  for (;;) {
+    const int ready = ::poll(waiting.data(), waiting.size(), -1);
+    const nanoseconds now = clock.monotonic_raw();
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready < 0) return system_error("poll", errno);
+    if (waiting[0].revents) return Ending{TrialEvent::kExited, now};
+    if (waiting[1].revents) return Ending{TrialEvent::kCancel, now};
+    if (waiting[2].revents) return Ending{TrialEvent::kDeadline, now};
+    uint64_t ticks = 0;
+    if (waiting[3].revents && ::read(tick.get(), &ticks, sizeof ticks) > 0 && over_limit(watch))
+      return Ending{TrialEvent::kOverflow, now};
+  }
+}
+
+}  // namespace stab::engine

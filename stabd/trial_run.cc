@@ -1,0 +1,315 @@
+// Carries out the actions that the trial machine asks for, and tells it what happened.
+//
+// Order of a trial, the same in every cell: helper, launcher up to "ready", counters on the launcher's pid,
+// the ledger's first look, go; then one blocking wait; end stamp, tree kill, wait4, counters, ledger, dose,
+// output. Nothing here touches the store: the outcome is handed back when the machine says kStore.
+//
+// The waiter is stabd/supervise.cc, the kill stabd/process_tree.cc, the decisions stabd/trial_machine.cc.
+#include "stabd/trial_run.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "counters/session.h"
+#include "runtime/stab_abi.h"
+#include "stabd/dose.h"
+#include "stabd/expectation.h"
+#include "stabd/helper.h"
+#include "stabd/launcher/launch_block.h"
+#include "stabd/sha256.h"
+#include "stabd/supervise.h"
+
+namespace stab::engine {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+
+// A killed process that is not gone by then sits in the kernel: a broken device or file system. No further
+// trial makes sense on that machine.
+constexpr milliseconds kKillDeadline{10'000};
+// What is kept of the output of a trial that did not pass.
+constexpr size_t kHeadBytes = 4096;
+
+struct Output {
+  UniqueFd out, err;
+};
+
+Result<UniqueFd> memory_file(const char* name) {
+  UniqueFd fd(::memfd_create(name, MFD_CLOEXEC));
+  if (!fd) return system_error("memfd_create", errno);
+  return fd;
+}
+
+int64_t nanoseconds_of(const timeval& time) {
+  return static_cast<int64_t>(time.tv_sec) * 1'000'000'000 + static_cast<int64_t>(time.tv_usec) * 1000;
+}
+
+std::vector<std::string> full_environment(const TrialRequest& request, int helper_cpu, bool helper) {
+  std::vector<std::string> env = request.launch.env;
+  abi::Settings settings;
+  settings.code = request.layout.code;
+  settings.stack = request.layout.stack;
+  settings.heap = request.layout.heap;
+  settings.seed = request.seed;
+  settings.epoch_ns = request.layout.epoch_ns;
+  if (helper) {
+    settings.helper_cpu = helper_cpu;
+    settings.helper_socket = launch::kHelperFd;
+  }
+  char text[abi::kSettingsLength + 1];
+  abi::encode_settings(settings, text);
+  env.push_back(std::string(abi::kSettingsName) + "=" + text);
+
+  const uint64_t used = stack_top_bytes(request.launch);
+  const uint64_t missing = request.stack_top_bytes > used ? request.stack_top_bytes - used : 0;
+  env.push_back("PAD=" + std::string(missing + request.layout.env_size_bytes, 'x'));
+  return env;
+}
+
+// One trial on its way through the machine.
+class Run {
+ public:
+  Run(const Laboratory& laboratory, const TrialRequest& request) : lab_(laboratory), request_(request) {}
+
+  Result<store::Outcome> to_outcome() {
+    TrialStep now = step(TrialState::kPlanned, TrialEvent::kClaim);
+    while (!has(now.actions, TrialAction::kStore)) {
+      STAB_TRY(const TrialEvent event, perform(now.actions));
+      const TrialStep next = step(now.state, event);
+      if (!next.legal)
+        return Error{ErrorCode::kInternal,
+                     "trial machine: '" + std::string(name(event)) + "' in state " + std::string(name(now.state)), {}};
+      now = next;
+    }
+    outcome_.state = now.state == TrialState::kVerified ? TrialState::kRecorded : now.state;
+    outcome_.finished_at_ns = lab_.clock->realtime().count();
+    if (outcome_.state != TrialState::kRecorded && output_.out) {
+      outcome_.stdout_head = head_of_fd(output_.out.get(), kHeadBytes);
+      outcome_.stderr_head = head_of_fd(output_.err.get(), kHeadBytes);
+    }
+    return std::move(outcome_);
+  }
+
+ private:
+  // Does the actions of one step and says what happened.
+  Result<TrialEvent> perform(TrialAction actions) {
+    if (has(actions, TrialAction::kLaunch)) return launch();
+    if (has(actions, TrialAction::kArmDeadline)) return wait();
+    if (has(actions, TrialAction::kStampEnd)) outcome_.wall_ns = (end_raw_ - start_raw_).count();
+    if (has(actions, TrialAction::kKillTree)) return kill_tree();
+    if (has(actions, TrialAction::kCheck)) return check();
+    return Error{ErrorCode::kInternal, "trial machine: nothing to do", {}};
+  }
+
+  Result<TrialEvent> launch() {
+    outcome_.cpu = lab_.placement.trial_cpu;
+    lab_.tree->forget_spared();
+    if (const Status ready = prepare(); !ready) {
+      outcome_.failure = ready.error().message;
+      return TrialEvent::kLaunchFailed;
+    }
+    counters_ = counters::Session::open(launched_->pid(), request_.events);
+    before_ = lab_.ledger->look();
+    (void)lab_.ledger->new_kernel_log_lines();
+    outcome_.started_at_ns = lab_.clock->realtime().count();
+    const auto stamp = launched_->go();
+    if (!stamp) {
+      outcome_.failure = stamp.error().message;
+      return TrialEvent::kLaunchFailed;
+    }
+    start_raw_ = *stamp;
+    return TrialEvent::kLaunched;
+  }
+
+  // Helper and launcher, ready to go.
+  Status prepare() {
+    STAB_TRY(output_.out, memory_file("stab-stdout"));
+    STAB_TRY(output_.err, memory_file("stab-stderr"));
+    const std::string input = request_.stdin_path.empty() ? "/dev/null" : request_.stdin_path;
+    const UniqueFd in(::open(input.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!in) return system_error("open stdin '" + input + "'", errno);
+
+    LaunchDescriptors descriptors{in.get(), output_.out.get(), output_.err.get(), -1, -1};
+    UniqueFd program_end;
+    if (!lab_.helper.empty()) {
+      STAB_TRY(Helper started, Helper::start(lab_.helper, lab_.placement.housekeeping_cpu));
+      helper_.emplace(std::move(started));
+      lab_.tree->spare(helper_->pid());
+      program_end = helper_->take_program_end();
+      descriptors.helper = program_end.get();
+    }
+    LaunchRequest request = request_.launch;
+    request.cpu = lab_.placement.trial_cpu;
+    request.env = full_environment(request_, lab_.placement.housekeeping_cpu, helper_.has_value());
+    request.cgroup_procs = lab_.tree->procs_files();
+    STAB_TRY(Launched launched, Launched::start(lab_.launcher, request, descriptors));
+    launched_.emplace(std::move(launched));
+    return {};
+  }
+
+  Result<TrialEvent> wait() {
+    Watch watch{launched_->pidfd(), request_.timeout, lab_.cancel_fd,
+                {output_.out.get(), output_.err.get()}, request_.output_limit_bytes};
+    STAB_TRY(const Ending ending, wait_for_ending(watch, *lab_.clock));
+    end_raw_ = ending.raw;
+    switch (ending.event) {
+      case TrialEvent::kDeadline: outcome_.failure = "still running at its timeout, killed"; break;
+      case TrialEvent::kOverflow: outcome_.failure = overflow_text(); break;
+      case TrialEvent::kCancel: outcome_.failure = "cancelled while it ran"; break;
+      default: break;
+    }
+    return ending.event;
+  }
+
+  std::string overflow_text() const {
+    return "more than " + std::to_string(request_.output_limit_bytes) +
+           " bytes of output, killed; output_limit of the program raises this";
+  }
+
+  // Ends whatever is left of the program, then everything that was measured can be read.
+  Result<TrialEvent> kill_tree() {
+    if (launched_) {
+      const auto migrations = migrations_of(lab_.roots, launched_->pid());
+      if (migrations) outcome_.ledger["migrations"] = static_cast<double>(*migrations);
+    }
+    if (launched_ && !outcome_.wall_ns) ::kill(launched_->pid(), SIGKILL);
+    STAB_CHECK_OK(lab_.tree->kill_all(kKillDeadline));
+    if (launched_) reap();
+    if (const auto lines = lab_.ledger->new_kernel_log_lines()) outcome_.ledger["kernel_log_lines"] = static_cast<double>(*lines);
+    outcome_.ledger.merge(Ledger::between(before_, lab_.ledger->look()));
+    read_counters();
+    if (helper_) finish_helper();
+    reap_orphans();
+    return TrialEvent::kTreeGone;
+  }
+
+  void reap() {
+    int status = 0;
+    rusage usage{};
+    if (::wait4(launched_->pid(), &status, 0, &usage) != launched_->pid()) return;
+    launched_->release();
+    if (WIFEXITED(status)) outcome_.exit_status = WEXITSTATUS(status);
+    if (WIFSIGNALED(status)) outcome_.signal = WTERMSIG(status);
+    outcome_.user_ns = nanoseconds_of(usage.ru_utime);
+    outcome_.system_ns = nanoseconds_of(usage.ru_stime);
+    outcome_.max_rss_kib = usage.ru_maxrss;
+    outcome_.minor_faults = usage.ru_minflt;
+    outcome_.major_faults = usage.ru_majflt;
+    outcome_.voluntary_switches = usage.ru_nvcsw;
+    outcome_.involuntary_switches = usage.ru_nivcsw;
+    outcome_.ledger["voluntary_switches"] = static_cast<double>(usage.ru_nvcsw);
+    outcome_.ledger["involuntary_switches"] = static_cast<double>(usage.ru_nivcsw);
+    outcome_.ledger["minor_faults"] = static_cast<double>(usage.ru_minflt);
+    outcome_.ledger["major_faults"] = static_cast<double>(usage.ru_majflt);
+  }
+
+  // Children that the program left to us, their subreaper. The helper is waited for by its own class.
+  void reap_orphans() {
+    while (::waitpid(-1, nullptr, WNOHANG) > 0) {
+    }
+  }
+
+  void read_counters() {
+    if (!counters_) return;
+    for (const counters::Reading& reading : counters_->read()) {
+      store::ResponseRow row;
+      row.name = reading.name;
+      row.value = reading.value;
+      row.reason = reading.reason;
+      if (reading.value) {
+        row.raw = static_cast<int64_t>(reading.raw);
+        row.enabled_ns = static_cast<int64_t>(reading.enabled_ns);
+        row.running_ns = static_cast<int64_t>(reading.running_ns);
+      }
+      outcome_.responses.push_back(std::move(row));
+    }
+    counters_.reset();
+  }
+
+  void finish_helper() {
+    const Result<std::string> report = helper_->finish();
+    if (!report) {
+      dose_failure_ = report.error().message;
+      return;
+    }
+    outcome_.dose_json = *report;
+    if (report->empty()) return;
+    const Result<Dose> dose = parse_dose(*report);
+    if (!dose) {
+      dose_failure_ = dose.error().message;
+      return;
+    }
+    dose_ = *dose;
+    outcome_.layouts_built = dose->layouts_built;
+    outcome_.layouts_executed = dose->layouts_executed;
+    outcome_.functions_moved = dose->functions_moved;
+    outcome_.functions_kept = dose->functions - dose->functions_moved;
+    outcome_.helper_cpu_ns = dose->helper_cpu_ns;
+  }
+
+  Result<TrialEvent> check() {
+    STAB_TRY(outcome_.stdout_sha256, sha256_of_fd(output_.out.get()));
+    STAB_TRY(outcome_.stderr_sha256, sha256_of_fd(output_.err.get()));
+    outcome_.stdout_bytes = size_of(output_.out.get());
+    outcome_.stderr_bytes = size_of(output_.err.get());
+    const ProcessEnd end{outcome_.exit_status,   outcome_.signal,
+                         output_.out.get(),      output_.err.get(),
+                         outcome_.stdout_sha256, outcome_.stderr_sha256,
+                         *outcome_.stdout_bytes, *outcome_.stderr_bytes,
+                         request_.launch.directory};
+    std::string failure;
+    const int64_t limit = static_cast<int64_t>(request_.output_limit_bytes);
+    if (limit > 0 && std::max(end.stdout_bytes, end.stderr_bytes) > limit) failure = overflow_text();
+    if (failure.empty()) failure = contradiction(request_.expect, end, request_.first_stdout_sha256);
+    if (failure.empty()) failure = dose_failure_;
+    if (failure.empty()) failure = dose_contradiction(request_.layout, dose_);
+    if (failure.empty()) return TrialEvent::kAccepted;
+    outcome_.failure = std::move(failure);
+    return TrialEvent::kRejected;
+  }
+
+  static int64_t size_of(int fd) {
+    struct stat info;
+    return ::fstat(fd, &info) == 0 ? static_cast<int64_t>(info.st_size) : 0;
+  }
+
+  const Laboratory& lab_;
+  const TrialRequest& request_;
+  store::Outcome outcome_;
+  Output output_;
+  std::optional<Helper> helper_;
+  std::optional<Launched> launched_;
+  std::optional<counters::Session> counters_;
+  HostMoment before_;
+  nanoseconds start_raw_{0}, end_raw_{0};
+  std::optional<Dose> dose_;
+  std::string dose_failure_;
+};
+
+}  // namespace
+
+uint64_t stack_top_bytes(const LaunchRequest& launch) {
+  uint64_t bytes = launch.exec_path.size() + 1;
+  for (const auto* list : {&launch.argv, &launch.env})
+    for (const std::string& text : *list) bytes += text.size() + 1 + sizeof(char*);
+  return bytes;
+}
+
+Result<store::Outcome> run_trial(const Laboratory& laboratory, const TrialRequest& request) {
+  return Run(laboratory, request).to_outcome();
+}
+
+}  // namespace stab::engine

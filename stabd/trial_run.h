@@ -1,0 +1,59 @@
+// TrialRun: one trial from its claim to the moment its outcome can be stored.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "counters/events.h"
+#include "plan/design.h"
+#include "plan/plan.h"
+#include "stabd/host/ledger.h"
+#include "stabd/host/topology.h"
+#include "stabd/launch.h"
+#include "stabd/process_tree.h"
+#include "stabd/trial_machine.h"
+#include "store/records.h"
+
+namespace stab::engine {
+
+// What is run, and what it is held against.
+struct TrialRequest {
+  LaunchRequest launch;  // env without STAB= and the padding, which are added here
+  plan::Layout layout;
+  uint64_t seed = 0;
+  std::string stdin_path;        // absolute; empty: /dev/null
+  std::chrono::nanoseconds timeout{0};
+  uint64_t output_limit_bytes = 0;
+  plan::Expect expect;
+  std::optional<std::string> first_stdout_sha256;
+  std::vector<counters::EventSpec> events;
+  // Bytes that argv, env and exec path are padded up to, so that all cells of a workload start with the same
+  // stack; env_size comes on top.
+  uint64_t stack_top_bytes = 0;
+};
+
+// Bytes that a program finds above its first stack frame because of this request, without the padding.
+uint64_t stack_top_bytes(const LaunchRequest& launch);
+
+// What surrounds every trial. One trial at a time.
+struct Laboratory {
+  Roots roots;
+  Placement placement;
+  std::string launcher;  // paths of the installed programs
+  std::string helper;    // empty: the experiment has no layout factor, so no trial gets a helper
+  const Clock* clock = nullptr;
+  ProcessTree* tree = nullptr;
+  Ledger* ledger = nullptr;
+  int cancel_fd = -1;    // readable: stop now
+};
+
+// Runs it. The outcome's state is recorded, failed, timeout or lost; an Error only where the laboratory itself
+// is broken, so that no further trial makes sense. `trial` of the outcome is left 0.
+Result<store::Outcome> run_trial(const Laboratory& laboratory, const TrialRequest& request);
+
+}  // namespace stab::engine

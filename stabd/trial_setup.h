@@ -1,0 +1,59 @@
+// TrialSetup: from a row of the schedule to what is executed.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "stabd/builds.h"
+#include "stabd/expand.h"
+#include "stabd/trial_run.h"
+#include "store/records.h"
+
+namespace stab::engine {
+
+// What is known of a build once it is made.
+struct BuiltBinary {
+  std::string directory;     // commands are looked up here; the plan's directory where nothing was built
+  std::string sha256;        // of the program that the first workload runs
+};
+
+class TrialSetup {
+ public:
+  // `binaries` by build index. Resolves counters and the padding of every subject once.
+  static Result<TrialSetup> prepare(const ExpandedPlan& expanded, const BuildPlace& place,
+                                    std::vector<BuiltBinary> binaries, const std::string& trial_directory);
+
+  // What to run for this trial; its directory is filled by fill_directory().
+  Result<TrialRequest> request(const store::NewTrial& trial) const;
+  // Copies the declared inputs into the trial's fresh directory.
+  Status fill_directory(const store::NewTrial& trial, const std::string& directory) const;
+  // prepare or cleanup of the program, run in the trial's directory; nothing where the plan has none.
+  std::optional<LaunchRequest> around(const store::NewTrial& trial, bool before) const;
+  // Whether the program's binary is still the one that was hashed; kCorrupt says it isn't.
+  Status check_binary(const store::NewTrial& trial) const;
+
+  const std::vector<std::vector<counters::EventSpec>>& passes() const { return passes_; }
+
+ private:
+  TrialSetup(const ExpandedPlan& expanded, BuildPlace place, std::vector<BuiltBinary> binaries,
+             std::string trial_directory);
+  Result<LaunchRequest> launch_of(int subject, int cell, int build, int link) const;
+  struct Seen {
+    int64_t bytes, modified_ns, inode;
+    bool operator==(const Seen&) const = default;
+  };
+  static std::optional<Seen> look_at(const std::string& path);
+
+  const ExpandedPlan* expanded_;
+  BuildPlace place_;
+  std::vector<BuiltBinary> binaries_;
+  std::string trial_directory_;
+  std::vector<std::vector<counters::EventSpec>> passes_;
+  std::vector<uint64_t> stack_top_;   // by subject
+  std::map<std::string, Seen> seen_;  // programs by path, as they were at the start
+};
+
+}  // namespace stab::engine
