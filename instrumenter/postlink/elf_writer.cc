@@ -26,7 +26,7 @@ bool is_kept_relocation(const Section& section) {
 
 class Rewriter {
  public:
-  explicit Rewriter(const ElfImage& image) : image_(image) {}
+  Rewriter(const ElfImage& image, bool strip) : image_(image), strip_(strip) {}
 
   Result<std::vector<uint8_t>> rewrite(std::string_view name, std::span<const uint8_t> content) {
     number_sections();
@@ -44,7 +44,7 @@ class Rewriter {
     const auto& sections = image_.sections();
     new_index_.assign(sections.size(), kGone);
     for (size_t i = 0; i < sections.size(); ++i) {
-      if (is_kept_relocation(sections[i])) continue;
+      if (is_kept_relocation(sections[i]) || (strip_ && is_stripped(i))) continue;
       new_index_[i] = static_cast<uint32_t>(headers_.size());
       headers_.push_back(sections[i].header);
     }
@@ -53,6 +53,14 @@ class Rewriter {
       const bool info_is_section = header.sh_flags & SHF_INFO_LINK || header.sh_type == SHT_RELA;
       if (info_is_section) header.sh_info = renumbered(header.sh_info);
     }
+  }
+
+  bool is_stripped(size_t index) const {
+    const Section& section = image_.sections()[index];
+    if (section.allocated() || index == image_.header().e_shstrndx) return false;
+    return section.header.sh_type == SHT_SYMTAB || section.header.sh_type == SHT_STRTAB ||
+           section.name.starts_with(".debug") || section.name.starts_with(".zdebug") ||
+           section.name.starts_with(".gdb_index");
   }
 
   uint32_t renumbered(uint32_t index) const {
@@ -146,6 +154,7 @@ class Rewriter {
   }
 
   const ElfImage& image_;
+  const bool strip_;
   std::vector<uint32_t> new_index_;  // old section index -> new, kGone for removed ones
   std::vector<Elf64_Shdr> headers_;
   std::vector<uint8_t> out_;
@@ -154,8 +163,8 @@ class Rewriter {
 }  // namespace
 
 Result<std::vector<uint8_t>> with_metadata(const ElfImage& image, std::string_view name,
-                                           std::span<const uint8_t> content) {
-  return Rewriter(image).rewrite(name, content);
+                                           std::span<const uint8_t> content, bool strip) {
+  return Rewriter(image, strip).rewrite(name, content);
 }
 
 Status write_atomically(const std::string& path, std::span<const uint8_t> bytes, uint32_t mode) {

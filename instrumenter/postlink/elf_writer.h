@@ -13,9 +13,10 @@ namespace stab::postlink {
 
 // The bytes of the new file: `image` minus its non-allocated relocation sections, plus a non-allocated section
 // `name` with `content`. Loaded bytes keep their file offsets. Entries of section headers, symbol tables and
-// links are renumbered.
+// links are renumbered. `strip` also leaves out the symbol table and debug information, as ld -s does (the linker
+// itself can't: it refuses -s together with --emit-relocs).
 Result<std::vector<uint8_t>> with_metadata(const ElfImage& image, std::string_view name,
-                                           std::span<const uint8_t> content);
+                                           std::span<const uint8_t> content, bool strip);
 
 // Replaces or creates `path` in one step, with the given permission bits.
 Status write_atomically(const std::string& path, std::span<const uint8_t> bytes, uint32_t mode);

@@ -9,13 +9,16 @@
 namespace {
 
 constexpr char kUsage[] =
-    "usage: stab-postlink PROGRAM [-o OUTPUT]   add .stab.code to an ELF file linked with --emit-relocs\n"
-    "       stab-postlink --info PROGRAM        print what a processed file carries\n";
+    "usage: stab-postlink PROGRAM [-o OUTPUT] [--strip]\n"
+    "           add .stab.code to an ELF file linked with --emit-relocs; --strip drops symbols\n"
+    "       stab-postlink --info PROGRAM\n"
+    "           print what a processed file carries\n";
 
 struct Options {
   std::string input;
   std::string output;
   bool info = false;
+  bool strip = false;
 };
 
 bool parse(int argc, char** argv, Options& options) {
@@ -25,6 +28,8 @@ bool parse(int argc, char** argv, Options& options) {
       options.output = argv[++i];
     } else if (argument == "--info") {
       options.info = true;
+    } else if (argument == "--strip") {
+      options.strip = true;
     } else if (!argument.starts_with('-') && options.input.empty()) {
       options.input = argument;
     } else {
@@ -36,7 +41,7 @@ bool parse(int argc, char** argv, Options& options) {
 }
 
 stab::Status run(const Options& options) {
-  if (!options.info) return stab::postlink::post_link(options.input, options.output);
+  if (!options.info) return stab::postlink::post_link(options.input, options.output, options.strip);
   STAB_TRY(const std::string text, stab::postlink::describe(options.input));
   fputs(text.c_str(), stdout);
   return {};

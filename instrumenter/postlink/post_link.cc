@@ -52,7 +52,7 @@ Result<Analysis> analyze(const ElfImage& image) {
   return analysis;
 }
 
-Status post_link(const std::string& input, const std::string& output) {
+Status post_link(const std::string& input, const std::string& output, bool strip) {
   struct stat status{};
   if (stat(input.c_str(), &status) != 0) return system_error("open '" + input + "'", errno);
   STAB_TRY(auto bytes, read_file(input));
@@ -60,7 +60,7 @@ Status post_link(const std::string& input, const std::string& output) {
   STAB_TRY(const auto analysis, analyze(image));
   const auto metadata = encode_code_metadata(image, analysis.functions, analysis.disassembly,
                                              analysis.tables, analysis.switches_stacks);
-  STAB_TRY(auto file, with_metadata(image, abi::kCodeSection, metadata));
+  STAB_TRY(auto file, with_metadata(image, abi::kCodeSection, metadata, strip));
   for (const uint64_t offset : analysis.recursive_pads)
     memcpy(file.data() + offset, &abi::kPadRecursive, sizeof abi::kPadRecursive);
   return write_atomically(output, file, status.st_mode);

@@ -26,8 +26,9 @@ struct Analysis {
 // Fails on a file that was linked without --emit-relocs or already has .stab.code.
 Result<Analysis> analyze(const ElfImage& image);
 
-// Reads `input`, writes `output` (may be the same). On failure `output` is untouched.
-Status post_link(const std::string& input, const std::string& output);
+// Reads `input`, writes `output` (may be the same), without symbols and debug information if `strip`. On failure
+// `output` is untouched.
+Status post_link(const std::string& input, const std::string& output, bool strip);
 
 Result<std::vector<uint8_t>> read_file(const std::string& path);
 

@@ -1,0 +1,170 @@
+// Reading the user's arguments, as little as possible: clang itself tells what it links and where to
+// (link_job.cc). Only here: whether the command surely doesn't link, which saves asking for each compilation;
+// -s, which the linker refuses together with --emit-relocs; and what can't work.
+#include "instrumenter/driver/command_line.h"
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+#include <string_view>
+
+namespace stab::driver {
+namespace {
+
+// Options whose value is the next argument: `-o -c` compiles nothing into a file named -c.
+constexpr std::string_view kTakesValue[] = {
+    "-o",   "-x",         "-I",       "-L",        "-D",          "-U",         "-include",       "-imacros",
+    "-MF",  "-MT",        "-MQ",      "-isystem",  "-iquote",     "-idirafter", "-iprefix",       "-isysroot",
+    "-T",   "-u",         "-z",       "-e",        "-l",          "-target",    "-arch",          "-Xlinker",
+    "-B",   "-Xclang",    "-mllvm",   "-Xassembler", "-Xpreprocessor", "-include-pch", "-iwithprefix"};
+
+constexpr std::string_view kStopsBeforeLink[] = {"-c", "-S",  "-E", "-fsyntax-only", "-M",
+                                                 "-MM", "--precompile", "-emit-ast", "--analyze"};
+
+struct Refusal {
+  std::string_view prefix;
+  std::string_view why;
+};
+constexpr Refusal kRefused[] = {
+    {"-pg", "mcount attributes time by the address of code, which moves"},
+    {"-fxray-instrument", "XRay rewrites code in place"},
+    {"-fsplit-stack", "it replaces the stack that Stab randomizes"},
+    {"-m32", "Stab supports x86-64 only"},
+    {"-mx32", "Stab supports x86-64 only"},
+};
+// Sanitizers with a runtime that replaces malloc, owns the shadow of the address space, or checks code addresses.
+constexpr std::string_view kRefusedSanitizers[] = {"address",  "thread", "memory", "leak",   "hwaddress",
+                                                   "dataflow", "safe-stack", "kernel-address", "fuzzer",
+                                                   "memtag",   "realtime", "numerical", "type", "cfi", "kcfi"};
+
+template <typename List>
+bool contains(const List& list, std::string_view value) {
+  return std::find(std::begin(list), std::end(list), value) != std::end(list);
+}
+
+Error refused(const std::string& argument, std::string_view why) {
+  return bad_input("'" + argument + "' can't be used with Stab: " + std::string(why) +
+                   "; build this program with plain clang-19 for that");
+}
+
+Status check_sanitizers(const std::string& argument) {
+  constexpr std::string_view kOption = "-fsanitize=";
+  if (!argument.starts_with(kOption)) return {};
+  std::istringstream list(argument.substr(kOption.size()));
+  for (std::string name; std::getline(list, name, ',');)
+    for (const std::string_view refused_name : kRefusedSanitizers)
+      if (name == refused_name || name.starts_with(std::string(refused_name) + "-"))
+        return refused(argument, "that sanitizer replaces memory or checks code addresses");
+  return {};
+}
+
+Status check_allowed(const std::string& argument) {
+  for (const Refusal& refusal : kRefused)
+    if (argument == refusal.prefix) return refused(argument, refusal.why);
+  return check_sanitizers(argument);
+}
+
+// Removes "-s", "--strip-all" from "-Wl,a,-s,b"; true if there was one. The argument may become empty.
+bool take_strip_from_linker_list(std::string& argument) {
+  if (!argument.starts_with("-Wl,")) return false;
+  std::string kept = "-Wl";
+  bool found = false;
+  std::istringstream list(argument.substr(4));
+  for (std::string item; std::getline(list, item, ',');) {
+    const bool strip = item == "-s" || item == "--strip-all" || item == "-strip-all";
+    found |= strip;
+    if (!strip) kept += "," + item;
+  }
+  if (found) argument = kept == "-Wl" ? "" : kept;
+  return found;
+}
+
+// Words of a response file as clang splits them (GNU style): blanks separate, quotes group, backslash escapes.
+Arguments split_words(const std::string& text) {
+  Arguments words;
+  std::string word;
+  bool in_word = false;
+  char quote = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '\\' && i + 1 < text.size() && quote != '\'') {
+      word += text[++i];
+      in_word = true;
+    } else if (quote != 0) {
+      if (c == quote) quote = 0;
+      else word += c;
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+      in_word = true;
+    } else if (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
+      if (in_word) words.push_back(word);
+      word.clear();
+      in_word = false;
+    } else {
+      word += c;
+      in_word = true;
+    }
+  }
+  if (in_word) words.push_back(word);
+  return words;
+}
+
+// Response files may name others; a file that names itself would never end.
+constexpr int kMaxResponseDepth = 20;
+
+Status expand(const std::string& argument, int depth, Arguments& out) {
+  if (argument.size() < 2 || argument[0] != '@') {
+    out.push_back(argument);
+    return {};
+  }
+  std::ifstream file(argument.substr(1));
+  if (!file) {
+    out.push_back(argument);  // clang takes it for a file name and says what it thinks
+    return {};
+  }
+  if (depth == kMaxResponseDepth) return bad_input("'" + argument + "': response files nest too deep");
+  std::ostringstream text;
+  text << file.rdbuf();
+  for (const std::string& word : split_words(text.str())) STAB_CHECK_OK(expand(word, depth + 1, out));
+  return {};
+}
+
+}  // namespace
+
+Result<CommandLine> CommandLine::parse(std::span<char* const> raw) {
+  Arguments expanded;
+  for (const char* argument : raw) STAB_CHECK_OK(expand(argument, 0, expanded));
+  CommandLine line;
+  for (size_t i = 0; i < expanded.size(); ++i) {
+    std::string& argument = expanded[i];
+    const bool is_value = i > 0 && contains(kTakesValue, expanded[i - 1]);
+    if (is_value && expanded[i - 1] == "-Xlinker" && (argument == "-s" || argument == "--strip-all")) {
+      line.strips = true;
+      line.arguments.pop_back();
+      continue;
+    }
+    if (is_value) {
+      line.arguments.push_back(argument);
+      continue;
+    }
+    STAB_CHECK_OK(check_allowed(argument));
+    if (argument == "--stab-info") {
+      if (i + 1 == expanded.size()) return bad_input("'--stab-info' needs a file");
+      line.info_file = expanded[++i];
+      continue;
+    }
+    line.only_compiles |= contains(kStopsBeforeLink, argument);
+    line.prints_steps |= argument == "-###";
+    line.verbose |= argument == "-v";
+    if (argument == "-s" || argument == "-Wl,-s" || take_strip_from_linker_list(argument)) {
+      line.strips = true;
+      if (argument.empty() || argument == "-s" || argument == "-Wl,-s") continue;
+    }
+    line.arguments.push_back(argument);
+  }
+  // Response files stay response files: expanded they may exceed what exec takes.
+  if (!line.strips && line.info_file.empty()) line.arguments.assign(raw.begin(), raw.end());
+  return line;
+}
+
+}  // namespace stab::driver

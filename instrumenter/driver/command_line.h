@@ -1,0 +1,26 @@
+// CommandLine: the few things about a user's arguments that have to be known before clang sees them.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace stab::driver {
+
+using Arguments = std::vector<std::string>;
+
+struct CommandLine {
+  Arguments arguments;         // for clang: as given, but for what strips says
+  bool only_compiles = false;  // surely no link: -c, -S, -E and the like
+  bool prints_steps = false;   // -###
+  bool verbose = false;        // -v
+  bool strips = false;         // -s in one of its forms: taken out of arguments, done by post-link
+  std::string info_file;       // --stab-info FILE
+
+  // Fails on options that can't work together with moving code, and on unreadable response files.
+  static Result<CommandLine> parse(std::span<char* const> arguments);
+};
+
+}  // namespace stab::driver

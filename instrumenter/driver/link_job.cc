@@ -1,0 +1,66 @@
+// Finding the link step in the output of -###: one line a step, every word in double quotes, the linker's last.
+// Asking the compiler spares us from knowing its options: implicit a.out, -x, -shared in a configuration file.
+#include "instrumenter/driver/link_job.h"
+
+#include <algorithm>
+#include <sstream>
+#include <string_view>
+
+namespace stab::driver {
+namespace {
+
+Arguments words_of(const std::string& line) {
+  Arguments words;
+  for (size_t at = line.find('"'); at != std::string::npos; at = line.find('"', at)) {
+    std::string word;
+    for (++at; at < line.size() && line[at] != '"'; ++at) {
+      if (line[at] == '\\' && at + 1 < line.size()) ++at;
+      word += line[at];
+    }
+    ++at;
+    words.push_back(word);
+    if (at >= line.size()) break;
+  }
+  return words;
+}
+
+bool has(const Arguments& words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+bool is_linker(const std::string& program) {
+  const std::string_view name = std::string_view(program).substr(program.rfind('/') + 1);
+  return name.starts_with("ld") || name == "mold" || name.ends_with("-ld") || name.find("-ld.") != name.npos;
+}
+
+}  // namespace
+
+std::optional<LinkJob> find_link_job(const std::string& steps) {
+  std::optional<LinkJob> job;
+  bool bitcode = false;
+  std::istringstream lines(steps);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with(" \"")) continue;
+    const Arguments words = words_of(line);
+    if (words.empty()) continue;
+    bitcode |= std::any_of(words.begin(), words.end(),
+                           [](const std::string& word) { return word.starts_with("-flto"); });
+    if (has(words, "-cc1") || has(words, "-cc1as") || !is_linker(words[0])) continue;
+    const auto output = std::find(words.begin(), words.end(), "-o");
+    if (output == words.end() || output + 1 == words.end()) continue;
+    job = LinkJob{
+        .output = *(output + 1),
+        .relocatable = has(words, "-r") || has(words, "--relocatable"),
+        .shared = has(words, "-shared") || has(words, "--shared"),
+        .is_static = has(words, "-static") || has(words, "--no-dynamic-linker"),
+        .with_libc = has(words, "-lc"),
+        .lld = words[0].find("lld") != std::string::npos,
+    };
+    bitcode |= std::any_of(words.begin(), words.end(),
+                           [](const std::string& word) { return word.starts_with("-plugin-opt=thinlto"); });
+  }
+  if (job) job->lto = bitcode;
+  return job;
+}
+
+}  // namespace stab::driver

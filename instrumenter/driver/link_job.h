@@ -1,0 +1,24 @@
+// LinkJob: what a compiler command links, as the compiler itself says.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "instrumenter/driver/command_line.h"
+
+namespace stab::driver {
+
+struct LinkJob {
+  std::string output;
+  bool relocatable = false;  // -r
+  bool shared = false;
+  bool is_static = false;    // no dynamic linker: -static, -static-pie
+  bool with_libc = false;    // without -nostdlib and the like
+  bool lld = false;
+  bool lto = false;          // the command compiles or links bitcode
+};
+
+// Reads what `compiler -### arguments` printed; empty when the command doesn't link.
+std::optional<LinkJob> find_link_job(const std::string& steps);
+
+}  // namespace stab::driver

@@ -1,0 +1,88 @@
+// Composing the commands. Ours go in front of the user's, so that the user's choices win (-fuse-ld=,
+// -falign-functions=) and nothing of ours lands behind a `--`; in brackets that keep clang from calling them
+// unused when a command has nothing to compile or link.
+#include "instrumenter/driver/steps.h"
+
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+
+namespace stab::driver {
+namespace {
+
+constexpr char kQuietBegin[] = "--start-no-unused-arguments";
+constexpr char kQuietEnd[] = "--end-no-unused-arguments";
+
+void append(Arguments& to, Arguments from) { to.insert(to.end(), from.begin(), from.end()); }
+
+Arguments compile_options(const Toolchain& tools) {
+  // Entries must not cross an aligned 8-byte word, to be patched by one store.
+  return {"-fpass-plugin=" + tools.pass_plugin, "-ffunction-sections", "-falign-functions=16"};
+}
+
+Arguments link_options(const Toolchain& tools, const LinkJob& job, const LinkOrder& order) {
+  if (!needs_post_link(job)) return {};
+  Arguments options{"-Wl,--emit-relocs"};
+  if (!job.shared) append(options, {"-Wl,--whole-archive," + tools.runtime + ",--no-whole-archive"});
+  if (!job.shared && !job.is_static)
+    append(options, {"-Wl,--export-dynamic-symbol=_Unwind_Find_FDE", "-Wl,--export-dynamic-symbol=stab_stack"});
+  if (job.lto && job.lld) options.push_back("-Wl,--load-pass-plugin=" + tools.pass_plugin);
+  if (order.code_seed) {
+    const std::string seed = std::to_string(*order.code_seed);
+    options.push_back("-Wl,--shuffle-sections=.text*=" + seed);
+    if (order.data)
+      for (const char* sections : {".rodata*", ".data*", ".bss*", ".tdata*", ".tbss*"})
+        options.push_back(std::string("-Wl,--shuffle-sections=") + sections + "=" + seed);
+  }
+  return options;
+}
+
+}  // namespace
+
+Result<LinkOrder> LinkOrder::from_environment() {
+  LinkOrder order;
+  if (const char* text = getenv("STAB_LINK_SEED"); text != nullptr && *text != 0) {
+    uint64_t seed = 0;
+    const auto [end, error] = std::from_chars(text, text + strlen(text), seed);
+    if (error != std::errc() || *end != 0)
+      return bad_input("STAB_LINK_SEED is '" + std::string(text) + "', expected a decimal number");
+    // To lld 0 means a random seed and the largest means reverse order.
+    order.code_seed = static_cast<uint32_t>(seed % (UINT32_MAX - 1) + 1);
+  }
+  if (const char* text = getenv("STAB_LINK_DATA"); text != nullptr && *text != 0) {
+    if (strcmp(text, "0") != 0 && strcmp(text, "1") != 0)
+      return bad_input("STAB_LINK_DATA is '" + std::string(text) + "', expected 0 or 1");
+    order.data = *text == '1';
+  }
+  return order;
+}
+
+Arguments compile_command(const Toolchain& tools, const CommandLine& line) {
+  Arguments command{tools.compiler, kQuietBegin};
+  append(command, compile_options(tools));
+  command.push_back("-fuse-ld=lld");
+  command.push_back(kQuietEnd);
+  append(command, line.arguments);
+  return command;
+}
+
+Arguments link_command(const Toolchain& tools, const CommandLine& line, const LinkJob& job,
+                       const LinkOrder& order) {
+  Arguments command{tools.compiler, kQuietBegin};
+  append(command, compile_options(tools));
+  command.push_back("-fuse-ld=lld");
+  append(command, link_options(tools, job, order));
+  command.push_back(kQuietEnd);
+  append(command, line.arguments);
+  return command;
+}
+
+bool needs_post_link(const LinkJob& job) { return !job.relocatable && job.with_libc; }
+
+Arguments post_link_command(const Toolchain& tools, const CommandLine& line, const LinkJob& job) {
+  Arguments command{tools.post_linker, job.output};
+  if (line.strips) command.push_back("--strip");
+  return command;
+}
+
+}  // namespace stab::driver

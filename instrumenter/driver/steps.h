@@ -1,0 +1,34 @@
+// The commands a driver runs for a user's command.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "instrumenter/driver/command_line.h"
+#include "instrumenter/driver/link_job.h"
+#include "instrumenter/driver/toolchain.h"
+
+namespace stab::driver {
+
+// Random placement by the linker, for baselines that are fresh links of the same program.
+struct LinkOrder {
+  std::optional<uint32_t> code_seed;  // STAB_LINK_SEED: shuffles functions
+  bool data = false;                  // STAB_LINK_DATA=1: shuffles data objects, too, with the same seed
+
+  static Result<LinkOrder> from_environment();
+};
+
+// The user's command with our compiler options in front.
+Arguments compile_command(const Toolchain& tools, const CommandLine& line);
+
+// ... with our linker options, too. pre: the command links what `job` says.
+Arguments link_command(const Toolchain& tools, const CommandLine& line, const LinkJob& job,
+                       const LinkOrder& order);
+
+// True when the linked file gets metadata: an executable or a shared library on top of libc.
+bool needs_post_link(const LinkJob& job);
+
+Arguments post_link_command(const Toolchain& tools, const CommandLine& line, const LinkJob& job);
+
+}  // namespace stab::driver

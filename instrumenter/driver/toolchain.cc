@@ -1,0 +1,60 @@
+// Finding our parts: the build tree and the install tree look the same, so everything is relative to the
+// running executable, whatever link to it was called.
+#include "instrumenter/driver/toolchain.h"
+
+#include <limits.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+
+namespace stab::driver {
+namespace {
+
+// Debian's place of LLVM 19, for a PATH without the versioned names.
+constexpr std::string_view kLlvmBin = "/usr/lib/llvm-19/bin/";
+
+std::string parent(const std::string& path) { return path.substr(0, path.rfind('/')); }
+
+bool is_executable(const std::string& path) { return access(path.c_str(), X_OK) == 0; }
+
+std::string find_on_path(const std::string& name) {
+  const char* path = getenv("PATH");
+  std::string_view rest = path == nullptr ? std::string_view() : path;
+  while (!rest.empty()) {
+    const size_t colon = rest.find(':');
+    const std::string candidate = std::string(rest.substr(0, colon)) + "/" + name;
+    if (is_executable(candidate)) return candidate;
+    rest = colon == std::string_view::npos ? std::string_view() : rest.substr(colon + 1);
+  }
+  return {};
+}
+
+Error missing(const std::string& what, std::string_view cure) {
+  return {ErrorCode::kNotFound, what + " is missing; " + std::string(cure), {}};
+}
+
+}  // namespace
+
+Result<Toolchain> Toolchain::find(std::string_view program_name) {
+  char self[PATH_MAX];
+  const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+  if (length < 0) return system_error("read '/proc/self/exe'", errno);
+  self[length] = 0;
+  const std::string root = parent(parent(self));
+
+  Toolchain tools;
+  tools.language = program_name.ends_with("++") ? Language::kCxx : Language::kC;
+  const std::string plain = tools.language == Language::kCxx ? "clang++" : "clang";
+  tools.compiler = find_on_path(plain + "-19");
+  if (tools.compiler.empty()) tools.compiler = std::string(kLlvmBin) + plain;
+  if (!is_executable(tools.compiler)) return missing(plain + "-19", "install it: apt install clang-19 lld-19");
+  tools.pass_plugin = root + "/lib/stab/libstabpass.so";
+  tools.runtime = root + "/lib/stab/libstabrt.a";
+  tools.post_linker = root + "/bin/stab-postlink";
+  for (const std::string& part : {tools.pass_plugin, tools.runtime, tools.post_linker})
+    if (access(part.c_str(), R_OK) != 0) return missing("'" + part + "'", "build or install Stab again");
+  return tools;
+}
+
+}  // namespace stab::driver
