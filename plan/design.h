@@ -51,20 +51,25 @@ Result<Design> make_design(const Plan& plan);
 
 // --- placeholders ----------------------------------------------------------------------------------------
 
-// `text` with {factor} replaced by the level's value in `cell` and {link} by the link layout's number (0: as
-// linked); {{ and }} are braces. pre: the plan parsed, so every name is known.
+// What {link} stands for: a seed for the linker, drawn from the plan's seed so that two experiments sample
+// different layouts. 0 for link 0: as linked.
+uint32_t link_seed(const Plan& plan, int link);
+
+// `text` with {factor} replaced by the level's value in `cell` and {link} by link_seed(); {{ and }} are braces.
+// pre: the plan parsed, so every name is known.
 std::string substitute(std::string_view text, const Plan& plan, const Cell& cell, int link);
 Command substitute(const Command& command, const Plan& plan, const Cell& cell, int link);
 
 // --- builds ----------------------------------------------------------------------------------------------
 
-// One build of one program: only the levels its commands name tell builds apart, so cells that differ in
-// layout switches share a binary.
+// One build of one program. Only the levels that its build command and source name tell builds apart, so cells
+// that differ in layout switches share a binary.
 struct Build {
   int index = 0;
   int program = 0;
   int cell = 0;              // a cell to substitute with; others of this build give the same commands
   int link = 0;              // link layout, 0: as linked
+  uint32_t link_seed = 0;    // STAB_LINK_SEED for the build's environment; 0: not set
   std::string name;          // "lua opt=-O2 link=3"; "lua" where nothing varies
   Command command;           // substituted; empty: nothing to build
   Source source;             // substituted

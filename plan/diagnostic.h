@@ -24,6 +24,9 @@ struct Diagnostic {
 std::string render(const Diagnostic& diagnostic);
 std::string render(const std::vector<Diagnostic>& diagnostics);
 
+// A diagnostic with the line of `text` that the spot names.
+Diagnostic diagnostic_at(std::string_view text, SourceSpot spot, std::string message, std::string hint = {});
+
 // The candidate nearest to `word` by edit distance (Damerau, at most a third of its length, at least 1), or
 // empty. Ties go to the first.
 std::string_view nearest(std::string_view word, const std::vector<std::string_view>& candidates);

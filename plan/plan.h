@@ -67,7 +67,7 @@ struct Factor {
 };
 
 // Freshly linked layouts, nested in cells that don't move code (code is off or copy): trials of such a cell go
-// through the link layouts 1..seeds in turn. 0 seeds: the binary as linked.
+// through the link layouts 1..seeds, each once in random order, then all again. 0 seeds: the binary as linked.
 struct Link {
   int seeds = 0;
 };
@@ -123,6 +123,7 @@ enum class CounterSharing {
 
 struct Counters {
   std::vector<std::string> events;
+  std::vector<SourceSpot> spots;  // of each event, for whoever resolves the names
   CounterSharing sharing = CounterSharing::kMultiplex;
   int per_pass = 4;
   bool kernel = true;       // count the kernel's part too (needs perf_event_paranoid <= 1)
@@ -188,8 +189,8 @@ struct Expect {
 // One thing that is run and measured.
 struct Workload {
   std::string name;      // unique within its program; the program's own name where it has no workloads
-  Command run;           // never empty
-  std::string stdin_path;  // empty: /dev/null
+  Command run;           // never empty; relative to the build's directory, else to source.dir, else to the plan's
+  std::string stdin_path;  // a file below the plan's directory; empty: /dev/null
   std::string cwd;       // relative to the trial's directory; empty: that directory
   std::map<std::string, std::string> env;
   std::vector<std::string> inputs;  // files put into the trial's directory, besides the program's

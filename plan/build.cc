@@ -1,0 +1,113 @@
+// Builds: what {placeholders} and link seeds make of the programs' commands, each distinct one once.
+#include <map>
+#include <tuple>
+
+#include "base/rng.h"
+#include "plan/design.h"
+#include "plan/placeholder.h"
+
+namespace stab::plan {
+namespace {
+
+// "lua opt=-O2 link=3": the factors that the build and its source name, and the link layout.
+std::string build_name(const Plan& plan, const Program& program, const Cell& cell, int link) {
+  std::string texts;
+  for (const std::string& word : program.build.argv) texts += word + "\n";
+  texts += program.source.dir + "\n" + program.source.git + "\n" + program.source.revision + "\n";
+  for (const std::string& patch : program.source.patches) texts += patch + "\n";
+  std::string name = program.name;
+  for (size_t f = 0; f < plan.factors.size(); ++f) {
+    const Factor& factor = plan.factors[f];
+    if (texts.find("{" + factor.name + "}") == std::string::npos) continue;
+    name += " " + factor.name + "=" + factor.levels[static_cast<size_t>(cell.levels[f])].name;
+  }
+  if (link > 0) name += " link=" + std::to_string(link);
+  return name;
+}
+
+}  // namespace
+
+uint32_t link_seed(const Plan& plan, int link) {
+  if (link == 0) return 0;
+  // 1 to 2^31 - 1: never 0, which means "as linked", and positive in any 32-bit type.
+  return static_cast<uint32_t>(
+      1 + Rng::stream(plan.experiment.seed, "link seed", static_cast<uint64_t>(link)).below(0x7fffffff));
+}
+
+std::string substitute(std::string_view text, const Plan& plan, const Cell& cell, int link) {
+  const Result<std::vector<Piece>> pieces = split_placeholders(text);
+  if (!pieces) return std::string(text);  // not from a parsed plan
+  std::string out;
+  for (const Piece& piece : *pieces) {
+    if (!piece.is_placeholder) {
+      out += piece.text;
+      continue;
+    }
+    if (piece.text == "link") {
+      out += std::to_string(link_seed(plan, link));
+      continue;
+    }
+    const int factor = plan.factor_index(piece.text);
+    if (factor < 0) continue;
+    const size_t f = static_cast<size_t>(factor);
+    out += plan.factors[f].levels[static_cast<size_t>(cell.levels[f])].value;
+  }
+  return out;
+}
+
+Command substitute(const Command& command, const Plan& plan, const Cell& cell, int link) {
+  Command out;
+  for (const std::string& word : command.argv) out.argv.push_back(substitute(word, plan, cell, link));
+  return out;
+}
+
+int BuildSet::of(int program, int cell, int link) const {
+  return index_[(static_cast<size_t>(program) * static_cast<size_t>(cells_) + static_cast<size_t>(cell)) *
+                    static_cast<size_t>(links_) +
+                static_cast<size_t>(link)];
+}
+
+BuildSet make_builds(const Plan& plan, const Design& design) {
+  BuildSet set;
+  set.cells_ = static_cast<int>(design.cells.size());
+  set.links_ = plan.link.seeds + 1;
+  std::map<std::tuple<int, int, Command, Source>, int, bool (*)(const std::tuple<int, int, Command, Source>&,
+                                                                const std::tuple<int, int, Command, Source>&)>
+      known([](const auto& a, const auto& b) {
+        const auto key = [](const auto& t) {
+          const auto& [program, link, command, source] = t;
+          return std::tie(program, link, command.argv, source.dir, source.git, source.revision, source.patches);
+        };
+        return key(a) < key(b);
+      });
+  for (int p = 0; p < static_cast<int>(plan.programs.size()); ++p) {
+    const Program& program = plan.programs[static_cast<size_t>(p)];
+    for (const Cell& cell : design.cells) {
+      for (int link = 0; link < set.links_; ++link) {
+        // Only cells of fixed code have link layouts, and they have no link 0 then.
+        const bool needed = link == 0 ? !(cell.fixed_code && plan.link.seeds > 0) : cell.fixed_code;
+        if (!needed) {
+          set.index_.push_back(-1);
+          continue;
+        }
+        Source source;
+        source.dir = substitute(program.source.dir, plan, cell, link);
+        source.git = substitute(program.source.git, plan, cell, link);
+        source.revision = substitute(program.source.revision, plan, cell, link);
+        for (const std::string& patch : program.source.patches)
+          if (std::string path = substitute(patch, plan, cell, link); !path.empty())
+            source.patches.push_back(std::move(path));
+        Command command = substitute(program.build, plan, cell, link);
+        const auto [at, is_new] = known.emplace(std::tuple(p, link, command, source),
+                                                static_cast<int>(set.builds_.size()));
+        if (is_new)
+          set.builds_.push_back({at->second, p, cell.index, link, link_seed(plan, link),
+                                 build_name(plan, program, cell, link), std::move(command), std::move(source)});
+        set.index_.push_back(at->second);
+      }
+    }
+  }
+  return set;
+}
+
+}  // namespace stab::plan

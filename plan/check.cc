@@ -1,0 +1,156 @@
+// `stabctl plan check` as data and as text: what would run, before it runs.
+#include "plan/check.h"
+
+#include <algorithm>
+
+namespace stab::plan {
+namespace {
+
+using std::chrono::nanoseconds;
+
+std::string plural(size_t count, const std::string& noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+// Left-aligned columns, as wide as their widest entry.
+std::string table_text(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], row[c].size());
+  }
+  std::string out;
+  for (const auto& row : rows) {
+    std::string line = "  ";
+    for (size_t c = 0; c < row.size(); ++c) line += row[c] + std::string(widths[c] - row[c].size() + 2, ' ');
+    out += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  }
+  return out;
+}
+
+std::string matrix_text(const CheckReport& report, const Plan& plan, size_t max_cells) {
+  std::vector<std::vector<std::string>> rows(1);
+  rows[0].push_back("cell");
+  for (const Factor& factor : plan.factors) rows[0].push_back(factor.name);
+  if (plan.link.seeds > 0) rows[0].push_back("link");
+  for (const Cell& cell : report.design.cells) {
+    if (static_cast<size_t>(cell.index) == max_cells) break;
+    std::vector<std::string> row = {std::to_string(cell.index + 1)};
+    for (size_t f = 0; f < plan.factors.size(); ++f)
+      row.push_back(plan.factors[f].levels[static_cast<size_t>(cell.levels[f])].name);
+    if (plan.link.seeds > 0) row.push_back(cell.fixed_code ? "1.." + std::to_string(plan.link.seeds) : "-");
+    rows.push_back(std::move(row));
+  }
+  std::string out = table_text(rows);
+  if (report.design.cells.size() > max_cells)
+    out += "  ... and " + plural(report.design.cells.size() - max_cells, "more cell") + "\n";
+  return out;
+}
+
+std::string alias_text(const Design& design) {
+  if (design.resolution == 0) return "aliases: none, full crossing\n";
+  std::string out = "fraction: resolution " + std::to_string(design.resolution) + ", I";
+  for (const std::string& word : design.defining_words) out += " = " + word;
+  out += "\naliases:\n";
+  for (const AliasSet& set : design.aliases) {
+    std::string line;
+    for (const std::string& effect : set) line += (line.empty() ? "" : " = ") + effect;
+    out += "  " + line + "\n";
+  }
+  return out;
+}
+
+std::string response_text(const Plan& plan) {
+  std::string out;
+  for (const Response& response : plan.experiment.responses)
+    out += (out.empty() ? "" : ", ") + response.name + (response.scale == Scale::kLog ? " (log)" : "");
+  return out;
+}
+
+std::string percent(double share) {
+  std::string text = std::to_string(share * 100);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.ends_with('.')) text.pop_back();
+  return text + "%";
+}
+
+std::string stopping_text(const Stopping& stopping) {
+  if (stopping.rule == StoppingRule::kFixed) return "after all replicates";
+  if (stopping.rule == StoppingRule::kPrecision)
+    return "after " + std::to_string(stopping.first) + " to " + std::to_string(stopping.max) +
+           " replicates, once CIs are within " + percent(stopping.half_width);
+  std::string out = "looks at";
+  for (int look : stopping.looks) out += " " + std::to_string(look);
+  return out + " replicates";
+}
+
+}  // namespace
+
+std::string duration_text(nanoseconds duration) {
+  const double seconds = static_cast<double>(duration.count()) / 1e9;
+  if (seconds < 1) return std::to_string(duration.count() / 1'000'000) + " ms";
+  const int64_t whole = static_cast<int64_t>(seconds + 0.5);
+  if (whole < 120) return std::to_string(whole) + " s";
+  const int64_t minutes = (whole + 30) / 60;
+  if (minutes < 120) return std::to_string(minutes) + " min";
+  if (minutes < 48 * 60) return std::to_string(minutes / 60) + " h " + std::to_string(minutes % 60) + " min";
+  const int64_t hours = (minutes + 30) / 60;
+  return std::to_string(hours / 24) + " d " + std::to_string(hours % 24) + " h";
+}
+
+Result<CheckReport> check_plan(const Plan& plan, std::optional<nanoseconds> per_trial) {
+  CheckReport report;
+  STAB_TRY(report.design, make_design(plan));
+  report.subjects = subjects(plan);
+  report.builds = make_builds(plan, report.design).all().size();
+  const Schedule schedule = make_schedule(plan, report.design);
+  report.trials = schedule.trials.size();
+  report.schedule_fingerprint = fingerprint(schedule);
+  if (plan.experiment.preflight) report.preflight_trials = make_preflight(plan, report.design).trials.size();
+
+  const double trials_each = static_cast<double>(report.trials + report.preflight_trials) /
+                             static_cast<double>(report.subjects.size());
+  double at_most_ns = 0;
+  for (const Subject& subject : report.subjects) {
+    const Workload& workload =
+        plan.programs[static_cast<size_t>(subject.program)].workloads[static_cast<size_t>(subject.workload)];
+    report.warmup_trials += static_cast<size_t>(workload.warmup);
+    at_most_ns += static_cast<double>(workload.timeout.count()) * (trials_each + workload.warmup);
+  }
+  report.at_most = nanoseconds(static_cast<int64_t>(std::min(at_most_ns, 9e18)));
+  if (per_trial) {
+    const double all = static_cast<double>(report.trials + report.preflight_trials + report.warmup_trials);
+    report.estimated =
+        nanoseconds(static_cast<int64_t>(std::min(all * static_cast<double>(per_trial->count()), 9e18)));
+  }
+  return report;
+}
+
+std::string render(const CheckReport& report, const Plan& plan, size_t max_cells) {
+  const Experiment& experiment = plan.experiment;
+  std::string out = "experiment " + experiment.name + ", seed " + std::to_string(experiment.seed) + "\n";
+  out += "responses: " + response_text(plan) + "; margin " + percent(experiment.margin) + ", alpha " +
+         percent(experiment.alpha) + "\n";
+  out += "stops: " + stopping_text(plan.stopping) + "\n\n";
+
+  out += plural(report.subjects.size(), "workload") + ":";
+  for (const Subject& subject : report.subjects) out += " " + subject.name;
+  out += "\n" + plural(report.design.cells.size(), "cell") + ":\n" + matrix_text(report, plan, max_cells);
+  out += alias_text(report.design);
+  for (const std::string& factor : report.design.not_estimable)
+    out += "not estimable: the effect of " + factor + " in the cells that are left\n";
+
+  out += "\n" + plural(report.builds, "build") + ", " + plural(report.trials, "trial") + " = " +
+         plural(static_cast<size_t>(experiment.replicates), "block") + " x " +
+         plural(report.subjects.size(), "workload") + " x " + plural(report.design.cells.size(), "cell");
+  const size_t passes = counter_passes(plan.counters).size();
+  if (passes > 1) out += " x " + std::to_string(passes) + " counter passes";
+  if (experiment.runs_per_seed > 1) out += " x " + plural(static_cast<size_t>(experiment.runs_per_seed), "run");
+  out += "\nbesides: " + plural(report.preflight_trials, "preflight trial") + ", " +
+         plural(report.warmup_trials, "warm-up trial") + "\n";
+  if (report.estimated) out += "estimated " + duration_text(*report.estimated) + ", ";
+  out += "at most " + duration_text(report.at_most) + " by the timeouts, without builds\n";
+  return out;
+}
+
+}  // namespace stab::plan

@@ -1,0 +1,206 @@
+// Cells: walk the full crossing like an odometer, leave out what exclude, nested and the fraction say, and check
+// that the main effects can still be told apart in what is left. Fractions are in fraction.cc, builds in
+// build.cc.
+#include "plan/design.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <optional>
+
+#include "plan/fraction.h"
+
+namespace stab::plan {
+namespace {
+
+constexpr uint64_t kMaxCells = 100'000;
+constexpr uint64_t kMaxCrossing = 10'000'000;  // combinations walked before anything is left out
+
+bool contains(const std::vector<std::string>& words, const std::string& word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+const std::string& level_name(const Plan& plan, const std::vector<int>& levels, int factor) {
+  const size_t f = static_cast<size_t>(factor);
+  return plan.factors[f].levels[static_cast<size_t>(levels[f])].name;
+}
+
+bool is_excluded(const Plan& plan, const std::vector<int>& levels) {
+  const auto matches = [&](const Exclude& exclude) {
+    return std::all_of(exclude.when.begin(), exclude.when.end(), [&](const auto& factor_and_levels) {
+      const auto& [factor, names] = factor_and_levels;
+      return contains(names, level_name(plan, levels, plan.factor_index(factor)));
+    });
+  };
+  return std::any_of(plan.exclude.begin(), plan.exclude.end(), matches);
+}
+
+// A nested factor stays at its first level outside the levels that it varies in.
+bool is_nested_out(const Plan& plan, const std::vector<int>& levels) {
+  return std::any_of(plan.nested.begin(), plan.nested.end(), [&](const Nested& nested) {
+    const int inner = plan.factor_index(nested.inner);
+    return levels[static_cast<size_t>(inner)] != 0 &&
+           !contains(nested.outer_levels, level_name(plan, levels, plan.factor_index(nested.outer)));
+  });
+}
+
+bool in_fraction(const std::optional<FractionDesign>& fraction, const std::vector<int>& levels) {
+  if (!fraction) return true;
+  uint32_t bits = 0;
+  for (size_t i = 0; i < fraction->factors.size(); ++i)
+    if (levels[static_cast<size_t>(fraction->factors[i])] == 1) bits |= 1u << i;
+  return fraction->keeps(bits);
+}
+
+template <size_t kCount>
+uint8_t word_index(const char* const (&words)[kCount], const std::string& word) {
+  for (uint8_t i = 0; i < kCount; ++i)
+    if (word == words[i]) return i;
+  return 0;
+}
+
+Cell make_cell(const Plan& plan, const std::vector<int>& levels, int index) {
+  Cell cell;
+  cell.index = index;
+  cell.levels = levels;
+  for (size_t f = 0; f < plan.factors.size(); ++f) {
+    const Factor& factor = plan.factors[f];
+    const Level& level = factor.levels[static_cast<size_t>(levels[f])];
+    cell.name += (cell.name.empty() ? "" : " ") + factor.name + "=" + level.name;
+    Layout& layout = cell.layout;
+    switch (factor.kind) {
+      case FactorKind::kCode:
+        layout.code = static_cast<abi::CodeMode>(word_index(abi::kCodeWords, level.value));
+        break;
+      case FactorKind::kStack:
+        layout.stack = static_cast<abi::StackMode>(word_index(abi::kStackWords, level.value));
+        break;
+      case FactorKind::kHeap:
+        layout.heap = static_cast<abi::HeapMode>(word_index(abi::kHeapWords, level.value));
+        break;
+      case FactorKind::kEpoch: layout.epoch_ns = std::strtoull(level.value.c_str(), nullptr, 10); break;
+      case FactorKind::kEnvSize: layout.env_size_bytes = std::strtoull(level.value.c_str(), nullptr, 10); break;
+      case FactorKind::kTreatment: break;
+    }
+  }
+  if (cell.name.empty()) cell.name = "all";
+  cell.fixed_code = cell.layout.code == abi::CodeMode::kOff || cell.layout.code == abi::CodeMode::kCopy;
+  return cell;
+}
+
+// Row space of the main-effects model (intercept, then levels - 1 treatment contrasts a factor), kept in echelon
+// form, so that each cell costs one reduction. Entries are 0 and 1; pivots stay exact enough for a rank.
+class RowSpace {
+ public:
+  explicit RowSpace(size_t columns) : by_pivot_(columns) {}
+  void add(std::vector<double> row) {
+    for (size_t c = 0; c < row.size(); ++c) {
+      if (std::fabs(row[c]) < 1e-9) continue;
+      if (by_pivot_[c].empty()) {
+        const double pivot = row[c];
+        for (double& entry : row) entry /= pivot;
+        by_pivot_[c] = std::move(row);
+        ++rank_;
+        return;
+      }
+      const double times = row[c];
+      for (size_t k = c; k < row.size(); ++k) row[k] -= times * by_pivot_[c][k];
+    }
+  }
+  size_t rank() const { return rank_; }
+
+ private:
+  std::vector<std::vector<double>> by_pivot_;
+  size_t rank_ = 0;
+};
+
+// Rank of the main-effects model over the cells; `without` leaves one factor out, -1: none.
+size_t model_rank(const Plan& plan, const std::vector<Cell>& cells, int without) {
+  size_t columns = 1;
+  for (size_t f = 0; f < plan.factors.size(); ++f)
+    if (static_cast<int>(f) != without) columns += plan.factors[f].levels.size() - 1;
+  RowSpace space(columns);
+  for (const Cell& cell : cells) {
+    if (space.rank() == columns) break;
+    std::vector<double> row(columns, 0.0);
+    row[0] = 1;
+    size_t at = 1;
+    for (size_t f = 0; f < plan.factors.size(); ++f) {
+      if (static_cast<int>(f) == without) continue;
+      if (cell.levels[f] > 0) row[at + static_cast<size_t>(cell.levels[f]) - 1] = 1;
+      at += plan.factors[f].levels.size() - 1;
+    }
+    space.add(std::move(row));
+  }
+  return space.rank();
+}
+
+std::vector<std::string> not_estimable(const Plan& plan, const std::vector<Cell>& cells) {
+  std::vector<std::string> out;
+  size_t columns = 1;
+  for (const Factor& factor : plan.factors) columns += factor.levels.size() - 1;
+  const size_t full = model_rank(plan, cells, -1);
+  if (full == columns) return out;
+  for (size_t f = 0; f < plan.factors.size(); ++f)
+    if (full - model_rank(plan, cells, static_cast<int>(f)) < plan.factors[f].levels.size() - 1)
+      out.push_back(plan.factors[f].name);
+  return out;
+}
+
+std::string effect_name(const Plan& plan, const FractionDesign& fraction, uint32_t word) {
+  std::string name;
+  for (size_t i = 0; i < fraction.factors.size(); ++i)
+    if (word >> i & 1)
+      name += (name.empty() ? "" : ":") + plan.factors[static_cast<size_t>(fraction.factors[i])].name;
+  return name;
+}
+
+}  // namespace
+
+int Design::find(std::string_view cell_name) const {
+  for (const Cell& cell : cells)
+    if (cell.name == cell_name) return cell.index;
+  return -1;
+}
+
+Result<Design> make_design(const Plan& plan) {
+  uint64_t crossing = 1;
+  for (const Factor& factor : plan.factors) {
+    crossing *= factor.levels.size();
+    if (crossing > kMaxCrossing)
+      return bad_input("the full crossing has more than " + std::to_string(kMaxCrossing) + " cells", factor.spot);
+  }
+  std::optional<FractionDesign> fraction;
+  if (plan.fraction.halvings > 0) {
+    STAB_TRY(fraction, make_fraction(plan));
+  }
+
+  Design design;
+  std::vector<int> levels(plan.factors.size(), 0);
+  for (uint64_t n = 0; n < crossing; ++n) {
+    uint64_t rest = n;
+    for (size_t f = plan.factors.size(); f-- > 0;) {
+      levels[f] = static_cast<int>(rest % plan.factors[f].levels.size());
+      rest /= plan.factors[f].levels.size();
+    }
+    if (is_excluded(plan, levels) || is_nested_out(plan, levels) || !in_fraction(fraction, levels)) continue;
+    if (design.cells.size() == kMaxCells)
+      return bad_input("the plan has more than " + std::to_string(kMaxCells) + " cells");
+    design.cells.push_back(make_cell(plan, levels, static_cast<int>(design.cells.size())));
+  }
+  if (design.cells.empty()) return bad_input("exclude leaves no cell; nothing would run");
+
+  if (fraction) {
+    design.resolution = fraction->resolution;
+    for (uint32_t word : fraction->defining) design.defining_words.push_back(effect_name(plan, *fraction, word));
+    for (const std::vector<uint32_t>& set : fraction->aliases()) {
+      AliasSet names;
+      for (uint32_t word : set) names.push_back(effect_name(plan, *fraction, word));
+      design.aliases.push_back(std::move(names));
+    }
+  }
+  design.not_estimable = not_estimable(plan, design.cells);
+  return design;
+}
+
+}  // namespace stab::plan

@@ -1,0 +1,127 @@
+// A plan is read in two phases: toml_reader.cc makes a tree of nodes with places, then each table is read by
+// its parse_*.cc. Faults are collected over all tables, so that one run shows them all; only a syntax error
+// ends the parse at once. A plan comes out only when there is no error at all.
+#include "plan/parse.h"
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+#include "plan/design.h"
+#include "plan/parse_parts.h"
+#include "plan/toml_reader.h"
+
+namespace stab::plan {
+namespace {
+
+constexpr uintmax_t kMaxPlanBytes = 4u << 20;  // hand-written text; more is a mistake or an attack
+
+// Runs `parse` on a table that may be absent.
+template <typename Parse>
+void optional_table(Section& root, std::string_view key, Plan& plan, Parse parse) {
+  if (const TomlNode* node = root.table(key)) parse(*node, root.faults(), plan);
+}
+
+void warn_unused(const std::set<std::string>& used, Faults& faults, const Plan& plan) {
+  for (const Factor& factor : plan.factors) {
+    if (factor.kind != FactorKind::kTreatment || used.count(factor.name) > 0) continue;
+    faults.warning(factor.spot, "no command uses {" + factor.name + "}: its levels run the same thing",
+                   "fine for an A/A test; else write {" + factor.name + "} in build or run");
+  }
+}
+
+// Runs that share a layout seed tell run from layout only where the layout doesn't change on its own.
+void warn_runs_per_seed(Faults& faults, const Plan& plan) {
+  if (plan.experiment.runs_per_seed < 2) return;
+  for (const Factor& factor : plan.factors) {
+    if (factor.kind != FactorKind::kCode) continue;
+    for (const Level& level : factor.levels)
+      if (level.value == "shuffle" || level.value == "pad")
+        return faults.warning(factor.spot,
+                              "runs_per_seed > 1 with code = \"" + level.value +
+                                  "\": layouts follow the clock, so runs of one seed differ",
+                              "use code = \"once\" to separate layout from run");
+  }
+}
+
+void check_design(Faults& faults, const Plan& plan, const SourceSpot& factors_spot) {
+  const Result<Design> design = make_design(plan);
+  if (!design) {
+    const SourceSpot& spot = design.error().spot.known() ? design.error().spot : factors_spot;
+    faults.error(spot, design.error().message);
+    return;
+  }
+  for (const std::string& name : design->not_estimable)
+    faults.warning(plan.factors[static_cast<size_t>(plan.factor_index(name))].spot,
+                   "the cells that are left can't tell the effect of '" + name + "' from the others",
+                   "exclude less, or drop the factor");
+}
+
+}  // namespace
+
+Parsed parse_plan(std::string_view text, const std::string& path, const ParseOptions& options) {
+  Parsed out;
+  if (text.size() > kMaxPlanBytes) {
+    out.errors.push_back(diagnostic_at({}, {path, 0, 0}, "the plan is larger than 4 MiB"));
+    return out;
+  }
+  auto read = read_toml(text, path);
+  if (auto* syntax = std::get_if<Diagnostic>(&read)) {
+    out.errors.push_back(std::move(*syntax));
+    return out;
+  }
+  TomlNode& tree = std::get<TomlNode>(read);
+  tree.spot = {path, 1, 1};
+
+  Faults faults(text, options.max_errors);
+  Plan plan;
+  plan.text = text;
+  plan.path = path;
+  std::set<std::string> used;
+  Section root(tree, "the plan", faults);
+
+  optional_table(root, "factors", plan, parse_factors);
+  optional_table(root, "counters", plan, parse_counters);
+  optional_table(root, "stopping", plan, parse_stopping);
+  root.require("experiment", "add [experiment] with name, seed and replicates");
+  optional_table(root, "experiment", plan, parse_experiment);
+  optional_table(root, "exclusions", plan, parse_exclusions);
+  optional_table(root, "machine", plan, parse_machine);
+  root.require("program", "add [[program]] with name and run");
+  if (const TomlNode* programs = root.find("program")) {
+    parse_programs(*programs, options.files, faults, plan, used);
+    if (plan.programs.empty() && faults.error_count() == 0)
+      faults.error(programs->spot, "the plan has no program", "add [[program]] with name and run");
+  }
+  root.finish();
+
+  // Beyond this point a plan without errors is complete; what follows looks at it as a whole.
+  if (faults.error_count() == 0) {
+    SourceSpot factors_spot = tree.spot;
+    for (const TomlEntry& entry : tree.entries)
+      if (entry.key == "factors") factors_spot = entry.key_spot;
+    check_design(faults, plan, factors_spot);
+    warn_unused(used, faults, plan);
+    warn_runs_per_seed(faults, plan);
+  }
+  const bool good = faults.error_count() == 0;
+  out.errors = faults.take_errors();
+  out.warnings = faults.take_warnings();
+  if (good) out.plan = std::move(plan);
+  return out;
+}
+
+Result<Parsed> load_plan(const std::string& path) {
+  std::error_code code;
+  const uintmax_t bytes = std::filesystem::file_size(path, code);
+  if (code) return system_error("read plan '" + path + "'", code.value());
+  if (bytes > kMaxPlanBytes) return bad_input("plan '" + path + "' is larger than 4 MiB");
+  std::ifstream file(path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (!file.good() && !file.eof()) return system_error("read plan '" + path + "'", EIO);
+  const RealFiles files(std::filesystem::absolute(path).parent_path().string());
+  return parse_plan(text, path, {.max_errors = 20, .files = &files});
+}
+
+}  // namespace stab::plan

@@ -1,0 +1,289 @@
+// [experiment], [counters], [stopping] and [exclusions]: what is asked, how often, and what is left out.
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include "plan/parse_parts.h"
+#include "plan/units.h"
+
+namespace stab::plan {
+namespace {
+
+using Kind = TomlNode::Kind;
+
+constexpr int kMaxReplicates = 1'000'000;
+constexpr int kMaxRunsPerSeed = 1000;
+constexpr size_t kMaxEvents = 64;
+
+std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+
+// Times and cycles multiply, counts of rare events may be zero: log for the first, raw for the rest.
+Scale default_scale(std::string_view response) {
+  constexpr std::string_view kTimes[] = {"wall_time", "user_time", "system_time", "task-clock", "cpu-clock",
+                                         "cycles", "cpu-cycles", "ref-cycles", "instructions", "max_rss"};
+  return std::find(std::begin(kTimes), std::end(kTimes), response) != std::end(kTimes) ? Scale::kLog
+                                                                                       : Scale::kRaw;
+}
+
+bool parse_response(const TomlNode& node, Faults& faults, const Plan& plan, Response& out) {
+  SourceSpot spot = node.spot;
+  bool scaled = false;
+  if (node.kind == Kind::kString) {
+    out.name = node.text;
+  } else if (node.kind == Kind::kTable) {
+    Section section(node, "a response", faults);
+    const size_t before = faults.error_count();
+    if (const TomlNode* name = section.text("name", out.name)) spot = name->spot;
+    section.require("name", "write { name = \"wall_time\", scale = \"log\" }");
+    size_t scale = 0;
+    if (section.word("scale", {"log", "raw"}, scale)) {
+      out.scale = scale == 0 ? Scale::kLog : Scale::kRaw;
+      scaled = true;
+    }
+    section.finish();
+    if (faults.error_count() > before) return false;
+  } else {
+    wrong_type(faults, "response", node, Kind::kString);
+    return false;
+  }
+  std::vector<std::string_view> names(kBuiltinResponses.begin(), kBuiltinResponses.end());
+  names.insert(names.end(), plan.counters.events.begin(), plan.counters.events.end());
+  if (std::find(names.begin(), names.end(), out.name) == names.end()) {
+    const std::string_view near = nearest(out.name, names);
+    faults.error(spot, "response " + quoted(out.name) + " is measured by nothing",
+                 near.empty() ? "list it in counters.events, or use wall_time"
+                              : "did you mean " + quoted(near) + "?");
+    return false;
+  }
+  if (!scaled) out.scale = default_scale(out.name);
+  return true;
+}
+
+void parse_responses(Section& section, Plan& plan) {
+  std::vector<Response>& responses = plan.experiment.responses;
+  const TomlNode* node = section.find("response");
+  if (!node) {
+    responses = {{"wall_time", Scale::kLog}};
+    return;
+  }
+  const auto add = [&](const TomlNode& item) {
+    Response response;
+    if (!parse_response(item, section.faults(), plan, response)) return;
+    for (const Response& other : responses)
+      if (other.name == response.name) {
+        section.faults().error(item.spot, "response " + quoted(response.name) + " is named twice");
+        return;
+      }
+    responses.push_back(std::move(response));
+  };
+  if (node->kind != Kind::kArray) return add(*node);
+  if (node->items.empty()) section.faults().error(node->spot, "'response' is empty", "use \"wall_time\"");
+  for (const TomlNode& item : node->items) add(item);
+}
+
+void parse_seed(Section& section, Plan& plan) {
+  section.require("seed", "write seed = 1; the same seed gives the same schedule");
+  const TomlNode* node = section.find("seed");
+  if (!node) return;
+  if (node->kind != Kind::kInteger) return wrong_type(section.faults(), "seed", *node, Kind::kInteger);
+  if (node->integer < 0) {
+    section.faults().error(node->spot, "'seed' is negative", "any number from 0 to 2^63-1");
+    return;
+  }
+  plan.experiment.seed = static_cast<uint64_t>(node->integer);
+}
+
+// Fixed plans must say how many replicates; with looks or precision the rule does.
+void parse_replicates(Section& section, Plan& plan) {
+  const TomlNode* node = section.integer("replicates", 1, kMaxReplicates, plan.experiment.replicates);
+  const Stopping& stopping = plan.stopping;
+  int ruled = 0;
+  if (stopping.rule == StoppingRule::kLooks && !stopping.looks.empty()) ruled = stopping.looks.back();
+  if (stopping.rule == StoppingRule::kPrecision) ruled = stopping.max;
+  if (ruled == 0) {
+    if (stopping.rule == StoppingRule::kFixed)
+      section.require("replicates", "write replicates = 30; 30 layouts a cell are a good start");
+    return;
+  }
+  if (node && plan.experiment.replicates != ruled)
+    section.faults().error(node->spot,
+                           "'replicates' is " + std::to_string(plan.experiment.replicates) +
+                               ", but [stopping] ends at " + std::to_string(ruled),
+                           "leave replicates out");
+  plan.experiment.replicates = ruled;
+}
+
+Comparison comparison_of(std::string_view sign) {
+  if (sign == "<") return Comparison::kLess;
+  if (sign == "<=") return Comparison::kLessEqual;
+  if (sign == "==") return Comparison::kEqual;
+  if (sign == "!=") return Comparison::kNotEqual;
+  if (sign == ">=") return Comparison::kGreaterEqual;
+  return Comparison::kGreater;
+}
+
+std::string_view trim(std::string_view text) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  return text;
+}
+
+// "steal_ns > 1ms", "migrations >= 1"
+bool parse_rule(const std::string& text, const SourceSpot& spot, Faults& faults, ExclusionRule& rule) {
+  const char* example = "such as \"migrations > 0\"";
+  const size_t at = text.find_first_of("<>=!");
+  const size_t end = at == std::string::npos ? at : text.find_first_not_of("<>=!", at);
+  const std::string_view sign =
+      end == std::string::npos ? "" : std::string_view(text).substr(at, end - at);
+  const std::vector<std::string_view> signs = {"<", "<=", "==", "!=", ">=", ">"};
+  if (std::find(signs.begin(), signs.end(), sign) == signs.end()) {
+    faults.error(spot, "rule " + quoted(text) + " has no comparison", example);
+    return false;
+  }
+  rule.text = text;
+  rule.comparison = comparison_of(sign);
+  rule.key = trim(std::string_view(text).substr(0, at));
+  if (std::find(kLedgerKeys.begin(), kLedgerKeys.end(), rule.key) == kLedgerKeys.end()) {
+    unknown_word(faults, spot, "ledger entry", rule.key, {kLedgerKeys.begin(), kLedgerKeys.end()});
+    return false;
+  }
+  const std::string_view number = trim(std::string_view(text).substr(end));
+  const auto [stop, error] =
+      std::from_chars(number.data(), number.data() + number.size(), rule.value);
+  if (error == std::errc() && stop == number.data() + number.size() && std::isfinite(rule.value))
+    return true;
+  const Result<nanoseconds> duration = parse_duration(number);
+  const double unit_ns = rule.key.ends_with("_ns") ? 1 : rule.key.ends_with("_us") ? 1000 : 0;
+  if (duration && unit_ns > 0) {
+    rule.value = static_cast<double>(duration->count()) / unit_ns;
+    return true;
+  }
+  faults.error(faults.inside(spot, number), quoted(number) + " is no number",
+               unit_ns > 0 ? "write a number or a duration" : example);
+  return false;
+}
+
+}  // namespace
+
+bool check_name(Faults& faults, const SourceSpot& spot, std::string_view what, const std::string& name) {
+  const auto good = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+           c == '_' || c == '+' || c == '-';
+  };
+  if (!name.empty() && name.size() <= 100 && name[0] != '.' && std::all_of(name.begin(), name.end(), good))
+    return true;
+  faults.error(spot, std::string(what) + " " + quoted(name) + " can't name files",
+               "use 1 to 100 letters, digits and . _ + -, not starting with a dot");
+  return false;
+}
+
+void parse_counters(const TomlNode& table, Faults& faults, Plan& plan) {
+  Section section(table, "[counters]", faults);
+  Counters& counters = plan.counters;
+  if (const TomlNode* node = section.texts("events", counters.events, &counters.spots)) {
+    if (counters.events.size() > kMaxEvents)
+      faults.error(node->spot, std::to_string(counters.events.size()) + " events are too many",
+                   "at most " + std::to_string(kMaxEvents));
+    for (size_t i = 0; i < counters.events.size(); ++i) {
+      const auto end = counters.events.begin() + static_cast<std::ptrdiff_t>(i);
+      if (std::find(counters.events.begin(), end, counters.events[i]) != end)
+        faults.error(counters.spots[i], "event " + quoted(counters.events[i]) + " is listed twice");
+      if (std::find(kBuiltinResponses.begin(), kBuiltinResponses.end(), counters.events[i]) !=
+          kBuiltinResponses.end())
+        faults.error(counters.spots[i], quoted(counters.events[i]) + " is measured always, it is no event",
+                     "remove it here and name it as response");
+    }
+  }
+  size_t sharing = 0;
+  if (section.word("sharing", {"multiplex", "passes"}, sharing))
+    counters.sharing = sharing == 0 ? CounterSharing::kMultiplex : CounterSharing::kPasses;
+  section.integer("per_pass", 1, 64, counters.per_pass);
+  section.boolean("kernel", counters.kernel);
+  section.finish();
+}
+
+void parse_stopping(const TomlNode& table, Faults& faults, Plan& plan) {
+  Section section(table, "[stopping]", faults);
+  Stopping& stopping = plan.stopping;
+  size_t rule = 0, spending = 0;
+  section.require("rule", "write rule = \"fixed\", \"looks\" or \"precision\"");
+  section.word("rule", {"fixed", "looks", "precision"}, rule);
+  stopping.rule = static_cast<StoppingRule>(rule);
+  const TomlNode* looks = section.find("looks");
+  const TomlNode* spends = section.word("spending", {"obrien-fleming", "pocock"}, spending);
+  stopping.spending = static_cast<Spending>(spending);
+  const TomlNode* first = section.integer("first", 2, kMaxReplicates, stopping.first);
+  const TomlNode* max = section.integer("max", 2, kMaxReplicates, stopping.max);
+  const TomlNode* half_width = section.fraction("half_width", 1e-6, 1, stopping.half_width);
+  section.finish();
+
+  if (stopping.rule == StoppingRule::kLooks) {
+    section.require("looks", "write looks = [10, 20, 30]");
+    if (looks && looks->kind != Kind::kArray) wrong_type(faults, "looks", *looks, Kind::kArray);
+    if (looks && looks->kind == Kind::kArray && looks->items.empty())
+      faults.error(looks->spot, "'looks' is empty", "write looks = [10, 20, 30]");
+    if (looks && looks->kind == Kind::kArray) {
+      for (const TomlNode& item : looks->items) {
+        const int last = stopping.looks.empty() ? 1 : stopping.looks.back();
+        if (item.kind != Kind::kInteger) {
+          wrong_type(faults, "looks[]", item, Kind::kInteger);
+        } else if (item.integer <= last || item.integer > kMaxReplicates) {
+          faults.error(item.spot, "look at " + std::to_string(item.integer) + " replicates does not come after " +
+                                      std::to_string(last),
+                       "looks ascend and start at 2 or more");
+        } else {
+          stopping.looks.push_back(static_cast<int>(item.integer));
+        }
+      }
+    }
+  }
+  if (stopping.rule == StoppingRule::kPrecision) {
+    section.require("first", "write first = 20: replicates of the first stage");
+    section.require("max", "write max = 200: the run ends there at the latest");
+    section.require("half_width", "write half_width = \"0.5%\"");
+    if (first && max && stopping.first > stopping.max)
+      faults.error(first->spot, "'first' is larger than 'max'");
+  }
+  const auto misplaced = [&](const TomlNode* node, std::string_view key, StoppingRule owner, const char* word) {
+    if (node && stopping.rule != owner)
+      faults.error(node->spot, quoted(key) + " belongs to rule = \"" + word + "\"", "remove it or change the rule");
+  };
+  misplaced(looks, "looks", StoppingRule::kLooks, "looks");
+  misplaced(spends, "spending", StoppingRule::kLooks, "looks");
+  misplaced(first, "first", StoppingRule::kPrecision, "precision");
+  misplaced(max, "max", StoppingRule::kPrecision, "precision");
+  misplaced(half_width, "half_width", StoppingRule::kPrecision, "precision");
+}
+
+void parse_experiment(const TomlNode& table, Faults& faults, Plan& plan) {
+  Section section(table, "[experiment]", faults);
+  Experiment& experiment = plan.experiment;
+  section.require("name", "write name = \"lua-layout\"");
+  if (const TomlNode* name = section.text("name", experiment.name))
+    check_name(faults, name->spot, "experiment name", experiment.name);
+  parse_seed(section, plan);
+  parse_replicates(section, plan);
+  section.integer("runs_per_seed", 1, kMaxRunsPerSeed, experiment.runs_per_seed);
+  parse_responses(section, plan);
+  section.fraction("margin", 1e-6, 1, experiment.margin);
+  section.fraction("alpha", 1e-6, 0.5, experiment.alpha);
+  size_t order = 0;
+  if (section.word("order", {"blocks", "random"}, order)) experiment.order = static_cast<Order>(order);
+  section.boolean("preflight", experiment.preflight);
+  section.finish();
+}
+
+void parse_exclusions(const TomlNode& table, Faults& faults, Plan& plan) {
+  Section section(table, "[exclusions]", faults);
+  std::vector<std::string> texts;
+  std::vector<SourceSpot> spots;
+  section.texts("rules", texts, &spots);
+  section.finish();
+  for (size_t i = 0; i < texts.size(); ++i) {
+    ExclusionRule rule;
+    if (parse_rule(texts[i], spots[i], faults, rule)) plan.exclusions.push_back(std::move(rule));
+  }
+}
+
+}  // namespace stab::plan

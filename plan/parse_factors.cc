@@ -1,0 +1,357 @@
+// [factors]: layout factors take their levels from the words of runtime/stab_abi.h, everything else is a
+// treatment of the user's. `link`, `exclude`, `nested` and `fraction` are reserved: they shape the crossing.
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "plan/parse_parts.h"
+#include "plan/units.h"
+
+namespace stab::plan {
+namespace {
+
+using Kind = TomlNode::Kind;
+
+// One environment string may hold 128 KiB (MAX_ARG_STRLEN); the padding is one variable.
+constexpr uint64_t kMaxEnvSizeBytes = 120'000;
+constexpr size_t kMaxLevels = 1000;
+constexpr int kMaxLinkSeeds = 1000;
+
+std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+
+FactorKind kind_of(std::string_view name) {
+  if (name == "code") return FactorKind::kCode;
+  if (name == "stack") return FactorKind::kStack;
+  if (name == "heap") return FactorKind::kHeap;
+  if (name == "epoch") return FactorKind::kEpoch;
+  if (name == "env_size") return FactorKind::kEnvSize;
+  return FactorKind::kTreatment;
+}
+
+std::vector<std::string_view> words_of(FactorKind kind) {
+  if (kind == FactorKind::kCode) return {std::begin(abi::kCodeWords), std::end(abi::kCodeWords)};
+  if (kind == FactorKind::kStack) return {std::begin(abi::kStackWords), std::end(abi::kStackWords)};
+  return {std::begin(abi::kHeapWords), std::end(abi::kHeapWords)};
+}
+
+bool is_identifier(std::string_view name) {
+  const auto letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  };
+  return !name.empty() && name.size() <= 64 && letter(name[0]) &&
+         std::all_of(name.begin(), name.end(), [&](char c) {
+           return letter(c) || (c >= '0' && c <= '9') || c == '-';
+         });
+}
+
+bool is_printable(std::string_view text) {
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return static_cast<unsigned char>(c) >= 0x20 && c != 0x7f; });
+}
+
+std::string float_text(double number) {
+  std::string text = std::to_string(number);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.ends_with('.')) text += '0';
+  return text;
+}
+
+// A scalar as text, for treatments.
+bool scalar_text(const TomlNode& node, std::string& out) {
+  if (node.kind == Kind::kString) return out = node.text, true;
+  if (node.kind == Kind::kInteger) return out = std::to_string(node.integer), true;
+  if (node.kind == Kind::kFloat && std::isfinite(node.number)) return out = float_text(node.number), true;
+  if (node.kind == Kind::kBoolean) return out = node.boolean ? "true" : "false", true;
+  return false;
+}
+
+bool parse_treatment_level(const Factor& factor, const TomlNode& node, Faults& faults, Level& level) {
+  if (node.kind == Kind::kTable) {
+    Section section(node, "a level of " + quoted(factor.name), faults);
+    const size_t before = faults.error_count();
+    section.text("name", level.name);
+    const TomlNode* value = section.find("value");
+    section.require("name", "write { name = \"fast\", value = \"-O3\" }");
+    if (section.require("value", "write { name = \"fast\", value = \"-O3\" }") &&
+        !scalar_text(*value, level.value))
+      faults.error(value->spot, "the value of a level is " + std::string(kind_name(value->kind)) +
+                                    ", expected a string or a number");
+    section.finish();
+    if (faults.error_count() > before) return false;
+  } else {
+    if (!scalar_text(node, level.value)) {
+      faults.error(node.spot, "a level of " + quoted(factor.name) + " is " +
+                                  std::string(kind_name(node.kind)) + ", expected a string or a number");
+      return false;
+    }
+    level.name = level.value;
+  }
+  if (level.value.find('\0') != std::string::npos) {
+    faults.error(node.spot, "a level of " + quoted(factor.name) + " contains a zero byte", "remove it");
+    return false;
+  }
+  if (!is_printable(level.name)) {
+    faults.error(node.spot, "a level's name holds control characters",
+                 "write { name = \"...\", value = \"...\" }");
+    return false;
+  }
+  return true;
+}
+
+bool parse_epoch_level(const TomlNode& node, Faults& faults, Level& level) {
+  if (node.kind != Kind::kString) {
+    faults.error(node.spot, "an epoch is " + std::string(kind_name(node.kind)) + ", expected a duration",
+                 "such as \"500ms\"");
+    return false;
+  }
+  const Result<nanoseconds> epoch = parse_duration(node.text);
+  if (!epoch) {
+    faults.error(node.spot, "epoch: " + epoch.error().message, "such as \"500ms\"");
+    return false;
+  }
+  const auto ns = static_cast<uint64_t>(epoch->count());
+  if (ns < abi::kMinEpochNs || ns > abi::kMaxEpochNs) {
+    faults.error(node.spot, "epoch " + quoted(node.text) + " is out of range", "100us to 1h");
+    return false;
+  }
+  level = {node.text, std::to_string(ns)};
+  return true;
+}
+
+bool parse_env_size_level(const TomlNode& node, Faults& faults, Level& level) {
+  Result<uint64_t> bytes = bad_input("expected a size");
+  if (node.kind == Kind::kString) bytes = parse_bytes(node.text);
+  if (node.kind == Kind::kInteger && node.integer >= 0) bytes = static_cast<uint64_t>(node.integer);
+  if (!bytes) {
+    faults.error(node.spot, "env_size: " + bytes.error().message, "such as 4096 or \"4KiB\"");
+    return false;
+  }
+  if (*bytes > kMaxEnvSizeBytes) {
+    faults.error(node.spot, "env_size " + std::to_string(*bytes) + " is out of range",
+                 "at most " + std::to_string(kMaxEnvSizeBytes) + " bytes");
+    return false;
+  }
+  level = {node.kind == Kind::kString ? node.text : std::to_string(*bytes), std::to_string(*bytes)};
+  return true;
+}
+
+bool parse_layout_level(const Factor& factor, const TomlNode& node, Faults& faults, Level& level) {
+  const std::vector<std::string_view> words = words_of(factor.kind);
+  if (node.kind != Kind::kString) {
+    wrong_type(faults, factor.name + "[]", node, Kind::kString);
+    return false;
+  }
+  if (std::find(words.begin(), words.end(), node.text) == words.end()) {
+    unknown_word(faults, node.spot, factor.name + " level", node.text, words);
+    return false;
+  }
+  level = {node.text, node.text};
+  return true;
+}
+
+bool parse_level(const Factor& factor, const TomlNode& node, Faults& faults, Level& level) {
+  switch (factor.kind) {
+    case FactorKind::kEpoch: return parse_epoch_level(node, faults, level);
+    case FactorKind::kEnvSize: return parse_env_size_level(node, faults, level);
+    case FactorKind::kTreatment: return parse_treatment_level(factor, node, faults, level);
+    default: return parse_layout_level(factor, node, faults, level);
+  }
+}
+
+void parse_factor(const TomlEntry& entry, Faults& faults, Plan& plan) {
+  Factor factor;
+  factor.name = entry.key;
+  factor.kind = kind_of(entry.key);
+  factor.spot = entry.key_spot;
+  if (!is_identifier(entry.key)) {
+    faults.error(entry.key_spot, "factor name " + quoted(entry.key) + " can't be a placeholder",
+                 "use letters, digits, _ and -, starting with a letter");
+    return;
+  }
+  if (entry.value.kind != Kind::kArray) {
+    wrong_type(faults, entry.key, entry.value, Kind::kArray);
+    return;
+  }
+  if (entry.value.items.empty()) {
+    faults.error(entry.value.spot, "factor " + quoted(entry.key) + " has no levels",
+                 "write at least one, such as " + entry.key + " = [\"a\", \"b\"]");
+    return;
+  }
+  if (entry.value.items.size() > kMaxLevels) {
+    faults.error(entry.value.spot, "factor " + quoted(entry.key) + " has more than " +
+                                       std::to_string(kMaxLevels) + " levels");
+    return;
+  }
+  for (const TomlNode& item : entry.value.items) {
+    Level level;
+    if (!parse_level(factor, item, faults, level)) continue;
+    const auto same = [&](const Level& other) { return other.name == level.name; };
+    if (std::any_of(factor.levels.begin(), factor.levels.end(), same)) {
+      faults.error(item.spot, "factor " + quoted(factor.name) + " has level " + quoted(level.name) + " twice",
+                   "remove one, or give it a name: { name = \"again\", value = \"" + level.value + "\" }");
+      continue;
+    }
+    factor.levels.push_back(std::move(level));
+  }
+  if (!factor.levels.empty()) plan.factors.push_back(std::move(factor));
+}
+
+void parse_link(Section& factors, Plan& plan) {
+  const TomlNode* node = factors.table("link");
+  if (!node) return;
+  Section section(*node, "link", factors.faults());
+  section.require("seeds", "write link = { seeds = 10 }");
+  section.integer("seeds", 1, kMaxLinkSeeds, plan.link.seeds);
+  section.finish();
+}
+
+// A factor's name and some of its levels, as exclude and nested write them.
+bool parse_levels_of(const TomlEntry& entry, Faults& faults, const Plan& plan,
+                     std::vector<std::string>& out) {
+  const int index = plan.factor_index(entry.key);
+  if (index < 0) {
+    std::vector<std::string_view> names;
+    for (const Factor& factor : plan.factors) names.push_back(factor.name);
+    const std::string_view near = nearest(entry.key, names);
+    faults.error(entry.key_spot, quoted(entry.key) + " is no factor of this plan",
+                 near.empty() ? "" : "did you mean " + quoted(near) + "?");
+    return false;
+  }
+  const Factor& factor = plan.factors[static_cast<size_t>(index)];
+  std::vector<std::string_view> names;
+  for (const Level& level : factor.levels) names.push_back(level.name);
+  const auto add = [&](const TomlNode& node) {
+    std::string name;
+    if (!scalar_text(node, name)) {
+      wrong_type(faults, entry.key, node, Kind::kString);
+      return false;
+    }
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      unknown_word(faults, node.spot, entry.key + " level", name, names);
+      return false;
+    }
+    out.push_back(std::move(name));
+    return true;
+  };
+  if (entry.value.kind != Kind::kArray) return add(entry.value);
+  if (entry.value.items.empty()) {
+    faults.error(entry.value.spot, quoted(entry.key) + " lists no levels");
+    return false;
+  }
+  bool good = true;
+  for (const TomlNode& item : entry.value.items) good = add(item) && good;
+  return good;
+}
+
+// The tables of an array of tables; notes a fault for anything else.
+std::vector<const TomlNode*> tables_of(Section& factors, std::string_view key) {
+  std::vector<const TomlNode*> out;
+  const TomlNode* node = factors.find(key);
+  if (!node) return out;
+  if (node->kind != Kind::kArray) {
+    wrong_type(factors.faults(), key, *node, Kind::kArray);
+    return out;
+  }
+  for (const TomlNode& item : node->items) {
+    if (item.kind != Kind::kTable) {
+      wrong_type(factors.faults(), std::string(key) + "[]", item, Kind::kTable);
+      continue;
+    }
+    out.push_back(&item);
+  }
+  return out;
+}
+
+void parse_exclude(Section& factors, Plan& plan) {
+  for (const TomlNode* item : tables_of(factors, "exclude")) {
+    Exclude exclude;
+    bool good = true;
+    for (const TomlEntry& entry : item->entries)
+      good = parse_levels_of(entry, factors.faults(), plan, exclude.when[entry.key]) && good;
+    if (item->entries.empty()) {
+      factors.faults().error(item->spot, "an empty exclude would leave out every cell",
+                             "name factors and levels: { code = \"off\", epoch = \"10ms\" }");
+      good = false;
+    }
+    if (good) plan.exclude.push_back(std::move(exclude));
+  }
+}
+
+void parse_nested(Section& factors, Plan& plan) {
+  for (const TomlNode* item : tables_of(factors, "nested")) {
+    Faults& faults = factors.faults();
+    Section section(*item, "nested", faults);
+    const char* example = "write { factor = \"epoch\", within = { code = [\"shuffle\"] } }";
+    Nested nested;
+    const TomlNode* inner = section.text("factor", nested.inner);
+    section.require("factor", example);
+    const TomlNode* within = section.table("within");
+    section.require("within", example);
+    section.finish();
+    if (!inner || !within) continue;
+    if (plan.factor_index(nested.inner) < 0) {
+      faults.error(inner->spot, quoted(nested.inner) + " is no factor of this plan");
+      continue;
+    }
+    if (within->entries.size() != 1) {
+      faults.error(within->spot, "'within' names " + std::to_string(within->entries.size()) +
+                                     " factors, expected one",
+                   example);
+      continue;
+    }
+    const TomlEntry& outer = within->entries[0];
+    nested.outer = outer.key;
+    if (!parse_levels_of(outer, faults, plan, nested.outer_levels)) continue;
+    if (nested.outer == nested.inner) {
+      faults.error(outer.key_spot, "factor " + quoted(nested.inner) + " can't be nested in itself");
+      continue;
+    }
+    plan.nested.push_back(std::move(nested));
+  }
+}
+
+void parse_fraction_of(const TomlNode& node, const std::string& text, Faults& faults, Plan& plan) {
+  for (int halvings = 1; halvings <= 10; ++halvings)
+    if (text == "1/" + std::to_string(1 << halvings)) plan.fraction.halvings = halvings;
+  if (plan.fraction.halvings == 0)
+    faults.error(node.spot, "fraction " + quoted(text) + " is no power of one half",
+                 "write \"1/2\", \"1/4\", \"1/8\" ...");
+}
+
+void parse_fraction_key(Section& factors, Plan& plan) {
+  const TomlNode* node = factors.find("fraction");
+  if (!node) return;
+  Faults& faults = factors.faults();
+  plan.fraction.spot = node->spot;
+  if (node->kind == Kind::kString) {
+    parse_fraction_of(*node, node->text, faults, plan);
+    return;
+  }
+  if (node->kind != Kind::kTable) {
+    wrong_type(faults, "fraction", *node, Kind::kString);
+    return;
+  }
+  Section section(*node, "fraction", faults);
+  std::string of;
+  if (const TomlNode* of_node = section.text("of", of)) parse_fraction_of(*of_node, of, faults, plan);
+  section.require("of", "write fraction = { of = \"1/2\", generators = [\"heap = code:stack\"] }");
+  section.texts("generators", plan.fraction.generators);
+  section.finish();
+}
+
+}  // namespace
+
+void parse_factors(const TomlNode& table, Faults& faults, Plan& plan) {
+  Section section(table, "[factors]", faults);
+  for (const TomlEntry& entry : table.entries) {
+    if (entry.key == "link" || entry.key == "exclude" || entry.key == "nested" || entry.key == "fraction")
+      continue;
+    parse_factor(entry, faults, plan);
+  }
+  parse_link(section, plan);
+  parse_exclude(section, plan);
+  parse_nested(section, plan);
+  parse_fraction_key(section, plan);
+}
+
+}  // namespace stab::plan

@@ -1,0 +1,30 @@
+// The parts parse_plan is made of, one a TOML table, in the order they must run: programs know the factors,
+// responses know the counters.
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "plan/parse.h"
+#include "plan/plan.h"
+#include "plan/section.h"
+#include "plan/toml_reader.h"
+
+namespace stab::plan {
+
+void parse_factors(const TomlNode& table, Faults& faults, Plan& plan);
+void parse_counters(const TomlNode& table, Faults& faults, Plan& plan);
+void parse_stopping(const TomlNode& table, Faults& faults, Plan& plan);
+// After counters and stopping.
+void parse_experiment(const TomlNode& table, Faults& faults, Plan& plan);
+void parse_exclusions(const TomlNode& table, Faults& faults, Plan& plan);
+void parse_machine(const TomlNode& table, Faults& faults, Plan& plan);
+// After factors. `used` collects the factors that placeholders name.
+void parse_programs(const TomlNode& array, const FileLookup* files, Faults& faults, Plan& plan,
+                    std::set<std::string>& used);
+
+// Names of experiments, programs and workloads become parts of paths: letters, digits and . _ + - only, not
+// starting with a dot, at most 100. Notes a fault otherwise.
+bool check_name(Faults& faults, const SourceSpot& spot, std::string_view what, const std::string& name);
+
+}  // namespace stab::plan

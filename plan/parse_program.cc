@@ -1,0 +1,378 @@
+// [[program]] and its [[program.workload]]s: how to build, run and check what is measured.
+//
+// Keys of a workload that a program sets too (stdin, cwd, env, warmup, timeout, expect) are the program's
+// defaults for its workloads. A program without workloads is its own only one.
+#include <algorithm>
+#include <iterator>
+#include <regex>
+
+#include "plan/parse_parts.h"
+#include "plan/placeholder.h"
+#include "plan/units.h"
+
+namespace stab::plan {
+namespace {
+
+using Kind = TomlNode::Kind;
+
+// std::regex recurses over its pattern and its subject.
+constexpr size_t kMaxRegexBytes = 500;
+
+std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+
+// What reading a program needs to know and to note.
+struct Context {
+  Faults& faults;
+  const Plan& plan;
+  const FileLookup* files;
+  std::set<std::string>& used;
+};
+
+// Where a placeholder makes cells differ in the size of argv or environment, layout differs with it.
+enum class Seen { kByTheProgram, kByOthers };
+
+void check_placeholders(const std::string& text, const SourceSpot& spot, Seen seen, Context& context) {
+  const Result<std::vector<Piece>> pieces = split_placeholders(text);
+  if (!pieces) {
+    context.faults.error(spot, quoted(text) + ": " + pieces.error().message);
+    return;
+  }
+  for (const Piece& piece : *pieces) {
+    if (!piece.is_placeholder) continue;
+    const SourceSpot at = context.faults.inside(spot, "{" + piece.text + "}");
+    if (piece.text == "link") {
+      context.used.insert(piece.text);
+      if (context.plan.link.seeds == 0)
+        context.faults.error(at, "{link} without link seeds", "add link = { seeds = 10 } to [factors]");
+      continue;
+    }
+    const int index = context.plan.factor_index(piece.text);
+    if (index < 0) {
+      std::vector<std::string_view> names;
+      for (const Factor& factor : context.plan.factors) names.push_back(factor.name);
+      const std::string_view near = nearest(piece.text, names);
+      context.faults.error(at, "placeholder {" + piece.text + "} names no factor",
+                           near.empty() ? "add it to [factors], or write {{ and }} for braces"
+                                        : "did you mean {" + std::string(near) + "}?");
+      continue;
+    }
+    context.used.insert(piece.text);
+    if (seen == Seen::kByOthers) continue;
+    const std::vector<Level>& levels = context.plan.factors[static_cast<size_t>(index)].levels;
+    const auto longer = [&](const Level& level) {
+      return level.value.size() != levels[0].value.size();
+    };
+    if (std::any_of(levels.begin(), levels.end(), longer))
+      context.faults.warning(at, "levels of '" + piece.text + "' differ in length, so they move the stack too",
+                             "pad them to one length, or randomize the stack");
+  }
+}
+
+bool has_placeholder(const std::string& text) { return text.find('{') != std::string::npos; }
+
+// A string is split into words, or goes to /bin/sh where the plan says shell = true; an array is words.
+const TomlNode* parse_command(Section& section, std::string_view key, bool shell, Seen seen, Context& context,
+                              Command& out) {
+  const TomlNode* node = section.find(key);
+  if (!node) return nullptr;
+  Faults& faults = context.faults;
+  Command command;
+  if (node->kind == Kind::kArray) {
+    if (!section.texts(key, command.argv)) return nullptr;
+  } else if (node->kind == Kind::kString) {
+    if (node->text.find('\0') != std::string::npos) {
+      faults.error(node->spot, quoted(key) + " contains a zero byte", "remove it");
+      return nullptr;
+    }
+    if (shell) {
+      command.argv = {"/bin/sh", "-c", node->text};
+    } else {
+      Result<std::vector<std::string>> words = split_words(node->text);
+      if (!words) {
+        faults.error(node->spot, quoted(key) + ": " + words.error().message);
+        return nullptr;
+      }
+      command.argv = *std::move(words);
+    }
+  } else {
+    wrong_type(faults, key, *node, Kind::kString);
+    return nullptr;
+  }
+  if (command.argv.empty() || command.argv[0].empty()) {
+    faults.error(node->spot, quoted(key) + " is empty", "remove the key, or write a command");
+    return nullptr;
+  }
+  for (const std::string& word : command.argv) check_placeholders(word, node->spot, seen, context);
+  out = std::move(command);
+  return node;
+}
+
+bool is_sha256(const std::string& text) {
+  return text.size() == 64 && std::all_of(text.begin(), text.end(), [](char c) {
+           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+         });
+}
+
+void parse_hash(Section& section, std::string_view key, std::optional<std::string>& out) {
+  std::string text;
+  const TomlNode* node = section.text(key, text);
+  if (!node) return;
+  if (!is_sha256(text)) {
+    section.faults().error(node->spot, quoted(key) + " is no SHA-256", "64 lower-case hex digits, as sha256sum prints");
+    return;
+  }
+  out = text;
+}
+
+void parse_stdout_regex(Section& section, Expect& expect) {
+  std::string text;
+  const TomlNode* node = section.text("stdout_regex", text);
+  if (!node) return;
+  if (text.size() > kMaxRegexBytes) {
+    section.faults().error(node->spot, "'stdout_regex' is longer than " + std::to_string(kMaxRegexBytes) + " bytes",
+                           "use stdout_sha256");
+    return;
+  }
+  try {
+    std::regex compiled(text, std::regex::ECMAScript);
+  } catch (const std::regex_error&) {
+    section.faults().error(node->spot, "'stdout_regex' is no regular expression", "ECMAScript syntax");
+    return;
+  }
+  expect.stdout_regex = text;
+}
+
+void parse_expect(const TomlNode& table, Faults& faults, Expect& expect) {
+  Section section(table, "expect", faults);
+  expect = {};
+  section.integer("exit", 0, 255, expect.exit);
+  parse_hash(section, "stdout_sha256", expect.stdout_sha256);
+  parse_hash(section, "stderr_sha256", expect.stderr_sha256);
+  parse_stdout_regex(section, expect);
+  section.boolean("same_stdout", expect.same_stdout);
+  if (const TomlNode* files = section.table("files")) {
+    for (const TomlEntry& entry : files->entries) {
+      if (entry.value.kind != Kind::kString || !is_sha256(entry.value.text)) {
+        faults.error(entry.value.spot, "file " + quoted(entry.key) + " has no SHA-256",
+                     "64 lower-case hex digits, as sha256sum prints");
+        continue;
+      }
+      if (entry.key.empty() || entry.key[0] == '/' || entry.key.find("..") != std::string::npos) {
+        faults.error(entry.key_spot, "file " + quoted(entry.key) + " is not inside the trial's directory");
+        continue;
+      }
+      expect.files.push_back({entry.key, entry.value.text});
+    }
+  }
+  section.finish();
+}
+
+void parse_env(const TomlNode& table, Context& context, std::map<std::string, std::string>& env) {
+  for (const TomlEntry& entry : table.entries) {
+    const std::string& name = entry.key;
+    if (name.empty() || name.find_first_of(std::string_view("=\0", 2)) != std::string::npos) {
+      context.faults.error(entry.key_spot, quoted(name) + " can't be the name of a variable");
+      continue;
+    }
+    if (name.starts_with("STAB")) {
+      context.faults.error(entry.key_spot, quoted(name) + " is set by the engine", "use [factors]");
+      continue;
+    }
+    if (entry.value.kind != Kind::kString || entry.value.text.find('\0') != std::string::npos) {
+      wrong_type(context.faults, name, entry.value, Kind::kString);
+      continue;
+    }
+    check_placeholders(entry.value.text, entry.value.spot, Seen::kByTheProgram, context);
+    env[name] = entry.value.text;
+  }
+}
+
+void parse_inputs(Section& section, Context& context, std::vector<std::string>& inputs) {
+  std::vector<SourceSpot> spots;
+  if (!section.texts("inputs", inputs, &spots)) return;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    check_placeholders(inputs[i], spots[i], Seen::kByOthers, context);
+    if (context.files && !has_placeholder(inputs[i]) && !context.files->file_exists(inputs[i]))
+      context.faults.error(spots[i], "input " + quoted(inputs[i]) + " does not exist",
+                           "paths are relative to the plan's directory");
+  }
+}
+
+// The keys that program and workload share.
+void parse_shared(Section& section, Context& context, Workload& out) {
+  if (const TomlNode* node = section.text("stdin", out.stdin_path)) {
+    check_placeholders(out.stdin_path, node->spot, Seen::kByOthers, context);
+    if (context.files && !has_placeholder(out.stdin_path) && !context.files->file_exists(out.stdin_path))
+      context.faults.error(node->spot, "stdin " + quoted(out.stdin_path) + " does not exist",
+                           "paths are relative to the plan's directory");
+  }
+  if (const TomlNode* node = section.text("cwd", out.cwd)) {
+    check_placeholders(out.cwd, node->spot, Seen::kByOthers, context);
+    if (out.cwd.starts_with('/') || out.cwd.find("..") != std::string::npos)
+      context.faults.error(node->spot, "cwd " + quoted(out.cwd) + " is not inside the trial's directory");
+  }
+  if (const TomlNode* env = section.table("env")) parse_env(*env, context, out.env);
+  section.integer("warmup", 0, 1000, out.warmup);
+  if (const TomlNode* node = section.duration("timeout", out.timeout); node && out.timeout.count() <= 0)
+    context.faults.error(node->spot, "a timeout of 0 ends every trial at once");
+  if (const TomlNode* expect = section.table("expect")) parse_expect(*expect, context.faults, out.expect);
+}
+
+// A command that nothing builds must exist now.
+void check_command_exists(const Command& run, const SourceSpot& spot, const Program& program, Context& context) {
+  const std::string& name = run.argv[0];
+  if (!context.files || !program.build.empty() || has_placeholder(name)) return;
+  if (context.files->command_exists(name)) return;
+  const std::string& dir = program.source.dir;
+  if (!program.source.git.empty() || has_placeholder(dir)) return;
+  if (!dir.empty() && name[0] != '/' && context.files->command_exists(dir + "/" + name)) return;
+  context.faults.error(spot, "program " + quoted(name) + " does not exist",
+                       name.find('/') == std::string::npos ? "it is not in PATH"
+                                                           : "add build = \"...\", or check the path, which is "
+                                                             "relative to the plan's directory");
+}
+
+void parse_source(Section& section, Context& context, Source& source) {
+  const TomlNode* node = section.find("source");
+  if (!node) return;
+  SourceSpot dir_spot = node->spot;
+  if (node->kind == Kind::kString) {
+    source.dir = node->text;
+  } else if (node->kind == Kind::kTable) {
+    Section inner(*node, "source", context.faults);
+    if (const TomlNode* dir = inner.text("dir", source.dir)) dir_spot = dir->spot;
+    if (const TomlNode* git = inner.text("git", source.git))
+      check_placeholders(source.git, git->spot, Seen::kByOthers, context);
+    const TomlNode* revision = inner.text("revision", source.revision);
+    if (revision) check_placeholders(source.revision, revision->spot, Seen::kByOthers, context);
+    std::vector<SourceSpot> spots;
+    inner.texts("patches", source.patches, &spots);
+    inner.finish();
+    for (size_t i = 0; i < source.patches.size(); ++i)
+      check_placeholders(source.patches[i], spots[i], Seen::kByOthers, context);
+    if (source.dir.empty() == source.git.empty())
+      context.faults.error(node->spot, "source needs either 'dir' or 'git'",
+                           "write source = { git = \"...\", revision = \"v1.0\" }");
+    if (!source.git.empty() && !revision)
+      context.faults.error(node->spot, "a git source needs its revision", "add revision = \"v1.0\"");
+    if (source.git.empty() && revision)
+      context.faults.error(revision->spot, "'revision' belongs to a git source");
+  } else {
+    wrong_type(context.faults, "source", *node, Kind::kString);
+    return;
+  }
+  if (source.dir.empty()) return;
+  check_placeholders(source.dir, dir_spot, Seen::kByOthers, context);
+  if (context.files && !has_placeholder(source.dir) && !context.files->directory_exists(source.dir))
+    context.faults.error(dir_spot, "source directory " + quoted(source.dir) + " does not exist",
+                         "paths are relative to the plan's directory");
+}
+
+void parse_workload(const TomlNode& table, const Program& program, const Workload& defaults, bool shell,
+                    Context& context, std::vector<Workload>& out) {
+  Faults& faults = context.faults;
+  Section section(table, "[[program.workload]]", faults);
+  Workload workload = defaults;
+  workload.inputs.clear();
+  workload.spot = table.spot;
+  section.require("name", "write name = \"fib\"");
+  if (const TomlNode* name = section.text("name", workload.name);
+      name && check_name(faults, name->spot, "workload name", workload.name)) {
+    for (const Workload& other : out)
+      if (other.name == workload.name)
+        faults.error(name->spot, "workload " + quoted(workload.name) + " is defined twice");
+  }
+  const TomlNode* run = parse_command(section, "run", shell, Seen::kByTheProgram, context, workload.run);
+  std::vector<std::string> args;
+  std::vector<SourceSpot> spots;
+  const TomlNode* more = section.texts("args", args, &spots);
+  if (run && more) faults.error(more->spot, "a workload has 'run' or 'args', not both");
+  if (more && shell && !run && !defaults.run.empty())
+    faults.error(more->spot, "'args' can't be added to a shell command", "give the workload its own run");
+  for (size_t i = 0; i < args.size(); ++i) check_placeholders(args[i], spots[i], Seen::kByTheProgram, context);
+  if (!run) workload.run.argv.insert(workload.run.argv.end(), args.begin(), args.end());
+  if (!run && defaults.run.empty() && !section.find("run"))
+    faults.error(table.spot, "workload has no command", "add run = [\"./prog\", \"input\"]");
+  parse_inputs(section, context, workload.inputs);
+  parse_shared(section, context, workload);
+  section.finish();
+  if (run) check_command_exists(workload.run, run->spot, program, context);
+  out.push_back(std::move(workload));
+}
+
+void parse_program(const TomlNode& table, Context& context, Plan& plan) {
+  Faults& faults = context.faults;
+  Section section(table, "[[program]]", faults);
+  Program program;
+  program.spot = table.spot;
+  section.require("name", "write name = \"lua\"");
+  if (const TomlNode* name = section.text("name", program.name);
+      name && check_name(faults, name->spot, "program name", program.name)) {
+    for (const Program& other : plan.programs)
+      if (other.name == program.name)
+        faults.error(name->spot, "program " + quoted(program.name) + " is defined twice",
+                     "programs that share a build are workloads: [[program.workload]]");
+  }
+  bool shell = false;
+  section.boolean("shell", shell);
+  parse_source(section, context, program.source);
+  const TomlNode* build = parse_command(section, "build", shell, Seen::kByOthers, context, program.build);
+  section.duration("build_timeout", program.build_timeout);
+  parse_inputs(section, context, program.inputs);
+  parse_command(section, "prepare", shell, Seen::kByOthers, context, program.prepare);
+  parse_command(section, "cleanup", shell, Seen::kByOthers, context, program.cleanup);
+  section.bytes("stack_limit", program.stack_limit_bytes);
+  section.bytes("output_limit", program.output_limit_bytes);
+
+  Workload defaults;
+  defaults.name = program.name;
+  defaults.spot = table.spot;
+  const TomlNode* run = parse_command(section, "run", shell, Seen::kByTheProgram, context, defaults.run);
+  parse_shared(section, context, defaults);
+  const TomlNode* workloads = section.find("workload");
+  if (!run && !workloads && !section.find("run"))
+    faults.error(table.spot, "[[program]] has no 'run'", "write run = [\"./prog\", \"input\"]");
+  section.finish();
+  if (run) check_command_exists(defaults.run, run->spot, program, context);
+  if (plan.link.seeds > 0 && !build && !section.find("build"))
+    faults.error(table.spot, "link seeds need a build of " + quoted(program.name),
+                 "add build = \"...\"; it gets STAB_LINK_SEED");
+
+  if (!workloads) {
+    program.workloads.push_back(std::move(defaults));
+  } else if (workloads->kind != Kind::kArray || workloads->items.empty()) {
+    faults.error(workloads->spot, "'workload' is " + std::string(kind_name(workloads->kind)) +
+                                      ", expected tables",
+                 "write [[program.workload]]");
+  } else {
+    for (const TomlNode& item : workloads->items) {
+      if (item.kind != Kind::kTable) {
+        wrong_type(faults, "workload[]", item, Kind::kTable);
+        continue;
+      }
+      parse_workload(item, program, defaults, shell, context, program.workloads);
+    }
+  }
+  plan.programs.push_back(std::move(program));
+}
+
+}  // namespace
+
+void parse_programs(const TomlNode& array, const FileLookup* files, Faults& faults, Plan& plan,
+                    std::set<std::string>& used) {
+  if (array.kind != Kind::kArray) {
+    faults.error(array.spot, "'program' is " + std::string(kind_name(array.kind)) + ", expected tables",
+                 "write [[program]]");
+    return;
+  }
+  Context context{faults, plan, files, used};
+  for (const TomlNode& item : array.items) {
+    if (item.kind != Kind::kTable) {
+      wrong_type(faults, "program[]", item, Kind::kTable);
+      continue;
+    }
+    parse_program(item, context, plan);
+  }
+}
+
+}  // namespace stab::plan

@@ -1,0 +1,38 @@
+// What can be asked of a parsed plan. Parsing is in parse.cc and the parse_*.cc files it calls.
+#include "plan/plan.h"
+
+namespace stab::plan {
+
+int Plan::factor_index(std::string_view name) const {
+  for (size_t i = 0; i < factors.size(); ++i)
+    if (factors[i].name == name) return static_cast<int>(i);
+  return -1;
+}
+
+std::vector<Subject> subjects(const Plan& plan) {
+  std::vector<Subject> out;
+  for (size_t p = 0; p < plan.programs.size(); ++p) {
+    const Program& program = plan.programs[p];
+    for (size_t w = 0; w < program.workloads.size(); ++w) {
+      const std::string& workload = program.workloads[w].name;
+      const bool alone = program.workloads.size() == 1 && workload == program.name;
+      out.push_back({static_cast<int>(p), static_cast<int>(w),
+                     alone ? program.name : program.name + "/" + workload});
+    }
+  }
+  return out;
+}
+
+bool excludes(const ExclusionRule& rule, double ledger_value) {
+  switch (rule.comparison) {
+    case Comparison::kLess: return ledger_value < rule.value;
+    case Comparison::kLessEqual: return ledger_value <= rule.value;
+    case Comparison::kEqual: return ledger_value == rule.value;
+    case Comparison::kNotEqual: return ledger_value != rule.value;
+    case Comparison::kGreaterEqual: return ledger_value >= rule.value;
+    case Comparison::kGreater: return ledger_value > rule.value;
+  }
+  return false;
+}
+
+}  // namespace stab::plan

@@ -1,0 +1,62 @@
+#include "plan/check.h"
+
+#include <gmock/gmock.h>
+
+#include "plan_fixture.h"
+
+namespace stab::plan {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+
+TEST(Check, CountsWhatWouldRun) {
+  const Plan plan = parsed(
+      "[experiment]\nname=\"t\"\nseed=1\nreplicates=30\n[factors]\ncode=[\"off\",\"shuffle\"]\nlink={seeds=10}\n"
+      "[[program]]\nname=\"p\"\nbuild=\"b\"\nrun=[\"./p\"]\ntimeout=\"2s\"\nwarmup=1\n");
+  const Result<CheckReport> report = check_plan(plan, 500ms);
+  ASSERT_TRUE(report.ok());
+  EXPECT_EQ(report->trials, 60u);
+  EXPECT_EQ(report->preflight_trials, 2u);
+  EXPECT_EQ(report->warmup_trials, 1u);
+  EXPECT_EQ(report->builds, 11u);
+  EXPECT_EQ(*report->estimated, 31500ms);
+  EXPECT_EQ(report->at_most, 126s);
+  EXPECT_EQ(render(*report, plan),
+            "experiment t, seed 1\n"
+            "responses: wall_time (log); margin 1%, alpha 5%\n"
+            "stops: after all replicates\n"
+            "\n"
+            "1 workload: p\n"
+            "2 cells:\n"
+            "  cell  code     link\n"
+            "  1     off      1..10\n"
+            "  2     shuffle  -\n"
+            "aliases: none, full crossing\n"
+            "\n"
+            "11 builds, 60 trials = 30 blocks x 1 workload x 2 cells\n"
+            "besides: 2 preflight trials, 1 warm-up trial\n"
+            "estimated 32 s, at most 2 min by the timeouts, without builds\n");
+}
+
+TEST(Check, ShowsAliasesOfAFraction) {
+  const Plan plan = parsed(small_plan("[factors]\na=[1,2]\nb=[1,2]\nc=[1,2]\nfraction=\"1/2\""));
+  const std::string text = render(*check_plan(plan), plan);
+  EXPECT_THAT(text, HasSubstr("fraction: resolution 3, I = a:b:c\naliases:\n  a = b:c\n  b = a:c\n  c = a:b\n"));
+}
+
+TEST(Check, CutsAnEndlessMatrix) {
+  const Plan plan = parsed(small_plan("[factors]\na=[1,2,3,4]\nb=[1,2,3,4]"));
+  EXPECT_THAT(render(*check_plan(plan), plan, 10), HasSubstr("  ... and 6 more cells\n"));
+}
+
+TEST(Check, DurationsReadAsPeopleSayThem) {
+  EXPECT_EQ(duration_text(120ms), "120 ms");
+  EXPECT_EQ(duration_text(35s), "35 s");
+  EXPECT_EQ(duration_text(20min), "20 min");
+  EXPECT_EQ(duration_text(200min), "3 h 20 min");
+  EXPECT_EQ(duration_text(73h), "3 d 1 h");
+}
+
+}  // namespace
+}  // namespace stab::plan

@@ -1,0 +1,292 @@
+#include "plan/parse.h"
+
+#include <gmock/gmock.h>
+
+#include "plan_fixture.h"
+
+namespace stab::plan {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+constexpr char kFull[] = R"([experiment]
+name = "lua-layout"
+seed = 42
+replicates = 30
+runs_per_seed = 2
+response = ["wall_time", { name = "page-faults", scale = "log" }, "task-clock"]
+margin = "2%"
+alpha = 0.01
+order = "random"
+preflight = false
+
+[factors]
+code  = ["off", "copy", "once"]
+stack = ["zero", "on"]
+heap  = ["base", "page"]
+epoch = ["1ms", "500ms"]
+env_size = [0, "4KiB"]
+opt   = ["-O2", { name = "fast", value = "-O3 -march=native" }]
+n     = [1, 2.5, true]
+link  = { seeds = 10 }
+exclude = [{ code = "off", epoch = ["500ms"] }]
+nested = [{ factor = "env_size", within = { code = "once" } }]
+
+[machine]
+cpus = "core:1"
+housekeeping = "0"
+knobs = { aslr = false, thp = "never", governor = "performance" }
+gates = { load = 0.5, temperature = 80, window = "22:00-06:00", deadline = "12h" }
+require = ["affinity", "counters"]
+
+[counters]
+events = ["cycles", "task-clock", "page-faults"]
+sharing = "passes"
+per_pass = 2
+kernel = false
+
+[stopping]
+rule = "fixed"
+
+[exclusions]
+rules = ["migrations > 0", "steal_ns>=1ms"]
+
+[[program]]
+name = "lua"
+source = { git = "https://example.org/lua", revision = "v5.4", patches = ["a.patch"] }
+build = "make CC=szc 'MYCFLAGS={opt}'"
+build_timeout = "5min"
+inputs = ["lib.lua"]
+prepare = ["touch", "x"]
+cleanup = "rm -f x"
+stack_limit = "8MiB"
+output_limit = "1MiB"
+run = ["./lua"]
+env = { LC_ALL = "C" }
+timeout = "60s"
+warmup = 1
+expect = { exit = 3 }
+
+  [[program.workload]]
+  name = "fib"
+  args = ["fib.lua", "{n}"]
+  inputs = ["fib.lua"]
+  env = { X = "{{}}" }
+  expect = { stdout_sha256 = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", stdout_regex = "^ok" }
+
+  [[program.workload]]
+  name = "sieve"
+  run = "./lua -e 'print(1)'"
+  stdin = "in.txt"
+  cwd = "sub"
+  timeout = "1s"
+
+[[program]]
+name = "true"
+build = "cc -o true true.c"
+run = ["./true"]
+)";
+
+TEST(Parse, ReadsEverythingAPlanCanSay) {
+  const Plan plan = parsed(kFull);
+  const Experiment& e = plan.experiment;
+  EXPECT_EQ(e.name, "lua-layout");
+  EXPECT_EQ(e.seed, 42u);
+  EXPECT_EQ(e.replicates, 30);
+  EXPECT_EQ(e.runs_per_seed, 2);
+  ASSERT_EQ(e.responses.size(), 3u);
+  EXPECT_EQ(e.responses[0].scale, Scale::kLog);
+  EXPECT_EQ(e.responses[1].name, "page-faults");
+  EXPECT_EQ(e.responses[1].scale, Scale::kLog);
+  EXPECT_DOUBLE_EQ(e.margin, 0.02);
+  EXPECT_DOUBLE_EQ(e.alpha, 0.01);
+  EXPECT_EQ(e.order, Order::kRandom);
+  EXPECT_FALSE(e.preflight);
+
+  ASSERT_EQ(plan.factors.size(), 7u);  // in the order written, not sorted
+  EXPECT_EQ(plan.factors[0].name, "code");
+  EXPECT_EQ(plan.factors[6].name, "n");
+  EXPECT_EQ(plan.factors[3].levels[1].value, "500000000");
+  EXPECT_EQ(plan.factors[4].levels[1].value, "4096");
+  EXPECT_EQ(plan.factors[4].levels[1].name, "4KiB");
+  EXPECT_EQ(plan.factors[5].levels[1].name, "fast");
+  EXPECT_EQ(plan.factors[5].levels[1].value, "-O3 -march=native");
+  EXPECT_EQ(plan.factors[6].levels[1].value, "2.5");
+  EXPECT_EQ(plan.factors[6].levels[2].value, "true");
+  EXPECT_EQ(plan.link.seeds, 10);
+  ASSERT_EQ(plan.exclude.size(), 1u);
+  ASSERT_EQ(plan.nested.size(), 1u);
+  EXPECT_EQ(plan.nested[0].inner, "env_size");
+  EXPECT_THAT(plan.nested[0].outer_levels, ElementsAre("once"));
+
+  EXPECT_EQ(plan.machine.cpus, "core:1");
+  EXPECT_EQ(plan.machine.knobs.at("aslr"), "off");
+  EXPECT_EQ(plan.machine.gates.deadline, 12h);
+  EXPECT_DOUBLE_EQ(*plan.machine.gates.load, 0.5);
+  EXPECT_THAT(plan.machine.require, ElementsAre("affinity", "counters"));
+  EXPECT_THAT(plan.counters.events, ElementsAre("cycles", "task-clock", "page-faults"));
+  EXPECT_EQ(plan.counters.spots[1].line, 32);
+  EXPECT_EQ(plan.counters.sharing, CounterSharing::kPasses);
+  EXPECT_FALSE(plan.counters.kernel);
+  ASSERT_EQ(plan.exclusions.size(), 2u);
+  EXPECT_DOUBLE_EQ(plan.exclusions[1].value, 1e6);
+  EXPECT_EQ(plan.exclusions[1].comparison, Comparison::kGreaterEqual);
+
+  ASSERT_EQ(plan.programs.size(), 2u);
+  const Program& lua = plan.programs[0];
+  EXPECT_THAT(lua.build.argv, ElementsAre("make", "CC=szc", "MYCFLAGS={opt}"));
+  EXPECT_EQ(lua.source.revision, "v5.4");
+  EXPECT_EQ(lua.build_timeout, 5min);
+  EXPECT_EQ(lua.stack_limit_bytes, 8u << 20);
+  ASSERT_EQ(lua.workloads.size(), 2u);
+  const Workload& fib = lua.workloads[0];
+  EXPECT_THAT(fib.run.argv, ElementsAre("./lua", "fib.lua", "{n}"));
+  EXPECT_EQ(fib.timeout, 60s);
+  EXPECT_EQ(fib.env.at("LC_ALL"), "C");
+  EXPECT_EQ(fib.warmup, 1);
+  EXPECT_EQ(fib.expect.exit, 0);  // a workload's expect replaces the program's
+  EXPECT_TRUE(fib.expect.stdout_sha256.has_value());
+  const Workload& sieve = lua.workloads[1];
+  EXPECT_THAT(sieve.run.argv, ElementsAre("./lua", "-e", "print(1)"));
+  EXPECT_EQ(sieve.expect.exit, 3);
+  EXPECT_EQ(sieve.timeout, 1s);
+  EXPECT_EQ(sieve.stdin_path, "in.txt");
+
+  const std::vector<Subject> all = subjects(plan);
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[0].name, "lua/fib");
+  EXPECT_EQ(all[2].name, "true");
+}
+
+TEST(Parse, DefaultsAreTheDocumentedOnes) {
+  const Plan plan = parsed(small_plan(""));
+  ASSERT_EQ(plan.experiment.responses.size(), 1u);
+  EXPECT_EQ(plan.experiment.responses[0].name, "wall_time");
+  EXPECT_EQ(plan.experiment.responses[0].scale, Scale::kLog);
+  EXPECT_DOUBLE_EQ(plan.experiment.margin, 0.01);
+  EXPECT_DOUBLE_EQ(plan.experiment.alpha, 0.05);
+  EXPECT_EQ(plan.experiment.runs_per_seed, 1);
+  EXPECT_EQ(plan.machine.cpus, "auto");
+  EXPECT_EQ(plan.programs[0].workloads[0].timeout, 10min);
+  EXPECT_EQ(plan.programs[0].workloads[0].expect.exit, 0);
+}
+
+TEST(Parse, ReportsAllFaultsAtOnceInTheOrderOfTheText) {
+  const std::string text = errors_of(
+      "[experiment]\nname = \"a b\"\nseed = \"1\"\nreplicates = 0\nmargin = \"x\"\n[[program]]\nname = \"p\"\n");
+  for (const char* part : {"t.toml:2:8", "t.toml:3:8", "t.toml:4:14", "t.toml:5:10", "t.toml:6:1"})
+    EXPECT_THAT(text, HasSubstr(part));
+  EXPECT_LT(text.find("t.toml:2:"), text.find("t.toml:5:"));
+}
+
+TEST(Parse, StopsReportingAtTheLimit) {
+  std::string tables = "[factors]\n";
+  for (int i = 0; i < 50; ++i) tables += "f" + std::to_string(i) + " = []\n";
+  const Parsed result = parse_plan(small_plan(tables), "t.toml", {.max_errors = 5, .files = nullptr});
+  ASSERT_EQ(result.errors.size(), 6u);
+  EXPECT_EQ(result.errors.back().message, "too many errors, 45 more not shown");
+  EXPECT_FALSE(result.plan.has_value());
+}
+
+TEST(Parse, AnUnusedTreatmentAndUnequalLengthsAreWarnedOf) {
+  EXPECT_THAT(warnings_of(small_plan("[factors]\nopt = [\"a\", \"b\"]")), HasSubstr("no command uses {opt}"));
+  const std::string in_run =
+      "[experiment]\nname=\"t\"\nseed=1\nreplicates=2\n[factors]\nx=[\"a\",\"bb\"]\n"
+      "[[program]]\nname=\"p\"\nrun=[\"p\",\"{x}\"]\n";
+  EXPECT_THAT(warnings_of(in_run), HasSubstr("differ in length"));
+  const std::string in_build =
+      "[experiment]\nname=\"t\"\nseed=1\nreplicates=2\n[factors]\nx=[\"a\",\"bb\"]\n"
+      "[[program]]\nname=\"p\"\nbuild=\"make {x}\"\nrun=[\"p\"]\n";
+  EXPECT_THAT(warnings_of(in_build), IsEmpty());
+}
+
+TEST(Parse, AShellIsUsedOnlyWhereThePlanAsks) {
+  const std::string head = "[experiment]\nname=\"t\"\nseed=1\nreplicates=2\n[[program]]\nname=\"p\"\n";
+  EXPECT_THAT(errors_of(head + "run=\"a | b\"\n"), HasSubstr("shell = true"));
+  const Plan plan = parsed(head + "shell = true\nrun=\"a | b\"\nprepare = [\"x\", \"$y\"]\n");
+  EXPECT_THAT(plan.programs[0].workloads[0].run.argv, ElementsAre("/bin/sh", "-c", "a | b"));
+  EXPECT_THAT(plan.programs[0].prepare.argv, ElementsAre("x", "$y"));
+}
+
+class FakeFiles final : public FileLookup {
+ public:
+  std::set<std::string> present;
+  bool file_exists(const std::string& path) const override { return present.count(path) > 0; }
+  bool directory_exists(const std::string& path) const override { return present.count(path) > 0; }
+  bool command_exists(const std::string& name) const override { return present.count(name) > 0; }
+};
+
+TEST(Parse, WhatThePlanNamesMustExist) {
+  const std::string text =
+      "[experiment]\nname=\"t\"\nseed=1\nreplicates=2\n[[program]]\nname=\"p\"\nsource=\"src\"\n"
+      "run=[\"./p\"]\ninputs=[\"in\"]\nstdin=\"std\"\n";
+  FakeFiles files;
+  const ParseOptions options{.max_errors = 20, .files = &files};
+  const std::string missing = render(parse_plan(text, "t.toml", options).errors);
+  EXPECT_THAT(missing, HasSubstr("source directory 'src' does not exist"));
+  EXPECT_THAT(missing, HasSubstr("program './p' does not exist"));
+  EXPECT_THAT(missing, HasSubstr("input 'in' does not exist"));
+  EXPECT_THAT(missing, HasSubstr("stdin 'std' does not exist"));
+  files.present = {"src", "src/./p", "in", "std"};
+  EXPECT_EQ(render(parse_plan(text, "t.toml", options).errors), "");
+  // A program that is built need not exist yet.
+  files.present = {"src", "in", "std"};
+  EXPECT_EQ(render(parse_plan(text + "build=\"make\"\n", "t.toml", options).errors), "");
+}
+
+TEST(Parse, RealFilesLookBelowThePlansDirectory) {
+  const RealFiles files("/usr/bin");
+  EXPECT_TRUE(files.command_exists("sh"));
+  EXPECT_TRUE(files.command_exists("./env"));
+  EXPECT_TRUE(files.file_exists("/usr/bin/env"));
+  EXPECT_FALSE(files.command_exists("no-such-command-here"));
+  EXPECT_FALSE(files.file_exists("no-such-file"));
+  EXPECT_TRUE(files.directory_exists("../bin"));
+}
+
+TEST(Parse, AMissingPlanFileIsAnErrorNotAPlan) {
+  const Result<Parsed> result = load_plan("/nonexistent/plan.toml");
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().code, ErrorCode::kNotFound);
+}
+
+TEST(Parse, StoppingRulesSetTheNumberOfReplicates) {
+  const std::string head = "[experiment]\nname=\"t\"\nseed=1\n";
+  const std::string tail = "[[program]]\nname=\"p\"\nrun=[\"p\"]\n";
+  EXPECT_EQ(parsed(head + "[stopping]\nrule=\"looks\"\nlooks=[10,20,40]\n" + tail).experiment.replicates, 40);
+  EXPECT_EQ(parsed(head + "[stopping]\nrule=\"precision\"\nfirst=5\nmax=60\nhalf_width=\"1%\"\n" + tail)
+                .experiment.replicates,
+            60);
+  EXPECT_THAT(errors_of(head + "[stopping]\nrule=\"looks\"\nlooks=[10,10]\n" + tail), HasSubstr("come after 10"));
+  EXPECT_THAT(errors_of(head + "[stopping]\nrule=\"fixed\"\nlooks=[10]\n" + tail), HasSubstr("belongs to"));
+  EXPECT_THAT(errors_of(head + "replicates=7\n[stopping]\nrule=\"looks\"\nlooks=[10,20]\n" + tail),
+              HasSubstr("leave replicates out"));
+}
+
+TEST(Parse, EveryRepeatedOrReservedNameIsRefused) {
+  const std::string head = "[experiment]\nname=\"t\"\nseed=1\nreplicates=1\n";
+  const std::string program = "[[program]]\nname=\"p\"\nrun=[\"p\"]\n";
+  EXPECT_THAT(errors_of(head + program + program), HasSubstr("program 'p' is defined twice"));
+  EXPECT_THAT(errors_of(head + program + "[[program.workload]]\nname=\"w\"\n[[program.workload]]\nname=\"w\"\n"),
+              HasSubstr("workload 'w' is defined twice"));
+  EXPECT_THAT(errors_of(small_plan("[factors]\ncode=[\"off\",\"off\"]")), HasSubstr("twice"));
+  EXPECT_THAT(errors_of(small_plan("[counters]\nevents=[\"cycles\",\"cycles\"]")), HasSubstr("listed twice"));
+  EXPECT_THAT(errors_of(head + "[[program]]\nname=\"p\"\nrun=[\"p\"]\nenv={STAB=\"x\"}\n"),
+              HasSubstr("set by the engine"));
+  EXPECT_THAT(errors_of(head + "[[program]]\nname=\"../p\"\nrun=[\"p\"]\n"), HasSubstr("can't name files"));
+}
+
+TEST(Parse, ExclusionRulesCompare) {
+  const Plan plan = parsed(small_plan("[exclusions]\nrules=[\"migrations > 0\", \"load_1min <= 0.5\"]"));
+  EXPECT_TRUE(excludes(plan.exclusions[0], 1));
+  EXPECT_FALSE(excludes(plan.exclusions[0], 0));
+  EXPECT_TRUE(excludes(plan.exclusions[1], 0.5));
+  EXPECT_FALSE(excludes(plan.exclusions[1], 0.6));
+}
+
+}  // namespace
+}  // namespace stab::plan
