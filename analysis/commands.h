@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/samples.h"
+#include "base/error.h"
 
 namespace stab::analysis {
 
@@ -18,15 +19,16 @@ struct CommandOutput {
   int exit_code = 0;
 };
 
+// "error: ..." with exit code 2.
+CommandOutput refused(const Error& error);
+
 // How a report is written.
-enum class ReportFormat { kTerminal, kJson, kMarkdown, kCsv, kR };
+enum class ReportFormat { kTerminal, kJson };
 
 struct ReportOptions {
   ReportFormat format = ReportFormat::kTerminal;
   int width = 100;
   bool colour = false;
-  std::string figures;   // folder for SVG figures; empty: none
-  std::string r_data;    // kR: the CSV file that the script reads
 };
 
 // stabctl report: analyse and render.

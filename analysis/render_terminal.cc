@@ -2,6 +2,7 @@
 // statistician asks for, in the order of the questions. Rendering computes nothing: numbers come from the report.
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <set>
 
 #include "analysis/caveats.h"
@@ -23,6 +24,13 @@ struct Pen {
   }
   std::string heading(std::string_view text) const { return "\n" + paint("1", text) + "\n"; }
 };
+
+// At most four digits, no trailing zeros: "95", "0.5".
+std::string plain(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.4g", value);
+  return text;
+}
 
 std::string plural(uint64_t n, const std::string& word) {
   return std::to_string(n) + " " + word + (n == 1 ? "" : "s");
@@ -84,16 +92,16 @@ std::string header(const Pen& pen, const Report& report) {
   }
   const Response& primary = report.responses[0];
   const std::string margin =
-      primary.scale == Scale::kLog ? significant(100 * primary.margin, 3) + " %" : value_text(primary, primary.margin, 3);
+      primary.scale == Scale::kLog ? plain(100 * primary.margin) + " %" : value_text(primary, primary.margin, 3);
   std::string out = pen.paint("1", report.experiment.empty() ? "report" : report.experiment) + ": " +
                     plural(report.workloads.size(), report.workload_word) + ", " + plural(cells, "cell") + ", " +
                     plural(report.analysed, "trial") + " analysed";
   if (report.excluded) out += ", " + std::to_string(report.excluded) + " excluded";
   if (report.failed) out += ", " + std::to_string(report.failed) + " failed";
   out += "\n";
-  if (!levels.empty()) out += wrap("factors: " + levels, pen.width, "  ");
+  if (!levels.empty()) out += wrap("factors: " + levels, pen.width, "", "  ");
   out += "response: " + primary.name + (primary.scale == Scale::kLog ? " on a log scale (ratios of geometric means)" : "") +
-         ", margin " + margin + ", alpha " + significant(100 * report.alpha, 2) + " %\n";
+         ", margin " + margin + ", alpha " + plain(100 * report.alpha) + " %\n";
   return out;
 }
 
@@ -102,14 +110,16 @@ TextTable contrast_table(const Report& report) {
                     {"level / baseline", Align::kLeft},
                     {report.workload_word, Align::kLeft},
                     {"difference", Align::kRight},
-                    {significant(100 * (1 - report.alpha), 3) + " % interval", Align::kLeft},
+                    {plain(100 * (1 - report.alpha)) + " % interval", Align::kLeft},
                     {"p (Holm)", Align::kRight},
                     {"verdict", Align::kLeft}});
 }
 
 void add_contrast(const Pen& pen, const Report& report, const Contrast& contrast, TextTable& table) {
   const Response& response = response_of(report, contrast.response);
-  const std::string where = contrast.workload.empty() ? contrast.population : contrast.workload;
+  std::string where = contrast.workload;
+  if (contrast.population == "these programs") where = "these " + report.workload_word + "s";
+  if (contrast.population == "programs like these") where = "others like them";
   const std::string which = contrast.level + " / " + contrast.baseline;
   if (!contrast.refused.empty()) {
     table.add({contrast.factor, which, where, "-", "-", "-", "refused"});
@@ -165,11 +175,11 @@ std::string verdicts(const Pen& pen, const Report& report) {
     out += "\n  verdicts by " + report.workload_word + " (each is below):\n" + tally.text(pen.width);
   }
   if (report.workloads.size() > 1)
-    out += wrap("  'these programs': the workloads as given, error within cells. 'programs like these': workloads "
-                "as a sample, error between them.", pen.width, "  ");
+    out += wrap("these " + report.workload_word + "s: as given, error within cells; others like them: these as a "
+                "sample, error between them", pen.width, "  ", "  ");
   if (dagger)
-    out += wrap("  † at least one side ran in one layout: the difference holds for this link only.", pen.width, "    ");
-  for (const std::string& refusal : refusals) out += wrap("  refused: " + refusal, pen.width, "    ");
+    out += wrap("† at least one side ran in one layout: the difference holds for this link only", pen.width, "  ", "    ");
+  for (const std::string& refusal : refusals) out += wrap("refused: " + refusal, pen.width, "  ", "    ");
   return out;
 }
 
@@ -177,7 +187,7 @@ std::string caveats(const Pen& pen, const Report& report) {
   if (report.caveats.empty()) return {};
   std::string out = pen.heading("Read with care");
   for (const Caveat& caveat : report.caveats)
-    out += wrap("  - " + caveat.message + "; " + caveat.hint, pen.width, "    ");
+    out += wrap("- " + caveat.message + "; " + caveat.hint, pen.width, "  ", "    ");
   return out;
 }
 
@@ -203,12 +213,14 @@ std::string anovas(const Pen& pen, const Report& report) {
   for (const AnovaTable& anova : report.anovas) {
     const bool primary = anova.response == report.responses[0].name;
     if (!primary) continue;  // other responses: --json
-    out += pen.heading("Analysis of variance, " + (anova.workload.empty() ? "all " + report.workload_word + "s" : anova.workload)) ;
-    out += wrap("  " + anova.title + (anova.within_subjects ? "" : "; type " + std::string(anova.type == 1 ? "I" : anova.type == 2 ? "II" : "III")) +
+    constexpr const char* kTypes[] = {"", "; type I", "; type II", "; type III"};
+    out += pen.heading("Analysis of variance, " +
+                       (anova.workload.empty() ? "others like these " + report.workload_word + "s" : anova.workload));
+    out += wrap(anova.title + (anova.within_subjects ? "" : kTypes[anova.type]) +
                     (anova.scale == Scale::kLog ? ", log scale" : ""),
-                pen.width, "  ");
+                pen.width, "  ", "  ");
     if (!anova.refused.empty()) {
-      out += wrap("  refused: " + anova.refused, pen.width, "    ");
+      out += wrap("refused: " + anova.refused, pen.width, "  ", "    ");
       continue;
     }
     std::vector<TextTable::ColumnStyle> columns{{"term", Align::kLeft}, {"df", Align::kRight},
@@ -217,7 +229,7 @@ std::string anovas(const Pen& pen, const Report& report) {
                                                 {"part. omega²", Align::kRight}};
     if (anova.within_subjects) {
       columns.insert(columns.begin() + 2, {"error df", Align::kRight});
-      columns.push_back({"p (Greenhouse-Geisser)", Align::kRight});
+      columns.push_back({"p (GG)", Align::kRight});
     }
     TextTable table(columns);
     for (size_t i = 0; i < anova.rows.size(); ++i) {
@@ -244,9 +256,7 @@ std::string cells(const Pen& pen, const Report& report) {
   std::vector<TextTable::ColumnStyle> columns{{report.workload_word, Align::kLeft}};
   for (const Factor& factor : report.factors) columns.push_back({factor.name, Align::kLeft});
   for (const char* title : {"n", "mean", "median", "sd"}) columns.push_back({title, Align::kRight});
-  columns.push_back({significant(100 * (1 - report.alpha), 3) + " % interval" +
-                         (primary.scale == Scale::kLog ? " (geometric mean)" : " (mean)"),
-                     Align::kLeft});
+  columns.push_back({plain(100 * (1 - report.alpha)) + " % interval", Align::kLeft});
   columns.push_back({"W", Align::kRight});
   columns.push_back({"p", Align::kRight});
   TextTable table(columns);
@@ -287,8 +297,8 @@ std::string doses(const Pen& pen, const Report& report) {
                    {"trials", Align::kRight}, {"layouts (median)", Align::kRight}, {"least", Align::kRight},
                    {"most", Align::kRight}, {"moved, padded or served", Align::kRight}});
   for (const DoseSummary& dose : report.doses)
-    table.add({dose.workload, dose.factor, dose.level, std::to_string(dose.trials), significant(dose.median, 3),
-               significant(dose.minimum, 3), significant(dose.maximum, 3), significant(100 * dose.share, 3) + " %"});
+    table.add({dose.workload, dose.factor, dose.level, std::to_string(dose.trials), plain(dose.median),
+               plain(dose.minimum), plain(dose.maximum), significant(100 * dose.share, 3) + " %"});
   return pen.heading("Doses: layouts that trials really ran in") + table.text(pen.width);
 }
 

@@ -131,18 +131,21 @@ std::string ratio_text(double ratio) {
   return text;
 }
 
-std::string wrap(std::string_view text, int width, std::string_view indent) {
-  std::string out, line;
+std::string wrap(std::string_view text, int width, std::string_view first, std::string_view indent) {
+  std::string out, line(first);
+  bool fresh = true;  // the line holds its indent only
   const auto limit = static_cast<size_t>(std::max(width, 40));
   for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find(' ', at), text.size());
     const std::string_view word = text.substr(at, end - at);
-    if (!line.empty() && line != indent && display_width(line) + 1 + display_width(word) > limit) {
+    if (!fresh && display_width(line) + 1 + display_width(word) > limit) {
       out += line + "\n";
       line = indent;
+      fresh = true;
     }
-    if (!line.empty() && line != indent) line += ' ';
+    if (!fresh) line += ' ';
     line += word;
+    fresh = false;
     at = end + 1;
   }
   return out + line + "\n";

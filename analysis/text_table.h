@@ -40,7 +40,7 @@ std::string significant(double value, int digits = 4);
 std::string p_text(double p);
 // A ratio as a difference: 1.0123 -> "+1.23 %"; 3.5 -> "x 3.50".
 std::string ratio_text(double ratio);
-// Splits into lines of at most width columns at spaces; lines after the first start with `indent`.
-std::string wrap(std::string_view text, int width, std::string_view indent);
+// Splits at spaces into lines of at most width columns; the first starts with `first`, the others with `indent`.
+std::string wrap(std::string_view text, int width, std::string_view first, std::string_view indent);
 
 }  // namespace stab::analysis

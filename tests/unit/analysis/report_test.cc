@@ -1,0 +1,150 @@
+// analyse() and its renderings on made experiments with known effects.
+#include "analysis/report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <limits>
+#include <sstream>
+
+#include "tests/unit/analysis/lab_samples.h"
+
+namespace stab::analysis {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const Contrast& find(const Report& report, const std::string& factor, const std::string& workload,
+                     const std::string& population = "") {
+  for (const Contrast& contrast : report.contrasts)
+    if (contrast.factor == factor && contrast.workload == workload && contrast.population == population)
+      return contrast;
+  ADD_FAILURE() << "no contrast of " << factor;
+  return report.contrasts.at(0);
+}
+
+// Compares with a stored file; STAB_UPDATE_GOLDEN=1 rewrites it instead.
+void expect_golden(const std::string& name, const std::string& text) {
+  const std::string path = std::string(STAB_SOURCE_DIR) + "/tests/golden/analysis/" + name;
+  if (std::getenv("STAB_UPDATE_GOLDEN")) {
+    std::ofstream(path) << text;
+    return;
+  }
+  std::ifstream file(path);
+  ASSERT_TRUE(file) << path;
+  std::stringstream stored;
+  stored << file.rdbuf();
+  EXPECT_EQ(text, stored.str()) << "if the change is meant: STAB_UPDATE_GOLDEN=1 ctest -R golden";
+}
+
+TEST(Report, FindsKnownEffects) {
+  const auto report = analyse(lab_samples(1, {.links = 10}));
+  ASSERT_TRUE(report) << report.error().message;
+  const Contrast& code = find(*report, "code", "", "these programs");
+  EXPECT_EQ(code.verdict, Verdict::kChanged);
+  EXPECT_NEAR(code.interval.estimate, std::exp(0.02), 0.006);
+  EXPECT_LT(code.interval.low, code.interval.estimate);
+  const Contrast& heap = find(*report, "heap", "", "these programs");
+  EXPECT_EQ(heap.verdict, Verdict::kChanged);
+  EXPECT_NEAR(heap.interval.estimate, std::exp(-0.03), 0.004);
+  EXPECT_EQ(find(*report, "stack", "", "these programs").verdict, Verdict::kEquivalent);
+  EXPECT_EQ(report->cells.size(), 24u);
+  EXPECT_EQ(report->analysed, 720u);
+}
+
+TEST(Report, GoldenTerminal) {
+  const auto report = analyse(lab_samples(1));
+  ASSERT_TRUE(report);
+  expect_golden("lab.txt", render_terminal(*report, 100, false));
+}
+
+TEST(Report, GoldenJson) {
+  const auto report = analyse(lab_samples(1, {.programs = 2, .replicates = 5, .links = 5}));
+  ASSERT_TRUE(report);
+  expect_golden("lab.json", to_json(*report));
+}
+
+TEST(Report, ColourOnlyWhenAsked) {
+  const auto report = analyse(lab_samples(1));
+  ASSERT_TRUE(report);
+  EXPECT_THAT(render_terminal(*report, 100, false), Not(HasSubstr("\033")));
+  EXPECT_THAT(render_terminal(*report, 100, true), HasSubstr("\033[31m"));
+}
+
+TEST(Report, NeverNanOrInfinite) {
+  Samples constant = lab_samples(3, {.programs = 2, .replicates = 3});
+  for (Trial& trial : constant.trials) trial.values[0] = 0.5;
+  for (const Samples& samples : {constant, lab_samples(4, {.programs = 1, .replicates = 1}), lab_samples(5)}) {
+    const auto report = analyse(samples);
+    ASSERT_TRUE(report) << report.error().message;
+    for (const std::string& text : {to_json(*report), render_terminal(*report)}) {
+      EXPECT_THAT(text, Not(HasSubstr("nan")));
+      EXPECT_THAT(text, Not(HasSubstr("inf,")));
+      EXPECT_THAT(text, Not(HasSubstr("-inf")));
+    }
+  }
+}
+
+TEST(Report, ConstantValuesAreRefusedInWords) {
+  Samples samples = lab_samples(3, {.programs = 1, .replicates = 3});
+  for (Trial& trial : samples.trials) trial.values[0] = 0.5;
+  const auto report = analyse(samples);
+  ASSERT_TRUE(report);
+  EXPECT_THAT(find(*report, "code", "fib").refused, HasSubstr("constant"));
+  EXPECT_EQ(find(*report, "code", "fib").verdict, Verdict::kWithheld);
+  EXPECT_THAT(report->anovas.at(0).refused, HasSubstr("don't vary"));
+}
+
+TEST(Report, BadValuesNameTrialAndCell) {
+  Samples samples = lab_samples(3);
+  samples.trials[7].values[0] = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THAT(analyse(samples).error().message, HasSubstr("trial 7 (fib, code="));
+  samples.trials[7].values[0] = 0;
+  EXPECT_THAT(analyse(samples).error().message, HasSubstr("has no logarithm"));
+  samples.trials[7].excluded = "declared: zero time";
+  const auto report = analyse(samples);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->excluded, 1u);
+}
+
+TEST(Report, VerdictsWaitForTheDeclaredLook) {
+  Samples samples = lab_samples(1);
+  samples.incomplete = true;
+  const auto report = analyse(samples);
+  ASSERT_TRUE(report);
+  for (const Contrast& contrast : report->contrasts) EXPECT_EQ(contrast.verdict, Verdict::kWithheld);
+  EXPECT_THAT(render_terminal(*report), HasSubstr("not finished"));
+}
+
+// A treatment in cells with one layout each can't be judged: luck of the linker.
+TEST(Report, TreatmentNeedsMoreThanOneLayout) {
+  Samples samples = lab_samples(1);
+  for (Factor& factor : samples.factors)
+    if (factor.name == "heap") factor = {"opt", {"-O2", "-O3"}, false, 0};
+  const auto with_shuffled = analyse(samples);
+  ASSERT_TRUE(with_shuffled);
+  const Contrast& mixed = find(*with_shuffled, "opt", "fib");
+  EXPECT_TRUE(mixed.refused.empty()) << mixed.refused;
+  EXPECT_FALSE(mixed.one_layout_a_side) << "cells with one layout take no part";
+
+  for (Trial& trial : samples.trials)
+    if (trial.levels[0] == 1) trial.excluded = "declared: only off-cells";
+  const auto off_only = analyse(samples);
+  ASSERT_TRUE(off_only);
+  EXPECT_THAT(find(*off_only, "opt", "fib").refused, HasSubstr("one layout a side"));
+}
+
+// Trials that repeat a layout are averaged before they count as replicates.
+TEST(Report, LinksAreTheUnitWhereCodeIsOff) {
+  const auto report = analyse(lab_samples(2, {.replicates = 40, .links = 10, .layout_sd = 0.03}));
+  ASSERT_TRUE(report);
+  const Contrast& code = find(*report, "code", "fib");
+  EXPECT_LT(code.df, 60) << "40 runs of 10 links are 10 layouts, not 40";
+  EXPECT_GT(code.interval.high / code.interval.low, 1.015);
+}
+
+}  // namespace
+}  // namespace stab::analysis
