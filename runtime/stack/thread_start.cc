@@ -2,8 +2,10 @@
 // the executable's definition comes first in the search order. The new thread runs our routine first, which moves
 // the stack pointer by the random offset, and then the program's.
 //
-// Offset and pads must not take from a stack whose size the program chose: it is enlarged by what they can cost,
-// and pthread_getattr_np leaves that out. A stack that the program supplied itself can't grow, so it gets neither.
+// Offset and pads must not take from a stack whose size the program chose: it is enlarged by what they can cost.
+// pthread_getattr_np leaves that out, so that the size is what the program asked for; but of a small stack it tells
+// the truth, because frames would soon lie outside what it says. A stack that the program supplied itself can't
+// grow, so it gets neither offset nor pads.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <threads.h>
@@ -24,9 +26,10 @@ struct Start {
   size_t added_bytes;  // what we added to that; 0: none could be, so nothing is moved
 };
 
-// How many bytes this thread's stack was enlarged by. Read from outside through the distance to pthread_self(),
+// What pthread_getattr_np leaves out for this thread. Read from outside through the distance to pthread_self(),
 // which is the same in every thread.
-__attribute__((tls_model("initial-exec"))) thread_local size_t added_bytes = 0;
+__attribute__((tls_model("initial-exec"))) thread_local size_t hidden_bytes = 0;
+constexpr size_t kSmallStackBytes = 1 << 20;  // some ten times what is added
 
 uint64_t threads_made = 0;  // main is 0
 
@@ -60,7 +63,7 @@ void give_back(Start* start) {
 void* run_thread(void* slot) {
   const Start start = *static_cast<Start*>(slot);
   give_back(static_cast<Start*>(slot));
-  added_bytes = start.added_bytes;
+  hidden_bytes = start.stack_bytes < kSmallStackBytes ? 0 : start.added_bytes;
   const StackStart planned =
       start.added_bytes == 0 ? StackStart{} : plan_stack(start.stack_bytes, start.index);
   void* base = __builtin_alloca(planned.offset_bytes);
@@ -136,15 +139,15 @@ extern "C" __attribute__((visibility("default"))) int thrd_create(thrd_t* thread
   return error == ENOMEM ? thrd_nomem : thrd_error;
 }
 
-// The stack as the program asked for it: our addition is at its low end.
+// Our addition is at the stack's low end.
 extern "C" __attribute__((visibility("default"))) int pthread_getattr_np(pthread_t thread,
                                                                          pthread_attr_t* attributes) {
   const int error = stab::next(stab::cached_get_attributes, "pthread_getattr_np")(thread, attributes);
   if (error != 0) return error;
-  const size_t distance = reinterpret_cast<size_t>(&stab::added_bytes) - static_cast<size_t>(pthread_self());
-  const size_t added = *reinterpret_cast<const size_t*>(static_cast<size_t>(thread) + distance);
+  const size_t distance = reinterpret_cast<size_t>(&stab::hidden_bytes) - static_cast<size_t>(pthread_self());
+  const size_t hidden = *reinterpret_cast<const size_t*>(static_cast<size_t>(thread) + distance);
   void* lowest = nullptr;
   size_t bytes = 0;
-  if (added == 0 || pthread_attr_getstack(attributes, &lowest, &bytes) != 0) return 0;
-  return pthread_attr_setstack(attributes, static_cast<char*>(lowest) + added, bytes - added);
+  if (hidden == 0 || pthread_attr_getstack(attributes, &lowest, &bytes) != 0) return 0;
+  return pthread_attr_setstack(attributes, static_cast<char*>(lowest) + hidden, bytes - hidden);
 }
