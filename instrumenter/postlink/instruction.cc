@@ -200,8 +200,8 @@ bool read_operands(Cursor& cursor, Shape shape, const Prefixes& prefixes, Instru
       read_immediate(cursor, out, 1);
       return true;
     case kRel32:
-      // Under prefix 66 AMD reads 16 bits and Intel 32.
-      if (z != 4) return false;
+      // Under prefix 66 AMD reads 16 bits and Intel 32; only the padded call of TLS sequences (REX.W) is certain.
+      if (z != 4 || (prefixes.operand_size && !out.plain(0xe8))) return false;
       out.is_branch = true;
       read_immediate(cursor, out, 4);
       return true;

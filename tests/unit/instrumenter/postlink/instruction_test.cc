@@ -1,0 +1,190 @@
+// The decoder against LLVM's: whatever both accept has the same length, the same kind of PC-relative field, and
+// what ours refuses is on a short list.
+#include "instrumenter/postlink/instruction.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <llvm-c/Disassembler.h>
+#include <llvm-c/Target.h>
+
+#include <array>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace stab::postlink {
+namespace {
+
+// Set to try more; 0.3 million take about half a second.
+constexpr int kRandomEncodings = 300'000;
+
+class LlvmDecoder {
+ public:
+  LlvmDecoder() {
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86Disassembler();
+    context_ = LLVMCreateDisasm("x86_64-linux-gnu", nullptr, 0, nullptr, nullptr);
+  }
+  ~LlvmDecoder() { LLVMDisasmDispose(context_); }
+
+  struct Answer {
+    size_t length = 0;  // 0: no instruction
+    std::string text;
+  };
+
+  // LLVM prints some prefixes as instructions of their own: they are taken together with what follows.
+  Answer decode(std::vector<uint8_t> code) {
+    Answer answer;
+    for (;;) {
+      char text[256];
+      const size_t length = LLVMDisasmInstruction(context_, code.data() + answer.length,
+                                                  code.size() - answer.length, 0, text, sizeof text);
+      if (length == 0) return {};
+      answer.length += length;
+      answer.text = text;
+      answer.text.erase(0, answer.text.find_first_not_of("\t "));
+      while (take_prefix(answer.text)) continue;
+      if (!answer.text.empty()) return answer;
+    }
+  }
+
+ private:
+  static bool take_prefix(std::string& text) {
+    const size_t end = std::min(text.find_first_of("\t "), text.size());
+    const std::string word = text.substr(0, end);
+    for (const char* prefix : {"data16", "rep", "repe", "repne", "lock", "rex64", "cs", "ds", "es", "fs", "gs", "ss",
+                               "addr32", "xacquire", "xrelease", "notrack", "bnd"})
+      if (word == prefix) {
+        text.erase(0, std::min(text.find_first_not_of("\t ", end), text.size()));
+        return true;
+      }
+    return false;
+  }
+
+  LLVMDisasmContextRef context_;
+};
+
+std::string hex(const std::vector<uint8_t>& bytes, size_t count) {
+  std::string out;
+  char text[4];
+  for (size_t i = 0; i < count; ++i) snprintf(text, sizeof text, "%02x ", bytes[i]), out += text;
+  return out;
+}
+
+// "callq 5", "jne -3", "loop 0", "xbegin 7": the operand is a number.
+bool is_direct_branch(const std::string& text) {
+  const size_t gap = text.find_first_of("\t ");
+  const std::string name = text.substr(0, gap);
+  const bool branches = name.starts_with("j") || name.starts_with("call") || name.starts_with("loop") ||
+                        name.starts_with("xbegin");
+  const size_t operand = text.find_first_not_of("\t ", gap);
+  return branches && operand != std::string::npos &&
+         (isdigit(text[operand]) || text[operand] == '-');
+}
+
+class DecoderAgainstLlvm : public testing::Test {
+ protected:
+  // A failure text, empty when the two agree.
+  std::string disagreement(const std::vector<uint8_t>& code) {
+    Instruction ours;
+    if (!decode(code, ours)) return {};
+    const auto theirs = llvm_.decode(code);
+    if (theirs.length == 0 || theirs.length > 15) return {};
+    ++both_;
+    const std::string shown = hex(code, theirs.length) + theirs.text;
+    if (ours.length != theirs.length) return shown + ": we say length " + std::to_string(ours.length);
+    if (ours.rip_relative != (theirs.text.find("(%rip)") != std::string::npos ||
+                              theirs.text.find("(%eip)") != std::string::npos))
+      return shown + ": rip-relative?";
+    if (ours.is_branch != is_direct_branch(theirs.text)) return shown + ": branch?";
+    return {};
+  }
+
+  LlvmDecoder llvm_;
+  int both_ = 0;
+};
+
+TEST_F(DecoderAgainstLlvm, AgreesOnRandomEncodings) {
+  std::mt19937 random(1);
+  const auto byte = [&random] { return static_cast<uint8_t>(random()); };
+  for (int i = 0; i < kRandomEncodings; ++i) {
+    std::vector<uint8_t> code;
+    code.reserve(32);
+    const unsigned form = random() % 16;
+    if (random() % 4 == 0) code.push_back(std::array<uint8_t, 6>{0x66, 0x67, 0xf2, 0xf3, 0x2e, 0xf0}[random() % 6]);
+    if (form < 8 && random() % 2) code.push_back(0x40 | (byte() & 15));
+    if (form >= 2 && form < 5) code.push_back(0x0f);
+    if (form == 5) code.insert(code.end(), {0x0f, 0x38});
+    if (form == 6) code.insert(code.end(), {0x0f, 0x3a});
+    if (form == 8 || form == 9) code.push_back(0xc5);
+    if (form == 10 || form == 11) code.push_back(0xc4);
+    if (form == 12 || form == 13) code.push_back(0x62);
+    while (code.size() < 24) code.push_back(byte());
+    ASSERT_EQ(disagreement(code), "");
+  }
+  EXPECT_GT(both_, kRandomEncodings / 4);
+}
+
+TEST_F(DecoderAgainstLlvm, AcceptsEveryOpcodeThatLlvmDoesButTheRefusedOnes) {
+  for (int map = 0; map < 2; ++map) {
+    for (int opcode = 0; opcode < 256; ++opcode) {
+      std::vector<uint8_t> code(24, 0);
+      size_t at = 0;
+      if (map == 1) code[at++] = 0x0f;
+      code[at] = static_cast<uint8_t>(opcode);
+      code[at + 1] = 0xc0;
+      const auto theirs = llvm_.decode(code);
+      Instruction ours;
+      const bool three_d_now = map == 1 && (opcode == 0x0e || opcode == 0x0f);
+      const bool padlock = map == 1 && (opcode == 0xa6 || opcode == 0xa7);
+      const bool apx = map == 0 && opcode == 0xd5;
+      if (theirs.length == 0 || three_d_now || padlock || apx) continue;
+      EXPECT_TRUE(decode(code, ours)) << hex(code, 4) << theirs.text;
+    }
+  }
+}
+
+Instruction decoded(std::vector<uint8_t> code) {
+  Instruction instruction;
+  EXPECT_TRUE(decode(code, instruction));
+  return instruction;
+}
+
+TEST(Decoder, FindsTheFieldInFrontOfAnImmediate) {
+  // cmpl $1, 0x10(%rip)
+  const Instruction compare = decoded({0x83, 0x3d, 0x10, 0, 0, 0, 0x01});
+  EXPECT_TRUE(compare.rip_relative);
+  EXPECT_EQ(compare.displacement_at, 2);
+  EXPECT_EQ(compare.length, 7);
+}
+
+TEST(Decoder, SeesBranchesThroughPrefixes) {
+  // data16 data16 rex64 call (TLS), addr32 call (relaxed GOT call), notrack jmp *%rax
+  EXPECT_TRUE(decoded({0x66, 0x66, 0x48, 0xe8, 1, 0, 0, 0}).is_call());
+  EXPECT_TRUE(decoded({0x67, 0xe8, 1, 0, 0, 0}).is_call());
+  EXPECT_TRUE(decoded({0x3e, 0xff, 0xe0}).is_indirect_jump());
+}
+
+TEST(Decoder, RefusesWhatProcessorsReadDifferently) {
+  Instruction instruction;
+  const std::vector<uint8_t> short_operand_call{0x66, 0xe8, 1, 0, 0, 0};
+  EXPECT_FALSE(decode(short_operand_call, instruction));
+}
+
+TEST(Decoder, RefusesTruncatedCode) {
+  Instruction instruction;
+  const std::vector<uint8_t> half_call{0xe8, 1, 0};
+  EXPECT_FALSE(decode(half_call, instruction));
+}
+
+TEST(Decoder, TellsStackSwitchesFromFrames) {
+  EXPECT_TRUE(decoded({0x48, 0x8b, 0x26}).loads_stack_from_memory());         // mov (%rsi), %rsp
+  EXPECT_FALSE(decoded({0x48, 0x8b, 0x65, 0xd8}).loads_stack_from_memory());  // mov -40(%rbp), %rsp
+  EXPECT_TRUE(decoded({0x48, 0x89, 0xfc}).loads_stack_from_register());       // mov %rdi, %rsp
+  EXPECT_FALSE(decoded({0x48, 0x89, 0xec}).loads_stack_from_register());      // mov %rbp, %rsp
+}
+
+}  // namespace
+}  // namespace stab::postlink
