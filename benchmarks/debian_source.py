@@ -49,6 +49,14 @@ def source_stanzas(text):
     return "\n\n".join(stanzas) + "\n" if stanzas else ""
 
 
+def release():
+    """The code name of the running Debian, such as bookworm."""
+    found = re.search(r"^VERSION_CODENAME=(\w+)", Path("/etc/os-release").read_text(), re.M)
+    if not found:
+        raise Failure("/etc/os-release has no VERSION_CODENAME: is this a Debian machine?")
+    return found[1]
+
+
 class DebianSources:
     """The private apt state. root holds apt/ (state, cache, sources) and apt.log."""
 
@@ -93,23 +101,34 @@ class DebianSources:
         run_logged(self._apt("update"), self.log)
         stamp.write_text(digest)
 
-    def fetch(self, package, into):
-        """Unpacks the newest version of a source package, Debian's patches applied, as folder `into`."""
+    def fetch(self, package, into, patched=True):
+        """Unpacks a source package as folder `into`; returns its version.
+
+        It is the release's own version, the same for everyone, whatever security updates the machine knows.
+        patched: with Debian's patches applied; else upstream's archive alone, as it is.
+        """
         if not shutil.which("dpkg-source"):
             raise Failure("dpkg-source not found; run scripts/install")
         self.update()
         download = self.root / "download" / package
         shutil.rmtree(download, ignore_errors=True)
         download.mkdir(parents=True)
-        get = self._apt("source", "--download-only", "--only-source", package)
+        part = [] if patched else ["--tar-only"]
+        get = self._apt("source", "--download-only", "--only-source", "--target-release", release(), *part, package)
         try:
             run_logged(get, self.log, cwd=download)
         except Failure:  # the index may be older than a point release that replaced the version
             self.update(force=True)
             run_logged(get, self.log, cwd=download)
-        description, = download.glob("*.dsc")
         shutil.rmtree(into, ignore_errors=True)
         into.parent.mkdir(parents=True, exist_ok=True)
+        if not patched:
+            archive, = download.glob("*.orig.tar.*[!c]")  # not the detached signature, .asc
+            into.mkdir()
+            run_logged(["tar", "-xf", archive, "-C", into, "--strip-components=1"], self.log)
+            shutil.rmtree(download)
+            return re.search(r"_(.+)\.orig\.tar", archive.name)[1]
+        description, = download.glob("*.dsc")
         # --no-check: apt has checked every file against the signed index; the maintainer's own signature
         # would need Debian's developer keyring.
         run_logged(["dpkg-source", "--no-check", "-x", description, into], self.log)

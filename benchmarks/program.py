@@ -16,6 +16,7 @@ import os
 import shlex
 import shutil
 import subprocess
+import tempfile
 import time
 import tomllib
 from dataclasses import dataclass, field
@@ -26,8 +27,8 @@ from debian_source import DebianSources, Failure, run_logged
 HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parent
 ROOT = REPOSITORY / "build" / "benchmarks"
-PROGRAM_KEYS = {"name", "source", "language", "build", "binary", "inputs", "run", "like"}
-RUN_KEYS = {"name", "args", "stdin", "env"}
+PROGRAM_KEYS = {"name", "source", "language", "build", "binary", "inputs", "run", "like", "patched"}
+RUN_KEYS = {"name", "args", "stdin", "env", "output", "exit"}
 
 
 @dataclass
@@ -36,6 +37,8 @@ class Run:
     args: list
     stdin: str = "/dev/null"   # a file in the inputs folder
     env: dict = field(default_factory=dict)
+    exit: int = 0
+    output: str = ""           # the file it writes, where stdout isn't what counts (or tells times)
 
 
 @dataclass
@@ -85,6 +88,7 @@ class Program:
             raise Failure(f"manifest.toml: program '{entry.get('name')}' has unknown keys: {', '.join(unknown)}")
         self.name, self.source, self.language = entry["name"], entry["source"], entry["language"]
         self.recipe, self.binary, self.like = entry["build"], entry["binary"], entry.get("like", "")
+        self.patched = entry.get("patched", True)
         self.inputs_recipe = entry.get("inputs", "true")
         for run in entry["run"]:
             if set(run) - RUN_KEYS:
@@ -107,7 +111,8 @@ class Program:
             ROOT.mkdir(parents=True, exist_ok=True)
             with open(ROOT / ".apt-lock", "w") as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX)
-                stamp.write_text(f"{self.source} {DebianSources(ROOT).fetch(self.source, self.folder / 'source')}")
+                version = DebianSources(ROOT).fetch(self.source, self.folder / "source", self.patched)
+                stamp.write_text(f"{self.source} {version}")
         return stamp.read_text()
 
     def fetch(self):
@@ -162,27 +167,35 @@ class Program:
                 stamp.write_text(wanted)
             return folder
 
-    def output(self, binary, run, env=None):
-        """Runs once; returns (sha256 of stdout, exit code, seconds of wall time)."""
+    def output(self, binary, run):
+        """Runs once in a fresh folder; returns (sha256 of its output, exit code, seconds of wall time)."""
         inputs = self.inputs()
-        start = time.monotonic()
-        with open(inputs / run.stdin, "rb") as stdin:
-            done = subprocess.run([binary, *run.args], cwd=inputs, stdin=stdin, capture_output=True, timeout=600,
-                                  env={**os.environ, **run.env, **(env or {})})
-        seconds = time.monotonic() - start
-        return hashlib.sha256(done.stdout).hexdigest(), done.returncode, seconds
+        variables = {k: v.replace("{source}", str(self.folder / "source")) for k, v in run.env.items()}
+        with tempfile.TemporaryDirectory(dir=self.folder) as work:
+            for file in inputs.iterdir():
+                shutil.copy(file, work)
+            start = time.monotonic()
+            with open(Path(work) / run.stdin, "rb") as stdin:
+                done = subprocess.run([binary, *run.args], cwd=work, stdin=stdin, stdout=subprocess.PIPE,
+                                      stderr=subprocess.DEVNULL, timeout=600, env={**os.environ, **variables})
+            seconds = time.monotonic() - start
+            written = Path(work) / run.output
+            output = done.stdout if not run.output else written.read_bytes() if written.exists() else b"absent"
+        return hashlib.sha256(output).hexdigest(), done.returncode, seconds
 
     def expected(self, run):
         """(sha256 of stdout, exit code) of the plain build: clang-19 -O2 of the same source."""
         plain = self.build(Compiler("clang-19", "-O2"))
         cache = plain.parents[len(Path(self.binary).parts)] / f"expected-{run.name}"
         inputs_stamp = (self.inputs().parent / "inputs-stamp").read_text()
-        wanted = f"{inputs_stamp} {shlex.join(run.args)} {run.stdin}"
+        wanted = f"{inputs_stamp} {shlex.join(run.args)} {run.stdin} {run.output} {run.env}"
         if cache.exists():
             stored = cache.read_text().split("\n")
             if stored[0] == wanted:
                 return stored[1], int(stored[2])
         digest, code, _ = self.output(plain, run)
+        if code != run.exit:
+            raise Failure(f"{self.name} {run.name}: the plain build exits with {code}, expected {run.exit}")
         cache.write_text(f"{wanted}\n{digest}\n{code}")
         return digest, code
 

@@ -1,7 +1,8 @@
-"""Writes BYTES of a generated corpus to stdout: `text` (words by Zipf's law) or `binary` (records with drift).
+"""Writes BYTES of a generated corpus to stdout: `text` (words by Zipf's law), `binary` (records with drift) or
+`protein` (sequences in FASTA format).
 
 The generator is our own, so that the bytes don't depend on a library's version.
-    corpus.py text|binary BYTES [SEED]
+    corpus.py text|binary|protein BYTES [SEED]
 """
 import sys
 
@@ -41,7 +42,18 @@ def binary(size, draw):
     return bytes(out[:size])
 
 
+def protein(size, draw):
+    lines, length, count = [], 0, 0
+    while length < size:
+        count += 1
+        lines.append(f">sequence{count}\n")
+        for _ in range(4 + next(draw) % 6):
+            lines.append("".join("ACDEFGHIKLMNPQRSTVWYLLAAGGVVSSEE"[next(draw) % 32] for _ in range(60)) + "\n")
+            length += 61
+    return "".join(lines).encode()
+
+
 if __name__ == "__main__":
-    generate = {"text": text, "binary": binary}[sys.argv[1]]
+    generate = {"text": text, "binary": binary, "protein": protein}[sys.argv[1]]
     seed = int(sys.argv[3]) if len(sys.argv) > 3 else 1
     sys.stdout.buffer.write(generate(int(sys.argv[2]), numbers(seed * 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF)))

@@ -1,0 +1,10 @@
+% Rings with x^4 = x are commutative: a hard proof; the run ends at a limit of processed clauses.
+cnf(add_commutes, axiom, add(X, Y) = add(Y, X)).
+cnf(add_associates, axiom, add(add(X, Y), Z) = add(X, add(Y, Z))).
+cnf(zero, axiom, add(zero, X) = X).
+cnf(inverse, axiom, add(neg(X), X) = zero).
+cnf(multiply_associates, axiom, mul(mul(X, Y), Z) = mul(X, mul(Y, Z))).
+cnf(left_distributes, axiom, mul(X, add(Y, Z)) = add(mul(X, Y), mul(X, Z))).
+cnf(right_distributes, axiom, mul(add(X, Y), Z) = add(mul(X, Z), mul(Y, Z))).
+cnf(fourth, axiom, mul(X, mul(X, mul(X, X))) = X).
+cnf(goal, negated_conjecture, mul(a, b) != mul(b, a)).
