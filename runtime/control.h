@@ -100,9 +100,11 @@ struct Control {
   uint64_t text_address = 0;  // of CodeHeader::text_start in the program
   uint64_t text_bytes = 0;
 
-  // Forks. The helper reuses no image while forks_pending is not 0 or a member of kin can't be read.
-  uint32_t forks_pending = 0;
-  uint32_t kin_overflowed = 0;  // more children than kMaxKin: images are never reused from then on
+  // Forks (runtime/code/fork.cc). The helper reuses no image while forks_pending is not 0 or a member of kin
+  // can't be read.
+  int32_t forks_pending = 0;    // begun, and the child not yet in kin
+  uint32_t kin_count = 0;       // children that were ever put into kin
+  uint32_t kin_overflowed = 0;  // more children than kMaxKin at a time: images are never reused from then on
   int32_t kin[kMaxKin] = {};    // pids of forked children; the helper clears those that are gone
 
   alignas(64) CodeDose code;

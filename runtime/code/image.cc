@@ -1,0 +1,252 @@
+// Building an image is two passes over the functions: place them all (order, padding), then copy each body and
+// correct it by the rule of stab_abi.h. It runs once an epoch in the helper, so it allocates nothing and checks
+// nothing: metadata.cc has checked. Correcting a field is one 32-bit addition, modulo 2^32: images lie within
+// 2 GiB of everything the program links to.
+#include "runtime/code/image.h"
+
+#include <string.h>
+
+namespace stab::code {
+namespace {
+
+// Shuffled functions are followed by 0 to 3 lines of 16 bytes, so that the distance of two neighbours changes
+// too; more would only spread the image over more pages.
+constexpr uint32_t kShufflePads = 4;
+constexpr uint32_t kPadGrain = 16;
+// Mode pad: LLD's --randomize-section-padding inserts one alignment with this chance.
+constexpr uint32_t kPadChance = 16;
+// Where the first function starts: anywhere in a page.
+constexpr uint32_t kStartRange = 4096;
+
+uint64_t round_up(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
+
+uint32_t table_entry_bytes(abi::TableKind kind) { return kind == abi::TableKind::kRelative32 ? 4 : 8; }
+
+void put32(uint8_t* at, uint32_t value) { memcpy(at, &value, 4); }
+uint32_t get32(const uint8_t* at) {
+  uint32_t value;
+  memcpy(&value, at, 4);
+  return value;
+}
+void add32(uint8_t* at, uint32_t amount) { put32(at, get32(at) + amount); }
+
+// Nop bytes between entry and body: the entry is even for the 2-byte store that retires it, and no instruction
+// may start inside those two bytes.
+uint32_t front_nop_bytes(const abi::CodeFunction& f, uint32_t body) {
+  if (body % 2 != 0) return 3;
+  return (f.flags & abi::kFrontNop) != 0 ? 2 : 0;
+}
+
+// The places of one function that begins at `cursor` at the earliest; returns its end.
+uint32_t place_function(const Metadata& code, uint32_t index, uint32_t cursor, ImageScratch& scratch) {
+  const abi::CodeFunction& f = code.functions[index];
+  const uint32_t residue = f.start % 16;
+  uint32_t body = static_cast<uint32_t>(round_up(cursor + kPrefixBytes, 16)) + residue;
+  if (body >= cursor + kPrefixBytes + 16) body -= 16;
+  if (body - front_nop_bytes(f, body) < cursor + kPrefixBytes) body += 16;
+  scratch.body[index] = body;
+  scratch.entry[index] = body - front_nop_bytes(f, body);
+  return body + f.bytes;
+}
+
+void write_prefix(uint8_t* at, uint32_t address, uint32_t canonical, uint32_t executed) {
+  at[0] = 0xe9;  // jmp rel32
+  put32(at + 1, canonical - (address + 5));
+  at[5] = 0xc6;  // movb $1, rel32(%rip)
+  at[6] = 0x05;
+  put32(at + 7, executed - (address + 12));
+  at[11] = 1;
+  at[12] = 0xeb;  // jmp rel8
+  at[13] = kPrefixBytes - 14;
+  at[14] = 0x80;  // cmpb $0, rel32(%rip)
+  at[15] = 0x3d;
+  put32(at + 16, executed - (address + 21));
+  at[20] = 0;
+  at[21] = 0x74;  // je rel8
+  at[22] = static_cast<uint8_t>(5 - 23);
+}
+
+void write_nop(uint8_t* at, uint32_t bytes) {
+  static constexpr uint8_t kNop2[] = {0x66, 0x90};
+  static constexpr uint8_t kNop3[] = {0x0f, 0x1f, 0x00};
+  if (bytes == 2) memcpy(at, kNop2, 2);
+  if (bytes == 3) memcpy(at, kNop3, 3);
+}
+
+void write_table(const Metadata& code, const abi::CodeTable& table, uint32_t at, uint64_t body_address,
+                 const ImagePlace& place, uint8_t* out) {
+  const uint32_t* targets = code.targets + table.first_target;
+  if (table.kind == abi::TableKind::kRelative32) {
+    const uint32_t distance = static_cast<uint32_t>(body_address) - static_cast<uint32_t>(place.slot + at);
+    for (uint32_t i = 0; i < table.entry_count; ++i) put32(out + at + i * 4, distance + targets[i]);
+    return;
+  }
+  for (uint32_t i = 0; i < table.entry_count; ++i) {
+    const uint64_t target = body_address + targets[i];
+    memcpy(out + at + i * 8, &target, 8);
+  }
+}
+
+// X of the rule for a directed fix-up's target, modulo 2^32.
+uint32_t shift_of(const Metadata& code, const abi::DirectedFixup& fixup, const ImagePlace& place,
+                  const ImageScratch& scratch) {
+  const uint32_t target = fixup.target();
+  if (fixup.kind() == abi::FixupKind::kPcFunction) {
+    if (scratch.entry[target] == 0) return 0;
+    return static_cast<uint32_t>(place.slot + scratch.entry[target]) -
+           static_cast<uint32_t>(place.text + code.functions[target].start);
+  }
+  return static_cast<uint32_t>(place.slot + scratch.table[target]) -
+         static_cast<uint32_t>(place.bias + code.tables[target].address);
+}
+
+void write_function(const Metadata& code, uint32_t index, const uint8_t* text, const ImagePlace& place,
+                    const ImageScratch& scratch, uint8_t* out) {
+  const abi::CodeFunction& f = code.functions[index];
+  const uint32_t entry = scratch.entry[index];
+  const uint32_t body = scratch.body[index];
+  const uint32_t original = static_cast<uint32_t>(place.text + f.start);
+  const uint32_t moved_by = static_cast<uint32_t>(place.slot + body) - original;
+  write_prefix(out + entry - kPrefixBytes, static_cast<uint32_t>(place.slot + entry - kPrefixBytes), original,
+               static_cast<uint32_t>(place.executed));
+  write_nop(out + entry, body - entry);
+  uint8_t* const copy = out + body;
+  memcpy(copy, text + f.start, f.bytes);
+
+  const uint16_t* fixed = code.fixed + f.first_fixed;
+  uint8_t* field = copy;
+  for (uint32_t i = 0; i < f.fixed_count; ++i) {
+    field += fixed[i];
+    if (fixed[i] != abi::kFixedSkip) add32(field, -moved_by);
+  }
+  for (uint32_t i = 0; i < f.directed_count; ++i) {
+    const abi::DirectedFixup& fixup = code.directed[f.first_directed + i];
+    const uint32_t own = fixup.kind() == abi::FixupKind::kAbsTable ? 0 : moved_by;
+    add32(copy + fixup.at, shift_of(code, fixup, place, scratch) - own);
+  }
+  for (uint32_t i = 0; i < f.table_count; ++i) {
+    const uint32_t table = f.first_table + i;
+    write_table(code, code.tables[table], scratch.table[table], place.slot + body, place, out);
+  }
+}
+
+}  // namespace
+
+size_t scratch_bytes(const Metadata& code) {
+  return (size_t{code.header->function_count} * 3 + code.header->table_count) * sizeof(uint32_t);
+}
+
+ImageScratch bind_scratch(const Metadata& code, void* memory) {
+  ImageScratch scratch;
+  const uint32_t count = code.header->function_count;
+  scratch.order = static_cast<uint32_t*>(memory);
+  scratch.body = scratch.order + count;
+  scratch.entry = scratch.body + count;
+  scratch.table = scratch.entry + count;
+  for (uint32_t i = 0; i < count; ++i)
+    if (code.functions[i].immovable == abi::Immovable::kNo) scratch.order[scratch.order_count++] = i;
+  return scratch;
+}
+
+uint64_t slot_bytes(const Metadata& code) {
+  uint64_t bytes = sizeof(ImageHeader) + kStartRange;
+  for (uint32_t i = 0; i < code.header->function_count; ++i) {
+    const abi::CodeFunction& f = code.functions[i];
+    if (f.immovable != abi::Immovable::kNo) continue;
+    bytes += sizeof(ImageEntry) + kPrefixBytes + 32 + f.bytes + (kShufflePads - 1) * kPadGrain;
+    for (uint32_t k = 0; k < f.table_count; ++k) {
+      const abi::CodeTable& table = code.tables[f.first_table + k];
+      bytes += 16 + uint64_t{table.entry_count} * table_entry_bytes(table.kind);
+    }
+  }
+  bytes = round_up(bytes + 64, 4096);
+  return bytes < (uint64_t{1} << 30) ? bytes : 0;
+}
+
+uint64_t build_image(const Metadata& code, const uint8_t* text, const ImagePlace& place, abi::CodeMode mode,
+                     LayoutRng& rng, ImageScratch& scratch, uint8_t* out) {
+  const bool shuffles = mode == abi::CodeMode::kShuffle || mode == abi::CodeMode::kOnce;
+  // The order of the image before is as good a start for a shuffle as any other, and `copy` and `pad` never
+  // leave the original one.
+  if (shuffles) {
+    for (uint32_t i = scratch.order_count; i > 1; --i) {
+      const uint32_t k = rng.below(i);
+      const uint32_t swapped = scratch.order[i - 1];
+      scratch.order[i - 1] = scratch.order[k];
+      scratch.order[k] = swapped;
+    }
+  }
+
+  // Place.
+  ImageEntry* const entries = reinterpret_cast<ImageEntry*>(out + sizeof(ImageHeader));
+  uint32_t cursor = static_cast<uint32_t>(sizeof(ImageHeader) + scratch.order_count * sizeof(ImageEntry));
+  if (mode != abi::CodeMode::kCopy) cursor += rng.below(kStartRange / kPadGrain) * kPadGrain;
+  for (uint32_t i = 0; i < scratch.order_count; ++i) {
+    const uint32_t index = scratch.order[i];
+    cursor = place_function(code, index, cursor, scratch);
+    entries[i] = {scratch.entry[index] - kPrefixBytes, scratch.body[index], code.functions[index].start,
+                  code.functions[index].bytes};
+    if (shuffles) cursor += rng.below(kShufflePads) * kPadGrain;
+    if (mode == abi::CodeMode::kPad && rng.below(kPadChance) == 0) cursor += kPadGrain;
+  }
+  cursor = static_cast<uint32_t>(round_up(cursor, 64));
+  for (uint32_t i = 0; i < scratch.order_count; ++i) {
+    const abi::CodeFunction& f = code.functions[scratch.order[i]];
+    for (uint32_t k = f.first_table; k < f.first_table + f.table_count; ++k) {
+      cursor = static_cast<uint32_t>(round_up(cursor, 8));
+      scratch.table[k] = cursor;
+      cursor += code.tables[k].entry_count * table_entry_bytes(code.tables[k].kind);
+    }
+  }
+
+  // Write. Every offset is known from here on.
+  for (uint32_t i = 0; i < scratch.order_count; ++i)
+    write_function(code, scratch.order[i], text, place, scratch, out);
+  const ImageHeader header{kImageMagic, scratch.order_count, cursor};
+  memcpy(out, &header, sizeof header);
+  return cursor;
+}
+
+void publish(const Metadata& code, const ImageScratch& scratch, const ImagePlace& place, const uint8_t* original,
+             uint8_t* text) {
+  for (uint32_t i = 0; i < scratch.order_count; ++i) {
+    const uint32_t index = scratch.order[i];
+    const uint32_t start = code.functions[index].start;
+    const uint32_t arrival = static_cast<uint32_t>(place.slot) + scratch.entry[index] - kPrefixBytes + kPrefixArrival;
+    uint8_t patched[8];
+    memcpy(patched, original + (start & ~7u), 8);
+    patched[start & 7] = 0xe9;  // jmp rel32
+    put32(patched + (start & 7) + 1, arrival - static_cast<uint32_t>(place.text + start + 5));
+    uint64_t value;
+    memcpy(&value, patched, 8);
+    __atomic_store_n(reinterpret_cast<uint64_t*>(text + (start & ~7u)), value, __ATOMIC_RELEASE);
+  }
+}
+
+void retire(uint8_t* image) {
+  const ImageHeader* header = reinterpret_cast<const ImageHeader*>(image);
+  const ImageEntry* entries = reinterpret_cast<const ImageEntry*>(image + sizeof *header);
+  constexpr uint16_t kJumpToPrefix = 0xeb | ((256 - kPrefixBytes - 2) << 8);  // jmp rel8
+  for (uint32_t i = 0; i < header->entry_count; ++i)
+    __atomic_store_n(reinterpret_cast<uint16_t*>(image + entries[i].prefix + kPrefixBytes), kJumpToPrefix,
+                     __ATOMIC_RELEASE);
+}
+
+bool find_original(const uint8_t* image, uint32_t at, ImageEntry& out) {
+  const ImageHeader* header = reinterpret_cast<const ImageHeader*>(image);
+  if (header->magic != kImageMagic) return false;
+  const ImageEntry* entries = reinterpret_cast<const ImageEntry*>(image + sizeof *header);
+  uint32_t low = 0, high = header->entry_count;  // entries[low - 1].prefix <= at < entries[high].prefix
+  while (low < high) {
+    const uint32_t middle = low + (high - low) / 2;
+    if (entries[middle].prefix <= at)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  if (low == 0 || at >= uint64_t{entries[low - 1].body} + entries[low - 1].bytes) return false;
+  out = entries[low - 1];
+  return true;
+}
+
+}  // namespace stab::code

@@ -1,0 +1,87 @@
+// An image: one complete copy of all movable functions in a new order, with everything that refers to code
+// corrected. Pure: metadata, the text's bytes and random numbers in, bytes out.
+//
+//   slot:  ImageHeader | ImageEntry[entry_count] | functions | jump tables
+//
+// A function's copy:
+//   prefix + 0   jmp   canonical entry       where a retired copy sends its callers
+//   prefix + 5   movb  $1, executed(%rip)
+//   prefix + 12  jmp   entry
+//   prefix + 14  cmpb  $0, executed(%rip)    where the canonical entry jumps to
+//   prefix + 21  je    prefix + 5
+//   entry        (a 2 or 3 byte nop)         where calls inside the image go; 2-aligned
+//   body                                     the function's bytes, corrected; aligned mod 16 as the original
+// The test of `executed` costs a load and a branch that is not taken; an unconditional store would make threads
+// that enter by function pointers fight for its cache line. Flags are dead at a function's entry.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/code/metadata.h"
+#include "runtime/rng.h"
+#include "runtime/stab_abi.h"
+
+namespace stab::code {
+
+inline constexpr uint32_t kPrefixBytes = 23;
+inline constexpr uint32_t kPrefixArrival = 14;  // where the canonical entry's jump lands
+
+// What the program itself (its unwinder, backtraces) reads of an image. Offsets from the slot's start.
+struct ImageEntry {
+  uint32_t prefix;  // ascending
+  uint32_t body;
+  uint32_t start;   // of the original, from text_start
+  uint32_t bytes;
+};
+struct ImageHeader {
+  uint64_t magic;  // kImageMagic
+  uint32_t entry_count;
+  uint32_t image_bytes;  // of the slot in use
+};
+inline constexpr uint64_t kImageMagic = 0x6567616d49424154u;
+
+// Addresses as the program sees them.
+struct ImagePlace {
+  uint64_t slot = 0;      // where the image will execute
+  uint64_t executed = 0;  // the flag that entering it sets
+  uint64_t text = 0;      // CodeHeader::text_start
+  uint64_t bias = 0;      // program address minus link-time address, for tables
+};
+
+// Working memory of a build, made once for a program.
+struct ImageScratch {
+  uint32_t* order = nullptr;      // indices of the movable functions
+  uint32_t order_count = 0;
+  uint32_t* body = nullptr;       // by function: offset of its body in the slot
+  uint32_t* entry = nullptr;      // by function: offset of its entry; 0: it does not move
+  uint32_t* table = nullptr;      // by table: offset of its copy
+};
+// Bytes that bind_scratch needs, and binding zeroed memory of that size.
+size_t scratch_bytes(const Metadata& code);
+ImageScratch bind_scratch(const Metadata& code, void* memory);
+
+// An upper bound on the size of any image of this program; a multiple of 4096. 0: too large to move.
+uint64_t slot_bytes(const Metadata& code);
+
+// Writes an image to `out`, which holds slot_bytes(code) bytes, and returns how many of them it used.
+// `text` holds CodeHeader::text_bytes bytes. Mode kOff is not an image. After it, scratch.entry tells publish()
+// and retire() where the functions are.
+uint64_t build_image(const Metadata& code, const uint8_t* text, const ImagePlace& place, abi::CodeMode mode,
+                     LayoutRng& rng, ImageScratch& scratch, uint8_t* out);
+
+// Points the canonical entries to the image in `slot`, each by one aligned 8-byte store. `text` is the writable
+// view of the text that the program executes, `original` the bytes of the file.
+void publish(const Metadata& code, const ImageScratch& scratch, const ImagePlace& place, const uint8_t* original,
+             uint8_t* text);
+
+// Makes every entry of an image lead back to its canonical one, each by one aligned 2-byte store. The image's
+// own header says where they are.
+void retire(uint8_t* image);
+
+// The original offset in the text of `at`, an offset in the slot of `image`; `bias` is what to subtract from a
+// pc in this function's copy to get its original. Prefix and nops count as the function's start.
+// False: `at` is not in a function.
+bool find_original(const uint8_t* image, uint32_t at, ImageEntry& out);
+
+}  // namespace stab::code

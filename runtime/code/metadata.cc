@@ -1,0 +1,127 @@
+// A damaged or foreign .stab.code must never make a program crash: everything the image builder will rely on
+// is checked here, once, and what fails makes the program run unmoved.
+#include "runtime/code/metadata.h"
+
+#include <elf.h>
+
+namespace stab::code {
+namespace {
+
+bool same_bytes(const char* a, const char* b, size_t bytes) {
+  for (size_t i = 0; i < bytes; ++i)
+    if (a[i] != b[i]) return false;
+  return true;
+}
+
+// [first, first + count) inside [0, all).
+bool inside(uint64_t first, uint64_t count, uint64_t all) { return first <= all && count <= all - first; }
+
+bool fixed_list_fits(const Metadata& code, const abi::CodeFunction& f) {
+  uint64_t at = 0;
+  for (uint32_t i = 0; i < f.fixed_count; ++i) {
+    const uint16_t step = code.fixed[f.first_fixed + i];
+    at += step;
+    if (step != abi::kFixedSkip && at + 4 > f.bytes) return false;
+  }
+  return true;
+}
+
+bool directed_fit(const Metadata& code, const abi::CodeFunction& f) {
+  for (uint32_t i = 0; i < f.directed_count; ++i) {
+    const abi::DirectedFixup& fixup = code.directed[f.first_directed + i];
+    if (uint64_t{fixup.at} + 4 > f.bytes) return false;
+    switch (fixup.kind()) {
+      case abi::FixupKind::kPcFunction:
+        if (fixup.target() >= code.header->function_count) return false;
+        break;
+      case abi::FixupKind::kPcTable:
+      case abi::FixupKind::kAbsTable:
+        // A function refers to its own tables only.
+        if (fixup.target() < f.first_table || fixup.target() >= uint64_t{f.first_table} + f.table_count) return false;
+        break;
+      default:
+        return false;
+    }
+  }
+  return true;
+}
+
+bool tables_fit(const Metadata& code, const abi::CodeFunction& f) {
+  for (uint32_t i = 0; i < f.table_count; ++i) {
+    const abi::CodeTable& table = code.tables[f.first_table + i];
+    if (table.kind != abi::TableKind::kRelative32 && table.kind != abi::TableKind::kAbsolute64) return false;
+    if (!inside(table.first_target, table.entry_count, code.header->target_count)) return false;
+    for (uint32_t k = 0; k < table.entry_count; ++k)
+      if (code.targets[table.first_target + k] >= f.bytes) return false;
+  }
+  return true;
+}
+
+bool function_fits(const Metadata& code, const abi::CodeFunction& f, uint64_t previous_end) {
+  const abi::CodeHeader& header = *code.header;
+  if (f.start < previous_end || !inside(f.start, f.bytes, header.text_bytes)) return false;
+  if (f.immovable != abi::Immovable::kNo) return f.directed_count == 0 && f.fixed_count == 0 && f.table_count == 0;
+  // Its entry takes a `jmp rel32` by one aligned 8-byte store.
+  const uint64_t entry = header.text_start + f.start;
+  if (f.bytes < 5 || (entry & 7) > 3) return false;
+  return inside(f.first_directed, f.directed_count, header.directed_count) &&
+         inside(f.first_fixed, f.fixed_count, header.fixed_count) &&
+         inside(f.first_table, f.table_count, header.table_count) && tables_fit(code, f) && directed_fit(code, f) &&
+         fixed_list_fits(code, f);
+}
+
+}  // namespace
+
+MetadataFault read_metadata(const void* bytes, size_t size, Metadata& out) {
+  const abi::CodeHeader* header = static_cast<const abi::CodeHeader*>(bytes);
+  if (size < sizeof *header || !same_bytes(header->magic, abi::kCodeMagic, sizeof header->magic) ||
+      header->version != abi::kAbiVersion || header->header_bytes != sizeof *header)
+    return MetadataFault::kAbsent;
+  const uint64_t wanted = sizeof *header + uint64_t{header->function_count} * sizeof(abi::CodeFunction) +
+                          uint64_t{header->table_count} * sizeof(abi::CodeTable) +
+                          uint64_t{header->target_count} * sizeof(uint32_t) +
+                          uint64_t{header->directed_count} * sizeof(abi::DirectedFixup) +
+                          uint64_t{header->fixed_count} * sizeof(uint16_t);
+  // Offsets in the text are 32 bits wide, and all of it lies within 2 GiB of the images.
+  if (size < wanted || header->text_bytes >= (uint64_t{1} << 31) || (header->text_start & 4095) != 0)
+    return MetadataFault::kMalformed;
+  Metadata code;
+  code.header = header;
+  code.functions = reinterpret_cast<const abi::CodeFunction*>(header + 1);
+  code.tables = reinterpret_cast<const abi::CodeTable*>(code.functions + header->function_count);
+  code.targets = reinterpret_cast<const uint32_t*>(code.tables + header->table_count);
+  code.directed = reinterpret_cast<const abi::DirectedFixup*>(code.targets + header->target_count);
+  code.fixed = reinterpret_cast<const uint16_t*>(code.directed + header->directed_count);
+  uint64_t previous_end = 0;
+  for (uint32_t i = 0; i < header->function_count; ++i) {
+    const abi::CodeFunction& f = code.functions[i];
+    if (!function_fits(code, f, previous_end)) return MetadataFault::kMalformed;
+    previous_end = uint64_t{f.start} + f.bytes;
+  }
+  out = code;
+  return MetadataFault::kNone;
+}
+
+bool find_code_section(ReadAt read_at, void* context, FileSpan& out) {
+  Elf64_Ehdr ehdr;
+  if (!read_at(context, &ehdr, sizeof ehdr, 0)) return false;
+  if (!same_bytes(reinterpret_cast<const char*>(ehdr.e_ident), ELFMAG, SELFMAG)) return false;
+  if (ehdr.e_ident[EI_CLASS] != ELFCLASS64 || ehdr.e_machine != EM_X86_64) return false;
+  if (ehdr.e_shentsize != sizeof(Elf64_Shdr) || ehdr.e_shstrndx >= ehdr.e_shnum) return false;
+  Elf64_Shdr names;
+  if (!read_at(context, &names, sizeof names, ehdr.e_shoff + uint64_t{ehdr.e_shstrndx} * sizeof names)) return false;
+  constexpr size_t kNameBytes = sizeof abi::kCodeSection;  // with its final 0
+  for (uint32_t i = 0; i < ehdr.e_shnum; ++i) {
+    Elf64_Shdr section;
+    if (!read_at(context, &section, sizeof section, ehdr.e_shoff + uint64_t{i} * sizeof section)) return false;
+    char name[kNameBytes];
+    if (section.sh_name + kNameBytes > names.sh_size) continue;
+    if (!read_at(context, name, kNameBytes, names.sh_offset + section.sh_name)) return false;
+    if (!same_bytes(name, abi::kCodeSection, kNameBytes)) continue;
+    out = {section.sh_offset, section.sh_size};
+    return true;
+  }
+  return false;
+}
+
+}  // namespace stab::code

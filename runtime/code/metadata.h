@@ -1,0 +1,41 @@
+// The code metadata of an executable: .stab.code, found in the file, checked once, then trusted.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/stab_abi.h"
+
+namespace stab::code {
+
+// The parts of a .stab.code section. Invariant, established by read_metadata: functions are sorted and don't
+// overlap and lie in the text; every index, field, table target and list lies inside what it refers to; so
+// that the image builder, which runs in every epoch, checks nothing.
+struct Metadata {
+  const abi::CodeHeader* header = nullptr;
+  const abi::CodeFunction* functions = nullptr;
+  const abi::CodeTable* tables = nullptr;
+  const uint32_t* targets = nullptr;
+  const abi::DirectedFixup* directed = nullptr;
+  const uint16_t* fixed = nullptr;
+};
+
+enum class MetadataFault : uint8_t {
+  kNone,
+  kAbsent,     // not there, or not of this version
+  kMalformed,  // it breaks the invariant above
+};
+
+// pre: `bytes` is 8-aligned and outlives `out`.
+MetadataFault read_metadata(const void* bytes, size_t size, Metadata& out);
+
+// The section's place in an ELF file, from its section headers. `read_at` reads exactly `size` bytes at
+// `offset` of the file and returns whether it could.
+struct FileSpan {
+  uint64_t offset = 0;
+  uint64_t bytes = 0;
+};
+using ReadAt = bool (*)(void* context, void* to, size_t size, uint64_t offset);
+bool find_code_section(ReadAt read_at, void* context, FileSpan& out);
+
+}  // namespace stab::code

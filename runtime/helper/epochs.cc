@@ -1,0 +1,118 @@
+// One epoch: build an image off to the side, publish it by pointing every canonical entry to it, then retire the
+// one before, so that frames still running in it call into the new one. At every moment in between each entry
+// leads to one complete image or the other. Pads are drawn anew along with it.
+#include <string.h>
+
+#include "runtime/helper/session.h"
+#include "runtime/stack/fill.h"
+#include "runtime/sys.h"
+
+namespace stab::helper {
+namespace {
+
+// Below this many slots the ring grows rather than looks for a free one only while it must: the fewer slots in
+// turn, the fewer pages and cache lines images pass through; the more, the rarer the looks at threads.
+constexpr uint32_t kComfortableSlots = 8;
+
+void count_if_executed(Session& session, int slot) {
+  uint8_t& flag = session.control->executed[slot];
+  if (__atomic_exchange_n(&flag, uint8_t{0}, __ATOMIC_RELAXED) != 0) ++session.control->code.layouts_executed;
+}
+
+// Adds a slot and its memory. -1: the ring is at its limit, or there is no memory.
+int grow(Session& session) {
+  if (!session.ring.may_grow()) return -1;
+  const uint64_t bytes = session.ring_offset + (session.ring.made() + uint64_t{1}) * session.slot_bytes;
+  if (sys::truncate(session.images, bytes) != 0) {
+    session.ring.set_limit(session.ring.made());
+    return -1;
+  }
+  session.control->code.slots_made = session.ring.made() + 1;
+  return session.ring.grow();
+}
+
+int choose_slot(Session& session) {
+  int slot = session.ring.free_slot();
+  if (slot >= 0) return slot;
+  if (session.ring.made() >= kComfortableSlots) {
+    reclaim(session);
+    slot = session.ring.free_slot();
+    if (slot >= 0) return slot;
+  }
+  return grow(session);
+}
+
+// Puts a new image in place of the newest. False: there is no free slot, the present layout stays.
+bool replace_image(Session& session) {
+  const int slot = choose_slot(session);
+  if (slot < 0) return false;
+  Control& control = *session.control;
+  CodeDose& dose = control.code;
+  const int old = session.ring.newest();
+  // A slot that nobody can come back to is not entered any more: its flag is final.
+  count_if_executed(session, slot);
+  session.threads.forget(code::SlotSet{1} << slot);
+
+  const uint64_t started_ns = sys::monotonic_ns();
+  code::ImagePlace& place = session.place;
+  place.slot = control.ring_address + static_cast<uint64_t>(slot) * session.slot_bytes;
+  place.executed = session.hello.control_address + offsetof(Control, executed) + static_cast<uint64_t>(slot);
+  LayoutRng rng(session.hello.settings.seed, kRngCode, dose.layouts_built);
+  dose.image_bytes = code::build_image(session.code, session.original, place, session.hello.settings.code, rng,
+                                       session.scratch, session.slot_memory(slot));
+  const uint64_t built_ns = sys::monotonic_ns();
+  code::publish(session.code, session.scratch, place, session.original, session.text_memory());
+  const uint64_t published_ns = sys::monotonic_ns();
+  session.ring.publish(slot);
+  if (old >= 0) code::retire(session.slot_memory(old));
+  ++dose.layouts_built;
+  dose.build_ns += built_ns - started_ns;
+  dose.publish_ns += published_ns - built_ns;
+  dose.retire_ns += sys::monotonic_ns() - published_ns;
+  return true;
+}
+
+void refill_pads(Session& session) {
+  if (session.pads == nullptr) return;
+  StackDose& dose = session.control->stack;
+  LayoutRng rng(session.hello.settings.seed, kRngStack, dose.refills);
+  dose.slots_zeroed = fill_pads(session.pads, session.hello.slot_count, session.hello.settings.stack, rng);
+  ++dose.refills;
+}
+
+bool code_has_epochs(const Session& session) {
+  const abi::CodeMode mode = session.hello.settings.code;
+  return session.moves && (mode == abi::CodeMode::kShuffle || mode == abi::CodeMode::kPad);
+}
+
+void bump_epoch(Session& session) { __atomic_fetch_add(&session.control->epoch, uint64_t{1}, __ATOMIC_RELEASE); }
+
+}  // namespace
+
+bool has_epochs(const Session& session) { return code_has_epochs(session) || session.pads != nullptr; }
+
+bool build_first(Session& session) {
+  refill_pads(session);
+  if (session.moves) {
+    session.moves = replace_image(session);
+    if (!session.moves) degrade(*session.control, Degradation::kNoMemfd);
+  }
+  if (session.moves) session.control->code.functions_moved = session.scratch.order_count;
+  bump_epoch(session);
+  return session.moves;
+}
+
+void advance(Session& session) {
+  if (code_has_epochs(session) && !replace_image(session)) {
+    degrade(*session.control, Degradation::kRingFull);
+    ++session.control->code.ticks_held;
+  }
+  refill_pads(session);
+  bump_epoch(session);
+}
+
+void count_executed(Session& session) {
+  for (uint32_t slot = 0; slot < session.ring.made(); ++slot) count_if_executed(session, static_cast<int>(slot));
+}
+
+}  // namespace stab::helper

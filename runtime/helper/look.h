@@ -1,0 +1,34 @@
+// The parts of a look at a thread that blocked and running threads share: finding a stack's end, scanning it.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/helper/process.h"
+
+namespace stab::helper {
+
+// Addresses of words on a stack that equal the sigreturn trampoline.
+struct SignalFrames {
+  static constexpr uint32_t kMost = 64;
+  uint32_t count = 0;
+  uint64_t at[kMost];
+};
+
+// The bounds of the mapping that holds `address`. `buffer` holds kLookBufferBytes.
+bool find_mapping(const Process& process, uint64_t address, uint8_t* buffer, uint64_t& start, uint64_t& end);
+
+// Adds to `live` the slots that the words at `bytes` point into. `address` is where they lie in the process.
+// False: more signal frames than can be followed.
+bool scan_words(const Looker& looker, const uint8_t* bytes, size_t size, uint64_t address, SlotSet& live,
+                SignalFrames& frames);
+
+// The same for memory of the process. False: it can't be read.
+bool scan_memory(const Looker& looker, const Process& process, uint64_t from, uint64_t to, SlotSet& live,
+                 SignalFrames& frames);
+
+// Follows signal frames to interrupted stacks outside [scanned_from, scanned_to), and those found there.
+bool scan_interrupted(const Looker& looker, const Process& process, uint64_t scanned_from, uint64_t scanned_to,
+                      SlotSet& live, SignalFrames& frames);
+
+}  // namespace stab::helper

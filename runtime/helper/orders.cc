@@ -1,0 +1,75 @@
+// The helper's half of runtime/api: see orders.h there for how the two stay out of each other's way.
+#include "runtime/helper/orders.h"
+
+#include "runtime/api/orders.h"
+#include "runtime/stack/fill.h"
+#include "runtime/sys.h"
+
+namespace stab::helper {
+namespace {
+
+void begin(Orders& orders) { __atomic_store_n(&orders.advancing, kAdvancing, __ATOMIC_SEQ_CST); }
+
+void end(Orders& orders) {
+  if (__atomic_exchange_n(&orders.advancing, kIdle, __ATOMIC_SEQ_CST) == kAdvancingAwaited)
+    sys::futex_wake(&orders.advancing);
+}
+
+constexpr uint32_t kChunkSlots = 1024;
+
+// False: the library's memory can't be written (it is gone, or the kernel forbids it).
+bool refill_module(const Session& session, const ModulePads& module, uint64_t slots_address, LayoutRng& rng) {
+  uint32_t chunk[kChunkSlots];
+  for (uint32_t done = 0; done < module.slot_count; done += kChunkSlots) {
+    const uint32_t left = module.slot_count - done;
+    const uint32_t count = left < kChunkSlots ? left : kChunkSlots;
+    const uint64_t address = slots_address + done * sizeof chunk[0];
+    const long bytes = static_cast<long>(count * sizeof chunk[0]);
+    // Read first: post-link's marks of recursive functions are in the slots.
+    if (sys::pread(session.program.memory, chunk, static_cast<size_t>(bytes), address) != bytes) return false;
+    fill_pads(chunk, count, session.hello.settings.stack, rng);
+    if (sys::pwrite(session.program.memory, chunk, static_cast<size_t>(bytes), address) != bytes) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void refill_modules(Session& session, LayoutRng& rng) {
+  Orders& orders = session.control->orders;
+  for (const ModulePads& module : orders.modules) {
+    const uint64_t slots_address = __atomic_load_n(&module.slots_address, __ATOMIC_SEQ_CST);
+    if (slots_address == 0 || module.pid != session.program.pid) continue;
+    if (!refill_module(session, module, slots_address, rng))
+      degrade(*session.control, Degradation::kModulePads);
+  }
+}
+
+void advance_unless_paused(Session& session) {
+  Orders& orders = session.control->orders;
+  begin(orders);
+  if (__atomic_load_n(&orders.paused, __ATOMIC_SEQ_CST) == 0) advance(session);
+  end(orders);
+}
+
+bool obey_orders(Session& session) {
+  Orders& orders = session.control->orders;
+  const uint32_t wanted = __atomic_load_n(&orders.layouts_wanted, __ATOMIC_SEQ_CST);
+  const bool new_layout = wanted != orders.layouts_given;
+  const bool new_modules = __atomic_exchange_n(&orders.modules_new, 0, __ATOMIC_SEQ_CST) != 0;
+  begin(orders);
+  if (new_layout) {
+    advance(session);
+  } else if (new_modules) {
+    // A stream of its own: the streams of the epochs stay what they are, whatever is loaded.
+    LayoutRng rng(session.hello.settings.seed, kRngStack, kModuleStreams | session.control->stack.refills);
+    refill_modules(session, rng);
+  }
+  end(orders);
+  if (!new_layout) return false;
+  __atomic_store_n(&orders.layouts_given, wanted, __ATOMIC_SEQ_CST);
+  sys::futex_wake(&orders.layouts_given);
+  return true;
+}
+
+}  // namespace stab::helper

@@ -1,0 +1,241 @@
+// Reading another process's threads; process.h has the method, sample.cc the part that catches running threads.
+//
+// A stack is scanned conservatively: every aligned word from sp to the end of the mapping that holds it, since a
+// thread's stack ends with its mapping. Signal handlers on a sigaltstack are found by the return address of
+// their frame, libc's sigreturn trampoline: behind it lies the interrupted sp, and the scan goes on there.
+#include "runtime/helper/process.h"
+
+#include <string.h>
+#include <sys/ioctl.h>
+
+#include "runtime/helper/look.h"
+#include "runtime/helper/text.h"
+#include "runtime/sys.h"
+
+namespace stab::helper {
+namespace {
+
+// linux/fs.h of 6.11 and later; older headers lack it.
+struct MapQuery {
+  uint64_t size, query_flags, query_addr;
+  uint64_t vma_start, vma_end, vma_flags, vma_page_size, vma_offset, inode;
+  uint32_t dev_major, dev_minor, vma_name_size, build_id_size;
+  uint64_t vma_name_addr, build_id_addr;
+};
+static_assert(sizeof(MapQuery) == 104);
+constexpr unsigned long kProcmapQuery = _IOWR('f', 17, MapQuery);
+
+// The state of a thread as /proc shows it: equal before and after means that it did not run.
+struct Snapshot {
+  char syscall[256];
+  char schedstat[128];
+};
+
+long read_thread_file(const Process& process, int tid, const char* name, char* to, size_t room) {
+  char path[64];
+  Text(path, sizeof path) << "task/" << tid << "/" << name;
+  return sys::read_small(process.directory, path, to, room);
+}
+
+bool means_gone(long error) { return error == -ENOENT || error == -ESRCH; }
+
+// 0, or minus the error.
+long take(const Process& process, int tid, Snapshot& out) {
+  long got = read_thread_file(process, tid, "schedstat", out.schedstat, sizeof out.schedstat);
+  if (got < 0) return got;
+  got = read_thread_file(process, tid, "syscall", out.syscall, sizeof out.syscall);
+  return got < 0 ? got : 0;
+}
+
+bool same_text(const char* a, const char* b) {
+  while (*a != 0 && *a == *b) ++a, ++b;
+  return *a == *b;
+}
+
+// The kernel's line: "running", "-1 sp pc", or "nr a1 a2 a3 a4 a5 a6 sp pc".
+struct Blocked {
+  int64_t number = -1;
+  uint64_t first_argument = 0;
+  uint64_t sp = 0;
+  uint64_t pc = 0;
+};
+bool parse_blocked(const char* line, Blocked& out) {
+  uint64_t words[9];
+  int count = 0;
+  const char* at = line;
+  const bool outside = at[0] == '-';
+  if (outside) ++at;
+  while (count < 9 && take_number(at, words[count])) {
+    ++count;
+    while (*at == ' ') ++at;
+  }
+  if (outside && count == 3) {
+    out = {-1, 0, words[1], words[2]};
+    return true;
+  }
+  if (!outside && count == 9) {
+    out = {static_cast<int64_t>(words[0]), words[1], words[7], words[8]};
+    return true;
+  }
+  return false;
+}
+
+// A child runs on this thread's stack or in its code until it execs.
+bool may_be_in_vfork(const Blocked& blocked) {
+  if (blocked.number == SYS_vfork || blocked.number == SYS_clone3) return true;
+  return blocked.number == SYS_clone && (blocked.first_argument & CLONE_VFORK) != 0;
+}
+
+bool is_zombie(const Process& process, int tid) {
+  char stat[512];
+  if (read_thread_file(process, tid, "stat", stat, sizeof stat) <= 0) return false;
+  const char* name_end = strrchr(stat, ')');
+  return name_end != nullptr && name_end[1] == ' ' && (name_end[2] == 'Z' || name_end[2] == 'X');
+}
+
+}  // namespace
+
+bool find_mapping(const Process& process, uint64_t address, uint8_t* buffer, uint64_t& start, uint64_t& end) {
+  MapQuery query{};
+  query.size = sizeof query;
+  query.query_addr = address;
+  const long asked = sys::call(SYS_ioctl, process.maps, static_cast<long>(kProcmapQuery), sys::word(&query));
+  if (asked == 0) {
+    start = query.vma_start;
+    end = query.vma_end;
+    return true;
+  }
+  if (asked == -ENOENT || asked == -ESRCH) return false;
+  // An older kernel: read the text, a buffer at a time, a partial last line carried over.
+  size_t held = 0;
+  uint64_t offset = 0;
+  for (;;) {
+    const long got = sys::pread(process.maps, buffer + held, kLookBufferBytes - held, offset);
+    if (got <= 0) return false;
+    offset += static_cast<uint64_t>(got);
+    held += static_cast<size_t>(got);
+    size_t line = 0;
+    for (size_t i = 0; i < held; ++i) {
+      if (buffer[i] != '\n') continue;
+      const char* at = reinterpret_cast<const char*>(buffer + line);
+      if (take_hex(at, start) && *at++ == '-' && take_hex(at, end) && start <= address && address < end) return true;
+      line = i + 1;
+    }
+    memmove(buffer, buffer + line, held - line);
+    held -= line;
+    if (held == kLookBufferBytes) return false;
+  }
+}
+
+bool scan_words(const Looker& looker, const uint8_t* bytes, size_t size, uint64_t address, SlotSet& live,
+                SignalFrames& frames) {
+  for (size_t at = 0; at + 8 <= size; at += 8) {
+    uint64_t word;
+    memcpy(&word, bytes + at, 8);
+    live |= looker.ring.slot_of(word);
+    if (word != looker.signal_return || word == 0) continue;
+    if (frames.count == SignalFrames::kMost) return false;
+    frames.at[frames.count++] = address + at;
+  }
+  return true;
+}
+
+bool scan_memory(const Looker& looker, const Process& process, uint64_t from, uint64_t to, SlotSet& live,
+                 SignalFrames& frames) {
+  while (from < to) {
+    const size_t step = to - from < kLookBufferBytes ? static_cast<size_t>(to - from) : kLookBufferBytes;
+    const long got = sys::pread_full(process.memory, looker.buffer, step, from);
+    if (got != static_cast<long>(step)) return false;
+    if (!scan_words(looker, looker.buffer, step, from, live, frames)) return false;
+    from += step;
+  }
+  return true;
+}
+
+bool scan_interrupted(const Looker& looker, const Process& process, uint64_t scanned_from, uint64_t scanned_to,
+                      SlotSet& live, SignalFrames& frames) {
+  // The trampoline's address is followed by ucontext: flags, link, three words of uc_stack, then the registers
+  // r8-r15 rdi rsi rbp rbx rdx rax rcx rsp rip.
+  constexpr uint64_t kSpOffset = 8 + 40 + 15 * 8;
+  for (uint32_t i = 0; i < frames.count; ++i) {
+    uint64_t sp = 0;
+    if (sys::pread_full(process.memory, &sp, 8, frames.at[i] + kSpOffset) != 8) continue;  // not a frame
+    if (sp >= scanned_from && sp < scanned_to) continue;
+    uint64_t start = 0, end = 0;
+    if (!find_mapping(process, sp, looker.buffer, start, end)) continue;
+    if (!scan_memory(looker, process, sp & ~uint64_t{7}, end, live, frames)) return false;
+  }
+  return true;
+}
+
+bool open_process(Process& process) {
+  char path[64];
+  Text(path, sizeof path) << "/proc/" << process.pid;
+  if (process.directory < 0) process.directory = sys::open(path, O_RDONLY | O_DIRECTORY);
+  if (process.directory < 0) return false;
+  if (process.memory < 0) process.memory = sys::open_at(process.directory, "mem", O_RDONLY);
+  if (process.maps < 0) process.maps = sys::open_at(process.directory, "maps", O_RDONLY);
+  return process.memory >= 0 && process.maps >= 0;
+}
+
+void close_process(Process& process) {
+  if (process.memory >= 0) sys::close(process.memory);
+  if (process.maps >= 0) sys::close(process.maps);
+  if (process.directory >= 0) sys::close(process.directory);
+  process = Process{};
+}
+
+bool is_alive(const Process& process, uint64_t readable_address) {
+  char byte;
+  return sys::pread(process.memory, &byte, 1, readable_address) == 1;
+}
+
+Listing list_threads(const Process& process, void (*each)(void* context, int tid), void* context) {
+  const int task = sys::open_at(process.directory, "task", O_RDONLY | O_DIRECTORY);
+  if (task < 0) return means_gone(task) ? Listing::kGone : Listing::kUnreadable;
+  // One call returns them all for up to about 2,000 threads; a list in parts may miss some, since the kernel
+  // resumes it by position while threads come and go.
+  alignas(8) static char entries[64 * 1024];
+  int calls = 0;
+  long got;
+  while ((got = sys::call(SYS_getdents64, task, sys::word(entries), sizeof entries)) > 0) {
+    ++calls;
+    for (long at = 0; at < got;) {
+      uint16_t length;
+      memcpy(&length, entries + at + 16, 2);
+      const char* name = entries + at + 19;
+      uint64_t tid = 0;
+      if (take_number(name, tid)) each(context, static_cast<int>(tid));
+      at += length;
+    }
+  }
+  sys::close(task);
+  if (got < 0) return means_gone(got) ? Listing::kGone : Listing::kUnreadable;
+  return calls <= 1 ? Listing::kComplete : Listing::kUnreadable;
+}
+
+Look look_at_blocked(const Looker& looker, const Process& process, int tid, SlotSet& live) {
+  live = 0;
+  Snapshot before, after;
+  long failed = take(process, tid, before);
+  if (failed < 0) return means_gone(failed) ? Look::kGone : Look::kUnreadable;
+  if (before.syscall[0] == 'r') return Look::kRunning;
+  Blocked blocked;
+  if (!parse_blocked(before.syscall, blocked)) return Look::kUnreadable;
+  if (blocked.sp == 0) return is_zombie(process, tid) ? Look::kGone : Look::kBusy;
+  if (may_be_in_vfork(blocked)) return Look::kBusy;
+
+  live = looker.ring.slot_of(blocked.pc);
+  uint64_t start = 0, end = 0;
+  SignalFrames frames;
+  const uint64_t sp = blocked.sp & ~uint64_t{7};
+  const bool scanned = find_mapping(process, sp, looker.buffer, start, end) &&
+                       scan_memory(looker, process, sp, end, live, frames) &&
+                       scan_interrupted(looker, process, sp, end, live, frames);
+  failed = take(process, tid, after);
+  if (failed < 0) return means_gone(failed) ? Look::kGone : Look::kUnreadable;
+  if (!same_text(before.syscall, after.syscall) || !same_text(before.schedstat, after.schedstat)) return Look::kBusy;
+  return scanned ? Look::kSeen : Look::kUnreadable;
+}
+
+}  // namespace stab::helper

@@ -1,0 +1,71 @@
+// Looking at a process from outside, without it noticing: no signal, no ptrace, no stop.
+//
+// A blocked thread shows its sp and pc in /proc/PID/task/TID/syscall; the look is valid when that line and the
+// thread's schedstat are the same before and after its stack was read. A running one is caught by one register
+// and stack sample of perf_event_open. Everything else is doubt, and doubt means "may be anywhere".
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/code/ring.h"
+
+namespace stab::helper {
+
+using code::SlotSet;
+
+// Where images are, in the watched processes.
+struct RingPlace {
+  uint64_t address = 0;
+  uint64_t bytes = 0;
+  uint64_t slot_bytes = 0;
+
+  SlotSet slot_of(uint64_t pc) const {
+    const uint64_t at = pc - address;
+    return at < bytes ? SlotSet{1} << (at / slot_bytes) : 0;
+  }
+};
+
+// A process of the family, seen through descriptors that were opened while it was certainly ours.
+// Plain handles: whoever owns the array of them closes them.
+struct Process {
+  int pid = 0;
+  int memory = -1;     // /proc/PID/mem: pins the address space, so reading 0 bytes means that it is gone (or exec)
+  int maps = -1;       // /proc/PID/maps
+  int directory = -1;  // /proc/PID
+};
+
+// Opens what is missing in `process`; false: it can't be read (or is gone).
+bool open_process(Process& process);
+void close_process(Process& process);
+
+// True while the address space still exists: false after exit, death and exec.
+bool is_alive(const Process& process, uint64_t readable_address);
+
+// Calls `each` for every thread. kGone: no such process. kUnreadable: the list may be incomplete.
+enum class Listing : uint8_t { kComplete, kGone, kUnreadable };
+Listing list_threads(const Process& process, void (*each)(void* context, int tid), void* context);
+
+enum class Look : uint8_t {
+  kSeen,        // `live` is true of one moment
+  kRunning,     // it runs: sample it
+  kSeenRunning, // `live` was read while it ran: needs a second look that agrees
+  kGone,
+  kBusy,        // it moved while we looked, or is inside vfork: try again another time
+  kUnreadable,  // permission, an unknown stack: nothing can be said of this thread
+};
+
+// A page-sized working buffer and the signal trampoline, shared by all looks.
+struct Looker {
+  RingPlace ring;
+  uint64_t signal_return = 0;  // libc's sigreturn trampoline in the program: marks signal frames; 0: unknown
+  uint8_t* buffer = nullptr;   // kLookBufferBytes
+};
+inline constexpr size_t kLookBufferBytes = 256 * 1024;
+
+Look look_at_blocked(const Looker& looker, const Process& process, int tid, SlotSet& live);
+
+// Samples one running thread; waits at most `patience_ns`.
+Look look_at_running(const Looker& looker, const Process& process, int tid, uint64_t patience_ns, SlotSet& live);
+
+}  // namespace stab::helper

@@ -1,0 +1,95 @@
+// What program and helper say to each other before main, over a SOCK_SEQPACKET pair. One message each way in
+// turn; after kReady the program closes its end, and from then on only shared memory and the kernel's knowledge
+// of the process connect the two.
+//
+//   helper                                     program
+//   Greeting                            ->     is this descriptor a helper's? (peeked at before anything is sent)
+//                                       <-     Hello, with the descriptors of Handed
+//   sizes, seals and fills the memory
+//   Plan                                ->     maps what Plan says
+//                                       <-     Mapped
+//   builds and publishes the first image
+//   Ready                               ->     closes the socket, goes on to main
+//
+// Either side treats anything unexpected, and a silence of kPatienceMs, as the end of it: the program then runs
+// unmoved. Both are built from this file in one commit, and kAbiVersion guards mixtures.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/stab_abi.h"
+
+namespace stab::helper {
+
+inline constexpr uint64_t kProtocolMagic = 0x31524550'4c454853u;
+inline constexpr int kGreetingPatienceMs = 2000;  // a helper that our launcher started is there within 10 ms
+inline constexpr int kPatienceMs = 10'000;        // hashing and copying 100 MB of text takes well below 1 s
+
+struct Greeting {
+  uint64_t magic = kProtocolMagic;
+  uint32_t version = abi::kAbiVersion;
+  int32_t helper_pid = 0;
+};
+
+// Descriptors that travel with Hello, in this order; `handed` has a bit for each that is there.
+enum class Handed : uint32_t {
+  kMemory,      // /proc/self/mem, opened for reading
+  kMaps,        // /proc/self/maps
+  kDirectory,   // /proc/self as /proc/PID
+  kPidfd,       // of the program
+  kImages,      // empty memfd for text, pads and images
+  kControl,     // empty memfd for the control block
+  kExecutable,  // /proc/self/exe
+  kReport,      // where the dose report goes; a launcher's helper has its own
+  kCount
+};
+
+struct Hello {
+  uint64_t magic = kProtocolMagic;
+  uint32_t version = abi::kAbiVersion;
+  uint32_t handed = 0;
+  abi::Settings settings;
+  int32_t pid = 0;
+  uint32_t text_relocations = 0;  // 1: the loader has changed the text
+  uint64_t nonce = 0;
+  uint64_t bias = 0;              // address minus link-time address
+  uint64_t pads_address = 0;      // page of the first slot, 0: no pads
+  uint64_t pads_bytes = 0;        // whole pages
+  uint64_t slots_address = 0;     // of the first slot
+  uint32_t slot_count = 0;
+  uint32_t reserved = 0;
+  uint64_t control_address = 0;
+  uint64_t signal_return = 0;     // libc's sigreturn trampoline, 0: unknown
+  uint64_t degradations = 0;      // what went wrong before this message
+};
+
+struct Plan {
+  uint64_t magic = kProtocolMagic;
+  uint64_t text_address = 0;  // 0: code stays
+  uint64_t text_bytes = 0;    // whole pages
+  uint64_t text_offset = 0;   // in the images' memfd
+  uint64_t pads_bytes = 0;    // whole pages to map at Hello::pads_address, 0: none
+  uint64_t pads_offset = 0;
+  uint64_t ring_offset = 0;
+  uint64_t slot_bytes = 0;
+  uint64_t slot_limit = 0;
+};
+
+struct Mapped {
+  uint64_t magic = kProtocolMagic;
+  uint32_t text = 0;     // 1: done
+  uint32_t pads = 0;
+  uint32_t control = 0;
+  uint32_t slots = 0;    // how many slots the ring has room for
+  uint64_t ring_address = 0;
+  uint64_t degradations = 0;
+};
+
+struct Ready {
+  uint64_t magic = kProtocolMagic;
+  uint32_t moving = 0;   // 1: the canonical entries lead to an image
+  uint32_t reserved = 0;
+};
+
+}  // namespace stab::helper

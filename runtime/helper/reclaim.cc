@@ -1,0 +1,144 @@
+// Finding images to reuse: look at every thread of the program and of its forked children that is not yet known
+// to be out of all retired images (ring.h has the argument). What can't be seen now is looked at again the next
+// time; only when every thread is out of an image is that image's slot freed.
+#include "runtime/helper/session.h"
+#include "runtime/sys.h"
+
+namespace stab::helper {
+namespace {
+
+// A thread that shares a CPU with others may not run for a while: wait for all of them together at most this
+// long. An epoch that waits longer delays the next layout, nothing else.
+constexpr uint64_t kPatienceNs = 2'000'000;
+
+// Brings session.kin up to date with the pids that children have put into the control block. False: one of them
+// can't be read though it is there.
+bool open_kin(Session& session) {
+  Control& control = *session.control;
+  bool all_read = true;
+  for (uint32_t i = 0; i < kMaxKin; ++i) {
+    const int32_t pid = __atomic_load_n(&control.kin[i], __ATOMIC_ACQUIRE);
+    Process& process = session.kin[i];
+    if (pid == 0) continue;
+    if (process.pid != pid) {
+      close_process(process);
+      process.pid = pid;
+      if (!open_process(process)) {
+        const bool gone = process.directory == -ENOENT || process.memory == -ESRCH || process.maps == -ESRCH ||
+                          process.memory == -ENOENT;
+        close_process(process);
+        if (!gone) {
+          all_read = false;
+          continue;
+        }
+      }
+    }
+    // The nonce lies at the same address in every member of the family, and nowhere else.
+    uint64_t nonce = 0;
+    const bool ours = process.memory >= 0 &&
+                      sys::pread_full(process.memory, &nonce, sizeof nonce,
+                                      session.hello.control_address + offsetof(Control, nonce)) == sizeof nonce &&
+                      nonce == control.nonce;
+    if (ours) continue;
+    close_process(process);
+    __atomic_store_n(&control.kin[i], 0, __ATOMIC_RELEASE);
+  }
+  return all_read;
+}
+
+struct Round {
+  Session* session;
+  const Process* process;
+  bool complete;
+};
+
+void list_one(void* context, int tid) {
+  Round& round = *static_cast<Round*>(context);
+  if (round.session->threads.list(round.process->pid, tid) == nullptr) round.complete = false;
+}
+
+bool list_process(Session& session, const Process& process) {
+  Round round{&session, &process, true};
+  const Listing listing = list_threads(process, list_one, &round);
+  return round.complete && listing != Listing::kUnreadable;
+}
+
+const Process* process_of(const Session& session, int pid) {
+  if (session.program.pid == pid) return &session.program;
+  for (const Process& process : session.kin)
+    if (process.pid == pid) return &process;
+  return nullptr;
+}
+
+// False: this thread can't be read at all.
+bool look_at(Session& session, code::ThreadLedger::Row& row, uint64_t deadline_ns) {
+  const code::SlotSet retired = session.ring.retired();
+  if ((row.out_of & retired) == retired) return true;
+  const Process* process = process_of(session, row.process);
+  if (process == nullptr) return true;
+  code::SlotSet live = 0;
+  Look look = look_at_blocked(session.looker, *process, row.thread, live);
+  if (look == Look::kRunning) {
+    const uint64_t now = sys::monotonic_ns();
+    if (now < deadline_ns) look = look_at_running(session.looker, *process, row.thread, deadline_ns - now, live);
+  }
+  switch (look) {
+    case Look::kSeen:
+      code::ThreadLedger::saw(row, retired, live);
+      return true;
+    case Look::kSeenRunning:
+      code::ThreadLedger::saw_running(row, retired, live);
+      return true;
+    case Look::kGone:
+      code::ThreadLedger::saw_gone(row);
+      return true;
+    case Look::kUnreadable:
+      return false;
+    case Look::kRunning:
+    case Look::kBusy:
+      return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool any_kin(Session& session) {
+  open_kin(session);
+  for (const int32_t& pid : session.control->kin)
+    if (__atomic_load_n(&pid, __ATOMIC_ACQUIRE) != 0) return true;
+  return __atomic_load_n(&session.control->forks_pending, __ATOMIC_ACQUIRE) != 0;
+}
+
+void reclaim(Session& session) {
+  Control& control = *session.control;
+  if (session.ring.retired() == 0) return;
+  if ((session.code.header->flags & abi::kCodeSwitchesStacks) != 0) {
+    degrade(control, Degradation::kSwitchesStacks);
+    return;
+  }
+  const uint64_t started_ns = sys::monotonic_ns();
+  ++control.code.scans;
+
+  const uint32_t kin_before = __atomic_load_n(&control.kin_count, __ATOMIC_ACQUIRE);
+  bool readable = open_kin(session) && control.kin_overflowed == 0;
+  session.threads.begin_round();
+  readable = list_process(session, session.program) && readable;
+  for (const Process& kin : session.kin)
+    if (kin.pid != 0) readable = list_process(session, kin) && readable;
+  session.threads.end_round();
+
+  const uint64_t deadline_ns = started_ns + kPatienceNs;
+  for (uint32_t i = 0; readable && i < session.threads.size(); ++i)
+    readable = look_at(session, session.threads.row(i), deadline_ns);
+
+  // A fork that began before its thread was looked at is by now either pending or in kin, in this order of
+  // reading; one that began later copied a stack that has been looked at.
+  const bool forking = __atomic_load_n(&control.forks_pending, __ATOMIC_ACQUIRE) != 0;
+  const bool new_kin = __atomic_load_n(&control.kin_count, __ATOMIC_ACQUIRE) != kin_before;
+  if (!readable) degrade(control, Degradation::kThreadsUnreadable);
+  if (readable && !forking && !new_kin) session.ring.release(session.threads.out_of_all() & session.ring.retired());
+  control.code.scan_ns += sys::monotonic_ns() - started_ns;
+}
+
+}  // namespace stab::helper

@@ -1,0 +1,135 @@
+// Writing the dose report by hand: the helper has no library, and the object is flat.
+#include "runtime/helper/report.h"
+
+#include "runtime/helper/text.h"
+
+namespace stab::helper {
+namespace {
+
+const char* word(End end) {
+  switch (end) {
+    case End::kExit:
+      return "exit";
+    case End::kDied:
+      return "died";
+    case End::kExec:
+      return "exec";
+  }
+  return "died";
+}
+
+// {"name":value, ... }: writes the comma where one is due.
+class Object {
+ public:
+  explicit Object(Text& out) : out_(out) { out_ << "{"; }
+  Object& number(const char* name, uint64_t value) {
+    key(name);
+    out_ << value;
+    return *this;
+  }
+  Object& text(const char* name, const char* value) {
+    key(name);
+    out_ << "\"" << value << "\"";
+    return *this;
+  }
+  Text& key(const char* name) {
+    out_ << (first_ ? "\"" : ",\"") << name << "\":";
+    first_ = false;
+    return out_;
+  }
+  void close() { out_ << "}"; }
+
+ private:
+  Text& out_;
+  bool first_ = true;
+};
+
+void write_code(Text& out, const CodeDose& code) {
+  Object object(out);
+  object.number("layouts_built", code.layouts_built)
+      .number("layouts_executed", code.layouts_executed)
+      .number("functions", code.functions)
+      .number("functions_moved", code.functions_moved);
+  object.key("not_moved");
+  Object reasons(out);
+  constexpr size_t kReasons = sizeof abi::kImmovableWords / sizeof abi::kImmovableWords[0];
+  static_assert(kReasons <= sizeof code.not_moved / sizeof code.not_moved[0]);
+  for (size_t i = 1; i < kReasons; ++i)
+    if (code.not_moved[i] != 0) reasons.number(abi::kImmovableWords[i], code.not_moved[i]);
+  reasons.close();
+  object.number("image_bytes", code.image_bytes)
+      .number("slots", code.slots_made)
+      .number("build_ns", code.build_ns)
+      .number("publish_ns", code.publish_ns)
+      .number("retire_ns", code.retire_ns)
+      .number("scans", code.scans)
+      .number("scan_ns", code.scan_ns)
+      .number("ticks_held", code.ticks_held);
+  object.close();
+}
+
+}  // namespace
+
+size_t write_report(const abi::Settings& settings, const Control& control, const HelperUse& use, End end, char* to) {
+  Text out(to, kReportBytes);
+  Object report(out);
+  report.number("abi", abi::kAbiVersion);
+  report.key("hello") << "true";
+  report.text("end", word(end));
+
+  report.key("settings");
+  Object wanted(out);
+  wanted.text("code", abi::kCodeWords[static_cast<uint8_t>(settings.code)])
+      .text("stack", abi::kStackWords[static_cast<uint8_t>(settings.stack)])
+      .text("heap", abi::kHeapWords[static_cast<uint8_t>(settings.heap)]);
+  (wanted.key("seed") << "\"0x").hex(settings.seed) << "\"";
+  wanted.number("epoch_ns", settings.epoch_ns).text("helper", use.launched ? "launched" : "standalone");
+  wanted.close();
+
+  report.key("code");
+  write_code(out, control.code);
+
+  report.key("stack");
+  Object stack(out);
+  stack.number("slots", control.stack.slots)
+      .number("slots_zeroed", control.stack.slots_zeroed)
+      .number("refills", control.stack.refills);
+  stack.close();
+
+  report.key("heap");
+  Object heap(out);
+  heap.number("mallocs", peek(control.heap.mallocs))
+      .number("bytes", peek(control.heap.bytes))
+      .number("mallocs_mmapped", peek(control.heap.mallocs_mmapped))
+      .number("bytes_mmapped", peek(control.heap.bytes_mmapped));
+  heap.close();
+
+  report.key("helper");
+  Object helper(out);
+  helper.number("cpu_ns", use.cpu_ns)
+      .number("minor_faults", use.minor_faults)
+      .number("major_faults", use.major_faults)
+      .number("ticks", use.ticks)
+      .number("ticks_late", use.ticks_late);
+  helper.close();
+
+  report.key("degradations") << "[";
+  bool first = true;
+  for (unsigned i = 0; i < static_cast<unsigned>(Degradation::kCount); ++i) {
+    if ((peek(control.degradations) >> i & 1) == 0) continue;
+    out << (first ? "\"" : ",\"") << kDegradationWords[i] << "\"";
+    first = false;
+  }
+  out << "]";
+  report.close();
+  out << "\n";
+  return out.size();
+}
+
+size_t write_no_hello(char* to) {
+  Text out(to, kReportBytes);
+  out << "{\"abi\":" << abi::kAbiVersion << ",\"hello\":false}\n";
+  return out.size();
+}
+
+}  // namespace stab::helper

@@ -1,0 +1,44 @@
+// The dose report: one JSON object that says what a run really got.
+//
+//   {"abi":1,"hello":true,"end":"exit"|"died"|"exec",
+//    "settings":{"code":"shuffle","stack":"on","heap":"page","seed":"0x2a","epoch_ns":500000000,
+//                "helper":"launched"|"standalone"},
+//    "code":{"layouts_built":N,"layouts_executed":N,"functions":N,"functions_moved":N,
+//            "not_moved":{"foreign":N,...},      reasons that occur, words of abi::kImmovableWords
+//            "image_bytes":N,"slots":N,"build_ns":N,"publish_ns":N,"retire_ns":N,
+//            "scans":N,"scan_ns":N,"ticks_held":N},
+//    "stack":{"slots":N,"slots_zeroed":N,"refills":N},
+//    "heap":{"mallocs":N,"bytes":N,"mallocs_mmapped":N,"bytes_mmapped":N},
+//    "helper":{"cpu_ns":N,"minor_faults":N,"major_faults":N,"ticks":N,"ticks_late":N},
+//    "degradations":["words",...]}
+//
+// A helper whose program never said hello (it is no program of ours, or it died before main) writes
+// {"abi":1,"hello":false}. Fields are only ever added.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/control.h"
+#include "runtime/stab_abi.h"
+
+namespace stab::helper {
+
+inline constexpr size_t kReportBytes = 16 * 1024;
+
+enum class End : uint8_t { kExit, kDied, kExec };
+
+struct HelperUse {
+  uint64_t cpu_ns = 0;
+  uint64_t minor_faults = 0;
+  uint64_t major_faults = 0;
+  uint64_t ticks = 0;
+  uint64_t ticks_late = 0;
+  bool launched = false;
+};
+
+// Returns the bytes written to `to`, which holds kReportBytes; the text ends with a newline.
+size_t write_report(const abi::Settings& settings, const Control& control, const HelperUse& use, End end, char* to);
+size_t write_no_hello(char* to);
+
+}  // namespace stab::helper

@@ -1,0 +1,136 @@
+// The helper's life: handshake, first image, then one step an epoch until the program ends.
+//
+// It sleeps on a futex in the control block, with the next epoch as its deadline. Two things wake it early: the
+// program, which asks for its dose report in a late exit handler and waits for it; and a watcher thread of the
+// helper's own, which blocks on the program's pidfd, so that the report of a program that was killed or called
+// _exit is written at once, too. Exec leaves the process alive and takes the address space away: each epoch looks.
+#include <poll.h>
+#include <sys/resource.h>
+
+#include "runtime/helper/session.h"
+#include "runtime/helper/socket.h"
+#include "runtime/helper/thread.h"
+#include "runtime/sys.h"
+
+namespace stab::helper {
+namespace {
+
+// Without epochs the helper still looks now and then whether an exec took the address space away.
+constexpr uint64_t kIdleNs = 100'000'000;
+
+struct Watched {
+  int pidfd;
+  uint32_t* request;
+};
+Watched watched;
+
+// Ends with the helper. Never touches anything but the request.
+[[noreturn]] void watch_program() {
+  pollfd waited{watched.pidfd, POLLIN, 0};
+  while (sys::call(SYS_ppoll, sys::word(&waited), 1, 0, 0, 8) <= 0) {
+  }
+  __atomic_store_n(watched.request, kRequestDead, __ATOMIC_RELEASE);
+  sys::futex_wake(watched.request);
+  for (;;) sys::call(SYS_exit, 0);
+}
+
+void fill_use(Session& session) {
+  rusage usage{};
+  sys::call(SYS_getrusage, RUSAGE_SELF, sys::word(&usage));
+  session.use.cpu_ns = sys::process_cpu_ns();
+  session.use.minor_faults = static_cast<uint64_t>(usage.ru_minflt);
+  session.use.major_faults = static_cast<uint64_t>(usage.ru_majflt);
+  session.use.launched = session.launched;
+}
+
+// Once: the descriptor is closed, which tells a reader of a pipe that the report is complete.
+void write_dose(Session& session, End end) {
+  if (session.report < 0) return;
+  count_executed(session);
+  fill_use(session);
+  static char text[kReportBytes];
+  const size_t bytes = write_report(session.hello.settings, *session.control, session.use, end, text);
+  sys::write_full(session.report, text, bytes);
+  sys::close(session.report);
+  session.report = -1;
+  __atomic_store_n(&session.control->report_state, kReportWritten, __ATOMIC_RELEASE);
+  sys::futex_wake(&session.control->report_state);
+}
+
+// Forked children of a program that has ended still run in the images.
+void serve_kin(Session& session, uint64_t period_ns) {
+  uint32_t unsettled = 0;
+  while (any_kin(session)) {
+    // A fork whose child died before it could settle it stays pending for ever; nobody is left to move then.
+    const bool somebody = __atomic_load_n(&session.control->forks_pending, __ATOMIC_ACQUIRE) == 0;
+    unsettled = somebody ? 0 : unsettled + 1;
+    if (unsettled * period_ns > 2'000'000'000u) return;
+    const timespec rest{static_cast<time_t>(period_ns / 1'000'000'000u), static_cast<long>(period_ns % 1'000'000'000u)};
+    sys::call(SYS_nanosleep, sys::word(&rest), 0);
+    if (has_epochs(session)) advance(session);
+  }
+}
+
+void run_epochs(Session& session) {
+  Control& control = *session.control;
+  const bool epochs = has_epochs(session);
+  const uint64_t period_ns = epochs ? session.hello.settings.epoch_ns : kIdleNs;
+  uint64_t due_ns = sys::monotonic_ns() + period_ns;
+  bool reported = false;
+  for (;;) {
+    const uint32_t request = __atomic_load_n(&control.request, __ATOMIC_ACQUIRE);
+    if (request == kRequestDead) break;
+    if (request == kRequestReport && !reported) {
+      write_dose(session, End::kExit);
+      reported = true;
+    }
+    sys::futex_wait(&control.request, request, due_ns);
+    const uint64_t now = sys::monotonic_ns();
+    if (now < due_ns) continue;
+    if (!is_alive(session.program, session.hello.control_address)) {
+      pollfd ended{session.pidfd, POLLIN, 0};
+      timespec none{};
+      const bool died = sys::call(SYS_ppoll, sys::word(&ended), 1, sys::word(&none), 0, 8) > 0;
+      write_dose(session, died ? End::kDied : End::kExec);
+      break;
+    }
+    if (epochs && !reported) {
+      ++session.use.ticks;
+      advance(session);
+    }
+    due_ns += period_ns;
+    if (due_ns > now) continue;
+    // Epochs that were missed are not made up for: layouts that last a moment would be no epochs.
+    session.use.ticks_late += (now - due_ns) / period_ns + 1;
+    due_ns = now + period_ns;
+    if (epochs) degrade(control, Degradation::kLateTicks);
+  }
+  // Dies: the watcher may have been faster than the exit handler's request.
+  write_dose(session, End::kDied);
+  serve_kin(session, period_ns < kIdleNs ? period_ns : kIdleNs);
+}
+
+}  // namespace
+
+int serve(int socket, int report, bool launched, int cpu) {
+  // Large, and zero until used: not on the stack of a program's clone.
+  static Session session;
+  session.socket = socket;
+  session.report = report;
+  session.launched = launched;
+  session.cpu = cpu;
+  if (!shake_hands(session)) {
+    if (report < 0) return 1;
+    static char text[512];
+    sys::write_full(report, text, write_no_hello(text));
+    return 1;
+  }
+  build_first(session);
+  send_ready(session);
+  watched = {session.pidfd, &session.control->request};
+  start_thread(watch_program);
+  run_epochs(session);
+  return 0;
+}
+
+}  // namespace stab::helper

@@ -1,0 +1,78 @@
+// What a helper knows of its program: the result of the handshake.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/code/image.h"
+#include "runtime/code/ring.h"
+#include "runtime/control.h"
+#include "runtime/helper/process.h"
+#include "runtime/helper/protocol.h"
+#include "runtime/helper/report.h"
+
+namespace stab::helper {
+
+struct Session {
+  int socket = -1;
+  int report = -1;
+  bool launched = false;
+  int cpu = -1;
+
+  Hello hello;
+  Control* control = nullptr;
+  Process program;
+  int pidfd = -1;
+  int images = -1;
+
+  // Code. moves: an image is published, and the members below are set.
+  bool moves = false;
+  code::Metadata code;
+  const uint8_t* original = nullptr;  // the text's bytes in the file; whole pages
+  uint8_t* shared = nullptr;          // our writable view of the images' memfd
+  uint64_t text_offset = 0;
+  uint64_t text_bytes = 0;            // whole pages
+  uint64_t ring_offset = 0;
+  uint64_t slot_bytes = 0;
+  code::ImagePlace place;             // slot and executed are set for each image
+  code::ImageScratch scratch;
+  code::Ring ring;
+
+  // Stack.
+  uint32_t* pads = nullptr;  // writable view of the slots; nullptr: none, or pads stay as they are
+
+  // Reclaim.
+  code::ThreadLedger threads;
+  Looker looker;
+  Process kin[kMaxKin];
+
+  HelperUse use;
+
+  uint8_t* slot_memory(int slot) { return shared + ring_offset + static_cast<uint64_t>(slot) * slot_bytes; }
+  uint8_t* text_memory() { return shared + text_offset; }
+};
+
+// Greets, and takes the program through Plan and Mapped. False: no program of ours came; nothing is set.
+// After true the control block is shared; `moves` and `pads` say what there is to do.
+bool shake_hands(Session& session);
+
+// The last word of the handshake: the program goes on to main.
+void send_ready(Session& session);
+
+// Epochs (epochs.cc). advance: builds, publishes and retires where code moves, refills pads.
+// pre of build_first: the handshake is done, main has not started.
+bool build_first(Session& session);
+void advance(Session& session);
+// True if epochs change anything, so that the helper has to wake for them.
+bool has_epochs(const Session& session);
+void count_executed(Session& session);
+
+// Reclaim (reclaim.cc): looks at the family's threads and frees the images that nobody can come back to.
+void reclaim(Session& session);
+// Whether any forked child still shares the images; forgets those that don't.
+bool any_kin(Session& session);
+
+// The whole life of a helper, from greeting to exit status. report: -1 if the program brings its own or none.
+int serve(int socket, int report, bool launched, int cpu);
+
+}  // namespace stab::helper

@@ -1,0 +1,349 @@
+// Images are built from hand-made machine code and then executed: a fix-up that is off by one byte crashes or
+// returns another number.
+#include "runtime/code/image.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <cstring>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace stab::code {
+namespace {
+
+using Bytes = std::vector<uint8_t>;
+
+// One function of the program under test.
+struct Piece {
+  Bytes bytes;
+  std::vector<abi::DirectedFixup> directed;
+  std::vector<uint16_t> fixed;
+  uint8_t flags = 0;
+  abi::Immovable immovable = abi::Immovable::kNo;
+  uint32_t start = 0;  // filled in
+};
+
+abi::DirectedFixup directed(abi::FixupKind kind, uint32_t at, uint32_t target) {
+  return {at, static_cast<uint32_t>(kind) << 30 | target};
+}
+
+void put32(Bytes& bytes, size_t at, uint64_t value) {
+  const uint32_t low = static_cast<uint32_t>(value);
+  std::memcpy(bytes.data() + at, &low, 4);
+}
+
+// Text, data and ring in the low 2 GiB, as a program at a fixed address has them.
+class ImageTest : public ::testing::Test {
+ protected:
+  static constexpr size_t kTextBytes = 4096;
+  static constexpr size_t kDataBytes = 4096;
+  static constexpr size_t kRingBytes = 1 << 20;
+  static constexpr size_t kData = kTextBytes;
+  static constexpr size_t kRing = kTextBytes + kDataBytes;
+
+  void SetUp() override {
+    const size_t bytes = kTextBytes + kDataBytes + kRingBytes;
+    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE | PROT_EXEC,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+    ASSERT_NE(memory, MAP_FAILED);
+    base_ = static_cast<uint8_t*>(memory);
+    original_.assign(kTextBytes + 8, 0xcc);
+  }
+  void TearDown() override { munmap(base_, kTextBytes + kDataBytes + kRingBytes); }
+
+  uint64_t address(size_t offset) const { return reinterpret_cast<uint64_t>(base_) + offset; }
+  uint64_t text_of(size_t index) const { return address(pieces_[index].start); }
+
+  // The program: seven functions, as the comments say; `start_skew` moves their starts off 16.
+  void make_program(uint32_t start_skew = 0) {
+    int32_t value = 1000;
+    std::memcpy(base_ + kData, &value, 4);
+    pieces_.resize(kCount);
+    // caller: call doubled; add $1, %eax; ret
+    pieces_[kCaller].bytes = {0xe8, 0, 0, 0, 0, 0x83, 0xc0, 1, 0xc3};
+    pieces_[kCaller].directed = {directed(abi::FixupKind::kPcFunction, 1, kLoads)};
+    // loads: mov data(%rip), %eax; ret
+    pieces_[kLoads].bytes = {0x8b, 0x05, 0, 0, 0, 0, 0xc3};
+    pieces_[kLoads].fixed = {2};
+    // pushes: push %rbp; pop %rbp; jmp caller      (its first instruction is one byte long)
+    pieces_[kPushes].bytes = {0x55, 0x5d, 0xe9, 0, 0, 0, 0};
+    pieces_[kPushes].directed = {directed(abi::FixupKind::kPcFunction, 3, kCaller)};
+    pieces_[kPushes].flags = abi::kFrontNop;
+    // selects_relative: lea table(%rip), %rdx; movslq (%rdx,%rdi,4), %rax; add %rdx, %rax; jmp *%rax;
+    //                   mov $11, %eax; ret; mov $22, %eax; ret
+    pieces_[kSelectsRelative].bytes = {0x48, 0x8d, 0x15, 0, 0, 0, 0, 0x48, 0x63, 0x04, 0xba, 0x48, 0x01,
+                                       0xd0, 0xff, 0xe0, 0xb8, 11, 0, 0, 0, 0xc3, 0xb8, 22, 0, 0, 0, 0xc3};
+    pieces_[kSelectsRelative].directed = {directed(abi::FixupKind::kPcTable, 3, 0)};
+    // selects_absolute: jmp *table(,%rdi,8); mov $33, %eax; ret; mov $44, %eax; ret
+    pieces_[kSelectsAbsolute].bytes = {0xff, 0x24, 0xfd, 0, 0, 0, 0, 0xb8, 33, 0, 0, 0, 0xc3, 0xb8, 44, 0, 0, 0, 0xc3};
+    pieces_[kSelectsAbsolute].directed = {directed(abi::FixupKind::kAbsTable, 3, 1)};
+    // where: lea 0(%rip), %rax; ret                (a reference inside the body: no fix-up)
+    pieces_[kWhere].bytes = {0x48, 0x8d, 0x05, 0, 0, 0, 0, 0xc3};
+    // fixed: never moves; mov $55, %eax; ret
+    pieces_[kStays].bytes = {0xb8, 55, 0, 0, 0, 0xc3};
+    pieces_[kStays].immovable = abi::Immovable::kForeign;
+    // calls_fixed: jmp stays
+    pieces_[kCallsStays].bytes = {0xe9, 0, 0, 0, 0};
+    pieces_[kCallsStays].fixed = {1};
+
+    uint32_t start = 64;
+    for (Piece& piece : pieces_) {
+      piece.start = start + start_skew;
+      start += 64;
+    }
+    relative_table_ = address(kData + 64);
+    absolute_table_ = address(kData + 128);
+    link(kCaller, 1, text_of(kLoads));
+    link(kLoads, 2, address(kData));
+    link(kPushes, 3, text_of(kCaller));
+    link(kSelectsRelative, 3, relative_table_);
+    put32(pieces_[kSelectsAbsolute].bytes, 3, absolute_table_);
+    link(kCallsStays, 1, text_of(kStays));
+    for (uint32_t i = 0; i < 2; ++i) {
+      const int32_t relative = static_cast<int32_t>(text_of(kSelectsRelative) + 16 + i * 6 - relative_table_);
+      std::memcpy(base_ + kData + 64 + i * 4, &relative, 4);
+      const uint64_t absolute = text_of(kSelectsAbsolute) + 7 + i * 6;
+      std::memcpy(base_ + kData + 128 + i * 8, &absolute, 8);
+    }
+    for (const Piece& piece : pieces_)
+      std::memcpy(original_.data() + piece.start, piece.bytes.data(), piece.bytes.size());
+    std::memcpy(base_, original_.data(), kTextBytes);
+    write_metadata();
+  }
+
+  void link(size_t index, uint32_t at, uint64_t target) {
+    put32(pieces_[index].bytes, at, target - (text_of(index) + at + 4));
+  }
+
+  void write_metadata() {
+    abi::CodeHeader header{};
+    std::memcpy(header.magic, abi::kCodeMagic, 8);
+    header.version = abi::kAbiVersion;
+    header.header_bytes = sizeof header;
+    header.text_start = address(0);
+    header.text_bytes = kTextBytes;
+    header.function_count = kCount;
+    header.table_count = 2;
+    header.target_count = 4;
+    std::vector<abi::CodeFunction> functions;
+    std::vector<abi::DirectedFixup> all_directed;
+    std::vector<uint16_t> all_fixed;
+    for (const Piece& piece : pieces_) {
+      abi::CodeFunction f{};
+      f.start = piece.start;
+      f.bytes = static_cast<uint32_t>(piece.bytes.size());
+      f.first_directed = static_cast<uint32_t>(all_directed.size());
+      f.directed_count = static_cast<uint32_t>(piece.directed.size());
+      f.first_fixed = static_cast<uint32_t>(all_fixed.size());
+      f.fixed_count = static_cast<uint32_t>(piece.fixed.size());
+      f.immovable = piece.immovable;
+      f.flags = piece.flags;
+      const size_t index = functions.size();
+      if (index == kSelectsRelative) f.first_table = 0, f.table_count = 1;
+      if (index == kSelectsAbsolute) f.first_table = 1, f.table_count = 1;
+      all_directed.insert(all_directed.end(), piece.directed.begin(), piece.directed.end());
+      all_fixed.insert(all_fixed.end(), piece.fixed.begin(), piece.fixed.end());
+      functions.push_back(f);
+    }
+    header.directed_count = static_cast<uint32_t>(all_directed.size());
+    header.fixed_count = static_cast<uint32_t>(all_fixed.size());
+    const abi::CodeTable tables[2] = {{relative_table_, 0, 2, abi::TableKind::kRelative32, {}},
+                                      {absolute_table_, 2, 2, abi::TableKind::kAbsolute64, {}}};
+    const uint32_t targets[4] = {16, 22, 7, 13};
+    section_.clear();
+    append(&header, sizeof header);
+    append(functions.data(), functions.size() * sizeof functions[0]);
+    append(tables, sizeof tables);
+    append(targets, sizeof targets);
+    append(all_directed.data(), all_directed.size() * sizeof all_directed[0]);
+    append(all_fixed.data(), all_fixed.size() * sizeof all_fixed[0]);
+    ASSERT_EQ(read_metadata(section_.data(), section_.size(), code_), MetadataFault::kNone);
+    scratch_memory_.assign(scratch_bytes(code_) / 4 + 1, 0);
+    scratch_ = bind_scratch(code_, scratch_memory_.data());
+  }
+  void append(const void* bytes, size_t size) {
+    const auto* from = static_cast<const uint8_t*>(bytes);
+    section_.insert(section_.end(), from, from + size);
+  }
+
+  uint8_t* slot(int index) { return base_ + kRing + static_cast<size_t>(index) * slot_bytes(code_); }
+  uint8_t& executed(int index) { return base_[kData + 512 + index]; }
+
+  void move_to(int index, abi::CodeMode mode, uint64_t number) {
+    ImagePlace place;
+    place.slot = reinterpret_cast<uint64_t>(slot(index));
+    place.executed = reinterpret_cast<uint64_t>(&executed(index));
+    place.text = address(0);
+    place.bias = 0;
+    LayoutRng rng(7, kRngCode, number);
+    const uint64_t used = build_image(code_, original_.data(), place, mode, rng, scratch_, slot(index));
+    EXPECT_LE(used, slot_bytes(code_));
+    publish(code_, scratch_, place, original_.data(), base_);
+  }
+
+  long call(size_t index, long argument = 0) {
+    return reinterpret_cast<long (*)(long)>(text_of(index))(argument);
+  }
+  void expect_right_results() {
+    EXPECT_EQ(call(kCaller) & 0xffffffff, 1001);
+    EXPECT_EQ(call(kLoads) & 0xffffffff, 1000);
+    EXPECT_EQ(call(kPushes) & 0xffffffff, 1001);
+    EXPECT_EQ(call(kSelectsRelative, 0), 11);
+    EXPECT_EQ(call(kSelectsRelative, 1), 22);
+    EXPECT_EQ(call(kSelectsAbsolute, 0), 33);
+    EXPECT_EQ(call(kSelectsAbsolute, 1), 44);
+    EXPECT_EQ(call(kStays), 55);
+    EXPECT_EQ(call(kCallsStays), 55);
+  }
+
+  enum { kCaller, kLoads, kPushes, kSelectsRelative, kSelectsAbsolute, kWhere, kStays, kCallsStays, kCount };
+  uint8_t* base_ = nullptr;
+  Bytes original_;
+  std::vector<Piece> pieces_;
+  uint64_t relative_table_ = 0, absolute_table_ = 0;
+  Bytes section_;
+  Metadata code_;
+  std::vector<uint32_t> scratch_memory_;
+  ImageScratch scratch_;
+};
+
+TEST_F(ImageTest, OriginalWorks) {
+  make_program();
+  expect_right_results();
+  EXPECT_EQ(static_cast<uint64_t>(call(kWhere)), text_of(kWhere) + 7);
+}
+
+TEST_F(ImageTest, EveryModeComputesTheSame) {
+  make_program();
+  for (abi::CodeMode mode : {abi::CodeMode::kCopy, abi::CodeMode::kOnce, abi::CodeMode::kShuffle, abi::CodeMode::kPad})
+    for (uint64_t number = 0; number < 50; ++number) {
+      move_to(0, mode, number);
+      expect_right_results();
+      EXPECT_GE(static_cast<uint64_t>(call(kWhere)), reinterpret_cast<uint64_t>(slot(0)));
+    }
+}
+
+TEST_F(ImageTest, EntriesOffSixteenKeepTheirAlignment) {
+  for (uint32_t skew : {1u, 2u, 3u, 8u}) {
+    make_program(skew);
+    move_to(0, abi::CodeMode::kShuffle, skew);
+    expect_right_results();
+    for (uint32_t i = 0; i < scratch_.order_count; ++i) {
+      const uint32_t index = scratch_.order[i];
+      EXPECT_EQ(scratch_.body[index] % 16, pieces_[index].start % 16);
+      EXPECT_EQ(scratch_.entry[index] % 2, 0u);
+    }
+  }
+}
+
+TEST_F(ImageTest, FirstEntrySetsExecuted) {
+  make_program();
+  move_to(0, abi::CodeMode::kShuffle, 1);
+  EXPECT_EQ(executed(0), 0);
+  call(kStays);
+  EXPECT_EQ(executed(0), 0);
+  call(kLoads);
+  EXPECT_EQ(executed(0), 1);
+  expect_right_results();
+}
+
+TEST_F(ImageTest, CallsInsideARetiredImageReachTheNewest) {
+  make_program();
+  move_to(0, abi::CodeMode::kShuffle, 1);
+  // A frame that still runs in image 0 calls its own copies there.
+  const auto in_old = [this](size_t index) {
+    return reinterpret_cast<long (*)(long)>(slot(0) + scratch_.entry[index]);
+  };
+  const auto old_where = in_old(kWhere);
+  const auto old_pushes = in_old(kPushes);
+  EXPECT_LT(static_cast<uint64_t>(old_where(0)), reinterpret_cast<uint64_t>(slot(1)));
+  move_to(1, abi::CodeMode::kShuffle, 2);
+  EXPECT_LT(static_cast<uint64_t>(old_where(0)), reinterpret_cast<uint64_t>(slot(1)));
+  retire(slot(0));
+  EXPECT_GE(static_cast<uint64_t>(old_where(0)), reinterpret_cast<uint64_t>(slot(1)));
+  EXPECT_EQ(old_pushes(0) & 0xffffffff, 1001);
+  EXPECT_EQ(executed(1), 1);
+  expect_right_results();
+}
+
+TEST_F(ImageTest, FindsTheOriginalOfEveryByte) {
+  make_program();
+  move_to(0, abi::CodeMode::kShuffle, 3);
+  ImageEntry entry;
+  for (uint32_t i = 0; i < scratch_.order_count; ++i) {
+    const uint32_t index = scratch_.order[i];
+    const uint32_t body = scratch_.body[index];
+    for (uint32_t at = scratch_.entry[index] - kPrefixBytes; at < body + pieces_[index].bytes.size(); ++at) {
+      ASSERT_TRUE(find_original(slot(0), at, entry));
+      EXPECT_EQ(entry.start, pieces_[index].start);
+      EXPECT_EQ(entry.body, body);
+    }
+    EXPECT_FALSE(find_original(slot(0), body + static_cast<uint32_t>(pieces_[index].bytes.size()), entry));
+  }
+  EXPECT_FALSE(find_original(slot(0), 0, entry));
+}
+
+TEST_F(ImageTest, CopyKeepsTheOrderAndShuffleMakesManyOrders) {
+  make_program();
+  move_to(0, abi::CodeMode::kCopy, 1);
+  for (uint32_t i = 1; i < scratch_.order_count; ++i) EXPECT_LT(scratch_.order[i - 1], scratch_.order[i]);
+  move_to(0, abi::CodeMode::kPad, 1);
+  for (uint32_t i = 1; i < scratch_.order_count; ++i) EXPECT_LT(scratch_.order[i - 1], scratch_.order[i]);
+  std::set<std::vector<uint32_t>> orders;
+  std::map<uint32_t, int> first;
+  constexpr int kRounds = 700;
+  for (int i = 0; i < kRounds; ++i) {
+    move_to(0, abi::CodeMode::kShuffle, static_cast<uint64_t>(i));
+    orders.insert({scratch_.order, scratch_.order + scratch_.order_count});
+    ++first[scratch_.order[0]];
+  }
+  EXPECT_GT(orders.size(), 600u);  // of 7! = 5040: 700 draws repeat 46 times on average
+  EXPECT_EQ(first.size(), 7u);
+  for (const auto& [index, count] : first) EXPECT_NEAR(count, kRounds / 7, 40) << index;  // 4 standard deviations
+}
+
+TEST_F(ImageTest, TheSameSeedMakesTheSameImage) {
+  make_program();
+  Bytes images[2];
+  for (Bytes& image : images) {
+    scratch_ = bind_scratch(code_, scratch_memory_.data());
+    std::memset(slot(0), 0, slot_bytes(code_));
+    move_to(0, abi::CodeMode::kShuffle, 5);
+    image.assign(slot(0), slot(0) + slot_bytes(code_));
+  }
+  EXPECT_EQ(images[0], images[1]);
+}
+
+TEST_F(ImageTest, MalformedMetadataIsRefused) {
+  make_program();
+  const Bytes good = section_;
+  Metadata out;
+  const auto broken = [&](size_t at, uint32_t value) {
+    section_ = good;
+    put32(section_, at, value);
+    return read_metadata(section_.data(), section_.size(), out);
+  };
+  const size_t functions = sizeof(abi::CodeHeader);
+  const size_t tables = functions + kCount * sizeof(abi::CodeFunction);
+  const size_t targets = tables + 2 * sizeof(abi::CodeTable);
+  const size_t fixups = targets + 4 * 4;
+  EXPECT_EQ(broken(0, 0), MetadataFault::kAbsent);                                   // magic
+  EXPECT_EQ(broken(8, abi::kAbiVersion + 1), MetadataFault::kAbsent);                // version
+  EXPECT_EQ(broken(offsetof(abi::CodeHeader, function_count), 1u << 30), MetadataFault::kMalformed);
+  EXPECT_EQ(broken(functions + offsetof(abi::CodeFunction, start), kTextBytes), MetadataFault::kMalformed);
+  EXPECT_EQ(broken(functions + offsetof(abi::CodeFunction, start), 128), MetadataFault::kMalformed);  // overlaps
+  EXPECT_EQ(broken(functions + offsetof(abi::CodeFunction, start), 68), MetadataFault::kMalformed);   // crosses 8
+  EXPECT_EQ(broken(functions + offsetof(abi::CodeFunction, bytes), 4), MetadataFault::kMalformed);
+  EXPECT_EQ(broken(functions + offsetof(abi::CodeFunction, first_fixed), 9), MetadataFault::kMalformed);
+  EXPECT_EQ(broken(targets, 1000), MetadataFault::kMalformed);                       // outside the function
+  EXPECT_EQ(broken(fixups, 6), MetadataFault::kMalformed);                           // field past the end
+  EXPECT_EQ(broken(fixups + 4, kCount), MetadataFault::kMalformed);                  // no such function
+  EXPECT_EQ(read_metadata(good.data(), good.size() - 1, out), MetadataFault::kMalformed);
+  EXPECT_EQ(read_metadata(good.data(), 10, out), MetadataFault::kAbsent);
+}
+
+}  // namespace
+}  // namespace stab::code

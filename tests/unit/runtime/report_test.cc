@@ -1,0 +1,59 @@
+#include "runtime/helper/report.h"
+
+#include <gmock/gmock.h>
+
+#include <memory>
+#include <string>
+
+namespace stab::helper {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string report(const abi::Settings& settings, const Control& control, End end) {
+  std::string text(kReportBytes, '\0');
+  text.resize(write_report(settings, control, HelperUse{}, end, text.data()));
+  return text;
+}
+
+TEST(Report, SaysWhatTheRunGot) {
+  abi::Settings settings;
+  settings.code = abi::CodeMode::kShuffle;
+  settings.seed = 42;
+  Control control;
+  control.code.layouts_built = 12;
+  control.code.layouts_executed = 11;
+  control.code.not_moved[static_cast<int>(abi::Immovable::kForeign)] = 7;
+  control.heap.mallocs = 99;
+  degrade(control, Degradation::kRingFull);
+  const std::string text = report(settings, control, End::kDied);
+  EXPECT_THAT(text, HasSubstr(R"("end":"died","settings":{"code":"shuffle","stack":"off","heap":"off","seed":"0x2a",)"));
+  EXPECT_THAT(text, HasSubstr(R"("layouts_built":12,"layouts_executed":11,)"));
+  EXPECT_THAT(text, HasSubstr(R"("not_moved":{"foreign":7})"));
+  EXPECT_THAT(text, HasSubstr(R"("mallocs":99)"));
+  EXPECT_THAT(text, HasSubstr(std::string(R"("degradations":[")") + kDegradationWords[static_cast<int>(Degradation::kRingFull)] + R"("]})"));
+  EXPECT_EQ(text.back(), '\n');
+}
+
+TEST(Report, FitsWithEveryDegradationAndLargestNumbers) {
+  abi::Settings settings;
+  settings.seed = ~uint64_t{0};
+  auto control = std::make_unique<Control>();
+  control->degradations = ~uint64_t{0};
+  for (uint32_t& count : control->code.not_moved) count = ~uint32_t{0};
+  for (uint64_t* counter : {&control->heap.mallocs, &control->heap.bytes, &control->code.build_ns}) *counter = ~uint64_t{0};
+  const std::string text = report(settings, *control, End::kExit);
+  EXPECT_LT(text.size(), kReportBytes - 100);
+  EXPECT_THAT(text, HasSubstr("]}\n"));
+}
+
+TEST(Report, EveryDegradationHasWords) {
+  for (const char* words : kDegradationWords) {
+    ASSERT_NE(words, nullptr);
+    EXPECT_GT(std::string(words).size(), 10u);
+    EXPECT_EQ(std::string(words).find_first_of("\"\\\n"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace stab::helper
