@@ -1,0 +1,52 @@
+// The way of an allocation: what malloc, free and operator new compile to. Everything that is not a handful
+// of instructions is behind a call (allocate.cc).
+#pragma once
+
+#include <stddef.h>
+
+#include "runtime/heap/libc_heap.h"
+#include "runtime/heap/threads.h"
+
+namespace stab::heap {
+
+// Null with errno ENOMEM when there is no memory; undecided state and large requests end up here too.
+void* allocate_slow(size_t bytes);
+// The same where a shuffling heap may have a slot at hand. pre: bytes <= kMaxSmall
+void* allocate_slot(size_t bytes, Heap* heap, int size_class);
+// pre: address is none that free_fast took.
+void free_slow(void* address);
+// The same for a slot of a run of the first region, which a shuffling heap may take back quickly.
+void free_slot(void* address, Heap* heap, Group* group, uint32_t slot);
+
+inline void* allocate(size_t bytes) {
+  // First, or `off` would pay for a look at a heap it doesn't have: half as much as its own malloc costs.
+  if (__builtin_expect(state == State::kLibc, 0)) return __libc_malloc(bytes);
+  if (__builtin_expect(bytes <= kMaxSmall, 1)) {
+    Heap* heap = my_heap;
+    const int size_class = class_of(bytes);
+    void* got = heap->allocate_fast(size_class);
+    return __builtin_expect(got != nullptr, 1) ? got : allocate_slot(bytes, heap, size_class);
+  }
+  return allocate_slow(bytes);
+}
+
+inline void release(void* address) {
+  const Run* run = shared.space.find_fast(address);
+  if (__builtin_expect(run != nullptr, 1)) {
+    Spot spot;
+    if (__builtin_expect(!locate(*run, address, spot) || spot.inside != 0, 0)) return free_slow(address);
+    Heap* heap = my_heap;
+    if (__builtin_expect(heap->free_fast(spot), 1)) return;
+    return free_slot(address, heap, spot.group, spot.slot);
+  }
+  if (state == State::kLibc) return __libc_free(address);
+  free_slow(address);
+}
+
+// As the functions of those names, without their checks of the arguments that C demands:
+void* allocate_zeroed(size_t count, size_t bytes);           // overflow: null, ENOMEM
+void* reallocate(void* old, size_t bytes);                   // old may be null; 0 bytes: frees, null
+void* allocate_aligned(size_t alignment, size_t bytes);      // pre: alignment is a power of two
+size_t usable_size(void* address);                           // 0 for null
+
+}  // namespace stab::heap

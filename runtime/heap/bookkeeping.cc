@@ -1,0 +1,45 @@
+// Records are few sizes, many times: arrays of groups (one length a class), lists that double. A bump pointer
+// with a list of unused records for each size in lines is enough; nothing is given back but large ones.
+#include "runtime/heap/bookkeeping.h"
+
+#include <string.h>
+
+#include "runtime/heap/os_memory.h"
+
+namespace stab::heap {
+namespace {
+
+size_t round_up(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
+
+}  // namespace
+
+void* Bookkeeping::allocate(size_t bytes) {
+  if (bytes > kLargestPooled) return os_map(round_up(bytes, 4096));
+  const size_t units = round_up(bytes, kUnit) / kUnit;
+  Locked locked(lock_);
+  if (Unused* reused = unused_[units]) {
+    unused_[units] = reused->next;
+    return memset(reused, 0, units * kUnit);
+  }
+  if (left_ < units * kUnit) {
+    char* chunk = os_map(kChunkBytes);
+    if (chunk == nullptr) return nullptr;
+    next_ = chunk;
+    left_ = kChunkBytes;
+  }
+  char* made = next_;
+  next_ += units * kUnit;
+  left_ -= units * kUnit;
+  return made;
+}
+
+void Bookkeeping::free(void* record, size_t bytes) {
+  if (bytes > kLargestPooled) return os_unmap(static_cast<char*>(record), round_up(bytes, 4096));
+  const size_t units = round_up(bytes, kUnit) / kUnit;
+  Locked locked(lock_);
+  Unused* unused = static_cast<Unused*>(record);
+  unused->next = unused_[units];
+  unused_[units] = unused;
+}
+
+}  // namespace stab::heap

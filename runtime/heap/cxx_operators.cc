@@ -1,0 +1,97 @@
+// operator new and delete in all their forms.
+//
+// They come from libstdc++ or libc++ in most programs; ours save a call and know sizes and alignments. They
+// are weak, so that a program may replace any one of them, and the forms call each other as the C++ standard
+// says ([new.delete]): array forms the single ones, sized and nothrow ones the plain ones.
+//
+// Failure must throw std::bad_alloc, and this folder knows no C++ library. Its entry points for that are
+// referenced weakly: present in every C++ program, absent in C programs that preload us and never get here.
+// A nothrow form whose new-handler throws ends the program: catching needs the library's personality.
+#include <errno.h>
+#include <stdlib.h>
+
+#include <new>
+
+#include "runtime/heap/allocate.h"
+#include "runtime/heap/fault.h"
+
+namespace std {
+[[gnu::weak]] new_handler get_new_handler() noexcept;
+[[gnu::weak]] [[noreturn]] void __throw_bad_alloc();
+}  // namespace std
+
+namespace {
+
+constexpr size_t kPlain = 0;  // no alignment asked for
+
+void* try_once(size_t bytes, size_t alignment) {
+  return alignment == kPlain ? stab::heap::allocate(bytes) : stab::heap::allocate_aligned(alignment, bytes);
+}
+
+// Calls the new-handler until there is memory or no handler; then null.
+[[gnu::noinline, gnu::cold]] void* try_again(size_t bytes, size_t alignment) {
+  for (;;) {
+    const std::new_handler handler = std::get_new_handler != nullptr ? std::get_new_handler() : nullptr;
+    if (handler == nullptr) return nullptr;
+    handler();
+    if (void* got = try_once(bytes, alignment)) return got;
+  }
+}
+
+[[gnu::noinline, gnu::cold]] void* allocate_or_throw(size_t bytes, size_t alignment) {
+  if (void* got = try_again(bytes, alignment)) return got;
+  if (std::__throw_bad_alloc != nullptr) std::__throw_bad_alloc();
+  stab::heap::fault("operator new", nullptr, "could not be replaced by memory, and there is no C++ library to throw");
+}
+
+void* make(size_t bytes, size_t alignment = kPlain) {
+  void* got = try_once(bytes, alignment);
+  return __builtin_expect(got != nullptr, 1) ? got : allocate_or_throw(bytes, alignment);
+}
+
+void* make_or_null(size_t bytes, size_t alignment = kPlain) {
+  void* got = try_once(bytes, alignment);
+  return __builtin_expect(got != nullptr, 1) ? got : try_again(bytes, alignment);
+}
+
+size_t value(std::align_val_t alignment) { return static_cast<size_t>(alignment); }
+
+}  // namespace
+
+#define STAB_OPERATOR [[gnu::weak, gnu::visibility("default")]]
+
+STAB_OPERATOR void* operator new(size_t bytes) { return make(bytes); }
+STAB_OPERATOR void* operator new[](size_t bytes) { return operator new(bytes); }
+STAB_OPERATOR void* operator new(size_t bytes, std::align_val_t alignment) { return make(bytes, value(alignment)); }
+STAB_OPERATOR void* operator new[](size_t bytes, std::align_val_t alignment) { return operator new(bytes, alignment); }
+STAB_OPERATOR void* operator new(size_t bytes, const std::nothrow_t&) noexcept { return make_or_null(bytes); }
+STAB_OPERATOR void* operator new[](size_t bytes, const std::nothrow_t& tag) noexcept { return operator new(bytes, tag); }
+STAB_OPERATOR void* operator new(size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+  return make_or_null(bytes, value(alignment));
+}
+STAB_OPERATOR void* operator new[](size_t bytes, std::align_val_t alignment, const std::nothrow_t& tag) noexcept {
+  return operator new(bytes, alignment, tag);
+}
+
+STAB_OPERATOR void operator delete(void* freed) noexcept { stab::heap::release(freed); }
+STAB_OPERATOR void operator delete[](void* freed) noexcept { operator delete(freed); }
+STAB_OPERATOR void operator delete(void* freed, size_t) noexcept { operator delete(freed); }
+STAB_OPERATOR void operator delete[](void* freed, size_t) noexcept { operator delete[](freed); }
+STAB_OPERATOR void operator delete(void* freed, std::align_val_t) noexcept { stab::heap::release(freed); }
+STAB_OPERATOR void operator delete[](void* freed, std::align_val_t alignment) noexcept {
+  operator delete(freed, alignment);
+}
+STAB_OPERATOR void operator delete(void* freed, size_t, std::align_val_t alignment) noexcept {
+  operator delete(freed, alignment);
+}
+STAB_OPERATOR void operator delete[](void* freed, size_t, std::align_val_t alignment) noexcept {
+  operator delete[](freed, alignment);
+}
+STAB_OPERATOR void operator delete(void* freed, const std::nothrow_t&) noexcept { operator delete(freed); }
+STAB_OPERATOR void operator delete[](void* freed, const std::nothrow_t&) noexcept { operator delete[](freed); }
+STAB_OPERATOR void operator delete(void* freed, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+  operator delete(freed, alignment);
+}
+STAB_OPERATOR void operator delete[](void* freed, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+  operator delete[](freed, alignment);
+}

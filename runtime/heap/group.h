@@ -1,0 +1,73 @@
+// Group: up to 64 slots of one class, at most a page, and which of them are free. One cache line, away from
+// the slots themselves.
+#pragma once
+
+#include <stdint.h>
+
+#include <atomic>
+
+#include "runtime/heap/run_space.h"
+#include "runtime/heap/size_classes.h"
+
+namespace stab::heap {
+
+// Group::place, besides an index into the owner's list of parked groups.
+inline constexpr uint32_t kUnlisted = 0xffffffff;  // fresh, or no slot is free
+inline constexpr uint32_t kCurrent = 0xfffffffe;   // the owner allocates from it
+
+// Each slot is in exactly one of: free, freed, held, in the program's hands. remote is a subset of the last.
+// (In a heap that shuffles, held is what the program doesn't have, so free and freed are subsets of it.)
+// Bits at and above the class's slots are always held, so that no address can name them.
+//   fresh:    held == ~0
+//   parked:   free == 0, freed != 0, place is its index
+//   not current: free == 0
+// malloc reads free only, free() writes freed only: an allocation needn't wait for what the free before it
+// computes (a pair takes a third of the time), and slots of a page are reused in ascending order.
+// Only the owner writes, except for remote and next, which belong to whoever sets the first bit of remote.
+struct alignas(64) Group {
+  uint64_t free;        // slots to hand out
+  uint64_t freed;       // came back since `free` was filled
+  uint64_t held;        // slots not to hand out now: cut off by a random start; see above for a shuffling heap
+  std::atomic<uint64_t> remote;  // freed by other threads, not yet collected
+  char* base;           // slot 0
+  uintptr_t owner;      // the Heap; its lowest bit is set if it shuffles, so that a fast path is not taken
+  Group* next;          // in the owner's stack of groups with remote frees
+  uint16_t stride;
+  uint8_t size_class;
+  uint8_t unused_bits;  // 64 - slots
+  uint32_t place;
+
+  uint64_t full() const { return ~uint64_t{0} >> unused_bits; }
+  uint32_t slots() const { return 64u - unused_bits; }
+  // Slots that are not in the program's hands, as far as a thread that doesn't own the group can tell.
+  uint64_t unavailable() const {
+    return __atomic_load_n(&free, __ATOMIC_RELAXED) | __atomic_load_n(&freed, __ATOMIC_RELAXED) |
+           __atomic_load_n(&held, __ATOMIC_RELAXED) | remote.load(std::memory_order_relaxed);
+  }
+  char* slot(int index) const { return base + static_cast<uint32_t>(index) * stride; }
+};
+static_assert(sizeof(Group) == 64);
+inline constexpr uintptr_t kShuffles = 1;
+
+// Where an address lies.
+struct Spot {
+  Group* group;
+  uint32_t group_index;
+  uint32_t slot;   // may be the gap behind the last one: then it is held
+  uint32_t inside; // bytes from the slot's start
+  uint64_t bit() const { return uint64_t{1} << slot; }
+};
+
+// False: no slot of the run can be there.
+inline bool locate(const Run& run, const void* address, Spot& spot) {
+  const uint32_t at = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(address) % kRunBytes) - run.phase;
+  spot.group_index = divide(at, run.per_pitch);  // an address in front of the phase wraps to a huge index
+  if (__builtin_expect(spot.group_index >= run.group_count, 0)) return false;
+  const uint32_t rest = at - spot.group_index * run.pitch;
+  spot.group = &run.groups[spot.group_index];
+  spot.slot = divide(rest, run.per_stride);
+  spot.inside = rest - spot.slot * run.stride;
+  return true;
+}
+
+}  // namespace stab::heap

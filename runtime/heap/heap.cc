@@ -1,0 +1,348 @@
+// The slow paths of one thread's heap: which group comes next, and what becomes of groups and runs whose slots
+// come back. heap.h has the fast paths and the overview, group.h the invariant of a group.
+//
+// A run lives as long as one of its groups is not fresh; then it goes back to RunSpace, so that its pages can
+// serve another class or the system, and the class's next run is drawn from the whole pool again.
+#include "runtime/heap/heap.h"
+
+#include <string.h>
+
+namespace stab::heap {
+
+constinit Shared shared;
+constinit Group no_group{0, 0, ~uint64_t{0}, {0}, nullptr, 0, nullptr, 0, 0, 0, kUnlisted};
+
+Heap::Heap(uint64_t seed, uint64_t index, bool random, bool shuffles) : Heap() {
+  epoch_ = now();
+  random_ = random;
+  shuffles_ = shuffles;
+  draws_ = Draws(seed, index);
+}
+
+void* Heap::allocate_slow(int size_class) {
+  if (epoch_ != now()) begin_epoch();
+  if (shuffles_) return arrays_.prepare(*this, size_class) ? arrays_.allocate(draws_, size_class) : nullptr;
+  int slot = 0;
+  Group* group = take(size_class, slot);
+  return group == nullptr ? nullptr : group->slot(slot);
+}
+
+void Heap::begin_epoch() {
+  epoch_ = now();
+  if (!random_) return;
+  for (int size_class = 0; size_class < kClasses; ++size_class) {
+    if (shuffles_) arrays_.empty(*this, size_class);
+    leave(size_class);
+  }
+  moving_ = ~uint64_t{0};
+}
+
+Group* Heap::refill(int size_class) {
+  Group* group = lists_[size_class].current;
+  if (group != nullptr && harvest(size_class, group)) return group;
+  leave(size_class);
+  if (remote_.load(std::memory_order_relaxed) != nullptr) collect();
+  const bool moving = (moving_ >> size_class & 1) != 0;
+  moving_ &= ~(uint64_t{1} << size_class);
+  return choose(size_class, moving);
+}
+
+// pre: group is current and its `free` is used up. False: it is time for another one.
+bool Heap::harvest(int size_class, Group* group) {
+  ClassLists& lists = lists_[size_class];
+  // The part in front of its random start. A shuffling heap cuts none.
+  const uint64_t cut_off = shuffles_ ? 0 : group->held & group->full();
+  if (cut_off != 0) {
+    group->held &= ~cut_off;
+    give(lists, group, cut_off);
+    return true;
+  }
+  // Epochs are the better clock where there are any. A shuffle array moves on its own.
+  if (lists.turn_left == 0) {
+    lists.turn_left = kMallocsPerTurn;
+    if (random_ && !shuffles_ && epoch_ == 0) {
+      moving_ |= uint64_t{1} << size_class;
+      return false;
+    }
+  }
+  // A thin group would be refilled again and again: go on with it only if it has an eighth of its slots.
+  const uint64_t freed = group->freed;
+  if (static_cast<uint32_t>(__builtin_popcountll(freed)) * 8 < group->slots()) return false;
+  group->freed = 0;
+  give(lists, group, freed);
+  return true;
+}
+
+void Heap::give(ClassLists& lists, Group* group, uint64_t slots) {
+  group->free = slots;
+  const uint32_t count = static_cast<uint32_t>(__builtin_popcountll(slots));
+  lists.given += count;
+  lists.turn_left -= count < lists.turn_left ? count : lists.turn_left;
+}
+
+Group* Heap::choose(int size_class, bool moving) {
+  ClassLists& lists = lists_[size_class];
+  const bool spreading = moving && epoch_ != 0 && lists.fresh_count + lists.parked_count < kSpreadGroups;
+  if ((lists.fresh_count == 0 && lists.parked_count == 0) || (spreading && lists.fresh_count == 0)) {
+    const Choice choice = !random_ ? Choice::kLowest : moving ? Choice::kAnywhere : Choice::kReuse;
+    if (!add_run(size_class, choice) && lists.parked_count == 0) return nullptr;
+  }
+  // Filling up parked groups keeps memory dense. When moving, all places count alike, new ones first while the
+  // class still spreads.
+  bool fresh = lists.parked_count == 0;
+  if (moving && lists.fresh_count > 0 && !fresh)
+    fresh = spreading || draws_.below(kSpreadGroups) * (lists.fresh_count + lists.parked_count) <
+                             uint64_t{lists.fresh_count} * kSpreadGroups;
+  Group* group = fresh ? take_fresh(lists) : take_parked(lists, !moving);
+  activate(size_class, group, random_ && !shuffles_ && (fresh || moving));
+  return group;
+}
+
+Group* Heap::take_parked(ClassLists& lists, bool best_of_two) {
+  const uint32_t last = lists.parked_count - 1;
+  Group* group = lists.parked[last];
+  if (random_ && last > 0) {
+    // Far more groups than 2^16 may be parked; then the draw is among the newest.
+    const uint32_t among = lists.parked_count < 0xffff ? lists.parked_count : 0xffff;
+    group = lists.parked[last - draws_.below(among)];
+    // The better of two has about 2/3 more room than one: fewer refills, and thin groups get time to empty.
+    Group* other = best_of_two ? lists.parked[last - draws_.below(among)] : group;
+    if (__builtin_popcountll(other->freed) > __builtin_popcountll(group->freed)) group = other;
+  }
+  unpark(group);
+  return group;
+}
+
+Group* Heap::take_fresh(ClassLists& lists) {
+  Run* run = lists.runs_with_fresh;
+  const int index = random_ ? draw_bit(draws_, run->fresh) : __builtin_ctzll(run->fresh);
+  run->fresh &= ~(uint64_t{1} << index);
+  ++run->busy;
+  --lists.fresh_count;
+  if (run->fresh == 0) unlink(lists, run);
+  Group* group = &run->groups[index];
+  group->freed = group->full();
+  group->held = shuffles_ ? ~uint64_t{0} : ~group->full();
+  return group;
+}
+
+// pre: group->free == 0.
+void Heap::activate(int size_class, Group* group, bool cut) {
+  uint64_t slots = group->freed;
+  group->freed = 0;
+  group->place = kCurrent;
+  if (cut) {
+    const uint64_t front = slots & ((uint64_t{1} << draws_.below(group->slots())) - 1);
+    if (front != slots) {
+      slots &= ~front;
+      group->held |= front;
+    }
+  }
+  give(lists_[size_class], group, slots);
+  lists_[size_class].current = group;
+  if (!shuffles_) lanes_[size_class] = group;
+}
+
+void Heap::leave(int size_class) {
+  ClassLists& lists = lists_[size_class];
+  Group* group = lists.current;
+  if (group == nullptr) return;
+  lists.current = nullptr;
+  lanes_[size_class] = &no_group;
+  lists.given -= static_cast<uint64_t>(__builtin_popcountll(group->free));
+  group->freed |= group->free;
+  group->free = 0;
+  if (!shuffles_) {
+    group->freed |= group->held & group->full();
+    group->held = ~group->full();
+  }
+  group->place = kUnlisted;
+  if (group->freed != 0) settle(group);
+}
+
+// pre: group->freed != 0.
+void Heap::settle(Group* group) {
+  if (group->place == kCurrent) return;
+  if (group->freed == group->full()) {
+    if (group->place != kUnlisted) unpark(group);
+    return make_fresh(group);
+  }
+  if (group->place == kUnlisted) park(group);
+}
+
+void Heap::park(Group* group) {
+  ClassLists& lists = lists_[group->size_class];
+  if (lists.parked_count == lists.parked_room) {
+    const uint32_t room = lists.parked_room == 0 ? 16 : lists.parked_room * 2;
+    void* made = shared.bookkeeping.allocate(room * sizeof(Group*));
+    // Without memory for the list the group waits, unlisted, until its last slot comes back.
+    if (made == nullptr) return;
+    if (lists.parked != nullptr) {
+      memcpy(made, lists.parked, lists.parked_count * sizeof(Group*));
+      shared.bookkeeping.free(lists.parked, lists.parked_room * sizeof(Group*));
+    }
+    lists.parked = static_cast<Group**>(made);
+    lists.parked_room = room;
+  }
+  group->place = lists.parked_count;
+  lists.parked[lists.parked_count++] = group;
+}
+
+void Heap::unpark(Group* group) {
+  ClassLists& lists = lists_[group->size_class];
+  Group* last = lists.parked[--lists.parked_count];
+  lists.parked[group->place] = last;
+  last->place = group->place;
+  group->place = kUnlisted;
+}
+
+void Heap::make_fresh(Group* group) {
+  ClassLists& lists = lists_[group->size_class];
+  Run* run = shared.space.find(group->base);
+  group->freed = 0;
+  group->held = ~uint64_t{0};
+  if (run->fresh == 0) link(lists, run);
+  run->fresh |= uint64_t{1} << (group - run->groups);
+  ++lists.fresh_count;
+  if (--run->busy == 0) drop_run(run);
+}
+
+bool Heap::add_run(int size_class, Choice choice) {
+  collect_idle_heaps();
+  const SizeClass& shape = heap::size_class(size_class);
+  Group* groups = static_cast<Group*>(shared.bookkeeping.allocate(shape.groups * sizeof(Group)));
+  if (groups == nullptr) return false;
+  char* start = nullptr;
+  Run* run = shared.space.acquire(choice, draws_, start);
+  if (run == nullptr) {
+    shared.bookkeeping.free(groups, shape.groups * sizeof(Group));
+    return false;
+  }
+  run->phase = random_ ? draws_.below(shape.phase_lines + 1) * kLine : 0;
+  run->pitch = shape.pitch;
+  run->per_pitch = shape.per_pitch;
+  run->per_stride = shape.per_stride;
+  run->stride = static_cast<uint16_t>(shape.stride);
+  run->size_class = static_cast<uint8_t>(size_class);
+  run->fresh = shape.groups == 64 ? ~uint64_t{0} : (uint64_t{1} << shape.groups) - 1;
+  for (uint32_t i = 0; i < shape.groups; ++i) {
+    groups[i].held = ~uint64_t{0};
+    groups[i].base = start + run->phase + i * shape.pitch;
+    groups[i].owner = tag();
+    groups[i].stride = static_cast<uint16_t>(shape.stride);
+    groups[i].size_class = static_cast<uint8_t>(size_class);
+    groups[i].unused_bits = static_cast<uint8_t>(64 - shape.slots);
+    groups[i].place = kUnlisted;
+  }
+  run->groups = groups;
+  run->group_count = static_cast<uint8_t>(shape.groups);
+  lists_[size_class].fresh_count += shape.groups;
+  link(lists_[size_class], run);
+  return true;
+}
+
+// pre: every group is fresh.
+void Heap::drop_run(Run* run) {
+  ClassLists& lists = lists_[run->size_class];
+  unlink(lists, run);
+  lists.fresh_count -= run->group_count;
+  Group* groups = run->groups;
+  const size_t count = run->group_count;
+  if (run->interior != nullptr) shared.bookkeeping.free(run->interior, count * sizeof(uint64_t));
+  run->group_count = 0;
+  shared.space.release(run);
+  shared.bookkeeping.free(groups, count * sizeof(Group));
+}
+
+void Heap::link(ClassLists& lists, Run* run) {
+  run->previous = nullptr;
+  run->next = lists.runs_with_fresh;
+  if (run->next != nullptr) run->next->previous = run;
+  lists.runs_with_fresh = run;
+}
+
+void Heap::unlink(ClassLists& lists, Run* run) {
+  if (run->next != nullptr) run->next->previous = run->previous;
+  if (run->previous != nullptr) run->previous->next = run->next;
+  if (lists.runs_with_fresh == run) lists.runs_with_fresh = run->next;
+}
+
+bool Heap::free_slow(const Spot& spot) {
+  Group* group = spot.group;
+  if (group->owner != tag()) return free_remote(spot);
+  if (((group->free | group->freed | group->held | group->remote.load(std::memory_order_relaxed)) & spot.bit()) != 0) return false;
+  if (shuffles_) {
+    arrays_.free(*this, draws_, group, spot.slot);
+  } else {
+    release_slot(group, spot.bit());
+  }
+  return true;
+}
+
+// The first bit puts the group on its owner's stack. The owner takes bits out only after taking the group off
+// the stack, so a group is on it at most once, and a run that still has such bits is never dropped.
+bool Heap::free_remote(const Spot& spot) {
+  Group* group = spot.group;
+  const uint64_t bit = spot.bit();
+  if ((group->unavailable() & bit) != 0) return false;
+  const uint64_t before = group->remote.fetch_or(bit, std::memory_order_acq_rel);
+  if ((before & bit) != 0) return false;
+  if (before != 0) return true;
+  Heap* owner = reinterpret_cast<Heap*>(group->owner & ~kShuffles);
+  Group* top = owner->remote_.load(std::memory_order_relaxed);
+  do {
+    group->next = top;
+  } while (!owner->remote_.compare_exchange_weak(top, group, std::memory_order_release, std::memory_order_relaxed));
+  return true;
+}
+
+bool Heap::collect() {
+  Group* group = remote_.exchange(nullptr, std::memory_order_acquire);
+  const bool any = group != nullptr;
+  while (group != nullptr) {
+    Group* after = group->next;
+    const uint64_t back = group->remote.exchange(0, std::memory_order_acq_rel);
+    if (shuffles_) group->held |= back;
+    group->freed |= back;
+    settle(group);
+    group = after;
+  }
+  return any;
+}
+
+void Heap::retire() {
+  for (int size_class = 0; size_class < kClasses; ++size_class) {
+    if (shuffles_) arrays_.empty(*this, size_class);
+    leave(size_class);
+  }
+  collect();
+}
+
+bool Heap::consistent() const {
+  for (int size_class = 0; size_class < kClasses; ++size_class) {
+    const ClassLists& lists = lists_[size_class];
+    for (uint32_t i = 0; i < lists.parked_count; ++i) {
+      const Group* group = lists.parked[i];
+      if (group->place != i || group->size_class != size_class || group->owner != tag()) return false;
+      if (group->free != 0 || group->freed == 0 || group->freed == group->full()) return false;
+      if ((group->freed & group->held) != (shuffles_ ? group->freed : 0)) return false;
+    }
+    uint32_t fresh = 0;
+    for (const Run* run = lists.runs_with_fresh; run != nullptr; run = run->next) {
+      const uint32_t count = static_cast<uint32_t>(__builtin_popcountll(run->fresh));
+      if (count == 0 || run->busy == 0 || run->busy + count != run->group_count) return false;
+      if (run->size_class != size_class || (run->next != nullptr && run->next->previous != run)) return false;
+      fresh += count;
+    }
+    if (fresh != lists.fresh_count) return false;
+    const Group* current = lists.current;
+    if (lanes_[size_class] != (shuffles_ || current == nullptr ? &no_group : current)) return false;
+    if (current == nullptr) continue;
+    if (current->place != kCurrent || (current->free & current->freed) != 0) return false;
+    const uint64_t ready = current->free | current->freed;
+    if ((ready & current->held) != (shuffles_ ? ready : 0)) return false;
+  }
+  return true;
+}
+
+}  // namespace stab::heap

@@ -1,0 +1,192 @@
+// Heap: one thread's small objects. malloc and free of a thread's own objects touch nothing that another
+// thread writes, except for a look at the epoch.
+//
+// A class has one current group; malloc takes its lowest free slot. When none is left, refill() goes on with
+// what came back to the group meanwhile, or chooses the next: a parked group (partly free) at random, best of
+// two, else a random fresh group of a run, else a new run. Frees by other threads set a bit in Group::remote;
+// the first one puts the group on its owner's stack, which the owner empties when it refills.
+//
+// Layouts change with time: when the epoch has advanced, or (without a helper to advance it) after
+// kMallocsPerTurn allocations of a class, the current group is parked and another place is drawn. The epoch
+// is looked at by each malloc, one load and one comparison of a line that nobody writes meanwhile; a count in
+// the fast path cost more (a store), and is not needed: refills count.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <atomic>
+
+#include "runtime/control.h"
+#include "runtime/heap/bookkeeping.h"
+#include "runtime/heap/draws.h"
+#include "runtime/heap/group.h"
+#include "runtime/heap/run_space.h"
+#include "runtime/heap/shuffle.h"
+#include "runtime/heap/size_classes.h"
+
+namespace stab::heap {
+
+// What all heaps share.
+struct Shared {
+  Bookkeeping bookkeeping;
+  RunSpace space;
+};
+extern Shared shared;
+
+// Allocations of a class until it moves on where no epoch does that, rounded up to a refill. Small enough that a loop that allocates
+// and frees one object sees hundreds of places in a second; large enough that the new group's cache misses,
+// about 100 ns, vanish.
+inline constexpr uint32_t kMallocsPerTurn = 16384;
+
+// Places a class spreads over when epochs move it: it takes further runs until it has this many groups.
+// Bounds the memory that epochs touch to half a MiB a class.
+inline constexpr uint32_t kSpreadGroups = 128;
+
+extern Group no_group;  // never has a free slot: what a lane without a group points to
+
+// Groups of one class.
+struct ClassLists {
+  Group* current = nullptr;
+  uint32_t turn_left = kMallocsPerTurn;
+  uint64_t given = 0;  // slots put into the current group's `free` so far, those left in it included
+  Group** parked = nullptr;  // partly free groups, none current
+  uint32_t parked_count = 0;
+  uint32_t parked_room = 0;
+  uint32_t fresh_count = 0;  // fresh groups in the runs below
+  Run* runs_with_fresh = nullptr;
+};
+
+// Takes in what other threads freed in heaps that have no thread now (threads.cc).
+void collect_idle_heaps();
+
+class Heap {
+ public:
+  // A heap without memory: every request goes to the slow path. What a thread starts with.
+  constexpr Heap() {
+    for (Group*& lane : lanes_) lane = &no_group;
+  }
+  // `random`: off for `base`.
+  Heap(uint64_t seed, uint64_t index, bool random, bool shuffles);
+
+  // The fast path. Null: call allocate_slow.
+  void* allocate_fast(int size_class) {
+    Group* group = lanes_[size_class];
+    const uint64_t free = group->free;
+    if (__builtin_expect(free == 0 || epoch_ != now(), 0)) return nullptr;
+    group->free = free & (free - 1);
+    return group->slot(__builtin_ctzll(free));
+  }
+  // Null: the system refuses memory. pre: not the heap a thread starts with.
+  void* allocate_slow(int size_class);
+
+  // True: done. pre: located.
+  bool free_fast(const Spot& spot) {
+    Group* group = spot.group;
+    const uint64_t bit = spot.bit();
+    const uint64_t freed = group->freed;
+    if (__builtin_expect(group->owner != reinterpret_cast<uintptr_t>(this), 0)) return false;
+    if (__builtin_expect(((group->free | freed | group->held | group->remote.load(std::memory_order_relaxed)) & bit) != 0, 0))
+      return false;
+    const uint64_t now_freed = freed | bit;
+    group->freed = now_freed;
+    if (__builtin_expect(freed == 0 || now_freed == group->full(), 0)) settle(group);
+    return true;
+  }
+  // The fast paths of a heap that shuffles; null, false: not one, or something else is to be done first.
+  void* allocate_shuffled(int size_class) {
+    if (__builtin_expect(!shuffles_ || epoch_ != now(), 0)) return nullptr;
+    return arrays_.allocate(draws_, size_class);
+  }
+  bool free_shuffled(Group* group, uint32_t slot) {
+    if (__builtin_expect(group->owner != (reinterpret_cast<uintptr_t>(this) | kShuffles), 0)) return false;
+    const uint64_t not_live = group->held | group->remote.load(std::memory_order_relaxed);
+    if (__builtin_expect((not_live >> slot & 1) != 0, 0)) return false;
+    arrays_.free(*this, draws_, group, slot);
+    return true;
+  }
+
+  // Any live slot, whoever owns it. False: it is free already.
+  bool free_slow(const Spot& spot);
+  // The same for a thread without a heap.
+  static bool free_remote(const Spot& spot);
+
+  // Takes in what other threads freed. True if there was anything.
+  bool collect();
+  // Parks all current groups and empties shuffle arrays: at thread exit and for malloc_trim.
+  void retire();
+  // A forked child goes on with other draws than its parent.
+  void branch(uint64_t which) { draws_.branch(which); }
+
+  bool shuffles() const { return shuffles_; }
+  // So far. From another thread: off by less than a group.
+  uint64_t allocations(int size_class) const {
+    if (shuffles_) return arrays_.allocations(size_class);
+    const ClassLists& lists = lists_[size_class];
+    const Group* group = lists.current;
+    return lists.given - (group == nullptr ? 0 : static_cast<uint64_t>(__builtin_popcountll(group->free)));
+  }
+
+  // Checks every list and group of this heap; for tests.
+  bool consistent() const;
+
+  Heap* next = nullptr;  // registry of all heaps, and of those without a thread
+  Heap* next_idle = nullptr;
+
+ private:
+  friend class ShuffleArrays;
+
+  static uint64_t now() { return __atomic_load_n(&control().epoch, __ATOMIC_RELAXED); }
+  uintptr_t tag() const { return reinterpret_cast<uintptr_t>(this) | (shuffles_ ? kShuffles : 0); }
+
+  // A slot of the class out of its current group, refilled as needed; null: no memory.
+  Group* take(int size_class, int& slot) {
+    Group* group = lists_[size_class].current;
+    if (__builtin_expect(group == nullptr || group->free == 0, 0)) group = refill(size_class);
+    if (__builtin_expect(group == nullptr, 0)) return nullptr;
+    slot = __builtin_ctzll(group->free);
+    group->free &= group->free - 1;
+    return group;
+  }
+  void release_slot(Group* group, uint64_t bit) {
+    const uint64_t freed = group->freed;
+    group->freed = freed | bit;
+    if (__builtin_expect(freed == 0 || group->freed == group->full(), 0)) settle(group);
+  }
+
+  // Gives the current group's `free` slots again, or makes another one current; null: no memory.
+  Group* refill(int size_class);
+  bool harvest(int size_class, Group* group);
+  void give(ClassLists& lists, Group* group, uint64_t slots);
+  Group* choose(int size_class, bool moving);
+  Group* take_parked(ClassLists& lists, bool best_of_two);
+  Group* take_fresh(ClassLists& lists);
+  void activate(int size_class, Group* group, bool cut);
+  // The reverse: the class has no current group afterwards.
+  void leave(int size_class);
+  void begin_epoch();
+
+  // Lists a group that is not current according to its free slots.
+  void settle(Group* group);
+  void park(Group* group);
+  void unpark(Group* group);
+  void make_fresh(Group* group);
+
+  bool add_run(int size_class, Choice choice);
+  void drop_run(Run* run);
+  void link(ClassLists& lists, Run* run);
+  void unlink(ClassLists& lists, Run* run);
+
+  Group* lanes_[kClasses] = {};  // the current group, or no_group: while there is none, and always if it shuffles
+  uint64_t epoch_ = 0;
+  std::atomic<Group*> remote_{nullptr};
+  bool random_ = false;
+  bool shuffles_ = false;
+  uint64_t moving_ = 0;  // classes whose next group must be at a new place
+  Draws draws_;
+  ClassLists lists_[kClasses] = {};
+  ShuffleArrays arrays_;
+};
+static_assert(kClasses <= 64);
+
+}  // namespace stab::heap

@@ -1,0 +1,16 @@
+// See heap_api.h.
+#include "runtime/heap/heap_api.h"
+
+#include <errno.h>
+#include <stdint.h>
+
+#include "runtime/heap/allocate.h"
+#include "runtime/heap/libc_heap.h"
+
+namespace {
+bool is_power_of_two(size_t value) { return value != 0 && (value & (value - 1)) == 0; }
+}  // namespace
+
+#define EXPORTED
+#define NAME(function) stab_heap_##function
+#include "runtime/heap/c_functions.inc"

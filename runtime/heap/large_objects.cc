@@ -1,0 +1,200 @@
+// One lock guards all of it: a mapping costs microseconds, a look into a hash table nothing beside it.
+#include "runtime/heap/large_objects.h"
+
+#include <string.h>
+
+#include "runtime/heap/heap.h"
+#include "runtime/heap/os_memory.h"
+
+namespace stab::heap {
+namespace {
+
+size_t round_up(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
+
+}  // namespace
+
+constinit LargeObjects large_objects;
+
+void LargeObjects::configure(uint64_t seed, bool random) {
+  draws_ = Draws(seed, ~uint64_t{0});
+  random_ = random;
+}
+
+void* LargeObjects::allocate(size_t bytes, size_t alignment, bool& zeroed) {
+  // Lines (or units of the alignment, if larger) that the object may start later than its mapping.
+  const size_t step = alignment > kLine ? alignment : kLine;
+  const size_t spread = random_ && step < kPage ? kPage - step : 0;
+  const size_t spare = spread + (alignment > kPage ? alignment - kPage : 0);
+  if (bytes > static_cast<size_t>(PTRDIFF_MAX) - spare - kPage) return nullptr;
+  const size_t wanted = round_up(bytes + spare, kPage);
+
+  Locked locked(lock_);
+  if (bucket_count_ <= count_ && !grow_table()) return nullptr;
+  Kept span{};
+  zeroed = !take_kept(wanted, span);
+  if (zeroed) {
+    span = {os_map(wanted), wanted};
+    // What is kept may be just what is missing.
+    while (span.start == nullptr && kept_count_ > 0) {
+      drop_kept(0);
+      span.start = os_map(wanted);
+    }
+    if (span.start == nullptr) return nullptr;
+  }
+  LargeObject* object = static_cast<LargeObject*>(shared.bookkeeping.allocate(sizeof(LargeObject)));
+  if (object == nullptr) {
+    os_unmap(span.start, span.bytes);
+    return nullptr;
+  }
+  const uintptr_t start = reinterpret_cast<uintptr_t>(span.start);
+  const size_t shift = round_up(start, alignment) - start;
+  const size_t steps = spread / step;
+  const size_t later = steps > 0 ? draws_.below(static_cast<uint32_t>(steps + 1)) * step : 0;
+  *object = {span.start, span.bytes, span.start + shift + later, nullptr};
+  insert(object);
+  note(bytes);
+  live_bytes_ += span.bytes;
+  if (live_bytes_ > peak_bytes_) peak_bytes_ = live_bytes_;
+  return object->user;
+}
+
+void LargeObjects::note(size_t bytes) {
+  ++allocations_;
+  allocated_bytes_ += bytes;
+  if (bytes > largest_bytes_) largest_bytes_ = bytes;
+}
+
+bool LargeObjects::free(void* user) {
+  Locked locked(lock_);
+  LargeObject* object = remove(user);
+  if (object == nullptr) return false;
+  live_bytes_ -= object->bytes;
+  keep(object->start, object->bytes);
+  shared.bookkeeping.free(object, sizeof(LargeObject));
+  return true;
+}
+
+size_t LargeObjects::usable(const void* user) {
+  Locked locked(lock_);
+  if (bucket_count_ == 0) return 0;
+  for (LargeObject* object = *bucket_of(user); object != nullptr; object = object->next)
+    if (object->user == user) return object->usable();
+  return 0;
+}
+
+void* LargeObjects::resize(void* user, size_t bytes) {
+  Locked locked(lock_);
+  LargeObject* object = remove(user);
+  if (object == nullptr) return nullptr;
+  const size_t offset = static_cast<size_t>(object->user - object->start);
+  if (bytes <= static_cast<size_t>(PTRDIFF_MAX) - offset - kPage) {
+    const size_t wanted = round_up(offset + bytes, kPage);
+    // A little smaller stays as it is.
+    const bool fits = wanted <= object->bytes && wanted >= object->bytes / 2;
+    char* start = fits ? object->start : os_remap(object->start, object->bytes, wanted);
+    if (start != nullptr) {
+      if (!fits) {
+        live_bytes_ += wanted - object->bytes;
+        if (live_bytes_ > peak_bytes_) peak_bytes_ = live_bytes_;
+        *object = {start, wanted, start + offset, nullptr};
+        note(bytes);
+      }
+      insert(object);
+      return object->user;
+    }
+  }
+  insert(object);
+  return nullptr;
+}
+
+bool LargeObjects::contains(const void* address) {
+  Locked locked(lock_);
+  const char* at = static_cast<const char*>(address);
+  for (size_t i = 0; i < bucket_count_; ++i)
+    for (LargeObject* object = buckets_[i]; object != nullptr; object = object->next)
+      if (at >= object->start && at < object->start + object->bytes) return true;
+  return false;
+}
+
+// The smallest kept one that fits and isn't more than a quarter too large.
+bool LargeObjects::take_kept(size_t bytes, Kept& taken) {
+  int best = -1;
+  for (int i = 0; i < kept_count_; ++i) {
+    if (kept_[i].bytes < bytes || kept_[i].bytes > bytes + bytes / 4) continue;
+    if (best < 0 || kept_[i].bytes < kept_[best].bytes) best = i;
+  }
+  if (best < 0) {
+    // Smaller ones of the same order are what a growing array left behind; nobody will want them again.
+    for (int i = kept_count_; i-- > 0;)
+      if (kept_[i].bytes < bytes && kept_[i].bytes >= bytes / 4 && bytes > kKeepBytes / 8) drop_kept(i);
+    return false;
+  }
+  taken = kept_[best];
+  kept_bytes_ -= taken.bytes;
+  memmove(&kept_[best], &kept_[best + 1], static_cast<size_t>(--kept_count_ - best) * sizeof(Kept));
+  return true;
+}
+
+void LargeObjects::drop_kept(int index) {
+  os_unmap(kept_[index].start, kept_[index].bytes);
+  kept_bytes_ -= kept_[index].bytes;
+  memmove(&kept_[index], &kept_[index + 1], static_cast<size_t>(--kept_count_ - index) * sizeof(Kept));
+}
+
+void LargeObjects::keep(char* start, size_t bytes) {
+  if (bytes > kKeepBytes) return os_unmap(start, bytes);
+  while (kept_count_ == kMostKept || kept_bytes_ + bytes > kKeepBytes) drop_kept(0);
+  kept_[kept_count_++] = {start, bytes};
+  kept_bytes_ += bytes;
+}
+
+bool LargeObjects::trim() {
+  Locked locked(lock_);
+  const bool any = kept_count_ > 0;
+  while (kept_count_ > 0) drop_kept(0);
+  return any;
+}
+
+// pre: the table exists.
+LargeObject** LargeObjects::bucket_of(const void* user) {
+  return &buckets_[mix(reinterpret_cast<uintptr_t>(user) / kPage) & (bucket_count_ - 1)];
+}
+
+void LargeObjects::insert(LargeObject* object) {
+  LargeObject** bucket = bucket_of(object->user);
+  object->next = *bucket;
+  *bucket = object;
+  ++count_;
+}
+
+LargeObject* LargeObjects::remove(const void* user) {
+  if (bucket_count_ == 0) return nullptr;
+  for (LargeObject** at = bucket_of(user); *at != nullptr; at = &(*at)->next) {
+    if ((*at)->user != user) continue;
+    LargeObject* found = *at;
+    *at = found->next;
+    --count_;
+    return found;
+  }
+  return nullptr;
+}
+
+bool LargeObjects::grow_table() {
+  const size_t old_count = bucket_count_;
+  LargeObject** old = buckets_;
+  const size_t new_count = old_count == 0 ? 512 : old_count * 2;
+  void* made = shared.bookkeeping.allocate(new_count * sizeof(LargeObject*));
+  if (made == nullptr) return old_count != 0;  // longer chains are better than a refusal
+  buckets_ = static_cast<LargeObject**>(made);
+  bucket_count_ = new_count;
+  count_ = 0;
+  for (size_t i = 0; i < old_count; ++i)
+    for (LargeObject *object = old[i], *after; object != nullptr; object = after) {
+      after = object->next;
+      insert(object);
+    }
+  if (old != nullptr) shared.bookkeeping.free(old, old_count * sizeof(LargeObject*));
+  return true;
+}
+
+}  // namespace stab::heap

@@ -1,0 +1,88 @@
+// LargeObjects: requests above the largest class, a mapping each, at a random line of its first page.
+//
+// Mappings start at page boundaries, so without that the first line of every large array would share one set
+// of the L1 and a few of the L2. Freed mappings are kept for a while, because a program that allocates and
+// frees a buffer in a loop would otherwise pay for fresh zeroed pages each time; a bounded number of bytes.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/heap/bookkeeping.h"
+#include "runtime/heap/draws.h"
+
+namespace stab::heap {
+
+// start <= user, user + usable() == start + bytes.
+struct LargeObject {
+  char* start;
+  size_t bytes;
+  char* user;
+  LargeObject* next;  // of its bucket
+  size_t usable() const { return static_cast<size_t>(start + bytes - user); }
+};
+
+class LargeObjects {
+ public:
+  // Before the first allocation. random: off for `base`.
+  void configure(uint64_t seed, bool random);
+
+  // alignment: power of two. zeroed: the memory reads as zero. Null: no memory, or more than PTRDIFF_MAX.
+  void* allocate(size_t bytes, size_t alignment, bool& zeroed);
+  // False: not the start of a live large object.
+  bool free(void* user);
+  // 0: not the start of a live large object.
+  size_t usable(const void* user);
+  // Grows or shrinks, perhaps elsewhere; contents stay. Null: nothing changed.
+  void* resize(void* user, size_t bytes);
+  // The live object an address lies in, for messages.
+  bool contains(const void* address);
+
+  // Unmaps what is kept. True if there was anything.
+  bool trim();
+  void branch(uint64_t which) { draws_.branch(which); }
+
+  // For the dose. Live bytes now and at most, largest single one.
+  uint64_t allocations() const { return allocations_; }
+  uint64_t allocated_bytes() const { return allocated_bytes_; }
+  size_t peak_bytes() const { return peak_bytes_; }
+  size_t largest_bytes() const { return largest_bytes_; }
+
+  Lock& lock() { return lock_; }
+
+ private:
+  struct Kept {
+    char* start;
+    size_t bytes;
+  };
+  static constexpr int kMostKept = 32;
+  // glibc moves its mmap threshold up to 32 MiB as such blocks are freed; below that buffers are reused there.
+  static constexpr size_t kKeepBytes = size_t{32} << 20;
+
+  bool take_kept(size_t bytes, Kept& taken);
+  void drop_kept(int index);
+  void keep(char* start, size_t bytes);
+  LargeObject** bucket_of(const void* user);
+  void insert(LargeObject* object);
+  LargeObject* remove(const void* user);
+  bool grow_table();
+  void note(size_t bytes);
+
+  Lock lock_;
+  Draws draws_;
+  bool random_ = false;
+  LargeObject** buckets_ = nullptr;  // by page of user, a power of two of them
+  size_t bucket_count_ = 0;
+  size_t count_ = 0;
+  Kept kept_[kMostKept] = {};  // oldest first
+  int kept_count_ = 0;
+  size_t kept_bytes_ = 0;
+  uint64_t allocations_ = 0;
+  uint64_t allocated_bytes_ = 0;
+  size_t live_bytes_ = 0;
+  size_t peak_bytes_ = 0;
+  size_t largest_bytes_ = 0;
+};
+extern LargeObjects large_objects;
+
+}  // namespace stab::heap

@@ -1,0 +1,23 @@
+// libc's own heap, for `off`: the names glibc keeps for it besides malloc and friends.
+//
+// Weak, because a static program has them only if its link pulled malloc.o in (-u __libc_malloc with
+// -z muldefs); without them `off` can't be obeyed, see threads.cc.
+#pragma once
+
+#include <stddef.h>
+
+extern "C" {
+[[gnu::weak]] void* __libc_malloc(size_t bytes);
+[[gnu::weak]] void* __libc_calloc(size_t count, size_t bytes);
+[[gnu::weak]] void* __libc_realloc(void* old, size_t bytes);
+[[gnu::weak]] void* __libc_memalign(size_t alignment, size_t bytes);
+[[gnu::weak]] void __libc_free(void* freed);
+}
+
+namespace stab::heap {
+
+// malloc_usable_size and malloc_trim have no second name: looked up behind us in the link order.
+size_t libc_usable_size(void* address);
+int libc_trim(size_t pad);
+
+}  // namespace stab::heap

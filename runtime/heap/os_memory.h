@@ -1,0 +1,23 @@
+// The memory calls of the system, each with its contract. All keep errno; sizes and addresses are multiples
+// of the page; a refusal is a null pointer or false, never a signal or an exit.
+#pragma once
+
+#include <stddef.h>
+
+namespace stab::heap {
+
+// Address space that nobody may touch yet: costs no memory and no commit charge. alignment: power of two.
+char* os_reserve(size_t bytes, size_t alignment);
+// Makes reserved space readable and writable; it reads as zero.
+bool os_commit(char* start, size_t bytes);
+// Readable, writable, zero.
+char* os_map(size_t bytes);
+void os_unmap(char* start, size_t bytes);
+// Resizes a mapping, perhaps elsewhere; null leaves it as it was.
+char* os_remap(char* start, size_t old_bytes, size_t new_bytes);
+// Gives the pages back; they read as zero afterwards.
+void os_purge(char* start, size_t bytes);
+// RLIMIT_AS, or all of it.
+size_t os_address_space_limit();
+
+}  // namespace stab::heap

@@ -1,0 +1,170 @@
+// The reservation is far larger than any use of it: PROT_NONE costs neither memory nor commit charge, and a
+// pool becomes usable by one mprotect. Where the system refuses (ulimit -v, valgrind), the request is halved
+// until it is granted, and further regions are added when the first is full; an address in one of those is
+// found by a short search instead of one comparison.
+#include "runtime/heap/run_space.h"
+
+#include <string.h>
+
+#include "runtime/heap/os_memory.h"
+
+namespace stab::heap {
+namespace {
+
+constexpr size_t kRecordsPerPool = sizeof(Run) * kRunsPerPool;
+static_assert(kRecordsPerPool == kPage);
+
+}  // namespace
+
+bool RunSpace::open() {
+  Locked locked(lock_);
+  next_region_bytes_ = kFirstRegionBytes;
+  // Under a limit take a part of it: stacks, libraries and large objects need theirs.
+  const size_t limit = os_address_space_limit();
+  while (next_region_bytes_ > kPoolBytes && next_region_bytes_ > limit / 16) next_region_bytes_ /= 2;
+  return add_region(next_region_bytes_);
+}
+
+bool RunSpace::add_region(size_t bytes) {
+  if (region_count_ > kMaxRegions) return false;
+  char* base = nullptr;
+  char* records = nullptr;
+  for (; bytes >= kPoolBytes; bytes /= 2) {
+    base = os_reserve(bytes, kPoolBytes);
+    if (base == nullptr) continue;
+    records = os_reserve(bytes / kPoolBytes * kRecordsPerPool, kPage);
+    if (records != nullptr) break;
+    os_unmap(base, bytes);
+    base = nullptr;
+  }
+  if (base == nullptr) return false;
+  const size_t pool_bytes = (bytes / kPoolBytes * sizeof(Pool) + kPage - 1) / kPage * kPage;
+  char* pools = os_map(pool_bytes);
+  if (pools == nullptr) {
+    os_unmap(base, bytes);
+    os_unmap(records, bytes / kPoolBytes * kRecordsPerPool);
+    return false;
+  }
+  Region& region = region_count_ == 0 ? first_ : more_[region_count_ - 1];
+  region.runs = reinterpret_cast<Run*>(records);
+  region.pools = reinterpret_cast<Pool*>(pools);
+  region.opened = 0;
+  region.first_with_free = 0;
+  region.base = base;
+  region.bytes = bytes;
+  __atomic_store_n(&region_count_, region_count_ + 1, __ATOMIC_RELEASE);
+  next_region_bytes_ = bytes;
+  return true;
+}
+
+bool RunSpace::open_pool(Region& region) {
+  const uint32_t index = region.opened;
+  if (index == region.pool_count()) return false;
+  if (!os_commit(reinterpret_cast<char*>(region.runs) + index * kRecordsPerPool, kRecordsPerPool)) return false;
+  if (!os_commit(region.base + index * kPoolBytes, kPoolBytes)) return false;
+  region.pools[index] = Pool{~uint64_t{0}, 0};
+  ++region.opened;
+  __atomic_store_n(&region.usable, region.opened * kPoolBytes, __ATOMIC_RELEASE);
+  return true;
+}
+
+RunSpace::Region* RunSpace::region_with_free() {
+  for (uint32_t i = 0; i < region_count_; ++i) {
+    Region& region = i == 0 ? first_ : more_[i - 1];
+    while (region.first_with_free < region.opened && region.pools[region.first_with_free].free == 0)
+      ++region.first_with_free;
+    if (region.first_with_free < region.opened || open_pool(region)) return &region;
+  }
+  if (!add_region(next_region_bytes_)) return nullptr;
+  Region& added = region_count_ == 1 ? first_ : more_[region_count_ - 2];
+  return open_pool(added) ? &added : nullptr;
+}
+
+Run* RunSpace::acquire(Choice choice, Draws& draws, char*& start) {
+  Locked locked(lock_);
+  Region* region = region_with_free();
+  if (region == nullptr) return nullptr;
+  Pool& pool = region->pools[region->first_with_free];
+  uint64_t candidates = pool.free;
+  if (choice == Choice::kReuse && pool.dirty != 0) candidates = pool.dirty;
+  const int index = choice == Choice::kLowest ? __builtin_ctzll(candidates) : draw_bit(draws, candidates);
+  const uint64_t bit = uint64_t{1} << index;
+  if (pool.dirty & bit) --dirty_runs_;
+  pool.free &= ~bit;
+  pool.dirty &= ~bit;
+  if (++used_runs_ > peak_runs_) peak_runs_ = used_runs_;
+  const size_t number = size_t{region->first_with_free} * kRunsPerPool + static_cast<size_t>(index);
+  start = region->base + number * kRunBytes;
+  return static_cast<Run*>(memset(&region->runs[number], 0, sizeof(Run)));
+}
+
+void RunSpace::release(Run* run) {
+  Locked locked(lock_);
+  for (uint32_t i = 0; i < region_count_; ++i) {
+    Region& region = i == 0 ? first_ : more_[i - 1];
+    const size_t number = static_cast<size_t>(run - region.runs);
+    if (run < region.runs || number >= region.bytes / kRunBytes) continue;
+    const uint32_t index = static_cast<uint32_t>(number / kRunsPerPool);
+    const uint64_t bit = uint64_t{1} << (number % kRunsPerPool);
+    region.pools[index].free |= bit;
+    region.pools[index].dirty |= bit;
+    if (index < region.first_with_free) region.first_with_free = index;
+    --used_runs_;
+    ++dirty_runs_;
+    // An eighth of what is in use: a heap that breathes keeps its pages, one that shrinks gives them back.
+    if (dirty_runs_ > kDirtyAllowance + used_runs_ / 8) purge((kDirtyAllowance + used_runs_ / 8) / 2);
+    return;
+  }
+}
+
+// Gives pages back, highest addresses first, until at most `keep` runs are dirty.
+void RunSpace::purge(uint64_t keep) {
+  for (uint32_t i = region_count_; i-- > 0;) {
+    Region& region = i == 0 ? first_ : more_[i - 1];
+    for (uint32_t pool = region.opened; pool-- > 0;) {
+      uint64_t dirty = region.pools[pool].dirty;
+      while (dirty != 0 && dirty_runs_ > keep) {
+        // Neighbours go in one call.
+        const int top = 63 - __builtin_clzll(dirty);
+        int bottom = top;
+        while (bottom > 0 && (dirty >> (bottom - 1) & 1) != 0) --bottom;
+        const int count = top - bottom + 1;
+        const uint64_t bits = (count == 64 ? ~uint64_t{0} : (uint64_t{1} << count) - 1) << bottom;
+        os_purge(region.base + pool * kPoolBytes + static_cast<size_t>(bottom) * kRunBytes,
+                 static_cast<size_t>(count) * kRunBytes);
+        dirty &= ~bits;
+        dirty_runs_ -= static_cast<uint64_t>(count);
+      }
+      region.pools[pool].dirty = dirty;
+      if (dirty_runs_ <= keep) return;
+    }
+  }
+}
+
+bool RunSpace::trim() {
+  Locked locked(lock_);
+  const bool any = dirty_runs_ > 0;
+  purge(0);
+  return any;
+}
+
+char* RunSpace::start_of(const Run* run) const {
+  for (uint32_t i = 0; i < region_count_; ++i) {
+    const Region& region = i == 0 ? first_ : more_[i - 1];
+    const size_t number = static_cast<size_t>(run - region.runs);
+    if (run >= region.runs && number < region.bytes / kRunBytes) return region.base + number * kRunBytes;
+  }
+  return nullptr;
+}
+
+Run* RunSpace::find_elsewhere(const void* address) const {
+  const uint32_t count = __atomic_load_n(&region_count_, __ATOMIC_ACQUIRE);
+  for (uint32_t i = 1; i < count; ++i) {
+    const Region& region = more_[i - 1];
+    const size_t at = static_cast<size_t>(static_cast<const char*>(address) - region.base);
+    if (at < region.usable) return &region.runs[at / kRunBytes];
+  }
+  return nullptr;
+}
+
+}  // namespace stab::heap

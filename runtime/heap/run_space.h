@@ -1,0 +1,120 @@
+// RunSpace: the address space of small objects, and the way from an address to its run.
+//
+// Space is reserved in few large regions (one, unless the system refuses) and used in pools of 64 runs. A new
+// run is drawn from the free ones of the first pool that has any: bits 16 to 21 of its address are random,
+// yet neighbours stay within 4 MiB. Regions start at multiples of a pool, so nothing of a choice depends on
+// where the kernel put them: the same seed gives the same low 22 bits with and without ASLR.
+//
+// Runs that come back stay dirty (their pages are still there) up to a limit and are preferred to clean ones;
+// above it their pages go back to the system.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/heap/bookkeeping.h"
+#include "runtime/heap/draws.h"
+#include "runtime/heap/size_classes.h"
+
+namespace stab::heap {
+
+struct Group;
+
+// One line for each run, at a fixed place for a given address.
+//   group_count == 0: not in use, everything else is meaningless.
+//   busy + popcount(fresh) == group_count.
+// What free() in another thread reads (the first 32 bytes and interior) is constant while a slot is in use.
+struct alignas(64) Run {
+  Group* groups;        // [group_count]
+  uint32_t phase;       // bytes in front of group 0
+  uint32_t pitch;
+  uint32_t per_pitch;
+  uint32_t per_stride;
+  uint16_t stride;
+  uint8_t size_class;
+  uint8_t group_count;
+  uint8_t busy;         // groups that are not fresh
+  uint64_t fresh;       // groups without any slot in use
+  Run* previous;        // owner's list of runs with fresh groups
+  Run* next;
+  uint64_t* interior;   // [group_count], null until needed: slots handed out with an address inside the slot
+};
+static_assert(sizeof(Run) == 64);
+
+inline constexpr int kRunsPerPool = 64;
+inline constexpr size_t kPoolBytes = size_t{kRunBytes} * kRunsPerPool;
+
+// How the next run is chosen.
+enum class Choice : uint8_t {
+  kLowest,  // `base`: the first free one
+  kReuse,   // at random among the dirty ones, else among the clean ones of a pool
+  kAnywhere // at random among all free ones of a pool: for a new epoch, which wants a new place
+};
+
+class RunSpace {
+ public:
+  // The first region, as large as the system grants, down to one pool. False: no memory at all.
+  bool open();
+
+  // The run of an address, or null. Not necessarily in use.
+  Run* find(const void* address) const {
+    Run* run = find_fast(address);
+    return __builtin_expect(run != nullptr, 1) ? run : find_elsewhere(address);
+  }
+  // The same for addresses in the first region alone: what a fast path asks.
+  Run* find_fast(const void* address) const {
+    const size_t at = static_cast<size_t>(static_cast<const char*>(address) - first_.base);
+    return __builtin_expect(at < first_.usable, 1) ? &first_.runs[at / kRunBytes] : nullptr;
+  }
+
+  // A run's memory and its zeroed record; null when the system refuses. `start` is set to its first byte.
+  Run* acquire(Choice choice, Draws& draws, char*& start);
+  // pre: group_count is 0 again.
+  void release(Run* run);
+  // Gives every free run's pages back to the system. True if there were any.
+  bool trim();
+
+  size_t used_bytes() const { return used_runs_ * kRunBytes; }
+  size_t peak_bytes() const { return peak_runs_ * kRunBytes; }
+  char* start_of(const Run* run) const;
+  Lock& lock() { return lock_; }
+  bool reserved_less() const { return region_count_ > 1; }
+
+ private:
+  struct Pool {
+    uint64_t free;   // runs nobody uses
+    uint64_t dirty;  // of those, with pages; subset of free
+  };
+  // Pools below `opened` are readable and writable, and so are their runs' records.
+  //   usable == opened * kPoolBytes <= bytes
+  struct Region {
+    char* base = nullptr;
+    size_t usable = 0;  // grows under the lock; whoever holds an address in it has seen it grow
+    Run* runs = nullptr;
+    size_t bytes = 0;
+    Pool* pools = nullptr;
+    uint32_t opened = 0;
+    uint32_t first_with_free = 0;  // no pool below has a free run
+    uint32_t pool_count() const { return static_cast<uint32_t>(bytes / kPoolBytes); }
+  };
+  static constexpr uint32_t kMaxRegions = 256;
+  static constexpr size_t kFirstRegionBytes = size_t{64} << 30;  // more than programs use: one comparison in free
+  static constexpr uint64_t kDirtyAllowance = 16;  // runs, 1 MiB: less would fault pages in again and again
+
+  bool add_region(size_t bytes);
+  bool open_pool(Region& region);
+  Region* region_with_free();
+  void purge(uint64_t keep);
+  Run* find_elsewhere(const void* address) const;
+
+  Region first_;
+  Lock lock_;
+  uint32_t region_count_ = 0;
+  size_t next_region_bytes_ = 0;
+  uint64_t used_runs_ = 0;
+  uint64_t peak_runs_ = 0;
+  uint64_t dirty_runs_ = 0;
+  Region more_[kMaxRegions];
+};
+
+}  // namespace stab::heap

@@ -1,0 +1,74 @@
+// An element is 8 bytes, a group's address and a slot's number in its low 6 bits, because a slot's state lives
+// in its group and both directions need it. In a heap that shuffles a slot is `held` unless the program has it:
+// so a second free of a slot in the array is seen, with one change of state a call.
+// Slots of other threads' heaps don't enter the array; they go home at once (Heap::free_slow).
+#include "runtime/heap/shuffle.h"
+
+#include <string.h>
+
+#include "runtime/heap/heap.h"
+
+namespace stab::heap {
+bool ShuffleArrays::prepare(Heap& heap, int size_class) {
+  Lane& lane = lanes_[size_class];
+  return (lane.filled || fill(heap, size_class, lane)) && (lane.depth > 0 || top_up(heap, size_class, lane));
+}
+
+bool ShuffleArrays::make_room(Heap& heap, Lane& lane, Group* group, uint32_t slot) {
+  if (lane.filled) {
+    spill(heap, lane, kStack / 2);
+    return true;
+  }
+  heap.release_slot(group, uint64_t{1} << slot);
+  return false;
+}
+
+// Costs kElements bits; the slots themselves are not touched.
+bool ShuffleArrays::fill(Heap& heap, int size_class, Lane& lane) {
+  if (lane.elements == nullptr) {
+    void* made = shared.bookkeeping.allocate((kElements + kStack) * sizeof(Element));
+    if (made == nullptr) return false;
+    lane.elements = static_cast<Element*>(made);
+  }
+  for (uint32_t i = 0; i < kElements; ++i) {
+    if (lane.depth == 0 && !top_up(heap, size_class, lane)) {
+      for (uint32_t back = 0; back < i; ++back)
+        heap.release_slot(group_of(lane.elements[back]), bit_of(lane.elements[back]));
+      return false;
+    }
+    lane.elements[i] = lane.elements[kElements + --lane.depth];
+  }
+  lane.filled = true;
+  return true;
+}
+
+// pre: the stack is empty. False: no memory for even one slot.
+bool ShuffleArrays::top_up(Heap& heap, int size_class, Lane& lane) {
+  while (lane.depth < kBatch) {
+    int slot = 0;
+    Group* group = heap.take(size_class, slot);
+    if (group == nullptr) break;
+    lane.elements[kElements + lane.depth++] = reinterpret_cast<uint64_t>(group) | static_cast<uint64_t>(slot);
+  }
+  return lane.depth > 0;
+}
+
+// The oldest go: they have been out of use longest.
+void ShuffleArrays::spill(Heap& heap, Lane& lane, uint32_t count) {
+  Element* stack = lane.elements + kElements;
+  for (uint32_t i = 0; i < count; ++i) heap.release_slot(group_of(stack[i]), bit_of(stack[i]));
+  lane.depth -= count;
+  memmove(stack, stack + count, lane.depth * sizeof(Element));
+}
+
+void ShuffleArrays::empty(Heap& heap, int size_class) {
+  Lane& lane = lanes_[size_class];
+  if (lane.elements == nullptr) return;
+  spill(heap, lane, lane.depth);
+  if (!lane.filled) return;
+  lane.filled = false;
+  for (uint32_t i = 0; i < kElements; ++i)
+    heap.release_slot(group_of(lane.elements[i]), bit_of(lane.elements[i]));
+}
+
+}  // namespace stab::heap

@@ -1,0 +1,86 @@
+// ShuffleArrays: the paper's randomizer (Curtsinger & Berger, ASPLOS 2013, section 3.2) on top of a Heap.
+//
+// For each class an array of slots that count as free to the program and as used to the heap below. malloc
+// takes a slot from the heap, swaps it with a random element and returns that; free swaps likewise and gives
+// the displaced slot back. Each step is one step of a Fisher-Yates shuffle.
+//
+// "The heap below" is a stack of up to kStack slots, last in first out like the free lists of the paper's base
+// allocator, filled from and emptied into the groups in batches.
+#pragma once
+
+#include <stdint.h>
+
+#include "runtime/heap/draws.h"
+#include "runtime/heap/group.h"
+#include "runtime/heap/size_classes.h"
+
+namespace stab::heap {
+
+class Heap;
+
+class ShuffleArrays {
+ public:
+  // The paper's N: its randomness passes NIST's tests like lrand48's, and smaller ones were not faster.
+  // One byte of a draw is an index.
+  static constexpr uint32_t kElements = 256;
+  static constexpr uint32_t kStack = 64;
+  static constexpr uint32_t kBatch = 16;
+
+  // Null: the stack is empty, see prepare().
+  inline void* allocate(Draws& draws, int size_class);
+  // Makes the next allocation possible. False: no memory.
+  bool prepare(Heap& heap, int size_class);
+  // pre: the slot is live and its group belongs to heap.
+  inline void free(Heap& heap, Draws& draws, Group* group, uint32_t slot);
+  // Gives everything back to the heap.
+  void empty(Heap& heap, int size_class);
+
+  uint64_t allocations(int size_class) const { return lanes_[size_class].allocations; }
+
+ private:
+  // A group (multiple of 64) plus a slot.
+  using Element = uint64_t;
+
+  // elements: null, or [kElements] in the array and the stack behind them.
+  struct Lane {
+    Element* elements = nullptr;
+    uint32_t depth = 0;  // of the stack
+    bool filled = false;
+    uint64_t allocations = 0;
+  };
+
+  static Group* group_of(Element element) { return reinterpret_cast<Group*>(element & ~Element{63}); }
+  static int slot_of(Element element) { return static_cast<int>(element & 63); }
+  static uint64_t bit_of(Element element) { return uint64_t{1} << (element & 63); }
+
+  bool fill(Heap& heap, int size_class, Lane& lane);
+  bool top_up(Heap& heap, int size_class, Lane& lane);
+  void spill(Heap& heap, Lane& lane, uint32_t count);
+  // False: the array isn't in use, and the slot went back to the heap.
+  bool make_room(Heap& heap, Lane& lane, Group* group, uint32_t slot);
+
+  Lane lanes_[kClasses] = {};
+};
+
+inline void* ShuffleArrays::allocate(Draws& draws, int size_class) {
+  Lane& lane = lanes_[size_class];
+  if (__builtin_expect(lane.depth == 0, 0)) return nullptr;
+  ++lane.allocations;
+  Element& place = lane.elements[draws.byte()];
+  const Element given = place;
+  place = lane.elements[kElements + --lane.depth];
+  Group* group = group_of(given);
+  group->held &= ~bit_of(given);
+  return group->slot(slot_of(given));
+}
+
+inline void ShuffleArrays::free(Heap& heap, Draws& draws, Group* group, uint32_t slot) {
+  Lane& lane = lanes_[group->size_class];
+  group->held |= uint64_t{1} << slot;
+  if (__builtin_expect(!lane.filled || lane.depth == kStack, 0) && !make_room(heap, lane, group, slot)) return;
+  Element& place = lane.elements[draws.byte()];
+  lane.elements[kElements + lane.depth++] = place;
+  place = reinterpret_cast<Element>(group) | slot;
+}
+
+}  // namespace stab::heap

@@ -1,0 +1,92 @@
+// Size classes: which slot a request gets, and how the slots of a class lie in a run.
+//
+// A run is 64 KiB of one class, cut into groups of at most 64 slots and at most one page:
+//
+//   run:   | phase | group 0 | group 1 | ... | group n-1 | rest |
+//   group: | slot 0 | slot 1 | ... | gap |           pitch = slots * stride + gap
+//
+// Where the heads of objects fall in a cache is decided here as much as by any random draw. An L1 of 64 sets
+// sees address bits 6-11, so a stride that is an even number of lines reaches only some sets, however its
+// slots are chosen: stride 1024 reaches 4 of 64. Hence two rules, which size_classes_test.cc checks:
+// - no stride above 512 is a multiple of 128: the nominal 4 classes a doubling, plus one line;
+// - where a stride is a multiple of 128 (128, 256, 384, 512), the gap is one line: the groups' colours. The
+//   groups of a run then start at different lines modulo the stride, each equally often.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace stab::heap {
+
+inline constexpr uint32_t kLine = 64;
+inline constexpr uint32_t kPage = 4096;
+inline constexpr uint32_t kRunBytes = 64 * 1024;
+inline constexpr uint32_t kColourGap = kLine;
+inline constexpr uint32_t kMaxSlots = 64;   // a group's free slots are one word
+inline constexpr uint32_t kMaxGroups = 64;  // a run's fresh groups are one word
+inline constexpr uint32_t kAlignment = 16;  // alignof(max_align_t)
+
+inline constexpr uint16_t kStrides[] = {
+    16,   32,   48,   64,   80,   96,   112,   128,   160,   192,   224,   256,  320,
+    384,  448,  512,  576,  704,  832,  960,   1088,  1344,  1600,  1856,  2112, 2624,
+    3136, 3648, 4160, 5184, 6208, 7232, 8256,  10304, 12352, 14400, 16448};
+inline constexpr int kClasses = sizeof(kStrides) / sizeof(kStrides[0]);
+inline constexpr size_t kMaxSmall = kStrides[kClasses - 1];
+
+struct SizeClass {
+  uint32_t stride;        // bytes from slot to slot
+  uint32_t slots;         // in a group, 1 to kMaxSlots
+  uint32_t pitch;         // bytes from group to group
+  uint32_t groups;        // in a run, 1 to kMaxGroups
+  uint32_t phase_lines;   // the run's first group may start at line 0 to phase_lines
+  uint32_t per_stride;    // ceil(2^32 / stride): x / stride == x * per_stride >> 32 for x < 2^16
+  uint32_t per_pitch;
+
+  // Bit i set for each slot i.
+  constexpr uint64_t full() const { return slots == 64 ? ~uint64_t{0} : (uint64_t{1} << slots) - 1; }
+};
+
+constexpr SizeClass make_size_class(uint32_t stride) {
+  SizeClass made{};
+  made.stride = stride;
+  made.slots = kPage / stride < kMaxSlots ? kPage / stride : kMaxSlots;
+  if (made.slots == 0) made.slots = 1;
+  made.pitch = made.slots * stride + (stride % (2 * kLine) == 0 ? kColourGap : 0);
+  made.groups = kRunBytes / made.pitch;
+  made.phase_lines = (kRunBytes - made.groups * made.pitch) / kLine;
+  made.per_stride = static_cast<uint32_t>(((uint64_t{1} << 32) + stride - 1) / stride);
+  made.per_pitch = static_cast<uint32_t>(((uint64_t{1} << 32) + made.pitch - 1) / made.pitch);
+  return made;
+}
+
+// x / d for x < 2^16, with per_d = ceil(2^32 / d). Exact: the error per_d * d - 2^32 is below d <= 2^16.
+constexpr uint32_t divide(uint32_t x, uint32_t per_d) {
+  return static_cast<uint32_t>((uint64_t{x} * per_d) >> 32);
+}
+
+namespace detail {
+struct Tables {
+  SizeClass classes[kClasses];
+  uint8_t of_granule[kMaxSmall / kAlignment + 1];  // class of a request of up to 16 * index bytes
+};
+constexpr Tables make_tables() {
+  Tables made{};
+  for (int i = 0; i < kClasses; ++i) made.classes[i] = make_size_class(kStrides[i]);
+  uint8_t fits = 0;
+  for (size_t granule = 0; granule <= kMaxSmall / kAlignment; ++granule) {
+    if (granule * kAlignment > kStrides[fits]) ++fits;
+    made.of_granule[granule] = fits;
+  }
+  return made;
+}
+inline constexpr Tables kTables = make_tables();
+}  // namespace detail
+
+inline constexpr const SizeClass& size_class(int index) { return detail::kTables.classes[index]; }
+
+// pre: bytes <= kMaxSmall. A request of 0 bytes gets a slot of its own.
+inline constexpr int class_of(size_t bytes) {
+  return detail::kTables.of_granule[(bytes + kAlignment - 1) / kAlignment];
+}
+
+}  // namespace stab::heap

@@ -1,0 +1,167 @@
+// A heap outlives its thread: slots of it are in use elsewhere. At thread exit it goes to a list of idle
+// heaps, and the next thread that starts takes it over as it is, with what other threads freed meanwhile.
+//
+// The exit is seen by the destructor of a pthread key. Destructors of other keys and libc's own clean-up may
+// run later: a free there is a remote one, a malloc attaches a heap again and sets the key again, and pthread
+// runs destructors up to four rounds.
+//
+// fork: the locks are taken in a fixed order before and given back after, so no list is torn. In the child
+// the heaps of other threads may be in the middle of a change: nobody ever takes those over. Their objects
+// can be used and freed (a remote free touches only atomics); the slots are not used again. The child draws
+// from other streams than its parent, the same ones in every run.
+#include "runtime/heap/threads.h"
+
+#include <pthread.h>
+
+#include <new>
+
+#include "runtime/heap/large_objects.h"
+#include "runtime/heap/libc_heap.h"
+#include "runtime/rng.h"
+#include "runtime/settings.h"
+
+namespace stab::heap {
+
+State state = State::kUndecided;
+constinit Heap no_heap;
+__thread Heap* my_heap __attribute__((tls_model("initial-exec"))) = &no_heap;
+
+namespace {
+
+// heaps: all ever made, newest first. idle: those whose thread has ended, last one first.
+struct Registry {
+  Lock lock;
+  Heap* heaps = nullptr;
+  Heap* idle = nullptr;
+  uint64_t made = 0;
+  uint64_t forks = 0;  // begun by this process
+  uint64_t seed = 0;
+  bool random = false;
+  bool shuffles = false;
+  bool has_key = false;
+  pthread_key_t key = 0;
+  HeapDose published;
+};
+constinit Registry registry;
+
+// Runs at thread exit with what attach_thread stored.
+void detach_thread(void* heap) {
+  Heap* mine = static_cast<Heap*>(heap);
+  my_heap = &no_heap;
+  mine->retire();
+  Locked locked(registry.lock);
+  mine->next_idle = registry.idle;
+  registry.idle = mine;
+}
+
+State start() {
+  Locked locked(registry.lock);
+  if (state != State::kUndecided) return state;
+  const abi::Settings& wish = settings();
+  const bool libc_there = __libc_malloc != nullptr && __libc_free != nullptr;
+  if (wish.heap == abi::HeapMode::kOff && libc_there) return state = State::kLibc;
+  // A static program without libc's malloc: ours, without randomness, is the nearest to `off` there is.
+  registry.random = wish.heap == abi::HeapMode::kPage || wish.heap == abi::HeapMode::kShuffle;
+  registry.shuffles = wish.heap == abi::HeapMode::kShuffle;
+  registry.seed = mix(wish.seed ^ mix(kRngHeap));
+  large_objects.configure(registry.seed, registry.random);
+  if (!shared.space.open()) degrade(control(), Degradation::kHeapNoMemory);
+  registry.has_key = pthread_key_create(&registry.key, detach_thread) == 0;
+  return state = State::kOurs;
+}
+
+void before_fork() {
+  registry.lock.take();
+  large_objects.lock().take();
+  shared.space.lock().take();
+  shared.bookkeeping.lock().take();
+}
+
+void after_fork_in_parent() {
+  shared.bookkeeping.lock().give();
+  shared.space.lock().give();
+  large_objects.lock().give();
+  ++registry.forks;
+  registry.lock.give();
+}
+
+void after_fork_in_child() {
+  shared.bookkeeping.lock().reset();
+  shared.space.lock().reset();
+  large_objects.lock().reset();
+  registry.lock.reset();
+  const uint64_t branch = ++registry.forks;
+  registry.seed = mix(registry.seed ^ mix(branch));
+  registry.forks = 0;
+  large_objects.branch(branch);
+  if (my_heap != &no_heap) my_heap->branch(branch);
+  for (Heap* heap = registry.idle; heap != nullptr; heap = heap->next_idle) heap->branch(branch);
+}
+
+// Early, so that of all fork handlers ours is the innermost: others may still allocate.
+[[gnu::constructor(101)]] void register_fork_handlers() {
+  pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+}
+
+}  // namespace
+
+State decide() { return state == State::kUndecided ? start() : state; }
+
+Heap* attach_thread() {
+  Heap* mine = nullptr;
+  {
+    Locked locked(registry.lock);
+    if (registry.idle != nullptr) {
+      mine = registry.idle;
+      registry.idle = mine->next_idle;
+    } else {
+      void* memory = shared.bookkeeping.allocate(sizeof(Heap));
+      if (memory == nullptr) return nullptr;
+      mine = new (memory) Heap(registry.seed, registry.made++, registry.random, registry.shuffles);
+      mine->next = registry.heaps;
+      registry.heaps = mine;
+    }
+  }
+  my_heap = mine;
+  // Without the key a thread's heap is lost when the thread ends, not more.
+  if (registry.has_key) pthread_setspecific(registry.key, mine);
+  mine->collect();
+  return mine;
+}
+
+void collect_idle_heaps() {
+  if (__atomic_load_n(&registry.idle, __ATOMIC_RELAXED) == nullptr) return;
+  Locked locked(registry.lock);
+  for (Heap* heap = registry.idle; heap != nullptr; heap = heap->next_idle) heap->collect();
+}
+
+bool trim() {
+  bool any = false;
+  if (my_heap != &no_heap) any = my_heap->collect();
+  collect_idle_heaps();
+  if (shared.space.trim()) any = true;
+  return large_objects.trim() || any;
+}
+
+void publish_dose() {
+  if (state != State::kOurs) return;
+  Locked locked(registry.lock);
+  HeapDose now;
+  for (Heap* heap = registry.heaps; heap != nullptr; heap = heap->next)
+    for (int size_class = 0; size_class < kClasses; ++size_class) {
+      now.mallocs += heap->allocations(size_class);
+      now.bytes += heap->allocations(size_class) * heap::size_class(size_class).stride;
+    }
+  now.mallocs_mmapped = large_objects.allocations();
+  now.bytes_mmapped = large_objects.allocated_bytes();
+  now.mallocs += now.mallocs_mmapped;
+  now.bytes += now.bytes_mmapped;
+  HeapDose& dose = control().heap;
+  add(dose.mallocs, now.mallocs - registry.published.mallocs);
+  add(dose.bytes, now.bytes - registry.published.bytes);
+  add(dose.mallocs_mmapped, now.mallocs_mmapped - registry.published.mallocs_mmapped);
+  add(dose.bytes_mmapped, now.bytes_mmapped - registry.published.bytes_mmapped);
+  registry.published = now;
+}
+
+}  // namespace stab::heap

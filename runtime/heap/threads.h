@@ -1,0 +1,35 @@
+// Which heap a thread allocates from, from the first malloc of the process to the last of each thread, across
+// fork. All state that is not one heap's own.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/heap/heap.h"
+#include "runtime/stab_abi.h"
+
+namespace stab::heap {
+
+// kUndecided until the first call; then settings() have been read, for good.
+enum class State : uint8_t { kUndecided, kLibc, kOurs };
+extern State state;
+
+// Decides the state. Safe from a malloc that runs before libc and its constructors are ready.
+State decide();
+
+extern Heap no_heap;  // what a thread starts with: every fast path on it fails
+
+// Initial-exec: one load. The library for LD_PRELOAD is there at program start, so its block fits.
+extern __thread Heap* my_heap __attribute__((tls_model("initial-exec")));
+
+// Gives the thread a heap: that of a thread that ended, or a new one. Null: no memory.
+// pre: state is kOurs, my_heap is no_heap.
+Heap* attach_thread();
+
+// Gives memory back to the system: of this thread, of ended threads, of what is kept. True if there was any.
+bool trim();
+
+// Adds what happened since the last call to control().heap. For the exit of the process.
+void publish_dose();
+
+}  // namespace stab::heap
