@@ -1,0 +1,12 @@
+/* An ifunc: its resolver runs before main, calls and pointers go where it said. */
+#include "repeat.h"
+NOINLINE static int one(int x) { return x + 1; }
+NOINLINE static int two(int x) { return x + 2; }
+static volatile int choice = 1;
+static int (*resolve(void))(int) { return choice ? two : one; }
+int add(int x) __attribute__((ifunc("resolve")));
+static int (*volatile pointer)(int) = add;
+int main(void) {
+  REPEAT CHECK(add(3) == 5 && pointer(3) == 5 && one(3) == 4);
+  puts("ifunc ok");
+}

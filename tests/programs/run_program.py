@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""Builds one small program plainly and with our driver, in several variants, and compares what it does.
+
+Each variant runs twice: all factors off, and everything on at 1 ms epochs; output and exit code must equal those
+of the plain build, and the dose report must say that functions moved. A program's first comment may hold
+
+    flags: OPTIONS       compile and link options
+    library: OPTIONS     also build a shared library, library.so, from the same source with these options
+    not: OPTIONS ...     variants that hold one of these options don't apply, the reason beside it
+    expect-exit: N       the exit code of the plain build (default 0)
+
+Exit code 0: all equal; 1: not; the message names the variant and the command that shows it.
+"""
+import argparse
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import zlib
+
+OPTIMIZATIONS = [["-O0"], ["-O2"], ["-Os"], ["-O2", "-flto"], ["-O2", "-flto=thin"]]
+KINDS = [["-fPIE", "-pie"], ["-fno-pie", "-no-pie"]]
+ALL_ON = {"STAB_CODE": "shuffle", "STAB_STACK": "on", "STAB_HEAP": "page", "STAB_EPOCH": "1ms"}
+TIMEOUT_S = 60
+
+
+class Failed(Exception):
+    pass
+
+
+def directive(text, name):
+    found = re.search(rf"^\W*{name}:([^\n*]*)", text, re.MULTILINE)
+    return found.group(1).split() if found else []
+
+
+def run(command, directory, **variables):
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("STAB")} | variables
+    try:
+        return subprocess.run(command, cwd=directory, env=environment, capture_output=True, timeout=TIMEOUT_S,
+                              stdin=subprocess.DEVNULL)
+    except subprocess.TimeoutExpired:
+        raise Failed(f"timeout after {TIMEOUT_S} s: {shown(command, directory, variables)}")
+
+
+def shown(command, directory, variables=None):
+    settings = "".join(f"{k}={v} " for k, v in (variables or {}).items())
+    return f"(cd {directory}; {settings}{' '.join(command)})"
+
+
+def build(command, directory):
+    result = run(command, directory)
+    if result.returncode != 0 or result.stderr:
+        raise Failed(f"build: {shown(command, directory)}\n{result.stderr.decode()}")
+
+
+def compare(expected, command, directory, **variables):
+    got = run(command, directory, **variables)
+    if (got.returncode, got.stdout, got.stderr) != (expected.returncode, expected.stdout, expected.stderr):
+        raise Failed(f"differs: {shown(command, directory, variables)}\n"
+                     f"  expected exit {expected.returncode}: {expected.stdout!r} {expected.stderr!r}\n"
+                     f"  got      exit {got.returncode}: {got.stdout!r} {got.stderr!r}")
+
+
+def check_dose(path, command, directory):
+    lines = path.read_text().splitlines() if path.exists() else []
+    if not lines:
+        raise Failed(f"no dose report from {shown(command, directory, ALL_ON)}")
+    dose = json.loads(lines[0])
+    if dose["code"]["functions_moved"] == 0 or dose["code"]["layouts_built"] < 2:
+        raise Failed(f"nothing moved in {shown(command, directory, ALL_ON)}: {lines[0]}")
+
+
+def program_variants(text):
+    excluded = directive(text, "not")
+    variants = [optimization + kind for optimization in OPTIMIZATIONS for kind in KINDS]
+    return [v for v in variants + [["-O2", "-static"]] if not set(v) & set(excluded)]
+
+
+def check_variant(bin_directory, source, text, options, expected, directory):
+    driver = str(bin_directory / ("szc++" if source.suffix == ".cc" else "szc"))
+    flags = directive(text, "flags")
+    library = directive(text, "library")
+    if library:
+        build([driver, "-g", *[o for o in options if "pie" not in o.lower()], "-fPIC", "-shared", *library,
+               str(source), "-o", "library.so", *flags], directory)
+    build([driver, "-g", *options, str(source), "-o", "program", *flags], directory)
+    compare(expected, ["./program"], directory)
+    report = pathlib.Path(directory) / "dose.json"
+    seed = str(zlib.crc32(" ".join(options).encode()))
+    compare(expected, ["./program"], directory, STAB_REPORT=str(report), STAB_SEED=seed, **ALL_ON)
+    check_dose(report, ["./program"], directory)
+
+
+def plain_result(source, text, directory):
+    compiler = "clang++-19" if source.suffix == ".cc" else "clang-19"
+    flags = directive(text, "flags")
+    library = directive(text, "library")
+    if library:
+        build([compiler, "-O1", "-fPIC", "-shared", *library, str(source), "-o", "library.so", *flags], directory)
+    build([compiler, "-O1", str(source), "-o", "program", *flags], directory)
+    result = run(["./program"], directory)
+    wanted = int((directive(text, "expect-exit") or ["0"])[0])
+    if result.returncode != wanted:
+        raise Failed(f"the plain build exits {result.returncode}, expected {wanted}: {result.stdout!r}")
+    return result
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--bin", required=True, type=pathlib.Path, help="where szc is")
+    parser.add_argument("--sample", action="store_true", help="one variant, chosen by the program's name")
+    parser.add_argument("--options", help="this variant alone, e.g. --options='-O2 -no-pie'")
+    parser.add_argument("--keep", type=pathlib.Path, help="build there and keep it")
+    parser.add_argument("source", type=pathlib.Path)
+    arguments = parser.parse_args()
+    source = arguments.source.resolve()
+    text = source.read_text()
+    variants = program_variants(text)
+    if arguments.sample:
+        variants = [variants[zlib.crc32(source.name.encode()) % len(variants)]]
+    if arguments.options:
+        variants = [arguments.options.split()]
+    failures = 0
+    with tempfile.TemporaryDirectory(prefix="stab-program-") as scratch:
+        directory = arguments.keep or scratch
+        if arguments.keep:
+            arguments.keep.mkdir(parents=True, exist_ok=True)
+        expected = plain_result(source, text, directory)
+        for options in variants:
+            try:
+                check_variant(arguments.bin.resolve(), source, text, options, expected, directory)
+            except Failed as failure:
+                failures += 1
+                print(f"{source.name} {' '.join(options)}: {failure}")
+    print(f"{source.name}: {len(variants) - failures} of {len(variants)} variants equal the plain build")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except Failed as failure:
+        print(failure)
+        sys.exit(1)
