@@ -1,17 +1,14 @@
 // The main thread's stack. crt1.o calls __libc_start_main(main, ...); ours hands on a main of our own that moves
 // the stack pointer by the random offset first, so that the frame of the program's main is moved, too, which a pad
 // inside main couldn't do. argv, environ and what libc knows of the stack's ends stay as they are.
-#include <dlfcn.h>
 #include <sys/resource.h>
 
+#include "runtime/stack/interposed.h"
 #include "runtime/stack/stack_start.h"
 #include "runtime/sys.h"
 
 namespace stab {
 namespace {
-
-using Main = int (*)(int, char**, char**);
-using LibcStart = int (*)(Main, int, char**, void (*)(), void (*)(), void (*)(), void*);
 
 Main program_main;
 
@@ -35,12 +32,11 @@ int main_with_offset(int argc, char** argv, char** environment) {
 }
 
 }  // namespace
-}  // namespace stab
 
-extern "C" __attribute__((visibility("default"))) int __libc_start_main(stab::Main main, int argc, char** argv,
-                                                                        void (*init)(), void (*fini)(),
-                                                                        void (*loader_fini)(), void* stack_end) {
-  stab::program_main = main;
-  const auto start = reinterpret_cast<stab::LibcStart>(dlsym(RTLD_NEXT, "__libc_start_main"));
-  return start(stab::main_with_offset, argc, argv, init, fini, loader_fini, stack_end);
+int start_main(LibcStart real, Main main, int argc, char** argv, void (*init)(), void (*fini)(),
+               void (*loader_fini)(), void* stack_end) {
+  program_main = main;
+  return real(main_with_offset, argc, argv, init, fini, loader_fini, stack_end);
 }
+
+}  // namespace stab

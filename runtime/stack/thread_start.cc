@@ -1,22 +1,16 @@
-// The stacks of other threads. Every pthread_create, that of libstdc++ and of OpenMP included, ends here, because
-// the executable's definition comes first in the search order. The new thread runs our routine first, which moves
-// the stack pointer by the random offset, and then the program's.
+// The stacks of other threads. Every pthread_create, that of libstdc++ and of OpenMP included, ends here. The new
+// thread runs our routine first, which moves the stack pointer by the random offset, and then the program's.
 //
 // Offset and pads must not take from a stack whose size the program chose: it is enlarged by what they can cost.
 // pthread_getattr_np leaves that out, so that the size is what the program asked for; but of a small stack it tells
 // the truth, because frames would soon lie outside what it says. A stack that the program supplied itself can't
 // grow, so it gets neither offset nor pads.
-#include <dlfcn.h>
-#include <pthread.h>
-#include <threads.h>
-
+#include "runtime/stack/interposed.h"
 #include "runtime/stack/stack_start.h"
 #include "runtime/sys.h"
 
 namespace stab {
 namespace {
-
-using Routine = void* (*)(void*);
 
 struct Start {
   Routine routine;
@@ -72,21 +66,6 @@ void* run_thread(void* slot) {
   return start.routine(start.argument);
 }
 
-template <typename Function>
-Function next(Function& cached, const char* name) {
-  Function found = __atomic_load_n(&cached, __ATOMIC_RELAXED);
-  if (found == nullptr) {
-    found = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
-    __atomic_store_n(&cached, found, __ATOMIC_RELAXED);
-  }
-  return found;
-}
-
-using Create = int (*)(pthread_t*, const pthread_attr_t*, Routine, void*);
-using GetAttributes = int (*)(pthread_t, pthread_attr_t*);
-Create cached_create;
-GetAttributes cached_get_attributes;
-
 // The size that a thread of these attributes would have, 0 if the program supplies the memory.
 size_t requested_stack_bytes(const pthread_attr_t& attributes) {
   void* lowest = nullptr;
@@ -97,9 +76,9 @@ size_t requested_stack_bytes(const pthread_attr_t& attributes) {
   return bytes;
 }
 
-// pthread_create with a larger stack, or as it is where that can't be.
-int create(pthread_t* thread, const pthread_attr_t* wanted, Routine routine, void* argument) {
-  const Create real = next(cached_create, "pthread_create");
+}  // namespace
+
+int create_thread(CreateThread real, pthread_t* thread, const pthread_attr_t* wanted, Routine routine, void* argument) {
   if (largest_cost_bytes(0) == 0) return real(thread, wanted, routine, argument);  // stack is off
 
   pthread_attr_t attributes;
@@ -121,33 +100,24 @@ int create(pthread_t* thread, const pthread_attr_t* wanted, Routine routine, voi
   return error == EAGAIN ? real(thread, wanted, routine, argument) : error;
 }
 
-}  // namespace
-}  // namespace stab
-
-extern "C" __attribute__((visibility("default"))) int pthread_create(pthread_t* thread,
-                                                                     const pthread_attr_t* attributes,
-                                                                     void* (*routine)(void*), void* argument) {
-  return stab::create(thread, attributes, routine, argument);
-}
-
-// C11 threads: libc's would call its own pthread_create. thrd_join takes the low half of the result as the int.
-extern "C" __attribute__((visibility("default"))) int thrd_create(thrd_t* thread, thrd_start_t routine,
-                                                                  void* argument) {
+// thrd_join takes the low half of the result as the int.
+int create_c11_thread(CreateThread real, thrd_t* thread, thrd_start_t routine, void* argument) {
   const auto untyped = reinterpret_cast<void (*)()>(routine);
-  const int error = stab::create(thread, nullptr, reinterpret_cast<stab::Routine>(untyped), argument);
+  const int error = create_thread(real, thread, nullptr, reinterpret_cast<Routine>(untyped), argument);
   if (error == 0) return thrd_success;
   return error == ENOMEM ? thrd_nomem : thrd_error;
 }
 
 // Our addition is at the stack's low end.
-extern "C" __attribute__((visibility("default"))) int pthread_getattr_np(pthread_t thread,
-                                                                         pthread_attr_t* attributes) {
-  const int error = stab::next(stab::cached_get_attributes, "pthread_getattr_np")(thread, attributes);
+int get_attributes(GetAttributes real, pthread_t thread, pthread_attr_t* attributes) {
+  const int error = real(thread, attributes);
   if (error != 0) return error;
-  const size_t distance = reinterpret_cast<size_t>(&stab::hidden_bytes) - static_cast<size_t>(pthread_self());
+  const size_t distance = reinterpret_cast<size_t>(&hidden_bytes) - static_cast<size_t>(pthread_self());
   const size_t hidden = *reinterpret_cast<const size_t*>(static_cast<size_t>(thread) + distance);
   void* lowest = nullptr;
   size_t bytes = 0;
   if (hidden == 0 || pthread_attr_getstack(attributes, &lowest, &bytes) != 0) return 0;
   return pthread_attr_setstack(attributes, static_cast<char*>(lowest) + hidden, bytes - hidden);
 }
+
+}  // namespace stab
