@@ -18,18 +18,17 @@ struct Numbers {
   Numbers(std::coroutine_handle<promise_type> h) : handle(h) {}
 };
 static Numbers squares(int n) { for (int i = 0; i < n; ++i) co_yield i * i; }
+static Numbers counting() { for (int i = 0;; ++i) co_yield i; }
 int main() {
-  Numbers slow = squares(1 << 30);
-  long turns = 0;
+  Numbers slow = counting();
+  int turns = 0;
   REPEAT {
     Numbers fresh = squares(100);
     long sum = 0;
     for (fresh.handle.resume(); !fresh.handle.done(); fresh.handle.resume()) sum += fresh.handle.promise().value;
     CHECK(sum == 328350);
     slow.handle.resume();
-    CHECK(slow.handle.promise().value == static_cast<int>(turns * turns));
-    turns = (turns + 1);
-    if (turns > 40000) break;
+    CHECK(slow.handle.promise().value == turns++);
   }
   puts("coroutines ok");
 }

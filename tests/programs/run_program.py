@@ -19,6 +19,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 import zlib
 
 OPTIMIZATIONS = [["-O0"], ["-O2"], ["-Os"], ["-O2", "-flto"], ["-O2", "-flto=thin"]]
@@ -64,8 +65,18 @@ def compare(expected, command, directory, **variables):
                      f"  got      exit {got.returncode}: {got.stdout!r} {got.stderr!r}")
 
 
+def wait_for_dose(path):
+    """The helper writes the report once it has seen the program's end, up to a moment after it."""
+    for _ in range(200):
+        lines = path.read_text().splitlines(keepends=True) if path.exists() else []
+        if lines and lines[-1].endswith("\n"):
+            return lines
+        time.sleep(0.01)
+    return []
+
+
 def check_dose(path, command, directory):
-    lines = path.read_text().splitlines() if path.exists() else []
+    lines = wait_for_dose(path)
     if not lines:
         raise Failed(f"no dose report from {shown(command, directory, ALL_ON)}")
     dose = json.loads(lines[0])
@@ -89,6 +100,7 @@ def check_variant(bin_directory, source, text, options, expected, directory):
     build([driver, "-g", *options, str(source), "-o", "program", *flags], directory)
     compare(expected, ["./program"], directory)
     report = pathlib.Path(directory) / "dose.json"
+    report.unlink(missing_ok=True)
     seed = str(zlib.crc32(" ".join(options).encode()))
     compare(expected, ["./program"], directory, STAB_REPORT=str(report), STAB_SEED=seed, **ALL_ON)
     check_dose(report, ["./program"], directory)

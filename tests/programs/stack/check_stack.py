@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""What the stack factor promises, measured on small programs built by szc++.
+
+    check_stack.py --bin DIR frames     every kind of frame, in all modes and at all optimization levels, as plain
+    check_stack.py --bin DIR depth      each kind of recursion gets within 2 % as deep as in the plain build
+    check_stack.py --bin DIR epochs     a leaf's local moves with each epoch, never when off or zero
+    check_stack.py --bin DIR sets       ... and is uniform over the 64 cache sets, over epochs and over runs
+
+--sample checks fewer variants. Exit code 0: kept; 1: not, and a line says which and how to see it.
+"""
+import argparse
+import collections
+import json
+import os
+import pathlib
+import resource
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+CHI_SQUARE_63 = 114  # 99.99 % of uniform samples stay below, 63 degrees of freedom
+STACK_BYTES = 8 << 20
+
+
+class Failed(Exception):
+    pass
+
+
+def run(command, directory, timeout=60, **settings):
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("STAB")} | settings
+    # No ASLR: what moves is moved by us.
+    done = subprocess.run(["setarch", "-R", *command], cwd=directory, env=environment, capture_output=True, text=True,
+                          stdin=subprocess.DEVNULL, timeout=timeout,
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_STACK, (STACK_BYTES, STACK_BYTES)))
+    if done.returncode != 0:
+        told = " ".join(f"{k}={v}" for k, v in settings.items())
+        raise Failed(f"(cd {directory}; {told} {' '.join(map(str, command))}) exits {done.returncode}: "
+                     f"{done.stdout[-500:]}{done.stderr[-2000:]}")
+    return done.stdout
+
+
+def frames(szcxx, directory, sample):
+    levels = ["-O2"] if sample else ["-O0", "-O1", "-O2", "-O3", "-Os", "-O2 -flto", "-O2 -flto=thin",
+                                     "-O2 -fstack-protector-strong -fstack-clash-protection", "-O2 -static"]
+    modes = ["on"] if sample else ["off", "zero", "on", "recursive"]
+    for source in ["frames.c", "frames_cxx.cc", "threads.c", "signals.c"]:
+        language = ["-x", "c"] if source.endswith(".c") else ["-std=c++20", "-x", "c++"]
+        for level in levels:
+            build = [*level.split(), *language, HERE / source, "-x", "none"]
+            run(["clang++-19", *build, "-o", "plain"], directory)
+            run([szcxx, *build, "-o", "padded"], directory)
+            expected = run(["./plain"], directory)
+            for mode in modes:
+                got = run(["./padded"], directory, STAB_STACK=mode, STAB_EPOCH="1ms")
+                if got != expected:
+                    raise Failed(f"{source} {level} {mode}: expected {expected!r}, got {got!r}")
+
+
+def depth(szcxx, directory, sample):
+    for level in ["-O2"] if sample else ["-O2", "-O0"]:
+        sources = [level, HERE / "depth.cc", HERE / "depth_there.cc"]
+        run(["clang++-19", *sources, "-o", "plain"], directory)
+        run([szcxx, *sources, "-o", "padded"], directory)
+        for kind in ["self", "mutual", "cross-file", "pointer", "virtual"]:
+            plain = int(run(["./plain", kind], directory).split()[1])
+            for mode in ["zero", "on"]:
+                for seed in range(3):
+                    deep = int(run(["./padded", kind], directory, STAB_STACK=mode, STAB_SEED=str(seed)).split()[1])
+                    print(f"{level} {kind} {mode}: {deep} of {plain}")
+                    if deep < 0.98 * plain:
+                        raise Failed(f"{level} {kind} recursion reaches {deep} calls, {plain} in the plain build")
+
+
+def addresses(output):
+    return [[int(word, 16) for word in line.split()] for line in output.splitlines()]
+
+
+def dose_of(directory):
+    return json.loads((pathlib.Path(directory) / "dose.json").read_text().splitlines()[0])
+
+
+def epochs(szcxx, directory, sample):
+    run([szcxx, "-O2", HERE / "depths.cc", "-o", "depths"], directory)
+    for mode in ["off", "zero"]:
+        moved = addresses(run(["./depths", "50"], directory, STAB_STACK=mode, STAB_EPOCH="1ms"))
+        if len(moved) != 1:
+            raise Failed(f"{mode}: the leaf's local had {len(moved)} addresses, expected 1")
+    moved = addresses(run(["./depths", "400"], directory, STAB_STACK="on", STAB_EPOCH="4ms", STAB_REPORT="dose.json"))
+    refills = dose_of(directory)["stack"]["refills"]
+    distinct = len({line[-1] for line in moved})
+    print(f"on: {distinct} distinct addresses in {refills} epochs")
+    if refills < 50 or distinct < 0.9 * refills:
+        raise Failed(f"on: {distinct} distinct addresses of a leaf's local in {refills} epochs, expected 0.9 of them")
+
+
+def check_uniform(name, lines):
+    for column, frames_above in enumerate([1, 2, 4, 8, 16, 32]):
+        counts = collections.Counter((line[column] >> 6) & 63 for line in lines)
+        expected = len(lines) / 64
+        chi_square = sum((counts[s] - expected) ** 2 / expected for s in range(64))
+        print(f"{name}: below {frames_above} frames chi-square {chi_square:.0f} on 63 degrees, n {len(lines)}")
+        if chi_square > CHI_SQUARE_63:
+            raise Failed(f"{name}: below {frames_above} frames chi-square is {chi_square:.0f}, expected below "
+                         f"{CHI_SQUARE_63}")
+
+
+def sets(szcxx, directory, sample):
+    run([szcxx, "-O2", HERE / "depths.cc", "-o", "depths"], directory)
+    lines = addresses(run(["./depths", "700"], directory, STAB_STACK="on", STAB_EPOCH="250us", STAB_SEED="1"))
+    if len(lines) < 500:
+        raise Failed(f"only {len(lines)} epochs in 0.7 s")
+    check_uniform("over epochs", lines)
+    runs = 384 if sample else 1000
+    check_uniform("over runs", [addresses(run(["./depths", "0"], directory, STAB_STACK="on", STAB_SEED=str(seed)))[0]
+                                for seed in range(runs)])
+
+
+def main():
+    checks = {"frames": frames, "depth": depth, "epochs": epochs, "sets": sets}
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--bin", required=True, type=pathlib.Path, help="where szc++ is")
+    parser.add_argument("--sample", action="store_true", help="fewer variants")
+    parser.add_argument("check", choices=checks)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="stab-stack-") as directory:
+        try:
+            checks[arguments.check](arguments.bin.resolve() / "szc++", directory, arguments.sample)
+        except Failed as failure:
+            print(f"failed: {failure}")
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

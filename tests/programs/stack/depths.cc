@@ -1,0 +1,62 @@
+// Where a leaf's local lies below 1, 2, 4 .. 32 padded frames, sampled for argv[1] milliseconds (0: once).
+// Each time that it has moved: one line with the address below each.
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+
+namespace {
+
+__attribute__((noinline)) uintptr_t leaf() {
+  char local;
+  __asm__ volatile("" : : "r"(&local) : "memory");
+  return reinterpret_cast<uintptr_t>(&local);
+}
+
+template <int kDepth>
+struct Below {  // each depth is a function of its own, as in a real program; none is recursive
+  __attribute__((noinline)) static uintptr_t call() {
+    const uintptr_t address = Below<kDepth - 1>::call();
+    __asm__ volatile("");  // no tail call
+    return address;
+  }
+};
+template <>
+struct Below<0> {
+  static uintptr_t call() { return leaf(); }
+};
+
+double now_ms() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
+}
+
+struct Sample {
+  uintptr_t at[6];
+};
+
+Sample sample() {
+  return {Below<1>::call(), Below<2>::call(), Below<4>::call(), Below<8>::call(), Below<16>::call(), Below<32>::call()};
+}
+
+bool equal(const Sample& a, const Sample& b) {
+  for (int i = 0; i < 6; ++i)
+    if (a.at[i] != b.at[i]) return false;
+  return true;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const double until_ms = now_ms() + (argc > 1 ? atof(argv[1]) : 0);
+  Sample before = {};
+  do {
+    const Sample now = sample();
+    // Twice the same, or pads were being refilled in the middle of it.
+    if (equal(now, before) || !equal(now, sample())) continue;
+    before = now;
+    for (uintptr_t at : now.at) printf("%zx ", at);
+    printf("\n");
+  } while (now_ms() < until_ms);
+}
