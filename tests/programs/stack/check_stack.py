@@ -89,9 +89,11 @@ def epochs(szcxx, directory, sample):
     moved = addresses(run(["./depths", "400"], directory, STAB_STACK="on", STAB_EPOCH="4ms", STAB_REPORT="dose.json"))
     refills = dose_of(directory)["stack"]["refills"]
     distinct = len({line[-1] for line in moved})
-    print(f"on: {distinct} distinct addresses in {refills} epochs")
-    if refills < 50 or distinct < 0.9 * refills:
-        raise Failed(f"on: {distinct} distinct addresses of a leaf's local in {refills} epochs, expected 0.9 of them")
+    print(f"on: {distinct} distinct addresses in {len(moved)} epochs seen of {refills}")
+    # Epochs in which the machine let the program not run are not seen.
+    if refills < 50 or len(moved) < 0.5 * refills or distinct < 0.9 * len(moved):
+        raise Failed(f"on: a leaf's local had {distinct} addresses in {len(moved)} epochs seen of {refills}, "
+                     "expected 0.9 of those seen")
 
 
 def check_uniform(name, lines):
