@@ -166,6 +166,11 @@ struct StackRecord {
   uint64_t budget_bytes;
 };
 
+// Called by a constructor and a destructor of each shared library that has pads: void (u32* start, u32* stop) and
+// void (u32* start). Weak references, so that a library also works without the runtime.
+inline constexpr char kModuleBeginSymbol[] = "stab_rt_module_begin";
+inline constexpr char kModuleEndSymbol[] = "stab_rt_module_end";
+
 // One entry for each function that our pass has seen, emitted as !pcsections metadata: i32, the function's
 // address minus the entry's own, then u32, its size in bytes. A function that is not listed is foreign and never
 // moves. Absent in a binary that none of our compilers made: then every well-formed function may move.

@@ -31,6 +31,7 @@
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
 
+#include "instrumenter/pass/module_pads.h"
 #include "runtime/stab_abi.h"
 
 namespace stab {
@@ -201,6 +202,7 @@ llvm::PreservedAnalyses StackPads::run(llvm::Module& module, llvm::ModuleAnalysi
     insert_pad(module, function, place);
     changed = true;
   }
+  if (changed) register_module_pads(module);
   return changed ? llvm::PreservedAnalyses::none() : llvm::PreservedAnalyses::all();
 }
 

@@ -1,0 +1,70 @@
+// The problem: the runtime knows the slots of the executable it is linked into, and nothing of those of shared
+// libraries, which come and go. The approach: a constructor and a destructor in each position-independent object that
+// has slots. They are in a comdat, so that one pair of them is left in each linked library (or executable, which
+// the runtime ignores), and they call weak symbols, so that the library also works in a program without our runtime.
+#include "instrumenter/pass/module_pads.h"
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/Transforms/Utils/ModuleUtils.h>
+
+#include "instrumenter/pass/stack_pads.h"
+#include "runtime/stab_abi.h"
+
+namespace stab {
+namespace {
+
+constexpr int kFirst = 1;  // before the library's own constructors, after its own destructors
+
+// Bounds of the linked module's section, made by the linker. Weak: --gc-sections may have left no slot.
+llvm::Constant* section_bound(llvm::Module& module, llvm::StringRef prefix) {
+  const std::string name = (prefix + abi::kPadsSection).str();
+  if (auto* known = module.getGlobalVariable(name)) return known;
+  auto* bound = new llvm::GlobalVariable(module, llvm::Type::getInt32Ty(module.getContext()), /*isConstant=*/false,
+                                         llvm::GlobalValue::ExternalWeakLinkage, nullptr, name);
+  bound->setVisibility(llvm::GlobalValue::HiddenVisibility);
+  return bound;
+}
+
+// void NAME() { if (callee) callee(arguments...); }, one for each linked module.
+llvm::Function* make_caller(llvm::Module& module, llvm::StringRef name, llvm::StringRef callee_name,
+                            llvm::ArrayRef<llvm::Value*> arguments) {
+  llvm::LLVMContext& context = module.getContext();
+  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), false);
+  auto* caller = llvm::Function::Create(type, llvm::GlobalValue::LinkOnceODRLinkage, name, module);
+  caller->setVisibility(llvm::GlobalValue::HiddenVisibility);
+  caller->setComdat(module.getOrInsertComdat(name));
+  caller->addFnAttr(llvm::Attribute::NoUnwind);
+  caller->addFnAttr(kPaddedAttribute);  // runs before its slot is known
+
+  const llvm::SmallVector<llvm::Type*, 2> pointers(arguments.size(), llvm::PointerType::getUnqual(context));
+  auto* callee = llvm::Function::Create(llvm::FunctionType::get(llvm::Type::getVoidTy(context), pointers, false),
+                                        llvm::GlobalValue::ExternalWeakLinkage, callee_name, module);
+  llvm::IRBuilder<> build(llvm::BasicBlock::Create(context, "", caller));
+  auto* call = llvm::BasicBlock::Create(context, "", caller);
+  auto* done = llvm::BasicBlock::Create(context, "", caller);
+  build.CreateCondBr(build.CreateIsNotNull(callee), call, done);
+  build.SetInsertPoint(call);
+  build.CreateCall(callee, arguments);
+  build.CreateBr(done);
+  build.SetInsertPoint(done);
+  build.CreateRetVoid();
+  return caller;
+}
+
+}  // namespace
+
+bool register_module_pads(llvm::Module& module) {
+  const bool may_be_shared = module.getPICLevel() != llvm::PICLevel::NotPIC &&
+                             module.getPIELevel() == llvm::PIELevel::Default;
+  if (!may_be_shared) return false;
+  if (module.getFunction("stab.module_begin") != nullptr) return false;
+  llvm::Constant* start = section_bound(module, "__start_");
+  llvm::Constant* stop = section_bound(module, "__stop_");
+  llvm::Function* begin = make_caller(module, "stab.module_begin", abi::kModuleBeginSymbol, {start, stop});
+  llvm::Function* end = make_caller(module, "stab.module_end", abi::kModuleEndSymbol, {start});
+  llvm::appendToGlobalCtors(module, begin, kFirst, begin);
+  llvm::appendToGlobalDtors(module, end, kFirst, end);
+  return true;
+}
+
+}  // namespace stab
