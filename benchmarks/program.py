@@ -43,7 +43,7 @@ class Run:
 
 @dataclass
 class Compiler:
-    """cc is szc, clang-19, gcc, or a path to one of them."""
+    """cc is szc, clang-19, gcc, or a path to one of them. szc alone: in $LAB_BIN, the PATH, or build/release/bin."""
     cc: str
     opt: str
     ldflags: str = ""
@@ -54,7 +54,8 @@ class Compiler:
         if name not in partners:
             raise Failure(f"compiler '{self.cc}' is not one of {', '.join(partners)}")
         if name == "szc" and not folder:
-            folder = os.environ.get("STAB_BIN", str(REPOSITORY / "build/release/bin"))
+            found = shutil.which("szc", path=f"{os.environ.get('LAB_BIN', '')}:{os.environ.get('PATH', '')}")
+            folder = os.path.dirname(found) if found else str(REPOSITORY / "build/release/bin")
         commands = [os.path.join(folder, n) for n in (name, *partners[name])]
         if not shutil.which(commands[0]):
             raise Failure(f"compiler {commands[0]} not found; " +
@@ -135,7 +136,7 @@ class Program:
             shutil.copytree(self.folder / "source", tree, symlinks=True)
             cc, cxx, fc = compiler.commands()
             # No compiler cache and no flags of the caller's: a build depends on its configuration alone.
-            keep = {k: v for k, v in os.environ.items() if k in ("PATH", "HOME", "TMPDIR", "LANG", "STAB_BIN")}
+            keep = {k: v for k, v in os.environ.items() if k in ("PATH", "HOME", "TMPDIR", "LANG", "LAB_BIN")}
             env = {**keep, "CC": cc, "CXX": cxx, "FC": fc, "F77": fc, "CFLAGS": compiler.opt, "CXXFLAGS": compiler.opt,
                    "FFLAGS": compiler.opt, "FCFLAGS": compiler.opt, "LDFLAGS": compiler.ldflags,
                    "JOBS": str(os.cpu_count()), "RECIPES": str(HERE)}
