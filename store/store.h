@@ -102,7 +102,8 @@ class Store {
   Status update_build(const BuildRow& build);  // by id
 
   // --- trials --------------------------------------------------------------------------------------------
-  // Trials added beside the schedule (warm-up, replay). Returns ids in the same order.
+  // Trials added beside the schedule (warm-up, replay); their `order` is set to follow the last one of that kind.
+  // Returns ids in the same order.
   Result<std::vector<Id>> add_trials(Id experiment, TrialKind kind, const std::vector<NewTrial>& trials);
   // The planned one with the lowest order; a replacement thus comes before the rest of its block.
   Result<std::optional<TrialRow>> next_trial(Id experiment, TrialKind kind = TrialKind::kMain);
@@ -112,7 +113,7 @@ class Store {
   // Stores outcome and state at once. From claimed, started, exited or verified only: a second record of the
   // same trial is an error (kInternal) and changes nothing. Unless recorded, plans the next attempt in the same
   // place, or, when attempt max_attempts was the last, quarantines the cell of that subject: its planned trials
-  // will not run.
+  // will not run. Preflight, warm-up and replay trials are only repeated when lost, and quarantine nothing.
   Result<Replacement> finish(const Outcome& outcome, int max_attempts);
   // The same and the claim of the next trial in one commit: one fsync a trial.
   Result<Replacement> finish_and_claim(const Outcome& outcome, int max_attempts, Id next, const Claim& claim);
@@ -135,8 +136,8 @@ class Store {
   Result<Outcome> outcome(Id trial);  // what finish() stored
   // Names of the responses that recorded trials of this experiment have, in the order first stored.
   Result<std::vector<std::string>> response_names(Id experiment);
-  // One row for each recorded main trial, by order. "wall_time" (seconds), "user_time", "system_time", "max_rss"
-  // (KiB) or a counter's name.
+  // One row for each recorded main trial that measured the response, by order: "wall_time", "user_time",
+  // "system_time" (seconds), "max_rss" (KiB; these four in the first counter pass only) or a counter's name.
   Result<std::vector<SampleRow>> samples(Id experiment, std::string_view response);
   // Why values of a response are missing: reason -> number of trials.
   Result<std::map<std::string, int64_t>> missing_reasons(Id experiment, std::string_view response);

@@ -25,8 +25,8 @@ enum class TrialState {
 std::string_view name(TrialState state);
 std::optional<TrialState> trial_state(std::string_view name);
 
-// planned -> claimed -> started -> exited -> verified -> recorded; from claimed, started, exited and verified
-// also failed, timeout and lost; from planned also quarantined and cancelled. The rest is final.
+// planned -> claimed -> started -> exited -> verified; from any of the last four recorded, failed, timeout or
+// lost (an engine need not store each step); from planned also quarantined and cancelled. The rest is final.
 bool may_follow(TrialState from, TrialState to);
 bool is_final(TrialState state);
 

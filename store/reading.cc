@@ -1,0 +1,211 @@
+// Reading: progress for people, samples for the analysis. Nothing here writes.
+#include <algorithm>
+#include <utility>
+
+#include "store/store_state.h"
+
+namespace stab::store {
+namespace {
+
+// Responses that every trial has, and the expression that reads them from an outcome.
+constexpr std::pair<std::string_view, std::string_view> kBuiltin[] = {
+    {"wall_time", "o.wall_ns / 1e9"},
+    {"user_time", "o.user_ns / 1e9"},
+    {"system_time", "o.system_ns / 1e9"},
+    {"max_rss", "CAST(o.max_rss_kib AS REAL)"},
+};
+
+}  // namespace
+
+Result<Progress> Store::progress(Id experiment) {
+  Progress out;
+  STAB_TRY(Statement * query,
+           state_->database.prepare("SELECT state, superseded, count(*) FROM trials WHERE experiment = ? AND "
+                                    "kind = 'main' GROUP BY superseded, state"));
+  query->bind(experiment);
+  while (true) {
+    STAB_TRY(const bool row, query->step());
+    if (!row) break;
+    const int64_t count = query->integer(2);
+    out.attempts += count;
+    if (query->integer(1) != 0) continue;
+    out.planned_total += count;
+    if (const auto state = trial_state(query->text(0))) out.by_state[*state] += count;
+  }
+  STAB_TRY(Statement * sum,
+           state_->database.prepare("SELECT coalesce(sum(o.wall_ns), 0) FROM trials t JOIN outcomes o ON o.trial = t.id "
+                                    "WHERE t.experiment = ? AND t.kind = 'main' AND t.superseded = 0 AND "
+                                    "t.state = 'recorded'"));
+  STAB_TRY(const bool row, sum->bind(experiment).step());
+  if (row) out.recorded_wall_ns = sum->integer(0);
+  sum->reset();
+  return out;
+}
+
+Result<std::vector<TrialRow>> Store::trials(Id experiment, const TrialFilter& filter) {
+  // NULL stands for "any".
+  STAB_TRY(Statement * query,
+           state_->database.prepare("SELECT " + std::string(kTrialColumns) +
+                                    " FROM trials WHERE experiment = ?1 AND (?2 IS NULL OR kind = ?2) AND "
+                                    "(?3 IS NULL OR state = ?3) AND (?4 IS NULL OR block = ?4) "
+                                    "ORDER BY kind, position, attempt LIMIT ?5"));
+  query->bind(experiment);
+  if (filter.kind) {
+    query->bind(name(*filter.kind));
+  } else {
+    query->bind(std::nullopt);
+  }
+  if (filter.state) {
+    query->bind(name(*filter.state));
+  } else {
+    query->bind(std::nullopt);
+  }
+  query->bind(filter.block).bind(filter.limit);
+  std::vector<TrialRow> out;
+  while (true) {
+    STAB_TRY(const bool row, query->step());
+    if (!row) return out;
+    out.push_back(read_trial(*query));
+  }
+}
+
+Result<Outcome> Store::outcome(Id trial) {
+  Database& database = state_->database;
+  STAB_TRY(Statement * query,
+           database.prepare("SELECT t.state, t.failure, t.started_at_ns, t.finished_at_ns, o.wall_ns, o.exit_status, "
+                            "o.signal, o.user_ns, o.system_ns, o.max_rss_kib, o.minor_faults, o.major_faults, "
+                            "o.voluntary_switches, o.involuntary_switches, o.stdout_sha256, o.stderr_sha256, "
+                            "o.stdout_bytes, o.stderr_bytes, o.stdout_head, o.stderr_head, o.cpu, o.dose_json, "
+                            "o.layouts_built, o.layouts_executed, o.functions_moved, o.functions_kept, o.helper_cpu_ns "
+                            "FROM outcomes o JOIN trials t ON t.id = o.trial WHERE o.trial = ?"));
+  STAB_TRY(const bool found, query->bind(trial).step());
+  if (!found) return not_found("the outcome of trial", trial);
+  const auto small = [](std::optional<int64_t> value) {
+    return value ? std::optional<int>(static_cast<int>(*value)) : std::nullopt;
+  };
+  Outcome out;
+  out.trial = trial;
+  out.state = trial_state(query->text(0)).value_or(TrialState::kLost);
+  out.failure = query->text(1);
+  out.started_at_ns = query->integer(2);
+  out.finished_at_ns = query->integer(3);
+  out.wall_ns = query->maybe_integer(4);
+  out.exit_status = small(query->maybe_integer(5));
+  out.signal = small(query->maybe_integer(6));
+  out.user_ns = query->maybe_integer(7);
+  out.system_ns = query->maybe_integer(8);
+  out.max_rss_kib = query->maybe_integer(9);
+  out.minor_faults = query->maybe_integer(10);
+  out.major_faults = query->maybe_integer(11);
+  out.voluntary_switches = query->maybe_integer(12);
+  out.involuntary_switches = query->maybe_integer(13);
+  out.stdout_sha256 = query->text(14);
+  out.stderr_sha256 = query->text(15);
+  out.stdout_bytes = query->maybe_integer(16);
+  out.stderr_bytes = query->maybe_integer(17);
+  out.stdout_head = query->text(18);
+  out.stderr_head = query->text(19);
+  out.cpu = static_cast<int>(query->integer(20));
+  out.dose_json = query->text(21);
+  out.layouts_built = query->maybe_integer(22);
+  out.layouts_executed = query->maybe_integer(23);
+  out.functions_moved = query->maybe_integer(24);
+  out.functions_kept = query->maybe_integer(25);
+  out.helper_cpu_ns = query->maybe_integer(26);
+  query->reset();
+
+  STAB_TRY(Statement * responses,
+           database.prepare("SELECT name, value, raw, enabled_ns, running_ns, reason FROM responses WHERE trial = ?"));
+  responses->bind(trial);
+  while (true) {
+    STAB_TRY(const bool row, responses->step());
+    if (!row) break;
+    out.responses.push_back({responses->text(0), responses->maybe_number(1), responses->maybe_integer(2),
+                             responses->maybe_integer(3), responses->maybe_integer(4), responses->text(5)});
+  }
+  STAB_TRY(Statement * ledger, database.prepare("SELECT key, value FROM ledger WHERE trial = ?"));
+  ledger->bind(trial);
+  while (true) {
+    STAB_TRY(const bool row, ledger->step());
+    if (!row) break;
+    out.ledger[ledger->text(0)] = ledger->maybe_number(1).value_or(0);
+  }
+  STAB_TRY(Statement * exclusions, database.prepare("SELECT rule FROM exclusions WHERE trial = ?"));
+  exclusions->bind(trial);
+  while (true) {
+    STAB_TRY(const bool row, exclusions->step());
+    if (!row) return out;
+    out.excluded_by.push_back(exclusions->text(0));
+  }
+}
+
+Result<std::vector<std::string>> Store::response_names(Id experiment) {
+  std::vector<std::string> out;
+  for (const auto& [name, expression] : kBuiltin) out.emplace_back(name);
+  STAB_TRY(Statement * query,
+           state_->database.prepare("SELECT r.name FROM responses r JOIN trials t ON t.id = r.trial "
+                                    "WHERE t.experiment = ? AND t.kind = 'main' AND t.state = 'recorded' "
+                                    "GROUP BY r.name ORDER BY min(r.trial), r.name"));
+  query->bind(experiment);
+  while (true) {
+    STAB_TRY(const bool row, query->step());
+    if (!row) return out;
+    out.push_back(query->text(0));
+  }
+}
+
+Result<std::vector<SampleRow>> Store::samples(Id experiment, std::string_view response) {
+  // A builtin is measured in every pass over the counters; only the first is a replicate of its own.
+  std::string expression = "r.value", join = "JOIN responses r ON r.trial = t.id AND r.name = ?2", where;
+  for (const auto& [name, builtin] : kBuiltin) {
+    if (name != response) continue;
+    expression = builtin;
+    join.clear();
+    where = " AND t.pass = 0";
+  }
+  STAB_TRY(Statement * query,
+           state_->database.prepare("SELECT t.id, t.subject, t.cell, t.block, t.position, t.run, t.link, t.seed, " +
+                                    expression +
+                                    ", o.layouts_executed, EXISTS(SELECT 1 FROM exclusions x WHERE x.trial = t.id) "
+                                    "FROM trials t JOIN outcomes o ON o.trial = t.id " +
+                                    join +
+                                    " WHERE t.experiment = ?1 AND t.kind = 'main' AND t.superseded = 0 AND "
+                                    "t.state = 'recorded'" +
+                                    where + " ORDER BY t.position"));
+  query->bind(experiment);
+  if (!join.empty()) query->bind(response);
+  std::vector<SampleRow> out;
+  while (true) {
+    STAB_TRY(const bool row, query->step());
+    if (!row) return out;
+    SampleRow sample;
+    sample.trial = query->integer(0);
+    sample.subject = static_cast<int>(query->integer(1));
+    sample.cell = static_cast<int>(query->integer(2));
+    sample.block = static_cast<uint32_t>(query->integer(3));
+    sample.order = static_cast<uint32_t>(query->integer(4));
+    sample.run = static_cast<int>(query->integer(5));
+    sample.link = static_cast<int>(query->integer(6));
+    sample.seed = static_cast<uint64_t>(query->integer(7));
+    sample.value = query->maybe_number(8);
+    sample.layouts_executed = query->maybe_integer(9);
+    sample.excluded = query->integer(10) != 0;
+    out.push_back(sample);
+  }
+}
+
+Result<std::map<std::string, int64_t>> Store::missing_reasons(Id experiment, std::string_view response) {
+  STAB_TRY(Statement * query,
+           state_->database.prepare("SELECT r.reason, count(*) FROM responses r JOIN trials t ON t.id = r.trial "
+                                    "WHERE t.experiment = ? AND r.name = ? AND r.value IS NULL AND t.kind = 'main' AND "
+                                    "t.state = 'recorded' GROUP BY r.reason"));
+  query->bind(experiment).bind(response);
+  std::map<std::string, int64_t> out;
+  while (true) {
+    STAB_TRY(const bool row, query->step());
+    if (!row) return out;
+    out[query->text(0)] = query->integer(1);
+  }
+}
+
+}  // namespace stab::store

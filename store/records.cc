@@ -1,0 +1,58 @@
+// The words that stand for enums on disk.
+#include "store/records.h"
+
+#include <array>
+#include <utility>
+
+namespace stab::store {
+namespace {
+
+template <typename Enum, size_t kCount>
+using Words = std::array<std::pair<Enum, std::string_view>, kCount>;
+
+constexpr Words<ExperimentState, 7> kExperimentStates = {{
+    {ExperimentState::kSubmitted, "submitted"},
+    {ExperimentState::kReady, "ready"},
+    {ExperimentState::kRunning, "running"},
+    {ExperimentState::kPaused, "paused"},
+    {ExperimentState::kDone, "done"},
+    {ExperimentState::kCancelled, "cancelled"},
+    {ExperimentState::kFailed, "failed"},
+}};
+constexpr Words<TrialKind, 4> kTrialKinds = {{
+    {TrialKind::kMain, "main"},
+    {TrialKind::kPreflight, "preflight"},
+    {TrialKind::kWarmup, "warmup"},
+    {TrialKind::kReplay, "replay"},
+}};
+constexpr Words<BuildState, 4> kBuildStates = {{
+    {BuildState::kPlanned, "planned"},
+    {BuildState::kBuilding, "building"},
+    {BuildState::kDone, "done"},
+    {BuildState::kFailed, "failed"},
+}};
+
+template <typename Enum, size_t kCount>
+std::string_view word_of(const Words<Enum, kCount>& words, Enum value) {
+  for (const auto& [known, word] : words)
+    if (known == value) return word;
+  return "?";
+}
+
+template <typename Enum, size_t kCount>
+std::optional<Enum> value_of(const Words<Enum, kCount>& words, std::string_view name) {
+  for (const auto& [value, word] : words)
+    if (word == name) return value;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string_view name(ExperimentState state) { return word_of(kExperimentStates, state); }
+std::optional<ExperimentState> experiment_state(std::string_view name) { return value_of(kExperimentStates, name); }
+std::string_view name(TrialKind kind) { return word_of(kTrialKinds, kind); }
+std::optional<TrialKind> trial_kind(std::string_view name) { return value_of(kTrialKinds, name); }
+std::string_view name(BuildState state) { return word_of(kBuildStates, state); }
+std::optional<BuildState> build_state(std::string_view name) { return value_of(kBuildStates, name); }
+
+}  // namespace stab::store

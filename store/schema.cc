@@ -1,0 +1,274 @@
+// Schema version 1. A released step is never edited: a change is a new step at the end, kSchemaVersion goes up,
+// and tests/unit/store keeps a database of each version to migrate from.
+//
+// Seeds and fingerprints are unsigned 64-bit numbers stored with the same bits in a signed column. Times of day
+// are nanoseconds since 1970 UTC, durations are nanoseconds; both say so in their names.
+#include "store/schema.h"
+
+#include <iterator>
+#include <string>
+
+#include "store/store.h"
+
+namespace stab::store {
+namespace {
+
+constexpr const char* kSteps[] = {R"sql(
+CREATE TABLE experiments(
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  name TEXT NOT NULL,
+  state TEXT NOT NULL
+    CHECK(state IN ('submitted','ready','running','paused','done','cancelled','failed')),
+  failure TEXT NOT NULL DEFAULT '',
+  plan_text TEXT NOT NULL,
+  plan_path TEXT NOT NULL,
+  plan_directory TEXT NOT NULL,
+  seed INTEGER NOT NULL,
+  submitter_uid INTEGER NOT NULL,
+  submitter_gid INTEGER NOT NULL,
+  priority INTEGER NOT NULL,
+  submitted_at_ns INTEGER NOT NULL,
+  finished_at_ns INTEGER NOT NULL DEFAULT 0,
+  schedule_fingerprint INTEGER NOT NULL DEFAULT 0,
+  schedule_version INTEGER NOT NULL DEFAULT 0,
+  replicates INTEGER NOT NULL DEFAULT 0
+) STRICT;
+
+CREATE TABLE levels(
+  experiment INTEGER NOT NULL REFERENCES experiments ON DELETE CASCADE,
+  factor_position INTEGER NOT NULL,
+  position INTEGER NOT NULL,
+  factor TEXT NOT NULL,
+  level TEXT NOT NULL,
+  PRIMARY KEY(experiment, factor_position, position)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE subjects(
+  experiment INTEGER NOT NULL REFERENCES experiments ON DELETE CASCADE,
+  subject INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  program TEXT NOT NULL,
+  workload TEXT NOT NULL,
+  PRIMARY KEY(experiment, subject)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE cells(
+  experiment INTEGER NOT NULL REFERENCES experiments ON DELETE CASCADE,
+  cell INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  code TEXT NOT NULL,
+  stack TEXT NOT NULL,
+  heap TEXT NOT NULL,
+  epoch_ns INTEGER NOT NULL,
+  env_size_bytes INTEGER NOT NULL,
+  PRIMARY KEY(experiment, cell)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE cell_levels(
+  experiment INTEGER NOT NULL,
+  cell INTEGER NOT NULL,
+  factor TEXT NOT NULL,
+  level TEXT NOT NULL,
+  PRIMARY KEY(experiment, cell, factor),
+  FOREIGN KEY(experiment, cell) REFERENCES cells ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE builds(
+  id INTEGER PRIMARY KEY,
+  experiment INTEGER NOT NULL REFERENCES experiments ON DELETE CASCADE,
+  build INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  program TEXT NOT NULL,
+  link INTEGER NOT NULL,
+  state TEXT NOT NULL CHECK(state IN ('planned','building','done','failed')),
+  command TEXT NOT NULL,
+  input_hash TEXT NOT NULL,
+  binary_path TEXT NOT NULL,
+  binary_sha256 TEXT NOT NULL,
+  log TEXT NOT NULL,
+  duration_ns INTEGER NOT NULL,
+  UNIQUE(experiment, build)
+) STRICT;
+
+-- One row is one attempt. The place in the schedule is (experiment, kind, position); superseded is 1 where a
+-- later attempt took the place.
+CREATE TABLE trials(
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  experiment INTEGER NOT NULL REFERENCES experiments ON DELETE CASCADE,
+  kind TEXT NOT NULL CHECK(kind IN ('main','preflight','warmup','replay')),
+  position INTEGER NOT NULL,
+  attempt INTEGER NOT NULL DEFAULT 1 CHECK(attempt >= 1),
+  superseded INTEGER NOT NULL DEFAULT 0 CHECK(superseded IN (0, 1)),
+  state TEXT NOT NULL DEFAULT 'planned'
+    CHECK(state IN ('planned','claimed','started','exited','verified','recorded','failed','timeout','lost',
+                    'quarantined','cancelled')),
+  subject INTEGER NOT NULL,
+  cell INTEGER NOT NULL,
+  build INTEGER,
+  block INTEGER NOT NULL,
+  run INTEGER NOT NULL,
+  pass INTEGER NOT NULL,
+  link INTEGER NOT NULL,
+  seed INTEGER NOT NULL,
+  boot_id TEXT NOT NULL DEFAULT '',
+  claimed_at_ns INTEGER NOT NULL DEFAULT 0,
+  started_at_ns INTEGER NOT NULL DEFAULT 0,
+  finished_at_ns INTEGER NOT NULL DEFAULT 0,
+  failure TEXT NOT NULL DEFAULT '',
+  UNIQUE(experiment, kind, position, attempt),
+  FOREIGN KEY(experiment, subject) REFERENCES subjects,
+  FOREIGN KEY(experiment, cell) REFERENCES cells
+) STRICT;
+CREATE INDEX trials_by_state ON trials(experiment, kind, superseded, state, position);
+-- A place in the schedule is recorded at most once, whatever a program does.
+CREATE UNIQUE INDEX trials_recorded_once ON trials(experiment, kind, position) WHERE state = 'recorded';
+
+CREATE TABLE outcomes(
+  trial INTEGER PRIMARY KEY REFERENCES trials ON DELETE CASCADE,
+  wall_ns INTEGER,
+  exit_status INTEGER,
+  signal INTEGER,
+  user_ns INTEGER,
+  system_ns INTEGER,
+  max_rss_kib INTEGER,
+  minor_faults INTEGER,
+  major_faults INTEGER,
+  voluntary_switches INTEGER,
+  involuntary_switches INTEGER,
+  stdout_sha256 TEXT NOT NULL,
+  stderr_sha256 TEXT NOT NULL,
+  stdout_bytes INTEGER,
+  stderr_bytes INTEGER,
+  stdout_head TEXT NOT NULL,
+  stderr_head TEXT NOT NULL,
+  cpu INTEGER NOT NULL,
+  dose_json TEXT NOT NULL,
+  layouts_built INTEGER,
+  layouts_executed INTEGER,
+  functions_moved INTEGER,
+  functions_kept INTEGER,
+  helper_cpu_ns INTEGER
+) STRICT;
+
+-- value is NULL exactly where there is a reason.
+CREATE TABLE responses(
+  trial INTEGER NOT NULL REFERENCES trials ON DELETE CASCADE,
+  name TEXT NOT NULL,
+  value REAL,
+  raw INTEGER,
+  enabled_ns INTEGER,
+  running_ns INTEGER,
+  reason TEXT NOT NULL DEFAULT '',
+  PRIMARY KEY(trial, name),
+  CHECK((value IS NULL) = (reason <> ''))
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE ledger(
+  trial INTEGER NOT NULL REFERENCES trials ON DELETE CASCADE,
+  key TEXT NOT NULL,
+  value REAL NOT NULL,
+  PRIMARY KEY(trial, key)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE exclusions(
+  trial INTEGER NOT NULL REFERENCES trials ON DELETE CASCADE,
+  rule TEXT NOT NULL,
+  PRIMARY KEY(trial, rule)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE quarantines(
+  experiment INTEGER NOT NULL REFERENCES experiments ON DELETE CASCADE,
+  subject INTEGER NOT NULL,
+  cell INTEGER NOT NULL,
+  trial INTEGER NOT NULL REFERENCES trials ON DELETE CASCADE,
+  reason TEXT NOT NULL,
+  PRIMARY KEY(experiment, subject, cell)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE host_facts(
+  experiment INTEGER NOT NULL REFERENCES experiments ON DELETE CASCADE,
+  name TEXT NOT NULL,
+  value TEXT NOT NULL,
+  PRIMARY KEY(experiment, name)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE events(
+  id INTEGER PRIMARY KEY,
+  at_ns INTEGER NOT NULL,
+  experiment INTEGER REFERENCES experiments ON DELETE CASCADE,
+  kind TEXT NOT NULL,
+  text TEXT NOT NULL
+) STRICT;
+CREATE INDEX events_by_experiment ON events(experiment, id);
+
+-- For people: one wide row for each attempt.
+CREATE VIEW results AS
+SELECT e.name AS experiment, e.id AS experiment_id, t.id AS trial, t.kind, t.position, t.attempt, t.state,
+       t.superseded, s.name AS subject, c.name AS cell, c.code, c.stack, c.heap, c.epoch_ns / 1e6 AS epoch_ms,
+       t.block, t.run, t.pass, t.link, printf('%016x', t.seed) AS seed,
+       o.wall_ns / 1e9 AS wall_s, o.user_ns / 1e9 AS user_s, o.system_ns / 1e9 AS system_s, o.max_rss_kib,
+       (SELECT json_group_object(r.name, r.value) FROM responses r WHERE r.trial = t.id) AS counters,
+       o.layouts_built, o.layouts_executed, o.functions_moved, o.helper_cpu_ns / 1e9 AS helper_cpu_s,
+       (SELECT group_concat(x.rule, '; ') FROM exclusions x WHERE x.trial = t.id) AS excluded_by,
+       o.exit_status, o.signal, t.failure,
+       datetime(t.started_at_ns / 1000000000, 'unixepoch') AS started_utc
+FROM trials t
+JOIN experiments e ON e.id = t.experiment
+JOIN subjects s ON s.experiment = t.experiment AND s.subject = t.subject
+JOIN cells c ON c.experiment = t.experiment AND c.cell = t.cell
+LEFT JOIN outcomes o ON o.trial = t.id;
+
+-- For people: how far each experiment is.
+CREATE VIEW progress AS
+SELECT e.name AS experiment, e.id AS experiment_id, e.state, t.state AS trials, count(*) AS number
+FROM experiments e JOIN trials t ON t.experiment = e.id
+WHERE t.kind = 'main' AND t.superseded = 0
+GROUP BY e.id, t.state;
+)sql"};
+
+static_assert(std::size(kSteps) == kSchemaVersion);
+
+Error newer(int64_t version) {
+  return {ErrorCode::kUnavailable,
+          "the database has schema version " + std::to_string(version) + ", this program knows " +
+              std::to_string(kSchemaVersion) + "; use the newer version of Stab that made it",
+          {}};
+}
+
+}  // namespace
+
+Status check_owner(Database& database) {
+  STAB_TRY(const int64_t application, database.integer("PRAGMA application_id"));
+  if (application == kApplicationId) return {};
+  STAB_TRY(const int64_t objects, database.integer("SELECT count(*) FROM sqlite_schema"));
+  if (application == 0 && objects == 0) return {};  // a new file
+  return Error{ErrorCode::kCorrupt, "this database belongs to another program; choose another path", {}};
+}
+
+Status migrate(Database& database) {
+  STAB_TRY(const int64_t version, database.integer("PRAGMA user_version"));
+  if (version > kSchemaVersion) return newer(version);
+  if (version == kSchemaVersion) return {};
+  STAB_CHECK_OK(database.execute("BEGIN IMMEDIATE"));
+  const auto steps = [&]() -> Status {
+    for (int64_t step = version; step < kSchemaVersion; ++step) STAB_CHECK_OK(database.execute(kSteps[step]));
+    STAB_CHECK_OK(database.execute(("PRAGMA application_id = " + std::to_string(kApplicationId)).c_str()));
+    STAB_CHECK_OK(database.execute(("PRAGMA user_version = " + std::to_string(kSchemaVersion)).c_str()));
+    return database.execute("COMMIT");
+  };
+  Status done = steps();
+  if (!done && database.in_transaction()) (void)database.execute("ROLLBACK");
+  return done;
+}
+
+Status require_current(Database& database) {
+  STAB_TRY(const int64_t version, database.integer("PRAGMA user_version"));
+  if (version > kSchemaVersion) return newer(version);
+  if (version == kSchemaVersion) return {};
+  return Error{ErrorCode::kUnavailable,
+               "the database has schema version " + std::to_string(version) + ", expected " +
+                   std::to_string(kSchemaVersion) + "; run any command that writes to it to migrate it",
+               {}};
+}
+
+}  // namespace stab::store

@@ -1,0 +1,20 @@
+// The schema and how older files become newer ones. docs/schema.md says what the columns mean.
+#pragma once
+
+#include "base/result.h"
+#include "store/sqlite.h"
+
+namespace stab::store {
+
+// In the file's header, so that `file` and we can tell our databases from others: "Stab".
+inline constexpr int64_t kApplicationId = 0x53746162;
+
+// kCorrupt where the file belongs to another program. Reads only.
+Status check_owner(Database& database);
+// Brings a new or older database to kSchemaVersion, all steps in one transaction. kUnavailable where a
+// newer version of ours made it.
+Status migrate(Database& database);
+// For readers: the version must be the current one.
+Status require_current(Database& database);
+
+}  // namespace stab::store

@@ -1,0 +1,209 @@
+// SQLite's C interface turned into Results. Error codes are mapped once, here: callers decide by ErrorCode.
+#include "store/sqlite.h"
+
+#include <sqlite3.h>
+
+#include <utility>
+
+namespace stab::store {
+namespace {
+
+// Readers never wait in WAL mode; a writer waits only for somebody who writes by hand with sqlite3.
+constexpr int kBusyMs = 2000;
+
+ErrorCode code_of(int sqlite_code) {
+  switch (sqlite_code & 0xff) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED: return ErrorCode::kBusy;
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB: return ErrorCode::kCorrupt;
+    case SQLITE_PERM:
+    case SQLITE_READONLY:
+    case SQLITE_AUTH: return ErrorCode::kDenied;
+    case SQLITE_CONSTRAINT:
+    case SQLITE_MISMATCH:
+    case SQLITE_MISUSE:
+    case SQLITE_RANGE: return ErrorCode::kInternal;
+    default: return ErrorCode::kSystem;
+  }
+}
+
+Error make_error(int code, std::string message) {
+  if ((code & 0xff) == SQLITE_FULL) message += "; free space on the database's file system";
+  if (code_of(code) == ErrorCode::kBusy) message += "; another program writes to it, close it";
+  return {code_of(code), std::move(message), {}};
+}
+
+}  // namespace
+
+Statement::~Statement() { sqlite3_finalize(statement_); }
+
+Statement& Statement::bind(int64_t value) {
+  if (const int code = sqlite3_bind_int64(statement_, next_parameter_++, value)) bind_error_ = code;
+  return *this;
+}
+
+Statement& Statement::bind(double value) {
+  if (const int code = sqlite3_bind_double(statement_, next_parameter_++, value)) bind_error_ = code;
+  return *this;
+}
+
+Statement& Statement::bind(std::string_view value) {
+  const char* data = value.data() ? value.data() : "";  // a null pointer would bind NULL
+  if (const int code = sqlite3_bind_text64(statement_, next_parameter_++, data, value.size(), SQLITE_TRANSIENT,
+                                           SQLITE_UTF8))
+    bind_error_ = code;
+  return *this;
+}
+
+Statement& Statement::bind(std::nullopt_t) {
+  if (const int code = sqlite3_bind_null(statement_, next_parameter_++)) bind_error_ = code;
+  return *this;
+}
+
+Result<bool> Statement::step() {
+  const int code = bind_error_ ? bind_error_ : sqlite3_step(statement_);
+  if (code == SQLITE_ROW) return true;
+  if (code == SQLITE_DONE) {
+    reset();
+    return false;
+  }
+  Error error = make_error(code, std::string("database: ") + sqlite3_errmsg(database_));
+  reset();
+  return error;
+}
+
+Status Statement::run() {
+  while (true) {
+    STAB_TRY(const bool row, step());
+    if (!row) return {};
+  }
+}
+
+void Statement::reset() {
+  sqlite3_reset(statement_);  // repeats the error of the last step, already reported
+  sqlite3_clear_bindings(statement_);
+  next_parameter_ = 1;
+  bind_error_ = 0;
+}
+
+int64_t Statement::integer(int column) const { return sqlite3_column_int64(statement_, column); }
+
+std::optional<int64_t> Statement::maybe_integer(int column) const {
+  if (sqlite3_column_type(statement_, column) == SQLITE_NULL) return std::nullopt;
+  return integer(column);
+}
+
+std::optional<double> Statement::maybe_number(int column) const {
+  if (sqlite3_column_type(statement_, column) == SQLITE_NULL) return std::nullopt;
+  return sqlite3_column_double(statement_, column);
+}
+
+std::string Statement::text(int column) const {
+  const auto* data = sqlite3_column_text(statement_, column);
+  if (!data) return {};
+  return {reinterpret_cast<const char*>(data), static_cast<size_t>(sqlite3_column_bytes(statement_, column))};
+}
+
+Database::Database(sqlite3* handle) : handle_(handle), wal_pages_(std::make_unique<int>(0)) {
+  sqlite3_busy_timeout(handle_, kBusyMs);
+  sqlite3_extended_result_codes(handle_, 1);
+  // Replaces SQLite's own checkpoint at 1000 pages: we choose the moment (see Store::checkpoint).
+  sqlite3_wal_hook(
+      handle_,
+      [](void* pages, sqlite3*, const char*, int count) {
+        *static_cast<int*>(pages) = count;
+        return SQLITE_OK;
+      },
+      wal_pages_.get());
+}
+
+Database::Database(Database&& other) noexcept
+    : handle_(std::exchange(other.handle_, nullptr)),
+      wal_pages_(std::move(other.wal_pages_)),
+      statements_(std::move(other.statements_)) {}
+
+Database& Database::operator=(Database&& other) noexcept {
+  close();
+  handle_ = std::exchange(other.handle_, nullptr);
+  wal_pages_ = std::move(other.wal_pages_);
+  statements_ = std::move(other.statements_);
+  return *this;
+}
+
+Database::~Database() { close(); }
+
+void Database::close() {
+  statements_.clear();
+  if (handle_) sqlite3_close_v2(handle_);
+  handle_ = nullptr;
+}
+
+Result<Database> Database::open(const std::string& path, Mode mode, const char* vfs) {
+  sqlite3* handle = nullptr;
+  const int flags = (mode == Mode::kCreate ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY) |
+                    SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+  const int code = sqlite3_open_v2(path.c_str(), &handle, flags, vfs);
+  if (code != SQLITE_OK) {
+    const int errno_value = handle ? sqlite3_system_errno(handle) : 0;
+    std::string why = handle ? sqlite3_errmsg(handle) : sqlite3_errstr(code);
+    sqlite3_close_v2(handle);
+    if (errno_value != 0) return system_error("open database '" + path + "'", errno_value);
+    return make_error(code, "open database '" + path + "': " + why);
+  }
+  return Database(handle);
+}
+
+Error Database::error(std::string_view what) const {
+  return make_error(sqlite3_extended_errcode(handle_), std::string(what) + ": " + sqlite3_errmsg(handle_));
+}
+
+Status Database::execute(const char* sql) {
+  if (sqlite3_exec(handle_, sql, nullptr, nullptr, nullptr) == SQLITE_OK) return {};
+  return error("database");
+}
+
+Result<Statement*> Database::prepare(std::string_view sql) {
+  if (const auto at = statements_.find(sql); at != statements_.end()) {
+    at->second->reset();
+    return at->second.get();
+  }
+  sqlite3_stmt* statement = nullptr;
+  if (sqlite3_prepare_v3(handle_, sql.data(), static_cast<int>(sql.size()), SQLITE_PREPARE_PERSISTENT, &statement,
+                         nullptr) != SQLITE_OK)
+    return error("database");
+  auto& slot = statements_[std::string(sql)];
+  slot = std::make_unique<Statement>(handle_, statement);
+  return slot.get();
+}
+
+Result<int64_t> Database::integer(std::string_view sql) {
+  STAB_TRY(Statement * statement, prepare(sql));
+  STAB_TRY(const bool row, statement->step());
+  const int64_t value = row ? statement->integer(0) : 0;
+  statement->reset();
+  return value;
+}
+
+int64_t Database::last_id() const { return sqlite3_last_insert_rowid(handle_); }
+int64_t Database::changes() const { return sqlite3_changes64(handle_); }
+bool Database::in_transaction() const { return sqlite3_get_autocommit(handle_) == 0; }
+
+Status Database::checkpoint() {
+  const int code = sqlite3_wal_checkpoint_v2(handle_, nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
+  if (code != SQLITE_OK && (code & 0xff) != SQLITE_BUSY) return error("checkpoint");
+  *wal_pages_ = 0;  // the next commit counts anew
+  return {};
+}
+
+Status Database::backup(const std::string& path) {
+  STAB_TRY(Database target, open(path, Mode::kCreate, nullptr));
+  sqlite3_backup* backup = sqlite3_backup_init(target.handle_, "main", handle_, "main");
+  if (!backup) return target.error("backup to '" + path + "'");
+  const int step = sqlite3_backup_step(backup, -1);
+  const int finish = sqlite3_backup_finish(backup);
+  if (step != SQLITE_DONE || finish != SQLITE_OK) return target.error("backup to '" + path + "'");
+  return {};
+}
+
+}  // namespace stab::store

@@ -1,0 +1,92 @@
+// The part of SQLite we use, as two owners: Database and Statement. Internal to store/; sqlite3.h itself is
+// only included by .cc files.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace stab::store {
+
+// One prepared statement. Parameters are bound in order by bind(), columns read by index from 0 while step()
+// says there is a row. Text of columns is copied.
+class Statement {
+ public:
+  Statement(sqlite3* database, sqlite3_stmt* statement) : database_(database), statement_(statement) {}
+  Statement(const Statement&) = delete;
+  Statement& operator=(const Statement&) = delete;
+  ~Statement();
+
+  Statement& bind(int64_t value);
+  Statement& bind(int value) { return bind(static_cast<int64_t>(value)); }
+  Statement& bind(uint32_t value) { return bind(static_cast<int64_t>(value)); }
+  // Stored as the signed number with the same bits.
+  Statement& bind(uint64_t value) { return bind(static_cast<int64_t>(value)); }
+  Statement& bind(double value);
+  Statement& bind(std::string_view value);
+  Statement& bind(const char* value) { return bind(std::string_view(value)); }
+  Statement& bind(std::nullopt_t);
+  template <typename T>
+  Statement& bind(const std::optional<T>& value) {
+    return value ? bind(*value) : bind(std::nullopt);
+  }
+
+  // True: a row is there. False: done, and the statement is ready to be bound again.
+  Result<bool> step();
+  // For statements without rows; ready to be bound again after.
+  Status run();
+  void reset();
+
+  int64_t integer(int column) const;
+  std::optional<int64_t> maybe_integer(int column) const;
+  std::optional<double> maybe_number(int column) const;
+  std::string text(int column) const;
+
+ private:
+  sqlite3* database_;
+  sqlite3_stmt* statement_;
+  int next_parameter_ = 1;
+  int bind_error_ = 0;
+};
+
+class Database {
+ public:
+  enum class Mode { kCreate, kReadOnly };
+  static Result<Database> open(const std::string& path, Mode mode, const char* vfs);
+  Database(Database&& other) noexcept;
+  Database& operator=(Database&& other) noexcept;
+  ~Database();
+
+  // One or more statements without parameters or rows of interest.
+  Status execute(const char* sql);
+  // Cached by text, reset, ready to be bound. Valid until the database closes.
+  Result<Statement*> prepare(std::string_view sql);
+  // The first column of the first row of a query without parameters.
+  Result<int64_t> integer(std::string_view sql);
+
+  int64_t last_id() const;
+  int64_t changes() const;
+  bool in_transaction() const;
+  // Pages in the WAL after the last commit.
+  int wal_pages() const { return *wal_pages_; }
+  Status checkpoint();
+  Status backup(const std::string& path);
+  Error error(std::string_view what) const;
+
+ private:
+  explicit Database(sqlite3* handle);
+  void close();
+  sqlite3* handle_ = nullptr;
+  std::unique_ptr<int> wal_pages_;  // its address is given to SQLite
+  std::map<std::string, std::unique_ptr<Statement>, std::less<>> statements_;
+};
+
+}  // namespace stab::store

@@ -1,0 +1,156 @@
+// Opening, transactions, care of the file. Experiments are in experiments.cc, trials in trials.cc, what the
+// analysis and people read in reading.cc, the schema in schema.cc.
+//
+// Durability: WAL with synchronous=FULL syncs the log at every commit, so what an operation returned from
+// survives power loss. Moving the log into the file (a checkpoint) costs syncs of its own; it happens only in
+// operations that the engine calls between trials, never in a submit, which may come while one is measured.
+#include "store/store.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+
+#include "store/schema.h"
+#include "store/store_state.h"
+
+namespace stab::store {
+namespace {
+
+// 4 MiB of 4 KiB pages, SQLite's own default: large enough to be rare, small enough to read past quickly.
+constexpr int kCheckpointPages = 1000;
+
+// One writer a database. flock: released by the kernel however the writer ends, not inherited by exec.
+Result<UniqueFd> lock_for_writing(const std::string& path) {
+  const std::string lock_path = path + ".writer";
+  UniqueFd fd(::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0640));
+  if (!fd) return system_error("open '" + lock_path + "'", errno);
+  if (::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) return fd;
+  if (errno != EWOULDBLOCK) return system_error("lock '" + lock_path + "'", errno);
+  return Error{ErrorCode::kBusy,
+               "another engine writes to '" + path + "'; wait for it, or give this one another database", {}};
+}
+
+Status set_up(Database& database, bool writer) {
+  STAB_CHECK_OK(database.execute("PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF"));
+  if (!writer) return {};
+  STAB_CHECK_OK(database.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL"));
+  return {};
+}
+
+}  // namespace
+
+Store::Store(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Store::Store(Store&&) noexcept = default;
+Store& Store::operator=(Store&&) noexcept = default;
+Store::~Store() = default;
+
+Result<Store> Store::open(const std::string& path, Access access, const char* vfs) {
+  const bool writer = access == Access::kWrite;
+  struct stat status;
+  if (!writer && ::stat(path.c_str(), &status) != 0) return system_error("open database '" + path + "'", errno);
+  UniqueFd lock;
+  if (writer) {
+    STAB_TRY(lock, lock_for_writing(path));
+  }
+  STAB_TRY(Database database, Database::open(path, writer ? Database::Mode::kCreate : Database::Mode::kReadOnly, vfs));
+  // The owner is checked before anything is written: WAL mode alone changes the file's header.
+  STAB_CHECK_OK(check_owner(database));
+  STAB_CHECK_OK(set_up(database, writer));
+  STAB_CHECK_OK(writer ? migrate(database) : require_current(database));
+  return Store(std::make_unique<State>(State{std::move(database), std::move(lock), path}));
+}
+
+// --- transactions ----------------------------------------------------------------------------------------
+
+Status Store::State::atomically(const std::function<Status()>& body) {
+  const bool nested = database.in_transaction();
+  STAB_CHECK_OK(database.execute(nested ? "SAVEPOINT operation" : "BEGIN IMMEDIATE"));
+  Status done = body();
+  if (done) done = database.execute(nested ? "RELEASE operation" : "COMMIT");
+  if (done || !database.in_transaction()) return done;  // SQLite rolls back by itself on some errors
+  (void)database.execute(nested ? "ROLLBACK TO operation; RELEASE operation" : "ROLLBACK");
+  return done;
+}
+
+Status Store::State::checkpoint_if_large() {
+  if (database.in_transaction() || database.wal_pages() < kCheckpointPages) return {};
+  return database.checkpoint();
+}
+
+Result<Transaction> Store::begin() {
+  if (state_->database.in_transaction())
+    return Error{ErrorCode::kInternal, "a transaction is open already; they don't nest", {}};
+  STAB_CHECK_OK(state_->database.execute("BEGIN IMMEDIATE"));
+  return Transaction(this);
+}
+
+Transaction::~Transaction() {
+  if (store_ && store_->state_->database.in_transaction()) (void)store_->state_->database.execute("ROLLBACK");
+}
+
+Status Transaction::commit() {
+  Store* store = std::exchange(store_, nullptr);
+  if (!store) return Error{ErrorCode::kInternal, "this transaction is over", {}};
+  Status done = store->state_->database.execute("COMMIT");
+  if (!done && store->state_->database.in_transaction()) (void)store->state_->database.execute("ROLLBACK");
+  return done;
+}
+
+// --- care ------------------------------------------------------------------------------------------------
+
+Result<std::vector<std::string>> Store::check() {
+  std::vector<std::string> problems;
+  // Each query lists what must not exist; the first column is shown.
+  const std::pair<const char*, const char*> checks[] = {
+      {"PRAGMA integrity_check", ""},
+      {"SELECT \"table\" || ' row ' || rowid || ' refers to nothing in ' || parent FROM pragma_foreign_key_check", ""},
+      {"SELECT experiment || '/' || kind || '/' || position FROM trials WHERE state = 'recorded' "
+       "GROUP BY experiment, kind, position HAVING count(*) > 1",
+       "recorded more than once: place "},
+      {"SELECT experiment || '/' || kind || '/' || position FROM trials GROUP BY experiment, kind, position "
+       "HAVING max(attempt) <> count(*) OR min(attempt) <> 1",
+       "attempts don't count from 1 without gaps: place "},
+      {"SELECT experiment || '/' || kind || '/' || position FROM trials GROUP BY experiment, kind, position "
+       "HAVING sum(superseded = 0) <> 1 OR max(attempt) <> max(CASE WHEN superseded = 0 THEN attempt END)",
+       "its latest attempt is not the valid one: place "},
+      {"SELECT t.id FROM trials t LEFT JOIN outcomes o ON o.trial = t.id "
+       "WHERE (t.state IN ('recorded','failed','timeout','lost')) <> (o.trial IS NOT NULL)",
+       "result and state disagree: trial "},
+      {"SELECT id FROM trials WHERE superseded = 1 AND state IN ('planned','claimed','started','exited','verified')",
+       "superseded but not over: trial "},
+      {"SELECT r.trial FROM responses r JOIN trials t ON t.id = r.trial WHERE t.state = 'planned' GROUP BY r.trial",
+       "planned but has responses: trial "},
+  };
+  for (const auto& [query, prefix] : checks) {
+    STAB_TRY(Statement * statement, state_->database.prepare(query));
+    while (true) {
+      STAB_TRY(const bool row, statement->step());
+      if (!row) break;
+      if (std::string text = statement->text(0); text != "ok") problems.push_back(prefix + text);
+    }
+  }
+  return problems;
+}
+
+Status Store::backup(const std::string& path) {
+  std::error_code code;
+  if (std::filesystem::exists(path, code)) return bad_input("backup '" + path + "' exists already; choose another path");
+  return state_->database.backup(path);
+}
+
+Status Store::vacuum() {
+  STAB_CHECK_OK(state_->database.execute("VACUUM"));
+  return state_->database.checkpoint();
+}
+
+Status Store::checkpoint() { return state_->database.checkpoint(); }
+
+Error not_found(std::string_view what, Id id) {
+  return {ErrorCode::kNotFound, std::string(what) + " " + std::to_string(id) + " does not exist", {}};
+}
+
+}  // namespace stab::store

@@ -1,0 +1,43 @@
+// What the parts of Store share: the database, the writer's lock, and the scope that makes each operation one
+// transaction. Internal to store/.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/unique_fd.h"
+#include "store/sqlite.h"
+#include "store/store.h"
+
+namespace stab::store {
+
+struct Store::State {
+  Database database;
+  UniqueFd writer_lock;  // invalid: a reader
+  std::string path;
+
+  // Runs `body` as one transaction, or as a savepoint of the one that is open. Its failure undoes all of it.
+  Status atomically(const std::function<Status()>& body);
+  // After a commit between trials: keeps the WAL small (see kCheckpointPages).
+  Status checkpoint_if_large();
+
+  // --- steps of operations, always called inside atomically() ---
+  Result<TrialRow> load_trial(Id trial);
+  Result<std::vector<Id>> insert_trials(Id experiment, TrialKind kind, const std::vector<NewTrial>& trials);
+  Status claim(Id trial, const Claim& claim);
+  Result<Replacement> finish(const Outcome& outcome, int max_attempts);
+  Status store_outcome(const Outcome& outcome);
+  Result<Id> plan_next_attempt(const TrialRow& trial);
+  Status quarantine(const TrialRow& trial, std::string_view reason);
+};
+
+// Columns of TrialRow, in the order that read_trial expects.
+inline constexpr std::string_view kTrialColumns =
+    "id, experiment, kind, attempt, state, position, subject, cell, build, block, run, pass, link, seed";
+TrialRow read_trial(const Statement& row);
+
+Error not_found(std::string_view what, Id id);
+
+}  // namespace stab::store

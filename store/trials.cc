@@ -1,0 +1,316 @@
+// The life of a trial on disk. Every change of state goes through may_follow(), and an outcome, its responses,
+// its ledger and the change of state are one transaction: a crash leaves a trial claimed (later: lost) or
+// recorded, never half of it.
+#include <algorithm>
+
+#include "store/store_state.h"
+
+namespace stab::store {
+namespace {
+
+Error bad_step(const TrialRow& trial, TrialState to) {
+  return {ErrorCode::kInternal,
+          "trial " + std::to_string(trial.id) + " is " + std::string(name(trial.state)) + ", it can't become " +
+              std::string(name(to)),
+          {}};
+}
+
+}  // namespace
+
+TrialRow read_trial(const Statement& row) {
+  TrialRow out;
+  out.id = row.integer(0);
+  out.experiment = row.integer(1);
+  // CHECK constraints keep both words among the known ones.
+  out.kind = trial_kind(row.text(2)).value_or(TrialKind::kReplay);
+  out.attempt = static_cast<int>(row.integer(3));
+  out.state = trial_state(row.text(4)).value_or(TrialState::kCancelled);
+  out.order = static_cast<uint32_t>(row.integer(5));
+  out.subject = static_cast<int>(row.integer(6));
+  out.cell = static_cast<int>(row.integer(7));
+  out.build = static_cast<int>(row.maybe_integer(8).value_or(-1));
+  out.block = static_cast<uint32_t>(row.integer(9));
+  out.run = static_cast<int>(row.integer(10));
+  out.pass = static_cast<int>(row.integer(11));
+  out.link = static_cast<int>(row.integer(12));
+  out.seed = static_cast<uint64_t>(row.integer(13));
+  return out;
+}
+
+Result<TrialRow> Store::State::load_trial(Id trial) {
+  STAB_TRY(Statement * query,
+           database.prepare("SELECT " + std::string(kTrialColumns) + " FROM trials WHERE id = ?"));
+  STAB_TRY(const bool row, query->bind(trial).step());
+  if (!row) return not_found("trial", trial);
+  TrialRow out = read_trial(*query);
+  query->reset();
+  return out;
+}
+
+Result<std::vector<Id>> Store::State::insert_trials(Id experiment, TrialKind kind,
+                                                    const std::vector<NewTrial>& trials) {
+  STAB_TRY(Statement * insert,
+           database.prepare("INSERT INTO trials(experiment, kind, position, subject, cell, build, block, run, pass, "
+                            "link, seed) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
+  std::vector<Id> ids;
+  ids.reserve(trials.size());
+  for (const NewTrial& trial : trials) {
+    insert->bind(experiment).bind(name(kind)).bind(trial.order).bind(trial.subject).bind(trial.cell);
+    if (trial.build >= 0) {
+      insert->bind(trial.build);
+    } else {
+      insert->bind(std::nullopt);
+    }
+    STAB_CHECK_OK(insert->bind(trial.block).bind(trial.run).bind(trial.pass).bind(trial.link).bind(trial.seed).run());
+    ids.push_back(database.last_id());
+  }
+  return ids;
+}
+
+Status Store::State::claim(Id trial, const Claim& claim) {
+  STAB_TRY(const TrialRow row, load_trial(trial));
+  if (!may_follow(row.state, TrialState::kClaimed)) return bad_step(row, TrialState::kClaimed);
+  STAB_TRY(Statement * update,
+           database.prepare("UPDATE trials SET state = 'claimed', boot_id = ?, claimed_at_ns = ? WHERE id = ?"));
+  return update->bind(claim.boot_id).bind(claim.claimed_at_ns).bind(trial).run();
+}
+
+Status Store::State::store_outcome(const Outcome& outcome) {
+  STAB_TRY(Statement * insert,
+           database.prepare("INSERT INTO outcomes VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+                            "?, ?)"));
+  STAB_CHECK_OK(insert->bind(outcome.trial)
+                    .bind(outcome.wall_ns)
+                    .bind(outcome.exit_status)
+                    .bind(outcome.signal)
+                    .bind(outcome.user_ns)
+                    .bind(outcome.system_ns)
+                    .bind(outcome.max_rss_kib)
+                    .bind(outcome.minor_faults)
+                    .bind(outcome.major_faults)
+                    .bind(outcome.voluntary_switches)
+                    .bind(outcome.involuntary_switches)
+                    .bind(outcome.stdout_sha256)
+                    .bind(outcome.stderr_sha256)
+                    .bind(outcome.stdout_bytes)
+                    .bind(outcome.stderr_bytes)
+                    .bind(outcome.stdout_head)
+                    .bind(outcome.stderr_head)
+                    .bind(outcome.cpu)
+                    .bind(outcome.dose_json)
+                    .bind(outcome.layouts_built)
+                    .bind(outcome.layouts_executed)
+                    .bind(outcome.functions_moved)
+                    .bind(outcome.functions_kept)
+                    .bind(outcome.helper_cpu_ns)
+                    .run());
+  STAB_TRY(Statement * response, database.prepare("INSERT INTO responses VALUES(?, ?, ?, ?, ?, ?, ?)"));
+  for (const ResponseRow& row : outcome.responses)
+    STAB_CHECK_OK(response->bind(outcome.trial)
+                      .bind(row.name)
+                      .bind(row.value)
+                      .bind(row.raw)
+                      .bind(row.enabled_ns)
+                      .bind(row.running_ns)
+                      .bind(row.reason)
+                      .run());
+  STAB_TRY(Statement * ledger, database.prepare("INSERT INTO ledger VALUES(?, ?, ?)"));
+  for (const auto& [key, value] : outcome.ledger) STAB_CHECK_OK(ledger->bind(outcome.trial).bind(key).bind(value).run());
+  STAB_TRY(Statement * exclusion, database.prepare("INSERT INTO exclusions VALUES(?, ?)"));
+  for (const std::string& rule : outcome.excluded_by) STAB_CHECK_OK(exclusion->bind(outcome.trial).bind(rule).run());
+  return {};
+}
+
+Result<Id> Store::State::plan_next_attempt(const TrialRow& trial) {
+  STAB_TRY(Statement * supersede, database.prepare("UPDATE trials SET superseded = 1 WHERE id = ?"));
+  STAB_CHECK_OK(supersede->bind(trial.id).run());
+  STAB_TRY(Statement * insert,
+           database.prepare("INSERT INTO trials(experiment, kind, position, attempt, subject, cell, build, block, run, "
+                            "pass, link, seed) SELECT experiment, kind, position, attempt + 1, subject, cell, build, "
+                            "block, run, pass, link, seed FROM trials WHERE id = ?"));
+  STAB_CHECK_OK(insert->bind(trial.id).run());
+  return database.last_id();
+}
+
+Status Store::State::quarantine(const TrialRow& trial, std::string_view reason) {
+  STAB_TRY(Statement * insert, database.prepare("INSERT OR IGNORE INTO quarantines VALUES(?, ?, ?, ?, ?)"));
+  STAB_CHECK_OK(
+      insert->bind(trial.experiment).bind(trial.subject).bind(trial.cell).bind(trial.id).bind(reason).run());
+  STAB_TRY(Statement * update,
+           database.prepare("UPDATE trials SET state = 'quarantined' WHERE experiment = ? AND kind = 'main' AND "
+                            "superseded = 0 AND state = 'planned' AND subject = ? AND cell = ?"));
+  return update->bind(trial.experiment).bind(trial.subject).bind(trial.cell).run();
+}
+
+Result<Replacement> Store::State::finish(const Outcome& outcome, int max_attempts) {
+  STAB_TRY(const TrialRow trial, load_trial(outcome.trial));
+  const bool is_outcome = outcome.state == TrialState::kRecorded || outcome.state == TrialState::kFailed ||
+                          outcome.state == TrialState::kTimeout || outcome.state == TrialState::kLost;
+  if (!is_outcome || !may_follow(trial.state, outcome.state)) return bad_step(trial, outcome.state);
+  STAB_TRY(Statement * update,
+           database.prepare("UPDATE trials SET state = ?, failure = ?, started_at_ns = max(started_at_ns, ?), "
+                            "finished_at_ns = ? WHERE id = ?"));
+  STAB_CHECK_OK(update->bind(name(outcome.state))
+                    .bind(outcome.failure)
+                    .bind(outcome.started_at_ns)
+                    .bind(outcome.finished_at_ns)
+                    .bind(outcome.trial)
+                    .run());
+  STAB_CHECK_OK(store_outcome(outcome));
+
+  Replacement replacement;
+  if (outcome.state == TrialState::kRecorded) return replacement;
+  // A failed preflight or replay is an answer; only a lost one asks again.
+  const bool again = trial.kind == TrialKind::kMain || outcome.state == TrialState::kLost;
+  if (again && trial.attempt < max_attempts) {
+    STAB_TRY(replacement.next_attempt, plan_next_attempt(trial));
+    return replacement;
+  }
+  if (trial.kind != TrialKind::kMain) return replacement;
+  STAB_CHECK_OK(quarantine(trial, outcome.failure));
+  replacement.quarantined = true;
+  return replacement;
+}
+
+// --- operations ------------------------------------------------------------------------------------------
+
+Result<std::vector<Id>> Store::add_trials(Id experiment, TrialKind kind, const std::vector<NewTrial>& trials) {
+  std::vector<Id> ids;
+  const Status done = state_->atomically([&]() -> Status {
+    // Positions of added trials go on from the last one of their kind.
+    STAB_TRY(Statement * query,
+             state_->database.prepare("SELECT coalesce(max(position) + 1, 0) FROM trials WHERE experiment = ? AND kind = ?"));
+    STAB_TRY(const bool row, query->bind(experiment).bind(name(kind)).step());
+    uint32_t position = row ? static_cast<uint32_t>(query->integer(0)) : 0;
+    query->reset();
+    std::vector<NewTrial> placed = trials;
+    for (NewTrial& trial : placed) trial.order = position++;
+    STAB_TRY(ids, state_->insert_trials(experiment, kind, placed));
+    return {};
+  });
+  if (!done) return done.error();
+  return ids;
+}
+
+Result<std::optional<TrialRow>> Store::next_trial(Id experiment, TrialKind kind) {
+  STAB_TRY(Statement * query,
+           state_->database.prepare("SELECT " + std::string(kTrialColumns) +
+                                    " FROM trials WHERE experiment = ? AND kind = ? AND superseded = 0 AND "
+                                    "state = 'planned' ORDER BY position LIMIT 1"));
+  STAB_TRY(const bool row, query->bind(experiment).bind(name(kind)).step());
+  if (!row) return std::optional<TrialRow>();
+  std::optional<TrialRow> out = read_trial(*query);
+  query->reset();
+  return out;
+}
+
+Result<TrialRow> Store::trial(Id trial) { return state_->load_trial(trial); }
+
+Status Store::claim(Id trial, const Claim& claim) {
+  STAB_CHECK_OK(state_->atomically([&] { return state_->claim(trial, claim); }));
+  return state_->checkpoint_if_large();
+}
+
+Status Store::start(Id trial, int64_t started_at_ns) {
+  return state_->atomically([&]() -> Status {
+    STAB_TRY(const TrialRow row, state_->load_trial(trial));
+    if (!may_follow(row.state, TrialState::kStarted)) return bad_step(row, TrialState::kStarted);
+    STAB_TRY(Statement * update,
+             state_->database.prepare("UPDATE trials SET state = 'started', started_at_ns = ? WHERE id = ?"));
+    return update->bind(started_at_ns).bind(trial).run();
+  });
+}
+
+Result<Replacement> Store::finish(const Outcome& outcome, int max_attempts) {
+  Replacement replacement;
+  const Status done = state_->atomically([&]() -> Status {
+    STAB_TRY(replacement, state_->finish(outcome, max_attempts));
+    return {};
+  });
+  if (!done) return done.error();
+  STAB_CHECK_OK(state_->checkpoint_if_large());
+  return replacement;
+}
+
+Result<Replacement> Store::finish_and_claim(const Outcome& outcome, int max_attempts, Id next, const Claim& claim) {
+  Replacement replacement;
+  const Status done = state_->atomically([&]() -> Status {
+    STAB_TRY(replacement, state_->finish(outcome, max_attempts));
+    return state_->claim(next, claim);
+  });
+  if (!done) return done.error();
+  STAB_CHECK_OK(state_->checkpoint_if_large());
+  return replacement;
+}
+
+Result<Recovery> Store::recover(int64_t now_ns, int max_attempts) {
+  Recovery recovery;
+  const Status done = state_->atomically([&]() -> Status {
+    STAB_TRY(Statement * query,
+             state_->database.prepare(
+                 "SELECT id FROM trials WHERE state IN ('claimed', 'started', 'exited', 'verified') ORDER BY id"));
+    std::vector<Id> open;
+    while (true) {
+      STAB_TRY(const bool row, query->step());
+      if (!row) break;
+      open.push_back(query->integer(0));
+    }
+    for (Id id : open) {
+      Outcome outcome;
+      outcome.trial = id;
+      outcome.state = TrialState::kLost;
+      outcome.failure = "the engine or the machine stopped while this trial was under way";
+      outcome.finished_at_ns = now_ns;
+      STAB_TRY(const Replacement replacement, state_->finish(outcome, max_attempts));
+      recovery.lost.push_back(id);
+      if (replacement.next_attempt) recovery.replacements.push_back(*replacement.next_attempt);
+      if (replacement.quarantined) ++recovery.quarantined_cells;
+    }
+    return {};
+  });
+  if (!done) return done.error();
+  STAB_CHECK_OK(state_->checkpoint_if_large());
+  return recovery;
+}
+
+Result<int64_t> Store::cancel_planned(Id experiment) {
+  int64_t count = 0;
+  const Status done = state_->atomically([&]() -> Status {
+    STAB_TRY(Statement * update,
+             state_->database.prepare("UPDATE trials SET state = 'cancelled' WHERE experiment = ? AND kind = 'main' AND "
+                                      "superseded = 0 AND state = 'planned'"));
+    STAB_CHECK_OK(update->bind(experiment).run());
+    count = state_->database.changes();
+    return {};
+  });
+  if (!done) return done.error();
+  return count;
+}
+
+Result<Id> Store::rerun(Id trial) {
+  Id next = 0;
+  const Status done = state_->atomically([&]() -> Status {
+    STAB_TRY(Statement * query, state_->database.prepare("SELECT superseded FROM trials WHERE id = ?"));
+    STAB_TRY(const bool row, query->bind(trial).step());
+    const bool superseded = row && query->integer(0) != 0;
+    query->reset();
+    STAB_TRY(const TrialRow found, state_->load_trial(trial));
+    if (superseded)
+      return bad_input("trial " + std::to_string(trial) + " was replaced already; rerun its latest attempt");
+    if (found.state == TrialState::kRecorded || !is_final(found.state))
+      return bad_input("trial " + std::to_string(trial) + " is " + std::string(name(found.state)) +
+                       "; only a trial that did not pass can be run again");
+    // A trial that never ran keeps its attempt number.
+    if (found.state == TrialState::kQuarantined || found.state == TrialState::kCancelled) {
+      STAB_TRY(Statement * update, state_->database.prepare("UPDATE trials SET state = 'planned' WHERE id = ?"));
+      next = trial;
+      return update->bind(trial).run();
+    }
+    STAB_TRY(next, state_->plan_next_attempt(found));
+    return {};
+  });
+  if (!done) return done.error();
+  return next;
+}
+
+}  // namespace stab::store

@@ -1,0 +1,94 @@
+#include "store_fixture.h"
+
+namespace stab::store {
+namespace {
+
+class ReadingTest : public StoreTest {
+ protected:
+  // Records all trials; the wall time of a trial is 1 s + its order in ms.
+  void record_all(Store& store, Id id) {
+    while (store.next_trial(id)->has_value()) {
+      const TrialRow trial = begin_next(store, id);
+      Outcome outcome = recorded(trial.id, 1.0 + trial.order / 1000.0);
+      if (trial.order == 2) outcome.excluded_by = {"migrations > 0"};
+      ASSERT_TRUE(store.finish(outcome, 3).ok());
+    }
+  }
+};
+
+TEST_F(ReadingTest, SamplesAreTheRecordedMainTrialsInOrder) {
+  Store store = open();
+  const Id id = ready(store);
+  const TrialRow preflight = begin_next(store, id, TrialKind::kPreflight);
+  ASSERT_TRUE(store.finish(recorded(preflight.id), 3).ok());
+  const TrialRow failed = begin_next(store, id);
+  ASSERT_TRUE(store.finish(not_recorded(failed.id), 3).ok());
+  record_all(store, id);
+  const auto samples = *store.samples(id, "wall_time");
+  ASSERT_EQ(samples.size(), 8u);
+  for (uint32_t i = 0; i < 8; ++i) {
+    EXPECT_EQ(samples[i].order, i);
+    EXPECT_NEAR(*samples[i].value, 1.0 + i / 1000.0, 2e-9);
+    EXPECT_EQ(samples[i].layouts_executed, 40);
+    EXPECT_EQ(samples[i].excluded, i == 2);
+    EXPECT_EQ(samples[i].seed, 0xf000000000000000u + i);
+  }
+  EXPECT_EQ(samples[3].subject, 1);
+  EXPECT_EQ(samples[3].cell, 1);
+  EXPECT_EQ(samples[5].block, 1u);
+  EXPECT_EQ(samples[4].link, 1);
+}
+
+TEST_F(ReadingTest, CountersThatWereNotHadAreSamplesWithoutValueAndAReason) {
+  Store store = open();
+  const Id id = ready(store);
+  record_all(store, id);
+  const auto cycles = *store.samples(id, "cycles");
+  ASSERT_EQ(cycles.size(), 8u);
+  for (const SampleRow& sample : cycles) EXPECT_FALSE(sample.value.has_value());
+  EXPECT_EQ(store.missing_reasons(id, "cycles")->at("no PMU"), 8);
+  EXPECT_TRUE(store.missing_reasons(id, "task-clock")->empty());
+  EXPECT_DOUBLE_EQ(*(*store.samples(id, "task-clock"))[0].value, 1.5);
+  EXPECT_DOUBLE_EQ(*(*store.samples(id, "user_time"))[0].value, 0.4);
+  EXPECT_FALSE((*store.samples(id, "max_rss"))[0].value.has_value());
+  EXPECT_TRUE(store.samples(id, "no-such-event")->empty());
+  const std::vector<std::string> names = *store.response_names(id);
+  EXPECT_EQ(names, (std::vector<std::string>{"wall_time", "user_time", "system_time", "max_rss", "cycles",
+                                             "task-clock"}));
+}
+
+TEST_F(ReadingTest, LaterPassesOverTheCountersAreNoReplicatesOfTheTime) {
+  Store store = open();
+  const Id id = *store.add_experiment(new_experiment());
+  Store::Expansion expansion = small_expansion(2);
+  for (NewTrial& trial : expansion.trials) trial.pass = static_cast<int>(trial.order % 2);
+  ASSERT_TRUE(store.expand(id, expansion).ok());
+  record_all(store, id);
+  EXPECT_EQ(store.samples(id, "wall_time")->size(), 4u);
+  EXPECT_EQ(store.samples(id, "task-clock")->size(), 8u);
+}
+
+TEST_F(ReadingTest, AReaderSeesCommittedDataWhileAWriteIsOpen) {
+  Store writer = open();
+  const Id id = ready(writer);
+  Store reader = open(Store::Access::kRead);
+  const TrialRow trial = begin_next(writer, id);
+  auto transaction = *writer.begin();
+  ASSERT_TRUE(writer.finish(recorded(trial.id), 3).ok());
+  EXPECT_EQ(reader.progress(id)->by_state[TrialState::kRecorded], 0);  // neither waits nor sees half of it
+  ASSERT_TRUE(transaction.commit().ok());
+  EXPECT_EQ(reader.progress(id)->by_state[TrialState::kRecorded], 1);
+  EXPECT_EQ(reader.progress(id)->recorded_wall_ns, 500'000'000);
+}
+
+TEST_F(ReadingTest, AReaderCanNotWrite) {
+  Store writer = open();
+  const Id id = ready(writer);
+  Store reader = open(Store::Access::kRead);
+  const Status denied = reader.set_priority(id, 1);
+  ASSERT_FALSE(denied.ok());
+  EXPECT_EQ(denied.error().code, ErrorCode::kDenied);
+}
+
+}  // namespace
+}  // namespace stab::store
