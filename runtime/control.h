@@ -54,6 +54,8 @@ struct CodeDose {
   uint64_t retire_ns = 0;
   uint64_t scans = 0;             // looks at the threads' stacks in search of images to reuse
   uint64_t scan_ns = 0;
+  uint64_t looks = 0;             // at single threads
+  uint64_t looks_in_doubt = 0;    // of those, without a result: the thread moved, or did not run in time
   uint64_t ticks_held = 0;        // epochs that kept the layout of the one before
   uint32_t slots_made = 0;        // the ring's size in the end
   uint32_t functions = 0;         // in the metadata

@@ -10,9 +10,10 @@
 namespace stab::helper {
 namespace {
 
-// Below this many slots the ring grows rather than looks for a free one only while it must: the fewer slots in
-// turn, the fewer pages and cache lines images pass through; the more, the rarer the looks at threads.
+// Below this many slots the ring grows without looking for one to reuse. The fewer slots in turn, the fewer pages
+// and cache lines images pass through; the more, the rarer the looks at threads.
 constexpr uint32_t kComfortableSlots = 8;
+constexpr uint64_t kEpochsPerLook = 4;
 
 void count_if_executed(Session& session, int slot) {
   uint8_t& flag = session.control->executed[slot];
@@ -32,14 +33,8 @@ int grow(Session& session) {
 }
 
 int choose_slot(Session& session) {
-  int slot = session.ring.free_slot();
-  if (slot >= 0) return slot;
-  if (session.ring.made() >= kComfortableSlots) {
-    reclaim(session);
-    slot = session.ring.free_slot();
-    if (slot >= 0) return slot;
-  }
-  return grow(session);
+  const int slot = session.ring.free_slot();
+  return slot >= 0 ? slot : grow(session);
 }
 
 // Puts a new image in place of the newest. False: there is no free slot, the present layout stays.
@@ -103,12 +98,17 @@ bool build_first(Session& session) {
 }
 
 void advance(Session& session) {
+  refill_pads(session);
   if (code_has_epochs(session) && !replace_image(session)) {
     degrade(*session.control, Degradation::kRingFull);
     ++session.control->code.ticks_held;
   }
-  refill_pads(session);
   bump_epoch(session);
+  // The slot of the next epoch is sought now, when nothing waits for it; not in each epoch while the ring may still
+  // grow, since threads that just left an image are in the one before.
+  if (session.ring.made() < kComfortableSlots || session.ring.free_slot() >= 0) return;
+  if (session.ring.may_grow() && session.control->epoch % kEpochsPerLook != 0) return;
+  reclaim(session);
 }
 
 void count_executed(Session& session) {

@@ -15,8 +15,14 @@ struct SignalFrames {
   uint64_t at[kMost];
 };
 
-// The bounds of the mapping that holds `address`. `buffer` holds kLookBufferBytes.
-bool find_mapping(const Process& process, uint64_t address, uint8_t* buffer, uint64_t& start, uint64_t& end);
+struct Mapping {
+  uint64_t start = 0;
+  uint64_t end = 0;
+  bool writable = false;
+};
+
+// The mapping that holds `address`. False: none. `buffer` holds kLookBufferBytes.
+bool find_mapping(const Process& process, uint64_t address, uint8_t* buffer, Mapping& out);
 
 // Adds to `live` the slots that the words at `bytes` point into. `address` is where they lie in the process.
 // False: more signal frames than can be followed.

@@ -95,14 +95,14 @@ bool is_zombie(const Process& process, int tid) {
 
 }  // namespace
 
-bool find_mapping(const Process& process, uint64_t address, uint8_t* buffer, uint64_t& start, uint64_t& end) {
+bool find_mapping(const Process& process, uint64_t address, uint8_t* buffer, Mapping& out) {
   MapQuery query{};
   query.size = sizeof query;
   query.query_addr = address;
   const long asked = sys::call(SYS_ioctl, process.maps, static_cast<long>(kProcmapQuery), sys::word(&query));
   if (asked == 0) {
-    start = query.vma_start;
-    end = query.vma_end;
+    constexpr uint64_t kWritable = 2;  // PROCMAP_QUERY_VMA_WRITABLE
+    out = {query.vma_start, query.vma_end, (query.vma_flags & kWritable) != 0};
     return true;
   }
   if (asked == -ENOENT || asked == -ESRCH) return false;
@@ -118,8 +118,11 @@ bool find_mapping(const Process& process, uint64_t address, uint8_t* buffer, uin
     for (size_t i = 0; i < held; ++i) {
       if (buffer[i] != '\n') continue;
       const char* at = reinterpret_cast<const char*>(buffer + line);
-      if (take_hex(at, start) && *at++ == '-' && take_hex(at, end) && start <= address && address < end) return true;
       line = i + 1;
+      if (!take_hex(at, out.start) || *at++ != '-' || !take_hex(at, out.end)) continue;
+      if (address < out.start || address >= out.end) continue;
+      out.writable = at[2] == 'w';  // " rw-p"
+      return true;
     }
     memmove(buffer, buffer + line, held - line);
     held -= line;
@@ -155,15 +158,20 @@ bool scan_memory(const Looker& looker, const Process& process, uint64_t from, ui
 bool scan_interrupted(const Looker& looker, const Process& process, uint64_t scanned_from, uint64_t scanned_to,
                       SlotSet& live, SignalFrames& frames) {
   // The trampoline's address is followed by ucontext: flags, link, three words of uc_stack, then the registers
-  // r8-r15 rdi rsi rbp rbx rdx rax rcx rsp rip.
-  constexpr uint64_t kSpOffset = 8 + 40 + 15 * 8;
+  // r8-r15 rdi rsi rbp rbx rdx rax rcx rsp rip eflags, and the segments, cs first, which is 0x33 in 64-bit code.
+  // The same address also lies about in copies of struct sigaction; those are followed by something else.
+  constexpr uint64_t kRegisters = 8 + 40;
+  constexpr uint32_t kSp = 15, kSegments = 18;
   for (uint32_t i = 0; i < frames.count; ++i) {
-    uint64_t sp = 0;
-    if (sys::pread_full(process.memory, &sp, 8, frames.at[i] + kSpOffset) != 8) continue;  // not a frame
+    uint64_t registers[kSegments + 1];
+    if (sys::pread_full(process.memory, registers, sizeof registers, frames.at[i] + kRegisters) != sizeof registers)
+      continue;
+    if ((registers[kSegments] & 0xffff) != 0x33) continue;
+    const uint64_t sp = registers[kSp];
     if (sp >= scanned_from && sp < scanned_to) continue;
-    uint64_t start = 0, end = 0;
-    if (!find_mapping(process, sp, looker.buffer, start, end)) continue;
-    if (!scan_memory(looker, process, sp & ~uint64_t{7}, end, live, frames)) return false;
+    Mapping stack;
+    if (!find_mapping(process, sp, looker.buffer, stack) || !stack.writable) continue;
+    if (!scan_memory(looker, process, sp & ~uint64_t{7}, stack.end, live, frames)) return false;
   }
   return true;
 }
@@ -226,12 +234,12 @@ Look look_at_blocked(const Looker& looker, const Process& process, int tid, Slot
   if (may_be_in_vfork(blocked)) return Look::kBusy;
 
   live = looker.ring.slot_of(blocked.pc);
-  uint64_t start = 0, end = 0;
+  Mapping stack;
   SignalFrames frames;
   const uint64_t sp = blocked.sp & ~uint64_t{7};
-  const bool scanned = find_mapping(process, sp, looker.buffer, start, end) &&
-                       scan_memory(looker, process, sp, end, live, frames) &&
-                       scan_interrupted(looker, process, sp, end, live, frames);
+  const bool scanned = find_mapping(process, sp, looker.buffer, stack) &&
+                       scan_memory(looker, process, sp, stack.end, live, frames) &&
+                       scan_interrupted(looker, process, sp, stack.end, live, frames);
   failed = take(process, tid, after);
   if (failed < 0) return means_gone(failed) ? Look::kGone : Look::kUnreadable;
   if (!same_text(before.syscall, after.syscall) || !same_text(before.schedstat, after.schedstat)) return Look::kBusy;

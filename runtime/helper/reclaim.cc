@@ -7,8 +7,8 @@
 namespace stab::helper {
 namespace {
 
-// A thread that shares a CPU with others may not run for a while: wait for all of them together at most this
-// long. An epoch that waits longer delays the next layout, nothing else.
+// A thread that shares a CPU with others may not run for a while: wait for all of them together at most half an
+// epoch or this long. What wasn't seen then is looked at in the next epoch.
 constexpr uint64_t kPatienceNs = 2'000'000;
 
 // Brings session.kin up to date with the pids that children have put into the control block. False: one of them
@@ -82,6 +82,7 @@ bool look_at(Session& session, code::ThreadLedger::Row& row, uint64_t deadline_n
     const uint64_t now = sys::monotonic_ns();
     if (now < deadline_ns) look = look_at_running(session.looker, *process, row.thread, deadline_ns - now, live);
   }
+  ++session.control->code.looks;
   switch (look) {
     case Look::kSeen:
       code::ThreadLedger::saw(row, retired, live);
@@ -96,6 +97,7 @@ bool look_at(Session& session, code::ThreadLedger::Row& row, uint64_t deadline_n
       return false;
     case Look::kRunning:
     case Look::kBusy:
+      ++session.control->code.looks_in_doubt;
       return true;
   }
   return false;
@@ -128,7 +130,8 @@ void reclaim(Session& session) {
     if (kin.pid != 0) readable = list_process(session, kin) && readable;
   session.threads.end_round();
 
-  const uint64_t deadline_ns = started_ns + kPatienceNs;
+  const uint64_t half_epoch_ns = session.hello.settings.epoch_ns / 2;
+  const uint64_t deadline_ns = started_ns + (half_epoch_ns < kPatienceNs ? half_epoch_ns : kPatienceNs);
   for (uint32_t i = 0; readable && i < session.threads.size(); ++i)
     readable = look_at(session, session.threads.row(i), deadline_ns);
 

@@ -6,7 +6,7 @@
 //    "code":{"layouts_built":N,"layouts_executed":N,"functions":N,"functions_moved":N,
 //            "not_moved":{"foreign":N,...},      reasons that occur, words of abi::kImmovableWords
 //            "image_bytes":N,"slots":N,"build_ns":N,"publish_ns":N,"retire_ns":N,
-//            "scans":N,"scan_ns":N,"ticks_held":N},
+//            "scans":N,"scan_ns":N,"looks":N,"looks_in_doubt":N,"ticks_held":N},
 //    "stack":{"slots":N,"slots_zeroed":N,"refills":N},
 //    "heap":{"mallocs":N,"bytes":N,"mallocs_mmapped":N,"bytes_mmapped":N},
 //    "helper":{"cpu_ns":N,"minor_faults":N,"major_faults":N,"ticks":N,"ticks_late":N},

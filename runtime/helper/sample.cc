@@ -93,14 +93,14 @@ Look scan_sample(const Looker& looker, const Process& process, const Sample& sam
   // push whole words.
   const uint64_t skew = sample.sp - sp;
   if (skew != 0) return Look::kBusy;
-  uint64_t start = 0, end = 0;
+  Mapping stack;
   if (!scan_words(looker, looker.buffer, sample.stack_bytes, sp, live, frames)) return Look::kUnreadable;
-  if (!find_mapping(process, sp, looker.buffer, start, end)) return Look::kBusy;
+  if (!find_mapping(process, sp, looker.buffer, stack)) return Look::kBusy;
   const uint64_t copied_to = sp + sample.stack_bytes;
-  const bool whole = copied_to >= end && frames.count == 0;
+  const bool whole = copied_to >= stack.end && frames.count == 0;
   if (whole) return Look::kSeen;
-  if (!scan_memory(looker, process, copied_to & ~uint64_t{7}, end, live, frames) ||
-      !scan_interrupted(looker, process, sp, end, live, frames))
+  if (!scan_memory(looker, process, copied_to & ~uint64_t{7}, stack.end, live, frames) ||
+      !scan_interrupted(looker, process, sp, stack.end, live, frames))
     return Look::kBusy;
   return Look::kSeenRunning;
 }
