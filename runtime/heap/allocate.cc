@@ -147,7 +147,8 @@ void* allocate_aligned(size_t alignment, size_t bytes) {
   if (bytes <= kMaxSmall && alignment <= kMaxSmall) {
     for (int fits = class_of(bytes); fits < kClasses && alignment <= kLine; ++fits)
       if (naturally_aligned(fits, alignment)) return allocate(heap::size_class(fits).stride);
-    const size_t roomy = bytes + alignment - kAlignment;
+    // At least one byte, or the address could be the next slot's.
+    const size_t roomy = (bytes > 0 ? bytes : 1) + alignment - kAlignment;
     if (roomy <= kMaxSmall) {
       char* slot = static_cast<char*>(allocate(roomy));
       if (slot == nullptr) return nullptr;

@@ -43,7 +43,7 @@ Group* Heap::refill(int size_class) {
   leave(size_class);
   if (remote_.load(std::memory_order_relaxed) != nullptr) collect();
   const bool moving = (moving_ >> size_class & 1) != 0;
-  moving_ &= ~(uint64_t{1} << size_class);
+  if (!shuffles_) settled(size_class);  // an array wants several groups; fill() says when it has them
   return choose(size_class, moving);
 }
 
@@ -83,9 +83,9 @@ void Heap::give(ClassLists& lists, Group* group, uint64_t slots) {
 Group* Heap::choose(int size_class, bool moving) {
   ClassLists& lists = lists_[size_class];
   const bool spreading = moving && epoch_ != 0 && lists.fresh_count + lists.parked_count < kSpreadGroups;
-  if ((lists.fresh_count == 0 && lists.parked_count == 0) || (spreading && lists.fresh_count == 0)) {
+  if ((lists.fresh_count == 0 && lists.parked_count == 0) || spreading) {
     const Choice choice = !random_ ? Choice::kLowest : moving ? Choice::kAnywhere : Choice::kReuse;
-    if (!add_run(size_class, choice) && lists.parked_count == 0) return nullptr;
+    if (!add_run(size_class, choice) && lists.fresh_count + lists.parked_count == 0) return nullptr;
   }
   // Filling up parked groups keeps memory dense. When moving, all places count alike, new ones first while the
   // class still spreads.

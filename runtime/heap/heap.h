@@ -162,7 +162,8 @@ class Heap {
   Group* take_parked(ClassLists& lists, bool best_of_two);
   Group* take_fresh(ClassLists& lists);
   void activate(int size_class, Group* group, bool cut);
-  // The reverse: the class has no current group afterwards.
+  void settled(int size_class) { moving_ &= ~(uint64_t{1} << size_class); }
+  // The reverse of activate: the class has no current group afterwards.
   void leave(int size_class);
   void begin_epoch();
 

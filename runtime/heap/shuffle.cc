@@ -39,6 +39,7 @@ bool ShuffleArrays::fill(Heap& heap, int size_class, Lane& lane) {
     lane.elements[i] = lane.elements[kElements + --lane.depth];
   }
   lane.filled = true;
+  heap.settled(size_class);
   return true;
 }
 

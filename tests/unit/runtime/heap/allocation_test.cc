@@ -1,0 +1,258 @@
+// What C and POSIX promise about allocation functions, in each mode.
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <set>
+
+#include "in_process.h"
+#include "runtime/heap/heap_api.h"
+#include "runtime/heap/size_classes.h"
+#include "runtime/heap/threads.h"
+
+namespace stab::heap {
+namespace {
+
+class Allocation : public testing::TestWithParam<const char*> {
+ protected:
+  void expect_ok(const std::function<void()>& body) {
+    const Outcome outcome = in_process(GetParam(), 7, [&] {
+      body();
+      return std::vector<uint64_t>{};
+    });
+    EXPECT_TRUE(outcome.ok()) << outcome.errors;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Modes, Allocation, testing::Values("off", "base", "page", "shuffle"),
+                         [](const auto& tested) { return std::string(tested.param); });
+
+TEST_P(Allocation, BlocksAreDisjointAlignedAndAsLargeAsAskedFor) {
+  expect_ok([] {
+    std::vector<std::pair<char*, size_t>> blocks;
+    for (size_t bytes = 0; bytes < 40000; bytes = bytes * 9 / 8 + 1)
+      for (int i = 0; i < 40; ++i) {
+        char* block = static_cast<char*>(stab_heap_malloc(bytes));
+        ASSERT_NE(block, nullptr);
+        ASSERT_EQ(as_number(block) % 16, 0u);
+        ASSERT_GE(stab_heap_malloc_usable_size(block), bytes);
+        memset(block, 1, bytes);
+        blocks.emplace_back(block, std::max<size_t>(bytes, 1));
+      }
+    std::sort(blocks.begin(), blocks.end());
+    for (size_t i = 1; i < blocks.size(); ++i) ASSERT_LE(blocks[i - 1].first + blocks[i - 1].second, blocks[i].first);
+    for (auto& [block, bytes] : blocks) stab_heap_free(block);
+  });
+}
+
+TEST_P(Allocation, CallocZeroesWhatWasUsedBefore) {
+  expect_ok([] {
+    for (int round = 0; round < 3; ++round)
+      for (const size_t bytes : {1, 16, 100, 1000, 5000, 20000, 300000, 2000000}) {
+        char* dirty = static_cast<char*>(stab_heap_malloc(bytes));
+        memset(dirty, 0xff, bytes);
+        stab_heap_free(dirty);
+        char* zeroed = static_cast<char*>(stab_heap_calloc(bytes, 1));
+        ASSERT_TRUE(std::all_of(zeroed, zeroed + bytes, [](char c) { return c == 0; })) << bytes;
+        stab_heap_free(zeroed);
+      }
+  });
+}
+
+TEST_P(Allocation, ReallocKeepsContentsUpAndDown) {
+  expect_ok([] {
+    unsigned char* block = nullptr;
+    size_t had = 0;
+    for (const size_t bytes : {1, 20, 200, 100, 3000, 9000, 17000, 16000, 100000, 5000000, 3000000, 40000, 900, 10}) {
+      block = static_cast<unsigned char*>(stab_heap_realloc(block, bytes));
+      ASSERT_NE(block, nullptr);
+      for (size_t i = 0; i < std::min(had, bytes); ++i) ASSERT_EQ(block[i], static_cast<unsigned char>(i * 7));
+      for (size_t i = 0; i < bytes; ++i) block[i] = static_cast<unsigned char>(i * 7);
+      had = bytes;
+    }
+    EXPECT_EQ(stab_heap_realloc(block, 0), nullptr);
+  });
+}
+
+TEST_P(Allocation, OverAlignedBlocksAreAlignedAndFreeable) {
+  expect_ok([] {
+    std::vector<void*> blocks;
+    for (size_t alignment = 8; alignment <= (size_t{4} << 20); alignment *= 2)
+      for (const size_t bytes : {1, 64, 100, 1000, 4096, 10000, 70000}) {
+        void* block = nullptr;
+        ASSERT_EQ(stab_heap_posix_memalign(&block, alignment, bytes), 0);
+        ASSERT_EQ(as_number(block) % alignment, 0u);
+        ASSERT_GE(stab_heap_malloc_usable_size(block), bytes);
+        memset(block, 3, bytes);
+        blocks.push_back(block);
+        blocks.push_back(stab_heap_aligned_alloc(alignment, bytes));
+        ASSERT_EQ(as_number(blocks.back()) % alignment, 0u);
+      }
+    blocks.push_back(stab_heap_valloc(10));
+    blocks.push_back(stab_heap_pvalloc(5000));
+    ASSERT_EQ(as_number(blocks.back()) % 4096, 0u);
+    ASSERT_GE(stab_heap_malloc_usable_size(blocks.back()), 8192u);
+    for (void* block : blocks) {
+      void* moved = stab_heap_realloc(block, 30);
+      ASSERT_NE(moved, nullptr);
+      stab_heap_free(moved);
+    }
+  });
+}
+
+TEST_P(Allocation, ImpossibleRequestsFailWithEnomemAndChangeNothing) {
+  expect_ok([] {
+    // volatile: the compiler refuses to compile what it can see is too large.
+    volatile size_t huge = SIZE_MAX;
+    for (const size_t bytes : {size_t{SIZE_MAX}, size_t{SIZE_MAX - 4096}, size_t{1} << 63, (size_t{1} << 63) - 1, size_t{1} << 50}) {
+      errno = 0;
+      EXPECT_EQ(stab_heap_malloc(bytes), nullptr);
+      EXPECT_EQ(errno, ENOMEM);
+    }
+    errno = 0;
+    EXPECT_EQ(stab_heap_calloc(huge / 2, 4), nullptr);
+    EXPECT_EQ(errno, ENOMEM);
+    char* block = static_cast<char*>(stab_heap_malloc(100));
+    memset(block, 5, 100);
+    EXPECT_EQ(stab_heap_realloc(block, huge - 100), nullptr);
+    EXPECT_EQ(stab_heap_reallocarray(block, huge, 2), nullptr);
+    EXPECT_EQ(block[99], 5);
+    void* big = stab_heap_malloc(100000);
+    EXPECT_EQ(stab_heap_realloc(big, huge / 2 - 5), nullptr);
+    stab_heap_free(big);
+    void* out = block;
+    errno = 77;
+    EXPECT_EQ(stab_heap_posix_memalign(&out, 64, huge - 64), ENOMEM);
+    EXPECT_EQ(stab_heap_posix_memalign(&out, 24, 8), EINVAL);
+    EXPECT_EQ(stab_heap_posix_memalign(&out, 4, 8), EINVAL);
+    EXPECT_EQ(stab_heap_posix_memalign(&out, 0, 8), EINVAL);
+    EXPECT_EQ(out, block);
+    EXPECT_EQ(errno, 77);
+    EXPECT_EQ(stab_heap_pvalloc(huge), nullptr);
+    EXPECT_EQ(stab_heap_aligned_alloc(24, 8), nullptr);
+    stab_heap_free(block);
+  });
+}
+
+TEST_P(Allocation, FreeKeepsErrno) {
+  expect_ok([] {
+    std::vector<void*> blocks;
+    for (int i = 0; i < 3000; ++i) blocks.push_back(stab_heap_malloc(static_cast<size_t>(i) * 40));
+    errno = 42;
+    for (void* block : blocks) stab_heap_free(block);
+    stab_heap_free(nullptr);
+    stab_heap_malloc_trim(0);
+    EXPECT_EQ(errno, 42);
+  });
+}
+
+// Modes of ours only: glibc has its own words.
+class OwnAllocation : public Allocation {};
+INSTANTIATE_TEST_SUITE_P(Modes, OwnAllocation, testing::Values("base", "page", "shuffle"),
+                         [](const auto& tested) { return std::string(tested.param); });
+
+void expect_fault(const char* mode, const std::string& words, const std::function<void()>& body) {
+  const Outcome outcome = in_process(mode, 1, [&] {
+    body();
+    return std::vector<uint64_t>{};
+  });
+  EXPECT_TRUE(WIFSIGNALED(outcome.status) && WTERMSIG(outcome.status) == SIGABRT) << mode << ": " << words;
+  EXPECT_NE(outcome.errors.find(words), std::string::npos) << mode << ": " << outcome.errors;
+  EXPECT_EQ(std::count(outcome.errors.begin(), outcome.errors.end(), '\n'), 1) << outcome.errors;
+}
+
+TEST_P(OwnAllocation, DamageEndsTheProgramWithOneLine) {
+  static void* volatile keep;  // hides from the compiler what is wrong with these calls
+  expect_fault(GetParam(), "was freed already", [] {
+    keep = stab_heap_malloc(100);
+    stab_heap_free(keep);
+    stab_heap_free(keep);
+  });
+  expect_fault(GetParam(), "was freed already", [] {
+    void* first = stab_heap_malloc(100);
+    keep = first;
+    void* second = stab_heap_malloc(100);
+    stab_heap_free(keep);
+    stab_heap_free(second);
+    stab_heap_free(first);
+  });
+  expect_fault(GetParam(), "was freed already", [] {
+    keep = stab_heap_malloc(100);
+    stab_heap_free(keep);
+    void* moved = stab_heap_realloc(keep, 5000);
+    keep = moved;
+  });
+  expect_fault(GetParam(), "is inside a block, not its start", [] {
+    keep = static_cast<char*>(stab_heap_malloc(100)) + 16;
+    stab_heap_free(keep);
+  });
+  expect_fault(GetParam(), "was not allocated here", [] {
+    static long variable;
+    keep = &variable;
+    stab_heap_free(keep);
+  });
+  expect_fault(GetParam(), "is a large block that was freed already", [] {
+    keep = stab_heap_malloc(1000000);
+    stab_heap_free(keep);
+    stab_heap_free(keep);
+  });
+  expect_fault(GetParam(), "is inside a large block, not its start", [] {
+    keep = static_cast<char*>(stab_heap_malloc(1000000)) + 64;
+    stab_heap_free(keep);
+  });
+}
+
+TEST_P(OwnAllocation, ASlotFreedElsewhereAndThenHereIsSeen) {
+  expect_fault(GetParam(), "was freed already", [] {
+    static void* block;
+    block = stab_heap_malloc(200);
+    pthread_t thread;
+    pthread_create(&thread, nullptr, [](void*) -> void* { return stab_heap_free(block), nullptr; }, nullptr);
+    pthread_join(thread, nullptr);
+    stab_heap_free(block);
+  });
+}
+
+TEST_P(OwnAllocation, MemoryGoesBackToTheSystem) {
+  expect_ok([] {
+    const auto resident_kb = [] {
+      long pages = 0, resident = 0;
+      FILE* file = fopen("/proc/self/statm", "r");
+      EXPECT_EQ(fscanf(file, "%ld %ld", &pages, &resident), 2);
+      fclose(file);
+      return resident * 4;
+    };
+    const auto fill_and_free = [&](size_t bytes, size_t count) {
+      std::vector<void*> blocks;
+      for (size_t i = 0; i < count; ++i) blocks.push_back(memset(stab_heap_malloc(bytes), 1, bytes));
+      const long full = resident_kb();
+      for (void* block : blocks) stab_heap_free(block);
+      return full;
+    };
+    const long before = resident_kb();
+    EXPECT_GT(fill_and_free(100, 400000), before + 38000);
+    EXPECT_LT(resident_kb(), before + 16000);
+    EXPECT_GT(fill_and_free(2000000, 40), before + 70000);
+    EXPECT_LT(resident_kb(), before + 50000);  // up to 32 MiB of large blocks are kept
+    stab_heap_malloc_trim(0);
+    EXPECT_LT(resident_kb(), before + 8000);
+  });
+}
+
+TEST_P(OwnAllocation, ABoundedAddressSpaceIsEnough) {
+  expect_ok([] {
+    rlimit limit{size_t{400} << 20, size_t{400} << 20};
+    ASSERT_EQ(setrlimit(RLIMIT_AS, &limit), 0);
+    std::vector<void*> blocks;
+    while (void* block = stab_heap_malloc(5000)) blocks.push_back(block);
+    EXPECT_EQ(errno, ENOMEM);
+    // At least half of the limit can be had, and it can be had twice.
+    EXPECT_GT(blocks.size() * 5000, size_t{200} << 20);
+    for (void* block : blocks) stab_heap_free(block);
+    for (size_t i = 0; i < blocks.size() / 2; ++i) ASSERT_NE(stab_heap_malloc(5000), nullptr);
+  });
+}
+
+}  // namespace
+}  // namespace stab::heap
