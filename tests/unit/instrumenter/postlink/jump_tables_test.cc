@@ -1,0 +1,112 @@
+// Which tables are taken for jump tables, and how far they reach.
+#include "instrumenter/postlink/jump_tables.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/unit/instrumenter/postlink/assembled.h"
+
+namespace stab::postlink {
+namespace {
+
+using testing::ElementsAre;
+using JumpTableTest = AssembledTest;
+
+// A position-independent switch. The offsets of its cases: 19, 25, 31.
+std::string switcher(const std::string& name, const std::string& table) {
+  return assembly_function(name, "lea " + table + "(%rip), %rax\nmovslq (%rax,%rdi,4), %rdi\nadd %rax, %rdi\n"
+                                 "jmp *%rdi\nnop\nnop\nnop\n" +
+                                     name + "_0: mov $1, %eax\nret\n" + name + "_1: mov $2, %eax\nret\n" + name +
+                                     "_2: mov $3, %eax\nret");
+}
+std::string table(const std::string& label, std::initializer_list<std::string> cases) {
+  std::string text = ".section .rodata\n.p2align 2\n" + label + ":\n";
+  for (const std::string& name : cases) text += ".long " + name + " - " + label + "\n";
+  return text + ".text\n";
+}
+
+TEST_F(JumpTableTest, FindsAPositionIndependentTable) {
+  analyze_assembly(switcher("start", "table") + table("table", {"start_0", "start_2", "start_1", "start_0"}));
+  ASSERT_EQ(analysis_->tables.size(), 1u);
+  EXPECT_EQ(analysis_->tables[0].kind, abi::TableKind::kRelative32);
+  EXPECT_THAT(analysis_->tables[0].targets, ElementsAre(19, 31, 25, 19));
+}
+
+TEST_F(JumpTableTest, CutsATableWhereTheNextIsReferredTo) {
+  analyze_assembly(switcher("start", "first") + switcher("other", "second") +
+                   table("first", {"start_0", "start_1"}) + table("second", {"other_0", "other_1", "other_2"}));
+  ASSERT_EQ(analysis_->tables.size(), 2u);
+  EXPECT_THAT(analysis_->tables[0].targets, ElementsAre(19, 25));
+  EXPECT_THAT(analysis_->tables[1].targets, ElementsAre(19, 25, 31));
+}
+
+TEST_F(JumpTableTest, EndsATableAtTheFirstEntryThatLeavesTheFunction) {
+  analyze_assembly(switcher("start", "table") + assembly_function("leaf", "mov $1, %eax\nret") +
+                   table("table", {"start_0", "start_1", "leaf", "start_2"}));
+  ASSERT_EQ(analysis_->tables.size(), 1u);
+  EXPECT_THAT(analysis_->tables[0].targets, ElementsAre(19, 25));
+}
+
+TEST_F(JumpTableTest, ImpossibleCasesAtTheFunctionsEndStayInside) {
+  analyze_assembly(switcher("start", "table") + "start_end:\n.p2align 4\n" +
+                   table("table", {"start_0", "start_end", "start_1", "start_end"}));
+  ASSERT_EQ(analysis_->tables.size(), 1u);
+  EXPECT_EQ(function("start").bytes, 37u);
+  EXPECT_THAT(analysis_->tables[0].targets, ElementsAre(19, 36, 25));
+}
+
+TEST_F(JumpTableTest, ATableThatOthersReferToIsNone) {
+  analyze_assembly(switcher("start", "table") + assembly_function("reader", "lea table+4(%rip), %rax\nret") +
+                   table("table", {"start_0", "start_1", "start_2"}));
+  // Cut at the foreign reference, one entry is left: too little evidence.
+  EXPECT_TRUE(analysis_->tables.empty());
+  analyze_assembly(switcher("start", "table") + table("table", {"start_0", "start_1"}) +
+                   ".data\n.quad table\n.text\n");
+  EXPECT_TRUE(analysis_->tables.empty());
+}
+
+TEST_F(JumpTableTest, ANamedObjectIsNone) {
+  analyze_assembly(switcher("start", "table") + table("table", {"start_0", "start_1", "start_2"}) +
+                   ".type table,@object\n.size table, 12\n");
+  EXPECT_TRUE(analysis_->tables.empty());
+}
+
+TEST_F(JumpTableTest, ATableInWritableDataIsNone) {
+  analyze_assembly(switcher("start", "table") +
+                   ".data\n.p2align 2\ntable: .long start_0 - table, start_1 - table\n.text\n");
+  EXPECT_TRUE(analysis_->tables.empty());
+}
+
+TEST_F(JumpTableTest, AFunctionWithoutIndirectJumpsHasNone) {
+  analyze_assembly(assembly_function("start", "lea table(%rip), %rax\nstart_0: inc %eax\nstart_1: ret") +
+                   table("table", {"start_0", "start_1"}));
+  EXPECT_TRUE(analysis_->tables.empty());
+}
+
+const std::string kAbsoluteSwitch =
+    assembly_function("start", "jmp *table(,%rdi,8)\nnop\nstart_0: mov $1, %eax\nret\nstart_1: mov $2, %eax\nret");
+const std::string kAbsoluteTable = ".section .rodata\n.p2align 3\ntable: .quad start_0, start_1\n.text\n";
+
+TEST_F(JumpTableTest, FindsAnAbsoluteTable) {
+  analyze_assembly(kAbsoluteSwitch + kAbsoluteTable, "-no-pie");
+  ASSERT_EQ(analysis_->tables.size(), 1u);
+  EXPECT_EQ(analysis_->tables[0].kind, abi::TableKind::kAbsolute64);
+  EXPECT_THAT(analysis_->tables[0].targets, ElementsAre(8, 14));
+}
+
+// An array of labels as values, as the pass lists it.
+const std::string kGotoFunction = assembly_function(
+    "start", "lea labels(%rip), %rax\njmp *(%rax,%rdi,8)\nnop\nstart_0: mov labels+8(%rip), %rax\njmp *%rax\nstart_1: ret");
+const std::string kLabels =
+    ".section .data.rel.ro,\"aw\"\n.p2align 3\nlabels: .quad start_0, start_1\n"
+    ".type labels,@object\n.size labels, 16\n.text\n";
+
+TEST_F(JumpTableTest, LabelsAsValuesNeedProof) {
+  analyze_assembly(kGotoFunction + kLabels);
+  EXPECT_TRUE(analysis_->tables.empty());
+  analyze_assembly(kGotoFunction + kLabels + ".section stab_gotos,\"a\"\n.long labels - .\n");
+  ASSERT_EQ(analysis_->tables.size(), 1u);
+  EXPECT_THAT(analysis_->tables[0].targets, ElementsAre(11, 20));
+}
+
+}  // namespace
+}  // namespace stab::postlink

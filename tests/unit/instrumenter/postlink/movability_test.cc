@@ -1,0 +1,137 @@
+// Who moves and who stays, on small pieces of assembly.
+#include "instrumenter/postlink/movability.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/unit/instrumenter/postlink/assembled.h"
+
+namespace stab::postlink {
+namespace {
+
+using abi::Immovable;
+using MovabilityTest = AssembledTest;
+
+const std::string kPlainStart = assembly_function("start", "push %rbp\ncall leaf\npop %rbp\nret") +
+                                assembly_function("leaf", "mov $1, %eax\nret\nnop\nnop");
+
+TEST_F(MovabilityTest, WellFormedFunctionsMove) {
+  analyze_assembly(kPlainStart);
+  EXPECT_EQ(fate("start"), Immovable::kNo);
+  EXPECT_EQ(fate("leaf"), Immovable::kNo);
+}
+
+TEST_F(MovabilityTest, TooShortForAJumpStays) {
+  analyze_assembly(kPlainStart + assembly_function("tiny", "ret"));
+  EXPECT_EQ(fate("tiny"), Immovable::kTooShort);
+}
+
+TEST_F(MovabilityTest, EntryAcrossAnAlignedWordStays) {
+  analyze_assembly(kPlainStart +
+                   ".p2align 4\n.skip 4, 0xcc\n.type odd,@function\nodd: mov $1, %eax\nret\n.size odd, .-odd\n");
+  EXPECT_EQ(fate("odd"), Immovable::kEntryCrosses8);
+}
+
+TEST_F(MovabilityTest, SymbolWithoutSizeStays) {
+  analyze_assembly(kPlainStart + ".p2align 4\n.type bare,@function\nbare: mov $1, %eax\nret\n");
+  EXPECT_EQ(fate("bare"), Immovable::kNoSize);
+}
+
+TEST_F(MovabilityTest, SymbolInsideAnotherMakesItStay) {
+  analyze_assembly(kPlainStart +
+                   assembly_function("outer", "mov $1, %eax\n.type inner,@function\ninner: mov $2, %ecx\nret\n"
+                                              ".size inner, .-inner"));
+  EXPECT_EQ(fate("outer"), Immovable::kOverlaps);
+}
+
+TEST_F(MovabilityTest, AliasesAreOneFunction) {
+  analyze_assembly(kPlainStart + ".type second,@function\n.set second, leaf\n.size second, 8\n");
+  EXPECT_EQ(fate("leaf"), Immovable::kNo);
+  EXPECT_EQ(analysis_->functions.size(), 2u);
+}
+
+TEST_F(MovabilityTest, DataAmongTheCodeIsSeen) {
+  // The relocation in the data can't belong to an instruction.
+  analyze_assembly(kPlainStart +
+                   assembly_function("mixed", "jmp 1f\n.byte 0x48, 0xb8\n.long word - .\n1: mov $1, %eax\nret") +
+                   ".data\nword: .long 0\n.text\n");
+  EXPECT_EQ(fate("mixed"), Immovable::kUndecodable);
+  analyze_assembly(kPlainStart + assembly_function("bad", "mov $1, %eax\nret\n.byte 0x06"));
+  EXPECT_EQ(fate("bad"), Immovable::kUndecodable);
+}
+
+TEST_F(MovabilityTest, ShortJumpBetweenFunctionsKeepsBoth) {
+  analyze_assembly(kPlainStart + assembly_function("from", "mov $1, %eax\n.byte 0xeb\n.byte into_label - . - 1\nnop\nnop") +
+                   assembly_function("into", "mov $1, %eax\nnop\ninto_label: ret"));
+  EXPECT_EQ(fate("from"), Immovable::kCrossShortJump);
+  EXPECT_EQ(fate("into"), Immovable::kCrossShortJump);
+}
+
+TEST_F(MovabilityTest, AssemblyThatRunsOffItsEndStays) {
+  analyze_assembly(kPlainStart + assembly_function("falls", "mov $1, %eax\ninc %eax"));
+  EXPECT_EQ(fate("falls"), Immovable::kFallsThrough);
+}
+
+TEST_F(MovabilityTest, ReadingItsOwnPositionByACallStays) {
+  analyze_assembly(kPlainStart + assembly_function("where", "call 1f\n1: pop %rax\nret\nnop"));
+  EXPECT_EQ(fate("where"), Immovable::kUnresolvedField);
+}
+
+TEST_F(MovabilityTest, LoopToItsFirstBytesMovesWhileTheOriginalCannotRun) {
+  const std::string loop = "inc %eax\n1: dec %ecx\njnz 1b\nret";  // the loop starts at byte 2
+  analyze_assembly(kPlainStart + assembly_function("loop", loop));
+  EXPECT_EQ(fate("loop"), Immovable::kNo);
+}
+
+TEST_F(MovabilityTest, LoopToItsFirstBytesStaysWhenALabelOfItIsAValue) {
+  analyze_assembly(kPlainStart + assembly_function("loop", "inc %eax\n1: dec %ecx\njnz 1b\nlea 2f(%rip), %rax\n2: ret"));
+  EXPECT_EQ(fate("loop"), Immovable::kEntryIsTarget);
+}
+
+TEST_F(MovabilityTest, LoopToItsFirstBytesStaysWhenAnotherJumpsIntoIt) {
+  analyze_assembly(kPlainStart +
+                   assembly_function("loop", "inc %eax\n1: dec %ecx\njnz 1b\nmiddle: mov $1, %eax\nret") +
+                   assembly_function("other", "mov $1, %eax\n.byte 0xe9\n.long middle - . - 4"));
+  EXPECT_EQ(fate("loop"), Immovable::kEntryIsTarget);
+}
+
+TEST_F(MovabilityTest, LoopToItsFirstBytesStaysWithAnIndirectJumpNobodyExplains) {
+  analyze_assembly(kPlainStart + assembly_function("loop", "inc %eax\n1: dec %ecx\njnz 1b\njmp *%rax"));
+  EXPECT_EQ(fate("loop"), Immovable::kEntryIsTarget);
+}
+
+TEST_F(MovabilityTest, JumpFromOutsideToItsFirstBytesKeepsIt) {
+  analyze_assembly(kPlainStart + assembly_function("target", "inc %eax\nsecond: mov $1, %eax\nret") +
+                   assembly_function("other", "mov $1, %eax\n.byte 0xe9\n.long second - . - 4"));
+  EXPECT_EQ(fate("target"), Immovable::kEntryIsTarget);
+  EXPECT_EQ(fate("other"), Immovable::kNo);
+}
+
+TEST_F(MovabilityTest, CallersOfSetjmpStay) {
+  analyze_assembly(kPlainStart + assembly_function("saver", "push %rax\ncall _setjmp@PLT\npop %rcx\nret") +
+                       assembly_function("by_slot", "push %rax\ncall *getcontext@GOTPCREL(%rip)\npop %rcx\nret"),
+                   "-shared");
+  EXPECT_EQ(fate("saver"), Immovable::kReturnsTwice);
+  EXPECT_EQ(fate("by_slot"), Immovable::kReturnsTwice);
+  EXPECT_FALSE(analysis_->switches_stacks);
+}
+
+TEST_F(MovabilityTest, ContextSwitchesAreSeen) {
+  analyze_assembly(kPlainStart + assembly_function("make", "push %rax\ncall makecontext@PLT\npop %rcx\nret"), "-shared");
+  EXPECT_TRUE(analysis_->switches_stacks);
+  analyze_assembly(kPlainStart + assembly_function("jump", "mov %rsp, (%rdi)\nmov (%rsi), %rsp\nret"));
+  EXPECT_TRUE(analysis_->switches_stacks);
+  analyze_assembly(kPlainStart);
+  EXPECT_FALSE(analysis_->switches_stacks);
+}
+
+// .section stab_funcs lists leaf, so that start is foreign.
+TEST_F(MovabilityTest, OnlyListedFunctionsMoveWhereThereIsAList) {
+  analyze_assembly(kPlainStart + assembly_function("leaf.cold", "mov $1, %eax\nret") +
+                   ".section stab_funcs,\"a\"\n.long leaf - .\n.long 8\n");
+  EXPECT_EQ(fate("start"), Immovable::kForeign);
+  EXPECT_EQ(fate("leaf"), Immovable::kNo);
+  EXPECT_EQ(fate("leaf.cold"), Immovable::kNo);
+}
+
+}  // namespace
+}  // namespace stab::postlink
