@@ -42,8 +42,9 @@ struct Reading {
 class Session {
  public:
   // `cpu` -1: wherever it runs. Never fails as a whole for an event that can't be had: that one's readings
-  // carry the reason. Each event is an event of its own, not a group: the kernel refuses group reads of
-  // inherited events before 6.12, and a group would stop as a whole on a PMU that is short of registers.
+  // carry the reason. Each event is opened alone, not in a group: a group that doesn't fit the PMU's registers
+  // never counts at all, and inherit with PERF_FORMAT_GROUP is refused by kernels before 4.13. The price: events
+  // that are multiplexed cover different parts of the run; counters.sharing = "passes" avoids that.
   static Session open(pid_t pid, const std::vector<EventSpec>& specs, int cpu = -1,
                       PerfCalls& perf = system_perf());
 
