@@ -20,12 +20,25 @@ Arguments compile_options(const Toolchain& tools) {
   return {"-fpass-plugin=" + tools.pass_plugin, "-ffunction-sections", "-falign-functions=16"};
 }
 
+// What the runtime puts in front of libc and the unwinder.
+constexpr const char* kInterposed[] = {"__libc_start_main", "pthread_create", "thrd_create", "pthread_getattr_np",
+                                       "_Unwind_Find_FDE"};
+
+// A dynamic program exports them, so that its libraries call them, too. In a static one there is no second
+// definition to find at run time; the linker renames calls instead.
+Arguments runtime_options(const Toolchain& tools, const LinkJob& job) {
+  const std::string& archive = job.is_static ? tools.static_runtime : tools.runtime;
+  const std::string option = job.is_static ? ",--wrap=" : ",--export-dynamic-symbol=";
+  std::string names = "-Wl";
+  for (const char* name : kInterposed) names += option + name;
+  if (!job.is_static) names += option + "stab_stack" + option + "stab_rt_*";
+  return {"-Wl,--whole-archive," + archive + ",--no-whole-archive", names};
+}
+
 Arguments link_options(const Toolchain& tools, const LinkJob& job, const LinkOrder& order) {
   if (!needs_post_link(job)) return {};
   Arguments options{"-Wl,--emit-relocs"};
-  if (!job.shared) append(options, {"-Wl,--whole-archive," + tools.runtime + ",--no-whole-archive"});
-  if (!job.shared && !job.is_static)
-    append(options, {"-Wl,--export-dynamic-symbol=_Unwind_Find_FDE", "-Wl,--export-dynamic-symbol=stab_stack"});
+  if (!job.shared) append(options, runtime_options(tools, job));
   if (job.lto && job.lld) options.push_back("-Wl,--load-pass-plugin=" + tools.pass_plugin);
   if (order.code_seed) {
     const std::string seed = std::to_string(*order.code_seed);

@@ -51,8 +51,9 @@ Result<Toolchain> Toolchain::find(std::string_view program_name) {
   if (!is_executable(tools.compiler)) return missing(plain + "-19", "install it: apt install clang-19 lld-19");
   tools.pass_plugin = root + "/lib/stab/libstabpass.so";
   tools.runtime = root + "/lib/stab/libstabrt.a";
+  tools.static_runtime = root + "/lib/stab/libstabrt-static.a";
   tools.post_linker = root + "/bin/stab-postlink";
-  for (const std::string& part : {tools.pass_plugin, tools.runtime, tools.post_linker})
+  for (const std::string& part : {tools.pass_plugin, tools.runtime, tools.static_runtime, tools.post_linker})
     if (access(part.c_str(), R_OK) != 0) return missing("'" + part + "'", "build or install Stab again");
   return tools;
 }

@@ -12,10 +12,11 @@ enum class Language { kC, kCxx };
 
 struct Toolchain {
   Language language;
-  std::string compiler;      // clang-19 or clang++-19, found on PATH or beside LLVM 19
-  std::string pass_plugin;   // <root>/lib/stab/libstabpass.so
-  std::string runtime;       // <root>/lib/stab/libstabrt.a
-  std::string post_linker;   // <root>/bin/stab-postlink
+  std::string compiler;        // clang-19 or clang++-19, found on PATH or beside LLVM 19
+  std::string pass_plugin;     // <root>/lib/stab/libstabpass.so
+  std::string runtime;         // <root>/lib/stab/libstabrt.a
+  std::string static_runtime;  // <root>/lib/stab/libstabrt-static.a, for programs without a dynamic linker
+  std::string post_linker;     // <root>/bin/stab-postlink
 
   // Finds everything from the driver's own name and place. Fails when a part is missing.
   static Result<Toolchain> find(std::string_view program_name);
