@@ -160,29 +160,54 @@ Result<std::vector<AnovaRow>> complete(std::vector<AnovaRow> rows, AnovaRow resi
 }  // namespace
 
 CellTable aggregate(const FactorCodes& factors, std::span<const double> values) {
-  // Mixed-radix key of a row's levels.
-  uint64_t cells = 1;
-  for (const auto& levels : factors.level_names) cells *= levels.size();
-  std::unordered_map<uint64_t, uint32_t> index;
-  std::vector<std::vector<double>> members;
+  // Each row's cell: a mixed-radix key, renumbered in order of appearance.
+  uint64_t keys = 1;
+  for (const auto& levels : factors.level_names) keys *= levels.size();
+  constexpr uint64_t kDense = 1 << 20;  // up to here a plain array finds the cell, beyond it a hash table
+  constexpr uint32_t kUnseen = UINT32_MAX;
+  std::vector<uint32_t> dense(keys <= kDense ? keys : 0, kUnseen);
+  std::unordered_map<uint64_t, uint32_t> sparse;
+  std::vector<uint32_t> cell_of(values.size());
   std::vector<size_t> first_row;
   for (size_t row = 0; row < values.size(); ++row) {
     uint64_t key = 0;
     for (size_t f = 0; f < factors.codes.size(); ++f)
       key = key * factors.level_names[f].size() + factors.codes[f][row];
-    const auto [it, fresh] = index.try_emplace(key, static_cast<uint32_t>(members.size()));
-    if (fresh) {
-      members.emplace_back();
+    uint32_t& cell = dense.empty() ? sparse.try_emplace(key, kUnseen).first->second : dense[key];
+    if (cell == kUnseen) {
+      cell = static_cast<uint32_t>(first_row.size());
       first_row.push_back(row);
     }
-    members[it->second].push_back(values[row]);
+    cell_of[row] = cell;
+  }
+  // moments() of each cell, all cells in two passes over the rows.
+  struct Sums {
+    uint64_t n = 0;
+    double origin = 0;
+    long double sum = 0, m2 = 0, rest = 0;
+  };
+  std::vector<Sums> sums(first_row.size());
+  for (size_t cell = 0; cell < sums.size(); ++cell) sums[cell].origin = values[first_row[cell]];
+  for (size_t row = 0; row < values.size(); ++row) {
+    Sums& cell = sums[cell_of[row]];
+    ++cell.n;
+    cell.sum += static_cast<long double>(values[row]) - cell.origin;
+  }
+  for (Sums& cell : sums) cell.sum /= static_cast<long double>(cell.n);
+  for (size_t row = 0; row < values.size(); ++row) {
+    Sums& cell = sums[cell_of[row]];
+    const long double deviation = static_cast<long double>(values[row]) - cell.origin - cell.sum;
+    cell.m2 += deviation * deviation;
+    cell.rest += deviation;
   }
   CellTable table;
   table.factors.names = factors.names;
   table.factors.level_names = factors.level_names;
   table.factors.codes.resize(factors.codes.size());
-  for (size_t cell = 0; cell < members.size(); ++cell) {
-    table.cells.push_back(moments(members[cell]));
+  for (size_t cell = 0; cell < sums.size(); ++cell) {
+    const Sums& of = sums[cell];
+    const long double m2 = of.m2 - of.rest * of.rest / static_cast<long double>(of.n);
+    table.cells.push_back({of.n, static_cast<double>(of.origin + of.sum), static_cast<double>(std::max(m2, 0.0L))});
     for (size_t f = 0; f < factors.codes.size(); ++f)
       table.factors.codes[f].push_back(factors.codes[f][first_row[cell]]);
   }

@@ -34,40 +34,13 @@ struct ReportOptions {
 // stabctl report: analyse and render.
 CommandOutput run_report(const Samples& samples, const ReportOptions& options);
 
-// stabctl stats METHOD data.csv: one method of the list by name, with R's defaults. docs/stats.md lists
-// methods, flags and fields.
-struct StatsOptions {
-  std::string method;
-  std::string path;                      // CSV; "-" is standard input
-  std::vector<std::string> responses;    // empty: the only numeric column, or the last
-  std::vector<std::string> groups;       // factor columns
-  std::string pair;                      // subject column of paired data
-  std::string alternative = "two.sided";
-  std::optional<double> mu;
-  double conf = 0.95;
-  bool log = false;
-  bool json = false;
-  // Everything a single method takes: --delta, --power, --sd, --n, --low, --high, --probs, --type, --seed,
-  // --resamples, --control, --looks, ... as name=value pairs without the dashes.
-  std::vector<std::pair<std::string, std::string>> extra;
-};
-CommandOutput run_stats(const StatsOptions& options);
-// "shapiro-wilk", ... in the order of the documentation, each with one line of help.
-std::vector<std::pair<std::string, std::string>> stats_methods();
+// stabctl stats METHOD [data.csv] [--flags]: one method of the list by name, with R's defaults. args: what
+// follows the word "stats". docs/stats.md lists methods, flags and fields. `--help` and `METHOD --help` explain.
+CommandOutput run_stats(const std::vector<std::string>& args, int width = 100);
 
-// stabctl analyze data.csv: a report on anybody's CSV.
-struct AnalyzeOptions {
-  std::string path;                   // "-" is standard input
-  std::string response;
-  std::vector<std::string> factors;
-  std::string within;                 // subject column, empty: none
-  bool log = false;
-  double margin = 0.01;               // relative with --log, else in the response's unit
-  double alpha = 0.05;
-  int anova_type = 2;                 // 1, 2 or 3
-  ReportOptions report;
-};
-CommandOutput run_analyze(const AnalyzeOptions& options);
+// stabctl analyze data.csv --response COL --factors a,b [--within SUBJECT] [--log] ...: a report on anybody's
+// CSV. args: what follows the word "analyze".
+CommandOutput run_analyze(const std::vector<std::string>& args, int width = 100, bool colour = false);
 
 // stabctl compare A B: two levels of a treatment within one experiment ("opt=-O2" "opt=-O3").
 struct CompareOptions {
