@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "runtime/api/orders.h"
 #include "runtime/stab_abi.h"
 
 namespace stab {
@@ -41,6 +42,7 @@ enum class Degradation : uint8_t {
   kLateTicks,          // the helper missed epochs: it was late by more than one
   kSwitchesStacks,     // suspended stacks may hold return addresses: images are never reused
   kHeapNoMemory,       // the heap could not reserve its address space and fell back to mmap for each object
+  kModulePads,         // pads of a shared library could not be drawn
   kCount
 };
 extern const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)];
@@ -81,6 +83,7 @@ struct HeapDose {
 inline constexpr uint32_t kRequestNone = 0;
 inline constexpr uint32_t kRequestReport = 1;  // the program is exiting and waits for its dose report
 inline constexpr uint32_t kRequestDead = 2;    // the helper's watcher saw it die
+inline constexpr uint32_t kRequestOrders = 3;  // the program has orders (api/orders.h); the helper sets it back
 inline constexpr uint32_t kReportPending = 0;
 inline constexpr uint32_t kReportWritten = 1;
 inline constexpr uint32_t kReportNobody = 2;   // no helper, or no report wanted
@@ -112,6 +115,8 @@ struct Control {
   alignas(64) CodeDose code;
   alignas(64) StackDose stack;
   alignas(64) HeapDose heap;
+  alignas(64) RegionDose region;
+  alignas(64) Orders orders;
   // executed[slot] is set by the first entry into the image there. Read on each entry, so on lines of its own.
   alignas(64) uint8_t executed[kMaxSlots] = {};
 };

@@ -3,6 +3,7 @@
 // leads to one complete image or the other. Pads are drawn anew along with it.
 #include <string.h>
 
+#include "runtime/helper/orders.h"
 #include "runtime/helper/session.h"
 #include "runtime/stack/fill.h"
 #include "runtime/sys.h"
@@ -72,6 +73,7 @@ void refill_pads(Session& session) {
   StackDose& dose = session.control->stack;
   LayoutRng rng(session.hello.settings.seed, kRngStack, dose.refills);
   dose.slots_zeroed = fill_pads(session.pads, session.hello.slot_count, session.hello.settings.stack, rng);
+  refill_modules(session, rng);
   ++dose.refills;
 }
 

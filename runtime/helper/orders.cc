@@ -17,6 +17,8 @@ void end(Orders& orders) {
 
 constexpr uint32_t kChunkSlots = 1024;
 
+constexpr uint64_t kModuleStreams = uint64_t{1} << 62;  // of kRngStack; epochs count from 0, threads from 1 << 63
+
 // False: the library's memory can't be written (it is gone, or the kernel forbids it).
 bool refill_module(const Session& session, const ModulePads& module, uint64_t slots_address, LayoutRng& rng) {
   uint32_t chunk[kChunkSlots];
@@ -56,16 +58,20 @@ bool obey_orders(Session& session) {
   Orders& orders = session.control->orders;
   const uint32_t wanted = __atomic_load_n(&orders.layouts_wanted, __ATOMIC_SEQ_CST);
   const bool new_layout = wanted != orders.layouts_given;
-  const bool new_modules = __atomic_exchange_n(&orders.modules_new, 0, __ATOMIC_SEQ_CST) != 0;
+  const uint32_t modules = __atomic_load_n(&orders.modules_wanted, __ATOMIC_SEQ_CST);
+  const bool new_modules = modules != orders.modules_given;
   begin(orders);
-  if (new_layout) {
-    advance(session);
-  } else if (new_modules) {
+  if (new_layout) advance(session);
+  if (new_modules) {
     // A stream of its own: the streams of the epochs stay what they are, whatever is loaded.
     LayoutRng rng(session.hello.settings.seed, kRngStack, kModuleStreams | session.control->stack.refills);
     refill_modules(session, rng);
   }
   end(orders);
+  if (new_modules) {
+    __atomic_store_n(&orders.modules_given, modules, __ATOMIC_SEQ_CST);
+    sys::futex_wake(&orders.modules_given);
+  }
   if (!new_layout) return false;
   __atomic_store_n(&orders.layouts_given, wanted, __ATOMIC_SEQ_CST);
   sys::futex_wake(&orders.layouts_given);

@@ -34,7 +34,7 @@ struct Greeting {
 
 // Descriptors that travel with Hello, in this order; `handed` has a bit for each that is there.
 enum class Handed : uint32_t {
-  kMemory,      // /proc/self/mem, opened for reading
+  kMemory,      // /proc/self/mem, opened for reading and writing
   kMaps,        // /proc/self/maps
   kDirectory,   // /proc/self as /proc/PID
   kPidfd,       // of the program

@@ -106,6 +106,16 @@ size_t write_report(const abi::Settings& settings, const Control& control, const
       .number("bytes_mmapped", peek(control.heap.bytes_mmapped));
   heap.close();
 
+  if (peek(control.region.regions) > 0) {
+    report.key("region");
+    Object region(out);
+    region.number("regions", peek(control.region.regions))
+        .number("wall_ns", peek(control.region.wall_ns))
+        .number("cpu_ns", peek(control.region.cpu_ns))
+        .number("layouts", peek(control.region.layouts));
+    region.close();
+  }
+
   report.key("helper");
   Object helper(out);
   helper.number("cpu_ns", use.cpu_ns)

@@ -9,6 +9,7 @@
 //            "scans":N,"scan_ns":N,"looks":N,"looks_in_doubt":N,"ticks_held":N},
 //    "stack":{"slots":N,"slots_zeroed":N,"refills":N},
 //    "heap":{"mallocs":N,"bytes":N,"mallocs_mmapped":N,"bytes_mmapped":N},
+//    "region":{"regions":N,"wall_ns":N,"cpu_ns":N,"layouts":N},   sums, if the program had any
 //    "helper":{"cpu_ns":N,"minor_faults":N,"major_faults":N,"ticks":N,"ticks_late":N},
 //    "degradations":["words",...]}
 //

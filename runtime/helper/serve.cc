@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <sys/resource.h>
 
+#include "runtime/helper/orders.h"
 #include "runtime/helper/session.h"
 #include "runtime/helper/socket.h"
 #include "runtime/helper/thread.h"
@@ -69,7 +70,7 @@ void serve_kin(Session& session, uint64_t period_ns) {
     if (unsettled * period_ns > 2'000'000'000u) return;
     const timespec rest{static_cast<time_t>(period_ns / 1'000'000'000u), static_cast<long>(period_ns % 1'000'000'000u)};
     sys::call(SYS_nanosleep, sys::word(&rest), 0);
-    if (has_epochs(session)) advance(session);
+    if (has_epochs(session)) advance_unless_paused(session);
   }
 }
 
@@ -82,6 +83,12 @@ void run_epochs(Session& session) {
   for (;;) {
     const uint32_t request = __atomic_load_n(&control.request, __ATOMIC_ACQUIRE);
     if (request == kRequestDead) break;
+    if (request == kRequestOrders) {
+      uint32_t expected = kRequestOrders;
+      __atomic_compare_exchange_n(&control.request, &expected, kRequestNone, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+      if (obey_orders(session)) due_ns = sys::monotonic_ns() + period_ns;
+      continue;
+    }
     if (request == kRequestReport && !reported) {
       write_dose(session, End::kExit);
       reported = true;
@@ -98,7 +105,7 @@ void run_epochs(Session& session) {
     }
     if (epochs && !reported) {
       ++session.use.ticks;
-      advance(session);
+      advance_unless_paused(session);
     }
     due_ns += period_ns;
     if (due_ns > now) continue;

@@ -1,0 +1,51 @@
+// The program's half of orders.h: asking the helper, and waiting until it changes nothing.
+#pragma once
+
+#include "runtime/control.h"
+#include "runtime/sys.h"
+
+namespace stab::api {
+
+// A helper that is alive answers within a millisecond; one that is starved by other load within this.
+inline constexpr uint64_t kPatienceNs = 2'000'000'000;
+
+// The helper is there and this process is the one it serves, not a forked child of it.
+bool has_helper();
+
+// Wakes the helper to look at Control::orders. False: it has no ear for orders any more.
+inline bool send_orders() {
+  uint32_t request = kRequestNone;
+  const bool sent = __atomic_compare_exchange_n(&control().request, &request, kRequestOrders, false,
+                                                __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+  if (!sent && request != kRequestOrders) return false;  // it is reporting, or dead
+  sys::futex_wake(&control().request);
+  return true;
+}
+
+// Sleeps until `done(*word)`, woken by changes of *word. False: the helper didn't answer.
+template <typename Done>
+bool wait_for(const uint32_t& word, Done done) {
+  const uint64_t deadline_ns = sys::monotonic_ns() + kPatienceNs;
+  for (;;) {
+    const uint32_t value = __atomic_load_n(&word, __ATOMIC_SEQ_CST);
+    if (done(value)) return true;
+    if (sys::futex_wait(&word, value, deadline_ns) == -ETIMEDOUT) return false;
+  }
+}
+
+// Sleeps until the helper has obeyed the order of this number. Counts wrap; `given` runs behind `wanted`.
+inline bool wait_for_count(const uint32_t& given, uint32_t wanted) {
+  return wait_for(given, [wanted](uint32_t value) { return static_cast<int32_t>(value - wanted) >= 0; });
+}
+
+// Returns when no change of the layout that began before is still under way.
+inline bool wait_until_idle() {
+  uint32_t advancing = kAdvancing;
+  __atomic_compare_exchange_n(&control().orders.advancing, &advancing, kAdvancingAwaited, false, __ATOMIC_SEQ_CST,
+                              __ATOMIC_SEQ_CST);
+  // A later advance may find it idle in between and set it again: that is not the one waited for.
+  if (advancing == kIdle) return true;
+  return wait_for(control().orders.advancing, [](uint32_t value) { return value != kAdvancingAwaited; });
+}
+
+}  // namespace stab::api

@@ -1,0 +1,57 @@
+// Shared libraries bring pads of their own. A constructor that the pass puts into each of them registers its slots
+// here, a destructor takes them back, so that after dlclose nobody writes where something else may be mapped.
+#include "runtime/api/ask_helper.h"
+#include "runtime/settings.h"
+
+namespace stab::api {
+namespace {
+
+bool draws_pads() {
+  const abi::StackMode mode = settings().stack;
+  return mode == abi::StackMode::kOn || mode == abi::StackMode::kRecursive;
+}
+
+// Takes a free entry. The address is stored last: it is what the helper looks at.
+bool add(uint64_t slots_address, uint32_t slot_count) {
+  constexpr uint64_t kTaken = 1;  // no address; the helper can't have been told of this entry
+  for (ModulePads& module : control().orders.modules) {
+    uint64_t free = 0;
+    if (!__atomic_compare_exchange_n(&module.slots_address, &free, kTaken, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+      continue;
+    module.slot_count = slot_count;
+    module.pid = sys::getpid();
+    __atomic_store_n(&module.slots_address, slots_address, __ATOMIC_SEQ_CST);
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+}  // namespace stab::api
+
+extern "C" {
+
+__attribute__((visibility("default"))) void stab_rt_module_begin(uint32_t* start, uint32_t* stop) {
+  using namespace stab;
+  if (start == stop || !api::draws_pads() || !api::has_helper()) return;
+  Orders& orders = control().orders;
+  if (!api::add(reinterpret_cast<uint64_t>(start), static_cast<uint32_t>(stop - start))) {
+    __atomic_fetch_add(&orders.modules_dropped, 1, __ATOMIC_RELAXED);
+    degrade(control(), Degradation::kModulePads);
+    return;
+  }
+  // Its first functions run with pads already.
+  const uint32_t wanted = __atomic_add_fetch(&orders.modules_wanted, 1, __ATOMIC_SEQ_CST);
+  if (api::send_orders()) api::wait_for_count(orders.modules_given, wanted);
+}
+
+__attribute__((visibility("default"))) void stab_rt_module_end(uint32_t* start) {
+  using namespace stab;
+  if (!api::has_helper()) return;  // a forked child's copy of its parent's libraries
+  for (ModulePads& module : control().orders.modules)
+    if (__atomic_load_n(&module.slots_address, __ATOMIC_RELAXED) == reinterpret_cast<uint64_t>(start))
+      __atomic_store_n(&module.slots_address, 0, __ATOMIC_SEQ_CST);
+  api::wait_until_idle();
+}
+
+}  // extern "C"
