@@ -1,0 +1,79 @@
+// Children that go on in frames of their parent's images, return through them, exec, or are spawned, while
+// threads run.
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+static pid_t root;
+
+__attribute__((noinline)) static void nap(long us) {
+  const struct timespec rest = {0, us * 1000};
+  if (nanosleep(&rest, NULL) != 0) abort();
+}
+__attribute__((noinline)) static long fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+
+// The child sleeps through many epochs at the bottom, then returns 77 through all frames.
+__attribute__((noinline)) static int fork_deep(int depth) {
+  if (depth == 0) {
+    errno = 42;
+    const pid_t child = fork();
+    if (child < 0 || errno != 42) abort();
+    if (child == 0) {
+      for (int i = 0; i < 30; ++i) nap(1000);
+      return fib(16) == 987 ? 77 : 9;
+    }
+    int status;
+    if (waitpid(child, &status, 0) != child) abort();
+    return status;
+  }
+  const int result = fork_deep(depth - 1);
+  __asm__ volatile("");
+  return result;
+}
+
+static void *spin(void *nothing) {
+  for (int i = 0; i < 300; ++i) {
+    fib(14);
+    nap(200);
+  }
+  return nothing;
+}
+
+static void expect_exit(pid_t child, int wanted) {
+  int status;
+  if (waitpid(child, &status, 0) != child || status != wanted << 8) abort();
+}
+
+int main(void) {
+  root = getpid();
+  pthread_t threads[3];
+  for (int i = 0; i < 3; ++i) pthread_create(&threads[i], NULL, spin, NULL);
+  int right = 0;
+  for (int i = 0; i < 15; ++i) {
+    const int result = fork_deep(30);
+    if (getpid() != root) exit(result);
+    right += WIFEXITED(result) && WEXITSTATUS(result) == 77;
+    pid_t child;
+    char *arguments[] = {"true", NULL};
+    if (posix_spawn(&child, "/bin/true", NULL, NULL, arguments, environ) != 0) abort();
+    expect_exit(child, 0);
+    if (system("exit 3") != 3 << 8) abort();
+    child = fork();
+    if (child == 0) execl("/bin/true", "true", (char *)NULL);
+    expect_exit(child, 0);
+    child = vfork();
+    if (child == 0) _exit(5);
+    expect_exit(child, 5);
+    if (waitpid(-1, NULL, WNOHANG) != -1 || errno != ECHILD) abort();
+  }
+  for (int i = 0; i < 3; ++i) pthread_join(threads[i], NULL);
+  printf("%d\n", right);
+  return 0;
+}

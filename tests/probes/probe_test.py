@@ -1,0 +1,313 @@
+#!/usr/bin/env python3
+"""Probes of the runtime: small programs built by szc and looked at from inside and outside while code moves.
+
+    probe_test.py --bin BUILD/bin [unittest arguments]
+"""
+import array
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+HERE = pathlib.Path(__file__).parent
+MOVING = {"STAB_CODE": "shuffle", "STAB_STACK": "on", "STAB_EPOCH": "1ms"}
+TIMEOUT_S = 60
+BIN = pathlib.Path("build/release/bin")
+WORK = None
+
+
+def environment(**variables):
+    return {k: v for k, v in os.environ.items() if not k.startswith("STAB")} | variables
+
+
+def built(name, *options):
+    """The program built by our driver, once; its plain build stands beside it as NAME.plain."""
+    source = next(HERE.glob(name + ".c*"))
+    tag = name + "".join(o.replace("/", "_") for o in options)
+    program, plain = WORK / tag, WORK / (tag + ".plain")
+    if not program.exists():
+        compilers = ("szc++", "clang++-19") if source.suffix == ".cc" else ("szc", "clang-19")
+        common = [str(source), "-O2", "-pthread", *options]
+        subprocess.run([BIN / compilers[0], *common, "-o", program], check=True)
+        subprocess.run([compilers[1], *common, "-o", plain], check=True)
+    return program
+
+
+def run(command, **variables):
+    return subprocess.run([str(c) for c in command], env=environment(**variables), capture_output=True, text=True,
+                          timeout=TIMEOUT_S, stdin=subprocess.DEVNULL)
+
+
+def dose_of(command, patience_s=0.0, **variables):
+    """Runs it with a report; returns (result, dose). patience_s: how long the report may come after the end."""
+    with tempfile.TemporaryDirectory(dir=WORK) as directory:
+        path = pathlib.Path(directory) / "dose"
+        result = run(command, STAB_REPORT=str(path), **variables)
+        deadline = time.monotonic() + patience_s
+        while not path.read_text().endswith("\n") and time.monotonic() < deadline:
+            time.sleep(0.005)
+        text = path.read_text()
+    lines = text.splitlines()
+    if len(lines) != 1:
+        raise AssertionError(f"expected one line of report, got {text!r}")
+    return result, json.loads(lines[0])
+
+
+class Addresses(unittest.TestCase):
+    def different(self, **variables):
+        result, dose = dose_of([built("addresses"), "400"], **variables)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return int(result.stdout), dose
+
+    def test_one_when_off_copied_or_moved_once(self):
+        for mode in "off", "copy", "once":
+            count, dose = self.different(STAB_CODE=mode, STAB_EPOCH="1ms")
+            self.assertEqual(count, 1, mode)
+            self.assertEqual(dose["code"]["layouts_built"], 0 if mode == "off" else 1, mode)
+
+    def test_nearly_one_a_layout_when_shuffled_or_padded(self):
+        for mode in "shuffle", "pad":
+            count, dose = self.different(STAB_CODE=mode, STAB_EPOCH="5ms")
+            layouts = dose["code"]["layouts_built"]
+            self.assertGreater(layouts, 40, mode)
+            self.assertGreaterEqual(count, 0.9 * layouts - 1, f"{mode}: {count} of {layouts}")
+            self.assertGreaterEqual(dose["code"]["layouts_executed"], 0.9 * layouts - 1, mode)
+            self.assertEqual(dose["code"]["ticks_held"], 0, mode)
+
+    def test_the_seed_decides(self):
+        def first(seed):
+            return run(["setarch", "-R", built("first_address")], STAB_CODE="once", STAB_SEED=seed).stdout
+        self.assertEqual(first("1"), first("1"))
+        self.assertEqual(len({first(str(seed)) for seed in range(8)}), 8)
+
+
+class SameAsPlain(unittest.TestCase):
+    def check_same(self, name, *options, **variables):
+        program = built(name, *options)
+        plain = run([f"{program}.plain"])
+        for settings in ({}, MOVING | variables):
+            got, dose = dose_of([program], **settings)
+            self.assertEqual((got.returncode, got.stdout.replace(str(program), ""), got.stderr),
+                             (plain.returncode, plain.stdout.replace(f"{program}.plain", ""), plain.stderr), settings)
+        self.assertGreater(dose["code"]["layouts_built"], 5)
+        self.assertGreater(dose["code"]["functions_moved"], 1)
+        return dose
+
+    def test_no_trace_of_the_helper(self):
+        self.check_same("traces")
+
+    def test_exceptions_through_retired_images(self):
+        self.check_same("exceptions")
+
+    def test_forked_children_share_images(self):
+        dose = self.check_same("forks")
+        self.assertNotIn("a thread could not be read; moving stopped at the present layouts", dose["degradations"])
+
+    def test_stacks_that_stay_long(self):
+        self.check_same("stacks")
+
+    def test_no_pie(self):
+        self.check_same("exceptions", "-no-pie")
+        self.check_same("stacks", "-no-pie")
+
+    def test_nothing_writable_and_executable(self):
+        for mode, words in (("off", "text is private\n"), ("shuffle", "text and images are shared\n")):
+            self.assertEqual(run([built("mappings")], STAB_CODE=mode, STAB_EPOCH="1ms").stdout, words)
+
+
+class Report(unittest.TestCase):
+    def test_is_complete_when_the_program_is_gone(self):
+        for how, code in (("exit", 3), ("return", 2)):
+            result, dose = dose_of([built("ends"), how], **MOVING)
+            self.assertEqual((result.returncode, dose["end"]), (code, "exit"))
+            self.assertEqual(dose["degradations"], [])
+
+    def test_is_written_once_after_any_other_end(self):
+        for how, code, end in (("_exit", 4, "died"), ("kill", -signal.SIGKILL, "died"),
+                               ("abort", -signal.SIGABRT, "died"), ("exec", 0, "exec")):
+            result, dose = dose_of([built("ends"), how], patience_s=5, **MOVING)
+            self.assertEqual((result.returncode, dose["end"]), (code, end), how)
+            self.assertGreater(dose["code"]["layouts_built"], 2, how)
+
+    def test_is_written_when_everything_is_off(self):
+        _, dose = dose_of([built("ends"), "exit"])
+        self.assertEqual(dose["settings"]["code"], "off")
+        self.assertEqual(dose["code"]["layouts_built"], 0)
+        self.assertEqual(dose["degradations"], [])
+
+    def test_an_exec_of_an_instrumented_program_is_moved_too(self):
+        result, dose = dose_of([built("ends"), "again"], patience_s=5, **MOVING)
+        self.assertEqual((result.returncode, dose["end"]), (3, "exit"))
+
+    def test_no_helper_is_left_behind(self):
+        program = built("ends")
+        run([program, "exit"], **MOVING)
+        run([program, "kill"], **MOVING)
+        for _ in range(100):
+            left = subprocess.run(["pgrep", "-f", str(program)], capture_output=True, text=True).stdout.split()
+            if not left:
+                return
+            time.sleep(0.02)
+        self.fail(f"still there: {left}")
+
+
+class Launched(unittest.TestCase):
+    """stab-helper started beside the program, as our launcher does."""
+
+    def launch(self, command, code="s", helper_first=True):
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        reader, writer = os.pipe()
+        helper = BIN.parent / "libexec/stab/stab-helper"
+        settings = f"01,{code}--,000000000000002a,0000001000000,----,{theirs.fileno():04},----"
+
+        def start_helper():
+            return subprocess.Popen([helper, "--socket", str(ours.fileno()), "--report", str(writer)],
+                                    pass_fds=[ours.fileno(), writer])
+
+        def start_program():
+            return subprocess.Popen([str(c) for c in command], env=environment(STAB=settings), stdout=subprocess.PIPE,
+                                    pass_fds=[theirs.fileno()])
+        if helper_first:
+            beside, program = start_helper(), start_program()
+        else:
+            program, beside = start_program(), start_helper()
+        ours.close(), theirs.close(), os.close(writer)
+        output = program.communicate(timeout=TIMEOUT_S)[0].decode()
+        with os.fdopen(reader) as report:
+            text = report.read()
+        self.assertIn(beside.wait(timeout=TIMEOUT_S), (0, 1))
+        return program.returncode, output, json.loads(text)
+
+    def test_serves_and_reports(self):
+        for helper_first in True, False:
+            code, output, dose = self.launch([built("ends"), "exit"], helper_first=helper_first)
+            self.assertEqual((code, output), (3, "ready\n"))
+            self.assertEqual(dose["settings"]["helper"], "launched")
+            self.assertGreater(dose["code"]["layouts_built"], 5)
+
+    def test_reports_when_off_and_after_death(self):
+        self.assertEqual(self.launch([built("ends"), "exit"], code="-")[2]["code"]["layouts_built"], 0)
+        code, _, dose = self.launch([built("ends"), "kill"])
+        self.assertEqual((code, dose["end"]), (-signal.SIGKILL, "died"))
+
+    def test_exec_falls_back_to_a_helper_of_its_own(self):
+        code, output, dose = self.launch([built("ends"), "again"])
+        self.assertEqual((code, output, dose["end"]), (3, "ready\nready\n", "exec"))
+
+    def test_a_program_that_is_none_of_ours(self):
+        code, _, dose = self.launch(["/bin/true"])
+        self.assertEqual((code, dose["hello"]), (0, False))
+
+
+class BadCases(unittest.TestCase):
+    def check_unmoved(self, program, words, **variables):
+        result, dose = dose_of([program, "exit"], patience_s=5, **(MOVING | variables))
+        self.assertEqual((result.returncode, result.stdout, result.stderr), (3, "ready\n", ""))
+        self.assertEqual(dose["code"]["functions_moved"], 0)
+        self.assertTrue(any(words in d for d in dose["degradations"]), dose["degradations"])
+
+    def changed(self, name, change):
+        program = WORK / name
+        shutil.copy(built("ends"), program)
+        change(program)
+        return program
+
+    def test_no_metadata(self):
+        def strip(program):
+            subprocess.run(["objcopy", "--remove-section", ".stab.code", program], check=True)
+        self.check_unmoved(self.changed("no-metadata", strip), "no code metadata")
+
+    def test_older_metadata(self):
+        def age(program):
+            bytes_ = bytearray(program.read_bytes())
+            at = bytes_.rindex(b"STABCODE")
+            bytes_[at + 8] ^= 0x40
+            program.write_bytes(bytes_)
+        self.check_unmoved(self.changed("older-metadata", age), "no code metadata")
+
+    def test_malformed_metadata(self):
+        def damage(program):
+            bytes_ = bytearray(program.read_bytes())
+            at = bytes_.rindex(b"STABCODE")
+            bytes_[at + 72 + 4:at + 72 + 8] = b"\xff\xff\xff\x7f"  # the first function's size
+            program.write_bytes(bytes_)
+        self.check_unmoved(self.changed("malformed-metadata", damage), "malformed")
+
+    def test_edited_text(self):
+        def edit(program):
+            listing = subprocess.run(["objdump", "-d", "--no-show-raw-insn", "-F", program], capture_output=True,
+                                     text=True).stdout
+            address = re.search(r"<main> \(File Offset: 0x([0-9a-f]+)\)", listing).group(1)
+            bytes_ = bytearray(program.read_bytes())
+            end = bytes_.index(b"\xcc\xcc", int(address, 16))  # padding between functions: never executed
+            bytes_[end] = 0x90
+            program.write_bytes(bytes_)
+        self.check_unmoved(self.changed("edited-text", edit), "text differs")
+
+    def test_stripped_symbols_still_move(self):
+        program = self.changed("stripped", lambda p: subprocess.run(["strip", "-s", p], check=True))
+        result, dose = dose_of([program, "exit"], **MOVING)
+        self.assertEqual(result.returncode, 3)
+        if "no code metadata of this version" in "".join(dose["degradations"]):
+            return  # strip drops sections that aren't allocated: said in the dose
+        self.assertGreater(dose["code"]["functions_moved"], 0)
+
+    def test_settings_that_cannot_be_obeyed(self):
+        for name, value in (("STAB_CODE", "shufle"), ("STAB_COED", "off"), ("STAB_EPOCH", "1"), ("STAB", "x")):
+            result = run([built("ends"), "exit"], **{name: value})
+            self.assertEqual((result.returncode, result.stdout), (125, ""))
+            self.assertRegex(result.stderr, rf"^stab: {name}={value}: [^\n]+\n$")
+
+    def denied(self, call, error):
+        source, program = HERE / "denied.c", WORK / "denied"
+        if not program.exists():
+            subprocess.run(["cc", source, "-o", program], check=True)
+        path = WORK / f"denied-{call}"
+        path.unlink(missing_ok=True)
+        result = run([program, str(call), str(error), built("ends"), "exit"], STAB_REPORT=str(path), **MOVING)
+        self.assertEqual((result.returncode, result.stdout, result.stderr), (3, "ready\n", ""), call)
+        return json.loads(path.read_text()) if path.exists() and path.read_text() else None
+
+    def test_denied_system_calls_leave_the_program_alone(self):
+        EPERM = 1
+        memfd_create, clone, pidfd_open, perf_event_open, getdents = 319, 56, 434, 298, 217
+        dose = self.denied(memfd_create, EPERM)
+        if dose is not None:
+            self.assertEqual(dose["code"]["functions_moved"], 0)
+        self.denied(clone, EPERM)
+        self.denied(pidfd_open, EPERM)
+        self.denied(perf_event_open, EPERM)
+        dose = self.denied(getdents, EPERM)
+        self.assertGreater(dose["code"]["layouts_built"], 2)
+
+    def test_small_address_space(self):
+        limit = ["bash", "-c", 'ulimit -v 40000; exec "$0" "$@"', str(built("ends")), "exit"]
+        result, dose = dose_of(limit, patience_s=5, **MOVING)
+        self.assertEqual((result.returncode, result.stdout, result.stderr), (3, "ready\n", ""))
+
+    def test_a_closed_standard_output_and_no_descriptors_left(self):
+        limit = ["bash", "-c", 'ulimit -n 4; exec "$0" "$@"', str(built("ends")), "exit"]
+        result = run(limit, **MOVING)
+        self.assertEqual((result.returncode, result.stdout), (3, "ready\n"))
+
+
+def load_tests(loader, tests, pattern):
+    return tests
+
+
+if __name__ == "__main__":
+    arguments = sys.argv[1:]
+    if arguments[:1] == ["--bin"]:
+        BIN = pathlib.Path(arguments[1]).resolve()
+        arguments = arguments[2:]
+    with tempfile.TemporaryDirectory(prefix="stab-probe-") as directory:
+        WORK = pathlib.Path(directory)
+        unittest.main(argv=[sys.argv[0], *arguments], exit=True, verbosity=1)
