@@ -1,9 +1,13 @@
-// Where a leaf's local lies below 1, 2, 4 .. 32 padded frames, sampled for argv[1] milliseconds (0: once).
-// Each time that it has moved: one line with the address below each.
+// Where a leaf's local lies below 1, 2, 4 .. 32 padded frames: one line of addresses each time that it has moved.
+//   depths layouts N      in N layouts, asked for one after the other
+//   depths moves N MS     over time, until it has moved N times or MS milliseconds have passed
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
+
+#include <stab/stab.h>
 
 namespace {
 
@@ -46,17 +50,30 @@ bool equal(const Sample& a, const Sample& b) {
   return true;
 }
 
+void print(const Sample& sample) {
+  for (uintptr_t at : sample.at) printf("%zx ", at);
+  printf("\n");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  const double until_ms = now_ms() + (argc > 1 ? atof(argv[1]) : 0);
-  Sample before = {};
-  do {
+  if (argc == 3 && !strcmp(argv[1], "layouts")) {
+    for (int i = atoi(argv[2]); i > 0; --i) {
+      print(sample());
+      if (i > 1 && stab_new_layout() != STAB_OK) return 1;
+    }
+    return 0;
+  }
+  if (argc != 4 || strcmp(argv[1], "moves")) return 2;
+  int left = atoi(argv[2]);
+  const double until_ms = now_ms() + atof(argv[3]);
+  for (Sample before = {}; left > 0 && now_ms() < until_ms;) {
     const Sample now = sample();
     // Twice the same, or pads were being refilled in the middle of it.
     if (equal(now, before) || !equal(now, sample())) continue;
     before = now;
-    for (uintptr_t at : now.at) printf("%zx ", at);
-    printf("\n");
-  } while (now_ms() < until_ms);
+    print(now);
+    --left;
+  }
 }
