@@ -209,6 +209,7 @@ void Heap::make_fresh(Group* group) {
 
 bool Heap::add_run(int size_class, Choice choice) {
   collect_idle_heaps();
+  report();
   const SizeClass& shape = heap::size_class(size_class);
   Group* groups = static_cast<Group*>(shared.bookkeeping.allocate(shape.groups * sizeof(Group)));
   if (groups == nullptr) return false;
@@ -316,6 +317,22 @@ void Heap::retire() {
     leave(size_class);
   }
   collect();
+  report();
+}
+
+// The exit of the process reports for other threads' heaps, too: each difference is added by one of them.
+void Heap::report() {
+  uint64_t mallocs = 0;
+  uint64_t bytes = 0;
+  for (int size_class = 0; size_class < kClasses; ++size_class) {
+    const uint64_t count = allocations(size_class);
+    mallocs += count;
+    bytes += count * heap::size_class(size_class).stride;
+  }
+  const uint64_t mallocs_before = __atomic_exchange_n(&reported_mallocs_, mallocs, __ATOMIC_RELAXED);
+  const uint64_t bytes_before = __atomic_exchange_n(&reported_bytes_, bytes, __ATOMIC_RELAXED);
+  add(control().heap.mallocs, mallocs - mallocs_before);
+  add(control().heap.bytes, bytes - bytes_before);
 }
 
 bool Heap::consistent() const {

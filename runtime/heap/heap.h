@@ -115,6 +115,9 @@ class Heap {
   bool collect();
   // Parks all current groups and empties shuffle arrays: at thread exit and for malloc_trim.
   void retire();
+  // Adds what this heap served since the last time to control().heap. Called on slow paths, so that a process
+  // that is killed has reported most of it.
+  void report();
   // A forked child goes on with other draws than its parent.
   void branch(uint64_t which) { draws_.branch(which); }
 
@@ -183,6 +186,8 @@ class Heap {
   std::atomic<Group*> remote_{nullptr};
   bool random_ = false;
   bool shuffles_ = false;
+  uint64_t reported_mallocs_ = 0;
+  uint64_t reported_bytes_ = 0;
   uint64_t moving_ = 0;  // classes whose next group must be at a new place
   Draws draws_;
   ClassLists lists_[kClasses] = {};

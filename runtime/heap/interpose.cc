@@ -1,5 +1,5 @@
-// malloc and friends, in place of libc's. Strong definitions: a static link needs them to win over libc.a's
-// malloc.o, and a program that brings its own malloc should learn of it from the linker.
+// malloc and friends, in place of libc's. Weak: a program that brings its own malloc keeps it, and the dose
+// report says that ours was never called. Static executables get theirs from interpose_static.cc.
 #include <errno.h>
 #include <stdint.h>
 
@@ -10,6 +10,6 @@ namespace {
 bool is_power_of_two(size_t value) { return value != 0 && (value & (value - 1)) == 0; }
 }  // namespace
 
-#define EXPORTED [[gnu::visibility("default")]]
+#define EXPORTED [[gnu::weak, gnu::visibility("default")]]
 #define NAME(function) function
 #include "runtime/heap/c_functions.inc"

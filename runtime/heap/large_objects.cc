@@ -11,6 +11,15 @@ namespace {
 
 size_t round_up(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
 
+// At once: four additions beside a mapping.
+void report(size_t bytes) {
+  HeapDose& dose = control().heap;
+  add(dose.mallocs);
+  add(dose.bytes, bytes);
+  add(dose.mallocs_mmapped);
+  add(dose.bytes_mmapped, bytes);
+}
+
 }  // namespace
 
 constinit LargeObjects large_objects;
@@ -52,23 +61,14 @@ void* LargeObjects::allocate(size_t bytes, size_t alignment, bool& zeroed) {
   const size_t later = steps > 0 ? draws_.below(static_cast<uint32_t>(steps + 1)) * step : 0;
   *object = {span.start, span.bytes, span.start + shift + later, nullptr};
   insert(object);
-  note(bytes);
-  live_bytes_ += span.bytes;
-  if (live_bytes_ > peak_bytes_) peak_bytes_ = live_bytes_;
+  report(bytes);
   return object->user;
-}
-
-void LargeObjects::note(size_t bytes) {
-  ++allocations_;
-  allocated_bytes_ += bytes;
-  if (bytes > largest_bytes_) largest_bytes_ = bytes;
 }
 
 bool LargeObjects::free(void* user) {
   Locked locked(lock_);
   LargeObject* object = remove(user);
   if (object == nullptr) return false;
-  live_bytes_ -= object->bytes;
   keep(object->start, object->bytes);
   shared.bookkeeping.free(object, sizeof(LargeObject));
   return true;
@@ -94,10 +94,8 @@ void* LargeObjects::resize(void* user, size_t bytes) {
     char* start = fits ? object->start : os_remap(object->start, object->bytes, wanted);
     if (start != nullptr) {
       if (!fits) {
-        live_bytes_ += wanted - object->bytes;
-        if (live_bytes_ > peak_bytes_) peak_bytes_ = live_bytes_;
         *object = {start, wanted, start + offset, nullptr};
-        note(bytes);
+        report(bytes);
       }
       insert(object);
       return object->user;

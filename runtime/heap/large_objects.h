@@ -42,12 +42,6 @@ class LargeObjects {
   bool trim();
   void branch(uint64_t which) { draws_.branch(which); }
 
-  // For the dose. Live bytes now and at most, largest single one.
-  uint64_t allocations() const { return allocations_; }
-  uint64_t allocated_bytes() const { return allocated_bytes_; }
-  size_t peak_bytes() const { return peak_bytes_; }
-  size_t largest_bytes() const { return largest_bytes_; }
-
   Lock& lock() { return lock_; }
 
  private:
@@ -66,7 +60,6 @@ class LargeObjects {
   void insert(LargeObject* object);
   LargeObject* remove(const void* user);
   bool grow_table();
-  void note(size_t bytes);
 
   Lock lock_;
   Draws draws_;
@@ -77,11 +70,6 @@ class LargeObjects {
   Kept kept_[kMostKept] = {};  // oldest first
   int kept_count_ = 0;
   size_t kept_bytes_ = 0;
-  uint64_t allocations_ = 0;
-  uint64_t allocated_bytes_ = 0;
-  size_t live_bytes_ = 0;
-  size_t peak_bytes_ = 0;
-  size_t largest_bytes_ = 0;
 };
 extern LargeObjects large_objects;
 

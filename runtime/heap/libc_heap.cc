@@ -1,21 +1,18 @@
-// dlsym(RTLD_NEXT) finds libc's definitions behind ours. Rare calls, so each looks again; the weak reference
-// keeps dlsym out of static programs, which have no second malloc_usable_size to find.
+// In a dynamic executable dlsym(RTLD_NEXT) finds libc's definitions behind ours. Rare calls, so each looks
+// again. libc_heap_static.cc is the counterpart for static ones.
 #include "runtime/heap/libc_heap.h"
 
 #include <dlfcn.h>
 
-extern "C" [[gnu::weak]] void* dlsym(void* handle, const char* name) noexcept;
-
 namespace stab::heap {
 
 size_t libc_usable_size(void* address) {
-  if (address == nullptr || dlsym == nullptr) return 0;
+  if (address == nullptr) return 0;
   auto found = reinterpret_cast<size_t (*)(void*)>(dlsym(RTLD_NEXT, "malloc_usable_size"));
   return found == nullptr ? 0 : found(address);
 }
 
 int libc_trim(size_t pad) {
-  if (dlsym == nullptr) return 0;
   auto found = reinterpret_cast<int (*)(size_t)>(dlsym(RTLD_NEXT, "malloc_trim"));
   return found == nullptr ? 0 : found(pad);
 }

@@ -1,7 +1,6 @@
 // libc's own heap, for `off`: the names glibc keeps for it besides malloc and friends.
 //
-// Weak, because a static program has them only if its link pulled malloc.o in (-u __libc_malloc with
-// -z muldefs); without them `off` can't be obeyed, see threads.cc.
+// Weak, because a static executable has them only if it was linked as interpose_static.cc says.
 #pragma once
 
 #include <stddef.h>

@@ -40,7 +40,6 @@ struct Registry {
   bool shuffles = false;
   bool has_key = false;
   pthread_key_t key = 0;
-  HeapDose published;
 };
 constinit Registry registry;
 
@@ -103,6 +102,13 @@ void after_fork_in_child() {
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
+// Before the runtime asks for its dose report, which is the last thing an executable does.
+[[gnu::destructor]] void report_all() {
+  if (state != State::kOurs) return;
+  Locked locked(registry.lock);
+  for (Heap* heap = registry.heaps; heap != nullptr; heap = heap->next) heap->report();
+}
+
 }  // namespace
 
 State decide() { return state == State::kUndecided ? start() : state; }
@@ -141,27 +147,6 @@ bool trim() {
   collect_idle_heaps();
   if (shared.space.trim()) any = true;
   return large_objects.trim() || any;
-}
-
-void publish_dose() {
-  if (state != State::kOurs) return;
-  Locked locked(registry.lock);
-  HeapDose now;
-  for (Heap* heap = registry.heaps; heap != nullptr; heap = heap->next)
-    for (int size_class = 0; size_class < kClasses; ++size_class) {
-      now.mallocs += heap->allocations(size_class);
-      now.bytes += heap->allocations(size_class) * heap::size_class(size_class).stride;
-    }
-  now.mallocs_mmapped = large_objects.allocations();
-  now.bytes_mmapped = large_objects.allocated_bytes();
-  now.mallocs += now.mallocs_mmapped;
-  now.bytes += now.bytes_mmapped;
-  HeapDose& dose = control().heap;
-  add(dose.mallocs, now.mallocs - registry.published.mallocs);
-  add(dose.bytes, now.bytes - registry.published.bytes);
-  add(dose.mallocs_mmapped, now.mallocs_mmapped - registry.published.mallocs_mmapped);
-  add(dose.bytes_mmapped, now.bytes_mmapped - registry.published.bytes_mmapped);
-  registry.published = now;
 }
 
 }  // namespace stab::heap

@@ -29,7 +29,4 @@ Heap* attach_thread();
 // Gives memory back to the system: of this thread, of ended threads, of what is kept. True if there was any.
 bool trim();
 
-// Adds what happened since the last call to control().heap. For the exit of the process.
-void publish_dose();
-
 }  // namespace stab::heap

@@ -214,6 +214,24 @@ TEST_P(OwnAllocation, ASlotFreedElsewhereAndThenHereIsSeen) {
   });
 }
 
+TEST_P(OwnAllocation, TheDoseCountsCallsAndBytes) {
+  expect_ok([] {
+    for (int i = 0; i < 1000; ++i) {
+      void* block = stab_heap_malloc(256);
+      if (i % 3 != 0) stab_heap_free(block);
+    }
+    for (int i = 0; i < 3; ++i) stab_heap_malloc(50000);
+    my_heap->report();
+    const HeapDose& dose = control().heap;
+    EXPECT_EQ(dose.mallocs, 1003u);
+    EXPECT_EQ(dose.bytes, 1000u * 256 + 3 * 50000);
+    EXPECT_EQ(dose.mallocs_mmapped, 3u);
+    EXPECT_EQ(dose.bytes_mmapped, 150000u);
+    my_heap->report();
+    EXPECT_EQ(dose.mallocs, 1003u);
+  });
+}
+
 TEST_P(OwnAllocation, MemoryGoesBackToTheSystem) {
   expect_ok([] {
     const auto resident_kb = [] {
