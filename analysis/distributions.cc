@@ -30,8 +30,10 @@ using NoncentralF = bm::non_central_f_distribution<double, Quiet>;
 
 }  // namespace
 
-double normal_cdf(double z) { return bm::cdf(Normal(), z); }
-double normal_upper(double z) { return bm::cdf(bm::complement(Normal(), z)); }
+// The C library's erfc is accurate to an ulp and a good deal faster, which the nested integrals of studentized.cc
+// feel.
+double normal_cdf(double z) { return 0.5 * std::erfc(-z * 0.70710678118654752440); }
+double normal_upper(double z) { return 0.5 * std::erfc(z * 0.70710678118654752440); }
 double normal_quantile(double p) {
   if (p > 0.5) return -bm::quantile(Normal(), 1 - p);
   return bm::quantile(Normal(), p);

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "analysis/distributions.h"
 
@@ -72,6 +73,22 @@ Column coordinates(const Orthogonalizer& basis, size_t first, size_t end, const 
   return out;
 }
 
+// One column for each combination of the term's levels that occurs: Error(id / a) means all differences between
+// the combinations of id and a that id alone doesn't explain, a's main effect included.
+std::vector<Column> cell_indicators(const FactorCodes& factors, TermMask term) {
+  std::map<std::vector<uint32_t>, size_t> index;
+  std::vector<Column> columns;
+  for (size_t row = 0; row < factors.rows(); ++row) {
+    std::vector<uint32_t> key;
+    for (size_t f = 0; f < factors.names.size(); ++f)
+      if (term >> f & 1) key.push_back(factors.codes[f][row]);
+    const auto [it, fresh] = index.try_emplace(std::move(key), columns.size());
+    if (fresh) columns.emplace_back(factors.rows(), 0.0);
+    columns[it->second][row] = 1;
+  }
+  return columns;
+}
+
 }  // namespace
 
 Result<std::vector<Stratum>> strata_anova(const FactorCodes& factors, std::span<const double> values,
@@ -94,7 +111,7 @@ Result<std::vector<Stratum>> strata_anova(const FactorCodes& factors, std::span<
   std::vector<Stratum> strata;
   for (TermMask error : error_terms) {
     const size_t first = basis.rank();
-    for (Column& column : term_columns(factors, error, {})) basis.add(std::move(column));
+    for (Column& column : cell_indicators(factors, error)) basis.add(std::move(column));
     if (basis.rank() == first) continue;
     Projection part;
     part.name = term_name(factors, error);
