@@ -93,9 +93,13 @@ std::string duration_text(nanoseconds duration) {
   if (whole < 120) return std::to_string(whole) + " s";
   const int64_t minutes = (whole + 30) / 60;
   if (minutes < 120) return std::to_string(minutes) + " min";
-  if (minutes < 48 * 60) return std::to_string(minutes / 60) + " h " + std::to_string(minutes % 60) + " min";
+  const auto with_rest = [](int64_t count, const char* unit, int64_t rest, const char* smaller) {
+    const std::string text = std::to_string(count) + unit;
+    return rest == 0 ? text : text + " " + std::to_string(rest) + smaller;
+  };
+  if (minutes < 48 * 60) return with_rest(minutes / 60, " h", minutes % 60, " min");
   const int64_t hours = (minutes + 30) / 60;
-  return std::to_string(hours / 24) + " d " + std::to_string(hours % 24) + " h";
+  return with_rest(hours / 24, " d", hours % 24, " h");
 }
 
 Result<CheckReport> check_plan(const Plan& plan, std::optional<nanoseconds> per_trial) {

@@ -187,24 +187,33 @@ void parse_env(const TomlNode& table, Context& context, std::map<std::string, st
   }
 }
 
-void parse_inputs(Section& section, Context& context, std::vector<std::string>& inputs) {
+// A file that a trial reads must exist now, unless the program's build may make it.
+void check_file_exists(const std::string& path, const SourceSpot& spot, std::string_view what,
+                       const Program& program, Context& context) {
+  if (!context.files || !program.build.empty() || has_placeholder(path)) return;
+  if (context.files->file_exists(path)) return;
+  const Source& source = program.source;
+  if (!source.git.empty() || has_placeholder(source.dir)) return;
+  if (!source.dir.empty() && context.files->file_exists(source.dir + "/" + path)) return;
+  context.faults.error(spot, std::string(what) + " " + quoted(path) + " does not exist",
+                       "paths are relative to the plan's directory");
+}
+
+void parse_inputs(Section& section, const Program& program, Context& context,
+                  std::vector<std::string>& inputs) {
   std::vector<SourceSpot> spots;
   if (!section.texts("inputs", inputs, &spots)) return;
   for (size_t i = 0; i < inputs.size(); ++i) {
     check_placeholders(inputs[i], spots[i], Seen::kByOthers, context);
-    if (context.files && !has_placeholder(inputs[i]) && !context.files->file_exists(inputs[i]))
-      context.faults.error(spots[i], "input " + quoted(inputs[i]) + " does not exist",
-                           "paths are relative to the plan's directory");
+    check_file_exists(inputs[i], spots[i], "input", program, context);
   }
 }
 
 // The keys that program and workload share.
-void parse_shared(Section& section, Context& context, Workload& out) {
+void parse_shared(Section& section, const Program& program, Context& context, Workload& out) {
   if (const TomlNode* node = section.text("stdin", out.stdin_path)) {
     check_placeholders(out.stdin_path, node->spot, Seen::kByOthers, context);
-    if (context.files && !has_placeholder(out.stdin_path) && !context.files->file_exists(out.stdin_path))
-      context.faults.error(node->spot, "stdin " + quoted(out.stdin_path) + " does not exist",
-                           "paths are relative to the plan's directory");
+    check_file_exists(out.stdin_path, node->spot, "stdin", program, context);
   }
   if (const TomlNode* node = section.text("cwd", out.cwd)) {
     check_placeholders(out.cwd, node->spot, Seen::kByOthers, context);
@@ -293,8 +302,8 @@ void parse_workload(const TomlNode& table, const Program& program, const Workloa
   if (!run) workload.run.argv.insert(workload.run.argv.end(), args.begin(), args.end());
   if (!run && defaults.run.empty() && !section.find("run"))
     faults.error(table.spot, "workload has no command", "add run = [\"./prog\", \"input\"]");
-  parse_inputs(section, context, workload.inputs);
-  parse_shared(section, context, workload);
+  parse_inputs(section, program, context, workload.inputs);
+  parse_shared(section, program, context, workload);
   section.finish();
   if (run) check_command_exists(workload.run, run->spot, program, context);
   out.push_back(std::move(workload));
@@ -318,7 +327,7 @@ void parse_program(const TomlNode& table, Context& context, Plan& plan) {
   parse_source(section, context, program.source);
   const TomlNode* build = parse_command(section, "build", shell, Seen::kByOthers, context, program.build);
   section.duration("build_timeout", program.build_timeout);
-  parse_inputs(section, context, program.inputs);
+  parse_inputs(section, program, context, program.inputs);
   parse_command(section, "prepare", shell, Seen::kByOthers, context, program.prepare);
   parse_command(section, "cleanup", shell, Seen::kByOthers, context, program.cleanup);
   section.bytes("stack_limit", program.stack_limit_bytes);
@@ -328,7 +337,7 @@ void parse_program(const TomlNode& table, Context& context, Plan& plan) {
   defaults.name = program.name;
   defaults.spot = table.spot;
   const TomlNode* run = parse_command(section, "run", shell, Seen::kByTheProgram, context, defaults.run);
-  parse_shared(section, context, defaults);
+  parse_shared(section, program, context, defaults);
   const TomlNode* workloads = section.find("workload");
   if (!run && !workloads && !section.find("run"))
     faults.error(table.spot, "[[program]] has no 'run'", "write run = [\"./prog\", \"input\"]");

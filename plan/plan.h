@@ -190,7 +190,7 @@ struct Expect {
 struct Workload {
   std::string name;      // unique within its program; the program's own name where it has no workloads
   Command run;           // never empty; relative to the build's directory, else to source.dir, else to the plan's
-  std::string stdin_path;  // a file below the plan's directory; empty: /dev/null
+  std::string stdin_path;  // looked up like an input; empty: /dev/null
   std::string cwd;       // relative to the trial's directory; empty: that directory
   std::map<std::string, std::string> env;
   std::vector<std::string> inputs;  // files put into the trial's directory, besides the program's

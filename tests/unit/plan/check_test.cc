@@ -55,6 +55,7 @@ TEST(Check, DurationsReadAsPeopleSayThem) {
   EXPECT_EQ(duration_text(35s), "35 s");
   EXPECT_EQ(duration_text(20min), "20 min");
   EXPECT_EQ(duration_text(200min), "3 h 20 min");
+  EXPECT_EQ(duration_text(2h), "2 h");
   EXPECT_EQ(duration_text(73h), "3 d 1 h");
 }
 

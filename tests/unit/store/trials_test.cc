@@ -1,4 +1,4 @@
-#include <chrono>
+#include <ctime>
 
 #include "store_fixture.h"
 
@@ -255,17 +255,17 @@ TEST_F(TrialsTest, AHundredThousandAreInsertedAndCountedQuickly) {
   Store store = open();
   const Id id = *store.add_experiment(new_experiment());
   Store::Expansion large = small_expansion(25'000);
-  const auto start = std::chrono::steady_clock::now();
+  // CPU time: other work on the machine doesn't count.
+  const std::clock_t start = std::clock();
   ASSERT_TRUE(store.expand(id, large).ok());
-  const auto inserted = std::chrono::steady_clock::now();
+  const std::clock_t inserted = std::clock();
   Store reader = open(Store::Access::kRead);
-  const auto opened = std::chrono::steady_clock::now();
   EXPECT_EQ(reader.progress(id)->planned_total, 100'000);
-  const auto counted = std::chrono::steady_clock::now();
-  EXPECT_LT(inserted - start, std::chrono::seconds(2));
-  EXPECT_LT(counted - opened, std::chrono::milliseconds(50) * 4);  // 50 ms is meant; the machine may be busy
-  RecordProperty("insert_ms", static_cast<int>((inserted - start) / std::chrono::milliseconds(1)));
-  RecordProperty("count_ms", static_cast<int>((counted - opened) / std::chrono::milliseconds(1)));
+  const std::clock_t counted = std::clock();
+  EXPECT_LT(inserted - start, 2 * CLOCKS_PER_SEC);
+  EXPECT_LT(counted - inserted, CLOCKS_PER_SEC / 20);
+  RecordProperty("insert_ms", static_cast<int>((inserted - start) * 1000 / CLOCKS_PER_SEC));
+  RecordProperty("count_ms", static_cast<int>((counted - inserted) * 1000 / CLOCKS_PER_SEC));
 }
 
 }  // namespace
