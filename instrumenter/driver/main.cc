@@ -1,4 +1,4 @@
-// szc, szc++: clang with the layout of its output made movable.
+// szc, szc++, szflang: clang or flang with the layout of its output made movable.
 //
 // A command that surely doesn't link becomes clang at once. For any other, clang is asked what it would link;
 // then clang runs with our options, and the post-link step works on the file it wrote.

@@ -16,13 +16,35 @@ constexpr char kQuietEnd[] = "--end-no-unused-arguments";
 void append(Arguments& to, Arguments from) { to.insert(to.end(), from.begin(), from.end()); }
 
 Arguments compile_options(const Toolchain& tools) {
+  const std::string plugin = "-fpass-plugin=" + tools.pass_plugin;
+  // flang knows neither of the others: its functions are aligned by 16 anyway, and share one section, so that
+  // link order doesn't shuffle them.
+  if (tools.language == Language::kFortran) return {plugin};
   // Entries must not cross an aligned 8-byte word, to be patched by one store.
-  return {"-fpass-plugin=" + tools.pass_plugin, "-ffunction-sections", "-falign-functions=16"};
+  return {plugin, "-ffunction-sections", "-falign-functions=16", "-idirafter", tools.include};
+}
+
+// The compiler, told not to complain about those of our options that this command has no use for. flang can't be
+// told; it is only given what it needs.
+Arguments start_command(const Toolchain& tools, const Arguments& ours) {
+  Arguments command{tools.compiler};
+  if (tools.language == Language::kFortran) {
+    append(command, ours);
+    return command;
+  }
+  command.push_back(kQuietBegin);
+  append(command, ours);
+  command.push_back(kQuietEnd);
+  return command;
 }
 
 // What the runtime puts in front of libc and the unwinder.
 constexpr const char* kInterposed[] = {"__libc_start_main", "pthread_create", "thrd_create", "pthread_getattr_np",
-                                       "_Unwind_Find_FDE"};
+                                       "_Unwind_Find_FDE",
+                                       // runtime/heap, all of c_functions.inc
+                                       "malloc", "free", "calloc", "realloc", "reallocarray", "posix_memalign",
+                                       "memalign", "aligned_alloc", "valloc", "pvalloc", "malloc_usable_size",
+                                       "malloc_trim"};
 
 // A dynamic program exports them, so that its libraries call them, too. In a static one there is no second
 // definition to find at run time; the linker renames calls instead.
@@ -71,21 +93,19 @@ Result<LinkOrder> LinkOrder::from_environment() {
 }
 
 Arguments compile_command(const Toolchain& tools, const CommandLine& line) {
-  Arguments command{tools.compiler, kQuietBegin};
-  append(command, compile_options(tools));
-  command.push_back("-fuse-ld=lld");
-  command.push_back(kQuietEnd);
+  Arguments ours = compile_options(tools);
+  if (!line.only_compiles) ours.push_back("-fuse-ld=lld");
+  Arguments command = start_command(tools, ours);
   append(command, line.arguments);
   return command;
 }
 
 Arguments link_command(const Toolchain& tools, const CommandLine& line, const LinkJob& job,
                        const LinkOrder& order) {
-  Arguments command{tools.compiler, kQuietBegin};
-  append(command, compile_options(tools));
-  command.push_back("-fuse-ld=lld");
-  append(command, link_options(tools, job, order));
-  command.push_back(kQuietEnd);
+  Arguments ours = compile_options(tools);
+  ours.push_back("-fuse-ld=lld");
+  append(ours, link_options(tools, job, order));
+  Arguments command = start_command(tools, ours);
   append(command, line.arguments);
   return command;
 }

@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <vector>
 
 namespace stab::driver {
 namespace {
@@ -30,6 +31,24 @@ std::string find_on_path(const std::string& name) {
   return {};
 }
 
+Language language_of(std::string_view program_name) {
+  if (program_name.ends_with("++")) return Language::kCxx;
+  return program_name.ends_with("flang") ? Language::kFortran : Language::kC;
+}
+
+// Empty if it is not installed.
+std::string find_compiler(Language language) {
+  std::vector<std::string> names{"clang"};
+  if (language == Language::kCxx) names = {"clang++"};
+  if (language == Language::kFortran) names = {"flang", "flang-new"};  // LLVM 19 still says flang-new
+  for (const std::string& name : names) {
+    const std::string on_path = find_on_path(name + "-19");
+    if (!on_path.empty()) return on_path;
+    if (is_executable(std::string(kLlvmBin) + name)) return std::string(kLlvmBin) + name;
+  }
+  return {};
+}
+
 Error missing(const std::string& what, std::string_view cure) {
   return {ErrorCode::kNotFound, what + " is missing; " + std::string(cure), {}};
 }
@@ -44,14 +63,15 @@ Result<Toolchain> Toolchain::find(std::string_view program_name) {
   const std::string root = parent(parent(self));
 
   Toolchain tools;
-  tools.language = program_name.ends_with("++") ? Language::kCxx : Language::kC;
-  const std::string plain = tools.language == Language::kCxx ? "clang++" : "clang";
-  tools.compiler = find_on_path(plain + "-19");
-  if (tools.compiler.empty()) tools.compiler = std::string(kLlvmBin) + plain;
-  if (!is_executable(tools.compiler)) return missing(plain + "-19", "install it: apt install clang-19 lld-19");
+  tools.language = language_of(program_name);
+  tools.compiler = find_compiler(tools.language);
+  if (tools.compiler.empty())
+    return tools.language == Language::kFortran ? missing("flang-19", "install it: apt install flang-19 lld-19")
+                                                : missing("clang-19", "install it: apt install clang-19 lld-19");
   tools.pass_plugin = root + "/lib/stab/libstabpass.so";
   tools.runtime = root + "/lib/stab/libstabrt.a";
   tools.static_runtime = root + "/lib/stab/libstabrt-static.a";
+  tools.include = root + "/include";
   tools.post_linker = root + "/bin/stab-postlink";
   for (const std::string& part : {tools.pass_plugin, tools.runtime, tools.static_runtime, tools.post_linker})
     if (access(part.c_str(), R_OK) != 0) return missing("'" + part + "'", "build or install Stab again");

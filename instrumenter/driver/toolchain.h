@@ -8,14 +8,15 @@
 
 namespace stab::driver {
 
-enum class Language { kC, kCxx };
+enum class Language { kC, kCxx, kFortran };
 
 struct Toolchain {
   Language language;
-  std::string compiler;        // clang-19 or clang++-19, found on PATH or beside LLVM 19
+  std::string compiler;        // clang-19, clang++-19 or flang-19, found on PATH or beside LLVM 19
   std::string pass_plugin;     // <root>/lib/stab/libstabpass.so
   std::string runtime;         // <root>/lib/stab/libstabrt.a
   std::string static_runtime;  // <root>/lib/stab/libstabrt-static.a, for programs without a dynamic linker
+  std::string include;         // <root>/include, for <stab/stab.h>
   std::string post_linker;     // <root>/bin/stab-postlink
 
   // Finds everything from the driver's own name and place. Fails when a part is missing.

@@ -77,7 +77,7 @@ def addresses(output):
 
 
 def build_depths(szcxx, directory):
-    run([szcxx, "-O2", "-I", HERE.parents[2] / "include", HERE / "depths.cc", "-o", "depths"], directory)
+    run([szcxx, "-O2", HERE / "depths.cc", "-o", "depths"], directory)
 
 
 def epochs(szcxx, directory, sample):
@@ -100,7 +100,7 @@ def modules(szcxx, directory, sample):
     library = ["-O2", "-fPIC", "-shared", HERE / "library.c"]
     run([szc, *library, "-o", "liblinked.so"], directory)
     run([szc, *library, "-o", "loaded.so"], directory)
-    run([szc, "-O2", "-I", HERE.parents[2] / "include", HERE / "modules.c", "-o", "modules", "-L.", "-llinked",
+    run([szc, "-O2", HERE / "modules.c", "-o", "modules", "-L.", "-llinked",
          "-Wl,-rpath,$ORIGIN"], directory)
     for code in ["off", "shuffle"]:
         if run(["./modules", "./loaded.so"], directory, STAB_STACK="on", STAB_CODE=code) != "modules ok\n":
