@@ -17,6 +17,18 @@ int64_t number(const Json& report, const char* section, const char* field) {
   return value != part->end() && value->is_number() ? value->get<int64_t>() : 0;
 }
 
+std::string word(const Json& report, const char* factor) {
+  const auto settings = report.find("settings");
+  if (settings == report.end() || !settings->is_object()) return {};
+  const auto value = settings->find(factor);
+  return value != settings->end() && value->is_string() ? value->get<std::string>() : std::string();
+}
+
+std::string settings_contradiction(const char* factor, const std::string& reported, const char* wanted) {
+  if (reported.empty() || reported == wanted) return {};
+  return std::string(factor) + " is " + wanted + ", but the program ran with " + reported;
+}
+
 std::string code_contradiction(abi::CodeMode mode, const Dose& dose) {
   if (mode == abi::CodeMode::kOff)
     return dose.layouts_built > 0 ? "code is off, but " + std::to_string(dose.layouts_built) + " layouts were built" : "";
@@ -32,6 +44,8 @@ std::string stack_contradiction(abi::StackMode mode, const Dose& dose) {
     return mode == abi::StackMode::kOff && dose.refills > 0 ? "stack is off, but pads were drawn" : "";
   const std::string cell = std::string("stack is ") + abi::kStackWords[static_cast<int>(mode)];
   if (dose.pads == 0) return cell + ", but no function has a pad";
+  if (mode == abi::StackMode::kOn && dose.pads == dose.pads_zeroed)
+    return cell + ", but every function with a pad is recursive, so none is moved";
   if (dose.refills == 0) return cell + ", but no pad was drawn";
   return {};
 }
@@ -45,15 +59,20 @@ std::string heap_contradiction(abi::HeapMode mode, const Dose& dose) {
 
 }  // namespace
 
-Result<Dose> parse_dose(std::string_view text) {
+Result<std::optional<Dose>> parse_dose(std::string_view text) {
   const Json report = Json::parse(text, nullptr, false);
   if (!report.is_object()) return Error{ErrorCode::kCorrupt, "the dose report is not a JSON object", {}};
+  if (const auto hello = report.find("hello"); hello != report.end() && *hello == false) return std::optional<Dose>();
   Dose dose;
   dose.layouts_built = number(report, "code", "layouts_built");
   dose.layouts_executed = number(report, "code", "layouts_executed");
   dose.functions = number(report, "code", "functions");
   dose.functions_moved = number(report, "code", "functions_moved");
   dose.pads = number(report, "stack", "slots");
+  dose.pads_zeroed = number(report, "stack", "slots_zeroed");
+  dose.code = word(report, "code");
+  dose.stack = word(report, "stack");
+  dose.heap = word(report, "heap");
   dose.refills = number(report, "stack", "refills");
   dose.allocations = number(report, "heap", "mallocs");
   dose.allocations_mmapped = number(report, "heap", "mallocs_mmapped");
@@ -61,7 +80,7 @@ Result<Dose> parse_dose(std::string_view text) {
   if (const auto list = report.find("degradations"); list != report.end() && list->is_array())
     for (const Json& item : *list)
       if (item.is_string()) dose.degradations.push_back(item.get<std::string>());
-  return dose;
+  return std::optional<Dose>(std::move(dose));
 }
 
 std::string dose_contradiction(const plan::Layout& layout, const std::optional<Dose>& dose) {
@@ -69,7 +88,12 @@ std::string dose_contradiction(const plan::Layout& layout, const std::optional<D
                        layout.heap == abi::HeapMode::kOff;
   std::string found;
   if (dose) {
-    found = code_contradiction(layout.code, *dose);
+    found = settings_contradiction("code", dose->code, abi::kCodeWords[static_cast<int>(layout.code)]);
+    if (found.empty())
+      found = settings_contradiction("stack", dose->stack, abi::kStackWords[static_cast<int>(layout.stack)]);
+    if (found.empty())
+      found = settings_contradiction("heap", dose->heap, abi::kHeapWords[static_cast<int>(layout.heap)]);
+    if (found.empty()) found = code_contradiction(layout.code, *dose);
     if (found.empty()) found = stack_contradiction(layout.stack, *dose);
     if (found.empty()) found = heap_contradiction(layout.heap, *dose);
   } else if (!all_off) {

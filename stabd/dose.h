@@ -17,14 +17,15 @@ namespace stab::engine {
 struct Dose {
   int64_t layouts_built = 0, layouts_executed = 0;
   int64_t functions = 0, functions_moved = 0;
-  int64_t pads = 0, refills = 0;
+  int64_t pads = 0, pads_zeroed = 0, refills = 0;
   int64_t allocations = 0, allocations_mmapped = 0;
   int64_t helper_cpu_ns = 0;
   std::vector<std::string> degradations;
+  std::string code, stack, heap;  // the modes it ran with, in the words of stab_abi.h; empty: not reported
 };
 
-// kCorrupt where the text is not a dose report.
-Result<Dose> parse_dose(std::string_view json);
+// Nothing where the helper reports that no program ever connected. kCorrupt where the text is not a dose report.
+Result<std::optional<Dose>> parse_dose(std::string_view json);
 
 // Why this dose can't belong to a trial of this cell; empty: it can. No dose at all is right only where
 // everything is off (a program that szc has not built).

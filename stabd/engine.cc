@@ -30,11 +30,14 @@ Result<store::Id> Engine::submit(const plan::Plan& plan, const std::string& plan
   row.submitter_uid = uid;
   row.submitter_gid = gid;
   row.submitted_at_ns = options_.clock->realtime().count();
+  const std::lock_guard<std::mutex> held(gate_);
+  ++submits_;
   return store_.add_experiment(row);
 }
 
 Result<RunEnd> Engine::run(store::Id experiment, Observer& observer, StopSignal& stop) {
-  STAB_TRY(ExperimentRun run, ExperimentRun::prepare(store_, options_, experiment, observer, stop));
+  const std::lock_guard<std::mutex> held(gate_);
+  STAB_TRY(ExperimentRun run, ExperimentRun::prepare(*this, experiment, observer, stop));
   return run.to_end();
 }
 

@@ -2,8 +2,10 @@
 // thread of its own beside the loop that serves clients.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -61,11 +63,18 @@ class Engine {
   // replaced. kBusy where another engine has it.
   static Result<std::unique_ptr<Engine>> open(const Options& options);
 
-  store::Store& store() { return store_; }
+  const Options& options() const { return options_; }
   const store::Recovery& recovered() const { return recovered_; }
 
-  // Stores a plan that parsed. `submitter` runs it; nothing runs yet.
+  // The store is one connection. Whoever uses it holds the gate; run() holds it except while a trial or a
+  // build runs, so that a submit from another thread waits for milliseconds at most.
+  store::Store& store() { return store_; }
+  std::mutex& gate() { return gate_; }
+
+  // Stores a plan that parsed, which `uid` will run. Takes the gate; from any thread.
   Result<store::Id> submit(const plan::Plan& plan, const std::string& plan_directory, uid_t uid, gid_t gid);
+  // Submits so far: each is work beside a trial, so trials note how many they have seen.
+  int64_t submits() const { return submits_; }
 
   // Goes on with it until it is over or stopped. An Error means that the laboratory is broken, not the plan.
   Result<RunEnd> run(store::Id experiment, Observer& observer, StopSignal& stop);
@@ -76,6 +85,8 @@ class Engine {
   Options options_;
   store::Store store_;
   store::Recovery recovered_;
+  std::mutex gate_;
+  std::atomic<int64_t> submits_{0};
 };
 
 // "7c9e6679-...": changes with every boot. Empty if the kernel does not say.

@@ -69,7 +69,7 @@ std::string contradiction(const plan::Expect& expect, const ProcessEnd& end,
     return "stdout does not match '" + *expect.stdout_regex + "'";
   if (expect.same_stdout && first_stdout_sha256 && *first_stdout_sha256 != end.stdout_sha256)
     return "stdout differs from that of the workload's first trial (" + std::to_string(end.stdout_bytes) +
-           " bytes); set expect.same_stdout = false if the program prints times or addresses";
+           " bytes), and the plan demands same_stdout";
   for (const plan::ExpectedFile& file : expect.files)
     if (std::string text = file_contradiction(file, end.directory); !text.empty()) return text;
   return {};

@@ -47,6 +47,18 @@ class PinnedThread {
   bool pinned_ = false;
 };
 
+// Lets others at the store while a trial or a build runs. pre: the gate is held
+class GateOpen {
+ public:
+  explicit GateOpen(std::mutex& gate) : gate_(gate) { gate_.unlock(); }
+  ~GateOpen() { gate_.lock(); }
+  GateOpen(const GateOpen&) = delete;
+  GateOpen& operator=(const GateOpen&) = delete;
+
+ private:
+  std::mutex& gate_;
+};
+
 // Nothing where the engine already is that user, or can't become another.
 std::optional<Submitter> submitter_of(const store::ExperimentRow& row) {
   const uid_t uid = static_cast<uid_t>(row.submitter_uid);
@@ -72,10 +84,11 @@ bool has_layout_factor(const plan::Plan& plan) {
 
 }  // namespace
 
-Result<ExperimentRun> ExperimentRun::prepare(store::Store& store, const Engine::Options& options,
-                                             store::Id experiment, Observer& observer, StopSignal& stop) {
-  ExperimentRun run(store, options, observer, stop);
-  STAB_TRY(run.row_, store.experiment(experiment));
+Result<ExperimentRun> ExperimentRun::prepare(Engine& engine, store::Id experiment, Observer& observer,
+                                             StopSignal& stop) {
+  const Engine::Options& options = engine.options();
+  ExperimentRun run(engine, observer, stop);
+  STAB_TRY(run.row_, engine.store().experiment(experiment));
   STAB_TRY(ExpandedPlan expanded, expand_stored(run.row_));
   run.expanded_ = std::make_unique<ExpandedPlan>(std::move(expanded));
   run.boot_id_ = boot_id(options.roots);
@@ -156,7 +169,11 @@ Result<bool> ExperimentRun::make_builds() {
     BuiltBinary& binary = binaries_[static_cast<size_t>(row.index)];
     if (needs_directory(build)) {
       observer_->phase("building " + build.name);
-      STAB_CHECK_OK(make_build(lab_, place_, program, build, row));
+      const Status made = [&] {
+        const GateOpen open(engine_->gate());
+        return make_build(lab_, place_, program, build, row);
+      }();
+      STAB_CHECK_OK(made);
       binary.directory = build_directory(place_, row.input_hash);
     } else {
       row.state = store::BuildState::kDone;
@@ -235,7 +252,7 @@ Result<store::Outcome> ExperimentRun::run_one(const store::TrialRow& trial) {
   if (const Status filled = setup_->fill_directory(trial, directory); !filled) return failed(filled.error().message);
   STAB_CHECK_OK(warm_up(trial));
   if (const auto before = setup_->around(trial, true)) {
-    STAB_TRY(const CommandOutput output, run_command(lab_, *before, kAroundTimeout));
+    STAB_TRY(const CommandOutput output, command(*before));
     if (!output.ok) return failed("prepare failed: " + output.failure + "\n" + output.log);
   }
   const Result<TrialRequest> ready = setup_->request(trial);
@@ -244,10 +261,10 @@ Result<store::Outcome> ExperimentRun::run_one(const store::TrialRow& trial) {
   if (const auto first = first_stdout_.find(trial.subject); first != first_stdout_.end())
     request.first_stdout_sha256 = first->second;
 
-  STAB_TRY(store::Outcome outcome, run_trial(lab_, request));
+  STAB_TRY(store::Outcome outcome, this->trial(request));
   outcome.trial = trial.id;
   if (const auto after = setup_->around(trial, false)) {
-    STAB_TRY(const CommandOutput output, run_command(lab_, *after, kAroundTimeout));
+    STAB_TRY(const CommandOutput output, command(*after));
     if (!output.ok) observer_->note("cleanup failed: " + output.failure);
   }
   for (const plan::ExclusionRule& rule : expanded_->plan.exclusions) {
@@ -258,13 +275,26 @@ Result<store::Outcome> ExperimentRun::run_one(const store::TrialRow& trial) {
   return outcome;
 }
 
+Result<CommandOutput> ExperimentRun::command(const LaunchRequest& request) {
+  const GateOpen open(engine_->gate());
+  return run_command(lab_, request, kAroundTimeout);
+}
+
+Result<store::Outcome> ExperimentRun::trial(const TrialRequest& request) {
+  const int64_t submits = engine_->submits();
+  const GateOpen open(engine_->gate());
+  Result<store::Outcome> outcome = run_trial(lab_, request);
+  if (outcome) outcome->ledger["submits"] = static_cast<double>(engine_->submits() - submits);
+  return outcome;
+}
+
 // Discarded runs that bring files into the page cache; not stored, because nothing follows from them.
 Status ExperimentRun::warm_up(const store::TrialRow& trial) {
   if (std::exchange(warm_[trial.subject], true)) return {};
   for (int i = 0; i < expanded_->workload_of(trial.subject).warmup && !stop_->asked(); ++i) {
     const Result<TrialRequest> request = setup_->request(trial);
     if (!request) return {};
-    STAB_TRY(const store::Outcome outcome, run_trial(lab_, *request));
+    STAB_TRY(const store::Outcome outcome, this->trial(*request));
     (void)outcome;
     const auto& user = place_.submitter;
     STAB_TRY(const std::string directory,

@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "stabd/builds.h"
+#include "stabd/command.h"
 #include "stabd/engine.h"
 #include "stabd/expand.h"
 #include "stabd/host/ledger.h"
@@ -22,14 +23,13 @@ namespace stab::engine {
 class ExperimentRun {
  public:
   // Reads the stored plan and sets the laboratory up; nothing runs yet.
-  static Result<ExperimentRun> prepare(store::Store& store, const Engine::Options& options, store::Id experiment,
-                                       Observer& observer, StopSignal& stop);
+  static Result<ExperimentRun> prepare(Engine& engine, store::Id experiment, Observer& observer, StopSignal& stop);
   // Phases: expand, build, preflight, trials. Each leaves the store so that the next engine can go on there.
   Result<RunEnd> to_end();
 
  private:
-  ExperimentRun(store::Store& store, const Engine::Options& options, Observer& observer, StopSignal& stop)
-      : store_(&store), options_(&options), observer_(&observer), stop_(&stop) {}
+  ExperimentRun(Engine& engine, Observer& observer, StopSignal& stop)
+      : engine_(&engine), store_(&engine.store()), observer_(&observer), stop_(&stop) {}
 
   Status expand_if_new();
   Result<bool> make_builds();     // false: one failed, or we were stopped
@@ -48,11 +48,15 @@ class ExperimentRun {
   Status reject(const std::string& why);
   void tell(const store::TrialRow& trial, const store::Outcome& outcome);
   store::Claim claim() const;
-  int64_t now_ns() const { return options_->clock->realtime().count(); }
+  int64_t now_ns() const { return engine_->options().clock->realtime().count(); }
   Status log(const char* kind, const std::string& text);
 
+  // These two open the engine's gate while they run.
+  Result<CommandOutput> command(const LaunchRequest& request);
+  Result<store::Outcome> trial(const TrialRequest& request);
+
+  Engine* engine_;
   store::Store* store_;
-  const Engine::Options* options_;
   Observer* observer_;
   StopSignal* stop_;
   store::ExperimentRow row_;

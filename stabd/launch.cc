@@ -10,7 +10,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/mman.h>
-#include <sys/pidfd.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -169,7 +169,8 @@ Result<Launched> Launched::start(const std::string& launcher, const LaunchReques
   launched.go_ = std::move(go.second);
   launched.status_ = std::move(status.first);
   status.second.reset();
-  launched.pidfd_.reset(::pidfd_open(pid, 0));
+  // glibc 2.36 declares pidfd_open without extern "C".
+  launched.pidfd_.reset(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   if (!launched.pidfd_) return system_error("pidfd_open", errno);
 
   LaunchReport report{};

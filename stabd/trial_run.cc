@@ -247,12 +247,14 @@ class Run {
     }
     outcome_.dose_json = *report;
     if (report->empty()) return;
-    const Result<Dose> dose = parse_dose(*report);
-    if (!dose) {
-      dose_failure_ = dose.error().message;
+    const Result<std::optional<Dose>> parsed = parse_dose(*report);
+    if (!parsed) {
+      dose_failure_ = parsed.error().message;
       return;
     }
-    dose_ = *dose;
+    dose_ = *parsed;
+    if (!dose_) return;
+    const std::optional<Dose>& dose = dose_;
     outcome_.layouts_built = dose->layouts_built;
     outcome_.layouts_executed = dose->layouts_executed;
     outcome_.functions_moved = dose->functions_moved;

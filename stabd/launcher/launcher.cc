@@ -143,14 +143,26 @@ void drop_privileges(const Request& request) {
   if (setresuid(0, 0, 0) == 0 || setuid(0) == 0 || seteuid(0) == 0) fail(Step::kProof, 0);
 }
 
-// A program starts with default dispositions and an empty mask, whatever the engine had.
+// A program starts with default dispositions and an empty mask, whatever the engine had. By system call, since
+// libc keeps signals 32 and 33 to itself and they may be ignored too.
 void reset_signals() {
-  struct sigaction action = {};
-  action.sa_handler = SIG_DFL;
-  for (int signal = 1; signal < NSIG; ++signal) sigaction(signal, &action, nullptr);  // fails for 9, 19 and libc's
+  struct {
+    void (*handler)(int);
+    unsigned long flags;
+    void (*restorer)();
+    unsigned long mask;
+  } action = {SIG_DFL, 0, nullptr, 0};
+  for (int signal = 1; signal <= 64; ++signal)  // refused for SIGKILL and SIGSTOP
+    syscall(SYS_rt_sigaction, signal, &action, nullptr, sizeof action.mask);
   sigset_t none;
   sigemptyset(&none);
   check(Step::kSignals, sigprocmask(SIG_SETMASK, &none, nullptr) == 0);
+}
+
+// Whatever else the engine may have inherited from whoever started it.
+void close_the_rest() {
+  close_range(3, stab::launch::kConfigFd, 0);
+  close_range(stab::launch::kReportFd + 1, ~0u, 0);
 }
 
 void wait_for_go() {
@@ -193,7 +205,7 @@ int main() {
   reset_signals();
   // Dies with the engine's thread. After the change of user, which clears it.
   check(Step::kSignals, prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == 0);
-  close(stab::launch::kConfigFd);
+  close_the_rest();
   fcntl(stab::launch::kStatusFd, F_SETFD, FD_CLOEXEC);
   fcntl(stab::launch::kGoFd, F_SETFD, FD_CLOEXEC);
 

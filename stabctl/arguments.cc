@@ -1,0 +1,91 @@
+// The command line's grammar and its help. Every option here has its line in docs/man/stabctl.1.
+#include "stabctl/arguments.h"
+
+#include <CLI/CLI.hpp>
+
+#include <functional>
+
+namespace stab::ctl {
+namespace {
+
+constexpr int kUsage = 2;
+
+class Grammar {
+ public:
+  Grammar() {
+    app_.require_subcommand(1);
+    app_.set_version_flag("--version", "stabctl 0.1.0");
+    CLI::App* plan = app_.add_subcommand("plan", "look at a plan");
+    plan->require_subcommand(1);
+    CLI::App* check = command(*plan, "check", "print design, aliases, trials and duration; run nothing", Command::kPlanCheck);
+    plan_file(*check);
+    check->add_option("--seconds-per-trial", out_.seconds_per_trial, "what a trial is thought to take");
+
+    CLI::App* run = command(app_, "run", "run a plan here, without a daemon, and print its report", Command::kRun);
+    plan_file(*run);
+    database(*run), json(*run), quiet(*run);
+    CLI::App* resume = command(app_, "resume", "go on with an experiment that was stopped or killed", Command::kResume);
+    experiment(*resume, "default: the newest unfinished one");
+    database(*resume), json(*resume), quiet(*resume);
+    CLI::App* report = command(app_, "report", "print what an experiment says", Command::kReport);
+    experiment(*report, "default: the newest");
+    database(*report), json(*report);
+    CLI::App* list = command(app_, "list", "list experiments", Command::kList);
+    database(*list), json(*list);
+    CLI::App* doctor = command(app_, "doctor", "say what this machine gives, and how to get the rest", Command::kDoctor);
+    json(*doctor);
+
+    CLI::App* submit = command(app_, "submit", "hand a plan to the daemon", Command::kSubmit);
+    plan_file(*submit);
+    socket(*submit);
+    CLI::App* status = command(app_, "status", "what the daemon does", Command::kStatus);
+    experiment(*status, "default: all");
+    socket(*status), json(*status);
+    CLI::App* watch = command(app_, "watch", "follow an experiment of the daemon until it ends", Command::kWatch);
+    experiment(*watch, "default: the newest");
+    socket(*watch), json(*watch);
+    CLI::App* cancel = command(app_, "cancel", "end an experiment; what it has recorded is kept", Command::kCancel);
+    cancel->add_option("experiment", out_.experiment, "name or number")->required();
+    socket(*cancel);
+  }
+
+  ParsedArguments parse(int argc, char** argv) {
+    try {
+      app_.parse(argc, argv);
+    } catch (const CLI::Success& success) {
+      return {out_, app_.exit(success)};  // --help, --version
+    } catch (const CLI::ParseError& error) {
+      app_.exit(error);
+      return {out_, kUsage};
+    }
+    return {out_, {}};
+  }
+
+ private:
+  CLI::App* command(CLI::App& parent, const char* name, const char* help, Command which) {
+    CLI::App* sub = parent.add_subcommand(name, help);
+    sub->final_callback([this, which] { out_.command = which; });
+    return sub;
+  }
+  void plan_file(CLI::App& app) { app.add_option("plan", out_.plan, "plan file (TOML)")->required(); }
+  void experiment(CLI::App& app, const std::string& otherwise) {
+    app.add_option("experiment", out_.experiment, "name or number; " + otherwise);
+  }
+  void database(CLI::App& app) {
+    app.add_option("--db", out_.database, "database file; default: $XDG_STATE_HOME/stab/stab.db or ~/.local/state/stab/stab.db");
+  }
+  void socket(CLI::App& app) {
+    app.add_option("--socket", out_.socket, "the daemon's socket; default: $XDG_RUNTIME_DIR/stab.sock or /run/stab/stab.sock");
+  }
+  void json(CLI::App& app) { app.add_flag("--json", out_.json, "machine-readable"); }
+  void quiet(CLI::App& app) { app.add_flag("--quiet", out_.quiet, "no progress"); }
+
+  CLI::App app_{"stabctl: run experiments that randomize program layout, and say what they show"};
+  Arguments out_;
+};
+
+}  // namespace
+
+ParsedArguments parse_arguments(int argc, char** argv) { return Grammar().parse(argc, argv); }
+
+}  // namespace stab::ctl

@@ -1,0 +1,33 @@
+// Arguments: what the user typed, parsed; CLI11 stays inside arguments.cc.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace stab::ctl {
+
+enum class Command {
+  kPlanCheck, kRun, kResume, kReport, kList, kDoctor,  // on a database of our own
+  kSubmit, kStatus, kWatch, kCancel,                             // through the daemon
+};
+
+struct Arguments {
+  Command command = Command::kList;
+  std::string plan;        // a file
+  std::string experiment;  // name or number; empty: the newest
+  std::string database;    // empty: the default place
+  std::string socket;      // empty: the default place
+  bool json = false;
+  bool quiet = false;
+  std::optional<double> seconds_per_trial;  // plan check
+};
+
+// What to do next: run the command, or exit with this code (help was shown, or the words were wrong).
+struct ParsedArguments {
+  Arguments arguments;
+  std::optional<int> exit_code;
+};
+ParsedArguments parse_arguments(int argc, char** argv);
+
+}  // namespace stab::ctl

@@ -1,0 +1,33 @@
+// One function a command; each prints and returns the exit code:
+//   0 done; 1 it failed (a build, the preflight, a cell that never passed); 2 the plan or the words are wrong;
+//   3 stopped before its end.
+#pragma once
+
+#include "base/error.h"
+#include "stabctl/arguments.h"
+
+namespace stab::ctl {
+
+inline constexpr int kExitDone = 0;
+inline constexpr int kExitFailed = 1;
+inline constexpr int kExitUsage = 2;
+inline constexpr int kExitUnfinished = 3;
+
+int plan_check_command(const Arguments& arguments);
+int run_command(const Arguments& arguments);
+int resume_command(const Arguments& arguments);
+int report_command(const Arguments& arguments);
+int list_command(const Arguments& arguments);
+int doctor_command(const Arguments& arguments);
+int submit_command(const Arguments& arguments);
+int status_command(const Arguments& arguments);
+int watch_command(const Arguments& arguments);
+int cancel_command(const Arguments& arguments);
+
+// "stabctl: message" on stderr, and the exit code that belongs to the error's code.
+int complain(const Error& error);
+
+// Text that may come from a measured program or a plan, without what could drive a terminal.
+std::string printable(std::string_view text);
+
+}  // namespace stab::ctl

@@ -1,0 +1,33 @@
+// DaemonClient: one connection to stabd, blocking.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "stabd/protocol.h"
+
+namespace stab::ctl {
+
+class DaemonClient {
+ public:
+  // kUnavailable where no daemon listens.
+  static Result<DaemonClient> connect(const std::string& path);
+  // The JSON of the result; the daemon's fault becomes an Error with the matching code.
+  Result<std::string> call(const std::string& method, const std::map<std::string, std::string>& texts,
+                           const std::map<std::string, int64_t>& numbers = {});
+  // The next line that is not an answer: the JSON of an event's params. kUnavailable once the daemon is gone.
+  Result<std::string> next_event();
+
+ private:
+  explicit DaemonClient(UniqueFd fd) : fd_(std::move(fd)) {}
+  Result<std::string> next_line();
+  UniqueFd fd_;
+  engine::LineSplitter splitter_;
+  std::vector<std::string> lines_;
+  size_t at_ = 0;
+  int64_t next_id_ = 1;
+};
+
+}  // namespace stab::ctl

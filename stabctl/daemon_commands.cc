@@ -1,0 +1,129 @@
+// submit, status, watch and cancel: thin, because the daemon decides.
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "plan/parse.h"
+#include "stabctl/commands.h"
+#include "stabctl/daemon_client.h"
+#include "stabctl/progress.h"
+#include "stabd/server.h"
+
+namespace stab::ctl {
+namespace {
+
+using Json = nlohmann::json;
+
+Result<DaemonClient> connect(const Arguments& arguments) {
+  return DaemonClient::connect(arguments.socket.empty() ? engine::default_socket() : arguments.socket);
+}
+
+void print_row(const Json& row) {
+  const std::string state = row.value("running", false) ? "running" : row.value("state", "?");
+  std::printf("%6lld  %-28s %-10s %8lld/%lld\n", row.value("id", 0LL), printable(row.value("name", "?")).c_str(),
+              state.c_str(), row.value("done", 0LL), row.value("planned", 0LL));
+}
+
+}  // namespace
+
+int submit_command(const Arguments& arguments) {
+  // Parsed here first: faults show without a daemon, and are about the file as this user sees it.
+  const Result<plan::Parsed> parsed = plan::load_plan(arguments.plan);
+  if (!parsed) {
+    complain(parsed.error());
+    return kExitUsage;
+  }
+  std::fputs(plan::render(parsed->warnings).c_str(), stderr);
+  std::fputs(plan::render(parsed->errors).c_str(), stderr);
+  if (!parsed->plan) return kExitUsage;
+  auto client = connect(arguments);
+  if (!client) return complain(client.error());
+  const std::string directory = std::filesystem::absolute(arguments.plan).parent_path().lexically_normal().string();
+  const auto result = client->call(
+      "submit", {{"plan", parsed->plan->text}, {"path", arguments.plan}, {"directory", directory}});
+  if (!result) return complain(result.error());
+  std::printf("%lld\n", Json::parse(*result).value("experiment", 0LL));
+  return kExitDone;
+}
+
+int status_command(const Arguments& arguments) {
+  auto client = connect(arguments);
+  if (!client) return complain(client.error());
+  const auto result = client->call("status", {{"experiment", arguments.experiment}});
+  if (!result) return complain(result.error());
+  const Json json = Json::parse(*result);
+  if (arguments.json) {
+    std::printf("%s\n", json.dump(2).c_str());
+    return kExitDone;
+  }
+  std::printf("%6s  %-28s %-10s %15s\n", "number", "name", "state", "trials");
+  for (const Json& row : json.value("experiments", Json::array())) {
+    print_row(row);
+    if (const std::string failure = row.value("failure", ""); !failure.empty())
+      std::printf("        %s\n", printable(failure).c_str());
+  }
+  return kExitDone;
+}
+
+int watch_command(const Arguments& arguments) {
+  auto client = connect(arguments);
+  if (!client) return complain(client.error());
+  const auto result = client->call("watch", {{"experiment", arguments.experiment}});
+  if (!result) return complain(result.error());
+  const Json row = Json::parse(*result);
+  const std::string state = row.value("state", "");
+  if (arguments.json) std::printf("%s\n", result->c_str());
+  if (state == "done" || state == "failed" || state == "cancelled") {
+    if (!arguments.json) print_row(row);
+    return state == "done" ? kExitDone : kExitFailed;
+  }
+  const SystemClock clock;
+  ProgressDisplay display(::isatty(STDERR_FILENO) ? ProgressStyle::kBar : ProgressStyle::kLines, clock);
+  for (;;) {
+    const auto event = client->next_event();
+    if (!event) {
+      display.finish();
+      return complain(event.error());
+    }
+    if (arguments.json) {
+      std::printf("%s\n", event->c_str());
+      std::fflush(stdout);
+    }
+    const Json json = Json::parse(*event);
+    const std::string kind = json.value("kind", "");
+    if (kind == "end") {
+      display.finish();
+      const std::string end = json.value("state", "");
+      if (!arguments.json) std::printf("%s %s\n", end.c_str(), printable(json.value("text", "")).c_str());
+      return end == "done" ? kExitDone : end == "stopped" ? kExitUnfinished : kExitFailed;
+    }
+    if (arguments.json) continue;
+    if (kind == "phase") display.phase(json.value("text", ""));
+    if (kind == "note") display.note(json.value("text", ""));
+    if (kind != "trial") continue;
+    engine::TrialNews news;
+    news.kind = store::trial_kind(json.value("trial_kind", "")).value_or(store::TrialKind::kMain);
+    news.state = store::trial_state(json.value("state", "")).value_or(store::TrialState::kRecorded);
+    news.subject = json.value("subject", "");
+    news.cell = json.value("cell", "");
+    news.failure = json.value("failure", "");
+    news.done = json.value("done", int64_t{0});
+    news.planned = json.value("planned", int64_t{0});
+    display.trial_done(news);
+  }
+}
+
+int cancel_command(const Arguments& arguments) {
+  auto client = connect(arguments);
+  if (!client) return complain(client.error());
+  const auto result = client->call("cancel", {{"experiment", arguments.experiment}});
+  if (!result) return complain(result.error());
+  return kExitDone;
+}
+
+}  // namespace stab::ctl

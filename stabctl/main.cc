@@ -1,0 +1,30 @@
+// stabctl: parse, run one command, exit. What a command does is in the file of its name.
+#include "stabctl/arguments.h"
+#include "stabctl/commands.h"
+
+namespace {
+
+int dispatch(const stab::ctl::Arguments& arguments) {
+  using stab::ctl::Command;
+  switch (arguments.command) {
+    case Command::kPlanCheck: return plan_check_command(arguments);
+    case Command::kRun: return run_command(arguments);
+    case Command::kResume: return resume_command(arguments);
+    case Command::kReport: return report_command(arguments);
+    case Command::kList: return list_command(arguments);
+    case Command::kDoctor: return doctor_command(arguments);
+    case Command::kSubmit: return submit_command(arguments);
+    case Command::kStatus: return status_command(arguments);
+    case Command::kWatch: return watch_command(arguments);
+    case Command::kCancel: return cancel_command(arguments);
+  }
+  return stab::ctl::kExitUsage;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const stab::ctl::ParsedArguments parsed = stab::ctl::parse_arguments(argc, argv);
+  if (parsed.exit_code) return *parsed.exit_code;
+  return dispatch(parsed.arguments);
+}

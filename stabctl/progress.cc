@@ -1,0 +1,115 @@
+// Written to stderr, so that the report on stdout can be piped. Terminal updates are at most ten a second: with
+// short trials the display must not become the work.
+#include "stabctl/progress.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "stabctl/commands.h"
+
+namespace stab::ctl {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+using std::chrono::seconds;
+
+constexpr milliseconds kBarEvery{100};
+constexpr seconds kLineEvery{10};
+
+int terminal_width() {
+  winsize size{};
+  if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20) return size.ws_col;
+  return 80;
+}
+
+}  // namespace
+
+void Pace::trial_done(int64_t done, int64_t planned) {
+  if (first_ < 0) {
+    first_ = done;  // the first one only starts the clock
+    start_ = clock_->monotonic_raw();
+  }
+  done_ = done;
+  planned_ = planned;
+}
+
+double Pace::per_second() const {
+  const double elapsed = std::chrono::duration<double>(clock_->monotonic_raw() - start_).count();
+  return first_ >= 0 && elapsed > 0 ? static_cast<double>(done_ - first_) / elapsed : 0;
+}
+
+seconds Pace::left() const {
+  const double rate = per_second();
+  return seconds(rate > 0 ? static_cast<int64_t>(static_cast<double>(planned_ - done_) / rate + 0.5) : 0);
+}
+
+std::string clock_text(seconds duration) {
+  char text[32];
+  const long long total = duration.count();
+  std::snprintf(text, sizeof text, "%lld:%02lld:%02lld", total / 3600, total / 60 % 60, total % 60);
+  return text;
+}
+
+std::string progress_bar(const Pace& pace, const std::string& what, int width) {
+  constexpr int kCells = 20;
+  const int64_t full = pace.planned() > 0 ? kCells * pace.done() / pace.planned() : 0;
+  std::string text = "[" + std::string(static_cast<size_t>(full), '#') +
+                     std::string(static_cast<size_t>(kCells - full), '-') + "] ";
+  char figures[96];
+  std::snprintf(figures, sizeof figures, "%lld/%lld  %.1f/s  %s left  ", static_cast<long long>(pace.done()),
+                static_cast<long long>(pace.planned()), pace.per_second(), clock_text(pace.left()).c_str());
+  text += figures + what;
+  if (static_cast<int>(text.size()) > width) text.resize(static_cast<size_t>(width));
+  return text;
+}
+
+void ProgressDisplay::phase(std::string_view text) {
+  if (style_ == ProgressStyle::kQuiet) return;
+  clear_bar();
+  std::fprintf(stderr, "%s\n", printable(text).c_str());
+}
+
+void ProgressDisplay::note(std::string_view text) {
+  clear_bar();
+  std::fprintf(stderr, "note: %s\n", printable(text).c_str());
+}
+
+void ProgressDisplay::trial_done(const engine::TrialNews& news) {
+  const std::string what = news.subject + " " + news.cell;
+  const bool failed = news.state != store::TrialState::kRecorded;
+  if (failed && news.kind == store::TrialKind::kMain)
+    note(what + ": " + std::string(store::name(news.state)) + ": " + news.failure);
+  if (news.kind != store::TrialKind::kMain || style_ == ProgressStyle::kQuiet) return;
+  pace_.trial_done(news.done, news.planned);
+  const nanoseconds now = clock_->monotonic_raw();
+  const bool last = news.done == news.planned;
+  const nanoseconds every = style_ == ProgressStyle::kBar ? nanoseconds(kBarEvery) : nanoseconds(kLineEvery);
+  if (!last && now - last_shown_ < every) return;
+  last_shown_ = now;
+  if (style_ == ProgressStyle::kBar) return show_bar(what);
+  std::fprintf(stderr, "%lld/%lld trials, %.1f/s, %s left\n", static_cast<long long>(news.done),
+               static_cast<long long>(news.planned), pace_.per_second(), clock_text(pace_.left()).c_str());
+}
+
+void ProgressDisplay::show_bar(const std::string& what) {
+  std::fprintf(stderr, "\r\033[K%s", printable(progress_bar(pace_, what, terminal_width() - 1)).c_str());
+  std::fflush(stderr);
+  bar_shown_ = true;
+}
+
+void ProgressDisplay::clear_bar() {
+  if (!bar_shown_) return;
+  std::fprintf(stderr, "\r\033[K");
+  bar_shown_ = false;
+}
+
+void ProgressDisplay::finish() {
+  if (bar_shown_) std::fputc('\n', stderr);
+  bar_shown_ = false;
+}
+
+}  // namespace stab::ctl

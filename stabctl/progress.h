@@ -1,0 +1,56 @@
+// Progress: what a run shows while it goes on. A bar that rewrites itself on a terminal, a line now and then
+// elsewhere.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "base/clock.h"
+#include "stabd/engine.h"
+
+namespace stab::ctl {
+
+enum class ProgressStyle { kBar, kLines, kQuiet };
+
+// Trials done, trials a second and the time left, over what this run has seen itself.
+class Pace {
+ public:
+  explicit Pace(const Clock& clock) : clock_(&clock) {}
+  void trial_done(int64_t done, int64_t planned);
+  double per_second() const;
+  std::chrono::seconds left() const;
+  int64_t done() const { return done_; }
+  int64_t planned() const { return planned_; }
+
+ private:
+  const Clock* clock_;
+  std::chrono::nanoseconds start_{0};
+  int64_t first_ = -1, done_ = 0, planned_ = 0;
+};
+
+// "[#####-----] 120/240  3.1/s  0:00:38 left  lua/fib code=shuffle", at most `width` characters.
+std::string progress_bar(const Pace& pace, const std::string& what, int width);
+// "0:01:05"
+std::string clock_text(std::chrono::seconds duration);
+
+// Shows an engine's run on stderr.
+class ProgressDisplay final : public engine::Observer {
+ public:
+  ProgressDisplay(ProgressStyle style, const Clock& clock) : style_(style), clock_(&clock), pace_(clock) {}
+  void phase(std::string_view text) override;
+  void note(std::string_view text) override;
+  void trial_done(const engine::TrialNews& news) override;
+  // Ends the bar's line.
+  void finish();
+
+ private:
+  void show_bar(const std::string& what);
+  void clear_bar();
+  ProgressStyle style_;
+  const Clock* clock_;
+  Pace pace_;
+  bool bar_shown_ = false;
+  std::chrono::nanoseconds last_shown_{0};
+};
+
+}  // namespace stab::ctl

@@ -1,0 +1,115 @@
+// report and list: they read the database and change nothing; an engine may be writing meanwhile.
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <ctime>
+
+#include "analysis/commands.h"
+#include "stabctl/commands.h"
+#include "stabctl/report_text.h"
+#include "stabd/places.h"
+#include "stabd/samples.h"
+
+#include <nlohmann/json.hpp>
+
+namespace stab::ctl {
+namespace {
+
+int terminal_width() {
+  winsize size{};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 60) return std::min<int>(size.ws_col, 140);
+  return 100;
+}
+
+analysis::ReportOptions options_of(const Arguments& arguments) {
+  analysis::ReportOptions options;
+  options.width = terminal_width();
+  options.colour = ::isatty(STDOUT_FILENO) != 0;
+  if (arguments.json) options.format = analysis::ReportFormat::kJson;
+  return options;
+}
+
+int print(const analysis::CommandOutput& output) {
+  std::fputs(output.out.c_str(), stdout);
+  std::fputs(output.err.c_str(), stderr);
+  return output.exit_code;
+}
+
+Result<store::Store> open_for_reading(const Arguments& arguments) {
+  STAB_TRY(const std::string path, arguments.database.empty() ? engine::default_database() : Result<std::string>(arguments.database));
+  return store::Store::open(path, store::Store::Access::kRead);
+}
+
+Result<store::ExperimentRow> chosen(store::Store& store, const std::string& name_or_id) {
+  if (!name_or_id.empty()) return store.find_experiment(name_or_id);
+  STAB_TRY(const auto all, store.experiments());
+  if (all.empty()) return Error{ErrorCode::kNotFound, "no experiment yet; 'stabctl run PLAN' makes one", {}};
+  const store::ExperimentRow* newest = &all.front();
+  for (const store::ExperimentRow& row : all)
+    if (row.id > newest->id) newest = &row;
+  return *newest;
+}
+
+std::string date_text(int64_t realtime_ns) {
+  const time_t seconds = static_cast<time_t>(realtime_ns / 1'000'000'000);
+  tm parts{};
+  ::localtime_r(&seconds, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M", &parts);
+  return text;
+}
+
+int64_t recorded_of(const store::Progress& progress) {
+  const auto at = progress.by_state.find(store::TrialState::kRecorded);
+  return at == progress.by_state.end() ? 0 : at->second;
+}
+
+}  // namespace
+
+int print_report(store::Store& store, store::Id experiment, const Arguments& arguments) {
+  const auto row = store.experiment(experiment);
+  if (!row) return complain(row.error());
+  if (row->state == store::ExperimentState::kFailed && recorded_of(store.progress(experiment).ok() ? *store.progress(experiment) : store::Progress()) == 0) {
+    std::fprintf(stderr, "stabctl: experiment %lld was rejected: %s\n", static_cast<long long>(experiment),
+                 printable(row->failure).c_str());
+    return kExitFailed;
+  }
+  const auto samples = engine::load_samples(store, *row);
+  if (!samples) return complain(samples.error());
+  return print(analysis::run_report(*samples, options_of(arguments)));
+}
+
+int report_command(const Arguments& arguments) {
+  auto store = open_for_reading(arguments);
+  if (!store) return complain(store.error());
+  const auto row = chosen(*store, arguments.experiment);
+  if (!row) return complain(row.error());
+  return print_report(*store, row->id, arguments);
+}
+
+int list_command(const Arguments& arguments) {
+  auto store = open_for_reading(arguments);
+  if (!store) return complain(store.error());
+  const auto all = store->experiments();
+  if (!all) return complain(all.error());
+  nlohmann::json list = nlohmann::json::array();
+  if (!arguments.json) std::printf("%6s  %-28s %-10s %15s  %s\n", "number", "name", "state", "trials", "submitted");
+  for (const store::ExperimentRow& row : *all) {
+    const auto progress = store->progress(row.id);
+    if (!progress) return complain(progress.error());
+    const int64_t recorded = recorded_of(*progress);
+    if (arguments.json) {
+      list.push_back({{"id", row.id}, {"name", row.name}, {"state", store::name(row.state)}, {"recorded", recorded},
+                      {"planned", progress->planned_total}, {"submitted_at_ns", row.submitted_at_ns}});
+      continue;
+    }
+    const std::string trials = std::to_string(recorded) + "/" + std::to_string(progress->planned_total);
+    std::printf("%6lld  %-28s %-10s %15s  %s\n", static_cast<long long>(row.id), printable(row.name).c_str(),
+                std::string(store::name(row.state)).c_str(), trials.c_str(), date_text(row.submitted_at_ns).c_str());
+  }
+  if (arguments.json) std::printf("%s\n", list.dump(2).c_str());
+  return kExitDone;
+}
+
+}  // namespace stab::ctl

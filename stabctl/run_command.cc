@@ -1,0 +1,144 @@
+// run and resume: an engine of our own, in this process and on this thread.
+//
+// The first Ctrl-C ends after the trial that runs; a second one kills it, and it will be repeated by resume.
+// A SIGKILL at any moment loses at most that trial.
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+
+#include "plan/parse.h"
+#include "stabctl/commands.h"
+#include "stabctl/progress.h"
+#include "stabctl/report_text.h"
+#include "stabd/engine.h"
+#include "stabd/places.h"
+
+namespace stab::ctl {
+namespace {
+
+engine::StopSignal* g_stop = nullptr;  // for the signal handler only
+
+void on_interrupt(int) {
+  if (g_stop->asked()) return g_stop->now();
+  g_stop->after_this_trial();
+  constexpr char kText[] = "\nstopping after this trial; once more to kill it\n";
+  [[maybe_unused]] const ssize_t put = ::write(STDERR_FILENO, kText, sizeof kText - 1);
+}
+
+void catch_interrupts(engine::StopSignal& stop) {
+  g_stop = &stop;
+  struct sigaction action {};
+  action.sa_handler = on_interrupt;
+  action.sa_flags = SA_RESTART;
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(signal, &action, nullptr);
+}
+
+ProgressStyle style_of(const Arguments& arguments) {
+  if (arguments.quiet) return ProgressStyle::kQuiet;
+  return ::isatty(STDERR_FILENO) ? ProgressStyle::kBar : ProgressStyle::kLines;
+}
+
+Result<std::unique_ptr<engine::Engine>> open_engine(const Arguments& arguments, const Clock& clock) {
+  engine::Engine::Options options;
+  options.clock = &clock;
+  STAB_TRY(options.database, arguments.database.empty() ? engine::default_database() : Result<std::string>(arguments.database));
+  options.database = std::filesystem::absolute(options.database).string();
+  STAB_TRY(options.installation, engine::find_installation());
+  return engine::Engine::open(options);
+}
+
+std::string where(const Arguments& arguments, store::Id experiment) {
+  std::string text = "stabctl report " + std::to_string(experiment);
+  if (!arguments.database.empty()) text += " --db " + arguments.database;
+  return text;
+}
+
+int exit_code_of(engine::RunEnd end) {
+  switch (end) {
+    case engine::RunEnd::kDone: return kExitDone;
+    case engine::RunEnd::kGaps:
+    case engine::RunEnd::kRejected: return kExitFailed;
+    case engine::RunEnd::kStopped: return kExitUnfinished;
+  }
+  return kExitFailed;
+}
+
+int run_to_end(engine::Engine& engine, store::Id experiment, const Arguments& arguments, const Clock& clock) {
+  engine::StopSignal stop;
+  catch_interrupts(stop);
+  ProgressDisplay display(style_of(arguments), clock);
+  const auto end = engine.run(experiment, display, stop);
+  display.finish();
+  if (!end) return complain(end.error());
+  if (*end == engine::RunEnd::kRejected) return kExitFailed;
+  if (*end == engine::RunEnd::kStopped) {
+    std::fprintf(stderr, "stopped; go on with: stabctl resume %lld%s%s\n", static_cast<long long>(experiment),
+                 arguments.database.empty() ? "" : " --db ", arguments.database.c_str());
+    return kExitUnfinished;
+  }
+  const int shown = print_report(engine.store(), experiment, arguments);
+  std::fprintf(stderr, "results: %s\n", where(arguments, experiment).c_str());
+  return shown != kExitDone ? shown : exit_code_of(*end);
+}
+
+// The plan, or its faults on stderr.
+std::optional<plan::Plan> read_plan(const std::string& path, int& exit_code) {
+  Result<plan::Parsed> parsed = plan::load_plan(path);
+  if (!parsed) {
+    exit_code = complain(parsed.error());
+    if (parsed.error().code == ErrorCode::kNotFound) exit_code = kExitUsage;
+    return {};
+  }
+  std::fputs(plan::render(parsed->warnings).c_str(), stderr);
+  std::fputs(plan::render(parsed->errors).c_str(), stderr);
+  if (!parsed->plan) exit_code = kExitUsage;
+  return std::move(parsed->plan);
+}
+
+// The newest experiment that isn't over.
+Result<store::Id> newest_unfinished(store::Store& store) {
+  STAB_TRY(const auto all, store.experiments());
+  store::Id newest = 0;
+  for (const store::ExperimentRow& row : all) {
+    const bool over = row.state == store::ExperimentState::kDone || row.state == store::ExperimentState::kCancelled ||
+                      row.state == store::ExperimentState::kFailed;
+    if (!over && row.id > newest) newest = row.id;
+  }
+  if (newest == 0) return Error{ErrorCode::kNotFound, "every experiment is over; 'stabctl list' shows them", {}};
+  return newest;
+}
+
+}  // namespace
+
+int run_command(const Arguments& arguments) {
+  int exit_code = kExitDone;
+  const std::optional<plan::Plan> plan = read_plan(arguments.plan, exit_code);
+  if (!plan) return exit_code;
+  const SystemClock clock;
+  const auto engine = open_engine(arguments, clock);
+  if (!engine) return complain(engine.error());
+  const std::string directory = std::filesystem::absolute(arguments.plan).parent_path().lexically_normal().string();
+  const auto experiment = (*engine)->submit(*plan, directory, ::geteuid(), ::getegid());
+  if (!experiment) return complain(experiment.error());
+  return run_to_end(**engine, *experiment, arguments, clock);
+}
+
+int resume_command(const Arguments& arguments) {
+  const SystemClock clock;
+  const auto engine = open_engine(arguments, clock);
+  if (!engine) return complain(engine.error());
+  store::Store& store = (*engine)->store();
+  Result<store::Id> experiment = newest_unfinished(store);
+  if (!arguments.experiment.empty()) {
+    const auto row = store.find_experiment(arguments.experiment);
+    experiment = row ? Result<store::Id>(row->id) : Result<store::Id>(row.error());
+  }
+  if (!experiment) return complain(experiment.error());
+  if (const size_t lost = (*engine)->recovered().lost.size(); lost > 0)
+    std::fprintf(stderr, "%zu trial%s cut off earlier: lost, and planned again\n", lost, lost == 1 ? " was" : "s were");
+  return run_to_end(**engine, *experiment, arguments, clock);
+}
+
+}  // namespace stab::ctl

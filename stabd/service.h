@@ -1,0 +1,54 @@
+// Service: what the daemon answers. Knows methods and rights, nothing of sockets.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+
+#include "stabd/engine_thread.h"
+#include "stabd/protocol.h"
+
+namespace stab::engine {
+
+// Who is asking, as the kernel says.
+struct Peer {
+  uid_t uid = 0;
+  gid_t gid = 0;
+};
+
+struct ServiceAnswer {
+  std::string line;                 // to be sent
+  std::optional<store::Id> watch;   // from now on this peer gets events of that experiment; 0: of all it may see
+};
+
+class Service {
+ public:
+  struct Rules {
+    bool root_plans = false;  // plans of uid 0 are refused unless this is set
+    uid_t owner = 0;          // the daemon's own uid sees everything, as root does
+  };
+  Service(Engine& engine, EngineThread& thread, store::Store reader, Rules rules)
+      : engine_(&engine), thread_(&thread), reader_(std::move(reader)), rules_(rules) {}
+
+  ServiceAnswer handle(std::string_view line, const Peer& peer);
+  bool may_see(store::Id experiment, const Peer& peer);
+
+ private:
+  Result<ServiceAnswer> dispatch(const RpcRequest& request, const Peer& peer);
+  Result<ServiceAnswer> submit(const RpcRequest& request, const Peer& peer);
+  Result<ServiceAnswer> status(const RpcRequest& request, const Peer& peer);
+  Result<ServiceAnswer> watch(const RpcRequest& request, const Peer& peer);
+  Result<ServiceAnswer> report(const RpcRequest& request, const Peer& peer);
+  Result<ServiceAnswer> cancel(const RpcRequest& request, const Peer& peer);
+  // The named one, or the newest, if this peer may see it; a stranger's is as absent.
+  Result<store::ExperimentRow> chosen(const RpcRequest& request, const Peer& peer);
+  bool owns(const store::ExperimentRow& row, const Peer& peer) const;
+
+  Engine* engine_;
+  EngineThread* thread_;
+  store::Store reader_;
+  Rules rules_;
+};
+
+}  // namespace stab::engine
