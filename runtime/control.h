@@ -43,6 +43,7 @@ enum class Degradation : uint8_t {
   kSwitchesStacks,     // suspended stacks may hold return addresses: images are never reused
   kHeapNoMemory,       // the heap could not reserve its address space and fell back to mmap for each object
   kModulePads,         // pads of a shared library could not be drawn
+  kNoSampling,         // running threads can't be sampled: images are reused only once threads block
   kCount
 };
 extern const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)];

@@ -156,28 +156,43 @@ int start_own_helper() {
   return -1;
 }
 
-// The ring lies within reach of all of the executable: below a PIE, which leaves the heap's end free to grow;
-// above one at a fixed low address, near the top of the low 2 GiB that its 32-bit absolute fields reach.
-uint64_t map_ring(const Extent& extent, const Plan& plan, int images, uint32_t& slots) {
+// Tries the addresses from `first` in steps of `step` until one is free; `tries` bounds it. 0: none.
+uint64_t map_ring_near(uint64_t first, int64_t step, uint64_t tries, uint64_t bytes, int images, uint64_t offset) {
   constexpr int kFixedNoReplace = 0x100000;
+  uint64_t at = first & ~(kPage - 1);
+  for (; tries > 0; --tries, at += static_cast<uint64_t>(step)) {
+    void* mapped = sys::map(pointer_to(at), bytes, PROT_READ | PROT_EXEC, MAP_SHARED | MAP_NORESERVE | kFixedNoReplace,
+                            images, offset);
+    if (sys::is_address(mapped) && address_of(mapped) == at) return at;
+    if (sys::is_address(mapped)) {  // a kernel before 4.17 takes the address for a hint
+      sys::unmap(mapped, bytes);
+      continue;
+    }
+    if (sys::error_of(mapped) == -EEXIST) continue;
+    if (sys::error_of(mapped) != -ENOMEM) degrade(control(), Degradation::kMapDenied);
+    return 0;
+  }
+  return 0;
+}
+
+// The ring lies within reach of all of the executable: below a PIE, which leaves the heap's end free to grow, or
+// above it where below is taken; above one at a fixed low address, near the top of the low 2 GiB that its 32-bit
+// absolute fields reach. Fewer slots where address space is scarce.
+uint64_t map_ring(const Extent& extent, const Plan& plan, int images, uint32_t& slots) {
+  constexpr int64_t kStep = 16 << 20;
+  constexpr uint64_t kGap = 16 * kPage;
   for (slots = static_cast<uint32_t>(plan.slot_limit); slots >= 2; slots /= 2) {
     const uint64_t bytes = slots * plan.slot_bytes;
-    const bool low_half = extent.high < 0x80000000u;
-    const uint64_t highest = low_half ? kReach - bytes : extent.low - bytes - kPage * 16;
-    const uint64_t lowest = low_half ? extent.high : extent.high > kReach ? extent.high - kReach : kPage * 16;
-    constexpr uint64_t kStep = 16u << 20;
-    for (uint64_t at = highest & ~(kPage - 1); at >= lowest && at < kReach + extent.high; at -= kStep) {
-      void* mapped = sys::map(pointer_to(at), bytes, PROT_READ | PROT_EXEC,
-                              MAP_SHARED | MAP_NORESERVE | kFixedNoReplace, images, plan.ring_offset);
-      if (sys::is_address(mapped) && address_of(mapped) == at) return at;
-      if (sys::is_address(mapped)) sys::unmap(mapped, bytes);
-      const int failed = sys::error_of(mapped);
-      if (!sys::is_address(mapped) && failed != -EEXIST && failed != -ENOMEM) {
-        degrade(control(), Degradation::kMapDenied);
-        return 0;
-      }
-      if (failed == -ENOMEM || at < lowest + kStep) break;
+    if (extent.high - extent.low + bytes + kGap >= kReach) continue;
+    const uint64_t tries = (kReach - (extent.high - extent.low) - bytes - kGap) / kStep + 1;
+    uint64_t found = 0;
+    if (extent.high < 0x80000000u) {
+      found = map_ring_near(kReach - bytes, -kStep, tries, bytes, images, plan.ring_offset);
+    } else {
+      found = map_ring_near(extent.low - bytes - kGap, -kStep, tries, bytes, images, plan.ring_offset);
+      if (found == 0) found = map_ring_near(extent.high + kGap, kStep, tries, bytes, images, plan.ring_offset);
     }
+    if (found != 0) return found;
   }
   degrade(control(), Degradation::kNoNearMemory);
   return 0;

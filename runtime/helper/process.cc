@@ -1,4 +1,4 @@
-// Reading another process's threads; process.h has the method, sample.cc the part that catches running threads.
+// Reading another process's threads; process.h has the method, sampler.cc the part that catches running threads.
 //
 // A stack is scanned conservatively: every aligned word from sp to the end of the mapping that holds it, since a
 // thread's stack ends with its mapping. Signal handlers on a sigaltstack are found by the return address of

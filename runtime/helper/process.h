@@ -1,8 +1,8 @@
 // Looking at a process from outside, without it noticing: no signal, no ptrace, no stop.
 //
 // A blocked thread shows its sp and pc in /proc/PID/task/TID/syscall; the look is valid when that line and the
-// thread's schedstat are the same before and after its stack was read. A running one is caught by one register
-// and stack sample of perf_event_open. Everything else is doubt, and doubt means "may be anywhere".
+// thread's schedstat are the same before and after its stack was read. A running one is sampled (sampler.h).
+// Everything else is doubt, and doubt means "may be anywhere".
 #pragma once
 
 #include <stddef.h>
@@ -64,8 +64,5 @@ struct Looker {
 inline constexpr size_t kLookBufferBytes = 256 * 1024;
 
 Look look_at_blocked(const Looker& looker, const Process& process, int tid, SlotSet& live);
-
-// Samples one running thread; waits at most `patience_ns`.
-Look look_at_running(const Looker& looker, const Process& process, int tid, uint64_t patience_ns, SlotSet& live);
 
 }  // namespace stab::helper

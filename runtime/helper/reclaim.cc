@@ -70,18 +70,12 @@ const Process* process_of(const Session& session, int pid) {
   return nullptr;
 }
 
-// False: this thread can't be read at all.
-bool look_at(Session& session, code::ThreadLedger::Row& row, uint64_t deadline_ns) {
-  const code::SlotSet retired = session.ring.retired();
-  if ((row.out_of & retired) == retired) return true;
-  const Process* process = process_of(session, row.process);
-  if (process == nullptr) return true;
-  code::SlotSet live = 0;
-  Look look = look_at_blocked(session.looker, *process, row.thread, live);
-  if (look == Look::kRunning) {
-    const uint64_t now = sys::monotonic_ns();
-    if (now < deadline_ns) look = look_at_running(session.looker, *process, row.thread, deadline_ns - now, live);
-  }
+bool is_out_of_all(const code::ThreadLedger::Row& row, code::SlotSet retired) {
+  return (row.out_of & retired) == retired;
+}
+
+// Enters what a look found. False: this thread can't be read at all.
+bool enter(Session& session, code::ThreadLedger::Row& row, Look look, code::SlotSet retired, code::SlotSet live) {
   ++session.control->code.looks;
   switch (look) {
     case Look::kSeen:
@@ -101,6 +95,62 @@ bool look_at(Session& session, code::ThreadLedger::Row& row, uint64_t deadline_n
       return true;
   }
   return false;
+}
+
+// A sample that has come in since the last time.
+bool collect(Session& session, code::ThreadLedger::Row& row, bool fresh) {
+  const Process* process = process_of(session, row.process);
+  if (process == nullptr) return true;
+  code::SlotSet retired = 0, live = 0;
+  const Look look = session.sampler.collect(session.looker, *process, row.thread, fresh, retired, live);
+  if (look == Look::kRunning && !fresh) return true;
+  return enter(session, row, look, retired, live);
+}
+
+// Looks at a thread, or arms it if it runs.
+bool look_at(Session& session, code::ThreadLedger::Row& row) {
+  const code::SlotSet retired = session.ring.retired();
+  const Process* process = process_of(session, row.process);
+  if (process == nullptr) return true;
+  code::SlotSet live = 0;
+  const Look look = look_at_blocked(session.looker, *process, row.thread, live);
+  if (look != Look::kRunning) {
+    session.sampler.disarm(row.process, row.thread);
+    return enter(session, row, look, retired, live);
+  }
+  if (session.sampler.is_armed(row.process, row.thread)) return true;
+  switch (session.sampler.arm(row.process, row.thread, retired)) {
+    case Sampler::Arming::kArmed:
+      return true;
+    case Sampler::Arming::kGone:
+      return enter(session, row, Look::kGone, retired, 0);
+    case Sampler::Arming::kDenied:
+      degrade(*session.control, Degradation::kNoSampling);
+      return enter(session, row, Look::kBusy, retired, 0);
+    case Sampler::Arming::kFull:
+      return enter(session, row, Look::kBusy, retired, 0);
+  }
+  return false;
+}
+
+// Looks at every thread of this round. False: one can't be read.
+bool look_at_all(Session& session, uint64_t deadline_ns) {
+  code::ThreadLedger& threads = session.threads;
+  const code::SlotSet retired = session.ring.retired();
+  for (uint32_t i = 0; i < threads.size(); ++i) {
+    code::ThreadLedger::Row& row = threads.row(i);
+    if (session.sampler.is_armed(row.process, row.thread) && !collect(session, row, false)) return false;
+  }
+  for (uint32_t i = 0; i < threads.size(); ++i) {
+    code::ThreadLedger::Row& row = threads.row(i);
+    if (!is_out_of_all(row, retired) && !look_at(session, row)) return false;
+  }
+  session.sampler.wait_until(deadline_ns);
+  for (uint32_t i = 0; i < threads.size(); ++i) {
+    code::ThreadLedger::Row& row = threads.row(i);
+    if (session.sampler.is_armed(row.process, row.thread) && !collect(session, row, true)) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -129,11 +179,11 @@ void reclaim(Session& session) {
   for (const Process& kin : session.kin)
     if (kin.pid != 0) readable = list_process(session, kin) && readable;
   session.threads.end_round();
+  session.sampler.forget_ended(session.threads);
 
   const uint64_t half_epoch_ns = session.hello.settings.epoch_ns / 2;
   const uint64_t deadline_ns = started_ns + (half_epoch_ns < kPatienceNs ? half_epoch_ns : kPatienceNs);
-  for (uint32_t i = 0; readable && i < session.threads.size(); ++i)
-    readable = look_at(session, session.threads.row(i), deadline_ns);
+  readable = readable && look_at_all(session, deadline_ns);
 
   // A fork that began before its thread was looked at is by now either pending or in kin, in this order of
   // reading; one that began later copied a stack that has been looked at.

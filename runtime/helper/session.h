@@ -10,6 +10,7 @@
 #include "runtime/helper/process.h"
 #include "runtime/helper/protocol.h"
 #include "runtime/helper/report.h"
+#include "runtime/helper/sampler.h"
 
 namespace stab::helper {
 
@@ -44,6 +45,7 @@ struct Session {
   // Reclaim.
   code::ThreadLedger threads;
   Looker looker;
+  Sampler sampler;
   Process kin[kMaxKin];
 
   HelperUse use;
