@@ -70,9 +70,7 @@ int stab_rt_read_dose(stab_dose* dose, size_t bytes) {
   now.pad_refills = peek(control.stack.refills);
   now.functions = control.code.functions;
   now.functions_moved = control.code.functions_moved;
-  now.pads = control.stack.slots;
-  for (const ModulePads& module : control.orders.modules)
-    if (module.slots_address != 0) now.pads += module.slot_count;
+  now.pads = control.stack.slots + __atomic_load_n(&control.orders.module_slots, __ATOMIC_RELAXED);
   now.degraded = peek(control.degradations) != 0;
   now.heap_allocations = peek(control.heap.mallocs);
   // A program built with an older header knows less of it.

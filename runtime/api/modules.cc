@@ -21,6 +21,7 @@ bool add(uint64_t slots_address, uint32_t slot_count) {
     module.slot_count = slot_count;
     module.pid = sys::getpid();
     __atomic_store_n(&module.slots_address, slots_address, __ATOMIC_SEQ_CST);
+    __atomic_fetch_add(&control().orders.module_slots, slot_count, __ATOMIC_RELAXED);
     return true;
   }
   return false;
@@ -48,9 +49,12 @@ __attribute__((visibility("default"))) void stab_rt_module_begin(uint32_t* start
 __attribute__((visibility("default"))) void stab_rt_module_end(uint32_t* start) {
   using namespace stab;
   if (!api::has_helper()) return;  // a forked child's copy of its parent's libraries
-  for (ModulePads& module : control().orders.modules)
-    if (__atomic_load_n(&module.slots_address, __ATOMIC_RELAXED) == reinterpret_cast<uint64_t>(start))
-      __atomic_store_n(&module.slots_address, 0, __ATOMIC_SEQ_CST);
+  Orders& orders = control().orders;
+  for (ModulePads& module : orders.modules) {
+    if (__atomic_load_n(&module.slots_address, __ATOMIC_RELAXED) != reinterpret_cast<uint64_t>(start)) continue;
+    __atomic_fetch_sub(&orders.module_slots, module.slot_count, __ATOMIC_RELAXED);
+    __atomic_store_n(&module.slots_address, 0, __ATOMIC_SEQ_CST);
+  }
   api::wait_until_idle();
 }
 

@@ -32,6 +32,7 @@ struct Orders {
   uint32_t modules_wanted = 0;  // counts libraries that have come
   uint32_t modules_given = 0;   // futex word: the count when their pads were drawn last
   uint32_t modules_dropped = 0; // more than kMaxModules: these have no pads
+  uint32_t module_slots = 0;    // sum over `modules`
   ModulePads modules[kMaxModules];
 };
 

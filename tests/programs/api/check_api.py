@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""Checks <stab/stab.h> with programs built by szc and by plain clang.
+
+    check_api.py --bin DIR orders        every call: with layouts that change, with none, and without the runtime
+    check_api.py --bin DIR fibers        pads on registered stacks
+    check_api.py --bin DIR costs         a call that asks for nothing new takes at most 100 ns
+    check_api.py --bin DIR repetitions   Google Benchmark: each repetition sees layouts of its own
+
+Exit code 0: kept; 1: not.
+"""
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+MOST_NS = 100
+
+
+class Failed(Exception):
+    pass
+
+
+def run(command, directory, **settings):
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("STAB")} | settings
+    done = subprocess.run([str(word) for word in command], cwd=directory, env=environment, capture_output=True,
+                          text=True, stdin=subprocess.DEVNULL, timeout=120)
+    if done.returncode != 0:
+        told = " ".join(f"{k}={v}" for k, v in settings.items())
+        raise Failed(f"(cd {directory}; {told} {' '.join(map(str, command))}) exits {done.returncode}: "
+                     f"{done.stdout[-1000:]}{done.stderr[-2000:]}")
+    return done.stdout
+
+
+def said(output, expected):
+    if output != expected:
+        raise Failed(f"expected {expected!r}, got {output!r}")
+
+
+def orders(bin_directory, directory):
+    header = bin_directory.parent / "include"
+    for options in [["-O2"], ["-O0"], ["-O2", "-static"], ["-O2", "-fno-pie", "-no-pie"]]:
+        run([bin_directory / "szc", *options, HERE / "orders.c", "-o", "orders"], directory)
+        for code in ["off", "shuffle"]:
+            said(run(["./orders", "on"], directory, STAB_STACK="on", STAB_CODE=code, STAB_EPOCH="5ms"), "on ok\n")
+        said(run(["./orders", "still"], directory), "still ok\n")
+        said(run(["./orders", "still"], directory, STAB_STACK="zero", STAB_CODE="copy"), "still ok\n")
+        run(["clang-19", "-std=c99", "-pedantic-errors", "-Wall", "-Werror", *options, "-I", header, HERE / "orders.c",
+             "-o", "plain"], directory)
+        said(run(["./plain", "absent"], directory), "absent ok\n")
+    report = pathlib.Path(directory) / "dose.json"
+    run(["./orders", "still"], directory, STAB_REPORT=report)
+    region = json.loads(report.read_text())["region"]
+    if region["regions"] != 2 or region["wall_ns"] < 40e6:
+        raise Failed(f"the dose report says of the regions: {region}")
+
+
+def fibers(bin_directory, directory):
+    run([bin_directory / "szc", "-O2", HERE / "fibers.c", "-o", "fibers"], directory)
+    said(run(["./fibers"], directory, STAB_STACK="on", STAB_SEED="1"), "fibers ok\n")
+
+
+def costs(bin_directory, directory):
+    run([bin_directory / "szc", "-O2", HERE / "costs.c", "-o", "costs"], directory)
+    for settings in [{}, {"STAB_STACK": "on", "STAB_CODE": "shuffle"}]:
+        for line in run(["./costs"], directory, **settings).splitlines():
+            call, nanoseconds = line.split()
+            print(f"{settings or 'all off'}: {call} {nanoseconds} ns")
+            if float(nanoseconds) > MOST_NS:
+                raise Failed(f"{call} takes {nanoseconds} ns, expected at most {MOST_NS}")
+
+
+def layouts_of(output):
+    runs = [run for run in json.loads(output)["benchmarks"] if run["run_type"] == "iteration"]
+    return [(run["first"], run["first"] + run["layouts"]) for run in runs]
+
+
+def repetitions(bin_directory, directory):
+    run([bin_directory / "szc++", "-O2", HERE / "repetitions.cc", "-lbenchmark", "-o", "repetitions"], directory)
+    command = ["./repetitions", "--benchmark_repetitions=12", "--benchmark_format=json"]
+    everything = {"STAB_STACK": "on", "STAB_CODE": "shuffle", "STAB_HEAP": "page", "STAB_EPOCH": "10s"}
+    seen = layouts_of(run(command, directory, **everything))
+    if len(seen) != 12 or any(after[0] < before[1] for before, after in zip(seen, seen[1:])):
+        raise Failed(f"repetitions share layouts: {seen}")
+    seen = layouts_of(run([*command, "--without"], directory, **everything))
+    if len(set(seen)) != 1:
+        raise Failed(f"without new layouts, within one epoch, all repetitions see one layout, not {seen}")
+    run(["clang++-19", "-O2", "-I", bin_directory.parent / "include", HERE / "repetitions.cc", "-lbenchmark", "-o",
+         "plain"], directory)
+    run(["./plain", "--benchmark_repetitions=2"], directory)
+
+
+def main():
+    checks = {"orders": orders, "fibers": fibers, "costs": costs, "repetitions": repetitions}
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--bin", required=True, type=pathlib.Path, help="where szc is")
+    parser.add_argument("check", choices=checks)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="stab-api-") as directory:
+        try:
+            checks[arguments.check](arguments.bin.resolve(), directory)
+        except Failed as failure:
+            print(f"failed: {failure}")
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
