@@ -182,7 +182,7 @@ inline constexpr char kFunctionsSection[] = "stab_funcs";
 inline constexpr char kGotosSection[] = "stab_gotos";
 
 // ---------------------------------------------------------------------------------------------------------
-// .stab.code: what post-link knows of the final bytes. Not allocated; the helper reads it from the file.
+// stab_code: what post-link knows of the final bytes. Not allocated; the helper reads it from the file.
 //
 //   CodeHeader | CodeFunction[function_count] | CodeTable[table_count] | u32 targets[target_count]
 //   | DirectedFixup[directed_count] | u16 fixed[fixed_count]
@@ -195,7 +195,8 @@ inline constexpr char kGotosSection[] = "stab_gotos";
 // movable functions that are called or jumped to, and for the body's own tables. Whatever materializes a
 // function's or a label's address keeps the original one. References inside the body need no fix-up.
 
-inline constexpr char kCodeSection[] = ".stab.code";
+// Not ".stab...": binutils take that for debugging information, and strip removes it.
+inline constexpr char kCodeSection[] = "stab_code";
 inline constexpr char kCodeMagic[8] = {'S', 'T', 'A', 'B', 'C', 'O', 'D', 'E'};
 
 // Do not renumber. Why a function never moves.

@@ -37,14 +37,11 @@ bool is_linker(const std::string& program) {
 
 std::optional<LinkJob> find_link_job(const std::string& steps) {
   std::optional<LinkJob> job;
-  bool bitcode = false;
   std::istringstream lines(steps);
   for (std::string line; std::getline(lines, line);) {
     if (!line.starts_with(" \"")) continue;
     const Arguments words = words_of(line);
     if (words.empty()) continue;
-    bitcode |= std::any_of(words.begin(), words.end(),
-                           [](const std::string& word) { return word.starts_with("-flto"); });
     if (has(words, "-cc1") || has(words, "-cc1as") || !is_linker(words[0])) continue;
     const auto output = std::find(words.begin(), words.end(), "-o");
     if (output == words.end() || output + 1 == words.end()) continue;
@@ -56,10 +53,7 @@ std::optional<LinkJob> find_link_job(const std::string& steps) {
         .with_libc = has(words, "-lc"),
         .lld = words[0].find("lld") != std::string::npos,
     };
-    bitcode |= std::any_of(words.begin(), words.end(),
-                           [](const std::string& word) { return word.starts_with("-plugin-opt=thinlto"); });
   }
-  if (job) job->lto = bitcode;
   return job;
 }
 

@@ -15,7 +15,6 @@ struct LinkJob {
   bool is_static = false;    // no dynamic linker: -static, -static-pie
   bool with_libc = false;    // without -nostdlib and the like
   bool lld = false;
-  bool lto = false;          // the command compiles or links bitcode
 };
 
 // Reads what `compiler -### arguments` printed; empty when the command doesn't link.

@@ -61,7 +61,8 @@ Arguments link_options(const Toolchain& tools, const LinkJob& job, const LinkOrd
   if (!needs_post_link(job)) return {};
   Arguments options{"-Wl,--emit-relocs"};
   if (!job.shared) append(options, runtime_options(tools, job));
-  if (job.lto && job.lld) options.push_back("-Wl,--load-pass-plugin=" + tools.pass_plugin);
+  // Any object may be bitcode.
+  if (job.lld) options.push_back("-Wl,--load-pass-plugin=" + tools.pass_plugin);
   if (order.code_seed) {
     const std::string seed = std::to_string(*order.code_seed);
     options.push_back("-Wl,--shuffle-sections=.text*=" + seed);
@@ -113,7 +114,7 @@ Arguments link_command(const Toolchain& tools, const CommandLine& line, const Li
 bool needs_post_link(const LinkJob& job) { return !job.relocatable && job.with_libc; }
 
 Arguments post_link_command(const Toolchain& tools, const CommandLine& line, const LinkJob& job) {
-  Arguments command{tools.post_linker, job.output};
+  Arguments command{tools.post_linker, job.output, "--only-listed"};
   if (line.strips) command.push_back("--strip");
   return command;
 }

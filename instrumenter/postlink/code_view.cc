@@ -1,4 +1,4 @@
-// Checking .stab.code: the reading side of code_metadata.cc, for --stab-info and tests. The runtime has its own
+// Checking stab_code: the reading side of code_metadata.cc, for --stab-info and tests. The runtime has its own
 // reader, as it may use neither allocation nor the standard library.
 #include "instrumenter/postlink/code_view.h"
 

@@ -1,4 +1,4 @@
-// CodeView: reading .stab.code back, checked.
+// CodeView: reading stab_code back, checked.
 #pragma once
 
 #include <span>

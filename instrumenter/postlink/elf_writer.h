@@ -1,4 +1,4 @@
-// Writing the processed file: the loaded part as it was, without the kept relocations, with .stab.code.
+// Writing the processed file: the loaded part as it was, without the kept relocations, with stab_code.
 #pragma once
 
 #include <cstdint>

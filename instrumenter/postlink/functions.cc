@@ -24,7 +24,7 @@ std::string_view parent_of_cold_part(std::string_view name) {
 
 }  // namespace
 
-FunctionTable FunctionTable::read(const ElfImage& image) {
+FunctionTable FunctionTable::read(const ElfImage& image, bool only_listed) {
   std::vector<const Symbol*> symbols;
   for (const Symbol& symbol : image.symbols())
     if (is_code(image, symbol)) symbols.push_back(&symbol);
@@ -47,12 +47,12 @@ FunctionTable FunctionTable::read(const ElfImage& image) {
     }
     table.functions_.push_back({.start = symbol->value, .bytes = symbol->bytes, .name = symbol->name});
   }
-  table.mark_foreign(image);
+  table.mark_foreign(image, only_listed);
   return table;
 }
 
-void FunctionTable::mark_foreign(const ElfImage& image) {
-  has_compiled_list_ = image.find_section(abi::kFunctionsSection) != nullptr;
+void FunctionTable::mark_foreign(const ElfImage& image, bool only_listed) {
+  has_compiled_list_ = only_listed || image.find_section(abi::kFunctionsSection) != nullptr;
   if (!has_compiled_list_) return;
   const std::vector<uint64_t> listed = self_relative_list(image, abi::kFunctionsSection, 8);
   const auto is_listed = [&listed](uint64_t start) {

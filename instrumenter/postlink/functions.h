@@ -26,7 +26,8 @@ struct Function {
 // Invariant: ascending by start, ranges disjoint, all inside the image's text.
 class FunctionTable {
  public:
-  static FunctionTable read(const ElfImage& image);
+  // Where the binary has no list of what our pass compiled, `only_listed` makes all of it foreign.
+  static FunctionTable read(const ElfImage& image, bool only_listed);
 
   const std::vector<Function>& all() const { return functions_; }
   std::vector<Function>& all() { return functions_; }
@@ -40,7 +41,7 @@ class FunctionTable {
   bool has_compiled_list() const { return has_compiled_list_; }
 
  private:
-  void mark_foreign(const ElfImage& image);
+  void mark_foreign(const ElfImage& image, bool only_listed);
 
   std::vector<Function> functions_;
   bool has_compiled_list_ = false;

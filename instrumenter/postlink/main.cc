@@ -9,40 +9,43 @@
 namespace {
 
 constexpr char kUsage[] =
-    "usage: stab-postlink PROGRAM [-o OUTPUT] [--strip]\n"
-    "           add .stab.code to an ELF file linked with --emit-relocs; --strip drops symbols\n"
+    "usage: stab-postlink PROGRAM [-o OUTPUT] [--strip] [--only-listed]\n"
+    "           add stab_code to an ELF file linked with --emit-relocs; --strip drops symbols;\n"
+    "           --only-listed moves nothing without a list of what our pass compiled\n"
     "       stab-postlink --info PROGRAM\n"
     "           print what a processed file carries\n";
 
-struct Options {
+struct Command {
   std::string input;
   std::string output;
   bool info = false;
-  bool strip = false;
+  stab::postlink::Options options;
 };
 
-bool parse(int argc, char** argv, Options& options) {
+bool parse(int argc, char** argv, Command& command) {
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
     if (argument == "-o" && i + 1 < argc) {
-      options.output = argv[++i];
+      command.output = argv[++i];
     } else if (argument == "--info") {
-      options.info = true;
+      command.info = true;
     } else if (argument == "--strip") {
-      options.strip = true;
-    } else if (!argument.starts_with('-') && options.input.empty()) {
-      options.input = argument;
+      command.options.strip = true;
+    } else if (argument == "--only-listed") {
+      command.options.only_listed = true;
+    } else if (!argument.starts_with('-') && command.input.empty()) {
+      command.input = argument;
     } else {
       return false;
     }
   }
-  if (options.output.empty()) options.output = options.input;
-  return !options.input.empty();
+  if (command.output.empty()) command.output = command.input;
+  return !command.input.empty();
 }
 
-stab::Status run(const Options& options) {
-  if (!options.info) return stab::postlink::post_link(options.input, options.output, options.strip);
-  STAB_TRY(const std::string text, stab::postlink::describe(options.input));
+stab::Status run(const Command& command) {
+  if (!command.info) return stab::postlink::post_link(command.input, command.output, command.options);
+  STAB_TRY(const std::string text, stab::postlink::describe(command.input));
   fputs(text.c_str(), stdout);
   return {};
 }
@@ -51,9 +54,9 @@ stab::Status run(const Options& options) {
 
 int main(int argc, char** argv) {
   if (argc == 2 && strcmp(argv[1], "--help") == 0) return fputs(kUsage, stdout), 0;
-  Options options;
-  if (!parse(argc, argv, options)) return fputs(kUsage, stderr), 2;
-  const stab::Status status = run(options);
+  Command command;
+  if (!parse(argc, argv, command)) return fputs(kUsage, stderr), 2;
+  const stab::Status status = run(command);
   if (status) return 0;
   fprintf(stderr, "stab-postlink: %s\n", status.error().text().c_str());
   return status.error().code == stab::ErrorCode::kBadInput ? 2 : 1;

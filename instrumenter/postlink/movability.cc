@@ -47,9 +47,20 @@ bool refers_to_one_of(const std::string_view (&names)[N], uint32_t function, con
   });
 }
 
+// Our runtime starts and publishes the copies, and must not run in one. Where the binary has a list of compiled
+// functions it isn't on it; elsewhere its names tell.
+constexpr std::string_view kRuntimeEntries[] = {
+    "__libc_start_main", "pthread_create", "thrd_create",    "pthread_getattr_np", "_Unwind_Find_FDE", "malloc",
+    "free",              "calloc",         "realloc",        "reallocarray",       "posix_memalign",   "memalign",
+    "aligned_alloc",     "valloc",         "pvalloc",        "malloc_usable_size", "malloc_trim"};
+
 bool is_runtime(std::string_view name) {
-  return name.starts_with("_ZN4stab2rt") || name.starts_with("_ZNK4stab2rt") ||
-         name.starts_with("_ZZN4stab2rt") || name.starts_with("stab_rt_");
+  if (name.starts_with("__wrap_")) name.remove_prefix(7);
+  const bool mangled = name.starts_with("_Z");
+  const bool allocates = name.starts_with("_Znw") || name.starts_with("_Zna") || name.starts_with("_Zdl") ||
+                         name.starts_with("_Zda");
+  return allocates || name.starts_with("stab_rt_") || (mangled && name.find("4stab") != std::string_view::npos) ||
+         is_one_of(name, kRuntimeEntries);
 }
 
 class Judge {
@@ -65,8 +76,8 @@ class Judge {
   Immovable decide(uint32_t index) const {
     const Function& function = functions_[index];
     const FunctionCode& code = disassembly_.codes[index];
-    if (is_runtime(function.name)) return Immovable::kRuntime;
-    if (function.foreign) return Immovable::kForeign;
+    if (function.foreign) return is_runtime(function.name) ? Immovable::kRuntime : Immovable::kForeign;
+    if (!functions_.has_compiled_list() && is_runtime(function.name)) return Immovable::kRuntime;
     if (function.bytes == 0) return Immovable::kNoSize;
     if (function.overlaps) return Immovable::kOverlaps;
     if (function.bytes < kPatchedEntryBytes) return Immovable::kTooShort;

@@ -34,10 +34,10 @@ Status check_usable(const ElfImage& image) {
 
 }  // namespace
 
-Result<Analysis> analyze(const ElfImage& image) {
+Result<Analysis> analyze(const ElfImage& image, const Options& options) {
   STAB_CHECK_OK(check_usable(image));
   Analysis analysis;
-  analysis.functions = FunctionTable::read(image);
+  analysis.functions = FunctionTable::read(image, options.only_listed);
   analysis.disassembly = disassemble(image, analysis.functions);
   const References references = References::collect(image, analysis.functions, analysis.disassembly);
   analysis.tables = find_jump_tables(image, analysis.functions, analysis.disassembly, references);
@@ -52,15 +52,15 @@ Result<Analysis> analyze(const ElfImage& image) {
   return analysis;
 }
 
-Status post_link(const std::string& input, const std::string& output, bool strip) {
+Status post_link(const std::string& input, const std::string& output, const Options& options) {
   struct stat status{};
   if (stat(input.c_str(), &status) != 0) return system_error("open '" + input + "'", errno);
   STAB_TRY(auto bytes, read_file(input));
   STAB_TRY(const auto image, ElfImage::parse(std::move(bytes), input));
-  STAB_TRY(const auto analysis, analyze(image));
+  STAB_TRY(const auto analysis, analyze(image, options));
   const auto metadata = encode_code_metadata(image, analysis.functions, analysis.disassembly,
                                              analysis.tables, analysis.switches_stacks);
-  STAB_TRY(auto file, with_metadata(image, abi::kCodeSection, metadata, strip));
+  STAB_TRY(auto file, with_metadata(image, abi::kCodeSection, metadata, options.strip));
   for (const uint64_t offset : analysis.recursive_pads)
     memcpy(file.data() + offset, &abi::kPadRecursive, sizeof abi::kPadRecursive);
   return write_atomically(output, file, status.st_mode);

@@ -1,4 +1,4 @@
-// The post-link step as a library: from a linked file to the same file with .stab.code.
+// The post-link step as a library: from a linked file to the same file with stab_code.
 #pragma once
 
 #include <cstdint>
@@ -23,12 +23,16 @@ struct Analysis {
   bool switches_stacks = false;
 };
 
-// Fails on a file that was linked without --emit-relocs or already has .stab.code.
-Result<Analysis> analyze(const ElfImage& image);
+struct Options {
+  bool strip = false;        // leave out symbols and debug information
+  bool only_listed = false;  // no section stab_funcs means: our pass compiled nothing, rather than: unknown
+};
 
-// Reads `input`, writes `output` (may be the same), without symbols and debug information if `strip`. On failure
-// `output` is untouched.
-Status post_link(const std::string& input, const std::string& output, bool strip);
+// Fails on a file that was linked without --emit-relocs or already has metadata.
+Result<Analysis> analyze(const ElfImage& image, const Options& options);
+
+// Reads `input`, writes `output` (may be the same). On failure `output` is untouched.
+Status post_link(const std::string& input, const std::string& output, const Options& options);
 
 Result<std::vector<uint8_t>> read_file(const std::string& path);
 

@@ -1,4 +1,4 @@
-// Printing .stab.code: how much of a program moves, what doesn't and why, its tables and pads. Works on any
+// Printing stab_code: how much of a program moves, what doesn't and why, its tables and pads. Works on any
 // ELF file; without metadata it says what is missing and how to get it.
 #include "instrumenter/postlink/stab_info.h"
 
@@ -49,7 +49,7 @@ std::string name_of(const FunctionTable& names, uint64_t address) {
 }
 
 std::string describe_functions(const ElfImage& image, const CodeView& code) {
-  const FunctionTable names = FunctionTable::read(image);
+  const FunctionTable names = FunctionTable::read(image, false);
   std::map<abi::Immovable, Group> groups;
   uint64_t all_bytes = 0;
   for (const abi::CodeFunction& function : code.functions) {

@@ -222,7 +222,7 @@ class BadCases(unittest.TestCase):
 
     def test_no_metadata(self):
         def strip(program):
-            subprocess.run(["objcopy", "--remove-section", ".stab.code", program], check=True)
+            subprocess.run(["objcopy", "--remove-section", "stab_code", program], check=True)
         self.check_unmoved(self.changed("no-metadata", strip), "no code metadata")
 
     def test_older_metadata(self):

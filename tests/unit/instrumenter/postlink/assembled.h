@@ -48,7 +48,7 @@ class AssembledTest : public testing::Test {
     auto image = ElfImage::parse(std::move(bytes).value(), path);
     ASSERT_TRUE(image) << image.error().text();
     image_ = std::make_unique<ElfImage>(std::move(image).value());
-    auto analysis = analyze(*image_);
+    auto analysis = analyze(*image_, options_);
     ASSERT_TRUE(analysis) << analysis.error().text();
     analysis_ = std::make_unique<Analysis>(std::move(analysis).value());
   }
@@ -70,6 +70,7 @@ class AssembledTest : public testing::Test {
   }
 
   ScratchDirectory scratch_;
+  Options options_;
   std::unique_ptr<ElfImage> image_;
   std::unique_ptr<Analysis> analysis_;
 };

@@ -133,5 +133,20 @@ TEST_F(MovabilityTest, OnlyListedFunctionsMoveWhereThereIsAList) {
   EXPECT_EQ(fate("leaf.cold"), Immovable::kNo);
 }
 
+TEST_F(MovabilityTest, NothingMovesWithoutAListWhereOneIsExpected) {
+  options_.only_listed = true;
+  analyze_assembly(kPlainStart);
+  EXPECT_EQ(fate("leaf"), Immovable::kForeign);
+}
+
+TEST_F(MovabilityTest, TheRuntimeStaysInProgramsOfAnyCompiler) {
+  analyze_assembly(kPlainStart + assembly_function("stab_rt_active", "mov $1, %eax\nret") +
+                   assembly_function("_ZN4stab5startEv", "mov $1, %eax\nret") +
+                   assembly_function("malloc", "mov $1, %eax\nret") + assembly_function("_Znwm", "mov $1, %eax\nret"));
+  EXPECT_EQ(fate("leaf"), Immovable::kNo);
+  for (const char* name : {"stab_rt_active", "_ZN4stab5startEv", "malloc", "_Znwm"})
+    EXPECT_EQ(fate(name), Immovable::kRuntime) << name;
+}
+
 }  // namespace
 }  // namespace stab::postlink

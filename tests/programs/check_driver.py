@@ -1,0 +1,280 @@
+#!/usr/bin/env python3
+"""szc as a drop-in for clang: outputs, exit codes, messages, and the compiler checks of build systems.
+
+    check_driver.py --bin DIR [NAME ...]     runs the checks named (default: all), each in a directory of its own
+"""
+import argparse
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HELLO = '#include <stdio.h>\nint twice(int);\nint main(void) { volatile int n = 21; printf("%d\\n", twice(n)); return 0; }\n'
+TWICE = "int twice(int x) { return 2 * x; }\n"
+ALL_ON = {"STAB_CODE": "shuffle", "STAB_STACK": "on", "STAB_HEAP": "page", "STAB_EPOCH": "1ms"}
+PLAIN = {"szc": "clang-19", "szc++": "clang++-19"}
+
+
+class Failed(Exception):
+    pass
+
+
+class Workplace:
+    """A directory with two C files and verbs to compile in it."""
+
+    def __init__(self, bin_directory, directory):
+        self.bin = bin_directory
+        self.directory = pathlib.Path(directory)
+        self.write("main.c", HELLO)
+        self.write("twice.c", TWICE)
+
+    def write(self, name, text):
+        path = self.directory / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    def has(self, name):
+        return (self.directory / name).exists()
+
+    def run(self, *command, stdin=None, **variables):
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("STAB") and k not in ("CC", "CXX")}
+        environment |= {"PATH": f"{self.bin}:{environment['PATH']}"} | variables
+        return subprocess.run(command, cwd=self.directory, env=environment, input=stdin, text=True,
+                              capture_output=True, timeout=120)
+
+    def must(self, *command, **variables):
+        result = self.run(*command, **variables)
+        require(result.returncode == 0, f"{' '.join(command)}: exit {result.returncode}\n{result.stdout}{result.stderr}")
+        return result
+
+    def moves(self, program):
+        """The program runs, prints 42 under everything on, and carries movable functions."""
+        require(self.must(f"./{program}", **ALL_ON).stdout == "42\n", f"{program} prints something else")
+        info = self.must("szc", "--stab-info", program).stdout
+        require("movable" in info and " 0 movable" not in info, f"nothing movable in {program}:\n{info}")
+
+
+def require(condition, message):
+    if not condition:
+        raise Failed(message)
+
+
+def check_default_output(place):
+    place.must("szc", "main.c", "twice.c")
+    place.moves("a.out")
+
+
+def check_separate_compilation(place):
+    place.must("szc", "-c", "-O2", "main.c", "twice.c", "-Werror")
+    require(place.has("main.o") and place.has("twice.o"), "-c made no objects")
+    place.must("szc", "main.o", "twice.o", "-o", "prog", "-Werror")
+    place.moves("prog")
+
+
+def check_preprocess_assemble_and_dependencies(place):
+    require("printf" in place.must("szc", "-E", "main.c").stdout, "-E printed nothing")
+    place.must("szc", "-S", "main.c", "-o", "main.s")
+    place.must("szc", "-c", "-MD", "-MF", "main.d", "main.s", "-o", "main.o")
+    place.must("szc", "-MD", "-MF", "twice.d", "-c", "twice.c")
+    require("twice.c" in (place.directory / "twice.d").read_text(), "-MD wrote no dependencies")
+    place.must("szc", "main.o", "twice.o", "-o", "prog")
+    place.moves("prog")
+
+
+def check_language_option_and_stdin(place):
+    (place.directory / "main.c").rename(place.directory / "main.txt")
+    place.must("szc", "-x", "c", "main.txt", "twice.c", "-o", "prog")
+    place.moves("prog")
+    place.must("szc", "-x", "c", "-", "-o", "other", stdin=HELLO + TWICE)
+    place.moves("other")
+
+
+def check_response_file(place):
+    place.write("options.rsp", "-O2 main.c\ntwice.c -o 'prog'\n")
+    place.must("szc", "@options.rsp")
+    place.moves("prog")
+    place.write("compile.rsp", "-c main.c -o separate.o")
+    place.must("szc", "@compile.rsp")
+    require(place.has("separate.o"), "a response file with -c made no object")
+
+
+def check_shared_library(place):
+    place.must("szc", "-shared", "-fPIC", "twice.c", "-o", "libtwice.so")
+    place.must("szc", "main.c", "-L.", "-ltwice", "-Wl,-rpath,$ORIGIN", "-o", "prog")
+    place.moves("prog")
+
+
+def check_static_programs(place):
+    for options in (["-static"], ["-static-pie", "-fPIE"]):
+        place.must("szc", *options, "main.c", "twice.c", "-o", "prog")
+        require(place.must("./prog", **ALL_ON).stdout == "42\n", f"{options}: prints something else")
+
+
+def check_partial_and_bare_links(place):
+    place.must("szc", "-c", "main.c", "twice.c")
+    place.must("szc", "-r", "main.o", "twice.o", "-o", "both.o")
+    place.must("szc", "both.o", "-o", "prog")
+    place.moves("prog")
+    place.write("bare.c", 'void _start(void) { __asm__ volatile("mov $60, %eax; mov $7, %edi; syscall"); }')
+    place.must("szc", "-nostdlib", "-static", "bare.c", "-o", "bare")
+    require(place.run("./bare").returncode == 7, "a program without libc doesn't run")
+
+
+def check_strip(place):
+    for number, option in enumerate(("-s", "-Wl,-s", "-Wl,--strip-all,-O1")):
+        program = f"prog{number}"
+        place.must("szc", "-g", option, "main.c", "twice.c", "-o", program)
+        place.moves(program)
+        require(".symtab" not in place.must("readelf", "-SW", program).stdout, f"{option} left symbols")
+    place.must("szc", "-g", "main.c", "twice.c", "-o", "prog")
+    place.must("strip", "prog")
+    place.moves("prog")
+
+
+def check_link_time_optimization(place):
+    def pads():
+        return [line for line in place.must("szc", "--stab-info", "prog").stdout.splitlines() if line.startswith("pads")]
+
+    place.must("szc", "-O2", "-fno-inline", "main.c", "twice.c", "-o", "prog")
+    without = pads()
+    for option in ("-flto", "-flto=thin"):
+        place.must("szc", "-O2", "-fno-inline", option, "-c", "main.c", "twice.c")
+        place.must("szc", "main.o", "twice.o", "-o", "prog")
+        place.moves("prog")
+        # One pad for each padded function, not one for the compilation and one for the link.
+        require(pads() == without, f"{option}: {pads()}, without {without}")
+
+
+def check_other_linker(place):
+    place.must("szc", "-fuse-ld=bfd", "main.c", "twice.c", "-o", "prog")
+    place.moves("prog")
+
+
+def check_mixed_objects(place):
+    compiler = shutil.which("gcc") or shutil.which("clang-19")
+    place.must(compiler, "-O2", "-c", "twice.c")
+    place.must("szc", "main.c", "twice.o", "-o", "prog")
+    place.moves("prog")
+    info = place.must("szc", "--stab-info", "prog").stdout
+    require("    twice\n" in info.split("foreign", 1)[1], "a foreign object's function isn't listed as foreign")
+
+
+def check_precompiled_header(place):
+    place.write("all.h", "#include <stdio.h>\nint twice(int);\n")
+    place.must("szc", "-x", "c-header", "all.h", "-o", "all.h.pch")
+    place.write("main.c", 'int main(void) { printf("%d\\n", twice(21)); return 0; }')
+    place.must("szc", "-include-pch", "all.h.pch", "main.c", "twice.c", "-o", "prog")
+    place.moves("prog")
+
+
+def check_profiles(place):
+    place.must("szc", "-O2", "-fprofile-generate=profile", "main.c", "twice.c", "-o", "train")
+    require(place.must("./train", **ALL_ON).stdout == "42\n", "the instrumented program prints something else")
+    raw = [str(path) for path in (place.directory / "profile").glob("*.profraw")]
+    require(raw, "no profile was written")
+    place.must("llvm-profdata-19", "merge", "-o", "merged.profdata", *raw)
+    place.must("szc", "-O2", "-fprofile-use=merged.profdata", "main.c", "twice.c", "-o", "prog")
+    place.moves("prog")
+
+
+def check_seeded_links(place):
+    place.write("many.c", "".join(f"int f{i}(int x) {{ return x + {i}; }}\n" for i in range(40)))
+    orders = []
+    for seed in ("1", "2", "1"):
+        place.must("szc", "main.c", "twice.c", "many.c", "-o", "prog", STAB_LINK_SEED=seed)
+        place.moves("prog")
+        symbols = place.must("nm", "-n", "prog").stdout.splitlines()
+        orders.append([line.split()[2] for line in symbols if line.split()[-1].startswith("f")])
+    require(orders[0] == orders[2] and orders[0] != orders[1], "the link order doesn't follow the seed")
+
+
+def check_questions(place):
+    for question in (["--version"], ["-print-search-dirs"], ["-dumpmachine"], ["-print-file-name=libc.so"], ["-v"]):
+        ours, plain = place.run("szc", *question), place.run("clang-19", *question)
+        require((ours.returncode, ours.stdout) == (plain.returncode, plain.stdout), f"{question} differs")
+    steps = place.run("szc", "-###", "main.c", "twice.c", "-o", "prog")
+    require(steps.returncode == 0 and "stab-postlink" in steps.stderr.splitlines()[-1], "-### misses our step")
+    require(not place.has("prog"), "-### linked something")
+    require("stab-postlink" in place.must("szc", "-v", "main.c", "twice.c", "-o", "prog").stderr, "-v misses our step")
+
+
+def check_failures(place):
+    place.write("broken.c", "int main(void) { return undeclared; }\n")
+    place.write("undefined.c", "int missing(void); int main(void) { return missing(); }\n")
+    for command in (["broken.c"], ["-c", "broken.c"], ["nofile.c"], [], ["undefined.c", "-o", "prog"]):
+        ours, plain = place.run("szc", *command), place.run("clang-19", "-fuse-ld=lld", *command)
+        require(ours.returncode == plain.returncode != 0, f"{command}: exit {ours.returncode}, clang {plain.returncode}")
+        first = [line for line in plain.stderr.splitlines() if "error" in line][0].split("/tmp")[0]
+        require(first in ours.stderr, f"{command}: clang says {first!r}, we {ours.stderr!r}")
+    require(not place.has("prog") and not place.has("a.out"), "a failed link left an output")
+    refused = place.run("szc", "-fsanitize=address", "main.c", "twice.c")
+    require(refused.returncode == 1 and "-fsanitize=address" in refused.stderr, "a sanitizer isn't refused")
+    require(place.run("szc", "main.c", "twice.c", "-o", "/dev/null").returncode == 0, "linking to /dev/null fails")
+
+
+CMAKE_PROJECT = """cmake_minimum_required(VERSION 3.20)
+project(sample C CXX)
+include(CheckFunctionExists)
+include(CheckCXXSourceRuns)
+check_function_exists(printf HAVE_PRINTF)
+check_cxx_source_runs("int main() { try { throw 1; } catch (int) { return 0; } return 1; }" THROWS)
+find_package(Threads REQUIRED)
+if(NOT HAVE_PRINTF OR NOT THROWS)
+  message(FATAL_ERROR "checks fail")
+endif()
+add_library(twice SHARED twice.c)
+add_executable(prog main.c)
+target_link_libraries(prog twice Threads::Threads)
+"""
+
+
+def check_cmake(place):
+    place.write("CMakeLists.txt", CMAKE_PROJECT)
+    place.must("cmake", "-S", ".", "-B", "build", "-G", "Ninja", "-DCMAKE_C_COMPILER=szc", "-DCMAKE_CXX_COMPILER=szc++")
+    place.must("cmake", "--build", "build")
+    place.moves("build/prog")
+
+
+def check_autoconf(place):
+    place.write("configure.ac", "AC_INIT([sample], [1])\nAC_PROG_CC\nAC_PROG_CXX\nAC_CHECK_FUNCS([malloc_usable_size])\n"
+                "AC_CHECK_SIZEOF([long])\nAC_C_BIGENDIAN\nAC_SEARCH_LIBS([pow], [m])\nAC_CONFIG_FILES([Makefile])\nAC_OUTPUT\n")
+    place.write("Makefile.in", "prog: main.c twice.c\n\t@CC@ @CFLAGS@ main.c twice.c -o prog @LIBS@\n")
+    place.must("autoconf")
+    place.must("./configure", "CC=szc", "CXX=szc++")
+    place.must("make")
+    place.moves("prog")
+
+
+def check_meson(place):
+    place.write("meson.build", "project('sample', 'c', 'cpp')\ncc = meson.get_compiler('c')\n"
+                "assert(cc.has_function('printf'))\nassert(cc.sizeof('long') == 8)\n"
+                "executable('prog', 'main.c', 'twice.c', dependencies : dependency('threads'))\n")
+    place.must("meson", "setup", "build", CC="szc", CXX="szc++")
+    place.must("ninja", "-C", "build")
+    place.moves("build/prog")
+
+
+CHECKS = {name.removeprefix("check_"): check for name, check in globals().items() if name.startswith("check_")}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--bin", required=True, type=pathlib.Path)
+    parser.add_argument("names", nargs="*", choices=[[], *CHECKS])
+    arguments = parser.parse_args()
+    failures = 0
+    for name in arguments.names or CHECKS:
+        with tempfile.TemporaryDirectory(prefix="stab-driver-") as directory:
+            try:
+                CHECKS[name](Workplace(arguments.bin.resolve(), directory))
+                print(f"{name}: ok")
+            except Failed as failure:
+                failures += 1
+                print(f"{name}: FAILED: {failure}")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,74 @@
+// What is read from the user's arguments before clang sees them.
+#include "instrumenter/driver/command_line.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <fstream>
+
+namespace stab::driver {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Result<CommandLine> parse(Arguments words) {
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  return CommandLine::parse(pointers);
+}
+
+CommandLine parsed(Arguments words) {
+  auto line = parse(std::move(words));
+  EXPECT_TRUE(line) << line.error().text();
+  return std::move(line).value();
+}
+
+TEST(CommandLine, KnowsWhatSurelyDoesNotLink) {
+  EXPECT_TRUE(parsed({"-O2", "-c", "a.c"}).only_compiles);
+  EXPECT_TRUE(parsed({"-E", "a.c"}).only_compiles);
+  EXPECT_FALSE(parsed({"a.c", "-o", "a"}).only_compiles);
+  EXPECT_FALSE(parsed({"-o", "-c", "a.c"}).only_compiles) << "-c is a file name here";
+  EXPECT_FALSE(parsed({"-Xlinker", "-E", "a.o"}).only_compiles);
+}
+
+TEST(CommandLine, TakesStrippingOutInAllItsForms) {
+  EXPECT_THAT(parsed({"-s", "a.c"}).arguments, ElementsAre("a.c"));
+  EXPECT_THAT(parsed({"a.c", "-Wl,-O1,-s,--as-needed"}).arguments, ElementsAre("a.c", "-Wl,-O1,--as-needed"));
+  EXPECT_THAT(parsed({"a.c", "-Wl,--strip-all"}).arguments, ElementsAre("a.c"));
+  EXPECT_THAT(parsed({"-Xlinker", "-s", "a.c"}).arguments, ElementsAre("a.c"));
+  EXPECT_TRUE(parsed({"a.c", "-Wl,-s"}).strips);
+  EXPECT_FALSE(parsed({"a.c", "-Wl,--build-id", "-o", "-s"}).strips);
+}
+
+TEST(CommandLine, RefusesWhatCannotWork) {
+  for (const char* option : {"-pg", "-fsanitize=address", "-fsanitize=undefined,thread", "-fsanitize=cfi-icall", "-m32"}) {
+    const auto line = parse({"-O2", option, "a.c"});
+    ASSERT_FALSE(line) << option;
+    EXPECT_THAT(line.error().message, HasSubstr(option));
+  }
+  EXPECT_TRUE(parse({"-fsanitize=undefined", "-g", "a.c"}));
+  EXPECT_TRUE(parse({"-o", "-pg", "a.c"})) << "a file name";
+}
+
+TEST(CommandLine, ReadsResponseFilesAndPassesThemOn) {
+  const std::string name = testing::TempDir() + "stab_driver_test.rsp";
+  std::ofstream(name) << "-O2 -c\n \"a b.c\" 'c d.c' e\\ f.c";
+  const CommandLine line = parsed({"@" + name});
+  EXPECT_TRUE(line.only_compiles);
+  EXPECT_THAT(line.arguments, ElementsAre("@" + name));
+  const CommandLine stripping = parsed({"-s", "@" + name});
+  EXPECT_THAT(stripping.arguments, ElementsAre("-O2", "-c", "a b.c", "c d.c", "e f.c"));
+  std::ofstream(name) << "@" << name;
+  EXPECT_FALSE(parse({"@" + name})) << "a file that names itself";
+  std::remove(name.c_str());
+}
+
+TEST(CommandLine, InfoTakesAFile) {
+  EXPECT_EQ(parsed({"--stab-info", "prog"}).info_file, "prog");
+  EXPECT_FALSE(parse({"--stab-info"}));
+}
+
+}  // namespace
+}  // namespace stab::driver

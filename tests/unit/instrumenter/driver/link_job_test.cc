@@ -1,0 +1,46 @@
+// Reading the link step out of clang's -### output.
+#include "instrumenter/driver/link_job.h"
+
+#include <gtest/gtest.h>
+
+namespace stab::driver {
+namespace {
+
+constexpr char kHead[] = "Debian clang version 19.1.7\nTarget: x86_64-pc-linux-gnu\nInstalledDir: /usr/bin\n";
+constexpr char kCompile[] = " \"/usr/lib/llvm-19/bin/clang\" \"-cc1\" \"-emit-obj\" \"-o\" \"/tmp/a.o\" \"-x\" \"c\" \"a.c\"\n";
+
+std::string link_line(const std::string& words) {
+  return " \"/usr/lib/llvm-19/bin/ld.lld\" \"--eh-frame-hdr\" \"-m\" \"elf_x86_64\" " + words + "\n";
+}
+
+TEST(LinkJob, NoneWhenNothingIsLinked) {
+  EXPECT_FALSE(find_link_job(kHead));
+  EXPECT_FALSE(find_link_job(std::string(kHead) + kCompile));
+}
+
+TEST(LinkJob, TellsTheOutputAndTheKind) {
+  const auto job = find_link_job(std::string(kHead) + kCompile +
+                                 link_line(R"("-pie" "-dynamic-linker" "/lib64/ld" "-o" "dir/a b\"c" "a.o" "-lc")"));
+  ASSERT_TRUE(job);
+  EXPECT_EQ(job->output, "dir/a b\"c");
+  EXPECT_TRUE(job->with_libc);
+  EXPECT_TRUE(job->lld);
+  EXPECT_FALSE(job->shared || job->relocatable || job->is_static);
+}
+
+TEST(LinkJob, TellsStaticSharedRelocatableAndBare) {
+  EXPECT_TRUE(find_link_job(link_line(R"("-static" "-o" "a" "-lc")"))->is_static);
+  EXPECT_TRUE(find_link_job(link_line(R"("-static" "-pie" "--no-dynamic-linker" "-o" "a" "-lc")"))->is_static);
+  EXPECT_TRUE(find_link_job(link_line(R"("-shared" "-o" "a.so" "-lc")"))->shared);
+  EXPECT_TRUE(find_link_job(link_line(R"("-o" "a" "-r" "a.o")"))->relocatable);
+  EXPECT_FALSE(find_link_job(link_line(R"("-o" "a" "a.o")"))->with_libc);
+}
+
+TEST(LinkJob, OtherLinkersToo) {
+  EXPECT_TRUE(find_link_job(R"( "/usr/bin/ld" "-o" "a" "-lc")"));
+  EXPECT_TRUE(find_link_job(R"( "/usr/bin/mold" "-o" "a" "-lc")"));
+  EXPECT_TRUE(find_link_job(R"( "/usr/bin/x86_64-linux-gnu-ld.gold" "-o" "a" "-lc")"));
+}
+
+}  // namespace
+}  // namespace stab::driver

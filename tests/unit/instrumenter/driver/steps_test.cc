@@ -1,0 +1,90 @@
+// The commands that come out.
+#include "instrumenter/driver/steps.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+namespace stab::driver {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+const Toolchain kTools{.language = Language::kC,
+                       .compiler = "/usr/bin/clang-19",
+                       .pass_plugin = "/root/pass.so",
+                       .runtime = "/root/rt.a",
+                       .static_runtime = "/root/rt-static.a",
+                       .include = "/root/include",
+                       .post_linker = "/root/stab-postlink"};
+const CommandLine kLine{.arguments = {"a.c", "--", "b.c"}, .info_file = {}};
+const LinkJob kProgram{.output = "prog", .with_libc = true, .lld = true};
+
+TEST(Steps, TheUsersArgumentsComeLastAndUnchanged) {
+  const Arguments command = link_command(kTools, kLine, kProgram, {});
+  ASSERT_GT(command.size(), 3u);
+  EXPECT_EQ(Arguments(command.end() - 3, command.end()), kLine.arguments);
+  EXPECT_THAT(command, Contains("-Wl,--emit-relocs"));
+  EXPECT_THAT(command, Contains("-Wl,--whole-archive,/root/rt.a,--no-whole-archive"));
+}
+
+TEST(Steps, StaticProgramsGetTheStaticRuntimeAndWrappers) {
+  LinkJob job = kProgram;
+  job.is_static = true;
+  const Arguments command = link_command(kTools, kLine, job, {});
+  EXPECT_THAT(command, Contains("-Wl,--whole-archive,/root/rt-static.a,--no-whole-archive"));
+  EXPECT_THAT(command, Contains(HasSubstr("--wrap=__libc_start_main")));
+  EXPECT_THAT(command, Not(Contains(HasSubstr("--export-dynamic-symbol"))));
+}
+
+TEST(Steps, LibrariesAndPartialLinksGetNoRuntime) {
+  LinkJob job = kProgram;
+  job.shared = true;
+  EXPECT_THAT(link_command(kTools, kLine, job, {}), Not(Contains(HasSubstr("rt.a"))));
+  job.relocatable = true;
+  EXPECT_THAT(link_command(kTools, kLine, job, {}), Not(Contains(HasSubstr("-Wl,"))));
+  EXPECT_FALSE(needs_post_link(job));
+}
+
+TEST(Steps, LinkTimeOptimizationFindsThePassInTheLinker) {
+  LinkJob job = kProgram;
+  EXPECT_THAT(link_command(kTools, kLine, job, {}), Contains("-Wl,--load-pass-plugin=/root/pass.so"));
+  job.lld = false;  // others don't know the option
+  EXPECT_THAT(link_command(kTools, kLine, job, {}), Not(Contains(HasSubstr("--load-pass-plugin"))));
+}
+
+class LinkOrderTest : public testing::Test {
+ protected:
+  ~LinkOrderTest() override {
+    unsetenv("STAB_LINK_SEED");
+    unsetenv("STAB_LINK_DATA");
+  }
+};
+
+TEST_F(LinkOrderTest, SeedsCodeAndOnDemandData) {
+  setenv("STAB_LINK_SEED", "41", 1);
+  auto order = LinkOrder::from_environment();
+  ASSERT_TRUE(order);
+  const Arguments code = link_command(kTools, kLine, kProgram, *order);
+  EXPECT_THAT(code, Contains("-Wl,--shuffle-sections=.text*=42"));
+  EXPECT_THAT(code, Not(Contains(HasSubstr(".data*"))));
+  setenv("STAB_LINK_DATA", "1", 1);
+  order = LinkOrder::from_environment();
+  ASSERT_TRUE(order);
+  EXPECT_THAT(link_command(kTools, kLine, kProgram, *order), Contains("-Wl,--shuffle-sections=.data*=42"));
+}
+
+TEST_F(LinkOrderTest, RefusesWhatIsNoSeed) {
+  setenv("STAB_LINK_SEED", "4x", 1);
+  EXPECT_FALSE(LinkOrder::from_environment());
+  setenv("STAB_LINK_SEED", "4", 1);
+  setenv("STAB_LINK_DATA", "yes", 1);
+  EXPECT_FALSE(LinkOrder::from_environment());
+}
+
+}  // namespace
+}  // namespace stab::driver
