@@ -11,15 +11,23 @@
 
 namespace stab::heap {
 
+// Bits set in a word. Inline, because without popcnt in the instruction set compilers call a table look-up.
+inline uint32_t count_bits(uint64_t word) {
+  word -= (word >> 1) & 0x5555555555555555u;
+  word = (word & 0x3333333333333333u) + ((word >> 2) & 0x3333333333333333u);
+  word = (word + (word >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+  return static_cast<uint32_t>((word * 0x0101010101010101u) >> 56);
+}
+
 // Group::place, besides an index into the owner's list of parked groups.
-inline constexpr uint32_t kUnlisted = 0xffffffff;  // fresh, or no slot is free
+inline constexpr uint32_t kUnlisted = 0xffffffff;  // fresh, or too few slots are free
 inline constexpr uint32_t kCurrent = 0xfffffffe;   // the owner allocates from it
 
 // Each slot is in exactly one of: free, freed, held, in the program's hands. remote is a subset of the last.
 // (In a heap that shuffles, held is what the program doesn't have, so free and freed are subsets of it.)
 // Bits at and above the class's slots are always held, so that no address can name them.
 //   fresh:    held == ~0
-//   parked:   free == 0, freed != 0, place is its index
+//   parked:   free == 0, freed has enough slots, place is its index
 //   not current: free == 0
 // malloc reads free only, free() writes freed only: an allocation needn't wait for what the free before it
 // computes (a pair takes a third of the time), and slots of a page are reused in ascending order.
@@ -39,6 +47,9 @@ struct alignas(64) Group {
 
   uint64_t full() const { return ~uint64_t{0} >> unused_bits; }
   uint32_t slots() const { return 64u - unused_bits; }
+  // Worth going on with: an eighth of the slots. A group with one free slot costs as much to make current as it
+  // gives; what waits in such groups is an eighth of the memory in use at most.
+  static bool enough(uint32_t count, uint32_t slots) { return count * 8 >= slots; }
   // Slots that are not in the program's hands, as far as a thread that doesn't own the group can tell.
   uint64_t unavailable() const {
     return __atomic_load_n(&free, __ATOMIC_RELAXED) | __atomic_load_n(&freed, __ATOMIC_RELAXED) |

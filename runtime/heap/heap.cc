@@ -65,9 +65,8 @@ bool Heap::harvest(int size_class, Group* group) {
       return false;
     }
   }
-  // A thin group would be refilled again and again: go on with it only if it has an eighth of its slots.
   const uint64_t freed = group->freed;
-  if (static_cast<uint32_t>(__builtin_popcountll(freed)) * 8 < group->slots()) return false;
+  if (freed == 0 || !Group::enough(count_bits(freed), group->slots())) return false;
   group->freed = 0;
   give(lists, group, freed);
   return true;
@@ -75,7 +74,7 @@ bool Heap::harvest(int size_class, Group* group) {
 
 void Heap::give(ClassLists& lists, Group* group, uint64_t slots) {
   group->free = slots;
-  const uint32_t count = static_cast<uint32_t>(__builtin_popcountll(slots));
+  const uint32_t count = count_bits(slots);
   lists.given += count;
   lists.turn_left -= count < lists.turn_left ? count : lists.turn_left;
 }
@@ -102,12 +101,12 @@ Group* Heap::take_parked(ClassLists& lists, bool best_of_two) {
   const uint32_t last = lists.parked_count - 1;
   Group* group = lists.parked[last];
   if (random_ && last > 0) {
-    // Far more groups than 2^16 may be parked; then the draw is among the newest.
-    const uint32_t among = lists.parked_count < 0xffff ? lists.parked_count : 0xffff;
+    // Among the latest, whose records are still in the cache; when moving among all (of up to 2^16).
+    const uint32_t window = best_of_two ? kParkedWindow : 0xffff;
+    const uint32_t among = lists.parked_count < window ? lists.parked_count : window;
     group = lists.parked[last - draws_.below(among)];
-    // The better of two has about 2/3 more room than one: fewer refills, and thin groups get time to empty.
     Group* other = best_of_two ? lists.parked[last - draws_.below(among)] : group;
-    if (__builtin_popcountll(other->freed) > __builtin_popcountll(group->freed)) group = other;
+    if (count_bits(other->freed) > count_bits(group->freed)) group = other;
   }
   unpark(group);
   return group;
@@ -149,7 +148,7 @@ void Heap::leave(int size_class) {
   if (group == nullptr) return;
   lists.current = nullptr;
   lanes_[size_class] = &no_group;
-  lists.given -= static_cast<uint64_t>(__builtin_popcountll(group->free));
+  lists.given -= count_bits(group->free);
   group->freed |= group->free;
   group->free = 0;
   if (!shuffles_) {
@@ -167,7 +166,7 @@ void Heap::settle(Group* group) {
     if (group->place != kUnlisted) unpark(group);
     return make_fresh(group);
   }
-  if (group->place == kUnlisted) park(group);
+  if (group->place == kUnlisted && Group::enough(count_bits(group->freed), group->slots())) park(group);
 }
 
 void Heap::park(Group* group) {

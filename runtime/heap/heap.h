@@ -45,6 +45,10 @@ inline constexpr uint32_t kSpreadGroups = 128;
 
 extern Group no_group;  // never has a free slot: what a lane without a group points to
 
+// A parked group is drawn from the latest ones: whoever looks at groups parked long ago waits for memory, twice
+// as long for an allocation in a large heap whose objects die at random.
+inline constexpr uint32_t kParkedWindow = 16;
+
 // Groups of one class.
 struct ClassLists {
   Group* current = nullptr;
@@ -90,7 +94,7 @@ class Heap {
       return false;
     const uint64_t now_freed = freed | bit;
     group->freed = now_freed;
-    if (__builtin_expect(freed == 0 || now_freed == group->full(), 0)) settle(group);
+    if (__builtin_expect(group->place == kUnlisted || now_freed == group->full(), 0)) settle(group);
     return true;
   }
   // The fast paths of a heap that shuffles; null, false: not one, or something else is to be done first.
@@ -152,9 +156,8 @@ class Heap {
     return group;
   }
   void release_slot(Group* group, uint64_t bit) {
-    const uint64_t freed = group->freed;
-    group->freed = freed | bit;
-    if (__builtin_expect(freed == 0 || group->freed == group->full(), 0)) settle(group);
+    group->freed |= bit;
+    if (__builtin_expect(group->place == kUnlisted || group->freed == group->full(), 0)) settle(group);
   }
 
   // Gives the current group's `free` slots again, or makes another one current; null: no memory.
