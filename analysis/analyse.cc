@@ -12,6 +12,7 @@
 #include "analysis/descriptive.h"
 #include "analysis/normality.h"
 #include "analysis/report.h"
+#include "analysis/robust_anova.h"
 #include "analysis/sequence.h"
 #include "analysis/strata.h"
 #include "analysis/units.h"
@@ -143,7 +144,15 @@ AnovaTable within_one_workload(const Samples& samples, size_t response, uint32_t
     return table;
   }
   table.rows = *std::move(rows);
+  table.p_hc3.resize(table.rows.size());
+  if (const auto robust = hc3_anova(aggregate(codes, values), terms, SumsType::kTwo))
+    for (size_t t = 0; t < terms.size(); ++t) table.p_hc3[t] = (*robust)[t].p_value;
   return table;
+}
+
+// Cells that hold one value each have no error of their own; only comparisons over workloads can use them.
+bool single_values(const WorkloadUnits& units) {
+  return std::all_of(units.cells.begin(), units.cells.end(), [](const CellUnits& cell) { return cell.moments.n < 2; });
 }
 
 // time ~ factors + Error(workload / factors), on the means of each workload's cells.
@@ -216,7 +225,7 @@ void diagnose(const Samples& samples, size_t response, uint32_t workload, const 
       in_order.emplace_back(cell.orders[i], residual);
     }
   }
-  std::stable_sort(in_order.begin(), in_order.end(), [](auto& a, auto& b) { return a.first < b.first; });
+  std::sort(in_order.begin(), in_order.end());
   std::vector<double> sequence;
   for (const auto& [order, residual] : in_order) sequence.push_back(residual);
 
@@ -230,6 +239,18 @@ void diagnose(const Samples& samples, size_t response, uint32_t workload, const 
     diagnostic.statistic_name = std::move(statistic);
     return diagnostic;
   };
+  // At a hundred thousand values each test finds the smallest departure, and ranking them takes longer than all
+  // the rest of the report.
+  constexpr size_t kMostValues = 100'000;
+  if (residuals.size() > kMostValues) {
+    for (const char* test : {"normality", "brown-forsythe", "drift"}) {
+      Diagnostic diagnostic = named(test, "");
+      diagnostic.refused = "not tested beyond 100000 values: any departure would show; look at the figures";
+      out.push_back(std::move(diagnostic));
+    }
+    add_diagnostic(named("lag-1 autocorrelation", "r"), lag1_autocorrelation(sequence), &SequenceTest::statistic, out);
+    return;
+  }
   if (residuals.size() <= 5000)
     add_diagnostic(named("shapiro-wilk", "W"), shapiro_wilk(residuals), &NormalityTest::statistic, out);
   else
@@ -309,32 +330,30 @@ std::string_view name(Verdict verdict) {
   return "withheld";
 }
 
-Result<Report> analyse(const Samples& samples) {
-  STAB_CHECK_OK(check(samples));
-  // From here on every analysed value is finite, and positive where the scale is logarithmic.
-
+Result<Report> analyse_units(const Samples& samples, const std::vector<std::vector<WorkloadUnits>>& units) {
   Report report;
   report.experiment = samples.experiment;
   report.alpha = samples.alpha;
   report.workloads = samples.workloads;
   report.workload_word = samples.workload_word;
+  if (samples.unit == Unit::kRow) report.trial_word = "row";
   report.factors = samples.factors;
   report.responses = samples.responses;
   report.planned = samples.planned;
   report.failed = samples.failed;
   for (const Trial& trial : samples.trials) ++(trial.excluded.empty() ? report.analysed : report.excluded);
-
-  std::vector<std::vector<WorkloadUnits>> units(samples.responses.size());
-  for (size_t r = 0; r < samples.responses.size(); ++r)
-    for (uint32_t w = 0; w < samples.workloads.size(); ++w) units[r].push_back(units_of(samples, w, r));
+  if (samples.trials.empty())
+    for (const WorkloadUnits& workload : units[0])
+      for (const CellUnits& cell : workload.cells) report.analysed += cell.raw.size();
 
   report.contrasts = contrasts_of(samples, units);
   const std::vector<size_t> varying = varying_factors(samples);
   for (size_t r = 0; r < samples.responses.size(); ++r) {
     for (uint32_t w = 0; w < samples.workloads.size(); ++w) {
       for (const CellUnits& cell : units[r][w].cells) report.cells.push_back(describe_cell(samples, r, w, cell));
-      if (!varying.empty())
-        report.anovas.push_back(within_one_workload(samples, r, w, units[r][w], varying));
+      // With several workloads and one value a cell, only the table over workloads has an error term.
+      if (samples.workloads.size() > 1 && single_values(units[r][w])) continue;
+      if (!varying.empty()) report.anovas.push_back(within_one_workload(samples, r, w, units[r][w], varying));
       diagnose(samples, r, w, units[r][w], report.diagnostics);
     }
     if (!varying.empty() && samples.workloads.size() > 1)
@@ -344,6 +363,15 @@ Result<Report> analyse(const Samples& samples) {
   report.validity = validity_of(samples);
   report.caveats = caveats_of(samples, report);
   return report;
+}
+
+Result<Report> analyse(const Samples& samples) {
+  STAB_CHECK_OK(check(samples));
+  // From here on every analysed value is finite, and positive where the scale is logarithmic.
+  std::vector<std::vector<WorkloadUnits>> units(samples.responses.size());
+  for (size_t r = 0; r < samples.responses.size(); ++r)
+    for (uint32_t w = 0; w < samples.workloads.size(); ++w) units[r].push_back(units_of(samples, w, r));
+  return analyse_units(samples, units);
 }
 
 }  // namespace stab::analysis

@@ -49,7 +49,8 @@ void low_dose(const Report& report, Caveats& out) {
                  "are those of few layouts"});
 }
 
-void few_workloads(const Report& report, Caveats& out) {
+void few_workloads(const Samples& samples, const Report& report, Caveats& out) {
+  if (samples.unit == Unit::kRow && report.workloads.size() == 1) return;  // plain data: nobody asked about others
   constexpr size_t kEnough = 6;
   const size_t n = report.workloads.size();
   if (n >= kEnough || n == 0) return;
@@ -160,6 +161,23 @@ void degradations(const Samples& samples, Caveats& out) {
                    "read a heap effect of zero as 'not randomized', not as 'no effect'"});
 }
 
+// Where means and ranks answer differently, tails or outliers carry the answer.
+void ranks(const Report& report, Caveats& out) {
+  const Contrast* first = nullptr;
+  uint64_t disagree = 0;
+  for (const Contrast& contrast : report.contrasts) {
+    if (!contrast.p_rank || (contrast.p_value < report.alpha) == (*contrast.p_rank < report.alpha)) continue;
+    if (contrast.response != report.responses[0].name) continue;
+    if (disagree++ == 0) first = &contrast;
+  }
+  if (!first) return;
+  out.push_back({CaveatCode::kRanksDisagree,
+                 first->workload + ", " + first->factor + " " + first->level + " / " + first->baseline +
+                     ": means say p = " + number(first->p_value) + ", ranks p = " + number(*first->p_rank) +
+                     (disagree > 1 ? "; " + std::to_string(disagree - 1) + " more disagree" : ""),
+                 "look for tails and outliers in the strip figure before believing either"});
+}
+
 void sizes(const Report& report, Caveats& out) {
   uint64_t smallest = UINT64_MAX, largest = 0;
   const Cell* fewest = nullptr;
@@ -171,14 +189,15 @@ void sizes(const Report& report, Caveats& out) {
   }
   if (!fewest) return;
   constexpr uint64_t kSmall = 10;
-  if (smallest < kSmall)
+  const bool repeated = report.workloads.size() > 1 && largest == 1;  // one value for each subject and cell: by design
+  if (smallest < kSmall && !repeated)
     out.push_back({CaveatCode::kSmallSample,
-                   "as few as " + count(smallest, "trial") + " in a cell of " + fewest->workload,
+                   "as few as " + count(smallest, report.trial_word) + " in a cell of " + fewest->workload,
                    "intervals rest on the normal assumption there; use 20 or more"});
   if (smallest != largest)
     out.push_back({CaveatCode::kUnbalanced,
-                   "cells hold between " + std::to_string(smallest) + " and " + count(largest, "trial"),
-                   "type II sums of squares allow for it; see why trials are missing"});
+                   "cells hold between " + std::to_string(smallest) + " and " + count(largest, report.trial_word),
+                   "type II sums of squares allow for it; see why some are missing"});
   const Response& primary = report.responses[0];
   const double unit_seconds = primary.unit == "s" ? 1 : primary.unit == "ms" ? 1e-3 : primary.unit == "ns" ? 1e-9 : 0;
   if (unit_seconds == 0) return;
@@ -215,6 +234,7 @@ std::string_view name(CaveatCode code) {
     case CaveatCode::kLargeArrays: return "large-arrays";
     case CaveatCode::kUnbalanced: return "unbalanced";
     case CaveatCode::kTiny: return "short-run";
+    case CaveatCode::kRanksDisagree: return "ranks-disagree";
     case CaveatCode::kDifferentNights: return "different-nights";
   }
   return "unknown";
@@ -233,16 +253,17 @@ std::vector<Caveat> caveats_of(const Samples& samples, const Report& report) {
   one_layout(report, out);
   low_dose(report, out);
   degradations(samples, out);
-  few_workloads(report, out);
+  few_workloads(samples, report, out);
   disturbances(samples, out);
   from_diagnostic(report, "drift", CaveatCode::kDrift, "values drift over the run",
                   "blocks take drift out of the comparison; find its cause before trusting small effects", out);
   from_diagnostic(report, "lag-1 autocorrelation", CaveatCode::kAutocorrelation,
                   "a trial resembles the one before it", "intervals are too narrow; look at the run sequence", out);
   from_diagnostic(report, "shapiro-wilk", CaveatCode::kNotNormal, "residuals are not normal",
-                  "means of 30 are close to normal all the same; compare the rank answer in the table", out);
+                  "means of 30 are close to normal all the same; see whether ranks agree", out);
   from_diagnostic(report, "brown-forsythe", CaveatCode::kUnequalVariance, "cells differ in spread",
-                  "contrasts allow for it (Welch); the F tests of the ANOVA table assume equal spread", out);
+                  "contrasts allow for it (Welch); in the ANOVA table read p (HC3)", out);
+  ranks(report, out);
   sizes(report, out);
   for (const std::string& counter : samples.unavailable)
     out.push_back({CaveatCode::kUnavailableCounter, counter, "stabctl doctor says what this machine can count"});

@@ -23,15 +23,16 @@ struct CommandOutput {
 CommandOutput refused(const Error& error);
 
 // How a report is written.
-enum class ReportFormat { kTerminal, kJson };
+enum class ReportFormat { kTerminal, kJson, kMarkdown, kCsv, kR };
 
 struct ReportOptions {
   ReportFormat format = ReportFormat::kTerminal;
   int width = 100;
   bool colour = false;
+  std::string figures;  // folder that takes SVG figures; empty: none
 };
 
-// stabctl report: analyse and render.
+// stabctl report: analyse and render. kCsv exports the trials, kR a script that repeats the analysis on them.
 CommandOutput run_report(const Samples& samples, const ReportOptions& options);
 
 // stabctl stats METHOD [data.csv] [--flags]: one method of the list by name, with R's defaults. args: what
@@ -42,9 +43,10 @@ CommandOutput run_stats(const std::vector<std::string>& args, int width = 100);
 // CSV. args: what follows the word "analyze".
 CommandOutput run_analyze(const std::vector<std::string>& args, int width = 100, bool colour = false);
 
-// stabctl compare A B: two levels of a treatment within one experiment ("opt=-O2" "opt=-O3").
+// stabctl compare: level B of a treatment against level A, within one experiment. Exit code for CI: 0 shown not
+// worse beyond the margin, 1 shown worse, 3 unsure; 2 the question can't be asked.
 struct CompareOptions {
-  std::string factor;
+  std::string factor;   // ignored between two experiments
   std::string level_a;
   std::string level_b;
   bool json = false;
@@ -52,7 +54,8 @@ struct CompareOptions {
   bool colour = false;
 };
 CommandOutput run_compare(const Samples& samples, const CompareOptions& options);
-// Two experiments: the build is confounded with the night, so the verdict is unsure whatever the numbers say.
+// Experiment B against experiment A: the build is confounded with the night, so the answer is unsure (3) whatever
+// the numbers say. They are shown.
 CommandOutput run_compare(const Samples& a, const Samples& b, const CompareOptions& options);
 
 }  // namespace stab::analysis

@@ -13,6 +13,7 @@
 
 #include "analysis/distributions.h"
 #include "analysis/multiplicity.h"
+#include "analysis/rank_tests.h"
 #include "analysis/t_tests.h"
 
 namespace stab::analysis {
@@ -27,6 +28,8 @@ struct Estimate {
   uint64_t n = 0;              // smallest cell
   bool one_layout = false;
   std::string refused;
+  std::optional<double> point;  // the estimate alone, also where its own error can't be had
+  std::optional<double> p_rank;
 };
 
 // A contrast in both shapes, with the response it belongs to.
@@ -54,6 +57,7 @@ Estimate within_workload(const Samples& samples, size_t factor, uint32_t level, 
     if (cell.levels[factor] == facts.baseline) pairs[others].second = &cell;
   }
   std::vector<WeightedCell> cells;
+  std::vector<Stratum2> strata;
   Estimate estimate;
   size_t compared = 0, single = 0;
   // A treatment is compared across layouts: pairs of cells that hold one layout each say nothing about others,
@@ -73,16 +77,28 @@ Estimate within_workload(const Samples& samples, size_t factor, uint32_t level, 
     if (!pair.first || !pair.second || (skip_single && repeats(pair))) continue;
     cells.push_back({pair.first->moments, 1});
     cells.push_back({pair.second->moments, -1});
+    strata.push_back({pair.first->values, pair.second->values});
     estimate.one_layout |= repeats(pair);
   }
   estimate.n = cells[0].moments.n;
+  estimate.point = 0;
   for (WeightedCell& cell : cells) {
     cell.coefficient /= static_cast<double>(cells.size()) / 2;
     estimate.n = std::min(estimate.n, cell.moments.n);
+    *estimate.point += cell.coefficient * cell.moments.mean;
   }
   auto test = welch_contrast(cells, 0, Alternative::kTwoSided, 1 - samples.alpha);
-  if (!test) return refuse(test.error().message);
+  if (!test) {
+    estimate.refused = test.error().message;
+    return estimate;
+  }
   estimate.test = *test;
+  // Ranking a million values takes longer than all the rest, and says the same as means there.
+  constexpr uint64_t kMostRanked = 100'000;
+  uint64_t values = 0;
+  for (const WeightedCell& cell : cells) values += cell.moments.n;
+  if (values <= kMostRanked)
+    if (const auto p = van_elteren_p(strata)) estimate.p_rank = *p;
   return estimate;
 }
 
@@ -93,7 +109,7 @@ Estimate over_these(const std::vector<Estimate>& parts, double alpha) {
   result.n = parts[0].n;
   const auto count = static_cast<double>(parts.size());
   for (const Estimate& part : parts) {
-    if (!part.refused.empty()) return refuse("refused for one of the workloads: " + part.refused);
+    if (!part.refused.empty()) return refuse("refused for one of them: " + part.refused);
     const double share = part.test.standard_error * part.test.standard_error / (count * count);
     estimate += part.test.estimate / count;
     variance += share;
@@ -112,14 +128,18 @@ Estimate over_like_these(const std::vector<Estimate>& parts, double alpha) {
   Estimate result;
   result.n = parts[0].n;
   for (const Estimate& part : parts) {
-    if (!part.refused.empty()) return refuse("refused for one of the workloads: " + part.refused);
-    estimates.push_back(part.test.estimate);
+    if (!part.point) return refuse("refused for one of them: " + part.refused);
+    estimates.push_back(*part.point);
     result.one_layout |= part.one_layout;
   }
   auto test = one_sample_t(estimates, 0, Alternative::kTwoSided, 1 - alpha);
   if (!test) return refuse(test.error().message);
   result.test = *test;
   return result;
+}
+
+bool has_replicates(const WorkloadUnits& workload) {
+  return std::any_of(workload.cells.begin(), workload.cells.end(), [](const CellUnits& cell) { return cell.moments.n > 1; });
 }
 
 double margin_on_scale(const Response& response) {
@@ -148,6 +168,7 @@ Contrast describe(const Samples& samples, size_t response, size_t factor, uint32
   contrast.df = test.df;
   contrast.p_value = test.p_value;
   contrast.p_holm = test.p_value;
+  contrast.p_rank = estimate.p_rank;
   return contrast;
 }
 
@@ -211,6 +232,8 @@ std::vector<Contrast> contrasts_of(const Samples& samples,
   };
   for (size_t response = 0; response < units.size(); ++response) {
     const std::vector<WorkloadUnits>& workloads = units[response];
+    // With one value a cell there is no error within workloads; the question about others like them remains.
+    const bool own_errors = workloads.size() < 2 || std::any_of(workloads.begin(), workloads.end(), has_replicates);
     std::vector<std::pair<size_t, uint32_t>> asked;
     std::vector<std::vector<Estimate>> parts;
     for (size_t factor = 0; factor < samples.factors.size(); ++factor) {
@@ -220,6 +243,7 @@ std::vector<Contrast> contrasts_of(const Samples& samples,
         parts.emplace_back();
         for (size_t w = 0; w < workloads.size(); ++w) {
           parts.back().push_back(within_workload(samples, factor, level, workloads[w]));
+          if (!own_errors) continue;
           add(response, factor, level, parts.back().back()).workload = samples.workloads[w];
         }
       }
@@ -227,7 +251,7 @@ std::vector<Contrast> contrasts_of(const Samples& samples,
     if (workloads.size() < 2) continue;
     for (size_t i = 0; i < asked.size(); ++i) {
       const auto [factor, level] = asked[i];
-      add(response, factor, level, over_these(parts[i], samples.alpha)).population = kThese;
+      if (own_errors) add(response, factor, level, over_these(parts[i], samples.alpha)).population = kThese;
       add(response, factor, level, over_like_these(parts[i], samples.alpha)).population = kLikeThese;
     }
   }

@@ -93,6 +93,8 @@ class FieldWalker {
   bool last_in_row = false;
   bool quoted = false;
 
+  // How far the memory of an unquoted field goes on; a quoted one ends where it ends.
+  const char* readable_end() const { return quoted ? field.data() + field.size() : end_; }
   bool done() const { return at_ == end_; }
   int line() const { return field_line_; }
   int column() const { return field_column_; }
@@ -170,17 +172,27 @@ class FieldWalker {
   std::string buffer_;
 };
 
-// Text of levels to their codes in order of appearance. Most rows hit the direct-mapped cache.
+// Text of levels to their codes in order of appearance.
 class LevelTable {
  public:
-  uint32_t code(std::string_view text) {
-    const size_t slot = (text.size() * 31 + (text.empty() ? 0 : static_cast<unsigned char>(text.back())) * 7 +
-                         (text.empty() ? 0 : static_cast<unsigned char>(text.front()))) % kSlots;
-    if (cache_[slot] && *cache_[slot] == text) return cache_code_[slot];
-    auto [it, fresh] = codes_.try_emplace(std::string(text), static_cast<uint32_t>(codes_.size()));
-    cache_[slot] = &it->first;
-    cache_code_[slot] = it->second;
-    return it->second;
+  // readable_end: bytes up to here may be read, though they lie beyond the text.
+  uint32_t code(std::string_view text, const char* readable_end) {
+    // Short levels are told apart by one word: their bytes, zero filled. No level holds a zero byte and ends in
+    // one, so the word and the length say it all.
+    uint64_t word = 0;
+    const size_t length = text.size();
+    if (length > 8) return insert(text);
+    if (readable_end - text.data() >= 8) {
+      std::memcpy(&word, text.data(), 8);
+      if (length < 8) word &= (uint64_t{1} << (8 * length)) - 1;
+    } else {
+      std::memcpy(&word, text.data(), length);
+    }
+    const size_t slot = ((word ^ length) * 0x9e3779b97f4a7c15u) >> 54;
+    if (cache_[slot].length == length && cache_[slot].word == word) return cache_[slot].code;
+    const uint32_t code = insert(text);
+    cache_[slot] = {word, length, code};
+    return code;
   }
 
   // Sorts the levels; returns the new code of each old one.
@@ -211,10 +223,17 @@ class LevelTable {
   }
 
  private:
-  static constexpr size_t kSlots = 1024;
-  const std::string* cache_[kSlots] = {};
-  uint32_t cache_code_[kSlots] = {};
-  std::unordered_map<std::string, uint32_t> codes_;  // its keys don't move
+  uint32_t insert(std::string_view text) {
+    return codes_.try_emplace(std::string(text), static_cast<uint32_t>(codes_.size())).first->second;
+  }
+
+  struct Cached {
+    uint64_t word = 0;
+    size_t length = SIZE_MAX;  // no text
+    uint32_t code = 0;
+  };
+  Cached cache_[1024];  // direct-mapped: most rows end here
+  std::unordered_map<std::string, uint32_t> codes_;
 };
 
 Error at_field(const CsvText& csv, const FieldWalker& walker, std::string message) {
@@ -361,7 +380,7 @@ Result<std::vector<CsvColumn>> read_csv(const CsvText& csv, const std::vector<Cs
         if (walker.field.empty())
           return at_field(csv, walker, "row " + std::to_string(rows) + ", column '" + names[column] +
                                            "': it is empty; remove the row or name the level");
-        action.level->codes.push_back(action.table->code(walker.field));
+        action.level->codes.push_back(action.table->code(walker.field, walker.readable_end()));
       }
       ++column;
     } while (!walker.last_in_row);

@@ -109,8 +109,8 @@ std::optional<double> geometric_mean(std::span<const double> values) {
   if (values.empty() || std::any_of(values.begin(), values.end(), [](double v) { return v <= 0; }))
     return std::nullopt;
   long double sum = 0;
-  for (double value : values) sum += std::log(static_cast<long double>(value));
-  return static_cast<double>(std::exp(sum / static_cast<long double>(values.size())));
+  for (double value : values) sum += std::log(value);
+  return std::exp(static_cast<double>(sum / static_cast<long double>(values.size())));
 }
 
 ConfidenceInterval mean_interval(const Moments& moments, double conf) {

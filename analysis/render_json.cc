@@ -59,6 +59,7 @@ void contrasts(JsonWriter& json, const Report& report) {
     interval(json, "interval", contrast.interval);
     interval(json, "equivalence_interval", contrast.equivalence);
     json.value("df", contrast.df).value("p_value", contrast.p_value).value("p_holm", contrast.p_holm);
+    json.value("p_rank", contrast.p_rank);
     json.value("settles_n", contrast.settles_n).value("one_layout_a_side", contrast.one_layout_a_side);
     json.end();
   }
@@ -81,6 +82,7 @@ void anovas(JsonWriter& json, const Report& report) {
       json.value("mean_square", row.mean_square).value("f", row.f).value("p_value", row.p_value);
       json.value("partial_eta_squared", row.partial_eta_squared);
       json.value("partial_omega_squared", row.partial_omega_squared);
+      if (!table.p_hc3.empty()) json.value("p_hc3", table.p_hc3[i]);
       if (table.within_subjects) {
         const TermError& error = table.errors[i];
         json.value("error_df", error.df).value("error_sum_squares", error.sum_squares);

@@ -46,7 +46,8 @@ struct Contrast {
   Interval equivalence;          // at 1 - 2 alpha
   double df = 0;                 // Welch-Satterthwaite
   double p_value = 1;
-  double p_holm = 1;             // within the declared family: contrasts x workloads of a response
+  double p_holm = 1;             // within the declared family: contrasts x workloads x declared responses
+  std::optional<double> p_rank;  // one workload: van Elteren's rank test over the other factors' cells
   Verdict verdict = Verdict::kWithheld;
   std::optional<uint64_t> settles_n;  // unsure: replicates for each cell that would settle it
   bool layout = false;           // the factor randomizes layout: this is what the randomization costs
@@ -86,6 +87,8 @@ struct AnovaTable {
   int type = 2;
   Scale scale = Scale::kLog;
   std::vector<AnovaRow> rows;       // within_subjects: no residuals row, see errors
+  // Beside each row: p of the HC3 Wald test, which doesn't assume equal spread; absent for block and residuals.
+  std::vector<std::optional<double>> p_hc3;
   std::vector<TermError> errors;    // within_subjects: one for each row
   std::string refused;
 };
@@ -123,7 +126,7 @@ struct ValidityCount {
 enum class CaveatCode {
   kLowDose, kFewWorkloads, kOneLayout, kDrift, kAutocorrelation, kSteal, kDisturbed, kExcluded, kFailedTrials,
   kNotNormal, kUnequalVariance, kSmallSample, kUnavailableCounter, kIncomplete, kDegraded, kLargeArrays,
-  kUnbalanced, kTiny, kDifferentNights,
+  kUnbalanced, kTiny, kDifferentNights, kRanksDisagree,
 };
 std::string_view name(CaveatCode code);
 
@@ -138,6 +141,7 @@ struct Report {
   double alpha = 0.05;
   std::vector<std::string> workloads;
   std::string workload_word;
+  std::string trial_word = "trial";  // "row" for plain data
   std::vector<Factor> factors;
   std::vector<Response> responses;
   uint64_t planned = 0;
@@ -157,8 +161,15 @@ struct Report {
 // no analysable trial. Cells that are too small or constant are refused one by one inside the report.
 Result<Report> analyse(const Samples& samples);
 
+// analyse() for rows that never were trials (a large CSV file): `design` has no trials, units[r][w] the values.
+struct WorkloadUnits;
+Result<Report> analyse_units(const Samples& design, const std::vector<std::vector<WorkloadUnits>>& units);
+
 // One screen of verdicts first, then tables. Escape sequences only with `colour`.
 std::string render_terminal(const Report& report, int width = 100, bool colour = false);
+
+// For a pull request or a page: the terminal's tables as Markdown.
+std::string render_markdown(const Report& report);
 
 // The same, machine-readable: version 1 of docs/report-json.md. Doubles with 17 significant digits.
 std::string to_json(const Report& report);

@@ -1,5 +1,6 @@
-// The report for a terminal. One screen first: what differs, by how much, how sure. Then the tables a
-// statistician asks for, in the order of the questions. Rendering computes nothing: numbers come from the report.
+// The report for people: a terminal or Markdown. One screen first: what differs, by how much, how sure. Then the
+// tables a statistician asks for, in the order of the questions. Rendering computes nothing: numbers come from the
+// report.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -14,15 +15,33 @@ namespace {
 
 using Align = TextTable::Align;
 
+// How headings, tables and notes look: aligned text, or Markdown.
 struct Pen {
   int width = 100;
   bool colour = false;
+  bool markdown = false;
 
   std::string paint(std::string_view code, std::string_view text) const {
     if (!colour) return std::string(text);
     return "\033[" + std::string(code) + "m" + std::string(text) + "\033[0m";
   }
-  std::string heading(std::string_view text) const { return "\n" + paint("1", text) + "\n"; }
+  std::string heading(std::string_view text) const {
+    if (markdown) return "\n## " + std::string(text) + "\n\n";
+    return "\n" + paint("1", text) + "\n";
+  }
+  std::string table(const TextTable& table) const { return markdown ? table.markdown() : table.text(width); }
+  std::string note(std::string_view text) const {
+    if (markdown) return "\n" + std::string(text) + "\n";
+    return wrap(text, width, "  ", "    ");
+  }
+  std::string before_table(std::string_view text) const {
+    if (markdown) return std::string(text) + "\n\n";
+    return wrap(text, width, "  ", "  ");
+  }
+  std::string item(std::string_view text) const {
+    if (markdown) return "- " + std::string(text) + "\n";
+    return wrap("- " + std::string(text), width, "  ", "    ");
+  }
 };
 
 // At most four digits, no trailing zeros: "95", "0.5".
@@ -92,15 +111,16 @@ std::string header(const Pen& pen, const Report& report) {
   }
   const Response& primary = report.responses[0];
   const std::string margin =
-      primary.scale == Scale::kLog ? plain(100 * primary.margin) + " %" : value_text(primary, primary.margin, 3);
-  std::string out = pen.paint("1", report.experiment.empty() ? "report" : report.experiment) + ": " +
+      primary.margin == 0 ? "none" : primary.scale == Scale::kLog ? plain(100 * primary.margin) + " %" : value_text(primary, primary.margin, 3);
+  std::string out = (pen.markdown ? "# " : "") + pen.paint("1", report.experiment.empty() ? "report" : report.experiment) + ": " +
                     plural(report.workloads.size(), report.workload_word) + ", " + plural(cells, "cell") + ", " +
-                    plural(report.analysed, "trial") + " analysed";
+                    plural(report.analysed, report.trial_word) + " analysed";
   if (report.excluded) out += ", " + std::to_string(report.excluded) + " excluded";
   if (report.failed) out += ", " + std::to_string(report.failed) + " failed";
   out += "\n";
-  if (!levels.empty()) out += wrap("factors: " + levels, pen.width, "", "  ");
-  out += "response: " + primary.name + (primary.scale == Scale::kLog ? " on a log scale (ratios of geometric means)" : "") +
+  if (pen.markdown) out += "\n";
+  if (!levels.empty()) out += wrap("factors: " + levels, pen.width, pen.markdown ? "- " : "", "  ");
+  out += std::string(pen.markdown ? "- " : "") + "response: " + primary.name + (primary.scale == Scale::kLog ? " on a log scale (ratios of geometric means)" : "") +
          ", margin " + margin + ", alpha " + plain(100 * report.alpha) + " %\n";
   return out;
 }
@@ -152,7 +172,7 @@ std::string verdicts(const Pen& pen, const Report& report) {
     }
   }
   if (table.empty()) return {};
-  std::string out = pen.heading("What differs") + table.text(pen.width);
+  std::string out = pen.heading("What differs") + pen.table(table);
   if (!few) {
     TextTable tally({{"factor", Align::kLeft}, {"level / baseline", Align::kLeft}, {"changed", Align::kRight},
                      {"equivalent", Align::kRight}, {"unsure", Align::kRight}, {"other", Align::kRight}});
@@ -172,14 +192,14 @@ std::string verdicts(const Pen& pen, const Report& report) {
                    std::to_string(counts[2]), std::to_string(counts[3])});
       }
     }
-    out += "\n  verdicts by " + report.workload_word + " (each is below):\n" + tally.text(pen.width);
+    out += pen.heading("Verdicts by " + report.workload_word + " (each is below)") + pen.table(tally);
   }
   if (report.workloads.size() > 1)
-    out += wrap("these " + report.workload_word + "s: as given, error within cells; others like them: these as a "
-                "sample, error between them", pen.width, "  ", "  ");
+    out += pen.note("these " + report.workload_word + "s: as given, error within cells; others like them: these as a "
+                    "sample, error between them");
   if (dagger)
-    out += wrap("† at least one side ran in one layout: the difference holds for this link only", pen.width, "  ", "    ");
-  for (const std::string& refusal : refusals) out += wrap("refused: " + refusal, pen.width, "  ", "    ");
+    out += pen.note("† at least one side ran in one layout: the difference holds for this link only");
+  for (const std::string& refusal : refusals) out += pen.note("refused: " + refusal);
   return out;
 }
 
@@ -187,7 +207,7 @@ std::string caveats(const Pen& pen, const Report& report) {
   if (report.caveats.empty()) return {};
   std::string out = pen.heading("Read with care");
   for (const Caveat& caveat : report.caveats)
-    out += wrap("- " + caveat.message + "; " + caveat.hint, pen.width, "  ", "    ");
+    out += pen.item(caveat.message + "; " + caveat.hint);
   return out;
 }
 
@@ -203,7 +223,7 @@ std::string workload_contrasts(const Pen& pen, const Report& report) {
     }
     if (table.empty()) continue;
     out += pen.heading("Differences in " + response.name + (response.declared ? "" : " (exploratory)")) +
-           table.text(pen.width);
+           pen.table(table);
   }
   return out;
 }
@@ -216,17 +236,18 @@ std::string anovas(const Pen& pen, const Report& report) {
     constexpr const char* kTypes[] = {"", "; type I", "; type II", "; type III"};
     out += pen.heading("Analysis of variance, " +
                        (anova.workload.empty() ? "others like these " + report.workload_word + "s" : anova.workload));
-    out += wrap(anova.title + (anova.within_subjects ? "" : kTypes[anova.type]) +
-                    (anova.scale == Scale::kLog ? ", log scale" : ""),
-                pen.width, "  ", "  ");
+    out += pen.before_table(anova.title + (anova.within_subjects ? "" : kTypes[anova.type]) +
+                            (anova.scale == Scale::kLog ? ", log scale" : ""));
     if (!anova.refused.empty()) {
-      out += wrap("refused: " + anova.refused, pen.width, "  ", "    ");
+      out += pen.note("refused: " + anova.refused);
       continue;
     }
     std::vector<TextTable::ColumnStyle> columns{{"term", Align::kLeft}, {"df", Align::kRight},
                                                 {"sum of squares", Align::kRight}, {"F", Align::kRight},
                                                 {"p", Align::kRight}, {"part. eta²", Align::kRight},
                                                 {"part. omega²", Align::kRight}};
+    const bool robust = !anova.p_hc3.empty();
+    if (robust) columns.insert(columns.begin() + 5, {"p (HC3)", Align::kRight});
     if (anova.within_subjects) {
       columns.insert(columns.begin() + 2, {"error df", Align::kRight});
       columns.push_back({"p (GG)", Align::kRight});
@@ -241,12 +262,13 @@ std::string anovas(const Pen& pen, const Report& report) {
       cells.push_back(significant(row.sum_squares));
       cells.push_back(row.f ? significant(*row.f) : "");
       cells.push_back(row.p_value ? p_text(*row.p_value) : "");
+      if (robust) cells.push_back(anova.p_hc3[i] ? p_text(*anova.p_hc3[i]) : "");
       cells.push_back(row.partial_eta_squared ? significant(*row.partial_eta_squared, 3) : "");
       cells.push_back(row.partial_omega_squared ? significant(*row.partial_omega_squared, 3) : "");
       if (anova.within_subjects) cells.push_back(p_text(anova.errors[i].p_greenhouse_geisser));
       table.add(std::move(cells));
     }
-    out += table.text(pen.width);
+    out += pen.table(table);
   }
   return out;
 }
@@ -275,7 +297,7 @@ std::string cells(const Pen& pen, const Report& report) {
     row.push_back(cell.shapiro_p ? p_text(*cell.shapiro_p) : "");
     table.add(std::move(row));
   }
-  return pen.heading("Cells: " + primary.name + "; W and p: Shapiro-Wilk") + table.text(pen.width);
+  return pen.heading("Cells: " + primary.name + "; W and p: Shapiro-Wilk") + pen.table(table);
 }
 
 std::string diagnostics(const Pen& pen, const Report& report) {
@@ -288,7 +310,7 @@ std::string diagnostics(const Pen& pen, const Report& report) {
                diagnostic.p_value ? p_text(*diagnostic.p_value) : "-", diagnostic.refused});
   }
   if (table.empty()) return {};
-  return pen.heading("Assumptions, on residuals (they never choose the method)") + table.text(pen.width);
+  return pen.heading("Assumptions, on residuals (they never choose the method)") + pen.table(table);
 }
 
 std::string doses(const Pen& pen, const Report& report) {
@@ -299,23 +321,32 @@ std::string doses(const Pen& pen, const Report& report) {
   for (const DoseSummary& dose : report.doses)
     table.add({dose.workload, dose.factor, dose.level, std::to_string(dose.trials), plain(dose.median),
                plain(dose.minimum), plain(dose.maximum), significant(100 * dose.share, 3) + " %"});
-  return pen.heading("Doses: layouts that trials really ran in") + table.text(pen.width);
+  return pen.heading("Doses: layouts that trials really ran in") + pen.table(table);
 }
 
 std::string validity(const Pen& pen, const Report& report) {
   if (report.validity.empty()) return {};
   TextTable table({{"what happened", Align::kLeft}, {"trials", Align::kRight}});
   for (const ValidityCount& count : report.validity) table.add({count.what, std::to_string(count.trials)});
-  return pen.heading("Validity") + table.text(pen.width);
+  return pen.heading("Validity") + pen.table(table);
+}
+
+}  // namespace
+
+namespace {
+
+std::string render(const Pen& pen, const Report& report) {
+  return header(pen, report) + verdicts(pen, report) + caveats(pen, report) + workload_contrasts(pen, report) +
+         anovas(pen, report) + cells(pen, report) + diagnostics(pen, report) + doses(pen, report) +
+         validity(pen, report);
 }
 
 }  // namespace
 
 std::string render_terminal(const Report& report, int width, bool colour) {
-  const Pen pen{std::clamp(width, 60, 200), colour};
-  return header(pen, report) + verdicts(pen, report) + caveats(pen, report) + workload_contrasts(pen, report) +
-         anovas(pen, report) + cells(pen, report) + diagnostics(pen, report) + doses(pen, report) +
-         validity(pen, report);
+  return render(Pen{std::clamp(width, 60, 200), colour, false}, report);
 }
+
+std::string render_markdown(const Report& report) { return render(Pen{200, false, true}, report); }
 
 }  // namespace stab::analysis

@@ -1,0 +1,159 @@
+// What leaves the lab: data anybody can read, and a script that says in R what the report says.
+#include "analysis/export.h"
+
+#include <cstdio>
+#include <map>
+
+namespace stab::analysis {
+namespace {
+
+// RFC 4180.
+std::string field(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+  std::string out = "\"";
+  for (char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + "\"";
+}
+
+std::string number(double value) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.17g", value);
+  return text;
+}
+
+std::string header(const Samples& samples) {
+  std::string line = "workload";
+  for (const Factor& factor : samples.factors) line += "," + field(factor.name);
+  line += ",block,order,seed,link,layout,excluded";
+  for (const Response& response : samples.responses) line += "," + field(response.name);
+  return line + "\n";
+}
+
+// A string of R.
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c == '\n' ? ' ' : c;
+  }
+  return out + "\"";
+}
+
+std::string vector_of(const std::vector<std::string>& texts) {
+  std::string out = "c(";
+  for (size_t i = 0; i < texts.size(); ++i) out += (i ? ", " : "") + quoted(texts[i]);
+  return out + ")";
+}
+
+}  // namespace
+
+std::string export_csv(const Samples& samples) {
+  size_t code_index = 0;
+  const Factor* code = code_factor(samples, &code_index);
+  std::string out = header(samples);
+  // Numbers of layouts in order of appearance, within workload and cell.
+  std::map<std::vector<uint64_t>, uint64_t> layouts;
+  std::map<std::vector<uint64_t>, uint64_t> in_cell;
+  for (const Trial& trial : samples.trials) {
+    std::vector<uint64_t> cell{trial.workload};
+    cell.insert(cell.end(), trial.levels.begin(), trial.levels.end());
+    std::vector<uint64_t> key(cell);
+    const bool fixed = !code || fixes_layout(code->levels[trial.levels[code_index]]);
+    if (samples.unit == Unit::kRow) key.push_back(trial.order);
+    else key.insert(key.end(), {trial.link, fixed ? 0 : trial.seed});
+    const auto [it, fresh] = layouts.try_emplace(key, 0);
+    if (fresh) it->second = ++in_cell[cell];
+
+    out += field(samples.workloads[trial.workload]);
+    for (size_t f = 0; f < samples.factors.size(); ++f) out += "," + field(samples.factors[f].levels[trial.levels[f]]);
+    out += "," + std::to_string(trial.block) + "," + std::to_string(trial.order) + "," + std::to_string(trial.seed) +
+           "," + std::to_string(trial.link) + "," + std::to_string(it->second) + "," + field(trial.excluded);
+    for (const auto& value : trial.values) out += value ? "," + number(*value) : std::string(",");
+    out += "\n";
+  }
+  return out;
+}
+
+std::string export_csv(const Samples& design, const std::vector<std::vector<WorkloadUnits>>& units) {
+  std::string out = header(design);
+  for (size_t w = 0; w < units[0].size(); ++w) {
+    for (const CellUnits& cell : units[0][w].cells) {
+      std::string start = field(design.workloads[w]);
+      for (size_t f = 0; f < design.factors.size(); ++f) start += "," + field(design.factors[f].levels[cell.levels[f]]);
+      for (size_t i = 0; i < cell.raw.size(); ++i)
+        out += start + ",0," + std::to_string(cell.orders[i]) + ",0,0," + std::to_string(i + 1) + ",," +
+               number(cell.raw[i]) + "\n";
+    }
+  }
+  return out;
+}
+
+std::string export_r(const Report& report) {
+  const Response& response = report.responses[0];
+  std::string varying;
+  std::vector<std::string> names;
+  std::string levels;
+  for (const Factor& factor : report.factors) {
+    if (factor.levels.size() < 2) continue;
+    names.push_back(factor.name);
+    varying += (varying.empty() ? "" : " * ") + std::string("`") + factor.name + "`";
+    std::vector<std::string> ordered{factor.levels[factor.baseline]};
+    for (size_t i = 0; i < factor.levels.size(); ++i)
+      if (i != factor.baseline) ordered.push_back(factor.levels[i]);
+    levels += "d[[" + quoted(factor.name) + "]] <- factor(d[[" + quoted(factor.name) + "]], levels = " +
+              vector_of(ordered) + ")\n";
+  }
+  char alpha[32];
+  std::snprintf(alpha, sizeof alpha, "%.17g", report.alpha);
+  std::string out = "# The analysis of " + (report.experiment.empty() ? "a report" : report.experiment) +
+                    " in R, without packages:  Rscript this.R data.csv\n";
+  out += "args <- commandArgs(trailingOnly = TRUE)\n"
+         "d <- read.csv(if (length(args)) args[1] else \"data.csv\", check.names = FALSE, colClasses = c(seed = \"character\"))\n"
+         "d <- d[is.na(d$excluded) | d$excluded == \"\", ]\n";
+  out += "d$y <- " + std::string(response.scale == Scale::kLog ? "log(d[[" : "(d[[") + quoted(response.name) + "]])\n";
+  out += "d <- d[!is.na(d$y), ]\nalpha <- " + std::string(alpha) + "\nfactors <- " + vector_of(names) + "\n" + levels;
+  out += R"R(workloads <- unique(d$workload)
+# The unit is the layout: runs of one layout are averaged, unless a cell has one layout only (then they are repeats).
+cells <- do.call(paste, c(d[c("workload", factors)], sep = "\r"))
+single <- ave(d$layout, cells, FUN = function(x) length(unique(x))) == 1
+u <- aggregate(d["y"], c(d[c("workload", factors)], list(layout = ifelse(single, seq_len(nrow(d)), d$layout))), mean)
+
+# One level against the baseline, cells weighted equally, variances not pooled (Welch, Satterthwaite).
+contrast <- function(data, f, level) {
+  others <- setdiff(factors, f)
+  key <- if (length(others)) do.call(paste, c(data[others], sep = "\r")) else rep("", nrow(data))
+  estimate <- 0; variance <- 0; denominator <- 0
+  pairs <- intersect(key[data[[f]] == level], key[data[[f]] == levels(data[[f]])[1]])
+  for (k in pairs) for (side in c(1, -1)) {
+    y <- data$y[key == k & data[[f]] == if (side == 1) level else levels(data[[f]])[1]]
+    v <- var(y) / length(y) / length(pairs)^2
+    estimate <- estimate + side * mean(y) / length(pairs); variance <- variance + v
+    denominator <- denominator + v^2 / (length(y) - 1)
+  }
+  df <- variance^2 / denominator; half <- qt(1 - alpha / 2, df) * sqrt(variance)
+  data.frame(factor = f, level = level, estimate = estimate, low = estimate - half, high = estimate + half, df = df,
+             p = 2 * pt(-abs(estimate / sqrt(variance)), df))
+}
+table <- NULL
+for (w in workloads) for (f in factors) for (level in levels(d[[f]])[-1])
+  table <- rbind(table, cbind(workload = w, contrast(u[u$workload == w, ], f, level)))
+table$p_holm <- p.adjust(table$p, "holm")
+print(table, digits = 6, row.names = FALSE)
+)R";
+  if (response.scale == Scale::kLog)
+    out += "cat(\"\\nas ratios\\n\"); print(transform(table, estimate = exp(estimate), low = exp(low), high = exp(high)), digits = 6, "
+           "row.names = FALSE)\n";
+  if (!names.empty())
+    out += "for (w in workloads) {\n"
+           "  one <- d[d$workload == w, ]; one$block <- factor(one$block)\n"
+           "  cat(\"\\n\", w, \"\\n\")\n"
+           "  print(anova(if (nlevels(one$block) > 1) lm(y ~ " + varying + " + block, one) else lm(y ~ " + varying +
+           ", one)))\n}\n";
+  if (!names.empty() && report.workloads.size() > 1)
+    out += "m <- aggregate(u[\"y\"], u[c(\"workload\", factors)], mean)\n"
+           "m$workload <- factor(m$workload)\n"
+           "print(summary(aov(y ~ " + varying + " + Error(workload / (" + varying + ")), m)))\n";
+  return out;
+}
+
+}  // namespace stab::analysis
