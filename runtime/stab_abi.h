@@ -303,14 +303,19 @@ static_assert(sizeof(DirectedFixup) == 8);
 inline uint64_t hash64(const void* data, size_t bytes) {
   const unsigned char* at = static_cast<const unsigned char*>(data);
   uint64_t hash = 0x9e3779b97f4a7c15u ^ bytes;
-  while (bytes > 0) {
-    const size_t step = bytes < 8 ? bytes : 8;
-    uint64_t word = 0;
-    __builtin_memcpy(&word, at, step);
+  const auto mix = [&hash](uint64_t word) {
     hash = (hash ^ word) * 0xff51afd7ed558ccdu;
     hash = (hash << 29) | (hash >> 35);
-    at += step;
-    bytes -= step;
+  };
+  uint64_t word = 0;
+  for (; bytes >= 8; bytes -= 8, at += 8) {
+    __builtin_memcpy(&word, at, 8);
+    mix(word);
+  }
+  if (bytes > 0) {
+    word = 0;
+    __builtin_memcpy(&word, at, bytes);
+    mix(word);
   }
   return hash ^ (hash >> 32);
 }

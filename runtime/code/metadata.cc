@@ -111,15 +111,22 @@ bool find_code_section(ReadAt read_at, void* context, FileSpan& out) {
   Elf64_Shdr names;
   if (!read_at(context, &names, sizeof names, ehdr.e_shoff + uint64_t{ehdr.e_shstrndx} * sizeof names)) return false;
   constexpr size_t kNameBytes = sizeof abi::kCodeSection;  // with its final 0
-  for (uint32_t i = 0; i < ehdr.e_shnum; ++i) {
-    Elf64_Shdr section;
-    if (!read_at(context, &section, sizeof section, ehdr.e_shoff + uint64_t{i} * sizeof section)) return false;
-    char name[kNameBytes];
-    if (section.sh_name + kNameBytes > names.sh_size) continue;
-    if (!read_at(context, name, kNameBytes, names.sh_offset + section.sh_name)) return false;
-    if (!same_bytes(name, abi::kCodeSection, kNameBytes)) continue;
-    out = {section.sh_offset, section.sh_size};
-    return true;
+  constexpr uint32_t kAtATime = 32;
+  Elf64_Shdr sections[kAtATime];
+  for (uint32_t first = 0; first < ehdr.e_shnum; first += kAtATime) {
+    const uint32_t count = ehdr.e_shnum - first < kAtATime ? ehdr.e_shnum - first : kAtATime;
+    if (!read_at(context, sections, count * sizeof sections[0], ehdr.e_shoff + uint64_t{first} * sizeof sections[0]))
+      return false;
+    for (uint32_t i = 0; i < count; ++i) {
+      const Elf64_Shdr& section = sections[i];
+      char name[kNameBytes];
+      if (section.sh_type != SHT_PROGBITS || (section.sh_flags & SHF_ALLOC) != 0) continue;
+      if (section.sh_name + kNameBytes > names.sh_size) continue;
+      if (!read_at(context, name, kNameBytes, names.sh_offset + section.sh_name)) return false;
+      if (!same_bytes(name, abi::kCodeSection, kNameBytes)) continue;
+      out = {section.sh_offset, section.sh_size};
+      return true;
+    }
   }
   return false;
 }

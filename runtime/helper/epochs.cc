@@ -30,7 +30,9 @@ int grow(Session& session) {
     return -1;
   }
   session.control->code.slots_made = session.ring.made() + 1;
-  return session.ring.grow();
+  const int slot = session.ring.grow();
+  populate(session.slot_memory(slot), session.slot_bytes);
+  return slot;
 }
 
 int choose_slot(Session& session) {

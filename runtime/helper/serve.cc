@@ -49,8 +49,9 @@ void write_dose(Session& session, End end) {
   if (session.report < 0) return;
   count_executed(session);
   fill_use(session);
-  // One epoch in twenty that lasts too long is the noise of a machine with other things to do.
-  if (session.use.ticks_late * 20 > session.use.ticks) degrade(*session.control, Degradation::kLateTicks);
+  // One epoch in ten that lasts too long is the noise of a machine with other things to do, and so are a few.
+  if (session.use.ticks_late > 10 && session.use.ticks_late * 10 > session.use.ticks)
+    degrade(*session.control, Degradation::kLateTicks);
   static char text[kReportBytes];
   const size_t bytes = write_report(session.hello.settings, *session.control, session.use, end, text);
   sys::write_full(session.report, text, bytes);

@@ -84,11 +84,15 @@ bool read_executable(Session& session, int executable) {
   uint64_t offset = 0;
   if (!find_text(executable, header.text_start, offset)) return refuse(Degradation::kTextDiffers);
   session.text_bytes = round_up_page(header.text_bytes);
-  uint8_t* text = allocate(session.text_bytes + 8);
-  if (text == nullptr) return refuse(Degradation::kMetadataMalformed);
-  // The rest of the last page holds what follows in the file, as the kernel maps it.
-  const long got = sys::pread_full(executable, text, session.text_bytes, offset);
-  if (got < static_cast<long>(header.text_bytes)) return refuse(Degradation::kTextDiffers);
+  // The very pages that the program executes now, the rest of the last one included. Nobody can write to a running
+  // program's file. A file that is shorter than its text would make us fault: its size is checked first.
+  struct stat file;
+  if (sys::call(SYS_fstat, executable, sys::word(&file)) != 0 ||
+      static_cast<uint64_t>(file.st_size) < offset + header.text_bytes)
+    return refuse(Degradation::kTextDiffers);
+  const void* mapped = sys::map(nullptr, session.text_bytes, PROT_READ, MAP_PRIVATE | MAP_POPULATE, executable, offset);
+  if (!sys::is_address(const_cast<void*>(mapped))) return refuse(Degradation::kTextDiffers);
+  const uint8_t* text = static_cast<const uint8_t*>(mapped);
   const uint64_t hashed_from = header.function_count == 0 ? header.text_bytes : session.code.functions[0].start;
   if (abi::hash64(text + hashed_from, header.text_bytes - hashed_from) != header.text_hash)
     return refuse(Degradation::kTextDiffers);
@@ -160,6 +164,7 @@ bool share_images(Session& session, bool code, bool pads, Plan& plan) {
 
   session.shared = static_cast<uint8_t*>(memory);
   session.ring_offset = fixed_bytes;
+  populate(session.shared, fixed_bytes);
   if (code) memcpy(session.shared, session.original, text_bytes);
   if (pads_bytes > 0 && sys::pread_full(session.program.memory, session.shared + text_bytes, pads_bytes,
                                         hello.pads_address) != static_cast<long>(pads_bytes))
@@ -189,6 +194,11 @@ void prepare_looks(Session& session) {
 }
 
 }  // namespace
+
+void populate(void* memory, uint64_t bytes) {
+  constexpr long kPopulateWrite = 23;  // MADV_POPULATE_WRITE
+  sys::call(SYS_madvise, sys::word(memory), static_cast<long>(bytes), kPopulateWrite);
+}
 
 bool shake_hands(Session& session) {
   Greeting greeting;

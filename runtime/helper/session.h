@@ -54,6 +54,9 @@ struct Session {
   uint8_t* text_memory() { return shared + text_offset; }
 };
 
+// Makes the pages of shared memory at once rather than by one fault each; without effect before Linux 5.14.
+void populate(void* memory, uint64_t bytes);
+
 // Greets, and takes the program through Plan and Mapped. False: no program of ours came; nothing is set.
 // After true the control block is shared; `moves` and `pads` say what there is to do.
 bool shake_hands(Session& session);
