@@ -17,6 +17,9 @@ namespace {
 
 class Allocation : public testing::TestWithParam<const char*> {
  protected:
+  void SetUp() override {
+    if (kSanitized && std::string(GetParam()) == "off") GTEST_SKIP() << "a sanitizer replaces libc's malloc";
+  }
   void expect_ok(const std::function<void()>& body) {
     const Outcome outcome = in_process(GetParam(), 7, [&] {
       body();
@@ -233,6 +236,7 @@ TEST_P(OwnAllocation, TheDoseCountsCallsAndBytes) {
 }
 
 TEST_P(OwnAllocation, MemoryGoesBackToTheSystem) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer's own memory drowns what is measured";
   expect_ok([] {
     const auto resident_kb = [] {
       long pages = 0, resident = 0;
@@ -259,6 +263,7 @@ TEST_P(OwnAllocation, MemoryGoesBackToTheSystem) {
 }
 
 TEST_P(OwnAllocation, ABoundedAddressSpaceIsEnough) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer's own memory drowns what is measured";
   expect_ok([] {
     rlimit limit{size_t{400} << 20, size_t{400} << 20};
     ASSERT_EQ(setrlimit(RLIMIT_AS, &limit), 0);

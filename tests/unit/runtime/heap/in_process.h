@@ -25,6 +25,13 @@ struct Outcome {
   bool ok() const { return WIFEXITED(status) && WEXITSTATUS(status) == 0; }
 };
 
+// A sanitizer brings its own malloc, which `off` would bypass, and its own appetite for memory.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool kSanitized = true;
+#else
+inline constexpr bool kSanitized = false;
+#endif
+
 inline std::string read_all(int fd) {
   std::string all;
   char buffer[65536];
