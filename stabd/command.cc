@@ -67,7 +67,7 @@ Result<CommandOutput> run_command(const Laboratory& laboratory, const LaunchRequ
   launched.release();
   while (::waitpid(-1, nullptr, WNOHANG) > 0) {
   }
-  output.duration = ending.raw - *start;
+  output.duration = ending.raw - start->raw;
   output.log = tail(log.get());
   output.ok = ending.event == TrialEvent::kExited && WIFEXITED(status) && WEXITSTATUS(status) == 0;
   if (output.ok) return output;

@@ -17,6 +17,13 @@ int64_t number(const Json& report, const char* section, const char* field) {
   return value != part->end() && value->is_number() ? value->get<int64_t>() : 0;
 }
 
+// The runtime's own functions are in every program and never move: they say nothing about it.
+int64_t runtime_functions(const Json& report) {
+  const auto code = report.find("code");
+  if (code == report.end() || !code->is_object()) return 0;
+  return number(*code, "not_moved", "runtime");
+}
+
 std::string word(const Json& report, const char* factor) {
   const auto settings = report.find("settings");
   if (settings == report.end() || !settings->is_object()) return {};
@@ -66,7 +73,7 @@ Result<std::optional<Dose>> parse_dose(std::string_view text) {
   Dose dose;
   dose.layouts_built = number(report, "code", "layouts_built");
   dose.layouts_executed = number(report, "code", "layouts_executed");
-  dose.functions = number(report, "code", "functions");
+  dose.functions = number(report, "code", "functions") - runtime_functions(report);
   dose.functions_moved = number(report, "code", "functions_moved");
   dose.pads = number(report, "stack", "slots");
   dose.pads_zeroed = number(report, "stack", "slots_zeroed");

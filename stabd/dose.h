@@ -16,7 +16,7 @@ namespace stab::engine {
 // Fields of the dose report that the lab decides by; docs/abi.md has all of them.
 struct Dose {
   int64_t layouts_built = 0, layouts_executed = 0;
-  int64_t functions = 0, functions_moved = 0;
+  int64_t functions = 0, functions_moved = 0;  // of the program and what is linked to it, our runtime left out
   int64_t pads = 0, pads_zeroed = 0, refills = 0;
   int64_t allocations = 0, allocations_mmapped = 0;
   int64_t helper_cpu_ns = 0;

@@ -16,7 +16,7 @@ Result<std::unique_ptr<Engine>> Engine::open(const Options& options) {
   const std::string parent = std::filesystem::path(options.database).parent_path().string();
   if (!parent.empty()) STAB_CHECK_OK(make_directories(parent));
   STAB_TRY(store::Store store, store::Store::open(options.database, store::Store::Access::kWrite));
-  STAB_TRY(store::Recovery recovered, store.recover(options.clock->realtime().count(), kMaxAttempts));
+  STAB_TRY(store::Recovery recovered, store.recover(options.clock->realtime().count(), kMaxAttemptsWhenLost));
   return std::unique_ptr<Engine>(new Engine(options, std::move(store), std::move(recovered)));
 }
 

@@ -24,6 +24,9 @@ namespace stab::engine {
 // A trial takes part in its cell at most this often before the cell is quarantined: a second failure under the
 // same conditions is no accident, a third try is for a machine that was just rebooted.
 inline constexpr int kMaxAttempts = 3;
+// A lost trial says nothing of its cell, only that we were cut off; the bound is against a machine that dies
+// each time it runs this trial.
+inline constexpr int kMaxAttemptsWhenLost = 100;
 
 struct TrialNews {
   store::TrialKind kind = store::TrialKind::kMain;

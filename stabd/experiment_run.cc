@@ -326,7 +326,7 @@ Result<bool> ExperimentRun::run_preflight() {
     STAB_CHECK_OK(store_->claim(trial->id, claim()));
     STAB_TRY(const store::Outcome outcome, run_one(*trial));
     const bool lost = outcome.state == store::TrialState::kLost;
-    STAB_TRY(const store::Replacement replacement, store_->finish(outcome, lost ? kMaxAttempts : 1));
+    STAB_TRY(const store::Replacement replacement, store_->finish(outcome, lost ? kMaxAttemptsWhenLost : 1));
     (void)replacement;
     tell(*trial, outcome);
     if (lost || outcome.state == store::TrialState::kRecorded) continue;
@@ -364,7 +364,9 @@ Result<std::optional<store::TrialRow>> ExperimentRun::store_and_claim(const stor
     if (!stored) return stored.error();
     return next;
   }
-  STAB_TRY(const store::Replacement replacement, store_->finish(outcome, kMaxAttempts));
+  const bool lost = outcome.state == store::TrialState::kLost;
+  STAB_TRY(const store::Replacement replacement,
+           store_->finish(outcome, lost ? kMaxAttemptsWhenLost : kMaxAttempts));
   STAB_CHECK_OK(count_places());
   if (replacement.quarantined) {
     const std::string text = expanded_->subjects[static_cast<size_t>(trial.subject)].name + ", " +

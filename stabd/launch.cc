@@ -94,6 +94,18 @@ Error launcher_error(const LaunchReport& report) {
   return Error{ErrorCode::kDenied, std::string("launcher: ") + step + ": not so", {}};
 }
 
+LaunchStamp stamp_of(const LaunchReport& report) {
+  LaunchStamp stamp;
+  stamp.raw = std::chrono::nanoseconds(report.raw_ns);
+  stamp.user = std::chrono::microseconds(report.user_us);
+  stamp.system = std::chrono::microseconds(report.system_us);
+  stamp.minor_faults = static_cast<int64_t>(report.minor_faults);
+  stamp.major_faults = static_cast<int64_t>(report.major_faults);
+  stamp.voluntary_switches = static_cast<int64_t>(report.voluntary_switches);
+  stamp.involuntary_switches = static_cast<int64_t>(report.involuntary_switches);
+  return stamp;
+}
+
 enum class Answer { kReport, kClosed, kTimedOut };
 
 Answer next_report(int fd, LaunchReport& report) {
@@ -189,13 +201,13 @@ Launched::~Launched() {
   ::waitpid(pid_, nullptr, 0);
 }
 
-Result<std::chrono::nanoseconds> Launched::go() {
+Result<LaunchStamp> Launched::go() {
   if (::write(go_.get(), "g", 1) != 1) return system_error("send go to the launcher", errno);
   LaunchReport report{};
   if (next_report(status_.get(), report) != Answer::kReport)
     return Error{ErrorCode::kSystem, "launcher: ended instead of starting the program", {}};
   if (report.kind == LaunchReport::kFailed) return launcher_error(report);
-  const auto stamp = std::chrono::nanoseconds(report.raw_ns);
+  const LaunchStamp stamp = stamp_of(report);
   // The descriptor closes with the exec; a second record says why there was none.
   if (next_report(status_.get(), report) == Answer::kReport) return launcher_error(report);
   return stamp;

@@ -51,6 +51,14 @@ struct LaunchDescriptors {
   int report = -1;
 };
 
+// The moment of the exec, and what the launcher had used by then, which wait4 counts as the program's.
+struct LaunchStamp {
+  std::chrono::nanoseconds raw{0};  // CLOCK_MONOTONIC_RAW
+  std::chrono::nanoseconds user{0}, system{0};
+  int64_t minor_faults = 0, major_faults = 0;
+  int64_t voluntary_switches = 0, involuntary_switches = 0;
+};
+
 // A launcher that has set everything up and waits for go. Killed and reaped by the destructor unless released.
 class Launched {
  public:
@@ -64,8 +72,8 @@ class Launched {
   pid_t pid() const { return pid_; }
   int pidfd() const { return pidfd_.get(); }
 
-  // Sends go and waits for the exec. The launcher's stamp, CLOCK_MONOTONIC_RAW.
-  Result<std::chrono::nanoseconds> go();
+  // Sends go and waits for the exec.
+  Result<LaunchStamp> go();
   // The caller reaps from now on.
   void release() { pid_ = -1; }
 

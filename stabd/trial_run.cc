@@ -108,7 +108,7 @@ class Run {
   Result<TrialEvent> perform(TrialAction actions) {
     if (has(actions, TrialAction::kLaunch)) return launch();
     if (has(actions, TrialAction::kArmDeadline)) return wait();
-    if (has(actions, TrialAction::kStampEnd)) outcome_.wall_ns = (end_raw_ - start_raw_).count();
+    if (has(actions, TrialAction::kStampEnd)) outcome_.wall_ns = (end_raw_ - start_.raw).count();
     if (has(actions, TrialAction::kKillTree)) return kill_tree();
     if (has(actions, TrialAction::kCheck)) return check();
     return Error{ErrorCode::kInternal, "trial machine: nothing to do", {}};
@@ -130,7 +130,7 @@ class Run {
       outcome_.failure = stamp.error().message;
       return TrialEvent::kLaunchFailed;
     }
-    start_raw_ = *stamp;
+    start_ = *stamp;
     return TrialEvent::kLaunched;
   }
 
@@ -203,17 +203,20 @@ class Run {
     launched_->release();
     if (WIFEXITED(status)) outcome_.exit_status = WEXITSTATUS(status);
     if (WIFSIGNALED(status)) outcome_.signal = WTERMSIG(status);
-    outcome_.user_ns = nanoseconds_of(usage.ru_utime);
-    outcome_.system_ns = nanoseconds_of(usage.ru_stime);
+    outcome_.user_ns = nanoseconds_of(usage.ru_utime) - start_.user.count();
+    outcome_.system_ns = nanoseconds_of(usage.ru_stime) - start_.system.count();
     outcome_.max_rss_kib = usage.ru_maxrss;
-    outcome_.minor_faults = usage.ru_minflt;
-    outcome_.major_faults = usage.ru_majflt;
-    outcome_.voluntary_switches = usage.ru_nvcsw;
-    outcome_.involuntary_switches = usage.ru_nivcsw;
-    outcome_.ledger["voluntary_switches"] = static_cast<double>(usage.ru_nvcsw);
-    outcome_.ledger["involuntary_switches"] = static_cast<double>(usage.ru_nivcsw);
-    outcome_.ledger["minor_faults"] = static_cast<double>(usage.ru_minflt);
-    outcome_.ledger["major_faults"] = static_cast<double>(usage.ru_majflt);
+    outcome_.minor_faults = usage.ru_minflt - start_.minor_faults;
+    outcome_.major_faults = usage.ru_majflt - start_.major_faults;
+    outcome_.voluntary_switches = usage.ru_nvcsw - start_.voluntary_switches;
+    outcome_.involuntary_switches = usage.ru_nivcsw - start_.involuntary_switches;
+    const auto note = [&](const char* key, const std::optional<int64_t>& value) {
+      outcome_.ledger[key] = static_cast<double>(*value);
+    };
+    note("minor_faults", outcome_.minor_faults);
+    note("major_faults", outcome_.major_faults);
+    note("voluntary_switches", outcome_.voluntary_switches);
+    note("involuntary_switches", outcome_.involuntary_switches);
   }
 
   // Children that the program left to us, their subreaper. The helper is waited for by its own class.
@@ -296,7 +299,8 @@ class Run {
   std::optional<Launched> launched_;
   std::optional<counters::Session> counters_;
   HostMoment before_;
-  nanoseconds start_raw_{0}, end_raw_{0};
+  LaunchStamp start_;
+  nanoseconds end_raw_{0};
   std::optional<Dose> dose_;
   std::string dose_failure_;
 };

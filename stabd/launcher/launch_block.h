@@ -19,7 +19,7 @@
 namespace stab::launch {
 
 inline constexpr char kMagic[8] = {'S', 'T', 'A', 'B', 'L', 'N', 'C', 'H'};
-inline constexpr uint32_t kVersion = 1;
+inline constexpr uint32_t kVersion = 2;
 
 // Descriptors the launcher is born with, above what a shell or a build system would use. The program inherits
 // kHelperFd and kReportFd only.
@@ -76,8 +76,12 @@ struct LaunchReport {
   int32_t error_number;  // of kFailed; 0 where no system call failed
   uint32_t reserved;     // 0
   uint64_t raw_ns;       // CLOCK_MONOTONIC_RAW just before exec, of kStarted
+  // What the launcher itself has used until then, of kStarted: wait4 counts it as the program's.
+  uint64_t user_us, system_us;
+  uint64_t minor_faults, major_faults;
+  uint64_t voluntary_switches, involuntary_switches;
 };
-static_assert(sizeof(LaunchReport) == 24);
+static_assert(sizeof(LaunchReport) == 72);
 
 // Reads the block front to back. Every call is false once the block ends too early; strings point into it.
 class BlockReader {

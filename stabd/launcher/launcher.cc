@@ -45,12 +45,16 @@ struct Request {
 };
 
 void tell(const LaunchReport& report) {
-  // A pipe takes 24 bytes whole or not at all; if the engine is gone, nobody is left to tell.
+  // A pipe takes a record whole or not at all; if the engine is gone, nobody is left to tell.
   if (write(stab::launch::kStatusFd, &report, sizeof report) != sizeof report) _exit(127);
 }
 
 [[noreturn]] void fail(Step step, int error_number) {
-  tell({LaunchReport::kFailed, static_cast<uint32_t>(step), error_number, 0, 0});
+  LaunchReport report{};
+  report.kind = LaunchReport::kFailed;
+  report.step = static_cast<uint32_t>(step);
+  report.error_number = error_number;
+  tell(report);
   _exit(127);
 }
 
@@ -174,10 +178,30 @@ void wait_for_go() {
   if (got != 1) _exit(127);  // the engine is gone, or has changed its mind
 }
 
+uint64_t microseconds(const timeval& time) {
+  return static_cast<uint64_t>(time.tv_sec) * 1'000'000u + static_cast<uint64_t>(time.tv_usec);
+}
+
 uint64_t raw_clock_ns() {
   timespec now;
   clock_gettime(CLOCK_MONOTONIC_RAW, &now);
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
+}
+
+// The clock is read last: what follows it is one write and the exec.
+LaunchReport started() {
+  LaunchReport report{};
+  report.kind = LaunchReport::kStarted;
+  rusage used;
+  getrusage(RUSAGE_SELF, &used);
+  report.user_us = microseconds(used.ru_utime);
+  report.system_us = microseconds(used.ru_stime);
+  report.minor_faults = static_cast<uint64_t>(used.ru_minflt);
+  report.major_faults = static_cast<uint64_t>(used.ru_majflt);
+  report.voluntary_switches = static_cast<uint64_t>(used.ru_nvcsw);
+  report.involuntary_switches = static_cast<uint64_t>(used.ru_nivcsw);
+  report.raw_ns = raw_clock_ns();
+  return report;
 }
 
 }  // namespace
@@ -209,9 +233,11 @@ int main() {
   fcntl(stab::launch::kStatusFd, F_SETFD, FD_CLOEXEC);
   fcntl(stab::launch::kGoFd, F_SETFD, FD_CLOEXEC);
 
-  tell({LaunchReport::kReady, 0, 0, 0, 0});
+  LaunchReport ready{};
+  ready.kind = LaunchReport::kReady;
+  tell(ready);
   wait_for_go();
-  tell({LaunchReport::kStarted, 0, 0, 0, raw_clock_ns()});
+  tell(started());
   execve(request.exec_path, request.argv, request.envp);
   fail(Step::kExec, errno);
 }

@@ -1,0 +1,73 @@
+#include "stabd/protocol.h"
+
+#include <gtest/gtest.h>
+
+namespace stab::engine {
+namespace {
+
+RpcCode fault_of(std::string_view line) {
+  const ParsedRequest parsed = parse_request(line);
+  EXPECT_FALSE(parsed.request.has_value()) << line;
+  return parsed.fault.code;
+}
+
+TEST(Protocol, RequestRoundTrip) {
+  const std::string line = request_line(7, "report", {{"experiment", "a\n\"b"}}, {{"width", 80}});
+  ASSERT_EQ(line.back(), '\n');
+  EXPECT_EQ(line.find('\n'), line.size() - 1);
+  const ParsedRequest parsed = parse_request(line.substr(0, line.size() - 1));
+  ASSERT_TRUE(parsed.request.has_value()) << parsed.fault.message;
+  EXPECT_EQ(parsed.request->id, "7");
+  EXPECT_EQ(parsed.request->method, "report");
+  EXPECT_EQ(parsed.request->text("experiment"), "a\n\"b");
+  EXPECT_EQ(parsed.request->number("width"), 80);
+  EXPECT_EQ(parsed.request->text("absent"), "");
+  EXPECT_FALSE(parsed.request->number("absent").has_value());
+}
+
+TEST(Protocol, Faults) {
+  EXPECT_EQ(fault_of(""), RpcCode::kParse);
+  EXPECT_EQ(fault_of("{"), RpcCode::kParse);
+  EXPECT_EQ(fault_of("[]"), RpcCode::kInvalidRequest);
+  EXPECT_EQ(fault_of(R"({"jsonrpc":"2.0","method":"x"})"), RpcCode::kInvalidRequest);
+  EXPECT_EQ(fault_of(R"({"jsonrpc":"2.0","id":1.5,"method":"x"})"), RpcCode::kInvalidRequest);
+  EXPECT_EQ(fault_of(R"({"jsonrpc":"1.0","id":1,"method":"x"})"), RpcCode::kInvalidRequest);
+  EXPECT_EQ(fault_of(R"({"jsonrpc":"2.0","id":1,"method":3})"), RpcCode::kInvalidRequest);
+  EXPECT_EQ(fault_of(R"({"jsonrpc":"2.0","id":1,"method":"x","params":[1]})"), RpcCode::kInvalidParams);
+  EXPECT_EQ(fault_of(R"({"jsonrpc":"2.0","id":1,"method":"x","params":{"a":{}}})"), RpcCode::kInvalidParams);
+}
+
+TEST(Protocol, DeepNestingIsRefused) {
+  EXPECT_EQ(fault_of(std::string(100'000, '[')), RpcCode::kParse);
+  EXPECT_EQ(fault_of(R"({"jsonrpc":"2.0","id":1,"method":"x","params":)" + std::string(40, '[') + std::string(40, ']') + "}"),
+            RpcCode::kParse);
+}
+
+TEST(Protocol, AnswersAreOneLine) {
+  const std::string line = fault_line({RpcCode::kNotFound, "no\nsuch \x1b[31mthing \xff", "\"q\""});
+  EXPECT_EQ(line.find('\n'), line.size() - 1);
+  EXPECT_NE(line.find("\"id\":\"q\""), std::string::npos);
+  EXPECT_NE(line.find("-32001"), std::string::npos);
+}
+
+TEST(LineSplitter, CutsWhereverTheBytesWereCut) {
+  LineSplitter splitter;
+  std::vector<std::string> lines;
+  for (const char c : std::string("one\ntwo\n\nthree")) ASSERT_TRUE(splitter.add(std::string(1, c), lines));
+  EXPECT_EQ(lines, (std::vector<std::string>{"one", "two", ""}));
+  ASSERT_TRUE(splitter.add("\n", lines));
+  EXPECT_EQ(lines.back(), "three");
+}
+
+TEST(LineSplitter, EndlessLinesAreRefused) {
+  LineSplitter splitter;
+  std::vector<std::string> lines;
+  const std::string chunk(1u << 20, 'x');
+  bool fits = true;
+  for (int i = 0; i < 8 && fits; ++i) fits = splitter.add(chunk, lines);
+  EXPECT_FALSE(fits);
+  EXPECT_TRUE(lines.empty());
+}
+
+}  // namespace
+}  // namespace stab::engine
