@@ -36,6 +36,9 @@ struct CsvColumn {
   std::string name;
   // Asked for as numbers: one a row, finite. Empty otherwise.
   std::vector<double> numbers;
+  // What rounding to double took from numbers above 10^9 with a fraction or more than 15 digits: the value is
+  // numbers[i] + rests[i]. Empty where no number is like that.
+  std::vector<double> rests;
   // Asked for as levels: sorted (by value where all are numbers, else by bytes), and which one each row has.
   std::vector<std::string> levels;
   std::vector<uint32_t> codes;

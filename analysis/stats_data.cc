@@ -48,10 +48,21 @@ Result<StatsData> StatsData::load(const Arguments& args, const std::string& path
                            std::to_string(column.numbers[row]) + " has no logarithm; leave out --log or the row");
         column.numbers[row] = std::log(column.numbers[row]);
       }
+      column.rests.clear();
     }
   }
   if (args.has("levels")) STAB_CHECK_OK(data.reorder_levels(args.list("levels")));
   return data;
+}
+
+std::vector<double> StatsData::response_near_zero() const {
+  const CsvColumn& column = responses_[0];
+  std::vector<double> shifted(column.numbers);
+  for (size_t row = 0; row < shifted.size(); ++row) {
+    shifted[row] -= column.numbers[0];
+    if (!column.rests.empty()) shifted[row] += column.rests[row] - column.rests[0];
+  }
+  return shifted;
 }
 
 Status StatsData::reorder_levels(const std::vector<std::string>& wanted) {

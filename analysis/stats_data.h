@@ -32,6 +32,8 @@ class StatsData {
 
   // All values of the (first) response, in file order.
   const std::vector<double>& response() const { return responses_[0].numbers; }
+  // Minus the first value: analyses of variance keep the digits of values that differ little.
+  std::vector<double> response_near_zero() const;
   const std::string& response_name() const { return responses_[0].name; }
   const std::vector<CsvColumn>& responses() const { return responses_; }
 

@@ -113,13 +113,6 @@ Result<Model> model_of(const Arguments& args, const StatsData& data, uint64_t de
   return model;
 }
 
-// Values minus their first: cell means keep their digits.
-std::vector<double> near_zero(const std::vector<double>& values) {
-  std::vector<double> shifted(values);
-  for (double& value : shifted) value -= values[0];
-  return shifted;
-}
-
 Finding table_finding(const std::vector<AnovaRow>& rows, SumsType type) {
   Finding finding;
   const AnovaRow& residuals = rows.back();
@@ -138,13 +131,13 @@ Finding table_finding(const std::vector<AnovaRow>& rows, SumsType type) {
 Result<Finding> anova(const Arguments& args, const StatsData& data) {
   STAB_TRY(const Model model, model_of(args, data, 1));
   STAB_TRY(const auto rows,
-           factorial_anova(aggregate(model.factors, near_zero(data.response())), model.terms, model.type));
+           factorial_anova(aggregate(model.factors, data.response_near_zero()), model.terms, model.type));
   return table_finding(rows, model.type);
 }
 
 Result<Finding> anova_hc3(const Arguments& args, const StatsData& data) {
   STAB_TRY(const Model model, model_of(args, data, 2));
-  STAB_TRY(const auto rows, hc3_anova(aggregate(model.factors, near_zero(data.response())), model.terms, model.type));
+  STAB_TRY(const auto rows, hc3_anova(aggregate(model.factors, data.response_near_zero()), model.terms, model.type));
   Finding finding;
   if (rows.size() == 2)
     finding.add("statistic", rows[0].f).add("df", rows[0].df).add("df2", rows[1].df).add("p_value", rows[0].p_value);
@@ -181,7 +174,7 @@ Result<Finding> anova_error(const Arguments& args, const StatsData& data) {
   constexpr size_t kMostRows = 5000;
   if (data.response().size() > kMostRows)
     return bad_input("error strata take at most " + std::to_string(kMostRows) + " rows; average replicates first");
-  STAB_TRY(const auto strata, strata_anova(factors, near_zero(data.response()), terms, errors));
+  STAB_TRY(const auto strata, strata_anova(factors, data.response_near_zero(), terms, errors));
   std::vector<Finding> rows;
   for (const Stratum& stratum : strata) {
     for (const AnovaRow& row : stratum.rows) {
@@ -209,7 +202,7 @@ Result<Finding> anova_within(const Arguments&, const StatsData& data) {
   }
   std::vector<std::vector<double>> sums(subject->levels.size(), std::vector<double>(cells));
   std::vector<std::vector<uint64_t>> seen(subject->levels.size(), std::vector<uint64_t>(cells));
-  const std::vector<double> values = near_zero(data.response());
+  const std::vector<double> values = data.response_near_zero();
   for (size_t row = 0; row < values.size(); ++row) {
     size_t cell = 0;
     for (size_t f = 0; f < counts.size(); ++f) cell = cell * counts[f] + factors.codes[f][row];

@@ -1,0 +1,190 @@
+// What must not change when the data are shifted, scaled or reordered, and limits that formulas must hold.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/anova.h"
+#include "analysis/distributions.h"
+#include "analysis/normality.h"
+#include "analysis/rank_tests.h"
+#include "analysis/sequence.h"
+#include "analysis/studentized.h"
+#include "analysis/t_tests.h"
+#include "analysis/variance_tests.h"
+#include "tests/unit/analysis/lab_samples.h"
+
+namespace stab::analysis {
+namespace {
+
+using Values = std::vector<double>;
+
+Values normals(Rng& rng, size_t n, double centre = 0, double sd = 1) {
+  Values values(n);
+  for (double& value : values) value = centre + sd * standard_normal(rng);
+  return values;
+}
+
+Values mapped(const Values& values, double scale, double shift) {
+  Values out;
+  for (double value : values) out.push_back(scale * value + shift);
+  return out;
+}
+
+// Statistics of two samples that shifting and scaling both must leave alone.
+Values invariant_statistics(const Values& x, const Values& y) {
+  const auto two_sided = Alternative::kTwoSided;
+  return {shapiro_wilk(x)->statistic, shapiro_wilk(x)->p_value, anderson_darling(x)->statistic,
+          welch_t(moments(x), moments(y), 0, two_sided, 0.95)->statistic,
+          welch_t(moments(x), moments(y), 0, two_sided, 0.95)->p_value,
+          student_t(moments(x), moments(y), 0, two_sided, 0.95)->p_value,
+          mann_whitney(x, y, {})->p_value, levene({x, y}, Centre::kMedian)->f, one_way({x, y})->f,
+          kruskal_wallis({x, y})->statistic, lag1_autocorrelation(x)->statistic, drift(x)->statistic};
+}
+
+TEST(Invariance, ShiftAndScale) {
+  Rng rng(21);
+  const Values x = normals(rng, 30), y = normals(rng, 25, 0.5, 2);
+  const Values reference = invariant_statistics(x, y);
+  const double scales[] = {1, 3.7, 1e-6, 1e6}, shifts[] = {0, 12.5, -7, 1e5};
+  for (double scale : scales) {
+    for (double shift : shifts) {
+      const Values moved = invariant_statistics(mapped(x, scale, shift * scale), mapped(y, scale, shift * scale));
+      for (size_t i = 0; i < reference.size(); ++i)
+        EXPECT_NEAR(moved[i], reference[i], 1e-8 * (std::fabs(reference[i]) + 1)) << "statistic " << i << " scale " << scale;
+    }
+  }
+}
+
+TEST(Invariance, OrderOfValuesIsImmaterial) {
+  Rng rng(22);
+  Values x = normals(rng, 40), y = normals(rng, 33, 0.4);
+  const double w = shapiro_wilk(x)->statistic, p = welch_t(moments(x), moments(y), 0, Alternative::kTwoSided, 0.95)->p_value;
+  const double u = mann_whitney(x, y, {})->statistic;
+  for (int i = 0; i < 10; ++i) {
+    rng.shuffle(x);
+    rng.shuffle(y);
+    EXPECT_DOUBLE_EQ(shapiro_wilk(x)->statistic, w);
+    EXPECT_NEAR(welch_t(moments(x), moments(y), 0, Alternative::kTwoSided, 0.95)->p_value, p, 1e-12);
+    EXPECT_EQ(mann_whitney(x, y, {})->statistic, u);
+  }
+}
+
+TEST(Invariance, SwappingGroupsTurnsTheSign) {
+  Rng rng(23);
+  const Values x = normals(rng, 12), y = normals(rng, 15, 1);
+  const auto forth = welch_t(moments(x), moments(y), 0, Alternative::kLess, 0.95);
+  const auto back = welch_t(moments(y), moments(x), 0, Alternative::kGreater, 0.95);
+  EXPECT_DOUBLE_EQ(forth->statistic, -back->statistic);
+  EXPECT_DOUBLE_EQ(forth->p_value, back->p_value);
+  EXPECT_DOUBLE_EQ(*forth->conf_high, -*back->conf_low);
+  const auto u_forth = mann_whitney(x, y, {.alternative = Alternative::kLess});
+  const auto u_back = mann_whitney(y, x, {.alternative = Alternative::kGreater});
+  EXPECT_NEAR(u_forth->p_value, u_back->p_value, 1e-13);
+  EXPECT_NEAR(u_forth->estimate, -u_back->estimate, 1e-13);
+}
+
+TEST(Invariance, TwoGroupsOfAnovaAreStudent) {
+  Rng rng(24);
+  const Values x = normals(rng, 12), y = normals(rng, 15, 1);
+  const auto t = student_t(moments(x), moments(y), 0, Alternative::kTwoSided, 0.95);
+  const auto f = one_way({x, y});
+  EXPECT_NEAR(f->f, t->statistic * t->statistic, 1e-10);
+  EXPECT_NEAR(f->p_value, t->p_value, 1e-12);
+  const Moments groups[] = {moments(x), moments(y)};
+  const auto welch = welch_t(groups[0], groups[1], 0, Alternative::kTwoSided, 0.95);
+  EXPECT_NEAR(welch_anova(groups)->p_value, welch->p_value, 1e-12);
+}
+
+TEST(Invariance, ConfidenceIntervalAgreesWithTheTest) {
+  Rng rng(25);
+  const Values x = normals(rng, 12), y = normals(rng, 15, 1);
+  const auto test = welch_t(moments(x), moments(y), 0, Alternative::kTwoSided, 0.95);
+  for (double bound : {*test->conf_low, *test->conf_high})
+    EXPECT_NEAR(welch_t(moments(x), moments(y), bound, Alternative::kTwoSided, 0.95)->p_value, 0.05, 1e-10);
+}
+
+// Independent of any statistics library: the upper tail of t with 2 df is 1/2 (1 - t / sqrt(2 + t^2)), which for
+// large t is 1 / (2 t^2); with many df and large t the digits come from the complement alone.
+TEST(Distributions, SmallTailsKeepTheirDigits) {
+  EXPECT_NEAR(t_upper(1e150, 2) / (0.5 * 1e-300), 1, 1e-10);
+  EXPECT_NEAR(f_upper(1e300, 2, 2) / 1e-300, 1, 1e-10);  // F(2,2): upper tail 1 / (1 + f)
+  EXPECT_NEAR(normal_upper(37.0) / 5.7255712225245e-300, 1, 1e-9);
+  EXPECT_NEAR(chi_squared_upper(1380, 2) / std::exp(-690.0), 1, 1e-10);  // exp(-x / 2)
+  EXPECT_GT(studentized_range_upper(60, 3, 1000), 0);
+  EXPECT_LT(studentized_range_upper(60, 3, 1000), 1e-150);
+}
+
+TEST(Studentized, TwoMeansAreStudentsT) {
+  for (double df : {1.0, 2.0, 5.0, 17.5, 200.0})
+    for (double t : {0.1, 1.0, 2.5, 8.0, 40.0})
+      EXPECT_NEAR(studentized_range_upper(t * std::sqrt(2.0), 2, df) / t_two_sided(t, df), 1, 1e-9) << df << " " << t;
+}
+
+TEST(Studentized, OneComparisonOfDunnettIsStudentsT) {
+  const double lambda[] = {std::sqrt(0.5)};
+  for (double df : {2.0, 12.0, 300.0}) {
+    for (double t : {0.5, 2.0, 6.0}) {
+      EXPECT_NEAR(dunnett_upper(t, lambda, df, true) / t_two_sided(t, df), 1, 1e-9);
+      EXPECT_NEAR(dunnett_upper(t, lambda, df, false) / t_upper(t, df), 1, 1e-9);
+      EXPECT_NEAR(dunnett_upper(-t, lambda, df, false) / t_upper(-t, df), 1, 1e-9);
+    }
+  }
+}
+
+TEST(Studentized, QuantileInvertsTheTail) {
+  for (double df : {3.0, 20.0, 500.0})
+    for (double upper : {0.2, 0.05, 0.001})
+      EXPECT_NEAR(studentized_range_upper(studentized_range_quantile(upper, 4, df), 4, df) / upper, 1, 1e-9);
+}
+
+// All cells' segmentations, one by one.
+double best_cost(const Values& x, size_t from, double penalty, size_t least, std::vector<double>& memo) {
+  if (from == x.size()) return -penalty;
+  if (memo[from] < 1e300) return memo[from];
+  double best = 1e299;
+  for (size_t to = from + least; to <= x.size(); ++to) {
+    if (to != x.size() && x.size() - to < least) continue;
+    const double cost = moments(std::span(x).subspan(from, to - from)).m2;
+    best = std::min(best, cost + penalty + best_cost(x, to, penalty, least, memo));
+  }
+  return memo[from] = best;
+}
+
+TEST(ChangePoints, CostEqualsBruteForce) {
+  Rng rng(31);
+  for (int round = 0; round < 60; ++round) {
+    const size_t least = 1 + static_cast<size_t>(round) % 4;
+    Values x;
+    while (x.size() < 30) {
+      const double level = 4 * standard_normal(rng);
+      for (uint64_t i = 0, n = 2 + rng.below(8); i < n; ++i) x.push_back(level + standard_normal(rng));
+    }
+    const double penalty = 1 + 8 * rng.uniform();
+    const auto changes = change_points(x, penalty, least);
+    ASSERT_TRUE(changes);
+    double cost = -penalty;
+    size_t first = 0;
+    for (size_t i = 0; i <= changes->size(); ++i) {
+      const size_t end = i < changes->size() ? (*changes)[i] : x.size();
+      EXPECT_GE(end - first, least);
+      cost += penalty + moments(std::span(x).subspan(first, end - first)).m2;
+      first = end;
+    }
+    std::vector<double> memo(x.size() + 1, 1e301);
+    EXPECT_NEAR(cost, best_cost(x, 0, penalty, least, memo), 1e-9 * (1 + std::fabs(cost))) << "least " << least;
+  }
+}
+
+TEST(ChangePoints, FindsAStep) {
+  Rng rng(32);
+  Values x = normals(rng, 60, 0, 0.3);
+  for (size_t i = 40; i < 60; ++i) x[i] += 2;
+  const auto changes = change_points(x, default_penalty(x), 1);
+  ASSERT_TRUE(changes);
+  ASSERT_EQ(changes->size(), 1u);
+  EXPECT_EQ((*changes)[0], 40u);
+}
+
+}  // namespace
+}  // namespace stab::analysis

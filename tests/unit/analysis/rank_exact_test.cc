@@ -1,0 +1,167 @@
+// Exact rank and permutation tests against counting every rearrangement.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "analysis/rank_counts.h"
+#include "analysis/rank_tests.h"
+#include "analysis/resampling.h"
+#include "base/rng.h"
+
+namespace stab::analysis {
+namespace {
+
+using Values = std::vector<double>;
+
+// p of `observed` among all subsets of size `take` (as sums of `scores`), or among all sign choices for take == 0.
+double count_all(const Values& scores, size_t take, double observed, Alternative alternative) {
+  const size_t n = scores.size();
+  double expected = 0, extreme = 0, total = 0;
+  std::vector<double> sums;
+  for (uint32_t mask = 0; mask < (1u << n); ++mask) {
+    if (take > 0 && static_cast<size_t>(__builtin_popcount(mask)) != take) continue;
+    double sum = 0;
+    for (size_t i = 0; i < n; ++i)
+      if (mask >> i & 1) sum += scores[i];
+    sums.push_back(sum);
+    expected += sum;
+  }
+  total = static_cast<double>(sums.size());
+  expected /= total;
+  for (double sum : sums) {
+    if (alternative == Alternative::kLess) extreme += sum <= observed + 1e-9;
+    if (alternative == Alternative::kGreater) extreme += sum >= observed - 1e-9;
+    if (alternative == Alternative::kTwoSided) extreme += std::fabs(sum - expected) >= std::fabs(observed - expected) - 1e-9;
+  }
+  return extreme / total;
+}
+
+constexpr Alternative kAll[] = {Alternative::kTwoSided, Alternative::kLess, Alternative::kGreater};
+
+TEST(RankExact, MannWhitneyEqualsEnumeration) {
+  Rng rng(7);
+  for (int round = 0; round < 40; ++round) {
+    const size_t m = 1 + rng.below(6), n = 1 + rng.below(6);
+    const bool tied = round % 2;
+    Values x(m), y(n);
+    for (double& value : x) value = tied ? static_cast<double>(rng.below(4)) : rng.uniform();
+    for (double& value : y) value = tied ? static_cast<double>(rng.below(4)) : rng.uniform();
+    Values all(x);
+    all.insert(all.end(), y.begin(), y.end());
+    if (constant(all)) continue;
+    const Values ranks = average_ranks(all);
+    const double sum = std::accumulate(ranks.begin(), ranks.begin() + static_cast<ptrdiff_t>(m), 0.0);
+    for (Alternative alternative : kAll) {
+      const auto test = mann_whitney(x, y, {.alternative = alternative, .method = RankMethod::kExact});
+      ASSERT_TRUE(test);
+      EXPECT_NEAR(test->p_value, count_all(ranks, m, sum, alternative), 1e-12) << m << " " << n << " tied " << tied;
+    }
+  }
+}
+
+TEST(RankExact, WilcoxonEqualsEnumeration) {
+  Rng rng(8);
+  for (int round = 0; round < 40; ++round) {
+    const size_t n = 2 + rng.below(9);
+    Values x(n), size(n);
+    for (double& value : x) value = round % 2 ? static_cast<double>(1 + rng.below(4)) * (rng.below(2) ? 1 : -1) : rng.uniform() - 0.4;
+    for (size_t i = 0; i < n; ++i) size[i] = std::fabs(x[i]);
+    const Values ranks = average_ranks(size);
+    double sum = 0;
+    for (size_t i = 0; i < n; ++i) sum += x[i] > 0 ? ranks[i] : 0;
+    for (Alternative alternative : kAll) {
+      const auto test = wilcoxon_signed_rank(x, {.alternative = alternative, .method = RankMethod::kExact});
+      ASSERT_TRUE(test);
+      EXPECT_NEAR(test->p_value, count_all(ranks, 0, sum, alternative), 1e-12);
+    }
+  }
+}
+
+TEST(RankExact, PermutationEqualsEnumeration) {
+  Rng rng(9);
+  for (int round = 0; round < 20; ++round) {
+    Values values(9);
+    std::vector<uint32_t> group(9, 1), block(9, 0);
+    for (double& value : values) value = rng.uniform();
+    for (size_t i = 0; i < 4; ++i) group[i] = 0;
+    const double sum = values[0] + values[1] + values[2] + values[3];
+    for (Alternative alternative : kAll) {
+      const auto test = block_permutation(values, group, block, alternative, 1000, 1);
+      ASSERT_TRUE(test);
+      EXPECT_TRUE(test->exact);
+      EXPECT_EQ(test->permutations, 126u);
+      EXPECT_NEAR(test->p_value, count_all(values, 4, sum, alternative), 1e-12);
+    }
+  }
+}
+
+TEST(RankExact, BlockedPermutationMultipliesBlocks) {
+  // Two blocks of two: four rearrangements, the observed one the most extreme of them.
+  const Values values{1, 2, 10, 30};
+  const uint32_t group[] = {0, 1, 0, 1}, block[] = {0, 0, 1, 1};
+  const auto test = block_permutation(values, group, block, Alternative::kLess, 100, 1);
+  ASSERT_TRUE(test);
+  EXPECT_EQ(test->permutations, 4u);
+  EXPECT_DOUBLE_EQ(test->p_value, 0.25);
+  EXPECT_DOUBLE_EQ(test->difference, (-1.0 - 20.0) / 2);
+}
+
+TEST(RankExact, SampledPermutationAgreesWithExact) {
+  Rng rng(10);
+  Values values(16);
+  std::vector<uint32_t> group(16), block(16, 0);
+  for (size_t i = 0; i < 16; ++i) {
+    group[i] = i % 2;
+    values[i] = rng.uniform() + 0.2 * group[i];
+  }
+  const auto exact = block_permutation(values, group, block, Alternative::kTwoSided, 20'000, 1);
+  const auto sampled = block_permutation(values, group, block, Alternative::kTwoSided, 10'000, 1);
+  ASSERT_TRUE(exact && sampled);
+  ASSERT_TRUE(exact->exact);
+  ASSERT_FALSE(sampled->exact);
+  EXPECT_NEAR(exact->p_value, sampled->p_value, 4 * std::sqrt(exact->p_value / 10'000));
+}
+
+// Selection by counting against sorting all pairs.
+TEST(RankCounts, KthPairEqualsSorting) {
+  Rng rng(11);
+  for (int round = 0; round < 30; ++round) {
+    Values x(1 + rng.below(40)), y(1 + rng.below(40));
+    for (double& value : x) value = round % 3 ? rng.uniform() : static_cast<double>(rng.below(5));
+    for (double& value : y) value = round % 3 ? rng.uniform() : static_cast<double>(rng.below(5));
+    std::sort(x.begin(), x.end());
+    std::sort(y.begin(), y.end());
+    Values differences, averages;
+    for (double a : x)
+      for (double b : y) differences.push_back(a - b);
+    for (size_t i = 0; i < x.size(); ++i)
+      for (size_t j = i; j < x.size(); ++j) averages.push_back((x[i] + x[j]) / 2);
+    std::sort(differences.begin(), differences.end());
+    std::sort(averages.begin(), averages.end());
+    for (size_t k = 1; k <= differences.size(); k += 1 + differences.size() / 7)
+      EXPECT_EQ(kth_difference(x, y, k), differences[k - 1]);
+    for (size_t k = 1; k <= averages.size(); k += 1 + averages.size() / 7)
+      EXPECT_EQ(kth_walsh_average(x, k), averages[k - 1]);
+  }
+}
+
+TEST(RankCounts, LargeSamplesBisect) {
+  Rng rng(12);
+  Values x(2000), y(1500);
+  for (double& value : x) value = rng.uniform();
+  for (double& value : y) value = rng.uniform();
+  std::sort(x.begin(), x.end());
+  std::sort(y.begin(), y.end());
+  Values differences;
+  for (double a : x)
+    for (double b : y) differences.push_back(a - b);
+  for (uint64_t k : {uint64_t{1}, uint64_t{1234}, uint64_t{1'500'000}, uint64_t{2'999'999}, uint64_t{3'000'000}}) {
+    std::nth_element(differences.begin(), differences.begin() + static_cast<ptrdiff_t>(k - 1), differences.end());
+    EXPECT_EQ(kth_difference(x, y, k), differences[k - 1]);
+  }
+}
+
+}  // namespace
+}  // namespace stab::analysis
