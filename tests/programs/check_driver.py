@@ -237,6 +237,30 @@ def check_cmake(place):
     place.moves("build/prog")
 
 
+def check_cmake_toolchain_file(place):
+    place.write("CMakeLists.txt", CMAKE_PROJECT)
+    toolchain = place.bin.parent / "lib/cmake/Stab/stab-toolchain.cmake"
+    place.must("cmake", "-S", ".", "-B", "build", "-G", "Ninja", "--toolchain", str(toolchain))
+    place.must("cmake", "--build", "build")
+    place.moves("build/prog")
+
+
+def check_cmake_package(place):
+    place.write("CMakeLists.txt", "cmake_minimum_required(VERSION 3.20)\nproject(sample C CXX)\nfind_package(Stab REQUIRED)\n"
+                "add_library(parts STATIC twice.c)\nadd_executable(prog main.c)\nadd_executable(other main.c)\n"
+                "target_link_libraries(prog parts)\ntarget_link_libraries(other parts)\n"
+                "stab_instrument(parts)\nstab_instrument(prog)\n")
+    configure = ["cmake", "-S", ".", "-B", "build", "-G", "Ninja", f"-DStab_DIR={place.bin.parent}/lib/cmake/Stab"]
+    gcc = place.run(*configure, "-DCMAKE_C_COMPILER=gcc", "-DCMAKE_CXX_COMPILER=g++")
+    require(gcc.returncode != 0 and "expected Clang 19" in gcc.stderr, "gcc isn't refused with the reason")
+    shutil.rmtree(place.directory / "build")
+    place.must(*configure, "-DCMAKE_C_COMPILER=clang-19", "-DCMAKE_CXX_COMPILER=clang++-19")
+    place.must("cmake", "--build", "build")
+    place.moves("build/prog")
+    require(place.must("build/other").stdout == "42\n", "an untouched target changed")
+    require("no stab_code" in place.must("szc", "--stab-info", "build/other").stdout, "an untouched target is movable")
+
+
 def check_autoconf(place):
     place.write("configure.ac", "AC_INIT([sample], [1])\nAC_PROG_CC\nAC_PROG_CXX\nAC_CHECK_FUNCS([malloc_usable_size])\n"
                 "AC_CHECK_SIZEOF([long])\nAC_C_BIGENDIAN\nAC_SEARCH_LIBS([pow], [m])\nAC_CONFIG_FILES([Makefile])\nAC_OUTPUT\n")
