@@ -39,15 +39,20 @@ namespace {
 
 using Calls = llvm::SmallVector<llvm::Instruction*, 16>;
 
-// Whether control returns to the caller right after `call`, so that a call marked `tail` will be a jump. Code
-// generation duplicates a return block into its predecessors to make that so, hence the look ahead.
+// Whether the function returns right after `call`, and nothing but what the call returned, so that a call marked
+// `tail` will be a jump. Code generation duplicates a return block into its predecessors to make that so, hence
+// the look ahead.
 bool returns_at_once(const llvm::CallInst& call) {
   const llvm::Instruction* next = call.getNextNonDebugInstruction();
-  if (llvm::isa<llvm::ReturnInst>(next)) return true;
   const auto* branch = llvm::dyn_cast<llvm::BranchInst>(next);
-  if (branch == nullptr || branch->isConditional()) return false;
-  const llvm::Instruction* last = branch->getSuccessor(0)->getFirstNonPHIOrDbg();
-  return llvm::isa<llvm::ReturnInst>(last);
+  if (branch != nullptr && branch->isUnconditional()) next = branch->getSuccessor(0)->getFirstNonPHIOrDbg();
+  const auto* end = llvm::dyn_cast<llvm::ReturnInst>(next);
+  if (end == nullptr) return false;
+  const llvm::Value* returned = end->getReturnValue();
+  if (const auto* merged = llvm::dyn_cast_or_null<llvm::PHINode>(returned);
+      merged != nullptr && branch != nullptr && merged->getParent() == end->getParent())
+    returned = merged->getIncomingValueForBlock(call.getParent());
+  return returned == nullptr || returned == &call || llvm::isa<llvm::UndefValue>(returned);
 }
 
 // A call that runs another function on this one's stack and comes back.

@@ -1,18 +1,25 @@
 // Stacks that the program switches to by itself. A function takes a pad only within the budget of the stack that its
 // thread's record describes, so on a fiber there are none until the fiber has said where it is.
+#include "runtime/control.h"
 #include "runtime/stack/stack_start.h"
 #include "stab/stab.h"
 
 namespace stab::api {
 namespace {
 
-struct Fiber {
-  uint64_t lowest = 0;  // 0: free, 1: being written
-  uint64_t bytes = 0;
-};
-constexpr uint64_t kTaken = 1;
-constexpr size_t kMaxFibers = 4096;
-Fiber fibers[kMaxFibers];
+constexpr uint64_t kTaken = 1;  // FiberStack::lowest of an entry that is being written
+constexpr uint32_t kMaxFibers = 4096;
+FiberStack fibers[kMaxFibers];
+
+// The helper scans this much of `fibers` in search of images in use. Set before the entry is written.
+void publish_up_to(uint32_t count) {
+  Orders& orders = control().orders;
+  __atomic_store_n(&orders.fibers_address, reinterpret_cast<uint64_t>(fibers), __ATOMIC_RELAXED);
+  uint32_t used = __atomic_load_n(&orders.fibers_used, __ATOMIC_RELAXED);
+  while (used < count && !__atomic_compare_exchange_n(&orders.fibers_used, &used, count, false, __ATOMIC_RELEASE,
+                                                      __ATOMIC_RELAXED)) {
+  }
+}
 
 // The thread's own stack, kept while it runs a fiber.
 __attribute__((tls_model("initial-exec"))) thread_local abi::StackRecord own_stack = {0, 0};
@@ -21,8 +28,8 @@ __attribute__((tls_model("initial-exec"))) thread_local bool on_fiber = false;
 // Fibers are small and can't grow, so pads may use an eighth, and at most what a thread's may.
 constexpr uint64_t kFiberShare = 8;
 
-Fiber* find(const void* lowest) {
-  for (Fiber& fiber : fibers)
+FiberStack* find(const void* lowest) {
+  for (FiberStack& fiber : fibers)
     if (__atomic_load_n(&fiber.lowest, __ATOMIC_ACQUIRE) == reinterpret_cast<uint64_t>(lowest)) return &fiber;
   return nullptr;
 }
@@ -33,12 +40,14 @@ Fiber* find(const void* lowest) {
 extern "C" {
 
 int stab_rt_fiber_register(void* lowest, size_t bytes) {
+  using namespace stab;
   using namespace stab::api;
   if (reinterpret_cast<uint64_t>(lowest) <= kTaken || bytes == 0) return STAB_BAD_ARGUMENT;
   if (find(lowest) != nullptr) return STAB_BAD_ARGUMENT;
-  for (Fiber& fiber : fibers) {
+  for (FiberStack& fiber : fibers) {
     uint64_t free = 0;
     if (!__atomic_compare_exchange_n(&fiber.lowest, &free, kTaken, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) continue;
+    publish_up_to(static_cast<uint32_t>(&fiber - fibers) + 1);
     fiber.bytes = bytes;
     __atomic_store_n(&fiber.lowest, reinterpret_cast<uint64_t>(lowest), __ATOMIC_RELEASE);
     return STAB_OK;
@@ -47,14 +56,16 @@ int stab_rt_fiber_register(void* lowest, size_t bytes) {
 }
 
 int stab_rt_fiber_unregister(void* lowest) {
+  using namespace stab;
   using namespace stab::api;
-  Fiber* fiber = lowest == nullptr ? nullptr : find(lowest);
+  FiberStack* fiber = lowest == nullptr ? nullptr : find(lowest);
   if (fiber == nullptr) return STAB_NOT_BEGUN;
   __atomic_store_n(&fiber->lowest, uint64_t{0}, __ATOMIC_RELEASE);
   return STAB_OK;
 }
 
 int stab_rt_fiber_enter(void* lowest) {
+  using namespace stab;
   using namespace stab::api;
   if (lowest == nullptr) {
     if (!on_fiber) return STAB_NOT_BEGUN;
@@ -62,7 +73,7 @@ int stab_rt_fiber_enter(void* lowest) {
     on_fiber = false;
     return STAB_OK;
   }
-  const Fiber* fiber = find(lowest);
+  const FiberStack* fiber = find(lowest);
   if (fiber == nullptr) return STAB_NOT_BEGUN;
   if (!on_fiber) own_stack = stab_stack;
   on_fiber = true;

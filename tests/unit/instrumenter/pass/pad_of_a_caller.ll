@@ -6,7 +6,9 @@ target triple = "x86_64-unknown-linux-gnu"
 
 ; CHECK: @stab_stack = weak thread_local(initialexec) global [2 x i64] zeroinitializer
 ; CHECK: @stab_pad = private constant i32 0, section "stab_pads", align 4, !associated ![[caller:[0-9]+]]
-; CHECK-NOT: @stab_pad.
+; CHECK: @stab_pad.1 =
+; CHECK: @stab_pad.2 =
+; CHECK-NOT: @stab_pad.3
 
 declare void @callee(ptr)
 
@@ -35,6 +37,26 @@ define void @caller() {
 define i32 @leaf(i32 %x) {
   %y = add i32 %x, 1
   ret i32 %y
+}
+
+; A tail call in name only: something else is returned.
+; CHECK-LABEL: define i32 @returns_zero()
+; CHECK: %stab.pad = alloca
+define i32 @returns_zero() {
+  tail call void @callee(ptr null)
+  ret i32 0
+}
+
+; CHECK-LABEL: define i32 @returns_zero_further_on(
+; CHECK: %stab.pad = alloca
+define i32 @returns_zero_further_on(i1 %c) {
+  br i1 %c, label %call, label %join
+call:
+  tail call void @callee(ptr null)
+  br label %join
+join:
+  %v = phi i32 [ 1, %call ], [ 0, %0 ]
+  ret i32 %v
 }
 
 ; CHECK: ![[caller]] = !{ptr @caller}
