@@ -15,6 +15,7 @@ class Grammar {
   Grammar() {
     app_.require_subcommand(1);
     app_.set_version_flag("--version", "stabctl 0.1.0");
+    app_.footer("Also: stabctl stats METHOD data.csv, stabctl analyze data.csv (see their --help).");
     CLI::App* plan = app_.add_subcommand("plan", "look at a plan");
     plan->require_subcommand(1);
     CLI::App* check = command(*plan, "check", "print design, aliases, trials and duration; run nothing", Command::kPlanCheck);
@@ -30,8 +31,17 @@ class Grammar {
     CLI::App* report = command(app_, "report", "print what an experiment says", Command::kReport);
     experiment(*report, "default: the newest");
     database(*report), json(*report);
+    report->add_option("--format", out_.format, "text (default), json, markdown, csv (the trials) or r (a script)")
+        ->check(CLI::IsMember({"text", "json", "markdown", "csv", "r"}));
+    report->add_option("--figures", out_.figures, "folder that takes figures (SVG)");
     CLI::App* list = command(app_, "list", "list experiments", Command::kList);
     database(*list), json(*list);
+    CLI::App* compare = command(app_, "compare", "compare two levels of a factor", Command::kCompare);
+    compare->add_option("factor", out_.factor, "name of the factor")->required();
+    compare->add_option("level_a", out_.level_a, "baseline level")->required();
+    compare->add_option("level_b", out_.level_b, "the other level")->required();
+    compare->add_option("--experiment", out_.experiment, "name or number; default: the newest");
+    database(*compare), json(*compare);
     CLI::App* doctor = command(app_, "doctor", "say what this machine gives, and how to get the rest", Command::kDoctor);
     json(*doctor);
 

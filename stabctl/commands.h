@@ -1,6 +1,6 @@
 // One function a command; each prints and returns the exit code:
 //   0 done; 1 it failed (a build, the preflight, a cell that never passed); 2 the plan or the words are wrong;
-//   3 stopped before its end.
+//   3 stopped before its end, or unsure (compare).
 #pragma once
 
 #include "base/error.h"
@@ -18,6 +18,7 @@ int run_command(const Arguments& arguments);
 int resume_command(const Arguments& arguments);
 int report_command(const Arguments& arguments);
 int list_command(const Arguments& arguments);
+int compare_command(const Arguments& arguments);
 int doctor_command(const Arguments& arguments);
 int submit_command(const Arguments& arguments);
 int status_command(const Arguments& arguments);

@@ -1,4 +1,8 @@
 // stabctl: parse, run one command, exit. What a command does is in the file of its name.
+#include <string_view>
+#include <vector>
+
+#include "stabctl/analysis_commands.h"
 #include "stabctl/arguments.h"
 #include "stabctl/commands.h"
 
@@ -12,6 +16,7 @@ int dispatch(const stab::ctl::Arguments& arguments) {
     case Command::kResume: return resume_command(arguments);
     case Command::kReport: return report_command(arguments);
     case Command::kList: return list_command(arguments);
+    case Command::kCompare: return compare_command(arguments);
     case Command::kDoctor: return doctor_command(arguments);
     case Command::kSubmit: return submit_command(arguments);
     case Command::kStatus: return status_command(arguments);
@@ -24,6 +29,12 @@ int dispatch(const stab::ctl::Arguments& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // These two work on CSV files alone and parse their own words.
+  const std::string_view word = argc > 1 ? argv[1] : "";
+  const std::vector<std::string> rest(argv + (argc > 2 ? 2 : argc), argv + argc);
+  if (word == "stats") return stab::ctl::stats_command(rest);
+  if (word == "analyze") return stab::ctl::analyze_command(rest);
+
   const stab::ctl::ParsedArguments parsed = stab::ctl::parse_arguments(argc, argv);
   if (parsed.exit_code) return *parsed.exit_code;
   return dispatch(parsed.arguments);

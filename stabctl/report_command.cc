@@ -1,4 +1,4 @@
-// report and list: they read the database and change nothing; an engine may be writing meanwhile.
+// report, compare and list: they read the database and change nothing; an engine may be writing meanwhile.
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -26,7 +26,11 @@ analysis::ReportOptions options_of(const Arguments& arguments) {
   analysis::ReportOptions options;
   options.width = terminal_width();
   options.colour = ::isatty(STDOUT_FILENO) != 0;
-  if (arguments.json) options.format = analysis::ReportFormat::kJson;
+  if (arguments.format == "markdown") options.format = analysis::ReportFormat::kMarkdown;
+  if (arguments.format == "csv") options.format = analysis::ReportFormat::kCsv;
+  if (arguments.format == "r") options.format = analysis::ReportFormat::kR;
+  if (arguments.format == "json" || arguments.json) options.format = analysis::ReportFormat::kJson;
+  options.figures = arguments.figures;
   return options;
 }
 
@@ -86,6 +90,23 @@ int report_command(const Arguments& arguments) {
   const auto row = chosen(*store, arguments.experiment);
   if (!row) return complain(row.error());
   return print_report(*store, row->id, arguments);
+}
+
+int compare_command(const Arguments& arguments) {
+  auto store = open_for_reading(arguments);
+  if (!store) return complain(store.error());
+  const auto row = chosen(*store, arguments.experiment);
+  if (!row) return complain(row.error());
+  const auto samples = engine::load_samples(*store, *row);
+  if (!samples) return complain(samples.error());
+  analysis::CompareOptions options;
+  options.factor = arguments.factor;
+  options.level_a = arguments.level_a;
+  options.level_b = arguments.level_b;
+  options.json = arguments.json;
+  options.width = terminal_width();
+  options.colour = ::isatty(STDOUT_FILENO) != 0;
+  return print(analysis::run_compare(*samples, options));
 }
 
 int list_command(const Arguments& arguments) {

@@ -2,6 +2,7 @@
 //
 // The first Ctrl-C ends after the trial that runs; a second one kills it, and it will be repeated by resume.
 // A SIGKILL at any moment loses at most that trial.
+#include <poll.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -17,6 +18,8 @@
 
 namespace stab::ctl {
 namespace {
+
+constexpr int kBusyTries = 20, kBusyRetryMs = 100;
 
 engine::StopSignal* g_stop = nullptr;  // for the signal handler only
 
@@ -46,7 +49,12 @@ Result<std::unique_ptr<engine::Engine>> open_engine(const Arguments& arguments, 
   STAB_TRY(options.database, arguments.database.empty() ? engine::default_database() : Result<std::string>(arguments.database));
   options.database = std::filesystem::absolute(options.database).string();
   STAB_TRY(options.installation, engine::find_installation());
-  return engine::Engine::open(options);
+  // A killed engine's child may hold the database for as long as its exec takes.
+  for (int tries = 0;; ++tries) {
+    auto engine = engine::Engine::open(options);
+    if (engine || engine.error().code != ErrorCode::kBusy || tries == kBusyTries) return engine;
+    ::poll(nullptr, 0, kBusyRetryMs);
+  }
 }
 
 std::string where(const Arguments& arguments, store::Id experiment) {
