@@ -50,6 +50,7 @@ bool replace_image(Session& session) {
   // A slot that nobody can come back to is not entered any more: its flag is final.
   count_if_executed(session, slot);
   session.threads.forget(code::SlotSet{1} << slot);
+  session.sampler.forget(code::SlotSet{1} << slot);
 
   const uint64_t started_ns = sys::monotonic_ns();
   code::ImagePlace& place = session.place;

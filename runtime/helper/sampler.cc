@@ -133,6 +133,10 @@ void Sampler::forget_ended(code::ThreadLedger& threads) {
   }
 }
 
+void Sampler::forget(SlotSet slots) {
+  for (Armed& armed : armed_) armed.retired &= ~slots;
+}
+
 void Sampler::wait_until(uint64_t deadline_ns) {
   pollfd waited[kMostArmed];
   for (;;) {

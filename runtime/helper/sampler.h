@@ -24,6 +24,9 @@ class Sampler {
   // Disarms threads that have ended: those without a row.
   void forget_ended(code::ThreadLedger& threads);
 
+  // Slots that are used again: samples that are on their way say nothing about them.
+  void forget(SlotSet slots);
+
   // Waits until every armed thread has its sample, or the time is over.
   void wait_until(uint64_t deadline_ns);
 
