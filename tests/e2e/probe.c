@@ -1,4 +1,5 @@
-// Prints where things are, once an epoch: a return address, a local variable, an object from malloc.
+// Prints where things are, once an epoch: a return address, its distance from another function's, a local variable,
+// an object from malloc.
 //
 //   probe STEPS MILLISECONDS
 //
@@ -11,7 +12,8 @@
 
 #define NOINLINE __attribute__((noinline))
 
-static void* return_address;
+static char* return_address;
+static char* other_return_address;
 static void* local_address;
 
 NOINLINE void leaf(int* numbers) {
@@ -29,7 +31,11 @@ NOINLINE void leaf(int* numbers) {
 LINK(link1, leaf)
 LINK(link2, link1)
 LINK(link3, link2)
-LINK(link4, link3)
+NOINLINE void link4(int* numbers) {
+  other_return_address = __builtin_return_address(0);
+  link3(numbers);
+  *numbers += 1;
+}
 LINK(link5, link4)
 LINK(link6, link5)
 LINK(link7, link6)
@@ -57,7 +63,7 @@ int main(int argc, char** argv) {
     int number = step;
     link8(&number);
     void* object = some_object();
-    printf("%p %p %p\n", return_address, local_address, object);
+    printf("%p %td %p %p\n", (void*)return_address, return_address - other_return_address, local_address, object);
     const struct timespec pause = {pause_ms / 1000, pause_ms % 1000 * 1000000};
     nanosleep(&pause, NULL);
   }
