@@ -20,7 +20,7 @@ int main(void) {
   struct itimerval every = {{0, 700}, {0, 700}};
   CHECK(sigaltstack(&own, NULL) == 0 && sigaction(SIGALRM, &action, NULL) == 0);
   setitimer(ITIMER_REAL, &every, NULL);
-  REPEAT {
+  for (double end = seconds_now() + REPEAT_SECONDS; seconds_now() < end || ticks < 10 || jumps == 0;) {
     if (sigsetjmp(out, 1) != 0) { ++jumps; continue; }
     may_jump = 1;
     CHECK(fib(15) == 610);
@@ -28,6 +28,5 @@ int main(void) {
   }
   memset(&every, 0, sizeof every);
   setitimer(ITIMER_REAL, &every, NULL);
-  CHECK(ticks > 5 && jumps > 0);
   puts("signals ok");
 }
