@@ -64,7 +64,7 @@ inline Outcome in_process(const char* mode, uint64_t seed, const std::function<s
   Outcome outcome;
   const std::string bytes = read_all(numbers[0]);
   outcome.numbers.resize(bytes.size() / sizeof(uint64_t));
-  memcpy(outcome.numbers.data(), bytes.data(), outcome.numbers.size() * sizeof(uint64_t));
+  if (!outcome.numbers.empty()) memcpy(&outcome.numbers[0], bytes.data(), outcome.numbers.size() * sizeof(uint64_t));
   outcome.errors = read_all(errors[0]);
   waitpid(child, &outcome.status, 0);
   return outcome;
