@@ -262,6 +262,9 @@ TEST_F(ImageTest, CallsInsideARetiredImageReachTheNewest) {
   EXPECT_LT(static_cast<uint64_t>(old_where(0)), reinterpret_cast<uint64_t>(slot(1)));
   move_to(1, abi::CodeMode::kShuffle, 2);
   EXPECT_LT(static_cast<uint64_t>(old_where(0)), reinterpret_cast<uint64_t>(slot(1)));
+  // Calls inside an image that is not retired stay there: they don't pass the canonical entries.
+  EXPECT_EQ(old_pushes(0) & 0xffffffff, 1001);
+  EXPECT_EQ(executed(1), 0);
   retire(slot(0));
   EXPECT_GE(static_cast<uint64_t>(old_where(0)), reinterpret_cast<uint64_t>(slot(1)));
   EXPECT_EQ(old_pushes(0) & 0xffffffff, 1001);
