@@ -324,7 +324,8 @@ bool shake_hands(int socket, const Extent& extent, Descriptors& own) {
 
 bool wants_helper(const abi::Settings& wanted) {
   return wanted.code != abi::CodeMode::kOff || wanted.stack == abi::StackMode::kOn ||
-         wanted.stack == abi::StackMode::kRecursive || wanted.helper_socket >= 0 || wanted.report >= 0 ||
+         wanted.stack == abi::StackMode::kRecursive || wanted.heap == abi::HeapMode::kPage ||
+         wanted.heap == abi::HeapMode::kShuffle || wanted.helper_socket >= 0 || wanted.report >= 0 ||
          report_path() != nullptr;
 }
 

@@ -85,11 +85,19 @@ bool code_has_epochs(const Session& session) {
   return session.moves && (mode == abi::CodeMode::kShuffle || mode == abi::CodeMode::kPad);
 }
 
+// The heap watches the epoch's number: each advance is a new layout of it.
+bool heap_has_epochs(const Session& session) {
+  const abi::HeapMode mode = session.hello.settings.heap;
+  return mode == abi::HeapMode::kPage || mode == abi::HeapMode::kShuffle;
+}
+
 void bump_epoch(Session& session) { __atomic_fetch_add(&session.control->epoch, uint64_t{1}, __ATOMIC_RELEASE); }
 
 }  // namespace
 
-bool has_epochs(const Session& session) { return code_has_epochs(session) || session.pads != nullptr; }
+bool has_epochs(const Session& session) {
+  return code_has_epochs(session) || session.pads != nullptr || heap_has_epochs(session);
+}
 
 bool build_first(Session& session) {
   refill_pads(session);
