@@ -114,6 +114,9 @@ class SameAsPlain(unittest.TestCase):
     def test_stacks_that_stay_long(self):
         self.check_same("stacks")
 
+    def test_names_of_moved_functions(self):
+        self.check_same("names", "-rdynamic")
+
     def test_no_pie(self):
         self.check_same("exceptions", "-no-pie")
         self.check_same("stacks", "-no-pie")

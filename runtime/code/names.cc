@@ -1,0 +1,92 @@
+// Names of moved code, in a dynamic executable. dladdr and backtrace see addresses in images, which belong to no
+// object; ours hand them on as the original addresses, so that every symbolizer finds its function. A return
+// address that the program takes itself (__builtin_return_address) stays what it is.
+//
+// dlsym(RTLD_NEXT) asks who its caller is, and one in an image is nobody: calls of the executable, and only
+// those (this dlsym is not exported), go through a function that stays.
+#include <dlfcn.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "runtime/code/image.h"
+#include "runtime/control.h"
+
+namespace {
+
+void* original_of(const void* pointer) {
+  const stab::Control& control = stab::control();
+  const uint64_t address = reinterpret_cast<uint64_t>(pointer);
+  const uint64_t into_ring = address - control.ring_address;
+  if (control.ring_address == 0 || into_ring >= control.ring_bytes) return const_cast<void*>(pointer);
+  const uint64_t slot = control.ring_address + into_ring / control.slot_bytes * control.slot_bytes;
+  stab::code::ImageEntry entry;
+  if (!stab::code::find_original(reinterpret_cast<const uint8_t*>(slot), static_cast<uint32_t>(address - slot), entry))
+    return const_cast<void*>(pointer);
+  const uint64_t body = slot + entry.body;
+  const uint64_t original = control.text_address + entry.start;
+  return reinterpret_cast<void*>(address < body ? original : original + (address - body));
+}
+
+using Dlsym = void* (*)(void*, const char*);
+Dlsym real_dlsym() {
+  static Dlsym real;
+  Dlsym found = __atomic_load_n(&real, __ATOMIC_ACQUIRE);
+  if (found != nullptr) return found;
+  const char* const versions[] = {"GLIBC_2.34", "GLIBC_2.2.5"};
+  for (const char* version : versions)
+    if (found == nullptr) found = reinterpret_cast<Dlsym>(dlvsym(RTLD_NEXT, "dlsym", version));
+  __atomic_store_n(&real, found, __ATOMIC_RELEASE);
+  return found;
+}
+
+template <typename Function>
+Function real_function(Function& cached, const char* name) {
+  Function found = __atomic_load_n(&cached, __ATOMIC_ACQUIRE);
+  if (found != nullptr) return found;
+  found = reinterpret_cast<Function>(real_dlsym()(RTLD_NEXT, name));
+  __atomic_store_n(&cached, found, __ATOMIC_RELEASE);
+  return found;
+}
+
+using Dladdr = int (*)(const void*, Dl_info*);
+using Dladdr1 = int (*)(const void*, Dl_info*, void**, int);
+using Backtrace = int (*)(void**, int);
+Dladdr real_dladdr;
+Dladdr1 real_dladdr1;
+Backtrace real_backtrace;
+
+}  // namespace
+
+extern "C" {
+
+__attribute__((visibility("hidden"))) void* dlsym(void* __restrict handle, const char* __restrict name) noexcept {
+  const Dlsym real = real_dlsym();
+  if (real == nullptr) return nullptr;
+  void* const found = real(handle, name);
+  __asm__ volatile("" : : "r"(found));  // not a tail call: the caller that libc sees is this function
+  return found;
+}
+
+__attribute__((visibility("default"))) int dladdr(const void* address, Dl_info* info) noexcept {
+  const Dladdr real = real_function(real_dladdr, "dladdr");
+  return real == nullptr ? 0 : real(original_of(address), info);
+}
+
+__attribute__((visibility("default"))) int dladdr1(const void* address, Dl_info* info, void** extra,
+                                                   int flags) noexcept {
+  const Dladdr1 real = real_function(real_dladdr1, "dladdr1");
+  return real == nullptr ? 0 : real(original_of(address), info, extra, flags);
+}
+
+// The real one's first entry is its caller, this function: it is left out.
+__attribute__((visibility("default"), noinline)) int backtrace(void** buffer, int size) {
+  constexpr int kMost = 1024;
+  const Backtrace real = real_function(real_backtrace, "backtrace");
+  if (real == nullptr || size <= 0) return 0;
+  void* frames[kMost];
+  const int found = real(frames, size < kMost - 1 ? size + 1 : kMost);
+  for (int i = 1; i < found; ++i) buffer[i - 1] = original_of(frames[i]);
+  return found > 0 ? found - 1 : 0;
+}
+
+}  // extern "C"
