@@ -89,6 +89,28 @@ class Addresses(unittest.TestCase):
         self.assertEqual(len({first(str(seed)) for seed in range(8)}), 8)
 
 
+class Samples(unittest.TestCase):
+    def test_time_is_spent_in_images(self):
+        """perf's samples of the program itself (its helper has another pid): nearly all lie in the ring."""
+        if shutil.which("perf") is None:
+            self.skipTest("perf is not installed")
+        data = WORK / "perf.data"
+        recorded = run(["perf", "record", "-q", "-e", "cpu-clock:u", "-F", "4000", "-o", data, built("busy")],
+                       STAB_CODE="shuffle", STAB_EPOCH="5ms")
+        if recorded.returncode != 0:
+            self.skipTest(f"perf record fails here: {recorded.stderr.strip()}")
+        text = run(["perf", "script", "-i", data, "--show-mmap-events", "-F", "pid,ip"]).stdout
+        rings = [(int(pid), int(start, 16), int(size, 16)) for pid, start, size in re.findall(
+            r"PERF_RECORD_MMAP2 (\d+)/\d+: \[0x([0-9a-f]+)\(0x([0-9a-f]+)\) @ [^]]*\]: r-xs /memfd:stab ", text)]
+        self.assertEqual(len(rings), 2, "the ring and the text")
+        pid, start, size = max(rings, key=lambda ring: ring[2])
+        addresses = [int(ip, 16) for sampled, ip in re.findall(r"^\s*(\d+)\s+([0-9a-f]+)\s*$", text, re.M)
+                     if int(sampled) == pid]
+        inside = sum(start <= ip < start + size for ip in addresses)
+        self.assertGreater(len(addresses), 200)
+        self.assertGreater(inside, 0.95 * len(addresses))
+
+
 class SameAsPlain(unittest.TestCase):
     def check_same(self, name, *options, **variables):
         program = built(name, *options)
