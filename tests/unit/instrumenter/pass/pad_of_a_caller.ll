@@ -4,21 +4,21 @@
 
 target triple = "x86_64-unknown-linux-gnu"
 
-; CHECK: @stab_stack = weak thread_local(initialexec) global [2 x i64] zeroinitializer
-; CHECK: @stab_pad = private constant i32 0, section "stab_pads", align 4, !associated ![[caller:[0-9]+]]
-; CHECK: @stab_pad.1 =
-; CHECK: @stab_pad.2 =
+; CHECK-DAG: @stab_stack = weak thread_local(initialexec) global [2 x i64] zeroinitializer
+; CHECK-DAG: @stab_pad = private constant i32 0, section "stab_pads", align 4, !associated ![[caller:[0-9]+]]
+; CHECK-DAG: @stab_pad.1 =
+; CHECK-DAG: @stab_pad.2 =
 ; CHECK-NOT: @stab_pad.3
 
 declare void @callee(ptr)
 
 ; CHECK-LABEL: define void @caller()
+; CHECK: [[slot:%.*]] = load volatile i32, ptr @stab_pad
 ; CHECK: [[base:%.*]] = load i64
 ; CHECK: [[budget:%.*]] = load i64
 ; CHECK: [[here:%.*]] = ptrtoint ptr %{{.*}} to i64
 ; CHECK: [[depth:%.*]] = sub i64 [[base]], [[here]]
 ; CHECK: [[near:%.*]] = icmp ult i64 [[depth]], [[budget]]
-; CHECK: [[slot:%.*]] = load volatile i32, ptr @stab_pad
 ; CHECK: [[mask:%.*]] = sext i1 [[near]] to i32
 ; CHECK: and i32 [[slot]], [[mask]]
 ; CHECK: and i32 %{{.*}}, 4080
