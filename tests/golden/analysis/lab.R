@@ -1,0 +1,50 @@
+# The analysis of lua-layout in R, without packages:  Rscript this.R data.csv
+args <- commandArgs(trailingOnly = TRUE)
+d <- read.csv(if (length(args)) args[1] else "data.csv", check.names = FALSE, colClasses = c(seed = "character"))
+d <- d[is.na(d$excluded) | d$excluded == "", ]
+d$y <- log(d[["wall_time"]])
+d <- d[!is.na(d$y), ]
+alpha <- 0.050000000000000003
+factors <- c("code", "stack", "heap")
+d[["code"]] <- factor(d[["code"]], levels = c("off", "shuffle"))
+d[["stack"]] <- factor(d[["stack"]], levels = c("zero", "on"))
+d[["heap"]] <- factor(d[["heap"]], levels = c("base", "page"))
+workloads <- unique(d$workload)
+# The unit is the layout: runs of one layout are averaged, unless a cell has one layout only (then they are repeats).
+cells <- do.call(paste, c(d[c("workload", factors)], sep = "\r"))
+single <- ave(d$layout, cells, FUN = function(x) length(unique(x))) == 1
+u <- aggregate(d["y"], c(d[c("workload", factors)], list(layout = ifelse(single, seq_len(nrow(d)), d$layout))), mean)
+
+# One level against the baseline, cells weighted equally, variances not pooled (Welch, Satterthwaite).
+contrast <- function(data, f, level) {
+  others <- setdiff(factors, f)
+  key <- if (length(others)) do.call(paste, c(data[others], sep = "\r")) else rep("", nrow(data))
+  estimate <- 0; variance <- 0; denominator <- 0
+  pairs <- intersect(key[data[[f]] == level], key[data[[f]] == levels(data[[f]])[1]])
+  for (k in pairs) for (side in c(1, -1)) {
+    y <- data$y[key == k & data[[f]] == if (side == 1) level else levels(data[[f]])[1]]
+    v <- var(y) / length(y) / length(pairs)^2
+    estimate <- estimate + side * mean(y) / length(pairs); variance <- variance + v
+    denominator <- denominator + v^2 / (length(y) - 1)
+  }
+  df <- variance^2 / denominator; half <- qt(1 - alpha / 2, df) * sqrt(variance)
+  data.frame(factor = f, level = level, estimate = estimate, low = estimate - half, high = estimate + half, df = df,
+             p = 2 * pt(-abs(estimate / sqrt(variance)), df))
+}
+table <- NULL
+for (w in workloads) for (f in factors) for (level in levels(d[[f]])[-1])
+  table <- rbind(table, cbind(workload = w, contrast(u[u$workload == w, ], f, level)))
+table$p_holm <- p.adjust(table$p, "holm")
+print(table, digits = 6, row.names = FALSE)
+cat("\nas ratios\n"); print(transform(table, estimate = exp(estimate), low = exp(low), high = exp(high)), digits = 6, row.names = FALSE)
+# Where layouts have several runs their means are analysed, without blocks. Type I: equal to the report's type
+# II where cells are balanced.
+for (w in workloads) {
+  cat("\n", w, "\n")
+  one <- d[d$workload == w, ]; one$block <- factor(one$block)
+  print(anova(if (nrow(u) < nrow(d)) lm(y ~ `code` * `stack` * `heap`, u[u$workload == w, ]) else
+    if (nlevels(one$block) > 1) lm(y ~ `code` * `stack` * `heap` + block, one) else lm(y ~ `code` * `stack` * `heap`, one)))
+}
+m <- aggregate(u["y"], u[c("workload", factors)], mean)
+m$workload <- factor(m$workload)
+print(summary(aov(y ~ `code` * `stack` * `heap` + Error(workload / (`code` * `stack` * `heap`)), m)))

@@ -1,0 +1,1 @@
+exec "$LAB_BIN/stabctl" plan check plans/quickstart.toml
