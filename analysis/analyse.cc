@@ -56,6 +56,8 @@ Status check(const Samples& samples) {
       if (!std::isfinite(value))
         return bad_input(describe_trial(samples, trial) + ": " + response.name + " is " +
                          (std::isnan(value) ? "NaN" : "infinite") + "; repair or exclude it");
+      if (std::fabs(value) > kLargestValue)
+        return bad_input(describe_trial(samples, trial) + ": " + response.name + " is so large that its square overflows");
       if (response.scale == Scale::kLog && value <= 0)
         return bad_input(describe_trial(samples, trial) + ": " + response.name + " is " + std::to_string(value) +
                          ", which has no logarithm; declare the response linear, or exclude zero counts");

@@ -46,7 +46,7 @@ Result<Arguments> Arguments::parse(const std::vector<std::string>& args, const s
       value = name.substr(equals + 1);
       name.resize(equals);
     } else if (std::find(switches.begin(), switches.end(), name) == switches.end()) {
-      if (i + 1 == args.size()) return bad_input("--" + name + " needs a value");
+      if (i + 1 == args.size() || args[i + 1].starts_with("--")) return bad_input("--" + name + " needs a value");
       value = args[++i];
     }
     if (!result.flags_.emplace(name, value).second) return bad_input("--" + name + " is given twice");

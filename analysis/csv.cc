@@ -17,6 +17,7 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "analysis/descriptive.h"
 #include "base/unique_fd.h"
 
 namespace stab::analysis {
@@ -241,6 +242,16 @@ Error at_field(const CsvText& csv, const FieldWalker& walker, std::string messag
   return bad_input(std::move(message), {csv.name(), walker.line(), walker.column()});
 }
 
+bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+bool has_control(std::string_view text) { return std::any_of(text.begin(), text.end(), is_control); }
+
+std::string quoted_short(std::string_view text) {
+  constexpr size_t kMost = 40;
+  std::string out = "'";
+  for (char c : text.substr(0, kMost)) out += is_control(c) ? '?' : c;
+  return out + (text.size() > kMost ? "…'" : "'");
+}
+
 Result<std::vector<std::string>> header_of(const CsvText& csv, FieldWalker& walker) {
   walker.skip_empty_lines();
   if (walker.done()) return bad_input("'" + csv.name() + "' is empty; the first line must name the columns");
@@ -248,6 +259,7 @@ Result<std::vector<std::string>> header_of(const CsvText& csv, FieldWalker& walk
   do {
     if (!walker.next()) return at_field(csv, walker, "a quote is not closed, or text follows it");
     std::string name(walker.field);
+    if (has_control(name)) return at_field(csv, walker, "column name " + quoted_short(name) + " holds a control character");
     if (std::find(names.begin(), names.end(), name) != names.end())
       return at_field(csv, walker, "column '" + name + "' is there twice; rename one");
     names.push_back(std::move(name));
@@ -268,13 +280,6 @@ size_t edit_distance(std::string_view a, std::string_view b) {
     }
   }
   return row[b.size()];
-}
-
-std::string quoted_short(std::string_view text) {
-  constexpr size_t kMost = 40;
-  std::string out = "'";
-  for (char c : text.substr(0, kMost)) out += static_cast<unsigned char>(c) < 0x20 ? '?' : c;
-  return out + (text.size() > kMost ? "…'" : "'");
 }
 
 // True when the whole field is one finite number.
@@ -386,6 +391,9 @@ Result<std::vector<CsvColumn>> read_csv(const CsvText& csv, const std::vector<Cs
           return at_field(csv, walker, "row " + std::to_string(rows) + ", column '" + names[column] + "': " +
                                            (walker.field.empty() ? "it is empty" : quoted_short(walker.field) +
                                            " is not a finite number") + "; remove the row or repair it");
+        if (std::fabs(number) > kLargestValue)
+          return at_field(csv, walker, "row " + std::to_string(rows) + ", column '" + names[column] + "': " +
+                                           quoted_short(walker.field) + " is so large that its square overflows; rescale the column");
         const double rest = rest_of(walker.field, number);
         if (rest != 0 && action.number->rests.empty()) action.number->rests.resize(action.number->numbers.size());
         action.number->numbers.push_back(number);
@@ -407,6 +415,11 @@ Result<std::vector<CsvColumn>> read_csv(const CsvText& csv, const std::vector<Cs
   for (size_t r = 0; r < requests.size(); ++r) {
     if (requests[r].kind != CsvKind::kLevel) continue;
     const std::vector<uint32_t> renumbered = tables[r].finish(columns[r].levels);
+    // Levels are printed; an escape sequence among them would drive the terminal.
+    for (const std::string& level : columns[r].levels)
+      if (has_control(level))
+        return bad_input("column '" + columns[r].name + "' has the level " + quoted_short(level) +
+                         " with a control character or line end in it; rename it");
     for (uint32_t& code : columns[r].codes) code = renumbered[code];
   }
   return columns;

@@ -58,7 +58,8 @@ Result<std::vector<std::string>> csv_numeric_columns(const CsvText& csv);
 
 // RFC 4180: fields may be quoted, quotes are doubled, quoted fields may hold commas and line ends; CRLF or LF;
 // spaces around unquoted fields and empty lines are ignored. Refuses, with file:line:column: ragged rows, unknown
-// columns ("did you mean"), empty or non-numeric fields, NaN and infinities, no data rows.
+// columns ("did you mean"), empty or non-numeric fields, NaN and infinities, control characters in names of levels
+// and columns, no data rows.
 Result<std::vector<CsvColumn>> read_csv(const CsvText& csv, const std::vector<CsvRequest>& requests);
 
 // "did you mean 'time'?" for a mistyped name; empty where nothing is close.

@@ -156,10 +156,13 @@ std::vector<double> average_ranks(std::span<const double> values, double* tie_su
 }
 
 Status check_sample(std::span<const double> values, size_t least, std::string_view method) {
-  for (size_t i = 0; i < values.size(); ++i)
-    if (!std::isfinite(values[i]))
-      return bad_input("value " + std::to_string(i + 1) + " is " + (std::isnan(values[i]) ? "NaN" : "infinite") +
-                       "; remove the row or repair the measurement");
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (std::fabs(values[i]) <= kLargestValue) continue;
+    if (std::isfinite(values[i]))
+      return bad_input("value " + std::to_string(i + 1) + " is so large that its square overflows; rescale the column");
+    return bad_input("value " + std::to_string(i + 1) + " is " + (std::isnan(values[i]) ? "NaN" : "infinite") +
+                     "; remove the row or repair the measurement");
+  }
   if (values.size() < least)
     return bad_input(std::string(method) + " needs at least " + std::to_string(least) + " values, got " +
                      std::to_string(values.size()) + "; add replicates");

@@ -53,7 +53,11 @@ std::optional<ConfidenceInterval> median_interval(std::span<const double> values
 // Average ranks from 1, ties share the mean. tie_sum receives the sum of t^3 - t over groups of ties.
 std::vector<double> average_ranks(std::span<const double> values, double* tie_sum = nullptr);
 
-// A sample that a test can work with: no NaN, no infinity, at least `least` values. The error names the first
+// Beyond this a sum of squares may overflow; such values are refused.
+inline constexpr double kLargestValue = 1e150;
+
+// A sample that a test can work with: no NaN, no infinity, nothing beyond kLargestValue, at least `least`
+// values. The error names the first
 // bad one by its position from 1.
 Status check_sample(std::span<const double> values, size_t least, std::string_view method);
 bool constant(std::span<const double> values);

@@ -144,11 +144,13 @@ print(table, digits = 6, row.names = FALSE)
     out += "cat(\"\\nas ratios\\n\"); print(transform(table, estimate = exp(estimate), low = exp(low), high = exp(high)), digits = 6, "
            "row.names = FALSE)\n";
   if (!names.empty())
-    out += "for (w in workloads) {\n"
-           "  one <- d[d$workload == w, ]; one$block <- factor(one$block)\n"
+    out += "# Where layouts have several runs their means are analysed, without blocks. Type I: equal to the report's type\n"
+           "# II where cells are balanced.\n"
+           "for (w in workloads) {\n"
            "  cat(\"\\n\", w, \"\\n\")\n"
-           "  print(anova(if (nlevels(one$block) > 1) lm(y ~ " + varying + " + block, one) else lm(y ~ " + varying +
-           ", one)))\n}\n";
+           "  one <- d[d$workload == w, ]; one$block <- factor(one$block)\n"
+           "  print(anova(if (nrow(u) < nrow(d)) lm(y ~ " + varying + ", u[u$workload == w, ]) else\n"
+           "    if (nlevels(one$block) > 1) lm(y ~ " + varying + " + block, one) else lm(y ~ " + varying + ", one)))\n}\n";
   if (!names.empty() && report.workloads.size() > 1)
     out += "m <- aggregate(u[\"y\"], u[c(\"workload\", factors)], mean)\n"
            "m$workload <- factor(m$workload)\n"

@@ -151,6 +151,7 @@ Result<PermutationTest> block_permutation(std::span<const double> values, std::s
                                           std::span<const uint32_t> block, Alternative alternative,
                                           uint64_t resamples, uint64_t seed) {
   STAB_CHECK_OK(check_sample(values, 2, "permutation"));
+  if (constant(values)) return bad_input("all values are equal: exchanging them says nothing");
   std::map<uint32_t, Block> by_key;
   const double origin = moments(values).mean;
   for (size_t row = 0; row < values.size(); ++row) {

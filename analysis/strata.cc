@@ -100,6 +100,7 @@ Result<std::vector<Stratum>> strata_anova(const FactorCodes& factors, std::span<
     if (factors.level_names[f].size() < 2)
       return bad_input("factor '" + factors.names[f] + "' has one level; a comparison needs two, leave it out");
   const Moments all = moments(values);
+  if (all.m2 <= 0) return bad_input("all values are equal: there is nothing to test");
   Column y(values.begin(), values.end());
   for (double& value : y) value -= all.mean;
 

@@ -1,9 +1,12 @@
 // analyse() and its renderings on made experiments with known effects.
 #include "analysis/report.h"
 
+#include "analysis/commands.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <limits>
@@ -65,6 +68,53 @@ TEST(Report, GoldenJson) {
   const auto report = analyse(lab_samples(1, {.programs = 2, .replicates = 5, .links = 5}));
   ASSERT_TRUE(report);
   expect_golden("lab.json", to_json(*report));
+}
+
+TEST(Report, GoldenMarkdown) {
+  const auto report = analyse(lab_samples(2, {.programs = 6, .replicates = 12, .links = 4}));
+  ASSERT_TRUE(report);
+  expect_golden("lab.md", render_markdown(*report));
+}
+
+// The script is checked by hand against R (docs/method.md says how); here it must not change unnoticed.
+TEST(Report, GoldenRScript) {
+  expect_golden("lab.R", run_report(lab_samples(1), {.format = ReportFormat::kR, .figures = ""}).out);
+}
+
+TEST(Report, CsvHoldsEveryTrial) {
+  Samples samples = lab_samples(1, {.programs = 1, .replicates = 2, .links = 2});
+  samples.trials[3].excluded = "declared: a, \"b\"";
+  samples.trials[4].values[0].reset();
+  const std::string csv = run_report(samples, {.format = ReportFormat::kCsv, .figures = ""}).out;
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 17);
+  EXPECT_THAT(csv, HasSubstr("workload,code,stack,heap,block,order,seed,link,layout,excluded,wall_time\n"));
+  EXPECT_THAT(csv, HasSubstr(",\"declared: a, \"\"b\"\"\",0."));
+}
+
+TEST(Compare, ExitCodesForBuilds) {
+  const Samples samples = lab_samples(3, {.links = 10});
+  const auto exit_code = [&](const std::string& factor, const std::string& a, const std::string& b) {
+    return run_compare(samples, {.factor = factor, .level_a = a, .level_b = b}).exit_code;
+  };
+  EXPECT_EQ(exit_code("heap", "base", "page"), 0) << "3 % faster";
+  EXPECT_EQ(exit_code("heap", "page", "base"), 1) << "3 % slower";
+  EXPECT_EQ(exit_code("stack", "zero", "on"), 0) << "the same within the margin";
+  EXPECT_EQ(exit_code("heap", "base", "nowhere"), 2);
+  EXPECT_EQ(exit_code("nothing", "base", "page"), 2);
+  const Samples noisy = lab_samples(3, {.replicates = 3, .links = 3, .noise = 0.05});
+  EXPECT_EQ(run_compare(noisy, {.factor = "stack", .level_a = "zero", .level_b = "on"}).exit_code, 3);
+}
+
+// Two nights are confounded with two builds, however clear the numbers are.
+TEST(Compare, TwoExperimentsAreUnsure) {
+  Samples later = lab_samples(3, {.links = 10});
+  for (Trial& trial : later.trials) *trial.values[0] *= 1.5;
+  const CommandOutput output = run_compare(lab_samples(2, {.links = 10}), later, {});
+  EXPECT_EQ(output.exit_code, 3);
+  EXPECT_THAT(output.out, HasSubstr("night"));
+  EXPECT_THAT(output.out, HasSubstr("+5"));
+  later.workloads[0] = "another";
+  EXPECT_EQ(run_compare(lab_samples(2), later, {}).exit_code, 2);
 }
 
 TEST(Report, ColourOnlyWhenAsked) {
