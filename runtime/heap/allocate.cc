@@ -61,9 +61,9 @@ bool note_interior(void* address) {
 }  // namespace
 
 void* allocate_slot(size_t bytes, Heap* heap, int size_class) {
-  void* got = heap->allocate_shuffled(size_class);
-  if (__builtin_expect(got != nullptr, 1)) return got;
-  if (__builtin_expect(heap != &no_heap, 1)) got = heap->allocate_slow(size_class);
+  void* got = nullptr;
+  if (heap->shuffles()) got = heap->allocate_shuffled(size_class);
+  if (got == nullptr && heap != &no_heap) got = heap->allocate_slow(size_class);
   return __builtin_expect(got != nullptr, 1) ? got : allocate_slow(bytes);
 }
 

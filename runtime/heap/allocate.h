@@ -18,28 +18,28 @@ void free_slow(void* address);
 // The same for a slot of a run of the first region, which a shuffling heap may take back quickly.
 void free_slot(void* address, Heap* heap, Group* group, uint32_t slot);
 
-inline void* allocate(size_t bytes) {
-  // First, or `off` would pay for a look at a heap it doesn't have: half as much as its own malloc costs.
-  if (__builtin_expect(state == State::kLibc, 0)) return __libc_malloc(bytes);
-  if (__builtin_expect(bytes <= kMaxSmall, 1)) {
+[[gnu::always_inline]] inline void* allocate(size_t bytes) {
+  if (__builtin_expect(bytes <= small_limit, 1)) {
     Heap* heap = my_heap;
     const int size_class = class_of(bytes);
-    void* got = heap->allocate_fast(size_class);
-    return __builtin_expect(got != nullptr, 1) ? got : allocate_slot(bytes, heap, size_class);
+    void* got;
+    if (__builtin_expect(heap->allocate_fast(size_class, got), 1)) return got;
+    return allocate_slot(bytes, heap, size_class);
   }
+  if (__builtin_expect(state == State::kLibc, 1)) return __libc_malloc(bytes);
   return allocate_slow(bytes);
 }
 
-inline void release(void* address) {
-  const Run* run = shared.space.find_fast(address);
-  if (__builtin_expect(run != nullptr, 1)) {
+[[gnu::always_inline]] inline void release(void* address) {
+  Run* run;
+  if (__builtin_expect(shared.space.find_fast(address, run), 1)) {
     Spot spot;
     if (__builtin_expect(!locate(*run, address, spot) || spot.inside != 0, 0)) return free_slow(address);
     Heap* heap = my_heap;
     if (__builtin_expect(heap->free_fast(spot), 1)) return;
     return free_slot(address, heap, spot.group, spot.slot);
   }
-  if (state == State::kLibc) return __libc_free(address);
+  if (__builtin_expect(state == State::kLibc, 1)) return __libc_free(address);
   free_slow(address);
 }
 

@@ -27,7 +27,8 @@ inline constexpr uint32_t kCurrent = 0xfffffffe;   // the owner allocates from i
 // (In a heap that shuffles, held is what the program doesn't have, so free and freed are subsets of it.)
 // Bits at and above the class's slots are always held, so that no address can name them.
 //   fresh:    held == ~0
-//   parked:   free == 0, freed has enough slots, place is its index
+//   parked:   free == 0, freed has enough slots and the bits above them, place is its index; so a parked group
+//             whose last slot came back has freed == ~0
 //   not current: free == 0
 // malloc reads free only, free() writes freed only: an allocation needn't wait for what the free before it
 // computes (a pair takes a third of the time), and slots of a page are reused in ascending order.

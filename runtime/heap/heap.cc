@@ -19,9 +19,27 @@ Heap::Heap(uint64_t seed, uint64_t index, bool random, bool shuffles) : Heap() {
   draws_ = Draws(seed, index);
 }
 
+inline void Heap::give(ClassLists& lists, Group* group, uint64_t slots) {
+  group->free = slots;
+  const uint32_t count = count_bits(slots);
+  lists.given += count;
+  lists.turn_left -= count < lists.turn_left ? count : lists.turn_left;
+}
+
 void* Heap::allocate_slow(int size_class) {
-  if (epoch_ != now()) begin_epoch();
+  if (__builtin_expect(epoch_ != now(), 0)) begin_epoch();
   if (shuffles_) return arrays_.prepare(*this, size_class) ? arrays_.allocate(draws_, size_class) : nullptr;
+  // The commonest reason to be here, without further calls: go on with what came back.
+  ClassLists& lists = lists_[size_class];
+  if (Group* group = lists.current; group != nullptr && group->free == 0 && lists.turn_left != 0) {
+    const uint64_t freed = group->freed;
+    if (freed != 0 && (group->held & group->full()) == 0 && Group::enough(count_bits(freed), group->slots())) {
+      group->freed = 0;
+      give(lists, group, freed);
+      group->free = freed & (freed - 1);
+      return group->slot(__builtin_ctzll(freed));
+    }
+  }
   int slot = 0;
   Group* group = take(size_class, slot);
   return group == nullptr ? nullptr : group->slot(slot);
@@ -72,13 +90,6 @@ bool Heap::harvest(int size_class, Group* group) {
   return true;
 }
 
-void Heap::give(ClassLists& lists, Group* group, uint64_t slots) {
-  group->free = slots;
-  const uint32_t count = count_bits(slots);
-  lists.given += count;
-  lists.turn_left -= count < lists.turn_left ? count : lists.turn_left;
-}
-
 Group* Heap::choose(int size_class, bool moving) {
   ClassLists& lists = lists_[size_class];
   const bool spreading = moving && epoch_ != 0 && lists.fresh_count + lists.parked_count < kSpreadGroups;
@@ -127,7 +138,7 @@ Group* Heap::take_fresh(ClassLists& lists) {
 
 // pre: group->free == 0.
 void Heap::activate(int size_class, Group* group, bool cut) {
-  uint64_t slots = group->freed;
+  uint64_t slots = group->freed & group->full();
   group->freed = 0;
   group->place = kCurrent;
   if (cut) {
@@ -159,14 +170,14 @@ void Heap::leave(int size_class) {
   if (group->freed != 0) settle(group);
 }
 
-// pre: group->freed != 0.
 void Heap::settle(Group* group) {
   if (group->place == kCurrent) return;
-  if (group->freed == group->full()) {
+  const uint64_t freed = group->freed & group->full();
+  if (freed == group->full()) {
     if (group->place != kUnlisted) unpark(group);
     return make_fresh(group);
   }
-  if (group->place == kUnlisted && Group::enough(count_bits(group->freed), group->slots())) park(group);
+  if (group->place == kUnlisted && Group::enough(count_bits(freed), group->slots())) park(group);
 }
 
 void Heap::park(Group* group) {
@@ -184,6 +195,7 @@ void Heap::park(Group* group) {
     lists.parked_room = room;
   }
   group->place = lists.parked_count;
+  group->freed |= ~group->full();
   lists.parked[lists.parked_count++] = group;
 }
 
@@ -340,8 +352,10 @@ bool Heap::consistent() const {
     for (uint32_t i = 0; i < lists.parked_count; ++i) {
       const Group* group = lists.parked[i];
       if (group->place != i || group->size_class != size_class || group->owner != tag()) return false;
-      if (group->free != 0 || group->freed == 0 || group->freed == group->full()) return false;
-      if ((group->freed & group->held) != (shuffles_ ? group->freed : 0)) return false;
+      const uint64_t freed = group->freed & group->full();
+      if (group->free != 0 || freed == 0 || freed == group->full() || (group->freed | group->full()) != ~uint64_t{0})
+        return false;
+      if ((freed & group->held) != (shuffles_ ? freed : 0)) return false;
     }
     uint32_t fresh = 0;
     for (const Run* run = lists.runs_with_fresh; run != nullptr; run = run->next) {

@@ -73,13 +73,14 @@ class Heap {
   // `random`: off for `base`.
   Heap(uint64_t seed, uint64_t index, bool random, bool shuffles);
 
-  // The fast path. Null: call allocate_slow.
-  void* allocate_fast(int size_class) {
+  // The fast path. False: call allocate_slow.
+  bool allocate_fast(int size_class, void*& got) {
     Group* group = lanes_[size_class];
     const uint64_t free = group->free;
-    if (__builtin_expect(free == 0 || epoch_ != now(), 0)) return nullptr;
+    if (__builtin_expect(free == 0 || epoch_ != now(), 0)) return false;
     group->free = free & (free - 1);
-    return group->slot(__builtin_ctzll(free));
+    got = group->slot(__builtin_ctzll(free));
+    return true;
   }
   // Null: the system refuses memory. pre: not the heap a thread starts with.
   void* allocate_slow(int size_class);
@@ -94,12 +95,13 @@ class Heap {
       return false;
     const uint64_t now_freed = freed | bit;
     group->freed = now_freed;
-    if (__builtin_expect(group->place == kUnlisted || now_freed == group->full(), 0)) settle(group);
+    if (__builtin_expect(group->place == kUnlisted || now_freed == ~uint64_t{0}, 0)) settle(group);
     return true;
   }
-  // The fast paths of a heap that shuffles; null, false: not one, or something else is to be done first.
+  // The fast paths of a heap that shuffles. Null: allocate_slow has something to do first; false: not this
+  // heap's, or not live.
   void* allocate_shuffled(int size_class) {
-    if (__builtin_expect(!shuffles_ || epoch_ != now(), 0)) return nullptr;
+    if (__builtin_expect(epoch_ != now(), 0)) return nullptr;
     return arrays_.allocate(draws_, size_class);
   }
   bool free_shuffled(Group* group, uint32_t slot) {
@@ -157,7 +159,7 @@ class Heap {
   }
   void release_slot(Group* group, uint64_t bit) {
     group->freed |= bit;
-    if (__builtin_expect(group->place == kUnlisted || group->freed == group->full(), 0)) settle(group);
+    if (__builtin_expect(group->place == kUnlisted || group->freed == ~uint64_t{0}, 0)) settle(group);
   }
 
   // Gives the current group's `free` slots again, or makes another one current; null: no memory.

@@ -58,13 +58,14 @@ class RunSpace {
 
   // The run of an address, or null. Not necessarily in use.
   Run* find(const void* address) const {
-    Run* run = find_fast(address);
-    return __builtin_expect(run != nullptr, 1) ? run : find_elsewhere(address);
+    Run* run = nullptr;
+    return __builtin_expect(find_fast(address, run), 1) ? run : find_elsewhere(address);
   }
   // The same for addresses in the first region alone: what a fast path asks.
-  Run* find_fast(const void* address) const {
+  bool find_fast(const void* address, Run*& run) const {
     const size_t at = static_cast<size_t>(static_cast<const char*>(address) - first_.base);
-    return __builtin_expect(at < first_.usable, 1) ? &first_.runs[at / kRunBytes] : nullptr;
+    run = &first_.runs[at / kRunBytes];
+    return __builtin_expect(at < first_.usable, 1);
   }
 
   // A run's memory and its zeroed record; null when the system refuses. `start` is set to its first byte.

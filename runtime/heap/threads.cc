@@ -23,6 +23,7 @@
 namespace stab::heap {
 
 State state = State::kUndecided;
+size_t small_limit = kMaxSmall;
 constinit Heap no_heap;
 __thread Heap* my_heap __attribute__((tls_model("initial-exec"))) = &no_heap;
 
@@ -58,7 +59,10 @@ State start() {
   if (state != State::kUndecided) return state;
   const abi::Settings& wish = settings();
   const bool libc_there = __libc_malloc != nullptr && __libc_free != nullptr;
-  if (wish.heap == abi::HeapMode::kOff && libc_there) return state = State::kLibc;
+  if (wish.heap == abi::HeapMode::kOff && libc_there) {
+    small_limit = 0;
+    return state = State::kLibc;
+  }
   // A static program without libc's malloc: ours, without randomness, is the nearest to `off` there is.
   registry.random = wish.heap == abi::HeapMode::kPage || wish.heap == abi::HeapMode::kShuffle;
   registry.shuffles = wish.heap == abi::HeapMode::kShuffle;

@@ -14,6 +14,9 @@ namespace stab::heap {
 enum class State : uint8_t { kUndecided, kLibc, kOurs };
 extern State state;
 
+// kMaxSmall, or 0 if the state is kLibc: one comparison tells malloc that a request is small and ours.
+extern size_t small_limit;
+
 // Decides the state. Safe from a malloc that runs before libc and its constructors are ready.
 State decide();
 
