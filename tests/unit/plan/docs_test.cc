@@ -1,0 +1,75 @@
+// The documentation of the format against the parser: examples parse, and every key that the parser reads is
+// named in docs/plan.md and in the man page.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <set>
+
+#include "plan/parse.h"
+
+namespace stab::plan {
+namespace {
+
+namespace fs = std::filesystem;
+const fs::path kRoot = STAB_SOURCE_DIR;
+
+std::string contents(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  EXPECT_TRUE(file.good()) << path;
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+void expect_parses(const std::string& text, const std::string& name) {
+  const Parsed parsed = parse_plan(text, name);
+  EXPECT_TRUE(parsed.plan.has_value()) << render(parsed.errors);
+  EXPECT_TRUE(parsed.warnings.empty()) << render(parsed.warnings);
+}
+
+TEST(PlanDocs, ExamplesParse) {
+  const std::string text = contents(kRoot / "docs/plan.md");
+  int examples = 0;
+  for (size_t at = text.find("```toml\n"); at != std::string::npos; at = text.find("```toml\n", at + 1)) {
+    const size_t start = at + 8;
+    expect_parses(text.substr(start, text.find("```", start) - start), "docs/plan.md");
+    ++examples;
+  }
+  EXPECT_GE(examples, 1);
+  const std::string page = contents(kRoot / "docs/man/stab-plan.5");
+  const size_t start = page.find("[experiment]\nname");
+  std::string example = page.substr(start, page.find(".fi", start) - start);
+  example = std::regex_replace(example, std::regex("\\\\-"), "-");
+  expect_parses(example, "docs/man/stab-plan.5");
+}
+
+// The keys in calls such as section.text("name", ...) of the parser's own sources.
+std::set<std::string> keys_of_the_parser() {
+  const std::regex call(
+      "\\b(?:section|inner|root|factors)\\.(?:find|text|boolean|integer|number|fraction|duration|bytes|texts|word|"
+      "table)\\(\"([a-z0-9_]+)\"|(?:parse_command|parse_hash|parse_cpus|optional_table)\\((?:section|root), \"([a-z0-9_]+)\"");
+  std::set<std::string> keys;
+  for (const auto& entry : fs::directory_iterator(kRoot / "plan")) {
+    if (entry.path().filename().string().rfind("parse", 0) != 0 || entry.path().extension() != ".cc") continue;
+    const std::string text = contents(entry.path());
+    for (std::sregex_iterator at(text.begin(), text.end(), call), end; at != end; ++at)
+      keys.insert((*at)[1].matched ? (*at)[1] : (*at)[2]);
+  }
+  return keys;
+}
+
+TEST(PlanDocs, EveryKeyIsDocumented) {
+  const std::set<std::string> keys = keys_of_the_parser();
+  ASSERT_GE(keys.size(), 60u);
+  for (const char* page : {"docs/plan.md", "docs/man/stab-plan.5"}) {
+    const std::string text = contents(kRoot / page);
+    for (const std::string& key : keys)
+      EXPECT_TRUE(std::regex_search(text, std::regex("\\b" + key + "\\b"))) << page << " does not name '" << key << "'";
+    for (std::string_view key : kLedgerKeys) EXPECT_NE(text.find(key), std::string::npos) << page << ": " << key;
+    for (std::string_view knob : kKnobs) EXPECT_NE(text.find(knob), std::string::npos) << page << ": " << knob;
+  }
+}
+
+}  // namespace
+}  // namespace stab::plan
