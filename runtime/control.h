@@ -105,6 +105,8 @@ struct Control {
   uint64_t slot_bytes = 0;
   uint64_t text_address = 0;  // of CodeHeader::text_start in the program
   uint64_t text_bytes = 0;
+  // While main runs: an address on its stack above which only libc's frames lie, no moved function's. 0: unknown.
+  uint64_t main_base = 0;
 
   // Forks (runtime/code/fork.cc). The helper reuses no image while forks_pending is not 0 or a member of kin
   // can't be read.

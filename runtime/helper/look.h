@@ -24,6 +24,10 @@ struct Mapping {
 // The mapping that holds `address`. False: none. `buffer` holds kLookBufferBytes.
 bool find_mapping(const Process& process, uint64_t address, uint8_t* buffer, Mapping& out);
 
+// Where the part of a stack ends that may hold return addresses into images: with its mapping, or, below main's
+// frame, with that.
+uint64_t end_of_frames(const Looker& looker, const Mapping& stack, uint64_t sp);
+
 // Adds to `live` the slots that the words at `bytes` point into. `address` is where they lie in the process.
 // False: more signal frames than can be followed.
 bool scan_words(const Looker& looker, const uint8_t* bytes, size_t size, uint64_t address, SlotSet& live,

@@ -130,6 +130,11 @@ bool find_mapping(const Process& process, uint64_t address, uint8_t* buffer, Map
   }
 }
 
+uint64_t end_of_frames(const Looker& looker, const Mapping& stack, uint64_t sp) {
+  const uint64_t base = __atomic_load_n(looker.main_base, __ATOMIC_ACQUIRE);
+  return base > sp && base <= stack.end ? base : stack.end;
+}
+
 bool scan_words(const Looker& looker, const uint8_t* bytes, size_t size, uint64_t address, SlotSet& live,
                 SignalFrames& frames) {
   for (size_t at = 0; at + 8 <= size; at += 8) {
@@ -171,7 +176,8 @@ bool scan_interrupted(const Looker& looker, const Process& process, uint64_t sca
     if (sp >= scanned_from && sp < scanned_to) continue;
     Mapping stack;
     if (!find_mapping(process, sp, looker.buffer, stack) || !stack.writable) continue;
-    if (!scan_memory(looker, process, sp & ~uint64_t{7}, stack.end, live, frames)) return false;
+    if (!scan_memory(looker, process, sp & ~uint64_t{7}, end_of_frames(looker, stack, sp), live, frames))
+      return false;
   }
   return true;
 }
@@ -238,7 +244,7 @@ Look look_at_blocked(const Looker& looker, const Process& process, int tid, Slot
   SignalFrames frames;
   const uint64_t sp = blocked.sp & ~uint64_t{7};
   const bool scanned = find_mapping(process, sp, looker.buffer, stack) &&
-                       scan_memory(looker, process, sp, stack.end, live, frames) &&
+                       scan_memory(looker, process, sp, end_of_frames(looker, stack, sp), live, frames) &&
                        scan_interrupted(looker, process, sp, stack.end, live, frames);
   failed = take(process, tid, after);
   if (failed < 0) return means_gone(failed) ? Look::kGone : Look::kUnreadable;

@@ -59,6 +59,7 @@ enum class Look : uint8_t {
 struct Looker {
   RingPlace ring;
   uint64_t signal_return = 0;  // libc's sigreturn trampoline in the program: marks signal frames; 0: unknown
+  const uint64_t* main_base = nullptr;  // Control::main_base
   uint8_t* buffer = nullptr;   // kLookBufferBytes
 };
 inline constexpr size_t kLookBufferBytes = 256 * 1024;

@@ -80,9 +80,10 @@ Look scan_sample(const Looker& looker, const Process& process, const Sample& sam
   Mapping stack;
   if (!find_mapping(process, sample.sp, looker.buffer, stack)) return Look::kBusy;
   const uint64_t copied_to = sample.sp + sample.stack_bytes;
-  if (copied_to >= stack.end && frames.count == 0) return Look::kSeen;
+  const uint64_t end = end_of_frames(looker, stack, sample.sp);
+  if (copied_to >= end && frames.count == 0) return Look::kSeen;
   if (!fresh) return Look::kBusy;
-  if (!scan_memory(looker, process, copied_to & ~uint64_t{7}, stack.end, live, frames) ||
+  if (!scan_memory(looker, process, copied_to & ~uint64_t{7}, end, live, frames) ||
       !scan_interrupted(looker, process, sample.sp, stack.end, live, frames))
     return Look::kBusy;
   return Look::kSeenRunning;

@@ -186,6 +186,7 @@ bool share_images(Session& session, bool code, bool pads, Plan& plan) {
 
 void prepare_looks(Session& session) {
   session.looker.ring = {session.control->ring_address, session.control->ring_bytes, session.slot_bytes};
+  session.looker.main_base = &session.control->main_base;
   session.looker.signal_return = session.hello.signal_return;
   session.looker.buffer = allocate(kLookBufferBytes);
   auto* rows = reinterpret_cast<code::ThreadLedger::Row*>(

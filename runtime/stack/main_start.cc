@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include "runtime/stack/interposed.h"
+#include "runtime/control.h"
 #include "runtime/stack/stack_start.h"
 #include "runtime/sys.h"
 
@@ -27,8 +28,14 @@ int main_with_offset(int argc, char** argv, char** environment) {
   const StackStart start = plan_main_stack();
   void* base = __builtin_alloca(start.offset_bytes);
   __asm__ volatile("" : : "r"(base));
-  begin_stack(start.offset_bytes == 0 ? __builtin_frame_address(0) : base, start);
-  return program_main(argc, argv, environment);
+  if (start.offset_bytes == 0) base = __builtin_frame_address(0);
+  begin_stack(base, start);
+  // Who looks for return addresses needs to look no higher than this. Handlers that exit() runs after main has
+  // returned may lie higher.
+  __atomic_store_n(&control().main_base, reinterpret_cast<uint64_t>(base), __ATOMIC_RELEASE);
+  const int status = program_main(argc, argv, environment);
+  __atomic_store_n(&control().main_base, uint64_t{0}, __ATOMIC_SEQ_CST);
+  return status;
 }
 
 }  // namespace

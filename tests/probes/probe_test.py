@@ -75,11 +75,13 @@ class Addresses(unittest.TestCase):
 
     def test_nearly_one_a_layout_when_shuffled_or_padded(self):
         for mode in "shuffle", "pad":
-            count, dose = self.different(STAB_CODE=mode, STAB_EPOCH="5ms")
-            layouts = dose["code"]["layouts_built"]
-            self.assertGreater(layouts, 40, mode)
-            self.assertGreaterEqual(count, 0.9 * layouts - 1, f"{mode}: {count} of {layouts}")
-            self.assertGreaterEqual(dose["code"]["layouts_executed"], 0.9 * layouts - 1, mode)
+            count, dose = self.different(STAB_CODE=mode, STAB_EPOCH="10ms")
+            built_, executed = dose["code"]["layouts_built"], dose["code"]["layouts_executed"]
+            self.assertGreater(executed, 20, mode)
+            # A layout that came and went while the program waited for a CPU was not executed.
+            self.assertGreaterEqual(executed, 0.5 * built_, mode)
+            self.assertGreaterEqual(count, 0.9 * executed - 1, f"{mode}: {count} of {executed}")
+            self.assertLessEqual(count, built_, mode)
             self.assertEqual(dose["code"]["ticks_held"], 0, mode)
 
     def test_the_seed_decides(self):
