@@ -45,6 +45,14 @@ class Grammar {
     CLI::App* doctor = command(app_, "doctor", "say what this machine gives, and how to get the rest", Command::kDoctor);
     json(*doctor);
 
+    CLI::App* machine = app_.add_subcommand("machine", "look at and turn the host's knobs");
+    machine->require_subcommand(1);
+    json(*command(*machine, "show", "knobs this machine has, and how they stand", Command::kMachineShow));
+    CLI::App* tune = command(*machine, "tune", "turn knobs until restore, or until the next engine starts", Command::kMachineTune);
+    tune->add_option("knobs", out_.words, "KNOB=WORD ...; default: all, as doctor recommends");
+    command(*machine, "restore", "turn back what was tuned", Command::kMachineRestore);
+    json(*command(*machine, "doctor", "the same as stabctl doctor", Command::kDoctor));
+
     CLI::App* submit = command(app_, "submit", "hand a plan to the daemon", Command::kSubmit);
     plan_file(*submit);
     socket(*submit);

@@ -8,7 +8,7 @@
 namespace stab::ctl {
 
 enum class Command {
-  kPlanCheck, kRun, kResume, kReport, kList, kCompare, kDoctor,  // on a database of our own
+  kPlanCheck, kRun, kResume, kReport, kList, kCompare, kDoctor, kMachineShow, kMachineTune, kMachineRestore,  // on a database of our own
   kSubmit, kStatus, kWatch, kCancel,                             // through the daemon
 };
 
@@ -19,6 +19,7 @@ struct Arguments {
   std::string database;    // empty: the default place
   std::string socket;      // empty: the default place
   std::string factor, level_a, level_b;  // compare
+  std::vector<std::string> words;        // machine tune: KNOB=WORD
   std::string format;   // of a report: text, json, markdown, csv or r
   std::string figures;  // folder for a report's figures; empty: none
   bool json = false;

@@ -18,6 +18,9 @@ int dispatch(const stab::ctl::Arguments& arguments) {
     case Command::kList: return list_command(arguments);
     case Command::kCompare: return compare_command(arguments);
     case Command::kDoctor: return doctor_command(arguments);
+    case Command::kMachineShow: return machine_show_command(arguments);
+    case Command::kMachineTune: return machine_tune_command(arguments);
+    case Command::kMachineRestore: return machine_restore_command(arguments);
     case Command::kSubmit: return submit_command(arguments);
     case Command::kStatus: return status_command(arguments);
     case Command::kWatch: return watch_command(arguments);

@@ -14,6 +14,7 @@
 #include "stabctl/progress.h"
 #include "stabctl/report_text.h"
 #include "stabd/engine.h"
+#include "stabd/host/tuning.h"
 #include "stabd/places.h"
 
 namespace stab::ctl {
@@ -46,6 +47,7 @@ ProgressStyle style_of(const Arguments& arguments) {
 Result<std::unique_ptr<engine::Engine>> open_engine(const Arguments& arguments, const Clock& clock) {
   engine::Engine::Options options;
   options.clock = &clock;
+  options.knob_journal = engine::default_journal();
   STAB_TRY(options.database, arguments.database.empty() ? engine::default_database() : Result<std::string>(arguments.database));
   options.database = std::filesystem::absolute(options.database).string();
   STAB_TRY(options.installation, engine::find_installation());

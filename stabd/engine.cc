@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "stabd/experiment_run.h"
+#include "stabd/host/tuning.h"
 #include "stabd/places.h"
 
 namespace stab::engine {
@@ -17,6 +18,12 @@ Result<std::unique_ptr<Engine>> Engine::open(const Options& options) {
   if (!parent.empty()) STAB_CHECK_OK(make_directories(parent));
   STAB_TRY(store::Store store, store::Store::open(options.database, store::Store::Access::kWrite));
   STAB_TRY(store::Recovery recovered, store.recover(options.clock->realtime().count(), kMaxAttemptsWhenLost));
+  // A tuner that lives keeps its knobs; what a dead one left is turned back before anything runs.
+  const Result<int> restored = Tuning::recover(options.roots, options.knob_journal, boot_id(options.roots));
+  if (!restored && restored.error().code != ErrorCode::kBusy) return restored.error();
+  if (restored && *restored > 0)
+    STAB_CHECK_OK(store.log({options.clock->realtime().count(), 0, "knobs-restored",
+                             std::to_string(*restored) + " settings of the host that a dead engine had left"}));
   return std::unique_ptr<Engine>(new Engine(options, std::move(store), std::move(recovered)));
 }
 

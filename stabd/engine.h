@@ -61,6 +61,7 @@ class Engine {
     Installation installation;
     Roots roots;
     const Clock* clock = nullptr;
+    std::string knob_journal;  // one path a machine: host/tuning.h
   };
   // Takes the database for itself, and settles what a dead engine left behind: its trials become lost and are
   // replaced. kBusy where another engine has it.

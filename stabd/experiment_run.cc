@@ -11,6 +11,7 @@
 #include "stabd/experiment_run.h"
 
 #include <grp.h>
+#include <poll.h>
 #include <pwd.h>
 #include <sched.h>
 #include <unistd.h>
@@ -18,6 +19,7 @@
 #include <algorithm>
 
 #include "stabd/command.h"
+#include "stabd/host/gates.h"
 #include "stabd/sha256.h"
 
 namespace stab::engine {
@@ -128,6 +130,7 @@ Result<RunEnd> ExperimentRun::to_end() {
   STAB_TRY(const std::string directory, scratch_->fresh(unsigned(-1), unsigned(-1)));
   STAB_TRY(TrialSetup setup, TrialSetup::prepare(*expanded_, place_, binaries_, directory));
   setup_ = std::make_unique<TrialSetup>(std::move(setup));
+  STAB_CHECK_OK(tune());
   STAB_CHECK_OK(check_requirements());
   STAB_CHECK_OK(remember_outputs());
   STAB_CHECK_OK(log("engine", lab_.placement.why + "; trees held by " + std::string(name(tree_->kind()))));
@@ -202,6 +205,66 @@ Result<bool> ExperimentRun::make_builds() {
   return true;
 }
 
+Status ExperimentRun::tune() {
+  std::vector<KnobWrite> writes;
+  std::map<std::string, std::string> facts;
+  for (const auto& [knob, word] : expanded_->plan.machine.knobs) {
+    const auto wanted = writes_of(knob, word, engine_->options().roots, lab_.placement);
+    if (!wanted && wanted.error().code == ErrorCode::kBadInput) return wanted.error();
+    if (!wanted) {
+      refused_knobs_[knob] = wanted.error().message;
+      continue;
+    }
+    facts["knob." + knob] = word;
+    writes.insert(writes.end(), wanted->begin(), wanted->end());
+  }
+  if (!writes.empty()) {
+    auto tuning = Tuning::begin(engine_->options().roots, engine_->options().knob_journal, boot_id_);
+    if (!tuning && tuning.error().code == ErrorCode::kBusy) return tuning.error();
+    if (!tuning) {
+      for (const KnobWrite& write : writes) refused_knobs_[write.knob] = tuning.error().message;
+    } else {
+      tuning_ = std::make_unique<Tuning>(std::move(*tuning));
+      STAB_TRY(const std::vector<KnobOutcome> outcomes, tuning_->apply(writes));
+      for (const KnobOutcome& outcome : outcomes) {
+        if (outcome.refused.empty() || outcome.write.may_refuse) continue;
+        refused_knobs_[outcome.write.knob] = outcome.write.path + ": " + outcome.refused;
+      }
+    }
+  }
+  for (const auto& [knob, why] : refused_knobs_) {
+    facts["knob." + knob] = "not set: " + why;
+    observer_->note("knob " + knob + " is not set: " + why);
+  }
+  if (facts.empty()) return {};
+  return store_->put_host_facts(row_.id, facts);
+}
+
+// Looks again every 5 s: load averages move no faster, and a look is work for the machine.
+Result<bool> ExperimentRun::wait_for_gates() {
+  const plan::Gates& gates = expanded_->plan.machine.gates;
+  if (!has_gates(gates)) return true;
+  const auto& options = engine_->options();
+  const auto start = options.clock->monotonic_raw();
+  std::string told;
+  for (;;) {
+    const std::string why = closed_gate(gates, look_at_gates(options.roots, options.clock->realtime()));
+    if (why.empty()) return true;
+    if (told.empty()) observer_->note("waiting: " + why);
+    told = why;
+    if (gates.deadline.count() > 0 && options.clock->monotonic_raw() - start > gates.deadline) {
+      const std::string text = "gave up waiting: " + why;
+      observer_->note(text);
+      STAB_CHECK_OK(log("gate", text));
+      return false;
+    }
+    const GateOpen open(engine_->gate());
+    pollfd stop{stop_->now_fd(), POLLIN, 0};
+    ::poll(&stop, 1, 5000);
+    if (stop_->asked()) return false;
+  }
+}
+
 Status ExperimentRun::check_requirements() {
   for (const std::string& need : expanded_->plan.machine.require) {
     if (need == "affinity" && lab_.placement.trial_cpu >= 0) continue;
@@ -212,6 +275,10 @@ Status ExperimentRun::check_requirements() {
             return Error{ErrorCode::kUnavailable, "the plan requires counters; " + spec.name + ": " + spec.reason, {}};
       continue;
     }
+    const bool asked_for = expanded_->plan.machine.knobs.count(need) > 0;
+    if (asked_for && refused_knobs_.count(need) == 0) continue;
+    if (asked_for)
+      return Error{ErrorCode::kUnavailable, "the plan requires knob " + need + ": " + refused_knobs_[need], {}};
     return Error{ErrorCode::kUnavailable,
                  "the plan requires '" + need + "', which this machine does not give; see 'stabctl doctor'", {}};
   }
@@ -348,6 +415,8 @@ Status ExperimentRun::count_places() {
 
 Result<std::optional<store::TrialRow>> ExperimentRun::claim_next() {
   if (stop_->asked()) return std::optional<store::TrialRow>();
+  STAB_TRY(const bool open, wait_for_gates());
+  if (!open) return std::optional<store::TrialRow>();
   STAB_TRY(std::optional<store::TrialRow> trial, store_->next_trial(row_.id));
   if (trial) STAB_CHECK_OK(store_->claim(trial->id, claim()));
   return trial;
@@ -356,7 +425,8 @@ Result<std::optional<store::TrialRow>> ExperimentRun::claim_next() {
 // Stores what became of a trial and claims the next one, in one commit where nothing went wrong.
 Result<std::optional<store::TrialRow>> ExperimentRun::store_and_claim(const store::TrialRow& trial,
                                                                       const store::Outcome& outcome) {
-  if (outcome.state == store::TrialState::kRecorded && !stop_->asked()) {
+  const bool gated = has_gates(expanded_->plan.machine.gates);
+  if (outcome.state == store::TrialState::kRecorded && !gated && !stop_->asked()) {
     ++done_;
     STAB_TRY(const std::optional<store::TrialRow> next, store_->next_trial(row_.id));
     const auto stored = next ? store_->finish_and_claim(outcome, kMaxAttempts, next->id, claim())

@@ -13,6 +13,7 @@
 #include "stabd/expand.h"
 #include "stabd/host/ledger.h"
 #include "stabd/host/topology.h"
+#include "stabd/host/tuning.h"
 #include "stabd/places.h"
 #include "stabd/process_tree.h"
 #include "stabd/trial_run.h"
@@ -33,7 +34,9 @@ class ExperimentRun {
 
   Status expand_if_new();
   Result<bool> make_builds();     // false: one failed, or we were stopped
+  Status tune();                  // turns the plan's knobs until this object goes
   Status check_requirements();
+  Result<bool> wait_for_gates();  // false: stopped, or a gate stayed closed until its deadline
   Result<bool> run_preflight();   // false: it failed, or we were stopped
   Result<bool> run_trials();      // false: stopped
 
@@ -67,6 +70,8 @@ class ExperimentRun {
   std::unique_ptr<Ledger> ledger_;
   std::unique_ptr<ScratchDirectory> scratch_;
   std::unique_ptr<TrialSetup> setup_;
+  std::unique_ptr<Tuning> tuning_;
+  std::map<std::string, std::string> refused_knobs_;  // name -> why it is not as the plan wants
   Laboratory lab_;
   std::string boot_id_;
   std::map<int, std::string> first_stdout_;  // by subject

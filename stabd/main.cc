@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "stabd/host/tuning.h"
 #include "stabd/places.h"
 #include "stabd/server.h"
 
@@ -30,6 +31,7 @@ Status serve(const Options& options) {
   const SystemClock clock;
   engine::Engine::Options wanted;
   wanted.clock = &clock;
+  wanted.knob_journal = engine::default_journal();
   STAB_TRY(wanted.database, options.database.empty() ? engine::default_database() : Result<std::string>(options.database));
   wanted.database = std::filesystem::absolute(wanted.database).string();
   STAB_TRY(wanted.installation, engine::find_installation());

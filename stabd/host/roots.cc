@@ -25,7 +25,7 @@ std::optional<std::string> read_small_file(const std::string& path) {
 }
 
 bool write_small_file(const std::string& path, std::string_view text) {
-  const UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  const UniqueFd fd(::open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC));
   if (!fd) return false;
   const ssize_t put = ::write(fd.get(), text.data(), text.size());
   if (put >= 0 && put != static_cast<ssize_t>(text.size())) errno = EIO;

@@ -31,6 +31,11 @@ int numa_of(hwloc_topology_t topology, hwloc_obj_t unit) {
   return 0;
 }
 
+int package_of(hwloc_topology_t topology, hwloc_obj_t unit) {
+  const hwloc_obj_t package = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_PACKAGE, unit);
+  return package ? static_cast<int>(package->logical_index) : 0;
+}
+
 Result<Topology> load(const HwlocTopology& hwloc) {
   if (hwloc_topology_load(hwloc.get()) != 0)
     return Error{ErrorCode::kSystem, "hwloc can't read this machine's topology", {}};
@@ -39,7 +44,7 @@ Result<Topology> load(const HwlocTopology& hwloc) {
     const hwloc_obj_t core = hwloc_get_ancestor_obj_by_type(hwloc.get(), HWLOC_OBJ_CORE, unit);
     units.push_back({static_cast<int>(unit->os_index),
                      static_cast<int>(core ? core->logical_index : unit->logical_index),
-                     numa_of(hwloc.get(), unit)});
+                     numa_of(hwloc.get(), unit), package_of(hwloc.get(), unit)});
   }
   std::sort(units.begin(), units.end(), [](const auto& a, const auto& b) { return a.cpu < b.cpu; });
   if (units.empty()) return Error{ErrorCode::kUnavailable, "hwloc finds no processing unit", {}};
@@ -76,11 +81,11 @@ Result<std::vector<ProcessingUnit>> named(const Topology& topology, const std::s
   const size_t colon = words.find(':');
   const std::string kind = colon == std::string::npos ? "pu" : words.substr(0, colon);
   const auto wanted = cpu_list(std::string_view(words).substr(colon == std::string::npos ? 0 : colon + 1));
-  if (!wanted || (kind != "pu" && kind != "core" && kind != "numa"))
-    return bad_input("cpus '" + words + "': expected auto, none, a list such as 2-3, pu:N, core:N or numa:N");
+  if (!wanted || (kind != "pu" && kind != "core" && kind != "numa" && kind != "package"))
+    return bad_input("cpus '" + words + "': expected auto, none, a list such as 2-3, pu:N, core:N, numa:N or package:N");
   std::vector<ProcessingUnit> units;
   for (const ProcessingUnit& unit : topology.units()) {
-    const int key = kind == "pu" ? unit.cpu : kind == "core" ? unit.core : unit.numa;
+    const int key = kind == "pu" ? unit.cpu : kind == "core" ? unit.core : kind == "numa" ? unit.numa : unit.package;
     if (wanted->count(key)) units.push_back(unit);
   }
   if (units.empty())

@@ -14,6 +14,7 @@ struct ProcessingUnit {
   int cpu = 0;   // kernel's number
   int core = 0;  // logical index of the core it belongs to
   int numa = 0;  // logical index of the NUMA node
+  int package = 0;
 };
 
 // All units this process may use, ascending by cpu.
@@ -35,7 +36,8 @@ struct Placement {
   std::string why;            // one sentence, for the ledger and doctor
 };
 
-// `cpus` and `housekeeping` in the plan's terms: "auto", "none", "2-3", "pu:2", "core:1", "numa:0". The trial
+// `cpus` and `housekeeping` in the plan's terms: "auto", "none", "2-3", "pu:2", "core:1", "numa:0",
+// "package:0". The trial
 // is pinned to one unit, the last of the named set. auto: the last core that isn't the housekeeper's, first
 // unit; CPU 0 takes most interrupts, so housekeeping is there. kBadInput where nothing fits the words,
 // kUnavailable where the machine has no such unit.

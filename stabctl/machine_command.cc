@@ -1,0 +1,150 @@
+// machine: the host's knobs. show and doctor look, tune turns them for hand-made measurements, restore turns
+// back whatever was tuned, by hand or by an engine that died.
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include <cstdio>
+
+#include "counters/events.h"
+#include "stabctl/commands.h"
+#include "stabd/engine.h"
+#include "stabd/host/tuning.h"
+#include "stabd/installation.h"
+#include "stabd/process_tree.h"
+
+namespace stab::ctl {
+namespace {
+
+using Json = nlohmann::json;
+
+struct Finding {
+  std::string what, value, wanted, why, cure;
+  bool well = true;
+};
+
+Result<engine::Placement> placement() {
+  STAB_TRY(const engine::Topology topology, engine::Topology::discover());
+  return engine::place(topology, "auto", "auto");
+}
+
+std::vector<Finding> findings_of_parts() {
+  std::vector<Finding> findings;
+  const auto installation = engine::find_installation();
+  findings.push_back({"installation", installation ? installation->launcher : installation.error().message, "complete",
+                      "the launcher and the helper become and accompany the measured program", "build or install all of stab",
+                      installation.ok()});
+  const auto placed = placement();
+  findings.push_back({"cpus", placed ? placed->why : placed.error().message, "two cores",
+                      "helper and engine must not run on the trial's core", "use a machine with more cores",
+                      placed.ok() && placed->trial_cpu != placed->housekeeping_cpu});
+  const auto tree = engine::ProcessTree::create(engine::Roots());
+  findings.push_back({"process trees", tree ? std::string(engine::name(tree->kind())) : tree.error().message, "a cgroup",
+                      "children that leave their session are found and killed", "run as root, or in a delegated cgroup",
+                      tree.ok() && tree->kind() != engine::TreeKind::kAncestry});
+  const auto specs = counters::resolve({"cycles", "instructions", "task-clock"});
+  if (specs)
+    for (const counters::EventSpec& spec : *specs)
+      findings.push_back({"counter " + spec.name, spec.available ? "available" : "unavailable", "available",
+                          "says why a time differs", spec.available ? "" : spec.reason, spec.available});
+  return findings;
+}
+
+std::vector<Finding> findings_of_knobs(bool only_files) {
+  std::vector<Finding> findings;
+  const auto placed = placement();
+  if (!placed) return findings;
+  const engine::Roots roots;
+  for (const engine::KnobInfo& info : engine::knob_infos()) {
+    const std::string name(info.name), wanted(info.recommended);
+    Finding finding{name, engine::present_value(name, roots, *placed), wanted, std::string(info.why), "", true};
+    const auto writes = engine::writes_of(name, wanted, roots, *placed);
+    if (!writes) {
+      finding.cure = writes.error().message;
+    } else {
+      for (const engine::KnobWrite& write : *writes)
+        finding.well = finding.well && engine::written_form(engine::read_small_file(write.path).value_or("")) == write.wanted;
+      if (!finding.well) finding.cure = "[machine.knobs] " + name + " = \"" + wanted + "\", or stabctl machine tune";
+    }
+    if (!only_files || finding.value != "absent") findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
+int show(const std::vector<Finding>& findings, bool json) {
+  Json list = Json::array();
+  for (const Finding& finding : findings) {
+    if (json) {
+      list.push_back({{"what", finding.what}, {"value", finding.value}, {"wanted", finding.wanted}, {"why", finding.why},
+                      {"cure", finding.cure}, {"well", finding.well}});
+      continue;
+    }
+    std::printf("%s %-20s %s\n", finding.well ? "  " : "! ", finding.what.c_str(), printable(finding.value).c_str());
+    if (finding.well && finding.cure.empty()) continue;
+    std::printf("     wanted: %s, because %s\n", finding.wanted.c_str(), finding.why.c_str());
+    if (!finding.cure.empty()) std::printf("     how: %s\n", printable(finding.cure).c_str());
+  }
+  if (json) std::printf("%s\n", list.dump(2).c_str());
+  return kExitDone;
+}
+
+// "governor=performance"; none named: every knob that has an "off", as recommended.
+Result<std::vector<engine::KnobWrite>> wanted_writes(const std::vector<std::string>& words, const engine::Placement& placed) {
+  std::vector<engine::KnobWrite> all;
+  const engine::Roots roots;
+  for (const std::string& word : words) {
+    const size_t equals = word.find('=');
+    if (equals == std::string::npos) return bad_input("'" + word + "': expected KNOB=WORD, such as governor=performance");
+    STAB_TRY(const auto writes, engine::writes_of(word.substr(0, equals), word.substr(equals + 1), roots, placed));
+    all.insert(all.end(), writes.begin(), writes.end());
+  }
+  if (!words.empty()) return all;
+  for (const engine::KnobInfo& info : engine::knob_infos()) {
+    const auto writes = engine::writes_of(std::string(info.name), std::string(info.recommended), roots, placed);
+    if (writes) all.insert(all.end(), writes->begin(), writes->end());
+  }
+  return all;
+}
+
+}  // namespace
+
+int doctor_command(const Arguments& arguments) {
+  std::vector<Finding> findings = findings_of_parts();
+  for (Finding& finding : findings_of_knobs(false)) findings.push_back(std::move(finding));
+  show(findings, arguments.json);
+  // Quiet or not is the plan's matter; a missing part is ours.
+  return findings.front().well ? kExitDone : kExitFailed;
+}
+
+int machine_show_command(const Arguments& arguments) { return show(findings_of_knobs(true), arguments.json); }
+
+int machine_tune_command(const Arguments& arguments) {
+  const engine::Roots roots;
+  const auto placed = placement();
+  if (!placed) return complain(placed.error());
+  const auto writes = wanted_writes(arguments.words, *placed);
+  if (!writes) return complain(writes.error());
+  auto tuning = engine::Tuning::begin(roots, engine::default_journal(), engine::boot_id(roots));
+  if (!tuning) return complain(tuning.error());
+  const auto outcomes = tuning->apply(*writes);
+  if (!outcomes) return complain(outcomes.error());
+  tuning->keep();
+  bool all = true;
+  for (const engine::KnobOutcome& outcome : *outcomes) {
+    all = all && (outcome.refused.empty() || outcome.write.may_refuse);
+    std::printf("%-16s %s: %s -> %s%s%s\n", outcome.write.knob.c_str(), outcome.write.path.c_str(), outcome.before.c_str(),
+                outcome.after.c_str(), outcome.refused.empty() ? "" : "  refused: ", outcome.refused.c_str());
+  }
+  std::printf("'stabctl machine restore' undoes this; so does the next engine that starts\n");
+  return all ? kExitDone : kExitFailed;
+}
+
+int machine_restore_command(const Arguments&) {
+  const engine::Roots roots;
+  const auto restored = engine::Tuning::restore(roots, engine::default_journal(), engine::boot_id(roots));
+  if (!restored) return complain(restored.error());
+  std::printf("%d setting%s restored\n", *restored, *restored == 1 ? "" : "s");
+  return kExitDone;
+}
+
+}  // namespace stab::ctl

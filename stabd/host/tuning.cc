@@ -1,0 +1,163 @@
+// Every change of the host is undone by replaying the journal backwards, whether we end, fail or are killed:
+// the destructor, the next engine and `stabctl machine restore` all do the same thing. Restoring twice does no
+// harm. What can't be restored stays in the journal, and is said.
+#include "stabd/host/tuning.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <sstream>
+#include <utility>
+
+#include "base/unique_fd.h"
+
+namespace stab::engine {
+namespace {
+
+constexpr char kMagic[] = "stab-knobs 1";
+
+struct Journal {
+  std::string boot_id;
+  long long pid = 0, start = 0;
+  std::vector<std::pair<std::string, std::string>> lines;  // path, before
+};
+
+// Start time of a process in clock ticks after boot: tells a process from a later one with its pid.
+long long start_of(const Roots& roots, long long pid) {
+  const auto stat = read_small_file(roots.proc + "/" + std::to_string(pid) + "/stat");
+  if (!stat) return -1;
+  std::istringstream words(stat->substr(std::min(stat->rfind(')') + 1, stat->size())));
+  std::string word;
+  for (int i = 3; i <= 22 && words >> word; ++i) {
+  }
+  return to_integer(word).value_or(-1);
+}
+
+std::optional<Journal> read_journal(const std::string& path) {
+  const auto text = read_small_file(path);
+  if (!text) return {};
+  Journal journal;
+  std::istringstream lines(*text);
+  std::string line;
+  if (std::getline(lines, line) && line.rfind(kMagic, 0) == 0) {
+    std::istringstream words(line.substr(sizeof kMagic - 1));
+    words >> journal.boot_id >> journal.pid >> journal.start;
+  }
+  while (std::getline(lines, line)) {
+    const size_t tab = line.find('\t');
+    // A line cut off by a crash has no tab, or its file was not written yet: both need no restoring.
+    if (tab != std::string::npos) journal.lines.emplace_back(line.substr(0, tab), line.substr(tab + 1));
+  }
+  return journal;
+}
+
+Status append_durably(const std::string& path, const std::string& text, int flags) {
+  const UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC | flags, 0644));
+  if (!fd) return system_error("open journal '" + path + "'", errno);
+  if (::write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+    return system_error("write journal '" + path + "'", errno);
+  if (::fsync(fd.get()) != 0) return system_error("fsync journal '" + path + "'", errno);
+  return {};
+}
+
+Status sync_directory(const std::string& path) {
+  const std::string parent = std::filesystem::path(path).parent_path().string();
+  const UniqueFd fd(::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd || ::fsync(fd.get()) != 0) return system_error("fsync '" + parent + "'", errno);
+  return {};
+}
+
+// The journal goes only when everything it names is as it was.
+Result<int> replay(const Journal& journal, const std::string& path) {
+  std::string failed;
+  int restored = 0;
+  for (auto line = journal.lines.rbegin(); line != journal.lines.rend(); ++line) {
+    const auto now = read_small_file(line->first);
+    if (now && written_form(*now) == line->second) continue;
+    if (write_small_file(line->first, line->second) &&
+        written_form(read_small_file(line->first).value_or("")) == line->second) {
+      ++restored;
+      continue;
+    }
+    failed += (failed.empty() ? "" : ", ") + line->first;
+  }
+  if (!failed.empty()) return Error{ErrorCode::kSystem, "could not restore " + failed + "; the journal is kept in " + path, {}};
+  if (::unlink(path.c_str()) != 0) return system_error("remove journal '" + path + "'", errno);
+  STAB_CHECK_OK(sync_directory(path));
+  return restored;
+}
+
+bool owner_lives(const Roots& roots, const Journal& journal) {
+  return journal.pid > 0 && journal.start >= 0 && start_of(roots, journal.pid) == journal.start;
+}
+
+}  // namespace
+
+std::string default_journal() { return "/var/lib/stab/knobs.journal"; }
+
+Result<int> Tuning::recover(const Roots& roots, const std::string& journal, const std::string& boot_id) {
+  const auto found = read_journal(journal);
+  if (!found) return 0;
+  if (found->boot_id == boot_id && owner_lives(roots, *found))
+    return Error{ErrorCode::kBusy, "process " + std::to_string(found->pid) + " has tuned this machine and still runs", {}};
+  return restore(roots, journal, boot_id);
+}
+
+Result<int> Tuning::restore(const Roots&, const std::string& journal, const std::string& boot_id) {
+  const auto found = read_journal(journal);
+  if (!found) return 0;
+  if (found->boot_id != boot_id && !found->boot_id.empty()) {
+    if (::unlink(journal.c_str()) != 0) return system_error("remove journal '" + journal + "'", errno);
+    return 0;
+  }
+  return replay(*found, journal);
+}
+
+Result<Tuning> Tuning::begin(const Roots& roots, const std::string& journal, const std::string& boot_id) {
+  STAB_TRY(const int left, recover(roots, journal, boot_id));
+  (void)left;
+  std::error_code error;
+  std::filesystem::create_directories(std::filesystem::path(journal).parent_path(), error);
+  const std::string head = std::string(kMagic) + " " + boot_id + " " + std::to_string(::getpid()) + " " +
+                           std::to_string(start_of(roots, ::getpid())) + "\n";
+  STAB_CHECK_OK(append_durably(journal, head, O_CREAT | O_EXCL));
+  STAB_CHECK_OK(sync_directory(journal));
+  return Tuning(roots, journal);
+}
+
+Tuning::Tuning(Tuning&& other) noexcept
+    : roots_(std::move(other.roots_)), journal_(std::move(other.journal_)), active_(std::exchange(other.active_, false)) {}
+
+Tuning::~Tuning() {
+  if (!active_) return;
+  if (const auto journal = read_journal(journal_)) (void)replay(*journal, journal_);
+}
+
+Result<std::vector<KnobOutcome>> Tuning::apply(const std::vector<KnobWrite>& writes) {
+  std::vector<KnobOutcome> outcomes;
+  for (const KnobWrite& write : writes) {
+    KnobOutcome outcome{write, "", "", ""};
+    const auto before = read_small_file(write.path);
+    if (!before) {
+      outcome.refused = "can't be read: " + std::string(std::strerror(errno));
+      outcomes.push_back(std::move(outcome));
+      continue;
+    }
+    outcome.before = written_form(*before);
+    if (outcome.before != write.wanted) {
+      STAB_CHECK_OK(append_durably(journal_, write.path + "\t" + outcome.before + "\n", O_APPEND));
+      if (!write_small_file(write.path, write.wanted)) outcome.refused = std::strerror(errno);
+    }
+    outcome.after = written_form(read_small_file(write.path).value_or(""));
+    if (outcome.refused.empty() && outcome.after != write.wanted)
+      outcome.refused = "it says '" + outcome.after + "' afterwards";
+    outcomes.push_back(std::move(outcome));
+  }
+  return outcomes;
+}
+
+}  // namespace stab::engine

@@ -1,0 +1,59 @@
+// Tuning: turns knobs and turns them back, also after a crash.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "stabd/host/knobs.h"
+#include "stabd/host/roots.h"
+
+namespace stab::engine {
+
+// What became of one write.
+struct KnobOutcome {
+  KnobWrite write;
+  std::string before;
+  std::string after;    // read back
+  std::string refused;  // why it is not as wanted; empty: it is
+};
+
+// A journal on disk holds what each file said before we wrote to it:
+//
+//   stab-knobs 1 BOOT_ID PID START
+//   PATH \t BEFORE
+//   ...
+//
+// in the order of the writes. A line is on disk (fsync) before its file is written, so whoever dies, restoring
+// all lines in reverse brings the machine back. Settings don't survive a boot: a journal of another boot is void.
+class Tuning {
+ public:
+  // `journal`: one path a machine. kBusy where a living process has tuned it.
+  static Result<Tuning> begin(const Roots& roots, const std::string& journal, const std::string& boot_id);
+  // Restores what a dead process left; how many files. Nothing to do is 0. kBusy where the tuner lives.
+  static Result<int> recover(const Roots& roots, const std::string& journal, const std::string& boot_id);
+  // The same whoever tuned it: for people.
+  static Result<int> restore(const Roots& roots, const std::string& journal, const std::string& boot_id);
+
+  Tuning(Tuning&& other) noexcept;
+  Tuning& operator=(Tuning&&) = delete;
+  ~Tuning();  // restores, unless keep() was called
+
+  // Saves, writes, reads back. A refusal is in the outcome; the Error is for a journal that can't be written.
+  Result<std::vector<KnobOutcome>> apply(const std::vector<KnobWrite>& writes);
+  // Leaves the machine tuned and the journal where it is.
+  void keep() { active_ = false; }
+
+ private:
+  Tuning(Roots roots, std::string journal) : roots_(std::move(roots)), journal_(std::move(journal)) {}
+  Roots roots_;
+  std::string journal_;
+  bool active_ = true;
+};
+
+// /var/lib/stab/knobs.journal
+std::string default_journal();
+
+}  // namespace stab::engine

@@ -1,0 +1,224 @@
+#include "stabd/host/knobs.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "stabd/host/gates.h"
+#include "stabd/host/tuning.h"
+#include "tests/unit/stabd/temporary_directory.h"
+
+namespace stab::engine {
+namespace {
+
+// A machine with every knob, in a directory.
+class FakeHost : public testing::Test {
+ protected:
+  FakeHost() {
+    roots.proc = machine.path() + "/proc";
+    roots.sys = machine.path() + "/sys";
+    put("sys/devices/system/cpu/cpu2/cpufreq/scaling_governor", "powersave");
+    put("sys/devices/system/cpu/cpu2/cpufreq/scaling_min_freq", "800000");
+    put("sys/devices/system/cpu/cpu2/cpufreq/scaling_max_freq", "3000000");
+    put("sys/devices/system/cpu/intel_pstate/no_turbo", "0");
+    put("sys/devices/system/cpu/cpu2/cpuidle/state0/disable", "0");
+    put("sys/devices/system/cpu/cpu2/cpuidle/state1/disable", "0");
+    put("sys/devices/system/cpu/cpu2/cpuidle/state2/disable", "0");
+    put("sys/devices/system/cpu/smt/control", "on");
+    put("proc/sys/vm/swappiness", "60");
+    put("proc/sys/kernel/numa_balancing", "1");
+    put("proc/sys/kernel/watchdog", "1");
+    put("proc/irq/5/smp_affinity_list", "0-3");
+    put("proc/irq/19/smp_affinity_list", "2");
+    for (const std::string pid : {std::to_string(::getpid()), std::string("1")})
+      put("proc/" + pid + "/stat", pid + " (x) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 " + std::to_string(777) + " 0");
+  }
+  void put(const std::string& name, const std::string& text) { machine.write(name, text + "\n"); }
+  std::string get(const std::string& name) {
+    std::string text = machine.read(name);
+    while (!text.empty() && text.back() == '\n') text.pop_back();
+    return text;
+  }
+  std::vector<KnobWrite> writes(const std::string& knob, const std::string& word) {
+    const auto found = writes_of(knob, word, roots, placement);
+    EXPECT_TRUE(found.ok()) << found.error().text();
+    return found ? *found : std::vector<KnobWrite>();
+  }
+  std::vector<KnobWrite> several() {
+    std::vector<KnobWrite> all;
+    for (const auto& [knob, word] : {std::pair("governor", "performance"), std::pair("frequency", "1500000"),
+                                     std::pair("c_states", "off"), std::pair("watchdogs", "off")})
+      for (const KnobWrite& write : writes(knob, word)) all.push_back(write);
+    return all;
+  }
+  std::string state() {
+    std::string all;
+    for (const char* name : {"scaling_governor", "scaling_min_freq", "scaling_max_freq"})
+      all += get(std::string("sys/devices/system/cpu/cpu2/cpufreq/") + name) + " ";
+    for (const char* name : {"state0", "state1", "state2"})
+      all += get(std::string("sys/devices/system/cpu/cpu2/cpuidle/") + name + "/disable") + " ";
+    return all + get("proc/sys/kernel/watchdog");
+  }
+  static constexpr char kUntouched[] = "powersave 800000 3000000 0 0 0 1";
+  static constexpr char kTuned[] = "performance 1500000 1500000 0 1 1 0";
+
+  TemporaryDirectory machine;
+  Roots roots;
+  Placement placement{2, 0, ""};
+  std::string journal = machine.path() + "/var/lib/stab/knobs.journal";
+};
+
+TEST_F(FakeHost, EveryKnobOfThePlanIsKnown) {
+  for (const std::string_view knob : plan::kKnobs) {
+    bool found = false;
+    for (const KnobInfo& info : knob_infos()) found = found || info.name == knob;
+    EXPECT_TRUE(found) << knob;
+  }
+}
+
+TEST_F(FakeHost, TurnsAndTurnsBack) {
+  {
+    auto tuning = Tuning::begin(roots, journal, "boot-1");
+    ASSERT_TRUE(tuning.ok()) << tuning.error().text();
+    const auto outcomes = tuning->apply(several());
+    ASSERT_TRUE(outcomes.ok());
+    for (const KnobOutcome& outcome : *outcomes) EXPECT_EQ(outcome.refused, "") << outcome.write.path;
+    EXPECT_EQ(state(), kTuned);
+  }
+  EXPECT_EQ(state(), kUntouched);
+  EXPECT_FALSE(read_small_file(journal).has_value());
+}
+
+// Killed at any moment: a child dies after each number of writes, the next start restores.
+TEST_F(FakeHost, NextStartRestoresWhatADeadEngineLeft) {
+  const std::vector<KnobWrite> all = several();
+  for (size_t count = 0; count <= all.size(); ++count) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      auto tuning = Tuning::begin(roots, journal, "boot-1");
+      if (tuning) (void)tuning->apply(std::vector<KnobWrite>(all.begin(), all.begin() + static_cast<long>(count)));
+      ::_exit(0);  // no destructor
+    }
+    ::waitpid(child, nullptr, 0);
+    ASSERT_TRUE(read_small_file(journal).has_value());
+    const auto restored = Tuning::recover(roots, journal, "boot-1");
+    ASSERT_TRUE(restored.ok()) << restored.error().text();
+    EXPECT_EQ(*restored, static_cast<int>(count));
+    EXPECT_EQ(state(), kUntouched);
+    EXPECT_FALSE(read_small_file(journal).has_value());
+  }
+}
+
+// The journal was written, the knob not yet: restoring does nothing wrong.
+TEST_F(FakeHost, JournalAheadOfTheKnob) {
+  machine.write("var/lib/stab/knobs.journal",
+                "stab-knobs 1 boot-1 1 5\n" + roots.proc + "/sys/kernel/watchdog\t1\n" + roots.proc + "/sys/vm/swapp");
+  const auto restored = Tuning::recover(roots, journal, "boot-1");
+  ASSERT_TRUE(restored.ok()) << restored.error().text();
+  EXPECT_EQ(*restored, 0);
+  EXPECT_EQ(state(), kUntouched);
+}
+
+TEST_F(FakeHost, LivingTunersAreRespected) {
+  auto tuning = Tuning::begin(roots, journal, "boot-1");
+  ASSERT_TRUE(tuning.ok());
+  const auto second = Tuning::begin(roots, journal, "boot-1");
+  ASSERT_FALSE(second.ok());
+  EXPECT_EQ(second.error().code, ErrorCode::kBusy);
+}
+
+TEST_F(FakeHost, AnotherProcessWithTheOldPidIsNotTheTuner) {
+  machine.write("var/lib/stab/knobs.journal",
+                "stab-knobs 1 boot-1 1 776\n" + roots.proc + "/sys/kernel/watchdog\t0\n");
+  const auto restored = Tuning::recover(roots, journal, "boot-1");
+  ASSERT_TRUE(restored.ok()) << restored.error().text();
+  EXPECT_EQ(get("proc/sys/kernel/watchdog"), "0");
+}
+
+TEST_F(FakeHost, AJournalOfAnotherBootIsVoid) {
+  machine.write("var/lib/stab/knobs.journal", "stab-knobs 1 boot-0 1 777\n" + roots.proc + "/sys/kernel/watchdog\t7\n");
+  ASSERT_TRUE(Tuning::recover(roots, journal, "boot-1").ok());
+  EXPECT_EQ(get("proc/sys/kernel/watchdog"), "1");
+  EXPECT_FALSE(read_small_file(journal).has_value());
+}
+
+TEST_F(FakeHost, WhatCantBeRestoredStaysInTheJournal) {
+  machine.write("var/lib/stab/knobs.journal", "stab-knobs 1 boot-1 1 5\n" + machine.path() + "/absent\t7\n");
+  EXPECT_FALSE(Tuning::recover(roots, journal, "boot-1").ok());
+  EXPECT_TRUE(read_small_file(journal).has_value());
+}
+
+TEST_F(FakeHost, AbsentKnobsSaySo) {
+  roots.sys = machine.path() + "/none";
+  for (const char* knob : {"governor", "turbo", "c_states", "smt"}) {
+    const auto found = writes_of(knob, "off", roots, placement);
+    ASSERT_FALSE(found.ok()) << knob;
+    EXPECT_EQ(found.error().code, ErrorCode::kUnavailable) << knob;
+    EXPECT_EQ(present_value(knob, roots, placement), "absent");
+  }
+}
+
+TEST_F(FakeHost, WordsThatAKnobDoesNotKnow) {
+  for (const auto& [knob, word] : {std::pair("turbo", "fast"), std::pair("frequency", "base"), std::pair("irqs", "on"),
+                                   std::pair("page_cache", "drop"), std::pair("nonsense", "off")}) {
+    const auto found = writes_of(knob, word, roots, placement);
+    ASSERT_FALSE(found.ok()) << knob;
+    EXPECT_EQ(found.error().code, ErrorCode::kBadInput) << knob;
+  }
+}
+
+TEST_F(FakeHost, RefusedWritesAreReadBackAndSaid) {
+  // A file that takes the write but does not keep it, as smp_affinity_list of a bound interrupt.
+  auto tuning = Tuning::begin(roots, journal, "boot-1");
+  ASSERT_TRUE(tuning.ok());
+  const auto outcomes = tuning->apply({{"irqs", machine.path(), "0"}});
+  ASSERT_TRUE(outcomes.ok());
+  EXPECT_NE(outcomes->front().refused, "");
+}
+
+TEST_F(FakeHost, InterruptsMoveToTheHousekeeper) {
+  const auto moves = writes("irqs", "off");
+  ASSERT_EQ(moves.size(), 2u);
+  EXPECT_EQ(moves[0].wanted, "0");
+  EXPECT_TRUE(moves[0].may_refuse);
+}
+
+TEST(Knobs, WrittenForm) {
+  EXPECT_EQ(written_form("always [madvise] never"), "madvise");
+  EXPECT_EQ(written_form("powersave"), "powersave");
+}
+
+plan::Gates gates(const char* window) {
+  plan::Gates made;
+  made.window = window;
+  return made;
+}
+
+TEST(Gates, WindowAcrossMidnight) {
+  GateView view;
+  for (const auto& [minute, open] : {std::pair(22 * 60, true), std::pair(23 * 60 + 59, true), std::pair(0, true),
+                                     std::pair(5 * 60 + 59, true), std::pair(6 * 60, false), std::pair(12 * 60, false)}) {
+    view.minute_of_day = minute;
+    EXPECT_EQ(closed_gate(gates("22:00-06:00"), view).empty(), open) << minute;
+    EXPECT_EQ(closed_gate(gates("06:00-22:00"), view).empty(), !open) << minute;
+  }
+}
+
+TEST(Gates, LoadAndTemperature) {
+  plan::Gates wanted;
+  wanted.load = 0.5;
+  wanted.temperature_c = 60;
+  GateView view;
+  EXPECT_NE(closed_gate(wanted, view), "");
+  view.load_1min = 0.4;
+  view.hottest_c = 59;
+  EXPECT_EQ(closed_gate(wanted, view), "");
+  view.load_1min = 0.5;
+  EXPECT_EQ(closed_gate(wanted, view), "load 0.50, wanted below 0.50");
+  view.load_1min = 0.1;
+  view.hottest_c = 61;
+  EXPECT_EQ(closed_gate(wanted, view), "temperature 61.00 C, wanted below 60.00");
+}
+
+}  // namespace
+}  // namespace stab::engine
