@@ -1,0 +1,75 @@
+#include "plan/stopping.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "base/rng.h"
+#include "plan_fixture.h"
+
+namespace stab::plan {
+namespace {
+
+using ::testing::ElementsAre;
+
+Plan plan_with(const std::string& stopping) {
+  return parsed("[experiment]\nname=\"t\"\nseed=1\n" + stopping + "[[program]]\nname=\"p\"\nrun=[\"p\"]\n");
+}
+
+TEST(Stopping, VerdictsOnlyAtDeclaredPoints) {
+  EXPECT_THAT(verdict_points(plan_with("replicates=30\n")), ElementsAre(30));
+  EXPECT_THAT(verdict_points(plan_with("[stopping]\nrule=\"looks\"\nlooks=[10,20,40]\n")), ElementsAre(10, 20, 40));
+  EXPECT_THAT(verdict_points(plan_with("[stopping]\nrule=\"precision\"\nfirst=20\nmax=200\nhalf_width=\"1%\"\n")),
+              ElementsAre(20, 200));
+  EXPECT_THAT(verdict_points(plan_with("[stopping]\nrule=\"precision\"\nfirst=20\nmax=20\nhalf_width=\"1%\"\n")),
+              ElementsAre(20));
+}
+
+TEST(Stopping, TheSecondStageFollowsFromTheFirstOnesSpread) {
+  Stopping stopping;
+  stopping.rule = StoppingRule::kPrecision;
+  stopping.first = 20;
+  stopping.max = 200;
+  stopping.half_width = 0.01;
+  EXPECT_EQ(total_replicates(stopping, 0.005), 20);   // reached already
+  EXPECT_EQ(total_replicates(stopping, 0.01), 20);    // just
+  EXPECT_EQ(total_replicates(stopping, 0.02), 80);    // twice too wide: four times as many
+  EXPECT_EQ(total_replicates(stopping, 0.0201), 81);
+  EXPECT_EQ(total_replicates(stopping, 0.1), 200);    // capped
+  EXPECT_EQ(total_replicates(stopping, 1e300), 200);
+  EXPECT_EQ(total_replicates(stopping, 0), 20);
+}
+
+// The promise of Stein's rule: with the first stage's t quantile the final interval covers the mean at least as
+// often as it says. 4,000 runs with a fixed seed; sd of the share is 0.0034.
+TEST(Stopping, TheFinalIntervalCoversAsOftenAsItSays) {
+  constexpr double kT19 = 2.093024;  // 97.5 % quantile, 19 degrees of freedom
+  Stopping stopping;
+  stopping.first = 20;
+  stopping.max = 100'000;
+  stopping.half_width = 0.3;
+  Rng rng(7);
+  const auto normal = [&rng] {  // Box and Muller
+    return std::sqrt(-2 * std::log(1 - rng.uniform())) * std::cos(2 * 3.14159265358979 * rng.uniform());
+  };
+  int covered = 0;
+  constexpr int kRuns = 4000;
+  for (int run = 0; run < kRuns; ++run) {
+    double sum = 0, squares = 0;
+    for (int i = 0; i < stopping.first; ++i) {
+      const double x = normal();
+      sum += x;
+      squares += x * x;
+    }
+    const double variance = (squares - sum * sum / stopping.first) / (stopping.first - 1);
+    const int total = total_replicates(stopping, kT19 * std::sqrt(variance / stopping.first));
+    for (int i = stopping.first; i < total; ++i) sum += normal();
+    const double half_width = kT19 * std::sqrt(variance / total);
+    EXPECT_LE(half_width, stopping.half_width * 1.0001);
+    if (std::fabs(sum / total) <= half_width) ++covered;
+  }
+  EXPECT_GE(static_cast<double>(covered) / kRuns, 0.95 - 3 * 0.0034);
+}
+
+}  // namespace
+}  // namespace stab::plan
