@@ -25,9 +25,9 @@ inline uint64_t peek(const uint64_t& counter) { return __atomic_load_n(&counter,
 // What made a run differ from what its settings ask for: bit numbers of Control::degradations. Each has its
 // words in kDegradationWords (control.cc); the dose report lists them. Add at the end.
 enum class Degradation : uint8_t {
-  kNoMetadata,         // the executable carries no .stab.code, or not of this version
+  kNoMetadata,         // the executable carries no stab_code, or not of this version
   kTextDiffers,        // its text is not what the metadata describes
-  kMetadataMalformed,  // .stab.code holds something impossible
+  kMetadataMalformed,  // stab_code holds something impossible
   kNoHelper,           // the helper could not be started
   kNoMemfd,            // the kernel gave no shared memory
   kMapDenied,          // the program could not map the images

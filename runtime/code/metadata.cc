@@ -1,4 +1,4 @@
-// A damaged or foreign .stab.code must never make a program crash: everything the image builder will rely on
+// A damaged or foreign stab_code must never make a program crash: everything the image builder will rely on
 // is checked here, once, and what fails makes the program run unmoved.
 #include "runtime/code/metadata.h"
 

@@ -1,4 +1,4 @@
-// The code metadata of an executable: .stab.code, found in the file, checked once, then trusted.
+// The code metadata of an executable: stab_code, found in the file, checked once, then trusted.
 #pragma once
 
 #include <stddef.h>
@@ -8,7 +8,7 @@
 
 namespace stab::code {
 
-// The parts of a .stab.code section. Invariant, established by read_metadata: functions are sorted and don't
+// The parts of a stab_code section. Invariant, established by read_metadata: functions are sorted and don't
 // overlap and lie in the text; every index, field, table target and list lies inside what it refers to; so
 // that the image builder, which runs in every epoch, checks nothing.
 struct Metadata {
