@@ -87,7 +87,9 @@ def check_dose(path, command, directory):
 def program_variants(text):
     excluded = directive(text, "not")
     variants = [optimization + kind for optimization in OPTIMIZATIONS for kind in KINDS]
-    return [v for v in variants + [["-O2", "-static"]] if not set(v) & set(excluded)]
+    variants += [["-O2", "-static"], ["-O2", "-static-pie", "-fPIE"],
+                 ["-Oz", "-fcf-protection=full", "-fno-plt", "-Wl,--icf=all", "-fPIE", "-pie"]]
+    return [v for v in variants if not any(option.startswith(tuple(excluded)) for option in v if excluded)]
 
 
 def check_variant(bin_directory, source, text, options, expected, directory):

@@ -11,6 +11,7 @@
 """
 import argparse
 import collections
+import json
 import os
 import pathlib
 import resource
@@ -41,7 +42,7 @@ def run(command, directory, timeout=60, stdin="", **settings):
 
 
 def frames(szcxx, directory, sample):
-    levels = ["-O2"] if sample else ["-O0", "-O1", "-O2", "-O3", "-Os", "-O2 -flto", "-O2 -flto=thin",
+    levels = ["-O2"] if sample else ["-O0", "-O1", "-O2", "-O3", "-Os", "-O2 -flto", "-O2 -flto=thin", "-O0 -flto=thin",
                                      "-O2 -fstack-protector-strong -fstack-clash-protection", "-O2 -static"]
     modes = ["on"] if sample else ["off", "zero", "on", "recursive"]
     for source in ["frames.c", "frames_cxx.cc", "threads.c", "signals.c"]:
@@ -52,9 +53,12 @@ def frames(szcxx, directory, sample):
             run([szcxx, *build, "-o", "padded"], directory)
             expected = run(["./plain"], directory)
             for mode in modes:
-                got = run(["./padded"], directory, STAB_STACK=mode, STAB_EPOCH="1ms")
+                got = run(["./padded"], directory, STAB_STACK=mode, STAB_EPOCH="1ms", STAB_REPORT="dose.json")
                 if got != expected:
                     raise Failed(f"{source} {level} {mode}: expected {expected!r}, got {got!r}")
+                slots = json.loads((pathlib.Path(directory) / "dose.json").read_text())["stack"]["slots"]
+                if slots < 4:
+                    raise Failed(f"{source} {level}: only {slots} functions have a pad")
 
 
 def depth(szcxx, directory, sample):
