@@ -260,6 +260,7 @@ struct Descriptors {
 void open_all(Descriptors& own, int pid) {
   // Writable: pads of shared libraries lie in private memory and are drawn through it.
   own[Handed::kMemory] = sys::open("/proc/self/mem", O_RDWR);
+  if (own[Handed::kMemory] < 0) own[Handed::kMemory] = sys::open("/proc/self/mem", O_RDONLY);  // their pads stay 0 then
   own[Handed::kMaps] = sys::open("/proc/self/maps", O_RDONLY);
   own[Handed::kDirectory] = sys::open("/proc/self", O_RDONLY | O_DIRECTORY);
   own[Handed::kPidfd] = sys::pidfd_open(pid);
