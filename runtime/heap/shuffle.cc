@@ -23,20 +23,22 @@ bool ShuffleArrays::make_room(Heap& heap, Lane& lane, Group* group, uint32_t slo
   return false;
 }
 
-// Costs kElements bits; the slots themselves are not touched.
+// Costs a bit for each element; the slots themselves are not touched.
 bool ShuffleArrays::fill(Heap& heap, int size_class, Lane& lane) {
+  const uint32_t count = elements_of(size_class);
   if (lane.elements == nullptr) {
-    void* made = shared.bookkeeping.allocate((kElements + kStack) * sizeof(Element));
+    void* made = shared.bookkeeping.allocate((kStack + count) * sizeof(Element));
     if (made == nullptr) return false;
     lane.elements = static_cast<Element*>(made);
+    lane.last = static_cast<uint8_t>(count - 1);
   }
-  for (uint32_t i = 0; i < kElements; ++i) {
+  Element* array = lane.elements + kStack;
+  for (uint32_t i = 0; i < count; ++i) {
     if (lane.depth == 0 && !top_up(heap, size_class, lane)) {
-      for (uint32_t back = 0; back < i; ++back)
-        heap.release_slot(group_of(lane.elements[back]), bit_of(lane.elements[back]));
+      for (uint32_t back = 0; back < i; ++back) heap.release_slot(group_of(array[back]), bit_of(array[back]));
       return false;
     }
-    lane.elements[i] = lane.elements[kElements + --lane.depth];
+    array[i] = lane.elements[--lane.depth];
   }
   lane.filled = true;
   heap.settled(size_class);
@@ -49,14 +51,14 @@ bool ShuffleArrays::top_up(Heap& heap, int size_class, Lane& lane) {
     int slot = 0;
     Group* group = heap.take(size_class, slot);
     if (group == nullptr) break;
-    lane.elements[kElements + lane.depth++] = reinterpret_cast<uint64_t>(group) | static_cast<uint64_t>(slot);
+    lane.elements[lane.depth++] = reinterpret_cast<uint64_t>(group) | static_cast<uint64_t>(slot);
   }
   return lane.depth > 0;
 }
 
 // The oldest go: they have been out of use longest.
 void ShuffleArrays::spill(Heap& heap, Lane& lane, uint32_t count) {
-  Element* stack = lane.elements + kElements;
+  Element* stack = lane.elements;
   for (uint32_t i = 0; i < count; ++i) heap.release_slot(group_of(stack[i]), bit_of(stack[i]));
   lane.depth -= count;
   memmove(stack, stack + count, lane.depth * sizeof(Element));
@@ -68,8 +70,8 @@ void ShuffleArrays::empty(Heap& heap, int size_class) {
   spill(heap, lane, lane.depth);
   if (!lane.filled) return;
   lane.filled = false;
-  for (uint32_t i = 0; i < kElements; ++i)
-    heap.release_slot(group_of(lane.elements[i]), bit_of(lane.elements[i]));
+  const Element* array = lane.elements + kStack;
+  for (uint32_t i = 0; i <= lane.last; ++i) heap.release_slot(group_of(array[i]), bit_of(array[i]));
 }
 
 }  // namespace stab::heap

@@ -20,9 +20,16 @@ class Heap;
 
 class ShuffleArrays {
  public:
-  // The paper's N: its randomness passes NIST's tests like lrand48's, and smaller ones were not faster.
-  // One byte of a draw is an index.
+  // The paper's N; smaller ones were not faster. Classes above 1 KiB have as many as span 256 KiB: what lies
+  // further apart differs in no cache index bit (6 to 17), and 256 slots of 16 KiB would keep 4 MiB resident.
   static constexpr uint32_t kElements = 256;
+  static constexpr uint32_t kSpanBytes = 256 * 1024;
+  // A power of two: the low bits of one drawn byte are an index.
+  static constexpr uint32_t elements_of(int size_class) {
+    uint32_t elements = kElements;
+    while (elements * kStrides[size_class] > kSpanBytes * 3 / 2) elements /= 2;
+    return elements;
+  }
   static constexpr uint32_t kStack = 64;
   static constexpr uint32_t kBatch = 16;
 
@@ -41,10 +48,11 @@ class ShuffleArrays {
   // A group (multiple of 64) plus a slot.
   using Element = uint64_t;
 
-  // elements: null, or [kElements] in the array and the stack behind them.
+  // elements: null, or [kStack] of the stack and the array, [last + 1], behind it.
   struct Lane {
     Element* elements = nullptr;
     uint32_t depth = 0;  // of the stack
+    uint8_t last = 0;    // elements_of() - 1
     bool filled = false;
     uint64_t allocations = 0;
   };
@@ -66,9 +74,9 @@ inline void* ShuffleArrays::allocate(Draws& draws, int size_class) {
   Lane& lane = lanes_[size_class];
   if (__builtin_expect(lane.depth == 0, 0)) return nullptr;
   ++lane.allocations;
-  Element& place = lane.elements[draws.byte()];
+  Element& place = lane.elements[kStack + (draws.byte() & lane.last)];
   const Element given = place;
-  place = lane.elements[kElements + --lane.depth];
+  place = lane.elements[--lane.depth];
   Group* group = group_of(given);
   group->held &= ~bit_of(given);
   return group->slot(slot_of(given));
@@ -78,8 +86,8 @@ inline void ShuffleArrays::free(Heap& heap, Draws& draws, Group* group, uint32_t
   Lane& lane = lanes_[group->size_class];
   group->held |= uint64_t{1} << slot;
   if (__builtin_expect(!lane.filled || lane.depth == kStack, 0) && !make_room(heap, lane, group, slot)) return;
-  Element& place = lane.elements[draws.byte()];
-  lane.elements[kElements + lane.depth++] = place;
+  Element& place = lane.elements[kStack + (draws.byte() & lane.last)];
+  lane.elements[lane.depth++] = place;
   place = reinterpret_cast<Element>(group) | slot;
 }
 
