@@ -198,6 +198,36 @@ AnovaTable over_workloads(const Samples& samples, size_t response, const std::ve
   return table;
 }
 
+// ---- where the spread comes from ------------------------------------------------------------------------
+
+std::optional<SpreadComponents> components_of(const Samples& samples, size_t response, uint32_t workload,
+                                              const WorkloadUnits& units) {
+  SpreadComponents out;
+  out.response = samples.responses[response].name;
+  out.workload = samples.workloads[workload];
+  double between = 0, between_df = 0, within = 0, within_df = 0, runs = 0, share_of_run = 0;
+  for (const CellUnits& cell : units.cells) {
+    if (cell.one_layout || cell.moments.n < 2) continue;
+    between += cell.moments.m2;
+    between_df += static_cast<double>(cell.moments.n - 1);
+    within += cell.within_unit_m2;
+    within_df += static_cast<double>(cell.within_unit_df);
+    out.layouts += cell.moments.n;
+    runs += static_cast<double>(cell.raw.size());
+    share_of_run += static_cast<double>(cell.moments.n - 1) * static_cast<double>(cell.moments.n) /
+                    static_cast<double>(cell.raw.size());
+  }
+  if (between_df == 0) return {};
+  out.runs_per_layout = runs / static_cast<double>(out.layouts);
+  out.layout = between / between_df;
+  if (within_df > 0) {
+    // A mean of r runs varies by layout + run / r.
+    out.run = within / within_df;
+    out.layout -= *out.run * share_of_run / between_df;
+  }
+  return out;
+}
+
 // ---- diagnostics ----------------------------------------------------------------------------------------
 
 template <typename Test>
@@ -353,6 +383,8 @@ Result<Report> analyse_units(const Samples& samples, const std::vector<std::vect
   for (size_t r = 0; r < samples.responses.size(); ++r) {
     for (uint32_t w = 0; w < samples.workloads.size(); ++w) {
       for (const CellUnits& cell : units[r][w].cells) report.cells.push_back(describe_cell(samples, r, w, cell));
+      if (samples.unit == Unit::kLayout)
+        if (auto components = components_of(samples, r, w, units[r][w])) report.components.push_back(*components);
       // With several workloads and one value a cell, only the table over workloads has an error term.
       if (samples.workloads.size() > 1 && single_values(units[r][w])) continue;
       if (!varying.empty()) report.anovas.push_back(within_one_workload(samples, r, w, units[r][w], varying));

@@ -43,6 +43,15 @@ CommandOutput run_stats(const std::vector<std::string>& args, int width = 100);
 // CSV. args: what follows the word "analyze".
 CommandOutput run_analyze(const std::vector<std::string>& args, int width = 100, bool colour = false);
 
+// stabctl plan power: replicates a cell that a plan needs, from a pilot experiment with the same factors.
+struct PowerOptions {
+  std::optional<double> margin;  // as in the plan; absent: the pilot's
+  double power = 0.8;
+  bool json = false;
+  int width = 100;
+};
+CommandOutput run_power(const Samples& pilot, const PowerOptions& options);
+
 // stabctl compare: level B of a treatment against level A, within one experiment. Exit code for CI: 0 shown not
 // worse beyond the margin, 1 shown worse, 3 unsure; 2 the question can't be asked.
 struct CompareOptions {

@@ -126,7 +126,7 @@ Estimate over_these(const std::vector<Estimate>& parts, double alpha) {
 Estimate over_like_these(const std::vector<Estimate>& parts, double alpha) {
   std::vector<double> estimates;
   Estimate result;
-  result.n = parts[0].n;
+  result.n = parts.size();
   for (const Estimate& part : parts) {
     if (!part.point) return refuse("refused for one of them: " + part.refused);
     estimates.push_back(*part.point);
@@ -165,7 +165,9 @@ Contrast describe(const Samples& samples, size_t response, size_t factor, uint32
   contrast.interval = {to_people(test.estimate), to_people(*test.conf_low), to_people(*test.conf_high)};
   contrast.equivalence = {contrast.interval.estimate, to_people(test.estimate - half),
                           to_people(test.estimate + half)};
+  contrast.standard_error = test.standard_error;
   contrast.df = test.df;
+  contrast.n = estimate.n;
   contrast.p_value = test.p_value;
   contrast.p_holm = test.p_value;
   contrast.p_rank = estimate.p_rank;

@@ -49,6 +49,8 @@ Distribution subset_distribution(const std::vector<uint64_t>& ranks, size_t take
   // ways[k][s]: subsets of k ranks with sum s, as a share of all subsets of k of the ranks seen.
   std::vector<double> ways((take + 1) * width, 0.0);
   ways[0] = 1;
+  std::vector<uint64_t> smallest{0};  // sums of the smallest ranks
+  for (uint64_t rank : sorted) smallest.push_back(smallest.back() + rank);
   for (size_t seen = 1; seen <= sorted.size(); ++seen) {
     const uint64_t rank = sorted[seen - 1];
     for (size_t k = std::min(seen, take); k > 0; --k) {
@@ -56,7 +58,9 @@ Distribution subset_distribution(const std::vector<uint64_t>& ranks, size_t take
       const double with = static_cast<double>(k) / static_cast<double>(seen);
       double* row = &ways[k * width];
       const double* less = &ways[(k - 1) * width];
-      for (size_t s = width; s-- > 0;)
+      // Sums of k ranks among those seen reach from the k smallest to the k largest.
+      const size_t low = smallest[k], high = std::min(width - 1, smallest[seen] - smallest[seen - k]);
+      for (size_t s = high + 1; s-- > low;)
         row[s] = (1 - with) * row[s] + (s >= rank ? with * less[s - rank] : 0);
     }
   }

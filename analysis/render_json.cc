@@ -58,6 +58,7 @@ void contrasts(JsonWriter& json, const Report& report) {
     json.value("scale", scale_name(contrast.scale));
     interval(json, "interval", contrast.interval);
     interval(json, "equivalence_interval", contrast.equivalence);
+    json.value("standard_error", contrast.standard_error).value("n", contrast.n);
     json.value("df", contrast.df).value("p_value", contrast.p_value).value("p_holm", contrast.p_holm);
     json.value("p_rank", contrast.p_rank);
     json.value("settles_n", contrast.settles_n).value("one_layout_a_side", contrast.one_layout_a_side);
@@ -92,6 +93,17 @@ void anovas(JsonWriter& json, const Report& report) {
       json.end();
     }
     json.end().end();
+  }
+  json.end();
+}
+
+void components(JsonWriter& json, const Report& report) {
+  json.begin_array("components");
+  for (const SpreadComponents& part : report.components) {
+    json.begin_object();
+    json.value("response", part.response).value("workload", part.workload).value("layouts", part.layouts);
+    json.value("runs_per_layout", part.runs_per_layout).value("layout", part.layout).value("run", part.run);
+    json.end();
   }
   json.end();
 }
@@ -161,6 +173,7 @@ std::string to_json(const Report& report) {
   contrasts(json, report);
   anovas(json, report);
   cells(json, report);
+  components(json, report);
   checks(json, report);
   json.end();
   return json.take();

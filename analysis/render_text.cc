@@ -300,6 +300,27 @@ std::string cells(const Pen& pen, const Report& report) {
   return pen.heading("Cells: " + primary.name + "; W and p: Shapiro-Wilk") + pen.table(table);
 }
 
+// A variance as people say spreads: percent on a log scale.
+std::string spread_text(const Response& response, double variance) {
+  if (variance <= 0) return "none";
+  const double sd = std::sqrt(variance);
+  return response.scale == Scale::kLog ? significant(100 * sd, 3) + " %" : value_text(response, sd, 3);
+}
+
+std::string components(const Pen& pen, const Report& report) {
+  const Response& primary = report.responses[0];
+  TextTable table({{report.workload_word, Align::kLeft}, {"layouts", Align::kRight}, {"runs each", Align::kRight},
+                   {"sd of layouts", Align::kRight}, {"sd of runs", Align::kRight}, {"layout + run", Align::kRight}});
+  for (const SpreadComponents& part : report.components) {
+    if (part.response != primary.name) continue;
+    table.add({part.workload, std::to_string(part.layouts), plain(part.runs_per_layout),
+               part.run ? spread_text(primary, part.layout) : "", part.run ? spread_text(primary, *part.run) : "",
+               part.run ? "" : spread_text(primary, part.layout)});
+  }
+  if (table.empty()) return {};
+  return pen.heading("Where the spread within cells comes from") + pen.table(table);
+}
+
 std::string diagnostics(const Pen& pen, const Report& report) {
   TextTable table({{"check", Align::kLeft}, {report.workload_word, Align::kLeft}, {"n", Align::kRight},
                    {"statistic", Align::kRight}, {"p", Align::kRight}, {"", Align::kLeft}});
@@ -337,7 +358,7 @@ namespace {
 
 std::string render(const Pen& pen, const Report& report) {
   return header(pen, report) + verdicts(pen, report) + caveats(pen, report) + workload_contrasts(pen, report) +
-         anovas(pen, report) + cells(pen, report) + diagnostics(pen, report) + doses(pen, report) +
+         anovas(pen, report) + cells(pen, report) + components(pen, report) + diagnostics(pen, report) + doses(pen, report) +
          validity(pen, report);
 }
 

@@ -44,7 +44,9 @@ struct Contrast {
   Scale scale = Scale::kLog;
   Interval interval;             // at 1 - alpha
   Interval equivalence;          // at 1 - 2 alpha
+  double standard_error = 0;     // on the response's scale: of the log ratio, or of the difference
   double df = 0;                 // Welch-Satterthwaite
+  uint64_t n = 0;                // units in the smallest cell; for "programs like these" the number of workloads
   double p_value = 1;
   double p_holm = 1;             // within the declared family: contrasts x workloads x declared responses
   std::optional<double> p_rank;  // one workload: van Elteren's rank test over the other factors' cells
@@ -91,6 +93,18 @@ struct AnovaTable {
   std::vector<std::optional<double>> p_hc3;
   std::vector<TermError> errors;    // within_subjects: one for each row
   std::string refused;
+};
+
+// Where the spread within cells comes from, pooled over the cells of a workload in which layouts vary. Variances on
+// the response's scale.
+struct SpreadComponents {
+  std::string response;
+  std::string workload;
+  uint64_t layouts = 0;
+  double runs_per_layout = 1;
+  // With one run a layout the two can't be told apart: `run` is absent and `layout` is the variance of both.
+  double layout = 0;                // may be negative where runs explain all of it: estimated as a difference
+  std::optional<double> run;
 };
 
 // A diagnostic on residuals or on the run order. Shows, never decides the method.
@@ -150,6 +164,7 @@ struct Report {
   uint64_t failed = 0;
   std::vector<Contrast> contrasts;
   std::vector<Cell> cells;
+  std::vector<SpreadComponents> components;
   std::vector<AnovaTable> anovas;
   std::vector<Diagnostic> diagnostics;
   std::vector<DoseSummary> doses;
