@@ -25,6 +25,12 @@ struct Case {
   std::vector<Expectation> expected;
 };
 
+// ctest names its entries after what is printed here.
+void PrintTo(const Case& at, std::ostream* out) {
+  for (char c : at.arguments.substr(at.arguments.find_first_not_of(' ')))
+    *out << (std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '-' ? c : '_');
+}
+
 std::vector<Case> load_cases() {
   std::ifstream file(kFolder + "cases.txt");
   std::vector<Case> cases;
