@@ -69,6 +69,8 @@ class Database {
   Status execute(const char* sql);
   // Cached by text, reset, ready to be bound. Valid until the database closes.
   Result<Statement*> prepare(std::string_view sql);
+  // Finalizes the cached statements; those handed out are gone.
+  void forget_statements() { statements_.clear(); }
   // The first column of the first row of a query without parameters.
   Result<int64_t> integer(std::string_view sql);
 

@@ -119,8 +119,9 @@ class Store {
   Result<Replacement> finish_and_claim(const Outcome& outcome, int max_attempts, Id next, const Claim& claim);
   // At start-up: claimed, started, exited and verified trials of every experiment become lost and are replaced.
   Result<Recovery> recover(int64_t now_ns, int max_attempts);
-  // Planned main trials become cancelled (cancel, or a stopping rule). Returns how many.
-  Result<int64_t> cancel_planned(Id experiment);
+  // Planned main trials of the blocks from first_block on become cancelled (cancel, or a stopping rule). Returns
+  // how many.
+  Result<int64_t> cancel_planned(Id experiment, uint32_t first_block = 0);
   // A planned attempt again for a place whose latest attempt failed, timed out, was lost or quarantined.
   Result<Id> rerun(Id trial);
 
@@ -155,6 +156,10 @@ class Store {
   // A consistent copy while others read and write; `path` must not exist.
   Status backup(const std::string& path);
   Status vacuum();
+  // Copies an experiment with everything of it (plan, builds, attempts, results, facts, log) out of another store's
+  // file, in one transaction; ids are new. A bundle is a new store that imported one experiment. Trials that were
+  // under way there are copied as they are: recover() deals with them.
+  Result<Id> import_experiment(const std::string& other_path, Id experiment);
   Status checkpoint();  // moves the WAL into the file; between trials only
 
  private:

@@ -273,13 +273,13 @@ Result<Recovery> Store::recover(int64_t now_ns, int max_attempts) {
   return recovery;
 }
 
-Result<int64_t> Store::cancel_planned(Id experiment) {
+Result<int64_t> Store::cancel_planned(Id experiment, uint32_t first_block) {
   int64_t count = 0;
   const Status done = state_->atomically([&]() -> Status {
     STAB_TRY(Statement * update,
              state_->database.prepare("UPDATE trials SET state = 'cancelled' WHERE experiment = ? AND kind = 'main' AND "
-                                      "superseded = 0 AND state = 'planned'"));
-    STAB_CHECK_OK(update->bind(experiment).run());
+                                      "superseded = 0 AND state = 'planned' AND block >= ?"));
+    STAB_CHECK_OK(update->bind(experiment).bind(first_block).run());
     count = state_->database.changes();
     return {};
   });

@@ -220,6 +220,15 @@ TEST_F(TrialsTest, CancelAndRerun) {
   expect_sound(store);
 }
 
+TEST_F(TrialsTest, AStoppingRuleCancelsTheBlocksBehindIt) {
+  Store store = open();
+  const Id id = ready(store, 5);
+  EXPECT_EQ(*store.cancel_planned(id, 3), 8);
+  const auto trials = *store.trials(id, {.kind = TrialKind::kMain, .state = {}, .block = {}});
+  for (const TrialRow& trial : trials)
+    EXPECT_EQ(trial.state, trial.block >= 3 ? TrialState::kCancelled : TrialState::kPlanned);
+}
+
 TEST_F(TrialsTest, AddedTrialsFollowTheLastOfTheirKind) {
   Store store = open();
   const Id id = ready(store);

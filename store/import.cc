@@ -1,0 +1,147 @@
+// Moving an experiment between stores. The other file is attached to our connection, its rows are copied by name
+// of column; the ids of experiment, trials and builds are shifted past ours, all other keys are relative to them.
+// A bundle may come from a stranger: the file must be a store of this version, and our tables' constraints apply
+// to what it holds.
+#include <filesystem>
+#include <utility>
+
+#include "store/schema.h"
+#include "store/store_state.h"
+
+namespace stab::store {
+namespace {
+
+// Attached for as long as it lives.
+class Attached {
+ public:
+  static Result<Attached> open(Database& database, const std::string& path) {
+    STAB_TRY(Statement * attach, database.prepare("ATTACH DATABASE ? AS other"));
+    STAB_CHECK_OK(attach->bind(path).run());
+    return Attached(&database);
+  }
+  Attached(Attached&& other) noexcept : database_(std::exchange(other.database_, nullptr)) {}
+  Attached& operator=(Attached&&) = delete;
+  ~Attached() {
+    if (!database_) return;
+    database_->forget_statements();  // a cached statement keeps the file attached
+    (void)database_->execute("DETACH DATABASE other");
+  }
+
+ private:
+  explicit Attached(Database* database) : database_(database) {}
+  Database* database_;
+};
+
+Status check_other(Database& database, const std::string& path) {
+  STAB_TRY(const int64_t application, database.integer("PRAGMA other.application_id"));
+  if (application != kApplicationId)
+    return Error{ErrorCode::kCorrupt, "'" + path + "' is no store of Stab's", {}};
+  STAB_TRY(const int64_t version, database.integer("PRAGMA other.user_version"));
+  if (version != kSchemaVersion)
+    return Error{ErrorCode::kUnavailable,
+                 "'" + path + "' has schema version " + std::to_string(version) + ", expected " +
+                     std::to_string(kSchemaVersion) + "; open it for writing once to migrate it",
+                 {}};
+  return {};
+}
+
+// What replaces the shifted columns; the rest is copied as it is.
+struct Copy {
+  const char* table;
+  const char* columns;    // in both lists in the same order
+  const char* selection;  // $from and $to: ids of the experiment; $trials, $builds: shifts of their ids
+  const char* where;
+};
+
+constexpr Copy kCopies[] = {
+    {"experiments",
+     "id, name, state, failure, plan_text, plan_path, plan_directory, seed, submitter_uid, submitter_gid, priority, "
+     "submitted_at_ns, finished_at_ns, schedule_fingerprint, schedule_version, replicates",
+     "$to, name, state, failure, plan_text, plan_path, plan_directory, seed, submitter_uid, submitter_gid, priority, "
+     "submitted_at_ns, finished_at_ns, schedule_fingerprint, schedule_version, replicates",
+     "id = $from"},
+    {"levels", "experiment, factor_position, position, factor, level", "$to, factor_position, position, factor, level",
+     "experiment = $from"},
+    {"subjects", "experiment, subject, name, program, workload", "$to, subject, name, program, workload",
+     "experiment = $from"},
+    {"cells", "experiment, cell, name, code, stack, heap, epoch_ns, env_size_bytes",
+     "$to, cell, name, code, stack, heap, epoch_ns, env_size_bytes", "experiment = $from"},
+    {"cell_levels", "experiment, cell, factor, level", "$to, cell, factor, level", "experiment = $from"},
+    {"builds",
+     "id, experiment, build, name, program, link, state, command, input_hash, binary_path, binary_sha256, log, duration_ns",
+     "id + $builds, $to, build, name, program, link, state, command, input_hash, binary_path, binary_sha256, log, duration_ns",
+     "experiment = $from"},
+    {"trials",
+     "id, experiment, kind, position, attempt, superseded, state, subject, cell, build, block, run, pass, link, seed, "
+     "boot_id, claimed_at_ns, started_at_ns, finished_at_ns, failure",
+     "id + $trials, $to, kind, position, attempt, superseded, state, subject, cell, build, block, run, pass, link, seed, "
+     "boot_id, claimed_at_ns, started_at_ns, finished_at_ns, failure",
+     "experiment = $from"},
+    {"outcomes",
+     "trial, wall_ns, exit_status, signal, user_ns, system_ns, max_rss_kib, minor_faults, major_faults, "
+     "voluntary_switches, involuntary_switches, stdout_sha256, stderr_sha256, stdout_bytes, stderr_bytes, stdout_head, "
+     "stderr_head, cpu, dose_json, layouts_built, layouts_executed, functions_moved, functions_kept, helper_cpu_ns",
+     "trial + $trials, wall_ns, exit_status, signal, user_ns, system_ns, max_rss_kib, minor_faults, major_faults, "
+     "voluntary_switches, involuntary_switches, stdout_sha256, stderr_sha256, stdout_bytes, stderr_bytes, stdout_head, "
+     "stderr_head, cpu, dose_json, layouts_built, layouts_executed, functions_moved, functions_kept, helper_cpu_ns",
+     "trial IN (SELECT id FROM other.trials WHERE experiment = $from)"},
+    {"responses", "trial, name, value, raw, enabled_ns, running_ns, reason",
+     "trial + $trials, name, value, raw, enabled_ns, running_ns, reason",
+     "trial IN (SELECT id FROM other.trials WHERE experiment = $from)"},
+    {"ledger", "trial, key, value", "trial + $trials, key, value",
+     "trial IN (SELECT id FROM other.trials WHERE experiment = $from)"},
+    {"exclusions", "trial, rule", "trial + $trials, rule", "trial IN (SELECT id FROM other.trials WHERE experiment = $from)"},
+    {"quarantines", "experiment, subject, cell, trial, reason", "$to, subject, cell, trial + $trials, reason",
+     "experiment = $from"},
+    {"host_facts", "experiment, name, value", "$to, name, value", "experiment = $from"},
+    {"events", "at_ns, experiment, kind, text", "at_ns, $to, kind, text", "experiment = $from ORDER BY id"},
+};
+
+// Our own numbers, so they may stand in the text; which ones a statement has differs.
+void put_number(std::string& sql, std::string_view placeholder, int64_t number) {
+  const std::string text = std::to_string(number);
+  for (size_t at = sql.find(placeholder); at != std::string::npos; at = sql.find(placeholder, at + text.size()))
+    sql.replace(at, placeholder.size(), text);
+}
+
+}  // namespace
+
+Result<Id> Store::import_experiment(const std::string& other_path, Id experiment) {
+  Database& database = state_->database;
+  if (database.in_transaction())
+    return Error{ErrorCode::kInternal, "an import can't be part of another transaction", {}};
+  std::error_code code;
+  if (!std::filesystem::is_regular_file(other_path, code))
+    return Error{ErrorCode::kNotFound, "'" + other_path + "' does not exist", {}};
+  STAB_TRY(const Attached other, Attached::open(database, other_path));
+  STAB_CHECK_OK(check_other(database, other_path));
+
+  Id imported = 0;
+  const Status done = state_->atomically([&]() -> Status {
+    // AUTOINCREMENT ids are never used again, so the next one is past sqlite_sequence, not past max(id).
+    STAB_TRY(const int64_t last, database.integer("SELECT coalesce((SELECT seq FROM main.sqlite_sequence WHERE name = "
+                                                  "'experiments'), 0)"));
+    STAB_TRY(const int64_t trials, database.integer("SELECT coalesce((SELECT seq FROM main.sqlite_sequence WHERE name = "
+                                                    "'trials'), 0)"));
+    STAB_TRY(const int64_t builds, database.integer("SELECT coalesce(max(id), 0) FROM main.builds"));
+    imported = last + 1;
+    for (const Copy& copy : kCopies) {
+      std::string sql = std::string("INSERT INTO main.") + copy.table + "(" + copy.columns + ") SELECT " +
+                        copy.selection + " FROM other." + copy.table + " WHERE " + copy.where;
+      put_number(sql, "$from", experiment);
+      put_number(sql, "$to", imported);
+      put_number(sql, "$trials", trials);
+      put_number(sql, "$builds", builds);
+      STAB_TRY(Statement * insert, database.prepare(sql));
+      STAB_CHECK_OK(insert->run());
+      if (std::string_view(copy.table) == "experiments" && database.changes() != 1)
+        return not_found("experiment", experiment);
+    }
+    return {};
+  });
+  if (!done) return done.error();
+  STAB_CHECK_OK(state_->checkpoint_if_large());
+  return imported;
+}
+
+}  // namespace stab::store

@@ -1,0 +1,99 @@
+#include <sqlite3.h>
+
+#include "store_fixture.h"
+
+namespace stab::store {
+namespace {
+
+class ImportTest : public StoreTest {
+ protected:
+  // A finished experiment with a failure, an exclusion, a quarantine, facts and log, besides others.
+  Id rich(Store& store) {
+    ready(store, 1, "before");
+    const Id id = ready(store, 3, "rich");
+    EXPECT_TRUE(store.put_host_facts(id, {{"kernel", "6.18"}}).ok());
+    EXPECT_TRUE(store.log({5, id, "started", "now"}).ok());
+    while (store.next_trial(id)->has_value()) {
+      const TrialRow trial = begin_next(store, id);
+      Outcome outcome = recorded(trial.id, 1.0 + trial.order);
+      if (trial.order == 4) outcome.excluded_by = {"migrations > 0"};
+      if (trial.subject == 1 && trial.cell == 1) outcome = not_recorded(trial.id);
+      EXPECT_TRUE(store.finish(outcome, 2).ok());
+    }
+    EXPECT_TRUE(store.set_state(id, ExperimentState::kDone, "", 9).ok());
+    return id;
+  }
+};
+
+TEST_F(ImportTest, ABundleCarriesEverything) {
+  Store lab = open();
+  const Id id = rich(lab);
+  Result<Store> bundle = Store::open(directory_ + "/bundle.db", Store::Access::kWrite);
+  ASSERT_TRUE(bundle.ok());
+  const Result<Id> copy = bundle->import_experiment(path_, id);
+  ASSERT_TRUE(copy.ok()) << copy.error().message;
+  EXPECT_EQ(*copy, 1);
+  EXPECT_EQ(bundle->experiment(*copy)->plan_text, lab.experiment(id)->plan_text);
+  EXPECT_EQ(bundle->experiment(*copy)->state, ExperimentState::kDone);
+  EXPECT_EQ(bundle->experiment(*copy)->seed, lab.experiment(id)->seed);
+  EXPECT_EQ(bundle->host_facts(*copy)->at("kernel"), "6.18");
+  EXPECT_EQ(bundle->events(*copy)->size(), 1u);
+  EXPECT_EQ(bundle->factors(*copy)->at(0).levels, lab.factors(id)->at(0).levels);
+  EXPECT_EQ(bundle->builds(*copy)->size(), 1u);
+  EXPECT_EQ(bundle->progress(*copy)->by_state, lab.progress(id)->by_state);
+  const auto mine = *lab.samples(id, "wall_time"), theirs = *bundle->samples(*copy, "wall_time");
+  ASSERT_EQ(mine.size(), theirs.size());
+  ASSERT_FALSE(mine.empty());
+  for (size_t i = 0; i < mine.size(); ++i) {
+    EXPECT_EQ(mine[i].value, theirs[i].value);
+    EXPECT_EQ(mine[i].seed, theirs[i].seed);
+    EXPECT_EQ(mine[i].excluded, theirs[i].excluded);
+  }
+  EXPECT_EQ(bundle->outcome(theirs[0].trial)->ledger, lab.outcome(mine[0].trial)->ledger);
+  EXPECT_EQ(*bundle->missing_reasons(*copy, "cycles"), *lab.missing_reasons(id, "cycles"));
+  expect_sound(*bundle);
+}
+
+TEST_F(ImportTest, ImportedNextToOthersAndTwice) {
+  Id id = 0;
+  {
+    Store lab = open();
+    id = rich(lab);
+  }
+  Result<Store> other = Store::open(directory_ + "/other.db", Store::Access::kWrite);
+  ASSERT_TRUE(other.ok());
+  const Id own = ready(*other, 2, "own");
+  const Id first = *other->import_experiment(path_, id), second = *other->import_experiment(path_, id);
+  EXPECT_NE(first, second);
+  EXPECT_EQ(other->progress(own)->planned_total, 8);
+  EXPECT_EQ(other->progress(first)->planned_total, 12);
+  EXPECT_EQ(other->samples(second, "wall_time")->size(), other->samples(first, "wall_time")->size());
+  // Life goes on behind the imported ones.
+  const Id next = ready(*other, 1, "next");
+  EXPECT_GT(next, second);
+  ASSERT_TRUE(other->finish(recorded(begin_next(*other, next).id), 3).ok());
+  expect_sound(*other);
+}
+
+TEST_F(ImportTest, WhatIsNoStoreOrNotThereIsRefusedAndChangesNothing) {
+  Store store = open();
+  const Id own = ready(store);
+  EXPECT_EQ(store.import_experiment(directory_ + "/none.db", 1).error().code, ErrorCode::kNotFound);
+  const std::string alien = directory_ + "/alien.db";
+  sqlite3* handle = nullptr;
+  ASSERT_EQ(sqlite3_open(alien.c_str(), &handle), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(handle, "CREATE TABLE experiments(id)", nullptr, nullptr, nullptr), SQLITE_OK);
+  sqlite3_close(handle);
+  EXPECT_EQ(store.import_experiment(alien, 1).error().code, ErrorCode::kCorrupt);
+  {
+    Result<Store> empty = Store::open(directory_ + "/empty.db", Store::Access::kWrite);
+    ASSERT_TRUE(empty.ok());
+  }
+  EXPECT_EQ(store.import_experiment(directory_ + "/empty.db", 7).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(store.experiments()->size(), 1u);
+  ASSERT_TRUE(store.finish(recorded(begin_next(store, own).id), 3).ok());  // nothing is left attached or locked
+  expect_sound(store);
+}
+
+}  // namespace
+}  // namespace stab::store
