@@ -92,7 +92,8 @@ bool Heap::harvest(int size_class, Group* group) {
 
 Group* Heap::choose(int size_class, bool moving) {
   ClassLists& lists = lists_[size_class];
-  const bool spreading = moving && epoch_ != 0 && lists.fresh_count + lists.parked_count < kSpreadGroups;
+  const bool spreading =
+      moving && lists.fresh_count + lists.parked_count < (epoch_ != 0 ? kSpreadGroups : kTurnGroups);
   if ((lists.fresh_count == 0 && lists.parked_count == 0) || spreading) {
     const Choice choice = !random_ ? Choice::kLowest : moving ? Choice::kAnywhere : Choice::kReuse;
     if (!add_run(size_class, choice) && lists.fresh_count + lists.parked_count == 0) return nullptr;
@@ -103,7 +104,7 @@ Group* Heap::choose(int size_class, bool moving) {
   if (moving && lists.fresh_count > 0 && !fresh)
     fresh = spreading || draws_.below(kSpreadGroups) * (lists.fresh_count + lists.parked_count) <
                              uint64_t{lists.fresh_count} * kSpreadGroups;
-  Group* group = fresh ? take_fresh(lists) : take_parked(lists, !moving);
+  Group* group = fresh ? take_fresh(lists, moving && !spreading) : take_parked(lists, !moving);
   activate(size_class, group, random_ && !shuffles_ && (fresh || moving));
   return group;
 }
@@ -123,8 +124,10 @@ Group* Heap::take_parked(ClassLists& lists, bool best_of_two) {
   return group;
 }
 
-Group* Heap::take_fresh(ClassLists& lists) {
+Group* Heap::take_fresh(ClassLists& lists, bool anywhere) {
   Run* run = lists.runs_with_fresh;
+  if (anywhere)
+    for (uint32_t skip = draws_.below(kRunsToSkip); skip > 0 && run->next != nullptr; --skip) run = run->next;
   const int index = random_ ? draw_bit(draws_, run->fresh) : __builtin_ctzll(run->fresh);
   run->fresh &= ~(uint64_t{1} << index);
   ++run->busy;

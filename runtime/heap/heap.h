@@ -42,6 +42,10 @@ inline constexpr uint32_t kMallocsPerTurn = 16384;
 // Places a class spreads over when epochs move it: it takes further runs until it has this many groups.
 // Bounds the memory that epochs touch to half a MiB a class.
 inline constexpr uint32_t kSpreadGroups = 128;
+// The same for turns, which are far more frequent: only classes of a few groups a run take a second one.
+inline constexpr uint32_t kTurnGroups = 16;
+// When moving, the run is one of the first so many that have fresh groups: as far as it is cheap to walk.
+inline constexpr uint32_t kRunsToSkip = 8;
 
 extern Group no_group;  // never has a free slot: what a lane without a group points to
 
@@ -168,7 +172,7 @@ class Heap {
   void give(ClassLists& lists, Group* group, uint64_t slots);
   Group* choose(int size_class, bool moving);
   Group* take_parked(ClassLists& lists, bool best_of_two);
-  Group* take_fresh(ClassLists& lists);
+  Group* take_fresh(ClassLists& lists, bool anywhere);
   void activate(int size_class, Group* group, bool cut);
   void settled(int size_class) { moving_ &= ~(uint64_t{1} << size_class); }
   // The reverse of activate: the class has no current group afterwards.

@@ -53,8 +53,9 @@ constexpr SizeClass make_size_class(uint32_t stride) {
   if (made.slots == 0) made.slots = 1;
   made.pitch = made.slots * stride + (stride % (2 * kLine) == 0 ? kColourGap : 0);
   made.groups = kRunBytes / made.pitch;
-  // A run of large slots has too few heads to reach all sets by itself: its phase must, so it needs 64 of them.
-  if (made.slots == 1 && kRunBytes - made.groups * made.pitch < 63 * kLine) --made.groups;
+  // A run of large slots has too few heads to reach all sets by itself, and runs would differ in nothing but a
+  // few phases: 64 of them cost a group's address space, but no memory.
+  if (stride > 512 && kRunBytes - made.groups * made.pitch < 63 * kLine) --made.groups;
   const uint32_t spare_lines = (kRunBytes - made.groups * made.pitch) / kLine;
   // Whole multiples of the 64 sets where there are that many, or some sets would be reached more often.
   made.phase_lines = spare_lines >= 63 ? (spare_lines + 1) / 64 * 64 - 1 : spare_lines;
