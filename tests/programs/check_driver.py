@@ -161,6 +161,18 @@ def check_mixed_objects(place):
     require("    twice\n" in info.split("foreign", 1)[1], "a foreign object's function isn't listed as foreign")
 
 
+def check_other_compiler(place):
+    """stab-postlink alone makes a program of another compiler and linker movable."""
+    runtime = place.bin.parent / "lib/stab/libstabrt.a"
+    for options in (["-O0"], ["-O2"], ["-O2", "-fno-pie", "-no-pie"]):
+        place.must("gcc", *options, "main.c", "twice.c", "-Wl,--emit-relocs", "-o", "prog",
+                   f"-Wl,--whole-archive,{runtime},--no-whole-archive")
+        place.must("stab-postlink", "prog")
+        place.moves("prog")
+        info = place.must("szc", "--stab-info", "prog").stdout
+        require("runtime  " in info, f"our runtime isn't kept still:\n{info}")
+
+
 def check_precompiled_header(place):
     place.write("all.h", "#include <stdio.h>\nint twice(int);\n")
     place.must("szc", "-x", "c-header", "all.h", "-o", "all.h.pch")

@@ -92,7 +92,7 @@ def program_variants(text):
     return [v for v in variants if not any(option.startswith(tuple(excluded)) for option in v if excluded)]
 
 
-def check_variant(bin_directory, source, text, options, expected, directory):
+def build_variant(bin_directory, source, text, options, directory):
     driver = str(bin_directory / ("szc++" if source.suffix == ".cc" else "szc"))
     flags = directive(text, "flags")
     library = directive(text, "library")
@@ -100,6 +100,10 @@ def check_variant(bin_directory, source, text, options, expected, directory):
         build([driver, "-g", *[o for o in options if "pie" not in o.lower()], "-fPIC", "-shared", *library,
                str(source), "-o", "library.so", *flags], directory)
     build([driver, "-g", *options, str(source), "-o", "program", *flags], directory)
+
+
+def check_variant(bin_directory, source, text, options, expected, directory):
+    build_variant(bin_directory, source, text, options, directory)
     compare(expected, ["./program"], directory)
     report = pathlib.Path(directory) / "dose.json"
     report.unlink(missing_ok=True)
