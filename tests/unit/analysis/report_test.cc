@@ -54,6 +54,11 @@ TEST(Report, FindsKnownEffects) {
   EXPECT_EQ(heap.verdict, Verdict::kChanged);
   EXPECT_NEAR(heap.interval.estimate, std::exp(-0.03), 0.004);
   EXPECT_EQ(find(*report, "stack", "", "these programs").verdict, Verdict::kEquivalent);
+  // The two questions have two error terms: cells, and programs.
+  const Contrast& others = find(*report, "code", "", "programs like these");
+  EXPECT_DOUBLE_EQ(others.df, 2);
+  EXPECT_DOUBLE_EQ(others.interval.estimate, code.interval.estimate);
+  EXPECT_GT(std::abs(others.standard_error - code.standard_error), 1e-4);
   EXPECT_EQ(report->cells.size(), 24u);
   EXPECT_EQ(report->analysed, 720u);
 }
