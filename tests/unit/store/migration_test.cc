@@ -1,0 +1,50 @@
+// Every released version's database opens, is migrated, keeps what it held, and goes on. version_N.sql is what
+// `.dump` printed of a store that version N made; a new version adds a file.
+#include <sqlite3.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "store_fixture.h"
+
+namespace stab::store {
+namespace {
+
+class MigrationTest : public StoreTest, public ::testing::WithParamInterface<int> {
+ protected:
+  void SetUp() override {
+    StoreTest::SetUp();
+    std::ifstream file(std::string(STAB_STORE_TESTS) + "/version_" + std::to_string(GetParam()) + ".sql");
+    const std::string sql{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    ASSERT_FALSE(sql.empty());
+    sqlite3* handle = nullptr;
+    ASSERT_EQ(sqlite3_open(path_.c_str(), &handle), SQLITE_OK);
+    char* error = nullptr;
+    EXPECT_EQ(sqlite3_exec(handle, sql.c_str(), nullptr, nullptr, &error), SQLITE_OK) << error;
+    sqlite3_free(error);
+    sqlite3_close(handle);
+  }
+};
+
+TEST_P(MigrationTest, KeepsEverythingAndGoesOn) {
+  Store store = open();
+  expect_sound(store);
+  const ExperimentRow experiment = *store.find_experiment("first");
+  EXPECT_EQ(experiment.seed, 0xffffffffffffffffu);
+  EXPECT_EQ(experiment.schedule_fingerprint, 0xfedcba9876543210u);
+  const Id id = experiment.id;
+  EXPECT_EQ(store.samples(id, "task-clock")->size(), 2u);
+  EXPECT_EQ(store.missing_reasons(id, "cycles")->at("no PMU"), 2);
+  EXPECT_EQ(store.host_facts(id)->at("kernel"), "6.1");
+  EXPECT_EQ(store.events(id)->at(0).text, "made by version 1");
+  EXPECT_EQ(store.outcome(1)->ledger.at("steal_ns"), 12);
+  EXPECT_EQ(store.recover(9, 5)->lost.size(), 1u);
+  while (store.next_trial(id)->has_value()) ASSERT_TRUE(store.finish(recorded(begin_next(store, id).id), 5).ok());
+  EXPECT_GE(store.samples(id, "wall_time")->size(), 4u);
+  expect_sound(store);
+}
+
+INSTANTIATE_TEST_SUITE_P(Versions, MigrationTest, ::testing::Range(1, kSchemaVersion + 1));
+
+}  // namespace
+}  // namespace stab::store
