@@ -1,6 +1,7 @@
 // Finding images to reuse: look at every thread of the program and of its forked children that is not yet known
 // to be out of all retired images (ring.h has the argument). What can't be seen now is looked at again the next
 // time; only when every thread is out of an image is that image's slot freed.
+#include "runtime/helper/children.h"
 #include "runtime/helper/session.h"
 #include "runtime/sys.h"
 
@@ -153,6 +154,27 @@ bool look_at_all(Session& session, uint64_t deadline_ns) {
   return true;
 }
 
+// After all looks. A fork that began before its thread was looked at is by now either pending or in kin, in this
+// order of reading, or at least a child that the kernel lists; one that began later copied a stack that has been
+// looked at.
+bool no_child_is_missing(Session& session, uint32_t kin_before) {
+  constexpr uint64_t kForksTakeNs = 1'000'000'000;  // from the hook before to the hook after, at most
+  Control& control = *session.control;
+  const bool pending = __atomic_load_n(&control.forks_pending, __ATOMIC_ACQUIRE) != 0;
+  if (__atomic_load_n(&control.kin_count, __ATOMIC_ACQUIRE) != kin_before) return false;
+  const Children children = find_children(session);
+  if (!pending) session.pending_since_ns = 0;
+  if (children == Children::kNew) return false;
+  if (!pending) return true;
+  // Its child may have been killed before it came to its hook: then it is no child any more.
+  const uint64_t now = sys::monotonic_ns();
+  if (session.pending_since_ns == 0) session.pending_since_ns = now;
+  if (now - session.pending_since_ns < kForksTakeNs) return false;
+  if (children == Children::kAllKnown) return true;
+  degrade(control, Degradation::kForkUnresolved);
+  return false;
+}
+
 }  // namespace
 
 bool any_kin(Session& session) {
@@ -185,12 +207,9 @@ void reclaim(Session& session) {
   const uint64_t deadline_ns = started_ns + (half_epoch_ns < kPatienceNs ? half_epoch_ns : kPatienceNs);
   readable = readable && look_at_all(session, deadline_ns);
 
-  // A fork that began before its thread was looked at is by now either pending or in kin, in this order of
-  // reading; one that began later copied a stack that has been looked at.
-  const bool forking = __atomic_load_n(&control.forks_pending, __ATOMIC_ACQUIRE) != 0;
-  const bool new_kin = __atomic_load_n(&control.kin_count, __ATOMIC_ACQUIRE) != kin_before;
   if (!readable) degrade(control, Degradation::kThreadsUnreadable);
-  if (readable && !forking && !new_kin) session.ring.release(session.threads.out_of_all() & session.ring.retired());
+  if (readable && no_child_is_missing(session, kin_before))
+    session.ring.release(session.threads.out_of_all() & session.ring.retired());
   control.code.scan_ns += sys::monotonic_ns() - started_ns;
 }
 

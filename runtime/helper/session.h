@@ -47,6 +47,7 @@ struct Session {
   Looker looker;
   Sampler sampler;
   Process kin[kMaxKin];
+  uint64_t pending_since_ns = 0;  // when forks_pending was first seen not to be 0; 0: it is
 
   HelperUse use;
 

@@ -1,0 +1,104 @@
+// Children that nobody registered. fork() and its relatives run hooks that put a child into kin; clone(2) by hand
+// and _Fork() don't, and a child that is killed between the fork and its hook leaves the fork pending. So each
+// round the children of the family's threads are listed from outside, and one that has our control block but an
+// address space of its own is entered for it.
+//
+// A vfork child has its parent's address space; its parent's thread, which waits inside vfork, stands for both.
+// Where the kernel lists no children (CONFIG_PROC_CHILDREN) or compares no processes (kcmp), a pending fork holds
+// reclaim up for good instead.
+#include "runtime/helper/children.h"
+
+#include "runtime/helper/text.h"
+#include "runtime/sys.h"
+
+namespace stab::helper {
+namespace {
+
+constexpr int kCompareMemory = 1;  // KCMP_VM
+
+struct Search {
+  Session* session;
+  const Process* process;
+  bool found = false;
+  bool works = true;
+};
+
+bool is_known(const Session& session, int pid) {
+  if (pid == session.control->helper_pid || pid == session.program.pid) return true;
+  for (const int32_t& kin : session.control->kin)
+    if (__atomic_load_n(&kin, __ATOMIC_ACQUIRE) == pid) return true;
+  return false;
+}
+
+bool has_our_control(const Session& session, int pid) {
+  Process process;
+  process.pid = pid;
+  uint64_t nonce = 0;
+  const bool ours = open_process(process) &&
+                    sys::pread_full(process.memory, &nonce, sizeof nonce,
+                                    session.hello.control_address + offsetof(Control, nonce)) == sizeof nonce &&
+                    nonce == session.control->nonce;
+  close_process(process);
+  return ours;
+}
+
+void consider(Search& search, int pid) {
+  Session& session = *search.session;
+  if (is_known(session, pid) || !has_our_control(session, pid)) return;
+  const long order = sys::call(SYS_kcmp, pid, search.process->pid, kCompareMemory, 0, 0);
+  if (order == 0) return;  // vfork
+  if (order == -ESRCH) return;
+  if (order < 0) {
+    search.works = false;
+    return;
+  }
+  search.found = true;
+  for (int32_t& entry : session.control->kin) {
+    int32_t empty = 0;
+    if (__atomic_compare_exchange_n(&entry, &empty, pid, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) return;
+  }
+  __atomic_store_n(&session.control->kin_overflowed, 1u, __ATOMIC_SEQ_CST);
+}
+
+void consider_children_of(void* context, int tid) {
+  Search& search = *static_cast<Search*>(context);
+  char path[64];
+  Text(path, sizeof path) << "task/" << tid << "/children";
+  char list[4096];
+  const long got = sys::read_small(search.process->directory, path, list, sizeof list);
+  if (got == -ENOENT || got == -ESRCH) return;  // the thread is gone, or the kernel has no such file: see below
+  if (got < 0 || got == static_cast<long>(sizeof list) - 1) {
+    search.works = false;
+    return;
+  }
+  const char* at = list;
+  uint64_t pid = 0;
+  while (take_number(at, pid)) {
+    consider(search, static_cast<int>(pid));
+    while (*at == ' ') ++at;
+  }
+}
+
+bool kernel_lists_children(const Session& session) {
+  char path[64];
+  Text(path, sizeof path) << "task/" << session.program.pid << "/children";
+  char list[8];
+  return sys::read_small(session.program.directory, path, list, sizeof list) >= 0;
+}
+
+}  // namespace
+
+Children find_children(Session& session) {
+  if (!kernel_lists_children(session)) return Children::kUnknown;
+  Search search{&session, &session.program};
+  if (list_threads(session.program, consider_children_of, &search) == Listing::kUnreadable) search.works = false;
+  for (const Process& kin : session.kin) {
+    if (kin.pid == 0) continue;
+    search.process = &kin;
+    if (list_threads(kin, consider_children_of, &search) == Listing::kUnreadable) search.works = false;
+  }
+  if (search.found) return Children::kNew;
+  return search.works ? Children::kAllKnown : Children::kUnknown;
+}
+
+}  // namespace stab::helper

@@ -1,0 +1,15 @@
+// Forked children of the family, found from outside.
+#pragma once
+
+#include "runtime/helper/session.h"
+
+namespace stab::helper {
+
+enum class Children : uint8_t {
+  kAllKnown,  // every child that shares the images is in kin
+  kNew,       // some were entered just now: look at them before reusing anything
+  kUnknown,   // this kernel doesn't tell
+};
+Children find_children(Session& session);
+
+}  // namespace stab::helper
