@@ -1,6 +1,7 @@
 // Arguments: what the user typed, parsed; CLI11 stays inside arguments.cc.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,6 +9,7 @@
 namespace stab::ctl {
 
 enum class Command {
+  kExtend, kReplay, kRerun, kDelete, kLogs, kDbCheck, kDbBackup, kDbVacuum,
   kPlanCheck, kRun, kResume, kReport, kList, kCompare, kDoctor, kMachineShow, kMachineTune, kMachineRestore,  // on a database of our own
   kSubmit, kStatus, kWatch, kCancel,                             // through the daemon
 };
@@ -22,6 +24,9 @@ struct Arguments {
   std::vector<std::string> words;        // machine tune: KNOB=WORD
   std::string format;   // of a report: text, json, markdown, csv or r
   std::string figures;  // folder for a report's figures; empty: none
+  std::string path;        // db backup: the copy
+  int64_t trial = 0;       // replay, rerun
+  int blocks = 0;          // extend
   bool json = false;
   bool quiet = false;
   std::optional<double> seconds_per_trial;  // plan check

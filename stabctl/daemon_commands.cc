@@ -4,13 +4,10 @@
 #include <nlohmann/json.hpp>
 
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 
-#include "plan/parse.h"
 #include "stabctl/commands.h"
 #include "stabctl/daemon_client.h"
+#include "stabctl/plan_file.h"
 #include "stabctl/progress.h"
 #include "stabd/server.h"
 
@@ -33,19 +30,12 @@ void print_row(const Json& row) {
 
 int submit_command(const Arguments& arguments) {
   // Parsed here first: faults show without a daemon, and are about the file as this user sees it.
-  const Result<plan::Parsed> parsed = plan::load_plan(arguments.plan);
-  if (!parsed) {
-    complain(parsed.error());
-    return kExitUsage;
-  }
-  std::fputs(plan::render(parsed->warnings).c_str(), stderr);
-  std::fputs(plan::render(parsed->errors).c_str(), stderr);
-  if (!parsed->plan) return kExitUsage;
+  const PlanFile file = read_plan(arguments.plan);
+  if (!file.plan) return file.exit_code;
   auto client = connect(arguments);
   if (!client) return complain(client.error());
-  const std::string directory = std::filesystem::absolute(arguments.plan).parent_path().lexically_normal().string();
   const auto result = client->call(
-      "submit", {{"plan", parsed->plan->text}, {"path", arguments.plan}, {"directory", directory}});
+      "submit", {{"plan", file.plan->text}, {"path", arguments.plan}, {"directory", file.directory}});
   if (!result) return complain(result.error());
   std::printf("%lld\n", Json::parse(*result).value("experiment", 0LL));
   return kExitDone;

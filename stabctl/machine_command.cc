@@ -6,7 +6,7 @@
 
 #include <cstdio>
 
-#include "counters/events.h"
+#include "counters/session.h"
 #include "stabctl/commands.h"
 #include "stabd/engine.h"
 #include "stabd/host/tuning.h"
@@ -28,6 +28,14 @@ Result<engine::Placement> placement() {
   return engine::place(topology, "auto", "auto");
 }
 
+// Only opening it tells whether a counter can be had.
+Finding finding_of(const counters::EventSpec& spec) {
+  const counters::Session session = counters::Session::open(::getpid(), {spec});
+  const bool open = session.open_count() == 1;
+  return {"counter " + spec.name, open ? "available" : "unavailable", "available", "counters say why a time differs",
+          open ? "" : session.read().front().reason, open};
+}
+
 std::vector<Finding> findings_of_parts() {
   std::vector<Finding> findings;
   const auto installation = engine::find_installation();
@@ -44,9 +52,7 @@ std::vector<Finding> findings_of_parts() {
                       tree.ok() && tree->kind() != engine::TreeKind::kAncestry});
   const auto specs = counters::resolve({"cycles", "instructions", "task-clock"});
   if (specs)
-    for (const counters::EventSpec& spec : *specs)
-      findings.push_back({"counter " + spec.name, spec.available ? "available" : "unavailable", "available",
-                          "says why a time differs", spec.available ? "" : spec.reason, spec.available});
+    for (const counters::EventSpec& spec : *specs) findings.push_back(finding_of(spec));
   return findings;
 }
 
@@ -60,6 +66,7 @@ std::vector<Finding> findings_of_knobs(bool only_files) {
     Finding finding{name, engine::present_value(name, roots, *placed), wanted, std::string(info.why), "", true};
     const auto writes = engine::writes_of(name, wanted, roots, *placed);
     if (!writes) {
+      finding.well = false;
       finding.cure = writes.error().message;
     } else {
       for (const engine::KnobWrite& write : *writes)
@@ -80,7 +87,7 @@ int show(const std::vector<Finding>& findings, bool json) {
       continue;
     }
     std::printf("%s %-20s %s\n", finding.well ? "  " : "! ", finding.what.c_str(), printable(finding.value).c_str());
-    if (finding.well && finding.cure.empty()) continue;
+    if (finding.well) continue;
     std::printf("     wanted: %s, because %s\n", finding.wanted.c_str(), finding.why.c_str());
     if (!finding.cure.empty()) std::printf("     how: %s\n", printable(finding.cure).c_str());
   }

@@ -14,6 +14,14 @@ int dispatch(const stab::ctl::Arguments& arguments) {
     case Command::kPlanCheck: return plan_check_command(arguments);
     case Command::kRun: return run_command(arguments);
     case Command::kResume: return resume_command(arguments);
+    case Command::kExtend: return extend_command(arguments);
+    case Command::kReplay: return replay_command(arguments);
+    case Command::kRerun: return rerun_command(arguments);
+    case Command::kDelete: return delete_command(arguments);
+    case Command::kLogs: return logs_command(arguments);
+    case Command::kDbCheck: return db_check_command(arguments);
+    case Command::kDbBackup: return db_backup_command(arguments);
+    case Command::kDbVacuum: return db_vacuum_command(arguments);
     case Command::kReport: return report_command(arguments);
     case Command::kList: return list_command(arguments);
     case Command::kCompare: return compare_command(arguments);

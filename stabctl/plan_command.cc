@@ -2,26 +2,20 @@
 #include <cstdio>
 
 #include "plan/check.h"
-#include "plan/parse.h"
 #include "stabctl/commands.h"
+#include "stabctl/plan_file.h"
 
 namespace stab::ctl {
 
 int plan_check_command(const Arguments& arguments) {
-  const Result<plan::Parsed> parsed = plan::load_plan(arguments.plan);
-  if (!parsed) {
-    complain(parsed.error());
-    return kExitUsage;
-  }
-  std::fputs(plan::render(parsed->warnings).c_str(), stderr);
-  std::fputs(plan::render(parsed->errors).c_str(), stderr);
-  if (!parsed->plan) return kExitUsage;
+  const PlanFile file = read_plan(arguments.plan);
+  if (!file.plan) return file.exit_code;
   std::optional<std::chrono::nanoseconds> per_trial;
   if (arguments.seconds_per_trial)
     per_trial = std::chrono::nanoseconds(static_cast<int64_t>(*arguments.seconds_per_trial * 1e9));
-  const Result<plan::CheckReport> report = plan::check_plan(*parsed->plan, per_trial);
+  const Result<plan::CheckReport> report = plan::check_plan(*file.plan, per_trial);
   if (!report) return complain(report.error());
-  std::fputs(plan::render(*report, *parsed->plan).c_str(), stdout);
+  std::fputs(plan::render(*report, *file.plan).c_str(), stdout);
   return kExitDone;
 }
 

@@ -7,8 +7,9 @@
 
 #include "analysis/commands.h"
 #include "stabctl/commands.h"
+#include "stabctl/daemon_client.h"
+#include "stabctl/database.h"
 #include "stabctl/report_text.h"
-#include "stabd/places.h"
 #include "stabd/samples.h"
 
 #include <nlohmann/json.hpp>
@@ -40,21 +41,6 @@ int print(const analysis::CommandOutput& output) {
   return output.exit_code;
 }
 
-Result<store::Store> open_for_reading(const Arguments& arguments) {
-  STAB_TRY(const std::string path, arguments.database.empty() ? engine::default_database() : Result<std::string>(arguments.database));
-  return store::Store::open(path, store::Store::Access::kRead);
-}
-
-Result<store::ExperimentRow> chosen(store::Store& store, const std::string& name_or_id) {
-  if (!name_or_id.empty()) return store.find_experiment(name_or_id);
-  STAB_TRY(const auto all, store.experiments());
-  if (all.empty()) return Error{ErrorCode::kNotFound, "no experiment yet; 'stabctl run PLAN' makes one", {}};
-  const store::ExperimentRow* newest = &all.front();
-  for (const store::ExperimentRow& row : all)
-    if (row.id > newest->id) newest = &row;
-  return *newest;
-}
-
 std::string date_text(int64_t realtime_ns) {
   const time_t seconds = static_cast<time_t>(realtime_ns / 1'000'000'000);
   tm parts{};
@@ -84,10 +70,24 @@ int print_report(store::Store& store, store::Id experiment, const Arguments& arg
   return print(analysis::run_report(*samples, options_of(arguments)));
 }
 
+// The daemon's own database may be out of the user's reach: then it makes the report.
+int daemon_report(const Arguments& arguments) {
+  auto client = DaemonClient::connect(arguments.socket);
+  if (!client) return complain(client.error());
+  const auto result = client->call("report", {{"experiment", arguments.experiment}},
+                                   {{"json", arguments.json ? 1 : 0}, {"width", terminal_width()}});
+  if (!result) return complain(result.error());
+  const auto json = nlohmann::json::parse(*result);
+  std::fputs(json.value("out", std::string()).c_str(), stdout);
+  std::fputs(json.value("err", std::string()).c_str(), stderr);
+  return json.value("exit_code", kExitFailed);
+}
+
 int report_command(const Arguments& arguments) {
+  if (!arguments.socket.empty()) return daemon_report(arguments);
   auto store = open_for_reading(arguments);
   if (!store) return complain(store.error());
-  const auto row = chosen(*store, arguments.experiment);
+  const auto row = chosen_experiment(*store, arguments.experiment);
   if (!row) return complain(row.error());
   return print_report(*store, row->id, arguments);
 }
@@ -95,7 +95,7 @@ int report_command(const Arguments& arguments) {
 int compare_command(const Arguments& arguments) {
   auto store = open_for_reading(arguments);
   if (!store) return complain(store.error());
-  const auto row = chosen(*store, arguments.experiment);
+  const auto row = chosen_experiment(*store, arguments.experiment);
   if (!row) return complain(row.error());
   const auto samples = engine::load_samples(*store, *row);
   if (!samples) return complain(samples.error());

@@ -1,4 +1,4 @@
-// run and resume: an engine of our own, in this process and on this thread.
+// run, resume, extend and replay: an engine of our own, in this process and on this thread.
 //
 // The first Ctrl-C ends after the trial that runs; a second one kills it, and it will be repeated by resume.
 // A SIGKILL at any moment loses at most that trial.
@@ -9,8 +9,9 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "plan/parse.h"
 #include "stabctl/commands.h"
+#include "stabctl/database.h"
+#include "stabctl/plan_file.h"
 #include "stabctl/progress.h"
 #include "stabctl/report_text.h"
 #include "stabd/engine.h"
@@ -93,20 +94,6 @@ int run_to_end(engine::Engine& engine, store::Id experiment, const Arguments& ar
   return shown != kExitDone ? shown : exit_code_of(*end);
 }
 
-// The plan, or its faults on stderr.
-std::optional<plan::Plan> read_plan(const std::string& path, int& exit_code) {
-  Result<plan::Parsed> parsed = plan::load_plan(path);
-  if (!parsed) {
-    exit_code = complain(parsed.error());
-    if (parsed.error().code == ErrorCode::kNotFound) exit_code = kExitUsage;
-    return {};
-  }
-  std::fputs(plan::render(parsed->warnings).c_str(), stderr);
-  std::fputs(plan::render(parsed->errors).c_str(), stderr);
-  if (!parsed->plan) exit_code = kExitUsage;
-  return std::move(parsed->plan);
-}
-
 // The newest experiment that isn't over.
 Result<store::Id> newest_unfinished(store::Store& store) {
   STAB_TRY(const auto all, store.experiments());
@@ -123,16 +110,44 @@ Result<store::Id> newest_unfinished(store::Store& store) {
 }  // namespace
 
 int run_command(const Arguments& arguments) {
-  int exit_code = kExitDone;
-  const std::optional<plan::Plan> plan = read_plan(arguments.plan, exit_code);
-  if (!plan) return exit_code;
+  const PlanFile file = read_plan(arguments.plan);
+  if (!file.plan) return file.exit_code;
   const SystemClock clock;
   const auto engine = open_engine(arguments, clock);
   if (!engine) return complain(engine.error());
-  const std::string directory = std::filesystem::absolute(arguments.plan).parent_path().lexically_normal().string();
-  const auto experiment = (*engine)->submit(*plan, directory, ::geteuid(), ::getegid());
+  const auto experiment = (*engine)->submit(*file.plan, file.directory, ::geteuid(), ::getegid());
   if (!experiment) return complain(experiment.error());
   return run_to_end(**engine, *experiment, arguments, clock);
+}
+
+int extend_command(const Arguments& arguments) {
+  const SystemClock clock;
+  const auto engine = open_engine(arguments, clock);
+  if (!engine) return complain(engine.error());
+  const auto row = chosen_experiment((*engine)->store(), arguments.experiment);
+  if (!row) return complain(row.error());
+  const Status extended = (*engine)->extend(row->id, arguments.blocks);
+  if (!extended) return complain(extended.error());
+  std::printf("%d more blocks are planned; 'stabctl resume %lld' runs them\n", arguments.blocks, static_cast<long long>(row->id));
+  return kExitDone;
+}
+
+int replay_command(const Arguments& arguments) {
+  const SystemClock clock;
+  const auto engine = open_engine(arguments, clock);
+  if (!engine) return complain(engine.error());
+  engine::StopSignal stop;
+  catch_interrupts(stop);
+  ProgressDisplay display(style_of(arguments), clock);
+  const auto before = (*engine)->store().outcome(arguments.trial);
+  if (!before) return complain(before.error());
+  const auto again = (*engine)->replay(arguments.trial, display, stop);
+  if (!again) return complain(again.error());
+  const auto seconds = [](const store::Outcome& outcome) { return outcome.wall_ns ? static_cast<double>(*outcome.wall_ns) / 1e9 : 0.0; };
+  std::printf("%s %s\nwall time %.6f s, then %.6f s\n", std::string(store::name(again->state)).c_str(),
+              printable(again->failure).c_str(), seconds(*again), seconds(*before));
+  std::printf("the seed gives the same sequence of layouts; when each begins is driven by time\n");
+  return again->state == store::TrialState::kRecorded ? kExitDone : kExitFailed;
 }
 
 int resume_command(const Arguments& arguments) {

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "stabd/acting_as.h"
 #include "stabd/command.h"
 #include "stabd/host/roots.h"
 #include "stabd/places.h"
@@ -68,6 +69,8 @@ LaunchRequest command_request(const BuildPlace& place, const plan::Build& build,
   request.env = {"PATH=" + place.installation.bin + ":" + kSearchPath, "LC_ALL=C.UTF-8",
                  "HOME=" + std::string(home != nullptr ? home : "/nonexistent"), "PLAN_DIR=" + place.plan_directory,
                  "LINK=" + std::to_string(build.link)};
+  // The drivers shuffle the link order by it; 0 is the order as given.
+  if (build.link_seed != 0) request.env.push_back("STAB_LINK_SEED=" + std::to_string(build.link_seed));
   return request;
 }
 
@@ -93,11 +96,11 @@ Result<bool> fetch_source(const Laboratory& laboratory, const BuildPlace& place,
                           const std::string& directory, store::BuildRow& row) {
   const plan::Source& source = build.source;
   if (!source.dir.empty()) {
+    const ActingAs submitter(place.submitter);
     std::error_code error;
     fs::copy(absolute(place, source.dir), directory,
              fs::copy_options::recursive | fs::copy_options::copy_symlinks, error);
     if (error) return system_error("copy source '" + source.dir + "'", error.value());
-    if (place.submitter) STAB_CHECK_OK(give_tree(directory, place.submitter->uid, place.submitter->gid));
   }
   if (!source.git.empty()) {
     const std::string from = is_git_address(source.git) ? source.git : absolute(place, source.git);
@@ -141,19 +144,10 @@ Result<std::string> find_in_path(const std::string& path, const std::string& nam
   for (size_t at = 0; at <= path.size();) {
     const size_t end = std::min(path.find(':', at), path.size());
     const std::string candidate = path.substr(at, end - at) + "/" + name;
-    if (::access(candidate.c_str(), X_OK) == 0) return candidate;
+    if (may_access(candidate, X_OK)) return candidate;
     at = end + 1;
   }
   return Error{ErrorCode::kNotFound, "'" + name + "' is not in " + path, {}};
-}
-
-Status give_tree(const std::string& root, unsigned uid, unsigned gid) {
-  std::error_code error;
-  if (::lchown(root.c_str(), uid, gid) != 0) return system_error("chown '" + root + "'", errno);
-  for (fs::recursive_directory_iterator at(root, error), end; !error && at != end; at.increment(error))
-    if (::lchown(at->path().c_str(), uid, gid) != 0) return system_error("chown '" + at->path().string() + "'", errno);
-  if (error) return system_error("read '" + root + "'", error.value());
-  return {};
 }
 
 std::string build_directory(const BuildPlace& place, const std::string& input_hash) {
@@ -165,11 +159,14 @@ bool needs_directory(const plan::Build& build) {
 }
 
 Result<std::string> input_hash_of(const BuildPlace& place, const plan::Build& build) {
+  const ActingAs submitter(place.submitter);
   std::string all;
   add_part(all, "cache", kCacheVersion);
+  // One user's binaries are never run by another.
+  add_part(all, "user", place.submitter ? std::to_string(place.submitter->uid) : "");
   add_part(all, "plan", place.plan_directory);
   for (const std::string& word : build.command.argv) add_part(all, "word", word);
-  add_part(all, "link", std::to_string(build.link));
+  add_part(all, "link", std::to_string(build.link) + " " + std::to_string(build.link_seed));
   if (!build.source.dir.empty()) {
     STAB_TRY(const std::string tree, hash_of_tree(absolute(place, build.source.dir)));
     add_part(all, "source", tree);
@@ -225,11 +222,12 @@ Status make_build(const Laboratory& laboratory, const BuildPlace& place, const p
 }
 
 Result<std::string> find_program(const BuildPlace& place, const std::string& directory, const std::string& name) {
+  const ActingAs submitter(place.submitter);
   if (name.find('/') == std::string::npos) return find_in_path(kSearchPath, name);
   if (name[0] == '/') return name;
   for (const std::string& parent : {directory, place.plan_directory}) {
     const std::string candidate = fs::path(parent + "/" + name).lexically_normal().string();
-    if (::access(candidate.c_str(), X_OK) == 0) return candidate;
+    if (may_access(candidate, X_OK)) return candidate;
   }
   return Error{ErrorCode::kNotFound,
                "'" + name + "' is neither in the build's directory '" + directory + "' nor in the plan's", {}};
@@ -237,11 +235,12 @@ Result<std::string> find_program(const BuildPlace& place, const std::string& dir
 
 Result<std::string> find_input(const BuildPlace& place, const std::string& directory, const std::string& name) {
   if (!name.empty() && name[0] == '/') return name;
+  const ActingAs submitter(place.submitter);
   for (const std::string& parent : {place.plan_directory, directory}) {
     const std::string candidate = parent + "/" + name;
-    if (::access(candidate.c_str(), F_OK) == 0) return candidate;
+    if (may_access(candidate, R_OK)) return candidate;
   }
-  return Error{ErrorCode::kNotFound, "input '" + name + "' does not exist", {}};
+  return Error{ErrorCode::kNotFound, "input '" + name + "' does not exist, or may not be read", {}};
 }
 
 }  // namespace stab::engine

@@ -42,8 +42,6 @@ Result<std::string> find_program(const BuildPlace& place, const std::string& dir
 // A file the plan names: absolute, below the plan's directory, or below the build's.
 Result<std::string> find_input(const BuildPlace& place, const std::string& directory, const std::string& name);
 
-// Gives a tree to a user, links themselves instead of what they point to.
-Status give_tree(const std::string& root, unsigned uid, unsigned gid);
 // First executable of that name in a colon-separated path.
 Result<std::string> find_in_path(const std::string& path, const std::string& name);
 

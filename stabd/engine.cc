@@ -48,4 +48,23 @@ Result<RunEnd> Engine::run(store::Id experiment, Observer& observer, StopSignal&
   return run.to_end();
 }
 
+Result<store::Outcome> Engine::replay(store::Id trial, Observer& observer, StopSignal& stop) {
+  const std::lock_guard<std::mutex> held(gate_);
+  STAB_TRY(const store::TrialRow row, store_.trial(trial));
+  STAB_TRY(ExperimentRun run, ExperimentRun::prepare(*this, row.experiment, observer, stop));
+  return run.replay(trial);
+}
+
+Status Engine::extend(store::Id experiment, int blocks) {
+  const std::lock_guard<std::mutex> held(gate_);
+  STAB_TRY(const store::ExperimentRow row, store_.experiment(experiment));
+  if (blocks < 1) return bad_input("'" + std::to_string(blocks) + "' blocks: expected at least 1");
+  if (row.state != store::ExperimentState::kDone && row.state != store::ExperimentState::kRunning &&
+      row.state != store::ExperimentState::kReady)
+    return bad_input("experiment " + std::to_string(experiment) + " is " + std::string(store::name(row.state)));
+  STAB_TRY(const ExpandedPlan expanded, expand_stored(row));
+  const int first = static_cast<int>(row.replicates);
+  return store_.extend(experiment, trials_of(expanded, first, blocks), first + blocks);
+}
+
 }  // namespace stab::engine

@@ -83,6 +83,11 @@ class Engine {
   // Goes on with it until it is over or stopped. An Error means that the laboratory is broken, not the plan.
   Result<RunEnd> run(store::Id experiment, Observer& observer, StopSignal& stop);
 
+  // Runs a trial again. The seed gives the same sequence of layouts; when each begins is driven by time.
+  Result<store::Outcome> replay(store::Id trial, Observer& observer, StopSignal& stop);
+  // Plans `blocks` more blocks at the end of the schedule; the experiment is to be resumed then.
+  Status extend(store::Id experiment, int blocks);
+
  private:
   Engine(Options options, store::Store store, store::Recovery recovered)
       : options_(std::move(options)), store_(std::move(store)), recovered_(std::move(recovered)) {}

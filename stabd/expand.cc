@@ -4,6 +4,7 @@
 
 #include <sstream>
 
+#include "counters/events.h"
 #include "plan/parse.h"
 #include "plan/schedule.h"
 
@@ -75,6 +76,18 @@ Result<ExpandedPlan> expand_stored(const store::ExperimentRow& row) {
   if (!parsed.plan)
     return Error{ErrorCode::kCorrupt, "the stored plan no longer parses: " + plan::render(parsed.errors), {}};
   return expand(std::move(*parsed.plan));
+}
+
+std::vector<plan::Diagnostic> event_faults(const plan::Plan& plan) {
+  std::vector<plan::Diagnostic> faults;
+  const plan::Counters& counters = plan.counters;
+  for (size_t i = 0; i < counters.events.size(); ++i) {
+    const auto resolved = counters::resolve({counters.events[i]});
+    if (resolved) continue;
+    const SourceSpot spot = i < counters.spots.size() ? counters.spots[i] : SourceSpot();
+    faults.push_back(plan::diagnostic_at(plan.text, spot, resolved.error().message));
+  }
+  return faults;
 }
 
 store::Store::Expansion rows_of(const ExpandedPlan& expanded) {

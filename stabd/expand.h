@@ -5,6 +5,7 @@
 
 #include "base/result.h"
 #include "plan/design.h"
+#include "plan/diagnostic.h"
 #include "plan/plan.h"
 #include "store/store.h"
 
@@ -24,6 +25,9 @@ struct ExpandedPlan {
 Result<ExpandedPlan> expand(plan::Plan plan);
 // From what the store keeps of a submitted plan. kCorrupt where it no longer parses.
 Result<ExpandedPlan> expand_stored(const store::ExperimentRow& row);
+
+// Names of counters that nobody knows, at their places in the plan.
+std::vector<plan::Diagnostic> event_faults(const plan::Plan& plan);
 
 store::Store::Expansion rows_of(const ExpandedPlan& expanded);
 // Places of the blocks [first, first + blocks).

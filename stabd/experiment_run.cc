@@ -18,6 +18,7 @@
 
 #include <algorithm>
 
+#include "stabd/acting_as.h"
 #include "stabd/command.h"
 #include "stabd/host/gates.h"
 #include "stabd/sha256.h"
@@ -28,10 +29,13 @@ namespace {
 // What prepare and cleanup may take: they set up a trial, they are none.
 constexpr std::chrono::minutes kAroundTimeout{10};
 
-// Moves the calling thread to one CPU while it lives.
+// Moves the calling thread to one CPU while it lives, and in front of everything else there: whoever stamps the
+// end of a trial must not wait for a time slice. Its children are ordinary again (SCHED_RESET_ON_FORK).
 class PinnedThread {
  public:
   explicit PinnedThread(int cpu) {
+    const sched_param lowest{1};
+    in_front_ = ::sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &lowest) == 0;
     if (cpu < 0 || ::sched_getaffinity(0, sizeof before_, &before_) != 0) return;
     cpu_set_t set;
     CPU_ZERO(&set);
@@ -40,13 +44,16 @@ class PinnedThread {
   }
   ~PinnedThread() {
     if (pinned_) ::sched_setaffinity(0, sizeof before_, &before_);
+    const sched_param none{0};
+    if (in_front_) ::sched_setscheduler(0, SCHED_OTHER, &none);
   }
   PinnedThread(const PinnedThread&) = delete;
   PinnedThread& operator=(const PinnedThread&) = delete;
+  bool in_front() const { return in_front_; }
 
  private:
   cpu_set_t before_;
-  bool pinned_ = false;
+  bool pinned_ = false, in_front_ = false;
 };
 
 // Lets others at the store while a trial or a build runs. pre: the gate is held
@@ -75,6 +82,11 @@ std::optional<Submitter> submitter_of(const store::ExperimentRow& row) {
     }
   }
   return submitter;
+}
+
+Result<std::string> hash_as(const std::optional<Submitter>& submitter, const std::string& path) {
+  const ActingAs acting(submitter);
+  return sha256_of_file(path);
 }
 
 bool has_layout_factor(const plan::Plan& plan) {
@@ -117,6 +129,30 @@ Result<ExperimentRun> ExperimentRun::prepare(Engine& engine, store::Id experimen
   return run;
 }
 
+Result<store::Outcome> ExperimentRun::replay(store::Id original) {
+  STAB_TRY(const store::TrialRow trial, store_->trial(original));
+  STAB_TRY(const bool built, make_builds());
+  if (!built) return Error{ErrorCode::kSystem, "the program can't be built again; see the note above", {}};
+  const PinnedThread pinned(lab_.placement.housekeeping_cpu);
+  STAB_CHECK_OK(set_up());
+  STAB_CHECK_OK(tune());
+  STAB_CHECK_OK(remember_outputs());
+  STAB_TRY(const std::vector<store::Id> ids, store_->add_trials(row_.id, store::TrialKind::kReplay, {trial}));
+  STAB_TRY(const store::TrialRow again, store_->trial(ids.front()));
+  STAB_CHECK_OK(store_->claim(again.id, claim()));
+  STAB_TRY(store::Outcome outcome, run_one(again));
+  STAB_TRY(const store::Replacement replacement, store_->finish(outcome, 1));
+  (void)replacement;
+  return outcome;
+}
+
+Status ExperimentRun::set_up() {
+  STAB_TRY(const std::string directory, scratch_->fresh(unsigned(-1), unsigned(-1)));
+  STAB_TRY(TrialSetup setup, TrialSetup::prepare(*expanded_, place_, binaries_, directory));
+  setup_ = std::make_unique<TrialSetup>(std::move(setup));
+  return {};
+}
+
 Result<RunEnd> ExperimentRun::to_end() {
   if (row_.state == store::ExperimentState::kDone) return RunEnd::kDone;
   if (row_.state == store::ExperimentState::kCancelled)
@@ -127,13 +163,12 @@ Result<RunEnd> ExperimentRun::to_end() {
   if (!built) return stop_->asked() ? RunEnd::kStopped : RunEnd::kRejected;
 
   const PinnedThread pinned(lab_.placement.housekeeping_cpu);
-  STAB_TRY(const std::string directory, scratch_->fresh(unsigned(-1), unsigned(-1)));
-  STAB_TRY(TrialSetup setup, TrialSetup::prepare(*expanded_, place_, binaries_, directory));
-  setup_ = std::make_unique<TrialSetup>(std::move(setup));
+  STAB_CHECK_OK(set_up());
   STAB_CHECK_OK(tune());
   STAB_CHECK_OK(check_requirements());
   STAB_CHECK_OK(remember_outputs());
-  STAB_CHECK_OK(log("engine", lab_.placement.why + "; trees held by " + std::string(name(tree_->kind()))));
+  STAB_CHECK_OK(log("engine", lab_.placement.why + "; trees held by " + std::string(name(tree_->kind())) +
+                                   (pinned.in_front() ? "" : "; no real-time priority, so ends may be stamped late")));
   STAB_TRY(const bool passed, run_preflight());
   if (!passed) return stop_->asked() ? RunEnd::kStopped : RunEnd::kRejected;
   STAB_TRY(const bool finished, run_trials());
@@ -185,7 +220,7 @@ Result<bool> ExperimentRun::make_builds() {
       const plan::Cell& cell = expanded_->design.cells[static_cast<size_t>(build.cell)];
       const std::string word = plan::substitute(program.workloads[0].run, expanded_->plan, cell, build.link).argv[0];
       const auto path = find_program(place_, binary.directory, word);
-      const auto hash = path ? sha256_of_file(*path) : Result<std::string>(path.error());
+      const auto hash = path ? hash_as(place_.submitter, *path) : Result<std::string>(path.error());
       if (hash) {
         row.binary_path = *path;
         row.binary_sha256 = *hash;

@@ -27,6 +27,8 @@ class ExperimentRun {
   static Result<ExperimentRun> prepare(Engine& engine, store::Id experiment, Observer& observer, StopSignal& stop);
   // Phases: expand, build, preflight, trials. Each leaves the store so that the next engine can go on there.
   Result<RunEnd> to_end();
+  // One trial again, with its binary, seed and settings; stored as a replay beside the schedule.
+  Result<store::Outcome> replay(store::Id original);
 
  private:
   ExperimentRun(Engine& engine, Observer& observer, StopSignal& stop)
@@ -34,6 +36,7 @@ class ExperimentRun {
 
   Status expand_if_new();
   Result<bool> make_builds();     // false: one failed, or we were stopped
+  Status set_up();                // programs, counters and padding of all cells
   Status tune();                  // turns the plan's knobs until this object goes
   Status check_requirements();
   Result<bool> wait_for_gates();  // false: stopped, or a gate stayed closed until its deadline

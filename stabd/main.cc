@@ -32,7 +32,10 @@ Status serve(const Options& options) {
   engine::Engine::Options wanted;
   wanted.clock = &clock;
   wanted.knob_journal = engine::default_journal();
-  STAB_TRY(wanted.database, options.database.empty() ? engine::default_database() : Result<std::string>(options.database));
+  // Several users' experiments belong to the system, not into root's home, where they couldn't reach their builds.
+  const Result<std::string> otherwise = ::geteuid() == 0 ? Result<std::string>("/var/lib/stab/stab.db") : engine::default_database();
+  if (options.database.empty() && !otherwise) return otherwise.error();
+  wanted.database = options.database.empty() ? *otherwise : options.database;
   wanted.database = std::filesystem::absolute(wanted.database).string();
   STAB_TRY(wanted.installation, engine::find_installation());
   const std::string socket = options.socket.empty() ? engine::default_socket() : options.socket;
@@ -60,7 +63,7 @@ Status serve(const Options& options) {
 int main(int argc, char** argv) {
   Options options;
   CLI::App app("stabd: runs experiments that are submitted over its socket, one trial at a time");
-  app.add_option("--db", options.database, "database file; default: $XDG_STATE_HOME/stab/stab.db or ~/.local/state/stab/stab.db");
+  app.add_option("--db", options.database, "database file; default: /var/lib/stab/stab.db for root, else $XDG_STATE_HOME/stab/stab.db");
   app.add_option("--socket", options.socket, "where to listen; default: $XDG_RUNTIME_DIR/stab.sock or /run/stab/stab.sock");
   app.add_flag("--foreground", options.foreground, "stay in the foreground; the default, and what a service manager wants");
   app.add_flag("--dry-run", options.dry_run, "check everything that is needed, say what would be used, run nothing");

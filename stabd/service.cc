@@ -9,6 +9,7 @@
 
 #include "analysis/commands.h"
 #include "plan/parse.h"
+#include "stabd/expand.h"
 #include "stabd/samples.h"
 
 namespace stab::engine {
@@ -76,6 +77,7 @@ Result<ServiceAnswer> Service::submit(const RpcRequest& request, const Peer& pee
   options.files = &files;
   const plan::Parsed parsed = plan::parse_plan(request.text("plan"), request.text("path"), options);
   if (!parsed.plan) return bad_input(plan::render(parsed.errors));
+  if (const auto faults = event_faults(*parsed.plan); !faults.empty()) return bad_input(plan::render(faults));
   STAB_TRY(const store::Id id, engine_->submit(*parsed.plan, directory, peer.uid, peer.gid));
   thread_->kick();
   return ServiceAnswer{answer_line(request.id, dump({{"experiment", id}, {"warnings", plan::render(parsed.warnings)}})), {}};

@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "plan/schedule.h"
+#include "stabd/acting_as.h"
 
 namespace stab::engine {
 namespace {
@@ -100,18 +101,21 @@ Status TrialSetup::fill_directory(const store::NewTrial& trial, const std::strin
   const plan::Workload& workload = expanded_->workload_of(trial.subject);
   const plan::Cell& cell = expanded_->design.cells[static_cast<size_t>(trial.cell)];
   const std::string& from = binaries_[static_cast<size_t>(trial.build)].directory;
-  std::error_code error;
-  if (!workload.cwd.empty()) fs::create_directories(directory + "/" + workload.cwd, error);
+  std::vector<std::pair<std::string, std::string>> copies;
   for (const auto* inputs : {&expanded_->program_of(trial.subject).inputs, &workload.inputs}) {
     for (const std::string& name : *inputs) {
       const std::string wanted = plan::substitute(name, expanded_->plan, cell, trial.link);
       STAB_TRY(const std::string source, find_input(place_, from, wanted));
-      const std::string target = directory + "/" + fs::path(wanted).filename().string();
-      fs::copy(source, target, fs::copy_options::recursive | fs::copy_options::overwrite_existing, error);
-      if (error) return system_error("copy input '" + wanted + "'", error.value());
+      copies.emplace_back(source, directory + "/" + fs::path(wanted).filename().string());
     }
   }
-  if (place_.submitter) return give_tree(directory, place_.submitter->uid, place_.submitter->gid);
+  const ActingAs submitter(place_.submitter);
+  std::error_code error;
+  if (!workload.cwd.empty()) fs::create_directories(directory + "/" + workload.cwd, error);
+  for (const auto& [source, target] : copies) {
+    fs::copy(source, target, fs::copy_options::recursive | fs::copy_options::overwrite_existing, error);
+    if (error) return system_error("copy input '" + source + "'", error.value());
+  }
   return {};
 }
 

@@ -1,0 +1,15 @@
+// The database a command works on, and the experiment in it that the user means.
+#pragma once
+
+#include "base/result.h"
+#include "stabctl/arguments.h"
+#include "store/store.h"
+
+namespace stab::ctl {
+
+Result<store::Store> open_for_reading(const Arguments& arguments);
+Result<store::Store> open_for_writing(const Arguments& arguments);
+// By number or name; the newest where name_or_id is empty.
+Result<store::ExperimentRow> chosen_experiment(store::Store& store, const std::string& name_or_id);
+
+}  // namespace stab::ctl

@@ -1,0 +1,35 @@
+// run, submit and plan check see a plan through the same eyes: parser first, then names that only the machine's
+// libraries know (counters).
+#include "stabctl/plan_file.h"
+
+#include <cstdio>
+#include <filesystem>
+
+#include "plan/parse.h"
+#include "stabctl/commands.h"
+#include "stabd/expand.h"
+
+namespace stab::ctl {
+
+PlanFile read_plan(const std::string& path) {
+  PlanFile file;
+  Result<plan::Parsed> parsed = plan::load_plan(path);
+  if (!parsed) {
+    complain(parsed.error());
+    file.exit_code = kExitUsage;
+    return file;
+  }
+  std::fputs(plan::render(parsed->warnings).c_str(), stderr);
+  std::fputs(plan::render(parsed->errors).c_str(), stderr);
+  file.exit_code = kExitUsage;
+  if (!parsed->plan) return file;
+  const std::vector<plan::Diagnostic> faults = engine::event_faults(*parsed->plan);
+  std::fputs(plan::render(faults).c_str(), stderr);
+  if (!faults.empty()) return file;
+  file.exit_code = kExitDone;
+  file.plan = std::move(parsed->plan);
+  file.directory = std::filesystem::absolute(path).parent_path().lexically_normal().string();
+  return file;
+}
+
+}  // namespace stab::ctl
