@@ -74,8 +74,8 @@ static inline int stab_region_end(struct stab_region* region);
 /* ---- Stacks of fibers ---------------------------------------------------------------------------------- */
 
 /* A stack that the program switches to by itself (makecontext, its own assembly). It gets no pads until it is
- * registered and entered. Unregister it before its memory is used for anything else. A program that registers one
- * must register all: suspended stacks may hold return addresses into moved code, and are then looked for there. */
+ * registered and entered. Unregister it before its memory is used for anything else. (Moved code is safe on any
+ * stack: in a program that switches stacks the memory of moved code is never reused.) */
 static inline int stab_fiber_register(void* lowest, size_t bytes);
 static inline int stab_fiber_unregister(void* lowest);
 

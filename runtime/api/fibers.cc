@@ -1,25 +1,18 @@
 // Stacks that the program switches to by itself. A function takes a pad only within the budget of the stack that its
 // thread's record describes, so on a fiber there are none until the fiber has said where it is.
-#include "runtime/control.h"
 #include "runtime/stack/stack_start.h"
 #include "stab/stab.h"
 
 namespace stab::api {
 namespace {
 
+struct FiberStack {
+  uint64_t lowest = 0;  // 0: this entry is free
+  uint64_t bytes = 0;
+};
 constexpr uint64_t kTaken = 1;  // FiberStack::lowest of an entry that is being written
-constexpr uint32_t kMaxFibers = 4096;
+constexpr size_t kMaxFibers = 4096;
 FiberStack fibers[kMaxFibers];
-
-// The helper scans this much of `fibers` in search of images in use. Set before the entry is written.
-void publish_up_to(uint32_t count) {
-  Orders& orders = control().orders;
-  __atomic_store_n(&orders.fibers_address, reinterpret_cast<uint64_t>(fibers), __ATOMIC_RELAXED);
-  uint32_t used = __atomic_load_n(&orders.fibers_used, __ATOMIC_RELAXED);
-  while (used < count && !__atomic_compare_exchange_n(&orders.fibers_used, &used, count, false, __ATOMIC_RELEASE,
-                                                      __ATOMIC_RELAXED)) {
-  }
-}
 
 // The thread's own stack, kept while it runs a fiber.
 __attribute__((tls_model("initial-exec"))) thread_local abi::StackRecord own_stack = {0, 0};
@@ -47,7 +40,6 @@ int stab_rt_fiber_register(void* lowest, size_t bytes) {
   for (FiberStack& fiber : fibers) {
     uint64_t free = 0;
     if (!__atomic_compare_exchange_n(&fiber.lowest, &free, kTaken, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) continue;
-    publish_up_to(static_cast<uint32_t>(&fiber - fibers) + 1);
     fiber.bytes = bytes;
     __atomic_store_n(&fiber.lowest, reinterpret_cast<uint64_t>(lowest), __ATOMIC_RELEASE);
     return STAB_OK;

@@ -19,11 +19,6 @@ struct ModulePads {
 };
 inline constexpr uint32_t kMaxModules = 128;
 
-struct FiberStack {
-  uint64_t lowest = 0;  // below 4096: this entry is free
-  uint64_t bytes = 0;
-};
-
 // Values of Orders::advancing, a futex word.
 inline constexpr uint32_t kIdle = 0;
 inline constexpr uint32_t kAdvancing = 1;
@@ -38,10 +33,6 @@ struct Orders {
   uint32_t modules_given = 0;   // futex word: the count when their pads were drawn last
   uint32_t modules_dropped = 0; // more than kMaxModules: these have no pads
   uint32_t module_slots = 0;    // sum over `modules`
-  // Registered stacks of fibers, in the program's memory: `fibers_used` entries of FiberStack. A program that
-  // registers one registers all that it suspends.
-  uint32_t fibers_used = 0;     // never shrinks; 0: none was ever registered
-  uint64_t fibers_address = 0;
   ModulePads modules[kMaxModules];
 };
 
