@@ -59,7 +59,8 @@ struct CodeDose {
   uint64_t scan_ns = 0;
   uint64_t looks = 0;             // at single threads
   uint64_t looks_in_doubt = 0;    // of those, without a result: the thread moved, or did not run in time
-  uint64_t ticks_held = 0;        // epochs that kept the layout of the one before
+  uint64_t ticks_held = 0;        // epochs that kept the layout of the one before: no image could be reused
+  uint64_t ticks_unentered = 0;   // epochs that kept it because nobody had entered it yet
   uint32_t slots_made = 0;        // the ring's size in the end
   uint32_t functions = 0;         // in the metadata
   uint32_t functions_moved = 0;

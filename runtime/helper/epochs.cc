@@ -80,6 +80,13 @@ void refill_pads(Session& session) {
   ++dose.refills;
 }
 
+// A layout that nobody has entered yet is as new as any other: while the program sits in a loop, sleeps or waits for a
+// CPU, another image would only take a slot.
+bool newest_was_entered(const Session& session) {
+  const int newest = session.ring.newest();
+  return newest < 0 || __atomic_load_n(&session.control->executed[newest], __ATOMIC_ACQUIRE) != 0;
+}
+
 bool code_has_epochs(const Session& session) {
   const abi::CodeMode mode = session.hello.settings.code;
   return session.moves && (mode == abi::CodeMode::kShuffle || mode == abi::CodeMode::kPad);
@@ -110,11 +117,16 @@ bool build_first(Session& session) {
   return session.moves;
 }
 
-void advance(Session& session) {
+void advance(Session& session, bool ordered) {
   refill_pads(session);
-  if (code_has_epochs(session) && !replace_image(session)) {
-    degrade(*session.control, Degradation::kRingFull);
-    ++session.control->code.ticks_held;
+  if (code_has_epochs(session)) {
+    CodeDose& dose = session.control->code;
+    if (!ordered && !newest_was_entered(session)) {
+      ++dose.ticks_unentered;
+    } else if (!replace_image(session)) {
+      degrade(*session.control, Degradation::kRingFull);
+      ++dose.ticks_held;
+    }
   }
   bump_epoch(session);
   // The slot of the next epoch is sought now, when nothing waits for it; not in each epoch while the ring may still

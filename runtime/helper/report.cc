@@ -66,7 +66,8 @@ void write_code(Text& out, const CodeDose& code) {
       .number("scan_ns", code.scan_ns)
       .number("looks", code.looks)
       .number("looks_in_doubt", code.looks_in_doubt)
-      .number("ticks_held", code.ticks_held);
+      .number("ticks_held", code.ticks_held)
+      .number("ticks_unentered", code.ticks_unentered);
   object.close();
 }
 

@@ -65,10 +65,11 @@ bool shake_hands(Session& session);
 // The last word of the handshake: the program goes on to main.
 void send_ready(Session& session);
 
-// Epochs (epochs.cc). advance: builds, publishes and retires where code moves, refills pads.
+// Epochs (epochs.cc). advance: builds, publishes and retires where code moves, refills pads. An image that nobody has
+// entered yet is kept, unless the program ordered a new layout.
 // pre of build_first: the handshake is done, main has not started.
 bool build_first(Session& session);
-void advance(Session& session);
+void advance(Session& session, bool ordered = false);
 // True if epochs change anything, so that the helper has to wake for them.
 bool has_epochs(const Session& session);
 void count_executed(Session& session);

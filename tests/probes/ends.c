@@ -6,10 +6,14 @@
 #include <time.h>
 #include <unistd.h>
 
+__attribute__((noinline)) static void nap(void) {
+  const struct timespec rest = {0, 2000000};
+  nanosleep(&rest, NULL);
+}
+
 int main(int argc, char **argv) {
   const char *how = argc > 1 ? argv[1] : "return";
-  const struct timespec rest = {0, 20000000};
-  nanosleep(&rest, NULL);
+  for (int i = 0; i < 15; ++i) nap();
   puts("ready");
   fflush(stdout);
   if (strcmp(how, "exit") == 0) exit(3);

@@ -78,8 +78,7 @@ class Addresses(unittest.TestCase):
             count, dose = self.different(STAB_CODE=mode, STAB_EPOCH="10ms")
             built_, executed = dose["code"]["layouts_built"], dose["code"]["layouts_executed"]
             self.assertGreater(executed, 20, mode)
-            # A layout that came and went while the program waited for a CPU was not executed.
-            self.assertGreaterEqual(executed, 0.5 * built_, mode)
+            self.assertGreaterEqual(executed, 0.9 * built_, mode)  # one that nobody entered is not replaced
             self.assertGreaterEqual(count, 0.9 * executed - 1, f"{mode}: {count} of {executed}")
             self.assertLessEqual(count, built_, mode)
             self.assertEqual(dose["code"]["ticks_held"], 0, mode)
