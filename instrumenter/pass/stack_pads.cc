@@ -93,16 +93,29 @@ bool may_pad(const llvm::Function& function) {
   }
 }
 
-// The calls to shift, or none where an argument block on the stack (inalloca, preallocated) would have to stay
-// at the stack's end.
+// Assembly that uses the frame pointer as one more register. It may in a function without a frame pointer, which a
+// padded one can't be.
+bool takes_frame_pointer(const llvm::CallBase& call) {
+  const auto* assembly = llvm::dyn_cast<llvm::InlineAsm>(call.getCalledOperand());
+  if (assembly == nullptr) return false;
+  const llvm::StringRef constraints = assembly->getConstraintString();
+  for (llvm::StringRef name : {"{rbp}", "{ebp}", "{bp}", "{bpl}"})
+    if (constraints.contains_insensitive(name)) return true;
+  return false;
+}
+
+// Arguments in a block that has to stay at the stack's end.
+bool has_argument_block(const llvm::CallBase& call) {
+  return call.hasInAllocaArgument() || call.getOperandBundle(llvm::LLVMContext::OB_preallocated);
+}
+
+// The calls to shift; none where one of the function's calls leaves no room for a pad.
 Calls calls_to_shift(llvm::Function& function) {
   Calls calls;
   for (llvm::BasicBlock& block : function) {
     for (llvm::Instruction& instruction : block) {
       if (const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction))
-        if (call->hasInAllocaArgument() || call->isBundleOperand(llvm::LLVMContext::OB_preallocated) ||
-            call->getOperandBundle(llvm::LLVMContext::OB_preallocated))
-          return {};
+        if (has_argument_block(*call) || takes_frame_pointer(*call)) return {};
       if (is_real_call(instruction)) calls.push_back(&instruction);
     }
   }

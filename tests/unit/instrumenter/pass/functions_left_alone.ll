@@ -50,6 +50,13 @@ define void @argument_block() {
   ret void
 }
 
+; CHECK-LABEL: @frame_pointer_is_a_register
+define void @frame_pointer_is_a_register() {
+  call void asm sideeffect "xorq %rbp, %rbp", "~{rbp}"()
+  call void @callee()
+  ret void
+}
+
 ; Runs before thread-local storage is ready.
 ; CHECK-LABEL: @resolver
 define ptr @resolver() {
