@@ -135,6 +135,22 @@ const Section* ElfImage::section_at(uint64_t address) const {
   return found == sections_.end() ? nullptr : &*found;
 }
 
+void ElfImage::set_word(uint64_t offset, uint32_t value) {
+  memcpy(bytes_.data() + offset, &value, sizeof value);
+}
+
+bool ElfImage::is_shared_library() const {
+  if (!position_independent() || has_program_interpreter()) return false;
+  for (const Section& section : sections_) {
+    if (section.header.sh_type != SHT_DYNAMIC) continue;
+    for (size_t at = 0; at + sizeof(Elf64_Dyn) <= section.bytes.size(); at += sizeof(Elf64_Dyn)) {
+      const auto entry = read_as<Elf64_Dyn>(section.bytes.data() + at);
+      if (entry.d_tag == DT_FLAGS_1) return !(entry.d_un.d_val & DF_1_PIE);
+    }
+  }
+  return true;
+}
+
 bool ElfImage::has_program_interpreter() const {
   return std::any_of(segments_.begin(), segments_.end(),
                      [](const Elf64_Phdr& segment) { return segment.p_type == PT_INTERP; });

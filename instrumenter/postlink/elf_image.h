@@ -50,6 +50,10 @@ class ElfImage {
 
   const std::string& path() const { return path_; }
   std::span<const uint8_t> bytes() const { return bytes_; }
+  // Overwrites a 4-byte word of the file. pre: offset + 4 <= bytes().size()
+  void set_word(uint64_t offset, uint32_t value);
+  // A library that others load: neither an executable nor a static position-independent one.
+  bool is_shared_library() const;
   const Elf64_Ehdr& header() const { return header_; }
   const std::vector<Elf64_Phdr>& segments() const { return segments_; }
   const std::vector<Section>& sections() const { return sections_; }

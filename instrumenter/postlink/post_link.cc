@@ -56,13 +56,13 @@ Status post_link(const std::string& input, const std::string& output, const Opti
   struct stat status{};
   if (stat(input.c_str(), &status) != 0) return system_error("open '" + input + "'", errno);
   STAB_TRY(auto bytes, read_file(input));
-  STAB_TRY(const auto image, ElfImage::parse(std::move(bytes), input));
+  STAB_TRY(auto image, ElfImage::parse(std::move(bytes), input));
   STAB_TRY(const auto analysis, analyze(image, options));
+  // Before the text is hashed: some linkers put read-only data into the same segment.
+  for (const uint64_t offset : analysis.recursive_pads) image.set_word(offset, abi::kPadRecursive);
   const auto metadata = encode_code_metadata(image, analysis.functions, analysis.disassembly,
                                              analysis.tables, analysis.switches_stacks);
-  STAB_TRY(auto file, with_metadata(image, abi::kCodeSection, metadata, options.strip));
-  for (const uint64_t offset : analysis.recursive_pads)
-    memcpy(file.data() + offset, &abi::kPadRecursive, sizeof abi::kPadRecursive);
+  STAB_TRY(const auto file, with_metadata(image, abi::kCodeSection, metadata, options.strip));
   return write_atomically(output, file, status.st_mode);
 }
 

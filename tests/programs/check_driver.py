@@ -54,6 +54,7 @@ class Workplace:
         require(self.must(f"./{program}", **ALL_ON).stdout == "42\n", f"{program} prints something else")
         info = self.must("szc", "--stab-info", program).stdout
         require("movable" in info and " 0 movable" not in info, f"nothing movable in {program}:\n{info}")
+        require("as post-link left it" in info, f"the metadata of {program} doesn't match it:\n{info}")
 
 
 def require(condition, message):
@@ -148,8 +149,11 @@ def check_link_time_optimization(place):
 
 
 def check_other_linker(place):
-    place.must("szc", "-fuse-ld=bfd", "main.c", "twice.c", "-o", "prog")
-    place.moves("prog")
+    # A recursive function: its pad is marked in the file, and lies in the text segment here.
+    place.write("twice.c", "int twice(int x) { return x <= 0 ? 0 : 2 + twice(x - 1); }\n")
+    for options in (["-fuse-ld=bfd"], ["-fuse-ld=bfd", "-Wl,-z,noseparate-code"], ["-fuse-ld=gold"]):
+        place.must("szc", *options, "main.c", "twice.c", "-o", "prog")
+        place.moves("prog")
 
 
 def check_mixed_objects(place):
@@ -221,6 +225,9 @@ def check_failures(place):
         first = [line for line in plain.stderr.splitlines() if "error" in line][0].split("/tmp")[0]
         require(first in ours.stderr, f"{command}: clang says {first!r}, we {ours.stderr!r}")
     require(not place.has("prog") and not place.has("a.out"), "a failed link left an output")
+    raw = place.run("szc", "main.c", "twice.c", "-Wl,--omagic", "-no-pie", "-o", "raw")
+    require(raw.returncode != 0 and "text segment is writable" in raw.stderr and not place.has("raw"),
+            f"post-link's failure isn't passed on: {raw.returncode} {raw.stderr}")
     refused = place.run("szc", "-fsanitize=address", "main.c", "twice.c")
     require(refused.returncode == 1 and "-fsanitize=address" in refused.stderr, "a sanitizer isn't refused")
     require(place.run("szc", "main.c", "twice.c", "-o", "/dev/null").returncode == 0, "linking to /dev/null fails")
