@@ -225,7 +225,7 @@ def check_failures(place):
         first = [line for line in plain.stderr.splitlines() if "error" in line][0].split("/tmp")[0]
         require(first in ours.stderr, f"{command}: clang says {first!r}, we {ours.stderr!r}")
     require(not place.has("prog") and not place.has("a.out"), "a failed link left an output")
-    raw = place.run("szc", "main.c", "twice.c", "-Wl,--omagic", "-no-pie", "-o", "raw")
+    raw = place.run("szc", "main.c", "twice.c", "-Wl,--omagic", "-static", "-o", "raw")
     require(raw.returncode != 0 and "text segment is writable" in raw.stderr and not place.has("raw"),
             f"post-link's failure isn't passed on: {raw.returncode} {raw.stderr}")
     refused = place.run("szc", "-fsanitize=address", "main.c", "twice.c")
