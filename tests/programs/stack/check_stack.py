@@ -5,6 +5,7 @@
     check_stack.py --bin DIR depth      each kind of recursion gets within 2 % as deep as in the plain build
     check_stack.py --bin DIR epochs     a leaf's local moves with each epoch, never when off or zero
     check_stack.py --bin DIR modules    pads of shared libraries are drawn, and forgotten at dlclose
+    check_stack.py --bin DIR slots      one slot a function, none for what the linker drops
     check_stack.py --bin DIR sets       ... and is uniform over the 64 cache sets, over layouts and over runs
 
 --sample checks fewer variants. Exit code 0: kept; 1: not, and a line says which and how to see it.
@@ -99,6 +100,18 @@ def epochs(szcxx, directory, sample):
         raise Failed(f"on: a leaf's local had {distinct} addresses in {len(moved)} epochs, expected 90 in 100")
 
 
+def slots(szcxx, directory, sample):
+    for level in ["-O1", "-O0"]:
+        run([szcxx, level, "-c", HERE / "slots.cc", "-o", "first.o"], directory)
+        run([szcxx, level, "-DSECOND_HALF=1", "-c", HERE / "slots.cc", "-o", "second.o"], directory)
+        for options, expected in [([], 4), (["-Wl,--gc-sections"], 3)]:
+            run([szcxx, "first.o", "second.o", *options, "-o", "slots"], directory)
+            run(["./slots"], directory, STAB_STACK="on", STAB_REPORT="dose.json")
+            found = json.loads((pathlib.Path(directory) / "dose.json").read_text())["stack"]["slots"]
+            if found != expected:
+                raise Failed(f"{level} {options}: {found} slots, expected {expected}")
+
+
 def modules(szcxx, directory, sample):
     szc = szcxx.parent / "szc"
     library = ["-O2", "-fPIC", "-shared", HERE / "library.c"]
@@ -136,7 +149,8 @@ def sets(szcxx, directory, sample):
 
 
 def main():
-    checks = {"frames": frames, "depth": depth, "epochs": epochs, "modules": modules, "sets": sets}
+    checks = {"frames": frames, "depth": depth, "epochs": epochs, "modules": modules, "slots": slots,
+              "sets": sets}
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--bin", required=True, type=pathlib.Path, help="where szc++ is")
     parser.add_argument("--sample", action="store_true", help="fewer variants")
