@@ -32,13 +32,6 @@ Result<Progress> Store::progress(Id experiment) {
     out.planned_total += count;
     if (const auto state = trial_state(query->text(0))) out.by_state[*state] += count;
   }
-  STAB_TRY(Statement * sum,
-           state_->database.prepare("SELECT coalesce(sum(o.wall_ns), 0) FROM trials t JOIN outcomes o ON o.trial = t.id "
-                                    "WHERE t.experiment = ? AND t.kind = 'main' AND t.superseded = 0 AND "
-                                    "t.state = 'recorded'"));
-  STAB_TRY(const bool row, sum->bind(experiment).step());
-  if (row) out.recorded_wall_ns = sum->integer(0);
-  sum->reset();
   return out;
 }
 

@@ -163,7 +163,6 @@ struct Progress {
   std::map<TrialState, int64_t> by_state;   // main trials, attempts that were replaced left out
   int64_t planned_total = 0;                // places in the schedule
   int64_t attempts = 0;                     // rows: places and replaced attempts
-  int64_t recorded_wall_ns = 0;             // sum over recorded ones
 };
 
 struct EventRow {
