@@ -118,6 +118,60 @@ FactorCodes empty_codes(const Samples& samples, const std::vector<size_t>& varyi
   return codes;
 }
 
+// One row for each independent draw: the means of all cells over the blocks that share a link, or over one block.
+// Empty where a block lacks a cell, holds one twice or mixes links, where a seed ran in several blocks, or with fewer
+// than 3 draws. `by_link` tells which it was.
+std::vector<std::vector<double>> complete_draws(const std::vector<CellUnits>& cells, bool* by_link) {
+  std::map<uint32_t, std::vector<std::optional<double>>> blocks;
+  std::map<uint32_t, uint64_t> link_of;
+  for (size_t c = 0; c < cells.size(); ++c) {
+    const CellUnits& cell = cells[c];
+    if (cell.trial_values.empty() || (!cell.code_fixed && cell.within_unit_df > 0)) return {};
+    for (size_t i = 0; i < cell.trial_values.size(); ++i) {
+      auto& row = blocks[cell.trial_blocks[i]];
+      row.resize(cells.size());
+      if (row[c]) return {};
+      row[c] = cell.trial_values[i];
+      if (!cell.code_fixed || cell.one_layout) continue;
+      if (link_of.try_emplace(cell.trial_blocks[i], cell.trial_links[i]).first->second != cell.trial_links[i]) return {};
+    }
+  }
+  *by_link = !link_of.empty();
+  std::map<uint64_t, std::pair<std::vector<double>, double>> draws;  // sums and number of blocks
+  for (const auto& [block, row] : blocks) {
+    auto& [sums, count] = draws[link_of.empty() ? block : link_of[block]];
+    sums.resize(cells.size());
+    count += 1;
+    for (size_t c = 0; c < cells.size(); ++c) {
+      if (!row[c]) return {};
+      sums[c] += *row[c];
+    }
+  }
+  if (draws.size() < 3) return {};
+  std::vector<std::vector<double>> rows;
+  for (auto& [key, draw] : draws) {
+    for (double& sum : draw.first) sum /= draw.second;
+    rows.push_back(std::move(draw.first));
+  }
+  return rows;
+}
+
+// p of each term against its variation between draws: a draw has every cell once, as a subject of repeated measures
+// has. pre: codes name the varying factors of `samples`
+std::vector<double> drawwise_p(const FactorCodes& codes, const std::vector<std::vector<double>>& draws) {
+  std::vector<size_t> counts;
+  size_t cells = 1;
+  for (const auto& levels : codes.level_names) {
+    counts.push_back(levels.size());
+    cells *= levels.size();
+  }
+  std::vector<double> p_values;
+  if (draws.empty() || draws[0].size() != cells) return p_values;
+  if (const auto within = within_anova(draws, codes.names, counts))
+    for (const WithinRow& row : *within) p_values.push_back(row.p_greenhouse_geisser);
+  return p_values;
+}
+
 AnovaTable within_one_workload(const Samples& samples, size_t response, uint32_t workload,
                                const WorkloadUnits& units, const std::vector<size_t>& varying) {
   const Response& facts = samples.responses[response];
@@ -146,9 +200,16 @@ AnovaTable within_one_workload(const Samples& samples, size_t response, uint32_t
     return table;
   }
   table.rows = *std::move(rows);
-  table.p_hc3.resize(table.rows.size());
-  if (const auto robust = hc3_anova(aggregate(codes, values), terms, SumsType::kTwo))
-    for (size_t t = 0; t < terms.size(); ++t) table.p_hc3[t] = (*robust)[t].p_value;
+  bool by_link = false;
+  const auto draws = complete_draws(units.cells, &by_link);
+  if (const auto p = drawwise_p(codes, draws); !p.empty()) {
+    table.robust_method = by_link ? "links" : "blocks";
+    table.p_robust.assign(p.begin(), p.end());
+  } else if (const auto robust = hc3_anova(aggregate(codes, values), terms, SumsType::kTwo)) {
+    table.robust_method = "HC3";
+    for (size_t t = 0; t < terms.size(); ++t) table.p_robust.push_back((*robust)[t].p_value);
+  }
+  if (!table.p_robust.empty()) table.p_robust.resize(table.rows.size());
   return table;
 }
 
@@ -243,19 +304,37 @@ void add_diagnostic(Diagnostic diagnostic, const Result<Test>& test, double Test
 
 void diagnose(const Samples& samples, size_t response, uint32_t workload, const WorkloadUnits& units,
               std::vector<Diagnostic>& out) {
+  // What is left of each unit beyond its cell and, where trials are units, beyond its block.
+  std::map<uint32_t, std::pair<double, double>> of_block;  // sum and count of deviations from the cell
+  const bool blocked = samples.unit == Unit::kLayout && !units.collapsed;
+  for (const CellUnits& cell : units.cells) {
+    for (size_t i = 0; blocked && i < cell.values.size(); ++i) {
+      auto& [sum, count] = of_block[cell.blocks[i]];
+      sum += cell.values[i] - cell.moments.mean;
+      count += 1;
+    }
+  }
   std::vector<std::pair<uint32_t, double>> in_order;  // (order, standardized residual)
   std::vector<std::vector<double>> groups;
   std::vector<double> residuals;
   for (const CellUnits& cell : units.cells) {
     if (cell.moments.n < 2) continue;
-    groups.push_back(cell.values);
-    const double sd = cell.moments.sd();
-    for (size_t i = 0; i < cell.values.size(); ++i) {
-      // Cells differ in spread by design; without standardizing, a mixture of normals would look heavy-tailed.
-      const double residual = sd > 0 ? (cell.values[i] - cell.moments.mean) / sd : 0;
+    std::vector<double> left(cell.values);
+    for (size_t i = 0; i < left.size(); ++i) {
+      left[i] -= cell.moments.mean;
+      if (!blocked) continue;
+      const auto& [sum, count] = of_block[cell.blocks[i]];
+      if (count > 1) left[i] -= sum / count;
+    }
+    // Cells differ in spread by design; without standardizing, a mixture of normals would look heavy-tailed.
+    const Moments spread = moments(left);
+    const double sd = spread.m2 > 0 ? spread.sd() : 0;
+    for (size_t i = 0; i < left.size(); ++i) {
+      const double residual = sd > 0 ? left[i] / sd : 0;
       residuals.push_back(residual);
       in_order.emplace_back(cell.orders[i], residual);
     }
+    groups.push_back(std::move(left));
   }
   std::sort(in_order.begin(), in_order.end());
   std::vector<double> sequence;

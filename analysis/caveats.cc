@@ -262,7 +262,7 @@ std::vector<Caveat> caveats_of(const Samples& samples, const Report& report) {
   from_diagnostic(report, "shapiro-wilk", CaveatCode::kNotNormal, "residuals are not normal",
                   "means of 30 are close to normal all the same; see whether ranks agree", out);
   from_diagnostic(report, "brown-forsythe", CaveatCode::kUnequalVariance, "cells differ in spread",
-                  "contrasts allow for it (Welch); in the ANOVA table read p (HC3)", out);
+                  "contrasts allow for it; in the ANOVA table read the p in brackets", out);
   ranks(report, out);
   sizes(report, out);
   for (const std::string& counter : samples.unavailable)

@@ -1,8 +1,11 @@
 // What the report is for: which differences there are, how large, how sure.
 //
 // A contrast weighs the cells of a level equally and compares them with the same cells of the baseline, cell by
-// cell of the other factors. Cell variances are never pooled (Welch, Satterthwaite): shuffled cells vary more by
-// design. Over several workloads there are two questions with two error terms. "These programs" takes the
+// cell of the other factors. Where the plan ran in blocks the contrast is taken within each block, and the blocks'
+// values are what is averaged: whatever the machine did to a whole block cancels, and the spread of the blocks'
+// values is the error, whichever cells it comes from. Elsewhere each cell contributes its own variance (Welch,
+// Satterthwaite). Variances are never pooled: shuffled cells vary more by design.
+// Over several workloads there are two questions with two error terms. "These programs" takes the
 // workloads as given: the error is that of the cells. "Programs like these" takes them as a sample of programs:
 // the error is how much the effect differs from program to program, a t test on one estimate for each.
 #include "analysis/contrasts.h"
@@ -10,6 +13,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "analysis/distributions.h"
 #include "analysis/multiplicity.h"
@@ -30,6 +34,7 @@ struct Estimate {
   std::string refused;
   std::optional<double> point;  // the estimate alone, also where its own error can't be had
   std::optional<double> p_rank;
+  bool blocked = false;
 };
 
 // A contrast in both shapes, with the response it belongs to.
@@ -45,6 +50,52 @@ Estimate refuse(std::string reason) {
   return estimate;
 }
 
+// Cells that differ in one factor only.
+struct CellPair {
+  const CellUnits* level = nullptr;
+  const CellUnits* baseline = nullptr;
+};
+
+// The contrast within each block, averaged over blocks that share a link: one value for each independent draw.
+// Absent where blocks don't hold: too few of them are complete, cells ran twice in a block, one seed ran in several
+// blocks, or a block mixes links.
+std::optional<std::vector<double>> block_contrasts(const std::vector<CellPair>& pairs) {
+  struct Block {
+    double sum = 0;
+    size_t cells = 0;
+    std::optional<uint64_t> link;
+  };
+  std::map<uint32_t, Block> blocks;
+  for (const CellPair& pair : pairs) {
+    for (const CellUnits* cell : {pair.level, pair.baseline}) {
+      if (cell->trial_values.empty() || (!cell->code_fixed && cell->within_unit_df > 0)) return {};
+      std::set<uint32_t> seen;
+      for (size_t i = 0; i < cell->trial_values.size(); ++i) {
+        if (!seen.insert(cell->trial_blocks[i]).second) return {};
+        Block& block = blocks[cell->trial_blocks[i]];
+        block.sum += (cell == pair.level ? 1 : -1) * cell->trial_values[i] / static_cast<double>(pairs.size());
+        ++block.cells;
+        if (!cell->code_fixed || cell->one_layout) continue;
+        if (block.link && *block.link != cell->trial_links[i]) return {};
+        block.link = cell->trial_links[i];
+      }
+    }
+  }
+  std::map<std::pair<bool, uint64_t>, std::pair<double, double>> draws;  // by link, else by block: sum, count
+  size_t complete = 0;
+  for (const auto& [number, block] : blocks) {
+    if (block.cells != 2 * pairs.size()) continue;
+    ++complete;
+    auto& [sum, count] = draws[{block.link.has_value(), block.link.value_or(number)}];
+    sum += block.sum;
+    count += 1;
+  }
+  if (draws.size() < 2 || 2 * complete < blocks.size()) return {};
+  std::vector<double> values;
+  for (const auto& [key, draw] : draws) values.push_back(draw.first / draw.second);
+  return values;
+}
+
 // level against baseline of one factor in one workload.
 Estimate within_workload(const Samples& samples, size_t factor, uint32_t level, const WorkloadUnits& workload) {
   const Factor& facts = samples.factors[factor];
@@ -58,6 +109,7 @@ Estimate within_workload(const Samples& samples, size_t factor, uint32_t level, 
   }
   std::vector<WeightedCell> cells;
   std::vector<Stratum2> strata;
+  std::vector<CellPair> used;
   Estimate estimate;
   size_t compared = 0, single = 0;
   // A treatment is compared across layouts: pairs of cells that hold one layout each say nothing about others,
@@ -78,6 +130,7 @@ Estimate within_workload(const Samples& samples, size_t factor, uint32_t level, 
     cells.push_back({pair.first->moments, 1});
     cells.push_back({pair.second->moments, -1});
     strata.push_back({pair.first->values, pair.second->values});
+    used.push_back({pair.first, pair.second});
     estimate.one_layout |= repeats(pair);
   }
   estimate.n = cells[0].moments.n;
@@ -86,6 +139,19 @@ Estimate within_workload(const Samples& samples, size_t factor, uint32_t level, 
     cell.coefficient /= static_cast<double>(cells.size()) / 2;
     estimate.n = std::min(estimate.n, cell.moments.n);
     *estimate.point += cell.coefficient * cell.moments.mean;
+  }
+  if (const auto values = block_contrasts(used)) {
+    estimate.blocked = true;
+    estimate.n = values->size();
+    const auto blocked = one_sample_t(*values, 0, Alternative::kTwoSided, 1 - samples.alpha);
+    if (!blocked) {
+      estimate.refused = blocked.error().message;
+      return estimate;
+    }
+    estimate.test = *blocked;
+    estimate.point = blocked->estimate;
+    if (const auto ranks = wilcoxon_signed_rank(*values, {})) estimate.p_rank = ranks->p_value;
+    return estimate;
   }
   auto test = welch_contrast(cells, 0, Alternative::kTwoSided, 1 - samples.alpha);
   if (!test) {
@@ -171,6 +237,7 @@ Contrast describe(const Samples& samples, size_t response, size_t factor, uint32
   contrast.p_value = test.p_value;
   contrast.p_holm = test.p_value;
   contrast.p_rank = estimate.p_rank;
+  contrast.blocked = estimate.blocked;
   return contrast;
 }
 

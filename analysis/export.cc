@@ -116,27 +116,42 @@ std::string export_r(const Report& report) {
 # The unit is the layout: runs of one layout are averaged, unless a cell has one layout only (then they are repeats).
 cells <- do.call(paste, c(d[c("workload", factors)], sep = "\r"))
 single <- ave(d$layout, cells, FUN = function(x) length(unique(x))) == 1
+d$single <- single
 u <- aggregate(d["y"], c(d[c("workload", factors)], list(layout = ifelse(single, seq_len(nrow(d)), d$layout))), mean)
 
-# One level against the baseline, cells weighted equally, variances not pooled (Welch, Satterthwaite).
-contrast <- function(data, f, level) {
-  others <- setdiff(factors, f)
-  key <- if (length(others)) do.call(paste, c(data[others], sep = "\r")) else rep("", nrow(data))
-  estimate <- 0; variance <- 0; denominator <- 0
-  pairs <- intersect(key[data[[f]] == level], key[data[[f]] == levels(data[[f]])[1]])
-  for (k in pairs) for (side in c(1, -1)) {
-    y <- data$y[key == k & data[[f]] == if (side == 1) level else levels(data[[f]])[1]]
-    v <- var(y) / length(y) / length(pairs)^2
-    estimate <- estimate + side * mean(y) / length(pairs); variance <- variance + v
-    denominator <- denominator + v^2 / (length(y) - 1)
+# One level against the baseline, cells weighted equally. Within blocks where each holds every cell (blocks that share
+# a link are averaged first), else with each cell's own variance (Welch, Satterthwaite).
+contrast <- function(data, trials, f, level) {
+  others <- setdiff(factors, f); base <- levels(data[[f]])[1]
+  key_of <- function(x) if (length(others)) do.call(paste, c(x[others], sep = "\r")) else rep("", nrow(x))
+  key <- key_of(data); pairs <- intersect(key[data[[f]] == level], key[data[[f]] == base])
+  t <- trials[key_of(trials) %in% pairs & trials[[f]] %in% c(level, base), ]
+  cell <- paste(key_of(t), t[[f]], sep = "\r")
+  size <- table(t$block); whole <- names(size)[size == 2 * length(pairs)]
+  repeated <- anyDuplicated(paste(cell, t$layout)[!t$single & t$link == 0]) > 0
+  if (!repeated && !anyDuplicated(paste(cell, t$block)) && length(whole) > 1 && 2 * length(whole) >= length(size)) {
+    t <- t[as.character(t$block) %in% whole, ]
+    x <- tapply(ifelse(t[[f]] == level, 1, -1) * t$y / length(pairs), t$block, sum)
+    link <- tapply(t$link, t$block, max)
+    if (length(unique(link)) > 1) x <- tapply(x, link, mean)
+    estimate <- mean(x); variance <- var(x) / length(x); df <- length(x) - 1
+  } else {
+    estimate <- 0; variance <- 0; denominator <- 0
+    for (k in pairs) for (side in c(1, -1)) {
+      y <- data$y[key == k & data[[f]] == if (side == 1) level else base]
+      v <- var(y) / length(y) / length(pairs)^2
+      estimate <- estimate + side * mean(y) / length(pairs); variance <- variance + v
+      denominator <- denominator + v^2 / (length(y) - 1)
+    }
+    df <- variance^2 / denominator
   }
-  df <- variance^2 / denominator; half <- qt(1 - alpha / 2, df) * sqrt(variance)
+  half <- qt(1 - alpha / 2, df) * sqrt(variance)
   data.frame(factor = f, level = level, estimate = estimate, low = estimate - half, high = estimate + half, df = df,
              p = 2 * pt(-abs(estimate / sqrt(variance)), df))
 }
 table <- NULL
 for (w in workloads) for (f in factors) for (level in levels(d[[f]])[-1])
-  table <- rbind(table, cbind(workload = w, contrast(u[u$workload == w, ], f, level)))
+  table <- rbind(table, cbind(workload = w, contrast(u[u$workload == w, ], d[d$workload == w, ], f, level)))
 table$p_holm <- p.adjust(table$p, "holm")
 print(table, digits = 6, row.names = FALSE)
 )R";

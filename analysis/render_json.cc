@@ -60,7 +60,7 @@ void contrasts(JsonWriter& json, const Report& report) {
     interval(json, "equivalence_interval", contrast.equivalence);
     json.value("standard_error", contrast.standard_error).value("n", contrast.n);
     json.value("df", contrast.df).value("p_value", contrast.p_value).value("p_holm", contrast.p_holm);
-    json.value("p_rank", contrast.p_rank);
+    json.value("p_rank", contrast.p_rank).value("blocked", contrast.blocked);
     json.value("settles_n", contrast.settles_n).value("one_layout_a_side", contrast.one_layout_a_side);
     json.end();
   }
@@ -74,6 +74,7 @@ void anovas(JsonWriter& json, const Report& report) {
     json.value("response", table.response).value("workload", table.workload).value("title", table.title);
     json.value("within_subjects", table.within_subjects).value("type", table.type);
     json.value("scale", scale_name(table.scale));
+    if (!table.robust_method.empty()) json.value("robust_method", table.robust_method);
     if (!table.refused.empty()) json.value("refused", table.refused);
     json.begin_array("rows");
     for (size_t i = 0; i < table.rows.size(); ++i) {
@@ -83,7 +84,7 @@ void anovas(JsonWriter& json, const Report& report) {
       json.value("mean_square", row.mean_square).value("f", row.f).value("p_value", row.p_value);
       json.value("partial_eta_squared", row.partial_eta_squared);
       json.value("partial_omega_squared", row.partial_omega_squared);
-      if (!table.p_hc3.empty()) json.value("p_hc3", table.p_hc3[i]);
+      if (!table.p_robust.empty()) json.value("p_robust", table.p_robust[i]);
       if (table.within_subjects) {
         const TermError& error = table.errors[i];
         json.value("error_df", error.df).value("error_sum_squares", error.sum_squares);

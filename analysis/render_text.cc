@@ -94,7 +94,7 @@ std::string verdict_text(const Pen& pen, const Report& report, const Contrast& c
   if (contrast.verdict == Verdict::kEquivalent) word = pen.paint("32", word);
   if (contrast.verdict == Verdict::kUnsure) {
     word = pen.paint("33", word);
-    if (contrast.settles_n) word += ", n " + std::to_string(*contrast.settles_n) + " would tell";
+    if (contrast.settles_n) word += " (n " + std::to_string(*contrast.settles_n) + ")";
   }
   if (contrast.one_layout_a_side) word += " †";
   return word;
@@ -158,7 +158,7 @@ std::string verdicts(const Pen& pen, const Report& report) {
   const std::string& primary = report.responses[0].name;
   const bool few = report.workloads.size() <= kFirstScreenWorkloads;
   TextTable table = contrast_table(report);
-  bool dagger = false;
+  bool dagger = false, settles = false;
   std::set<std::string> refusals;
   for (const Factor& factor : report.factors) {
     for (const bool overall : {true, false}) {
@@ -167,6 +167,7 @@ std::string verdicts(const Pen& pen, const Report& report) {
         if (contrast.workload.empty() != overall || (!overall && !few)) continue;
         add_contrast(pen, report, contrast, table);
         dagger |= contrast.one_layout_a_side;
+        settles |= contrast.settles_n.has_value();
         if (!contrast.refused.empty()) refusals.insert(contrast.refused);
       }
     }
@@ -197,6 +198,7 @@ std::string verdicts(const Pen& pen, const Report& report) {
   if (report.workloads.size() > 1)
     out += pen.note("these " + report.workload_word + "s: as given, error within cells; others like them: these as a "
                     "sample, error between them");
+  if (settles) out += pen.note("(n ...): the replicates for each cell that would tell, were the estimate right");
   if (dagger)
     out += pen.note("† at least one side ran in one layout: the difference holds for this link only");
   for (const std::string& refusal : refusals) out += pen.note("refused: " + refusal);
@@ -246,8 +248,8 @@ std::string anovas(const Pen& pen, const Report& report) {
                                                 {"sum of squares", Align::kRight}, {"F", Align::kRight},
                                                 {"p", Align::kRight}, {"part. eta²", Align::kRight},
                                                 {"part. omega²", Align::kRight}};
-    const bool robust = !anova.p_hc3.empty();
-    if (robust) columns.insert(columns.begin() + 5, {"p (HC3)", Align::kRight});
+    const bool robust = !anova.p_robust.empty();
+    if (robust) columns.insert(columns.begin() + 5, {"p (" + anova.robust_method + ")", Align::kRight});
     if (anova.within_subjects) {
       columns.insert(columns.begin() + 2, {"error df", Align::kRight});
       columns.push_back({"p (GG)", Align::kRight});
@@ -262,7 +264,7 @@ std::string anovas(const Pen& pen, const Report& report) {
       cells.push_back(significant(row.sum_squares));
       cells.push_back(row.f ? significant(*row.f) : "");
       cells.push_back(row.p_value ? p_text(*row.p_value) : "");
-      if (robust) cells.push_back(anova.p_hc3[i] ? p_text(*anova.p_hc3[i]) : "");
+      if (robust) cells.push_back(anova.p_robust[i] ? p_text(*anova.p_robust[i]) : "");
       cells.push_back(row.partial_eta_squared ? significant(*row.partial_eta_squared, 3) : "");
       cells.push_back(row.partial_omega_squared ? significant(*row.partial_omega_squared, 3) : "");
       if (anova.within_subjects) cells.push_back(p_text(anova.errors[i].p_greenhouse_geisser));

@@ -45,11 +45,14 @@ struct Contrast {
   Interval interval;             // at 1 - alpha
   Interval equivalence;          // at 1 - 2 alpha
   double standard_error = 0;     // on the response's scale: of the log ratio, or of the difference
-  double df = 0;                 // Welch-Satterthwaite
+  double df = 0;                 // blocks - 1, or Satterthwaite's
   uint64_t n = 0;                // units in the smallest cell; for "programs like these" the number of workloads
   double p_value = 1;
   double p_holm = 1;             // within the declared family: contrasts x workloads x declared responses
-  std::optional<double> p_rank;  // one workload: van Elteren's rank test over the other factors' cells
+  // One workload: by ranks. Wilcoxon's signed ranks of the blocks' contrasts, else van Elteren's test over the other
+  // factors' cells.
+  std::optional<double> p_rank;
+  bool blocked = false;          // taken within blocks; else Welch's. Only for one workload
   Verdict verdict = Verdict::kWithheld;
   std::optional<uint64_t> settles_n;  // unsure: replicates for each cell that would settle it
   bool layout = false;           // the factor randomizes layout: this is what the randomization costs
@@ -89,8 +92,11 @@ struct AnovaTable {
   int type = 2;
   Scale scale = Scale::kLog;
   std::vector<AnovaRow> rows;       // within_subjects: no residuals row, see errors
-  // Beside each row: p of the HC3 Wald test, which doesn't assume equal spread; absent for block and residuals.
-  std::vector<std::optional<double>> p_hc3;
+  // Beside each row: p of a test that doesn't assume equal spread, absent for block and residuals. Complete blocks:
+  // each term against its own variation between blocks, or links where code is as linked (Greenhouse-Geisser); else
+  // the HC3 Wald test.
+  std::vector<std::optional<double>> p_robust;
+  std::string robust_method;        // "blocks", "links", "HC3", or empty
   std::vector<TermError> errors;    // within_subjects: one for each row
   std::string refused;
 };

@@ -56,7 +56,12 @@ WorkloadUnits units_of(const Samples& samples, uint32_t workload, size_t respons
       if (fresh) order_of_units.push_back(key);
       it->second.push_back(&trial);
       cell.raw.push_back(*trial.values[response]);
+      if (samples.unit == Unit::kRow) continue;
+      cell.trial_values.push_back(log_scale ? std::log(cell.raw.back()) : cell.raw.back());
+      cell.trial_blocks.push_back(trial.block);
+      cell.trial_links.push_back(trial.link);
     }
+    cell.code_fixed = code_fixed;
     cell.one_layout = samples.unit == Unit::kLayout && code_fixed && !several_links;
     if (cell.one_layout) {  // repeats: kept one by one, so that the cell can at least be described
       units.clear();

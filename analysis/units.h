@@ -12,7 +12,7 @@
 namespace stab::analysis {
 
 // One cell of one workload in one response, excluded trials and absent values left out.
-// invariant: values, blocks and orders have the same length; moments == moments(values)
+// invariant: values, blocks and orders have the same length, so have trial_*; moments == moments(values)
 struct CellUnits {
   std::vector<uint32_t> levels;  // one for each factor
   std::vector<double> raw;       // each trial, as measured
@@ -20,6 +20,11 @@ struct CellUnits {
   std::vector<uint32_t> blocks;  // of each unit: the block of its first trial
   std::vector<uint32_t> orders;
   Moments moments;
+  // Each trial on the response's scale, with the block it ran in and its link. Empty where rows are not trials.
+  std::vector<double> trial_values;
+  std::vector<uint32_t> trial_blocks;
+  std::vector<uint64_t> trial_links;
+  bool code_fixed = false;       // its layout is the link's, not the seed's
   bool one_layout = false;       // code isn't randomized and there is one link: values are repeats of a layout
   // Where units have several trials each: variance within units (run noise), pooled. 0 trials a unit: none.
   double within_unit_m2 = 0;

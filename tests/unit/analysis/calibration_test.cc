@@ -159,12 +159,13 @@ TEST(Calibration, SizeOnOtherShapesIsRs) {
 // ---- the whole design -----------------------------------------------------------------------------------
 
 // Two builds of one program, layout sd 2 %, run noise 0.4 %, no difference but `effect` (log ratio).
-enum class Layouts { kOneLink, kTenLinks, kShuffled };
+// kBlocks: shuffled, in blocks on a machine that is up to 20 % slower for whole blocks.
+enum class Layouts { kOneLink, kTenLinks, kShuffled, kBlocks };
 Samples two_builds(Rng& rng, Layouts layouts, double effect, int replicates = 30) {
   constexpr double kLayoutSd = 0.02, kNoise = 0.004;
   Samples samples;
   samples.workloads = {"program"};
-  samples.factors = {{"code", {layouts == Layouts::kShuffled ? "shuffle" : "off"}, true, 0}, {"build", {"a", "b"}, false, 0}};
+  samples.factors = {{"code", {layouts >= Layouts::kShuffled ? "shuffle" : "off"}, true, 0}, {"build", {"a", "b"}, false, 0}};
   samples.responses = {{.name = "wall_time", .unit = "s", .scale = Scale::kLog, .margin = 0.01}};
   for (uint16_t build = 0; build < 2; ++build) {
     Values links(10);
@@ -179,7 +180,11 @@ Samples two_builds(Rng& rng, Layouts layouts, double effect, int replicates = 30
         trial.link = static_cast<uint64_t>(1 + i % 10);
         layout = links[static_cast<size_t>(i % 10)];
       }
-      if (layouts == Layouts::kShuffled) layout = kLayoutSd * standard_normal(rng);
+      if (layouts >= Layouts::kShuffled) layout = kLayoutSd * standard_normal(rng);
+      if (layouts == Layouts::kBlocks) {
+        trial.block = static_cast<uint32_t>(i);
+        layout += 0.2 * std::fmod(0.618 * i, 1.0);
+      }
       trial.values = {std::exp(build * effect + layout + kNoise * standard_normal(rng))};
       samples.trials.push_back(std::move(trial));
     }
@@ -210,8 +215,8 @@ TEST(Calibration, NaiveComparisonOfOneLinkEachIsWrongMostOfTheTime) {
 
 TEST(Calibration, VerdictsKeepAlpha) {
   constexpr int kRounds = 1500;
-  for (const Layouts layouts : {Layouts::kTenLinks, Layouts::kShuffled}) {
-    const std::string name = layouts == Layouts::kTenLinks ? "ten links" : "shuffled";
+  for (const Layouts layouts : {Layouts::kTenLinks, Layouts::kShuffled, Layouts::kBlocks}) {
+    const std::string name = layouts == Layouts::kTenLinks ? "ten links" : layouts == Layouts::kShuffled ? "shuffled" : "blocks";
     Rng rng = Rng::stream(4, name);
     int significant = 0, changed = 0, equivalent = 0;
     const double margin = std::log1p(0.01);
