@@ -6,6 +6,7 @@
     check_stack.py --bin DIR epochs     a leaf's local moves with each epoch, never when off or zero
     check_stack.py --bin DIR modules    pads of shared libraries are drawn, and forgotten at dlclose
     check_stack.py --bin DIR slots      one slot a function, none for what the linker drops
+    check_stack.py --bin DIR starts     main and every thread start a page or more down, elsewhere in each run
     check_stack.py --bin DIR sets       ... and is uniform over the 64 cache sets, over layouts and over runs
 
 --sample checks fewer variants. Exit code 0: kept; 1: not, and a line says which and how to see it.
@@ -100,6 +101,24 @@ def epochs(szcxx, directory, sample):
         raise Failed(f"on: a leaf's local had {distinct} addresses in {len(moved)} epochs, expected 90 in 100")
 
 
+def starts(szcxx, directory, sample):
+    for options in [[], ["-static"]]:
+        run([szcxx.parent / "szc", "-O2", HERE / "starts.c", "-o", "starts", *options], directory)
+
+        def below_top(mode, seed):
+            return [int(word) for word in run(["./starts"], directory, STAB_STACK=mode, STAB_SEED=str(seed)).split()]
+
+        still = below_top("off", 0)
+        runs = [below_top("on", seed) for seed in range(24)]
+        for column, thread in enumerate(["main", "a thread", "a small thread", "a C11 thread"]):
+            if abs(below_top("zero", 1)[column] - still[column]) > 256:
+                raise Failed(f"zero: {thread} starts elsewhere than off")
+            # 256: the frame of the routine that the runtime puts in front.
+            offsets = [run_[column] - still[column] for run_ in runs]
+            if min(offsets) < 4096 - 256 or max(offsets) > 4096 + 32768 + 256 or len(set(offsets)) < 20:
+                raise Failed(f"on: {thread} starts {sorted(offsets)} bytes further down, expected 4096 to 36864, at random")
+
+
 def slots(szcxx, directory, sample):
     for level in ["-O1", "-O0"]:
         run([szcxx, level, "-c", HERE / "slots.cc", "-o", "first.o"], directory)
@@ -150,7 +169,7 @@ def sets(szcxx, directory, sample):
 
 def main():
     checks = {"frames": frames, "depth": depth, "epochs": epochs, "modules": modules, "slots": slots,
-              "sets": sets}
+              "starts": starts, "sets": sets}
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--bin", required=True, type=pathlib.Path, help="where szc++ is")
     parser.add_argument("--sample", action="store_true", help="fewer variants")
