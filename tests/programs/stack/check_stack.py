@@ -116,7 +116,8 @@ def starts(szcxx, directory, sample):
             # 256: the frame of the routine that the runtime puts in front.
             offsets = [run_[column] - still[column] for run_ in runs]
             if min(offsets) < 4096 - 256 or max(offsets) > 4096 + 32768 + 256 or len(set(offsets)) < 20:
-                raise Failed(f"on: {thread} starts {sorted(offsets)} bytes further down, expected 4096 to 36864, at random")
+                raise Failed(f"on: {thread} starts {sorted(offsets)} bytes further down, expected 4096 to 36864, "
+                             "at random")
 
 
 def slots(szcxx, directory, sample):
