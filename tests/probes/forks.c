@@ -40,8 +40,9 @@ __attribute__((noinline)) static int fork_deep(int depth, pid_t (*make_child)(vo
   return result;
 }
 
+static volatile int done;
 static void *spin(void *nothing) {
-  for (int i = 0; i < 300; ++i) {
+  while (!done) {
     fib(14);
     nap(200);
   }
@@ -77,6 +78,7 @@ int main(void) {
     expect_exit(child, 5);
     if (waitpid(-1, NULL, WNOHANG) != -1 || errno != ECHILD) abort();
   }
+  done = 1;
   for (int i = 0; i < 3; ++i) pthread_join(threads[i], NULL);
   printf("%d\n", right);
   return 0;

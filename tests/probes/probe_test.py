@@ -233,6 +233,18 @@ class Launched(unittest.TestCase):
         self.assertEqual((code, dose["hello"]), (0, False))
 
 
+class Archive(unittest.TestCase):
+    def test_needs_libc_only(self):
+        """A C program links the runtime: nothing of libstdc++ or of libgcc's exceptions may be missing."""
+        for name in "libstabrt.a", "libstabrt-static.a":
+            archive = BIN.parent / "lib/stab" / name
+            listed = subprocess.run(["nm", "-A", archive], capture_output=True, text=True, check=True).stdout
+            defined = set(re.findall(r" [A-TV-Za-tv-z] (\S+)$", listed, re.M))
+            wanted = set(re.findall(r" [Uw] (\S+)$", listed, re.M)) - defined
+            foreign = sorted(s for s in wanted if re.match(r"_Z|__cxa_|__gxx_|_Unwind_(Resume|Raise)|__stack_chk", s))
+            self.assertEqual(foreign, [], name)
+
+
 class BadCases(unittest.TestCase):
     def check_unmoved(self, program, words, **variables):
         result, dose = dose_of([program, "exit"], patience_s=5, **(MOVING | variables))

@@ -83,6 +83,19 @@ NOINLINE static int blocked(int depth, int fd) {
 static int ends[2];
 static void *blocking(void *nothing) { return (void *)(long)blocked(50, ends[0]); }
 
+// Enters moved functions all the time, so that each epoch has a new layout.
+static volatile int done;
+NOINLINE static long enter(long x) { return x * 3 + 1; }
+static void *churn(void *nothing) {
+  long sum = 1;
+  const struct timespec rest = {0, 200000};
+  while (!done) {
+    for (int i = 0; i < 100; ++i) sum = enter(sum);
+    nanosleep(&rest, NULL);
+  }
+  return sum == 0 ? NULL : nothing;
+}
+
 int main(void) {
   struct sigaction action = {.sa_handler = handler, .sa_flags = SA_ONSTACK};
   sigaction(SIGUSR1, &action, NULL);
@@ -90,6 +103,8 @@ int main(void) {
   pthread_t threads[6];
   void *(*bodies[6])(void *) = {on_alternate_stack, on_alternate_stack, running_deep, running_deep, blocking, blocking};
   for (int i = 0; i < 6; ++i) pthread_create(&threads[i], NULL, bodies[i], NULL);
+  pthread_t churning;
+  pthread_create(&churning, NULL, churn, NULL);
   nap(500);
   if (write(ends[1], "xx", 2) != 2) abort();
   for (int i = 0; i < 6; ++i) {
@@ -97,5 +112,7 @@ int main(void) {
     pthread_join(threads[i], &result);
     printf("%ld\n", (long)result);
   }
+  done = 1;
+  pthread_join(churning, NULL);
   return 0;
 }
