@@ -63,7 +63,7 @@ Visits nodes(size_t bytes, int perturbation) {
   for (int i = 0; i < perturbation; ++i) cold(bytes);
   for (int i = 0; i < 400; ++i) {
     const int shift = perturbation % 8;
-    for (int between = 8 + (i % 2 == 0 ? shift : -shift); between > 0; --between) cold(bytes);
+    for (int between = 8 + (i % 4 == 0 ? 3 * shift : -shift); between > 0; --between) cold(bytes);
     visits.order.push_back(static_cast<char*>(cold(bytes)));
   }
   return visits;

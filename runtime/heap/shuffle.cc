@@ -11,11 +11,12 @@
 namespace stab::heap {
 bool ShuffleArrays::prepare(Heap& heap, int size_class) {
   Lane& lane = lanes_[size_class];
-  return (lane.filled || fill(heap, size_class, lane)) && (lane.depth > 0 || top_up(heap, size_class, lane));
+  if (lane.depth == kUnfilled && !fill(heap, size_class, lane)) return false;
+  return lane.depth > 0 || top_up(heap, size_class, lane);
 }
 
 bool ShuffleArrays::make_room(Heap& heap, Lane& lane, Group* group, uint32_t slot) {
-  if (lane.filled) {
+  if (lane.depth != kUnfilled) {
     spill(heap, lane, kStack / 2);
     return true;
   }
@@ -33,14 +34,15 @@ bool ShuffleArrays::fill(Heap& heap, int size_class, Lane& lane) {
     lane.last = static_cast<uint8_t>(count - 1);
   }
   Element* array = lane.elements + kStack;
+  lane.depth = 0;
   for (uint32_t i = 0; i < count; ++i) {
     if (lane.depth == 0 && !top_up(heap, size_class, lane)) {
+      lane.depth = kUnfilled;
       for (uint32_t back = 0; back < i; ++back) heap.release_slot(group_of(array[back]), bit_of(array[back]));
       return false;
     }
     array[i] = lane.elements[--lane.depth];
   }
-  lane.filled = true;
   heap.settled(size_class);
   return true;
 }
@@ -66,10 +68,9 @@ void ShuffleArrays::spill(Heap& heap, Lane& lane, uint32_t count) {
 
 void ShuffleArrays::empty(Heap& heap, int size_class) {
   Lane& lane = lanes_[size_class];
-  if (lane.elements == nullptr) return;
+  if (lane.depth == kUnfilled) return;
   spill(heap, lane, lane.depth);
-  if (!lane.filled) return;
-  lane.filled = false;
+  lane.depth = kUnfilled;
   const Element* array = lane.elements + kStack;
   for (uint32_t i = 0; i <= lane.last; ++i) heap.release_slot(group_of(array[i]), bit_of(array[i]));
 }

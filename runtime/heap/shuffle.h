@@ -49,11 +49,13 @@ class ShuffleArrays {
   using Element = uint64_t;
 
   // elements: null, or [kStack] of the stack and the array, [last + 1], behind it.
+  // depth: slots on the stack, 0 to kStack, or kUnfilled: neither array nor stack hold any. So each fast path
+  // needs one comparison.
+  static constexpr uint32_t kUnfilled = kStack + 1;
   struct Lane {
     Element* elements = nullptr;
-    uint32_t depth = 0;  // of the stack
-    uint8_t last = 0;    // elements_of() - 1
-    bool filled = false;
+    uint32_t depth = kUnfilled;
+    uint8_t last = 0;  // elements_of() - 1
     uint64_t allocations = 0;
   };
 
@@ -72,7 +74,7 @@ class ShuffleArrays {
 
 inline void* ShuffleArrays::allocate(Draws& draws, int size_class) {
   Lane& lane = lanes_[size_class];
-  if (__builtin_expect(lane.depth == 0, 0)) return nullptr;
+  if (__builtin_expect(lane.depth - 1 >= kStack, 0)) return nullptr;
   ++lane.allocations;
   Element& place = lane.elements[kStack + (draws.byte() & lane.last)];
   const Element given = place;
@@ -85,7 +87,7 @@ inline void* ShuffleArrays::allocate(Draws& draws, int size_class) {
 inline void ShuffleArrays::free(Heap& heap, Draws& draws, Group* group, uint32_t slot) {
   Lane& lane = lanes_[group->size_class];
   group->held |= uint64_t{1} << slot;
-  if (__builtin_expect(!lane.filled || lane.depth == kStack, 0) && !make_room(heap, lane, group, slot)) return;
+  if (__builtin_expect(lane.depth >= kStack, 0) && !make_room(heap, lane, group, slot)) return;
   Element& place = lane.elements[kStack + (draws.byte() & lane.last)];
   lane.elements[lane.depth++] = place;
   place = reinterpret_cast<Element>(group) | slot;
