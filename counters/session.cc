@@ -37,15 +37,16 @@ class SystemPerf final : public PerfCalls {
   }
 };
 
-perf_event_attr attributes(const EventSpec& spec) {
+// A leader, or an event by itself, waits for the exec; a follower is enabled but counts only with its leader.
+perf_event_attr attributes(const EventSpec& spec, bool follows_leader) {
   perf_event_attr attr{};
   attr.size = sizeof(attr);
   attr.type = spec.type;
   attr.config = spec.config;
   attr.config1 = spec.config1;
   attr.config2 = spec.config2;
-  attr.disabled = 1;
-  attr.enable_on_exec = 1;
+  attr.disabled = follows_leader ? 0 : 1;
+  attr.enable_on_exec = follows_leader ? 0 : 1;
   attr.inherit = 1;
   attr.exclude_kernel = spec.scope.kernel ? 0 : 1;
   attr.exclude_hv = spec.scope.hypervisor ? 0 : 1;
@@ -100,19 +101,27 @@ std::string refusal(const EventSpec& spec, int errno_value, int paranoid) {
   }
 }
 
-Session Session::open(pid_t pid, const std::vector<EventSpec>& specs, int cpu, PerfCalls& perf) {
+Session::Counter Session::open_counter(pid_t pid, const EventSpec& spec, int cpu, int leader_fd,
+                                       PerfCalls& perf) {
+  Counter counter{spec, UniqueFd(), spec.available ? std::string() : spec.reason, leader_fd >= 0};
+  if (!spec.available) return counter;
+  perf_event_attr attr = attributes(spec, counter.follows_leader);
+  counter.fd.reset(perf.open(&attr, pid, cpu, leader_fd, PERF_FLAG_FD_CLOEXEC));
+  if (counter.fd) return counter;
+  const int refused = errno;
+  counter.reason = refusal(spec, refused, perf.paranoid_level());
+  return counter;
+}
+
+Session Session::open(pid_t pid, const std::vector<EventSpec>& specs, int cpu, PerfCalls& perf, Grouping grouping) {
   Session session;
   session.perf_ = &perf;
+  int leader_fd = -1;
   for (const EventSpec& spec : specs) {
-    Counter counter{spec, UniqueFd(), spec.available ? std::string() : spec.reason};
-    if (spec.available) {
-      perf_event_attr attr = attributes(spec);
-      counter.fd.reset(perf.open(&attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC));
-      if (!counter.fd) {
-        const int refused = errno;
-        counter.reason = refusal(spec, refused, perf.paranoid_level());
-      }
-    }
+    const bool grouped = grouping == Grouping::kTogether && spec.hardware;
+    Counter counter = open_counter(pid, spec, cpu, grouped ? leader_fd : -1, perf);
+    if (!counter.fd && counter.follows_leader && spec.available) counter = open_counter(pid, spec, cpu, -1, perf);
+    if (grouped && leader_fd < 0 && counter.fd) leader_fd = counter.fd.get();
     session.counters_.push_back(std::move(counter));
   }
   return session;

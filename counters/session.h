@@ -39,14 +39,19 @@ struct Reading {
   std::string reason;
 };
 
+enum class Grouping {
+  kAlone,     // each event is scheduled by itself: more of them than registers are time-shared
+  kTogether,  // hardware events count in exactly the same moments, so that ratios of them mean something
+};
+
 class Session {
  public:
   // `cpu` -1: wherever it runs. Never fails as a whole for an event that can't be had: that one's readings
-  // carry the reason. Each event is opened alone, not in a group: a group that doesn't fit the PMU's registers
-  // never counts at all, and inherit with PERF_FORMAT_GROUP is refused by kernels before 4.13. The price: events
-  // that are multiplexed cover different parts of the run; counters.sharing = "passes" avoids that.
+  // carry the reason. kTogether is for counters.sharing = "passes", whose groups fit the PMU: a group that doesn't
+  // would never count at all, so an event that the kernel won't let join the group is opened alone. Values are read
+  // one by one also then (inherit with PERF_FORMAT_GROUP is refused by kernels before 4.13).
   static Session open(pid_t pid, const std::vector<EventSpec>& specs, int cpu = -1,
-                      PerfCalls& perf = system_perf());
+                      PerfCalls& perf = system_perf(), Grouping grouping = Grouping::kAlone);
 
   // After the process and its children are gone. running = 0 is NULL ("never scheduled"), never 0.
   std::vector<Reading> read() const;
@@ -59,7 +64,9 @@ class Session {
     EventSpec spec;
     UniqueFd fd;
     std::string reason;
+    bool follows_leader = false;  // counts when its group's leader does
   };
+  static Counter open_counter(pid_t pid, const EventSpec& spec, int cpu, int leader_fd, PerfCalls& perf);
   PerfCalls* perf_ = nullptr;
   std::vector<Counter> counters_;
 };

@@ -144,13 +144,17 @@ class FakePerf final : public PerfCalls {
   int paranoid = 2;
   std::vector<perf_event_attr> opened;
   std::vector<unsigned long> flags;
+  std::vector<int> leaders, fds;
+  int room_in_group = 100;  // followers that the PMU has registers for
 
   int open(perf_event_attr* attr, pid_t, int, int group_fd, unsigned long how) override {
-    EXPECT_EQ(group_fd, -1);
     if (open_errno != 0) return errno = open_errno, -1;
+    if (group_fd >= 0 && room_in_group-- <= 0) return errno = EINVAL, -1;
     opened.push_back(*attr);
     flags.push_back(how);
-    return ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    leaders.push_back(group_fd);
+    fds.push_back(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    return fds.back();
   }
   ssize_t read(int, void* buffer, size_t) override {
     if (read_errno != 0) return errno = read_errno, -1;
@@ -181,6 +185,37 @@ TEST(Session, OpensDisabledInheritedAndWithAChosenScope) {
   EXPECT_FALSE(perf.opened[0].exclude_kernel);
   EXPECT_TRUE(perf.opened[1].exclude_kernel);
   EXPECT_EQ(perf.flags[0], static_cast<unsigned long>(PERF_FLAG_FD_CLOEXEC));
+}
+
+TEST(Session, GroupsHardwareEventsOnRequestAndOnlyThem) {
+  FakePerf perf;
+  const auto specs = specs_of({"task-clock", "cycles", "page-faults", "instructions", "branches"});
+  const Session alone = Session::open(1, specs, -1, perf);
+  EXPECT_THAT(perf.leaders, ::testing::Each(-1));
+  perf = FakePerf();
+  perf.room_in_group = 1;
+  const Session together = Session::open(1, specs, -1, perf, Grouping::kTogether);
+  ASSERT_EQ(perf.leaders.size(), 5u);
+  const int cycles = perf.fds[1];
+  EXPECT_THAT(perf.leaders, ::testing::ElementsAre(-1, -1, -1, cycles, -1));  // no room for branches: alone
+  EXPECT_TRUE(perf.opened[1].disabled && perf.opened[1].enable_on_exec);
+  EXPECT_FALSE(perf.opened[3].disabled || perf.opened[3].enable_on_exec);  // follows cycles
+  EXPECT_TRUE(perf.opened[4].disabled && perf.opened[4].enable_on_exec);
+  EXPECT_EQ(together.open_count(), 5u);
+}
+
+TEST(Session, AGroupStartsAtTheExecAsOne) {
+  SKIP_WITHOUT_SOFTWARE_EVENTS();
+  auto specs = specs_of({"page-faults", "minor-faults", "task-clock"});
+  for (EventSpec& spec : specs) spec.hardware = true;  // so that this machine's kernel groups something
+  Child child({"true"}, 20'000);
+  const Session session = Session::open(child.pid(), specs, -1, system_perf(), Grouping::kTogether);
+  ASSERT_EQ(session.open_count(), 3u);
+  ASSERT_EQ(child.finish(), 0);
+  const auto readings = session.read();
+  for (const Reading& reading : readings) EXPECT_THAT(reading.reason, IsEmpty());
+  EXPECT_GT(*readings[1].value, 10);
+  EXPECT_LT(*readings[1].value, 10'000);  // what was before the exec doesn't count in followers either
 }
 
 TEST(Session, ScalesWhatWasMultiplexedAndKeepsTheRawCount) {

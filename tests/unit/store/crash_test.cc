@@ -101,7 +101,7 @@ TEST_F(CrashTest, AnErrorAtAnyWriteIsReportedAndUndone) {
   for (Fault fault : {Fault::kDiskFull, Fault::kIoError}) {
     bool reached_the_end = false;
     int points = 0;
-    for (int at = 1; !reached_the_end; at += 1 + at / 16) {
+    for (int at = 1; !reached_the_end; at += 1 + at / 8) {
       const std::string where = "operation " + std::to_string(at);
       const Id id = fresh();
       Work done;
@@ -126,7 +126,7 @@ TEST_F(CrashTest, AnErrorAtAnyWriteIsReportedAndUndone) {
 TEST_F(CrashTest, DeathAtAnyWriteLosesNothingThatWasReported) {
   bool reached_the_end = false;
   int points = 0;
-  for (int at = 1; !reached_the_end; at += 1 + at / 16) {
+  for (int at = 1; !reached_the_end; at += 1 + at / 8) {
     const std::string where = "operation " + std::to_string(at);
     const Id id = fresh();
     int pipe_fds[2];
