@@ -22,6 +22,8 @@ step() {
 
 # Compilations are cached under the build tree with paths relative to the root: the mutation gate, which builds
 # a copy of the tree, finds them.
+#
+# set_up TARGET...: builds those targets; all of them where none is named.
 set_up() {
   step "install packages" scripts/install
   if command -v ccache > /dev/null; then
@@ -29,5 +31,5 @@ set_up() {
     export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
   fi
   step "configure" cmake --preset release
-  step "build" cmake --build --preset release
+  step "build" cmake --build --preset release ${1:+--target "$@"}
 }
