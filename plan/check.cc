@@ -67,6 +67,19 @@ std::string response_text(const Plan& plan) {
   return out;
 }
 
+// Cells whose code stays where the linker put it vary nothing about it, unless they are linked anew.
+std::string one_layout_note(const Design& design, const Plan& plan) {
+  constexpr int kEnoughLinks = 10;  // docs/method.md: below, the luck of a link passes for an effect
+  size_t fixed = 0;
+  for (const Cell& cell : design.cells)
+    if (cell.fixed_code) ++fixed;
+  if (fixed == 0 || plan.link.seeds >= kEnoughLinks) return {};
+  const std::string layouts = plan.link.seeds == 0 ? "the one code layout that the linker made"
+                                                   : "only " + plural(static_cast<size_t>(plan.link.seeds), "code layout");
+  return "note: " + plural(fixed, "cell") + (fixed == 1 ? " sees " : " see ") + layouts +
+         "; add link = { seeds = " + std::to_string(kEnoughLinks) + " } to [factors] to vary it\n";
+}
+
 std::string percent(double share) {
   std::string text = std::to_string(share * 100);
   text.erase(text.find_last_not_of('0') + 1);
@@ -143,6 +156,8 @@ std::string render(const CheckReport& report, const Plan& plan, size_t max_cells
   out += alias_text(report.design);
   for (const std::string& factor : report.design.not_estimable)
     out += "not estimable: the effect of " + factor + " in the cells that are left\n";
+
+  out += one_layout_note(report.design, plan);
 
   out += "\n" + plural(report.builds, "build") + ", " + plural(report.trials, "trial") + " = " +
          plural(static_cast<size_t>(experiment.replicates), "block") + " x " +

@@ -45,6 +45,14 @@ TEST(Check, ShowsAliasesOfAFraction) {
   EXPECT_THAT(text, HasSubstr("fraction: resolution 3, I = a:b:c\naliases:\n  a = b:c\n  b = a:c\n  c = a:b\n"));
 }
 
+TEST(Check, SaysWhereTheLinkersLuckIsNotVaried) {
+  const std::string none = small_plan("[factors]\ncode=[\"off\",\"copy\",\"shuffle\"]");
+  EXPECT_THAT(render(*check_plan(parsed(none)), parsed(none)),
+              HasSubstr("note: 2 cells see the one code layout that the linker made; add link = { seeds = 10 }"));
+  const std::string moved = small_plan("[factors]\ncode=[\"shuffle\"]");
+  EXPECT_THAT(render(*check_plan(parsed(moved)), parsed(moved)), ::testing::Not(HasSubstr("note:")));
+}
+
 TEST(Check, CutsAnEndlessMatrix) {
   const Plan plan = parsed(small_plan("[factors]\na=[1,2,3,4]\nb=[1,2,3,4]"));
   EXPECT_THAT(render(*check_plan(plan), plan, 10), HasSubstr("  ... and 6 more cells\n"));
