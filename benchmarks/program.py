@@ -47,6 +47,7 @@ class Compiler:
     cc: str
     opt: str
     ldflags: str = ""
+    link: int = 0       # szc places functions in this seeded order at link time; 0: as they come
 
     def commands(self):
         partners = {"szc": ("szc++", "szflang"), "clang-19": ("clang++-19", "flang-new-19"), "gcc": ("g++", "gfortran")}
@@ -67,6 +68,8 @@ class Compiler:
         words = [os.path.basename(self.cc) + self.opt.replace(" ", "")]
         if self.ldflags:
             words.append(hashlib.sha256(self.ldflags.encode()).hexdigest()[:8])
+        if self.link:
+            words.append(f"link{self.link}")
         return "-".join(words).replace("/", "_")
 
     def fingerprint(self):
@@ -125,7 +128,7 @@ class Program:
         with self._locked():
             done = self.folder / compiler.configuration()
             wanted = "\n".join([self._fetch(), self.recipe, self.binary, compiler.opt, compiler.ldflags,
-                                compiler.fingerprint()])
+                                str(compiler.link), compiler.fingerprint()])
             stamp, binary = done / "stamp", done / "tree" / self.binary
             if stamp.exists() and stamp.read_text() == wanted and binary.exists():
                 return binary
@@ -140,6 +143,8 @@ class Program:
             env = {**keep, "CC": cc, "CXX": cxx, "FC": fc, "F77": fc, "CFLAGS": compiler.opt, "CXXFLAGS": compiler.opt,
                    "FFLAGS": compiler.opt, "FCFLAGS": compiler.opt, "LDFLAGS": compiler.ldflags,
                    "JOBS": str(os.cpu_count()), "RECIPES": str(HERE)}
+            if compiler.link:
+                env["STAB_LINK_SEED"] = str(compiler.link)
             log = done / "log"
             try:
                 run_logged(["bash", "-euxc", self.recipe], log, cwd=tree, env=env)
