@@ -24,7 +24,8 @@ std::string_view parent_of_cold_part(std::string_view name) {
 
 }  // namespace
 
-FunctionTable FunctionTable::read(const ElfImage& image, bool only_listed) {
+FunctionTable FunctionTable::read(const ElfImage& image, bool only_listed,
+                                  const std::vector<std::string>& runtime_names) {
   std::vector<const Symbol*> symbols;
   for (const Symbol& symbol : image.symbols())
     if (is_code(image, symbol)) symbols.push_back(&symbol);
@@ -48,6 +49,7 @@ FunctionTable FunctionTable::read(const ElfImage& image, bool only_listed) {
     table.functions_.push_back({.start = symbol->value, .bytes = symbol->bytes, .name = symbol->name});
   }
   table.mark_foreign(image, only_listed);
+  table.mark_runtime(runtime_names);
   return table;
 }
 
@@ -69,6 +71,18 @@ void FunctionTable::mark_foreign(const ElfImage& image, bool only_listed) {
     if (function.foreign && !parent.empty() &&
         std::binary_search(compiled.begin(), compiled.end(), parent))
       function.foreign = false;
+  }
+}
+
+// The runtime starts and publishes the copies, and must not run in one. Its namespace tells most of it; what it
+// puts in front of libc, and its static functions outside the namespace, only the names in its archive. Where there is
+// a list of compiled functions the runtime isn't on it, and a program's own functions of such names may move.
+void FunctionTable::mark_runtime(const std::vector<std::string>& names) {
+  for (Function& function : functions_) {
+    const bool in_namespace = function.name.starts_with("_Z") && function.name.find("4stab") != std::string_view::npos;
+    const bool could_be = function.foreign || !has_compiled_list_;
+    function.runtime = could_be && (in_namespace || function.name.starts_with("stab_rt_") ||
+                                    std::binary_search(names.begin(), names.end(), function.name));
   }
 }
 

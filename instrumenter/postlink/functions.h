@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -18,6 +19,7 @@ struct Function {
   abi::Immovable immovable = abi::Immovable::kNo;
   bool overlaps = false;  // another function symbol starts inside it
   bool foreign = false;   // our pass has not compiled it
+  bool runtime = false;   // part of our own runtime
 
   uint64_t end() const { return start + bytes; }
   bool contains(uint64_t address) const { return address >= start && address < end(); }
@@ -26,8 +28,9 @@ struct Function {
 // Invariant: ascending by start, ranges disjoint, all inside the image's text.
 class FunctionTable {
  public:
-  // Where the binary has no list of what our pass compiled, `only_listed` makes all of it foreign.
-  static FunctionTable read(const ElfImage& image, bool only_listed);
+  // Where the binary has no list of what our pass compiled, `only_listed` makes all of it foreign; otherwise
+  // `runtime_names`, ascending, tell which functions are our own runtime's.
+  static FunctionTable read(const ElfImage& image, bool only_listed, const std::vector<std::string>& runtime_names);
 
   const std::vector<Function>& all() const { return functions_; }
   std::vector<Function>& all() { return functions_; }
@@ -42,6 +45,7 @@ class FunctionTable {
 
  private:
   void mark_foreign(const ElfImage& image, bool only_listed);
+  void mark_runtime(const std::vector<std::string>& names);
 
   std::vector<Function> functions_;
   bool has_compiled_list_ = false;

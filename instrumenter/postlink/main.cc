@@ -1,7 +1,11 @@
 // stab-postlink: adds the metadata of movable code to a linked program.
+#include <limits.h>
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include "instrumenter/postlink/post_link.h"
 #include "instrumenter/postlink/stab_info.h"
@@ -43,6 +47,17 @@ bool parse(int argc, char** argv, Command& command) {
   return !command.input.empty();
 }
 
+// The runtime lies beside us, in the build tree as when installed.
+std::vector<std::string> runtime_archives() {
+  char self[PATH_MAX];
+  const ssize_t length = readlink("/proc/self/exe", self, sizeof self);
+  if (length <= 0) return {};
+  const std::string path(self, static_cast<size_t>(length));
+  const std::string bin = path.substr(0, path.rfind('/'));
+  const std::string library = bin.substr(0, bin.rfind('/')) + "/lib/stab/libstabrt";
+  return {library + ".a", library + "-static.a"};
+}
+
 stab::Status run(const Command& command) {
   if (!command.info) return stab::postlink::post_link(command.input, command.output, command.options);
   STAB_TRY(const std::string text, stab::postlink::describe(command.input));
@@ -55,6 +70,7 @@ stab::Status run(const Command& command) {
 int main(int argc, char** argv) {
   if (argc == 2 && strcmp(argv[1], "--help") == 0) return fputs(kUsage, stdout), 0;
   Command command;
+  command.options.runtime_archives = runtime_archives();
   if (!parse(argc, argv, command)) return fputs(kUsage, stderr), 2;
   const stab::Status status = run(command);
   if (status) return 0;

@@ -47,22 +47,6 @@ bool refers_to_one_of(const std::string_view (&names)[N], uint32_t function, con
   });
 }
 
-// Our runtime starts and publishes the copies, and must not run in one. Where the binary has a list of compiled
-// functions it isn't on it; elsewhere its names tell.
-constexpr std::string_view kRuntimeEntries[] = {
-    "__libc_start_main", "pthread_create", "thrd_create",    "pthread_getattr_np", "_Unwind_Find_FDE", "malloc",
-    "free",              "calloc",         "realloc",        "reallocarray",       "posix_memalign",   "memalign",
-    "aligned_alloc",     "valloc",         "pvalloc",        "malloc_usable_size", "malloc_trim"};
-
-bool is_runtime(std::string_view name) {
-  if (name.starts_with("__wrap_")) name.remove_prefix(7);
-  const bool mangled = name.starts_with("_Z");
-  const bool allocates = name.starts_with("_Znw") || name.starts_with("_Zna") || name.starts_with("_Zdl") ||
-                         name.starts_with("_Zda");
-  return allocates || name.starts_with("stab_rt_") || (mangled && name.find("4stab") != std::string_view::npos) ||
-         is_one_of(name, kRuntimeEntries);
-}
-
 class Judge {
  public:
   Judge(const Callees& callees, const Disassembly& disassembly, const References& references,
@@ -76,8 +60,8 @@ class Judge {
   Immovable decide(uint32_t index) const {
     const Function& function = functions_[index];
     const FunctionCode& code = disassembly_.codes[index];
-    if (function.foreign) return is_runtime(function.name) ? Immovable::kRuntime : Immovable::kForeign;
-    if (!functions_.has_compiled_list() && is_runtime(function.name)) return Immovable::kRuntime;
+    if (function.runtime) return Immovable::kRuntime;
+    if (function.foreign) return Immovable::kForeign;
     if (function.bytes == 0) return Immovable::kNoSize;
     if (function.overlaps) return Immovable::kOverlaps;
     if (function.bytes < kPatchedEntryBytes) return Immovable::kTooShort;
@@ -179,7 +163,7 @@ bool switches_stacks(const Callees& callees, const Disassembly& disassembly,
     if (refers_to_one_of(kContextSwitches, index, callees, disassembly, functions)) return true;
     // longjmp goes back on the same stack; the dynamic linker's resolver restores its own.
     const bool known = function.name.find("longjmp") != std::string_view::npos ||
-                       function.name.starts_with("_dl_runtime_") || is_runtime(function.name) ||
+                       function.name.starts_with("_dl_runtime_") || function.runtime ||
                        is_one_of(function.name, kContextSwitches);
     if (!known && code.loads_stack_from_memory) return true;
     if (!known && function.foreign && code.loads_stack_from_register) return true;

@@ -6,10 +6,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
 #include "base/unique_fd.h"
+#include "instrumenter/postlink/archive.h"
 #include "instrumenter/postlink/call_graph.h"
 #include "instrumenter/postlink/callees.h"
 #include "instrumenter/postlink/code_metadata.h"
@@ -32,12 +34,27 @@ Status check_usable(const ElfImage& image) {
   return {};
 }
 
+// Needed only where no list tells what our pass compiled.
+Result<std::vector<std::string>> read_runtime_names(const ElfImage& image, const Options& options) {
+  std::vector<std::string> all;
+  if (options.only_listed || image.find_section(abi::kFunctionsSection) != nullptr) return all;
+  for (const std::string& path : options.runtime_archives) {
+    if (access(path.c_str(), R_OK) != 0) continue;
+    STAB_TRY(const auto bytes, read_file(path));
+    STAB_TRY(const auto names, functions_of_archive(bytes, path));
+    all.insert(all.end(), names.begin(), names.end());
+  }
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
 }  // namespace
 
 Result<Analysis> analyze(const ElfImage& image, const Options& options) {
   STAB_CHECK_OK(check_usable(image));
+  STAB_TRY(const auto runtime_names, read_runtime_names(image, options));
   Analysis analysis;
-  analysis.functions = FunctionTable::read(image, options.only_listed);
+  analysis.functions = FunctionTable::read(image, options.only_listed, runtime_names);
   analysis.disassembly = disassemble(image, analysis.functions);
   const References references = References::collect(image, analysis.functions, analysis.disassembly);
   analysis.tables = find_jump_tables(image, analysis.functions, analysis.disassembly, references);

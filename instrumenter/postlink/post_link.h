@@ -25,6 +25,9 @@ struct Analysis {
 
 struct Options {
   bool strip = false;        // leave out symbols and debug information
+  // Static forms of our runtime: in a file without a list their functions stay. Those that don't exist are
+  // passed over.
+  std::vector<std::string> runtime_archives;
   bool only_listed = false;  // no section stab_funcs means: our pass compiled nothing, rather than: unknown
 };
 

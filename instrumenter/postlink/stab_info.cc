@@ -49,7 +49,7 @@ std::string name_of(const FunctionTable& names, uint64_t address) {
 }
 
 std::string describe_functions(const ElfImage& image, const CodeView& code) {
-  const FunctionTable names = FunctionTable::read(image, false);
+  const FunctionTable names = FunctionTable::read(image, false, {});
   std::map<abi::Immovable, Group> groups;
   uint64_t all_bytes = 0;
   for (const abi::CodeFunction& function : code.functions) {

@@ -73,7 +73,9 @@ TEST_F(ElfWriterTest, PadsOfRecursiveFunctionsAreMarked) {
 
 TEST_F(ElfWriterTest, StripDropsSymbols) {
   const std::string path = link(kProgram);
-  ASSERT_TRUE(post_link(path, path, {.strip = true}));
+  Options stripping;
+  stripping.strip = true;
+  ASSERT_TRUE(post_link(path, path, stripping));
   const ElfImage image = parsed(path);
   EXPECT_TRUE(image.symbols().empty());
   EXPECT_NE(image.find_section(abi::kCodeSection), nullptr);

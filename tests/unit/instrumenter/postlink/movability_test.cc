@@ -144,8 +144,25 @@ TEST_F(MovabilityTest, TheRuntimeStaysInProgramsOfAnyCompiler) {
                    assembly_function("_ZN4stab5startEv", "mov $1, %eax\nret") +
                    assembly_function("malloc", "mov $1, %eax\nret") + assembly_function("_Znwm", "mov $1, %eax\nret"));
   EXPECT_EQ(fate("leaf"), Immovable::kNo);
-  for (const char* name : {"stab_rt_active", "_ZN4stab5startEv", "malloc", "_Znwm"})
-    EXPECT_EQ(fate(name), Immovable::kRuntime) << name;
+  for (const char* name : {"stab_rt_active", "_ZN4stab5startEv"}) EXPECT_EQ(fate(name), Immovable::kRuntime) << name;
+  EXPECT_EQ(fate("malloc"), Immovable::kNo) << "the program's own";
+}
+
+TEST_F(MovabilityTest, TheRuntimesArchiveNamesItsOtherFunctions) {
+  const std::string object = scratch_ / "runtime.o", archive = scratch_ / "runtime.a";
+  std::ofstream(scratch_ / "runtime.s") << assembly_function("malloc", "ret") << assembly_function("local_one", "ret")
+                                        << ".globl malloc\n.data\n.globl a_variable\na_variable: .long 1\n";
+  ASSERT_EQ(system((std::string(STAB_CLANG) + " -c " + (scratch_ / "runtime.s") + " -o " + object).c_str()), 0);
+  ASSERT_EQ(system(("ar rcs " + archive + " " + object + " && ar rcs " + archive + " " + (scratch_ / "runtime.s")).c_str()), 0);
+  options_.runtime_archives = {scratch_ / "missing.a", archive};
+  const std::string program = kPlainStart + assembly_function("malloc", "mov $1, %eax\nret") +
+                              assembly_function("local_one", "mov $1, %eax\nret");
+  analyze_assembly(program);
+  EXPECT_EQ(fate("malloc"), Immovable::kRuntime);
+  EXPECT_EQ(fate("local_one"), Immovable::kRuntime);
+  EXPECT_EQ(fate("leaf"), Immovable::kNo);
+  analyze_assembly(program + ".section stab_funcs,\"a\"\n.long malloc - .\n.long 8\n");
+  EXPECT_EQ(fate("malloc"), Immovable::kNo) << "our pass compiled it: the program's own";
 }
 
 }  // namespace
