@@ -272,6 +272,27 @@ TEST(Calibration, OtherProgramsNeedTheErrorBetweenPrograms) {
   EXPECT_GT(these, kRounds / 2);
 }
 
+// The cost of shuffling where there is none, in the lab's own schedule: ten links crossed with 30 blocks and the cells
+// with code off. Links taken for independent in each cell would call it a change in a third of the rounds.
+TEST(Calibration, CostOfCodeWithCrossedLinks) {
+  constexpr int kRounds = 1000;
+  int code = 0, stack = 0;
+  for (int i = 0; i < kRounds; ++i) {
+    const auto report = analyse(lab_samples(1000 + static_cast<uint64_t>(i),
+                                            {.programs = 1, .replicates = 30, .links = 10, .crossed_links = true,
+                                             .layout_sd = 0.02, .code_effect = 0, .stack_effect = 0, .heap_effect = 0}));
+    ASSERT_TRUE(report);
+    for (const Contrast& contrast : report->contrasts) {
+      code += contrast.factor == "code" && contrast.p_value < kAlpha;
+      stack += contrast.factor == "stack" && contrast.p_value < kAlpha;
+    }
+  }
+  report_rate("p < 5 % of code without a cost, crossed links", static_cast<double>(code) / kRounds);
+  report_rate("p < 5 % of stack without a cost, crossed links", static_cast<double>(stack) / kRounds);
+  EXPECT_NEAR(code / static_cast<double>(kRounds), kAlpha, limit(kAlpha, kRounds));
+  EXPECT_NEAR(stack / static_cast<double>(kRounds), kAlpha, limit(kAlpha, kRounds));
+}
+
 TEST(Calibration, BcaIntervalsCover) {
   constexpr int kRounds = 400;
   Rng rng = Rng::stream(6, "bca");

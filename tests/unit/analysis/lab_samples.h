@@ -18,6 +18,7 @@ struct LabShape {
   int programs = 3;
   int replicates = 30;
   int links = 0;              // freshly seeded links of the cells with code off; 0: one for all
+  bool crossed_links = false; // each cell of a block runs a link of its own, as the lab's schedule does
   double noise = 0.004;       // log sd of a run
   double layout_sd = 0.01;    // log sd of layouts, where they vary
   double code_effect = 0.02;  // log ratio
@@ -53,7 +54,8 @@ inline Samples lab_samples(uint64_t seed, const LabShape& shape = {}) {
         trial.order = order++;
         trial.seed = rng.next();
         const bool shuffled = trial.levels[0] == 1;
-        if (!shuffled && shape.links > 0) trial.link = 1 + static_cast<uint64_t>(block % shape.links);
+        if (!shuffled && shape.links > 0)
+          trial.link = 1 + static_cast<uint64_t>((block + (shape.crossed_links ? 3 * cell : 0)) % shape.links);
         const double layout = shuffled ? shape.layout_sd * standard_normal(rng)
                                        : link_layout[shape.links > 0 ? trial.link - 1 : 0];
         const double log_time = std::log(0.5 + 0.1 * program) + trial.levels[0] * shape.code_effect +
