@@ -17,7 +17,7 @@
 
 namespace std {
 [[gnu::weak]] new_handler get_new_handler() noexcept;
-[[gnu::weak]] [[noreturn]] void __throw_bad_alloc();
+void __throw_bad_alloc() __attribute__((weak, noreturn));
 }  // namespace std
 
 namespace {
