@@ -186,7 +186,7 @@ TEST(Schedule, AHundredThousandTrialsExpandQuickly) {
   const Schedule schedule = make_schedule(plan, design);
   const std::clock_t took = std::clock() - start;
   EXPECT_GT(schedule.trials.size(), 100'000u);
-  EXPECT_LT(took, CLOCKS_PER_SEC);  // about 50 ms
+  EXPECT_LT(took, CLOCKS_PER_SEC * STAB_TIME_FACTOR);  // about 50 ms; sanitizers are slow
 }
 
 }  // namespace
