@@ -142,8 +142,10 @@ bool look_at_all(Session& session, uint64_t deadline_ns) {
     code::ThreadLedger::Row& row = threads.row(i);
     if (session.sampler.is_armed(row.process, row.thread) && !collect(session, row, false)) return false;
   }
+  // Only so many can be armed at a time: each round begins with others.
+  const uint32_t first = static_cast<uint32_t>(session.control->code.scans * Sampler::kMostArmed);
   for (uint32_t i = 0; i < threads.size(); ++i) {
-    code::ThreadLedger::Row& row = threads.row(i);
+    code::ThreadLedger::Row& row = threads.row((first + i) % threads.size());
     if (!is_out_of_all(row, retired) && !look_at(session, row)) return false;
   }
   session.sampler.wait_until(deadline_ns);

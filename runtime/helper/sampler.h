@@ -14,8 +14,9 @@ namespace stab::helper {
 
 class Sampler {
  public:
-  // Each armed thread takes 68 KiB of locked memory; a user may lock 516 KiB a CPU.
-  static constexpr uint32_t kMostArmed = 6;
+  // Threads that wait for a CPU stay armed until they get one, so more than there are CPUs. Each takes 68 KiB of
+  // locked memory; a user may lock 516 KiB a CPU, and what is refused is tried again in a later round.
+  static constexpr uint32_t kMostArmed = 24;
 
   enum class Arming : uint8_t { kArmed, kGone, kFull, kDenied };
   Arming arm(int process, int thread, SlotSet retired);
