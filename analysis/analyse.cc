@@ -10,6 +10,7 @@
 #include "analysis/caveats.h"
 #include "analysis/contrasts.h"
 #include "analysis/descriptive.h"
+#include "analysis/draws.h"
 #include "analysis/normality.h"
 #include "analysis/report.h"
 #include "analysis/robust_anova.h"
@@ -118,44 +119,6 @@ FactorCodes empty_codes(const Samples& samples, const std::vector<size_t>& varyi
   return codes;
 }
 
-// One row for each independent draw: the means of all cells over the blocks that share a link, or over one block.
-// Empty where a block lacks a cell, holds one twice or mixes links, where a seed ran in several blocks, or with fewer
-// than 3 draws. `by_link` tells which it was.
-std::vector<std::vector<double>> complete_draws(const std::vector<CellUnits>& cells, bool* by_link) {
-  std::map<uint32_t, std::vector<std::optional<double>>> blocks;
-  std::map<uint32_t, uint64_t> link_of;
-  for (size_t c = 0; c < cells.size(); ++c) {
-    const CellUnits& cell = cells[c];
-    if (cell.trial_values.empty() || (!cell.code_fixed && cell.within_unit_df > 0)) return {};
-    for (size_t i = 0; i < cell.trial_values.size(); ++i) {
-      auto& row = blocks[cell.trial_blocks[i]];
-      row.resize(cells.size());
-      if (row[c]) return {};
-      row[c] = cell.trial_values[i];
-      if (!cell.code_fixed || cell.one_layout) continue;
-      if (link_of.try_emplace(cell.trial_blocks[i], cell.trial_links[i]).first->second != cell.trial_links[i]) return {};
-    }
-  }
-  *by_link = !link_of.empty();
-  std::map<uint64_t, std::pair<std::vector<double>, double>> draws;  // sums and number of blocks
-  for (const auto& [block, row] : blocks) {
-    auto& [sums, count] = draws[link_of.empty() ? block : link_of[block]];
-    sums.resize(cells.size());
-    count += 1;
-    for (size_t c = 0; c < cells.size(); ++c) {
-      if (!row[c]) return {};
-      sums[c] += *row[c];
-    }
-  }
-  if (draws.size() < 3) return {};
-  std::vector<std::vector<double>> rows;
-  for (auto& [key, draw] : draws) {
-    for (double& sum : draw.first) sum /= draw.second;
-    rows.push_back(std::move(draw.first));
-  }
-  return rows;
-}
-
 // p of each term against its variation between draws: a draw has every cell once, as a subject of repeated measures
 // has. pre: codes name the varying factors of `samples`
 std::vector<double> drawwise_p(const FactorCodes& codes, const std::vector<std::vector<double>>& draws) {
@@ -169,6 +132,38 @@ std::vector<double> drawwise_p(const FactorCodes& codes, const std::vector<std::
   if (draws.empty() || draws[0].size() != cells) return p_values;
   if (const auto within = within_anova(draws, codes.names, counts))
     for (const WithinRow& row : *within) p_values.push_back(row.p_greenhouse_geisser);
+  return p_values;
+}
+
+// The same where links are crossed with blocks: p of each term of one df, as the contrast that it is. Empty where no
+// cell has several links or a cell is missing.
+std::vector<std::optional<double>> linkwise_p(const Samples& samples, const WorkloadUnits& units,
+                                              const std::vector<size_t>& varying, const std::vector<TermMask>& terms) {
+  size_t cells = 1;
+  for (size_t f : varying) cells *= samples.factors[f].levels.size();
+  if (units.cells.size() != cells) return {};
+  std::vector<std::optional<double>> p_values;
+  bool any = false;
+  for (TermMask term : terms) {
+    p_values.emplace_back();
+    bool one_df = true;
+    CellCoefficients coefficients;
+    for (const CellUnits& cell : units.cells) {
+      double sign = 1;
+      for (size_t v = 0; v < varying.size(); ++v) {
+        if (!(term >> v & 1)) continue;
+        one_df &= samples.factors[varying[v]].levels.size() == 2;
+        sign *= cell.levels[varying[v]] == 0 ? -1 : 1;
+      }
+      coefficients[&cell] = sign / (static_cast<double>(cells) / 2);
+    }
+    if (!one_df) continue;
+    const auto contrast = link_contrast(samples, units, coefficients);
+    if (!contrast) return {};
+    p_values.back() = contrast->test.p_value;
+    any = true;
+  }
+  if (!any) p_values.clear();
   return p_values;
 }
 
@@ -205,6 +200,9 @@ AnovaTable within_one_workload(const Samples& samples, size_t response, uint32_t
   if (const auto p = drawwise_p(codes, draws); !p.empty()) {
     table.robust_method = by_link ? "links" : "blocks";
     table.p_robust.assign(p.begin(), p.end());
+  } else if (const auto by_term = linkwise_p(samples, units, varying, terms); !by_term.empty()) {
+    table.robust_method = "links";
+    table.p_robust = by_term;
   } else if (const auto robust = hc3_anova(aggregate(codes, values), terms, SumsType::kTwo)) {
     table.robust_method = "HC3";
     for (size_t t = 0; t < terms.size(); ++t) table.p_robust.push_back((*robust)[t].p_value);

@@ -13,9 +13,9 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 
 #include "analysis/distributions.h"
+#include "analysis/draws.h"
 #include "analysis/multiplicity.h"
 #include "analysis/rank_tests.h"
 #include "analysis/t_tests.h"
@@ -50,187 +50,6 @@ Estimate refuse(std::string reason) {
   return estimate;
 }
 
-// Cells that differ in one factor only.
-struct CellPair {
-  const CellUnits* level = nullptr;
-  const CellUnits* baseline = nullptr;
-};
-
-// The contrast within each block, averaged over blocks that share a link: one value for each independent draw.
-// Absent where blocks don't hold: too few of them are complete, cells ran twice in a block, one seed ran in several
-// blocks, or a block mixes links.
-std::optional<std::vector<double>> block_contrasts(const std::vector<CellPair>& pairs) {
-  struct Block {
-    double sum = 0;
-    size_t cells = 0;
-    std::optional<uint64_t> link;
-  };
-  std::map<uint32_t, Block> blocks;
-  for (const CellPair& pair : pairs) {
-    for (const CellUnits* cell : {pair.level, pair.baseline}) {
-      if (cell->trial_values.empty() || (!cell->code_fixed && cell->within_unit_df > 0)) return {};
-      std::set<uint32_t> seen;
-      for (size_t i = 0; i < cell->trial_values.size(); ++i) {
-        if (!seen.insert(cell->trial_blocks[i]).second) return {};
-        Block& block = blocks[cell->trial_blocks[i]];
-        block.sum += (cell == pair.level ? 1 : -1) * cell->trial_values[i] / static_cast<double>(pairs.size());
-        ++block.cells;
-        if (!cell->code_fixed || cell->one_layout) continue;
-        if (block.link && *block.link != cell->trial_links[i]) return {};
-        block.link = cell->trial_links[i];
-      }
-    }
-  }
-  std::map<std::pair<bool, uint64_t>, std::pair<double, double>> draws;  // by link, else by block: sum, count
-  size_t complete = 0;
-  for (const auto& [number, block] : blocks) {
-    if (block.cells != 2 * pairs.size()) continue;
-    ++complete;
-    auto& [sum, count] = draws[{block.link.has_value(), block.link.value_or(number)}];
-    sum += block.sum;
-    count += 1;
-  }
-  if (draws.size() < 2 || 2 * complete < blocks.size()) return {};
-  std::vector<double> values;
-  for (const auto& [key, draw] : draws) values.push_back(draw.first / draw.second);
-  return values;
-}
-
-// Blocks and links crossed: in one block the cells with code off run different links, and a link comes back in other
-// blocks and cells. Block effects are taken off first (least squares on cells, blocks and links together). Then a link
-// is one draw: what it adds to the contrast over all its cells counts once, with links - 1 degrees of freedom; a
-// shuffled cell adds its own variance. Absent where no cell has several links, or cells differ in their links.
-struct LinkContrast {
-  TTest test;
-  bool blocked = false;
-};
-std::optional<LinkContrast> link_contrast(const Samples& samples, const WorkloadUnits& workload,
-                                          const std::vector<CellPair>& pairs) {
-  struct Observation {
-    size_t cell = 0;
-    uint32_t block = 0;
-    std::optional<uint64_t> link;
-    double value = 0;
-  };
-  // Runs and passes of one cell in one block are one observation.
-  std::vector<Observation> rows;
-  for (size_t c = 0; c < workload.cells.size(); ++c) {
-    const CellUnits& cell = workload.cells[c];
-    std::map<uint32_t, std::pair<Observation, double>> by_block;
-    for (size_t i = 0; i < cell.trial_values.size(); ++i) {
-      auto& [row, count] = by_block[cell.trial_blocks[i]];
-      row.cell = c;
-      row.block = cell.trial_blocks[i];
-      if (cell.code_fixed && !cell.one_layout) row.link = cell.trial_links[i];
-      row.value += cell.trial_values[i];
-      count += 1;
-    }
-    for (auto& [block, row] : by_block) {
-      row.first.value /= row.second;
-      rows.push_back(row.first);
-    }
-  }
-  // The binary that an observation ran: the link's number within its treatments.
-  const auto binary = [&](const Observation& row) {
-    std::vector<uint64_t> key{*row.link};
-    for (size_t f = 0; f < samples.factors.size(); ++f)
-      if (!samples.factors[f].layout) key.push_back(workload.cells[row.cell].levels[f]);
-    return key;
-  };
-  std::map<uint32_t, std::pair<double, double>> blocks;  // effect and number of cells
-  std::map<std::vector<uint64_t>, std::pair<double, double>> links;
-  std::vector<std::pair<double, double>> cells(workload.cells.size());
-  for (const Observation& row : rows) blocks[row.block].second += 1;
-  const auto cell_count = static_cast<double>(workload.cells.size());
-  // Blocks that hold few of the cells would take the cells' own differences for theirs.
-  const bool use_blocks = cell_count >= 2 &&
-                          static_cast<double>(rows.size()) >= 0.75 * cell_count * static_cast<double>(blocks.size());
-  // Each effect in turn is the mean of what the others leave; the designs are near orthogonal, so this settles fast.
-  for (int round = 0; round < 1000; ++round) {
-    double moved = 0;
-    const auto move = [&moved](double& effect, double to) {
-      moved = std::max(moved, std::fabs(to - effect));
-      effect = to;
-    };
-    std::map<uint32_t, std::pair<double, double>> new_blocks;
-    std::map<std::vector<uint64_t>, std::pair<double, double>> new_links;
-    std::vector<std::pair<double, double>> new_cells(cells.size());
-    const auto link_effect = [&](const Observation& row) { return row.link ? links[binary(row)].first : 0.0; };
-    for (const Observation& row : rows) {
-      auto& [sum, count] = new_cells[row.cell];
-      sum += row.value - blocks[row.block].first - link_effect(row);
-      count += 1;
-    }
-    for (size_t c = 0; c < cells.size(); ++c) {
-      if (new_cells[c].second > 0) move(cells[c].first, new_cells[c].first / new_cells[c].second);
-    }
-    for (const Observation& row : rows) {
-      if (!row.link) continue;
-      auto& [sum, count] = new_links[binary(row)];
-      sum += row.value - blocks[row.block].first - cells[row.cell].first;
-      count += 1;
-    }
-    for (const auto& [key, effect] : new_links) move(links[key].first, effect.first / effect.second);
-    if (use_blocks) {
-      for (const Observation& row : rows) {
-        auto& [sum, count] = new_blocks[row.block];
-        sum += row.value - cells[row.cell].first - link_effect(row);
-        count += 1;
-      }
-      for (const auto& [key, effect] : new_blocks) move(blocks[key].first, effect.first / effect.second);
-    }
-    if (moved < 1e-13) break;
-  }
-
-  std::map<const CellUnits*, double> coefficients;
-  for (const CellPair& pair : pairs) {
-    coefficients[pair.level] += 1 / static_cast<double>(pairs.size());
-    coefficients[pair.baseline] -= 1 / static_cast<double>(pairs.size());
-  }
-  std::map<size_t, std::vector<double>> shuffled;                              // values by cell
-  std::map<uint64_t, std::map<size_t, std::pair<double, double>>> of_link;     // link: cell: sum and count
-  size_t linked_cells = 0;
-  for (const auto& [cell, coefficient] : coefficients) linked_cells += cell->code_fixed && !cell->one_layout;
-  if (linked_cells == 0) return {};
-  for (const Observation& row : rows) {
-    if (!coefficients.contains(&workload.cells[row.cell])) continue;
-    const double value = row.value - blocks[row.block].first;
-    if (!row.link) {
-      shuffled[row.cell].push_back(value);
-      continue;
-    }
-    auto& [sum, count] = of_link[*row.link][row.cell];
-    sum += value;
-    count += 1;
-  }
-  std::vector<double> draws;
-  for (const auto& [link, parts] : of_link) {
-    if (parts.size() != linked_cells) return {};
-    draws.push_back(0);
-    for (const auto& [cell, part] : parts)
-      draws.back() += coefficients[&workload.cells[cell]] * part.first / part.second;
-  }
-  if (draws.size() < 2) return {};
-  // A block's estimated effect holds 1 / cells of each of its own values: residuals are that much too small.
-  const double correction = use_blocks ? cell_count / (cell_count - 1) : 1;
-  double estimate = 0, variance = 0, denominator = 0;
-  const auto add = [&](double coefficient, const Moments& part) {
-    const double share = coefficient * coefficient * correction * part.variance() / static_cast<double>(part.n);
-    estimate += coefficient * part.mean;
-    variance += share;
-    denominator += share * share / static_cast<double>(part.n - 1);
-  };
-  add(1, moments(draws));
-  for (const auto& [cell, values] : shuffled) {
-    if (values.size() < 2) return {};
-    add(coefficients[&workload.cells[cell]], moments(values));
-  }
-  if (!(variance > 0)) return {};
-  return LinkContrast{t_test_of(estimate, std::sqrt(variance), variance * variance / denominator, 0,
-                                Alternative::kTwoSided, 1 - samples.alpha),
-                      use_blocks};
-}
-
 // level against baseline of one factor in one workload.
 Estimate within_workload(const Samples& samples, size_t factor, uint32_t level, const WorkloadUnits& workload) {
   const Factor& facts = samples.factors[factor];
@@ -244,7 +63,7 @@ Estimate within_workload(const Samples& samples, size_t factor, uint32_t level, 
   }
   std::vector<WeightedCell> cells;
   std::vector<Stratum2> strata;
-  std::vector<CellPair> used;
+  std::map<const CellUnits*, double> coefficients;
   Estimate estimate;
   size_t compared = 0, single = 0;
   // A treatment is compared across layouts: pairs of cells that hold one layout each say nothing about others,
@@ -265,7 +84,8 @@ Estimate within_workload(const Samples& samples, size_t factor, uint32_t level, 
     cells.push_back({pair.first->moments, 1});
     cells.push_back({pair.second->moments, -1});
     strata.push_back({pair.first->values, pair.second->values});
-    used.push_back({pair.first, pair.second});
+    coefficients[pair.first] = 1;
+    coefficients[pair.second] = -1;
     estimate.one_layout |= repeats(pair);
   }
   estimate.n = cells[0].moments.n;
@@ -275,7 +95,8 @@ Estimate within_workload(const Samples& samples, size_t factor, uint32_t level, 
     estimate.n = std::min(estimate.n, cell.moments.n);
     *estimate.point += cell.coefficient * cell.moments.mean;
   }
-  if (const auto values = block_contrasts(used)) {
+  for (auto& [cell, coefficient] : coefficients) coefficient /= static_cast<double>(cells.size()) / 2;
+  if (const auto values = block_contrasts(coefficients)) {
     estimate.blocked = true;
     estimate.n = values->size();
     const auto blocked = one_sample_t(*values, 0, Alternative::kTwoSided, 1 - samples.alpha);
@@ -288,7 +109,7 @@ Estimate within_workload(const Samples& samples, size_t factor, uint32_t level, 
     if (const auto ranks = wilcoxon_signed_rank(*values, {})) estimate.p_rank = ranks->p_value;
     return estimate;
   }
-  if (const auto linked = link_contrast(samples, workload, used)) {
+  if (const auto linked = link_contrast(samples, workload, coefficients)) {
     estimate.blocked = linked->blocked;
     estimate.test = linked->test;
     estimate.point = linked->test.estimate;

@@ -91,11 +91,12 @@ std::string export_csv(const Samples& design, const std::vector<std::vector<Work
 std::string export_r(const Report& report) {
   const Response& response = report.responses[0];
   std::string varying;
-  std::vector<std::string> names;
+  std::vector<std::string> names, treatments;
   std::string levels;
   for (const Factor& factor : report.factors) {
     if (factor.levels.size() < 2) continue;
     names.push_back(factor.name);
+    if (!factor.layout) treatments.push_back(factor.name);
     varying += (varying.empty() ? "" : " * ") + std::string("`") + factor.name + "`";
     std::vector<std::string> ordered{factor.levels[factor.baseline]};
     for (size_t i = 0; i < factor.levels.size(); ++i)
@@ -111,7 +112,8 @@ std::string export_r(const Report& report) {
          "d <- read.csv(if (length(args)) args[1] else \"data.csv\", check.names = FALSE, colClasses = c(seed = \"character\"))\n"
          "d <- d[is.na(d$excluded) | d$excluded == \"\", ]\n";
   out += "d$y <- " + std::string(response.scale == Scale::kLog ? "log(d[[" : "(d[[") + quoted(response.name) + "]])\n";
-  out += "d <- d[!is.na(d$y), ]\nalpha <- " + std::string(alpha) + "\nfactors <- " + vector_of(names) + "\n" + levels;
+  out += "d <- d[!is.na(d$y), ]\nalpha <- " + std::string(alpha) + "\nfactors <- " + vector_of(names) + "\ntreatments <- " +
+         (treatments.empty() ? "character()" : vector_of(treatments)) + "\n" + levels;
   out += R"R(workloads <- unique(d$workload)
 # The unit is the layout: runs of one layout are averaged, unless a cell has one layout only (then they are repeats).
 cells <- do.call(paste, c(d[c("workload", factors)], sep = "\r"))
@@ -129,12 +131,38 @@ contrast <- function(data, trials, f, level) {
   cell <- paste(key_of(t), t[[f]], sep = "\r")
   size <- table(t$block); whole <- names(size)[size == 2 * length(pairs)]
   repeated <- anyDuplicated(paste(cell, t$layout)[!t$single & t$link == 0]) > 0
-  if (!repeated && !anyDuplicated(paste(cell, t$block)) && length(whole) > 1 && 2 * length(whole) >= length(size)) {
+  ran <- t$link > 0 & !t$single
+  mixed <- any(tapply(t$link[ran], t$block[ran], function(x) length(unique(x))) > 1)
+  if (!repeated && !mixed && !anyDuplicated(paste(cell, t$block)) && length(whole) > 1 && 2 * length(whole) >= length(size)) {
     t <- t[as.character(t$block) %in% whole, ]
     x <- tapply(ifelse(t[[f]] == level, 1, -1) * t$y / length(pairs), t$block, sum)
     link <- tapply(t$link, t$block, max)
     if (length(unique(link)) > 1) x <- tapply(x, link, mean)
     estimate <- mean(x); variance <- var(x) / length(x); df <- length(x) - 1
+  } else if (any(t$link > 0 & !t$single)) {
+    # Links crossed with blocks: both are fitted, then a link is one draw over all its cells.
+    all <- trials; all$cell <- do.call(paste, c(all[factors], sep = "\r"))
+    all$binary <- ifelse(all$link > 0 & !all$single, do.call(paste, c(all[c("link", treatments)], sep = "\r")), "none")
+    all <- aggregate(all["y"], all[c("cell", factors, "block", "link", "binary")], mean)
+    C <- length(unique(all$cell)); blocks <- factor(all$block)
+    use <- C >= 2 && nrow(all) >= 0.75 * C * nlevels(blocks)
+    fit <- if (use) lm(y ~ blocks + cell + binary, all) else lm(y ~ cell + binary, all)
+    effect <- coef(fit)[paste0("blocks", all$block)]; effect[is.na(effect)] <- 0
+    all$y <- all$y - if (use) effect else 0
+    all <- all[key_of(all) %in% pairs & all[[f]] %in% c(level, base), ]
+    a <- function(x) ifelse(x[[f]] == level, 1, -1) / length(pairs)
+    linked <- all$binary != "none"
+    by_link <- aggregate(all["y"][linked, , drop = FALSE], all[linked, c("cell", factors, "link")], mean)
+    draws <- tapply(a(by_link) * by_link$y, by_link$link, sum)
+    correction <- if (use) C / (C - 1) else 1
+    estimate <- mean(draws); variance <- correction * var(draws) / length(draws)
+    denominator <- variance^2 / (length(draws) - 1)
+    for (one in split(all[!linked, ], all$cell[!linked])) {
+      v <- a(one)[1]^2 * correction * var(one$y) / nrow(one)
+      estimate <- estimate + a(one)[1] * mean(one$y); variance <- variance + v
+      denominator <- denominator + v^2 / (nrow(one) - 1)
+    }
+    df <- variance^2 / denominator
   } else {
     estimate <- 0; variance <- 0; denominator <- 0
     for (k in pairs) for (side in c(1, -1)) {

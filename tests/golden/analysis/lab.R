@@ -6,6 +6,7 @@ d$y <- log(d[["wall_time"]])
 d <- d[!is.na(d$y), ]
 alpha <- 0.050000000000000003
 factors <- c("code", "stack", "heap")
+treatments <- character()
 d[["code"]] <- factor(d[["code"]], levels = c("off", "shuffle"))
 d[["stack"]] <- factor(d[["stack"]], levels = c("zero", "on"))
 d[["heap"]] <- factor(d[["heap"]], levels = c("base", "page"))
@@ -26,12 +27,38 @@ contrast <- function(data, trials, f, level) {
   cell <- paste(key_of(t), t[[f]], sep = "\r")
   size <- table(t$block); whole <- names(size)[size == 2 * length(pairs)]
   repeated <- anyDuplicated(paste(cell, t$layout)[!t$single & t$link == 0]) > 0
-  if (!repeated && !anyDuplicated(paste(cell, t$block)) && length(whole) > 1 && 2 * length(whole) >= length(size)) {
+  ran <- t$link > 0 & !t$single
+  mixed <- any(tapply(t$link[ran], t$block[ran], function(x) length(unique(x))) > 1)
+  if (!repeated && !mixed && !anyDuplicated(paste(cell, t$block)) && length(whole) > 1 && 2 * length(whole) >= length(size)) {
     t <- t[as.character(t$block) %in% whole, ]
     x <- tapply(ifelse(t[[f]] == level, 1, -1) * t$y / length(pairs), t$block, sum)
     link <- tapply(t$link, t$block, max)
     if (length(unique(link)) > 1) x <- tapply(x, link, mean)
     estimate <- mean(x); variance <- var(x) / length(x); df <- length(x) - 1
+  } else if (any(t$link > 0 & !t$single)) {
+    # Links crossed with blocks: both are fitted, then a link is one draw over all its cells.
+    all <- trials; all$cell <- do.call(paste, c(all[factors], sep = "\r"))
+    all$binary <- ifelse(all$link > 0 & !all$single, do.call(paste, c(all[c("link", treatments)], sep = "\r")), "none")
+    all <- aggregate(all["y"], all[c("cell", factors, "block", "link", "binary")], mean)
+    C <- length(unique(all$cell)); blocks <- factor(all$block)
+    use <- C >= 2 && nrow(all) >= 0.75 * C * nlevels(blocks)
+    fit <- if (use) lm(y ~ blocks + cell + binary, all) else lm(y ~ cell + binary, all)
+    effect <- coef(fit)[paste0("blocks", all$block)]; effect[is.na(effect)] <- 0
+    all$y <- all$y - if (use) effect else 0
+    all <- all[key_of(all) %in% pairs & all[[f]] %in% c(level, base), ]
+    a <- function(x) ifelse(x[[f]] == level, 1, -1) / length(pairs)
+    linked <- all$binary != "none"
+    by_link <- aggregate(all["y"][linked, , drop = FALSE], all[linked, c("cell", factors, "link")], mean)
+    draws <- tapply(a(by_link) * by_link$y, by_link$link, sum)
+    correction <- if (use) C / (C - 1) else 1
+    estimate <- mean(draws); variance <- correction * var(draws) / length(draws)
+    denominator <- variance^2 / (length(draws) - 1)
+    for (one in split(all[!linked, ], all$cell[!linked])) {
+      v <- a(one)[1]^2 * correction * var(one$y) / nrow(one)
+      estimate <- estimate + a(one)[1] * mean(one$y); variance <- variance + v
+      denominator <- denominator + v^2 / (nrow(one) - 1)
+    }
+    df <- variance^2 / denominator
   } else {
     estimate <- 0; variance <- 0; denominator <- 0
     for (k in pairs) for (side in c(1, -1)) {
