@@ -28,6 +28,7 @@ class Grammar {
     CLI::App* resume = command(app_, "resume", "go on with an experiment that was stopped or killed", Command::kResume);
     experiment(*resume, "default: the newest unfinished one");
     database(*resume), json(*resume), quiet(*resume);
+    resume->add_option("--socket", out_.socket, "resume what is paused in the daemon that listens here");
     CLI::App* report = command(app_, "report", "print what an experiment says", Command::kReport);
     experiment(*report, "default: the newest");
     database(*report), json(*report);
@@ -41,6 +42,7 @@ class Grammar {
     extend->add_option("experiment", out_.experiment, "name or number")->required();
     extend->add_option("blocks", out_.blocks, "how many, such as +20")->required()->check(CLI::PositiveNumber);
     database(*extend);
+    extend->add_option("--socket", out_.socket, "extend it in the daemon that listens here");
     CLI::App* replay = command(app_, "replay", "run one trial again, with its binary, seed and settings", Command::kReplay);
     replay->add_option("trial", out_.trial, "number of the trial")->required();
     database(*replay);
@@ -86,6 +88,9 @@ class Grammar {
     CLI::App* watch = command(app_, "watch", "follow an experiment of the daemon until it ends", Command::kWatch);
     experiment(*watch, "default: the newest");
     socket(*watch), json(*watch);
+    CLI::App* pause = command(app_, "pause", "stop an experiment of the daemon after its trial; 'resume --socket' goes on", Command::kPause);
+    pause->add_option("experiment", out_.experiment, "name or number")->required();
+    socket(*pause);
     CLI::App* cancel = command(app_, "cancel", "end an experiment; what it has recorded is kept", Command::kCancel);
     cancel->add_option("experiment", out_.experiment, "name or number")->required();
     socket(*cancel);

@@ -11,7 +11,7 @@ namespace stab::ctl {
 enum class Command {
   kExtend, kReplay, kRerun, kDelete, kLogs, kDbCheck, kDbBackup, kDbVacuum,
   kPlanCheck, kRun, kResume, kReport, kList, kCompare, kDoctor, kMachineShow, kMachineTune, kMachineRestore,  // on a database of our own
-  kSubmit, kStatus, kWatch, kCancel,                             // through the daemon
+  kSubmit, kStatus, kWatch, kPause, kCancel,                             // through the daemon
 };
 
 struct Arguments {

@@ -35,6 +35,9 @@ int submit_command(const Arguments& arguments);
 int status_command(const Arguments& arguments);
 int watch_command(const Arguments& arguments);
 int cancel_command(const Arguments& arguments);
+int pause_command(const Arguments& arguments);
+int daemon_resume_command(const Arguments& arguments);
+int daemon_extend_command(const Arguments& arguments);
 
 // "stabctl: message" on stderr, and the exit code that belongs to the error's code.
 int complain(const Error& error);

@@ -1,4 +1,4 @@
-// submit, status, watch and cancel: thin, because the daemon decides.
+// submit, status, watch, pause, resume, extend and cancel: thin, because the daemon decides.
 #include <unistd.h>
 
 #include <nlohmann/json.hpp>
@@ -24,6 +24,13 @@ void print_row(const Json& row) {
   const std::string state = row.value("running", false) ? "running" : row.value("state", "?");
   std::printf("%6lld  %-28s %-10s %8lld/%lld\n", row.value("id", 0LL), printable(row.value("name", "?")).c_str(),
               state.c_str(), row.value("done", 0LL), row.value("planned", 0LL));
+}
+
+int change(const Arguments& arguments, const std::string& method, const std::map<std::string, int64_t>& numbers = {}) {
+  auto client = connect(arguments);
+  if (!client) return complain(client.error());
+  const auto result = client->call(method, {{"experiment", arguments.experiment}}, numbers);
+  return result ? kExitDone : complain(result.error());
 }
 
 }  // namespace
@@ -90,7 +97,7 @@ int watch_command(const Arguments& arguments) {
       display.finish();
       const std::string end = json.value("state", "");
       if (!arguments.json) std::printf("%s %s\n", end.c_str(), printable(json.value("text", "")).c_str());
-      return end == "done" ? kExitDone : end == "stopped" ? kExitUnfinished : kExitFailed;
+      return end == "done" ? kExitDone : end == "stopped" || end == "paused" ? kExitUnfinished : kExitFailed;
     }
     if (arguments.json) continue;
     if (kind == "phase") display.phase(json.value("text", ""));
@@ -108,12 +115,11 @@ int watch_command(const Arguments& arguments) {
   }
 }
 
-int cancel_command(const Arguments& arguments) {
-  auto client = connect(arguments);
-  if (!client) return complain(client.error());
-  const auto result = client->call("cancel", {{"experiment", arguments.experiment}});
-  if (!result) return complain(result.error());
-  return kExitDone;
-}
+int cancel_command(const Arguments& arguments) { return change(arguments, "cancel"); }
+int pause_command(const Arguments& arguments) { return change(arguments, "pause"); }
+
+// resume and extend work on a database of one's own, unless a daemon is named.
+int daemon_resume_command(const Arguments& arguments) { return change(arguments, "resume"); }
+int daemon_extend_command(const Arguments& arguments) { return change(arguments, "extend", {{"blocks", arguments.blocks}}); }
 
 }  // namespace stab::ctl

@@ -32,6 +32,7 @@ int dispatch(const stab::ctl::Arguments& arguments) {
     case Command::kSubmit: return submit_command(arguments);
     case Command::kStatus: return status_command(arguments);
     case Command::kWatch: return watch_command(arguments);
+    case Command::kPause: return pause_command(arguments);
     case Command::kCancel: return cancel_command(arguments);
   }
   return stab::ctl::kExitUsage;

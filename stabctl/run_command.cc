@@ -121,6 +121,7 @@ int run_command(const Arguments& arguments) {
 }
 
 int extend_command(const Arguments& arguments) {
+  if (!arguments.socket.empty()) return daemon_extend_command(arguments);
   const SystemClock clock;
   const auto engine = open_engine(arguments, clock);
   if (!engine) return complain(engine.error());
@@ -151,6 +152,7 @@ int replay_command(const Arguments& arguments) {
 }
 
 int resume_command(const Arguments& arguments) {
+  if (!arguments.socket.empty()) return daemon_resume_command(arguments);
   const SystemClock clock;
   const auto engine = open_engine(arguments, clock);
   if (!engine) return complain(engine.error());

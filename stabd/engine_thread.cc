@@ -64,6 +64,36 @@ Status EngineThread::cancel(store::Id experiment) {
                                     engine_->options().clock->realtime().count());
 }
 
+Status EngineThread::pause(store::Id experiment) {
+  {
+    const std::lock_guard<std::mutex> held(mutex_);
+    if (running_ == experiment && stop_) {
+      paused_ = experiment;
+      stop_->after_this_trial();
+      return {};
+    }
+  }
+  const std::lock_guard<std::mutex> gate(engine_->gate());
+  STAB_TRY(const store::ExperimentRow row, engine_->store().experiment(experiment));
+  if (!waits(row.state)) return bad_input("experiment " + std::to_string(experiment) + " is " + std::string(store::name(row.state)));
+  return engine_->store().set_state(experiment, store::ExperimentState::kPaused, "",
+                                    engine_->options().clock->realtime().count());
+}
+
+Status EngineThread::resume(store::Id experiment) {
+  {
+    const std::lock_guard<std::mutex> gate(engine_->gate());
+    STAB_TRY(const store::ExperimentRow row, engine_->store().experiment(experiment));
+    if (row.state != store::ExperimentState::kPaused)
+      return bad_input("experiment " + std::to_string(experiment) + " is " + std::string(store::name(row.state)) + ", not paused");
+    // One that was paused before its turn has no schedule yet.
+    const auto state = row.schedule_version == 0 ? store::ExperimentState::kSubmitted : store::ExperimentState::kReady;
+    STAB_CHECK_OK(engine_->store().set_state(experiment, state, "", engine_->options().clock->realtime().count()));
+  }
+  kick();
+  return {};
+}
+
 void EngineThread::loop() {
   for (;;) {
     {
@@ -102,16 +132,21 @@ void EngineThread::run(store::Id experiment) {
     if (quit_) stop_->now();
   }
   const Result<RunEnd> ended = engine_->run(experiment, *this, *stop_);
-  bool cancelled = false;
+  bool cancelled = false, paused = false;
   {
     const std::lock_guard<std::mutex> held(mutex_);
     running_ = 0;
     stop_.reset();
     cancelled = std::exchange(cancelled_, 0) == experiment;
+    paused = std::exchange(paused_, 0) == experiment;
   }
   if (cancelled) {
     const Status done = cancel(experiment);
     return end(experiment, "cancelled", done.ok() ? "" : done.error().message);
+  }
+  if (paused && ended && *ended == RunEnd::kStopped) {
+    const Status done = pause(experiment);
+    return end(experiment, "paused", done.ok() ? "" : done.error().message);
   }
   if (!ended) {
     // The laboratory is broken for this experiment; the next one may still run.

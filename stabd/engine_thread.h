@@ -35,6 +35,10 @@ class EngineThread final : private Observer {
   store::Id running() const;
   // Planned trials will not run; the running one is killed. Takes the gate.
   Status cancel(store::Id experiment);
+  // A running one stops after its trial. Takes the gate.
+  Status pause(store::Id experiment);
+  // A paused one waits for its turn again. Takes the gate.
+  Status resume(store::Id experiment);
 
  private:
   void loop();
@@ -52,7 +56,7 @@ class EngineThread final : private Observer {
   mutable std::mutex mutex_;  // of everything below; never held while the gate is taken
   std::condition_variable changed_;
   bool quit_ = false, kicked_ = true;
-  store::Id running_ = 0, cancelled_ = 0;
+  store::Id running_ = 0, cancelled_ = 0, paused_ = 0;
   std::unique_ptr<StopSignal> stop_;
   std::vector<EngineEvent> events_;
 };

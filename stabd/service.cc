@@ -7,6 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 #include "analysis/commands.h"
 #include "plan/parse.h"
 #include "stabd/expand.h"
@@ -61,10 +63,11 @@ Result<ServiceAnswer> Service::dispatch(const RpcRequest& request, const Peer& p
   if (request.method == "status") return status(request, peer);
   if (request.method == "watch") return watch(request, peer);
   if (request.method == "report") return report(request, peer);
-  if (request.method == "cancel") return cancel(request, peer);
+  for (const char* method : {"cancel", "pause", "resume", "extend"})
+    if (request.method == method) return change(request, peer);
   return ServiceAnswer{
       fault_line({RpcCode::kNoSuchMethod, "no method '" + request.method + "'; there are submit, status, watch, "
-                  "report and cancel", request.id}), {}};
+                  "report, cancel, pause, resume and extend", request.id}), {}};
 }
 
 Result<ServiceAnswer> Service::submit(const RpcRequest& request, const Peer& peer) {
@@ -134,12 +137,18 @@ Result<ServiceAnswer> Service::report(const RpcRequest& request, const Peer& pee
       answer_line(request.id, dump({{"out", output.out}, {"err", output.err}, {"exit_code", output.exit_code}})), {}};
 }
 
-Result<ServiceAnswer> Service::cancel(const RpcRequest& request, const Peer& peer) {
+Result<ServiceAnswer> Service::change(const RpcRequest& request, const Peer& peer) {
   if (request.text("experiment").empty()) return bad_input("param 'experiment' is missing");
   STAB_TRY(const store::ExperimentRow row, chosen(request, peer));
-  if (row.state == store::ExperimentState::kDone || row.state == store::ExperimentState::kCancelled)
-    return bad_input("experiment " + std::to_string(row.id) + " is over already");
-  STAB_CHECK_OK(thread_->cancel(row.id));
+  const bool over = row.state == store::ExperimentState::kDone || row.state == store::ExperimentState::kCancelled;
+  if (over && request.method != "extend") return bad_input("experiment " + std::to_string(row.id) + " is over already");
+  if (request.method == "cancel") STAB_CHECK_OK(thread_->cancel(row.id));
+  if (request.method == "pause") STAB_CHECK_OK(thread_->pause(row.id));
+  if (request.method == "resume") STAB_CHECK_OK(thread_->resume(row.id));
+  if (request.method == "extend") {
+    STAB_CHECK_OK(engine_->extend(row.id, static_cast<int>(std::clamp<int64_t>(request.number("blocks").value_or(0), 0, 1'000'000))));
+    thread_->kick();
+  }
   return ServiceAnswer{answer_line(request.id, dump({{"experiment", row.id}})), {}};
 }
 

@@ -40,7 +40,8 @@ class Service {
   Result<ServiceAnswer> status(const RpcRequest& request, const Peer& peer);
   Result<ServiceAnswer> watch(const RpcRequest& request, const Peer& peer);
   Result<ServiceAnswer> report(const RpcRequest& request, const Peer& peer);
-  Result<ServiceAnswer> cancel(const RpcRequest& request, const Peer& peer);
+  // cancel, pause, resume, extend: what changes an experiment
+  Result<ServiceAnswer> change(const RpcRequest& request, const Peer& peer);
   // The named one, or the newest, if this peer may see it; a stranger's is as absent.
   Result<store::ExperimentRow> chosen(const RpcRequest& request, const Peer& peer);
   bool owns(const store::ExperimentRow& row, const Peer& peer) const;

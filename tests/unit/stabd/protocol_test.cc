@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/rng.h"
+
 namespace stab::engine {
 namespace {
 
@@ -41,6 +43,30 @@ TEST(Protocol, DeepNestingIsRefused) {
   EXPECT_EQ(fault_of(std::string(100'000, '[')), RpcCode::kParse);
   EXPECT_EQ(fault_of(R"({"jsonrpc":"2.0","id":1,"method":"x","params":)" + std::string(40, '[') + std::string(40, ']') + "}"),
             RpcCode::kParse);
+}
+
+// Requests with some bytes changed, removed or repeated: each is answered, none is fatal.
+TEST(Protocol, DamagedRequests) {
+  Rng rng(20261120);
+  const std::string good = request_line(1, "submit", {{"plan", "[experiment]\nname = \"x\""}, {"directory", "/"}}, {{"n", -5}});
+  int understood = 0;
+  for (int round = 0; round < 20'000; ++round) {
+    std::string line = good.substr(0, good.size() - 1);
+    for (uint64_t change = rng.below(4); change > 0 && !line.empty(); --change) {
+      const size_t at = rng.below(line.size());
+      switch (rng.below(3)) {
+        case 0: line.erase(at, rng.below(8)); break;
+        case 1: line.insert(at, line.substr(at, rng.below(20))); break;
+        default: line[at] = static_cast<char>(rng.below(256));
+      }
+    }
+    const ParsedRequest parsed = parse_request(line);
+    understood += parsed.request.has_value();
+    if (parsed.request) continue;
+    ASSERT_NE(fault_line(parsed.fault).find("\"error\""), std::string::npos);
+  }
+  EXPECT_GT(understood, 1000);
+  EXPECT_LT(understood, 19'000);
 }
 
 TEST(Protocol, AnswersAreOneLine) {
