@@ -294,8 +294,6 @@ class BadCases(unittest.TestCase):
         program = self.changed("stripped", lambda p: subprocess.run(["strip", "-s", p], check=True))
         result, dose = dose_of([program, "exit"], **MOVING)
         self.assertEqual(result.returncode, 3)
-        if "no code metadata of this version" in "".join(dose["degradations"]):
-            return  # strip drops sections that aren't allocated: said in the dose
         self.assertGreater(dose["code"]["functions_moved"], 0)
 
     def test_settings_that_cannot_be_obeyed(self):
