@@ -60,6 +60,9 @@ std::optional<LinkContrast> link_contrast(const Samples& samples, const Workload
     std::optional<uint64_t> link;
     double value = 0;
   };
+  size_t linked_cells = 0;
+  for (const auto& [cell, coefficient] : coefficients) linked_cells += cell->code_fixed && !cell->one_layout;
+  if (linked_cells == 0) return {};
   // Runs and passes of one cell in one block are one observation.
   std::vector<Observation> rows;
   for (size_t c = 0; c < workload.cells.size(); ++c) {
@@ -85,59 +88,55 @@ std::optional<LinkContrast> link_contrast(const Samples& samples, const Workload
       if (!samples.factors[f].layout) key.push_back(workload.cells[row.cell].levels[f]);
     return key;
   };
-  std::map<uint32_t, std::pair<double, double>> blocks;  // effect and number of cells
-  std::map<std::vector<uint64_t>, std::pair<double, double>> links;
-  std::vector<std::pair<double, double>> cells(workload.cells.size());
-  for (const Observation& row : rows) blocks[row.block].second += 1;
+  // Numbers instead of keys, so that a round of fitting is three passes over arrays.
+  constexpr size_t kNone = SIZE_MAX;
+  std::map<uint32_t, size_t> block_numbers;
+  std::map<std::vector<uint64_t>, size_t> link_numbers;
+  std::vector<size_t> block_of, link_of;
+  for (const Observation& row : rows) {
+    block_of.push_back(block_numbers.try_emplace(row.block, block_numbers.size()).first->second);
+    link_of.push_back(row.link ? link_numbers.try_emplace(binary(row), link_numbers.size()).first->second : kNone);
+  }
+  std::vector<double> blocks(block_numbers.size()), links(link_numbers.size()), cells(workload.cells.size());
   const auto cell_count = static_cast<double>(workload.cells.size());
   // Blocks that hold few of the cells would take the cells' own differences for theirs.
   const bool use_blocks = cell_count >= 2 &&
                           static_cast<double>(rows.size()) >= 0.75 * cell_count * static_cast<double>(blocks.size());
-  // Each effect in turn is the mean of what the others leave; the designs are near orthogonal, so this settles fast.
+  // Each effect in turn becomes the mean of what the others leave; the designs are near orthogonal, so this settles
+  // fast.
   for (int round = 0; round < 1000; ++round) {
     double moved = 0;
-    const auto move = [&moved](double& effect, double to) {
-      moved = std::max(moved, std::fabs(to - effect));
-      effect = to;
-    };
-    std::map<uint32_t, std::pair<double, double>> new_blocks;
-    std::map<std::vector<uint64_t>, std::pair<double, double>> new_links;
-    std::vector<std::pair<double, double>> new_cells(cells.size());
-    const auto link_effect = [&](const Observation& row) { return row.link ? links[binary(row)].first : 0.0; };
-    for (const Observation& row : rows) {
-      auto& [sum, count] = new_cells[row.cell];
-      sum += row.value - blocks[row.block].first - link_effect(row);
-      count += 1;
-    }
-    for (size_t c = 0; c < cells.size(); ++c) {
-      if (new_cells[c].second > 0) move(cells[c].first, new_cells[c].first / new_cells[c].second);
-    }
-    for (const Observation& row : rows) {
-      if (!row.link) continue;
-      auto& [sum, count] = new_links[binary(row)];
-      sum += row.value - blocks[row.block].first - cells[row.cell].first;
-      count += 1;
-    }
-    for (const auto& [key, effect] : new_links) move(links[key].first, effect.first / effect.second);
-    if (use_blocks) {
-      for (const Observation& row : rows) {
-        auto& [sum, count] = new_blocks[row.block];
-        sum += row.value - cells[row.cell].first - link_effect(row);
-        count += 1;
+    const auto refit = [&](std::vector<double>& effects, const auto& number_of, const auto& left_by_others) {
+      std::vector<double> sums(effects.size()), counts(effects.size());
+      for (size_t i = 0; i < rows.size(); ++i) {
+        const size_t number = number_of(i);
+        if (number == kNone) continue;
+        sums[number] += left_by_others(i);
+        counts[number] += 1;
       }
-      for (const auto& [key, effect] : new_blocks) move(blocks[key].first, effect.first / effect.second);
-    }
+      for (size_t e = 0; e < effects.size(); ++e) {
+        if (counts[e] == 0) continue;
+        moved = std::max(moved, std::fabs(sums[e] / counts[e] - effects[e]));
+        effects[e] = sums[e] / counts[e];
+      }
+    };
+    const auto cell_of = [&](size_t i) { return rows[i].cell; };
+    const auto link_effect = [&](size_t i) { return link_of[i] == kNone ? 0.0 : links[link_of[i]]; };
+    refit(cells, cell_of, [&](size_t i) { return rows[i].value - blocks[block_of[i]] - link_effect(i); });
+    refit(links, [&](size_t i) { return link_of[i]; },
+          [&](size_t i) { return rows[i].value - blocks[block_of[i]] - cells[rows[i].cell]; });
+    if (use_blocks)
+      refit(blocks, [&](size_t i) { return block_of[i]; },
+            [&](size_t i) { return rows[i].value - cells[rows[i].cell] - link_effect(i); });
     if (moved < 1e-13) break;
   }
 
   std::map<size_t, std::vector<double>> shuffled;                              // values by cell
   std::map<uint64_t, std::map<size_t, std::pair<double, double>>> of_link;     // link: cell: sum and count
-  size_t linked_cells = 0;
-  for (const auto& [cell, coefficient] : coefficients) linked_cells += cell->code_fixed && !cell->one_layout;
-  if (linked_cells == 0) return {};
-  for (const Observation& row : rows) {
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const Observation& row = rows[i];
     if (!coefficients.contains(&workload.cells[row.cell])) continue;
-    const double value = row.value - blocks[row.block].first;
+    const double value = row.value - blocks[block_of[i]];
     if (!row.link) {
       shuffled[row.cell].push_back(value);
       continue;
