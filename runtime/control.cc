@@ -23,8 +23,8 @@ const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)] = 
     "the helper was late by more than one epoch; lengthen the epoch or give it a CPU of its own",
     "the program switches stacks; images are never reused and moving stops when the ring is full",
     "the heap could not reserve its address space; raise the limit on address space (ulimit -v)",
-    "stack pads of a shared library could not be drawn; the kernel must let a process write its own read-only memory "
-    "through /proc/self/mem, and at most 128 libraries may have pads",
+    ("stack pads of a shared library could not be drawn; the kernel must let a process write its own read-only memory "
+     "through /proc/self/mem, and at most 128 libraries may have pads"),
     "running threads can't be sampled, so images wait for threads to block; lower kernel.perf_event_paranoid to 2",
 };
 
