@@ -127,7 +127,9 @@ class Run {
       outcome_.failure = ready.error().message;
       return TrialEvent::kLaunchFailed;
     }
-    counters_ = counters::Session::open(launched_->pid(), request_.events);
+    counters_ = counters::Session::open(
+        launched_->pid(), request_.events, -1, counters::system_perf(),
+        request_.events_together ? counters::Grouping::kTogether : counters::Grouping::kAlone);
     before_ = lab_.ledger->look();
     (void)lab_.ledger->new_kernel_log_lines();
     outcome_.started_at_ns = lab_.clock->realtime().count();

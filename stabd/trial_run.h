@@ -32,6 +32,7 @@ struct TrialRequest {
   plan::Expect expect;
   std::optional<std::string> first_stdout_sha256;
   std::vector<counters::EventSpec> events;
+  bool events_together = false;  // as one group, where the plan counts in passes
   // Bytes that argv, env and exec path are padded up to, so that all cells of a workload start with the same
   // stack; env_size comes on top.
   uint64_t stack_top_bytes = 0;
