@@ -324,6 +324,22 @@ class BadCases(unittest.TestCase):
         dose = self.denied(getdents, EPERM)
         self.assertGreater(dose["code"]["layouts_built"], 2)
 
+    def test_a_killed_helper_leaves_the_program_running(self):
+        program = subprocess.Popen([built("addresses"), "300"], stdout=subprocess.PIPE, text=True,
+                                   env=environment(STAB_REPORT=str(WORK / "killed"), **MOVING))
+        children = pathlib.Path(f"/proc/{program.pid}/task/{program.pid}/children")
+        if not children.exists():
+            program.kill()
+            self.skipTest("this kernel lists no children")
+        deadline = time.monotonic() + 5
+        while not children.read_text() and time.monotonic() < deadline:
+            time.sleep(0.005)
+        time.sleep(0.05)  # some epochs
+        os.kill(int(children.read_text()), signal.SIGKILL)
+        output, _ = program.communicate(timeout=TIMEOUT_S)
+        self.assertEqual(program.returncode, 0)
+        self.assertGreater(int(output), 0)
+
     def test_small_address_space(self):
         limit = ["bash", "-c", 'ulimit -v 40000; exec "$0" "$@"', str(built("ends")), "exit"]
         result, dose = dose_of(limit, patience_s=5, **MOVING)
