@@ -20,6 +20,7 @@
 
 #include "stabd/acting_as.h"
 #include "stabd/command.h"
+#include "stabd/host/facts.h"
 #include "stabd/host/gates.h"
 #include "stabd/sha256.h"
 
@@ -242,7 +243,9 @@ Result<bool> ExperimentRun::make_builds() {
 
 Status ExperimentRun::tune() {
   std::vector<KnobWrite> writes;
-  std::map<std::string, std::string> facts;
+  std::map<std::string, std::string> facts = host_facts(engine_->options().roots);
+  facts["boot_id"] = boot_id_;
+  facts["placement"] = lab_.placement.why;
   for (const auto& [knob, word] : expanded_->plan.machine.knobs) {
     const auto wanted = writes_of(knob, word, engine_->options().roots, lab_.placement);
     if (!wanted && wanted.error().code == ErrorCode::kBadInput) return wanted.error();
@@ -271,7 +274,6 @@ Status ExperimentRun::tune() {
     facts["knob." + knob] = "not set: " + why;
     observer_->note("knob " + knob + " is not set: " + why);
   }
-  if (facts.empty()) return {};
   return store_->put_host_facts(row_.id, facts);
 }
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "stabd/host/facts.h"
 #include "tests/unit/stabd/temporary_directory.h"
 
 namespace stab::engine {
@@ -98,6 +99,16 @@ TEST(Ledger, MigrationsFromSched) {
   machine.directory.write("proc/42/sched", "sh (42, #threads: 1)\n---\nse.nr_migrations     :      3\nnr_switches : 9\n");
   EXPECT_EQ(migrations_of(machine.roots, 42), 3);
   EXPECT_FALSE(migrations_of(machine.roots, 43).has_value());
+}
+
+TEST(Facts, OfTheFirstProcessorAndOnlyWhatIsTold) {
+  FakeMachine machine;
+  machine.directory.write("proc/cpuinfo", "processor\t: 0\nmodel name\t: First\nprocessor\t: 1\nmodel name\t: Second\n");
+  const auto facts = host_facts(machine.roots);
+  EXPECT_EQ(facts.at("cpu.model"), "First");
+  EXPECT_EQ(facts.count("cpu.microcode"), 0u);
+  EXPECT_EQ(facts.count("thp"), 0u);
+  EXPECT_FALSE(facts.at("kernel.release").empty());
 }
 
 }  // namespace
