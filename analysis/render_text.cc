@@ -73,6 +73,18 @@ std::string difference_text(const Response& response, double value) {
   return (value >= 0 ? "+" : "") + value_text(response, value, 3);
 }
 
+// "[-1.20, +3.40] %" where both ends are percentages.
+std::string interval_text(const Response& response, const Interval& interval) {
+  std::string low = difference_text(response, interval.low), high = difference_text(response, interval.high);
+  constexpr std::string_view kPercent = " %";
+  const bool percent = low.ends_with(kPercent) && high.ends_with(kPercent);
+  if (percent) {
+    low.resize(low.size() - kPercent.size());
+    high.resize(high.size() - kPercent.size());
+  }
+  return "[" + low + ", " + high + "]" + (percent ? " %" : "");
+}
+
 const Response& response_of(const Report& report, const std::string& name) {
   for (const Response& response : report.responses)
     if (response.name == name) return response;
@@ -127,7 +139,7 @@ std::string header(const Pen& pen, const Report& report) {
 
 TextTable contrast_table(const Report& report) {
   return TextTable({{"factor", Align::kLeft},
-                    {"level / baseline", Align::kLeft},
+                    {"level / base", Align::kLeft},
                     {report.workload_word, Align::kLeft},
                     {"difference", Align::kRight},
                     {plain(100 * (1 - report.alpha)) + " % interval", Align::kLeft},
@@ -139,15 +151,14 @@ void add_contrast(const Pen& pen, const Report& report, const Contrast& contrast
   const Response& response = response_of(report, contrast.response);
   std::string where = contrast.workload;
   if (contrast.population == "these programs") where = "these " + report.workload_word + "s";
-  if (contrast.population == "programs like these") where = "others like them";
+  if (contrast.population == "programs like these") where = "like these";
   const std::string which = contrast.level + " / " + contrast.baseline;
   if (!contrast.refused.empty()) {
     table.add({contrast.factor, which, where, "-", "-", "-", "refused"});
     return;
   }
   table.add({contrast.factor, which, where, difference_text(response, contrast.interval.estimate),
-             "[" + difference_text(response, contrast.interval.low) + ", " +
-                 difference_text(response, contrast.interval.high) + "]",
+             interval_text(response, contrast.interval),
              p_text(contrast.p_holm), verdict_text(pen, report, contrast)});
 }
 
@@ -196,8 +207,8 @@ std::string verdicts(const Pen& pen, const Report& report) {
     out += pen.heading("Verdicts by " + report.workload_word + " (each is below)") + pen.table(tally);
   }
   if (report.workloads.size() > 1)
-    out += pen.note("these " + report.workload_word + "s: as given, error within cells; others like them: these as a "
-                    "sample, error between them");
+    out += pen.note("these " + report.workload_word + "s: as given, error within cells; like these: they are a sample, "
+                    "error between them");
   if (settles) out += pen.note("(n ...): the replicates for each cell that would tell, were the estimate right");
   if (dagger)
     out += pen.note("† at least one side ran in one layout: the difference holds for this link only");
