@@ -3,7 +3,8 @@
 // A table that is missed costs nothing but a stay in the original body: the jump lands there and goes on. A
 // table that is none would be a wrong program. So everything must agree: the function jumps indirectly, it
 // refers to the table's first byte, nobody else refers into it, the linker kept one relocation for each entry,
-// back to back, every entry leads strictly inside the function, and no data object of the program lies there.
+// back to back up to the next thing anybody refers to, every entry leads strictly inside the function, and no data
+// object of the program lies there. Cutting a table short would be as wrong as inventing one.
 //
 // Position-independent tables hold i32 "label - table" (PC32 relocations whose addend grows along the table,
 // so the file's content is read instead); others hold absolute u64. Absolute arrays in position-independent
@@ -102,8 +103,12 @@ class TableFinder {
     std::vector<JumpTable> tables;
     for (uint32_t function = 0; function < functions_.size(); ++function) {
       if (disassembly_.codes[function].indirect_jumps == 0) continue;
-      for (const uint64_t address : candidates_of(function))
+      const size_t first = tables.size();
+      for (const uint64_t address : candidates_of(function)) {
+        // Absolute tables of one function that lie back to back are one table.
+        if (tables.size() > first && tables.back().contains(address)) continue;
         if (auto table = table_at(address, function)) tables.push_back(std::move(*table));
+      }
     }
     return tables;
   }
@@ -150,37 +155,55 @@ class TableFinder {
       return std::nullopt;
     JumpTable table{address, function,
                     type == R_X86_64_64 ? abi::TableKind::kAbsolute64 : abi::TableKind::kRelative32, {}};
-    take_entries(*data, first, type, end_of_table(address, proven), table);
+    const uint64_t limit = end_of_table(table, proven);
+    if (!take_entries(*data, first, type, limit, table)) return std::nullopt;
+    if (!proven && seems_to_go_on(*data, limit, table)) return std::nullopt;
     settle_unreachable_entries(table);
     if (table.targets.size() < (proven ? 1 : kMinSwitchEntries)) return std::nullopt;
     if (!only_used_by(function, table)) return std::nullopt;
     return table;
   }
 
-  // No table extends past this.
-  uint64_t end_of_table(uint64_t address, bool proven) const {
+  // No table extends past this. A position-independent table ends where the next is referred to. Absolute ones
+  // may be referred to with a bias, so that only other functions' references end them.
+  uint64_t end_of_table(const JumpTable& table, bool proven) const {
+    const uint64_t address = table.address;
     uint64_t end = objects_.next_after(address);
     if (proven) {
       const auto next = std::upper_bound(proven_gotos_.begin(), proven_gotos_.end(), address);
       if (next != proven_gotos_.end()) end = std::min(end, *next);
       return std::min(end, objects_.end_of(address).value_or(UINT64_MAX));
     }
-    const auto others = references_.into(address + 1, end);
-    return others.empty() ? end : others.front().target;
+    for (const Reference& reference : references_.into(address + 1, end))
+      if (table.kind == abi::TableKind::kRelative32 || reference.from != table.function) return reference.target;
+    return end;
   }
 
-  void take_entries(const ConstantData& data, size_t at, uint32_t type, uint64_t limit,
+  // Another function's reference ended an absolute table, but what follows are labels of this function: then that
+  // reference is biased, and the end unknown.
+  bool seems_to_go_on(const ConstantData& data, uint64_t limit, const JumpTable& table) const {
+    if (table.kind != abi::TableKind::kAbsolute64 || table.end() != limit) return false;
+    const size_t next = data.first_at(limit);
+    return next < data.relocations.size() && data.relocations[next].place == limit &&
+           functions_[table.function].contains(data.relocations[next].target);
+  }
+
+  // False when an entry leads out of the function: into its split-off cold part, most likely. A copy of the rest
+  // would be too short.
+  bool take_entries(const ConstantData& data, size_t at, uint32_t type, uint64_t limit,
                     JumpTable& table) const {
     const Function& function = functions_[table.function];
     const uint64_t step = table.entry_bytes();
     for (uint64_t place = table.address; at < data.relocations.size(); ++at, place += step) {
       const Relocation& relocation = data.relocations[at];
-      if (relocation.place != place || relocation.type != type || place + step > limit) return;
-      if (place + step > data.section->header.sh_addr + data.section->bytes.size()) return;
+      if (relocation.place != place || relocation.type != type || place + step > limit) return true;
+      if (place + step > data.section->header.sh_addr + data.section->bytes.size()) return true;
       const uint64_t label = type == R_X86_64_64 ? relocation.target : relative_label(data, place, table);
-      if (label <= function.start || label > function.end()) return;
+      if (label <= function.start || label > function.end()) return false;
+      if (label == function.end() && functions_.starting_at(label)) return false;
       table.targets.push_back(static_cast<uint32_t>(label - function.start));
     }
+    return true;
   }
 
   // A case that the compiler knows to be impossible leads to an empty block, and that may lie at the very end.

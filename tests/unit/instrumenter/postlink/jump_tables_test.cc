@@ -39,11 +39,18 @@ TEST_F(JumpTableTest, CutsATableWhereTheNextIsReferredTo) {
   EXPECT_THAT(analysis_->tables[1].targets, ElementsAre(19, 25, 31));
 }
 
-TEST_F(JumpTableTest, EndsATableAtTheFirstEntryThatLeavesTheFunction) {
+TEST_F(JumpTableTest, ATableThatLeavesTheFunctionIsNone) {
   analyze_assembly(switcher("start", "table") + assembly_function("leaf", "mov $1, %eax\nret") +
                    table("table", {"start_0", "start_1", "leaf", "start_2"}));
-  ASSERT_EQ(analysis_->tables.size(), 1u);
-  EXPECT_THAT(analysis_->tables[0].targets, ElementsAre(19, 25));
+  EXPECT_TRUE(analysis_->tables.empty());
+}
+
+TEST_F(JumpTableTest, ATableIntoAColdPartRightBehindIsNone) {
+  analyze_assembly(switcher("start", "table") +
+                   ".type start.cold,@function\nstart.cold: mov $4, %eax\nret\n.size start.cold, .-start.cold\n" +
+                   table("table", {"start_0", "start.cold", "start_1"}));
+  EXPECT_EQ(function("start").end(), function("start.cold").start);
+  EXPECT_TRUE(analysis_->tables.empty());
 }
 
 TEST_F(JumpTableTest, ImpossibleCasesAtTheFunctionsEndStayInside) {
@@ -91,6 +98,24 @@ TEST_F(JumpTableTest, FindsAnAbsoluteTable) {
   ASSERT_EQ(analysis_->tables.size(), 1u);
   EXPECT_EQ(analysis_->tables[0].kind, abi::TableKind::kAbsolute64);
   EXPECT_THAT(analysis_->tables[0].targets, ElementsAre(8, 14));
+}
+
+TEST_F(JumpTableTest, AbsoluteTablesBackToBackAreOne) {
+  analyze_assembly(assembly_function("start", "cmp $1, %esi\nje 1f\njmp *table(,%rdi,8)\n1: jmp *table+8(,%rdi,8)\n"
+                                              "start_0: mov $1, %eax\nret\nstart_1: mov $2, %eax\nret") +
+                       ".section .rodata\n.p2align 3\ntable: .quad start_0, start_1, start_0, start_1\n.text\n",
+                   "-no-pie");
+  ASSERT_EQ(analysis_->tables.size(), 1u);
+  EXPECT_EQ(analysis_->tables[0].targets.size(), 4u);
+}
+
+TEST_F(JumpTableTest, ABiasedReferenceOfAnotherFunctionDoesNotCutATable) {
+  analyze_assembly(kAbsoluteSwitch +
+                       assembly_function("other", "jmp *table+8(,%rdi,8)\nnop\nother_0: mov $1, %eax\nret\n"
+                                                  "other_1: mov $2, %eax\nret") +
+                       ".section .rodata\n.p2align 3\ntable: .quad start_0, start_1, other_0, other_1\n.text\n",
+                   "-no-pie");
+  EXPECT_TRUE(analysis_->tables.empty());
 }
 
 // An array of labels as values, as the pass lists it.
