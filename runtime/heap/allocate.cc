@@ -41,7 +41,7 @@ Spot expect_slot(const char* call, const Run& run, void* address) {
                                         : "was not allocated here, or is a large block that was freed already");
 }
 
-// pre: size_class and the next larger ones are tried; the slot itself is aligned.
+// Every slot of the class is aligned so: runs, phases and gaps are multiples of a line.
 bool naturally_aligned(int size_class, size_t alignment) {
   return alignment <= kLine && heap::size_class(size_class).stride % alignment == 0;
 }

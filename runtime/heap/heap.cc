@@ -285,7 +285,8 @@ void Heap::unlink(ClassLists& lists, Run* run) {
 bool Heap::free_slow(const Spot& spot) {
   Group* group = spot.group;
   if (group->owner != tag()) return free_remote(spot);
-  if (((group->free | group->freed | group->held | group->remote.load(std::memory_order_relaxed)) & spot.bit()) != 0) return false;
+  const uint64_t not_live = group->free | group->freed | group->held | group->remote.load(std::memory_order_relaxed);
+  if ((not_live & spot.bit()) != 0) return false;
   if (shuffles_) {
     arrays_.free(*this, draws_, group, spot.slot);
   } else {

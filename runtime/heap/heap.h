@@ -34,9 +34,9 @@ struct Shared {
 };
 extern Shared shared;
 
-// Allocations of a class until it moves on where no epoch does that, rounded up to a refill. Small enough that a loop that allocates
-// and frees one object sees hundreds of places in a second; large enough that the new group's cache misses,
-// about 100 ns, vanish.
+// Allocations of a class until it moves on where no epoch does that, rounded up to a refill. Small enough that
+// a loop that allocates and frees one object sees hundreds of places in a second; large enough that the new
+// group's cache misses, about 100 ns, vanish.
 inline constexpr uint32_t kMallocsPerTurn = 16384;
 
 // Places a class spreads over when epochs move it: it takes further runs until it has this many groups.
@@ -95,7 +95,8 @@ class Heap {
     const uint64_t bit = spot.bit();
     const uint64_t freed = group->freed;
     if (__builtin_expect(group->owner != reinterpret_cast<uintptr_t>(this), 0)) return false;
-    if (__builtin_expect(((group->free | freed | group->held | group->remote.load(std::memory_order_relaxed)) & bit) != 0, 0))
+    const uint64_t not_live = group->free | freed | group->held | group->remote.load(std::memory_order_relaxed);
+    if (__builtin_expect((not_live & bit) != 0, 0))
       return false;
     const uint64_t now_freed = freed | bit;
     group->freed = now_freed;
