@@ -6,8 +6,8 @@
 // that bias if, over its random seeds, no perturbation is faster than another. bench/heap_bias_table runs the
 // cases over perturbations and seeds and does the analysis of variance.
 //
-//   nodes SIZE   400 hot objects, 8 cold ones between two on average; the perturbation sets how unequally, and
-//                how many come first; visited in order. (Another average would change how many pages are visited:
+//   nodes SIZE   400 hot objects, one in each nine of a class; the perturbation sets which, and how many cold
+//                ones come first; visited in order. (Another density would change how many pages are visited:
 //                then the work is not the same.)
 //   rows SIZE    a table of 300 rows of SIZE bytes, each allocated by itself with a gap of the perturbation's
 //                size behind it; walked column by column
@@ -62,9 +62,10 @@ Visits nodes(size_t bytes, int perturbation) {
   visits.order.reserve(100000);
   for (int i = 0; i < perturbation; ++i) cold(bytes);
   for (int i = 0; i < 400; ++i) {
-    const int shift = perturbation % 8;
-    for (int between = 8 + (i % 4 == 0 ? 3 * shift : -shift); between > 0; --between) cold(bytes);
+    const int place = i * perturbation % 9;
+    for (int before = 0; before < place; ++before) cold(bytes);
     visits.order.push_back(static_cast<char*>(cold(bytes)));
+    for (int after = place; after < 8; ++after) cold(bytes);
   }
   return visits;
 }
