@@ -2,11 +2,14 @@
 #include "stabd/places.h"
 
 #include <pwd.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <filesystem>
 
 namespace stab::engine {
@@ -15,6 +18,18 @@ namespace {
 namespace fs = std::filesystem;
 
 Error file_error(const std::string& what, const std::error_code& error) { return system_error(what, error.value()); }
+
+// What engines that were killed have left; only our own user's, since anybody can make a name in /tmp.
+void remove_leftovers() {
+  std::error_code error;
+  for (fs::directory_iterator at("/tmp", error), end; !error && at != end; at.increment(error)) {
+    int pid = 0;
+    struct stat info;
+    if (std::sscanf(at->path().filename().c_str(), "stab-%7d-", &pid) != 1 || pid <= 0) continue;
+    if (::lstat(at->path().c_str(), &info) != 0 || !S_ISDIR(info.st_mode) || info.st_uid != ::geteuid()) continue;
+    if (::kill(pid, 0) != 0 && errno == ESRCH) (void)remove_tree(at->path().string());
+  }
+}
 
 }  // namespace
 
@@ -48,7 +63,10 @@ Status remove_tree(const std::string& path) {
 }
 
 Result<ScratchDirectory> ScratchDirectory::create() {
-  char path[] = "/tmp/stab-XXXXXX";
+  remove_leftovers();
+  // The pid says whether its engine lives; seven digits hold any, so that the length stays.
+  char path[64];
+  std::snprintf(path, sizeof path, "/tmp/stab-%07d-XXXXXX", ::getpid());
   if (::mkdtemp(path) == nullptr) return system_error("create a directory below /tmp", errno);
   if (::chmod(path, 0711) != 0) return system_error("chmod '" + std::string(path) + "'", errno);
   return ScratchDirectory(path);
