@@ -129,7 +129,8 @@ class FunctionReader {
       return;
     }
     const auto value = int64_t{read_as<int32_t>(image_.text_at(relocation.place, 4).data())};
-    fields_.push_back({relocation.place, static_cast<uint64_t>(value), FieldKind::kAbsolute});
+    fields_.push_back({relocation.place, static_cast<uint64_t>(value), FieldKind::kAbsolute,
+                       on_displacement && instruction.indexes_words});
   }
 
   const ElfImage& image_;

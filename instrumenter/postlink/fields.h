@@ -25,6 +25,7 @@ struct Field {
   uint64_t place;   // address of the field
   uint64_t target;  // address it refers to
   FieldKind kind;
+  bool indexes_words = false;  // kAbsolute: the displacement of disp32(,%reg,8)
 
   bool pc_relative() const { return kind < FieldKind::kAbsolute && kind != FieldKind::kShortJump; }
 };

@@ -154,7 +154,11 @@ void read_modrm(Cursor& cursor, Instruction& out, bool register_only) {
   out.has_base_register = true;
   if (rm == 4) {
     const uint8_t sib = cursor.next();
-    if (mod == 0 && (sib & 7u) == 5) bytes = 4, out.has_base_register = false;
+    if (mod == 0 && (sib & 7u) == 5) {
+      bytes = 4;
+      out.has_base_register = false;
+      out.indexes_words = sib >> 6 == 3;
+    }
   } else if (mod == 0 && rm == 5) {
     bytes = 4;
     out.rip_relative = true;

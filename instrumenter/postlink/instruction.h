@@ -21,6 +21,7 @@ struct Instruction {
   bool is_vector = false;          // VEX or EVEX encoded
   bool rip_relative = false;       // the displacement is relative to the next instruction
   bool has_base_register = false;  // the memory operand has a base register (not rip)
+  bool indexes_words = false;      // the memory operand is disp32(,%reg,8)
   bool is_branch = false;          // the immediate is relative to the next instruction
   bool address_size_32 = false;    // 67 prefix
 

@@ -160,7 +160,7 @@ class TableFinder {
     if (!proven && seems_to_go_on(*data, limit, table)) return std::nullopt;
     settle_unreachable_entries(table);
     if (table.targets.size() < (proven ? 1 : kMinSwitchEntries)) return std::nullopt;
-    if (!only_used_by(function, table)) return std::nullopt;
+    if (!only_used_by(function, table, proven)) return std::nullopt;
     return table;
   }
 
@@ -221,16 +221,19 @@ class TableFinder {
     return table.address + static_cast<uint64_t>(distance);
   }
 
-  bool only_used_by(uint32_t function, const JumpTable& table) const {
+  bool only_used_by(uint32_t function, const JumpTable& table, bool proven) const {
     for (const Reference& reference : references_.into(table.address, table.end()))
-      if (reference.from != function || has_wide_reference(function, reference.place)) return false;
+      if (reference.from != function || !jumps_through(function, reference.place, table, proven)) return false;
     return true;
   }
 
-  // movabs $table: there is no fix-up for a 64-bit field.
-  bool has_wide_reference(uint32_t function, uint64_t place) const {
+  // Whether the field at `place` uses the table as jumps do. There is no fix-up for movabs $table. And an absolute
+  // table is indexed: a plain load or a copy of it reads an initializer whose labels become values.
+  bool jumps_through(uint32_t function, uint64_t place, const JumpTable& table, bool proven) const {
     for (const Field& field : disassembly_.fields_of(function))
-      if (field.place == place) return field.kind == FieldKind::kAbsolute64;
+      if (field.place == place)
+        return field.kind != FieldKind::kAbsolute64 &&
+               (proven || table.kind == abi::TableKind::kRelative32 || field.indexes_words);
     return false;
   }
 

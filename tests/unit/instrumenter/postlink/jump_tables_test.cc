@@ -100,6 +100,14 @@ TEST_F(JumpTableTest, FindsAnAbsoluteTable) {
   EXPECT_THAT(analysis_->tables[0].targets, ElementsAre(8, 14));
 }
 
+TEST_F(JumpTableTest, AnInitializerThatIsCopiedIsNone) {
+  analyze_assembly(assembly_function("start", "mov table, %rax\nmov table+8, %rcx\nmov %rax, (%rsi)\njmp *%rcx\n"
+                                              "start_0: mov $1, %eax\nret\nstart_1: mov $2, %eax\nret") +
+                       kAbsoluteTable,
+                   "-no-pie");
+  EXPECT_TRUE(analysis_->tables.empty());
+}
+
 TEST_F(JumpTableTest, AbsoluteTablesBackToBackAreOne) {
   analyze_assembly(assembly_function("start", "cmp $1, %esi\nje 1f\njmp *table(,%rdi,8)\n1: jmp *table+8(,%rdi,8)\n"
                                               "start_0: mov $1, %eax\nret\nstart_1: mov $2, %eax\nret") +
