@@ -69,9 +69,8 @@ std::optional<analysis::Dose> dose_of(const std::string& json) {
 }
 
 // On a log scale a value must be above 0: a counter that stayed at 0 has no logarithm.
-std::optional<double> usable(const std::optional<double>& value, const analysis::Response& response) {
-  if (value && response.scale == analysis::Scale::kLog && *value <= 0) return {};
-  return value;
+bool has_no_logarithm(const std::optional<double>& value, const analysis::Response& response) {
+  return value && response.scale == analysis::Scale::kLog && *value <= 0;
 }
 
 int index_of_level(const analysis::Factor& factor, const std::string& level) {
@@ -138,7 +137,9 @@ Result<analysis::Samples> load_samples(store::Store& store, const store::Experim
 
   std::map<store::Id, size_t> at;
   for (size_t r = 0; r < samples.responses.size(); ++r) {
-    STAB_TRY(const std::vector<store::SampleRow> rows, store.samples(experiment.id, samples.responses[r].name));
+    const analysis::Response& response = samples.responses[r];
+    size_t without_logarithm = 0;
+    STAB_TRY(const std::vector<store::SampleRow> rows, store.samples(experiment.id, response.name));
     for (const store::SampleRow& row : rows) {
       const auto [place, is_new] = at.emplace(row.trial, samples.trials.size());
       if (is_new) {
@@ -157,11 +158,18 @@ Result<analysis::Samples> load_samples(store::Store& store, const store::Experim
           trial.excluded += (trial.excluded.empty() ? "" : "; ") + rule;
         samples.trials.push_back(std::move(trial));
       }
-      samples.trials[place->second].values[r] = usable(row.value, samples.responses[r]);
+      if (has_no_logarithm(row.value, response)) {
+        ++without_logarithm;
+      } else {
+        samples.trials[place->second].values[r] = row.value;
+      }
     }
-    STAB_TRY(const auto reasons, store.missing_reasons(experiment.id, samples.responses[r].name));
+    if (without_logarithm > 0)
+      samples.unavailable.push_back(response.name + ": " + std::to_string(without_logarithm) +
+                                    " trials counted 0, which has no logarithm; give it scale = \"raw\"");
+    STAB_TRY(const auto reasons, store.missing_reasons(experiment.id, response.name));
     for (const auto& [reason, trials] : reasons)
-      samples.unavailable.push_back(samples.responses[r].name + ": " + reason);
+      samples.unavailable.push_back(response.name + ": " + reason);
   }
 
   STAB_TRY(const store::Progress progress, store.progress(experiment.id));
