@@ -1,4 +1,5 @@
 // What C++ adds to frames: exceptions through padded frames, coroutines, virtual calls, destructors, threads.
+#include <atomic>
 #include <coroutine>
 #include <cstdint>
 #include <cstdio>
@@ -15,7 +16,7 @@
 
 namespace {
 
-int destroyed;
+std::atomic<int> destroyed;  // threads throw, too
 struct Counted {
   ~Counted() { ++destroyed; }
 };
@@ -131,5 +132,5 @@ int main() {
   int total = 0;
   for (int round = 0; round < 200; ++round) total += catcher(round % 7) + coroutines() + virtuals();
   total += threads();
-  printf("%d %d\n", total, destroyed);
+  printf("%d %d\n", total, destroyed.load());
 }
