@@ -204,6 +204,19 @@ bool is_alive(const Process& process, uint64_t readable_address) {
   return sys::pread(process.memory, &byte, 1, readable_address) == 1;
 }
 
+bool is_ending(const Process& process) {
+  constexpr uint64_t kExiting = 4;      // PF_EXITING, linux/sched.h
+  constexpr int kSpacesToFlags = 7;     // after the name: " state ppid pgrp session tty_nr tpgid flags"
+  char stat[512];
+  if (sys::read_small(process.directory, "stat", stat, sizeof stat) <= 0) return true;
+  const char* at = strrchr(stat, ')');  // the name may hold anything
+  if (at == nullptr) return false;
+  for (int spaces = 0; spaces < kSpacesToFlags && *at != 0; ++at) spaces += *at == ' ';
+  uint64_t flags = 0;
+  for (; *at >= '0' && *at <= '9'; ++at) flags = flags * 10 + static_cast<uint64_t>(*at - '0');
+  return (flags & kExiting) != 0;
+}
+
 Listing list_threads(const Process& process, void (*each)(void* context, int tid), void* context) {
   const int task = sys::open_at(process.directory, "task", O_RDONLY | O_DIRECTORY);
   if (task < 0) return means_gone(task) ? Listing::kGone : Listing::kUnreadable;

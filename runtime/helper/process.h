@@ -42,6 +42,10 @@ void close_process(Process& process);
 // True while the address space still exists: false after exit, death and exec.
 bool is_alive(const Process& process, uint64_t readable_address);
 
+// True once the process is on its way out of exit or death, which begins before its address space goes, while its
+// pidfd tells of the end only after that. False for one that has just exec'd.
+bool is_ending(const Process& process);
+
 // Calls `each` for every thread. kGone: no such process. kUnreadable: the list may be incomplete.
 enum class Listing : uint8_t { kComplete, kGone, kUnreadable };
 Listing list_threads(const Process& process, void (*each)(void* context, int tid), void* context);

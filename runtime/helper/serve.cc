@@ -98,10 +98,7 @@ void run_epochs(Session& session) {
     const uint64_t now = sys::monotonic_ns();
     if (now < due_ns) continue;
     if (!is_alive(session.program, session.hello.control_address)) {
-      pollfd ended{session.pidfd, POLLIN, 0};
-      timespec none{};
-      const bool died = sys::call(SYS_ppoll, sys::word(&ended), 1, sys::word(&none), 0, 8) > 0;
-      write_dose(session, died ? End::kDied : End::kExec);
+      write_dose(session, is_ending(session.program) ? End::kDied : End::kExec);
       break;
     }
     if (epochs && !reported) {
