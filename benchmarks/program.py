@@ -19,15 +19,18 @@ import subprocess
 import tempfile
 import time
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from debian_source import DebianSources, Failure, run_logged
+from recorded_link import RecordedLink
 
 HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parent
 ROOT = REPOSITORY / "build" / "benchmarks"
 PROGRAM_KEYS = {"name", "source", "language", "build", "binary", "inputs", "run", "like", "patched"}
+# The options of szc that let the linker place single functions.
+PLACING = "-ffunction-sections -falign-functions=16"
 RUN_KEYS = {"name", "args", "stdin", "env", "output", "exit"}
 
 
@@ -47,7 +50,26 @@ class Compiler:
     cc: str
     opt: str
     ldflags: str = ""
-    link: int = 0       # szc places functions in this seeded order at link time; 0: as they come
+    link: int = 0        # functions in this seeded order, by the linker; 0: as they come
+    link_data: int = 0   # data objects likewise
+    placing: bool = False   # clang: with those options of szc that let the linker place functions; szc has them
+
+    def is_szc(self):
+        return os.path.basename(self.cc) == "szc"
+
+    def links_again(self):
+        return self.is_szc() or self.placing
+
+    def placed(self):
+        """The compiler whose builds can be linked in any order."""
+        if not self.is_szc() and os.path.basename(self.cc) != "clang-19":
+            raise Failure(f"compiler '{self.cc}' can't link in a seeded order; use szc or clang-19")
+        return replace(self, link=0, link_data=0, placing=not self.is_szc())
+
+    def post_linker(self):
+        """What szc runs after the linker."""
+        szc = Path(shutil.which(self.commands()[0])).resolve()
+        return str(szc.parent / "stab-postlink") if self.is_szc() else ""
 
     def commands(self):
         partners = {"szc": ("szc++", "szflang"), "clang-19": ("clang++-19", "flang-new-19"), "gcc": ("g++", "gfortran")}
@@ -68,8 +90,8 @@ class Compiler:
         words = [os.path.basename(self.cc) + self.opt.replace(" ", "")]
         if self.ldflags:
             words.append(hashlib.sha256(self.ldflags.encode()).hexdigest()[:8])
-        if self.link:
-            words.append(f"link{self.link}")
+        if self.placing:
+            words.append("placing")
         return "-".join(words).replace("/", "_")
 
     def fingerprint(self):
@@ -126,35 +148,47 @@ class Program:
     def build(self, compiler):
         """Builds one configuration if needed; returns the binary's path."""
         with self._locked():
-            done = self.folder / compiler.configuration()
-            wanted = "\n".join([self._fetch(), self.recipe, self.binary, compiler.opt, compiler.ldflags,
-                                str(compiler.link), compiler.fingerprint()])
-            stamp, binary = done / "stamp", done / "tree" / self.binary
-            if stamp.exists() and stamp.read_text() == wanted and binary.exists():
-                return binary
-            shutil.rmtree(done, ignore_errors=True)
-            done.mkdir()
-            tree = self.folder / "tree"
-            shutil.rmtree(tree, ignore_errors=True)
-            shutil.copytree(self.folder / "source", tree, symlinks=True)
-            cc, cxx, fc = compiler.commands()
-            # No compiler cache and no flags of the caller's: a build depends on its configuration alone.
-            keep = {k: v for k, v in os.environ.items() if k in ("PATH", "HOME", "TMPDIR", "LANG", "LAB_BIN")}
-            env = {**keep, "CC": cc, "CXX": cxx, "FC": fc, "F77": fc, "CFLAGS": compiler.opt, "CXXFLAGS": compiler.opt,
-                   "FFLAGS": compiler.opt, "FCFLAGS": compiler.opt, "LDFLAGS": compiler.ldflags,
-                   "JOBS": str(os.cpu_count()), "RECIPES": str(HERE)}
-            if compiler.link:
-                env["STAB_LINK_SEED"] = str(compiler.link)
-            log = done / "log"
-            try:
-                run_logged(["bash", "-euxc", self.recipe], log, cwd=tree, env=env)
-            except Failure as failure:
-                raise Failure(f"building {self.name} with {compiler.cc} {compiler.opt}: {failure}") from None
-            if not (tree / self.binary).exists():
-                raise Failure(f"building {self.name}: {self.binary} was not made; log: {log}")
-            os.rename(tree, done / "tree")
-            stamp.write_text(wanted)
+            if not compiler.link and not compiler.link_data:
+                return self._build(compiler)
+            placed = compiler.placed()
+            self._build(placed, linked_again=True)
+            return RecordedLink(self.folder / placed.configuration()).binary(compiler.link, compiler.link_data)
+
+    def _build(self, compiler, linked_again=False):
+        """linked_again: a build without a record of its link won't do."""
+        done = self.folder / compiler.configuration()
+        wanted = "\n".join([self._fetch(), self.recipe, self.binary, compiler.opt, compiler.ldflags, "0",
+                            compiler.fingerprint()])
+        stamp, binary, record = done / "stamp", done / "tree" / self.binary, RecordedLink(done)
+        if stamp.exists() and stamp.read_text() == wanted and binary.exists() and not (linked_again and not record.exists()):
             return binary
+        shutil.rmtree(done, ignore_errors=True)
+        done.mkdir()
+        tree = self.folder / "tree"
+        shutil.rmtree(tree, ignore_errors=True)
+        shutil.copytree(self.folder / "source", tree, symlinks=True)
+        cc, cxx, fc = compiler.commands()
+        # No compiler cache and no flags of the caller's: a build depends on its configuration alone.
+        keep = {k: v for k, v in os.environ.items() if k in ("PATH", "HOME", "TMPDIR", "LANG", "LAB_BIN")}
+        cflags = " ".join(filter(None, [compiler.opt, PLACING if compiler.placing else ""]))
+        ldflags = " ".join(filter(None, ["-fuse-ld=lld" if compiler.placing else "", compiler.ldflags]))
+        env = {**keep, "CC": cc, "CXX": cxx, "FC": fc, "F77": fc, "CFLAGS": cflags, "CXXFLAGS": cflags,
+               "FFLAGS": compiler.opt, "FCFLAGS": compiler.opt, "LDFLAGS": ldflags, "JOBS": str(os.cpu_count()),
+               "RECIPES": str(HERE)}
+        if compiler.links_again():
+            env |= record.environment(self.binary)
+        log = done / "log"
+        try:
+            run_logged(["bash", "-euxc", self.recipe], log, cwd=tree, env=env)
+        except Failure as failure:
+            raise Failure(f"building {self.name} with {compiler.cc} {compiler.opt}: {failure}") from None
+        if not (tree / self.binary).exists():
+            raise Failure(f"building {self.name}: {self.binary} was not made; log: {log}")
+        os.rename(tree, done / "tree")
+        if compiler.links_again():
+            record.accept(binary, compiler.post_linker())
+        stamp.write_text(wanted)
+        return binary
 
     def inputs(self):
         """Generates the inputs if needed; returns their folder, the working directory of runs."""

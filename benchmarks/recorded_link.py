@@ -1,0 +1,73 @@
+"""One link, recorded while a program is built, and done again with its functions or data in another order.
+
+A link seed must not compile anything: lld's --reproduce keeps every input and option of the program's own link
+(linker/ld.lld, which the compiler finds by COMPILER_PATH, asks for it), and a link in another order is one run of
+lld on them; then the post-link step, for szc. Linked again without a seed the result must be the built binary, byte
+for byte: that is checked before a record is accepted.
+
+In a configuration's folder: link/<name>/response.txt and the inputs, link/finish (the post-link command), and
+links/, the binaries made so far.
+"""
+import shutil
+import subprocess
+import tarfile
+from pathlib import Path
+
+from debian_source import Failure
+
+LINKER = Path(__file__).resolve().parent / "linker"
+DATA_SECTIONS = (".rodata*", ".data*", ".bss*", ".tdata*", ".tbss*")
+
+
+def lld_seed(seed):
+    """As szc makes it of STAB_LINK_SEED: to lld 0 means a random seed, and the largest one reverse order."""
+    return seed % (2**32 - 2) + 1
+
+
+class RecordedLink:
+    def __init__(self, configuration):
+        self.folder = configuration / "link"
+        self.archive = configuration / "link.tar"
+        self.links = configuration / "links"
+
+    def environment(self, binary):
+        """For the build, so that it records the link of `binary`."""
+        return {"COMPILER_PATH": str(LINKER), "RECORD_LINK": str(self.archive), "RECORD_OUTPUT": Path(binary).name}
+
+    def exists(self):
+        return (self.folder / "finish").exists()
+
+    def accept(self, built, post_linker):
+        """Keeps what the build recorded, if that gives the binary that was built; post_linker: szc's, or ""."""
+        if not self.archive.exists():
+            raise Failure(f"the link of {built.name} was not recorded: it isn't lld that makes it")
+        with tarfile.open(self.archive) as archive:
+            archive.extractall(self.folder)
+        self.archive.unlink()
+        stripped = b".symtab\0" not in built.read_bytes()
+        finish = f"{post_linker} --only-listed{' --strip' if stripped else ''}" if post_linker else ""
+        again = self._link([], finish)
+        if again.read_bytes() != built.read_bytes():
+            raise Failure(f"{again}, linked again from {self.folder}, isn't the binary that was built")
+        (self.folder / "finish").write_text(finish)
+
+    def binary(self, seed, data_seed):
+        """The binary with its functions ordered by `seed` and its data by `data_seed`; 0: as they come."""
+        linked = self.links / f"{seed}-{data_seed}"
+        if not linked.exists():
+            options = [f"--shuffle-sections=.text*={lld_seed(seed)}"] if seed else []
+            options += [f"--shuffle-sections={name}={lld_seed(data_seed)}" for name in DATA_SECTIONS if data_seed]
+            self.links.mkdir(exist_ok=True)
+            self._link(options, (self.folder / "finish").read_text()).rename(linked)
+        return linked
+
+    def _link(self, options, finish):
+        where, = (path.parent for path in self.folder.glob("*/response.txt"))
+        output = self.folder / "linked"
+        lld = shutil.which("ld.lld-19") or "/usr/lib/llvm-19/bin/ld.lld"
+        steps = [[lld, "@response.txt", "-o", output, *options], [*finish.split()[:1], output, *finish.split()[1:]]]
+        for step in steps if finish else steps[:1]:
+            done = subprocess.run(step, cwd=where, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300)
+            if done.returncode:
+                raise Failure(f"linking in another order: {' '.join(map(str, step))}: {done.stdout[-2000:]}")
+        return output
