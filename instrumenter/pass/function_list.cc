@@ -16,6 +16,8 @@ llvm::PreservedAnalyses FunctionList::run(llvm::Module& module, llvm::ModuleAnal
   for (llvm::Function& function : module) {
     if (function.isDeclaration()) continue;
     if (function.hasAvailableExternallyLinkage()) continue;  // emitted by another module, listed there
+    // It compares each return address with the one that the original would have, so no copy of it runs.
+    if (function.hasFnAttribute(llvm::Attribute::SpeculativeLoadHardening)) continue;
     function.setMetadata(llvm::LLVMContext::MD_pcsections, listed);
   }
   return llvm::PreservedAnalyses::all();  // metadata only

@@ -4,9 +4,12 @@
 // The approach: prove, where the use is still IR, that every element loaded from the array is a label of one
 // function and only ever a target of that function's indirect branches; list those arrays, leave the rest alone.
 //
-// Without optimization the value goes through a stack slot, so nothing is listed at -O0.
+// Without optimization the value goes through a stack slot, so nothing is listed at -O0. Nor is it where branches
+// through registers are mitigated (-mretpoline, -mlvi-cfi): code generation then makes switches of computed gotos
+// and numbers of the labels.
 #include "instrumenter/pass/goto_tables.h"
 
+#include <llvm/ADT/STLExtras.h>
 #include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/IR/Constants.h>
@@ -19,6 +22,16 @@
 
 namespace stab {
 namespace {
+
+// Whether code generation makes a switch of each indirectbr, and so an array of numbers of each array of labels. The
+// linker would merge it with others, and nothing can be tied to a merged section.
+bool labels_become_numbers(const llvm::Function& function) {
+  llvm::SmallVector<llvm::StringRef, 64> features;
+  function.getFnAttribute("target-features").getValueAsString().split(features, ',');
+  for (llvm::StringRef feature : {"+retpoline", "+retpoline-indirect-branches", "+lvi-cfi"})
+    if (llvm::is_contained(features, feature)) return true;
+  return false;
+}
 
 // The function whose labels the array holds, or null unless it holds nothing else.
 const llvm::Function* owner_of_labels(const llvm::GlobalVariable& table) {
@@ -102,7 +115,8 @@ llvm::PreservedAnalyses GotoTables::run(llvm::Module& module, llvm::ModuleAnalys
   for (llvm::GlobalVariable& table : module.globals()) {
     if (table.hasSection() && table.getSection() == abi::kGotosSection) return llvm::PreservedAnalyses::all();
     const llvm::Function* owner = owner_of_labels(table);
-    if (owner != nullptr && only_read_for_branches(table, *owner)) tables.push_back(&table);
+    if (owner == nullptr || labels_become_numbers(*owner)) continue;
+    if (only_read_for_branches(table, *owner)) tables.push_back(&table);
   }
   llvm::SmallVector<llvm::GlobalValue*, 4> entries;
   for (llvm::GlobalVariable* table : tables) entries.push_back(make_entry(module, *table));

@@ -7,6 +7,7 @@ target triple = "x86_64-unknown-linux-gnu"
 ; CHECK: define void @first() !pcsections ![[list:[0-9]+]]
 ; CHECK: define internal void @second() {{.*}}!pcsections ![[list]]
 ; CHECK: define available_externally void @elsewhere() {
+; CHECK: define void @hardened() #{{[0-9]+}} {
 ; CHECK: ![[list]] = !{!"stab_funcs"}
 
 ; ASM: .section stab_funcs,"awo",@progbits,.text
@@ -21,5 +22,8 @@ define internal void @second() naked {
   unreachable
 }
 define available_externally void @elsewhere() {
+  ret void
+}
+define void @hardened() speculative_load_hardening {
   ret void
 }
