@@ -58,34 +58,53 @@ end module
 program main
   use numeric
   implicit none
-  type(body) :: bodies(40)
-  complex(8) :: matrix(24, 24)
-  real(8) :: momentum(3)
-  character(len=32) :: line
-  integer :: i, j, step
-  do i = 1, 40
-    bodies(i)%position = [cos(0.3d0 * i), sin(0.7d0 * i), 0.1d0 * mod(i, 7)]
-    bodies(i)%velocity = 0
-    bodies(i)%mass = 1d0 / i
+  integer(8) :: start, now, rate
+  real(8) :: momentum(3), first(3)
+  complex(8) :: value, first_value
+  call system_clock(start, rate)
+  call work(first, first_value)
+  do   ! the same again for about 60 epochs of 1 ms
+    call work(momentum, value)
+    if (any(momentum /= first) .or. value /= first_value) stop 1
+    call system_clock(now)
+    if (now - start >= rate * 6 / 100) exit
   end do
-  do step = 1, 400
-    call advance(bodies, 1d-3)
-  end do
-  momentum = 0
-  do i = 1, 40
-    momentum = momentum + cross(bodies(i)%position, bodies(i)%velocity) * bodies(i)%mass
-  end do
-  do j = 1, 24
-    do i = 1, 24
-      matrix(i, j) = cmplx(1d0 / (i + j), 0.1d0 * mod(i * j, 5), 8)
+  call tell(momentum, value)
+contains
+  subroutine work(momentum, value)
+    real(8), intent(out) :: momentum(3)
+    complex(8), intent(out) :: value
+    type(body) :: bodies(40)
+    complex(8) :: matrix(24, 24)
+    integer :: i, j, step
+    do i = 1, 40
+      bodies(i)%position = [cos(0.3d0 * i), sin(0.7d0 * i), 0.1d0 * mod(i, 7)]
+      bodies(i)%velocity = 0
+      bodies(i)%mass = 1d0 / i
     end do
-    matrix(j, j) = matrix(j, j) + 3
-  end do
-  do step = 1, 200
-    if (abs(determinant(matrix)) < 1d0) stop 1
-  end do
-  write (line, '(i8.8, a)') fibonacci(24), ' calls'
-  print '(3es24.15)', momentum
-  print '(2es24.15)', determinant(matrix)
-  print '(a)', trim(line)
+    do step = 1, 20
+      call advance(bodies, 1d-2)
+    end do
+    momentum = 0
+    do i = 1, 40
+      momentum = momentum + cross(bodies(i)%position, bodies(i)%velocity) * bodies(i)%mass
+    end do
+    do j = 1, 24
+      do i = 1, 24
+        matrix(i, j) = cmplx(1d0 / (i + j), 0.1d0 * mod(i * j, 5), 8)
+      end do
+      matrix(j, j) = matrix(j, j) + 3
+    end do
+    value = determinant(matrix)
+  end subroutine
+
+  subroutine tell(momentum, value)
+    real(8), intent(in) :: momentum(3)
+    complex(8), intent(in) :: value
+    character(len=32) :: line
+    write (line, '(i8.8, a)') fibonacci(16), ' calls'
+    print '(3es24.15)', momentum
+    print '(2es24.15)', value
+    print '(a)', trim(line)
+  end subroutine
 end program
