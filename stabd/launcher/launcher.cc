@@ -7,22 +7,23 @@
 // the engine opens counters on this pid (enable_on_exec), stamps the clock and execs. If the engine dies
 // first, the pipe closes and the launcher ends without a trace.
 //
+// It is linked without libc, whose start-up asks the processor for its caches: on a virtual machine each of those
+// cpuid instructions is a trip to the hypervisor, 0.8 ms in all on the 2-core virtual machine of 2026-11-20, as long
+// as /bin/true itself. So everything here is a raw system call (runtime/sys.h), and start.cc is what a compiler
+// expects of a C library.
+//
 // The request's format is launch_block.h; the engine's side is stabd/launch.cc.
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <linux/capability.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
+#include "runtime/sys.h"
 #include "stabd/launcher/launch_block.h"
 
 namespace {
@@ -32,6 +33,8 @@ using stab::launch::LaunchHeader;
 using stab::launch::LaunchLimit;
 using stab::launch::LaunchReport;
 using stab::launch::Step;
+using stab::sys::call;
+using stab::sys::word;
 
 struct Request {
   LaunchHeader header;
@@ -46,37 +49,52 @@ struct Request {
 
 void tell(const LaunchReport& report) {
   // A pipe takes a record whole or not at all; if the engine is gone, nobody is left to tell.
-  if (write(stab::launch::kStatusFd, &report, sizeof report) != sizeof report) _exit(127);
+  if (stab::sys::write(stab::launch::kStatusFd, &report, sizeof report) != sizeof report) stab::sys::exit_process(127);
 }
 
-[[noreturn]] void fail(Step step, int error_number) {
+[[noreturn]] void fail(Step step, long error_number) {
   LaunchReport report{};
   report.kind = LaunchReport::kFailed;
   report.step = static_cast<uint32_t>(step);
-  report.error_number = error_number;
+  report.error_number = static_cast<int32_t>(error_number);
   tell(report);
-  _exit(127);
+  stab::sys::exit_process(127);
 }
 
-void check(Step step, bool ok) {
-  if (!ok) fail(step, errno);
+// What a system call returned: 0 or more, or minus the error's number.
+long check(Step step, long result) {
+  if (result < 0) fail(step, -result);
+  return result;
 }
 
-// Reads all of kConfigFd. The memory is never freed: exec does it.
-char* read_block(size_t& bytes) {
+// The request, and room behind it for the arrays that point into it. Never freed: exec does it.
+struct Memory {
+  char* block;
+  size_t bytes;
+  char* room;
+  char* end;
+};
+
+Memory read_block() {
   struct stat info;
-  check(Step::kReadConfig, fstat(stab::launch::kConfigFd, &info) == 0);
-  bytes = static_cast<size_t>(info.st_size);
-  char* block = static_cast<char*>(malloc(bytes + 1));
-  check(Step::kReadConfig, block != nullptr);
-  check(Step::kReadConfig, pread(stab::launch::kConfigFd, block, bytes, 0) == static_cast<ssize_t>(bytes));
-  return block;
+  check(Step::kReadConfig, call(SYS_fstat, stab::launch::kConfigFd, word(&info)));
+  const size_t bytes = static_cast<size_t>(info.st_size);
+  // A string takes at least 5 bytes of the block and 8 of the arrays, the rest no more than in the block.
+  const size_t all = 3 * bytes + 4096;
+  void* at = stab::sys::map(nullptr, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);
+  if (!stab::sys::is_address(at)) fail(Step::kReadConfig, -stab::sys::error_of(at));
+  char* block = static_cast<char*>(at);
+  const long got = check(Step::kReadConfig, stab::sys::pread_full(stab::launch::kConfigFd, block, bytes, 0));
+  if (static_cast<size_t>(got) != bytes) fail(Step::kReadConfig, EBADMSG);
+  return {block, bytes, block + (bytes + 15) / 16 * 16, block + all};
 }
 
+// Zeroed, one more than asked for.
 template <typename T>
-T* array_of(size_t count) {
-  T* array = static_cast<T*>(calloc(count + 1, sizeof(T)));
-  check(Step::kReadConfig, array != nullptr);
+T* array_of(Memory& memory, size_t count) {
+  if (count >= static_cast<size_t>(memory.end - memory.room) / sizeof(T)) fail(Step::kReadConfig, EBADMSG);
+  T* array = reinterpret_cast<T*>(memory.room);
+  memory.room += (sizeof(T) * (count + 1) + 15) / 16 * 16;
   return array;
 }
 
@@ -86,19 +104,20 @@ bool take_strings(BlockReader& reader, uint32_t count, const char** out) {
   return true;
 }
 
-bool parse(BlockReader reader, Request& request) {
+bool parse(Memory memory, Request& request) {
+  BlockReader reader(memory.block, memory.bytes);
   LaunchHeader& header = request.header;
   if (!reader.take(&header, sizeof header)) return false;
   if (memcmp(header.magic, stab::launch::kMagic, sizeof header.magic) != 0) return false;
   if (header.version != stab::launch::kVersion) return false;
-  request.groups = array_of<gid_t>(header.group_count);
+  request.groups = array_of<gid_t>(memory, header.group_count);
   if (!reader.take(request.groups, header.group_count * sizeof(gid_t))) return false;
-  request.limits = array_of<LaunchLimit>(header.limit_count);
+  request.limits = array_of<LaunchLimit>(memory, header.limit_count);
   if (!reader.take(request.limits, header.limit_count * sizeof(LaunchLimit))) return false;
   if (!reader.take_string(request.exec_path) || !reader.take_string(request.directory)) return false;
-  request.cgroups = array_of<const char*>(header.cgroup_count);
-  request.argv = array_of<char*>(header.argc);
-  request.envp = array_of<char*>(header.envc);
+  request.cgroups = array_of<const char*>(memory, header.cgroup_count);
+  request.argv = array_of<char*>(memory, header.argc);
+  request.envp = array_of<char*>(memory, header.envc);
   return take_strings(reader, header.cgroup_count, request.cgroups) &&
          take_strings(reader, header.argc, const_cast<const char**>(request.argv)) &&
          take_strings(reader, header.envc, const_cast<const char**>(request.envp)) && reader.at_end();
@@ -106,25 +125,23 @@ bool parse(BlockReader reader, Request& request) {
 
 void join_cgroups(const Request& request) {
   for (uint32_t i = 0; i < request.header.cgroup_count; ++i) {
-    const int fd = open(request.cgroups[i], O_WRONLY | O_CLOEXEC);
-    check(Step::kCgroup, fd >= 0);
-    check(Step::kCgroup, write(fd, "0", 1) == 1);
-    close(fd);
+    const int fd = static_cast<int>(check(Step::kCgroup, stab::sys::open(request.cgroups[i], O_WRONLY)));
+    check(Step::kCgroup, stab::sys::write(fd, "0", 1));
+    stab::sys::close(fd);
   }
 }
 
 void pin(int cpu) {
   if (cpu < 0) return;
-  cpu_set_t set;
-  CPU_ZERO(&set);
+  cpu_set_t set{};
   CPU_SET(static_cast<size_t>(cpu), &set);
-  check(Step::kAffinity, sched_setaffinity(0, sizeof set, &set) == 0);
+  check(Step::kAffinity, call(SYS_sched_setaffinity, 0, sizeof set, word(&set)));
 }
 
 bool has_capabilities() {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct data[2] = {};
-  if (syscall(SYS_capget, &header, data) != 0) return true;
+  if (call(SYS_capget, word(&header), word(data)) < 0) return true;
   return (data[0].permitted | data[0].effective | data[0].inheritable | data[1].permitted | data[1].effective |
           data[1].inheritable) != 0;
 }
@@ -133,22 +150,25 @@ bool has_capabilities() {
 // capability is left in any set, and asking for root again is refused.
 void drop_privileges(const Request& request) {
   const LaunchHeader& header = request.header;
-  check(Step::kGroups, setgroups(header.group_count, request.groups) == 0);
-  check(Step::kGroups, setresgid(header.gid, header.gid, header.gid) == 0);
-  check(Step::kUser, setresuid(header.uid, header.uid, header.uid) == 0);
+  const long uid = header.uid, gid = header.gid;
+  check(Step::kGroups, call(SYS_setgroups, header.group_count, word(request.groups)));
+  check(Step::kGroups, call(SYS_setresgid, gid, gid, gid));
+  check(Step::kUser, call(SYS_setresuid, uid, uid, uid));
   uid_t uids[3];
   gid_t gids[3];
-  check(Step::kProof, getresuid(&uids[0], &uids[1], &uids[2]) == 0);
-  check(Step::kProof, getresgid(&gids[0], &gids[1], &gids[2]) == 0);
+  check(Step::kProof, call(SYS_getresuid, word(&uids[0]), word(&uids[1]), word(&uids[2])));
+  check(Step::kProof, call(SYS_getresgid, word(&gids[0]), word(&gids[1]), word(&gids[2])));
   for (int i = 0; i < 3; ++i)
     if (uids[i] != header.uid || gids[i] != header.gid) fail(Step::kProof, 0);
   if (header.uid == 0) return;
   if (has_capabilities()) fail(Step::kProof, 0);
-  if (setresuid(0, 0, 0) == 0 || setuid(0) == 0 || seteuid(0) == 0) fail(Step::kProof, 0);
+  // As setresuid, setuid and seteuid would ask.
+  if (call(SYS_setresuid, 0, 0, 0) == 0 || call(SYS_setuid, 0) == 0 || call(SYS_setresuid, -1, 0, -1) == 0)
+    fail(Step::kProof, 0);
 }
 
-// A program starts with default dispositions and an empty mask, whatever the engine had. By system call, since
-// libc keeps signals 32 and 33 to itself and they may be ignored too.
+// A program starts with default dispositions and an empty mask, whatever the engine had: signals 32 and 33, which
+// libc keeps to itself, may be ignored too.
 void reset_signals() {
   struct {
     void (*handler)(int);
@@ -157,25 +177,24 @@ void reset_signals() {
     unsigned long mask;
   } action = {SIG_DFL, 0, nullptr, 0};
   for (int signal = 1; signal <= 64; ++signal)  // refused for SIGKILL and SIGSTOP
-    syscall(SYS_rt_sigaction, signal, &action, nullptr, sizeof action.mask);
-  sigset_t none;
-  sigemptyset(&none);
-  check(Step::kSignals, sigprocmask(SIG_SETMASK, &none, nullptr) == 0);
+    call(SYS_rt_sigaction, signal, word(&action), 0, sizeof action.mask);
+  const unsigned long none = 0;
+  check(Step::kSignals, call(SYS_rt_sigprocmask, SIG_SETMASK, word(&none), 0, sizeof none));
 }
 
 // Whatever else the engine may have inherited from whoever started it.
 void close_the_rest() {
-  close_range(3, stab::launch::kConfigFd, 0);
-  close_range(stab::launch::kReportFd + 1, ~0u, 0);
+  call(SYS_close_range, 3, stab::launch::kConfigFd, 0);
+  call(SYS_close_range, stab::launch::kReportFd + 1, ~0u, 0);
 }
 
 void wait_for_go() {
   char byte = 0;
-  ssize_t got = 0;
+  long got = 0;
   do {
-    got = read(stab::launch::kGoFd, &byte, 1);
-  } while (got < 0 && errno == EINTR);
-  if (got != 1) _exit(127);  // the engine is gone, or has changed its mind
+    got = stab::sys::read(stab::launch::kGoFd, &byte, 1);
+  } while (got == -EINTR);
+  if (got != 1) stab::sys::exit_process(127);  // the engine is gone, or has changed its mind
 }
 
 uint64_t microseconds(const timeval& time) {
@@ -183,8 +202,8 @@ uint64_t microseconds(const timeval& time) {
 }
 
 uint64_t raw_clock_ns() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+  timespec now{};
+  call(SYS_clock_gettime, CLOCK_MONOTONIC_RAW, word(&now));
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
 }
 
@@ -192,8 +211,8 @@ uint64_t raw_clock_ns() {
 LaunchReport started() {
   LaunchReport report{};
   report.kind = LaunchReport::kStarted;
-  rusage used;
-  getrusage(RUSAGE_SELF, &used);
+  rusage used{};
+  call(SYS_getrusage, RUSAGE_SELF, word(&used));
   report.user_us = microseconds(used.ru_utime);
   report.system_us = microseconds(used.ru_stime);
   report.minor_faults = static_cast<uint64_t>(used.ru_minflt);
@@ -206,38 +225,35 @@ LaunchReport started() {
 
 }  // namespace
 
-int main() {
-  size_t bytes = 0;
-  const char* block = read_block(bytes);
+extern "C" [[noreturn]] void launcher_main() {
   Request request{};
-  if (!parse(BlockReader(block, bytes), request)) fail(Step::kReadConfig, EBADMSG);
+  if (!parse(read_block(), request)) fail(Step::kReadConfig, EBADMSG);
   const LaunchHeader& header = request.header;
 
-  check(Step::kSession, setsid() >= 0 || getsid(0) == getpid());
+  if (call(SYS_setsid) < 0 && call(SYS_getsid, 0) != stab::sys::getpid()) fail(Step::kSession, EPERM);
   join_cgroups(request);
   pin(header.cpu);
-  if (header.flags & stab::launch::kNoAslr) check(Step::kAslr, personality(ADDR_NO_RANDOMIZE) >= 0);
-  if (header.flags & stab::launch::kNoThp) check(Step::kThp, prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) == 0);
+  if (header.flags & stab::launch::kNoAslr) check(Step::kAslr, call(SYS_personality, ADDR_NO_RANDOMIZE));
+  if (header.flags & stab::launch::kNoThp) check(Step::kThp, call(SYS_prctl, PR_SET_THP_DISABLE, 1, 0, 0, 0));
   for (uint32_t i = 0; i < header.limit_count; ++i) {
     const rlimit limit{request.limits[i].soft, request.limits[i].hard};
-    check(Step::kLimits, setrlimit(static_cast<__rlimit_resource>(request.limits[i].resource), &limit) == 0);
+    check(Step::kLimits, call(SYS_prlimit64, 0, request.limits[i].resource, word(&limit), 0));
   }
   if (header.flags & stab::launch::kDropPrivileges) drop_privileges(request);
-  check(Step::kDirectory, chdir(request.directory) == 0);
-  if (header.flags & stab::launch::kNoNewPrivs) check(Step::kLockPrivileges, prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
-  umask(022);
+  check(Step::kDirectory, call(SYS_chdir, word(request.directory)));
+  if (header.flags & stab::launch::kNoNewPrivs) check(Step::kLockPrivileges, call(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+  call(SYS_umask, 022);
   reset_signals();
   // Dies with the engine's thread. After the change of user, which clears it.
-  check(Step::kSignals, prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == 0);
+  check(Step::kSignals, call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0));
   close_the_rest();
-  fcntl(stab::launch::kStatusFd, F_SETFD, FD_CLOEXEC);
-  fcntl(stab::launch::kGoFd, F_SETFD, FD_CLOEXEC);
+  call(SYS_fcntl, stab::launch::kStatusFd, F_SETFD, FD_CLOEXEC);
+  call(SYS_fcntl, stab::launch::kGoFd, F_SETFD, FD_CLOEXEC);
 
   LaunchReport ready{};
   ready.kind = LaunchReport::kReady;
   tell(ready);
   wait_for_go();
   tell(started());
-  execve(request.exec_path, request.argv, request.envp);
-  fail(Step::kExec, errno);
+  fail(Step::kExec, -call(SYS_execve, word(request.exec_path), word(request.argv), word(request.envp)));
 }
