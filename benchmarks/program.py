@@ -28,10 +28,11 @@ from recorded_link import RecordedLink
 HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parent
 ROOT = REPOSITORY / "build" / "benchmarks"
-PROGRAM_KEYS = {"name", "source", "language", "build", "binary", "inputs", "run", "like", "patched"}
+PROGRAM_KEYS = {"name", "source", "language", "build", "binary", "inputs", "run", "short", "like", "patched"}
 # The options of szc that let the linker place single functions.
 PLACING = "-ffunction-sections -falign-functions=16"
-RUN_KEYS = {"name", "args", "stdin", "env", "output", "exit"}
+AS_BUILT = {"link": 0, "link_data": 0, "unused": 0}
+RUN_KEYS = {"name", "args", "stdin", "env", "output", "exit", "uses"}
 
 
 @dataclass
@@ -42,6 +43,7 @@ class Run:
     env: dict = field(default_factory=dict)
     exit: int = 0
     output: str = ""           # the file it writes, where stdout isn't what counts (or tells times)
+    uses: list = field(default_factory=list)   # those of the inputs that it reads, for a short run
 
 
 @dataclass
@@ -52,10 +54,14 @@ class Compiler:
     ldflags: str = ""
     link: int = 0        # functions in this seeded order, by the linker; 0: as they come
     link_data: int = 0   # data objects likewise
+    unused: int = 0      # bytes of a function in front of all others that nobody calls; 0: none
     placing: bool = False   # clang: with those options of szc that let the linker place functions; szc has them
 
     def is_szc(self):
         return os.path.basename(self.cc) == "szc"
+
+    def as_built(self):
+        return all(getattr(self, name) == value for name, value in AS_BUILT.items())
 
     def links_again(self):
         return self.is_szc() or self.placing
@@ -64,7 +70,7 @@ class Compiler:
         """The compiler whose builds can be linked in any order."""
         if not self.is_szc() and os.path.basename(self.cc) != "clang-19":
             raise Failure(f"compiler '{self.cc}' can't link in a seeded order; use szc or clang-19")
-        return replace(self, link=0, link_data=0, placing=not self.is_szc())
+        return replace(self, **AS_BUILT, placing=not self.is_szc())
 
     def post_linker(self):
         """What szc runs after the linker."""
@@ -116,10 +122,12 @@ class Program:
         self.recipe, self.binary, self.like = entry["build"], entry["binary"], entry.get("like", "")
         self.patched = entry.get("patched", True)
         self.inputs_recipe = entry.get("inputs", "true")
-        for run in entry["run"]:
+        short = [{"name": "short", **entry["short"]}] if "short" in entry else []
+        for run in [*entry["run"], *short]:
             if set(run) - RUN_KEYS:
                 raise Failure(f"manifest.toml: a run of '{self.name}' has unknown keys: {set(run) - RUN_KEYS}")
         self.runs = [Run(**run) for run in entry["run"]]
+        self.short = Run(**short[0]) if short else None
         self.folder = ROOT / self.name
 
     @contextlib.contextmanager
@@ -148,11 +156,12 @@ class Program:
     def build(self, compiler):
         """Builds one configuration if needed; returns the binary's path."""
         with self._locked():
-            if not compiler.link and not compiler.link_data:
+            if compiler.as_built():
                 return self._build(compiler)
             placed = compiler.placed()
             self._build(placed, linked_again=True)
-            return RecordedLink(self.folder / placed.configuration()).binary(compiler.link, compiler.link_data)
+            record = RecordedLink(self.folder / placed.configuration())
+            return record.binary(compiler.link, compiler.link_data, compiler.unused, placed.commands()[0])
 
     def _build(self, compiler, linked_again=False):
         """linked_again: a build without a record of its link won't do."""

@@ -51,23 +51,33 @@ class RecordedLink:
             raise Failure(f"{again}, linked again from {self.folder}, isn't the binary that was built")
         (self.folder / "finish").write_text(finish)
 
-    def binary(self, seed, data_seed):
-        """The binary with its functions ordered by `seed` and its data by `data_seed`; 0: as they come."""
-        linked = self.links / f"{seed}-{data_seed}"
+    def binary(self, seed, data_seed, unused=0, compiler="clang-19"):
+        """The binary with its functions ordered by `seed` and its data by `data_seed` (0: as they come), all of them
+        behind an unused function of `unused` bytes, compiled by `compiler`."""
+        linked = self.links / f"{seed}-{data_seed}-{unused}"
         if not linked.exists():
             options = [f"--shuffle-sections=.text*={lld_seed(seed)}"] if seed else []
             options += [f"--shuffle-sections={name}={lld_seed(data_seed)}" for name in DATA_SECTIONS if data_seed]
+            first = [self._unused_function(unused, compiler)] if unused else []
             self.links.mkdir(exist_ok=True)
-            self._link(options, (self.folder / "finish").read_text()).rename(linked)
+            self._link(options, (self.folder / "finish").read_text(), first).rename(linked)
         return linked
 
-    def _link(self, options, finish):
-        where, = (path.parent for path in self.folder.glob("*/response.txt"))
+    def _unused_function(self, size_bytes, compiler):
+        source = self._where() / "unused.c"
+        source.write_text(f"void benchmark_unused(void) {{ __asm__(\".skip {size_bytes - 1}, 0x90\"); }}\n")
+        subprocess.run([compiler, "-O2", "-c", source, "-o", source.with_suffix(".o")], check=True, timeout=60)
+        return "unused.o"
+
+    def _where(self):
+        return next(path.parent for path in self.folder.glob("*/response.txt"))
+
+    def _link(self, options, finish, first=()):
         output = self.folder / "linked"
         lld = shutil.which("ld.lld-19") or "/usr/lib/llvm-19/bin/ld.lld"
-        steps = [[lld, "@response.txt", "-o", output, *options], [*finish.split()[:1], output, *finish.split()[1:]]]
+        steps = [[lld, *first, "@response.txt", "-o", output, *options], [*finish.split()[:1], output, *finish.split()[1:]]]
         for step in steps if finish else steps[:1]:
-            done = subprocess.run(step, cwd=where, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300)
+            done = subprocess.run(step, cwd=self._where(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300)
             if done.returncode:
                 raise Failure(f"linking in another order: {' '.join(map(str, step))}: {done.stdout[-2000:]}")
         return output

@@ -1,0 +1,92 @@
+"""The A/A plans: pairs of builds that must not differ, by plain clang and by szc.
+
+A pair is a program of the plan with two sides, A and B, built from the same source in both compilers. The sides
+differ in what must not matter: the order of linking, the size of a function that nobody calls, or the size of the
+environment. Both are linked freshly, for this pair alone. A trial of the plain build repeats the layout of its binary;
+one of szc's draws layouts of its own. The programs are the clusters: each gives as many pairs to each kind.
+
+n is fixed here, before any data; the four cells of a pair (side x compiler) run one after the other in random order, so
+that what the machine does in a minute falls on both sides. One test a pair and compiler: tables.py says which.
+"""
+import json
+import random
+from pathlib import Path
+
+KINDS = ("link", "unused", "env")
+PAIRS_A_PROGRAM = 8
+TRIALS_A_SIDE = 10
+LONGER_ENV_BYTES = 1040
+MOST_UNUSED_BYTES = 4096
+
+PURPOSE = {
+    "link": "the sides are linked in other orders",
+    "unused": "each side has an unused function in front of all others, of another size",
+    "env": "side B has 1040 bytes more in its environment; without ASLR, which would move the stack anyway",
+}
+
+HEAD = """
+[experiment]
+name = "evaluation-aa-{kind}"
+seed = {seed}
+replicates = {trials}
+response = ["wall_time", "task-clock"]
+margin = "1%"
+preflight = false           # hundreds of cells; each trial's output and dose are checked anyway
+
+[factors]
+{side}
+cc = ["clang-19", "szc"]
+code = ["off", "shuffle"]
+stack = ["off", "on"]
+heap = ["off", "page"]
+epoch = ["5ms"]             # 40 layouts in a run of 0.2 s
+# Nothing but plain builds as they are, and szc's with everything on.
+exclude = [
+  {{ cc = "clang-19", code = "shuffle" }}, {{ cc = "clang-19", stack = "on" }}, {{ cc = "clang-19", heap = "page" }},
+  {{ cc = "szc", code = "off" }}, {{ cc = "szc", stack = "off" }}, {{ cc = "szc", heap = "off" }},
+]
+
+[counters]
+events = ["task-clock", "page-faults", "context-switches"]
+"""
+
+
+def options_of(kind, draw):
+    """(shell assignments in front of the build, its options, length of a variable of this pair's own)."""
+    if kind == "link":
+        a, b = draw.sample(range(1, 1000000), 2)
+        return f"A={a}; B={b}; ", ' --link "${side}"', 0
+    if kind == "unused":
+        a, b = draw.sample(range(16, MOST_UNUSED_BYTES + 1, 16), 2)
+        return f"A={a}; B={b}; ", ' --placing --unused "${side}"', 0
+    return "", f" --link {draw.randrange(1, 1000000)}", draw.randrange(0, 1024)
+
+
+def pair_text(program, kind, number, environment):
+    run = program.short
+    before, options, padding = options_of(kind, random.Random(f"{kind} {program.name} {number}"))
+    environment = environment | ({"PAIR": "x" * padding} if kind == "env" else {})
+    binary = f"./{Path(program.binary).name}"
+    folder = f"$PLAN_DIR/../../build/benchmarks/{program.name}/inputs"
+    lines = ["[[program]]", f'name = "{program.name}-{number}"', "shell = true",
+             f"build = '{before}\"$PLAN_DIR/../../benchmarks/fetch\" build {program.name} --cc {{cc}}{options} --into .'",
+             f"prepare = 'cp {' '.join(f'{chr(34)}{folder}/{name}{chr(34)}' for name in run.uses)} .'",
+             f"run = {json.dumps([binary, *run.args])}", 'timeout = "60s"']
+    expect = ([f"exit = {run.exit}"] if run.exit else []) + ([] if run.output else ["same_stdout = true"])
+    if expect:
+        lines.append(f"expect = {{ {', '.join(expect)} }}")
+    if environment:
+        lines.append("env = { " + ", ".join(f"{k} = {json.dumps(v)}" for k, v in environment.items()) + " }")
+    return "\n".join(lines) + "\n"
+
+
+def plan_text(kind, programs, environment_of):
+    """programs: those with a short run; environment_of(program, run): variables that it needs."""
+    side = f"env_size = [0, {LONGER_ENV_BYTES}]" if kind == "env" else 'side = ["A", "B"]'
+    head = HEAD.format(kind=kind, seed=11 + KINDS.index(kind), trials=TRIALS_A_SIDE, side=side)
+    machine = '\n[machine]\nknobs = { aslr = false }\n' if kind == "env" else ""
+    pairs = [pair_text(program, kind, number, environment_of(program, program.short))
+             for number in range(1, PAIRS_A_PROGRAM + 1) for program in programs]
+    return (f"# Pairs that must not differ: {PURPOSE[kind]}.\n"
+            f"# Written by plans/evaluation/write; plans/evaluation/pairs.py explains the design.\n"
+            f"{head}{machine}\n" + "\n".join(pairs))
