@@ -14,7 +14,7 @@ from pathlib import Path
 
 KINDS = ("link", "unused", "env")
 PAIRS_A_PROGRAM = 8
-TRIALS_A_SIDE = 10
+TRIALS_A_SIDE = 8
 LONGER_ENV_BYTES = 1040
 MOST_UNUSED_BYTES = 4096
 
