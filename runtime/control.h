@@ -44,6 +44,7 @@ enum class Degradation : uint8_t {
   kHeapNoMemory,       // the heap could not reserve its address space and fell back to mmap for each object
   kModulePads,         // pads of a shared library could not be drawn
   kNoSampling,         // running threads can't be sampled: images are reused only once threads block
+  kNoPerfMap,          // STAB_PERF_MAP is set but /tmp/perf-PID.map could not be made
   kCount
 };
 extern const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)];
@@ -131,7 +132,8 @@ union ControlPages {
   Control control;
   char bytes[kControlBytes];
 };
-alignas(4096) extern ControlPages stab_control_pages;
+// Hidden, or each access from position-independent code would go through the global offset table.
+alignas(4096) extern __attribute__((visibility("hidden"))) ControlPages stab_control_pages;
 
 inline Control& control() { return stab_control_pages.control; }
 

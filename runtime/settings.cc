@@ -137,9 +137,15 @@ bool parse_readable(const char* entry, ParsedSettings& out, Line& line) {
     line << entry << ": expected a path";
     return false;
   }
+  if (const char* value = after(entry, "STAB_PERF_MAP=")) {
+    out.settings.perf_map = same(value, "1");
+    if (out.settings.perf_map || same(value, "0")) return true;
+    line << entry << ": expected 1 or 0";
+    return false;
+  }
   if (after(entry, "STAB_LINK_") != nullptr) return true;  // the compiler drivers' own: says nothing about a run
-  line << entry << ": unknown setting; there are STAB_CODE, STAB_STACK, STAB_HEAP, STAB_EPOCH, STAB_SEED and "
-       << "STAB_REPORT";
+  line << entry << ": unknown setting; there are STAB_CODE, STAB_STACK, STAB_HEAP, STAB_EPOCH, STAB_SEED, "
+       << "STAB_REPORT and STAB_PERF_MAP";
   return false;
 }
 

@@ -18,7 +18,7 @@ inline constexpr uint32_t kAbiVersion = 1;
 //
 // Read once, before main. Either STAB= (written by our launcher, constant length, so that cells don't differ
 // in the size of the environment) or the readable STAB_CODE, STAB_STACK, STAB_HEAP, STAB_EPOCH, STAB_SEED,
-// STAB_REPORT. Both at once, an unknown STAB_* name, or a bad value: one line on stderr, exit 125.
+// STAB_REPORT, STAB_PERF_MAP. Both at once, an unknown STAB_* name, or a bad value: one line on stderr, exit 125.
 
 // Do not renumber: stored by the lab.
 enum class CodeMode : uint8_t { kOff = 0, kCopy = 1, kOnce = 2, kShuffle = 3, kPad = 4 };
@@ -49,6 +49,7 @@ struct Settings {
   int helper_cpu = -1;     // CPU the helper pins itself to, -1: wherever it may run
   int helper_socket = -1;  // inherited descriptor of a waiting stab-helper, -1: start our own (standalone)
   int report = -1;         // inherited descriptor that takes the dose report, -1: none or STAB_REPORT=path
+  bool perf_map = false;   // STAB_PERF_MAP=1: write /tmp/perf-PID.map; has no place in STAB=
 };
 
 // STAB=01,sop,... is exactly this long, whatever it says:

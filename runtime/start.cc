@@ -202,6 +202,30 @@ bool map_over(uint64_t address, uint64_t bytes, int protection, int fd, uint64_t
   return sys::is_address(sys::map(pointer_to(address), bytes, protection, MAP_SHARED | MAP_FIXED, fd, offset));
 }
 
+bool move_over(void* from, uint64_t to, uint64_t bytes) {
+  constexpr long kMayMoveFixed = 1 | 2;  // MREMAP_MAYMOVE | MREMAP_FIXED
+  const long size = static_cast<long>(bytes);
+  return sys::call(SYS_mremap, sys::word(from), size, size, kMayMoveFixed, static_cast<long>(to)) ==
+         static_cast<long>(to);
+}
+
+// The same for code. perf learns of a mapping when it is made, not when it moves: so it goes on to see what was mapped
+// at `address` before, the executable, and finds its names.
+bool map_code_over(uint64_t address, uint64_t bytes, int fd, uint64_t offset) {
+  void* mapped = sys::map(nullptr, bytes, PROT_READ | PROT_EXEC, MAP_SHARED | MAP_NORESERVE, fd, offset);
+  if (!sys::is_address(mapped)) return false;
+  if (move_over(mapped, address, bytes)) return true;
+  sys::unmap(mapped, bytes);
+  return false;
+}
+
+// perf looks into a map of names only for executable memory without a file: that is what it sees the ring become.
+bool hide_file(uint64_t address, uint64_t bytes, int fd, uint64_t offset) {
+  void* bare = sys::map(pointer_to(address), bytes, PROT_READ | PROT_EXEC,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED);
+  return sys::is_address(bare) && map_code_over(address, bytes, fd, offset);
+}
+
 // Moves what was counted so far into the shared block, then that block over the static one.
 bool share_control(int fd) {
   void* shared = sys::map(nullptr, kControlBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd);
@@ -214,10 +238,7 @@ bool share_control(int fd) {
   theirs.code = code;
   theirs.stack = stack;
   theirs.degradations |= degradations;
-  constexpr long kMayMoveFixed = 1 | 2;  // MREMAP_MAYMOVE | MREMAP_FIXED
-  const long moved = sys::call(SYS_mremap, sys::word(shared), kControlBytes, kControlBytes, kMayMoveFixed,
-                               sys::word(stab_control_pages.bytes));
-  return moved == sys::word(stab_control_pages.bytes);
+  return move_over(shared, address_of(stab_control_pages.bytes), kControlBytes);
 }
 
 uint64_t draw_nonce() {
@@ -287,8 +308,10 @@ void map_planned(const Extent& extent, const Hello& hello, const Plan& plan, Des
   const int images = own[Handed::kImages];
   if (plan.text_bytes > 0) {
     mapped.ring_address = map_ring(extent, plan, images, mapped.slots);
-    if (mapped.ring_address != 0)
-      mapped.text = map_over(plan.text_address, plan.text_bytes, PROT_READ | PROT_EXEC, images, plan.text_offset);
+    if (mapped.ring_address != 0 &&
+        (!hello.settings.perf_map ||
+         hide_file(mapped.ring_address, mapped.slots * plan.slot_bytes, images, plan.ring_offset)))
+      mapped.text = map_code_over(plan.text_address, plan.text_bytes, images, plan.text_offset);
     if (mapped.ring_address != 0 && mapped.text == 0) {
       sys::unmap(pointer_to(mapped.ring_address), mapped.slots * plan.slot_bytes);
       degrade(control(), Degradation::kMapDenied);

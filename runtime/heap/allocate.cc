@@ -22,6 +22,17 @@ void* allocate_small(int size_class) {
   return heap == nullptr ? nullptr : heap->allocate_slow(size_class);
 }
 
+[[gnu::noinline]] void* allocate_rarely(size_t bytes, Heap* heap, int size_class) {
+  void* got = heap != &no_heap ? heap->allocate_slow(size_class) : nullptr;
+  return got != nullptr ? got : allocate_slow(bytes);
+}
+
+// Apart from allocate_slot, which then needs no registers saved.
+[[gnu::noinline]] void* allocate_again(size_t bytes, Heap* heap, int size_class) {
+  void* got = nullptr;
+  return __builtin_expect(heap->allocate_again(size_class, got), 1) ? got : allocate_rarely(bytes, heap, size_class);
+}
+
 // A live slot that `address` may name: its start, or the place inside that an aligned allocation gave out.
 // pre: `run` is the run of `address`.
 Spot expect_slot(const char* call, const Run& run, void* address) {
@@ -61,10 +72,9 @@ bool note_interior(void* address) {
 }  // namespace
 
 void* allocate_slot(size_t bytes, Heap* heap, int size_class) {
-  void* got = nullptr;
-  if (heap->shuffles()) got = heap->allocate_shuffled(size_class);
-  if (got == nullptr && heap != &no_heap) got = heap->allocate_slow(size_class);
-  return __builtin_expect(got != nullptr, 1) ? got : allocate_slow(bytes);
+  if (!heap->shuffles()) return allocate_again(bytes, heap, size_class);
+  void* got = heap->allocate_shuffled(size_class);
+  return __builtin_expect(got != nullptr, 1) ? got : allocate_rarely(bytes, heap, size_class);
 }
 
 void* allocate_slow(size_t bytes) {

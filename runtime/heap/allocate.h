@@ -34,7 +34,7 @@ void free_slot(void* address, Heap* heap, Group* group, uint32_t slot);
   Run* run;
   if (__builtin_expect(shared.space.find_fast(address, run), 1)) {
     Spot spot;
-    if (__builtin_expect(!locate(*run, address, spot) || spot.inside != 0, 0)) return free_slow(address);
+    if (__builtin_expect(!locate_start(*run, address, spot), 0)) return free_slow(address);
     Heap* heap = my_heap;
     if (__builtin_expect(heap->free_fast(spot), 1)) return;
     return free_slot(address, heap, spot.group, spot.slot);

@@ -23,10 +23,11 @@ inline uint32_t count_bits(uint64_t word) {
 inline constexpr uint32_t kUnlisted = 0xffffffff;  // fresh, or too few slots are free
 inline constexpr uint32_t kCurrent = 0xfffffffe;   // the owner allocates from it
 
-// Each slot is in exactly one of: free, freed, held, in the program's hands. remote is a subset of the last.
-// (In a heap that shuffles, held is what the program doesn't have, so free and freed are subsets of it.)
+// A slot is in one of: free, freed, in the program's hands. remote is a subset of the last. held is a subset of
+// freed (so that free() needs to look at one word less): what came back since `free` was filled is freed & ~held.
 // Bits at and above the class's slots are always held, so that no address can name them.
-//   fresh:    held == ~0
+// In a heap that shuffles, held is what the program doesn't have; free and freed are then subsets of it.
+//   fresh:    freed == ~0, held == ~0
 //   parked:   free == 0, freed has enough slots and the bits above them, place is its index; so a parked group
 //             whose last slot came back has freed == ~0
 //   not current: free == 0
@@ -70,16 +71,34 @@ struct Spot {
   uint64_t bit() const { return uint64_t{1} << slot; }
 };
 
-// False: no slot of the run can be there.
-inline bool locate(const Run& run, const void* address, Spot& spot) {
+// The group of an address, and the address's distance from its slot 0. False: no slot of the run can be there.
+inline bool locate_group(const Run& run, const void* address, Spot& spot, uint32_t& distance) {
   const uint32_t at = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(address) % kRunBytes) - run.phase;
   spot.group_index = divide(at, run.per_pitch);  // an address in front of the phase wraps to a huge index
   if (__builtin_expect(spot.group_index >= run.group_count, 0)) return false;
-  const uint32_t rest = at - spot.group_index * run.pitch;
+  distance = at - spot.group_index * run.pitch;
   spot.group = &run.groups[spot.group_index];
-  spot.slot = divide(rest, run.per_stride);
-  spot.inside = rest - spot.slot * run.stride;
   return true;
+}
+
+// False: no slot of the run can be there.
+inline bool locate(const Run& run, const void* address, Spot& spot) {
+  uint32_t distance = 0;
+  if (!locate_group(run, address, spot, distance)) return false;
+  spot.slot = divide(distance, run.per_stride);
+  spot.inside = distance - spot.slot * run.stride;
+  return true;
+}
+
+// The same for addresses where a slot starts, false for all others. Saves a multiplication: the low half of the
+// product that divides is the remainder's, and below per_stride only if there is none.
+inline bool locate_start(const Run& run, const void* address, Spot& spot) {
+  uint32_t distance = 0;
+  if (__builtin_expect(!locate_group(run, address, spot, distance), 0)) return false;
+  const uint64_t product = uint64_t{distance} * run.per_stride;
+  spot.slot = static_cast<uint32_t>(product >> 32);
+  spot.inside = 0;
+  return __builtin_expect(static_cast<uint32_t>(product) < run.per_stride, 1);
 }
 
 }  // namespace stab::heap

@@ -7,10 +7,12 @@
 
 #include <string.h>
 
+#include "runtime/heap/os_memory.h"
+
 namespace stab::heap {
 
 constinit Shared shared;
-constinit Group no_group{0, 0, ~uint64_t{0}, {0}, nullptr, 0, nullptr, 0, 0, 0, kUnlisted};
+constinit Group no_group{0, ~uint64_t{0}, ~uint64_t{0}, {0}, nullptr, 0, nullptr, 0, 0, 0, kUnlisted};
 
 Heap::Heap(uint64_t seed, uint64_t index, bool random, bool shuffles) : Heap() {
   epoch_ = now();
@@ -29,17 +31,6 @@ inline void Heap::give(ClassLists& lists, Group* group, uint64_t slots) {
 void* Heap::allocate_slow(int size_class) {
   if (__builtin_expect(epoch_ != now(), 0)) begin_epoch();
   if (shuffles_) return arrays_.prepare(*this, size_class) ? arrays_.allocate(draws_, size_class) : nullptr;
-  // The commonest reason to be here, without further calls: go on with what came back.
-  ClassLists& lists = lists_[size_class];
-  if (Group* group = lists.current; group != nullptr && group->free == 0 && lists.turn_left != 0) {
-    const uint64_t freed = group->freed;
-    if (freed != 0 && (group->held & group->full()) == 0 && Group::enough(count_bits(freed), group->slots())) {
-      group->freed = 0;
-      give(lists, group, freed);
-      group->free = freed & (freed - 1);
-      return group->slot(__builtin_ctzll(freed));
-    }
-  }
   int slot = 0;
   Group* group = take(size_class, slot);
   return group == nullptr ? nullptr : group->slot(slot);
@@ -72,6 +63,7 @@ bool Heap::harvest(int size_class, Group* group) {
   const uint64_t cut_off = shuffles_ ? 0 : group->held & group->full();
   if (cut_off != 0) {
     group->held &= ~cut_off;
+    group->freed &= ~cut_off;
     give(lists, group, cut_off);
     return true;
   }
@@ -83,10 +75,10 @@ bool Heap::harvest(int size_class, Group* group) {
       return false;
     }
   }
-  const uint64_t freed = group->freed;
-  if (freed == 0 || !Group::enough(count_bits(freed), group->slots())) return false;
-  group->freed = 0;
-  give(lists, group, freed);
+  const uint64_t back = shuffles_ ? group->freed : group->freed ^ group->held;
+  if (!Group::enough(count_bits(back), group->slots())) return false;
+  group->freed ^= back;
+  give(lists, group, back);
   return true;
 }
 
@@ -134,7 +126,6 @@ Group* Heap::take_fresh(ClassLists& lists, bool anywhere) {
   --lists.fresh_count;
   if (run->fresh == 0) unlink(lists, run);
   Group* group = &run->groups[index];
-  group->freed = group->full();
   group->held = shuffles_ ? ~uint64_t{0} : ~group->full();
   return group;
 }
@@ -142,7 +133,6 @@ Group* Heap::take_fresh(ClassLists& lists, bool anywhere) {
 // pre: group->free == 0.
 void Heap::activate(int size_class, Group* group, bool cut) {
   uint64_t slots = group->freed & group->full();
-  group->freed = 0;
   group->place = kCurrent;
   if (cut) {
     const uint64_t front = slots & ((uint64_t{1} << draws_.below(group->slots())) - 1);
@@ -151,6 +141,7 @@ void Heap::activate(int size_class, Group* group, bool cut) {
       group->held |= front;
     }
   }
+  group->freed = shuffles_ ? 0 : group->held;
   give(lists_[size_class], group, slots);
   lists_[size_class].current = group;
   if (!shuffles_) lanes_[size_class] = group;
@@ -165,12 +156,9 @@ void Heap::leave(int size_class) {
   lists.given -= count_bits(group->free);
   group->freed |= group->free;
   group->free = 0;
-  if (!shuffles_) {
-    group->freed |= group->held & group->full();
-    group->held = ~group->full();
-  }
+  if (!shuffles_) group->held = ~group->full();
   group->place = kUnlisted;
-  if (group->freed != 0) settle(group);
+  if ((group->freed & group->full()) != 0) settle(group);
 }
 
 void Heap::settle(Group* group) {
@@ -213,7 +201,7 @@ void Heap::unpark(Group* group) {
 void Heap::make_fresh(Group* group) {
   ClassLists& lists = lists_[group->size_class];
   Run* run = shared.space.find(group->base);
-  group->freed = 0;
+  group->freed = ~uint64_t{0};
   group->held = ~uint64_t{0};
   if (run->fresh == 0) link(lists, run);
   run->fresh |= uint64_t{1} << (group - run->groups);
@@ -227,8 +215,7 @@ bool Heap::add_run(int size_class, Choice choice) {
   const SizeClass& shape = heap::size_class(size_class);
   Group* groups = static_cast<Group*>(shared.bookkeeping.allocate(shape.groups * sizeof(Group)));
   if (groups == nullptr) return false;
-  char* start = nullptr;
-  Run* run = shared.space.acquire(choice, draws_, start);
+  const auto [run, start, clean] = shared.space.acquire(choice, draws_);
   if (run == nullptr) {
     shared.bookkeeping.free(groups, shape.groups * sizeof(Group));
     return false;
@@ -241,6 +228,7 @@ bool Heap::add_run(int size_class, Choice choice) {
   run->size_class = static_cast<uint8_t>(size_class);
   run->fresh = shape.groups == 64 ? ~uint64_t{0} : (uint64_t{1} << shape.groups) - 1;
   for (uint32_t i = 0; i < shape.groups; ++i) {
+    groups[i].freed = ~uint64_t{0};
     groups[i].held = ~uint64_t{0};
     groups[i].base = start + run->phase + i * shape.pitch;
     groups[i].owner = tag();
@@ -251,6 +239,11 @@ bool Heap::add_run(int size_class, Choice choice) {
   }
   run->groups = groups;
   run->group_count = static_cast<uint8_t>(shape.groups);
+  // A run for a new epoch may see few objects.
+  if (clean && choice != Choice::kAnywhere && lists_[size_class].run_count >= kRunsUntilPopulated)
+    os_populate(start + run->phase / kPage * kPage,
+                (run->phase % kPage + shape.groups * shape.pitch + kPage - 1) / kPage * kPage);
+  ++lists_[size_class].run_count;
   lists_[size_class].fresh_count += shape.groups;
   link(lists_[size_class], run);
   return true;
@@ -261,6 +254,7 @@ void Heap::drop_run(Run* run) {
   ClassLists& lists = lists_[run->size_class];
   unlink(lists, run);
   lists.fresh_count -= run->group_count;
+  --lists.run_count;
   Group* groups = run->groups;
   const size_t count = run->group_count;
   if (run->interior != nullptr) shared.bookkeeping.free(run->interior, count * sizeof(uint64_t));
@@ -359,7 +353,7 @@ bool Heap::consistent() const {
       const uint64_t freed = group->freed & group->full();
       if (group->free != 0 || freed == 0 || freed == group->full() || (group->freed | group->full()) != ~uint64_t{0})
         return false;
-      if ((freed & group->held) != (shuffles_ ? freed : 0)) return false;
+      if (shuffles_ ? (freed & ~group->held) != 0 : group->held != ~group->full()) return false;
     }
     uint32_t fresh = 0;
     for (const Run* run = lists.runs_with_fresh; run != nullptr; run = run->next) {
@@ -373,8 +367,8 @@ bool Heap::consistent() const {
     if (lanes_[size_class] != (shuffles_ || current == nullptr ? &no_group : current)) return false;
     if (current == nullptr) continue;
     if (current->place != kCurrent || (current->free & current->freed) != 0) return false;
-    const uint64_t ready = current->free | current->freed;
-    if ((ready & current->held) != (shuffles_ ? ready : 0)) return false;
+    if (shuffles_ && ((current->free | current->freed) & ~current->held) != 0) return false;
+    if (!shuffles_ && ((current->held & ~current->freed) | (current->held & current->free)) != 0) return false;
   }
   return true;
 }

@@ -46,6 +46,11 @@ void os_purge(char* start, size_t bytes) {
   sys::call(SYS_madvise, sys::word(start), static_cast<long>(bytes), MADV_DONTNEED);
 }
 
+void os_populate(char* start, size_t bytes) {
+  constexpr long kPopulateWrite = 23;  // MADV_POPULATE_WRITE, which older headers don't name
+  sys::call(SYS_madvise, sys::word(start), static_cast<long>(bytes), kPopulateWrite);
+}
+
 size_t os_address_space_limit() {
   struct rlimit limit {};
   if (sys::call(SYS_prlimit64, 0, RLIMIT_AS, 0, sys::word(&limit)) != 0) return SIZE_MAX;

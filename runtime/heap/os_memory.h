@@ -17,6 +17,8 @@ void os_unmap(char* start, size_t bytes);
 char* os_remap(char* start, size_t old_bytes, size_t new_bytes);
 // Gives the pages back; they read as zero afterwards.
 void os_purge(char* start, size_t bytes);
+// Takes the page faults of a range now, in one call; a kernel that can't (before 5.14) leaves them for later.
+void os_populate(char* start, size_t bytes);
 // RLIMIT_AS, or all of it.
 size_t os_address_space_limit();
 

@@ -80,22 +80,23 @@ RunSpace::Region* RunSpace::region_with_free() {
   return open_pool(added) ? &added : nullptr;
 }
 
-Run* RunSpace::acquire(Choice choice, Draws& draws, char*& start) {
+RunSpace::Acquired RunSpace::acquire(Choice choice, Draws& draws) {
   Locked locked(lock_);
   Region* region = region_with_free();
-  if (region == nullptr) return nullptr;
+  if (region == nullptr) return {};
   Pool& pool = region->pools[region->first_with_free];
   uint64_t candidates = pool.free;
   if (choice == Choice::kReuse && pool.dirty != 0) candidates = pool.dirty;
   const int index = choice == Choice::kLowest ? __builtin_ctzll(candidates) : draw_bit(draws, candidates);
   const uint64_t bit = uint64_t{1} << index;
-  if (pool.dirty & bit) --dirty_runs_;
+  const bool clean = (pool.dirty & bit) == 0;
+  if (!clean) --dirty_runs_;
   pool.free &= ~bit;
   pool.dirty &= ~bit;
   if (++used_runs_ > peak_runs_) peak_runs_ = used_runs_;
   const size_t number = size_t{region->first_with_free} * kRunsPerPool + static_cast<size_t>(index);
-  start = region->base + number * kRunBytes;
-  return static_cast<Run*>(memset(&region->runs[number], 0, sizeof(Run)));
+  Run* run = static_cast<Run*>(memset(&region->runs[number], 0, sizeof(Run)));
+  return {run, region->base + number * kRunBytes, clean};
 }
 
 void RunSpace::release(Run* run) {

@@ -68,8 +68,13 @@ class RunSpace {
     return __builtin_expect(at < first_.usable, 1);
   }
 
-  // A run's memory and its zeroed record; null when the system refuses. `start` is set to its first byte.
-  Run* acquire(Choice choice, Draws& draws, char*& start);
+  // A run's memory and its zeroed record; null when the system refuses.
+  struct Acquired {
+    Run* run = nullptr;
+    char* start = nullptr;  // its first byte
+    bool clean = false;     // no page of it is there yet
+  };
+  Acquired acquire(Choice choice, Draws& draws);
   // pre: group_count is 0 again.
   void release(Run* run);
   // Gives every free run's pages back to the system. True if there were any.

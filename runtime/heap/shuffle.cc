@@ -15,13 +15,11 @@ bool ShuffleArrays::prepare(Heap& heap, int size_class) {
   return lane.depth > 0 || top_up(heap, size_class, lane);
 }
 
-bool ShuffleArrays::make_room(Heap& heap, Lane& lane, Group* group, uint32_t slot) {
-  if (lane.depth != kUnfilled) {
-    spill(heap, lane, kStack / 2);
-    return true;
-  }
-  heap.release_slot(group, uint64_t{1} << slot);
-  return false;
+void ShuffleArrays::free_without_room(Heap& heap, Draws& draws, Group* group, uint32_t slot) {
+  Lane& lane = lanes_[group->size_class];
+  if (lane.depth == kUnfilled) return heap.release_slot(group, uint64_t{1} << slot);
+  spill(heap, lane, kStack / 2);
+  swap_in(draws, lane, group, slot);
 }
 
 // Costs a bit for each element; the slots themselves are not touched.

@@ -66,8 +66,9 @@ class ShuffleArrays {
   bool fill(Heap& heap, int size_class, Lane& lane);
   bool top_up(Heap& heap, int size_class, Lane& lane);
   void spill(Heap& heap, Lane& lane, uint32_t count);
-  // False: the array isn't in use, and the slot went back to the heap.
-  bool make_room(Heap& heap, Lane& lane, Group* group, uint32_t slot);
+  // The rest of free() where the stack is full, or the array isn't in use and the slot goes back to the heap.
+  void free_without_room(Heap& heap, Draws& draws, Group* group, uint32_t slot);
+  inline void swap_in(Draws& draws, Lane& lane, Group* group, uint32_t slot);
 
   Lane lanes_[kClasses] = {};
 };
@@ -84,13 +85,17 @@ inline void* ShuffleArrays::allocate(Draws& draws, int size_class) {
   return group->slot(slot_of(given));
 }
 
-inline void ShuffleArrays::free(Heap& heap, Draws& draws, Group* group, uint32_t slot) {
-  Lane& lane = lanes_[group->size_class];
-  group->held |= uint64_t{1} << slot;
-  if (__builtin_expect(lane.depth >= kStack, 0) && !make_room(heap, lane, group, slot)) return;
+inline void ShuffleArrays::swap_in(Draws& draws, Lane& lane, Group* group, uint32_t slot) {
   Element& place = lane.elements[kStack + (draws.byte() & lane.last)];
   lane.elements[lane.depth++] = place;
   place = reinterpret_cast<Element>(group) | slot;
+}
+
+inline void ShuffleArrays::free(Heap& heap, Draws& draws, Group* group, uint32_t slot) {
+  Lane& lane = lanes_[group->size_class];
+  group->held |= uint64_t{1} << slot;
+  if (__builtin_expect(lane.depth >= kStack, 0)) return free_without_room(heap, draws, group, slot);
+  swap_in(draws, lane, group, slot);
 }
 
 }  // namespace stab::heap

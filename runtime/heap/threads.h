@@ -12,18 +12,18 @@ namespace stab::heap {
 
 // kUndecided until the first call; then settings() have been read, for good.
 enum class State : uint8_t { kUndecided, kLibc, kOurs };
-extern State state;
+extern __attribute__((visibility("hidden"))) State state;
 
 // kMaxSmall, or 0 if the state is kLibc: one comparison tells malloc that a request is small and ours.
-extern size_t small_limit;
+extern __attribute__((visibility("hidden"))) size_t small_limit;
 
 // Decides the state. Safe from a malloc that runs before libc and its constructors are ready.
 State decide();
 
-extern Heap no_heap;  // what a thread starts with: every fast path on it fails
+extern __attribute__((visibility("hidden"))) Heap no_heap;  // what a thread starts with: every fast path on it fails
 
 // Initial-exec: one load. The library for LD_PRELOAD is there at program start, so its block fits.
-extern __thread Heap* my_heap __attribute__((tls_model("initial-exec")));
+extern __attribute__((visibility("hidden"))) __thread Heap* my_heap __attribute__((tls_model("initial-exec")));
 
 // Gives the thread a heap: that of a thread that ended, or a new one. Null: no memory.
 // pre: state is kOurs, my_heap is no_heap.

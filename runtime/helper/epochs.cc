@@ -68,6 +68,7 @@ bool replace_image(Session& session) {
   dose.build_ns += built_ns - started_ns;
   dose.publish_ns += published_ns - built_ns;
   dose.retire_ns += sys::monotonic_ns() - published_ns;
+  session.perf_map.add(session.code, session.scratch, session.slot_memory(slot), place.slot);
   return true;
 }
 
@@ -129,6 +130,8 @@ void advance(Session& session, bool ordered) {
     }
   }
   bump_epoch(session);
+  // A map for perf knows no time: each address is to have one name only.
+  if (session.perf_map.is_open()) return;
   // The slot of the next epoch is sought now, when nothing waits for it; not in each epoch while the ring may still
   // grow, since threads that just left an image are in the one before.
   if (session.ring.made() < kComfortableSlots || session.ring.free_slot() >= 0) return;

@@ -86,11 +86,17 @@ bool may_be_in_vfork(const Blocked& blocked) {
   return blocked.number == SYS_clone && (blocked.first_argument & CLONE_VFORK) != 0;
 }
 
+// What follows the name, which may hold anything, in a stat file: "state ppid pgrp session tty_nr tpgid flags ...".
+const char* fields_of_stat(const char* stat) {
+  const char* name_end = strrchr(stat, ')');
+  return name_end != nullptr && name_end[1] == ' ' ? name_end + 2 : "";
+}
+
 bool is_zombie(const Process& process, int tid) {
   char stat[512];
   if (read_thread_file(process, tid, "stat", stat, sizeof stat) <= 0) return false;
-  const char* name_end = strrchr(stat, ')');
-  return name_end != nullptr && name_end[1] == ' ' && (name_end[2] == 'Z' || name_end[2] == 'X');
+  const char state = *fields_of_stat(stat);
+  return state == 'Z' || state == 'X';
 }
 
 }  // namespace
@@ -205,16 +211,14 @@ bool is_alive(const Process& process, uint64_t readable_address) {
 }
 
 bool is_ending(const Process& process) {
-  constexpr uint64_t kExiting = 4;      // PF_EXITING, linux/sched.h
-  constexpr int kSpacesToFlags = 7;     // after the name: " state ppid pgrp session tty_nr tpgid flags"
+  constexpr uint64_t kExiting = 4;  // PF_EXITING, linux/sched.h
+  constexpr int kFlags = 6;         // that many fields before it
   char stat[512];
   if (sys::read_small(process.directory, "stat", stat, sizeof stat) <= 0) return true;
-  const char* at = strrchr(stat, ')');  // the name may hold anything
-  if (at == nullptr) return false;
-  for (int spaces = 0; spaces < kSpacesToFlags && *at != 0; ++at) spaces += *at == ' ';
+  const char* at = fields_of_stat(stat);
+  for (int spaces = 0; spaces < kFlags && *at != 0; ++at) spaces += *at == ' ';
   uint64_t flags = 0;
-  for (; *at >= '0' && *at <= '9'; ++at) flags = flags * 10 + static_cast<uint64_t>(*at - '0');
-  return (flags & kExiting) != 0;
+  return take_number(at, flags) && (flags & kExiting) != 0;
 }
 
 Listing list_threads(const Process& process, void (*each)(void* context, int tid), void* context) {

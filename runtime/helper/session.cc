@@ -108,6 +108,7 @@ bool read_executable(Session& session, int executable) {
   void* scratch = allocate(code::scratch_bytes(session.code) + 8);
   if (session.slot_bytes == 0 || scratch == nullptr) return refuse(Degradation::kNoNearMemory);
   session.scratch = code::bind_scratch(session.code, scratch);
+  if (session.hello.settings.perf_map) session.perf_map.read_names(executable, session.code);
   return session.scratch.order_count > 0;
 }
 
@@ -262,6 +263,7 @@ bool shake_hands(Session& session) {
   control.text_address = plan.text_address;
   control.text_bytes = session.code.header->text_bytes;
   session.ring.set_limit(mapped.slots);
+  if (hello.settings.perf_map && !session.perf_map.open(hello.pid)) degrade(control, Degradation::kNoPerfMap);
   session.place.text = plan.text_address;
   session.place.bias = hello.bias;
   prepare_looks(session);

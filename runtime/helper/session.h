@@ -7,6 +7,7 @@
 #include "runtime/code/image.h"
 #include "runtime/code/ring.h"
 #include "runtime/control.h"
+#include "runtime/helper/perf_map.h"
 #include "runtime/helper/process.h"
 #include "runtime/helper/protocol.h"
 #include "runtime/helper/report.h"
@@ -38,6 +39,7 @@ struct Session {
   code::ImagePlace place;             // slot and executed are set for each image
   code::ImageScratch scratch;
   code::Ring ring;
+  PerfMap perf_map;
 
   // Stack.
   uint32_t* pads = nullptr;  // writable view of the slots; nullptr: none, or pads stay as they are

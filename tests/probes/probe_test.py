@@ -112,6 +112,88 @@ class Samples(unittest.TestCase):
         self.assertGreater(inside, 0.95 * len(addresses))
 
 
+    def test_perf_names_moved_functions_by_a_map(self):
+        """Over several layouts, and functions that stay, too."""
+        if shutil.which("perf") is None:
+            self.skipTest("perf is not installed")
+        data, report = WORK / "named.data", WORK / "named.dose"
+        recorded = run(["perf", "record", "-q", "-e", "cpu-clock:u", "-F", "4000", "-o", data, built("busy")],
+                       STAB_CODE="shuffle", STAB_EPOCH="20ms", STAB_PERF_MAP="1", STAB_REPORT=str(report))
+        if recorded.returncode != 0:
+            self.skipTest(f"perf record fails here: {recorded.stderr.strip()}")
+        dose = json.loads(report.read_text())["code"]
+        self.assertGreater(dose["layouts_built"], 5)
+        lines = run(["perf", "script", "-i", data, "-F", "pid,ip,sym,dso"]).stdout.splitlines()
+        pid = lines[0].split()[0]
+        path = pathlib.Path(f"/tmp/perf-{pid}.map")
+        self.assertEqual(len(path.read_text().splitlines()), dose["layouts_built"] * dose["functions_moved"])
+        path.unlink()
+        named = sum(re.search(r"\b(main|run|step)\b", line) is not None for line in lines)
+        self.assertGreater(len(lines), 200)
+        self.assertGreater(named, 0.95 * len(lines))
+        self.assertEqual([line for line in lines if "memfd" in line], [])
+
+    def test_a_map_of_somebody_else_is_left_alone(self):
+        trap = WORK / "trap"
+        trap.write_text("mine")
+        script = 'ln -s "$1" /tmp/perf-$$.map; echo $$; exec "$0" exit'
+        result = run(["bash", "-c", script, built("ends"), trap], STAB_PERF_MAP="1", **MOVING)
+        made = pathlib.Path(f"/tmp/perf-{result.stdout.split()[0]}.map")
+        self.assertTrue(made.is_file() and not made.is_symlink())
+        made.unlink()
+        self.assertEqual(trap.read_text(), "mine")
+
+
+class Debugger(unittest.TestCase):
+    """gdb with our script: moved functions have names, lines and complete backtraces."""
+
+    SETTINGS = MOVING | {"STAB_EPOCH": "2ms"}
+
+    def gdb(self, *arguments, **variables):
+        if shutil.which("gdb") is None:
+            self.skipTest("gdb is not installed")
+        script = BIN.parent / "share/stab/stab-gdb.py"
+        return run(["gdb", "-q", "-nx", "-batch", "-ex", "set debuginfod enabled off", "-ex", f"source {script}", *arguments],
+                   **variables).stdout
+
+    def check_backtrace(self, text, innermost_first=("innermost", "middle", "outer", "main")):
+        frames = re.findall(r"^#\d+ .*?(\w+) \(\) at .*debugged.c:(\d+)$", text, re.M)
+        self.assertEqual([name for name, _ in frames][-len(innermost_first):], list(innermost_first), text)
+        source = (HERE / "debugged.c").read_text().splitlines()
+        self.assertIn("middle(round, last);", source[int(dict(frames)["outer"]) - 1])
+        self.assertRegex(text, r"_start \(\)")
+
+    def test_stops_in_a_library(self):
+        text = self.gdb("-ex", "set breakpoint pending on", "-ex", "break __write", "-ex", "run > /dev/null",
+                        "-ex", "ignore 1 20", "-ex", "continue", "-ex", "backtrace", built("debugged", "-g"), **self.SETTINGS)
+        self.check_backtrace(text)
+
+    def test_a_program_that_aborts(self):
+        text = self.gdb("-ex", "run 40 30 > /dev/null", "-ex", "backtrace", built("debugged", "-g"), **self.SETTINGS)
+        self.assertIn("SIGABRT", text)
+        self.check_backtrace(text)
+
+    def test_reads_a_core_file(self):
+        if pathlib.Path("/proc/sys/kernel/core_pattern").read_text().strip() != "core":
+            self.skipTest("core files don't lie beside the program here")
+        program = built("debugged", "-g")
+        with tempfile.TemporaryDirectory(dir=WORK) as directory:
+            run(["bash", "-c", 'cd "$1"; ulimit -c unlimited; exec "$0" 40 30', program, directory], **self.SETTINGS)
+            self.check_backtrace(self.gdb("-ex", "backtrace", program, *pathlib.Path(directory).glob("core*")))
+
+    def test_attaches_to_moved_code(self):
+        program = built("debugged", "-g")
+        running = subprocess.Popen([program, "10000"], stdout=subprocess.DEVNULL, env=environment(**self.SETTINGS))
+        try:
+            time.sleep(0.05)
+            text = self.gdb("-p", str(running.pid), "-ex", "backtrace")
+        finally:
+            running.kill()
+            running.wait()
+        self.check_backtrace(text, ("outer", "main"))
+        self.assertRegex(text, r"(compute|innermost|middle) \(\) at")
+
+
 class SameAsPlain(unittest.TestCase):
     def check_same(self, name, *options, **variables):
         program = built(name, *options)

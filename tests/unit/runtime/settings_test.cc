@@ -47,6 +47,12 @@ TEST(Settings, ReadableForms) {
   EXPECT_STREQ(out.parsed.report_path, "/tmp/x");
 }
 
+TEST(Settings, PerfMapIsOneOrZero) {
+  EXPECT_TRUE(parse({"STAB_PERF_MAP=1"}).parsed.settings.perf_map);
+  EXPECT_FALSE(parse({"STAB_PERF_MAP=0"}).parsed.settings.perf_map);
+  EXPECT_THAT(parse({"STAB_PERF_MAP=yes"}).message, HasSubstr("STAB_PERF_MAP=yes: expected 1 or 0"));
+}
+
 TEST(Settings, FixedFormRoundTrips) {
   abi::Settings wanted;
   wanted.code = abi::CodeMode::kShuffle;

@@ -39,7 +39,7 @@ TEST(SizeClasses, GroupsFitTheirRunAndTheirWord) {
     EXPECT_LE(shape.slots, kMaxSlots);
     EXPECT_GE(shape.groups, 1u);
     EXPECT_LE(shape.groups, kMaxGroups);
-    EXPECT_TRUE(shape.slots == 1 || shape.slots * shape.stride <= kPage);
+    EXPECT_TRUE(shape.slots == 1 || shape.slots * shape.stride <= group_bytes(shape.stride));
     EXPECT_LE(shape.groups * shape.pitch + shape.phase_lines * kLine, kRunBytes);
     // A gap behind slot 63 would alias slot 0 in the word of free slots.
     EXPECT_TRUE(shape.slots < kMaxSlots || shape.pitch == shape.slots * shape.stride) << shape.stride;
@@ -52,6 +52,8 @@ TEST(SizeClasses, DivisionByMultiplicationIsExact) {
     for (uint32_t x = 0; x < kRunBytes; ++x) {
       ASSERT_EQ(divide(x, shape.per_stride), x / shape.stride) << shape.stride;
       ASSERT_EQ(divide(x, shape.per_pitch), x / shape.pitch) << shape.pitch;
+      // How locate_start tells that nothing remains.
+      ASSERT_EQ(x * shape.per_stride < shape.per_stride, x % shape.stride == 0) << x << " by " << shape.stride;
     }
   }
 }

@@ -1,0 +1,28 @@
+// The map that perf reads to name moved functions: /tmp/perf-PID.map, one line a function and image.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/code/image.h"
+#include "runtime/code/metadata.h"
+
+namespace stab::helper {
+
+class PerfMap {
+ public:
+  // Takes the functions' names from the executable's symbols. A stripped one has none: lines say fn_ADDRESS.
+  void read_names(int executable, const code::Metadata& code);
+  // Replaces the file of an earlier process. False: it can't be made, and add() does nothing.
+  bool open(int pid);
+  // The image that was just built; `slot` is its address in the program.
+  void add(const code::Metadata& code, const code::ImageScratch& scratch, const uint8_t* image, uint64_t slot);
+  bool is_open() const { return file_ >= 0; }
+
+ private:
+  int file_ = -1;
+  const char* strings_ = nullptr;
+  uint32_t* name_ = nullptr;  // by function: offset into strings_; 0: unknown
+};
+
+}  // namespace stab::helper
