@@ -33,14 +33,37 @@ Result<ExperimentRow> read_experiment(const Statement& row) {
   return out;
 }
 
-Result<std::vector<ExperimentRow>> read_experiments(Statement& statement) {
-  std::vector<ExperimentRow> out;
-  while (true) {
-    STAB_TRY(const bool row, statement.step());
-    if (!row) return out;
-    STAB_TRY(ExperimentRow experiment, read_experiment(statement));
-    out.push_back(std::move(experiment));
-  }
+SubjectRow read_subject(const Statement& row) {
+  return {static_cast<int>(row.integer(0)), row.text(1), row.text(2), row.text(3)};
+}
+
+CellRow read_cell(const Statement& row) {
+  CellRow cell;
+  cell.index = static_cast<int>(row.integer(0));
+  cell.name = row.text(1);
+  cell.code = row.text(2);
+  cell.stack = row.text(3);
+  cell.heap = row.text(4);
+  cell.epoch_ns = row.integer(5);
+  cell.env_size_bytes = row.integer(6);
+  return cell;
+}
+
+BuildRow read_build(const Statement& row) {
+  BuildRow build;
+  build.id = row.integer(0);
+  build.index = static_cast<int>(row.integer(1));
+  build.name = row.text(2);
+  build.program = row.text(3);
+  build.link = static_cast<int>(row.integer(4));
+  build.state = build_state(row.text(5)).value_or(BuildState::kFailed);
+  build.command = row.text(6);
+  build.input_hash = row.text(7);
+  build.binary_path = row.text(8);
+  build.binary_sha256 = row.text(9);
+  build.log = row.text(10);
+  build.duration_ns = row.integer(11);
+  return build;
 }
 
 // Runs a statement that must change exactly one row of the named thing.
@@ -214,7 +237,7 @@ Status Store::delete_experiment(Id experiment) {
 Result<ExperimentRow> Store::experiment(Id experiment) {
   STAB_TRY(Statement * query, state_->database.prepare(std::string(kExperimentColumns) + "WHERE id = ?"));
   query->bind(experiment);
-  STAB_TRY(std::vector<ExperimentRow> found, read_experiments(*query));
+  STAB_TRY(std::vector<ExperimentRow> found, read_rows(*query, read_experiment));
   if (found.empty()) return not_found("experiment", experiment);
   return std::move(found[0]);
 }
@@ -223,7 +246,7 @@ Result<ExperimentRow> Store::find_experiment(std::string_view name_or_id) {
   STAB_TRY(Statement * query,
            state_->database.prepare(std::string(kExperimentColumns) + "WHERE name = ? ORDER BY id DESC LIMIT 1"));
   query->bind(name_or_id);
-  STAB_TRY(std::vector<ExperimentRow> found, read_experiments(*query));
+  STAB_TRY(std::vector<ExperimentRow> found, read_rows(*query, read_experiment));
   if (!found.empty()) return std::move(found[0]);
   Id id = 0;
   const char* end = name_or_id.data() + name_or_id.size();
@@ -234,7 +257,7 @@ Result<ExperimentRow> Store::find_experiment(std::string_view name_or_id) {
 
 Result<std::vector<ExperimentRow>> Store::experiments() {
   STAB_TRY(Statement * query, state_->database.prepare(std::string(kExperimentColumns) + "ORDER BY id"));
-  return read_experiments(*query);
+  return read_rows(*query, read_experiment);
 }
 
 Result<std::vector<FactorRow>> Store::factors(Id experiment) {
@@ -242,14 +265,20 @@ Result<std::vector<FactorRow>> Store::factors(Id experiment) {
            state_->database.prepare("SELECT factor, level, position FROM levels WHERE experiment = ? "
                                     "ORDER BY factor_position, position"));
   query->bind(experiment);
+  struct LevelRow {
+    std::string factor, level;
+    int64_t position;
+  };
+  STAB_TRY(const std::vector<LevelRow> levels, read_rows(*query, [](const Statement& row) {
+             return LevelRow{row.text(0), row.text(1), row.integer(2)};
+           }));
   std::vector<FactorRow> out;
-  while (true) {
-    STAB_TRY(const bool row, query->step());
-    if (!row) return out;
-    if (query->integer(2) == 0) out.push_back({query->text(0), {}});
+  for (const LevelRow& row : levels) {
+    if (row.position == 0) out.push_back({row.factor, {}});
     if (out.empty()) return Error{ErrorCode::kCorrupt, "a factor's levels don't start at 0", {}};
-    out.back().levels.push_back(query->text(1));
+    out.back().levels.push_back(row.level);
   }
+  return out;
 }
 
 Result<std::vector<SubjectRow>> Store::subjects(Id experiment) {
@@ -257,12 +286,7 @@ Result<std::vector<SubjectRow>> Store::subjects(Id experiment) {
            state_->database.prepare(
                "SELECT subject, name, program, workload FROM subjects WHERE experiment = ? ORDER BY subject"));
   query->bind(experiment);
-  std::vector<SubjectRow> out;
-  while (true) {
-    STAB_TRY(const bool row, query->step());
-    if (!row) return out;
-    out.push_back({static_cast<int>(query->integer(0)), query->text(1), query->text(2), query->text(3)});
-  }
+  return read_rows(*query, read_subject);
 }
 
 Result<std::vector<CellRow>> Store::cells(Id experiment) {
@@ -270,30 +294,22 @@ Result<std::vector<CellRow>> Store::cells(Id experiment) {
            state_->database.prepare("SELECT cell, name, code, stack, heap, epoch_ns, env_size_bytes FROM cells "
                                     "WHERE experiment = ? ORDER BY cell"));
   query->bind(experiment);
-  std::vector<CellRow> out;
-  while (true) {
-    STAB_TRY(const bool row, query->step());
-    if (!row) break;
-    CellRow cell;
-    cell.index = static_cast<int>(query->integer(0));
-    cell.name = query->text(1);
-    cell.code = query->text(2);
-    cell.stack = query->text(3);
-    cell.heap = query->text(4);
-    cell.epoch_ns = query->integer(5);
-    cell.env_size_bytes = query->integer(6);
-    out.push_back(std::move(cell));
-  }
+  STAB_TRY(std::vector<CellRow> out, read_rows(*query, read_cell));
   STAB_TRY(Statement * levels,
            state_->database.prepare("SELECT cell, factor, level FROM cell_levels WHERE experiment = ? ORDER BY cell"));
   levels->bind(experiment);
-  while (true) {
-    STAB_TRY(const bool row, levels->step());
-    if (!row) return out;
-    const size_t cell = static_cast<size_t>(levels->integer(0));
-    if (cell >= out.size()) return Error{ErrorCode::kCorrupt, "levels of a cell that does not exist", {}};
-    out[cell].levels[levels->text(1)] = levels->text(2);
+  struct LevelRow {
+    size_t cell;
+    std::string factor, level;
+  };
+  STAB_TRY(const std::vector<LevelRow> rows, read_rows(*levels, [](const Statement& row) {
+             return LevelRow{static_cast<size_t>(row.integer(0)), row.text(1), row.text(2)};
+           }));
+  for (const LevelRow& row : rows) {
+    if (row.cell >= out.size()) return Error{ErrorCode::kCorrupt, "levels of a cell that does not exist", {}};
+    out[row.cell].levels[row.factor] = row.level;
   }
+  return out;
 }
 
 Result<std::vector<BuildRow>> Store::builds(Id experiment) {
@@ -301,25 +317,7 @@ Result<std::vector<BuildRow>> Store::builds(Id experiment) {
            state_->database.prepare("SELECT id, build, name, program, link, state, command, input_hash, binary_path, "
                                     "binary_sha256, log, duration_ns FROM builds WHERE experiment = ? ORDER BY build"));
   query->bind(experiment);
-  std::vector<BuildRow> out;
-  while (true) {
-    STAB_TRY(const bool row, query->step());
-    if (!row) return out;
-    BuildRow build;
-    build.id = query->integer(0);
-    build.index = static_cast<int>(query->integer(1));
-    build.name = query->text(2);
-    build.program = query->text(3);
-    build.link = static_cast<int>(query->integer(4));
-    build.state = build_state(query->text(5)).value_or(BuildState::kFailed);
-    build.command = query->text(6);
-    build.input_hash = query->text(7);
-    build.binary_path = query->text(8);
-    build.binary_sha256 = query->text(9);
-    build.log = query->text(10);
-    build.duration_ns = query->integer(11);
-    out.push_back(std::move(build));
-  }
+  return read_rows(*query, read_build);
 }
 
 Status Store::update_build(const BuildRow& build) {
@@ -350,12 +348,8 @@ Status Store::put_host_facts(Id experiment, const std::map<std::string, std::str
 Result<std::map<std::string, std::string>> Store::host_facts(Id experiment) {
   STAB_TRY(Statement * query, state_->database.prepare("SELECT name, value FROM host_facts WHERE experiment = ?"));
   query->bind(experiment);
-  std::map<std::string, std::string> out;
-  while (true) {
-    STAB_TRY(const bool row, query->step());
-    if (!row) return out;
-    out[query->text(0)] = query->text(1);
-  }
+  STAB_TRY(const auto rows, read_rows(*query, [](const Statement& row) { return std::pair(row.text(0), row.text(1)); }));
+  return std::map<std::string, std::string>(rows.begin(), rows.end());
 }
 
 Status Store::log(const EventRow& event) {
@@ -377,12 +371,9 @@ Result<std::vector<EventRow>> Store::events(Id experiment) {
            state_->database.prepare("SELECT at_ns, coalesce(experiment, 0), kind, text FROM events "
                                     "WHERE experiment IS nullif(?, 0) ORDER BY id"));
   query->bind(experiment);
-  std::vector<EventRow> out;
-  while (true) {
-    STAB_TRY(const bool row, query->step());
-    if (!row) return out;
-    out.push_back({query->integer(0), query->integer(1), query->text(2), query->text(3)});
-  }
+  return read_rows(*query, [](const Statement& row) {
+    return EventRow{row.integer(0), row.integer(1), row.text(2), row.text(3)};
+  });
 }
 
 }  // namespace stab::store

@@ -1,7 +1,10 @@
 // Moving an experiment between stores. The other file is attached to our connection, its rows are copied by name
 // of column; the ids of experiment, trials and builds are shifted past ours, all other keys are relative to them.
-// A bundle may come from a stranger: the file must be a store of this version, and our tables' constraints apply
-// to what it holds.
+// A bundle may come from a stranger: the file must be a store of this version whose tables are plain tables, and
+// our tables' constraints apply to what it holds.
+#include <unistd.h>
+
+#include <cerrno>
 #include <filesystem>
 #include <utility>
 
@@ -42,6 +45,11 @@ Status check_other(Database& database, const std::string& path) {
                  "'" + path + "' has schema version " + std::to_string(version) + ", expected " +
                      std::to_string(kSchemaVersion) + "; open it for writing once to migrate it",
                  {}};
+  // A view or a virtual table of the same name would run what the file says.
+  STAB_TRY(const int64_t strange,
+           database.integer("SELECT count(*) FROM other.sqlite_schema WHERE name IN (SELECT name FROM main.sqlite_schema "
+                            "WHERE type = 'table') AND (type <> 'table' OR sql LIKE 'CREATE VIRTUAL%')"));
+  if (strange != 0) return Error{ErrorCode::kCorrupt, "'" + path + "' has something else than tables where tables belong", {}};
   return {};
 }
 
@@ -106,7 +114,7 @@ void put_number(std::string& sql, std::string_view placeholder, int64_t number) 
 
 }  // namespace
 
-Result<Id> Store::import_experiment(const std::string& other_path, Id experiment) {
+Result<Id> Store::import_experiment(const std::string& other_path, Id experiment, std::optional<Importer> importer) {
   Database& database = state_->database;
   if (database.in_transaction())
     return Error{ErrorCode::kInternal, "an import can't be part of another transaction", {}};
@@ -137,11 +145,39 @@ Result<Id> Store::import_experiment(const std::string& other_path, Id experiment
       if (std::string_view(copy.table) == "experiments" && database.changes() != 1)
         return not_found("experiment", experiment);
     }
-    return {};
+    if (!importer) return {};
+    STAB_TRY(Statement * own, database.prepare("UPDATE main.experiments SET submitter_uid = ?, submitter_gid = ?, priority = 0, "
+                                               "state = CASE WHEN state IN ('done', 'cancelled', 'failed') THEN state ELSE "
+                                               "'paused' END WHERE id = ?"));
+    return own->bind(importer->uid).bind(importer->gid).bind(imported).run();
   });
   if (!done) return done.error();
   STAB_CHECK_OK(state_->checkpoint_if_large());
   return imported;
+}
+
+Status Store::bundle(Id experiment, const std::string& path) {
+  std::error_code code;
+  if (std::filesystem::exists(path, code)) return bad_input("bundle '" + path + "' exists already; choose another path");
+  STAB_TRY(const ExperimentRow row, this->experiment(experiment));
+  (void)row;
+  // Whatever fails leaves nothing under the name that was asked for.
+  const std::string part = path + ".part";
+  const auto clear = [&] {
+    for (const char* end : {"", "-wal", "-shm", "-journal", ".writer"}) ::unlink((part + end).c_str());
+  };
+  clear();
+  const Status made = [&]() -> Status {
+    STAB_TRY(Store copy, open(part, Access::kWrite));
+    STAB_TRY(const Id id, copy.import_experiment(state_->path, experiment));
+    (void)id;
+    // WAL would want its files beside it, also from a reader who can't make any.
+    return copy.state_->database.execute("PRAGMA journal_mode = DELETE");
+  }();
+  Status done = made;
+  if (done && ::link(part.c_str(), path.c_str()) != 0) done = system_error("make bundle '" + path + "'", errno);
+  clear();
+  return done;
 }
 
 }  // namespace stab::store

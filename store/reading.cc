@@ -15,6 +15,28 @@ constexpr std::pair<std::string_view, std::string_view> kBuiltin[] = {
     {"max_rss", "CAST(o.max_rss_kib AS REAL)"},
 };
 
+SampleRow read_sample(const Statement& row) {
+  SampleRow sample;
+  sample.trial = row.integer(0);
+  sample.subject = static_cast<int>(row.integer(1));
+  sample.cell = static_cast<int>(row.integer(2));
+  sample.block = static_cast<uint32_t>(row.integer(3));
+  sample.order = static_cast<uint32_t>(row.integer(4));
+  sample.run = static_cast<int>(row.integer(5));
+  sample.link = static_cast<int>(row.integer(6));
+  sample.seed = static_cast<uint64_t>(row.integer(7));
+  sample.value = row.maybe_number(8);
+  sample.layouts_executed = row.maybe_integer(9);
+  sample.excluded = row.integer(10) != 0;
+  return sample;
+}
+
+ResponseRow read_response(const Statement& row) {
+  return {row.text(0), row.maybe_number(1), row.maybe_integer(2), row.maybe_integer(3), row.maybe_integer(4), row.text(5)};
+}
+
+std::string first_text(const Statement& row) { return row.text(0); }
+
 }  // namespace
 
 Result<Progress> Store::progress(Id experiment) {
@@ -23,14 +45,19 @@ Result<Progress> Store::progress(Id experiment) {
            state_->database.prepare("SELECT state, superseded, count(*) FROM trials WHERE experiment = ? AND "
                                     "kind = 'main' GROUP BY superseded, state"));
   query->bind(experiment);
-  while (true) {
-    STAB_TRY(const bool row, query->step());
-    if (!row) break;
-    const int64_t count = query->integer(2);
-    out.attempts += count;
-    if (query->integer(1) != 0) continue;
-    out.planned_total += count;
-    if (const auto state = trial_state(query->text(0))) out.by_state[*state] += count;
+  struct Group {
+    std::optional<TrialState> state;
+    bool superseded;
+    int64_t count;
+  };
+  STAB_TRY(const std::vector<Group> groups, read_rows(*query, [](const Statement& row) {
+             return Group{trial_state(row.text(0)), row.integer(1) != 0, row.integer(2)};
+           }));
+  for (const Group& group : groups) {
+    out.attempts += group.count;
+    if (group.superseded) continue;
+    out.planned_total += group.count;
+    if (group.state) out.by_state[*group.state] += group.count;
   }
   return out;
 }
@@ -54,12 +81,7 @@ Result<std::vector<TrialRow>> Store::trials(Id experiment, const TrialFilter& fi
     query->bind(std::nullopt);
   }
   query->bind(filter.block).bind(filter.limit);
-  std::vector<TrialRow> out;
-  while (true) {
-    STAB_TRY(const bool row, query->step());
-    if (!row) return out;
-    out.push_back(read_trial(*query));
-  }
+  return read_rows(*query, read_trial);
 }
 
 Result<Outcome> Store::outcome(Id trial) {
@@ -110,26 +132,17 @@ Result<Outcome> Store::outcome(Id trial) {
   STAB_TRY(Statement * responses,
            database.prepare("SELECT name, value, raw, enabled_ns, running_ns, reason FROM responses WHERE trial = ?"));
   responses->bind(trial);
-  while (true) {
-    STAB_TRY(const bool row, responses->step());
-    if (!row) break;
-    out.responses.push_back({responses->text(0), responses->maybe_number(1), responses->maybe_integer(2),
-                             responses->maybe_integer(3), responses->maybe_integer(4), responses->text(5)});
-  }
+  STAB_TRY(out.responses, read_rows(*responses, read_response));
   STAB_TRY(Statement * ledger, database.prepare("SELECT key, value FROM ledger WHERE trial = ?"));
   ledger->bind(trial);
-  while (true) {
-    STAB_TRY(const bool row, ledger->step());
-    if (!row) break;
-    out.ledger[ledger->text(0)] = ledger->maybe_number(1).value_or(0);
-  }
+  STAB_TRY(const auto evidence, read_rows(*ledger, [](const Statement& row) {
+             return std::pair(row.text(0), row.maybe_number(1).value_or(0));
+           }));
+  out.ledger.insert(evidence.begin(), evidence.end());
   STAB_TRY(Statement * exclusions, database.prepare("SELECT rule FROM exclusions WHERE trial = ?"));
   exclusions->bind(trial);
-  while (true) {
-    STAB_TRY(const bool row, exclusions->step());
-    if (!row) return out;
-    out.excluded_by.push_back(exclusions->text(0));
-  }
+  STAB_TRY(out.excluded_by, read_rows(*exclusions, first_text));
+  return out;
 }
 
 Result<std::vector<std::string>> Store::response_names(Id experiment) {
@@ -140,11 +153,9 @@ Result<std::vector<std::string>> Store::response_names(Id experiment) {
                                     "WHERE t.experiment = ? AND t.kind = 'main' AND t.state = 'recorded' "
                                     "GROUP BY r.name ORDER BY min(r.trial), r.name"));
   query->bind(experiment);
-  while (true) {
-    STAB_TRY(const bool row, query->step());
-    if (!row) return out;
-    out.push_back(query->text(0));
-  }
+  STAB_TRY(const std::vector<std::string> counters, read_rows(*query, first_text));
+  out.insert(out.end(), counters.begin(), counters.end());
+  return out;
 }
 
 Result<std::vector<SampleRow>> Store::samples(Id experiment, std::string_view response) {
@@ -167,24 +178,7 @@ Result<std::vector<SampleRow>> Store::samples(Id experiment, std::string_view re
                                     where + " ORDER BY t.position"));
   query->bind(experiment);
   if (!join.empty()) query->bind(response);
-  std::vector<SampleRow> out;
-  while (true) {
-    STAB_TRY(const bool row, query->step());
-    if (!row) return out;
-    SampleRow sample;
-    sample.trial = query->integer(0);
-    sample.subject = static_cast<int>(query->integer(1));
-    sample.cell = static_cast<int>(query->integer(2));
-    sample.block = static_cast<uint32_t>(query->integer(3));
-    sample.order = static_cast<uint32_t>(query->integer(4));
-    sample.run = static_cast<int>(query->integer(5));
-    sample.link = static_cast<int>(query->integer(6));
-    sample.seed = static_cast<uint64_t>(query->integer(7));
-    sample.value = query->maybe_number(8);
-    sample.layouts_executed = query->maybe_integer(9);
-    sample.excluded = query->integer(10) != 0;
-    out.push_back(sample);
-  }
+  return read_rows(*query, read_sample);
 }
 
 Result<std::map<std::string, int64_t>> Store::missing_reasons(Id experiment, std::string_view response) {
@@ -193,12 +187,8 @@ Result<std::map<std::string, int64_t>> Store::missing_reasons(Id experiment, std
                                     "WHERE t.experiment = ? AND r.name = ? AND r.value IS NULL AND t.kind = 'main' AND "
                                     "t.state = 'recorded' GROUP BY r.reason"));
   query->bind(experiment).bind(response);
-  std::map<std::string, int64_t> out;
-  while (true) {
-    STAB_TRY(const bool row, query->step());
-    if (!row) return out;
-    out[query->text(0)] = query->integer(1);
-  }
+  STAB_TRY(const auto rows, read_rows(*query, [](const Statement& row) { return std::pair(row.text(0), row.integer(1)); }));
+  return std::map<std::string, int64_t>(rows.begin(), rows.end());
 }
 
 }  // namespace stab::store

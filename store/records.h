@@ -159,6 +159,18 @@ struct SampleRow {
   bool excluded = false;        // by a declared rule
 };
 
+// A recorded main trial without its values: where it belongs, what its randomization did, what disturbed it.
+struct TrialFacts {
+  Id trial = 0;
+  int subject = 0, cell = 0;
+  uint32_t block = 0, order = 0;
+  int link = 0;
+  uint64_t seed = 0;
+  std::string dose_json;
+  std::map<std::string, double> ledger;  // entries above 0
+  std::vector<std::string> excluded_by;
+};
+
 struct Progress {
   std::map<TrialState, int64_t> by_state;   // main trials, attempts that were replaced left out
   int64_t planned_total = 0;                // places in the schedule

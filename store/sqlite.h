@@ -8,6 +8,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <vector>
 
 #include "base/result.h"
 
@@ -56,6 +58,28 @@ class Statement {
   int next_parameter_ = 1;
   int bind_error_ = 0;
 };
+
+// What `make` makes of each row of a query whose parameters are bound, in the query's order. `make` takes the
+// statement and gives a T or a Result<T>; its first error ends the reading.
+template <typename Make>
+auto read_rows(Statement& query, Make make) {
+  using Made = std::invoke_result_t<Make, const Statement&>;
+  if constexpr (requires(Made made) { made.error(); }) {
+    using Row = std::remove_cvref_t<decltype(std::declval<Made&>().value())>;
+    const auto read = [&]() -> Result<std::vector<Row>> {
+      std::vector<Row> rows;
+      while (true) {
+        STAB_TRY(const bool row, query.step());
+        if (!row) return rows;
+        STAB_TRY(Row made, make(query));
+        rows.push_back(std::move(made));
+      }
+    };
+    return read();
+  } else {
+    return read_rows(query, [&](const Statement& row) -> Result<Made> { return make(row); });
+  }
+}
 
 class Database {
  public:

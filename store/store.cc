@@ -127,11 +127,9 @@ Result<std::vector<std::string>> Store::check() {
   };
   for (const auto& [query, prefix] : checks) {
     STAB_TRY(Statement * statement, state_->database.prepare(query));
-    while (true) {
-      STAB_TRY(const bool row, statement->step());
-      if (!row) break;
-      if (std::string text = statement->text(0); text != "ok") problems.push_back(prefix + text);
-    }
+    STAB_TRY(const std::vector<std::string> found, read_rows(*statement, [](const Statement& row) { return row.text(0); }));
+    for (const std::string& text : found)
+      if (text != "ok") problems.push_back(prefix + text);
   }
   return problems;
 }

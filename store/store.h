@@ -140,6 +140,8 @@ class Store {
   // One row for each recorded main trial that measured the response, by order: "wall_time", "user_time",
   // "system_time" (seconds), "max_rss" (KiB; these four in the first counter pass only) or a counter's name.
   Result<std::vector<SampleRow>> samples(Id experiment, std::string_view response);
+  // Of each recorded main trial, by order.
+  Result<std::vector<TrialFacts>> trial_facts(Id experiment);
   // Why values of a response are missing: reason -> number of trials.
   Result<std::map<std::string, int64_t>> missing_reasons(Id experiment, std::string_view response);
 
@@ -157,9 +159,15 @@ class Store {
   Status backup(const std::string& path);
   Status vacuum();
   // Copies an experiment with everything of it (plan, builds, attempts, results, facts, log) out of another store's
-  // file, in one transaction; ids are new. A bundle is a new store that imported one experiment. Trials that were
-  // under way there are copied as they are: recover() deals with them.
-  Result<Id> import_experiment(const std::string& other_path, Id experiment);
+  // file, in one transaction; ids are new. Trials that were under way there are copied as they are: recover() deals
+  // with them. With an importer it becomes theirs, and if it was not over it is paused: a file from a stranger must
+  // not decide as whom something runs, nor when.
+  struct Importer {
+    int64_t uid = 0, gid = 0;
+  };
+  Result<Id> import_experiment(const std::string& other_path, Id experiment, std::optional<Importer> importer = {});
+  // The experiment as a store of its own, in one file that can be read from anywhere. `path` must not exist.
+  Status bundle(Id experiment, const std::string& path);
   Status checkpoint();  // moves the WAL into the file; between trials only
 
  private:

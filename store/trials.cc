@@ -249,12 +249,7 @@ Result<Recovery> Store::recover(int64_t now_ns, int max_attempts) {
     STAB_TRY(Statement * query,
              state_->database.prepare(
                  "SELECT id FROM trials WHERE state IN ('claimed', 'started', 'exited', 'verified') ORDER BY id"));
-    std::vector<Id> open;
-    while (true) {
-      STAB_TRY(const bool row, query->step());
-      if (!row) break;
-      open.push_back(query->integer(0));
-    }
+    STAB_TRY(const std::vector<Id> open, read_rows(*query, [](const Statement& row) { return row.integer(0); }));
     for (Id id : open) {
       Outcome outcome;
       outcome.trial = id;

@@ -1,5 +1,7 @@
 #include <sqlite3.h>
 
+#include <filesystem>
+
 #include "store_fixture.h"
 
 namespace stab::store {
@@ -73,6 +75,56 @@ TEST_F(ImportTest, ImportedNextToOthersAndTwice) {
   EXPECT_GT(next, second);
   ASSERT_TRUE(other->finish(recorded(begin_next(*other, next).id), 3).ok());
   expect_sound(*other);
+}
+
+TEST_F(ImportTest, ABundleIsOneFileThatAnybodyCanRead) {
+  Store lab = open();
+  const Id id = rich(lab);
+  const std::string path = directory_ + "/out.stab";
+  ASSERT_TRUE(lab.bundle(id, path).ok());
+  EXPECT_EQ(lab.bundle(id, path).error().code, ErrorCode::kBadInput) << "never over another file";
+  EXPECT_EQ(lab.bundle(99, directory_ + "/no.stab").error().code, ErrorCode::kNotFound);
+  int files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(directory_))
+    files += entry.path().filename().string().find(".stab") != std::string::npos;
+  EXPECT_EQ(files, 1) << "nothing lies beside it";
+  const Result<Store> reader = Store::open(path, Store::Access::kRead);
+  ASSERT_TRUE(reader.ok());
+  Store other = *Store::open(directory_ + "/other.db", Store::Access::kWrite);
+  const Id taken = *other.import_experiment(path, 1);
+  EXPECT_EQ(other.progress(taken)->by_state, lab.progress(id)->by_state);
+  expect_sound(other);
+}
+
+TEST_F(ImportTest, AStrangersExperimentIsTheImportersAndRunsOnlyWhenAsked) {
+  Store lab = open();
+  NewExperiment row = new_experiment("hostile");
+  row.submitter_uid = 0;
+  row.priority = 1000;
+  const Id waits = *lab.add_experiment(row), done = rich(lab);
+  Store other = *Store::open(directory_ + "/other.db", Store::Access::kWrite);
+  const Store::Importer me{1000, 1001};
+  const ExperimentRow taken = *other.experiment(*other.import_experiment(path_, waits, me));
+  EXPECT_EQ(taken.submitter_uid, 1000);
+  EXPECT_EQ(taken.submitter_gid, 1001);
+  EXPECT_EQ(taken.priority, 0);
+  EXPECT_EQ(taken.state, ExperimentState::kPaused);
+  EXPECT_EQ(other.experiment(*other.import_experiment(path_, done, me))->state, ExperimentState::kDone);
+}
+
+TEST_F(ImportTest, AFileWithViewsForTablesIsRefused) {
+  {
+    Store lab = open();
+    rich(lab);
+  }
+  sqlite3* handle = nullptr;
+  ASSERT_EQ(sqlite3_open(path_.c_str(), &handle), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(handle, "ALTER TABLE events RENAME TO hidden; CREATE VIEW events AS SELECT 1 AS id, 1 AS at_ns, "
+                                 "1 AS experiment, 'x' AS kind, 'y' AS text", nullptr, nullptr, nullptr), SQLITE_OK);
+  sqlite3_close(handle);
+  Store other = *Store::open(directory_ + "/other.db", Store::Access::kWrite);
+  EXPECT_EQ(other.import_experiment(path_, 1).error().code, ErrorCode::kCorrupt);
+  EXPECT_TRUE(other.experiments()->empty());
 }
 
 TEST_F(ImportTest, WhatIsNoStoreOrNotThereIsRefusedAndChangesNothing) {

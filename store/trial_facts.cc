@@ -1,0 +1,59 @@
+// What the analysis wants to know of every recorded trial besides its values. One query a table for the whole
+// experiment: a query for each of 16,000 trials takes seconds.
+#include <unordered_map>
+
+#include "store/store_state.h"
+
+namespace stab::store {
+namespace {
+
+constexpr std::string_view kRecorded =
+    "t.experiment = ? AND t.kind = 'main' AND t.superseded = 0 AND t.state = 'recorded'";
+
+}  // namespace
+
+Result<std::vector<TrialFacts>> Store::trial_facts(Id experiment) {
+  Database& database = state_->database;
+  const std::string recorded(kRecorded);
+  std::vector<TrialFacts> facts;
+  std::unordered_map<Id, size_t> at;
+  STAB_TRY(Statement * trials,
+           database.prepare("SELECT t.id, t.subject, t.cell, t.block, t.position, t.link, t.seed, o.dose_json "
+                            "FROM trials t JOIN outcomes o ON o.trial = t.id WHERE " + recorded + " ORDER BY t.position"));
+  trials->bind(experiment);
+  for (;;) {
+    STAB_TRY(const bool row, trials->step());
+    if (!row) break;
+    TrialFacts& fact = facts.emplace_back();
+    fact.trial = trials->integer(0);
+    fact.subject = static_cast<int>(trials->integer(1));
+    fact.cell = static_cast<int>(trials->integer(2));
+    fact.block = static_cast<uint32_t>(trials->integer(3));
+    fact.order = static_cast<uint32_t>(trials->integer(4));
+    fact.link = static_cast<int>(trials->integer(5));
+    fact.seed = static_cast<uint64_t>(trials->integer(6));
+    fact.dose_json = trials->text(7);
+    at.emplace(fact.trial, facts.size() - 1);
+  }
+  // Both tables are keyed by trial first: their rows come in runs of one trial.
+  const auto join = [&](const std::string& columns, const std::string& table, const std::string& where,
+                        const auto& take) -> Status {
+    STAB_TRY(Statement * query, database.prepare("SELECT x.trial, " + columns + " FROM trials t JOIN " + table +
+                                                 " x ON x.trial = t.id WHERE " + recorded + where));
+    query->bind(experiment);
+    for (;;) {
+      STAB_TRY(const bool row, query->step());
+      if (!row) return {};
+      if (const auto place = at.find(query->integer(0)); place != at.end()) take(facts[place->second], *query);
+    }
+  };
+  STAB_CHECK_OK(join("x.key, x.value", "ledger", " AND x.value > 0", [](TrialFacts& fact, const Statement& row) {
+    fact.ledger[row.text(1)] = row.maybe_number(2).value_or(0);
+  }));
+  STAB_CHECK_OK(join("x.rule", "exclusions", "", [](TrialFacts& fact, const Statement& row) {
+    fact.excluded_by.push_back(row.text(1));
+  }));
+  return facts;
+}
+
+}  // namespace stab::store
