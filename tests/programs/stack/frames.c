@@ -1,28 +1,14 @@
-// Frames of every kind that C has. Prints sums that don't depend on addresses, and fails on a misplaced frame.
+// Frames of every kind that C has; a misplaced one is found.
 #define _GNU_SOURCE
 #include <alloca.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <ucontext.h>
 
-#define APART __attribute__((noinline))
+#include "features.h"
 
-static void fail(const char* what) {
-  printf("FAIL: %s\n", what);
-  exit(1);
-}
-
-APART static long sum(const char* bytes, long n) {
-  long total = 0;
-  for (long i = 0; i < n; ++i) total += bytes[i];
-  return total;
-}
-
-APART static long variable_array(long n) {
+NOINLINE static long variable_array(long n) {
   long total = 0;
   for (long i = 1; i < n; ++i) {  // each round's array ends with the round
     char array[i * 37];
@@ -32,7 +18,7 @@ APART static long variable_array(long n) {
   return total;
 }
 
-APART static long allocas(long n) {
+NOINLINE static long allocas(long n) {
   char* last = NULL;
   long total = 0;
   for (long i = 1; i < n; ++i) {
@@ -45,7 +31,7 @@ APART static long allocas(long n) {
   return total;
 }
 
-APART static long over_aligned(long n) {
+NOINLINE static long over_aligned(long n) {
   _Alignas(4096) char page[4096];
   _Alignas(64) char line[64];
   memset(page, (int)n, sizeof page);
@@ -54,7 +40,7 @@ APART static long over_aligned(long n) {
   return sum(page, sizeof page) + sum(line, sizeof line);
 }
 
-APART static long over_aligned_variable(long n) {
+NOINLINE static long over_aligned_variable(long n) {
   _Alignas(256) char fixed[256];
   char array[n];
   memset(array, 2, (size_t)n);
@@ -63,7 +49,7 @@ APART static long over_aligned_variable(long n) {
   return sum(array, n) + sum(fixed, sizeof fixed);
 }
 
-APART static double variadic(int count, ...) {
+NOINLINE static double variadic(int count, ...) {
   va_list list, copy;
   va_start(list, count);
   va_copy(copy, list);
@@ -79,23 +65,23 @@ APART static double variadic(int count, ...) {
 struct Big {
   long values[40];
 };
-APART static long by_value(struct Big a, struct Big b) {
+NOINLINE static long by_value(struct Big a, struct Big b) {
   a.values[0] += 1;
   return sum((const char*)&a, sizeof a) + sum((const char*)&b, sizeof b) + a.values[39] - b.values[39];
 }
-APART static struct Big returned(long n) {
+NOINLINE static struct Big returned(long n) {
   struct Big big;
   for (int i = 0; i < 40; ++i) big.values[i] = n + i + sum("x", 1);
   return big;
 }
 
-APART static long many(long a, long b, long c, long d, long e, long f, long g, long h, double i, long j) {
+NOINLINE static long many(long a, long b, long c, long d, long e, long f, long g, long h, double i, long j) {
   return a + 2 * b + 3 * c + 4 * d + 5 * e + 6 * f + 7 * g + 8 * h + (long)i + 10 * j + sum("\1\2", 2);
 }
 
 #if defined(__clang__)
-APART static long must_tail_end(long n, long total) { return total + sum("\1", 1) + n; }
-APART static long must_tail(long n, long total) {
+NOINLINE static long must_tail_end(long n, long total) { return total + sum("\1", 1) + n; }
+NOINLINE static long must_tail(long n, long total) {
   if (n == 0) __attribute__((musttail)) return must_tail_end(n, total);
   total += sum("\1\2\3", 3);
   __attribute__((musttail)) return must_tail(n - 1, total);
@@ -109,7 +95,7 @@ __attribute__((naked)) static long naked(long n) {
 }
 
 // Calls from assembly, below the red zone that the compiler knows nothing about.
-APART static long from_assembly(long n) {
+NOINLINE static long from_assembly(long n) {
   long result;
   char guard[32];
   memset(guard, 7, sizeof guard);
@@ -122,7 +108,7 @@ APART static long from_assembly(long n) {
 
 #ifdef __OPTIMIZE__
 // Assembly with the frame pointer as a register of its own, as codecs have it; plain -O0 can't do that either.
-APART static long without_frame_pointer(long n) {
+NOINLINE static long without_frame_pointer(long n) {
   long result;
   __asm__ volatile("movq %1, %%rbp\n\tleaq (%%rbp, %%rbp, 2), %0" : "=r"(result) : "r"(n) : "rbp");
   return result + sum("\1\2", 2);
@@ -132,8 +118,8 @@ static long without_frame_pointer(long n) { return 3 * n + sum("\1\2", 2); }
 #endif
 
 static jmp_buf back;
-APART static void jump(int value) { longjmp(back, value); }
-APART static int jumps(void) {
+NOINLINE static void jump(int value) { longjmp(back, value); }
+static long jumps(void) {
   volatile int rounds = 0;
   char local[100];
   memset(local, 1, sizeof local);
@@ -146,7 +132,7 @@ APART static int jumps(void) {
 }
 
 static ucontext_t main_context, fiber_context;
-static long fiber_total;
+static long fiber_total;  // of all rounds
 static void fiber(void) {
   for (int i = 0; i < 3; ++i) {
     char local[200];
@@ -155,8 +141,9 @@ static void fiber(void) {
     swapcontext(&fiber_context, &main_context);
   }
 }
-APART static long fibers(void) {
-  static char stack[64 * 1024];
+static long fibers(void) {
+  static char stack[8 * 1024];  // the runtime knows nothing of it
+  fiber_total = 0;
   getcontext(&fiber_context);
   fiber_context.uc_stack.ss_sp = stack;
   fiber_context.uc_stack.ss_size = sizeof stack;
@@ -166,7 +153,7 @@ APART static long fibers(void) {
   return fiber_total;
 }
 
-APART static long frame_address(void) {
+NOINLINE static long frame_address(void) {
   const char* mine = __builtin_frame_address(0);
   char local[32];
   memset(local, 1, sizeof local);
@@ -174,20 +161,25 @@ APART static long frame_address(void) {
   return sum(local, sizeof local);
 }
 
-static void clean(char** text) { printf("cleaned %s\n", *text); }
-APART static long cleanup(void) {
-  __attribute__((cleanup(clean))) char* text = (char*)"up";
-  return sum(text, 2);
+static long cleaned;
+static void clean(char** text) { cleaned += sum(*text, 2); }
+NOINLINE static long cleanup(void) {
+  cleaned = 0;
+  {
+    __attribute__((cleanup(clean))) char* text = (char*)"up";
+    if (sum(text, 2) == 0) fail("a cleanup came too early");
+  }
+  return cleaned;
 }
 
-APART static long large(long n) {
+NOINLINE static long large(long n) {
   char buffer[300000];
   memset(buffer, (int)n, sizeof buffer);
   return sum(buffer, sizeof buffer);
 }
 
 static int compare(const void* a, const void* b) { return *(const int*)a - *(const int*)b; }
-APART static int callbacks(void) {
+static long callbacks(void) {
   int values[50];
   for (int i = 0; i < 50; ++i) values[i] = i * 37 % 50;
   qsort(values, 50, sizeof *values, compare);
@@ -196,18 +188,21 @@ APART static int callbacks(void) {
   return values[49];
 }
 
-int main(void) {
-  for (int round = 0; round < 200; ++round) {  // some of them in later epochs
-    const int loud = round == 199;
-    const long a = variable_array(40), b = allocas(30), c = over_aligned(3), d = over_aligned_variable(333);
-    const double e = variadic(5, 1, 2.5, 3, 4.5, 5);
-    const struct Big big = returned(7);
-    const long f = by_value(big, returned(9)), g = many(1, 2, 3, 4, 5, 6, 7, 8, 9.0, 10), h = must_tail(1000, 0);
-    const long i = from_assembly(37) + without_frame_pointer(5), j = jumps(), k = frame_address(), l = large(2), m = callbacks();
-    if (!loud) continue;
-    printf("%ld %ld %ld %ld %g %ld %ld %ld %ld %ld %ld %ld %ld\n", a, b, c, d, e, f, g, h, i, j, k, l, m);
-    printf("%ld\n", cleanup());
-    printf("%ld\n", fibers());
-  }
-  return 0;
-}
+static long variable_arrays(void) { return variable_array(40); }
+static long alloca_in_a_loop(void) { return allocas(30); }
+static long over_aligned_locals(void) { return over_aligned(3); }
+static long over_aligned_beside_a_variable_array(void) { return over_aligned_variable(333); }
+static long variadics(void) { return (long)(2 * variadic(5, 1, 2.5, 3, 4.5, 5)); }
+static long structs_by_value(void) { return by_value(returned(7), returned(9)); }
+static long arguments_on_the_stack(void) { return many(1, 2, 3, 4, 5, 6, 7, 8, 9.0, 10); }
+static long must_tail_calls(void) { return must_tail(1000, 0); }
+static long naked_functions(void) { return from_assembly(37); }
+static long assembly_with_rbp(void) { return without_frame_pointer(5); }
+static long large_frames(void) { return large(2); }
+
+FEATURES({"vla", variable_arrays, 0}, {"alloca", alloca_in_a_loop, 0}, {"over-aligned", over_aligned_locals, 0},
+         {"over-aligned-vla", over_aligned_beside_a_variable_array, 0}, {"variadic", variadics, 0},
+         {"byval", structs_by_value, 0}, {"stack-arguments", arguments_on_the_stack, 0}, {"musttail", must_tail_calls, 0},
+         {"naked", naked_functions, 0}, {"inline-asm", assembly_with_rbp, 0}, {"setjmp", jumps, 0},
+         {"fibers", fibers, 0}, {"frame-address", frame_address, 0}, {"cleanup", cleanup, 0}, {"large", large_frames, 0},
+         {"callbacks", callbacks, 0})

@@ -1,9 +1,6 @@
 // What C++ adds to frames: exceptions through padded frames, coroutines, virtual calls, destructors, threads.
 #include <atomic>
 #include <coroutine>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -12,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#define APART __attribute__((noinline))
+#include "features.h"
 
 namespace {
 
@@ -21,7 +18,7 @@ struct Counted {
   ~Counted() { ++destroyed; }
 };
 
-APART int thrower(int n) {
+NOINLINE int thrower(int n) {
   Counted counted;
   char local[64];
   snprintf(local, sizeof local, "level %d", n);
@@ -29,7 +26,7 @@ APART int thrower(int n) {
   return thrower(n - 1) + static_cast<int>(std::string(local).size());
 }
 
-APART int catcher(int n) {
+NOINLINE int catcher(int n) {
   try {
     return thrower(n);
   } catch (const std::logic_error&) {
@@ -59,7 +56,7 @@ struct Generator {
   std::coroutine_handle<promise_type> handle;
 };
 
-APART int step(int i) { return static_cast<int>(std::to_string(i * 1000).size()); }
+NOINLINE int step(int i) { return static_cast<int>(std::to_string(i * 1000).size()); }
 
 Generator generate(int n) {
   alignas(64) char local[64] = {};
@@ -70,7 +67,7 @@ Generator generate(int n) {
   }
 }
 
-APART int coroutines() {
+NOINLINE int coroutines() {
   int total = 0;
   Generator first = generate(30), second = generate(60);
   for (int i = 0; i < 60; ++i) {
@@ -103,7 +100,7 @@ struct Stack : Shape {
   }
 };
 
-APART int virtuals() {
+NOINLINE int virtuals() {
   Stack stack;
   for (int i = 0; i < 5; ++i) stack.shapes.push_back(std::make_unique<Square>());
   auto inner = std::make_unique<Stack>();
@@ -112,7 +109,7 @@ APART int virtuals() {
   return stack.area(11);
 }
 
-APART int threads() {
+NOINLINE int threads() {
   std::vector<int> results(8);
   std::vector<std::thread> running;
   for (int i = 0; i < 8; ++i)
@@ -126,11 +123,16 @@ APART int threads() {
   return total;
 }
 
+long exceptions() {
+  const int before = destroyed;
+  const long sizes = catcher(6);
+  return sizes * 1000 + destroyed - before;
+}
+long coroutine_frames() { return coroutines(); }
+long virtual_calls() { return virtuals(); }
+long thread_frames() { return threads(); }
+
 }  // namespace
 
-int main() {
-  int total = 0;
-  for (int round = 0; round < 200; ++round) total += catcher(round % 7) + coroutines() + virtuals();
-  total += threads();
-  printf("%d %d\n", total, destroyed.load());
-}
+FEATURES({"exceptions", exceptions, 0}, {"coroutines", coroutine_frames, 0}, {"virtual", virtual_calls, 0},
+         {"std-thread", thread_frames, 0})
