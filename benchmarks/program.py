@@ -23,15 +23,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from debian_source import DebianSources, Failure, run_logged
+from function_order import ordered
 from recorded_link import RecordedLink
 
 HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parent
 ROOT = REPOSITORY / "build" / "benchmarks"
-PROGRAM_KEYS = {"name", "source", "language", "build", "binary", "inputs", "run", "short", "like", "patched"}
+PROGRAM_KEYS = {"name", "source", "language", "build", "binary", "inputs", "run", "short", "slowed", "like", "patched"}
 # The options of szc that let the linker place single functions.
 PLACING = "-ffunction-sections -falign-functions=16"
-AS_BUILT = {"link": 0, "link_data": 0, "unused": 0}
+AS_BUILT = {"link": 0, "link_data": 0, "unused": 0, "order": "source"}
 RUN_KEYS = {"name", "args", "stdin", "env", "output", "exit", "uses"}
 
 
@@ -55,13 +56,19 @@ class Compiler:
     link: int = 0        # functions in this seeded order, by the linker; 0: as they come
     link_data: int = 0   # data objects likewise
     unused: int = 0      # bytes of a function in front of all others that nobody calls; 0: none
+    order: str = "source"   # or functions in an order of function_order.py, by the profile of a short run
     placing: bool = False   # clang: with those options of szc that let the linker place functions; szc has them
+    pgo: bool = False    # with the profile of a short run
+    slow: float = 0      # percent by which a function of the program is slowed down
 
     def is_szc(self):
         return os.path.basename(self.cc) == "szc"
 
     def as_built(self):
         return all(getattr(self, name) == value for name, value in AS_BUILT.items())
+
+    def lto(self):
+        return "-flto" in self.opt
 
     def links_again(self):
         return self.is_szc() or self.placing
@@ -96,8 +103,7 @@ class Compiler:
         words = [os.path.basename(self.cc) + self.opt.replace(" ", "")]
         if self.ldflags:
             words.append(hashlib.sha256(self.ldflags.encode()).hexdigest()[:8])
-        if self.placing:
-            words.append("placing")
+        words += ["placing"] * self.placing + ["pgo"] * self.pgo + [f"slow{self.slow:g}"] * (self.slow != 0)
         return "-".join(words).replace("/", "_")
 
     def fingerprint(self):
@@ -128,6 +134,7 @@ class Program:
                 raise Failure(f"manifest.toml: a run of '{self.name}' has unknown keys: {set(run) - RUN_KEYS}")
         self.runs = [Run(**run) for run in entry["run"]]
         self.short = Run(**short[0]) if short else None
+        self.slowed = entry.get("slowed")
         self.folder = ROOT / self.name
 
     @contextlib.contextmanager
@@ -155,19 +162,51 @@ class Program:
 
     def build(self, compiler):
         """Builds one configuration if needed; returns the binary's path."""
+        profile = self.profile() if compiler.pgo or compiler.order != "source" else None
         with self._locked():
             if compiler.as_built():
                 return self._build(compiler)
             placed = compiler.placed()
-            self._build(placed, linked_again=True)
+            built = self._build(placed, linked_again=True)
             record = RecordedLink(self.folder / placed.configuration())
-            return record.binary(compiler.link, compiler.link_data, compiler.unused, placed.commands()[0])
+            functions = ordered(compiler.order, profile, built) if compiler.order != "source" else ()
+            name = "-".join(str(getattr(compiler, option)) for option in AS_BUILT)
+            return record.binary(name, compiler.link, compiler.link_data, compiler.unused, placed.commands()[0], functions)
+
+    def profile(self):
+        """The profile of its short run, in clang's format; the same file name for all builds that use it."""
+        with self._locked():
+            binary = self._build(Compiler("clang-19", "-O2 -fprofile-generate", "-fprofile-generate"))
+        profile = self.folder / "profile"
+        if not profile.exists() or profile.stat().st_mtime < binary.stat().st_mtime:
+            run = self.short or self.runs[0]
+            with tempfile.TemporaryDirectory(dir=self.folder) as raw:
+                self.output(binary, replace(run, env=run.env | {"LLVM_PROFILE_FILE": f"{raw}/%p.profraw"}))
+                run_logged(["llvm-profdata-19", "merge", "-o", f"{raw}/merged", *Path(raw).glob("*.profraw")],
+                           self.folder / "profile-log")
+                os.rename(f"{raw}/merged", profile)
+        return profile
+
+    def _slow_down(self, tree, percent):
+        """Puts a loop of so many cycles into the manifest's function that a short run takes so many percent longer."""
+        if not self.slowed:
+            raise Failure(f"manifest.toml: '{self.name}' says no function to slow down")
+        file, at = tree / self.slowed["file"], self.slowed["after"]
+        text = file.read_text()
+        if text.count(at) != 1:
+            raise Failure(f"manifest.toml: '{at}' is {text.count(at)} times in {file}, expected once")
+        turns = round(percent * self.slowed["turns_a_percent"])
+        # In every 64th call: the mispredicted end of a short loop in each would cost more than the loop.
+        loop = f'__asm__ volatile("movl %0, %%ecx\\n1: decl %%ecx\\n jnz 1b" : : "i"({turns}) : "ecx", "cc");'
+        file.write_text(text.replace(at, f"{at} {{ static unsigned calls; if (++calls % 64 == 0) {loop} }}"))
 
     def _build(self, compiler, linked_again=False):
         """linked_again: a build without a record of its link won't do."""
         done = self.folder / compiler.configuration()
+        changed = [str(self.slowed)] if compiler.slow else []
+        changed += [hashlib.sha256((self.folder / "profile").read_bytes()).hexdigest()] if compiler.pgo else []
         wanted = "\n".join([self._fetch(), self.recipe, self.binary, compiler.opt, compiler.ldflags, "0",
-                            compiler.fingerprint()])
+                            compiler.fingerprint(), *changed])
         stamp, binary, record = done / "stamp", done / "tree" / self.binary, RecordedLink(done)
         if stamp.exists() and stamp.read_text() == wanted and binary.exists() and not (linked_again and not record.exists()):
             return binary
@@ -176,14 +215,20 @@ class Program:
         tree = self.folder / "tree"
         shutil.rmtree(tree, ignore_errors=True)
         shutil.copytree(self.folder / "source", tree, symlinks=True)
+        if compiler.slow:
+            self._slow_down(tree, compiler.slow)
         cc, cxx, fc = compiler.commands()
         # No compiler cache and no flags of the caller's: a build depends on its configuration alone.
         keep = {k: v for k, v in os.environ.items() if k in ("PATH", "HOME", "TMPDIR", "LANG", "LAB_BIN")}
-        cflags = " ".join(filter(None, [compiler.opt, PLACING if compiler.placing else ""]))
-        ldflags = " ".join(filter(None, ["-fuse-ld=lld" if compiler.placing else "", compiler.ldflags]))
+        use_profile = f"-fprofile-use={self.folder / 'profile'} -Wno-profile-instr-out-of-date" if compiler.pgo else ""
+        cflags = " ".join(filter(None, [compiler.opt, PLACING if compiler.placing else "", use_profile]))
+        ldflags = " ".join(filter(None, ["-fuse-ld=lld" if compiler.placing else "", compiler.opt if compiler.lto() else "",
+                                         compiler.ldflags]))
         env = {**keep, "CC": cc, "CXX": cxx, "FC": fc, "F77": fc, "CFLAGS": cflags, "CXXFLAGS": cflags,
                "FFLAGS": compiler.opt, "FCFLAGS": compiler.opt, "LDFLAGS": ldflags, "JOBS": str(os.cpu_count()),
                "RECIPES": str(HERE)}
+        if compiler.lto():   # bitcode in archives
+            env |= {"AR": "llvm-ar-19", "RANLIB": "llvm-ranlib-19", "NM": "llvm-nm-19"}
         if compiler.links_again():
             env |= record.environment(self.binary)
         log = done / "log"

@@ -51,13 +51,17 @@ class RecordedLink:
             raise Failure(f"{again}, linked again from {self.folder}, isn't the binary that was built")
         (self.folder / "finish").write_text(finish)
 
-    def binary(self, seed, data_seed, unused=0, compiler="clang-19"):
-        """The binary with its functions ordered by `seed` and its data by `data_seed` (0: as they come), all of them
-        behind an unused function of `unused` bytes, compiled by `compiler`."""
-        linked = self.links / f"{seed}-{data_seed}-{unused}"
+    def binary(self, name, seed=0, data_seed=0, unused=0, compiler="clang-19", functions=()):
+        """The binary with its functions ordered by `seed` and its data by `data_seed` (0: as they come), or with
+        `functions` in this order, all behind an unused function of `unused` bytes, compiled by `compiler`. `name`:
+        what it is kept as."""
+        linked = self.links / name
         if not linked.exists():
             options = [f"--shuffle-sections=.text*={lld_seed(seed)}"] if seed else []
-            options += [f"--shuffle-sections={name}={lld_seed(data_seed)}" for name in DATA_SECTIONS if data_seed]
+            options += [f"--shuffle-sections={section}={lld_seed(data_seed)}" for section in DATA_SECTIONS if data_seed]
+            if functions:
+                (self._where() / "order").write_text("\n".join(functions) + "\n")
+                options += ["--symbol-ordering-file=order", "--no-warn-symbol-ordering"]
             first = [self._unused_function(unused, compiler)] if unused else []
             self.links.mkdir(exist_ok=True)
             self._link(options, (self.folder / "finish").read_text(), first).rename(linked)

@@ -80,13 +80,13 @@ def pair_text(program, kind, number, environment):
     return "\n".join(lines) + "\n"
 
 
-def plan_text(kind, programs, environment_of):
+def plan_text(kind, programs, environment_of, pairs_a_program=PAIRS_A_PROGRAM):
     """programs: those with a short run; environment_of(program, run): variables that it needs."""
     side = f"env_size = [0, {LONGER_ENV_BYTES}]" if kind == "env" else 'side = ["A", "B"]'
     head = HEAD.format(kind=kind, seed=11 + KINDS.index(kind), trials=TRIALS_A_SIDE, side=side)
     machine = '\n[machine]\nknobs = { aslr = false }\n' if kind == "env" else ""
     pairs = [pair_text(program, kind, number, environment_of(program, program.short))
-             for number in range(1, PAIRS_A_PROGRAM + 1) for program in programs]
+             for number in range(1, pairs_a_program + 1) for program in programs]
     return (f"# Pairs that must not differ: {PURPOSE[kind]}.\n"
             f"# Written by plans/evaluation/write; plans/evaluation/pairs.py explains the design.\n"
             f"{head}{machine}\n" + "\n".join(pairs))

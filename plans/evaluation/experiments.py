@@ -1,0 +1,202 @@
+"""The experiments of the evaluation: what each is for, and everything of its plan above the programs."""
+
+COUNTERS = """
+[counters]
+events = ["task-clock", "page-faults", "context-switches", "cycles", "instructions"]
+"""
+
+# name -> (what it is for, everything above [[program]], compiler and options of the build)
+PLANS = {
+    "normality": ("""Are times normal when layouts are drawn anew in a run, and when they are drawn once? The paper's Table 1.""",
+                  """
+[experiment]
+name = "evaluation-normality"
+seed = 1
+replicates = 30
+response = ["wall_time", "user_time"]
+margin = "1%"
+
+[factors]
+code = ["once", "shuffle"]
+stack = ["on"]
+heap = ["page"]
+epoch = ["10ms"]            # 50 layouts and more in the shortest run, of 0.55 s
+""", "szc"),
+    "overhead": ("""What does each randomization cost, what its mechanism alone? The paper's Figure 6.""",
+                 """
+[experiment]
+name = "evaluation-overhead"
+seed = 2
+replicates = 10             # of cells that stay in place: ten links, each once
+response = ["wall_time", "user_time"]
+margin = "1%"
+preflight = false           # each trial's output and dose are checked anyway
+
+[factors]
+cc = ["clang-19", "szc"]    # the plain build and ours, both in seeded links
+code = ["off", "copy", "shuffle"]
+stack = ["off", "zero", "on"]
+heap = ["off", "base", "page", "shuffle"]
+epoch = ["500ms", "20ms"]
+link = { seeds = 10 }
+# Alone and cumulated (code, code and stack, all), not everything with everything.
+exclude = [
+  { cc = "clang-19", code = ["copy", "shuffle"] }, { cc = "clang-19", stack = ["zero", "on"] },
+  { cc = "clang-19", heap = ["base", "page", "shuffle"] },
+  { code = "off", stack = ["zero", "on"], heap = ["base", "page", "shuffle"] },
+  { code = "copy", stack = ["zero", "on"] },
+  { code = "copy", heap = ["base", "page", "shuffle"] },
+  { code = "shuffle", stack = "zero" },
+  { code = "shuffle", stack = "off", heap = ["base", "page", "shuffle"] },
+  { code = "shuffle", heap = "base" },
+  { code = "shuffle", stack = "on", heap = ["off", "shuffle"], epoch = "20ms" },
+]
+nested = [{ factor = "epoch", within = { code = ["shuffle"] } }]
+""", "{cc}"),
+    "optimization": ("""Does -O2 beat -O1, and -O3 -O2, once layout is no longer luck? The paper's Section 6.""",
+                     """
+[experiment]
+name = "evaluation-optimization"
+seed = 3
+replicates = 30
+response = ["wall_time", "user_time"]
+margin = "1%"
+
+[factors]
+opt = ["-O1", "-O2", "-O3"]
+code = ["shuffle"]
+stack = ["on"]
+heap = ["page"]
+epoch = ["20ms"]
+""", "szc --opt={opt}"),
+    "sensitivity": ("""How many trials does it take to see a function slowed down, by half a percent to two of the whole?""",
+                    """
+[experiment]
+name = "evaluation-sensitivity"
+seed = 5
+replicates = 30
+response = ["wall_time", "task-clock"]
+margin = "0.5%"
+preflight = false
+
+[factors]
+slow = ["0", "0.5", "1", "2"]
+cc = ["clang-19", "szc"]
+code = ["off", "shuffle"]
+stack = ["off", "on"]
+heap = ["off", "page"]
+epoch = ["5ms"]
+link = { seeds = 10 }       # of the plain builds; one of them alone is what is usually measured
+# Nothing but plain builds as they are, and szc's with everything on.
+exclude = [
+  { cc = "clang-19", code = "shuffle" }, { cc = "clang-19", stack = "on" }, { cc = "clang-19", heap = "page" },
+  { cc = "szc", code = "off" }, { cc = "szc", stack = "off" }, { cc = "szc", heap = "off" },
+]
+""", "{cc} --slow {slow}"),
+    "control": ("""Does a layout optimization show where the order of functions is kept (pad), and vanish where it isn't (shuffle)?""",
+                """
+[experiment]
+name = "evaluation-control"
+seed = 8
+replicates = 30
+response = ["wall_time", "task-clock"]
+margin = "0.5%"
+preflight = false
+
+[factors]
+order = ["source", "hot", "scattered"]   # by a profile: the busy functions together, or as far apart as can be
+code = ["pad", "shuffle"]
+stack = ["on"]
+heap = ["page"]
+epoch = ["5ms"]
+""", "szc --order {order}"),
+    "bias": ("""How far do the size of the environment and the order of linking move the mean, with and without
+# randomization? Mytkowicz et al., ASPLOS 2009.""",
+             """
+[experiment]
+name = "evaluation-bias"
+seed = 4
+replicates = 20
+response = ["wall_time", "user_time"]
+margin = "1%"
+
+[factors]
+env_size = [0, 1024, 3072]
+code = ["off", "shuffle"]
+stack = ["off", "on"]
+heap = ["off"]
+epoch = ["20ms"]
+link = { seeds = 10 }
+""", "szc"),
+    "data": ("""How far does the order of data objects move the mean? Of data we randomize only stack and heap: what remains stays.""",
+             """
+[experiment]
+name = "evaluation-data"
+seed = 6
+replicates = 10
+response = ["wall_time", "user_time"]
+margin = "1%"
+
+[factors]
+data = [0, 1, 2, 3, 4]      # orders drawn by the linker; 0: as they come
+code = ["off", "shuffle"]
+stack = ["off", "on"]
+heap = ["off", "page"]
+epoch = ["20ms"]
+# Everything off, or everything on.
+exclude = [
+  { code = "off", stack = "on" }, { code = "off", heap = "page" },
+  { code = "shuffle", stack = "off" }, { code = "shuffle", heap = "off" },
+]
+""", "szc --link-data={data}"),
+    "ablation": ("""Which of the three randomizations do what? Each with and without each.""",
+                 """
+[experiment]
+name = "evaluation-ablation"
+seed = 9
+replicates = 20
+response = ["wall_time", "user_time"]
+margin = "1%"
+
+[factors]
+code = ["off", "shuffle"]
+stack = ["off", "on"]
+heap = ["off", "page"]
+epoch = ["20ms"]
+link = { seeds = 10 }
+""", "szc"),
+    "dose": ("""How much randomization is enough? Epochs, and the two randomizers of the heap.""",
+             """
+[experiment]
+name = "evaluation-dose"
+seed = 7
+replicates = 20
+response = ["wall_time", "user_time"]
+margin = "1%"
+
+[factors]
+code = ["shuffle"]
+stack = ["on"]
+heap = ["page", "shuffle"]
+epoch = ["500ms", "100ms", "20ms"]
+""", "szc"),
+}
+
+SMALL = ("lua", "bzip2")   # the programs of the small versions
+
+
+
+def knowing(name, what, options):
+    """The optimization plan again, -O3 against -O2 only, with an optimizer that knows more."""
+    head = PLANS["optimization"][1].replace('name = "evaluation-optimization"', f'name = "evaluation-{name}"')
+    return f"Does -O3 beat -O2 where the optimizer knows {what}?", head.replace('"-O1", ', ""), options
+
+
+PLANS["pgo"] = knowing("pgo", "what a run did (PGO)", "szc --opt={opt} --pgo")
+PLANS["lto"] = knowing("lto", "the whole program (ThinLTO)", 'szc --opt="{opt} -flto=thin"')
+
+# Plans on the short runs of some programs; all others take every run of every program.
+CHOSEN = {"sensitivity": lambda program: program.slowed, "control": lambda program: program.name in ("lua", "sqlite3", "gnugo", "perl")}
+
+# Where a program finds its library when it isn't run from its source tree.
+ENVIRONMENT = {"tcl": {"TCL_LIBRARY": "/usr/share/tcltk/tcl8.6"}}

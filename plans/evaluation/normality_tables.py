@@ -1,0 +1,81 @@
+"""The normality experiment: one layout a run against a new one each epoch. The paper's Table 1."""
+import statistics
+
+from figures import COLOURS, Canvas, Panel
+from recorded import PAPERS, binomial, p_text, percent, stats, table
+
+MODES = {"once": "one layout", "shuffle": "re-randomized"}
+RESPONSES = {"wall_ns": "wall time", "cpu_ns": "CPU time"}
+
+
+def tables(recorded):
+    """{block name: markdown}, {figure name: svg}."""
+    found = {response: tests(recorded, response) for response in RESPONSES}
+    rows = []
+    for i, subject in enumerate(recorded.subjects):
+        row = [subject]
+        for mode in MODES:
+            times = values(recorded, subject, mode, "wall_ns")
+            row += [len(times), percent(statistics.stdev(times) / statistics.mean(times), 2), p_text(found["wall_ns"][mode][i])]
+        doses = [t["layouts_executed"] for t in recorded.where(subject, code="shuffle")]
+        rows.append([*row, p_text(found["wall_ns"]["spread"][i]), f"{min(doses)} to {max(doses)}"])
+    programs = table(["workload", "n", "sd", "p normal", "n, re-rand.", "sd", "p normal", "p equal spread", "layouts a run"], rows)
+    return ({"normality": f"{recorded.header()}\n\n{summary(recorded, found)}\n\n{programs}"},
+            {"normality": quantiles(recorded)})
+
+
+def values(recorded, subject, mode, response):
+    return [trial[response] for trial in recorded.where(subject, code=mode)]
+
+
+def tests(recorded, response):
+    """p-values by subject: Shapiro-Wilk in both modes, and with Holm over the programs; Brown-Forsythe between them."""
+    found = {mode: [] for mode in (*MODES, "spread")}
+    for subject in recorded.subjects:
+        both = [(time, mode) for mode in MODES for time in values(recorded, subject, mode, response)]
+        columns = {"time": [time for time, _ in both], "mode": [mode for _, mode in both]}
+        for group in stats("shapiro-wilk", columns, "--group", "mode")["groups"]:
+            found[group["group"]].append(group["p_value"])
+        # Of relative times: a mode that is slower isn't for that more spread.
+        found["spread"].append(stats("brown-forsythe", columns, "--group", "mode", "--log")["p_value"])
+    for mode in MODES:
+        found[f"{mode} holm"] = stats("holm", {"p": found[mode]}, "--response", "p")["adjusted"]
+    return found
+
+
+def summary(recorded, found):
+    n = len(recorded.subjects)
+    rows = []
+    for response, name in RESPONSES.items():
+        p = found[response]
+        not_normal = {key: sum(x < 0.05 for x in p[key]) for key in (*MODES, "once holm", "shuffle holm")}
+        lost = sum(a < 0.05 <= b for a, b in zip(p["once"], p["shuffle"]))
+        gained = sum(b < 0.05 <= a for a, b in zip(p["once"], p["shuffle"]))
+        pairwise = f"{lost} to {gained}, p {p_text(binomial(lost, lost + gained, 0.5)['p_value'])}" if lost + gained else "none"
+        rows.append([name, f"{not_normal['once']} of {n}", f"{not_normal['shuffle']} of {n}", f"{not_normal['once holm']} of {n}",
+                     f"{not_normal['shuffle holm']} of {n}", pairwise, f"{sum(x < 0.05 for x in p['spread'])} of {n}"])
+    rows.append([f"{PAPERS}, 500 ms", "5 of 18", "2 of 18", "-", "-", "-", "8 of 18"])
+    return table(["not normal at 5 %", "one layout", "re-randomized", "one, Holm", "re-rand., Holm", "became normal to the reverse",
+                  "spreads differ"], rows)
+
+
+def quantiles(recorded):
+    columns, side = 5, 120
+    lines = -(-len(recorded.subjects) // columns)
+    canvas = Canvas(columns * (side + 20) + 20, lines * (side + 30) + 40)
+    for i, subject in enumerate(recorded.subjects):
+        left, top = 20 + i % columns * (side + 20), 20 + i // columns * (side + 30)
+        canvas.text(left, top - 4, subject)
+        panel = Panel(canvas, (left, top, side, side), (-3, 3), (-4, 4))
+        panel.line([(-3, -3), (3, 3)], "#999999", dashed=True)
+        for colour, mode in zip(COLOURS, MODES):
+            times = values(recorded, subject, mode, "wall_ns")
+            mean, sd = statistics.mean(times), statistics.stdev(times)
+            points = stats("qq", {"time": times})
+            if "groups" in points:
+                points = points["groups"][0]
+            scaled = [(x, max(-4, min(4, (y - mean) / sd))) for x, y in zip(points["theoretical"], points["sample"])]
+            panel.dots(scaled, colour)
+    canvas.legend(30, lines * (side + 30) + 28, MODES.values())
+    canvas.text(320, lines * (side + 30) + 28, "standardized wall times against normal quantiles")
+    return canvas.svg()

@@ -1,0 +1,108 @@
+"""The A/A experiments: how often a t-test sees a difference between builds that must not differ.
+
+One test a pair and compiler, said before the data: Welch's t-test of the logarithms of wall time, two-sided, at 5 %.
+CPU time is beside it. The shares' intervals are exact and take the pairs as independent; pairs of a program share its
+source, so the programs' own shares are shown, and an interval from them alone.
+"""
+import concurrent.futures
+import statistics
+
+from figures import COLOURS, Canvas, Panel
+from recorded import binomial, p_text, percent, stats, table
+
+ALPHA = 0.05
+SIDES = {"side": ("A", "B"), "env_size": ("0", "1040")}
+COMPILERS = {"clang-19": "plain", "szc": "randomized"}
+RESPONSES = {"wall_ns": "wall time", "task-clock": "CPU time"}
+KINDS = {"aa-link": "another link order", "aa-unused": "an unused function", "aa-env": "a longer environment"}
+
+
+def tested(recorded):
+    """One dictionary a pair and compiler: program, p for each response, ratio of the sides, spread within a side."""
+    factor = next(factor for factor in SIDES if len({cell[factor] for cell in recorded.cells if factor in cell}) == 2)
+
+    def test(subject, compiler):
+        sides = [recorded.where(subject, cc=compiler, **{factor: level}) for level in SIDES[factor]]
+        if min(map(len, sides)) < 3:
+            return None
+        pair = {"kind": recorded.name, "program": subject.rsplit("-", 1)[0], "compiler": compiler,
+                "layouts": [t["layouts_executed"] for side in sides for t in side]}
+        for response in RESPONSES:
+            columns = {"time": [t[response] for side in sides for t in side], "side": ["a"] * len(sides[0]) + ["b"] * len(sides[1])}
+            found = stats("ratio", columns, "--group", "side")
+            pair[response] = {"p": found["p_value"], "ratio": found["estimate"],
+                              "sd": statistics.mean(statistics.stdev(t[response] for t in side) /
+                                                    statistics.mean(t[response] for t in side) for side in sides)}
+        return pair
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        jobs = [pool.submit(test, subject, compiler) for subject in recorded.subjects for compiler in COMPILERS]
+        return [job.result() for job in jobs if job.result()]
+
+
+def tables(experiments):
+    """{block name: markdown}, {figure name: svg}, of all the A/A experiments together."""
+    pairs = [pair for recorded in experiments for pair in tested(recorded)]
+    kinds = [recorded.name for recorded in experiments]
+    rows = [line(KINDS[kind], c, [p for p in pairs if p["kind"] == kind and p["compiler"] == c]) for kind in kinds for c in COMPILERS]
+    rows += [line("all", c, [p for p in pairs if p["compiler"] == c]) for c in COMPILERS]
+    shares = table(["the sides differ in", "builds", "pairs", *(f"{name}: alarms" for name in RESPONSES.values()),
+                    "share, wall [95 %]", "share, CPU [95 %]", "p against 5 %, wall", "CPU"], rows)
+    headers = "\n\n".join(recorded.header() for recorded in experiments)
+    return ({"honesty": f"{headers}\n\n{shares}\n\n{clusters(pairs)}"}, {"honesty": curves(pairs)})
+
+
+def alarms(pairs, response):
+    return sum(pair[response]["p"] < ALPHA for pair in pairs)
+
+
+def line(kind, compiler, pairs):
+    counts = {response: alarms(pairs, response) for response in RESPONSES}
+    exact = {response: binomial(count, len(pairs), ALPHA) for response, count in counts.items()}
+    return [kind, COMPILERS[compiler], len(pairs), *counts.values(),
+            *(f"{percent(e['estimate'])} [{percent(e['conf_low'])}, {percent(e['conf_high'])}]" for e in exact.values()),
+            *(p_text(e["p_value"]) for e in exact.values())]
+
+
+def clusters(pairs):
+    rows, shares = [], {compiler: [] for compiler in COMPILERS}
+    programs = sorted({pair["program"] for pair in pairs})
+    for program in programs:
+        row = [program]
+        for compiler in COMPILERS:
+            own = [p for p in pairs if p["program"] == program and p["compiler"] == compiler]
+            shares[compiler].append(alarms(own, "wall_ns") / len(own))
+            difference = statistics.median(abs(p["wall_ns"]["ratio"] - 1) for p in own)
+            row += [f"{alarms(own, 'wall_ns')} of {len(own)}", percent(statistics.median(p["wall_ns"]["sd"] for p in own), 2),
+                    percent(statistics.median(p["task-clock"]["sd"] for p in own), 2), percent(difference, 2)]
+        layouts = [n for p in pairs if p["program"] == program and p["compiler"] == "szc" for n in p["layouts"]]
+        rows.append([*row, f"{min(layouts)} to {max(layouts)}"])
+    columns = [f"{name}: {what}" for name in COMPILERS.values() for what in ("alarms", "sd wall", "sd CPU", "difference")]
+    means = "; ".join(f"{name} {percent(statistics.mean(s))} [{interval(s)}]" for (c, name) in COMPILERS.items() for s in [shares[c]])
+    return (f"By program (sd: of a side's trials; difference: the median pair's, between its sides; wall time):\n\n"
+            f"{table(['program', *columns, 'layouts a run'], rows)}\n\nMean of the programs' shares, with a t interval over "
+            f"the programs: {means}.")
+
+
+def interval(shares):
+    if len(set(shares)) < 2:
+        return "all equal"
+    found = stats("one-sample-t", {"share": shares})
+    return f"{percent(found['conf_low'])}, {percent(found['conf_high'])}"
+
+
+def curves(pairs):
+    """How the p-values are distributed: on the diagonal when the test keeps what it promises."""
+    canvas = Canvas(760, 400)
+    for k, (response, name) in enumerate(RESPONSES.items()):
+        panel = Panel(canvas, (50 + 370 * k, 30, 310, 310), (0, 1), (0, 1))
+        canvas.text(50 + 370 * k, 22, f"{name}: share of pairs with a p-value up to")
+        panel.axis_texts((0, 0.25, 0.5, 0.75, 1), (0, 0.25, 0.5, 0.75, 1), lambda v: f"{v:g}")
+        panel.line([(0, 0), (1, 1)], "#999999", dashed=True)
+        panel.line([(ALPHA, 0), (ALPHA, 1)], "#cccccc")
+        for colour, compiler in zip(COLOURS, COMPILERS):
+            p_values = sorted(p[response]["p"] for p in pairs if p["compiler"] == compiler)
+            steps = [(p, (i + 1) / len(p_values)) for i, p in enumerate(p_values)]
+            panel.line([(0, 0), *steps, (1, 1)], colour, 1.6)
+    canvas.legend(60, 384, COMPILERS.values())
+    canvas.text(360, 384, "dashed: a test that keeps its level")
+    return canvas.svg()

@@ -1,0 +1,83 @@
+"""What an experiment of the evaluation really ran, as plans/evaluation/export keeps it, and our own tool's answers on it.
+
+A file is JSON in xz, "format" stab-evaluation, version 1: the experiment's name, seed, planned trials and times, facts
+of the machine, `subjects` (names), `cells` (level of each factor), and `trials`, a list for each column, in the order
+in which they were started. `subject` and `cell` are indices; `state` is "recorded" for what is analysed; times are in
+ns, `started_ms` counts from the first trial; a number that there isn't is null.
+
+No statistic is computed here: stabctl stats does it, on columns that we hand over as CSV.
+"""
+import json
+import lzma
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+DATA = REPOSITORY / "docs/evaluation/data"
+STABCTL = Path(os.environ.get("LAB_BIN", REPOSITORY / "build/release/bin")) / "stabctl"
+PAPERS = "Curtsinger and Berger, ASPLOS 2013"
+
+
+class Recorded:
+    def __init__(self, path):
+        kept = json.loads(lzma.decompress(path.read_bytes()))
+        if (kept["format"], kept["version"]) != ("stab-evaluation", 1):
+            raise ValueError(f"{path}: format {kept['format']} {kept['version']}, expected stab-evaluation 1")
+        self.name = path.name.removesuffix(".json.xz")
+        self.facts, self.subjects, self.cells = kept, kept["subjects"], kept["cells"]
+        names = list(kept["trials"])
+        self.attempts = [dict(zip(names, values)) for values in zip(*kept["trials"].values())]
+        for trial in self.attempts:
+            trial["cpu_ns"] = None if trial["user_ns"] is None else trial["user_ns"] + trial["system_ns"]
+        self.trials = [trial for trial in self.attempts if trial["state"] == "recorded"]
+
+    def where(self, subject=None, **levels):
+        """The recorded trials of a subject in the cells that have these levels."""
+        cells = {i for i, cell in enumerate(self.cells) if all(cell[f] == l for f, l in levels.items())}
+        return [t for t in self.trials if t["cell"] in cells and subject in (None, self.subjects[t["subject"]])]
+
+    def header(self):
+        """When, where and how: the first lines of a table."""
+        facts, machine = self.facts, self.facts["machine"]
+        failed = len(self.attempts) - len(self.trials)
+        return (f"`stabctl run plans/evaluation/{self.name}.toml`, {facts['began_utc']} to {facts['ended_utc']} UTC: "
+                f"{len(self.trials)} of {facts['planned']} trials recorded, {failed} attempts failed or lost. "
+                f"{machine['cpu.model']}, CPUs {machine['cpu.online']}, Linux {machine['kernel.release']}; "
+                f"{machine['placement']}.")
+
+
+def stats(method, columns, *flags):
+    """What `stabctl stats METHOD` says about the columns {name: values}."""
+    with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+        names = list(columns)
+        file.write(",".join(names) + "\n" + "".join(",".join(map(str, row)) + "\n" for row in zip(*columns.values())))
+        file.flush()
+        return answer([method, file.name, *flags])
+
+
+def binomial(successes, trials, p):
+    """Exact: share, its Clopper-Pearson interval, p-value against p."""
+    return answer(["binomial", "--successes", str(successes), "--trials", str(trials), "--p", str(p)])
+
+
+def answer(arguments):
+    done = subprocess.run([STABCTL, "stats", *arguments, "--json"], capture_output=True, text=True, timeout=60)
+    if done.returncode:
+        raise ValueError(f"stabctl stats {' '.join(map(str, arguments))}: {done.stderr.strip()}")
+    return json.loads(done.stdout)
+
+
+def table(head, rows):
+    """Markdown."""
+    lines = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
+
+
+def percent(share, digits=1):
+    return f"{100 * share:.{digits}f} %"
+
+
+def p_text(p):
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
