@@ -28,33 +28,31 @@ def sensitivity(recorded):
         for subject, slow in itertools.product(recorded.subjects, levels[1:]):
             sides = {cc: [recorded.where(subject, cc=cc, slow=level) for level in (slow, levels[0])] for cc in ("szc", "clang-19")}
             row = [subject, f"{slow} %"]
-            for trials in sides.values():
-                times = [[t[response] for t in side] for side in trials]
+            for cc, trials in sides.items():
+                times = [links(side, response) if cc == "clang-19" else [t[response] for t in side] for side in trials]
                 found = ratio(*times)
                 row += [change(found), p_text(found["p_value"]), needed(times, float(slow) / 100)]
-            rows.append([*row, wrong_links(*sides["clang-19"], response)])
+            means = [links(side, response) for side in sides["clang-19"]]
+            pairs = list(itertools.product(*means))
+            rows.append([*row, f"{sum(slowed < plain for slowed, plain in pairs)} of {len(pairs)}"])
         blocks[response] = f"By {name}:\n\n" + table(
-            ["program", "injected", "randomized: seen [95 %]", "p", "trials a side", "seeded links: seen [95 %]", "p", "trials a side",
+            ["program", "injected", "randomized: seen [95 %]", "p", "trials a side", "seeded links: seen [95 %]", "p", "links a side",
              "one link a side: wrong sign"], rows)
     return {"sensitivity": "\n\n".join([recorded.header(), *blocks.values()])}, {}
 
 
 def needed(times, change_share):
-    """Trials a side that find this change with 80 % probability, given the spread that was seen."""
+    """How many a side find this change with 80 % probability, given the spread that was seen."""
     spread = statistics.mean(statistics.stdev(side) / statistics.mean(side) for side in times)
     return answer(["power-t", "--delta", repr(change_share), "--sd", repr(spread), "--power", POWER])["n_whole"]
 
 
-def wrong_links(slowed, baseline, response):
-    """Of all pairs of a slowed and a plain link, how many say that the slowed program is the faster one."""
-    means = []
-    for trials in (slowed, baseline):
-        links = {}
-        for trial in trials:
-            links.setdefault(trial["link"], []).append(trial[response])
-        means.append([statistics.mean(times) for times in links.values()])
-    pairs = list(itertools.product(*means))
-    return f"{sum(a < b for a, b in pairs)} of {len(pairs)}"
+def links(trials, response):
+    """The mean of each link: its trials repeat one layout."""
+    times = {}
+    for trial in trials:
+        times.setdefault(trial["link"], []).append(trial[response])
+    return [statistics.mean(own) for own in times.values()]
 
 
 def control(recorded):

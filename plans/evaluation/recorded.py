@@ -76,7 +76,7 @@ def table(head, rows):
 
 
 def percent(share, digits=1):
-    return f"{100 * share:.{digits}f} %"
+    return f"{round(100 * share, digits) + 0.0:.{digits}f} %"   # + 0.0: no minus before a zero
 
 
 def p_text(p):
