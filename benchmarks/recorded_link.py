@@ -8,6 +8,7 @@ for byte: that is checked before a record is accepted.
 In a configuration's folder: link/<name>/response.txt and the inputs, link/finish (the post-link command), and
 links/, the binaries made so far.
 """
+import re
 import shutil
 import subprocess
 import tarfile
@@ -44,6 +45,9 @@ class RecordedLink:
         with tarfile.open(self.archive) as archive:
             archive.extractall(self.folder)
         self.archive.unlink()
+        # lld makes all paths relative to the record, and so one that isn't an input: where to look at run time.
+        response = self._where() / "response.txt"
+        response.write_text(re.sub(r"^-rpath (?=\w)", "-rpath /", response.read_text(), flags=re.M))
         stripped = b".symtab\0" not in built.read_bytes()
         finish = f"{post_linker} --only-listed{' --strip' if stripped else ''}" if post_linker else ""
         again = self._link([], finish)
