@@ -17,7 +17,7 @@ const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)] = 
     "no image could be reused for a time; some layouts lasted longer than an epoch",
     "a thread could not be read; moving stopped at the present layouts",
     "a forked child could not be followed; moving stopped at the present layouts",
-    "the unwinder has no _Unwind_Find_FDE; exceptions can't pass moved functions",
+    "LLVM's libunwind can't be told of moved functions, so exceptions would end there; link with --unwindlib=libgcc",
     "the report file could not be opened",
     "no pads in the executable; compile with szc",
     "the helper was late by more than one epoch; lengthen the epoch or give it a CPU of its own",

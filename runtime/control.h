@@ -20,6 +20,13 @@ inline constexpr size_t kControlBytes = 8192;  // whole pages: shared memory is 
 
 // Relaxed: a counter orders nothing.
 inline void add(uint64_t& counter, uint64_t amount = 1) { __atomic_fetch_add(&counter, amount, __ATOMIC_RELAXED); }
+// True if that raised the value.
+inline bool raise(uint64_t& value, uint64_t least) {
+  uint64_t before = __atomic_load_n(&value, __ATOMIC_RELAXED);
+  while (before < least)
+    if (__atomic_compare_exchange_n(&value, &before, least, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return true;
+  return false;
+}
 inline uint64_t peek(const uint64_t& counter) { return __atomic_load_n(&counter, __ATOMIC_RELAXED); }
 
 // What made a run differ from what its settings ask for: bit numbers of Control::degradations. Each has its
@@ -36,7 +43,7 @@ enum class Degradation : uint8_t {
   kRingFull,           // no image could be reused: some layouts lasted longer than an epoch
   kThreadsUnreadable,  // a thread's state could not be read: moving stopped
   kForkUnresolved,     // a forked child could not be followed: moving stopped
-  kNoUnwinder,         // _Unwind_Find_FDE of the unwinder could not be found
+  kNoUnwinder,         // exceptions couldn't pass moved functions: the unwinder is LLVM's libunwind
   kReportFailed,       // STAB_REPORT could not be opened
   kNoPads,             // stack is on but the executable has no stab_pads
   kLateTicks,          // the helper missed epochs: it was late by more than one
@@ -62,6 +69,7 @@ struct CodeDose {
   uint64_t looks_in_doubt = 0;    // of those, without a result: the thread moved, or did not run in time
   uint64_t ticks_held = 0;        // epochs that kept the layout of the one before: no image could be reused
   uint64_t ticks_unentered = 0;   // epochs that kept it because nobody had entered it yet
+  uint64_t libraries_stay = 0;    // shared libraries of ours that were loaded: their code does not move
   uint32_t slots_made = 0;        // the ring's size in the end
   uint32_t functions = 0;         // in the metadata
   uint32_t functions_moved = 0;
@@ -80,6 +88,10 @@ struct HeapDose {
   uint64_t bytes = 0;            // asked for, sum
   uint64_t mallocs_mmapped = 0;  // of those, served by one mmap each
   uint64_t bytes_mmapped = 0;
+  uint64_t largest_mmapped = 0;  // bytes of the largest of them: one array that moves as a whole
+  uint64_t layouts = 0;          // 1, and one more for each epoch in which an allocation was placed anew
+  uint64_t turns = 0;            // times that one class moved because no epoch came
+  uint64_t newest_epoch = 0;     // the last one counted in layouts
 };
 
 // Values of Control::request and Control::report_state: futex words.

@@ -2,8 +2,8 @@
 // of the code, the pads of the stack. docs/abi.md says the same for people.
 //
 // Everything here is on disk or crosses a process border: fields are never reordered or reused. A change
-// bumps kAbiVersion in the same commit; a runtime that meets another version runs the program unmoved and
-// says so in the dose report. Plain C++ without the standard library, so that every side can include it.
+// bumps kAbiVersion, or kCodeVersion if it concerns stab_code alone, in the same commit; a runtime that meets another
+// version runs the program unmoved and says so in the dose report. Plain C++ without the standard library, so that every side can include it.
 #pragma once
 
 #include <stddef.h>
@@ -199,6 +199,7 @@ inline constexpr char kGotosSection[] = "stab_gotos";
 // Not ".stab...": binutils take that for debugging information, and strip removes it.
 inline constexpr char kCodeSection[] = "stab_code";
 inline constexpr char kCodeMagic[8] = {'S', 'T', 'A', 'B', 'C', 'O', 'D', 'E'};
+inline constexpr uint32_t kCodeVersion = 2;  // of this section alone; 2: text_hash in four lanes
 
 // Do not renumber. Why a function never moves.
 enum class Immovable : uint8_t {
@@ -227,7 +228,7 @@ inline constexpr uint64_t kCodeSwitchesStacks = 1;  // makecontext, swapcontext 
 
 struct CodeHeader {
   char magic[8];
-  uint32_t version;         // kAbiVersion
+  uint32_t version;         // kCodeVersion
   uint32_t header_bytes;    // sizeof(CodeHeader)
   uint64_t text_start;      // link-time address of the first executable byte covered; page aligned
   uint64_t text_bytes;      // up to the end of the executable segment; not rounded
@@ -299,25 +300,26 @@ static_assert(sizeof(CodeFunction) == 32);
 static_assert(sizeof(CodeTable) == 24);
 static_assert(sizeof(DirectedFixup) == 8);
 
-// The hash of CodeHeader::text_hash: 8-byte little-endian words, each mixed by multiply and rotate, the tail
-// padded with zeros. Detects a changed text; not cryptographic.
+// The hash of CodeHeader::text_hash: 8-byte little-endian words, dealt out to four lanes that mix theirs by multiply
+// and rotate, the tail padded with zeros; then the lanes one after the other. Four, because each step waits for the
+// one before: a program's start waits for this. Detects a changed text; not cryptographic.
 inline uint64_t hash64(const void* data, size_t bytes) {
+  constexpr size_t kLanes = 4;
   const unsigned char* at = static_cast<const unsigned char*>(data);
-  uint64_t hash = 0x9e3779b97f4a7c15u ^ bytes;
-  const auto mix = [&hash](uint64_t word) {
+  uint64_t lanes[kLanes] = {0x9e3779b97f4a7c15u ^ bytes, 1, 2, 3};
+  const auto mix = [](uint64_t hash, uint64_t word) {
     hash = (hash ^ word) * 0xff51afd7ed558ccdu;
-    hash = (hash << 29) | (hash >> 35);
+    return (hash << 29) | (hash >> 35);
   };
-  uint64_t word = 0;
-  for (; bytes >= 8; bytes -= 8, at += 8) {
-    __builtin_memcpy(&word, at, 8);
-    mix(word);
+  uint64_t words[kLanes];
+  for (; bytes >= sizeof words; bytes -= sizeof words, at += sizeof words) {
+    __builtin_memcpy(words, at, sizeof words);
+    for (size_t i = 0; i < kLanes; ++i) lanes[i] = mix(lanes[i], words[i]);
   }
-  if (bytes > 0) {
-    word = 0;
-    __builtin_memcpy(&word, at, bytes);
-    mix(word);
-  }
+  __builtin_memset(words, 0, sizeof words);
+  __builtin_memcpy(words, at, bytes);
+  uint64_t hash = 0;
+  for (size_t i = 0; i < kLanes; ++i) hash = mix(hash, mix(lanes[i], words[i]));
   return hash ^ (hash >> 32);
 }
 

@@ -12,6 +12,7 @@
 #include "runtime/code/fork.h"
 #include "runtime/control.h"
 #include "runtime/helper/detach.h"
+#include "runtime/helper/report.h"
 #include "runtime/helper/session.h"
 #include "runtime/helper/socket.h"
 #include "runtime/settings.h"
@@ -21,6 +22,7 @@ extern "C" {
 extern const Elf64_Ehdr __ehdr_start __attribute__((weak, visibility("hidden")));
 extern uint32_t __start_stab_pads[] __attribute__((weak, visibility("hidden")));
 extern uint32_t __stop_stab_pads[] __attribute__((weak, visibility("hidden")));
+void __unw_add_dynamic_fde(uintptr_t) __attribute__((weak));
 }
 
 namespace stab {
@@ -254,6 +256,8 @@ void fill_hello(Hello& hello, const Extent& extent) {
   hello.nonce = draw_nonce();
   hello.bias = extent.bias;
   hello.text_relocations = extent.text_relocations;
+  // LLVM's libunwind looks code up in the files that are loaded and asks nobody: there is no way to tell it of images.
+  hello.foreign_unwinder = __unw_add_dynamic_fde != nullptr;
   hello.control_address = address_of(stab_control_pages.bytes);
   hello.signal_return = signal_trampoline();
   hello.degradations = control().degradations;
@@ -287,6 +291,7 @@ void open_all(Descriptors& own, int pid) {
   own[Handed::kPidfd] = sys::pidfd_open(pid);
   own[Handed::kImages] = images_memfd();
   own[Handed::kControl] = sys::memfd("stab-control", 1);
+  if (own[Handed::kControl] < 0) degrade(control(), Degradation::kNoMemfd);
   own[Handed::kExecutable] = sys::open("/proc/self/exe", O_RDONLY);
   own[Handed::kReport] = open_report();
 }
@@ -346,6 +351,25 @@ bool shake_hands(int socket, const Extent& extent, Descriptors& own) {
          ready.magic == helper::kProtocolMagic;
 }
 
+// The process that runs without the helper it wanted; 0: none.
+int alone;
+
+void go_on_alone() {
+  constexpr uint64_t kKnown = uint64_t{1} << static_cast<unsigned>(Degradation::kNoMemfd);
+  if ((control().degradations & kKnown) == 0) degrade(control(), Degradation::kNoHelper);
+  alone = sys::getpid();
+}
+
+// Nobody else writes its dose then; a launcher's report is its helper's.
+void report_alone() {
+  const int fd = open_report();
+  if (fd < 0) return;
+  static char text[helper::kReportBytes];
+  const size_t bytes = helper::write_report(settings(), control(), helper::HelperUse{}, helper::End::kExit, text);
+  sys::write_full(fd, text, bytes);
+  sys::close(fd);
+}
+
 bool wants_helper(const abi::Settings& wanted) {
   return wanted.code != abi::CodeMode::kOff || wanted.stack == abi::StackMode::kOn ||
          wanted.stack == abi::StackMode::kRecursive || wanted.heap == abi::HeapMode::kPage ||
@@ -361,17 +385,18 @@ void start() {
   int socket = -1;
   if (wanted.helper_socket >= 0 && is_helper_socket(wanted.helper_socket)) socket = wanted.helper_socket;
   if (socket < 0) socket = start_own_helper();
-  if (socket < 0) return degrade(control(), Degradation::kNoHelper);
+  if (socket < 0) return go_on_alone();
   Descriptors own;
   const bool done = shake_hands(socket, extent, own);
   sys::close(socket);
-  if (!done) return degrade(control(), Degradation::kNoHelper);
+  if (!done) return go_on_alone();
   code::follow_forks();
 }
 
 // The last thing of this executable that exit() runs: its dose is complete but for what libraries do later.
 void finish() {
   Control& block = control();
+  if (alone != 0) return alone == sys::getpid() ? report_alone() : void();
   if (__atomic_load_n(&block.report_state, __ATOMIC_ACQUIRE) != kReportPending) return;
   if (sys::getpid() != block.program_pid) return;
   __atomic_store_n(&block.request, kRequestReport, __ATOMIC_RELEASE);

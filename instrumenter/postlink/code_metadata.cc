@@ -26,7 +26,7 @@ class Encoder {
     for (uint32_t index = 0; index < functions_.size(); ++index) take_function(index);
     abi::CodeHeader header{};
     std::copy(std::begin(abi::kCodeMagic), std::end(abi::kCodeMagic), header.magic);
-    header.version = abi::kAbiVersion;
+    header.version = abi::kCodeVersion;
     header.header_bytes = sizeof header;
     header.text_start = image_.text_start();
     header.text_bytes = image_.text().size();

@@ -68,9 +68,9 @@ Result<CodeView> CodeView::parse(std::span<const uint8_t> section) {
   memcpy(&view.header, section.data(), sizeof view.header);
   const abi::CodeHeader& header = view.header;
   if (memcmp(header.magic, abi::kCodeMagic, sizeof header.magic) != 0) return corrupt("no such magic");
-  if (header.version != abi::kAbiVersion)
+  if (header.version != abi::kCodeVersion)
     return corrupt("ABI version " + std::to_string(header.version) + ", expected " +
-                   std::to_string(abi::kAbiVersion) + "; link the program again");
+                   std::to_string(abi::kCodeVersion) + "; link the program again");
   if (header.header_bytes != sizeof header) return corrupt("header size");
   Taker taker(section.subspan(sizeof header));
   if (!taker.take(header.function_count, view.functions) || !taker.take(header.table_count, view.tables) ||

@@ -34,7 +34,9 @@ extern "C" {
 
 __attribute__((visibility("default"))) void stab_rt_module_begin(uint32_t* start, uint32_t* stop) {
   using namespace stab;
-  if (start == stop || !api::draws_pads() || !api::has_helper()) return;
+  if (!api::has_helper()) return;
+  if (settings().code != abi::CodeMode::kOff) add(control().code.libraries_stay);
+  if (start == stop || !api::draws_pads()) return;
   Orders& orders = control().orders;
   if (!api::add(reinterpret_cast<uint64_t>(start), static_cast<uint32_t>(stop - start))) {
     __atomic_fetch_add(&orders.modules_dropped, 1, __ATOMIC_RELAXED);

@@ -75,7 +75,7 @@ bool function_fits(const Metadata& code, const abi::CodeFunction& f, uint64_t pr
 MetadataFault read_metadata(const void* bytes, size_t size, Metadata& out) {
   const abi::CodeHeader* header = static_cast<const abi::CodeHeader*>(bytes);
   if (size < sizeof *header || !same_bytes(header->magic, abi::kCodeMagic, sizeof header->magic) ||
-      header->version != abi::kAbiVersion || header->header_bytes != sizeof *header)
+      header->version != abi::kCodeVersion || header->header_bytes != sizeof *header)
     return MetadataFault::kAbsent;
   const uint64_t wanted = sizeof *header + uint64_t{header->function_count} * sizeof(abi::CodeFunction) +
                           uint64_t{header->table_count} * sizeof(abi::CodeTable) +

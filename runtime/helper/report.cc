@@ -67,7 +67,8 @@ void write_code(Text& out, const CodeDose& code) {
       .number("looks", code.looks)
       .number("looks_in_doubt", code.looks_in_doubt)
       .number("ticks_held", code.ticks_held)
-      .number("ticks_unentered", code.ticks_unentered);
+      .number("ticks_unentered", code.ticks_unentered)
+      .number("libraries_stay", code.libraries_stay);
   object.close();
 }
 
@@ -104,7 +105,10 @@ size_t write_report(const abi::Settings& settings, const Control& control, const
   heap.number("mallocs", peek(control.heap.mallocs))
       .number("bytes", peek(control.heap.bytes))
       .number("mallocs_mmapped", peek(control.heap.mallocs_mmapped))
-      .number("bytes_mmapped", peek(control.heap.bytes_mmapped));
+      .number("bytes_mmapped", peek(control.heap.bytes_mmapped))
+      .number("largest_mmapped", peek(control.heap.largest_mmapped))
+      .number("layouts", peek(control.heap.layouts))
+      .number("turns", peek(control.heap.turns));
   heap.close();
 
   if (peek(control.region.regions) > 0) {
@@ -120,6 +124,8 @@ size_t write_report(const abi::Settings& settings, const Control& control, const
   report.key("helper");
   Object helper(out);
   helper.number("cpu_ns", use.cpu_ns)
+      .number("start_ns", use.start_ns)
+      .number("start_cpu_ns", use.start_cpu_ns)
       .number("minor_faults", use.minor_faults)
       .number("major_faults", use.major_faults)
       .number("ticks", use.ticks)

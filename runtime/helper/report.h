@@ -7,11 +7,11 @@
 //            "not_moved":{"foreign":N,...},      reasons that occur, words of abi::kImmovableWords
 //            "image_bytes":N,"slots":N,"build_ns":N,"publish_ns":N,"retire_ns":N,
 //            "scans":N,"scan_ns":N,"looks":N,"looks_in_doubt":N,
-//            "ticks_held":N,"ticks_unentered":N},
+//            "ticks_held":N,"ticks_unentered":N,"libraries_stay":N},
 //    "stack":{"slots":N,"slots_zeroed":N,"refills":N},
 //    "heap":{"mallocs":N,"bytes":N,"mallocs_mmapped":N,"bytes_mmapped":N},
 //    "region":{"regions":N,"wall_ns":N,"cpu_ns":N,"layouts":N},   sums, if the program had any
-//    "helper":{"cpu_ns":N,"minor_faults":N,"major_faults":N,"ticks":N,"ticks_late":N},
+//    "helper":{"cpu_ns":N,"start_ns":N,"start_cpu_ns":N,"minor_faults":N,"major_faults":N,"ticks":N,"ticks_late":N},
 //    "degradations":["words",...]}
 //
 // A helper whose program never said hello (it is no program of ours, or it died before main) writes
@@ -32,6 +32,8 @@ enum class End : uint8_t { kExit, kDied, kExec };
 
 struct HelperUse {
   uint64_t cpu_ns = 0;
+  uint64_t start_ns = 0;      // wall time from the greeting until main could begin
+  uint64_t start_cpu_ns = 0;  // the helper's own CPU time until then
   uint64_t minor_faults = 0;
   uint64_t major_faults = 0;
   uint64_t ticks = 0;

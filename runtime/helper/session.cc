@@ -62,6 +62,22 @@ bool find_text(int executable, uint64_t address, uint64_t& offset) {
   return false;
 }
 
+// A part of the executable in memory, aligned for its structures: mapped where it lies so in the file.
+const uint8_t* read_section(int executable, code::FileSpan span) {
+  constexpr uint64_t kInPage = 4095;
+  struct stat file;
+  if (sys::call(SYS_fstat, executable, sys::word(&file)) != 0 || span.bytes > static_cast<uint64_t>(file.st_size) ||
+      span.offset > static_cast<uint64_t>(file.st_size) - span.bytes)
+    return nullptr;
+  if (span.offset % alignof(abi::CodeHeader) == 0) {
+    const uint64_t before = span.offset & kInPage;
+    void* mapped = sys::map(nullptr, before + span.bytes, PROT_READ, MAP_PRIVATE, executable, span.offset - before);
+    if (sys::is_address(mapped)) return static_cast<uint8_t*>(mapped) + before;
+  }
+  uint8_t* copy = allocate(span.bytes);
+  return copy != nullptr && read_file_at(&executable, copy, span.bytes, span.offset) ? copy : nullptr;
+}
+
 // Reads and checks everything that moving code needs. False: degradations say why not.
 bool read_executable(Session& session, int executable) {
   Control& control = *session.control;
@@ -71,11 +87,11 @@ bool read_executable(Session& session, int executable) {
   };
   if (executable < 0) return refuse(Degradation::kNoMetadata);
   if (session.hello.text_relocations != 0) return refuse(Degradation::kTextRelocations);
+  if (session.hello.foreign_unwinder != 0) return refuse(Degradation::kNoUnwinder);
   code::FileSpan span;
   if (!code::find_code_section(read_file_at, &executable, span)) return refuse(Degradation::kNoMetadata);
-  uint8_t* section = allocate(span.bytes + 8);
-  if (section == nullptr || !read_file_at(&executable, section, span.bytes, span.offset))
-    return refuse(Degradation::kMetadataMalformed);
+  const uint8_t* section = read_section(executable, span);
+  if (section == nullptr) return refuse(Degradation::kMetadataMalformed);
   const code::MetadataFault fault = code::read_metadata(section, span.bytes, session.code);
   if (fault != code::MetadataFault::kNone)
     return refuse(fault == code::MetadataFault::kAbsent ? Degradation::kNoMetadata : Degradation::kMetadataMalformed);
@@ -90,7 +106,7 @@ bool read_executable(Session& session, int executable) {
   if (sys::call(SYS_fstat, executable, sys::word(&file)) != 0 ||
       static_cast<uint64_t>(file.st_size) < offset + header.text_bytes)
     return refuse(Degradation::kTextDiffers);
-  const void* mapped = sys::map(nullptr, session.text_bytes, PROT_READ, MAP_PRIVATE | MAP_POPULATE, executable, offset);
+  const void* mapped = sys::map(nullptr, session.text_bytes, PROT_READ, MAP_PRIVATE, executable, offset);
   if (!sys::is_address(const_cast<void*>(mapped))) return refuse(Degradation::kTextDiffers);
   const uint8_t* text = static_cast<const uint8_t*>(mapped);
   const uint64_t hashed_from = header.function_count == 0 ? header.text_bytes : session.code.functions[0].start;
@@ -156,6 +172,8 @@ bool share_images(Session& session, bool code, bool pads, Plan& plan) {
   const uint64_t fixed_bytes = text_bytes + pads_bytes;
   const uint64_t ring_bytes = slot_limit * session.slot_bytes;
   if (session.images < 0 || sys::truncate(session.images, fixed_bytes) != 0) return false;
+  // Written rather than copied into the mapping: the kernel need not clear these pages first.
+  if (code && sys::write_full(session.images, session.original, text_bytes) != 0) return false;
   void* memory = sys::map(nullptr, fixed_bytes + ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
                           session.images);
   if (!sys::is_address(memory)) return false;
@@ -166,7 +184,6 @@ bool share_images(Session& session, bool code, bool pads, Plan& plan) {
   session.shared = static_cast<uint8_t*>(memory);
   session.ring_offset = fixed_bytes;
   populate(session.shared, fixed_bytes);
-  if (code) memcpy(session.shared, session.original, text_bytes);
   if (pads_bytes > 0 && sys::pread_full(session.program.memory, session.shared + text_bytes, pads_bytes,
                                         hello.pads_address) != static_cast<long>(pads_bytes))
     return false;
@@ -214,6 +231,7 @@ bool shake_hands(Session& session) {
   if (!receive_message(session.socket, &hello, sizeof hello, session.launched ? kForever : kPatienceMs, descriptors,
                        &count))
     return false;
+  session.begun_ns = sys::monotonic_ns();
   if (hello.magic != kProtocolMagic || hello.version != abi::kAbiVersion) return false;
   Received received = sort_out(hello.handed, descriptors, count);
   session.program.pid = hello.pid;
@@ -273,6 +291,8 @@ bool shake_hands(Session& session) {
 void send_ready(Session& session) {
   Ready ready;
   ready.moving = session.moves;
+  session.use.start_ns = sys::monotonic_ns() - session.begun_ns;
+  session.use.start_cpu_ns = sys::process_cpu_ns();
   send_message(session.socket, &ready, sizeof ready);
   sys::close(session.socket);
   session.socket = -1;

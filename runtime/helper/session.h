@@ -51,6 +51,7 @@ struct Session {
   Process kin[kMaxKin];
   uint64_t pending_since_ns = 0;  // when forks_pending was first seen not to be 0; 0: it is
 
+  uint64_t begun_ns = 0;  // when the hello had come
   HelperUse use;
 
   uint8_t* slot_memory(int slot) { return shared + ring_offset + static_cast<uint64_t>(slot) * slot_bytes; }

@@ -30,7 +30,7 @@ def environment(**variables):
 
 def built(name, *options):
     """The program built by our driver, once; its plain build stands beside it as NAME.plain."""
-    source = next(HERE.glob(name + ".c*"))
+    source = next(path for folder in (HERE, HERE.parent / "programs") for path in folder.glob(name + ".c*"))
     tag = name + "".join(o.replace("/", "_") for o in options)
     program, plain = WORK / tag, WORK / (tag + ".plain")
     if not program.exists():
@@ -328,8 +328,10 @@ class Archive(unittest.TestCase):
 
 
 class BadCases(unittest.TestCase):
-    def check_unmoved(self, program, words, **variables):
-        result, dose = dose_of([program, "exit"], patience_s=5, **(MOVING | variables))
+    def check_unmoved(self, program, words, info):
+        shown = run([BIN / "szc", "--stab-info", program])
+        self.assertIn(info, shown.stdout + shown.stderr)
+        result, dose = dose_of([program, "exit"], patience_s=5, **MOVING)
         self.assertEqual((result.returncode, result.stdout, result.stderr), (3, "ready\n", ""))
         self.assertEqual(dose["code"]["functions_moved"], 0)
         self.assertTrue(any(words in d for d in dose["degradations"]), dose["degradations"])
@@ -343,7 +345,7 @@ class BadCases(unittest.TestCase):
     def test_no_metadata(self):
         def strip(program):
             subprocess.run(["objcopy", "--remove-section", "stab_code", program], check=True)
-        self.check_unmoved(self.changed("no-metadata", strip), "no code metadata")
+        self.check_unmoved(self.changed("no-metadata", strip), "no code metadata", "no stab_code")
 
     def test_older_metadata(self):
         def age(program):
@@ -351,7 +353,7 @@ class BadCases(unittest.TestCase):
             at = bytes_.rindex(b"STABCODE")
             bytes_[at + 8] ^= 0x40
             program.write_bytes(bytes_)
-        self.check_unmoved(self.changed("older-metadata", age), "no code metadata")
+        self.check_unmoved(self.changed("older-metadata", age), "no code metadata", "link the program again")
 
     def test_malformed_metadata(self):
         def damage(program):
@@ -359,7 +361,7 @@ class BadCases(unittest.TestCase):
             at = bytes_.rindex(b"STABCODE")
             bytes_[at + 72 + 4:at + 72 + 8] = b"\xff\xff\xff\x7f"  # the first function's size
             program.write_bytes(bytes_)
-        self.check_unmoved(self.changed("malformed-metadata", damage), "malformed")
+        self.check_unmoved(self.changed("malformed-metadata", damage), "malformed", "stab_code")
 
     def test_edited_text(self):
         def edit(program):
@@ -370,7 +372,7 @@ class BadCases(unittest.TestCase):
             end = bytes_.index(b"\xcc\xcc", int(address, 16))  # padding between functions: never executed
             bytes_[end] = 0x90
             program.write_bytes(bytes_)
-        self.check_unmoved(self.changed("edited-text", edit), "text differs")
+        self.check_unmoved(self.changed("edited-text", edit), "text differs", "its bytes changed after post-link")
 
     def test_stripped_symbols_still_move(self):
         program = self.changed("stripped", lambda p: subprocess.run(["strip", "-s", p], check=True))
@@ -397,10 +399,10 @@ class BadCases(unittest.TestCase):
     def test_denied_system_calls_leave_the_program_alone(self):
         EPERM = 1
         memfd_create, clone, pidfd_open, perf_event_open, getdents = 319, 56, 434, 298, 217
-        dose = self.denied(memfd_create, EPERM)
-        if dose is not None:
-            self.assertEqual(dose["code"]["functions_moved"], 0)
-        self.denied(clone, EPERM)
+        for call, words in ((memfd_create, "memfd_create"), (clone, "no helper process")):
+            dose = self.denied(call, EPERM)
+            self.assertEqual((dose["code"]["functions_moved"], dose["end"]), (0, "exit"))
+            self.assertEqual([words in d for d in dose["degradations"]], [True], dose["degradations"])
         self.denied(pidfd_open, EPERM)
         self.denied(perf_event_open, EPERM)
         dose = self.denied(getdents, EPERM)
@@ -426,6 +428,23 @@ class BadCases(unittest.TestCase):
         limit = ["bash", "-c", 'ulimit -v 40000; exec "$0" "$@"', str(built("ends")), "exit"]
         result, dose = dose_of(limit, patience_s=5, **MOVING)
         self.assertEqual((result.returncode, result.stdout, result.stderr), (3, "ready\n", ""))
+        if dose["code"]["functions_moved"] == 0:
+            self.assertNotEqual(dose["degradations"], [])
+
+    def test_a_ring_that_cannot_grow(self):
+        """Shared memory ends at 300 KiB: the images there are serve on, and frames still come home."""
+        limit = ["bash", "-c", 'ulimit -f 300; exec "$0" "$@"', str(built("stacks"))]
+        plain = run([f"{built('stacks')}.plain"])
+        result, dose = dose_of(limit, patience_s=5, **MOVING)
+        self.assertEqual((result.returncode, result.stdout, result.stderr), (plain.returncode, plain.stdout, ""))
+        self.assertGreater(dose["code"]["functions_moved"], 0)
+        self.assertLessEqual(dose["code"]["slots"] * dose["code"]["image_bytes"], 300 * 1024)
+
+    def test_images_of_a_program_that_switches_stacks_are_bounded(self):
+        result, dose = dose_of([built("fibers")], patience_s=5, **MOVING)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertLessEqual(dose["code"]["slots"], 64)
+        self.assertEqual(dose["code"]["layouts_built"], dose["code"]["slots"])  # none was used twice
 
     def test_a_closed_standard_output_and_no_descriptors_left(self):
         limit = ["bash", "-c", 'ulimit -n 4; exec "$0" "$@"', str(built("ends")), "exit"]

@@ -103,6 +103,8 @@ def check_response_file(place):
 
 def check_shared_library(place):
     place.must("szc", "-shared", "-fPIC", "twice.c", "-o", "libtwice.so")
+    info = place.must("szc", "--stab-info", "libtwice.so").stdout
+    require("its code stays put" in info, f"nothing says that a library stays:\n{info}")
     place.must("szc", "main.c", "-L.", "-ltwice", "-Wl,-rpath,$ORIGIN", "-o", "prog")
     place.moves("prog")
 
@@ -111,6 +113,17 @@ def check_static_programs(place):
     for options in (["-static"], ["-static-pie", "-fPIE"]):
         place.must("szc", *options, "main.c", "twice.c", "-o", "prog")
         require(place.must("./prog", **ALL_ON).stdout == "42\n", f"{options}: prints something else")
+
+
+def check_llvm_unwinder(place):
+    """Exceptions work because nothing moves, and the dose says so."""
+    place.write("throws.cc", '#include <stdio.h>\n__attribute__((noinline)) static void raise(int n) { if (n > 20) throw n; }\n'
+                'int main() { try { raise(42); } catch (int n) { printf("%d\\n", n); } return 0; }\n')
+    for options in ([], ["-static-libgcc"]):
+        place.must("szc++", "--rtlib=compiler-rt", "--unwindlib=libunwind", *options, "throws.cc", "-o", "prog")
+        require(place.must("./prog", STAB_REPORT="dose", **ALL_ON).stdout == "42\n", f"{options}: prints something else")
+        dose = (place.directory / "dose").read_text()
+        require("LLVM's libunwind" in dose and '"functions_moved":0' in dose, f"{options}: the dose doesn't say why: {dose}")
 
 
 def check_partial_and_bare_links(place):

@@ -75,13 +75,15 @@ def wait_for_dose(path):
     return []
 
 
-def check_dose(path, command, directory):
+def check_dose(path, command, directory, has_library):
     lines = wait_for_dose(path)
     if not lines:
         raise Failed(f"no dose report from {shown(command, directory, ALL_ON)}")
     dose = json.loads(lines[0])
     if dose["code"]["functions_moved"] == 0 or dose["code"]["layouts_built"] < 2:
         raise Failed(f"nothing moved in {shown(command, directory, ALL_ON)}: {lines[0]}")
+    if has_library != (dose["code"]["libraries_stay"] > 0):
+        raise Failed(f"libraries are miscounted in {shown(command, directory, ALL_ON)}: {lines[0]}")
 
 
 def program_variants(text):
@@ -109,7 +111,7 @@ def check_variant(bin_directory, source, text, options, expected, directory):
     report.unlink(missing_ok=True)
     seed = str(zlib.crc32(" ".join(options).encode()))
     compare(expected, ["./program"], directory, STAB_REPORT=str(report), STAB_SEED=seed, **ALL_ON)
-    check_dose(report, ["./program"], directory)
+    check_dose(report, ["./program"], directory, bool(directive(text, "library")))
 
 
 def plain_result(source, text, directory):

@@ -121,7 +121,7 @@ class ImageTest : public ::testing::Test {
   void write_metadata() {
     abi::CodeHeader header{};
     std::memcpy(header.magic, abi::kCodeMagic, 8);
-    header.version = abi::kAbiVersion;
+    header.version = abi::kCodeVersion;
     header.header_bytes = sizeof header;
     header.text_start = address(0);
     header.text_bytes = kTextBytes;
@@ -334,7 +334,7 @@ TEST_F(ImageTest, MalformedMetadataIsRefused) {
   const size_t targets = tables + 2 * sizeof(abi::CodeTable);
   const size_t fixups = targets + 4 * 4;
   EXPECT_EQ(broken(0, 0), MetadataFault::kAbsent);                                   // magic
-  EXPECT_EQ(broken(8, abi::kAbiVersion + 1), MetadataFault::kAbsent);                // version
+  EXPECT_EQ(broken(8, abi::kCodeVersion + 1), MetadataFault::kAbsent);                // version
   EXPECT_EQ(broken(offsetof(abi::CodeHeader, function_count), 1u << 30), MetadataFault::kMalformed);
   EXPECT_EQ(broken(functions + offsetof(abi::CodeFunction, start), kTextBytes), MetadataFault::kMalformed);
   EXPECT_EQ(broken(functions + offsetof(abi::CodeFunction, start), 128), MetadataFault::kMalformed);  // overlaps
