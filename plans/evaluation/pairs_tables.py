@@ -1,7 +1,8 @@
 """The A/A experiments: how often a t-test sees a difference between builds that must not differ.
 
 One test a pair and compiler, said before the data: Welch's t-test of the logarithms of wall time, two-sided, at 5 %.
-CPU time is beside it. The shares' intervals are exact and take the pairs as independent; pairs of a program share its
+CPU time is beside it, and so is the contrast within blocks that stabctl report makes: the paired t-test of a block's
+two sides. The shares' intervals are exact and take the pairs as independent; pairs of a program share its
 source, so the programs' own shares are shown, and an interval from them alone.
 """
 import concurrent.futures
@@ -28,9 +29,12 @@ def tested(recorded):
         pair = {"kind": recorded.name, "program": subject.rsplit("-", 1)[0], "compiler": compiler,
                 "layouts": [t["layouts_executed"] for side in sides for t in side]}
         for response in RESPONSES:
-            columns = {"time": [t[response] for side in sides for t in side], "side": ["a"] * len(sides[0]) + ["b"] * len(sides[1])}
-            found = stats("ratio", columns, "--group", "side")
-            pair[response] = {"p": found["p_value"], "ratio": found["estimate"],
+            trials = [(side, t) for side, own in zip("ab", sides) for t in own]
+            columns = {"time": [t[response] for _, t in trials], "side": [side for side, _ in trials],
+                       "block": [t["block"] for _, t in trials]}
+            found = stats("ratio", columns, "--group", "side", "--response", "time")
+            blocked = stats("paired-t", columns, "--group", "side", "--pair", "block", "--response", "time", "--log")
+            pair[response] = {"p": found["p_value"], "ratio": found["estimate"], "blocked": blocked["p_value"],
                               "sd": statistics.mean(statistics.stdev(t[response] for t in side) /
                                                     statistics.mean(t[response] for t in side) for side in sides)}
         return pair
@@ -46,13 +50,15 @@ def tables(experiments):
     rows = [line(KINDS[kind], c, [p for p in pairs if p["kind"] == kind and p["compiler"] == c]) for kind in kinds for c in COMPILERS]
     rows += [line("all", c, [p for p in pairs if p["compiler"] == c]) for c in COMPILERS]
     shares = table(["the sides differ in", "builds", "pairs", *(f"{name}: alarms" for name in RESPONSES.values()),
-                    "share, wall [95 %]", "share, CPU [95 %]", "p against 5 %, wall", "CPU"], rows)
+                    "share, wall [95 %]", "share, CPU [95 %]", "p against 5 %, wall", "CPU", "in blocks, wall", "CPU"], rows)
     headers = "\n\n".join(recorded.header() for recorded in experiments)
+    if left_out := sum(len(recorded.subjects) for recorded in experiments) * len(COMPILERS) - len(pairs):
+        headers += f"\n\n{left_out} pairs with fewer than three trials on a side are left out."
     return ({"honesty": f"{headers}\n\n{shares}\n\n{clusters(pairs)}"}, {"honesty": curves(pairs)})
 
 
-def alarms(pairs, response):
-    return sum(pair[response]["p"] < ALPHA for pair in pairs)
+def alarms(pairs, response, test="p"):
+    return sum(pair[response][test] < ALPHA for pair in pairs)
 
 
 def line(kind, compiler, pairs):
@@ -60,7 +66,7 @@ def line(kind, compiler, pairs):
     exact = {response: binomial(count, len(pairs), ALPHA) for response, count in counts.items()}
     return [kind, COMPILERS[compiler], len(pairs), *counts.values(),
             *(f"{percent(e['estimate'])} [{percent(e['conf_low'])}, {percent(e['conf_high'])}]" for e in exact.values()),
-            *(p_text(e["p_value"]) for e in exact.values())]
+            *(p_text(e["p_value"]) for e in exact.values()), *(alarms(pairs, response, "blocked") for response in RESPONSES)]
 
 
 def clusters(pairs):
