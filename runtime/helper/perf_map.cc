@@ -67,7 +67,8 @@ bool PerfMap::open(int pid) {
   return file_ >= 0;
 }
 
-void PerfMap::add(const code::Metadata& code, const code::ImageScratch& scratch, const uint8_t* image, uint64_t slot) {
+void PerfMap::add(const code::Metadata& code, const code::ImageScratch& scratch, const uint8_t* image,
+                  uint64_t slot) {
   if (file_ < 0) return;
   constexpr size_t kLongestLine = 4096;  // longer names are cut
   static char buffer[16 * kLongestLine];

@@ -1,8 +1,12 @@
 // Sampling through perf_event_open; sampler.h says what for.
 //
-// A stack that is deeper than the copy is read on through /proc/PID/mem while the thread runs, at once. The deep
-// part changes only after the thread has returned all the way to it, so such a look may in theory miss a frame
-// that came back to the top just then; a second look at another time must agree (ThreadLedger::saw_running).
+// A stack that is deeper than the copy is read on through /proc/PID/mem while the thread runs, at once, which takes
+// some 10 us. What could go wrong: a return address into a retired image is on the stack all the time, yet not
+// where we look when we look there. It must have been pushed anew meanwhile, from the same frame of that image, at
+// another place: at the same place we would have found the old one. So the thread must have returned through more
+// than 60 KiB of frames into that very frame, which moved its stack pointer (alloca, pushed arguments), called on,
+// and is 60 KiB deep again. This is possible in theory. So a second look, in another epoch, must agree
+// (ThreadLedger::saw_running): the same would have to happen within the same microseconds of both.
 #include "runtime/helper/sampler.h"
 
 #include <linux/perf_event.h>
