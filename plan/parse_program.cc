@@ -213,7 +213,8 @@ void parse_inputs(Section& section, const Program& program, Context& context,
 void parse_shared(Section& section, const Program& program, Context& context, Workload& out) {
   if (const TomlNode* node = section.text("stdin", out.stdin_path)) {
     check_placeholders(out.stdin_path, node->spot, Seen::kByOthers, context);
-    check_file_exists(out.stdin_path, node->spot, "stdin", program, context);
+    // prepare may make it.
+    if (program.prepare.empty()) check_file_exists(out.stdin_path, node->spot, "stdin", program, context);
   }
   if (const TomlNode* node = section.text("cwd", out.cwd)) {
     check_placeholders(out.cwd, node->spot, Seen::kByOthers, context);

@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "stabd/acting_as.h"
@@ -93,7 +95,7 @@ Result<bool> run_step(const Laboratory& laboratory, const BuildPlace& place, con
 }
 
 Result<bool> fetch_source(const Laboratory& laboratory, const BuildPlace& place, const plan::Build& build,
-                          const std::string& directory, store::BuildRow& row) {
+                          const std::string& commit, const std::string& directory, store::BuildRow& row) {
   const plan::Source& source = build.source;
   if (!source.dir.empty()) {
     const ActingAs submitter(place.submitter);
@@ -104,10 +106,9 @@ Result<bool> fetch_source(const Laboratory& laboratory, const BuildPlace& place,
   }
   if (!source.git.empty()) {
     const std::string from = is_git_address(source.git) ? source.git : absolute(place, source.git);
-    const std::string revision = source.revision.empty() ? "HEAD" : source.revision;
     for (const std::vector<std::string>& argv : std::vector<std::vector<std::string>>{
              {"git", "clone", "--quiet", "--no-checkout", from, "."},
-             {"git", "checkout", "--quiet", "--detach", revision}}) {
+             {"git", "checkout", "--quiet", "--detach", commit}}) {
       STAB_TRY(const bool ok, run_step(laboratory, place, build, directory, argv, kFetchTimeout, row));
       if (!ok) return false;
     }
@@ -130,12 +131,21 @@ Status write_done_file(const std::string& path) {
   return {};
 }
 
-std::string commit_of(const std::string& repository, const std::string& revision) {
-  // Good enough for a cache key: a branch's file, or the text itself, which for a commit id is all there is.
-  const std::string git = fs::exists(repository + "/.git") ? repository + "/.git" : repository;
-  for (const char* kind : {"/refs/heads/", "/refs/tags/", "/"})
-    if (const auto text = read_small_file(git + kind + revision)) return *text;
-  return revision;
+// The commit that a revision means now, asked of git itself, so that a branch that moves on is built anew. Of a
+// repository elsewhere the revision's text is all that is known without fetching. Nothing: git says no, and the row why.
+Result<std::optional<std::string>> commit_of(const Laboratory& laboratory, const BuildPlace& place,
+                                             const plan::Build& build, store::BuildRow& row) {
+  const plan::Source& source = build.source;
+  if (source.git.empty() || is_git_address(source.git)) return std::optional(source.revision);
+  STAB_TRY(const bool ok, run_step(laboratory, place, build, "/",
+                                   {"git", "-C", absolute(place, source.git), "rev-parse", "--verify", "--end-of-options",
+                                    source.revision + "^{commit}"},
+                                   kFetchTimeout, row));
+  std::string said = std::exchange(row.log, {});
+  while (!said.empty() && said.back() == '\n') said.pop_back();
+  if (ok) return std::optional(std::move(said));
+  row.log = std::move(said);
+  return std::optional<std::string>();
 }
 
 }  // namespace
@@ -158,7 +168,7 @@ bool needs_directory(const plan::Build& build) {
   return !build.command.empty() || !build.source.dir.empty() || !build.source.git.empty();
 }
 
-Result<std::string> input_hash_of(const BuildPlace& place, const plan::Build& build) {
+Result<std::string> input_hash_of(const BuildPlace& place, const plan::Build& build, const std::string& commit) {
   const ActingAs submitter(place.submitter);
   std::string all;
   add_part(all, "cache", kCacheVersion);
@@ -173,9 +183,7 @@ Result<std::string> input_hash_of(const BuildPlace& place, const plan::Build& bu
   }
   if (!build.source.git.empty()) {
     add_part(all, "git", build.source.git);
-    add_part(all, "commit", is_git_address(build.source.git)
-                                ? build.source.revision
-                                : commit_of(absolute(place, build.source.git), build.source.revision));
+    add_part(all, "commit", commit);
   }
   for (const std::string& patch : build.source.patches) {
     if (patch.empty()) continue;
@@ -196,7 +204,9 @@ Status make_build(const Laboratory& laboratory, const BuildPlace& place, const p
   row.state = store::BuildState::kFailed;
   row.log.clear();
   row.duration_ns = 0;
-  STAB_TRY(row.input_hash, input_hash_of(place, build));
+  STAB_TRY(const std::optional<std::string> commit, commit_of(laboratory, place, build, row));
+  if (!commit) return {};
+  STAB_TRY(row.input_hash, input_hash_of(place, build, *commit));
   const std::string directory = build_directory(place, row.input_hash);
   const std::string done = directory + ".done";
   if (::access(done.c_str(), F_OK) == 0 && ::access(directory.c_str(), X_OK) == 0) {
@@ -209,7 +219,7 @@ Status make_build(const Laboratory& laboratory, const BuildPlace& place, const p
   STAB_CHECK_OK(make_directories(directory));
   if (place.submitter && ::chown(directory.c_str(), place.submitter->uid, place.submitter->gid) != 0)
     return system_error("chown '" + directory + "'", errno);
-  STAB_TRY(const bool fetched, fetch_source(laboratory, place, build, directory, row));
+  STAB_TRY(const bool fetched, fetch_source(laboratory, place, build, *commit, directory, row));
   if (!fetched) return {};
   if (!build.command.empty()) {
     STAB_TRY(const bool built,

@@ -27,8 +27,9 @@ std::string build_directory(const BuildPlace& place, const std::string& input_ha
 // True where this build makes a directory at all.
 bool needs_directory(const plan::Build& build);
 
-// Everything that goes in, hashed: commands, source tree or commit, patches, our compilers and runtime.
-Result<std::string> input_hash_of(const BuildPlace& place, const plan::Build& build);
+// Everything that goes in, hashed: commands, source tree or commit, patches, our compilers and runtime. `commit` is what
+// a git source's revision stands for; ignored for others.
+Result<std::string> input_hash_of(const BuildPlace& place, const plan::Build& build, const std::string& commit);
 
 // Builds it unless the same inputs have been built before; fills state, input_hash, log and duration_ns of the
 // row. The Error is for a broken laboratory; a build that fails is a row in state failed.

@@ -85,7 +85,9 @@ std::vector<plan::Diagnostic> event_faults(const plan::Plan& plan) {
     const auto resolved = counters::resolve({counters.events[i]});
     if (resolved) continue;
     const SourceSpot spot = i < counters.spots.size() ? counters.spots[i] : SourceSpot();
-    faults.push_back(plan::diagnostic_at(plan.text, spot, resolved.error().message));
+    const std::string_view near = plan::nearest(counters.events[i], counters::known_events());
+    faults.push_back(plan::diagnostic_at(plan.text, spot, resolved.error().message,
+                                         near.empty() ? "" : "did you mean '" + std::string(near) + "'?"));
   }
   return faults;
 }

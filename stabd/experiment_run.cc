@@ -27,8 +27,12 @@
 namespace stab::engine {
 namespace {
 
+using std::chrono::milliseconds;
+
 // What prepare and cleanup may take: they set up a trial, they are none.
 constexpr std::chrono::minutes kAroundTimeout{10};
+// Between two looks at a closed gate: load averages move no faster, and a look is work for the machine.
+constexpr std::chrono::milliseconds kLookAgain{5000};
 
 // Moves the calling thread to one CPU while it lives, and in front of everything else there: whoever stamps the
 // end of a trial must not wait for a time slice. Its children are ordinary again (SCHED_RESET_ON_FORK).
@@ -126,7 +130,8 @@ Result<ExperimentRun> ExperimentRun::prepare(Engine& engine, store::Id experimen
               options.clock,
               run.tree_.get(),
               run.ledger_.get(),
-              stop.now_fd()};
+              stop.now_fd(),
+              {}};
   return run;
 }
 
@@ -246,6 +251,8 @@ Status ExperimentRun::tune() {
   std::map<std::string, std::string> facts = host_facts(engine_->options().roots);
   facts["boot_id"] = boot_id_;
   facts["placement"] = lab_.placement.why;
+  // Before anything is turned: we may be in another cgroup afterwards.
+  const Result<Isolation> isolation = isolation_of(engine_->options().roots, lab_.placement);
   for (const auto& [knob, word] : expanded_->plan.machine.knobs) {
     const auto wanted = writes_of(knob, word, engine_->options().roots, lab_.placement);
     if (!wanted && wanted.error().code == ErrorCode::kBadInput) return wanted.error();
@@ -270,6 +277,7 @@ Status ExperimentRun::tune() {
       }
     }
   }
+  if (isolation && facts.count("knob.cpuset") && !refused_knobs_.count("cpuset")) STAB_CHECK_OK(enter(*isolation));
   for (const auto& [knob, why] : refused_knobs_) {
     facts["knob." + knob] = "not set: " + why;
     observer_->note("knob " + knob + " is not set: " + why);
@@ -277,7 +285,21 @@ Status ExperimentRun::tune() {
   return store_->put_host_facts(row_.id, facts);
 }
 
-// Looks again every 5 s: load averages move no faster, and a look is work for the machine.
+Status ExperimentRun::enter(const Isolation& isolation) {
+  if (isolation.parent_of_trials.empty()) {
+    lab_.isolated_procs = isolation.procs_file;
+    return {};
+  }
+  STAB_TRY(ProcessTree tree, ProcessTree::create(engine_->options().roots, TreeKind::kCgroup2, isolation.parent_of_trials));
+  if (tree.kind() != TreeKind::kCgroup2) {
+    refused_knobs_["cpuset"] = "no group can be made below '" + isolation.parent_of_trials + "'";
+    return {};
+  }
+  tree_ = std::make_unique<ProcessTree>(std::move(tree));
+  lab_.tree = tree_.get();
+  return {};
+}
+
 Result<bool> ExperimentRun::wait_for_gates() {
   const plan::Gates& gates = expanded_->plan.machine.gates;
   if (!has_gates(gates)) return true;
@@ -295,9 +317,11 @@ Result<bool> ExperimentRun::wait_for_gates() {
       STAB_CHECK_OK(log("gate", text));
       return false;
     }
+    const auto left = start + gates.deadline - options.clock->monotonic_raw();
+    const auto look_again = std::clamp(std::chrono::duration_cast<milliseconds>(left) + milliseconds(1), milliseconds(1), kLookAgain);
     const GateOpen open(engine_->gate());
     pollfd stop{stop_->now_fd(), POLLIN, 0};
-    ::poll(&stop, 1, 5000);
+    ::poll(&stop, 1, static_cast<int>(look_again.count()));
     if (stop_->asked()) return false;
   }
 }
@@ -312,10 +336,11 @@ Status ExperimentRun::check_requirements() {
             return Error{ErrorCode::kUnavailable, "the plan requires counters; " + spec.name + ": " + spec.reason, {}};
       continue;
     }
-    const bool asked_for = expanded_->plan.machine.knobs.count(need) > 0;
-    if (asked_for && refused_knobs_.count(need) == 0) continue;
+    const std::string knob = need == "isolation" ? "cpuset" : need;
+    const bool asked_for = expanded_->plan.machine.knobs.count(knob) > 0;
+    if (asked_for && refused_knobs_.count(knob) == 0) continue;
     if (asked_for)
-      return Error{ErrorCode::kUnavailable, "the plan requires knob " + need + ": " + refused_knobs_[need], {}};
+      return Error{ErrorCode::kUnavailable, "the plan requires knob " + knob + ": " + refused_knobs_[knob], {}};
     return Error{ErrorCode::kUnavailable,
                  "the plan requires '" + need + "', which this machine does not give; see 'stabctl doctor'", {}};
   }
@@ -350,15 +375,9 @@ Result<store::Outcome> ExperimentRun::run_one(const store::TrialRow& trial) {
     return outcome;
   };
   if (const Status same = setup_->check_binary(trial); !same) return failed(same.error().message);
-  const auto& user = place_.submitter;
-  STAB_TRY(const std::string directory,
-           scratch_->fresh(user ? user->uid : unsigned(-1), user ? user->gid : unsigned(-1)));
-  if (const Status filled = setup_->fill_directory(trial, directory); !filled) return failed(filled.error().message);
   STAB_CHECK_OK(warm_up(trial));
-  if (const auto before = setup_->around(trial, true)) {
-    STAB_TRY(const CommandOutput output, command(*before));
-    if (!output.ok) return failed("prepare failed: " + output.failure + "\n" + output.log);
-  }
+  STAB_TRY(const std::string unprepared, prepare_directory(trial));
+  if (!unprepared.empty()) return failed(unprepared);
   const Result<TrialRequest> ready = setup_->request(trial);
   if (!ready) return failed(ready.error().message);
   TrialRequest request = *ready;
@@ -367,16 +386,32 @@ Result<store::Outcome> ExperimentRun::run_one(const store::TrialRow& trial) {
 
   STAB_TRY(store::Outcome outcome, this->trial(request));
   outcome.trial = trial.id;
-  if (const auto after = setup_->around(trial, false)) {
-    STAB_TRY(const CommandOutput output, command(*after));
-    if (!output.ok) observer_->note("cleanup failed: " + output.failure);
-  }
+  STAB_CHECK_OK(clean_up(trial));
   for (const plan::ExclusionRule& rule : expanded_->plan.exclusions) {
     const auto value = outcome.ledger.find(rule.key);
     if (value != outcome.ledger.end() && plan::excludes(rule, value->second)) outcome.excluded_by.push_back(rule.text);
   }
   if (outcome.state == store::TrialState::kRecorded) first_stdout_.emplace(trial.subject, outcome.stdout_sha256);
   return outcome;
+}
+
+Result<std::string> ExperimentRun::prepare_directory(const store::TrialRow& trial) {
+  const auto& user = place_.submitter;
+  STAB_TRY(const std::string directory,
+           scratch_->fresh(user ? user->uid : unsigned(-1), user ? user->gid : unsigned(-1)));
+  if (const Status filled = setup_->fill_directory(trial, directory); !filled) return filled.error().message;
+  const auto before = setup_->around(trial, true);
+  if (!before) return std::string();
+  STAB_TRY(const CommandOutput output, command(*before));
+  return output.ok ? std::string() : "prepare failed: " + output.failure + "\n" + output.log;
+}
+
+Status ExperimentRun::clean_up(const store::TrialRow& trial) {
+  const auto after = setup_->around(trial, false);
+  if (!after) return {};
+  STAB_TRY(const CommandOutput output, command(*after));
+  if (!output.ok) observer_->note("cleanup failed: " + output.failure);
+  return {};
 }
 
 Result<CommandOutput> ExperimentRun::command(const LaunchRequest& request) {
@@ -396,14 +431,12 @@ Result<store::Outcome> ExperimentRun::trial(const TrialRequest& request) {
 Status ExperimentRun::warm_up(const store::TrialRow& trial) {
   if (std::exchange(warm_[trial.subject], true)) return {};
   for (int i = 0; i < expanded_->workload_of(trial.subject).warmup && !stop_->asked(); ++i) {
+    STAB_TRY(const std::string unprepared, prepare_directory(trial));
     const Result<TrialRequest> request = setup_->request(trial);
-    if (!request) return {};
+    if (!unprepared.empty() || !request) return {};  // the trial itself will say so
     STAB_TRY(const store::Outcome outcome, this->trial(*request));
     (void)outcome;
-    const auto& user = place_.submitter;
-    STAB_TRY(const std::string directory,
-             scratch_->fresh(user ? user->uid : unsigned(-1), user ? user->gid : unsigned(-1)));
-    STAB_CHECK_OK(setup_->fill_directory(trial, directory));
+    STAB_CHECK_OK(clean_up(trial));
   }
   return {};
 }

@@ -11,6 +11,7 @@
 #include "stabd/command.h"
 #include "stabd/engine.h"
 #include "stabd/expand.h"
+#include "stabd/host/isolation.h"
 #include "stabd/host/ledger.h"
 #include "stabd/host/topology.h"
 #include "stabd/host/tuning.h"
@@ -38,6 +39,7 @@ class ExperimentRun {
   Result<bool> make_builds();     // false: one failed, or we were stopped
   Status set_up();                // programs, counters and padding of all cells
   Status tune();                  // turns the plan's knobs until this object goes
+  Status enter(const Isolation& isolation);  // trials run in the cpuset that tune() has made
   Status check_requirements();
   Result<bool> wait_for_gates();  // false: stopped, or a gate stayed closed until its deadline
   Result<bool> run_preflight();   // false: it failed, or we were stopped
@@ -49,6 +51,9 @@ class ExperimentRun {
 
   // One claimed trial, prepared, run and checked; not yet stored.
   Result<store::Outcome> run_one(const store::TrialRow& trial);
+  // The trial's empty directory with its inputs, after the plan's prepare. Why not, empty: it is ready.
+  Result<std::string> prepare_directory(const store::TrialRow& trial);
+  Status clean_up(const store::TrialRow& trial);
   Status warm_up(const store::TrialRow& trial);
   Status remember_outputs();      // of trials recorded before this run
   Status reject(const std::string& why);
@@ -69,11 +74,11 @@ class ExperimentRun {
   std::unique_ptr<ExpandedPlan> expanded_;  // TrialSetup points into it
   BuildPlace place_;
   std::vector<BuiltBinary> binaries_;
+  std::unique_ptr<Tuning> tuning_;     // outlives the tree, whose group may be in one that it made
   std::unique_ptr<ProcessTree> tree_;
   std::unique_ptr<Ledger> ledger_;
   std::unique_ptr<ScratchDirectory> scratch_;
   std::unique_ptr<TrialSetup> setup_;
-  std::unique_ptr<Tuning> tuning_;
   std::map<std::string, std::string> refused_knobs_;  // name -> why it is not as the plan wants
   Laboratory lab_;
   std::string boot_id_;

@@ -88,23 +88,10 @@ pid_t owner(std::string_view group) {
   return pid;
 }
 
-void remove_leftovers(const std::string& parent, bool v2) {
-  for (const std::string& entry : entries(parent)) {
-    const pid_t pid = owner(entry);
-    if (pid <= 0 || ::kill(pid, 0) == 0 || errno != ESRCH) continue;
-    const std::string directory = parent + "/" + entry;
-    // Those who run here are orphans; init reaps them. Give them 1 s.
-    for (int tries = 0; tries < 1000 && ::rmdir(directory.c_str()) != 0 && errno == EBUSY; ++tries) {
-      v2 ? kill_cgroup2(directory) : kill_freezer(directory);
-      ::poll(nullptr, 0, kRetry.count());
-    }
-  }
-}
-
-std::string make_group(const std::string& parent, bool v2) {
+std::string make_group(const std::string& parent) {
   static std::atomic<int> serial{0};
   if (parent.empty()) return {};
-  remove_leftovers(parent, v2);
+  remove_dead_trees(parent);
   const std::string directory =
       parent + "/" + std::string(kPrefix) + std::to_string(::getpid()) + "-" + std::to_string(serial++);
   if (::mkdir(directory.c_str(), 0755) != 0) return {};
@@ -149,6 +136,19 @@ std::string own_cgroup(const Roots& roots, std::string_view controller) {
     return path == "/" ? mount : mount + path;
   }
   return {};
+}
+
+void remove_dead_trees(const std::string& parent) {
+  for (const std::string& entry : entries(parent)) {
+    const pid_t pid = owner(entry);
+    if (pid <= 0 || ::kill(pid, 0) == 0 || errno != ESRCH) continue;
+    const std::string directory = parent + "/" + entry;
+    // Those who run here are orphans; init reaps them. Give them 1 s.
+    for (int tries = 0; tries < 1000 && ::rmdir(directory.c_str()) != 0 && errno == EBUSY; ++tries) {
+      ::access((directory + "/freezer.state").c_str(), F_OK) == 0 ? kill_freezer(directory) : kill_cgroup2(directory);
+      ::poll(nullptr, 0, kRetry.count());
+    }
+  }
 }
 
 std::map<pid_t, pid_t> live_parents(const Roots& roots) {
@@ -203,14 +203,14 @@ ProcessTree::~ProcessTree() {
   ::rmdir(directory_.c_str());
 }
 
-Result<ProcessTree> ProcessTree::create(const Roots& roots, TreeKind wanted) {
+Result<ProcessTree> ProcessTree::create(const Roots& roots, TreeKind wanted, const std::string& parent) {
   if (::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0) return system_error("become a subreaper", errno);
   if (wanted == TreeKind::kCgroup2) {
-    std::string directory = make_group(own_cgroup(roots, ""), true);
+    std::string directory = make_group(parent.empty() ? own_cgroup(roots, "") : parent);
     if (!directory.empty()) return ProcessTree(roots, TreeKind::kCgroup2, std::move(directory));
   }
   if (wanted != TreeKind::kAncestry) {
-    std::string directory = make_group(own_cgroup(roots, "freezer"), false);
+    std::string directory = make_group(own_cgroup(roots, "freezer"));
     if (!directory.empty()) return ProcessTree(roots, TreeKind::kFreezer, std::move(directory));
   }
   return ProcessTree(roots, TreeKind::kAncestry, {});

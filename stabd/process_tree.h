@@ -25,8 +25,10 @@ std::string_view name(TreeKind kind);
 class ProcessTree {
  public:
   // Makes an empty one, with the best means this machine gives. Also kills and removes what engines that
-  // are no longer alive have left. `wanted` is for tests.
-  static Result<ProcessTree> create(const Roots& roots, TreeKind wanted = TreeKind::kCgroup2);
+  // are no longer alive have left. `wanted` is for tests. `parent`: the group of the unified hierarchy to make it in,
+  // instead of our own.
+  static Result<ProcessTree> create(const Roots& roots, TreeKind wanted = TreeKind::kCgroup2,
+                                    const std::string& parent = {});
   ProcessTree(ProcessTree&& other) noexcept;
   ProcessTree& operator=(ProcessTree&&) = delete;
   ~ProcessTree();
@@ -50,6 +52,9 @@ class ProcessTree {
   std::string directory_;  // of the cgroup; empty for kAncestry
   std::vector<pid_t> spared_;
 };
+
+// Kills and removes the trees below this cgroup whose engines are no longer alive.
+void remove_dead_trees(const std::string& parent);
 
 // Parent of each live, non-zombie process, read from <proc>/PID/stat.
 std::map<pid_t, pid_t> live_parents(const Roots& roots);

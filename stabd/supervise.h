@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/clock.h"
@@ -24,6 +25,9 @@ struct Watch {
 struct Ending {
   TrialEvent event = TrialEvent::kExited;  // kExited, kDeadline, kOverflow or kCancel
   std::chrono::nanoseconds raw{0};         // CLOCK_MONOTONIC_RAW at the moment it was seen
+  // The latest that the waiter came to one of its own timers; absent where none was due. So late may the end's
+  // stamp be, too.
+  std::optional<std::chrono::nanoseconds> latency;
 };
 
 // Blocks until the first of them. An exit that is there at the same time as another event wins.

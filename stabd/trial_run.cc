@@ -163,6 +163,7 @@ class Run {
     request.cpu = lab_.placement.trial_cpu;
     request.env = full_environment(request_, lab_.placement.housekeeping_cpu, helper_.has_value());
     request.cgroup_procs = lab_.tree->procs_files();
+    if (!lab_.isolated_procs.empty()) request.cgroup_procs.push_back(lab_.isolated_procs);
     STAB_TRY(Launched launched, Launched::start(lab_.launcher, request, descriptors));
     launched_.emplace(std::move(launched));
     return {};
@@ -173,6 +174,7 @@ class Run {
                 {output_.out.get(), output_.err.get()}, request_.output_limit_bytes};
     STAB_TRY(const Ending ending, wait_for_ending(watch, *lab_.clock));
     end_raw_ = ending.raw;
+    if (ending.latency) outcome_.ledger["loop_latency_ns"] = static_cast<double>(ending.latency->count());
     switch (ending.event) {
       case TrialEvent::kDeadline: outcome_.failure = "still running at its timeout, killed"; break;
       case TrialEvent::kOverflow: outcome_.failure = overflow_text(); break;

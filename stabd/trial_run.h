@@ -51,6 +51,7 @@ struct Laboratory {
   ProcessTree* tree = nullptr;
   Ledger* ledger = nullptr;
   int cancel_fd = -1;    // readable: stop now
+  std::string isolated_procs;  // a cgroup.procs that trials enter, and nothing else; empty: none
 };
 
 // Runs it. The outcome's state is recorded, failed, timeout or lost; an Error only where the laboratory itself

@@ -86,7 +86,7 @@ Result<TrialRequest> TrialSetup::request(const store::NewTrial& trial) const {
   request.seed = trial.seed;
   if (!workload.stdin_path.empty()) {
     STAB_TRY(request.stdin_path,
-             find_input(place_, binaries_[static_cast<size_t>(trial.build)].directory,
+             find_stdin(binaries_[static_cast<size_t>(trial.build)].directory,
                         plan::substitute(workload.stdin_path, expanded_->plan, cell, trial.link)));
   }
   request.timeout = workload.timeout;
@@ -96,6 +96,15 @@ Result<TrialRequest> TrialSetup::request(const store::NewTrial& trial) const {
   request.events_together = expanded_->plan.counters.sharing == plan::CounterSharing::kPasses;
   request.stack_top_bytes = stack_top_[static_cast<size_t>(trial.subject)];
   return request;
+}
+
+Result<std::string> TrialSetup::find_stdin(const std::string& build_directory, const std::string& name) const {
+  if (name[0] != '/') {
+    const ActingAs submitter(place_.submitter);
+    const std::string own = trial_directory_ + "/" + name;
+    if (may_access(own, R_OK)) return own;
+  }
+  return find_input(place_, build_directory, name);
 }
 
 Status TrialSetup::fill_directory(const store::NewTrial& trial, const std::string& directory) const {

@@ -41,6 +41,8 @@ class TrialSetup {
   TrialSetup(const ExpandedPlan& expanded, BuildPlace place, std::vector<BuiltBinary> binaries,
              std::string trial_directory);
   Result<LaunchRequest> launch_of(int subject, int cell, int build, int link) const;
+  // In the trial's directory, where inputs and prepare put it; else as an input is found.
+  Result<std::string> find_stdin(const std::string& build_directory, const std::string& name) const;
   struct Seen {
     int64_t bytes, modified_ns, inode;
     bool operator==(const Seen&) const = default;

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "stabd/host/isolation.h"
+
 namespace stab::engine {
 namespace {
 
@@ -111,9 +113,10 @@ Writes irqs(const Request& request) {
 
 Writes launcher_does_it(const Request&) { return std::vector<KnobWrite>(); }
 
-Writes cpuset(const Request&) {
-  return Error{ErrorCode::kUnavailable, "knob cpuset: no isolated partition is made by this version; boot with "
-                                        "isolcpus= or use a slice of your own", {}};
+Writes cpuset(const Request& request) {
+  if (request.word != "off") return unknown_word(request, "off");
+  STAB_TRY(Isolation isolation, isolation_of(request.roots, request.placement));
+  return std::move(isolation.writes);
 }
 
 Writes page_cache(const Request& request) {
@@ -183,6 +186,14 @@ std::string present_value(const std::string& knob, const Roots& roots, const Pla
   if (knob == "thp") return read_small_file(roots.sys + "/kernel/mm/transparent_hugepage/enabled").value_or("absent");
   if (knob == "aslr") return read_small_file(roots.proc + "/sys/kernel/randomize_va_space").value_or("absent");
   if (knob == "affinity") return placement.trial_cpu < 0 ? "none" : "cpu " + std::to_string(placement.trial_cpu);
+  if (knob == "cpuset") {
+    const auto isolation = isolation_of(roots, placement);
+    if (!isolation) return "absent";
+    const bool made = std::any_of(isolation->writes.begin(), isolation->writes.end(), [](const KnobWrite& write) {
+      return write.kind == KnobWrite::Kind::kDirectory && exists(write.path);
+    });
+    return made ? "off: cpu " + std::to_string(placement.trial_cpu) + " is the trials'" : "on: anybody may run there";
+  }
   const Entry* entry = find(knob);
   // Any word shows the files; a frequency wants a number.
   for (const char* word : {"off", "1"}) {

@@ -12,12 +12,20 @@
 
 namespace stab::engine {
 
-// One file and the text that is wanted in it.
+// One change of the machine: a file and the text that is wanted in it, or what a cgroup needs instead.
 struct KnobWrite {
+  enum class Kind {
+    kText,
+    kDirectory,   // the directory is made; undone by removing it
+    kInside,      // a file of a directory that we made: nothing to undo
+    kController,  // path is a cgroup.subtree_control that gets "+wanted"; undone by "-wanted"
+    kMembers,     // path is a cgroup.procs that takes whoever is in the one that `wanted` names; undone by moving them back
+  };
   std::string knob;
   std::string path;
   std::string wanted;
   bool may_refuse = false;  // some of these refuse by nature (an interrupt bound to its CPU); not a failure
+  Kind kind = Kind::kText;
 };
 
 // What a knob is, for people.

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/unique_fd.h"
 #include "stabd/host/roots.h"
@@ -26,30 +27,43 @@ struct HostMoment {
 class Ledger {
  public:
   // `cpu` -1: not pinned; figures of one CPU are absent then.
-  Ledger(Roots roots, int cpu);
+  Ledger(const Roots& roots, int cpu);
 
-  HostMoment look() const;
+  HostMoment look();
   // Kernel-log lines since the last call; absent without permission.
   std::optional<int64_t> new_kernel_log_lines();
   // Deltas under the names of plan::kLedgerKeys; what is absent on either side is left out.
   static std::map<std::string, double> between(const HostMoment& before, const HostMoment& after);
 
  private:
-  Roots roots_;
+  // Opened once and read from its start again and again; absent: this machine doesn't have it.
+  class WatchedFile {
+   public:
+    WatchedFile() = default;
+    explicit WatchedFile(const std::string& path);
+    // Its text now, in `buffer`.
+    std::optional<std::string_view> read(std::string& buffer) const;
+
+   private:
+    UniqueFd fd_;
+  };
   int cpu_;
   UniqueFd kernel_log_;
+  WatchedFile interrupts_, stat_, throttle_count_, frequency_;  // of the trial's CPU
+  WatchedFile psi_cpu_, psi_memory_, psi_io_, vmstat_, loadavg_;
+  std::string buffer_;
 };
 
 // --- parsers of the kernel's formats ---------------------------------------------------------------------
 
 // Sum of the column of `cpu` in /proc/interrupts; absent where there is no such column.
-std::optional<int64_t> interrupts_of(const std::string& proc_interrupts, int cpu);
+std::optional<int64_t> interrupts_of(std::string_view proc_interrupts, int cpu);
 // Steal time of "cpuN" in /proc/stat, in clock ticks.
-std::optional<int64_t> steal_ticks_of(const std::string& proc_stat, int cpu);
+std::optional<int64_t> steal_ticks_of(std::string_view proc_stat, int cpu);
 // total= of the "some" line of /proc/pressure/*.
-std::optional<int64_t> pressure_total_us(const std::string& pressure);
+std::optional<int64_t> pressure_total_us(std::string_view pressure);
 // A line "name value" of /proc/vmstat.
-std::optional<int64_t> vmstat_value(const std::string& vmstat, const std::string& name);
+std::optional<int64_t> vmstat_value(std::string_view vmstat, std::string_view name);
 // se.nr_migrations of /proc/PID/sched; works on a zombie too.
 std::optional<int64_t> migrations_of(const Roots& roots, int pid);
 

@@ -14,16 +14,19 @@
 #include <utility>
 
 #include "base/unique_fd.h"
+#include "stabd/process_tree.h"
 
 namespace stab::engine {
 namespace {
 
-constexpr char kMagic[] = "stab-knobs 1";
+// A journal of version 1 has no lines but those of files, so it is read as well.
+constexpr char kMagic[] = "stab-knobs ";
+constexpr char kVersion[] = "2";
 
 struct Journal {
   std::string boot_id;
   long long pid = 0, start = 0;
-  std::vector<std::pair<std::string, std::string>> lines;  // path, before
+  std::vector<std::pair<std::string, std::string>> lines;  // path or the first word, the rest
 };
 
 // Start time of a process in clock ticks after boot: tells a process from a later one with its pid.
@@ -45,7 +48,8 @@ std::optional<Journal> read_journal(const std::string& path) {
   std::string line;
   if (std::getline(lines, line) && line.rfind(kMagic, 0) == 0) {
     std::istringstream words(line.substr(sizeof kMagic - 1));
-    words >> journal.boot_id >> journal.pid >> journal.start;
+    std::string version;
+    words >> version >> journal.boot_id >> journal.pid >> journal.start;
   }
   while (std::getline(lines, line)) {
     const size_t tab = line.find('\t');
@@ -71,19 +75,52 @@ Status sync_directory(const std::string& path) {
   return {};
 }
 
+// One write for each; who is gone by then, or may not be moved (a thread of the kernel), stays. How many could be moved.
+int move_members(const std::string& from, const std::string& to) {
+  int moved = 0;
+  std::istringstream pids(read_small_file(from).value_or(""));
+  for (std::string pid; pids >> pid;) moved += write_small_file(to, pid);
+  return moved;
+}
+
+// A cgroup of ours: empty but for what a dead engine's trials have left.
+bool remove_group(const std::string& path) {
+  remove_dead_trees(path);
+  move_members(path + "/cgroup.procs", std::filesystem::path(path).parent_path().string() + "/cgroup.procs");
+  if (::rmdir(path.c_str()) == 0 || errno == ENOENT) return true;
+  // Not a cgroup file system, which has no files to remove first.
+  std::error_code error;
+  return errno == ENOTEMPTY && std::filesystem::remove_all(path, error) > 0 && !error;
+}
+
+enum class Undone { kAlready, kNow, kNot };
+
+Undone undo(const std::string& first, const std::string& rest) {
+  const size_t tab = rest.find('\t');
+  if (first == "directory") {
+    if (::access(rest.c_str(), F_OK) != 0) return Undone::kAlready;
+    return remove_group(rest) ? Undone::kNow : Undone::kNot;
+  }
+  if (first == "members") {
+    move_members(rest.substr(0, tab), rest.substr(std::min(tab, rest.size() - 1) + 1));
+    return Undone::kNow;
+  }
+  if (first == "controller")
+    return write_small_file(rest.substr(0, tab), "-" + rest.substr(std::min(tab, rest.size() - 1) + 1)) ? Undone::kNow : Undone::kNot;
+  const auto now = read_small_file(first);
+  if (now && written_form(*now) == rest) return Undone::kAlready;
+  const bool written = write_small_file(first, rest) && written_form(read_small_file(first).value_or("")) == rest;
+  return written ? Undone::kNow : Undone::kNot;
+}
+
 // The journal goes only when everything it names is as it was.
 Result<int> replay(const Journal& journal, const std::string& path) {
   std::string failed;
   int restored = 0;
   for (auto line = journal.lines.rbegin(); line != journal.lines.rend(); ++line) {
-    const auto now = read_small_file(line->first);
-    if (now && written_form(*now) == line->second) continue;
-    if (write_small_file(line->first, line->second) &&
-        written_form(read_small_file(line->first).value_or("")) == line->second) {
-      ++restored;
-      continue;
-    }
-    failed += (failed.empty() ? "" : ", ") + line->first;
+    const Undone undone = undo(line->first, line->second);
+    restored += undone == Undone::kNow;
+    if (undone == Undone::kNot) failed += (failed.empty() ? "" : ", ") + (line->first[0] == '/' ? line->first : line->second);
   }
   if (!failed.empty()) return Error{ErrorCode::kSystem, "could not restore " + failed + "; the journal is kept in " + path, {}};
   if (::unlink(path.c_str()) != 0) return system_error("remove journal '" + path + "'", errno);
@@ -122,7 +159,7 @@ Result<Tuning> Tuning::begin(const Roots& roots, const std::string& journal, con
   (void)left;
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::path(journal).parent_path(), error);
-  const std::string head = std::string(kMagic) + " " + boot_id + " " + std::to_string(::getpid()) + " " +
+  const std::string head = std::string(kMagic) + kVersion + " " + boot_id + " " + std::to_string(::getpid()) + " " +
                            std::to_string(start_of(roots, ::getpid())) + "\n";
   STAB_CHECK_OK(append_durably(journal, head, O_CREAT | O_EXCL));
   STAB_CHECK_OK(sync_directory(journal));
@@ -137,24 +174,50 @@ Tuning::~Tuning() {
   if (const auto journal = read_journal(journal_)) (void)replay(*journal, journal_);
 }
 
+// Durable before the change it undoes.
+Status Tuning::note(const std::string& line) const { return append_durably(journal_, line + "\n", O_APPEND); }
+
+Result<KnobOutcome> Tuning::apply(const KnobWrite& write) const {
+  KnobOutcome outcome{write, "", "", ""};
+  const auto refuse_unless = [&](bool done) {
+    if (!done) outcome.refused = std::strerror(errno);
+  };
+  switch (write.kind) {
+    case KnobWrite::Kind::kDirectory:
+      STAB_CHECK_OK(note("directory\t" + write.path));
+      refuse_unless(::mkdir(write.path.c_str(), 0755) == 0 || errno == EEXIST);
+      return outcome;
+    case KnobWrite::Kind::kController:
+      STAB_CHECK_OK(note("controller\t" + write.path + "\t" + write.wanted));
+      refuse_unless(write_small_file(write.path, "+" + write.wanted));
+      return outcome;
+    case KnobWrite::Kind::kMembers:
+      STAB_CHECK_OK(note("members\t" + write.path + "\t" + write.wanted));
+      // Some may fork meanwhile: their children are seen the second time.
+      refuse_unless(move_members(write.wanted, write.path) + move_members(write.wanted, write.path) > 0);
+      return outcome;
+    case KnobWrite::Kind::kInside: refuse_unless(write_small_file(write.path, write.wanted)); break;
+    case KnobWrite::Kind::kText: {
+      const auto before = read_small_file(write.path);
+      if (!before) {
+        outcome.refused = "can't be read: " + std::string(std::strerror(errno));
+        return outcome;
+      }
+      outcome.before = written_form(*before);
+      if (outcome.before == write.wanted) break;
+      STAB_CHECK_OK(note(write.path + "\t" + outcome.before));
+      refuse_unless(write_small_file(write.path, write.wanted));
+    }
+  }
+  outcome.after = written_form(read_small_file(write.path).value_or(""));
+  if (outcome.refused.empty() && outcome.after != write.wanted) outcome.refused = "it says '" + outcome.after + "' afterwards";
+  return outcome;
+}
+
 Result<std::vector<KnobOutcome>> Tuning::apply(const std::vector<KnobWrite>& writes) {
   std::vector<KnobOutcome> outcomes;
   for (const KnobWrite& write : writes) {
-    KnobOutcome outcome{write, "", "", ""};
-    const auto before = read_small_file(write.path);
-    if (!before) {
-      outcome.refused = "can't be read: " + std::string(std::strerror(errno));
-      outcomes.push_back(std::move(outcome));
-      continue;
-    }
-    outcome.before = written_form(*before);
-    if (outcome.before != write.wanted) {
-      STAB_CHECK_OK(append_durably(journal_, write.path + "\t" + outcome.before + "\n", O_APPEND));
-      if (!write_small_file(write.path, write.wanted)) outcome.refused = std::strerror(errno);
-    }
-    outcome.after = written_form(read_small_file(write.path).value_or(""));
-    if (outcome.refused.empty() && outcome.after != write.wanted)
-      outcome.refused = "it says '" + outcome.after + "' afterwards";
+    STAB_TRY(KnobOutcome outcome, apply(write));
     outcomes.push_back(std::move(outcome));
   }
   return outcomes;

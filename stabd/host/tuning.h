@@ -22,8 +22,11 @@ struct KnobOutcome {
 
 // A journal on disk holds what each file said before we wrote to it:
 //
-//   stab-knobs 1 BOOT_ID PID START
+//   stab-knobs 2 BOOT_ID PID START
 //   PATH \t BEFORE
+//   directory \t PATH                 made by us
+//   controller \t PATH \t NAME         taken into this cgroup.subtree_control
+//   members \t PATH \t FORMER_PATH     whoever is in this cgroup.procs was in the other
 //   ...
 //
 // in the order of the writes. A line is on disk (fsync) before its file is written, so whoever dies, restoring
@@ -48,6 +51,8 @@ class Tuning {
 
  private:
   Tuning(Roots roots, std::string journal) : roots_(std::move(roots)), journal_(std::move(journal)) {}
+  Status note(const std::string& line) const;
+  Result<KnobOutcome> apply(const KnobWrite& write) const;
   Roots roots_;
   std::string journal_;
   bool active_ = true;

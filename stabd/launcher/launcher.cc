@@ -138,6 +138,13 @@ void pin(int cpu) {
   check(Step::kAffinity, call(SYS_sched_setaffinity, 0, sizeof set, word(&set)));
 }
 
+// The program is scheduled as any other, whatever brought us here sooner (stabd/launch.cc).
+void step_back() {
+  const sched_param none{0};
+  if (call(SYS_sched_getscheduler, 0) == SCHED_FIFO)
+    check(Step::kAffinity, call(SYS_sched_setscheduler, 0, SCHED_OTHER, word(&none)));
+}
+
 bool has_capabilities() {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct data[2] = {};
@@ -233,6 +240,7 @@ extern "C" [[noreturn]] void launcher_main() {
   if (call(SYS_setsid) < 0 && call(SYS_getsid, 0) != stab::sys::getpid()) fail(Step::kSession, EPERM);
   join_cgroups(request);
   pin(header.cpu);
+  step_back();
   if (header.flags & stab::launch::kNoAslr) check(Step::kAslr, call(SYS_personality, ADDR_NO_RANDOMIZE));
   if (header.flags & stab::launch::kNoThp) check(Step::kThp, call(SYS_prctl, PR_SET_THP_DISABLE, 1, 0, 0, 0));
   for (uint32_t i = 0; i < header.limit_count; ++i) {

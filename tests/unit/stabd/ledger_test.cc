@@ -58,7 +58,7 @@ class FakeMachine {
 
 TEST(Ledger, DeltasBetweenTwoLooks) {
   FakeMachine machine;
-  const Ledger ledger(machine.roots, 0);
+  Ledger ledger(machine.roots, 0);
   const HostMoment before = ledger.look();
   machine.directory.write("proc/interrupts", "  CPU0\nLOC: 1500 x\n");
   machine.directory.write("proc/stat", "cpu0 0 0 0 0 0 0 0 4\n");
@@ -79,8 +79,9 @@ TEST(Ledger, DeltasBetweenTwoLooks) {
 // What a machine does not tell is absent, not 0.
 TEST(Ledger, AbsentFilesAreLeftOut) {
   FakeMachine machine;
-  const Ledger ledger(machine.roots, 0);
-  const auto found = Ledger::between(ledger.look(), ledger.look());
+  Ledger ledger(machine.roots, 0);
+  const HostMoment before = ledger.look();
+  const auto found = Ledger::between(before, ledger.look());
   EXPECT_EQ(found.count("psi_cpu_us"), 0u);
   EXPECT_EQ(found.count("throttle_count"), 0u);
   EXPECT_EQ(found.count("psi_memory_us"), 1u);
@@ -88,8 +89,9 @@ TEST(Ledger, AbsentFilesAreLeftOut) {
 
 TEST(Ledger, UnpinnedTrialsHaveNoCpuFigures) {
   FakeMachine machine;
-  const Ledger ledger(machine.roots, -1);
-  const auto found = Ledger::between(ledger.look(), ledger.look());
+  Ledger ledger(machine.roots, -1);
+  const HostMoment before = ledger.look();
+  const auto found = Ledger::between(before, ledger.look());
   EXPECT_EQ(found.count("interrupts"), 0u);
   EXPECT_EQ(found.count("steal_ns"), 0u);
 }

@@ -4,7 +4,11 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include <filesystem>
 
 #include "stabd/host/roots.h"
 #include "stabd/sha256.h"
@@ -155,6 +159,57 @@ TEST_F(TrialRun, CancelMakesItLost) {
 TEST_F(TrialRun, ClosedDescriptorsDontHoldUpTheEnd) {
   const Outcome outcome = run(shell("exec 0<&- 1>&- 2>&-; exit 0"));
   EXPECT_EQ(outcome.state, TrialState::kRecorded) << outcome.failure;
+}
+
+// Deaf to everything it can be deaf to, and so are its children, which are as many as its user may have.
+TEST_F(TrialRun, ForksUpToItsLimitAreKilled) {
+  if (::geteuid() != 0) GTEST_SKIP() << "not root: a limit of processes would count our own";
+  constexpr uid_t kNobodyElse = 64837;
+  TrialRequest request = shell("trap '' TERM INT HUP QUIT; bomb() { bomb & bomb & wait; }; bomb 2>/dev/null; sleep 100");
+  request.launch.directory = "/";
+  request.launch.submitter = Submitter{kNobodyElse, kNobodyElse, {}};
+  request.launch.limits = {{RLIMIT_NPROC, 60, 60}};
+  request.timeout = std::chrono::milliseconds(700);
+  const Outcome outcome = run(request);
+  EXPECT_TRUE(outcome.state == TrialState::kTimeout || outcome.state == TrialState::kFailed) << outcome.failure;
+  EXPECT_TRUE(tree_->empty());
+  int left = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    struct stat info;
+    if (::stat(entry.path().c_str(), &info) == 0 && info.st_uid == kNobodyElse) ++left;
+  }
+  EXPECT_EQ(left, 0);
+}
+
+// A clock that somebody sets back an hour each time it is read: records may be odd, durations are not.
+class SteppedClock final : public Clock {
+ public:
+  std::chrono::nanoseconds monotonic_raw() const override { return real_.monotonic_raw(); }
+  std::chrono::nanoseconds realtime() const override { return real_.realtime() - std::chrono::hours(++reads_); }
+
+ private:
+  SystemClock real_;
+  mutable int reads_ = 0;
+};
+
+TEST_F(TrialRun, AStepOfTheClockChangesNoDuration) {
+  const SteppedClock stepped;
+  laboratory_.clock = &stepped;
+  TrialRequest request = shell("sleep 0.05");
+  request.timeout = std::chrono::seconds(2);
+  const Outcome outcome = run(request);
+  EXPECT_EQ(outcome.state, TrialState::kRecorded) << outcome.failure;
+  EXPECT_LT(outcome.finished_at_ns, outcome.started_at_ns);
+  EXPECT_GE(*outcome.wall_ns, 50'000'000);
+  EXPECT_LT(*outcome.wall_ns, 2'000'000'000);
+}
+
+TEST_F(TrialRun, LongTrialsSayHowLateTheWaiterIs) {
+  const Outcome shorter = run(shell("true")), longer = run(shell("sleep 0.25"));
+  EXPECT_EQ(shorter.ledger.count("loop_latency_ns"), 0u);
+  ASSERT_EQ(longer.ledger.count("loop_latency_ns"), 1u);
+  EXPECT_GE(longer.ledger.at("loop_latency_ns"), 0);
+  EXPECT_LT(longer.ledger.at("loop_latency_ns"), 250e6);
 }
 
 // The stack's start must not tell cells apart: argv and environment are padded to one size.
