@@ -8,6 +8,7 @@
 #include <string>
 
 #include "analysis/distributions.h"
+#include "analysis/root.h"
 
 namespace stab::analysis {
 namespace {
@@ -62,12 +63,12 @@ double spent_by(Spending spending, double t, double alpha, bool one_sided) {
 
 // The bound on S at which exactly `target` more is spent.
 double bound_for(const Walk& walk, double time, double target, bool one_sided) {
-  double low = 0, high = 40 * std::sqrt(time);
-  for (int i = 0; i < 200 && high - low > 1e-13 * high; ++i) {
-    const double middle = 0.5 * (low + high);
-    (crossing(walk, time, middle, one_sided) > target ? low : high) = middle;
-  }
-  return 0.5 * (low + high);
+  constexpr double kLeast = 1e-300;  // a look that may spend less than that never stops
+  const double far = 40 * std::sqrt(time);
+  if (!(target > kLeast)) return far;
+  // The log of a tail area is close to a parabola in the bound.
+  const auto excess = [&](double x) { return std::log(std::max(crossing(walk, time, x, one_sided), kLeast) / target); };
+  return falling_root(excess, 0, far, {.width = 1e-13});
 }
 
 std::vector<Look> classic(Spending spending, std::span<const double> fractions, double alpha, bool one_sided) {
@@ -84,25 +85,9 @@ std::vector<Look> classic(Spending spending, std::span<const double> fractions, 
     }
     return spent;
   };
-  // The log of what is spent is close to a parabola in c: the Illinois form of the secant needs few steps.
-  double low = 0.5, high = 12;
-  double f_low = std::log(with(low) / alpha), f_high = std::log(std::max(with(high), 1e-300) / alpha);
-  for (int i = 0; i < 60 && high - low > 1e-10; ++i) {
-    double middle = (low * f_high - high * f_low) / (f_high - f_low);
-    if (!(middle > low && middle < high)) middle = 0.5 * (low + high);
-    const double f = std::log(with(middle) / alpha);
-    if (std::fabs(f) < 1e-12) return looks;
-    if (f > 0) {
-      low = middle;
-      f_low = f;
-      f_high /= 2;
-    } else {
-      high = middle;
-      f_high = f;
-      f_low /= 2;
-    }
-  }
-  with(0.5 * (low + high));
+  // The log of what is spent is close to a parabola in c.
+  const auto excess = [&](double c) { return std::log(std::max(with(c), 1e-300) / alpha); };
+  with(falling_root(excess, 0.5, 12, {.width = 1e-11, .residual = 1e-12}));
   return looks;
 }
 

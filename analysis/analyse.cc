@@ -61,12 +61,19 @@ Status check(const Samples& samples) {
         return bad_input(describe_trial(samples, trial) + ": " + response.name + " is so large that its square overflows");
       if (response.scale == Scale::kLog && value <= 0)
         return bad_input(describe_trial(samples, trial) + ": " + response.name + " is " + std::to_string(value) +
-                         ", which has no logarithm; declare the response linear, or exclude zero counts");
+                         ", which has no logarithm; give the response scale = \"raw\" in the plan, or zeros = \"missing\" to leave such trials out");
       usable += r == 0;
     }
   }
   if (usable == 0) return bad_input("no trial has a value of " + samples.responses[0].name);
   return {};
+}
+
+UnitsByResponse all_units(const Samples& samples) {
+  UnitsByResponse units(samples.responses.size());
+  for (size_t r = 0; r < samples.responses.size(); ++r)
+    for (uint32_t w = 0; w < samples.workloads.size(); ++w) units[r].push_back(units_of(samples, w, r));
+  return units;
 }
 
 // ---- descriptions ---------------------------------------------------------------------------------------
@@ -167,6 +174,12 @@ std::vector<std::optional<double>> linkwise_p(const Samples& samples, const Work
   return p_values;
 }
 
+// Links come back in several cells, so that rows of different cells aren't independent, as HC3 takes them to be.
+bool recurring_links(const WorkloadUnits& units) {
+  const auto linked = [](const CellUnits& cell) { return cell.code_fixed && !cell.one_layout && !cell.trial_links.empty(); };
+  return std::count_if(units.cells.begin(), units.cells.end(), linked) > 1;
+}
+
 AnovaTable within_one_workload(const Samples& samples, size_t response, uint32_t workload,
                                const WorkloadUnits& units, const std::vector<size_t>& varying) {
   const Response& facts = samples.responses[response];
@@ -196,14 +209,14 @@ AnovaTable within_one_workload(const Samples& samples, size_t response, uint32_t
   }
   table.rows = *std::move(rows);
   bool by_link = false;
-  const auto draws = complete_draws(units.cells, &by_link);
+  const auto draws = complete_draws(samples, units.cells, &by_link);
   if (const auto p = drawwise_p(codes, draws); !p.empty()) {
     table.robust_method = by_link ? "links" : "blocks";
     table.p_robust.assign(p.begin(), p.end());
   } else if (const auto by_term = linkwise_p(samples, units, varying, terms); !by_term.empty()) {
     table.robust_method = "links";
     table.p_robust = by_term;
-  } else if (const auto robust = hc3_anova(aggregate(codes, values), terms, SumsType::kTwo)) {
+  } else if (const auto robust = hc3_anova(aggregate(codes, values), terms, SumsType::kTwo); robust && !recurring_links(units)) {
     table.robust_method = "HC3";
     for (size_t t = 0; t < terms.size(); ++t) table.p_robust.push_back((*robust)[t].p_value);
   }
@@ -239,9 +252,13 @@ AnovaTable over_workloads(const Samples& samples, size_t response, const std::ve
     values.emplace_back();
     for (const CellUnits& cell : workloads[w].cells) values.back().push_back(cell.moments.mean);
     if (values.back().size() != cells) {
-      table.refused = samples.workloads[w] + " lacks values in " + std::to_string(cells - values.back().size()) +
-                      " of " + std::to_string(cells) + " cells; fill them or leave the " + samples.workload_word +
-                      " out";
+      const bool all_alike = std::all_of(workloads.begin(), workloads.end(), [&](const WorkloadUnits& other) {
+        return other.cells.size() == workloads[0].cells.size();
+      });
+      table.refused = samples.workloads[w] + " lacks values in " + std::to_string(cells - values.back().size()) + " of " +
+                      std::to_string(cells) + " cells; " +
+                      (all_alike ? "the design leaves cells out: its contrasts above compare those that are there"
+                                 : "fill them or leave the " + samples.workload_word + " out");
       return table;
     }
   }
@@ -395,15 +412,20 @@ std::vector<DoseSummary> doses_of(const Samples& samples) {
                                             : 0);
           }
           if (factor.name == "heap") {
-            layouts.push_back(1);  // a heap is laid out as the program runs: one long draw from the seed
+            if (dose.heap_layouts) layouts.push_back(static_cast<double>(*dose.heap_layouts));
             shares.push_back(dose.heap_share);
           }
         }
-        if (layouts.empty()) continue;
+        if (shares.empty()) continue;
+        DoseSummary summary{samples.workloads[w], factor.name, factor.levels[level], shares.size(), {}, {}, {},
+                            std::min(1.0, mean(shares))};
         std::sort(layouts.begin(), layouts.end());
-        summaries.push_back({samples.workloads[w], factor.name, factor.levels[level], layouts.size(),
-                             layouts.front(), quantile_sorted(layouts, 0.5), layouts.back(),
-                             std::min(1.0, mean(shares))});
+        if (!layouts.empty()) {
+          summary.minimum = layouts.front();
+          summary.median = quantile_sorted(layouts, 0.5);
+          summary.maximum = layouts.back();
+        }
+        summaries.push_back(std::move(summary));
       }
     }
   }
@@ -455,7 +477,19 @@ Result<Report> analyse_units(const Samples& samples, const std::vector<std::vect
     for (const WorkloadUnits& workload : units[0])
       for (const CellUnits& cell : workload.cells) report.analysed += cell.raw.size();
 
-  report.contrasts = contrasts_of(samples, units);
+  STAB_TRY(LookLevels levels, levels_of(samples));
+  StoppedAt stopped{std::move(levels)};
+  UnitsByResponse first_stage;
+  const Stopping& stopping = samples.stopping;
+  const uint32_t replicates = replicates_of(samples);
+  if (stopping.rule == StoppingRule::kPrecision && stopping.first > 0 && replicates > stopping.first) {
+    first_stage = all_units(first_blocks(samples, stopping.first));
+    stopped.first_stage = &first_stage;
+    stopped.shrinks = std::sqrt(static_cast<double>(stopping.first) / static_cast<double>(replicates));
+  }
+  report.interval_level = stopped.levels.interval();
+  report.stopping = stopping_text(stopping, replicates, samples.incomplete);
+  report.contrasts = contrasts_of(samples, units, stopped);
   const std::vector<size_t> varying = varying_factors(samples);
   for (size_t r = 0; r < samples.responses.size(); ++r) {
     for (uint32_t w = 0; w < samples.workloads.size(); ++w) {
@@ -479,10 +513,7 @@ Result<Report> analyse_units(const Samples& samples, const std::vector<std::vect
 Result<Report> analyse(const Samples& samples) {
   STAB_CHECK_OK(check(samples));
   // From here on every analysed value is finite, and positive where the scale is logarithmic.
-  std::vector<std::vector<WorkloadUnits>> units(samples.responses.size());
-  for (size_t r = 0; r < samples.responses.size(); ++r)
-    for (uint32_t w = 0; w < samples.workloads.size(); ++w) units[r].push_back(units_of(samples, w, r));
-  return analyse_units(samples, units);
+  return analyse_units(samples, all_units(samples));
 }
 
 }  // namespace stab::analysis

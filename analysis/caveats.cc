@@ -36,14 +36,14 @@ void low_dose(const Report& report, Caveats& out) {
   const DoseSummary* worst = nullptr;
   uint64_t low = 0;
   for (const DoseSummary& dose : report.doses) {
-    if (dose.factor == "heap" || dose.median >= kEnoughLayouts) continue;
+    if (dose.factor == "heap" || !dose.median || *dose.median >= kEnoughLayouts) continue;
     ++low;
-    if (!worst || dose.median < worst->median) worst = &dose;
+    if (!worst || *dose.median < *worst->median) worst = &dose;
   }
   if (!worst) return;
   out.push_back({CaveatCode::kLowDose,
                  "trials of " + worst->workload + " with " + worst->factor + "=" + worst->level + " saw only " +
-                     number(worst->median) + " layouts (median)" +
+                     number(*worst->median) + " layouts (median)" +
                      (low > 1 ? ", and " + std::to_string(low - 1) + " more below " + number(kEnoughLayouts) : ""),
                  "shorten the epoch or lengthen the run; each trial is still one valid draw, but spread and shape "
                  "are those of few layouts"});
@@ -70,12 +70,12 @@ void one_layout(const Report& report, Caveats& out) {
                  "vary the link in cells where code is off: link = { seeds = 10 }"});
 }
 
-// Smallest p after Holm among the diagnostics of one name.
+// Smallest p after Holm among the primary response's diagnostics of one name.
 const Diagnostic* worst_of(const Report& report, std::string_view name) {
   std::vector<const Diagnostic*> members;
   std::vector<double> p_values;
   for (const Diagnostic& diagnostic : report.diagnostics) {
-    if (diagnostic.name != name || !diagnostic.p_value) continue;
+    if (diagnostic.name != name || diagnostic.response != report.responses[0].name || !diagnostic.p_value) continue;
     members.push_back(&diagnostic);
     p_values.push_back(*diagnostic.p_value);
   }
@@ -265,8 +265,8 @@ std::vector<Caveat> caveats_of(const Samples& samples, const Report& report) {
                   "contrasts allow for it; in the ANOVA table read the p in brackets", out);
   ranks(report, out);
   sizes(report, out);
-  for (const std::string& counter : samples.unavailable)
-    out.push_back({CaveatCode::kUnavailableCounter, counter, "stabctl doctor says what this machine can count"});
+  for (const Unavailable& counter : samples.unavailable)
+    out.push_back({CaveatCode::kUnavailableCounter, counter.what, counter.cure});
   return out;
 }
 

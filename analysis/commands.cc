@@ -2,14 +2,14 @@
 #include "analysis/commands.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "analysis/arguments.h"
 #include "analysis/export.h"
 #include "analysis/figures.h"
 #include "analysis/json_writer.h"
 #include "analysis/render.h"
-#include "analysis/report.h"
-#include "analysis/text_table.h"
+#include "analysis/report_pen.h"
 
 namespace stab::analysis {
 
@@ -59,10 +59,10 @@ namespace {
 enum class Answer { kNotWorse, kWorse, kUnsure };
 
 // Worse is slower, more, higher: all our responses are costs.
-Answer answer_of(const Contrast& contrast, double margin, double alpha, double p) {
+Answer answer_of(const Contrast& contrast, double alpha, double p) {
   if (!contrast.refused.empty() || contrast.verdict == Verdict::kWithheld) return Answer::kUnsure;
   const bool log_scale = contrast.scale == Scale::kLog;
-  const double zero = log_scale ? 1 : 0, bound = log_scale ? 1 + margin : margin;
+  const double zero = log_scale ? 1 : 0, bound = log_scale ? std::exp(contrast.margin) : contrast.margin;
   // equivalence.high is the one-sided (1 - alpha) upper bound.
   if (contrast.equivalence.high < bound) return Answer::kNotWorse;
   if (contrast.interval.low > zero && p < alpha) return Answer::kWorse;
@@ -84,7 +84,7 @@ Judgement judge(const Report& report, const std::string& factor) {
     if (contrast.population == "programs like these") continue;
     const bool overall = contrast.workload.empty() || !several;
     const Answer answer =
-        answer_of(contrast, primary.margin, report.alpha, overall ? contrast.p_value : contrast.p_holm);
+        answer_of(contrast, report.alpha, overall ? contrast.p_value : contrast.p_holm);
     worse |= answer == Answer::kWorse;
     if (overall) not_worse = answer == Answer::kNotWorse;
     result.shown.insert(overall ? result.shown.begin() : result.shown.end(), &contrast);
@@ -125,21 +125,19 @@ CommandOutput say(const Report& report, const Judgement& comparison, const Compa
     return output;
   }
   using Align = TextTable::Align;
+  const Response& primary = report.responses[0];
   TextTable table({{report.workload_word, Align::kLeft}, {"B / A", Align::kLeft}, {"difference", Align::kRight},
                    {"interval", Align::kLeft}, {"p", Align::kRight}, {"p (Holm)", Align::kRight}});
   std::string refusals;
   for (const Contrast* contrast : comparison.shown) {
     const std::string where = contrast->workload.empty() ? "these " + report.workload_word + "s" : contrast->workload;
-    const auto text = [&](double value) {
-      return contrast->scale == Scale::kLog ? ratio_text(value) : significant(value, 4);
-    };
     if (!contrast->refused.empty()) {
       table.add({where, contrast->level + " / " + contrast->baseline, "-", "refused"});
       refusals += wrap(where + ": " + contrast->refused, options.width, "  ", "    ");
       continue;
     }
-    table.add({where, contrast->level + " / " + contrast->baseline, text(contrast->interval.estimate),
-               "[" + text(contrast->interval.low) + ", " + text(contrast->interval.high) + "]",
+    table.add({where, contrast->level + " / " + contrast->baseline,
+               difference_text(primary, contrast->interval.estimate), interval_text(primary, contrast->interval),
                p_text(contrast->p_value), p_text(contrast->p_holm)});
   }
   output.out = std::string("answer: ") + words[index] + (reason.empty() ? "" : " (" + reason + ")") + "\n" +
@@ -200,6 +198,7 @@ CommandOutput run_compare(const Samples& a, const Samples& b, const CompareOptio
     return refused(bad_input("the experiments differ in " + a.workload_word +
                              "s, factors or response, so their cells don't pair up; compare levels within one experiment"));
   Samples both = a;
+  both.stopping = {};
   both.responses.resize(1);
   both.factors.push_back({"experiment", {"A: " + a.experiment, "B: " + b.experiment}, false, 0});
   for (Trial& trial : both.trials) {

@@ -43,10 +43,13 @@ CommandOutput run_stats(const std::vector<std::string>& args, int width = 100);
 // CSV. args: what follows the word "analyze".
 CommandOutput run_analyze(const std::vector<std::string>& args, int width = 100, bool colour = false);
 
-// stabctl plan power: replicates a cell that a plan needs, from a pilot experiment with the same factors.
+// stabctl plan power: replicates a cell that a plan needs, from a pilot experiment with the same factors. The primary
+// response is the plan's.
 struct PowerOptions {
-  std::optional<double> margin;  // as in the plan; absent: the pilot's
+  std::optional<double> margin;  // absent: the pilot's
   double power = 0.8;
+  uint64_t planned = 0;              // the plan's replicates; 0: not known
+  std::vector<std::string> unknown;  // programs of the plan that the pilot didn't run
   bool json = false;
   int width = 100;
 };

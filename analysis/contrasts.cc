@@ -35,6 +35,8 @@ struct Estimate {
   std::optional<double> point;  // the estimate alone, also where its own error can't be had
   std::optional<double> p_rank;
   bool blocked = false;
+  bool by_link = false;
+  double level = 0;             // the mean of the baseline's cells: what a relative margin is a share of
 };
 
 // A contrast in both shapes, with the response it belongs to.
@@ -86,6 +88,7 @@ Estimate within_workload(const Samples& samples, size_t factor, uint32_t level, 
     strata.push_back({pair.first->values, pair.second->values});
     coefficients[pair.first] = 1;
     coefficients[pair.second] = -1;
+    for (const CellUnits* cell : {pair.first, pair.second}) estimate.by_link |= cell->code_fixed && !cell->one_layout && !cell->trial_links.empty();
     estimate.one_layout |= repeats(pair);
   }
   estimate.n = cells[0].moments.n;
@@ -94,9 +97,10 @@ Estimate within_workload(const Samples& samples, size_t factor, uint32_t level, 
     cell.coefficient /= static_cast<double>(cells.size()) / 2;
     estimate.n = std::min(estimate.n, cell.moments.n);
     *estimate.point += cell.coefficient * cell.moments.mean;
+    if (cell.coefficient < 0) estimate.level -= cell.coefficient * cell.moments.mean;
   }
   for (auto& [cell, coefficient] : coefficients) coefficient /= static_cast<double>(cells.size()) / 2;
-  if (const auto values = block_contrasts(coefficients)) {
+  if (const auto values = block_contrasts(samples, coefficients)) {
     estimate.blocked = true;
     estimate.n = values->size();
     const auto blocked = one_sample_t(*values, 0, Alternative::kTwoSided, 1 - samples.alpha);
@@ -131,6 +135,16 @@ Estimate within_workload(const Samples& samples, size_t factor, uint32_t level, 
   return estimate;
 }
 
+// The spread of the first stage, not of all replicates, is what the interval may rest on: the second stage is as long
+// as the first one's spread asked for. Where repeats shrink the error less than that (links that recur), its own holds.
+Estimate two_stages(Estimate all, const Estimate& first, double shrinks, double alpha) {
+  if (!all.refused.empty()) return all;
+  if (!first.refused.empty()) return refuse("refused in the first stage: " + first.refused);
+  all.test = t_test_of(all.test.estimate, std::max(all.test.standard_error, shrinks * first.test.standard_error),
+                       std::min(all.test.df, first.test.df), 0, Alternative::kTwoSided, 1 - alpha);
+  return all;
+}
+
 // The mean over workloads that are taken as given.
 Estimate over_these(const std::vector<Estimate>& parts, double alpha) {
   double estimate = 0, variance = 0, denominator = 0;
@@ -144,6 +158,8 @@ Estimate over_these(const std::vector<Estimate>& parts, double alpha) {
     variance += share;
     denominator += share * share / part.test.df;
     result.one_layout |= part.one_layout;
+    result.level += part.level / count;
+    result.by_link |= part.by_link;
     result.n = std::min(result.n, part.n);
   }
   result.test = t_test_of(estimate, std::sqrt(variance), variance * variance / denominator, 0,
@@ -160,6 +176,7 @@ Estimate over_like_these(const std::vector<Estimate>& parts, double alpha) {
     if (!part.point) return refuse("refused for one of them: " + part.refused);
     estimates.push_back(*part.point);
     result.one_layout |= part.one_layout;
+    result.level += part.level / static_cast<double>(parts.size());
   }
   auto test = one_sample_t(estimates, 0, Alternative::kTwoSided, 1 - alpha);
   if (!test) return refuse(test.error().message);
@@ -171,11 +188,17 @@ bool has_replicates(const WorkloadUnits& workload) {
   return std::any_of(workload.cells.begin(), workload.cells.end(), [](const CellUnits& cell) { return cell.moments.n > 1; });
 }
 
-double margin_on_scale(const Response& response) {
-  return response.scale == Scale::kLog ? std::log1p(response.margin) : response.margin;
+double margin_on_scale(const Response& response, const Estimate& estimate) {
+  if (response.scale == Scale::kLog) return std::log1p(response.margin);
+  return response.margin_is_share ? response.margin * std::fabs(estimate.level) : response.margin;
 }
 
-Contrast describe(const Samples& samples, size_t response, size_t factor, uint32_t level,
+// Half the width of an interval at the two-sided level that a look gives it.
+double half_width(const TTest& test, double two_sided_level) {
+  return t_quantile(1 - two_sided_level / 2, test.df) * test.standard_error;
+}
+
+Contrast describe(const Samples& samples, const LookLevels& levels, size_t response, size_t factor, uint32_t level,
                   const Estimate& estimate) {
   const Response& facts = samples.responses[response];
   Contrast contrast;
@@ -189,23 +212,25 @@ Contrast describe(const Samples& samples, size_t response, size_t factor, uint32
   contrast.refused = estimate.refused;
   if (!estimate.refused.empty()) return contrast;
   const TTest& test = estimate.test;
-  const double half = t_quantile(1 - samples.alpha, test.df) * test.standard_error;
+  const double half = half_width(test, levels.interval()), narrow = half_width(test, levels.equivalence());
   const auto to_people = [&](double x) { return facts.scale == Scale::kLog ? std::exp(x) : x; };
-  contrast.interval = {to_people(test.estimate), to_people(*test.conf_low), to_people(*test.conf_high)};
-  contrast.equivalence = {contrast.interval.estimate, to_people(test.estimate - half),
-                          to_people(test.estimate + half)};
+  contrast.interval = {to_people(test.estimate), to_people(test.estimate - half), to_people(test.estimate + half)};
+  contrast.equivalence = {contrast.interval.estimate, to_people(test.estimate - narrow),
+                          to_people(test.estimate + narrow)};
+  contrast.margin = margin_on_scale(facts, estimate);
   contrast.standard_error = test.standard_error;
   contrast.df = test.df;
   contrast.n = estimate.n;
-  contrast.p_value = test.p_value;
-  contrast.p_holm = test.p_value;
+  contrast.p_value = levels.p(test.p_value);
+  contrast.p_holm = contrast.p_value;
   contrast.p_rank = estimate.p_rank;
   contrast.blocked = estimate.blocked;
+  contrast.by_link = estimate.by_link;
   return contrast;
 }
 
 // Adjusts within a family and judges each member.
-void judge(const Samples& samples, const std::vector<Candidate*>& family) {
+void judge(const Samples& samples, const LookLevels& levels, const std::vector<Candidate*>& family) {
   std::vector<double> p_values;
   for (const Candidate* candidate : family)
     if (candidate->contrast.refused.empty()) p_values.push_back(candidate->contrast.p_value);
@@ -217,13 +242,12 @@ void judge(const Samples& samples, const std::vector<Candidate*>& family) {
     contrast.p_holm = adjusted[next++];
     if (samples.incomplete) continue;  // verdicts only at declared looks
     const TTest& test = candidate->estimate.test;
-    const double margin = margin_on_scale(samples.responses[candidate->response]);
-    const double half = t_quantile(1 - samples.alpha, test.df) * test.standard_error;
-    contrast.verdict = verdict_of(*test.conf_low, *test.conf_high, test.estimate - half, test.estimate + half,
-                                  margin, contrast.p_holm < samples.alpha);
+    const double half = half_width(test, levels.interval()), narrow = half_width(test, levels.equivalence());
+    contrast.verdict = verdict_of(test.estimate - half, test.estimate + half, test.estimate - narrow,
+                                  test.estimate + narrow, contrast.margin, contrast.p_holm < samples.alpha);
     if (contrast.verdict == Verdict::kUnsure && contrast.population != kLikeThese)
-      contrast.settles_n = settling_replicates(test.estimate, test.standard_error, candidate->estimate.n, margin,
-                                               samples.alpha);
+      contrast.settles_n = settling_replicates(test.estimate, test.standard_error, candidate->estimate.n,
+                                               contrast.margin, samples.alpha);
   }
 }
 
@@ -255,11 +279,10 @@ std::optional<uint64_t> settling_replicates(double estimate, double standard_err
   return std::max<uint64_t>(n + 1, static_cast<uint64_t>(std::ceil(*best)));
 }
 
-std::vector<Contrast> contrasts_of(const Samples& samples,
-                                   const std::vector<std::vector<WorkloadUnits>>& units) {
+std::vector<Contrast> contrasts_of(const Samples& samples, const UnitsByResponse& units, const StoppedAt& stopped) {
   std::vector<Candidate> candidates;
   const auto add = [&](size_t response, size_t factor, uint32_t level, Estimate estimate) -> Contrast& {
-    candidates.push_back({response, describe(samples, response, factor, level, estimate), std::move(estimate)});
+    candidates.push_back({response, describe(samples, stopped.levels, response, factor, level, estimate), std::move(estimate)});
     return candidates.back().contrast;
   };
   for (size_t response = 0; response < units.size(); ++response) {
@@ -274,7 +297,11 @@ std::vector<Contrast> contrasts_of(const Samples& samples,
         asked.emplace_back(factor, level);
         parts.emplace_back();
         for (size_t w = 0; w < workloads.size(); ++w) {
-          parts.back().push_back(within_workload(samples, factor, level, workloads[w]));
+          Estimate part = within_workload(samples, factor, level, workloads[w]);
+          if (stopped.first_stage)
+            part = two_stages(std::move(part), within_workload(samples, factor, level, (*stopped.first_stage)[response][w]),
+                              stopped.shrinks, samples.alpha);
+          parts.back().push_back(std::move(part));
           if (!own_errors) continue;
           add(response, factor, level, parts.back().back()).workload = samples.workloads[w];
         }
@@ -294,7 +321,7 @@ std::vector<Contrast> contrasts_of(const Samples& samples,
     const size_t own = samples.responses[candidate.response].declared ? 0 : candidate.response + 1;
     families[{candidate.contrast.population, own}].push_back(&candidate);
   }
-  for (const auto& [question, family] : families) judge(samples, family);
+  for (const auto& [question, family] : families) judge(samples, stopped.levels, family);
   std::vector<Contrast> contrasts;
   for (Candidate& candidate : candidates) contrasts.push_back(std::move(candidate.contrast));
   return contrasts;

@@ -6,15 +6,26 @@
 
 #include "analysis/report.h"
 #include "analysis/samples.h"
+#include "analysis/stopping.h"
 #include "analysis/units.h"
 
 namespace stab::analysis {
 
+using UnitsByResponse = std::vector<std::vector<WorkloadUnits>>;  // [response][workload]
+
+// What the stopping rule makes of an estimate.
+struct StoppedAt {
+  LookLevels levels;
+  // Two stages (Stein 1945): the units of the first one, and the factor that its standard errors shrink by until the
+  // end. Null: one stage.
+  const UnitsByResponse* first_stage = nullptr;
+  double shrinks = 1;
+};
+
 // pre: units[r][w] are the units of samples.workloads[w] in response r. For each response: per-workload
 // contrasts first, factor by factor, then those over all workloads. Holm and verdicts are filled in; the family
 // is contrasts x workloads x declared responses.
-std::vector<Contrast> contrasts_of(const Samples& samples,
-                                   const std::vector<std::vector<WorkloadUnits>>& units);
+std::vector<Contrast> contrasts_of(const Samples& samples, const UnitsByResponse& units, const StoppedAt& stopped);
 
 // The rule of DESIGN: on the response's scale (log ratios or differences), margin > 0 on that scale.
 // equivalence: the (1 - 2 alpha) interval, interval: the (1 - alpha) interval. A change must also survive Holm.

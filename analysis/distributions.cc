@@ -56,6 +56,7 @@ double f_quantile(double p, double df1, double df2) {
 double chi_squared_upper(double x, double df) { return bm::cdf(bm::complement(ChiSquared(df), x)); }
 double chi_squared_quantile(double p, double df) { return bm::quantile(ChiSquared(df), p); }
 
+double beta_lower(double x, double a, double b) { return bm::cdf(Beta(a, b), x); }
 double beta_quantile(double p, double a, double b) { return bm::quantile(Beta(a, b), p); }
 
 double noncentral_t_cdf(double t, double df, double delta) { return bm::cdf(NoncentralT(df, delta), t); }

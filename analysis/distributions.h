@@ -21,6 +21,8 @@ double f_quantile(double p, double df1, double df2);
 double chi_squared_upper(double x, double df);
 double chi_squared_quantile(double p, double df);
 
+// The regularized incomplete beta function I_x(a, b), and its inverse. pre: a > 0, b > 0
+double beta_lower(double x, double a, double b);
 double beta_quantile(double p, double a, double b);
 
 // P(T <= t) and P(T > t) of Student's t with noncentrality delta.

@@ -1,8 +1,9 @@
 // Blocks and links. A block is one pass over the cells: what the machine did to all of it cancels in a combination
 // taken within the block. A link is one draw of a layout, wherever it runs: what it adds must count once.
 //
-// Blocks that each run one link are easy: the combination within blocks, averaged by link. The lab's schedule crosses
-// them, so that each cell runs each link equally often, and then both effects have to be fitted.
+// Links that never come back are easy: each block is a draw. So are blocks that each run one link: the combination
+// within blocks, averaged by link. The lab's schedule crosses them, so that each cell runs each link equally often, and
+// then both effects have to be fitted.
 #include "analysis/draws.h"
 
 #include <algorithm>
@@ -12,8 +13,38 @@
 #include "analysis/descriptive.h"
 
 namespace stab::analysis {
+namespace {
 
-std::optional<std::vector<double>> block_contrasts(const CellCoefficients& coefficients) {
+// The binary that a trial ran: the link's number within its treatments.
+std::vector<uint64_t> binary_of(const Samples& samples, const CellUnits& cell, uint64_t link) {
+  std::vector<uint64_t> key{link};
+  for (size_t f = 0; f < samples.factors.size(); ++f)
+    if (!samples.factors[f].layout) key.push_back(cell.levels[f]);
+  return key;
+}
+
+// No binary of cells that are run as linked comes back, in the same cell or another: then each trial is a draw of its
+// own, whichever links its block holds.
+class FreshLinks {
+ public:
+  explicit FreshLinks(const Samples& samples) : samples_(samples) {}
+  void add(const CellUnits& cell) {
+    if (!cell.code_fixed || cell.one_layout) return;
+    for (uint64_t link : cell.trial_links) fresh_ &= seen_.insert(binary_of(samples_, cell, link)).second;
+  }
+  bool fresh() const { return fresh_; }
+
+ private:
+  const Samples& samples_;
+  std::set<std::vector<uint64_t>> seen_;
+  bool fresh_ = true;
+};
+
+}  // namespace
+
+std::optional<std::vector<double>> block_contrasts(const Samples& samples, const CellCoefficients& coefficients) {
+  FreshLinks links(samples);
+  for (const auto& [cell, coefficient] : coefficients) links.add(*cell);
   struct Block {
     double sum = 0;
     size_t cells = 0;
@@ -28,7 +59,7 @@ std::optional<std::vector<double>> block_contrasts(const CellCoefficients& coeff
       Block& block = blocks[cell->trial_blocks[i]];
       block.sum += coefficient * cell->trial_values[i];
       ++block.cells;
-      if (!cell->code_fixed || cell->one_layout) continue;
+      if (!cell->code_fixed || cell->one_layout || links.fresh()) continue;
       if (block.link && *block.link != cell->trial_links[i]) return {};
       block.link = cell->trial_links[i];
     }
@@ -81,13 +112,7 @@ std::optional<LinkContrast> link_contrast(const Samples& samples, const Workload
       rows.push_back(row.first);
     }
   }
-  // The binary that an observation ran: the link's number within its treatments.
-  const auto binary = [&](const Observation& row) {
-    std::vector<uint64_t> key{*row.link};
-    for (size_t f = 0; f < samples.factors.size(); ++f)
-      if (!samples.factors[f].layout) key.push_back(workload.cells[row.cell].levels[f]);
-    return key;
-  };
+  const auto binary = [&](const Observation& row) { return binary_of(samples, workload.cells[row.cell], *row.link); };
   // Numbers instead of keys, so that a round of fitting is three passes over arrays.
   constexpr size_t kNone = SIZE_MAX;
   std::map<uint32_t, size_t> block_numbers;
@@ -173,7 +198,9 @@ std::optional<LinkContrast> link_contrast(const Samples& samples, const Workload
                       use_blocks};
 }
 
-std::vector<std::vector<double>> complete_draws(const std::vector<CellUnits>& cells, bool* by_link) {
+std::vector<std::vector<double>> complete_draws(const Samples& samples, const std::vector<CellUnits>& cells, bool* by_link) {
+  FreshLinks links(samples);
+  for (const CellUnits& cell : cells) links.add(cell);
   std::map<uint32_t, std::vector<std::optional<double>>> blocks;
   std::map<uint32_t, uint64_t> link_of;
   for (size_t c = 0; c < cells.size(); ++c) {
@@ -184,7 +211,7 @@ std::vector<std::vector<double>> complete_draws(const std::vector<CellUnits>& ce
       row.resize(cells.size());
       if (row[c]) return {};
       row[c] = cell.trial_values[i];
-      if (!cell.code_fixed || cell.one_layout) continue;
+      if (!cell.code_fixed || cell.one_layout || links.fresh()) continue;
       if (link_of.try_emplace(cell.trial_blocks[i], cell.trial_links[i]).first->second != cell.trial_links[i]) return {};
     }
   }

@@ -16,8 +16,8 @@ using CellCoefficients = std::map<const CellUnits*, double>;
 
 // The combination within each block, averaged over blocks that share a link: one value for each independent draw.
 // Absent where blocks don't hold: too few of them are complete, cells ran twice in a block, one seed ran in several
-// blocks, or a block mixes links.
-std::optional<std::vector<double>> block_contrasts(const CellCoefficients& coefficients);
+// blocks, or a block mixes links that come back in others.
+std::optional<std::vector<double>> block_contrasts(const Samples& samples, const CellCoefficients& coefficients);
 
 // The combination where blocks and links are crossed. Absent where none of its cells has several links, or its cells
 // differ in their links. pre: coefficients are of cells of this workload
@@ -29,8 +29,8 @@ std::optional<LinkContrast> link_contrast(const Samples& samples, const Workload
                                           const CellCoefficients& coefficients);
 
 // One row for each independent draw: the means of all cells over the blocks that share a link, or over one block.
-// Empty where a block lacks a cell, holds one twice or mixes links, where a seed ran in several blocks, or with fewer
+// Empty where a block lacks a cell, holds one twice or mixes links that come back, where a seed ran in several blocks, or with fewer
 // than 3 draws. `by_link` tells which it was.
-std::vector<std::vector<double>> complete_draws(const std::vector<CellUnits>& cells, bool* by_link);
+std::vector<std::vector<double>> complete_draws(const Samples& samples, const std::vector<CellUnits>& cells, bool* by_link);
 
 }  // namespace stab::analysis

@@ -104,15 +104,18 @@ std::string export_r(const Report& report) {
     levels += "d[[" + quoted(factor.name) + "]] <- factor(d[[" + quoted(factor.name) + "]], levels = " +
               vector_of(ordered) + ")\n";
   }
-  char alpha[32];
-  std::snprintf(alpha, sizeof alpha, "%.17g", report.alpha);
-  std::string out = "# The analysis of " + (report.experiment.empty() ? "a report" : report.experiment) +
+  char level[32];
+  std::snprintf(level, sizeof level, "%.17g", report.interval_level);
+  std::string out;
+  if (!report.stopping.empty())
+    out = "# " + report.stopping + "\n# Here p is the plain one" + (report.interval_level == report.alpha ? ", and intervals rest on the spread of all replicates" : "") + ".\n";
+  out += "# The analysis of " + (report.experiment.empty() ? "a report" : report.experiment) +
                     " in R, without packages:  Rscript this.R data.csv\n";
   out += "args <- commandArgs(trailingOnly = TRUE)\n"
          "d <- read.csv(if (length(args)) args[1] else \"data.csv\", check.names = FALSE, colClasses = c(seed = \"character\"))\n"
          "d <- d[is.na(d$excluded) | d$excluded == \"\", ]\n";
   out += "d$y <- " + std::string(response.scale == Scale::kLog ? "log(d[[" : "(d[[") + quoted(response.name) + "]])\n";
-  out += "d <- d[!is.na(d$y), ]\nalpha <- " + std::string(alpha) + "\nfactors <- " + vector_of(names) + "\ntreatments <- " +
+  out += "d <- d[!is.na(d$y), ]\nlevel_of_intervals <- " + std::string(level) + "\nfactors <- " + vector_of(names) + "\ntreatments <- " +
          (treatments.empty() ? "character()" : vector_of(treatments)) + "\n" + levels;
   out += R"R(workloads <- unique(d$workload)
 # The unit is the layout: runs of one layout are averaged, unless a cell has one layout only (then they are repeats).
@@ -132,12 +135,13 @@ contrast <- function(data, trials, f, level) {
   size <- table(t$block); whole <- names(size)[size == 2 * length(pairs)]
   repeated <- anyDuplicated(paste(cell, t$layout)[!t$single & t$link == 0]) > 0
   ran <- t$link > 0 & !t$single
-  mixed <- any(tapply(t$link[ran], t$block[ran], function(x) length(unique(x))) > 1)
+  fresh <- !anyDuplicated(do.call(paste, c(t[ran, c("link", treatments), drop = FALSE], sep = "\r")))  # no link comes back
+  mixed <- !fresh && any(tapply(t$link[ran], t$block[ran], function(x) length(unique(x))) > 1)
   if (!repeated && !mixed && !anyDuplicated(paste(cell, t$block)) && length(whole) > 1 && 2 * length(whole) >= length(size)) {
     t <- t[as.character(t$block) %in% whole, ]
     x <- tapply(ifelse(t[[f]] == level, 1, -1) * t$y / length(pairs), t$block, sum)
     link <- tapply(t$link, t$block, max)
-    if (length(unique(link)) > 1) x <- tapply(x, link, mean)
+    if (!fresh && length(unique(link)) > 1) x <- tapply(x, link, mean)
     estimate <- mean(x); variance <- var(x) / length(x); df <- length(x) - 1
   } else if (any(t$link > 0 & !t$single)) {
     # Links crossed with blocks: both are fitted, then a link is one draw over all its cells.
@@ -173,7 +177,7 @@ contrast <- function(data, trials, f, level) {
     }
     df <- variance^2 / denominator
   }
-  half <- qt(1 - alpha / 2, df) * sqrt(variance)
+  half <- qt(1 - level_of_intervals / 2, df) * sqrt(variance)
   data.frame(factor = f, level = level, estimate = estimate, low = estimate - half, high = estimate + half, df = df,
              p = 2 * pt(-abs(estimate / sqrt(variance)), df))
 }

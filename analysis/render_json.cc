@@ -58,9 +58,9 @@ void contrasts(JsonWriter& json, const Report& report) {
     json.value("scale", scale_name(contrast.scale));
     interval(json, "interval", contrast.interval);
     interval(json, "equivalence_interval", contrast.equivalence);
-    json.value("standard_error", contrast.standard_error).value("n", contrast.n);
+    json.value("standard_error", contrast.standard_error).value("margin", contrast.margin).value("n", contrast.n);
     json.value("df", contrast.df).value("p_value", contrast.p_value).value("p_holm", contrast.p_holm);
-    json.value("p_rank", contrast.p_rank).value("blocked", contrast.blocked);
+    json.value("p_rank", contrast.p_rank).value("blocked", contrast.blocked).value("by_link", contrast.by_link);
     json.value("settles_n", contrast.settles_n).value("one_layout_a_side", contrast.one_layout_a_side);
     json.end();
   }
@@ -169,7 +169,8 @@ std::string to_json(const Report& report) {
   JsonWriter json;
   json.begin_object();
   json.value("format", "stab-report").value("version", kFormatVersion);
-  json.value("experiment", report.experiment).value("alpha", report.alpha);
+  json.value("experiment", report.experiment).value("alpha", report.alpha).value("stopping", report.stopping);
+  json.value("interval_level", report.interval_level);
   design(json, report);
   contrasts(json, report);
   anovas(json, report);

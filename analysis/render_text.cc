@@ -1,108 +1,23 @@
-// The report for people: a terminal or Markdown. One screen first: what differs, by how much, how sure. Then the
-// tables a statistician asks for, in the order of the questions. Rendering computes nothing: numbers come from the
-// report.
+// The report for people: a terminal or Markdown. One screen first: the answers in sentences, then what differs, by how
+// much, how sure, and what to be careful of. Then the tables a statistician asks for, in the order of the questions.
+// Rendering computes nothing: numbers come from the report.
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <set>
 
 #include "analysis/caveats.h"
-#include "analysis/report.h"
-#include "analysis/text_table.h"
+#include "analysis/report_pen.h"
 
 namespace stab::analysis {
 namespace {
 
 using Align = TextTable::Align;
 
-// How headings, tables and notes look: aligned text, or Markdown.
-struct Pen {
-  int width = 100;
-  bool colour = false;
-  bool markdown = false;
-
-  std::string paint(std::string_view code, std::string_view text) const {
-    if (!colour) return std::string(text);
-    return "\033[" + std::string(code) + "m" + std::string(text) + "\033[0m";
-  }
-  std::string heading(std::string_view text) const {
-    if (markdown) return "\n## " + std::string(text) + "\n\n";
-    return "\n" + paint("1", text) + "\n";
-  }
-  std::string table(const TextTable& table) const { return markdown ? table.markdown() : table.text(width); }
-  std::string note(std::string_view text) const {
-    if (markdown) return "\n" + std::string(text) + "\n";
-    return wrap(text, width, "  ", "    ");
-  }
-  std::string before_table(std::string_view text) const {
-    if (markdown) return std::string(text) + "\n\n";
-    return wrap(text, width, "  ", "  ");
-  }
-  std::string item(std::string_view text) const {
-    if (markdown) return "- " + std::string(text) + "\n";
-    return wrap("- " + std::string(text), width, "  ", "    ");
-  }
-};
-
-// At most four digits, no trailing zeros: "95", "0.5".
-std::string plain(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.4g", value);
-  return text;
-}
-
-std::string plural(uint64_t n, const std::string& word) {
-  return std::to_string(n) + " " + word + (n == 1 ? "" : "s");
-}
-
-// A value in the response's unit, times scaled to a readable one.
-std::string value_text(const Response& response, double value, int digits = 4) {
-  if (response.unit == "ns" || response.unit == "s") {
-    const double seconds = response.unit == "ns" ? value * 1e-9 : value;
-    const double size = std::fabs(seconds);
-    if (size >= 1) return significant(seconds, digits) + " s";
-    if (size >= 1e-3) return significant(seconds * 1e3, digits) + " ms";
-    if (size >= 1e-6) return significant(seconds * 1e6, digits) + " us";
-    return significant(seconds * 1e9, digits) + " ns";
-  }
-  return significant(value, digits) + (response.unit.empty() ? "" : " " + response.unit);
-}
-
-std::string difference_text(const Response& response, double value) {
-  if (response.scale == Scale::kLog) return ratio_text(value);
-  return (value >= 0 ? "+" : "") + value_text(response, value, 3);
-}
-
-// "[-1.20, +3.40] %" where both ends are percentages.
-std::string interval_text(const Response& response, const Interval& interval) {
-  std::string low = difference_text(response, interval.low), high = difference_text(response, interval.high);
-  constexpr std::string_view kPercent = " %";
-  const bool percent = low.ends_with(kPercent) && high.ends_with(kPercent);
-  if (percent) {
-    low.resize(low.size() - kPercent.size());
-    high.resize(high.size() - kPercent.size());
-  }
-  return "[" + low + ", " + high + "]" + (percent ? " %" : "");
-}
-
-const Response& response_of(const Report& report, const std::string& name) {
-  for (const Response& response : report.responses)
-    if (response.name == name) return response;
-  return report.responses[0];
-}
-
-// "slower" says more than "changed" where the response is a time.
 std::string verdict_text(const Pen& pen, const Report& report, const Contrast& contrast) {
   if (!contrast.refused.empty()) return "refused";
-  const Response& response = response_of(report, contrast.response);
-  std::string word(name(contrast.verdict));
-  const bool time = response.unit == "s" || response.unit == "ms" || response.unit == "ns";
-  const double zero = contrast.scale == Scale::kLog ? 1 : 0;
-  if (contrast.verdict == Verdict::kChanged) {
-    const bool up = contrast.interval.estimate > zero;
-    word = time ? (up ? "slower" : "faster") : (up ? "higher" : "lower");
-    word = pen.paint(up ? "31" : "32", word);
-  }
+  std::string word = verdict_word(response_of(report, contrast.response), contrast);
+  if (contrast.verdict == Verdict::kChanged)
+    word = pen.paint(contrast.interval.estimate > (contrast.scale == Scale::kLog ? 1 : 0) ? "31" : "32", word);
   if (contrast.verdict == Verdict::kEquivalent) word = pen.paint("32", word);
   if (contrast.verdict == Verdict::kUnsure) {
     word = pen.paint("33", word);
@@ -123,7 +38,7 @@ std::string header(const Pen& pen, const Report& report) {
   }
   const Response& primary = report.responses[0];
   const std::string margin =
-      primary.margin == 0 ? "none" : primary.scale == Scale::kLog ? plain(100 * primary.margin) + " %" : value_text(primary, primary.margin, 3);
+      primary.margin == 0 ? "none" : primary.scale == Scale::kLog || primary.margin_is_share ? plain(100 * primary.margin) + " %" : value_text(primary, primary.margin, 3);
   std::string out = (pen.markdown ? "# " : "") + pen.paint("1", report.experiment.empty() ? "report" : report.experiment) + ": " +
                     plural(report.workloads.size(), report.workload_word) + ", " + plural(cells, "cell") + ", " +
                     plural(report.analysed, report.trial_word) + " analysed";
@@ -134,6 +49,7 @@ std::string header(const Pen& pen, const Report& report) {
   if (!levels.empty()) out += wrap("factors: " + levels, pen.width, pen.markdown ? "- " : "", "  ");
   out += std::string(pen.markdown ? "- " : "") + "response: " + primary.name + (primary.scale == Scale::kLog ? " on a log scale (ratios of geometric means)" : "") +
          ", margin " + margin + ", alpha " + plain(100 * report.alpha) + " %\n";
+  if (!report.stopping.empty()) out += wrap("stopping: " + report.stopping, pen.width, pen.markdown ? "- " : "", "  ");
   return out;
 }
 
@@ -142,9 +58,9 @@ TextTable contrast_table(const Report& report) {
                     {"level / base", Align::kLeft},
                     {report.workload_word, Align::kLeft},
                     {"difference", Align::kRight},
-                    {plain(100 * (1 - report.alpha)) + " % interval", Align::kLeft},
+                    {plain(100 * (1 - report.alpha)) + " % interval", Align::kLeft, true},
                     {"p (Holm)", Align::kRight},
-                    {"verdict", Align::kLeft}});
+                    {"verdict", Align::kLeft, true}});
 }
 
 void add_contrast(const Pen& pen, const Report& report, const Contrast& contrast, TextTable& table) {
@@ -209,7 +125,7 @@ std::string verdicts(const Pen& pen, const Report& report) {
   if (report.workloads.size() > 1)
     out += pen.note("these " + report.workload_word + "s: as given, error within cells; like these: they are a sample, "
                     "error between them");
-  if (settles) out += pen.note("(n ...): the replicates for each cell that would tell, were the estimate right");
+  if (settles) out += pen.note("(n ...): the replicates of each cell, or links where code is as linked, that would tell, were the estimate right");
   if (dagger)
     out += pen.note("† at least one side ran in one layout: the difference holds for this link only");
   for (const std::string& refusal : refusals) out += pen.note("refused: " + refusal);
@@ -224,9 +140,10 @@ std::string caveats(const Pen& pen, const Report& report) {
   return out;
 }
 
-std::string workload_contrasts(const Pen& pen, const Report& report) {
+std::string workload_contrasts(const Pen& pen, const Report& report, bool declared) {
   std::string out;
   for (const Response& response : report.responses) {
+    if (response.declared != declared) continue;
     const bool shown = &response == &report.responses[0] && report.workloads.size() <= kFirstScreenWorkloads;
     if (shown) continue;
     TextTable table = contrast_table(report);
@@ -289,28 +206,38 @@ std::string anovas(const Pen& pen, const Report& report) {
 std::string cells(const Pen& pen, const Report& report) {
   const Response& primary = report.responses[0];
   std::vector<TextTable::ColumnStyle> columns{{report.workload_word, Align::kLeft}};
-  for (const Factor& factor : report.factors) columns.push_back({factor.name, Align::kLeft});
+  // A factor of one level is said once, in the heading.
+  std::vector<size_t> varying;
+  std::string constant;
+  for (size_t f = 0; f < report.factors.size(); ++f) {
+    const Factor& factor = report.factors[f];
+    if (factor.levels.size() == 1) {
+      constant += ", " + factor.name + "=" + factor.levels[0];
+      continue;
+    }
+    varying.push_back(f);
+    columns.push_back({factor.name, Align::kLeft});
+  }
   for (const char* title : {"n", "mean", "median", "sd"}) columns.push_back({title, Align::kRight});
-  columns.push_back({plain(100 * (1 - report.alpha)) + " % interval", Align::kLeft});
+  columns.push_back({plain(100 * (1 - report.alpha)) + " % interval", Align::kLeft, true});
   columns.push_back({"W", Align::kRight});
   columns.push_back({"p", Align::kRight});
   TextTable table(columns);
   for (const Cell& cell : report.cells) {
     if (cell.response != primary.name) continue;
     std::vector<std::string> row{cell.workload};
-    row.insert(row.end(), cell.levels.begin(), cell.levels.end());
+    for (size_t f : varying) row.push_back(cell.levels[f]);
     row.push_back(std::to_string(cell.n) + (cell.one_layout ? "†" : ""));
     row.push_back(value_text(primary, cell.mean));
     row.push_back(value_text(primary, cell.median));
     row.push_back(cell.sd && cell.mean != 0 ? significant(100 * *cell.sd / std::fabs(cell.mean), 2) + " %" : "");
-    row.push_back(cell.mean_interval ? "[" + value_text(primary, cell.mean_interval->low) + ", " +
-                                           value_text(primary, cell.mean_interval->high) + "]"
+    row.push_back(cell.mean_interval ? between(value_text(primary, cell.mean_interval->low), value_text(primary, cell.mean_interval->high))
                                      : "");
     row.push_back(cell.shapiro_w ? significant(*cell.shapiro_w, 3) : "");
     row.push_back(cell.shapiro_p ? p_text(*cell.shapiro_p) : "");
     table.add(std::move(row));
   }
-  return pen.heading("Cells: " + primary.name + "; W and p: Shapiro-Wilk") + pen.table(table);
+  return pen.heading("Cells: " + primary.name + constant + "; W and p: Shapiro-Wilk") + pen.table(table);
 }
 
 // A variance as people say spreads: percent on a log scale.
@@ -352,9 +279,10 @@ std::string doses(const Pen& pen, const Report& report) {
   TextTable table({{report.workload_word, Align::kLeft}, {"factor", Align::kLeft}, {"level", Align::kLeft},
                    {"trials", Align::kRight}, {"layouts (median)", Align::kRight}, {"least", Align::kRight},
                    {"most", Align::kRight}, {"moved, padded or served", Align::kRight}});
+  const auto count = [](const std::optional<double>& layouts) { return layouts ? plain(*layouts) : "-"; };
   for (const DoseSummary& dose : report.doses)
-    table.add({dose.workload, dose.factor, dose.level, std::to_string(dose.trials), plain(dose.median),
-               plain(dose.minimum), plain(dose.maximum), significant(100 * dose.share, 3) + " %"});
+    table.add({dose.workload, dose.factor, dose.level, std::to_string(dose.trials), count(dose.median),
+               count(dose.minimum), count(dose.maximum), significant(100 * dose.share, 3) + " %"});
   return pen.heading("Doses: layouts that trials really ran in") + pen.table(table);
 }
 
@@ -370,9 +298,9 @@ std::string validity(const Pen& pen, const Report& report) {
 namespace {
 
 std::string render(const Pen& pen, const Report& report) {
-  return header(pen, report) + verdicts(pen, report) + caveats(pen, report) + workload_contrasts(pen, report) +
-         anovas(pen, report) + cells(pen, report) + components(pen, report) + diagnostics(pen, report) + doses(pen, report) +
-         validity(pen, report);
+  return header(pen, report) + answer(pen, report) + verdicts(pen, report) + caveats(pen, report) +
+         workload_contrasts(pen, report, true) + anovas(pen, report) + cells(pen, report) + components(pen, report) + diagnostics(pen, report) + doses(pen, report) +
+         validity(pen, report) + workload_contrasts(pen, report, false);
 }
 
 }  // namespace

@@ -48,10 +48,12 @@ struct Contrast {
   double df = 0;                 // blocks - 1, or Satterthwaite's
   uint64_t n = 0;                // units in the smallest cell; for "programs like these" the number of workloads
   double p_value = 1;
+  double margin = 0;             // the smallest difference that matters here, on the response's scale
   double p_holm = 1;             // within the declared family: contrasts x workloads x declared responses
   // One workload: by ranks. Wilcoxon's signed ranks of the blocks' contrasts, else van Elteren's test over the other
   // factors' cells.
   std::optional<double> p_rank;
+  bool by_link = false;          // its draws are links: n and settles_n count them, and replicates of the same don't help
   bool blocked = false;          // taken within blocks; else Welch's. Only for one workload
   Verdict verdict = Verdict::kWithheld;
   std::optional<uint64_t> settles_n;  // unsure: replicates for each cell that would settle it
@@ -131,9 +133,7 @@ struct DoseSummary {
   std::string factor;
   std::string level;
   uint64_t trials = 0;
-  double minimum = 0;
-  double median = 0;
-  double maximum = 0;
+  std::optional<double> minimum, median, maximum;  // layouts in a trial; absent where the runtime doesn't count them
   double share = 0;                 // functions moved, functions padded or requests served, 0 to 1
 };
 
@@ -164,6 +164,8 @@ struct Report {
   std::string trial_word = "trial";  // "row" for plain data
   std::vector<Factor> factors;
   std::vector<Response> responses;
+  double interval_level = 0.05;  // two-sided, of the contrasts' intervals: alpha, or what a declared look makes of it
+  std::string stopping;  // how the plan ends and where this is; empty: after fixed replicates
   uint64_t planned = 0;
   uint64_t analysed = 0;
   uint64_t excluded = 0;

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "analysis/alpha_spending.h"
+
 namespace stab::analysis {
 
 // One column of the design. Levels are in the plan's order; `baseline` is the index of the level that the
@@ -29,8 +31,10 @@ struct Response {
   std::string name;  // "wall_time", "cycles"
   std::string unit;  // "s", "ns", "" for a count; for people
   Scale scale = Scale::kLog;
-  // Smallest difference that matters. Log scale: relative, 0.01 is 1 %. Linear scale: in the response's unit.
+  // Smallest difference that matters. Log scale: relative, 0.01 is 1 %. Linear scale: in the response's unit, or with
+  // `margin_is_share` a share of what the baseline's cells average.
   double margin = 0.01;
+  bool margin_is_share = false;
   // Declared in the plan: belongs to the one family whose errors Holm controls. False: exploratory (counters
   // that came along), a family of its own.
   bool declared = true;
@@ -43,6 +47,7 @@ struct Dose {
   uint64_t functions = 0;
   uint64_t functions_moved = 0;
   uint64_t stack_layouts = 0;          // times the pads were refilled, the first filling included
+  std::optional<uint64_t> heap_layouts;  // places that classes moved to, the first included; absent: not counted
   uint64_t pads = 0;                   // functions that have a pad
   double heap_share = 0;               // 0 to 1: requests served by the randomizing allocator
   uint64_t helper_cpu_ns = 0;
@@ -93,6 +98,28 @@ enum class Unit {
   kRow,     // anybody's data: each row as it stands
 };
 
+// When the plan said that the experiment ends. Verdicts hold only where the experiment kept to it. How each rule is
+// judged: stopping.h.
+enum class StoppingRule {
+  kFixed,      // after the planned replicates
+  kLooks,      // at the first declared look at which nothing is open
+  kPrecision,  // after as many replicates as the spread of the first stage asks for
+};
+// invariant: kLooks: looks ascending, at least one; kPrecision: first >= 2, half_width > 0
+struct Stopping {
+  StoppingRule rule = StoppingRule::kFixed;
+  Spending spending = Spending::kObrienFleming;
+  std::vector<uint32_t> looks;  // kLooks: replicates at each, the last is the end at the latest
+  uint32_t first = 0;           // kPrecision: replicates of the first stage
+  double half_width = 0;        // kPrecision: of the widest interval, relative
+};
+
+// A response that is not there, or not everywhere: what and why, and what to do about it.
+struct Unavailable {
+  std::string what;
+  std::string cure;
+};
+
 // The design facts and the rows.
 // invariant: responses not empty; the first one is the primary response
 struct Samples {
@@ -109,8 +136,8 @@ struct Samples {
   uint32_t failed = 0;
   // The look is not the last declared one, or trials are still to come: verdicts are withheld.
   bool incomplete = false;
-  // Where counters are absent: "cycles: not supported by this machine", for the caveats.
-  std::vector<std::string> unavailable;
+  Stopping stopping;
+  std::vector<Unavailable> unavailable;  // for the caveats
 };
 
 }  // namespace stab::analysis

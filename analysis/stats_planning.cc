@@ -1,8 +1,9 @@
-// `stabctl stats`: methods that take no data: power, sample sizes and sequential looks.
+// `stabctl stats`: methods that take no file: power, sample sizes, sequential looks, and a count of successes.
 #include <cmath>
 
 #include "analysis/alpha_spending.h"
 #include "analysis/power.h"
+#include "analysis/proportion.h"
 #include "analysis/stats_methods.h"
 
 namespace stab::analysis {
@@ -132,7 +133,26 @@ Result<Finding> spending(const Arguments& args) {
   return finding;
 }
 
+Result<Finding> binomial(const Arguments& args) {
+  if (!args.has("successes") || !args.has("trials"))
+    return bad_input("binomial needs --successes and --trials, such as --successes 3 --trials 100");
+  STAB_TRY(const uint64_t successes, args.count("successes", 0, 0));
+  STAB_TRY(const uint64_t trials, args.count("trials", 0, 1));
+  STAB_TRY(const double p, args.number("p", 0.5));
+  STAB_TRY(const Alternative alternative, alternative_of(args));
+  STAB_TRY(const double conf, confidence_of(args));
+  STAB_TRY(const ProportionTest test, exact_binomial(successes, trials, p, alternative, conf));
+  Finding finding;
+  finding.add_count("successes", successes).add_count("trials", trials).add("p", p);
+  finding.add("alternative", args.text("alternative", "two.sided")).add("estimate", test.estimate);
+  finding.add("conf_low", test.conf_low).add("conf_high", test.conf_high).add("conf_level", conf);
+  finding.add("p_value", test.p_value);
+  return finding;
+}
+
 constexpr StatsMethod kMethods[] = {
+    {"binomial", "a proportion: --successes of --trials against --p, Clopper-Pearson interval",
+     "successes trials p alternative conf", nullptr, binomial},
     {"power-t", "two of --n, --delta, --power give the third (t tests)",
      "n delta power sd alpha design alternative strict", nullptr, power_t},
     {"power-anova", "--groups, --between-var and one of --n, --power give the other",

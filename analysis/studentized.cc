@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analysis/distributions.h"
+#include "analysis/root.h"
 
 namespace stab::analysis {
 namespace {
@@ -77,32 +78,15 @@ double dunnett_normal_upper(double w, std::span<const double> lambda, bool two_s
   return std::min(1.0, sum * step);
 }
 
-// Solves upper_of(q) = upper for decreasing upper_of, by bisection on brackets then the secant's Illinois form.
+// Solves upper_of(q) = upper for decreasing upper_of.
 double solve(double upper, const std::function<double(double)>& upper_of) {
   double low = 0, high = 4;
   while (upper_of(high) > upper && high < 1e8) {
     low = high;
     high *= 2;
   }
-  const double target = std::log(upper);
-  double f_low = std::log(std::max(upper_of(low), 1e-300)) - target;
-  double f_high = std::log(std::max(upper_of(high), 1e-300)) - target;
-  for (int step = 0; step < 200 && high - low > 1e-12 * high; ++step) {
-    double middle = (low * f_high - high * f_low) / (f_high - f_low);
-    if (!(middle > low && middle < high)) middle = 0.5 * (low + high);
-    const double f = std::log(std::max(upper_of(middle), 1e-300)) - target;
-    if (f == 0) return middle;
-    if (f > 0) {
-      low = middle;
-      f_low = f;
-      f_high /= 2;
-    } else {
-      high = middle;
-      f_high = f;
-      f_low /= 2;
-    }
-  }
-  return 0.5 * (low + high);
+  const auto excess = [&](double q) { return std::log(std::max(upper_of(q), 1e-300)) - std::log(upper); };
+  return falling_root(excess, low, high, {});
 }
 
 }  // namespace

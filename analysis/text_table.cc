@@ -61,7 +61,7 @@ std::string TextTable::text(int width, std::string_view indent) const {
   while (total > limit) {
     size_t widest = columns_.size();
     for (size_t c = 0; c < columns_.size(); ++c)
-      if (columns_[c].align == Align::kLeft && widths[c] > 6 &&
+      if (columns_[c].align == Align::kLeft && !columns_[c].whole && widths[c] > 6 &&
           (widest == columns_.size() || widths[c] > widths[widest]))
         widest = c;
     if (widest == columns_.size()) break;

@@ -14,6 +14,7 @@ class TextTable {
   struct ColumnStyle {
     std::string title;
     Align align = Align::kLeft;
+    bool whole = false;  // never cut: half an interval is no interval
   };
 
   explicit TextTable(std::vector<ColumnStyle> columns);
@@ -22,7 +23,7 @@ class TextTable {
   bool empty() const { return rows_.empty(); }
 
   // Two spaces between columns, each line starting with `indent`. Where lines would be longer than width, the
-  // widest left-aligned column is cut, with "…".
+  // widest left-aligned column that isn't `whole` is cut, with "…".
   std::string text(int width, std::string_view indent = "  ") const;
   std::string markdown() const;
 

@@ -18,14 +18,6 @@ constexpr size_t kMaxEvents = 64;
 
 std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
-// Times and cycles multiply, counts of rare events may be zero: log for the first, raw for the rest.
-Scale default_scale(std::string_view response) {
-  constexpr std::string_view kTimes[] = {"wall_time", "user_time", "system_time", "task-clock", "cpu-clock",
-                                         "cycles", "cpu-cycles", "ref-cycles", "instructions", "max_rss"};
-  return std::find(std::begin(kTimes), std::end(kTimes), response) != std::end(kTimes) ? Scale::kLog
-                                                                                       : Scale::kRaw;
-}
-
 bool parse_response(const TomlNode& node, Faults& faults, const Plan& plan, Response& out) {
   SourceSpot spot = node.spot;
   bool scaled = false;
@@ -40,6 +32,12 @@ bool parse_response(const TomlNode& node, Faults& faults, const Plan& plan, Resp
     if (section.word("scale", {"log", "raw"}, scale)) {
       out.scale = scale == 0 ? Scale::kLog : Scale::kRaw;
       scaled = true;
+    }
+    size_t zeros = 0;
+    if (const TomlNode* word = section.word("zeros", {"refuse", "missing"}, zeros)) {
+      out.zeros_missing = zeros == 1;
+      if (out.zeros_missing && (scaled ? out.scale : default_scale(out.name)) == Scale::kRaw)
+        faults.error(word->spot, "zeros have a value on the raw scale", "leave zeros out, or give it scale = \"log\"");
     }
     section.finish();
     if (faults.error_count() > before) return false;
@@ -165,6 +163,13 @@ bool parse_rule(const std::string& text, const SourceSpot& spot, Faults& faults,
 }
 
 }  // namespace
+
+Scale default_scale(std::string_view response) {
+  constexpr std::string_view kTimes[] = {"wall_time", "user_time", "system_time", "task-clock", "cpu-clock",
+                                         "cycles", "cpu-cycles", "ref-cycles", "instructions", "max_rss", "region_time"};
+  const bool multiplies = std::find(std::begin(kTimes), std::end(kTimes), response) != std::end(kTimes);
+  return multiplies ? Scale::kLog : Scale::kRaw;
+}
 
 bool check_name(Faults& faults, const SourceSpot& spot, std::string_view what, const std::string& name) {
   const auto good = [](char c) {

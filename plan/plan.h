@@ -30,8 +30,11 @@ struct Response {
   std::string name;
   Scale scale = Scale::kLog;
 };
-inline constexpr std::array<std::string_view, 4> kBuiltinResponses = {"wall_time", "user_time", "system_time",
-                                                                      "max_rss"};
+  bool zeros_missing = false;  // log scale: a trial that counts 0 has no value; otherwise the response is refused
+// Log for times, cycles, instructions and memory, which multiply; raw for counts of what may not happen at all.
+Scale default_scale(std::string_view response);
+inline constexpr std::array<std::string_view, 5> kBuiltinResponses = {"wall_time", "user_time", "system_time",
+                                                                      "max_rss", "region_time"};
 
 enum class Order {
   kBlocks,  // randomized complete blocks

@@ -1,5 +1,5 @@
 // analysis/ sees no database and no plan, so this file translates: names of levels to indexes, the engine's
-// ledger to disturbance bits, missing counters to words.
+// ledger to disturbance bits, missing counters to words, the plan's stopping rule to the analysis' own.
 #include "stabd/samples.h"
 
 #include <algorithm>
@@ -28,25 +28,48 @@ std::vector<analysis::Factor> factors_of(const plan::Plan& plan) {
 }
 
 std::string unit_of(const std::string& response) {
-  if (response == "wall_time" || response == "user_time" || response == "system_time") return "s";
+  if (response == "wall_time" || response == "user_time" || response == "system_time" ||
+      response == "region_time")
+    return "s";
   if (response == "max_rss") return "KiB";
   if (response == "task-clock" || response == "cpu-clock") return "ns";
   return "";
 }
 
-// The plan's responses first, the first of them primary, then counters that it only records.
+// The plan's responses first, the first of them primary, then counters that came along.
 std::vector<analysis::Response> responses_of(const plan::Plan& plan) {
   std::vector<analysis::Response> responses;
-  const auto add = [&](const std::string& name, plan::Scale scale) {
+  const auto add = [&](const std::string& name, plan::Scale scale, bool declared) {
     const auto same = [&](const analysis::Response& other) { return other.name == name; };
     if (std::any_of(responses.begin(), responses.end(), same)) return;
-    responses.push_back({name, unit_of(name),
-                         scale == plan::Scale::kLog ? analysis::Scale::kLog : analysis::Scale::kLinear,
-                         plan.experiment.margin});
+    responses.push_back({.name = name,
+                         .unit = unit_of(name),
+                         .scale = scale == plan::Scale::kLog ? analysis::Scale::kLog : analysis::Scale::kLinear,
+                         .margin = plan.experiment.margin,
+                         .margin_is_share = true,
+                         .declared = declared});
   };
-  for (const plan::Response& response : plan.experiment.responses) add(response.name, response.scale);
-  if (responses.empty()) add("wall_time", plan::Scale::kLog);
+  for (const plan::Response& response : plan.experiment.responses) add(response.name, response.scale, true);
+  if (responses.empty()) add("wall_time", plan::Scale::kLog, true);
+  for (const std::string& event : plan.counters.events) add(event, plan::default_scale(event), false);
   return responses;
+}
+
+bool zeros_are_missing(const plan::Plan& plan, const std::string& response) {
+  for (const plan::Response& declared : plan.experiment.responses)
+    if (declared.name == response) return declared.zeros_missing;
+  return false;
+}
+
+analysis::Stopping stopping_of(const plan::Stopping& stopping) {
+  analysis::Stopping out;
+  if (stopping.rule == plan::StoppingRule::kLooks) out.rule = analysis::StoppingRule::kLooks;
+  if (stopping.rule == plan::StoppingRule::kPrecision) out.rule = analysis::StoppingRule::kPrecision;
+  if (stopping.spending == plan::Spending::kPocock) out.spending = analysis::Spending::kPocock;
+  for (int replicates : stopping.looks) out.looks.push_back(static_cast<uint32_t>(replicates));
+  out.first = static_cast<uint32_t>(stopping.first);
+  out.half_width = stopping.half_width;
+  return out;
 }
 
 std::optional<analysis::Dose> dose_of(const std::string& json) {
@@ -61,6 +84,7 @@ std::optional<analysis::Dose> dose_of(const std::string& json) {
   out.functions_moved = static_cast<uint64_t>(dose.functions_moved);
   out.stack_layouts = static_cast<uint64_t>(dose.refills);
   out.pads = static_cast<uint64_t>(dose.pads);
+  if (dose.heap_layouts) out.heap_layouts = static_cast<uint64_t>(*dose.heap_layouts);
   if (dose.allocations > 0)
     out.heap_share = 1.0 - static_cast<double>(dose.allocations_mmapped) / static_cast<double>(dose.allocations);
   out.helper_cpu_ns = static_cast<uint64_t>(dose.helper_cpu_ns);
@@ -68,9 +92,58 @@ std::optional<analysis::Dose> dose_of(const std::string& json) {
   return out;
 }
 
-// On a log scale a value must be above 0: a counter that stayed at 0 has no logarithm.
-bool has_no_logarithm(const std::optional<double>& value, const analysis::Response& response) {
-  return value && response.scale == analysis::Scale::kLog && *value <= 0;
+using Missing = std::map<std::string, std::vector<std::string>>;  // reason: responses
+
+std::string list(const std::vector<std::string>& names) {
+  std::string out;
+  for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
+  return out;
+}
+
+// "no PMU counts 'cycles'" becomes "no PMU counts it": counters that are missing for one reason are said together.
+std::string without_name(std::string reason, const std::string& response) {
+  const std::string quoted = "'" + response + "'";
+  if (const size_t at = reason.find(quoted); at != std::string::npos) reason.replace(at, quoted.size(), "it");
+  return reason;
+}
+
+void drop_response(analysis::Samples& samples, size_t response) {
+  samples.responses.erase(samples.responses.begin() + static_cast<long>(response));
+  for (analysis::Trial& trial : samples.trials) trial.values.erase(trial.values.begin() + static_cast<long>(response));
+}
+
+// On a log scale a value must be above 0: a counter that stayed at 0 has no logarithm. Where the plan says so such
+// trials have no value; otherwise the response is refused, whole, because leaving out just the zeros would bias it. The
+// primary response is left to analyse(), which refuses the report and names the trial.
+void drop_without_logarithm(const plan::Plan& plan, analysis::Samples& samples) {
+  for (size_t r = samples.responses.size(); r-- > 0;) {
+    const analysis::Response response = samples.responses[r];
+    if (response.scale != analysis::Scale::kLog) continue;
+    const bool missing = zeros_are_missing(plan, response.name);
+    size_t zeros = 0;
+    for (analysis::Trial& trial : samples.trials) {
+      if (!trial.values[r] || *trial.values[r] > 0) continue;
+      ++zeros;
+      if (missing) trial.values[r].reset();
+    }
+    if (zeros == 0 || (!missing && r == 0)) continue;
+    const std::string counted = response.name + ": " + std::to_string(zeros) + " trials counted 0, which has no logarithm";
+    if (missing) {
+      samples.unavailable.push_back({counted + "; they are left out, as the plan declares", "compare with the raw scale if zeros are more frequent in one cell"});
+      continue;
+    }
+    samples.unavailable.push_back({counted + ": refused", "in the plan, say response = [..., { name = \"" + response.name + "\", scale = \"raw\" }], or zeros = \"missing\""});
+    drop_response(samples, r);
+  }
+}
+
+// Counters that came along and that nothing was measured of: the caveats say why, tables of refusals would say it again.
+void drop_without_values(analysis::Samples& samples) {
+  for (size_t r = samples.responses.size(); r-- > 1;) {
+    const auto measured = [&](const analysis::Trial& trial) { return trial.values[r].has_value(); };
+    if (samples.responses[r].declared || std::any_of(samples.trials.begin(), samples.trials.end(), measured)) continue;
+    drop_response(samples, r);
+  }
 }
 
 int index_of_level(const analysis::Factor& factor, const std::string& level) {
@@ -127,6 +200,7 @@ Result<analysis::Samples> load_samples(store::Store& store, const store::Experim
   samples.alpha = expanded.plan.experiment.alpha;
   samples.factors = factors_of(expanded.plan);
   samples.responses = responses_of(expanded.plan);
+  samples.stopping = stopping_of(expanded.plan.stopping);
   for (const plan::Subject& subject : expanded.subjects) samples.workloads.push_back(subject.name);
 
   STAB_TRY(const std::vector<store::CellRow> cells, store.cells(experiment.id));
@@ -135,42 +209,36 @@ Result<analysis::Samples> load_samples(store::Store& store, const store::Experim
     STAB_TRY(levels[cell.index], levels_of(cell, samples.factors));
   }
 
+  STAB_TRY(const std::vector<store::TrialFacts> facts, store.trial_facts(experiment.id));
   std::map<store::Id, size_t> at;
-  for (size_t r = 0; r < samples.responses.size(); ++r) {
-    const analysis::Response& response = samples.responses[r];
-    size_t without_logarithm = 0;
-    STAB_TRY(const std::vector<store::SampleRow> rows, store.samples(experiment.id, response.name));
-    for (const store::SampleRow& row : rows) {
-      const auto [place, is_new] = at.emplace(row.trial, samples.trials.size());
-      if (is_new) {
-        STAB_TRY(const store::Outcome outcome, store.outcome(row.trial));
-        analysis::Trial trial;
-        trial.workload = static_cast<uint32_t>(row.subject);
-        trial.levels = levels[row.cell];
-        trial.block = row.block;
-        trial.order = row.order;
-        trial.seed = row.seed;
-        trial.link = static_cast<uint64_t>(row.link);
-        trial.values.resize(samples.responses.size());
-        trial.dose = dose_of(outcome.dose_json);
-        trial.disturbances = disturbances(outcome.ledger);
-        for (const std::string& rule : outcome.excluded_by)
-          trial.excluded += (trial.excluded.empty() ? "" : "; ") + rule;
-        samples.trials.push_back(std::move(trial));
-      }
-      if (has_no_logarithm(row.value, response)) {
-        ++without_logarithm;
-      } else {
-        samples.trials[place->second].values[r] = row.value;
-      }
-    }
-    if (without_logarithm > 0)
-      samples.unavailable.push_back(response.name + ": " + std::to_string(without_logarithm) +
-                                    " trials counted 0, which has no logarithm; give it scale = \"raw\"");
-    STAB_TRY(const auto reasons, store.missing_reasons(experiment.id, response.name));
-    for (const auto& [reason, trials] : reasons)
-      samples.unavailable.push_back(response.name + ": " + reason);
+  for (const store::TrialFacts& fact : facts) {
+    analysis::Trial trial;
+    trial.workload = static_cast<uint32_t>(fact.subject);
+    trial.levels = levels[fact.cell];
+    trial.block = fact.block;
+    trial.order = fact.order;
+    trial.seed = fact.seed;
+    trial.link = static_cast<uint64_t>(fact.link);
+    trial.values.resize(samples.responses.size());
+    trial.dose = dose_of(fact.dose_json);
+    trial.disturbances = disturbances(fact.ledger);
+    for (const std::string& rule : fact.excluded_by) trial.excluded += (trial.excluded.empty() ? "" : "; ") + rule;
+    at.emplace(fact.trial, samples.trials.size());
+    samples.trials.push_back(std::move(trial));
   }
+  Missing missing;
+  for (size_t r = 0; r < samples.responses.size(); ++r) {
+    const std::string& response = samples.responses[r].name;
+    STAB_TRY(const std::vector<store::SampleRow> rows, store.samples(experiment.id, response));
+    for (const store::SampleRow& row : rows)
+      if (const auto place = at.find(row.trial); place != at.end()) samples.trials[place->second].values[r] = row.value;
+    STAB_TRY(const auto reasons, store.missing_reasons(experiment.id, response));
+    for (const auto& [reason, trials] : reasons) missing[without_name(reason, response)].push_back(response);
+  }
+  drop_without_logarithm(expanded.plan, samples);
+  drop_without_values(samples);
+  for (const auto& [reason, names] : missing)
+    samples.unavailable.push_back({list(names) + ": " + reason, "stabctl doctor says what this machine can count"});
 
   STAB_TRY(const store::Progress progress, store.progress(experiment.id));
   samples.planned = static_cast<uint32_t>(progress.planned_total);

@@ -4,7 +4,7 @@ d <- read.csv(if (length(args)) args[1] else "data.csv", check.names = FALSE, co
 d <- d[is.na(d$excluded) | d$excluded == "", ]
 d$y <- log(d[["wall_time"]])
 d <- d[!is.na(d$y), ]
-alpha <- 0.050000000000000003
+level_of_intervals <- 0.050000000000000003
 factors <- c("code", "stack", "heap")
 treatments <- character()
 d[["code"]] <- factor(d[["code"]], levels = c("off", "shuffle"))
@@ -28,12 +28,13 @@ contrast <- function(data, trials, f, level) {
   size <- table(t$block); whole <- names(size)[size == 2 * length(pairs)]
   repeated <- anyDuplicated(paste(cell, t$layout)[!t$single & t$link == 0]) > 0
   ran <- t$link > 0 & !t$single
-  mixed <- any(tapply(t$link[ran], t$block[ran], function(x) length(unique(x))) > 1)
+  fresh <- !anyDuplicated(do.call(paste, c(t[ran, c("link", treatments), drop = FALSE], sep = "\r")))  # no link comes back
+  mixed <- !fresh && any(tapply(t$link[ran], t$block[ran], function(x) length(unique(x))) > 1)
   if (!repeated && !mixed && !anyDuplicated(paste(cell, t$block)) && length(whole) > 1 && 2 * length(whole) >= length(size)) {
     t <- t[as.character(t$block) %in% whole, ]
     x <- tapply(ifelse(t[[f]] == level, 1, -1) * t$y / length(pairs), t$block, sum)
     link <- tapply(t$link, t$block, max)
-    if (length(unique(link)) > 1) x <- tapply(x, link, mean)
+    if (!fresh && length(unique(link)) > 1) x <- tapply(x, link, mean)
     estimate <- mean(x); variance <- var(x) / length(x); df <- length(x) - 1
   } else if (any(t$link > 0 & !t$single)) {
     # Links crossed with blocks: both are fitted, then a link is one draw over all its cells.
@@ -69,7 +70,7 @@ contrast <- function(data, trials, f, level) {
     }
     df <- variance^2 / denominator
   }
-  half <- qt(1 - alpha / 2, df) * sqrt(variance)
+  half <- qt(1 - level_of_intervals / 2, df) * sqrt(variance)
   data.frame(factor = f, level = level, estimate = estimate, low = estimate - half, high = estimate + half, df = df,
              p = 2 * pt(-abs(estimate / sqrt(variance)), df))
 }

@@ -250,6 +250,34 @@ case("alpha-spending --function classic-pocock --looks 2", rows.0.critical_value
 case("alpha-spending --looks 5", rows.0.critical_value = approx(4.8769, 1e-4), rows.1.critical_value = approx(3.3569, 1e-4),
      rows.2.critical_value = approx(2.6803, 1e-4), rows.3.critical_value = approx(2.2898, 1e-4), rows.4.critical_value = approx(2.0310, 1e-4))
 
+# ---- effect sizes of an analysis of variance, resampling ---------------------------------------------------
+# Partial eta and omega squared as Olejnik & Algina (2003) define them; R's packages for them wrap the same formulas.
+a <- anova(lm(yield ~ block + N * P + K, npk)); mse <- tail(a$"Mean Sq", 1); sse <- tail(a$"Sum Sq", 1); terms <- seq_len(nrow(a) - 1)
+effect <- list("anova npk.csv --response yield --group block,N,P,K --model block+N*P+K --type 1")
+for (t in terms) {
+  effect[[paste0("rows.", t - 1, ".partial_eta_squared")]] <- a$"Sum Sq"[t] / (a$"Sum Sq"[t] + sse)
+  effect[[paste0("rows.", t - 1, ".partial_omega_squared")]] <- (a$"Sum Sq"[t] - a$Df[t] * mse) / (a$"Sum Sq"[t] + (nrow(npk) - a$Df[t]) * mse)
+}
+do.call(case, effect)
+# Both sides draw: a hundred thousand resamples leave about 0.1 % of an interval's width.
+b <- boot::boot(normal$x, function(d, i) mean(d[i]), R = 100000); ci <- boot::boot.ci(b, type = "bca")$bca[4:5]
+case("bootstrap normal.csv --response x --resamples 100000", estimate = mean(normal$x), conf_low = approx(ci[1], 2e-3), conf_high = approx(ci[2], 2e-3))
+b <- boot::boot(normal$x, function(d, i) sd(d[i]), R = 100000); ci <- boot::boot.ci(b, type = "bca")$bca[4:5]
+case("bootstrap normal.csv --response x --statistic sd --resamples 100000", estimate = sd(normal$x), conf_low = approx(ci[1], 6e-3), conf_high = approx(ci[2], 6e-3))
+case("permutation sleep.csv --response extra --group group --resamples 200000", p_value = pvalue(oneway_test(extra ~ group, sleep, distribution = exact(algorithm = "split-up"))))
+# Within pairs: every one of the 1024 ways to swap them.
+d <- sleep$extra[1:10] - sleep$extra[11:20]; swaps <- as.matrix(expand.grid(rep(list(c(-1, 1)), 10))) %*% d
+case("permutation sleep.csv --response extra --group group --block ID", p_value = mean(abs(swaps) >= abs(sum(d)) - 1e-9))
+
+# ---- proportions -----------------------------------------------------------------------------------------
+for (v in list(c(3, 100, 0.05), c(0, 20, 0.05), c(20, 20, 0.9), c(43, 60, 0.5), c(5, 18, 0.3), c(487, 1000, 0.5), c(12, 1000, 0.05), c(7, 15, 0.49)))
+  for (alternative in c("two.sided", "less", "greater")) {
+    b <- binom.test(v[1], v[2], v[3], alternative = alternative)
+    case(paste("binomial --successes", v[1], "--trials", v[2], "--p", v[3], "--alternative", alternative), estimate = b$estimate,
+         p_value = b$p.value, conf_low = b$conf.int[1], conf_high = b$conf.int[2])
+  }
+b <- binom.test(3, 40, conf.level = 0.99); case("binomial --successes 3 --trials 40 --conf 0.99", conf_low = b$conf.int[1], conf_high = b$conf.int[2], p_value = b$p.value)
+
 # ---- sequences -------------------------------------------------------------------------------------------
 r <- acf(morley$Speed, plot = FALSE)$acf[2]; case("autocorrelation morley.csv --response speed", statistic = r)
 s <- cor.test(morley$Speed, seq_along(morley$Speed), method = "spearman", exact = FALSE); case("drift morley.csv --response speed", statistic = s$estimate, p_value = s$p.value)

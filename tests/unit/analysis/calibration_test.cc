@@ -293,6 +293,43 @@ TEST(Calibration, CostOfCodeWithCrossedLinks) {
   EXPECT_NEAR(stack / static_cast<double>(kRounds), kAlpha, limit(kAlpha, kRounds));
 }
 
+// Two equal builds, each linked afresh for every block, on a machine that is slower for whole blocks: each block is a draw,
+// though its sides run different links.
+TEST(Calibration, EqualBuildsWithFreshLinks) {
+  constexpr int kRounds = 3000;
+  Rng rng = Rng::stream(7, "fresh links");
+  int alarms = 0;
+  double width = 0;
+  for (int i = 0; i < kRounds; ++i) {
+    Samples samples;
+    samples.workloads = {"fib"};
+    samples.factors = {{"build", {"a", "b"}, false, 0}};
+    samples.responses = {{.name = "wall_time", .unit = "s", .scale = Scale::kLog, .margin = 0.01}};
+    for (uint16_t build : {0, 1}) {
+      std::vector<uint32_t> blocks{0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+      rng.shuffle(blocks);
+      for (uint64_t link = 1; link <= 10; ++link) {
+        Trial trial;
+        trial.levels = {build};
+        trial.block = blocks[link - 1];
+        trial.link = link;
+        trial.order = 2 * trial.block + build;
+        trial.values = {std::exp(0.1 * trial.block + 0.01 * standard_normal(rng))};
+        samples.trials.push_back(std::move(trial));
+      }
+    }
+    const auto report = analyse(samples);
+    ASSERT_TRUE(report);
+    const Contrast& contrast = report->contrasts[0];
+    ASSERT_TRUE(contrast.blocked && contrast.by_link);
+    alarms += contrast.p_value < kAlpha;
+    width += std::log(contrast.interval.high / contrast.interval.low) / 2 / kRounds;
+  }
+  report_rate("p < 5 % of equal builds, ten fresh links each, slow blocks", static_cast<double>(alarms) / kRounds);
+  EXPECT_NEAR(alarms / static_cast<double>(kRounds), kAlpha, limit(kAlpha, kRounds));
+  EXPECT_NEAR(width, 2.262 * 0.01 * std::sqrt(2.0 / 10), 0.001) << "blocks are not in the error";
+}
+
 TEST(Calibration, BcaIntervalsCover) {
   constexpr int kRounds = 400;
   Rng rng = Rng::stream(6, "bca");

@@ -113,5 +113,16 @@ TEST_F(Refusal, PowerNeedsTwoOfThree) {
   EXPECT_THAT(stats({"alpha-spending", "--fractions", "0.5,0.4,1"}), HasSubstr("ascending"));
 }
 
+TEST_F(Refusal, ProportionsAreCountsOfSomething) {
+  EXPECT_THAT(stats({"binomial", "--trials", "10"}), HasSubstr("binomial needs --successes and --trials"));
+  EXPECT_THAT(stats({"binomial", "--successes", "11", "--trials", "10"}), HasSubstr("11 successes in 10 trials"));
+  EXPECT_THAT(stats({"binomial", "--successes", "0", "--trials", "0"}), HasSubstr("trials"));
+  EXPECT_THAT(stats({"binomial", "--successes", "1", "--trials", "10", "--p", "5"}), HasSubstr("between 0 and 1"));
+  // Both ends and both tails: limits, not infinities.
+  for (const char* successes : {"0", "10"})
+    for (const char* p : {"0", "1", "0.5"})
+      EXPECT_EQ(stats({"binomial", "--successes", successes, "--trials", "10", "--p", p}), "accepted") << successes << " " << p;
+}
+
 }  // namespace
 }  // namespace stab::analysis

@@ -2,6 +2,7 @@
 #include "analysis/report.h"
 
 #include "analysis/commands.h"
+#include "analysis/selftest.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -113,6 +114,51 @@ TEST(Report, CsvHoldsEveryTrial) {
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 17);
   EXPECT_THAT(csv, HasSubstr("workload,code,stack,heap,block,order,seed,link,layout,excluded,wall_time\n"));
   EXPECT_THAT(csv, HasSubstr(",\"declared: a, \"\"b\"\"\",0."));
+}
+
+// Forty programs whose two builds are the same: the alarms are counted one by one, and their rate has an exact interval.
+TEST(Selftest, CountsFalseAlarms) {
+  const auto experiment = [](double effect) {
+    Samples samples = lab_samples(9, {.programs = 40, .replicates = 10, .links = 10, .stack_effect = effect});
+    samples.factors[1] = {"build", {"1", "2"}, false, 0};
+    return samples;
+  };
+  const CommandOutput honest = run_selftest(experiment(0), {.json = true});
+  EXPECT_EQ(honest.exit_code, 0) << honest.out;
+  EXPECT_THAT(honest.out, HasSubstr("\"comparisons\": 40"));
+  const CommandOutput biased = run_selftest(experiment(0.02), {});
+  EXPECT_EQ(biased.exit_code, 1) << biased.out;
+  EXPECT_THAT(biased.out, HasSubstr("more alarms than promised"));
+  Samples nothing = experiment(0);
+  nothing.factors[1].name = "stack";
+  EXPECT_EQ(run_selftest(nothing, {}).exit_code, 2);
+}
+
+// A linear response whose margin is a share of the baseline: 1 % of 2000 is 20, whatever the unit.
+TEST(Report, LinearMarginIsAShareOfTheBaseline) {
+  Samples samples = lab_samples(5, {.links = 10, .code_effect = 0, .heap_effect = 0.003});
+  for (Trial& trial : samples.trials) trial.values[0] = 4000 * *trial.values[0];
+  samples.responses[0].scale = Scale::kLinear;
+  samples.responses[0].margin_is_share = true;
+  const auto report = analyse(samples);
+  ASSERT_TRUE(report);
+  const Contrast& heap = find(*report, "heap", "fib");
+  EXPECT_NEAR(heap.margin, 20, 1);
+  EXPECT_EQ(heap.verdict, Verdict::kEquivalent);
+  samples.responses[0].margin_is_share = false;
+  EXPECT_NE(find(*analyse(samples), "heap", "fib").verdict, Verdict::kEquivalent) << "within 0.01 units?";
+}
+
+// One level can't vary: it is said once, and takes no column of its own.
+TEST(Report, OneLevelFactorsLeaveTheTables) {
+  Samples samples = lab_samples(1);
+  samples.factors.push_back({"epoch", {"20ms"}, true, 0});
+  for (Trial& trial : samples.trials) trial.levels.push_back(0);
+  const std::string text = render_terminal(*analyse(samples), 100, false);
+  EXPECT_THAT(text, HasSubstr("Cells: wall_time, epoch=20ms"));
+  EXPECT_THAT(text, Not(HasSubstr("heap   epoch")));
+  for (size_t at = text.find("Cells:"); at < text.find("Where the spread"); at = text.find('\n', at) + 1)
+    EXPECT_EQ(text.substr(at, text.find('\n', at) - at).find("…"), std::string::npos) << "half an interval is no interval";
 }
 
 TEST(Compare, ExitCodesForBuilds) {

@@ -18,7 +18,7 @@ name = "lua-layout"
 seed = 42
 replicates = 30
 runs_per_seed = 2
-response = ["wall_time", { name = "page-faults", scale = "log" }, "task-clock"]
+response = ["wall_time", { name = "page-faults", scale = "log", zeros = "missing" }, "task-clock"]
 margin = "2%"
 alpha = 0.01
 order = "random"
@@ -102,6 +102,8 @@ TEST(Parse, ReadsEverythingAPlanCanSay) {
   EXPECT_EQ(e.responses[0].scale, Scale::kLog);
   EXPECT_EQ(e.responses[1].name, "page-faults");
   EXPECT_EQ(e.responses[1].scale, Scale::kLog);
+  EXPECT_TRUE(e.responses[1].zeros_missing);
+  EXPECT_FALSE(e.responses[0].zeros_missing) << "a zero is refused unless the plan says otherwise";
   EXPECT_DOUBLE_EQ(e.margin, 0.02);
   EXPECT_DOUBLE_EQ(e.alpha, 0.01);
   EXPECT_EQ(e.order, Order::kRandom);
@@ -278,6 +280,16 @@ TEST(Parse, EveryRepeatedOrReservedNameIsRefused) {
   EXPECT_THAT(errors_of(head + "[[program]]\nname=\"p\"\nrun=[\"p\"]\nenv={STAB=\"x\"}\n"),
               HasSubstr("set by the engine"));
   EXPECT_THAT(errors_of(head + "[[program]]\nname=\"../p\"\nrun=[\"p\"]\n"), HasSubstr("can't name files"));
+}
+
+TEST(Parse, ZerosAreMissingOnlyOnTheLogScale) {
+  const auto faults = [](const std::string& response) {
+    return render(parse_plan("[experiment]\nname = \"x\"\nseed = 1\nreplicates = 2\nresponse = " + response +
+                             "\n[counters]\nevents = [\"page-faults\"]\n[[program]]\nname = \"p\"\nrun = [\"true\"]\n", "p.toml").errors);
+  };
+  EXPECT_EQ(faults("{ name = \"wall_time\", zeros = \"missing\" }"), "");
+  EXPECT_NE(faults("{ name = \"page-faults\", zeros = \"missing\" }").find("zeros have a value on the raw scale"), std::string::npos);
+  EXPECT_NE(faults("{ name = \"wall_time\", zeros = \"mising\" }").find("did you mean 'missing'"), std::string::npos);
 }
 
 TEST(Parse, ExclusionRulesCompare) {

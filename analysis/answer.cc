@@ -1,0 +1,77 @@
+// The report in a few sentences: what a reader takes away who reads nothing else. Each says what was compared, the
+// verdict, the size and its interval, then how far it holds: program by program, and for other programs.
+#include <algorithm>
+
+#include "analysis/report_pen.h"
+
+namespace stab::analysis {
+namespace {
+
+// The contrast that answers for the whole experiment: of the one workload, or of these programs.
+bool answers_for_all(const Report& report, const Contrast& contrast) {
+  if (contrast.response != report.responses[0].name) return false;
+  return report.workloads.size() == 1 ? !contrast.workload.empty() : contrast.population == "these programs";
+}
+
+// What else the report knows of this question: programs one by one, and others like them.
+std::string beyond(const Report& report, const Contrast& contrast) {
+  const std::string programs = report.workload_word + "s";
+  uint64_t counts[4] = {}, all = 0;
+  std::string others;
+  for (const Contrast& other : report.contrasts) {
+    if (other.response != contrast.response || other.factor != contrast.factor || other.level != contrast.level) continue;
+    if (!other.workload.empty()) {
+      ++counts[static_cast<int>(other.verdict)];
+      ++all;
+    }
+    if (other.population == "programs like these" && other.refused.empty())
+      others = "; other " + programs + " like these: " + verdict_word(report.responses[0], other);
+  }
+  std::string out;
+  const char* words[] = {"changed", "equivalent", "unsure"};
+  for (size_t v = 0; v < 3; ++v)
+    if (counts[v] > 0) out += (out.empty() ? "" : ", ") + std::to_string(counts[v]) + " " + words[v];
+  if (all < 2 || out.empty()) return others;
+  return "; of " + std::to_string(all) + " " + programs + " " + out + others;
+}
+
+std::string sentence(const Report& report, const Contrast& contrast) {
+  const Response& response = report.responses[0];
+  const std::string start = contrast.factor + "=" + contrast.level + " against " + contrast.baseline + ": ";
+  if (!contrast.refused.empty()) return start + "no answer, " + contrast.refused;
+  const std::string interval = interval_text(response, contrast.interval);
+  std::string size = difference_text(response, contrast.interval.estimate);
+  switch (contrast.verdict) {
+    case Verdict::kChanged:
+      if (size.starts_with("+") || size.starts_with("-")) size.erase(0, 1);
+      return start + size + " " + verdict_word(response, contrast) + ", " + plain(100 * (1 - report.alpha)) + " % interval " +
+             interval + beyond(report, contrast);
+    case Verdict::kEquivalent:
+      return start + "the same within the margin, " + plain(100 * (1 - 2 * report.alpha)) + " % interval " +
+             interval_text(response, contrast.equivalence) + beyond(report, contrast);
+    case Verdict::kUnsure:
+      return start + "unsure, " + size + ", " + plain(100 * (1 - report.alpha)) + " % interval " + interval +
+             (contrast.settles_n ? "; " + std::to_string(*contrast.settles_n) + (contrast.by_link ? " links a side would tell" : " replicates a cell would tell") : "") +
+             beyond(report, contrast);
+    case Verdict::kWithheld: return start + "withheld until the experiment is at a declared look; so far " + interval;
+  }
+  return start;
+}
+
+}  // namespace
+
+std::string answer(const Pen& pen, const Report& report) {
+  constexpr size_t kMostSentences = 8;
+  std::vector<std::string> sentences;
+  for (const Verdict verdict : {Verdict::kChanged, Verdict::kEquivalent, Verdict::kUnsure, Verdict::kWithheld})
+    for (const Contrast& contrast : report.contrasts)
+      if (answers_for_all(report, contrast) && contrast.verdict == verdict) sentences.push_back(sentence(report, contrast));
+  if (sentences.empty()) return {};
+  std::string out = pen.heading("In short" + std::string(report.workloads.size() > 1 ? ", for these " + report.workload_word + "s" : ""));
+  for (size_t i = 0; i < std::min(sentences.size(), kMostSentences); ++i) out += pen.item(sentences[i]);
+  if (sentences.size() > kMostSentences)
+    out += pen.item(std::to_string(sentences.size() - kMostSentences) + " more are in the table");
+  return out;
+}
+
+}  // namespace stab::analysis

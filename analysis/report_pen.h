@@ -1,0 +1,47 @@
+// Pen: how a report's headings, tables and notes look, as aligned text or Markdown; and values, differences and verdicts
+// as people say them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "analysis/report.h"
+#include "analysis/text_table.h"
+
+namespace stab::analysis {
+
+struct Pen {
+  int width = 100;
+  bool colour = false;
+  bool markdown = false;
+
+  std::string paint(std::string_view code, std::string_view text) const;
+  std::string heading(std::string_view text) const;
+  std::string table(const TextTable& table) const;
+  std::string note(std::string_view text) const;
+  std::string before_table(std::string_view text) const;
+  std::string item(std::string_view text) const;
+};
+
+// At most four digits, no trailing zeros: "95", "0.5".
+std::string plain(double value);
+// "3 programs"
+std::string plural(uint64_t n, const std::string& word);
+
+// A value in the response's unit, times scaled to a readable one.
+std::string value_text(const Response& response, double value, int digits = 4);
+// "+1.23 %" on a log scale, else in the response's unit.
+std::string difference_text(const Response& response, double value);
+// "[-1.20, +3.40] %": a unit that both ends share is said once.
+std::string between(const std::string& low, const std::string& high);
+std::string interval_text(const Response& response, const Interval& interval);
+
+const Response& response_of(const Report& report, const std::string& name);
+// "slower" says more than "changed" where the response is a time.
+std::string verdict_word(const Response& response, const Contrast& contrast);
+
+// The first thing to read: a sentence for each question of the primary response, changes first.
+std::string answer(const Pen& pen, const Report& report);
+
+}  // namespace stab::analysis
