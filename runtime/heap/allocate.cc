@@ -73,8 +73,8 @@ bool note_interior(void* address) {
 
 void* allocate_slot(size_t bytes, Heap* heap, int size_class) {
   if (!heap->shuffles()) return allocate_again(bytes, heap, size_class);
-  void* got = heap->allocate_shuffled(size_class);
-  return __builtin_expect(got != nullptr, 1) ? got : allocate_rarely(bytes, heap, size_class);
+  void* got = nullptr;
+  return __builtin_expect(heap->allocate_shuffled(size_class, got), 1) ? got : allocate_rarely(bytes, heap, size_class);
 }
 
 void* allocate_slow(size_t bytes) {

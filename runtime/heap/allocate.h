@@ -26,7 +26,7 @@ void free_slot(void* address, Heap* heap, Group* group, uint32_t slot);
     if (__builtin_expect(heap->allocate_fast(size_class, got), 1)) return got;
     return allocate_slot(bytes, heap, size_class);
   }
-  if (__builtin_expect(state == State::kLibc, 1)) return __libc_malloc(bytes);
+  if (__builtin_expect(state.load(std::memory_order_relaxed) == State::kLibc, 1)) return __libc_malloc(bytes);
   return allocate_slow(bytes);
 }
 
@@ -39,7 +39,7 @@ void free_slot(void* address, Heap* heap, Group* group, uint32_t slot);
     if (__builtin_expect(heap->free_fast(spot), 1)) return;
     return free_slot(address, heap, spot.group, spot.slot);
   }
-  if (__builtin_expect(state == State::kLibc, 1)) return __libc_free(address);
+  if (__builtin_expect(state.load(std::memory_order_relaxed) == State::kLibc, 1)) return __libc_free(address);
   free_slow(address);
 }
 

@@ -1,7 +1,8 @@
 // Draws: the random numbers of one thread's heap.
 //
-// One multiplication a draw (wyrand's step: Weyl sequence, folded 128-bit product). The indexes drawn are at
-// most 8 bits wide, so one word serves several. Streams depend only on the seed and on the order in which
+// One multiplication a draw (wyrand's step: Weyl sequence, folded 128-bit product). What each malloc draws where a
+// heap shuffles comes from the top bits of a linear congruential generator (Knuth's MMIX), in half the
+// instructions. Streams depend only on the seed and on the order in which
 // heaps are made: the same seed and calls give the same addresses.
 #pragma once
 
@@ -21,7 +22,8 @@ __extension__ using Wide = unsigned __int128;
 class Draws {
  public:
   constexpr Draws() = default;
-  explicit Draws(uint64_t seed, uint64_t stream = 0) : state_(mix(seed ^ mix(stream + 0x9e3779b97f4a7c15u))) {}
+  explicit Draws(uint64_t seed, uint64_t stream = 0)
+      : state_(mix(seed ^ mix(stream + 0x9e3779b97f4a7c15u))), quick_(mix(state_)) {}
 
   uint64_t word() {
     state_ += 0xa0761d6478bd642fu;
@@ -34,23 +36,21 @@ class Draws {
     return static_cast<uint32_t>(((word() >> 32) * bound) >> 32);
   }
 
-  // Uniform on [0, 256), seven from one word: a bit set above those left says when there are none.
+  // Uniform on [0, 256).
   uint32_t byte() {
-    if (__builtin_expect(pocket_ <= 1, 0)) pocket_ = word() >> 8 | uint64_t{1} << 56;
-    const uint32_t drawn = pocket_ & 0xff;
-    pocket_ >>= 8;
-    return drawn;
+    quick_ = quick_ * 6364136223846793005u + 1442695040888963407u;
+    return static_cast<uint32_t>(quick_ >> 56);
   }
 
   // Another stream, for a forked child.
   void branch(uint64_t which) {
     state_ = mix(state_ ^ mix(which + 1));
-    pocket_ = 0;
+    quick_ = mix(state_);
   }
 
  private:
   uint64_t state_ = 0;
-  uint64_t pocket_ = 0;
+  uint64_t quick_ = 0;
 };
 
 // A set bit of mask, each with the same probability. pre: mask != 0

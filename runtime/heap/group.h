@@ -19,6 +19,22 @@ inline uint32_t count_bits(uint64_t word) {
   return static_cast<uint32_t>((word * 0x0101010101010101u) >> 56);
 }
 
+// A word that one thread writes and others look at: relaxed atomics, which compile to plain moves.
+class Word {
+ public:
+  constexpr explicit Word(uint64_t value) : value_(value) {}
+  operator uint64_t() const { return __atomic_load_n(&value_, __ATOMIC_RELAXED); }
+  Word(const Word&) = delete;
+  void operator=(const Word& other) { *this = static_cast<uint64_t>(other); }
+  void operator=(uint64_t value) { __atomic_store_n(&value_, value, __ATOMIC_RELAXED); }
+  void operator|=(uint64_t bits) { *this = *this | bits; }
+  void operator&=(uint64_t bits) { *this = *this & bits; }
+  void operator^=(uint64_t bits) { *this = *this ^ bits; }
+
+ private:
+  uint64_t value_;
+};
+
 // Group::place, besides an index into the owner's list of parked groups.
 inline constexpr uint32_t kUnlisted = 0xffffffff;  // fresh, or too few slots are free
 inline constexpr uint32_t kCurrent = 0xfffffffe;   // the owner allocates from it
@@ -35,9 +51,9 @@ inline constexpr uint32_t kCurrent = 0xfffffffe;   // the owner allocates from i
 // computes (a pair takes a third of the time), and slots of a page are reused in ascending order.
 // Only the owner writes, except for remote and next, which belong to whoever sets the first bit of remote.
 struct alignas(64) Group {
-  uint64_t free;        // slots to hand out
-  uint64_t freed;       // came back since `free` was filled
-  uint64_t held;        // slots not to hand out now: cut off by a random start; see above for a shuffling heap
+  Word free;            // slots to hand out
+  Word freed;           // came back since `free` was filled
+  Word held;            // slots not to hand out now: cut off by a random start; see above for a shuffling heap
   std::atomic<uint64_t> remote;  // freed by other threads, not yet collected
   char* base;           // slot 0
   uintptr_t owner;      // the Heap; its lowest bit is set if it shuffles, so that a fast path is not taken
@@ -54,8 +70,7 @@ struct alignas(64) Group {
   static bool enough(uint32_t count, uint32_t slots) { return count * 8 >= slots; }
   // Slots that are not in the program's hands, as far as a thread that doesn't own the group can tell.
   uint64_t unavailable() const {
-    return __atomic_load_n(&free, __ATOMIC_RELAXED) | __atomic_load_n(&freed, __ATOMIC_RELAXED) |
-           __atomic_load_n(&held, __ATOMIC_RELAXED) | remote.load(std::memory_order_relaxed);
+    return free | freed | held | remote.load(std::memory_order_relaxed);
   }
   char* slot(int index) const { return base + static_cast<uint32_t>(index) * stride; }
 };

@@ -7,12 +7,13 @@
 
 #include <string.h>
 
+#include "runtime/heap/large_objects.h"
 #include "runtime/heap/os_memory.h"
 
 namespace stab::heap {
 
 constinit Shared shared;
-constinit Group no_group{0, ~uint64_t{0}, ~uint64_t{0}, {0}, nullptr, 0, nullptr, 0, 0, 0, kUnlisted};
+constinit Group no_group{Word(0), Word(~uint64_t{0}), Word(~uint64_t{0}), {0}, nullptr, 0, nullptr, 0, 0, 0, kUnlisted};
 
 Heap::Heap(uint64_t seed, uint64_t index, bool random, bool shuffles) : Heap() {
   epoch_ = now();
@@ -30,7 +31,10 @@ inline void Heap::give(ClassLists& lists, Group* group, uint64_t slots) {
 
 void* Heap::allocate_slow(int size_class) {
   if (__builtin_expect(epoch_ != now(), 0)) begin_epoch();
-  if (shuffles_) return arrays_.prepare(*this, size_class) ? arrays_.allocate(draws_, size_class) : nullptr;
+  if (shuffles_) {
+    void* got = nullptr;
+    return arrays_.prepare(*this, size_class) && arrays_.allocate(draws_, size_class, got) ? got : nullptr;
+  }
   int slot = 0;
   Group* group = take(size_class, slot);
   return group == nullptr ? nullptr : group->slot(slot);
@@ -39,6 +43,8 @@ void* Heap::allocate_slow(int size_class) {
 void Heap::begin_epoch() {
   epoch_ = now();
   if (!random_) return;
+  HeapDose& dose = control().heap;
+  if (raise(dose.newest_epoch, epoch_)) add(dose.layouts);  // other threads' heaps see the same epoch
   for (int size_class = 0; size_class < kClasses; ++size_class) {
     if (shuffles_) arrays_.empty(*this, size_class);
     leave(size_class);
@@ -72,10 +78,11 @@ bool Heap::harvest(int size_class, Group* group) {
     lists.turn_left = kMallocsPerTurn;
     if (random_ && !shuffles_ && epoch_ == 0) {
       moving_ |= uint64_t{1} << size_class;
+      add(control().heap.turns);
       return false;
     }
   }
-  const uint64_t back = shuffles_ ? group->freed : group->freed ^ group->held;
+  const uint64_t back = shuffles_ ? uint64_t{group->freed} : group->freed ^ group->held;
   if (!Group::enough(count_bits(back), group->slots())) return false;
   group->freed ^= back;
   give(lists, group, back);
@@ -141,7 +148,7 @@ void Heap::activate(int size_class, Group* group, bool cut) {
       group->held |= front;
     }
   }
-  group->freed = shuffles_ ? 0 : group->held;
+  group->freed = shuffles_ ? 0 : uint64_t{group->held};
   give(lists_[size_class], group, slots);
   lists_[size_class].current = group;
   if (!shuffles_) lanes_[size_class] = group;
@@ -215,7 +222,10 @@ bool Heap::add_run(int size_class, Choice choice) {
   const SizeClass& shape = heap::size_class(size_class);
   Group* groups = static_cast<Group*>(shared.bookkeeping.allocate(shape.groups * sizeof(Group)));
   if (groups == nullptr) return false;
-  const auto [run, start, clean] = shared.space.acquire(choice, draws_);
+  RunSpace::Acquired acquired = shared.space.acquire(choice, draws_);
+  // What large objects keep may be just what is missing.
+  if (acquired.run == nullptr && large_objects.trim()) acquired = shared.space.acquire(choice, draws_);
+  const auto [run, start, clean] = acquired;
   if (run == nullptr) {
     shared.bookkeeping.free(groups, shape.groups * sizeof(Group));
     return false;

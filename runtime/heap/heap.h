@@ -115,9 +115,9 @@ class Heap {
   // True: done. pre: located.
   bool free_fast(const Spot& spot) {
     Group* group = spot.group;
+    if (__builtin_expect(group->owner != reinterpret_cast<uintptr_t>(this), 0)) return false;
     const uint64_t bit = spot.bit();
     const uint64_t freed = group->freed;
-    if (__builtin_expect(group->owner != reinterpret_cast<uintptr_t>(this), 0)) return false;
     const uint64_t not_live = group->free | freed | group->remote.load(std::memory_order_relaxed);
     if (__builtin_expect((not_live & bit) != 0, 0)) return false;
     const uint64_t now_freed = freed | bit;
@@ -125,11 +125,10 @@ class Heap {
     if (__builtin_expect(group->place == kUnlisted || now_freed == ~uint64_t{0}, 0)) settle(group);
     return true;
   }
-  // The fast paths of a heap that shuffles. Null: allocate_slow has something to do first; false: not this
-  // heap's, or not live.
-  void* allocate_shuffled(int size_class) {
-    if (__builtin_expect(epoch_ != now(), 0)) return nullptr;
-    return arrays_.allocate(draws_, size_class);
+  // The fast paths of a heap that shuffles. False: allocate_slow has something to do first; not this heap's, or
+  // not live.
+  bool allocate_shuffled(int size_class, void*& got) {
+    return __builtin_expect(epoch_ == now(), 1) && arrays_.allocate(draws_, size_class, got);
   }
   bool free_shuffled(Group* group, uint32_t slot) {
     if (__builtin_expect(group->owner != (reinterpret_cast<uintptr_t>(this) | kShuffles), 0)) return false;

@@ -18,6 +18,7 @@ void report(size_t bytes) {
   add(dose.bytes, bytes);
   add(dose.mallocs_mmapped);
   add(dose.bytes_mmapped, bytes);
+  raise(dose.largest_mmapped, bytes);
 }
 
 }  // namespace
@@ -43,11 +44,7 @@ void* LargeObjects::allocate(size_t bytes, size_t alignment, bool& zeroed) {
   zeroed = !take_kept(wanted, span);
   if (zeroed) {
     span = {os_map(wanted), wanted};
-    // What is kept may be just what is missing.
-    while (span.start == nullptr && kept_count_ > 0) {
-      drop_kept(0);
-      span.start = os_map(wanted);
-    }
+    while (span.start == nullptr && make_room()) span.start = os_map(wanted);
     if (span.start == nullptr) return nullptr;
   }
   LargeObject* object = static_cast<LargeObject*>(shared.bookkeeping.allocate(sizeof(LargeObject)));
@@ -92,6 +89,7 @@ void* LargeObjects::resize(void* user, size_t bytes) {
     // A little smaller stays as it is.
     const bool fits = wanted <= object->bytes && wanted >= object->bytes / 2;
     char* start = fits ? object->start : os_remap(object->start, object->bytes, wanted);
+    while (start == nullptr && make_room()) start = os_remap(object->start, object->bytes, wanted);
     if (start != nullptr) {
       if (!fits) {
         *object = {start, wanted, start + offset, nullptr};
@@ -130,6 +128,13 @@ bool LargeObjects::take_kept(size_t bytes, Kept& taken) {
   taken = kept_[best];
   kept_bytes_ -= taken.bytes;
   memmove(&kept_[best], &kept_[best + 1], static_cast<size_t>(--kept_count_ - best) * sizeof(Kept));
+  return true;
+}
+
+// Kept mappings one by one, then regions of small objects that nobody uses.
+bool LargeObjects::make_room() {
+  if (kept_count_ == 0) return shared.space.give_back();
+  drop_kept(0);
   return true;
 }
 

@@ -53,6 +53,8 @@ class LargeObjects {
   // glibc moves its mmap threshold up to 32 MiB as such blocks are freed; below that buffers are reused there.
   static constexpr size_t kKeepBytes = size_t{32} << 20;
 
+  // What frees address space when the system refuses some. False: nothing is left to free.
+  bool make_room();
   bool take_kept(size_t bytes, Kept& taken);
   void drop_kept(int index);
   void keep(char* start, size_t bytes);

@@ -14,6 +14,10 @@ namespace {
 constexpr size_t kRecordsPerPool = sizeof(Run) * kRunsPerPool;
 static_assert(kRecordsPerPool == kPage);
 
+size_t pool_list_bytes(size_t region_bytes) {
+  return (region_bytes / kPoolBytes * sizeof(uint64_t[2]) + kPage - 1) / kPage * kPage;
+}
+
 }  // namespace
 
 bool RunSpace::open() {
@@ -22,11 +26,20 @@ bool RunSpace::open() {
   // Under a limit take a part of it: stacks, libraries and large objects need theirs.
   const size_t limit = os_address_space_limit();
   while (next_region_bytes_ > kPoolBytes && next_region_bytes_ > limit / 16) next_region_bytes_ /= 2;
-  return add_region(next_region_bytes_);
+  return add_region(next_region_bytes_) != nullptr;
 }
 
-bool RunSpace::add_region(size_t bytes) {
-  if (region_count_ > kMaxRegions) return false;
+// The first that is not in use; null: too many are.
+RunSpace::Region* RunSpace::region_to_fill() {
+  if (region_count_ == 0) return &first_;
+  for (uint32_t i = 1; i < region_count_; ++i)
+    if (more_[i - 1].bytes == 0) return &more_[i - 1];
+  return region_count_ > kMaxRegions ? nullptr : &more_[region_count_ - 1];
+}
+
+RunSpace::Region* RunSpace::add_region(size_t bytes) {
+  Region* const added = region_to_fill();
+  if (added == nullptr) return nullptr;
   char* base = nullptr;
   char* records = nullptr;
   for (; bytes >= kPoolBytes; bytes /= 2) {
@@ -37,24 +50,25 @@ bool RunSpace::add_region(size_t bytes) {
     os_unmap(base, bytes);
     base = nullptr;
   }
-  if (base == nullptr) return false;
-  const size_t pool_bytes = (bytes / kPoolBytes * sizeof(Pool) + kPage - 1) / kPage * kPage;
-  char* pools = os_map(pool_bytes);
+  if (base == nullptr) return nullptr;
+  char* pools = os_map(pool_list_bytes(bytes));
   if (pools == nullptr) {
     os_unmap(base, bytes);
     os_unmap(records, bytes / kPoolBytes * kRecordsPerPool);
-    return false;
+    return nullptr;
   }
-  Region& region = region_count_ == 0 ? first_ : more_[region_count_ - 1];
+  static_assert(sizeof(Pool) == sizeof(uint64_t[2]));
+  Region& region = *added;
   region.runs = reinterpret_cast<Run*>(records);
   region.pools = reinterpret_cast<Pool*>(pools);
   region.opened = 0;
   region.first_with_free = 0;
   region.base = base;
   region.bytes = bytes;
-  __atomic_store_n(&region_count_, region_count_ + 1, __ATOMIC_RELEASE);
+  if (added == &first_ || added == &more_[region_count_ - 1])
+    __atomic_store_n(&region_count_, region_count_ + 1, __ATOMIC_RELEASE);
   next_region_bytes_ = bytes;
-  return true;
+  return added;
 }
 
 bool RunSpace::open_pool(Region& region) {
@@ -75,9 +89,8 @@ RunSpace::Region* RunSpace::region_with_free() {
       ++region.first_with_free;
     if (region.first_with_free < region.opened || open_pool(region)) return &region;
   }
-  if (!add_region(next_region_bytes_)) return nullptr;
-  Region& added = region_count_ == 1 ? first_ : more_[region_count_ - 2];
-  return open_pool(added) ? &added : nullptr;
+  Region* added = add_region(next_region_bytes_);
+  return added != nullptr && open_pool(*added) ? added : nullptr;
 }
 
 RunSpace::Acquired RunSpace::acquire(Choice choice, Draws& draws) {
@@ -149,6 +162,33 @@ bool RunSpace::trim() {
   return any;
 }
 
+bool RunSpace::give_back() {
+  Locked locked(lock_);
+  bool any = false;
+  for (uint32_t i = 1; i < region_count_; ++i) {
+    Region& region = more_[i - 1];
+    uint32_t unused = 0;
+    while (unused < region.opened && region.pools[unused].free == ~uint64_t{0}) ++unused;
+    if (region.bytes == 0 || unused < region.opened) continue;
+    unmap(region);
+    any = true;
+  }
+  return any;
+}
+
+// pre: every run is free.
+void RunSpace::unmap(Region& region) {
+  __atomic_store_n(&region.usable, 0, __ATOMIC_RELEASE);
+  for (uint32_t pool = 0; pool < region.opened; ++pool)
+    dirty_runs_ -= static_cast<uint64_t>(__builtin_popcountll(region.pools[pool].dirty));
+  os_unmap(region.base, region.bytes);
+  os_unmap(reinterpret_cast<char*>(region.runs), region.pool_count() * kRecordsPerPool);
+  os_unmap(reinterpret_cast<char*>(region.pools), pool_list_bytes(region.bytes));
+  region.bytes = 0;
+  region.opened = 0;
+  region.first_with_free = 0;
+}
+
 char* RunSpace::start_of(const Run* run) const {
   for (uint32_t i = 0; i < region_count_; ++i) {
     const Region& region = i == 0 ? first_ : more_[i - 1];
@@ -162,8 +202,10 @@ Run* RunSpace::find_elsewhere(const void* address) const {
   const uint32_t count = __atomic_load_n(&region_count_, __ATOMIC_ACQUIRE);
   for (uint32_t i = 1; i < count; ++i) {
     const Region& region = more_[i - 1];
+    // First, or what was given back could be measured with the size of what came after it.
+    const size_t usable = __atomic_load_n(&region.usable, __ATOMIC_ACQUIRE);
     const size_t at = static_cast<size_t>(static_cast<const char*>(address) - region.base);
-    if (at < region.usable) return &region.runs[at / kRunBytes];
+    if (at < usable) return &region.runs[at / kRunBytes];
   }
   return nullptr;
 }

@@ -65,7 +65,7 @@ class RunSpace {
   bool find_fast(const void* address, Run*& run) const {
     const size_t at = static_cast<size_t>(static_cast<const char*>(address) - first_.base);
     run = &first_.runs[at / kRunBytes];
-    return __builtin_expect(at < first_.usable, 1);
+    return __builtin_expect(at < __atomic_load_n(&first_.usable, __ATOMIC_RELAXED), 1);
   }
 
   // A run's memory and its zeroed record; null when the system refuses.
@@ -79,6 +79,9 @@ class RunSpace {
   void release(Run* run);
   // Gives every free run's pages back to the system. True if there were any.
   bool trim();
+  // Gives the address space of regions without a run in use back, for other uses, all but the first one's. True if
+  // there were any.
+  bool give_back();
 
   size_t used_bytes() const { return used_runs_ * kRunBytes; }
   size_t peak_bytes() const { return peak_runs_ * kRunBytes; }
@@ -91,6 +94,7 @@ class RunSpace {
     uint64_t free;   // runs nobody uses
     uint64_t dirty;  // of those, with pages; subset of free
   };
+  // A region that was given back has 0 bytes; its place is taken by the next that is added.
   // Pools below `opened` are readable and writable, and so are their runs' records.
   //   usable == opened * kPoolBytes <= bytes
   struct Region {
@@ -107,11 +111,13 @@ class RunSpace {
   static constexpr size_t kFirstRegionBytes = size_t{64} << 30;  // more than programs use: one comparison in free
   static constexpr uint64_t kDirtyAllowance = 16;  // runs, 1 MiB: less would fault pages in again and again
 
-  bool add_region(size_t bytes);
+  Region* add_region(size_t bytes);
   bool open_pool(Region& region);
+  void unmap(Region& region);
   Region* region_with_free();
   void purge(uint64_t keep);
   Run* find_elsewhere(const void* address) const;
+  Region* region_to_fill();
 
   Region first_;
   Lock lock_;

@@ -11,13 +11,13 @@
 namespace stab::heap {
 bool ShuffleArrays::prepare(Heap& heap, int size_class) {
   Lane& lane = lanes_[size_class];
-  if (lane.depth == kUnfilled && !fill(heap, size_class, lane)) return false;
-  return lane.depth > 0 || top_up(heap, size_class, lane);
+  if (lane.depth() == kUnfilled && !fill(heap, size_class, lane)) return false;
+  return lane.depth() > 0 || top_up(heap, size_class, lane);
 }
 
 void ShuffleArrays::free_without_room(Heap& heap, Draws& draws, Group* group, uint32_t slot) {
   Lane& lane = lanes_[group->size_class];
-  if (lane.depth == kUnfilled) return heap.release_slot(group, uint64_t{1} << slot);
+  if (lane.depth() == kUnfilled) return heap.release_slot(group, uint64_t{1} << slot);
   spill(heap, lane, kStack / 2);
   swap_in(draws, lane, group, slot);
 }
@@ -32,14 +32,15 @@ bool ShuffleArrays::fill(Heap& heap, int size_class, Lane& lane) {
     lane.last = static_cast<uint8_t>(count - 1);
   }
   Element* array = lane.elements + kStack;
-  lane.depth = 0;
+  lane.set_depth(0);
   for (uint32_t i = 0; i < count; ++i) {
-    if (lane.depth == 0 && !top_up(heap, size_class, lane)) {
-      lane.depth = kUnfilled;
+    if (lane.depth() == 0 && !top_up(heap, size_class, lane)) {
+      lane.set_depth(kUnfilled);
       for (uint32_t back = 0; back < i; ++back) heap.release_slot(group_of(array[back]), bit_of(array[back]));
       return false;
     }
-    array[i] = lane.elements[--lane.depth];
+    --lane.state;
+    array[i] = lane.elements[lane.depth()];
   }
   heap.settled(size_class);
   return true;
@@ -47,28 +48,29 @@ bool ShuffleArrays::fill(Heap& heap, int size_class, Lane& lane) {
 
 // pre: the stack is empty. False: no memory for even one slot.
 bool ShuffleArrays::top_up(Heap& heap, int size_class, Lane& lane) {
-  while (lane.depth < kBatch) {
+  while (lane.depth() < kBatch) {
     int slot = 0;
     Group* group = heap.take(size_class, slot);
     if (group == nullptr) break;
-    lane.elements[lane.depth++] = reinterpret_cast<uint64_t>(group) | static_cast<uint64_t>(slot);
+    lane.elements[lane.depth()] = reinterpret_cast<uint64_t>(group) | static_cast<uint64_t>(slot);
+    ++lane.state;
   }
-  return lane.depth > 0;
+  return lane.depth() > 0;
 }
 
 // The oldest go: they have been out of use longest.
 void ShuffleArrays::spill(Heap& heap, Lane& lane, uint32_t count) {
   Element* stack = lane.elements;
   for (uint32_t i = 0; i < count; ++i) heap.release_slot(group_of(stack[i]), bit_of(stack[i]));
-  lane.depth -= count;
-  memmove(stack, stack + count, lane.depth * sizeof(Element));
+  lane.state -= count;
+  memmove(stack, stack + count, lane.depth() * sizeof(Element));
 }
 
 void ShuffleArrays::empty(Heap& heap, int size_class) {
   Lane& lane = lanes_[size_class];
-  if (lane.depth == kUnfilled) return;
-  spill(heap, lane, lane.depth);
-  lane.depth = kUnfilled;
+  if (lane.depth() == kUnfilled) return;
+  spill(heap, lane, lane.depth());
+  lane.set_depth(kUnfilled);
   const Element* array = lane.elements + kStack;
   for (uint32_t i = 0; i <= lane.last; ++i) heap.release_slot(group_of(array[i]), bit_of(array[i]));
 }

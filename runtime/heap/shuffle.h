@@ -33,8 +33,8 @@ class ShuffleArrays {
   static constexpr uint32_t kStack = 64;
   static constexpr uint32_t kBatch = 16;
 
-  // Null: the stack is empty, see prepare().
-  inline void* allocate(Draws& draws, int size_class);
+  // False: the stack is empty, see prepare().
+  inline bool allocate(Draws& draws, int size_class, void*& got);
   // Makes the next allocation possible. False: no memory.
   bool prepare(Heap& heap, int size_class);
   // pre: the slot is live and its group belongs to heap.
@@ -42,7 +42,7 @@ class ShuffleArrays {
   // Gives everything back to the heap.
   void empty(Heap& heap, int size_class);
 
-  uint64_t allocations(int size_class) const { return lanes_[size_class].allocations; }
+  uint64_t allocations(int size_class) const { return lanes_[size_class].state / Lane::kOneAllocation; }
 
  private:
   // A group (multiple of 64) plus a slot.
@@ -51,12 +51,15 @@ class ShuffleArrays {
   // elements: null, or [kStack] of the stack and the array, [last + 1], behind it.
   // depth: slots on the stack, 0 to kStack, or kUnfilled: neither array nor stack hold any. So each fast path
   // needs one comparison.
+  // state: the depth in its low 16 bits, allocations so far above: one word to change in malloc and free.
   static constexpr uint32_t kUnfilled = kStack + 1;
   struct Lane {
+    static constexpr uint64_t kOneAllocation = uint64_t{1} << 16;
     Element* elements = nullptr;
-    uint32_t depth = kUnfilled;
+    uint64_t state = kUnfilled;
     uint8_t last = 0;  // elements_of() - 1
-    uint64_t allocations = 0;
+    uint32_t depth() const { return static_cast<uint16_t>(state); }
+    void set_depth(uint32_t depth) { state = state / kOneAllocation * kOneAllocation + depth; }
   };
 
   static Group* group_of(Element element) { return reinterpret_cast<Group*>(element & ~Element{63}); }
@@ -73,28 +76,31 @@ class ShuffleArrays {
   Lane lanes_[kClasses] = {};
 };
 
-inline void* ShuffleArrays::allocate(Draws& draws, int size_class) {
+inline bool ShuffleArrays::allocate(Draws& draws, int size_class, void*& got) {
   Lane& lane = lanes_[size_class];
-  if (__builtin_expect(lane.depth - 1 >= kStack, 0)) return nullptr;
-  ++lane.allocations;
+  const uint32_t left = lane.depth() - 1;
+  if (__builtin_expect(left >= kStack, 0)) return false;
+  lane.state += Lane::kOneAllocation - 1;
   Element& place = lane.elements[kStack + (draws.byte() & lane.last)];
   const Element given = place;
-  place = lane.elements[--lane.depth];
+  place = lane.elements[left];
   Group* group = group_of(given);
   group->held &= ~bit_of(given);
-  return group->slot(slot_of(given));
+  got = group->slot(slot_of(given));
+  return true;
 }
 
 inline void ShuffleArrays::swap_in(Draws& draws, Lane& lane, Group* group, uint32_t slot) {
   Element& place = lane.elements[kStack + (draws.byte() & lane.last)];
-  lane.elements[lane.depth++] = place;
+  lane.elements[lane.depth()] = place;
+  ++lane.state;
   place = reinterpret_cast<Element>(group) | slot;
 }
 
 inline void ShuffleArrays::free(Heap& heap, Draws& draws, Group* group, uint32_t slot) {
   Lane& lane = lanes_[group->size_class];
   group->held |= uint64_t{1} << slot;
-  if (__builtin_expect(lane.depth >= kStack, 0)) return free_without_room(heap, draws, group, slot);
+  if (__builtin_expect(lane.depth() >= kStack, 0)) return free_without_room(heap, draws, group, slot);
   swap_in(draws, lane, group, slot);
 }
 

@@ -22,7 +22,7 @@
 
 namespace stab::heap {
 
-State state = State::kUndecided;
+constinit std::atomic<State> state{State::kUndecided};
 size_t small_limit = kMaxSmall;
 constinit Heap no_heap;
 __thread Heap* my_heap __attribute__((tls_model("initial-exec"))) = &no_heap;
@@ -51,26 +51,32 @@ void detach_thread(void* heap) {
   mine->retire();
   Locked locked(registry.lock);
   mine->next_idle = registry.idle;
-  registry.idle = mine;
+  __atomic_store_n(&registry.idle, mine, __ATOMIC_RELAXED);  // collect_idle_heaps looks without the lock
+}
+
+State decided(State what) {
+  state.store(what, std::memory_order_release);  // whoever sees it sees the rest
+  return what;
 }
 
 State start() {
   Locked locked(registry.lock);
-  if (state != State::kUndecided) return state;
+  if (const State now = state; now != State::kUndecided) return now;
   const abi::Settings& wish = settings();
   const bool libc_there = __libc_malloc != nullptr && __libc_free != nullptr;
   if (wish.heap == abi::HeapMode::kOff && libc_there) {
     small_limit = 0;
-    return state = State::kLibc;
+    return decided(State::kLibc);
   }
   // A static program without libc's malloc: ours, without randomness, is the nearest to `off` there is.
   registry.random = wish.heap == abi::HeapMode::kPage || wish.heap == abi::HeapMode::kShuffle;
   registry.shuffles = wish.heap == abi::HeapMode::kShuffle;
   registry.seed = mix(wish.seed ^ mix(kRngHeap));
   large_objects.configure(registry.seed, registry.random);
+  raise(control().heap.layouts, 1);
   if (!shared.space.open()) degrade(control(), Degradation::kHeapNoMemory);
   registry.has_key = pthread_key_create(&registry.key, detach_thread) == 0;
-  return state = State::kOurs;
+  return decided(State::kOurs);
 }
 
 void before_fork() {
@@ -108,14 +114,17 @@ void after_fork_in_child() {
 
 // Before the runtime asks for its dose report, which is the last thing an executable does.
 [[gnu::destructor]] void report_all() {
-  if (state != State::kOurs) return;
+  if (state.load(std::memory_order_acquire) != State::kOurs) return;
   Locked locked(registry.lock);
   for (Heap* heap = registry.heaps; heap != nullptr; heap = heap->next) heap->report();
 }
 
 }  // namespace
 
-State decide() { return state == State::kUndecided ? start() : state; }
+State decide() {
+  const State now = state.load(std::memory_order_acquire);
+  return now == State::kUndecided ? start() : now;
+}
 
 Heap* attach_thread() {
   Heap* mine = nullptr;
@@ -123,7 +132,7 @@ Heap* attach_thread() {
     Locked locked(registry.lock);
     if (registry.idle != nullptr) {
       mine = registry.idle;
-      registry.idle = mine->next_idle;
+      __atomic_store_n(&registry.idle, mine->next_idle, __ATOMIC_RELAXED);
     } else {
       void* memory = shared.bookkeeping.allocate(sizeof(Heap));
       if (memory == nullptr) return nullptr;

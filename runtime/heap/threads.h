@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <atomic>
+
 #include "runtime/heap/heap.h"
 #include "runtime/stab_abi.h"
 
@@ -12,7 +14,7 @@ namespace stab::heap {
 
 // kUndecided until the first call; then settings() have been read, for good.
 enum class State : uint8_t { kUndecided, kLibc, kOurs };
-extern __attribute__((visibility("hidden"))) State state;
+extern __attribute__((visibility("hidden"))) std::atomic<State> state;
 
 // kMaxSmall, or 0 if the state is kLibc: one comparison tells malloc that a request is small and ours.
 extern __attribute__((visibility("hidden"))) size_t small_limit;

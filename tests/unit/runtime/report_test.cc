@@ -25,12 +25,14 @@ TEST(Report, SaysWhatTheRunGot) {
   control.code.layouts_executed = 11;
   control.code.not_moved[static_cast<int>(abi::Immovable::kForeign)] = 7;
   control.heap.mallocs = 99;
+  control.heap.layouts = 12;
   degrade(control, Degradation::kRingFull);
   const std::string text = report(settings, control, End::kDied);
   EXPECT_THAT(text, HasSubstr(R"("end":"died","settings":{"code":"shuffle","stack":"off","heap":"off","seed":"0x2a",)"));
   EXPECT_THAT(text, HasSubstr(R"("layouts_built":12,"layouts_executed":11,)"));
   EXPECT_THAT(text, HasSubstr(R"("not_moved":{"foreign":7})"));
   EXPECT_THAT(text, HasSubstr(R"("mallocs":99)"));
+  EXPECT_THAT(text, HasSubstr(R"("layouts":12,"turns":0})"));
   EXPECT_THAT(text, HasSubstr(std::string(R"("degradations":[")") + kDegradationWords[static_cast<int>(Degradation::kRingFull)] + R"("]})"));
   EXPECT_EQ(text.back(), '\n');
 }

@@ -230,9 +230,33 @@ TEST_P(OwnAllocation, TheDoseCountsCallsAndBytes) {
     EXPECT_EQ(dose.bytes, 1000u * 256 + 3 * 50000);
     EXPECT_EQ(dose.mallocs_mmapped, 3u);
     EXPECT_EQ(dose.bytes_mmapped, 150000u);
+    EXPECT_EQ(dose.largest_mmapped, 50000u);
     my_heap->report();
     EXPECT_EQ(dose.mallocs, 1003u);
   });
+}
+
+// An epoch in which nothing was allocated has placed nothing, and two threads in one epoch are one layout.
+TEST_P(OwnAllocation, TheDoseCountsTheLayoutsThatWereUsed) {
+  const uint64_t expected = GetParam() == std::string("base") ? 1 : 4;
+  const auto use = [](void*) -> void* {
+    for (int i = 0; i < 10; ++i) stab_heap_free(stab_heap_malloc(64));
+    return nullptr;
+  };
+  const Outcome outcome = in_process(GetParam(), 1, [&] {
+    use(nullptr);
+    for (const uint64_t epoch : {1, 2, 3, 7}) {
+      control().epoch = epoch;
+      if (epoch == 3) continue;
+      pthread_t thread;
+      use(nullptr);
+      pthread_create(&thread, nullptr, use, nullptr);
+      pthread_join(thread, nullptr);
+    }
+    return std::vector<uint64_t>{control().heap.layouts};
+  });
+  ASSERT_TRUE(outcome.ok()) << outcome.errors;
+  EXPECT_EQ(outcome.numbers, std::vector<uint64_t>{expected});
 }
 
 TEST_P(OwnAllocation, MemoryGoesBackToTheSystem) {
@@ -274,6 +298,30 @@ TEST_P(OwnAllocation, ABoundedAddressSpaceIsEnough) {
     EXPECT_GT(blocks.size() * 5000, size_t{200} << 20);
     for (void* block : blocks) stab_heap_free(block);
     for (size_t i = 0; i < blocks.size() / 2; ++i) ASSERT_NE(stab_heap_malloc(5000), nullptr);
+  });
+}
+
+// Address space goes from small objects to large ones and back, as often as a program wants.
+TEST_P(OwnAllocation, ABoundedAddressSpaceServesSmallAndLargeInTurn) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer's own memory drowns what is measured";
+  expect_ok([] {
+    rlimit limit{size_t{400} << 20, size_t{400} << 20};
+    ASSERT_EQ(setrlimit(RLIMIT_AS, &limit), 0);
+    for (int turn = 0; turn < 4; ++turn) {
+      std::vector<void*> blocks;
+      blocks.reserve(60000);
+      for (int i = 0; i < 50000; ++i) {
+        blocks.push_back(stab_heap_malloc(5000));
+        ASSERT_NE(blocks.back(), nullptr) << turn;
+      }
+      for (void* block : blocks) stab_heap_free(block);
+      void* large = stab_heap_malloc(size_t{250} << 20);
+      ASSERT_NE(large, nullptr) << turn;
+      // Grows to where a copy beside it would not fit.
+      large = stab_heap_realloc(large, size_t{260} << 20);
+      ASSERT_NE(large, nullptr) << turn;
+      stab_heap_free(large);
+    }
   });
 }
 
