@@ -22,6 +22,13 @@ class Grammar {
     plan_file(*check);
     check->add_option("--seconds-per-trial", out_.seconds_per_trial, "what a trial is thought to take");
 
+    CLI::App* power = command(*plan, "power", "replicates that the margin needs, from the spread that a pilot found", Command::kPlanPower);
+    plan_file(*power);
+    power->add_option("--pilot", out_.pilot, "an experiment with the plan's factors: name or number")->required();
+    power->add_option("--power", out_.power, "share of experiments that shall find it; default: 0.8");
+    power->add_option("--margin", out_.margin, "the difference to find, 0.01 for 1 %; default: the plan's");
+    database(*power), json(*power);
+
     CLI::App* run = command(app_, "run", "run a plan here, without a daemon, and print its report", Command::kRun);
     plan_file(*run);
     database(*run), json(*run), quiet(*run);
@@ -48,13 +55,18 @@ class Grammar {
     database(*replay);
     CLI::App* rerun = command(app_, "rerun", "plan another attempt at a trial that failed", Command::kRerun);
     rerun->add_option("trial", out_.trial, "number of the trial")->required();
-    database(*rerun);
+    database(*rerun), daemon(*rerun);
     CLI::App* logs = command(app_, "logs", "builds, events and failed trials of an experiment", Command::kLogs);
     experiment(*logs, "default: the newest");
-    database(*logs);
+    database(*logs), daemon(*logs);
     CLI::App* remove = command(app_, "delete", "remove an experiment and all it has recorded", Command::kDelete);
     remove->add_option("experiment", out_.experiment, "name or number")->required();
-    database(*remove);
+    database(*remove), daemon(*remove);
+    CLI::App* bundle = command(app_, "bundle", "EXPERIMENT FILE: one file with all of an experiment; --import FILE: take one in", Command::kBundle);
+    bundle->add_option("experiment", out_.experiment, "name or number");
+    bundle->add_option("file", out_.path, "the bundle; must not exist");
+    bundle->add_option("--import", out_.import, "a bundle to take into the database");
+    database(*bundle);
     CLI::App* db = app_.add_subcommand("db", "care of a database");
     db->require_subcommand(1);
     database(*command(*db, "check", "look for damage and contradictions", Command::kDbCheck));
@@ -62,12 +74,15 @@ class Grammar {
     backup->add_option("path", out_.path, "the copy; must not exist")->required();
     database(*backup);
     database(*command(*db, "vacuum", "give space back", Command::kDbVacuum));
-    CLI::App* compare = command(app_, "compare", "compare two levels of a factor", Command::kCompare);
-    compare->add_option("factor", out_.factor, "name of the factor")->required();
-    compare->add_option("level_a", out_.level_a, "baseline level")->required();
-    compare->add_option("level_b", out_.level_b, "the other level")->required();
-    compare->add_option("--experiment", out_.experiment, "name or number; default: the newest");
+    CLI::App* compare = command(app_, "compare", "FACTOR A B: is level B worse than A? A B: two experiments (never sure)", Command::kCompare);
+    compare->add_option("words", out_.words, "FACTOR LEVEL_A LEVEL_B, or EXPERIMENT_A EXPERIMENT_B")->required()->expected(2, 3);
+    compare->add_option("--experiment", out_.experiment, "that has the factor: name or number; default: the newest");
     database(*compare), json(*compare);
+    CLI::App* selftest = command(app_, "selftest", "compare equal builds with each other: this lab's own rate of false alarms", Command::kSelftest);
+    selftest->add_option("--minutes", out_.minutes, "how long it may take, about; default: 10")->check(CLI::PositiveNumber);
+    selftest->add_option("--comparisons", out_.comparisons, "how many, instead of --minutes")->check(CLI::Range(2, 1000));
+    selftest->add_option("--links", out_.links, "freshly linked builds on each side of a comparison; default: 10")->check(CLI::Range(2, 100));
+    database(*selftest), json(*selftest), quiet(*selftest);
     CLI::App* doctor = command(app_, "doctor", "say what this machine gives, and how to get the rest", Command::kDoctor);
     json(*doctor);
 
@@ -79,8 +94,9 @@ class Grammar {
     command(*machine, "restore", "turn back what was tuned", Command::kMachineRestore);
     json(*command(*machine, "doctor", "the same as stabctl doctor", Command::kDoctor));
 
-    CLI::App* submit = command(app_, "submit", "hand a plan to the daemon", Command::kSubmit);
-    plan_file(*submit);
+    CLI::App* submit = command(app_, "submit", "hand plans to the daemon", Command::kSubmit);
+    submit->add_option("plans", out_.plans, "plan files (TOML); they run one after the other")->required();
+    submit->add_option("--priority", out_.priority, "before those with a lower one; default: 0");
     socket(*submit);
     CLI::App* status = command(app_, "status", "what the daemon does", Command::kStatus);
     experiment(*status, "default: all");

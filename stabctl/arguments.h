@@ -11,12 +11,14 @@ namespace stab::ctl {
 enum class Command {
   kExtend, kReplay, kRerun, kDelete, kLogs, kDbCheck, kDbBackup, kDbVacuum,
   kPlanCheck, kRun, kResume, kReport, kList, kCompare, kDoctor, kMachineShow, kMachineTune, kMachineRestore,  // on a database of our own
-  kSubmit, kStatus, kWatch, kPause, kCancel,                             // through the daemon
+  kBundle,
+  kSubmit, kStatus, kWatch, kPause, kCancel, kPriority,                             // through the daemon
 };
 
 struct Arguments {
   Command command = Command::kList;
   std::string plan;        // a file
+  std::vector<std::string> plans;  // submit: files
   std::string experiment;  // name or number; empty: the newest
   std::string database;    // empty: the default place
   std::string socket;      // empty: the default place
@@ -24,7 +26,9 @@ struct Arguments {
   std::vector<std::string> words;        // machine tune: KNOB=WORD
   std::string format;   // of a report: text, json, markdown, csv or r
   std::string figures;  // folder for a report's figures; empty: none
-  std::string path;        // db backup: the copy
+  std::string path;        // db backup: the copy; bundle: the file
+  std::string import;      // bundle: the file to take in
+  int priority = 0;        // submit, priority
   int64_t trial = 0;       // replay, rerun
   int blocks = 0;          // extend
   bool json = false;

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "stabctl/arguments.h"
+#include "stabd/printable.h"
 
 namespace stab::ctl {
 
@@ -36,13 +37,17 @@ int status_command(const Arguments& arguments);
 int watch_command(const Arguments& arguments);
 int cancel_command(const Arguments& arguments);
 int pause_command(const Arguments& arguments);
+int bundle_command(const Arguments& arguments);
+int priority_command(const Arguments& arguments);
+int daemon_logs_command(const Arguments& arguments);
+int daemon_rerun_command(const Arguments& arguments);
+int daemon_delete_command(const Arguments& arguments);
 int daemon_resume_command(const Arguments& arguments);
 int daemon_extend_command(const Arguments& arguments);
 
 // "stabctl: message" on stderr, and the exit code that belongs to the error's code.
 int complain(const Error& error);
 
-// Text that may come from a measured program or a plan, without what could drive a terminal.
-std::string printable(std::string_view text);
+using engine::printable;
 
 }  // namespace stab::ctl

@@ -26,6 +26,15 @@ void print_row(const Json& row) {
               state.c_str(), row.value("done", 0LL), row.value("planned", 0LL));
 }
 
+// What the daemon knew of each cell when we began to watch.
+engine::Precision precision_in(const Json& row) {
+  engine::Precision precision;
+  for (const Json& cell : row.value("cells", Json::array()))
+    precision.add(engine::CellTimes{cell.value("subject", ""), cell.value("cell", ""), cell.value("n", int64_t{0}),
+                                    cell.value("mean_log_s", 0.0), cell.value("squares", 0.0)});
+  return precision;
+}
+
 int change(const Arguments& arguments, const std::string& method, const std::map<std::string, int64_t>& numbers = {}) {
   auto client = connect(arguments);
   if (!client) return complain(client.error());
@@ -36,15 +45,21 @@ int change(const Arguments& arguments, const std::string& method, const std::map
 }  // namespace
 
 int submit_command(const Arguments& arguments) {
-  // Parsed here first: faults show without a daemon, and are about the file as this user sees it.
-  const PlanFile file = read_plan(arguments.plan);
-  if (!file.plan) return file.exit_code;
+  // Parsed here first: faults show without a daemon, and are about the files as this user sees them. One that is wrong
+  // keeps all of them from being submitted.
+  std::vector<PlanFile> files;
+  for (const std::string& path : arguments.plans) files.push_back(read_plan(path));
+  for (const PlanFile& file : files)
+    if (!file.plan) return file.exit_code;
   auto client = connect(arguments);
   if (!client) return complain(client.error());
-  const auto result = client->call(
-      "submit", {{"plan", file.plan->text}, {"path", arguments.plan}, {"directory", file.directory}});
-  if (!result) return complain(result.error());
-  std::printf("%lld\n", Json::parse(*result).value("experiment", 0LL));
+  for (const PlanFile& file : files) {
+    const auto result = client->call(
+        "submit", {{"plan", file.plan->text}, {"path", file.plan->path}, {"directory", file.directory}},
+        {{"priority", arguments.priority}});
+    if (!result) return complain(result.error());
+    std::printf("%lld\n", Json::parse(*result).value("experiment", 0LL));
+  }
   return kExitDone;
 }
 
@@ -81,6 +96,7 @@ int watch_command(const Arguments& arguments) {
   }
   const SystemClock clock;
   ProgressDisplay display(::isatty(STDERR_FILENO) ? ProgressStyle::kBar : ProgressStyle::kLines, clock);
+  display.know(precision_in(row));
   for (;;) {
     const auto event = client->next_event();
     if (!event) {
@@ -109,12 +125,33 @@ int watch_command(const Arguments& arguments) {
     news.subject = json.value("subject", "");
     news.cell = json.value("cell", "");
     news.failure = json.value("failure", "");
+    if (json.contains("wall_ns")) news.wall_ns = json.value("wall_ns", int64_t{0});
     news.done = json.value("done", int64_t{0});
     news.planned = json.value("planned", int64_t{0});
     display.trial_done(news);
   }
 }
 
+int daemon_logs_command(const Arguments& arguments) {
+  auto client = connect(arguments);
+  if (!client) return complain(client.error());
+  const auto result = client->call("logs", {{"experiment", arguments.experiment}});
+  if (!result) return complain(result.error());
+  std::fputs(printable(Json::parse(*result).value("text", "")).c_str(), stdout);
+  return kExitDone;
+}
+
+int daemon_rerun_command(const Arguments& arguments) {
+  auto client = connect(arguments);
+  if (!client) return complain(client.error());
+  const auto result = client->call("rerun", {}, {{"trial", arguments.trial}});
+  if (!result) return complain(result.error());
+  std::printf("planned again as trial %lld\n", Json::parse(*result).value("trial", 0LL));
+  return kExitDone;
+}
+
+int daemon_delete_command(const Arguments& arguments) { return change(arguments, "delete"); }
+int priority_command(const Arguments& arguments) { return change(arguments, "priority", {{"priority", arguments.priority}}); }
 int cancel_command(const Arguments& arguments) { return change(arguments, "cancel"); }
 int pause_command(const Arguments& arguments) { return change(arguments, "pause"); }
 

@@ -34,6 +34,8 @@ int dispatch(const stab::ctl::Arguments& arguments) {
     case Command::kWatch: return watch_command(arguments);
     case Command::kPause: return pause_command(arguments);
     case Command::kCancel: return cancel_command(arguments);
+    case Command::kPriority: return priority_command(arguments);
+    case Command::kBundle: return bundle_command(arguments);
   }
   return stab::ctl::kExitUsage;
 }

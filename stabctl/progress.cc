@@ -26,6 +26,14 @@ int terminal_width() {
   return 80;
 }
 
+// How well the least known cell's mean is known; nothing is compared, so it is no look at the result.
+std::string precision_text(std::optional<double> widest) {
+  if (!widest) return {};
+  char text[32];
+  std::snprintf(text, sizeof text, "\u00b1%.2g%%  ", *widest * 100);
+  return text;
+}
+
 }  // namespace
 
 void Pace::trial_done(int64_t done, int64_t planned) {
@@ -54,7 +62,7 @@ std::string clock_text(seconds duration) {
   return text;
 }
 
-std::string progress_bar(const Pace& pace, const std::string& what, int width) {
+std::string progress_bar(const Pace& pace, std::optional<double> widest, const std::string& what, int width) {
   constexpr int kCells = 20;
   const int64_t full = pace.planned() > 0 ? kCells * pace.done() / pace.planned() : 0;
   std::string text = "[" + std::string(static_cast<size_t>(full), '#') +
@@ -62,8 +70,10 @@ std::string progress_bar(const Pace& pace, const std::string& what, int width) {
   char figures[96];
   std::snprintf(figures, sizeof figures, "%lld/%lld  %.1f/s  %s left  ", static_cast<long long>(pace.done()),
                 static_cast<long long>(pace.planned()), pace.per_second(), clock_text(pace.left()).c_str());
-  text += figures + what;
-  if (static_cast<int>(text.size()) > width) text.resize(static_cast<size_t>(width));
+  text += figures + precision_text(widest) + what;
+  // "±" is one column of two bytes.
+  const size_t columns = static_cast<size_t>(width) + (widest ? 1 : 0);
+  if (text.size() > columns) text.resize(columns);
   return text;
 }
 
@@ -85,18 +95,20 @@ void ProgressDisplay::trial_done(const engine::TrialNews& news) {
     note(what + ": " + std::string(store::name(news.state)) + ": " + news.failure);
   if (news.kind != store::TrialKind::kMain || style_ == ProgressStyle::kQuiet) return;
   pace_.trial_done(news.done, news.planned);
+  if (!failed && news.wall_ns) precision_.add(news.subject, news.cell, *news.wall_ns);
   const nanoseconds now = clock_->monotonic_raw();
   const bool last = news.done == news.planned;
   const nanoseconds every = style_ == ProgressStyle::kBar ? nanoseconds(kBarEvery) : nanoseconds(kLineEvery);
   if (!last && now - last_shown_ < every) return;
   last_shown_ = now;
   if (style_ == ProgressStyle::kBar) return show_bar(what);
-  std::fprintf(stderr, "%lld/%lld trials, %.1f/s, %s left\n", static_cast<long long>(news.done),
-               static_cast<long long>(news.planned), pace_.per_second(), clock_text(pace_.left()).c_str());
+  std::fprintf(stderr, "%lld/%lld trials, %.1f/s, %s left  %s\n", static_cast<long long>(news.done),
+               static_cast<long long>(news.planned), pace_.per_second(), clock_text(pace_.left()).c_str(),
+               precision_text(precision_.widest()).c_str());
 }
 
 void ProgressDisplay::show_bar(const std::string& what) {
-  std::fprintf(stderr, "\r\033[K%s", printable(progress_bar(pace_, what, terminal_width() - 1)).c_str());
+  std::fprintf(stderr, "\r\033[K%s", printable(progress_bar(pace_, precision_.widest(), what, terminal_width() - 1)).c_str());
   std::fflush(stderr);
   bar_shown_ = true;
 }

@@ -3,10 +3,13 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "base/clock.h"
 #include "stabd/engine.h"
+#include "stabd/precision.h"
 
 namespace stab::ctl {
 
@@ -28,8 +31,9 @@ class Pace {
   int64_t first_ = -1, done_ = 0, planned_ = 0;
 };
 
-// "[#####-----] 120/240  3.1/s  0:00:38 left  lua/fib code=shuffle", at most `width` characters.
-std::string progress_bar(const Pace& pace, const std::string& what, int width);
+// "[#####-----] 120/240  3.1/s  0:00:38 left  ±0.8%  lua/fib code=shuffle", at most `width` characters. `widest` is the
+// half width of the cell whose mean is known least.
+std::string progress_bar(const Pace& pace, std::optional<double> widest, const std::string& what, int width);
 // "0:01:05"
 std::string clock_text(std::chrono::seconds duration);
 
@@ -40,6 +44,8 @@ class ProgressDisplay final : public engine::Observer {
   void phase(std::string_view text) override;
   void note(std::string_view text) override;
   void trial_done(const engine::TrialNews& news) override;
+  // Cells as they were before this display began.
+  void know(engine::Precision precision) { precision_ = std::move(precision); }
   // Ends the bar's line.
   void finish();
 
@@ -49,6 +55,7 @@ class ProgressDisplay final : public engine::Observer {
   ProgressStyle style_;
   const Clock* clock_;
   Pace pace_;
+  engine::Precision precision_;
   bool bar_shown_ = false;
   std::chrono::nanoseconds last_shown_{0};
 };

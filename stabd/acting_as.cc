@@ -4,6 +4,8 @@
 #include "stabd/acting_as.h"
 
 #include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
 #include <sys/fsuid.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -36,6 +38,19 @@ ActingAs::~ActingAs() {
   if (::setfsuid(0) != 0) std::abort();
   ::setfsgid(group_before_);
   if (!set_groups(groups_before_)) std::abort();
+}
+
+std::optional<Submitter> submitter_of(uid_t uid, gid_t gid) {
+  if (::geteuid() != 0 || uid == 0) return {};
+  Submitter submitter{uid, gid, {}};
+  const passwd* user = ::getpwuid(uid);
+  int count = 64;
+  std::vector<gid_t> groups(static_cast<size_t>(count));
+  if (user != nullptr && ::getgrouplist(user->pw_name, gid, groups.data(), &count) >= 0) {
+    groups.resize(static_cast<size_t>(count));
+    submitter.groups = std::move(groups);
+  }
+  return submitter;
 }
 
 bool may_access(const std::string& path, int mode) { return ::faccessat(AT_FDCWD, path.c_str(), mode, AT_EACCESS) == 0; }

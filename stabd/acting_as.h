@@ -23,6 +23,10 @@ class ActingAs {
   gid_t group_before_ = 0;
 };
 
+// The user that a plan of this submitter runs as, with all its groups. Nothing where the engine already is that
+// user, or can't become another.
+std::optional<Submitter> submitter_of(uid_t uid, gid_t gid);
+
 // access(2) with this thread's rights for files; access() itself asks for the real user.
 bool may_access(const std::string& path, int mode);
 

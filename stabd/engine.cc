@@ -27,7 +27,8 @@ Result<std::unique_ptr<Engine>> Engine::open(const Options& options) {
   return std::unique_ptr<Engine>(new Engine(options, std::move(store), std::move(recovered)));
 }
 
-Result<store::Id> Engine::submit(const plan::Plan& plan, const std::string& plan_directory, uid_t uid, gid_t gid) {
+Result<store::Id> Engine::submit(const plan::Plan& plan, const std::string& plan_directory, uid_t uid, gid_t gid,
+                                int priority) {
   store::NewExperiment row;
   row.name = plan.experiment.name;
   row.plan_text = plan.text;
@@ -36,6 +37,7 @@ Result<store::Id> Engine::submit(const plan::Plan& plan, const std::string& plan
   row.seed = plan.experiment.seed;
   row.submitter_uid = uid;
   row.submitter_gid = gid;
+  row.priority = priority;
   row.submitted_at_ns = options_.clock->realtime().count();
   const std::lock_guard<std::mutex> held(gate_);
   ++submits_;

@@ -76,7 +76,8 @@ class Engine {
   std::mutex& gate() { return gate_; }
 
   // Stores a plan that parsed, which `uid` will run. Takes the gate; from any thread.
-  Result<store::Id> submit(const plan::Plan& plan, const std::string& plan_directory, uid_t uid, gid_t gid);
+  Result<store::Id> submit(const plan::Plan& plan, const std::string& plan_directory, uid_t uid, gid_t gid,
+                           int priority = 0);
   // Submits so far: each is work beside a trial, so trials note how many they have seen.
   int64_t submits() const { return submits_; }
 

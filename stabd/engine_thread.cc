@@ -1,5 +1,6 @@
 // The queue is the store itself: whatever is submitted, ready or running there and has the highest priority,
-// then the lowest number, is next. So a daemon that was killed goes on where it was, without a state of its own.
+// then the lowest number, is next. What runs gives way to a higher priority after its trial. So a daemon that was
+// killed goes on where it was, without a state of its own.
 #include "stabd/engine_thread.h"
 
 #include <nlohmann/json.hpp>
@@ -27,6 +28,7 @@ void EngineThread::stop() {
   {
     const std::lock_guard<std::mutex> held(mutex_);
     quit_ = true;
+    quit_signal_.now();
     if (stop_) stop_->now();
     changed_.notify_all();
   }
@@ -37,6 +39,17 @@ void EngineThread::kick() {
   const std::lock_guard<std::mutex> held(mutex_);
   kicked_ = true;
   changed_.notify_all();
+}
+
+void EngineThread::waits_with(int priority) {
+  {
+    const std::lock_guard<std::mutex> held(mutex_);
+    if (running_ != 0 && stop_ && priority > priority_) {
+      yields_ = true;
+      stop_->after_this_trial();
+    }
+  }
+  kick();
 }
 
 std::vector<EngineEvent> EngineThread::take_events() {
@@ -81,20 +94,68 @@ Status EngineThread::pause(store::Id experiment) {
 }
 
 Status EngineThread::resume(store::Id experiment) {
+  int priority = 0;
   {
     const std::lock_guard<std::mutex> gate(engine_->gate());
     STAB_TRY(const store::ExperimentRow row, engine_->store().experiment(experiment));
     if (row.state != store::ExperimentState::kPaused)
       return bad_input("experiment " + std::to_string(experiment) + " is " + std::string(store::name(row.state)) + ", not paused");
+    priority = row.priority;
     // One that was paused before its turn has no schedule yet.
     const auto state = row.schedule_version == 0 ? store::ExperimentState::kSubmitted : store::ExperimentState::kReady;
     STAB_CHECK_OK(engine_->store().set_state(experiment, state, "", engine_->options().clock->realtime().count()));
   }
-  kick();
+  waits_with(priority);
   return {};
 }
 
+Status EngineThread::set_priority(store::Id experiment, int priority) {
+  {
+    const std::lock_guard<std::mutex> gate(engine_->gate());
+    STAB_CHECK_OK(engine_->store().set_priority(experiment, priority));
+  }
+  if (running() == experiment) {
+    const std::lock_guard<std::mutex> held(mutex_);
+    priority_ = priority;
+    return {};
+  }
+  waits_with(priority);
+  return {};
+}
+
+Result<store::Id> EngineThread::rerun(store::Id trial, store::Id experiment) {
+  store::Id planned = 0;
+  {
+    const std::lock_guard<std::mutex> gate(engine_->gate());
+    STAB_TRY(planned, engine_->store().rerun(trial));
+    STAB_TRY(const store::ExperimentRow row, engine_->store().experiment(experiment));
+    if (row.state == store::ExperimentState::kDone || row.state == store::ExperimentState::kFailed)
+      STAB_CHECK_OK(engine_->store().set_state(experiment, store::ExperimentState::kReady, "",
+                                               engine_->options().clock->realtime().count()));
+  }
+  kick();
+  return planned;
+}
+
+void EngineThread::delete_later(store::Id experiment) {
+  {
+    const std::lock_guard<std::mutex> held(mutex_);
+    to_delete_.push_back(experiment);
+  }
+  kick();
+}
+
+void EngineThread::delete_now() {
+  std::vector<store::Id> ids;
+  {
+    const std::lock_guard<std::mutex> held(mutex_);
+    ids.swap(to_delete_);
+  }
+  for (const store::Id id : ids) (void)engine_->store().delete_experiment(id);  // gone already: what was wanted
+}
+
 void EngineThread::loop() {
+  between_({}, quit_signal_.now_fd());
   for (;;) {
     {
       std::unique_lock<std::mutex> held(mutex_);
@@ -103,17 +164,18 @@ void EngineThread::loop() {
       kicked_ = false;
     }
     for (;;) {
-      const Result<store::Id> next = next_experiment();
-      if (!next || *next == 0) break;
-      run(*next);
+      const Result<std::optional<store::ExperimentRow>> next = next_experiment();
+      if (!next || !*next) break;
+      run(**next);
       const std::lock_guard<std::mutex> held(mutex_);
       if (quit_) return;
     }
   }
 }
 
-Result<store::Id> EngineThread::next_experiment() {
+Result<std::optional<store::ExperimentRow>> EngineThread::next_experiment() {
   const std::lock_guard<std::mutex> gate(engine_->gate());
+  delete_now();
   STAB_TRY(const std::vector<store::ExperimentRow> all, engine_->store().experiments());
   const store::ExperimentRow* best = nullptr;
   for (const store::ExperimentRow& row : all) {
@@ -121,21 +183,25 @@ Result<store::Id> EngineThread::next_experiment() {
     if (best == nullptr || row.priority > best->priority || (row.priority == best->priority && row.id < best->id))
       best = &row;
   }
-  return best == nullptr ? store::Id{0} : best->id;
+  return best == nullptr ? std::optional<store::ExperimentRow>() : *best;
 }
 
-void EngineThread::run(store::Id experiment) {
+void EngineThread::run(const store::ExperimentRow& row) {
+  const store::Id experiment = row.id;
   {
     const std::lock_guard<std::mutex> held(mutex_);
     running_ = experiment;
+    priority_ = row.priority;
     stop_ = std::make_unique<StopSignal>();
     if (quit_) stop_->now();
   }
   const Result<RunEnd> ended = engine_->run(experiment, *this, *stop_);
-  bool cancelled = false, paused = false;
+  bool cancelled = false, paused = false, yields = false, quits = false;
   {
     const std::lock_guard<std::mutex> held(mutex_);
     running_ = 0;
+    quits = quit_;
+    yields = std::exchange(yields_, false);
     stop_.reset();
     cancelled = std::exchange(cancelled_, 0) == experiment;
     paused = std::exchange(paused_, 0) == experiment;
@@ -150,17 +216,26 @@ void EngineThread::run(store::Id experiment) {
   }
   if (!ended) {
     // The laboratory is broken for this experiment; the next one may still run.
-    const std::lock_guard<std::mutex> gate(engine_->gate());
-    (void)engine_->store().set_state(experiment, store::ExperimentState::kFailed, ended.error().message,
-                                     engine_->options().clock->realtime().count());
+    settle(experiment, store::ExperimentState::kFailed, ended.error().message);
     return end(experiment, "failed", ended.error().message);
   }
   switch (*ended) {
     case RunEnd::kDone: return end(experiment, "done", "");
     case RunEnd::kGaps: return end(experiment, "done", "some cells are quarantined");
     case RunEnd::kRejected: return end(experiment, "failed", "a build or the preflight failed");
-    case RunEnd::kStopped: return end(experiment, "stopped", "");
+    case RunEnd::kStopped: break;
   }
+  if (yields) return note_of(experiment, "gives way to an experiment of a higher priority");
+  if (quits) return end(experiment, "stopped", "");
+  // Nobody asked: a gate stayed closed. Waiting again at once would be waiting for ever.
+  const std::string why = "a gate stayed closed until its deadline; 'stabctl resume' waits again";
+  settle(experiment, store::ExperimentState::kPaused, why);
+  end(experiment, "paused", why);
+}
+
+void EngineThread::settle(store::Id experiment, store::ExperimentState state, const std::string& why) {
+  const std::lock_guard<std::mutex> gate(engine_->gate());
+  (void)engine_->store().set_state(experiment, state, why, engine_->options().clock->realtime().count());
 }
 
 void EngineThread::push(EngineEvent event) {
@@ -172,8 +247,9 @@ void EngineThread::push(EngineEvent event) {
   wake_();
 }
 
-void EngineThread::end(store::Id experiment, std::string_view state, const std::string& why) {
+void EngineThread::end(store::Id experiment, const std::string& state, const std::string& why) {
   push({experiment, dump({{"experiment", experiment}, {"kind", "end"}, {"state", state}, {"text", why}}), true});
+  between_({experiment, state, why}, quit_signal_.now_fd());
 }
 
 void EngineThread::phase(std::string_view text) {
@@ -181,12 +257,14 @@ void EngineThread::phase(std::string_view text) {
   push({id, dump({{"experiment", id}, {"kind", "phase"}, {"text", text}})});
 }
 
-void EngineThread::note(std::string_view text) {
-  const store::Id id = running();
-  push({id, dump({{"experiment", id}, {"kind", "note"}, {"text", text}})});
+void EngineThread::note(std::string_view text) { note_of(running(), text); }
+
+void EngineThread::note_of(store::Id experiment, std::string_view text) {
+  push({experiment, dump({{"experiment", experiment}, {"kind", "note"}, {"text", text}})});
 }
 
 void EngineThread::trial_done(const TrialNews& news) {
+  delete_now();
   const store::Id id = running();
   Json json = {{"experiment", id},         {"kind", "trial"},
                {"trial_kind", store::name(news.kind)}, {"state", store::name(news.state)},

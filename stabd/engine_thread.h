@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -20,17 +21,28 @@ struct EngineEvent {
   bool ends = false;  // the experiment is over, or was stopped
 };
 
+// An experiment that the engine has just left: done, failed, cancelled, paused or stopped.
+struct EndedRun {
+  store::Id experiment = 0;  // 0: the thread has just begun
+  std::string state, why;
+};
+
 class EngineThread final : private Observer {
  public:
   // `wake` is called from the engine's thread whenever take_events() has something; it must only signal.
-  EngineThread(Engine& engine, std::function<void()> wake) : engine_(&engine), wake_(std::move(wake)) {}
+  // `between` is called on the engine's thread, without the gate, at its start and whenever it leaves an
+  // experiment; it ends early when `quit_fd` is readable.
+  EngineThread(Engine& engine, std::function<void()> wake, std::function<void(const EndedRun&, int quit_fd)> between)
+      : engine_(&engine), wake_(std::move(wake)), between_(std::move(between)) {}
   ~EngineThread() { stop(); }
 
   void start();
   // Kills what runs, whose trial is lost and replaced, and joins. Idempotent.
   void stop();
-  // Something was submitted or resumed.
+  // There may be something to do.
   void kick();
+  // Something of this priority waits: what runs with a lower one gives way after its trial.
+  void waits_with(int priority);
   std::vector<EngineEvent> take_events();
   store::Id running() const;
   // Planned trials will not run; the running one is killed. Takes the gate.
@@ -39,26 +51,39 @@ class EngineThread final : private Observer {
   Status pause(store::Id experiment);
   // A paused one waits for its turn again. Takes the gate.
   Status resume(store::Id experiment);
+  // Takes the gate. What runs goes on even if another one now has a higher priority: its turn is next.
+  Status set_priority(store::Id experiment, int priority);
+  // Plans another attempt at a trial; an experiment that was over waits for its turn again. Takes the gate.
+  Result<store::Id> rerun(store::Id trial, store::Id experiment);
+  // Removes an experiment that is over as soon as no trial runs: that is work for the disk.
+  void delete_later(store::Id experiment);
 
  private:
   void loop();
-  Result<store::Id> next_experiment();  // 0: none
-  void run(store::Id experiment);
+  Result<std::optional<store::ExperimentRow>> next_experiment();
+  void run(const store::ExperimentRow& row);
+  void settle(store::Id experiment, store::ExperimentState state, const std::string& why);
   void phase(std::string_view text) override;
   void note(std::string_view text) override;
   void trial_done(const TrialNews& news) override;
+  void note_of(store::Id experiment, std::string_view text);
+  void delete_now();  // pre: the gate is held
   void push(EngineEvent event);
-  void end(store::Id experiment, std::string_view state, const std::string& why);
+  void end(store::Id experiment, const std::string& state, const std::string& why);
 
   Engine* engine_;
   std::function<void()> wake_;
+  std::function<void(const EndedRun&, int quit_fd)> between_;
+  StopSignal quit_signal_;
   std::thread thread_;
   mutable std::mutex mutex_;  // of everything below; never held while the gate is taken
   std::condition_variable changed_;
-  bool quit_ = false, kicked_ = true;
+  bool quit_ = false, kicked_ = true, yields_ = false;
+  int priority_ = 0;  // of what runs
   store::Id running_ = 0, cancelled_ = 0, paused_ = 0;
   std::unique_ptr<StopSignal> stop_;
   std::vector<EngineEvent> events_;
+  std::vector<store::Id> to_delete_;
 };
 
 }  // namespace stab::engine

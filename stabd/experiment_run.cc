@@ -10,15 +10,15 @@
 // them it is on the housekeeping CPU.
 #include "stabd/experiment_run.h"
 
-#include <grp.h>
+#include <fcntl.h>
 #include <poll.h>
-#include <pwd.h>
 #include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
 
 #include "stabd/acting_as.h"
+#include "stabd/archive.h"
 #include "stabd/command.h"
 #include "stabd/host/facts.h"
 #include "stabd/host/gates.h"
@@ -73,22 +73,6 @@ class GateOpen {
   std::mutex& gate_;
 };
 
-// Nothing where the engine already is that user, or can't become another.
-std::optional<Submitter> submitter_of(const store::ExperimentRow& row) {
-  const uid_t uid = static_cast<uid_t>(row.submitter_uid);
-  if (::geteuid() != 0 || uid == 0) return {};
-  Submitter submitter{uid, static_cast<gid_t>(row.submitter_gid), {}};
-  if (const passwd* user = ::getpwuid(uid)) {
-    int count = 64;
-    std::vector<gid_t> groups(static_cast<size_t>(count));
-    if (::getgrouplist(user->pw_name, submitter.gid, groups.data(), &count) >= 0) {
-      groups.resize(static_cast<size_t>(count));
-      submitter.groups = std::move(groups);
-    }
-  }
-  return submitter;
-}
-
 Result<std::string> hash_as(const std::optional<Submitter>& submitter, const std::string& path) {
   const ActingAs acting(submitter);
   return sha256_of_file(path);
@@ -122,7 +106,7 @@ Result<ExperimentRun> ExperimentRun::prepare(Engine& engine, store::Id experimen
   run.scratch_ = std::make_unique<ScratchDirectory>(std::move(scratch));
 
   run.place_ = {files_beside(options.database) + "/builds", run.row_.plan_directory, options.installation,
-                submitter_of(run.row_)};
+                submitter_of(static_cast<uid_t>(run.row_.submitter_uid), static_cast<gid_t>(run.row_.submitter_gid))};
   run.lab_ = {options.roots,
               placement,
               options.installation.launcher,
@@ -137,8 +121,7 @@ Result<ExperimentRun> ExperimentRun::prepare(Engine& engine, store::Id experimen
 
 Result<store::Outcome> ExperimentRun::replay(store::Id original) {
   STAB_TRY(const store::TrialRow trial, store_->trial(original));
-  STAB_TRY(const bool built, make_builds());
-  if (!built) return Error{ErrorCode::kSystem, "the program can't be built again; see the note above", {}};
+  STAB_CHECK_OK(find_recorded_binaries(trial.build));
   const PinnedThread pinned(lab_.placement.housekeeping_cpu);
   STAB_CHECK_OK(set_up());
   STAB_CHECK_OK(tune());
@@ -150,6 +133,36 @@ Result<store::Outcome> ExperimentRun::replay(store::Id original) {
   STAB_TRY(const store::Replacement replacement, store_->finish(outcome, 1));
   (void)replacement;
   return outcome;
+}
+
+// What was measured then, whatever its source has become: the build of the same inputs where it still has the
+// recorded binary, else the archived one. Nothing of this is stored.
+Status ExperimentRun::find_recorded_binaries(int wanted) {
+  STAB_TRY(const std::vector<store::BuildRow> rows, store_->builds(row_.id));
+  binaries_.assign(rows.size(), {row_.plan_directory, "", ""});
+  for (const store::BuildRow& row : rows) {
+    BuiltBinary& binary = binaries_[static_cast<size_t>(row.index)];
+    if (!row.input_hash.empty()) binary.directory = build_directory(place_, row.input_hash);
+    const auto now = hash_as(place_.submitter, row.binary_path);
+    if (now && *now == row.binary_sha256) continue;
+    const auto archived = Archive(archive_beside(engine_->options().database)).find(row.binary_sha256);
+    if (!archived && row.index == wanted)
+      return Error{archived.error().code, "'" + row.binary_path + "' is not what was measured, and " + archived.error().message, {}};
+    if (!archived) continue;
+    binary.run_instead = *archived;
+    if (row.index == wanted) observer_->note("'" + row.binary_path + "' is gone or has changed; its archived copy runs");
+  }
+  return {};
+}
+
+// Best effort: without its copy a trial can be repeated only as long as the build is there.
+void ExperimentRun::archive(const store::BuildRow& row) {
+  const UniqueFd binary = [&] {
+    const ActingAs acting(place_.submitter);
+    return UniqueFd(::open(row.binary_path.c_str(), O_RDONLY | O_CLOEXEC));
+  }();
+  const Status kept = Archive(archive_beside(engine_->options().database)).put(binary.get(), row.binary_sha256);
+  if (!kept) observer_->note("'" + row.binary_path + "' is not archived: " + kept.error().message);
 }
 
 Status ExperimentRun::set_up() {
@@ -205,7 +218,7 @@ Status ExperimentRun::log(const char* kind, const std::string& text) {
 
 Result<bool> ExperimentRun::make_builds() {
   STAB_TRY(std::vector<store::BuildRow> rows, store_->builds(row_.id));
-  binaries_.assign(expanded_->builds.all().size(), {row_.plan_directory, ""});
+  binaries_.assign(expanded_->builds.all().size(), {row_.plan_directory, "", ""});
   for (store::BuildRow& row : rows) {
     if (stop_->asked()) return false;
     const plan::Build& build = expanded_->builds.all()[static_cast<size_t>(row.index)];
@@ -231,6 +244,7 @@ Result<bool> ExperimentRun::make_builds() {
         row.binary_path = *path;
         row.binary_sha256 = *hash;
         binary.sha256 = *hash;
+        archive(row);
       } else {
         row.state = store::BuildState::kFailed;
         row.log += hash.error().message + "\n";

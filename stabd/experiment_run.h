@@ -37,6 +37,8 @@ class ExperimentRun {
 
   Status expand_if_new();
   Result<bool> make_builds();     // false: one failed, or we were stopped
+  void archive(const store::BuildRow& row);
+  Status find_recorded_binaries(int wanted);  // for a replay of a trial of build `wanted`
   Status set_up();                // programs, counters and padding of all cells
   Status tune();                  // turns the plan's knobs until this object goes
   Status enter(const Isolation& isolation);  // trials run in the cpuset that tune() has made

@@ -1,6 +1,10 @@
 // stabd: parse, check what is needed, start the engine's thread, serve until told to stop.
+#include <sched.h>
 #include <signal.h>
+#define SD_JOURNAL_SUPPRESS_LOCATION
+#include <sys/uio.h>
 #include <systemd/sd-daemon.h>
+#include <systemd/sd-journal.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -8,17 +12,18 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "stabd/host/topology.h"
 #include "stabd/host/tuning.h"
 #include "stabd/places.h"
 #include "stabd/server.h"
+#include "stabd/settings.h"
 
 namespace {
 
 using namespace stab;
 
-struct Options {
-  std::string database, socket;
-  bool foreground = false, dry_run = false, allow_root = false;
+struct Options : engine::DaemonOptions {
+  bool foreground = false, dry_run = false, check_config = false;
 };
 
 int complain(const Error& error) {
@@ -26,36 +31,71 @@ int complain(const Error& error) {
   return error.code == ErrorCode::kBadInput ? 2 : 1;
 }
 
+void send_to_journal(const std::vector<std::string>& fields) {
+  std::vector<iovec> parts;
+  for (const std::string& field : fields) parts.push_back({const_cast<char*>(field.data()), field.size()});
+  ::sd_journal_sendv(parts.data(), static_cast<int>(parts.size()));
+}
+
+// Pings come from the loop, at half the time that the service manager allows: a hanging loop is restarted.
+void keep_watchdog_quiet(engine::Server& server) {
+  uint64_t allowed_us = 0;
+  if (::sd_watchdog_enabled(0, &allowed_us) <= 0) return;
+  server.every(std::chrono::milliseconds(std::max<uint64_t>(allowed_us / 2000, 1)), [] { ::sd_notify(0, "WATCHDOG=1"); });
+}
+
+// The CPU that plans get by default is for their trials. The engine's thread has begun already and finds its own.
+void keep_off_trials() {
+  const auto topology = engine::Topology::discover();
+  const auto placement = topology ? engine::place(*topology, "auto", "auto") : Result<engine::Placement>(topology.error());
+  if (!placement || placement->housekeeping_cpu < 0) return;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(static_cast<size_t>(placement->housekeeping_cpu), &set);
+  ::sched_setaffinity(0, sizeof set, &set);
+}
+
 // Every prerequisite has its own message; after this only the machine itself can fail.
-Status serve(const Options& options) {
+Status serve(const engine::Config& config) {
   const SystemClock clock;
+  const engine::LogSink log = engine::make_log(config.log, [&clock] { return clock.realtime().count(); }, send_to_journal);
   engine::Engine::Options wanted;
   wanted.clock = &clock;
   wanted.knob_journal = engine::default_journal();
-  // Several users' experiments belong to the system, not into root's home, where they couldn't reach their builds.
-  const Result<std::string> otherwise = ::geteuid() == 0 ? Result<std::string>("/var/lib/stab/stab.db") : engine::default_database();
-  if (options.database.empty() && !otherwise) return otherwise.error();
-  wanted.database = options.database.empty() ? *otherwise : options.database;
-  wanted.database = std::filesystem::absolute(wanted.database).string();
+  wanted.database = config.database;
   STAB_TRY(wanted.installation, engine::find_installation());
-  const std::string socket = options.socket.empty() ? engine::default_socket() : options.socket;
-  const std::string directory = std::filesystem::path(socket).parent_path().string();
+  const std::string directory = std::filesystem::path(config.socket).parent_path().string();
   if (!directory.empty()) STAB_CHECK_OK(engine::make_directories(directory));
   STAB_TRY(const std::unique_ptr<engine::Engine> engine, engine::Engine::open(wanted));
   STAB_TRY(store::Store reader, store::Store::open(wanted.database, store::Store::Access::kRead));
-  STAB_TRY(const std::unique_ptr<engine::Server> server, engine::Server::listen(socket));
-  std::fprintf(stderr, "stabd: database %s, socket %s, %zu trials were cut off earlier\n", wanted.database.c_str(),
-               socket.c_str(), engine->recovered().lost.size());
-  if (options.dry_run) return {};
+  STAB_TRY(const std::unique_ptr<engine::Server> server, engine::Server::listen(config.socket, config.socket_group));
+  log({engine::LogPriority::kNotice, "start", "stabd 0.1.0 serves",
+       {{"database", wanted.database}, {"socket", config.socket}, {"cut_off", std::to_string(engine->recovered().lost.size())}}});
 
-  engine::EngineThread thread(*engine, [&server] { server->wake(); });
-  engine::Service service(*engine, thread, std::move(reader), {options.allow_root, ::geteuid()});
+  engine::Upkeep upkeep(*engine, config, log);
+  engine::EngineThread thread(*engine, [&server] { server->wake(); },
+                              [&upkeep](const engine::EndedRun& ended, int quit_fd) { upkeep.between(ended, quit_fd); });
+  engine::Service service(*engine, thread, std::move(reader), {&config, &upkeep, ::geteuid(), log});
   thread.start();
+  keep_off_trials();
+  server->log_to(log);
+  keep_watchdog_quiet(*server);
   ::sd_notify(0, "READY=1");
   server->run(service, [&thread] { return thread.take_events(); });
   ::sd_notify(0, "STOPPING=1");
+  log({engine::LogPriority::kNotice, "stop", "told to stop", {}});
   thread.stop();
   return {};
+}
+
+int run(const Options& options) {
+  const Result<engine::Config> config = engine::settle_config(options);
+  if (!config) return complain(config.error());
+  if (options.check_config || options.dry_run)
+    std::printf("database: %s\nsocket: %s\n%s", config->database.c_str(), config->socket.c_str(), engine::describe(*config).c_str());
+  if (options.check_config) return 0;
+  const Status done = options.dry_run ? engine::check_prerequisites(*config) : serve(*config);
+  return done.ok() ? 0 : complain(done.error());
 }
 
 }  // namespace
@@ -63,13 +103,14 @@ Status serve(const Options& options) {
 int main(int argc, char** argv) {
   Options options;
   CLI::App app("stabd: runs experiments that are submitted over its socket, one trial at a time");
+  app.add_option("--config", options.config, "configuration; default: /etc/stab/stabd.toml for root, else ~/.config/stab/stabd.toml");
   app.add_option("--db", options.database, "database file; default: /var/lib/stab/stab.db for root, else $XDG_STATE_HOME/stab/stab.db");
   app.add_option("--socket", options.socket, "where to listen; default: $XDG_RUNTIME_DIR/stab.sock or /run/stab/stab.sock");
   app.add_flag("--foreground", options.foreground, "stay in the foreground; the default, and what a service manager wants");
-  app.add_flag("--dry-run", options.dry_run, "check everything that is needed, say what would be used, run nothing");
+  app.add_flag("--check-config", options.check_config, "say what holds with this configuration, or what is wrong with it; run nothing");
+  app.add_flag("--dry-run", options.dry_run, "the same, and whether a daemon would start with it; changes nothing");
   app.add_flag("--allow-root", options.allow_root, "run plans that root submits");
   CLI11_PARSE(app, argc, argv);
   ::signal(SIGPIPE, SIG_IGN);
-  const Status served = serve(options);
-  return served.ok() ? 0 : complain(served.error());
+  return run(options);
 }

@@ -1,12 +1,14 @@
 // Server: the daemon's loop. Clients on a Unix socket, events from the engine's thread, signals.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "stabd/daemon_log.h"
 #include "stabd/engine_thread.h"
 #include "stabd/service.h"
 
@@ -14,12 +16,17 @@ namespace stab::engine {
 
 class Server {
  public:
-  // Listens on `path`; a socket there that nobody answers on is replaced. kBusy where a daemon listens.
-  static Result<std::unique_ptr<Server>> listen(const std::string& path);
+  // Listens on `path`; a socket there that nobody answers on is replaced. kBusy where a daemon listens. `group` may
+  // connect, the daemon's own if it is empty.
+  static Result<std::unique_ptr<Server>> listen(const std::string& path, const std::string& group);
   ~Server();
 
   // From any thread: events can be taken.
   void wake();
+  // Calls it every so often from the loop, so that it stops when the loop hangs. Before run().
+  void every(std::chrono::milliseconds interval, std::function<void()> tick);
+  // Told of clients that were dropped. Before run().
+  void log_to(LogSink log);
   // Serves until SIGTERM or SIGINT. `events` yields what has happened since it was called last.
   void run(Service& service, const std::function<std::vector<EngineEvent>()>& events);
 
@@ -28,6 +35,9 @@ class Server {
   struct Loop;
   std::unique_ptr<Loop> loop_;
 };
+
+// kBusy where a daemon listens on `path`, kBadInput where something else is there.
+Status check_socket_is_free(const std::string& path);
 
 // $XDG_RUNTIME_DIR/stab.sock, else /run/stab/stab.sock for root, else /tmp/stab-UID.sock.
 std::string default_socket();

@@ -10,8 +10,13 @@
 #include <algorithm>
 
 #include "analysis/commands.h"
+#include "plan/design.h"
 #include "plan/parse.h"
+#include "plan/schedule.h"
+#include "stabd/acting_as.h"
 #include "stabd/expand.h"
+#include "stabd/log_text.h"
+#include "stabd/precision.h"
 #include "stabd/samples.h"
 
 namespace stab::engine {
@@ -39,10 +44,19 @@ Json row_json(const store::ExperimentRow& row, const store::Progress& progress, 
           {"trials", states}};
 }
 
+Status check_priority(int64_t priority, const Quota& quota, bool privileged) {
+  if (priority < kLowestPriority || priority > kHighestPriority)
+    return bad_input("priority " + std::to_string(priority) + " is not from " + std::to_string(kLowestPriority) + " to " +
+                     std::to_string(kHighestPriority));
+  if (privileged || priority <= quota.priority) return {};
+  return Error{ErrorCode::kDenied,
+               "priority " + std::to_string(priority) + " is above your highest, " + std::to_string(quota.priority), {}};
+}
+
 }  // namespace
 
 bool Service::owns(const store::ExperimentRow& row, const Peer& peer) const {
-  return peer.uid == 0 || peer.uid == rules_.owner || static_cast<uid_t>(row.submitter_uid) == peer.uid;
+  return privileged(peer) || static_cast<uid_t>(row.submitter_uid) == peer.uid;
 }
 
 bool Service::may_see(store::Id experiment, const Peer& peer) {
@@ -55,6 +69,9 @@ ServiceAnswer Service::handle(std::string_view line, const Peer& peer) {
   if (!parsed.request) return {fault_line(parsed.fault), {}};
   const Result<ServiceAnswer> answer = dispatch(*parsed.request, peer);
   if (answer) return *answer;
+  if (answer.error().code == ErrorCode::kDenied)
+    rules_.log({LogPriority::kWarning, "refused", answer.error().message,
+                {{"method", parsed.request->method}, {"uid", std::to_string(peer.uid)}}});
   return {fault_line({rpc_code(answer.error().code), answer.error().message, parsed.request->id}), {}};
 }
 
@@ -63,27 +80,65 @@ Result<ServiceAnswer> Service::dispatch(const RpcRequest& request, const Peer& p
   if (request.method == "status") return status(request, peer);
   if (request.method == "watch") return watch(request, peer);
   if (request.method == "report") return report(request, peer);
-  for (const char* method : {"cancel", "pause", "resume", "extend"})
+  if (request.method == "logs") return logs(request, peer);
+  if (request.method == "rerun") return rerun(request, peer);
+  for (const char* method : {"cancel", "pause", "resume", "extend", "priority", "delete"})
     if (request.method == method) return change(request, peer);
   return ServiceAnswer{
       fault_line({RpcCode::kNoSuchMethod, "no method '" + request.method + "'; there are submit, status, watch, "
-                  "report, cancel, pause, resume and extend", request.id}), {}};
+                  "report, logs, cancel, pause, resume, extend, priority, rerun and delete", request.id}), {}};
 }
 
 Result<ServiceAnswer> Service::submit(const RpcRequest& request, const Peer& peer) {
   const std::string directory = request.text("directory");
   if (directory.empty() || directory[0] != '/') return bad_input("param 'directory' is not an absolute path");
-  if (peer.uid == 0 && !rules_.root_plans)
+  if (peer.uid == 0 && !rules_.config->root_plans)
     return Error{ErrorCode::kDenied, "plans of root are refused; start stabd with --allow-root, or submit as a user", {}};
+  const int64_t priority = request.number("priority").value_or(0);
   const plan::RealFiles files(directory);
   plan::ParseOptions options;
   options.files = &files;
-  const plan::Parsed parsed = plan::parse_plan(request.text("plan"), request.text("path"), options);
+  const plan::Parsed parsed = [&] {
+    const ActingAs submitter(submitter_of(peer.uid, peer.gid));  // a plan asks which files are there
+    return plan::parse_plan(request.text("plan"), request.text("path"), options);
+  }();
   if (!parsed.plan) return bad_input(plan::render(parsed.errors));
   if (const auto faults = event_faults(*parsed.plan); !faults.empty()) return bad_input(plan::render(faults));
-  STAB_TRY(const store::Id id, engine_->submit(*parsed.plan, directory, peer.uid, peer.gid));
-  thread_->kick();
+  STAB_CHECK_OK(check_quota(*parsed.plan, priority, peer));
+  STAB_TRY(const store::Id id,
+           engine_->submit(*parsed.plan, directory, peer.uid, peer.gid, static_cast<int>(priority)));
+  thread_->waits_with(static_cast<int>(priority));
+  rules_.log({LogPriority::kInfo, "submit", parsed.plan->experiment.name,
+              {{"experiment", std::to_string(id)}, {"uid", std::to_string(peer.uid)}, {"priority", std::to_string(priority)}}});
   return ServiceAnswer{answer_line(request.id, dump({{"experiment", id}, {"warnings", plan::render(parsed.warnings)}})), {}};
+}
+
+Status Service::check_quota(const plan::Plan& plan, int64_t priority, const Peer& peer) {
+  const Quota& quota = rules_.config->quota_of(peer.uid);
+  STAB_CHECK_OK(check_priority(priority, quota, privileged(peer)));
+  if (rules_.upkeep->disk_is_full())
+    return Error{ErrorCode::kDenied, "the daemon's disk has less left than it must; its administrator can free some", {}};
+  if (privileged(peer)) return {};
+  STAB_TRY(const std::vector<store::ExperimentRow> all, reader_.experiments());
+  const auto unfinished = std::count_if(all.begin(), all.end(), [&](const store::ExperimentRow& row) {
+    return static_cast<uid_t>(row.submitter_uid) == peer.uid && row.state != store::ExperimentState::kDone &&
+           row.state != store::ExperimentState::kCancelled && row.state != store::ExperimentState::kFailed;
+  });
+  if (unfinished >= quota.experiments)
+    return Error{ErrorCode::kDenied,
+                 "you have " + std::to_string(unfinished) + " experiments that aren't over, and may have " +
+                     std::to_string(quota.experiments) + "; wait for one, or cancel one", {}};
+  STAB_TRY(const plan::Design design, plan::make_design(plan));
+  const int64_t trials = static_cast<int64_t>(plan::make_schedule(plan, design, 0, 1).trials.size()) * plan.experiment.replicates;
+  if (trials > quota.trials)
+    return Error{ErrorCode::kDenied,
+                 "the plan has " + std::to_string(trials) + " trials, and yours may have " + std::to_string(quota.trials), {}};
+  const uint64_t used = rules_.upkeep->disk_bytes_of(peer.uid);
+  if (quota.disk_bytes > 0 && used > quota.disk_bytes)
+    return Error{ErrorCode::kDenied,
+                 "your builds take " + std::to_string(used) + " bytes, and may take " + std::to_string(quota.disk_bytes) +
+                     "; they shrink as your experiments end", {}};
+  return {};
 }
 
 Result<store::ExperimentRow> Service::chosen(const RpcRequest& request, const Peer& peer) {
@@ -123,7 +178,13 @@ Result<ServiceAnswer> Service::status(const RpcRequest& request, const Peer& pee
 Result<ServiceAnswer> Service::watch(const RpcRequest& request, const Peer& peer) {
   STAB_TRY(const store::ExperimentRow row, chosen(request, peer));
   STAB_TRY(const store::Progress progress, reader_.progress(row.id));
-  return ServiceAnswer{answer_line(request.id, dump(row_json(row, progress, row.id == thread_->running()))), row.id};
+  Json answer = row_json(row, progress, row.id == thread_->running());
+  STAB_TRY(const Precision precision, precision_of(reader_, row.id));
+  answer["cells"] = Json::array();
+  for (const CellTimes& times : precision.cells())
+    answer["cells"].push_back({{"subject", times.subject}, {"cell", times.cell}, {"n", times.n}, {"mean_log_s", times.mean},
+                               {"squares", times.squares}});
+  return ServiceAnswer{answer_line(request.id, dump(answer)), row.id};
 }
 
 Result<ServiceAnswer> Service::report(const RpcRequest& request, const Peer& peer) {
@@ -137,11 +198,29 @@ Result<ServiceAnswer> Service::report(const RpcRequest& request, const Peer& pee
       answer_line(request.id, dump({{"out", output.out}, {"err", output.err}, {"exit_code", output.exit_code}})), {}};
 }
 
+Result<ServiceAnswer> Service::logs(const RpcRequest& request, const Peer& peer) {
+  STAB_TRY(const store::ExperimentRow row, chosen(request, peer));
+  STAB_TRY(const std::string text, log_text(reader_, row.id));
+  return ServiceAnswer{answer_line(request.id, dump({{"text", text}})), {}};
+}
+
+Result<ServiceAnswer> Service::rerun(const RpcRequest& request, const Peer& peer) {
+  const store::Id trial = request.number("trial").value_or(0);
+  const Result<store::TrialRow> row = reader_.trial(trial);
+  // A stranger's is as absent.
+  if (!row || !may_see(row->experiment, peer))
+    return Error{ErrorCode::kNotFound, "no trial " + std::to_string(trial), {}};
+  STAB_TRY(const store::Id planned, thread_->rerun(trial, row->experiment));
+  return ServiceAnswer{answer_line(request.id, dump({{"trial", planned}, {"experiment", row->experiment}})), {}};
+}
+
 Result<ServiceAnswer> Service::change(const RpcRequest& request, const Peer& peer) {
   if (request.text("experiment").empty()) return bad_input("param 'experiment' is missing");
   STAB_TRY(const store::ExperimentRow row, chosen(request, peer));
   const bool over = row.state == store::ExperimentState::kDone || row.state == store::ExperimentState::kCancelled;
-  if (over && request.method != "extend") return bad_input("experiment " + std::to_string(row.id) + " is over already");
+  if (request.method == "delete" && !over && row.state != store::ExperimentState::kFailed)
+    return bad_input("experiment " + std::to_string(row.id) + " is " + std::string(store::name(row.state)) + "; cancel it first");
+  if (over && request.method != "extend" && request.method != "delete") return bad_input("experiment " + std::to_string(row.id) + " is over already");
   if (request.method == "cancel") STAB_CHECK_OK(thread_->cancel(row.id));
   if (request.method == "pause") STAB_CHECK_OK(thread_->pause(row.id));
   if (request.method == "resume") STAB_CHECK_OK(thread_->resume(row.id));
@@ -149,6 +228,14 @@ Result<ServiceAnswer> Service::change(const RpcRequest& request, const Peer& pee
     STAB_CHECK_OK(engine_->extend(row.id, static_cast<int>(std::clamp<int64_t>(request.number("blocks").value_or(0), 0, 1'000'000))));
     thread_->kick();
   }
+  if (request.method == "delete") thread_->delete_later(row.id);
+  if (request.method == "priority") {
+    const int64_t priority = request.number("priority").value_or(0);
+    STAB_CHECK_OK(check_priority(priority, rules_.config->quota_of(peer.uid), privileged(peer)));
+    STAB_CHECK_OK(thread_->set_priority(row.id, static_cast<int>(priority)));
+  }
+  rules_.log({LogPriority::kInfo, request.method, row.name,
+              {{"experiment", std::to_string(row.id)}, {"uid", std::to_string(peer.uid)}}});
   return ServiceAnswer{answer_line(request.id, dump({{"experiment", row.id}})), {}};
 }
 

@@ -6,8 +6,11 @@
 #include <optional>
 #include <string>
 
+#include "stabd/config.h"
+#include "stabd/daemon_log.h"
 #include "stabd/engine_thread.h"
 #include "stabd/protocol.h"
+#include "stabd/upkeep.h"
 
 namespace stab::engine {
 
@@ -25,11 +28,13 @@ struct ServiceAnswer {
 class Service {
  public:
   struct Rules {
-    bool root_plans = false;  // plans of uid 0 are refused unless this is set
-    uid_t owner = 0;          // the daemon's own uid sees everything, as root does
+    const Config* config = nullptr;  // plans of root, quotas
+    const Upkeep* upkeep = nullptr;  // what users' builds take
+    uid_t owner = 0;                 // the daemon's own uid sees everything, as root does
+    LogSink log;                     // of what changes something, and of what was refused
   };
   Service(Engine& engine, EngineThread& thread, store::Store reader, Rules rules)
-      : engine_(&engine), thread_(&thread), reader_(std::move(reader)), rules_(rules) {}
+      : engine_(&engine), thread_(&thread), reader_(std::move(reader)), rules_(std::move(rules)) {}
 
   ServiceAnswer handle(std::string_view line, const Peer& peer);
   bool may_see(store::Id experiment, const Peer& peer);
@@ -40,10 +45,15 @@ class Service {
   Result<ServiceAnswer> status(const RpcRequest& request, const Peer& peer);
   Result<ServiceAnswer> watch(const RpcRequest& request, const Peer& peer);
   Result<ServiceAnswer> report(const RpcRequest& request, const Peer& peer);
-  // cancel, pause, resume, extend: what changes an experiment
+  Result<ServiceAnswer> logs(const RpcRequest& request, const Peer& peer);
+  Result<ServiceAnswer> rerun(const RpcRequest& request, const Peer& peer);
+  // cancel, pause, resume, extend, priority, delete: what changes an experiment
   Result<ServiceAnswer> change(const RpcRequest& request, const Peer& peer);
   // The named one, or the newest, if this peer may see it; a stranger's is as absent.
   Result<store::ExperimentRow> chosen(const RpcRequest& request, const Peer& peer);
+  // kDenied says which quota is used up, and what to do.
+  Status check_quota(const plan::Plan& plan, int64_t priority, const Peer& peer);
+  bool privileged(const Peer& peer) const { return peer.uid == 0 || peer.uid == rules_.owner; }
   bool owns(const store::ExperimentRow& row, const Peer& peer) const;
 
   Engine* engine_;

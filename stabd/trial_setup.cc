@@ -63,7 +63,12 @@ Result<LaunchRequest> TrialSetup::launch_of(int subject, int cell, int build, in
   const plan::Cell& of = expanded_->design.cells[static_cast<size_t>(cell)];
   LaunchRequest launch;
   launch.argv = plan::substitute(workload.run, plan, of, link).argv;
-  STAB_TRY(launch.exec_path, find_program(place_, binaries_[static_cast<size_t>(build)].directory, launch.argv[0]));
+  const BuiltBinary& binary = binaries_[static_cast<size_t>(build)];
+  if (!binary.run_instead.empty() && workload.run.argv[0] == program.workloads[0].run.argv[0]) {
+    launch.exec_path = binary.run_instead;
+  } else {
+    STAB_TRY(launch.exec_path, find_program(place_, binary.directory, launch.argv[0]));
+  }
   launch.directory = workload.cwd.empty() ? trial_directory_ : trial_directory_ + "/" + workload.cwd;
   launch.env = {std::string("PATH=") + kSearchPath, "HOME=" + trial_directory_, "LC_ALL=C.UTF-8"};
   for (const auto& [key, value] : workload.env)

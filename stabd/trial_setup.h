@@ -18,6 +18,7 @@ namespace stab::engine {
 struct BuiltBinary {
   std::string directory;     // commands are looked up here; the plan's directory where nothing was built
   std::string sha256;        // of the program that the first workload runs
+  std::string run_instead;   // a replay's copy of that program; empty: what is found in the directory
 };
 
 class TrialSetup {

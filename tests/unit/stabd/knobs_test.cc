@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "stabd/host/gates.h"
@@ -202,6 +203,50 @@ TEST(Gates, WindowAcrossMidnight) {
     EXPECT_EQ(closed_gate(gates("22:00-06:00"), view).empty(), open) << minute;
     EXPECT_EQ(closed_gate(gates("06:00-22:00"), view).empty(), !open) << minute;
   }
+}
+
+// Central Europe: clocks go from 2 to 3 on 29 March 2026 and from 3 to 2 on 25 October, both at 1:00 UTC. Minutes of
+// the day from noon before to noon after in which the window is open.
+class ClockChanges : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (const char* zone = std::getenv("TZ")) before_ = zone;
+    ::setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1);
+    ::tzset();
+  }
+  void TearDown() override {
+    if (before_) ::setenv("TZ", before_->c_str(), 1);
+    if (!before_) ::unsetenv("TZ");
+    ::tzset();
+  }
+  static bool open_at(const char* window, int64_t utc_s) {
+    const GateView view = look_at_gates(Roots{"/nowhere", "/nowhere", "/nowhere"}, std::chrono::seconds(utc_s));
+    return closed_gate(gates(window), view).empty();
+  }
+  static int open_minutes(const char* window, int64_t noon_utc_s) {
+    int open = 0;
+    for (int minute = 0; minute < 24 * 60; ++minute) open += open_at(window, noon_utc_s + minute * 60);
+    return open;
+  }
+  static constexpr int64_t kNoonInMarch = 1774699200;    // 2026-03-28 12:00 UTC
+  static constexpr int64_t kNoonInOctober = 1792843200;  // 2026-10-24 12:00 UTC
+  std::optional<std::string> before_;
+};
+
+TEST_F(ClockChanges, ANightIsAnHourShorterInSpring) {
+  EXPECT_EQ(open_minutes("22:00-06:00", kNoonInMarch), 7 * 60);
+  EXPECT_FALSE(open_at("22:00-06:00", kNoonInMarch + 9 * 3600 - 1));  // 21:59:59 winter time
+  EXPECT_TRUE(open_at("22:00-06:00", kNoonInMarch + 9 * 3600));
+  EXPECT_TRUE(open_at("22:00-06:00", kNoonInMarch + 16 * 3600 - 1));  // 5:59:59 summer time
+  EXPECT_FALSE(open_at("22:00-06:00", kNoonInMarch + 16 * 3600));
+  EXPECT_EQ(open_minutes("02:15-02:45", kNoonInMarch), 0) << "that half hour did not exist";
+}
+
+TEST_F(ClockChanges, AndAnHourLongerInAutumn) {
+  EXPECT_EQ(open_minutes("22:00-06:00", kNoonInOctober), 9 * 60);
+  EXPECT_TRUE(open_at("22:00-06:00", kNoonInOctober + 8 * 3600));   // 22:00 summer time
+  EXPECT_FALSE(open_at("22:00-06:00", kNoonInOctober + 17 * 3600));  // 6:00 winter time
+  EXPECT_EQ(open_minutes("02:15-02:45", kNoonInOctober), 60) << "that half hour came twice";
 }
 
 TEST(Gates, LoadAndTemperature) {

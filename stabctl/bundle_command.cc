@@ -1,0 +1,55 @@
+// bundle: an experiment as one file (a store of its own) for a colleague or an archive, and such a file taken in.
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "base/clock.h"
+#include "stabctl/commands.h"
+#include "stabctl/database.h"
+
+namespace stab::ctl {
+namespace {
+
+// All experiments of the file; a bundle has one.
+Result<std::vector<store::Id>> take_in(store::Store& store, const std::string& path) {
+  std::vector<store::Id> taken;
+  std::vector<store::ExperimentRow> rows;
+  {
+    STAB_TRY(store::Store bundle, store::Store::open(path, store::Store::Access::kRead));
+    STAB_TRY(rows, bundle.experiments());
+  }
+  if (rows.empty()) return Error{ErrorCode::kNotFound, "there is no experiment in '" + path + "'", {}};
+  for (const store::ExperimentRow& row : rows) {
+    STAB_TRY(const store::Id id,
+             store.import_experiment(path, row.id, store::Store::Importer{::geteuid(), ::getegid()}));
+    STAB_CHECK_OK(store.log({SystemClock().realtime().count(), id, "imported", "from '" + path + "'"}));
+    taken.push_back(id);
+  }
+  return taken;
+}
+
+}  // namespace
+
+int bundle_command(const Arguments& arguments) {
+  const bool exports = !arguments.experiment.empty() && !arguments.path.empty();
+  if (exports == !arguments.import.empty() || (!exports && !arguments.experiment.empty())) {
+    std::fputs("stabctl: 'bundle EXPERIMENT FILE' makes a bundle, 'bundle --import FILE' takes one in\n", stderr);
+    return kExitUsage;
+  }
+  if (exports) {
+    auto store = open_for_reading(arguments);
+    if (!store) return complain(store.error());
+    const auto row = chosen_experiment(*store, arguments.experiment);
+    if (!row) return complain(row.error());
+    const Status made = store->bundle(row->id, arguments.path);
+    return made.ok() ? kExitDone : complain(made.error());
+  }
+  auto store = open_for_writing(arguments);
+  if (!store) return complain(store.error());
+  const auto taken = take_in(*store, arguments.import);
+  if (!taken) return complain(taken.error());
+  for (const store::Id id : *taken) std::printf("%lld\n", static_cast<long long>(id));
+  return kExitDone;
+}
+
+}  // namespace stab::ctl

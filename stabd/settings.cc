@@ -1,0 +1,68 @@
+// A configuration that was named must be there; the default one may be absent.
+#include "stabd/settings.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "stabd/installation.h"
+#include "stabd/places.h"
+#include "stabd/server.h"
+#include "store/store.h"
+
+namespace stab::engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The directory, or the nearest one above it that exists: there the rest can be made.
+std::string existing_above(std::string path) {
+  std::error_code error;
+  while (!path.empty() && path != "/" && !fs::exists(path, error)) path = fs::path(path).parent_path().string();
+  return path.empty() ? "." : path;
+}
+
+Status check_writable(const std::string& what, const std::string& file) {
+  const std::string directory = existing_above(fs::path(file).parent_path().string());
+  if (::access(directory.c_str(), W_OK | X_OK) == 0) return {};
+  return system_error(what + " '" + file + "': write to '" + directory + "'", errno);
+}
+
+}  // namespace
+
+Result<Config> settle_config(const DaemonOptions& options) {
+  const std::string path = options.config.empty() ? default_config() : options.config;
+  Config config;
+  std::error_code ignored;
+  if (!options.config.empty() || (!path.empty() && fs::exists(path, ignored))) {
+    STAB_TRY(ParsedConfig parsed, load_config(path));
+    if (!parsed.config) return bad_input("the configuration is wrong\n" + plan::render(parsed.errors));
+    config = std::move(*parsed.config);
+  }
+  config.root_plans = config.root_plans || options.allow_root;
+  if (!options.socket.empty()) config.socket = options.socket;
+  if (config.socket.empty()) config.socket = default_socket();
+  if (!options.database.empty()) config.database = options.database;
+  // Several users' experiments belong to the system, not into root's home, where they couldn't reach their builds.
+  if (config.database.empty() && ::geteuid() == 0) config.database = "/var/lib/stab/stab.db";
+  if (config.database.empty()) {
+    STAB_TRY(config.database, default_database());
+  }
+  config.database = fs::absolute(config.database).string();
+  return config;
+}
+
+Status check_prerequisites(const Config& config) {
+  STAB_TRY(const Installation installation, find_installation());
+  (void)installation;
+  STAB_CHECK_OK(check_socket_is_free(config.socket));
+  STAB_CHECK_OK(check_writable("socket", config.socket));
+  STAB_CHECK_OK(check_writable("database", config.database));
+  std::error_code ignored;
+  if (!fs::exists(config.database, ignored)) return {};
+  STAB_TRY(const store::Store reader, store::Store::open(config.database, store::Store::Access::kRead));
+  (void)reader;
+  return {};
+}
+
+}  // namespace stab::engine

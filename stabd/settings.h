@@ -1,0 +1,22 @@
+// Settings: what a daemon starts with. The command line comes before the configuration, that before the defaults.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "stabd/config.h"
+
+namespace stab::engine {
+
+struct DaemonOptions {
+  std::string database, socket, config;  // empty: not said
+  bool allow_root = false;
+};
+
+// With database and socket as absolute paths. kBadInput carries the faults of the configuration, rendered.
+Result<Config> settle_config(const DaemonOptions& options);
+
+// Whether a daemon with these settings would start: changes nothing. Each prerequisite has its own message.
+Status check_prerequisites(const Config& config);
+
+}  // namespace stab::engine

@@ -1,0 +1,85 @@
+// The notify command runs through the same launcher as builds do: as the submitter, so that nothing a plan names
+// reaches a command with more rights than that one has, and it can't outlive its time.
+#include "stabd/upkeep.h"
+
+#include <sys/statvfs.h>
+
+#include <filesystem>
+
+#include "stabd/acting_as.h"
+#include "stabd/builds.h"
+#include "stabd/command.h"
+#include "stabd/printable.h"
+#include "stabd/retention.h"
+
+namespace stab::engine {
+namespace {
+
+// Of the failure that a notify command is told.
+constexpr size_t kFailureBytes = 1000;
+
+}  // namespace
+
+void Upkeep::between(const EndedRun& ended, int quit_fd) {
+  const bool over = ended.state == "done" || ended.state == "failed" || ended.state == "cancelled";
+  if (ended.experiment != 0)
+    log_({over && ended.state == "failed" ? LogPriority::kWarning : LogPriority::kInfo, "end", ended.why,
+          {{"experiment", std::to_string(ended.experiment)}, {"state", ended.state}}});
+  if (over && !config_->notify.empty()) {
+    const Status told = notify(ended, quit_fd);
+    if (!told) log_({LogPriority::kWarning, "notify", told.error().message, {{"experiment", std::to_string(ended.experiment)}}});
+  }
+  if (over || ended.experiment == 0) retain();
+}
+
+void Upkeep::retain() {
+  const Engine::Options& options = engine_->options();
+  const std::lock_guard<std::mutex> gate(engine_->gate());
+  const auto result = apply_retention(*config_, engine_->store(), options.database, options.clock->realtime().count());
+  if (!result) return log_({LogPriority::kError, "retention", result.error().message, {}});
+  for (const std::string& line : result->said) log_({LogPriority::kNotice, "retention", line, {}});
+  const std::lock_guard<std::mutex> held(mutex_);
+  disk_bytes_ = result->bytes_by_user;
+}
+
+Status Upkeep::notify(const EndedRun& ended, int quit_fd) {
+  const Engine::Options& options = engine_->options();
+  const store::ExperimentRow row = [&] {
+    const std::lock_guard<std::mutex> gate(engine_->gate());
+    const auto found = engine_->store().experiment(ended.experiment);
+    return found ? *found : store::ExperimentRow();
+  }();
+  STAB_TRY(ProcessTree tree, ProcessTree::create(options.roots));
+  Laboratory laboratory;
+  laboratory.roots = options.roots;
+  laboratory.launcher = options.installation.launcher;
+  laboratory.clock = options.clock;
+  laboratory.tree = &tree;
+  laboratory.cancel_fd = quit_fd;
+  LaunchRequest request;
+  request.exec_path = config_->notify[0];
+  request.argv = config_->notify;
+  request.directory = "/";
+  request.submitter = submitter_of(static_cast<uid_t>(row.submitter_uid), static_cast<gid_t>(row.submitter_gid));
+  request.env = {std::string("PATH=") + kSearchPath, "LC_ALL=C.UTF-8", "STAB_EXPERIMENT=" + std::to_string(row.id),
+                 "STAB_NAME=" + one_line(row.name), "STAB_STATE=" + ended.state, "STAB_UID=" + std::to_string(row.submitter_uid),
+                 "STAB_FAILURE=" + one_line(std::string_view(row.failure).substr(0, kFailureBytes))};
+  STAB_TRY(const CommandOutput output, run_command(laboratory, request, config_->notify_timeout));
+  if (output.ok) return {};
+  return Error{ErrorCode::kSystem, "'" + config_->notify[0] + "': " + output.failure + " " + one_line(output.log), {}};
+}
+
+uint64_t Upkeep::disk_bytes_of(uint32_t uid) const {
+  const std::lock_guard<std::mutex> held(mutex_);
+  const auto found = disk_bytes_.find(uid);
+  return found == disk_bytes_.end() ? 0 : found->second;
+}
+
+bool Upkeep::disk_is_full() const {
+  struct statvfs disk;
+  const std::string directory = std::filesystem::path(engine_->options().database).parent_path().string();
+  if (config_->retention.free_bytes == 0 || ::statvfs(directory.c_str(), &disk) != 0) return false;
+  return static_cast<uint64_t>(disk.f_bavail) * disk.f_frsize < config_->retention.free_bytes;
+}
+
+}  // namespace stab::engine

@@ -1,0 +1,114 @@
+#include "stabd/config.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/stabd/temporary_directory.h"
+
+namespace stab::engine {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::seconds;
+
+std::optional<uint32_t> known_users(const std::string& name) {
+  return name == "alice" ? std::optional<uint32_t>(1001) : std::nullopt;
+}
+
+std::string faults_of(std::string_view text) {
+  const ParsedConfig parsed = parse_config(text, "c.toml", known_users);
+  EXPECT_EQ(parsed.config.has_value(), parsed.errors.empty());
+  return plan::render(parsed.errors);
+}
+
+TEST(Config, EveryKey) {
+  const ParsedConfig parsed = parse_config(R"(
+[daemon]
+database = "/data/stab.db"
+socket = "/run/stab/s"
+socket_group = "lab"
+root_plans = true
+[log]
+format = "json"
+[notify]
+command = ["/usr/local/bin/tell", "lab"]
+timeout = "5s"
+[retention]
+experiments = "2400h"
+builds = "240h"
+disk = "20GiB"
+free = "1GiB"
+[quota]
+experiments = 5
+trials = 100000
+priority = 3
+disk = "2GiB"
+[[user]]
+name = "alice"
+priority = 9
+[[user]]
+uid = 42
+experiments = 0
+)", "c.toml", known_users);
+  ASSERT_TRUE(parsed.config.has_value()) << plan::render(parsed.errors);
+  const Config& config = *parsed.config;
+  EXPECT_EQ(config.database, "/data/stab.db");
+  EXPECT_EQ(config.socket, "/run/stab/s");
+  EXPECT_EQ(config.socket_group, "lab");
+  EXPECT_TRUE(config.root_plans);
+  EXPECT_EQ(config.log, LogFormat::kJson);
+  EXPECT_EQ(config.notify, (std::vector<std::string>{"/usr/local/bin/tell", "lab"}));
+  EXPECT_EQ(config.notify_timeout, seconds(5));
+  EXPECT_EQ(config.retention.experiments, hours(2400));
+  EXPECT_EQ(config.retention.builds, hours(240));
+  EXPECT_EQ(config.retention.disk_bytes, 20ull << 30);
+  EXPECT_EQ(config.retention.free_bytes, 1ull << 30);
+  // Whoever has no own quota has the general one; an own one begins as the general one.
+  EXPECT_EQ(config.quota_of(7).experiments, 5);
+  EXPECT_EQ(config.quota_of(1001).priority, 9);
+  EXPECT_EQ(config.quota_of(1001).trials, 100000);
+  EXPECT_EQ(config.quota_of(42).experiments, 0);
+  EXPECT_EQ(config.quota_of(42).disk_bytes, 2ull << 30);
+}
+
+TEST(Config, NothingIsRequired) {
+  const ParsedConfig parsed = parse_config("", "c.toml", known_users);
+  ASSERT_TRUE(parsed.config.has_value());
+  EXPECT_FALSE(parsed.config->root_plans);
+  EXPECT_EQ(parsed.config->retention.experiments.count(), 0) << "results are never deleted unless somebody says so";
+  EXPECT_FALSE(describe(*parsed.config).empty());
+}
+
+TEST(Config, FaultsHavePlacesAndHints) {
+  EXPECT_EQ(faults_of("[daemn]\n"),
+            "c.toml:1:2: error: unknown key 'daemn' in the file\n"
+            "  1 | [daemn]\n"
+            "    |  ^\n"
+            "  hint: did you mean 'daemon'?\n");
+  EXPECT_NE(faults_of("[log]\nformat = \"jsn\"\n").find("c.toml:2:10: error: format 'jsn' is none of auto, text, json, journal"),
+            std::string::npos);
+  EXPECT_NE(faults_of("[daemon]\nsocket = \"s\"\n").find("expected an absolute path"), std::string::npos);
+  EXPECT_NE(faults_of("[notify]\ncommand = [\"tell\"]\n").find("absolute path"), std::string::npos);
+  EXPECT_NE(faults_of("[notify]\ncommand = []\n").find("absolute path"), std::string::npos);
+  EXPECT_NE(faults_of("[notify]\ntimeout = \"2h\"\n").find("at most 1h"), std::string::npos);
+  EXPECT_NE(faults_of("[quota]\npriority = 5000\n").find("expected -1000 to 1000"), std::string::npos);
+  EXPECT_NE(faults_of("[retention]\nbuilds = 3\n").find("expected a duration"), std::string::npos);
+  EXPECT_NE(faults_of("user = 3\n").find("expected an array"), std::string::npos);
+  EXPECT_NE(faults_of("[[user]]\nname = \"bob\"\n").find("there is no user 'bob'"), std::string::npos);
+  EXPECT_NE(faults_of("[[user]]\npriority = 1\n").find("either a name or a uid"), std::string::npos);
+  EXPECT_NE(faults_of("[[user]]\nuid = 1001\n[[user]]\nname = \"alice\"\n").find("has a [[user]] already"), std::string::npos);
+  EXPECT_NE(faults_of("[daemon\n").find("not valid TOML"), std::string::npos);
+}
+
+TEST(Config, AFileThatOthersMayWriteIsRefused) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.write("stabd.toml", "[quota]\nexperiments = 7\n", 0644);
+  ASSERT_TRUE(load_config(path).ok());
+  EXPECT_EQ(load_config(path)->config->quota.experiments, 7);
+  ::chmod(path.c_str(), 0664);
+  EXPECT_EQ(load_config(path).error().code, ErrorCode::kDenied);
+  EXPECT_EQ(load_config(directory.path()).error().code, ErrorCode::kBadInput);
+  EXPECT_EQ(load_config(directory.path() + "/none").error().code, ErrorCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace stab::engine
