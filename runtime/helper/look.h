@@ -28,6 +28,10 @@ bool find_mapping(const Process& process, uint64_t address, uint8_t* buffer, Map
 // frame, with that.
 uint64_t end_of_frames(const Looker& looker, const Mapping& stack, uint64_t sp);
 
+// On its way back from a handler a thread is in the trampoline, with the frame's first word just popped: no scan from sp
+// upwards sees it.
+void note_return_from_handler(const Looker& looker, uint64_t pc, uint64_t sp, SignalFrames& frames);
+
 // Adds to `live` the slots that the words at `bytes` point into. `address` is where they lie in the process.
 // False: more signal frames than can be followed.
 bool scan_words(const Looker& looker, const uint8_t* bytes, size_t size, uint64_t address, SlotSet& live,

@@ -141,6 +141,12 @@ uint64_t end_of_frames(const Looker& looker, const Mapping& stack, uint64_t sp) 
   return base > sp && base <= stack.end ? base : stack.end;
 }
 
+void note_return_from_handler(const Looker& looker, uint64_t pc, uint64_t sp, SignalFrames& frames) {
+  constexpr uint64_t kTrampolineBytes = 16;  // a mov and a syscall
+  if (looker.signal_return == 0 || pc - looker.signal_return >= kTrampolineBytes) return;
+  frames.at[frames.count++] = sp - 8;
+}
+
 bool scan_words(const Looker& looker, const uint8_t* bytes, size_t size, uint64_t address, SlotSet& live,
                 SignalFrames& frames) {
   for (size_t at = 0; at + 8 <= size; at += 8) {
@@ -260,6 +266,7 @@ Look look_at_blocked(const Looker& looker, const Process& process, int tid, Slot
   Mapping stack;
   SignalFrames frames;
   const uint64_t sp = blocked.sp & ~uint64_t{7};
+  note_return_from_handler(looker, blocked.pc, sp, frames);
   const bool scanned = find_mapping(process, sp, looker.buffer, stack) &&
                        scan_memory(looker, process, sp, end_of_frames(looker, stack, sp), live, frames) &&
                        scan_interrupted(looker, process, sp, stack.end, live, frames);

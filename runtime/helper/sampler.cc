@@ -80,6 +80,7 @@ Look scan_sample(const Looker& looker, const Process& process, const Sample& sam
   // Between instructions that push whole words sp is a multiple of 8; anything else is no stack that we know.
   if (sample.sp % 8 != 0) return Look::kBusy;
   SignalFrames frames;
+  note_return_from_handler(looker, sample.pc, sample.sp, frames);
   if (!scan_words(looker, looker.buffer, sample.stack_bytes, sample.sp, live, frames)) return Look::kUnreadable;
   Mapping stack;
   if (!find_mapping(process, sample.sp, looker.buffer, stack)) return Look::kBusy;

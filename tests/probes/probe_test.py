@@ -219,6 +219,13 @@ class SameAsPlain(unittest.TestCase):
     def test_stacks_that_stay_long(self):
         self.check_same("stacks")
 
+    def test_frames_below_handlers_on_another_stack(self):
+        program = built("handlers")
+        for _ in range(3):
+            result, dose = dose_of([program, "1500"], STAB_CODE="shuffle", STAB_EPOCH="1ms")
+            self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "all handled\n", ""))
+            self.assertGreater(dose["code"]["layouts_built"], 50)
+
     def test_names_of_moved_functions(self):
         self.check_same("names", "-rdynamic")
 
