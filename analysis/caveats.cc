@@ -146,7 +146,7 @@ void degradations(const Samples& samples, Caveats& out) {
     kinds.insert(trial.dose->degradations.begin(), trial.dose->degradations.end());
     if (trial.dose->heap_share > 0) {
       ++with_heap;
-      large += trial.dose->heap_share < 0.5;
+      large += std::min(trial.dose->heap_share, trial.dose->heap_bytes_share.value_or(1)) < 0.5;
     }
   }
   if (trials > 0) {
@@ -157,8 +157,8 @@ void degradations(const Samples& samples, Caveats& out) {
   }
   if (with_heap > 0 && 2 * large > with_heap)
     out.push_back({CaveatCode::kLargeArrays,
-                   "most heap requests are too large for the randomizing allocator (random line offset only)",
-                   "read a heap effect of zero as 'not randomized', not as 'no effect'"});
+                   "most of the heap lies in blocks too large for the randomizing allocator: they move as a whole, to another page and line",
+                   "read a heap effect of zero as 'hardly randomized', not as 'no effect'"});
 }
 
 // Where means and ranks answer differently, tails or outliers carry the answer.

@@ -50,6 +50,7 @@ struct Dose {
   std::optional<uint64_t> heap_layouts;  // places that classes moved to, the first included; absent: not counted
   uint64_t pads = 0;                   // functions that have a pad
   double heap_share = 0;               // 0 to 1: requests served by the randomizing allocator
+  std::optional<double> heap_bytes_share;  // the same of the bytes asked for; absent: not counted
   uint64_t helper_cpu_ns = 0;
   std::vector<std::string> degradations;  // in the runtime's words; empty is good
 };

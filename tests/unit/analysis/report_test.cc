@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <limits>
 #include <sstream>
 
@@ -114,6 +115,51 @@ TEST(Report, CsvHoldsEveryTrial) {
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 17);
   EXPECT_THAT(csv, HasSubstr("workload,code,stack,heap,block,order,seed,link,layout,excluded,wall_time\n"));
   EXPECT_THAT(csv, HasSubstr(",\"declared: a, \"\"b\"\"\",0."));
+}
+
+// Each caveat speaks when its reason is there, and only then: a quiet experiment has none of those that are made here.
+TEST(Caveats, SpeakWhenTheirReasonIsThere) {
+  const LabShape shape{.programs = 6, .replicates = 20, .links = 10};
+  const auto codes = [](const Samples& samples) {
+    std::vector<std::string> out;
+    const auto report = analyse(samples);
+    EXPECT_TRUE(report);
+    for (const Caveat& caveat : report->caveats) {
+      EXPECT_FALSE(caveat.message.empty() || caveat.hint.empty());
+      out.emplace_back(name(caveat.code));
+    }
+    return out;
+  };
+  const auto of_each = [](const std::function<void(Trial&)>& change) {
+    return [change](Samples& samples) { std::for_each(samples.trials.begin(), samples.trials.end(), change); };
+  };
+  const std::vector<std::pair<std::string, std::function<void(Samples&)>>> reasons{
+      {"low-dose", of_each([](Trial& t) { t.dose->code_layouts_executed = 3; })},
+      {"few-workloads", [](Samples& s) { std::erase_if(s.trials, [](const Trial& t) { return t.workload > 1; }); s.workloads.resize(2); }},
+      {"one-layout", of_each([](Trial& t) { t.link = 0; })},
+      {"drift", of_each([](Trial& t) { *t.values[0] *= 1 + 0.0002 * (t.order % 160) + 0.001 * (t.order % 8); })},
+      {"steal", of_each([](Trial& t) { t.disturbances |= bit(Disturbance::kSteal); })},
+      {"disturbed", of_each([](Trial& t) { t.disturbances |= bit(Disturbance::kMigrated); })},
+      {"excluded", of_each([](Trial& t) { if (t.order % 50 == 0) t.excluded = "load_1min > 3"; })},
+      {"failed-trials", [](Samples& s) { s.failed = 4; }},
+      {"not-normal", of_each([](Trial& t) { if (t.order % 37 == 0) *t.values[0] *= 3; })},
+      {"unequal-variance", of_each([](Trial& t) { if (t.levels[2]) *t.values[0] *= t.block % 2 ? 1.1 : 1 / 1.1; })},
+      {"small-sample", [](Samples& s) { std::erase_if(s.trials, [](const Trial& t) { return t.block > 7; }); }},
+      {"unbalanced", [](Samples& s) { s.trials.erase(s.trials.begin() + 5); }},
+      {"unavailable-counter", [](Samples& s) { s.unavailable.push_back({"cycles: not here", "a machine with counters"}); }},
+      {"incomplete", [](Samples& s) { s.incomplete = true; }},
+      {"degraded", of_each([](Trial& t) { t.dose->degradations = {"the helper was late"}; })},
+      {"large-arrays", of_each([](Trial& t) { t.dose->heap_bytes_share = 0.1; })},
+      {"short-run", of_each([](Trial& t) { *t.values[0] /= 100; })},
+  };
+  const std::vector<std::string> quiet = codes(lab_samples(21, shape));
+  for (const auto& [code, make] : reasons) {
+    EXPECT_THAT(quiet, Not(::testing::Contains(code)));
+    Samples samples = lab_samples(21, shape);
+    make(samples);
+    const std::vector<std::string> found = codes(samples);
+    EXPECT_THAT(found, ::testing::Contains(code));
+  }
 }
 
 // Forty programs whose two builds are the same: the alarms are counted one by one, and their rate has an exact interval.
