@@ -3,12 +3,27 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <functional>
 
 namespace stab::ctl {
 namespace {
 
 constexpr int kUsage = 2;
+
+// Levels such as -O2 look like options: `compare opt -O2 -O3 --json` becomes `compare --json -- opt -O2 -O3`.
+std::vector<std::string> levels_behind_options(std::vector<std::string> words) {
+  if (words.empty() || words[0] != "compare" || std::find(words.begin(), words.end(), "--") != words.end()) return words;
+  std::vector<std::string> options{"compare"}, levels{"--"};
+  for (size_t i = 1; i < words.size(); ++i) {
+    const bool takes_word = words[i] == "--db" || words[i] == "--experiment";
+    const bool option = words[i].starts_with("--") || words[i] == "-h";
+    (option ? options : levels).push_back(words[i]);
+    if (takes_word && i + 1 < words.size()) options.push_back(words[++i]);
+  }
+  if (levels.size() > 1) options.insert(options.end(), levels.begin(), levels.end());
+  return options;
+}
 
 class Grammar {
  public:
@@ -42,6 +57,8 @@ class Grammar {
     report->add_option("--socket", out_.socket, "let the daemon that listens here make it");
     report->add_option("--format", out_.format, "text (default), json, markdown, csv (the trials) or r (a script)")
         ->check(CLI::IsMember({"text", "json", "markdown", "csv", "r"}));
+    for (const char* format : {"markdown", "csv", "r"})
+      report->add_flag_callback(std::string("--") + format, [this, format] { out_.format = format; }, std::string("the same as --format ") + format);
     report->add_option("--figures", out_.figures, "folder that takes figures (SVG)");
     CLI::App* list = command(app_, "list", "list experiments", Command::kList);
     database(*list), json(*list);
@@ -107,14 +124,19 @@ class Grammar {
     CLI::App* pause = command(app_, "pause", "stop an experiment of the daemon after its trial; 'resume --socket' goes on", Command::kPause);
     pause->add_option("experiment", out_.experiment, "name or number")->required();
     socket(*pause);
+    CLI::App* priority = command(app_, "priority", "change when an experiment of the daemon has its turn", Command::kPriority);
+    priority->add_option("experiment", out_.experiment, "name or number")->required();
+    priority->add_option("priority", out_.priority, "higher ones are first")->required();
+    socket(*priority);
     CLI::App* cancel = command(app_, "cancel", "end an experiment; what it has recorded is kept", Command::kCancel);
     cancel->add_option("experiment", out_.experiment, "name or number")->required();
     socket(*cancel);
   }
 
-  ParsedArguments parse(int argc, char** argv) {
+  ParsedArguments parse(std::vector<std::string> words) {
+    std::reverse(words.begin(), words.end());  // as CLI11 wants them
     try {
-      app_.parse(argc, argv);
+      app_.parse(std::move(words));
     } catch (const CLI::Success& success) {
       return {out_, app_.exit(success)};  // --help, --version
     } catch (const CLI::ParseError& error) {
@@ -140,6 +162,8 @@ class Grammar {
   void socket(CLI::App& app) {
     app.add_option("--socket", out_.socket, "the daemon's socket; default: $XDG_RUNTIME_DIR/stab.sock or /run/stab/stab.sock");
   }
+  // For commands that work on a database of one's own unless a daemon is named.
+  void daemon(CLI::App& app) { app.add_option("--socket", out_.socket, "ask the daemon that listens here instead"); }
   void json(CLI::App& app) { app.add_flag("--json", out_.json, "machine-readable"); }
   void quiet(CLI::App& app) { app.add_flag("--quiet", out_.quiet, "no progress"); }
 
@@ -149,6 +173,6 @@ class Grammar {
 
 }  // namespace
 
-ParsedArguments parse_arguments(int argc, char** argv) { return Grammar().parse(argc, argv); }
+ParsedArguments parse_arguments(int argc, char** argv) { return Grammar().parse(levels_behind_options({argv + 1, argv + argc})); }
 
 }  // namespace stab::ctl

@@ -10,7 +10,7 @@ namespace stab::ctl {
 
 enum class Command {
   kExtend, kReplay, kRerun, kDelete, kLogs, kDbCheck, kDbBackup, kDbVacuum,
-  kPlanCheck, kRun, kResume, kReport, kList, kCompare, kDoctor, kMachineShow, kMachineTune, kMachineRestore,  // on a database of our own
+  kPlanCheck, kPlanPower, kRun, kResume, kReport, kList, kCompare, kSelftest, kDoctor, kMachineShow, kMachineTune, kMachineRestore,  // on a database of our own
   kBundle,
   kSubmit, kStatus, kWatch, kPause, kCancel, kPriority,                             // through the daemon
 };
@@ -22,8 +22,7 @@ struct Arguments {
   std::string experiment;  // name or number; empty: the newest
   std::string database;    // empty: the default place
   std::string socket;      // empty: the default place
-  std::string factor, level_a, level_b;  // compare
-  std::vector<std::string> words;        // machine tune: KNOB=WORD
+  std::vector<std::string> words;  // machine tune: KNOB=WORD; compare: a factor and two levels, or two experiments
   std::string format;   // of a report: text, json, markdown, csv or r
   std::string figures;  // folder for a report's figures; empty: none
   std::string path;        // db backup: the copy; bundle: the file
@@ -34,6 +33,11 @@ struct Arguments {
   bool json = false;
   bool quiet = false;
   std::optional<double> seconds_per_trial;  // plan check
+  double minutes = 10;               // selftest: how long it may take, about
+  int comparisons = 0, links = 10;   // selftest; 0 comparisons: as many as the minutes allow
+  std::string pilot;                 // plan power: name or number of an experiment
+  std::optional<double> margin;      // plan power, as a share; absent: the plan's
+  double power = 0.8;                // plan power
 };
 
 // What to do next: run the command, or exit with this code (help was shown, or the words were wrong).

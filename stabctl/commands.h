@@ -15,6 +15,7 @@ inline constexpr int kExitUsage = 2;
 inline constexpr int kExitUnfinished = 3;
 
 int plan_check_command(const Arguments& arguments);
+int plan_power_command(const Arguments& arguments);
 int run_command(const Arguments& arguments);
 int resume_command(const Arguments& arguments);
 int extend_command(const Arguments& arguments);
@@ -28,6 +29,7 @@ int db_vacuum_command(const Arguments& arguments);
 int report_command(const Arguments& arguments);
 int list_command(const Arguments& arguments);
 int compare_command(const Arguments& arguments);
+int selftest_command(const Arguments& arguments);
 int doctor_command(const Arguments& arguments);
 int machine_show_command(const Arguments& arguments);
 int machine_tune_command(const Arguments& arguments);

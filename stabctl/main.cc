@@ -12,6 +12,7 @@ int dispatch(const stab::ctl::Arguments& arguments) {
   using stab::ctl::Command;
   switch (arguments.command) {
     case Command::kPlanCheck: return plan_check_command(arguments);
+    case Command::kPlanPower: return plan_power_command(arguments);
     case Command::kRun: return run_command(arguments);
     case Command::kResume: return resume_command(arguments);
     case Command::kExtend: return extend_command(arguments);
@@ -25,6 +26,7 @@ int dispatch(const stab::ctl::Arguments& arguments) {
     case Command::kReport: return report_command(arguments);
     case Command::kList: return list_command(arguments);
     case Command::kCompare: return compare_command(arguments);
+    case Command::kSelftest: return selftest_command(arguments);
     case Command::kDoctor: return doctor_command(arguments);
     case Command::kMachineShow: return machine_show_command(arguments);
     case Command::kMachineTune: return machine_tune_command(arguments);

@@ -1,9 +1,14 @@
-// plan check: everything that can be known of a plan before anything runs.
+// plan check: everything that can be known of a plan before anything runs. plan power: what it needs, from a pilot.
+#include <algorithm>
 #include <cstdio>
 
+#include "analysis/commands.h"
 #include "plan/check.h"
 #include "stabctl/commands.h"
+#include "stabctl/database.h"
 #include "stabctl/plan_file.h"
+#include "stabctl/terminal.h"
+#include "stabd/pilot.h"
 
 namespace stab::ctl {
 
@@ -17,6 +22,25 @@ int plan_check_command(const Arguments& arguments) {
   if (!report) return complain(report.error());
   std::fputs(plan::render(*report, *file.plan).c_str(), stdout);
   return kExitDone;
+}
+
+int plan_power_command(const Arguments& arguments) {
+  const PlanFile file = read_plan(arguments.plan);
+  if (!file.plan) return file.exit_code;
+  auto store = open_for_reading(arguments);
+  if (!store) return complain(store.error());
+  const auto row = chosen_experiment(*store, arguments.pilot);
+  if (!row) return complain(row.error());
+  const auto pilot = engine::pilot_for(*store, *row, *file.plan);
+  if (!pilot) return complain(pilot.error());
+  analysis::PowerOptions options;
+  options.margin = arguments.margin;
+  options.power = arguments.power;
+  options.planned = static_cast<uint64_t>(file.plan->experiment.replicates);
+  options.unknown = pilot->unknown;
+  options.json = arguments.json;
+  options.width = terminal_width();
+  return print(analysis::run_power(pilot->samples, options));
 }
 
 }  // namespace stab::ctl

@@ -1,7 +1,4 @@
 // report, compare and list: they read the database and change nothing; an engine may be writing meanwhile.
-#include <sys/ioctl.h>
-#include <unistd.h>
-
 #include <cstdio>
 #include <ctime>
 
@@ -10,6 +7,7 @@
 #include "stabctl/daemon_client.h"
 #include "stabctl/database.h"
 #include "stabctl/report_text.h"
+#include "stabctl/terminal.h"
 #include "stabd/samples.h"
 
 #include <nlohmann/json.hpp>
@@ -17,28 +15,16 @@
 namespace stab::ctl {
 namespace {
 
-int terminal_width() {
-  winsize size{};
-  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 60) return std::min<int>(size.ws_col, 140);
-  return 100;
-}
-
 analysis::ReportOptions options_of(const Arguments& arguments) {
   analysis::ReportOptions options;
   options.width = terminal_width();
-  options.colour = ::isatty(STDOUT_FILENO) != 0;
+  options.colour = terminal_has_colour();
   if (arguments.format == "markdown") options.format = analysis::ReportFormat::kMarkdown;
   if (arguments.format == "csv") options.format = analysis::ReportFormat::kCsv;
   if (arguments.format == "r") options.format = analysis::ReportFormat::kR;
   if (arguments.format == "json" || arguments.json) options.format = analysis::ReportFormat::kJson;
   options.figures = arguments.figures;
   return options;
-}
-
-int print(const analysis::CommandOutput& output) {
-  std::fputs(output.out.c_str(), stdout);
-  std::fputs(output.err.c_str(), stderr);
-  return output.exit_code;
 }
 
 std::string date_text(int64_t realtime_ns) {
@@ -92,20 +78,33 @@ int report_command(const Arguments& arguments) {
   return print_report(*store, row->id, arguments);
 }
 
+namespace {
+
+Result<analysis::Samples> samples_of(store::Store& store, const std::string& experiment) {
+  STAB_TRY(const store::ExperimentRow row, chosen_experiment(store, experiment));
+  return engine::load_samples(store, row);
+}
+
+}  // namespace
+
 int compare_command(const Arguments& arguments) {
   auto store = open_for_reading(arguments);
   if (!store) return complain(store.error());
-  const auto row = chosen_experiment(*store, arguments.experiment);
-  if (!row) return complain(row.error());
-  const auto samples = engine::load_samples(*store, *row);
-  if (!samples) return complain(samples.error());
   analysis::CompareOptions options;
-  options.factor = arguments.factor;
-  options.level_a = arguments.level_a;
-  options.level_b = arguments.level_b;
   options.json = arguments.json;
   options.width = terminal_width();
-  options.colour = ::isatty(STDOUT_FILENO) != 0;
+  options.colour = terminal_has_colour();
+  if (arguments.words.size() == 2) {  // two experiments
+    const auto a = samples_of(*store, arguments.words[0]), b = samples_of(*store, arguments.words[1]);
+    if (!a) return complain(a.error());
+    if (!b) return complain(b.error());
+    return print(analysis::run_compare(*a, *b, options));
+  }
+  options.factor = arguments.words[0];
+  options.level_a = arguments.words[1];
+  options.level_b = arguments.words[2];
+  const auto samples = samples_of(*store, arguments.experiment);
+  if (!samples) return complain(samples.error());
   return print(analysis::run_compare(*samples, options));
 }
 

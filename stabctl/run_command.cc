@@ -2,6 +2,8 @@
 //
 // The first Ctrl-C ends after the trial that runs; a second one kills it, and it will be repeated by resume.
 // A SIGKILL at any moment loses at most that trial.
+#include "stabctl/run_command.h"
+
 #include <poll.h>
 #include <signal.h>
 #include <unistd.h>
@@ -14,7 +16,6 @@
 #include "stabctl/plan_file.h"
 #include "stabctl/progress.h"
 #include "stabctl/report_text.h"
-#include "stabd/engine.h"
 #include "stabd/host/tuning.h"
 #include "stabd/places.h"
 
@@ -45,21 +46,6 @@ ProgressStyle style_of(const Arguments& arguments) {
   return ::isatty(STDERR_FILENO) ? ProgressStyle::kBar : ProgressStyle::kLines;
 }
 
-Result<std::unique_ptr<engine::Engine>> open_engine(const Arguments& arguments, const Clock& clock) {
-  engine::Engine::Options options;
-  options.clock = &clock;
-  options.knob_journal = engine::default_journal();
-  STAB_TRY(options.database, arguments.database.empty() ? engine::default_database() : Result<std::string>(arguments.database));
-  options.database = std::filesystem::absolute(options.database).string();
-  STAB_TRY(options.installation, engine::find_installation());
-  // A killed engine's child may hold the database for as long as its exec takes.
-  for (int tries = 0;; ++tries) {
-    auto engine = engine::Engine::open(options);
-    if (engine || engine.error().code != ErrorCode::kBusy || tries == kBusyTries) return engine;
-    ::poll(nullptr, 0, kBusyRetryMs);
-  }
-}
-
 std::string where(const Arguments& arguments, store::Id experiment) {
   std::string text = "stabctl report " + std::to_string(experiment);
   if (!arguments.database.empty()) text += " --db " + arguments.database;
@@ -76,25 +62,6 @@ int exit_code_of(engine::RunEnd end) {
   return kExitFailed;
 }
 
-int run_to_end(engine::Engine& engine, store::Id experiment, const Arguments& arguments, const Clock& clock) {
-  engine::StopSignal stop;
-  catch_interrupts(stop);
-  ProgressDisplay display(style_of(arguments), clock);
-  if (auto known = engine::precision_of(engine.store(), experiment)) display.know(std::move(*known));
-  const auto end = engine.run(experiment, display, stop);
-  display.finish();
-  if (!end) return complain(end.error());
-  if (*end == engine::RunEnd::kRejected) return kExitFailed;
-  if (*end == engine::RunEnd::kStopped) {
-    std::fprintf(stderr, "stopped; go on with: stabctl resume %lld%s%s\n", static_cast<long long>(experiment),
-                 arguments.database.empty() ? "" : " --db ", arguments.database.c_str());
-    return kExitUnfinished;
-  }
-  const int shown = print_report(engine.store(), experiment, arguments);
-  std::fprintf(stderr, "results: %s\n", where(arguments, experiment).c_str());
-  return shown != kExitDone ? shown : exit_code_of(*end);
-}
-
 // The newest experiment that isn't over.
 Result<store::Id> newest_unfinished(store::Store& store) {
   STAB_TRY(const auto all, store.experiments());
@@ -108,7 +75,45 @@ Result<store::Id> newest_unfinished(store::Store& store) {
   return newest;
 }
 
+Show report_of(const Arguments& arguments) {
+  return [&arguments](store::Store& store, store::Id experiment) { return print_report(store, experiment, arguments); };
+}
+
 }  // namespace
+
+Result<std::unique_ptr<engine::Engine>> open_engine(const Arguments& arguments, const Clock& clock) {
+  engine::Engine::Options options;
+  options.clock = &clock;
+  options.knob_journal = engine::default_journal();
+  STAB_TRY(options.database, arguments.database.empty() ? engine::default_database() : Result<std::string>(arguments.database));
+  options.database = std::filesystem::absolute(options.database).string();
+  STAB_TRY(options.installation, engine::find_installation());
+  // A killed engine's child may hold the database for as long as its exec takes.
+  for (int tries = 0;; ++tries) {
+    auto engine = engine::Engine::open(options);
+    if (engine || engine.error().code != ErrorCode::kBusy || tries == kBusyTries) return engine;
+    ::poll(nullptr, 0, kBusyRetryMs);
+  }
+}
+
+int run_to_end(engine::Engine& engine, store::Id experiment, const Arguments& arguments, const Clock& clock, const Show& show) {
+  engine::StopSignal stop;
+  catch_interrupts(stop);
+  ProgressDisplay display(style_of(arguments), clock);
+  if (auto known = engine::precision_of(engine.store(), experiment)) display.know(std::move(*known));
+  const auto end = engine.run(experiment, display, stop);
+  display.finish();
+  if (!end) return complain(end.error());
+  if (*end == engine::RunEnd::kRejected) return kExitFailed;
+  if (*end == engine::RunEnd::kStopped) {
+    std::fprintf(stderr, "stopped; go on with: stabctl resume %lld%s%s\n", static_cast<long long>(experiment),
+                 arguments.database.empty() ? "" : " --db ", arguments.database.c_str());
+    return kExitUnfinished;
+  }
+  const int shown = show(engine.store(), experiment);
+  std::fprintf(stderr, "results: %s\n", where(arguments, experiment).c_str());
+  return shown != kExitDone ? shown : exit_code_of(*end);
+}
 
 int run_command(const Arguments& arguments) {
   const PlanFile file = read_plan(arguments.plan);
@@ -118,7 +123,7 @@ int run_command(const Arguments& arguments) {
   if (!engine) return complain(engine.error());
   const auto experiment = (*engine)->submit(*file.plan, file.directory, ::geteuid(), ::getegid());
   if (!experiment) return complain(experiment.error());
-  return run_to_end(**engine, *experiment, arguments, clock);
+  return run_to_end(**engine, *experiment, arguments, clock, report_of(arguments));
 }
 
 int extend_command(const Arguments& arguments) {
@@ -166,7 +171,7 @@ int resume_command(const Arguments& arguments) {
   if (!experiment) return complain(experiment.error());
   if (const size_t lost = (*engine)->recovered().lost.size(); lost > 0)
     std::fprintf(stderr, "%zu trial%s cut off earlier: lost, and planned again\n", lost, lost == 1 ? " was" : "s were");
-  return run_to_end(**engine, *experiment, arguments, clock);
+  return run_to_end(**engine, *experiment, arguments, clock, report_of(arguments));
 }
 
 }  // namespace stab::ctl

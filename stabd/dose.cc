@@ -83,6 +83,8 @@ Result<std::optional<Dose>> parse_dose(std::string_view text) {
   dose.refills = number(report, "stack", "refills");
   dose.allocations = number(report, "heap", "mallocs");
   dose.allocations_mmapped = number(report, "heap", "mallocs_mmapped");
+  dose.heap_bytes = number(report, "heap", "bytes");
+  dose.heap_bytes_mmapped = number(report, "heap", "bytes_mmapped");
   if (const int64_t layouts = number(report, "heap", "layouts"); layouts > 0) dose.heap_layouts = layouts;
   dose.regions = number(report, "region", "regions");
   dose.helper_cpu_ns = number(report, "helper", "cpu_ns");

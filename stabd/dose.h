@@ -19,6 +19,7 @@ struct Dose {
   int64_t functions = 0, functions_moved = 0;  // of the program and what is linked to it, our runtime left out
   int64_t pads = 0, pads_zeroed = 0, refills = 0;
   int64_t allocations = 0, allocations_mmapped = 0;
+  int64_t heap_bytes = 0, heap_bytes_mmapped = 0;
   std::optional<int64_t> heap_layouts;  // older runtimes don't count them
   int64_t regions = 0;  // of interest, that the program began and ended
   int64_t helper_cpu_ns = 0;

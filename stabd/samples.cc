@@ -84,6 +84,8 @@ std::optional<analysis::Dose> dose_of(const std::string& json) {
   out.functions_moved = static_cast<uint64_t>(dose.functions_moved);
   out.stack_layouts = static_cast<uint64_t>(dose.refills);
   out.pads = static_cast<uint64_t>(dose.pads);
+  if (dose.heap_bytes > 0)
+    out.heap_bytes_share = 1.0 - static_cast<double>(dose.heap_bytes_mmapped) / static_cast<double>(dose.heap_bytes);
   if (dose.heap_layouts) out.heap_layouts = static_cast<uint64_t>(*dose.heap_layouts);
   if (dose.allocations > 0)
     out.heap_share = 1.0 - static_cast<double>(dose.allocations_mmapped) / static_cast<double>(dose.allocations);

@@ -1,0 +1,107 @@
+// selftest: an A/A experiment of our own. A small program, whose functions the linker can put anywhere, is linked
+// afresh for both sides of each comparison: what differs is luck, so every alarm is a false one. Each comparison is a
+// program of the plan, so that its blocks interleave with those of the others. How many there are is fixed before the
+// first trial; nothing is looked at on the way.
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include "analysis/selftest.h"
+#include "plan/parse.h"
+#include "stabctl/commands.h"
+#include "stabctl/run_command.h"
+#include "stabctl/terminal.h"
+#include "stabd/samples.h"
+
+namespace stab::ctl {
+namespace {
+
+// What a build and a trial of the program below take on a slow machine, with all that the engine does around them.
+constexpr double kSecondsPerBuild = 0.5, kSecondsPerTrial = 0.08;
+constexpr int kFunctions = 64;
+
+int comparisons_of(const Arguments& arguments) {
+  if (arguments.comparisons > 0) return arguments.comparisons;
+  const double one = 2 * arguments.links * (kSecondsPerBuild + kSecondsPerTrial);
+  return std::max(2, static_cast<int>(60 * arguments.minutes / one));
+}
+
+// 64 functions of different lengths, called in turn through their addresses' order of definition: where the linker puts
+// them decides which share cache sets and predictor entries.
+std::string source_text() {
+  std::string text = "#include <stdio.h>\n#include <stdlib.h>\n";
+  for (int i = 0; i < kFunctions; ++i) {
+    const std::string n = std::to_string(i);
+    text += "__attribute__((noinline)) static unsigned f" + n + "(unsigned x) {\n";
+    for (int line = 0; line <= i % 7; ++line)
+      text += "  x = (x ^ (x >> " + std::to_string(3 + (i + line) % 11) + ")) * " + std::to_string(2654435761u - 2 * static_cast<unsigned>(97 * i + line)) +
+              "u;\n  if (x & " + std::to_string(1 << (line + i % 5)) + ") x += " + n + "u;\n";
+    text += "  return x;\n}\n";
+  }
+  text += "int main(int argc, char** argv) {\n  unsigned x = 1;\n  for (long i = atol(argv[argc - 1]); i > 0; --i) {\n";
+  for (int i = 0; i < kFunctions; ++i) text += "    x = f" + std::to_string(i * 29 % kFunctions) + "(x);\n";
+  return text + "  }\n  printf(\"%u\\n\", x);\n  return 0;\n}\n";
+}
+
+// Each build's seed for the linker is its own: comparison, side and link go into it.
+std::string plan_text(int comparisons, int links, uint64_t seed) {
+  std::string text = "[experiment]\nname = \"selftest\"\nseed = " + std::to_string(seed) + "\nreplicates = " + std::to_string(links) +
+                     "\n[factors]\nbuild = [1, 2]\nlink = { seeds = " + std::to_string(links) + " }\n";
+  for (int i = 1; i <= comparisons; ++i)
+    text += "[[program]]\nname = \"aa" + std::to_string(i) + "\"\nsource = \"source\"\nshell = true\n" +
+            "build = \"STAB_LINK_SEED=$(( ({link} + 48611 * {build} + 611953 * " + std::to_string(i) +
+            ") % 2147483647 )) szc -O2 work.c -o work\"\nrun = [\"./work\", \"20000\"]\ntimeout = \"60s\"\nexpect = { same_stdout = true }\n";
+  return text;
+}
+
+// A folder that is gone when this is.
+class Folder {
+ public:
+  Folder() : path_((std::filesystem::temp_directory_path() / "stab-selftest-XXXXXX").string()) {
+    if (::mkdtemp(path_.data()) == nullptr) path_.clear();
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  ~Folder() {
+    std::error_code ignored;
+    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace
+
+int selftest_command(const Arguments& arguments) {
+  const Folder folder;
+  if (folder.path().empty()) return complain({ErrorCode::kSystem, "no temporary folder for the selftest's program; set TMPDIR", {}});
+  std::error_code made;
+  std::filesystem::create_directory(folder.path() + "/source", made);
+  std::ofstream(folder.path() + "/source/work.c") << source_text();
+  const int comparisons = comparisons_of(arguments);
+  // Other links each time, or a second selftest would say what the first one did.
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const auto seed = static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(now).count());
+  const plan::Parsed parsed = plan::parse_plan(plan_text(comparisons, arguments.links, seed), "selftest.toml");
+  if (!parsed.plan) return complain({ErrorCode::kInternal, "the selftest's own plan is wrong:\n" + plan::render(parsed.errors), {}});
+
+  const SystemClock clock;
+  const auto engine = open_engine(arguments, clock);
+  if (!engine) return complain(engine.error());
+  const auto experiment = (*engine)->submit(*parsed.plan, folder.path(), ::geteuid(), ::getegid());
+  if (!experiment) return complain(experiment.error());
+  return run_to_end(**engine, *experiment, arguments, clock, [&](store::Store& store, store::Id id) {
+    const auto row = store.experiment(id);
+    if (!row) return complain(row.error());
+    const auto samples = engine::load_samples(store, *row);
+    if (!samples) return complain(samples.error());
+    return print(analysis::run_selftest(*samples, {.json = arguments.json}));
+  });
+}
+
+}  // namespace stab::ctl

@@ -1,0 +1,49 @@
+// An experiment that is done without having been run: its plan expanded as the engine does it, its trials recorded with
+// outcomes that the caller makes up.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "stabd/expand.h"
+#include "store/store.h"
+
+namespace stab {
+
+// fill: sets what its test is about; times of day, exit status and an undisturbed ledger are there already.
+using FillOutcome = std::function<void(const store::TrialRow& trial, const plan::Cell& cell, store::Outcome& outcome)>;
+
+inline Result<store::Id> record_experiment(store::Store& store, plan::Plan plan, const FillOutcome& fill) {
+  STAB_TRY(const engine::ExpandedPlan expanded, engine::expand(std::move(plan)));
+  STAB_TRY(store::Transaction all, store.begin());
+  store::NewExperiment row;
+  row.name = expanded.plan.experiment.name;
+  row.plan_text = expanded.plan.text;
+  row.plan_path = "made-up";
+  row.plan_directory = "/nowhere";
+  row.seed = expanded.plan.experiment.seed;
+  row.submitted_at_ns = 1'700'000'000'000'000'000;
+  STAB_TRY(const store::Id experiment, store.add_experiment(row));
+  STAB_CHECK_OK(store.expand(experiment, engine::rows_of(expanded)));
+  store::Store::TrialFilter main_trials;
+  main_trials.kind = store::TrialKind::kMain;
+  STAB_TRY(const auto trials, store.trials(experiment, main_trials));
+  for (const store::TrialRow& trial : trials) {
+    store::Outcome outcome;
+    outcome.trial = trial.id;
+    outcome.started_at_ns = row.submitted_at_ns + trial.order * 1'000'000'000ll;
+    outcome.exit_status = 0;
+    for (std::string_view key : plan::kLedgerKeys) outcome.ledger[std::string(key)] = 0;
+    fill(trial, expanded.design.cells[static_cast<size_t>(trial.cell)], outcome);
+    outcome.finished_at_ns = outcome.started_at_ns + outcome.wall_ns.value_or(0);
+    STAB_CHECK_OK(store.claim(trial.id, {"made-up", outcome.started_at_ns}));
+    STAB_CHECK_OK(store.start(trial.id, outcome.started_at_ns));
+    STAB_TRY([[maybe_unused]] const auto replaced, store.finish(outcome, 1));
+  }
+  STAB_CHECK_OK(store.set_state(experiment, store::ExperimentState::kRunning, "", row.submitted_at_ns));
+  STAB_CHECK_OK(store.set_state(experiment, store::ExperimentState::kDone, "", row.submitted_at_ns));
+  STAB_CHECK_OK(all.commit());
+  return experiment;
+}
+
+}  // namespace stab
