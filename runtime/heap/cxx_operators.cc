@@ -6,13 +6,13 @@
 //
 // Failure must throw std::bad_alloc, and this folder knows no C++ library. Its entry points for that are
 // referenced weakly: present in every C++ program, absent in C programs that preload us and never get here.
-// A nothrow form whose new-handler throws ends the program: catching needs the library's personality.
 #include <errno.h>
 #include <stdlib.h>
 
 #include <new>
 
 #include "runtime/heap/allocate.h"
+#include "runtime/heap/cxx_nothrow.h"
 #include "runtime/heap/fault.h"
 
 namespace std {
@@ -51,7 +51,7 @@ void* make(size_t bytes, size_t alignment = kPlain) {
 
 void* make_or_null(size_t bytes, size_t alignment = kPlain) {
   void* got = try_once(bytes, alignment);
-  return __builtin_expect(got != nullptr, 1) ? got : try_again(bytes, alignment);
+  return __builtin_expect(got != nullptr, 1) ? got : stab::heap::null_if_thrown(try_again, bytes, alignment);
 }
 
 size_t value(std::align_val_t alignment) { return static_cast<size_t>(alignment); }

@@ -60,6 +60,10 @@ int main(int argc, char**) {
   });
   CHECK(operator new(huge, std::nothrow) == nullptr);
   CHECK(handled == 3);
+  std::set_new_handler([] { throw std::bad_alloc(); });
+  CHECK(operator new(huge, std::nothrow) == nullptr);
+  CHECK(operator new[](huge, std::align_val_t{256}, std::nothrow) == nullptr);
+  std::set_new_handler(nullptr);
 
   pthread_t threads[4];
   for (pthread_t& thread : threads) pthread_create(&thread, nullptr, work, nullptr);
