@@ -34,4 +34,7 @@ Result<std::optional<Dose>> parse_dose(std::string_view json);
 // everything is off (a program that szc has not built).
 std::string dose_contradiction(const plan::Layout& layout, const std::optional<Dose>& dose);
 
+// Why a trial of a plan whose response is region_time can't count; empty: the program had a region.
+std::string region_missing(const std::optional<Dose>& dose);
+
 }  // namespace stab::engine
