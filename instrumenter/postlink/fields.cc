@@ -129,8 +129,9 @@ class FunctionReader {
       return;
     }
     const auto value = int64_t{read_as<int32_t>(image_.text_at(relocation.place, 4).data())};
-    fields_.push_back({relocation.place, static_cast<uint64_t>(value), FieldKind::kAbsolute,
-                       on_displacement && instruction.indexes_words});
+    const bool indexes_words = on_displacement && instruction.indexes_words;
+    fields_.push_back({relocation.place, static_cast<uint64_t>(value), FieldKind::kAbsolute, indexes_words,
+                       indexes_words && instruction.is_indirect_jump()});
   }
 
   const ElfImage& image_;

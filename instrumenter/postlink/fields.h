@@ -26,6 +26,7 @@ struct Field {
   uint64_t target;  // address it refers to
   FieldKind kind;
   bool indexes_words = false;  // kAbsolute: the displacement of disp32(,%reg,8)
+  bool jumps = false;          // and that is where a jump takes its target from
 
   bool pc_relative() const { return kind < FieldKind::kAbsolute && kind != FieldKind::kShortJump; }
 };

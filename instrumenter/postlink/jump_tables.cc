@@ -228,12 +228,14 @@ class TableFinder {
   }
 
   // Whether the field at `place` uses the table as jumps do. There is no fix-up for movabs $table. And an absolute
-  // table is indexed: a plain load or a copy of it reads an initializer whose labels become values.
+  // table is indexed: a plain load or a copy of it reads an initializer whose labels become values. Code that our pass
+  // has not seen may hold arrays of labels without a name; what it loads from one it may keep, so it has to jump there.
   bool jumps_through(uint32_t function, uint64_t place, const JumpTable& table, bool proven) const {
     for (const Field& field : disassembly_.fields_of(function))
       if (field.place == place)
         return field.kind != FieldKind::kAbsolute64 &&
-               (proven || table.kind == abi::TableKind::kRelative32 || field.indexes_words);
+               (proven || table.kind == abi::TableKind::kRelative32 || field.jumps ||
+                (field.indexes_words && functions_.has_compiled_list()));
     return false;
   }
 

@@ -108,6 +108,15 @@ TEST_F(JumpTableTest, AnInitializerThatIsCopiedIsNone) {
   EXPECT_TRUE(analysis_->tables.empty());
 }
 
+// Nobody has proven that the label goes nowhere else.
+TEST_F(JumpTableTest, LabelsThatAreLoadedByIndexAreNone) {
+  analyze_assembly(assembly_function("start", "mov table(,%rdi,8), %rax\nmov %rax, (%rsi)\njmp *%rax\n"
+                                              "start_0: mov $1, %eax\nret\nstart_1: mov $2, %eax\nret") +
+                       kAbsoluteTable,
+                   "-no-pie");
+  EXPECT_TRUE(analysis_->tables.empty());
+}
+
 TEST_F(JumpTableTest, AbsoluteTablesBackToBackAreOne) {
   analyze_assembly(assembly_function("start", "cmp $1, %esi\nje 1f\njmp *table(,%rdi,8)\n1: jmp *table+8(,%rdi,8)\n"
                                               "start_0: mov $1, %eax\nret\nstart_1: mov $2, %eax\nret") +
