@@ -9,6 +9,12 @@ int Plan::factor_index(std::string_view name) const {
   return -1;
 }
 
+bool Plan::has_response(std::string_view name) const {
+  for (const Response& response : experiment.responses)
+    if (response.name == name) return true;
+  return false;
+}
+
 std::vector<Subject> subjects(const Plan& plan) {
   std::vector<Subject> out;
   for (size_t p = 0; p < plan.programs.size(); ++p) {

@@ -25,12 +25,13 @@ using std::chrono::nanoseconds;
 
 enum class Scale { kLog, kRaw };
 
-// "wall_time", "user_time", "system_time", "max_rss", or one of counters.events.
+// "wall_time", "user_time", "system_time", "max_rss", "region_time" (what the program spent between its own
+// stab_region_begin and stab_region_end), or one of counters.events.
 struct Response {
   std::string name;
   Scale scale = Scale::kLog;
-};
   bool zeros_missing = false;  // log scale: a trial that counts 0 has no value; otherwise the response is refused
+};
 // Log for times, cycles, instructions and memory, which multiply; raw for counts of what may not happen at all.
 Scale default_scale(std::string_view response);
 inline constexpr std::array<std::string_view, 5> kBuiltinResponses = {"wall_time", "user_time", "system_time",
@@ -243,6 +244,7 @@ struct Plan {
 
   // -1 where there is none.
   int factor_index(std::string_view name) const;
+  bool has_response(std::string_view name) const;
 };
 
 // One workload of one program: the "within" unit of the analysis. Named "lua/fib", or "bzip2" where the

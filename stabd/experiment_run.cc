@@ -78,11 +78,13 @@ Result<std::string> hash_as(const std::optional<Submitter>& submitter, const std
   return sha256_of_file(path);
 }
 
-bool has_layout_factor(const plan::Plan& plan) {
-  return std::any_of(plan.factors.begin(), plan.factors.end(), [](const plan::Factor& factor) {
+// The helper randomizes, and it reports: the region's time is in the dose.
+bool needs_helper(const plan::Plan& plan) {
+  const bool moves = std::any_of(plan.factors.begin(), plan.factors.end(), [](const plan::Factor& factor) {
     return factor.kind == plan::FactorKind::kCode || factor.kind == plan::FactorKind::kStack ||
            factor.kind == plan::FactorKind::kHeap;
   });
+  return moves || plan.has_response("region_time");
 }
 
 }  // namespace
@@ -110,7 +112,7 @@ Result<ExperimentRun> ExperimentRun::prepare(Engine& engine, store::Id experimen
   run.lab_ = {options.roots,
               placement,
               options.installation.launcher,
-              has_layout_factor(plan) ? options.installation.helper : std::string(),
+              needs_helper(plan) ? options.installation.helper : std::string(),
               options.clock,
               run.tree_.get(),
               run.ledger_.get(),

@@ -294,6 +294,7 @@ class Run {
     }
     if (failure.empty()) failure = dose_failure_;
     if (failure.empty()) failure = dose_contradiction(request_.layout, dose_);
+    if (failure.empty() && request_.needs_region) failure = region_missing(dose_);
     if (failure.empty()) return TrialEvent::kAccepted;
     outcome_.failure = std::move(failure);
     return TrialEvent::kRejected;

@@ -25,6 +25,7 @@ namespace stab::engine {
 struct TrialRequest {
   LaunchRequest launch;  // env without STAB= and the padding, which are added here
   plan::Layout layout;
+  bool needs_region = false;  // region_time is a response
   uint64_t seed = 0;
   std::string stdin_path;        // absolute; empty: /dev/null
   std::chrono::nanoseconds timeout{0};
@@ -46,7 +47,7 @@ struct Laboratory {
   Roots roots;
   Placement placement;
   std::string launcher;  // paths of the installed programs
-  std::string helper;    // empty: the experiment has no layout factor, so no trial gets a helper
+  std::string helper;    // empty: no layout factor and no region_time, so no trial gets a helper
   const Clock* clock = nullptr;
   ProcessTree* tree = nullptr;
   Ledger* ledger = nullptr;

@@ -88,6 +88,7 @@ Result<TrialRequest> TrialSetup::request(const store::NewTrial& trial) const {
   TrialRequest request;
   STAB_TRY(request.launch, launch_of(trial.subject, trial.cell, trial.build, trial.link));
   request.layout = cell.layout;
+  request.needs_region = expanded_->plan.has_response("region_time");
   request.seed = trial.seed;
   if (!workload.stdin_path.empty()) {
     STAB_TRY(request.stdin_path,

@@ -13,6 +13,8 @@ constexpr std::pair<std::string_view, std::string_view> kBuiltin[] = {
     {"user_time", "o.user_ns / 1e9"},
     {"system_time", "o.system_ns / 1e9"},
     {"max_rss", "CAST(o.max_rss_kib AS REAL)"},
+    // In the dose report alone, and only if the program began a region.
+    {"region_time", "CASE WHEN json_valid(o.dose_json) THEN json_extract(o.dose_json, '$.region.wall_ns') END / 1e9"},
 };
 
 SampleRow read_sample(const Statement& row) {

@@ -138,7 +138,8 @@ class Store {
   // Names of the responses that recorded trials of this experiment have, in the order first stored.
   Result<std::vector<std::string>> response_names(Id experiment);
   // One row for each recorded main trial that measured the response, by order: "wall_time", "user_time",
-  // "system_time" (seconds), "max_rss" (KiB; these four in the first counter pass only) or a counter's name.
+  // "system_time", "region_time" (seconds), "max_rss" (KiB; these five in the first counter pass only) or a counter's
+  // name.
   Result<std::vector<SampleRow>> samples(Id experiment, std::string_view response);
   // Of each recorded main trial, by order.
   Result<std::vector<TrialFacts>> trial_facts(Id experiment);

@@ -57,6 +57,12 @@ TEST(Dose, CodeOnButNothingMoved) {
   EXPECT_NE(dose_contradiction(layout(CodeMode::kOnce), dose).find("no layout was executed"), std::string::npos);
 }
 
+TEST(Dose, RegionTimeNeedsARegion) {
+  EXPECT_NE(region_missing(full_dose()).find("stab_region_begin"), std::string::npos);
+  EXPECT_NE(region_missing(std::nullopt).find("built with szc"), std::string::npos);
+  EXPECT_EQ(region_missing(*parse_dose(R"({"abi":1,"region":{"regions":2,"wall_ns":9,"cpu_ns":9,"layouts":0}})")), "");
+}
+
 TEST(Dose, OffButSomethingMoved) {
   Dose built = no_dose();
   built.layouts_built = 1;

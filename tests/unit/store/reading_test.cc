@@ -53,8 +53,25 @@ TEST_F(ReadingTest, CountersThatWereNotHadAreSamplesWithoutValueAndAReason) {
   EXPECT_FALSE((*store.samples(id, "max_rss"))[0].value.has_value());
   EXPECT_TRUE(store.samples(id, "no-such-event")->empty());
   const std::vector<std::string> names = *store.response_names(id);
-  EXPECT_EQ(names, (std::vector<std::string>{"wall_time", "user_time", "system_time", "max_rss", "cycles",
-                                             "task-clock"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"wall_time", "user_time", "system_time", "max_rss", "region_time",
+                                             "cycles", "task-clock"}));
+}
+
+TEST_F(ReadingTest, RegionTimeIsInTheDoseReport) {
+  Store store = open();
+  const Id id = ready(store);
+  int regions = 0;
+  while (store.next_trial(id)->has_value()) {
+    Outcome outcome = recorded(begin_next(store, id).id);
+    if (++regions == 1) outcome.dose_json = R"({"abi":1,"region":{"regions":2,"wall_ns":1500000000}})";
+    if (regions == 2) outcome.dose_json = R"({"abi":1})";
+    if (regions == 3) outcome.dose_json = "torn";
+    ASSERT_TRUE(store.finish(outcome, 3).ok());
+  }
+  const auto samples = *store.samples(id, "region_time");
+  ASSERT_EQ(samples.size(), 8u);
+  EXPECT_DOUBLE_EQ(*samples[0].value, 1.5);
+  for (size_t i = 1; i < 8; ++i) EXPECT_FALSE(samples[i].value.has_value()) << i;
 }
 
 TEST_F(ReadingTest, LaterPassesOverTheCountersAreNoReplicatesOfTheTime) {
