@@ -7,10 +7,13 @@
 namespace stab::analysis {
 namespace {
 
-// The contrast that answers for the whole experiment: of the one workload, or of these programs.
-bool answers_for_all(const Report& report, const Contrast& contrast) {
-  if (contrast.response != report.responses[0].name) return false;
-  return report.workloads.size() == 1 ? !contrast.workload.empty() : contrast.population == "these programs";
+// The population whose contrasts answer for the whole experiment: of the one workload, of these programs, or, where
+// they have no errors of their own (one value a cell), of programs like these.
+std::string answering_population(const Report& report) {
+  if (report.workloads.size() == 1) return "";
+  for (const Contrast& contrast : report.contrasts)
+    if (contrast.population == "these programs") return contrast.population;
+  return "programs like these";
 }
 
 // What else the report knows of this question: programs one by one, and others like them.
@@ -24,7 +27,7 @@ std::string beyond(const Report& report, const Contrast& contrast) {
       ++counts[static_cast<int>(other.verdict)];
       ++all;
     }
-    if (other.population == "programs like these" && other.refused.empty())
+    if (other.population == "programs like these" && contrast.population != other.population && other.refused.empty())
       others = "; other " + programs + " like these: " + verdict_word(report.responses[0], other);
   }
   std::string out;
@@ -51,7 +54,7 @@ std::string sentence(const Report& report, const Contrast& contrast) {
              interval_text(response, contrast.equivalence) + beyond(report, contrast);
     case Verdict::kUnsure:
       return start + "unsure, " + size + ", " + plain(100 * (1 - report.alpha)) + " % interval " + interval +
-             (contrast.settles_n ? "; " + std::to_string(*contrast.settles_n) + (contrast.by_link ? " links a side would tell" : " replicates a cell would tell") : "") +
+             (contrast.settles_n ? "; " + std::to_string(*contrast.settles_n) + (contrast.by_link ? std::string(" links a side would tell") : " " + replicates_word(report) + " a cell would tell") : "") +
              beyond(report, contrast);
     case Verdict::kWithheld: return start + "withheld until the experiment is at a declared look; so far " + interval;
   }
@@ -62,12 +65,16 @@ std::string sentence(const Report& report, const Contrast& contrast) {
 
 std::string answer(const Pen& pen, const Report& report) {
   constexpr size_t kMostSentences = 8;
+  const std::string population = answering_population(report);
   std::vector<std::string> sentences;
   for (const Verdict verdict : {Verdict::kChanged, Verdict::kEquivalent, Verdict::kUnsure, Verdict::kWithheld})
     for (const Contrast& contrast : report.contrasts)
-      if (answers_for_all(report, contrast) && contrast.verdict == verdict) sentences.push_back(sentence(report, contrast));
+      if (contrast.response == report.responses[0].name && contrast.verdict == verdict && contrast.population == population &&
+          contrast.workload.empty() == (report.workloads.size() > 1))
+        sentences.push_back(sentence(report, contrast));
   if (sentences.empty()) return {};
-  std::string out = pen.heading("In short" + std::string(report.workloads.size() > 1 ? ", for these " + report.workload_word + "s" : ""));
+  std::string out = pen.heading("In short" + (population.empty() ? "" : population == "these programs" ? ", for these " + report.workload_word + "s"
+                                                                                               : ", for " + report.workload_word + "s like these"));
   for (size_t i = 0; i < std::min(sentences.size(), kMostSentences); ++i) out += pen.item(sentences[i]);
   if (sentences.size() > kMostSentences)
     out += pen.item(std::to_string(sentences.size() - kMostSentences) + " more are in the table");

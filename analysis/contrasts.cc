@@ -146,13 +146,14 @@ Estimate two_stages(Estimate all, const Estimate& first, double shrinks, double 
 }
 
 // The mean over workloads that are taken as given.
-Estimate over_these(const std::vector<Estimate>& parts, double alpha) {
+Estimate over_these(const std::vector<Estimate>& parts, const std::vector<std::string>& names, double alpha) {
   double estimate = 0, variance = 0, denominator = 0;
   Estimate result;
   result.n = parts[0].n;
   const auto count = static_cast<double>(parts.size());
-  for (const Estimate& part : parts) {
-    if (!part.refused.empty()) return refuse("refused for one of them: " + part.refused);
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const Estimate& part = parts[i];
+    if (!part.refused.empty()) return refuse("refused for " + names[i] + ": " + part.refused);
     const double share = part.test.standard_error * part.test.standard_error / (count * count);
     estimate += part.test.estimate / count;
     variance += share;
@@ -168,12 +169,13 @@ Estimate over_these(const std::vector<Estimate>& parts, double alpha) {
 }
 
 // The mean over workloads that stand for others.
-Estimate over_like_these(const std::vector<Estimate>& parts, double alpha) {
+Estimate over_like_these(const std::vector<Estimate>& parts, const std::vector<std::string>& names, double alpha) {
   std::vector<double> estimates;
   Estimate result;
   result.n = parts.size();
-  for (const Estimate& part : parts) {
-    if (!part.point) return refuse("refused for one of them: " + part.refused);
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const Estimate& part = parts[i];
+    if (!part.point) return refuse("refused for " + names[i] + ": " + part.refused);
     estimates.push_back(*part.point);
     result.one_layout |= part.one_layout;
     result.level += part.level / static_cast<double>(parts.size());
@@ -310,8 +312,8 @@ std::vector<Contrast> contrasts_of(const Samples& samples, const UnitsByResponse
     if (workloads.size() < 2) continue;
     for (size_t i = 0; i < asked.size(); ++i) {
       const auto [factor, level] = asked[i];
-      if (own_errors) add(response, factor, level, over_these(parts[i], samples.alpha)).population = kThese;
-      add(response, factor, level, over_like_these(parts[i], samples.alpha)).population = kLikeThese;
+      if (own_errors) add(response, factor, level, over_these(parts[i], samples.workloads, samples.alpha)).population = kThese;
+      add(response, factor, level, over_like_these(parts[i], samples.workloads, samples.alpha)).population = kLikeThese;
     }
   }
   // A family for each question: each workload alone, these together, those like them. Responses that were not

@@ -85,7 +85,7 @@ std::string verdicts(const Pen& pen, const Report& report) {
   const std::string& primary = report.responses[0].name;
   const bool few = report.workloads.size() <= kFirstScreenWorkloads;
   TextTable table = contrast_table(report);
-  bool dagger = false, settles = false;
+  bool dagger = false, settles = false, links = false;
   std::set<std::string> refusals;
   for (const Factor& factor : report.factors) {
     for (const bool overall : {true, false}) {
@@ -95,6 +95,7 @@ std::string verdicts(const Pen& pen, const Report& report) {
         add_contrast(pen, report, contrast, table);
         dagger |= contrast.one_layout_a_side;
         settles |= contrast.settles_n.has_value();
+        links |= contrast.settles_n && contrast.by_link;
         if (!contrast.refused.empty()) refusals.insert(contrast.refused);
       }
     }
@@ -120,12 +121,13 @@ std::string verdicts(const Pen& pen, const Report& report) {
                    std::to_string(counts[2]), std::to_string(counts[3])});
       }
     }
-    out += pen.heading("Verdicts by " + report.workload_word + " (each is below)") + pen.table(tally);
+    if (!tally.empty()) out += pen.heading("Verdicts by " + report.workload_word + " (each is below)") + pen.table(tally);
   }
   if (report.workloads.size() > 1)
     out += pen.note("these " + report.workload_word + "s: as given, error within cells; like these: they are a sample, "
                     "error between them");
-  if (settles) out += pen.note("(n ...): the replicates of each cell, or links where code is as linked, that would tell, were the estimate right");
+  if (settles) out += pen.note("(n ...): the " + replicates_word(report) + " of each cell" + (links ? ", or links where code is as linked," : "") +
+                    " that would tell, were the estimate right");
   if (dagger)
     out += pen.note("† at least one side ran in one layout: the difference holds for this link only");
   for (const std::string& refusal : refusals) out += pen.note("refused: " + refusal);

@@ -43,6 +43,8 @@ std::string plural(uint64_t n, const std::string& word) {
   return std::to_string(n) + " " + word + (n == 1 ? "" : "s");
 }
 
+std::string replicates_word(const Report& report) { return report.trial_word == "trial" ? "replicates" : report.trial_word + "s"; }
+
 std::string value_text(const Response& response, double value, int digits) {
   if (response.unit == "ns" || response.unit == "s") {
     const double seconds = response.unit == "ns" ? value * 1e-9 : value;

@@ -29,6 +29,9 @@ std::string plain(double value);
 // "3 programs"
 std::string plural(uint64_t n, const std::string& word);
 
+// "replicates", or "rows" of plain data: what a cell has more or less of.
+std::string replicates_word(const Report& report);
+
 // A value in the response's unit, times scaled to a readable one.
 std::string value_text(const Response& response, double value, int digits = 4);
 // "+1.23 %" on a log scale, else in the response's unit.
