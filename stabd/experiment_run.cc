@@ -17,12 +17,14 @@
 
 #include <algorithm>
 
+#include "plan/stopping.h"
 #include "stabd/acting_as.h"
 #include "stabd/archive.h"
 #include "stabd/command.h"
 #include "stabd/host/facts.h"
 #include "stabd/host/gates.h"
 #include "stabd/sha256.h"
+#include "stabd/stopping_point.h"
 
 namespace stab::engine {
 namespace {
@@ -76,6 +78,12 @@ class GateOpen {
 Result<std::string> hash_as(const std::optional<Submitter>& submitter, const std::string& path) {
   const ActingAs acting(submitter);
   return sha256_of_file(path);
+}
+
+// Trials that a stopping rule has left out; a cancelled experiment never comes so far.
+int64_t not_needed(const store::Progress& progress) {
+  const auto cancelled = progress.by_state.find(store::TrialState::kCancelled);
+  return cancelled == progress.by_state.end() ? 0 : cancelled->second;
 }
 
 // The helper randomizes, and it reports: the region's time is in the dose.
@@ -200,7 +208,7 @@ Result<RunEnd> ExperimentRun::to_end() {
   STAB_TRY(const store::Progress progress, store_->progress(row_.id));
   const auto recorded = progress.by_state.find(store::TrialState::kRecorded);
   const int64_t count = recorded == progress.by_state.end() ? 0 : recorded->second;
-  return count == progress.planned_total ? RunEnd::kDone : RunEnd::kGaps;
+  return count + not_needed(progress) == progress.planned_total ? RunEnd::kDone : RunEnd::kGaps;
 }
 
 Status ExperimentRun::expand_if_new() {
@@ -493,7 +501,7 @@ Result<bool> ExperimentRun::run_preflight() {
 
 Status ExperimentRun::count_places() {
   STAB_TRY(const store::Progress progress, store_->progress(row_.id));
-  planned_ = progress.planned_total;
+  planned_ = progress.planned_total - not_needed(progress);
   const auto waiting = progress.by_state.find(store::TrialState::kPlanned);
   done_ = planned_ - (waiting == progress.by_state.end() ? 0 : waiting->second);
   return {};
@@ -504,8 +512,27 @@ Result<std::optional<store::TrialRow>> ExperimentRun::claim_next() {
   STAB_TRY(const bool open, wait_for_gates());
   if (!open) return std::optional<store::TrialRow>();
   STAB_TRY(std::optional<store::TrialRow> trial, store_->next_trial(row_.id));
+  if (!trial) return trial;
+  STAB_TRY(const bool fewer, decide_before(*trial));
+  if (fewer) {
+    STAB_TRY(trial, store_->next_trial(row_.id));
+  }
   if (trial) STAB_CHECK_OK(store_->claim(trial->id, claim()));
   return trial;
+}
+
+Result<bool> ExperimentRun::decide_before(const store::TrialRow& next) {
+  const plan::Plan& plan = expanded_->plan;
+  STAB_TRY(const std::optional<int> point, due_stopping_point(*store_, row_, plan, next));
+  if (!point) return false;
+  STAB_TRY(const StoppingDecision decision, decide_at(*store_, row_, plan, *point));
+  STAB_CHECK_OK(log("look", decision.text));
+  if (decision.replicates >= plan::verdict_points(plan).back()) return false;
+  STAB_TRY(const int64_t dropped, store_->cancel_planned(row_.id, static_cast<uint32_t>(decision.replicates)));
+  observer_->note("the plan's stopping rule: " + std::to_string(decision.replicates) + " replicates are enough, " +
+                  std::to_string(dropped) + " planned trials are not needed");
+  STAB_CHECK_OK(count_places());
+  return true;
 }
 
 // Stores what became of a trial and claims the next one, in one commit where nothing went wrong.
@@ -515,9 +542,14 @@ Result<std::optional<store::TrialRow>> ExperimentRun::store_and_claim(const stor
   if (outcome.state == store::TrialState::kRecorded && !gated && !stop_->asked()) {
     ++done_;
     STAB_TRY(const std::optional<store::TrialRow> next, store_->next_trial(row_.id));
-    const auto stored = next ? store_->finish_and_claim(outcome, kMaxAttempts, next->id, claim())
-                             : store_->finish(outcome, kMaxAttempts);
+    std::optional<int> point;
+    if (next) {
+      STAB_TRY(point, due_stopping_point(*store_, row_, expanded_->plan, *next));
+    }
+    const auto stored = next && !point ? store_->finish_and_claim(outcome, kMaxAttempts, next->id, claim())
+                                       : store_->finish(outcome, kMaxAttempts);
     if (!stored) return stored.error();
+    if (point) return claim_next();
     return next;
   }
   const bool lost = outcome.state == store::TrialState::kLost;

@@ -49,6 +49,9 @@ class ExperimentRun {
 
   Status count_places();
   Result<std::optional<store::TrialRow>> claim_next();  // none: all done, or stopped
+  // Obeys the plan's stopping rule if this trial is the first behind one of its points; true: some trials are
+  // not needed any more.
+  Result<bool> decide_before(const store::TrialRow& next);
   Result<std::optional<store::TrialRow>> store_and_claim(const store::TrialRow& trial, const store::Outcome& outcome);
 
   // One claimed trial, prepared, run and checked; not yet stored.

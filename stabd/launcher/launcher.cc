@@ -240,7 +240,6 @@ extern "C" [[noreturn]] void launcher_main() {
   if (call(SYS_setsid) < 0 && call(SYS_getsid, 0) != stab::sys::getpid()) fail(Step::kSession, EPERM);
   join_cgroups(request);
   pin(header.cpu);
-  step_back();
   if (header.flags & stab::launch::kNoAslr) check(Step::kAslr, call(SYS_personality, ADDR_NO_RANDOMIZE));
   if (header.flags & stab::launch::kNoThp) check(Step::kThp, call(SYS_prctl, PR_SET_THP_DISABLE, 1, 0, 0, 0));
   for (uint32_t i = 0; i < header.limit_count; ++i) {
@@ -258,6 +257,7 @@ extern "C" [[noreturn]] void launcher_main() {
   call(SYS_fcntl, stab::launch::kStatusFd, F_SETFD, FD_CLOEXEC);
   call(SYS_fcntl, stab::launch::kGoFd, F_SETFD, FD_CLOEXEC);
 
+  step_back();
   LaunchReport ready{};
   ready.kind = LaunchReport::kReady;
   tell(ready);
