@@ -4,6 +4,8 @@
     check_api.py --bin DIR orders        every call: with layouts that change, with none, and without the runtime
     check_api.py --bin DIR fibers        pads on registered stacks
     check_api.py --bin DIR costs         a call that asks for nothing new takes at most 100 ns
+    check_api.py --bin DIR loop          the same by hand: 20 repetitions, 20 layouts, each with a time
+    check_api.py --bin DIR debugger      under gdb a program with everything on runs and stops as any other
     check_api.py --bin DIR repetitions   Google Benchmark: each repetition sees layouts of its own
 
 Exit code 0: kept; 1: not.
@@ -12,6 +14,7 @@ import argparse
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -93,8 +96,38 @@ def repetitions(bin_directory, directory):
     run(["./plain", "--benchmark_repetitions=2"], directory)
 
 
+def loop(bin_directory, directory):
+    run([bin_directory / "szc", "-O2", HERE / "loop.c", "-o", "loop"], directory)
+    everything = {"STAB_STACK": "on", "STAB_CODE": "shuffle", "STAB_HEAP": "page", "STAB_EPOCH": "1ms"}
+    seen = [[int(word) for word in line.split()] for line in run(["./loop"], directory, **everything).splitlines()]
+    if [layout - seen[0][0] for layout, _ in seen] != list(range(20)) or min(ns for _, ns in seen) < 50_000:
+        raise Failed(f"expected 20 layouts in a row, each with its time, got {seen}")
+    run(["clang-19", "-O2", "-I", bin_directory.parent / "include", HERE / "loop.c", "-o", "plain"], directory)
+    for program, settings in [("./loop", {}), ("./plain", {})]:
+        seen = [line.split() for line in run([program], directory, **settings).splitlines()]
+        if [layout for layout, _ in seen] != ["0"] * 20 or min(int(ns) for _, ns in seen) < 50_000:
+            raise Failed(f"{program} without layouts says {seen}")
+
+
+def debugger(bin_directory, directory):
+    if shutil.which("gdb") is None:
+        print("SKIP: gdb is not installed; apt install gdb")
+        sys.exit(77)
+    run([bin_directory / "szc", "-g", "-O2", HERE / "orders.c", "-o", "orders"], directory)
+    stop = ["-ex", "break stab_rt_new_layout", "-ex", "run on", "-ex", "backtrace 3", "-ex", "delete", "-ex", "continue"]
+    # Where code moves, the text is mapped anew before main, and breakpoints set before that are gone.
+    for code, orders, expected in [("off", stop, ["Breakpoint 1, stab_rt_new_layout", "check_layouts"]),
+                                   ("shuffle", ["-ex", "run on"], [])]:
+        told = run(["gdb", "-q", "-nx", "-batch", *orders, "./orders"], directory, STAB_STACK="on", STAB_CODE=code,
+                   STAB_EPOCH="5ms")
+        for words in [*expected, "on ok", "exited normally"]:
+            if words not in told:
+                raise Failed(f"code {code}: gdb doesn't say {words!r}: {told}")
+
+
 def main():
-    checks = {"orders": orders, "fibers": fibers, "costs": costs, "repetitions": repetitions}
+    checks = {"orders": orders, "fibers": fibers, "costs": costs, "loop": loop, "debugger": debugger,
+              "repetitions": repetitions}
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--bin", required=True, type=pathlib.Path, help="where szc is")
     parser.add_argument("check", choices=checks)

@@ -34,5 +34,9 @@ int main(void) {
   COST("resume", stab_resume());
   COST("fiber_enter", stab_fiber_enter(stack));
   COST("read_dose", stab_read_dose(&dose));
+  if (stab_active() == 0) COST("new_layout", stab_new_layout());  // nothing to change
+  stab_region_begin();
+  COST("nested_region", stab_region_begin());  // refused
+  stab_region_end(NULL);
   return 0;
 }
