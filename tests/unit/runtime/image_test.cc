@@ -308,6 +308,41 @@ TEST_F(ImageTest, CopyKeepsTheOrderAndShuffleMakesManyOrders) {
   for (const auto& [index, count] : first) EXPECT_NEAR(count, kRounds / 7, 40) << index;  // 4 standard deviations
 }
 
+// Chi-square of counts against equal frequencies.
+double chi_square(const std::vector<int>& counts) {
+  double all = 0, sum = 0;
+  for (int count : counts) all += count;
+  const double expected = all / static_cast<double>(counts.size());
+  for (int count : counts) sum += (count - expected) * (count - expected) / expected;
+  return sum;
+}
+
+// 99.99 % of uniform samples stay below these, with 6 and 63 degrees of freedom.
+constexpr double kLimit6 = 27.9, kLimit63 = 114;
+
+TEST_F(ImageTest, AddressesAreUniform) {
+  make_program();
+  constexpr int kImages = 12800;
+  const uint32_t movable = scratch_.order_count;
+  ASSERT_EQ(movable, 7u);
+  for (abi::CodeMode mode : {abi::CodeMode::kShuffle, abi::CodeMode::kPad}) {
+    std::vector<std::vector<int>> places(kCount, std::vector<int>(movable)), sets(kCount, std::vector<int>(64));
+    for (int i = 0; i < kImages; ++i) {
+      move_to(0, mode, static_cast<uint64_t>(i));
+      for (uint32_t place = 0; place < movable; ++place) {
+        const uint32_t function = scratch_.order[place];
+        ++places[function][place];
+        ++sets[function][scratch_.body[function] / 64 % 64];
+      }
+    }
+    for (uint32_t place = 0; place < movable; ++place) {
+      const uint32_t function = scratch_.order[place];
+      if (mode == abi::CodeMode::kShuffle) EXPECT_LT(chi_square(places[function]), kLimit6) << "function " << function;
+      EXPECT_LT(chi_square(sets[function]), kLimit63) << "function " << function << " mode " << static_cast<int>(mode);
+    }
+  }
+}
+
 TEST_F(ImageTest, TheSameSeedMakesTheSameImage) {
   make_program();
   Bytes images[2];
