@@ -259,16 +259,44 @@ TEST_P(OwnAllocation, TheDoseCountsTheLayoutsThatWereUsed) {
   EXPECT_EQ(outcome.numbers, std::vector<uint64_t>{expected});
 }
 
+long resident_kb() {
+  long pages = 0, resident = 0;
+  FILE* file = fopen("/proc/self/statm", "r");
+  EXPECT_EQ(fscanf(file, "%ld %ld", &pages, &resident), 2);
+  fclose(file);
+  return resident * 4;
+}
+
+// A day's work in short: the sizes that a program uses change again and again, its 30,000 live objects die in random
+// order, and epochs pass. After two rounds through all sizes it has all the memory it will ever have.
+TEST_P(OwnAllocation, ChurnDoesNotGrow) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer's own memory drowns what is measured";
+  expect_ok([] {
+    constexpr size_t kLive = 30000;
+    std::vector<void*> live(kLive, nullptr);
+    uint64_t state = 88172645463325252u;
+    long after_two = 0, most = 0;
+    for (int round = 0; round < 10; ++round) {
+      for (size_t largest = 40; largest <= 1300; largest *= 2) {
+        for (size_t i = 0; i < 3 * kLive; ++i) {
+          state = state * 6364136223846793005u + 1442695040888963407u;
+          void*& slot = live[(state >> 33) % kLive];
+          stab_heap_free(slot);
+          const size_t bytes = 16 + (state >> 20) % largest;
+          slot = memset(stab_heap_malloc(bytes), 1, bytes);
+          if (i % 4096 == 0) ++control().epoch;
+        }
+        if (round < 2) after_two = std::max(after_two, resident_kb());
+        most = std::max(most, resident_kb());
+      }
+    }
+    EXPECT_LT(most, after_two + after_two / 20) << "KiB resident after two rounds: " << after_two;
+  });
+}
+
 TEST_P(OwnAllocation, MemoryGoesBackToTheSystem) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer's own memory drowns what is measured";
   expect_ok([] {
-    const auto resident_kb = [] {
-      long pages = 0, resident = 0;
-      FILE* file = fopen("/proc/self/statm", "r");
-      EXPECT_EQ(fscanf(file, "%ld %ld", &pages, &resident), 2);
-      fclose(file);
-      return resident * 4;
-    };
     const auto fill_and_free = [&](size_t bytes, size_t count) {
       std::vector<void*> blocks;
       for (size_t i = 0; i < count; ++i) blocks.push_back(memset(stab_heap_malloc(bytes), 1, bytes));
