@@ -10,6 +10,7 @@
 
 #include "analysis/descriptive.h"
 #include "analysis/multiplicity.h"
+#include "analysis/stopping.h"
 #include "analysis/units.h"
 
 namespace stab::analysis {
@@ -132,6 +133,13 @@ void counts(const Samples& samples, const Report& report, Caveats& out) {
   if (report.failed > 0)
     out.push_back({CaveatCode::kFailedTrials, count(report.failed, "trial") + " failed and gave no value",
                    "if failures follow a treatment, the remaining trials are a selection"});
+  const uint32_t replicates = replicates_of(samples);
+  if (samples.planned_replicates > 0 && replicates > samples.planned_replicates)
+    out.push_back({CaveatCode::kExtended,
+                   "extended after its end, from " + std::to_string(samples.planned_replicates) + " to " +
+                       std::to_string(replicates) + " replicates: p and intervals don't allow for having looked before" +
+                       (samples.stopping.rule == StoppingRule::kLooks ? ", and verdicts are withheld" : ""),
+                   "run a new experiment with all the replicates, or declare looks beforehand"});
   if (samples.incomplete)
     out.push_back({CaveatCode::kIncomplete, "the experiment is not finished: verdicts are withheld",
                    "peeking raises false alarms; wait for the declared look"});
@@ -235,6 +243,7 @@ std::string_view name(CaveatCode code) {
     case CaveatCode::kUnbalanced: return "unbalanced";
     case CaveatCode::kTiny: return "short-run";
     case CaveatCode::kRanksDisagree: return "ranks-disagree";
+    case CaveatCode::kExtended: return "extended";
     case CaveatCode::kDifferentNights: return "different-nights";
   }
   return "unknown";

@@ -219,13 +219,14 @@ Contrast describe(const Samples& samples, const LookLevels& levels, size_t respo
   contrast.interval = {to_people(test.estimate), to_people(test.estimate - half), to_people(test.estimate + half)};
   contrast.equivalence = {contrast.interval.estimate, to_people(test.estimate - narrow),
                           to_people(test.estimate + narrow)};
+  contrast.baseline_mean = estimate.level;
   contrast.margin = margin_on_scale(facts, estimate);
   contrast.standard_error = test.standard_error;
   contrast.df = test.df;
   contrast.n = estimate.n;
   contrast.p_value = levels.p(test.p_value);
   contrast.p_holm = contrast.p_value;
-  contrast.p_rank = estimate.p_rank;
+  if (estimate.p_rank) contrast.p_rank = levels.p(*estimate.p_rank);
   contrast.blocked = estimate.blocked;
   contrast.by_link = estimate.by_link;
   return contrast;
@@ -242,14 +243,14 @@ void judge(const Samples& samples, const LookLevels& levels, const std::vector<C
     Contrast& contrast = candidate->contrast;
     if (!contrast.refused.empty()) continue;
     contrast.p_holm = adjusted[next++];
-    if (samples.incomplete) continue;  // verdicts only at declared looks
+    if (samples.incomplete || beyond_last_look(samples)) continue;  // verdicts only at declared looks
     const TTest& test = candidate->estimate.test;
     const double half = half_width(test, levels.interval()), narrow = half_width(test, levels.equivalence());
     contrast.verdict = verdict_of(test.estimate - half, test.estimate + half, test.estimate - narrow,
                                   test.estimate + narrow, contrast.margin, contrast.p_holm < samples.alpha);
     if (contrast.verdict == Verdict::kUnsure && contrast.population != kLikeThese)
       contrast.settles_n = settling_replicates(test.estimate, test.standard_error, candidate->estimate.n,
-                                               contrast.margin, samples.alpha);
+                                               contrast.margin, levels.interval(), levels.equivalence() / 2);
   }
 }
 
@@ -265,7 +266,7 @@ Verdict verdict_of(double low, double high, double equivalence_low, double equiv
 }
 
 std::optional<uint64_t> settling_replicates(double estimate, double standard_error, uint64_t n, double margin,
-                                            double alpha) {
+                                            double change_level, double equivalence_level) {
   // Normal approximation: a standard error that shrinks as 1/sqrt(n) must fit (z_crit + z_power) times into the
   // distance to be shown: from zero for a change, to the margin for equivalence.
   const double z_power = normal_quantile(0.8);
@@ -275,8 +276,8 @@ std::optional<uint64_t> settling_replicates(double estimate, double standard_err
     return static_cast<double>(n) * ratio * ratio;
   };
   std::optional<double> best;
-  if (size > margin) best = needed(size, normal_quantile(1 - alpha / 2));
-  if (size < margin) best = needed(margin - size, normal_quantile(1 - alpha));
+  if (size > margin) best = needed(size, normal_quantile(1 - change_level / 2));
+  if (size < margin) best = needed(margin - size, normal_quantile(1 - equivalence_level));
   if (!best || *best > 1e9) return std::nullopt;
   return std::max<uint64_t>(n + 1, static_cast<uint64_t>(std::ceil(*best)));
 }

@@ -33,8 +33,9 @@ Verdict verdict_of(double low, double high, double equivalence_low, double equiv
                    bool significant_after_holm);
 
 // Replicates for each cell at which a contrast with this estimate and standard error (at n) would be settled
-// either way with 80 % probability, were the estimate right. Absent where none can: |estimate| equals margin.
+// either way with 80 % probability, were the estimate right. Absent where none can: |estimate| equals margin. The levels
+// are those of the interval (two-sided) and of each of the two one-sided tests.
 std::optional<uint64_t> settling_replicates(double estimate, double standard_error, uint64_t n, double margin,
-                                            double alpha);
+                                            double change_level, double equivalence_level);
 
 }  // namespace stab::analysis

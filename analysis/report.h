@@ -48,6 +48,7 @@ struct Contrast {
   double df = 0;                 // blocks - 1, or Satterthwaite's
   uint64_t n = 0;                // units in the smallest cell; for "programs like these" the number of workloads
   double p_value = 1;
+  double baseline_mean = 0;      // of the baseline's cells, on the response's scale: what a margin or width is a share of
   double margin = 0;             // the smallest difference that matters here, on the response's scale
   double p_holm = 1;             // within the declared family: contrasts x workloads x declared responses
   // One workload: by ranks. Wilcoxon's signed ranks of the blocks' contrasts, else van Elteren's test over the other
@@ -146,7 +147,7 @@ struct ValidityCount {
 enum class CaveatCode {
   kLowDose, kFewWorkloads, kOneLayout, kDrift, kAutocorrelation, kSteal, kDisturbed, kExcluded, kFailedTrials,
   kNotNormal, kUnequalVariance, kSmallSample, kUnavailableCounter, kIncomplete, kDegraded, kLargeArrays,
-  kUnbalanced, kTiny, kDifferentNights, kRanksDisagree,
+  kUnbalanced, kTiny, kDifferentNights, kRanksDisagree, kExtended,
 };
 std::string_view name(CaveatCode code);
 

@@ -138,6 +138,7 @@ struct Samples {
   // The look is not the last declared one, or trials are still to come: verdicts are withheld.
   bool incomplete = false;
   Stopping stopping;
+  uint32_t planned_replicates = 0;  // at most, by the plan as submitted; 0: not known
   std::vector<Unavailable> unavailable;  // for the caveats
 };
 

@@ -3,21 +3,21 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "analysis/report_pen.h"
 
 namespace stab::analysis {
 namespace {
 
+constexpr double kLargestAlpha = 0.49;  // boundaries are for alpha below one half
+
 // The alphas at which the boundary is computed; between them logarithms are interpolated, 3 a decade leave less than
 // 1 % of error in a p-value, and none at alpha itself.
 std::vector<double> knots(double alpha) {
   std::vector<double> at{alpha, 2 * alpha};
   for (int third = -24; third <= -1; ++third) at.push_back(std::pow(10, third / 3.0));
-  at.push_back(0.49);
+  at.push_back(kLargestAlpha);
   std::sort(at.begin(), at.end());
-  std::erase_if(at, [](double a) { return a > 0.49; });
   at.erase(std::unique(at.begin(), at.end()), at.end());
   return at;
 }
@@ -41,6 +41,9 @@ bool holds_up(const Report& report, const Contrast& contrast) {
 
 Result<LookLevels> LookLevels::at_look(Spending spending, const std::vector<double>& fractions, size_t index,
                                        double alpha) {
+  if (spending != Spending::kObrienFleming && spending != Spending::kPocock)
+    return bad_input("looks are judged by a spending function: obrien-fleming or pocock");
+  if (!(alpha > 0 && 2 * alpha < kLargestAlpha)) return bad_input("with declared looks alpha must be below 0.245");
   const std::vector<double> upto(fractions.begin(), fractions.begin() + static_cast<long>(index) + 1);
   LookLevels levels(alpha);
   for (double a : knots(alpha)) {
@@ -76,10 +79,13 @@ size_t look_index(const Stopping& stopping, uint32_t replicates) {
   return std::min(static_cast<size_t>(at - stopping.looks.begin()), stopping.looks.size() - 1);
 }
 
+bool beyond_last_look(const Samples& samples) {
+  return samples.stopping.rule == StoppingRule::kLooks && replicates_of(samples) > samples.stopping.looks.back();
+}
+
 Result<LookLevels> levels_of(const Samples& samples) {
   const Stopping& stopping = samples.stopping;
   if (stopping.rule != StoppingRule::kLooks || stopping.looks.size() < 2) return LookLevels(samples.alpha);
-  if (samples.alpha >= 0.25) return bad_input("with declared looks alpha must be below 0.25");
   return LookLevels::at_look(stopping.spending, fractions_of(stopping), look_index(stopping, replicates_of(samples)),
                              samples.alpha);
 }
@@ -100,12 +106,12 @@ std::string stopping_text(const Stopping& stopping, uint32_t replicates, bool in
       const std::string rule = stopping.spending == Spending::kPocock || stopping.spending == Spending::kClassicPocock ? "Pocock" : "O'Brien-Fleming";
       if (incomplete) return "looks after " + all + " replicates (" + rule + "), " + so_far + " so far";
       return "look " + std::to_string(look_index(stopping, replicates) + 1) + " of " + std::to_string(stopping.looks.size()) +
-             " (after " + all + "), " + so_far + "; " + rule + " boundaries: intervals and p allow for looking";
+             " (after " + all + "), " + so_far + "; " + rule + " boundaries: intervals and p of the contrasts allow for looking, those of the analysis of variance don't";
     }
     case StoppingRule::kPrecision:
       if (incomplete) return "precision: " + std::to_string(stopping.first) + " replicates set the number, " + so_far + " so far";
       return "precision: the spread of " + std::to_string(stopping.first) + " replicates set the number, " + so_far +
-             "; intervals are Stein's, simulated coverage 95.9 % at alpha 5 %";
+             "; intervals are Stein's (how often they cover: docs/method.md)";
   }
   return {};
 }
@@ -144,12 +150,6 @@ Result<double> widest_half_width(const Samples& samples, uint32_t replicates) {
   Samples upto = first_blocks(samples, replicates);
   upto.incomplete = false;
   STAB_TRY(const Report report, analyse(upto));
-  std::map<std::pair<std::string, std::string>, Moments> means;  // of cells, by response and workload
-  for (const Cell& cell : report.cells) {
-    Moments& all = means[{cell.response, cell.workload}];
-    all.mean = (all.mean * static_cast<double>(all.n) + cell.mean) / static_cast<double>(all.n + 1);
-    ++all.n;
-  }
   double widest = 0;
   bool any = false;
   for (const Contrast& contrast : report.contrasts) {
@@ -158,7 +158,7 @@ Result<double> widest_half_width(const Samples& samples, uint32_t replicates) {
     if (contrast.scale == Scale::kLog) {
       width = std::expm1(std::log(contrast.interval.high / contrast.interval.low) / 2);
     } else {
-      const double level = std::fabs(means[{contrast.response, contrast.workload}].mean);
+      const double level = std::fabs(contrast.baseline_mean);
       if (level == 0) return bad_input("the mean of " + contrast.response + " is 0: no relative precision; give it another scale");
       width = (contrast.interval.high - contrast.interval.low) / 2 / level;
     }

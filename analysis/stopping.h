@@ -25,7 +25,8 @@ class LookLevels {
  public:
   // A fixed plan, or the end of a precision plan: p is p, intervals are at 1 - alpha and 1 - 2 alpha.
   explicit LookLevels(double alpha) : interval_(alpha), equivalence_(2 * alpha) {}
-  // Look `index` of looks at these fractions of the information. pre: as alpha_spending()
+  // Look `index` of looks at these fractions of the information, by a spending function: the classic boundaries are
+  // refused, they hold for all their looks together only. alpha below 0.245.
   static Result<LookLevels> at_look(Spending spending, const std::vector<double>& fractions, size_t index, double alpha);
 
   double interval() const { return interval_; }        // the two-sided level that alpha's interval has at this look
@@ -44,6 +45,9 @@ uint32_t replicates_of(const Samples& samples);
 
 // The look that `replicates` belong to: the first that holds at least as many; the last one beyond. pre: rule kLooks
 size_t look_index(const Stopping& stopping, uint32_t replicates);
+
+// More replicates than the plan's last look: no boundary holds any more. False where no looks are declared.
+bool beyond_last_look(const Samples& samples);
 
 // How the verdicts of these samples are to be judged, by their stopping rule and the replicates they hold.
 Result<LookLevels> levels_of(const Samples& samples);
@@ -68,7 +72,7 @@ struct LookOutcome {
 Result<LookOutcome> look(const Samples& samples, uint32_t replicates);
 
 // The relative half width of the widest (1 - alpha) interval of a contrast of a declared response, from the first
-// `replicates` blocks: on the log scale exp(h) - 1, else h / |mean of the baseline's cells|.
+// `replicates` blocks: on the log scale exp(h) - 1, else h as a share of what the baseline's cells average.
 Result<double> widest_half_width(const Samples& samples, uint32_t replicates);
 
 }  // namespace stab::analysis

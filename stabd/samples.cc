@@ -202,6 +202,7 @@ Result<analysis::Samples> load_samples(store::Store& store, const store::Experim
   samples.alpha = expanded.plan.experiment.alpha;
   samples.factors = factors_of(expanded.plan);
   samples.responses = responses_of(expanded.plan);
+  samples.planned_replicates = static_cast<uint32_t>(expanded.plan.experiment.replicates);
   samples.stopping = stopping_of(expanded.plan.stopping);
   for (const plan::Subject& subject : expanded.subjects) samples.workloads.push_back(subject.name);
 

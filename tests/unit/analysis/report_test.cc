@@ -148,6 +148,7 @@ TEST(Caveats, SpeakWhenTheirReasonIsThere) {
       {"unbalanced", [](Samples& s) { s.trials.erase(s.trials.begin() + 5); }},
       {"unavailable-counter", [](Samples& s) { s.unavailable.push_back({"cycles: not here", "a machine with counters"}); }},
       {"incomplete", [](Samples& s) { s.incomplete = true; }},
+      {"extended", [](Samples& s) { s.planned_replicates = 15; }},
       {"degraded", of_each([](Trial& t) { t.dose->degradations = {"the helper was late"}; })},
       {"large-arrays", of_each([](Trial& t) { t.dose->heap_bytes_share = 0.1; })},
       {"short-run", of_each([](Trial& t) { *t.values[0] /= 100; })},

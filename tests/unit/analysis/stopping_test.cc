@@ -207,6 +207,23 @@ TEST(Stopping, LookStopsWhenNothingIsOpen) {
   EXPECT_FALSE(look(samples, 10)->stop);
 }
 
+// What no boundary was computed for gets no verdict.
+TEST(Stopping, BeyondTheLastLookVerdictsAreWithheld) {
+  Rng rng = Rng::stream(8, "beyond");
+  Samples samples = treatment_samples(rng, 40, 2, 0.002, 0.05);
+  samples.stopping.rule = StoppingRule::kLooks;
+  samples.stopping.looks = {10, 30};
+  EXPECT_EQ(analyse(samples)->contrasts[0].verdict, Verdict::kWithheld);
+  samples.stopping.looks = {10, 40};
+  const Contrast contrast = analyse(samples)->contrasts[0];
+  EXPECT_EQ(contrast.verdict, Verdict::kChanged);
+  // Each look's rank answer is a repeated p-value, too.
+  EXPECT_GE(*contrast.p_rank, *analyse(first_blocks(samples, 40))->contrasts[0].p_rank);
+  samples.alpha = 0.246;
+  EXPECT_FALSE(analyse(samples)) << "2 alpha must be below one half";
+  EXPECT_FALSE(LookLevels::at_look(Spending::kClassicPocock, {0.5, 1}, 0, kAlpha)) << "not a spending function";
+}
+
 TEST(Stopping, HalfWidthIsTheWidestInterval) {
   Rng rng = Rng::stream(5, "width");
   Samples samples = treatment_samples(rng, 20, 3, 0.02, 0.01);
