@@ -22,17 +22,14 @@ import tomllib
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from compiler import AS_BUILT, PLACING, REPOSITORY, Compiler
 from debian_source import DebianSources, Failure, run_logged
 from function_order import ordered
 from recorded_link import RecordedLink
 
 HERE = Path(__file__).resolve().parent
-REPOSITORY = HERE.parent
 ROOT = REPOSITORY / "build" / "benchmarks"
 PROGRAM_KEYS = {"name", "source", "language", "build", "binary", "inputs", "run", "short", "slowed", "like", "patched"}
-# The options of szc that let the linker place single functions.
-PLACING = "-ffunction-sections -falign-functions=16"
-AS_BUILT = {"link": 0, "link_data": 0, "unused": 0, "order": "source"}
 RUN_KEYS = {"name", "args", "stdin", "env", "output", "exit", "uses"}
 
 
@@ -45,78 +42,6 @@ class Run:
     exit: int = 0
     output: str = ""           # the file it writes, where stdout isn't what counts (or tells times)
     uses: list = field(default_factory=list)   # those of the inputs that it reads, for a short run
-
-
-@dataclass
-class Compiler:
-    """cc is szc, clang-19, gcc, or a path to one of them. szc alone: in $LAB_BIN, the PATH, or build/release/bin."""
-    cc: str
-    opt: str
-    ldflags: str = ""
-    link: int = 0        # functions in this seeded order, by the linker; 0: as they come
-    link_data: int = 0   # data objects likewise
-    unused: int = 0      # bytes of a function in front of all others that nobody calls; 0: none
-    order: str = "source"   # or functions in an order of function_order.py, by the profile of a short run
-    placing: bool = False   # clang: with those options of szc that let the linker place functions; szc has them
-    pgo: bool = False    # with the profile of a short run
-    slow: float = 0      # percent by which a function of the program is slowed down
-
-    def is_szc(self):
-        return os.path.basename(self.cc) == "szc"
-
-    def as_built(self):
-        return all(getattr(self, name) == value for name, value in AS_BUILT.items())
-
-    def lto(self):
-        return "-flto" in self.opt
-
-    def links_again(self):
-        return self.is_szc() or self.placing
-
-    def placed(self):
-        """The compiler whose builds can be linked in any order."""
-        if not self.is_szc() and os.path.basename(self.cc) != "clang-19":
-            raise Failure(f"compiler '{self.cc}' can't link in a seeded order; use szc or clang-19")
-        return replace(self, **AS_BUILT, placing=not self.is_szc())
-
-    def post_linker(self):
-        """What szc runs after the linker."""
-        szc = Path(shutil.which(self.commands()[0])).resolve()
-        return str(szc.parent / "stab-postlink") if self.is_szc() else ""
-
-    def commands(self):
-        partners = {"szc": ("szc++", "szflang"), "clang-19": ("clang++-19", "flang-new-19"), "gcc": ("g++", "gfortran")}
-        folder, name = os.path.split(self.cc)
-        if name not in partners:
-            raise Failure(f"compiler '{self.cc}' is not one of {', '.join(partners)}")
-        if name == "szc" and not folder:
-            found = shutil.which("szc", path=f"{os.environ.get('LAB_BIN', '')}:{os.environ.get('PATH', '')}")
-            folder = os.path.dirname(found) if found else str(REPOSITORY / "build/release/bin")
-        commands = [os.path.join(folder, n) for n in (name, *partners[name])]
-        if not shutil.which(commands[0]):
-            raise Failure(f"compiler {commands[0]} not found; " +
-                          ("build it: cmake --preset release && cmake --build --preset release"
-                           if name == "szc" else "run scripts/install"))
-        return commands
-
-    def configuration(self):
-        words = [os.path.basename(self.cc) + self.opt.replace(" ", "")]
-        if self.ldflags:
-            words.append(hashlib.sha256(self.ldflags.encode()).hexdigest()[:8])
-        words += ["placing"] * self.placing + ["pgo"] * self.pgo + [f"slow{self.slow:g}"] * (self.slow != 0)
-        return "-".join(words).replace("/", "_")
-
-    def fingerprint(self):
-        """What the compiler is: for szc the bytes of all its parts, for others the executable's."""
-        first = Path(shutil.which(self.commands()[0])).resolve()
-        parts = [first]
-        if first.name == "szc":
-            root = first.parent.parent
-            parts += [root / "bin/stab-postlink", *sorted((root / "lib/stab").glob("*.*"))]
-        digest = hashlib.sha256()
-        for part in parts:
-            digest.update(part.name.encode() + (hashlib.sha256(part.read_bytes()).digest() if part.exists() else b"-"))
-        return digest.hexdigest()
 
 
 class Program:
