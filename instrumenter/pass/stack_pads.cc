@@ -6,7 +6,7 @@
 //
 //   slot  = volatile load of the own slot                    stab_pads, read-only
 //   depth = stab_stack.base - rsp                            thread-local; unsigned
-//   pad   = depth < stab_stack.budget ? slot & 4080 : 0
+//   pad   = depth < stab_stack.budget ? slot & 4080 : 0   a conditional move, no branch
 //   alloca pad
 //
 // The budget bounds what recursion through pointers can add: nothing is padded further than `budget` bytes
@@ -198,19 +198,25 @@ llvm::Value* load_slot(llvm::IRBuilder<>& build, llvm::Module& module, llvm::Fun
   return build.CreateLoad(build.getInt32Ty(), make_slot(module, function), /*isVolatile=*/true, "stab.slot");
 }
 
-// Moves the stack pointer by the slot's value if the thread's budget allows.
-void take_pad(llvm::IRBuilder<>& build, llvm::Module& module, llvm::Value* slot) {
+// Whether the thread's budget reaches down to here.
+llvm::Value* within_budget(llvm::IRBuilder<>& build, llvm::Module& module) {
   llvm::Type* word = build.getInt64Ty();
   llvm::Value* record = build.CreateThreadLocalAddress(stack_record(module));
   llvm::Value* base = build.CreateLoad(word, record, "stab.base");
   llvm::Value* budget =
       build.CreateLoad(word, build.CreateConstInBoundsGEP1_64(word, record, 1), "stab.budget");
   llvm::Value* here = build.CreatePtrToInt(build.CreateStackSave(), word);
-  llvm::Value* near = build.CreateICmpULT(build.CreateSub(base, here), budget);
-  // A mask (sbb, and) and not a select, which code generation turns into a branch.
-  llvm::Value* pad = build.CreateAnd(build.CreateAnd(slot, build.CreateSExt(near, build.getInt32Ty())),
-                                     build.getInt32(abi::kPadMask));
-  llvm::AllocaInst* room = build.CreateAlloca(build.getInt8Ty(), build.CreateZExt(pad, word), "stab.pad");
+  return build.CreateICmpULT(build.CreateSub(base, here), budget);
+}
+
+// Moves the stack pointer by the slot's value if `within`.
+void take_pad(llvm::IRBuilder<>& build, llvm::Value* slot, llvm::Value* within) {
+  auto* chosen = llvm::cast<llvm::Instruction>(build.CreateSelect(within, slot, build.getInt32(0)));
+  // A conditional move, into which the load of the slot folds, and not a branch.
+  chosen->setMetadata(llvm::LLVMContext::MD_unpredictable, llvm::MDNode::get(build.getContext(), {}));
+  llvm::Value* pad = build.CreateAnd(chosen, build.getInt32(abi::kPadMask));
+  llvm::AllocaInst* room =
+      build.CreateAlloca(build.getInt8Ty(), build.CreateZExt(pad, build.getInt64Ty()), "stab.pad");
   room->setAlignment(llvm::Align(16));
   // An alloca that nobody uses would be dropped; an empty asm that names it costs nothing.
   auto* keep = llvm::InlineAsm::get(llvm::FunctionType::get(build.getVoidTy(), {room->getType()}, false), "", "r",
@@ -221,7 +227,8 @@ void take_pad(llvm::IRBuilder<>& build, llvm::Module& module, llvm::Value* slot)
 void insert_pad(llvm::Module& module, llvm::Function& function, llvm::Instruction* before) {
   llvm::IRBuilder<> build(before);
   build.SetCurrentDebugLocation(llvm::DebugLoc());
-  take_pad(build, module, load_slot(build, module, function));
+  llvm::Value* within = within_budget(build, module);
+  take_pad(build, load_slot(build, module, function), within);
 }
 
 // In a recursive function the slot is 0 but for STAB_STACK=recursive, and small recursive functions are where the
@@ -234,7 +241,7 @@ void insert_unlikely_pad(llvm::Module& module, llvm::Function& function, llvm::I
   llvm::MDNode* never = llvm::MDBuilder(module.getContext()).createUnlikelyBranchWeights();
   llvm::IRBuilder<> rare(llvm::SplitBlockAndInsertIfThen(any, before->getIterator(), /*Unreachable=*/false, never));
   rare.SetCurrentDebugLocation(llvm::DebugLoc());
-  take_pad(rare, module, slot);
+  take_pad(rare, slot, within_budget(rare, module));
 }
 
 }  // namespace

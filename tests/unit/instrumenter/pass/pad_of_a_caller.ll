@@ -1,6 +1,19 @@
-; A function that calls another gets a pad: the slot is loaded, masked by the guard and by 4080, and allocated.
-; A leaf gets none.
+; A function that calls another gets a pad: the slot is chosen by the guard, masked by 4080, and allocated.
+; Ten instructions: the load of the slot folds into a conditional move. A leaf gets none.
 ; RUN: %stab -passes=stab-pads < %s | %check
+; RUN: %stab -passes=stab-pads < %s | %llc -O2 -relocation-model=pic | %check --check-prefix=ASM
+
+; ASM-LABEL: caller:
+; ASM: movq stab_stack@GOTTPOFF(%rip), %[[at:r..]]
+; ASM-NEXT: movq %fs:(%[[at]]), %[[depth:r..]]
+; ASM-NEXT: subq %rsp, %[[depth]]
+; ASM-NEXT: xorl
+; ASM-NEXT: cmpq %fs:8(%[[at]]), %[[depth]]
+; ASM-NEXT: cmovbl .Lstab_pad(%rip), %[[pad:e..]]
+; ASM-NEXT: andl $4080, %[[pad]]
+; ASM-NEXT: movq %rsp
+; ASM-NEXT: subq
+; ASM-NEXT: movq {{.*}}, %rsp
 
 target triple = "x86_64-unknown-linux-gnu"
 
@@ -13,15 +26,14 @@ target triple = "x86_64-unknown-linux-gnu"
 declare void @callee(ptr)
 
 ; CHECK-LABEL: define void @caller()
-; CHECK: [[slot:%.*]] = load volatile i32, ptr @stab_pad
 ; CHECK: [[base:%.*]] = load i64
 ; CHECK: [[budget:%.*]] = load i64
 ; CHECK: [[here:%.*]] = ptrtoint ptr %{{.*}} to i64
 ; CHECK: [[depth:%.*]] = sub i64 [[base]], [[here]]
 ; CHECK: [[near:%.*]] = icmp ult i64 [[depth]], [[budget]]
-; CHECK: [[mask:%.*]] = sext i1 [[near]] to i32
-; CHECK: and i32 [[slot]], [[mask]]
-; CHECK: and i32 %{{.*}}, 4080
+; CHECK: [[slot:%.*]] = load volatile i32, ptr @stab_pad
+; CHECK: [[chosen:%.*]] = select i1 [[near]], i32 [[slot]], i32 0, !unpredictable
+; CHECK: and i32 [[chosen]], 4080
 ; CHECK: [[room:%.*]] = alloca i8, i64 %{{.*}}, align 16
 ; CHECK: call void asm sideeffect "", "r"(ptr [[room]])
 ; CHECK: call void @callee
