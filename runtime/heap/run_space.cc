@@ -59,12 +59,13 @@ RunSpace::Region* RunSpace::add_region(size_t bytes) {
   }
   static_assert(sizeof(Pool) == sizeof(uint64_t[2]));
   Region& region = *added;
-  region.runs = reinterpret_cast<Run*>(records);
+  __atomic_store_n(&region.runs, reinterpret_cast<Run*>(records), __ATOMIC_RELEASE);
   region.pools = reinterpret_cast<Pool*>(pools);
   region.opened = 0;
   region.first_with_free = 0;
-  region.base = base;
+  __atomic_store_n(&region.base, base, __ATOMIC_RELEASE);
   region.bytes = bytes;
+  __atomic_store_n(&region.version, (region.version + 1) & ~1u, __ATOMIC_RELEASE);
   if (added == &first_ || added == &more_[region_count_ - 1])
     __atomic_store_n(&region_count_, region_count_ + 1, __ATOMIC_RELEASE);
   next_region_bytes_ = bytes;
@@ -106,7 +107,7 @@ RunSpace::Acquired RunSpace::acquire(Choice choice, Draws& draws) {
   if (!clean) --dirty_runs_;
   pool.free &= ~bit;
   pool.dirty &= ~bit;
-  if (++used_runs_ > peak_runs_) peak_runs_ = used_runs_;
+  ++used_runs_;
   const size_t number = size_t{region->first_with_free} * kRunsPerPool + static_cast<size_t>(index);
   Run* run = static_cast<Run*>(memset(&region->runs[number], 0, sizeof(Run)));
   return {run, region->base + number * kRunBytes, clean};
@@ -178,6 +179,7 @@ bool RunSpace::give_back() {
 
 // pre: every run is free.
 void RunSpace::unmap(Region& region) {
+  __atomic_store_n(&region.version, region.version + 1, __ATOMIC_RELAXED);  // seen by whoever sees what follows
   __atomic_store_n(&region.usable, 0, __ATOMIC_RELEASE);
   for (uint32_t pool = 0; pool < region.opened; ++pool)
     dirty_runs_ -= static_cast<uint64_t>(__builtin_popcountll(region.pools[pool].dirty));
@@ -189,23 +191,20 @@ void RunSpace::unmap(Region& region) {
   region.first_with_free = 0;
 }
 
-char* RunSpace::start_of(const Run* run) const {
-  for (uint32_t i = 0; i < region_count_; ++i) {
-    const Region& region = i == 0 ? first_ : more_[i - 1];
-    const size_t number = static_cast<size_t>(run - region.runs);
-    if (run >= region.runs && number < region.bytes / kRunBytes) return region.base + number * kRunBytes;
-  }
-  return nullptr;
-}
-
 Run* RunSpace::find_elsewhere(const void* address) const {
   const uint32_t count = __atomic_load_n(&region_count_, __ATOMIC_ACQUIRE);
   for (uint32_t i = 1; i < count; ++i) {
     const Region& region = more_[i - 1];
-    // First, or what was given back could be measured with the size of what came after it.
-    const size_t usable = __atomic_load_n(&region.usable, __ATOMIC_ACQUIRE);
-    const size_t at = static_cast<size_t>(static_cast<const char*>(address) - region.base);
-    if (at < usable) return &region.runs[at / kRunBytes];
+    for (;;) {
+      const uint32_t version = __atomic_load_n(&region.version, __ATOMIC_ACQUIRE);
+      const size_t usable = __atomic_load_n(&region.usable, __ATOMIC_ACQUIRE);
+      const char* base = __atomic_load_n(&region.base, __ATOMIC_ACQUIRE);
+      Run* runs = __atomic_load_n(&region.runs, __ATOMIC_ACQUIRE);
+      if (version != __atomic_load_n(&region.version, __ATOMIC_ACQUIRE)) continue;
+      const size_t at = static_cast<size_t>(static_cast<const char*>(address) - base);
+      if (version % 2 == 0 && at < usable) return &runs[at / kRunBytes];
+      break;
+    }
   }
   return nullptr;
 }

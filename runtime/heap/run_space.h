@@ -83,18 +83,15 @@ class RunSpace {
   // there were any.
   bool give_back();
 
-  size_t used_bytes() const { return used_runs_ * kRunBytes; }
-  size_t peak_bytes() const { return peak_runs_ * kRunBytes; }
-  char* start_of(const Run* run) const;
   Lock& lock() { return lock_; }
-  bool reserved_less() const { return region_count_ > 1; }
 
  private:
   struct Pool {
     uint64_t free;   // runs nobody uses
     uint64_t dirty;  // of those, with pages; subset of free
   };
-  // A region that was given back has 0 bytes; its place is taken by the next that is added.
+  // A region that was given back has 0 bytes; its place is taken by the next that is added. Its version is odd from
+  // then on until it is filled again: who looks without the lock looks again if the version has changed.
   // Pools below `opened` are readable and writable, and so are their runs' records.
   //   usable == opened * kPoolBytes <= bytes
   struct Region {
@@ -103,6 +100,7 @@ class RunSpace {
     Run* runs = nullptr;
     size_t bytes = 0;
     Pool* pools = nullptr;
+    uint32_t version = 0;
     uint32_t opened = 0;
     uint32_t first_with_free = 0;  // no pool below has a free run
     uint32_t pool_count() const { return static_cast<uint32_t>(bytes / kPoolBytes); }
@@ -124,7 +122,6 @@ class RunSpace {
   uint32_t region_count_ = 0;
   size_t next_region_bytes_ = 0;
   uint64_t used_runs_ = 0;
-  uint64_t peak_runs_ = 0;
   uint64_t dirty_runs_ = 0;
   Region more_[kMaxRegions];
 };

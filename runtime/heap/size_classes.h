@@ -46,10 +46,12 @@ struct SizeClass {
   constexpr uint64_t full() const { return slots == 64 ? ~uint64_t{0} : (uint64_t{1} << slots) - 1; }
 };
 
-// What is allocated together shares pages. A page has too few slots of more than 128 bytes: with 16 live objects
-// of 512 bytes malloc changed groups every other time and took three times as long as glibc's. A line less than
-// two pages, so that eight groups and their gaps fit a run.
-constexpr uint32_t group_bytes(uint32_t stride) { return stride <= 128 ? kPage : 2 * kPage - kColourGap; }
+// What is allocated together shares pages. A page has few slots of more than 128 bytes, and to change groups costs
+// two mispredictions. A line less than two pages, so that eight groups and their gaps fit a run. But slots of one
+// group must not share an L1 set by rule, as those of 256 and 512 bytes a page apart would.
+constexpr uint32_t group_bytes(uint32_t stride) {
+  return stride <= 128 || kPage % stride == 0 ? kPage : 2 * kPage - kColourGap;
+}
 
 constexpr SizeClass make_size_class(uint32_t stride) {
   SizeClass made{};
