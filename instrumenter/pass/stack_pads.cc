@@ -35,6 +35,7 @@
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 
 #include "instrumenter/pass/module_pads.h"
+#include "instrumenter/pass/tight_loops.h"
 #include "runtime/stab_abi.h"
 
 namespace stab {
@@ -254,7 +255,7 @@ llvm::PreservedAnalyses StackPads::run(llvm::Module& module, llvm::ModuleAnalysi
   for (llvm::Function& function : module) {
     if (!may_pad(function) || resolvers.contains(&function)) continue;
     const Calls calls = calls_to_shift(function);
-    if (calls.empty()) continue;
+    if (calls.empty() || has_tight_loop(function)) continue;
     llvm::Instruction* place = place_for_pad(function, calls);
     if (place == nullptr) continue;
     keep_protector_as_it_is(function);
