@@ -26,7 +26,7 @@ const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)] = 
     ("stack pads of a shared library could not be drawn; the kernel must let a process write its own read-only memory "
      "through /proc/self/mem, and at most 128 libraries may have pads"),
     "running threads can't be sampled, so images wait for threads to block; lower kernel.perf_event_paranoid to 2",
-    "the map for perf could not be written; remove the /tmp/perf-PID.map that another user left there",
+    "the map for perf could not be written; make room in /tmp and remove the perf-PID.map that another user left there",
 };
 
 }  // namespace stab

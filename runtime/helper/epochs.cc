@@ -68,7 +68,8 @@ bool replace_image(Session& session) {
   dose.build_ns += built_ns - started_ns;
   dose.publish_ns += published_ns - built_ns;
   dose.retire_ns += sys::monotonic_ns() - published_ns;
-  session.perf_map.add(session.code, session.scratch, session.slot_memory(slot), place.slot);
+  if (!session.perf_map.add(session.code, session.scratch, session.slot_memory(slot), place.slot))
+    degrade(control, Degradation::kNoPerfMap);
   return true;
 }
 

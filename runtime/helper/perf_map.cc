@@ -67,9 +67,9 @@ bool PerfMap::open(int pid) {
   return file_ >= 0;
 }
 
-void PerfMap::add(const code::Metadata& code, const code::ImageScratch& scratch, const uint8_t* image,
+bool PerfMap::add(const code::Metadata& code, const code::ImageScratch& scratch, const uint8_t* image,
                   uint64_t slot) {
-  if (file_ < 0) return;
+  if (file_ < 0) return true;
   constexpr size_t kLongestLine = 4096;  // longer names are cut
   static char buffer[16 * kLongestLine];
   const auto* entries = reinterpret_cast<const code::ImageEntry*>(image + sizeof(code::ImageHeader));
@@ -87,9 +87,14 @@ void PerfMap::add(const code::Metadata& code, const code::ImageScratch& scratch,
     used += line.size();
     buffer[used++] = '\n';
     if (used + kLongestLine <= sizeof buffer && i + 1 < scratch.order_count) continue;
-    sys::write_full(file_, buffer, used);
+    if (sys::write_full(file_, buffer, used) != 0) {
+      sys::close(file_);
+      file_ = -1;
+      return false;
+    }
     used = 0;
   }
+  return true;
 }
 
 }  // namespace stab::helper

@@ -16,7 +16,8 @@ class PerfMap {
   // Replaces the file of an earlier process. False: it can't be made, and add() does nothing.
   bool open(int pid);
   // The image that was just built; `slot` is its address in the program.
-  void add(const code::Metadata& code, const code::ImageScratch& scratch, const uint8_t* image, uint64_t slot);
+  // False: it could not be written to its end; the map is closed.
+  bool add(const code::Metadata& code, const code::ImageScratch& scratch, const uint8_t* image, uint64_t slot);
   bool is_open() const { return file_ >= 0; }
 
  private:

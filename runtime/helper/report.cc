@@ -14,6 +14,8 @@ const char* word(End end) {
       return "died";
     case End::kExec:
       return "exec";
+    case End::kUnwatched:
+      return "unwatched";
   }
   return "died";
 }

@@ -1,6 +1,6 @@
 // The dose report: one JSON object that says what a run really got.
 //
-//   {"abi":1,"hello":true,"end":"exit"|"died"|"exec",
+//   {"abi":1,"hello":true,"end":"exit"|"died"|"exec"|"unwatched",
 //    "settings":{"code":"shuffle","stack":"on","heap":"page","seed":"0x2a","epoch_ns":500000000,
 //                "helper":"launched"|"standalone"},
 //    "code":{"layouts_built":N,"layouts_executed":N,"functions":N,"functions_moved":N,
@@ -9,7 +9,7 @@
 //            "scans":N,"scan_ns":N,"looks":N,"looks_in_doubt":N,
 //            "ticks_held":N,"ticks_unentered":N,"libraries_stay":N},
 //    "stack":{"slots":N,"slots_zeroed":N,"refills":N},
-//    "heap":{"mallocs":N,"bytes":N,"mallocs_mmapped":N,"bytes_mmapped":N},
+//    "heap":{"mallocs":N,"bytes":N,"mallocs_mmapped":N,"bytes_mmapped":N,"largest_mmapped":N,"layouts":N,"turns":N},
 //    "region":{"regions":N,"wall_ns":N,"cpu_ns":N,"layouts":N},   sums, if the program had any
 //    "helper":{"cpu_ns":N,"start_ns":N,"start_cpu_ns":N,"minor_faults":N,"major_faults":N,"ticks":N,"ticks_late":N},
 //    "degradations":["words",...]}
@@ -28,7 +28,8 @@ namespace stab::helper {
 
 inline constexpr size_t kReportBytes = 16 * 1024;
 
-enum class End : uint8_t { kExit, kDied, kExec };
+// kUnwatched: there is no helper; written at the start.
+enum class End : uint8_t { kExit, kDied, kExec, kUnwatched };
 
 struct HelperUse {
   uint64_t cpu_ns = 0;

@@ -408,7 +408,7 @@ class BadCases(unittest.TestCase):
         memfd_create, clone, pidfd_open, perf_event_open, getdents = 319, 56, 434, 298, 217
         for call, words in ((memfd_create, "memfd_create"), (clone, "no helper process")):
             dose = self.denied(call, EPERM)
-            self.assertEqual((dose["code"]["functions_moved"], dose["end"]), (0, "exit"))
+            self.assertEqual((dose["code"]["functions_moved"], dose["end"]), (0, "unwatched"))
             self.assertEqual([words in d for d in dose["degradations"]], [True], dose["degradations"])
         self.denied(pidfd_open, EPERM)
         self.denied(perf_event_open, EPERM)
