@@ -30,6 +30,7 @@ from recorded_link import RecordedLink
 HERE = Path(__file__).resolve().parent
 ROOT = REPOSITORY / "build" / "benchmarks"
 PROGRAM_KEYS = {"name", "source", "language", "build", "binary", "inputs", "run", "short", "slowed", "like", "patched"}
+BUILD_VERSION = "0"   # another one when builds are made in another way: none of the old ones is good any more
 RUN_KEYS = {"name", "args", "stdin", "env", "output", "exit", "uses"}
 
 
@@ -96,6 +97,8 @@ class Program:
             record = RecordedLink(self.folder / placed.configuration())
             functions = ordered(compiler.order, profile, built) if compiler.order != "source" else ()
             name = "-".join(str(getattr(compiler, option)) for option in AS_BUILT)
+            if functions:   # a new profile is a new order
+                name += "-" + hashlib.sha256("\n".join(functions).encode()).hexdigest()[:8]
             return record.binary(name, compiler.link, compiler.link_data, compiler.unused, placed.commands()[0], functions)
 
     def profile(self):
@@ -130,7 +133,7 @@ class Program:
         done = self.folder / compiler.configuration()
         changed = [str(self.slowed)] if compiler.slow else []
         changed += [hashlib.sha256((self.folder / "profile").read_bytes()).hexdigest()] if compiler.pgo else []
-        wanted = "\n".join([self._fetch(), self.recipe, self.binary, compiler.opt, compiler.ldflags, "0",
+        wanted = "\n".join([self._fetch(), self.recipe, self.binary, compiler.opt, compiler.ldflags, BUILD_VERSION,
                             compiler.fingerprint(), *changed])
         stamp, binary, record = done / "stamp", done / "tree" / self.binary, RecordedLink(done)
         if stamp.exists() and stamp.read_text() == wanted and binary.exists() and not (linked_again and not record.exists()):

@@ -3,16 +3,10 @@ import itertools
 import statistics
 
 from figures import COLOURS, Canvas, Panel
-from recorded import answer, p_text, percent, stats, table
+from recorded import answer, p_text, percent, ratio, table, units
 
 RESPONSES = {"wall_ns": "wall time", "task-clock": "CPU time"}
 POWER = "0.8"
-
-
-def ratio(ours, baseline):
-    """Ratio of geometric means, its interval and p-value by Welch's t on logarithms."""
-    columns = {"time": ours + baseline, "build": ["a"] * len(ours) + ["b"] * len(baseline)}
-    return stats("ratio", columns, "--group", "build")
 
 
 def change(found):
@@ -28,11 +22,11 @@ def sensitivity(recorded):
         for subject, slow in itertools.product(recorded.subjects, levels[1:]):
             sides = {cc: [recorded.where(subject, cc=cc, slow=level) for level in (slow, levels[0])] for cc in ("szc", "clang-19")}
             row = [subject, f"{slow} %"]
-            for cc, trials in sides.items():
-                times = [links(side, response) if cc == "clang-19" else [t[response] for t in side] for side in trials]
+            for trials in sides.values():
+                times = [units(side, response) for side in trials]
                 found = ratio(*times)
                 row += [change(found), p_text(found["p_value"]), needed(times, float(slow) / 100)]
-            means = [links(side, response) for side in sides["clang-19"]]
+            means = [units(side, response) for side in sides["clang-19"]]
             pairs = list(itertools.product(*means))
             rows.append([*row, f"{sum(slowed < plain for slowed, plain in pairs)} of {len(pairs)}"])
         blocks[response] = f"By {name}:\n\n" + table(
@@ -43,16 +37,8 @@ def sensitivity(recorded):
 
 def needed(times, change_share):
     """How many a side find this change with 80 % probability, given the spread that was seen."""
-    spread = statistics.mean(statistics.stdev(side) / statistics.mean(side) for side in times)
+    spread = statistics.fmean((statistics.stdev(side) / statistics.fmean(side)) ** 2 for side in times) ** 0.5
     return answer(["power-t", "--delta", repr(change_share), "--sd", repr(spread), "--power", POWER])["n_whole"]
-
-
-def links(trials, response):
-    """The mean of each link: its trials repeat one layout."""
-    times = {}
-    for trial in trials:
-        times.setdefault(trial["link"], []).append(trial[response])
-    return [statistics.mean(own) for own in times.values()]
 
 
 def control(recorded):

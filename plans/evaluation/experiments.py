@@ -185,7 +185,6 @@ epoch = ["500ms", "100ms", "20ms"]
 SMALL = ("lua", "bzip2")   # the programs of the small versions
 
 
-
 def knowing(name, what, options):
     """The optimization plan again, -O3 against -O2 only, with an optimizer that knows more."""
     head = PLANS["optimization"][1].replace('name = "evaluation-optimization"', f'name = "evaluation-{name}"')

@@ -2,7 +2,7 @@
 import statistics
 
 from figures import COLOURS, Canvas, Panel
-from recorded import PAPERS, percent, stats, table
+from recorded import PAPERS, percent, ratio, table, units
 
 BASELINE = {"cc": "clang-19"}
 PAPER = {"code": "3.1 %", "code, stack": "5.5 %", "all": "6.7 % (worst 38.7 %)"}
@@ -46,11 +46,10 @@ def ratios(recorded, levels, response):
     """{subject: ratio of geometric means to the plain links, with its interval}."""
     found = {}
     for subject in recorded.subjects:
-        ours = [t[response] for t in recorded.where(subject, cc="szc", **levels)]
-        plain = [t[response] for t in recorded.where(subject, **BASELINE)]
+        ours = units(recorded.where(subject, cc="szc", **levels), response)
+        plain = units(recorded.where(subject, **BASELINE), response)
         if min(len(ours), len(plain)) >= 2:
-            columns = {"time": ours + plain, "build": ["a"] * len(ours) + ["b"] * len(plain)}
-            found[subject] = stats("ratio", columns, "--group", "build")
+            found[subject] = ratio(ours, plain)
     return found
 
 

@@ -9,13 +9,15 @@ import concurrent.futures
 import statistics
 
 from figures import COLOURS, Canvas, Panel
+from pairs import KINDS as PAIRS, LONGER_ENV_BYTES
 from recorded import binomial, p_text, percent, stats, table
 
 ALPHA = 0.05
-SIDES = {"side": ("A", "B"), "env_size": ("0", "1040")}
+SIDES = {"side": ("A", "B"), "env_size": ("0", str(LONGER_ENV_BYTES))}
 COMPILERS = {"clang-19": "plain", "szc": "randomized"}
 RESPONSES = {"wall_ns": "wall time", "task-clock": "CPU time"}
-KINDS = {"aa-link": "another link order", "aa-unused": "an unused function", "aa-env": "a longer environment"}
+DIFFER = {"link": "another link order", "unused": "an unused function", "env": "a longer environment"}
+KINDS = {f"aa-{kind}": DIFFER[kind] for kind in PAIRS}
 
 
 def tested(recorded):

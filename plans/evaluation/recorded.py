@@ -10,6 +10,7 @@ No statistic is computed here: stabctl stats does it, on columns that we hand ov
 import json
 import lzma
 import os
+import statistics
 import subprocess
 import tempfile
 from pathlib import Path
@@ -57,6 +58,19 @@ def stats(method, columns, *flags):
         return answer([method, file.name, *flags])
 
 
+def units(trials, response):
+    """Independent draws: a trial of random layout is one; the trials of a link repeat its layout, and their mean is one."""
+    draws = {}
+    for i, trial in enumerate(trials):
+        draws.setdefault(("link", trial["link"]) if trial["link"] else ("trial", i), []).append(trial[response])
+    return [statistics.fmean(times) for times in draws.values()]
+
+
+def ratio(ours, baseline):
+    """Ratio of geometric means, its interval and p-value by Welch's t on logarithms."""
+    return stats("ratio", {"time": ours + baseline, "side": ["a"] * len(ours) + ["b"] * len(baseline)}, "--group", "side")
+
+
 def binomial(successes, trials, p):
     """Exact: share, its Clopper-Pearson interval, p-value against p."""
     return answer(["binomial", "--successes", str(successes), "--trials", str(trials), "--p", str(p)])
@@ -79,5 +93,5 @@ def percent(share, digits=1):
     return f"{round(100 * share, digits) + 0.0:.{digits}f} %"   # + 0.0: no minus before a zero
 
 
-def p_text(p):
-    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+def p_text(p, equals=""):
+    return "< 0.001" if p < 0.001 else f"{equals}{p:.3f}"
