@@ -269,6 +269,10 @@ case("permutation sleep.csv --response extra --group group --resamples 200000", 
 d <- sleep$extra[1:10] - sleep$extra[11:20]; swaps <- as.matrix(expand.grid(rep(list(c(-1, 1)), 10))) %*% d
 case("permutation sleep.csv --response extra --group group --block ID", p_value = mean(abs(swaps) >= abs(sum(d)) - 1e-9))
 
+# A layout's mean of r runs varies by layout + run / r: then it is power.t.test() on the layouts.
+for (runs in c(1, 3)) case(paste("power-layouts --layout-sd 0.02 --run-sd 0.012 --delta 0.01 --runs", runs),
+  layouts = ceiling(power.t.test(delta = 0.01, sd = sqrt(0.02^2 + 0.012^2 / runs), power = 0.8)$n))
+
 # ---- proportions -----------------------------------------------------------------------------------------
 for (v in list(c(3, 100, 0.05), c(0, 20, 0.05), c(20, 20, 0.9), c(43, 60, 0.5), c(5, 18, 0.3), c(487, 1000, 0.5), c(12, 1000, 0.05), c(7, 15, 0.49)))
   for (alternative in c("two.sided", "less", "greater")) {
