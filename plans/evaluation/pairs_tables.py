@@ -10,7 +10,7 @@ import statistics
 
 from figures import COLOURS, Canvas, Panel
 from pairs import KINDS as PAIRS, LONGER_ENV_BYTES
-from recorded import binomial, p_text, percent, stats, table
+from recorded import binomial, p_text, percent, ratio, stats, table
 
 ALPHA = 0.05
 SIDES = {"side": ("A", "B"), "env_size": ("0", str(LONGER_ENV_BYTES))}
@@ -31,11 +31,9 @@ def tested(recorded):
         pair = {"kind": recorded.name, "program": subject.rsplit("-", 1)[0], "compiler": compiler,
                 "layouts": [t["layouts_executed"] for side in sides for t in side]}
         for response in RESPONSES:
-            trials = [(side, t) for side, own in zip("ab", sides) for t in own]
-            columns = {"time": [t[response] for _, t in trials], "side": [side for side, _ in trials],
-                       "block": [t["block"] for _, t in trials]}
-            found = stats("ratio", columns, "--group", "side", "--response", "time")
-            blocked = stats("paired-t", columns, "--group", "side", "--pair", "block", "--response", "time", "--log")
+            found = ratio(*([t[response] for t in own] for own in sides))
+            blocked = stats("paired-t", columns(complete_blocks(*sides), response), "--group", "side", "--pair", "block",
+                            "--response", "time", "--log")
             pair[response] = {"p": found["p_value"], "ratio": found["estimate"], "blocked": blocked["p_value"],
                               "sd": statistics.mean(statistics.stdev(t[response] for t in side) /
                                                     statistics.mean(t[response] for t in side) for side in sides)}
@@ -43,6 +41,17 @@ def tested(recorded):
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         jobs = [pool.submit(test, subject, compiler) for subject in recorded.subjects for compiler in COMPILERS]
         return [job.result() for job in jobs if job.result()]
+
+
+def complete_blocks(*sides):
+    """The trials of the blocks that have one on each side."""
+    both = set.intersection(*({t["block"] for t in side} for side in sides))
+    return [[t for t in side if t["block"] in both] for side in sides]
+
+
+def columns(sides, response):
+    return {"time": [t[response] for side in sides for t in side], "block": [t["block"] for side in sides for t in side],
+            "side": ["a"] * len(sides[0]) + ["b"] * len(sides[1])}
 
 
 def tables(experiments):
