@@ -99,6 +99,7 @@ class Grammar {
     selftest->add_option("--minutes", out_.minutes, "how long it may take, about; default: 10")->check(CLI::PositiveNumber);
     selftest->add_option("--comparisons", out_.comparisons, "how many, instead of --minutes")->check(CLI::Range(2, 1000));
     selftest->add_option("--links", out_.links, "freshly linked builds on each side of a comparison; default: 10")->check(CLI::Range(2, 100));
+    selftest->add_option("--experiment", out_.experiment, "judge one that is recorded, and run nothing: name or number");
     database(*selftest), json(*selftest), quiet(*selftest);
     CLI::App* doctor = command(app_, "doctor", "say what this machine gives, and how to get the rest", Command::kDoctor);
     json(*doctor);

@@ -12,6 +12,7 @@
 #include "analysis/selftest.h"
 #include "plan/parse.h"
 #include "stabctl/commands.h"
+#include "stabctl/database.h"
 #include "stabctl/run_command.h"
 #include "stabctl/terminal.h"
 #include "stabd/samples.h"
@@ -57,7 +58,7 @@ std::string plan_text(int comparisons, int links, uint64_t seed) {
   return text;
 }
 
-// A folder that is gone when this is.
+// The program's folder. Gone when this is, unless the experiment still needs it.
 class Folder {
  public:
   Folder() : path_((std::filesystem::temp_directory_path() / "stab-selftest-XXXXXX").string()) {
@@ -70,19 +71,43 @@ class Folder {
     if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
   }
   const std::string& path() const { return path_; }
+  void keep() { path_.clear(); }
 
  private:
   std::string path_;
 };
 
+Status write_program(const std::string& folder) {
+  std::error_code made;
+  std::filesystem::create_directory(folder + "/source", made);
+  const std::string path = folder + "/source/work.c";
+  std::ofstream file(path);
+  file << source_text() << std::flush;
+  if (!file) return Error{ErrorCode::kSystem, "can't write '" + path + "'; set TMPDIR to a folder with space", {}};
+  return {};
+}
+
+int judge(store::Store& store, const store::ExperimentRow& row, const Arguments& arguments) {
+  const auto samples = engine::load_samples(store, row);
+  if (!samples) return complain(samples.error());
+  return print(analysis::run_selftest(*samples, {.json = arguments.json}));
+}
+
+// One that was resumed, or of another day.
+int judge_recorded(const Arguments& arguments) {
+  auto store = open_for_reading(arguments);
+  if (!store) return complain(store.error());
+  const auto row = chosen_experiment(*store, arguments.experiment);
+  return row ? judge(*store, *row, arguments) : complain(row.error());
+}
+
 }  // namespace
 
 int selftest_command(const Arguments& arguments) {
-  const Folder folder;
+  if (!arguments.experiment.empty()) return judge_recorded(arguments);
+  Folder folder;
   if (folder.path().empty()) return complain({ErrorCode::kSystem, "no temporary folder for the selftest's program; set TMPDIR", {}});
-  std::error_code made;
-  std::filesystem::create_directory(folder.path() + "/source", made);
-  std::ofstream(folder.path() + "/source/work.c") << source_text();
+  if (const Status written = write_program(folder.path()); !written) return complain(written.error());
   const int comparisons = comparisons_of(arguments);
   // Other links each time, or a second selftest would say what the first one did.
   const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -95,13 +120,14 @@ int selftest_command(const Arguments& arguments) {
   if (!engine) return complain(engine.error());
   const auto experiment = (*engine)->submit(*parsed.plan, folder.path(), ::geteuid(), ::getegid());
   if (!experiment) return complain(experiment.error());
-  return run_to_end(**engine, *experiment, arguments, clock, [&](store::Store& store, store::Id id) {
+  const int code = run_to_end(**engine, *experiment, arguments, clock, [&](store::Store& store, store::Id id) {
     const auto row = store.experiment(id);
-    if (!row) return complain(row.error());
-    const auto samples = engine::load_samples(store, *row);
-    if (!samples) return complain(samples.error());
-    return print(analysis::run_selftest(*samples, {.json = arguments.json}));
+    return row ? judge(store, *row, arguments) : complain(row.error());
   });
+  if (code != kExitUnfinished) return code;
+  folder.keep();  // resume builds what is still to be built from it
+  std::fprintf(stderr, "then its rate: stabctl selftest --experiment %lld\n", static_cast<long long>(*experiment));
+  return code;
 }
 
 }  // namespace stab::ctl

@@ -1,0 +1,15 @@
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+"$LAB_BIN/recorded_experiment" tests/golden/command_line/plans/pilot.toml "$folder/pilot.db" || exit
+"$LAB_BIN/recorded_experiment" tests/golden/command_line/plans/looks.toml "$folder/pilot.db" || exit
+stabctl() { "$LAB_BIN/stabctl" "$@" --db "$folder/pilot.db"; echo "exit $?"; }
+stabctl report pilot
+stabctl report looks | sed -n 1,12p
+stabctl compare opt -O2 -O3 --experiment pilot
+stabctl compare opt -O3 -O2 --experiment pilot
+stabctl compare heap page off --experiment pilot
+sed 's/^seed.*/seed = 9/; s/"pilot"/"later"/' tests/golden/command_line/plans/pilot.toml > "$folder/later.toml"
+"$LAB_BIN/recorded_experiment" "$folder/later.toml" "$folder/pilot.db" || exit
+stabctl compare pilot later
+stabctl compare pilot looks
+stabctl compare pilot
