@@ -24,7 +24,9 @@ constexpr uint64_t kPatchedWordBytes = 8;   // patched by one aligned store
 constexpr std::string_view kReturnsTwice[] = {"setjmp",     "_setjmp",     "sigsetjmp",  "__sigsetjmp",
                                               "getcontext", "swapcontext", "vfork",      "__vfork",
                                               "savectx",    "_longjmp_unwind"};
-constexpr std::string_view kContextSwitches[] = {"makecontext", "swapcontext", "setcontext"};
+// Of libc, and of Boost.Context as a shared library.
+constexpr std::string_view kContextSwitches[] = {"makecontext",   "swapcontext",   "setcontext",
+                                                 "make_fcontext", "jump_fcontext", "ontop_fcontext"};
 
 template <size_t N>
 bool is_one_of(std::string_view name, const std::string_view (&names)[N]) {

@@ -116,8 +116,10 @@ TEST_F(MovabilityTest, CallersOfSetjmpStay) {
 }
 
 TEST_F(MovabilityTest, ContextSwitchesAreSeen) {
-  analyze_assembly(kPlainStart + assembly_function("make", "push %rax\ncall makecontext@PLT\npop %rcx\nret"), "-shared");
-  EXPECT_TRUE(analysis_->switches_stacks);
+  for (const std::string callee : {"makecontext", "jump_fcontext"}) {
+    analyze_assembly(kPlainStart + assembly_function("make", "push %rax\ncall " + callee + "@PLT\npop %rcx\nret"), "-shared");
+    EXPECT_TRUE(analysis_->switches_stacks) << callee;
+  }
   analyze_assembly(kPlainStart + assembly_function("jump", "mov %rsp, (%rdi)\nmov (%rsi), %rsp\nret"));
   EXPECT_TRUE(analysis_->switches_stacks);
   analyze_assembly(kPlainStart);
