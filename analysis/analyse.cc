@@ -148,7 +148,8 @@ std::vector<std::optional<double>> linkwise_p(const Samples& samples, const Work
                                               const std::vector<size_t>& varying, const std::vector<TermMask>& terms) {
   size_t cells = 1;
   for (size_t f : varying) cells *= samples.factors[f].levels.size();
-  if (units.cells.size() != cells) return {};
+  if (units.cells.size() != cells || std::none_of(units.cells.begin(), units.cells.end(), is_linked)) return {};
+  const LinkFit fit = fit_links(samples, units);
   std::vector<std::optional<double>> p_values;
   bool any = false;
   for (TermMask term : terms) {
@@ -165,7 +166,7 @@ std::vector<std::optional<double>> linkwise_p(const Samples& samples, const Work
       coefficients[&cell] = sign / (static_cast<double>(cells) / 2);
     }
     if (!one_df) continue;
-    const auto contrast = link_contrast(samples, units, coefficients);
+    const auto contrast = link_contrast(fit, units, coefficients, samples.alpha);
     if (!contrast) return {};
     p_values.back() = contrast->test.p_value;
     any = true;
@@ -176,8 +177,7 @@ std::vector<std::optional<double>> linkwise_p(const Samples& samples, const Work
 
 // Links come back in several cells, so that rows of different cells aren't independent, as HC3 takes them to be.
 bool recurring_links(const WorkloadUnits& units) {
-  const auto linked = [](const CellUnits& cell) { return cell.code_fixed && !cell.one_layout && !cell.trial_links.empty(); };
-  return std::count_if(units.cells.begin(), units.cells.end(), linked) > 1;
+  return std::count_if(units.cells.begin(), units.cells.end(), is_linked) > 1;
 }
 
 AnovaTable within_one_workload(const Samples& samples, size_t response, uint32_t workload,

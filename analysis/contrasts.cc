@@ -53,7 +53,9 @@ Estimate refuse(std::string reason) {
 }
 
 // level against baseline of one factor in one workload.
-Estimate within_workload(const Samples& samples, size_t factor, uint32_t level, const WorkloadUnits& workload) {
+// `fit`: of the workload, made when it is first needed.
+Estimate within_workload(const Samples& samples, size_t factor, uint32_t level, const WorkloadUnits& workload,
+                         std::optional<LinkFit>& fit) {
   const Factor& facts = samples.factors[factor];
   // Pairs of cells that differ in this factor only.
   std::map<std::vector<uint32_t>, std::pair<const CellUnits*, const CellUnits*>> pairs;
@@ -88,7 +90,7 @@ Estimate within_workload(const Samples& samples, size_t factor, uint32_t level, 
     strata.push_back({pair.first->values, pair.second->values});
     coefficients[pair.first] = 1;
     coefficients[pair.second] = -1;
-    for (const CellUnits* cell : {pair.first, pair.second}) estimate.by_link |= cell->code_fixed && !cell->one_layout && !cell->trial_links.empty();
+    estimate.by_link |= is_linked(*pair.first) || is_linked(*pair.second);
     estimate.one_layout |= repeats(pair);
   }
   estimate.n = cells[0].moments.n;
@@ -113,7 +115,8 @@ Estimate within_workload(const Samples& samples, size_t factor, uint32_t level, 
     if (const auto ranks = wilcoxon_signed_rank(*values, {})) estimate.p_rank = ranks->p_value;
     return estimate;
   }
-  if (const auto linked = link_contrast(samples, workload, coefficients)) {
+  if (estimate.by_link && !fit) fit = fit_links(samples, workload);
+  if (const auto linked = fit ? link_contrast(*fit, workload, coefficients, samples.alpha) : std::nullopt) {
     estimate.blocked = linked->blocked;
     estimate.test = linked->test;
     estimate.point = linked->test.estimate;
@@ -292,6 +295,7 @@ std::vector<Contrast> contrasts_of(const Samples& samples, const UnitsByResponse
     const std::vector<WorkloadUnits>& workloads = units[response];
     // With one value a cell there is no error within workloads; the question about others like them remains.
     const bool own_errors = workloads.size() < 2 || std::any_of(workloads.begin(), workloads.end(), has_replicates);
+    std::vector<std::optional<LinkFit>> fits(workloads.size()), first_fits(workloads.size());
     std::vector<std::pair<size_t, uint32_t>> asked;
     std::vector<std::vector<Estimate>> parts;
     for (size_t factor = 0; factor < samples.factors.size(); ++factor) {
@@ -300,9 +304,9 @@ std::vector<Contrast> contrasts_of(const Samples& samples, const UnitsByResponse
         asked.emplace_back(factor, level);
         parts.emplace_back();
         for (size_t w = 0; w < workloads.size(); ++w) {
-          Estimate part = within_workload(samples, factor, level, workloads[w]);
+          Estimate part = within_workload(samples, factor, level, workloads[w], fits[w]);
           if (stopped.first_stage)
-            part = two_stages(std::move(part), within_workload(samples, factor, level, (*stopped.first_stage)[response][w]),
+            part = two_stages(std::move(part), within_workload(samples, factor, level, (*stopped.first_stage)[response][w], first_fits[w]),
                               stopped.shrinks, samples.alpha);
           parts.back().push_back(std::move(part));
           if (!own_errors) continue;

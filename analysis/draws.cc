@@ -79,26 +79,14 @@ std::optional<std::vector<double>> block_contrasts(const Samples& samples, const
   return values;
 }
 
-// Blocks and links crossed: in one block the cells with code off run different links, and a link comes back in other
-// blocks and cells. Block effects are taken off first (least squares on cells, blocks and links together). Then a link
-// is one draw: what it adds to the contrast over all its cells counts once, with links - 1 degrees of freedom; a
-// shuffled cell adds its own variance. Absent where no cell has several links, or cells differ in their links.
-std::optional<LinkContrast> link_contrast(const Samples& samples, const WorkloadUnits& workload,
-                                          const CellCoefficients& coefficients) {
-  struct Observation {
-    size_t cell = 0;
-    uint32_t block = 0;
-    std::optional<uint64_t> link;
-    double value = 0;
-  };
-  size_t linked_cells = 0;
-  for (const auto& [cell, coefficient] : coefficients) linked_cells += cell->code_fixed && !cell->one_layout;
-  if (linked_cells == 0) return {};
-  // Runs and passes of one cell in one block are one observation.
-  std::vector<Observation> rows;
+namespace {
+
+// Runs and passes of one cell in one block are one row, averaged.
+std::vector<LinkFit::Row> rows_of(const WorkloadUnits& workload) {
+  std::vector<LinkFit::Row> rows;
   for (size_t c = 0; c < workload.cells.size(); ++c) {
     const CellUnits& cell = workload.cells[c];
-    std::map<uint32_t, std::pair<Observation, double>> by_block;
+    std::map<uint32_t, std::pair<LinkFit::Row, double>> by_block;
     for (size_t i = 0; i < cell.trial_values.size(); ++i) {
       auto& [row, count] = by_block[cell.trial_blocks[i]];
       row.cell = c;
@@ -112,21 +100,34 @@ std::optional<LinkContrast> link_contrast(const Samples& samples, const Workload
       rows.push_back(row.first);
     }
   }
-  const auto binary = [&](const Observation& row) { return binary_of(samples, workload.cells[row.cell], *row.link); };
+  return rows;
+}
+
+}  // namespace
+
+bool is_linked(const CellUnits& cell) { return cell.code_fixed && !cell.one_layout && !cell.trial_links.empty(); }
+
+LinkFit fit_links(const Samples& samples, const WorkloadUnits& workload) {
+  LinkFit fit;
+  fit.rows = rows_of(workload);
+  const std::vector<LinkFit::Row>& rows = fit.rows;
   // Numbers instead of keys, so that a round of fitting is three passes over arrays.
   constexpr size_t kNone = SIZE_MAX;
   std::map<uint32_t, size_t> block_numbers;
   std::map<std::vector<uint64_t>, size_t> link_numbers;
   std::vector<size_t> block_of, link_of;
-  for (const Observation& row : rows) {
+  for (const LinkFit::Row& row : rows) {
     block_of.push_back(block_numbers.try_emplace(row.block, block_numbers.size()).first->second);
-    link_of.push_back(row.link ? link_numbers.try_emplace(binary(row), link_numbers.size()).first->second : kNone);
+    link_of.push_back(kNone);
+    if (row.link)
+      link_of.back() = link_numbers.try_emplace(binary_of(samples, workload.cells[row.cell], *row.link), link_numbers.size()).first->second;
   }
   std::vector<double> blocks(block_numbers.size()), links(link_numbers.size()), cells(workload.cells.size());
   const auto cell_count = static_cast<double>(workload.cells.size());
   // Blocks that hold few of the cells would take the cells' own differences for theirs.
-  const bool use_blocks = cell_count >= 2 &&
-                          static_cast<double>(rows.size()) >= 0.75 * cell_count * static_cast<double>(blocks.size());
+  fit.blocked = cell_count >= 2 && static_cast<double>(rows.size()) >= 0.75 * cell_count * static_cast<double>(blocks.size());
+  // A block's estimated effect holds 1 / cells of each of its own values: residuals are that much too small.
+  if (fit.blocked) fit.correction = cell_count / (cell_count - 1);
   // Each effect in turn becomes the mean of what the others leave; the designs are near orthogonal, so this settles
   // fast.
   for (int round = 0; round < 1000; ++round) {
@@ -150,24 +151,30 @@ std::optional<LinkContrast> link_contrast(const Samples& samples, const Workload
     refit(cells, cell_of, [&](size_t i) { return rows[i].value - blocks[block_of[i]] - link_effect(i); });
     refit(links, [&](size_t i) { return link_of[i]; },
           [&](size_t i) { return rows[i].value - blocks[block_of[i]] - cells[rows[i].cell]; });
-    if (use_blocks)
+    if (fit.blocked)
       refit(blocks, [&](size_t i) { return block_of[i]; },
             [&](size_t i) { return rows[i].value - cells[rows[i].cell] - link_effect(i); });
     if (moved < 1e-13) break;
   }
+  for (size_t i = 0; i < fit.rows.size(); ++i) fit.rows[i].value -= blocks[block_of[i]];
+  return fit;
+}
 
+std::optional<LinkContrast> link_contrast(const LinkFit& fit, const WorkloadUnits& workload,
+                                          const CellCoefficients& coefficients, double alpha) {
+  size_t linked_cells = 0;
+  for (const auto& [cell, coefficient] : coefficients) linked_cells += is_linked(*cell);
+  if (linked_cells == 0) return {};
   std::map<size_t, std::vector<double>> shuffled;                              // values by cell
   std::map<uint64_t, std::map<size_t, std::pair<double, double>>> of_link;     // link: cell: sum and count
-  for (size_t i = 0; i < rows.size(); ++i) {
-    const Observation& row = rows[i];
+  for (const LinkFit::Row& row : fit.rows) {
     if (!coefficients.contains(&workload.cells[row.cell])) continue;
-    const double value = row.value - blocks[block_of[i]];
     if (!row.link) {
-      shuffled[row.cell].push_back(value);
+      shuffled[row.cell].push_back(row.value);
       continue;
     }
     auto& [sum, count] = of_link[*row.link][row.cell];
-    sum += value;
+    sum += row.value;
     count += 1;
   }
   std::vector<double> draws;
@@ -178,11 +185,9 @@ std::optional<LinkContrast> link_contrast(const Samples& samples, const Workload
       draws.back() += coefficients.at(&workload.cells[cell]) * part.first / part.second;
   }
   if (draws.size() < 2) return {};
-  // A block's estimated effect holds 1 / cells of each of its own values: residuals are that much too small.
-  const double correction = use_blocks ? cell_count / (cell_count - 1) : 1;
   double estimate = 0, variance = 0, denominator = 0;
   const auto add = [&](double coefficient, const Moments& part) {
-    const double share = coefficient * coefficient * correction * part.variance() / static_cast<double>(part.n);
+    const double share = coefficient * coefficient * fit.correction * part.variance() / static_cast<double>(part.n);
     estimate += coefficient * part.mean;
     variance += share;
     denominator += share * share / static_cast<double>(part.n - 1);
@@ -194,8 +199,8 @@ std::optional<LinkContrast> link_contrast(const Samples& samples, const Workload
   }
   if (!(variance > 0)) return {};
   return LinkContrast{t_test_of(estimate, std::sqrt(variance), variance * variance / denominator, 0,
-                                Alternative::kTwoSided, 1 - samples.alpha),
-                      use_blocks};
+                                Alternative::kTwoSided, 1 - alpha),
+                      fit.blocked};
 }
 
 std::vector<std::vector<double>> complete_draws(const Samples& samples, const std::vector<CellUnits>& cells, bool* by_link) {

@@ -19,14 +19,33 @@ using CellCoefficients = std::map<const CellUnits*, double>;
 // blocks, or a block mixes links that come back in others.
 std::optional<std::vector<double>> block_contrasts(const Samples& samples, const CellCoefficients& coefficients);
 
-// The combination where blocks and links are crossed. Absent where none of its cells has several links, or its cells
-// differ in their links. pre: coefficients are of cells of this workload
+// Its layout is the link's, and it ran several.
+bool is_linked(const CellUnits& cell);
+
+// Blocks and links crossed: in one block the cells with code off run different links, and a link comes back in other
+// blocks and cells. Cells, blocks and links are fitted together by least squares, once for a workload.
+struct LinkFit {
+  struct Row {
+    size_t cell = 0;               // index into WorkloadUnits::cells
+    uint32_t block = 0;
+    std::optional<uint64_t> link;  // none: the layout is the trial's own
+    double value = 0;              // on the response's scale, the block's effect taken off
+  };
+  std::vector<Row> rows;
+  bool blocked = false;            // blocks were fitted: enough of them hold most of the cells
+  double correction = 1;           // of variances between rows, for the blocks fitted
+};
+LinkFit fit_links(const Samples& samples, const WorkloadUnits& workload);
+
+// The combination where blocks and links are crossed. A link is one draw: what it adds to the contrast over all its cells
+// counts once, with links - 1 degrees of freedom; a shuffled cell adds its own variance. Absent where none of the cells is
+// linked, or they differ in their links. pre: the fit is of this workload, and so are the cells
 struct LinkContrast {
   TTest test;            // two-sided, 1 - alpha
   bool blocked = false;  // block effects were taken off
 };
-std::optional<LinkContrast> link_contrast(const Samples& samples, const WorkloadUnits& workload,
-                                          const CellCoefficients& coefficients);
+std::optional<LinkContrast> link_contrast(const LinkFit& fit, const WorkloadUnits& workload,
+                                          const CellCoefficients& coefficients, double alpha);
 
 // One row for each independent draw: the means of all cells over the blocks that share a link, or over one block.
 // Empty where a block lacks a cell, holds one twice or mixes links that come back, where a seed ran in several blocks, or with fewer
