@@ -88,12 +88,15 @@ def moved(recorded, factor):
 
 
 def between_levels(trials, response):
-    """p of the levels' difference. The same links run at each level: they are compared with themselves. Without links
+    """p of the levels' difference. The links that ran at each level are compared with themselves. Without links
     Welch's analysis of variance."""
-    linked = any(t["link"] for own in trials.values() for t in own)
-    rows = [(time, level, i) for level, own in trials.items()
-            for i, time in enumerate(units(sorted(own, key=lambda t: t["link"]), response))]
+    links = set.intersection(*({t["link"] for t in own} for own in trials.values())) - {0}
+    if links:
+        rows = [(statistics.fmean(t[response] for t in own if t["link"] == link), level, link)
+                for level, own in trials.items() for link in sorted(links)]
+    else:
+        rows = [(t[response], level, 0) for level, own in trials.items() for t in own]
     given = {name: [row[i] for row in rows] for i, name in enumerate(("time", "level", "link"))}
-    if linked:
+    if links:
         return stats("anova-within", given, "--response", "time", "--group", "level", "--pair", "link", "--log")["rows"][0]["p_value"]
     return stats("welch-anova", given, "--response", "time", "--group", "level", "--log")["p_value"]
