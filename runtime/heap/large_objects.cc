@@ -144,9 +144,18 @@ void LargeObjects::drop_kept(int index) {
   memmove(&kept_[index], &kept_[index + 1], static_cast<size_t>(--kept_count_ - index) * sizeof(Kept));
 }
 
+size_t LargeObjects::keep_limit() const {
+  size_t limit = kKeepAtLeast;
+  if (limit < 2 * largest_kept_) limit = 2 * largest_kept_;
+  if (limit < live_bytes_ / 2) limit = live_bytes_ / 2;
+  return limit < kKeepBytes ? limit : kKeepBytes;
+}
+
 void LargeObjects::keep(char* start, size_t bytes) {
   if (bytes > kKeepBytes) return os_unmap(start, bytes);
-  while (kept_count_ == kMostKept || kept_bytes_ + bytes > kKeepBytes) drop_kept(0);
+  if (bytes > largest_kept_) largest_kept_ = bytes;
+  const size_t limit = keep_limit();
+  while (kept_count_ == kMostKept || kept_bytes_ + bytes > limit) drop_kept(0);
   kept_[kept_count_++] = {start, bytes};
   kept_bytes_ += bytes;
 }
@@ -168,6 +177,7 @@ void LargeObjects::insert(LargeObject* object) {
   object->next = *bucket;
   *bucket = object;
   ++count_;
+  live_bytes_ += object->bytes;
 }
 
 LargeObject* LargeObjects::remove(const void* user) {
@@ -177,6 +187,7 @@ LargeObject* LargeObjects::remove(const void* user) {
     LargeObject* found = *at;
     *at = found->next;
     --count_;
+    live_bytes_ -= found->bytes;
     return found;
   }
   return nullptr;
@@ -191,6 +202,7 @@ bool LargeObjects::grow_table() {
   buckets_ = static_cast<LargeObject**>(made);
   bucket_count_ = new_count;
   count_ = 0;
+  live_bytes_ = 0;
   for (size_t i = 0; i < old_count; ++i)
     for (LargeObject *object = old[i], *after; object != nullptr; object = after) {
       after = object->next;

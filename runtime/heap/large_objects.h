@@ -50,8 +50,12 @@ class LargeObjects {
     size_t bytes;
   };
   static constexpr int kMostKept = 32;
-  // glibc moves its mmap threshold up to 32 MiB as such blocks are freed; below that buffers are reused there.
+  // How much is kept: as glibc, which trims above twice the largest block freed so far, up to 32 MiB; half of what is
+  // in use, for programs with many buffers; at least 1 MiB. With 32 MiB in any case Lua's dead tables took twice the
+  // memory of all the rest, at no gain.
   static constexpr size_t kKeepBytes = size_t{32} << 20;
+  static constexpr size_t kKeepAtLeast = size_t{1} << 20;
+  size_t keep_limit() const;
 
   // What frees address space when the system refuses some. False: nothing is left to free.
   bool make_room();
@@ -72,6 +76,8 @@ class LargeObjects {
   Kept kept_[kMostKept] = {};  // oldest first
   int kept_count_ = 0;
   size_t kept_bytes_ = 0;
+  size_t largest_kept_ = 0;  // ever
+  size_t live_bytes_ = 0;    // of the objects in the table
 };
 extern LargeObjects large_objects;
 
