@@ -13,6 +13,11 @@ namespace {
 
 using analysis::Disturbance;
 
+// What disturbances() asks a ledger for.
+constexpr std::string_view kDisturbing[] = {"migrations", "involuntary_switches", "steal_ns", "throttle_count",
+                                            "frequency_min_khz", "frequency_max_khz", "psi_memory_us", "psi_io_us",
+                                            "major_faults", "swap_in_pages", "swap_out_pages", "kernel_log_lines", "submits"};
+
 bool is_layout(plan::FactorKind kind) { return kind != plan::FactorKind::kTreatment; }
 
 std::vector<analysis::Factor> factors_of(const plan::Plan& plan) {
@@ -212,7 +217,9 @@ Result<analysis::Samples> load_samples(store::Store& store, const store::Experim
     STAB_TRY(levels[cell.index], levels_of(cell, samples.factors));
   }
 
-  STAB_TRY(const std::vector<store::TrialFacts> facts, store.trial_facts(experiment.id));
+  std::vector<std::optional<analysis::Dose>> doses;
+  STAB_TRY(const std::vector<store::TrialFacts> facts,
+           store.trial_facts(experiment.id, kDisturbing, [&](const std::string& json) { doses.push_back(dose_of(json)); }));
   std::map<store::Id, size_t> at;
   for (const store::TrialFacts& fact : facts) {
     analysis::Trial trial;
@@ -223,7 +230,7 @@ Result<analysis::Samples> load_samples(store::Store& store, const store::Experim
     trial.seed = fact.seed;
     trial.link = static_cast<uint64_t>(fact.link);
     trial.values.resize(samples.responses.size());
-    trial.dose = dose_of(fact.dose_json);
+    trial.dose = std::move(doses[samples.trials.size()]);
     trial.disturbances = disturbances(fact.ledger);
     for (const std::string& rule : fact.excluded_by) trial.excluded += (trial.excluded.empty() ? "" : "; ") + rule;
     at.emplace(fact.trial, samples.trials.size());

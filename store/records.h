@@ -166,8 +166,7 @@ struct TrialFacts {
   uint32_t block = 0, order = 0;
   int link = 0;
   uint64_t seed = 0;
-  std::string dose_json;
-  std::map<std::string, double> ledger;  // entries above 0
+  std::map<std::string, double> ledger;  // entries asked for that are above 0
   std::vector<std::string> excluded_by;
 };
 

@@ -10,9 +10,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -141,8 +143,10 @@ class Store {
   // "system_time", "region_time" (seconds), "max_rss" (KiB; these five in the first counter pass only) or a counter's
   // name.
   Result<std::vector<SampleRow>> samples(Id experiment, std::string_view response);
-  // Of each recorded main trial, by order.
-  Result<std::vector<TrialFacts>> trial_facts(Id experiment);
+  // Of each recorded main trial, by order, with these entries of its ledger. `take_dose` gets each one's dose report in
+  // the same order: texts that are megabytes together and needn't be kept. pre: keys are words, as kLedgerKeys
+  Result<std::vector<TrialFacts>> trial_facts(Id experiment, std::span<const std::string_view> ledger_keys,
+                                              const std::function<void(const std::string&)>& take_dose);
   // Why values of a response are missing: reason -> number of trials.
   Result<std::map<std::string, int64_t>> missing_reasons(Id experiment, std::string_view response);
 

@@ -1,5 +1,6 @@
 // What the analysis wants to know of every recorded trial besides its values. One query a table for the whole
 // experiment: a query for each of 16,000 trials takes seconds.
+#include <algorithm>
 #include <unordered_map>
 
 #include "store/store_state.h"
@@ -12,7 +13,8 @@ constexpr std::string_view kRecorded =
 
 }  // namespace
 
-Result<std::vector<TrialFacts>> Store::trial_facts(Id experiment) {
+Result<std::vector<TrialFacts>> Store::trial_facts(Id experiment, std::span<const std::string_view> ledger_keys,
+                                                   const std::function<void(const std::string&)>& take_dose) {
   Database& database = state_->database;
   const std::string recorded(kRecorded);
   std::vector<TrialFacts> facts;
@@ -32,25 +34,28 @@ Result<std::vector<TrialFacts>> Store::trial_facts(Id experiment) {
     fact.order = static_cast<uint32_t>(trials->integer(4));
     fact.link = static_cast<int>(trials->integer(5));
     fact.seed = static_cast<uint64_t>(trials->integer(6));
-    fact.dose_json = trials->text(7);
+    take_dose(trials->text(7));
     at.emplace(fact.trial, facts.size() - 1);
   }
-  // Both tables are keyed by trial first: their rows come in runs of one trial.
-  const auto join = [&](const std::string& columns, const std::string& table, const std::string& where,
-                        const auto& take) -> Status {
-    STAB_TRY(Statement * query, database.prepare("SELECT x.trial, " + columns + " FROM trials t JOIN " + table +
-                                                 " x ON x.trial = t.id WHERE " + recorded + where));
-    query->bind(experiment);
+  if (facts.empty()) return facts;
+  // Both tables are keyed by trial first, and an experiment's trials are neighbours: a scan of their range takes half of
+  // the time of a join.
+  const auto [first, last] = std::minmax_element(facts.begin(), facts.end(), [](const TrialFacts& a, const TrialFacts& b) { return a.trial < b.trial; });
+  const auto scan = [&](const std::string& columns, const std::string& rest, const auto& take) -> Status {
+    STAB_TRY(Statement * query, database.prepare("SELECT trial, " + columns + " WHERE trial BETWEEN ? AND ?" + rest));
+    query->bind(first->trial).bind(last->trial);
     for (;;) {
       STAB_TRY(const bool row, query->step());
       if (!row) return {};
       if (const auto place = at.find(query->integer(0)); place != at.end()) take(facts[place->second], *query);
     }
   };
-  STAB_CHECK_OK(join("x.key, x.value", "ledger", " AND x.value > 0", [](TrialFacts& fact, const Statement& row) {
+  std::string wanted;
+  for (std::string_view key : ledger_keys) wanted += (wanted.empty() ? "'" : ", '") + std::string(key) + "'";
+  STAB_CHECK_OK(scan("key, value FROM ledger", " AND value > 0 AND key IN (" + wanted + ")", [](TrialFacts& fact, const Statement& row) {
     fact.ledger[row.text(1)] = row.maybe_number(2).value_or(0);
   }));
-  STAB_CHECK_OK(join("x.rule", "exclusions", "", [](TrialFacts& fact, const Statement& row) {
+  STAB_CHECK_OK(scan("rule FROM exclusions", "", [](TrialFacts& fact, const Statement& row) {
     fact.excluded_by.push_back(row.text(1));
   }));
   return facts;
