@@ -16,18 +16,28 @@ namespace {
 
 constexpr double kConf = 0.95;
 
+// As stabctl selftest makes them: any other experiment's differences may be real.
+bool is_selftest(const Samples& samples) {
+  const auto is_comparison = [](const std::string& name) { return name.starts_with("aa"); };
+  return samples.experiment.starts_with("selftest") && samples.factors.size() == 1 && samples.factors[0].name == "build" &&
+         std::all_of(samples.workloads.begin(), samples.workloads.end(), is_comparison);
+}
+
 std::string percent(double share) { return significant(100 * share, 3) + " %"; }
 
 }  // namespace
 
 CommandOutput run_selftest(const Samples& samples, const SelftestOptions& options) {
+  if (!is_selftest(samples)) return refused(bad_input("'" + samples.experiment + "' is no selftest: its differences may be real"));
+  if (samples.incomplete)
+    return refused(bad_input("'" + samples.experiment + "' is not over, and a rate that was looked at on the way is none; 'stabctl resume' goes on with it"));
   const Result<Report> report = analyse(samples);
   if (!report) return refused(report.error());
   uint64_t compared = 0, alarms = 0, after_holm = 0, equivalent = 0, draws = 0;
   double widest = 0;
   std::string refusal;
   for (const Contrast& contrast : report->contrasts) {
-    if (contrast.factor != "build" || contrast.workload.empty() || contrast.response != report->responses[0].name) continue;
+    if (contrast.workload.empty() || contrast.response != report->responses[0].name) continue;
     if (!contrast.refused.empty()) {
       refusal = contrast.workload + ": " + contrast.refused;
       continue;
