@@ -63,7 +63,7 @@ def check_features(source, level, sample, directory):
     """All features together in each mode, with code and heap moving, too, then each alone with pads."""
     expected = run(["./plain", "once"], directory)
     for mode in ["on"] if sample else ["off", "zero", "on", "recursive"]:
-        moving = {"STAB_CODE": "shuffle", "STAB_HEAP": "page"} if mode == "on" else {}
+        moving = {} if mode == "off" else {"STAB_CODE": "shuffle", "STAB_HEAP": "page"}
         got, stack = padded_output(directory, STAB_STACK=mode, **moving)
         if got != expected:
             raise Failed(f"{source} {level} {mode}: expected {expected!r}, got {got!r}")
