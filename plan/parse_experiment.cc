@@ -274,7 +274,11 @@ void parse_experiment(const TomlNode& table, Faults& faults, Plan& plan) {
   section.fraction("margin", 1e-6, 1, experiment.margin);
   section.fraction("alpha", 1e-6, 0.5, experiment.alpha);
   size_t order = 0;
-  if (section.word("order", {"blocks", "random"}, order)) experiment.order = static_cast<Order>(order);
+  const TomlNode* node = section.word("order", {"blocks", "random"}, order);
+  experiment.order = static_cast<Order>(order);
+  if (node && experiment.order == Order::kRandom && plan.stopping.rule != StoppingRule::kFixed)
+    faults.error(node->spot, "in random order no block is complete before the end, so [stopping] could never stop",
+                 "write order = \"blocks\", or rule = \"fixed\"");
   section.boolean("preflight", experiment.preflight);
   section.finish();
 }

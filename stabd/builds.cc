@@ -94,6 +94,48 @@ Result<bool> run_step(const Laboratory& laboratory, const BuildPlace& place, con
   return output.ok;
 }
 
+// The commit that a revision means in this repository now, asked of git itself. Nothing: git knows none, and `words`
+// says why.
+Result<std::optional<std::string>> commit_named(const Laboratory& laboratory, const BuildPlace& place,
+                                                const plan::Build& build, const std::string& repository,
+                                                const std::string& revision, std::string& words) {
+  store::BuildRow asked;  // its log is stdout and stderr together: warnings may come first
+  STAB_TRY(const bool ok, run_step(laboratory, place, build, "/",
+                                   {"git", "-C", repository, "rev-parse", "--verify", "--end-of-options", revision + "^{commit}"},
+                                   kFetchTimeout, asked));
+  std::string said = words = asked.log;
+  while (!said.empty() && said.back() == '\n') said.pop_back();
+  said.erase(0, said.rfind('\n') + 1);
+  const bool is_commit = (said.size() == 40 || said.size() == 64) && said.find_first_not_of("0123456789abcdef") == std::string::npos;
+  return ok && is_commit ? std::optional(said) : std::nullopt;
+}
+
+void say_no_commit(const plan::Source& source, const std::string& words, store::BuildRow& row) {
+  row.log += words + "no commit '" + source.revision + "' is to be had from '" + source.git + "'\n";
+}
+
+// A clone of the source at the commit; without one, of a repository elsewhere, at what its revision means there.
+Result<bool> fetch_git(const Laboratory& laboratory, const BuildPlace& place, const plan::Build& build, std::string commit,
+                       const std::string& directory, store::BuildRow& row) {
+  const plan::Source& source = build.source;
+  const std::string from = is_git_address(source.git) ? source.git : absolute(place, source.git);
+  STAB_TRY(const bool cloned, run_step(laboratory, place, build, directory, {"git", "clone", "--quiet", "--no-checkout", from, "."},
+                                       kFetchTimeout, row));
+  if (!cloned) return false;
+  // Branches of a clone are origin's, all but one.
+  std::string words;
+  for (const char* where : {"origin/", ""}) {
+    if (!commit.empty()) break;
+    STAB_TRY(const std::optional<std::string> found, commit_named(laboratory, place, build, directory, where + source.revision, words));
+    commit = found.value_or("");
+  }
+  if (commit.empty()) {
+    say_no_commit(source, words, row);
+    return false;
+  }
+  return run_step(laboratory, place, build, directory, {"git", "checkout", "--quiet", "--detach", commit}, kFetchTimeout, row);
+}
+
 Result<bool> fetch_source(const Laboratory& laboratory, const BuildPlace& place, const plan::Build& build,
                           const std::string& commit, const std::string& directory, store::BuildRow& row) {
   const plan::Source& source = build.source;
@@ -105,13 +147,8 @@ Result<bool> fetch_source(const Laboratory& laboratory, const BuildPlace& place,
     if (error) return system_error("copy source '" + source.dir + "'", error.value());
   }
   if (!source.git.empty()) {
-    const std::string from = is_git_address(source.git) ? source.git : absolute(place, source.git);
-    for (const std::vector<std::string>& argv : std::vector<std::vector<std::string>>{
-             {"git", "clone", "--quiet", "--no-checkout", from, "."},
-             {"git", "checkout", "--quiet", "--detach", commit}}) {
-      STAB_TRY(const bool ok, run_step(laboratory, place, build, directory, argv, kFetchTimeout, row));
-      if (!ok) return false;
-    }
+    STAB_TRY(const bool fetched, fetch_git(laboratory, place, build, commit, directory, row));
+    if (!fetched) return false;
   }
   for (const std::string& patch : source.patches) {
     if (patch.empty()) continue;
@@ -129,23 +166,6 @@ Status write_done_file(const std::string& path) {
   ::syncfs(fd.get());
   if (::fsync(fd.get()) != 0) return system_error("fsync '" + path + "'", errno);
   return {};
-}
-
-// The commit that a revision means now, asked of git itself, so that a branch that moves on is built anew. Of a
-// repository elsewhere the revision's text is all that is known without fetching. Nothing: git says no, and the row why.
-Result<std::optional<std::string>> commit_of(const Laboratory& laboratory, const BuildPlace& place,
-                                             const plan::Build& build, store::BuildRow& row) {
-  const plan::Source& source = build.source;
-  if (source.git.empty() || is_git_address(source.git)) return std::optional(source.revision);
-  STAB_TRY(const bool ok, run_step(laboratory, place, build, "/",
-                                   {"git", "-C", absolute(place, source.git), "rev-parse", "--verify", "--end-of-options",
-                                    source.revision + "^{commit}"},
-                                   kFetchTimeout, row));
-  std::string said = std::exchange(row.log, {});
-  while (!said.empty() && said.back() == '\n') said.pop_back();
-  if (ok) return std::optional(std::move(said));
-  row.log = std::move(said);
-  return std::optional<std::string>();
 }
 
 }  // namespace
@@ -183,7 +203,7 @@ Result<std::string> input_hash_of(const BuildPlace& place, const plan::Build& bu
   }
   if (!build.source.git.empty()) {
     add_part(all, "git", build.source.git);
-    add_part(all, "commit", commit);
+    add_part(all, "commit", commit.empty() ? build.source.revision : commit);
   }
   for (const std::string& patch : build.source.patches) {
     if (patch.empty()) continue;
@@ -204,8 +224,16 @@ Status make_build(const Laboratory& laboratory, const BuildPlace& place, const p
   row.state = store::BuildState::kFailed;
   row.log.clear();
   row.duration_ns = 0;
-  STAB_TRY(const std::optional<std::string> commit, commit_of(laboratory, place, build, row));
-  if (!commit) return {};
+  const plan::Source& source = build.source;
+  std::optional<std::string> commit("");
+  std::string words;
+  if (!source.git.empty() && !is_git_address(source.git)) {
+    STAB_TRY(commit, commit_named(laboratory, place, build, absolute(place, source.git), source.revision, words));
+  }
+  if (!commit) {
+    say_no_commit(source, words, row);
+    return {};
+  }
   STAB_TRY(row.input_hash, input_hash_of(place, build, *commit));
   const std::string directory = build_directory(place, row.input_hash);
   const std::string done = directory + ".done";

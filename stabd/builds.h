@@ -28,7 +28,7 @@ std::string build_directory(const BuildPlace& place, const std::string& input_ha
 bool needs_directory(const plan::Build& build);
 
 // Everything that goes in, hashed: commands, source tree or commit, patches, our compilers and runtime. `commit` is what
-// a git source's revision stands for; ignored for others.
+// a git source's revision stands for; empty: not known before it is fetched.
 Result<std::string> input_hash_of(const BuildPlace& place, const plan::Build& build, const std::string& commit);
 
 // Builds it unless the same inputs have been built before; fills state, input_hash, log and duration_ns of the

@@ -65,6 +65,9 @@ Status Engine::extend(store::Id experiment, int blocks) {
       row.state != store::ExperimentState::kReady)
     return bad_input("experiment " + std::to_string(experiment) + " is " + std::string(store::name(row.state)));
   STAB_TRY(const ExpandedPlan expanded, expand_stored(row));
+  if (expanded.plan.stopping.rule != plan::StoppingRule::kFixed)
+    return bad_input("the plan's [stopping] sets the number of replicates, and a look more would cost false alarms; "
+                     "declare it in a new plan");
   const int first = static_cast<int>(row.replicates);
   return store_.extend(experiment, trials_of(expanded, first, blocks), first + blocks);
 }

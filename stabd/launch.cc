@@ -89,7 +89,8 @@ class SpawnFiles {
 };
 
 // An engine that is in front of everything else starts launchers that are, too: on a busy housekeeping CPU they would
-// wait for a time slice of 4 ms before they get to the trial's. They step back before they say "ready".
+// wait for a time slice of 4 ms before they get to the trial's. They step back last, before they say "ready":
+// what a user can make slow on the way (a directory on a network) sleeps and takes no time from anybody.
 class SpawnPriority {
  public:
   SpawnPriority() {

@@ -1,6 +1,8 @@
 // Places: where a database is if nobody says so, and what lies beside it.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -29,11 +31,20 @@ class ScratchDirectory {
   ~ScratchDirectory();
 
   // Empty and new; what was there before is gone. Owned by uid and gid unless they are -1.
-  Result<std::string> fresh(unsigned uid, unsigned gid) const;
+  Result<std::string> fresh(unsigned uid, unsigned gid);
 
  private:
   explicit ScratchDirectory(std::string root) : root_(std::move(root)) {}
+  bool is_untouched(const std::string& path, unsigned uid, unsigned gid) const;
   std::string root_;
+  // The directory as it was made: whatever happens to it or in it changes its time.
+  struct Made {
+    unsigned uid = 0, gid = 0, mode = 0;
+    uint64_t inode = 0;
+    int64_t changed_ns = 0;
+    bool operator==(const Made&) const = default;
+  };
+  std::optional<Made> made_;
 };
 
 }  // namespace stab::engine

@@ -296,7 +296,9 @@ Result<Id> Store::rerun(Id trial) {
       return bad_input("trial " + std::to_string(trial) + " is " + std::string(name(found.state)) +
                        "; only a trial that did not pass can be run again");
     // A trial that never ran keeps its attempt number.
-    if (found.state == TrialState::kQuarantined || found.state == TrialState::kCancelled) {
+    if (found.state == TrialState::kCancelled)
+      return bad_input("trial " + std::to_string(trial) + " was left out, by the plan's stopping rule or as its experiment was cancelled");
+    if (found.state == TrialState::kQuarantined) {
       STAB_TRY(Statement * update, state_->database.prepare("UPDATE trials SET state = 'planned' WHERE id = ?"));
       next = trial;
       return update->bind(trial).run();

@@ -28,9 +28,9 @@ bool has_word(const std::string& path, const std::string& wanted) {
   return false;
 }
 
-// "0-2,5" without 2 -> "0,1,5"; empty where nothing is left or the list can't be read.
+// "0-2,5" without 2 -> "0-1,5", as the kernel will say it; empty where nothing is left or the list can't be read.
 std::string without(const std::string& list, int cpu) {
-  std::string rest;
+  std::vector<long long> rest;
   std::istringstream parts(list);
   for (std::string part; std::getline(parts, part, ',');) {
     const size_t dash = part.find('-');
@@ -38,9 +38,17 @@ std::string without(const std::string& list, int cpu) {
     const auto last = dash == std::string::npos ? first : to_integer(part.substr(dash + 1));
     if (!first || !last) return {};
     for (long long at = *first; at <= *last; ++at)
-      if (at != cpu) rest += (rest.empty() ? "" : ",") + std::to_string(at);
+      if (at != cpu) rest.push_back(at);
   }
-  return rest;
+  std::string text;
+  for (size_t i = 0; i < rest.size();) {
+    size_t end = i + 1;
+    while (end < rest.size() && rest[end] == rest[end - 1] + 1) ++end;
+    text += (text.empty() ? "" : ",") + std::to_string(rest[i]);
+    if (end - i > 1) text += "-" + std::to_string(rest[end - 1]);
+    i = end;
+  }
+  return text;
 }
 
 KnobWrite write(KnobWrite::Kind kind, const std::string& path, const std::string& wanted = "") {

@@ -59,6 +59,12 @@ std::optional<Journal> read_journal(const std::string& path) {
   return journal;
 }
 
+// In a directory of ours. The kernel makes such files with the directory; where it doesn't, nobody reads them.
+bool write_new_file(const std::string& path, const std::string& text) {
+  const UniqueFd made(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
+  return made && write_small_file(path, text);
+}
+
 Status append_durably(const std::string& path, const std::string& text, int flags) {
   const UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC | flags, 0644));
   if (!fd) return system_error("open journal '" + path + "'", errno);
@@ -87,10 +93,7 @@ int move_members(const std::string& from, const std::string& to) {
 bool remove_group(const std::string& path) {
   remove_dead_trees(path);
   move_members(path + "/cgroup.procs", std::filesystem::path(path).parent_path().string() + "/cgroup.procs");
-  if (::rmdir(path.c_str()) == 0 || errno == ENOENT) return true;
-  // Not a cgroup file system, which has no files to remove first.
-  std::error_code error;
-  return errno == ENOTEMPTY && std::filesystem::remove_all(path, error) > 0 && !error;
+  return ::rmdir(path.c_str()) == 0 || errno == ENOENT;
 }
 
 enum class Undone { kAlready, kNow, kNot };
@@ -102,6 +105,7 @@ Undone undo(const std::string& first, const std::string& rest) {
     return remove_group(rest) ? Undone::kNow : Undone::kNot;
   }
   if (first == "members") {
+    // Who can't be moved is seen at the next line: a group with members can't be removed.
     move_members(rest.substr(0, tab), rest.substr(std::min(tab, rest.size() - 1) + 1));
     return Undone::kNow;
   }
@@ -184,8 +188,12 @@ Result<KnobOutcome> Tuning::apply(const KnobWrite& write) const {
   };
   switch (write.kind) {
     case KnobWrite::Kind::kDirectory:
+      if (::access(write.path.c_str(), F_OK) == 0) {  // whoever made it may need it
+        outcome.refused = "exists already";
+        return outcome;
+      }
       STAB_CHECK_OK(note("directory\t" + write.path));
-      refuse_unless(::mkdir(write.path.c_str(), 0755) == 0 || errno == EEXIST);
+      refuse_unless(::mkdir(write.path.c_str(), 0755) == 0);
       return outcome;
     case KnobWrite::Kind::kController:
       STAB_CHECK_OK(note("controller\t" + write.path + "\t" + write.wanted));
@@ -196,7 +204,7 @@ Result<KnobOutcome> Tuning::apply(const KnobWrite& write) const {
       // Some may fork meanwhile: their children are seen the second time.
       refuse_unless(move_members(write.wanted, write.path) + move_members(write.wanted, write.path) > 0);
       return outcome;
-    case KnobWrite::Kind::kInside: refuse_unless(write_small_file(write.path, write.wanted)); break;
+    case KnobWrite::Kind::kInside: refuse_unless(write_new_file(write.path, write.wanted)); break;
     case KnobWrite::Kind::kText: {
       const auto before = read_small_file(write.path);
       if (!before) {
@@ -214,13 +222,31 @@ Result<KnobOutcome> Tuning::apply(const KnobWrite& write) const {
   return outcome;
 }
 
+// A knob of several groups is turned whole or not at all: without its CPUs nobody may be moved into one.
 Result<std::vector<KnobOutcome>> Tuning::apply(const std::vector<KnobWrite>& writes) {
   std::vector<KnobOutcome> outcomes;
+  std::string given_up;
   for (const KnobWrite& write : writes) {
+    if (write.kind != KnobWrite::Kind::kText && write.knob == given_up) continue;
     STAB_TRY(KnobOutcome outcome, apply(write));
+    if (!outcome.refused.empty() && write.kind != KnobWrite::Kind::kText) {
+      given_up = write.knob;
+      take_back(outcomes, write.knob);
+    }
     outcomes.push_back(std::move(outcome));
   }
   return outcomes;
+}
+
+// Its lines stay in the journal, where they do no harm: what is undone needs no undoing.
+void Tuning::take_back(const std::vector<KnobOutcome>& outcomes, const std::string& knob) {
+  for (auto outcome = outcomes.rbegin(); outcome != outcomes.rend(); ++outcome) {
+    const KnobWrite& write = outcome->write;
+    if (write.knob != knob) continue;
+    if (write.kind == KnobWrite::Kind::kDirectory) (void)undo("directory", write.path);
+    if (write.kind == KnobWrite::Kind::kController) (void)undo("controller", write.path + "\t" + write.wanted);
+    if (write.kind == KnobWrite::Kind::kMembers) (void)undo("members", write.path + "\t" + write.wanted);
+  }
 }
 
 }  // namespace stab::engine

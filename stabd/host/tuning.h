@@ -53,6 +53,7 @@ class Tuning {
   Tuning(Roots roots, std::string journal) : roots_(std::move(roots)), journal_(std::move(journal)) {}
   Status note(const std::string& line) const;
   Result<KnobOutcome> apply(const KnobWrite& write) const;
+  static void take_back(const std::vector<KnobOutcome>& outcomes, const std::string& knob);
   Roots roots_;
   std::string journal_;
   bool active_ = true;

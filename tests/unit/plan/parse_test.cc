@@ -265,6 +265,8 @@ TEST(Parse, StoppingRulesSetTheNumberOfReplicates) {
             60);
   EXPECT_THAT(errors_of(head + "[stopping]\nrule=\"looks\"\nlooks=[10,10]\n" + tail), HasSubstr("come after 10"));
   EXPECT_THAT(errors_of(head + "[stopping]\nrule=\"fixed\"\nlooks=[10]\n" + tail), HasSubstr("belongs to"));
+  EXPECT_THAT(errors_of(head + "order=\"random\"\n[stopping]\nrule=\"looks\"\nlooks=[10,20]\n" + tail),
+              HasSubstr("could never stop"));
   EXPECT_THAT(errors_of(head + "replicates=7\n[stopping]\nrule=\"looks\"\nlooks=[10,20]\n" + tail),
               HasSubstr("leave replicates out"));
 }

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <optional>
 #include <sstream>
 
@@ -17,7 +18,7 @@
 namespace stab::engine {
 namespace {
 
-// A machine of our own: a file system that takes what is written, so groups are there before they are "made".
+// A machine of our own: a file system that takes what is written.
 class FakeCgroups : public testing::Test {
  protected:
   FakeCgroups() { roots.proc = machine.path() + "/proc"; }
@@ -26,6 +27,10 @@ class FakeCgroups : public testing::Test {
     machine.write("proc/self/cgroup", groups);
   }
   std::string at(const std::string& path) const { return machine.path() + path; }
+  // Files of a group go with it; here somebody has to take them away.
+  void vanish(const std::string& group) {
+    for (const char* file : {"/cpuset.cpus", "/cpuset.mems", "/cpuset.cpus.partition"}) ::unlink(at(group + file).c_str());
+  }
   std::string get(const std::string& path) { return read_small_file(at(path)).value_or("absent"); }
 
   TemporaryDirectory machine;
@@ -38,8 +43,6 @@ TEST_F(FakeCgroups, Version2IsAPartition) {
   mounted("cgroup2 " + at("/cg") + " cgroup2 rw 0 0\n", "0::/lab\n");
   machine.write("cg/lab/cgroup.controllers", "cpuset cpu memory\n");
   machine.write("cg/lab/cgroup.subtree_control", "memory\n");
-  machine.write("cg/lab/stab-isolated/cpuset.cpus", "\n");
-  machine.write("cg/lab/stab-isolated/cpuset.cpus.partition", "member\n");
   const auto isolation = isolation_of(roots, placement);
   ASSERT_TRUE(isolation.ok()) << isolation.error().text();
   EXPECT_EQ(isolation->parent_of_trials, at("/cg/lab/stab-isolated"));
@@ -56,30 +59,67 @@ TEST_F(FakeCgroups, Version2IsAPartition) {
     auto tree = ProcessTree::create(roots, TreeKind::kCgroup2, isolation->parent_of_trials);
     ASSERT_TRUE(tree.ok());
     EXPECT_TRUE(tree->procs_files().at(0).starts_with(at("/cg/lab/stab-isolated/stab-trial-")));
+    vanish("/cg/lab/stab-isolated");
   }
   EXPECT_EQ(get("/cg/lab/cgroup.subtree_control"), "-cpuset");
   EXPECT_EQ(get("/cg/lab/stab-isolated/cpuset.cpus"), "absent");
   EXPECT_FALSE(read_small_file(journal).has_value());
 }
 
-// The kernel takes the word and says that it isn't so: another partition has the CPU.
-TEST_F(FakeCgroups, APartitionThatIsNotValidIsRefused) {
+TEST_F(FakeCgroups, AControllerThatIsThereIsLeftAlone) {
   mounted("cgroup2 " + at("/cg") + " cgroup2 rw 0 0\n", "0::/\n");
   machine.write("cg/cgroup.controllers", "cpuset\n");
   machine.write("cg/cgroup.subtree_control", "cpuset\n");
   const auto isolation = isolation_of(roots, placement);
   ASSERT_TRUE(isolation.ok());
-  EXPECT_EQ(isolation->writes.front().kind, KnobWrite::Kind::kDirectory) << "the controller is there already";
+  EXPECT_EQ(isolation->writes.front().kind, KnobWrite::Kind::kDirectory);
+}
+
+// Without its CPUs nobody is moved into a group, and what was made until then goes at once.
+TEST_F(FakeCgroups, ARefusalTakesTheWholeKnobBack) {
+  mounted("cgroup " + at("/cs") + " cgroup rw,cpuset 0 0\n", "3:cpuset:/\n");
+  machine.write("cs/cpuset.cpus", "0-3\n");
+  machine.write("cs/cpuset.mems", "0\n");
+  machine.write("cs/cgroup.procs", "1\n");
+  auto isolation = isolation_of(roots, placement);
+  ASSERT_TRUE(isolation.ok());
+  auto& writes = isolation->writes;
+  const auto refused = std::find_if(writes.begin(), writes.end(),
+                                    [](const KnobWrite& write) { return write.path.ends_with("stab-others/cpuset.cpus"); });
+  ASSERT_NE(refused, writes.end());
+  refused->path = at("/cs/absent/cpuset.cpus");
+  writes.insert(writes.end(), {"swap", at("/cs/cpuset.mems"), "1"});  // another knob is none of its business
   auto tuning = Tuning::begin(roots, journal, "boot");
   ASSERT_TRUE(tuning.ok());
-  const auto outcomes = tuning->apply(isolation->writes);  // no file system makes the files of a group
+  const auto outcomes = tuning->apply(writes);
   ASSERT_TRUE(outcomes.ok());
-  EXPECT_NE(outcomes->back().refused, "");
+  ASSERT_EQ(outcomes->size(), 6u);
+  EXPECT_NE(outcomes->at(4).refused, "");
+  EXPECT_EQ(outcomes->at(5).refused, "");
+  EXPECT_EQ(get("/cs/stab-others/cgroup.procs"), "absent") << "somebody was moved";
+  EXPECT_NE(::access(at("/cs/stab-others").c_str(), F_OK), 0);
+  vanish("/cs/stab-isolated");
+}
+
+TEST_F(FakeCgroups, AGroupThatSomebodyElseHasMadeIsLeftAlone) {
+  mounted("cgroup2 " + at("/cg") + " cgroup2 rw 0 0\n", "0::/\n");
+  machine.write("cg/cgroup.controllers", "cpuset\n");
+  machine.write("cg/cgroup.subtree_control", "\n");
+  machine.write("cg/stab-isolated/cpuset.cpus", "1\n");
+  {
+    auto tuning = Tuning::begin(roots, journal, "boot");
+    ASSERT_TRUE(tuning.ok());
+    const auto outcomes = tuning->apply(isolation_of(roots, placement)->writes);
+    ASSERT_TRUE(outcomes.ok());
+    EXPECT_EQ(outcomes->back().refused, "exists already");
+  }
+  EXPECT_EQ(get("/cg/stab-isolated/cpuset.cpus"), "1");
+  EXPECT_EQ(get("/cg/cgroup.subtree_control"), "-cpuset");
 }
 
 TEST_F(FakeCgroups, Version1HasTwoGroups) {
   mounted("cgroup " + at("/cs") + " cgroup rw,cpuset 0 0\n", "3:cpuset:/jobs\n");
-  machine.write("cs/jobs/cpuset.cpus", "0-2,5\n");
+  machine.write("cs/jobs/cpuset.cpus", "0-2,5-7,9\n");
   machine.write("cs/jobs/cpuset.mems", "0\n");
   const auto isolation = isolation_of(roots, placement);
   ASSERT_TRUE(isolation.ok()) << isolation.error().text();
@@ -87,7 +127,7 @@ TEST_F(FakeCgroups, Version1HasTwoGroups) {
   std::string all;
   for (const KnobWrite& write : isolation->writes) all += write.path.substr(at("/cs/jobs").size()) + "=" + write.wanted + " ";
   EXPECT_EQ(all, "/stab-isolated= /stab-isolated/cpuset.cpus=2 /stab-isolated/cpuset.mems=0 "
-                 "/stab-others= /stab-others/cpuset.cpus=0,1,5 /stab-others/cpuset.mems=0 "
+                 "/stab-others= /stab-others/cpuset.cpus=0-1,5-7,9 /stab-others/cpuset.mems=0 "
                  "/stab-others/cgroup.procs=" + at("/cs/jobs/cgroup.procs") + " ");
 }
 
@@ -123,7 +163,8 @@ class RealCpuset : public testing::Test {
     if (!home.empty()) write_small_file(home + "/cgroup.procs", "0");
     ::rmdir((group + "/stab-isolated").c_str());
     ::rmdir((group + "/stab-others").c_str());
-    if (!group.empty()) EXPECT_EQ(::rmdir(group.c_str()), 0) << "something is left in " << group;
+    if (group.empty()) return;
+    EXPECT_EQ(::rmdir(group.c_str()), 0) << "something is left in " << group;
   }
   static int count(pid_t pid) {
     cpu_set_t set;
