@@ -32,9 +32,12 @@ bool add(uint64_t slots_address, uint32_t slot_count) {
 
 extern "C" {
 
+extern uint32_t __start_stab_pads[] __attribute__((weak, visibility("hidden")));  // the executable's
+
 __attribute__((visibility("default"))) void stab_rt_module_begin(uint32_t* start, uint32_t* stop) {
   using namespace stab;
-  if (!api::has_helper()) return;
+  // Objects that were compiled for a library may be linked into the executable.
+  if (start == __start_stab_pads || !api::has_helper()) return;
   if (settings().code != abi::CodeMode::kOff) add(control().code.libraries_stay);
   if (start == stop || !api::draws_pads()) return;
   Orders& orders = control().orders;

@@ -115,6 +115,15 @@ def check_static_programs(place):
         require(place.must("./prog", **ALL_ON).stdout == "42\n", f"{options}: prints something else")
 
 
+def check_objects_for_libraries(place):
+    """In an executable they are part of it, and no library."""
+    place.must("szc", "-O1", "-fno-inline", "-fPIC", "main.c", "twice.c", "-o", "prog")
+    place.moves("prog")
+    place.must("./prog", STAB_REPORT="dose", **ALL_ON)
+    dose = (place.directory / "dose").read_text()
+    require('"libraries_stay":0' in dose and "pads of a shared library" not in dose, f"the dose says: {dose}")
+
+
 def check_llvm_unwinder(place):
     """Exceptions work because nothing moves, and the dose says so."""
     place.write("throws.cc", '#include <stdio.h>\n__attribute__((noinline)) static void raise(int n) { if (n > 20) throw n; }\n'
