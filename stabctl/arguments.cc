@@ -83,7 +83,7 @@ class Grammar {
     bundle->add_option("experiment", out_.experiment, "name or number");
     bundle->add_option("file", out_.path, "the bundle; must not exist");
     bundle->add_option("--import", out_.import, "a bundle to take into the database");
-    database(*bundle);
+    database(*bundle), daemon(*bundle);
     CLI::App* db = app_.add_subcommand("db", "care of a database");
     db->require_subcommand(1);
     database(*command(*db, "check", "look for damage and contradictions", Command::kDbCheck));

@@ -36,6 +36,7 @@ int bundle_command(const Arguments& arguments) {
     std::fputs("stabctl: 'bundle EXPERIMENT FILE' makes a bundle, 'bundle --import FILE' takes one in\n", stderr);
     return kExitUsage;
   }
+  if (exports && !arguments.socket.empty()) return daemon_bundle_command(arguments);
   if (exports) {
     auto store = open_for_reading(arguments);
     if (!store) return complain(store.error());

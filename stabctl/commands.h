@@ -40,6 +40,7 @@ int watch_command(const Arguments& arguments);
 int cancel_command(const Arguments& arguments);
 int pause_command(const Arguments& arguments);
 int bundle_command(const Arguments& arguments);
+int daemon_bundle_command(const Arguments& arguments);
 int priority_command(const Arguments& arguments);
 int daemon_logs_command(const Arguments& arguments);
 int daemon_rerun_command(const Arguments& arguments);

@@ -44,12 +44,12 @@ std::optional<Submitter> submitter_of(uid_t uid, gid_t gid) {
   if (::geteuid() != 0 || uid == 0) return {};
   Submitter submitter{uid, gid, {}};
   const passwd* user = ::getpwuid(uid);
+  if (user == nullptr) return submitter;
   int count = 64;
-  std::vector<gid_t> groups(static_cast<size_t>(count));
-  if (user != nullptr && ::getgrouplist(user->pw_name, gid, groups.data(), &count) >= 0) {
-    groups.resize(static_cast<size_t>(count));
-    submitter.groups = std::move(groups);
-  }
+  submitter.groups.resize(static_cast<size_t>(count));
+  // Where there are more, count says how many.
+  while (::getgrouplist(user->pw_name, gid, submitter.groups.data(), &count) < 0) submitter.groups.resize(static_cast<size_t>(count));
+  submitter.groups.resize(static_cast<size_t>(count));
   return submitter;
 }
 

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <filesystem>
 #include <vector>
 
 #include "base/unique_fd.h"
@@ -18,8 +17,6 @@
 
 namespace stab::engine {
 namespace {
-
-namespace fs = std::filesystem;
 
 bool is_sha256(const std::string& text) {
   return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
@@ -40,6 +37,16 @@ Status copy_all(int from, int to) {
   }
 }
 
+Status copy_checked(int from, const std::string& part, const std::string& sha256) {
+  const UniqueFd to(::open(part.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!to) return system_error("create '" + part + "'", errno);
+  STAB_CHECK_OK(copy_all(from, to.get()));
+  if (::fchmod(to.get(), 0555) != 0 || ::fsync(to.get()) != 0) return system_error("archive '" + part + "'", errno);
+  STAB_TRY(const std::string copied, sha256_of_fd(to.get()));
+  if (copied == sha256) return {};
+  return Error{ErrorCode::kCorrupt, "a binary changed while it was archived; build it where nobody writes to it", {}};
+}
+
 }  // namespace
 
 std::string archive_beside(const std::string& database) { return files_beside(database) + "/archive"; }
@@ -50,19 +57,10 @@ Status Archive::put(int from, const std::string& sha256) const {
   if (::access(path.c_str(), F_OK) == 0) return {};
   STAB_CHECK_OK(make_directories(directory_));
   ::chmod(directory_.c_str(), 0711);  // run by who knows the hash, listed by nobody
-  {
-    const UniqueFd to(::open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
-    if (!to) return system_error("create '" + part + "'", errno);
-    STAB_CHECK_OK(copy_all(from, to.get()));
-    if (::fchmod(to.get(), 0555) != 0 || ::fsync(to.get()) != 0) return system_error("archive '" + part + "'", errno);
-  }
-  STAB_TRY(const std::string copied, sha256_of_file(part));
-  if (copied != sha256) {
-    ::unlink(part.c_str());
-    return Error{ErrorCode::kCorrupt, "a binary changed while it was archived; build it where nobody writes to it", {}};
-  }
-  if (::rename(part.c_str(), path.c_str()) != 0) return system_error("rename '" + part + "'", errno);
-  return {};
+  Status done = copy_checked(from, part, sha256);
+  if (done && ::rename(part.c_str(), path.c_str()) != 0) done = system_error("rename '" + part + "'", errno);
+  if (!done) ::unlink(part.c_str());
+  return done;
 }
 
 Result<std::string> Archive::find(const std::string& sha256) const {
@@ -72,20 +70,6 @@ Result<std::string> Archive::find(const std::string& sha256) const {
   STAB_TRY(const std::string content, sha256_of_file(path));
   if (content != sha256) return Error{ErrorCode::kCorrupt, "archived binary '" + path + "' is damaged; remove it", {}};
   return path;
-}
-
-Result<uint64_t> Archive::keep_only(const std::set<std::string>& sha256s) const {
-  uint64_t freed = 0;
-  std::error_code error;
-  std::vector<fs::path> others;
-  for (fs::directory_iterator at(directory_, error), end; !error && at != end; at.increment(error))
-    if (sha256s.count(at->path().filename().string()) == 0) others.push_back(at->path());
-  for (const fs::path& path : others) {
-    struct stat info;
-    if (::lstat(path.c_str(), &info) == 0) freed += static_cast<uint64_t>(info.st_blocks) * 512;
-    STAB_CHECK_OK(remove_tree(path.string()));
-  }
-  return freed;
 }
 
 }  // namespace stab::engine

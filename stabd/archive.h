@@ -2,7 +2,6 @@
 // source has changed or its program was upgraded. <database>.files/archive/<sha256>, mode 0555, ours.
 #pragma once
 
-#include <set>
 #include <string>
 
 #include "base/result.h"
@@ -18,8 +17,6 @@ class Archive {
   Status put(int from, const std::string& sha256) const;
   // Where it is; kNotFound if retention has removed it, kCorrupt if its content is no longer what its name says.
   Result<std::string> find(const std::string& sha256) const;
-  // Removes all others; returns how many bytes that gave.
-  Result<uint64_t> keep_only(const std::set<std::string>& sha256s) const;
 
  private:
   std::string directory_;

@@ -246,6 +246,8 @@ Status make_build(const Laboratory& laboratory, const BuildPlace& place, const p
   STAB_CHECK_OK(remove_tree(done));
   STAB_CHECK_OK(remove_tree(directory));
   STAB_CHECK_OK(make_directories(directory));
+  // Other users' sources and binaries are none of a user's business.
+  if (place.submitter && ::chmod(directory.c_str(), 0700) != 0) return system_error("chmod '" + directory + "'", errno);
   if (place.submitter && ::chown(directory.c_str(), place.submitter->uid, place.submitter->gid) != 0)
     return system_error("chown '" + directory + "'", errno);
   STAB_TRY(const bool fetched, fetch_source(laboratory, place, build, *commit, directory, row));

@@ -48,9 +48,9 @@ void put_line(std::string line) {
 }  // namespace
 
 std::string text_line(const LogEntry& entry, int64_t realtime_ns) {
-  std::string line = time_text(realtime_ns) + " " + entry.kind + ": " + one_line(entry.text);
+  std::string line = time_text(realtime_ns) + " " + entry.kind;
   for (const auto& [name, value] : entry.fields) line += " " + name + "=" + quoted_if_needed(one_line(value));
-  return line;
+  return line + ": " + one_line(entry.text);  // last, so that nothing in it looks like a field
 }
 
 std::string json_line(const LogEntry& entry, int64_t realtime_ns) {

@@ -1,6 +1,6 @@
 // DaemonLog: what the daemon tells its administrator, each entry with a kind and fields that machines can filter by.
 //
-//   text     2026-11-20 13:05:01 submit: lua-layout experiment=3 uid=1000
+//   text     2026-11-20 13:05:01 submit experiment=3 uid=1000: lua-layout
 //   json     {"at_ns":...,"priority":6,"kind":"submit","text":"lua-layout","experiment":"3","uid":"1000"}
 //   journal  MESSAGE=submit: lua-layout, PRIORITY=6, STAB_KIND=submit, STAB_EXPERIMENT=3, STAB_UID=1000
 #pragma once

@@ -44,12 +44,15 @@ void EngineThread::kick() {
 void EngineThread::waits_with(int priority) {
   {
     const std::lock_guard<std::mutex> held(mutex_);
-    if (running_ != 0 && stop_ && priority > priority_) {
-      yields_ = true;
-      stop_->after_this_trial();
-    }
+    give_way_to(priority);
   }
   kick();
+}
+
+void EngineThread::give_way_to(int priority) {
+  if (running_ == 0 || !stop_ || priority <= priority_) return;
+  yields_ = true;
+  stop_->after_this_trial();
 }
 
 std::vector<EngineEvent> EngineThread::take_events() {
@@ -114,44 +117,51 @@ Status EngineThread::set_priority(store::Id experiment, int priority) {
     const std::lock_guard<std::mutex> gate(engine_->gate());
     STAB_CHECK_OK(engine_->store().set_priority(experiment, priority));
   }
-  if (running() == experiment) {
+  {
     const std::lock_guard<std::mutex> held(mutex_);
-    priority_ = priority;
-    return {};
+    if (running_ == experiment) {
+      priority_ = priority;
+    } else {
+      give_way_to(priority);
+    }
   }
-  waits_with(priority);
+  kick();
   return {};
 }
 
 Result<store::Id> EngineThread::rerun(store::Id trial, store::Id experiment) {
   store::Id planned = 0;
+  int priority = 0;
   {
     const std::lock_guard<std::mutex> gate(engine_->gate());
-    STAB_TRY(planned, engine_->store().rerun(trial));
     STAB_TRY(const store::ExperimentRow row, engine_->store().experiment(experiment));
+    if (row.state == store::ExperimentState::kCancelled)
+      return bad_input("experiment " + std::to_string(experiment) + " is cancelled; none of its trials runs any more");
+    priority = row.priority;
+    STAB_TRY(planned, engine_->store().rerun(trial));
     if (row.state == store::ExperimentState::kDone || row.state == store::ExperimentState::kFailed)
       STAB_CHECK_OK(engine_->store().set_state(experiment, store::ExperimentState::kReady, "",
                                                engine_->options().clock->realtime().count()));
   }
-  kick();
+  waits_with(priority);
   return planned;
 }
 
-void EngineThread::delete_later(store::Id experiment) {
+void EngineThread::between_trials(std::function<void(store::Store&)> work) {
   {
     const std::lock_guard<std::mutex> held(mutex_);
-    to_delete_.push_back(experiment);
+    work_.push_back(std::move(work));
   }
   kick();
 }
 
-void EngineThread::delete_now() {
-  std::vector<store::Id> ids;
+void EngineThread::do_work() {
+  std::vector<std::function<void(store::Store&)>> waiting;
   {
     const std::lock_guard<std::mutex> held(mutex_);
-    ids.swap(to_delete_);
+    waiting.swap(work_);
   }
-  for (const store::Id id : ids) (void)engine_->store().delete_experiment(id);  // gone already: what was wanted
+  for (const auto& work : waiting) work(engine_->store());
 }
 
 void EngineThread::loop() {
@@ -175,7 +185,7 @@ void EngineThread::loop() {
 
 Result<std::optional<store::ExperimentRow>> EngineThread::next_experiment() {
   const std::lock_guard<std::mutex> gate(engine_->gate());
-  delete_now();
+  do_work();
   STAB_TRY(const std::vector<store::ExperimentRow> all, engine_->store().experiments());
   const store::ExperimentRow* best = nullptr;
   for (const store::ExperimentRow& row : all) {
@@ -194,6 +204,11 @@ void EngineThread::run(const store::ExperimentRow& row) {
     priority_ = row.priority;
     stop_ = std::make_unique<StopSignal>();
     if (quit_) stop_->now();
+  }
+  // What was submitted since this one was chosen found nothing that runs.
+  if (const auto first = next_experiment(); first && *first && (*first)->id != experiment) {
+    const std::lock_guard<std::mutex> held(mutex_);
+    give_way_to((*first)->priority);
   }
   const Result<RunEnd> ended = engine_->run(experiment, *this, *stop_);
   bool cancelled = false, paused = false, yields = false, quits = false;
@@ -264,7 +279,7 @@ void EngineThread::note_of(store::Id experiment, std::string_view text) {
 }
 
 void EngineThread::trial_done(const TrialNews& news) {
-  delete_now();
+  do_work();
   const store::Id id = running();
   Json json = {{"experiment", id},         {"kind", "trial"},
                {"trial_kind", store::name(news.kind)}, {"state", store::name(news.state)},

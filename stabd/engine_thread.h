@@ -55,8 +55,8 @@ class EngineThread final : private Observer {
   Status set_priority(store::Id experiment, int priority);
   // Plans another attempt at a trial; an experiment that was over waits for its turn again. Takes the gate.
   Result<store::Id> rerun(store::Id trial, store::Id experiment);
-  // Removes an experiment that is over as soon as no trial runs: that is work for the disk.
-  void delete_later(store::Id experiment);
+  // Work for the disk, done on the engine's thread as soon as no trial runs. Forgotten if the daemon is stopped before.
+  void between_trials(std::function<void(store::Store&)> work);
 
  private:
   void loop();
@@ -67,7 +67,8 @@ class EngineThread final : private Observer {
   void note(std::string_view text) override;
   void trial_done(const TrialNews& news) override;
   void note_of(store::Id experiment, std::string_view text);
-  void delete_now();  // pre: the gate is held
+  void give_way_to(int priority);  // pre: mutex_ is held
+  void do_work();  // pre: the gate is held, no trial runs
   void push(EngineEvent event);
   void end(store::Id experiment, const std::string& state, const std::string& why);
 
@@ -83,7 +84,7 @@ class EngineThread final : private Observer {
   store::Id running_ = 0, cancelled_ = 0, paused_ = 0;
   std::unique_ptr<StopSignal> stop_;
   std::vector<EngineEvent> events_;
-  std::vector<store::Id> to_delete_;
+  std::vector<std::function<void(store::Store&)>> work_;
 };
 
 }  // namespace stab::engine

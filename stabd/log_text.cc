@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <ctime>
 #include <string_view>
+#include <vector>
 
 #include "stabd/printable.h"
 
@@ -30,6 +31,32 @@ std::string indented(std::string_view text) {
   return out;
 }
 
+// The same of what may have several lines, the first of which stands behind ours.
+std::string first_line_out(std::string_view text) {
+  const size_t end = std::min(text.find('\n'), text.size());
+  return std::string(text.substr(0, end)) + "\n" + indented(text.substr(std::min(end + 1, text.size())));
+}
+
+// The end of a long text, made from its last part on, so that the rest is never made.
+class LastParts {
+ public:
+  bool full() const { return bytes_ > kLogTextBytes; }
+  void put_before(std::string part) {
+    bytes_ += part.size();
+    parts_.push_back(std::move(part));
+  }
+  std::string text() const {
+    std::string out;
+    for (auto part = parts_.rbegin(); part != parts_.rend(); ++part) out += *part;
+    if (!full()) return out;
+    return "(what is before is not shown)\n" + out.substr(out.size() - kLogTextBytes);
+  }
+
+ private:
+  std::vector<std::string> parts_;
+  size_t bytes_ = 0;
+};
+
 std::string padded(std::string text, size_t width) {
   if (text.size() < width) text.resize(width, ' ');
   return text;
@@ -38,27 +65,26 @@ std::string padded(std::string text, size_t width) {
 }  // namespace
 
 Result<std::string> log_text(store::Store& store, store::Id experiment) {
-  std::string text;
-  STAB_TRY(const std::vector<store::BuildRow> builds, store.builds(experiment));
-  for (const store::BuildRow& build : builds)
-    text += "build " + build.name + ": " + std::string(store::name(build.state)) + "\n" + indented(build.log);
-  STAB_TRY(const std::vector<store::EventRow> events, store.events(experiment));
-  for (const store::EventRow& event : events)
-    text += date_text(event.at_ns) + "  " + padded(event.kind, 16) + " " + event.text + "\n";
-  for (const store::TrialState state : {store::TrialState::kFailed, store::TrialState::kTimeout, store::TrialState::kLost}) {
+  LastParts last;
+  constexpr store::TrialState kNotPassed[] = {store::TrialState::kLost, store::TrialState::kTimeout, store::TrialState::kFailed};
+  for (const store::TrialState state : kNotPassed) {
     store::Store::TrialFilter filter;
     filter.state = state;
     STAB_TRY(const std::vector<store::TrialRow> trials, store.trials(experiment, filter));
-    for (const store::TrialRow& trial : trials) {
-      STAB_TRY(const store::Outcome outcome, store.outcome(trial.id));
-      text += "trial " + std::to_string(trial.id) + ", attempt " + std::to_string(trial.attempt) + ": " +
-              std::string(store::name(state)) + ": " + outcome.failure + "\n" + indented(outcome.stdout_head) + indented(outcome.stderr_head);
+    for (auto trial = trials.rbegin(); trial != trials.rend() && !last.full(); ++trial) {
+      STAB_TRY(const store::Outcome outcome, store.outcome(trial->id));
+      last.put_before("trial " + std::to_string(trial->id) + ", attempt " + std::to_string(trial->attempt) + ": " +
+                      std::string(store::name(state)) + ": " + first_line_out(outcome.failure) + indented(outcome.stdout_head) +
+                      indented(outcome.stderr_head));
     }
   }
-  if (text.size() > kLogTextBytes)
-    text = "(the first " + std::to_string(text.size() - kLogTextBytes) + " bytes are not shown)\n" +
-           text.substr(text.size() - kLogTextBytes);
-  return printable(text);
+  STAB_TRY(const std::vector<store::EventRow> events, store.events(experiment));
+  for (auto event = events.rbegin(); event != events.rend() && !last.full(); ++event)
+    last.put_before(date_text(event->at_ns) + "  " + padded(event->kind, 16) + " " + first_line_out(event->text));
+  STAB_TRY(const std::vector<store::BuildRow> builds, store.builds(experiment));
+  for (auto build = builds.rbegin(); build != builds.rend() && !last.full(); ++build)
+    last.put_before("build " + build->name + ": " + std::string(store::name(build->state)) + "\n" + indented(build->log));
+  return printable(last.text());
 }
 
 }  // namespace stab::engine

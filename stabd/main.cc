@@ -66,6 +66,7 @@ Status serve(const engine::Config& config) {
   STAB_TRY(wanted.installation, engine::find_installation());
   const std::string directory = std::filesystem::path(config.socket).parent_path().string();
   if (!directory.empty()) STAB_CHECK_OK(engine::make_directories(directory));
+  STAB_CHECK_OK(engine::keep_private(wanted.database));
   STAB_TRY(const std::unique_ptr<engine::Engine> engine, engine::Engine::open(wanted));
   STAB_TRY(store::Store reader, store::Store::open(wanted.database, store::Store::Access::kRead));
   STAB_TRY(const std::unique_ptr<engine::Server> server, engine::Server::listen(config.socket, config.socket_group));

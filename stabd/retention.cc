@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <set>
 
 #include "stabd/archive.h"
 #include "stabd/places.h"
@@ -37,27 +36,7 @@ uint64_t bytes_below(const fs::path& root) {
 
 int64_t modified_ns(const struct stat& info) { return info.st_mtim.tv_sec * 1'000'000'000LL + info.st_mtim.tv_nsec; }
 
-// Names of build directories and hashes of binaries that experiments have: of all, and of those that aren't over.
-struct Uses {
-  std::set<std::string> directories_needed, binaries, binaries_needed;
-};
-
-Result<Uses> uses_of(store::Store& store) {
-  Uses uses;
-  STAB_TRY(const std::vector<store::ExperimentRow> all, store.experiments());
-  for (const store::ExperimentRow& experiment : all) {
-    STAB_TRY(const std::vector<store::BuildRow> builds, store.builds(experiment.id));
-    for (const store::BuildRow& build : builds) {
-      uses.binaries.insert(build.binary_sha256);
-      if (is_over(experiment)) continue;
-      uses.binaries_needed.insert(build.binary_sha256);
-      uses.directories_needed.insert(build.input_hash.substr(0, 16));
-    }
-  }
-  return uses;
-}
-
-std::vector<StoredThing> things_below(const std::string& files, const Uses& uses) {
+std::vector<StoredThing> things_below(const std::string& files, const KeptExperiments& uses) {
   std::vector<StoredThing> things;
   std::error_code error;
   struct stat info;
@@ -72,7 +51,7 @@ std::vector<StoredThing> things_below(const std::string& files, const Uses& uses
   for (fs::directory_iterator at(files + "/archive", error), end; !error && at != end; at.increment(error)) {
     const std::string name = at->path().filename().string();
     if (::lstat(at->path().c_str(), &info) != 0) continue;
-    things.push_back({at->path().string(), info.st_uid, bytes_of(info), uses.binaries.count(name) > 0 ? modified_ns(info) : 0,
+    things.push_back({at->path().string(), {}, bytes_of(info), uses.binaries.count(name) > 0 ? modified_ns(info) : 0,
                       uses.binaries_needed.count(name) > 0});
   }
   return things;
@@ -93,7 +72,7 @@ std::vector<StoredThing> what_goes(std::vector<StoredThing> things, const Config
   std::map<uint32_t, uint64_t> of_user;
   for (const StoredThing& thing : things) {
     total += thing.bytes;
-    of_user[thing.uid] += thing.bytes;
+    if (thing.uid) of_user[*thing.uid] += thing.bytes;
   }
   std::vector<StoredThing> gone, left;
   const auto take_out = [&](const auto& must_go) {
@@ -104,7 +83,7 @@ std::vector<StoredThing> what_goes(std::vector<StoredThing> things, const Config
         continue;
       }
       total -= thing.bytes;
-      of_user[thing.uid] -= thing.bytes;
+      if (thing.uid) of_user[*thing.uid] -= thing.bytes;
       gone.push_back(std::move(thing));
     }
     things.swap(left);
@@ -112,30 +91,44 @@ std::vector<StoredThing> what_goes(std::vector<StoredThing> things, const Config
   const int64_t oldest = config.retention.builds.count() == 0 ? 0 : now_ns - config.retention.builds.count();
   take_out([&](const StoredThing& thing) { return thing.used_at_ns == 0 || thing.used_at_ns < oldest; });
   take_out([&](const StoredThing& thing) {
-    const uint64_t limit = config.quota_of(thing.uid).disk_bytes;
-    return limit > 0 && of_user[thing.uid] > limit;
+    const uint64_t limit = thing.uid ? config.quota_of(*thing.uid).disk_bytes : 0;
+    return limit > 0 && of_user[*thing.uid] > limit;
   });
   take_out([&](const StoredThing&) { return config.retention.disk_bytes > 0 && total > config.retention.disk_bytes; });
   return gone;
 }
 
-Result<RetentionResult> apply_retention(const Config& config, store::Store& store, const std::string& database,
-                                        int64_t now_ns) {
-  RetentionResult result;
-  if (config.retention.experiments.count() > 0) {
-    STAB_TRY(const std::vector<store::ExperimentRow> all, store.experiments());
-    for (const store::ExperimentRow& row : all) {
-      if (!is_over(row) || row.finished_at_ns == 0 || now_ns - row.finished_at_ns < config.retention.experiments.count()) continue;
+Result<KeptExperiments> retain_experiments(const Config& config, store::Store& store, int64_t now_ns) {
+  KeptExperiments kept;
+  STAB_TRY(const std::vector<store::ExperimentRow> all, store.experiments());
+  for (const store::ExperimentRow& row : all) {
+    const bool old = config.retention.experiments.count() > 0 && row.finished_at_ns != 0 &&
+                     now_ns - row.finished_at_ns >= config.retention.experiments.count();
+    if (is_over(row) && old) {
       STAB_CHECK_OK(store.delete_experiment(row.id));
-      result.said.push_back("experiment " + std::to_string(row.id) + " '" + row.name + "' is over for long enough: deleted");
+      kept.said.push_back("experiment " + std::to_string(row.id) + " '" + row.name + "' is over for long enough: deleted");
+      continue;
+    }
+    STAB_TRY(const std::vector<store::BuildRow> builds, store.builds(row.id));
+    for (const store::BuildRow& build : builds) {
+      kept.binaries.insert(build.binary_sha256);
+      if (is_over(row)) continue;
+      kept.binaries_needed.insert(build.binary_sha256);
+      kept.directories_needed.insert(build.input_hash.substr(0, 16));
     }
   }
-  STAB_TRY(const Uses uses, uses_of(store));
-  std::vector<StoredThing> things = things_below(files_beside(database), uses);
-  for (const StoredThing& thing : things) result.bytes_by_user[thing.uid] += thing.bytes;
+  return kept;
+}
+
+Result<RetentionResult> retain_files(const Config& config, const KeptExperiments& kept, const std::string& database,
+                                     int64_t now_ns) {
+  RetentionResult result;
+  std::vector<StoredThing> things = things_below(files_beside(database), kept);
+  for (const StoredThing& thing : things)
+    if (thing.uid) result.bytes_by_user[*thing.uid] += thing.bytes;
   for (const StoredThing& thing : what_goes(std::move(things), config, now_ns)) {
     STAB_CHECK_OK(remove_thing(thing.path));
-    result.bytes_by_user[thing.uid] -= thing.bytes;
+    if (thing.uid) result.bytes_by_user[*thing.uid] -= thing.bytes;
     result.said.push_back("'" + thing.path + "', " + std::to_string(thing.bytes) + " bytes: removed");
   }
   return result;

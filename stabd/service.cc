@@ -14,6 +14,7 @@
 #include "plan/parse.h"
 #include "plan/schedule.h"
 #include "stabd/acting_as.h"
+#include "stabd/base64.h"
 #include "stabd/expand.h"
 #include "stabd/log_text.h"
 #include "stabd/precision.h"
@@ -42,6 +43,14 @@ Json row_json(const store::ExperimentRow& row, const store::Progress& progress, 
           {"planned", progress.planned_total},
           {"done", progress.planned_total - left},
           {"trials", states}};
+}
+
+// Blocks that one message may add: nobody means more, and each is work while the others wait.
+constexpr int64_t kMaxBlocksAtOnce = 1'000'000;
+
+bool is_over(const store::ExperimentRow& row) {
+  return row.state == store::ExperimentState::kDone || row.state == store::ExperimentState::kCancelled ||
+         row.state == store::ExperimentState::kFailed;
 }
 
 Status check_priority(int64_t priority, const Quota& quota, bool privileged) {
@@ -82,11 +91,12 @@ Result<ServiceAnswer> Service::dispatch(const RpcRequest& request, const Peer& p
   if (request.method == "report") return report(request, peer);
   if (request.method == "logs") return logs(request, peer);
   if (request.method == "rerun") return rerun(request, peer);
+  if (request.method == "bundle") return bundle(request, peer);
   for (const char* method : {"cancel", "pause", "resume", "extend", "priority", "delete"})
     if (request.method == method) return change(request, peer);
   return ServiceAnswer{
       fault_line({RpcCode::kNoSuchMethod, "no method '" + request.method + "'; there are submit, status, watch, "
-                  "report, logs, cancel, pause, resume, extend, priority, rerun and delete", request.id}), {}};
+                  "report, logs, bundle, cancel, pause, resume, extend, priority, rerun and delete", request.id}), {}};
 }
 
 Result<ServiceAnswer> Service::submit(const RpcRequest& request, const Peer& peer) {
@@ -114,30 +124,50 @@ Result<ServiceAnswer> Service::submit(const RpcRequest& request, const Peer& pee
 }
 
 Status Service::check_quota(const plan::Plan& plan, int64_t priority, const Peer& peer) {
-  const Quota& quota = rules_.config->quota_of(peer.uid);
-  STAB_CHECK_OK(check_priority(priority, quota, privileged(peer)));
+  STAB_CHECK_OK(check_priority(priority, rules_.config->quota_of(peer.uid), privileged(peer)));
   if (rules_.upkeep->disk_is_full())
     return Error{ErrorCode::kDenied, "the daemon's disk has less left than it must; its administrator can free some", {}};
-  if (privileged(peer)) return {};
-  STAB_TRY(const std::vector<store::ExperimentRow> all, reader_.experiments());
-  const auto unfinished = std::count_if(all.begin(), all.end(), [&](const store::ExperimentRow& row) {
-    return static_cast<uid_t>(row.submitter_uid) == peer.uid && row.state != store::ExperimentState::kDone &&
-           row.state != store::ExperimentState::kCancelled && row.state != store::ExperimentState::kFailed;
-  });
-  if (unfinished >= quota.experiments)
-    return Error{ErrorCode::kDenied,
-                 "you have " + std::to_string(unfinished) + " experiments that aren't over, and may have " +
-                     std::to_string(quota.experiments) + "; wait for one, or cancel one", {}};
-  STAB_TRY(const plan::Design design, plan::make_design(plan));
-  const int64_t trials = static_cast<int64_t>(plan::make_schedule(plan, design, 0, 1).trials.size()) * plan.experiment.replicates;
-  if (trials > quota.trials)
-    return Error{ErrorCode::kDenied,
-                 "the plan has " + std::to_string(trials) + " trials, and yours may have " + std::to_string(quota.trials), {}};
+  STAB_CHECK_OK(check_number(peer));
+  STAB_CHECK_OK(check_size(plan, plan.experiment.replicates, peer));
+  const Quota& quota = rules_.config->quota_of(peer.uid);
   const uint64_t used = rules_.upkeep->disk_bytes_of(peer.uid);
-  if (quota.disk_bytes > 0 && used > quota.disk_bytes)
+  if (!privileged(peer) && quota.disk_bytes > 0 && used > quota.disk_bytes)
     return Error{ErrorCode::kDenied,
                  "your builds take " + std::to_string(used) + " bytes, and may take " + std::to_string(quota.disk_bytes) +
                      "; they shrink as your experiments end", {}};
+  return {};
+}
+
+Status Service::check_number(const Peer& peer) {
+  if (privileged(peer)) return {};
+  const Quota& quota = rules_.config->quota_of(peer.uid);
+  STAB_TRY(const std::vector<store::ExperimentRow> all, reader_.experiments());
+  const auto unfinished = std::count_if(all.begin(), all.end(), [&](const store::ExperimentRow& row) {
+    return static_cast<uid_t>(row.submitter_uid) == peer.uid && !is_over(row);
+  });
+  if (unfinished < quota.experiments) return {};
+  return Error{ErrorCode::kDenied,
+               "you have " + std::to_string(unfinished) + " experiments that aren't over, and may have " +
+                   std::to_string(quota.experiments) + "; wait for one, or cancel one", {}};
+}
+
+Status Service::check_size(const plan::Plan& plan, int64_t replicates, const Peer& peer) {
+  if (privileged(peer)) return {};
+  const Quota& quota = rules_.config->quota_of(peer.uid);
+  STAB_TRY(const plan::Design design, plan::make_design(plan));
+  const int64_t trials = static_cast<int64_t>(plan::make_schedule(plan, design, 0, 1).trials.size()) * replicates;
+  if (trials <= quota.trials) return {};
+  return Error{ErrorCode::kDenied,
+               "that makes " + std::to_string(trials) + " trials, and yours may have " + std::to_string(quota.trials), {}};
+}
+
+Status Service::extend(const store::ExperimentRow& row, int64_t blocks, const Peer& peer) {
+  const int64_t some = std::clamp<int64_t>(blocks, 0, kMaxBlocksAtOnce);
+  if (is_over(row)) STAB_CHECK_OK(check_number(peer));
+  STAB_TRY(const ExpandedPlan expanded, expand_stored(row));
+  STAB_CHECK_OK(check_size(expanded.plan, row.replicates + some, peer));
+  STAB_CHECK_OK(engine_->extend(row.id, static_cast<int>(some)));
+  thread_->waits_with(row.priority);
   return {};
 }
 
@@ -210,27 +240,36 @@ Result<ServiceAnswer> Service::rerun(const RpcRequest& request, const Peer& peer
   // A stranger's is as absent.
   if (!row || !may_see(row->experiment, peer))
     return Error{ErrorCode::kNotFound, "no trial " + std::to_string(trial), {}};
+  STAB_TRY(const store::ExperimentRow experiment, reader_.experiment(row->experiment));
+  if (is_over(experiment)) STAB_CHECK_OK(check_number(peer));
   STAB_TRY(const store::Id planned, thread_->rerun(trial, row->experiment));
   return ServiceAnswer{answer_line(request.id, dump({{"trial", planned}, {"experiment", row->experiment}})), {}};
+}
+
+Result<ServiceAnswer> Service::bundle(const RpcRequest& request, const Peer& peer) {
+  STAB_TRY(const store::ExperimentRow row, chosen(request, peer));
+  const int64_t offset = request.number("offset").value_or(0);
+  STAB_TRY(const BundlePiece piece, bundles_.piece(*thread_, row.id, peer.uid, offset));
+  return ServiceAnswer{
+      answer_line(request.id, dump({{"data", to_base64(piece.bytes)}, {"size", piece.size}, {"end", piece.end}})), {}};
 }
 
 Result<ServiceAnswer> Service::change(const RpcRequest& request, const Peer& peer) {
   if (request.text("experiment").empty()) return bad_input("param 'experiment' is missing");
   STAB_TRY(const store::ExperimentRow row, chosen(request, peer));
   const bool over = row.state == store::ExperimentState::kDone || row.state == store::ExperimentState::kCancelled;
-  if (request.method == "delete" && !over && row.state != store::ExperimentState::kFailed)
+  if (request.method == "delete" && !is_over(row))
     return bad_input("experiment " + std::to_string(row.id) + " is " + std::string(store::name(row.state)) + "; cancel it first");
   if (over && request.method != "extend" && request.method != "delete") return bad_input("experiment " + std::to_string(row.id) + " is over already");
   if (request.method == "cancel") STAB_CHECK_OK(thread_->cancel(row.id));
   if (request.method == "pause") STAB_CHECK_OK(thread_->pause(row.id));
   if (request.method == "resume") STAB_CHECK_OK(thread_->resume(row.id));
-  if (request.method == "extend") {
-    STAB_CHECK_OK(engine_->extend(row.id, static_cast<int>(std::clamp<int64_t>(request.number("blocks").value_or(0), 0, 1'000'000))));
-    thread_->kick();
-  }
-  if (request.method == "delete") thread_->delete_later(row.id);
+  if (request.method == "extend") STAB_CHECK_OK(extend(row, request.number("blocks").value_or(0), peer));
+  if (request.method == "delete")  // gone already: what was wanted
+    thread_->between_trials([id = row.id](store::Store& store) { (void)store.delete_experiment(id); });
   if (request.method == "priority") {
-    const int64_t priority = request.number("priority").value_or(0);
+    if (!request.number("priority")) return bad_input("param 'priority' is missing, or no whole number");
+    const int64_t priority = *request.number("priority");
     STAB_CHECK_OK(check_priority(priority, rules_.config->quota_of(peer.uid), privileged(peer)));
     STAB_CHECK_OK(thread_->set_priority(row.id, static_cast<int>(priority)));
   }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "stabd/bundles.h"
 #include "stabd/config.h"
 #include "stabd/daemon_log.h"
 #include "stabd/engine_thread.h"
@@ -34,7 +35,8 @@ class Service {
     LogSink log;                     // of what changes something, and of what was refused
   };
   Service(Engine& engine, EngineThread& thread, store::Store reader, Rules rules)
-      : engine_(&engine), thread_(&thread), reader_(std::move(reader)), rules_(std::move(rules)) {}
+      : engine_(&engine), thread_(&thread), reader_(std::move(reader)), rules_(std::move(rules)),
+        bundles_(engine.options().database) {}
 
   ServiceAnswer handle(std::string_view line, const Peer& peer);
   bool may_see(store::Id experiment, const Peer& peer);
@@ -46,6 +48,7 @@ class Service {
   Result<ServiceAnswer> watch(const RpcRequest& request, const Peer& peer);
   Result<ServiceAnswer> report(const RpcRequest& request, const Peer& peer);
   Result<ServiceAnswer> logs(const RpcRequest& request, const Peer& peer);
+  Result<ServiceAnswer> bundle(const RpcRequest& request, const Peer& peer);
   Result<ServiceAnswer> rerun(const RpcRequest& request, const Peer& peer);
   // cancel, pause, resume, extend, priority, delete: what changes an experiment
   Result<ServiceAnswer> change(const RpcRequest& request, const Peer& peer);
@@ -53,6 +56,9 @@ class Service {
   Result<store::ExperimentRow> chosen(const RpcRequest& request, const Peer& peer);
   // kDenied says which quota is used up, and what to do.
   Status check_quota(const plan::Plan& plan, int64_t priority, const Peer& peer);
+  Status check_number(const Peer& peer);  // of experiments that aren't over
+  Status check_size(const plan::Plan& plan, int64_t replicates, const Peer& peer);
+  Status extend(const store::ExperimentRow& row, int64_t blocks, const Peer& peer);
   bool privileged(const Peer& peer) const { return peer.uid == 0 || peer.uid == rules_.owner; }
   bool owns(const store::ExperimentRow& row, const Peer& peer) const;
 
@@ -60,6 +66,7 @@ class Service {
   EngineThread* thread_;
   store::Store reader_;
   Rules rules_;
+  Bundles bundles_;
 };
 
 }  // namespace stab::engine

@@ -1,10 +1,15 @@
 // A configuration that was named must be there; the default one may be absent.
 #include "stabd/settings.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include <cerrno>
 
 #include <filesystem>
 
+#include "base/unique_fd.h"
 #include "stabd/installation.h"
 #include "stabd/places.h"
 #include "stabd/server.h"
@@ -62,6 +67,18 @@ Status check_prerequisites(const Config& config) {
   if (!fs::exists(config.database, ignored)) return {};
   STAB_TRY(const store::Store reader, store::Store::open(config.database, store::Store::Access::kRead));
   (void)reader;
+  return {};
+}
+
+Status keep_private(const std::string& database) {
+  const std::string directory = fs::path(database).parent_path().string();
+  if (!directory.empty()) STAB_CHECK_OK(make_directories(directory));
+  const UniqueFd fd(::open(database.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!fd) return system_error("open database '" + database + "'", errno);
+  // SQLite gives the files beside it the same mode; those of an earlier start may have another.
+  if (::fchmod(fd.get(), 0600) != 0) return system_error("chmod '" + database + "'", errno);
+  for (const char* end : {"-wal", "-shm"})
+    if (::chmod((database + end).c_str(), 0600) != 0 && errno != ENOENT) return system_error("chmod '" + database + end + "'", errno);
   return {};
 }
 

@@ -19,4 +19,8 @@ Result<Config> settle_config(const DaemonOptions& options);
 // Whether a daemon with these settings would start: changes nothing. Each prerequisite has its own message.
 Status check_prerequisites(const Config& config);
 
+// Makes the database's file if it isn't there, and has nobody but us read it: it holds what several users run, and
+// the socket decides who sees what.
+Status keep_private(const std::string& database);
+
 }  // namespace stab::engine

@@ -32,23 +32,29 @@ void Upkeep::between(const EndedRun& ended, int quit_fd) {
   if (over || ended.experiment == 0) retain();
 }
 
+// Whoever submits waits for the gate, and files may be many: they are looked at and removed without it. Only this
+// thread makes builds, so what the store says of them stays true meanwhile.
 void Upkeep::retain() {
   const Engine::Options& options = engine_->options();
-  const std::lock_guard<std::mutex> gate(engine_->gate());
-  const auto result = apply_retention(*config_, engine_->store(), options.database, options.clock->realtime().count());
+  const int64_t now_ns = options.clock->realtime().count();
+  const auto kept = [&]() -> Result<KeptExperiments> {
+    const std::lock_guard<std::mutex> gate(engine_->gate());
+    return retain_experiments(*config_, engine_->store(), now_ns);
+  }();
+  const auto result = kept ? retain_files(*config_, *kept, options.database, now_ns) : Result<RetentionResult>(kept.error());
   if (!result) return log_({LogPriority::kError, "retention", result.error().message, {}});
-  for (const std::string& line : result->said) log_({LogPriority::kNotice, "retention", line, {}});
+  for (const auto* said : {&kept->said, &result->said})
+    for (const std::string& line : *said) log_({LogPriority::kNotice, "retention", line, {}});
   const std::lock_guard<std::mutex> held(mutex_);
   disk_bytes_ = result->bytes_by_user;
 }
 
 Status Upkeep::notify(const EndedRun& ended, int quit_fd) {
   const Engine::Options& options = engine_->options();
-  const store::ExperimentRow row = [&] {
+  STAB_TRY(const store::ExperimentRow row, [&] {
     const std::lock_guard<std::mutex> gate(engine_->gate());
-    const auto found = engine_->store().experiment(ended.experiment);
-    return found ? *found : store::ExperimentRow();
-  }();
+    return engine_->store().experiment(ended.experiment);
+  }());
   STAB_TRY(ProcessTree tree, ProcessTree::create(options.roots));
   Laboratory laboratory;
   laboratory.roots = options.roots;

@@ -2,6 +2,8 @@
 // of column; the ids of experiment, trials and builds are shifted past ours, all other keys are relative to them.
 // A bundle may come from a stranger: the file must be a store of this version whose tables are plain tables, and
 // our tables' constraints apply to what it holds.
+#include <fcntl.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -45,10 +47,11 @@ Status check_other(Database& database, const std::string& path) {
                  "'" + path + "' has schema version " + std::to_string(version) + ", expected " +
                      std::to_string(kSchemaVersion) + "; open it for writing once to migrate it",
                  {}};
-  // A view or a virtual table of the same name would run what the file says.
+  // A view or a virtual table of the same name would run what the file says. What a table is, SQLite tells, not the
+  // text that the file has for it.
   STAB_TRY(const int64_t strange,
-           database.integer("SELECT count(*) FROM other.sqlite_schema WHERE name IN (SELECT name FROM main.sqlite_schema "
-                            "WHERE type = 'table') AND (type <> 'table' OR sql LIKE 'CREATE VIRTUAL%')"));
+           database.integer("SELECT count(*) FROM pragma_table_list WHERE schema = 'other' AND type <> 'table' AND name IN "
+                            "(SELECT name FROM main.sqlite_schema WHERE type = 'table')"));
   if (strange != 0) return Error{ErrorCode::kCorrupt, "'" + path + "' has something else than tables where tables belong", {}};
   return {};
 }
@@ -105,6 +108,17 @@ constexpr Copy kCopies[] = {
     {"events", "at_ns, experiment, kind, text", "at_ns, $to, kind, text", "experiment = $from ORDER BY id"},
 };
 
+// Builds are counted from 0, and whoever reads them uses the number as an index.
+Status check_builds(Database& database, Id imported) {
+  const std::string of = " WHERE experiment = " + std::to_string(imported);
+  const std::string count = "(SELECT count(*) FROM main.builds" + of + ")";
+  STAB_TRY(const int64_t wrong,
+           database.integer("SELECT (SELECT count(*) FROM main.builds" + of + " AND build NOT BETWEEN 0 AND " + count +
+                            " - 1) + (SELECT count(*) FROM main.trials" + of + " AND coalesce(build, -1) NOT BETWEEN 0 AND " + count + " - 1)"));
+  if (wrong == 0) return {};
+  return Error{ErrorCode::kCorrupt, "the experiment has builds that aren't numbered from 0", {}};
+}
+
 // Our own numbers, so they may stand in the text; which ones a statement has differs.
 void put_number(std::string& sql, std::string_view placeholder, int64_t number) {
   const std::string text = std::to_string(number);
@@ -145,6 +159,7 @@ Result<Id> Store::import_experiment(const std::string& other_path, Id experiment
       if (std::string_view(copy.table) == "experiments" && database.changes() != 1)
         return not_found("experiment", experiment);
     }
+    STAB_CHECK_OK(check_builds(database, imported));
     if (!importer) return {};
     STAB_TRY(Statement * own, database.prepare("UPDATE main.experiments SET submitter_uid = ?, submitter_gid = ?, priority = 0, "
                                                "state = CASE WHEN state IN ('done', 'cancelled', 'failed') THEN state ELSE "
@@ -161,12 +176,12 @@ Status Store::bundle(Id experiment, const std::string& path) {
   if (std::filesystem::exists(path, code)) return bad_input("bundle '" + path + "' exists already; choose another path");
   STAB_TRY(const ExperimentRow row, this->experiment(experiment));
   (void)row;
-  // Whatever fails leaves nothing under the name that was asked for.
-  const std::string part = path + ".part";
+  // Made under a name that is nobody's; whatever fails leaves nothing.
+  const std::string part = path + ".part-" + std::to_string(::getpid());
+  if (std::filesystem::exists(part, code)) return bad_input("'" + part + "' exists already; remove it");
   const auto clear = [&] {
     for (const char* end : {"", "-wal", "-shm", "-journal", ".writer"}) ::unlink((part + end).c_str());
   };
-  clear();
   const Status made = [&]() -> Status {
     STAB_TRY(Store copy, open(part, Access::kWrite));
     STAB_TRY(const Id id, copy.import_experiment(state_->path, experiment));
@@ -175,7 +190,8 @@ Status Store::bundle(Id experiment, const std::string& path) {
     return copy.state_->database.execute("PRAGMA journal_mode = DELETE");
   }();
   Status done = made;
-  if (done && ::link(part.c_str(), path.c_str()) != 0) done = system_error("make bundle '" + path + "'", errno);
+  if (done && ::renameat2(AT_FDCWD, part.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE) != 0)
+    done = system_error("make bundle '" + path + "'", errno);
   clear();
   return done;
 }

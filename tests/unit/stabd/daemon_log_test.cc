@@ -19,7 +19,7 @@ TEST(DaemonLog, TextStaysOnItsLine) {
   const std::string line = text_line(kHostile, 1'000'000'000);
   EXPECT_EQ(line.find('\n'), std::string::npos);
   EXPECT_EQ(line.find('\033'), std::string::npos);
-  EXPECT_NE(line.find(" submit: a?[2Jb stabd: all is well experiment=3 name=\"x uid=0 ?31m \\\"q\\\"\""), std::string::npos)
+  EXPECT_NE(line.find(" submit experiment=3 name=\"x uid=0 ?31m \\\"q\\\"\": a?[2Jb stabd: all is well"), std::string::npos)
       << line;
 }
 

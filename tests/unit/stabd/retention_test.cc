@@ -48,6 +48,14 @@ TEST(Retention, AUserAboveTheQuotaLosesOnlyOwnOnes) {
   EXPECT_EQ(names(what_goes(four(), config, 10 * kHour)), Names({"b"}));
 }
 
+TEST(Retention, ArchivedBinariesAreNobodysQuota) {
+  std::vector<StoredThing> things = four();
+  for (StoredThing& thing : things) thing.uid.reset();
+  Config config;
+  config.quota.disk_bytes = 1;
+  EXPECT_EQ(names(what_goes(things, config, 10 * kHour)), Names());
+}
+
 TEST(Retention, WhatWasNeverFinishedGoes) {
   std::vector<StoredThing> things = four();
   things[0].used_at_ns = 0;
@@ -94,7 +102,9 @@ class RetentionOnDisk : public testing::Test {
   RetentionResult apply(const Config& config) {
     // Long after now: the files are new.
     const int64_t now = std::chrono::system_clock::now().time_since_epoch().count() + 1000 * kHour;
-    auto result = apply_retention(config, *store_, database_, now);
+    const auto kept = retain_experiments(config, *store_, now);
+    EXPECT_TRUE(kept.ok());
+    auto result = retain_files(config, *kept, database_, now);
     EXPECT_TRUE(result.ok());
     return result ? *result : RetentionResult();
   }

@@ -127,6 +127,22 @@ TEST_F(ImportTest, AFileWithViewsForTablesIsRefused) {
   EXPECT_TRUE(other.experiments()->empty());
 }
 
+TEST_F(ImportTest, BuildsThatAreNoIndexAreRefused) {
+  for (const char* change : {"UPDATE builds SET build = 1000000", "UPDATE trials SET build = 7", "UPDATE trials SET build = NULL"}) {
+    const std::string path = directory_ + "/strange.db";
+    Store made = *Store::open(path, Store::Access::kWrite);
+    ready(made);
+    sqlite3* handle = nullptr;
+    ASSERT_EQ(sqlite3_open(path.c_str(), &handle), SQLITE_OK);
+    ASSERT_EQ(sqlite3_exec(handle, change, nullptr, nullptr, nullptr), SQLITE_OK);
+    sqlite3_close(handle);
+    Store other = open();
+    EXPECT_EQ(other.import_experiment(path, 1).error().code, ErrorCode::kCorrupt) << change;
+    EXPECT_TRUE(other.experiments()->empty());
+    for (const char* end : {"", "-wal", "-shm"}) std::filesystem::remove(path + end);
+  }
+}
+
 TEST_F(ImportTest, WhatIsNoStoreOrNotThereIsRefusedAndChangesNothing) {
   Store store = open();
   const Id own = ready(store);
