@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 BIN = Path(os.environ["LAB_BIN"])
-REPLICATES = 8
+REPLICATES = 32   # a kill must find some left: a trial lasts about 10 ms
 CELLS = 4
 
 PLAN = f"""
