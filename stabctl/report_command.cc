@@ -1,6 +1,5 @@
 // report, compare and list: they read the database and change nothing; an engine may be writing meanwhile.
 #include <cstdio>
-#include <ctime>
 
 #include "analysis/commands.h"
 #include "stabctl/commands.h"
@@ -8,6 +7,7 @@
 #include "stabctl/database.h"
 #include "stabctl/report_text.h"
 #include "stabctl/terminal.h"
+#include "stabd/local_time.h"
 #include "stabd/samples.h"
 
 #include <nlohmann/json.hpp>
@@ -25,15 +25,6 @@ analysis::ReportOptions options_of(const Arguments& arguments) {
   if (arguments.format == "json" || arguments.json) options.format = analysis::ReportFormat::kJson;
   options.figures = arguments.figures;
   return options;
-}
-
-std::string date_text(int64_t realtime_ns) {
-  const time_t seconds = static_cast<time_t>(realtime_ns / 1'000'000'000);
-  tm parts{};
-  ::localtime_r(&seconds, &parts);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M", &parts);
-  return text;
 }
 
 int64_t recorded_of(const store::Progress& progress) {
@@ -126,7 +117,7 @@ int list_command(const Arguments& arguments) {
     }
     const std::string trials = std::to_string(recorded) + "/" + std::to_string(progress->planned_total);
     std::printf("%6lld  %-28s %-10s %15s  %s\n", static_cast<long long>(row.id), printable(row.name).c_str(),
-                std::string(store::name(row.state)).c_str(), trials.c_str(), date_text(row.submitted_at_ns).c_str());
+                std::string(store::name(row.state)).c_str(), trials.c_str(), engine::local_time(row.submitted_at_ns, "%Y-%m-%d %H:%M").c_str());
   }
   if (arguments.json) std::printf("%s\n", list.dump(2).c_str());
   return kExitDone;

@@ -67,9 +67,7 @@ Result<store::Id> newest_unfinished(store::Store& store) {
   STAB_TRY(const auto all, store.experiments());
   store::Id newest = 0;
   for (const store::ExperimentRow& row : all) {
-    const bool over = row.state == store::ExperimentState::kDone || row.state == store::ExperimentState::kCancelled ||
-                      row.state == store::ExperimentState::kFailed;
-    if (!over && row.id > newest) newest = row.id;
+    if (!store::is_over(row.state) && row.id > newest) newest = row.id;
   }
   if (newest == 0) return Error{ErrorCode::kNotFound, "every experiment is over; 'stabctl list' shows them", {}};
   return newest;

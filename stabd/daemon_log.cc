@@ -9,21 +9,12 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 
+#include "stabd/local_time.h"
 #include "stabd/printable.h"
 
 namespace stab::engine {
 namespace {
-
-std::string time_text(int64_t realtime_ns) {
-  const time_t seconds = static_cast<time_t>(realtime_ns / 1'000'000'000);
-  tm parts{};
-  ::localtime_r(&seconds, &parts);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &parts);
-  return text;
-}
 
 bool is_plain(const std::string& value) {
   return !value.empty() && value.find_first_of(" \"=") == std::string::npos;
@@ -48,7 +39,7 @@ void put_line(std::string line) {
 }  // namespace
 
 std::string text_line(const LogEntry& entry, int64_t realtime_ns) {
-  std::string line = time_text(realtime_ns) + " " + entry.kind;
+  std::string line = local_time(realtime_ns) + " " + entry.kind;
   for (const auto& [name, value] : entry.fields) line += " " + name + "=" + quoted_if_needed(one_line(value));
   return line + ": " + one_line(entry.text);  // last, so that nothing in it looks like a field
 }

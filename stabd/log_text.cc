@@ -2,23 +2,14 @@
 #include "stabd/log_text.h"
 
 #include <algorithm>
-#include <ctime>
 #include <string_view>
 #include <vector>
 
+#include "stabd/local_time.h"
 #include "stabd/printable.h"
 
 namespace stab::engine {
 namespace {
-
-std::string date_text(int64_t realtime_ns) {
-  const time_t seconds = static_cast<time_t>(realtime_ns / 1'000'000'000);
-  tm parts{};
-  ::localtime_r(&seconds, &parts);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &parts);
-  return text;
-}
 
 // A stranger's lines are set in, so that none of them looks like one of ours.
 std::string indented(std::string_view text) {
@@ -80,7 +71,7 @@ Result<std::string> log_text(store::Store& store, store::Id experiment) {
   }
   STAB_TRY(const std::vector<store::EventRow> events, store.events(experiment));
   for (auto event = events.rbegin(); event != events.rend() && !last.full(); ++event)
-    last.put_before(date_text(event->at_ns) + "  " + padded(event->kind, 16) + " " + first_line_out(event->text));
+    last.put_before(local_time(event->at_ns) + "  " + padded(event->kind, 16) + " " + first_line_out(event->text));
   STAB_TRY(const std::vector<store::BuildRow> builds, store.builds(experiment));
   for (auto build = builds.rbegin(); build != builds.rend() && !last.full(); ++build)
     last.put_before("build " + build->name + ": " + std::string(store::name(build->state)) + "\n" + indented(build->log));

@@ -16,11 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_over(const store::ExperimentRow& row) {
-  return row.state == store::ExperimentState::kDone || row.state == store::ExperimentState::kCancelled ||
-         row.state == store::ExperimentState::kFailed;
-}
-
 uint64_t bytes_of(const struct stat& info) { return static_cast<uint64_t>(info.st_blocks) * 512; }
 
 // Links are counted, not followed: a build may hold any.
@@ -104,7 +99,7 @@ Result<KeptExperiments> retain_experiments(const Config& config, store::Store& s
   for (const store::ExperimentRow& row : all) {
     const bool old = config.retention.experiments.count() > 0 && row.finished_at_ns != 0 &&
                      now_ns - row.finished_at_ns >= config.retention.experiments.count();
-    if (is_over(row) && old) {
+    if (is_over(row.state) && old) {
       STAB_CHECK_OK(store.delete_experiment(row.id));
       kept.said.push_back("experiment " + std::to_string(row.id) + " '" + row.name + "' is over for long enough: deleted");
       continue;
@@ -112,7 +107,7 @@ Result<KeptExperiments> retain_experiments(const Config& config, store::Store& s
     STAB_TRY(const std::vector<store::BuildRow> builds, store.builds(row.id));
     for (const store::BuildRow& build : builds) {
       kept.binaries.insert(build.binary_sha256);
-      if (is_over(row)) continue;
+      if (is_over(row.state)) continue;
       kept.binaries_needed.insert(build.binary_sha256);
       kept.directories_needed.insert(build.input_hash.substr(0, 16));
     }

@@ -48,11 +48,6 @@ Json row_json(const store::ExperimentRow& row, const store::Progress& progress, 
 // Blocks that one message may add: nobody means more, and each is work while the others wait.
 constexpr int64_t kMaxBlocksAtOnce = 1'000'000;
 
-bool is_over(const store::ExperimentRow& row) {
-  return row.state == store::ExperimentState::kDone || row.state == store::ExperimentState::kCancelled ||
-         row.state == store::ExperimentState::kFailed;
-}
-
 Status check_priority(int64_t priority, const Quota& quota, bool privileged) {
   if (priority < kLowestPriority || priority > kHighestPriority)
     return bad_input("priority " + std::to_string(priority) + " is not from " + std::to_string(kLowestPriority) + " to " +
@@ -143,7 +138,7 @@ Status Service::check_number(const Peer& peer) {
   const Quota& quota = rules_.config->quota_of(peer.uid);
   STAB_TRY(const std::vector<store::ExperimentRow> all, reader_.experiments());
   const auto unfinished = std::count_if(all.begin(), all.end(), [&](const store::ExperimentRow& row) {
-    return static_cast<uid_t>(row.submitter_uid) == peer.uid && !is_over(row);
+    return static_cast<uid_t>(row.submitter_uid) == peer.uid && !is_over(row.state);
   });
   if (unfinished < quota.experiments) return {};
   return Error{ErrorCode::kDenied,
@@ -163,7 +158,7 @@ Status Service::check_size(const plan::Plan& plan, int64_t replicates, const Pee
 
 Status Service::extend(const store::ExperimentRow& row, int64_t blocks, const Peer& peer) {
   const int64_t some = std::clamp<int64_t>(blocks, 0, kMaxBlocksAtOnce);
-  if (is_over(row)) STAB_CHECK_OK(check_number(peer));
+  if (is_over(row.state)) STAB_CHECK_OK(check_number(peer));
   STAB_TRY(const ExpandedPlan expanded, expand_stored(row));
   STAB_CHECK_OK(check_size(expanded.plan, row.replicates + some, peer));
   STAB_CHECK_OK(engine_->extend(row.id, static_cast<int>(some)));
@@ -241,7 +236,7 @@ Result<ServiceAnswer> Service::rerun(const RpcRequest& request, const Peer& peer
   if (!row || !may_see(row->experiment, peer))
     return Error{ErrorCode::kNotFound, "no trial " + std::to_string(trial), {}};
   STAB_TRY(const store::ExperimentRow experiment, reader_.experiment(row->experiment));
-  if (is_over(experiment)) STAB_CHECK_OK(check_number(peer));
+  if (is_over(experiment.state)) STAB_CHECK_OK(check_number(peer));
   STAB_TRY(const store::Id planned, thread_->rerun(trial, row->experiment));
   return ServiceAnswer{answer_line(request.id, dump({{"trial", planned}, {"experiment", row->experiment}})), {}};
 }
@@ -258,7 +253,7 @@ Result<ServiceAnswer> Service::change(const RpcRequest& request, const Peer& pee
   if (request.text("experiment").empty()) return bad_input("param 'experiment' is missing");
   STAB_TRY(const store::ExperimentRow row, chosen(request, peer));
   const bool over = row.state == store::ExperimentState::kDone || row.state == store::ExperimentState::kCancelled;
-  if (request.method == "delete" && !is_over(row))
+  if (request.method == "delete" && !is_over(row.state))
     return bad_input("experiment " + std::to_string(row.id) + " is " + std::string(store::name(row.state)) + "; cancel it first");
   if (over && request.method != "extend" && request.method != "delete") return bad_input("experiment " + std::to_string(row.id) + " is over already");
   if (request.method == "cancel") STAB_CHECK_OK(thread_->cancel(row.id));

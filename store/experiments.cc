@@ -208,12 +208,10 @@ Status Store::extend(Id experiment, const std::vector<NewTrial>& trials, int64_t
 }
 
 Status Store::set_state(Id experiment, ExperimentState state, std::string_view failure, int64_t at_ns) {
-  const bool over =
-      state == ExperimentState::kDone || state == ExperimentState::kCancelled || state == ExperimentState::kFailed;
   return state_->atomically([&]() -> Status {
     STAB_TRY(Statement * update,
              state_->database.prepare("UPDATE experiments SET state = ?, failure = ?, finished_at_ns = ? WHERE id = ?"));
-    update->bind(name(state)).bind(failure).bind(over ? at_ns : int64_t{0}).bind(experiment);
+    update->bind(name(state)).bind(failure).bind(is_over(state) ? at_ns : int64_t{0}).bind(experiment);
     return change_one(state_->database, *update, "experiment", experiment);
   });
 }

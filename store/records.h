@@ -18,6 +18,10 @@ using Id = int64_t;
 enum class ExperimentState { kSubmitted, kReady, kRunning, kPaused, kDone, kCancelled, kFailed };
 std::string_view name(ExperimentState state);
 std::optional<ExperimentState> experiment_state(std::string_view name);
+// Done, cancelled or failed: none of its trials runs any more, unless it is extended or rerun.
+constexpr bool is_over(ExperimentState state) {
+  return state == ExperimentState::kDone || state == ExperimentState::kCancelled || state == ExperimentState::kFailed;
+}
 
 // What a trial is for. Only main trials are analysed.
 enum class TrialKind { kMain, kPreflight, kWarmup, kReplay };
