@@ -1,67 +1,73 @@
 """Experiments about effects that are known to be there: injected slowdowns, and a layout optimization as control."""
 import itertools
+import math
 import statistics
 
 from figures import COLOURS, Canvas, Panel
-from recorded import answer, p_text, percent, ratio, table, units
+from recorded import answer, p_text, percent, ratio, shift, stats, table, units
 
 RESPONSES = {"wall_ns": "wall time", "task-clock": "CPU time"}
+TESTS = {"t": ratio, "ranks": shift}
+OF_A_LINK = {"t": statistics.fmean, "ranks": statistics.median}   # what stands for a link's trials
+RANKS_NEED = 1 / 0.955   # times as many as a t-test, where times are normal
 POWER = "0.8"
 
 
 def change(found):
-    return f"{percent(found['estimate'] - 1, 2)} [{percent(found['conf_low'] - 1, 2)}, {percent(found['conf_high'] - 1, 2)}]"
+    bounds = (found["conf_low"], found["conf_high"])
+    return f"{percent(found['estimate'] - 1, 2)} [{', '.join('-' if b is None else percent(b - 1, 2) for b in bounds)}]"
 
 
 def sensitivity(recorded):
     """What it takes to see a slowdown: with random layouts, with seeded links, and with one link a side."""
     levels = sorted({cell["slow"] for cell in recorded.cells}, key=float)
-    blocks = {}
-    for response, name in RESPONSES.items():
+    blocks = []
+    for (response, name), (test, compare) in itertools.product(RESPONSES.items(), TESTS.items()):
         rows = []
         for subject, slow in itertools.product(recorded.subjects, levels[1:]):
-            sides = {cc: [recorded.where(subject, cc=cc, slow=level) for level in (slow, levels[0])] for cc in ("szc", "clang-19")}
+            sides = {cc: [units(recorded.where(subject, cc=cc, slow=level), response, OF_A_LINK[test]) for level in (slow, levels[0])]
+                     for cc in ("szc", "clang-19")}
             row = [subject, f"{slow} %"]
-            for trials in sides.values():
-                times = [units(side, response) for side in trials]
-                found = ratio(*times)
-                row += [change(found), p_text(found["p_value"]), needed(times, float(slow) / 100)]
-            means = [units(side, response) for side in sides["clang-19"]]
-            pairs = list(itertools.product(*means))
+            for times in sides.values():
+                found = compare(*times)
+                row += [change(found), p_text(found["p_value"]), needed(times, float(slow) / 100, test)]
+            pairs = list(itertools.product(*sides["clang-19"]))
             rows.append([*row, f"{sum(slowed < plain for slowed, plain in pairs)} of {len(pairs)}"])
-        blocks[response] = f"By {name}:\n\n" + table(
+        blocks += [f"By {name}, {test}:", table(
             ["program", "injected", "randomized: seen [95 %]", "p", "trials a side", "seeded links: seen [95 %]", "p", "links a side",
-             "one link a side: wrong sign"], rows)
-    return {"sensitivity": "\n\n".join([recorded.header(), *blocks.values()])}, {}
+             "one link a side: wrong sign"], rows)]
+    return {"sensitivity": "\n\n".join([recorded.header(), *blocks])}, {}
 
 
-def needed(times, change_share):
-    """How many a side find this change with 80 % probability, given the spread that was seen."""
-    spread = statistics.fmean((statistics.stdev(side) / statistics.fmean(side)) ** 2 for side in times) ** 0.5
-    return answer(["power-t", "--delta", repr(change_share), "--sd", repr(spread), "--power", POWER])["n_whole"]
+def needed(times, change_share, test):
+    """How many a side find this change with 80 % probability, given the spread that was seen; by ranks that of the middle."""
+    found = [stats("describe", {"time": side}) for side in times]
+    own, centre = ("sd", "mean") if test == "t" else ("mad", "median")
+    spread = statistics.fmean((f[own] / f[centre]) ** 2 for f in found) ** 0.5
+    n = answer(["power-t", "--delta", repr(change_share), "--sd", repr(spread), "--power", POWER])["n_whole"]
+    return n if test == "t" else math.ceil(n * RANKS_NEED)
 
 
 def control(recorded):
     """An order of functions is an effect where the order is kept, and none where it is shuffled."""
     orders = [o for o in ("hot", "scattered") if any(cell["order"] == o for cell in recorded.cells)]
-    rows, bars = [], []
-    for subject in recorded.subjects:
-        for order in orders:
-            row = [subject, order]
-            for code in ("pad", "shuffle"):
-                for response in RESPONSES:
-                    found = ratio(*([t[response] for t in recorded.where(subject, code=code, order=o)] for o in (order, "source")))
-                    row += [change(found), p_text(found["p_value"])]
-                    if response == "task-clock":
-                        bars.append((f"{subject} {order}", code, found))
-            rows.append(row)
     head = ["program", "order"] + [word for code in ("pad", "shuffle") for name in RESPONSES.values()
                                    for word in (f"{code}, {name} [95 %]", "p")]
-    seen = {code: sum(found["p_value"] < 0.05 for _, c, found in bars if c == code) for code in ("pad", "shuffle")}
-    total = len(bars) // 2
-    text = (f"{recorded.header()}\n\nDifferences to the source's order that a t-test sees at 5 %, in CPU time: {seen['pad']} of {total} "
-            f"where the order is kept, {seen['shuffle']} of {total} where it is shuffled.\n\n{table(head, rows)}")
-    return {"control": text}, {"control": intervals(bars)}
+    blocks, bars = [], {test: [] for test in TESTS}
+    for test, compare in TESTS.items():
+        rows = []
+        for subject, order in itertools.product(recorded.subjects, orders):
+            row = [subject, order]
+            for code, response in itertools.product(("pad", "shuffle"), RESPONSES):
+                found = compare(*([t[response] for t in recorded.where(subject, code=code, order=o)] for o in (order, "source")))
+                row += [change(found), p_text(found["p_value"])]
+                if response == "task-clock":
+                    bars[test].append((f"{subject} {order}", code, found))
+            rows.append(row)
+        seen = {code: sum(found["p_value"] < 0.05 for _, c, found in bars[test] if c == code) for code in ("pad", "shuffle")}
+        blocks += [f"By {test}, differences to the source's order in CPU time at 5 %: {seen['pad']} of {len(rows)} where the order is "
+                   f"kept, {seen['shuffle']} of {len(rows)} where it is shuffled.", table(head, rows)]
+    return {"control": "\n\n".join([recorded.header(), *blocks])}, {"control": intervals(bars["t"])}
 
 
 def intervals(bars):

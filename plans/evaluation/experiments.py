@@ -74,7 +74,7 @@ epoch = ["20ms"]
 [experiment]
 name = "evaluation-sensitivity"
 seed = 5
-replicates = 30
+replicates = 60
 response = ["wall_time", "task-clock"]
 margin = "0.5%"
 preflight = false
@@ -98,7 +98,7 @@ exclude = [
 [experiment]
 name = "evaluation-control"
 seed = 8
-replicates = 30
+replicates = 60
 response = ["wall_time", "task-clock"]
 margin = "0.5%"
 preflight = false

@@ -9,6 +9,7 @@ No statistic is computed here: stabctl stats does it, on columns that we hand ov
 """
 import json
 import lzma
+import math
 import os
 import statistics
 import subprocess
@@ -58,17 +59,40 @@ def stats(method, columns, *flags):
         return answer([method, file.name, *flags])
 
 
-def units(trials, response):
+def units(trials, response, of=statistics.fmean):
     """Independent draws: a trial of random layout is one; the trials of a link repeat its layout, and their mean is one."""
     draws = {}
     for i, trial in enumerate(trials):
         draws.setdefault(("link", trial["link"]) if trial["link"] else ("trial", i), []).append(trial[response])
-    return [statistics.fmean(times) for times in draws.values()]
+    return [of(times) for times in draws.values()]
 
 
 def ratio(ours, baseline):
     """Ratio of geometric means, its interval and p-value by Welch's t on logarithms."""
     return stats("ratio", {"time": ours + baseline, "side": ["a"] * len(ours) + ["b"] * len(baseline)}, "--group", "side")
+
+
+def shift(ours, baseline):
+    """The same by ranks: the Hodges-Lehmann estimate on logarithms, with Mann and Whitney's interval and p-value. A machine
+    that makes one trial in twenty longer by half moves means, and their intervals more; it hardly moves this."""
+    found = stats("mann-whitney", {"time": ours + baseline, "side": ["a"] * len(ours) + ["b"] * len(baseline)}, "--response", "time",
+                  "--group", "side", "--log")
+    return as_ratio(found)
+
+
+def shift_of_pairs(ours, baseline):
+    """The same of pairs, by signed ranks. ours, baseline: values by what pairs them."""
+    pairs = sorted(ours.keys() & baseline.keys())
+    rows = [(side[pair], name, pair) for name, side in (("a", ours), ("b", baseline)) for pair in pairs]
+    given = {name: [row[i] for row in rows] for i, name in enumerate(("time", "side", "pair"))}
+    return as_ratio(stats("wilcoxon", given, "--response", "time", "--group", "side", "--pair", "pair", "--log"))
+
+
+def as_ratio(found):
+    """Of an answer on logarithms. Few values may have no interval of that level."""
+    holds = found.get("achieved_conf_level", 1) >= found["conf_level"] and found["conf_low"] is not None
+    low, high = (math.exp(found[name]) if holds else None for name in ("conf_low", "conf_high"))
+    return {"p_value": found["p_value"], "estimate": math.exp(found["estimate"]), "conf_low": low, "conf_high": high}
 
 
 def binomial(successes, trials, p):
