@@ -4,6 +4,7 @@ Over "plain": clang's build as it is, in seeded links; a link is one draw, howev
 with everything off; both sides ran the same links, which are compared with themselves. All ratios are by ranks
 (recorded.shift); those of geometric means stand beside them in the summary.
 """
+import concurrent.futures
 import math
 import statistics
 from typing import NamedTuple
@@ -86,16 +87,18 @@ def by_means(sides, response, same_links):
 
 def ratios(recorded, column, response, how=by_ranks):
     """{subject: ratio to what the column is over, with its interval}."""
-    found = {}
-    for subject in recorded.subjects:
+    def of(subject):
         sides = [recorded.where(subject, **levels) for levels in (column.cell, OVER[column.over])]
         if min(len(side) for side in sides) < 2:
-            continue
+            return None
         if response != "max_rss_kib":
-            found[subject] = how(sides, response, column.over == "off")
-        elif (base := median(sides[1], response)) >= ABOVE_FLOOR * min(t[response] for t in recorded.trials):
-            found[subject] = {"estimate": median(sides[0], response) / base, "conf_low": None, "conf_high": None}
-    return found
+            return how(sides, response, column.over == "off")
+        base = median(sides[1], response)
+        if base < ABOVE_FLOOR * min(t[response] for t in recorded.trials):
+            return None
+        return {"estimate": median(sides[0], response) / base, "conf_low": None, "conf_high": None}
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        return {subject: found for subject, found in zip(recorded.subjects, pool.map(of, recorded.subjects)) if found}
 
 
 def median(trials, response):

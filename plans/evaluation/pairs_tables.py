@@ -1,8 +1,9 @@
 """The A/A experiments: how often a t-test sees a difference between builds that must not differ.
 
 One test a pair and compiler, said before the data: Welch's t-test of the logarithms of wall time, two-sided, at 5 %.
-CPU time is beside it, and so is the contrast within blocks that stabctl report makes: the paired t-test of a block's
-two sides. The shares' intervals are exact and take the pairs as independent; pairs of a program share its
+CPU time is beside it, and so are the contrast within blocks that stabctl report makes, the paired t-test of a block's
+two sides, and, added when the first two kinds had run, Mann and Whitney's test: its level is exact whatever the times'
+distribution, 4.99 % with eight a side. The shares' intervals are exact and take the pairs as independent; pairs of a program share its
 source, so the programs' own shares are shown, and an interval from them alone.
 """
 import concurrent.futures
@@ -10,13 +11,13 @@ import statistics
 
 from figures import COLOURS, Canvas, Panel
 from pairs import KINDS as PAIRS, LONGER_ENV_BYTES
-from recorded import binomial, percent, ratio, stats, table
+from recorded import binomial, percent, ratio, shift, stats, table
 
 ALPHA = 0.05
 SIDES = {"side": ("A", "B"), "env_size": ("0", str(LONGER_ENV_BYTES))}
 COMPILERS = {"clang-19": "plain", "szc": "randomized"}
 RESPONSES = {"wall_ns": "wall time", "task-clock": "CPU time"}
-TESTS = {"p": "t", "blocked": "in blocks"}
+TESTS = {"p": "t", "blocked": "in blocks", "ranked": "ranks"}
 DIFFER = {"link": "another link order", "unused": "an unused function", "env": "a longer environment"}
 KINDS = {f"aa-{kind}": DIFFER[kind] for kind in PAIRS}
 
@@ -32,10 +33,12 @@ def tested(recorded):
         pair = {"kind": recorded.name, "program": subject.rsplit("-", 1)[0], "compiler": compiler,
                 "layouts": [t["layouts_executed"] for side in sides for t in side]}
         for response in RESPONSES:
-            found = ratio(*([t[response] for t in own] for own in sides))
+            times = [[t[response] for t in own] for own in sides]
+            found = ratio(*times)
             blocked = stats("paired-t", columns(complete_blocks(*sides), response), "--group", "side", "--pair", "block",
                             "--response", "time", "--log")
             pair[response] = {"p": found["p_value"], "ratio": found["estimate"], "blocked": blocked["p_value"],
+                              "ranked": shift(*times)["p_value"],
                               "sd": statistics.mean(statistics.stdev(t[response] for t in side) /
                                                     statistics.mean(t[response] for t in side) for side in sides)}
         return pair
@@ -61,13 +64,14 @@ def tables(experiments):
     kinds = [recorded.name for recorded in experiments]
     rows = [line(KINDS[kind], c, [p for p in pairs if p["kind"] == kind and p["compiler"] == c]) for kind in kinds for c in COMPILERS]
     rows += [line("all", c, [p for p in pairs if p["compiler"] == c]) for c in COMPILERS]
-    shares = table(["the sides differ in", "builds", "pairs", *(f"{name}, {test}" for test in TESTS.values() for name in RESPONSES.values())],
+    shares = table(["the sides differ in", "builds", "pairs", "sd CPU", *(f"{name}, {test}" for test in TESTS.values() for name in RESPONSES.values())],
                    rows)
     headers = "\n\n".join(recorded.header() for recorded in experiments)
     if left_out := sum(len(recorded.subjects) for recorded in experiments) * len(COMPILERS) - len(pairs):
         headers += f"\n\n{left_out} pairs with fewer than three trials on a side are left out."
-    return ({"honesty": f"{headers}\n\nAlarms, their share and its exact 95 % interval (t: Welch's test; in blocks: the paired one):\n\n"
-                        f"{shares}\n\n{clusters(pairs)}"}, {"honesty": curves(pairs)})
+    legend = ("Alarms, their share and its exact 95 % interval (t: Welch's test; in blocks: the paired one; ranks: Mann and "
+              "Whitney's; sd CPU: of a side's trials, the median pair's):")
+    return ({"honesty": "\n\n".join([headers, legend, shares, clusters(pairs)])}, {"honesty": curves(pairs)})
 
 
 def alarms(pairs, response, test="p"):
@@ -75,7 +79,7 @@ def alarms(pairs, response, test="p"):
 
 
 def line(kind, compiler, pairs):
-    row = [kind, COMPILERS[compiler], len(pairs)]
+    row = [kind, COMPILERS[compiler], len(pairs), percent(statistics.median(p["task-clock"]["sd"] for p in pairs))]
     for test in TESTS:
         for response in RESPONSES:
             found = binomial(alarms(pairs, response, test), len(pairs), ALPHA)
