@@ -69,6 +69,7 @@ struct CodeDose {
   uint64_t looks_in_doubt = 0;    // of those, without a result: the thread moved, or did not run in time
   uint64_t ticks_held = 0;        // epochs that kept the layout of the one before: no image could be reused
   uint64_t ticks_unentered = 0;   // epochs that kept it because nobody had entered it yet
+  uint64_t stayers = 0;           // copies of functions in retired images whose calls were led to the newest
   uint64_t libraries_stay = 0;    // shared libraries of ours that were loaded: their code does not move
   uint32_t slots_made = 0;        // the ring's size in the end
   uint32_t functions = 0;         // in the metadata

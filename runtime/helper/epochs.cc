@@ -54,13 +54,14 @@ bool replace_image(Session& session) {
 
   const uint64_t started_ns = sys::monotonic_ns();
   code::ImagePlace& place = session.place;
-  place.slot = control.ring_address + static_cast<uint64_t>(slot) * session.slot_bytes;
+  place.slot = session.slot_address(slot);
   place.executed = session.hello.control_address + offsetof(Control, executed) + static_cast<uint64_t>(slot);
   LayoutRng rng(session.hello.settings.seed, kRngCode, dose.layouts_built);
   dose.image_bytes = code::build_image(session.code, session.original, place, session.hello.settings.code, rng,
                                        session.scratch, session.slot_memory(slot));
   const uint64_t built_ns = sys::monotonic_ns();
   code::publish(session.code, session.scratch, place, session.original, session.text_memory());
+  lead_stayers(session, 0);
   const uint64_t published_ns = sys::monotonic_ns();
   session.ring.publish(slot);
   if (old >= 0) code::retire(session.slot_memory(old));
@@ -102,6 +103,22 @@ bool heap_has_epochs(const Session& session) {
 
 void bump_epoch(Session& session) { __atomic_fetch_add(&session.control->epoch, uint64_t{1}, __ATOMIC_RELEASE); }
 
+// The slot of the next epoch is sought now, when nothing waits for it; not in each epoch while the ring may still
+// grow, since threads that just left an image are in the one before.
+bool seeks_slot(const Session& session) {
+  if (session.ring.made() < kComfortableSlots || session.ring.free_slot() >= 0) return false;
+  return !session.ring.may_grow() || session.control->epoch % kEpochsPerLook == 0;
+}
+
+// What stays in retired images has been there for a while, and a look costs a running thread some 10 us, and us a tenth
+// of a millisecond for a few threads and more for many.
+bool seeks_stayers(const Session& session) {
+  constexpr uint64_t kBetweenLooksNs = 40'000'000, kShareOfTime = 16;
+  if (!session.moves || (session.code.header->flags & abi::kCodeSwitchesStacks) != 0) return false;
+  const uint64_t since_ns = sys::monotonic_ns() - session.looked_ns;
+  return since_ns >= kBetweenLooksNs && since_ns >= session.look_took_ns * kShareOfTime;
+}
+
 }  // namespace
 
 bool has_epochs(const Session& session) {
@@ -133,11 +150,7 @@ void advance(Session& session, bool ordered) {
   bump_epoch(session);
   // A map for perf knows no time: each address is to have one name only.
   if (session.perf_map.is_open()) return;
-  // The slot of the next epoch is sought now, when nothing waits for it; not in each epoch while the ring may still
-  // grow, since threads that just left an image are in the one before.
-  if (session.ring.made() < kComfortableSlots || session.ring.free_slot() >= 0) return;
-  if (session.ring.may_grow() && session.control->epoch % kEpochsPerLook != 0) return;
-  reclaim(session);
+  if (seeks_slot(session) || seeks_stayers(session)) reclaim(session);
 }
 
 void count_executed(Session& session) {

@@ -152,7 +152,7 @@ bool scan_words(const Looker& looker, const uint8_t* bytes, size_t size, uint64_
   for (size_t at = 0; at + 8 <= size; at += 8) {
     uint64_t word;
     memcpy(&word, bytes + at, 8);
-    live |= looker.ring.slot_of(word);
+    live |= looker.slot_of(word);
     if (word != looker.signal_return || word == 0) continue;
     if (frames.count == SignalFrames::kMost) return false;
     frames.at[frames.count++] = address + at;
@@ -262,7 +262,7 @@ Look look_at_blocked(const Looker& looker, const Process& process, int tid, Slot
   if (blocked.sp == 0) return is_zombie(process, tid) ? Look::kGone : Look::kBusy;
   if (may_be_in_vfork(blocked)) return Look::kBusy;
 
-  live = looker.ring.slot_of(blocked.pc);
+  live = looker.slot_of(blocked.pc);
   Mapping stack;
   SignalFrames frames;
   const uint64_t sp = blocked.sp & ~uint64_t{7};

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "runtime/code/ring.h"
+#include "runtime/code/stayers.h"
 
 namespace stab::helper {
 
@@ -65,6 +66,14 @@ struct Looker {
   uint64_t signal_return = 0;  // libc's sigreturn trampoline in the program: marks signal frames; 0: unknown
   const uint64_t* main_base = nullptr;  // Control::main_base
   uint8_t* buffer = nullptr;   // kLookBufferBytes
+  code::SeenCode* seen = nullptr;  // all that looks find in images
+
+  // The slot that `word` points into, if it does; it is noted then.
+  SlotSet slot_of(uint64_t word) const {
+    const SlotSet slot = ring.slot_of(word);
+    if (slot != 0) seen->note(word);
+    return slot;
+  }
 };
 inline constexpr size_t kLookBufferBytes = 256 * 1024;
 

@@ -1,6 +1,7 @@
 // Finding images to reuse: look at every thread of the program and of its forked children that is not yet known
 // to be out of all retired images (ring.h has the argument). What can't be seen now is looked at again the next
-// time; only when every thread is out of an image is that image's slot freed.
+// time; only when every thread is out of an image is that image's slot freed. What the looks find in images that are
+// not freed stays there for a while: its calls are led to the newest (stayers.h).
 #include "runtime/helper/children.h"
 #include "runtime/helper/session.h"
 #include "runtime/sys.h"
@@ -177,7 +178,32 @@ bool no_child_is_missing(Session& session, uint32_t kin_before) {
   return false;
 }
 
+// Enters the copies in retired images that looks have found, and leads their calls on.
+void enter_stayers(Session& session) {
+  const uint32_t known = session.stayers.size();
+  for (uint32_t place = 0; place < code::SeenCode::kPlaces; ++place) {
+    const uint64_t address = session.seen[place];
+    if (address == 0) continue;
+    const uint64_t at = address - session.looker.ring.address;
+    const uint32_t slot = static_cast<uint32_t>(at / session.slot_bytes);
+    if ((session.ring.retired() >> slot & 1) == 0) continue;
+    if (session.stayers.add(session.code, slot, session.slot_memory(static_cast<int>(slot)),
+                            static_cast<uint32_t>(at % session.slot_bytes)))
+      ++session.control->code.stayers;
+  }
+  lead_stayers(session, known);
+}
+
 }  // namespace
+
+void lead_stayers(Session& session, uint32_t first) {
+  for (uint32_t i = first; i < session.stayers.size(); ++i) {
+    const code::Stayer& stayer = session.stayers[i];
+    const int slot = static_cast<int>(stayer.slot);
+    code::lead_calls(session.code, stayer, session.slot_address(slot), session.place, session.scratch, session.original,
+                     session.slot_memory(slot));
+  }
+}
 
 bool any_kin(Session& session) {
   open_kin(session);
@@ -194,6 +220,8 @@ void reclaim(Session& session) {
     return;
   }
   const uint64_t started_ns = sys::monotonic_ns();
+  session.looked_ns = started_ns;
+  session.seen.clear();
   ++control.code.scans;
 
   const uint32_t kin_before = __atomic_load_n(&control.kin_count, __ATOMIC_ACQUIRE);
@@ -210,9 +238,14 @@ void reclaim(Session& session) {
   readable = readable && look_at_all(session, deadline_ns);
 
   if (!readable) degrade(control, Degradation::kThreadsUnreadable);
-  if (readable && no_child_is_missing(session, kin_before))
-    session.ring.release(session.threads.out_of_all() & session.ring.retired());
-  control.code.scan_ns += sys::monotonic_ns() - started_ns;
+  if (readable && no_child_is_missing(session, kin_before)) {
+    const code::SlotSet left = session.threads.out_of_all() & session.ring.retired();
+    session.ring.release(left);
+    session.stayers.forget(left);
+  }
+  enter_stayers(session);
+  session.look_took_ns = sys::monotonic_ns() - started_ns;
+  control.code.scan_ns += session.look_took_ns;
 }
 
 }  // namespace stab::helper

@@ -70,6 +70,7 @@ void write_code(Text& out, const CodeDose& code) {
       .number("looks_in_doubt", code.looks_in_doubt)
       .number("ticks_held", code.ticks_held)
       .number("ticks_unentered", code.ticks_unentered)
+      .number("stayers", code.stayers)
       .number("libraries_stay", code.libraries_stay);
   object.close();
 }

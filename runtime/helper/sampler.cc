@@ -76,7 +76,7 @@ bool take_sample(const uint8_t* mapped, uint8_t* buffer, Sample& out) {
 }
 
 Look scan_sample(const Looker& looker, const Process& process, const Sample& sample, bool fresh, SlotSet& live) {
-  live = looker.ring.slot_of(sample.pc);
+  live = looker.slot_of(sample.pc);
   // Between instructions that push whole words sp is a multiple of 8; anything else is no stack that we know.
   if (sample.sp % 8 != 0) return Look::kBusy;
   SignalFrames frames;

@@ -206,6 +206,7 @@ void prepare_looks(Session& session) {
   session.looker.ring = {session.control->ring_address, session.control->ring_bytes, session.slot_bytes};
   session.looker.main_base = &session.control->main_base;
   session.looker.signal_return = session.hello.signal_return;
+  session.looker.seen = &session.seen;
   session.looker.buffer = allocate(kLookBufferBytes);
   auto* rows = reinterpret_cast<code::ThreadLedger::Row*>(
       allocate(sizeof(code::ThreadLedger::Row) * code::ThreadLedger::kMaxThreads));

@@ -6,6 +6,7 @@
 
 #include "runtime/code/image.h"
 #include "runtime/code/ring.h"
+#include "runtime/code/stayers.h"
 #include "runtime/control.h"
 #include "runtime/helper/perf_map.h"
 #include "runtime/helper/process.h"
@@ -44,7 +45,11 @@ struct Session {
   // Stack.
   uint32_t* pads = nullptr;  // writable view of the slots; nullptr: none, or pads stay as they are
 
-  // Reclaim.
+  // Looks at threads: reclaim, and what stays in retired images.
+  code::Stayers stayers;
+  code::SeenCode seen;
+  uint64_t looked_ns = 0;     // when the last look began
+  uint64_t look_took_ns = 0;  // and how long it took
   code::ThreadLedger threads;
   Looker looker;
   Sampler sampler;
@@ -55,6 +60,7 @@ struct Session {
   HelperUse use;
 
   uint8_t* slot_memory(int slot) { return shared + ring_offset + static_cast<uint64_t>(slot) * slot_bytes; }
+  uint64_t slot_address(int slot) const { return control->ring_address + static_cast<uint64_t>(slot) * slot_bytes; }
   uint8_t* text_memory() { return shared + text_offset; }
 };
 
@@ -77,8 +83,11 @@ void advance(Session& session, bool ordered = false);
 bool has_epochs(const Session& session);
 void count_executed(Session& session);
 
-// Reclaim (reclaim.cc): looks at the family's threads and frees the images that nobody can come back to.
+// Reclaim (reclaim.cc): looks at the family's threads, frees the images that nobody can come back to, and leads the
+// calls of what stays in the others to the newest.
 void reclaim(Session& session);
+// Leads the calls of the listed copies, from the `first` on, to the newest image.
+void lead_stayers(Session& session, uint32_t first);
 // Whether any forked child still shares the images; forgets those that don't.
 bool any_kin(Session& session);
 

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "runtime/code/stayers.h"
+
 namespace stab::code {
 namespace {
 
@@ -68,9 +70,9 @@ class ImageTest : public ::testing::Test {
     // loads: mov data(%rip), %eax; ret
     pieces_[kLoads].bytes = {0x8b, 0x05, 0, 0, 0, 0, 0xc3};
     pieces_[kLoads].fixed = {2};
-    // pushes: push %rbp; pop %rbp; jmp caller      (its first instruction is one byte long)
-    pieces_[kPushes].bytes = {0x55, 0x5d, 0xe9, 0, 0, 0, 0};
-    pieces_[kPushes].directed = {directed(abi::FixupKind::kPcFunction, 3, kCaller)};
+    // pushes: push %rbp; pop %rbp; nop; jmp caller      (its first instruction is one byte long)
+    pieces_[kPushes].bytes = {0x55, 0x5d, 0x90, 0xe9, 0, 0, 0, 0};
+    pieces_[kPushes].directed = {directed(abi::FixupKind::kPcFunction, 4, kCaller)};
     pieces_[kPushes].flags = abi::kFrontNop;
     // selects_relative: lea table(%rip), %rdx; movslq (%rdx,%rdi,4), %rax; add %rdx, %rax; jmp *%rax;
     //                   mov $11, %eax; ret; mov $22, %eax; ret
@@ -98,7 +100,7 @@ class ImageTest : public ::testing::Test {
     absolute_table_ = address(kData + 128);
     link(kCaller, 1, text_of(kLoads));
     link(kLoads, 2, address(kData));
-    link(kPushes, 3, text_of(kCaller));
+    link(kPushes, 4, text_of(kCaller));
     link(kSelectsRelative, 3, relative_table_);
     put32(pieces_[kSelectsAbsolute].bytes, 3, absolute_table_);
     link(kCallsStays, 1, text_of(kStays));
@@ -173,7 +175,7 @@ class ImageTest : public ::testing::Test {
   uint8_t& executed(int index) { return base_[kData + 512 + index]; }
 
   void move_to(int index, abi::CodeMode mode, uint64_t number) {
-    ImagePlace place;
+    ImagePlace& place = newest_;
     place.slot = reinterpret_cast<uint64_t>(slot(index));
     place.executed = reinterpret_cast<uint64_t>(&executed(index));
     place.text = address(0);
@@ -208,6 +210,7 @@ class ImageTest : public ::testing::Test {
   Metadata code_;
   std::vector<uint32_t> scratch_memory_;
   ImageScratch scratch_;
+  ImagePlace newest_;
 };
 
 TEST_F(ImageTest, OriginalWorks) {
@@ -270,6 +273,69 @@ TEST_F(ImageTest, CallsInsideARetiredImageReachTheNewest) {
   EXPECT_EQ(old_pushes(0) & 0xffffffff, 1001);
   EXPECT_EQ(executed(1), 1);
   expect_right_results();
+}
+
+TEST_F(ImageTest, CallsOfAStayerAreLedToEachNewestImage) {
+  // The field of pushes' jump begins at 4 in an aligned word, or crosses into the next after 3, 2 and 1 of its bytes.
+  for (const uint32_t skew : {0u, 1u, 2u, 3u}) {
+    SCOPED_TRACE(skew);
+    make_program(skew);
+    move_to(0, abi::CodeMode::kShuffle, skew);
+    const uint32_t body = scratch_.body[kPushes], prefix = scratch_.entry[kCaller] - kPrefixBytes;
+    const auto stayer = reinterpret_cast<long (*)(long)>(slot(0) + body);
+    Stayers stayers;
+    for (int i = 1; i < 8; ++i) {
+      move_to(i, abi::CodeMode::kShuffle, skew * 10 + static_cast<uint64_t>(i));
+      for (uint32_t k = 0; k < stayers.size(); ++k)
+        lead_calls(code_, stayers[k], reinterpret_cast<uint64_t>(slot(0)), newest_, scratch_, original_.data(), slot(0));
+      retire(slot(i - 1));
+      if (i == 1) {
+        ASSERT_TRUE(stayers.add(code_, 0, slot(0), body + 2));
+        EXPECT_FALSE(stayers.add(code_, 0, slot(0), body));
+        EXPECT_EQ(stayers[0].function, static_cast<uint32_t>(kPushes));
+        lead_calls(code_, stayers[0], reinterpret_cast<uint64_t>(slot(0)), newest_, scratch_, original_.data(), slot(0));
+      } else {
+        std::memset(slot(i - 1), 0xcc, slot_bytes(code_));  // nobody comes here any more
+      }
+      const auto target_of = [](const uint8_t* field) {
+        int32_t distance;
+        std::memcpy(&distance, field, 4);
+        return field + 4 + distance;
+      };
+      const uint8_t* arrival = slot(i) + scratch_.entry[kCaller] - kPrefixBytes + kPrefixArrival;
+      const uint8_t* called = target_of(slot(0) + body + 4);
+      if (skew == 0) {
+        EXPECT_EQ(called, arrival);
+      } else {
+        EXPECT_EQ(called, slot(0) + prefix);
+        EXPECT_EQ(target_of(called + 1), arrival);
+      }
+      executed(i) = 0;
+      EXPECT_EQ(stayer(0) & 0xffffffff, 1001);
+      EXPECT_EQ(executed(i), 1);
+    }
+    stayers.forget(SlotSet{1} << 1);
+    EXPECT_EQ(stayers.size(), 1u);
+    stayers.forget(SlotSet{1} << 0);
+    EXPECT_EQ(stayers.size(), 0u);
+    for (int i = 0; i < 8; ++i) executed(i) = 0;
+  }
+}
+
+TEST(SeenCode, NotesEachAddressOnceAndForgetsWhatIsTooMuch) {
+  SeenCode seen;
+  const auto count = [&seen] {
+    uint32_t found = 0;
+    for (uint32_t place = 0; place < SeenCode::kPlaces; ++place) found += seen[place] != 0;
+    return found;
+  };
+  for (int i = 0; i < 3; ++i)
+    for (uint64_t address = 1; address <= 100; ++address) seen.note(address * 0x1000);
+  EXPECT_EQ(count(), 100u);
+  for (uint64_t address = 1; address <= 100'000; ++address) seen.note(address * 16);
+  EXPECT_LE(count(), SeenCode::kPlaces);
+  seen.clear();
+  EXPECT_EQ(count(), 0u);
 }
 
 TEST_F(ImageTest, FindsTheOriginalOfEveryByte) {
