@@ -1,12 +1,15 @@
 // Sampling through perf_event_open; sampler.h says what for.
 //
-// A stack that is deeper than the copy is read on through /proc/PID/mem while the thread runs, at once, which takes
-// some 10 us. What could go wrong: a return address into a retired image is on the stack all the time, yet not
-// where we look when we look there. It must have been pushed anew meanwhile, from the same frame of that image, at
-// another place: at the same place we would have found the old one. So the thread must have returned through more
-// than 60 KiB of frames into that very frame, which moved its stack pointer (alloca, pushed arguments), called on,
-// and is 60 KiB deep again. This is possible in theory. So a second look, in another epoch, must agree
-// (ThreadLedger::saw_running): the same would have to happen within the same microseconds of both.
+// A stack that is deeper than the copy is read through /proc/PID/mem while the thread runs, at once and as a whole, the
+// copied part too; that takes some 20 us. What could go wrong: a return address into a retired image is on the stack
+// all the time, yet never where we look. Let a frame of that image have called from slot a when the sample was taken,
+// and let a lie beyond the copy, or we have seen it. To be missed, slot a must hold something else when it is read: the
+// frame was returned to and called again from another slot b, and b must have been read before that, or lie below the
+// sampled sp. Slots differ only in a frame that moves its stack pointer (alloca, pushed arguments), and it must be the
+// only frame of that image: the others' return addresses stay where they are and are found. So a thread more than
+// 60 KiB deep must return to that one frame, which moves on and overwrites its old slot, and be as deep again, within
+// the microsecond between the reads of two pages, or must go deeper by its whole depth. A second look, in another epoch,
+// must agree (ThreadLedger::saw_running). tests/programs/deep_stack.c does all that as fast as it can.
 #include "runtime/helper/sampler.h"
 
 #include <linux/perf_event.h>
@@ -88,7 +91,7 @@ Look scan_sample(const Looker& looker, const Process& process, const Sample& sam
   const uint64_t end = end_of_frames(looker, stack, sample.sp);
   if (copied_to >= end && frames.count == 0) return Look::kSeen;
   if (!fresh) return Look::kBusy;
-  if (!scan_memory(looker, process, copied_to & ~uint64_t{7}, end, live, frames) ||
+  if (!scan_memory(looker, process, sample.sp, end, live, frames) ||
       !scan_interrupted(looker, process, sample.sp, stack.end, live, frames))
     return Look::kBusy;
   return Look::kSeenRunning;
