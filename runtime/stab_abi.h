@@ -216,11 +216,12 @@ enum class Immovable : uint8_t {
   kRuntime = 10,         // belongs to our own runtime
   kUnresolvedField = 11, // a PC-relative field whose target can't be told apart
   kFallsThrough = 12,    // assembly that runs off its end into whatever follows
+  kColdPart = 13,        // split off and jumped to: flags may be alive at its entry, and the way into an image sets them
 };
 inline constexpr const char* kImmovableWords[] = {
     "moves",        "no-size",     "too-short",        "entry-crosses-8", "entry-is-target",  "foreign",
     "returns-twice", "undecodable", "cross-short-jump", "overlaps",        "runtime", "unresolved-field",
-    "falls-through"};
+    "falls-through", "cold-part"};
 
 // CodeHeader::flags
 inline constexpr uint64_t kCodeSwitchesStacks = 1;  // makecontext, swapcontext or code that loads rsp from

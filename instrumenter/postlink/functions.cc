@@ -16,13 +16,12 @@ bool is_code(const ElfImage& image, const Symbol& symbol) {
          symbol.bytes <= image.text_end() - symbol.value;
 }
 
-// "f.cold", "f.cold.3": the part of f that was split off. It has no entry of its own in stab_funcs.
-std::string_view parent_of_cold_part(std::string_view name) {
+}  // namespace
+
+std::string_view Function::parent_of_cold_part() const {
   const size_t at = name.rfind(".cold");
   return at == std::string_view::npos ? std::string_view() : name.substr(0, at);
 }
-
-}  // namespace
 
 FunctionTable FunctionTable::read(const ElfImage& image, bool only_listed,
                                   const std::vector<std::string>& runtime_names) {
@@ -67,7 +66,8 @@ void FunctionTable::mark_foreign(const ElfImage& image, bool only_listed) {
   }
   std::sort(compiled.begin(), compiled.end());
   for (Function& function : functions_) {
-    const std::string_view parent = parent_of_cold_part(function.name);
+    // It has no entry of its own in stab_funcs.
+    const std::string_view parent = function.parent_of_cold_part();
     if (function.foreign && !parent.empty() &&
         std::binary_search(compiled.begin(), compiled.end(), parent))
       function.foreign = false;

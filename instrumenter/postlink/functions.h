@@ -21,6 +21,9 @@ struct Function {
   bool foreign = false;   // our pass has not compiled it
   bool runtime = false;   // part of our own runtime
 
+  // "f" for "f.cold" and "f.cold.3", parts of f that were split off; empty for others.
+  std::string_view parent_of_cold_part() const;
+
   uint64_t end() const { return start + bytes; }
   bool contains(uint64_t address) const { return address >= start && address < end(); }
 };

@@ -76,6 +76,8 @@ class Judge {
     if (code.falls_off_its_end && !functions_.has_compiled_list()) return Immovable::kFallsThrough;
     if (refers_to_one_of(kReturnsTwice, index, callees_, disassembly_, functions_))
       return Immovable::kReturnsTwice;
+    // For compilers its entry is in the middle of a function, and a comparison before may be used after it.
+    if (!function.parent_of_cold_part().empty() && is_jumped_to(function)) return Immovable::kColdPart;
     if (entry_is_target(index)) return Immovable::kEntryIsTarget;
     return Immovable::kNo;
   }
@@ -83,13 +85,20 @@ class Judge {
  private:
   bool is_entered_by_short_jump(const Function& function) const {
     for (const Reference& reference : references_.into(function.start + 1, function.end()))
-      if (reference.branch && reference.from != kNoFunction && is_short(reference)) return true;
+      if (is_a(FieldKind::kShortJump, reference)) return true;
     return false;
   }
 
-  bool is_short(const Reference& reference) const {
+  bool is_jumped_to(const Function& function) const {
+    for (const Reference& reference : references_.into(function.start, function.start + 1))
+      if (is_a(FieldKind::kJump, reference) || is_a(FieldKind::kShortJump, reference)) return true;
+    return false;
+  }
+
+  bool is_a(FieldKind kind, const Reference& reference) const {
+    if (!reference.branch || reference.from == kNoFunction) return false;
     for (const Field& field : disassembly_.fields_of(reference.from))
-      if (field.place == reference.place) return field.kind == FieldKind::kShortJump;
+      if (field.place == reference.place) return field.kind == kind;
     return false;
   }
 

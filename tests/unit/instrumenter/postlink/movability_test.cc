@@ -71,6 +71,16 @@ TEST_F(MovabilityTest, AssemblyThatRunsOffItsEndStays) {
   EXPECT_EQ(fate("falls"), Immovable::kFallsThrough);
 }
 
+TEST_F(MovabilityTest, ColdPartsThatAreJumpedToStay) {
+  analyze_assembly(kPlainStart + assembly_function("f", "cmp $1, %edi\n.byte 0x0f, 0x82\n.long f.cold - . - 4\nf_goes_on: mov $1, %eax\nret") +
+                   assembly_function("f.cold", ".byte 0x0f, 0x87\n.long f_goes_on - . - 4\nmov $2, %eax\nret") +
+                   assembly_function("g", "push %rax\ncall g.cold.1\npop %rcx\nret") +
+                   assembly_function("g.cold.1", "mov $3, %eax\nret"));
+  EXPECT_EQ(fate("f.cold"), Immovable::kColdPart);
+  EXPECT_EQ(fate("f"), Immovable::kNo);
+  EXPECT_EQ(fate("g.cold.1"), Immovable::kNo);
+}
+
 TEST_F(MovabilityTest, ReadingItsOwnPositionByACallStays) {
   analyze_assembly(kPlainStart + assembly_function("where", "call 1f\n1: pop %rax\nret\nnop"));
   EXPECT_EQ(fate("where"), Immovable::kUnresolvedField);
