@@ -6,9 +6,11 @@ Images belong to no file, so gdb knows nothing of them. This finds the original 
 image says of itself, unwinds its frame by the executable's own rules, and shows it under its name. It reads the
 program or its core file only, so a program needs no preparation and pays nothing.
 
-A breakpoint in a moved function is never reached, and gdb can't write one while code moves: stop at a function of a
-library, or debug with STAB_CODE=off.
+A breakpoint in a moved function is never reached: one that was set before the program started goes with the pages that
+images replace, and nobody, gdb included, can write into those. The script says so when you set one: stop at a function
+of a library, or debug with STAB_CODE=off.
 """
+import re
 import struct
 
 import gdb
@@ -287,8 +289,26 @@ class MovedFrames:
             yield frame if moved is None else MovedFrame(frame, moved)
 
 
+def code_moves():
+    """Whether the program's code moves, or will when it is run."""
+    if gdb.selected_inferior().pid != 0:
+        return images.ring_bytes != 0
+    said = "".join(gdb.execute(f"show environment {name}", to_string=True) for name in ("STAB", "STAB_CODE"))
+    return re.search(r"^STAB_CODE = (?!off$)|^STAB = \d\d,(?!-)", said, re.MULTILINE) is not None
+
+
+def warn_of_breakpoint(breakpoint):
+    """gdb can't write into images; it must not look as if the program never came there."""
+    if breakpoint.type != gdb.BP_BREAKPOINT or not code_moves():
+        return
+    if any(gdb.solib_name(location.address) is None for location in getattr(breakpoint, "locations", ())):  # from gdb 13 on
+        gdb.write(f"stab: moved functions never come to breakpoint {breakpoint.number}: stop at a function of a library, "
+                  "or set environment STAB_CODE off\n")
+
+
 gdb.frame_filters[MovedFrames.name] = MovedFrames()
 gdb.unwinder.register_unwinder(None, MovedUnwinder(), replace=True)
 gdb.events.stop.connect(images.find)
 gdb.events.new_objfile.connect(images.find)
+gdb.events.breakpoint_created.connect(warn_of_breakpoint)
 images.find()

@@ -168,6 +168,11 @@ class Debugger(unittest.TestCase):
                         "-ex", "ignore 1 20", "-ex", "continue", "-ex", "backtrace", built("debugged", "-g"), **self.SETTINGS)
         self.check_backtrace(text)
 
+    def test_warns_of_breakpoints_in_moved_code(self):
+        program, command = built("debugged", "-g"), ("-ex", "set breakpoint pending on", "-ex", "break __write", "-ex", "break middle")
+        self.assertRegex(self.gdb(*command, program, **self.SETTINGS), "never come to breakpoint 2:")
+        self.assertNotIn("never come", self.gdb(*command, program, STAB_CODE="off"))
+
     def test_a_program_that_aborts(self):
         text = self.gdb("-ex", "run 40 30 > /dev/null", "-ex", "backtrace", built("debugged", "-g"), **self.SETTINGS)
         self.assertIn("SIGABRT", text)
