@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -19,15 +20,24 @@
 namespace stab::engine {
 namespace {
 
-// A journal of version 1 has no lines but those of files, so it is read as well.
+// Journals of version 1 have no lines but those of files, those of version 2 none that are struck out: both are read.
 constexpr char kMagic[] = "stab-knobs ";
-constexpr char kVersion[] = "2";
+constexpr char kVersion[] = "3";
+
+using JournalLine = std::pair<std::string, std::string>;  // path or the first word, the rest
 
 struct Journal {
   std::string boot_id;
   long long pid = 0, start = 0;
-  std::vector<std::pair<std::string, std::string>> lines;  // path or the first word, the rest
+  std::vector<JournalLine> lines;
 };
+
+// A line cut off by a crash has no tab, or its file was not written yet: both need no restoring.
+std::optional<JournalLine> split(const std::string& line) {
+  const size_t tab = line.find('\t');
+  if (tab == std::string::npos) return {};
+  return JournalLine(line.substr(0, tab), line.substr(tab + 1));
+}
 
 // Start time of a process in clock ticks after boot: tells a process from a later one with its pid.
 long long start_of(const Roots& roots, long long pid) {
@@ -52,9 +62,14 @@ std::optional<Journal> read_journal(const std::string& path) {
     words >> version >> journal.boot_id >> journal.pid >> journal.start;
   }
   while (std::getline(lines, line)) {
-    const size_t tab = line.find('\t');
-    // A line cut off by a crash has no tab, or its file was not written yet: both need no restoring.
-    if (tab != std::string::npos) journal.lines.emplace_back(line.substr(0, tab), line.substr(tab + 1));
+    const auto read = split(line);
+    if (!read) continue;
+    if (read->first != "undone") {
+      journal.lines.push_back(*read);
+      continue;
+    }
+    const auto last = std::find(journal.lines.rbegin(), journal.lines.rend(), split(read->second));
+    if (last != journal.lines.rend()) journal.lines.erase(std::next(last).base());
   }
   return journal;
 }
@@ -182,7 +197,11 @@ Tuning::~Tuning() {
 Status Tuning::note(const std::string& line) const { return append_durably(journal_, line + "\n", O_APPEND); }
 
 Result<KnobOutcome> Tuning::apply(const KnobWrite& write) const {
-  KnobOutcome outcome{write, "", "", ""};
+  KnobOutcome outcome{write, "", "", "", ""};
+  const auto note_first = [&](const std::string& line) {
+    outcome.noted = line;
+    return note(line);
+  };
   const auto refuse_unless = [&](bool done) {
     if (!done) outcome.refused = std::strerror(errno);
   };
@@ -192,15 +211,15 @@ Result<KnobOutcome> Tuning::apply(const KnobWrite& write) const {
         outcome.refused = "exists already";
         return outcome;
       }
-      STAB_CHECK_OK(note("directory\t" + write.path));
+      STAB_CHECK_OK(note_first("directory\t" + write.path));
       refuse_unless(::mkdir(write.path.c_str(), 0755) == 0);
       return outcome;
     case KnobWrite::Kind::kController:
-      STAB_CHECK_OK(note("controller\t" + write.path + "\t" + write.wanted));
+      STAB_CHECK_OK(note_first("controller\t" + write.path + "\t" + write.wanted));
       refuse_unless(write_small_file(write.path, "+" + write.wanted));
       return outcome;
     case KnobWrite::Kind::kMembers:
-      STAB_CHECK_OK(note("members\t" + write.path + "\t" + write.wanted));
+      STAB_CHECK_OK(note_first("members\t" + write.path + "\t" + write.wanted));
       // Some may fork meanwhile: their children are seen the second time.
       refuse_unless(move_members(write.wanted, write.path) + move_members(write.wanted, write.path) > 0);
       return outcome;
@@ -213,7 +232,7 @@ Result<KnobOutcome> Tuning::apply(const KnobWrite& write) const {
       }
       outcome.before = written_form(*before);
       if (outcome.before == write.wanted) break;
-      STAB_CHECK_OK(note(write.path + "\t" + outcome.before));
+      STAB_CHECK_OK(note_first(write.path + "\t" + outcome.before));
       refuse_unless(write_small_file(write.path, write.wanted));
     }
   }
@@ -229,24 +248,32 @@ Result<std::vector<KnobOutcome>> Tuning::apply(const std::vector<KnobWrite>& wri
   for (const KnobWrite& write : writes) {
     if (write.kind != KnobWrite::Kind::kText && write.knob == given_up) continue;
     STAB_TRY(KnobOutcome outcome, apply(write));
-    if (!outcome.refused.empty() && write.kind != KnobWrite::Kind::kText) {
+    // A group's write that was refused has done nothing; a setting may say something else afterwards.
+    const bool text = write.kind == KnobWrite::Kind::kText;
+    if (!outcome.refused.empty() && (!text || outcome.after == outcome.before)) STAB_CHECK_OK(strike_out(outcome));
+    if (!outcome.refused.empty() && !text) {
       given_up = write.knob;
-      take_back(outcomes, write.knob);
+      STAB_CHECK_OK(take_back(outcomes, write.knob));
     }
     outcomes.push_back(std::move(outcome));
   }
   return outcomes;
 }
 
-// Its lines stay in the journal, where they do no harm: what is undone needs no undoing.
-void Tuning::take_back(const std::vector<KnobOutcome>& outcomes, const std::string& knob) {
+// From here on somebody else may make the like, which is not ours to undo.
+Status Tuning::strike_out(KnobOutcome& outcome) const {
+  if (outcome.noted.empty()) return {};
+  return note("undone\t" + std::exchange(outcome.noted, {}));
+}
+
+// What can't be undone now keeps its line.
+Status Tuning::take_back(std::vector<KnobOutcome>& outcomes, const std::string& knob) const {
   for (auto outcome = outcomes.rbegin(); outcome != outcomes.rend(); ++outcome) {
-    const KnobWrite& write = outcome->write;
-    if (write.knob != knob) continue;
-    if (write.kind == KnobWrite::Kind::kDirectory) (void)undo("directory", write.path);
-    if (write.kind == KnobWrite::Kind::kController) (void)undo("controller", write.path + "\t" + write.wanted);
-    if (write.kind == KnobWrite::Kind::kMembers) (void)undo("members", write.path + "\t" + write.wanted);
+    if (outcome->write.knob != knob || outcome->write.kind == KnobWrite::Kind::kText) continue;
+    const auto line = split(outcome->noted);
+    if (line && undo(line->first, line->second) != Undone::kNot) STAB_CHECK_OK(strike_out(*outcome));
   }
+  return {};
 }
 
 }  // namespace stab::engine

@@ -18,15 +18,17 @@ struct KnobOutcome {
   std::string before;
   std::string after;    // read back
   std::string refused;  // why it is not as wanted; empty: it is
+  std::string noted;    // the journal's line that undoes it; empty: there is none, or it is struck out
 };
 
 // A journal on disk holds what each file said before we wrote to it:
 //
-//   stab-knobs 2 BOOT_ID PID START
+//   stab-knobs 3 BOOT_ID PID START
 //   PATH \t BEFORE
 //   directory \t PATH                 made by us
 //   controller \t PATH \t NAME         taken into this cgroup.subtree_control
 //   members \t PATH \t FORMER_PATH     whoever is in this cgroup.procs was in the other
+//   undone \t LINE                    strikes out an earlier line: what it names is no longer ours
 //   ...
 //
 // in the order of the writes. A line is on disk (fsync) before its file is written, so whoever dies, restoring
@@ -53,7 +55,8 @@ class Tuning {
   Tuning(Roots roots, std::string journal) : roots_(std::move(roots)), journal_(std::move(journal)) {}
   Status note(const std::string& line) const;
   Result<KnobOutcome> apply(const KnobWrite& write) const;
-  static void take_back(const std::vector<KnobOutcome>& outcomes, const std::string& knob);
+  Status strike_out(KnobOutcome& outcome) const;
+  Status take_back(std::vector<KnobOutcome>& outcomes, const std::string& knob) const;
   Roots roots_;
   std::string journal_;
   bool active_ = true;

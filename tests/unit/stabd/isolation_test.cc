@@ -1,3 +1,4 @@
+// Both kinds of cpuset: first as plans of writes on a machine of files, then for real below this machine's own.
 #include "stabd/host/isolation.h"
 
 #include <gtest/gtest.h>
@@ -99,6 +100,29 @@ TEST_F(FakeCgroups, ARefusalTakesTheWholeKnobBack) {
   EXPECT_EQ(get("/cs/stab-others/cgroup.procs"), "absent") << "somebody was moved";
   EXPECT_NE(::access(at("/cs/stab-others").c_str(), F_OK), 0);
   vanish("/cs/stab-isolated");
+}
+
+// What was taken back is nobody's: a restore leaves alone what somebody else has made there since.
+TEST_F(FakeCgroups, WhatWasTakenBackIsNotUndoneAgain) {
+  const std::string group = at("/cs/group");
+  machine.write("cs/other", "1\n");
+  {
+    auto tuning = Tuning::begin(roots, journal, "boot");
+    ASSERT_TRUE(tuning.ok());
+    const auto outcomes = tuning->apply({{"cpuset", group, "", false, KnobWrite::Kind::kDirectory},
+                                         {"cpuset", at("/absent/cpuset.cpus"), "1", false, KnobWrite::Kind::kInside},
+                                         {"swap", at("/cs/other"), "2"}});
+    ASSERT_TRUE(outcomes.ok());
+    EXPECT_NE(outcomes->at(1).refused, "");
+    ASSERT_NE(::access(group.c_str(), F_OK), 0) << "not taken back";
+    ASSERT_EQ(::mkdir(group.c_str(), 0755), 0);
+    tuning->keep();
+  }
+  const auto restored = Tuning::restore(roots, journal, "boot");
+  ASSERT_TRUE(restored.ok()) << restored.error().text();
+  EXPECT_EQ(*restored, 1);
+  EXPECT_EQ(get("/cs/other"), "1");
+  EXPECT_EQ(::access(group.c_str(), F_OK), 0) << "removed what somebody else has made";
 }
 
 TEST_F(FakeCgroups, AGroupThatSomebodyElseHasMadeIsLeftAlone) {
