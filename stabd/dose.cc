@@ -3,6 +3,7 @@
 #include "stabd/dose.h"
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
 namespace stab::engine {
 namespace {
@@ -44,8 +45,9 @@ class DoseReader final : public nlohmann::json_sax<Json> {
     return true;
   }
   bool number_integer(number_integer_t value) override { return take(value); }
-  bool number_unsigned(number_unsigned_t value) override { return take(static_cast<int64_t>(value)); }
-  bool number_float(number_float_t value, const string_t&) override { return take(static_cast<int64_t>(value)); }
+  bool number_unsigned(number_unsigned_t value) override { return !std::in_range<int64_t>(value) || take(static_cast<int64_t>(value)); }
+  // The helper writes whole numbers that fit; others, 1e300 say, are as good as absent.
+  bool number_float(number_float_t, const string_t&) override { return true; }
   bool string(string_t& value) override {
     if (depth_ == 1 && arrays_ == 1 && keys_[1] == "degradations") dose.degradations.push_back(std::move(value));
     if (depth_ != 2 || arrays_ != 0 || keys_[1] != "settings") return true;

@@ -1,3 +1,5 @@
+// A table of contradictions between what a cell asks for and what the helper reports: each would otherwise be analysed as
+// if the treatment had been given. Then the reports themselves, broken ones too.
 #include "stabd/dose.h"
 
 #include <gtest/gtest.h>
@@ -112,6 +114,20 @@ TEST(Dose, ParsesTheHelpersReport) {
   EXPECT_EQ((*dose)->allocations_mmapped, 1);
   EXPECT_EQ((*dose)->helper_cpu_ns, 1234);
   EXPECT_EQ((*dose)->degradations, std::vector<std::string>{"ring full"});
+}
+
+// A conversion of them would be undefined.
+TEST(Dose, NumbersThatDontFitAreAsGoodAsAbsent) {
+  const auto dose = parse_dose(
+      R"({"hello": true, "code": {"layouts_built": 1e300, "functions": -1e300, "functions_moved": 1.5},
+          "heap": {"mallocs": 18446744073709551615}, "helper": {"cpu_ns": 1234}})");
+  ASSERT_TRUE(dose.ok());
+  ASSERT_TRUE(dose->has_value());
+  EXPECT_EQ((*dose)->layouts_built, 0);
+  EXPECT_EQ((*dose)->functions, 0);
+  EXPECT_EQ((*dose)->functions_moved, 0);
+  EXPECT_EQ((*dose)->allocations, 0);
+  EXPECT_EQ((*dose)->helper_cpu_ns, 1234);
 }
 
 TEST(Dose, NoHelloIsNoDose) {
