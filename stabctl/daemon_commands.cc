@@ -29,9 +29,13 @@ void print_row(const Json& row) {
 // What the daemon knew of each cell when we began to watch.
 engine::Precision precision_in(const Json& row) {
   engine::Precision precision;
-  for (const Json& cell : row.value("cells", Json::array()))
-    precision.add(engine::CellTimes{cell.value("subject", ""), cell.value("cell", ""), cell.value("n", int64_t{0}),
-                                    cell.value("mean_log_s", 0.0), cell.value("squares", 0.0)});
+  for (const Json& cell : row.value("cells", Json::array())) {
+    engine::CellTimes times{cell.value("subject", ""), cell.value("cell", ""),
+                            {cell.value("n", int64_t{0}), cell.value("mean_log_s", 0.0), cell.value("squares", 0.0)}, {}};
+    for (const Json& shared : cell.value("shared", Json::array()))
+      times.shared[shared.value("layout", uint64_t{0})] = {shared.value("n", int64_t{0}), shared.value("mean_log_s", 0.0), 0};
+    precision.add(times);
+  }
   return precision;
 }
 
@@ -126,6 +130,7 @@ int watch_command(const Arguments& arguments) {
     news.cell = json.value("cell", "");
     news.failure = json.value("failure", "");
     if (json.contains("wall_ns")) news.wall_ns = json.value("wall_ns", int64_t{0});
+    news.layout = json.value("layout", uint64_t{0});
     news.done = json.value("done", int64_t{0});
     news.planned = json.value("planned", int64_t{0});
     display.trial_done(news);

@@ -26,11 +26,11 @@ int terminal_width() {
   return 80;
 }
 
-// How well the least known cell's mean is known; nothing is compared, so it is no look at the result.
+// How well the least known cell's mean is known; nothing is compared, so it is no look at the result. "-": too few trials.
 std::string precision_text(std::optional<double> widest) {
-  if (!widest) return {};
+  if (!widest) return "\u00b1-  ";
   char text[32];
-  std::snprintf(text, sizeof text, "\u00b1%.2g%%  ", *widest * 100);
+  std::snprintf(text, sizeof text, *widest < 1 ? "\u00b1%.2g%%  " : "\u00b1%.0f%%  ", *widest * 100);
   return text;
 }
 
@@ -72,7 +72,7 @@ std::string progress_bar(const Pace& pace, std::optional<double> widest, const s
                 static_cast<long long>(pace.planned()), pace.per_second(), clock_text(pace.left()).c_str());
   text += figures + precision_text(widest) + what;
   // "±" is one column of two bytes.
-  const size_t columns = static_cast<size_t>(width) + (widest ? 1 : 0);
+  const size_t columns = static_cast<size_t>(width) + 1;
   if (text.size() > columns) text.resize(columns);
   return text;
 }
@@ -95,7 +95,7 @@ void ProgressDisplay::trial_done(const engine::TrialNews& news) {
     note(what + ": " + std::string(store::name(news.state)) + ": " + news.failure);
   if (news.kind != store::TrialKind::kMain || style_ == ProgressStyle::kQuiet) return;
   pace_.trial_done(news.done, news.planned);
-  if (!failed && news.wall_ns) precision_.add(news.subject, news.cell, *news.wall_ns);
+  if (!failed && news.wall_ns) precision_.add(news.subject, news.cell, *news.wall_ns, news.layout);
   const nanoseconds now = clock_->monotonic_raw();
   const bool last = news.done == news.planned;
   const nanoseconds every = style_ == ProgressStyle::kBar ? nanoseconds(kBarEvery) : nanoseconds(kLineEvery);

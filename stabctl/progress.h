@@ -32,7 +32,7 @@ class Pace {
 };
 
 // "[#####-----] 120/240  3.1/s  0:00:38 left  ±0.8%  lua/fib code=shuffle", at most `width` characters. `widest` is the
-// half width of the cell whose mean is known least.
+// half width of the cell whose mean is known least; absent, it is shown as "±-".
 std::string progress_bar(const Pace& pace, std::optional<double> widest, const std::string& what, int width);
 // "0:01:05"
 std::string clock_text(std::chrono::seconds duration);

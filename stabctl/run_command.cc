@@ -98,7 +98,8 @@ int run_to_end(engine::Engine& engine, store::Id experiment, const Arguments& ar
   engine::StopSignal stop;
   catch_interrupts(stop);
   ProgressDisplay display(style_of(arguments), clock);
-  if (auto known = engine::precision_of(engine.store(), experiment)) display.know(std::move(*known));
+  if (const auto row = engine.store().experiment(experiment))
+    if (auto known = engine::precision_of(engine.store(), *row)) display.know(std::move(*known));
   const auto end = engine.run(experiment, display, stop);
   display.finish();
   if (!end) return complain(end.error());

@@ -33,6 +33,7 @@ struct TrialNews {
   store::TrialState state = store::TrialState::kRecorded;
   std::string subject, cell;
   std::optional<int64_t> wall_ns;
+  uint64_t layout = 0;  // shared with other trials of its cell; 0: its own (stabd/precision.h)
   std::string failure;
   int64_t done = 0;     // places of the schedule that will not run any more
   int64_t planned = 0;  // places of the schedule

@@ -286,6 +286,7 @@ void EngineThread::trial_done(const TrialNews& news) {
                {"subject", news.subject},  {"cell", news.cell},
                {"done", news.done},        {"planned", news.planned}};
   if (news.wall_ns) json["wall_ns"] = *news.wall_ns;
+  if (news.layout != 0) json["layout"] = news.layout;
   if (!news.failure.empty()) json["failure"] = news.failure;
   push({id, dump(json)});
 }

@@ -13,26 +13,35 @@ constexpr double kConfidence = 0.95;
 
 }  // namespace
 
-void CellTimes::add(double log_seconds) {
+void LogTimes::add(double log_seconds) {
   ++n;
   const double delta = log_seconds - mean;
   mean += delta / static_cast<double>(n);
   squares += delta * (log_seconds - mean);
 }
 
+void CellTimes::add(double log_seconds, uint64_t layout) { (layout == 0 ? own : shared[layout]).add(log_seconds); }
+
+LogTimes CellTimes::units() const {
+  LogTimes all = own;
+  for (const auto& [layout, times] : shared) all.add(times.mean);
+  return all;
+}
+
 std::optional<double> CellTimes::half_width() const {
-  if (n < 2) return {};
-  const double degrees = static_cast<double>(n - 1);
-  const double error = std::sqrt(squares / degrees / static_cast<double>(n));
+  const LogTimes all = units();
+  if (all.n < kFewestUnits) return {};
+  const double degrees = static_cast<double>(all.n - 1);
+  const double error = std::sqrt(all.squares / degrees / static_cast<double>(all.n));
   return std::expm1(analysis::t_quantile((1 + kConfidence) / 2, degrees) * error);
 }
 
-void Precision::add(const std::string& subject, const std::string& cell, int64_t wall_ns) {
+void Precision::add(const std::string& subject, const std::string& cell, int64_t wall_ns, uint64_t layout) {
   if (wall_ns <= 0) return;
   CellTimes& times = cells_[{subject, cell}];
   times.subject = subject;
   times.cell = cell;
-  times.add(std::log(static_cast<double>(wall_ns) / 1e9));
+  times.add(std::log(static_cast<double>(wall_ns) / 1e9), layout);
 }
 
 std::vector<CellTimes> Precision::cells() const {
@@ -51,15 +60,20 @@ std::optional<double> Precision::widest() const {
   return cells_.empty() ? std::optional<double>() : widest;
 }
 
-Result<Precision> precision_of(store::Store& store, store::Id experiment) {
-  STAB_TRY(const std::vector<store::SubjectRow> subjects, store.subjects(experiment));
-  STAB_TRY(const std::vector<store::CellRow> cells, store.cells(experiment));
-  STAB_TRY(const std::vector<store::SampleRow> samples, store.samples(experiment, "wall_time"));
+uint64_t layout_of(const ExpandedPlan& expanded, int cell, int link, uint64_t seed) {
+  if (expanded.design.cells[static_cast<size_t>(cell)].fixed_code) return static_cast<uint64_t>(link);
+  return expanded.plan.experiment.runs_per_seed > 1 ? seed : 0;
+}
+
+Result<Precision> precision_of(store::Store& store, const store::ExperimentRow& experiment) {
+  STAB_TRY(const ExpandedPlan expanded, expand_stored(experiment));
+  STAB_TRY(const std::vector<store::SampleRow> samples, store.samples(experiment.id, "wall_time"));
   Precision precision;
   for (const store::SampleRow& sample : samples) {
     const auto subject = static_cast<size_t>(sample.subject), cell = static_cast<size_t>(sample.cell);
-    if (!sample.value || sample.excluded || subject >= subjects.size() || cell >= cells.size()) continue;
-    precision.add(subjects[subject].name, cells[cell].name, std::llround(*sample.value * 1e9));
+    if (!sample.value || sample.excluded || subject >= expanded.subjects.size() || cell >= expanded.design.cells.size()) continue;
+    precision.add(expanded.subjects[subject].name, expanded.design.cells[cell].name, std::llround(*sample.value * 1e9),
+                  layout_of(expanded, sample.cell, sample.link, sample.seed));
   }
   return precision;
 }

@@ -10,35 +10,53 @@
 #include <vector>
 
 #include "base/result.h"
+#include "stabd/expand.h"
 #include "store/store.h"
 
 namespace stab::engine {
 
-// Logarithms of the wall times of one cell of one subject: number, mean, and sum of squared deviations (Welford, 1962).
-struct CellTimes {
-  std::string subject, cell;
+// A number of logarithms of seconds: their mean and the sum of their squared deviations (Welford, 1962).
+struct LogTimes {
   int64_t n = 0;
   double mean = 0, squares = 0;
-
   void add(double log_seconds);
-  // Half the 95 % confidence interval of the mean, as a share of it: exp(t * sd / sqrt(n)) - 1. Nothing below n = 2.
+};
+
+// Wall times of one cell of one subject. The unit is the layout, as in the report (analysis/units.h): trials that share
+// one, as those of a link do, count once, with their mean.
+struct CellTimes {
+  std::string subject, cell;
+  LogTimes own;                       // trials with a layout of their own
+  std::map<uint64_t, LogTimes> shared;  // by layout
+
+  // `layout` 0: one of its own.
+  void add(double log_seconds, uint64_t layout);
+  LogTimes units() const;
+  // Half the 95 % confidence interval of the mean, as a share of it: exp(t * sd / sqrt(n)) - 1. Nothing below
+  // kFewestUnits.
   std::optional<double> half_width() const;
 };
+// With fewer the interval says more of Student's t (12.7 at n = 2, 2.8 at 5) than of the program.
+inline constexpr int64_t kFewestUnits = 5;
 
 class Precision {
  public:
-  void add(const std::string& subject, const std::string& cell, int64_t wall_ns);
+  void add(const std::string& subject, const std::string& cell, int64_t wall_ns, uint64_t layout = 0);
   // What was known before.
   void add(const CellTimes& times) { cells_[{times.subject, times.cell}] = times; }
   std::vector<CellTimes> cells() const;
-  // The widest of all cells; nothing while a cell has fewer than two trials.
+  // The widest of all cells; nothing while one of them has none.
   std::optional<double> widest() const;
 
  private:
   std::map<std::pair<std::string, std::string>, CellTimes> cells_;
 };
 
+// The layout that a trial shares with others of its cell: its link where code stays put, its seed where the plan runs
+// each several times. 0: it has one of its own.
+uint64_t layout_of(const ExpandedPlan& expanded, int cell, int link, uint64_t seed);
+
 // Of what is recorded of an experiment.
-Result<Precision> precision_of(store::Store& store, store::Id experiment);
+Result<Precision> precision_of(store::Store& store, const store::ExperimentRow& experiment);
 
 }  // namespace stab::engine

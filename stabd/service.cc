@@ -204,11 +204,15 @@ Result<ServiceAnswer> Service::watch(const RpcRequest& request, const Peer& peer
   STAB_TRY(const store::ExperimentRow row, chosen(request, peer));
   STAB_TRY(const store::Progress progress, reader_.progress(row.id));
   Json answer = row_json(row, progress, row.id == thread_->running());
-  STAB_TRY(const Precision precision, precision_of(reader_, row.id));
+  STAB_TRY(const Precision precision, precision_of(reader_, row));
   answer["cells"] = Json::array();
-  for (const CellTimes& times : precision.cells())
-    answer["cells"].push_back({{"subject", times.subject}, {"cell", times.cell}, {"n", times.n}, {"mean_log_s", times.mean},
-                               {"squares", times.squares}});
+  for (const CellTimes& times : precision.cells()) {
+    Json cell = {{"subject", times.subject}, {"cell", times.cell}, {"n", times.own.n}, {"mean_log_s", times.own.mean},
+                 {"squares", times.own.squares}};
+    for (const auto& [layout, shared] : times.shared)
+      cell["shared"].push_back({{"layout", layout}, {"n", shared.n}, {"mean_log_s", shared.mean}});
+    answer["cells"].push_back(std::move(cell));
+  }
   return ServiceAnswer{answer_line(request.id, dump(answer)), row.id};
 }
 
@@ -252,8 +256,8 @@ Result<ServiceAnswer> Service::bundle(const RpcRequest& request, const Peer& pee
 Result<ServiceAnswer> Service::change(const RpcRequest& request, const Peer& peer) {
   if (request.text("experiment").empty()) return bad_input("param 'experiment' is missing");
   STAB_TRY(const store::ExperimentRow row, chosen(request, peer));
-  const bool over = row.state == store::ExperimentState::kDone || row.state == store::ExperimentState::kCancelled;
-  if (request.method == "delete" && !is_over(row.state))
+  const bool over = is_over(row.state);
+  if (request.method == "delete" && !over)
     return bad_input("experiment " + std::to_string(row.id) + " is " + std::string(store::name(row.state)) + "; cancel it first");
   if (over && request.method != "extend" && request.method != "delete") return bad_input("experiment " + std::to_string(row.id) + " is over already");
   if (request.method == "cancel") STAB_CHECK_OK(thread_->cancel(row.id));
