@@ -23,6 +23,7 @@
 #include "stabd/command.h"
 #include "stabd/host/facts.h"
 #include "stabd/host/gates.h"
+#include "stabd/named_file.h"
 #include "stabd/sha256.h"
 #include "stabd/stopping_point.h"
 
@@ -167,11 +168,12 @@ Status ExperimentRun::find_recorded_binaries(int wanted) {
 
 // Best effort: without its copy a trial can be repeated only as long as the build is there.
 void ExperimentRun::archive(const store::BuildRow& row) {
-  const UniqueFd binary = [&] {
+  const Result<UniqueFd> binary = [&] {
     const ActingAs acting(place_.submitter);
-    return UniqueFd(::open(row.binary_path.c_str(), O_RDONLY | O_CLOEXEC));
+    return open_regular_file(row.binary_path);
   }();
-  const Status kept = Archive(archive_beside(engine_->options().database)).put(binary.get(), row.binary_sha256);
+  const Status kept = binary ? Archive(archive_beside(engine_->options().database)).put(binary->get(), row.binary_sha256)
+                             : Status(binary.error());
   if (!kept) observer_->note("'" + row.binary_path + "' is not archived: " + kept.error().message);
 }
 

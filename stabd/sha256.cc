@@ -2,7 +2,6 @@
 // by this hash in the store.
 #include "stabd/sha256.h"
 
-#include <fcntl.h>
 #include <openssl/evp.h>
 #include <unistd.h>
 
@@ -10,15 +9,22 @@
 #include <cerrno>
 #include <memory>
 
-#include "base/unique_fd.h"
+#include "stabd/named_file.h"
 
 namespace stab::engine {
 namespace {
 
+// Looked up once: EVP_sha256() is looked up by name in all providers at each use, which takes longer than to hash what
+// most programs print.
+const EVP_MD* algorithm() {
+  static const EVP_MD* const fetched = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+  return fetched != nullptr ? fetched : EVP_sha256();
+}
+
 class Digest {
  public:
   Digest() : context_(EVP_MD_CTX_new(), EVP_MD_CTX_free) {
-    EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr);
+    EVP_DigestInit_ex(context_.get(), algorithm(), nullptr);
   }
   void add(const void* data, size_t bytes) { EVP_DigestUpdate(context_.get(), data, bytes); }
   std::string hex() {
@@ -59,8 +65,7 @@ Result<std::string> sha256_of_fd(int fd) {
 }
 
 Result<std::string> sha256_of_file(const std::string& path) {
-  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd) return system_error("open '" + path + "'", errno);
+  STAB_TRY(const UniqueFd fd, open_regular_file(path));
   return sha256_of_fd(fd.get());
 }
 

@@ -29,6 +29,7 @@
 #include "stabd/expectation.h"
 #include "stabd/helper.h"
 #include "stabd/launcher/launch_block.h"
+#include "stabd/named_file.h"
 #include "stabd/sha256.h"
 #include "stabd/supervise.h"
 
@@ -54,9 +55,9 @@ Result<UniqueFd> memory_file(const char* name) {
   return fd;
 }
 
-UniqueFd open_as(const std::optional<Submitter>& submitter, const std::string& path) {
+Result<UniqueFd> open_as(const std::optional<Submitter>& submitter, const std::string& path) {
   const ActingAs acting(submitter);
-  return UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  return open_input(path);
 }
 
 int64_t nanoseconds_of(const timeval& time) {
@@ -147,8 +148,7 @@ class Run {
     STAB_TRY(output_.out, memory_file("stab-stdout"));
     STAB_TRY(output_.err, memory_file("stab-stderr"));
     const std::string input = request_.stdin_path.empty() ? "/dev/null" : request_.stdin_path;
-    const UniqueFd in = open_as(request_.launch.submitter, input);
-    if (!in) return system_error("open stdin '" + input + "'", errno);
+    STAB_TRY(const UniqueFd in, open_as(request_.launch.submitter, input));
 
     LaunchDescriptors descriptors{in.get(), output_.out.get(), output_.err.get(), -1, -1};
     UniqueFd program_end;
