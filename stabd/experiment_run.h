@@ -3,7 +3,9 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -54,8 +56,12 @@ class ExperimentRun {
   Result<bool> decide_before(const store::TrialRow& next);
   Result<std::optional<store::TrialRow>> store_and_claim(const store::TrialRow& trial, const store::Outcome& outcome);
 
-  // One claimed trial, prepared, run and checked; not yet stored.
+  // One claimed trial, prepared unless ready_ is it, run and checked; not yet stored.
   Result<store::Outcome> run_one(const store::TrialRow& trial);
+  // Up to the point where it waits for go. Why not, empty: ready_ is it.
+  Result<std::string> make_ready(const store::TrialRow& trial);
+  // Nothing of its subject is run or copied before a trial.
+  bool is_quick_to_make_ready(const store::TrialRow& trial) const;
   // The trial's empty directory with its inputs, after the plan's prepare. Why not, empty: it is ready.
   Result<std::string> prepare_directory(const store::TrialRow& trial);
   Status clean_up(const store::TrialRow& trial);
@@ -69,7 +75,7 @@ class ExperimentRun {
 
   // These two open the engine's gate while they run.
   Result<CommandOutput> command(const LaunchRequest& request);
-  Result<store::Outcome> trial(const TrialRequest& request);
+  Result<store::Outcome> run_ready();  // pre: ready_ is set; then it isn't
 
   Engine* engine_;
   store::Store* store_;
@@ -90,6 +96,8 @@ class ExperimentRun {
   std::map<int, std::string> first_stdout_;  // by subject
   std::map<int, bool> warm_;                 // subjects whose warm-up has run
   int64_t done_ = 0, planned_ = 0;
+  // The next trial, between make_ready() and its run. After the laboratory, which it uses.
+  std::optional<std::pair<store::Id, ReadyTrial>> ready_;
 };
 
 }  // namespace stab::engine

@@ -2,7 +2,8 @@
 // fixed numbers, and reads its answers. What happens between spawn and exec is in launcher/launcher.cc.
 //
 // posix_spawn, not fork: glibc's uses CLONE_VM | CLONE_VFORK, so that a large engine is not copied for each
-// trial. All our descriptors are close-on-exec; what the launcher gets is listed here.
+// trial. All our descriptors are close-on-exec; what the launcher gets is listed here. The process that is spawned makes
+// the one that becomes the program, our child as well, and ends (launcher.cc says why).
 #include "stabd/launch.h"
 
 #include <fcntl.h>
@@ -129,8 +130,6 @@ LaunchStamp stamp_of(const LaunchReport& report) {
   return stamp;
 }
 
-enum class Answer { kReport, kClosed, kTimedOut };
-
 // POLLIN: until there is something to read; 0: until the other end is closed. False after kReadyMs.
 bool wait_for(int fd, short events) {
   pollfd waiting{fd, events, 0};
@@ -141,10 +140,18 @@ bool wait_for(int fd, short events) {
   return ready > 0;
 }
 
-Answer next_report(int fd, LaunchReport& report) {
-  if (!wait_for(fd, POLLIN)) return Answer::kTimedOut;
-  const ssize_t got = ::read(fd, &report, sizeof report);
-  return got == static_cast<ssize_t>(sizeof report) ? Answer::kReport : Answer::kClosed;
+// Without waiting. False: the other end was closed before.
+bool next_report(int fd, LaunchReport& report) {
+  return ::read(fd, &report, sizeof report) == static_cast<ssize_t>(sizeof report);
+}
+
+// The next report, which must be of this kind.
+Result<LaunchReport> wait_for_report(int fd, LaunchReport::Kind kind) {
+  if (!wait_for(fd, POLLIN)) return Error{ErrorCode::kSystem, "launcher: not ready after 10 s", {}};
+  LaunchReport report{};
+  if (!next_report(fd, report)) return Error{ErrorCode::kSystem, "launcher: ended before it was ready", {}};
+  if (report.kind != kind) return launcher_error(report);
+  return report;
 }
 
 }  // namespace
@@ -182,7 +189,7 @@ Result<std::string> encode(const LaunchRequest& request) {
   return block;
 }
 
-Result<Launched> Launched::start(const std::string& launcher, const LaunchRequest& request,
+Result<Launched> Launched::begin(const std::string& launcher, const LaunchRequest& request,
                                  const LaunchDescriptors& descriptors) {
   STAB_TRY(const std::string block, encode(request));
   STAB_TRY(UniqueFd config, config_file(block));
@@ -206,28 +213,45 @@ Result<Launched> Launched::start(const std::string& launcher, const LaunchReques
   if (failed != 0) return system_error("start '" + launcher + "'", failed);
 
   Launched launched;
-  launched.pid_ = pid;
+  launched.starter_ = pid;
   launched.go_ = std::move(go.second);
   launched.status_ = std::move(status.first);
-  status.second.reset();
-  // glibc 2.36 declares pidfd_open without extern "C".
-  launched.pidfd_.reset(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-  if (!launched.pidfd_) return system_error("pidfd_open", errno);
+  return launched;
+}
 
-  LaunchReport report{};
-  switch (next_report(launched.status_.get(), report)) {
-    case Answer::kTimedOut: return Error{ErrorCode::kSystem, "launcher: not ready after 10 s", {}};
-    case Answer::kClosed: return Error{ErrorCode::kSystem, "launcher: ended before it was ready", {}};
-    case Answer::kReport: break;
-  }
-  if (report.kind != LaunchReport::kReady) return launcher_error(report);
+// Learns who becomes the program. It is our child and not waited for, so its number stays its own.
+Status Launched::meet() {
+  STAB_TRY(const LaunchReport moved, wait_for_report(status_.get(), LaunchReport::kMoved));
+  pid_ = moved.pid;
+  ::waitpid(std::exchange(starter_, -1), nullptr, 0);
+  // glibc 2.36 declares pidfd_open without extern "C".
+  pidfd_.reset(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
+  if (!pidfd_) return system_error("pidfd_open", errno);
+  return {};
+}
+
+Status Launched::wait_until_ready() {
+  STAB_CHECK_OK(meet());
+  STAB_TRY(const LaunchReport ready, wait_for_report(status_.get(), LaunchReport::kReady));
+  (void)ready;
+  return {};
+}
+
+Result<Launched> Launched::start(const std::string& launcher, const LaunchRequest& request,
+                                 const LaunchDescriptors& descriptors) {
+  STAB_TRY(Launched launched, begin(launcher, request, descriptors));
+  STAB_CHECK_OK(launched.wait_until_ready());
   return launched;
 }
 
 Launched::~Launched() {
-  if (pid_ <= 0 || !pidfd_) return;
-  ::kill(pid_, SIGKILL);
-  ::waitpid(pid_, nullptr, 0);
+  if (!status_) return;
+  if (starter_ > 0) (void)meet();
+  for (const pid_t pid : {starter_, pid_}) {
+    if (pid <= 0) continue;
+    ::kill(pid, SIGKILL);
+    ::waitpid(pid, nullptr, 0);
+  }
 }
 
 Result<LaunchStamp> Launched::go() {
@@ -236,12 +260,12 @@ Result<LaunchStamp> Launched::go() {
   // the program starts.
   if (!wait_for(status_.get(), 0)) return Error{ErrorCode::kSystem, "launcher: has not started the program after 10 s", {}};
   LaunchReport report{};
-  if (next_report(status_.get(), report) != Answer::kReport)
+  if (!next_report(status_.get(), report))
     return Error{ErrorCode::kSystem, "launcher: ended instead of starting the program", {}};
   if (report.kind == LaunchReport::kFailed) return launcher_error(report);
   const LaunchStamp stamp = stamp_of(report);
   // A second record says why there was no exec.
-  if (next_report(status_.get(), report) == Answer::kReport) return launcher_error(report);
+  if (next_report(status_.get(), report)) return launcher_error(report);
   return stamp;
 }
 

@@ -59,16 +59,22 @@ struct LaunchStamp {
   int64_t voluntary_switches = 0, involuntary_switches = 0;
 };
 
-// A launcher that has set everything up and waits for go. Killed and reaped by the destructor unless released.
+// A launcher that sets everything up and then waits for go. Killed and reaped by the destructor unless released.
 class Launched {
  public:
-  // Starts `launcher` and waits until it is ready. An Error names the step that failed.
+  // Starts `launcher` and comes back as soon as it runs. The descriptors are its own from then on.
+  static Result<Launched> begin(const std::string& launcher, const LaunchRequest& request,
+                                const LaunchDescriptors& descriptors);
+  // Waits for its "ready"; to be called once, before the rest below. An Error names the step that failed.
+  Status wait_until_ready();
+  // Both.
   static Result<Launched> start(const std::string& launcher, const LaunchRequest& request,
                                 const LaunchDescriptors& descriptors);
   Launched(Launched&&) = default;
   Launched& operator=(Launched&&) = delete;
   ~Launched();
 
+  // pre: ready.
   pid_t pid() const { return pid_; }
   int pidfd() const { return pidfd_.get(); }
 
@@ -79,8 +85,10 @@ class Launched {
 
  private:
   Launched() = default;
-  pid_t pid_ = -1;
-  UniqueFd pidfd_, go_, status_;
+  Status meet();
+  pid_t starter_ = -1;  // spawned by us; makes pid_ and ends. -1: waited for
+  pid_t pid_ = -1;      // becomes the program. -1: not known yet, or the caller's
+  UniqueFd pidfd_, go_, status_;  // status_ is open as long as this is not moved from
 };
 
 }  // namespace stab::engine

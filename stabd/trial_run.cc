@@ -2,7 +2,8 @@
 //
 // Order of a trial, the same in every cell: helper, launcher up to "ready", counters on the launcher's pid,
 // the ledger's first look, go; then one blocking wait; end stamp, tree kill, wait4, counters, ledger, dose,
-// output. Nothing here touches the store: the outcome is handed back when the machine says kStore.
+// output. Nothing here touches the store: the outcome is handed back when the machine says kStore. Helper and launcher
+// may be started earlier than the rest (ReadyTrial): they don't need the engine until they are ready.
 //
 // The waiter is stabd/supervise.cc, the kill stabd/process_tree.cc, the decisions stabd/trial_machine.cc.
 #include "stabd/trial_run.h"
@@ -86,10 +87,13 @@ std::vector<std::string> full_environment(const TrialRequest& request, int helpe
   return env;
 }
 
+}  // namespace
+
 // One trial on its way through the machine.
-class Run {
+class ReadyTrial::Run {
  public:
-  Run(const Laboratory& laboratory, const TrialRequest& request) : lab_(laboratory), request_(request) {}
+  Run(const Laboratory& laboratory, TrialRequest request)
+      : lab_(laboratory), request_(std::move(request)), begun_(begin()) {}
 
   Result<store::Outcome> to_outcome() {
     TrialStep now = step(TrialState::kPlanned, TrialEvent::kClaim);
@@ -123,9 +127,10 @@ class Run {
 
   Result<TrialEvent> launch() {
     outcome_.cpu = lab_.placement.trial_cpu;
-    lab_.tree->forget_spared();
-    if (const Status ready = prepare(); !ready) {
-      outcome_.failure = ready.error().message;
+    if (begun_) begun_ = launched_->wait_until_ready();
+    if (!begun_) {
+      launched_.reset();
+      outcome_.failure = begun_.error().message;
       return TrialEvent::kLaunchFailed;
     }
     counters_ = counters::Session::open(
@@ -143,8 +148,9 @@ class Run {
     return TrialEvent::kLaunched;
   }
 
-  // Helper and launcher, ready to go.
-  Status prepare() {
+  // Starts helper and launcher; then: launched_ is set, or this has failed.
+  Status begin() {
+    lab_.tree->forget_spared();
     STAB_TRY(output_.out, memory_file("stab-stdout"));
     STAB_TRY(output_.err, memory_file("stab-stderr"));
     const std::string input = request_.stdin_path.empty() ? "/dev/null" : request_.stdin_path;
@@ -164,7 +170,7 @@ class Run {
     request.env = full_environment(request_, lab_.placement.housekeeping_cpu, helper_.has_value());
     request.cgroup_procs = lab_.tree->procs_files();
     if (!lab_.isolated_procs.empty()) request.cgroup_procs.push_back(lab_.isolated_procs);
-    STAB_TRY(Launched launched, Launched::start(lab_.launcher, request, descriptors));
+    STAB_TRY(Launched launched, Launched::begin(lab_.launcher, request, descriptors));
     launched_.emplace(std::move(launched));
     return {};
   }
@@ -306,7 +312,7 @@ class Run {
   }
 
   const Laboratory& lab_;
-  const TrialRequest& request_;
+  const TrialRequest request_;
   store::Outcome outcome_;
   Output output_;
   std::optional<Helper> helper_;
@@ -317,9 +323,8 @@ class Run {
   nanoseconds end_raw_{0};
   std::optional<Dose> dose_;
   std::string dose_failure_;
+  Status begun_;  // what keeps it from running. Last: begin() fills the others
 };
-
-}  // namespace
 
 uint64_t stack_top_bytes(const LaunchRequest& launch) {
   uint64_t bytes = launch.exec_path.size() + 1;
@@ -328,8 +333,15 @@ uint64_t stack_top_bytes(const LaunchRequest& launch) {
   return bytes;
 }
 
+ReadyTrial::ReadyTrial(const Laboratory& laboratory, TrialRequest request)
+    : run_(std::make_unique<Run>(laboratory, std::move(request))) {}
+ReadyTrial::ReadyTrial(ReadyTrial&&) noexcept = default;
+ReadyTrial::~ReadyTrial() = default;
+
+Result<store::Outcome> ReadyTrial::run() { return run_->to_outcome(); }
+
 Result<store::Outcome> run_trial(const Laboratory& laboratory, const TrialRequest& request) {
-  return Run(laboratory, request).to_outcome();
+  return ReadyTrial(laboratory, request).run();
 }
 
 }  // namespace stab::engine

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -55,8 +56,26 @@ struct Laboratory {
   std::string isolated_procs;  // a cgroup.procs that trials enter, and nothing else; empty: none
 };
 
-// Runs it. The outcome's state is recorded, failed, timeout or lost; an Error only where the laboratory itself
-// is broken, so that no further trial makes sense. `trial` of the outcome is left 0.
+// A trial whose helper and launcher have been started: they set themselves up while the engine stores what came
+// before. Nothing of it is left if it is never run.
+class ReadyTrial {
+ public:
+  // pre: the trial before is over, its tree gone; `laboratory` outlives this. What goes wrong here is in run()'s outcome.
+  ReadyTrial(const Laboratory& laboratory, TrialRequest request);
+  ReadyTrial(ReadyTrial&& other) noexcept;
+  ReadyTrial& operator=(ReadyTrial&&) = delete;
+  ~ReadyTrial();
+
+  // Runs it, once. The outcome's state is recorded, failed, timeout or lost; an Error only where the laboratory itself
+  // is broken, so that no further trial makes sense. `trial` of the outcome is left 0.
+  Result<store::Outcome> run();
+
+ private:
+  class Run;
+  std::unique_ptr<Run> run_;
+};
+
+// Made ready and run in one go.
 Result<store::Outcome> run_trial(const Laboratory& laboratory, const TrialRequest& request);
 
 }  // namespace stab::engine

@@ -6,7 +6,7 @@
 // strings, in this order: exec path, working directory, cgroup_count cgroup.procs files, argc arguments, envc
 // environment entries.
 //
-// The answer is a row of LaunchReport records on kStatusFd (close on exec): ready, then started, after which
+// The answer is a row of LaunchReport records on kStatusFd (close on exec): moved, ready, then started, after which
 // the descriptor closes if the exec succeeded. A failure at any point is one record with the step and errno.
 //
 // Plain C++ without the standard library's runtime: the launcher is static and small.
@@ -19,7 +19,7 @@
 namespace stab::launch {
 
 inline constexpr char kMagic[8] = {'S', 'T', 'A', 'B', 'L', 'N', 'C', 'H'};
-inline constexpr uint32_t kVersion = 2;
+inline constexpr uint32_t kVersion = 3;
 
 // Descriptors the launcher is born with, above what a shell or a build system would use. The program inherits
 // kHelperFd and kReportFd only.
@@ -61,20 +61,21 @@ static_assert(sizeof(LaunchLimit) == 24);
 // Do not renumber: shown by name, but engine and launcher meet here.
 enum class Step : uint32_t {
   kReadConfig, kSession, kCgroup, kAffinity, kAslr, kThp, kLimits, kGroups, kUser, kProof, kDirectory,
-  kLockPrivileges, kSignals, kGo, kExec, kCount,
+  kLockPrivileges, kSignals, kGo, kExec, kMove, kCount,
 };
 inline constexpr const char* kStepWords[] = {
     "read the request", "start a session", "join the cgroup",  "pin to the cpu",      "set the personality",
     "disable huge pages", "set limits",    "set groups",       "become the user",     "prove that root is gone",
-    "enter the directory", "set no_new_privs", "reset signals", "wait for go",        "exec"};
+    "enter the directory", "set no_new_privs", "reset signals", "wait for go",        "exec",
+    "start a process of its own"};
 static_assert(sizeof(kStepWords) / sizeof(kStepWords[0]) == static_cast<size_t>(Step::kCount));
 
 struct LaunchReport {
-  enum Kind : uint32_t { kReady = 1, kStarted = 2, kFailed = 3 };
+  enum Kind : uint32_t { kReady = 1, kStarted = 2, kFailed = 3, kMoved = 4 };
   uint32_t kind;
   uint32_t step;         // Step, of kFailed
   int32_t error_number;  // of kFailed; 0 where no system call failed
-  uint32_t reserved;     // 0
+  int32_t pid;           // of kMoved: who goes on, and becomes the program
   uint64_t raw_ns;       // CLOCK_MONOTONIC_RAW just before exec, of kStarted
   // What the launcher itself has used until then, of kStarted: wait4 counts it as the program's.
   uint64_t user_us, system_us;

@@ -1,3 +1,5 @@
+// The launcher is run for real, and what a program finds is asked of programs: environment, descriptors, session, limits,
+// signals, user. What the engine and it say to each other is checked byte for byte where it is parsed.
 #include "stabd/launch.h"
 
 #include <fcntl.h>
@@ -9,6 +11,7 @@
 #include <unistd.h>
 
 #include <sstream>
+#include <vector>
 
 #include "stabd/expectation.h"
 #include "stabd/host/roots.h"
@@ -181,6 +184,32 @@ TEST(Launch, WithoutGoNothingRuns) {
     ASSERT_TRUE(launched.ok()) << launched.error().message;
   }
   EXPECT_FALSE(read_small_file(directory.path() + "/ran").has_value());
+}
+
+TEST(Launch, BegunAndNeverAskedLeavesNothing) {
+  TemporaryDirectory directory;
+  {
+    auto launched = Launched::begin(STAB_LAUNCHER, shell("touch " + directory.path() + "/ran"), {});
+    ASSERT_TRUE(launched.ok()) << launched.error().message;
+  }
+  EXPECT_FALSE(read_small_file(directory.path() + "/ran").has_value());
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1) << "a child is left";
+}
+
+// wait4 says the most that a process ever had, and what the engine spawns begins with the engine's memory.
+TEST(Launch, MemoryIsTheProgramsOwn) {
+  const std::vector<char> engine(64 << 20, 'x');
+  const UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  auto launched = Launched::start(STAB_LAUNCHER, shell("exit 0"), {null.get(), null.get(), null.get(), -1, -1});
+  ASSERT_TRUE(launched.ok()) << launched.error().message;
+  ASSERT_TRUE(launched->go().ok());
+  int status = 0;
+  rusage usage{};
+  ASSERT_EQ(::wait4(launched->pid(), &status, 0, &usage), launched->pid());
+  launched->release();
+  EXPECT_EQ(status, 0);
+  EXPECT_GT(usage.ru_maxrss, 100);
+  EXPECT_LT(usage.ru_maxrss, 16 << 10) << "KiB; the engine has " << engine.size() / 1024;
 }
 
 TEST(Launch, BecomesTheSubmitterForGood) {

@@ -1,3 +1,5 @@
+// One trial, run for real with small shell scripts: each way it can end has its state and its words, and afterwards nothing
+// of it is left.
 #include "stabd/trial_run.h"
 
 #include <fcntl.h>
@@ -6,6 +8,7 @@
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -76,6 +79,22 @@ TEST_F(TrialRun, RecordsWhatHappened) {
   EXPECT_LT(*outcome.wall_ns, 5'000'000'000);
   EXPECT_GT(*outcome.minor_faults, 0);
   EXPECT_EQ(outcome.ledger.count("involuntary_switches"), 1u);
+}
+
+TEST_F(TrialRun, AReadyTrialWaitsForItsGo) {
+  {
+    const ReadyTrial never(laboratory_, shell("touch ran"));
+  }
+  EXPECT_TRUE(tree_->empty());
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1) << "a child is left";
+  EXPECT_FALSE(std::filesystem::exists(directory_.path() + "/ran"));
+
+  ReadyTrial ready(laboratory_, shell("touch ran"));
+  EXPECT_FALSE(std::filesystem::exists(directory_.path() + "/ran"));
+  const Result<Outcome> outcome = ready.run();
+  ASSERT_TRUE(outcome.ok()) << outcome.error().text();
+  EXPECT_EQ(outcome->state, TrialState::kRecorded) << outcome->failure;
+  EXPECT_TRUE(std::filesystem::exists(directory_.path() + "/ran"));
 }
 
 TEST_F(TrialRun, WrongExitStatusFails) {

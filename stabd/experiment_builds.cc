@@ -1,0 +1,97 @@
+// The build phase of an experiment, and its counterpart in a replay: which binary each trial runs, known by its hash and
+// kept in the archive. How one build is made is in builds.cc.
+#include "stabd/experiment_run.h"
+
+#include "plan/design.h"
+#include "stabd/acting_as.h"
+#include "stabd/archive.h"
+#include "stabd/gate_open.h"
+#include "stabd/named_file.h"
+#include "stabd/sha256.h"
+
+namespace stab::engine {
+namespace {
+
+Result<std::string> hash_as(const std::optional<Submitter>& submitter, const std::string& path) {
+  const ActingAs acting(submitter);
+  return sha256_of_file(path);
+}
+
+}  // namespace
+
+Result<bool> ExperimentRun::make_builds() {
+  STAB_TRY(std::vector<store::BuildRow> rows, store_->builds(row_.id));
+  binaries_.assign(expanded_->builds.all().size(), {row_.plan_directory, "", ""});
+  for (store::BuildRow& row : rows) {
+    if (stop_->asked()) return false;
+    const plan::Build& build = expanded_->builds.all()[static_cast<size_t>(row.index)];
+    const plan::Program& program = expanded_->plan.programs[static_cast<size_t>(build.program)];
+    BuiltBinary& binary = binaries_[static_cast<size_t>(row.index)];
+    if (needs_directory(build)) {
+      observer_->phase("building " + build.name);
+      const Status made = [&] {
+        const GateOpen open(engine_->gate());
+        return make_build(lab_, place_, program, build, row);
+      }();
+      STAB_CHECK_OK(made);
+      binary.directory = build_directory(place_, row.input_hash);
+    } else {
+      row.state = store::BuildState::kDone;
+    }
+    if (row.state == store::BuildState::kDone) {
+      const plan::Cell& cell = expanded_->design.cells[static_cast<size_t>(build.cell)];
+      const std::string word = plan::substitute(program.workloads[0].run, expanded_->plan, cell, build.link).argv[0];
+      const auto path = find_program(place_, binary.directory, word);
+      const auto hash = path ? hash_as(place_.submitter, *path) : Result<std::string>(path.error());
+      if (hash) {
+        row.binary_path = *path;
+        row.binary_sha256 = *hash;
+        binary.sha256 = *hash;
+        archive(row);
+      } else {
+        row.state = store::BuildState::kFailed;
+        row.log += hash.error().message + "\n";
+      }
+    }
+    if (stop_->asked() && row.state == store::BuildState::kFailed) return false;
+    STAB_CHECK_OK(store_->update_build(row));
+    if (row.state == store::BuildState::kFailed) {
+      STAB_CHECK_OK(reject("build '" + build.name + "' failed:\n" + row.log));
+      return false;
+    }
+  }
+  return true;
+}
+
+// Best effort: without its copy a trial can be repeated only as long as the build is there.
+void ExperimentRun::archive(const store::BuildRow& row) {
+  const Result<UniqueFd> binary = [&] {
+    const ActingAs acting(place_.submitter);
+    return open_regular_file(row.binary_path);
+  }();
+  const Status kept = binary ? Archive(archive_beside(engine_->options().database)).put(binary->get(), row.binary_sha256)
+                             : Status(binary.error());
+  if (!kept) observer_->note("'" + row.binary_path + "' is not archived: " + kept.error().message);
+}
+
+// What was measured then, whatever its source has become: the build of the same inputs where it still has the
+// recorded binary, else the archived one. Nothing of this is stored.
+Status ExperimentRun::find_recorded_binaries(int wanted) {
+  STAB_TRY(const std::vector<store::BuildRow> rows, store_->builds(row_.id));
+  binaries_.assign(rows.size(), {row_.plan_directory, "", ""});
+  for (const store::BuildRow& row : rows) {
+    BuiltBinary& binary = binaries_[static_cast<size_t>(row.index)];
+    if (!row.input_hash.empty()) binary.directory = build_directory(place_, row.input_hash);
+    const auto now = hash_as(place_.submitter, row.binary_path);
+    if (now && *now == row.binary_sha256) continue;
+    const auto archived = Archive(archive_beside(engine_->options().database)).find(row.binary_sha256);
+    if (!archived && row.index == wanted)
+      return Error{archived.error().code, "'" + row.binary_path + "' is not what was measured, and " + archived.error().message, {}};
+    if (!archived) continue;
+    binary.run_instead = *archived;
+    if (row.index == wanted) observer_->note("'" + row.binary_path + "' is gone or has changed; its archived copy runs");
+  }
+  return {};
+}
+
+}  // namespace stab::engine
