@@ -1,3 +1,4 @@
+// Names of events against the kernel's own numbers and libpfm's, on a machine that may have none of the hardware.
 #include "counters/events.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// What `plan check` tells a person before hours are spent: counts, aliases, what the linker's luck will do.
 #include "plan/check.h"
 
 #include <gmock/gmock.h>

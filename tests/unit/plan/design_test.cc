@@ -1,3 +1,4 @@
+// From factors to cells and builds: crossing, exclusions, nesting, and which binaries are needed.
 #include "plan/design.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// How a fault is shown, with hostile lines too, and when a misspelt word is recognized.
 #include "plan/diagnostic.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Fractions against the tables of the textbooks (resolution, aliases), and by their properties: balance and orthogonality.
 #include "plan/fraction.h"
 
 #include <gmock/gmock.h>

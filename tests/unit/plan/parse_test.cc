@@ -1,3 +1,4 @@
+// Everything that a plan can say, read; every way to say it wrong, with its place. Sizes and durations are in units_test.cc.
 #include "plan/parse.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,5 @@
+// One schedule is frozen as a hash, so that a resume by a later version finds the same; the rest are its properties, over
+// many seeds.
 #include "plan/schedule.h"
 
 #include <gmock/gmock.h>

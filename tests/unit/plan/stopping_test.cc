@@ -1,3 +1,4 @@
+// When verdicts are due, and how many replicates a first stage asks for; the coverage that this promises is simulated.
 #include "plan/stopping.h"
 
 #include <gmock/gmock.h>

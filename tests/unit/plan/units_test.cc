@@ -1,3 +1,4 @@
+// Durations, shares, sizes and command lines as people write them, and what is refused because it would be guessed.
 #include "plan/units.h"
 
 #include <gmock/gmock.h>

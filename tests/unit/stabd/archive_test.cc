@@ -1,3 +1,5 @@
+// What replay depends on: a binary that was archived is there, unchanged, whatever became of the original, or it is said
+// to be damaged; and no name leads out of the archive.
 #include "stabd/archive.h"
 
 #include <fcntl.h>

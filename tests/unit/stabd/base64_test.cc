@@ -1,3 +1,4 @@
+// The vectors of RFC 4648, section 10, and what is no base64.
 #include "stabd/base64.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Every key of the daemon's configuration with its meaning, and every kind of fault with place and hint. The file names
+// commands that the daemon runs, so who may write to it matters as much.
 #include "stabd/config.h"
 
 #include <gtest/gtest.h>

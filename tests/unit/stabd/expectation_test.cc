@@ -1,3 +1,4 @@
+// What a plan can expect of a program's end and output, in the order in which the first contradiction is said.
 #include "stabd/expectation.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// A machine of files: what each knob writes there, and that everything is as it was afterwards, whoever dies when.
 #include "stabd/host/knobs.h"
 
 #include <gtest/gtest.h>

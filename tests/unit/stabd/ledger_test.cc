@@ -1,3 +1,4 @@
+// Texts as the kernel writes them, and what is read from them; then looks at machines of files.
 #include "stabd/host/ledger.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// The trial's directory is fresh each time, whatever the trial before did to it.
 #include "stabd/places.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// Trees that try to get away (setsid, double fork, forks without end) are killed whole, by each of the three means.
 #include "stabd/process_tree.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// What is a request, and what is refused: size, depth, kinds of values. Hostile lines come from anybody in the group.
 #include "stabd/protocol.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// First the choice, which is pure: who goes, oldest first, and who never does. Then the same on disk, with a database that
+// says what is over and what still waits for its builds.
 #include "stabd/retention.h"
 
 #include <gtest/gtest.h>

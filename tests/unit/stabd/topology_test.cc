@@ -1,3 +1,4 @@
+// Machines from hwloc's synthetic descriptions, and which CPUs are chosen on them and why.
 #include "stabd/host/topology.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Every state with every event: the pairs that are legal are listed here once more, and all others are not.
 #include "stabd/trial_machine.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// The database as a file: who may write to it, copies of it, its size, and what `db check` finds in one that is broken.
 #include <sqlite3.h>
 
 #include "store_fixture.h"

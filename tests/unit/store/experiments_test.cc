@@ -1,3 +1,5 @@
+// An experiment's rows from submit to deletion: what went in comes out, half of an expansion is none, and nobody else's
+// rows are touched.
 #include "store_fixture.h"
 
 namespace stab::store {

@@ -1,3 +1,5 @@
+// Bundles: an experiment travels whole, next to others; a file that a stranger made is taken for what it is, and nothing of
+// it runs or is run as a query by itself.
 #include <sqlite3.h>
 
 #include <filesystem>

@@ -1,3 +1,5 @@
+// What the analysis is given: which trials are samples and which are not, values that were not to be had with their
+// reasons, and that reading neither waits nor writes.
 #include "store_fixture.h"
 
 namespace stab::store {

@@ -1,3 +1,4 @@
+// Every pair of states against a list of those that may follow each other.
 #include "store/trial_state.h"
 
 #include <gtest/gtest.h>

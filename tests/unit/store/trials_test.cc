@@ -1,3 +1,5 @@
+// The life of trials on disk: order, one record a place, replacement, quarantine, recovery. What a crash leaves is in
+// crash_test.cc and resume_test.cc.
 #include <ctime>
 
 #include "store_fixture.h"
