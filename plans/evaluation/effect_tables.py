@@ -64,16 +64,21 @@ def control(recorded):
                 if response == "task-clock":
                     bars[test].append((f"{subject} {order}", code, found))
             rows.append(row)
-        seen = {code: sum(found["p_value"] < 0.05 for _, c, found in bars[test] if c == code) for code in ("pad", "shuffle")}
-        blocks += [f"By {test}, differences to the source's order in CPU time at 5 %: {seen['pad']} of {len(rows)} where the order is "
-                   f"kept, {seen['shuffle']} of {len(rows)} where it is shuffled.", table(head, rows)]
-    return {"control": "\n\n".join([recorded.header(), *blocks])}, {"control": intervals(bars["t"])}
+        seen = {}
+        for code in ("pad", "shuffle"):
+            p = [found["p_value"] for _, c, found in bars[test] if c == code]
+            adjusted = stats("holm", {"p": p}, "--response", "p")["adjusted"]
+            seen[code] = f"{sum(x < 0.05 for x in p)} of {len(p)} ({sum(x < 0.05 for x in adjusted)} with Holm)"
+        blocks += [f"By {test}, differences to the source's order in CPU time at 5 %: {seen['pad']} where the order is kept, "
+                   f"{seen['shuffle']} where it is shuffled.", table(head, rows)]
+    return {"control": "\n\n".join([recorded.header(), *blocks])}, {"control": intervals(bars["ranks"])}
 
 
 def intervals(bars):
     """Each difference with its interval, pad beside shuffle."""
     names = list(dict.fromkeys(name for name, _, _ in bars))
-    most = max(abs(bound - 1) for _, _, found in bars for bound in (found["conf_low"], found["conf_high"])) * 1.05
+    bars = [(name, code, found) for name, code, found in bars if found["conf_low"] is not None]
+    most = max((abs(bound - 1) for _, _, found in bars for bound in (found["conf_low"], found["conf_high"])), default=1) * 1.05
     canvas = Canvas(640, 60 + 34 * len(names))
     panel = Panel(canvas, (190, 20, 430, 34 * len(names)), (-most, most), (0, len(names)))
     panel.line([(0, 0), (0, len(names))], "#999999", dashed=True)
