@@ -20,7 +20,7 @@ margin = "1%"
 code = ["once", "shuffle"]
 stack = ["on"]
 heap = ["page"]
-epoch = ["10ms"]            # 50 layouts and more in the shortest run, of 0.55 s
+epoch = ["8ms"]             # 50 layouts and more in the shortest run, of 0.5 s
 """, "szc"),
     "overhead": ("""What does each randomization cost, what its mechanism alone? The paper's Figure 6.""",
                  """
