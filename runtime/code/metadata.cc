@@ -102,6 +102,19 @@ MetadataFault read_metadata(const void* bytes, size_t size, Metadata& out) {
   return MetadataFault::kNone;
 }
 
+uint32_t function_at(const Metadata& code, uint64_t start) {
+  uint32_t low = 0, high = code.header->function_count;
+  while (low < high) {
+    const uint32_t middle = low + (high - low) / 2;
+    if (code.functions[middle].start < start)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  const uint32_t all = code.header->function_count;
+  return low < all && code.functions[low].start == start ? low : all;
+}
+
 bool find_code_section(ReadAt read_at, void* context, FileSpan& out) {
   Elf64_Ehdr ehdr;
   if (!read_at(context, &ehdr, sizeof ehdr, 0)) return false;

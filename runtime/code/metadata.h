@@ -29,6 +29,9 @@ enum class MetadataFault : uint8_t {
 // pre: `bytes` is 8-aligned and outlives `out`.
 MetadataFault read_metadata(const void* bytes, size_t size, Metadata& out);
 
+// The index of the function that starts at this offset in the text; function_count where none does.
+uint32_t function_at(const Metadata& code, uint64_t start);
+
 // The section's place in an ELF file, from its section headers. `read_at` reads exactly `size` bytes at
 // `offset` of the file and returns whether it could.
 struct FileSpan {

@@ -25,19 +25,6 @@ void store_field(uint8_t* image, uint32_t at, uint32_t value) {
   __atomic_store_n(reinterpret_cast<uint64_t*>(word), bytes, __ATOMIC_RELEASE);
 }
 
-// The index of the function that starts at `start`.
-uint32_t function_at(const Metadata& code, uint32_t start) {
-  uint32_t low = 0, high = code.header->function_count;
-  while (low < high) {
-    const uint32_t middle = low + (high - low) / 2;
-    if (code.functions[middle].start < start)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
-}
-
 // Leads a call whose field crosses an aligned 8 to the prefix of the copy that it calls, and that on to `arrival`.
 void lead_through_prefix(uint8_t* image, uint32_t at, uint32_t slot, uint32_t arrival) {
   constexpr uint8_t kJumpNear = 0xe9, kJumpShort = 0xeb;
@@ -63,7 +50,7 @@ bool Stayers::add(const Metadata& code, uint32_t slot, const uint8_t* image, uin
   for (uint32_t i = 0; i < count_; ++i)
     if (all_[i].slot == slot && all_[i].body == entry.body) return false;
   const uint32_t function = function_at(code, entry.start);
-  if (function == code.header->function_count || code.functions[function].start != entry.start) return false;
+  if (function == code.header->function_count) return false;
   all_[count_++] = {slot, function, entry.body};
   return true;
 }

@@ -20,20 +20,6 @@ T* read_part(int file, uint64_t offset, uint64_t bytes) {
   return sys::pread_full(file, memory, bytes, offset) == static_cast<long>(bytes) ? static_cast<T*>(memory) : nullptr;
 }
 
-// The function that starts at this offset in the text, or the number of functions.
-uint32_t function_at(const code::Metadata& code, uint64_t start) {
-  uint32_t low = 0, high = code.header->function_count;
-  while (low < high) {
-    const uint32_t middle = low + (high - low) / 2;
-    if (code.functions[middle].start < start)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  const uint32_t all = code.header->function_count;
-  return low < all && code.functions[low].start == start ? low : all;
-}
-
 }  // namespace
 
 void PerfMap::read_names(int executable, const code::Metadata& code) {
@@ -52,7 +38,7 @@ void PerfMap::read_names(int executable, const code::Metadata& code) {
     strings_ = read_part<char>(executable, text.sh_offset, text.sh_size);
     if (symbols == nullptr || strings_ == nullptr) return;
     for (uint64_t k = 0; k < sections[i].sh_size / sizeof(Elf64_Sym); ++k) {
-      const uint32_t function = function_at(code, symbols[k].st_value - code.header->text_start);
+      const uint32_t function = code::function_at(code, symbols[k].st_value - code.header->text_start);
       if (function < all && ELF64_ST_TYPE(symbols[k].st_info) == STT_FUNC && symbols[k].st_name < text.sh_size)
         name_[function] = symbols[k].st_name;
     }

@@ -2,8 +2,9 @@
 // here, in a process of its own, because libuv has no pre-exec hook and because a static program of one page
 // or two leaves nothing of a big engine (threads, heap, page tables) in the trial.
 //
-// First it moves to the trial's CPU, and to a child of the engine's that it makes itself. wait4's largest memory is that of all a process ever
-// was, and the one that the engine spawned was the engine until it became a launcher: /bin/true would have needed 17 MB.
+// First it moves to the trial's CPU, and to a child of the engine's that it makes itself. wait4's largest memory is that
+// of all a process ever was, and the one that the engine spawned was the engine until it became a launcher: /bin/true
+// would have needed 17 MB.
 //
 // Order (DESIGN 6): session, cgroup, affinity, ASLR, huge pages, limits, groups and user with proof, working
 // directory as that user, no_new_privs, signals; then it says "ready", waits for one byte on the go pipe while
