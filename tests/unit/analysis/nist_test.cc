@@ -5,12 +5,12 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <map>
 
 #include "analysis/anova.h"
 #include "analysis/commands.h"
 #include "analysis/variance_tests.h"
+#include "tests/unit/temporary_directory.h"
 
 namespace stab::analysis {
 namespace {
@@ -100,15 +100,15 @@ TEST(NistStrd, HigherFromDoubles) {
 
 // From a file the digits beyond a double's are kept.
 TEST(NistStrd, HigherFromFiles) {
+  const TemporaryDirectory directory;
   for (const int replicates : {21, 201, 2001}) {
-    const std::string path = ::testing::TempDir() + "smls" + std::to_string(replicates) + ".csv";
-    std::ofstream file(path);
-    file << "y,treatment\n";
+    std::string text = "y,treatment\n";
     const int tenths[] = {4, 3, 5, 3, 5, 3, 5, 3, 5};
     for (int treatment = 0; treatment < 9; ++treatment)
       for (int i = 0; i < replicates; ++i)
-        file << "1000000000000." << tenths[treatment] + (i == 0 ? 0 : (i % 2 == 1 ? -1 : 1)) << "," << treatment << "\n";
-    file.close();
+        text += "1000000000000." + std::to_string(tenths[treatment] + (i == 0 ? 0 : (i % 2 == 1 ? -1 : 1))) + "," +
+                std::to_string(treatment) + "\n";
+    const std::string path = directory.write("smls.csv", text);
     const CommandOutput output = run_stats({"anova", path, "--response", "y", "--group", "treatment", "--json"});
     ASSERT_EQ(output.exit_code, 0) << output.err;
     const size_t at = output.out.find("\"statistic\": ");

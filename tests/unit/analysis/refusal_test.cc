@@ -2,10 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
-
 #include "analysis/commands.h"
 #include "analysis/stats_methods.h"
+#include "tests/unit/temporary_directory.h"
 
 namespace stab::analysis {
 namespace {
@@ -16,9 +15,7 @@ using ::testing::Not;
 class Refusal : public ::testing::Test {
  protected:
   std::string file(const std::string& text) {
-    const std::string path = ::testing::TempDir() + "refusal" + std::to_string(++files_) + ".csv";
-    std::ofstream(path) << text;
-    return path;
+    return directory_.write(std::to_string(++files_) + ".csv", text);
   }
   // What the method says to stderr; "accepted" if it found something.
   std::string stats(std::vector<std::string> args) {
@@ -31,6 +28,7 @@ class Refusal : public ::testing::Test {
     EXPECT_TRUE(output.out.empty());
     return output.err;
   }
+  TemporaryDirectory directory_;
   int files_ = 0;
 };
 

@@ -9,7 +9,7 @@
 
 #include "base/unique_fd.h"
 #include "stabd/sha256.h"
-#include "tests/unit/stabd/temporary_directory.h"
+#include "tests/unit/temporary_directory.h"
 
 namespace stab::engine {
 namespace {

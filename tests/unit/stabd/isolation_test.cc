@@ -14,7 +14,7 @@
 
 #include "stabd/host/tuning.h"
 #include "stabd/process_tree.h"
-#include "tests/unit/stabd/temporary_directory.h"
+#include "tests/unit/temporary_directory.h"
 
 namespace stab::engine {
 namespace {

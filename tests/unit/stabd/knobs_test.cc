@@ -8,7 +8,7 @@
 
 #include "stabd/host/gates.h"
 #include "stabd/host/tuning.h"
-#include "tests/unit/stabd/temporary_directory.h"
+#include "tests/unit/temporary_directory.h"
 
 namespace stab::engine {
 namespace {
@@ -32,7 +32,7 @@ class FakeHost : public testing::Test {
     put("proc/sys/kernel/watchdog", "1");
     put("proc/irq/5/smp_affinity_list", "0-3");
     put("proc/irq/19/smp_affinity_list", "2");
-    for (const std::string pid : {std::to_string(::getpid()), std::string("1")})
+    for (const std::string& pid : {std::to_string(::getpid()), std::string("1")})
       put("proc/" + pid + "/stat", pid + " (x) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 " + std::to_string(777) + " 0");
   }
   void put(const std::string& name, const std::string& text) { machine.write(name, text + "\n"); }

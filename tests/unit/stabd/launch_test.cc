@@ -16,7 +16,7 @@
 #include "stabd/expectation.h"
 #include "stabd/host/roots.h"
 #include "stabd/launcher/launch_block.h"
-#include "tests/unit/stabd/temporary_directory.h"
+#include "tests/unit/temporary_directory.h"
 
 namespace stab::engine {
 namespace {

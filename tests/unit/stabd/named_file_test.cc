@@ -11,7 +11,7 @@
 #include <cstring>
 
 #include "stabd/sha256.h"
-#include "tests/unit/stabd/temporary_directory.h"
+#include "tests/unit/temporary_directory.h"
 
 namespace stab::engine {
 namespace {

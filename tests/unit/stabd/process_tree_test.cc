@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "stabd/host/roots.h"
-#include "tests/unit/stabd/temporary_directory.h"
+#include "tests/unit/temporary_directory.h"
 
 namespace stab::engine {
 namespace {

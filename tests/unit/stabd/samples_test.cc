@@ -5,12 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "analysis/report.h"
 #include "plan/parse.h"
 #include "stabd/pilot.h"
 #include "tests/golden/record.h"
+#include "tests/unit/temporary_directory.h"
 
 namespace stab::engine {
 namespace {
@@ -29,14 +29,7 @@ plan::Plan plan_of(const std::string& response, const std::string& rest = "") {
 
 class SamplesTest : public ::testing::Test {
  protected:
-  SamplesTest() : path_(::testing::TempDir() + "samples-" + ::testing::UnitTest::GetInstance()->current_test_info()->name() + ".db") {
-    remove();
-    store_.emplace(*store::Store::open(path_, store::Store::Access::kWrite));
-  }
-  ~SamplesTest() override { remove(); }
-  void remove() {
-    for (const char* end : {"", "-wal", "-shm", ".writer"}) std::filesystem::remove(path_ + end);
-  }
+  SamplesTest() { store_.emplace(*store::Store::open(directory_.path() + "/samples.db", store::Store::Access::kWrite)); }
 
   // Every third trial counts no page fault; the machine has no cycles.
   analysis::Samples samples_of(plan::Plan plan) {
@@ -59,7 +52,7 @@ class SamplesTest : public ::testing::Test {
     return out;
   }
 
-  std::string path_;
+  TemporaryDirectory directory_;
   std::optional<store::Store> store_;
   store::Id experiment_ = 0;
 };

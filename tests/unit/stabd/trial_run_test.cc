@@ -15,7 +15,7 @@
 
 #include "stabd/host/roots.h"
 #include "stabd/sha256.h"
-#include "tests/unit/stabd/temporary_directory.h"
+#include "tests/unit/temporary_directory.h"
 
 namespace stab::engine {
 namespace {
@@ -76,7 +76,7 @@ TEST_F(TrialRun, RecordsWhatHappened) {
   EXPECT_EQ(outcome.stdout_bytes, 4);
   ASSERT_TRUE(outcome.wall_ns.has_value());
   EXPECT_GE(*outcome.wall_ns, 50'000'000);
-  EXPECT_LT(*outcome.wall_ns, 5'000'000'000);
+  EXPECT_LT(*outcome.wall_ns, 20'000'000'000);
   EXPECT_GT(*outcome.minor_faults, 0);
   EXPECT_EQ(outcome.ledger.count("involuntary_switches"), 1u);
 }
@@ -135,7 +135,7 @@ constexpr char kEscape[] = "(setsid sh -c 'trap \"\" TERM; echo $$ > child; whil
 
 TEST_F(TrialRun, TimeoutKillsEscapedChildrenToo) {
   TrialRequest request = shell(std::string(kEscape) + "while [ ! -s child ]; do sleep 0.01; done; echo $$ > self; sleep 100");
-  request.timeout = std::chrono::milliseconds(1500);
+  request.timeout = std::chrono::seconds(3);
   const Outcome outcome = run(request);
   EXPECT_EQ(outcome.state, TrialState::kTimeout);
   EXPECT_EQ(outcome.failure, "still running at its timeout, killed");
@@ -215,20 +215,22 @@ TEST_F(TrialRun, AStepOfTheClockChangesNoDuration) {
   const SteppedClock stepped;
   laboratory_.clock = &stepped;
   TrialRequest request = shell("sleep 0.05");
-  request.timeout = std::chrono::seconds(2);
   const Outcome outcome = run(request);
   EXPECT_EQ(outcome.state, TrialState::kRecorded) << outcome.failure;
   EXPECT_LT(outcome.finished_at_ns, outcome.started_at_ns);
   EXPECT_GE(*outcome.wall_ns, 50'000'000);
-  EXPECT_LT(*outcome.wall_ns, 2'000'000'000);
+  EXPECT_LT(*outcome.wall_ns, 20'000'000'000);
 }
 
 TEST_F(TrialRun, LongTrialsSayHowLateTheWaiterIs) {
-  const Outcome shorter = run(shell("true")), longer = run(shell("sleep 0.25"));
-  EXPECT_EQ(shorter.ledger.count("loop_latency_ns"), 0u);
+  const Outcome shorter = run(shell("true")), longer = run(shell("sleep 1"));
+  // Its first tick comes after 0.1 s, which a busy machine may take for this.
+  if (*shorter.wall_ns < 90'000'000) {
+    EXPECT_EQ(shorter.ledger.count("loop_latency_ns"), 0u);
+  }
   ASSERT_EQ(longer.ledger.count("loop_latency_ns"), 1u);
   EXPECT_GE(longer.ledger.at("loop_latency_ns"), 0);
-  EXPECT_LT(longer.ledger.at("loop_latency_ns"), 250e6);
+  EXPECT_LT(longer.ledger.at("loop_latency_ns"), static_cast<double>(*longer.wall_ns));
 }
 
 // The stack's start must not tell cells apart: argv and environment are padded to one size.

@@ -4,8 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdio>
-#include <fstream>
+#include "tests/unit/temporary_directory.h"
 
 namespace stab::driver {
 namespace {
@@ -53,16 +52,15 @@ TEST(CommandLine, RefusesWhatCannotWork) {
 }
 
 TEST(CommandLine, ReadsResponseFilesAndPassesThemOn) {
-  const std::string name = testing::TempDir() + "stab_driver_test.rsp";
-  std::ofstream(name) << "-O2 -c\n \"a b.c\" 'c d.c' e\\ f.c";
+  const TemporaryDirectory directory;
+  const std::string name = directory.write("options.rsp", "-O2 -c\n \"a b.c\" 'c d.c' e\\ f.c");
   const CommandLine line = parsed({"@" + name});
   EXPECT_TRUE(line.only_compiles);
   EXPECT_THAT(line.arguments, ElementsAre("@" + name));
   const CommandLine stripping = parsed({"-s", "@" + name});
   EXPECT_THAT(stripping.arguments, ElementsAre("-O2", "-c", "a b.c", "c d.c", "e f.c"));
-  std::ofstream(name) << "@" << name;
+  directory.write("options.rsp", "@" + name);
   EXPECT_FALSE(parse({"@" + name})) << "a file that names itself";
-  std::remove(name.c_str());
 }
 
 TEST(CommandLine, InfoTakesAFile) {

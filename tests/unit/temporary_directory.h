@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace stab::engine {
+namespace stab {
 
 class TemporaryDirectory {
  public:
@@ -42,4 +42,4 @@ class TemporaryDirectory {
   std::string path_;
 };
 
-}  // namespace stab::engine
+}  // namespace stab
