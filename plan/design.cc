@@ -79,6 +79,9 @@ Cell make_cell(const Plan& plan, const std::vector<int>& levels, int index) {
         layout.heap = static_cast<abi::HeapMode>(word_index(abi::kHeapWords, level.value));
         break;
       case FactorKind::kEpoch: layout.epoch_ns = std::strtoull(level.value.c_str(), nullptr, 10); break;
+      case FactorKind::kStackRange:
+        layout.stack_range_bytes = static_cast<uint32_t>(std::strtoul(level.value.c_str(), nullptr, 10));
+        break;
       case FactorKind::kEnvSize: layout.env_size_bytes = std::strtoull(level.value.c_str(), nullptr, 10); break;
       case FactorKind::kTreatment: break;
     }

@@ -19,6 +19,7 @@ struct Layout {
   abi::StackMode stack = abi::StackMode::kOff;
   abi::HeapMode heap = abi::HeapMode::kOff;
   uint64_t epoch_ns = abi::kDefaultEpochNs;
+  uint32_t stack_range_bytes = abi::kMaxStackRangeBytes;
   uint64_t env_size_bytes = 0;  // bytes of padding added to the environment
 };
 

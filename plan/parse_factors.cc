@@ -22,6 +22,7 @@ std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"
 FactorKind kind_of(std::string_view name) {
   if (name == "code") return FactorKind::kCode;
   if (name == "stack") return FactorKind::kStack;
+  if (name == "stack_range") return FactorKind::kStackRange;
   if (name == "heap") return FactorKind::kHeap;
   if (name == "epoch") return FactorKind::kEpoch;
   if (name == "env_size") return FactorKind::kEnvSize;
@@ -118,17 +119,21 @@ bool parse_epoch_level(const TomlNode& node, Faults& faults, Level& level) {
   return true;
 }
 
-bool parse_env_size_level(const TomlNode& node, Faults& faults, Level& level) {
+bool parse_bytes_level(const Factor& factor, const TomlNode& node, Faults& faults, Level& level) {
   Result<uint64_t> bytes = bad_input("expected a size");
   if (node.kind == Kind::kString) bytes = parse_bytes(node.text);
   if (node.kind == Kind::kInteger && node.integer >= 0) bytes = static_cast<uint64_t>(node.integer);
   if (!bytes) {
-    faults.error(node.spot, "env_size: " + bytes.error().message, "such as 4096 or \"4KiB\"");
+    faults.error(node.spot, factor.name + ": " + bytes.error().message, "such as 4096 or \"4KiB\"");
     return false;
   }
-  if (*bytes > kMaxEnvSizeBytes) {
+  if (factor.kind == FactorKind::kEnvSize && *bytes > kMaxEnvSizeBytes) {
     faults.error(node.spot, "env_size " + std::to_string(*bytes) + " is out of range",
                  "at most " + std::to_string(kMaxEnvSizeBytes) + " bytes");
+    return false;
+  }
+  if (factor.kind == FactorKind::kStackRange && !abi::is_stack_range(*bytes)) {
+    faults.error(node.spot, "stack_range " + std::to_string(*bytes) + " can't be", "a power of two from 16 to 4096 bytes");
     return false;
   }
   level = {node.kind == Kind::kString ? node.text : std::to_string(*bytes), std::to_string(*bytes)};
@@ -152,7 +157,8 @@ bool parse_layout_level(const Factor& factor, const TomlNode& node, Faults& faul
 bool parse_level(const Factor& factor, const TomlNode& node, Faults& faults, Level& level) {
   switch (factor.kind) {
     case FactorKind::kEpoch: return parse_epoch_level(node, faults, level);
-    case FactorKind::kEnvSize: return parse_env_size_level(node, faults, level);
+    case FactorKind::kStackRange:
+    case FactorKind::kEnvSize: return parse_bytes_level(factor, node, faults, level);
     case FactorKind::kTreatment: return parse_treatment_level(factor, node, faults, level);
     default: return parse_layout_level(factor, node, faults, level);
   }

@@ -56,7 +56,7 @@ struct Experiment {
 
 // --- [factors] -------------------------------------------------------------------------------------------
 
-enum class FactorKind { kCode, kStack, kHeap, kEpoch, kEnvSize, kTreatment };
+enum class FactorKind { kCode, kStack, kStackRange, kHeap, kEpoch, kEnvSize, kTreatment };
 
 struct Level {
   std::string name;   // how cells and reports call it

@@ -77,6 +77,14 @@ bool parse_seed(const char* text, uint64_t& seed) {
   return take_number(at, hex != nullptr ? 16 : 10, seed) && *at == 0;
 }
 
+bool parse_stack_range(const char* text, uint32_t& bytes) {
+  const char* at = text;
+  uint64_t number = 0;
+  if (!take_number(at, 10, number) || *at != 0 || !abi::is_stack_range(number)) return false;
+  bytes = static_cast<uint32_t>(number);
+  return true;
+}
+
 bool parse_epoch(const char* text, uint64_t& epoch_ns) {
   const char* at = text;
   uint64_t unit_ns = 0;
@@ -108,6 +116,11 @@ bool parse_readable(const char* entry, ParsedSettings& out, Line& line) {
     }
     out.settings.stack = static_cast<StackMode>(index);
     return true;
+  }
+  if (const char* value = after(entry, "STAB_STACK_RANGE=")) {
+    if (parse_stack_range(value, out.settings.stack_range_bytes)) return true;
+    line << entry << ": expected a power of two from 16 to 4096, in bytes";
+    return false;
   }
   if (const char* value = after(entry, "STAB_HEAP=")) {
     if (!find_word(value, abi::kHeapWords, index)) {
@@ -144,8 +157,8 @@ bool parse_readable(const char* entry, ParsedSettings& out, Line& line) {
     return false;
   }
   if (after(entry, "STAB_LINK_") != nullptr) return true;  // the compiler drivers' own: says nothing about a run
-  line << entry << ": unknown setting; there are STAB_CODE, STAB_STACK, STAB_HEAP, STAB_EPOCH, STAB_SEED, "
-       << "STAB_REPORT and STAB_PERF_MAP";
+  line << entry << ": unknown setting; there are STAB_CODE, STAB_STACK, STAB_STACK_RANGE, STAB_HEAP, STAB_EPOCH, "
+       << "STAB_SEED, STAB_REPORT and STAB_PERF_MAP";
   return false;
 }
 
@@ -208,7 +221,7 @@ bool parse_settings(const char* const* environment, ParsedSettings& out, char (&
         out.seed_given = true;
         continue;
       }
-      line << entry << ": expected the fixed-width form of settings version 1, as our launcher writes it";
+      line << entry << ": expected the fixed-width form of settings version 2, as our launcher writes it";
       return false;
     }
     if (after(entry, "STAB_") == nullptr) continue;

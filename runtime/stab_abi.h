@@ -37,6 +37,13 @@ inline constexpr uint64_t kDefaultEpochNs = 500'000'000;  // the paper's 500 ms
 inline constexpr uint64_t kMinEpochNs = 100'000;          // below 0.1 ms the helper can't keep up
 inline constexpr uint64_t kMaxEpochNs = 3'600'000'000'000;
 
+// Pads are multiples of 16 below the range.
+inline constexpr uint32_t kMinStackRangeBytes = 16;  // no pad but 0: what the random start of a stack does alone
+inline constexpr uint32_t kMaxStackRangeBytes = 4096;
+inline constexpr bool is_stack_range(uint64_t bytes) {
+  return bytes >= kMinStackRangeBytes && bytes <= kMaxStackRangeBytes && (bytes & (bytes - 1)) == 0;
+}
+
 // Exit code for settings that can't be obeyed; 125 as env(1), timeout(1) and git-bisect use it.
 inline constexpr int kExitBadSettings = 125;
 
@@ -50,14 +57,16 @@ struct Settings {
   int helper_socket = -1;  // inherited descriptor of a waiting stab-helper, -1: start our own (standalone)
   int report = -1;         // inherited descriptor that takes the dose report, -1: none or STAB_REPORT=path
   bool perf_map = false;   // STAB_PERF_MAP=1: write /tmp/perf-PID.map; has no place in STAB=
+  uint32_t stack_range_bytes = kMaxStackRangeBytes;  // is_stack_range
 };
 
-// STAB=01,sop,... is exactly this long, whatever it says:
-//   VV,csh,SSSSSSSSSSSSSSSS,EEEEEEEEEEEEE,CCCC,HHHH,RRRR
+// STAB=02,sop,... is exactly this long, whatever it says:
+//   VV,csh,SSSSSSSSSSSSSSSS,EEEEEEEEEEEEE,CCCC,HHHH,RRRR,PPPP
 // VV version in decimal; c s h the letters above; S seed, 16 hex digits; E epoch in ns, 13 decimal digits;
-// C helper CPU, H helper socket, R report descriptor, 4 decimal digits each, "----" for -1.
+// C helper CPU, H helper socket, R report descriptor, 4 decimal digits each, "----" for -1;
+// P range of the stack's pads in bytes, 4 decimal digits.
 inline constexpr char kSettingsName[] = "STAB";
-inline constexpr size_t kSettingsLength = 2 + 1 + 3 + 1 + 16 + 1 + 13 + 1 + 4 + 1 + 4 + 1 + 4;
+inline constexpr size_t kSettingsLength = 2 + 1 + 3 + 1 + 16 + 1 + 13 + 1 + 4 + 1 + 4 + 1 + 4 + 1 + 4;
 
 namespace detail {
 inline char* put_number(char* at, uint64_t value, int digits, unsigned base) {
@@ -117,6 +126,8 @@ inline void encode_settings(const Settings& settings, char* out) {
   at = detail::put_optional(at, settings.helper_socket);
   *at++ = ',';
   at = detail::put_optional(at, settings.report);
+  *at++ = ',';
+  at = detail::put_number(at, settings.stack_range_bytes, 4, 10);
   *at = 0;
 }
 
@@ -127,7 +138,7 @@ inline bool decode_settings(const char* text, Settings& out) {
   if (length != kSettingsLength) return false;
   const char* at = text;
   const auto comma = [&at] { return *at++ == ','; };
-  uint64_t version = 0;
+  uint64_t version = 0, stack_range_bytes = 0;
   uint8_t code = 0, stack = 0, heap = 0;
   Settings settings;
   if (!detail::get_number(at, 2, 10, version) || version != kAbiVersion || !comma()) return false;
@@ -139,7 +150,9 @@ inline bool decode_settings(const char* text, Settings& out) {
   if (settings.epoch_ns < kMinEpochNs || settings.epoch_ns > kMaxEpochNs) return false;
   if (!detail::get_optional(at, settings.helper_cpu) || !comma()) return false;
   if (!detail::get_optional(at, settings.helper_socket) || !comma()) return false;
-  if (!detail::get_optional(at, settings.report)) return false;
+  if (!detail::get_optional(at, settings.report) || !comma()) return false;
+  if (!detail::get_number(at, 4, 10, stack_range_bytes) || !is_stack_range(stack_range_bytes)) return false;
+  settings.stack_range_bytes = static_cast<uint32_t>(stack_range_bytes);
   settings.code = static_cast<CodeMode>(code);
   settings.stack = static_cast<StackMode>(stack);
   settings.heap = static_cast<HeapMode>(heap);
@@ -151,13 +164,13 @@ inline bool decode_settings(const char* text, Settings& out) {
 // Sections the pass emits
 
 // u32 slots, read-only and allocated; __start_stab_pads and __stop_stab_pads bound them. A function's entry
-// loads its slot and moves the stack pointer by (slot & kPadMask), unless it runs deeper than the thread's
-// budget. The helper rewrites the slots through a shared mapping; the program itself can only read them.
+// moves the stack pointer by the lower half of its slot, unless it runs deeper than the thread's budget. The upper half
+// holds flags. The helper rewrites the slots through a shared mapping; the program itself can only read them.
 // A slot belongs to the one function that refers to it.
 inline constexpr char kPadsSection[] = "stab_pads";
 inline constexpr uint32_t kPadMask = 4080;     // multiples of 16 up to one page: uniform over 64 L1 sets
-inline constexpr uint32_t kPadRecursive = 1;   // set by post-link in the slot's file content: stays 0 unless
-                                               // STAB_STACK=recursive
+inline constexpr uint32_t kPadRecursive = 1u << 16;  // set by post-link in the slot's file content: stays 0 unless
+                                                     // STAB_STACK=recursive
 
 // Thread-local, defined by the runtime (and weakly, all zero, by each object, so that objects link without it):
 // pads are taken while base - rsp < budget, unsigned. Any other stack, or budget 0, gets none.

@@ -87,6 +87,7 @@ class DoseReader final : public nlohmann::json_sax<Json> {
     if (depth_ == 3 && keys_[1] == "code" && keys_[2] == "not_moved" && keys_[3] == "runtime") runtime_functions = value;
     if (depth_ != 2) return true;
     if (keys_[1] == "heap" && keys_[2] == "layouts" && value > 0) dose.heap_layouts = value;
+    if (keys_[1] == "settings" && keys_[2] == "stack_range_bytes") dose.stack_range_bytes = value;
     for (const Place& place : kPlaces)
       if (place.field == keys_[2] && place.section == keys_[1]) dose.*place.number = value;
     return true;
@@ -112,7 +113,8 @@ std::string code_contradiction(abi::CodeMode mode, const Dose& dose) {
   return {};
 }
 
-std::string stack_contradiction(abi::StackMode mode, const Dose& dose) {
+std::string stack_contradiction(const plan::Layout& layout, const Dose& dose) {
+  const abi::StackMode mode = layout.stack;
   if (mode == abi::StackMode::kOff || mode == abi::StackMode::kZero)
     return mode == abi::StackMode::kOff && dose.refills > 0 ? "stack is off, but pads were drawn" : "";
   const std::string cell = std::string("stack is ") + abi::kStackWords[static_cast<int>(mode)];
@@ -120,6 +122,8 @@ std::string stack_contradiction(abi::StackMode mode, const Dose& dose) {
   if (mode == abi::StackMode::kOn && dose.pads == dose.pads_zeroed)
     return cell + ", but every function with a pad is recursive, so none is moved";
   if (dose.refills == 0) return cell + ", but no pad was drawn";
+  if (dose.stack_range_bytes.value_or(abi::kMaxStackRangeBytes) != layout.stack_range_bytes)
+    return "pads lie below " + std::to_string(layout.stack_range_bytes) + " bytes, but the program ran with another range";
   return {};
 }
 
@@ -152,7 +156,7 @@ std::string dose_contradiction(const plan::Layout& layout, const std::optional<D
     if (found.empty())
       found = settings_contradiction("heap", dose->heap, abi::kHeapWords[static_cast<int>(layout.heap)]);
     if (found.empty()) found = code_contradiction(layout.code, *dose);
-    if (found.empty()) found = stack_contradiction(layout.stack, *dose);
+    if (found.empty()) found = stack_contradiction(layout, *dose);
     if (found.empty()) found = heap_contradiction(layout.heap, *dose);
   } else if (!all_off) {
     found = "a layout factor is on, but the program never asked for a helper; is it built with szc?";

@@ -23,6 +23,7 @@ struct Dose {
   std::optional<int64_t> heap_layouts;  // older runtimes don't count them
   int64_t regions = 0;  // of interest, that the program began and ended
   int64_t helper_cpu_ns = 0;
+  std::optional<int64_t> stack_range_bytes;  // it ran with; older runtimes have one range
   std::vector<std::string> degradations;
   std::string code, stack, heap;  // the modes it ran with, in the words of stab_abi.h; empty: not reported
 };

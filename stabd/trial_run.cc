@@ -70,6 +70,7 @@ std::vector<std::string> full_environment(const TrialRequest& request, int helpe
   abi::Settings settings;
   settings.code = request.layout.code;
   settings.stack = request.layout.stack;
+  settings.stack_range_bytes = request.layout.stack_range_bytes;
   settings.heap = request.layout.heap;
   settings.seed = request.seed;
   settings.epoch_ns = request.layout.epoch_ns;

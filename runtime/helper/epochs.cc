@@ -78,7 +78,7 @@ void refill_pads(Session& session) {
   if (session.pads == nullptr) return;
   StackDose& dose = session.control->stack;
   LayoutRng rng(session.hello.settings.seed, kRngStack, dose.refills);
-  dose.slots_zeroed = fill_pads(session.pads, session.hello.slot_count, session.hello.settings.stack, rng);
+  dose.slots_zeroed = fill_pads(session.pads, session.hello.slot_count, session.hello.settings, rng);
   refill_modules(session, rng);
   ++dose.refills;
 }

@@ -29,7 +29,7 @@ bool refill_module(const Session& session, const ModulePads& module, uint64_t sl
     const long bytes = static_cast<long>(count * sizeof chunk[0]);
     // Read first: post-link's marks of recursive functions are in the slots.
     if (sys::pread(session.program.memory, chunk, static_cast<size_t>(bytes), address) != bytes) return false;
-    fill_pads(chunk, count, session.hello.settings.stack, rng);
+    fill_pads(chunk, count, session.hello.settings, rng);
     if (sys::pwrite(session.program.memory, chunk, static_cast<size_t>(bytes), address) != bytes) return false;
   }
   return true;

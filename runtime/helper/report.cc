@@ -90,7 +90,9 @@ size_t write_report(const abi::Settings& settings, const Control& control, const
       .text("stack", abi::kStackWords[static_cast<uint8_t>(settings.stack)])
       .text("heap", abi::kHeapWords[static_cast<uint8_t>(settings.heap)]);
   (wanted.key("seed") << "\"0x").hex(settings.seed) << "\"";
-  wanted.number("epoch_ns", settings.epoch_ns).text("helper", use.launched ? "launched" : "standalone");
+  wanted.number("epoch_ns", settings.epoch_ns)
+      .number("stack_range_bytes", settings.stack_range_bytes)
+      .text("helper", use.launched ? "launched" : "standalone");
   wanted.close();
 
   report.key("code");

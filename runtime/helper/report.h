@@ -1,8 +1,8 @@
 // The dose report: one JSON object that says what a run really got.
 //
-//   {"abi":1,"hello":true,"end":"exit"|"died"|"exec"|"unwatched",
+//   {"abi":2,"hello":true,"end":"exit"|"died"|"exec"|"unwatched",
 //    "settings":{"code":"shuffle","stack":"on","heap":"page","seed":"0x2a","epoch_ns":500000000,
-//                "helper":"launched"|"standalone"},
+//                "stack_range_bytes":4096,"helper":"launched"|"standalone"},
 //    "code":{"layouts_built":N,"layouts_executed":N,"functions":N,"functions_moved":N,
 //            "not_moved":{"foreign":N,...},      reasons that occur, words of abi::kImmovableWords
 //            "image_bytes":N,"slots":N,"build_ns":N,"publish_ns":N,"retire_ns":N,
@@ -15,7 +15,7 @@
 //    "degradations":["words",...]}
 //
 // A helper whose program never said hello (it is no program of ours, or it died before main) writes
-// {"abi":1,"hello":false}. Fields are only ever added.
+// {"abi":2,"hello":false}. Fields are only ever added.
 #pragma once
 
 #include <stddef.h>

@@ -11,9 +11,11 @@
 namespace stab {
 
 // Writes all slots anew and keeps their flags. `zero` and `off` write pads of 0; `on` draws uniform multiples of
-// 16 in [0, kPadMask], 0 for recursive functions; `recursive` draws for those, too.
+// 16 below the range, 0 for recursive functions; `recursive` draws for those, too.
 // Returns how many slots were held at 0 because their function is recursive.
-inline uint32_t fill_pads(uint32_t* slots, uint32_t count, abi::StackMode mode, LayoutRng& rng) {
+inline uint32_t fill_pads(uint32_t* slots, uint32_t count, const abi::Settings& settings, LayoutRng& rng) {
+  const abi::StackMode mode = settings.stack;
+  const uint32_t range_mask = settings.stack_range_bytes - 16;  // 4096: kPadMask
   const bool draws = mode == abi::StackMode::kOn || mode == abi::StackMode::kRecursive;
   uint32_t held = 0;
   uint64_t bits = 0;  // one draw serves eight slots of 8 bits each; a function's share does not depend on others'
@@ -21,7 +23,7 @@ inline uint32_t fill_pads(uint32_t* slots, uint32_t count, abi::StackMode mode, 
     if (i % 8 == 0) bits = rng.next();
     const uint32_t flags = slots[i] & ~abi::kPadMask;
     const bool hold = (flags & abi::kPadRecursive) != 0 && mode != abi::StackMode::kRecursive;
-    const uint32_t pad = draws && !hold ? (static_cast<uint32_t>(bits) << 4) & abi::kPadMask : 0;
+    const uint32_t pad = draws && !hold ? (static_cast<uint32_t>(bits) << 4) & range_mask : 0;
     bits >>= 8;
     held += hold;
     __atomic_store_n(&slots[i], flags | pad, __ATOMIC_RELAXED);

@@ -393,7 +393,8 @@ class BadCases(unittest.TestCase):
         self.assertGreater(dose["code"]["functions_moved"], 0)
 
     def test_settings_that_cannot_be_obeyed(self):
-        for name, value in (("STAB_CODE", "shufle"), ("STAB_COED", "off"), ("STAB_EPOCH", "1"), ("STAB", "x")):
+        for name, value in (("STAB_CODE", "shufle"), ("STAB_COED", "off"), ("STAB_EPOCH", "1"), ("STAB_STACK_RANGE", "48"),
+                            ("STAB", "x")):
             result = run([built("ends"), "exit"], **{name: value})
             self.assertEqual((result.returncode, result.stdout), (125, ""))
             self.assertRegex(result.stderr, rf"^stab: {name}={value}: [^\n]+\n$")

@@ -7,6 +7,7 @@
     check_stack.py --bin DIR modules    pads of shared libraries are drawn, and forgotten at dlclose
     check_stack.py --bin DIR slots      one slot a function, none for what the linker drops
     check_stack.py --bin DIR starts     main and every thread start a page or more down, elsewhere in each run
+    check_stack.py --bin DIR range      a function's pads are all multiples of 16 below STAB_STACK_RANGE, and no others
     check_stack.py --bin DIR sets       ... and is uniform over the 64 cache sets, over layouts and over runs
 
 --sample checks fewer variants. Exit code 0: kept; 1: not, and a line says which and how to see it.
@@ -172,6 +173,18 @@ def modules(szcxx, directory, sample):
     run(["./plain"], directory)
 
 
+def ranges(szcxx, directory, sample):
+    build_depths(szcxx, directory)
+    for bytes_ in (16, 256, 4096):
+        layouts = addresses(run(["./depths", "layouts", str(32 * bytes_ // 16 + 100)], directory, STAB_STACK="on", STAB_SEED="1",
+                                STAB_STACK_RANGE=str(bytes_)))
+        # What one more function above the leaf takes: its frame, and its pad.
+        taken = sorted({line[0] - line[1] for line in layouts})
+        print(f"range {bytes_}: {len(taken)} distances, {taken[-1] - taken[0]} bytes apart at most")
+        if taken != list(range(taken[0], taken[0] + bytes_, 16)):
+            raise Failed(f"range {bytes_}: a pad took {taken} bytes, expected all multiples of 16 below the range")
+
+
 def check_uniform(name, lines):
     for column, frames_above in enumerate([1, 2, 4, 8, 16, 32]):
         counts = collections.Counter((line[column] >> 6) & 63 for line in lines)
@@ -194,7 +207,7 @@ def sets(szcxx, directory, sample):
 
 def main():
     checks = {"matrix": matrix, "depth": depth, "epochs": epochs, "modules": modules, "slots": slots,
-              "starts": starts, "sets": sets}
+              "starts": starts, "range": ranges, "sets": sets}
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--bin", required=True, type=pathlib.Path, help="where szc++ is")
     parser.add_argument("--sample", action="store_true", help="fewer variants")

@@ -45,18 +45,19 @@ TEST(Design, ANestedFactorVariesOnlyWhereItMeansSomething) {
 
 TEST(Design, LayoutSwitchesComeFromTheLevels) {
   const Result<Design> design = make_design(parsed(
-      small_plan("[factors]\ncode=[\"copy\",\"pad\"]\nstack=[\"recursive\"]\nheap=[\"shuffle\"]\n"
+      small_plan("[factors]\ncode=[\"copy\",\"pad\"]\nstack=[\"recursive\"]\nstack_range=[256]\nheap=[\"shuffle\"]\n"
                  "epoch=[\"20ms\"]\nenv_size=[\"1KiB\"]")));
   ASSERT_TRUE(design.ok());
   const Cell& copy = design->cells[0];
   EXPECT_EQ(copy.layout.code, abi::CodeMode::kCopy);
   EXPECT_EQ(copy.layout.stack, abi::StackMode::kRecursive);
+  EXPECT_EQ(copy.layout.stack_range_bytes, 256u);
   EXPECT_EQ(copy.layout.heap, abi::HeapMode::kShuffle);
   EXPECT_EQ(copy.layout.epoch_ns, 20'000'000u);
   EXPECT_EQ(copy.layout.env_size_bytes, 1024u);
   EXPECT_TRUE(copy.fixed_code);
   EXPECT_FALSE(design->cells[1].fixed_code);
-  EXPECT_EQ(design->find("code=pad stack=recursive heap=shuffle epoch=20ms env_size=1KiB"), 1);
+  EXPECT_EQ(design->find("code=pad stack=recursive stack_range=256 heap=shuffle epoch=20ms env_size=1KiB"), 1);
   EXPECT_EQ(design->find("code=pad"), -1);
 }
 
@@ -66,6 +67,7 @@ TEST(Design, AbsentFactorsAreOff) {
   EXPECT_EQ(design->cells[0].layout.code, abi::CodeMode::kOff);
   EXPECT_EQ(design->cells[0].layout.heap, abi::HeapMode::kOff);
   EXPECT_EQ(design->cells[0].layout.epoch_ns, abi::kDefaultEpochNs);
+  EXPECT_EQ(design->cells[0].layout.stack_range_bytes, 4096u);
 }
 
 TEST(Design, TellsWhichEffectsAreGone) {

@@ -47,6 +47,22 @@ TEST(Settings, ReadableForms) {
   EXPECT_STREQ(out.parsed.report_path, "/tmp/x");
 }
 
+TEST(Settings, TheRangeOfPadsIsAPowerOfTwo) {
+  EXPECT_EQ(parse({}).parsed.settings.stack_range_bytes, 4096u);
+  for (const auto& [entry, bytes] : std::vector<std::pair<const char*, uint32_t>>{
+           {"STAB_STACK_RANGE=16", 16}, {"STAB_STACK_RANGE=256", 256}, {"STAB_STACK_RANGE=4096", 4096}}) {
+    const Outcome out = parse({entry});
+    EXPECT_TRUE(out.ok) << out.message;
+    EXPECT_EQ(out.parsed.settings.stack_range_bytes, bytes);
+  }
+  for (const char* value : {"", "0", "8", "48", "8192", "4KiB", "-16", "0x10"}) {
+    const std::string entry = std::string("STAB_STACK_RANGE=") + value;
+    const Outcome out = parse({entry.c_str()});
+    EXPECT_FALSE(out.ok) << entry;
+    EXPECT_EQ(out.message, entry + ": expected a power of two from 16 to 4096, in bytes");
+  }
+}
+
 TEST(Settings, PerfMapIsOneOrZero) {
   EXPECT_TRUE(parse({"STAB_PERF_MAP=1"}).parsed.settings.perf_map);
   EXPECT_FALSE(parse({"STAB_PERF_MAP=0"}).parsed.settings.perf_map);
@@ -62,6 +78,7 @@ TEST(Settings, FixedFormRoundTrips) {
   wanted.epoch_ns = 1'000'000;
   wanted.helper_cpu = 1;
   wanted.helper_socket = 7;
+  wanted.stack_range_bytes = 512;
   char text[5 + abi::kSettingsLength + 1] = "STAB=";
   abi::encode_settings(wanted, text + 5);
   const Outcome out = parse({text});
@@ -70,6 +87,7 @@ TEST(Settings, FixedFormRoundTrips) {
   EXPECT_EQ(out.parsed.settings.seed, wanted.seed);
   EXPECT_EQ(out.parsed.settings.helper_socket, 7);
   EXPECT_EQ(out.parsed.settings.report, -1);
+  EXPECT_EQ(out.parsed.settings.stack_range_bytes, 512u);
   EXPECT_TRUE(out.parsed.seed_given);
 }
 
@@ -88,9 +106,11 @@ TEST(Settings, RefusesWhatItCannotObey) {
       {{"STAB_SEED=18446744073709551616"}, "expected a number below 2^64"},
       {{"STAB_REPORT="}, "expected a path"},
       {{"STAB_COED=copy"}, "STAB_COED=copy: unknown setting"},
-      {{"STAB=01,sop"}, "fixed-width form"},
-      {{"STAB=02,---,0000000000000001,0000500000000,----,----,----"}, "version 1"},
-      {{"STAB=01,---,0000000000000001,0000500000000,----,----,----", "STAB_CODE=off"}, "set together with STAB="},
+      {{"STAB=02,sop"}, "fixed-width form"},
+      {{"STAB=01,---,0000000000000001,0000500000000,----,----,----"}, "version 2"},
+      {{"STAB=01,---,0000000000000001,0000500000000,----,----,----,4096"}, "version 2"},
+      {{"STAB=02,---,0000000000000001,0000500000000,----,----,----,0048"}, "fixed-width form"},
+      {{"STAB=02,---,0000000000000001,0000500000000,----,----,----,4096", "STAB_CODE=off"}, "set together with STAB="},
   };
   for (const auto& c : cases) {
     const Outcome out = parse(c.environment);
@@ -101,7 +121,7 @@ TEST(Settings, RefusesWhatItCannotObey) {
 
 TEST(Settings, DriverVariablesSayNothingAboutARun) {
   EXPECT_TRUE(parse({"STAB_LINK_SEED=4"}).ok);
-  EXPECT_TRUE(parse({"STAB_LINK_SEED=4", "STAB=01,---,0000000000000001,0000500000000,----,----,----"}).ok);
+  EXPECT_TRUE(parse({"STAB_LINK_SEED=4", "STAB=02,---,0000000000000001,0000500000000,----,----,----,4096"}).ok);
 }
 
 TEST(Settings, LongValuesAreCutInTheMessage) {

@@ -12,6 +12,13 @@ namespace {
 using abi::StackMode;
 using ::testing::Each;
 
+abi::Settings wanted(StackMode mode, uint32_t range_bytes = 4096) {
+  abi::Settings settings;
+  settings.stack = mode;
+  settings.stack_range_bytes = range_bytes;
+  return settings;
+}
+
 LayoutRng epoch_rng(uint64_t epoch) { return LayoutRng(42, kRngStack, epoch); }
 
 // Chi-square of counts against equal frequencies.
@@ -28,7 +35,7 @@ TEST(FillPads, ZeroAndOffWriteZero) {
   for (StackMode mode : {StackMode::kZero, StackMode::kOff}) {
     std::vector<uint32_t> slots(100, 4080);
     LayoutRng rng = epoch_rng(0);
-    EXPECT_EQ(fill_pads(slots.data(), 100, mode, rng), 0u);
+    EXPECT_EQ(fill_pads(slots.data(), 100, wanted(mode), rng), 0u);
     EXPECT_THAT(slots, Each(0u));
   }
 }
@@ -38,7 +45,7 @@ TEST(FillPads, DrawsEveryMultipleOf16BelowAPage) {
   for (uint64_t epoch = 0; epoch < 100; ++epoch) {
     std::vector<uint32_t> slots(100);
     LayoutRng rng = epoch_rng(epoch);
-    fill_pads(slots.data(), 100, StackMode::kOn, rng);
+    fill_pads(slots.data(), 100, wanted(StackMode::kOn), rng);
     seen.insert(slots.begin(), slots.end());
   }
   EXPECT_EQ(seen.size(), 256u);
@@ -46,13 +53,27 @@ TEST(FillPads, DrawsEveryMultipleOf16BelowAPage) {
   for (uint32_t pad : seen) EXPECT_EQ(pad % 16, 0u);
 }
 
+TEST(FillPads, DrawsEveryMultipleOf16BelowTheRange) {
+  for (uint32_t range_bytes = 16; range_bytes <= 4096; range_bytes *= 2) {
+    std::set<uint32_t> seen;
+    for (uint64_t epoch = 0; epoch < 100; ++epoch) {
+      std::vector<uint32_t> slots(100, 4080);
+      LayoutRng rng = epoch_rng(epoch);
+      fill_pads(slots.data(), 100, wanted(StackMode::kOn, range_bytes), rng);
+      seen.insert(slots.begin(), slots.end());
+    }
+    EXPECT_EQ(seen.size(), range_bytes / 16);
+    EXPECT_EQ(*seen.rbegin(), range_bytes - 16);
+  }
+}
+
 TEST(FillPads, RecursiveFunctionsStayUnpaddedAndKeepTheirMark) {
   std::vector<uint32_t> slots(64, abi::kPadRecursive);
   LayoutRng rng = epoch_rng(1);
-  EXPECT_EQ(fill_pads(slots.data(), 64, StackMode::kOn, rng), 64u);
+  EXPECT_EQ(fill_pads(slots.data(), 64, wanted(StackMode::kOn), rng), 64u);
   EXPECT_THAT(slots, Each(abi::kPadRecursive));
 
-  EXPECT_EQ(fill_pads(slots.data(), 64, StackMode::kRecursive, rng), 0u);
+  EXPECT_EQ(fill_pads(slots.data(), 64, wanted(StackMode::kRecursive), rng), 0u);
   EXPECT_GT(std::set<uint32_t>(slots.begin(), slots.end()).size(), 40u);
   for (uint32_t slot : slots) EXPECT_TRUE(slot & abi::kPadRecursive);
 }
@@ -60,9 +81,9 @@ TEST(FillPads, RecursiveFunctionsStayUnpaddedAndKeepTheirMark) {
 TEST(FillPads, TheNextEpochDrawsOthers) {
   std::vector<uint32_t> slots(200);
   LayoutRng first = epoch_rng(0), second = epoch_rng(1);
-  fill_pads(slots.data(), 200, StackMode::kOn, first);
+  fill_pads(slots.data(), 200, wanted(StackMode::kOn), first);
   const std::vector<uint32_t> before = slots;
-  fill_pads(slots.data(), 200, StackMode::kOn, second);
+  fill_pads(slots.data(), 200, wanted(StackMode::kOn), second);
   int changed = 0;
   for (size_t i = 0; i < slots.size(); ++i) changed += slots[i] != before[i];
   EXPECT_GT(changed, 190);  // 1 in 256 draws the same again
@@ -72,8 +93,8 @@ TEST(FillPads, AMarkDoesNotChangeTheOthersPads) {
   std::vector<uint32_t> plain(40), marked(40);
   marked[7] = abi::kPadRecursive;
   LayoutRng one = epoch_rng(3), other = epoch_rng(3);
-  fill_pads(plain.data(), 40, StackMode::kOn, one);
-  fill_pads(marked.data(), 40, StackMode::kOn, other);
+  fill_pads(plain.data(), 40, wanted(StackMode::kOn), one);
+  fill_pads(marked.data(), 40, wanted(StackMode::kOn), other);
   marked[7] = plain[7];
   EXPECT_EQ(plain, marked);
 }
@@ -87,7 +108,7 @@ TEST(FillPads, EachSlotIsUniformOverTheCacheSets) {
   for (uint64_t epoch = 0; epoch < kEpochs; ++epoch) {
     std::vector<uint32_t> slots(9);
     LayoutRng rng = epoch_rng(epoch);
-    fill_pads(slots.data(), 9, StackMode::kOn, rng);
+    fill_pads(slots.data(), 9, wanted(StackMode::kOn), rng);
     for (size_t i = 0; i < 9; ++i) ++sets[i][slots[i] >> 6];
   }
   for (size_t i = 0; i < 9; ++i) EXPECT_LT(chi_square(sets[i]), kLimit63) << "slot " << i;
@@ -102,7 +123,7 @@ TEST(FillPads, SlotsAreIndependent) {
       for (uint64_t epoch = 0; epoch < kEpochs; ++epoch) {
         std::vector<uint32_t> slots(9);
         LayoutRng rng = epoch_rng(epoch);
-        fill_pads(slots.data(), 9, StackMode::kOn, rng);
+        fill_pads(slots.data(), 9, wanted(StackMode::kOn), rng);
         ++sets[((slots[a] - slots[b]) >> 6) & 63];
       }
       EXPECT_LT(chi_square(sets), kLimit63) << a << " and " << b;

@@ -59,6 +59,17 @@ TEST(Dose, CodeOnButNothingMoved) {
   EXPECT_NE(dose_contradiction(layout(CodeMode::kOnce), dose).find("no layout was executed"), std::string::npos);
 }
 
+TEST(Dose, PadsOfAnotherRange) {
+  plan::Layout wanted = layout(CodeMode::kOff, StackMode::kOn);
+  wanted.stack_range_bytes = 256;
+  Dose dose = no_dose();
+  dose.pads = 40;
+  dose.refills = 5;
+  EXPECT_NE(dose_contradiction(wanted, dose).find("below 256 bytes, but the program ran with another range"), std::string::npos);
+  dose.stack_range_bytes = 256;
+  EXPECT_EQ(dose_contradiction(wanted, dose), "");
+}
+
 TEST(Dose, RegionTimeNeedsARegion) {
   EXPECT_NE(region_missing(full_dose()).find("stab_region_begin"), std::string::npos);
   EXPECT_NE(region_missing(std::nullopt).find("built with szc"), std::string::npos);
