@@ -11,14 +11,15 @@
 
 namespace stab::abi {
 
-inline constexpr uint32_t kAbiVersion = 1;
+inline constexpr uint32_t kAbiVersion = 2;
 
 // ---------------------------------------------------------------------------------------------------------
 // Settings
 //
 // Read once, before main. Either STAB= (written by our launcher, constant length, so that cells don't differ
-// in the size of the environment) or the readable STAB_CODE, STAB_STACK, STAB_HEAP, STAB_EPOCH, STAB_SEED,
-// STAB_REPORT, STAB_PERF_MAP. Both at once, an unknown STAB_* name, or a bad value: one line on stderr, exit 125.
+// in the size of the environment) or the readable STAB_CODE, STAB_STACK, STAB_STACK_RANGE, STAB_HEAP,
+// STAB_EPOCH, STAB_SEED, STAB_REPORT, STAB_PERF_MAP. Both at once, an unknown STAB_* name, or a bad value: one line on
+// stderr, exit 125.
 
 // Do not renumber: stored by the lab.
 enum class CodeMode : uint8_t { kOff = 0, kCopy = 1, kOnce = 2, kShuffle = 3, kPad = 4 };
