@@ -50,7 +50,7 @@ def needed(times, change_share, test):
 
 def control(recorded):
     """An order of functions is an effect where the order is kept, and none where it is shuffled."""
-    orders = [o for o in ("hot", "scattered") if any(cell["order"] == o for cell in recorded.cells)]
+    orders = [o for o in ("hot", "scattered", "colliding") if any(cell["order"] == o for cell in recorded.cells)]
     head = ["program", "order"] + [word for code in ("pad", "shuffle") for name in RESPONSES.values()
                                    for word in (f"{code}, {name} [95 %]", "p")]
     blocks, bars = [], {test: [] for test in TESTS}

@@ -104,7 +104,8 @@ margin = "0.5%"
 preflight = false
 
 [factors]
-order = ["source", "hot", "scattered"]   # by a profile: the busy functions together, or as far apart as can be
+# By a profile: the busy functions together, as far apart as can be, or all at the same places in pages.
+order = ["source", "hot", "scattered", "colliding"]
 code = ["pad", "shuffle"]
 stack = ["on"]
 heap = ["page"]
@@ -165,7 +166,7 @@ heap = ["off", "page"]
 epoch = ["20ms"]
 link = { seeds = 10 }
 """, "szc"),
-    "dose": ("""How much randomization is enough? Epochs, and the two randomizers of the heap.""",
+    "dose": ("""How much randomization is enough? Epochs, the range of the stack's pads, and the two randomizers of the heap.""",
              """
 [experiment]
 name = "evaluation-dose"
@@ -179,6 +180,11 @@ code = ["shuffle"]
 stack = ["on"]
 heap = ["page", "shuffle"]
 epoch = ["500ms", "100ms", "20ms"]
+stack_range = [4096, 256, 16]   # bytes; 16: no pad but 0, stacks still start at random
+# Other ranges at one epoch and heap only.
+exclude = [
+  { stack_range = [256, 16], heap = "shuffle" }, { stack_range = [256, 16], epoch = ["500ms", "100ms"] },
+]
 """, "szc"),
 }
 
@@ -195,7 +201,7 @@ PLANS["pgo"] = knowing("pgo", "what a run did (PGO)", "szc --opt={opt} --pgo")
 PLANS["lto"] = knowing("lto", "the whole program (ThinLTO)", 'szc --opt="{opt} -flto=thin"')
 
 # Plans on the short runs of some programs; all others take every run of every program.
-CHOSEN = {"sensitivity": lambda program: program.slowed, "control": lambda program: program.name in ("lua", "sqlite3", "gnugo", "perl")}
+CHOSEN = {"sensitivity": lambda program: program.slowed, "control": lambda program: program.name in ("sqlite3", "gnugo", "perl", "tcl")}
 
 # Where a program finds its library when it isn't run from its source tree.
 ENVIRONMENT = {"tcl": {"TCL_LIBRARY": "/usr/share/tcltk/tcl8.6"}}
