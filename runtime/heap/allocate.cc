@@ -38,7 +38,7 @@ void* allocate_small(int size_class) {
 Spot expect_slot(const char* call, const Run& run, void* address) {
   Spot spot;
   if (!locate(run, address, spot)) fault(call, address, "lies in no block");
-  if (spot.slot >= spot.group->slots()) fault(call, address, "lies in no block");
+  if (spot.slot >= heap::size_class(run.size_class).slots) fault(call, address, "lies in no block");
   if (spot.inside == 0) return spot;
   const uint64_t* interior = run.interior;
   if (interior == nullptr || (__atomic_load_n(&interior[spot.group_index], __ATOMIC_RELAXED) & spot.bit()) == 0)
@@ -88,8 +88,9 @@ void* allocate_slow(size_t bytes) {
   return got != nullptr ? got : no_memory();
 }
 
-void free_slot(void* address, Heap* heap, Group* group, uint32_t slot) {
-  if (__builtin_expect(heap->free_shuffled(group, slot), 1)) return;
+void free_slot(void* address, Heap* heap, const Run* run, Group* group, uint32_t slot) {
+  if (__builtin_expect(heap->free_shuffled(run->owner, group, slot), 1)) return;
+  if (heap != &no_heap && heap->free_later(*run, group, slot, address)) return;
   free_slow(address);
 }
 
@@ -132,7 +133,7 @@ void* reallocate(void* old, size_t bytes) {
   const Run* run = shared.space.find(old);
   if (run != nullptr && run->group_count != 0) {
     const Spot spot = expect_slot("realloc", *run, old);
-    if ((spot.group->unavailable() & spot.bit()) != 0) fault("realloc", old, "was freed already");
+    if (!my_heap->is_live(spot)) fault("realloc", old, "was freed already");
     usable = run->stride - spot.inside;
     // Stays unless it grows out of its slot or would leave more than half of it unused.
     if (bytes <= usable && bytes >= usable / 2) return old;

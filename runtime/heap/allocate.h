@@ -15,8 +15,9 @@ void* allocate_slow(size_t bytes);
 void* allocate_slot(size_t bytes, Heap* heap, int size_class);
 // pre: address is none that free_fast took.
 void free_slow(void* address);
-// The same for a slot of a run of the first region, which a shuffling heap may take back quickly.
-void free_slot(void* address, Heap* heap, Group* group, uint32_t slot);
+// The same for the start of a slot of a run of the first region: a shuffling heap may take it back, or it is another
+// thread's.
+void free_slot(void* address, Heap* heap, const Run* run, Group* group, uint32_t slot);
 
 [[gnu::always_inline]] inline void* allocate(size_t bytes) {
   if (__builtin_expect(bytes <= small_limit, 1)) {
@@ -37,7 +38,7 @@ void free_slot(void* address, Heap* heap, Group* group, uint32_t slot);
     if (__builtin_expect(!locate_start(*run, address, spot), 0)) return free_slow(address);
     Heap* heap = my_heap;
     if (__builtin_expect(heap->free_fast(spot), 1)) return;
-    return free_slot(address, heap, spot.group, spot.slot);
+    return free_slot(address, heap, run, spot.group, spot.slot);
   }
   if (__builtin_expect(state.load(std::memory_order_relaxed) == State::kLibc, 1)) return __libc_free(address);
   free_slow(address);

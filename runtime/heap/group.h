@@ -56,7 +56,6 @@ struct alignas(64) Group {
   Word held;            // slots not to hand out now: cut off by a random start; see above for a shuffling heap
   std::atomic<uint64_t> remote;  // freed by other threads, not yet collected
   char* base;           // slot 0
-  uintptr_t owner;      // the Heap; its lowest bit is set if it shuffles, so that a fast path is not taken
   Group* next;          // in the owner's stack of groups with remote frees
   uint16_t stride;
   uint8_t size_class;
@@ -80,6 +79,7 @@ inline constexpr uintptr_t kShuffles = 1;
 // Where an address lies.
 struct Spot {
   Group* group;
+  uintptr_t owner;  // the run's
   uint32_t group_index;
   uint32_t slot;   // may be the gap behind the last one: then it is held
   uint32_t inside; // bytes from the slot's start
@@ -93,6 +93,7 @@ inline bool locate_group(const Run& run, const void* address, Spot& spot, uint32
   if (__builtin_expect(spot.group_index >= run.group_count, 0)) return false;
   distance = at - spot.group_index * run.pitch;
   spot.group = &run.groups[spot.group_index];
+  spot.owner = run.owner;
   return true;
 }
 

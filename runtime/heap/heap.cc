@@ -13,7 +13,13 @@
 namespace stab::heap {
 
 constinit Shared shared;
-constinit Group no_group{Word(0), Word(~uint64_t{0}), Word(~uint64_t{0}), {0}, nullptr, 0, nullptr, 0, 0, 0, kUnlisted};
+constinit Group no_group{Word(0), Word(~uint64_t{0}), Word(~uint64_t{0}), {0}, nullptr, nullptr, 0, 0, 0, kUnlisted};
+
+namespace {
+
+uint64_t all_groups(uint32_t count) { return count == kMaxGroups ? ~uint64_t{0} : (uint64_t{1} << count) - 1; }
+
+}  // namespace
 
 Heap::Heap(uint64_t seed, uint64_t index, bool random, bool shuffles) : Heap() {
   epoch_ = now();
@@ -42,6 +48,7 @@ void* Heap::allocate_slow(int size_class) {
 
 void Heap::begin_epoch() {
   epoch_ = now();
+  outbox_.send();
   if (!random_) return;
   HeapDose& dose = control().heap;
   if (raise(dose.newest_epoch, epoch_)) add(dose.layouts);  // other threads' heaps see the same epoch
@@ -76,9 +83,10 @@ bool Heap::harvest(int size_class, Group* group) {
   // Epochs are the better clock where there are any. A shuffle array moves on its own.
   if (lists.turn_left == 0) {
     lists.turn_left = kMallocsPerTurn;
+    outbox_.send();
     if (random_ && !shuffles_ && epoch_ == 0) {
       moving_ |= uint64_t{1} << size_class;
-      add(control().heap.turns);
+      turns_ = turns_ + 1;
       return false;
     }
   }
@@ -129,7 +137,6 @@ Group* Heap::take_fresh(ClassLists& lists, bool anywhere) {
     for (uint32_t skip = draws_.below(kRunsToSkip); skip > 0 && run->next != nullptr; --skip) run = run->next;
   const int index = random_ ? draw_bit(draws_, run->fresh) : __builtin_ctzll(run->fresh);
   run->fresh &= ~(uint64_t{1} << index);
-  ++run->busy;
   --lists.fresh_count;
   if (run->fresh == 0) unlink(lists, run);
   Group* group = &run->groups[index];
@@ -213,10 +220,11 @@ void Heap::make_fresh(Group* group) {
   if (run->fresh == 0) link(lists, run);
   run->fresh |= uint64_t{1} << (group - run->groups);
   ++lists.fresh_count;
-  if (--run->busy == 0) drop_run(run);
+  if (run->fresh == all_groups(run->group_count)) drop_run(run);
 }
 
 bool Heap::add_run(int size_class, Choice choice) {
+  outbox_.send();
   collect_idle_heaps();
   report();
   const SizeClass& shape = heap::size_class(size_class);
@@ -230,18 +238,18 @@ bool Heap::add_run(int size_class, Choice choice) {
     shared.bookkeeping.free(groups, shape.groups * sizeof(Group));
     return false;
   }
-  run->phase = random_ ? draws_.below(shape.phase_lines + 1) * kLine : 0;
-  run->pitch = shape.pitch;
+  run->owner = tag();
+  run->phase = static_cast<uint16_t>(random_ ? draws_.below(shape.phase_lines + 1) * kLine : 0);
+  run->pitch = static_cast<uint16_t>(shape.pitch);
   run->per_pitch = shape.per_pitch;
   run->per_stride = shape.per_stride;
   run->stride = static_cast<uint16_t>(shape.stride);
   run->size_class = static_cast<uint8_t>(size_class);
-  run->fresh = shape.groups == 64 ? ~uint64_t{0} : (uint64_t{1} << shape.groups) - 1;
+  run->fresh = all_groups(shape.groups);
   for (uint32_t i = 0; i < shape.groups; ++i) {
     groups[i].freed = ~uint64_t{0};
     groups[i].held = ~uint64_t{0};
     groups[i].base = start + run->phase + i * shape.pitch;
-    groups[i].owner = tag();
     groups[i].stride = static_cast<uint16_t>(shape.stride);
     groups[i].size_class = static_cast<uint8_t>(size_class);
     groups[i].unused_bits = static_cast<uint8_t>(64 - shape.slots);
@@ -288,7 +296,7 @@ void Heap::unlink(ClassLists& lists, Run* run) {
 
 bool Heap::free_slow(const Spot& spot) {
   Group* group = spot.group;
-  if (group->owner != tag()) return free_remote(spot);
+  if (spot.owner != tag()) return !outbox_.holds(spot.group, spot.bit()) && free_remote(spot);
   const uint64_t not_live = group->free | group->freed | group->held | group->remote.load(std::memory_order_relaxed);
   if ((not_live & spot.bit()) != 0) return false;
   if (shuffles_) {
@@ -302,18 +310,19 @@ bool Heap::free_slow(const Spot& spot) {
 // The first bit puts the group on its owner's stack. The owner takes bits out only after taking the group off
 // the stack, so a group is on it at most once, and a run that still has such bits is never dropped.
 bool Heap::free_remote(const Spot& spot) {
-  Group* group = spot.group;
-  const uint64_t bit = spot.bit();
-  if ((group->unavailable() & bit) != 0) return false;
-  const uint64_t before = group->remote.fetch_or(bit, std::memory_order_acq_rel);
-  if ((before & bit) != 0) return false;
-  if (before != 0) return true;
-  Heap* owner = reinterpret_cast<Heap*>(group->owner & ~kShuffles);
-  Group* top = owner->remote_.load(std::memory_order_relaxed);
+  if ((spot.group->unavailable() & spot.bit()) != 0) return false;
+  return return_slots(spot.owner, spot.group, spot.bit()) == 0;
+}
+
+uint64_t Heap::return_slots(uintptr_t owner, Group* group, uint64_t slots) {
+  const uint64_t before = group->remote.fetch_or(slots, std::memory_order_acq_rel);
+  if (before != 0) return before & slots;
+  Heap* heap = reinterpret_cast<Heap*>(owner & ~kShuffles);
+  Group* top = heap->remote_.load(std::memory_order_relaxed);
   do {
     group->next = top;
-  } while (!owner->remote_.compare_exchange_weak(top, group, std::memory_order_release, std::memory_order_relaxed));
-  return true;
+  } while (!heap->remote_.compare_exchange_weak(top, group, std::memory_order_release, std::memory_order_relaxed));
+  return 0;
 }
 
 bool Heap::collect() {
@@ -335,6 +344,7 @@ void Heap::retire() {
     if (shuffles_) arrays_.empty(*this, size_class);
     leave(size_class);
   }
+  outbox_.send();
   collect();
   report();
 }
@@ -352,6 +362,8 @@ void Heap::report() {
   const uint64_t bytes_before = __atomic_exchange_n(&reported_bytes_, bytes, __ATOMIC_RELAXED);
   add(control().heap.mallocs, mallocs - mallocs_before);
   add(control().heap.bytes, bytes - bytes_before);
+  const uint64_t turns = turns_;
+  add(control().heap.turns, turns - __atomic_exchange_n(&reported_turns_, turns, __ATOMIC_RELAXED));
 }
 
 bool Heap::consistent() const {
@@ -359,7 +371,8 @@ bool Heap::consistent() const {
     const ClassLists& lists = lists_[size_class];
     for (uint32_t i = 0; i < lists.parked_count; ++i) {
       const Group* group = lists.parked[i];
-      if (group->place != i || group->size_class != size_class || group->owner != tag()) return false;
+      if (group->place != i || group->size_class != size_class) return false;
+      if (shared.space.find(group->base)->owner != tag()) return false;
       const uint64_t freed = group->freed & group->full();
       if (group->free != 0 || freed == 0 || freed == group->full() || (group->freed | group->full()) != ~uint64_t{0})
         return false;
@@ -368,7 +381,7 @@ bool Heap::consistent() const {
     uint32_t fresh = 0;
     for (const Run* run = lists.runs_with_fresh; run != nullptr; run = run->next) {
       const uint32_t count = static_cast<uint32_t>(__builtin_popcountll(run->fresh));
-      if (count == 0 || run->busy == 0 || run->busy + count != run->group_count) return false;
+      if (count == 0 || count >= run->group_count || run->owner != tag()) return false;
       if (run->size_class != size_class || (run->next != nullptr && run->next->previous != run)) return false;
       fresh += count;
     }

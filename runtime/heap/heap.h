@@ -3,8 +3,9 @@
 //
 // A class has one current group; malloc takes its lowest free slot. When none is left, refill() goes on with
 // what came back to the group meanwhile, or chooses the next: a parked group (partly free) at random, best of
-// two, else a random fresh group of a run, else a new run. Frees by other threads set a bit in Group::remote;
-// the first one puts the group on its owner's stack, which the owner empties when it refills.
+// two, else a random fresh group of a run, else a new run. Frees by other threads set bits in Group::remote,
+// several at a time (outbox.h); the first one puts the group on its owner's stack, which the owner empties when it
+// refills.
 //
 // Layouts change with time: when the epoch has advanced, or (without a helper to advance it) after
 // kMallocsPerTurn allocations of a class, the current group is parked and another place is drawn. The epoch
@@ -21,6 +22,7 @@
 #include "runtime/heap/bookkeeping.h"
 #include "runtime/heap/draws.h"
 #include "runtime/heap/group.h"
+#include "runtime/heap/outbox.h"
 #include "runtime/heap/run_space.h"
 #include "runtime/heap/shuffle.h"
 #include "runtime/heap/size_classes.h"
@@ -115,7 +117,7 @@ class Heap {
   // True: done. pre: located.
   bool free_fast(const Spot& spot) {
     Group* group = spot.group;
-    if (__builtin_expect(group->owner != reinterpret_cast<uintptr_t>(this), 0)) return false;
+    if (__builtin_expect(spot.owner != reinterpret_cast<uintptr_t>(this), 0)) return false;
     const uint64_t bit = spot.bit();
     const uint64_t freed = group->freed;
     const uint64_t not_live = group->free | freed | group->remote.load(std::memory_order_relaxed);
@@ -130,18 +132,29 @@ class Heap {
   bool allocate_shuffled(int size_class, void*& got) {
     return __builtin_expect(epoch_ == now(), 1) && arrays_.allocate(draws_, size_class, got);
   }
-  bool free_shuffled(Group* group, uint32_t slot) {
-    if (__builtin_expect(group->owner != (reinterpret_cast<uintptr_t>(this) | kShuffles), 0)) return false;
+  bool free_shuffled(uintptr_t owner, Group* group, uint32_t slot) {
+    if (__builtin_expect(owner != (reinterpret_cast<uintptr_t>(this) | kShuffles), 0)) return false;
     const uint64_t not_live = group->held | group->remote.load(std::memory_order_relaxed);
     if (__builtin_expect((not_live >> slot & 1) != 0, 0)) return false;
     arrays_.free(*this, draws_, group, slot);
     return true;
   }
 
+  // Slots of other heaps, by their starts: the outbox takes them. False: free_slow.
+  // pre: not the heap a thread starts with.
+  bool free_later(const Run& run, Group* group, uint32_t slot, void* start) {
+    return run.owner != tag() && outbox_.put(run, group, slot, start);
+  }
   // Any live slot, whoever owns it. False: it is free already.
   bool free_slow(const Spot& spot);
   // The same for a thread without a heap.
   static bool free_remote(const Spot& spot);
+  // Tells the owner of a group about slots that were freed elsewhere. Those somebody has told it about before.
+  static uint64_t return_slots(uintptr_t owner, Group* group, uint64_t slots);
+  // Whether the program has the slot, as far as this thread can tell.
+  bool is_live(const Spot& spot) const { return (spot.group->unavailable() & spot.bit()) == 0 && !outbox_.holds(spot.group, spot.bit()); }
+  // Tells all owners now.
+  void send() { outbox_.send(); }
 
   // Takes in what other threads freed. True if there was anything.
   bool collect();
@@ -214,15 +227,19 @@ class Heap {
 
   Group* lanes_[kClasses] = {};  // the current group, or no_group: while there is none, and always if it shuffles
   uint64_t epoch_ = 0;
-  std::atomic<Group*> remote_{nullptr};
   bool random_ = false;
   bool shuffles_ = false;
   uint64_t reported_mallocs_ = 0;
   uint64_t reported_bytes_ = 0;
+  uint64_t reported_turns_ = 0;
+  Word turns_{0};
   uint64_t moving_ = 0;  // classes whose next group must be at a new place
   Draws draws_;
   ClassLists lists_[kClasses] = {};
   ShuffleArrays arrays_;
+  Outbox outbox_;
+  // Other threads write to it; this thread's mallocs need the rest.
+  alignas(kLine) std::atomic<Group*> remote_{nullptr};
 };
 static_assert(kClasses <= 64);
 

@@ -22,18 +22,17 @@ struct Group;
 
 // One line for each run, at a fixed place for a given address.
 //   group_count == 0: not in use, everything else is meaningless.
-//   busy + popcount(fresh) == group_count.
-// What free() in another thread reads (the first 32 bytes and interior) is constant while a slot is in use.
+// What free() in another thread reads (the first half and interior) is constant while a slot is in use.
 struct alignas(64) Run {
   Group* groups;        // [group_count]
-  uint32_t phase;       // bytes in front of group 0
-  uint32_t pitch;
+  uintptr_t owner;      // the Heap; its lowest bit is set if it shuffles, so that a fast path is not taken
   uint32_t per_pitch;
   uint32_t per_stride;
+  uint16_t phase;       // bytes in front of group 0
+  uint16_t pitch;
   uint16_t stride;
   uint8_t size_class;
   uint8_t group_count;
-  uint8_t busy;         // groups that are not fresh
   uint64_t fresh;       // groups without any slot in use
   Run* previous;        // owner's list of runs with fresh groups
   Run* next;

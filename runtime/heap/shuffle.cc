@@ -1,7 +1,7 @@
 // An element is 8 bytes, a group's address and a slot's number in its low 6 bits, because a slot's state lives
 // in its group and both directions need it. In a heap that shuffles a slot is `held` unless the program has it:
 // so a second free of a slot in the array is seen, with one change of state a call.
-// Slots of other threads' heaps don't enter the array; they go home at once (Heap::free_slow).
+// Slots of other threads' heaps don't enter the array; they go home (outbox.h).
 #include "runtime/heap/shuffle.h"
 
 #include <string.h>

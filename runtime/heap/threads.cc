@@ -156,7 +156,10 @@ void collect_idle_heaps() {
 
 bool trim() {
   bool any = false;
-  if (my_heap != &no_heap) any = my_heap->collect();
+  if (my_heap != &no_heap) {
+    my_heap->send();
+    any = my_heap->collect();
+  }
   collect_idle_heaps();
   if (shared.space.trim()) any = true;
   return large_objects.trim() || any;

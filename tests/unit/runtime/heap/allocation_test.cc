@@ -1,10 +1,12 @@
 // What C and POSIX promise about allocation functions, in each mode.
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <atomic>
 #include <set>
 
 #include "in_process.h"
@@ -217,6 +219,91 @@ TEST_P(OwnAllocation, ASlotFreedElsewhereAndThenHereIsSeen) {
   });
 }
 
+// Runs `body` in a thread that has a heap of its own, so that what it frees for others waits in its outbox.
+void in_thread(const std::function<void()>& body) {
+  pthread_t thread;
+  pthread_create(&thread, nullptr, [](void* given) -> void* {
+    stab_heap_free(stab_heap_malloc(300));
+    (*static_cast<const std::function<void()>*>(given))();
+    return nullptr;
+  }, const_cast<std::function<void()>*>(&body));
+  pthread_join(thread, nullptr);
+}
+
+TEST_P(OwnAllocation, ASlotThatWaitsInAnOutboxIsFreedAlready) {
+  static void* volatile block;
+  expect_fault(GetParam(), "was freed already", [] {
+    block = stab_heap_malloc(200);
+    in_thread([] {
+      stab_heap_free(block);
+      stab_heap_free(block);
+    });
+  });
+  expect_fault(GetParam(), "realloc", [] {
+    block = stab_heap_malloc(200);
+    in_thread([] {
+      stab_heap_free(block);
+      block = stab_heap_realloc(block, 190);
+    });
+  });
+  // Another thread's waits, too: the one that arrives second is the one that is seen.
+  expect_fault(GetParam(), "was freed already", [] {
+    block = stab_heap_malloc(200);
+    in_thread([] {
+      stab_heap_free(block);
+      in_thread([] { stab_heap_free(block); });
+    });
+  });
+  // Its owner frees it while it waits.
+  expect_fault(GetParam(), "was freed already", [] {
+    static std::atomic<int> step;
+    block = stab_heap_malloc(200);
+    pthread_t owner_of_outbox;
+    pthread_create(&owner_of_outbox, nullptr, [](void*) -> void* {
+      stab_heap_free(stab_heap_malloc(200));
+      stab_heap_free(block);
+      for (step = 1; step == 1;) sched_yield();
+      return nullptr;
+    }, nullptr);
+    while (step != 1) sched_yield();
+    stab_heap_free(block);
+    step = 2;
+    pthread_join(owner_of_outbox, nullptr);
+  });
+}
+
+// Whatever the freeing thread does next: trimming, taking a turn, a new epoch and at last its end tell the owner.
+TEST_P(OwnAllocation, WhatWaitsInAnOutboxArrives) {
+  for (const std::string how : {"nothing", "trim", "turn", "epoch"}) {
+    if (how == "turn" && GetParam() == std::string("shuffle")) continue;  // its arrays serve pairs without turns
+    expect_ok([how] {
+      std::vector<void*> blocks;
+      for (int i = 0; i < 6400; ++i) blocks.push_back(stab_heap_malloc(64));
+      const auto waiting = [&] {
+        return std::count_if(blocks.begin(), blocks.end(), [](void* block) {
+          Spot spot;
+          return locate(*shared.space.find(block), block, spot) && (spot.group->unavailable() & spot.bit()) == 0;
+        });
+      };
+      in_thread([&] {
+        for (void* block : blocks) stab_heap_free(block);
+        if (how == "trim") stab_heap_malloc_trim(0);
+        if (how == "epoch") control().epoch = 1;
+        for (int i = 0; i < (how == "turn" ? 3 * 16384 : how == "epoch" ? 1 : 0); ++i) stab_heap_free(stab_heap_malloc(300));
+        if (how == "nothing") {
+          EXPECT_GT(waiting(), 0);
+          EXPECT_LE(waiting(), 64 * Outbox::kParcels);
+        } else {
+          EXPECT_EQ(waiting(), 0) << how;
+        }
+      });
+      EXPECT_EQ(waiting(), 0);
+      my_heap->collect();
+      EXPECT_TRUE(my_heap->consistent());
+    });
+  }
+}
+
 TEST_P(OwnAllocation, TheDoseCountsCallsAndBytes) {
   expect_ok([] {
     for (int i = 0; i < 1000; ++i) {
@@ -233,6 +320,17 @@ TEST_P(OwnAllocation, TheDoseCountsCallsAndBytes) {
     EXPECT_EQ(dose.largest_mmapped, 50000u);
     my_heap->report();
     EXPECT_EQ(dose.mallocs, 1003u);
+  });
+}
+
+TEST_P(OwnAllocation, TheDoseCountsTurns) {
+  const uint64_t expected = GetParam() == std::string("page") ? 2 : 0;
+  expect_ok([expected] {
+    for (int i = 0; i < 40000; ++i) stab_heap_free(stab_heap_malloc(64));
+    my_heap->report();
+    EXPECT_EQ(control().heap.turns, expected);
+    my_heap->report();
+    EXPECT_EQ(control().heap.turns, expected);
   });
 }
 
