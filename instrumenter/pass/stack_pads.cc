@@ -4,10 +4,13 @@
 // of its own. The amount is read from the function's slot in section stab_pads, which the helper process
 // rewrites at each epoch: one aligned load an activation, no lock.
 //
-//   slot  = volatile load of the own slot                    stab_pads, read-only
-//   depth = stab_stack.base - rsp                            thread-local; unsigned
-//   pad   = depth < stab_stack.budget ? slot & 4080 : 0   a conditional move, no branch
-//   alloca pad
+//   depth = stab_stack.base - rsp                 thread-local; unsigned
+//   if (depth < stab_stack.budget_bytes)          as good as always one way, so a branch: rsp waits for no load
+//     rsp -= u16 of the own slot                  volatile; stab_pads, read-only
+//
+// That is six instructions, four of them where stacks don't move. An alloca of the pad would take three more, so the
+// stack pointer is moved by assembly, beside an alloca of nothing: because of it, code generation knows that
+// the stack pointer's distance from the frame is not fixed, gives the function a frame pointer, and restores from it.
 //
 // The budget bounds what recursion through pointers can add: nothing is padded further than `budget` bytes
 // below the thread's base, so at most budget + 4080 bytes are lost however deep the program goes. On a stack
@@ -23,7 +26,6 @@
 #include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/Analysis/CallGraph.h>
-#include <llvm/CodeGen/StackProtector.h>
 #include <llvm/IR/CFG.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/GlobalIFunc.h>
@@ -131,9 +133,22 @@ llvm::SmallPtrSet<const llvm::BasicBlock*, 16> blocks_in_cycles(llvm::Function& 
   return blocks;
 }
 
+// Where nothing is optimized, what lives from one block to the next takes room in the frame, which would make recursive
+// programs' frames larger. Behind the stores of the arguments nothing does.
+llvm::Instruction* place_behind_arguments(llvm::Function& function) {
+  for (llvm::Instruction& instruction : function.getEntryBlock()) {
+    const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
+    const bool stores_argument = store != nullptr && llvm::isa<llvm::Argument>(store->getValueOperand());
+    if (!stores_argument && !llvm::isa<llvm::AllocaInst>(instruction) && !instruction.isDebugOrPseudoInst())
+      return &instruction;
+  }
+  return nullptr;  // not reached: a block has a terminator
+}
+
 // Where the pad goes: before the first call of the closest block that dominates all of them and is in no cycle,
 // or before its terminator. Calls in unreachable blocks don't count.
 llvm::Instruction* place_for_pad(llvm::Function& function, const Calls& calls) {
+  if (function.hasOptNone()) return place_behind_arguments(function);
   const llvm::DominatorTree dominators(function);
   llvm::BasicBlock* block = nullptr;
   for (llvm::Instruction* call : calls) {
@@ -147,14 +162,6 @@ llvm::Instruction* place_for_pad(llvm::Function& function, const Calls& calls) {
   for (llvm::Instruction* call : calls)
     if (call->getParent() == block) return call;  // calls are listed in the block's order
   return block->getTerminator();
-}
-
-// A dynamic alloca makes -fstack-protector give the function a canary that the plain build doesn't have. Where
-// the function would get none on its own, it is asked for none.
-void keep_protector_as_it_is(llvm::Function& function) {
-  if (llvm::SSPLayoutAnalysis::requiresStackProtector(&function)) return;
-  function.removeFnAttr(llvm::Attribute::StackProtect);
-  function.removeFnAttr(llvm::Attribute::StackProtectStrong);
 }
 
 // The slot is a constant, so that it lands in read-only pages; the load is volatile, so that nobody believes
@@ -172,8 +179,8 @@ llvm::GlobalVariable* make_slot(llvm::Module& module, llvm::Function& function) 
 }
 
 // The thread's abi::StackRecord. Weak, so that objects link without the runtime too (and are never padded then);
-// the runtime's definition wins. Initial-exec: an immediate after the linker's relaxation in executables, and
-// found in the executable's static block by shared libraries.
+// the runtime's definition wins. In code for executables it is at a known distance from the thread pointer;
+// shared libraries find it in the executable's static block (initial-exec).
 llvm::GlobalVariable* stack_record(llvm::Module& module) {
   if (auto* known = module.getGlobalVariable(abi::kStackRecordSymbol)) return known;
   auto* type = llvm::ArrayType::get(llvm::Type::getInt64Ty(module.getContext()), 2);
@@ -181,6 +188,7 @@ llvm::GlobalVariable* stack_record(llvm::Module& module) {
                                           llvm::ConstantAggregateZero::get(type), abi::kStackRecordSymbol, nullptr,
                                           llvm::GlobalValue::InitialExecTLSModel);
   record->setAlignment(llvm::Align(16));
+  record->setDSOLocal(!may_be_shared(module));
   return record;
 }
 
@@ -195,8 +203,9 @@ llvm::SmallPtrSet<const llvm::Function*, 16> recursive_functions(llvm::Module& m
   return functions;
 }
 
-llvm::Value* load_slot(llvm::IRBuilder<>& build, llvm::Module& module, llvm::Function& function) {
-  return build.CreateLoad(build.getInt32Ty(), make_slot(module, function), /*isVolatile=*/true, "stab.slot");
+// The pad is the slot's lower half; above it are flags.
+llvm::Value* load_pad(llvm::IRBuilder<>& build, llvm::GlobalVariable* slot) {
+  return build.CreateLoad(build.getInt16Ty(), slot, /*isVolatile=*/true, "stab.pad");
 }
 
 // Whether the thread's budget reaches down to here.
@@ -210,26 +219,36 @@ llvm::Value* within_budget(llvm::IRBuilder<>& build, llvm::Module& module) {
   return build.CreateICmpULT(build.CreateSub(base, here), budget);
 }
 
-// Moves the stack pointer by the slot's value if `within`.
-void take_pad(llvm::IRBuilder<>& build, llvm::Value* slot, llvm::Value* within) {
-  auto* chosen = llvm::cast<llvm::Instruction>(build.CreateSelect(within, slot, build.getInt32(0)));
-  // A conditional move, into which the load of the slot folds, and not a branch.
-  chosen->setMetadata(llvm::LLVMContext::MD_unpredictable, llvm::MDNode::get(build.getContext(), {}));
-  llvm::Value* pad = build.CreateAnd(chosen, build.getInt32(abi::kPadMask));
-  llvm::AllocaInst* room =
-      build.CreateAlloca(build.getInt8Ty(), build.CreateZExt(pad, build.getInt64Ty()), "stab.pad");
-  room->setAlignment(llvm::Align(16));
-  // An alloca that nobody uses would be dropped; an empty asm that names it costs nothing.
-  auto* keep = llvm::InlineAsm::get(llvm::FunctionType::get(build.getVoidTy(), {room->getType()}, false), "", "r",
-                                    /*hasSideEffects=*/true);
-  build.CreateCall(keep, {room});
+// Moves the stack pointer. The alloca is of an empty structure, since an array would make -fstack-protector give the
+// function a canary; its lifetime marker emits nothing, but without a use the alloca would be dropped.
+void take_pad(llvm::IRBuilder<>& build, llvm::Value* pad) {
+  llvm::AllocaInst* nothing = build.CreateAlloca(llvm::StructType::get(build.getContext()), nullptr, "stab.moves");
+  nothing->setAlignment(llvm::Align(16));
+  build.CreateLifetimeStart(nothing);
+  auto* type = llvm::FunctionType::get(build.getVoidTy(), {build.getInt64Ty()}, false);
+  build.CreateCall(llvm::InlineAsm::get(type, "$(subq $0, %rsp$|sub rsp, $0$)", "r,~{rsp},~{flags}",
+                                        /*hasSideEffects=*/true),
+                   {build.CreateZExt(pad, build.getInt64Ty())});
+}
+
+// Splits before `place`, for code that runs if `condition`, and returns its end.
+llvm::Instruction* branch_before(llvm::Instruction* place, llvm::Value* condition, llvm::MDNode* weights) {
+  llvm::BasicBlock* entry = &place->getFunction()->getEntryBlock();
+  if (place->getParent() == entry)  // locals below `place` are fixed as long as they are in the entry block
+    for (llvm::Instruction& below : llvm::make_early_inc_range(llvm::make_range(place->getIterator(), entry->end())))
+      if (auto* local = llvm::dyn_cast<llvm::AllocaInst>(&below); local != nullptr && local->isStaticAlloca())
+        local->moveBefore(&entry->front());
+  return llvm::SplitBlockAndInsertIfThen(condition, place->getIterator(), /*Unreachable=*/false, weights);
 }
 
 void insert_pad(llvm::Module& module, llvm::Function& function, llvm::Instruction* before) {
   llvm::IRBuilder<> build(before);
   build.SetCurrentDebugLocation(llvm::DebugLoc());
   llvm::Value* within = within_budget(build, module);
-  take_pad(build, load_slot(build, module, function), within);
+  llvm::MDNode* always = llvm::MDBuilder(module.getContext()).createLikelyBranchWeights();
+  llvm::IRBuilder<> padded(branch_before(before, within, always));
+  padded.SetCurrentDebugLocation(llvm::DebugLoc());
+  take_pad(padded, load_pad(padded, make_slot(module, function)));
 }
 
 // In a recursive function the slot is 0 but for STAB_STACK=recursive, and small recursive functions are where the
@@ -237,12 +256,11 @@ void insert_pad(llvm::Module& module, llvm::Function& function, llvm::Instructio
 void insert_unlikely_pad(llvm::Module& module, llvm::Function& function, llvm::Instruction* before) {
   llvm::IRBuilder<> build(before);
   build.SetCurrentDebugLocation(llvm::DebugLoc());
-  llvm::Value* slot = load_slot(build, module, function);
-  llvm::Value* any = build.CreateIsNotNull(build.CreateAnd(slot, build.getInt32(abi::kPadMask)));
+  llvm::Value* pad = load_pad(build, make_slot(module, function));
   llvm::MDNode* never = llvm::MDBuilder(module.getContext()).createUnlikelyBranchWeights();
-  llvm::IRBuilder<> rare(llvm::SplitBlockAndInsertIfThen(any, before->getIterator(), /*Unreachable=*/false, never));
+  llvm::IRBuilder<> rare(branch_before(before, build.CreateIsNotNull(pad), never));
   rare.SetCurrentDebugLocation(llvm::DebugLoc());
-  take_pad(rare, slot, within_budget(rare, module));
+  take_pad(rare, rare.CreateSelect(within_budget(rare, module), pad, rare.getInt16(0)));
 }
 
 }  // namespace
@@ -258,7 +276,6 @@ llvm::PreservedAnalyses StackPads::run(llvm::Module& module, llvm::ModuleAnalysi
     if (calls.empty() || has_tight_loop(function)) continue;
     llvm::Instruction* place = place_for_pad(function, calls);
     if (place == nullptr) continue;
-    keep_protector_as_it_is(function);
     if (recursive.contains(&function)) {
       insert_unlikely_pad(module, function, place);
     } else {

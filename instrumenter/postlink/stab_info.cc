@@ -36,7 +36,7 @@ std::string describe_pads(const ElfImage& image) {
   if (pads == nullptr) return line("pads", "none: no stack instrumentation");
   size_t recursive = 0;
   for (size_t at = 0; at + 4 <= pads->bytes.size(); at += 4)
-    recursive += read_as<uint32_t>(pads->bytes.data() + at) & abi::kPadRecursive;
+    recursive += (read_as<uint32_t>(pads->bytes.data() + at) & abi::kPadRecursive) != 0;
   return line("pads", std::to_string(pads->bytes.size() / 4) + ", of these " + std::to_string(recursive) +
                           " in recursive functions");
 }

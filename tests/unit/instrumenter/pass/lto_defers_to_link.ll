@@ -12,7 +12,7 @@ target triple = "x86_64-unknown-linux-gnu"
 ; LINK: @stab_pad = private
 ; LINK-NOT: @stab_pad.
 ; LINK: define void @caller() {{.*}}!pcsections
-; LINK: %stab.pad = alloca
+; LINK: %stab.moves = alloca
 ; LINK-NOT: alloca
 ; LINK: ret void
 

@@ -8,7 +8,7 @@ declare void @callee()
 ; CHECK-LABEL: @rare_call
 ; CHECK-NEXT: br i1 %c, label %rare, label %done
 ; CHECK: rare:
-; CHECK: %stab.pad = alloca
+; CHECK: %stab.moves = alloca
 ; CHECK: call void @callee()
 define void @rare_call(i1 %c) {
   br i1 %c, label %rare, label %done
@@ -20,7 +20,7 @@ done:
 }
 
 ; CHECK-LABEL: @two_arms
-; CHECK: %stab.pad = alloca
+; CHECK: %stab.moves = alloca
 ; CHECK: br i1 %c, label %left, label %right
 ; CHECK-NOT: alloca
 ; CHECK: ret void
@@ -36,7 +36,7 @@ right:
 
 ; CHECK-LABEL: @loop
 ; CHECK: before:
-; CHECK: %stab.pad = alloca
+; CHECK: %stab.moves = alloca
 ; CHECK: br label %body
 ; CHECK: body:
 ; CHECK-NOT: alloca
@@ -56,7 +56,7 @@ done:
 }
 
 ; CHECK-LABEL: @irreducible
-; CHECK: %stab.pad = alloca
+; CHECK: %stab.moves = alloca
 ; CHECK: br i1 %c, label %one, label %two
 ; CHECK-NOT: alloca
 ; CHECK: ret void
@@ -74,7 +74,7 @@ done:
 ; Static allocas stay static: those of the entry block come first.
 ; CHECK-LABEL: @aligned_local
 ; CHECK-NEXT: %local = alloca [8 x i32], align 64
-; CHECK: %stab.pad = alloca
+; CHECK: %stab.moves = alloca
 define void @aligned_local() {
   %local = alloca [8 x i32], align 64
   call void @callee()

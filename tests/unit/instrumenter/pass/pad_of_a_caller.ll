@@ -1,23 +1,48 @@
-; A function that calls another gets a pad: the slot is chosen by the guard, masked by 4080, and allocated.
-; Ten instructions: the load of the slot folds into a conditional move. A leaf gets none.
+; A function that calls another moves the stack pointer by its slot's lower half, if the budget reaches that far: six
+; instructions in executables. The frame is restored from a frame pointer. A leaf gets nothing.
 ; RUN: %stab -passes=stab-pads < %s | %check
-; RUN: %stab -passes=stab-pads < %s | %llc -O2 -relocation-model=pic | %check --check-prefix=ASM
+; RUN: %stab -passes=stab-pads < %s | %llc -O2 -relocation-model=static | %check --check-prefix=ASM
+; RUN: %stab -passes=stab-pads < %s | %llc -O0 -relocation-model=static | %check --check-prefix=O0
+; RUN: %stab -passes=stab-pads < %s | %llc -O2 -x86-asm-syntax=intel | %check --check-prefix=INTEL
+; RUN: (cat %s; echo '!llvm.module.flags = !{!0}'; echo '!0 = !{i32 8, !"PIC Level", i32 2}') | %stab -passes=stab-pads | %llc -O2 -relocation-model=pic | %check --check-prefix=PIC
 
 ; ASM-LABEL: caller:
-; ASM: movq stab_stack@GOTTPOFF(%rip), %[[at:r..]]
-; ASM-NEXT: movq %fs:(%[[at]]), %[[depth:r..]]
+; ASM: movq %rsp, %rbp
+; ASM: movq %fs:stab_stack@TPOFF, %[[depth:r..]]
 ; ASM-NEXT: subq %rsp, %[[depth]]
-; ASM-NEXT: xorl
-; ASM-NEXT: cmpq %fs:8(%[[at]]), %[[depth]]
-; ASM-NEXT: cmovbl .Lstab_pad(%rip), %[[pad:e..]]
-; ASM-NEXT: andl $4080, %[[pad]]
-; ASM-NEXT: movq %rsp
-; ASM-NEXT: subq
-; ASM-NEXT: movq {{.*}}, %rsp
+; ASM-NEXT: cmpq %fs:stab_stack@TPOFF+8, %[[depth]]
+; ASM-NEXT: jae [[rest:.*]]
+; ASM-NEXT: #
+; ASM-NEXT: movzwl .Lstab_pad(%rip), %e[[pad:..]]
+; ASM-NEXT: #APP
+; ASM-NEXT: subq %r[[pad]], %rsp
+; ASM-NEXT: #NO_APP
+; ASM-NEXT: [[rest]]:
+; ASM: callq callee
+; ASM-NEXT: movq %rbp, %rsp
+
+; O0-LABEL: caller:
+; O0: #APP
+; O0-NEXT: subq %{{r..}}, %rsp
+; O0-NEXT: #NO_APP
+; O0: movq %rbp, %rsp
+
+; INTEL-LABEL: caller:
+; INTEL: #APP
+; INTEL-NEXT: sub rsp, r
+; INTEL-NEXT: #NO_APP
+
+; Code that may end up in a library reads the place of the thread's record.
+; PIC-LABEL: caller:
+; PIC: movq stab_stack@GOTTPOFF(%rip), %[[at:r..]]
+; PIC-NEXT: movq %fs:(%[[at]]), %[[depth:r..]]
+; PIC-NEXT: subq %rsp, %[[depth]]
+; PIC-NEXT: cmpq %fs:8(%[[at]]), %[[depth]]
+; PIC-NEXT: jae
 
 target triple = "x86_64-unknown-linux-gnu"
 
-; CHECK-DAG: @stab_stack = weak thread_local(initialexec) global [2 x i64] zeroinitializer
+; CHECK-DAG: @stab_stack = weak dso_local thread_local(initialexec) global [2 x i64] zeroinitializer
 ; CHECK-DAG: @stab_pad = private constant i32 0, section "stab_pads", align 4, !associated ![[caller:[0-9]+]]
 ; CHECK-DAG: @stab_pad.1 =
 ; CHECK-DAG: @stab_pad.2 =
@@ -31,11 +56,15 @@ declare void @callee(ptr)
 ; CHECK: [[here:%.*]] = ptrtoint ptr %{{.*}} to i64
 ; CHECK: [[depth:%.*]] = sub i64 [[base]], [[here]]
 ; CHECK: [[near:%.*]] = icmp ult i64 [[depth]], [[budget]]
-; CHECK: [[slot:%.*]] = load volatile i32, ptr @stab_pad
-; CHECK: [[chosen:%.*]] = select i1 [[near]], i32 [[slot]], i32 0, !unpredictable
-; CHECK: and i32 [[chosen]], 4080
-; CHECK: [[room:%.*]] = alloca i8, i64 %{{.*}}, align 16
-; CHECK: call void asm sideeffect "", "r"(ptr [[room]])
+; CHECK: br i1 [[near]], label %[[take:.*]], label %[[rest:.*]], !prof ![[always:[0-9]+]]
+; CHECK: [[take]]:
+; CHECK: [[slot:%.*]] = load volatile i16, ptr @stab_pad,
+; CHECK: [[moves:%.*]] = alloca {}, align 16
+; CHECK: call void @llvm.lifetime.start.p0(i64 -1, ptr [[moves]])
+; CHECK: [[pad:%.*]] = zext i16 [[slot]] to i64
+; CHECK: call void asm sideeffect "$(subq $0, %rsp$|sub rsp, $0$)", "r,~{rsp},~{flags}"(i64 [[pad]])
+; CHECK: br label %[[rest]]
+; CHECK: [[rest]]:
 ; CHECK: call void @callee
 define void @caller() {
   %local = alloca i32
@@ -53,14 +82,14 @@ define i32 @leaf(i32 %x) {
 
 ; A tail call in name only: something else is returned.
 ; CHECK-LABEL: define i32 @returns_zero()
-; CHECK: %stab.pad = alloca
+; CHECK: %stab.moves = alloca
 define i32 @returns_zero() {
   tail call void @callee(ptr null)
   ret i32 0
 }
 
 ; CHECK-LABEL: define i32 @returns_zero_further_on(
-; CHECK: %stab.pad = alloca
+; CHECK: %stab.moves = alloca
 define i32 @returns_zero_further_on(i1 %c) {
   br i1 %c, label %call, label %join
 call:
@@ -72,3 +101,4 @@ join:
 }
 
 ; CHECK: ![[caller]] = !{ptr @caller}
+; CHECK: ![[always]] = !{!"branch_weights", i32 1048575, i32 1}

@@ -4,12 +4,12 @@
 target triple = "x86_64-unknown-linux-gnu"
 
 ; CHECK-LABEL: define i32 @self(
-; CHECK: [[slot:%.*]] = load volatile i32, ptr @stab_pad
-; CHECK: [[pad:%.*]] = and i32 [[slot]], 4080
-; CHECK: [[any:%.*]] = icmp ne i32 [[pad]], 0
+; CHECK: [[pad:%.*]] = load volatile i16, ptr @stab_pad
+; CHECK: [[any:%.*]] = icmp ne i16 [[pad]], 0
 ; CHECK: br i1 [[any]], label %[[rare:.*]], label %[[rest:.*]], !prof ![[never:[0-9]+]]
 ; CHECK: [[rare]]:
-; CHECK: %stab.pad = alloca
+; CHECK: select i1 %{{.*}}, i16 [[pad]], i16 0
+; CHECK: %stab.moves = alloca
 ; CHECK: [[rest]]:
 ; CHECK: call i32 @self(
 define i32 @self(i32 %n) {
@@ -21,7 +21,7 @@ define i32 @self(i32 %n) {
 
 ; CHECK-LABEL: define i32 @ping(
 ; CHECK: br i1 %{{.*}}, !prof ![[never]]
-; CHECK: %stab.pad = alloca
+; CHECK: %stab.moves = alloca
 define i32 @ping(i32 %n) {
   %r = call i32 @pong(i32 %n)
   %s = add i32 %r, 1
@@ -30,7 +30,7 @@ define i32 @ping(i32 %n) {
 
 ; CHECK-LABEL: define i32 @pong(
 ; CHECK: br i1 %{{.*}}, !prof ![[never]]
-; CHECK: %stab.pad = alloca
+; CHECK: %stab.moves = alloca
 define i32 @pong(i32 %n) {
   %r = call i32 @ping(i32 %n)
   %s = add i32 %r, 1
@@ -38,8 +38,8 @@ define i32 @pong(i32 %n) {
 }
 
 ; CHECK-LABEL: define i32 @outside(
-; CHECK-NOT: br
-; CHECK: %stab.pad = alloca
+; CHECK-NOT: !prof ![[never]]
+; CHECK: %stab.moves = alloca
 ; CHECK: ret i32
 define i32 @outside(i32 %n) {
   %r = call i32 @self(i32 %n)
