@@ -7,13 +7,14 @@ import functools
 import itertools
 import statistics
 
-from recorded import p_text, percent, ratio, stats, table, units
+from recorded import p_text, percent, ratio, shift, stats, table, units
 
 MOVES = {"code": "shuffle"}
 # The dose's cells: epochs and heaps cross at the widest range of pads, ranges differ at one epoch and heap.
 WIDEST = {"stack_range": "4096"}
 DOSED = {"epoch": WIDEST, "heap": WIDEST, "stack_range": {"heap": "page", "epoch": "20ms"}}
 RESPONSES = {"wall_ns": "wall time", "user_ns": "user time"}
+TESTS = {"t": ratio, "ranks": shift}
 
 
 def makers():
@@ -41,26 +42,34 @@ def compared(recorded, factors, within=None):
             cells = (within or {}).get(factor, {})
             draws = {subject: [units(recorded.where(subject, **{factor: level}, **cells), response) for level in (second, first)]
                      for subject in recorded.subjects}
-            found = {subject: ratio(*sides) for subject, sides in draws.items()}
-            adjusted = stats("holm", {"p": [f["p_value"] for f in found.values()]}, "--response", "p")["adjusted"]
-            rows = [[subject, percent(f["estimate"] - 1, 2), f"[{percent(f['conf_low'] - 1, 2)}, {percent(f['conf_high'] - 1, 2)}]",
-                     p_text(f["p_value"]), p_text(holm)] for (subject, f), holm in zip(found.items(), adjusted)]
-            seen = [sum(f["p_value"] < 0.05 for f in found.values()), sum(p < 0.05 for p in adjusted)]
-            blocks.append(f"**{factor} {second} against {first}, {RESPONSES[response]}**: {seen[0]} of {len(found)} programs differ at "
-                          f"5 %, {seen[1]} with Holm. Over the programs: {'; '.join(over_programs(draws, (second, first)))}.")
-            blocks.append(table(["program", "difference", "95 %", "p", "p (Holm)"], rows))
+            rows, seen = [[subject] for subject in draws], []
+            for test, compare in TESTS.items():
+                found = [compare(*sides) for sides in draws.values()]
+                adjusted = stats("holm", {"p": [f["p_value"] for f in found]}, "--response", "p")["adjusted"]
+                for row, f, holm in zip(rows, found, adjusted):
+                    row += [percent(f["estimate"] - 1, 2), interval(f), p_text(f["p_value"]), p_text(holm)]
+                seen.append(f"{sum(f['p_value'] < 0.05 for f in found)} by {test} ({sum(p < 0.05 for p in adjusted)} with Holm)")
+            blocks.append(f"**{factor} {second} against {first}, {RESPONSES[response]}**: programs of {len(rows)} that differ at 5 %: "
+                          f"{', '.join(seen)}. Over the programs: {'; '.join(over_programs(draws, (second, first)))}.")
+            blocks.append(table(["program"] + [f"{test}: {what}" for test in TESTS for what in ("difference", "95 %", "p", "p (Holm)")],
+                                rows))
     return {recorded.name: "\n\n".join(blocks)}, {}
 
 
+def interval(found):
+    return f"[{', '.join('-' if found[b] is None else percent(found[b] - 1, 2) for b in ('conf_low', 'conf_high'))}]"
+
+
 def over_programs(draws, levels):
-    """The analysis of variance within subjects of the programs' means, raw and log; and with the draws' own errors, which
-    differ between programs, hence HC3."""
+    """The analysis of variance within subjects of the programs' means, raw and log, and of their medians, which disturbed trials
+    hardly move; and with the draws' own errors, which differ between programs, hence HC3."""
     rows = [(time, subject, level) for subject, sides in draws.items() for level, side in zip(levels, sides) for time in side]
-    means = [(statistics.fmean(side), subject, level) for subject, sides in draws.items() for level, side in zip(levels, sides)]
-    given, of_programs = ({name: [row[i] for row in listed] for i, name in enumerate(("time", "subject", "level"))}
-                          for listed in (rows, means))
+    means, medians = ([(of(side), subject, level) for subject, sides in draws.items() for level, side in zip(levels, sides)]
+                      for of in (statistics.fmean, statistics.median))
+    given, of_means, of_medians = ({name: [row[i] for row in listed] for i, name in enumerate(("time", "subject", "level"))}
+                                   for listed in (rows, means, medians))
     said = []
-    for name, flags in (("raw", []), ("log", ["--log"])):
+    for name, of_programs, flags in (("raw", of_means, []), ("log", of_means, ["--log"]), ("log of medians", of_medians, ["--log"])):
         row = stats("anova-within", of_programs, "--response", "time", "--group", "level", "--pair", "subject", *flags)["rows"][0]
         said.append(f"programs like these, {name}: F({row['df']:g}, {row['df2']:g}) = {row['statistic']:.3f}, p {p_text(row['p_value'], '= ')}")
     found = stats("anova-hc3", given, "--response", "time", "--group", "level,subject", "--log")["rows"]
