@@ -155,6 +155,8 @@ Result<bool> ExperimentRun::run_preflight() {
 Result<bool> ExperimentRun::run_trials() {
   STAB_CHECK_OK(count_places());
   observer_->phase("running");
+  // A helper stays where its starter was until a program asks for it, and the trial's CPU is no place to wait.
+  beside_ = std::make_unique<SideThread>(lab_.helper.empty() ? lab_.placement.trial_cpu : lab_.placement.housekeeping_cpu);
   STAB_TRY(std::optional<store::TrialRow> trial, claim_next());
   while (trial) {
     const store::TrialRow current = *trial;
@@ -195,8 +197,8 @@ Result<bool> ExperimentRun::decide_before(const store::TrialRow& next) {
 }
 
 // Stores what became of a trial and claims the next one, in one commit where nothing went wrong. The next one's launcher
-// sets itself up meanwhile, and gets its go only once the claim is on disk. What keeps it from getting ready now is
-// said when it should run.
+// is started and sets itself up meanwhile, and gets its go only once the claim is on disk. What keeps it from getting
+// ready now is said when it should run.
 Result<std::optional<store::TrialRow>> ExperimentRun::store_and_claim(const store::TrialRow& trial,
                                                                       const store::Outcome& outcome) {
   const bool gated = has_gates(expanded_->plan.machine.gates);
@@ -206,10 +208,11 @@ Result<std::optional<store::TrialRow>> ExperimentRun::store_and_claim(const stor
     std::optional<int> point;
     if (next) {
       STAB_TRY(point, due_stopping_point(*store_, row_, expanded_->plan, *next));
-      if (!point && is_quick_to_make_ready(*next)) (void)make_ready(*next);
+      if (!point && is_quick_to_make_ready(*next)) beside_->begin([&] { (void)make_ready(*next); });
     }
     const auto stored = next && !point ? store_->finish_and_claim(outcome, kMaxAttempts, next->id, claim())
                                        : store_->finish(outcome, kMaxAttempts);
+    beside_->wait();
     if (!stored) return stored.error();
     if (point) return claim_next();
     return next;

@@ -19,6 +19,7 @@
 #include "stabd/host/tuning.h"
 #include "stabd/places.h"
 #include "stabd/process_tree.h"
+#include "stabd/side_thread.h"
 #include "stabd/trial_run.h"
 #include "stabd/trial_setup.h"
 
@@ -95,6 +96,7 @@ class ExperimentRun {
   std::string boot_id_;
   std::map<int, std::string> first_stdout_;  // by subject
   std::map<int, bool> warm_;                 // subjects whose warm-up has run
+  std::unique_ptr<SideThread> beside_;       // while trials run: makes the next one ready
   int64_t done_ = 0, planned_ = 0;
   // The next trial, between make_ready() and its run. After the laboratory, which it uses.
   std::optional<std::pair<store::Id, ReadyTrial>> ready_;

@@ -269,7 +269,7 @@ extern "C" [[noreturn]] void launcher_main() {
   if (header.flags & stab::launch::kNoNewPrivs) check(Step::kLockPrivileges, call(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
   call(SYS_umask, 022);
   reset_signals();
-  // Dies with the engine's thread. After the change of user, which clears it.
+  // Dies with the engine's thread that started it. After the change of user, which clears it.
   check(Step::kSignals, call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0));
   close_the_rest();
   call(SYS_fcntl, stab::launch::kStatusFd, F_SETFD, FD_CLOEXEC);
