@@ -60,13 +60,11 @@ struct alignas(64) Group {
   uint16_t stride;
   uint8_t size_class;
   uint8_t unused_bits;  // 64 - slots
+  uint8_t enough;       // SizeClass::enough
   uint32_t place;
 
   uint64_t full() const { return ~uint64_t{0} >> unused_bits; }
   uint32_t slots() const { return 64u - unused_bits; }
-  // Worth going on with: an eighth of the slots. A group with one free slot costs as much to make current as it
-  // gives; what waits in such groups is an eighth of the memory in use at most.
-  static bool enough(uint32_t count, uint32_t slots) { return count * 8 >= slots; }
   // Slots that are not in the program's hands, as far as a thread that doesn't own the group can tell.
   uint64_t unavailable() const {
     return free | freed | held | remote.load(std::memory_order_relaxed);

@@ -13,7 +13,7 @@
 namespace stab::heap {
 
 constinit Shared shared;
-constinit Group no_group{Word(0), Word(~uint64_t{0}), Word(~uint64_t{0}), {0}, nullptr, nullptr, 0, 0, 0, kUnlisted};
+constinit Group no_group{Word(0), Word(~uint64_t{0}), Word(~uint64_t{0}), {0}, nullptr, nullptr, 0, 0, 0, 1, kUnlisted};
 
 namespace {
 
@@ -91,7 +91,7 @@ bool Heap::harvest(int size_class, Group* group) {
     }
   }
   const uint64_t back = shuffles_ ? uint64_t{group->freed} : group->freed ^ group->held;
-  if (!Group::enough(count_bits(back), group->slots())) return false;
+  if (count_bits(back) < group->enough) return false;
   group->freed ^= back;
   give(lists, group, back);
   return true;
@@ -182,7 +182,7 @@ void Heap::settle(Group* group) {
     if (group->place != kUnlisted) unpark(group);
     return make_fresh(group);
   }
-  if (group->place == kUnlisted && Group::enough(count_bits(freed), group->slots())) park(group);
+  if (group->place == kUnlisted && count_bits(freed) >= group->enough) park(group);
 }
 
 void Heap::park(Group* group) {
@@ -253,6 +253,7 @@ bool Heap::add_run(int size_class, Choice choice) {
     groups[i].stride = static_cast<uint16_t>(shape.stride);
     groups[i].size_class = static_cast<uint8_t>(size_class);
     groups[i].unused_bits = static_cast<uint8_t>(64 - shape.slots);
+    groups[i].enough = static_cast<uint8_t>(shape.enough);
     groups[i].place = kUnlisted;
   }
   run->groups = groups;

@@ -101,7 +101,7 @@ class Heap {
     Group* group = lanes_[size_class];
     const uint64_t back = group->freed ^ group->held;
     const uint32_t count = count_bits(back);
-    if (__builtin_expect(!Group::enough(count, group->slots()) || group->free != 0 || lists.turn_left == 0, 0))
+    if (__builtin_expect(count < group->enough || group->free != 0 || lists.turn_left == 0, 0))
       return false;
     if (__builtin_expect((group->held & group->full()) != 0 || epoch_ != now(), 0)) return false;
     group->freed = group->held;

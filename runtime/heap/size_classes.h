@@ -39,6 +39,7 @@ struct SizeClass {
   uint32_t pitch;         // bytes from group to group
   uint32_t groups;        // in a run, 1 to kMaxGroups
   uint32_t phase_lines;   // the run's first group may start at line 0 to phase_lines
+  uint32_t enough;        // so many free slots make a group worth going on with
   uint32_t per_stride;    // ceil(2^32 / stride): x / stride == x * per_stride >> 32 for x < 2^16
   uint32_t per_pitch;
 
@@ -51,6 +52,14 @@ struct SizeClass {
 // group must not share an L1 set by rule, as those of 256 and 512 bytes a page apart would.
 constexpr uint32_t group_bytes(uint32_t stride) {
   return stride <= 128 || kPage % stride == 0 ? kPage : 2 * kPage - kColourGap;
+}
+
+// A group with one free slot costs as much to make current as it gives. So an eighth of the slots, but four, or a
+// quarter of those that a group of few has: as much as that of the memory in use may wait.
+constexpr uint32_t enough_slots(uint32_t slots) {
+  const uint32_t eighth = (slots + 7) / 8;
+  const uint32_t quarter = (slots + 3) / 4;
+  return eighth > 4 ? eighth : quarter < 4 ? quarter : 4;
 }
 
 constexpr SizeClass make_size_class(uint32_t stride) {
@@ -66,6 +75,7 @@ constexpr SizeClass make_size_class(uint32_t stride) {
   const uint32_t spare_lines = (kRunBytes - made.groups * made.pitch) / kLine;
   // Whole multiples of the 64 sets where there are that many, or some sets would be reached more often.
   made.phase_lines = spare_lines >= 63 ? (spare_lines + 1) / 64 * 64 - 1 : spare_lines;
+  made.enough = enough_slots(made.slots);
   made.per_stride = static_cast<uint32_t>(((uint64_t{1} << 32) + stride - 1) / stride);
   made.per_pitch = static_cast<uint32_t>(((uint64_t{1} << 32) + made.pitch - 1) / made.pitch);
   return made;

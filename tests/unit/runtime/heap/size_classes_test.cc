@@ -31,6 +31,18 @@ TEST(SizeClasses, WasteIsBounded) {
   }
 }
 
+// What waits in groups that aren't worth going on with is at most a quarter of the slots, or one of two or three.
+TEST(SizeClasses, AGroupGoesOnWithAnEighthOrFourOfItsSlots) {
+  for (int i = 0; i < kClasses; ++i) {
+    const uint32_t slots = size_class(i).slots;
+    const uint32_t enough = size_class(i).enough;
+    EXPECT_GE(enough * 8, slots) << i;
+    EXPECT_GE(enough * 4, std::min(slots, 16u)) << i;
+    EXPECT_LE((enough - 1) * 8, std::max(2 * slots, 8u)) << i;
+    EXPECT_TRUE(slots < 32 || enough == (slots + 7) / 8) << i;
+  }
+}
+
 TEST(SizeClasses, GroupsFitTheirRunAndTheirWord) {
   for (int i = 0; i < kClasses; ++i) {
     const SizeClass& shape = size_class(i);
