@@ -6,6 +6,7 @@
 // the mark kDeferredFlag in it and insert nothing. At link time full LTO has a callback of its own, and the
 // backends of thin LTO call OptimizerLast again, on a module with the mark. At -O0 those backends run no callback;
 // but nothing is inlined or cloned then either, so -O0 modules are instrumented at once.
+#include <llvm-c/Target.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Passes/PassPlugin.h>
@@ -68,6 +69,7 @@ bool add_by_name(llvm::StringRef name, llvm::ModulePassManager& passes) {
 }
 
 void register_callbacks(llvm::PassBuilder& builder) {
+  LLVMInitializeX86AsmParser();  // pads are taken by inline assembly, and flang initializes no parser for it
   builder.registerOptimizerLastEPCallback(
       [](llvm::ModulePassManager& passes, llvm::OptimizationLevel level) { passes.addPass(AtOptimizerLast(level)); });
   builder.registerFullLinkTimeOptimizationLastEPCallback(
