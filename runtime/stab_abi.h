@@ -174,12 +174,13 @@ inline constexpr uint32_t kPadRecursive = 1u << 16;  // set by post-link in the 
                                                      // STAB_STACK=recursive
 
 // Thread-local, defined by the runtime (and weakly, all zero, by each object, so that objects link without it):
-// pads are taken while base - rsp < budget, unsigned. Any other stack, or budget 0, gets none.
+// pads are taken while lowest <= rsp <= base. {~0, 0}: nowhere, which the first comparison finds.
 inline constexpr char kStackRecordSymbol[] = "stab_stack";
 struct StackRecord {
-  uint64_t base;          // address; pads count from here downwards
-  uint64_t budget_bytes;
+  uint64_t lowest;  // address; `budget` below base
+  uint64_t base;    // address; the end of what the thread's start used
 };
+inline constexpr StackRecord kNowhere = {~uint64_t{0}, 0};
 
 // Called by a constructor and a destructor of each shared library that has pads: void (u32* start, u32* stop) and
 // void (u32* start). Weak references, so that a library also works without the runtime.

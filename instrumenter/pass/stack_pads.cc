@@ -4,19 +4,20 @@
 // of its own. The amount is read from the function's slot in section stab_pads, which the helper process
 // rewrites at each epoch: one aligned load an activation, no lock.
 //
-//   depth = stab_stack.base - rsp                 thread-local; unsigned
-//   if (depth < stab_stack.budget_bytes)          as good as always one way, so a branch: rsp waits for no load
-//     rsp -= u16 of the own slot                  volatile; stab_pads, read-only
+//   if (rsp >= stab_stack.lowest)        thread-local; where stacks don't move it is the highest address there is
+//     if (rsp <= stab_stack.base)        always true, but on stacks that the runtime does not know
+//       rsp -= u16 of the own slot       volatile; stab_pads, read-only
 //
-// That is six instructions, four of them where stacks don't move. An alloca of the pad would take three more, so the
-// stack pointer is moved by assembly, beside an alloca of nothing: because of it, code generation knows that
-// the stack pointer's distance from the frame is not fixed, gives the function a frame pointer, and restores from it.
+// That is six instructions, two where stacks don't move, and rsp waits for no load but the slot's. An alloca of the
+// pad would take three more, so the stack pointer is moved by assembly, beside an alloca of nothing: because of it,
+// code generation knows that the stack pointer's distance from the frame is not fixed, gives the function a frame
+// pointer, and restores from it.
 //
-// The budget bounds what recursion through pointers can add: nothing is padded further than `budget` bytes
-// below the thread's base, so at most budget + 4080 bytes are lost however deep the program goes. On a stack
-// that the runtime does not know (a signal stack, a fiber, a thread made by other means) depth is huge or
-// wraps, and there are no pads. The runtime's side is runtime/stack; finding the recursive components of the
-// whole image is the post-link step's work.
+// The two bounds limit what recursion through pointers can add: nothing is padded further than a budget below
+// the thread's base, so at most budget + 4080 bytes are lost however deep the program goes. A stack that the
+// runtime does not know (a signal stack, a fiber, a thread made by other means) lies outside of them, and there are
+// no pads. The runtime's side is runtime/stack; finding the recursive components of the whole image is the
+// post-link step's work.
 //
 // The pad goes to the closest point that dominates all calls and lies in no cycle: paths that call nothing
 // stay as they were, and a loop can't pile pads up.
@@ -208,17 +209,6 @@ llvm::Value* load_pad(llvm::IRBuilder<>& build, llvm::GlobalVariable* slot) {
   return build.CreateLoad(build.getInt16Ty(), slot, /*isVolatile=*/true, "stab.pad");
 }
 
-// Whether the thread's budget reaches down to here.
-llvm::Value* within_budget(llvm::IRBuilder<>& build, llvm::Module& module) {
-  llvm::Type* word = build.getInt64Ty();
-  llvm::Value* record = build.CreateThreadLocalAddress(stack_record(module));
-  llvm::Value* base = build.CreateLoad(word, record, "stab.base");
-  llvm::Value* budget =
-      build.CreateLoad(word, build.CreateConstInBoundsGEP1_64(word, record, 1), "stab.budget");
-  llvm::Value* here = build.CreatePtrToInt(build.CreateStackSave(), word);
-  return build.CreateICmpULT(build.CreateSub(base, here), budget);
-}
-
 // Moves the stack pointer. The alloca is of an empty structure, since an array would make -fstack-protector give the
 // function a canary; its lifetime marker emits nothing, but without a use the alloca would be dropped.
 void take_pad(llvm::IRBuilder<>& build, llvm::Value* pad) {
@@ -241,12 +231,27 @@ llvm::Instruction* branch_before(llvm::Instruction* place, llvm::Value* conditio
   return llvm::SplitBlockAndInsertIfThen(condition, place->getIterator(), /*Unreachable=*/false, weights);
 }
 
-void insert_pad(llvm::Module& module, llvm::Function& function, llvm::Instruction* before) {
-  llvm::IRBuilder<> build(before);
+// The end of what runs, before `place`, if the stack pointer is at least (at most) what the thread's record says.
+llvm::Instruction* if_bounded(llvm::Module& module, llvm::Instruction* place, llvm::CmpInst::Predicate bounded,
+                              int bound) {
+  llvm::IRBuilder<> build(place);
   build.SetCurrentDebugLocation(llvm::DebugLoc());
-  llvm::Value* within = within_budget(build, module);
+  llvm::Type* word = build.getInt64Ty();
+  llvm::Value* record = build.CreateThreadLocalAddress(stack_record(module));
+  llvm::Value* limit = build.CreateLoad(word, build.CreateConstInBoundsGEP1_64(word, record, bound), "stab.bound");
+  llvm::Value* here = build.CreatePtrToInt(build.CreateStackSave(), word);
   llvm::MDNode* always = llvm::MDBuilder(module.getContext()).createLikelyBranchWeights();
-  llvm::IRBuilder<> padded(branch_before(before, within, always));
+  return branch_before(place, build.CreateICmp(bounded, here, limit), always);
+}
+
+// Both bounds. No value of the first comparison is used by the second: it would take room in unoptimized frames.
+llvm::Instruction* within_bounds(llvm::Module& module, llvm::Instruction* place) {
+  llvm::Instruction* inner = if_bounded(module, place, llvm::CmpInst::ICMP_UGE, 0);
+  return if_bounded(module, inner, llvm::CmpInst::ICMP_ULE, 1);
+}
+
+void insert_pad(llvm::Module& module, llvm::Function& function, llvm::Instruction* before) {
+  llvm::IRBuilder<> padded(within_bounds(module, before));
   padded.SetCurrentDebugLocation(llvm::DebugLoc());
   take_pad(padded, load_pad(padded, make_slot(module, function)));
 }
@@ -256,11 +261,12 @@ void insert_pad(llvm::Module& module, llvm::Function& function, llvm::Instructio
 void insert_unlikely_pad(llvm::Module& module, llvm::Function& function, llvm::Instruction* before) {
   llvm::IRBuilder<> build(before);
   build.SetCurrentDebugLocation(llvm::DebugLoc());
-  llvm::Value* pad = load_pad(build, make_slot(module, function));
+  llvm::GlobalVariable* slot = make_slot(module, function);
   llvm::MDNode* never = llvm::MDBuilder(module.getContext()).createUnlikelyBranchWeights();
-  llvm::IRBuilder<> rare(branch_before(before, build.CreateIsNotNull(pad), never));
-  rare.SetCurrentDebugLocation(llvm::DebugLoc());
-  take_pad(rare, rare.CreateSelect(within_budget(rare, module), pad, rare.getInt16(0)));
+  llvm::Instruction* rare = branch_before(before, build.CreateIsNotNull(load_pad(build, slot)), never);
+  llvm::IRBuilder<> padded(within_bounds(module, rare));
+  padded.SetCurrentDebugLocation(llvm::DebugLoc());
+  take_pad(padded, load_pad(padded, slot));
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ constexpr size_t kMaxFibers = 4096;
 FiberStack fibers[kMaxFibers];
 
 // The thread's own stack, kept while it runs a fiber.
-__attribute__((tls_model("initial-exec"))) thread_local abi::StackRecord own_stack = {0, 0};
+__attribute__((tls_model("initial-exec"))) thread_local abi::StackRecord own_stack = abi::kNowhere;
 __attribute__((tls_model("initial-exec"))) thread_local bool on_fiber = false;
 
 // Fibers are small and can't grow, so pads may use an eighth, and at most what a thread's may.
@@ -70,8 +70,8 @@ int stab_rt_fiber_enter(void* lowest) {
   if (!on_fiber) own_stack = stab_stack;
   on_fiber = true;
   const uint64_t share = fiber->bytes / kFiberShare;
-  stab_stack.base = fiber->lowest + fiber->bytes;
-  stab_stack.budget_bytes = share < own_stack.budget_bytes ? share : own_stack.budget_bytes;
+  const uint64_t own = own_stack.base > own_stack.lowest ? own_stack.base - own_stack.lowest : 0;
+  stab_stack = pads_below(fiber->lowest + fiber->bytes, share < own ? share : own);
   return STAB_OK;
 }
 

@@ -9,7 +9,7 @@
 #include "runtime/rng.h"
 #include "runtime/settings.h"
 
-thread_local stab::abi::StackRecord stab_stack = {0, 0};
+thread_local stab::abi::StackRecord stab_stack = stab::abi::kNowhere;
 
 namespace stab {
 namespace {
@@ -44,9 +44,13 @@ size_t largest_cost_bytes(size_t stack_bytes) {
   return (most + kPageBytes - 1) / kPageBytes * kPageBytes;
 }
 
+abi::StackRecord pads_below(uint64_t base, uint64_t budget_bytes) {
+  if (budget_bytes == 0) return abi::kNowhere;
+  return {base - budget_bytes, base};
+}
+
 void begin_stack(const void* base, const StackStart& start) {
-  stab_stack.base = reinterpret_cast<uint64_t>(base);
-  stab_stack.budget_bytes = start.budget_bytes;
+  stab_stack = pads_below(reinterpret_cast<uint64_t>(base), start.budget_bytes);
 }
 
 }  // namespace stab

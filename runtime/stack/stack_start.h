@@ -21,6 +21,9 @@ StackStart plan_stack(size_t stack_bytes, uint64_t index);
 // budget, and a last pad that begins just inside it. 0 when stack is off.
 size_t largest_cost_bytes(size_t stack_bytes);
 
+// Pads are taken from `base` down to `budget_bytes` below it.
+abi::StackRecord pads_below(uint64_t base, uint64_t budget_bytes);
+
 // Makes this thread's pads count from `base`. The caller has made room for the offset above it.
 void begin_stack(const void* base, const StackStart& start);
 

@@ -1,4 +1,4 @@
-; A function that calls another moves the stack pointer by its slot's lower half, if the budget reaches that far: six
+; A function that calls another moves the stack pointer by its slot's lower half, within the bounds of the thread: six
 ; instructions in executables. The frame is restored from a frame pointer. A leaf gets nothing.
 ; RUN: %stab -passes=stab-pads < %s | %check
 ; RUN: %stab -passes=stab-pads < %s | %llc -O2 -relocation-model=static | %check --check-prefix=ASM
@@ -8,10 +8,11 @@
 
 ; ASM-LABEL: caller:
 ; ASM: movq %rsp, %rbp
-; ASM: movq %fs:stab_stack@TPOFF, %[[depth:r..]]
-; ASM-NEXT: subq %rsp, %[[depth]]
-; ASM-NEXT: cmpq %fs:stab_stack@TPOFF+8, %[[depth]]
-; ASM-NEXT: jae [[rest:.*]]
+; ASM: cmpq %fs:stab_stack@TPOFF, %rsp
+; ASM-NEXT: jb [[rest:.*]]
+; ASM-NEXT: #
+; ASM-NEXT: cmpq %fs:stab_stack@TPOFF+8, %rsp
+; ASM-NEXT: ja [[rest]]
 ; ASM-NEXT: #
 ; ASM-NEXT: movzwl .Lstab_pad(%rip), %e[[pad:..]]
 ; ASM-NEXT: #APP
@@ -35,10 +36,10 @@
 ; Code that may end up in a library reads the place of the thread's record.
 ; PIC-LABEL: caller:
 ; PIC: movq stab_stack@GOTTPOFF(%rip), %[[at:r..]]
-; PIC-NEXT: movq %fs:(%[[at]]), %[[depth:r..]]
-; PIC-NEXT: subq %rsp, %[[depth]]
-; PIC-NEXT: cmpq %fs:8(%[[at]]), %[[depth]]
-; PIC-NEXT: jae
+; PIC-NEXT: cmpq %fs:(%[[at]]), %rsp
+; PIC-NEXT: jb
+; PIC: cmpq %fs:8(%[[at]]), %rsp
+; PIC-NEXT: ja
 
 target triple = "x86_64-unknown-linux-gnu"
 
@@ -51,19 +52,22 @@ target triple = "x86_64-unknown-linux-gnu"
 declare void @callee(ptr)
 
 ; CHECK-LABEL: define void @caller()
-; CHECK: [[base:%.*]] = load i64
-; CHECK: [[budget:%.*]] = load i64
+; CHECK: [[lowest:%.*]] = load i64
 ; CHECK: [[here:%.*]] = ptrtoint ptr %{{.*}} to i64
-; CHECK: [[depth:%.*]] = sub i64 [[base]], [[here]]
-; CHECK: [[near:%.*]] = icmp ult i64 [[depth]], [[budget]]
-; CHECK: br i1 [[near]], label %[[take:.*]], label %[[rest:.*]], !prof ![[always:[0-9]+]]
+; CHECK: [[above:%.*]] = icmp uge i64 [[here]], [[lowest]]
+; CHECK: br i1 [[above]], label %[[inner:.*]], label %[[rest:.*]], !prof ![[always:[0-9]+]]
+; CHECK: [[inner]]:
+; CHECK: [[second:%.*]] = getelementptr inbounds i64, ptr {{.*}}, i64 1
+; CHECK: [[base:%.*]] = load i64, ptr [[second]]
+; CHECK: [[there:%.*]] = ptrtoint ptr %{{.*}} to i64
+; CHECK: [[below:%.*]] = icmp ule i64 [[there]], [[base]]
+; CHECK: br i1 [[below]], label %[[take:.*]], label %{{.*}}, !prof ![[always]]
 ; CHECK: [[take]]:
 ; CHECK: [[slot:%.*]] = load volatile i16, ptr @stab_pad,
 ; CHECK: [[moves:%.*]] = alloca {}, align 16
 ; CHECK: call void @llvm.lifetime.start.p0(i64 -1, ptr [[moves]])
 ; CHECK: [[pad:%.*]] = zext i16 [[slot]] to i64
 ; CHECK: call void asm sideeffect "$(subq $0, %rsp$|sub rsp, $0$)", "r,~{rsp},~{flags}"(i64 [[pad]])
-; CHECK: br label %[[rest]]
 ; CHECK: [[rest]]:
 ; CHECK: call void @callee
 define void @caller() {

@@ -8,7 +8,8 @@ target triple = "x86_64-unknown-linux-gnu"
 ; CHECK: [[any:%.*]] = icmp ne i16 [[pad]], 0
 ; CHECK: br i1 [[any]], label %[[rare:.*]], label %[[rest:.*]], !prof ![[never:[0-9]+]]
 ; CHECK: [[rare]]:
-; CHECK: select i1 %{{.*}}, i16 [[pad]], i16 0
+; CHECK: icmp uge
+; CHECK: icmp ule
 ; CHECK: %stab.moves = alloca
 ; CHECK: [[rest]]:
 ; CHECK: call i32 @self(
