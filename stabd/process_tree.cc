@@ -1,7 +1,7 @@
 // A trial may leave children behind that have left its session and process group. A cgroup holds them all:
-// v2 kills it whole (cgroup.kill), v1 is frozen first, so that nobody forks while we kill one by one. Without
-// any cgroup the engine is made subreaper: whatever a trial leaves behind becomes our child, and everything
-// below us that is not spared is the trial's.
+// v2 kills it whole (cgroup.kill; what that doesn't reach, one by one), v1 is frozen first, so that nobody forks while we
+// kill one by one. Without any cgroup the engine is made subreaper: whatever a trial leaves behind becomes our child, and
+// everything below us that is not spared is the trial's.
 //
 // The cgroup's name holds our pid: an engine that starts later kills what a dead one has left.
 #include "stabd/process_tree.h"
@@ -69,8 +69,9 @@ void kill_listed(const std::string& directory) {
 }
 
 void kill_cgroup2(const std::string& directory) {
-  if (write_small_file(directory + "/cgroup.kill", "1")) return;
-  kill_listed(directory);  // before Linux 5.14; the caller repeats until it is empty
+  write_small_file(directory + "/cgroup.kill", "1");  // absent before Linux 5.14; the caller repeats until it is empty
+  // It reaches no process whose first thread has ended (seen on Linux 6.18): the signal goes to that thread.
+  kill_listed(directory);
 }
 
 void kill_freezer(const std::string& directory) {
@@ -164,7 +165,14 @@ std::map<pid_t, pid_t> live_parents(const Roots& roots) {
     std::istringstream rest(stat->substr(comm_end + 1));
     char state = 0;
     pid_t parent = 0;
-    if (rest >> state >> parent && state != 'Z' && state != 'X') parents[static_cast<pid_t>(*pid)] = parent;
+    if (!(rest >> state >> parent)) continue;
+    // A first thread that has ended is a zombie as long as others of its process live.
+    std::string skipped;
+    for (int field = 5; field < 20; ++field) rest >> skipped;
+    int thread_count = 1;
+    if (int count = 0; rest >> count) thread_count = count;
+    if ((state == 'Z' || state == 'X') && thread_count <= 1) continue;
+    parents[static_cast<pid_t>(*pid)] = parent;
   }
   return parents;
 }

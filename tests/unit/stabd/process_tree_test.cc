@@ -4,8 +4,12 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <algorithm>
+#include <thread>
 
 #include "stabd/host/roots.h"
 #include "tests/unit/temporary_directory.h"
@@ -21,10 +25,14 @@ bool join(const ProcessTree& tree) {
   return true;
 }
 
+// A cgroup is empty a moment before its last process can be waited for.
 bool gone(pid_t pid) {
-  while (::waitpid(-1, nullptr, WNOHANG) > 0) {
+  for (int tries = 0; tries < 1000; ++tries, ::usleep(1000)) {
+    while (::waitpid(-1, nullptr, WNOHANG) > 0) {
+    }
+    if (::kill(pid, 0) != 0) return true;
   }
-  return ::kill(pid, 0) != 0;
+  return false;
 }
 
 // Starts a process of the tree that leaves a double-forked grandchild in a session of its own, which ignores
@@ -65,6 +73,31 @@ TEST_P(ProcessTreeKinds, KillsWhatEscaped) {
   ASSERT_TRUE(tree->kill_all(milliseconds(5000)).ok());
   EXPECT_TRUE(tree->empty());
   EXPECT_TRUE(gone(grandchild));
+}
+
+// Its stat says zombie, but it runs.
+TEST_P(ProcessTreeKinds, KillsWhatHasLostItsFirstThread) {
+  auto tree = ProcessTree::create(Roots(), GetParam());
+  ASSERT_TRUE(tree.ok());
+  if (tree->kind() != GetParam()) GTEST_SKIP() << "no " << name(GetParam()) << " to be had on this machine";
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (!join(*tree)) ::_exit(1);
+    std::thread([] {
+      for (;;) ::pause();
+    }).detach();
+    ::syscall(SYS_exit, 0);  // of this thread alone
+  }
+  const auto state = [&] {
+    const std::string stat = read_small_file("/proc/" + std::to_string(child) + "/stat").value_or("");
+    return stat.substr(std::min(stat.size(), stat.find(')') + 2), 1);
+  };
+  for (int tries = 0; tries < 5000 && state() != "Z"; ++tries) ::usleep(1000);
+  ASSERT_EQ(::waitpid(child, nullptr, WNOHANG), 0) << "the whole process has ended";
+  EXPECT_FALSE(tree->empty());
+  ASSERT_TRUE(tree->kill_all(milliseconds(5000)).ok());
+  EXPECT_TRUE(gone(child));
+  ::kill(child, SIGKILL);
 }
 
 TEST_P(ProcessTreeKinds, EmptyTreeNeedsNoKill) {
@@ -121,10 +154,12 @@ TEST(ProcessTree, LiveParentsSkipZombiesAndStrangeNames) {
   root.write("7/stat", "7 (a) b (c) S 3 7 7 0 -1");
   root.write("8/stat", "8 (dead) Z 7 8 8 0 -1");
   root.write("9/stat", "9 (sh) R 7 9 9 0 -1");
+  root.write("10/stat", "10 (threads) Z 7 10 10 0 -1 0 0 0 0 0 0 0 0 0 20 0 2 0");
+  root.write("11/stat", "11 (dead) Z 7 11 11 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0");
   root.write("self/stat", "1 (x) S 0");
   Roots roots;
   roots.proc = root.path();
-  EXPECT_EQ(live_parents(roots), (std::map<pid_t, pid_t>{{7, 3}, {9, 7}}));
+  EXPECT_EQ(live_parents(roots), (std::map<pid_t, pid_t>{{7, 3}, {9, 7}, {10, 7}}));
 }
 
 TEST(ProcessTree, OwnCgroupFromMountsAndMembership) {
