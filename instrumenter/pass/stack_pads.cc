@@ -210,11 +210,13 @@ llvm::Value* load_pad(llvm::IRBuilder<>& build, llvm::GlobalVariable* slot) {
 }
 
 // Moves the stack pointer. The alloca is of an empty structure, since an array would make -fstack-protector give the
-// function a canary; its lifetime marker emits nothing, but without a use the alloca would be dropped.
+// function a canary. The volatile store of no byte emits nothing, and keeps the alloca: one that only has lifetime
+// markers is dead to some passes of code generation, and the frame would be given back without the pad.
 void take_pad(llvm::IRBuilder<>& build, llvm::Value* pad) {
-  llvm::AllocaInst* nothing = build.CreateAlloca(llvm::StructType::get(build.getContext()), nullptr, "stab.moves");
+  llvm::StructType* empty = llvm::StructType::get(build.getContext());
+  llvm::AllocaInst* nothing = build.CreateAlloca(empty, nullptr, "stab.moves");
   nothing->setAlignment(llvm::Align(16));
-  build.CreateLifetimeStart(nothing);
+  build.CreateStore(llvm::ConstantStruct::get(empty, {}), nothing, /*isVolatile=*/true);
   auto* type = llvm::FunctionType::get(build.getVoidTy(), {build.getInt64Ty()}, false);
   build.CreateCall(llvm::InlineAsm::get(type, "$(subq $0, %rsp$|sub rsp, $0$)", "r,~{rsp},~{flags}",
                                         /*hasSideEffects=*/true),

@@ -2,6 +2,7 @@
 ; instructions in executables. The frame is restored from a frame pointer. A leaf gets nothing.
 ; RUN: %stab -passes=stab-pads < %s | %check
 ; RUN: %stab -passes=stab-pads < %s | %llc -O2 -relocation-model=static | %check --check-prefix=ASM
+; RUN: %stab -passes='stab-pads,dce,adce,sroa,instsimplify' < %s | %llc -O2 -relocation-model=static | %check --check-prefix=ASM
 ; RUN: %stab -passes=stab-pads < %s | %llc -O0 -relocation-model=static | %check --check-prefix=O0
 ; RUN: %stab -passes=stab-pads < %s | %llc -O2 -x86-asm-syntax=intel | %check --check-prefix=INTEL
 ; RUN: (cat %s; echo '!llvm.module.flags = !{!0}'; echo '!0 = !{i32 8, !"PIC Level", i32 2}') | %stab -passes=stab-pads | %llc -O2 -relocation-model=pic | %check --check-prefix=PIC
@@ -65,7 +66,7 @@ declare void @callee(ptr)
 ; CHECK: [[take]]:
 ; CHECK: [[slot:%.*]] = load volatile i16, ptr @stab_pad,
 ; CHECK: [[moves:%.*]] = alloca {}, align 16
-; CHECK: call void @llvm.lifetime.start.p0(i64 -1, ptr [[moves]])
+; CHECK: store volatile {} zeroinitializer, ptr [[moves]]
 ; CHECK: [[pad:%.*]] = zext i16 [[slot]] to i64
 ; CHECK: call void asm sideeffect "$(subq $0, %rsp$|sub rsp, $0$)", "r,~{rsp},~{flags}"(i64 [[pad]])
 ; CHECK: [[rest]]:
