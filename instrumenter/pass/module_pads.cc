@@ -53,12 +53,10 @@ llvm::Function* make_caller(llvm::Module& module, llvm::StringRef name, llvm::St
 
 }  // namespace
 
-bool may_be_shared(const llvm::Module& module) {
-  return module.getPICLevel() != llvm::PICLevel::NotPIC && module.getPIELevel() == llvm::PIELevel::Default;
-}
-
 bool register_module_pads(llvm::Module& module) {
-  if (!may_be_shared(module)) return false;
+  const bool may_be_shared = module.getPICLevel() != llvm::PICLevel::NotPIC &&
+                             module.getPIELevel() == llvm::PIELevel::Default;
+  if (!may_be_shared) return false;
   if (module.getFunction("stab.module_begin") != nullptr) return false;
   llvm::Constant* start = section_bound(module, "__start_");
   llvm::Constant* stop = section_bound(module, "__stop_");

@@ -5,9 +5,6 @@
 
 namespace stab {
 
-// Whether the module's code may end up in a shared library (-fPIC), as against only in an executable.
-bool may_be_shared(const llvm::Module& module);
-
 // To be called on a module that has slots. Does nothing for code that can only end up in an executable, whose slots
 // the runtime finds by itself. True if something was added.
 bool register_module_pads(llvm::Module& module);

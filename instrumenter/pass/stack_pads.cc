@@ -8,10 +8,10 @@
 //     if (rsp <= stab_stack.base)        always true, but on stacks that the runtime does not know
 //       rsp -= u16 of the own slot       volatile; stab_pads, read-only
 //
-// That is six instructions, two where stacks don't move, and rsp waits for no load but the slot's. An alloca of the
-// pad would take three more, so the stack pointer is moved by assembly, beside an alloca of nothing: because of it,
-// code generation knows that the stack pointer's distance from the frame is not fixed, gives the function a frame
-// pointer, and restores from it.
+// That is six instructions, two where stacks don't move, and one more in position-independent code; rsp waits for
+// no load but the slot's. An alloca of the pad would take three more, so the stack pointer is moved by assembly, beside
+// an alloca of nothing: because of it, code generation knows that the stack pointer's distance from the frame is
+// not fixed, gives the function a frame pointer, and restores from it.
 //
 // The two bounds limit what recursion through pointers can add: nothing is padded further than a budget below
 // the thread's base, so at most budget + 4080 bytes are lost however deep the program goes. A stack that the
@@ -180,8 +180,9 @@ llvm::GlobalVariable* make_slot(llvm::Module& module, llvm::Function& function) 
 }
 
 // The thread's abi::StackRecord. Weak, so that objects link without the runtime too (and are never padded then);
-// the runtime's definition wins. In code for executables it is at a known distance from the thread pointer;
-// shared libraries find it in the executable's static block (initial-exec).
+// the runtime's definition wins. Initial-exec: an immediate after the linker's relaxation in executables, and
+// found in the executable's static block by shared libraries, which objects made with -fPIE may end up in, too. Other
+// code is for executables only, and knows the record's distance from the thread pointer.
 llvm::GlobalVariable* stack_record(llvm::Module& module) {
   if (auto* known = module.getGlobalVariable(abi::kStackRecordSymbol)) return known;
   auto* type = llvm::ArrayType::get(llvm::Type::getInt64Ty(module.getContext()), 2);
@@ -189,7 +190,7 @@ llvm::GlobalVariable* stack_record(llvm::Module& module) {
                                           llvm::ConstantAggregateZero::get(type), abi::kStackRecordSymbol, nullptr,
                                           llvm::GlobalValue::InitialExecTLSModel);
   record->setAlignment(llvm::Align(16));
-  record->setDSOLocal(!may_be_shared(module));
+  record->setDSOLocal(module.getPICLevel() == llvm::PICLevel::NotPIC);
   return record;
 }
 

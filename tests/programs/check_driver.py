@@ -107,6 +107,11 @@ def check_shared_library(place):
     require("its code stays put" in info, f"nothing says that a library stays:\n{info}")
     place.must("szc", "main.c", "-L.", "-ltwice", "-Wl,-rpath,$ORIGIN", "-o", "prog")
     place.moves("prog")
+    # Without -fPIC, which works in clang where nothing else needs it.
+    place.write("twice.c", '#include <stdlib.h>\nint twice(int x) { return 2 * (atoi("0") + x); }\n')
+    place.must("szc", "-O2", "-c", "twice.c")
+    place.must("szc", "-shared", "twice.o", "-o", "libtwice.so")
+    require(place.must("./prog", **ALL_ON).stdout == "42\n", "with a library of other objects: prints something else")
 
 
 def check_static_programs(place):
