@@ -200,6 +200,31 @@ def knowing(name, what, options):
 PLANS["pgo"] = knowing("pgo", "what a run did (PGO)", "szc --opt={opt} --pgo")
 PLANS["lto"] = knowing("lto", "the whole program (ThinLTO)", 'szc --opt="{opt} -flto=thin"')
 
+PLANS["overhead-main"] = ("What do code, stack and everything cost? The main cells of the overhead plan, in half the time.", """
+[experiment]
+name = "evaluation-overhead-main"
+seed = 10
+replicates = 10             # ten links, each once
+response = ["wall_time", "user_time"]
+margin = "1%"
+preflight = false           # each trial's output and dose are checked anyway
+
+[factors]
+cc = ["clang-19", "szc"]
+code = ["off", "shuffle"]
+stack = ["off", "zero", "on"]
+heap = ["off", "page"]
+epoch = ["500ms", "20ms"]
+link = { seeds = 10 }
+exclude = [
+  { cc = "clang-19", code = "shuffle" }, { cc = "clang-19", stack = ["zero", "on"] }, { cc = "clang-19", heap = "page" },
+  { code = "off", heap = "page" }, { stack = "zero", code = "shuffle" },
+  { code = "shuffle", stack = "off", heap = "page" }, { code = "shuffle", stack = "on", heap = "off" },
+  { stack = "on", code = "shuffle", epoch = "20ms" },
+]
+nested = [{ factor = "epoch", within = { code = ["shuffle"] } }]
+""", "{cc}")
+
 # Plans on the short runs of some programs; all others take every run of every program.
 CHOSEN = {"sensitivity": lambda program: program.slowed, "control": lambda program: program.name in ("sqlite3", "gnugo", "perl", "tcl")}
 

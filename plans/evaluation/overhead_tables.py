@@ -52,19 +52,20 @@ COLUMNS = {
 
 def tables(recorded):
     """{block name: markdown}, {figure name: svg}."""
-    cost = {name: ratios(recorded, column, column.response) for name, column in COLUMNS.items()}
-    timed = {name: column for name, column in COLUMNS.items() if column.response == "cpu_ns"}
+    columns = {name: column for name, column in COLUMNS.items() if recorded.where(**column.cell)}
+    cost = {name: ratios(recorded, column, column.response) for name, column in columns.items()}
+    timed = {name: column for name, column in columns.items() if column.response == "cpu_ns"}
     means = {name: ratios(recorded, column, "cpu_ns", by_means) for name, column in timed.items()}
     wall = {name: ratios(recorded, column, "wall_ns") for name, column in timed.items()}
     rows = [[name, column.over, *summary(cost[name]), aims(column, cost[name]), median_worst(means.get(name)),
-             median_worst(wall.get(name)), column.paper] for name, column in COLUMNS.items()]
+             median_worst(wall.get(name)), column.paper] for name, column in columns.items()]
     head = ["on", "over", "median [95 %]", "worst", "surely more", "surely less", "aim: median; worst", "by means", "wall time", PAPERS]
-    plain = [name for name, column in COLUMNS.items() if column.over == "plain"]
-    rest = [name for name in COLUMNS if name not in plain]
+    plain = [name for name, column in columns.items() if column.over == "plain"]
+    rest = [name for name in columns if name not in plain]
     blocks = len({trial["block"] for trial in recorded.trials})
     text = [f"{recorded.header()} {blocks} blocks, the fixed cells in a link of its own in each. One sweep over the plain "
             f"builds' workloads takes {sweep(recorded):.1f} s.",
-            "CPU time, user and system, by ranks, and peak memory in the last two rows: the median of the workloads' ratios with its "
+            f"CPU time, user and system, by ranks{', and peak memory in the last two rows' if rest else ''}: the median of the workloads' ratios with its "
             "exact interval, the worst, and how many 95 % intervals lie above and below 1; median and worst of the ratios of "
             "geometric means, and of wall time by ranks. Aims in bold were missed.",
             table(head, rows),
@@ -72,10 +73,13 @@ def tables(recorded):
             "the spread of its links, noise of the machine included (median absolute deviation, as a standard deviation); "
             "*all: spread* is that of randomized runs.",
             table(["workload", "plain", "links", "all: spread", *plain], [spreads(recorded, s) + entries(cost, plain, s)
-                                                                        for s in sorted(recorded.subjects)]),
+                                                                        for s in sorted(recorded.subjects)])]
+    if rest:
+        text += [
             "By workload: the heap over szc's build with everything off, link by link; peak memory where it can be seen.",
             table(["workload", *rest], [[s] + entries(cost, rest, s) for s in sorted(recorded.subjects)])]
-    return {"overhead": "\n\n".join(text)}, {"overhead": bars(recorded, cost, ["code", "code, stack", "all"])}
+    shown = [name for name in ("code", "code, stack", "stack on", "all") if name in cost and (name != "stack on" or not rest)]
+    return {recorded.name: "\n\n".join(text)}, {recorded.name: bars(recorded, cost, shown)}
 
 
 def by_ranks(sides, response, same_links):
