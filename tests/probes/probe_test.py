@@ -286,7 +286,7 @@ class Launched(unittest.TestCase):
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         reader, writer = os.pipe()
         helper = BIN.parent / "libexec/stab/stab-helper"
-        settings = f"01,{code}--,000000000000002a,0000001000000,----,{theirs.fileno():04},----"
+        settings = f"02,{code}--,000000000000002a,0000001000000,----,{theirs.fileno():04},----,4096"
 
         def start_helper():
             return subprocess.Popen([helper, "--socket", str(ours.fileno()), "--report", str(writer)],
