@@ -17,7 +17,11 @@ import tempfile
 import time
 import unittest
 
-HERE = pathlib.Path(__file__).parent
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[1] / "benchmarks"))
+sys.dont_write_bytecode = True
+from launcher_settings import launcher_settings  # noqa: E402
+
 MOVING = {"STAB_CODE": "shuffle", "STAB_STACK": "on", "STAB_EPOCH": "1ms"}
 TIMEOUT_S = 60
 BIN = pathlib.Path("build/release/bin")
@@ -286,7 +290,7 @@ class Launched(unittest.TestCase):
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         reader, writer = os.pipe()
         helper = BIN.parent / "libexec/stab/stab-helper"
-        settings = f"02,{code}--,000000000000002a,0000001000000,----,{theirs.fileno():04},----,4096"
+        settings = launcher_settings(code, 42, 1_000_000, socket=theirs.fileno())
 
         def start_helper():
             return subprocess.Popen([helper, "--socket", str(ours.fileno()), "--report", str(writer)],
