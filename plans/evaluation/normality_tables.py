@@ -1,4 +1,5 @@
 """The normality experiment: one layout a run against a new one each epoch. The paper's Table 1."""
+import copy
 import itertools
 import statistics
 
@@ -13,19 +14,18 @@ DISTURBED = 0.2
 ENOUGH_BLOCKS = 20
 
 
-
 def tables(recorded):
     """{block name: markdown}, {figure name: svg}."""
-    header, all_blocks = recorded.header(), recorded.trials
-    found = {name: tests(recorded, response) for response, name in RESPONSES.items()}
+    header = recorded.header()
+    shown = found = {name: tests(recorded, response) for response, name in RESPONSES.items()}
     if left_out := disturbed(recorded):
-        recorded.trials = [trial for trial in all_blocks if trial["block"] not in left_out]
-        calm = {name: tests(recorded, response) for response, name in RESPONSES.items()}
-        found |= {f"{name}, calm blocks": tested for name, tested in calm.items()}
+        whole, recorded = recorded, copy.copy(recorded)
+        recorded.trials = [trial for trial in whole.trials if trial["block"] not in left_out]
+        shown = {name: tests(recorded, response) for response, name in RESPONSES.items()}
+        found = found | {f"{name}, calm blocks": tested for name, tested in shown.items()}
         header += (f"\n\nBlocks in which somebody else took {percent(DISTURBED, 0)} and more of a trial's processor: "
                    f"{', '.join(str(block + 1) for block in left_out)}; the others are the calm ones, of which the second table and "
                    f"the figure are.")
-    shown = calm if left_out else found
     rows = []
     for i, subject in enumerate(recorded.subjects):
         row = [subject, len(values(recorded, subject, "once", "wall_ns"))]
@@ -36,9 +36,7 @@ def tables(recorded):
         rows.append([*row, f"{min(doses)} to {max(doses)}"])
     programs = table(["workload", "n"] + [f"{name}, {mode}: {what}" for name in RESPONSES.values() for mode in MODES.values()
                                           for what in ("sd", "p normal")] + ["layouts a run"], rows)
-    made = ({"normality": f"{header}\n\n{summary(recorded, found)}\n\n{programs}"}, {"normality": quantiles(recorded)})
-    recorded.trials = all_blocks
-    return made
+    return {"normality": f"{header}\n\n{summary(recorded, found)}\n\n{programs}"}, {"normality": quantiles(recorded)}
 
 
 def disturbed(recorded):
