@@ -169,8 +169,8 @@ std::map<pid_t, pid_t> live_parents(const Roots& roots) {
     // A first thread that has ended is a zombie as long as others of its process live.
     std::string skipped;
     for (int field = 5; field < 20; ++field) rest >> skipped;
-    int thread_count = 1;
-    if (int count = 0; rest >> count) thread_count = count;
+    int thread_count = 0;
+    rest >> thread_count;
     if ((state == 'Z' || state == 'X') && thread_count <= 1) continue;
     parents[static_cast<pid_t>(*pid)] = parent;
   }

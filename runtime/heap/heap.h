@@ -152,7 +152,9 @@ class Heap {
   // Tells the owner of a group about slots that were freed elsewhere. Those somebody has told it about before.
   static uint64_t return_slots(uintptr_t owner, Group* group, uint64_t slots);
   // Whether the program has the slot, as far as this thread can tell.
-  bool is_live(const Spot& spot) const { return (spot.group->unavailable() & spot.bit()) == 0 && !outbox_.holds(spot.group, spot.bit()); }
+  bool is_live(const Spot& spot) const {
+    return (spot.group->unavailable() & spot.bit()) == 0 && !outbox_.holds(spot.group, spot.bit());
+  }
   // Tells all owners now.
   void send() { outbox_.send(); }
 
