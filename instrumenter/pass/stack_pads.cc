@@ -19,8 +19,8 @@
 // no pads. The runtime's side is runtime/stack; finding the recursive components of the whole image is the
 // post-link step's work.
 //
-// The pad goes to the closest point that dominates all calls and lies in no cycle: paths that call nothing
-// stay as they were, and a loop can't pile pads up.
+// The pad goes to the closest point that dominates all calls but rare ones and lies in no cycle: paths that call
+// nothing stay as they were, and a loop can't pile pads up.
 #include "instrumenter/pass/stack_pads.h"
 
 #include <llvm/ADT/SCCIterator.h>
@@ -38,6 +38,7 @@
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 
 #include "instrumenter/pass/module_pads.h"
+#include "instrumenter/pass/rare_calls.h"
 #include "instrumenter/pass/tight_loops.h"
 #include "runtime/stab_abi.h"
 
@@ -281,7 +282,8 @@ llvm::PreservedAnalyses StackPads::run(llvm::Module& module, llvm::ModuleAnalysi
   bool changed = false;
   for (llvm::Function& function : module) {
     if (!may_pad(function) || resolvers.contains(&function)) continue;
-    const Calls calls = calls_to_shift(function);
+    Calls calls = calls_to_shift(function);
+    if (!calls.empty() && !function.hasOptNone()) drop_rare_calls(function, calls);
     if (calls.empty() || has_tight_loop(function)) continue;
     llvm::Instruction* place = place_for_pad(function, calls);
     if (place == nullptr) continue;
