@@ -57,14 +57,21 @@ struct alignas(64) Group {
   std::atomic<uint64_t> remote;  // freed by other threads, not yet collected
   char* base;           // slot 0
   Group* next;          // in the owner's stack of groups with remote frees
+  uint64_t quiet_up_to; // free() has nothing to settle while `freed` is no larger number: see stand()
+  uint32_t place;
   uint16_t stride;
   uint8_t size_class;
   uint8_t unused_bits;  // 64 - slots
-  uint8_t enough;       // SizeClass::enough
-  uint32_t place;
 
   uint64_t full() const { return ~uint64_t{0} >> unused_bits; }
   uint32_t slots() const { return 64u - unused_bits; }
+  // Sets place. What may change by a slot that comes back: an unlisted group by any (it is parked), a parked one by
+  // the last (it gets fresh), the current one by none. One comparison tells free(): where all slots of a small current
+  // group are back again and again, a second one was mispredicted each time.
+  void stand(uint32_t at) {
+    place = at;
+    quiet_up_to = at == kUnlisted ? 0 : at == kCurrent ? ~uint64_t{0} : ~uint64_t{1};
+  }
   // Slots that are not in the program's hands, as far as a thread that doesn't own the group can tell.
   uint64_t unavailable() const {
     return free | freed | held | remote.load(std::memory_order_relaxed);

@@ -13,7 +13,7 @@
 namespace stab::heap {
 
 constinit Shared shared;
-constinit Group no_group{Word(0), Word(~uint64_t{0}), Word(~uint64_t{0}), {0}, nullptr, nullptr, 0, 0, 0, 1, kUnlisted};
+constinit Group no_group{Word(0), Word(~uint64_t{0}), Word(~uint64_t{0}), {0}, nullptr, nullptr, 0, kUnlisted, 0, 0, 0};
 
 namespace {
 
@@ -91,7 +91,7 @@ bool Heap::harvest(int size_class, Group* group) {
     }
   }
   const uint64_t back = shuffles_ ? uint64_t{group->freed} : group->freed ^ group->held;
-  if (count_bits(back) < group->enough) return false;
+  if (count_bits(back) < heap::size_class(size_class).enough) return false;
   group->freed ^= back;
   give(lists, group, back);
   return true;
@@ -102,7 +102,8 @@ Group* Heap::choose(int size_class, bool moving) {
   const bool spreading =
       moving && lists.fresh_count + lists.parked_count < (epoch_ != 0 ? kSpreadGroups : kTurnGroups);
   if ((lists.fresh_count == 0 && lists.parked_count == 0) || spreading) {
-    const Choice choice = !random_ ? Choice::kLowest : moving ? Choice::kAnywhere : Choice::kReuse;
+    const Choice anew = epoch_ != 0 ? Choice::kAnywhere : Choice::kTurn;
+    const Choice choice = !random_ ? Choice::kLowest : moving ? anew : Choice::kReuse;
     if (!add_run(size_class, choice) && lists.fresh_count + lists.parked_count == 0) return nullptr;
   }
   // Filling up parked groups keeps memory dense. When moving, all places count alike, new ones first while the
@@ -147,7 +148,7 @@ Group* Heap::take_fresh(ClassLists& lists, bool anywhere) {
 // pre: group->free == 0.
 void Heap::activate(int size_class, Group* group, bool cut) {
   uint64_t slots = group->freed & group->full();
-  group->place = kCurrent;
+  group->stand(kCurrent);
   if (cut) {
     const uint64_t front = slots & ((uint64_t{1} << draws_.below(group->slots())) - 1);
     if (front != slots) {
@@ -171,7 +172,7 @@ void Heap::leave(int size_class) {
   group->freed |= group->free;
   group->free = 0;
   if (!shuffles_) group->held = ~group->full();
-  group->place = kUnlisted;
+  group->stand(kUnlisted);
   if ((group->freed & group->full()) != 0) settle(group);
 }
 
@@ -182,7 +183,7 @@ void Heap::settle(Group* group) {
     if (group->place != kUnlisted) unpark(group);
     return make_fresh(group);
   }
-  if (group->place == kUnlisted && count_bits(freed) >= group->enough) park(group);
+  if (group->place == kUnlisted && count_bits(freed) >= heap::size_class(group->size_class).enough) park(group);
 }
 
 void Heap::park(Group* group) {
@@ -199,7 +200,7 @@ void Heap::park(Group* group) {
     lists.parked = static_cast<Group**>(made);
     lists.parked_room = room;
   }
-  group->place = lists.parked_count;
+  group->stand(lists.parked_count);
   group->freed |= ~group->full();
   lists.parked[lists.parked_count++] = group;
 }
@@ -209,7 +210,7 @@ void Heap::unpark(Group* group) {
   Group* last = lists.parked[--lists.parked_count];
   lists.parked[group->place] = last;
   last->place = group->place;
-  group->place = kUnlisted;
+  group->stand(kUnlisted);
 }
 
 void Heap::make_fresh(Group* group) {
@@ -253,13 +254,13 @@ bool Heap::add_run(int size_class, Choice choice) {
     groups[i].stride = static_cast<uint16_t>(shape.stride);
     groups[i].size_class = static_cast<uint8_t>(size_class);
     groups[i].unused_bits = static_cast<uint8_t>(64 - shape.slots);
-    groups[i].enough = static_cast<uint8_t>(shape.enough);
-    groups[i].place = kUnlisted;
+    groups[i].stand(kUnlisted);
   }
   run->groups = groups;
   run->group_count = static_cast<uint8_t>(shape.groups);
-  // A run for a new epoch may see few objects.
-  if (clean && choice != Choice::kAnywhere && lists_[size_class].run_count >= kRunsUntilPopulated)
+  // A run for a new epoch or turn may see few objects.
+  const bool filling = choice == Choice::kLowest || choice == Choice::kReuse;
+  if (clean && filling && lists_[size_class].run_count >= kRunsUntilPopulated)
     os_populate(start + run->phase / kPage * kPage,
                 (run->phase % kPage + shape.groups * shape.pitch + kPage - 1) / kPage * kPage);
   ++lists_[size_class].run_count;
@@ -372,7 +373,7 @@ bool Heap::consistent() const {
     const ClassLists& lists = lists_[size_class];
     for (uint32_t i = 0; i < lists.parked_count; ++i) {
       const Group* group = lists.parked[i];
-      if (group->place != i || group->size_class != size_class) return false;
+      if (group->place != i || group->quiet_up_to != ~uint64_t{1} || group->size_class != size_class) return false;
       if (shared.space.find(group->base)->owner != tag()) return false;
       const uint64_t freed = group->freed & group->full();
       if (group->free != 0 || freed == 0 || freed == group->full() || (group->freed | group->full()) != ~uint64_t{0})
@@ -390,7 +391,8 @@ bool Heap::consistent() const {
     const Group* current = lists.current;
     if (lanes_[size_class] != (shuffles_ || current == nullptr ? &no_group : current)) return false;
     if (current == nullptr) continue;
-    if (current->place != kCurrent || (current->free & current->freed) != 0) return false;
+    if (current->place != kCurrent || current->quiet_up_to != ~uint64_t{0}) return false;
+    if ((current->free & current->freed) != 0) return false;
     if (shuffles_ && ((current->free | current->freed) & ~current->held) != 0) return false;
     if (!shuffles_ && ((current->held & ~current->freed) | (current->held & current->free)) != 0) return false;
   }

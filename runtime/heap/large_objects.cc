@@ -30,10 +30,17 @@ void LargeObjects::configure(uint64_t seed, bool random) {
   random_ = random;
 }
 
+// One of `places`, a power of two.
+uint32_t LargeObjects::place(uint32_t places) {
+  if (random_) return draws_.below(places);
+  staggered_ += kStagger;
+  return staggered_ % places;
+}
+
 void* LargeObjects::allocate(size_t bytes, size_t alignment, bool& zeroed) {
   // Lines (or units of the alignment, if larger) that the object may start later than its mapping.
   const size_t step = alignment > kLine ? alignment : kLine;
-  const size_t spread = random_ && step < kPage ? kPage - step : 0;
+  const size_t spread = step < kPage ? kPage - step : 0;
   const size_t spare = spread + (alignment > kPage ? alignment - kPage : 0);
   if (bytes > static_cast<size_t>(PTRDIFF_MAX) - spare - kPage) return nullptr;
   const size_t wanted = round_up(bytes + spare, kPage);
@@ -54,8 +61,7 @@ void* LargeObjects::allocate(size_t bytes, size_t alignment, bool& zeroed) {
   }
   const uintptr_t start = reinterpret_cast<uintptr_t>(span.start);
   const size_t shift = round_up(start, alignment) - start;
-  const size_t steps = spread / step;
-  const size_t later = steps > 0 ? draws_.below(static_cast<uint32_t>(steps + 1)) * step : 0;
+  const size_t later = spread > 0 ? place(static_cast<uint32_t>(spread / step + 1)) * step : 0;
   *object = {span.start, span.bytes, span.start + shift + later, nullptr};
   insert(object);
   report(bytes);
@@ -88,6 +94,16 @@ void* LargeObjects::resize(void* user, size_t bytes) {
     const size_t wanted = round_up(offset + bytes, kPage);
     // A little smaller stays as it is.
     const bool fits = wanted <= object->bytes && wanted >= object->bytes / 2;
+    Kept span{};
+    // Copying is cheaper than page faults, and what is left behind serves the next array that grows.
+    if (wanted > object->bytes && take_kept(wanted, span)) {
+      memcpy(span.start + offset, user, object->bytes - offset);
+      keep(object->start, object->bytes);
+      *object = {span.start, span.bytes, span.start + offset, nullptr};
+      report(bytes);
+      insert(object);
+      return object->user;
+    }
     char* start = fits ? object->start : os_remap(object->start, object->bytes, wanted);
     while (start == nullptr && make_room()) start = os_remap(object->start, object->bytes, wanted);
     if (start != nullptr) {

@@ -1,8 +1,10 @@
-// LargeObjects: requests above the largest class, a mapping each, at a random line of its first page.
+// LargeObjects: requests above the largest class, a mapping each, at a random line of its first page; in `base` a
+// fixed number of lines later than the one before.
 //
 // Mappings start at page boundaries, so without that the first line of every large array would share one set
-// of the L1 and a few of the L2. Freed mappings are kept for a while, because a program that allocates and
-// frees a buffer in a loop would otherwise pay for fresh zeroed pages each time; a bounded number of bytes.
+// of the L1 and a few of the L2, and loads from one array would seem to depend on stores to another. Freed
+// mappings are kept for a while, because a program that allocates and frees a buffer in a loop would otherwise
+// pay for fresh zeroed pages each time; a bounded number of bytes.
 #pragma once
 
 #include <stddef.h>
@@ -54,7 +56,7 @@ class LargeObjects {
   // in use, for programs with many buffers; at least 1 MiB. With 32 MiB in any case Lua's dead tables took twice the
   // memory of all the rest, at no gain.
   static constexpr size_t kKeepBytes = size_t{32} << 20;
-  static constexpr size_t kKeepAtLeast = size_t{1} << 20;
+  static constexpr size_t kKeepAtLeast = size_t{2} << 20;
   size_t keep_limit() const;
 
   // What frees address space when the system refuses some. False: nothing is left to free.
@@ -62,6 +64,7 @@ class LargeObjects {
   bool take_kept(size_t bytes, Kept& taken);
   void drop_kept(int index);
   void keep(char* start, size_t bytes);
+  uint32_t place(uint32_t places);
   LargeObject** bucket_of(const void* user);
   void insert(LargeObject* object);
   LargeObject* remove(const void* user);
@@ -70,6 +73,9 @@ class LargeObjects {
   Lock lock_;
   Draws draws_;
   bool random_ = false;
+  // Odd, so that all lines come up; few arrays that are made together then lie some 500 bytes apart.
+  static constexpr uint32_t kStagger = 9;
+  uint32_t staggered_ = 0;
   LargeObject** buckets_ = nullptr;  // by page of user, a power of two of them
   size_t bucket_count_ = 0;
   size_t count_ = 0;

@@ -100,7 +100,8 @@ RunSpace::Acquired RunSpace::acquire(Choice choice, Draws& draws) {
   if (region == nullptr) return {};
   Pool& pool = region->pools[region->first_with_free];
   uint64_t candidates = pool.free;
-  if (choice == Choice::kReuse && pool.dirty != 0) candidates = pool.dirty;
+  const bool reuse = choice == Choice::kReuse || (choice == Choice::kTurn && dirty_runs_ >= kDirtyAllowance);
+  if (reuse && pool.dirty != 0) candidates = pool.dirty;
   const int index = choice == Choice::kLowest ? __builtin_ctzll(candidates) : draw_bit(draws, candidates);
   const uint64_t bit = uint64_t{1} << index;
   const bool clean = (pool.dirty & bit) == 0;

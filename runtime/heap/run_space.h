@@ -47,6 +47,8 @@ inline constexpr size_t kPoolBytes = size_t{kRunBytes} * kRunsPerPool;
 enum class Choice : uint8_t {
   kLowest,  // `base`: the first free one
   kReuse,   // at random among the dirty ones, else among the clean ones of a pool
+  kTurn,    // the same once the allowance of dirty ones is used up, before that as kAnywhere: turns are frequent, and
+            // with ever new runs page faults and purges were 2 % of a loop of small pairs
   kAnywhere // at random among all free ones of a pool: for a new epoch, which wants a new place
 };
 

@@ -157,14 +157,21 @@ TEST(Placement, OnlyShuffleBreaksTheOrderWithinAPage) {
   EXPECT_LT(in_process("shuffle", 2, neighbours_in_a_row).numbers.at(0), 300u);
 }
 
-TEST(Placement, LargeObjectsStartAtRandomLines) {
+TEST(Placement, LargeObjectsStartAtManyLinesOfTheirPages) {
   const auto lines = [] {
-    std::set<uint64_t> seen;
-    for (int i = 0; i < 200; ++i) seen.insert(as_number(stab_heap_malloc(100000)) % 4096 / 64);
-    return std::vector<uint64_t>{seen.size()};
+    std::vector<uint64_t> seen;
+    for (int i = 0; i < 200; ++i) seen.push_back(as_number(stab_heap_malloc(100000)) % 4096 / 64);
+    return seen;
   };
-  EXPECT_GE(in_process("page", 2, lines).numbers.at(0), 55u);
-  EXPECT_EQ(in_process("base", 2, lines).numbers.at(0), 1u);
+  const auto different = [](std::vector<uint64_t> seen) { return std::set<uint64_t>(seen.begin(), seen.end()).size(); };
+  const std::vector<uint64_t> page = in_process("page", 2, lines).numbers;
+  EXPECT_GE(different(page), 55u);
+  EXPECT_NE(page, in_process("page", 3, lines).numbers);
+  const std::vector<uint64_t> base = in_process("base", 2, lines).numbers;
+  EXPECT_EQ(different(base), 64u);
+  EXPECT_EQ(base, in_process("base", 3, lines).numbers);
+  ASSERT_EQ(base.size(), 200u);
+  for (size_t i = 1; i < base.size(); ++i) EXPECT_EQ((base[i] - base[i - 1]) % 64, 9u);
 }
 
 TEST(Placement, AForkedChildDrawsAnewAndRepeatably) {
