@@ -3,8 +3,8 @@ import itertools
 import math
 import statistics
 
-from figures import COLOURS, Canvas, Panel
-from recorded import answer, p_text, percent, ratio, shift, stats, table, units
+from figures import changes
+from recorded import answer, bounds, holm, p_text, percent, ratio, shift, stats, table, units
 
 RESPONSES = {"wall_ns": "wall time", "task-clock": "CPU time"}
 TESTS = {"t": ratio, "ranks": shift}
@@ -14,8 +14,7 @@ POWER = "0.8"
 
 
 def change(found):
-    bounds = (found["conf_low"], found["conf_high"])
-    return f"{percent(found['estimate'] - 1, 2)} [{', '.join('-' if b is None else percent(b - 1, 2) for b in bounds)}]"
+    return f"{percent(found['estimate'] - 1, 2)} {bounds(found)}"
 
 
 def sensitivity(recorded):
@@ -67,28 +66,8 @@ def control(recorded):
         seen = {}
         for code in ("pad", "shuffle"):
             p = [found["p_value"] for _, c, found in bars[test] if c == code]
-            adjusted = stats("holm", {"p": p}, "--response", "p")["adjusted"]
+            adjusted = holm(p)
             seen[code] = f"{sum(x < 0.05 for x in p)} of {len(p)} ({sum(x < 0.05 for x in adjusted)} with Holm)"
         blocks += [f"By {test}, differences to the source's order in CPU time at 5 %: {seen['pad']} where the order is kept, "
                    f"{seen['shuffle']} where it is shuffled.", table(head, rows)]
-    return {"control": "\n\n".join([recorded.header(), *blocks])}, {"control": intervals(bars["ranks"])}
-
-
-def intervals(bars):
-    """Each difference with its interval, pad beside shuffle."""
-    names = list(dict.fromkeys(name for name, _, _ in bars))
-    bars = [(name, code, found) for name, code, found in bars if found["conf_low"] is not None]
-    most = max((abs(bound - 1) for _, _, found in bars for bound in (found["conf_low"], found["conf_high"])), default=1) * 1.05
-    canvas = Canvas(640, 60 + 34 * len(names))
-    panel = Panel(canvas, (190, 20, 430, 34 * len(names)), (-most, most), (0, len(names)))
-    panel.line([(0, 0), (0, len(names))], "#999999", dashed=True)
-    panel.axis_texts((-most, 0, most), (), lambda v: percent(v))
-    for name, code, found in bars:
-        y = len(names) - names.index(name) - (0.35 if code == "pad" else 0.65)
-        colour = COLOURS[0] if code == "pad" else COLOURS[1]
-        panel.line([(found["conf_low"] - 1, y), (found["conf_high"] - 1, y)], colour, 2)
-        panel.dots([(found["estimate"] - 1, y)], colour, 3)
-        if code == "pad":
-            canvas.text(184, panel.at(0, y - 0.2)[1], name, "end")
-    canvas.legend(200, 52 + 34 * len(names), ("pad", "shuffle"))
-    return canvas.svg()
+    return {"control": "\n\n".join([recorded.header(), *blocks])}, {"control": changes(bars["ranks"], ("pad", "shuffle"))}

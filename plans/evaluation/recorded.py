@@ -44,7 +44,7 @@ class Recorded:
         """When, where and how: the first lines of a table."""
         facts, machine = self.facts, self.facts["machine"]
         failed = len(self.attempts) - len(self.trials)
-        return (f"`stabctl run plans/evaluation/{self.name}.toml`, {facts['began_utc']} to {facts['ended_utc']} UTC: "
+        return (f"`stabctl run plans/evaluation/{facts['experiment'].removeprefix('evaluation-')}.toml`, {facts['began_utc']} to {facts['ended_utc']} UTC: "
                 f"{len(self.trials)} of {facts['planned']} trials recorded, {failed} attempts failed or lost. "
                 f"{machine['cpu.model']}, CPUs {machine['cpu.online']}, Linux {machine['kernel.release']}; "
                 f"{machine['placement']}.")
@@ -93,6 +93,16 @@ def as_ratio(found):
     holds = found.get("achieved_conf_level", 1) >= found["conf_level"] and found["conf_low"] is not None
     low, high = (math.exp(found[name]) if holds else None for name in ("conf_low", "conf_high"))
     return {"p_value": found["p_value"], "estimate": math.exp(found["estimate"]), "conf_low": low, "conf_high": high}
+
+
+def holm(p_values):
+    """Adjusted for that many tests."""
+    return stats("holm", {"p": p_values}, "--response", "p")["adjusted"]
+
+
+def bounds(found):
+    """A ratio's interval as a change; a bound that there isn't is a dash."""
+    return f"[{', '.join('-' if found[b] is None else percent(found[b] - 1, 2) for b in ('conf_low', 'conf_high'))}]"
 
 
 def binomial(successes, trials, p):

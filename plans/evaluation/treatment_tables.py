@@ -5,9 +5,11 @@ them). The paper asked the second question.
 """
 import functools
 import itertools
+import math
 import statistics
 
-from recorded import p_text, percent, ratio, shift, stats, table, units
+from figures import changes
+from recorded import bounds, holm, p_text, percent, ratio, shift, stats, table, units
 
 MOVES = {"code": "shuffle"}
 # The dose's cells: epochs and heaps cross at the widest range of pads, ranges differ at one epoch and heap.
@@ -15,6 +17,7 @@ WIDEST = {"stack_range": "4096"}
 DOSED = {"epoch": WIDEST, "heap": WIDEST, "stack_range": {"heap": "page", "epoch": "20ms"}}
 RESPONSES = {"wall_ns": "wall time", "user_ns": "user time"}
 TESTS = {"t": ratio, "ranks": shift}
+OVER_PROGRAMS = ("programs like these, raw", "the same, log", "the same, log of medians", "these programs")
 
 
 def makers():
@@ -22,8 +25,7 @@ def makers():
     compare = functools.partial
     return {"optimization": compare(compared, factors=["opt"]), "pgo": compare(compared, factors=["opt"]),
             "lto": compare(compared, factors=["opt"]),
-            # Stack and heap where code is shuffled: elsewhere both sides would be the same few links.
-            "ablation": compare(compared, factors=["code", "stack", "heap"], within={"stack": MOVES, "heap": MOVES}),
+            "ablation": ablation,
             "dose": compare(compared, factors=list(DOSED), within=DOSED), "bias": compare(moved, factor="env_size"),
             "data": compare(moved, factor="data")}
 
@@ -35,29 +37,93 @@ def level_order(recorded, factor):
 
 def compared(recorded, factors, within=None):
     """Neighbouring levels of each factor, by program and over the programs; within: the cells in which."""
-    blocks = [recorded.header()]
+    summary, details, bars = [], [], []
     for factor, response in itertools.product(factors, RESPONSES):
-        levels = level_order(recorded, factor)
-        for first, second in itertools.pairwise(levels):
-            cells = (within or {}).get(factor, {})
+        for first, second in itertools.pairwise(level_order(recorded, factor)):
+            name, cells = f"{factor} {second} against {first}", (within or {}).get(factor, {})
             draws = {subject: [units(recorded.where(subject, **{factor: level}, **cells), response) for level in (second, first)]
-                     for subject in recorded.subjects}
-            rows, seen = [[subject] for subject in draws], []
+                     for subject in sorted(recorded.subjects)}
+            rows, line = [[subject] for subject in draws], [f"{name}, {RESPONSES[response]}"]
             for test, compare in TESTS.items():
                 found = [compare(*sides) for sides in draws.values()]
-                adjusted = stats("holm", {"p": [f["p_value"] for f in found]}, "--response", "p")["adjusted"]
-                for row, f, holm in zip(rows, found, adjusted):
-                    row += [percent(f["estimate"] - 1, 2), interval(f), p_text(f["p_value"]), p_text(holm)]
-                seen.append(f"{sum(f['p_value'] < 0.05 for f in found)} by {test} ({sum(p < 0.05 for p in adjusted)} with Holm)")
-            blocks.append(f"**{factor} {second} against {first}, {RESPONSES[response]}**: programs of {len(rows)} that differ at 5 %: "
-                          f"{', '.join(seen)}. Over the programs: {'; '.join(over_programs(draws, (second, first)))}.")
-            blocks.append(table(["program"] + [f"{test}: {what}" for test in TESTS for what in ("difference", "95 %", "p", "p (Holm)")],
-                                rows))
-    return {recorded.name: "\n\n".join(blocks)}, {}
+                if (test, response) == ("ranks", "user_ns"):
+                    bars += [(subject, name, f) for subject, f in zip(draws, found)]
+                adjusted = holm([f["p_value"] for f in found])
+                for row, f, adjusted_p in zip(rows, found, adjusted):
+                    row += [percent(f["estimate"] - 1, 2), bounds(f), p_text(f["p_value"]), p_text(adjusted_p)]
+                line += [percent(statistics.median(f["estimate"] for f in found) - 1, 2),
+                         f"{sum(f['p_value'] < 0.05 for f in found)} ({sum(p < 0.05 for p in adjusted)}) of {len(rows)}"]
+            summary.append([*line, *over_programs(draws, (second, first))])
+            head = ["program"] + [f"{test}: {what}" for test in TESTS for what in ("difference", "95 %", "p", "p (Holm)")]
+            details.append(f"<details><summary>{line[0]}, by program</summary>\n\n{table(head, rows)}\n\n</details>")
+    head = ["", *(f"{test}: {what}" for test in TESTS for what in ("median", "differ at 5 % (Holm)")), *OVER_PROGRAMS]
+    series = tuple(dict.fromkeys(name for _, name, _ in bars))
+    return ({recorded.name: "\n\n".join([recorded.header(), table(head, summary), *details])}, {recorded.name: changes(bars, series)})
 
 
-def interval(found):
-    return f"[{', '.join('-' if found[b] is None else percent(found[b] - 1, 2) for b in ('conf_low', 'conf_high'))}]"
+def ablation(recorded):
+    """Each factor alone, then all with each other, and what they do to the spread."""
+    factors = ["code", "stack", "heap"]
+    # Stack and heap where code is shuffled: elsewhere both sides would be the same few links.
+    blocks, figures = compared(recorded, factors, {"stack": MOVES, "heap": MOVES})
+    return {recorded.name: "\n\n".join([blocks[recorded.name], factorial(recorded, factors), spreads(recorded, factors)])}, figures
+
+
+def factorial(recorded, factors):
+    """The analysis of variance within subjects of the medians' logarithms. An effect is the mean of the cells on its plus side
+    less that of the others, as a ratio; plus: an even number of its factors at their first levels."""
+    head, rows = ["effect"], {}
+    first = {factor: level_order(recorded, factor)[0] for factor in factors}
+    for response, name in RESPONSES.items():
+        medians = {(subject, i): statistics.median(units(recorded.where(subject, **cell), response))
+                   for subject in recorded.subjects for i, cell in enumerate(recorded.cells)}
+        given = {"time": list(medians.values()), "subject": [subject for subject, _ in medians],
+                 **{f: [recorded.cells[i][f] for _, i in medians] for f in factors}}
+        found = stats("anova-within", given, "--response", "time", "--group", ",".join(factors), "--pair", "subject", "--log")["rows"]
+        adjusted = holm([row["p_value"] for row in found])
+        head += [f"{name}: effect", f"{name}: F", f"{name}: p", f"{name}: p (Holm)"]
+        for row, adjusted_p in zip(found, adjusted):
+            sign = {at: math.prod(-1 if cell[f] == first[f] else 1 for f in row["term"].split(":")) for at, cell in enumerate(recorded.cells)}
+            effect = 2 * statistics.fmean(sign[at] * math.log(time) for (_, at), time in medians.items())
+            rows.setdefault(row["term"], [row["term"].replace(":", " × ")]).extend(
+                [percent(math.exp(effect) - 1, 2), f"F({row['df']:g}, {row['df2']:g}) = {row['statistic']:.3f}",
+                 p_text(row["p_value"]), p_text(adjusted_p)])
+    return "All with each other, over programs like these (medians, log):\n\n" + table(head, rows.values())
+
+
+def spreads(recorded, factors):
+    """By cell: time against the first cell, and the spread of its trials, that of the middle half as a standard deviation."""
+    rows, first = [], recorded.cells[0]
+    for cell in recorded.cells:
+        row = [" ".join(f"{factor}={cell[factor]}" for factor in factors)]
+        for response in RESPONSES:
+            times = {s: [t[response] for t in recorded.where(s, **cell)] for s in recorded.subjects}
+            base = {s: [t[response] for t in recorded.where(s, **first)] for s in recorded.subjects}
+            row += [f"{statistics.median(statistics.median(times[s]) / statistics.median(base[s]) for s in times):.3f}",
+                    percent(statistics.median(middle_spread(times[s]) for s in times), 2),
+                    "-" if cell is first else differences(times, base)]
+        rows.append(row)
+    head = ["cell"] + [f"{name}: {what}" for name in RESPONSES.values() for what in ("over all off", "spread", "wider, narrower at 5 %")]
+    return "By cell, medians over the programs; spread of the trials, and programs in which it differs (Brown and Forsythe):\n\n" + table(head, rows)
+
+
+def middle_spread(times):
+    low, _, high = statistics.quantiles(times, n=4)
+    return (high - low) / 1.349 / statistics.median(times)
+
+
+def differences(times, base):
+    """How many programs have a wider spread than in the base, and how many a narrower one."""
+    found = [wider(times[s], base[s]) for s in times]
+    return f"{found.count(1)}, {found.count(-1)}"
+
+
+def wider(times, base):
+    """1 or -1 where the spread differs at 5 %, else 0."""
+    given = {"time": [math.log(t) for t in times + base], "side": ["a"] * len(times) + ["b"] * len(base)}
+    if stats("brown-forsythe", given, "--response", "time", "--group", "side")["p_value"] >= 0.05:
+        return 0
+    return 1 if statistics.stdev(given["time"][:len(times)]) > statistics.stdev(given["time"][len(times):]) else -1
 
 
 def over_programs(draws, levels):
@@ -66,49 +132,89 @@ def over_programs(draws, levels):
     rows = [(time, subject, level) for subject, sides in draws.items() for level, side in zip(levels, sides) for time in side]
     means, medians = ([(of(side), subject, level) for subject, sides in draws.items() for level, side in zip(levels, sides)]
                       for of in (statistics.fmean, statistics.median))
-    given, of_means, of_medians = ({name: [row[i] for row in listed] for i, name in enumerate(("time", "subject", "level"))}
-                                   for listed in (rows, means, medians))
-    said = []
-    for name, of_programs, flags in (("raw", of_means, []), ("log", of_means, ["--log"]), ("log of medians", of_medians, ["--log"])):
+    given, of_means, of_medians = (columns(listed, ("time", "subject", "level")) for listed in (rows, means, medians))
+    cells = []
+    for of_programs, flags in ((of_means, []), (of_means, ["--log"]), (of_medians, ["--log"])):
         row = stats("anova-within", of_programs, "--response", "time", "--group", "level", "--pair", "subject", *flags)["rows"][0]
-        said.append(f"programs like these, {name}: F({row['df']:g}, {row['df2']:g}) = {row['statistic']:.3f}, p {p_text(row['p_value'], '= ')}")
+        cells.append(f_text(row, f"F({row['df']:g}, {row['df2']:g})"))
     found = stats("anova-hc3", given, "--response", "time", "--group", "level,subject", "--log")["rows"]
     row = next(row for row in found if row["term"] == "level")
-    said.append(f"these programs: F = {row['statistic']:.3f}, p {p_text(row['p_value'], '= ')}")
-    return said
+    return [*cells, f_text(row, "F")]
+
+
+def f_text(row, name):
+    return f"{name} = {row['statistic']:.3f}, p {p_text(row['p_value'], '= ')}"
+
+
+MODES = {"fixed": {"code": "off", "stack": "off"}, "randomized": {"code": "shuffle", "stack": "on"}}
 
 
 def moved(recorded, factor):
-    """How far the factor moves each program's mean, with layouts fixed and randomized: largest over smallest."""
-    modes = {"fixed": {"code": "off", "stack": "off"}, "randomized": {"code": "shuffle", "stack": "on"}}
-    blocks = [recorded.header()]
+    """How far the factor moves each program, with layouts fixed and randomized, and how far link orders move the fixed ones:
+    largest over smallest of the levels' means and of their medians. Noise alone makes a range, too: p says whether there is more."""
+    summary, details, bars = [], [], []
     for response, name in RESPONSES.items():
-        rows, significant = [], {mode: 0 for mode in modes}
-        for subject in recorded.subjects:
-            row = [subject]
-            for mode, levels in modes.items():
-                trials = {level: recorded.where(subject, **levels, **{factor: level}) for level in level_order(recorded, factor)}
-                means = [statistics.fmean(units(own, response)) for own in trials.values()]
-                p = between_levels(trials, response)
-                significant[mode] += p < 0.05
-                row += [percent(max(means) / min(means) - 1, 2), p_text(p)]
-            rows.append(row)
-        counts = ", ".join(f"{mode} {count} of {len(rows)}" for mode, count in significant.items())
-        blocks += [f"**{factor}, {name}**: programs whose mean it moves at 5 %: {counts}.",
-                   table(["program", *(f"{mode}: {what}" for mode in modes for what in ("range", "p"))], rows)]
-    return {recorded.name: "\n\n".join(blocks)}, {}
+        found = {}
+        for mode, levels in MODES.items():
+            found[f"{factor}, {mode}"] = {s: between({level: recorded.where(s, **levels, **{factor: level})
+                                                      for level in level_order(recorded, factor)}, response) for s in sorted(recorded.subjects)}
+        if any(trial["link"] for trial in recorded.trials):
+            found["link, fixed"] = {s: between_links(recorded.where(s, **MODES["fixed"]), response, recorded, factor)
+                                    for s in sorted(recorded.subjects)}
+        for what, by_program in found.items():
+            line = [f"{what}, {name}"]
+            for test in TESTS:
+                p = [f[test]["p_value"] for f in by_program.values()]
+                adjusted = holm(p)
+                line += [percent(statistics.median(f[test]["range"] for f in by_program.values()) - 1, 2),
+                         percent(max(f[test]["range"] for f in by_program.values()) - 1, 2),
+                         f"{sum(x < 0.05 for x in p)} ({sum(x < 0.05 for x in adjusted)}) of {len(p)}"]
+            summary.append(line)
+            if response == "user_ns":
+                bars += [(s, what, {"estimate": f["ranks"]["range"], "conf_low": 1, "conf_high": f["ranks"]["range"]}) for s, f in by_program.items()]
+        head = ["program"] + [f"{what}, {test}: {number}" for what in found for test in TESTS for number in ("range", "p")]
+        rows = [[s] + [cell for by_program in found.values() for test in TESTS
+                       for cell in (percent(by_program[s][test]["range"] - 1, 2), p_text(by_program[s][test]["p_value"]))]
+                for s in sorted(recorded.subjects)]
+        details.append(f"<details><summary>{name}, by program</summary>\n\n{table(head, rows)}\n\n</details>")
+    head = ["what moves the time"] + [f"{test}: {number}" for test in TESTS for number in ("range, median", "worst", "moved at 5 % (Holm)")]
+    series = tuple(dict.fromkeys(what for _, what, _ in bars))
+    return ({recorded.name: "\n\n".join([recorded.header(), table(head, summary), *details])}, {recorded.name: changes(bars, series)})
 
 
-def between_levels(trials, response):
-    """p of the levels' difference. The links that ran at each level are compared with themselves. Without links
-    Welch's analysis of variance."""
+def between(trials, response):
+    """The levels' differences, {level: trials}. The links that ran at each level are compared with themselves: analysis of
+    variance within them, Friedman's test. Without links Welch's analysis and Kruskal's and Wallis's."""
     links = set.intersection(*({t["link"] for t in own} for own in trials.values())) - {0}
+    def means(of):
+        if links:
+            return [(of([t[response] for t in own if t["link"] == link]), level, link) for level, own in trials.items() for link in sorted(links)]
+        return [(t[response], level, 0) for level, own in trials.items() for t in own]
+    ranks = ["friedman", "--block", "link"] if links else ["kruskal"]
+    p_ranks = stats(ranks[0], columns(means(statistics.median)), "--response", "time", "--group", "level", *ranks[1:])["p_value"]
     if links:
-        rows = [(statistics.fmean(t[response] for t in own if t["link"] == link), level, link)
-                for level, own in trials.items() for link in sorted(links)]
+        p = stats("anova-within", columns(means(statistics.fmean)), "--response", "time", "--group", "level", "--pair", "link", "--log")["rows"][0]["p_value"]
     else:
-        rows = [(t[response], level, 0) for level, own in trials.items() for t in own]
-    given = {name: [row[i] for row in rows] for i, name in enumerate(("time", "level", "link"))}
-    if links:
-        return stats("anova-within", given, "--response", "time", "--group", "level", "--pair", "link", "--log")["rows"][0]["p_value"]
-    return stats("welch-anova", given, "--response", "time", "--group", "level", "--log")["p_value"]
+        p = stats("welch-anova", columns(means(statistics.fmean)), "--response", "time", "--group", "level", "--log")["p_value"]
+    return {"t": {"range": span(means(statistics.fmean), statistics.fmean), "p_value": p},
+            "ranks": {"range": span(means(statistics.median), statistics.median), "p_value": p_ranks}}
+
+
+def between_links(trials, response, recorded, factor):
+    """The links' differences, the factor's level taken into account: analysis of variance with both; by ranks the links alone."""
+    rows = [(t[response], recorded.cells[t["cell"]][factor], t["link"]) for t in trials]
+    found = stats("anova", columns(rows), "--response", "time", "--group", "level,link", "--additive", "--type", "2", "--log")["rows"]
+    own = [(time, link, 0) for time, _, link in rows]
+    return {"t": {"range": span(own, statistics.fmean), "p_value": next(row["p_value"] for row in found if row["term"] == "link")},
+            "ranks": {"range": span(own, statistics.median),
+                      "p_value": stats("kruskal", columns(own), "--response", "time", "--group", "level")["p_value"]}}
+
+
+def columns(rows, names=("time", "level", "link")):
+    return {name: [row[i] for row in rows] for i, name in enumerate(names)}
+
+
+def span(rows, of):
+    """Largest over smallest of the levels' typical times; rows: (time, level, link)."""
+    typical = [of([time for time, level, _ in rows if level == one]) for one in {level for _, level, _ in rows}]
+    return max(typical) / min(typical)
