@@ -117,7 +117,7 @@ epoch = ["5ms"]
 [experiment]
 name = "evaluation-bias"
 seed = 4
-replicates = 20
+replicates = 10             # ten links, each once at each size
 response = ["wall_time", "user_time"]
 margin = "1%"
 
@@ -157,7 +157,7 @@ exclude = [
 [experiment]
 name = "evaluation-ablation"
 seed = 9
-replicates = 20
+replicates = 10             # ten links, each once
 response = ["wall_time", "user_time"]
 margin = "1%"
 
@@ -173,7 +173,7 @@ link = { seeds = 10 }
 [experiment]
 name = "evaluation-dose"
 seed = 7
-replicates = 20
+replicates = 10
 response = ["wall_time", "user_time"]
 margin = "1%"
 
