@@ -1,5 +1,5 @@
 // [machine]: where trials run, which knobs are set, what must hold before a trial starts. Values of knobs are
-// passed on as words; what a knob accepts is known where it is turned (stabd/host).
+// passed on as words; what they mean is known where knobs are turned (stabd/host).
 #include <algorithm>
 
 #include "plan/parse_parts.h"
@@ -65,34 +65,53 @@ void parse_gates(const TomlNode& table, Faults& faults, Gates& gates) {
                  "add deadline = \"12h\"");
 }
 
+std::vector<std::string_view> names_of_knobs() {
+  std::vector<std::string_view> names;
+  for (const Knob& knob : kKnobs) names.push_back(knob.name);
+  return names;
+}
+
 void parse_knobs(const TomlNode& table, Faults& faults, std::map<std::string, std::string>& knobs) {
   for (const TomlEntry& entry : table.entries) {
-    if (std::find(kKnobs.begin(), kKnobs.end(), entry.key) == kKnobs.end()) {
-      unknown_word(faults, entry.key_spot, "knob", entry.key, {kKnobs.begin(), kKnobs.end()});
+    const auto knob = std::find_if(kKnobs.begin(), kKnobs.end(), [&](const Knob& one) { return one.name == entry.key; });
+    if (knob == kKnobs.end()) {
+      unknown_word(faults, entry.key_spot, "knob", entry.key, names_of_knobs());
       continue;
     }
     const TomlNode& value = entry.value;
+    std::string word;
     if (value.kind == Kind::kString && !value.text.empty() && value.text.find('\0') == std::string::npos) {
-      knobs[entry.key] = value.text;
+      word = value.text;
     } else if (value.kind == Kind::kBoolean) {
-      knobs[entry.key] = value.boolean ? "on" : "off";
+      word = value.boolean ? "on" : "off";
     } else if (value.kind == Kind::kInteger) {
-      knobs[entry.key] = std::to_string(value.integer);
+      word = std::to_string(value.integer);
     } else {
       wrong_type(faults, entry.key, value, Kind::kString);
+      continue;
     }
+    if (!knob->takes(word))
+      faults.error(value.spot, "knob " + entry.key + " doesn't take " + quoted(word), "write " + knob->expected());
+    knobs[entry.key] = word;
   }
 }
 
-void parse_require(Section& section, std::vector<std::string>& require) {
+// What is required must have been asked for: nothing else sets a knob. Trials are pinned without.
+void parse_require(Section& section, Machine& machine) {
   std::vector<SourceSpot> spots;
-  section.texts("require", require, &spots);
-  std::vector<std::string_view> words(kKnobs.begin(), kKnobs.end());
+  section.texts("require", machine.require, &spots);
+  std::vector<std::string_view> words = names_of_knobs();
   words.push_back("counters");
   words.push_back("isolation");
-  for (size_t i = 0; i < spots.size(); ++i)
-    if (std::find(words.begin(), words.end(), require[i]) == words.end())
-      unknown_word(section.faults(), spots[i], "requirement", require[i], words);
+  for (size_t i = 0; i < spots.size(); ++i) {
+    const std::string& need = machine.require[i];
+    const std::string knob = need == "isolation" ? "cpuset" : need;
+    if (std::find(words.begin(), words.end(), need) == words.end())
+      unknown_word(section.faults(), spots[i], "requirement", need, words);
+    else if (need != "affinity" && need != "counters" && machine.knobs.count(knob) == 0)
+      section.faults().error(spots[i], "requirement " + quoted(need) + ": the plan sets no such knob",
+                             "add " + knob + " to knobs");
+  }
 }
 
 }  // namespace
@@ -104,7 +123,7 @@ void parse_machine(const TomlNode& table, Faults& faults, Plan& plan) {
   parse_cpus(section, "housekeeping", true, machine.housekeeping);
   if (const TomlNode* knobs = section.table("knobs")) parse_knobs(*knobs, faults, machine.knobs);
   if (const TomlNode* gates = section.table("gates")) parse_gates(*gates, faults, machine.gates);
-  parse_require(section, machine.require);
+  parse_require(section, machine);
   section.finish();
 }
 

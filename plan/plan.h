@@ -98,10 +98,29 @@ struct Fraction {
 
 // --- [machine] -------------------------------------------------------------------------------------------
 
-// Names a plan may set below [machine.knobs] and list in machine.require.
-inline constexpr std::array<std::string_view, 14> kKnobs = {
-    "affinity", "cpuset", "irqs", "governor", "frequency",      "turbo",     "c_states",
-    "smt",      "aslr",   "thp",  "swap",     "numa_balancing", "watchdogs", "page_cache"};
+// What a plan may set below [machine.knobs] and list in machine.require. Without words of its own a knob takes any,
+// and the machine says which: a governor's name, a frequency in kHz.
+struct Knob {
+  std::string_view name;
+  std::array<std::string_view, 2> words;
+
+  bool takes(std::string_view word) const { return words[0].empty() || word == words[0] || word == words[1]; }
+  std::string expected() const { return std::string(words[0]) + (words[1].empty() ? "" : " or ") + std::string(words[1]); }
+};
+inline constexpr std::array<Knob, 14> kKnobs = {{{"affinity", {"on"}},
+                                                 {"cpuset", {"off"}},
+                                                 {"irqs", {"off"}},
+                                                 {"governor", {}},
+                                                 {"frequency", {}},
+                                                 {"turbo", {"off", "on"}},
+                                                 {"c_states", {"off", "on"}},
+                                                 {"smt", {"off", "on"}},
+                                                 {"aslr", {"off", "on"}},
+                                                 {"thp", {"off", "on"}},
+                                                 {"swap", {"off", "on"}},
+                                                 {"numa_balancing", {"off", "on"}},
+                                                 {"watchdogs", {"off", "on"}},
+                                                 {"page_cache", {"keep"}}}};
 
 struct Gates {
   std::optional<double> load;             // start a trial only while the 1-minute load is below

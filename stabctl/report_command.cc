@@ -47,12 +47,16 @@ int print_report(store::Store& store, store::Id experiment, const Arguments& arg
   return print(analysis::run_report(*samples, options_of(arguments)));
 }
 
-// The daemon's own database may be out of the user's reach: then it makes the report.
+// The daemon's own database may be out of the user's reach: then it makes the report, as text or JSON.
 int daemon_report(const Arguments& arguments) {
+  const bool wants_json = arguments.json || arguments.format == "json";
+  if (!arguments.figures.empty() || (!wants_json && !arguments.format.empty() && arguments.format != "text"))
+    return complain(bad_input("with --socket a report is text or JSON; for the other formats and figures take "
+                              "'stabctl bundle EXPERIMENT FILE --socket PATH', then 'stabctl report --db FILE'"));
   auto client = DaemonClient::connect(arguments.socket);
   if (!client) return complain(client.error());
   const auto result = client->call("report", {{"experiment", arguments.experiment}},
-                                   {{"json", arguments.json ? 1 : 0}, {"width", terminal_width()}});
+                                   {{"json", wants_json ? 1 : 0}, {"width", terminal_width()}});
   if (!result) return complain(result.error());
   const auto json = nlohmann::json::parse(*result);
   std::fputs(json.value("out", std::string()).c_str(), stdout);

@@ -2,6 +2,8 @@
 // kept in the archive. How one build is made is in builds.cc.
 #include "stabd/experiment_run.h"
 
+#include <filesystem>
+
 #include "plan/design.h"
 #include "stabd/acting_as.h"
 #include "stabd/archive.h"
@@ -17,16 +19,39 @@ Result<std::string> hash_as(const std::optional<Submitter>& submitter, const std
   return sha256_of_file(path);
 }
 
+std::string not_what_ran(const std::string& path, const std::string& now, const std::string& then, const std::string& archive) {
+  const auto kept = Archive(archive).find(then);
+  return "'" + path + "' is not the binary that the recorded trials ran (sha256 " + then.substr(0, 16) + " then, " +
+         now.substr(0, 16) + " now): restore what it is made from" +
+         (kept ? ", or copy '" + *kept + "' over it," : "") + " and resume, or submit the plan as a new experiment";
+}
+
 }  // namespace
 
+// Whether the binary that this build's trials ran is still there; then nothing is made, whatever its source has become.
+bool ExperimentRun::is_as_measured(const store::BuildRow& row, const plan::Build& build) const {
+  if (needs_directory(build) && !std::filesystem::is_directory(build_directory(place_, row.input_hash))) return false;
+  const auto now = hash_as(place_.submitter, row.binary_path);
+  return now && *now == row.binary_sha256;
+}
+
+// All trials of a cell run one binary, also those of an experiment that goes on after an interruption.
 Result<bool> ExperimentRun::make_builds() {
   STAB_TRY(std::vector<store::BuildRow> rows, store_->builds(row_.id));
+  STAB_TRY(const store::Progress progress, store_->progress(row_.id));
+  const bool measured = progress.by_state.count(store::TrialState::kRecorded) > 0;
   binaries_.assign(expanded_->builds.all().size(), {row_.plan_directory, "", ""});
   for (store::BuildRow& row : rows) {
     if (stop_->asked()) return false;
     const plan::Build& build = expanded_->builds.all()[static_cast<size_t>(row.index)];
     const plan::Program& program = expanded_->plan.programs[static_cast<size_t>(build.program)];
     BuiltBinary& binary = binaries_[static_cast<size_t>(row.index)];
+    const std::string ran = measured ? row.binary_sha256 : "";
+    if (!ran.empty() && is_as_measured(row, build)) {
+      if (needs_directory(build)) binary.directory = build_directory(place_, row.input_hash);
+      binary.sha256 = ran;
+      continue;
+    }
     if (needs_directory(build)) {
       observer_->phase("building " + build.name);
       const Status made = [&] {
@@ -43,6 +68,10 @@ Result<bool> ExperimentRun::make_builds() {
       const std::string word = plan::substitute(program.workloads[0].run, expanded_->plan, cell, build.link).argv[0];
       const auto path = find_program(place_, binary.directory, word);
       const auto hash = path ? hash_as(place_.submitter, *path) : Result<std::string>(path.error());
+      if (hash && !ran.empty() && *hash != ran) {
+        STAB_CHECK_OK(reject(not_what_ran(*path, *hash, ran, archive_beside(engine_->options().database))));
+        return false;
+      }
       if (hash) {
         row.binary_path = *path;
         row.binary_sha256 = *hash;

@@ -3,9 +3,11 @@
 #include "stabd/experiment_run.h"
 
 #include <poll.h>
+#include <unistd.h>
 
 #include <algorithm>
 
+#include "counters/session.h"
 #include "stabd/gate_open.h"
 #include "stabd/host/facts.h"
 #include "stabd/host/gates.h"
@@ -79,9 +81,12 @@ Status ExperimentRun::check_requirements() {
     if (need == "affinity" && lab_.placement.trial_cpu >= 0) continue;
     if (need == "counters") {
       for (const auto& pass : setup_->passes())
-        for (const counters::EventSpec& spec : pass)
-          if (!spec.available)
-            return Error{ErrorCode::kUnavailable, "the plan requires counters; " + spec.name + ": " + spec.reason, {}};
+        for (const counters::EventSpec& spec : pass) {
+          // Only opening it tells whether a counter can be had.
+          const counters::Session session = counters::Session::open(::getpid(), {spec});
+          if (session.open_count() == 0)
+            return Error{ErrorCode::kUnavailable, "the plan requires counters; " + session.read().front().reason, {}};
+        }
       continue;
     }
     const std::string knob = need == "isolation" ? "cpuset" : need;

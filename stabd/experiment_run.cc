@@ -131,7 +131,31 @@ Result<store::Outcome> ExperimentRun::replay(store::Id original) {
   return outcome;
 }
 
+// What failed in an earlier run may have been repaired since; without being asked again it would count as passed.
+Status ExperimentRun::repeat_failed_preflight() {
+  STAB_TRY(const std::vector<store::TrialRow> attempts,
+           store_->trials(row_.id, {.kind = store::TrialKind::kPreflight, .state = {}, .block = {}}));
+  std::map<uint32_t, store::TrialRow> last;  // by place; attempts come in their order
+  for (const store::TrialRow& attempt : attempts) last[attempt.order] = attempt;
+  for (const auto& [place, trial] : last) {
+    if (trial.state != store::TrialState::kFailed && trial.state != store::TrialState::kTimeout) continue;
+    STAB_TRY(const store::Id again, store_->rerun(trial.id));
+    (void)again;
+  }
+  return {};
+}
+
+// Why the response that the verdict is about has no value, where the trial's counters should have given one. A night
+// without it says nothing.
+std::string ExperimentRun::without_first_response(const store::Outcome& outcome) const {
+  const std::string& first = expanded_->plan.experiment.responses[0].name;
+  for (const store::ResponseRow& row : outcome.responses)
+    if (row.name == first && !row.value) return "no value of " + first + ", the first response: " + row.reason;
+  return {};
+}
+
 Result<bool> ExperimentRun::run_preflight() {
+  STAB_CHECK_OK(repeat_failed_preflight());
   bool announced = false;
   while (!stop_->asked()) {
     STAB_TRY(const std::optional<store::TrialRow> trial, store_->next_trial(row_.id, store::TrialKind::kPreflight));
@@ -143,9 +167,10 @@ Result<bool> ExperimentRun::run_preflight() {
     STAB_TRY(const store::Replacement replacement, store_->finish(outcome, lost ? kMaxAttemptsWhenLost : 1));
     (void)replacement;
     tell(*trial, outcome);
-    if (lost || outcome.state == store::TrialState::kRecorded) continue;
+    const std::string why = lost ? "" : outcome.state == store::TrialState::kRecorded ? without_first_response(outcome) : outcome.failure;
+    if (why.empty()) continue;
     STAB_CHECK_OK(reject("preflight of " + expanded_->subjects[static_cast<size_t>(trial->subject)].name + ", " +
-                         expanded_->design.cells[static_cast<size_t>(trial->cell)].name + ": " + outcome.failure +
+                         expanded_->design.cells[static_cast<size_t>(trial->cell)].name + ": " + why +
                          (outcome.stderr_head.empty() ? "" : "\n" + outcome.stderr_head)));
     return false;
   }

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,7 +40,8 @@ class ExperimentRun {
       : engine_(&engine), store_(&engine.store()), observer_(&observer), stop_(&stop) {}
 
   Status expand_if_new();
-  Result<bool> make_builds();     // false: one failed, or we were stopped
+  Result<bool> make_builds();     // false: one failed or gives another binary than before, or we were stopped
+  bool is_as_measured(const store::BuildRow& row, const plan::Build& build) const;
   void archive(const store::BuildRow& row);
   Status find_recorded_binaries(int wanted);  // for a replay of a trial of build `wanted`
   Status set_up();                // programs, counters and padding of all cells
@@ -47,6 +49,8 @@ class ExperimentRun {
   Status enter(const Isolation& isolation);  // trials run in the cpuset that tune() has made
   Status check_requirements();
   Result<bool> wait_for_gates();  // false: stopped, or a gate stayed closed until its deadline
+  Status repeat_failed_preflight();
+  std::string without_first_response(const store::Outcome& outcome) const;
   Result<bool> run_preflight();   // false: it failed, or we were stopped
   Result<bool> run_trials();      // false: stopped
 
@@ -59,6 +63,7 @@ class ExperimentRun {
 
   // One claimed trial, prepared unless ready_ is it, run and checked; not yet stored.
   Result<store::Outcome> run_one(const store::TrialRow& trial);
+  Status say_that_it_is_idle(const plan::ExclusionRule& rule);
   // Up to the point where it waits for go. Why not, empty: ready_ is it.
   Result<std::string> make_ready(const store::TrialRow& trial);
   // Nothing of its subject is run or copied before a trial.
@@ -96,6 +101,7 @@ class ExperimentRun {
   std::string boot_id_;
   std::map<int, std::string> first_stdout_;  // by subject
   std::map<int, bool> warm_;                 // subjects whose warm-up has run
+  std::set<std::string> idle_rules_;         // exclusion rules that were said to find nothing to judge
   std::unique_ptr<SideThread> beside_;       // while trials run: makes the next one ready
   int64_t done_ = 0, planned_ = 0;
   // The next trial, between make_ready() and its run. After the laboratory, which it uses.

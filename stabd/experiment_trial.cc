@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "stabd/gate_open.h"
+#include "stabd/samples.h"
 
 namespace stab::engine {
 namespace {
@@ -33,10 +34,22 @@ Result<store::Outcome> ExperimentRun::run_one(const store::TrialRow& trial) {
   STAB_CHECK_OK(clean_up(trial));
   for (const plan::ExclusionRule& rule : expanded_->plan.exclusions) {
     const auto value = outcome.ledger.find(rule.key);
-    if (value != outcome.ledger.end() && plan::excludes(rule, value->second)) outcome.excluded_by.push_back(rule.text);
+    if (value == outcome.ledger.end()) {
+      if (outcome.state == store::TrialState::kRecorded) STAB_CHECK_OK(say_that_it_is_idle(rule));
+    } else if (plan::excludes(rule, value->second)) {
+      outcome.excluded_by.push_back(rule.text);
+    }
   }
   if (outcome.state == store::TrialState::kRecorded) first_stdout_.emplace(trial.subject, outcome.stdout_sha256);
   return outcome;
+}
+
+// Once for each rule and run; the report counts the trials.
+Status ExperimentRun::say_that_it_is_idle(const plan::ExclusionRule& rule) {
+  if (!idle_rules_.insert(rule.text).second) return {};
+  const std::string text = "exclusion rule '" + rule.text + "' judges nothing where the ledger has no " + rule.key + ", as here";
+  observer_->note(text);
+  return log(kIdleRule, text);
 }
 
 Result<std::string> ExperimentRun::make_ready(const store::TrialRow& trial) {

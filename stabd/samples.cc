@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "stabd/dose.h"
 #include "stabd/expand.h"
@@ -249,6 +250,12 @@ Result<analysis::Samples> load_samples(store::Store& store, const store::Experim
   drop_without_values(samples);
   for (const auto& [reason, names] : missing)
     samples.unavailable.push_back({list(names) + ": " + reason, "stabctl doctor says what this machine can count"});
+
+  STAB_TRY(const std::vector<store::EventRow> events, store.events(experiment.id));
+  std::set<std::string> idle;  // every run of the experiment says it
+  for (const store::EventRow& event : events)
+    if (event.kind == kIdleRule && idle.insert(event.text).second)
+      samples.unavailable.push_back({event.text, "docs/trials.md says where the ledger's entries come from"});
 
   STAB_TRY(const store::Progress progress, store.progress(experiment.id));
   samples.planned = static_cast<uint32_t>(progress.planned_total);

@@ -7,6 +7,9 @@
 
 namespace stab::engine {
 
+// Kind of the event that says that an exclusion rule found nothing to judge; reports repeat it.
+inline constexpr char kIdleRule[] = "idle-rule";
+
 // Reads only; works while an engine writes to the same database. kBadInput where the experiment has no plan
 // that parses.
 Result<analysis::Samples> load_samples(store::Store& store, const store::ExperimentRow& experiment);

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 bool knob_is_off(const plan::Plan& plan, const char* knob) {
   const auto at = plan.machine.knobs.find(knob);
-  return at != plan.machine.knobs.end() && (at->second == "off" || at->second == "never");
+  return at != plan.machine.knobs.end() && at->second == "off";
 }
 
 }  // namespace

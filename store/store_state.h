@@ -29,6 +29,7 @@ struct Store::State {
   Status claim(Id trial, const Claim& claim);
   Result<Replacement> finish(const Outcome& outcome, int max_attempts);
   Status store_outcome(const Outcome& outcome);
+  Result<int64_t> attempts_that_ended_so(const TrialRow& trial, TrialState end);
   Result<Id> plan_next_attempt(const TrialRow& trial);
   Status quarantine(const TrialRow& trial, std::string_view reason);
 };

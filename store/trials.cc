@@ -132,6 +132,18 @@ Result<Id> Store::State::plan_next_attempt(const TrialRow& trial) {
   return database.last_id();
 }
 
+// How often this trial's place came to nothing in the same way: losses are the machine's and the engine's, failures the
+// program's, and neither uses up the other's attempts.
+Result<int64_t> Store::State::attempts_that_ended_so(const TrialRow& trial, TrialState end) {
+  STAB_TRY(Statement * query,
+           database.prepare("SELECT count(*) FROM trials WHERE experiment = ? AND kind = ? AND position = ? AND "
+                            "state IN ('lost', 'failed', 'timeout') AND (state = 'lost') = ?"));
+  STAB_TRY(const bool row, query->bind(trial.experiment).bind(name(trial.kind)).bind(trial.order).bind(end == TrialState::kLost).step());
+  const int64_t count = row ? query->integer(0) : 0;
+  query->reset();
+  return count;
+}
+
 Status Store::State::quarantine(const TrialRow& trial, std::string_view reason) {
   STAB_TRY(Statement * insert, database.prepare("INSERT OR IGNORE INTO quarantines VALUES(?, ?, ?, ?, ?)"));
   STAB_CHECK_OK(
@@ -162,7 +174,8 @@ Result<Replacement> Store::State::finish(const Outcome& outcome, int max_attempt
   if (outcome.state == TrialState::kRecorded) return replacement;
   // A failed preflight or replay is an answer; only a lost one asks again.
   const bool again = trial.kind == TrialKind::kMain || outcome.state == TrialState::kLost;
-  if (again && trial.attempt < max_attempts) {
+  STAB_TRY(const int64_t attempts, attempts_that_ended_so(trial, outcome.state));
+  if (again && attempts < max_attempts) {
     STAB_TRY(replacement.next_attempt, plan_next_attempt(trial));
     return replacement;
   }

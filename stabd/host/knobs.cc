@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "plan/plan.h"
 #include "stabd/host/isolation.h"
 
 namespace stab::engine {
@@ -41,7 +42,7 @@ struct Request {
   std::string cpu() const { return cpus() + "/cpu" + std::to_string(std::max(placement.trial_cpu, 0)); }
 };
 
-Error unknown_word(const Request& request, const char* expected) {
+Error unknown_word(const Request& request, const std::string& expected) {
   return bad_input("knob " + request.knob + " = '" + request.word + "': expected " + expected);
 }
 
@@ -56,7 +57,6 @@ Writes one_file(const Request& request, const std::string& path, const std::stri
 
 // "off" -> off_text, "on" -> on_text
 Writes switch_file(const Request& request, const std::string& path, const char* off_text, const char* on_text) {
-  if (request.word != "off" && request.word != "on") return unknown_word(request, "off or on");
   return one_file(request, path, request.word == "off" ? off_text : on_text);
 }
 
@@ -79,7 +79,6 @@ Writes turbo(const Request& request) {
 
 // off: only the shallowest idle state, whose wake-up takes no time worth mentioning.
 Writes c_states(const Request& request) {
-  if (request.word != "off" && request.word != "on") return unknown_word(request, "off or on");
   const std::string folder = request.cpu() + "/cpuidle";
   std::vector<KnobWrite> writes;
   for (const std::string& state : entries(folder, "state"))
@@ -97,7 +96,6 @@ Writes smt(const Request& request) {
 
 // off: away from the trial's CPU. Interrupts that are bound to a CPU refuse, and say so in the record.
 Writes irqs(const Request& request) {
-  if (request.word != "off") return unknown_word(request, "off");
   if (request.placement.housekeeping_cpu < 0 || request.placement.housekeeping_cpu == request.placement.trial_cpu)
     return Error{ErrorCode::kUnavailable, "knob irqs: there is no other cpu to move interrupts to", {}};
   const std::string folder = request.roots.proc + "/irq";
@@ -111,17 +109,12 @@ Writes irqs(const Request& request) {
   return writes;
 }
 
-Writes launcher_does_it(const Request&) { return std::vector<KnobWrite>(); }
+// The launcher does it for each trial, or it is so anyway: warm-up leaves files cached.
+Writes nothing(const Request&) { return std::vector<KnobWrite>(); }
 
 Writes cpuset(const Request& request) {
-  if (request.word != "off") return unknown_word(request, "off");
   STAB_TRY(Isolation isolation, isolation_of(request.roots, request.placement));
   return std::move(isolation.writes);
-}
-
-Writes page_cache(const Request& request) {
-  if (request.word == "keep") return std::vector<KnobWrite>();
-  return unknown_word(request, "keep: trials find their files cached, as warm-up leaves them");
 }
 
 struct Entry {
@@ -131,7 +124,7 @@ struct Entry {
 
 const std::vector<Entry>& table() {
   static const std::vector<Entry> entries = {
-      {{"affinity", "on", "a trial that moves between CPUs starts with cold caches"}, launcher_does_it},
+      {{"affinity", "on", "a trial that moves between CPUs starts with cold caches"}, nothing},
       {{"cpuset", "off", "other programs stay off the trial's CPU"}, cpuset},
       {{"irqs", "off", "interrupts on the trial's CPU take time and evict its caches"}, irqs},
       {{"governor", "performance", "a clock that follows the load makes time depend on what ran before"}, governor},
@@ -139,15 +132,15 @@ const std::vector<Entry>& table() {
       {{"turbo", "off", "boost depends on temperature and on the other cores"}, turbo},
       {{"c_states", "off", "waking from deep idle states takes up to 100 us"}, c_states},
       {{"smt", "off", "the sibling thread shares caches and execution units"}, smt},
-      {{"aslr", "on", "off fixes addresses that the layout factors don't randomize; set for each trial"}, launcher_does_it},
-      {{"thp", "on", "off keeps huge pages from appearing at random moments; set for each trial"}, launcher_does_it},
+      {{"aslr", "on", "off fixes addresses that the layout factors don't randomize; set for each trial"}, nothing},
+      {{"thp", "on", "off keeps huge pages from appearing at random moments; set for each trial"}, nothing},
       {{"swap", "off", "a page read back from disk costs milliseconds"},
        [](const Request& r) { return switch_file(r, r.roots.proc + "/sys/vm/swappiness", "0", "60"); }},
       {{"numa_balancing", "off", "the kernel unmaps pages to see who uses them"},
        [](const Request& r) { return switch_file(r, r.roots.proc + "/sys/kernel/numa_balancing", "0", "1"); }},
       {{"watchdogs", "off", "a timer and a counter of the PMU on each CPU"},
        [](const Request& r) { return switch_file(r, r.roots.proc + "/sys/kernel/watchdog", "0", "1"); }},
-      {{"page_cache", "keep", "every trial should find the same files cached"}, page_cache},
+      {{"page_cache", "keep", "every trial should find the same files cached"}, nothing},
   };
   return entries;
 }
@@ -173,7 +166,10 @@ Result<std::vector<KnobWrite>> writes_of(const std::string& knob, const std::str
                                          const Placement& placement) {
   const Entry* entry = find(knob);
   if (entry == nullptr) return bad_input("no knob '" + knob + "'");
-  return entry->writes({knob, word, roots, placement});
+  const Request request{knob, word, roots, placement};
+  for (const plan::Knob& one : plan::kKnobs)
+    if (one.name == knob && !one.takes(word)) return unknown_word(request, one.expected());
+  return entry->writes(request);
 }
 
 std::string written_form(const std::string& text) {

@@ -40,7 +40,7 @@ nested = [{ factor = "env_size", within = { code = "once" } }]
 [machine]
 cpus = "core:1"
 housekeeping = "0"
-knobs = { aslr = false, thp = "never", governor = "performance" }
+knobs = { aslr = false, thp = "off", governor = "performance" }
 gates = { load = 0.5, temperature = 80, window = "22:00-06:00", deadline = "12h" }
 require = ["affinity", "counters"]
 

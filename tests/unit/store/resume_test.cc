@@ -1,6 +1,7 @@
 // An engine that stops at random moments, again and again: whatever happens, places are finished in the order of
 // the schedule, each is recorded once or used up its attempts, and no attempt is forgotten.
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "base/rng.h"
@@ -69,8 +70,10 @@ TEST_F(ResumeTest, AnyNumberOfDeathsGivesTheSameSchedule) {
     EXPECT_EQ(progress.by_state[TrialState::kRecorded], static_cast<int64_t>(places.size()));
     EXPECT_EQ(progress.by_state[TrialState::kPlanned], 0);
     const std::vector<TrialRow> attempts = *store.trials(id, {.kind = TrialKind::kMain, .state = {}, .block = {}});
+    std::map<uint32_t, int> failures, losses;
     for (const TrialRow& attempt : attempts) {
-      EXPECT_LE(attempt.attempt, kMaxAttempts);
+      EXPECT_LE(failures[attempt.order] += attempt.state == TrialState::kFailed, kMaxAttempts);
+      EXPECT_LE(losses[attempt.order] += attempt.state == TrialState::kLost, kMaxAttempts);
       EXPECT_EQ(attempt.seed, 0xf000000000000000u + attempt.order);  // replacements keep their layout
       EXPECT_TRUE(is_final(attempt.state));
     }

@@ -189,6 +189,20 @@ TEST_F(TrialsTest, ATrialThatIsLostAgainAndAgainIsQuarantined) {
   EXPECT_EQ((*store.next_trial(id))->order, 1u);
 }
 
+TEST_F(TrialsTest, LossesDoNotUseUpTheAttemptsOfAProgram) {
+  Store store = open();
+  const Id id = ready(store, 1);
+  for (int loss = 1; loss <= 3; ++loss) {
+    begin_next(store, id);
+    ASSERT_EQ((*store.recover(1, 100)).quarantined_cells, 0);
+  }
+  for (int failure = 1; failure <= 3; ++failure) {
+    const TrialRow trial = begin_next(store, id);
+    EXPECT_EQ(trial.order, 0u);
+    EXPECT_EQ(store.finish(not_recorded(trial.id), 3)->quarantined, failure == 3);
+  }
+}
+
 TEST_F(TrialsTest, FinishAndClaimIsOneCommit) {
   Store store = open();
   const Id id = ready(store);
