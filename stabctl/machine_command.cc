@@ -150,7 +150,8 @@ int machine_restore_command(const Arguments&) {
   const engine::Roots roots;
   const auto restored = engine::Tuning::restore(roots, engine::default_journal(), engine::boot_id(roots));
   if (!restored) return complain(restored.error());
-  std::printf("%d setting%s restored\n", *restored, *restored == 1 ? "" : "s");
+  std::printf("%d setting%s restored%s\n", restored->settings, restored->settings == 1 ? "" : "s",
+              printable(engine::gone_text(*restored)).c_str());
   return kExitDone;
 }
 

@@ -19,11 +19,12 @@ Result<std::unique_ptr<Engine>> Engine::open(const Options& options) {
   STAB_TRY(store::Store store, store::Store::open(options.database, store::Store::Access::kWrite));
   STAB_TRY(store::Recovery recovered, store.recover(options.clock->realtime().count(), kMaxAttemptsWhenLost));
   // A tuner that lives keeps its knobs; what a dead one left is turned back before anything runs.
-  const Result<int> restored = Tuning::recover(options.roots, options.knob_journal, boot_id(options.roots));
+  const Result<Restored> restored = Tuning::recover(options.roots, options.knob_journal, boot_id(options.roots));
   if (!restored && restored.error().code != ErrorCode::kBusy) return restored.error();
-  if (restored && *restored > 0)
+  if (restored && (restored->settings > 0 || !restored->gone.empty()))
     STAB_CHECK_OK(store.log({options.clock->realtime().count(), 0, "knobs-restored",
-                             std::to_string(*restored) + " settings of the host that a dead engine had left"}));
+                             std::to_string(restored->settings) + " settings of the host that a dead engine had left" +
+                                 gone_text(*restored)}));
   return std::unique_ptr<Engine>(new Engine(options, std::move(store), std::move(recovered)));
 }
 
@@ -46,15 +47,31 @@ Result<store::Id> Engine::submit(const plan::Plan& plan, const std::string& plan
 
 Result<RunEnd> Engine::run(store::Id experiment, Observer& observer, StopSignal& stop) {
   const std::lock_guard<std::mutex> held(gate_);
-  STAB_TRY(ExperimentRun run, ExperimentRun::prepare(*this, experiment, observer, stop));
-  return run.to_end();
+  const Result<RunEnd> ended = [&]() -> Result<RunEnd> {
+    STAB_TRY(ExperimentRun run, ExperimentRun::prepare(*this, experiment, observer, stop));
+    return run.to_end();
+  }();
+  say_what_stays_tuned(experiment, observer);
+  return ended;
 }
 
 Result<store::Outcome> Engine::replay(store::Id trial, Observer& observer, StopSignal& stop) {
   const std::lock_guard<std::mutex> held(gate_);
   STAB_TRY(const store::TrialRow row, store_.trial(trial));
-  STAB_TRY(ExperimentRun run, ExperimentRun::prepare(*this, row.experiment, observer, stop));
-  return run.replay(trial);
+  Result<store::Outcome> outcome = [&]() -> Result<store::Outcome> {
+    STAB_TRY(ExperimentRun run, ExperimentRun::prepare(*this, row.experiment, observer, stop));
+    return run.replay(trial);
+  }();
+  say_what_stays_tuned(row.experiment, observer);
+  return outcome;
+}
+
+// pre: the gate is held, no ExperimentRun lives: its Tuning has restored what it could.
+void Engine::say_what_stays_tuned(store::Id experiment, Observer& observer) {
+  const Result<Restored> restored = Tuning::restore_ours(options_.roots, options_.knob_journal, boot_id(options_.roots));
+  if (restored) return;
+  observer.note(restored.error().message);
+  (void)store_.log({options_.clock->realtime().count(), experiment, "knobs-not-restored", restored.error().message});
 }
 
 Status Engine::extend(store::Id experiment, int blocks) {

@@ -93,6 +93,7 @@ class Engine {
  private:
   Engine(Options options, store::Store store, store::Recovery recovered)
       : options_(std::move(options)), store_(std::move(store)), recovered_(std::move(recovered)) {}
+  void say_what_stays_tuned(store::Id experiment, Observer& observer);
   Options options_;
   store::Store store_;
   store::Recovery recovered_;

@@ -1,9 +1,12 @@
 // The queue is the store itself: whatever is submitted, ready or running there and has the highest priority,
 // then the lowest number, is next. What runs gives way to a higher priority after its trial. So a daemon that was
-// killed goes on where it was, without a state of its own.
+// killed goes on where it was, without a state of its own; and where the store doesn't take what became of an experiment
+// (a full disk, somebody else's lock), we wait, recover as a start does, and go on where it was.
 #include "stabd/engine_thread.h"
 
 #include <nlohmann/json.hpp>
+
+#include <chrono>
 
 namespace stab::engine {
 namespace {
@@ -12,6 +15,8 @@ using Json = nlohmann::json;
 
 // Watchers that don't read must not make the daemon grow; newer news replace nothing, they are just dropped.
 constexpr size_t kMaxEvents = 4096;
+// Until the next try after the store has failed: people make room on a disk, and nobody tells us when they have.
+constexpr std::chrono::seconds kTryAgain{60};
 
 std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
@@ -166,20 +171,28 @@ void EngineThread::do_work() {
 
 void EngineThread::loop() {
   between_({}, quit_signal_.now_fd());
-  for (;;) {
+  for (bool well = true;;) {
     {
       std::unique_lock<std::mutex> held(mutex_);
-      changed_.wait(held, [this] { return quit_ || kicked_; });
+      const auto called = [this] { return quit_ || kicked_; };
+      if (well) changed_.wait(held, called);
+      if (!well) changed_.wait_for(held, kTryAgain, called);
       if (quit_) return;
       kicked_ = false;
     }
-    for (;;) {
-      const Result<std::optional<store::ExperimentRow>> next = next_experiment();
-      if (!next || !*next) break;
-      run(**next);
-      const std::lock_guard<std::mutex> held(mutex_);
-      if (quit_) return;
-    }
+    // A trial may still be claimed that nobody runs.
+    well = (well || recover().ok()) && run_what_waits();
+  }
+}
+
+bool EngineThread::run_what_waits() {
+  for (;;) {
+    const Result<std::optional<store::ExperimentRow>> next = next_experiment();
+    if (!next) return false;
+    if (!*next) return true;
+    if (!run(**next)) return false;
+    const std::lock_guard<std::mutex> held(mutex_);
+    if (quit_) return true;
   }
 }
 
@@ -196,14 +209,14 @@ Result<std::optional<store::ExperimentRow>> EngineThread::next_experiment() {
   return best == nullptr ? std::optional<store::ExperimentRow>() : *best;
 }
 
-void EngineThread::run(const store::ExperimentRow& row) {
+bool EngineThread::run(const store::ExperimentRow& row) {
   const store::Id experiment = row.id;
   {
     const std::lock_guard<std::mutex> held(mutex_);
     running_ = experiment;
     priority_ = row.priority;
     stop_ = std::make_unique<StopSignal>();
-    if (quit_) stop_->now();
+    if (quit_ || cancelled_ == experiment) stop_->now();
   }
   // What was submitted since this one was chosen found nothing that runs.
   if (const auto first = next_experiment(); first && *first && (*first)->id != experiment) {
@@ -218,39 +231,66 @@ void EngineThread::run(const store::ExperimentRow& row) {
     quits = quit_;
     yields = std::exchange(yields_, false);
     stop_.reset();
-    cancelled = std::exchange(cancelled_, 0) == experiment;
+    cancelled = cancelled_ == experiment;
+    if (cancelled) cancelled_ = 0;
     paused = std::exchange(paused_, 0) == experiment;
   }
+  // What became of its last trial may not be stored.
+  Status stored = ended ? Status() : recover();
   if (cancelled) {
-    const Status done = cancel(experiment);
-    return end(experiment, "cancelled", done.ok() ? "" : done.error().message);
+    if (stored) stored = cancel(experiment);
+    if (!stored) {  // it must not go on
+      const std::lock_guard<std::mutex> held(mutex_);
+      cancelled_ = experiment;
+    }
+    return tell_end(stored, experiment, "cancelled", "");
   }
-  if (paused && ended && *ended == RunEnd::kStopped) {
-    const Status done = pause(experiment);
-    return end(experiment, "paused", done.ok() ? "" : done.error().message);
-  }
+  if (paused && ended && *ended == RunEnd::kStopped) return tell_end(pause(experiment), experiment, "paused", "");
   if (!ended) {
     // The laboratory is broken for this experiment; the next one may still run.
-    settle(experiment, store::ExperimentState::kFailed, ended.error().message);
-    return end(experiment, "failed", ended.error().message);
+    const std::string& why = ended.error().message;
+    if (stored) stored = settle(experiment, store::ExperimentState::kFailed, why);
+    return tell_end(stored, experiment, "failed", why);
   }
   switch (*ended) {
-    case RunEnd::kDone: return end(experiment, "done", "");
-    case RunEnd::kGaps: return end(experiment, "done", "some cells are quarantined");
-    case RunEnd::kRejected: return end(experiment, "failed", "a build or the preflight failed");
+    case RunEnd::kDone: return tell_end(stored, experiment, "done", "");
+    case RunEnd::kGaps: return tell_end(stored, experiment, "done", "some cells are quarantined");
+    case RunEnd::kRejected: return tell_end(stored, experiment, "failed", "a build or the preflight failed");
     case RunEnd::kStopped: break;
   }
-  if (yields) return note_of(experiment, "gives way to an experiment of a higher priority");
-  if (quits) return end(experiment, "stopped", "");
+  if (yields) {
+    note_of(experiment, "gives way to an experiment of a higher priority");
+    return true;
+  }
+  if (quits) return tell_end(stored, experiment, "stopped", "");
   // Nobody asked: a gate stayed closed. Waiting again at once would be waiting for ever.
   const std::string why = "a gate stayed closed until its deadline; 'stabctl resume' waits again";
-  settle(experiment, store::ExperimentState::kPaused, why);
-  end(experiment, "paused", why);
+  return tell_end(settle(experiment, store::ExperimentState::kPaused, why), experiment, "paused", why);
 }
 
-void EngineThread::settle(store::Id experiment, store::ExperimentState state, const std::string& why) {
+Status EngineThread::recover() {
   const std::lock_guard<std::mutex> gate(engine_->gate());
-  (void)engine_->store().set_state(experiment, state, why, engine_->options().clock->realtime().count());
+  const Result<store::Recovery> recovered =
+      engine_->store().recover(engine_->options().clock->realtime().count(), kMaxAttemptsWhenLost);
+  return recovered ? Status() : Status(recovered.error());
+}
+
+Status EngineThread::settle(store::Id experiment, store::ExperimentState state, const std::string& why) {
+  const std::lock_guard<std::mutex> gate(engine_->gate());
+  return engine_->store().set_state(experiment, state, why, engine_->options().clock->realtime().count());
+}
+
+// What is not stored has not happened: the store says that the experiment runs, and so it will.
+bool EngineThread::tell_end(const Status& stored, store::Id experiment, const std::string& state, const std::string& why) {
+  if (stored) {
+    end(experiment, state, why);
+    return true;
+  }
+  const std::string text = state + (why.empty() ? "" : ": " + why) + "; this can't be stored: " + stored.error().message +
+                           "; goes on in " + std::to_string(kTryAgain.count()) + " s";
+  note_of(experiment, text);
+  between_({experiment, "unsettled", text}, quit_signal_.now_fd());
+  return false;
 }
 
 void EngineThread::push(EngineEvent event) {

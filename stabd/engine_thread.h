@@ -21,7 +21,8 @@ struct EngineEvent {
   bool ends = false;  // the experiment is over, or was stopped
 };
 
-// An experiment that the engine has just left: done, failed, cancelled, paused or stopped.
+// An experiment that the engine has just left: done, failed, cancelled, paused or stopped, as the store says too; or
+// unsettled: the store did not take what became of it, and the engine will go on with it.
 struct EndedRun {
   store::Id experiment = 0;  // 0: the thread has just begun
   std::string state, why;
@@ -60,9 +61,13 @@ class EngineThread final : private Observer {
 
  private:
   void loop();
+  // These two: false where the store failed. Trying again at once would be trying for ever.
+  bool run_what_waits();
+  bool run(const store::ExperimentRow& row);
   Result<std::optional<store::ExperimentRow>> next_experiment();
-  void run(const store::ExperimentRow& row);
-  void settle(store::Id experiment, store::ExperimentState state, const std::string& why);
+  Status recover();  // pre: no trial runs. Those that are claimed nevertheless are lost, and planned again
+  Status settle(store::Id experiment, store::ExperimentState state, const std::string& why);
+  bool tell_end(const Status& stored, store::Id experiment, const std::string& state, const std::string& why);
   void phase(std::string_view text) override;
   void note(std::string_view text) override;
   void trial_done(const TrialNews& news) override;
@@ -81,7 +86,8 @@ class EngineThread final : private Observer {
   std::condition_variable changed_;
   bool quit_ = false, kicked_ = true, yields_ = false;
   int priority_ = 0;  // of what runs
-  store::Id running_ = 0, cancelled_ = 0, paused_ = 0;
+  store::Id running_ = 0, paused_ = 0;
+  store::Id cancelled_ = 0;  // wanted; not yet stored
   std::unique_ptr<StopSignal> stop_;
   std::vector<EngineEvent> events_;
   std::vector<std::function<void(store::Store&)>> work_;

@@ -22,8 +22,9 @@ constexpr size_t kFailureBytes = 1000;
 
 void Upkeep::between(const EndedRun& ended, int quit_fd) {
   const bool over = ended.state == "done" || ended.state == "failed" || ended.state == "cancelled";
+  const bool bad = ended.state == "failed" || ended.state == "unsettled";
   if (ended.experiment != 0)
-    log_({over && ended.state == "failed" ? LogPriority::kWarning : LogPriority::kInfo, "end", ended.why,
+    log_({bad ? LogPriority::kWarning : LogPriority::kInfo, "end", ended.why,
           {{"experiment", std::to_string(ended.experiment)}, {"state", ended.state}}});
   if (over && !config_->notify.empty()) {
     const Status told = notify(ended, quit_fd);

@@ -14,7 +14,7 @@ struct Roots {
   std::string dev = "/dev";
 };
 
-// All of a small file without its last newline; nothing if it can't be read.
+// All of a small file without its last newline; nothing if it can't be read, and errno says why.
 std::optional<std::string> read_small_file(const std::string& path);
 // The whole text in one write(), as the kernel's files want it. errno is set on failure.
 bool write_small_file(const std::string& path, std::string_view text);

@@ -1,6 +1,6 @@
 // Every change of the host is undone by replaying the journal backwards, whether we end, fail or are killed:
 // the destructor, the next engine and `stabctl machine restore` all do the same thing. Restoring twice does no
-// harm. What can't be restored stays in the journal, and is said.
+// harm. What can't be restored stays in the journal, and is said: after a destructor, by restore_ours().
 #include "stabd/host/tuning.h"
 
 #include <fcntl.h>
@@ -111,7 +111,10 @@ bool remove_group(const std::string& path) {
   return ::rmdir(path.c_str()) == 0 || errno == ENOENT;
 }
 
-enum class Undone { kAlready, kNow, kNot };
+enum class Undone { kAlready, kNow, kGone, kNot };
+
+// Files of /proc and /sys go with what they set: an interrupt that is freed, a device that is pulled out.
+Undone gone_or_not() { return errno == ENOENT || errno == ENODEV || errno == ENXIO ? Undone::kGone : Undone::kNot; }
 
 Undone undo(const std::string& first, const std::string& rest) {
   const size_t tab = rest.find('\t');
@@ -125,26 +128,49 @@ Undone undo(const std::string& first, const std::string& rest) {
     return Undone::kNow;
   }
   if (first == "controller")
-    return write_small_file(rest.substr(0, tab), "-" + rest.substr(std::min(tab, rest.size() - 1) + 1)) ? Undone::kNow : Undone::kNot;
+    return write_small_file(rest.substr(0, tab), "-" + rest.substr(std::min(tab, rest.size() - 1) + 1)) ? Undone::kNow : gone_or_not();
   const auto now = read_small_file(first);
+  if (!now && gone_or_not() == Undone::kGone) return Undone::kGone;
   if (now && written_form(*now) == rest) return Undone::kAlready;
-  const bool written = write_small_file(first, rest) && written_form(read_small_file(first).value_or("")) == rest;
-  return written ? Undone::kNow : Undone::kNot;
+  if (!write_small_file(first, rest)) return gone_or_not();
+  return written_form(read_small_file(first).value_or("")) == rest ? Undone::kNow : Undone::kNot;
+}
+
+// The file or the group that a line is about.
+std::string named_by(const JournalLine& line) {
+  return line.first[0] == '/' ? line.first : line.second.substr(0, line.second.find('\t'));
+}
+
+// What undo() does, for a person.
+std::string by_hand(const JournalLine& line) {
+  const std::string name = "'" + named_by(line) + "'";
+  if (line.first == "directory") return "remove the cgroup " + name;
+  if (line.first == "controller") return "write '-" + line.second.substr(line.second.find('\t') + 1) + "' to " + name;
+  return "write '" + line.second + "' to " + name;
 }
 
 // The journal goes only when everything it names is as it was.
-Result<int> replay(const Journal& journal, const std::string& path) {
+Result<Restored> replay(const Journal& journal, const std::string& path) {
   std::string failed;
-  int restored = 0;
+  Restored restored;
   for (auto line = journal.lines.rbegin(); line != journal.lines.rend(); ++line) {
     const Undone undone = undo(line->first, line->second);
-    restored += undone == Undone::kNow;
-    if (undone == Undone::kNot) failed += (failed.empty() ? "" : ", ") + (line->first[0] == '/' ? line->first : line->second);
+    restored.settings += undone == Undone::kNow;
+    if (undone == Undone::kGone) restored.gone.push_back(named_by(*line));
+    if (undone == Undone::kNot) failed += (failed.empty() ? "" : ", ") + by_hand(*line);
   }
-  if (!failed.empty()) return Error{ErrorCode::kSystem, "could not restore " + failed + "; the journal is kept in " + path, {}};
+  if (!failed.empty())
+    return Error{ErrorCode::kSystem,
+                 "could not restore the machine: " + failed + "; as root try 'stabctl machine restore', do it by hand, or "
+                     "remove the journal '" + path + "' if it is no longer true",
+                 {}};
   if (::unlink(path.c_str()) != 0) return system_error("remove journal '" + path + "'", errno);
   STAB_CHECK_OK(sync_directory(path));
   return restored;
+}
+
+bool is_ours(const Roots& roots, const Journal& journal) {
+  return journal.pid == ::getpid() && journal.start == start_of(roots, journal.pid);
 }
 
 bool owner_lives(const Roots& roots, const Journal& journal) {
@@ -155,26 +181,40 @@ bool owner_lives(const Roots& roots, const Journal& journal) {
 
 std::string default_journal() { return "/var/lib/stab/knobs.journal"; }
 
-Result<int> Tuning::recover(const Roots& roots, const std::string& journal, const std::string& boot_id) {
+std::string gone_text(const Restored& restored) {
+  if (restored.gone.empty()) return {};
+  std::string text;
+  for (const std::string& path : restored.gone) text += (text.empty() ? "'" : ", '") + path + "'";
+  const size_t count = restored.gone.size();
+  return "; " + std::to_string(count) + (count == 1 ? " is" : " are") + " gone with what was set there: " + text;
+}
+
+Result<Restored> Tuning::recover(const Roots& roots, const std::string& journal, const std::string& boot_id) {
   const auto found = read_journal(journal);
-  if (!found) return 0;
-  if (found->boot_id == boot_id && owner_lives(roots, *found))
+  if (!found) return Restored();
+  if (found->boot_id == boot_id && owner_lives(roots, *found) && !is_ours(roots, *found))
     return Error{ErrorCode::kBusy, "process " + std::to_string(found->pid) + " has tuned this machine and still runs", {}};
   return restore(roots, journal, boot_id);
 }
 
-Result<int> Tuning::restore(const Roots&, const std::string& journal, const std::string& boot_id) {
+Result<Restored> Tuning::restore(const Roots&, const std::string& journal, const std::string& boot_id) {
   const auto found = read_journal(journal);
-  if (!found) return 0;
+  if (!found) return Restored();
   if (found->boot_id != boot_id && !found->boot_id.empty()) {
     if (::unlink(journal.c_str()) != 0) return system_error("remove journal '" + journal + "'", errno);
-    return 0;
+    return Restored();
   }
   return replay(*found, journal);
 }
 
+Result<Restored> Tuning::restore_ours(const Roots& roots, const std::string& journal, const std::string& boot_id) {
+  const auto found = read_journal(journal);
+  if (!found || found->boot_id != boot_id || !is_ours(roots, *found)) return Restored();
+  return replay(*found, journal);
+}
+
 Result<Tuning> Tuning::begin(const Roots& roots, const std::string& journal, const std::string& boot_id) {
-  STAB_TRY(const int left, recover(roots, journal, boot_id));
+  STAB_TRY(const Restored left, recover(roots, journal, boot_id));
   (void)left;
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::path(journal).parent_path(), error);

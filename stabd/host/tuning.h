@@ -21,6 +21,14 @@ struct KnobOutcome {
   std::string noted;    // the journal's line that undoes it; empty: there is none, or it is struck out
 };
 
+// What a restore did.
+struct Restored {
+  int settings = 0;               // turned back now; the others were so already
+  std::vector<std::string> gone;  // files that are no longer there, as of an interrupt that was freed: nothing to turn back
+};
+// "; 1 is gone with what was set there: '/proc/irq/45/smp_affinity_list'"; empty: none is.
+std::string gone_text(const Restored& restored);
+
 // A journal on disk holds what each file said before we wrote to it:
 //
 //   stab-knobs 3 BOOT_ID PID START
@@ -33,18 +41,22 @@ struct KnobOutcome {
 //
 // in the order of the writes. A line is on disk (fsync) before its file is written, so whoever dies, restoring
 // all lines in reverse brings the machine back. Settings don't survive a boot: a journal of another boot is void.
+// A process has one Tuning at most at a time: a journal of its own pid is what one that ended could not restore.
 class Tuning {
  public:
-  // `journal`: one path a machine. kBusy where a living process has tuned it.
+  // `journal`: one path a machine. kBusy where another living process has tuned it.
   static Result<Tuning> begin(const Roots& roots, const std::string& journal, const std::string& boot_id);
-  // Restores what a dead process left; how many files. Nothing to do is 0. kBusy where the tuner lives.
-  static Result<int> recover(const Roots& roots, const std::string& journal, const std::string& boot_id);
+  // Restores what a dead process left, or this one. kBusy where the tuner is another one and lives. The Error for what
+  // can't be restored says what to do by hand.
+  static Result<Restored> recover(const Roots& roots, const std::string& journal, const std::string& boot_id);
   // The same whoever tuned it: for people.
-  static Result<int> restore(const Roots& roots, const std::string& journal, const std::string& boot_id);
+  static Result<Restored> restore(const Roots& roots, const std::string& journal, const std::string& boot_id);
+  // Only what this process left: says what a destructor could not restore, and had nobody to tell.
+  static Result<Restored> restore_ours(const Roots& roots, const std::string& journal, const std::string& boot_id);
 
   Tuning(Tuning&& other) noexcept;
   Tuning& operator=(Tuning&&) = delete;
-  ~Tuning();  // restores, unless keep() was called
+  ~Tuning();  // restores, unless keep() was called; what it can't is told by restore_ours()
 
   // Saves, writes, reads back. A refusal is in the outcome; the Error is for a journal that can't be written.
   Result<std::vector<KnobOutcome>> apply(const std::vector<KnobWrite>& writes);

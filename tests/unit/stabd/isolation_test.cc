@@ -120,7 +120,7 @@ TEST_F(FakeCgroups, WhatWasTakenBackIsNotUndoneAgain) {
   }
   const auto restored = Tuning::restore(roots, journal, "boot");
   ASSERT_TRUE(restored.ok()) << restored.error().text();
-  EXPECT_EQ(*restored, 1);
+  EXPECT_EQ(restored->settings, 1);
   EXPECT_EQ(get("/cs/other"), "1");
   EXPECT_EQ(::access(group.c_str(), F_OK), 0) << "removed what somebody else has made";
 }

@@ -2,9 +2,12 @@
 #include "stabd/host/knobs.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <cstdio>
 
 #include "stabd/host/gates.h"
 #include "stabd/host/tuning.h"
@@ -71,10 +74,10 @@ class FakeHost : public testing::Test {
 };
 
 TEST_F(FakeHost, EveryKnobOfThePlanIsKnown) {
-  for (const std::string_view knob : plan::kKnobs) {
+  for (const plan::Knob& knob : plan::kKnobs) {
     bool found = false;
-    for (const KnobInfo& info : knob_infos()) found = found || info.name == knob;
-    EXPECT_TRUE(found) << knob;
+    for (const KnobInfo& info : knob_infos()) found = found || info.name == knob.name;
+    EXPECT_TRUE(found) << knob.name;
   }
 }
 
@@ -105,7 +108,7 @@ TEST_F(FakeHost, NextStartRestoresWhatADeadEngineLeft) {
     ASSERT_TRUE(read_small_file(journal).has_value());
     const auto restored = Tuning::recover(roots, journal, "boot-1");
     ASSERT_TRUE(restored.ok()) << restored.error().text();
-    EXPECT_EQ(*restored, static_cast<int>(count));
+    EXPECT_EQ(restored->settings, static_cast<int>(count));
     EXPECT_EQ(state(), kUntouched);
     EXPECT_FALSE(read_small_file(journal).has_value());
   }
@@ -117,16 +120,19 @@ TEST_F(FakeHost, JournalAheadOfTheKnob) {
                 "stab-knobs 1 boot-1 1 5\n" + roots.proc + "/sys/kernel/watchdog\t1\n" + roots.proc + "/sys/vm/swapp");
   const auto restored = Tuning::recover(roots, journal, "boot-1");
   ASSERT_TRUE(restored.ok()) << restored.error().text();
-  EXPECT_EQ(*restored, 0);
+  EXPECT_EQ(restored->settings, 0);
   EXPECT_EQ(state(), kUntouched);
 }
 
 TEST_F(FakeHost, LivingTunersAreRespected) {
-  auto tuning = Tuning::begin(roots, journal, "boot-1");
-  ASSERT_TRUE(tuning.ok());
+  machine.write("var/lib/stab/knobs.journal", "stab-knobs 1 boot-1 1 777\n" + roots.proc + "/sys/kernel/watchdog\t0\n");
   const auto second = Tuning::begin(roots, journal, "boot-1");
   ASSERT_FALSE(second.ok());
   EXPECT_EQ(second.error().code, ErrorCode::kBusy);
+  const auto ours = Tuning::restore_ours(roots, journal, "boot-1");
+  ASSERT_TRUE(ours.ok()) << ours.error().text();
+  EXPECT_EQ(state(), kUntouched);
+  EXPECT_TRUE(read_small_file(journal).has_value());
 }
 
 TEST_F(FakeHost, AnotherProcessWithTheOldPidIsNotTheTuner) {
@@ -144,10 +150,69 @@ TEST_F(FakeHost, AJournalOfAnotherBootIsVoid) {
   EXPECT_FALSE(read_small_file(journal).has_value());
 }
 
+// A directory is there and takes no text.
 TEST_F(FakeHost, WhatCantBeRestoredStaysInTheJournal) {
-  machine.write("var/lib/stab/knobs.journal", "stab-knobs 1 boot-1 1 5\n" + machine.path() + "/absent\t7\n");
-  EXPECT_FALSE(Tuning::recover(roots, journal, "boot-1").ok());
+  machine.write("var/lib/stab/knobs.journal", "stab-knobs 1 boot-1 1 5\n" + machine.path() + "\t7\n");
+  const auto restored = Tuning::recover(roots, journal, "boot-1");
+  ASSERT_FALSE(restored.ok());
+  EXPECT_NE(restored.error().message.find("write '7' to '" + machine.path() + "'"), std::string::npos) << restored.error().text();
+  EXPECT_NE(restored.error().message.find("remove the journal '" + journal + "'"), std::string::npos) << restored.error().text();
   EXPECT_TRUE(read_small_file(journal).has_value());
+}
+
+// An interrupt may be freed while it is tuned, and its files with it.
+TEST_F(FakeHost, AVanishedFileIsNoObstacle) {
+  const std::string irq = roots.proc + "/irq/5/smp_affinity_list";
+  {
+    auto tuning = Tuning::begin(roots, journal, "boot-1");
+    ASSERT_TRUE(tuning.ok()) << tuning.error().text();
+    ASSERT_TRUE(tuning->apply(writes("irqs", "off")).ok());
+    EXPECT_EQ(get("proc/irq/19/smp_affinity_list"), "0");
+    ASSERT_EQ(::unlink(irq.c_str()), 0);
+  }
+  EXPECT_EQ(get("proc/irq/19/smp_affinity_list"), "2");
+  EXPECT_NE(::access(irq.c_str(), F_OK), 0) << "made again";
+  EXPECT_FALSE(read_small_file(journal).has_value());
+
+  machine.write("var/lib/stab/knobs.journal", "stab-knobs 3 boot-1 1 5\n" + irq + "\t0-3\n");
+  const auto restored = Tuning::recover(roots, journal, "boot-1");
+  ASSERT_TRUE(restored.ok()) << restored.error().text();
+  EXPECT_EQ(restored->settings, 0);
+  EXPECT_EQ(restored->gone, std::vector<std::string>{irq});
+  EXPECT_EQ(gone_text(*restored), "; 1 is gone with what was set there: '" + irq + "'");
+  EXPECT_FALSE(read_small_file(journal).has_value());
+}
+
+// What a Tuning of this process could not restore when it ended: a daemon must not wait for itself.
+TEST_F(FakeHost, AJournalOfTheOwnProcessIsReplayed) {
+  const std::string watchdog = roots.proc + "/sys/kernel/watchdog";
+  const std::string saved = watchdog + ".saved";
+  for (const bool by_begin : {true, false}) {
+    {
+      auto tuning = Tuning::begin(roots, journal, "boot-1");
+      ASSERT_TRUE(tuning.ok()) << tuning.error().text();
+      ASSERT_TRUE(tuning->apply(writes("watchdogs", "off")).ok());
+      // For now something is in the way.
+      ASSERT_EQ(::rename(watchdog.c_str(), saved.c_str()), 0);
+      ASSERT_EQ(::mkdir(watchdog.c_str(), 0755), 0);
+    }
+    ASSERT_TRUE(read_small_file(journal).has_value());
+    EXPECT_FALSE(Tuning::restore_ours(roots, journal, "boot-1").ok());
+    ASSERT_EQ(::rmdir(watchdog.c_str()), 0);
+    ASSERT_EQ(::rename(saved.c_str(), watchdog.c_str()), 0);
+    ASSERT_EQ(get("proc/sys/kernel/watchdog"), "0");
+    if (by_begin) {
+      const auto next = Tuning::begin(roots, journal, "boot-1");
+      ASSERT_TRUE(next.ok()) << next.error().text();
+      EXPECT_EQ(get("proc/sys/kernel/watchdog"), "1");
+    } else {
+      const auto restored = Tuning::restore_ours(roots, journal, "boot-1");
+      ASSERT_TRUE(restored.ok()) << restored.error().text();
+      EXPECT_EQ(restored->settings, 1);
+      EXPECT_EQ(get("proc/sys/kernel/watchdog"), "1");
+    }
+    EXPECT_FALSE(read_small_file(journal).has_value());
+  }
 }
 
 TEST_F(FakeHost, AbsentKnobsSaySo) {

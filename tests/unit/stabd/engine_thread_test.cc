@@ -1,0 +1,158 @@
+// When the laboratory fails: what was under way is planned again, the end is told once and only when it is stored, and
+// nothing is tried again at once. The experiment's plan no longer parses, so every run of it is an Error.
+#include "stabd/engine_thread.h"
+
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "tests/unit/temporary_directory.h"
+
+namespace stab::engine {
+namespace {
+
+// Longer than anything here takes, shorter than the time after which the thread tries again by itself.
+constexpr std::chrono::seconds kPatience{30};
+
+class EngineThreadFailures : public testing::Test {
+ protected:
+  EngineThreadFailures() {
+    Engine::Options options;
+    options.database = directory_.path() + "/lab.db";
+    options.clock = &clock_;
+    options.knob_journal = directory_.path() + "/knobs.journal";
+    auto engine = Engine::open(options);
+    EXPECT_TRUE(engine.ok()) << engine.error().text();
+    if (!engine) std::abort();
+    engine_ = *std::move(engine);
+    thread_.emplace(*engine_, [] {}, [this](const EndedRun& ended, int) { heard(ended); });
+  }
+
+  // An experiment of one trial, which is claimed as by a run that failed before it could store its outcome.
+  store::Id claimed() {
+    store::Store& store = engine_->store();
+    store::NewExperiment row;
+    row.name = "broken";
+    row.plan_text = "no plan";
+    row.plan_path = "broken.toml";
+    row.plan_directory = directory_.path();
+    const auto id = store.add_experiment(row);
+    EXPECT_TRUE(id.ok()) << id.error().text();
+    store::Store::Expansion expansion;
+    expansion.subjects = {{0, "true", "true", "run"}};
+    expansion.cells.resize(1);
+    expansion.cells[0].name = "all";
+    store::BuildRow build;
+    build.name = build.program = "true";
+    expansion.builds = {build};
+    store::NewTrial trial;
+    trial.build = 0;
+    expansion.trials = {trial};
+    expansion.schedule_version = 1;
+    expansion.replicates = 1;
+    const Status expanded = store.expand(*id, expansion);
+    EXPECT_TRUE(expanded.ok()) << expanded.error().text();
+    const auto next = store.next_trial(*id);
+    EXPECT_TRUE(next.ok() && next->has_value());
+    EXPECT_TRUE(store.claim((*next)->id, {"boot", 1}).ok());
+    return *id;
+  }
+  store::ExperimentState state(store::Id experiment) {
+    const std::lock_guard<std::mutex> gate(engine_->gate());
+    const auto row = engine_->store().experiment(experiment);
+    EXPECT_TRUE(row.ok()) << row.error().text();
+    return row->state;
+  }
+  int64_t trials(store::Id experiment, store::TrialState wanted) {
+    const std::lock_guard<std::mutex> gate(engine_->gate());
+    store::Store::TrialFilter filter;
+    filter.state = wanted;
+    const auto found = engine_->store().trials(experiment, filter);
+    EXPECT_TRUE(found.ok()) << found.error().text();
+    return static_cast<int64_t>(found->size());
+  }
+
+  // From another connection: the store takes no new state of an experiment, as if its disk were full.
+  void by_hand(const std::string& sql) {
+    sqlite3* database = nullptr;
+    ASSERT_EQ(sqlite3_open((directory_.path() + "/lab.db").c_str(), &database), SQLITE_OK);
+    sqlite3_busy_timeout(database, 20000);
+    EXPECT_EQ(sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(database);
+    sqlite3_close(database);
+  }
+  void refuse_states() {
+    by_hand("CREATE TRIGGER refuse BEFORE UPDATE OF state ON experiments BEGIN SELECT RAISE(ABORT, 'no room'); END");
+  }
+  void take_states() { by_hand("DROP TRIGGER refuse"); }
+
+  void heard(const EndedRun& ended) {
+    const std::lock_guard<std::mutex> held(mutex_);
+    heard_.push_back(ended);
+    news_.notify_all();
+  }
+  // The first `count` of what the thread has left, its start not counted.
+  std::vector<std::string> left(size_t count) {
+    std::unique_lock<std::mutex> held(mutex_);
+    EXPECT_TRUE(news_.wait_for(held, kPatience, [&] { return heard_.size() > count; })) << "nothing more is heard";
+    std::vector<std::string> states;
+    for (size_t i = 1; i < heard_.size(); ++i) states.push_back(heard_[i].state);
+    return states;
+  }
+
+  using States = std::vector<std::string>;
+  TemporaryDirectory directory_;
+  SystemClock clock_;
+  std::unique_ptr<Engine> engine_;
+  std::mutex mutex_;
+  std::condition_variable news_;
+  std::vector<EndedRun> heard_;
+  std::optional<EngineThread> thread_;  // last: it uses the others until it is joined
+};
+
+TEST_F(EngineThreadFailures, WhatWasClaimedIsPlannedAgain) {
+  const store::Id experiment = claimed();
+  thread_->start();
+  EXPECT_EQ(left(1), States{"failed"});
+  EXPECT_EQ(state(experiment), store::ExperimentState::kFailed);
+  EXPECT_EQ(trials(experiment, store::TrialState::kClaimed), 0);
+  EXPECT_EQ(trials(experiment, store::TrialState::kLost), 1);
+  EXPECT_EQ(trials(experiment, store::TrialState::kPlanned), 1);
+}
+
+TEST_F(EngineThreadFailures, AnEndIsToldOnceItIsStored) {
+  const store::Id experiment = claimed();
+  refuse_states();
+  thread_->start();
+  EXPECT_EQ(left(1), States{"unsettled"});
+  EXPECT_EQ(state(experiment), store::ExperimentState::kReady);
+  EXPECT_EQ(trials(experiment, store::TrialState::kClaimed), 0);
+  thread_->kick();
+  EXPECT_EQ(left(2), (States{"unsettled", "unsettled"})) << "tried again without being asked";
+  take_states();
+  thread_->kick();
+  EXPECT_EQ(left(3), (States{"unsettled", "unsettled", "failed"}));
+  EXPECT_EQ(state(experiment), store::ExperimentState::kFailed);
+  EXPECT_EQ(trials(experiment, store::TrialState::kLost), 1);
+}
+
+TEST_F(EngineThreadFailures, AnotherOneStillRunsAfterIt) {
+  const store::Id first = claimed(), second = claimed();
+  thread_->start();
+  EXPECT_EQ(left(2), (States{"failed", "failed"}));
+  EXPECT_EQ(state(first), store::ExperimentState::kFailed);
+  EXPECT_EQ(state(second), store::ExperimentState::kFailed);
+  EXPECT_EQ(trials(second, store::TrialState::kLost), 1) << "lost again by the other's recovery";
+}
+
+}  // namespace
+}  // namespace stab::engine
