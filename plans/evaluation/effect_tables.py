@@ -4,11 +4,10 @@ import math
 import statistics
 
 from figures import changes
-from recorded import answer, bounds, holm, p_text, percent, ratio, shift, stats, table, units
+from recorded import OF_A_LINK, answer, bounds, differ, holm, p_text, percent, ratio, shift, stats, table, units
 
 RESPONSES = {"wall_ns": "wall time", "task-clock": "CPU time"}
 TESTS = {"t": ratio, "ranks": shift}
-OF_A_LINK = {"t": statistics.fmean, "ranks": statistics.median}   # what stands for a link's trials
 RANKS_NEED = 1 / 0.955   # times as many as a t-test, where times are normal
 POWER = "0.8"
 
@@ -33,7 +32,7 @@ def sensitivity(recorded):
             pairs = list(itertools.product(*sides["clang-19"]))
             rows.append([*row, f"{sum(slowed < plain for slowed, plain in pairs)} of {len(pairs)}"])
         blocks += [f"By {name}, {test}:", table(
-            ["program", "injected", "randomized: seen [95 %]", "p", "trials a side", "seeded links: seen [95 %]", "p", "links a side",
+            ["workload", "injected", "randomized: seen [95 %]", "p", "trials a side", "seeded links: seen [95 %]", "p", "links a side",
              "one link a side: wrong sign"], rows)]
     return {"sensitivity": "\n\n".join([recorded.header(), *blocks])}, {}
 
@@ -50,8 +49,8 @@ def needed(times, change_share, test):
 def control(recorded):
     """An order of functions is an effect where the order is kept, and none where it is shuffled."""
     orders = [o for o in ("hot", "scattered", "colliding") if any(cell["order"] == o for cell in recorded.cells)]
-    head = ["program", "order"] + [word for code in ("pad", "shuffle") for name in RESPONSES.values()
-                                   for word in (f"{code}, {name} [95 %]", "p")]
+    head = ["workload", "order"] + [word for code in ("pad", "shuffle") for name in RESPONSES.values()
+                                    for word in (f"{code}, {name} [95 %]", "p")]
     blocks, bars = [], {test: [] for test in TESTS}
     for test, compare in TESTS.items():
         rows = []
@@ -66,8 +65,7 @@ def control(recorded):
         seen = {}
         for code in ("pad", "shuffle"):
             p = [found["p_value"] for _, c, found in bars[test] if c == code]
-            adjusted = holm(p)
-            seen[code] = f"{sum(x < 0.05 for x in p)} of {len(p)} ({sum(x < 0.05 for x in adjusted)} with Holm)"
-        blocks += [f"By {test}, differences to the source's order in CPU time at 5 %: {seen['pad']} where the order is kept, "
+            seen[code] = differ(p, holm(p))
+        blocks += [f"By {test}, differences to the source's order in CPU time at 5 % (with Holm): {seen['pad']} where the order is kept, "
                    f"{seen['shuffle']} where it is shuffled.", table(head, rows)]
     return {"control": "\n\n".join([recorded.header(), *blocks])}, {"control": changes(bars["ranks"], ("pad", "shuffle"))}

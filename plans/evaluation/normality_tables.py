@@ -34,9 +34,9 @@ def tables(recorded):
             row += [percent(statistics.stdev(times) / statistics.mean(times), 2), p_text(shown[RESPONSES[response]][mode][i])]
         doses = [t["layouts_executed"] for t in recorded.where(subject, code="shuffle")]
         rows.append([*row, f"{min(doses)} to {max(doses)}"])
-    programs = table(["workload", "n"] + [f"{name}, {mode}: {what}" for name in RESPONSES.values() for mode in MODES.values()
-                                          for what in ("sd", "p normal")] + ["layouts a run"], rows)
-    return {"normality": f"{header}\n\n{summary(recorded, found)}\n\n{programs}"}, {"normality": quantiles(recorded)}
+    workloads = table(["workload", "n"] + [f"{name}, {mode}: {what}" for name in RESPONSES.values() for mode in MODES.values()
+                                           for what in ("sd", "p normal")] + ["layouts a run"], rows)
+    return {"normality": f"{header}\n\n{summary(recorded, found)}\n\n{workloads}"}, {"normality": quantiles(recorded)}
 
 
 def disturbed(recorded):
@@ -53,7 +53,7 @@ def values(recorded, subject, mode, response):
 
 
 def tests(recorded, response):
-    """p-values by subject: Shapiro-Wilk in both modes, and with Holm over the programs; Brown-Forsythe between them."""
+    """p-values by subject: Shapiro-Wilk in both modes, and with Holm over the workloads; Brown-Forsythe between them."""
     found = {mode: [] for mode in (*MODES, "spread")}
     for subject in recorded.subjects:
         both = [(time, mode) for mode in MODES for time in values(recorded, subject, mode, response)]

@@ -21,7 +21,7 @@ MEMORY_SEEN_KIB = 20000
 class Column(NamedTuple):
     cell: dict
     over: str = "plain"
-    median: float = math.inf   # what we aimed at: the programs' median ratio, and the worst
+    median: float = math.inf   # what we aimed at: the workloads' median ratio, and the worst
     worst: float = math.inf
     paper: str = "-"
     response: str = "cpu_ns"

@@ -1,9 +1,9 @@
 """What an experiment of the evaluation really ran, as plans/evaluation/export keeps it, and our own tool's answers on it.
 
 A file is JSON in xz, "format" stab-evaluation, version 1: the experiment's name, seed, planned trials and times, facts
-of the machine, `subjects` (names), `cells` (level of each factor), and `trials`, a list for each column, in the order
-in which they were started. `subject` and `cell` are indices; `state` is "recorded" for what is analysed; times are in
-ns, `started_ms` counts from the first trial; a number that there isn't is null.
+of the machine, `subjects` (names), `cells` (level of each factor), and `trials`, a list for each column, an attempt a row, in
+the order in which they were started. `subject` and `cell` are indices; `state` is "recorded" for what is analysed; times are
+in ns, `started_ms` counts from the first that began; a number that there isn't is null, also when an attempt never began.
 
 No statistic is computed here: stabctl stats does it, on columns that we hand over as CSV.
 """
@@ -20,6 +20,8 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 DATA = REPOSITORY / "docs/evaluation/data"
 STABCTL = Path(os.environ.get("LAB_BIN", REPOSITORY / "build/release/bin")) / "stabctl"
 PAPERS = "Curtsinger and Berger, ASPLOS 2013"
+
+OF_A_LINK = {"t": statistics.fmean, "ranks": statistics.median}   # what stands for a link's trials, by test
 
 
 class Recorded:
@@ -60,7 +62,7 @@ def stats(method, columns, *flags):
 
 
 def units(trials, response, of=statistics.fmean):
-    """Independent draws: a trial of random layout is one; the trials of a link repeat its layout, and their mean is one."""
+    """Independent draws: a trial of random layout is one; the trials of a link repeat its layout, and one number stands for them."""
     draws = {}
     for i, trial in enumerate(trials):
         draws.setdefault(("link", trial["link"]) if trial["link"] else ("trial", i), []).append(trial[response])
@@ -100,6 +102,11 @@ def holm(p_values):
     return stats("holm", {"p": p_values}, "--response", "p")["adjusted"]
 
 
+def differ(p_values, adjusted):
+    """How many differ at 5 %, and how many with Holm: "n (m) of k"."""
+    return f"{sum(p < 0.05 for p in p_values)} ({sum(p < 0.05 for p in adjusted)}) of {len(p_values)}"
+
+
 def bounds(found):
     """A ratio's interval as a change; a bound that there isn't is a dash."""
     return f"[{', '.join('-' if found[b] is None else percent(found[b] - 1, 2) for b in ('conf_low', 'conf_high'))}]"
@@ -121,6 +128,11 @@ def table(head, rows):
     """Markdown."""
     lines = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
+
+
+def details(summary, head, rows):
+    """A table that a reader opens."""
+    return f"<details><summary>{summary}</summary>\n\n{table(head, rows)}\n\n</details>"
 
 
 def percent(share, digits=1):

@@ -1,7 +1,7 @@
-"""Experiments that compare the levels of a factor: does it matter, for each program and for programs like these?
+"""Experiments that compare the levels of a factor: does it matter, for each workload and for workloads like these?
 
-Two error terms, both shown: within the programs (does it hold for these programs) and between them (for others like
-them). The paper asked the second question.
+Two error terms, both shown: within the workloads (does it hold for these) and between them (for others like them). The
+paper asked the second question.
 """
 import functools
 import itertools
@@ -9,15 +9,17 @@ import math
 import statistics
 
 from figures import changes
-from recorded import bounds, holm, p_text, percent, ratio, shift, stats, table, units
+from recorded import OF_A_LINK, bounds, details, differ, holm, p_text, percent, ratio, shift, stats, table, units
 
+ALONE = {"stack": "off", "heap": "off"}
 MOVES = {"code": "shuffle"}
+ABLATED = {"code": ALONE, "stack": MOVES, "heap": MOVES}
 # The dose's cells: epochs and heaps cross at the widest range of pads, ranges differ at one epoch and heap.
 WIDEST = {"stack_range": "4096"}
 DOSED = {"epoch": WIDEST, "heap": WIDEST, "stack_range": {"heap": "page", "epoch": "20ms"}}
 RESPONSES = {"wall_ns": "wall time", "user_ns": "user time"}
 TESTS = {"t": ratio, "ranks": shift}
-OVER_PROGRAMS = ("programs like these, raw", "the same, log", "the same, log of medians", "these programs")
+OVER_WORKLOADS = ("workloads like these, raw", "the same, log", "the same, log of medians", "these workloads")
 
 
 def makers():
@@ -36,36 +38,43 @@ def level_order(recorded, factor):
 
 
 def compared(recorded, factors, within=None):
-    """Neighbouring levels of each factor, by program and over the programs; within: the cells in which."""
-    summary, details, bars = [], [], []
+    """Neighbouring levels of each factor, by workload and over the workloads; within: {factor: levels of others}, the cells in
+    which it is compared, all where there is none."""
+    summary, tables, bars = [], [], []
     for factor, response in itertools.product(factors, RESPONSES):
-        for first, second in itertools.pairwise(level_order(recorded, factor)):
-            name, cells = f"{factor} {second} against {first}", (within or {}).get(factor, {})
-            draws = {subject: [units(recorded.where(subject, **{factor: level}, **cells), response) for level in (second, first)]
+        for levels in itertools.pairwise(level_order(recorded, factor)):
+            name, cells = f"{factor} {levels[1]} against {levels[0]}", (within or {}).get(factor, {})
+            sides = {subject: [recorded.where(subject, **{factor: level}, **cells) for level in reversed(levels)]
                      for subject in sorted(recorded.subjects)}
-            rows, line = [[subject] for subject in draws], [f"{name}, {RESPONSES[response]}"]
+            draws = {test: {subject: [units(side, response, of) for side in both] for subject, both in sides.items()}
+                     for test, of in OF_A_LINK.items()}
+            rows, line = [[subject] for subject in sides], [f"{name}, {RESPONSES[response]}"]
             for test, compare in TESTS.items():
-                found = [compare(*sides) for sides in draws.values()]
+                found = [compare(*both) for both in draws[test].values()]
                 if (test, response) == ("ranks", "user_ns"):
-                    bars += [(subject, name, f) for subject, f in zip(draws, found)]
-                adjusted = holm([f["p_value"] for f in found])
+                    bars += [(subject, name, f) for subject, f in zip(sides, found)]
+                p = [f["p_value"] for f in found]
+                adjusted = holm(p)
                 for row, f, adjusted_p in zip(rows, found, adjusted):
                     row += [percent(f["estimate"] - 1, 2), bounds(f), p_text(f["p_value"]), p_text(adjusted_p)]
-                line += [percent(statistics.median(f["estimate"] for f in found) - 1, 2),
-                         f"{sum(f['p_value'] < 0.05 for f in found)} ({sum(p < 0.05 for p in adjusted)}) of {len(rows)}"]
-            summary.append([*line, *over_programs(draws, (second, first))])
-            head = ["program"] + [f"{test}: {what}" for test in TESTS for what in ("difference", "95 %", "p", "p (Holm)")]
-            details.append(f"<details><summary>{line[0]}, by program</summary>\n\n{table(head, rows)}\n\n</details>")
-    head = ["", *(f"{test}: {what}" for test in TESTS for what in ("median", "differ at 5 % (Holm)")), *OVER_PROGRAMS]
+                line += [percent(statistics.median(f["estimate"] for f in found) - 1, 2), differ(p, adjusted)]
+            summary.append([*line, *over_workloads(draws)])
+            head = ["workload"] + [f"{test}: {what}" for test in TESTS for what in ("difference", "95 %", "p", "p (Holm)")]
+            tables.append(details(f"{line[0]}, by workload", head, rows))
+    head = ["", *(f"{test}: {what}" for test in TESTS for what in ("median", "differ at 5 % (Holm)")), *OVER_WORKLOADS]
     series = tuple(dict.fromkeys(name for _, name, _ in bars))
-    return ({recorded.name: "\n\n".join([recorded.header(), table(head, summary), *details])}, {recorded.name: changes(bars, series)})
+    return ({recorded.name: "\n\n".join([recorded.header(), table(head, summary), *tables])}, {recorded.name: changes(bars, series)})
 
 
 def ablation(recorded):
-    """Each factor alone, then all with each other, and what they do to the spread."""
-    factors = ["code", "stack", "heap"]
-    # Stack and heap where code is shuffled: elsewhere both sides would be the same few links.
-    blocks, figures = compared(recorded, factors, {"stack": MOVES, "heap": MOVES})
+    """Each factor by itself, then all with each other, and what they do to the spread.
+
+    Code is compared where stack and heap are off: trials of shuffled code against trials of links, each link once. Over all cells
+    one number would stand for a link's trials in four of them, moved by any that was disturbed, against four draws on the
+    shuffled side. Stack and heap are compared where code is shuffled, over both levels of the other, so that each trial is
+    a draw: elsewhere both sides would be the same few links."""
+    factors = list(ABLATED)
+    blocks, figures = compared(recorded, factors, ABLATED)
     return {recorded.name: "\n\n".join([blocks[recorded.name], factorial(recorded, factors), spreads(recorded, factors)])}, figures
 
 
@@ -75,7 +84,7 @@ def factorial(recorded, factors):
     head, rows = ["effect"], {}
     first = {factor: level_order(recorded, factor)[0] for factor in factors}
     for response, name in RESPONSES.items():
-        medians = {(subject, i): statistics.median(units(recorded.where(subject, **cell), response))
+        medians = {(subject, i): statistics.median(units(recorded.where(subject, **cell), response, OF_A_LINK["ranks"]))
                    for subject in recorded.subjects for i, cell in enumerate(recorded.cells)}
         given = {"time": list(medians.values()), "subject": [subject for subject, _ in medians],
                  **{f: [recorded.cells[i][f] for _, i in medians] for f in factors}}
@@ -88,7 +97,7 @@ def factorial(recorded, factors):
             rows.setdefault(row["term"], [row["term"].replace(":", " × ")]).extend(
                 [percent(math.exp(effect) - 1, 2), f"F({row['df']:g}, {row['df2']:g}) = {row['statistic']:.3f}",
                  p_text(row["p_value"]), p_text(adjusted_p)])
-    return "All with each other, over programs like these (medians, log):\n\n" + table(head, rows.values())
+    return "All with each other, over workloads like these (medians, log):\n\n" + table(head, rows.values())
 
 
 def spreads(recorded, factors):
@@ -104,7 +113,7 @@ def spreads(recorded, factors):
                     "-" if cell is first else differences(times, base)]
         rows.append(row)
     head = ["cell"] + [f"{name}: {what}" for name in RESPONSES.values() for what in ("over all off", "spread", "wider, narrower at 5 %")]
-    return "By cell, medians over the programs; spread of the trials, and programs in which it differs (Brown and Forsythe):\n\n" + table(head, rows)
+    return "By cell, medians over the workloads; spread of the trials, and workloads in which it differs (Brown and Forsythe):\n\n" + table(head, rows)
 
 
 def middle_spread(times):
@@ -113,7 +122,7 @@ def middle_spread(times):
 
 
 def differences(times, base):
-    """How many programs have a wider spread than in the base, and how many a narrower one."""
+    """How many workloads have a wider spread than in the base, and how many a narrower one."""
     found = [wider(times[s], base[s]) for s in times]
     return f"{found.count(1)}, {found.count(-1)}"
 
@@ -126,16 +135,16 @@ def wider(times, base):
     return 1 if statistics.stdev(given["time"][:len(times)]) > statistics.stdev(given["time"][len(times):]) else -1
 
 
-def over_programs(draws, levels):
-    """The analysis of variance within subjects of the programs' means, raw and log, and of their medians, which disturbed trials
-    hardly move; and with the draws' own errors, which differ between programs, hence HC3."""
-    rows = [(time, subject, level) for subject, sides in draws.items() for level, side in zip(levels, sides) for time in side]
-    means, medians = ([(of(side), subject, level) for subject, sides in draws.items() for level, side in zip(levels, sides)]
-                      for of in (statistics.fmean, statistics.median))
+def over_workloads(draws):
+    """The analysis of variance within subjects of the workloads' means, raw and log, and of their medians, which disturbed trials
+    hardly move; and with the draws' own errors, which differ between workloads, hence HC3. draws: {test: {subject: sides}}."""
+    rows = [(time, subject, level) for subject, sides in draws["t"].items() for level, side in enumerate(sides) for time in side]
+    means, medians = ([(of(side), subject, level) for subject, sides in draws[test].items() for level, side in enumerate(sides)]
+                      for test, of in OF_A_LINK.items())
     given, of_means, of_medians = (columns(listed, ("time", "subject", "level")) for listed in (rows, means, medians))
     cells = []
-    for of_programs, flags in ((of_means, []), (of_means, ["--log"]), (of_medians, ["--log"])):
-        row = stats("anova-within", of_programs, "--response", "time", "--group", "level", "--pair", "subject", *flags)["rows"][0]
+    for of_workloads, flags in ((of_means, []), (of_means, ["--log"]), (of_medians, ["--log"])):
+        row = stats("anova-within", of_workloads, "--response", "time", "--group", "level", "--pair", "subject", *flags)["rows"][0]
         cells.append(f_text(row, f"F({row['df']:g}, {row['df2']:g})"))
     found = stats("anova-hc3", given, "--response", "time", "--group", "level,subject", "--log")["rows"]
     row = next(row for row in found if row["term"] == "level")
@@ -150,9 +159,9 @@ MODES = {"fixed": {"code": "off", "stack": "off"}, "randomized": {"code": "shuff
 
 
 def moved(recorded, factor):
-    """How far the factor moves each program, with layouts fixed and randomized, and how far link orders move the fixed ones:
+    """How far the factor moves each workload, with layouts fixed and randomized, and how far link orders move the fixed ones:
     largest over smallest of the levels' means and of their medians. Noise alone makes a range, too: p says whether there is more."""
-    summary, details, bars = [], [], []
+    summary, tables, bars = [], [], []
     for response, name in RESPONSES.items():
         found = {}
         for mode, levels in MODES.items():
@@ -161,43 +170,40 @@ def moved(recorded, factor):
         if any(trial["link"] for trial in recorded.trials):
             found["link, fixed"] = {s: between_links(recorded.where(s, **MODES["fixed"]), response, recorded, factor)
                                     for s in sorted(recorded.subjects)}
-        for what, by_program in found.items():
+        for what, by_workload in found.items():
             line = [f"{what}, {name}"]
             for test in TESTS:
-                p = [f[test]["p_value"] for f in by_program.values()]
-                adjusted = holm(p)
-                line += [percent(statistics.median(f[test]["range"] for f in by_program.values()) - 1, 2),
-                         percent(max(f[test]["range"] for f in by_program.values()) - 1, 2),
-                         f"{sum(x < 0.05 for x in p)} ({sum(x < 0.05 for x in adjusted)}) of {len(p)}"]
+                p, ranges = ([f[test][number] for f in by_workload.values()] for number in ("p_value", "range"))
+                line += [percent(statistics.median(ranges) - 1, 2), percent(max(ranges) - 1, 2), differ(p, holm(p))]
             summary.append(line)
             if response == "user_ns":
-                bars += [(s, what, {"estimate": f["ranks"]["range"], "conf_low": 1, "conf_high": f["ranks"]["range"]}) for s, f in by_program.items()]
-        head = ["program"] + [f"{what}, {test}: {number}" for what in found for test in TESTS for number in ("range", "p")]
-        rows = [[s] + [cell for by_program in found.values() for test in TESTS
-                       for cell in (percent(by_program[s][test]["range"] - 1, 2), p_text(by_program[s][test]["p_value"]))]
+                bars += [(s, what, {"estimate": f["ranks"]["range"], "conf_low": 1, "conf_high": f["ranks"]["range"]}) for s, f in by_workload.items()]
+        head = ["workload"] + [f"{what}, {test}: {number}" for what in found for test in TESTS for number in ("range", "p")]
+        rows = [[s] + [cell for by_workload in found.values() for test in TESTS
+                       for cell in (percent(by_workload[s][test]["range"] - 1, 2), p_text(by_workload[s][test]["p_value"]))]
                 for s in sorted(recorded.subjects)]
-        details.append(f"<details><summary>{name}, by program</summary>\n\n{table(head, rows)}\n\n</details>")
+        tables.append(details(f"{name}, by workload", head, rows))
     head = ["what moves the time"] + [f"{test}: {number}" for test in TESTS for number in ("range, median", "worst", "moved at 5 % (Holm)")]
     series = tuple(dict.fromkeys(what for _, what, _ in bars))
-    return ({recorded.name: "\n\n".join([recorded.header(), table(head, summary), *details])}, {recorded.name: changes(bars, series)})
+    return ({recorded.name: "\n\n".join([recorded.header(), table(head, summary), *tables])}, {recorded.name: changes(bars, series)})
 
 
 def between(trials, response):
     """The levels' differences, {level: trials}. The links that ran at each level are compared with themselves: analysis of
     variance within them, Friedman's test. Without links Welch's analysis and Kruskal's and Wallis's."""
-    links = set.intersection(*({t["link"] for t in own} for own in trials.values())) - {0}
-    def means(of):
+    links = sorted(set.intersection(*({t["link"] for t in own} for own in trials.values())) - {0})
+
+    def typical(of):
         if links:
-            return [(of([t[response] for t in own if t["link"] == link]), level, link) for level, own in trials.items() for link in sorted(links)]
+            return [(of([t[response] for t in own if t["link"] == link]), level, link) for level, own in trials.items() for link in links]
         return [(t[response], level, 0) for level, own in trials.items() for t in own]
-    ranks = ["friedman", "--block", "link"] if links else ["kruskal"]
-    p_ranks = stats(ranks[0], columns(means(statistics.median)), "--response", "time", "--group", "level", *ranks[1:])["p_value"]
+    rows = {test: typical(of) for test, of in OF_A_LINK.items()}
+    given = {test: (columns(listed), "--response", "time", "--group", "level") for test, listed in rows.items()}
     if links:
-        p = stats("anova-within", columns(means(statistics.fmean)), "--response", "time", "--group", "level", "--pair", "link", "--log")["rows"][0]["p_value"]
+        p = {"t": stats("anova-within", *given["t"], "--pair", "link", "--log")["rows"][0], "ranks": stats("friedman", *given["ranks"], "--block", "link")}
     else:
-        p = stats("welch-anova", columns(means(statistics.fmean)), "--response", "time", "--group", "level", "--log")["p_value"]
-    return {"t": {"range": span(means(statistics.fmean), statistics.fmean), "p_value": p},
-            "ranks": {"range": span(means(statistics.median), statistics.median), "p_value": p_ranks}}
+        p = {"t": stats("welch-anova", *given["t"], "--log"), "ranks": stats("kruskal", *given["ranks"])}
+    return {test: {"range": span(rows[test], of), "p_value": p[test]["p_value"]} for test, of in OF_A_LINK.items()}
 
 
 def between_links(trials, response, recorded, factor):
