@@ -1,7 +1,10 @@
 // In a dynamic executable: it exports this definition ahead of libgcc_s's.
 #include <dlfcn.h>
 
+#include "runtime/code/frame_tables.h"
 #include "runtime/code/unwind.h"
+
+extern "C" __attribute__((visibility("default"))) const void* _Unwind_Find_FDE(void* pc, stab::code::EhBases* bases);
 
 namespace {
 
@@ -9,24 +12,27 @@ using stab::code::EhBases;
 using stab::code::FindFde;
 
 // libgcc_s may have been loaded by dlopen (pthread_cancel, backtrace), outside the scope of RTLD_NEXT: then it is
-// our caller, and is asked for by its name.
+// our caller, and is asked for by its name. With -static-libgcc there may be none: our caller is the libgcc_eh.a in
+// this executable, whose own definition was not linked because ours was there first.
 FindFde find_real(void* caller) {
   if (void* next = dlsym(RTLD_NEXT, "_Unwind_Find_FDE")) return reinterpret_cast<FindFde>(next);
-  Dl_info info;
-  if (dladdr(caller, &info) == 0 || info.dli_fname == nullptr) return nullptr;
-  void* library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-  return library == nullptr ? nullptr : reinterpret_cast<FindFde>(dlsym(library, "_Unwind_Find_FDE"));
+  Dl_info theirs, ours;
+  if (dladdr(caller, &theirs) == 0 || dladdr(reinterpret_cast<void*>(&_Unwind_Find_FDE), &ours) == 0 ||
+      theirs.dli_fbase == ours.dli_fbase || theirs.dli_fname == nullptr)
+    return stab::code::find_fde_in_tables;
+  void* library = dlopen(theirs.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+  void* found = library == nullptr ? nullptr : dlsym(library, "_Unwind_Find_FDE");
+  return found == nullptr ? stab::code::find_fde_in_tables : reinterpret_cast<FindFde>(found);
 }
 
 FindFde real_find_fde;
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) const void* _Unwind_Find_FDE(void* pc, EhBases* bases) {
+extern "C" const void* _Unwind_Find_FDE(void* pc, EhBases* bases) {
   FindFde real = __atomic_load_n(&real_find_fde, __ATOMIC_ACQUIRE);
   if (real == nullptr) {
     real = find_real(__builtin_return_address(0));
-    if (real == nullptr) return nullptr;
     __atomic_store_n(&real_find_fde, real, __ATOMIC_RELEASE);
   }
   return stab::code::find_moved_fde(real, pc, bases);

@@ -1,0 +1,108 @@
+// .eh_frame_hdr, the linker's sorted table of functions and their frame descriptions: found by the loader, searched
+// by halves. The description itself is read only for its function's size. The formats are the Linux Standard Base's,
+// "Exception Frames"; of their many encodings the table has the one that all linkers write.
+#include "runtime/code/frame_tables.h"
+
+#include <dlfcn.h>
+#include <stdint.h>
+#include <string.h>
+
+// glibc 2.35 and later; takes no lock, and is what libgcc asks.
+extern "C" int _dl_find_object(void* pc, dl_find_object* result) noexcept __attribute__((weak));
+
+namespace stab::code {
+namespace {
+
+constexpr uint8_t kData4 = 0x03;           // DW_EH_PE_udata4
+constexpr uint8_t kRelative4 = 0x1b;       // DW_EH_PE_pcrel | sdata4
+constexpr uint8_t kHeaderRelative4 = 0x3b; // DW_EH_PE_datarel | sdata4
+
+struct Header {
+  uint8_t version, frames_encoding, count_encoding, table_encoding;
+  int32_t frames;
+  uint32_t count;
+};
+// Both relative to the header; sorted by function.
+struct Row {
+  int32_t function;
+  int32_t description;
+};
+
+template <typename T>
+T load(const uint8_t* at) {
+  T value;
+  memcpy(&value, at, sizeof value);
+  return value;
+}
+
+void skip_leb128(const uint8_t*& at) {
+  while ((*at++ & 0x80) != 0) {
+  }
+}
+
+// Bytes of a pointer; 0: their number varies.
+unsigned size_of(uint8_t encoding) {
+  constexpr unsigned kSizes[] = {8, 0, 2, 4, 8, 0, 0, 0};  // absptr, uleb128, udata2, udata4, udata8; +8: signed
+  return kSizes[encoding & 7];
+}
+
+// How a description writes addresses: the R of its common part's augmentation.
+uint8_t address_encoding(const uint8_t* common) {
+  const uint8_t version = common[8];
+  const char* augmentation = reinterpret_cast<const char*>(common + 9);
+  if (*augmentation != 'z') return 0;
+  const uint8_t* at = common + 9 + strlen(augmentation) + 1;
+  skip_leb128(at);  // code alignment
+  skip_leb128(at);  // data alignment
+  if (version == 1)
+    ++at;  // return column
+  else
+    skip_leb128(at);
+  skip_leb128(at);  // size of what follows
+  for (const char* what = augmentation + 1; *what != 0; ++what) {
+    if (*what == 'R') return *at;
+    if (*what == 'L') ++at;
+    if (*what == 'P') {
+      const unsigned size = size_of(*at);
+      if (size == 0) return 0;
+      at += 1 + size;
+    }
+  }
+  return 0;
+}
+
+bool covers(const uint8_t* description, uint64_t into_function) {
+  const uint8_t encoding = address_encoding(description + 4 - load<int32_t>(description + 4));
+  const unsigned size = size_of(encoding);
+  const uint8_t* range = description + 8 + size;
+  if (size == 4) return into_function < load<uint32_t>(range);
+  return size == 8 && into_function < load<uint64_t>(range);
+}
+
+}  // namespace
+
+const void* find_fde_in_tables(void* pc, EhBases* bases) {
+  dl_find_object object;
+  if (_dl_find_object == nullptr || _dl_find_object(pc, &object) != 0) return nullptr;
+  const auto* header = static_cast<const uint8_t*>(object.dlfo_eh_frame);
+  if (header == nullptr) return nullptr;
+  const auto head = load<Header>(header);
+  if (head.version != 1 || head.frames_encoding != kRelative4 || head.count_encoding != kData4 ||
+      head.table_encoding != kHeaderRelative4 || head.count == 0)
+    return nullptr;
+  const uint8_t* rows = header + sizeof(Header);
+  const int64_t wanted = static_cast<uint8_t*>(pc) - header;
+  // Invariant: the function sought is in [first, end), if any.
+  uint32_t first = 0, end = head.count;
+  while (end - first > 1) {
+    const uint32_t middle = first + (end - first) / 2;
+    (load<Row>(rows + middle * sizeof(Row)).function <= wanted ? first : end) = middle;
+  }
+  const auto row = load<Row>(rows + first * sizeof(Row));
+  const uint8_t* description = header + row.description;
+  if (row.function > wanted || !covers(description, static_cast<uint64_t>(wanted - row.function))) return nullptr;
+  *bases = {nullptr, nullptr, const_cast<uint8_t*>(header + row.function)};
+  return description;
+}
+
+}  // namespace stab::code
