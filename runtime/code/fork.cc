@@ -10,6 +10,7 @@
 
 #include <errno.h>
 
+#include "runtime/code/kin.h"
 #include "runtime/control.h"
 #include "runtime/sys.h"
 
@@ -34,14 +35,6 @@ void after_fork_in_parent() {
     return;
   }
   __atomic_fetch_sub(&control().forks_pending, 1, __ATOMIC_SEQ_CST);
-}
-
-void enter_kin(Control& block, int32_t pid) {
-  for (int32_t& entry : block.kin) {
-    int32_t empty = 0;
-    if (__atomic_compare_exchange_n(&entry, &empty, pid, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) return;
-  }
-  __atomic_store_n(&block.kin_overflowed, 1u, __ATOMIC_SEQ_CST);
 }
 
 void after_fork_in_child() {

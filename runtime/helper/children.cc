@@ -8,6 +8,7 @@
 // reclaim up for good instead.
 #include "runtime/helper/children.h"
 
+#include "runtime/code/kin.h"
 #include "runtime/helper/text.h"
 #include "runtime/sys.h"
 
@@ -53,11 +54,7 @@ void consider(Search& search, int pid) {
     return;
   }
   search.found = true;
-  for (int32_t& entry : session.control->kin) {
-    int32_t empty = 0;
-    if (__atomic_compare_exchange_n(&entry, &empty, pid, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) return;
-  }
-  __atomic_store_n(&session.control->kin_overflowed, 1u, __ATOMIC_SEQ_CST);
+  code::enter_kin(*session.control, pid);
 }
 
 void consider_children_of(void* context, int tid) {

@@ -150,6 +150,7 @@ void advance(Session& session, bool ordered) {
   bump_epoch(session);
   // A map for perf knows no time: each address is to have one name only.
   if (session.perf_map.is_open()) return;
+  if (session.moves) forget_gone_kin(session);
   if (seeks_slot(session) || seeks_stayers(session)) reclaim(session);
 }
 

@@ -43,7 +43,9 @@ bool open_kin(Session& session) {
                       nonce == control.nonce;
     if (ours) continue;
     close_process(process);
-    __atomic_store_n(&control.kin[i], 0, __ATOMIC_RELEASE);
+    // A new child may have taken the place of one that is gone.
+    int32_t cleared = pid;
+    __atomic_compare_exchange_n(&control.kin[i], &cleared, 0, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
   }
   return all_read;
 }
@@ -210,6 +212,13 @@ bool any_kin(Session& session) {
   for (const int32_t& pid : session.control->kin)
     if (__atomic_load_n(&pid, __ATOMIC_ACQUIRE) != 0) return true;
   return __atomic_load_n(&session.control->forks_pending, __ATOMIC_ACQUIRE) != 0;
+}
+
+void forget_gone_kin(Session& session) {
+  const uint32_t count = __atomic_load_n(&session.control->kin_count, __ATOMIC_ACQUIRE);
+  if (count == session.kin_count_seen) return;
+  session.kin_count_seen = count;
+  open_kin(session);
 }
 
 void reclaim(Session& session) {

@@ -54,6 +54,7 @@ struct Session {
   Looker looker;
   Sampler sampler;
   Process kin[kMaxKin];
+  uint32_t kin_count_seen = 0;    // Control::kin_count when forget_gone_kin last looked
   uint64_t pending_since_ns = 0;  // when forks_pending was first seen not to be 0; 0: it is
 
   uint64_t begun_ns = 0;  // when the hello had come
@@ -90,6 +91,8 @@ void reclaim(Session& session);
 void lead_stayers(Session& session, uint32_t first);
 // Whether any forked child still shares the images; forgets those that don't.
 bool any_kin(Session& session);
+// After forks: so that the table has room where epochs pass without a look at threads.
+void forget_gone_kin(Session& session);
 
 // The whole life of a helper, from greeting to exit status. report: -1 if the program brings its own or none.
 int serve(int socket, int report, bool launched, int cpu);

@@ -225,6 +225,14 @@ class SameAsPlain(unittest.TestCase):
         dose = self.check_same("forks")
         self.assertNotIn("a thread could not be read; moving stopped at the present layouts", dose["degradations"])
 
+    def test_more_children_than_the_table_holds(self):
+        """One after the other, all within one epoch and over many."""
+        for epoch, milliseconds, layouts in ("1s", "1500", 2), ("1ms", "300", 100):
+            result, dose = dose_of([built("many_forks"), "600", milliseconds], **MOVING | {"STAB_EPOCH": epoch})
+            self.assertEqual((result.returncode, result.stdout), (0, "600\n"))
+            self.assertEqual([d for d in dose["degradations"] if "moving stopped" in d], [], epoch)
+            self.assertGreaterEqual(dose["code"]["layouts_executed"], layouts, epoch)
+
     def test_stacks_that_stay_long(self):
         self.check_same("stacks")
 
