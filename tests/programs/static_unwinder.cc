@@ -1,5 +1,7 @@
 // Exceptions in a program that holds libgcc and libstdc++ itself: no shared unwinder is loaded.
 // flags: -static-libgcc -static-libstdc++
+// With these, plain clang makes no -static-pie that runs.
+// not: -static-pie
 #include <stdlib.h>
 #include <stdexcept>
 #include "repeat.h"
