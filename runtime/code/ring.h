@@ -73,7 +73,11 @@ class ThreadLedger {
   static void saw(Row& row, SlotSet retired, SlotSet live) { row.out_of |= retired & ~live; }
   // The same, but the thread ran meanwhile: only what two looks agree on counts.
   static void saw_running(Row& row, SlotSet retired, SlotSet live);
-  static void saw_gone(Row& row) { row.out_of = ~SlotSet{0}; }
+  // Its number may be another thread's when the next round lists it: this row is dropped then.
+  static void saw_gone(Row& row) {
+    row.out_of = ~SlotSet{0};
+    row.thread = 0;
+  }
 
   // Slots that every thread of this round is out of.
   SlotSet out_of_all() const;

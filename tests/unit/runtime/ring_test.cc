@@ -72,6 +72,16 @@ TEST_F(LedgerTest, NothingIsKnownOfSlotsThatWereNotRetiredWhenSeen) {
   EXPECT_EQ(ledger_.out_of_all() & bit(1), 0u);
 }
 
+TEST_F(LedgerTest, TheNumberOfAThreadThatIsGoneMayBeUsedAgain) {
+  list({1, 2});
+  ThreadLedger::saw_gone(row(1));
+  ThreadLedger::saw(row(2), bit(0), 0);
+  EXPECT_EQ(ledger_.out_of_all(), bit(0));
+  list({1, 2});
+  EXPECT_EQ(ledger_.size(), 2u);
+  EXPECT_EQ(ledger_.out_of_all(), 0u);
+}
+
 TEST_F(LedgerTest, AReusedSlotIsForgotten) {
   list({1});
   ThreadLedger::saw(row(1), bit(0) | bit(1), 0);
