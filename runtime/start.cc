@@ -189,7 +189,7 @@ bool shake_hands(int socket, const Extent& extent, Descriptors& own) {
       greeting.magic != helper::kProtocolMagic || greeting.version != abi::kAbiVersion)
     return false;
   // Yama: this process, and only this one, may look at our threads.
-  sys::call(SYS_prctl, PR_SET_PTRACER, greeting.helper_pid, 0, 0, 0);
+  code::ask_of_children(sys::call(SYS_prctl, PR_SET_PTRACER, greeting.helper_pid, 0, 0, 0) == 0);
   Hello hello;
   open_all(own, sys::getpid());
   fill_hello(hello, extent);

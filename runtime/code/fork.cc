@@ -1,7 +1,8 @@
 // A forked child goes on in its parent's images: they are shared mappings. Instead of copying what it needs,
 // which would cost each fork a memfd, a copy and a remap, the child puts its pid into the control block; the
 // helper serves the whole family, looks at its threads, too, before it reuses an image, and drops the child when
-// it ends or execs. A fork costs one atomic and, in the child, getpid.
+// it ends or execs. A fork costs one atomic and, in the child, getpid, and
+// one prctl where Yama asks for it.
 //
 // Between the fork and the child's entry the helper must not reuse anything: forks_pending says so. Fork hooks
 // run also for daemon() and forkpty(), not for vfork and posix_spawn, whose child uses its parent's memory and is
@@ -9,6 +10,7 @@
 #include "runtime/code/fork.h"
 
 #include <errno.h>
+#include <sys/prctl.h>
 
 #include "runtime/code/kin.h"
 #include "runtime/control.h"
@@ -22,6 +24,9 @@ namespace {
 // A failed fork runs the parent's hook like a successful one; only errno tells. Ours are the first hooks
 // registered: prepare runs last, parent first, so nothing of the program runs between.
 thread_local int errno_before __attribute__((tls_model("initial-exec")));
+
+// Only then, since a program's seccomp filter may mind.
+bool children_permit = false;
 
 void before_fork() {
   errno_before = errno;
@@ -40,12 +45,15 @@ void after_fork_in_parent() {
 void after_fork_in_child() {
   errno = errno_before;
   Control& block = control();
+  if (children_permit) sys::call(SYS_prctl, PR_SET_PTRACER, block.helper_pid, 0, 0, 0);
   enter_kin(block, sys::getpid());
   __atomic_fetch_add(&block.kin_count, 1u, __ATOMIC_SEQ_CST);
   __atomic_fetch_sub(&block.forks_pending, 1, __ATOMIC_SEQ_CST);
 }
 
 }  // namespace
+
+void ask_of_children(bool permission) { children_permit = permission; }
 
 void follow_forks() { __register_atfork(before_fork, after_fork_in_parent, after_fork_in_child, nullptr); }
 
