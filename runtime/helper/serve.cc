@@ -62,7 +62,10 @@ void write_dose(Session& session, End end) {
 }
 
 // Forked children of a program that has ended still run in the images.
-void serve_kin(Session& session, uint64_t period_ns) {
+void serve_kin(Session& session, uint64_t due_ns) {
+  // As often the helper looks whether they are gone; epochs last what they did.
+  const uint64_t epoch_ns = session.hello.settings.epoch_ns;
+  const uint64_t period_ns = has_epochs(session) && epoch_ns < kIdleNs ? epoch_ns : kIdleNs;
   uint32_t unsettled = 0;
   while (any_kin(session)) {
     // A fork whose child died before it could settle it stays pending for ever; nobody is left to move then.
@@ -71,7 +74,10 @@ void serve_kin(Session& session, uint64_t period_ns) {
     if (unsettled * period_ns > 2'000'000'000u) return;
     const timespec rest{static_cast<time_t>(period_ns / 1'000'000'000u), static_cast<long>(period_ns % 1'000'000'000u)};
     sys::call(SYS_nanosleep, sys::word(&rest), 0);
-    if (has_epochs(session)) advance_unless_paused(session);
+    const uint64_t now = sys::monotonic_ns();
+    if (!has_epochs(session) || now < due_ns) continue;
+    advance_unless_paused(session);
+    due_ns = now + epoch_ns;
   }
 }
 
@@ -113,7 +119,7 @@ void run_epochs(Session& session) {
   }
   // Dies: the watcher may have been faster than the exit handler's request.
   write_dose(session, End::kDied);
-  serve_kin(session, period_ns < kIdleNs ? period_ns : kIdleNs);
+  serve_kin(session, due_ns);
 }
 
 }  // namespace

@@ -87,6 +87,15 @@ class Addresses(unittest.TestCase):
             self.assertLessEqual(count, built_, mode)
             self.assertEqual(dose["code"]["ticks_held"], 0, mode)
 
+    def test_epochs_last_as_long_when_only_a_child_is_left(self):
+        epoch_s = 0.4
+        started = time.monotonic()
+        result = run([built("addresses"), "800", "child"], STAB_CODE="shuffle", STAB_EPOCH="400ms")
+        passed = (time.monotonic() - started) / epoch_s
+        self.assertEqual(result.returncode, 0)
+        self.assertGreaterEqual(int(result.stdout), 2)
+        self.assertLessEqual(int(result.stdout), passed + 2)
+
     def test_the_seed_decides(self):
         def first(seed):
             return run(["setarch", "-R", built("first_address")], STAB_CODE="once", STAB_SEED=seed).stdout
