@@ -214,7 +214,7 @@ void report_alone() {
   if (fd < 0) return;
   static char text[helper::kReportBytes];
   const size_t bytes = helper::write_report(settings(), control(), helper::HelperUse{}, helper::End::kUnwatched, text);
-  sys::write_full(fd, text, bytes);
+  sys::write_over(fd, text, bytes);
   sys::close(fd);
 }
 

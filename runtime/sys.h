@@ -16,6 +16,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 namespace stab::sys {
 
@@ -82,6 +83,12 @@ inline int write_full(int fd, const void* from, size_t bytes) {
     done += static_cast<size_t>(put);
   }
   return 0;
+}
+// The same, and nothing is left behind it in a file: another process may have written more to the same path.
+inline int write_over(int fd, const void* from, size_t bytes) {
+  const long at = call(SYS_lseek, fd, 0, SEEK_CUR);  // a pipe has no place
+  if (at >= 0) call(SYS_ftruncate, fd, at);
+  return write_full(fd, from, bytes);
 }
 // Reads a small file such as those of /proc from the start, at most `room` - 1 bytes, and ends it with a 0.
 inline long read_small(int directory, const char* path, char* to, size_t room) {

@@ -54,7 +54,7 @@ void write_dose(Session& session, End end) {
     degrade(*session.control, Degradation::kLateTicks);
   static char text[kReportBytes];
   const size_t bytes = write_report(session.hello.settings, *session.control, session.use, end, text);
-  sys::write_full(session.report, text, bytes);
+  sys::write_over(session.report, text, bytes);
   sys::close(session.report);
   session.report = -1;
   __atomic_store_n(&session.control->report_state, kReportWritten, __ATOMIC_RELEASE);

@@ -284,6 +284,15 @@ class Report(unittest.TestCase):
         self.assertEqual(dose["code"]["layouts_built"], 0)
         self.assertEqual(dose["degradations"], [])
 
+    def test_replaces_what_another_process_has_written(self):
+        path = WORK / "shared-dose"
+        program = subprocess.Popen([built("many_forks"), "1", "400"], stdout=subprocess.DEVNULL,
+                                   env=environment(STAB_REPORT=str(path), **MOVING))
+        time.sleep(0.15)
+        path.write_text("longer " * 5000)
+        self.assertEqual(program.wait(timeout=TIMEOUT_S), 0)
+        self.assertEqual(json.loads(path.read_text())["end"], "exit")
+
     def test_an_exec_of_an_instrumented_program_is_moved_too(self):
         result, dose = dose_of([built("ends"), "again"], patience_s=5, **MOVING)
         self.assertEqual((result.returncode, dose["end"]), (3, "exit"))
