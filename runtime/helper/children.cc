@@ -21,6 +21,7 @@ struct Search {
   Session* session;
   const Process* process;
   bool found = false;
+  bool unreadable = false;
   bool works = true;
 };
 
@@ -31,21 +32,31 @@ bool is_known(const Session& session, int pid) {
   return false;
 }
 
-bool has_our_control(const Session& session, int pid) {
+enum class Kinship : uint8_t { kOurs, kNone, kUnreadable };
+
+// A child that nobody may read (Yama) has our images as long as it hasn't exec'd.
+Kinship kinship_of(const Session& session, int pid) {
   Process process;
   process.pid = pid;
   uint64_t nonce = 0;
-  const bool ours = open_process(process) &&
-                    sys::pread_full(process.memory, &nonce, sizeof nonce,
-                                    session.hello.control_address + offsetof(Control, nonce)) == sizeof nonce &&
-                    nonce == session.control->nonce;
+  Kinship kinship = Kinship::kNone;
+  if (!open_process(process)) {
+    if (process.directory >= 0 && is_unexeced_fork(process)) kinship = Kinship::kUnreadable;
+  } else if (sys::pread_full(process.memory, &nonce, sizeof nonce,
+                             session.hello.control_address + offsetof(Control, nonce)) == sizeof nonce &&
+             nonce == session.control->nonce) {
+    kinship = Kinship::kOurs;
+  }
   close_process(process);
-  return ours;
+  return kinship;
 }
 
 void consider(Search& search, int pid) {
   Session& session = *search.session;
-  if (is_known(session, pid) || !has_our_control(session, pid)) return;
+  if (is_known(session, pid)) return;
+  const Kinship kinship = kinship_of(session, pid);
+  if (kinship == Kinship::kUnreadable) search.unreadable = true;
+  if (kinship != Kinship::kOurs) return;
   const long order = sys::call(SYS_kcmp, pid, search.process->pid, kCompareMemory, 0, 0);
   if (order == 0) return;  // vfork
   if (order == -ESRCH) return;
@@ -95,6 +106,7 @@ Children find_children(Session& session) {
     if (list_threads(kin, consider_children_of, &search) == Listing::kUnreadable) search.works = false;
   }
   if (search.found) return Children::kNew;
+  if (search.unreadable) return Children::kUnreadable;
   return search.works ? Children::kAllKnown : Children::kUnknown;
 }
 

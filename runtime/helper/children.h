@@ -8,6 +8,7 @@ namespace stab::helper {
 enum class Children : uint8_t {
   kAllKnown,  // every child that shares the images is in kin
   kNew,       // some were entered just now: look at them before reusing anything
+  kUnreadable,  // one can't be read, and may run in the images
   kUnknown,   // this kernel doesn't tell
 };
 Children find_children(Session& session);

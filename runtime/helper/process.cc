@@ -92,6 +92,18 @@ const char* fields_of_stat(const char* stat) {
   return name_end != nullptr && name_end[1] == ' ' ? name_end + 2 : "";
 }
 
+// The kernel's flags of a process (PF_*, linux/sched.h), which everybody may read. False: it is gone.
+bool read_flags(const Process& process, uint64_t& flags) {
+  constexpr int kFlags = 6;  // that many fields before it
+  char stat[512];
+  if (sys::read_small(process.directory, "stat", stat, sizeof stat) <= 0) return false;
+  const char* at = fields_of_stat(stat);
+  for (int spaces = 0; spaces < kFlags && *at != 0; ++at) spaces += *at == ' ';
+  return take_number(at, flags);
+}
+constexpr uint64_t kExiting = 4;         // PF_EXITING
+constexpr uint64_t kForkNoExec = 0x40;   // PF_FORKNOEXEC
+
 bool is_zombie(const Process& process, int tid) {
   char stat[512];
   if (read_thread_file(process, tid, "stat", stat, sizeof stat) <= 0) return false;
@@ -217,14 +229,13 @@ bool is_alive(const Process& process, uint64_t readable_address) {
 }
 
 bool is_ending(const Process& process) {
-  constexpr uint64_t kExiting = 4;  // PF_EXITING, linux/sched.h
-  constexpr int kFlags = 6;         // that many fields before it
-  char stat[512];
-  if (sys::read_small(process.directory, "stat", stat, sizeof stat) <= 0) return true;
-  const char* at = fields_of_stat(stat);
-  for (int spaces = 0; spaces < kFlags && *at != 0; ++at) spaces += *at == ' ';
   uint64_t flags = 0;
-  return take_number(at, flags) && (flags & kExiting) != 0;
+  return !read_flags(process, flags) || (flags & kExiting) != 0;
+}
+
+bool is_unexeced_fork(const Process& process) {
+  uint64_t flags = 0;
+  return read_flags(process, flags) && (flags & (kForkNoExec | kExiting)) == kForkNoExec;
 }
 
 Listing list_threads(const Process& process, void (*each)(void* context, int tid), void* context) {

@@ -47,6 +47,9 @@ bool is_alive(const Process& process, uint64_t readable_address);
 // pidfd tells of the end only after that. False for one that has just exec'd.
 bool is_ending(const Process& process);
 
+// True while it runs, readable or not, in the address space that it was forked with: false after exec, and once gone.
+bool is_unexeced_fork(const Process& process);
+
 // Calls `each` for every thread. kGone: no such process. kUnreadable: the list may be incomplete.
 enum class Listing : uint8_t { kComplete, kGone, kUnreadable };
 Listing list_threads(const Process& process, void (*each)(void* context, int tid), void* context);

@@ -27,7 +27,7 @@ bool open_kin(Session& session) {
       process.pid = pid;
       if (!open_process(process)) {
         const bool gone = process.directory == -ENOENT || process.memory == -ESRCH || process.maps == -ESRCH ||
-                          process.memory == -ENOENT;
+                          process.memory == -ENOENT || (process.directory >= 0 && !is_unexeced_fork(process));
         close_process(process);
         if (!gone) {
           all_read = false;
@@ -168,9 +168,10 @@ bool no_child_is_missing(Session& session, uint32_t kin_before) {
   const bool pending = __atomic_load_n(&control.forks_pending, __ATOMIC_ACQUIRE) != 0;
   if (__atomic_load_n(&control.kin_count, __ATOMIC_ACQUIRE) != kin_before) return false;
   const Children children = find_children(session);
-  if (!pending) session.pending_since_ns = 0;
+  const bool unreadable = children == Children::kUnreadable;  // also a child on its way from vfork to exec, for a moment
+  if (!pending && !unreadable) session.pending_since_ns = 0;
   if (children == Children::kNew) return false;
-  if (!pending) return true;
+  if (!pending && !unreadable) return true;
   // Its child may have been killed before it came to its hook: then it is no child any more.
   const uint64_t now = sys::monotonic_ns();
   if (session.pending_since_ns == 0) session.pending_since_ns = now;

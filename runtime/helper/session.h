@@ -55,7 +55,7 @@ struct Session {
   Sampler sampler;
   Process kin[kMaxKin];
   uint32_t kin_count_seen = 0;    // Control::kin_count when forget_gone_kin last looked
-  uint64_t pending_since_ns = 0;  // when forks_pending was first seen not to be 0; 0: it is
+  uint64_t pending_since_ns = 0;  // since when forks were seen pending or children unreadable; 0: none are
 
   uint64_t begun_ns = 0;  // when the hello had come
   HelperUse use;

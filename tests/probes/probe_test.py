@@ -242,6 +242,10 @@ class SameAsPlain(unittest.TestCase):
             self.assertEqual([d for d in dose["degradations"] if "moving stopped" in d], [], epoch)
             self.assertGreaterEqual(dose["code"]["layouts_executed"], layouts, epoch)
 
+    def test_a_child_that_cannot_be_read_keeps_its_images(self):
+        result = run([built("unreadable")], **MOVING)
+        self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "1 1\n", ""))
+
     def test_stacks_that_stay_long(self):
         self.check_same("stacks")
 
