@@ -1,7 +1,7 @@
 // Children that nobody registered. fork() and its relatives run hooks that put a child into kin; clone(2) by hand
 // and _Fork() don't, and a child that is killed between the fork and its hook leaves the fork pending. So each
-// round the children of the family's threads are listed from outside, and one that has our control block but an
-// address space of its own is entered for it.
+// round the children of the family's threads are listed from outside, and one that has our control block is entered
+// for it.
 //
 // A vfork child has its parent's address space; its parent's thread, which waits inside vfork, stands for both.
 // Where the kernel lists no children (CONFIG_PROC_CHILDREN) or compares no processes (kcmp), a pending fork holds
@@ -51,14 +51,15 @@ Kinship kinship_of(const Session& session, int pid) {
   return kinship;
 }
 
-void consider(Search& search, int pid) {
+void consider(Search& search, int parent_tid, int pid) {
   Session& session = *search.session;
   if (is_known(session, pid)) return;
   const Kinship kinship = kinship_of(session, pid);
   if (kinship == Kinship::kUnreadable) search.unreadable = true;
   if (kinship != Kinship::kOurs) return;
   const long order = sys::call(SYS_kcmp, pid, search.process->pid, kCompareMemory, 0, 0);
-  if (order == 0) return;  // vfork
+  // Not of vfork: clone(CLONE_VM) makes one that is no thread of its parent, whose stack nobody would look at.
+  if (order == 0 && waits_in_vfork(*search.process, parent_tid)) return;
   if (order == -ESRCH) return;
   if (order < 0) {
     search.works = false;
@@ -82,7 +83,7 @@ void consider_children_of(void* context, int tid) {
   const char* at = list;
   uint64_t pid = 0;
   while (take_number(at, pid)) {
-    consider(search, static_cast<int>(pid));
+    consider(search, tid, static_cast<int>(pid));
     while (*at == ' ') ++at;
   }
 }

@@ -238,6 +238,18 @@ bool is_unexeced_fork(const Process& process) {
   return read_flags(process, flags) && (flags & (kForkNoExec | kExiting)) == kForkNoExec;
 }
 
+bool has_left_its_memory(const Process& process) {
+  uint64_t flags = 0;
+  return !read_flags(process, flags) || (flags & kForkNoExec) == 0;
+}
+
+bool waits_in_vfork(const Process& process, int tid) {
+  char line[256];
+  Blocked blocked;
+  return read_thread_file(process, tid, "syscall", line, sizeof line) > 0 && parse_blocked(line, blocked) &&
+         may_be_in_vfork(blocked);
+}
+
 Listing list_threads(const Process& process, void (*each)(void* context, int tid), void* context) {
   const int task = sys::open_at(process.directory, "task", O_RDONLY | O_DIRECTORY);
   if (task < 0) return means_gone(task) ? Listing::kGone : Listing::kUnreadable;

@@ -50,6 +50,12 @@ bool is_ending(const Process& process);
 // True while it runs, readable or not, in the address space that it was forked with: false after exec, and once gone.
 bool is_unexeced_fork(const Process& process);
 
+// True after exec, also while the memory that was opened before lives on in another process, and once it is gone.
+bool has_left_its_memory(const Process& process);
+
+// Whether a thread waits for a child that uses its stack until it execs; false for one that can't be read.
+bool waits_in_vfork(const Process& process, int tid);
+
 // Calls `each` for every thread. kGone: no such process. kUnreadable: the list may be incomplete.
 enum class Listing : uint8_t { kComplete, kGone, kUnreadable };
 Listing list_threads(const Process& process, void (*each)(void* context, int tid), void* context);

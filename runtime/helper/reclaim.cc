@@ -40,7 +40,7 @@ bool open_kin(Session& session) {
     const bool ours = process.memory >= 0 &&
                       sys::pread_full(process.memory, &nonce, sizeof nonce,
                                       session.hello.control_address + offsetof(Control, nonce)) == sizeof nonce &&
-                      nonce == control.nonce;
+                      nonce == control.nonce && !has_left_its_memory(process);
     if (ours) continue;
     close_process(process);
     // A new child may have taken the place of one that is gone.

@@ -246,6 +246,9 @@ class SameAsPlain(unittest.TestCase):
         result = run([built("unreadable")], **MOVING)
         self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "1 1\n", ""))
 
+    def test_a_process_in_its_parents_memory_keeps_its_images(self):
+        self.check_same("shares_memory")
+
     def test_stacks_that_stay_long(self):
         self.check_same("stacks")
 
