@@ -128,7 +128,7 @@ struct Control {
   int32_t forks_pending = 0;    // begun, and the child not yet in kin
   uint32_t kin_count = 0;       // children that were ever put into kin
   uint32_t kin_overflowed = 0;  // more children than kMaxKin at a time: images are never reused from then on
-  int32_t kin[kMaxKin] = {};    // pids of forked children; see runtime/code/kin.h. The helper clears those that are gone
+  int32_t kin[kMaxKin] = {};    // pids of forked children (code/kin.h); the helper clears those that are gone
 
   alignas(64) CodeDose code;
   alignas(64) StackDose stack;

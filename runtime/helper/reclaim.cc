@@ -168,7 +168,7 @@ bool no_child_is_missing(Session& session, uint32_t kin_before) {
   const bool pending = __atomic_load_n(&control.forks_pending, __ATOMIC_ACQUIRE) != 0;
   if (__atomic_load_n(&control.kin_count, __ATOMIC_ACQUIRE) != kin_before) return false;
   const Children children = find_children(session);
-  const bool unreadable = children == Children::kUnreadable;  // also a child on its way from vfork to exec, for a moment
+  const bool unreadable = children == Children::kUnreadable;  // for a moment also between vfork and exec
   if (!pending && !unreadable) session.pending_since_ns = 0;
   if (children == Children::kNew) return false;
   if (!pending && !unreadable) return true;
