@@ -9,6 +9,11 @@
 // the heaps of other threads may be in the middle of a change: nobody ever takes those over. Their objects
 // can be used and freed (a remote free touches only atomics); the slots are not used again. The child draws
 // from other streams than its parent, the same ones in every run.
+//
+// A signal handler may fork while the thread it interrupted holds a lock, in the middle of a change. Then no lock is
+// taken: the handler may call nothing here, in the child neither, and when it returns there the thread completes its
+// change, with nobody beside it. What another thread changed at that moment stays torn in the child; waiting for it
+// could be waiting for ever, since that thread may wait for the lock held here.
 #include "runtime/heap/threads.h"
 
 #include <pthread.h>
@@ -25,6 +30,7 @@ namespace stab::heap {
 constinit std::atomic<State> state{State::kUndecided};
 size_t small_limit = kMaxSmall;
 constinit Heap no_heap;
+__thread uint32_t locks_held __attribute__((tls_model("initial-exec"))) = 0;
 __thread Heap* my_heap __attribute__((tls_model("initial-exec"))) = &no_heap;
 
 namespace {
@@ -35,7 +41,7 @@ struct Registry {
   Heap* heaps = nullptr;
   Heap* idle = nullptr;
   uint64_t made = 0;
-  uint64_t forks = 0;  // begun by this process
+  uint64_t forks = 0;  // begun by this process; may change without the lock
   uint64_t seed = 0;
   bool random = false;
   bool shuffles = false;
@@ -44,6 +50,9 @@ struct Registry {
 };
 constinit Registry registry;
 
+// Forks begun in this thread whose hooks take no locks: in a handler, inside another fork or not.
+__thread uint32_t lockless_forks __attribute__((tls_model("initial-exec"))) = 0;
+
 // Runs at thread exit with what attach_thread stored.
 void detach_thread(void* heap) {
   Heap* mine = static_cast<Heap*>(heap);
@@ -51,7 +60,8 @@ void detach_thread(void* heap) {
   mine->retire();
   Locked locked(registry.lock);
   mine->next_idle = registry.idle;
-  __atomic_store_n(&registry.idle, mine, __ATOMIC_RELAXED);  // collect_idle_heaps looks without the lock
+  // collect_idle_heaps looks without the lock; a fork in a handler walks the list at any moment.
+  __atomic_store_n(&registry.idle, mine, __ATOMIC_RELEASE);
 }
 
 State decided(State what) {
@@ -80,6 +90,10 @@ State start() {
 }
 
 void before_fork() {
+  if (locks_held != 0) {
+    ++lockless_forks;
+    return;
+  }
   registry.lock.take();
   large_objects.lock().take();
   shared.space.lock().take();
@@ -87,10 +101,14 @@ void before_fork() {
 }
 
 void after_fork_in_parent() {
+  __atomic_fetch_add(&registry.forks, 1, __ATOMIC_RELAXED);
+  if (lockless_forks != 0) {
+    --lockless_forks;
+    return;
+  }
   shared.bookkeeping.lock().give();
   shared.space.lock().give();
   large_objects.lock().give();
-  ++registry.forks;
   registry.lock.give();
 }
 
@@ -99,6 +117,11 @@ void after_fork_in_child() {
   shared.space.lock().reset();
   large_objects.lock().reset();
   registry.lock.reset();
+  if (lockless_forks != 0) {
+    --lockless_forks;
+  } else {
+    locks_held = 0;
+  }
   const uint64_t branch = ++registry.forks;
   registry.seed = mix(registry.seed ^ mix(branch));
   registry.forks = 0;
@@ -138,7 +161,7 @@ Heap* attach_thread() {
       if (memory == nullptr) return nullptr;
       mine = new (memory) Heap(registry.seed, registry.made++, registry.random, registry.shuffles);
       mine->next = registry.heaps;
-      registry.heaps = mine;
+      __atomic_store_n(&registry.heaps, mine, __ATOMIC_RELEASE);  // as the list of idle ones
     }
   }
   my_heap = mine;

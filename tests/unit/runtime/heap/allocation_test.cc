@@ -3,7 +3,9 @@
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
+#include <signal.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 
 #include <algorithm>
 #include <atomic>
@@ -448,6 +450,63 @@ TEST_P(OwnAllocation, ABoundedAddressSpaceServesSmallAndLargeInTurn) {
       ASSERT_NE(large, nullptr) << turn;
       stab_heap_free(large);
     }
+  });
+}
+
+volatile sig_atomic_t forks_in_handler;
+volatile sig_atomic_t failed_children;
+volatile sig_atomic_t in_child;
+
+void fork_in_handler(int) {
+  const pid_t child = fork();
+  if (child == 0) {
+    in_child = 1;
+    alarm(20);
+    return;  // to what was interrupted
+  }
+  int status = 0;
+  if (waitpid(child, &status, 0) != child || status != 0) failed_children = failed_children + 1;
+  forks_in_handler = forks_in_handler + 1;
+}
+
+bool use_large_blocks() {
+  char* large = static_cast<char*>(stab_heap_malloc(size_t{40} << 20));  // too large to be kept
+  char* small = static_cast<char*>(stab_heap_malloc(size_t{1} << 20));
+  if (large == nullptr || small == nullptr) return false;
+  large[0] = small[0] = 1;
+  large = static_cast<char*>(stab_heap_realloc(large, size_t{90} << 20));
+  small = static_cast<char*>(stab_heap_realloc(small, size_t{3} << 20));
+  const bool moved = large != nullptr && small != nullptr && large[0] == 1 && small[0] == 1;
+  stab_heap_free(large);
+  stab_heap_free(small);
+  return moved;
+}
+
+// POSIX lets a signal handler fork, whatever it interrupted; parent and child go on with that.
+TEST_P(Allocation, AHandlerMayForkInTheMiddleOfAnAllocation) {
+  expect_ok([] {
+    alarm(20);
+    struct sigaction action {};
+    action.sa_handler = fork_in_handler;
+    ASSERT_EQ(sigaction(SIGPROF, &action, nullptr), 0);
+    const itimerval often{{0, 1000}, {0, 1000}};
+    ASSERT_EQ(setitimer(ITIMER_PROF, &often, nullptr), 0);
+    while (forks_in_handler < 50 && in_child == 0) ASSERT_TRUE(use_large_blocks());
+    if (in_child != 0) {
+      bool good = true;
+      for (int i = 0; i < 20; ++i) good = use_large_blocks() && good;
+      for (int i = 0; i < 1000; ++i) stab_heap_free(stab_heap_malloc(static_cast<size_t>(i) * 20));
+      // No lock is left held or counted: an ordinary fork takes them.
+      const pid_t grandchild = fork();
+      if (grandchild == 0) _exit(use_large_blocks() ? 0 : 1);
+      int status = 0;
+      _exit(good && waitpid(grandchild, &status, 0) == grandchild && status == 0 ? 0 : 1);
+    }
+    const itimerval never{};
+    setitimer(ITIMER_PROF, &never, nullptr);
+    EXPECT_EQ(failed_children, 0);
+    EXPECT_TRUE(use_large_blocks());
+    alarm(0);
   });
 }
 
