@@ -351,21 +351,32 @@ void Heap::retire() {
   report();
 }
 
-// The exit of the process reports for other threads' heaps, too: each difference is added by one of them.
-void Heap::report() {
-  uint64_t mallocs = 0;
-  uint64_t bytes = 0;
+Heap::Served Heap::served() const {
+  Served all;
   for (int size_class = 0; size_class < kClasses; ++size_class) {
     const uint64_t count = allocations(size_class);
-    mallocs += count;
-    bytes += count * heap::size_class(size_class).stride;
+    all.mallocs += count;
+    all.bytes += count * heap::size_class(size_class).stride;
   }
+  return all;
+}
+
+// The exit of the process reports for other threads' heaps, too: each difference is added by one of them.
+void Heap::report() {
+  const auto [mallocs, bytes] = served();
   const uint64_t mallocs_before = __atomic_exchange_n(&reported_mallocs_, mallocs, __ATOMIC_RELAXED);
   const uint64_t bytes_before = __atomic_exchange_n(&reported_bytes_, bytes, __ATOMIC_RELAXED);
   add(control().heap.mallocs, mallocs - mallocs_before);
   add(control().heap.bytes, bytes - bytes_before);
   const uint64_t turns = turns_;
   add(control().heap.turns, turns - __atomic_exchange_n(&reported_turns_, turns, __ATOMIC_RELAXED));
+}
+
+void Heap::leave_report_to_parent() {
+  const auto [mallocs, bytes] = served();
+  reported_mallocs_ = mallocs;
+  reported_bytes_ = bytes;
+  reported_turns_ = turns_;
 }
 
 bool Heap::consistent() const {

@@ -165,6 +165,8 @@ class Heap {
   // Adds what this heap served since the last time to control().heap. Called on slow paths, so that a process
   // that is killed has reported most of it.
   void report();
+  // In a forked child: what the parent's threads have not reported yet is theirs to report.
+  void leave_report_to_parent();
   // A forked child goes on with other draws than its parent.
   void branch(uint64_t which) { draws_.branch(which); }
 
@@ -215,6 +217,12 @@ class Heap {
   // The reverse of activate: the class has no current group afterwards.
   void leave(int size_class);
   void begin_epoch();
+  // Everything so far.
+  struct Served {
+    uint64_t mallocs = 0;
+    uint64_t bytes = 0;
+  };
+  Served served() const;
 
   // Lists a group that is not current according to its free slots.
   void settle(Group* group);

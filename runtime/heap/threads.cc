@@ -126,6 +126,7 @@ void after_fork_in_child() {
   registry.seed = mix(registry.seed ^ mix(branch));
   registry.forks = 0;
   large_objects.branch(branch);
+  for (Heap* heap = registry.heaps; heap != nullptr; heap = heap->next) heap->leave_report_to_parent();
   if (my_heap != &no_heap) my_heap->branch(branch);
   for (Heap* heap = registry.idle; heap != nullptr; heap = heap->next_idle) heap->branch(branch);
 }

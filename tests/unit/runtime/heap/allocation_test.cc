@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <string.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/time.h>
 
@@ -322,6 +323,39 @@ TEST_P(OwnAllocation, TheDoseCountsCallsAndBytes) {
     EXPECT_EQ(dose.largest_mmapped, 50000u);
     my_heap->report();
     EXPECT_EQ(dose.mallocs, 1003u);
+  });
+}
+
+// With a helper the control block is shared by a whole family of processes.
+TEST_P(OwnAllocation, TheDoseOfAForkedChildIsWhatTheChildDid) {
+  expect_ok([] {
+    ASSERT_EQ(mmap(&control(), sizeof(ControlPages), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
+              &control());
+    for (int i = 0; i < 1000; ++i) stab_heap_free(stab_heap_malloc(256));
+    static std::atomic<int> stage = 0;
+    pthread_t thread;
+    pthread_create(&thread, nullptr, [](void*) -> void* {
+      for (int i = 0; i < 500; ++i) stab_heap_free(stab_heap_malloc(64));
+      for (stage = 1; stage == 1;) sched_yield();
+      return nullptr;
+    }, nullptr);
+    while (stage == 0) sched_yield();
+    for (int i = 0; i < 4; ++i) {
+      const pid_t child = fork();
+      if (child == 0) {
+        for (int k = 0; k < 10; ++k) stab_heap_free(stab_heap_malloc(256));
+        exit(0);  // reports for all heaps
+      }
+      int status = 0;
+      EXPECT_EQ(waitpid(child, &status, 0), child);
+      EXPECT_EQ(status, 0);
+    }
+    EXPECT_EQ(control().heap.mallocs, 40u);
+    stage = 2;
+    pthread_join(thread, nullptr);
+    my_heap->report();
+    EXPECT_EQ(control().heap.mallocs, 1540u);
+    EXPECT_EQ(control().heap.bytes, 1040u * 256 + 500 * 64);
   });
 }
 
