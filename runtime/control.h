@@ -48,7 +48,7 @@ enum class Degradation : uint8_t {
   kNoPads,             // stack is on but the executable has no stab_pads
   kLateTicks,          // the helper missed epochs: it was late by more than one
   kSwitchesStacks,     // suspended stacks may hold return addresses: images are never reused
-  kHeapNoMemory,       // the heap could not reserve its address space and fell back to mmap for each object
+  kHeapNoMemory,       // the heap could not reserve address space at the start: small requests fail until some can be had
   kModulePads,         // pads of a shared library could not be drawn
   kNoSampling,         // running threads can't be sampled: images are reused only once threads block
   kNoPerfMap,          // STAB_PERF_MAP is set but /tmp/perf-PID.map could not be made

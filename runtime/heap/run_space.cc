@@ -1,7 +1,8 @@
 // The reservation is far larger than any use of it: PROT_NONE costs neither memory nor commit charge, and a
 // pool becomes usable by one mprotect. Where the system refuses (ulimit -v, valgrind), the request is halved
-// until it is granted, and further regions are added when the first is full; an address in one of those is
-// found by a short search instead of one comparison.
+// until it is granted, and further regions are added when the first is full, each again of the full size first: a
+// shortage may have passed, and regions are few. An address in one of those is found by a short search instead of one
+// comparison.
 #include "runtime/heap/run_space.h"
 
 #include <string.h>
@@ -68,7 +69,6 @@ RunSpace::Region* RunSpace::add_region(size_t bytes) {
   __atomic_store_n(&region.version, (region.version + 1) & ~1u, __ATOMIC_RELEASE);
   if (added == &first_ || added == &more_[region_count_ - 1])
     __atomic_store_n(&region_count_, region_count_ + 1, __ATOMIC_RELEASE);
-  next_region_bytes_ = bytes;
   return added;
 }
 

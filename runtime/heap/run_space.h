@@ -121,7 +121,7 @@ class RunSpace {
   Region first_;
   Lock lock_;
   uint32_t region_count_ = 0;
-  size_t next_region_bytes_ = 0;
+  size_t next_region_bytes_ = 0;  // what is asked for first
   uint64_t used_runs_ = 0;
   uint64_t dirty_runs_ = 0;
   Region more_[kMaxRegions];

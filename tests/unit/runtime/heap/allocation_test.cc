@@ -393,13 +393,18 @@ TEST_P(OwnAllocation, TheDoseCountsTheLayoutsThatWereUsed) {
   EXPECT_EQ(outcome.numbers, std::vector<uint64_t>{expected});
 }
 
-long resident_kb() {
-  long pages = 0, resident = 0;
+struct MemoryUse {
+  long mapped_kb;
+  long resident_kb;
+};
+MemoryUse memory_use() {
+  long mapped = 0, resident = 0;
   FILE* file = fopen("/proc/self/statm", "r");
-  EXPECT_EQ(fscanf(file, "%ld %ld", &pages, &resident), 2);
+  EXPECT_EQ(fscanf(file, "%ld %ld", &mapped, &resident), 2);
   fclose(file);
-  return resident * 4;
+  return {mapped * 4, resident * 4};
 }
+long resident_kb() { return memory_use().resident_kb; }
 
 // A day's work in short: the sizes that a program uses change again and again, its 30,000 live objects die in random
 // order, and epochs pass. After two rounds through all sizes it has all the memory it will ever have.
@@ -484,6 +489,41 @@ TEST_P(OwnAllocation, ABoundedAddressSpaceServesSmallAndLargeInTurn) {
       ASSERT_NE(large, nullptr) << turn;
       stab_heap_free(large);
     }
+  });
+}
+
+// Nor does a shortage leave its mark: a program would soon have all the regions there may be, small ones.
+TEST_P(OwnAllocation, AShortageOfAddressSpaceIsForgotten) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer's own memory drowns what is measured";
+  expect_ok([] {
+    rlimit limit{size_t{400} << 20, size_t{400} << 20};
+    ASSERT_EQ(setrlimit(RLIMIT_AS, &limit), 0);
+    ASSERT_NE(stab_heap_malloc(5000), nullptr);
+    // Others hold all but 14 MiB.
+    std::vector<std::pair<void*, size_t>> held;
+    held.reserve(64);
+    for (size_t bytes = size_t{128} << 20; bytes >= size_t{1} << 20;) {
+      void* got = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      if (got != MAP_FAILED) held.emplace_back(got, bytes);
+      else bytes /= 2;
+    }
+    for (int left = 14; left > 0; held.pop_back()) {
+      left -= static_cast<int>(held.back().second >> 20);
+      munmap(held.back().first, held.back().second);
+    }
+    size_t in_shortage = 0;
+    while (stab_heap_malloc(5000) != nullptr) ++in_shortage;
+    EXPECT_GT(in_shortage * 5000, size_t{18} << 20);  // the first region and a smaller one
+    for (auto [start, bytes] : held) munmap(start, bytes);
+    // A region of the full size shows as one large step.
+    long largest_step = 0;
+    for (long before = memory_use().mapped_kb, i = 0; i < 5000; ++i) {
+      ASSERT_NE(stab_heap_malloc(5000), nullptr);
+      const long now = memory_use().mapped_kb;
+      largest_step = std::max(largest_step, now - before);
+      before = now;
+    }
+    EXPECT_GE(largest_step, 16 * 1024);
   });
 }
 
