@@ -42,7 +42,8 @@ void* LargeObjects::allocate(size_t bytes, size_t alignment, bool& zeroed) {
   const size_t step = alignment > kLine ? alignment : kLine;
   const size_t spread = step < kPage ? kPage - step : 0;
   const size_t spare = spread + (alignment > kPage ? alignment - kPage : 0);
-  if (bytes > static_cast<size_t>(PTRDIFF_MAX) - spare - kPage) return nullptr;
+  constexpr size_t kMost = PTRDIFF_MAX;
+  if (alignment > kMost / 2 || bytes > kMost - spare - kPage) return nullptr;
   const size_t wanted = round_up(bytes + spare, kPage);
 
   Locked locked(lock_);

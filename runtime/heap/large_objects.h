@@ -53,7 +53,7 @@ class LargeObjects {
   };
   static constexpr int kMostKept = 32;
   // How much is kept: as glibc, which trims above twice the largest block freed so far, up to 32 MiB; half of what is
-  // in use, for programs with many buffers; at least 1 MiB. With 32 MiB in any case Lua's dead tables took twice the
+  // in use, for programs with many buffers; at least 2 MiB. With 32 MiB in any case Lua's dead tables took twice the
   // memory of all the rest, at no gain.
   static constexpr size_t kKeepBytes = size_t{32} << 20;
   static constexpr size_t kKeepAtLeast = size_t{2} << 20;

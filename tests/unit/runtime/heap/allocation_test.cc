@@ -132,6 +132,10 @@ TEST_P(Allocation, ImpossibleRequestsFailWithEnomemAndChangeNothing) {
     void* out = block;
     errno = 77;
     EXPECT_EQ(stab_heap_posix_memalign(&out, 64, huge - 64), ENOMEM);
+    for (const size_t bytes : {size_t{8}, huge - 1, (size_t{1} << 63) + 5000}) {
+      EXPECT_EQ(stab_heap_posix_memalign(&out, size_t{1} << 63, bytes), ENOMEM);
+      EXPECT_EQ(stab_heap_posix_memalign(&out, size_t{1} << 62, bytes), ENOMEM);
+    }
     EXPECT_EQ(stab_heap_posix_memalign(&out, 24, 8), EINVAL);
     EXPECT_EQ(stab_heap_posix_memalign(&out, 4, 8), EINVAL);
     EXPECT_EQ(stab_heap_posix_memalign(&out, 0, 8), EINVAL);
