@@ -34,7 +34,10 @@ void* Bookkeeping::allocate(size_t bytes) {
 }
 
 void Bookkeeping::free(void* record, size_t bytes) {
-  if (bytes > kLargestPooled) return os_unmap(static_cast<char*>(record), round_up(bytes, 4096));
+  if (bytes > kLargestPooled) {
+    os_unmap(static_cast<char*>(record), round_up(bytes, 4096));
+    return;
+  }
   const size_t units = round_up(bytes, kUnit) / kUnit;
   Locked locked(lock_);
   Unused* unused = static_cast<Unused*>(record);

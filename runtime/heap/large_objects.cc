@@ -53,11 +53,14 @@ void* LargeObjects::allocate(size_t bytes, size_t alignment, bool& zeroed) {
   if (zeroed) {
     span = {os_map(wanted), wanted};
     while (span.start == nullptr && make_room()) span.start = os_map(wanted);
-    if (span.start == nullptr) return nullptr;
+    if (span.start == nullptr) {
+      zeroed = false;
+      if (!take_waiting(wanted, SIZE_MAX, SIZE_MAX, span)) return nullptr;
+    }
   }
   LargeObject* object = static_cast<LargeObject*>(shared.bookkeeping.allocate(sizeof(LargeObject)));
   if (object == nullptr) {
-    os_unmap(span.start, span.bytes);
+    unmap(span);
     return nullptr;
   }
   const uintptr_t start = reinterpret_cast<uintptr_t>(span.start);
@@ -73,8 +76,9 @@ bool LargeObjects::free(void* user) {
   Locked locked(lock_);
   LargeObject* object = remove(user);
   if (object == nullptr) return false;
-  keep(object->start, object->bytes);
-  shared.bookkeeping.free(object, sizeof(LargeObject));
+  const LargeObject freed = *object;
+  shared.bookkeeping.free(object, sizeof(LargeObject));  // first: unmap() may want a record
+  keep(freed.start, freed.bytes);
   return true;
 }
 
@@ -94,7 +98,7 @@ void* LargeObjects::resize(void* user, size_t bytes) {
   if (bytes <= static_cast<size_t>(PTRDIFF_MAX) - offset - kPage) {
     const size_t wanted = round_up(offset + bytes, kPage);
     // A little smaller stays as it is.
-    const bool fits = wanted <= object->bytes && wanted >= object->bytes / 2;
+    bool fits = wanted <= object->bytes && wanted >= object->bytes / 2;
     Kept span{};
     // Copying is cheaper than page faults, and what is left behind serves the next array that grows.
     if (wanted > object->bytes && take_kept(wanted, span)) {
@@ -107,6 +111,15 @@ void* LargeObjects::resize(void* user, size_t bytes) {
     }
     char* start = fits ? object->start : os_remap(object->start, object->bytes, wanted);
     while (start == nullptr && make_room()) start = os_remap(object->start, object->bytes, wanted);
+    // A refusal to take a mapping apart: there may be other ways.
+    if (start == nullptr && wanted <= object->bytes) {
+      fits = true;
+      start = object->start;
+    }
+    if (start == nullptr && (start = os_map(wanted)) != nullptr) {
+      memcpy(start + offset, user, object->bytes - offset);
+      unmap({object->start, object->bytes});
+    }
     if (start != nullptr) {
       if (!fits) {
         *object = {start, wanted, start + offset, nullptr};
@@ -140,7 +153,7 @@ bool LargeObjects::take_kept(size_t bytes, Kept& taken) {
     // Smaller ones of the same order are what a growing array left behind; nobody will want them again.
     for (int i = kept_count_; i-- > 0;)
       if (kept_[i].bytes < bytes && kept_[i].bytes >= bytes / 4 && bytes > kKeepBytes / 8) drop_kept(i);
-    return false;
+    return take_waiting(bytes, bytes + bytes / 4, kWaitingLooks, taken);
   }
   taken = kept_[best];
   kept_bytes_ -= taken.bytes;
@@ -156,9 +169,58 @@ bool LargeObjects::make_room() {
 }
 
 void LargeObjects::drop_kept(int index) {
-  os_unmap(kept_[index].start, kept_[index].bytes);
-  kept_bytes_ -= kept_[index].bytes;
+  const Kept dropped = kept_[index];
+  kept_bytes_ -= dropped.bytes;
   memmove(&kept_[index], &kept_[index + 1], static_cast<size_t>(--kept_count_ - index) * sizeof(Kept));
+  unmap(dropped);
+}
+
+void LargeObjects::unmap(Kept span) {
+  if (os_unmap(span.start, span.bytes)) {
+    unmap_waiting(2);  // more than one, so that they grow fewer
+    return;
+  }
+  LargeObject* waiting = static_cast<LargeObject*>(shared.bookkeeping.allocate(sizeof(LargeObject)));
+  if (waiting == nullptr) return;  // lost address space, but no memory
+  *waiting = {span.start, span.bytes, nullptr, nullptr};
+  *waiting_end_ = waiting;
+  waiting_end_ = &waiting->next;
+  ++waiting_count_;
+}
+
+// Tries the oldest ones; what is refused again goes to the end. True if any went.
+bool LargeObjects::unmap_waiting(size_t count) {
+  bool any = false;
+  for (count = count < waiting_count_ ? count : waiting_count_; count > 0; --count) {
+    LargeObject* oldest = waiting_;
+    waiting_ = oldest->next;
+    if (waiting_ == nullptr) waiting_end_ = &waiting_;
+    if (os_unmap(oldest->start, oldest->bytes)) {
+      shared.bookkeeping.free(oldest, sizeof(LargeObject));
+      --waiting_count_;
+      any = true;
+      continue;
+    }
+    oldest->next = nullptr;
+    *waiting_end_ = oldest;
+    waiting_end_ = &oldest->next;
+  }
+  return any;
+}
+
+// The first of `bytes` to `most` among so many.
+bool LargeObjects::take_waiting(size_t bytes, size_t most, size_t looks, Kept& taken) {
+  for (LargeObject** at = &waiting_; *at != nullptr && looks > 0; at = &(*at)->next, --looks) {
+    LargeObject* found = *at;
+    if (found->bytes < bytes || found->bytes > most) continue;
+    taken = {found->start, found->bytes};
+    *at = found->next;
+    if (*at == nullptr) waiting_end_ = at;
+    --waiting_count_;
+    shared.bookkeeping.free(found, sizeof(LargeObject));
+    return true;
+  }
+  return false;
 }
 
 size_t LargeObjects::keep_limit() const {
@@ -169,7 +231,7 @@ size_t LargeObjects::keep_limit() const {
 }
 
 void LargeObjects::keep(char* start, size_t bytes) {
-  if (bytes > kKeepBytes) return os_unmap(start, bytes);
+  if (bytes > kKeepBytes) return unmap({start, bytes});
   if (bytes > largest_kept_) largest_kept_ = bytes;
   const size_t limit = keep_limit();
   while (kept_count_ == kMostKept || kept_bytes_ + bytes > limit) drop_kept(0);
@@ -181,7 +243,7 @@ bool LargeObjects::trim() {
   Locked locked(lock_);
   const bool any = kept_count_ > 0;
   while (kept_count_ > 0) drop_kept(0);
-  return any;
+  return unmap_waiting(waiting_count_) || any;
 }
 
 // pre: the table exists.

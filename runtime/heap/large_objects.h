@@ -4,7 +4,8 @@
 // Mappings start at page boundaries, so without that the first line of every large array would share one set
 // of the L1 and a few of the L2, and loads from one array would seem to depend on stores to another. Freed
 // mappings are kept for a while, because a program that allocates and frees a buffer in a loop would otherwise
-// pay for fresh zeroed pages each time; a bounded number of bytes.
+// pay for fresh zeroed pages each time; a bounded number of bytes. Neighbours among mappings are one to the kernel, and
+// it may refuse to unmap a part of it: such spans cost no pages and wait, to be used or unmapped later.
 #pragma once
 
 #include <stddef.h>
@@ -40,7 +41,7 @@ class LargeObjects {
   // The live object an address lies in, for messages.
   bool contains(const void* address);
 
-  // Unmaps what is kept. True if there was anything.
+  // Unmaps what is kept, and what could not be unmapped before. True if there was anything.
   bool trim();
   void branch(uint64_t which) { draws_.branch(which); }
 
@@ -58,12 +59,17 @@ class LargeObjects {
   static constexpr size_t kKeepBytes = size_t{32} << 20;
   static constexpr size_t kKeepAtLeast = size_t{2} << 20;
   size_t keep_limit() const;
+  // Waiting spans that one allocation looks at: there may be tens of thousands, most of the same size.
+  static constexpr size_t kWaitingLooks = 64;
 
   // What frees address space when the system refuses some. False: nothing is left to free.
   bool make_room();
   bool take_kept(size_t bytes, Kept& taken);
   void drop_kept(int index);
   void keep(char* start, size_t bytes);
+  void unmap(Kept span);
+  bool unmap_waiting(size_t count);
+  bool take_waiting(size_t bytes, size_t most, size_t looks, Kept& taken);
   uint32_t place(uint32_t places);
   LargeObject** bucket_of(const void* user);
   void insert(LargeObject* object);
@@ -84,6 +90,9 @@ class LargeObjects {
   size_t kept_bytes_ = 0;
   size_t largest_kept_ = 0;  // ever
   size_t live_bytes_ = 0;    // of the objects in the table
+  LargeObject* waiting_ = nullptr;  // spans that the system refused to unmap, without their pages; oldest first
+  LargeObject** waiting_end_ = &waiting_;
+  size_t waiting_count_ = 0;
 };
 extern LargeObjects large_objects;
 

@@ -33,7 +33,11 @@ bool os_commit(char* start, size_t bytes) {
 
 char* os_map(size_t bytes) { return map(bytes, PROT_READ | PROT_WRITE, 0); }
 
-void os_unmap(char* start, size_t bytes) { sys::unmap(start, bytes); }
+bool os_unmap(char* start, size_t bytes) {
+  if (sys::unmap(start, bytes) == 0) return true;
+  os_purge(start, bytes);
+  return false;
+}
 
 char* os_remap(char* start, size_t old_bytes, size_t new_bytes) {
   const long got = sys::call(SYS_mremap, sys::word(start), static_cast<long>(old_bytes),

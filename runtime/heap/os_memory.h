@@ -12,7 +12,9 @@ char* os_reserve(size_t bytes, size_t alignment);
 bool os_commit(char* start, size_t bytes);
 // Readable, writable, zero.
 char* os_map(size_t bytes);
-void os_unmap(char* start, size_t bytes);
+// False: refused, because a mapping would fall into two and the process has vm.max_map_count of them. The address space
+// stays, readable and writable as it was; its pages are given back all the same.
+bool os_unmap(char* start, size_t bytes);
 // Resizes a mapping, perhaps elsewhere; null leaves it as it was.
 char* os_remap(char* start, size_t old_bytes, size_t new_bytes);
 // Gives the pages back; they read as zero afterwards.

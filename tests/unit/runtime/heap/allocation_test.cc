@@ -333,8 +333,8 @@ TEST_P(OwnAllocation, TheDoseCountsCallsAndBytes) {
 // With a helper the control block is shared by a whole family of processes.
 TEST_P(OwnAllocation, TheDoseOfAForkedChildIsWhatTheChildDid) {
   expect_ok([] {
-    ASSERT_EQ(mmap(&control(), sizeof(ControlPages), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
-              &control());
+    const int flags = MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED;
+    ASSERT_EQ(mmap(&control(), sizeof(ControlPages), PROT_READ | PROT_WRITE, flags, -1, 0), &control());
     for (int i = 0; i < 1000; ++i) stab_heap_free(stab_heap_malloc(256));
     static std::atomic<int> stage = 0;
     pthread_t thread;
@@ -528,6 +528,50 @@ TEST_P(OwnAllocation, AShortageOfAddressSpaceIsForgotten) {
       before = now;
     }
     EXPECT_GE(largest_step, 16 * 1024);
+  });
+}
+
+// The kernel unmaps no part of a mapping from a process that has as many mappings as it may.
+TEST_P(OwnAllocation, BlocksThatCannotBeUnmappedGiveTheirPagesBackAndAreUsedAgain) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer's own memory drowns what is measured";
+  expect_ok([] {
+    constexpr size_t kBlocks = 1000;
+    constexpr size_t kBytes = 200000;
+    constexpr size_t kMostMappings = size_t{1} << 20;
+    const auto allocate = [](size_t i) {
+      void* block = stab_heap_malloc(kBytes);
+      return static_cast<char*>(block == nullptr ? nullptr : memset(block, static_cast<int>(i % 128), kBytes));
+    };
+    stab_heap_free(allocate(0));
+    const long at_first = memory_use().mapped_kb;
+    std::vector<char*> blocks;
+    for (size_t i = 0; i < kBlocks; ++i) blocks.push_back(allocate(i));
+    const long full = resident_kb();
+    // Mappings until no more can be had.
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    char* const filler = static_cast<char*>(mmap(nullptr, kMostMappings * 4096, PROT_NONE, flags, -1, 0));
+    ASSERT_NE(filler, MAP_FAILED);
+    size_t page = 1;
+    while (page < kMostMappings && mprotect(filler + page * 4096, 4096, PROT_READ) == 0) page += 2;
+    if (page >= kMostMappings) GTEST_SKIP() << "vm.max_map_count is too large";
+
+    for (size_t i = 1; i < kBlocks; i += 2) stab_heap_free(blocks[i]);
+    EXPECT_LT(resident_kb(), full - 60000);  // of 100 MB; 32 MiB are kept
+    const long after_free = memory_use().mapped_kb;
+    for (size_t i = 1; i < kBlocks; i += 2) ASSERT_NE(blocks[i] = allocate(i), nullptr);
+    EXPECT_LT(memory_use().mapped_kb, after_free + 4000);
+    ASSERT_NE(blocks[500] = static_cast<char*>(stab_heap_realloc(blocks[500], 4 * kBytes)), nullptr);
+    ASSERT_NE(blocks[600] = static_cast<char*>(stab_heap_realloc(blocks[600], kBytes / 4)), nullptr);
+    for (size_t i = 0; i < kBlocks; ++i) {
+      const long bytes = i == 600 ? kBytes / 4 : kBytes;
+      ASSERT_EQ(std::count(blocks[i], blocks[i] + bytes, static_cast<char>(i % 128)), bytes) << i;
+    }
+    for (size_t i = 1; i < kBlocks; i += 2) stab_heap_free(blocks[i]);
+    for (size_t i = 0; i < kBlocks; i += 2) stab_heap_free(blocks[i]);
+    munmap(filler, kMostMappings * 4096);
+    stab_heap_malloc_trim(0);
+    EXPECT_LT(memory_use().mapped_kb, at_first + 8000);
+    EXPECT_LT(resident_kb(), full - 150000);
   });
 }
 
