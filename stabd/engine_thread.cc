@@ -255,7 +255,7 @@ bool EngineThread::run(const store::ExperimentRow& row) {
   switch (*ended) {
     case RunEnd::kDone: return tell_end(stored, experiment, "done", "");
     case RunEnd::kGaps: return tell_end(stored, experiment, "done", "some cells are quarantined");
-    case RunEnd::kRejected: return tell_end(stored, experiment, "failed", "a build or the preflight failed");
+    case RunEnd::kRejected: return tell_end(stored, experiment, stored_state(experiment), "a build or the preflight failed");
     case RunEnd::kStopped: break;
   }
   if (yields) {
@@ -278,6 +278,13 @@ Status EngineThread::recover() {
 Status EngineThread::settle(store::Id experiment, store::ExperimentState state, const std::string& why) {
   const std::lock_guard<std::mutex> gate(engine_->gate());
   return engine_->store().set_state(experiment, state, why, engine_->options().clock->realtime().count());
+}
+
+// What a run itself has stored: failed, or paused where it can go on once its binaries are back.
+std::string EngineThread::stored_state(store::Id experiment) {
+  const std::lock_guard<std::mutex> gate(engine_->gate());
+  const auto row = engine_->store().experiment(experiment);
+  return row ? std::string(name(row->state)) : "failed";
 }
 
 // What is not stored has not happened: the store says that the experiment runs, and so it will.

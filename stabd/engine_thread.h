@@ -67,6 +67,7 @@ class EngineThread final : private Observer {
   Result<std::optional<store::ExperimentRow>> next_experiment();
   Status recover();  // pre: no trial runs. Those that are claimed nevertheless are lost, and planned again
   Status settle(store::Id experiment, store::ExperimentState state, const std::string& why);
+  std::string stored_state(store::Id experiment);
   bool tell_end(const Status& stored, store::Id experiment, const std::string& state, const std::string& why);
   void phase(std::string_view text) override;
   void note(std::string_view text) override;

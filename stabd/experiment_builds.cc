@@ -69,7 +69,9 @@ Result<bool> ExperimentRun::make_builds() {
       const auto path = find_program(place_, binary.directory, word);
       const auto hash = path ? hash_as(place_.submitter, *path) : Result<std::string>(path.error());
       if (hash && !ran.empty() && *hash != ran) {
-        STAB_CHECK_OK(reject(not_what_ran(*path, *hash, ran, archive_beside(engine_->options().database))));
+        // Paused: once the binary is back, it can go on.
+        STAB_CHECK_OK(reject(not_what_ran(*path, *hash, ran, archive_beside(engine_->options().database)),
+                             store::ExperimentState::kPaused));
         return false;
       }
       if (hash) {

@@ -278,10 +278,10 @@ void ExperimentRun::tell(const store::TrialRow& trial, const store::Outcome& out
   observer_->trial_done(news);
 }
 
-Status ExperimentRun::reject(const std::string& why) {
+Status ExperimentRun::reject(const std::string& why, store::ExperimentState state) {
   observer_->note(why);
   STAB_CHECK_OK(log("rejected", why));
-  return store_->set_state(row_.id, store::ExperimentState::kFailed, why, now_ns());
+  return store_->set_state(row_.id, state, why, now_ns());
 }
 
 Status ExperimentRun::log(const char* kind, const std::string& text) {

@@ -73,7 +73,7 @@ class ExperimentRun {
   Status clean_up(const store::TrialRow& trial);
   Status warm_up(const store::TrialRow& trial);
   Status remember_outputs();      // of trials recorded before this run
-  Status reject(const std::string& why);
+  Status reject(const std::string& why, store::ExperimentState state = store::ExperimentState::kFailed);
   void tell(const store::TrialRow& trial, const store::Outcome& outcome);
   store::Claim claim() const;
   int64_t now_ns() const { return engine_->options().clock->realtime().count(); }
