@@ -161,7 +161,7 @@ void degradations(const Samples& samples, Caveats& out) {
     std::string list;
     for (const std::string& kind : kinds) list += (list.empty() ? "" : "; ") + kind;
     out.push_back({CaveatCode::kDegraded, count(trials, "trial") + " ran with less randomization than asked: " + list,
-                   "docs/method.md says what each means"});
+                   "each line names its cause and the cure"});
   }
   if (with_heap > 0 && 2 * large > with_heap)
     out.push_back({CaveatCode::kLargeArrays,
