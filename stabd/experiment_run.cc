@@ -162,15 +162,18 @@ Result<bool> ExperimentRun::run_preflight() {
     if (!trial) return true;
     if (!std::exchange(announced, true)) observer_->phase("preflight: one trial of each cell");
     STAB_CHECK_OK(store_->claim(trial->id, claim()));
-    STAB_TRY(const store::Outcome outcome, run_one(*trial));
+    STAB_TRY(store::Outcome outcome, run_one(*trial));
+    if (outcome.state == store::TrialState::kRecorded) {
+      outcome.failure = without_first_response(outcome);
+      if (!outcome.failure.empty()) outcome.state = store::TrialState::kFailed;
+    }
     const bool lost = outcome.state == store::TrialState::kLost;
     STAB_TRY(const store::Replacement replacement, store_->finish(outcome, lost ? kMaxAttemptsWhenLost : 1));
     (void)replacement;
     tell(*trial, outcome);
-    const std::string why = lost ? "" : outcome.state == store::TrialState::kRecorded ? without_first_response(outcome) : outcome.failure;
-    if (why.empty()) continue;
+    if (lost || outcome.state == store::TrialState::kRecorded) continue;
     STAB_CHECK_OK(reject("preflight of " + expanded_->subjects[static_cast<size_t>(trial->subject)].name + ", " +
-                         expanded_->design.cells[static_cast<size_t>(trial->cell)].name + ": " + why +
+                         expanded_->design.cells[static_cast<size_t>(trial->cell)].name + ": " + outcome.failure +
                          (outcome.stderr_head.empty() ? "" : "\n" + outcome.stderr_head)));
     return false;
   }

@@ -138,7 +138,8 @@ Result<int64_t> Store::State::attempts_that_ended_so(const TrialRow& trial, Tria
   STAB_TRY(Statement * query,
            database.prepare("SELECT count(*) FROM trials WHERE experiment = ? AND kind = ? AND position = ? AND "
                             "state IN ('lost', 'failed', 'timeout') AND (state = 'lost') = ?"));
-  STAB_TRY(const bool row, query->bind(trial.experiment).bind(name(trial.kind)).bind(trial.order).bind(end == TrialState::kLost).step());
+  query->bind(trial.experiment).bind(name(trial.kind)).bind(trial.order).bind(end == TrialState::kLost);
+  STAB_TRY(const bool row, query->step());
   const int64_t count = row ? query->integer(0) : 0;
   query->reset();
   return count;

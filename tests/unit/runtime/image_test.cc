@@ -403,7 +403,9 @@ TEST_F(ImageTest, AddressesAreUniform) {
     }
     for (uint32_t place = 0; place < movable; ++place) {
       const uint32_t function = scratch_.order[place];
-      if (mode == abi::CodeMode::kShuffle) EXPECT_LT(chi_square(places[function]), kLimit6) << "function " << function;
+      if (mode == abi::CodeMode::kShuffle) {
+        EXPECT_LT(chi_square(places[function]), kLimit6) << "function " << function;
+      }
       EXPECT_LT(chi_square(sets[function]), kLimit63) << "function " << function << " mode " << static_cast<int>(mode);
     }
   }
