@@ -95,11 +95,12 @@ Result<RunEnd> ExperimentRun::to_end() {
   STAB_TRY(const bool finished, run_trials());
   if (!finished) return RunEnd::kStopped;
 
-  STAB_CHECK_OK(store_->set_state(row_.id, store::ExperimentState::kDone, "", now_ns()));
-  STAB_CHECK_OK(store_->checkpoint());
   STAB_TRY(const store::Progress progress, store_->progress(row_.id));
   const auto recorded = progress.by_state.find(store::TrialState::kRecorded);
   const int64_t count = recorded == progress.by_state.end() ? 0 : recorded->second;
+  STAB_CHECK_OK(store_->set_state(row_.id, store::ExperimentState::kDone, "", now_ns()));
+  // What is done stays done: everything is on disk, if in the write-ahead log.
+  if (const Status moved = store_->checkpoint(); !moved) observer_->note(moved.error().message);
   return count + not_needed(progress) == progress.planned_total ? RunEnd::kDone : RunEnd::kGaps;
 }
 
