@@ -71,6 +71,11 @@ PerfCalls& system_perf() {
   return calls;
 }
 
+std::string why_unavailable(const EventSpec& spec) {
+  const Session session = Session::open(::getpid(), {spec});
+  return session.open_count() == 1 ? std::string() : session.read().front().reason;
+}
+
 std::string refusal(const EventSpec& spec, int errno_value, int paranoid) {
   const std::string name = quoted(spec.name);
   switch (errno_value) {

@@ -71,6 +71,9 @@ class Session {
   std::vector<Counter> counters_;
 };
 
+// Why a counter can't be had here, and the cure; empty: it can. Only opening it tells.
+std::string why_unavailable(const EventSpec& spec);
+
 // Why perf_event_open said no to this event, and the cure. `paranoid` is the current level.
 std::string refusal(const EventSpec& spec, int errno_value, int paranoid);
 

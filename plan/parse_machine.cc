@@ -73,8 +73,8 @@ std::vector<std::string_view> names_of_knobs() {
 
 void parse_knobs(const TomlNode& table, Faults& faults, std::map<std::string, std::string>& knobs) {
   for (const TomlEntry& entry : table.entries) {
-    const auto knob = std::find_if(kKnobs.begin(), kKnobs.end(), [&](const Knob& one) { return one.name == entry.key; });
-    if (knob == kKnobs.end()) {
+    const Knob* knob = knob_named(entry.key);
+    if (knob == nullptr) {
       unknown_word(faults, entry.key_spot, "knob", entry.key, names_of_knobs());
       continue;
     }
@@ -105,7 +105,7 @@ void parse_require(Section& section, Machine& machine) {
   words.push_back("isolation");
   for (size_t i = 0; i < spots.size(); ++i) {
     const std::string& need = machine.require[i];
-    const std::string knob = need == "isolation" ? "cpuset" : need;
+    const std::string knob = knob_of_requirement(need);
     if (std::find(words.begin(), words.end(), need) == words.end())
       unknown_word(section.faults(), spots[i], "requirement", need, words);
     else if (need != "affinity" && need != "counters" && machine.knobs.count(knob) == 0)

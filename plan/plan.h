@@ -4,6 +4,7 @@
 // Pure data. Every path is as written: relative ones are relative to the plan's own directory.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdint>
@@ -121,6 +122,12 @@ inline constexpr std::array<Knob, 14> kKnobs = {{{"affinity", {"on"}},
                                                  {"numa_balancing", {"off", "on"}},
                                                  {"watchdogs", {"off", "on"}},
                                                  {"page_cache", {"keep"}}}};
+inline const Knob* knob_named(std::string_view name) {
+  const auto* at = std::find_if(kKnobs.begin(), kKnobs.end(), [&](const Knob& knob) { return knob.name == name; });
+  return at == kKnobs.end() ? nullptr : at;
+}
+// The knob that a requirement of machine.require stands for, where it is one: "isolation" is the cpuset.
+inline std::string knob_of_requirement(const std::string& need) { return need == "isolation" ? "cpuset" : need; }
 
 struct Gates {
   std::optional<double> load;             // start a trial only while the 1-minute load is below

@@ -1,7 +1,5 @@
 // machine: the host's knobs. show and doctor look, tune turns them for hand-made measurements, restore turns
 // back whatever was tuned, by hand or by an engine that died.
-#include <unistd.h>
-
 #include <nlohmann/json.hpp>
 
 #include <cstdio>
@@ -28,12 +26,10 @@ Result<engine::Placement> placement() {
   return engine::place(topology, "auto", "auto");
 }
 
-// Only opening it tells whether a counter can be had.
 Finding finding_of(const counters::EventSpec& spec) {
-  const counters::Session session = counters::Session::open(::getpid(), {spec});
-  const bool open = session.open_count() == 1;
-  return {"counter " + spec.name, open ? "available" : "unavailable", "available", "counters say why a time differs",
-          open ? "" : session.read().front().reason, open};
+  const std::string why_not = counters::why_unavailable(spec);
+  return {"counter " + spec.name, why_not.empty() ? "available" : "unavailable", "available",
+          "counters say why a time differs", why_not, why_not.empty()};
 }
 
 std::vector<Finding> findings_of_parts() {

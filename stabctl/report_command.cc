@@ -27,17 +27,13 @@ analysis::ReportOptions options_of(const Arguments& arguments) {
   return options;
 }
 
-int64_t recorded_of(const store::Progress& progress) {
-  const auto at = progress.by_state.find(store::TrialState::kRecorded);
-  return at == progress.by_state.end() ? 0 : at->second;
-}
-
 }  // namespace
 
 int print_report(store::Store& store, store::Id experiment, const Arguments& arguments) {
   const auto row = store.experiment(experiment);
   if (!row) return complain(row.error());
-  if (row->state == store::ExperimentState::kFailed && recorded_of(store.progress(experiment).ok() ? *store.progress(experiment) : store::Progress()) == 0) {
+  const auto progress = store.progress(experiment);
+  if (row->state == store::ExperimentState::kFailed && (!progress || progress->count(store::TrialState::kRecorded) == 0)) {
     std::fprintf(stderr, "stabctl: experiment %lld was rejected: %s\n", static_cast<long long>(experiment),
                  printable(row->failure).c_str());
     return kExitFailed;
@@ -113,7 +109,7 @@ int list_command(const Arguments& arguments) {
   for (const store::ExperimentRow& row : *all) {
     const auto progress = store->progress(row.id);
     if (!progress) return complain(progress.error());
-    const int64_t recorded = recorded_of(*progress);
+    const int64_t recorded = progress->count(store::TrialState::kRecorded);
     if (arguments.json) {
       list.push_back({{"id", row.id}, {"name", row.name}, {"state", store::name(row.state)}, {"recorded", recorded},
                       {"planned", progress->planned_total}, {"submitted_at_ns", row.submitted_at_ns}});

@@ -19,6 +19,11 @@ Result<std::string> hash_as(const std::optional<Submitter>& submitter, const std
   return sha256_of_file(path);
 }
 
+bool has_recorded_binary(const std::optional<Submitter>& submitter, const store::BuildRow& row) {
+  const auto now = hash_as(submitter, row.binary_path);
+  return now && *now == row.binary_sha256;
+}
+
 std::string not_what_ran(const std::string& path, const std::string& now, const std::string& then, const std::string& archive) {
   const auto kept = Archive(archive).find(then);
   return "'" + path + "' is not the binary that the recorded trials ran (sha256 " + then.substr(0, 16) + " then, " +
@@ -31,15 +36,14 @@ std::string not_what_ran(const std::string& path, const std::string& now, const 
 // Whether the binary that this build's trials ran is still there; then nothing is made, whatever its source has become.
 bool ExperimentRun::is_as_measured(const store::BuildRow& row, const plan::Build& build) const {
   if (needs_directory(build) && !std::filesystem::is_directory(build_directory(place_, row.input_hash))) return false;
-  const auto now = hash_as(place_.submitter, row.binary_path);
-  return now && *now == row.binary_sha256;
+  return has_recorded_binary(place_.submitter, row);
 }
 
 // All trials of a cell run one binary, also those of an experiment that goes on after an interruption.
 Result<bool> ExperimentRun::make_builds() {
   STAB_TRY(std::vector<store::BuildRow> rows, store_->builds(row_.id));
   STAB_TRY(const store::Progress progress, store_->progress(row_.id));
-  const bool measured = progress.by_state.count(store::TrialState::kRecorded) > 0;
+  const bool measured = progress.count(store::TrialState::kRecorded) > 0;
   binaries_.assign(expanded_->builds.all().size(), {row_.plan_directory, "", ""});
   for (store::BuildRow& row : rows) {
     if (stop_->asked()) return false;
@@ -113,8 +117,7 @@ Status ExperimentRun::find_recorded_binaries(int wanted) {
   for (const store::BuildRow& row : rows) {
     BuiltBinary& binary = binaries_[static_cast<size_t>(row.index)];
     if (!row.input_hash.empty()) binary.directory = build_directory(place_, row.input_hash);
-    const auto now = hash_as(place_.submitter, row.binary_path);
-    if (now && *now == row.binary_sha256) continue;
+    if (has_recorded_binary(place_.submitter, row)) continue;
     const auto archived = Archive(archive_beside(engine_->options().database)).find(row.binary_sha256);
     if (!archived && row.index == wanted)
       return Error{archived.error().code, "'" + row.binary_path + "' is not what was measured, and " + archived.error().message, {}};

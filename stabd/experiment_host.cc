@@ -3,7 +3,6 @@
 #include "stabd/experiment_run.h"
 
 #include <poll.h>
-#include <unistd.h>
 
 #include <algorithm>
 
@@ -82,14 +81,12 @@ Status ExperimentRun::check_requirements() {
     if (need == "counters") {
       for (const auto& pass : setup_->passes())
         for (const counters::EventSpec& spec : pass) {
-          // Only opening it tells whether a counter can be had.
-          const counters::Session session = counters::Session::open(::getpid(), {spec});
-          if (session.open_count() == 0)
-            return Error{ErrorCode::kUnavailable, "the plan requires counters; " + session.read().front().reason, {}};
+          const std::string why_not = counters::why_unavailable(spec);
+          if (!why_not.empty()) return Error{ErrorCode::kUnavailable, "the plan requires counters; " + why_not, {}};
         }
       continue;
     }
-    const std::string knob = need == "isolation" ? "cpuset" : need;
+    const std::string knob = plan::knob_of_requirement(need);
     const bool asked_for = expanded_->plan.machine.knobs.count(knob) > 0;
     if (asked_for && refused_knobs_.count(knob) == 0) continue;
     if (asked_for)

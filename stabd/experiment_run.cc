@@ -26,10 +26,7 @@ namespace stab::engine {
 namespace {
 
 // Trials that a stopping rule has left out; a cancelled experiment never comes so far.
-int64_t not_needed(const store::Progress& progress) {
-  const auto cancelled = progress.by_state.find(store::TrialState::kCancelled);
-  return cancelled == progress.by_state.end() ? 0 : cancelled->second;
-}
+int64_t not_needed(const store::Progress& progress) { return progress.count(store::TrialState::kCancelled); }
 
 // The helper randomizes, and it reports: the region's time is in the dose.
 bool needs_helper(const plan::Plan& plan) {
@@ -96,12 +93,11 @@ Result<RunEnd> ExperimentRun::to_end() {
   if (!finished) return RunEnd::kStopped;
 
   STAB_TRY(const store::Progress progress, store_->progress(row_.id));
-  const auto recorded = progress.by_state.find(store::TrialState::kRecorded);
-  const int64_t count = recorded == progress.by_state.end() ? 0 : recorded->second;
+  const int64_t recorded = progress.count(store::TrialState::kRecorded);
   STAB_CHECK_OK(store_->set_state(row_.id, store::ExperimentState::kDone, "", now_ns()));
   // What is done stays done: everything is on disk, if in the write-ahead log.
   if (const Status moved = store_->checkpoint(); !moved) observer_->note(moved.error().message);
-  return count + not_needed(progress) == progress.planned_total ? RunEnd::kDone : RunEnd::kGaps;
+  return recorded + not_needed(progress) == progress.planned_total ? RunEnd::kDone : RunEnd::kGaps;
 }
 
 Status ExperimentRun::expand_if_new() {
@@ -263,8 +259,7 @@ Result<std::optional<store::TrialRow>> ExperimentRun::store_and_claim(const stor
 Status ExperimentRun::count_places() {
   STAB_TRY(const store::Progress progress, store_->progress(row_.id));
   planned_ = progress.planned_total - not_needed(progress);
-  const auto waiting = progress.by_state.find(store::TrialState::kPlanned);
-  done_ = planned_ - (waiting == progress.by_state.end() ? 0 : waiting->second);
+  done_ = planned_ - progress.count(store::TrialState::kPlanned);
   return {};
 }
 

@@ -44,7 +44,7 @@ Result<store::Outcome> ExperimentRun::run_one(const store::TrialRow& trial) {
   return outcome;
 }
 
-// Once for each rule and run; the report counts the trials.
+// Once for each rule and run; the report repeats it.
 Status ExperimentRun::say_that_it_is_idle(const plan::ExclusionRule& rule) {
   if (!idle_rules_.insert(rule.text).second) return {};
   const std::string text = "exclusion rule '" + rule.text + "' judges nothing where the ledger has no " + rule.key + ", as here";

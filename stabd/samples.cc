@@ -170,11 +170,6 @@ Result<std::vector<uint16_t>> levels_of(const store::CellRow& cell, const std::v
   return levels;
 }
 
-int64_t count(const store::Progress& progress, store::TrialState state) {
-  const auto at = progress.by_state.find(state);
-  return at == progress.by_state.end() ? 0 : at->second;
-}
-
 }  // namespace
 
 uint32_t disturbances(const std::map<std::string, double>& ledger) {
@@ -259,9 +254,9 @@ Result<analysis::Samples> load_samples(store::Store& store, const store::Experim
 
   STAB_TRY(const store::Progress progress, store.progress(experiment.id));
   samples.planned = static_cast<uint32_t>(progress.planned_total);
-  samples.failed = static_cast<uint32_t>(count(progress, store::TrialState::kFailed) +
-                                         count(progress, store::TrialState::kTimeout) +
-                                         count(progress, store::TrialState::kQuarantined));
+  samples.failed = static_cast<uint32_t>(progress.count(store::TrialState::kFailed) +
+                                         progress.count(store::TrialState::kTimeout) +
+                                         progress.count(store::TrialState::kQuarantined));
   samples.incomplete = experiment.state != store::ExperimentState::kDone;
   return samples;
 }

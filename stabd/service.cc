@@ -30,8 +30,7 @@ std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::erro
 Json row_json(const store::ExperimentRow& row, const store::Progress& progress, bool running) {
   Json states = Json::object();
   for (const auto& [state, count] : progress.by_state) states[std::string(store::name(state))] = count;
-  const auto waiting = progress.by_state.find(store::TrialState::kPlanned);
-  const int64_t left = waiting == progress.by_state.end() ? 0 : waiting->second;
+  const int64_t left = progress.count(store::TrialState::kPlanned);
   return {{"id", row.id},
           {"name", row.name},
           {"state", store::name(row.state)},

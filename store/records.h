@@ -178,6 +178,11 @@ struct Progress {
   std::map<TrialState, int64_t> by_state;   // main trials, attempts that were replaced left out
   int64_t planned_total = 0;                // places in the schedule
   int64_t attempts = 0;                     // rows: places and replaced attempts
+
+  int64_t count(TrialState state) const {
+    const auto at = by_state.find(state);
+    return at == by_state.end() ? 0 : at->second;
+  }
 };
 
 struct EventRow {

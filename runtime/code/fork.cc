@@ -1,8 +1,7 @@
 // A forked child goes on in its parent's images: they are shared mappings. Instead of copying what it needs,
 // which would cost each fork a memfd, a copy and a remap, the child puts its pid into the control block; the
 // helper serves the whole family, looks at its threads, too, before it reuses an image, and drops the child when
-// it ends or execs. A fork costs one atomic and, in the child, getpid, and
-// one prctl where Yama asks for it.
+// it ends or execs. A fork costs one atomic and, in the child, getpid, and one prctl where Yama asks for it.
 //
 // Between the fork and the child's entry the helper must not reuse anything: forks_pending says so. Fork hooks
 // run also for daemon() and forkpty(), not for vfork and posix_spawn, whose child uses its parent's memory and is

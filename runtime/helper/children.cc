@@ -38,14 +38,11 @@ enum class Kinship : uint8_t { kOurs, kNone, kUnreadable };
 Kinship kinship_of(const Session& session, int pid) {
   Process process;
   process.pid = pid;
-  uint64_t nonce = 0;
   Kinship kinship = Kinship::kNone;
-  if (!open_process(process)) {
-    if (process.directory >= 0 && is_unexeced_fork(process)) kinship = Kinship::kUnreadable;
-  } else if (sys::pread_full(process.memory, &nonce, sizeof nonce,
-                             session.hello.control_address + offsetof(Control, nonce)) == sizeof nonce &&
-             nonce == session.control->nonce) {
-    kinship = Kinship::kOurs;
+  if (open_process(process)) {
+    if (has_our_control(session, process)) kinship = Kinship::kOurs;
+  } else if (process.directory >= 0 && is_unexeced_fork(process)) {
+    kinship = Kinship::kUnreadable;
   }
   close_process(process);
   return kinship;

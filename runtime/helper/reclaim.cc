@@ -35,13 +35,7 @@ bool open_kin(Session& session) {
         }
       }
     }
-    // The nonce lies at the same address in every member of the family, and nowhere else.
-    uint64_t nonce = 0;
-    const bool ours = process.memory >= 0 &&
-                      sys::pread_full(process.memory, &nonce, sizeof nonce,
-                                      session.hello.control_address + offsetof(Control, nonce)) == sizeof nonce &&
-                      nonce == control.nonce && !has_left_its_memory(process);
-    if (ours) continue;
+    if (process.memory >= 0 && has_our_control(session, process) && !has_left_its_memory(process)) continue;
     close_process(process);
     // A new child may have taken the place of one that is gone.
     int32_t cleared = pid;

@@ -299,4 +299,10 @@ void send_ready(Session& session) {
   session.socket = -1;
 }
 
+bool has_our_control(const Session& session, const Process& process) {
+  uint64_t nonce = 0;
+  const uint64_t address = session.hello.control_address + offsetof(Control, nonce);
+  return sys::pread_full(process.memory, &nonce, sizeof nonce, address) == sizeof nonce && nonce == session.control->nonce;
+}
+
 }  // namespace stab::helper

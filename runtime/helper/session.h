@@ -89,6 +89,8 @@ void count_executed(Session& session);
 void reclaim(Session& session);
 // Leads the calls of the listed copies, from the `first` on, to the newest image.
 void lead_stayers(Session& session, uint32_t first);
+// Whether an open process has our control block: its nonce lies at one address in every member of the family.
+bool has_our_control(const Session& session, const Process& process);
 // Whether any forked child still shares the images; forgets those that don't.
 bool any_kin(Session& session);
 // After forks: so that the table has room where epochs pass without a look at threads.

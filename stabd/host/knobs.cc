@@ -167,8 +167,8 @@ Result<std::vector<KnobWrite>> writes_of(const std::string& knob, const std::str
   const Entry* entry = find(knob);
   if (entry == nullptr) return bad_input("no knob '" + knob + "'");
   const Request request{knob, word, roots, placement};
-  for (const plan::Knob& one : plan::kKnobs)
-    if (one.name == knob && !one.takes(word)) return unknown_word(request, one.expected());
+  const plan::Knob* known = plan::knob_named(knob);
+  if (known != nullptr && !known->takes(word)) return unknown_word(request, known->expected());
   return entry->writes(request);
 }
 
