@@ -50,7 +50,7 @@ class Grammar {
     CLI::App* resume = command(app_, "resume", "go on with an experiment that was stopped or killed", Command::kResume);
     experiment(*resume, "default: the newest unfinished one");
     database(*resume), json(*resume), quiet(*resume);
-    resume->add_option("--socket", out_.socket, "resume what is paused in the daemon that listens here");
+    resume->add_option("--socket", out_.socket, "resume what is paused or has failed in the daemon that listens here");
     CLI::App* report = command(app_, "report", "print what an experiment says", Command::kReport);
     experiment(*report, "default: the newest");
     database(*report), json(*report);

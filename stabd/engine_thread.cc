@@ -106,10 +106,11 @@ Status EngineThread::resume(store::Id experiment) {
   {
     const std::lock_guard<std::mutex> gate(engine_->gate());
     STAB_TRY(const store::ExperimentRow row, engine_->store().experiment(experiment));
-    if (row.state != store::ExperimentState::kPaused)
-      return bad_input("experiment " + std::to_string(experiment) + " is " + std::string(store::name(row.state)) + ", not paused");
+    if (row.state != store::ExperimentState::kPaused && row.state != store::ExperimentState::kFailed)
+      return bad_input("experiment " + std::to_string(experiment) + " is " + std::string(store::name(row.state)) +
+                       ", neither paused nor failed");
     priority = row.priority;
-    // One that was paused before its turn has no schedule yet.
+    // One that was paused, or failed, before its first trial has no schedule yet.
     const auto state = row.schedule_version == 0 ? store::ExperimentState::kSubmitted : store::ExperimentState::kReady;
     STAB_CHECK_OK(engine_->store().set_state(experiment, state, "", engine_->options().clock->realtime().count()));
   }

@@ -258,7 +258,10 @@ Result<ServiceAnswer> Service::change(const RpcRequest& request, const Peer& pee
   const bool over = is_over(row.state);
   if (request.method == "delete" && !over)
     return bad_input("experiment " + std::to_string(row.id) + " is " + std::string(store::name(row.state)) + "; cancel it first");
-  if (over && request.method != "extend" && request.method != "delete") return bad_input("experiment " + std::to_string(row.id) + " is over already");
+  const bool tries_again = request.method == "resume" && row.state == store::ExperimentState::kFailed;
+  if (over && !tries_again && request.method != "extend" && request.method != "delete")
+    return bad_input("experiment " + std::to_string(row.id) + " is over already");
+  if (tries_again) STAB_CHECK_OK(check_number(peer));
   if (request.method == "cancel") STAB_CHECK_OK(thread_->cancel(row.id));
   if (request.method == "pause") STAB_CHECK_OK(thread_->pause(row.id));
   if (request.method == "resume") STAB_CHECK_OK(thread_->resume(row.id));

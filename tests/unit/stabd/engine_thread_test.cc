@@ -145,6 +145,25 @@ TEST_F(EngineThreadFailures, AnEndIsToldOnceItIsStored) {
   EXPECT_EQ(trials(experiment, store::TrialState::kLost), 1);
 }
 
+TEST_F(EngineThreadFailures, AFailedOneIsTriedAgainWhenItIsResumed) {
+  const store::Id experiment = claimed();
+  thread_->start();
+  EXPECT_EQ(left(1), States{"failed"});
+  const Status resumed = thread_->resume(experiment);
+  EXPECT_TRUE(resumed.ok()) << resumed.error().text();
+  EXPECT_EQ(left(2), (States{"failed", "failed"})) << "was not tried again";
+  EXPECT_EQ(state(experiment), store::ExperimentState::kFailed);
+}
+
+TEST_F(EngineThreadFailures, ACancelledOneStaysSo) {
+  const store::Id experiment = claimed();
+  const Status cancelled = thread_->cancel(experiment);
+  EXPECT_TRUE(cancelled.ok()) << cancelled.error().text();
+  const Status resumed = thread_->resume(experiment);
+  ASSERT_FALSE(resumed.ok());
+  EXPECT_EQ(resumed.error().message, "experiment " + std::to_string(experiment) + " is cancelled, neither paused nor failed");
+}
+
 TEST_F(EngineThreadFailures, AnotherOneStillRunsAfterIt) {
   const store::Id first = claimed(), second = claimed();
   thread_->start();
