@@ -34,6 +34,8 @@ std::string describe_trial(const Samples& samples, const Trial& trial) {
 Status check(const Samples& samples) {
   if (samples.responses.empty()) return bad_input("no response to analyse");
   if (samples.workloads.empty()) return bad_input("no " + samples.workload_word + " to analyse");
+  if (!samples.programs.empty() && samples.programs.size() != samples.workloads.size())
+    return bad_input("not each " + samples.workload_word + " has a program");
   if (!(samples.alpha > 0 && samples.alpha < 0.5))
     return bad_input("alpha must lie between 0 and 0.5, got " + std::to_string(samples.alpha));
   for (const Factor& factor : samples.factors)
@@ -224,19 +226,31 @@ AnovaTable within_one_workload(const Samples& samples, size_t response, uint32_t
   return table;
 }
 
+// cells[workload][cell] as the means of each program's workloads.
+std::vector<std::vector<double>> cells_by_program(const Samples& samples, const std::vector<std::vector<double>>& cells) {
+  std::vector<std::vector<double>> out(program_count(samples));
+  for (size_t c = 0; c < cells[0].size(); ++c) {
+    std::vector<double> of_workloads;
+    for (const std::vector<double>& workload : cells) of_workloads.push_back(workload[c]);
+    const std::vector<double> means = means_by_program(samples, of_workloads);
+    for (size_t p = 0; p < out.size(); ++p) out[p].push_back(means[p]);
+  }
+  return out;
+}
+
 // Cells that hold one value each have no error of their own; only comparisons over workloads can use them.
 bool single_values(const WorkloadUnits& units) {
   return std::all_of(units.cells.begin(), units.cells.end(), [](const CellUnits& cell) { return cell.moments.n < 2; });
 }
 
-// time ~ factors + Error(workload / factors), on the means of each workload's cells.
-AnovaTable over_workloads(const Samples& samples, size_t response, const std::vector<WorkloadUnits>& workloads,
+// time ~ factors + Error(program / factors), on the means of each program's cells: those of its workloads', averaged.
+AnovaTable over_programs(const Samples& samples, size_t response, const std::vector<WorkloadUnits>& workloads,
                           const std::vector<size_t>& varying) {
   const Response& facts = samples.responses[response];
   AnovaTable table;
   table.response = facts.name;
-  table.title = "do the factors matter for " + samples.workload_word + "s like these: each term against its "
-                "variation between " + samples.workload_word + "s";
+  table.title = "do the factors matter for " + samples.program_word + "s like these: each term against its "
+                "variation between " + samples.program_word + "s";
   table.scale = facts.scale;
   table.within_subjects = true;
   std::vector<std::string> names;
@@ -262,7 +276,7 @@ AnovaTable over_workloads(const Samples& samples, size_t response, const std::ve
       return table;
     }
   }
-  auto rows = within_anova(values, names, counts);
+  auto rows = within_anova(cells_by_program(samples, values), names, counts);
   if (!rows) {
     table.refused = rows.error().message;
     return table;
@@ -467,6 +481,8 @@ Result<Report> analyse_units(const Samples& samples, const std::vector<std::vect
   report.alpha = samples.alpha;
   report.workloads = samples.workloads;
   report.workload_word = samples.workload_word;
+  report.programs = samples.programs;
+  report.program_word = samples.program_word;
   if (samples.unit == Unit::kRow) report.trial_word = "row";
   report.factors = samples.factors;
   report.responses = samples.responses;
@@ -496,13 +512,13 @@ Result<Report> analyse_units(const Samples& samples, const std::vector<std::vect
       for (const CellUnits& cell : units[r][w].cells) report.cells.push_back(describe_cell(samples, r, w, cell));
       if (samples.unit == Unit::kLayout)
         if (auto components = components_of(samples, r, w, units[r][w])) report.components.push_back(*components);
-      // With several workloads and one value a cell, only the table over workloads has an error term.
+      // With several workloads and one value a cell, only the table over programs has an error term.
       if (samples.workloads.size() > 1 && single_values(units[r][w])) continue;
       if (!varying.empty()) report.anovas.push_back(within_one_workload(samples, r, w, units[r][w], varying));
       diagnose(samples, r, w, units[r][w], report.diagnostics);
     }
-    if (!varying.empty() && samples.workloads.size() > 1)
-      report.anovas.push_back(over_workloads(samples, r, units[r], varying));
+    if (!varying.empty() && program_count(samples) > 1)
+      report.anovas.push_back(over_programs(samples, r, units[r], varying));
   }
   report.doses = doses_of(samples);
   report.validity = validity_of(samples);

@@ -114,7 +114,7 @@ Result<Input> load(const Arguments& args, const std::string& path) {
     factor_columns.push_back(std::move(column));
   }
   const CsvColumn* subject = within.empty() ? nullptr : &columns.back();
-  design.workload_word = within.empty() ? "data set" : within;
+  design.workload_word = design.program_word = within.empty() ? "data set" : within;
   design.workloads = subject ? subject->levels : std::vector<std::string>{"all rows"};
   if (cells * design.workloads.size() > 1'000'000) return bad_input("more than a million cells; use fewer factors");
   const std::vector<double>& values = columns[0].numbers;

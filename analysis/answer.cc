@@ -18,7 +18,7 @@ std::string answering_population(const Report& report) {
 
 // What else the report knows of this question: programs one by one, and others like them.
 std::string beyond(const Report& report, const Contrast& contrast) {
-  const std::string programs = report.workload_word + "s";
+  const std::string workloads = report.workload_word + "s";
   uint64_t counts[4] = {}, all = 0;
   std::string others;
   for (const Contrast& other : report.contrasts) {
@@ -28,14 +28,14 @@ std::string beyond(const Report& report, const Contrast& contrast) {
       ++all;
     }
     if (other.population == "programs like these" && contrast.population != other.population && other.refused.empty())
-      others = "; other " + programs + " like these: " + verdict_word(report.responses[0], other);
+      others = "; other " + report.program_word + "s like these: " + verdict_word(report.responses[0], other);
   }
   std::string out;
   const char* words[] = {"changed", "equivalent", "unsure"};
   for (size_t v = 0; v < 3; ++v)
     if (counts[v] > 0) out += (out.empty() ? "" : ", ") + std::to_string(counts[v]) + " " + words[v];
   if (all < 2 || out.empty()) return others;
-  return "; of " + std::to_string(all) + " " + programs + " " + out + others;
+  return "; of " + std::to_string(all) + " " + workloads + " " + out + others;
 }
 
 std::string sentence(const Report& report, const Contrast& contrast) {
@@ -74,7 +74,7 @@ std::string answer(const Pen& pen, const Report& report) {
         sentences.push_back(sentence(report, contrast));
   if (sentences.empty()) return {};
   std::string out = pen.heading("In short" + (population.empty() ? "" : population == "these programs" ? ", for these " + report.workload_word + "s"
-                                                                                               : ", for " + report.workload_word + "s like these"));
+                                                                                               : ", for " + report.program_word + "s like these"));
   for (size_t i = 0; i < std::min(sentences.size(), kMostSentences); ++i) out += pen.item(sentences[i]);
   if (sentences.size() > kMostSentences)
     out += pen.item(std::to_string(sentences.size() - kMostSentences) + " more are in the table");

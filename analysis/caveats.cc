@@ -53,12 +53,12 @@ void low_dose(const Report& report, Caveats& out) {
 void few_workloads(const Samples& samples, const Report& report, Caveats& out) {
   if (samples.unit == Unit::kRow && report.workloads.size() == 1) return;  // plain data: nobody asked about others
   constexpr size_t kEnough = 6;
-  const size_t n = report.workloads.size();
+  const size_t n = program_count(samples);
   if (n >= kEnough || n == 0) return;
   out.push_back({CaveatCode::kFewWorkloads,
-                 n == 1 ? "one " + report.workload_word + ": nothing is said about others"
-                        : count(n, report.workload_word) + ": what holds for others like them is known poorly",
-                 "add " + report.workload_word + "s; replicates don't help here"});
+                 n == 1 ? "one " + report.program_word + ": nothing is said about others"
+                        : count(n, report.program_word) + ": what holds for others like them is known poorly",
+                 "add " + report.program_word + "s; replicates don't help here"});
 }
 
 void one_layout(const Report& report, Caveats& out) {

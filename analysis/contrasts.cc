@@ -6,8 +6,9 @@
 // values is the error, whichever cells it comes from. Elsewhere each cell contributes its own variance (Welch,
 // Satterthwaite). Variances are never pooled: shuffled cells vary more by design.
 // Over several workloads there are two questions with two error terms. "These programs" takes the
-// workloads as given: the error is that of the cells. "Programs like these" takes them as a sample of programs:
-// the error is how much the effect differs from program to program, a t test on one estimate for each.
+// workloads as given: the error is that of the cells. "Programs like these" takes theirs as a sample of programs:
+// the error is how much the effect differs from program to program, a t test on one estimate for each, the mean of
+// its workloads'.
 #include "analysis/contrasts.h"
 
 #include <algorithm>
@@ -171,19 +172,21 @@ Estimate over_these(const std::vector<Estimate>& parts, const std::vector<std::s
   return result;
 }
 
-// The mean over workloads that stand for others.
-Estimate over_like_these(const std::vector<Estimate>& parts, const std::vector<std::string>& names, double alpha) {
-  std::vector<double> estimates;
+// The mean over programs that stand for others.
+Estimate over_like_these(const std::vector<Estimate>& parts, const Samples& samples) {
+  std::vector<double> estimates, levels;
   Estimate result;
-  result.n = parts.size();
   for (size_t i = 0; i < parts.size(); ++i) {
     const Estimate& part = parts[i];
-    if (!part.point) return refuse("refused for " + names[i] + ": " + part.refused);
+    if (!part.point) return refuse("refused for " + samples.workloads[i] + ": " + part.refused);
     estimates.push_back(*part.point);
+    levels.push_back(part.level);
     result.one_layout |= part.one_layout;
-    result.level += part.level / static_cast<double>(parts.size());
   }
-  auto test = one_sample_t(estimates, 0, Alternative::kTwoSided, 1 - alpha);
+  estimates = means_by_program(samples, estimates);
+  result.level = moments(means_by_program(samples, levels)).mean;
+  result.n = estimates.size();
+  auto test = one_sample_t(estimates, 0, Alternative::kTwoSided, 1 - samples.alpha);
   if (!test) return refuse(test.error().message);
   result.test = *test;
   return result;
@@ -318,7 +321,8 @@ std::vector<Contrast> contrasts_of(const Samples& samples, const UnitsByResponse
     for (size_t i = 0; i < asked.size(); ++i) {
       const auto [factor, level] = asked[i];
       if (own_errors) add(response, factor, level, over_these(parts[i], samples.workloads, samples.alpha)).population = kThese;
-      add(response, factor, level, over_like_these(parts[i], samples.workloads, samples.alpha)).population = kLikeThese;
+      if (program_count(samples) > 1)
+        add(response, factor, level, over_like_these(parts[i], samples)).population = kLikeThese;
     }
   }
   // A family for each question: each workload alone, these together, those like them. Responses that were not

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <map>
+#include <set>
 
 namespace stab::analysis {
 namespace {
@@ -198,10 +199,17 @@ print(table, digits = 6, row.names = FALSE)
            "  one <- d[d$workload == w, ]; one$block <- factor(one$block)\n"
            "  print(anova(if (nrow(u) < nrow(d)) lm(y ~ " + varying + ", u[u$workload == w, ]) else\n"
            "    if (nlevels(one$block) > 1) lm(y ~ " + varying + " + block, one) else lm(y ~ " + varying + ", one)))\n}\n";
-  if (!names.empty() && report.workloads.size() > 1)
-    out += "m <- aggregate(u[\"y\"], u[c(\"workload\", factors)], mean)\n"
-           "m$workload <- factor(m$workload)\n"
+  const std::vector<std::string>& sampled = report.programs.empty() ? report.workloads : report.programs;
+  if (!names.empty() && std::set<std::string>(sampled.begin(), sampled.end()).size() > 1) {
+    out += "m <- aggregate(u[\"y\"], u[c(\"workload\", factors)], mean)\n";
+    if (!report.programs.empty())
+      out += "# Workloads of one program are averaged: programs are what stands for others.\n"
+             "program_of <- setNames(" + vector_of(report.programs) + ", " + vector_of(report.workloads) + ")\n"
+             "m$workload <- program_of[m$workload]\n"
+             "m <- aggregate(m[\"y\"], m[c(\"workload\", factors)], mean)\n";
+    out += "m$workload <- factor(m$workload)\n"
            "print(summary(aov(y ~ " + varying + " + Error(workload / (" + varying + ")), m)))\n";
+  }
   return out;
 }
 

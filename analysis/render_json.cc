@@ -19,6 +19,11 @@ void design(JsonWriter& json, const Report& report) {
   json.begin_array("workloads");
   for (const std::string& workload : report.workloads) json.element(workload);
   json.end();
+  if (!report.programs.empty()) {
+    json.begin_array("programs");
+    for (const std::string& program : report.programs) json.element(program);
+    json.end();
+  }
   json.begin_array("factors");
   for (const Factor& factor : report.factors) {
     json.begin_object();

@@ -124,8 +124,10 @@ std::string verdicts(const Pen& pen, const Report& report) {
     if (!tally.empty()) out += pen.heading("Verdicts by " + report.workload_word + " (each is below)") + pen.table(tally);
   }
   if (report.workloads.size() > 1)
-    out += pen.note("these " + report.workload_word + "s: as given, error within cells; like these: they are a sample, "
-                    "error between them");
+    out += pen.note("these " + report.workload_word + "s: as given, error within cells; like these: " +
+                    (report.programs.empty() ? "they are a sample, error between them"
+                                             : "their " + report.program_word + "s are a sample, error between them, " +
+                                                   report.workload_word + "s of one averaged"));
   if (settles) out += pen.note("(n ...): the " + replicates_word(report) + " of each cell" + (links ? ", or links where code is as linked," : "") +
                     " that would tell, were the estimate right");
   if (dagger)
@@ -167,7 +169,7 @@ std::string anovas(const Pen& pen, const Report& report) {
     if (!primary) continue;  // other responses: --json
     constexpr const char* kTypes[] = {"", "; type I", "; type II", "; type III"};
     out += pen.heading("Analysis of variance, " +
-                       (anova.workload.empty() ? "others like these " + report.workload_word + "s" : anova.workload));
+                       (anova.workload.empty() ? "others like these " + report.program_word + "s" : anova.workload));
     out += pen.before_table(anova.title + (anova.within_subjects ? "" : kTypes[anova.type]) +
                             (anova.scale == Scale::kLog ? ", log scale" : ""));
     if (!anova.refused.empty()) {

@@ -36,7 +36,7 @@ struct Interval {
 struct Contrast {
   std::string response;
   std::string workload;     // empty: over all workloads
-  // "programs like these" treats workloads as a sample, "these programs" as given. Only for workload == "".
+  // "programs like these" treats programs as a sample, "these programs" as given. Only for workload == "".
   std::string population;
   std::string factor;
   std::string level;
@@ -46,7 +46,7 @@ struct Contrast {
   Interval equivalence;          // at 1 - 2 alpha
   double standard_error = 0;     // on the response's scale: of the log ratio, or of the difference
   double df = 0;                 // blocks - 1, or Satterthwaite's
-  uint64_t n = 0;                // units in the smallest cell; for "programs like these" the number of workloads
+  uint64_t n = 0;                // units in the smallest cell; for "programs like these" the number of programs
   double p_value = 1;
   double baseline_mean = 0;      // of the baseline's cells, on the response's scale: what a margin or width is a share of
   double margin = 0;             // the smallest difference that matters here, on the response's scale
@@ -162,6 +162,8 @@ struct Report {
   double alpha = 0.05;
   std::vector<std::string> workloads;
   std::string workload_word;
+  std::vector<std::string> programs;  // as in Samples
+  std::string program_word;
   std::string trial_word = "trial";  // "row" for plain data
   std::vector<Factor> factors;
   std::vector<Response> responses;

@@ -125,8 +125,12 @@ struct Unavailable {
 // invariant: responses not empty; the first one is the primary response
 struct Samples {
   std::string experiment;
-  std::vector<std::string> workloads;  // what is run: subjects of the analysis
-  std::string workload_word = "program";  // what to call one: "program", "subject"
+  std::vector<std::string> workloads;  // what is run
+  std::string workload_word = "program";  // what to call one: "program", "workload", "subject"
+  // The program of each workload. Workloads of one program are alike: where programs stand for others, their mean counts
+  // once. Empty: each workload is a program of its own.
+  std::vector<std::string> programs;
+  std::string program_word = "program";  // what stands for others: "program", "subject"
   std::vector<Factor> factors;
   std::vector<Response> responses;
   double alpha = 0.05;

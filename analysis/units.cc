@@ -14,6 +14,37 @@ bool fixes_layout(std::string_view level) {
   return std::find(std::begin(kFixed), std::end(kFixed), level) != std::end(kFixed);
 }
 
+namespace {
+
+// By workload: the number of its program, from 0 in order of their first workload.
+std::vector<size_t> numbered_programs(const Samples& samples) {
+  std::vector<size_t> numbers;
+  std::map<std::string_view, size_t> known;
+  for (size_t w = 0; w < samples.workloads.size(); ++w) {
+    const std::string_view program = samples.programs.empty() ? samples.workloads[w] : samples.programs[w];
+    numbers.push_back(known.try_emplace(program, known.size()).first->second);
+  }
+  return numbers;
+}
+
+}  // namespace
+
+size_t program_count(const Samples& samples) {
+  const std::vector<size_t> numbers = numbered_programs(samples);
+  return numbers.empty() ? 0 : *std::max_element(numbers.begin(), numbers.end()) + 1;
+}
+
+std::vector<double> means_by_program(const Samples& samples, const std::vector<double>& of_workloads) {
+  const std::vector<size_t> numbers = numbered_programs(samples);
+  std::vector<double> means(program_count(samples)), counts(means.size());
+  for (size_t w = 0; w < numbers.size(); ++w) {
+    means[numbers[w]] += of_workloads[w];
+    counts[numbers[w]] += 1;
+  }
+  for (size_t p = 0; p < means.size(); ++p) means[p] /= counts[p];
+  return means;
+}
+
 const Factor* code_factor(const Samples& samples, size_t* index) {
   for (size_t f = 0; f < samples.factors.size(); ++f) {
     if (samples.factors[f].name != "code" || !samples.factors[f].layout) continue;

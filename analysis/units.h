@@ -41,6 +41,11 @@ bool fixes_layout(std::string_view level);
 
 WorkloadUnits units_of(const Samples& samples, uint32_t workload, size_t response);
 
+size_t program_count(const Samples& samples);
+// One value for each program, in order of their first workload: the mean of its workloads'.
+// pre: of_workloads.size() == samples.workloads.size()
+std::vector<double> means_by_program(const Samples& samples, const std::vector<double>& of_workloads);
+
 // The factor named "code", or none: then code is as linked.
 const Factor* code_factor(const Samples& samples, size_t* index);
 

@@ -206,6 +206,11 @@ Result<analysis::Samples> load_samples(store::Store& store, const store::Experim
   samples.planned_replicates = static_cast<uint32_t>(expanded.plan.experiment.replicates);
   samples.stopping = stopping_of(expanded.plan.stopping);
   for (const plan::Subject& subject : expanded.subjects) samples.workloads.push_back(subject.name);
+  if (expanded.subjects.size() > expanded.plan.programs.size()) {
+    samples.workload_word = "workload";
+    for (const plan::Subject& subject : expanded.subjects)
+      samples.programs.push_back(expanded.plan.programs[static_cast<size_t>(subject.program)].name);
+  }
 
   STAB_TRY(const std::vector<store::CellRow> cells, store.cells(experiment.id));
   std::map<int, std::vector<uint16_t>> levels;

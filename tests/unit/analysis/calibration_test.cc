@@ -237,39 +237,48 @@ TEST(Calibration, VerdictsKeepAlpha) {
 }
 
 // A treatment that helps some programs and harms others, by chance: nothing holds for programs like these, however
-// many replicates, and the test between programs says so; the one within programs sees real differences.
+// many replicates, and the test between programs says so; the one within programs sees real differences. Several
+// workloads of each program, all with its effect, are no more programs.
 TEST(Calibration, OtherProgramsNeedTheErrorBetweenPrograms) {
-  constexpr int kRounds = 500;
+  constexpr int kRounds = 500, kPrograms = 5;
   Rng rng = Rng::stream(5, "programs");
-  int like = 0, these = 0;
-  for (int i = 0; i < kRounds; ++i) {
-    Samples samples;
-    samples.unit = Unit::kRow;
-    samples.factors = {{"build", {"a", "b"}, false, 0}};
-    samples.responses = {{.name = "wall_time", .unit = "s", .scale = Scale::kLog, .margin = 0.01}};
-    for (uint32_t program = 0; program < 5; ++program) {
-      samples.workloads.push_back("p" + std::to_string(program));
-      const double effect = 0.02 * standard_normal(rng);
-      for (uint32_t run = 0; run < 40; ++run) {
-        Trial trial;
-        trial.workload = program;
-        trial.levels = {static_cast<uint16_t>(run % 2)};
-        trial.order = run;
-        trial.values = {std::exp((run % 2) * effect + 0.01 * standard_normal(rng))};
-        samples.trials.push_back(std::move(trial));
+  for (const uint32_t workloads : {1u, 3u}) {
+    int like = 0, terms = 0, these = 0;
+    for (int i = 0; i < kRounds; ++i) {
+      Samples samples;
+      samples.unit = Unit::kRow;
+      samples.factors = {{"build", {"a", "b"}, false, 0}};
+      samples.responses = {{.name = "wall_time", .unit = "s", .scale = Scale::kLog, .margin = 0.01}};
+      double effect = 0;
+      for (uint32_t w = 0; w < kPrograms * workloads; ++w) {
+        const std::string program = "p" + std::to_string(w / workloads);
+        samples.workloads.push_back(program + "/" + std::to_string(w % workloads));
+        if (workloads > 1) samples.programs.push_back(program);
+        if (w % workloads == 0) effect = 0.02 * standard_normal(rng);
+        for (uint32_t run = 0; run < 40; ++run) {
+          Trial trial;
+          trial.workload = w;
+          trial.levels = {static_cast<uint16_t>(run % 2)};
+          trial.order = run;
+          trial.values = {std::exp((run % 2) * effect + 0.01 * standard_normal(rng))};
+          samples.trials.push_back(std::move(trial));
+        }
       }
+      const auto report = analyse(samples);
+      ASSERT_TRUE(report);
+      for (const Contrast& contrast : report->contrasts) {
+        like += contrast.population == "programs like these" && contrast.p_value < kAlpha;
+        these += contrast.population == "these programs" && contrast.p_value < kAlpha;
+      }
+      for (const AnovaTable& table : report->anovas) terms += table.within_subjects && table.rows[0].p_value < kAlpha;
     }
-    const auto report = analyse(samples);
-    ASSERT_TRUE(report);
-    for (const Contrast& contrast : report->contrasts) {
-      like += contrast.population == "programs like these" && contrast.p_value < kAlpha;
-      these += contrast.population == "these programs" && contrast.p_value < kAlpha;
-    }
+    const std::string each = ", " + std::to_string(workloads) + " a program";
+    report_rate(("p < 5 % for others like them, no common effect" + each).c_str(), static_cast<double>(like) / kRounds);
+    report_rate(("p < 5 % for these programs, each has its own effect" + each).c_str(), static_cast<double>(these) / kRounds);
+    EXPECT_NEAR(like / static_cast<double>(kRounds), kAlpha, limit(kAlpha, kRounds)) << each;
+    EXPECT_EQ(terms, like) << "with two levels the analysis of variance asks the same" << each;
+    EXPECT_GT(these, kRounds / 2) << each;
   }
-  report_rate("p < 5 % for others like them, no common effect", static_cast<double>(like) / kRounds);
-  report_rate("p < 5 % for these programs, each has its own effect", static_cast<double>(these) / kRounds);
-  EXPECT_NEAR(like / static_cast<double>(kRounds), kAlpha, limit(kAlpha, kRounds));
-  EXPECT_GT(these, kRounds / 2);
 }
 
 // The cost of shuffling where there is none, in the lab's own schedule: ten links crossed with 30 blocks and the cells

@@ -84,6 +84,37 @@ TEST(Report, FindsKnownEffects) {
   EXPECT_EQ(report->analysed, 720u);
 }
 
+// fib and strings are workloads of one program: their mean is one observation of two.
+TEST(Report, WorkloadsOfOneProgramCountOnceForOthers) {
+  Samples samples = lab_samples(1, {.links = 10});
+  samples.workload_word = "workload";
+  samples.programs = {"lua", "lua", "loop"};
+  const auto report = analyse(samples);
+  ASSERT_TRUE(report) << report.error().message;
+  const auto effect = [&](const std::string& workload) { return std::log(find(*report, "code", workload).interval.estimate); };
+  const double lua = (effect("fib") + effect("strings")) / 2, loop = effect("loop");
+  const Contrast& others = find(*report, "code", "", "programs like these");
+  EXPECT_NEAR(std::log(others.interval.estimate), (lua + loop) / 2, 1e-12);
+  EXPECT_NEAR(others.standard_error, std::fabs(lua - loop) / 2, 1e-12);
+  EXPECT_EQ(others.n, 2u);
+  const auto table = std::find_if(report->anovas.begin(), report->anovas.end(), [](const AnovaTable& t) { return t.within_subjects; });
+  ASSERT_NE(table, report->anovas.end());
+  EXPECT_EQ(table->errors[0].df, 1);
+  const std::string text = render_terminal(*report, 200, false);
+  EXPECT_THAT(text, HasSubstr("of 3 workloads"));
+  EXPECT_THAT(text, HasSubstr("other programs like these"));
+  EXPECT_THAT(text, HasSubstr("their programs are a sample, error between them, workloads of one averaged"));
+  EXPECT_THAT(text, HasSubstr("2 programs: what holds for others like them is known poorly"));
+  EXPECT_THAT(to_json(*report), HasSubstr("\"programs\""));
+
+  samples.programs = {"lua", "lua", "lua"};
+  const auto alone = analyse(samples);
+  ASSERT_TRUE(alone);
+  for (const Contrast& contrast : alone->contrasts) EXPECT_NE(contrast.population, "programs like these");
+  for (const AnovaTable& one : alone->anovas) EXPECT_FALSE(one.within_subjects);
+  EXPECT_THAT(render_terminal(*alone, 200, false), HasSubstr("one program: nothing is said about others"));
+}
+
 TEST(Report, GoldenTerminal) {
   const auto report = analyse(lab_samples(1));
   ASSERT_TRUE(report);
@@ -105,6 +136,10 @@ TEST(Report, GoldenMarkdown) {
 // The script is checked by hand against R (docs/method.md says how); here it must not change unnoticed.
 TEST(Report, GoldenRScript) {
   expect_golden("lab.R", run_report(lab_samples(1), {.format = ReportFormat::kR, .figures = ""}).out);
+  Samples samples = lab_samples(1);
+  samples.programs = {"lua", "lua", "loop"};
+  EXPECT_THAT(run_report(samples, {.format = ReportFormat::kR, .figures = ""}).out,
+              HasSubstr("program_of <- setNames(c(\"lua\", \"lua\", \"loop\"), c(\"fib\", \"strings\", \"loop\"))\n"));
 }
 
 TEST(Report, CsvHoldsEveryTrial) {
