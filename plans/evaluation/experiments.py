@@ -121,6 +121,9 @@ replicates = 10             # ten links, each once at each size
 response = ["wall_time", "user_time"]
 margin = "1%"
 
+[machine]
+knobs = { aslr = false }    # a stack that begins at random hides what the environment moves
+
 [factors]
 env_size = [0, 1024, 3072]
 code = ["off", "shuffle"]

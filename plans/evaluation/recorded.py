@@ -74,6 +74,26 @@ def ratio(ours, baseline):
     return stats("ratio", {"time": ours + baseline, "side": ["a"] * len(ours) + ["b"] * len(baseline)}, "--group", "side")
 
 
+def ratio_in_blocks(ours, baseline, response):
+    """The same of trials within their blocks, by the paired t-test on logarithms: what the machine does to a whole block cancels.
+    Of blocks that have as many trials on a side as the fullest one."""
+    def typical(side):
+        blocks = {}
+        for trial in side:
+            blocks.setdefault(trial["block"], []).append(trial[response])
+        most = max(map(len, blocks.values()))
+        return {block: statistics.geometric_mean(times) for block, times in blocks.items() if len(times) == most}
+    return as_ratio(of_pairs("paired-t", typical(ours), typical(baseline)))
+
+
+def of_pairs(method, ours, baseline):
+    """On logarithms. ours, baseline: values by what pairs them."""
+    pairs = sorted(ours.keys() & baseline.keys())
+    rows = [(side[pair], name, pair) for name, side in (("a", ours), ("b", baseline)) for pair in pairs]
+    given = {name: [row[i] for row in rows] for i, name in enumerate(("time", "side", "pair"))}
+    return stats(method, given, "--response", "time", "--group", "side", "--pair", "pair", "--log")
+
+
 def shift(ours, baseline):
     """The same by ranks: the Hodges-Lehmann estimate on logarithms, with Mann and Whitney's interval and p-value. A machine
     that makes one trial in twenty longer by half moves means, and their intervals more; it hardly moves this."""
@@ -84,10 +104,7 @@ def shift(ours, baseline):
 
 def shift_of_pairs(ours, baseline):
     """The same of pairs, by signed ranks. ours, baseline: values by what pairs them."""
-    pairs = sorted(ours.keys() & baseline.keys())
-    rows = [(side[pair], name, pair) for name, side in (("a", ours), ("b", baseline)) for pair in pairs]
-    given = {name: [row[i] for row in rows] for i, name in enumerate(("time", "side", "pair"))}
-    return as_ratio(stats("wilcoxon", given, "--response", "time", "--group", "side", "--pair", "pair", "--log"))
+    return as_ratio(of_pairs("wilcoxon", ours, baseline))
 
 
 def as_ratio(found):

@@ -1,7 +1,7 @@
-"""Experiments that compare the levels of a factor: does it matter, for each workload and for workloads like these?
+"""Experiments that compare the levels of a factor: does it matter, for each workload and for programs like these?
 
-Two error terms, both shown: within the workloads (does it hold for these) and between them (for others like them). The
-paper asked the second question.
+Two error terms, both shown: within the workloads (does it hold for these) and between programs (for others like them). The
+paper asked the second question. A program's workloads are alike, so there their mean counts once.
 """
 import functools
 import itertools
@@ -9,7 +9,7 @@ import math
 import statistics
 
 from figures import changes
-from recorded import OF_A_LINK, bounds, details, differ, holm, p_text, percent, ratio, shift, stats, table, units
+from recorded import OF_A_LINK, bounds, details, differ, holm, p_text, percent, ratio, ratio_in_blocks, shift, stats, table, units
 
 ALONE = {"stack": "off", "heap": "off"}
 MOVES = {"code": "shuffle"}
@@ -18,8 +18,8 @@ ABLATED = {"code": ALONE, "stack": MOVES, "heap": MOVES}
 WIDEST = {"stack_range": "4096"}
 DOSED = {"epoch": WIDEST, "heap": WIDEST, "stack_range": {"heap": "page", "epoch": "20ms"}}
 RESPONSES = {"wall_ns": "wall time", "user_ns": "user time"}
-TESTS = {"t": ratio, "ranks": shift}
-OVER_WORKLOADS = ("workloads like these, raw", "the same, log", "the same, log of medians", "these workloads")
+TESTS = ("t", "ranks")
+OVER_ALL = ("programs like these, raw", "the same, log", "the same, log of medians", "these workloads")
 
 
 def makers():
@@ -49,8 +49,10 @@ def compared(recorded, factors, within=None):
             draws = {test: {subject: [units(side, response, of) for side in both] for subject, both in sides.items()}
                      for test, of in OF_A_LINK.items()}
             rows, line = [[subject] for subject in sides], [f"{name}, {RESPONSES[response]}"]
-            for test, compare in TESTS.items():
-                found = [compare(*both) for both in draws[test].values()]
+            found_by = {"t": [ratio(*both) for both in draws["t"].values()],
+                        "in blocks": [ratio_in_blocks(*both, response) for both in sides.values()],
+                        "ranks": [shift(*both) for both in draws["ranks"].values()]}
+            for test, found in found_by.items():
                 if (test, response) == ("ranks", "user_ns"):
                     bars += [(subject, name, f) for subject, f in zip(sides, found)]
                 p = [f["p_value"] for f in found]
@@ -58,10 +60,10 @@ def compared(recorded, factors, within=None):
                 for row, f, adjusted_p in zip(rows, found, adjusted):
                     row += [percent(f["estimate"] - 1, 2), bounds(f), p_text(f["p_value"]), p_text(adjusted_p)]
                 line += [percent(statistics.median(f["estimate"] for f in found) - 1, 2), differ(p, adjusted)]
-            summary.append([*line, *over_workloads(draws)])
-            head = ["workload"] + [f"{test}: {what}" for test in TESTS for what in ("difference", "95 %", "p", "p (Holm)")]
+            summary.append([*line, *over_all(draws)])
+            head = ["workload"] + [f"{test}: {what}" for test in found_by for what in ("difference", "95 %", "p", "p (Holm)")]
             tables.append(details(f"{line[0]}, by workload", head, rows))
-    head = ["", *(f"{test}: {what}" for test in TESTS for what in ("median", "differ at 5 % (Holm)")), *OVER_WORKLOADS]
+    head = ["", *(f"{test}: {what}" for test in found_by for what in ("median", "differ at 5 % (Holm)")), *OVER_ALL]
     series = tuple(dict.fromkeys(name for _, name, _ in bars))
     return ({recorded.name: "\n\n".join([recorded.header(), table(head, summary), *tables])}, {recorded.name: changes(bars, series)})
 
@@ -84,9 +86,10 @@ def factorial(recorded, factors):
     head, rows = ["effect"], {}
     first = {factor: level_order(recorded, factor)[0] for factor in factors}
     for response, name in RESPONSES.items():
-        medians = {(subject, i): statistics.median(units(recorded.where(subject, **cell), response, OF_A_LINK["ranks"]))
-                   for subject in recorded.subjects for i, cell in enumerate(recorded.cells)}
-        given = {"time": list(medians.values()), "subject": [subject for subject, _ in medians],
+        medians = {(program, i): statistics.geometric_mean(
+                       statistics.median(units(recorded.where(subject, **cell), response, OF_A_LINK["ranks"])) for subject in subjects)
+                   for program, subjects in by_program(recorded.subjects).items() for i, cell in enumerate(recorded.cells)}
+        given = {"time": list(medians.values()), "subject": [program for program, _ in medians],
                  **{f: [recorded.cells[i][f] for _, i in medians] for f in factors}}
         found = stats("anova-within", given, "--response", "time", "--group", ",".join(factors), "--pair", "subject", "--log")["rows"]
         adjusted = holm([row["p_value"] for row in found])
@@ -97,7 +100,7 @@ def factorial(recorded, factors):
             rows.setdefault(row["term"], [row["term"].replace(":", " × ")]).extend(
                 [percent(math.exp(effect) - 1, 2), f"F({row['df']:g}, {row['df2']:g}) = {row['statistic']:.3f}",
                  p_text(row["p_value"]), p_text(adjusted_p)])
-    return "All with each other, over workloads like these (medians, log):\n\n" + table(head, rows.values())
+    return "All with each other, over programs like these (medians, log):\n\n" + table(head, rows.values())
 
 
 def spreads(recorded, factors):
@@ -135,18 +138,24 @@ def wider(times, base):
     return 1 if statistics.stdev(given["time"][:len(times)]) > statistics.stdev(given["time"][len(times):]) else -1
 
 
-def over_workloads(draws):
-    """The analysis of variance within subjects of the workloads' means, raw and log, and of their medians, which disturbed trials
+def by_program(subjects):
+    """{program: its subjects}"""
+    return {program: list(own) for program, own in itertools.groupby(sorted(subjects), lambda subject: subject.split("/")[0])}
+
+
+def over_all(draws):
+    """The analysis of variance within programs of their workloads' means, raw and log, and of their medians, which disturbed trials
     hardly move; and with the draws' own errors, which differ between workloads, hence HC3. draws: {test: {subject: sides}}."""
-    rows = [(time, subject, level) for subject, sides in draws["t"].items() for level, side in enumerate(sides) for time in side]
-    means, medians = ([(of(side), subject, level) for subject, sides in draws[test].items() for level, side in enumerate(sides)]
-                      for test, of in OF_A_LINK.items())
-    given, of_means, of_medians = (columns(listed, ("time", "subject", "level")) for listed in (rows, means, medians))
     cells = []
-    for of_workloads, flags in ((of_means, []), (of_means, ["--log"]), (of_medians, ["--log"])):
-        row = stats("anova-within", of_workloads, "--response", "time", "--group", "level", "--pair", "subject", *flags)["rows"][0]
+    for test, of_a_program, flags in (("t", statistics.fmean, []), ("t", statistics.geometric_mean, ["--log"]),
+                                      ("ranks", statistics.geometric_mean, ["--log"])):
+        typical = [(of_a_program([OF_A_LINK[test](draws[test][subject][level]) for subject in subjects]), program, level)
+                   for program, subjects in by_program(draws[test]).items() for level in (0, 1)]
+        row = stats("anova-within", columns(typical, ("time", "program", "level")), "--response", "time", "--group", "level",
+                    "--pair", "program", *flags)["rows"][0]
         cells.append(f_text(row, f"F({row['df']:g}, {row['df2']:g})"))
-    found = stats("anova-hc3", given, "--response", "time", "--group", "level,subject", "--log")["rows"]
+    rows = [(time, subject, level) for subject, sides in draws["t"].items() for level, side in enumerate(sides) for time in side]
+    found = stats("anova-hc3", columns(rows, ("time", "subject", "level")), "--response", "time", "--group", "level,subject", "--log")["rows"]
     row = next(row for row in found if row["term"] == "level")
     return [*cells, f_text(row, "F")]
 
