@@ -4,12 +4,37 @@
 // and goes where that goes (comdat, --gc-sections).
 #include "instrumenter/pass/function_list.h"
 
+#include <llvm/ADT/STLExtras.h>
+#include <llvm/IR/InlineAsm.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/InstrTypes.h>
+#include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/MDBuilder.h>
 #include <llvm/IR/Module.h>
 
+#include "instrumenter/pass/stack_pads.h"
 #include "runtime/stab_abi.h"
 
 namespace stab {
+namespace {
+
+bool writes_stack_pointer(const llvm::Instruction& instruction) {
+  const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
+  if (call == nullptr) return false;
+  if (call->getIntrinsicID() == llvm::Intrinsic::write_register) return true;
+  const auto* assembly = llvm::dyn_cast<llvm::InlineAsm>(call->getCalledOperand());
+  if (assembly == nullptr || assembly->getAsmString() == kTakePad) return false;
+  const llvm::StringRef text = assembly->getAsmString();
+  return text.contains_insensitive("rsp") || text.contains_insensitive("esp");
+}
+
+// Whether assembly of its own may load the stack pointer, as switches of stacks do. Unlisted it is judged by its bytes,
+// as code of other compilers is: what compilers load themselves is nothing but a frame's end.
+bool may_switch_stacks(const llvm::Function& function) {
+  return function.hasFnAttribute(llvm::Attribute::Naked) || llvm::any_of(llvm::instructions(function), writes_stack_pointer);
+}
+
+}  // namespace
 
 llvm::PreservedAnalyses FunctionList::run(llvm::Module& module, llvm::ModuleAnalysisManager&) {
   llvm::MDNode* listed = llvm::MDBuilder(module.getContext()).createPCSections({{abi::kFunctionsSection, {}}});
@@ -18,6 +43,7 @@ llvm::PreservedAnalyses FunctionList::run(llvm::Module& module, llvm::ModuleAnal
     if (function.hasAvailableExternallyLinkage()) continue;  // emitted by another module, listed there
     // It compares each return address with the one that the original would have, so no copy of it runs.
     if (function.hasFnAttribute(llvm::Attribute::SpeculativeLoadHardening)) continue;
+    if (may_switch_stacks(function)) continue;
     function.setMetadata(llvm::LLVMContext::MD_pcsections, listed);
   }
   return llvm::PreservedAnalyses::all();  // metadata only

@@ -220,7 +220,7 @@ void take_pad(llvm::IRBuilder<>& build, llvm::Value* pad) {
   nothing->setAlignment(llvm::Align(16));
   build.CreateStore(llvm::ConstantStruct::get(empty, {}), nothing, /*isVolatile=*/true);
   auto* type = llvm::FunctionType::get(build.getVoidTy(), {build.getInt64Ty()}, false);
-  build.CreateCall(llvm::InlineAsm::get(type, "$(subq $0, %rsp$|sub rsp, $0$)", "r,~{rsp},~{flags}",
+  build.CreateCall(llvm::InlineAsm::get(type, kTakePad, "r,~{rsp},~{flags}",
                                         /*hasSideEffects=*/true),
                    {build.CreateZExt(pad, build.getInt64Ty())});
 }

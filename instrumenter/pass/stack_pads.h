@@ -10,6 +10,9 @@ namespace stab {
 // (bitcode written by -emit-llvm and compiled later) gets no second one.
 inline constexpr llvm::StringRef kPaddedAttribute = "stab-padded";
 
+// The one instruction in assembly by which a function takes its pad.
+inline constexpr llvm::StringRef kTakePad = "$(subq $0, %rsp$|sub rsp, $0$)";
+
 class StackPads : public llvm::PassInfoMixin<StackPads> {
  public:
   llvm::PreservedAnalyses run(llvm::Module& module, llvm::ModuleAnalysisManager& analyses);

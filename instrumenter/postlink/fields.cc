@@ -3,10 +3,13 @@
 // The final bytes decide: whatever the linker relaxed is already in them. The kept relocations serve twice as a
 // second witness. A PC32 or PLT32 relocation inside a function must sit on a field we found, or there is data
 // among the code and the function is left alone. And only relocations can tell that a 32-bit displacement or
-// immediate is an absolute address (non-PIC code).
+// immediate is an absolute address (non-PIC code). A third witness are the function's own branches: one into the
+// middle of what we took for an instruction means data among the code, too.
 #include "instrumenter/postlink/fields.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "instrumenter/postlink/instruction.h"
 
@@ -18,8 +21,8 @@ constexpr uint64_t kPatchedEntryBytes = 5;  // jmp rel32
 class FunctionReader {
  public:
   FunctionReader(const ElfImage& image, const Function& function, std::span<const Relocation> relocations,
-                 std::vector<Field>& fields)
-      : image_(image), function_(function), relocations_(relocations), fields_(fields) {}
+                 Disassembly& disassembly)
+      : image_(image), function_(function), relocations_(relocations), fields_(disassembly.fields), starts_(disassembly.starts) {}
 
   FunctionCode read() {
     const auto bytes = image_.text_at(function_.start, function_.bytes);
@@ -28,14 +31,14 @@ class FunctionReader {
     Instruction instruction;
     bool flow_ended = false;
     for (size_t at = 0; at < bytes.size(); at += instruction.length) {
-      if (!decode(bytes.subspan(at), instruction)) {
-        fields_.resize(first_field);
-        return {.first_field = code_.first_field};
-      }
+      if (!decode(bytes.subspan(at), instruction)) return undecoded(first_field);
+      start(at) = true;
       if (at == 0) code_.first_instruction_bytes = instruction.length;
       take(instruction, function_.start + at, bytes.data() + at);
       if (!is_padding(instruction)) flow_ended = instruction.ends_flow() || instruction.is_call();
     }
+    if (!std::all_of(own_targets_.begin(), own_targets_.end(), [this](uint64_t offset) { return bool{start(offset)}; }))
+      return undecoded(first_field);
     code_.decoded = true;
     code_.falls_off_its_end = !flow_ended;
     code_.field_count = static_cast<uint32_t>(fields_.size() - first_field);
@@ -43,6 +46,14 @@ class FunctionReader {
   }
 
  private:
+  std::vector<bool>::reference start(uint64_t offset) { return starts_[function_.start - image_.text_start() + offset]; }
+
+  FunctionCode undecoded(size_t first_field) {
+    for (uint64_t offset = 0; offset < function_.bytes; ++offset) start(offset) = false;
+    fields_.resize(first_field);
+    return {.first_field = code_.first_field};
+  }
+
   static bool is_padding(const Instruction& instruction) {
     const bool long_nop = !instruction.is_vector && instruction.map == 1 && instruction.opcode == 0x1f;
     return instruction.plain(0x90) || long_nop;
@@ -63,7 +74,20 @@ class FunctionReader {
       fields_.push_back({pc_field, next + static_cast<uint64_t>(distance),
                          instruction.is_lea() ? FieldKind::kAddress : FieldKind::kMemory});
     }
+    const size_t fields_before = fields_.size();
     match_relocations(instruction, address, next, pc_field);
+    follow_load(instruction, fields_before);
+  }
+
+  // `mov disp32(,%index,8), %reg` directly in front of `jmp *%reg`.
+  void follow_load(const Instruction& instruction, size_t fields_before) {
+    const bool in_register = instruction.has_modrm && instruction.modrm >> 6 == 3;
+    const unsigned from = (instruction.modrm & 7u) | (instruction.rex & 1u) << 3;
+    if (loaded_ && instruction.is_indirect_jump() && in_register && from == loaded_->second) fields_[loaded_->first].next_jumps = true;
+    loaded_.reset();
+    const bool loads_word = instruction.plain(0x8b) && (instruction.rex & 8u) && instruction.indexes_words;
+    if (loads_word && fields_.size() == fields_before + 1 && fields_.back().indexes_words)
+      loaded_ = {fields_before, instruction.modrm_reg() | (instruction.rex & 4u) << 1};
   }
 
   uint64_t take_branch(const Instruction& instruction, uint64_t address, uint64_t next,
@@ -76,6 +100,7 @@ class FunctionReader {
     const bool self_call = instruction.is_call() && target == function_.start;
     if (function_.contains(target) && !self_call) {
       const uint64_t offset = target - function_.start;
+      own_targets_.push_back(offset);
       if (offset > 0 && offset < kPatchedEntryBytes) code_.branches_into_entry = true;
       // `call 1f; 1: pop %rax` makes a value of its own position.
       if (instruction.is_call()) code_.unresolvable = true;
@@ -139,6 +164,9 @@ class FunctionReader {
   std::span<const Relocation> relocations_;
   size_t next_relocation_ = 0;
   std::vector<Field>& fields_;
+  std::vector<bool>& starts_;
+  std::vector<uint64_t> own_targets_;                      // of its branches into itself, from its start
+  std::optional<std::pair<size_t, unsigned>> loaded_;      // the instruction before: its field, and the register it loads
   FunctionCode code_;
 };
 
@@ -169,11 +197,13 @@ std::span<const Relocation> relocations_in(std::span<const Relocation> all, cons
 Disassembly disassemble(const ElfImage& image, const FunctionTable& functions) {
   Disassembly disassembly;
   const std::vector<Relocation> relocations = text_relocations(image);
+  disassembly.text_start = image.text_start();
+  disassembly.starts.resize(image.text().size());
   disassembly.codes.reserve(functions.size());
   disassembly.fields.reserve(relocations.size());
   for (const Function& function : functions.all())
     disassembly.codes.push_back(
-        FunctionReader(image, function, relocations_in(relocations, function), disassembly.fields).read());
+        FunctionReader(image, function, relocations_in(relocations, function), disassembly).read());
   return disassembly;
 }
 

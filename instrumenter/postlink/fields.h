@@ -27,6 +27,7 @@ struct Field {
   FieldKind kind;
   bool indexes_words = false;  // kAbsolute: the displacement of disp32(,%reg,8)
   bool jumps = false;          // and that is where a jump takes its target from
+  bool next_jumps = false;     // and the next instruction jumps to what is loaded from there
 
   bool pc_relative() const { return kind < FieldKind::kAbsolute && kind != FieldKind::kShortJump; }
 };
@@ -36,7 +37,7 @@ struct FunctionCode {
   uint32_t field_count = 0;
   uint32_t indirect_jumps = 0;
   uint8_t first_instruction_bytes = 0;
-  bool decoded = false;              // every byte belongs to an instruction we know
+  bool decoded = false;              // every byte belongs to an instruction we know, and its branches lead to such
   bool fields_match_relocations = true;
   bool unresolvable = false;         // uses its own position in a way no fix-up can follow
   bool short_jump_leaves = false;
@@ -49,10 +50,14 @@ struct FunctionCode {
 struct Disassembly {
   std::vector<Field> fields;        // grouped by function, ascending by place
   std::vector<FunctionCode> codes;  // one for each function
+  uint64_t text_start = 0;
+  std::vector<bool> starts;         // by offset in the text: an instruction of a decoded function starts there
 
   std::span<const Field> fields_of(uint32_t function) const {
     return std::span(fields).subspan(codes[function].first_field, codes[function].field_count);
   }
+  // pre: address in the text
+  bool starts_instruction(uint64_t address) const { return starts[address - text_start]; }
 };
 
 // Functions that don't decode own no fields.

@@ -104,6 +104,13 @@ std::optional<uint32_t> FunctionTable::starting_at(uint64_t address) const {
   return static_cast<uint32_t>(found - functions_.begin());
 }
 
+uint64_t FunctionTable::next_sized_after(uint64_t address) const {
+  auto after = std::upper_bound(functions_.begin(), functions_.end(), address,
+                                [](uint64_t value, const Function& function) { return value < function.start; });
+  while (after != functions_.end() && after->bytes == 0) ++after;
+  return after == functions_.end() ? UINT64_MAX : after->start;
+}
+
 std::vector<uint64_t> self_relative_list(const ElfImage& image, std::string_view section_name,
                                          size_t entry_bytes) {
   std::vector<uint64_t> addresses;

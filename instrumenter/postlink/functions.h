@@ -43,6 +43,8 @@ class FunctionTable {
   std::optional<uint32_t> holding(uint64_t address) const;
   // The function that starts at address.
   std::optional<uint32_t> starting_at(uint64_t address) const;
+  // The start of the first function behind address whose size is known; the largest address if there is none.
+  uint64_t next_sized_after(uint64_t address) const;
   // Whether the binary says which functions our pass compiled (section stab_funcs).
   bool has_compiled_list() const { return has_compiled_list_; }
 

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 
 namespace stab::postlink {
 namespace {
@@ -65,6 +66,10 @@ class ObjectSymbols {
     const auto range = range_at(address);
     return range && range->start == address ? std::optional(range->end) : std::nullopt;
   }
+  std::optional<uint64_t> start_of_one_that_ends_at(uint64_t address) const {
+    const auto range = address == 0 ? std::nullopt : range_at(address - 1);
+    return range && range->end == address ? std::optional(range->start) : std::nullopt;
+  }
   // The first object's start after address.
   uint64_t next_after(uint64_t address) const {
     const auto found = std::upper_bound(ranges_.begin(), ranges_.end(), address,
@@ -109,6 +114,7 @@ class TableFinder {
         if (tables.size() > first && tables.back().contains(address)) continue;
         if (auto table = table_at(address, function)) tables.push_back(std::move(*table));
       }
+      if (cut_by_itself(function, std::span(tables).subspan(first))) tables.resize(first);
     }
     return tables;
   }
@@ -157,7 +163,7 @@ class TableFinder {
                     type == R_X86_64_64 ? abi::TableKind::kAbsolute64 : abi::TableKind::kRelative32, {}};
     const uint64_t limit = end_of_table(table, proven);
     if (!take_entries(*data, first, type, limit, table)) return std::nullopt;
-    if (!proven && seems_to_go_on(*data, limit, table)) return std::nullopt;
+    if (!proven && limit < objects_.next_after(address) && may_go_on(*data, limit, table)) return std::nullopt;
     settle_unreachable_entries(table);
     if (table.targets.size() < (proven ? 1 : kMinSwitchEntries)) return std::nullopt;
     if (!only_used_by(function, table, proven)) return std::nullopt;
@@ -179,13 +185,55 @@ class TableFinder {
     return end;
   }
 
-  // Another function's reference ended an absolute table, but what follows are labels of this function: then that
-  // reference is biased, and the end unknown.
-  bool seems_to_go_on(const ConstantData& data, uint64_t limit, const JumpTable& table) const {
-    if (table.kind != abi::TableKind::kAbsolute64 || table.end() != limit) return false;
+  // A reference ended the table, but what follows could be more of it: then that reference may be biased, as one to the
+  // element in front of an array is, and the end isn't known.
+  bool may_go_on(const ConstantData& data, uint64_t limit, const JumpTable& table) const {
     const size_t next = data.first_at(limit);
-    return next < data.relocations.size() && data.relocations[next].place == limit &&
-           functions_[table.function].contains(data.relocations[next].target);
+    if (table.end() != limit || next == data.relocations.size() || data.relocations[next].place != limit) return false;
+    if (table.kind == abi::TableKind::kAbsolute64) return functions_[table.function].contains(data.relocations[next].target);
+    return data.relocations[next].type == R_X86_64_PC32 && image_.in_text(relative_label(data, limit, table.address)) &&
+           !begins_a_table(data, limit);
+  }
+
+  // Whether code takes the address, and the entry there leads into that code if it is a table's first.
+  bool begins_a_table(const ConstantData& data, uint64_t address) const {
+    const uint64_t label = relative_label(data, address, address);
+    const auto here = references_.into(address, address + 1);
+    return std::any_of(here.begin(), here.end(), [&](const Reference& reference) {
+      return reference.from != kNoFunction && takes_address(reference) && leads_inside(label, reference.from);
+    });
+  }
+
+  bool takes_address(const Reference& reference) const {
+    const auto fields = disassembly_.fields_of(reference.from);
+    return std::any_of(fields.begin(), fields.end(), [&](const Field& field) {
+      return field.place == reference.place && field.kind == FieldKind::kAddress;
+    });
+  }
+
+  bool leads_inside(uint64_t label, uint32_t function) const {
+    return functions_[function].contains(label) && label != functions_[function].start && disassembly_.starts_instruction(label);
+  }
+
+  // Where its function's own reference ended a relative table, that must be another of its tables, and each must have its
+  // jump: a biased reference could make one into two.
+  bool cut_by_itself(uint32_t function, std::span<const JumpTable> tables) const {
+    return std::any_of(tables.begin(), tables.end(), [&](const JumpTable& table) {
+      if (table.kind != abi::TableKind::kRelative32) return false;
+      const auto ends = references_.into(table.end(), table.end() + 1);
+      if (std::none_of(ends.begin(), ends.end(), [&](const Reference& reference) { return reference.from == function; })) return false;
+      const bool another = std::any_of(tables.begin(), tables.end(), [&](const JumpTable& next) { return next.address == table.end(); });
+      return another ? tables.size() > disassembly_.codes[function].indirect_jumps : more_follows(table);
+    });
+  }
+
+  // Whether an entry could be right behind the table.
+  bool more_follows(const JumpTable& table) const {
+    const ConstantData* data = data_at(table.end());
+    if (data == nullptr) return false;
+    const size_t next = data->first_at(table.end());
+    return next < data->relocations.size() && data->relocations[next].place == table.end() &&
+           data->relocations[next].type == R_X86_64_PC32;
   }
 
   // False when an entry leads out of the function: into its split-off cold part, most likely. A copy of the rest
@@ -198,9 +246,9 @@ class TableFinder {
       const Relocation& relocation = data.relocations[at];
       if (relocation.place != place || relocation.type != type || place + step > limit) return true;
       if (place + step > data.section->header.sh_addr + data.section->bytes.size()) return true;
-      const uint64_t label = type == R_X86_64_64 ? relocation.target : relative_label(data, place, table);
+      const uint64_t label = type == R_X86_64_64 ? relocation.target : relative_label(data, place, table.address);
       if (label <= function.start || label > function.end()) return false;
-      if (label == function.end() && functions_.starting_at(label)) return false;
+      if (label == function.end() ? functions_.starting_at(label).has_value() : !disassembly_.starts_instruction(label)) return false;
       table.targets.push_back(static_cast<uint32_t>(label - function.start));
     }
     return true;
@@ -215,27 +263,41 @@ class TableFinder {
     std::replace(table.targets.begin(), table.targets.end(), bytes, bytes - 1);
   }
 
-  static uint64_t relative_label(const ConstantData& data, uint64_t place, const JumpTable& table) {
+  // pre: four bytes at `place` lie in the section
+  static uint64_t relative_label(const ConstantData& data, uint64_t place, uint64_t table_address) {
     const auto distance =
         int64_t{read_as<int32_t>(data.section->bytes.data() + (place - data.section->header.sh_addr))};
-    return table.address + static_cast<uint64_t>(distance);
+    return table_address + static_cast<uint64_t>(distance);
   }
 
   bool only_used_by(uint32_t function, const JumpTable& table, bool proven) const {
-    for (const Reference& reference : references_.into(table.address, table.end()))
+    for (const Reference& reference : references_.into(table.address, table.end())) {
+      if (reference.target == table.address && ends_its_own_array(reference)) continue;
       if (reference.from != function || !jumps_through(function, reference.place, table, proven)) return false;
+    }
     return true;
   }
 
-  // Whether the field at `place` uses the table as jumps do. There is no fix-up for movabs $table. And an absolute
-  // table is indexed: a plain load or a copy of it reads an initializer whose labels become values. Code that our pass
-  // has not seen may hold arrays of labels without a name; what it loads from one it may keep, so it has to jump there.
+  // A loop's end: one past the last element of an array that the function uses.
+  bool ends_its_own_array(const Reference& reference) const {
+    const auto array = reference.from == kNoFunction ? std::nullopt : objects_.start_of_one_that_ends_at(reference.target);
+    if (!array) return false;
+    const auto fields = disassembly_.fields_of(reference.from);
+    return std::any_of(fields.begin(), fields.end(), [&](const Field& field) {
+      return field.target >= *array && field.target < reference.target;
+    });
+  }
+
+  // Whether the field at `place` uses the table as jumps do. There is no fix-up for movabs $table. And what is loaded
+  // from an absolute table must be jumped to: anything else may be a label that becomes a value, or no part of the table,
+  // read by an address that lies in it but for the index. Code that our pass has not seen may hold arrays of labels
+  // without a name, and keep what it loads from one, so it has to jump at once.
   bool jumps_through(uint32_t function, uint64_t place, const JumpTable& table, bool proven) const {
     for (const Field& field : disassembly_.fields_of(function))
       if (field.place == place)
         return field.kind != FieldKind::kAbsolute64 &&
                (proven || table.kind == abi::TableKind::kRelative32 || field.jumps ||
-                (field.indexes_words && functions_.has_compiled_list()));
+                (field.next_jumps && functions_.has_compiled_list()));
     return false;
   }
 

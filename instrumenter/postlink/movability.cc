@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "instrumenter/postlink/instruction.h"
+
 namespace stab::postlink {
 namespace {
 
@@ -166,8 +168,41 @@ void decide_movability(const Callees& callees, const Disassembly& disassembly, c
     functions.all()[index].immovable = judge.decide(index);
 }
 
-bool switches_stacks(const Callees& callees, const Disassembly& disassembly,
+namespace {
+
+// Whether bytes of code at `start` load the stack pointer from elsewhere. `all`: only if every byte is an instruction.
+bool loads_stack(std::span<const uint8_t> code, bool all) {
+  bool found = false;
+  Instruction instruction;
+  for (size_t at = 0; at < code.size(); at += instruction.length) {
+    if (!decode(code.subspan(at), instruction)) return found && !all;
+    found |= instruction.loads_stack_from_memory() || instruction.loads_stack_from_register();
+  }
+  return found;
+}
+
+// Code that no sized function holds: assembly without .type or .size, and instructions written as a constant array in the
+// text. Constants may lie there, too; those hardly are instructions from end to end.
+bool strays_switch_stacks(const ElfImage& image, const FunctionTable& functions) {
+  for (const Symbol& symbol : image.symbols()) {
+    const bool object = symbol.type == STT_OBJECT;
+    if (!object && symbol.type != STT_NOTYPE && symbol.type != STT_FUNC) continue;
+    if (symbol.section == SHN_UNDEF || symbol.section >= image.sections().size()) continue;
+    const Section& section = image.sections()[symbol.section];
+    if (!section.executable() || !section.contains(symbol.value) || functions.holding(symbol.value)) continue;
+    const uint64_t section_end = section.header.sh_addr + section.bytes.size();
+    const uint64_t end = object ? symbol.value + std::min(symbol.bytes, section_end - symbol.value)
+                                : std::min(section_end, functions.next_sized_after(symbol.value));
+    if (loads_stack(section.bytes.subspan(symbol.value - section.header.sh_addr, end - symbol.value), object)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool switches_stacks(const ElfImage& image, const Callees& callees, const Disassembly& disassembly,
                      const FunctionTable& functions) {
+  if (strays_switch_stacks(image, functions)) return true;
   for (uint32_t index = 0; index < functions.size(); ++index) {
     const Function& function = functions[index];
     const FunctionCode& code = disassembly.codes[index];

@@ -62,7 +62,7 @@ Result<Analysis> analyze(const ElfImage& image, const Options& options) {
   // Functions, fields and tables are final; from here on only judgements are added.
   const Callees callees(image);
   decide_movability(callees, analysis.disassembly, references, analysis.tables, analysis.functions);
-  analysis.switches_stacks = switches_stacks(callees, analysis.disassembly, analysis.functions);
+  analysis.switches_stacks = switches_stacks(image, callees, analysis.disassembly, analysis.functions);
   const std::vector<bool> recursive =
       recursive_functions(callees, analysis.disassembly, analysis.functions);
   analysis.recursive_pads = recursive_pads(image, analysis.functions, analysis.disassembly, recursive);

@@ -6,6 +6,10 @@ target triple = "x86_64-unknown-linux-gnu"
 
 ; CHECK: define void @first() !pcsections ![[list:[0-9]+]]
 ; CHECK: define internal void @second() {{.*}}!pcsections ![[list]]
+; CHECK: define void @naked() #{{[0-9]+}} {
+; CHECK: define void @changes_stacks(i64 %to) {
+; CHECK: define void @other_assembly(i64 %a) !pcsections ![[list]]
+; CHECK: define void @padded(i64 %pad) !pcsections ![[list]]
 ; CHECK: define available_externally void @elsewhere() {
 ; CHECK: define void @hardened() #{{[0-9]+}} {
 ; CHECK: ![[list]] = !{!"stab_funcs"}
@@ -18,8 +22,23 @@ target triple = "x86_64-unknown-linux-gnu"
 define void @first() {
   ret void
 }
-define internal void @second() naked {
+define internal void @second() {
+  ret void
+}
+define void @naked() naked {
   unreachable
+}
+define void @changes_stacks(i64 %to) {
+  call void asm sideeffect "mov $0, %rsp", "r"(i64 %to)
+  ret void
+}
+define void @other_assembly(i64 %a) {
+  call void asm sideeffect "add $$1, $0", "r"(i64 %a)
+  ret void
+}
+define void @padded(i64 %pad) {
+  call void asm sideeffect "$(subq $0, %rsp$|sub rsp, $0$)", "r,~{rsp},~{flags}"(i64 %pad)
+  ret void
 }
 define available_externally void @elsewhere() {
   ret void

@@ -89,6 +89,46 @@ TEST_F(JumpTableTest, AFunctionWithoutIndirectJumpsHasNone) {
   EXPECT_TRUE(analysis_->tables.empty());
 }
 
+// A pointer to the element in front of an array's first, as w - 1 for arrays that count from one: data's, or other code's.
+TEST_F(JumpTableTest, APointerBeforeTheArrayBehindATableIsNotItsEnd) {
+  const std::string last = "array: .long 1, 2, 3\n.text\n";
+  const std::string before_array = table("table", {"start_0", "start_1", "start_2", "start_0"}) + ".section .rodata\n" + last;
+  analyze_assembly(switcher("start", "table") + before_array + ".data\n.quad array - 4\n.text\n");
+  EXPECT_TRUE(analysis_->tables.empty());
+  analyze_assembly(switcher("start", "table") + before_array + assembly_function("reader", "lea array-4(%rip), %rax\nret"));
+  EXPECT_TRUE(analysis_->tables.empty());
+  analyze_assembly(switcher("start", "table") + before_array + assembly_function("reader", "lea array(%rip), %rax\nret"));
+  EXPECT_EQ(analysis_->tables.size(), 1u);
+}
+
+TEST_F(JumpTableTest, ItsOwnPointerIntoATableDoesNotCutIt) {
+  const std::string jump = "lea %(%rip), %rax\nmovslq (%rax,%rdi,4), %rdi\nadd %rax, %rdi\njmp *%rdi\n";
+  const auto at = [&](const std::string& label) { return std::string(jump).replace(jump.find('%'), 1, label); };
+  const std::string cases = "start_0: mov $1, %eax\nret\nstart_1: mov $2, %eax\nret\nstart_2: mov $3, %eax\nret";
+  // Read relative to the place of the third entry, the others lead to instructions, too: twelve bytes further.
+  const std::string entries = ".section .rodata\n.p2align 2\ntable: .long start_0 - table, start_1 - table, start_0 - table - 12, "
+                              "start_0 - table - 12\n.text\n";
+  analyze_assembly(assembly_function("start", at("table") + "lea table+8(%rip), %rdx\n" + cases) + entries);
+  EXPECT_TRUE(analysis_->tables.empty());
+  // Two tables and two jumps.
+  analyze_assembly(assembly_function("start", "test %esi, %esi\nje 1f\n" + at("first") + "1: " + at("second") + cases) +
+                   table("first", {"start_0", "start_1"}) + table("second", {"start_1", "start_2"}));
+  EXPECT_EQ(analysis_->tables.size(), 2u);
+}
+
+// kEvents + 4: the loop of another function ends where the table begins.
+TEST_F(JumpTableTest, TheEndOfAnArrayInFrontIsNoUseOfATable) {
+  const auto with = [](const std::string& body) {
+    return switcher("start", "table") + assembly_function("loop", body) +
+           ".section .rodata\n.p2align 2\n.type array,@object\narray: .long 1, 2, 3\n.size array, 12\n.text\n" +
+           table("table", {"start_0", "start_1", "start_2"});
+  };
+  analyze_assembly(with("lea array(%rip), %rax\n1: add $4, %rax\nlea array+12(%rip), %rcx\ncmp %rax, %rcx\njne 1b\nret"));
+  EXPECT_EQ(analysis_->tables.size(), 1u);
+  analyze_assembly(with("lea table(%rip), %rcx\nret"));
+  EXPECT_TRUE(analysis_->tables.empty());
+}
+
 const std::string kAbsoluteSwitch =
     assembly_function("start", "jmp *table(,%rdi,8)\nnop\nstart_0: mov $1, %eax\nret\nstart_1: mov $2, %eax\nret");
 const std::string kAbsoluteTable = ".section .rodata\n.p2align 3\ntable: .quad start_0, start_1\n.text\n";
@@ -114,6 +154,31 @@ TEST_F(JumpTableTest, LabelsThatAreLoadedByIndexAreNone) {
                                               "start_0: mov $1, %eax\nret\nstart_1: mov $2, %eax\nret") +
                        kAbsoluteTable,
                    "-no-pie");
+  EXPECT_TRUE(analysis_->tables.empty());
+}
+
+const std::string kListed = ".section stab_funcs,\"a\"\n.long start - .\n.long 8\n.text\n";
+std::string loading_switch(const std::string& first) {
+  return assembly_function("start", first + "mov table(,%rdi,8), %rcx\njmp *%rcx\nnop\n"
+                                            "start_0: mov $1, %eax\nret\nstart_1: mov $2, %eax\nret") +
+         kAbsoluteTable;
+}
+
+TEST_F(JumpTableTest, AListedFunctionMayLoadWhereItJumpsNext) {
+  analyze_assembly(loading_switch("") + kListed, "-no-pie");
+  EXPECT_EQ(analysis_->tables.size(), 1u);
+  analyze_assembly(loading_switch(""), "-no-pie");
+  EXPECT_TRUE(analysis_->tables.empty());
+}
+
+// w[i - 2] of an array right behind the table.
+TEST_F(JumpTableTest, AnIndexedLoadThatIsNoJumpIsNotTheTables) {
+  analyze_assembly(loading_switch("mov table(,%rsi,8), %rdx\n") + kListed, "-no-pie");
+  EXPECT_TRUE(analysis_->tables.empty());
+}
+
+TEST_F(JumpTableTest, ATableIntoTheMiddleOfAnInstructionIsNone) {
+  analyze_assembly(switcher("start", "table") + table("table", {"start_0", "start_1 + 1", "start_2"}));
   EXPECT_TRUE(analysis_->tables.empty());
 }
 

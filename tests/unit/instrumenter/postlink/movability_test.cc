@@ -136,6 +136,27 @@ TEST_F(MovabilityTest, ContextSwitchesAreSeen) {
   EXPECT_FALSE(analysis_->switches_stacks);
 }
 
+// Assembly without .type or .size, and instructions in a constant array.
+TEST_F(MovabilityTest, ContextSwitchesOutsideOfFunctionsAreSeen) {
+  const std::string change = "push %rbp\nmov %rsp, (%rdi)\nmov %rsi, %rsp\npop %rbp\nret\n";
+  analyze_assembly(kPlainStart + ".globl change\nchange: " + change);
+  EXPECT_TRUE(analysis_->switches_stacks) << "without a type";
+  analyze_assembly(kPlainStart + ".type change,@function\nchange: " + change);
+  EXPECT_TRUE(analysis_->switches_stacks) << "without a size";
+  const std::string bytes = ".type bytes,@object\nbytes: .byte 0x55, 0x48, 0x89, 0x27, 0x48, 0x8b, 0x26, 0x5d, 0xc3";
+  analyze_assembly(kPlainStart + bytes + "\n.size bytes, .-bytes\n");
+  EXPECT_TRUE(analysis_->switches_stacks) << "bytes";
+  analyze_assembly(kPlainStart + bytes + ", 0x06\n.size bytes, .-bytes\n");
+  EXPECT_FALSE(analysis_->switches_stacks) << "data";
+  analyze_assembly(kPlainStart + "plain: push %rbp\nmov %rsp, %rbp\nleave\nret\n");
+  EXPECT_FALSE(analysis_->switches_stacks);
+}
+
+TEST_F(MovabilityTest, ABranchIntoAnInstructionMeansDataAmongTheCode) {
+  analyze_assembly(kPlainStart + assembly_function("jumps", "jmp 1f\n.byte 0x48, 0x8b, 0x05\n1: addq $1, %rax\nret"));
+  EXPECT_EQ(fate("jumps"), Immovable::kUndecodable);
+}
+
 // .section stab_funcs lists leaf, so that start is foreign.
 TEST_F(MovabilityTest, OnlyListedFunctionsMoveWhereThereIsAList) {
   analyze_assembly(kPlainStart + assembly_function("leaf.cold", "mov $1, %eax\nret") +
