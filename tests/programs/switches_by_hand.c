@@ -15,14 +15,14 @@ __attribute__((section(".text"), aligned(16))) static const unsigned char bytes[
 static switcher* change;
 static void *main_stack, *stacks[COROUTINES];
 static _Alignas(16) char memory[COROUTINES][STACK];
-static long counts[COROUTINES];
+static long counts[COROUTINES], resumed[COROUTINES];
 static int current;
 NOINLINE static void rest(int id, int depth) {
   if (depth > 0) { rest(id, depth - 1); counts[id] += 1; return; }
   change(&stacks[id], main_stack);
 }
 NOINLINE static void body(void) { const int id = current; for (;;) rest(id, id + 1); }
-NOINLINE static void resume(int id) { current = id; change(&main_stack, stacks[id]); }
+NOINLINE static void resume(int id) { current = id; ++resumed[id]; change(&main_stack, stacks[id]); }
 int main(void) {
   switcher* const ways[] = {naked, typeless, (switcher*)(const void*)bytes};
   for (int id = 0; id < COROUTINES; ++id) {
@@ -33,10 +33,17 @@ int main(void) {
   }
   change = naked;
   for (int id = 0; id < COROUTINES; ++id) resume(id);
-  long rounds = 0;
-  /* The upper half sleeps until the end. */
-  REPEAT { change = ways[rounds % 3]; for (int id = 0; id < COROUTINES / 2; ++id) resume(id); ++rounds; }
+  long rounds = 0, naps = 0;
+  double next = seconds_now();
+  /* One of the upper half is woken every 4 ms, so that each sleeps through some 24 layouts. */
+  REPEAT {
+    change = ways[rounds++ % 3];
+    for (int id = 0; id < COROUTINES / 2; ++id) resume(id);
+    if (seconds_now() < next) continue;
+    next += 0.004;
+    resume(COROUTINES / 2 + (int)(naps++ % (COROUTINES / 2)));
+  }
   for (int id = 0; id < COROUTINES; ++id) resume(id);
-  for (int id = 0; id < COROUTINES; ++id) CHECK(counts[id] == (id < COROUTINES / 2 ? rounds + 1 : 1) * (id + 1));
+  for (int id = 0; id < COROUTINES; ++id) CHECK(counts[id] == (resumed[id] - 1) * (id + 1));
   puts("switches by hand ok");
 }
