@@ -16,7 +16,7 @@ struct CommandLine {
   bool only_compiles = false;  // surely no link: -c, -S, -E and the like
   bool prints_steps = false;   // -###
   bool verbose = false;        // -v
-  bool strips = false;         // -s in one of its forms: taken out of arguments, done by post-link
+  bool strips = false;         // -s in one of its forms: taken out of arguments, done by post-link where that runs
   std::string info_file;       // --stab-info FILE
 
   // Fails on options that can't work together with moving code, and on unreadable response files.

@@ -33,6 +33,12 @@ bool is_linker(const std::string& program) {
   return name.starts_with("ld") || name == "mold" || name.ends_with("-ld") || name.find("-ld.") != name.npos;
 }
 
+// To linkers -static is a switch for the libraries behind it (-Wl,-static ... -Wl,-Bdynamic). It makes a program static
+// where clang names no dynamic linker.
+bool is_static(const Arguments& words) {
+  return has(words, "--no-dynamic-linker") || (has(words, "-static") && !has(words, "-dynamic-linker"));
+}
+
 }  // namespace
 
 std::optional<LinkJob> find_link_job(const std::string& steps) {
@@ -49,7 +55,7 @@ std::optional<LinkJob> find_link_job(const std::string& steps) {
         .output = *(output + 1),
         .relocatable = has(words, "-r") || has(words, "--relocatable"),
         .shared = has(words, "-shared") || has(words, "--shared"),
-        .is_static = has(words, "-static") || has(words, "--no-dynamic-linker"),
+        .is_static = is_static(words),
         .with_libc = has(words, "-lc"),
         .lld = words[0].find("lld") != std::string::npos,
     };

@@ -20,10 +20,21 @@ namespace {
 using namespace stab;
 using namespace stab::driver;
 
-// configure scripts link to /dev/null.
-bool is_regular_file(const std::string& path) {
-  struct stat status{};
-  return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+// A file at one moment; of kind 0 when there is none.
+struct stat state_of(const std::string& path) {
+  struct stat state{};
+  if (stat(path.c_str(), &state) != 0) state = {};
+  return state;
+}
+
+bool same_time(const timespec& a, const timespec& b) { return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec; }
+
+// configure scripts link to /dev/null, and ask a linker for its --version: that writes nothing, and what an earlier
+// link left under the name is not ours to touch.
+bool is_written(const struct stat& before, const struct stat& after) {
+  if (!S_ISREG(after.st_mode)) return false;
+  return before.st_dev != after.st_dev || before.st_ino != after.st_ino || before.st_size != after.st_size ||
+         !same_time(before.st_mtim, after.st_mtim) || !same_time(before.st_ctim, after.st_ctim);
 }
 
 Result<int> post_link(const Toolchain& tools, const CommandLine& line, const LinkJob& job) {
@@ -49,13 +60,14 @@ Result<int> drive(std::string_view name, std::span<char* const> raw) {
 
   STAB_TRY(const LinkOrder order, LinkOrder::from_environment());
   command = link_command(tools, line, *job, order);
+  const struct stat before = state_of(job->output);
   STAB_TRY(const int exit_code, run(command));
   if (exit_code != 0 || !needs_post_link(*job)) return exit_code;
   if (line.prints_steps) {
     fprintf(stderr, "%s\n", quoted(post_link_command(tools, line, *job)).c_str());
     return 0;
   }
-  if (!is_regular_file(job->output)) return 0;
+  if (!is_written(before, state_of(job->output))) return 0;
   return post_link(tools, line, *job);
 }
 

@@ -95,7 +95,10 @@ Result<LinkOrder> LinkOrder::from_environment() {
 
 Arguments compile_command(const Toolchain& tools, const CommandLine& line) {
   Arguments ours = compile_options(tools);
-  if (!line.only_compiles) ours.push_back("-fuse-ld=lld");
+  if (!line.only_compiles) {
+    ours.push_back("-fuse-ld=lld");
+    if (line.strips) ours.push_back("-s");
+  }
   Arguments command = start_command(tools, ours);
   append(command, line.arguments);
   return command;
@@ -105,6 +108,7 @@ Arguments link_command(const Toolchain& tools, const CommandLine& line, const Li
                        const LinkOrder& order) {
   Arguments ours = compile_options(tools);
   ours.push_back("-fuse-ld=lld");
+  if (line.strips && !needs_post_link(job)) ours.push_back("-s");
   append(ours, link_options(tools, job, order));
   Arguments command = start_command(tools, ours);
   append(command, line.arguments);

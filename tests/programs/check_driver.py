@@ -114,6 +114,19 @@ def check_shared_library(place):
     require(place.must("./prog", **ALL_ON).stdout == "42\n", "with a library of other objects: prints something else")
 
 
+def check_static_libraries(place):
+    """A switch in the linker's options, not a static program: libc's own calls of malloc must reach our heap."""
+    place.write("reads.c", "#define _GNU_SOURCE\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n"
+                "int main(void) {\n  char *line = NULL; size_t room = 0;\n  if (getline(&line, &room, stdin) < 0) return 1;\n"
+                "  char *copy = strdup(line);\n  free(line);\n  printf(\"%d\\n\", atoi(copy));\n  free(copy);\n"
+                "  return 0;\n}\n")
+    for linker in ("lld", "bfd"):
+        place.must("szc", f"-fuse-ld={linker}", "reads.c", "-Wl,-static", "-lm", "-Wl,-Bdynamic", "-o", "prog")
+        for variables in ({}, ALL_ON):
+            ran = place.run("./prog", stdin="42\n", **variables)
+            require((ran.returncode, ran.stdout) == (0, "42\n"), f"{linker}, {variables}: {ran.returncode} {ran.stdout}{ran.stderr}")
+
+
 def check_static_programs(place):
     for options in (["-static"], ["-static-pie", "-fPIE"]):
         place.must("szc", *options, "main.c", "twice.c", "-o", "prog")
@@ -148,6 +161,8 @@ def check_partial_and_bare_links(place):
     place.write("bare.c", 'void _start(void) { __asm__ volatile("mov $60, %eax; mov $7, %edi; syscall"); }')
     place.must("szc", "-nostdlib", "-static", "bare.c", "-o", "bare")
     require(place.run("./bare").returncode == 7, "a program without libc doesn't run")
+    place.must("szc", "-nostdlib", "-static", "-s", "bare.c", "-o", "bare")
+    require(".symtab" not in place.must("readelf", "-SW", "bare").stdout, "-s left symbols in a program without libc")
 
 
 def check_strip(place):
@@ -241,6 +256,19 @@ def check_questions(place):
     require(steps.returncode == 0 and "stab-postlink" in steps.stderr.splitlines()[-1], "-### misses our step")
     require(not place.has("prog"), "-### linked something")
     require("stab-postlink" in place.must("szc", "-v", "main.c", "twice.c", "-o", "prog").stderr, "-v misses our step")
+
+
+def check_links_that_write_nothing(place):
+    """Build systems ask a linker for its version, where a file of an earlier link may lie."""
+    place.write("a.out", "not ours")
+    for question in ("-Wl,--version", "-Wl,--help"):
+        place.must("szc", question)
+        require((place.directory / "a.out").read_text() == "not ours", f"{question}: a.out is another")
+    place.must("szc", "main.c", "twice.c")
+    place.must("szc", "-Wl,--version")
+    place.moves("a.out")
+    place.must("szc", "main.c", "twice.c")
+    place.moves("a.out")
 
 
 def check_failures(place):

@@ -36,6 +36,13 @@ TEST(LinkJob, TellsStaticSharedRelocatableAndBare) {
   EXPECT_FALSE(find_link_job(link_line(R"("-o" "a" "a.o")"))->with_libc);
 }
 
+TEST(LinkJob, StaticLibrariesDoNotMakeAProgramStatic) {
+  const auto job = find_link_job(
+      link_line(R"("-pie" "-dynamic-linker" "/lib64/ld" "-o" "a" "-static" "-lm" "-Bdynamic" "-lc")"));
+  ASSERT_TRUE(job);
+  EXPECT_FALSE(job->is_static);
+}
+
 TEST(LinkJob, OtherLinkersToo) {
   EXPECT_TRUE(find_link_job(R"( "/usr/bin/ld" "-o" "a" "-lc")"));
   EXPECT_TRUE(find_link_job(R"( "/usr/bin/mold" "-o" "a" "-lc")"));

@@ -50,6 +50,20 @@ TEST(Steps, LibrariesAndPartialLinksGetNoRuntime) {
   EXPECT_FALSE(needs_post_link(job));
 }
 
+TEST(Steps, TheLinkerStripsWhatGetsNoPostLink) {
+  CommandLine line = kLine;
+  line.strips = true;
+  EXPECT_THAT(link_command(kTools, line, kProgram, {}), Not(Contains("-s")));
+  EXPECT_THAT(post_link_command(kTools, line, kProgram), Contains("--strip"));
+  LinkJob bare = kProgram;
+  bare.with_libc = false;
+  EXPECT_THAT(link_command(kTools, line, bare, {}), Contains("-s"));
+  EXPECT_THAT(link_command(kTools, kLine, bare, {}), Not(Contains("-s")));
+  EXPECT_THAT(compile_command(kTools, line), Contains("-s")) << "for a linker we don't recognize";
+  line.only_compiles = true;
+  EXPECT_THAT(compile_command(kTools, line), Not(Contains("-s")));
+}
+
 TEST(Steps, LinkTimeOptimizationFindsThePassInTheLinker) {
   LinkJob job = kProgram;
   EXPECT_THAT(link_command(kTools, kLine, job, {}), Contains("-Wl,--load-pass-plugin=/root/pass.so"));
