@@ -101,7 +101,8 @@ Status ElfImage::read_symbols() {
 
 Status ElfImage::find_text() {
   const Section* text = find_section(".text");
-  if (text == nullptr || !text->executable()) return not_usable(path_, "no .text section");
+  if (text == nullptr) return {};
+  if (!text->executable()) return not_usable(path_, "its .text section is not executable");
   for (const Elf64_Phdr& segment : segments_) {
     if (segment.p_type != PT_LOAD || !(segment.p_flags & PF_X)) continue;
     if (text->header.sh_addr < segment.p_vaddr ||
@@ -117,6 +118,7 @@ Status ElfImage::find_text() {
     text_ = std::span(bytes_).subspan(segment.p_offset - lead, segment.p_filesz + lead);
     return {};
   }
+  if (text->header.sh_size == 0) return {};  // lld keeps an empty one in a library of data
   return not_usable(path_, "no executable segment holds .text");
 }
 

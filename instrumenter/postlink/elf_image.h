@@ -74,7 +74,7 @@ class ElfImage {
   std::vector<Relocation> dynamic_relocations() const;
 
   // The executable segment with the program's text: from its page-aligned start to the end of its file
-  // content. text() views exactly [text_start, text_start + text_bytes).
+  // content. text() views exactly [text_start, text_start + text_bytes). Empty in a library of data.
   uint64_t text_start() const { return text_start_; }
   uint64_t text_end() const { return text_start_ + text_.size(); }
   std::span<const uint8_t> text() const { return text_; }

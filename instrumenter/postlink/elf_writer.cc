@@ -28,11 +28,12 @@ class Rewriter {
  public:
   Rewriter(const ElfImage& image, bool strip) : image_(image), strip_(strip) {}
 
+  // An empty name adds no section.
   Result<std::vector<uint8_t>> rewrite(std::string_view name, std::span<const uint8_t> content) {
     number_sections();
     STAB_CHECK_OK(copy_loaded_part());
     place_unloaded_sections();
-    add_section(content);
+    if (!name.empty()) add_section(content);
     write_section_names(name);
     renumber_symbols();
     write_headers();
@@ -123,7 +124,7 @@ class Rewriter {
     for (size_t i = 0; i < new_index_.size(); ++i)
       if (new_index_[i] != kGone)
         headers_[new_index_[i]].sh_name = image_.sections()[i].name.empty() ? 0 : add(image_.sections()[i].name);
-    headers_.back().sh_name = add(added);
+    if (!added.empty()) headers_.back().sh_name = add(added);
     append(headers_[renumbered(image_.header().e_shstrndx)], names);
   }
 
@@ -165,6 +166,10 @@ class Rewriter {
 Result<std::vector<uint8_t>> with_metadata(const ElfImage& image, std::string_view name,
                                            std::span<const uint8_t> content, bool strip) {
   return Rewriter(image, strip).rewrite(name, content);
+}
+
+Result<std::vector<uint8_t>> without_relocations(const ElfImage& image, bool strip) {
+  return Rewriter(image, strip).rewrite({}, {});
 }
 
 Status write_atomically(const std::string& path, std::span<const uint8_t> bytes, uint32_t mode) {

@@ -18,6 +18,9 @@ namespace stab::postlink {
 Result<std::vector<uint8_t>> with_metadata(const ElfImage& image, std::string_view name,
                                            std::span<const uint8_t> content, bool strip);
 
+// The same without the new section.
+Result<std::vector<uint8_t>> without_relocations(const ElfImage& image, bool strip);
+
 // Replaces or creates `path` in one step, with the given permission bits.
 Status write_atomically(const std::string& path, std::span<const uint8_t> bytes, uint32_t mode);
 

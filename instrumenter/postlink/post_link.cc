@@ -26,6 +26,7 @@ namespace {
 
 Status check_usable(const ElfImage& image) {
   const std::string name = "'" + image.path() + "'";
+  if (image.text().empty()) return bad_input(name + " has no code");
   if (image.find_section(abi::kCodeSection) != nullptr)
     return bad_input(name + " already has " + abi::kCodeSection + "; link it again to process it again");
   if (!image.has_kept_relocations())
@@ -74,6 +75,10 @@ Status post_link(const std::string& input, const std::string& output, const Opti
   if (stat(input.c_str(), &status) != 0) return system_error("open '" + input + "'", errno);
   STAB_TRY(auto bytes, read_file(input));
   STAB_TRY(auto image, ElfImage::parse(std::move(bytes), input));
+  if (image.text().empty()) {
+    STAB_TRY(const auto file, without_relocations(image, options.strip));
+    return write_atomically(output, file, status.st_mode);
+  }
   STAB_TRY(const auto analysis, analyze(image, options));
   // Before the text is hashed: some linkers put read-only data into the same segment.
   for (const uint64_t offset : analysis.recursive_pads) image.set_word(offset, abi::kPadRecursive);

@@ -34,7 +34,8 @@ struct Options {
 // Fails on a file that was linked without --emit-relocs or already has metadata.
 Result<Analysis> analyze(const ElfImage& image, const Options& options);
 
-// Reads `input`, writes `output` (may be the same). On failure `output` is untouched.
+// Reads `input`, writes `output` (may be the same). On failure `output` is untouched. A file without code, a library of
+// data, gets no stab_code.
 Status post_link(const std::string& input, const std::string& output, const Options& options);
 
 Result<std::vector<uint8_t>> read_file(const std::string& path);

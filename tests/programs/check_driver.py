@@ -114,6 +114,20 @@ def check_shared_library(place):
     require(place.must("./prog", **ALL_ON).stdout == "42\n", "with a library of other objects: prints something else")
 
 
+def check_library_of_data(place):
+    place.write("d.c", "int answer = 42;\nint *pointer = &answer;\n")
+    for options in ([], ["-fuse-ld=bfd"], ["-s"]):
+        place.must("szc", "-shared", "-fPIC", "-nostartfiles", *options, "d.c", "-o", "libd.so")
+        sections = place.must("readelf", "-SW", "libd.so").stdout
+        require(".rela.data" not in sections, f"{options}: kept relocations are still there:\n{sections}")
+        require((".symtab" in sections) != ("-s" in options), f"{options}: the symbols aren't as asked for:\n{sections}")
+        info = place.must("szc", "--stab-info", "libd.so").stdout
+        require("no stab_code" in info, f"{options}: a library without code carries something:\n{info}")
+        place.write("uses.c", '#include <stdio.h>\nextern int *pointer; int main(void) { printf("%d\\n", *pointer); return 0; }\n')
+        place.must("szc", "-O1", "uses.c", "-L.", "-ld", "-Wl,-rpath,$ORIGIN", "-o", "prog")
+        require(place.must("./prog", **ALL_ON).stdout == "42\n", f"{options}: prints something else")
+
+
 def check_static_libraries(place):
     """A switch in the linker's options, not a static program: libc's own calls of malloc must reach our heap."""
     place.write("reads.c", "#define _GNU_SOURCE\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n"
