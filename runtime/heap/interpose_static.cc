@@ -1,6 +1,7 @@
 // malloc and friends in a static executable: the driver links with --wrap=malloc and so on, so that every
 // reference to malloc, libc.a's own included, becomes one to __wrap_malloc, while libc's malloc stays reachable
 // as __libc_malloc for `off`. Two strong definitions of malloc would not link, and a weak one would lose.
+// A program's own malloc is reached the same way (libc_heap_static.cc).
 #include <errno.h>
 #include <stdint.h>
 

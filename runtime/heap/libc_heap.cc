@@ -6,6 +6,8 @@
 
 namespace stab::heap {
 
+bool program_has_malloc() { return false; }
+
 size_t libc_usable_size(void* address) {
   if (address == nullptr) return 0;
   auto found = reinterpret_cast<size_t (*)(void*)>(dlsym(RTLD_NEXT, "malloc_usable_size"));

@@ -15,6 +15,10 @@ extern "C" {
 
 namespace stab::heap {
 
+// True in a static program that defines malloc: then "libc's heap" is the program's, here and above, and serves all
+// calls. A dynamic program's malloc stands in front of ours and is no matter here.
+bool program_has_malloc();
+
 // malloc_usable_size and malloc_trim have no second name: looked up behind us in the link order.
 size_t libc_usable_size(void* address);
 int libc_trim(size_t pad);

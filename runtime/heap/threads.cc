@@ -74,7 +74,7 @@ State start() {
   if (const State now = state; now != State::kUndecided) return now;
   const abi::Settings& wish = settings();
   const bool libc_there = __libc_malloc != nullptr && __libc_free != nullptr;
-  if (wish.heap == abi::HeapMode::kOff && libc_there) {
+  if ((wish.heap == abi::HeapMode::kOff && libc_there) || program_has_malloc()) {
     small_limit = 0;
     return decided(State::kLibc);
   }

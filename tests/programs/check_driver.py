@@ -147,6 +147,55 @@ def check_static_programs(place):
         require(place.must("./prog", **ALL_ON).stdout == "42\n", f"{options}: prints something else")
 
 
+OWN_MALLOC = """#include <stdalign.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+alignas(4096) static char pool[1 << 22];
+static size_t used;
+static int owns(void* p) { return (char*)p >= pool && (char*)p < pool + sizeof pool; }
+static void* cut(size_t alignment, size_t bytes) {
+  size_t start = (used + 16 + alignment - 1) / alignment * alignment;
+  if (start + bytes > sizeof pool) return NULL;
+  used = start + bytes;
+  memcpy(pool + start - 16, &bytes, sizeof bytes);
+  return pool + start;
+}
+void* malloc(size_t bytes) { return cut(16, bytes); }
+void free(void* p) { if (p != NULL && !owns(p)) abort(); }
+void* calloc(size_t n, size_t bytes) { return malloc(n * bytes); }
+void* realloc(void* old, size_t bytes) {
+  void* p = malloc(bytes);
+  size_t had = 0;
+  if (old != NULL) memcpy(&had, (char*)old - 16, sizeof had);
+  if (p != NULL && old != NULL) memcpy(p, old, had < bytes ? had : bytes);
+  free(old);
+  return p;
+}
+ALIGNED
+"""
+
+
+def check_static_program_with_its_own_malloc(place):
+    """It serves every call, ours and libc's too, whatever the heap's setting."""
+    aligned = "int posix_memalign(void** out, size_t alignment, size_t bytes) { return (*out = cut(alignment, bytes)) == NULL; }\n"
+    place.write("main.c", '#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\nint owned(void* p);\nint main(void) {\n'
+                '  char* text = strdup("4"); char* more = realloc(malloc(3), 99999); void* wide = NULL;\n'
+                '  if (WIDE && posix_memalign(&wide, 64, 10) != 0) return 1;\n'
+                '  printf("%s%d\\n", text, owned(text) && owned(more) && (!WIDE || owned(wide)) ? 2 : 0);\n'
+                '  free(text); free(more); free(wide);\n  return 0;\n}\n')
+    for wide in (0, 1):
+        place.write("own.c", OWN_MALLOC.replace("ALIGNED", aligned * wide) + "int owned(void* p) { return owns(p); }\n")
+        for linker in ("lld", "bfd"):
+            for options in (["-static"], ["-static-pie", "-fPIE"]):
+                place.must("szc", f"-fuse-ld={linker}", "-O1", f"-DWIDE={wide}", *options, "main.c", "own.c", "-o", "prog")
+                for variables in ({}, {"STAB_HEAP": "page"}, ALL_ON):
+                    ran = place.run("./prog", **variables)
+                    require((ran.returncode, ran.stdout) == (0, "42\n"),
+                            f"{linker} {options} {variables}: {ran.returncode} {ran.stdout}{ran.stderr}")
+
+
 def check_objects_for_libraries(place):
     """In an executable they are part of it, and no library."""
     place.must("szc", "-O1", "-fno-inline", "-fPIC", "main.c", "twice.c", "-o", "prog")
