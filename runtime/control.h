@@ -52,6 +52,8 @@ enum class Degradation : uint8_t {
   kModulePads,         // pads of a shared library could not be drawn
   kNoSampling,         // running threads can't be sampled: images are reused only once threads block
   kNoPerfMap,          // STAB_PERF_MAP is set but /tmp/perf-PID.map could not be made
+  kModuleStack,        // a shared library's link hides stab_stack: its pads read a record of their own
+  kNamesHidden,        // the executable's link hides the runtime's names, so libraries use those of libgcc and libc
   kCount
 };
 extern const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)];

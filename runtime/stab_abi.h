@@ -182,8 +182,11 @@ struct StackRecord {
 };
 inline constexpr StackRecord kNowhere = {~uint64_t{0}, 0};
 
-// Called by a constructor and a destructor of each shared library that has pads: void (u32* start, u32* stop) and
-// void (u32* start). Weak references, so that a library also works without the runtime.
+// Called by a constructor and a destructor of each shared library that has pads: void (u32* start, u32* stop,
+// StackRecord* record) and void (u32* start). `record` is the stab_stack that the library reads: its own, where its
+// link hides the name. Weak references, so that a library also works without the runtime. Begin is load without the
+// record: of older libraries, and what newer ones call in older runtimes.
+inline constexpr char kModuleLoadSymbol[] = "stab_rt_module_load";
 inline constexpr char kModuleBeginSymbol[] = "stab_rt_module_begin";
 inline constexpr char kModuleEndSymbol[] = "stab_rt_module_end";
 

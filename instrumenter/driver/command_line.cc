@@ -155,6 +155,8 @@ Result<CommandLine> CommandLine::parse(std::span<char* const> raw) {
     }
     line.only_compiles |= contains(kStopsBeforeLink, argument);
     line.prints_steps |= argument == "-###";
+    if (argument == "-ffreestanding") line.freestanding = true;
+    if (argument == "-fhosted") line.freestanding = false;
     line.verbose |= argument == "-v";
     if (argument == "-s" || argument == "-Wl,-s" || take_strip_from_linker_list(argument)) {
       line.strips = true;

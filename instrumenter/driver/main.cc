@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <string_view>
 
@@ -37,6 +39,20 @@ bool is_written(const struct stat& before, const struct stat& after) {
          !same_time(before.st_mtim, after.st_mtim) || !same_time(before.st_ctim, after.st_ctim);
 }
 
+// Whether the linked file has a section of this name, told by the name table.
+bool has_section(const std::string& path, std::string_view name) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  return bytes.find('\0' + std::string(name) + '\0') != std::string::npos;
+}
+
+// Objects were compiled before anyone could know.
+void warn_of_pads(const LinkJob& job) {
+  if (is_bare(job) && is_regular_file(job.output) && has_section(job.output, "stab_pads"))
+    fprintf(stderr, "szc: warning: '%s' is linked without libc and its objects have stack pads, which read thread-local "
+            "storage; compile them with -ffreestanding\n", job.output.c_str());
+}
+
 Result<int> post_link(const Toolchain& tools, const CommandLine& line, const LinkJob& job) {
   const Arguments command = post_link_command(tools, line, job);
   if (line.verbose) fprintf(stderr, "%s\n", quoted(command).c_str());
@@ -62,6 +78,7 @@ Result<int> drive(std::string_view name, std::span<char* const> raw) {
   command = link_command(tools, line, *job, order);
   const struct stat before = state_of(job->output);
   STAB_TRY(const int exit_code, run(command));
+  if (exit_code == 0) warn_of_pads(*job);
   if (exit_code != 0 || !needs_post_link(*job)) return exit_code;
   if (line.prints_steps) {
     fprintf(stderr, "%s\n", quoted(post_link_command(tools, line, *job)).c_str());

@@ -15,13 +15,15 @@ constexpr char kQuietEnd[] = "--end-no-unused-arguments";
 
 void append(Arguments& to, Arguments from) { to.insert(to.end(), from.begin(), from.end()); }
 
-Arguments compile_options(const Toolchain& tools) {
+Arguments compile_options(const Toolchain& tools, bool pads) {
   const std::string plugin = "-fpass-plugin=" + tools.pass_plugin;
   // flang knows neither of the others: its functions are aligned by 16 anyway, and share one section, so that
   // link order doesn't shuffle them.
   if (tools.language == Language::kFortran) return {plugin};
   // Entries must not cross an aligned 8-byte word, to be patched by one store.
-  return {plugin, "-ffunction-sections", "-falign-functions=16", "-idirafter", tools.include};
+  Arguments options{plugin, "-ffunction-sections", "-falign-functions=16", "-idirafter", tools.include};
+  if (!pads) append(options, {"-Xclang", "-default-function-attr", "-Xclang", "stab-no-pad"});
+  return options;
 }
 
 // The compiler, told not to complain about those of our options that this command has no use for. flang can't be
@@ -94,7 +96,7 @@ Result<LinkOrder> LinkOrder::from_environment() {
 }
 
 Arguments compile_command(const Toolchain& tools, const CommandLine& line) {
-  Arguments ours = compile_options(tools);
+  Arguments ours = compile_options(tools, !line.freestanding);
   if (!line.only_compiles) {
     ours.push_back("-fuse-ld=lld");
     if (line.strips) ours.push_back("-s");
@@ -106,7 +108,7 @@ Arguments compile_command(const Toolchain& tools, const CommandLine& line) {
 
 Arguments link_command(const Toolchain& tools, const CommandLine& line, const LinkJob& job,
                        const LinkOrder& order) {
-  Arguments ours = compile_options(tools);
+  Arguments ours = compile_options(tools, !line.freestanding && !is_bare(job));
   ours.push_back("-fuse-ld=lld");
   if (line.strips && !needs_post_link(job)) ours.push_back("-s");
   append(ours, link_options(tools, job, order));
@@ -116,6 +118,8 @@ Arguments link_command(const Toolchain& tools, const CommandLine& line, const Li
 }
 
 bool needs_post_link(const LinkJob& job) { return !job.relocatable && job.with_libc; }
+
+bool is_bare(const LinkJob& job) { return job.is_static && !job.with_libc && !job.relocatable && !job.shared; }
 
 Arguments post_link_command(const Toolchain& tools, const CommandLine& line, const LinkJob& job) {
   Arguments command{tools.post_linker, job.output, "--only-listed"};

@@ -29,6 +29,9 @@ Arguments link_command(const Toolchain& tools, const CommandLine& line, const Li
 // True when the linked file gets metadata: an executable or a shared library on top of libc.
 bool needs_post_link(const LinkJob& job);
 
+// A program whose start code is its own: thread-local storage, which pads read, may not be set up.
+bool is_bare(const LinkJob& job);
+
 Arguments post_link_command(const Toolchain& tools, const CommandLine& line, const LinkJob& job);
 
 }  // namespace stab::driver

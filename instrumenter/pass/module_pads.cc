@@ -25,9 +25,14 @@ llvm::Constant* section_bound(llvm::Module& module, llvm::StringRef prefix) {
   return bound;
 }
 
-// void NAME() { if (callee) callee(arguments...); }, one for each linked module.
-llvm::Function* make_caller(llvm::Module& module, llvm::StringRef name, llvm::StringRef callee_name,
-                            llvm::ArrayRef<llvm::Value*> arguments) {
+// What the runtime may have, and what it is called with.
+struct Callee {
+  llvm::StringRef name;
+  llvm::SmallVector<llvm::Value*, 3> arguments;
+};
+
+// void NAME() { if (first) first(arguments...); else if (second) second(arguments...); ... }, one for each linked module.
+llvm::Function* make_caller(llvm::Module& module, llvm::StringRef name, llvm::ArrayRef<Callee> callees) {
   llvm::LLVMContext& context = module.getContext();
   auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), false);
   auto* caller = llvm::Function::Create(type, llvm::GlobalValue::LinkOnceODRLinkage, name, module);
@@ -36,17 +41,19 @@ llvm::Function* make_caller(llvm::Module& module, llvm::StringRef name, llvm::St
   caller->addFnAttr(llvm::Attribute::NoUnwind);
   caller->addFnAttr(kPaddedAttribute);  // runs before its slot is known
 
-  const llvm::SmallVector<llvm::Type*, 2> pointers(arguments.size(), llvm::PointerType::getUnqual(context));
-  auto* callee = llvm::Function::Create(llvm::FunctionType::get(llvm::Type::getVoidTy(context), pointers, false),
-                                        llvm::GlobalValue::ExternalWeakLinkage, callee_name, module);
   llvm::IRBuilder<> build(llvm::BasicBlock::Create(context, "", caller));
-  auto* call = llvm::BasicBlock::Create(context, "", caller);
-  auto* done = llvm::BasicBlock::Create(context, "", caller);
-  build.CreateCondBr(build.CreateIsNotNull(callee), call, done);
-  build.SetInsertPoint(call);
-  build.CreateCall(callee, arguments);
-  build.CreateBr(done);
-  build.SetInsertPoint(done);
+  for (const Callee& callee : callees) {
+    const llvm::SmallVector<llvm::Type*, 3> pointers(callee.arguments.size(), llvm::PointerType::getUnqual(context));
+    auto* function = llvm::Function::Create(llvm::FunctionType::get(build.getVoidTy(), pointers, false),
+                                            llvm::GlobalValue::ExternalWeakLinkage, callee.name, module);
+    auto* call = llvm::BasicBlock::Create(context, "", caller);
+    auto* next = llvm::BasicBlock::Create(context, "", caller);
+    build.CreateCondBr(build.CreateIsNotNull(function), call, next);
+    build.SetInsertPoint(call);
+    build.CreateCall(function, callee.arguments);
+    build.CreateRetVoid();
+    build.SetInsertPoint(next);
+  }
   build.CreateRetVoid();
   return caller;
 }
@@ -60,8 +67,11 @@ bool register_module_pads(llvm::Module& module) {
   if (module.getFunction("stab.module_begin") != nullptr) return false;
   llvm::Constant* start = section_bound(module, "__start_");
   llvm::Constant* stop = section_bound(module, "__stop_");
-  llvm::Function* begin = make_caller(module, "stab.module_begin", abi::kModuleBeginSymbol, {start, stop});
-  llvm::Function* end = make_caller(module, "stab.module_end", abi::kModuleEndSymbol, {start});
+  // A runtime of before kModuleLoadSymbol has the older name only.
+  llvm::Function* begin = make_caller(module, "stab.module_begin",
+                                      {{abi::kModuleLoadSymbol, {start, stop, stack_record(module)}},
+                                       {abi::kModuleBeginSymbol, {start, stop}}});
+  llvm::Function* end = make_caller(module, "stab.module_end", {{abi::kModuleEndSymbol, {start}}});
   llvm::appendToGlobalCtors(module, begin, kFirst, begin);
   llvm::appendToGlobalDtors(module, end, kFirst, end);
   return true;

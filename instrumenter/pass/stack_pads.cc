@@ -32,6 +32,7 @@
 #include <llvm/IR/GlobalIFunc.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InlineAsm.h>
+#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/MDBuilder.h>
 #include <llvm/IR/Module.h>
@@ -79,6 +80,7 @@ bool may_pad(const llvm::Function& function) {
   if (function.isDeclaration()) return false;
   if (function.hasAvailableExternallyLinkage()) return false;  // its code comes from another module
   if (function.hasFnAttribute(kPaddedAttribute)) return false;
+  if (function.hasFnAttribute(kNoPadAttribute)) return false;  // -ffreestanding: nobody may set up thread-local storage
   if (function.hasFnAttribute(llvm::Attribute::Naked)) return false;  // has no frame; the body is asm
   if (function.isPresplitCoroutine()) return false;  // an alloca would become part of the coroutine's frame
   if (function.hasFnAttribute(llvm::Attribute::DisableSanitizerInstrumentation)) return false;  // asked for
@@ -180,7 +182,9 @@ llvm::GlobalVariable* make_slot(llvm::Module& module, llvm::Function& function) 
   return slot;
 }
 
-// The thread's abi::StackRecord. Weak, so that objects link without the runtime too (and are never padded then);
+}  // namespace
+
+// Weak, so that objects link without the runtime too (and are never padded then);
 // the runtime's definition wins. Initial-exec: an immediate after the linker's relaxation in executables, and
 // found in the executable's static block by shared libraries, which objects made with -fPIE may end up in, too. Other
 // code is for executables only, and knows the record's distance from the thread pointer.
@@ -195,6 +199,8 @@ llvm::GlobalVariable* stack_record(llvm::Module& module) {
   return record;
 }
 
+namespace {
+
 // Functions of recursive components of the module's direct call graph. Post-link finds those of the whole image.
 llvm::SmallPtrSet<const llvm::Function*, 16> recursive_functions(llvm::Module& module) {
   llvm::SmallPtrSet<const llvm::Function*, 16> functions;
@@ -203,6 +209,24 @@ llvm::SmallPtrSet<const llvm::Function*, 16> recursive_functions(llvm::Module& m
     if (component.hasCycle())
       for (const llvm::CallGraphNode* node : *component)
         if (node->getFunction() != nullptr) functions.insert(node->getFunction());
+  return functions;
+}
+
+// Resolvers, and what they call in this module: static programs run them before thread-local storage is there.
+llvm::SmallPtrSet<const llvm::Function*, 4> reached_from_resolvers(const llvm::Module& module) {
+  llvm::SmallPtrSet<const llvm::Function*, 4> functions;
+  llvm::SmallVector<const llvm::Function*, 4> open;
+  for (const llvm::GlobalIFunc& ifunc : module.ifuncs()) open.push_back(ifunc.getResolverFunction());
+  while (!open.empty()) {
+    const llvm::Function* function = open.pop_back_val();
+    if (function == nullptr || !functions.insert(function).second) continue;
+    for (const llvm::Instruction& instruction : llvm::instructions(*function)) {
+      const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
+      if (call == nullptr) continue;
+      const llvm::Value* callee = call->getCalledOperand()->stripPointerCastsAndAliases();
+      open.push_back(llvm::dyn_cast<llvm::Function>(callee));
+    }
+  }
   return functions;
 }
 
@@ -276,12 +300,13 @@ void insert_unlikely_pad(llvm::Module& module, llvm::Function& function, llvm::I
 }  // namespace
 
 llvm::PreservedAnalyses StackPads::run(llvm::Module& module, llvm::ModuleAnalysisManager&) {
-  llvm::SmallPtrSet<const llvm::Function*, 4> resolvers;  // run before thread-local storage is ready
-  for (const llvm::GlobalIFunc& ifunc : module.ifuncs()) resolvers.insert(ifunc.getResolverFunction());
+  // A kernel has its own idea of %fs.
+  if (module.getCodeModel() == llvm::CodeModel::Kernel) return llvm::PreservedAnalyses::all();
+  const auto early = reached_from_resolvers(module);
   const auto recursive = recursive_functions(module);
   bool changed = false;
   for (llvm::Function& function : module) {
-    if (!may_pad(function) || resolvers.contains(&function)) continue;
+    if (!may_pad(function) || early.contains(&function)) continue;
     Calls calls = calls_to_shift(function);
     if (!calls.empty() && !function.hasOptNone()) drop_rare_calls(function, calls);
     if (calls.empty() || has_tight_loop(function)) continue;

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <llvm/ADT/StringRef.h>
+#include <llvm/IR/GlobalVariable.h>
+#include <llvm/IR/Module.h>
 #include <llvm/IR/PassManager.h>
 
 namespace stab {
@@ -12,6 +14,11 @@ inline constexpr llvm::StringRef kPaddedAttribute = "stab-padded";
 
 // The one instruction in assembly by which a function takes its pad.
 inline constexpr llvm::StringRef kTakePad = "$(subq $0, %rsp$|sub rsp, $0$)";
+// The driver gives it to all functions that are compiled with -ffreestanding: they get no pad.
+inline constexpr llvm::StringRef kNoPadAttribute = "stab-no-pad";
+
+// The thread's abi::StackRecord, which pads read.
+llvm::GlobalVariable* stack_record(llvm::Module& module);
 
 class StackPads : public llvm::PassInfoMixin<StackPads> {
  public:

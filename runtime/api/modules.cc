@@ -2,6 +2,7 @@
 // here, a destructor takes them back, so that after dlclose nobody writes where something else may be mapped.
 #include "runtime/api/ask_helper.h"
 #include "runtime/settings.h"
+#include "runtime/stack/stack_start.h"
 
 namespace stab::api {
 namespace {
@@ -34,12 +35,14 @@ extern "C" {
 
 extern uint32_t __start_stab_pads[] __attribute__((weak, visibility("hidden")));  // the executable's
 
-__attribute__((visibility("default"))) void stab_rt_module_begin(uint32_t* start, uint32_t* stop) {
+__attribute__((visibility("default"))) void stab_rt_module_load(uint32_t* start, uint32_t* stop,
+                                                                const stab::abi::StackRecord* record) {
   using namespace stab;
   // Objects that were compiled for a library may be linked into the executable.
   if (start == __start_stab_pads || !api::has_helper()) return;
   if (settings().code != abi::CodeMode::kOff) add(control().code.libraries_stay);
   if (start == stop || !api::draws_pads()) return;
+  if (record != &stab_stack) return degrade(control(), Degradation::kModuleStack);
   Orders& orders = control().orders;
   if (!api::add(reinterpret_cast<uint64_t>(start), static_cast<uint32_t>(stop - start))) {
     __atomic_fetch_add(&orders.modules_dropped, 1, __ATOMIC_RELAXED);
@@ -49,6 +52,11 @@ __attribute__((visibility("default"))) void stab_rt_module_begin(uint32_t* start
   // Its first functions run with pads already.
   const uint32_t wanted = __atomic_add_fetch(&orders.modules_wanted, 1, __ATOMIC_SEQ_CST);
   if (api::send_orders()) api::wait_for_count(orders.modules_given, wanted);
+}
+
+// Libraries of before stab_rt_module_load don't say what they read.
+__attribute__((visibility("default"))) void stab_rt_module_begin(uint32_t* start, uint32_t* stop) {
+  stab_rt_module_load(start, stop, &stab_stack);
 }
 
 __attribute__((visibility("default"))) void stab_rt_module_end(uint32_t* start) {

@@ -13,4 +13,8 @@ using FindFde = const void* (*)(void*, EhBases*);
 
 const void* find_moved_fde(FindFde real, void* pc, EhBases* bases);
 
+// Whether the other files of this process find ours, too: an executable's link may hide it (--exclude-libs, a version
+// script). libgcc_s then asks itself, which knows nothing of images; also one that comes later, by pthread_cancel.
+bool is_before_libgcc();
+
 }  // namespace stab::code

@@ -1,5 +1,6 @@
 // In a dynamic executable: it exports this definition ahead of libgcc_s's.
 #include <dlfcn.h>
+#include <stdlib.h>
 
 #include "runtime/code/frame_tables.h"
 #include "runtime/code/unwind.h"
@@ -28,6 +29,14 @@ FindFde find_real(void* caller) {
 FindFde real_find_fde;
 
 }  // namespace
+
+bool stab::code::is_before_libgcc() {
+  void* const found = dlsym(RTLD_DEFAULT, "_Unwind_Find_FDE");
+  if (found != nullptr) return found == reinterpret_cast<void*>(&_Unwind_Find_FDE);
+  dlerror();  // the program's next one is not to tell of this
+  // No libgcc_s yet. Other compilers' links of C programs export what libraries refer to, so malloc only.
+  return dlsym(RTLD_DEFAULT, "malloc") == reinterpret_cast<void*>(&malloc);
+}
 
 extern "C" const void* _Unwind_Find_FDE(void* pc, EhBases* bases) {
   FindFde real = __atomic_load_n(&real_find_fde, __ATOMIC_ACQUIRE);

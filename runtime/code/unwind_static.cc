@@ -3,6 +3,8 @@
 
 using stab::code::EhBases;
 
+bool stab::code::is_before_libgcc() { return true; }
+
 extern "C" {
 
 const void* __real__Unwind_Find_FDE(void* pc, EhBases* bases) __attribute__((weak));  // a C program may have none

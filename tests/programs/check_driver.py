@@ -228,6 +228,48 @@ def check_partial_and_bare_links(place):
     require(".symtab" not in place.must("readelf", "-SW", "bare").stdout, "-s left symbols in a program without libc")
 
 
+def check_freestanding(place):
+    """Nobody has set up the thread-local storage that pads read."""
+    place.write("bare.c", 'int g(int*);\nint f(int x) { int y = x; return g(&y) + 1; }\n__attribute__((noreturn)) void _start(void) {\n'
+                '  __asm__ volatile("syscall" : : "a"(60), "D"(f(5)));\n  __builtin_unreachable();\n}\n'
+                '__attribute__((noinline)) int g(int* x) { return *x + 1; }\n')
+    bare = ["-O2", "-fno-inline", "-fno-stack-protector", "-nostdlib", "-static"]
+    for options in (["-ffreestanding"], [], ["-ffreestanding", "-flto"]):
+        place.must("szc", *options, *bare, "bare.c", "-o", "bare")
+        require(place.run("./bare").returncode == 7, f"{options}: a bare program with calls doesn't run")
+    for options, warned in (["-ffreestanding"], False), ([], True):
+        place.must("szc", *bare[:3], *options, "-c", "bare.c")
+        linked = place.must("szc", *bare, "bare.o", "-o", "bare")
+        require(("compile them with -ffreestanding" in linked.stderr) == warned, f"{options}: {linked.stderr!r}")
+    place.must("szc", *bare, "-ffreestanding", "-fno-pie", "-mcmodel=kernel", "-c", "bare.c")
+
+
+def check_hidden_names(place):
+    """Exceptions work because nothing moves, and the dose says so."""
+    place.write("throws.cc", '#include <stdio.h>\n#include <stdexcept>\n__attribute__((noinline)) static void raise(int n) {\n'
+                '  if (n > 20) throw std::runtime_error("");\n}\n'
+                'int main() { try { raise(42); } catch (const std::exception&) { puts("42"); } }\n')
+    place.write("hides", "{ local: *; };\n")
+    for option in ("-Wl,--exclude-libs,ALL", "-Wl,--version-script=hides"):
+        place.must("szc++", "-O2", "throws.cc", option, "-o", "prog")
+        require(place.must("./prog", STAB_REPORT="dose", STAB_CODE="copy").stdout == "42\n", f"{option}: prints something else")
+        dose = (place.directory / "dose").read_text()
+        require("hides the runtime's names" in dose and '"functions_moved":0' in dose, f"{option}: the dose says: {dose}")
+
+
+def check_library_hides_stack(place):
+    """Its pads would read a record of its own, so they are not drawn, and the dose says so."""
+    place.write("twice.c", "__attribute__((noinline)) static int add(int* x) { return *x + *x; }\nint twice(int x) { return add(&x) + 0 * x; }\n"
+                "int more(int x) { int y = x; return twice(y) + 1; }\n")
+    place.write("exports", "{ global: twice; more; local: *; };\n")
+    for options, hidden in (["-Wl,--version-script=exports"], True), ([], False):
+        place.must("szc", "-O0", "-fPIC", "-shared", "twice.c", *options, "-o", "libtwice.so")
+        place.must("szc", "main.c", "-L.", "-ltwice", "-Wl,-rpath,$ORIGIN", "-o", "prog")
+        place.must("./prog", STAB_REPORT="dose", STAB_STACK="on")
+        dose = (place.directory / "dose").read_text()
+        require(("a stab_stack of its own" in dose) == hidden, f"{options}: the dose says: {dose}")
+
+
 def check_strip(place):
     for number, option in enumerate(("-s", "-Wl,-s", "-Wl,--strip-all,-O1")):
         program = f"prog{number}"

@@ -5,7 +5,9 @@
 NOINLINE static int one(int x) { return x + 1; }
 NOINLINE static int two(int x) { return x + 2; }
 static volatile int choice = 1;
-static int (*resolve(void))(int) { return choice ? two : one; }
+NOINLINE static int chosen(int x) { return choice + x; }
+NOINLINE static int asked(void) { return chosen(0) + chosen(-1); } /* before thread-local storage, if static */
+static int (*resolve(void))(int) { return asked() == 1 ? two : one; }
 int add(int x) __attribute__((ifunc("resolve")));
 static int (*volatile pointer)(int) = add;
 int main(void) {

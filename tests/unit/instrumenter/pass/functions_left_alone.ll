@@ -60,8 +60,21 @@ define void @frame_pointer_is_a_register() {
 ; Runs before thread-local storage is ready.
 ; CHECK-LABEL: @resolver
 define ptr @resolver() {
-  call void @callee()
+  call void @helper_of_resolver()
   ret ptr @naked
+}
+
+; CHECK-LABEL: @helper_of_resolver
+define void @helper_of_resolver() {
+  call void @callee()
+  call void @callee()
+  ret void
+}
+
+; CHECK-LABEL: @freestanding
+define void @freestanding() "stab-no-pad" {
+  call void @callee()
+  ret void
 }
 
 ; CHECK-LABEL: @padded_before

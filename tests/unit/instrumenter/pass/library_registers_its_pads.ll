@@ -11,7 +11,9 @@ target triple = "x86_64-unknown-linux-gnu"
 ; CHECK: @llvm.global_ctors = appending global {{.*}} { i32 1, ptr @stab.module_begin, ptr @stab.module_begin }
 ; CHECK: @llvm.global_dtors = appending global {{.*}} { i32 1, ptr @stab.module_end, ptr @stab.module_end }
 ; CHECK: define linkonce_odr hidden void @stab.module_begin() {{.*}}comdat
-; CHECK-NEXT: icmp ne ptr @stab_rt_module_begin, null
+; CHECK-NEXT: icmp ne ptr @stab_rt_module_load, null
+; CHECK: call void @stab_rt_module_load(ptr @__start_stab_pads, ptr @__stop_stab_pads, ptr @stab_stack)
+; CHECK: icmp ne ptr @stab_rt_module_begin, null
 ; CHECK: call void @stab_rt_module_begin(ptr @__start_stab_pads, ptr @__stop_stab_pads)
 ; CHECK: declare extern_weak void @stab_rt_module_begin(ptr, ptr)
 ; CHECK: define linkonce_odr hidden void @stab.module_end() {{.*}}comdat
