@@ -11,6 +11,8 @@
 #include "runtime/code/fork.h"
 #include "runtime/code/unwind.h"
 #include "runtime/control.h"
+#include "runtime/heap/libc_heap.h"
+#include "runtime/heap/threads.h"
 #include "runtime/helper/detach.h"
 #include "runtime/helper/report.h"
 #include "runtime/helper/session.h"
@@ -235,6 +237,8 @@ bool wants_helper(const abi::Settings& wanted) {
 
 void start() {
   const abi::Settings& wanted = settings();
+  if (wanted.heap != abi::HeapMode::kOff && !heap::libraries_find_ours() && heap::leave_to_libc())
+    degrade(control(), Degradation::kNamesHidden);
   if (!wants_helper(wanted)) return;
   Extent extent;
   if (!find_extent(extent)) return;

@@ -23,4 +23,7 @@ bool program_has_malloc();
 size_t libc_usable_size(void* address);
 int libc_trim(size_t pad);
 
+// Whether libraries call our malloc, too. An executable's link may hide it; then one side frees what the other made.
+bool libraries_find_ours();
+
 }  // namespace stab::heap

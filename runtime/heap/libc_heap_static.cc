@@ -61,4 +61,6 @@ size_t libc_usable_size(void* address) {
 
 int libc_trim(size_t pad) { return __real_malloc_trim != nullptr ? __real_malloc_trim(pad) : 0; }
 
+bool libraries_find_ours() { return true; }
+
 }  // namespace stab::heap

@@ -89,6 +89,18 @@ State start() {
   return decided(State::kOurs);
 }
 
+}  // namespace
+
+bool leave_to_libc() {
+  Locked locked(registry.lock);
+  if (state != State::kUndecided || __libc_malloc == nullptr || __libc_free == nullptr) return false;
+  small_limit = 0;
+  decided(State::kLibc);
+  return true;
+}
+
+namespace {
+
 void before_fork() {
   if (locks_held != 0) {
     ++lockless_forks;

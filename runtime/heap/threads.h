@@ -21,6 +21,8 @@ extern __attribute__((visibility("hidden"))) size_t small_limit;
 
 // Decides the state. Safe from a malloc that runs before libc and its constructors are ready.
 State decide();
+// Makes it kLibc for good. False: it was decided before.
+bool leave_to_libc();
 
 extern __attribute__((visibility("hidden"))) Heap no_heap;  // what a thread starts with: every fast path on it fails
 

@@ -249,12 +249,19 @@ def check_hidden_names(place):
     place.write("throws.cc", '#include <stdio.h>\n#include <stdexcept>\n__attribute__((noinline)) static void raise(int n) {\n'
                 '  if (n > 20) throw std::runtime_error("");\n}\n'
                 'int main() { try { raise(42); } catch (const std::exception&) { puts("42"); } }\n')
+    place.write("lines.c", '#define _GNU_SOURCE\n#include <stdio.h>\n#include <stdlib.h>\nint main(void) {\n  size_t bytes = 8;\n'
+                '  char* line = malloc(bytes);\n  FILE* file = fopen("lines.c", "r");\n  if (getline(&line, &bytes, file) < 8) return 1;\n'
+                '  free(line);\n  puts("42");\n}\n')
     place.write("hides", "{ local: *; };\n")
     for option in ("-Wl,--exclude-libs,ALL", "-Wl,--version-script=hides"):
         place.must("szc++", "-O2", "throws.cc", option, "-o", "prog")
         require(place.must("./prog", STAB_REPORT="dose", STAB_CODE="copy").stdout == "42\n", f"{option}: prints something else")
         dose = (place.directory / "dose").read_text()
         require("hides the runtime's names" in dose and '"functions_moved":0' in dose, f"{option}: the dose says: {dose}")
+        # libc's getline enlarges what the program has allocated.
+        place.must("szc", "-O2", "lines.c", option, "-o", "prog")
+        require(place.must("./prog", STAB_REPORT="dose", STAB_HEAP="shuffle").stdout == "42\n", f"{option}: prints something else")
+        require("hides the runtime's names" in (place.directory / "dose").read_text(), f"{option}: the heap's dose says nothing")
 
 
 def check_library_hides_stack(place):
