@@ -48,7 +48,7 @@ bool has_section(const std::string& path, std::string_view name) {
 
 // Objects were compiled before anyone could know.
 void warn_of_pads(const LinkJob& job) {
-  if (is_bare(job) && is_regular_file(job.output) && has_section(job.output, "stab_pads"))
+  if (is_bare(job) && has_section(job.output, "stab_pads"))
     fprintf(stderr, "szc: warning: '%s' is linked without libc and its objects have stack pads, which read thread-local "
             "storage; compile them with -ffreestanding\n", job.output.c_str());
 }
@@ -78,13 +78,14 @@ Result<int> drive(std::string_view name, std::span<char* const> raw) {
   command = link_command(tools, line, *job, order);
   const struct stat before = state_of(job->output);
   STAB_TRY(const int exit_code, run(command));
-  if (exit_code == 0) warn_of_pads(*job);
+  const bool written = is_written(before, state_of(job->output));
+  if (exit_code == 0 && written) warn_of_pads(*job);
   if (exit_code != 0 || !needs_post_link(*job)) return exit_code;
   if (line.prints_steps) {
     fprintf(stderr, "%s\n", quoted(post_link_command(tools, line, *job)).c_str());
     return 0;
   }
-  if (!is_written(before, state_of(job->output))) return 0;
+  if (!written) return 0;
   return post_link(tools, line, *job);
 }
 

@@ -16,12 +16,6 @@ void* no_memory() {
   return nullptr;
 }
 
-// pre: state is kOurs.
-void* allocate_small(int size_class) {
-  Heap* heap = my_heap != &no_heap ? my_heap : attach_thread();
-  return heap == nullptr ? nullptr : heap->allocate_slow(size_class);
-}
-
 [[gnu::noinline]] void* allocate_rarely(size_t bytes, Heap* heap, int size_class) {
   void* got = heap != &no_heap ? heap->allocate_slow(size_class) : nullptr;
   return got != nullptr ? got : allocate_slow(bytes);
@@ -80,7 +74,7 @@ void* allocate_slot(size_t bytes, Heap* heap, int size_class) {
 void* allocate_slow(size_t bytes) {
   if (decide() == State::kLibc) return __libc_malloc(bytes);
   if (bytes <= kMaxSmall) {
-    void* got = allocate_small(class_of(bytes));
+    void* got = allocate_in_thread(class_of(bytes));
     return got != nullptr ? got : no_memory();
   }
   bool zeroed = false;
@@ -146,7 +140,7 @@ void* reallocate(void* old, size_t bytes) {
     }
   }
   void* fresh = allocate(bytes);
-  if (fresh == nullptr) return nullptr;
+  if (fresh == nullptr) return bytes <= usable ? old : nullptr;
   memcpy(fresh, old, bytes < usable ? bytes : usable);
   release(old);
   return fresh;

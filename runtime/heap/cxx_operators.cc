@@ -56,6 +56,33 @@ void* make_or_null(size_t bytes, size_t alignment = kPlain) {
 
 size_t value(std::align_val_t alignment) { return static_cast<size_t>(alignment); }
 
+// Ours, by names that nobody replaces. Only their addresses are used.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmissing-attributes"
+extern "C" {
+[[gnu::alias("_Znwm")]] void* stab_own_new(size_t) __attribute__((visibility("hidden")));
+[[gnu::alias("_Znam")]] void* stab_own_new_array(size_t) __attribute__((visibility("hidden")));
+[[gnu::alias("_ZnwmSt11align_val_t")]] void* stab_own_aligned_new(size_t, std::align_val_t) __attribute__((visibility("hidden")));
+[[gnu::alias("_ZnamSt11align_val_t")]] void* stab_own_aligned_new_array(size_t, std::align_val_t)
+    __attribute__((visibility("hidden")));
+}
+#pragma GCC diagnostic pop
+
+using New = void*(size_t);
+using AlignedNew = void*(size_t, std::align_val_t);
+
+// Whether the program has an operator of its own in the place of ours. The compiler must not know that they are one.
+template <typename Function>
+bool is_replaced(Function* seen, Function* own) {
+  __asm__("" : "+r"(seen));
+  return __builtin_expect(seen != own, 0);
+}
+
+void* call_new(size_t bytes, size_t) { return operator new(bytes); }
+void* call_new_array(size_t bytes, size_t) { return operator new[](bytes); }
+void* call_aligned_new(size_t bytes, size_t alignment) { return operator new(bytes, std::align_val_t{alignment}); }
+void* call_aligned_new_array(size_t bytes, size_t alignment) { return operator new[](bytes, std::align_val_t{alignment}); }
+
 }  // namespace
 
 #define STAB_OPERATOR [[gnu::weak, gnu::visibility("default")]]
@@ -64,12 +91,22 @@ STAB_OPERATOR void* operator new(size_t bytes) { return make(bytes); }
 STAB_OPERATOR void* operator new[](size_t bytes) { return operator new(bytes); }
 STAB_OPERATOR void* operator new(size_t bytes, std::align_val_t alignment) { return make(bytes, value(alignment)); }
 STAB_OPERATOR void* operator new[](size_t bytes, std::align_val_t alignment) { return operator new(bytes, alignment); }
-STAB_OPERATOR void* operator new(size_t bytes, const std::nothrow_t&) noexcept { return make_or_null(bytes); }
-STAB_OPERATOR void* operator new[](size_t bytes, const std::nothrow_t& tag) noexcept { return operator new(bytes, tag); }
+STAB_OPERATOR void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
+  if (is_replaced<New>(operator new, stab_own_new)) return stab::heap::null_if_thrown(call_new, bytes, kPlain);
+  return make_or_null(bytes);
+}
+STAB_OPERATOR void* operator new[](size_t bytes, const std::nothrow_t& tag) noexcept {
+  if (is_replaced<New>(operator new[], stab_own_new_array)) return stab::heap::null_if_thrown(call_new_array, bytes, kPlain);
+  return operator new(bytes, tag);
+}
 STAB_OPERATOR void* operator new(size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+  if (is_replaced<AlignedNew>(operator new, stab_own_aligned_new))
+    return stab::heap::null_if_thrown(call_aligned_new, bytes, value(alignment));
   return make_or_null(bytes, value(alignment));
 }
 STAB_OPERATOR void* operator new[](size_t bytes, std::align_val_t alignment, const std::nothrow_t& tag) noexcept {
+  if (is_replaced<AlignedNew>(operator new[], stab_own_aligned_new_array))
+    return stab::heap::null_if_thrown(call_aligned_new_array, bytes, value(alignment));
   return operator new(bytes, alignment, tag);
 }
 

@@ -98,7 +98,8 @@ void* LargeObjects::resize(void* user, size_t bytes) {
   if (bytes <= static_cast<size_t>(PTRDIFF_MAX) - offset - kPage) {
     const size_t wanted = round_up(offset + bytes, kPage);
     // A little smaller stays as it is.
-    bool fits = wanted <= object->bytes && wanted >= object->bytes / 2;
+    const size_t spare = object->bytes / 8 < kKeepAtLeast ? object->bytes / 8 : kKeepAtLeast;
+    bool fits = wanted <= object->bytes && object->bytes - wanted <= spare;
     Kept span{};
     // Copying is cheaper than page faults, and what is left behind serves the next array that grows.
     if (wanted > object->bytes && take_kept(wanted, span)) {

@@ -1,5 +1,5 @@
-// In a dynamic executable dlsym(RTLD_NEXT) finds libc's definitions behind ours. Rare calls, so each looks
-// again. libc_heap_static.cc is the counterpart for static ones.
+// In a dynamic executable dlsym(RTLD_NEXT) finds libc's definitions behind ours. Some programs ask for the size of each
+// object, so that is looked up once. libc_heap_static.cc is the counterpart for static ones.
 #include "runtime/heap/libc_heap.h"
 
 #include <dlfcn.h>
@@ -11,7 +11,13 @@ bool program_has_malloc() { return false; }
 
 size_t libc_usable_size(void* address) {
   if (address == nullptr) return 0;
-  auto found = reinterpret_cast<size_t (*)(void*)>(dlsym(RTLD_NEXT, "malloc_usable_size"));
+  using UsableSize = size_t (*)(void*);
+  static UsableSize known = nullptr;
+  UsableSize found = __atomic_load_n(&known, __ATOMIC_RELAXED);
+  if (found == nullptr) {
+    found = reinterpret_cast<UsableSize>(dlsym(RTLD_NEXT, "malloc_usable_size"));
+    __atomic_store_n(&known, found, __ATOMIC_RELAXED);
+  }
   return found == nullptr ? 0 : found(address);
 }
 

@@ -14,9 +14,14 @@ namespace stab::heap {
 // Locks that this thread holds, is about to take or has just given back: never too few in a signal handler.
 extern __attribute__((visibility("hidden"))) __thread uint32_t locks_held __attribute__((tls_model("initial-exec")));
 
+// From the end of our fork hook before to the one after this thread holds all locks, and nothing is in the middle of a
+// change. Hooks of libraries that were registered before ours run then, and may allocate: they need no lock.
+extern __attribute__((visibility("hidden"))) __thread bool forks_with_all_locks __attribute__((tls_model("initial-exec")));
+
 class Lock {
  public:
   void take() {
+    if (forks_with_all_locks) return;
     ++locks_held;
     std::atomic_signal_fence(std::memory_order_seq_cst);
     uint32_t expected = 0;
@@ -26,6 +31,7 @@ class Lock {
       sys::call(SYS_futex, sys::word(&state_), FUTEX_WAIT_PRIVATE, 2);
   }
   void give() {
+    if (forks_with_all_locks) return;
     if (state_.exchange(0, std::memory_order_release) == 2)
       sys::call(SYS_futex, sys::word(&state_), FUTEX_WAKE_PRIVATE, 1);
     std::atomic_signal_fence(std::memory_order_seq_cst);

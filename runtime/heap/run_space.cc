@@ -23,11 +23,15 @@ size_t pool_list_bytes(size_t region_bytes) {
 
 bool RunSpace::open() {
   Locked locked(lock_);
+  heed_limit();
+  return add_region(next_region_bytes_) != nullptr;
+}
+
+// Under a limit take a part of it: stacks, libraries and large objects need theirs.
+void RunSpace::heed_limit() {
   next_region_bytes_ = kFirstRegionBytes;
-  // Under a limit take a part of it: stacks, libraries and large objects need theirs.
   const size_t limit = os_address_space_limit();
   while (next_region_bytes_ > kPoolBytes && next_region_bytes_ > limit / 16) next_region_bytes_ /= 2;
-  return add_region(next_region_bytes_) != nullptr;
 }
 
 // The first that is not in use; null: too many are.
@@ -175,7 +179,19 @@ bool RunSpace::give_back() {
     unmap(region);
     any = true;
   }
-  return any;
+  return cut_first() || any;
+}
+
+// A process may lower its own limit: what the first region has reserved and never opened is in its way then.
+bool RunSpace::cut_first() {
+  const size_t opened = first_.opened * kPoolBytes;
+  if (first_.bytes == opened || first_.opened == 0) return false;
+  os_unmap(first_.base + opened, first_.bytes - opened);
+  os_unmap(reinterpret_cast<char*>(first_.runs) + first_.opened * kRecordsPerPool,
+           (first_.pool_count() - first_.opened) * kRecordsPerPool);
+  first_.bytes = opened;
+  heed_limit();
+  return true;
 }
 
 // pre: every run is free.

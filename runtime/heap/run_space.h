@@ -80,8 +80,8 @@ class RunSpace {
   void release(Run* run);
   // Gives every free run's pages back to the system. True if there were any.
   bool trim();
-  // Gives the address space of regions without a run in use back, for other uses, all but the first one's. True if
-  // there were any.
+  // Gives the address space of regions without a run in use back, for other uses, and what the first one has not opened.
+  // True if there was any.
   bool give_back();
 
   Lock& lock() { return lock_; }
@@ -113,6 +113,8 @@ class RunSpace {
   Region* add_region(size_t bytes);
   bool open_pool(Region& region);
   void unmap(Region& region);
+  void heed_limit();
+  bool cut_first();
   Region* region_with_free();
   void purge(uint64_t keep);
   Run* find_elsewhere(const void* address) const;

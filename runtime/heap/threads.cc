@@ -2,8 +2,8 @@
 // heaps, and the next thread that starts takes it over as it is, with what other threads freed meanwhile.
 //
 // The exit is seen by the destructor of a pthread key. Destructors of other keys and libc's own clean-up may
-// run later: a free there is a remote one, a malloc attaches a heap again and sets the key again, and pthread
-// runs destructors up to four rounds.
+// run later: a free there is a remote one, and a malloc attaches a heap for as long as it takes, since no destructor
+// may follow that would give it back.
 //
 // fork: the locks are taken in a fixed order before and given back after, so no list is torn. In the child
 // the heaps of other threads may be in the middle of a change: nobody ever takes those over. Their objects
@@ -31,6 +31,7 @@ constinit std::atomic<State> state{State::kUndecided};
 size_t small_limit = kMaxSmall;
 constinit Heap no_heap;
 __thread uint32_t locks_held __attribute__((tls_model("initial-exec"))) = 0;
+__thread bool forks_with_all_locks __attribute__((tls_model("initial-exec"))) = false;
 __thread Heap* my_heap __attribute__((tls_model("initial-exec"))) = &no_heap;
 
 namespace {
@@ -53,10 +54,13 @@ constinit Registry registry;
 // Forks begun in this thread whose hooks take no locks: in a handler, inside another fork or not.
 __thread uint32_t lockless_forks __attribute__((tls_model("initial-exec"))) = 0;
 
+__thread bool ending __attribute__((tls_model("initial-exec"))) = false;
+
 // Runs at thread exit with what attach_thread stored.
 void detach_thread(void* heap) {
   Heap* mine = static_cast<Heap*>(heap);
   my_heap = &no_heap;
+  ending = true;
   mine->retire();
   Locked locked(registry.lock);
   mine->next_idle = registry.idle;
@@ -110,6 +114,7 @@ void before_fork() {
   large_objects.lock().take();
   shared.space.lock().take();
   shared.bookkeeping.lock().take();
+  forks_with_all_locks = true;
 }
 
 void after_fork_in_parent() {
@@ -118,6 +123,7 @@ void after_fork_in_parent() {
     --lockless_forks;
     return;
   }
+  forks_with_all_locks = false;
   shared.bookkeeping.lock().give();
   shared.space.lock().give();
   large_objects.lock().give();
@@ -132,6 +138,7 @@ void after_fork_in_child() {
   if (lockless_forks != 0) {
     --lockless_forks;
   } else {
+    forks_with_all_locks = false;
     locks_held = 0;
   }
   const uint64_t branch = ++registry.forks;
@@ -143,7 +150,7 @@ void after_fork_in_child() {
   for (Heap* heap = registry.idle; heap != nullptr; heap = heap->next_idle) heap->branch(branch);
 }
 
-// Early, so that of all fork handlers ours is the innermost: others may still allocate.
+// Early, so that of most fork handlers ours is the innermost. Libraries that are loaded before may have theirs inside.
 [[gnu::constructor(101)]] void register_fork_handlers() {
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
@@ -162,6 +169,10 @@ State decide() {
   return now == State::kUndecided ? start() : now;
 }
 
+namespace {
+
+// Gives the thread a heap: that of a thread that ended, or a new one. Null: no memory.
+// pre: state is kOurs, my_heap is no_heap.
 Heap* attach_thread() {
   Heap* mine = nullptr;
   {
@@ -179,9 +190,19 @@ Heap* attach_thread() {
   }
   my_heap = mine;
   // Without the key a thread's heap is lost when the thread ends, not more.
-  if (registry.has_key) pthread_setspecific(registry.key, mine);
+  if (registry.has_key && !ending) pthread_setspecific(registry.key, mine);
   mine->collect();
   return mine;
+}
+
+}  // namespace
+
+void* allocate_in_thread(int size_class) {
+  Heap* heap = my_heap != &no_heap ? my_heap : attach_thread();
+  if (heap == nullptr) return nullptr;
+  void* got = heap->allocate_slow(size_class);
+  if (ending) detach_thread(heap);
+  return got;
 }
 
 void collect_idle_heaps() {

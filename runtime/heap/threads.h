@@ -29,9 +29,9 @@ extern __attribute__((visibility("hidden"))) Heap no_heap;  // what a thread sta
 // Initial-exec: one load. The library for LD_PRELOAD is there at program start, so its block fits.
 extern __attribute__((visibility("hidden"))) __thread Heap* my_heap __attribute__((tls_model("initial-exec")));
 
-// Gives the thread a heap: that of a thread that ended, or a new one. Null: no memory.
-// pre: state is kOurs, my_heap is no_heap.
-Heap* attach_thread();
+// A slot of the thread's heap, which it gets by its first: that of a thread that ended, or a new one. Null: no memory.
+// pre: state is kOurs.
+void* allocate_in_thread(int size_class);
 
 // Gives memory back to the system: of this thread, of ended threads, of what is kept. True if there was any.
 bool trim();
