@@ -88,7 +88,7 @@ struct StackDose {
 // Written by the heap alone; the helper only copies it into the dose report.
 struct HeapDose {
   uint64_t mallocs = 0;          // allocations of any kind
-  uint64_t bytes = 0;            // asked for, sum
+  uint64_t bytes = 0;            // of the slots given and the large objects asked for, sum
   uint64_t mallocs_mmapped = 0;  // of those, served by one mmap each
   uint64_t bytes_mmapped = 0;
   uint64_t largest_mmapped = 0;  // bytes of the largest of them: one array that moves as a whole

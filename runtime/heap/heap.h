@@ -43,7 +43,7 @@ extern __attribute__((visibility("hidden"))) Shared shared;
 inline constexpr uint32_t kMallocsPerTurn = 16384;
 
 // Places a class spreads over when epochs move it: it takes further runs until it has this many groups.
-// Bounds the memory that epochs touch to half a MiB a class.
+// Bounds the memory that epochs touch to half a MiB a class of up to 128 bytes, to 1 MiB for most above.
 inline constexpr uint32_t kSpreadGroups = 128;
 // The same for turns, which are far more frequent: only classes of a few groups a run take a second one.
 inline constexpr uint32_t kTurnGroups = 16;
