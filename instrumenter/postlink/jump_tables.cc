@@ -191,8 +191,9 @@ class TableFinder {
     const size_t next = data.first_at(limit);
     if (table.end() != limit || next == data.relocations.size() || data.relocations[next].place != limit) return false;
     if (table.kind == abi::TableKind::kAbsolute64) return functions_[table.function].contains(data.relocations[next].target);
-    return data.relocations[next].type == R_X86_64_PC32 && image_.in_text(relative_label(data, limit, table.address)) &&
-           !begins_a_table(data, limit);
+    const uint64_t section_end = data.section->header.sh_addr + data.section->bytes.size();
+    return data.relocations[next].type == R_X86_64_PC32 && limit + table.entry_bytes() <= section_end &&
+           image_.in_text(relative_label(data, limit, table.address)) && !begins_a_table(data, limit);
   }
 
   // Whether code takes the address, and the entry there leads into that code if it is a table's first.

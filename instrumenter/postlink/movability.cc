@@ -189,8 +189,10 @@ bool strays_switch_stacks(const ElfImage& image, const FunctionTable& functions)
     if (!object && symbol.type != STT_NOTYPE && symbol.type != STT_FUNC) continue;
     if (symbol.section == SHN_UNDEF || symbol.section >= image.sections().size()) continue;
     const Section& section = image.sections()[symbol.section];
-    if (!section.executable() || !section.contains(symbol.value) || functions.holding(symbol.value)) continue;
     const uint64_t section_end = section.header.sh_addr + section.bytes.size();
+    if (!section.executable() || symbol.value < section.header.sh_addr || symbol.value >= section_end ||
+        functions.holding(symbol.value))
+      continue;
     const uint64_t end = object ? symbol.value + std::min(symbol.bytes, section_end - symbol.value)
                                 : std::min(section_end, functions.next_sized_after(symbol.value));
     if (loads_stack(section.bytes.subspan(symbol.value - section.header.sh_addr, end - symbol.value), object)) return true;
