@@ -182,15 +182,17 @@ bool RunSpace::give_back() {
   return cut_first() || any;
 }
 
-// A process may lower its own limit: what the first region has reserved and never opened is in its way then.
+// A process may lower its own limit: what the first region has reserved beyond its part and never opened is in its way
+// then. Without that it stays whole, however large a request is refused: what lies outside of it is freed slowly.
 bool RunSpace::cut_first() {
-  const size_t opened = first_.opened * kPoolBytes;
-  if (first_.bytes == opened || first_.opened == 0) return false;
-  os_unmap(first_.base + opened, first_.bytes - opened);
-  os_unmap(reinterpret_cast<char*>(first_.runs) + first_.opened * kRecordsPerPool,
-           (first_.pool_count() - first_.opened) * kRecordsPerPool);
-  first_.bytes = opened;
   heed_limit();
+  const size_t opened = first_.opened * kPoolBytes;
+  const size_t kept = opened > next_region_bytes_ ? opened : next_region_bytes_;
+  if (first_.bytes <= kept) return false;
+  os_unmap(first_.base + kept, first_.bytes - kept);
+  os_unmap(reinterpret_cast<char*>(first_.runs) + kept / kPoolBytes * kRecordsPerPool,
+           (first_.bytes - kept) / kPoolBytes * kRecordsPerPool);
+  first_.bytes = kept;
   return true;
 }
 
