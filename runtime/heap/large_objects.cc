@@ -1,4 +1,4 @@
-// One lock guards all of it: a mapping costs microseconds, a look into a hash table nothing beside it.
+// One lock guards all of it but copies: a mapping costs microseconds, a look into a hash table nothing beside it.
 #include "runtime/heap/large_objects.h"
 
 #include <string.h>
@@ -91,47 +91,56 @@ size_t LargeObjects::usable(const void* user) {
 }
 
 void* LargeObjects::resize(void* user, size_t bytes) {
-  Locked locked(lock_);
-  LargeObject* object = remove(user);
-  if (object == nullptr) return nullptr;
-  const size_t offset = static_cast<size_t>(object->user - object->start);
-  if (bytes <= static_cast<size_t>(PTRDIFF_MAX) - offset - kPage) {
-    const size_t wanted = round_up(offset + bytes, kPage);
-    // A little smaller stays as it is.
-    const size_t spare = object->bytes / 8 < kKeepAtLeast ? object->bytes / 8 : kKeepAtLeast;
-    bool fits = wanted <= object->bytes && object->bytes - wanted <= spare;
-    Kept span{};
-    // Copying is cheaper than page faults, and what is left behind serves the next array that grows.
-    if (wanted > object->bytes && take_kept(wanted, span)) {
-      memcpy(span.start + offset, user, object->bytes - offset);
-      keep(object->start, object->bytes);
-      *object = {span.start, span.bytes, span.start + offset, nullptr};
-      report(bytes);
+  LargeObject* object = nullptr;
+  Kept other{};
+  {
+    Locked locked(lock_);
+    object = remove(user);
+    if (object == nullptr) return nullptr;
+    if (resize_in_place(object, bytes, other)) {
       insert(object);
       return object->user;
     }
-    char* start = fits ? object->start : os_remap(object->start, object->bytes, wanted);
-    while (start == nullptr && make_room()) start = os_remap(object->start, object->bytes, wanted);
-    // A refusal to take a mapping apart: there may be other ways.
-    if (start == nullptr && wanted <= object->bytes) {
-      fits = true;
-      start = object->start;
-    }
-    if (start == nullptr && (start = os_map(wanted)) != nullptr) {
-      memcpy(start + offset, user, object->bytes - offset);
-      unmap({object->start, object->bytes});
-    }
-    if (start != nullptr) {
-      if (!fits) {
-        *object = {start, wanted, start + offset, nullptr};
-        report(bytes);
-      }
+    if (other.start == nullptr) {
       insert(object);
-      return object->user;
+      return nullptr;
     }
   }
+  return move(object, other, bytes);
+}
+
+// Where it is, or by moving its pages. False: `other` is the mapping to copy it to, if there is any.
+bool LargeObjects::resize_in_place(LargeObject* object, size_t bytes, Kept& other) {
+  const size_t offset = static_cast<size_t>(object->user - object->start);
+  if (bytes > static_cast<size_t>(PTRDIFF_MAX) - offset - kPage) return false;
+  const size_t wanted = round_up(offset + bytes, kPage);
+  // A little smaller stays as it is.
+  const size_t spare = object->bytes / 8 < kKeepAtLeast ? object->bytes / 8 : kKeepAtLeast;
+  if (wanted <= object->bytes && object->bytes - wanted <= spare) return true;
+  // Copying is cheaper than page faults, and what is left behind serves the next array that grows.
+  if (wanted > object->bytes && take_kept(wanted, other)) return false;
+  char* start = os_remap(object->start, object->bytes, wanted);
+  while (start == nullptr && make_room()) start = os_remap(object->start, object->bytes, wanted);
+  if (start == nullptr) {
+    // A refusal to take a mapping apart: it stays whole, or there may be another way to grow.
+    if (wanted > object->bytes) other = {os_map(wanted), wanted};
+    return wanted <= object->bytes;
+  }
+  *object = {start, wanted, start + offset, nullptr};
+  report(bytes);
+  return true;
+}
+
+// Copies without the lock, which others may want meanwhile: nobody finds the object until it is inserted again.
+void* LargeObjects::move(LargeObject* object, Kept to, size_t bytes) {
+  const size_t offset = static_cast<size_t>(object->user - object->start);
+  memcpy(to.start + offset, object->user, object->usable());
+  Locked locked(lock_);
+  keep(object->start, object->bytes);
+  *object = {to.start, to.bytes, to.start + offset, nullptr};
+  report(bytes);
   insert(object);
-  return nullptr;
+  return object->user;
 }
 
 bool LargeObjects::contains(const void* address) {

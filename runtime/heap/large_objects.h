@@ -62,6 +62,8 @@ class LargeObjects {
   // Waiting spans that one allocation looks at: there may be tens of thousands, most of the same size.
   static constexpr size_t kWaitingLooks = 64;
 
+  bool resize_in_place(LargeObject* object, size_t bytes, Kept& other);
+  void* move(LargeObject* object, Kept to, size_t bytes);
   // What frees address space when the system refuses some. False: nothing is left to free.
   bool make_room();
   bool take_kept(size_t bytes, Kept& taken);
