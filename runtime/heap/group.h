@@ -20,24 +20,28 @@ inline uint32_t count_bits(uint64_t word) {
 }
 
 // A word that one thread writes and others look at: relaxed atomics, which compile to plain moves.
-class Word {
+template <typename Number>
+class WatchedWord {
  public:
-  constexpr explicit Word(uint64_t value) : value_(value) {}
-  operator uint64_t() const { return __atomic_load_n(&value_, __ATOMIC_RELAXED); }
-  Word(const Word&) = delete;
-  void operator=(const Word& other) { *this = static_cast<uint64_t>(other); }
-  void operator=(uint64_t value) { __atomic_store_n(&value_, value, __ATOMIC_RELAXED); }
-  void operator|=(uint64_t bits) { *this = *this | bits; }
-  void operator&=(uint64_t bits) { *this = *this & bits; }
-  void operator^=(uint64_t bits) { *this = *this ^ bits; }
+  constexpr explicit WatchedWord(Number value) : value_(value) {}
+  operator Number() const { return __atomic_load_n(&value_, __ATOMIC_RELAXED); }
+  WatchedWord(const WatchedWord&) = delete;
+  void operator=(const WatchedWord& other) { *this = static_cast<Number>(other); }
+  void operator=(Number value) { __atomic_store_n(&value_, value, __ATOMIC_RELAXED); }
+  void operator|=(Number bits) { *this = *this | bits; }
+  void operator&=(Number bits) { *this = *this & bits; }
+  void operator^=(Number bits) { *this = *this ^ bits; }
 
  private:
-  uint64_t value_;
+  Number value_;
 };
+using Word = WatchedWord<uint64_t>;
 
 // Group::place, besides an index into the owner's list of parked groups.
 inline constexpr uint32_t kUnlisted = 0xffffffff;  // fresh, or too few slots are free
 inline constexpr uint32_t kCurrent = 0xfffffffe;   // the owner allocates from it
+inline constexpr uint32_t kTaken = 0xfffffffd;     // unlisted, and another thread gives its pages back
+inline constexpr uint32_t kPurged = 0xfffffffc;    // unlisted, and its pages were given back; until the owner takes it in
 
 // A slot is in one of: free, freed, in the program's hands. remote is a subset of the last. held is a subset of
 // freed (so that free() needs to look at one word less): what came back since `free` was filled is freed & ~held.
@@ -58,16 +62,17 @@ struct alignas(64) Group {
   char* base;           // slot 0
   Group* next;          // in the owner's stack of groups with remote frees
   uint64_t quiet_up_to; // free() has nothing to settle while `freed` is no larger number: see stand()
-  uint32_t place;
+  WatchedWord<uint32_t> place;
   uint16_t stride;
   uint8_t size_class;
   uint8_t unused_bits;  // 64 - slots
 
   uint64_t full() const { return ~uint64_t{0} >> unused_bits; }
   uint32_t slots() const { return 64u - unused_bits; }
-  // Sets place. What may change by a slot that comes back: an unlisted group by any (it is parked), a parked one by
-  // the last (it gets fresh), the current one by none. One comparison tells free(): where all slots of a small current
-  // group are back again and again, a second one was mispredicted each time.
+  // Sets place, which other threads may look at (purge_returned.cc). What may change by a slot that comes back: an
+  // unlisted group by any (it is parked), a parked one by the last (it gets fresh), the current one by none. One
+  // comparison tells free(): where all slots of a small current group are back again and again, a second one was
+  // mispredicted each time.
   void stand(uint32_t at) {
     place = at;
     quiet_up_to = at == kUnlisted ? 0 : at == kCurrent ? ~uint64_t{0} : ~uint64_t{1};

@@ -13,7 +13,7 @@
 namespace stab::heap {
 
 constinit Shared shared;
-constinit Group no_group{Word(0), Word(~uint64_t{0}), Word(~uint64_t{0}), {0}, nullptr, nullptr, 0, kUnlisted, 0, 0, 0};
+constinit Group no_group{Word(0), Word(~uint64_t{0}), Word(~uint64_t{0}), {0}, nullptr, nullptr, 0, WatchedWord<uint32_t>(kUnlisted), 0, 0, 0};
 
 namespace {
 
@@ -226,7 +226,7 @@ void Heap::make_fresh(Group* group) {
 
 bool Heap::add_run(int size_class, Choice choice) {
   outbox_.send();
-  collect_idle_heaps();
+  look_after_heaps(false);
   report();
   const SizeClass& shape = heap::size_class(size_class);
   Group* groups = static_cast<Group*>(shared.bookkeeping.allocate(shape.groups * sizeof(Group)));
@@ -319,12 +319,16 @@ bool Heap::free_remote(const Spot& spot) {
 uint64_t Heap::return_slots(uintptr_t owner, Group* group, uint64_t slots) {
   const uint64_t before = group->remote.fetch_or(slots, std::memory_order_acq_rel);
   if (before != 0) return before & slots;
-  Heap* heap = reinterpret_cast<Heap*>(owner & ~kShuffles);
-  Group* top = heap->remote_.load(std::memory_order_relaxed);
-  do {
-    group->next = top;
-  } while (!heap->remote_.compare_exchange_weak(top, group, std::memory_order_release, std::memory_order_relaxed));
+  reinterpret_cast<Heap*>(owner & ~kShuffles)->push_returned(group, group);
   return 0;
+}
+
+// Puts a chain of groups on the stack.
+void Heap::push_returned(Group* first, Group* last) {
+  Group* top = remote_.load(std::memory_order_relaxed);
+  do {
+    last->next = top;
+  } while (!remote_.compare_exchange_weak(top, first, std::memory_order_release, std::memory_order_relaxed));
 }
 
 bool Heap::collect() {
@@ -335,9 +339,11 @@ bool Heap::collect() {
     const uint64_t back = group->remote.exchange(0, std::memory_order_acq_rel);
     if (shuffles_) group->held |= back;
     group->freed |= back;
+    if (group->place == kPurged) group->place = kUnlisted;
     settle(group);
     group = after;
   }
+  if (any) collected_ = collected_ + 1;
   return any;
 }
 

@@ -73,8 +73,9 @@ struct ClassLists {
   Run* runs_with_fresh = nullptr;
 };
 
-// Takes in what other threads freed in heaps that have no thread now (threads.cc).
-void collect_idle_heaps();
+// Takes in what other threads freed in heaps that have no thread now, and gives pages back that they freed in those of
+// threads that do nothing: in a few heaps in turn, or in all of them (threads.cc). True if pages went.
+bool look_after_heaps(bool all);
 
 class Heap {
  public:
@@ -160,6 +161,9 @@ class Heap {
 
   // Takes in what other threads freed. True if there was anything.
   bool collect();
+  // By any thread, one at a time: gives pages of it back when the owner hasn't called collect() for a while, or at once.
+  // True if there were any.
+  bool purge_returned(bool at_once);
   // Parks all current groups and empties shuffle arrays: at thread exit and for malloc_trim.
   void retire();
   // Adds what this heap served since the last time to control().heap. Called on slow paths, so that a process
@@ -187,6 +191,8 @@ class Heap {
 
  private:
   friend class ShuffleArrays;
+
+  void push_returned(Group* first, Group* last);
 
   static uint64_t now() { return __atomic_load_n(&control().epoch, __ATOMIC_RELAXED); }
   uintptr_t tag() const { return reinterpret_cast<uintptr_t>(this) | (shuffles_ ? kShuffles : 0); }
@@ -243,6 +249,10 @@ class Heap {
   uint64_t reported_bytes_ = 0;
   uint64_t reported_turns_ = 0;
   Word turns_{0};
+  Word collected_{0};  // times that there was anything
+  uint64_t collected_seen_ = 0;  // by purge_returned
+  uint32_t visits_ = 0;
+  uint32_t visits_needed_ = 0;
   uint64_t moving_ = 0;  // classes whose next group must be at a new place
   Draws draws_;
   ClassLists lists_[kClasses] = {};

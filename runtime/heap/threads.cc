@@ -16,6 +16,7 @@
 // could be waiting for ever, since that thread may wait for the lock held here.
 #include "runtime/heap/threads.h"
 
+#include <limits.h>
 #include <pthread.h>
 
 #include <new>
@@ -36,11 +37,14 @@ __thread Heap* my_heap __attribute__((tls_model("initial-exec"))) = &no_heap;
 
 namespace {
 
-// heaps: all ever made, newest first. idle: those whose thread has ended, last one first.
+// heaps: all ever made, newest first. idle: those whose thread has ended, last one first. to_collect: the idle one whose
+// turn it is to be looked after, to_purge: that of all; null: the first.
 struct Registry {
   Lock lock;
   Heap* heaps = nullptr;
   Heap* idle = nullptr;
+  Heap* to_collect = nullptr;
+  Heap* to_purge = nullptr;
   uint64_t made = 0;
   uint64_t forks = 0;  // begun by this process; may change without the lock
   uint64_t seed = 0;
@@ -64,7 +68,7 @@ void detach_thread(void* heap) {
   mine->retire();
   Locked locked(registry.lock);
   mine->next_idle = registry.idle;
-  // collect_idle_heaps looks without the lock; a fork in a handler walks the list at any moment.
+  // A fork in a handler walks the list at any moment.
   __atomic_store_n(&registry.idle, mine, __ATOMIC_RELEASE);
 }
 
@@ -180,6 +184,7 @@ Heap* attach_thread() {
     if (registry.idle != nullptr) {
       mine = registry.idle;
       __atomic_store_n(&registry.idle, mine->next_idle, __ATOMIC_RELAXED);
+      if (registry.to_collect == mine) registry.to_collect = mine->next_idle;
     } else {
       void* memory = shared.bookkeeping.allocate(sizeof(Heap));
       if (memory == nullptr) return nullptr;
@@ -205,10 +210,38 @@ void* allocate_in_thread(int size_class) {
   return got;
 }
 
-void collect_idle_heaps() {
-  if (__atomic_load_n(&registry.idle, __ATOMIC_RELAXED) == nullptr) return;
+namespace {
+
+// There are as many heaps as threads have lived at the same time.
+constexpr int kIdleAtOnce = 16;
+
+// pre: the lock is held.
+void collect_idle_heaps(int most) {
+  Heap* const first = registry.to_collect != nullptr ? registry.to_collect : registry.idle;
+  if (first == nullptr) return;
+  Heap* heap = first;
+  do {
+    heap->collect();
+    heap = heap->next_idle != nullptr ? heap->next_idle : registry.idle;
+  } while (--most > 0 && heap != first);
+  registry.to_collect = heap;
+}
+
+}  // namespace
+
+bool look_after_heaps(bool all) {
+  const Heap* newest = __atomic_load_n(&registry.heaps, __ATOMIC_ACQUIRE);
+  if (newest == nullptr || (newest->next == nullptr && newest == my_heap)) return false;
   Locked locked(registry.lock);
-  for (Heap* heap = registry.idle; heap != nullptr; heap = heap->next_idle) heap->collect();
+  collect_idle_heaps(all ? INT_MAX : kIdleAtOnce);
+  bool any = false;
+  Heap* heap = registry.to_purge != nullptr && !all ? registry.to_purge : registry.heaps;
+  do {
+    if (heap != my_heap && heap->purge_returned(all)) any = true;
+    heap = heap->next;
+  } while (all && heap != nullptr);
+  registry.to_purge = heap;
+  return any;
 }
 
 bool trim() {
@@ -217,7 +250,7 @@ bool trim() {
     my_heap->send();
     any = my_heap->collect();
   }
-  collect_idle_heaps();
+  if (look_after_heaps(true)) any = true;
   if (shared.space.trim()) any = true;
   return large_objects.trim() || any;
 }

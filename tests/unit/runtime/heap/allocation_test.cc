@@ -313,15 +313,18 @@ TEST_P(OwnAllocation, WhatWaitsInAnOutboxArrives) {
 
 TEST_P(OwnAllocation, TheDoseCountsCallsAndBytes) {
   expect_ok([] {
+    size_t slots = 0;
     for (int i = 0; i < 1000; ++i) {
-      void* block = stab_heap_malloc(256);
+      void* block = stab_heap_malloc(200);
+      slots += stab_heap_malloc_usable_size(block);
       if (i % 3 != 0) stab_heap_free(block);
     }
+    EXPECT_GT(slots, 1000u * 200);
     for (int i = 0; i < 3; ++i) stab_heap_malloc(50000);
     my_heap->report();
     const HeapDose& dose = control().heap;
     EXPECT_EQ(dose.mallocs, 1003u);
-    EXPECT_EQ(dose.bytes, 1000u * 256 + 3 * 50000);
+    EXPECT_EQ(dose.bytes, slots + 3 * 50000);
     EXPECT_EQ(dose.mallocs_mmapped, 3u);
     EXPECT_EQ(dose.bytes_mmapped, 150000u);
     EXPECT_EQ(dose.largest_mmapped, 50000u);
@@ -454,6 +457,70 @@ TEST_P(OwnAllocation, MemoryGoesBackToTheSystem) {
     EXPECT_LT(resident_kb(), before + 50000);  // up to 32 MiB of large blocks are kept
     stab_heap_malloc_trim(0);
     EXPECT_LT(resident_kb(), before + 8000);
+  });
+}
+
+// A thread builds a table and waits, another one takes it apart but for an object here and there.
+TEST_P(OwnAllocation, WhatIsFreedForAThreadThatWaitsGoesBackToTheSystem) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer's own memory drowns what is measured";
+  for (const bool by_trim : {true, false}) {
+    expect_ok([by_trim] {
+      static std::vector<void*> blocks(400000);
+      static std::atomic<int> stage = 0;
+      const auto build = [](void*) -> void* {
+        for (int round = 0; round < 2; ++round) {
+          while (stage < 2 * round) usleep(1000);
+          for (void*& block : blocks) block = memset(stab_heap_malloc(100), round + 1, 100);
+          EXPECT_TRUE(my_heap->consistent());
+          stage = 2 * round + 1;
+        }
+        return nullptr;
+      };
+      void* const own = stab_heap_malloc(100);
+      const long before = resident_kb();
+      pthread_t builder;
+      ASSERT_EQ(pthread_create(&builder, nullptr, build, nullptr), 0);
+      while (stage < 1) usleep(1000);
+      EXPECT_GT(resident_kb(), before + 38000);
+      std::vector<char*> kept;
+      for (size_t i = 0; i < blocks.size(); ++i) {
+        if (i % 1000 == 0) kept.push_back(static_cast<char*>(blocks[i]));
+        else stab_heap_free(blocks[i]);
+      }
+      if (by_trim) {
+        stab_heap_malloc_trim(0);
+      } else {
+        for (int i = 0; i < 40000; ++i) stab_heap_malloc(100);  // 4 MB
+      }
+      EXPECT_LT(resident_kb(), before + 12000) << (by_trim ? "by trim" : "by the next runs");
+      for (char* block : kept) {
+        ASSERT_EQ(block[99], 1) << (by_trim ? "by trim" : "by the next runs");
+        stab_heap_free(block);
+      }
+      stage = 2;
+      ASSERT_EQ(pthread_join(builder, nullptr), 0);
+      for (void* block : blocks) {
+        ASSERT_EQ(static_cast<char*>(block)[99], 2);
+        stab_heap_free(block);
+      }
+      stab_heap_free(own);
+    });
+  }
+}
+
+// A little smaller stays as it is, and serves the next growth; much smaller gives its pages back at once.
+TEST_P(OwnAllocation, ShrinkingGivesTheRestBack) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer's own memory drowns what is measured";
+  expect_ok([] {
+    constexpr size_t kMiB = size_t{1} << 20;
+    const long before = resident_kb();
+    char* array = static_cast<char*>(memset(stab_heap_malloc(64 * kMiB), 3, 64 * kMiB));
+    EXPECT_EQ(stab_heap_realloc(array, 63 * kMiB), array);
+    EXPECT_GE(stab_heap_malloc_usable_size(array), 64 * kMiB);
+    array = static_cast<char*>(stab_heap_realloc(array, 8 * kMiB));
+    EXPECT_EQ(array[8 * kMiB - 1], 3);
+    EXPECT_LT(stab_heap_malloc_usable_size(array), 9 * kMiB);
+    EXPECT_LT(resident_kb(), before + 12000);
   });
 }
 
