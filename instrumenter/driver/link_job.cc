@@ -39,6 +39,18 @@ bool is_static(const Arguments& words) {
   return has(words, "--no-dynamic-linker") || (has(words, "-static") && !has(words, "-dynamic-linker"));
 }
 
+// Whether the C++ library comes out of an archive: in a static program, or by -static-libstdc++.
+bool has_cxx_archive(const Arguments& words) {
+  bool archives = is_static(words);
+  bool found = false;
+  for (const std::string& word : words) {
+    if (word == "-Bstatic") archives = true;
+    if (word == "-Bdynamic") archives = false;
+    if (word == "-lstdc++" || word == "-lc++") found = archives;
+  }
+  return found;
+}
+
 }  // namespace
 
 std::optional<LinkJob> find_link_job(const std::string& steps) {
@@ -57,6 +69,7 @@ std::optional<LinkJob> find_link_job(const std::string& steps) {
         .shared = has(words, "-shared") || has(words, "--shared"),
         .is_static = is_static(words),
         .with_libc = has(words, "-lc"),
+        .with_cxx_archive = has_cxx_archive(words),
         .lld = words[0].find("lld") != std::string::npos,
     };
   }

@@ -14,6 +14,7 @@ struct LinkJob {
   bool shared = false;
   bool is_static = false;    // no dynamic linker: -static, -static-pie
   bool with_libc = false;    // without -nostdlib and the like
+  bool with_cxx_archive = false;  // the C++ library, linked statically
   bool lld = false;
 };
 

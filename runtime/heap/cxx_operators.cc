@@ -5,13 +5,14 @@
 // says ([new.delete]): array forms the single ones, sized and nothrow ones the plain ones.
 //
 // Failure must throw std::bad_alloc, and this folder knows no C++ library. Its entry points for that are
-// referenced weakly: present in every C++ program, absent in C programs that preload us and never get here.
+// referenced weakly: present in every C++ program, absent in C programs, which may have loaded one since.
 #include <errno.h>
 #include <stdlib.h>
 
 #include <new>
 
 #include "runtime/heap/allocate.h"
+#include "runtime/heap/cxx_library.h"
 #include "runtime/heap/cxx_nothrow.h"
 #include "runtime/heap/fault.h"
 
@@ -28,10 +29,28 @@ void* try_once(size_t bytes, size_t alignment) {
   return alignment == kPlain ? stab::heap::allocate(bytes) : stab::heap::allocate_aligned(alignment, bytes);
 }
 
+// Ours, by names that nobody replaces. Only their addresses are used.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmissing-attributes"
+extern "C" {
+[[gnu::alias("_Znwm")]] void* stab_own_new(size_t) __attribute__((visibility("hidden")));
+[[gnu::alias("_Znam")]] void* stab_own_new_array(size_t) __attribute__((visibility("hidden")));
+[[gnu::alias("_ZnwmSt11align_val_t")]] void* stab_own_aligned_new(size_t, std::align_val_t) __attribute__((visibility("hidden")));
+[[gnu::alias("_ZnamSt11align_val_t")]] void* stab_own_aligned_new_array(size_t, std::align_val_t)
+    __attribute__((visibility("hidden")));
+}
+#pragma GCC diagnostic pop
+
+template <typename Function>
+Function* linked_or_loaded(Function* linked, const char* mangled) {
+  return linked != nullptr ? linked : reinterpret_cast<Function*>(stab::heap::find_cxx_function(mangled, nullptr));
+}
+
 // Calls the new-handler until there is memory or no handler; then null.
 [[gnu::noinline, gnu::cold]] void* try_again(size_t bytes, size_t alignment) {
+  auto* const get_handler = linked_or_loaded(std::get_new_handler, "_ZSt15get_new_handlerv");
   for (;;) {
-    const std::new_handler handler = std::get_new_handler != nullptr ? std::get_new_handler() : nullptr;
+    const std::new_handler handler = get_handler != nullptr ? get_handler() : nullptr;
     if (handler == nullptr) return nullptr;
     handler();
     if (void* got = try_once(bytes, alignment)) return got;
@@ -40,7 +59,11 @@ void* try_once(size_t bytes, size_t alignment) {
 
 [[gnu::noinline, gnu::cold]] void* allocate_or_throw(size_t bytes, size_t alignment) {
   if (void* got = try_again(bytes, alignment)) return got;
-  if (std::__throw_bad_alloc != nullptr) std::__throw_bad_alloc();
+  if (auto* const throws = linked_or_loaded(std::__throw_bad_alloc, "_ZSt17__throw_bad_allocv")) throws();
+  // A library that holds its C++ library has only what it uses of it; but an operator new that we stand in front of
+  // throws as well.
+  void* const behind = stab::heap::find_cxx_function("_Znwm", reinterpret_cast<void*>(stab_own_new));
+  if (behind != nullptr) reinterpret_cast<void* (*)(size_t)>(behind)(PTRDIFF_MAX);
   stab::heap::fault("operator new", nullptr, "could not be replaced by memory, and there is no C++ library to throw");
 }
 
@@ -55,18 +78,6 @@ void* make_or_null(size_t bytes, size_t alignment = kPlain) {
 }
 
 size_t value(std::align_val_t alignment) { return static_cast<size_t>(alignment); }
-
-// Ours, by names that nobody replaces. Only their addresses are used.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmissing-attributes"
-extern "C" {
-[[gnu::alias("_Znwm")]] void* stab_own_new(size_t) __attribute__((visibility("hidden")));
-[[gnu::alias("_Znam")]] void* stab_own_new_array(size_t) __attribute__((visibility("hidden")));
-[[gnu::alias("_ZnwmSt11align_val_t")]] void* stab_own_aligned_new(size_t, std::align_val_t) __attribute__((visibility("hidden")));
-[[gnu::alias("_ZnamSt11align_val_t")]] void* stab_own_aligned_new_array(size_t, std::align_val_t)
-    __attribute__((visibility("hidden")));
-}
-#pragma GCC diagnostic pop
 
 using New = void*(size_t);
 using AlignedNew = void*(size_t, std::align_val_t);

@@ -43,6 +43,16 @@ TEST(LinkJob, StaticLibrariesDoNotMakeAProgramStatic) {
   EXPECT_FALSE(job->is_static);
 }
 
+TEST(LinkJob, TellsWhetherTheCxxLibraryIsAnArchive) {
+  const auto is_archive = [](const std::string& words) { return find_link_job(link_line(words))->with_cxx_archive; };
+  const std::string dynamic = R"("-dynamic-linker" "/lib64/ld" "-o" "a" )";
+  EXPECT_FALSE(is_archive(dynamic + R"("-lstdc++" "-lm" "-lc")"));
+  EXPECT_TRUE(is_archive(dynamic + R"("-Bstatic" "-lstdc++" "-Bdynamic" "-lm" "-lc")"));
+  EXPECT_FALSE(is_archive(dynamic + R"("-Bstatic" "-lz" "-Bdynamic" "-lstdc++" "-lc")"));
+  EXPECT_TRUE(is_archive(R"("-static" "-o" "a" "-lc++" "-lm" "-lc")"));
+  EXPECT_FALSE(is_archive(R"("-static" "-o" "a" "-lc")"));
+}
+
 TEST(LinkJob, OtherLinkersToo) {
   EXPECT_TRUE(find_link_job(R"( "/usr/bin/ld" "-o" "a" "-lc")"));
   EXPECT_TRUE(find_link_job(R"( "/usr/bin/mold" "-o" "a" "-lc")"));

@@ -41,6 +41,13 @@ TEST(Steps, StaticProgramsGetTheStaticRuntimeAndWrappers) {
   EXPECT_THAT(command, Not(Contains(HasSubstr("--export-dynamic-symbol"))));
 }
 
+TEST(Steps, WhatAFailingNewCallsComesOutOfTheArchive) {
+  LinkJob job = kProgram;
+  EXPECT_THAT(link_command(kTools, kLine, job, {}), Not(Contains(HasSubstr("throw_bad_alloc"))));
+  job.with_cxx_archive = true;
+  EXPECT_THAT(link_command(kTools, kLine, job, {}), Contains(HasSubstr("-u,_ZSt17__throw_bad_allocv")));
+}
+
 TEST(Steps, LibrariesAndPartialLinksGetNoRuntime) {
   LinkJob job = kProgram;
   job.shared = true;
