@@ -51,14 +51,14 @@ constexpr const char* kInterposed[] = {"__libc_start_main", "pthread_create", "t
 // A dynamic program exports them, so that its libraries call them, too. In a static one there is no second
 // definition to find at run time; the linker renames calls instead.
 Arguments runtime_options(const Toolchain& tools, const LinkJob& job) {
-  const std::string& archive = job.is_static ? tools.static_runtime : tools.runtime;
   const std::string option = job.is_static ? ",--wrap=" : ",--export-dynamic-symbol=";
   std::string names = "-Wl";
   for (const char* name : kInterposed) names += option + name;
   if (!job.is_static) names += option + "stab_stack" + option + "stab_rt_*";
   // What the heap's operator new calls when it fails, by a weak reference, which takes nothing out of an archive.
   if (job.with_cxx_archive) names += ",-u,_ZSt17__throw_bad_allocv,-u,_ZSt15get_new_handlerv";
-  return {"-Wl,--whole-archive," + archive + ",--no-whole-archive", names};
+  const std::string archive = "-Wl,--whole-archive," + tools.static_runtime + ",--no-whole-archive";
+  return {job.is_static ? archive : "-Wl," + tools.runtime, names};
 }
 
 Arguments link_options(const Toolchain& tools, const LinkJob& job, const LinkOrder& order) {

@@ -69,7 +69,7 @@ Result<Toolchain> Toolchain::find(std::string_view program_name) {
     return tools.language == Language::kFortran ? missing("flang-19", "install it: apt install flang-19 lld-19")
                                                 : missing("clang-19", "install it: apt install clang-19 lld-19");
   tools.pass_plugin = root + "/lib/stab/libstabpass.so";
-  tools.runtime = root + "/lib/stab/libstabrt.a";
+  tools.runtime = root + "/lib/stab/stabrt.o";
   tools.static_runtime = root + "/lib/stab/libstabrt-static.a";
   tools.include = root + "/include";
   tools.post_linker = root + "/bin/stab-postlink";

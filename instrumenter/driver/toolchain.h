@@ -14,7 +14,7 @@ struct Toolchain {
   Language language;
   std::string compiler;        // clang-19, clang++-19 or flang-19, found on PATH or beside LLVM 19
   std::string pass_plugin;     // <root>/lib/stab/libstabpass.so
-  std::string runtime;         // <root>/lib/stab/libstabrt.a
+  std::string runtime;         // <root>/lib/stab/stabrt.o
   std::string static_runtime;  // <root>/lib/stab/libstabrt-static.a, for programs without a dynamic linker
   std::string include;         // <root>/include, for <stab/stab.h>
   std::string post_linker;     // <root>/bin/stab-postlink

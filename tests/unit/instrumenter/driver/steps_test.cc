@@ -17,7 +17,7 @@ using testing::Not;
 const Toolchain kTools{.language = Language::kC,
                        .compiler = "/usr/bin/clang-19",
                        .pass_plugin = "/root/pass.so",
-                       .runtime = "/root/rt.a",
+                       .runtime = "/root/rt.o",
                        .static_runtime = "/root/rt-static.a",
                        .include = "/root/include",
                        .post_linker = "/root/stab-postlink"};
@@ -29,7 +29,7 @@ TEST(Steps, TheUsersArgumentsComeLastAndUnchanged) {
   ASSERT_GT(command.size(), 3u);
   EXPECT_EQ(Arguments(command.end() - 3, command.end()), kLine.arguments);
   EXPECT_THAT(command, Contains("-Wl,--emit-relocs"));
-  EXPECT_THAT(command, Contains("-Wl,--whole-archive,/root/rt.a,--no-whole-archive"));
+  EXPECT_THAT(command, Contains("-Wl,/root/rt.o"));
 }
 
 TEST(Steps, StaticProgramsGetTheStaticRuntimeAndWrappers) {
@@ -51,7 +51,7 @@ TEST(Steps, WhatAFailingNewCallsComesOutOfTheArchive) {
 TEST(Steps, LibrariesAndPartialLinksGetNoRuntime) {
   LinkJob job = kProgram;
   job.shared = true;
-  EXPECT_THAT(link_command(kTools, kLine, job, {}), Not(Contains(HasSubstr("rt.a"))));
+  EXPECT_THAT(link_command(kTools, kLine, job, {}), Not(Contains(HasSubstr("rt.o"))));
   job.relocatable = true;
   EXPECT_THAT(link_command(kTools, kLine, job, {}), Not(Contains(HasSubstr("-Wl,"))));
   EXPECT_FALSE(needs_post_link(job));
