@@ -41,11 +41,15 @@ def check(source, level, flang, szflang, directory):
     for program in ["./apart", "./together"]:
         if run([program], directory) != expected:
             raise Failed(f"{source.name} {level} {program} with all off differs")
-        got = run([program], directory, STAB_REPORT="dose.json", **ALL_ON)
-        if got != expected:
-            raise Failed(f"{source.name} {level} {program}: expected {expected!r}, got {got!r}")
-        dose = json.loads((pathlib.Path(directory) / "dose.json").read_text())
-        if dose["code"]["functions_moved"] < 3 or dose["heap"]["mallocs"] == 0 or dose["stack"]["refills"] < 3:
+        # A busy machine may give the helper no time in a run of some milliseconds.
+        for _ in range(5):
+            got = run([program], directory, STAB_REPORT="dose.json", **ALL_ON)
+            if got != expected:
+                raise Failed(f"{source.name} {level} {program}: expected {expected!r}, got {got!r}")
+            dose = json.loads((pathlib.Path(directory) / "dose.json").read_text())
+            if dose["code"]["functions_moved"] >= 3 and dose["heap"]["mallocs"] > 0 and dose["stack"]["refills"] >= 3:
+                break
+        else:
             raise Failed(f"{source.name} {level} {program}: not everything has a dose: {dose}")
 
 
