@@ -29,6 +29,10 @@ constexpr std::string_view kReturnsTwice[] = {"setjmp",     "_setjmp",     "sigs
 // Of libc, and of Boost.Context as a shared library.
 constexpr std::string_view kContextSwitches[] = {"makecontext",   "swapcontext",   "setcontext",
                                                  "make_fcontext", "jump_fcontext", "ontop_fcontext"};
+// A signal handler's setjmp on a stack of sigaltstack's makes a context, too, which longjmp switches to.
+constexpr std::string_view kSignalStacks[] = {"sigaltstack", "__sigaltstack"};
+constexpr std::string_view kLongJumps[] = {"longjmp",       "_longjmp",          "siglongjmp",     "__longjmp_chk",
+                                           "__libc_longjmp", "__libc_siglongjmp", "____longjmp_chk"};
 
 template <size_t N>
 bool is_one_of(std::string_view name, const std::string_view (&names)[N]) {
@@ -205,11 +209,15 @@ bool strays_switch_stacks(const ElfImage& image, const FunctionTable& functions)
 bool switches_stacks(const ElfImage& image, const Callees& callees, const Disassembly& disassembly,
                      const FunctionTable& functions) {
   if (strays_switch_stacks(image, functions)) return true;
+  bool makes_stack = false, jumps = false;
   for (uint32_t index = 0; index < functions.size(); ++index) {
     const Function& function = functions[index];
     const FunctionCode& code = disassembly.codes[index];
     if (refers_to_one_of(kContextSwitches, index, callees, disassembly, functions)) return true;
-    // longjmp goes back on the same stack; the dynamic linker's resolver restores its own.
+    makes_stack = makes_stack || refers_to_one_of(kSignalStacks, index, callees, disassembly, functions);
+    jumps = jumps || refers_to_one_of(kLongJumps, index, callees, disassembly, functions);
+    if (makes_stack && jumps) return true;
+    // longjmp alone goes back on the same stack; the dynamic linker's resolver restores its own.
     const bool known = function.name.find("longjmp") != std::string_view::npos ||
                        function.name.starts_with("_dl_runtime_") || function.runtime ||
                        is_one_of(function.name, kContextSwitches);
