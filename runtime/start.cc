@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 
 #include "runtime/code/fork.h"
 #include "runtime/code/unwind.h"
@@ -38,15 +39,19 @@ using helper::Plan;
 using helper::Ready;
 
 constexpr uint64_t kPage = 4096;
+
+// As rt_sigaction takes it.
+struct KernelAction {
+  void (*handler)(int);
+  unsigned long flags;
+  uint64_t restorer;
+  unsigned long mask;
+};
+
 // glibc gives the kernel the same trampoline with each action, the default one included: set SIGURG to what it
 // is and read the kernel's copy.
 uint64_t signal_trampoline() {
-  struct {
-    void (*handler)(int);
-    unsigned long flags;
-    uint64_t restorer;
-    unsigned long mask;
-  } before{}, after{};
+  KernelAction before{}, after{};
   if (sys::call(SYS_rt_sigaction, SIGURG, 0, sys::word(&before), 8) != 0) return 0;
   if (before.handler != SIG_DFL && before.handler != SIG_IGN) return before.restorer;
   struct sigaction same;
@@ -106,11 +111,67 @@ int images_memfd() {
   return fd;
 }
 
-// A bare clone with exit signal 0: wait() and its relatives don't see it. Returns our end of a socket pair.
+// Clones a process that clones the helper and ends. Returns 0 in the helper, the pid of that process in the program, or
+// minus the error. The one between lives in the program's memory until it ends: it only writes what its clone returned to
+// `made`.
+long clone_grandchild(long& made) {
+  long result = SYS_clone;
+  register long r10 __asm__("r10") = 0;
+  register long r8 __asm__("r8") = 0;
+  __asm__ volatile(
+      "syscall\n\t"
+      "test %%rax, %%rax\n\t"
+      "jnz 1f\n\t"
+      "mov %[clone], %%eax\n\t"
+      "xor %%edi, %%edi\n\t"
+      "syscall\n\t"
+      "test %%rax, %%rax\n\t"
+      "jz 1f\n\t"
+      "mov %%rax, (%[made])\n\t"
+      "mov %[exit], %%eax\n\t"
+      "xor %%edi, %%edi\n\t"
+      "syscall\n"
+      "1:"
+      : "+a"(result)
+      : "D"(long{CLONE_VM | CLONE_VFORK | SIGCHLD}), "S"(0L), "d"(0L), "r"(r10), "r"(r8), [made] "r"(&made),
+        [clone] "i"(SYS_clone), [exit] "i"(SYS_exit)
+      : "rcx", "r11", "cc", "memory");
+  return result;
+}
+
+// Whether SIGCHLD can be ignored for a moment without harm: no child of this process, from before an exec, may end
+// meanwhile, and none has. Nor may orphans become its children: then wait() would see the helper.
+bool may_orphan() {
+  int reaper = 0;
+  sys::call(SYS_prctl, PR_GET_CHILD_SUBREAPER, sys::word(&reaper), 0, 0, 0);
+  unsigned long pending = 0;
+  sys::call(SYS_rt_sigpending, sys::word(&pending), 8);
+  return reaper == 0 && sys::getpid() != 1 && (pending >> (SIGCHLD - 1) & 1) == 0 &&
+         sys::call(SYS_waitid, P_ALL, 0, 0, WEXITED | WNOHANG | WNOWAIT | __WALL, 0) == -ECHILD;
+}
+
+// A process that is nobody's child soon, because debuggers and the like wait for all children there are (__WALL); or else
+// a child with exit signal 0, which other waits don't see. 0 in the helper, minus an error without one.
+//
+// The process between is not waited for but ignored, or its time would count as that of children.
+long clone_helper() {
+  if (!may_orphan()) return sys::call(SYS_clone, 0, 0, 0, 0, 0);
+  KernelAction ignore{SIG_IGN, 0, 0, 0}, before{};
+  if (sys::call(SYS_rt_sigaction, SIGCHLD, sys::word(&ignore), sys::word(&before), 8) != 0) return -EINVAL;
+  long made = -EAGAIN;
+  const long between = clone_grandchild(made);
+  if (between == 0) return 0;
+  if (between > 0)
+    while (sys::call(SYS_wait4, between, 0, 0, 0) == -EINTR) {}
+  sys::call(SYS_rt_sigaction, SIGCHLD, sys::word(&before), 0, 8);
+  return between < 0 ? between : made;
+}
+
+// Returns our end of a socket pair.
 int start_own_helper() {
   int ends[2];
   if (sys::call(SYS_socketpair, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sys::word(ends)) != 0) return -1;
-  const long pid = sys::call(SYS_clone, 0, 0, 0, 0, 0);
+  const long pid = clone_helper();
   if (pid == 0) {
     helper::detach(ends[1], -1);
     sys::exit_process(helper::serve(ends[1], -1, false, -1));
