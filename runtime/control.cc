@@ -31,6 +31,9 @@ const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)] = 
      "script, or link it without --exclude-libs or -Bsymbolic"),
     ("the executable hides the runtime's names from its libraries, so its code and heap stay; link it without --exclude-libs, "
      "or name _Unwind_Find_FDE, malloc and the like, stab_stack and stab_rt_* under 'global:' in its version script"),
+    ("the executable holds an unwinder that can't be told of moved functions, so exceptions would end there; link without "
+     "-static-libgcc"),
+    "a library of the program brings a malloc, which serves all calls; link without it, or don't preload it",
 };
 
 }  // namespace stab

@@ -54,6 +54,8 @@ enum class Degradation : uint8_t {
   kNoPerfMap,          // STAB_PERF_MAP is set but /tmp/perf-PID.map could not be made
   kModuleStack,        // a shared library's link hides stab_stack: its pads read a record of their own
   kNamesHidden,        // the executable's link hides the runtime's names, so libraries use those of libgcc and libc
+  kUnwinderReplaced,   // exceptions couldn't pass moved functions: the executable has libgcc_eh's _Unwind_Find_FDE
+  kHeapOfLibrary,      // a library of the program brings a malloc: the heap is that library's
   kCount
 };
 extern const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)];

@@ -196,7 +196,10 @@ void fill_hello(Hello& hello, const Extent& extent) {
   hello.bias = extent.bias;
   hello.text_relocations = extent.text_relocations;
   // LLVM's libunwind looks code up in the files that are loaded and asks nobody: there is no way to tell it of images.
-  hello.foreign_unwinder = __unw_add_dynamic_fde != nullptr ? 1 : code::is_before_libgcc() ? 0 : 2;
+  hello.foreign_unwinder = __unw_add_dynamic_fde != nullptr   ? 1
+                           : code::is_replaced_by_program() ? 3
+                           : code::is_before_libgcc()       ? 0
+                                                            : 2;
   hello.control_address = address_of(stab_control_pages.bytes);
   hello.signal_return = signal_trampoline();
   hello.degradations = control().degradations;

@@ -1,11 +1,15 @@
-// .eh_frame_hdr, the linker's sorted table of functions and their frame descriptions: found by the loader, searched
-// by halves. The description itself is read only for its function's size. The formats are the Linux Standard Base's,
+// .eh_frame_hdr, the linker's sorted table of functions and their frame descriptions: found by the loader, or in a static
+// program by its program headers, and searched by halves. The description itself is read only for its function's size. The formats are the Linux Standard Base's,
 // "Exception Frames"; of their many encodings the table has the one that all linkers write.
 #include "runtime/code/frame_tables.h"
 
 #include <dlfcn.h>
+#include <elf.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/auxv.h>
+
+#include "runtime/mapping.h"
 
 // glibc 2.35 and later; takes no lock, and is what libgcc asks.
 extern "C" int _dl_find_object(void* pc, dl_find_object* result) noexcept __attribute__((weak));
@@ -79,13 +83,7 @@ bool covers(const uint8_t* description, uint64_t into_function) {
   return size == 8 && into_function < load<uint64_t>(range);
 }
 
-}  // namespace
-
-const void* find_fde_in_tables(void* pc, EhBases* bases) {
-  dl_find_object object;
-  if (_dl_find_object == nullptr || _dl_find_object(pc, &object) != 0) return nullptr;
-  const auto* header = static_cast<const uint8_t*>(object.dlfo_eh_frame);
-  if (header == nullptr) return nullptr;
+const void* find_fde_in_table(const uint8_t* header, void* pc, EhBases* bases) {
   const auto head = load<Header>(header);
   if (head.version != 1 || head.frames_encoding != kRelative4 || head.count_encoding != kData4 ||
       head.table_encoding != kHeaderRelative4 || head.count == 0)
@@ -103,6 +101,25 @@ const void* find_fde_in_tables(void* pc, EhBases* bases) {
   if (row.function > wanted || !covers(description, static_cast<uint64_t>(wanted - row.function))) return nullptr;
   *bases = {nullptr, nullptr, const_cast<uint8_t*>(header + row.function)};
   return description;
+}
+
+}  // namespace
+
+const void* find_fde_in_tables(void* pc, EhBases* bases) {
+  dl_find_object object;
+  if (_dl_find_object == nullptr || _dl_find_object(pc, &object) != 0 || object.dlfo_eh_frame == nullptr) return nullptr;
+  return find_fde_in_table(static_cast<const uint8_t*>(object.dlfo_eh_frame), pc, bases);
+}
+
+const void* find_own_fde(void* pc, EhBases* bases) {
+  const auto* segments = reinterpret_cast<const Elf64_Phdr*>(getauxval(AT_PHDR));
+  const uint64_t count = getauxval(AT_PHNUM);
+  Extent extent;
+  if (!find_extent(extent)) return nullptr;
+  for (uint64_t i = 0; i < count; ++i)
+    if (segments[i].p_type == PT_GNU_EH_FRAME)
+      return find_fde_in_table(reinterpret_cast<const uint8_t*>(extent.bias + segments[i].p_vaddr), pc, bases);
+  return nullptr;
 }
 
 }  // namespace stab::code

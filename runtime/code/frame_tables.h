@@ -9,4 +9,7 @@ namespace stab::code {
 // `pc`, or its table is of a kind that linkers don't write.
 const void* find_fde_in_tables(void* pc, EhBases* bases);
 
+// The same in this executable alone, which is all there is of a static program.
+const void* find_own_fde(void* pc, EhBases* bases);
+
 }  // namespace stab::code

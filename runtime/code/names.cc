@@ -2,8 +2,10 @@
 // object; ours hand them on as the original addresses, so that every symbolizer finds its function. A return
 // address that the program takes itself (__builtin_return_address) stays what it is.
 //
-// dlsym(RTLD_NEXT) asks who its caller is, and one in an image is nobody: calls of the executable, and only
-// those (this dlsym is not exported), go through a function that stays.
+// dlsym(RTLD_NEXT) and dlvsym ask who their caller is, and one in an image is nobody: calls of the executable, and only
+// those (they are not exported), go through a function that stays.
+//
+// All are weak: a program that has a function of such a name, `backtrace` for instance, keeps it.
 #include <dlfcn.h>
 #include <stdint.h>
 #include <string.h>
@@ -27,6 +29,10 @@ void* original_of(const void* pointer) {
   return reinterpret_cast<void*>(address < body ? original : original + (address - body));
 }
 
+// libc's by its version, as ours are in front of it here. x86-64 began with this version, and libc keeps it.
+extern "C" void* stab_libc_dlvsym(void* handle, const char* name, const char* version);
+__asm__(".symver stab_libc_dlvsym, dlvsym@GLIBC_2.2.5");
+
 using Dlsym = void* (*)(void*, const char*);
 Dlsym real_dlsym() {
   static Dlsym real;
@@ -34,7 +40,7 @@ Dlsym real_dlsym() {
   if (found != nullptr) return found;
   const char* const versions[] = {"GLIBC_2.34", "GLIBC_2.2.5"};
   for (const char* version : versions)
-    if (found == nullptr) found = reinterpret_cast<Dlsym>(dlvsym(RTLD_NEXT, "dlsym", version));
+    if (found == nullptr) found = reinterpret_cast<Dlsym>(stab_libc_dlvsym(RTLD_NEXT, "dlsym", version));
   __atomic_store_n(&real, found, __ATOMIC_RELEASE);
   return found;
 }
@@ -57,34 +63,46 @@ Backtrace real_backtrace;
 
 }  // namespace
 
+#define STAB_OF_PROGRAM __attribute__((weak, visibility("hidden")))
+#define STAB_OF_ALL __attribute__((weak, visibility("default")))
+
 extern "C" {
 
-__attribute__((visibility("hidden"))) void* dlsym(void* __restrict handle, const char* __restrict name) noexcept {
+// No tail calls: the caller that libc sees is these functions.
+STAB_OF_PROGRAM void* dlsym(void* __restrict handle, const char* __restrict name) noexcept {
   const Dlsym real = real_dlsym();
   if (real == nullptr) return nullptr;
   void* const found = real(handle, name);
-  __asm__ volatile("" : : "r"(found));  // not a tail call: the caller that libc sees is this function
+  __asm__ volatile("" : : "r"(found));
   return found;
 }
 
-__attribute__((visibility("default"))) int dladdr(const void* address, Dl_info* info) noexcept {
+STAB_OF_PROGRAM void* dlvsym(void* __restrict handle, const char* __restrict name, const char* __restrict version) noexcept {
+  void* const found = stab_libc_dlvsym(handle, name, version);
+  __asm__ volatile("" : : "r"(found));
+  return found;
+}
+
+STAB_OF_ALL int dladdr(const void* address, Dl_info* info) noexcept {
   const Dladdr real = real_function(real_dladdr, "dladdr");
   return real == nullptr ? 0 : real(original_of(address), info);
 }
 
-__attribute__((visibility("default"))) int dladdr1(const void* address, Dl_info* info, void** extra,
-                                                   int flags) noexcept {
+STAB_OF_ALL int dladdr1(const void* address, Dl_info* info, void** extra, int flags) noexcept {
   const Dladdr1 real = real_function(real_dladdr1, "dladdr1");
   return real == nullptr ? 0 : real(original_of(address), info, extra, flags);
 }
 
-// The real one's first entry is its caller, this function: it is left out.
-__attribute__((visibility("default"), noinline)) int backtrace(void** buffer, int size) {
+// The real one's first entry is its caller, this function: it is left out. A long buffer is used itself, so the last of
+// very many entries is missing.
+__attribute__((noinline)) STAB_OF_ALL int backtrace(void** buffer, int size) {
   constexpr int kMost = 1024;
   const Backtrace real = real_function(real_backtrace, "backtrace");
   if (real == nullptr || size <= 0) return 0;
-  void* frames[kMost];
-  const int found = real(frames, size < kMost - 1 ? size + 1 : kMost);
+  void* own[kMost];
+  const bool fits = size < kMost;
+  void** const frames = fits ? own : buffer;
+  const int found = real(frames, fits ? size + 1 : size);
   for (int i = 1; i < found; ++i) buffer[i - 1] = original_of(frames[i]);
   return found > 0 ? found - 1 : 0;
 }

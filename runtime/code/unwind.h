@@ -17,4 +17,8 @@ const void* find_moved_fde(FindFde real, void* pc, EhBases* bases);
 // script). libgcc_s then asks itself, which knows nothing of images; also one that comes later, by pthread_cancel.
 bool is_before_libgcc();
 
+// Whether the executable holds an unwinder with one of its own, which knows nothing of images: libgcc_eh.a's, linked for
+// __register_frame.
+bool is_replaced_by_program();
+
 }  // namespace stab::code

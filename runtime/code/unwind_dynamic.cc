@@ -1,11 +1,16 @@
-// In a dynamic executable: it exports this definition ahead of libgcc_s's.
+// In a dynamic executable: it exports this definition ahead of libgcc_s's. Weak: a program linked with -static-libgcc that
+// registers frames of generated code has libgcc_eh.a's, which is in one object with __register_frame, and stays unmoved.
 #include <dlfcn.h>
 #include <stdlib.h>
 
 #include "runtime/code/frame_tables.h"
 #include "runtime/code/unwind.h"
 
-extern "C" __attribute__((visibility("default"))) const void* _Unwind_Find_FDE(void* pc, stab::code::EhBases* bases);
+extern "C" {
+__attribute__((weak, visibility("default"))) const void* _Unwind_Find_FDE(void* pc, stab::code::EhBases* bases);
+// Ours, by a name that nobody replaces. Only its address is used.
+__attribute__((alias("_Unwind_Find_FDE"), visibility("hidden"))) const void* stab_own_find_fde(void*, stab::code::EhBases*);
+}
 
 namespace {
 
@@ -29,6 +34,11 @@ FindFde find_real(void* caller) {
 FindFde real_find_fde;
 
 }  // namespace
+
+bool stab::code::is_replaced_by_program() {
+  const void* (*volatile linked)(void*, EhBases*) = _Unwind_Find_FDE;
+  return linked != stab_own_find_fde;
+}
 
 bool stab::code::is_before_libgcc() {
   void* const found = dlsym(RTLD_DEFAULT, "_Unwind_Find_FDE");

@@ -72,7 +72,7 @@ void* allocate_slot(size_t bytes, Heap* heap, int size_class) {
 }
 
 void* allocate_slow(size_t bytes) {
-  if (decide() == State::kLibc) return __libc_malloc(bytes);
+  if (decide() == State::kLibc) return behind.malloc(bytes);
   if (bytes <= kMaxSmall) {
     void* got = allocate_in_thread(class_of(bytes));
     return got != nullptr ? got : no_memory();
@@ -90,7 +90,7 @@ void free_slot(void* address, Heap* heap, const Run* run, Group* group, uint32_t
 
 void free_slow(void* address) {
   if (address == nullptr) return;
-  if (decide() == State::kLibc) return __libc_free(address);
+  if (decide() == State::kLibc) return behind.free(address);
   Run* run = shared.space.find(address);
   if (run == nullptr || run->group_count == 0) {
     if (run != nullptr || !large_objects.free(address)) fault_foreign("free", address);
@@ -103,7 +103,7 @@ void free_slow(void* address) {
 }
 
 void* allocate_zeroed(size_t count, size_t bytes) {
-  if (decide() == State::kLibc) return __libc_calloc(count, bytes);
+  if (decide() == State::kLibc) return behind.calloc(count, bytes);
   size_t total = 0;
   if (__builtin_mul_overflow(count, bytes, &total)) return no_memory();
   if (total <= kMaxSmall) {
@@ -117,7 +117,7 @@ void* allocate_zeroed(size_t count, size_t bytes) {
 }
 
 void* reallocate(void* old, size_t bytes) {
-  if (decide() == State::kLibc) return __libc_realloc(old, bytes);
+  if (decide() == State::kLibc) return behind.realloc(old, bytes);
   if (old == nullptr) return allocate(bytes);
   if (bytes == 0) {
     release(old);
@@ -149,7 +149,7 @@ void* reallocate(void* old, size_t bytes) {
 // Up to a line the slots of most classes are aligned by themselves. Above that a larger slot is taken and an
 // address inside it given out: over-aligned objects lie among the others of their class, as cheaply as they.
 void* allocate_aligned(size_t alignment, size_t bytes) {
-  if (decide() == State::kLibc) return __libc_memalign(alignment, bytes);
+  if (decide() == State::kLibc) return behind.memalign(alignment, bytes);
   if (alignment <= kAlignment) return allocate(bytes);
   if (bytes <= kMaxSmall && alignment <= kMaxSmall) {
     for (int fits = class_of(bytes); fits < kClasses && alignment <= kLine; ++fits)

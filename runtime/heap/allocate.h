@@ -27,7 +27,7 @@ void free_slot(void* address, Heap* heap, const Run* run, Group* group, uint32_t
     if (__builtin_expect(heap->allocate_fast(size_class, got), 1)) return got;
     return allocate_slot(bytes, heap, size_class);
   }
-  if (__builtin_expect(state.load(std::memory_order_relaxed) == State::kLibc, 1)) return __libc_malloc(bytes);
+  if (__builtin_expect(state.load(std::memory_order_relaxed) == State::kLibc, 1)) return behind.malloc(bytes);
   return allocate_slow(bytes);
 }
 
@@ -40,7 +40,7 @@ void free_slot(void* address, Heap* heap, const Run* run, Group* group, uint32_t
     if (__builtin_expect(heap->free_fast(spot), 1)) return;
     return free_slot(address, heap, run, spot.group, spot.slot);
   }
-  if (__builtin_expect(state.load(std::memory_order_relaxed) == State::kLibc, 1)) return __libc_free(address);
+  if (__builtin_expect(state.load(std::memory_order_relaxed) == State::kLibc, 1)) return behind.free(address);
   free_slow(address);
 }
 

@@ -1,4 +1,5 @@
-// libc's own heap, for `off`: the names glibc keeps for it besides malloc and friends.
+// The heap behind ours, for `off` and for programs that bring their own: libc's, by the names glibc keeps for it besides
+// malloc and friends, or that of a library which stands before libc.
 //
 // Weak, because a static executable has them only if it was linked as interpose_static.cc says.
 #pragma once
@@ -15,9 +16,25 @@ extern "C" {
 
 namespace stab::heap {
 
-// True in a static program that defines malloc: then "libc's heap" is the program's, here and above, and serves all
+// What calls are handed on to. Set before the first of them.
+struct Behind {
+  void* (*malloc)(size_t bytes);
+  void* (*calloc)(size_t count, size_t bytes);
+  void* (*realloc)(void* old, size_t bytes);
+  void* (*memalign)(size_t alignment, size_t bytes);
+  void (*free)(void* freed);
+};
+extern __attribute__((visibility("hidden"))) Behind behind;
+
+// Sets `behind` where it isn't libc. True: a library brings a malloc (jemalloc, mimalloc), linked or preloaded, and ours
+// stands before it in the executable. Its own functions and the program's may allocate and free for each other, so it
+// serves all calls. Preloaded ourselves we were asked for, and serve them.
+bool library_has_malloc();
+
+// True in a static program that defines malloc, or wraps it with --wrap: then "libc's heap" is the program's, here and above, and serves all
 // calls. A dynamic program's malloc stands in front of ours and is no matter here.
 bool program_has_malloc();
+bool program_wraps_malloc();  // the latter, of interpose_static.cc
 
 // malloc_usable_size and malloc_trim have no second name: looked up behind us in the link order.
 size_t libc_usable_size(void* address);

@@ -48,11 +48,15 @@ void __real_free(void* freed);
 
 namespace stab::heap {
 
+constinit Behind behind{__libc_malloc, __libc_calloc, __libc_realloc, __libc_memalign, __libc_free};
+
+bool library_has_malloc() { return false; }
+
 // Read at run time: which __libc_malloc there is, the linker decides.
 bool program_has_malloc() {
   void* (*volatile libc)(size_t) = __libc_malloc;
   void* (*volatile real)(size_t) = __real_malloc;
-  return libc != real;
+  return libc != real || program_wraps_malloc();
 }
 
 size_t libc_usable_size(void* address) {

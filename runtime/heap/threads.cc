@@ -81,8 +81,10 @@ State start() {
   Locked locked(registry.lock);
   if (const State now = state; now != State::kUndecided) return now;
   const abi::Settings& wish = settings();
-  const bool libc_there = __libc_malloc != nullptr && __libc_free != nullptr;
-  if ((wish.heap == abi::HeapMode::kOff && libc_there) || program_has_malloc()) {
+  const bool of_library = library_has_malloc();
+  if (of_library && wish.heap != abi::HeapMode::kOff) degrade(control(), Degradation::kHeapOfLibrary);
+  const bool any_behind = behind.malloc != nullptr && behind.free != nullptr;
+  if ((wish.heap == abi::HeapMode::kOff && any_behind) || of_library || program_has_malloc()) {
     small_limit = 0;
     return decided(State::kLibc);
   }
@@ -101,7 +103,9 @@ State start() {
 
 bool leave_to_libc() {
   Locked locked(registry.lock);
-  if (state != State::kUndecided || __libc_malloc == nullptr || __libc_free == nullptr) return false;
+  if (state != State::kUndecided) return false;
+  library_has_malloc();
+  if (behind.malloc == nullptr || behind.free == nullptr) return false;
   small_limit = 0;
   decided(State::kLibc);
   return true;

@@ -12,7 +12,8 @@
 
 namespace stab::heap {
 
-// kUndecided until the first call; then settings() have been read, for good.
+// kUndecided until the first call; then settings() have been read, for good. kLibc: calls are handed on to what is
+// behind ours (libc_heap.h), libc's heap in most programs.
 enum class State : uint8_t { kUndecided, kLibc, kOurs };
 extern __attribute__((visibility("hidden"))) std::atomic<State> state;
 

@@ -88,6 +88,7 @@ bool read_executable(Session& session, int executable) {
   if (executable < 0) return refuse(Degradation::kNoMetadata);
   if (session.hello.text_relocations != 0) return refuse(Degradation::kTextRelocations);
   if (session.hello.foreign_unwinder == 2) return refuse(Degradation::kNamesHidden);
+  if (session.hello.foreign_unwinder == 3) return refuse(Degradation::kUnwinderReplaced);
   if (session.hello.foreign_unwinder != 0) return refuse(Degradation::kNoUnwinder);
   code::FileSpan span;
   if (!code::find_code_section(read_file_at, &executable, span)) return refuse(Degradation::kNoMetadata);

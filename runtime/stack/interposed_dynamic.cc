@@ -1,5 +1,5 @@
 // In a dynamic executable: our definitions come before libc's in the search order, for shared libraries too, and
-// dlsym finds the ones behind.
+// dlsym finds the ones behind. Weak: a program that defines one itself keeps it, and its threads' stacks stay.
 #include <dlfcn.h>
 
 #include "runtime/stack/interposed.h"
@@ -22,7 +22,7 @@ stab::GetAttributes libc_get_attributes;
 
 }  // namespace
 
-#define STAB_BEFORE_LIBC extern "C" __attribute__((visibility("default")))
+#define STAB_BEFORE_LIBC extern "C" __attribute__((weak, visibility("default")))
 
 STAB_BEFORE_LIBC int __libc_start_main(stab::Main main, int argc, char** argv, void (*init)(), void (*fini)(),
                                        void (*loader_fini)(), void* stack_end) {

@@ -1,4 +1,4 @@
-// Names of functions that run in images: dladdr of a return address, backtrace_symbols, and dlsym(RTLD_NEXT) from
+// Names of functions that run in images: dladdr of a return address, backtrace_symbols, and dlsym(RTLD_NEXT) and dlvsym from
 // moved code. Prints names, never addresses.
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -22,8 +22,19 @@ NOINLINE void innermost(void) {
   printf("returns to %s, next strlen %s\n", known && info.dli_sname ? info.dli_sname : "?",
          dlsym(RTLD_NEXT, "strlen") != NULL ? "found" : dlerror());
 }
+NOINLINE void look_up_version(void) {
+  printf("puts of that version %s\n", dlvsym(RTLD_NEXT, "puts", "GLIBC_2.2.5") != NULL ? "found" : dlerror());
+}
+NOINLINE void look_deep(void) {
+  void *frames[2000];
+  const int count = backtrace(frames, 2000);
+  Dl_info info;
+  printf("deep: %s\n", count > 0 && dladdr(frames[0], &info) && info.dli_sname ? info.dli_sname : "?");
+}
 NOINLINE void middle(void) {
   innermost();
+  look_up_version();
+  look_deep();
   __asm__ volatile("");
 }
 NOINLINE void outer(void) {

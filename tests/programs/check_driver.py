@@ -196,6 +196,88 @@ def check_static_program_with_its_own_malloc(place):
                             f"{linker} {options} {variables}: {ran.returncode} {ran.stdout}{ran.stderr}")
 
 
+OWN_NAMES = """#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+static int threads;
+int backtrace(const char* of) { return of[0]; }
+#ifdef STATIC
+int __real_pthread_create(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
+int __wrap_pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*run)(void*), void* with) {
+  ++threads;
+  return __real_pthread_create(thread, attributes, run, with);
+}
+void* __real_malloc(size_t bytes);
+void* __wrap_malloc(size_t bytes) { return __real_malloc(bytes); }
+#else
+int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*run)(void*), void* with) {
+  ++threads;
+  int (*next)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*) = dlsym(RTLD_NEXT, "pthread_create");
+  return next(thread, attributes, run, with);
+}
+#endif
+__attribute__((noinline)) static void* run(void* with) { return *(int*)with == backtrace("*") ? with : NULL; }
+int main(void) {
+  int with = '*'; pthread_t thread; void* back = NULL;
+  free(malloc(10));
+  if (pthread_create(&thread, NULL, run, &with) != 0 || pthread_join(thread, &back) != 0) return 1;
+  printf("%d\\n", back == &with && threads == 1 ? 42 : 0);
+}
+"""
+
+
+def check_own_names(place):
+    """A program may have functions of the names that the runtime puts before libc's."""
+    place.write("names.c", OWN_NAMES)
+    for linker in ("lld", "bfd", "gold"):
+        for options in ([], ["-flto"], ["-DSTATIC", "-static", "-Wl,--wrap=pthread_create,--wrap=malloc"]):
+            if "-flto" in options and linker != "lld": continue
+            place.must("szc", f"-fuse-ld={linker}", "-O1", "-fno-builtin", *options, "names.c", "-o", "prog")
+            place.moves("prog")
+
+
+REGISTERS_FRAMES = """#include <stdio.h>
+extern "C" void __register_frame(void*);
+static unsigned none[4];
+__attribute__((noinline)) static void raise(int n) { if (n > 20) throw n; }
+int main() { __register_frame(none); try { raise(42); } catch (int n) { printf("%d\\n", n); } }
+"""
+
+
+def check_registered_frames(place):
+    """libgcc_eh.a has __register_frame and the unwinder's _Unwind_Find_FDE in one object, so that stays the program's."""
+    place.write("registers.cc", REGISTERS_FRAMES)
+    for options in ([], ["-static-libgcc"], ["-static-libgcc", "-static-libstdc++"], ["-static"]):
+        place.must("szc++", "-O1", *options, "registers.cc", "-o", "prog")
+        require(place.must("./prog", STAB_REPORT="dose", **ALL_ON).stdout == "42\n", f"{options}: prints something else")
+        dose = (place.directory / "dose").read_text()
+        stays = "-static-libgcc" in options
+        require(("holds an unwinder" in dose) == stays and ('"functions_moved":0' in dose) == stays, f"{options}: the dose says: {dose}")
+
+
+def check_library_with_malloc(place):
+    """It serves every call, whether linked, linked by another library, or preloaded; the dose says so."""
+    place.write("own.c", OWN_MALLOC.replace("ALIGNED", "void* memalign(size_t alignment, size_t bytes) { return cut(alignment, bytes); }\n")
+                + "int owned(void* p) { return owns(p); }\nvoid* own_malloc(size_t bytes) { return malloc(bytes); }\n"
+                + "void own_free(void* p) { free(p); }\n")
+    place.write("uses.c", '#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\nint owned(void*); void* own_malloc(size_t); void own_free(void*);\n'
+                'int main(void) {\n  char* text = strdup("4"); char* more = realloc(malloc(3), 99999); void* wide = aligned_alloc(64, 64);\n'
+                '  free(own_malloc(10)); own_free(malloc(10));\n'
+                '  printf("%s%d\\n", text, owned(text) && owned(more) && owned(wide) ? 2 : 0);\n  free(text); free(more); free(wide);\n}\n')
+    place.must("szc", "-O1", "-fno-builtin", "-shared", "-fPIC", "own.c", "-o", "libown.so")
+    here = ["-L.", "-Wl,-rpath,$ORIGIN"]
+    place.must("szc", "-O1", "-fno-builtin", "uses.c", *here, "-lown", "-o", "prog")
+    place.must("szc", "main.c", "twice.c", "-o", "other")
+    for command, variables in ((["./prog"], {}), (["./other"], {"LD_PRELOAD": "./libown.so"})):
+        for settings in ({}, {"STAB_HEAP": "page"}, ALL_ON):
+            ran = place.run(*command, STAB_REPORT="dose", **variables, **settings)
+            require((ran.returncode, ran.stdout) == (0, "42\n"), f"{command} {settings}: {ran.returncode} {ran.stdout}{ran.stderr}")
+            dose = (place.directory / "dose").read_text()
+            require(("brings a malloc" in dose) == ("STAB_HEAP" in settings), f"{command} {settings}: the dose says: {dose}")
+
+
 def check_objects_for_libraries(place):
     """In an executable they are part of it, and no library."""
     place.must("szc", "-O1", "-fno-inline", "-fPIC", "main.c", "twice.c", "-o", "prog")
@@ -205,11 +287,15 @@ def check_objects_for_libraries(place):
     require('"libraries_stay":0' in dose and "pads of a shared library" not in dose, f"the dose says: {dose}")
 
 
+THROWS = """#include <stdio.h>
+__attribute__((noinline)) static void raise(int n) { if (n > 20) throw n; }
+int main() { try { raise(42); } catch (int n) { printf("%d\\n", n); } return 0; }
+"""
+
+
 def check_llvm_unwinder(place):
-    """The runtime is found though archives are hidden. Where all is, exceptions work because nothing moves, and the
-    dose says so."""
-    place.write("throws.cc", '#include <stdio.h>\n__attribute__((noinline)) static void raise(int n) { if (n > 20) throw n; }\n'
-                'int main() { try { raise(42); } catch (int n) { printf("%d\\n", n); } return 0; }\n')
+    """Exceptions work because nothing moves, and the dose says so."""
+    place.write("throws.cc", THROWS)
     for options in ([], ["-static-libgcc"]):
         place.must("szc++", "--rtlib=compiler-rt", "--unwindlib=libunwind", *options, "throws.cc", "-o", "prog")
         require(place.must("./prog", STAB_REPORT="dose", **ALL_ON).stdout == "42\n", f"{options}: prints something else")
@@ -310,6 +396,12 @@ def check_other_linker(place):
     place.write("twice.c", "int twice(int x) { return x <= 0 ? 0 : 2 + twice(x - 1); }\n")
     for options in (["-fuse-ld=bfd"], ["-fuse-ld=bfd", "-Wl,-z,noseparate-code"], ["-fuse-ld=gold"]):
         place.must("szc", *options, "main.c", "twice.c", "-o", "prog")
+        place.moves("prog")
+    # Only lld takes libgcc_eh.a's _Unwind_Find_FDE for the weak name that the runtime has for it.
+    place.write("throws.cc", THROWS)
+    for options in (["-fuse-ld=bfd", "-static"], ["-fuse-ld=bfd", "-static-pie", "-fPIE"], ["-fuse-ld=gold", "-static"]):
+        place.must("szc++", "-O1", *options, "throws.cc", "-o", "prog")
+        require(place.must("./prog").stdout == "42\n", f"{options}: prints something else")
         place.moves("prog")
 
 
