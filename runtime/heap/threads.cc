@@ -37,8 +37,8 @@ __thread Heap* my_heap __attribute__((tls_model("initial-exec"))) = &no_heap;
 
 namespace {
 
-// heaps: all ever made, newest first. idle: those whose thread has ended, last one first. to_collect: the idle one whose
-// turn it is to be looked after, to_purge: that of all; null: the first.
+// heaps: all ever made, newest first; none ever leaves. idle: those whose thread has ended, last one first.
+// to_collect: the idle one whose turn it is to be looked after, to_purge: that of all; null: the first.
 struct Registry {
   Lock lock;
   Heap* heaps = nullptr;
@@ -163,11 +163,12 @@ void after_fork_in_child() {
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
-// Before the runtime asks for its dose report, which is the last thing an executable does.
+// Before the runtime asks for its dose report, which is the last thing an executable does. Without the lock: programs
+// call exit in signal handlers, and this one may have interrupted who holds it.
 [[gnu::destructor]] void report_all() {
   if (state.load(std::memory_order_acquire) != State::kOurs) return;
-  Locked locked(registry.lock);
-  for (Heap* heap = registry.heaps; heap != nullptr; heap = heap->next) heap->report();
+  for (Heap* heap = __atomic_load_n(&registry.heaps, __ATOMIC_ACQUIRE); heap != nullptr; heap = heap->next)
+    heap->report();
 }
 
 }  // namespace

@@ -699,6 +699,43 @@ TEST_P(Allocation, AHandlerMayForkInTheMiddleOfAnAllocation) {
   });
 }
 
+// Programs call exit in signal handlers, whatever they interrupt.
+void exit_in_handler(int) { exit(0); }
+
+TEST_P(OwnAllocation, AHandlerMayExitInTheMiddleOfAnAllocation) {
+  expect_ok([] {
+    constexpr int kThreads = 16;  // whose heaps a run looks into, later
+    std::vector<pthread_t> threads(kThreads);
+    pthread_barrier_t barrier;
+    ASSERT_EQ(pthread_barrier_init(&barrier, nullptr, kThreads), 0);
+    for (pthread_t& thread : threads)
+      ASSERT_EQ(pthread_create(&thread, nullptr, [](void* all) -> void* {
+        stab_heap_free(stab_heap_malloc(64));
+        pthread_barrier_wait(static_cast<pthread_barrier_t*>(all));
+        return nullptr;
+      }, &barrier), 0);
+    for (const pthread_t thread : threads) pthread_join(thread, nullptr);
+    for (int i = 0; i < 100; ++i) {
+      const pid_t child = fork();
+      if (child == 0) {
+        alarm(20);
+        struct sigaction action {};
+        action.sa_handler = exit_in_handler;
+        sigaction(SIGPROF, &action, nullptr);
+        const itimerval soon{{0, 0}, {0, 1000}};
+        setitimer(ITIMER_PROF, &soon, nullptr);
+        for (void* blocks[12];;) {
+          for (void*& block : blocks) block = stab_heap_malloc(16000);
+          for (void* block : blocks) stab_heap_free(block);
+        }
+      }
+      int status = 0;
+      ASSERT_EQ(waitpid(child, &status, 0), child);
+      ASSERT_EQ(status, 0) << i;
+    }
+  });
+}
+
 // What a growing array left behind serves the next one: few page faults, and the content comes along.
 TEST(LargeObjects, ArraysThatGrowReuseTheMemoryOfOthers) {
   const auto faults_of_growth = [] {
