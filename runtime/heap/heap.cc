@@ -232,8 +232,12 @@ bool Heap::add_run(int size_class, Choice choice) {
   Group* groups = static_cast<Group*>(shared.bookkeeping.allocate(shape.groups * sizeof(Group)));
   if (groups == nullptr) return false;
   RunSpace::Acquired acquired = shared.space.acquire(choice, draws_);
-  // What large objects keep may be just what is missing.
-  if (acquired.run == nullptr && large_objects.trim()) acquired = shared.space.acquire(choice, draws_);
+  // What ended threads or large objects keep may be just what is missing.
+  if (acquired.run == nullptr) {
+    look_after_heaps(true);
+    large_objects.trim();
+    acquired = shared.space.acquire(choice, draws_);
+  }
   const auto [run, start, clean] = acquired;
   if (run == nullptr) {
     shared.bookkeeping.free(groups, shape.groups * sizeof(Group));
@@ -332,6 +336,7 @@ void Heap::push_returned(Group* first, Group* last) {
 }
 
 bool Heap::collect() {
+  if (remote_.load(std::memory_order_relaxed) == nullptr) return false;  // no write to a line that others write to
   Group* group = remote_.exchange(nullptr, std::memory_order_acquire);
   const bool any = group != nullptr;
   while (group != nullptr) {

@@ -76,6 +76,8 @@ struct ClassLists {
 // Takes in what other threads freed in heaps that have no thread now, and gives pages back that they freed in those of
 // threads that do nothing: in a few heaps in turn, or in all of them (threads.cc). True if pages went.
 bool look_after_heaps(bool all);
+// So many heaps without a thread for each run: there are as many as threads have lived at the same time.
+inline constexpr int kIdleHeapsToCollect = 16;
 
 class Heap {
  public:

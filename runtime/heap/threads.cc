@@ -217,9 +217,6 @@ void* allocate_in_thread(int size_class) {
 
 namespace {
 
-// There are as many heaps as threads have lived at the same time.
-constexpr int kIdleAtOnce = 16;
-
 // pre: the lock is held.
 void collect_idle_heaps(int most) {
   Heap* const first = registry.to_collect != nullptr ? registry.to_collect : registry.idle;
@@ -238,7 +235,7 @@ bool look_after_heaps(bool all) {
   const Heap* newest = __atomic_load_n(&registry.heaps, __ATOMIC_ACQUIRE);
   if (newest == nullptr || (newest->next == nullptr && newest == my_heap)) return false;
   Locked locked(registry.lock);
-  collect_idle_heaps(all ? INT_MAX : kIdleAtOnce);
+  collect_idle_heaps(all ? INT_MAX : kIdleHeapsToCollect);
   bool any = false;
   Heap* heap = registry.to_purge != nullptr && !all ? registry.to_purge : registry.heaps;
   do {

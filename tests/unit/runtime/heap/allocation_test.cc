@@ -311,6 +311,49 @@ TEST_P(OwnAllocation, WhatWaitsInAnOutboxArrives) {
   }
 }
 
+// Where thousands of threads have ended, a new run must not cost a look into each of their heaps.
+TEST_P(OwnAllocation, ARunLooksIntoFewHeapsOfEndedThreads) {
+  expect_ok([] {
+    stab_heap_free(stab_heap_malloc(16));  // the first heap is this thread's
+    constexpr int kRunsAtOnce = 8;         // shuffle's array takes some, the others one
+    constexpr int kThreads = 3 * kRunsAtOnce * kIdleHeapsToCollect;
+    static void* blocks[kThreads];
+    pthread_barrier_t barrier;
+    ASSERT_EQ(pthread_barrier_init(&barrier, nullptr, kThreads), 0);  // all alive at once: each has a heap of its own
+    struct Work {
+      pthread_barrier_t* barrier;
+      void** block;
+    };
+    std::vector<Work> work;
+    for (void*& block : blocks) work.push_back({&barrier, &block});
+    std::vector<pthread_t> threads(kThreads);
+    for (int i = 0; i < kThreads; ++i)
+      ASSERT_EQ(pthread_create(&threads[static_cast<size_t>(i)], nullptr, [](void* mine) -> void* {
+        const Work& todo = *static_cast<Work*>(mine);
+        *todo.block = stab_heap_malloc(64);
+        pthread_barrier_wait(todo.barrier);
+        return nullptr;
+      }, &work[static_cast<size_t>(i)]), 0);
+    for (const pthread_t thread : threads) pthread_join(thread, nullptr);
+    for (void* block : blocks) stab_heap_free(block);
+    my_heap->send();
+    const auto waiting = [&] {
+      return static_cast<uint32_t>(std::count_if(std::begin(blocks), std::end(blocks), [](void* block) {
+        Spot spot;
+        const heap::Run& run = *shared.space.find(block);
+        return run.group_count != 0 && locate(run, block, spot) && spot.group->remote.load() != 0;
+      }));
+    };
+    EXPECT_EQ(waiting(), kThreads);
+    for (uint32_t before = waiting(), runs = 0; before > 0; ++runs) {
+      ASSERT_LE(runs, 100u);
+      for (int i = 0; i < 3; ++i) ASSERT_NE(stab_heap_malloc(16400), nullptr);  // a run, or less
+      EXPECT_GE(waiting() + kRunsAtOnce * kIdleHeapsToCollect, before);
+      before = waiting();
+    }
+  });
+}
+
 TEST_P(OwnAllocation, TheDoseCountsCallsAndBytes) {
   expect_ok([] {
     size_t slots = 0;
