@@ -249,8 +249,8 @@ bool look_after_heaps(bool all) {
 bool trim() {
   bool any = false;
   if (my_heap != &no_heap) {
-    my_heap->send();
     any = my_heap->collect();
+    my_heap->retire();
   }
   if (look_after_heaps(true)) any = true;
   if (shared.space.trim()) any = true;
