@@ -29,11 +29,13 @@ const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)] = 
     "the map for perf could not be written; make room in /tmp and remove the perf-PID.map that another user left there",
     ("a shared library reads a stab_stack of its own, so it has no pads; name stab_stack under 'global:' in its version "
      "script, or link it without --exclude-libs or -Bsymbolic"),
-    ("the executable hides the runtime's names from its libraries, so its code and heap stay; link it without --exclude-libs, "
-     "or name _Unwind_Find_FDE, malloc and the like, stab_stack and stab_rt_* under 'global:' in its version script"),
+    ("the executable hides the runtime's names from its libraries, so its code and heap stay; name _Unwind_Find_FDE, malloc "
+     "and the like, stab_stack and stab_rt_* under 'global:' in its version script"),
     ("the executable holds an unwinder that can't be told of moved functions, so exceptions would end there; link without "
      "-static-libgcc"),
     "a library of the program brings a malloc, which serves all calls; link without it, or don't preload it",
+    ("a library was loaded without RTLD_DEEPBIND, which would have made it free with libc what our heap gave; with STAB_HEAP=off "
+     "it is loaded as asked"),
 };
 
 }  // namespace stab

@@ -56,6 +56,7 @@ enum class Degradation : uint8_t {
   kNamesHidden,        // the executable's link hides the runtime's names, so libraries use those of libgcc and libc
   kUnwinderReplaced,   // exceptions couldn't pass moved functions: the executable has libgcc_eh's _Unwind_Find_FDE
   kHeapOfLibrary,      // a library of the program brings a malloc: the heap is that library's
+  kDeepBinding,        // a library was loaded without RTLD_DEEPBIND, which would have given it libc's heap beside ours
   kCount
 };
 extern const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)];
