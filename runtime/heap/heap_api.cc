@@ -14,3 +14,6 @@ bool is_power_of_two(size_t value) { return value != 0 && (value & (value - 1)) 
 #define EXPORTED
 #define NAME(function) stab_heap_##function
 #include "runtime/heap/c_functions.inc"
+
+// Calls under these names are meant for us; a sanitizer's library brings a malloc, too.
+bool stab::heap::library_has_malloc() { return false; }

@@ -31,8 +31,8 @@ extern __attribute__((visibility("hidden"))) Behind behind;
 // serves all calls. Preloaded ourselves we were asked for, and serve them.
 bool library_has_malloc();
 
-// True in a static program that defines malloc, or wraps it with --wrap: then "libc's heap" is the program's, here and above, and serves all
-// calls. A dynamic program's malloc stands in front of ours and is no matter here.
+// True in a static program that defines malloc, or wraps it with --wrap: then "libc's heap" is the program's, here and
+// above, and serves all calls. A dynamic program's malloc stands in front of ours and is no matter here.
 bool program_has_malloc();
 bool program_wraps_malloc();  // the latter, of interpose_static.cc
 

@@ -315,7 +315,7 @@ TEST_P(OwnAllocation, WhatWaitsInAnOutboxArrives) {
 TEST_P(OwnAllocation, ARunLooksIntoFewHeapsOfEndedThreads) {
   expect_ok([] {
     stab_heap_free(stab_heap_malloc(16));  // the first heap is this thread's
-    constexpr int kRunsAtOnce = 8;         // shuffle's array takes some, the others one
+    constexpr int kRunsAtOnce = 12;        // what fills shuffle's array; the others take one
     constexpr int kThreads = 3 * kRunsAtOnce * kIdleHeapsToCollect;
     static void* blocks[kThreads];
     pthread_barrier_t barrier;
@@ -564,6 +564,8 @@ TEST_P(OwnAllocation, ShrinkingGivesTheRestBack) {
     EXPECT_EQ(array[8 * kMiB - 1], 3);
     EXPECT_LT(stab_heap_malloc_usable_size(array), 9 * kMiB);
     EXPECT_LT(resident_kb(), before + 12000);
+  });
+}
 
 // Of every run that a class had, shuffle's array may hold a slot.
 TEST_P(OwnAllocation, TrimGivesBackWhatWasFreedInAnyOrder) {

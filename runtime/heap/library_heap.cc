@@ -1,0 +1,36 @@
+// In a dynamic program: whether a library between it and libc brings a malloc.
+#include <dlfcn.h>
+#include <sys/auxv.h>
+
+#include "runtime/heap/libc_heap.h"
+
+namespace stab::heap {
+namespace {
+
+// The start of the file that holds `address`; null: none.
+void* file_of(void* address) {
+  Dl_info info;
+  return address != nullptr && dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
+}
+
+template <typename Function>
+void set_to_next(Function& function, const char* name) {
+  if (void* next = dlsym(RTLD_NEXT, name)) function = reinterpret_cast<Function>(next);
+}
+
+}  // namespace
+
+// Not told by __libc_malloc: jemalloc has that, too.
+bool library_has_malloc() {
+  void* const next = file_of(dlsym(RTLD_NEXT, "malloc"));
+  void* const libc = file_of(dlsym(RTLD_NEXT, "gnu_get_libc_version"));
+  if (next == nullptr || libc == nullptr || next == libc) return false;
+  set_to_next(behind.malloc, "malloc");
+  set_to_next(behind.calloc, "calloc");
+  set_to_next(behind.realloc, "realloc");
+  set_to_next(behind.memalign, "memalign");
+  set_to_next(behind.free, "free");
+  return file_of(&behind) == file_of(reinterpret_cast<void*>(getauxval(AT_ENTRY)));
+}
+
+}  // namespace stab::heap
