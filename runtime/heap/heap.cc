@@ -21,8 +21,9 @@ uint64_t all_groups(uint32_t count) { return count == kMaxGroups ? ~uint64_t{0} 
 
 }  // namespace
 
-Heap::Heap(uint64_t seed, uint64_t index, bool random, bool shuffles) : Heap() {
+Heap::Heap(uint64_t seed, uint64_t index, uint64_t process, bool random, bool shuffles) : Heap() {
   epoch_ = now();
+  process_ = process;
   random_ = random;
   shuffles_ = shuffles;
   draws_ = Draws(seed, index);
@@ -383,7 +384,10 @@ void Heap::report() {
   add(control().heap.turns, turns - __atomic_exchange_n(&reported_turns_, turns, __ATOMIC_RELAXED));
 }
 
-void Heap::leave_report_to_parent() {
+void Heap::take_over(uint64_t process) {
+  if (process_ == process) return;
+  process_ = process;
+  draws_.branch(process);
   const auto [mallocs, bytes] = served();
   reported_mallocs_ = mallocs;
   reported_bytes_ = bytes;

@@ -86,7 +86,7 @@ class Heap {
     for (Group*& lane : lanes_) lane = &no_group;
   }
   // `random`: off for `base`.
-  Heap(uint64_t seed, uint64_t index, bool random, bool shuffles);
+  Heap(uint64_t seed, uint64_t index, uint64_t process, bool random, bool shuffles);
 
   // The fast path. False: call allocate_slow.
   bool allocate_fast(int size_class, void*& got) {
@@ -171,10 +171,10 @@ class Heap {
   // Adds what this heap served since the last time to control().heap. Called on slow paths, so that a process
   // that is killed has reported most of it.
   void report();
-  // In a forked child: what the parent's threads have not reported yet is theirs to report.
-  void leave_report_to_parent();
-  // A forked child goes on with other draws than its parent.
-  void branch(uint64_t which) { draws_.branch(which); }
+  // Before a process allocates from a heap of another. A forked child leaves what has not been reported yet to its parent,
+  // and goes on with other draws.
+  void take_over(uint64_t process);
+  bool serves(uint64_t process) const { return process_ == process; }
 
   bool shuffles() const { return shuffles_; }
   // So far. From another thread: off by less than a group.
@@ -247,6 +247,7 @@ class Heap {
   uint64_t epoch_ = 0;
   bool random_ = false;
   bool shuffles_ = false;
+  uint64_t process_ = 0;  // which one's thread had it last
   uint64_t reported_mallocs_ = 0;
   uint64_t reported_bytes_ = 0;
   uint64_t reported_turns_ = 0;

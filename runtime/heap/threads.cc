@@ -8,7 +8,8 @@
 // fork: the locks are taken in a fixed order before and given back after, so no list is torn. In the child
 // the heaps of other threads may be in the middle of a change: nobody ever takes those over. Their objects
 // can be used and freed (a remote free touches only atomics); the slots are not used again. The child draws
-// from other streams than its parent, the same ones in every run.
+// from other streams than its parent, the same ones in every run. It touches no heap but its thread's: each costs a
+// copied page, and thousands of threads may have been.
 //
 // A signal handler may fork while the thread it interrupted holds a lock, in the middle of a change. Then no lock is
 // taken: the handler may call nothing here, in the child neither, and when it returns there the thread completes its
@@ -47,6 +48,7 @@ struct Registry {
   Heap* to_purge = nullptr;
   uint64_t made = 0;
   uint64_t forks = 0;  // begun by this process; may change without the lock
+  uint64_t process = 0;  // of the first that allocated; a forked child's is made of its parent's and of `forks`
   uint64_t seed = 0;
   bool random = false;
   bool shuffles = false;
@@ -68,8 +70,7 @@ void detach_thread(void* heap) {
   mine->retire();
   Locked locked(registry.lock);
   mine->next_idle = registry.idle;
-  // A fork in a handler walks the list at any moment.
-  __atomic_store_n(&registry.idle, mine, __ATOMIC_RELEASE);
+  registry.idle = mine;
 }
 
 State decided(State what) {
@@ -92,6 +93,7 @@ State start() {
   registry.random = wish.heap == abi::HeapMode::kPage || wish.heap == abi::HeapMode::kShuffle;
   registry.shuffles = wish.heap == abi::HeapMode::kShuffle;
   registry.seed = mix(wish.seed ^ mix(kRngHeap));
+  registry.process = 0;  // its ancestors' forks change no draws
   large_objects.configure(registry.seed, registry.random);
   raise(control().heap.layouts, 1);
   if (!shared.space.open()) degrade(control(), Degradation::kHeapNoMemory);
@@ -152,10 +154,9 @@ void after_fork_in_child() {
   const uint64_t branch = ++registry.forks;
   registry.seed = mix(registry.seed ^ mix(branch));
   registry.forks = 0;
+  registry.process = mix(registry.process ^ mix(branch));
   large_objects.branch(branch);
-  for (Heap* heap = registry.heaps; heap != nullptr; heap = heap->next) heap->leave_report_to_parent();
-  if (my_heap != &no_heap) my_heap->branch(branch);
-  for (Heap* heap = registry.idle; heap != nullptr; heap = heap->next_idle) heap->branch(branch);
+  if (my_heap != &no_heap) my_heap->take_over(registry.process);  // idle ones follow when a thread gets them
 }
 
 // Early, so that of most fork handlers ours is the innermost. Libraries that are loaded before may have theirs inside.
@@ -168,7 +169,7 @@ void after_fork_in_child() {
 [[gnu::destructor]] void report_all() {
   if (state.load(std::memory_order_acquire) != State::kOurs) return;
   for (Heap* heap = __atomic_load_n(&registry.heaps, __ATOMIC_ACQUIRE); heap != nullptr; heap = heap->next)
-    heap->report();
+    if (heap->serves(registry.process)) heap->report();
 }
 
 }  // namespace
@@ -188,14 +189,15 @@ Heap* attach_thread() {
     Locked locked(registry.lock);
     if (registry.idle != nullptr) {
       mine = registry.idle;
-      __atomic_store_n(&registry.idle, mine->next_idle, __ATOMIC_RELAXED);
+      registry.idle = mine->next_idle;
       if (registry.to_collect == mine) registry.to_collect = mine->next_idle;
+      mine->take_over(registry.process);
     } else {
       void* memory = shared.bookkeeping.allocate(sizeof(Heap));
       if (memory == nullptr) return nullptr;
-      mine = new (memory) Heap(registry.seed, registry.made++, registry.random, registry.shuffles);
+      mine = new (memory) Heap(registry.seed, registry.made++, registry.process, registry.random, registry.shuffles);
       mine->next = registry.heaps;
-      __atomic_store_n(&registry.heaps, mine, __ATOMIC_RELEASE);  // as the list of idle ones
+      __atomic_store_n(&registry.heaps, mine, __ATOMIC_RELEASE);  // report_all walks the list without the lock
     }
   }
   my_heap = mine;

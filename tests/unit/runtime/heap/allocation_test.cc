@@ -409,6 +409,32 @@ TEST_P(OwnAllocation, TheDoseOfAForkedChildIsWhatTheChildDid) {
   });
 }
 
+// A fork copies no page for each thread that has been.
+TEST_P(OwnAllocation, AForkedChildTouchesNoHeapsOfEndedThreads) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer's own memory drowns what is measured";
+  expect_ok([] {
+    constexpr unsigned kThreads = 400;
+    std::vector<pthread_t> threads(kThreads);
+    pthread_barrier_t barrier;
+    ASSERT_EQ(pthread_barrier_init(&barrier, nullptr, kThreads), 0);  // all alive at once: each has a heap of its own
+    for (pthread_t& thread : threads)
+      ASSERT_EQ(pthread_create(&thread, nullptr, [](void* all) -> void* {
+        stab_heap_free(stab_heap_malloc(64));
+        pthread_barrier_wait(static_cast<pthread_barrier_t*>(all));
+        return nullptr;
+      }, &barrier), 0);
+    for (const pthread_t thread : threads) pthread_join(thread, nullptr);
+    const pid_t child = fork();
+    if (child == 0) {
+      rusage used{};
+      _exit(getrusage(RUSAGE_SELF, &used) == 0 && used.ru_minflt < kThreads / 2 ? 0 : 1);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+  });
+}
+
 TEST_P(OwnAllocation, TheDoseCountsTurns) {
   const uint64_t expected = GetParam() == std::string("page") ? 2 : 0;
   expect_ok([expected] {
