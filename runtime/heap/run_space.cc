@@ -80,8 +80,11 @@ bool RunSpace::open_pool(Region& region) {
   const uint32_t index = region.opened;
   if (index == region.pool_count()) return false;
   if (!os_commit(reinterpret_cast<char*>(region.runs) + index * kRecordsPerPool, kRecordsPerPool)) return false;
-  if (!os_commit(region.base + index * kPoolBytes, kPoolBytes)) return false;
-  region.pools[index] = Pool{~uint64_t{0}, 0};
+  // Near a limit of data (ulimit -d), a part of the pool: the rest of it stays unused.
+  int runs = kRunsPerPool;
+  while (!os_commit(region.base + index * kPoolBytes, static_cast<size_t>(runs) * kRunBytes))
+    if ((runs /= 2) == 0) return false;
+  region.pools[index] = Pool{~uint64_t{0} >> (kRunsPerPool - runs), 0};
   ++region.opened;
   __atomic_store_n(&region.usable, region.opened * kPoolBytes, __ATOMIC_RELEASE);
   return true;
@@ -93,6 +96,7 @@ RunSpace::Region* RunSpace::region_with_free() {
     while (region.first_with_free < region.opened && region.pools[region.first_with_free].free == 0)
       ++region.first_with_free;
     if (region.first_with_free < region.opened || open_pool(region)) return &region;
+    if (region.opened < region.pool_count()) return nullptr;  // refused: another region would be, too
   }
   Region* added = add_region(next_region_bytes_);
   return added != nullptr && open_pool(*added) ? added : nullptr;

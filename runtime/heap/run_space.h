@@ -93,7 +93,7 @@ class RunSpace {
   };
   // A region that was given back has 0 bytes; its place is taken by the next that is added. Its version is odd from
   // then on until it is filled again: who looks without the lock looks again if the version has changed.
-  // Pools below `opened` are readable and writable, and so are their runs' records.
+  // Pools below `opened` are readable and writable, or their first runs are, and so are their runs' records.
   //   usable == opened * kPoolBytes <= bytes
   struct Region {
     char* base = nullptr;

@@ -630,6 +630,27 @@ TEST_P(OwnAllocation, ABoundedAddressSpaceIsEnough) {
   });
 }
 
+// A limit of data is smaller than a pool: what is below it can be had.
+TEST_P(OwnAllocation, ALimitOfDataIsUsedUp) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer's own memory drowns what is measured";
+  expect_ok([] {
+    long pages = 0;
+    FILE* file = fopen("/proc/self/statm", "r");
+    ASSERT_EQ(fscanf(file, "%*d %*d %*d %*d %*d %ld", &pages), 1);
+    fclose(file);
+    const rlim_t most = static_cast<rlim_t>(pages) * 4096 + (size_t{4} << 20);
+    const rlimit limit{most, most};
+    ASSERT_EQ(setrlimit(RLIMIT_DATA, &limit), 0);
+    size_t bytes = 0;
+    for (char* block; (block = static_cast<char*>(stab_heap_malloc(1000))) != nullptr; bytes += 1000) block[0] = 1;
+    EXPECT_GT(bytes, size_t{2} << 20);
+    EXPECT_LT(bytes, size_t{4} << 20);
+    const long mapped = memory_use().mapped_kb;
+    for (int i = 0; i < 100; ++i) EXPECT_EQ(stab_heap_malloc(1000), nullptr);
+    EXPECT_EQ(memory_use().mapped_kb, mapped);
+  });
+}
+
 // Address space goes from small objects to large ones and back, as often as a program wants.
 TEST_P(OwnAllocation, ABoundedAddressSpaceServesSmallAndLargeInTurn) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer's own memory drowns what is measured";
