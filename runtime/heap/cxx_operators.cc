@@ -58,6 +58,11 @@ Function* linked_or_loaded(Function* linked, const char* mangled) {
 }
 
 [[gnu::noinline, gnu::cold]] void* allocate_or_throw(size_t bytes, size_t alignment) {
+  if (stab::heap::decide() == stab::heap::State::kLibc) {
+    void* const next = stab::heap::library_operator(alignment == kPlain ? "_Znwm" : "_ZnwmSt11align_val_t");
+    // The plain one doesn't look at a second argument.
+    if (next != nullptr) return reinterpret_cast<void* (*)(size_t, size_t)>(next)(bytes, alignment);
+  }
   if (void* got = try_again(bytes, alignment)) return got;
   if (auto* const throws = linked_or_loaded(std::__throw_bad_alloc, "_ZSt17__throw_bad_allocv")) throws();
   // A library that holds its C++ library has only what it uses of it; but an operator new that we stand in front of

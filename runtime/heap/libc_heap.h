@@ -31,6 +31,10 @@ extern __attribute__((visibility("hidden"))) Behind behind;
 // serves all calls. Preloaded ourselves we were asked for, and serve them.
 bool library_has_malloc();
 
+// The operator new of that library by its mangled name, which decides what happens when there is no memory; null: it
+// has none. pre: calls are handed on.
+void* library_operator(const char* mangled);
+
 // True in a static program that defines malloc, or wraps it with --wrap: then "libc's heap" is the program's, here and
 // above, and serves all calls. A dynamic program's malloc stands in front of ours and is no matter here.
 bool program_has_malloc();

@@ -51,6 +51,7 @@ namespace stab::heap {
 constinit Behind behind{__libc_malloc, __libc_calloc, __libc_realloc, __libc_memalign, __libc_free};
 
 bool library_has_malloc() { return false; }
+void* library_operator(const char*) { return nullptr; }
 
 // Read at run time: which __libc_malloc there is, the linker decides.
 bool program_has_malloc() {

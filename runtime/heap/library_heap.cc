@@ -1,4 +1,4 @@
-// In a dynamic program: whether a library between it and libc brings a malloc.
+// In a dynamic program: whether a library between it and libc brings a malloc, and an operator new.
 #include <dlfcn.h>
 #include <sys/auxv.h>
 
@@ -31,6 +31,11 @@ bool library_has_malloc() {
   set_to_next(behind.memalign, "memalign");
   set_to_next(behind.free, "free");
   return file_of(&behind) == file_of(reinterpret_cast<void*>(getauxval(AT_ENTRY)));
+}
+
+void* library_operator(const char* mangled) {
+  void* const next = dlsym(RTLD_NEXT, mangled);
+  return next != nullptr && file_of(next) == file_of(reinterpret_cast<void*>(behind.malloc)) ? next : nullptr;
 }
 
 }  // namespace stab::heap

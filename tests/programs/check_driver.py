@@ -276,6 +276,16 @@ def check_library_with_malloc(place):
             require((ran.returncode, ran.stdout) == (0, "42\n"), f"{command} {settings}: {ran.returncode} {ran.stdout}{ran.stderr}")
             dose = (place.directory / "dose").read_text()
             require(("brings a malloc" in dose) == ("STAB_HEAP" in settings), f"{command} {settings}: the dose says: {dose}")
+    # What happens without memory its operator new decides.
+    place.write("new.cc", "#include <stdlib.h>\nvoid* operator new(size_t bytes) {\n  void* p = malloc(bytes);\n  if (p == nullptr) throw 42;\n"
+                "  return p;\n}\nvoid operator delete(void* p) noexcept { free(p); }\n")
+    place.write("asks.cc", '#include <stdio.h>\n#include <new>\nint main() {\n  delete new int;\n'
+                '  try { ::operator new(1 << 30); } catch (int n) { printf("%d\\n", n); } catch (const std::bad_alloc&) { puts("bad_alloc"); }\n}\n')
+    place.must("szc", "-O1", "-fno-builtin", "-fPIC", "-c", "own.c")
+    place.must("szc++", "-O1", "-fno-builtin", "-shared", "-fPIC", "new.cc", "own.o", "-o", "libnew.so")
+    place.must("szc++", "-O1", "-fno-builtin", "asks.cc", *here, "-lnew", "-o", "prog")
+    for settings in ({}, ALL_ON):
+        require(place.must("./prog", **settings).stdout == "42\n", f"{settings}: another operator new")
 
 
 def check_objects_for_libraries(place):
