@@ -51,6 +51,16 @@ bool has_cxx_archive(const Arguments& words) {
   return found;
 }
 
+bool discards(const Arguments& words) {
+  bool gc = false, icf = false;
+  for (const std::string& word : words) {
+    if (word == "--gc-sections" || word == "-gc-sections") gc = true;
+    if (word == "--no-gc-sections" || word == "-no-gc-sections") gc = false;
+    if (word.starts_with("--icf=") || word.starts_with("-icf=")) icf = !word.ends_with("=none");
+  }
+  return gc || icf;
+}
+
 }  // namespace
 
 std::optional<LinkJob> find_link_job(const std::string& steps) {
@@ -71,6 +81,7 @@ std::optional<LinkJob> find_link_job(const std::string& steps) {
         .with_libc = has(words, "-lc"),
         .with_cxx_archive = has_cxx_archive(words),
         .lld = words[0].find("lld") != std::string::npos,
+        .gold_discards = words[0].ends_with("gold") && discards(words),
     };
   }
   return job;

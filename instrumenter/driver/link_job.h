@@ -16,6 +16,7 @@ struct LinkJob {
   bool with_libc = false;    // without -nostdlib and the like
   bool with_cxx_archive = false;  // the C++ library, linked statically
   bool lld = false;
+  bool gold_discards = false;  // gold, with --gc-sections or --icf
 };
 
 // Reads what `compiler -### arguments` printed; empty when the command doesn't link.

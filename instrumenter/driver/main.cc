@@ -53,6 +53,12 @@ void warn_of_pads(const LinkJob& job) {
             "storage; compile them with -ffreestanding\n", job.output.c_str());
 }
 
+void warn_of_gold(const LinkJob& job) {
+  if (job.gold_discards)
+    fprintf(stderr, "szc: warning: '%s' is linked without --gc-sections and --icf, because gold can't discard functions "
+            "that have stack pads; use -fuse-ld=lld\n", job.output.c_str());
+}
+
 Result<int> post_link(const Toolchain& tools, const CommandLine& line, const LinkJob& job) {
   const Arguments command = post_link_command(tools, line, job);
   if (line.verbose) fprintf(stderr, "%s\n", quoted(command).c_str());
@@ -75,6 +81,7 @@ Result<int> drive(std::string_view name, std::span<char* const> raw) {
   if (!job) return become(command);  // nothing to link, or clang's own complaint
 
   STAB_TRY(const LinkOrder order, LinkOrder::from_environment());
+  warn_of_gold(*job);
   command = link_command(tools, line, *job, order);
   const struct stat before = state_of(job->output);
   STAB_TRY(const int exit_code, run(command));

@@ -1,5 +1,5 @@
 // Composing the commands. Ours go in front of the user's, so that the user's choices win (-fuse-ld=,
-// -falign-functions=) and nothing of ours lands behind a `--`; in brackets that keep clang from calling them
+// -falign-functions=) and hardly anything of ours lands behind a `--`; in brackets that keep clang from calling them
 // unused when a command has nothing to compile or link.
 #include "instrumenter/driver/steps.h"
 
@@ -116,6 +116,8 @@ Arguments link_command(const Toolchain& tools, const CommandLine& line, const Li
   append(ours, link_options(tools, job, order));
   Arguments command = start_command(tools, ours);
   append(command, line.arguments);
+  // gold keeps sections that are tied to discarded ones (SHF_LINK_ORDER), as ours are, and stops at an assertion.
+  if (job.gold_discards) command.push_back("-Wl,--no-gc-sections,--icf=none");
   return command;
 }
 

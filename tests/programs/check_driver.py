@@ -407,6 +407,13 @@ def check_other_linker(place):
     for options in (["-fuse-ld=bfd"], ["-fuse-ld=bfd", "-Wl,-z,noseparate-code"], ["-fuse-ld=gold"]):
         place.must("szc", *options, "main.c", "twice.c", "-o", "prog")
         place.moves("prog")
+    place.write("many.c", "int unused(int x);\nint dropped(int x) { return unused(x) + 1; }\nint unused(int x) { return x ? dropped(x) : 0; }\n")
+    for linker in ("gold", "bfd", "lld"):
+        for options in (["-Wl,--gc-sections"], ["-Wl,--gc-sections", "-Wl,--icf=all"]):
+            if linker == "bfd" and len(options) > 1: continue
+            linked = place.must("szc", f"-fuse-ld={linker}", *options, "main.c", "twice.c", "many.c", "-o", "prog")
+            require(("--gc-sections" in linked.stderr) == (linker == "gold"), f"{linker} {options}: {linked.stderr!r}")
+            place.moves("prog")
     # Only lld takes libgcc_eh.a's _Unwind_Find_FDE for the weak name that the runtime has for it.
     place.write("throws.cc", THROWS)
     for options in (["-fuse-ld=bfd", "-static"], ["-fuse-ld=bfd", "-static-pie", "-fPIE"], ["-fuse-ld=gold", "-static"]):
