@@ -33,7 +33,7 @@ const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)] = 
      "and the like, stab_stack and stab_rt_* under 'global:' in its version script"),
     ("the executable holds an unwinder that can't be told of moved functions, so exceptions would end there; link without "
      "-static-libgcc"),
-    "a library of the program brings a malloc, which serves all calls; link without it, or don't preload it",
+    "the program or a library of it brings a malloc, which serves all calls; link without it, or don't preload it",
     ("a library was loaded without RTLD_DEEPBIND, which would have made it free with libc what our heap gave; with STAB_HEAP=off "
      "it is loaded as asked"),
 };

@@ -55,7 +55,7 @@ enum class Degradation : uint8_t {
   kModuleStack,        // a shared library's link hides stab_stack: its pads read a record of their own
   kNamesHidden,        // the executable's link hides the runtime's names, so libraries use those of libgcc and libc
   kUnwinderReplaced,   // exceptions couldn't pass moved functions: the executable has libgcc_eh's _Unwind_Find_FDE
-  kHeapOfLibrary,      // a library of the program brings a malloc: the heap is that library's
+  kHeapOfLibrary,      // the program or a library of it brings a malloc: the heap is theirs
   kDeepBinding,        // a library was loaded without RTLD_DEEPBIND, which would have given it libc's heap beside ours
   kCount
 };

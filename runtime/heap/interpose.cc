@@ -1,6 +1,8 @@
-// malloc and friends, in place of libc's. Weak: a program that brings its own malloc keeps it, and the dose
-// report says that ours was never called. Static executables get theirs from interpose_static.cc.
+// malloc and friends, in place of libc's. Weak: a program that brings its own malloc keeps it, and what comes here all the
+// same, from operator new, is handed on to it. Static executables get theirs from interpose_static.cc.
+#include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <stdint.h>
 
 #include "runtime/heap/allocate.h"
@@ -13,3 +15,38 @@ bool is_power_of_two(size_t value) { return value != 0 && (value & (value - 1)) 
 #define EXPORTED [[gnu::weak, gnu::visibility("default")]]
 #define NAME(function) function
 #include "runtime/heap/c_functions.inc"
+
+// Ours, by names that nobody replaces. Only their addresses are used.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmissing-attributes"
+extern "C" {
+[[gnu::alias("malloc")]] void* stab_own_malloc(size_t) __attribute__((visibility("hidden")));
+[[gnu::alias("memalign")]] void* stab_own_memalign(size_t, size_t) __attribute__((visibility("hidden")));
+}
+#pragma GCC diagnostic pop
+
+namespace stab::heap {
+namespace {
+
+// Whether a definition before ours is seen under a name. The compiler must not know that they may be one. A program that
+// isn't position independent and takes the address of malloc is seen, too: its PLT's entry stands for the function then.
+template <typename Function>
+bool is_replaced(Function* seen, Function* own) {
+  __asm__("" : "+r"(seen));
+  if (seen == own) return false;
+  Dl_info file;
+  ElfW(Sym)* symbol = nullptr;
+  if (dladdr1(reinterpret_cast<void*>(seen), &file, reinterpret_cast<void**>(&symbol), RTLD_DL_SYMENT) == 0) return false;
+  // Without an exported symbol: the executable hides it from others, and we are part of that.
+  return symbol == nullptr || symbol->st_shndx != SHN_UNDEF;
+}
+
+}  // namespace
+
+bool program_has_malloc() {
+  if (!is_replaced(malloc, stab_own_malloc)) return false;
+  behind = {malloc, calloc, realloc, is_replaced(memalign, stab_own_memalign) ? memalign : __libc_memalign, free};
+  return true;
+}
+
+}  // namespace stab::heap

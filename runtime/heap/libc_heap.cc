@@ -9,8 +9,6 @@ namespace stab::heap {
 
 constinit Behind behind{__libc_malloc, __libc_calloc, __libc_realloc, __libc_memalign, __libc_free};
 
-bool program_has_malloc() { return false; }
-
 size_t libc_usable_size(void* address) {
   if (address == nullptr) return 0;
   using UsableSize = size_t (*)(void*);

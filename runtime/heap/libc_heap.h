@@ -35,8 +35,8 @@ bool library_has_malloc();
 // has none. pre: calls are handed on.
 void* library_operator(const char* mangled);
 
-// True in a static program that defines malloc, or wraps it with --wrap: then "libc's heap" is the program's, here and
-// above, and serves all calls. A dynamic program's malloc stands in front of ours and is no matter here.
+// True in a program that defines malloc, or in a static one wraps it with --wrap: that serves all calls. In a dynamic one
+// it stands before ours, and operator new alone comes here; `behind` is set to it.
 bool program_has_malloc();
 bool program_wraps_malloc();  // the latter, of interpose_static.cc
 

@@ -78,14 +78,20 @@ State decided(State what) {
   return what;
 }
 
+// Both look: each sets `behind`, the program's last.
+bool is_brought() {
+  const bool by_library = library_has_malloc();
+  return program_has_malloc() || by_library;
+}
+
 State start() {
   Locked locked(registry.lock);
   if (const State now = state; now != State::kUndecided) return now;
   const abi::Settings& wish = settings();
-  const bool of_library = library_has_malloc();
-  if (of_library && wish.heap != abi::HeapMode::kOff) degrade(control(), Degradation::kHeapOfLibrary);
+  const bool brought = is_brought();
+  if (brought && wish.heap != abi::HeapMode::kOff) degrade(control(), Degradation::kHeapOfLibrary);
   const bool any_behind = behind.malloc != nullptr && behind.free != nullptr;
-  if ((wish.heap == abi::HeapMode::kOff && any_behind) || of_library || program_has_malloc()) {
+  if ((wish.heap == abi::HeapMode::kOff && any_behind) || brought) {
     small_limit = 0;
     return decided(State::kLibc);
   }
@@ -106,7 +112,7 @@ State start() {
 bool leave_to_libc() {
   Locked locked(registry.lock);
   if (state != State::kUndecided) return false;
-  library_has_malloc();
+  is_brought();
   if (behind.malloc == nullptr || behind.free == nullptr) return false;
   small_limit = 0;
   decided(State::kLibc);
