@@ -116,6 +116,7 @@ int images_memfd() {
 // `made`.
 long clone_grandchild(long& made) {
   long result = SYS_clone;
+  long flags = CLONE_VM | CLONE_VFORK | SIGCHLD;  // the helper returns with another value in its register
   register long r10 __asm__("r10") = 0;
   register long r8 __asm__("r8") = 0;
   __asm__ volatile(
@@ -132,8 +133,8 @@ long clone_grandchild(long& made) {
       "xor %%edi, %%edi\n\t"
       "syscall\n"
       "1:"
-      : "+a"(result)
-      : "D"(long{CLONE_VM | CLONE_VFORK | SIGCHLD}), "S"(0L), "d"(0L), "r"(r10), "r"(r8), [made] "r"(&made),
+      : "+a"(result), "+D"(flags)
+      : "S"(0L), "d"(0L), "r"(r10), "r"(r8), [made] "r"(&made),
         [clone] "i"(SYS_clone), [exit] "i"(SYS_exit)
       : "rcx", "r11", "cc", "memory");
   return result;

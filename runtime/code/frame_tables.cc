@@ -1,6 +1,7 @@
 // .eh_frame_hdr, the linker's sorted table of functions and their frame descriptions: found by the loader, or in a static
-// program by its program headers, and searched by halves. The description itself is read only for its function's size. The formats are the Linux Standard Base's,
-// "Exception Frames"; of their many encodings the table has the one that all linkers write.
+// program by its program headers, and searched by halves. The description itself is read only for its function's size.
+// The formats are the Linux Standard Base's, "Exception Frames"; of their many encodings the table has the one that all
+// linkers write.
 #include "runtime/code/frame_tables.h"
 
 #include <dlfcn.h>

@@ -58,7 +58,8 @@ struct Hello {
   uint64_t pads_bytes = 0;        // whole pages
   uint64_t slots_address = 0;     // of the first slot
   uint32_t slot_count = 0;
-  uint32_t foreign_unwinder = 0;  // exceptions couldn't pass moved functions: 1: LLVM's libunwind; 2: names hidden; 3: libgcc_eh's
+  // Exceptions couldn't pass moved functions: 1: LLVM's libunwind; 2: the names are hidden; 3: libgcc_eh's.
+  uint32_t foreign_unwinder = 0;
   uint64_t control_address = 0;
   uint64_t signal_return = 0;     // libc's sigreturn trampoline, 0: unknown
   uint64_t degradations = 0;      // what went wrong before this message

@@ -26,6 +26,7 @@ OPTIMIZATIONS = [["-O0"], ["-O2"], ["-Os"], ["-O2", "-flto"], ["-O2", "-flto=thi
 KINDS = [["-fPIE", "-pie"], ["-fno-pie", "-no-pie"]]
 ALL_ON = {"STAB_CODE": "shuffle", "STAB_STACK": "on", "STAB_HEAP": "page", "STAB_EPOCH": "1ms"}
 TIMEOUT_S = 60
+BUSY_ATTEMPTS = 4
 
 
 class Failed(Exception):
@@ -76,14 +77,16 @@ def wait_for_dose(path):
 
 
 def check_dose(path, command, directory, has_library):
+    """False: functions could move, but the helper did not come to it in the 60 ms of a run."""
     lines = wait_for_dose(path)
     if not lines:
         raise Failed(f"no dose report from {shown(command, directory, ALL_ON)}")
     dose = json.loads(lines[0])
-    if dose["code"]["functions_moved"] == 0 or dose["code"]["layouts_built"] < 2:
+    if dose["code"]["functions_moved"] == 0:
         raise Failed(f"nothing moved in {shown(command, directory, ALL_ON)}: {lines[0]}")
     if has_library != (dose["code"]["libraries_stay"] > 0):
         raise Failed(f"libraries are miscounted in {shown(command, directory, ALL_ON)}: {lines[0]}")
+    return dose["code"]["layouts_built"] >= 2
 
 
 def program_variants(text):
@@ -108,10 +111,13 @@ def check_variant(bin_directory, source, text, options, expected, directory):
     build_variant(bin_directory, source, text, options, directory)
     compare(expected, ["./program"], directory)
     report = pathlib.Path(directory) / "dose.json"
-    report.unlink(missing_ok=True)
     seed = str(zlib.crc32(" ".join(options).encode()))
-    compare(expected, ["./program"], directory, STAB_REPORT=str(report), STAB_SEED=seed, **ALL_ON)
-    check_dose(report, ["./program"], directory, bool(directive(text, "library")))
+    for _ in range(BUSY_ATTEMPTS):
+        report.unlink(missing_ok=True)
+        compare(expected, ["./program"], directory, STAB_REPORT=str(report), STAB_SEED=seed, **ALL_ON)
+        if check_dose(report, ["./program"], directory, bool(directive(text, "library"))):
+            return
+    raise Failed(f"one layout only in each of {BUSY_ATTEMPTS} runs: {shown(['./program'], directory, ALL_ON)}")
 
 
 def plain_result(source, text, directory):
