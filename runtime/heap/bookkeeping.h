@@ -22,6 +22,8 @@ class Bookkeeping {
   static constexpr size_t kLargestPooled = 4096;     // group arrays of 64; larger records get a mapping each
   static constexpr size_t kChunkBytes = 256 * 1024;  // a mapping at a time: small enough for ulimit -v
 
+  void* take(size_t units);
+
   struct Unused {
     Unused* next;
   };
