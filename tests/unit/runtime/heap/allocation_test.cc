@@ -409,21 +409,26 @@ TEST_P(OwnAllocation, TheDoseOfAForkedChildIsWhatTheChildDid) {
   });
 }
 
+// Threads that are all alive at once, so that each has a heap of its own, and end.
+void leave_idle_heaps(unsigned count) {
+  std::vector<pthread_t> threads(count);
+  pthread_barrier_t barrier;
+  ASSERT_EQ(pthread_barrier_init(&barrier, nullptr, count), 0);
+  for (pthread_t& thread : threads)
+    ASSERT_EQ(pthread_create(&thread, nullptr, [](void* all) -> void* {
+      stab_heap_free(stab_heap_malloc(64));
+      pthread_barrier_wait(static_cast<pthread_barrier_t*>(all));
+      return nullptr;
+    }, &barrier), 0);
+  for (const pthread_t thread : threads) pthread_join(thread, nullptr);
+}
+
 // A fork copies no page for each thread that has been.
 TEST_P(OwnAllocation, AForkedChildTouchesNoHeapsOfEndedThreads) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer's own memory drowns what is measured";
   expect_ok([] {
     constexpr unsigned kThreads = 400;
-    std::vector<pthread_t> threads(kThreads);
-    pthread_barrier_t barrier;
-    ASSERT_EQ(pthread_barrier_init(&barrier, nullptr, kThreads), 0);  // all alive at once: each has a heap of its own
-    for (pthread_t& thread : threads)
-      ASSERT_EQ(pthread_create(&thread, nullptr, [](void* all) -> void* {
-        stab_heap_free(stab_heap_malloc(64));
-        pthread_barrier_wait(static_cast<pthread_barrier_t*>(all));
-        return nullptr;
-      }, &barrier), 0);
-    for (const pthread_t thread : threads) pthread_join(thread, nullptr);
+    leave_idle_heaps(kThreads);
     const pid_t child = fork();
     if (child == 0) {
       rusage used{};
@@ -816,17 +821,7 @@ void exit_in_handler(int) { exit(0); }
 
 TEST_P(OwnAllocation, AHandlerMayExitInTheMiddleOfAnAllocation) {
   expect_ok([] {
-    constexpr int kThreads = 16;  // whose heaps a run looks into, later
-    std::vector<pthread_t> threads(kThreads);
-    pthread_barrier_t barrier;
-    ASSERT_EQ(pthread_barrier_init(&barrier, nullptr, kThreads), 0);
-    for (pthread_t& thread : threads)
-      ASSERT_EQ(pthread_create(&thread, nullptr, [](void* all) -> void* {
-        stab_heap_free(stab_heap_malloc(64));
-        pthread_barrier_wait(static_cast<pthread_barrier_t*>(all));
-        return nullptr;
-      }, &barrier), 0);
-    for (const pthread_t thread : threads) pthread_join(thread, nullptr);
+    leave_idle_heaps(16);  // into which a run looks, later
     for (int i = 0; i < 100; ++i) {
       const pid_t child = fork();
       if (child == 0) {
