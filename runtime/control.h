@@ -57,6 +57,7 @@ enum class Degradation : uint8_t {
   kUnwinderReplaced,   // exceptions couldn't pass moved functions: the executable has libgcc_eh's _Unwind_Find_FDE
   kHeapOfLibrary,      // the program or a library of it brings a malloc: the heap is theirs
   kDeepBinding,        // a library was loaded without RTLD_DEEPBIND, which would have given it libc's heap beside ours
+  kForeignNumbers,     // /proc numbers processes differently, so threads can't be found: images are never reused
   kCount
 };
 extern const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)];

@@ -206,6 +206,20 @@ bool scan_interrupted(const Looker& looker, const Process& process, uint64_t sca
   return true;
 }
 
+bool is_numbered(int pid, int pidfd) {
+  char path[64];
+  Text(path, sizeof path) << "/proc/self/fdinfo/" << pidfd;
+  char info[512];
+  if (sys::read_small(AT_FDCWD, path, info, sizeof info) <= 0) return false;
+  // One number for each namespace from that of /proc down to the process's.
+  constexpr char kLabel[] = "NSpid:\t";
+  const char* at = strstr(info, kLabel);
+  if (at == nullptr) return false;
+  at += strlen(kLabel);
+  uint64_t number = 0;
+  return take_number(at, number) && *at == '\n' && number == static_cast<uint64_t>(pid);
+}
+
 bool open_process(Process& process) {
   char path[64];
   Text(path, sizeof path) << "/proc/" << process.pid;

@@ -36,6 +36,10 @@ struct Process {
   int directory = -1;  // /proc/PID
 };
 
+// Whether /proc numbers processes as the process numbers itself: not in a PID namespace that has no /proc of its own, nor for
+// a helper outside of the namespace. `pidfd` is the process's. False also if that can't be told (before Linux 5.4).
+bool is_numbered(int pid, int pidfd);
+
 // Opens what is missing in `process`; false: it can't be read (or is gone).
 bool open_process(Process& process);
 void close_process(Process& process);

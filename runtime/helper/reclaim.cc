@@ -223,6 +223,10 @@ void reclaim(Session& session) {
     degrade(control, Degradation::kSwitchesStacks);
     return;
   }
+  if (!session.numbered) {
+    degrade(control, Degradation::kForeignNumbers);
+    return;
+  }
   const uint64_t started_ns = sys::monotonic_ns();
   session.looked_ns = started_ns;
   session.seen.clear();

@@ -25,6 +25,7 @@ struct Session {
   Hello hello;
   Control* control = nullptr;
   Process program;
+  bool numbered = false;  // is_numbered(): threads and children can be found
   int pidfd = -1;
   int images = -1;
 
