@@ -25,6 +25,7 @@ MAGIC = 0x6567616D49424154
 # By DWARF number.
 REGISTERS = ("rax rdx rcx rbx rsi rdi rbp rsp " + " ".join(f"r{i}" for i in range(8, 16)) + " rip").split()
 RSP, RIP = 7, 16
+CALLEE_SAVED = (3, 6, 12, 13, 14, 15)  # functions that don't use them leave them as they are
 
 
 class NotKnown(Exception):
@@ -249,6 +250,10 @@ class MovedUnwinder(gdb.unwinder.Unwinder):
             return None
         cfa = int(pending.read_register(REGISTERS[row.register])) + row.offset
         info = pending.create_unwind_info(FrameId(gdb.Value(cfa), gdb.Value(moved.copy)))
+        for register in CALLEE_SAVED:
+            value = pending.read_register(REGISTERS[register])
+            if register not in row.saved and not value.is_optimized_out:
+                info.add_saved_register(REGISTERS[register], value)
         for register, offset in row.saved.items():
             kind = pending.read_register(REGISTERS[register]).type
             saved = int.from_bytes(images.read(cfa + offset, 8), "little", signed=register != RIP)
