@@ -62,11 +62,12 @@ class RunSpace {
     Run* run = nullptr;
     return __builtin_expect(find_fast(address, run), 1) ? run : find_elsewhere(address);
   }
-  // The same for addresses in the first region alone: what a fast path asks.
+  // The same for addresses in the first region alone, what a fast path asks; or false.
   bool find_fast(const void* address, Run*& run) const {
     const size_t at = static_cast<size_t>(static_cast<const char*>(address) - first_.base);
+    if (__builtin_expect(at >= __atomic_load_n(&first_.usable, __ATOMIC_RELAXED), 0)) return false;
     run = &first_.runs[at / kRunBytes];
-    return __builtin_expect(at < __atomic_load_n(&first_.usable, __ATOMIC_RELAXED), 1);
+    return true;
   }
 
   // A run's memory and its zeroed record; null when the system refuses.
