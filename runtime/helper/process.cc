@@ -7,6 +7,7 @@
 
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 
 #include "runtime/helper/look.h"
 #include "runtime/helper/text.h"
@@ -111,6 +112,19 @@ bool is_zombie(const Process& process, int tid) {
   return state == 'Z' || state == 'X';
 }
 
+bool open_directory(Process& process) {
+  char path[64];
+  Text(path, sizeof path) << "/proc/" << process.pid;
+  if (process.directory < 0) process.directory = sys::open(path, O_RDONLY | O_DIRECTORY);
+  return process.directory >= 0;
+}
+
+bool is_same_file(int one, int other) {
+  struct stat a, b;
+  return sys::call(SYS_fstat, one, sys::word(&a)) == 0 && sys::call(SYS_fstat, other, sys::word(&b)) == 0 &&
+         a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
 }  // namespace
 
 bool find_mapping(const Process& process, uint64_t address, uint8_t* buffer, Mapping& out) {
@@ -206,25 +220,26 @@ bool scan_interrupted(const Looker& looker, const Process& process, uint64_t sca
   return true;
 }
 
-bool is_numbered(int pid, int pidfd) {
-  char path[64];
-  Text(path, sizeof path) << "/proc/self/fdinfo/" << pidfd;
-  char info[512];
-  if (sys::read_small(AT_FDCWD, path, info, sizeof info) <= 0) return false;
+bool is_numbered(const Process& process) {
+  char status[4096];
+  if (sys::read_small(process.directory, "status", status, sizeof status) <= 0) return false;
   // One number for each namespace from that of /proc down to the process's.
-  constexpr char kLabel[] = "NSpid:\t";
-  const char* at = strstr(info, kLabel);
+  constexpr char kLabel[] = "\nNSpid:\t";
+  const char* at = strstr(status, kLabel);
   if (at == nullptr) return false;
   at += strlen(kLabel);
   uint64_t number = 0;
-  return take_number(at, number) && *at == '\n' && number == static_cast<uint64_t>(pid);
+  if (!take_number(at, number) || *at != '\n' || number != static_cast<uint64_t>(process.pid)) return false;
+  // What the helper finds under that number is the same directory, and no other comes to its place while it is open.
+  Process found;
+  found.pid = process.pid;
+  const bool same = open_directory(found) && is_same_file(found.directory, process.directory);
+  close_process(found);
+  return same;
 }
 
 bool open_process(Process& process) {
-  char path[64];
-  Text(path, sizeof path) << "/proc/" << process.pid;
-  if (process.directory < 0) process.directory = sys::open(path, O_RDONLY | O_DIRECTORY);
-  if (process.directory < 0) return false;
+  if (!open_directory(process)) return false;
   if (process.memory < 0) process.memory = sys::open_at(process.directory, "mem", O_RDONLY);
   if (process.maps < 0) process.maps = sys::open_at(process.directory, "maps", O_RDONLY);
   return process.memory >= 0 && process.maps >= 0;

@@ -36,9 +36,9 @@ struct Process {
   int directory = -1;  // /proc/PID
 };
 
-// Whether /proc numbers processes as the process numbers itself: not in a PID namespace that has no /proc of its own, nor for
-// a helper outside of the namespace. `pidfd` is the process's. False also if that can't be told (before Linux 5.4).
-bool is_numbered(int pid, int pidfd);
+// Whether /proc numbers the process as the kernel does for the process and for its helper: not in a PID namespace that has
+// no /proc of its own, nor where the helper is outside of the namespace. pre: its directory is open.
+bool is_numbered(const Process& process);
 
 // Opens what is missing in `process`; false: it can't be read (or is gone).
 bool open_process(Process& process);

@@ -242,7 +242,7 @@ bool shake_hands(Session& session) {
   session.program.maps = received[Handed::kMaps];
   session.program.directory = received[Handed::kDirectory];
   session.pidfd = received[Handed::kPidfd];
-  session.numbered = is_numbered(hello.pid, session.pidfd);
+  session.numbered = is_numbered(session.program);
   session.images = received[Handed::kImages];
   if (session.report < 0) session.report = received[Handed::kReport];
   pin(session.cpu >= 0 ? session.cpu : hello.settings.helper_cpu);
