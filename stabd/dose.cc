@@ -118,7 +118,7 @@ std::string stack_contradiction(const plan::Layout& layout, const Dose& dose) {
   if (mode == abi::StackMode::kOff || mode == abi::StackMode::kZero)
     return mode == abi::StackMode::kOff && dose.refills > 0 ? "stack is off, but pads were drawn" : "";
   const std::string cell = std::string("stack is ") + abi::kStackWords[static_cast<int>(mode)];
-  if (dose.pads == 0) return cell + ", but no function has a pad";
+  if (dose.pads == 0) return cell + ", but no function has a pad; build with szc, or szc --stab-pads=all if all are short";
   if (mode == abi::StackMode::kOn && dose.pads == dose.pads_zeroed)
     return cell + ", but every function with a pad is recursive, so none is moved";
   if (dose.refills == 0) return cell + ", but no pad was drawn";

@@ -1,6 +1,6 @@
 // Reading the user's arguments, as little as possible: clang itself tells what it links and where to
 // (link_job.cc). Only here: whether the command surely doesn't link, which saves asking for each compilation;
-// -s, which the linker refuses together with --emit-relocs; and what can't work.
+// -s, which the linker refuses together with --emit-relocs; our own options; and what can't work.
 #include "instrumenter/driver/command_line.h"
 
 #include <algorithm>
@@ -79,6 +79,15 @@ bool take_strip_from_linker_list(std::string& argument) {
   return found;
 }
 
+constexpr std::string_view kPads = "--stab-pads=";
+
+Result<bool> all_pads(std::string_view argument) {
+  const std::string_view choice = argument.substr(kPads.size());
+  if (choice != "long" && choice != "all")
+    return bad_input("'" + std::string(argument) + "': expected 'long' (functions whose activations are long) or 'all'");
+  return choice == "all";
+}
+
 // Words of a response file as clang splits them (GNU style): blanks separate, quotes group, backslash escapes.
 Arguments split_words(const std::string& text) {
   Arguments words;
@@ -135,6 +144,7 @@ Result<CommandLine> CommandLine::parse(std::span<char* const> raw) {
   Arguments expanded;
   for (const char* argument : raw) STAB_CHECK_OK(expand(argument, 0, expanded));
   CommandLine line;
+  size_t choices_of_pads = 0;
   for (size_t i = 0; i < expanded.size(); ++i) {
     std::string& argument = expanded[i];
     const bool is_value = i > 0 && contains(kTakesValue, expanded[i - 1]);
@@ -153,6 +163,11 @@ Result<CommandLine> CommandLine::parse(std::span<char* const> raw) {
       line.info_file = expanded[++i];
       continue;
     }
+    if (argument.starts_with(kPads)) {
+      STAB_TRY(line.pads_all, all_pads(argument));
+      ++choices_of_pads;
+      continue;
+    }
     line.only_compiles |= contains(kStopsBeforeLink, argument);
     line.prints_steps |= argument == "-###";
     if (argument == "-ffreestanding") line.freestanding = true;
@@ -164,8 +179,11 @@ Result<CommandLine> CommandLine::parse(std::span<char* const> raw) {
     }
     line.arguments.push_back(argument);
   }
-  // Response files stay response files: expanded they may exceed what exec takes.
-  if (!line.strips && line.info_file.empty()) line.arguments.assign(raw.begin(), raw.end());
+  // Response files stay response files, unless something had to be taken out of one: expanded they may exceed what exec
+  // takes.
+  Arguments as_given(raw.begin(), raw.end());
+  const size_t taken = std::erase_if(as_given, [](const std::string& argument) { return argument.starts_with(kPads); });
+  if (!line.strips && line.info_file.empty() && taken == choices_of_pads) line.arguments = as_given;
   return line;
 }
 

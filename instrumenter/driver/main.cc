@@ -70,6 +70,8 @@ Result<int> post_link(const Toolchain& tools, const CommandLine& line, const Lin
 Result<int> drive(std::string_view name, std::span<char* const> raw) {
   STAB_TRY(const CommandLine line, CommandLine::parse(raw));
   STAB_TRY(const Toolchain tools, Toolchain::find(name));
+  if (line.pads_all && tools.language == Language::kFortran)
+    return bad_input("'--stab-pads=all' is for C and C++: flang can't mark functions");
   if (!line.info_file.empty()) return become({tools.post_linker, "--info", line.info_file});
   Arguments command = compile_command(tools, line);
   if (line.only_compiles) return become(command);

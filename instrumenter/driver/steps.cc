@@ -15,14 +15,23 @@ constexpr char kQuietEnd[] = "--end-no-unused-arguments";
 
 void append(Arguments& to, Arguments from) { to.insert(to.end(), from.begin(), from.end()); }
 
-Arguments compile_options(const Toolchain& tools, bool pads) {
+// Which of the callers among a command's functions get a pad.
+enum class Pads { kNone, kLong, kAll };
+
+Pads pads_of(const CommandLine& line) {
+  if (line.freestanding) return Pads::kNone;
+  return line.pads_all ? Pads::kAll : Pads::kLong;
+}
+
+Arguments compile_options(const Toolchain& tools, Pads pads) {
   const std::string plugin = "-fpass-plugin=" + tools.pass_plugin;
   // flang knows neither of the others: its functions are aligned by 16 anyway, and share one section, so that
   // link order doesn't shuffle them.
   if (tools.language == Language::kFortran) return {plugin};
   // Entries must not cross an aligned 8-byte word, to be patched by one store.
   Arguments options{plugin, "-ffunction-sections", "-falign-functions=16", "-idirafter", tools.include};
-  if (!pads) append(options, {"-Xclang", "-default-function-attr", "-Xclang", "stab-no-pad"});
+  if (pads == Pads::kNone) append(options, {"-Xclang", "-default-function-attr", "-Xclang", "stab-no-pad"});
+  if (pads == Pads::kAll) append(options, {"-Xclang", "-default-function-attr", "-Xclang", "stab-pad-short"});
   return options;
 }
 
@@ -98,7 +107,7 @@ Result<LinkOrder> LinkOrder::from_environment() {
 }
 
 Arguments compile_command(const Toolchain& tools, const CommandLine& line) {
-  Arguments ours = compile_options(tools, !line.freestanding);
+  Arguments ours = compile_options(tools, pads_of(line));
   if (!line.only_compiles) {
     ours.push_back("-fuse-ld=lld");
     if (line.strips) ours.push_back("-s");
@@ -110,7 +119,7 @@ Arguments compile_command(const Toolchain& tools, const CommandLine& line) {
 
 Arguments link_command(const Toolchain& tools, const CommandLine& line, const LinkJob& job,
                        const LinkOrder& order) {
-  Arguments ours = compile_options(tools, !line.freestanding && !is_bare(job));
+  Arguments ours = compile_options(tools, is_bare(job) ? Pads::kNone : pads_of(line));
   ours.push_back("-fuse-ld=lld");
   if (line.strips && !needs_post_link(job)) ours.push_back("-s");
   append(ours, link_options(tools, job, order));

@@ -61,6 +61,7 @@ struct AtLinkLast : llvm::PassInfoMixin<AtLinkLast> {
 // Names for opt-19 -passes=..., used by the tests.
 bool add_by_name(llvm::StringRef name, llvm::ModulePassManager& passes) {
   if (name == "stab-pads") return passes.addPass(StackPads()), true;
+  if (name == "stab-pads<all>") return passes.addPass(StackPads(/*pads_short=*/true)), true;
   if (name == "stab-functions") return passes.addPass(FunctionList()), true;
   if (name == "stab-gotos") return passes.addPass(GotoTables()), true;
   if (name == "stab-optimizer-last") return passes.addPass(AtOptimizerLast(llvm::OptimizationLevel::O2)), true;

@@ -6,10 +6,6 @@
 #include "instrumenter/pass/rare_calls.h"
 
 #include <llvm/ADT/STLExtras.h>
-#include <llvm/Analysis/BlockFrequencyInfo.h>
-#include <llvm/Analysis/BranchProbabilityInfo.h>
-#include <llvm/Analysis/LoopInfo.h>
-#include <llvm/IR/Dominators.h>
 
 namespace stab {
 namespace {
@@ -31,11 +27,7 @@ uint64_t rare_below(llvm::SmallVectorImpl<uint64_t>& expected, uint64_t few) {
 
 }  // namespace
 
-void drop_rare_calls(llvm::Function& function, llvm::SmallVectorImpl<llvm::Instruction*>& calls) {
-  const llvm::DominatorTree dominators(function);
-  const llvm::LoopInfo loops(dominators);
-  const llvm::BranchProbabilityInfo probabilities(function, loops);
-  const llvm::BlockFrequencyInfo frequencies(function, probabilities, loops);
+void drop_rare_calls(const llvm::BlockFrequencyInfo& frequencies, llvm::SmallVectorImpl<llvm::Instruction*>& calls) {
   const auto expected = [&frequencies](const llvm::Instruction* call) {
     return frequencies.getBlockFreq(call->getParent()).getFrequency();
   };

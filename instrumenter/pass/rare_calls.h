@@ -2,12 +2,13 @@
 #pragma once
 
 #include <llvm/ADT/SmallVector.h>
-#include <llvm/IR/Function.h>
+#include <llvm/Analysis/BlockFrequencyInfo.h>
+#include <llvm/IR/Instruction.h>
 
 namespace stab {
 
 // Drops from `calls`, which are listed in the order of their blocks, those that the compiler expects, all together, in
-// few of the function's activations only.
-void drop_rare_calls(llvm::Function& function, llvm::SmallVectorImpl<llvm::Instruction*>& calls);
+// few of their function's activations only.
+void drop_rare_calls(const llvm::BlockFrequencyInfo& frequencies, llvm::SmallVectorImpl<llvm::Instruction*>& calls);
 
 }  // namespace stab

@@ -20,13 +20,17 @@
 // post-link step's work.
 //
 // The pad goes to the closest point that dominates all calls but rare ones and lies in no cycle: paths that call
-// nothing stay as they were, and a loop can't pile pads up.
+// nothing stay as they were, and a loop can't pile pads up. Where it would cost much and move little there is none
+// (rare_calls.cc, tight_loops.cc, short_activations.cc).
 #include "instrumenter/pass/stack_pads.h"
 
 #include <llvm/ADT/SCCIterator.h>
 #include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/ADT/SmallVector.h>
+#include <llvm/Analysis/BlockFrequencyInfo.h>
 #include <llvm/Analysis/CallGraph.h>
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/IR/CFG.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/GlobalIFunc.h>
@@ -40,6 +44,7 @@
 
 #include "instrumenter/pass/module_pads.h"
 #include "instrumenter/pass/rare_calls.h"
+#include "instrumenter/pass/short_activations.h"
 #include "instrumenter/pass/tight_loops.h"
 #include "runtime/stab_abi.h"
 
@@ -151,9 +156,7 @@ llvm::Instruction* place_behind_arguments(llvm::Function& function) {
 
 // Where the pad goes: before the first call of the closest block that dominates all of them and is in no cycle,
 // or before its terminator. Calls in unreachable blocks don't count.
-llvm::Instruction* place_for_pad(llvm::Function& function, const Calls& calls) {
-  if (function.hasOptNone()) return place_behind_arguments(function);
-  const llvm::DominatorTree dominators(function);
+llvm::Instruction* place_for_pad(llvm::Function& function, const Calls& calls, const llvm::DominatorTree& dominators) {
   llvm::BasicBlock* block = nullptr;
   for (llvm::Instruction* call : calls) {
     llvm::BasicBlock* other = call->getParent();
@@ -299,18 +302,30 @@ void insert_unlikely_pad(llvm::Module& module, llvm::Function& function, llvm::I
 
 }  // namespace
 
-llvm::PreservedAnalyses StackPads::run(llvm::Module& module, llvm::ModuleAnalysisManager&) {
+llvm::Instruction* StackPads::place_in(llvm::Function& function, bool recursive,
+                                       llvm::FunctionAnalysisManager& analyses) const {
+  Calls calls = calls_to_shift(function);
+  if (calls.empty()) return nullptr;
+  if (has_tight_loop(analyses.getResult<llvm::LoopAnalysis>(function))) return nullptr;
+  if (function.hasOptNone()) return place_behind_arguments(function);
+  const auto& frequencies = analyses.getResult<llvm::BlockFrequencyAnalysis>(function);
+  const bool pads_short = pads_short_ || function.hasFnAttribute(kPadShortAttribute);
+  if (!pads_short && is_short(function, recursive, frequencies, analyses.getResult<llvm::TargetIRAnalysis>(function)))
+    return nullptr;
+  drop_rare_calls(frequencies, calls);
+  return place_for_pad(function, calls, analyses.getResult<llvm::DominatorTreeAnalysis>(function));
+}
+
+llvm::PreservedAnalyses StackPads::run(llvm::Module& module, llvm::ModuleAnalysisManager& analyses) {
   // A kernel has its own idea of %fs.
   if (module.getCodeModel() == llvm::CodeModel::Kernel) return llvm::PreservedAnalyses::all();
+  auto& of_functions = analyses.getResult<llvm::FunctionAnalysisManagerModuleProxy>(module).getManager();
   const auto early = reached_from_resolvers(module);
   const auto recursive = recursive_functions(module);
   bool changed = false;
   for (llvm::Function& function : module) {
     if (!may_pad(function) || early.contains(&function)) continue;
-    Calls calls = calls_to_shift(function);
-    if (!calls.empty() && !function.hasOptNone()) drop_rare_calls(function, calls);
-    if (calls.empty() || has_tight_loop(function)) continue;
-    llvm::Instruction* place = place_for_pad(function, calls);
+    llvm::Instruction* place = place_in(function, recursive.contains(&function), of_functions);
     if (place == nullptr) continue;
     if (recursive.contains(&function)) {
       insert_unlikely_pad(module, function, place);

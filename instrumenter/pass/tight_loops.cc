@@ -6,8 +6,6 @@
 #include "instrumenter/pass/tight_loops.h"
 
 #include <llvm/ADT/SmallPtrSet.h>
-#include <llvm/Analysis/LoopInfo.h>
-#include <llvm/IR/Dominators.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/IntrinsicInst.h>
 
@@ -48,9 +46,7 @@ size_t kept_values(const llvm::Loop& loop) {
 
 }  // namespace
 
-bool has_tight_loop(llvm::Function& function) {
-  const llvm::DominatorTree dominators(function);
-  const llvm::LoopInfo loops(dominators);
+bool has_tight_loop(const llvm::LoopInfo& loops) {
   for (const llvm::Loop* loop : loops.getLoopsInPreorder())
     if (loop->isInnermost() && calls_nothing(*loop) && kept_values(*loop) >= kKeptValues) return true;
   return false;

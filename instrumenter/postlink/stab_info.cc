@@ -33,7 +33,7 @@ std::string percent(uint64_t part, uint64_t whole) {
 
 std::string describe_pads(const ElfImage& image) {
   const Section* pads = image.find_section(abi::kPadsSection);
-  if (pads == nullptr) return line("pads", "none: no stack instrumentation");
+  if (pads == nullptr) return line("pads", "none: no function has a pad");
   size_t recursive = 0;
   for (size_t at = 0; at + 4 <= pads->bytes.size(); at += 4)
     recursive += (read_as<uint32_t>(pads->bytes.data() + at) & abi::kPadRecursive) != 0;

@@ -24,7 +24,7 @@ events = ["task-clock"]
 [[program]]
 name = "work"
 source = "source"
-build = ["szc", "-O2", "work.c", "-o", "work"]
+build = ["szc", "--stab-pads=all", "-O2", "work.c", "-o", "work"]
 run = ["./work", "120000"]
 timeout = "20s"
 expect = {{ stdout_sha256 = "SHA256" }}

@@ -330,12 +330,12 @@ def check_freestanding(place):
     place.write("bare.c", 'int g(int*);\nint f(int x) { int y = x; return g(&y) + 1; }\n__attribute__((noreturn)) void _start(void) {\n'
                 '  __asm__ volatile("syscall" : : "a"(60), "D"(f(5)));\n  __builtin_unreachable();\n}\n'
                 '__attribute__((noinline)) int g(int* x) { return *x + 1; }\n')
-    bare = ["-O2", "-fno-inline", "-fno-stack-protector", "-nostdlib", "-static"]
+    bare = ["--stab-pads=all", "-O2", "-fno-inline", "-fno-stack-protector", "-nostdlib", "-static"]
     for options in (["-ffreestanding"], [], ["-ffreestanding", "-flto"]):
         place.must("szc", *options, *bare, "bare.c", "-o", "bare")
         require(place.run("./bare").returncode == 7, f"{options}: a bare program with calls doesn't run")
     for options, warned in (["-ffreestanding"], False), ([], True):
-        place.must("szc", *bare[:3], *options, "-c", "bare.c")
+        place.must("szc", *bare[:4], *options, "-c", "bare.c")
         linked = place.must("szc", *bare, "bare.o", "-o", "bare")
         require(("compile them with -ffreestanding" in linked.stderr) == warned, f"{options}: {linked.stderr!r}")
     place.must("szc", *bare, "-ffreestanding", "-fno-pie", "-mcmodel=kernel", "-c", "bare.c")
@@ -391,10 +391,12 @@ def check_link_time_optimization(place):
     def pads():
         return [line for line in place.must("szc", "--stab-info", "prog").stdout.splitlines() if line.startswith("pads")]
 
-    place.must("szc", "-O2", "-fno-inline", "main.c", "twice.c", "-o", "prog")
+    options = ["--stab-pads=all", "-O2", "-fno-inline"]
+    place.must("szc", *options, "main.c", "twice.c", "-o", "prog")
     without = pads()
+    require("none" not in without[0], "no function has a pad")
     for option in ("-flto", "-flto=thin"):
-        place.must("szc", "-O2", "-fno-inline", option, "-c", "main.c", "twice.c")
+        place.must("szc", *options, option, "-c", "main.c", "twice.c")
         place.must("szc", "main.o", "twice.o", "-o", "prog")
         place.moves("prog")
         # One pad for each padded function, not one for the compilation and one for the link.

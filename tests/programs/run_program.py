@@ -98,13 +98,14 @@ def program_variants(text):
 
 
 def build_variant(bin_directory, source, text, options, directory):
-    driver = str(bin_directory / ("szc++" if source.suffix == ".cc" else "szc"))
+    # Most of their functions are short ones.
+    driver = [str(bin_directory / ("szc++" if source.suffix == ".cc" else "szc")), "--stab-pads=all", "-g"]
     flags = directive(text, "flags")
     library = directive(text, "library")
     if library:
-        build([driver, "-g", *[o for o in options if "pie" not in o.lower()], "-fPIC", "-shared", *library,
-               str(source), "-o", "library.so", *flags], directory)
-    build([driver, "-g", *options, str(source), "-o", "program", *flags], directory)
+        build([*driver, *[o for o in options if "pie" not in o.lower()], "-fPIC", "-shared", *library, str(source),
+               "-o", "library.so", *flags], directory)
+    build([*driver, *options, str(source), "-o", "program", *flags], directory)
 
 
 def check_variant(bin_directory, source, text, options, expected, directory):

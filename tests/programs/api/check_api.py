@@ -46,7 +46,7 @@ def said(output, expected):
 def orders(bin_directory, directory):
     header = bin_directory.parent / "include"
     for options in [["-O2"], ["-O0"], ["-O2", "-static"], ["-O2", "-fno-pie", "-no-pie"]]:
-        run([bin_directory / "szc", *options, HERE / "orders.c", "-o", "orders"], directory)
+        run([bin_directory / "szc", "--stab-pads=all", *options, HERE / "orders.c", "-o", "orders"], directory)
         for code in ["off", "shuffle"]:
             said(run(["./orders", "on"], directory, STAB_STACK="on", STAB_CODE=code, STAB_EPOCH="5ms"), "on ok\n")
         said(run(["./orders", "still"], directory), "still ok\n")
@@ -62,7 +62,7 @@ def orders(bin_directory, directory):
 
 
 def fibers(bin_directory, directory):
-    run([bin_directory / "szc", "-O2", HERE / "fibers.c", "-o", "fibers"], directory)
+    run([bin_directory / "szc", "--stab-pads=all", "-O2", HERE / "fibers.c", "-o", "fibers"], directory)
     said(run(["./fibers"], directory, STAB_STACK="on", STAB_SEED="1"), "fibers ok\n")
 
 
@@ -113,7 +113,7 @@ def debugger(bin_directory, directory):
     if shutil.which("gdb") is None:
         print("SKIP: gdb is not installed; apt install gdb")
         sys.exit(77)
-    run([bin_directory / "szc", "-g", "-O2", HERE / "orders.c", "-o", "orders"], directory)
+    run([bin_directory / "szc", "--stab-pads=all", "-g", "-O2", HERE / "orders.c", "-o", "orders"], directory)
     stop = ["-ex", "break stab_rt_new_layout", "-ex", "run on", "-ex", "backtrace 3", "-ex", "delete", "-ex", "continue"]
     # Where code moves, the text is mapped anew before main, and breakpoints set before that are gone.
     for code, orders, expected in [("off", stop, ["Breakpoint 1, stab_rt_new_layout", "check_layouts"]),

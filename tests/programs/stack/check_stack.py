@@ -83,7 +83,7 @@ def matrix(szcxx, directory, sample):
         for level in levels_of(sample):
             build = [*level.split(), *language, HERE / source, "-x", "none"]
             run(["clang++-19", *build, "-o", "plain"], directory)
-            run([szcxx, *build, "-o", "padded"], directory)
+            run([szcxx, "--stab-pads=all", *build, "-o", "padded"], directory)
             names = check_features(source, level, sample, directory)
             print(f"{level}: {' '.join(names)} as plain", flush=True)
 
@@ -92,7 +92,7 @@ def depth(szcxx, directory, sample):
     for level in ["-O2"] if sample else ["-O2", "-O0"]:
         sources = [level, HERE / "depth.cc", HERE / "depth_there.cc"]
         run(["clang++-19", *sources, "-o", "plain"], directory)
-        run([szcxx, *sources, "-o", "padded"], directory)
+        run([szcxx, "--stab-pads=all", *sources, "-o", "padded"], directory)
         for kind in ["self", "mutual", "cross-file", "pointer", "virtual"]:
             plain = int(run(["./plain", kind], directory).split()[1])
             for mode in ["zero", "on"]:
@@ -108,7 +108,7 @@ def addresses(output):
 
 
 def build_depths(szcxx, directory):
-    run([szcxx, "-O2", HERE / "depths.cc", "-o", "depths"], directory)
+    run([szcxx, "--stab-pads=all", "-O2", HERE / "depths.cc", "-o", "depths"], directory)
 
 
 def epochs(szcxx, directory, sample):
@@ -128,7 +128,7 @@ def epochs(szcxx, directory, sample):
 
 def starts(szcxx, directory, sample):
     for options in [[], ["-static"]]:
-        run([szcxx.parent / "szc", "-O2", HERE / "starts.c", "-o", "starts", *options], directory)
+        run([szcxx.parent / "szc", "--stab-pads=all", "-O2", HERE / "starts.c", "-o", "starts", *options], directory)
 
         def below_top(mode, seed):
             return [int(word) for word in run(["./starts"], directory, STAB_STACK=mode, STAB_SEED=str(seed)).split()]
@@ -147,10 +147,10 @@ def starts(szcxx, directory, sample):
 
 def slots(szcxx, directory, sample):
     for level in ["-O1", "-O0"]:
-        run([szcxx, level, "-c", HERE / "slots.cc", "-o", "first.o"], directory)
-        run([szcxx, level, "-DSECOND_HALF=1", "-c", HERE / "slots.cc", "-o", "second.o"], directory)
+        run([szcxx, "--stab-pads=all", level, "-c", HERE / "slots.cc", "-o", "first.o"], directory)
+        run([szcxx, "--stab-pads=all", level, "-DSECOND_HALF=1", "-c", HERE / "slots.cc", "-o", "second.o"], directory)
         for options, expected in [([], 4), (["-Wl,--gc-sections"], 3)]:
-            run([szcxx, "first.o", "second.o", *options, "-o", "slots"], directory)
+            run([szcxx, "--stab-pads=all", "first.o", "second.o", *options, "-o", "slots"], directory)
             run(["./slots"], directory, STAB_STACK="on", STAB_REPORT="dose.json")
             found = json.loads((pathlib.Path(directory) / "dose.json").read_text())["stack"]["slots"]
             if found != expected:
@@ -158,11 +158,11 @@ def slots(szcxx, directory, sample):
 
 
 def modules(szcxx, directory, sample):
-    szc = szcxx.parent / "szc"
+    szc = [szcxx.parent / "szc", "--stab-pads=all"]
     library = ["-O2", "-fPIC", "-shared", HERE / "library.c"]
-    run([szc, *library, "-o", "liblinked.so"], directory)
-    run([szc, *library, "-o", "loaded.so"], directory)
-    run([szc, "-O2", HERE / "modules.c", "-o", "modules", "-L.", "-llinked",
+    run([*szc, *library, "-o", "liblinked.so"], directory)
+    run([*szc, *library, "-o", "loaded.so"], directory)
+    run([*szc, "-O2", HERE / "modules.c", "-o", "modules", "-L.", "-llinked",
          "-Wl,-rpath,$ORIGIN"], directory)
     for code in ["off", "shuffle"]:
         if run(["./modules", "./loaded.so"], directory, STAB_STACK="on", STAB_CODE=code) != "modules ok\n":

@@ -63,6 +63,23 @@ TEST(CommandLine, ReadsResponseFilesAndPassesThemOn) {
   EXPECT_FALSE(parse({"@" + name})) << "a file that names itself";
 }
 
+TEST(CommandLine, TakesTheChoiceOfPadsOut) {
+  const CommandLine all = parsed({"--stab-pads=all", "-c", "a.c"});
+  EXPECT_TRUE(all.pads_all);
+  EXPECT_THAT(all.arguments, ElementsAre("-c", "a.c"));
+  EXPECT_FALSE(parsed({"a.c"}).pads_all);
+  EXPECT_FALSE(parsed({"--stab-pads=all", "--stab-pads=long", "a.c"}).pads_all) << "the last one wins";
+  const auto wrong = parse({"--stab-pads=short", "a.c"});
+  ASSERT_FALSE(wrong);
+  EXPECT_THAT(wrong.error().message, HasSubstr("'--stab-pads=short': expected 'long'"));
+  const TemporaryDirectory directory;
+  const std::string file = "@" + directory.write("options.rsp", "-O2 a.c");
+  EXPECT_THAT(parsed({"--stab-pads=all", file}).arguments, ElementsAre(file));
+  directory.write("options.rsp", "-O2 a.c --stab-pads=all");
+  EXPECT_THAT(parsed({file}).arguments, ElementsAre("-O2", "a.c"));
+  EXPECT_TRUE(parsed({file}).pads_all);
+}
+
 TEST(CommandLine, InfoTakesAFile) {
   EXPECT_EQ(parsed({"--stab-info", "prog"}).info_file, "prog");
   EXPECT_FALSE(parse({"--stab-info"}));

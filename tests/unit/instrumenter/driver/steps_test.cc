@@ -10,6 +10,7 @@ namespace stab::driver {
 namespace {
 
 using testing::Contains;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -30,6 +31,22 @@ TEST(Steps, TheUsersArgumentsComeLastAndUnchanged) {
   EXPECT_EQ(Arguments(command.end() - 3, command.end()), kLine.arguments);
   EXPECT_THAT(command, Contains("-Wl,--emit-relocs"));
   EXPECT_THAT(command, Contains("-Wl,/root/rt.o"));
+}
+
+TEST(Steps, FunctionsAreMarkedAsTheChoiceOfPadsSays) {
+  const auto marked = [](const CommandLine& line, const LinkJob& job) {
+    Arguments marks;
+    for (const Arguments& command : {compile_command(kTools, line), link_command(kTools, line, job, {})})
+      for (const std::string& word : command)
+        if (word == "stab-no-pad" || word == "stab-pad-short") marks.push_back(word);
+    return marks;
+  };
+  EXPECT_THAT(marked(kLine, kProgram), IsEmpty());
+  CommandLine all = kLine;
+  all.pads_all = true;
+  EXPECT_THAT(marked(all, kProgram), ElementsAre("stab-pad-short", "stab-pad-short"));
+  all.freestanding = true;
+  EXPECT_THAT(marked(all, kProgram), ElementsAre("stab-no-pad", "stab-no-pad"));
 }
 
 TEST(Steps, StaticProgramsGetTheStaticRuntimeAndWrappers) {

@@ -1,5 +1,5 @@
 ; Calls that run nothing on this stack and come back: intrinsics, inline asm, noreturn, tail calls.
-; RUN: %stab -passes=stab-pads < %s | %check --implicit-check-not=stab_pad
+; RUN: %stab -passes='stab-pads<all>' < %s | %check --implicit-check-not=stab_pad
 
 target triple = "x86_64-unknown-linux-gnu"
 

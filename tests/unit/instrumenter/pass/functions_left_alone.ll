@@ -1,5 +1,5 @@
 ; Functions whose frame is not ours to move.
-; RUN: %stab -passes=stab-pads < %s | %check --implicit-check-not=stab_pad
+; RUN: %stab -passes='stab-pads<all>' < %s | %check --implicit-check-not=stab_pad
 
 target triple = "x86_64-unknown-linux-gnu"
 

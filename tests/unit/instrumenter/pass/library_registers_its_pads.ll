@@ -1,8 +1,8 @@
 ; Position-independent code with pads carries a constructor and a destructor in comdats; code for executables doesn't,
 ; nor code without pads.
-; RUN: %stab -passes=stab-pads < %s | %check
-; RUN: sed 's/^!0 = .*/!0 = !{i32 7, !"PIE Level", i32 2}/' %s | %stab -passes=stab-pads | %check --check-prefix=PIE
-; RUN: sed 's/call void @callee()//' %s | %stab -passes=stab-pads | %check --check-prefix=LEAF
+; RUN: %stab -passes='stab-pads<all>' < %s | %check
+; RUN: sed 's/^!0 = .*/!0 = !{i32 7, !"PIE Level", i32 2}/' %s | %stab -passes='stab-pads<all>' | %check --check-prefix=PIE
+; RUN: sed 's/call void @callee()//' %s | %stab -passes='stab-pads<all>' | %check --check-prefix=LEAF
 
 target triple = "x86_64-unknown-linux-gnu"
 

@@ -17,7 +17,7 @@ target triple = "x86_64-unknown-linux-gnu"
 ; LINK: ret void
 
 declare void @callee()
-define void @caller() {
+define void @caller() "stab-pad-short" {
   call void @callee()
   ret void
 }

@@ -1,5 +1,5 @@
 ; The pad stands at the closest point that dominates all calls, never in a loop, not even an irreducible one.
-; RUN: %stab -passes=stab-pads < %s | %check
+; RUN: %stab -passes='stab-pads<all>' < %s | %check
 
 target triple = "x86_64-unknown-linux-gnu"
 

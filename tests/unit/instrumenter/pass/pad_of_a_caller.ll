@@ -1,11 +1,11 @@
 ; A function that calls another moves the stack pointer by its slot's lower half, within the bounds of the thread: six
 ; instructions in executables. The frame is restored from a frame pointer. A leaf gets nothing.
-; RUN: %stab -passes=stab-pads < %s | %check
-; RUN: %stab -passes=stab-pads < %s | %llc -O2 -relocation-model=static | %check --check-prefix=ASM
-; RUN: %stab -passes='stab-pads,dce,adce,sroa,instsimplify' < %s | %llc -O2 -relocation-model=static | %check --check-prefix=ASM
-; RUN: %stab -passes=stab-pads < %s | %llc -O0 -relocation-model=static | %check --check-prefix=O0
-; RUN: %stab -passes=stab-pads < %s | %llc -O2 -x86-asm-syntax=intel | %check --check-prefix=INTEL
-; RUN: (cat %s; echo '!llvm.module.flags = !{!0}'; echo '!0 = !{i32 8, !"PIC Level", i32 2}') | %stab -passes=stab-pads | %llc -O2 -relocation-model=pic | %check --check-prefix=PIC
+; RUN: %stab -passes='stab-pads<all>' < %s | %check
+; RUN: %stab -passes='stab-pads<all>' < %s | %llc -O2 -relocation-model=static | %check --check-prefix=ASM
+; RUN: %stab -passes='stab-pads<all>,dce,adce,sroa,instsimplify' < %s | %llc -O2 -relocation-model=static | %check --check-prefix=ASM
+; RUN: %stab -passes='stab-pads<all>' < %s | %llc -O0 -relocation-model=static | %check --check-prefix=O0
+; RUN: %stab -passes='stab-pads<all>' < %s | %llc -O2 -x86-asm-syntax=intel | %check --check-prefix=INTEL
+; RUN: (cat %s; echo '!llvm.module.flags = !{!0}'; echo '!0 = !{i32 8, !"PIC Level", i32 2}') | %stab -passes='stab-pads<all>' | %llc -O2 -relocation-model=pic | %check --check-prefix=PIC
 
 ; ASM-LABEL: caller:
 ; ASM: movq %rsp, %rbp

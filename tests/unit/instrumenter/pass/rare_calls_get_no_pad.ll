@@ -1,5 +1,5 @@
 ; Calls that are expected in one of 16 activations at most, all together, need no pad and move none.
-; RUN: %stab -passes=stab-pads < %s | %check
+; RUN: %stab -passes='stab-pads<all>' < %s | %check
 
 target triple = "x86_64-unknown-linux-gnu"
 

@@ -1,5 +1,5 @@
 ; In functions that call themselves, directly or through each other, the pad is taken only where the slot says so.
-; RUN: %stab -passes=stab-pads < %s | %check
+; RUN: %stab -passes='stab-pads<all>' < %s | %check
 
 target triple = "x86_64-unknown-linux-gnu"
 

@@ -1,7 +1,7 @@
 ; A comdat function's slot is in the comdat; any other's is tied to the function's section. The section is
 ; allocated and not writable.
-; RUN: %stab -passes=stab-pads < %s | %check
-; RUN: %stab -passes=stab-pads < %s | %llc -filetype=obj -relocation-model=pic -function-sections -o - | %readelf -SWg - | %check --check-prefix=ELF
+; RUN: %stab -passes='stab-pads<all>' < %s | %check
+; RUN: %stab -passes='stab-pads<all>' < %s | %llc -filetype=obj -relocation-model=pic -function-sections -o - | %readelf -SWg - | %check --check-prefix=ELF
 
 target triple = "x86_64-unknown-linux-gnu"
 

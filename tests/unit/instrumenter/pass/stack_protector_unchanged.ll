@@ -1,5 +1,5 @@
 ; The pad's dynamic alloca must not be what gives a function a canary; one that has reason for it keeps it.
-; RUN: %stab -passes=stab-pads < %s | %llc | %check
+; RUN: %stab -passes='stab-pads<all>' < %s | %llc | %check
 
 target triple = "x86_64-unknown-linux-gnu"
 

@@ -1,6 +1,6 @@
 ; A loop that calls nothing and keeps twelve integers or pointers needs the frame pointer as a register: its function
 ; gets no pad. One value fewer, or a call inside, and it does.
-; RUN: %stab -passes=stab-pads < %s | %check
+; RUN: %stab -passes='stab-pads<all>' < %s | %check
 
 target triple = "x86_64-unknown-linux-gnu"
 
