@@ -2,6 +2,7 @@
 import hashlib
 import os
 import shutil
+import subprocess
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -75,13 +76,23 @@ class Compiler:
         return "-".join(words).replace("/", "_")
 
     def fingerprint(self):
-        """What the compiler is: for szc the bytes of all its parts, for others the executable's."""
+        """What the compiler is. For szc, all files that it names itself: its own by their bytes, the system's by size and
+        time of their last change. For others the executable's bytes and what it says its version is."""
         first = Path(shutil.which(self.commands()[0])).resolve()
-        parts = [first]
-        if first.name == "szc":
-            root = first.parent.parent
-            parts += [root / "bin/stab-postlink", *sorted((root / "lib/stab").glob("*.*"))]
         digest = hashlib.sha256()
-        for part in parts:
-            digest.update(part.name.encode() + (hashlib.sha256(part.read_bytes()).digest() if part.exists() else b"-"))
+        if first.name != "szc":
+            digest.update(hashlib.sha256(first.read_bytes()).digest() + said_by(first, "--version").encode())
+            return digest.hexdigest()
+        root = first.parent.parent
+        for part in map(Path, said_by(first, "--stab-parts").split("\n")[:-1]):
+            of_ours, state = part.is_relative_to(root), part.stat()
+            what = hashlib.sha256(part.read_bytes()).hexdigest() if of_ours else f"{state.st_size} {state.st_mtime_ns}"
+            digest.update(f"{part.relative_to(root) if of_ours else part} {what}\n".encode())
         return digest.hexdigest()
+
+
+def said_by(command, word):
+    done = subprocess.run([command, word], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise Failure(f"{command} {word}: {done.stderr.strip() or done.returncode}")
+    return done.stdout

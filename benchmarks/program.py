@@ -189,19 +189,28 @@ class Program:
                 stamp.write_text(wanted)
             return folder
 
-    def output(self, binary, run):
-        """Runs once in a fresh folder; returns (sha256 of its output, exit code, seconds of wall time)."""
+    def variables(self, run):
+        """What a run wants in its environment."""
+        return {k: v.replace("{source}", str(self.folder / "source")) for k, v in run.env.items()}
+
+    @contextlib.contextmanager
+    def workplace(self):
+        """A fresh folder with the inputs, for one run: programs write beside what they read."""
         inputs = self.inputs()
-        variables = {k: v.replace("{source}", str(self.folder / "source")) for k, v in run.env.items()}
         with tempfile.TemporaryDirectory(dir=self.folder) as work:
             for file in inputs.iterdir():
                 shutil.copy(file, work)
+            yield Path(work)
+
+    def output(self, binary, run):
+        """Runs once in a fresh folder; returns (sha256 of its output, exit code, seconds of wall time)."""
+        with self.workplace() as work:
             start = time.monotonic()
-            with open(Path(work) / run.stdin, "rb") as stdin:
+            with open(work / run.stdin, "rb") as stdin:
                 done = subprocess.run([binary, *run.args], cwd=work, stdin=stdin, stdout=subprocess.PIPE,
-                                      stderr=subprocess.DEVNULL, timeout=600, env={**os.environ, **variables})
+                                      stderr=subprocess.DEVNULL, timeout=600, env={**os.environ, **self.variables(run)})
             seconds = time.monotonic() - start
-            written = Path(work) / run.output
+            written = work / run.output
             output = done.stdout if not run.output else written.read_bytes() if written.exists() else b"absent"
         return hashlib.sha256(output).hexdigest(), done.returncode, seconds
 

@@ -1,59 +1,18 @@
-// Opening and reading. Events are opened disabled with enable_on_exec and inherit: counting starts with the
-// program's first instruction, not with our launcher's, and threads and children add up in the parent's event
-// when they end. Nothing is read while a trial runs.
+// What is opened for a trial, and what its readings mean. Nothing is read while a trial runs.
 //
 // A counter that can't be had gives NULL and a reason, never 0: a zero would be averaged.
 #include "counters/session.h"
 
-#include <linux/perf_event.h>
-#include <sys/ioctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <system_error>
+#include <utility>
 
 namespace stab::counters {
 namespace {
 
 std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
-
-class SystemPerf final : public PerfCalls {
- public:
-  int open(perf_event_attr* attr, pid_t pid, int cpu, int group_fd, unsigned long flags) override {
-    return static_cast<int>(::syscall(SYS_perf_event_open, attr, pid, cpu, group_fd, flags));
-  }
-  ssize_t read(int fd, void* buffer, size_t bytes) override { return ::read(fd, buffer, bytes); }
-  int enable(int fd) override { return ::ioctl(fd, PERF_EVENT_IOC_ENABLE, 0); }
-  int paranoid_level() override {
-    int level = -2;
-    if (FILE* file = std::fopen("/proc/sys/kernel/perf_event_paranoid", "re")) {
-      if (std::fscanf(file, "%d", &level) != 1) level = -2;
-      std::fclose(file);
-    }
-    return level;
-  }
-};
-
-// A leader, or an event by itself, waits for the exec; a follower is enabled but counts only with its leader.
-perf_event_attr attributes(const EventSpec& spec, bool follows_leader) {
-  perf_event_attr attr{};
-  attr.size = sizeof(attr);
-  attr.type = spec.type;
-  attr.config = spec.config;
-  attr.config1 = spec.config1;
-  attr.config2 = spec.config2;
-  attr.disabled = follows_leader ? 0 : 1;
-  attr.enable_on_exec = follows_leader ? 0 : 1;
-  attr.inherit = 1;
-  attr.exclude_kernel = spec.scope.kernel ? 0 : 1;
-  attr.exclude_hv = spec.scope.hypervisor ? 0 : 1;
-  attr.exclude_guest = spec.scope.guest ? 0 : 1;
-  attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-  return attr;
-}
 
 std::string no_value_reason(const Reading& reading, const EventSpec& spec) {
   if (reading.enabled_ns == 0) return "counting never began: the program did not reach its exec";
@@ -66,13 +25,8 @@ std::string no_value_reason(const Reading& reading, const EventSpec& spec) {
 
 }  // namespace
 
-PerfCalls& system_perf() {
-  static SystemPerf calls;
-  return calls;
-}
-
-std::string why_unavailable(const EventSpec& spec) {
-  const Session session = Session::open(::getpid(), {spec});
+std::string why_unavailable(const EventSpec& spec, PerfCalls& perf) {
+  const Session session = Session::open(::getpid(), {spec}, -1, perf);
   return session.open_count() == 1 ? std::string() : session.read().front().reason;
 }
 
@@ -106,27 +60,21 @@ std::string refusal(const EventSpec& spec, int errno_value, int paranoid) {
   }
 }
 
-Session::Counter Session::open_counter(pid_t pid, const EventSpec& spec, int cpu, int leader_fd,
-                                       PerfCalls& perf) {
-  Counter counter{spec, UniqueFd(), spec.available ? std::string() : spec.reason, leader_fd >= 0};
-  if (!spec.available) return counter;
-  perf_event_attr attr = attributes(spec, counter.follows_leader);
-  counter.fd.reset(perf.open(&attr, pid, cpu, leader_fd, PERF_FLAG_FD_CLOEXEC));
-  if (counter.fd) return counter;
-  const int refused = errno;
-  counter.reason = refusal(spec, refused, perf.paranoid_level());
-  return counter;
-}
-
 Session Session::open(pid_t pid, const std::vector<EventSpec>& specs, int cpu, PerfCalls& perf, Grouping grouping) {
   Session session;
   session.perf_ = &perf;
-  int leader_fd = -1;
+  std::vector<PerfEvent> wanted;
+  for (const EventSpec& spec : specs)
+    if (spec.available) wanted.push_back({spec, grouping == Grouping::kTogether && spec.hardware});
+  std::vector<OpenedEvent> opened = perf.open_all(pid, cpu, wanted);
+  auto next = opened.begin();
   for (const EventSpec& spec : specs) {
-    const bool grouped = grouping == Grouping::kTogether && spec.hardware;
-    Counter counter = open_counter(pid, spec, cpu, grouped ? leader_fd : -1, perf);
-    if (!counter.fd && counter.follows_leader && spec.available) counter = open_counter(pid, spec, cpu, -1, perf);
-    if (grouped && leader_fd < 0 && counter.fd) leader_fd = counter.fd.get();
+    Counter counter{spec, UniqueFd(), spec.available ? std::string() : spec.reason};
+    if (spec.available && next != opened.end()) {
+      counter.fd = std::move(next->fd);
+      if (!counter.fd) counter.reason = refusal(spec, next->refused, perf.paranoid_level());
+      ++next;
+    }
     session.counters_.push_back(std::move(counter));
   }
   return session;

@@ -13,21 +13,9 @@
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "counters/events.h"
-
-struct perf_event_attr;
+#include "counters/perf_calls.h"
 
 namespace stab::counters {
-
-// The seam to the kernel. Each call returns as the system call does, with errno.
-class PerfCalls {
- public:
-  virtual ~PerfCalls() = default;
-  virtual int open(perf_event_attr* attr, pid_t pid, int cpu, int group_fd, unsigned long flags) = 0;
-  virtual ssize_t read(int fd, void* buffer, size_t bytes) = 0;
-  virtual int enable(int fd) = 0;
-  virtual int paranoid_level() = 0;  // of kernel.perf_event_paranoid; -2 where it can't be read
-};
-PerfCalls& system_perf();
 
 // What one event counted. value is NULL exactly where reason is not empty.
 struct Reading {
@@ -64,15 +52,13 @@ class Session {
     EventSpec spec;
     UniqueFd fd;
     std::string reason;
-    bool follows_leader = false;  // counts when its group's leader does
   };
-  static Counter open_counter(pid_t pid, const EventSpec& spec, int cpu, int leader_fd, PerfCalls& perf);
   PerfCalls* perf_ = nullptr;
   std::vector<Counter> counters_;
 };
 
 // Why a counter can't be had here, and the cure; empty: it can. Only opening it tells.
-std::string why_unavailable(const EventSpec& spec);
+std::string why_unavailable(const EventSpec& spec, PerfCalls& perf = system_perf());
 
 // Why perf_event_open said no to this event, and the cure. `paranoid` is the current level.
 std::string refusal(const EventSpec& spec, int errno_value, int paranoid);

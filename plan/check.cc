@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "plan/size.h"
+
 namespace stab::plan {
 namespace {
 
@@ -87,6 +89,16 @@ std::string percent(double share) {
   return text + "%";
 }
 
+// What the plan leaves to the lab is not known here.
+std::string limits_text(const Limits& limits) {
+  const std::string memory =
+      limits.memory_bytes > 0 ? std::to_string(limits.memory_bytes) + " bytes of memory" : "the lab's limit of memory";
+  const std::string processes = limits.processes > 0
+                                    ? std::to_string(limits.processes) + (limits.processes == 1 ? " process" : " processes")
+                                    : "the lab's limit of processes";
+  return memory + ", " + processes;
+}
+
 std::string stopping_text(const Stopping& stopping) {
   if (stopping.rule == StoppingRule::kFixed) return "after all replicates";
   if (stopping.rule == StoppingRule::kPrecision)
@@ -120,10 +132,9 @@ Result<CheckReport> check_plan(const Plan& plan, std::optional<nanoseconds> per_
   STAB_TRY(report.design, make_design(plan));
   report.subjects = subjects(plan);
   report.builds = make_builds(plan, report.design).all().size();
-  const Schedule schedule = make_schedule(plan, report.design);
-  report.trials = schedule.trials.size();
-  report.schedule_fingerprint = fingerprint(schedule);
-  if (plan.experiment.preflight) report.preflight_trials = make_preflight(plan, report.design).trials.size();
+  report.trials = trials_of(plan, report.design);
+  report.schedule_fingerprint = fingerprint(make_schedule(plan, report.design));
+  if (plan.experiment.preflight) report.preflight_trials = report.design.cells.size() * report.subjects.size();
 
   const double trials_each = static_cast<double>(report.trials + report.preflight_trials) /
                              static_cast<double>(report.subjects.size());
@@ -148,7 +159,8 @@ std::string render(const CheckReport& report, const Plan& plan, size_t max_cells
   std::string out = "experiment " + experiment.name + ", seed " + std::to_string(experiment.seed) + "\n";
   out += "responses: " + response_text(plan) + "; margin " + percent(experiment.margin) + ", alpha " +
          percent(experiment.alpha) + "\n";
-  out += "stops: " + stopping_text(plan.stopping) + "\n\n";
+  out += "stops: " + stopping_text(plan.stopping) + "\n";
+  out += "a trial may use: " + limits_text(plan.limits) + "\n\n";
 
   out += plural(report.subjects.size(), "workload") + ":";
   for (const Subject& subject : report.subjects) out += " " + subject.name;

@@ -6,43 +6,63 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <map>
 #include <optional>
+#include <set>
+#include <utility>
 
 #include "plan/fraction.h"
+#include "plan/limits.h"
+#include "plan/schedule.h"
+#include "plan/size.h"
 
 namespace stab::plan {
 namespace {
 
-constexpr uint64_t kMaxCells = 100'000;
-constexpr uint64_t kMaxCrossing = 10'000'000;  // combinations walked before anything is left out
+// A factor and some of its levels, as numbers: every combination of the crossing is compared with every one of them.
+struct LevelSet {
+  size_t factor = 0;
+  std::vector<bool> has;
 
-bool contains(const std::vector<std::string>& words, const std::string& word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
+  bool contains(const std::vector<int>& levels) const { return has[static_cast<size_t>(levels[factor])]; }
+};
+
+LevelSet level_set(const Plan& plan, const std::string& factor, const std::vector<std::string>& names) {
+  LevelSet set;
+  set.factor = static_cast<size_t>(plan.factor_index(factor));
+  const std::set<std::string> wanted(names.begin(), names.end());
+  for (const Level& level : plan.factors[set.factor].levels) set.has.push_back(wanted.count(level.name) > 0);
+  return set;
 }
 
-const std::string& level_name(const Plan& plan, const std::vector<int>& levels, int factor) {
-  const size_t f = static_cast<size_t>(factor);
-  return plan.factors[f].levels[static_cast<size_t>(levels[f])].name;
-}
+// What exclude and nested leave out of the crossing.
+class LeftOut {
+ public:
+  explicit LeftOut(const Plan& plan) {
+    for (const Exclude& exclude : plan.exclude) {
+      excludes_.emplace_back();
+      for (const auto& [factor, names] : exclude.when) excludes_.back().push_back(level_set(plan, factor, names));
+    }
+    for (const Nested& nested : plan.nested)
+      nested_.emplace_back(static_cast<size_t>(plan.factor_index(nested.inner)),
+                           level_set(plan, nested.outer, nested.outer_levels));
+  }
+  bool contains(const std::vector<int>& levels) const {
+    const auto excludes = [&](const std::vector<LevelSet>& sets) {
+      return std::all_of(sets.begin(), sets.end(), [&](const LevelSet& set) { return set.contains(levels); });
+    };
+    // A nested factor stays at its first level outside the levels that it varies in.
+    const auto varies_outside = [&](const std::pair<size_t, LevelSet>& nested) {
+      return levels[nested.first] != 0 && !nested.second.contains(levels);
+    };
+    return std::any_of(excludes_.begin(), excludes_.end(), excludes) ||
+           std::any_of(nested_.begin(), nested_.end(), varies_outside);
+  }
 
-bool is_excluded(const Plan& plan, const std::vector<int>& levels) {
-  const auto matches = [&](const Exclude& exclude) {
-    return std::all_of(exclude.when.begin(), exclude.when.end(), [&](const auto& factor_and_levels) {
-      const auto& [factor, names] = factor_and_levels;
-      return contains(names, level_name(plan, levels, plan.factor_index(factor)));
-    });
-  };
-  return std::any_of(plan.exclude.begin(), plan.exclude.end(), matches);
-}
-
-// A nested factor stays at its first level outside the levels that it varies in.
-bool is_nested_out(const Plan& plan, const std::vector<int>& levels) {
-  return std::any_of(plan.nested.begin(), plan.nested.end(), [&](const Nested& nested) {
-    const int inner = plan.factor_index(nested.inner);
-    return levels[static_cast<size_t>(inner)] != 0 &&
-           !contains(nested.outer_levels, level_name(plan, levels, plan.factor_index(nested.outer)));
-  });
-}
+ private:
+  std::vector<std::vector<LevelSet>> excludes_;
+  std::vector<std::pair<size_t, LevelSet>> nested_;  // the inner factor, and where it varies
+};
 
 bool in_fraction(const std::optional<FractionDesign>& fraction, const std::vector<int>& levels) {
   if (!fraction) return true;
@@ -57,6 +77,11 @@ uint8_t word_index(const char* const (&words)[kCount], const std::string& word) 
   for (uint8_t i = 0; i < kCount; ++i)
     if (word == words[i]) return i;
   return 0;
+}
+
+template <typename Mode, size_t kCount>
+bool is_one_of(const std::string& word, std::initializer_list<Mode> modes, const char* const (&words)[kCount]) {
+  return std::any_of(modes.begin(), modes.end(), [&](Mode mode) { return word == words[static_cast<size_t>(mode)]; });
 }
 
 Cell make_cell(const Plan& plan, const std::vector<int>& levels, int index) {
@@ -87,8 +112,22 @@ Cell make_cell(const Plan& plan, const std::vector<int>& levels, int index) {
     }
   }
   if (cell.name.empty()) cell.name = "all";
-  cell.fixed_code = cell.layout.code == abi::CodeMode::kOff || cell.layout.code == abi::CodeMode::kCopy;
+  cell.fixed_code =
+      keeps_layout(FactorKind::kCode, {.name = {}, .value = abi::kCodeWords[static_cast<size_t>(cell.layout.code)]});
+  cell.binaries_of = index;
   return cell;
+}
+
+// Which cells of fixed code run the same binaries.
+void find_binaries(const Plan& plan, std::vector<Cell>& cells) {
+  std::map<std::vector<int>, int> first_of;  // by the levels of the treatments
+  for (Cell& cell : cells) {
+    if (!cell.fixed_code) continue;
+    std::vector<int> treatments;
+    for (size_t f = 0; f < plan.factors.size(); ++f)
+      if (plan.factors[f].kind == FactorKind::kTreatment) treatments.push_back(cell.levels[f]);
+    cell.binaries_of = first_of.try_emplace(std::move(treatments), cell.index).first->second;
+  }
 }
 
 // Row space of the main-effects model (intercept, then levels - 1 treatment contrasts a factor), kept in echelon
@@ -160,6 +199,15 @@ std::string effect_name(const Plan& plan, const FractionDesign& fraction, uint32
 
 }  // namespace
 
+bool keeps_layout(FactorKind kind, const Level& level) {
+  switch (kind) {
+    case FactorKind::kCode: return is_one_of(level.value, {abi::CodeMode::kOff, abi::CodeMode::kCopy}, abi::kCodeWords);
+    case FactorKind::kStack: return is_one_of(level.value, {abi::StackMode::kOff, abi::StackMode::kZero}, abi::kStackWords);
+    case FactorKind::kHeap: return is_one_of(level.value, {abi::HeapMode::kOff, abi::HeapMode::kBase}, abi::kHeapWords);
+    default: return false;
+  }
+}
+
 int Design::find(std::string_view cell_name) const {
   for (const Cell& cell : cells)
     if (cell.name == cell_name) return cell.index;
@@ -167,12 +215,9 @@ int Design::find(std::string_view cell_name) const {
 }
 
 Result<Design> make_design(const Plan& plan) {
-  uint64_t crossing = 1;
-  for (const Factor& factor : plan.factors) {
-    crossing *= factor.levels.size();
-    if (crossing > kMaxCrossing)
-      return bad_input("the full crossing has more than " + std::to_string(kMaxCrossing) + " cells", factor.spot);
-  }
+  STAB_CHECK_OK(check_crossing(plan));
+  const uint64_t crossing = crossing_of(plan);
+  const LeftOut left_out(plan);
   std::optional<FractionDesign> fraction;
   if (plan.fraction.halvings > 0) {
     STAB_TRY(fraction, make_fraction(plan));
@@ -186,19 +231,23 @@ Result<Design> make_design(const Plan& plan) {
       levels[f] = static_cast<int>(rest % plan.factors[f].levels.size());
       rest /= plan.factors[f].levels.size();
     }
-    if (is_excluded(plan, levels) || is_nested_out(plan, levels) || !in_fraction(fraction, levels)) continue;
+    if (left_out.contains(levels) || !in_fraction(fraction, levels)) continue;
     if (design.cells.size() == kMaxCells)
       return bad_input("the plan has more than " + std::to_string(kMaxCells) + " cells");
     design.cells.push_back(make_cell(plan, levels, static_cast<int>(design.cells.size())));
   }
   if (design.cells.empty()) return bad_input("exclude leaves no cell; nothing would run");
+  find_binaries(plan, design.cells);
+  const bool seeds_repeat = plan.experiment.runs_per_seed > 1 || counter_passes(plan.counters).size() > 1;
+  for (Cell& cell : design.cells) cell.shares_layouts = cell.fixed_code || seeds_repeat;
 
   if (fraction) {
     design.resolution = fraction->resolution;
-    for (uint32_t word : fraction->defining) design.defining_words.push_back(effect_name(plan, *fraction, word));
+    const auto with_sign = [&](int sign, uint32_t word) { return (sign < 0 ? "-" : "") + effect_name(plan, *fraction, word); };
+    for (uint32_t word : fraction->defining) design.defining_words.push_back(with_sign(fraction->sign(word), word));
     for (const std::vector<uint32_t>& set : fraction->aliases()) {
       AliasSet names;
-      for (uint32_t word : set) names.push_back(effect_name(plan, *fraction, word));
+      for (uint32_t word : set) names.push_back(with_sign(word == set[0] ? 1 : fraction->sign(word ^ set[0]), word));
       design.aliases.push_back(std::move(names));
     }
   }

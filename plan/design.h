@@ -29,11 +29,36 @@ struct Cell {
   std::string name;         // "code=shuffle stack=on heap=page"; "all" where the plan has no factors
   Layout layout;
   bool fixed_code = false;  // code is off or copy: one binary is one layout, so link seeds apply
+  // fixed_code: the first cell whose binaries these are, because it has the same treatments. Else this cell.
+  int binaries_of = 0;
+  // Several trials of this cell may run in one layout: those of one binary, or the runs and counter passes of one seed.
+  bool shares_layouts = false;
 };
 
-// In a fraction: effects that the design can't tell apart, each a product of factor names ("code:stack").
+// Which layout of the code a trial runs in. This is where it is decided which trials share one: those of one subject and kind for
+// which this number is equal. Where code stays as it was linked that is those of one binary, which a treatment may change
+// and a layout factor doesn't; elsewhere those of one seed, which a block draws for each cell. The number is stored with the
+// trial, so an extension of an old experiment depends on it: do not renumber, on disk.
+constexpr uint64_t layout_id(const Cell& cell, int link, uint32_t block) {
+  const uint64_t within = cell.fixed_code ? static_cast<uint64_t>(link) : uint64_t{block} + 1;
+  return static_cast<uint64_t>(cell.binaries_of) << 32 | within;
+}
+
+// In a fraction: effects that the design can't tell apart, each a product of factor names ("code:stack"), with a minus where its
+// sign is opposite to the first one's.
 // The first of each set is the lowest-order one.
 using AliasSet = std::vector<std::string>;
+
+// Whether a level of code, stack or heap leaves what it names where it was: no layouts are to be expected of it.
+bool keeps_layout(FactorKind kind, const Level& level);
+
+// What whoever counts a trial needs to know of its layout.
+struct TrialLayout {
+  uint64_t id = 0;          // layout_id()
+  bool shared = false;      // other trials of its cell may run in it
+  bool fixed_code = false;  // it is that of a binary
+};
+inline TrialLayout layout_of(const Cell& cell, uint64_t id) { return {id, cell.shares_layouts, cell.fixed_code}; }
 
 struct Design {
   std::vector<Cell> cells;        // full crossing in the order of levels, last factor fastest, less the left out
@@ -47,7 +72,8 @@ struct Design {
   int find(std::string_view cell_name) const;
 };
 
-// kBadInput where no cell is left, the fraction doesn't fit, or there are more than 100,000 cells.
+// kBadInput where no cell is left, the fraction doesn't fit, or there are more than kMaxCells
+// cells, or walking the crossing is too much (plan/limits.h).
 Result<Design> make_design(const Plan& plan);
 
 // --- placeholders ----------------------------------------------------------------------------------------

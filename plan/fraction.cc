@@ -56,6 +56,14 @@ Result<std::vector<uint32_t>> choose_generators(size_t k, size_t p, const Source
     return bad_input("a 1/" + std::to_string(1u << p) + " fraction of " + std::to_string(k) +
                          " two-level factors would confound main effects",
                      spot);
+  const Error too_many = bad_input("too many choices of generators; name them: fraction = { of = \"1/" +
+                                       std::to_string(1u << p) + "\", generators = [...] }",
+                                   spot);
+  uint64_t choices = 1;  // binomial coefficients, which grow up to the middle; each step divides without a rest
+  for (size_t i = 0; i < std::min(p, products.size() - p); ++i) {
+    choices = choices * (products.size() - i) / (i + 1);
+    if (choices > kMaxChoices) return too_many;
+  }
   // Walks the combinations of p products in lexicographic order.
   std::vector<size_t> pick(p);
   for (size_t i = 0; i < p; ++i) pick[i] = i;
@@ -74,9 +82,7 @@ Result<std::vector<uint32_t>> choose_generators(size_t k, size_t p, const Source
     ++pick[i - 1];
     for (size_t j = i; j < p; ++j) pick[j] = pick[j - 1] + 1;
   }
-  return bad_input("too many choices of generators; name them: fraction = { of = \"1/" +
-                       std::to_string(1u << p) + "\", generators = [...] }",
-                   spot);
+  return too_many;
 }
 
 Status parse_generator(const Plan& plan, const FractionDesign& design, const std::string& text,
@@ -112,6 +118,20 @@ Status parse_generator(const Plan& plan, const FractionDesign& design, const std
 }
 
 }  // namespace
+
+int FractionDesign::sign(uint32_t word) const {
+  for (uint32_t pick = 1; pick < (1u << generators.size()); ++pick) {
+    uint32_t product = 0;
+    int of_product = 1;
+    for (size_t g = 0; g < generators.size(); ++g) {
+      if (!(pick >> g & 1)) continue;
+      product ^= generators[g];
+      of_product *= signs[g];
+    }
+    if (product == word) return of_product;
+  }
+  return 0;
+}
 
 bool FractionDesign::keeps(uint32_t level_bits) const {
   for (size_t g = 0; g < generators.size(); ++g) {

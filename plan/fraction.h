@@ -19,6 +19,8 @@ struct FractionDesign {
   std::vector<int> signs;               // of each generator's word in the runs that are kept: +1 or -1
   int resolution = 0;                   // length of the shortest defining word
 
+  // Of a word of the defining group: +1 or -1 in all runs that are kept. 0: no word of the group.
+  int sign(uint32_t word) const;
   // True where the run with these level bits (bit i: second level of factors[i]) belongs to the fraction.
   bool keeps(uint32_t level_bits) const;
   // Effects (words) of order 1 to 3 that share a coset of the defining group with an effect of order 1 or 2,

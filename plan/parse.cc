@@ -9,13 +9,15 @@
 #include <set>
 
 #include "plan/design.h"
+#include "plan/limits.h"
 #include "plan/parse_parts.h"
-#include "plan/toml_reader.h"
+#include "plan/size.h"
+#include "toml/toml_reader.h"
 
 namespace stab::plan {
 namespace {
 
-constexpr uintmax_t kMaxPlanBytes = 4u << 20;  // hand-written text; more is a mistake or an attack
+std::string too_large() { return "larger than " + std::to_string(kMaxPlanBytes) + " bytes, the most that a plan may have"; }
 
 // Runs `parse` on a table that may be absent.
 template <typename Parse>
@@ -45,12 +47,27 @@ void warn_runs_per_seed(Faults& faults, const Plan& plan) {
   }
 }
 
+// A number is the experiment of that number, in every command.
+void check_is_no_number(const TomlNode& tree, Faults& faults, const std::string& name) {
+  if (name.find_first_not_of("0123456789") != std::string::npos) return;
+  SourceSpot spot = tree.spot;
+  for (const TomlEntry& table : tree.entries)
+    for (const TomlEntry& entry : table.value.entries)
+      if (table.key == "experiment" && entry.key == "name") spot = entry.value.spot;
+  faults.error(spot, "experiment name '" + name + "' is a number, and experiments have numbers of their own",
+               "add a letter, such as '" + name.substr(0, 20) + "-runs'");
+}
+
 void check_design(Faults& faults, const Plan& plan, const SourceSpot& factors_spot) {
   const Result<Design> design = make_design(plan);
   if (!design) {
     const SourceSpot& spot = design.error().spot.known() ? design.error().spot : factors_spot;
     faults.error(spot, design.error().message);
     return;
+  }
+  if (const Status sized = check_trials(plan, *design); !sized) {
+    const SourceSpot& spot = sized.error().spot.known() ? sized.error().spot : factors_spot;
+    return faults.error(spot, sized.error().message);
   }
   for (const std::string& name : design->not_estimable)
     faults.warning(plan.factors[static_cast<size_t>(plan.factor_index(name))].spot,
@@ -63,7 +80,7 @@ void check_design(Faults& faults, const Plan& plan, const SourceSpot& factors_sp
 Parsed parse_plan(std::string_view text, const std::string& path, const ParseOptions& options) {
   Parsed out;
   if (text.size() > kMaxPlanBytes) {
-    out.errors.push_back(diagnostic_at({}, {path, 0, 0}, "the plan is larger than 4 MiB"));
+    out.errors.push_back(diagnostic_at({}, {path, 0, 0}, "the plan is " + too_large()));
     return out;
   }
   auto read = read_toml(text, path);
@@ -74,7 +91,7 @@ Parsed parse_plan(std::string_view text, const std::string& path, const ParseOpt
   TomlNode& tree = std::get<TomlNode>(read);
   tree.spot = {path, 1, 1};
 
-  Faults faults(text, options.max_errors);
+  Faults faults(text, path, options.max_errors);
   Plan plan;
   plan.text = text;
   plan.path = path;
@@ -88,6 +105,7 @@ Parsed parse_plan(std::string_view text, const std::string& path, const ParseOpt
   optional_table(root, "experiment", plan, parse_experiment);
   optional_table(root, "exclusions", plan, parse_exclusions);
   optional_table(root, "machine", plan, parse_machine);
+  optional_table(root, "limits", plan, parse_limits);
   root.require("program", "add [[program]] with name and run");
   if (const TomlNode* programs = root.find("program")) {
     parse_programs(*programs, options.files, faults, plan, used);
@@ -101,6 +119,7 @@ Parsed parse_plan(std::string_view text, const std::string& path, const ParseOpt
     SourceSpot factors_spot = tree.spot;
     for (const TomlEntry& entry : tree.entries)
       if (entry.key == "factors") factors_spot = entry.key_spot;
+    if (!options.stored) check_is_no_number(tree, faults, plan.experiment.name);
     check_design(faults, plan, factors_spot);
     warn_unused(used, faults, plan);
     warn_runs_per_seed(faults, plan);
@@ -116,9 +135,12 @@ Result<Parsed> load_plan(const std::string& path) {
   std::error_code code;
   const uintmax_t bytes = std::filesystem::file_size(path, code);
   if (code) return system_error("read plan '" + path + "'", code.value());
-  if (bytes > kMaxPlanBytes) return bad_input("plan '" + path + "' is larger than 4 MiB");
+  if (bytes > kMaxPlanBytes) return bad_input("plan '" + path + "' is " + too_large());
   std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  // One byte more than a plan may have: a file that grows, or is none, gives no more either.
+  std::string text(kMaxPlanBytes + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<size_t>(file.gcount()));
   if (!file.good() && !file.eof()) return system_error("read plan '" + path + "'", EIO);
   const RealFiles files(std::filesystem::absolute(path).parent_path().string());
   return parse_plan(text, path, {.max_errors = 20, .files = &files});

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "plan/diagnostic.h"
+#include "toml/diagnostic.h"
 #include "plan/plan.h"
 
 namespace stab::plan {
@@ -38,6 +38,7 @@ class RealFiles final : public FileLookup {
 struct ParseOptions {
   size_t max_errors = 20;               // then "too many errors"
   const FileLookup* files = nullptr;    // null: existence is not checked
+  bool stored = false;                  // it was accepted once, when names could be numbers
 };
 
 struct Parsed {

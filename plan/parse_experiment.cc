@@ -4,8 +4,9 @@
 #include <cmath>
 #include <limits>
 
+#include "plan/limits.h"
 #include "plan/parse_parts.h"
-#include "plan/units.h"
+#include "toml/units.h"
 
 namespace stab::plan {
 namespace {
@@ -77,6 +78,9 @@ void parse_responses(Section& section, Plan& plan) {
   };
   if (node->kind != Kind::kArray) return add(*node);
   if (node->items.empty()) section.faults().error(node->spot, "'response' is empty", "use \"wall_time\"");
+  if (node->items.size() > kMaxResponses)
+    return section.faults().error(node->spot, "'response' has " + std::to_string(node->items.size()) + " entries, at most " +
+                                                  std::to_string(kMaxResponses));
   for (const TomlNode& item : node->items) add(item);
 }
 
@@ -187,9 +191,11 @@ void parse_counters(const TomlNode& table, Faults& faults, Plan& plan) {
   Section section(table, "[counters]", faults);
   Counters& counters = plan.counters;
   if (const TomlNode* node = section.texts("events", counters.events, &counters.spots)) {
-    if (counters.events.size() > kMaxEvents)
+    if (counters.events.size() > kMaxEvents) {
       faults.error(node->spot, std::to_string(counters.events.size()) + " events are too many",
                    "at most " + std::to_string(kMaxEvents));
+      counters.events.clear();
+    }
     for (size_t i = 0; i < counters.events.size(); ++i) {
       const auto end = counters.events.begin() + static_cast<std::ptrdiff_t>(i);
       if (std::find(counters.events.begin(), end, counters.events[i]) != end)
@@ -228,7 +234,10 @@ void parse_stopping(const TomlNode& table, Faults& faults, Plan& plan) {
     if (looks && looks->kind != Kind::kArray) wrong_type(faults, "looks", *looks, Kind::kArray);
     if (looks && looks->kind == Kind::kArray && looks->items.empty())
       faults.error(looks->spot, "'looks' is empty", "write looks = [10, 20, 30]");
-    if (looks && looks->kind == Kind::kArray) {
+    if (looks && looks->items.size() > kMaxLooks) {
+      faults.error(looks->spot, "'looks' has " + std::to_string(looks->items.size()) + " entries, at most " +
+                                    std::to_string(kMaxLooks));
+    } else if (looks && looks->kind == Kind::kArray) {
       for (const TomlNode& item : looks->items) {
         const int last = stopping.looks.empty() ? 1 : stopping.looks.back();
         if (item.kind != Kind::kInteger) {
@@ -287,8 +296,11 @@ void parse_exclusions(const TomlNode& table, Faults& faults, Plan& plan) {
   Section section(table, "[exclusions]", faults);
   std::vector<std::string> texts;
   std::vector<SourceSpot> spots;
-  section.texts("rules", texts, &spots);
+  const TomlNode* rules = section.texts("rules", texts, &spots);
   section.finish();
+  if (rules && texts.size() > kMaxRules)
+    return faults.error(rules->spot,
+                        "'rules' has " + std::to_string(texts.size()) + " entries, at most " + std::to_string(kMaxRules));
   for (size_t i = 0; i < texts.size(); ++i) {
     ExclusionRule rule;
     if (parse_rule(texts[i], spots[i], faults, rule)) plan.exclusions.push_back(std::move(rule));

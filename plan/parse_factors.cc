@@ -4,8 +4,9 @@
 #include <cmath>
 #include <iterator>
 
+#include "plan/limits.h"
 #include "plan/parse_parts.h"
-#include "plan/units.h"
+#include "toml/units.h"
 
 namespace stab::plan {
 namespace {
@@ -14,7 +15,6 @@ using Kind = TomlNode::Kind;
 
 // One environment string may hold 128 KiB (MAX_ARG_STRLEN); the padding is one variable.
 constexpr uint64_t kMaxEnvSizeBytes = 120'000;
-constexpr size_t kMaxLevels = 1000;
 constexpr int kMaxLinkSeeds = 1000;
 
 std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
@@ -89,6 +89,11 @@ bool parse_treatment_level(const Factor& factor, const TomlNode& node, Faults& f
   }
   if (level.value.find('\0') != std::string::npos) {
     faults.error(node.spot, "a level of " + quoted(factor.name) + " contains a zero byte", "remove it");
+    return false;
+  }
+  if (level.name.size() > kMaxLevelNameBytes) {
+    faults.error(node.spot, "a level's name is longer than " + std::to_string(kMaxLevelNameBytes) + " bytes",
+                 "write { name = \"...\", value = \"...\" }");
     return false;
   }
   if (!is_printable(level.name)) {
@@ -216,6 +221,7 @@ bool parse_levels_of(const TomlEntry& entry, Faults& faults, const Plan& plan,
                      std::vector<std::string>& out) {
   const int index = plan.factor_index(entry.key);
   if (index < 0) {
+    if (faults.full()) return faults.error(entry.key_spot, {}), false;
     std::vector<std::string_view> names;
     for (const Factor& factor : plan.factors) names.push_back(factor.name);
     const std::string_view near = nearest(entry.key, names);
@@ -244,18 +250,28 @@ bool parse_levels_of(const TomlEntry& entry, Faults& faults, const Plan& plan,
     faults.error(entry.value.spot, quoted(entry.key) + " lists no levels");
     return false;
   }
+  if (entry.value.items.size() > names.size()) {
+    faults.error(entry.value.spot, quoted(entry.key) + " lists " + std::to_string(entry.value.items.size()) +
+                                       " levels, and has " + std::to_string(names.size()));
+    return false;
+  }
   bool good = true;
   for (const TomlNode& item : entry.value.items) good = add(item) && good;
   return good;
 }
 
 // The tables of an array of tables; notes a fault for anything else.
-std::vector<const TomlNode*> tables_of(Section& factors, std::string_view key) {
+std::vector<const TomlNode*> tables_of(Section& factors, std::string_view key, size_t most) {
   std::vector<const TomlNode*> out;
   const TomlNode* node = factors.find(key);
   if (!node) return out;
   if (node->kind != Kind::kArray) {
     wrong_type(factors.faults(), key, *node, Kind::kArray);
+    return out;
+  }
+  if (node->items.size() > most) {
+    factors.faults().error(node->spot, quoted(key) + " has " + std::to_string(node->items.size()) + " entries, at most " +
+                                           std::to_string(most), "one entry may list several levels of each factor");
     return out;
   }
   for (const TomlNode& item : node->items) {
@@ -269,7 +285,7 @@ std::vector<const TomlNode*> tables_of(Section& factors, std::string_view key) {
 }
 
 void parse_exclude(Section& factors, Plan& plan) {
-  for (const TomlNode* item : tables_of(factors, "exclude")) {
+  for (const TomlNode* item : tables_of(factors, "exclude", kMaxExcludes)) {
     Exclude exclude;
     bool good = true;
     for (const TomlEntry& entry : item->entries)
@@ -284,7 +300,7 @@ void parse_exclude(Section& factors, Plan& plan) {
 }
 
 void parse_nested(Section& factors, Plan& plan) {
-  for (const TomlNode* item : tables_of(factors, "nested")) {
+  for (const TomlNode* item : tables_of(factors, "nested", kMaxNested)) {
     Faults& faults = factors.faults();
     Section section(*item, "nested", faults);
     const char* example = "write { factor = \"epoch\", within = { code = [\"shuffle\"] } }";
@@ -352,8 +368,17 @@ void parse_factors(const TomlNode& table, Faults& faults, Plan& plan) {
   for (const TomlEntry& entry : table.entries) {
     if (entry.key == "link" || entry.key == "exclude" || entry.key == "nested" || entry.key == "fraction")
       continue;
+    if (plan.factors.size() == kMaxFactors) {
+      faults.error(entry.key_spot, "the plan has more than " + std::to_string(kMaxFactors) + " factors");
+      return;
+    }
     parse_factor(entry, faults, plan);
   }
+  size_t columns = 0;
+  for (const Factor& factor : plan.factors) columns += factor.levels.size() - 1;
+  if (columns > kMaxColumns)
+    faults.error(table.spot, "levels of all factors, their first ones left out: " + std::to_string(columns) + ", at most " +
+                                 std::to_string(kMaxColumns));
   parse_link(section, plan);
   parse_exclude(section, plan);
   parse_nested(section, plan);

@@ -1,7 +1,8 @@
 // [machine]: where trials run, which knobs are set, what must hold before a trial starts. Values of knobs are
-// passed on as words; what they mean is known where knobs are turned (stabd/host).
+// passed on as words; what they mean is known where knobs are turned (host/).
 #include <algorithm>
 
+#include "plan/limits.h"
 #include "plan/parse_parts.h"
 
 namespace stab::plan {
@@ -33,7 +34,7 @@ bool is_cpu_set(std::string_view text, bool allow_none) {
 
 void parse_cpus(Section& section, std::string_view key, bool allow_none, std::string& out) {
   const TomlNode* node = section.text(key, out);
-  if (node && !is_cpu_set(out, allow_none))
+  if (node && (out.size() > kMaxWordBytes || !is_cpu_set(out, allow_none)))
     section.faults().error(node->spot, quoted(key) + " " + quoted(out) + " is no set of CPUs",
                            std::string("\"auto\", ") + (allow_none ? "\"none\", " : "") +
                                "\"2-3\", \"core:1\", \"pu:2\", \"numa:0\"");
@@ -90,7 +91,7 @@ void parse_knobs(const TomlNode& table, Faults& faults, std::map<std::string, st
       wrong_type(faults, entry.key, value, Kind::kString);
       continue;
     }
-    if (!knob->takes(word))
+    if (word.size() > kMaxWordBytes || !knob->takes(word))
       faults.error(value.spot, "knob " + entry.key + " doesn't take " + quoted(word), "write " + knob->expected());
     knobs[entry.key] = word;
   }
@@ -100,6 +101,12 @@ void parse_knobs(const TomlNode& table, Faults& faults, std::map<std::string, st
 void parse_require(Section& section, Machine& machine) {
   std::vector<SourceSpot> spots;
   section.texts("require", machine.require, &spots);
+  // Each of them once is all that there is.
+  if (spots.size() > kKnobs.size() + 2) {
+    section.faults().error(spots.back(), "'require' has " + std::to_string(spots.size()) + " entries, at most " +
+                                             std::to_string(kKnobs.size() + 2));
+    return machine.require.clear();
+  }
   std::vector<std::string_view> words = names_of_knobs();
   words.push_back("counters");
   words.push_back("isolation");
@@ -124,6 +131,13 @@ void parse_machine(const TomlNode& table, Faults& faults, Plan& plan) {
   if (const TomlNode* knobs = section.table("knobs")) parse_knobs(*knobs, faults, machine.knobs);
   if (const TomlNode* gates = section.table("gates")) parse_gates(*gates, faults, machine.gates);
   parse_require(section, machine);
+  section.finish();
+}
+
+void parse_limits(const TomlNode& table, Faults& faults, Plan& plan) {
+  Section section(table, "[limits]", faults);
+  section.bytes("memory", kLeastMemoryBytes, plan.limits.memory_bytes);
+  section.integer("processes", 1, kMostProcesses, plan.limits.processes);
   section.finish();
 }
 

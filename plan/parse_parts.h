@@ -7,8 +7,8 @@
 
 #include "plan/parse.h"
 #include "plan/plan.h"
-#include "plan/section.h"
-#include "plan/toml_reader.h"
+#include "toml/section.h"
+#include "toml/toml_reader.h"
 
 namespace stab::plan {
 
@@ -19,6 +19,7 @@ void parse_stopping(const TomlNode& table, Faults& faults, Plan& plan);
 void parse_experiment(const TomlNode& table, Faults& faults, Plan& plan);
 void parse_exclusions(const TomlNode& table, Faults& faults, Plan& plan);
 void parse_machine(const TomlNode& table, Faults& faults, Plan& plan);
+void parse_limits(const TomlNode& table, Faults& faults, Plan& plan);
 // After factors. `used` collects the factors that placeholders name.
 void parse_programs(const TomlNode& array, const FileLookup* files, Faults& faults, Plan& plan,
                     std::set<std::string>& used);

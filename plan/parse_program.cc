@@ -4,18 +4,19 @@
 // defaults for its workloads. A program without workloads is its own only one.
 #include <algorithm>
 #include <iterator>
-#include <regex>
 
+#include "plan/limits.h"
 #include "plan/parse_parts.h"
+#include "plan/pattern.h"
 #include "plan/placeholder.h"
-#include "plan/units.h"
+#include "toml/units.h"
 
 namespace stab::plan {
 namespace {
 
 using Kind = TomlNode::Kind;
 
-// std::regex recurses over its pattern and its subject.
+// More than anybody reads; what it may take compiled is plan/pattern.cc's.
 constexpr size_t kMaxRegexBytes = 500;
 
 std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
@@ -39,19 +40,20 @@ void check_placeholders(const std::string& text, const SourceSpot& spot, Seen se
   }
   for (const Piece& piece : *pieces) {
     if (!piece.is_placeholder) continue;
-    const SourceSpot at = context.faults.inside(spot, "{" + piece.text + "}");
+    const auto at = [&] { return context.faults.inside(spot, "{" + piece.text + "}"); };
     if (piece.text == "link") {
       context.used.insert(piece.text);
       if (context.plan.link.seeds == 0)
-        context.faults.error(at, "{link} without link seeds", "add link = { seeds = 10 } to [factors]");
+        context.faults.error(at(), "{link} without link seeds", "add link = { seeds = 10 } to [factors]");
       continue;
     }
     const int index = context.plan.factor_index(piece.text);
     if (index < 0) {
+      if (context.faults.full()) return context.faults.error(spot, {});
       std::vector<std::string_view> names;
       for (const Factor& factor : context.plan.factors) names.push_back(factor.name);
       const std::string_view near = nearest(piece.text, names);
-      context.faults.error(at, "placeholder {" + piece.text + "} names no factor",
+      context.faults.error(at(), "placeholder {" + piece.text + "} names no factor",
                            near.empty() ? "add it to [factors], or write {{ and }} for braces"
                                         : "did you mean {" + std::string(near) + "}?");
       continue;
@@ -63,12 +65,19 @@ void check_placeholders(const std::string& text, const SourceSpot& spot, Seen se
       return level.value.size() != levels[0].value.size();
     };
     if (std::any_of(levels.begin(), levels.end(), longer))
-      context.faults.warning(at, "levels of '" + piece.text + "' differ in length, so they move the stack too",
+      context.faults.warning(at(), "levels of '" + piece.text + "' differ in length, so they move the stack too",
                              "pad them to one length, or randomize the stack");
   }
 }
 
 bool has_placeholder(const std::string& text) { return text.find('{') != std::string::npos; }
+
+// Notes a fault where `count` entries are more than a plan may have.
+bool too_many(Faults& faults, const SourceSpot& spot, std::string_view what, size_t count, size_t most) {
+  if (count <= most) return false;
+  faults.error(spot, quoted(what) + " has " + std::to_string(count) + " entries, at most " + std::to_string(most));
+  return true;
+}
 
 // A string is split into words, or goes to /bin/sh where the plan says shell = true; an array is words.
 const TomlNode* parse_command(Section& section, std::string_view key, bool shell, Seen seen, Context& context,
@@ -133,10 +142,9 @@ void parse_stdout_regex(Section& section, Expect& expect) {
                            "use stdout_sha256");
     return;
   }
-  try {
-    std::regex compiled(text, std::regex::ECMAScript);
-  } catch (const std::regex_error&) {
-    section.faults().error(node->spot, "'stdout_regex' is no regular expression", "ECMAScript syntax");
+  if (const Status fine = check_pattern(text); !fine) {
+    section.faults().error(node->spot, "'stdout_regex': " + fine.error().message,
+                           "the syntax is RE2's, see docs/plan.md");
     return;
   }
   expect.stdout_regex = text;
@@ -150,7 +158,8 @@ void parse_expect(const TomlNode& table, Faults& faults, Expect& expect) {
   parse_hash(section, "stderr_sha256", expect.stderr_sha256);
   parse_stdout_regex(section, expect);
   section.boolean("same_stdout", expect.same_stdout);
-  if (const TomlNode* files = section.table("files")) {
+  if (const TomlNode* files = section.table("files");
+      files && !too_many(faults, files->spot, "files", files->entries.size(), kMaxExpectedFiles)) {
     for (const TomlEntry& entry : files->entries) {
       if (entry.value.kind != Kind::kString || !is_sha256(entry.value.text)) {
         faults.error(entry.value.spot, "file " + quoted(entry.key) + " has no SHA-256",
@@ -168,6 +177,7 @@ void parse_expect(const TomlNode& table, Faults& faults, Expect& expect) {
 }
 
 void parse_env(const TomlNode& table, Context& context, std::map<std::string, std::string>& env) {
+  if (too_many(context.faults, table.spot, "env", table.entries.size(), kMaxVariables)) return;
   for (const TomlEntry& entry : table.entries) {
     const std::string& name = entry.key;
     if (name.empty() || name.find_first_of(std::string_view("=\0", 2)) != std::string::npos) {
@@ -202,7 +212,8 @@ void check_file_exists(const std::string& path, const SourceSpot& spot, std::str
 void parse_inputs(Section& section, const Program& program, Context& context,
                   std::vector<std::string>& inputs) {
   std::vector<SourceSpot> spots;
-  if (!section.texts("inputs", inputs, &spots)) return;
+  const TomlNode* node = section.texts("inputs", inputs, &spots);
+  if (!node || too_many(context.faults, node->spot, "inputs", inputs.size(), kMaxInputs)) return;
   for (size_t i = 0; i < inputs.size(); ++i) {
     check_placeholders(inputs[i], spots[i], Seen::kByOthers, context);
     check_file_exists(inputs[i], spots[i], "input", program, context);
@@ -256,8 +267,9 @@ void parse_source(Section& section, Context& context, Source& source) {
     const TomlNode* revision = inner.text("revision", source.revision);
     if (revision) check_placeholders(source.revision, revision->spot, Seen::kByOthers, context);
     std::vector<SourceSpot> spots;
-    inner.texts("patches", source.patches, &spots);
+    const TomlNode* patches = inner.texts("patches", source.patches, &spots);
     inner.finish();
+    if (patches && too_many(context.faults, patches->spot, "patches", source.patches.size(), kMaxPatches)) return;
     for (size_t i = 0; i < source.patches.size(); ++i)
       check_placeholders(source.patches[i], spots[i], Seen::kByOthers, context);
     if (source.dir.empty() == source.git.empty())
@@ -278,8 +290,17 @@ void parse_source(Section& section, Context& context, Source& source) {
                          "paths are relative to the plan's directory");
 }
 
+// What a workload begins with.
+uint64_t copied_bytes(const Workload& workload) {
+  uint64_t bytes = sizeof workload + workload.stdin_path.size() + workload.cwd.size();
+  for (const std::string& word : workload.run.argv) bytes += sizeof word + word.size();
+  for (const auto& [name, value] : workload.env) bytes += 2 * sizeof name + 64 + name.size() + value.size();
+  for (const ExpectedFile& file : workload.expect.files) bytes += sizeof file + file.path.size();
+  return bytes;
+}
+
 void parse_workload(const TomlNode& table, const Program& program, const Workload& defaults, bool shell,
-                    Context& context, std::vector<Workload>& out) {
+                    Context& context, std::set<std::string>& names, std::vector<Workload>& out) {
   Faults& faults = context.faults;
   Section section(table, "[[program.workload]]", faults);
   Workload workload = defaults;
@@ -288,9 +309,8 @@ void parse_workload(const TomlNode& table, const Program& program, const Workloa
   section.require("name", "write name = \"fib\"");
   if (const TomlNode* name = section.text("name", workload.name);
       name && check_name(faults, name->spot, "workload name", workload.name)) {
-    for (const Workload& other : out)
-      if (other.name == workload.name)
-        faults.error(name->spot, "workload " + quoted(workload.name) + " is defined twice");
+    if (!names.insert(workload.name).second)
+      faults.error(name->spot, "workload " + quoted(workload.name) + " is defined twice");
   }
   const TomlNode* run = parse_command(section, "run", shell, Seen::kByTheProgram, context, workload.run);
   std::vector<std::string> args;
@@ -354,13 +374,20 @@ void parse_program(const TomlNode& table, Context& context, Plan& plan) {
     faults.error(workloads->spot, "'workload' is " + std::string(kind_name(workloads->kind)) +
                                       ", expected tables",
                  "write [[program.workload]]");
+  } else if (const size_t count = workloads->items.size(); count > kMaxWorkloads) {
+    too_many(faults, workloads->spot, "workload", count, kMaxWorkloads);
+  } else if (const uint64_t bytes = copied_bytes(defaults) * count; bytes > kMaxCopiedBytes) {
+    faults.error(workloads->spot, "what " + std::to_string(count) + " workloads take over from their program is " +
+                                      std::to_string(bytes) + " bytes, at most " + std::to_string(kMaxCopiedBytes),
+                 "shorten run, env or expect of the program");
   } else {
+    std::set<std::string> names;
     for (const TomlNode& item : workloads->items) {
       if (item.kind != Kind::kTable) {
         wrong_type(faults, "workload[]", item, Kind::kTable);
         continue;
       }
-      parse_workload(item, program, defaults, shell, context, program.workloads);
+      parse_workload(item, program, defaults, shell, context, names, program.workloads);
     }
   }
   plan.programs.push_back(std::move(program));
@@ -376,12 +403,16 @@ void parse_programs(const TomlNode& array, const FileLookup* files, Faults& faul
     return;
   }
   Context context{faults, plan, files, used};
+  if (too_many(faults, array.spot, "program", array.items.size(), kMaxPrograms)) return;
+  size_t workloads = 0;
   for (const TomlNode& item : array.items) {
     if (item.kind != Kind::kTable) {
       wrong_type(faults, "program[]", item, Kind::kTable);
       continue;
     }
     parse_program(item, context, plan);
+    workloads += plan.programs.back().workloads.size();
+    if (too_many(faults, item.spot, "workload", workloads, kMaxWorkloads)) return;
   }
 }
 

@@ -144,6 +144,15 @@ struct Machine {
   std::vector<std::string> require;   // knobs, "counters", "isolation": the run fails without them
 };
 
+// --- [limits] --------------------------------------------------------------------------------------------
+
+// What all processes of a trial may use together; 0: as much as the lab lets them.
+struct Limits {
+  uint64_t memory_bytes = 0;
+  int processes = 0;  // threads count
+  bool any() const { return memory_bytes > 0 || processes > 0; }
+};
+
 // --- [counters] ------------------------------------------------------------------------------------------
 
 enum class CounterSharing {
@@ -176,11 +185,12 @@ struct Stopping {
 // --- [exclusions] ----------------------------------------------------------------------------------------
 
 // What the engine writes into each trial's validity ledger, and rules may name. Deltas over the trial.
-inline constexpr std::array<std::string_view, 19> kLedgerKeys = {
+inline constexpr std::array<std::string_view, 20> kLedgerKeys = {
     "voluntary_switches", "involuntary_switches", "migrations",       "interrupts",    "steal_ns",
     "throttle_count",     "frequency_min_khz",    "frequency_max_khz", "psi_cpu_us",   "psi_memory_us",
     "psi_io_us",          "kernel_log_lines",     "minor_faults",     "major_faults",  "swap_in_pages",
-    "swap_out_pages",     "loop_latency_ns",      "load_1min",        "submits"};
+    "swap_out_pages",     "loop_latency_ns",      "load_1min",        "submits",
+    "web_requests"};
 
 enum class Comparison { kLess, kLessEqual, kEqual, kNotEqual, kGreaterEqual, kGreater };
 
@@ -261,6 +271,7 @@ struct Plan {
   std::vector<Nested> nested;
   Fraction fraction;
   Machine machine;
+  Limits limits;
   Counters counters;
   Stopping stopping;
   std::vector<ExclusionRule> exclusions;

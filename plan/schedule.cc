@@ -93,6 +93,7 @@ Schedule make_schedule(const Plan& plan, const Design& design, int first_block, 
         trial.block = number;
         trial.seed = Rng::stream(seed, layout_streams[stream], number).next();
         trial.link = link_of(plan, design.cells[c], link_streams[stream], number);
+        trial.layout = layout_id(design.cells[c], trial.link, number);
         for (int pass = 0; pass < passes; ++pass) {
           for (int run = 0; run < runs; ++run) {
             trial.pass = static_cast<uint16_t>(pass);
@@ -129,14 +130,18 @@ Schedule make_preflight(const Plan& plan, const Design& design) {
       trial.seed =
           Rng::stream(plan.experiment.seed, "preflight " + all_subjects[s].name + " " + design.cells[c].name).next();
       trial.link = design.cells[c].fixed_code && plan.link.seeds > 0 ? 1 : 0;
+      trial.layout = layout_id(design.cells[c], trial.link, trial.block);
       schedule.trials.push_back(trial);
     }
   }
   return schedule;
 }
 
-uint64_t fingerprint(const Schedule& schedule) {
-  uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a over the fields, 8 bytes each
+uint64_t fingerprint(const Schedule& schedule) { return fingerprint(schedule, 0); }
+
+uint64_t fingerprint(const Schedule& schedule, uint64_t of_parts_before) {
+  // FNV-1a over the fields, 8 bytes each
+  uint64_t hash = of_parts_before == 0 ? 0xcbf29ce484222325u : of_parts_before;
   const auto mix = [&hash](uint64_t value) {
     for (int shift = 0; shift < 64; shift += 8) hash = (hash ^ (value >> shift & 0xff)) * 0x100000001b3u;
   };

@@ -22,6 +22,7 @@ struct PlannedTrial {
   uint16_t pass = 0;         // which group of counters (Counters::sharing)
   uint16_t link = 0;         // link layout, 1..seeds in cells of fixed code, else 0
   uint64_t seed = 0;         // layout seed: independent between cells, subjects and blocks
+  uint64_t layout = 0;       // layout_id(): trials of one subject share a layout exactly where it is equal
 
   friend bool operator==(const PlannedTrial&, const PlannedTrial&) = default;
 };
@@ -45,7 +46,10 @@ Schedule make_preflight(const Plan& plan, const Design& design);
 // The groups of counter events, one a pass; one group where the plan multiplexes.
 std::vector<std::vector<std::string>> counter_passes(const Counters& counters);
 
-// SHA-free fingerprint of a schedule: equal exactly when all fields of all trials are, up to collisions.
+// SHA-free fingerprint of a schedule: equal exactly when all fields of all trials are, up to collisions. Layouts follow from
+// the other fields and the design, and aren't in it.
 uint64_t fingerprint(const Schedule& schedule);
+// The same of a schedule that comes in parts: begin with 0.
+uint64_t fingerprint(const Schedule& part, uint64_t of_parts_before);
 
 }  // namespace stab::plan

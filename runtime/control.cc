@@ -15,7 +15,8 @@ const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)] = 
     "no room for images within 2 GiB of the text",
     "the text has load-time relocations; build with -fPIE or -no-pie",
     "no image could be reused for a time; some layouts lasted longer than an epoch",
-    "a thread could not be read; moving stopped at the present layouts",
+    ("a thread could not be read, time after time, so no image was reused (its stack is not in its memory, or the helper is "
+     "short of memory or descriptors)"),
     "a forked child could not be followed; moving stopped at the present layouts",
     "LLVM's libunwind can't be told of moved functions, so exceptions would end there; link with --unwindlib=libgcc",
     "the report file could not be opened",
@@ -38,6 +39,10 @@ const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)] = 
      "it is loaded as asked"),
     ("/proc shows other process ids than the program has, so its threads can't be found, images are never reused, and moving "
      "stops when the ring is full; mount /proc in its PID namespace"),
+    ("permission to look at a thread was denied (EACCES or EPERM), so images wait and moving may stop; keep the program "
+     "dumpable (PR_SET_DUMPABLE, setuid) and let its seccomp filter pass reads of /proc"),
+    "stacks could not be read to their ends within 1 s of the helper's own time; images that may be in use there are not reused",
+    "the program has more than 4096 threads, so no image is reused and moving stops when the ring is full",
 };
 
 }  // namespace stab

@@ -41,7 +41,7 @@ enum class Degradation : uint8_t {
   kNoNearMemory,       // no room for images within 2 GiB of the text
   kTextRelocations,    // the loader changed the text: file and memory differ
   kRingFull,           // no image could be reused: some layouts lasted longer than an epoch
-  kThreadsUnreadable,  // a thread's state could not be read: moving stopped
+  kThreadsUnreadable,  // a thread could not be read, time after time: no image was reused meanwhile
   kForkUnresolved,     // a forked child could not be followed: moving stopped
   kNoUnwinder,         // exceptions couldn't pass moved functions: the unwinder is LLVM's libunwind
   kReportFailed,       // STAB_REPORT could not be opened
@@ -58,6 +58,9 @@ enum class Degradation : uint8_t {
   kHeapOfLibrary,      // the program or a library of it brings a malloc: the heap is theirs
   kDeepBinding,        // a library was loaded without RTLD_DEEPBIND, which would have given it libc's heap beside ours
   kForeignNumbers,     // /proc numbers processes differently, so threads can't be found: images are never reused
+  kThreadsDenied,      // the kernel refuses the helper to look at threads: no image is reused meanwhile
+  kStacksTooLarge,     // a look at the threads took all the time it may: images that may be on those stacks stay
+  kTooManyThreads,     // more threads than are followed: no image is reused meanwhile
   kCount
 };
 extern const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)];
@@ -109,6 +112,8 @@ inline constexpr uint32_t kRequestOrders = 3;  // the program has orders (api/or
 inline constexpr uint32_t kReportPending = 0;
 inline constexpr uint32_t kReportWritten = 1;
 inline constexpr uint32_t kReportNobody = 2;   // no helper, or no report wanted
+// What the kernel puts into Control::helper_life when the helper ends: FUTEX_OWNER_DIED.
+inline constexpr uint32_t kHelperDied = 0x40000000;
 
 struct Control {
   char magic[8] = {'S', 'T', 'A', 'B', 'C', 'T', 'R', 'L'};
@@ -136,6 +141,8 @@ struct Control {
   uint32_t kin_overflowed = 0;  // more children than kMaxKin at a time: images are never reused from then on
   int32_t kin[kMaxKin] = {};    // pids of forked children (code/kin.h); the helper clears those that are gone
 
+  uint32_t helper_life = 0;  // the helper's thread, as long as it lives (helper/life.h); 0: no helper
+
   alignas(64) CodeDose code;
   alignas(64) StackDose stack;
   alignas(64) HeapDose heap;
@@ -155,6 +162,9 @@ union ControlPages {
 alignas(4096) extern __attribute__((visibility("hidden"))) ControlPages stab_control_pages;
 
 inline Control& control() { return stab_control_pages.control; }
+
+// A helper that was killed answers nothing any more.
+inline bool is_helper_dead() { return (__atomic_load_n(&control().helper_life, __ATOMIC_ACQUIRE) & kHelperDied) != 0; }
 
 inline void degrade(Control& where, Degradation what) {
   __atomic_fetch_or(&where.degradations, uint64_t{1} << static_cast<unsigned>(what), __ATOMIC_RELAXED);

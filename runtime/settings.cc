@@ -4,7 +4,13 @@
 //
 // The heap asks for settings from the first malloc, which comes before libc has set `environ`; then the
 // environment is read from /proc/self/environ, which holds the same bytes.
+//
+// A program that has other rights than whoever started it (setuid, setgid, file capabilities) does nothing that its
+// environment asks for, as libc does: no report is written where its user could not write, no descriptor is taken for a
+// helper's, and all factors are off.
 #include "runtime/settings.h"
+
+#include <sys/auxv.h>
 
 #include "runtime/sys.h"
 
@@ -235,6 +241,10 @@ bool parse_settings(const char* const* environment, ParsedSettings& out, char (&
 
 const abi::Settings& settings() {
   if (ready) return parsed.settings;
+  if (getauxval(AT_SECURE) != 0) {
+    ready = true;
+    return parsed.settings;
+  }
   const char* const* environment = environ;
   if (environment == nullptr) environment = environment_from_proc();
   char message[kSettingsMessageBytes];

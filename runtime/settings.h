@@ -6,7 +6,8 @@
 namespace stab {
 
 // Usable at any time, also from a malloc that runs before libc has set `environ` up. Settings that can't be
-// obeyed end the process with one line on stderr and exit code 125; the first call comes before main.
+// obeyed end the process with one line on stderr and exit code 125; the first call comes before main. In a program with
+// more rights than its user (AT_SECURE) everything is off, whatever the environment says.
 const abi::Settings& settings();
 
 // STAB_REPORT, or nullptr. pre: settings() was called.

@@ -3,7 +3,8 @@
 //
 // Everything here is on disk or crosses a process border: fields are never reordered or reused. A change
 // bumps kAbiVersion, or kCodeVersion if it concerns stab_code alone, in the same commit; a runtime that meets another
-// version runs the program unmoved and says so in the dose report. Plain C++ without the standard library, so that every side can include it.
+// version runs the program unmoved and says so in the dose report. Plain C++ without the standard library, so that every side can
+// include it.
 #pragma once
 
 #include <stddef.h>

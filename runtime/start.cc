@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
+#include "runtime/api/ask_helper.h"
 #include "runtime/code/fork.h"
 #include "runtime/code/unwind.h"
 #include "runtime/control.h"
@@ -102,13 +103,6 @@ int open_report() {
   }
   const int fd = settings().report;
   return fd >= 0 && is_report_memfd(fd) ? fd : -1;
-}
-
-int images_memfd() {
-  constexpr unsigned kAllowSealing = 2, kExec = 0x10, kCloexec = 1;  // older headers lack MFD_EXEC
-  int fd = sys::memfd("stab", kCloexec | kAllowSealing | kExec);
-  if (fd == -EINVAL) fd = sys::memfd("stab", kCloexec | kAllowSealing);
-  return fd;
 }
 
 // Clones a process that clones the helper and ends. Returns 0 in the helper, the pid of that process in the program, or
@@ -232,9 +226,6 @@ void open_all(Descriptors& own, int pid) {
   own[Handed::kMaps] = sys::open("/proc/self/maps", O_RDONLY);
   own[Handed::kDirectory] = sys::open("/proc/self", O_RDONLY | O_DIRECTORY);
   own[Handed::kPidfd] = sys::pidfd_open(pid);
-  own[Handed::kImages] = images_memfd();
-  own[Handed::kControl] = sys::memfd("stab-control", 1);
-  if (own[Handed::kControl] < 0) degrade(control(), Degradation::kNoMemfd);
   own[Handed::kExecutable] = sys::open("/proc/self/exe", O_RDONLY);
   own[Handed::kReport] = open_report();
 }
@@ -250,6 +241,19 @@ bool say_hello(int socket, Hello& hello, Descriptors& own) {
   return helper::send_message(socket, &hello, sizeof hello, sent, count);
 }
 
+// The descriptors of the helper's plan, closed once they are mapped.
+struct MadeDescriptors {
+  int at[helper::kMostDescriptors];
+  int count = 0;
+
+  ~MadeDescriptors() {
+    for (int i = 0; i < count; ++i) sys::close(at[i]);
+  }
+  int operator[](helper::Made which) const {
+    return static_cast<int>(which) < count ? at[static_cast<int>(which)] : -1;
+  }
+};
+
 // From Hello to Ready. False: no helper came of it, the program runs unmoved.
 bool shake_hands(int socket, const Extent& extent, Descriptors& own) {
   Greeting greeting;
@@ -263,11 +267,16 @@ bool shake_hands(int socket, const Extent& extent, Descriptors& own) {
   fill_hello(hello, extent);
   if (!say_hello(socket, hello, own)) return false;
   Plan plan;
-  if (!helper::receive_message(socket, &plan, sizeof plan, helper::kPatienceMs) ||
+  MadeDescriptors made;
+  if (!helper::receive_message(socket, &plan, sizeof plan, helper::kPatienceMs, made.at, &made.count) ||
       plan.magic != helper::kProtocolMagic)
     return false;
+  if (made[helper::Made::kControl] < 0) {
+    degrade(control(), Degradation::kNoMemfd);
+    return false;
+  }
   Mapped mapped;
-  map_planned(extent, hello, plan, own[Handed::kImages], own[Handed::kControl], mapped);
+  map_planned(extent, hello, plan, made[helper::Made::kImages], made[helper::Made::kControl], mapped);
   mapped.degradations = control().degradations;
   if (!helper::send_message(socket, &mapped, sizeof mapped)) return false;
   Ready ready;
@@ -325,11 +334,7 @@ void finish() {
   if (sys::getpid() != block.program_pid) return;
   __atomic_store_n(&block.request, kRequestReport, __ATOMIC_RELEASE);
   sys::futex_wake(&block.request);
-  // A helper that was killed never answers.
-  constexpr uint64_t kPatienceNs = 2'000'000'000;
-  const uint64_t deadline_ns = sys::monotonic_ns() + kPatienceNs;
-  while (__atomic_load_n(&block.report_state, __ATOMIC_ACQUIRE) == kReportPending)
-    if (sys::futex_wait(&block.report_state, kReportPending, deadline_ns) == -ETIMEDOUT) return;
+  api::wait_for(block.report_state, [](uint32_t state) { return state != kReportPending; });
 }
 
 }  // namespace

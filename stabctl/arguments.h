@@ -8,15 +8,7 @@
 
 namespace stab::ctl {
 
-enum class Command {
-  kExtend, kReplay, kRerun, kDelete, kLogs, kDbCheck, kDbBackup, kDbVacuum,
-  kPlanCheck, kPlanPower, kRun, kResume, kReport, kList, kCompare, kSelftest, kDoctor, kMachineShow, kMachineTune, kMachineRestore,  // on a database of our own
-  kBundle,
-  kSubmit, kStatus, kWatch, kPause, kCancel, kPriority,                             // through the daemon
-};
-
 struct Arguments {
-  Command command = Command::kList;
   std::string plan;        // a file
   std::vector<std::string> plans;  // submit: files
   std::string experiment;  // name or number; empty: the newest
@@ -24,14 +16,21 @@ struct Arguments {
   std::string socket;      // empty: the default place
   std::vector<std::string> words;  // machine tune: KNOB=WORD; compare: a factor and two levels, or two experiments
   std::string format;   // of a report: text, json, markdown, csv or r
+  std::string html;     // file that takes the report as a page; empty: none, or the usual place
   std::string figures;  // folder for a report's figures; empty: none
-  std::string path;        // db backup: the copy; bundle: the file
+  std::string path;        // db backup: the copy; bundle: the file; verify: the page
   std::string import;      // bundle: the file to take in
   int priority = 0;        // submit, priority
   int64_t trial = 0;       // replay, rerun
   int blocks = 0;          // extend
+  int port = 0;            // web; 0: any that is free
+  bool no_browser = false;  // web: open none
+  bool daemon = false;    // status: how it fares itself
   bool json = false;
+  bool wait = false;       // submit: until they end
+  bool full = false;       // of a report: all tables, not the first screen alone
   bool quiet = false;
+  std::string color = "auto";  // of a report: auto, always, never
   std::optional<double> seconds_per_trial;  // plan check
   double minutes = 10;               // selftest: how long it may take, about
   int comparisons = 0, links = 10;   // selftest; 0 comparisons: as many as the minutes allow
@@ -40,11 +39,15 @@ struct Arguments {
   double power = 0.8;                // plan power
 };
 
+struct CommandRow;
+
 // What to do next: run the command, or exit with this code (help was shown, or the words were wrong).
 struct ParsedArguments {
   Arguments arguments;
+  const CommandRow* command = nullptr;
   std::optional<int> exit_code;
 };
-ParsedArguments parse_arguments(int argc, char** argv);
+// words: the command line without its first.
+ParsedArguments parse_arguments(const std::vector<std::string>& words);
 
 }  // namespace stab::ctl

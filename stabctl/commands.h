@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "stabctl/arguments.h"
-#include "stabd/printable.h"
+#include "engine/results/printable.h"
 
 namespace stab::ctl {
 
@@ -27,6 +27,7 @@ int db_check_command(const Arguments& arguments);
 int db_backup_command(const Arguments& arguments);
 int db_vacuum_command(const Arguments& arguments);
 int report_command(const Arguments& arguments);
+int verify_command(const Arguments& arguments);
 int list_command(const Arguments& arguments);
 int compare_command(const Arguments& arguments);
 int selftest_command(const Arguments& arguments);
@@ -39,8 +40,10 @@ int status_command(const Arguments& arguments);
 int watch_command(const Arguments& arguments);
 int cancel_command(const Arguments& arguments);
 int pause_command(const Arguments& arguments);
+int web_command(const Arguments& arguments);
 int bundle_command(const Arguments& arguments);
 int daemon_bundle_command(const Arguments& arguments);
+int completion_command(const Arguments& arguments);
 int priority_command(const Arguments& arguments);
 int daemon_logs_command(const Arguments& arguments);
 int daemon_rerun_command(const Arguments& arguments);

@@ -11,7 +11,7 @@
 
 #include "base/unique_fd.h"
 #include "stabctl/commands.h"
-#include "stabctl/daemon_client.h"
+#include "stabctl/daemon_report.h"
 #include "stabd/base64.h"
 
 namespace stab::ctl {
@@ -53,17 +53,21 @@ Status bundle(const Arguments& arguments) {
   if (::access(arguments.path.c_str(), F_OK) == 0)
     return bad_input("bundle '" + arguments.path + "' exists already; choose another path");
   STAB_TRY(DaemonClient client, DaemonClient::connect(arguments.socket));
-  const std::string part = arguments.path + ".part-" + std::to_string(::getpid());
+  return fetch_bundle(client, arguments.experiment, arguments.path);
+}
+
+}  // namespace
+
+Status fetch_bundle(DaemonClient& client, const std::string& experiment, const std::string& path) {
+  const std::string part = path + ".part-" + std::to_string(::getpid());
   const UniqueFd fd(::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
   if (!fd) return system_error("create '" + part + "'", errno);
-  Status done = fetch(client, arguments.experiment, fd.get());
-  if (done && ::renameat2(AT_FDCWD, part.c_str(), AT_FDCWD, arguments.path.c_str(), RENAME_NOREPLACE) != 0)
+  Status done = fetch(client, experiment, fd.get());
+  if (done && ::renameat2(AT_FDCWD, part.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE) != 0)
     done = system_error("rename '" + part + "'", errno);
   if (!done) ::unlink(part.c_str());
   return done;
 }
-
-}  // namespace
 
 int daemon_bundle_command(const Arguments& arguments) {
   const Status done = bundle(arguments);

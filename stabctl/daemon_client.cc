@@ -2,6 +2,7 @@
 #include "stabctl/daemon_client.h"
 
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -10,6 +11,9 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+
+#include "stabd/server.h"
 
 namespace stab::ctl {
 namespace {
@@ -28,9 +32,44 @@ ErrorCode error_code(int rpc) {
   }
 }
 
+Error not_ours(const std::string& what) {
+  return {ErrorCode::kDenied, what + "; if you trust it, name it: --socket PATH", {}};
+}
+
+// The default socket is a place that others may know, and in /tmp one that they may take first.
+Status check_owner(const std::string& path) {
+  struct stat socket, directory;
+  if (::lstat(path.c_str(), &socket) != 0) return {};  // connect says what is wrong
+  const uid_t self = ::geteuid();
+  if (!S_ISSOCK(socket.st_mode)) return not_ours("'" + path + "' is no socket");
+  const std::string parent = std::filesystem::path(path).parent_path().string();
+  if (::lstat(parent.c_str(), &directory) != 0) return system_error("look at '" + parent + "'", errno);
+  const bool sticky = (directory.st_mode & S_ISVTX) != 0, others_write = (directory.st_mode & (S_IWGRP | S_IWOTH)) != 0;
+  if ((directory.st_uid != 0 && directory.st_uid != self) || (others_write && !sticky))
+    return not_ours("the directory '" + parent + "' of the daemon's socket is user " + std::to_string(directory.st_uid) +
+                    "'s, or others may replace what is in it");
+  // In a directory that nobody else writes to, root or we have let the owner in: a service's user.
+  if (socket.st_uid == 0 || socket.st_uid == self || !others_write) return {};
+  return not_ours("the daemon's socket '" + path + "' belongs to user " + std::to_string(socket.st_uid) +
+                  ", neither root nor you");
+}
+
+Status check_peer(int fd, const std::string& path) {
+  struct stat socket;
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
+    return system_error("ask who listens on '" + path + "'", errno);
+  if (peer.uid == 0 || peer.uid == ::geteuid()) return {};
+  if (::lstat(path.c_str(), &socket) == 0 && socket.st_uid == peer.uid) return {};  // its owner was checked
+  return not_ours("who listens on '" + path + "' is user " + std::to_string(peer.uid) +
+                  ", neither root nor you nor the socket's owner");
+}
+
 }  // namespace
 
-Result<DaemonClient> DaemonClient::connect(const std::string& path) {
+Result<UniqueFd> connect_to(const std::string& path, bool is_default) {
+  if (is_default) STAB_CHECK_OK(check_owner(path));
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof address.sun_path) return bad_input("socket path '" + path + "' is too long");
@@ -38,8 +77,16 @@ Result<DaemonClient> DaemonClient::connect(const std::string& path) {
   UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!fd) return system_error("socket", errno);
   if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
-    return Error{errno == EACCES ? ErrorCode::kDenied : ErrorCode::kUnavailable,
-                 "no daemon on '" + path + "': " + std::strerror(errno) + "; start one with 'stabd --foreground', or use 'stabctl run'", {}};
+    return Error{
+        errno == EACCES ? ErrorCode::kDenied : ErrorCode::kUnavailable,
+        "no daemon on '" + path + "': " + std::strerror(errno) + "; start one with 'stabd --foreground', or use 'stabctl run'",
+        {}};
+  if (is_default) STAB_CHECK_OK(check_peer(fd.get(), path));
+  return fd;
+}
+
+Result<DaemonClient> DaemonClient::connect(const std::string& named) {
+  STAB_TRY(UniqueFd fd, connect_to(named.empty() ? engine::default_socket() : named, named.empty()));
   return DaemonClient(std::move(fd));
 }
 

@@ -10,9 +10,13 @@
 
 namespace stab::ctl {
 
+// A connection to the socket at `path`. `is_default`: nobody has named it, so kDenied where it is none that root or we have
+// made: plans and data are not for whoever was first in a folder that everybody writes to.
+Result<UniqueFd> connect_to(const std::string& path, bool is_default);
+
 class DaemonClient {
  public:
-  // kUnavailable where no daemon listens.
+  // kUnavailable where no daemon listens. Without `path`, the default socket.
   static Result<DaemonClient> connect(const std::string& path);
   // The JSON of the result; the daemon's fault becomes an Error with the matching code.
   Result<std::string> call(const std::string& method, const std::map<std::string, std::string>& texts,

@@ -3,21 +3,27 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "stabctl/commands.h"
 #include "stabctl/daemon_client.h"
+#include "stabctl/daemon_report.h"
 #include "stabctl/plan_file.h"
 #include "stabctl/progress.h"
-#include "stabd/server.h"
+#include "stabd/watch_events.h"
 
 namespace stab::ctl {
 namespace {
 
 using Json = nlohmann::json;
 
-Result<DaemonClient> connect(const Arguments& arguments) {
-  return DaemonClient::connect(arguments.socket.empty() ? engine::default_socket() : arguments.socket);
+Result<DaemonClient> connect(const Arguments& arguments) { return DaemonClient::connect(arguments.socket); }
+
+std::string milliseconds(int64_t ns) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f ms", static_cast<double>(ns) / 1e6);
+  return text;
 }
 
 void print_row(const Json& row) {
@@ -26,17 +32,16 @@ void print_row(const Json& row) {
               state.c_str(), row.value("done", 0LL), row.value("planned", 0LL));
 }
 
-// What the daemon knew of each cell when we began to watch.
-engine::Precision precision_in(const Json& row) {
-  engine::Precision precision;
-  for (const Json& cell : row.value("cells", Json::array())) {
-    engine::CellTimes times{cell.value("subject", ""), cell.value("cell", ""),
-                            {cell.value("n", int64_t{0}), cell.value("mean_log_s", 0.0), cell.value("squares", 0.0)}, {}};
-    for (const Json& shared : cell.value("shared", Json::array()))
-      times.shared[shared.value("layout", uint64_t{0})] = {shared.value("n", int64_t{0}), shared.value("mean_log_s", 0.0), 0};
-    precision.add(times);
+int exit_code_of(engine::ExperimentEnd end) {
+  switch (end) {
+    case engine::ExperimentEnd::kDone: return kExitDone;
+    case engine::ExperimentEnd::kStopped:
+    case engine::ExperimentEnd::kPaused: return kExitUnfinished;
+    case engine::ExperimentEnd::kFailed:
+    case engine::ExperimentEnd::kCancelled:
+    case engine::ExperimentEnd::kUnsettled: return kExitFailed;
   }
-  return precision;
+  return kExitFailed;
 }
 
 int change(const Arguments& arguments, const std::string& method, const std::map<std::string, int64_t>& numbers = {}) {
@@ -45,6 +50,19 @@ int change(const Arguments& arguments, const std::string& method, const std::map
   const auto result = client->call(method, {{"experiment", arguments.experiment}}, numbers);
   return result ? kExitDone : complain(result.error());
 }
+
+}  // namespace
+
+namespace {
+
+// How an experiment ended that was followed to its end.
+struct Followed {
+  int64_t experiment = 0;
+  std::string name, end;
+  int exit_code = kExitFailed;
+};
+
+Result<Followed> follow(DaemonClient& client, const std::string& experiment, bool as_json);
 
 }  // namespace
 
@@ -57,20 +75,35 @@ int submit_command(const Arguments& arguments) {
     if (!file.plan) return file.exit_code;
   auto client = connect(arguments);
   if (!client) return complain(client.error());
+  std::vector<int64_t> submitted;
   for (const PlanFile& file : files) {
     const auto result = client->call(
         "submit", {{"plan", file.plan->text}, {"path", file.plan->path}, {"directory", file.directory}},
         {{"priority", arguments.priority}});
     if (!result) return complain(result.error());
-    std::printf("%lld\n", Json::parse(*result).value("experiment", 0LL));
+    submitted.push_back(Json::parse(*result).value("experiment", int64_t{0}));
+    std::printf("%lld\n", static_cast<long long>(submitted.back()));
+    std::fflush(stdout);
   }
-  return kExitDone;
+  int worst = kExitDone;
+  for (const int64_t experiment : submitted) {
+    if (!arguments.wait) break;
+    // A connection for each: the one that follows has events on it.
+    auto watching = connect(arguments);
+    if (!watching) return complain(watching.error());
+    const auto followed = follow(*watching, std::to_string(experiment), false);
+    if (!followed) return complain(followed.error());
+    int code = followed->exit_code;
+    if (followed->end == "done") code = std::max(code, report_with_page(*client, arguments, experiment, followed->name));
+    worst = std::max(worst, code);
+  }
+  return worst;
 }
 
 int status_command(const Arguments& arguments) {
   auto client = connect(arguments);
   if (!client) return complain(client.error());
-  const auto result = client->call("status", {{"experiment", arguments.experiment}});
+  const auto result = client->call("status", {{"experiment", arguments.experiment}}, {{"daemon", arguments.daemon ? 1 : 0}});
   if (!result) return complain(result.error());
   const Json json = Json::parse(*result);
   if (arguments.json) {
@@ -83,59 +116,83 @@ int status_command(const Arguments& arguments) {
     if (const std::string failure = row.value("failure", ""); !failure.empty())
       std::printf("        %s\n", printable(failure).c_str());
   }
+  if (const int64_t more = json.value("left_out", int64_t{0}); more > 0)
+    std::printf("%lld older ones are not shown; name one, or delete what is over\n", static_cast<long long>(more));
+  if (const Json daemon = json.value("daemon", Json::object()); daemon.contains("loop")) {
+    const Json& loop = daemon["loop"];
+    const Json worked = loop.value("worked", Json::object());
+    const auto time = [](const Json& of, const char* key) { return milliseconds(of.value(key, int64_t{0})); };
+    std::printf("the daemon's loop was held for at most %s (%s), in 99 of 100 callbacks for at most %s; %lld requests wait\n",
+                time(loop, "max_ns").c_str(), printable(loop.value("longest", "")).c_str(), time(loop, "p99_ns").c_str(),
+                static_cast<long long>(daemon.value("waiting_requests", int64_t{0})));
+    std::printf("without what it waited for a processor: at most %s (%s), in 99 of 100 for at most %s\n",
+                time(worked, "max_ns").c_str(), printable(worked.value("longest", "")).c_str(), time(worked, "p99_ns").c_str());
+  }
   return kExitDone;
 }
 
 int watch_command(const Arguments& arguments) {
   auto client = connect(arguments);
   if (!client) return complain(client.error());
-  const auto result = client->call("watch", {{"experiment", arguments.experiment}});
-  if (!result) return complain(result.error());
-  const Json row = Json::parse(*result);
-  const std::string state = row.value("state", "");
-  if (arguments.json) std::printf("%s\n", result->c_str());
-  if (state == "done" || state == "failed" || state == "cancelled") {
-    if (!arguments.json) print_row(row);
-    return state == "done" ? kExitDone : kExitFailed;
+  const auto followed = follow(*client, arguments.experiment, arguments.json);
+  if (!followed) return complain(followed.error());
+  if (!arguments.json && followed->end == "done") {
+    const std::string words = report_words(arguments, followed->experiment);
+    std::printf("report: %s\npage: %s --html FILE\n", words.c_str(), words.c_str());
+  }
+  return followed->exit_code;
+}
+
+namespace {
+
+// Shows its progress, or with `as_json` prints each event, until it ends.
+Result<Followed> follow(DaemonClient& client, const std::string& experiment, bool as_json) {
+  STAB_TRY(const std::string answer, client.call("watch", {{"experiment", experiment}}));
+  const Json row = Json::parse(answer);
+  Followed followed{row.value("id", int64_t{0}), row.value("name", ""), row.value("state", ""), kExitFailed};
+  const auto state = store::experiment_state(followed.end);
+  if (as_json) std::printf("%s\n", answer.c_str());
+  if (state && is_over(*state)) {
+    if (!as_json) print_row(row);
+    if (*state == store::ExperimentState::kDone) followed.exit_code = kExitDone;
+    return followed;
   }
   const SystemClock clock;
   ProgressDisplay display(::isatty(STDERR_FILENO) ? ProgressStyle::kBar : ProgressStyle::kLines, clock);
-  display.know(precision_in(row));
+  auto known = engine::precision_in(row.value("cells", Json::array()).dump());
+  if (!known) return known.error();
+  display.know(std::move(*known));
   for (;;) {
-    const auto event = client->next_event();
-    if (!event) {
+    const auto line = client.next_event();
+    if (!line) {
       display.finish();
-      return complain(event.error());
+      return line.error();
     }
-    if (arguments.json) {
-      std::printf("%s\n", event->c_str());
+    if (as_json) {
+      std::printf("%s\n", line->c_str());
       std::fflush(stdout);
     }
-    const Json json = Json::parse(*event);
-    const std::string kind = json.value("kind", "");
-    if (kind == "end") {
+    const auto event = engine::watch_event(*line);
+    if (!event) {
       display.finish();
-      const std::string end = json.value("state", "");
-      if (!arguments.json) std::printf("%s %s\n", end.c_str(), printable(json.value("text", "")).c_str());
-      return end == "done" ? kExitDone : end == "stopped" || end == "paused" ? kExitUnfinished : kExitFailed;
+      return event.error();
     }
-    if (arguments.json) continue;
-    if (kind == "phase") display.phase(json.value("text", ""));
-    if (kind == "note") display.note(json.value("text", ""));
-    if (kind != "trial") continue;
-    engine::TrialNews news;
-    news.kind = store::trial_kind(json.value("trial_kind", "")).value_or(store::TrialKind::kMain);
-    news.state = store::trial_state(json.value("state", "")).value_or(store::TrialState::kRecorded);
-    news.subject = json.value("subject", "");
-    news.cell = json.value("cell", "");
-    news.failure = json.value("failure", "");
-    if (json.contains("wall_ns")) news.wall_ns = json.value("wall_ns", int64_t{0});
-    news.layout = json.value("layout", uint64_t{0});
-    news.done = json.value("done", int64_t{0});
-    news.planned = json.value("planned", int64_t{0});
-    display.trial_done(news);
+    if (!*event) continue;
+    if (const auto* ending = std::get_if<engine::EndNews>(&(*event)->what)) {
+      display.finish();
+      followed.end = name(ending->how);
+      if (!as_json) std::printf("%s %s\n", followed.end.c_str(), printable(ending->text).c_str());
+      followed.exit_code = exit_code_of(ending->how);
+      return followed;
+    }
+    if (as_json) continue;
+    if (const auto* phase = std::get_if<engine::PhaseNews>(&(*event)->what)) display.phase(phase->text);
+    if (const auto* note = std::get_if<engine::NoteNews>(&(*event)->what)) display.note(note->text);
+    if (const auto* told = std::get_if<engine::ToldTrial>(&(*event)->what)) display.trial_done(told->for_precision());
   }
 }
+
+}  // namespace
 
 int daemon_logs_command(const Arguments& arguments) {
   auto client = connect(arguments);

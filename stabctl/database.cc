@@ -1,7 +1,10 @@
-// Commands that name no database mean the user's own (stabd/places.h).
+// Commands that name no database mean the user's own (engine/experiment/places.h).
 #include "stabctl/database.h"
 
-#include "stabd/places.h"
+#include <unistd.h>
+
+#include "engine/experiment/naming.h"
+#include "engine/experiment/places.h"
 
 namespace stab::ctl {
 namespace {
@@ -22,14 +25,25 @@ Result<store::Store> open_for_writing(const Arguments& arguments) {
   return store::Store::open(path, store::Store::Access::kWrite);
 }
 
-Result<store::ExperimentRow> chosen_experiment(store::Store& store, const std::string& name_or_id) {
-  if (!name_or_id.empty()) return store.find_experiment(name_or_id);
-  STAB_TRY(const auto all, store.experiments());
-  if (all.empty()) return Error{ErrorCode::kNotFound, "no experiment yet; 'stabctl run PLAN' makes one", {}};
-  const store::ExperimentRow* newest = &all.front();
-  for (const store::ExperimentRow& row : all)
-    if (row.id > newest->id) newest = &row;
-  return *newest;
+// Whoever may read the file may read all of it, so others' experiments are found, too, where nothing of one's own is meant:
+// a colleague's bundle has one that is not ours.
+Result<store::ExperimentRow> chosen_experiment(store::Store& store, const std::string& word) {
+  const auto own = engine::experiment_named(store, word, {static_cast<int64_t>(::geteuid()), true});
+  if (own) return store.experiment(own->id);
+  if (own.error().code != ErrorCode::kNotFound) return own.error();
+  if (word.empty()) {
+    STAB_TRY(const auto all, store.summaries());
+    if (all.empty()) return Error{ErrorCode::kNotFound, "no experiment yet; 'stabctl run PLAN' makes one", {}};
+    return store.experiment(all.back().id);
+  }
+  STAB_TRY(const std::vector<int64_t> users, store.users_of_name(word));
+  if (users.empty() || word.find_first_not_of("0123456789") == std::string::npos) return own.error();
+  if (users.size() > 1)
+    return bad_input("experiments of several users are called '" + word + "'; write USER/" + word + ", such as " +
+                     std::to_string(users[0]) + "/" + word);
+  STAB_TRY(const auto found, store.newest_named(word, users[0]));
+  if (!found) return own.error();
+  return store.experiment(found->id);
 }
 
 }  // namespace stab::ctl

@@ -9,7 +9,7 @@ namespace stab::ctl {
 
 Result<store::Store> open_for_reading(const Arguments& arguments);
 Result<store::Store> open_for_writing(const Arguments& arguments);
-// By number or name; the newest where name_or_id is empty.
-Result<store::ExperimentRow> chosen_experiment(store::Store& store, const std::string& name_or_id);
+// By number, name or "user/name" (engine/experiment/naming.h); the newest where the word is empty.
+Result<store::ExperimentRow> chosen_experiment(store::Store& store, const std::string& word);
 
 }  // namespace stab::ctl

@@ -1,35 +1,55 @@
 // machine: the host's knobs. show and doctor look, tune turns them for hand-made measurements, restore turns
 // back whatever was tuned, by hand or by an engine that died.
-#include <nlohmann/json.hpp>
-
+#include <algorithm>
 #include <cstdio>
 
 #include "counters/session.h"
 #include "stabctl/commands.h"
-#include "stabd/engine.h"
-#include "stabd/host/tuning.h"
-#include "stabd/installation.h"
-#include "stabd/process_tree.h"
+#include "stabctl/findings.h"
+#include "engine/experiment/engine.h"
+#include "engine/machine/topology.h"
+#include "host/tuning.h"
+#include "host/installation.h"
+#include "host/process_tree.h"
 
 namespace stab::ctl {
 namespace {
 
-using Json = nlohmann::json;
-
-struct Finding {
-  std::string what, value, wanted, why, cure;
-  bool well = true;
-};
+constexpr char kAbsent[] = "absent";  // what engine::present_value() says of a knob that this machine doesn't have
 
 Result<engine::Placement> placement() {
   STAB_TRY(const engine::Topology topology, engine::Topology::discover());
   return engine::place(topology, "auto", "auto");
 }
 
-Finding finding_of(const counters::EventSpec& spec) {
-  const std::string why_not = counters::why_unavailable(spec);
-  return {"counter " + spec.name, why_not.empty() ? "available" : "unavailable", "available",
-          "counters say why a time differs", why_not, why_not.empty()};
+// Where the kernel lets us count something, what can't be counted isn't there.
+std::vector<Finding> findings_of_counters() {
+  std::vector<Finding> findings;
+  const auto specs = counters::resolve({"cycles", "instructions", "task-clock"});
+  if (!specs) return findings;
+  for (const counters::EventSpec& spec : *specs) {
+    const std::string why_not = counters::why_unavailable(spec);
+    findings.push_back({"counter " + spec.name, why_not.empty() ? "available" : "unavailable", "available",
+                        "counters say why a time differs", why_not, why_not.empty() ? Weight::kWell : Weight::kImprove});
+  }
+  const bool may_count = std::any_of(findings.begin(), findings.end(), [](const Finding& finding) { return finding.well(); });
+  for (Finding& finding : findings)
+    if (may_count && !finding.well()) finding.weight = Weight::kAbsent;
+  return findings;
+}
+
+Weight wrong_unless(bool well) { return well ? Weight::kWell : Weight::kWrong; }
+
+// Of what is started from here; a daemon's broker may be in a group that gives more.
+Finding finding_of_limits(const engine::ProcessTree& tree) {
+  const std::string &memory = tree.why_no_memory_limit(), &processes = tree.why_no_process_limit();
+  const std::string value = memory.empty() && processes.empty() ? "memory and processes"
+                            : memory.empty()                    ? "memory"
+                            : processes.empty()                 ? "processes"
+                                                                : "none";
+  const std::string& cure = memory.empty() ? processes : memory;
+  return {"limits of trials", value, "memory and processes", "a program that takes all there is ends itself, not the lab", cure,
+          cure.empty() ? Weight::kWell : Weight::kImprove};
 }
 
 std::vector<Finding> findings_of_parts() {
@@ -37,18 +57,20 @@ std::vector<Finding> findings_of_parts() {
   const auto installation = engine::find_installation();
   findings.push_back({"installation", installation ? installation->launcher : installation.error().message, "complete",
                       "the launcher and the helper become and accompany the measured program", "build or install all of stab",
-                      installation.ok()});
+                      wrong_unless(installation.ok())});
   const auto placed = placement();
   findings.push_back({"cpus", placed ? placed->why : placed.error().message, "two cores",
                       "helper and engine must not run on the trial's core", "use a machine with more cores",
-                      placed.ok() && placed->trial_cpu != placed->housekeeping_cpu});
-  const auto tree = engine::ProcessTree::create(engine::Roots());
+                      wrong_unless(placed.ok() && placed->trial_cpu != placed->housekeeping_cpu)});
+  engine::Delegation delegation{engine::Roots()};
+  const auto tree = engine::ProcessTree::create(engine::Roots(), engine::TreeKind::kCgroup2, {}, &delegation);
   findings.push_back({"process trees", tree ? std::string(engine::name(tree->kind())) : tree.error().message, "a cgroup",
                       "children that leave their session are found and killed", "run as root, or in a delegated cgroup",
-                      tree.ok() && tree->kind() != engine::TreeKind::kAncestry});
-  const auto specs = counters::resolve({"cycles", "instructions", "task-clock"});
-  if (specs)
-    for (const counters::EventSpec& spec : *specs) findings.push_back(finding_of(spec));
+                      !tree.ok()                                    ? Weight::kWrong
+                      : tree->kind() == engine::TreeKind::kAncestry ? Weight::kImprove
+                                                                    : Weight::kWell});
+  if (tree) findings.push_back(finding_of_limits(*tree));
+  for (Finding& finding : findings_of_counters()) findings.push_back(std::move(finding));
   return findings;
 }
 
@@ -59,35 +81,26 @@ std::vector<Finding> findings_of_knobs(bool only_files) {
   const engine::Roots roots;
   for (const engine::KnobInfo& info : engine::knob_infos()) {
     const std::string name(info.name), wanted(info.recommended);
-    Finding finding{name, engine::present_value(name, roots, *placed), wanted, std::string(info.why), "", true};
+    Finding finding{name, engine::present_value(name, roots, *placed), wanted, std::string(info.why), "", Weight::kWell};
     const auto writes = engine::writes_of(name, wanted, roots, *placed);
     if (!writes) {
-      finding.well = false;
+      finding.weight =
+          finding.value == kAbsent || writes.error().code == ErrorCode::kUnavailable ? Weight::kAbsent : Weight::kImprove;
       finding.cure = writes.error().message;
-    } else {
-      for (const engine::KnobWrite& write : *writes)
-        finding.well = finding.well && engine::written_form(engine::read_small_file(write.path).value_or("")) == write.wanted;
-      if (!finding.well) finding.cure = "[machine.knobs] " + name + " = \"" + wanted + "\", or stabctl machine tune";
+    } else if (std::any_of(writes->begin(), writes->end(), [](const engine::KnobWrite& write) {
+                 return engine::written_form(engine::read_small_file(write.path).value_or("")) != write.wanted;
+               })) {
+      finding.weight = Weight::kImprove;
+      finding.cure = "[machine.knobs] " + name + " = \"" + wanted + "\", or stabctl machine tune";
     }
-    if (!only_files || finding.value != "absent") findings.push_back(std::move(finding));
+    if (!only_files || finding.value != kAbsent) findings.push_back(std::move(finding));
   }
   return findings;
 }
 
-int show(const std::vector<Finding>& findings, bool json) {
-  Json list = Json::array();
-  for (const Finding& finding : findings) {
-    if (json) {
-      list.push_back({{"what", finding.what}, {"value", finding.value}, {"wanted", finding.wanted}, {"why", finding.why},
-                      {"cure", finding.cure}, {"well", finding.well}});
-      continue;
-    }
-    std::printf("%s %-20s %s\n", finding.well ? "  " : "! ", finding.what.c_str(), printable(finding.value).c_str());
-    if (finding.well) continue;
-    std::printf("     wanted: %s, because %s\n", finding.wanted.c_str(), finding.why.c_str());
-    if (!finding.cure.empty()) std::printf("     how: %s\n", printable(finding.cure).c_str());
-  }
-  if (json) std::printf("%s\n", list.dump(2).c_str());
+int show(std::vector<Finding> findings, bool json) {
+  sort_findings(findings);
+  std::fputs((json ? findings_json(findings) : findings_text(findings)).c_str(), stdout);
   return kExitDone;
 }
 
@@ -114,9 +127,10 @@ Result<std::vector<engine::KnobWrite>> wanted_writes(const std::vector<std::stri
 int doctor_command(const Arguments& arguments) {
   std::vector<Finding> findings = findings_of_parts();
   for (Finding& finding : findings_of_knobs(false)) findings.push_back(std::move(finding));
-  show(findings, arguments.json);
+  const bool complete = findings.front().well();
+  show(std::move(findings), arguments.json);
   // Quiet or not is the plan's matter; a missing part is ours.
-  return findings.front().well ? kExitDone : kExitFailed;
+  return complete ? kExitDone : kExitFailed;
 }
 
 int machine_show_command(const Arguments& arguments) { return show(findings_of_knobs(true), arguments.json); }

@@ -2,13 +2,13 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "analysis/commands.h"
+#include "analysis/commands/commands.h"
 #include "plan/check.h"
 #include "stabctl/commands.h"
 #include "stabctl/database.h"
 #include "stabctl/plan_file.h"
 #include "stabctl/terminal.h"
-#include "stabd/pilot.h"
+#include "engine/results/pilot.h"
 
 namespace stab::ctl {
 

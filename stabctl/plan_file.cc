@@ -7,7 +7,7 @@
 
 #include "plan/parse.h"
 #include "stabctl/commands.h"
-#include "stabd/expand.h"
+#include "engine/experiment/expand.h"
 
 namespace stab::ctl {
 

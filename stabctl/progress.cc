@@ -95,7 +95,7 @@ void ProgressDisplay::trial_done(const engine::TrialNews& news) {
     note(what + ": " + std::string(store::name(news.state)) + ": " + news.failure);
   if (news.kind != store::TrialKind::kMain || style_ == ProgressStyle::kQuiet) return;
   pace_.trial_done(news.done, news.planned);
-  if (!failed && news.wall_ns) precision_.add(news.subject, news.cell, *news.wall_ns, news.layout);
+  if (!failed && news.wall_ns && news.layout) precision_.add(news.subject, news.cell, *news.wall_ns, *news.layout);
   const nanoseconds now = clock_->monotonic_raw();
   const bool last = news.done == news.planned;
   const nanoseconds every = style_ == ProgressStyle::kBar ? nanoseconds(kBarEvery) : nanoseconds(kLineEvery);

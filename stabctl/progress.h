@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "stabd/engine.h"
-#include "stabd/precision.h"
+#include "engine/experiment/engine.h"
+#include "engine/results/precision.h"
 
 namespace stab::ctl {
 

@@ -1,24 +1,24 @@
 // report, compare and list: they read the database and change nothing; an engine may be writing meanwhile.
 #include <cstdio>
 
-#include "analysis/commands.h"
+#include "analysis/commands/commands.h"
 #include "stabctl/commands.h"
-#include "stabctl/daemon_client.h"
+#include "stabctl/daemon_report.h"
 #include "stabctl/database.h"
+#include "stabctl/page_file.h"
 #include "stabctl/report_text.h"
 #include "stabctl/terminal.h"
-#include "stabd/local_time.h"
-#include "stabd/samples.h"
+#include "engine/results/local_time.h"
+#include "engine/results/load_samples.h"
 
 #include <nlohmann/json.hpp>
 
 namespace stab::ctl {
-namespace {
-
 analysis::ReportOptions options_of(const Arguments& arguments) {
   analysis::ReportOptions options;
   options.width = terminal_width();
-  options.colour = terminal_has_colour();
+  options.colour = terminal_has_colour(arguments.color);
+  options.format = arguments.full ? analysis::ReportFormat::kTerminal : analysis::ReportFormat::kFirstScreen;
   if (arguments.format == "markdown") options.format = analysis::ReportFormat::kMarkdown;
   if (arguments.format == "csv") options.format = analysis::ReportFormat::kCsv;
   if (arguments.format == "r") options.format = analysis::ReportFormat::kR;
@@ -27,9 +27,11 @@ analysis::ReportOptions options_of(const Arguments& arguments) {
   return options;
 }
 
-}  // namespace
+bool wants_first_screen(const Arguments& arguments) {
+  return options_of(arguments).format == analysis::ReportFormat::kFirstScreen;
+}
 
-int print_report(store::Store& store, store::Id experiment, const Arguments& arguments) {
+int print_report(store::Store& store, store::Id experiment, const Arguments& arguments, const std::string& page) {
   const auto row = store.experiment(experiment);
   if (!row) return complain(row.error());
   const auto progress = store.progress(experiment);
@@ -40,24 +42,9 @@ int print_report(store::Store& store, store::Id experiment, const Arguments& arg
   }
   const auto samples = engine::load_samples(store, *row);
   if (!samples) return complain(samples.error());
-  return print(analysis::run_report(*samples, options_of(arguments)));
-}
-
-// The daemon's own database may be out of the user's reach: then it makes the report, as text or JSON.
-int daemon_report(const Arguments& arguments) {
-  const bool wants_json = arguments.json || arguments.format == "json";
-  if (!arguments.figures.empty() || (!wants_json && !arguments.format.empty() && arguments.format != "text"))
-    return complain(bad_input("with --socket a report is text or JSON; for the other formats and figures take "
-                              "'stabctl bundle EXPERIMENT FILE --socket PATH', then 'stabctl report --db FILE'"));
-  auto client = DaemonClient::connect(arguments.socket);
-  if (!client) return complain(client.error());
-  const auto result = client->call("report", {{"experiment", arguments.experiment}},
-                                   {{"json", wants_json ? 1 : 0}, {"width", terminal_width()}});
-  if (!result) return complain(result.error());
-  const auto json = nlohmann::json::parse(*result);
-  std::fputs(json.value("out", std::string()).c_str(), stdout);
-  std::fputs(json.value("err", std::string()).c_str(), stderr);
-  return json.value("exit_code", kExitFailed);
+  analysis::ReportOptions options = options_of(arguments);
+  options.where = {experiment, arguments.database.empty() ? "" : " --db " + arguments.database, page};
+  return print(analysis::run_report(*samples, options));
 }
 
 int report_command(const Arguments& arguments) {
@@ -66,7 +53,13 @@ int report_command(const Arguments& arguments) {
   if (!store) return complain(store.error());
   const auto row = chosen_experiment(*store, arguments.experiment);
   if (!row) return complain(row.error());
-  return print_report(*store, row->id, arguments);
+  if (arguments.html.empty()) return print_report(*store, row->id, arguments, written_page(arguments, *row));
+  // The page first: a reader of the text who has seen enough (`| head`) must not cost it.
+  if (const Status written = write_page(*store, *row, arguments.html); !written) return complain(written.error());
+  const int code = print_report(*store, row->id, arguments, arguments.html);
+  std::fflush(stdout);
+  if (code == kExitDone) say_page(arguments, arguments.html);
+  return code;
 }
 
 namespace {
@@ -102,11 +95,11 @@ int compare_command(const Arguments& arguments) {
 int list_command(const Arguments& arguments) {
   auto store = open_for_reading(arguments);
   if (!store) return complain(store.error());
-  const auto all = store->experiments();
+  const auto all = store->summaries();
   if (!all) return complain(all.error());
   nlohmann::json list = nlohmann::json::array();
   if (!arguments.json) std::printf("%6s  %-28s %-10s %15s  %s\n", "number", "name", "state", "trials", "submitted");
-  for (const store::ExperimentRow& row : *all) {
+  for (const store::ExperimentSummary& row : *all) {
     const auto progress = store->progress(row.id);
     if (!progress) return complain(progress.error());
     const int64_t recorded = progress->count(store::TrialState::kRecorded);
@@ -117,7 +110,8 @@ int list_command(const Arguments& arguments) {
     }
     const std::string trials = std::to_string(recorded) + "/" + std::to_string(progress->planned_total);
     std::printf("%6lld  %-28s %-10s %15s  %s\n", static_cast<long long>(row.id), printable(row.name).c_str(),
-                std::string(store::name(row.state)).c_str(), trials.c_str(), engine::local_time(row.submitted_at_ns, "%Y-%m-%d %H:%M").c_str());
+                std::string(store::name(row.state)).c_str(), trials.c_str(),
+                engine::local_time(row.submitted_at_ns, "%Y-%m-%d %H:%M").c_str());
   }
   if (arguments.json) std::printf("%s\n", list.dump(2).c_str());
   return kExitDone;

@@ -1,12 +1,19 @@
 // The report of one experiment, on stdout.
 #pragma once
 
+#include "analysis/commands/commands.h"
 #include "stabctl/arguments.h"
 #include "store/store.h"
 
 namespace stab::ctl {
 
-// Returns the exit code.
-int print_report(store::Store& store, store::Id experiment, const Arguments& arguments);
+// `page`: where its page is; empty: not written. Returns the exit code.
+int print_report(store::Store& store, store::Id experiment, const Arguments& arguments, const std::string& page);
+
+// As these arguments ask for it; where its page is isn't known yet.
+analysis::ReportOptions options_of(const Arguments& arguments);
+
+// Whether the report that these arguments ask for is the first screen, which names the page and the tables itself.
+bool wants_first_screen(const Arguments& arguments);
 
 }  // namespace stab::ctl

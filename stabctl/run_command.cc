@@ -11,13 +11,15 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "broker/wire/start.h"
 #include "stabctl/commands.h"
 #include "stabctl/database.h"
+#include "stabctl/page_file.h"
 #include "stabctl/plan_file.h"
 #include "stabctl/progress.h"
 #include "stabctl/report_text.h"
-#include "stabd/host/tuning.h"
-#include "stabd/places.h"
+#include "host/tuning.h"
+#include "engine/experiment/places.h"
 
 namespace stab::ctl {
 namespace {
@@ -73,8 +75,26 @@ Result<store::Id> newest_unfinished(store::Store& store) {
   return newest;
 }
 
+// The page at the end of a run, and its path.
+Result<std::string> page_of(store::Store& store, store::Id experiment, const Arguments& arguments) {
+  STAB_TRY(const store::ExperimentRow row, store.experiment(experiment));
+  STAB_TRY(const std::string path, arguments.html.empty() ? page_to_write(arguments, row) : Result<std::string>(arguments.html));
+  STAB_CHECK_OK(write_page(store, row, path));
+  return path;
+}
+
+// The report, and its page. Trials are never lost for the page: where it can't be written, that is said.
 Show report_of(const Arguments& arguments) {
-  return [&arguments](store::Store& store, store::Id experiment) { return print_report(store, experiment, arguments); };
+  return [&arguments](store::Store& store, store::Id experiment) {
+    const Result<std::string> page = page_of(store, experiment, arguments);
+    const int code = print_report(store, experiment, arguments, page ? *page : "");
+    std::fflush(stdout);
+    if (!names_the_rest(arguments)) std::fprintf(stderr, "results: %s\n", where(arguments, experiment).c_str());
+    if (code != kExitDone) return code;
+    if (!page) std::fprintf(stderr, "no page: %s\n", printable(page.error().text()).c_str());
+    else say_page(arguments, *page);
+    return code;
+  };
 }
 
 }  // namespace
@@ -83,9 +103,15 @@ Result<std::unique_ptr<engine::Engine>> open_engine(const Arguments& arguments, 
   engine::Engine::Options options;
   options.clock = &clock;
   options.knob_journal = engine::default_journal();
+  options.limits.most = engine::default_limits(options.roots);
   STAB_TRY(options.database, arguments.database.empty() ? engine::default_database() : Result<std::string>(arguments.database));
   options.database = std::filesystem::absolute(options.database).string();
   STAB_TRY(options.installation, engine::find_installation());
+  // It ends what runs if we are killed.
+  broker::StartOptions start;
+  start.program = options.installation.broker;
+  start.allow_root = true;  // if we are root, so is whoever asks us
+  STAB_TRY(options.broker, broker::start(start));
   // A killed engine's child may hold the database for as long as its exec takes.
   for (int tries = 0;; ++tries) {
     auto engine = engine::Engine::open(options);
@@ -110,7 +136,6 @@ int run_to_end(engine::Engine& engine, store::Id experiment, const Arguments& ar
     return kExitUnfinished;
   }
   const int shown = show(engine.store(), experiment);
-  std::fprintf(stderr, "results: %s\n", where(arguments, experiment).c_str());
   return shown != kExitDone ? shown : exit_code_of(*end);
 }
 
@@ -149,7 +174,9 @@ int replay_command(const Arguments& arguments) {
   if (!before) return complain(before.error());
   const auto again = (*engine)->replay(arguments.trial, display, stop);
   if (!again) return complain(again.error());
-  const auto seconds = [](const store::Outcome& outcome) { return outcome.wall_ns ? static_cast<double>(*outcome.wall_ns) / 1e9 : 0.0; };
+  const auto seconds = [](const store::Outcome& outcome) {
+    return outcome.wall_ns ? static_cast<double>(*outcome.wall_ns) / 1e9 : 0.0;
+  };
   std::printf("%s %s\nwall time %.6f s, then %.6f s\n", std::string(store::name(again->state)).c_str(),
               printable(again->failure).c_str(), seconds(*again), seconds(*before));
   std::printf("the seed gives the same sequence of layouts; when each begins is driven by time\n");
@@ -164,7 +191,7 @@ int resume_command(const Arguments& arguments) {
   store::Store& store = (*engine)->store();
   Result<store::Id> experiment = newest_unfinished(store);
   if (!arguments.experiment.empty()) {
-    const auto row = store.find_experiment(arguments.experiment);
+    const auto row = chosen_experiment(store, arguments.experiment);
     experiment = row ? Result<store::Id>(row->id) : Result<store::Id>(row.error());
   }
   if (!experiment) return complain(experiment.error());

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "stabctl/arguments.h"
-#include "stabd/engine.h"
+#include "engine/experiment/engine.h"
 #include "store/store.h"
 
 namespace stab::ctl {

@@ -9,13 +9,13 @@
 #include <filesystem>
 #include <fstream>
 
-#include "analysis/selftest.h"
+#include "analysis/commands/selftest.h"
 #include "plan/parse.h"
 #include "stabctl/commands.h"
 #include "stabctl/database.h"
 #include "stabctl/run_command.h"
 #include "stabctl/terminal.h"
-#include "stabd/samples.h"
+#include "engine/results/load_samples.h"
 
 namespace stab::ctl {
 namespace {
@@ -38,8 +38,9 @@ std::string source_text() {
     const std::string n = std::to_string(i);
     text += "__attribute__((noinline)) static unsigned f" + n + "(unsigned x) {\n";
     for (int line = 0; line <= i % 7; ++line)
-      text += "  x = (x ^ (x >> " + std::to_string(3 + (i + line) % 11) + ")) * " + std::to_string(2654435761u - 2 * static_cast<unsigned>(97 * i + line)) +
-              "u;\n  if (x & " + std::to_string(1 << (line + i % 5)) + ") x += " + n + "u;\n";
+      text += "  x = (x ^ (x >> " + std::to_string(3 + (i + line) % 11) + ")) * " +
+              std::to_string(2654435761u - 2 * static_cast<unsigned>(97 * i + line)) + "u;\n  if (x & " +
+              std::to_string(1 << (line + i % 5)) + ") x += " + n + "u;\n";
     text += "  return x;\n}\n";
   }
   text += "int main(int argc, char** argv) {\n  unsigned x = 1;\n  for (long i = atol(argv[argc - 1]); i > 0; --i) {\n";
@@ -49,12 +50,14 @@ std::string source_text() {
 
 // Each build's seed for the linker is its own: comparison, side and link go into it.
 std::string plan_text(int comparisons, int links, uint64_t seed) {
-  std::string text = "[experiment]\nname = \"selftest\"\nseed = " + std::to_string(seed) + "\nreplicates = " + std::to_string(links) +
+  std::string text = "[experiment]\nname = \"selftest\"\nseed = " + std::to_string(seed) +
+                     "\nreplicates = " + std::to_string(links) +
                      "\n[factors]\nbuild = [1, 2]\nlink = { seeds = " + std::to_string(links) + " }\n";
   for (int i = 1; i <= comparisons; ++i)
     text += "[[program]]\nname = \"aa" + std::to_string(i) + "\"\nsource = \"source\"\nshell = true\n" +
             "build = \"STAB_LINK_SEED=$(( ({link} + 48611 * {build} + 611953 * " + std::to_string(i) +
-            ") % 2147483647 )) szc -O2 work.c -o work\"\nrun = [\"./work\", \"20000\"]\ntimeout = \"60s\"\nexpect = { same_stdout = true }\n";
+            ") % 2147483647 )) szc -O2 work.c -o work\"\nrun = [\"./work\", \"20000\"]\ntimeout = \"60s\"\nexpect = { "
+            "same_stdout = true }\n";
   return text;
 }
 
@@ -106,14 +109,16 @@ int judge_recorded(const Arguments& arguments) {
 int selftest_command(const Arguments& arguments) {
   if (!arguments.experiment.empty()) return judge_recorded(arguments);
   Folder folder;
-  if (folder.path().empty()) return complain({ErrorCode::kSystem, "no temporary folder for the selftest's program; set TMPDIR", {}});
+  if (folder.path().empty())
+    return complain({ErrorCode::kSystem, "no temporary folder for the selftest's program; set TMPDIR", {}});
   if (const Status written = write_program(folder.path()); !written) return complain(written.error());
   const int comparisons = comparisons_of(arguments);
   // Other links each time, or a second selftest would say what the first one did.
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   const auto seed = static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(now).count());
   const plan::Parsed parsed = plan::parse_plan(plan_text(comparisons, arguments.links, seed), "selftest.toml");
-  if (!parsed.plan) return complain({ErrorCode::kInternal, "the selftest's own plan is wrong:\n" + plan::render(parsed.errors), {}});
+  if (!parsed.plan)
+    return complain({ErrorCode::kInternal, "the selftest's own plan is wrong:\n" + plan::render(parsed.errors), {}});
 
   const SystemClock clock;
   const auto engine = open_engine(arguments, clock);

@@ -4,7 +4,7 @@
 
 #include "stabctl/commands.h"
 #include "stabctl/database.h"
-#include "stabd/log_text.h"
+#include "engine/results/log_text.h"
 
 namespace stab::ctl {
 namespace {

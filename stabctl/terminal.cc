@@ -6,16 +6,23 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <string_view>
 
 namespace stab::ctl {
 
 int terminal_width() {
   winsize size{};
-  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 60) return std::min<int>(size.ws_col, 140);
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return std::clamp<int>(size.ws_col, 60, 200);
   return 100;
 }
 
-bool terminal_has_colour() { return ::isatty(STDOUT_FILENO) != 0; }
+bool terminal_has_colour(const std::string& color) {
+  if (color != "auto") return color == "always";
+  const char *refused = std::getenv("NO_COLOR"), *terminal = std::getenv("TERM");
+  if ((refused && *refused) || (terminal && std::string_view(terminal) == "dumb")) return false;
+  return ::isatty(STDOUT_FILENO) != 0;
+}
 
 int print(const analysis::CommandOutput& output) {
   std::fputs(output.out.c_str(), stdout);

@@ -1,13 +1,17 @@
 // The terminal that a command prints on.
 #pragma once
 
-#include "analysis/commands.h"
+#include <string>
+
+#include "analysis/commands/commands.h"
 
 namespace stab::ctl {
 
-// Of standard output, between 60 and 140; 100 where it is no terminal.
+// Of standard output, between 60 and 200; 100 where it is no terminal.
 int terminal_width();
-bool terminal_has_colour();
+// Whether to colour what is printed on standard output: `color` is always, never, or auto: on a terminal that can, unless
+// NO_COLOR is set (no-color.org).
+bool terminal_has_colour(const std::string& color = "auto");
 
 // Texts to their streams; returns the exit code.
 int print(const analysis::CommandOutput& output);

@@ -9,7 +9,7 @@
 #include <cerrno>
 
 #include "base/unique_fd.h"
-#include "stabd/places.h"
+#include "engine/experiment/places.h"
 
 namespace stab::engine {
 
@@ -38,6 +38,7 @@ Status Bundles::forget_those_of(uid_t uid) {
 
 Result<BundlePiece> Bundles::piece(EngineThread& thread, store::Id experiment, uid_t uid, int64_t offset) {
   const std::string path = directory_ + "/" + std::to_string(experiment) + "-" + std::to_string(uid) + ".stab";
+  const std::lock_guard<std::mutex> all(mutex_);
   const auto known = made_.find(path);
   if (known == made_.end() && offset != 0) return bad_input("no such bundle is being read; begin with offset 0");
   if (known == made_.end()) {

@@ -40,6 +40,7 @@ class Bundles {
   };
   Status forget_those_of(uid_t uid);
   std::string directory_;
+  std::mutex mutex_;  // of what follows
   std::map<std::string, std::shared_ptr<Made>> made_;  // by path; the work has its own hold
 };
 

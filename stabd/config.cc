@@ -3,6 +3,7 @@
 #include "stabd/config.h"
 
 #include <fcntl.h>
+#include <grp.h>
 #include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,8 +13,9 @@
 
 #include "base/unique_fd.h"
 #include "plan/check.h"
-#include "plan/section.h"
-#include "plan/toml_reader.h"
+#include "plan/limits.h"
+#include "toml/section.h"
+#include "toml/toml_reader.h"
 
 namespace stab::engine {
 namespace {
@@ -42,6 +44,27 @@ void parse_quota(Section& section, Quota& quota) {
   section.integer("trials", 0, 1'000'000'000, quota.trials);
   section.integer("priority", kLowestPriority, kHighestPriority, quota.priority);
   section.bytes("disk", quota.disk_bytes);
+  section.integer("stored_experiments", 0, 1'000'000, quota.stored_experiments);
+  section.integer("all_trials", 0, 2'000'000'000, quota.all_trials);
+  section.bytes("stored", quota.stored_bytes);
+  if (const TomlNode* node = section.duration("wall_time", quota.wall_time); node && quota.wall_time.count() < 0)
+    section.faults().error(node->spot, "'wall_time' is '" + node->text + "', expected no less than nothing");
+}
+
+void parse_group(Section& section, std::string_view key, const GroupLookup& groups, Group& group) {
+  const TomlNode* node = section.text(key, group.name);
+  if (!node) return;
+  group.gid = groups(group.name);
+  if (!group.gid)
+    section.faults().error(node->spot, "there is no group '" + group.name + "'", "make it with 'groupadd " + group.name + "'");
+}
+
+void parse_policy(const TomlNode& table, Faults& faults, const GroupLookup& groups, Policy& policy) {
+  Section section(table, "[policy]", faults);
+  parse_group(section, "submitters", groups, policy.submitters);
+  parse_group(section, "knobs", groups, policy.knobs);
+  parse_group(section, "operators", groups, policy.operators);
+  section.finish();
 }
 
 void parse_user(const TomlNode& node, Faults& faults, const UserLookup& users, Config& config) {
@@ -73,7 +96,12 @@ void parse_daemon(const TomlNode& table, Faults& faults, Config& config) {
   absolute_path(section, "database", config.database);
   absolute_path(section, "socket", config.socket);
   section.text("socket_group", config.socket_group);
+  section.text("user", config.user);
+  absolute_path(section, "broker", config.broker);
   section.boolean("root_plans", config.root_plans);
+  section.boolean("web", config.web);
+  section.integer("connections", 2 * Connections::kReserved, 4096, config.connections.all);
+  section.integer("connections_of_user", 1, 4096, config.connections.of_user);
   section.finish();
 }
 
@@ -86,7 +114,8 @@ void parse_log(const TomlNode& table, Faults& faults, Config& config) {
 
 void parse_notify(const TomlNode& table, Faults& faults, Config& config) {
   Section section(table, "[notify]", faults);
-  if (const TomlNode* node = section.texts("command", config.notify); node && (config.notify.empty() || config.notify[0][0] != '/'))
+  if (const TomlNode* node = section.texts("command", config.notify);
+      node && (config.notify.empty() || config.notify[0][0] != '/'))
     faults.error(node->spot, "'command' does not begin with an absolute path", "such as [\"/usr/local/bin/tell\"]");
   const TomlNode* timeout = section.duration("timeout", config.notify_timeout);
   if (timeout && (config.notify_timeout.count() <= 0 || config.notify_timeout > kLongestNotify))
@@ -101,6 +130,21 @@ void parse_retention(const TomlNode& table, Faults& faults, Config& config) {
   section.duration("builds", config.retention.builds);
   section.bytes("disk", config.retention.disk_bytes);
   section.bytes("free", config.retention.free_bytes);
+  section.finish();
+}
+
+// 0 lifts a limit, so less than a launcher needs is a slip of the hand only above it.
+void parse_limits(const TomlNode& table, Faults& faults, Config& config) {
+  Section section(table, "[limits]", faults);
+  uint64_t bytes = 0;
+  if (const TomlNode* node = section.bytes("memory", bytes)) {
+    if (bytes > 0 && bytes < plan::kLeastMemoryBytes)
+      faults.error(node->spot, "'memory' is " + std::to_string(bytes) + " bytes, expected at least " +
+                                   std::to_string(plan::kLeastMemoryBytes) + ", or 0 for no limit");
+    config.limits.memory_bytes = bytes;
+  }
+  int processes = 0;
+  if (section.integer("processes", 0, plan::kMostProcesses, processes)) config.limits.processes = processes;
   section.finish();
 }
 
@@ -121,8 +165,13 @@ std::string age_text(std::chrono::nanoseconds age) { return age.count() == 0 ? "
 
 std::string quota_text(const Quota& quota) {
   return std::to_string(quota.experiments) + " experiments, " + std::to_string(quota.trials) + " trials each, priority up to " +
-         std::to_string(quota.priority) + ", disk: " + limit_text(quota.disk_bytes);
+         std::to_string(quota.priority) + ", disk: " + limit_text(quota.disk_bytes) + "; stored: " +
+         std::to_string(quota.stored_experiments) + " experiments, " + std::to_string(quota.all_trials) + " trials, " +
+         limit_text(quota.stored_bytes) +
+         (quota.wall_time.count() == 0 ? "" : "; each has the machine for " + plan::duration_text(quota.wall_time));
 }
+
+std::string group_text(const Group& group, const char* none) { return group.name.empty() ? none : "group " + group.name; }
 
 }  // namespace
 
@@ -136,18 +185,27 @@ std::optional<uint32_t> uid_of(const std::string& name) {
   return user != nullptr ? std::optional<uint32_t>(user->pw_uid) : std::nullopt;
 }
 
-ParsedConfig parse_config(std::string_view text, const std::string& path, const UserLookup& users) {
+std::optional<uint32_t> gid_of(const std::string& name) {
+  const group* found = ::getgrnam(name.c_str());
+  return found != nullptr ? std::optional<uint32_t>(found->gr_gid) : std::nullopt;
+}
+
+ParsedConfig parse_config(std::string_view text, const std::string& path, const UserLookup& users, const GroupLookup& groups) {
   ParsedConfig parsed;
   auto read = plan::read_toml(text, path);
   if (auto* fault = std::get_if<plan::Diagnostic>(&read)) {
     parsed.errors.push_back(std::move(*fault));
     return parsed;
   }
-  Faults faults(text, kMaxErrors);
+  Faults faults(text, path, kMaxErrors);
   Config config;
   Section root(std::get<TomlNode>(read), "the file", faults);
   const std::pair<const char*, void (*)(const TomlNode&, Faults&, Config&)> tables[] = {
-      {"daemon", parse_daemon}, {"log", parse_log}, {"notify", parse_notify}, {"retention", parse_retention},
+      {"daemon", parse_daemon},
+      {"log", parse_log},
+      {"notify", parse_notify},
+      {"retention", parse_retention},
+      {"limits", parse_limits},
       {"quota", [](const TomlNode& table, Faults& of, Config& into) {
          Section section(table, "[quota]", of);
          parse_quota(section, into.quota);
@@ -155,6 +213,7 @@ ParsedConfig parse_config(std::string_view text, const std::string& path, const 
        }}};
   for (const auto& [name, parse] : tables)
     if (const TomlNode* table = root.table(name)) parse(*table, faults, config);
+  if (const TomlNode* table = root.table("policy")) parse_policy(*table, faults, groups, config.policy);
   // After [quota], which is what a user's own starts from.
   if (const TomlNode* array = root.find("user")) parse_users(*array, faults, users, config);
   root.finish();
@@ -192,13 +251,29 @@ std::string default_config() {
   return home != nullptr && home[0] == '/' ? std::string(home) + "/.config/stab/stabd.toml" : std::string();
 }
 
+LabLimits lab_limits(const ConfiguredLimits& limits, const Roots& roots) {
+  LabLimits lab{default_limits(roots), limits.memory_bytes || limits.processes};
+  if (limits.memory_bytes) lab.most.memory_bytes = *limits.memory_bytes;
+  if (limits.processes) lab.most.processes = static_cast<uint64_t>(*limits.processes);
+  return lab;
+}
+
 std::string describe(const Config& config) {
   std::string text = "plans of root: " + std::string(config.root_plans ? "run" : "refused") + "\n";
+  text += "page of the lab: " + std::string(config.web ? "served" : "not served") + "\n";
   text += "log: " + std::string(kLogFormats[static_cast<size_t>(config.log)]) + "\n";
   text += "told when an experiment ends: " + (config.notify.empty() ? "nobody" : config.notify[0]) + "\n";
   const Retention& keep = config.retention;
   text += "kept: experiments " + age_text(keep.experiments) + ", builds " + age_text(keep.builds) + ", disk: " +
           limit_text(keep.disk_bytes) + ", left free: " + std::to_string(keep.free_bytes) + " bytes\n";
+  const TreeLimits most = lab_limits(config.limits, Roots()).most;
+  text += "a trial may use: " + (most.memory_bytes == 0 ? "any memory" : bytes_text(most.memory_bytes) + " of memory") + ", " +
+          (most.processes == 0 ? "any number of" : std::to_string(most.processes)) + " processes\n";
+  const Policy& policy = config.policy;
+  text += "may submit: " + group_text(policy.submitters, "who may connect") + "; may turn shared knobs: " +
+          group_text(policy.knobs, "root") + "; operators: " + group_text(policy.operators, "root") + "\n";
+  text += "connections: " + std::to_string(config.connections.all) + ", " + std::to_string(config.connections.of_user) +
+          " of one user\n";
   text += "each user: " + quota_text(config.quota) + "\n";
   for (const auto& [uid, quota] : config.users) text += "user " + std::to_string(uid) + ": " + quota_text(quota) + "\n";
   return text;

@@ -10,8 +10,8 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "stabd/local_time.h"
-#include "stabd/printable.h"
+#include "engine/results/local_time.h"
+#include "engine/results/printable.h"
 
 namespace stab::engine {
 namespace {

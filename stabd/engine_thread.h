@@ -1,6 +1,9 @@
 // EngineThread: the daemon's engine, one experiment after the other, on a thread of its own.
 #pragma once
 
+#include <sys/types.h>
+
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -10,7 +13,9 @@
 #include <thread>
 #include <vector>
 
-#include "stabd/engine.h"
+#include "engine/experiment/engine.h"
+#include "stabd/blinding.h"
+#include "stabd/watch_events.h"
 
 namespace stab::engine {
 
@@ -19,13 +24,14 @@ struct EngineEvent {
   store::Id experiment = 0;
   std::string json;   // the params of an event notification
   bool ends = false;  // the experiment is over, or was stopped
+  int64_t uid = 0;    // whose it is
 };
 
-// An experiment that the engine has just left: done, failed, cancelled, paused or stopped, as the store says too; or
-// unsettled: the store did not take what became of it, and the engine will go on with it.
+// An experiment that the engine has just left.
 struct EndedRun {
   store::Id experiment = 0;  // 0: the thread has just begun
-  std::string state, why;
+  ExperimentEnd how = ExperimentEnd::kStopped;
+  std::string why;
 };
 
 class EngineThread final : private Observer {
@@ -46,39 +52,59 @@ class EngineThread final : private Observer {
   void waits_with(int priority);
   std::vector<EngineEvent> take_events();
   store::Id running() const;
-  // Planned trials will not run; the running one is killed. Takes the gate.
+  // What may be told of trials.
+  Blinding& blinding() { return blinding_; }
+  // Somebody looks at it by its cells' names before it is over: its log keeps who, and what was done by then.
+  Status unmask(store::Id experiment, const std::string& why);
+  // What these five have answered is on disk, and holds after a crash. All of them take the gate.
+  // Planned trials will not run; the running one is killed.
   Status cancel(store::Id experiment);
-  // A running one stops after its trial. Takes the gate.
+  // A running one stops after its trial.
   Status pause(store::Id experiment);
-  // A paused one waits for its turn again. Takes the gate.
+  // Goes as soon as no trial runs, and is gone at once for everybody who asks.
+  Status remove(store::Id experiment);
+  // A paused one waits for its turn again.
   Status resume(store::Id experiment);
-  // Takes the gate. What runs goes on even if another one now has a higher priority: its turn is next.
+  // What runs goes on even if another one now has a higher priority: its turn is next.
   Status set_priority(store::Id experiment, int priority);
-  // Plans another attempt at a trial; an experiment that was over waits for its turn again. Takes the gate.
+  // Plans another attempt at a trial; an experiment that was over waits for its turn again.
   Result<store::Id> rerun(store::Id trial, store::Id experiment);
   // Work for the disk, done on the engine's thread as soon as no trial runs. Forgotten if the daemon is stopped before.
   void between_trials(std::function<void(store::Store&)> work);
+  // How long an experiment of that user may have the machine; 0: no limit. Before start().
+  void limit_time(std::function<std::chrono::nanoseconds(uid_t)> limit) { time_limit_ = std::move(limit); }
 
  private:
   void loop();
   // These two: false where the store failed. Trying again at once would be trying for ever.
   bool run_what_waits();
-  bool run(const store::ExperimentRow& row);
-  Result<std::optional<store::ExperimentRow>> next_experiment();
+  bool run(const store::ExperimentSummary& row);
+  Result<std::optional<store::ExperimentSummary>> next_experiment();
   Status recover();  // pre: no trial runs. Those that are claimed nevertheless are lost, and planned again
-  Status settle(store::Id experiment, store::ExperimentState state, const std::string& why);
-  std::string stored_state(store::Id experiment);
-  bool tell_end(const Status& stored, store::Id experiment, const std::string& state, const std::string& why);
+  Status settle(store::Id experiment, store::ExperimentEvent event, const std::string& why);
+  Status advance(store::Id experiment, store::ExperimentEvent event, const std::string& why);  // pre: the gate is held
+  ExperimentEnd stored_end(store::Id experiment);
+  bool tell_end(const Status& stored, store::Id experiment, ExperimentEnd how, const std::string& why);
   void phase(std::string_view text) override;
   void note(std::string_view text) override;
   void trial_done(const TrialNews& news) override;
   void note_of(store::Id experiment, std::string_view text);
   void give_way_to(int priority);  // pre: mutex_ is held
   void do_work();  // pre: the gate is held, no trial runs
+  // A slice of what is to be deleted; true: there is more. The same.
+  Result<bool> delete_a_slice();
+  // Those that wait, and of them the one whose turn it is. The same.
+  Result<std::optional<store::ExperimentSummary>> first_in_turn();
+  void share_the_machine();  // what runs stops after its trial if it had its time, or another user's turn has come
+  // Its planned trials, in slices, then itself. pre: the gate is held; it opens meanwhile
+  Status cancel_in_slices(store::Id experiment);
+  bool had_its_time(store::Id experiment, int64_t uid);
+  int64_t now_ns() const { return engine_->options().clock->realtime().count(); }
   void push(EngineEvent event);
-  void end(store::Id experiment, const std::string& state, const std::string& why);
+  void end(store::Id experiment, ExperimentEnd how, const std::string& why);
 
   Engine* engine_;
+  Blinding blinding_;
   std::function<void()> wake_;
   std::function<void(const EndedRun&, int quit_fd)> between_;
   StopSignal quit_signal_;
@@ -86,12 +112,17 @@ class EngineThread final : private Observer {
   mutable std::mutex mutex_;  // of everything below; never held while the gate is taken
   std::condition_variable changed_;
   bool quit_ = false, kicked_ = true, yields_ = false;
-  int priority_ = 0;  // of what runs
+  std::string yields_to_;  // why
+  int priority_ = 0;      // of what runs
+  int64_t uid_ = 0;       // the same
+  bool deletes_ = true;   // something may be to delete
   store::Id running_ = 0, paused_ = 0;
   store::Id cancelled_ = 0;  // wanted; not yet stored
   std::unique_ptr<StopSignal> stop_;
   std::vector<EngineEvent> events_;
   std::vector<std::function<void(store::Store&)>> work_;
+  std::function<std::chrono::nanoseconds(uid_t)> time_limit_;
+  std::chrono::nanoseconds turn_began_{0};  // the engine's thread only
 };
 
 }  // namespace stab::engine

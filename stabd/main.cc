@@ -12,11 +12,14 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "stabd/host/topology.h"
-#include "stabd/host/tuning.h"
-#include "stabd/places.h"
+#include "base/version.h"
+#include "broker/wire/start.h"
+#include "engine/machine/topology.h"
+#include "host/tuning.h"
+#include "engine/experiment/places.h"
+#include "stabd/separate.h"
 #include "stabd/server.h"
-#include "stabd/settings.h"
+#include "stabd/daemon_options.h"
 
 namespace {
 
@@ -55,6 +58,27 @@ void keep_off_trials() {
   ::sched_setaffinity(0, sizeof set, &set);
 }
 
+// A broker with the rights that we have now; then ours are gone, before anything of a client's is read.
+Result<std::shared_ptr<broker::Client>> separate(const engine::Config& config, const engine::Installation& installation) {
+  if (!config.broker.empty()) {
+    STAB_TRY(std::shared_ptr<broker::Client> client, broker::connect(config.broker));
+    return client;
+  }
+  broker::StartOptions start;
+  start.program = installation.broker;
+  start.allow_root = config.root_plans;
+  if (config.user == "root" || ::geteuid() != 0) {
+    STAB_TRY(std::shared_ptr<broker::Client> client, broker::start(start));
+    return client;
+  }
+  STAB_TRY(const engine::ServiceUser user, engine::service_user(config.user, config.socket_group));
+  STAB_CHECK_OK(engine::hand_over(config.database, config.socket, user));
+  start.front_end = user.uid;
+  STAB_TRY(std::shared_ptr<broker::Client> client, broker::start(start));
+  STAB_CHECK_OK(engine::become(user));
+  return client;
+}
+
 // Every prerequisite has its own message; after this only the machine itself can fail.
 Status serve(const engine::Config& config) {
   const SystemClock clock;
@@ -63,37 +87,46 @@ Status serve(const engine::Config& config) {
   wanted.clock = &clock;
   wanted.knob_journal = engine::default_journal();
   wanted.database = config.database;
+  wanted.limits = engine::lab_limits(config.limits, wanted.roots);
   STAB_TRY(wanted.installation, engine::find_installation());
   const std::string directory = std::filesystem::path(config.socket).parent_path().string();
   if (!directory.empty()) STAB_CHECK_OK(engine::make_directories(directory));
   STAB_CHECK_OK(engine::keep_private(wanted.database));
+  STAB_TRY(wanted.broker, separate(config, wanted.installation));
   STAB_TRY(const std::unique_ptr<engine::Engine> engine, engine::Engine::open(wanted));
-  STAB_TRY(store::Store reader, store::Store::open(wanted.database, store::Store::Access::kRead));
   STAB_TRY(const std::unique_ptr<engine::Server> server, engine::Server::listen(config.socket, config.socket_group));
-  log({engine::LogPriority::kNotice, "start", "stabd 0.1.0 serves",
+  if (config.web) STAB_CHECK_OK(server->listen_for_browsers(engine::web_socket_beside(config.socket), config.socket_group));
+  log({engine::LogPriority::kNotice, "start", "stabd " + std::string(version()) + " serves",
        {{"database", wanted.database}, {"socket", config.socket}, {"cut_off", std::to_string(engine->recovered().lost.size())}}});
 
   engine::Upkeep upkeep(*engine, config, log);
   engine::EngineThread thread(*engine, [&server] { server->wake(); },
                               [&upkeep](const engine::EndedRun& ended, int quit_fd) { upkeep.between(ended, quit_fd); });
-  engine::Service service(*engine, thread, std::move(reader), {&config, &upkeep, ::geteuid(), log});
+  engine::Service service(*engine, thread, {&config, &upkeep, ::geteuid(), ::geteuid() == 0 || wanted.broker->is_root(), log});
   thread.start();
   keep_off_trials();
   server->log_to(log);
   keep_watchdog_quiet(*server);
   ::sd_notify(0, "READY=1");
-  server->run(service, [&thread] { return thread.take_events(); });
+  server->run(service, [&] {
+    // Without it nothing runs any more. Whoever started us starts us again: what ran is repeated then.
+    if (engine->lost_broker()) ::raise(SIGTERM);
+    return thread.take_events();
+  });
   ::sd_notify(0, "STOPPING=1");
-  log({engine::LogPriority::kNotice, "stop", "told to stop", {}});
+  const bool lost_broker = engine->lost_broker();
+  log({engine::LogPriority::kNotice, "stop", lost_broker ? "the broker has ended" : "told to stop", {}});
   thread.stop();
-  return {};
+  if (!lost_broker) return {};
+  return Error{ErrorCode::kUnavailable, "the broker has ended: what ran is lost, and repeated after the next start", {}};
 }
 
 int run(const Options& options) {
   const Result<engine::Config> config = engine::settle_config(options);
   if (!config) return complain(config.error());
   if (options.check_config || options.dry_run)
-    std::printf("database: %s\nsocket: %s\n%s", config->database.c_str(), config->socket.c_str(), engine::describe(*config).c_str());
+    std::printf("database: %s\nsocket: %s\n%s", config->database.c_str(), config->socket.c_str(),
+                engine::describe(*config).c_str());
   if (options.check_config) return 0;
   const Status done = options.dry_run ? engine::check_prerequisites(*config) : serve(*config);
   return done.ok() ? 0 : complain(done.error());
@@ -104,12 +137,18 @@ int run(const Options& options) {
 int main(int argc, char** argv) {
   Options options;
   CLI::App app("stabd: runs experiments that are submitted over its socket, one trial at a time");
-  app.add_option("--config", options.config, "configuration; default: /etc/stab/stabd.toml for root, else ~/.config/stab/stabd.toml");
-  app.add_option("--db", options.database, "database file; default: /var/lib/stab/stab.db for root, else $XDG_STATE_HOME/stab/stab.db");
+  app.add_option("--config", options.config,
+                 "configuration; default: /etc/stab/stabd.toml for root, else ~/.config/stab/stabd.toml");
+  app.add_option("--db", options.database,
+                 "database file; default: /var/lib/stab/stab.db for root, else $XDG_STATE_HOME/stab/stab.db");
   app.add_option("--socket", options.socket, "where to listen; default: $XDG_RUNTIME_DIR/stab.sock or /run/stab/stab.sock");
   app.add_flag("--foreground", options.foreground, "stay in the foreground; the default, and what a service manager wants");
-  app.add_flag("--check-config", options.check_config, "say what holds with this configuration, or what is wrong with it; run nothing");
+  app.add_flag("--check-config", options.check_config,
+               "say what holds with this configuration, or what is wrong with it; run nothing");
   app.add_flag("--dry-run", options.dry_run, "the same, and whether a daemon would start with it; changes nothing");
+  app.add_option("--user", options.user,
+                 "once started as root, go on as this user (default: stab); a broker keeps what needs root's rights");
+  app.add_option("--broker", options.broker, "socket of the broker to use, where a service manager keeps one");
   app.add_flag("--allow-root", options.allow_root, "run plans that root submits");
   CLI11_PARSE(app, argc, argv);
   ::signal(SIGPIPE, SIG_IGN);

@@ -24,6 +24,20 @@ ParsedRequest fault(RpcCode code, std::string message, std::string id = "null") 
   return {std::nullopt, {code, std::move(message), std::move(id)}};
 }
 
+ParsedRequest with_params(RpcRequest request, const Json& params) {
+  if (!params.is_object()) return fault(RpcCode::kInvalidParams, "params is not an object", request.id);
+  for (const auto& [name, value] : params.items()) {
+    if (value.is_string()) {
+      request.texts[name] = value.get<std::string>();
+    } else if (value.is_number_integer()) {
+      request.numbers[name] = value.get<int64_t>();
+    } else {
+      return fault(RpcCode::kInvalidParams, "param '" + name + "' is neither a text nor a whole number", request.id);
+    }
+  }
+  return {std::move(request), {}};
+}
+
 std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 }  // namespace
@@ -64,18 +78,16 @@ ParsedRequest parse_request(std::string_view line) {
     return fault(RpcCode::kInvalidRequest, "method is missing", request.id);
   request.method = method->get<std::string>();
   const auto params = json.find("params");
-  if (params == json.end()) return {std::move(request), {}};
-  if (!params->is_object()) return fault(RpcCode::kInvalidParams, "params is not an object", request.id);
-  for (const auto& [name, value] : params->items()) {
-    if (value.is_string()) {
-      request.texts[name] = value.get<std::string>();
-    } else if (value.is_number_integer()) {
-      request.numbers[name] = value.get<int64_t>();
-    } else {
-      return fault(RpcCode::kInvalidParams, "param '" + name + "' is neither a text nor a whole number", request.id);
-    }
-  }
-  return {std::move(request), {}};
+  return params == json.end() ? ParsedRequest{std::move(request), {}} : with_params(std::move(request), *params);
+}
+
+ParsedRequest parse_params(const std::string& method, std::string_view params) {
+  const Json json = parse_bounded(params);
+  if (json.is_discarded()) return fault(RpcCode::kParse, "not a JSON text, or nested too deeply", "1");
+  RpcRequest request;
+  request.id = "1";
+  request.method = method;
+  return with_params(std::move(request), json);
 }
 
 std::string answer_line(const std::string& id, const std::string& result) {
@@ -104,13 +116,13 @@ bool LineSplitter::add(std::string_view bytes, std::vector<std::string>& lines) 
     const size_t end = bytes.find('\n');
     if (end == std::string_view::npos) break;
     rest_.append(bytes.substr(0, end));
-    if (rest_.size() > kMaxFrameBytes) return false;
+    if (rest_.size() > max_bytes_) return false;
     lines.push_back(std::move(rest_));
     rest_.clear();
     bytes.remove_prefix(end + 1);
   }
   rest_.append(bytes);
-  return rest_.size() <= kMaxFrameBytes;
+  return rest_.size() <= max_bytes_;
 }
 
 }  // namespace stab::engine

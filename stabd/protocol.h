@@ -16,8 +16,11 @@
 
 namespace stab::engine {
 
-// A plan of 1 MiB is thousands of programs; whoever sends more is broken or hostile.
+// A report of thousands of cells; whoever sends more is broken or hostile.
 inline constexpr size_t kMaxFrameBytes = 4u << 20;
+// What a client sends: a plan of 1 MiB, each byte of it escaped with a backslash, and the rest of a submit. Any number of
+// clients may have as much of a line sent, and never its end.
+inline constexpr size_t kMaxRequestBytes = (2u << 20) + (64u << 10);
 inline constexpr int kMaxFrameDepth = 16;
 
 // Parameters of every method are a flat object of texts and whole numbers.
@@ -56,6 +59,8 @@ struct ParsedRequest {
   RpcFault fault;
 };
 ParsedRequest parse_request(std::string_view line);
+// The same of a method's parameters alone, which may have lines.
+ParsedRequest parse_params(const std::string& method, std::string_view params);
 
 // Each with its end of line. `result` and `params` are JSON.
 std::string answer_line(const std::string& id, const std::string& result);
@@ -64,12 +69,15 @@ std::string event_line(const std::string& params);
 std::string request_line(int64_t id, const std::string& method, const std::map<std::string, std::string>& texts,
                          const std::map<std::string, int64_t>& numbers);
 
-// Cuts a stream of bytes into lines. False once a line is longer than kMaxFrameBytes: the peer is to be dropped.
+// Cuts a stream of bytes into lines. False once a line is too long: the peer is to be dropped.
 class LineSplitter {
  public:
+  explicit LineSplitter(size_t max_bytes = kMaxFrameBytes) : max_bytes_(max_bytes) {}
+  bool in_line() const { return !rest_.empty(); }  // some of a line has come, not its end
   bool add(std::string_view bytes, std::vector<std::string>& lines);
 
  private:
+  size_t max_bytes_;
   std::string rest_;
 };
 

@@ -1,15 +1,21 @@
 // Results are deleted only where the administrator has said after how long. Builds and archived binaries are a cache
 // and an aid: the limits on age and disk apply to them, oldest use first, and nothing goes that a waiting, running
 // or paused experiment has built.
+//
+// Builds are users' own files: their users' workers look into them and empty them. An archived binary is ours.
 #include "stabd/retention.h"
 
 #include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 
-#include "stabd/archive.h"
-#include "stabd/places.h"
+#include "engine/experiment/archive.h"
+#include "engine/experiment/places.h"
+#include "stabd/user_workers.h"
 
 namespace stab::engine {
 namespace {
@@ -18,44 +24,118 @@ namespace fs = std::filesystem;
 
 uint64_t bytes_of(const struct stat& info) { return static_cast<uint64_t>(info.st_blocks) * 512; }
 
-// Links are counted, not followed: a build may hold any.
-uint64_t bytes_below(const fs::path& root) {
-  uint64_t bytes = 0;
-  std::error_code error;
-  struct stat info;
-  for (fs::recursive_directory_iterator at(root, fs::directory_options::skip_permission_denied, error), end; !error && at != end;
-       at.increment(error))
-    if (::lstat(at->path().c_str(), &info) == 0) bytes += bytes_of(info);
-  return bytes;
-}
-
 int64_t modified_ns(const struct stat& info) { return info.st_mtim.tv_sec * 1'000'000'000LL + info.st_mtim.tv_nsec; }
 
-std::vector<StoredThing> things_below(const std::string& files, const KeptExperiments& uses) {
-  std::vector<StoredThing> things;
-  std::error_code error;
-  struct stat info;
-  for (fs::directory_iterator at(files + "/builds", error), end; !error && at != end; at.increment(error)) {
-    const std::string path = at->path().string();
-    if (::lstat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) continue;
-    StoredThing thing{path, info.st_uid, bytes_below(path), 0, uses.directories_needed.count(at->path().filename().string()) > 0};
-    if (::lstat((path + ".done").c_str(), &info) == 0) thing.used_at_ns = modified_ns(info);
-    things.push_back(std::move(thing));
-  }
-  error.clear();
-  for (fs::directory_iterator at(files + "/archive", error), end; !error && at != end; at.increment(error)) {
-    const std::string name = at->path().filename().string();
-    if (::lstat(at->path().c_str(), &info) != 0) continue;
-    things.push_back({at->path().string(), {}, bytes_of(info), uses.binaries.count(name) > 0 ? modified_ns(info) : 0,
-                      uses.binaries_needed.count(name) > 0});
-  }
-  return things;
+// 0 where the system does not say.
+uint64_t bytes_of_disk(const std::string& directory) {
+  struct statvfs disk;
+  return ::statvfs(directory.c_str(), &disk) == 0 ? static_cast<uint64_t>(disk.f_blocks) * disk.f_frsize : 0;
 }
 
-Status remove_thing(const std::string& path) {
+// Looks at what lies below <database>.files.
+class Looking {
+ public:
+  Looking(const KeptExperiments& kept, UserWorkers& workers, std::map<std::string, uint64_t>& counted,
+          std::vector<std::string>& wrong)
+      : kept_(kept), workers_(workers), counted_(counted), wrong_(wrong) {}
+
+  std::vector<StoredThing> things_below(const std::string& files) {
+    std::error_code error;
+    disk_bytes_ = bytes_of_disk(files + "/builds");
+    for (fs::directory_iterator at(files + "/builds", error), end; !error && at != end && !workers_.cancelled();
+         at.increment(error))
+      add_build(at->path());
+    // What is gone is not to be remembered.
+    counted_.swap(counted_now_);
+    error.clear();
+    for (fs::directory_iterator at(files + "/archive", error), end; !error && at != end; at.increment(error))
+      add_binary(at->path());
+    return std::move(things_);
+  }
+
+ private:
+  void add_build(const fs::path& at) {
+    const std::string path = at.string(), name = at.filename().string();
+    struct stat info;
+    if (::lstat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return;
+    StoredThing thing{
+        path, {info.st_uid}, bytes_of(info), 0, kept_.directories_needed.count(name) > 0, std::pair(info.st_uid, info.st_gid)};
+    struct stat done;
+    if (::lstat((path + ".done").c_str(), &done) == 0) thing.used_at_ns = modified_ns(done);
+    if (is_wrong_owner(name, info.st_uid)) {
+      wrong_.push_back("'" + path + "' belongs to user " + std::to_string(info.st_uid) +
+                       ", whose build it isn't: it stays, and " + "is not looked into; remove it by hand");
+      thing.needed = true;
+    } else {
+      measure(thing);
+    }
+    things_.push_back(std::move(thing));
+  }
+
+  // Of a build that no experiment has any more only its directory says whose it is.
+  bool is_wrong_owner(const std::string& name, uid_t owner) const {
+    const auto found = kept_.directories.find(name);
+    return owner != ::geteuid() && found != kept_.directories.end() && found->second.count(owner) == 0;
+  }
+
+  void measure(StoredThing& thing) {
+    const auto answer = workers_.ask(thing.owner->first, thing.owner->second, worker::Measure{thing.path, kMostBuildFiles});
+    if (answer) {
+      // A user says it of the own files. More than there is place for would push out what is others'.
+      uint64_t& of_user = said_[thing.owner->first];
+      const uint64_t left = disk_bytes_ > of_user ? disk_bytes_ - of_user : 0;
+      thing.bytes = std::min(answer->bytes, left);
+      of_user += thing.bytes;
+      if (!answer->whole) {
+        // Nobody knows what it takes, so it is no cache that is worth its room.
+        thing.used_at_ns = 0;
+        wrong_.push_back("'" + thing.path + "' has more than " + std::to_string(kMostBuildFiles) +
+                         " files, or directories that their " + "owner may not look into: it takes " +
+                         std::to_string(thing.bytes) + " bytes or more, and is kept only while it is needed");
+      }
+    } else {
+      const auto last = counted_.find(thing.path);
+      if (last != counted_.end()) thing.bytes = last->second;
+      if (!workers_.cancelled())
+        wrong_.push_back("'" + thing.path + "' of user " + std::to_string(thing.owner->first) +
+                         " can't be measured, and counts as " + std::to_string(thing.bytes) + " bytes" +
+                         (last != counted_.end() ? ", as it did last: " : ": ") + answer.error().message);
+    }
+    counted_now_[thing.path] = thing.bytes;
+  }
+
+  void add_binary(const fs::path& at) {
+    const std::string name = at.filename().string();
+    struct stat info;
+    if (::lstat(at.c_str(), &info) != 0) return;
+    const auto users = kept_.binaries.find(name);
+    const bool is_known = users != kept_.binaries.end();
+    things_.push_back({at.string(), is_known ? users->second : std::set<uint32_t>(), bytes_of(info),
+                       is_known ? modified_ns(info) : 0, kept_.binaries_needed.count(name) > 0, {}});
+  }
+
+  const KeptExperiments& kept_;
+  UserWorkers& workers_;
+  std::map<std::string, uint64_t>& counted_;
+  std::map<std::string, uint64_t> counted_now_;
+  std::map<uint32_t, uint64_t> said_;
+  std::vector<std::string>& wrong_;
+  std::vector<StoredThing> things_;
+  uint64_t disk_bytes_ = 0;
+};
+
+// A build's directory is empty once its user's worker is done, and then goes as any entry of a directory of ours.
+Status remove_thing(const StoredThing& thing, UserWorkers& workers) {
+  if (!thing.owner) return remove_tree(thing.path);
+  // One that was made and never given to its user; who has its parent can remove it.
+  if (thing.used_at_ns == 0 && ::rmdir(thing.path.c_str()) == 0) return {};
+  STAB_CHECK_OK(workers.usable(thing.owner->first, thing.owner->second));
   // First the mark that it is whole: a crash in between must not leave half a build that counts as one.
-  STAB_CHECK_OK(remove_tree(path + ".done"));
-  return remove_tree(path);
+  STAB_CHECK_OK(remove_tree(thing.path + ".done"));
+  const auto emptied = workers.ask(thing.owner->first, thing.owner->second, worker::Empty{thing.path});
+  if (!emptied) return emptied.error();
+  if (::rmdir(thing.path.c_str()) != 0 && errno != ENOENT) return system_error("remove '" + thing.path + "'", errno);
+  return {};
 }
 
 }  // namespace
@@ -67,7 +147,7 @@ std::vector<StoredThing> what_goes(std::vector<StoredThing> things, const Config
   std::map<uint32_t, uint64_t> of_user;
   for (const StoredThing& thing : things) {
     total += thing.bytes;
-    if (thing.uid) of_user[*thing.uid] += thing.bytes;
+    for (const uint32_t uid : thing.uids) of_user[uid] += thing.bytes;
   }
   std::vector<StoredThing> gone, left;
   const auto take_out = [&](const auto& must_go) {
@@ -78,7 +158,7 @@ std::vector<StoredThing> what_goes(std::vector<StoredThing> things, const Config
         continue;
       }
       total -= thing.bytes;
-      if (thing.uid) of_user[*thing.uid] -= thing.bytes;
+      for (const uint32_t uid : thing.uids) of_user[uid] -= thing.bytes;
       gone.push_back(std::move(thing));
     }
     things.swap(left);
@@ -86,8 +166,11 @@ std::vector<StoredThing> what_goes(std::vector<StoredThing> things, const Config
   const int64_t oldest = config.retention.builds.count() == 0 ? 0 : now_ns - config.retention.builds.count();
   take_out([&](const StoredThing& thing) { return thing.used_at_ns == 0 || thing.used_at_ns < oldest; });
   take_out([&](const StoredThing& thing) {
-    const uint64_t limit = thing.uid ? config.quota_of(*thing.uid).disk_bytes : 0;
-    return limit > 0 && of_user[*thing.uid] > limit;
+    // What somebody measured who is within the quota stays for that one.
+    return !thing.uids.empty() && std::all_of(thing.uids.begin(), thing.uids.end(), [&](uint32_t uid) {
+      const uint64_t limit = config.quota_of(uid).disk_bytes;
+      return limit > 0 && of_user[uid] > limit;
+    });
   });
   take_out([&](const StoredThing&) { return config.retention.disk_bytes > 0 && total > config.retention.disk_bytes; });
   return gone;
@@ -95,8 +178,8 @@ std::vector<StoredThing> what_goes(std::vector<StoredThing> things, const Config
 
 Result<KeptExperiments> retain_experiments(const Config& config, store::Store& store, int64_t now_ns) {
   KeptExperiments kept;
-  STAB_TRY(const std::vector<store::ExperimentRow> all, store.experiments());
-  for (const store::ExperimentRow& row : all) {
+  STAB_TRY(const std::vector<store::ExperimentSummary> all, store.summaries());
+  for (const store::ExperimentSummary& row : all) {
     const bool old = config.retention.experiments.count() > 0 && row.finished_at_ns != 0 &&
                      now_ns - row.finished_at_ns >= config.retention.experiments.count();
     if (is_over(row.state) && old) {
@@ -106,7 +189,8 @@ Result<KeptExperiments> retain_experiments(const Config& config, store::Store& s
     }
     STAB_TRY(const std::vector<store::BuildRow> builds, store.builds(row.id));
     for (const store::BuildRow& build : builds) {
-      kept.binaries.insert(build.binary_sha256);
+      kept.binaries[build.binary_sha256].insert(static_cast<uint32_t>(row.submitter_uid));
+      kept.directories[build.input_hash.substr(0, 16)].insert(static_cast<uint32_t>(row.submitter_uid));
       if (is_over(row.state)) continue;
       kept.binaries_needed.insert(build.binary_sha256);
       kept.directories_needed.insert(build.input_hash.substr(0, 16));
@@ -115,15 +199,19 @@ Result<KeptExperiments> retain_experiments(const Config& config, store::Store& s
   return kept;
 }
 
-Result<RetentionResult> retain_files(const Config& config, const KeptExperiments& kept, const std::string& database,
-                                     int64_t now_ns) {
+RetentionResult retain_files(const Config& config, const KeptExperiments& kept, const std::string& database, int64_t now_ns,
+                             UserWorkers& workers, std::map<std::string, uint64_t>& counted) {
   RetentionResult result;
-  std::vector<StoredThing> things = things_below(files_beside(database), kept);
+  std::vector<StoredThing> things = Looking(kept, workers, counted, result.wrong).things_below(files_beside(database));
   for (const StoredThing& thing : things)
-    if (thing.uid) result.bytes_by_user[*thing.uid] += thing.bytes;
+    for (const uint32_t uid : thing.uids) result.bytes_by_user[uid] += thing.bytes;
   for (const StoredThing& thing : what_goes(std::move(things), config, now_ns)) {
-    STAB_CHECK_OK(remove_thing(thing.path));
-    if (thing.uid) result.bytes_by_user[*thing.uid] -= thing.bytes;
+    if (workers.cancelled()) break;
+    if (const Status removed = remove_thing(thing, workers); !removed) {
+      if (!workers.cancelled()) result.wrong.push_back("'" + thing.path + "' stays: " + removed.error().message);
+      continue;
+    }
+    for (const uint32_t uid : thing.uids) result.bytes_by_user[uid] -= thing.bytes;
     result.said.push_back("'" + thing.path + "', " + std::to_string(thing.bytes) + " bytes: removed");
   }
   return result;

@@ -1,5 +1,12 @@
-// libuv callbacks do nothing but move bytes: a line goes to the service, its answer goes back. A client that
-// sends too long a line, or does not read what it asked for, is dropped; others don't notice.
+// libuv callbacks do nothing but move bytes: a line goes to the request threads, its answer comes back. No callback takes
+// longer than a few milliseconds, and each one's time is measured. A client that sends too long a line, or nothing, or does
+// not read what it asked for, is dropped; others don't notice.
+//
+// Two sockets, one for lines (docs/protocol.md) and one for HTTP, which stabd/web/ makes lines of: behind that, a browser is
+// a client as any other. Each has its own number of connections, so that no number of open pages keeps stabctl out.
+//
+// A client's lines are answered one after the other. While some of them wait, no more is read of it: what a client sends
+// faster than it is answered waits in its own socket.
 #include "stabd/server.h"
 
 #include <grp.h>
@@ -9,25 +16,54 @@
 #include <unistd.h>
 #include <uv.h>
 
-#include <algorithm>
+#include <nlohmann/json.hpp>
+
 #include <array>
+#include <atomic>
 #include <cerrno>
+#include <charconv>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <list>
+#include <deque>
+#include <map>
 #include <optional>
 
+#include "stabd/latency.h"
+#include "stabd/policy.h"
 #include "stabd/protocol.h"
+#include "stabd/request_threads.h"
+#include "stabd/web/conversation.h"
 
 namespace stab::engine {
 namespace {
 
-constexpr int kBacklog = 64;
-constexpr size_t kMaxClients = 64;
-// So that nobody keeps the others out.
-constexpr long kMaxClientsOfOne = 16;
+// The most that Linux takes by default: accepting is quick, and who is not wanted is told by being closed.
+constexpr int kBacklog = 4096;
 // A watcher that is this far behind is not reading.
 constexpr size_t kMaxQueuedBytes = 1u << 20;
+// A client says what it wants, and all of it, within this time; stabctl does at once.
+constexpr std::chrono::seconds kFirstRequest{10};
+constexpr std::chrono::seconds kWholeLine{30};
+// A browser keeps connections that it may use again, and opens some that it may never use.
+constexpr std::chrono::seconds kIdle{60};
+// Until the last bytes of a connection that is to end are taken.
+constexpr std::chrono::seconds kLastBytes{10};
+// Between two signs of life on a stream of events: proxies close what is silent for a minute.
+constexpr std::chrono::seconds kHeartbeat{25};
+constexpr uint64_t kSweepMs = 1000;
+// What one callback sends at most; the rest has its turn after others had theirs. A send is a system call, and a copy of as
+// much as the socket takes.
+constexpr size_t kSendsAtOnce = 256;
+// An event's turn, and looking for those who watch: as long as a send for every so many clients.
+constexpr size_t kClientsASend = 64;
+// Clients that one callback drops: each is a line of the log.
+constexpr int kDropsAtOnce = 64;
+constexpr uint64_t kNextSweepMs = 10;
+// Kept for clients whose watch is being answered: what happens meanwhile.
+constexpr size_t kEventsKept = 8192;
+// Groups of a peer; more than that are cut off by few systems.
+constexpr size_t kMaxGroups = 1024;
 
 struct Write {
   uv_write_t request;
@@ -42,82 +78,264 @@ bool somebody_listens(const std::string& path) {
   return fd && ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
 }
 
+using SteadyTime = std::chrono::steady_clock::time_point;
+
+// Nothing where the kernel doesn't say.
+std::optional<Peer> peer_of(int fd) {
+  ucred credentials{};
+  socklen_t size = sizeof credentials;
+  if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0) return {};
+  Peer peer{credentials.uid, credentials.gid, {}, {}};
+  peer.groups.resize(kMaxGroups);
+  size = static_cast<socklen_t>(peer.groups.size() * sizeof(gid_t));
+  if (::getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, peer.groups.data(), &size) != 0) size = 0;
+  peer.groups.resize(size / sizeof(gid_t));
+  return peer;
+}
+
 }  // namespace
 
 struct Server::Loop {
+  struct Listener;
   struct Client {
     uv_pipe_t pipe;
     Loop* loop = nullptr;
-    LineSplitter lines;
-    std::optional<Peer> peer;  // once it is accepted
+    uint64_t number = 0;
+    LineSplitter lines{kMaxRequestBytes};
+    std::deque<std::string> waiting;  // behind the one that is being answered
+    std::optional<Peer> peer;         // once it is accepted
     std::optional<store::Id> watches;
-    bool closing = false;
-    std::array<char, 65536> buffer;
+    std::optional<Following> follows;
+    std::optional<WebConversation> web;
+    Listener* listener = nullptr;
+    SteadyTime connected, line_began, quiet_since;
+    bool under_way = false, reads = false, asked = false, ending = false, closing = false;
+  };
+  // Clients that were let in and are not closing: those that are turned away take no place, however many come at once.
+  struct Listener {
+    uv_pipe_t pipe;
+    Loop* loop = nullptr;
+    std::string path;
+    std::map<uid_t, int> of_user;
+    int open = 0;  // all of them
+
+    Status listen(const std::string& at, const std::string& group);
+  };
+  struct Happened {
+    uint64_t number = 0;
+    EngineEvent event;
   };
 
   uv_loop_t loop;
-  uv_pipe_t listener;
+  Listener plain, browsers;
   uv_async_t async;
-  uv_timer_t timer;
+  uv_timer_t timer, sweeper;
   uv_signal_t terminate, interrupt;
-  std::list<std::unique_ptr<Client>> clients;
-  Service* service = nullptr;
+  std::array<char, 65536> received_bytes;  // of the one read that is under way
+  std::map<uint64_t, std::unique_ptr<Client>> clients;
+  uint64_t last_client = 0;
+  Connections limits;
+  uid_t owner = 0;
+  std::unique_ptr<RequestThreads> threads;
+  std::deque<EngineEvent> to_tell;
+  // The event that is being told: to whom, and how many of them know.
+  struct Telling {
+    Happened what;
+    std::string line, for_browsers;
+    std::vector<uint64_t> clients;
+    size_t done = 0;
+  } telling;
+  std::deque<AnsweredRequest> answered;  // not sent yet
+  std::deque<Happened> told;       // the last ones
+  std::atomic<uint64_t> events_told{0};
+  Latency latency;
   const std::function<std::vector<EngineEvent>()>* events = nullptr;
-  std::string path;
+  Service* service = nullptr;
+  std::string start;  // names this daemon's events
   std::function<void()> tick = [] {};
   LogSink log = [](const LogEntry&) {};
 
   static Loop& of(void* data) { return *static_cast<Loop*>(data); }
 
-  void accept() {
+  // Nobody but who can do something about it gets the last connections.
+  const char* too_many(const Peer& peer, const Listener& listener) {
+    if (listener.open >= limits.all) return "too many clients";
+    if (!is_privileged(peer, owner) && listener.open >= limits.all - Connections::kReserved) return "too many clients";
+    const auto found = listener.of_user.find(peer.uid);
+    return found != listener.of_user.end() && found->second >= limits.of_user ? "too many clients of this user" : nullptr;
+  }
+
+  void accept(Listener& listener) {
+    const Latency::Held held(latency, Callback::kAccept);
     auto client = std::make_unique<Client>();
-    uv_pipe_init(&loop, &client->pipe, 0);
-    client->pipe.data = client.get();
-    client->loop = this;
     Client* raw = client.get();
-    clients.push_back(std::move(client));
+    uv_pipe_init(&loop, &raw->pipe, 0);
+    raw->pipe.data = raw;
+    raw->loop = this;
+    raw->number = ++last_client;
+    raw->listener = &listener;
+    if (&listener == &browsers) raw->web.emplace();
+    raw->connected = raw->quiet_since = std::chrono::steady_clock::now();
+    clients.emplace(raw->number, std::move(client));
     uv_os_fd_t fd = -1;
-    ucred credentials{};
-    socklen_t size = sizeof credentials;
-    const bool known = uv_accept(reinterpret_cast<uv_stream_t*>(&listener), reinterpret_cast<uv_stream_t*>(&raw->pipe)) == 0 &&
-                       uv_fileno(reinterpret_cast<uv_handle_t*>(&raw->pipe), &fd) == 0 &&
-                       ::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &size) == 0;
-    if (!known) return drop(*raw);
-    raw->peer = {credentials.uid, credentials.gid};
-    const auto of_this_user = std::count_if(clients.begin(), clients.end(), [&](const auto& other) {
-      return !other->closing && other->peer && other->peer->uid == credentials.uid;
-    });
-    if (clients.size() > kMaxClients || of_this_user > kMaxClientsOfOne) return drop(*raw, "too many clients", credentials.uid);
+    if (uv_accept(reinterpret_cast<uv_stream_t*>(&listener.pipe), reinterpret_cast<uv_stream_t*>(&raw->pipe)) != 0 ||
+        uv_fileno(reinterpret_cast<uv_handle_t*>(&raw->pipe), &fd) != 0)
+      return drop(*raw);
+    const std::optional<Peer> peer = peer_of(fd);
+    if (!peer) return drop(*raw);
+    if (const char* why = too_many(*peer, listener)) return drop(*raw, why, peer->uid);
+    raw->peer = peer;
+    raw->peer->connection = std::make_shared<Connection>(fd);
+    ++listener.of_user[peer->uid];
+    ++listener.open;
+    read(*raw);
+  }
+
+  void read(Client& client) {
+    if (client.reads || client.closing) return;
+    client.reads = true;
     uv_read_start(
-        reinterpret_cast<uv_stream_t*>(&raw->pipe),
+        reinterpret_cast<uv_stream_t*>(&client.pipe),
         [](uv_handle_t* handle, size_t, uv_buf_t* buffer) {
-          Client& to = *static_cast<Client*>(handle->data);
-          *buffer = uv_buf_init(to.buffer.data(), static_cast<unsigned>(to.buffer.size()));
+          Loop& self = *static_cast<Client*>(handle->data)->loop;
+          *buffer = uv_buf_init(self.received_bytes.data(), static_cast<unsigned>(self.received_bytes.size()));
         },
         [](uv_stream_t* stream, ssize_t got, const uv_buf_t* buffer) {
           Client& from = *static_cast<Client*>(stream->data);
+          const Latency::Held held(from.loop->latency, Callback::kRead);
           if (got < 0) return from.loop->drop(from);
           from.loop->received(from, std::string_view(buffer->base, static_cast<size_t>(got)));
         });
   }
 
   void received(Client& client, std::string_view bytes) {
+    if (client.web) return received_http(client, bytes);
     std::vector<std::string> lines;
+    const bool was_in_line = client.lines.in_line();
     const bool fits = client.lines.add(bytes, lines);
-    for (const std::string& line : lines) {
-      if (client.closing) return;
-      const ServiceAnswer answer = service->handle(line, *client.peer);
-      if (answer.watch) client.watches = answer.watch;
-      send(client, answer.line);
-    }
-    if (!fits) drop(client, "a line is too long", client.peer->uid);
+    if (client.lines.in_line() && (!was_in_line || !lines.empty())) client.line_began = std::chrono::steady_clock::now();
+    for (std::string& line : lines) client.waiting.push_back(std::move(line));
+    if (!fits) return drop(client, "a line is too long", client.peer->uid);
+    go_on(client);
   }
 
-  void send(Client& client, const std::string& text) {
+  void received_http(Client& client, std::string_view bytes) {
+    if (client.ending || client.follows) return;  // whatever is said now is not looked at
+    if (!client.web->in_message()) client.line_began = std::chrono::steady_clock::now();
+    client.web->add(bytes);
+    go_on_http(client);
+  }
+
+  void go_on_http(Client& client) {
+    while (!client.closing && !client.under_way && !client.ending) {
+      std::optional<WebTurn> turn = client.web->next();
+      if (!turn) return read(client);
+      service->count_web_request();
+      client.asked = true;
+      client.quiet_since = client.line_began = std::chrono::steady_clock::now();
+      if (!turn->send.empty()) {
+        send(client, turn->send);
+        if (turn->closes) end(client);
+        continue;
+      }
+      stop_reading(client);
+      client.under_way = true;
+      threads->add({client.number, *client.peer, std::move(turn->ask), turn->form, turn->closes});
+    }
+  }
+
+  void stop_reading(Client& client) {
+    if (client.reads) uv_read_stop(reinterpret_cast<uv_stream_t*>(&client.pipe));
+    client.reads = false;
+  }
+
+  // One line of a client is under way, the others wait here, and while they do nothing more is read.
+  void go_on(Client& client) {
+    if (client.closing || client.under_way) return;
+    if (client.waiting.empty()) return read(client);
+    stop_reading(client);
+    client.under_way = client.asked = true;
+    std::string line = std::move(client.waiting.front());
+    client.waiting.pop_front();
+    threads->add({client.number, *client.peer, std::move(line)});
+  }
+
+  // What is left has its turn after others had theirs.
+  void deliver() {
+    for (AnsweredRequest& one : threads->take_answers()) answered.push_back(std::move(one));
+    for (size_t sends = 0; sends < kSendsAtOnce && !answered.empty(); ++sends) {
+      AnsweredRequest one = std::move(answered.front());
+      answered.pop_front();
+      if (one.answer.news) to_tell.push_back(std::move(*one.answer.news));
+      const auto found = clients.find(one.client);
+      if (found == clients.end() || found->second->closing) continue;
+      Client& client = *found->second;
+      client.under_way = false;
+      client.quiet_since = std::chrono::steady_clock::now();
+      if (one.answer.follow) {
+        client.follows = one.answer.follow;
+        one.answer.line += missed(client, one.events_before);
+      }
+      if (client.web) {
+        send(client, std::move(one.answer.line));
+        if (one.closes) end(client);
+        else if (client.follows) read(client);  // to see it go
+        else go_on_http(client);
+        continue;
+      }
+      if (one.answer.watch) {
+        client.watches = one.answer.watch;
+        // What happened since the answer was begun is not in it.
+        for (const Happened& event : told)
+          if (event.number > one.events_before && event.event.experiment == *client.watches)
+            one.answer.line += event_line(event.event.json);
+      }
+      send(client, std::move(one.answer.line));
+      go_on(client);
+    }
+    if (!answered.empty() || !to_tell.empty()) uv_async_send(&async);
+  }
+
+  static bool sees(const Client& client, const EngineEvent& event) {
+    if (client.watches && *client.watches == event.experiment) return true;
+    return client.follows && (client.follows->all || client.follows->uid == event.uid);
+  }
+
+  std::string event_name(uint64_t number) const { return start + "-" + std::to_string(number); }
+
+  // The other way round; nothing where it is no event of this daemon's.
+  std::optional<uint64_t> number_of_event(std::string_view name) const {
+    uint64_t number = 0;
+    if (!name.starts_with(start + "-")) return {};
+    name.remove_prefix(start.size() + 1);
+    const auto read = std::from_chars(name.data(), name.data() + name.size(), number);
+    return read.ec == std::errc() && read.ptr == name.data() + name.size() ? std::optional(number) : std::nullopt;
+  }
+
+  std::string event_text(bool for_browser, const Happened& one) const {
+    return for_browser ? sse_bytes("stab", event_name(one.number), one.event.json) : event_line(one.event.json);
+  }
+
+  // What a client that begins to follow has not seen. A browser that comes back says what it has seen last, and gets each event
+  // since once. One that was away for longer than we remember is told so, and looks at everything anew.
+  std::string missed(const Client& client, uint64_t events_before) const {
+    uint64_t seen = events_before;
+    if (client.web) {
+      seen = number_of_event(client.web->last_event()).value_or(UINT64_MAX);
+      if (seen > events_told || (!told.empty() && seen + 1 < told.front().number))
+        return sse_bytes("anew", event_name(events_told), "{}");
+    }
+    std::string text;
+    for (const Happened& one : told)
+      if (one.number > seen && sees(client, one.event)) text += event_text(client.web.has_value(), one);
+    return text;
+  }
+
+  void send(Client& client, std::string text) {
     if (client.closing) return;
     if (uv_stream_get_write_queue_size(reinterpret_cast<uv_stream_t*>(&client.pipe)) > kMaxQueuedBytes)
       return drop(client, "it does not read its answers", client.peer->uid);
-    auto* write = new Write{{}, text};
+    auto* write = new Write{{}, std::move(text)};
     write->request.data = write;
     const uv_buf_t buffer = uv_buf_init(write->text.data(), static_cast<unsigned>(write->text.size()));
     const int failed = uv_write(&write->request, reinterpret_cast<uv_stream_t*>(&client.pipe), &buffer, 1,
@@ -128,10 +346,113 @@ struct Server::Loop {
     }
   }
 
+  // Whoever begins to watch from now on learns of it with the answer (deliver).
+  void begin_to_tell(EngineEvent event) {
+    const Happened& one = told.emplace_back(Happened{++events_told, std::move(event)});
+    telling = {one, event_text(false, one), event_text(true, one), {}, 0};
+    for (const auto& [number, client] : clients)
+      if (sees(*client, one.event)) telling.clients.push_back(number);
+    if (told.size() > kEventsKept) told.pop_front();
+  }
+
   void broadcast() {
-    for (const EngineEvent& event : (*events)())
-      for (const auto& client : clients)
-        if (client->watches && *client->watches == event.experiment) send(*client, event_line(event.json));
+    for (EngineEvent& event : (*events)()) to_tell.push_back(std::move(event));
+    for (size_t sends = 0; sends < kSendsAtOnce; ++sends) {
+      if (telling.done < telling.clients.size()) {
+        const auto found = clients.find(telling.clients[telling.done++]);
+        if (found != clients.end() && sees(*found->second, telling.what.event))
+          send(*found->second, found->second->web ? telling.for_browsers : telling.line);
+      } else if (!to_tell.empty()) {
+        begin_to_tell(std::move(to_tell.front()));
+        to_tell.pop_front();
+        sends += clients.size() / kClientsASend;
+      } else {
+        return;
+      }
+    }
+    uv_async_send(&async);
+  }
+
+  void woken() {
+    const Latency::Held held(latency, Callback::kWake);
+    if (events != nullptr) broadcast();
+    if (threads) deliver();
+  }
+
+  // Who has connected and says nothing, or not all of it.
+  void sweep() {
+    const Latency::Held held(latency, Callback::kSweep);
+    const auto now = std::chrono::steady_clock::now();
+    int dropped = 0;  // or told that we live
+    for (const auto& [number, client] : clients) {
+      if (client->closing || !client->peer) continue;
+      if (!client->web) {
+        const bool is_silent = !client->asked && now - client->connected > kFirstRequest;
+        const bool is_endless = client->lines.in_line() && client->reads && now - client->line_began > kWholeLine;
+        if (!is_silent && !is_endless) continue;
+        if (++dropped > kDropsAtOnce) break;
+        drop(*client, is_silent ? "it has asked for nothing" : "its line has no end", client->peer->uid);
+      } else if (const Due due = due_of(*client, now); due != Due::kNothing) {
+        if (++dropped > kDropsAtOnce) break;
+        sweep_http(*client, due, now);
+      }
+    }
+    if (dropped > kDropsAtOnce) sweep_every(kNextSweepMs);
+    else if (uv_timer_get_repeat(&sweeper) != kSweepMs) sweep_every(kSweepMs);
+  }
+
+  void sweep_every(uint64_t milliseconds) {
+    uv_timer_start(&sweeper, [](uv_timer_t* timer) { of(timer->data).sweep(); }, milliseconds, milliseconds);
+  }
+
+  static nlohmann::json measure(const LatencyFacts& facts) {
+    return {{"max_ns", facts.max_ns}, {"longest", name(facts.longest)}, {"p99_ns", facts.p99_ns}, {"log2_us", facts.log2_us}};
+  }
+
+  enum class Due { kNothing, kSignOfLife, kEnd, kEndOfEndless };
+
+  static Due due_of(const Client& client, SteadyTime now) {
+    const auto quiet = now - client.quiet_since;
+    if (client.ending) return quiet > kLastBytes ? Due::kEnd : Due::kNothing;
+    if (client.follows) return quiet >= kHeartbeat ? Due::kSignOfLife : Due::kNothing;
+    if (client.under_way) return Due::kNothing;
+    if (client.web->in_message())
+      return now - client.line_began > (client.asked ? kWholeLine : kFirstRequest) ? Due::kEndOfEndless : Due::kNothing;
+    return quiet > (client.asked ? kIdle : kFirstRequest) ? Due::kEnd : Due::kNothing;
+  }
+
+  void sweep_http(Client& client, Due due, SteadyTime now) {
+    if (due == Due::kEnd) return drop(client);
+    if (due == Due::kEndOfEndless) return drop(client, "its request has no end", client.peer->uid);
+    client.quiet_since = now;
+    send(client, ":\n\n");
+  }
+
+  // The connection ends when all that was sent is taken.
+  void end(Client& client) {
+    if (client.closing || client.ending) return;
+    client.ending = true;
+    client.quiet_since = std::chrono::steady_clock::now();
+    auto* request = new uv_shutdown_t;
+    request->data = &client;
+    const int failed = uv_shutdown(request, reinterpret_cast<uv_stream_t*>(&client.pipe), [](uv_shutdown_t* done, int) {
+      Client& ended = *static_cast<Client*>(done->data);
+      const Latency::Held held(ended.loop->latency, Callback::kEnd);
+      delete done;
+      ended.loop->drop(ended);
+    });
+    if (failed == 0) return;
+    delete request;
+    drop(client);
+  }
+
+  std::string facts() const {
+    const LatencyFacts held = latency.held(), worked = latency.worked();
+    nlohmann::json loop = measure(held);
+    loop["callbacks"] = held.callbacks;
+    loop["worked"] = measure(worked);
+    const nlohmann::json json = {{"loop", loop}, {"waiting_requests", threads->waiting()}};
+    return json.dump();
   }
 
   void drop(Client& client, const char* why, uid_t uid) {
@@ -142,29 +463,46 @@ struct Server::Loop {
   void drop(Client& client) {
     if (client.closing) return;
     client.closing = true;
+    if (threads) threads->forget(client.number);
+    if (client.peer) {
+      client.peer->connection->close();
+      Listener& of = *client.listener;
+      --of.open;
+      if (--of.of_user[client.peer->uid] == 0) of.of_user.erase(client.peer->uid);
+    }
     uv_close(reinterpret_cast<uv_handle_t*>(&client.pipe), [](uv_handle_t* handle) {
       Client& closed = *static_cast<Client*>(handle->data);
-      closed.loop->clients.remove_if([&](const auto& other) { return other.get() == &closed; });
+      closed.loop->clients.erase(closed.number);
     });
   }
 
   void close_all() {
-    for (const auto& client : clients) drop(*client);
-    for (uv_handle_t* handle : {reinterpret_cast<uv_handle_t*>(&listener), reinterpret_cast<uv_handle_t*>(&async),
-                                reinterpret_cast<uv_handle_t*>(&timer),
-                                reinterpret_cast<uv_handle_t*>(&terminate), reinterpret_cast<uv_handle_t*>(&interrupt)})
+    for (const auto& [number, client] : clients) drop(*client);
+    for (uv_handle_t* handle : {reinterpret_cast<uv_handle_t*>(&plain.pipe), reinterpret_cast<uv_handle_t*>(&browsers.pipe),
+                                reinterpret_cast<uv_handle_t*>(&async), reinterpret_cast<uv_handle_t*>(&timer),
+                                reinterpret_cast<uv_handle_t*>(&sweeper), reinterpret_cast<uv_handle_t*>(&terminate),
+                                reinterpret_cast<uv_handle_t*>(&interrupt)})
       if (!uv_is_closing(handle)) uv_close(handle, nullptr);
   }
 };
 
 Server::Server() : loop_(std::make_unique<Loop>()) {
   uv_loop_init(&loop_->loop);
-  uv_pipe_init(&loop_->loop, &loop_->listener, 0);
-  uv_async_init(&loop_->loop, &loop_->async, [](uv_async_t* async) { Loop::of(async->data).broadcast(); });
+  for (Loop::Listener* listener : {&loop_->plain, &loop_->browsers}) {
+    uv_pipe_init(&loop_->loop, &listener->pipe, 0);
+    listener->pipe.data = listener;
+    listener->loop = loop_.get();
+  }
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  loop_->start = std::to_string(now.tv_sec) + "." + std::to_string(now.tv_nsec);
+  uv_async_init(&loop_->loop, &loop_->async, [](uv_async_t* async) { Loop::of(async->data).woken(); });
   uv_timer_init(&loop_->loop, &loop_->timer);
+  uv_timer_init(&loop_->loop, &loop_->sweeper);
   uv_signal_init(&loop_->loop, &loop_->terminate);
   uv_signal_init(&loop_->loop, &loop_->interrupt);
-  for (void** data : {&loop_->listener.data, &loop_->async.data, &loop_->timer.data, &loop_->terminate.data, &loop_->interrupt.data})
+  for (void** data :
+       {&loop_->async.data, &loop_->timer.data, &loop_->sweeper.data, &loop_->terminate.data, &loop_->interrupt.data})
     *data = loop_.get();
 }
 
@@ -172,7 +510,8 @@ Server::~Server() {
   loop_->close_all();
   uv_run(&loop_->loop, UV_RUN_DEFAULT);
   uv_loop_close(&loop_->loop);
-  if (!loop_->path.empty()) ::unlink(loop_->path.c_str());
+  for (const Loop::Listener* listener : {&loop_->plain, &loop_->browsers})
+    if (!listener->path.empty()) ::unlink(listener->path.c_str());
 }
 
 Status check_socket_is_free(const std::string& path) {
@@ -186,25 +525,35 @@ Status check_socket_is_free(const std::string& path) {
   return {};
 }
 
-Result<std::unique_ptr<Server>> Server::listen(const std::string& path, const std::string& group) {
-  STAB_CHECK_OK(check_socket_is_free(path));
+Status Server::Loop::Listener::listen(const std::string& at, const std::string& group) {
+  STAB_CHECK_OK(check_socket_is_free(at));
   const struct group* found = group.empty() ? nullptr : ::getgrnam(group.c_str());
   if (!group.empty() && found == nullptr)
-    return Error{ErrorCode::kNotFound, "there is no group '" + group + "' for the socket; make it with 'groupadd " + group + "'", {}};
-  ::unlink(path.c_str());
-  std::unique_ptr<Server> server(new Server);
-  Loop& loop = *server->loop_;
-  int failed = uv_pipe_bind(&loop.listener, path.c_str());
-  if (failed != 0) return system_error("bind '" + path + "'", -failed);
-  loop.path = path;
-  if (found != nullptr && ::chown(path.c_str(), static_cast<uid_t>(-1), found->gr_gid) != 0)
-    return system_error("give '" + path + "' to group '" + group + "'", errno);
-  ::chmod(path.c_str(), 0660);
-  failed = uv_listen(reinterpret_cast<uv_stream_t*>(&loop.listener), kBacklog, [](uv_stream_t* stream, int status) {
-    if (status == 0) Loop::of(stream->data).accept();
+    return Error{
+        ErrorCode::kNotFound, "there is no group '" + group + "' for the socket; make it with 'groupadd " + group + "'", {}};
+  ::unlink(at.c_str());
+  int failed = uv_pipe_bind(&pipe, at.c_str());
+  if (failed != 0) return system_error("bind '" + at + "'", -failed);
+  path = at;
+  if (found != nullptr && ::chown(at.c_str(), static_cast<uid_t>(-1), found->gr_gid) != 0)
+    return system_error("give '" + at + "' to group '" + group + "'", errno);
+  ::chmod(at.c_str(), 0660);
+  failed = uv_listen(reinterpret_cast<uv_stream_t*>(&pipe), kBacklog, [](uv_stream_t* stream, int status) {
+    auto& self = *static_cast<Listener*>(stream->data);
+    if (status == 0) self.loop->accept(self);
   });
-  if (failed != 0) return system_error("listen on '" + path + "'", -failed);
+  if (failed != 0) return system_error("listen on '" + at + "'", -failed);
+  return {};
+}
+
+Result<std::unique_ptr<Server>> Server::listen(const std::string& path, const std::string& group) {
+  std::unique_ptr<Server> server(new Server);
+  STAB_CHECK_OK(server->loop_->plain.listen(path, group));
   return server;
+}
+
+Status Server::listen_for_browsers(const std::string& path, const std::string& group) {
+  return loop_->browsers.listen(path, group);
 }
 
 void Server::log_to(LogSink log) { loop_->log = std::move(log); }
@@ -212,19 +561,31 @@ void Server::log_to(LogSink log) { loop_->log = std::move(log); }
 void Server::every(std::chrono::milliseconds interval, std::function<void()> tick) {
   loop_->tick = std::move(tick);
   const auto milliseconds = static_cast<uint64_t>(interval.count());
-  uv_timer_start(&loop_->timer, [](uv_timer_t* timer) { Loop::of(timer->data).tick(); }, milliseconds, milliseconds);
+  uv_timer_start(&loop_->timer, [](uv_timer_t* timer) {
+    const Latency::Held held(Loop::of(timer->data).latency, Callback::kTick);
+    Loop::of(timer->data).tick();
+  }, milliseconds, milliseconds);
 }
 
 void Server::wake() { uv_async_send(&loop_->async); }
 
 void Server::run(Service& service, const std::function<std::vector<EngineEvent>()>& events) {
-  loop_->service = &service;
   loop_->events = &events;
+  loop_->service = &service;
+  loop_->limits = service.rules().config->connections;
+  loop_->owner = service.rules().owner;
+  loop_->threads = std::make_unique<RequestThreads>(service, loop_->events_told, [this] { wake(); });
+  service.tell_of_daemon([this] { return loop_->facts(); });
+  loop_->sweep_every(kSweepMs);
   const auto stop = [](uv_signal_t* signal, int) { uv_stop(signal->loop); };
   uv_signal_start(&loop_->terminate, stop, SIGTERM);
   uv_signal_start(&loop_->interrupt, stop, SIGINT);
   uv_run(&loop_->loop, UV_RUN_DEFAULT);
+  loop_->threads->stop();
+  loop_->events = nullptr;
 }
+
+std::string web_socket_beside(const std::string& socket) { return socket + ".web"; }
 
 std::string default_socket() {
   if (const char* runtime = ::getenv("XDG_RUNTIME_DIR"); runtime != nullptr && runtime[0] == '/')

@@ -21,6 +21,8 @@ class Server {
   static Result<std::unique_ptr<Server>> listen(const std::string& path, const std::string& group);
   ~Server();
 
+  // HTTP (stabd/web/conversation.h) on another socket, for whom the first one is for. Before run().
+  Status listen_for_browsers(const std::string& path, const std::string& group);
   // From any thread: events can be taken.
   void wake();
   // Calls it every so often from the loop, so that it stops when the loop hangs. Before run().
@@ -38,6 +40,9 @@ class Server {
 
 // kBusy where a daemon listens on `path`, kBadInput where something else is there.
 Status check_socket_is_free(const std::string& path);
+
+// Where a daemon that listens on `socket` speaks HTTP: the same path with ".web" at its end.
+std::string web_socket_beside(const std::string& socket);
 
 // $XDG_RUNTIME_DIR/stab.sock, else /run/stab/stab.sock for root, else /tmp/stab-UID.sock.
 std::string default_socket();

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -10,63 +11,89 @@
 #include "stabd/config.h"
 #include "stabd/daemon_log.h"
 #include "stabd/engine_thread.h"
+#include "stabd/peer.h"
 #include "stabd/protocol.h"
+#include "stabd/request_queue.h"
 #include "stabd/upkeep.h"
 
 namespace stab::engine {
 
-// Who is asking, as the kernel says.
-struct Peer {
-  uid_t uid = 0;
-  gid_t gid = 0;
+// Whose events a peer follows.
+struct Following {
+  int64_t uid = 0;
+  bool all = false;  // everybody's
 };
 
 struct ServiceAnswer {
   std::string line;                 // to be sent
-  std::optional<store::Id> watch;   // from now on this peer gets events of that experiment; 0: of all it may see
+  std::optional<store::Id> watch = {};    // from now on this peer gets events of that experiment
+  std::optional<Following> follow = {};   // or of all that it may see
+  std::optional<EngineEvent> news = {};   // what others who look at the experiment are to know
+  std::optional<RpcCode> fault = {};      // why the line has no result
 };
 
+// From several threads at once, each with a connection of its own to the store.
 class Service {
  public:
   struct Rules {
-    const Config* config = nullptr;  // plans of root, quotas
+    const Config* config = nullptr;  // plans of root, quotas, policy
     const Upkeep* upkeep = nullptr;  // what users' builds take
     uid_t owner = 0;                 // the daemon's own uid sees everything, as root does
+    bool serves_others = false;      // plans run as their submitters; else as the owner, and nobody else has any
     LogSink log;                     // of what changes something, and of what was refused
   };
-  Service(Engine& engine, EngineThread& thread, store::Store reader, Rules rules)
-      : engine_(&engine), thread_(&thread), reader_(std::move(reader)), rules_(std::move(rules)),
-        bundles_(engine.options().database) {}
+  Service(Engine& engine, EngineThread& thread, Rules rules);
 
+  // Where a line waits for its answer; by what it asks for, so it is parsed.
+  Lane lane_of(std::string_view line) const;
+  // Whatever the line says, and whatever goes wrong, there is an answer.
   ServiceAnswer handle(std::string_view line, const Peer& peer);
-  bool may_see(store::Id experiment, const Peer& peer);
+
+  const Rules& rules() const { return rules_; }
+  // JSON of how the daemon itself fares, for status. Before the first request.
+  void tell_of_daemon(std::function<std::string()> facts) { facts_ = std::move(facts); }
+  // From any thread: somebody's browser has asked for something.
+  void count_web_request() { engine_->count_web_request(); }
 
  private:
-  Result<ServiceAnswer> dispatch(const RpcRequest& request, const Peer& peer);
-  Result<ServiceAnswer> submit(const RpcRequest& request, const Peer& peer);
-  Result<ServiceAnswer> status(const RpcRequest& request, const Peer& peer);
-  Result<ServiceAnswer> watch(const RpcRequest& request, const Peer& peer);
-  Result<ServiceAnswer> report(const RpcRequest& request, const Peer& peer);
-  Result<ServiceAnswer> logs(const RpcRequest& request, const Peer& peer);
-  Result<ServiceAnswer> bundle(const RpcRequest& request, const Peer& peer);
-  Result<ServiceAnswer> rerun(const RpcRequest& request, const Peer& peer);
-  // cancel, pause, resume, extend, priority, delete: what changes an experiment
-  Result<ServiceAnswer> change(const RpcRequest& request, const Peer& peer);
-  // The named one, or the newest, if this peer may see it; a stranger's is as absent.
-  Result<store::ExperimentRow> chosen(const RpcRequest& request, const Peer& peer);
+  // One request, its peer and the store as the answering thread has it.
+  struct Call {
+    const RpcRequest& request;
+    const Peer& peer;
+    store::Store& reader;
+  };
+  Result<ServiceAnswer> dispatch(const Call& call);
+  Result<ServiceAnswer> submit(const Call& call);
+  Result<ServiceAnswer> status(const Call& call);
+  Result<ServiceAnswer> watch(const Call& call);
+  Result<ServiceAnswer> follow(const Call& call);
+  Result<ServiceAnswer> machine(const Call& call);
+  Result<ServiceAnswer> report(const Call& call);
+  Result<ServiceAnswer> report_page(const Call& call, const store::ExperimentRow& row);
+  Result<ServiceAnswer> logs(const Call& call);
+  Result<ServiceAnswer> bundle(const Call& call);
+  Result<ServiceAnswer> rerun(const Call& call);
+  // cancel, pause, resume, extend, priority, delete, unmask: what changes an experiment
+  Result<ServiceAnswer> change(const Call& call);
+  // The one that is meant, if this peer may see it; a stranger's is as absent.
+  Result<store::ExperimentSummary> chosen(const Call& call);
+  // The log of an experiment that is not over keeps who looked at it by its cells' names, and when.
+  Status unmask(const Call& call, const store::ExperimentSummary& row);
   // kDenied says which quota is used up, and what to do.
-  Status check_quota(const plan::Plan& plan, int64_t priority, const Peer& peer);
-  Status check_number(const Peer& peer);  // of experiments that aren't over
-  Status check_size(const plan::Plan& plan, int64_t replicates, const Peer& peer);
-  Status extend(const store::ExperimentRow& row, int64_t blocks, const Peer& peer);
-  bool privileged(const Peer& peer) const { return peer.uid == 0 || peer.uid == rules_.owner; }
-  bool owns(const store::ExperimentRow& row, const Peer& peer) const;
+  Status check_quota(const Call& call, int64_t trials, size_t plan_bytes, int64_t priority);
+  // Has the broker see who this is: it starts nothing for anybody else.
+  Status vouch(const Peer& peer);
+  Status check_number(const Call& call);  // of experiments that aren't over
+  Status check_trials(const Call& call, int64_t trials, int64_t more);
+  Status extend(const Call& call, const store::ExperimentSummary& row, int64_t blocks);
+  bool privileged(const Peer& peer) const;
+  const Quota& quota_of(const Peer& peer) const { return rules_.config->quota_of(peer.uid); }
 
   Engine* engine_;
   EngineThread* thread_;
-  store::Store reader_;
   Rules rules_;
   Bundles bundles_;
+  std::function<std::string()> facts_;
 };
 
 }  // namespace stab::engine

@@ -25,12 +25,13 @@ class Upkeep {
   bool disk_is_full() const;
 
  private:
-  void retain();
+  void retain(int quit_fd);
   Status notify(const EndedRun& ended, int quit_fd);
 
   Engine* engine_;
   const Config* config_;
   LogSink log_;
+  std::map<std::string, uint64_t> counted_;  // bytes of each build when it was measured last; the engine's thread only
   mutable std::mutex mutex_;  // of what follows
   std::map<uint32_t, uint64_t> disk_bytes_;
 };

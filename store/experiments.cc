@@ -1,5 +1,5 @@
 // Experiments: what was submitted, what it expands to, its builds, host facts and log.
-#include <charconv>
+#include <algorithm>
 
 #include "store/store_state.h"
 
@@ -64,6 +64,30 @@ BuildRow read_build(const Statement& row) {
   build.log = row.text(10);
   build.duration_ns = row.integer(11);
   return build;
+}
+
+constexpr std::string_view kSummaryColumns =
+    "SELECT id, name, state, failure, submitter_uid, priority, submitted_at_ns, finished_at_ns, schedule_version, "
+    "replicates FROM experiments ";
+// What waits to be deleted is gone for everybody who asks.
+constexpr std::string_view kNotDeleted =
+    "NOT EXISTS (SELECT 1 FROM wishes w WHERE w.experiment = experiments.id AND w.wish = 'delete') ";
+
+Result<ExperimentSummary> read_summary(const Statement& row) {
+  ExperimentSummary out;
+  out.id = row.integer(0);
+  out.name = row.text(1);
+  const std::optional<ExperimentState> state = experiment_state(row.text(2));
+  if (!state) return Error{ErrorCode::kCorrupt, "experiment " + std::to_string(out.id) + " has no known state", {}};
+  out.state = *state;
+  out.failure = row.text(3);
+  out.submitter_uid = row.integer(4);
+  out.priority = static_cast<int>(row.integer(5));
+  out.submitted_at_ns = row.integer(6);
+  out.finished_at_ns = row.integer(7);
+  out.schedule_version = static_cast<int>(row.integer(8));
+  out.replicates = row.integer(9);
+  return out;
 }
 
 // Runs a statement that must change exactly one row of the named thing.
@@ -158,7 +182,12 @@ Result<Id> Store::add_experiment(const NewExperiment& experiment) {
                       .bind(experiment.submitted_at_ns)
                       .run());
     id = state_->database.last_id();
-    return {};
+    STAB_TRY(Statement * usage, state_->database.prepare("INSERT INTO usage VALUES(?, ?, ?, ?, 0)"));
+    return usage->bind(id)
+        .bind(experiment.submitter_uid)
+        .bind(experiment.promised_trials)
+        .bind(static_cast<int64_t>(experiment.plan_text.size()) + experiment.promised_trials * kTrialBytes)
+        .run();
   });
   if (!done) return done.error();
   return id;
@@ -167,20 +196,25 @@ Result<Id> Store::add_experiment(const NewExperiment& experiment) {
 Status Store::expand(Id experiment, const Expansion& expansion) {
   Database& database = state_->database;
   const Status done = state_->atomically([&]() -> Status {
-    STAB_TRY(Statement * update,
-             database.prepare("UPDATE experiments SET state = 'ready', schedule_fingerprint = ?, schedule_version = ?, "
-                              "replicates = ? WHERE id = ? AND state = 'submitted'"));
+    STAB_TRY(const ExperimentState before, state_->state_of(experiment));
+    if (!step(before, ExperimentEvent::kExpand).legal)
+      return bad_input("experiment " + std::to_string(experiment) + " does not wait to be expanded");
+    STAB_TRY(const ExperimentState ready, state_->advance(experiment, ExperimentEvent::kExpand, "", 0));
+    (void)ready;
+    STAB_TRY(
+        Statement * update,
+        database.prepare("UPDATE experiments SET schedule_fingerprint = ?, schedule_version = ?, replicates = ? WHERE id = ?"));
     STAB_CHECK_OK(update->bind(expansion.schedule_fingerprint)
                       .bind(expansion.schedule_version)
                       .bind(expansion.replicates)
                       .bind(experiment)
                       .run());
-    if (database.changes() != 1)
-      return bad_input("experiment " + std::to_string(experiment) + " does not wait to be expanded");
     STAB_CHECK_OK(insert_factors(database, experiment, expansion.factors));
     STAB_CHECK_OK(insert_subjects(database, experiment, expansion.subjects));
     STAB_CHECK_OK(insert_cells(database, experiment, expansion.cells));
     STAB_CHECK_OK(insert_builds(database, experiment, expansion.builds));
+    STAB_TRY(Statement * stretch, database.prepare("INSERT INTO stretches VALUES(?, 0, ?)"));
+    STAB_CHECK_OK(stretch->bind(experiment).bind(expansion.replicates).run());
     STAB_TRY(auto main_ids, state_->insert_trials(experiment, TrialKind::kMain, expansion.trials));
     STAB_TRY(auto preflight_ids, state_->insert_trials(experiment, TrialKind::kPreflight, expansion.preflight));
     return {};
@@ -189,31 +223,177 @@ Status Store::expand(Id experiment, const Expansion& expansion) {
   return state_->checkpoint_if_large();
 }
 
-Status Store::extend(Id experiment, const std::vector<NewTrial>& trials, int64_t replicates) {
+Status Store::extend(Id experiment, const std::vector<NewTrial>& trials, int64_t replicates, int64_t promised) {
   Database& database = state_->database;
   const Status done = state_->atomically([&]() -> Status {
-    STAB_TRY(Statement * update,
-             database.prepare("UPDATE experiments SET replicates = ?1, "
-                              "state = CASE state WHEN 'done' THEN 'ready' ELSE state END, finished_at_ns = 0 "
-                              "WHERE id = ?2 AND replicates < ?1 AND state NOT IN ('submitted', 'cancelled')"));
+    STAB_TRY(Statement * stretch,
+             database.prepare("INSERT INTO stretches SELECT ?1, replicates, ?2 - replicates FROM experiments WHERE id = ?1"));
+    STAB_CHECK_OK(stretch->bind(experiment).bind(replicates).run());
+    STAB_TRY(const ExperimentState before, state_->state_of(experiment));
+    STAB_TRY(Statement * update, database.prepare("UPDATE experiments SET replicates = ?1 WHERE id = ?2 AND replicates < ?1"));
     STAB_CHECK_OK(update->bind(replicates).bind(experiment).run());
-    if (database.changes() != 1)
-      return bad_input("experiment " + std::to_string(experiment) + " can't be extended to " +
-                       std::to_string(replicates) + " replicates; it must be expanded, not cancelled, and have fewer");
+    if (database.changes() != 1 || !step(before, ExperimentEvent::kExtend).legal)
+      return bad_input("experiment " + std::to_string(experiment) + " is " + std::string(name(before)) +
+                       " and can't be extended to " + std::to_string(replicates) +
+                       " replicates; it must be ready, running or done, and have fewer");
+    STAB_TRY(const ExperimentState extended, state_->advance(experiment, ExperimentEvent::kExtend, "", 0));
+    (void)extended;
     STAB_TRY(auto ids, state_->insert_trials(experiment, TrialKind::kMain, trials));
-    return {};
+    const int64_t more = std::max(promised, static_cast<int64_t>(trials.size()));
+    return state_->add_usage(experiment, more, more * kTrialBytes, 0);
   });
   if (!done) return done.error();
   return state_->checkpoint_if_large();
 }
 
-Status Store::set_state(Id experiment, ExperimentState state, std::string_view failure, int64_t at_ns) {
-  return state_->atomically([&]() -> Status {
+Status Store::plan_more(Id experiment, TrialKind kind, const std::vector<NewTrial>& trials) {
+  if (trials.empty()) return {};
+  STAB_CHECK_OK(state_->atomically([&]() -> Status {
+    STAB_TRY(const int64_t next, places(experiment, kind));
+    if (next != static_cast<int64_t>(trials.front().order))
+      return Error{ErrorCode::kInternal, "a slice of the schedule begins at " + std::to_string(trials.front().order) +
+                                             ", the next place is " + std::to_string(next), {}};
+    STAB_TRY(auto ids, state_->insert_trials(experiment, kind, trials));
+    return {};
+  }));
+  return state_->checkpoint_if_large();
+}
+
+Result<int64_t> Store::places(Id experiment, TrialKind kind) {
+  STAB_TRY(Statement * query,
+           state_->database.prepare("SELECT coalesce(max(position) + 1, 0) FROM trials WHERE experiment = ? AND kind = ?"));
+  STAB_TRY(const bool row, query->bind(experiment).bind(name(kind)).step());
+  const int64_t count = row ? query->integer(0) : 0;
+  query->reset();
+  return count;
+}
+
+Result<std::vector<std::pair<int64_t, int64_t>>> Store::stretches(Id experiment) {
+  STAB_TRY(Statement * query,
+           state_->database.prepare("SELECT first_block, blocks FROM stretches WHERE experiment = ? ORDER BY first_block"));
+  query->bind(experiment);
+  return read_rows(*query, [](const Statement& row) { return std::pair(row.integer(0), row.integer(1)); });
+}
+
+// A wish to stop is fulfilled by whatever has stopped it.
+Result<ExperimentState> Store::State::advance(Id experiment, ExperimentEvent event, std::string_view failure, int64_t at_ns) {
+  STAB_TRY(const ExperimentState before, state_of(experiment));
+  const ExperimentStep next = step(before, event);
+  if (!next.legal)
+    return Error{ErrorCode::kInternal, "experiment " + std::to_string(experiment) + " is " + std::string(name(before)) +
+                                           ", which allows no '" + std::string(name(event)) + "'", {}};
+  // What stays as it was keeps why and since when; a pause may have another reason.
+  if (next.state != before || (!is_over(before) && !failure.empty())) {
     STAB_TRY(Statement * update,
-             state_->database.prepare("UPDATE experiments SET state = ?, failure = ?, finished_at_ns = ? WHERE id = ?"));
-    update->bind(name(state)).bind(failure).bind(is_over(state) ? at_ns : int64_t{0}).bind(experiment);
-    return change_one(state_->database, *update, "experiment", experiment);
+             database.prepare("UPDATE experiments SET state = ?, failure = ?, finished_at_ns = ? WHERE id = ? AND state = ?"));
+    update->bind(name(next.state))
+        .bind(failure)
+        .bind(is_over(next.state) ? at_ns : int64_t{0})
+        .bind(experiment)
+        .bind(name(before));
+    STAB_CHECK_OK(change_one(database, *update, "experiment", experiment));
+  }
+  if (!is_over(next.state) && next.state != ExperimentState::kPaused) return next.state;
+  STAB_TRY(Statement * forget, database.prepare("DELETE FROM wishes WHERE experiment = ? AND wish <> 'delete'"));
+  STAB_CHECK_OK(forget->bind(experiment).run());
+  return next.state;
+}
+
+Result<ExperimentState> Store::State::state_of(Id experiment) {
+  STAB_TRY(Statement * query, database.prepare("SELECT state FROM experiments WHERE id = ?"));
+  query->bind(experiment);
+  STAB_TRY(const std::vector<std::string> words, read_rows(*query, [](const Statement& row) { return row.text(0); }));
+  if (words.empty()) return not_found("experiment", experiment);
+  if (const auto state = experiment_state(words[0])) return *state;
+  return Error{ErrorCode::kCorrupt, "experiment " + std::to_string(experiment) + " is in no known state: '" + words[0] + "'", {}};
+}
+
+Result<ExperimentState> Store::advance(Id experiment, ExperimentEvent event, std::string_view failure, int64_t at_ns) {
+  ExperimentState state{};
+  STAB_CHECK_OK(state_->atomically([&]() -> Status {
+    STAB_TRY(state, state_->advance(experiment, event, failure, at_ns));
+    return {};
+  }));
+  return state;
+}
+
+Result<ExperimentState> Store::resume(Id experiment, int64_t at_ns) {
+  STAB_TRY(const ExperimentSummary row, summary(experiment));
+  return advance(experiment, row.schedule_version == 0 ? ExperimentEvent::kResumeUnplanned : ExperimentEvent::kResume, "", at_ns);
+}
+
+Status Store::cancel(Id experiment, std::string_view why, int64_t at_ns) {
+  return state_->atomically([&]() -> Status {
+    STAB_TRY(const int64_t planned, state_->cancel_planned(experiment, 0));
+    (void)planned;
+    STAB_TRY(const ExperimentState cancelled, state_->advance(experiment, ExperimentEvent::kCancel, why, at_ns));
+    (void)cancelled;
+    return {};
   });
+}
+
+Result<bool> Store::cancel_some(Id experiment, int64_t rows) {
+  bool more = false;
+  STAB_CHECK_OK(state_->atomically([&]() -> Status {
+    STAB_TRY(const int64_t cancelled, state_->cancel_some(experiment, rows));
+    more = cancelled == rows;
+    return {};
+  }));
+  STAB_CHECK_OK(state_->checkpoint_if_large());
+  return more;
+}
+
+Status Store::wish(Id experiment, Wish wish, int64_t at_ns) {
+  return state_->atomically([&]() -> Status {
+    // Whoever cancels after a pause means it; a pause after that changes nothing.
+    STAB_TRY(Statement * put,
+             state_->database.prepare("INSERT INTO wishes VALUES(?, ?, ?) ON CONFLICT DO UPDATE SET wish = excluded.wish, "
+                                      "at_ns = excluded.at_ns WHERE wish = 'pause'"));
+    return put->bind(experiment).bind(name(wish)).bind(at_ns).run();
+  });
+}
+
+Result<std::vector<std::pair<Id, Wish>>> Store::wishes() {
+  STAB_TRY(Statement * query, state_->database.prepare("SELECT experiment, wish FROM wishes ORDER BY experiment"));
+  return read_rows(*query, [](const Statement& row) {
+    return std::pair(row.integer(0), store::wish(row.text(1)).value_or(Wish::kPause));
+  });
+}
+
+Status Store::State::fulfil_wishes(int64_t at_ns) {
+  STAB_TRY(
+      Statement * unwanted,
+      database.prepare("SELECT w.experiment FROM wishes w JOIN experiments e ON e.id = w.experiment WHERE w.wish = 'cancel'"));
+  STAB_TRY(const std::vector<Id> to_cancel, read_rows(*unwanted, [](const Statement& row) { return row.integer(0); }));
+  for (const Id id : to_cancel) {
+    STAB_TRY(const int64_t planned, cancel_planned(id, 0));
+    (void)planned;
+    STAB_TRY(const ExperimentState cancelled, advance(id, ExperimentEvent::kCancel, "cancelled by its user", at_ns));
+    (void)cancelled;
+  }
+  STAB_TRY(Statement * to_stop, database.prepare("SELECT experiment FROM wishes WHERE wish = 'pause'"));
+  STAB_TRY(const std::vector<Id> to_pause, read_rows(*to_stop, [](const Statement& row) { return row.integer(0); }));
+  for (const Id id : to_pause) {
+    STAB_TRY(const ExperimentState paused, advance(id, ExperimentEvent::kPause, "", at_ns));
+    (void)paused;
+  }
+  return {};
+}
+
+Result<bool> Store::delete_some(Id experiment, int64_t rows) {
+  Database& database = state_->database;
+  bool gone = false;
+  STAB_CHECK_OK(state_->atomically([&]() -> Status {
+    STAB_TRY(Statement * trials,
+             database.prepare("DELETE FROM trials WHERE id IN (SELECT id FROM trials WHERE experiment = ? LIMIT ?)"));
+    STAB_CHECK_OK(trials->bind(experiment).bind(rows).run());
+    if (database.changes() == rows) return {};
+    STAB_TRY(Statement * remove, database.prepare("DELETE FROM experiments WHERE id = ?"));
+    gone = true;
+    return remove->bind(experiment).run();
+  }));
+  STAB_CHECK_OK(state_->checkpoint_if_large());
+  return gone;
 }
 
 Status Store::set_priority(Id experiment, int priority) {
@@ -240,17 +420,39 @@ Result<ExperimentRow> Store::experiment(Id experiment) {
   return std::move(found[0]);
 }
 
-Result<ExperimentRow> Store::find_experiment(std::string_view name_or_id) {
+Result<std::vector<ExperimentSummary>> Store::summaries(std::optional<int64_t> uid) {
+  const std::string which = uid ? "WHERE submitter_uid = ? AND " : "WHERE ";
+  STAB_TRY(Statement * query, state_->database.prepare(std::string(kSummaryColumns) + "INDEXED BY experiments_shown " + which +
+                                                       std::string(kNotDeleted)));
+  if (uid) query->bind(*uid);
+  STAB_TRY(std::vector<ExperimentSummary> found, read_rows(*query, read_summary));
+  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
+  return found;
+}
+
+Result<ExperimentSummary> Store::summary(Id experiment) {
   STAB_TRY(Statement * query,
-           state_->database.prepare(std::string(kExperimentColumns) + "WHERE name = ? ORDER BY id DESC LIMIT 1"));
-  query->bind(name_or_id);
-  STAB_TRY(std::vector<ExperimentRow> found, read_rows(*query, read_experiment));
-  if (!found.empty()) return std::move(found[0]);
-  Id id = 0;
-  const char* end = name_or_id.data() + name_or_id.size();
-  const auto [stop, error] = std::from_chars(name_or_id.data(), end, id);
-  if (error == std::errc() && stop == end) return experiment(id);
-  return Error{ErrorCode::kNotFound, "there is no experiment '" + std::string(name_or_id) + "'", {}};
+           state_->database.prepare(std::string(kSummaryColumns) + "WHERE id = ? AND " + std::string(kNotDeleted)));
+  query->bind(experiment);
+  STAB_TRY(std::vector<ExperimentSummary> found, read_rows(*query, read_summary));
+  if (found.empty()) return not_found("experiment", experiment);
+  return std::move(found[0]);
+}
+
+Result<std::optional<ExperimentSummary>> Store::newest_named(std::string_view name, int64_t uid) {
+  STAB_TRY(Statement * query,
+           state_->database.prepare(std::string(kSummaryColumns) + "WHERE submitter_uid = ? AND name = ? AND " +
+                                    std::string(kNotDeleted) + "ORDER BY id DESC LIMIT 1"));
+  query->bind(uid).bind(name);
+  STAB_TRY(std::vector<ExperimentSummary> found, read_rows(*query, read_summary));
+  if (found.empty()) return std::optional<ExperimentSummary>();
+  return std::optional(std::move(found[0]));
+}
+
+Result<std::vector<int64_t>> Store::users_of_name(std::string_view name) {
+  STAB_TRY(Statement * query, state_->database.prepare("SELECT DISTINCT submitter_uid FROM experiments WHERE name = ?"));
+  query->bind(name);
+  return read_rows(*query, [](const Statement& row) { return row.integer(0); });
 }
 
 Result<std::vector<ExperimentRow>> Store::experiments() {
@@ -320,6 +522,13 @@ Result<std::vector<BuildRow>> Store::builds(Id experiment) {
 
 Status Store::update_build(const BuildRow& build) {
   return state_->atomically([&]() -> Status {
+    STAB_TRY(Statement * before,
+             state_->database.prepare("SELECT experiment, length(CAST(log AS BLOB)) FROM builds WHERE id = ?"));
+    STAB_TRY(const bool known, before->bind(build.id).step());
+    const Id experiment = known ? before->integer(0) : 0;
+    const int64_t log_bytes = known ? before->integer(1) : 0;
+    before->reset();
+    STAB_CHECK_OK(state_->add_usage(experiment, 0, static_cast<int64_t>(build.log.size()) - log_bytes, 0));
     STAB_TRY(Statement * update,
              state_->database.prepare("UPDATE builds SET state = ?, command = ?, input_hash = ?, binary_path = ?, "
                                       "binary_sha256 = ?, log = ?, duration_ns = ? WHERE id = ?"));
@@ -360,7 +569,8 @@ Status Store::log(const EventRow& event) {
     } else {
       insert->bind(std::nullopt);
     }
-    return insert->bind(event.kind).bind(event.text).run();
+    STAB_CHECK_OK(insert->bind(event.kind).bind(event.text).run());
+    return state_->add_usage(event.experiment, 0, static_cast<int64_t>(event.kind.size() + event.text.size()), 0);
   });
 }
 

@@ -73,8 +73,7 @@ constexpr Copy kCopies[] = {
      "id = $from"},
     {"levels", "experiment, factor_position, position, factor, level", "$to, factor_position, position, factor, level",
      "experiment = $from"},
-    {"subjects", "experiment, subject, name, program, workload", "$to, subject, name, program, workload",
-     "experiment = $from"},
+    {"subjects", "experiment, subject, name, program, workload", "$to, subject, name, program, workload", "experiment = $from"},
     {"cells", "experiment, cell, name, code, stack, heap, epoch_ns, env_size_bytes",
      "$to, cell, name, code, stack, heap, epoch_ns, env_size_bytes", "experiment = $from"},
     {"cell_levels", "experiment, cell, factor, level", "$to, cell, factor, level", "experiment = $from"},
@@ -83,9 +82,9 @@ constexpr Copy kCopies[] = {
      "id + $builds, $to, build, name, program, link, state, command, input_hash, binary_path, binary_sha256, log, duration_ns",
      "experiment = $from"},
     {"trials",
-     "id, experiment, kind, position, attempt, superseded, state, subject, cell, build, block, run, pass, link, seed, "
+     "id, experiment, kind, position, attempt, superseded, state, subject, cell, build, block, run, pass, link, seed, layout, "
      "boot_id, claimed_at_ns, started_at_ns, finished_at_ns, failure",
-     "id + $trials, $to, kind, position, attempt, superseded, state, subject, cell, build, block, run, pass, link, seed, "
+     "id + $trials, $to, kind, position, attempt, superseded, state, subject, cell, build, block, run, pass, link, seed, layout, "
      "boot_id, claimed_at_ns, started_at_ns, finished_at_ns, failure",
      "experiment = $from"},
     {"outcomes",
@@ -102,6 +101,9 @@ constexpr Copy kCopies[] = {
     {"ledger", "trial, key, value", "trial + $trials, key, value",
      "trial IN (SELECT id FROM other.trials WHERE experiment = $from)"},
     {"exclusions", "trial, rule", "trial + $trials, rule", "trial IN (SELECT id FROM other.trials WHERE experiment = $from)"},
+    {"usage", "experiment, uid, trials, stored_bytes, machine_ns", "$to, uid, trials, stored_bytes, machine_ns",
+     "experiment = $from"},
+    {"stretches", "experiment, first_block, blocks", "$to, first_block, blocks", "experiment = $from"},
     {"quarantines", "experiment, subject, cell, trial, reason", "$to, subject, cell, trial + $trials, reason",
      "experiment = $from"},
     {"host_facts", "experiment, name, value", "$to, name, value", "experiment = $from"},
@@ -114,7 +116,8 @@ Status check_builds(Database& database, Id imported) {
   const std::string count = "(SELECT count(*) FROM main.builds" + of + ")";
   STAB_TRY(const int64_t wrong,
            database.integer("SELECT (SELECT count(*) FROM main.builds" + of + " AND build NOT BETWEEN 0 AND " + count +
-                            " - 1) + (SELECT count(*) FROM main.trials" + of + " AND coalesce(build, -1) NOT BETWEEN 0 AND " + count + " - 1)"));
+                            " - 1) + (SELECT count(*) FROM main.trials" + of + " AND coalesce(build, -1) NOT BETWEEN 0 AND " +
+                            count + " - 1)"));
   if (wrong == 0) return {};
   return Error{ErrorCode::kCorrupt, "the experiment has builds that aren't numbered from 0", {}};
 }
@@ -160,11 +163,22 @@ Result<Id> Store::import_experiment(const std::string& other_path, Id experiment
         return not_found("experiment", experiment);
     }
     STAB_CHECK_OK(check_builds(database, imported));
+    // Counted here, not believed.
+    STAB_TRY(
+        Statement * count,
+        database.prepare("INSERT INTO main.trial_counts SELECT experiment, kind, superseded, state, count(*) FROM main.trials "
+                         "WHERE experiment = ? GROUP BY kind, superseded, state"));
+    STAB_CHECK_OK(count->bind(imported).run());
     if (!importer) return {};
-    STAB_TRY(Statement * own, database.prepare("UPDATE main.experiments SET submitter_uid = ?, submitter_gid = ?, priority = 0, "
-                                               "state = CASE WHEN state IN ('done', 'cancelled', 'failed') THEN state ELSE "
-                                               "'paused' END WHERE id = ?"));
-    return own->bind(importer->uid).bind(importer->gid).bind(imported).run();
+    STAB_TRY(Statement * owner, database.prepare("UPDATE main.usage SET uid = ? WHERE experiment = ?"));
+    STAB_CHECK_OK(owner->bind(importer->uid).bind(imported).run());
+    STAB_TRY(Statement * own,
+             database.prepare("UPDATE main.experiments SET submitter_uid = ?, submitter_gid = ?, priority = 0 WHERE id = ?"));
+    STAB_CHECK_OK(own->bind(importer->uid).bind(importer->gid).bind(imported).run());
+    STAB_TRY(const ExperimentSummary row, summary(imported));
+    STAB_TRY(const ExperimentState state, state_->advance(imported, ExperimentEvent::kImport, row.failure, 0));
+    (void)state;
+    return {};
   });
   if (!done) return done.error();
   STAB_CHECK_OK(state_->checkpoint_if_large());

@@ -27,9 +27,10 @@ SampleRow read_sample(const Statement& row) {
   sample.run = static_cast<int>(row.integer(5));
   sample.link = static_cast<int>(row.integer(6));
   sample.seed = static_cast<uint64_t>(row.integer(7));
-  sample.value = row.maybe_number(8);
-  sample.layouts_executed = row.maybe_integer(9);
-  sample.excluded = row.integer(10) != 0;
+  sample.layout = static_cast<uint64_t>(row.integer(8));
+  sample.value = row.maybe_number(9);
+  sample.layouts_executed = row.maybe_integer(10);
+  sample.excluded = row.integer(11) != 0;
   return sample;
 }
 
@@ -44,8 +45,8 @@ std::string first_text(const Statement& row) { return row.text(0); }
 Result<Progress> Store::progress(Id experiment) {
   Progress out;
   STAB_TRY(Statement * query,
-           state_->database.prepare("SELECT state, superseded, count(*) FROM trials WHERE experiment = ? AND "
-                                    "kind = 'main' GROUP BY superseded, state"));
+           state_->database.prepare("SELECT state, superseded, number FROM trial_counts WHERE experiment = ? AND "
+                                    "kind = 'main' AND number > 0"));
   query->bind(experiment);
   struct Group {
     std::optional<TrialState> state;
@@ -170,7 +171,7 @@ Result<std::vector<SampleRow>> Store::samples(Id experiment, std::string_view re
     where = " AND t.pass = 0";
   }
   STAB_TRY(Statement * query,
-           state_->database.prepare("SELECT t.id, t.subject, t.cell, t.block, t.position, t.run, t.link, t.seed, " +
+           state_->database.prepare("SELECT t.id, t.subject, t.cell, t.block, t.position, t.run, t.link, t.seed, t.layout, " +
                                     expression +
                                     ", o.layouts_executed, EXISTS(SELECT 1 FROM exclusions x WHERE x.trial = t.id) "
                                     "FROM trials t JOIN outcomes o ON o.trial = t.id " +

@@ -32,6 +32,12 @@ constexpr Words<BuildState, 4> kBuildStates = {{
     {BuildState::kFailed, "failed"},
 }};
 
+constexpr Words<Wish, 3> kWishes = {{
+    {Wish::kCancel, "cancel"},
+    {Wish::kPause, "pause"},
+    {Wish::kDelete, "delete"},
+}};
+
 template <typename Enum, size_t kCount>
 std::string_view word_of(const Words<Enum, kCount>& words, Enum value) {
   for (const auto& [known, word] : words)
@@ -54,5 +60,7 @@ std::string_view name(TrialKind kind) { return word_of(kTrialKinds, kind); }
 std::optional<TrialKind> trial_kind(std::string_view name) { return value_of(kTrialKinds, name); }
 std::string_view name(BuildState state) { return word_of(kBuildStates, state); }
 std::optional<BuildState> build_state(std::string_view name) { return value_of(kBuildStates, name); }
+std::string_view name(Wish wish) { return word_of(kWishes, wish); }
+std::optional<Wish> wish(std::string_view name) { return value_of(kWishes, name); }
 
 }  // namespace stab::store

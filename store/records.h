@@ -38,6 +38,7 @@ struct NewExperiment {
   int64_t submitter_gid = 0;
   int priority = 0;
   int64_t submitted_at_ns = 0;  // realtime
+  int64_t promised_trials = 0;  // places of the schedule that it will expand to; not read back: Usage has them
 };
 
 struct ExperimentRow : NewExperiment {
@@ -48,6 +49,37 @@ struct ExperimentRow : NewExperiment {
   int schedule_version = 0;
   int64_t replicates = 0;          // blocks expanded so far
   int64_t finished_at_ns = 0;      // 0: not yet
+};
+
+// What lists show of an experiment; unlike its row without the plan, which may be a megabyte.
+struct ExperimentSummary {
+  Id id = 0;
+  std::string name;
+  ExperimentState state = ExperimentState::kSubmitted;
+  std::string failure;
+  int64_t submitter_uid = 0;
+  int priority = 0;
+  int64_t submitted_at_ns = 0, finished_at_ns = 0;
+  int schedule_version = 0;
+  int64_t replicates = 0;
+};
+
+// Do not rename: on disk. What a user has asked for, and was told is done.
+enum class Wish { kCancel, kPause, kDelete };
+std::string_view name(Wish wish);
+std::optional<Wish> wish(std::string_view name);
+
+// What one experiment takes.
+struct Usage {
+  int64_t trials = 0;        // places of its schedule, also those that are not stored yet
+  int64_t stored_bytes = 0;  // its plan, trials, outcomes, build logs and events
+  int64_t machine_ns = 0;    // from each trial's claim to its end
+};
+
+// What all experiments of a user take, those that are over included.
+struct UserUsage {
+  int64_t experiments = 0, unfinished = 0;
+  int64_t trials = 0, stored_bytes = 0;
 };
 
 struct SubjectRow {
@@ -100,6 +132,7 @@ struct NewTrial {
   int pass = 0;
   int link = 0;
   uint64_t seed = 0;
+  uint64_t layout = 0;  // by the design: trials of one subject share a layout of the code exactly where it is equal
 };
 
 // A trial as stored, results included where they are known.
@@ -130,10 +163,13 @@ struct ResponseRow {
 // Everything a trial left behind; all of it is stored in one transaction with the change of state.
 struct Outcome {
   Id trial = 0;
-  TrialState state = TrialState::kRecorded;  // recorded, failed, timeout or lost
-  std::string failure;                       // why, unless recorded
+  // To be stored: the verdict, which is verified, failed, timeout or lost. As read: what the store made of it, recorded for
+  // verified.
+  TrialState state = TrialState::kVerified;
+  std::string failure;                       // why there is no result
   int64_t started_at_ns = 0;                 // realtime, 0: never started
   int64_t finished_at_ns = 0;
+  std::optional<int64_t> machine_ns;  // CLOCK_MONOTONIC_RAW from its claim to its end; absent: nobody looked. Counted, not kept
   std::optional<int64_t> wall_ns;            // CLOCK_MONOTONIC_RAW, launcher's stamp to waiter's stamp
   std::optional<int> exit_status;
   std::optional<int> signal;
@@ -158,6 +194,7 @@ struct SampleRow {
   uint32_t block = 0, order = 0;
   int run = 0, link = 0;
   uint64_t seed = 0;
+  uint64_t layout = 0;
   std::optional<double> value;  // of the response asked for
   std::optional<int64_t> layouts_executed;
   bool excluded = false;        // by a declared rule
@@ -169,7 +206,10 @@ struct TrialFacts {
   int subject = 0, cell = 0;
   uint32_t block = 0, order = 0;
   int link = 0;
+  int build = -1;                        // index, -1: none
   uint64_t seed = 0;
+  uint64_t layout = 0;
+  int64_t started_at_ns = 0;
   std::map<std::string, double> ledger;  // entries asked for that are above 0
   std::vector<std::string> excluded_by;
 };

@@ -1,4 +1,4 @@
-// Schema version 1. A released step is never edited: a change is a new step at the end, kSchemaVersion goes up,
+// Schema version 3. A released step is never edited: a change is a new step at the end, kSchemaVersion goes up,
 // and tests/unit/store keeps a database of each version to migrate from.
 //
 // Seeds and fingerprints are unsigned 64-bit numbers stored with the same bits in a signed column. Times of day
@@ -224,6 +224,110 @@ SELECT e.name AS experiment, e.id AS experiment_id, e.state, t.state AS trials, 
 FROM experiments e JOIN trials t ON t.experiment = e.id
 WHERE t.kind = 'main' AND t.superseded = 0
 GROUP BY e.id, t.state;
+)sql",
+                                  R"sql(
+-- What a user was told is done and the engine has yet to do: it stops what runs, or finds time between trials.
+CREATE TABLE wishes(
+  experiment INTEGER PRIMARY KEY REFERENCES experiments ON DELETE CASCADE,
+  wish TEXT NOT NULL CHECK(wish IN ('cancel','pause','delete')),
+  at_ns INTEGER NOT NULL
+) STRICT;
+
+-- What an experiment takes, for quotas: a row of its own, since one of experiments holds a plan's text.
+CREATE TABLE usage(
+  experiment INTEGER PRIMARY KEY REFERENCES experiments ON DELETE CASCADE,
+  uid INTEGER NOT NULL,
+  trials INTEGER NOT NULL,
+  stored_bytes INTEGER NOT NULL,
+  machine_ns INTEGER NOT NULL
+) STRICT;
+CREATE INDEX usage_by_uid ON usage(uid);
+
+-- Time that a user had on the machine, halved every day: who has had least goes next.
+CREATE TABLE shares(
+  uid INTEGER PRIMARY KEY,
+  used_ns REAL NOT NULL,
+  at_ns INTEGER NOT NULL
+) STRICT;
+
+-- A schedule is made of stretches of blocks, one for the plan and one for each extension; it is stored in slices.
+CREATE TABLE stretches(
+  experiment INTEGER NOT NULL REFERENCES experiments ON DELETE CASCADE,
+  first_block INTEGER NOT NULL,
+  blocks INTEGER NOT NULL,
+  PRIMARY KEY(experiment, first_block)
+) STRICT, WITHOUT ROWID;
+
+-- Attempts by state: counting them takes as long as there are trials, and everybody asks. Whoever adds trials adds to it,
+-- once for all of them; other changes are counted by triggers.
+CREATE TABLE trial_counts(
+  experiment INTEGER NOT NULL REFERENCES experiments ON DELETE CASCADE,
+  kind TEXT NOT NULL,
+  superseded INTEGER NOT NULL,
+  state TEXT NOT NULL,
+  number INTEGER NOT NULL,
+  PRIMARY KEY(experiment, kind, superseded, state)
+) STRICT, WITHOUT ROWID;
+CREATE TRIGGER trials_changed AFTER UPDATE OF superseded, state ON trials BEGIN
+  UPDATE trial_counts SET number = number - 1
+    WHERE experiment = old.experiment AND kind = old.kind AND superseded = old.superseded AND state = old.state;
+  INSERT INTO trial_counts VALUES(new.experiment, new.kind, new.superseded, new.state, 1)
+    ON CONFLICT DO UPDATE SET number = number + 1;
+END;
+CREATE TRIGGER trials_removed AFTER DELETE ON trials BEGIN
+  UPDATE trial_counts SET number = number - 1
+    WHERE experiment = old.experiment AND kind = old.kind AND superseded = old.superseded AND state = old.state;
+END;
+
+-- All that lists show, so that none of them reads the plans.
+CREATE INDEX experiments_shown ON experiments(submitter_uid, name, id, state, failure, priority, submitted_at_ns,
+                                              finished_at_ns, schedule_version, replicates);
+
+INSERT INTO trial_counts SELECT experiment, kind, superseded, state, count(*) FROM trials GROUP BY experiment, kind, superseded, state;
+INSERT INTO usage SELECT id, submitter_uid, 0, 0, 0 FROM experiments;
+UPDATE usage SET trials = (SELECT count(*) FROM trials t WHERE t.experiment = usage.experiment AND t.kind = 'main' AND t.superseded = 0);
+UPDATE usage SET stored_bytes = (SELECT length(CAST(plan_text AS BLOB)) FROM experiments WHERE id = usage.experiment) + 200 * trials;
+INSERT INTO stretches SELECT id, 0, replicates FROM experiments WHERE schedule_version > 0;
+)sql",
+                                  R"sql(
+-- Trials of one subject run in the same layout of the code exactly where this is equal (plan/design.h: layout_id). It comes
+-- with the schedule; trials of before get what the design would have given them: the first of the cells that run the same
+-- binaries and the link, where code is as linked, else the cell and the block.
+ALTER TABLE trials ADD COLUMN layout INTEGER NOT NULL DEFAULT 0;
+
+CREATE TABLE binaries(experiment INTEGER, cell INTEGER, fixed INTEGER, treatments TEXT, PRIMARY KEY(experiment, cell)) WITHOUT ROWID;
+CREATE INDEX same_binaries ON binaries(experiment, fixed, treatments, cell);
+INSERT INTO binaries SELECT c.experiment, c.cell, c.code IN ('off', 'copy'),
+  coalesce((SELECT group_concat(factor || '=' || quote(level), ' ') FROM
+             (SELECT factor, level FROM cell_levels l WHERE l.experiment = c.experiment AND l.cell = c.cell AND
+                l.factor NOT IN ('code', 'stack', 'stack_range', 'heap', 'epoch', 'env_size') ORDER BY factor)), '')
+FROM cells c;
+UPDATE trials SET layout =
+  (SELECT CASE WHEN b.fixed
+          THEN (SELECT min(o.cell) FROM binaries o
+                WHERE o.experiment = b.experiment AND o.fixed AND o.treatments = b.treatments) << 32 | trials.link
+          ELSE b.cell << 32 | (trials.block + 1) END
+   FROM binaries b WHERE b.experiment = trials.experiment AND b.cell = trials.cell);
+DROP TABLE binaries;
+
+DROP VIEW results;
+-- For people: one wide row for each attempt. A layout reads CELL.LINK or CELL.BLOCK.
+CREATE VIEW results AS
+SELECT e.name AS experiment, e.id AS experiment_id, t.id AS trial, t.kind, t.position, t.attempt, t.state,
+       t.superseded, s.name AS subject, c.name AS cell, c.code, c.stack, c.heap, c.epoch_ns / 1e6 AS epoch_ms,
+       t.block, t.run, t.pass, t.link, printf('%016x', t.seed) AS seed,
+       printf('%d.%d', t.layout >> 32, t.layout & 0xffffffff) AS layout,
+       o.wall_ns / 1e9 AS wall_s, o.user_ns / 1e9 AS user_s, o.system_ns / 1e9 AS system_s, o.max_rss_kib,
+       (SELECT json_group_object(r.name, r.value) FROM responses r WHERE r.trial = t.id) AS counters,
+       o.layouts_built, o.layouts_executed, o.functions_moved, o.helper_cpu_ns / 1e9 AS helper_cpu_s,
+       (SELECT group_concat(x.rule, '; ') FROM exclusions x WHERE x.trial = t.id) AS excluded_by,
+       o.exit_status, o.signal, t.failure,
+       datetime(t.started_at_ns / 1000000000, 'unixepoch') AS started_utc
+FROM trials t
+JOIN experiments e ON e.id = t.experiment
+JOIN subjects s ON s.experiment = t.experiment AND s.subject = t.subject
+JOIN cells c ON c.experiment = t.experiment AND c.cell = t.cell
+LEFT JOIN outcomes o ON o.trial = t.id;
 )sql"};
 
 static_assert(std::size(kSteps) == kSchemaVersion);

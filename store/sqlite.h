@@ -103,6 +103,8 @@ class Database {
   bool in_transaction() const;
   // Pages in the WAL after the last commit.
   int wal_pages() const { return *wal_pages_; }
+  // Whether its name stands for another file by now, or for none.
+  bool has_moved() const;
   Status checkpoint();
   Status backup(const std::string& path);
   Error error(std::string_view what) const;

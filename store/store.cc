@@ -122,6 +122,12 @@ Result<std::vector<std::string>> Store::check() {
        "result and state disagree: trial "},
       {"SELECT id FROM trials WHERE superseded = 1 AND state IN ('planned','claimed','started','exited','verified')",
        "superseded but not over: trial "},
+      {"SELECT experiment || '/' || kind || '/' || state FROM (SELECT experiment, kind, superseded, state, number AS n FROM "
+       "trial_counts "
+       "UNION ALL SELECT experiment, kind, superseded, state, -count(*) FROM trials GROUP BY experiment, kind, superseded, "
+       "state) "
+       "GROUP BY experiment, kind, superseded, state HAVING sum(n) <> 0",
+       "counted wrongly: trials of "},
       {"SELECT r.trial FROM responses r JOIN trials t ON t.id = r.trial WHERE t.state = 'planned' GROUP BY r.trial",
        "planned but has responses: trial "},
   };
@@ -143,6 +149,15 @@ Status Store::backup(const std::string& path) {
 Status Store::vacuum() {
   STAB_CHECK_OK(state_->database.execute("VACUUM"));
   return state_->database.checkpoint();
+}
+
+Status Store::check_in_place() {
+  if (!state_->database.has_moved()) return {};
+  return Error{ErrorCode::kCorrupt,
+               "the database '" + state_->path +
+                   "' was removed, moved or replaced while it was open, so what is measured from now on "
+                   "would be lost: put it back, or start with a new one, and begin anew",
+               {}};
 }
 
 Status Store::checkpoint() { return state_->database.checkpoint(); }

@@ -21,11 +21,18 @@
 #include <vector>
 
 #include "base/result.h"
+#include "store/experiment_machine.h"
 #include "store/records.h"
 
 namespace stab::store {
 
-inline constexpr int kSchemaVersion = 1;
+// A user's time on the machine counts half a day later: long enough that nights are shared, short enough that nobody pays
+// for last month.
+inline constexpr int64_t kShareHalfLifeNs = 24LL * 3600 * 1'000'000'000;
+// What a planned trial takes in the database, indexes included.
+inline constexpr int64_t kTrialBytes = 200;
+
+inline constexpr int kSchemaVersion = 3;
 
 class Store;
 
@@ -86,15 +93,46 @@ class Store {
   };
   // submitted -> ready, with everything that will be run. kBadInput when it is expanded already.
   Status expand(Id experiment, const Expansion& expansion);
-  // More blocks. `replicates` is the new total. A done experiment becomes ready again.
-  Status extend(Id experiment, const std::vector<NewTrial>& trials, int64_t replicates);
-  Status set_state(Id experiment, ExperimentState state, std::string_view failure, int64_t at_ns);
+  // More blocks, from the first one that it does not have. `replicates` is the new total, `promised` how many trials it
+  // makes, of which `trials` are stored now: none, or the first ones. A done experiment becomes ready again.
+  Status extend(Id experiment, const std::vector<NewTrial>& trials, int64_t replicates, int64_t promised = 0);
+  // A further slice of the schedule, behind what is stored of it.
+  Status plan_more(Id experiment, TrialKind kind, const std::vector<NewTrial>& trials);
+  // Places of that kind that are stored: the position of the next one.
+  Result<int64_t> places(Id experiment, TrialKind kind);
+  // As promised: first block and number of blocks.
+  Result<std::vector<std::pair<int64_t, int64_t>>> stretches(Id experiment);
+  // Planned trials become cancelled, the experiment too. What is done may be: its user was told so while it ran.
+  Status cancel(Id experiment, std::string_view why, int64_t at_ns);
+  // Some of its planned trials; true: there may be more.
+  Result<bool> cancel_some(Id experiment, int64_t rows);
+  // Some of its rows, and in the end itself; true: nothing is left.
+  Result<bool> delete_some(Id experiment, int64_t rows);
+  // What follows from the event, by the table of experiment_machine.h; kInternal, and nothing changes, where it must not occur.
+  Result<ExperimentState> advance(Id experiment, ExperimentEvent event, std::string_view failure, int64_t at_ns);
+  // To go on with a paused or failed one: kResume, or kResumeUnplanned where it has no schedule yet.
+  Result<ExperimentState> resume(Id experiment, int64_t at_ns);
   Status set_priority(Id experiment, int priority);
   Status delete_experiment(Id experiment);
   Result<ExperimentRow> experiment(Id experiment);
-  // The newest of that name, or by number.
-  Result<ExperimentRow> find_experiment(std::string_view name_or_id);
   Result<std::vector<ExperimentRow>> experiments();
+  // Without their plans, by number; of one user only. Those that wait to be deleted are left out.
+  Result<std::vector<ExperimentSummary>> summaries(std::optional<int64_t> uid = {});
+  Result<ExperimentSummary> summary(Id experiment);
+  // A user's newest of that name.
+  Result<std::optional<ExperimentSummary>> newest_named(std::string_view name, int64_t uid);
+  // Users that have one of that name.
+  Result<std::vector<int64_t>> users_of_name(std::string_view name);
+
+  // --- wishes: answered, on disk, and yet to be done ------------------------------------------------------
+  Status wish(Id experiment, Wish wish, int64_t at_ns);
+  Result<std::vector<std::pair<Id, Wish>>> wishes();
+
+  // --- what is taken -------------------------------------------------------------------------------------
+  Result<Usage> usage(Id experiment);
+  Result<UserUsage> usage_of(int64_t uid);
+  // Time that each user had on the machine, each nanosecond halved every kShareHalfLife since.
+  Result<std::map<int64_t, double>> shares(int64_t now_ns);
   Result<std::vector<FactorRow>> factors(Id experiment);
   Result<std::vector<SubjectRow>> subjects(Id experiment);
   Result<std::vector<CellRow>> cells(Id experiment);
@@ -111,15 +149,15 @@ class Store {
   Result<std::optional<TrialRow>> next_trial(Id experiment, TrialKind kind = TrialKind::kMain);
   Result<TrialRow> trial(Id trial);
   Status claim(Id trial, const Claim& claim);
-  Status start(Id trial, int64_t started_at_ns);
-  // Stores outcome and state at once. From claimed, started, exited or verified only: a second record of the
+  // Stores outcome and state at once. Of a trial that is under way only: a second record of the
   // same trial is an error (kInternal) and changes nothing. Unless recorded, plans the next attempt in the same
   // place, or, when attempt max_attempts was the last, quarantines the cell of that subject: its planned trials
   // will not run. Preflight, warm-up and replay trials are only repeated when lost, and quarantine nothing.
   Result<Replacement> finish(const Outcome& outcome, int max_attempts);
   // The same and the claim of the next trial in one commit: one fsync a trial.
   Result<Replacement> finish_and_claim(const Outcome& outcome, int max_attempts, Id next, const Claim& claim);
-  // At start-up: claimed, started, exited and verified trials of every experiment become lost and are replaced.
+  // At start-up: claimed, started, exited and verified trials of every experiment become lost and are replaced; what was
+  // wished before is done.
   Result<Recovery> recover(int64_t now_ns, int max_attempts);
   // Planned main trials of the blocks from first_block on become cancelled (cancel, or a stopping rule). Returns
   // how many.
@@ -173,6 +211,8 @@ class Store {
   Result<Id> import_experiment(const std::string& other_path, Id experiment, std::optional<Importer> importer = {});
   // The experiment as a store of its own, in one file that can be read from anywhere. `path` must not exist.
   Status bundle(Id experiment, const std::string& path);
+  // kCorrupt where the file that is written to is no longer the one of this name: whatever is stored would be lost.
+  Status check_in_place();
   Status checkpoint();  // moves the WAL into the file; between trials only
 
  private:

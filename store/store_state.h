@@ -25,6 +25,7 @@ struct Store::State {
 
   // --- steps of operations, always called inside atomically() ---
   Result<TrialRow> load_trial(Id trial);
+  Status count_planned(Id experiment, TrialKind kind, int64_t more);  // after they were added
   Result<std::vector<Id>> insert_trials(Id experiment, TrialKind kind, const std::vector<NewTrial>& trials);
   Status claim(Id trial, const Claim& claim);
   Result<Replacement> finish(const Outcome& outcome, int max_attempts);
@@ -32,11 +33,21 @@ struct Store::State {
   Result<int64_t> attempts_that_ended_so(const TrialRow& trial, TrialState end);
   Result<Id> plan_next_attempt(const TrialRow& trial);
   Status quarantine(const TrialRow& trial, std::string_view reason);
+  Result<int64_t> cancel_planned(Id experiment, uint32_t first_block);
+  Result<int64_t> cancel_some(Id experiment, int64_t rows);
+  Result<ExperimentState> state_of(Id experiment);
+  Result<ExperimentState> advance(Id experiment, ExperimentEvent event, std::string_view failure, int64_t at_ns);
+  Status fulfil_wishes(int64_t at_ns);  // pre: nothing runs
+
+  // --- store/usage.cc ---
+  Status add_usage(Id experiment, int64_t trials, int64_t stored_bytes, int64_t machine_ns);
+  // Of a trial that has just ended: what its experiment and its user take.
+  Status account(const TrialRow& trial, const Outcome& outcome);
 };
 
 // Columns of TrialRow, in the order that read_trial expects.
 inline constexpr std::string_view kTrialColumns =
-    "id, experiment, kind, attempt, state, position, subject, cell, build, block, run, pass, link, seed";
+    "id, experiment, kind, attempt, state, position, subject, cell, build, block, run, pass, link, seed, layout";
 TrialRow read_trial(const Statement& row);
 
 Error not_found(std::string_view what, Id id);

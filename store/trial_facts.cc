@@ -20,7 +20,8 @@ Result<std::vector<TrialFacts>> Store::trial_facts(Id experiment, std::span<cons
   std::vector<TrialFacts> facts;
   std::unordered_map<Id, size_t> at;
   STAB_TRY(Statement * trials,
-           database.prepare("SELECT t.id, t.subject, t.cell, t.block, t.position, t.link, t.seed, o.dose_json "
+           database.prepare("SELECT t.id, t.subject, t.cell, t.block, t.position, t.link, t.seed, o.dose_json, "
+                            "t.started_at_ns, t.build, t.layout "
                             "FROM trials t JOIN outcomes o ON o.trial = t.id WHERE " + recorded + " ORDER BY t.position"));
   trials->bind(experiment);
   for (;;) {
@@ -35,12 +36,16 @@ Result<std::vector<TrialFacts>> Store::trial_facts(Id experiment, std::span<cons
     fact.link = static_cast<int>(trials->integer(5));
     fact.seed = static_cast<uint64_t>(trials->integer(6));
     take_dose(trials->text(7));
+    fact.started_at_ns = trials->integer(8);
+    fact.build = static_cast<int>(trials->maybe_integer(9).value_or(-1));
+    fact.layout = static_cast<uint64_t>(trials->integer(10));
     at.emplace(fact.trial, facts.size() - 1);
   }
   if (facts.empty()) return facts;
   // Both tables are keyed by trial first, and an experiment's trials are neighbours: a scan of their range takes half of
   // the time of a join.
-  const auto [first, last] = std::minmax_element(facts.begin(), facts.end(), [](const TrialFacts& a, const TrialFacts& b) { return a.trial < b.trial; });
+  const auto [first, last] =
+      std::minmax_element(facts.begin(), facts.end(), [](const TrialFacts& a, const TrialFacts& b) { return a.trial < b.trial; });
   const auto scan = [&](const std::string& columns, const std::string& rest, const auto& take) -> Status {
     STAB_TRY(Statement * query, database.prepare("SELECT trial, " + columns + " WHERE trial BETWEEN ? AND ?" + rest));
     query->bind(first->trial).bind(last->trial);
@@ -52,9 +57,8 @@ Result<std::vector<TrialFacts>> Store::trial_facts(Id experiment, std::span<cons
   };
   std::string wanted;
   for (std::string_view key : ledger_keys) wanted += (wanted.empty() ? "'" : ", '") + std::string(key) + "'";
-  STAB_CHECK_OK(scan("key, value FROM ledger", " AND value > 0 AND key IN (" + wanted + ")", [](TrialFacts& fact, const Statement& row) {
-    fact.ledger[row.text(1)] = row.maybe_number(2).value_or(0);
-  }));
+  STAB_CHECK_OK(scan("key, value FROM ledger", " AND value > 0 AND key IN (" + wanted + ")",
+                     [](TrialFacts& fact, const Statement& row) { fact.ledger[row.text(1)] = row.maybe_number(2).value_or(0); }));
   STAB_CHECK_OK(scan("rule FROM exclusions", "", [](TrialFacts& fact, const Statement& row) {
     fact.excluded_by.push_back(row.text(1));
   }));

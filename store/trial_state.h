@@ -1,5 +1,5 @@
-// The states of a stored trial and which may follow which. One row is one attempt; a replacement is a new row
-// with the same place in the schedule and the next attempt number.
+// The states of a trial. One row is one attempt; a replacement is a new row with the same place in the schedule and the
+// next attempt number. What leads from one to another: trial_machine.h.
 #pragma once
 
 #include <optional>
@@ -11,9 +11,9 @@ namespace stab::store {
 enum class TrialState {
   kPlanned,      // waits
   kClaimed,      // an engine (boot_id, attempt) is about to launch it
-  kStarted,      // its process runs
-  kExited,       // its process ended, nothing is checked yet
-  kVerified,     // output and dose agree with the plan, results not stored yet
+  kStarted,      // its process runs                                        } these three are in
+  kExited,       // its process ended, nothing is checked yet                } the memory of an
+  kVerified,     // output and dose agree with the plan, results not stored  } engine only
   kRecorded,     // results are stored: the only state that is analysed
   kFailed,       // wrong exit, output or dose, or it could not be launched
   kTimeout,      // killed at its limit
@@ -24,10 +24,5 @@ enum class TrialState {
 
 std::string_view name(TrialState state);
 std::optional<TrialState> trial_state(std::string_view name);
-
-// planned -> claimed -> started -> exited -> verified; from any of the last four recorded, failed, timeout or
-// lost (an engine need not store each step); from planned also quarantined and cancelled. The rest is final.
-bool may_follow(TrialState from, TrialState to);
-bool is_final(TrialState state);
 
 }  // namespace stab::store

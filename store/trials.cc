@@ -1,18 +1,34 @@
-// The life of a trial on disk. Every change of state goes through may_follow(), and an outcome, its responses,
-// its ledger and the change of state are one transaction: a crash leaves a trial claimed (later: lost) or
-// recorded, never half of it.
+// The life of a trial on disk. Every change of state is a row of trial_machine.cc, and an outcome, its responses, its ledger
+// and the change of state are one transaction: a crash leaves a trial claimed (later: lost) or recorded, never half of it.
 #include <algorithm>
 
 #include "store/store_state.h"
+#include "store/trial_machine.h"
 
 namespace stab::store {
 namespace {
 
-Error bad_step(const TrialRow& trial, TrialState to) {
+Error bad_step(const TrialRow& trial, std::string_view what) {
   return {ErrorCode::kInternal,
-          "trial " + std::to_string(trial.id) + " is " + std::string(name(trial.state)) + ", it can't become " +
-              std::string(name(to)),
+          "trial " + std::to_string(trial.id) + " is " + std::string(name(trial.state)) + ", which allows no '" +
+              std::string(what) + "'",
           {}};
+}
+
+// The rows of an event as SQL, for whole sets of trials: "state IN (...)", the states that it is legal in, and the update
+// to where it leads them. pre: it leads all of them to one state
+std::string where_legal(TrialEvent event) {
+  std::string words;
+  for (int state = 0; state < kTrialStateCount; ++state)
+    if (step(static_cast<TrialState>(state), event).legal)
+      words += (words.empty() ? "'" : ", '") + std::string(name(static_cast<TrialState>(state))) + "'";
+  return "state IN (" + words + ")";
+}
+std::string update_to(TrialEvent event) {
+  for (int state = 0; state < kTrialStateCount; ++state)
+    if (const TrialStep next = step(static_cast<TrialState>(state), event); next.legal)
+      return "UPDATE trials SET state = '" + std::string(name(next.state)) + "'";
+  return {};
 }
 
 }  // namespace
@@ -34,6 +50,7 @@ TrialRow read_trial(const Statement& row) {
   out.pass = static_cast<int>(row.integer(11));
   out.link = static_cast<int>(row.integer(12));
   out.seed = static_cast<uint64_t>(row.integer(13));
+  out.layout = static_cast<uint64_t>(row.integer(14));
   return out;
 }
 
@@ -51,7 +68,7 @@ Result<std::vector<Id>> Store::State::insert_trials(Id experiment, TrialKind kin
                                                     const std::vector<NewTrial>& trials) {
   STAB_TRY(Statement * insert,
            database.prepare("INSERT INTO trials(experiment, kind, position, subject, cell, build, block, run, pass, "
-                            "link, seed) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
+                            "link, seed, layout) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
   std::vector<Id> ids;
   ids.reserve(trials.size());
   for (const NewTrial& trial : trials) {
@@ -61,18 +78,28 @@ Result<std::vector<Id>> Store::State::insert_trials(Id experiment, TrialKind kin
     } else {
       insert->bind(std::nullopt);
     }
-    STAB_CHECK_OK(insert->bind(trial.block).bind(trial.run).bind(trial.pass).bind(trial.link).bind(trial.seed).run());
+    insert->bind(trial.block).bind(trial.run).bind(trial.pass).bind(trial.link).bind(trial.seed);
+    STAB_CHECK_OK(insert->bind(trial.layout).run());
     ids.push_back(database.last_id());
   }
+  STAB_CHECK_OK(count_planned(experiment, kind, static_cast<int64_t>(trials.size())));
   return ids;
+}
+
+Status Store::State::count_planned(Id experiment, TrialKind kind, int64_t more) {
+  STAB_TRY(
+      Statement * count,
+      database.prepare(
+          "INSERT INTO trial_counts VALUES(?, ?, 0, 'planned', ?) ON CONFLICT DO UPDATE SET number = number + excluded.number"));
+  return count->bind(experiment).bind(name(kind)).bind(more).run();
 }
 
 Status Store::State::claim(Id trial, const Claim& claim) {
   STAB_TRY(const TrialRow row, load_trial(trial));
-  if (!may_follow(row.state, TrialState::kClaimed)) return bad_step(row, TrialState::kClaimed);
-  STAB_TRY(Statement * update,
-           database.prepare("UPDATE trials SET state = 'claimed', boot_id = ?, claimed_at_ns = ? WHERE id = ?"));
-  return update->bind(claim.boot_id).bind(claim.claimed_at_ns).bind(trial).run();
+  const TrialStep claimed = step(row.state, TrialEvent::kClaim);
+  if (!claimed.legal) return bad_step(row, name(TrialEvent::kClaim));
+  STAB_TRY(Statement * update, database.prepare("UPDATE trials SET state = ?, boot_id = ?, claimed_at_ns = ? WHERE id = ?"));
+  return update->bind(name(claimed.state)).bind(claim.boot_id).bind(claim.claimed_at_ns).bind(trial).run();
 }
 
 Status Store::State::store_outcome(const Outcome& outcome) {
@@ -126,10 +153,12 @@ Result<Id> Store::State::plan_next_attempt(const TrialRow& trial) {
   STAB_CHECK_OK(supersede->bind(trial.id).run());
   STAB_TRY(Statement * insert,
            database.prepare("INSERT INTO trials(experiment, kind, position, attempt, subject, cell, build, block, run, "
-                            "pass, link, seed) SELECT experiment, kind, position, attempt + 1, subject, cell, build, "
-                            "block, run, pass, link, seed FROM trials WHERE id = ?"));
+                            "pass, link, seed, layout) SELECT experiment, kind, position, attempt + 1, subject, cell, build, "
+                            "block, run, pass, link, seed, layout FROM trials WHERE id = ?"));
   STAB_CHECK_OK(insert->bind(trial.id).run());
-  return database.last_id();
+  const Id next = database.last_id();
+  STAB_CHECK_OK(count_planned(trial.experiment, trial.kind, 1));
+  return next;
 }
 
 // How often this trial's place came to nothing in the same way: losses are the machine's and the engine's, failures the
@@ -149,40 +178,59 @@ Status Store::State::quarantine(const TrialRow& trial, std::string_view reason) 
   STAB_TRY(Statement * insert, database.prepare("INSERT OR IGNORE INTO quarantines VALUES(?, ?, ?, ?, ?)"));
   STAB_CHECK_OK(
       insert->bind(trial.experiment).bind(trial.subject).bind(trial.cell).bind(trial.id).bind(reason).run());
-  STAB_TRY(Statement * update,
-           database.prepare("UPDATE trials SET state = 'quarantined' WHERE experiment = ? AND kind = 'main' AND "
-                            "superseded = 0 AND state = 'planned' AND subject = ? AND cell = ?"));
+  STAB_TRY(Statement * update, database.prepare(update_to(TrialEvent::kQuarantine) +
+                                                " WHERE experiment = ? AND kind = 'main' AND superseded = 0 AND " +
+                                                where_legal(TrialEvent::kQuarantine) + " AND subject = ? AND cell = ?"));
   return update->bind(trial.experiment).bind(trial.subject).bind(trial.cell).run();
+}
+
+Result<int64_t> Store::State::cancel_planned(Id experiment, uint32_t first_block) {
+  STAB_TRY(Statement * update,
+           database.prepare(update_to(TrialEvent::kDrop) + " WHERE experiment = ? AND kind = 'main' AND superseded = 0 AND " +
+                            where_legal(TrialEvent::kDrop) + " AND block >= ?"));
+  STAB_CHECK_OK(update->bind(experiment).bind(first_block).run());
+  return database.changes();
+}
+
+Result<int64_t> Store::State::cancel_some(Id experiment, int64_t rows) {
+  STAB_TRY(Statement * update, database.prepare(update_to(TrialEvent::kDrop) +
+                                                " WHERE id IN (SELECT id FROM trials WHERE experiment = ? AND kind = 'main' "
+                                                "AND superseded = 0 AND " +
+                                                where_legal(TrialEvent::kDrop) + " LIMIT ?)"));
+  STAB_CHECK_OK(update->bind(experiment).bind(rows).run());
+  return database.changes();
 }
 
 Result<Replacement> Store::State::finish(const Outcome& outcome, int max_attempts) {
   STAB_TRY(const TrialRow trial, load_trial(outcome.trial));
-  const bool is_outcome = outcome.state == TrialState::kRecorded || outcome.state == TrialState::kFailed ||
-                          outcome.state == TrialState::kTimeout || outcome.state == TrialState::kLost;
-  if (!is_outcome || !may_follow(trial.state, outcome.state)) return bad_step(trial, outcome.state);
+  const TrialStep stored = step(outcome.state, TrialEvent::kStored);
+  if (!stored.legal || !is_under_way(trial.state)) return bad_step(trial, "stored as " + std::string(name(outcome.state)));
   STAB_TRY(Statement * update,
            database.prepare("UPDATE trials SET state = ?, failure = ?, started_at_ns = max(started_at_ns, ?), "
                             "finished_at_ns = ? WHERE id = ?"));
-  STAB_CHECK_OK(update->bind(name(outcome.state))
+  STAB_CHECK_OK(update->bind(name(stored.state))
                     .bind(outcome.failure)
                     .bind(outcome.started_at_ns)
                     .bind(outcome.finished_at_ns)
                     .bind(outcome.trial)
                     .run());
   STAB_CHECK_OK(store_outcome(outcome));
+  STAB_CHECK_OK(account(trial, outcome));
 
   Replacement replacement;
-  if (outcome.state == TrialState::kRecorded) return replacement;
-  // A failed preflight or replay is an answer; only a lost one asks again.
-  const bool again = trial.kind == TrialKind::kMain || outcome.state == TrialState::kLost;
-  STAB_TRY(const int64_t attempts, attempts_that_ended_so(trial, outcome.state));
-  if (again && attempts < max_attempts) {
-    STAB_TRY(replacement.next_attempt, plan_next_attempt(trial));
-    return replacement;
+  if (!has(stored.actions, TrialAction::kReplace)) return replacement;
+  STAB_TRY(const int64_t attempts, attempts_that_ended_so(trial, stored.state));
+  switch (after_end(trial.kind, stored.state, attempts, max_attempts)) {
+    case AfterEnd::kAnotherAttempt: {
+      STAB_TRY(replacement.next_attempt, plan_next_attempt(trial));
+      break;
+    }
+    case AfterEnd::kQuarantine:
+      STAB_CHECK_OK(quarantine(trial, outcome.failure));
+      replacement.quarantined = true;
+      break;
+    case AfterEnd::kNothing: break;
   }
-  if (trial.kind != TrialKind::kMain) return replacement;
-  STAB_CHECK_OK(quarantine(trial, outcome.failure));
-  replacement.quarantined = true;
   return replacement;
 }
 
@@ -209,8 +257,8 @@ Result<std::vector<Id>> Store::add_trials(Id experiment, TrialKind kind, const s
 Result<std::optional<TrialRow>> Store::next_trial(Id experiment, TrialKind kind) {
   STAB_TRY(Statement * query,
            state_->database.prepare("SELECT " + std::string(kTrialColumns) +
-                                    " FROM trials WHERE experiment = ? AND kind = ? AND superseded = 0 AND "
-                                    "state = 'planned' ORDER BY position LIMIT 1"));
+                                    " FROM trials WHERE experiment = ? AND kind = ? AND superseded = 0 AND " +
+                                    where_legal(TrialEvent::kClaim) + " ORDER BY position LIMIT 1"));
   STAB_TRY(const bool row, query->bind(experiment).bind(name(kind)).step());
   if (!row) return std::optional<TrialRow>();
   std::optional<TrialRow> out = read_trial(*query);
@@ -223,16 +271,6 @@ Result<TrialRow> Store::trial(Id trial) { return state_->load_trial(trial); }
 Status Store::claim(Id trial, const Claim& claim) {
   STAB_CHECK_OK(state_->atomically([&] { return state_->claim(trial, claim); }));
   return state_->checkpoint_if_large();
-}
-
-Status Store::start(Id trial, int64_t started_at_ns) {
-  return state_->atomically([&]() -> Status {
-    STAB_TRY(const TrialRow row, state_->load_trial(trial));
-    if (!may_follow(row.state, TrialState::kStarted)) return bad_step(row, TrialState::kStarted);
-    STAB_TRY(Statement * update,
-             state_->database.prepare("UPDATE trials SET state = 'started', started_at_ns = ? WHERE id = ?"));
-    return update->bind(started_at_ns).bind(trial).run();
-  });
 }
 
 Result<Replacement> Store::finish(const Outcome& outcome, int max_attempts) {
@@ -261,21 +299,21 @@ Result<Recovery> Store::recover(int64_t now_ns, int max_attempts) {
   Recovery recovery;
   const Status done = state_->atomically([&]() -> Status {
     STAB_TRY(Statement * query,
-             state_->database.prepare(
-                 "SELECT id FROM trials WHERE state IN ('claimed', 'started', 'exited', 'verified') ORDER BY id"));
-    STAB_TRY(const std::vector<Id> open, read_rows(*query, [](const Statement& row) { return row.integer(0); }));
-    for (Id id : open) {
+             state_->database.prepare("SELECT " + std::string(kTrialColumns) + " FROM trials WHERE " +
+                                      where_legal(TrialEvent::kFoundAtStart) + " ORDER BY id"));
+    STAB_TRY(const std::vector<TrialRow> open, read_rows(*query, read_trial));
+    for (const TrialRow& trial : open) {
       Outcome outcome;
-      outcome.trial = id;
-      outcome.state = TrialState::kLost;
+      outcome.trial = trial.id;
+      outcome.state = step(trial.state, TrialEvent::kFoundAtStart).state;
       outcome.failure = "the engine or the machine stopped while this trial was under way";
       outcome.finished_at_ns = now_ns;
       STAB_TRY(const Replacement replacement, state_->finish(outcome, max_attempts));
-      recovery.lost.push_back(id);
+      recovery.lost.push_back(trial.id);
       if (replacement.next_attempt) recovery.replacements.push_back(*replacement.next_attempt);
       if (replacement.quarantined) ++recovery.quarantined_cells;
     }
-    return {};
+    return state_->fulfil_wishes(now_ns);
   });
   if (!done) return done.error();
   STAB_CHECK_OK(state_->checkpoint_if_large());
@@ -285,11 +323,7 @@ Result<Recovery> Store::recover(int64_t now_ns, int max_attempts) {
 Result<int64_t> Store::cancel_planned(Id experiment, uint32_t first_block) {
   int64_t count = 0;
   const Status done = state_->atomically([&]() -> Status {
-    STAB_TRY(Statement * update,
-             state_->database.prepare("UPDATE trials SET state = 'cancelled' WHERE experiment = ? AND kind = 'main' AND "
-                                      "superseded = 0 AND state = 'planned' AND block >= ?"));
-    STAB_CHECK_OK(update->bind(experiment).bind(first_block).run());
-    count = state_->database.changes();
+    STAB_TRY(count, state_->cancel_planned(experiment, first_block));
     return {};
   });
   if (!done) return done.error();
@@ -306,19 +340,26 @@ Result<Id> Store::rerun(Id trial) {
     STAB_TRY(const TrialRow found, state_->load_trial(trial));
     if (superseded)
       return bad_input("trial " + std::to_string(trial) + " was replaced already; rerun its latest attempt");
-    if (found.state == TrialState::kRecorded || !is_final(found.state))
+    if (found.state == TrialState::kCancelled)
+      return bad_input("trial " + std::to_string(trial) +
+                       " was left out, by the plan's stopping rule or as its experiment was cancelled");
+    const TrialStep again = step(found.state, TrialEvent::kRerun);
+    if (!again.legal)
       return bad_input("trial " + std::to_string(trial) + " is " + std::string(name(found.state)) +
                        "; only a trial that did not pass can be run again");
-    // A trial that never ran keeps its attempt number.
-    if (found.state == TrialState::kCancelled)
-      return bad_input("trial " + std::to_string(trial) + " was left out, by the plan's stopping rule or as its experiment was cancelled");
-    if (found.state == TrialState::kQuarantined) {
-      STAB_TRY(Statement * update, state_->database.prepare("UPDATE trials SET state = 'planned' WHERE id = ?"));
-      next = trial;
-      return update->bind(trial).run();
+    STAB_TRY(const ExperimentState before, state_->state_of(found.experiment));
+    if (!step(before, ExperimentEvent::kRerun).legal)
+      return bad_input("experiment " + std::to_string(found.experiment) + " is " + std::string(name(before)) +
+                       "; none of its trials runs any more");
+    STAB_TRY(const ExperimentState woken, state_->advance(found.experiment, ExperimentEvent::kRerun, "", 0));
+    (void)woken;
+    if (has(again.actions, TrialAction::kRepeat)) {
+      STAB_TRY(next, state_->plan_next_attempt(found));
+      return {};
     }
-    STAB_TRY(next, state_->plan_next_attempt(found));
-    return {};
+    STAB_TRY(Statement * update, state_->database.prepare("UPDATE trials SET state = ? WHERE id = ?"));
+    next = trial;
+    return update->bind(name(again.state)).bind(trial).run();
   });
   if (!done) return done.error();
   return next;

@@ -163,6 +163,10 @@ Result<CommandLine> CommandLine::parse(std::span<char* const> raw) {
       line.info_file = expanded[++i];
       continue;
     }
+    if (argument == "--stab-parts") {
+      line.prints_parts = true;
+      continue;
+    }
     if (argument.starts_with(kPads)) {
       STAB_TRY(line.pads_all, all_pads(argument));
       ++choices_of_pads;

@@ -20,6 +20,7 @@ struct CommandLine {
   bool verbose = false;        // -v
   bool strips = false;         // -s in one of its forms: taken out of arguments, done by post-link where that runs
   std::string info_file;       // --stab-info FILE
+  bool prints_parts = false;   // --stab-parts
 
   // Fails on options that can't work together with moving code, and on unreadable response files.
   static Result<CommandLine> parse(std::span<char* const> arguments);

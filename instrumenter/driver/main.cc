@@ -67,8 +67,15 @@ Result<int> post_link(const Toolchain& tools, const CommandLine& line, const Lin
   return exit_code;
 }
 
+Result<int> print_parts() {
+  STAB_TRY(const std::vector<std::string> parts, parts_of_builds());
+  for (const std::string& part : parts) printf("%s\n", part.c_str());
+  return 0;
+}
+
 Result<int> drive(std::string_view name, std::span<char* const> raw) {
   STAB_TRY(const CommandLine line, CommandLine::parse(raw));
+  if (line.prints_parts) return print_parts();
   STAB_TRY(const Toolchain tools, Toolchain::find(name));
   if (line.pads_all && tools.language == Language::kFortran)
     return bad_input("'--stab-pads=all' is for C and C++: flang can't mark functions");

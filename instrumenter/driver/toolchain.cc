@@ -5,9 +5,10 @@
 #include <limits.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
-#include <vector>
+#include <filesystem>
 
 namespace stab::driver {
 namespace {
@@ -49,6 +50,32 @@ std::string find_compiler(Language language) {
   return {};
 }
 
+Result<std::string> our_root() {
+  char self[PATH_MAX];
+  const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+  if (length < 0) return system_error("read '/proc/self/exe'", errno);
+  self[length] = 0;
+  return parent(parent(self));
+}
+
+// Resolved, once each; nothing where there is no such file.
+void add_part(const std::string& path, std::vector<std::string>& parts) {
+  std::error_code error;
+  const std::string file = std::filesystem::canonical(path, error).string();
+  if (error || !std::filesystem::is_regular_file(file, error)) return;
+  if (std::find(parts.begin(), parts.end(), file) == parts.end()) parts.push_back(file);
+}
+
+// The files right below a folder whose names begin so, sorted.
+void add_parts_below(const std::string& folder, std::string_view begin, std::vector<std::string>& parts) {
+  std::error_code error;
+  std::vector<std::string> files;
+  for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
+    if (at->path().filename().string().starts_with(begin)) files.push_back(at->path().string());
+  std::sort(files.begin(), files.end());
+  for (const std::string& file : files) add_part(file, parts);
+}
+
 Error missing(const std::string& what, std::string_view cure) {
   return {ErrorCode::kNotFound, what + " is missing; " + std::string(cure), {}};
 }
@@ -56,12 +83,7 @@ Error missing(const std::string& what, std::string_view cure) {
 }  // namespace
 
 Result<Toolchain> Toolchain::find(std::string_view program_name) {
-  char self[PATH_MAX];
-  const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-  if (length < 0) return system_error("read '/proc/self/exe'", errno);
-  self[length] = 0;
-  const std::string root = parent(parent(self));
-
+  STAB_TRY(const std::string root, our_root());
   Toolchain tools;
   tools.language = language_of(program_name);
   tools.compiler = find_compiler(tools.language);
@@ -76,6 +98,22 @@ Result<Toolchain> Toolchain::find(std::string_view program_name) {
   for (const std::string& part : {tools.pass_plugin, tools.runtime, tools.static_runtime, tools.post_linker})
     if (access(part.c_str(), R_OK) != 0) return missing("'" + part + "'", "build or install Stab again");
   return tools;
+}
+
+Result<std::vector<std::string>> parts_of_builds() {
+  STAB_TRY(const std::string root, our_root());
+  std::vector<std::string> parts;
+  for (const char* part : {"/bin/szc", "/bin/stab-postlink", "/libexec/stab/link-with-szc"}) add_part(root + part, parts);
+  for (const char* folder : {"/lib/stab", "/lib/cmake/Stab", "/include/stab"}) add_parts_below(root + folder, "", parts);
+  std::vector<std::string> tools;
+  for (const Language language : {Language::kC, Language::kCxx, Language::kFortran}) add_part(find_compiler(language), tools);
+  // clang looks for its linker beside itself, then on the PATH.
+  for (const std::string& linker : {std::string(kLlvmBin) + "ld.lld", find_on_path("ld.lld-19"), find_on_path("ld.gold")})
+    add_part(linker, tools);
+  for (const std::string& tool : tools) add_part(tool, parts);
+  for (const std::string& tool : tools)
+    for (const char* library : {"libLLVM.so", "libclang-cpp.so"}) add_parts_below(parent(parent(tool)) + "/lib", library, parts);
+  return parts;
 }
 
 }  // namespace stab::driver

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
@@ -22,5 +23,10 @@ struct Toolchain {
   // Finds everything from the driver's own name and place. Fails when a part is missing.
   static Result<Toolchain> find(std::string_view program_name);
 };
+
+// Every file whose change may change what szc, szc++ or szflang make: our own parts, the compilers, the linker and the
+// libraries that LLVM's tools share. Absolute, symbolic links resolved, in a fixed order; what isn't installed is left
+// out. System headers, libc and the compilers' runtime libraries are not among them.
+Result<std::vector<std::string>> parts_of_builds();
 
 }  // namespace stab::driver

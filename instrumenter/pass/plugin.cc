@@ -58,10 +58,20 @@ struct AtLinkLast : llvm::PassInfoMixin<AtLinkLast> {
   static bool isRequired() { return true; }
 };
 
+// As the driver does with --stab-pads=all.
+struct MarkAll : llvm::PassInfoMixin<MarkAll> {
+  llvm::PreservedAnalyses run(llvm::Module& module, llvm::ModuleAnalysisManager&) {
+    for (llvm::Function& function : module)
+      if (!function.isDeclaration()) function.addFnAttr(kPadShortAttribute);
+    return llvm::PreservedAnalyses::none();
+  }
+  static bool isRequired() { return true; }
+};
+
 // Names for opt-19 -passes=..., used by the tests.
 bool add_by_name(llvm::StringRef name, llvm::ModulePassManager& passes) {
   if (name == "stab-pads") return passes.addPass(StackPads()), true;
-  if (name == "stab-pads<all>") return passes.addPass(StackPads(/*pads_short=*/true)), true;
+  if (name == "stab-pads<all>") return passes.addPass(MarkAll()), passes.addPass(StackPads()), true;
   if (name == "stab-functions") return passes.addPass(FunctionList()), true;
   if (name == "stab-gotos") return passes.addPass(GotoTables()), true;
   if (name == "stab-optimizer-last") return passes.addPass(AtOptimizerLast(llvm::OptimizationLevel::O2)), true;

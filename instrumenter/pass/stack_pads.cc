@@ -300,34 +300,35 @@ void insert_unlikely_pad(llvm::Module& module, llvm::Function& function, llvm::I
   take_pad(padded, load_pad(padded, slot));
 }
 
-}  // namespace
-
-llvm::Instruction* StackPads::place_in(llvm::Function& function, bool recursive,
-                                       llvm::FunctionAnalysisManager& analyses) const {
+// What the function's pad comes before; null: it gets none.
+llvm::Instruction* place_in(llvm::Function& function, bool recursive, llvm::FunctionAnalysisManager& analyses) {
   Calls calls = calls_to_shift(function);
   if (calls.empty()) return nullptr;
   if (has_tight_loop(analyses.getResult<llvm::LoopAnalysis>(function))) return nullptr;
   if (function.hasOptNone()) return place_behind_arguments(function);
   const auto& frequencies = analyses.getResult<llvm::BlockFrequencyAnalysis>(function);
-  const bool pads_short = pads_short_ || function.hasFnAttribute(kPadShortAttribute);
-  if (!pads_short && is_short(function, recursive, frequencies, analyses.getResult<llvm::TargetIRAnalysis>(function)))
+  if (!function.hasFnAttribute(kPadShortAttribute) &&
+      is_short(function, recursive, frequencies, analyses.getResult<llvm::TargetIRAnalysis>(function)))
     return nullptr;
   drop_rare_calls(frequencies, calls);
   return place_for_pad(function, calls, analyses.getResult<llvm::DominatorTreeAnalysis>(function));
 }
+
+}  // namespace
 
 llvm::PreservedAnalyses StackPads::run(llvm::Module& module, llvm::ModuleAnalysisManager& analyses) {
   // A kernel has its own idea of %fs.
   if (module.getCodeModel() == llvm::CodeModel::Kernel) return llvm::PreservedAnalyses::all();
   auto& of_functions = analyses.getResult<llvm::FunctionAnalysisManagerModuleProxy>(module).getManager();
   const auto early = reached_from_resolvers(module);
-  const auto recursive = recursive_functions(module);
+  const auto in_cycles = recursive_functions(module);
   bool changed = false;
   for (llvm::Function& function : module) {
     if (!may_pad(function) || early.contains(&function)) continue;
-    llvm::Instruction* place = place_in(function, recursive.contains(&function), of_functions);
+    const bool recursive = in_cycles.contains(&function);
+    llvm::Instruction* place = place_in(function, recursive, of_functions);
     if (place == nullptr) continue;
-    if (recursive.contains(&function)) {
+    if (recursive) {
       insert_unlikely_pad(module, function, place);
     } else {
       insert_pad(module, function, place);

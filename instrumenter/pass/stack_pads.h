@@ -24,16 +24,8 @@ llvm::GlobalVariable* stack_record(llvm::Module& module);
 
 class StackPads : public llvm::PassInfoMixin<StackPads> {
  public:
-  // pads_short: all functions are as if they had kPadShortAttribute.
-  explicit StackPads(bool pads_short = false) : pads_short_(pads_short) {}
   llvm::PreservedAnalyses run(llvm::Module& module, llvm::ModuleAnalysisManager& analyses);
   static bool isRequired() { return true; }  // -O0 and optnone functions are padded, too
-
- private:
-  // What the function's pad comes before; null: it gets none.
-  llvm::Instruction* place_in(llvm::Function& function, bool recursive, llvm::FunctionAnalysisManager& analyses) const;
-
-  bool pads_short_;
 };
 
 }  // namespace stab

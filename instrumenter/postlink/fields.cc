@@ -83,7 +83,8 @@ class FunctionReader {
   void follow_load(const Instruction& instruction, size_t fields_before) {
     const bool in_register = instruction.has_modrm && instruction.modrm >> 6 == 3;
     const unsigned from = (instruction.modrm & 7u) | (instruction.rex & 1u) << 3;
-    if (loaded_ && instruction.is_indirect_jump() && in_register && from == loaded_->second) fields_[loaded_->first].next_jumps = true;
+    if (loaded_ && instruction.is_indirect_jump() && in_register && from == loaded_->second)
+      fields_[loaded_->first].next_jumps = true;
     loaded_.reset();
     const bool loads_word = instruction.plain(0x8b) && (instruction.rex & 8u) && instruction.indexes_words;
     if (loads_word && fields_.size() == fields_before + 1 && fields_.back().indexes_words)

@@ -222,8 +222,10 @@ class TableFinder {
     return std::any_of(tables.begin(), tables.end(), [&](const JumpTable& table) {
       if (table.kind != abi::TableKind::kRelative32) return false;
       const auto ends = references_.into(table.end(), table.end() + 1);
-      if (std::none_of(ends.begin(), ends.end(), [&](const Reference& reference) { return reference.from == function; })) return false;
-      const bool another = std::any_of(tables.begin(), tables.end(), [&](const JumpTable& next) { return next.address == table.end(); });
+      if (std::none_of(ends.begin(), ends.end(), [&](const Reference& reference) { return reference.from == function; }))
+        return false;
+      const bool another =
+          std::any_of(tables.begin(), tables.end(), [&](const JumpTable& next) { return next.address == table.end(); });
       return another ? tables.size() > disassembly_.codes[function].indirect_jumps : more_follows(table);
     });
   }
@@ -249,7 +251,8 @@ class TableFinder {
       if (place + step > data.section->header.sh_addr + data.section->bytes.size()) return true;
       const uint64_t label = type == R_X86_64_64 ? relocation.target : relative_label(data, place, table.address);
       if (label <= function.start || label > function.end()) return false;
-      if (label == function.end() ? functions_.starting_at(label).has_value() : !disassembly_.starts_instruction(label)) return false;
+      if (label == function.end() ? functions_.starting_at(label).has_value() : !disassembly_.starts_instruction(label))
+        return false;
       table.targets.push_back(static_cast<uint32_t>(label - function.start));
     }
     return true;

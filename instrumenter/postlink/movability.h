@@ -17,6 +17,7 @@ void decide_movability(const Callees& callees, const Disassembly& disassembly, c
                        const std::vector<JumpTable>& tables, FunctionTable& functions);
 
 // True when suspended stacks may hold return addresses: the program makes or switches contexts.
-bool switches_stacks(const ElfImage& image, const Callees& callees, const Disassembly& disassembly, const FunctionTable& functions);
+bool switches_stacks(const ElfImage& image, const Callees& callees, const Disassembly& disassembly,
+                     const FunctionTable& functions);
 
 }  // namespace stab::postlink

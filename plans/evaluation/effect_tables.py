@@ -1,14 +1,13 @@
 """Experiments about effects that are known to be there: injected slowdowns, and a layout optimization as control."""
 import itertools
-import math
 import statistics
 
 from figures import changes
-from recorded import OF_A_LINK, answer, bounds, differ, holm, p_text, percent, ratio, shift, stats, table, units
+from recorded import OF_A_LINK, answer, as_ratio, bounds, differ, holm, of_pairs, p_text, percent, ratio, shift, stats, table, units
+from resample import MOST, needed as needed_by_ranks
 
 RESPONSES = {"wall_ns": "wall time", "task-clock": "CPU time"}
 TESTS = {"t": ratio, "ranks": shift}
-RANKS_NEED = 1 / 0.955   # times as many as a t-test, where times are normal
 POWER = "0.8"
 
 
@@ -38,12 +37,13 @@ def sensitivity(recorded):
 
 
 def needed(times, change_share, test):
-    """How many a side find this change with 80 % probability, given the spread that was seen; by ranks that of the middle."""
+    """How many a side find this change with 80 % probability: by t given the spread that was seen, by ranks as draws from the
+    side that isn't slowed find it."""
+    if test == "ranks":
+        return needed_by_ranks(times[1], change_share) or f"> {MOST}"
     found = [stats("describe", {"time": side}) for side in times]
-    own, centre = ("sd", "mean") if test == "t" else ("mad", "median")
-    spread = statistics.fmean((f[own] / f[centre]) ** 2 for f in found) ** 0.5
-    n = answer(["power-t", "--delta", repr(change_share), "--sd", repr(spread), "--power", POWER])["n_whole"]
-    return n if test == "t" else math.ceil(n * RANKS_NEED)
+    spread = statistics.fmean((f["sd"] / f["mean"]) ** 2 for f in found) ** 0.5
+    return answer(["power-t", "--delta", repr(change_share), "--sd", repr(spread), "--power", POWER])["n_whole"]
 
 
 def control(recorded):
@@ -68,4 +68,28 @@ def control(recorded):
             seen[code] = differ(p, holm(p))
         blocks += [f"By {test}, differences to the source's order in CPU time at 5 % (with Holm): {seen['pad']} where the order is kept, "
                    f"{seen['shuffle']} where it is shuffled.", table(head, rows)]
-    return {"control": "\n\n".join([recorded.header(), *blocks])}, {"control": changes(bars["ranks"], ("pad", "shuffle"))}
+    return ({"control": "\n\n".join([recorded.header(), *blocks, interactions(recorded, orders[-1])])},
+            {"control": changes(bars["ranks"], ("pad", "shuffle"))})
+
+
+def interactions(recorded, order):
+    """What the order costs more where it is kept than where it is shuffled: the difference of the two differences within each block,
+    by signed ranks. That one difference is seen and another isn't would be no test of it."""
+    rows = []
+    for subject in recorded.subjects:
+        row = [subject]
+        for response in RESPONSES:
+            costs = []
+            for code in ("pad", "shuffle"):
+                this, source = ({t["block"]: t[response] for t in recorded.where(subject, code=code, order=o)} for o in (order, "source"))
+                costs.append({block: this[block] / source[block] for block in this.keys() & source.keys()})
+            found = as_ratio(of_pairs("wilcoxon", *costs))
+            row += [change(found), p_small(found["p_value"])]
+        rows.append(row)
+    head = ["workload"] + [word for name in RESPONSES.values() for word in (f"{name} [95 %]", "p")]
+    return (f"What the {order} order costs more under `pad` than under `shuffle`, block by block, by signed ranks (asked after the "
+            f"data were seen):\n\n{table(head, rows)}")
+
+
+def p_small(p):
+    return f"{p:.1e}" if p < 0.001 else f"{p:.3f}"

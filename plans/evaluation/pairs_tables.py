@@ -7,6 +7,8 @@ distribution, 4.99 % with eight a side. The shares' intervals are exact and take
 source, so the programs' own shares are shown, and an interval from them alone.
 """
 import concurrent.futures
+import itertools
+import math
 import statistics
 
 from figures import COLOURS, Canvas, Panel
@@ -30,14 +32,14 @@ def tested(recorded):
         sides = [recorded.where(subject, cc=compiler, **{factor: level}) for level in SIDES[factor]]
         if min(map(len, sides)) < 3:
             return None
-        pair = {"kind": recorded.name, "program": subject.rsplit("-", 1)[0], "compiler": compiler,
+        pair = {"kind": recorded.name, "subject": subject, "program": subject.rsplit("-", 1)[0], "compiler": compiler,
                 "layouts": [t["layouts_executed"] for side in sides for t in side]}
         for response in RESPONSES:
             times = [[t[response] for t in own] for own in sides]
             found = ratio(*times)
             blocked = stats("paired-t", columns(complete_blocks(*sides), response), "--group", "side", "--pair", "block",
                             "--response", "time", "--log")
-            pair[response] = {"p": found["p_value"], "ratio": found["estimate"], "blocked": blocked["p_value"],
+            pair[response] = {"means": apart(times, statistics.fmean), "medians": apart(times, statistics.median), "p": found["p_value"], "ratio": found["estimate"], "blocked": blocked["p_value"],
                               "ranked": shift(*times)["p_value"],
                               "sd": statistics.mean(statistics.stdev(t[response] for t in side) /
                                                     statistics.mean(t[response] for t in side) for side in sides)}
@@ -45,6 +47,11 @@ def tested(recorded):
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         jobs = [pool.submit(test, subject, compiler) for subject in recorded.subjects for compiler in COMPILERS]
         return [job.result() for job in jobs if job.result()]
+
+
+def apart(times, centre):
+    """How far the sides' centres lie apart, on logarithms."""
+    return abs(centre([math.log(t) for t in times[0]]) - centre([math.log(t) for t in times[1]]))
 
 
 def complete_blocks(*sides):
@@ -71,7 +78,7 @@ def tables(experiments):
         headers += f"\n\n{left_out} pairs with fewer than three trials on a side are left out."
     legend = ("Alarms, their share and its exact 95 % interval (t: Welch's test; in blocks: the paired one; ranks: Mann and "
               "Whitney's; sd CPU: of a side's trials, the median pair's):")
-    return ({"honesty": "\n\n".join([headers, legend, shares, clusters(pairs)])}, {"honesty": curves(pairs)})
+    return ({"honesty": "\n\n".join([headers, legend, shares, distances(kinds, pairs), clusters(pairs)])}, {"honesty": curves(pairs)})
 
 
 def alarms(pairs, response, test="p"):
@@ -86,6 +93,26 @@ def line(kind, compiler, pairs):
             row.append(f"{alarms(pairs, response, test)}: {percent(found['estimate'])} [{percent(found['conf_low'])}, "
                        f"{percent(found['conf_high'])}]")
     return row
+
+
+def distances(kinds, pairs):
+    rows = []
+    for kind, (response, name), centre in itertools.product((*kinds, "all"), RESPONSES.items(), ("medians", "means")):
+        own = [p for p in pairs if kind in ("all", p["kind"])]
+        of = {compiler: {(p["kind"], p["subject"]): p[response][centre] for p in own if p["compiler"] == compiler} for compiler in COMPILERS}
+        both = sorted(set.intersection(*(set(found) for found in of.values())))
+        given = {"distance": [found[at] for found in of.values() for at in both], "pair": [f"{k} {s}" for _ in of for k, s in both],
+                 "builds": [compiler for compiler in of for _ in both]}
+        p = stats("wilcoxon", given, "--response", "distance", "--group", "builds", "--pair", "pair")["p_value"]
+        rows.append([KINDS.get(kind, kind), f"{name}, {centre}",
+                     *(percent(math.expm1(statistics.median(found[at] for at in both)), 2) for found in of.values()), p_four(p)])
+    head = ["the sides differ in", "distance of the sides'", *COMPILERS.values(), "p"]
+    return (f"How far a pair's sides lie apart, in the median pair, and whether plain pairs differ in that from the randomized ones beside "
+            f"them (signed ranks; asked after the data were seen):\n\n{table(head, rows)}")
+
+
+def p_four(p):
+    return "< 0.0001" if p < 0.0001 else f"{p:.4f}"
 
 
 def clusters(pairs):

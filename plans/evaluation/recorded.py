@@ -86,12 +86,12 @@ def ratio_in_blocks(ours, baseline, response):
     return as_ratio(of_pairs("paired-t", typical(ours), typical(baseline)))
 
 
-def of_pairs(method, ours, baseline):
+def of_pairs(method, ours, baseline, *flags):
     """On logarithms. ours, baseline: values by what pairs them."""
     pairs = sorted(ours.keys() & baseline.keys())
     rows = [(side[pair], name, pair) for name, side in (("a", ours), ("b", baseline)) for pair in pairs]
     given = {name: [row[i] for row in rows] for i, name in enumerate(("time", "side", "pair"))}
-    return stats(method, given, "--response", "time", "--group", "side", "--pair", "pair", "--log")
+    return stats(method, given, "--response", "time", "--group", "side", "--pair", "pair", "--log", *flags)
 
 
 def shift(ours, baseline):

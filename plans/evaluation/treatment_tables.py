@@ -9,7 +9,8 @@ import math
 import statistics
 
 from figures import changes
-from recorded import OF_A_LINK, bounds, details, differ, holm, p_text, percent, ratio, ratio_in_blocks, shift, stats, table, units
+from recorded import (OF_A_LINK, as_ratio, bounds, details, differ, holm, of_pairs, p_text, percent, ratio, ratio_in_blocks, shift, stats,
+                      table, units)
 
 ALONE = {"stack": "off", "heap": "off"}
 MOVES = {"code": "shuffle"}
@@ -19,7 +20,7 @@ WIDEST = {"stack_range": "4096"}
 DOSED = {"epoch": WIDEST, "heap": WIDEST, "stack_range": {"heap": "page", "epoch": "20ms"}}
 RESPONSES = {"wall_ns": "wall time", "user_ns": "user time"}
 TESTS = ("t", "ranks")
-OVER_ALL = ("programs like these, raw", "the same, log", "the same, log of medians", "these workloads")
+OVER_ALL = ("programs like these: raw", "log", "log: mean change [95 %]", "[90 %]", "log of medians", "log of medians: mean change [95 %]", "these workloads")
 
 
 def makers():
@@ -154,10 +155,19 @@ def over_all(draws):
         row = stats("anova-within", columns(typical, ("time", "program", "level")), "--response", "time", "--group", "level",
                     "--pair", "program", *flags)["rows"][0]
         cells.append(f_text(row, f"F({row['df']:g}, {row['df2']:g})"))
+        if flags:
+            cells += mean_changes(typical, (0.95, 0.9) if test == "t" else (0.95,))
     rows = [(time, subject, level) for subject, sides in draws["t"].items() for level, side in enumerate(sides) for time in side]
     found = stats("anova-hc3", columns(rows, ("time", "subject", "level")), "--response", "time", "--group", "level,subject", "--log")["rows"]
     row = next(row for row in found if row["term"] == "level")
     return [*cells, f_text(row, "F")]
+
+
+def mean_changes(typical, levels):
+    """The programs' mean change as a ratio with its interval at each level: the estimate that the F of the same logarithms tests."""
+    sides = [{program: time for time, program, level in typical if level == side} for side in (0, 1)]
+    found = [of_pairs("paired-t", *sides, "--conf", str(level)) for level in levels]
+    return [f"{percent(as_ratio(found[0])['estimate'] - 1, 2)} {bounds(as_ratio(found[0]))}", *(bounds(as_ratio(f)) for f in found[1:])]
 
 
 def f_text(row, name):

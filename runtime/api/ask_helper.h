@@ -8,6 +8,8 @@ namespace stab::api {
 
 // A helper that is alive answers within a millisecond; one that is starved by other load within this.
 inline constexpr uint64_t kPatienceNs = 2'000'000'000;
+// How often whoever waits looks whether it is alive.
+inline constexpr uint64_t kLookNs = 10'000'000;
 
 // The helper is there and this process is the one it serves, not a forked child of it.
 bool has_helper();
@@ -22,14 +24,17 @@ inline bool send_orders() {
   return true;
 }
 
-// Sleeps until `done(*word)`, woken by changes of *word. False: the helper didn't answer.
+// Sleeps until `done(*word)`, woken by changes of *word. False: the helper didn't answer, or is dead.
 template <typename Done>
 bool wait_for(const uint32_t& word, Done done) {
-  const uint64_t deadline_ns = sys::monotonic_ns() + kPatienceNs;
-  for (;;) {
+  const uint64_t begun_ns = sys::monotonic_ns();
+  for (uint64_t looked_ns = begun_ns;; looked_ns = sys::monotonic_ns()) {
+    // Before the word is read: what it did before it died is seen.
+    const bool dead = is_helper_dead();
     const uint32_t value = __atomic_load_n(&word, __ATOMIC_SEQ_CST);
     if (done(value)) return true;
-    if (sys::futex_wait(&word, value, deadline_ns) == -ETIMEDOUT) return false;
+    if (dead || looked_ns - begun_ns >= kPatienceNs) return false;
+    sys::futex_wait(&word, value, looked_ns + kLookNs);
   }
 }
 

@@ -21,7 +21,7 @@ bool fixed_list_fits(const Metadata& code, const abi::CodeFunction& f) {
   for (uint32_t i = 0; i < f.fixed_count; ++i) {
     const uint16_t step = code.fixed[f.first_fixed + i];
     at += step;
-    if (step != abi::kFixedSkip && at + 4 > f.bytes) return false;
+    if (at + (step != abi::kFixedSkip ? 4 : 0) > f.bytes) return false;
   }
   return true;
 }
@@ -46,42 +46,60 @@ bool directed_fit(const Metadata& code, const abi::CodeFunction& f) {
   return true;
 }
 
-bool tables_fit(const Metadata& code, const abi::CodeFunction& f) {
+// Where the lists of the functions so far end.
+struct Ends {
+  uint64_t text = 0;
+  uint64_t directed = 0, fixed = 0, tables = 0, targets = 0;
+};
+
+// Whether a list begins where the one before ended; that end is moved to this one's. An empty list may be anywhere.
+bool follows(uint64_t first, uint64_t count, uint64_t all, uint64_t& end) {
+  if (!inside(first, count, all) || (count != 0 && first != end)) return false;
+  end += count;
+  return true;
+}
+
+bool tables_fit(const Metadata& code, const abi::CodeFunction& f, Ends& ends) {
   for (uint32_t i = 0; i < f.table_count; ++i) {
     const abi::CodeTable& table = code.tables[f.first_table + i];
     if (table.kind != abi::TableKind::kRelative32 && table.kind != abi::TableKind::kAbsolute64) return false;
-    if (!inside(table.first_target, table.entry_count, code.header->target_count)) return false;
+    if (!follows(table.first_target, table.entry_count, code.header->target_count, ends.targets)) return false;
     for (uint32_t k = 0; k < table.entry_count; ++k)
       if (code.targets[table.first_target + k] >= f.bytes) return false;
   }
   return true;
 }
 
-bool function_fits(const Metadata& code, const abi::CodeFunction& f, uint64_t previous_end) {
+bool function_fits(const Metadata& code, const abi::CodeFunction& f, Ends& ends) {
   const abi::CodeHeader& header = *code.header;
-  if (f.start < previous_end || !inside(f.start, f.bytes, header.text_bytes)) return false;
+  if (f.start < ends.text || !inside(f.start, f.bytes, header.text_bytes)) return false;
+  ends.text = uint64_t{f.start} + f.bytes;
   if (f.immovable != abi::Immovable::kNo) return f.directed_count == 0 && f.fixed_count == 0 && f.table_count == 0;
   // Its entry takes a `jmp rel32` by one aligned 8-byte store.
   const uint64_t entry = header.text_start + f.start;
   if (f.bytes < 5 || (entry & 7) > 3) return false;
-  return inside(f.first_directed, f.directed_count, header.directed_count) &&
-         inside(f.first_fixed, f.fixed_count, header.fixed_count) &&
-         inside(f.first_table, f.table_count, header.table_count) && tables_fit(code, f) && directed_fit(code, f) &&
-         fixed_list_fits(code, f);
+  return follows(f.first_directed, f.directed_count, header.directed_count, ends.directed) &&
+         follows(f.first_fixed, f.fixed_count, header.fixed_count, ends.fixed) &&
+         follows(f.first_table, f.table_count, header.table_count, ends.tables) && tables_fit(code, f, ends) &&
+         directed_fit(code, f) && fixed_list_fits(code, f);
 }
 
 }  // namespace
 
+uint64_t metadata_bytes(const abi::CodeHeader& header) {
+  if (!same_bytes(header.magic, abi::kCodeMagic, sizeof header.magic) || header.version != abi::kCodeVersion ||
+      header.header_bytes != sizeof header)
+    return 0;
+  return sizeof header + uint64_t{header.function_count} * sizeof(abi::CodeFunction) +
+         uint64_t{header.table_count} * sizeof(abi::CodeTable) + uint64_t{header.target_count} * sizeof(uint32_t) +
+         uint64_t{header.directed_count} * sizeof(abi::DirectedFixup) +
+         uint64_t{header.fixed_count} * sizeof(uint16_t);
+}
+
 MetadataFault read_metadata(const void* bytes, size_t size, Metadata& out) {
   const abi::CodeHeader* header = static_cast<const abi::CodeHeader*>(bytes);
-  if (size < sizeof *header || !same_bytes(header->magic, abi::kCodeMagic, sizeof header->magic) ||
-      header->version != abi::kCodeVersion || header->header_bytes != sizeof *header)
-    return MetadataFault::kAbsent;
-  const uint64_t wanted = sizeof *header + uint64_t{header->function_count} * sizeof(abi::CodeFunction) +
-                          uint64_t{header->table_count} * sizeof(abi::CodeTable) +
-                          uint64_t{header->target_count} * sizeof(uint32_t) +
-                          uint64_t{header->directed_count} * sizeof(abi::DirectedFixup) +
-                          uint64_t{header->fixed_count} * sizeof(uint16_t);
+  const uint64_t wanted = size < sizeof *header ? 0 : metadata_bytes(*header);
+  if (wanted == 0) return MetadataFault::kAbsent;
   // Offsets in the text are 32 bits wide, and all of it lies within 2 GiB of the images.
   if (size < wanted || header->text_bytes >= (uint64_t{1} << 31) || (header->text_start & 4095) != 0)
     return MetadataFault::kMalformed;
@@ -92,12 +110,9 @@ MetadataFault read_metadata(const void* bytes, size_t size, Metadata& out) {
   code.targets = reinterpret_cast<const uint32_t*>(code.tables + header->table_count);
   code.directed = reinterpret_cast<const abi::DirectedFixup*>(code.targets + header->target_count);
   code.fixed = reinterpret_cast<const uint16_t*>(code.directed + header->directed_count);
-  uint64_t previous_end = 0;
-  for (uint32_t i = 0; i < header->function_count; ++i) {
-    const abi::CodeFunction& f = code.functions[i];
-    if (!function_fits(code, f, previous_end)) return MetadataFault::kMalformed;
-    previous_end = uint64_t{f.start} + f.bytes;
-  }
+  Ends ends;
+  for (uint32_t i = 0; i < header->function_count; ++i)
+    if (!function_fits(code, code.functions[i], ends)) return MetadataFault::kMalformed;
   out = code;
   return MetadataFault::kNone;
 }

@@ -9,8 +9,9 @@
 namespace stab::code {
 
 // The parts of a stab_code section. Invariant, established by read_metadata: functions are sorted and don't
-// overlap and lie in the text; every index, field, table target and list lies inside what it refers to; so
-// that the image builder, which runs in every epoch, checks nothing.
+// overlap and lie in the text; every index, field, table target and list lies inside what it refers to; the functions'
+// lists and the tables' targets lie one behind the other, as post-link writes them, so that going through all of them
+// takes time in proportion to the section; so that the image builder, which runs in every epoch, checks nothing.
 struct Metadata {
   const abi::CodeHeader* header = nullptr;
   const abi::CodeFunction* functions = nullptr;
@@ -26,7 +27,10 @@ enum class MetadataFault : uint8_t {
   kMalformed,  // it breaks the invariant above
 };
 
-// pre: `bytes` is 8-aligned and outlives `out`.
+// The bytes that a header's section takes; 0: it is none of this version.
+uint64_t metadata_bytes(const abi::CodeHeader& header);
+
+// pre: `bytes` is 8-aligned, outlives `out`, and nobody writes it meanwhile.
 MetadataFault read_metadata(const void* bytes, size_t size, Metadata& out);
 
 // The index of the function that starts at this offset in the text; function_count where none does.

@@ -34,7 +34,7 @@ ThreadLedger::Row* ThreadLedger::list(int32_t process, int32_t thread) {
     return &rows_[i];
   }
   if (count_ == kMaxThreads) return nullptr;
-  rows_[count_] = {process, thread, round_, 0, 0};
+  rows_[count_] = {process, thread, round_, 0, 0, 0};
   return &rows_[count_++];
 }
 

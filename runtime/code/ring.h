@@ -58,6 +58,7 @@ class ThreadLedger {
     uint32_t round;  // in which it was last listed
     SlotSet out_of;
     SlotSet seen_once;  // clean in one look that was not atomic; the second look makes it out_of
+    uint32_t failures;  // looks that failed one after the other, for reasons that may pass
   };
 
   // pre: `rows` holds kMaxThreads rows; they need no initial value.

@@ -13,7 +13,8 @@
 namespace stab::heap {
 
 constinit Shared shared;
-constinit Group no_group{Word(0), Word(~uint64_t{0}), Word(~uint64_t{0}), {0}, nullptr, nullptr, 0, WatchedWord<uint32_t>(kUnlisted), 0, 0, 0};
+constinit Group no_group{
+    Word(0), Word(~uint64_t{0}), Word(~uint64_t{0}), {0}, nullptr, nullptr, 0, WatchedWord<uint32_t>(kUnlisted), 0, 0, 0};
 
 namespace {
 

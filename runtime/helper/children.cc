@@ -22,11 +22,12 @@ struct Search {
   const Process* process;
   bool found = false;
   bool unreadable = false;
+  bool torn = false;
   bool works = true;
 };
 
 bool is_known(const Session& session, int pid) {
-  if (pid == session.control->helper_pid || pid == session.program.pid) return true;
+  if (pid == session.own_pid || pid == session.program.pid) return true;
   for (const int32_t& kin : session.control->kin)
     if (__atomic_load_n(&kin, __ATOMIC_ACQUIRE) == pid) return true;
   return false;
@@ -85,6 +86,13 @@ void consider_children_of(void* context, int tid) {
   }
 }
 
+void search_process(Search& search, const Process& process) {
+  search.process = &process;
+  const Listing listing = list_threads(process, consider_children_of, &search);
+  if (listing == Listing::kTorn) search.torn = true;
+  if (listing == Listing::kUnreadable || listing == Listing::kDenied) search.works = false;
+}
+
 bool kernel_lists_children(const Session& session) {
   char path[64];
   Text(path, sizeof path) << "task/" << session.program.pid << "/children";
@@ -97,13 +105,11 @@ bool kernel_lists_children(const Session& session) {
 Children find_children(Session& session) {
   if (!kernel_lists_children(session)) return Children::kUnknown;
   Search search{&session, &session.program};
-  if (list_threads(session.program, consider_children_of, &search) == Listing::kUnreadable) search.works = false;
-  for (const Process& kin : session.kin) {
-    if (kin.pid == 0) continue;
-    search.process = &kin;
-    if (list_threads(kin, consider_children_of, &search) == Listing::kUnreadable) search.works = false;
-  }
+  search_process(search, session.program);
+  for (const Process& kin : session.kin)
+    if (kin.pid != 0) search_process(search, kin);
   if (search.found) return Children::kNew;
+  if (search.torn) return Children::kTorn;
   if (search.unreadable) return Children::kUnreadable;
   return search.works ? Children::kAllKnown : Children::kUnknown;
 }

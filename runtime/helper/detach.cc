@@ -13,12 +13,18 @@ void close_range(long first, long last) {
 
 }  // namespace
 
-void detach(int keep, int keep_too) {
-  const int low = keep < keep_too ? keep : keep_too;
-  const int high = keep < keep_too ? keep_too : keep;
-  close_range(0, low - 1);
-  close_range(low + 1, high - 1);
-  close_range(high + 1, 0x7fffffff);
+void detach(int keep, int keep_too, int keep_as_well) {
+  int kept[] = {keep, keep_too, keep_as_well};
+  long closed_to = -1;  // all below are closed, but for those to keep
+  for (int round = 0; round < 3; ++round) {
+    int lowest = 0x7fffffff;
+    for (const int fd : kept)
+      if (fd > closed_to && fd < lowest) lowest = fd;
+    if (lowest == 0x7fffffff) break;
+    close_range(closed_to + 1, lowest - 1);
+    closed_to = lowest;
+  }
+  close_range(closed_to + 1, 0x7fffffff);
   sys::call(SYS_setsid);
   constexpr char kRoot[] = "/";
   sys::call(SYS_chdir, sys::word(kRoot));

@@ -103,20 +103,26 @@ bool heap_has_epochs(const Session& session) {
 
 void bump_epoch(Session& session) { __atomic_fetch_add(&session.control->epoch, uint64_t{1}, __ATOMIC_RELEASE); }
 
+// Looks at threads cost, one with all that there is to read a second: they get a share of the time.
+bool is_within_share(const Session& session) {
+  constexpr uint64_t kShareOfTime = 16;
+  return sys::monotonic_ns() - session.looked_ns >= session.look_took_ns * kShareOfTime;
+}
+
 // The slot of the next epoch is sought now, when nothing waits for it; not in each epoch while the ring may still
 // grow, since threads that just left an image are in the one before.
 bool seeks_slot(const Session& session) {
   if (session.ring.made() < kComfortableSlots || session.ring.free_slot() >= 0) return false;
+  if (session.gave_up && !is_within_share(session)) return false;
   return !session.ring.may_grow() || session.control->epoch % kEpochsPerLook == 0;
 }
 
 // What stays in retired images has been there for a while, and a look costs a running thread some 10 us, and us a tenth
 // of a millisecond for a few threads and more for many.
 bool seeks_stayers(const Session& session) {
-  constexpr uint64_t kBetweenLooksNs = 40'000'000, kShareOfTime = 16;
+  constexpr uint64_t kBetweenLooksNs = 40'000'000;
   if (!session.moves || (session.code.header->flags & abi::kCodeSwitchesStacks) != 0) return false;
-  const uint64_t since_ns = sys::monotonic_ns() - session.looked_ns;
-  return since_ns >= kBetweenLooksNs && since_ns >= session.look_took_ns * kShareOfTime;
+  return sys::monotonic_ns() - session.looked_ns >= kBetweenLooksNs && is_within_share(session);
 }
 
 }  // namespace

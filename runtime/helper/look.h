@@ -37,12 +37,15 @@ void note_return_from_handler(const Looker& looker, uint64_t pc, uint64_t sp, Si
 bool scan_words(const Looker& looker, const uint8_t* bytes, size_t size, uint64_t address, SlotSet& live,
                 SignalFrames& frames);
 
-// The same for memory of the process. False: it can't be read.
-bool scan_memory(const Looker& looker, const Process& process, uint64_t from, uint64_t to, SlotSet& live,
-                 SignalFrames& frames);
+// kFailed: it isn't there, or not any more. kTooMuch: more of it, or more signal frames, than we follow.
+enum class Reading : uint8_t { kDone, kFailed, kTooMuch };
+
+// The same for memory of the process.
+Reading scan_memory(const Looker& looker, const Process& process, uint64_t from, uint64_t to, SlotSet& live,
+                    SignalFrames& frames);
 
 // Follows signal frames to interrupted stacks outside [scanned_from, scanned_to), and those found there.
-bool scan_interrupted(const Looker& looker, const Process& process, uint64_t scanned_from, uint64_t scanned_to,
-                      SlotSet& live, SignalFrames& frames);
+Reading scan_interrupted(const Looker& looker, const Process& process, uint64_t scanned_from, uint64_t scanned_to,
+                         SlotSet& live, SignalFrames& frames);
 
 }  // namespace stab::helper

@@ -1,40 +1,57 @@
 // stab-helper: the helper as a program of its own, which a launcher starts beside the measured program so that
 // none of the helper's time is in the program's counters.
 //
-//   stab-helper --socket FD [--report FD] [--cpu N]
+//   stab-helper --socket FD [--report FD] [--cpu N] [--user UID --group GID]
+//
+// One that starts as root has to be told whose program it serves, root's own included: it becomes that user before it
+// reads a byte of what the program says.
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "runtime/helper/confine.h"
 #include "runtime/helper/detach.h"
 #include "runtime/helper/session.h"
 
 namespace {
 
 struct Options {
-  int socket = -1;
-  int report = -1;
-  int cpu = -1;
+  long socket = -1;
+  long report = -1;
+  long cpu = -1;
+  long user = -1;
+  long group = -1;
 };
 
-bool parse_number(const char* text, int& value) {
+// The highest user is -1, which is nobody.
+bool parse_number(const char* text, long most, long& value) {
   char* end = nullptr;
   const long number = strtol(text, &end, 10);
-  if (*text == 0 || *end != 0 || number < 0 || number > 1'000'000) return false;
-  value = static_cast<int>(number);
+  if (*text < '0' || *text > '9' || *end != 0 || number > most) return false;
+  value = number;
   return true;
 }
 
 bool parse(int argc, char** argv, Options& options) {
   for (int i = 1; i + 1 < argc; i += 2) {
-    int* value = nullptr;
+    long* value = nullptr;
+    long most = 1'000'000;
     if (strcmp(argv[i], "--socket") == 0) value = &options.socket;
     if (strcmp(argv[i], "--report") == 0) value = &options.report;
     if (strcmp(argv[i], "--cpu") == 0) value = &options.cpu;
-    if (value == nullptr || !parse_number(argv[i + 1], *value)) return false;
+    if (strcmp(argv[i], "--user") == 0) value = &options.user;
+    if (strcmp(argv[i], "--group") == 0) value = &options.group;
+    if (value == &options.user || value == &options.group) most = 0xfffffffe;
+    if (value == nullptr || !parse_number(argv[i + 1], most, *value)) return false;
   }
-  return argc % 2 == 1 && options.socket >= 0;
+  return argc % 2 == 1 && options.socket >= 0 && (options.user < 0) == (options.group < 0);
+}
+
+[[noreturn]] void refuse(const char* why) {
+  fprintf(stderr, "stab-helper: %s\n", why);
+  exit(2);
 }
 
 }  // namespace
@@ -42,9 +59,17 @@ bool parse(int argc, char** argv, Options& options) {
 int main(int argc, char** argv) {
   Options options;
   if (!parse(argc, argv, options)) {
-    fputs("usage: stab-helper --socket FD [--report FD] [--cpu N]; started by the launcher, not by people\n", stderr);
+    fputs("usage: stab-helper --socket FD [--report FD] [--cpu N] [--user UID --group GID]; started by the engine, not by "
+          "people\n",
+          stderr);
     return 2;
   }
-  stab::helper::detach(options.socket, options.report);
-  return stab::helper::serve(options.socket, options.report, true, options.cpu);
+  if (options.user < 0 && geteuid() == 0)
+    refuse("started as root without --user and --group; name those of the program that it is to serve, also if they are 0");
+  const stab::helper::Served served{static_cast<uid_t>(options.user), static_cast<gid_t>(options.group)};
+  const int socket = static_cast<int>(options.socket), report = static_cast<int>(options.report);
+  stab::helper::detach(socket, report, STDERR_FILENO);
+  if (const char* failed = stab::helper::confine(options.user < 0 ? nullptr : &served)) refuse(failed);
+  close(STDERR_FILENO);
+  return stab::helper::serve(socket, report, true, static_cast<int>(options.cpu));
 }

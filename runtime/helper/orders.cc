@@ -2,6 +2,7 @@
 #include "runtime/helper/orders.h"
 
 #include "runtime/api/orders.h"
+#include "runtime/helper/handshake.h"
 #include "runtime/stack/fill.h"
 #include "runtime/sys.h"
 
@@ -20,10 +21,10 @@ constexpr uint32_t kChunkSlots = 1024;
 constexpr uint64_t kModuleStreams = uint64_t{1} << 62;  // of kRngStack; epochs count from 0, threads from 1 << 63
 
 // False: the library's memory can't be written (it is gone, or the kernel forbids it).
-bool refill_module(const Session& session, const ModulePads& module, uint64_t slots_address, LayoutRng& rng) {
+bool refill_module(const Session& session, uint64_t slots_address, uint32_t slot_count, LayoutRng& rng) {
   uint32_t chunk[kChunkSlots];
-  for (uint32_t done = 0; done < module.slot_count; done += kChunkSlots) {
-    const uint32_t left = module.slot_count - done;
+  for (uint32_t done = 0; done < slot_count; done += kChunkSlots) {
+    const uint32_t left = slot_count - done;
     const uint32_t count = left < kChunkSlots ? left : kChunkSlots;
     const uint64_t address = slots_address + done * sizeof chunk[0];
     const long bytes = static_cast<long>(count * sizeof chunk[0]);
@@ -39,11 +40,16 @@ bool refill_module(const Session& session, const ModulePads& module, uint64_t sl
 
 void refill_modules(Session& session, LayoutRng& rng) {
   Orders& orders = session.control->orders;
+  uint32_t left = kMostPads;
   for (const ModulePads& module : orders.modules) {
     const uint64_t slots_address = __atomic_load_n(&module.slots_address, __ATOMIC_SEQ_CST);
-    if (slots_address == 0 || module.pid != session.program.pid) continue;
-    if (!refill_module(session, module, slots_address, rng))
+    if (slots_address == 0 || __atomic_load_n(&module.pid, __ATOMIC_RELAXED) != session.program.pid) continue;
+    const uint32_t slot_count = __atomic_load_n(&module.slot_count, __ATOMIC_RELAXED);
+    if (slot_count > left || !refill_module(session, slots_address, slot_count, rng)) {
       degrade(*session.control, Degradation::kModulePads);
+      continue;
+    }
+    left -= slot_count;
   }
 }
 

@@ -13,8 +13,12 @@
 namespace stab::helper {
 namespace {
 
+// A table of this size in an executable names a hundred million functions.
+constexpr uint64_t kMostBytes = uint64_t{1} << 31;
+
 template <typename T>
 T* read_part(int file, uint64_t offset, uint64_t bytes) {
+  if (bytes > kMostBytes) return nullptr;
   void* memory = sys::map(nullptr, bytes + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);
   if (!sys::is_address(memory)) return nullptr;
   return sys::pread_full(file, memory, bytes, offset) == static_cast<long>(bytes) ? static_cast<T*>(memory) : nullptr;
@@ -42,6 +46,7 @@ void PerfMap::read_names(int executable, const code::Metadata& code) {
       if (function < all && ELF64_ST_TYPE(symbols[k].st_info) == STT_FUNC && symbols[k].st_name < text.sh_size)
         name_[function] = symbols[k].st_name;
     }
+    return;  // there is one
   }
 }
 

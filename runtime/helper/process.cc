@@ -6,7 +6,6 @@
 #include "runtime/helper/process.h"
 
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 
 #include "runtime/helper/look.h"
@@ -15,16 +14,6 @@
 
 namespace stab::helper {
 namespace {
-
-// linux/fs.h of 6.11 and later; older headers lack it.
-struct MapQuery {
-  uint64_t size, query_flags, query_addr;
-  uint64_t vma_start, vma_end, vma_flags, vma_page_size, vma_offset, inode;
-  uint32_t dev_major, dev_minor, vma_name_size, build_id_size;
-  uint64_t vma_name_addr, build_id_addr;
-};
-static_assert(sizeof(MapQuery) == 104);
-constexpr unsigned long kProcmapQuery = _IOWR('f', 17, MapQuery);
 
 // The state of a thread as /proc shows it: equal before and after means that it did not run.
 struct Snapshot {
@@ -37,8 +26,6 @@ long read_thread_file(const Process& process, int tid, const char* name, char* t
   Text(path, sizeof path) << "task/" << tid << "/" << name;
   return sys::read_small(process.directory, path, to, room);
 }
-
-bool means_gone(long error) { return error == -ENOENT || error == -ESRCH; }
 
 // 0, or minus the error.
 long take(const Process& process, int tid, Snapshot& out) {
@@ -93,23 +80,28 @@ const char* fields_of_stat(const char* stat) {
   return name_end != nullptr && name_end[1] == ' ' ? name_end + 2 : "";
 }
 
-// The kernel's flags of a process (PF_*, linux/sched.h), which everybody may read. False: it is gone.
-bool read_flags(const Process& process, uint64_t& flags) {
+// The kernel's flags of a process or thread (PF_*, linux/sched.h) in such a file, which everybody may read.
+bool take_flags(const char* stat, uint64_t& flags) {
   constexpr int kFlags = 6;  // that many fields before it
-  char stat[512];
-  if (sys::read_small(process.directory, "stat", stat, sizeof stat) <= 0) return false;
   const char* at = fields_of_stat(stat);
   for (int spaces = 0; spaces < kFlags && *at != 0; ++at) spaces += *at == ' ';
   return take_number(at, flags);
 }
+
+// False: it is gone.
+bool read_flags(const Process& process, uint64_t& flags) {
+  char stat[512];
+  return sys::read_small(process.directory, "stat", stat, sizeof stat) > 0 && take_flags(stat, flags);
+}
 constexpr uint64_t kExiting = 4;         // PF_EXITING
 constexpr uint64_t kForkNoExec = 0x40;   // PF_FORKNOEXEC
 
-bool is_zombie(const Process& process, int tid) {
-  char stat[512];
-  if (read_thread_file(process, tid, "stat", stat, sizeof stat) <= 0) return false;
-  const char state = *fields_of_stat(stat);
-  return state == 'Z' || state == 'X';
+// What a thread is that couldn't be read. One on its way out can't be, since it has given up its memory, and /proc shows its
+// files as root's then; nor can anything of an address space that exec has just taken away.
+Look why_unreadable(const Looker& looker, const Process& process, int tid, long error) {
+  if (means_gone(error) || has_ended(process, tid)) return Look::kGone;
+  if (!is_alive(process, looker.readable)) return Look::kBusy;
+  return means_denied(error) ? Look::kDenied : Look::kUnreadable;
 }
 
 bool open_directory(Process& process) {
@@ -153,7 +145,7 @@ bool find_mapping(const Process& process, uint64_t address, uint8_t* buffer, Map
       line = i + 1;
       if (!take_hex(at, out.start) || *at++ != '-' || !take_hex(at, out.end)) continue;
       if (address < out.start || address >= out.end) continue;
-      out.writable = at[2] == 'w';  // " rw-p"
+      out.writable = at[0] == ' ' && at[1] == 'r' && at[2] == 'w';  // " rw-p"
       return true;
     }
     memmove(buffer, buffer + line, held - line);
@@ -186,20 +178,21 @@ bool scan_words(const Looker& looker, const uint8_t* bytes, size_t size, uint64_
   return true;
 }
 
-bool scan_memory(const Looker& looker, const Process& process, uint64_t from, uint64_t to, SlotSet& live,
-                 SignalFrames& frames) {
+Reading scan_memory(const Looker& looker, const Process& process, uint64_t from, uint64_t to, SlotSet& live,
+                    SignalFrames& frames) {
   while (from < to) {
     const size_t step = to - from < kLookBufferBytes ? static_cast<size_t>(to - from) : kLookBufferBytes;
     const long got = sys::pread_full(process.memory, looker.buffer, step, from);
-    if (got != static_cast<long>(step)) return false;
-    if (!scan_words(looker, looker.buffer, step, from, live, frames)) return false;
+    if (got != static_cast<long>(step)) return Reading::kFailed;
+    if (!scan_words(looker, looker.buffer, step, from, live, frames)) return Reading::kTooMuch;
     from += step;
+    if (from < to && sys::process_cpu_ns() >= looker.give_up_cpu_ns) return Reading::kTooMuch;
   }
-  return true;
+  return Reading::kDone;
 }
 
-bool scan_interrupted(const Looker& looker, const Process& process, uint64_t scanned_from, uint64_t scanned_to,
-                      SlotSet& live, SignalFrames& frames) {
+Reading scan_interrupted(const Looker& looker, const Process& process, uint64_t scanned_from, uint64_t scanned_to,
+                         SlotSet& live, SignalFrames& frames) {
   // The trampoline's address is followed by ucontext: flags, link, three words of uc_stack, then the registers
   // r8-r15 rdi rsi rbp rbx rdx rax rcx rsp rip eflags, and the segments, cs first, which is 0x33 in 64-bit code.
   // The same address also lies about in copies of struct sigaction; those are followed by something else.
@@ -214,10 +207,11 @@ bool scan_interrupted(const Looker& looker, const Process& process, uint64_t sca
     if (sp >= scanned_from && sp < scanned_to) continue;
     Mapping stack;
     if (!find_mapping(process, sp, looker.buffer, stack) || !stack.writable) continue;
-    if (!scan_memory(looker, process, sp & ~uint64_t{7}, end_of_frames(looker, stack, sp), live, frames))
-      return false;
+    const Reading reading =
+        scan_memory(looker, process, sp & ~uint64_t{7}, end_of_frames(looker, stack, sp), live, frames);
+    if (reading != Reading::kDone) return reading;
   }
-  return true;
+  return Reading::kDone;
 }
 
 bool is_numbered(const Process& process) {
@@ -272,6 +266,14 @@ bool has_left_its_memory(const Process& process) {
   return !read_flags(process, flags) || (flags & kForkNoExec) == 0;
 }
 
+bool has_ended(const Process& process, int tid) {
+  char stat[512];
+  const long got = read_thread_file(process, tid, "stat", stat, sizeof stat);
+  if (got < 0) return means_gone(got);
+  uint64_t flags = 0;
+  return take_flags(stat, flags) && (flags & kExiting) != 0;
+}
+
 bool waits_in_vfork(const Process& process, int tid) {
   char line[256];
   Blocked blocked;
@@ -279,39 +281,15 @@ bool waits_in_vfork(const Process& process, int tid) {
          may_be_in_vfork(blocked);
 }
 
-Listing list_threads(const Process& process, void (*each)(void* context, int tid), void* context) {
-  const int task = sys::open_at(process.directory, "task", O_RDONLY | O_DIRECTORY);
-  if (task < 0) return means_gone(task) ? Listing::kGone : Listing::kUnreadable;
-  // One call returns them all for up to about 2,000 threads; a list in parts may miss some, since the kernel
-  // resumes it by position while threads come and go.
-  alignas(8) static char entries[64 * 1024];
-  int calls = 0;
-  long got;
-  while ((got = sys::call(SYS_getdents64, task, sys::word(entries), sizeof entries)) > 0) {
-    ++calls;
-    for (long at = 0; at < got;) {
-      uint16_t length;
-      memcpy(&length, entries + at + 16, 2);
-      const char* name = entries + at + 19;
-      uint64_t tid = 0;
-      if (take_number(name, tid)) each(context, static_cast<int>(tid));
-      at += length;
-    }
-  }
-  sys::close(task);
-  if (got < 0) return means_gone(got) ? Listing::kGone : Listing::kUnreadable;
-  return calls <= 1 ? Listing::kComplete : Listing::kUnreadable;
-}
-
 Look look_at_blocked(const Looker& looker, const Process& process, int tid, SlotSet& live) {
   live = 0;
   Snapshot before, after;
   long failed = take(process, tid, before);
-  if (failed < 0) return means_gone(failed) ? Look::kGone : Look::kUnreadable;
+  if (failed < 0) return why_unreadable(looker, process, tid, failed);
   if (before.syscall[0] == 'r') return Look::kRunning;
   Blocked blocked;
   if (!parse_blocked(before.syscall, blocked)) return Look::kUnreadable;
-  if (blocked.sp == 0) return is_zombie(process, tid) ? Look::kGone : Look::kBusy;
+  if (blocked.sp == 0) return has_ended(process, tid) ? Look::kGone : Look::kBusy;
   if (may_be_in_vfork(blocked)) return Look::kBusy;
 
   live = looker.slot_of(blocked.pc);
@@ -319,13 +297,16 @@ Look look_at_blocked(const Looker& looker, const Process& process, int tid, Slot
   SignalFrames frames;
   const uint64_t sp = blocked.sp & ~uint64_t{7};
   note_return_from_handler(looker, blocked.pc, sp, frames);
-  const bool scanned = find_mapping(process, sp, looker.buffer, stack) &&
-                       scan_memory(looker, process, sp, end_of_frames(looker, stack, sp), live, frames) &&
-                       scan_interrupted(looker, process, sp, stack.end, live, frames);
+  Reading reading = Reading::kFailed;
+  if (find_mapping(process, sp, looker.buffer, stack))
+    reading = scan_memory(looker, process, sp, end_of_frames(looker, stack, sp), live, frames);
+  if (reading == Reading::kDone) reading = scan_interrupted(looker, process, sp, stack.end, live, frames);
+  // However the thread moved meanwhile: the time is gone.
+  if (reading == Reading::kTooMuch) return Look::kTooLarge;
   failed = take(process, tid, after);
-  if (failed < 0) return means_gone(failed) ? Look::kGone : Look::kUnreadable;
+  if (failed < 0) return why_unreadable(looker, process, tid, failed);
   if (!same_text(before.syscall, after.syscall) || !same_text(before.schedstat, after.schedstat)) return Look::kBusy;
-  return scanned ? Look::kSeen : Look::kUnreadable;
+  return reading == Reading::kDone ? Look::kSeen : why_unreadable(looker, process, tid, -EFAULT);
 }
 
 }  // namespace stab::helper

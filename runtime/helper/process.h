@@ -5,8 +5,10 @@
 // Everything else is doubt, and doubt means "may be anywhere".
 #pragma once
 
+#include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/ioctl.h>
 
 #include "runtime/code/ring.h"
 #include "runtime/code/stayers.h"
@@ -14,6 +16,16 @@
 namespace stab::helper {
 
 using code::SlotSet;
+
+// linux/fs.h of 6.11 and later; older headers lack it.
+struct MapQuery {
+  uint64_t size, query_flags, query_addr;
+  uint64_t vma_start, vma_end, vma_flags, vma_page_size, vma_offset, inode;
+  uint32_t dev_major, dev_minor, vma_name_size, build_id_size;
+  uint64_t vma_name_addr, build_id_addr;
+};
+static_assert(sizeof(MapQuery) == 104);
+inline constexpr unsigned long kProcmapQuery = _IOWR('f', 17, MapQuery);
 
 // Where images are, in the watched processes.
 struct RingPlace {
@@ -60,18 +72,28 @@ bool has_left_its_memory(const Process& process);
 // Whether a thread waits for a child that uses its stack until it execs; false for one that can't be read.
 bool waits_in_vfork(const Process& process, int tid);
 
-// Calls `each` for every thread. kGone: no such process. kUnreadable: the list may be incomplete.
-enum class Listing : uint8_t { kComplete, kGone, kUnreadable };
+// Calls `each` for every thread, at least once. kGone: no such process. kTorn: threads ended so fast that some may be missing;
+// another time none will. kUnreadable: the list can't be had now; kDenied: the kernel refuses it.
+enum class Listing : uint8_t { kComplete, kGone, kTorn, kUnreadable, kDenied };
 Listing list_threads(const Process& process, void (*each)(void* context, int tid), void* context);
 
 enum class Look : uint8_t {
   kSeen,        // `live` is true of one moment
   kRunning,     // it runs: sample it
   kSeenRunning, // `live` was read while it ran: needs a second look that agrees
-  kGone,
-  kBusy,        // it moved while we looked, or is inside vfork: try again another time
-  kUnreadable,  // permission, an unknown stack: nothing can be said of this thread
+  kGone,        // it has ended, or is on its way and never comes back to its program's code
+  kBusy,        // it moved while we looked, is inside vfork, or its address space just went: try again another time
+  kUnreadable,  // its stack is not there, or we are short of something: it may pass
+  kDenied,      // the kernel refuses us to look at it
+  kTooLarge,    // what is to be read of it took all the time that there is
 };
+
+// Whether an error of a file of /proc says that its process or thread is no more.
+inline bool means_gone(long error) { return error == -ENOENT || error == -ESRCH; }
+inline bool means_denied(long error) { return error == -EACCES || error == -EPERM; }
+
+// True once a thread has ended or is ending: it never runs its program's code again, and from some moment on can't be read.
+bool has_ended(const Process& process, int tid);
 
 // A page-sized working buffer and the signal trampoline, shared by all looks.
 struct Looker {
@@ -79,6 +101,8 @@ struct Looker {
   uint64_t signal_return = 0;  // libc's sigreturn trampoline in the program: marks signal frames; 0: unknown
   const uint64_t* main_base = nullptr;  // Control::main_base
   uint8_t* buffer = nullptr;   // kLookBufferBytes
+  uint64_t give_up_cpu_ns = 0;  // of our own time, when reading stacks ends, whatever is left of them
+  uint64_t readable = 0;       // an address that is readable as long as the address space is there
   code::SeenCode* seen = nullptr;  // all that looks find in images
 
   // The slot that `word` points into, if it does; it is noted then.

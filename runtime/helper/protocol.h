@@ -5,14 +5,18 @@
 //   helper                                     program
 //   Greeting                            ->     is this descriptor a helper's? (peeked at before anything is sent)
 //                                       <-     Hello, with the descriptors of Handed
-//   sizes, seals and fills the memory
-//   Plan                                ->     maps what Plan says
+//   makes, fills and seals the memory
+//   Plan, with the descriptors of Made  ->     maps what Plan says
 //                                       <-     Mapped
 //   builds and publishes the first image
 //   Ready                               ->     closes the socket, goes on to main
 //
 // Either side treats anything unexpected, and a silence of kPatienceMs, as the end of it: the program then runs
-// unmoved. Both are built from this file in one commit, and kAbiVersion guards mixtures.
+// unmoved. kProtocolMagic, which ends with the protocol's version, guards mixtures: a program that finds another greeting
+// starts the helper that it was linked with.
+//
+// The helper makes the shared memory, so that the program never has what could take it away again: the images' memory can
+// be mapped writable by the helper alone, and neither shrinks under it. What is believed of Hello and Mapped: handshake.h.
 #pragma once
 
 #include <stddef.h>
@@ -22,7 +26,7 @@
 
 namespace stab::helper {
 
-inline constexpr uint64_t kProtocolMagic = 0x31524550'4c454853u;
+inline constexpr uint64_t kProtocolMagic = 0x32524550'4c454853u;  // "SHELPER2"
 inline constexpr int kGreetingPatienceMs = 2000;  // a helper that our launcher started is there within 10 ms
 inline constexpr int kPatienceMs = 10'000;        // hashing and copying 100 MB of text takes well below 1 s
 
@@ -38,8 +42,6 @@ enum class Handed : uint32_t {
   kMaps,        // /proc/self/maps
   kDirectory,   // /proc/self as /proc/PID
   kPidfd,       // of the program
-  kImages,      // empty memfd for text, pads and images
-  kControl,     // empty memfd for the control block
   kExecutable,  // /proc/self/exe
   kReport,      // where the dose report goes; a launcher's helper has its own
   kCount
@@ -63,6 +65,13 @@ struct Hello {
   uint64_t control_address = 0;
   uint64_t signal_return = 0;     // libc's sigreturn trampoline, 0: unknown
   uint64_t degradations = 0;      // what went wrong before this message
+};
+
+// Descriptors that travel with Plan, in this order. None at all: the helper could get no shared memory, and ends.
+enum class Made : uint32_t {
+  kControl,  // the control block
+  kImages,   // text, pads and images; only where the plan has any
+  kCount
 };
 
 struct Plan {

@@ -12,25 +12,40 @@ namespace {
 // A thread that shares a CPU with others may not run for a while: wait for all of them together at most half an
 // epoch or this long. What wasn't seen then is looked at in the next epoch.
 constexpr uint64_t kPatienceNs = 2'000'000;
+// Reading stacks takes a tenth of a millisecond for a few threads. A program whose stacks are as large as its address
+// space is not followed to their ends.
+constexpr uint64_t kMostReadingCpuNs = 1'000'000'000;
+// What fails for a reason that may pass is tried again in the next look: so many in a row say that it doesn't pass. Looks, not
+// seconds, since a program or a helper that gets no CPU for seconds fails in nothing.
+constexpr uint32_t kMostFailures = 16;
 
-// Brings session.kin up to date with the pids that children have put into the control block. False: one of them
+int first_error(const Process& process) {
+  return process.directory < 0 ? process.directory : process.memory < 0 ? process.memory : process.maps;
+}
+
+// Brings session.kin up to date with the pids that children have put into the control block. An error: one of them
 // can't be read though it is there.
-bool open_kin(Session& session) {
+int open_kin(Session& session) {
   Control& control = *session.control;
-  bool all_read = true;
+  int error = 0;
   for (uint32_t i = 0; i < kMaxKin; ++i) {
     const int32_t pid = __atomic_load_n(&control.kin[i], __ATOMIC_ACQUIRE);
     Process& process = session.kin[i];
     if (pid == 0) continue;
+    if (pid < 0 || pid == session.own_pid) {
+      __atomic_store_n(&control.kin[i], 0, __ATOMIC_SEQ_CST);
+      continue;
+    }
     if (process.pid != pid) {
       close_process(process);
       process.pid = pid;
       if (!open_process(process)) {
         const bool gone = process.directory == -ENOENT || process.memory == -ESRCH || process.maps == -ESRCH ||
                           process.memory == -ENOENT || (process.directory >= 0 && !is_unexeced_fork(process));
+        const int failed = first_error(process);
         close_process(process);
         if (!gone) {
-          all_read = false;
+          error = failed;
           continue;
         }
       }
@@ -41,24 +56,51 @@ bool open_kin(Session& session) {
     int32_t cleared = pid;
     __atomic_compare_exchange_n(&control.kin[i], &cleared, 0, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
   }
-  return all_read;
+  return error;
 }
 
+// Listing all threads of the family. What is missing from it, or may be: then the round can't say that nobody is in an image.
 struct Round {
   Session* session;
-  const Process* process;
-  bool complete;
+  const Process* process = nullptr;
+  bool fits = true;
+  bool torn = false;
+  bool failed = false;
+  bool denied = false;
+
+  bool is_complete() const { return fits && !torn && !failed && !denied; }
 };
 
 void list_one(void* context, int tid) {
   Round& round = *static_cast<Round*>(context);
-  if (round.session->threads.list(round.process->pid, tid) == nullptr) round.complete = false;
+  if (round.session->threads.list(round.process->pid, tid) == nullptr) round.fits = false;
 }
 
-bool list_process(Session& session, const Process& process) {
-  Round round{&session, &process, true};
+void list_process(Round& round, const Process& process) {
+  round.process = &process;
   const Listing listing = list_threads(process, list_one, &round);
-  return round.complete && listing != Listing::kUnreadable;
+  if (listing == Listing::kTorn) round.torn = true;
+  if (listing == Listing::kUnreadable) round.failed = true;
+  if (listing == Listing::kDenied) round.denied = true;
+}
+
+// False: some threads may not be listed.
+bool list_family(Session& session) {
+  Control& control = *session.control;
+  Round round{&session};
+  const int error = open_kin(session);
+  if (error != 0) (means_denied(error) ? round.denied : round.failed) = true;
+  session.threads.begin_round();
+  list_process(round, session.program);
+  for (const Process& kin : session.kin)
+    if (kin.pid != 0) list_process(round, kin);
+  session.threads.end_round();
+  if (round.denied) degrade(control, Degradation::kThreadsDenied);
+  if (!round.fits) degrade(control, Degradation::kTooManyThreads);
+  session.failures = round.failed ? session.failures + 1 : 0;
+  if (session.failures == kMostFailures) degrade(control, Degradation::kThreadsUnreadable);
+  if (control.kin_overflowed != 0) degrade(control, Degradation::kForkUnresolved);
+  return round.is_complete() && control.kin_overflowed == 0;
 }
 
 const Process* process_of(const Session& session, int pid) {
@@ -72,85 +114,105 @@ bool is_out_of_all(const code::ThreadLedger::Row& row, code::SlotSet retired) {
   return (row.out_of & retired) == retired;
 }
 
-// Enters what a look found. False: this thread can't be read at all.
-bool enter(Session& session, code::ThreadLedger::Row& row, Look look, code::SlotSet retired, code::SlotSet live) {
-  ++session.control->code.looks;
+// Enters what a look found. A thread in doubt stays in the images that it was not seen out of.
+void enter(Session& session, code::ThreadLedger::Row& row, Look look, code::SlotSet retired, code::SlotSet live) {
+  Control& control = *session.control;
+  ++control.code.looks;
+  if (look != Look::kUnreadable) row.failures = 0;
   switch (look) {
     case Look::kSeen:
-      code::ThreadLedger::saw(row, retired, live);
-      return true;
+      return code::ThreadLedger::saw(row, retired, live);
     case Look::kSeenRunning:
-      code::ThreadLedger::saw_running(row, retired, live);
-      return true;
+      return code::ThreadLedger::saw_running(row, retired, live);
     case Look::kGone:
-      code::ThreadLedger::saw_gone(row);
-      return true;
-    case Look::kUnreadable:
-      return false;
+      return code::ThreadLedger::saw_gone(row);
     case Look::kRunning:
     case Look::kBusy:
-      ++session.control->code.looks_in_doubt;
-      return true;
+      break;
+    case Look::kUnreadable:
+      if (++row.failures == kMostFailures) degrade(control, Degradation::kThreadsUnreadable);
+      break;
+    case Look::kDenied:
+      degrade(control, Degradation::kThreadsDenied);
+      break;
+    case Look::kTooLarge:
+      degrade(control, Degradation::kStacksTooLarge);
+      session.gave_up = true;
+      break;
   }
-  return false;
+  ++control.code.looks_in_doubt;
 }
 
 // A sample that has come in since the last time.
-bool collect(Session& session, code::ThreadLedger::Row& row, bool fresh) {
+void collect(Session& session, code::ThreadLedger::Row& row) {
   const Process* process = process_of(session, row.process);
-  if (process == nullptr) return true;
+  if (process == nullptr) return;
   code::SlotSet retired = 0, live = 0;
-  const Look look = session.sampler.collect(session.looker, *process, row.thread, fresh, retired, live);
-  if (look == Look::kRunning && !fresh) return true;
-  return enter(session, row, look, retired, live);
+  const Look look = session.sampler.collect(session.looker, *process, row.thread, false, retired, live);
+  if (look != Look::kRunning) enter(session, row, look, retired, live);
+}
+
+// The sample that was waited for; of a thread that has none, whether it ended or blocked instead of running on.
+void settle(Session& session, code::ThreadLedger::Row& row) {
+  const Process* process = process_of(session, row.process);
+  if (process == nullptr) return;
+  code::SlotSet retired = 0, live = 0;
+  Look look = session.sampler.collect(session.looker, *process, row.thread, true, retired, live);
+  if (look == Look::kRunning || look == Look::kBusy) {
+    retired = session.ring.retired();
+    look = look_at_blocked(session.looker, *process, row.thread, live);
+    if (look != Look::kRunning && look != Look::kBusy) session.sampler.disarm(row.process, row.thread);
+  }
+  enter(session, row, look, retired, live);
 }
 
 // Looks at a thread, or arms it if it runs.
-bool look_at(Session& session, code::ThreadLedger::Row& row) {
+void look_at(Session& session, code::ThreadLedger::Row& row) {
   const code::SlotSet retired = session.ring.retired();
   const Process* process = process_of(session, row.process);
-  if (process == nullptr) return true;
+  if (process == nullptr) return;
   code::SlotSet live = 0;
   const Look look = look_at_blocked(session.looker, *process, row.thread, live);
   if (look != Look::kRunning) {
     session.sampler.disarm(row.process, row.thread);
     return enter(session, row, look, retired, live);
   }
-  if (session.sampler.is_armed(row.process, row.thread)) return true;
+  if (session.sampler.is_armed(row.process, row.thread)) return;
   switch (session.sampler.arm(row.process, row.thread, retired)) {
     case Sampler::Arming::kArmed:
-      return true;
+      return;
     case Sampler::Arming::kGone:
       return enter(session, row, Look::kGone, retired, 0);
     case Sampler::Arming::kDenied:
+      if (has_ended(*process, row.thread)) return enter(session, row, Look::kGone, retired, 0);
       degrade(*session.control, Degradation::kNoSampling);
       return enter(session, row, Look::kBusy, retired, 0);
     case Sampler::Arming::kFull:
       return enter(session, row, Look::kBusy, retired, 0);
   }
-  return false;
 }
 
-// Looks at every thread of this round. False: one can't be read.
-bool look_at_all(Session& session, uint64_t deadline_ns) {
+// Looks at every thread of this round, as long as there is time to read stacks.
+void look_at_all(Session& session, uint64_t deadline_ns) {
   code::ThreadLedger& threads = session.threads;
   const code::SlotSet retired = session.ring.retired();
   for (uint32_t i = 0; i < threads.size(); ++i) {
     code::ThreadLedger::Row& row = threads.row(i);
-    if (session.sampler.is_armed(row.process, row.thread) && !collect(session, row, false)) return false;
+    if (session.sampler.is_armed(row.process, row.thread)) collect(session, row);
   }
   // Only so many can be armed at a time: each round begins with others.
   const uint32_t first = static_cast<uint32_t>(session.control->code.scans * Sampler::kMostArmed);
   for (uint32_t i = 0; i < threads.size(); ++i) {
     code::ThreadLedger::Row& row = threads.row((first + i) % threads.size());
-    if (!is_out_of_all(row, retired) && !look_at(session, row)) return false;
+    if (session.gave_up) return;
+    if (!is_out_of_all(row, retired)) look_at(session, row);
   }
   session.sampler.wait_until(deadline_ns);
   for (uint32_t i = 0; i < threads.size(); ++i) {
     code::ThreadLedger::Row& row = threads.row(i);
-    if (session.sampler.is_armed(row.process, row.thread) && !collect(session, row, true)) return false;
+    if (session.gave_up) return;
+    if (session.sampler.is_armed(row.process, row.thread)) settle(session, row);
   }
-  return true;
 }
 
 // After all looks. A fork that began before its thread was looked at is by now either pending or in kin, in this
@@ -164,7 +226,7 @@ bool no_child_is_missing(Session& session, uint32_t kin_before) {
   const Children children = find_children(session);
   const bool unreadable = children == Children::kUnreadable;  // for a moment also between vfork and exec
   if (!pending && !unreadable) session.pending_since_ns = 0;
-  if (children == Children::kNew) return false;
+  if (children == Children::kNew || children == Children::kTorn) return false;
   if (!pending && !unreadable) return true;
   // Its child may have been killed before it came to its hook: then it is no child any more.
   const uint64_t now = sys::monotonic_ns();
@@ -229,24 +291,20 @@ void reclaim(Session& session) {
   }
   const uint64_t started_ns = sys::monotonic_ns();
   session.looked_ns = started_ns;
+  session.looker.give_up_cpu_ns = sys::process_cpu_ns() + kMostReadingCpuNs;
+  session.gave_up = false;
   session.seen.clear();
   ++control.code.scans;
 
   const uint32_t kin_before = __atomic_load_n(&control.kin_count, __ATOMIC_ACQUIRE);
-  bool readable = open_kin(session) && control.kin_overflowed == 0;
-  session.threads.begin_round();
-  readable = list_process(session, session.program) && readable;
-  for (const Process& kin : session.kin)
-    if (kin.pid != 0) readable = list_process(session, kin) && readable;
-  session.threads.end_round();
+  const bool complete = list_family(session);
   session.sampler.forget_ended(session.threads);
 
   const uint64_t half_epoch_ns = session.hello.settings.epoch_ns / 2;
   const uint64_t deadline_ns = started_ns + (half_epoch_ns < kPatienceNs ? half_epoch_ns : kPatienceNs);
-  readable = readable && look_at_all(session, deadline_ns);
+  look_at_all(session, deadline_ns);
 
-  if (!readable) degrade(control, Degradation::kThreadsUnreadable);
-  if (readable && no_child_is_missing(session, kin_before)) {
+  if (complete && no_child_is_missing(session, kin_before)) {
     const code::SlotSet left = session.threads.out_of_all() & session.ring.retired();
     session.ring.release(left);
     session.stayers.forget(left);

@@ -84,17 +84,17 @@ Look scan_sample(const Looker& looker, const Process& process, const Sample& sam
   if (sample.sp % 8 != 0) return Look::kBusy;
   SignalFrames frames;
   note_return_from_handler(looker, sample.pc, sample.sp, frames);
-  if (!scan_words(looker, looker.buffer, sample.stack_bytes, sample.sp, live, frames)) return Look::kUnreadable;
+  if (!scan_words(looker, looker.buffer, sample.stack_bytes, sample.sp, live, frames)) return Look::kTooLarge;
   Mapping stack;
   if (!find_mapping(process, sample.sp, looker.buffer, stack)) return Look::kBusy;
   const uint64_t copied_to = sample.sp + sample.stack_bytes;
   const uint64_t end = end_of_frames(looker, stack, sample.sp);
   if (copied_to >= end && frames.count == 0) return Look::kSeen;
   if (!fresh) return Look::kBusy;
-  if (!scan_memory(looker, process, sample.sp, end, live, frames) ||
-      !scan_interrupted(looker, process, sample.sp, stack.end, live, frames))
-    return Look::kBusy;
-  return Look::kSeenRunning;
+  Reading reading = scan_memory(looker, process, sample.sp, end, live, frames);
+  if (reading == Reading::kDone) reading = scan_interrupted(looker, process, sample.sp, stack.end, live, frames);
+  if (reading == Reading::kTooMuch) return Look::kTooLarge;
+  return reading == Reading::kDone ? Look::kSeenRunning : Look::kBusy;
 }
 
 }  // namespace
@@ -120,7 +120,7 @@ Sampler::Arming Sampler::arm(int process, int thread, SlotSet retired) {
   }
   // Enabled until one sample is taken.
   sys::call(SYS_ioctl, event, PERF_EVENT_IOC_REFRESH, 1);
-  armed_[free] = {process, thread, event, static_cast<uint8_t*>(mapped), retired};
+  armed_[free] = {process, thread, event, static_cast<uint8_t*>(mapped), retired, false};
   return Arming::kArmed;
 }
 
@@ -148,21 +148,25 @@ void Sampler::forget(SlotSet slots) {
 
 void Sampler::wait_until(uint64_t deadline_ns) {
   pollfd waited[kMostArmed];
+  Armed* whose[kMostArmed];
+  for (Armed& armed : armed_) armed.hung_up = false;
   for (;;) {
     uint32_t missing = 0;
-    for (const Armed& armed : armed_) {
-      if (armed.event < 0) continue;
+    for (Armed& armed : armed_) {
+      if (armed.event < 0 || armed.hung_up) continue;
       const auto* page = reinterpret_cast<const perf_event_mmap_page*>(armed.mapped);
-      if (__atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE) == 0) waited[missing++] = {armed.event, POLLIN, 0};
+      if (__atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE) != 0) continue;
+      whose[missing] = &armed;
+      waited[missing++] = {armed.event, POLLIN, 0};
     }
     const uint64_t now = sys::monotonic_ns();
     if (missing == 0 || now >= deadline_ns) return;
     const timespec left{static_cast<time_t>((deadline_ns - now) / 1'000'000'000u),
                         static_cast<long>((deadline_ns - now) % 1'000'000'000u)};
     if (sys::call(SYS_ppoll, sys::word(waited), missing, sys::word(&left), 0, 8) <= 0) return;
-    // An event of a thread that ended is ready for ever and has no sample.
+    // An event of a thread that ended is ready for ever and has no sample: the others are waited for without it.
     for (uint32_t i = 0; i < missing; ++i)
-      if ((waited[i].revents & (POLLHUP | POLLERR)) != 0 && (waited[i].revents & POLLIN) == 0) return;
+      if ((waited[i].revents & (POLLHUP | POLLERR)) != 0 && (waited[i].revents & POLLIN) == 0) whose[i]->hung_up = true;
   }
 }
 

@@ -43,6 +43,7 @@ class Sampler {
     int event = -1;
     uint8_t* mapped = nullptr;
     SlotSet retired = 0;
+    bool hung_up = false;  // the thread has ended: nothing more comes
   };
   uint32_t find(int process, int thread) const;
 

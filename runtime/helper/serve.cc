@@ -22,18 +22,27 @@ constexpr uint64_t kIdleNs = 100'000'000;
 struct Watched {
   int pidfd;
   uint32_t* request;
+  uint32_t is_dead;  // what the watcher says; the request, which it is woken by, others may overwrite
+  uint32_t is_heard;
 };
 Watched watched;
 
-// Ends with the helper. Never touches anything but the request.
+// Ends with the helper. Never touches anything but the request and its own words.
 [[noreturn]] void watch_program() {
   pollfd waited{watched.pidfd, POLLIN, 0};
   while (sys::call(SYS_ppoll, sys::word(&waited), 1, 0, 0, 8) <= 0) {
   }
-  __atomic_store_n(watched.request, kRequestDead, __ATOMIC_RELEASE);
-  sys::futex_wake(watched.request);
+  __atomic_store_n(&watched.is_dead, 1u, __ATOMIC_RELEASE);
+  do {
+    __atomic_store_n(watched.request, kRequestDead, __ATOMIC_RELEASE);
+    sys::futex_wake(watched.request);
+    const timespec rest{0, 10'000'000};
+    sys::call(SYS_nanosleep, sys::word(&rest), 0);
+  } while (__atomic_load_n(&watched.is_heard, __ATOMIC_ACQUIRE) == 0);
   for (;;) sys::call(SYS_exit, 0);
 }
+
+bool is_program_dead() { return __atomic_load_n(&watched.is_dead, __ATOMIC_ACQUIRE) != 0; }
 
 void fill_use(Session& session) {
   rusage usage{};
@@ -89,7 +98,7 @@ void run_epochs(Session& session) {
   bool reported = false;
   for (;;) {
     const uint32_t request = __atomic_load_n(&control.request, __ATOMIC_ACQUIRE);
-    if (request == kRequestDead) break;
+    if (is_program_dead()) break;
     if (request == kRequestOrders) {
       uint32_t expected = kRequestOrders;
       __atomic_compare_exchange_n(&control.request, &expected, kRequestNone, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
@@ -117,6 +126,7 @@ void run_epochs(Session& session) {
     session.use.ticks_late += (now - due_ns) / period_ns + 1;
     due_ns = now + period_ns;
   }
+  __atomic_store_n(&watched.is_heard, 1u, __ATOMIC_RELEASE);
   // Dies: the watcher may have been faster than the exit handler's request.
   write_dose(session, End::kDied);
   serve_kin(session, due_ns);
@@ -139,7 +149,7 @@ int serve(int socket, int report, bool launched, int cpu) {
   }
   build_first(session);
   send_ready(session);
-  watched = {session.pidfd, &session.control->request};
+  watched = {session.pidfd, &session.control->request, 0, 0};
   start_thread(watch_program);
   run_epochs(session);
   return 0;

@@ -1,22 +1,29 @@
 // The handshake from the helper's side: receive the program's descriptors, read and check the metadata of its
-// executable, size and fill the shared memory, let the program map it. Whatever fails here leaves the program
+// executable, make and fill the shared memory, let the program map it. Whatever fails here leaves the program
 // running unmoved, with a degradation that says why.
+//
+// What is checked is a copy that nobody else can write or cut short: of the executable, too, which its owner may replace
+// as soon as the program execs something else.
 #include "runtime/helper/session.h"
 
 #include <elf.h>
+#include <linux/magic.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 
+#include "runtime/helper/handshake.h"
+#include "runtime/helper/life.h"
 #include "runtime/helper/socket.h"
 #include "runtime/sys.h"
 
 namespace stab::helper {
 namespace {
 
-// Images kept beside each other at most, in bytes: enough for 64 images of most programs and 4 of the largest.
-constexpr uint64_t kRingBytes = 256u << 20;
-constexpr uint32_t kFewestSlots = 4;
+// Of text and of metadata, that are read at all: the largest browsers have half of it. A file may promise more than there
+// is, and what the helper reads of it is in no limit of the program's.
+constexpr uint64_t kMostFileBytes = 512u << 20;
 
 uint64_t round_up_page(uint64_t bytes) { return (bytes + 4095) & ~uint64_t{4095}; }
 
@@ -26,18 +33,41 @@ uint8_t* allocate(uint64_t bytes) {
   return sys::is_address(memory) ? static_cast<uint8_t*>(memory) : nullptr;
 }
 
+// The same for memory that is filled at once: its pages are made by one call, large ones where the kernel has them.
+uint8_t* allocate_to_fill(uint64_t bytes) {
+  uint8_t* const memory = allocate(bytes);
+  if (memory == nullptr) return nullptr;
+  sys::call(SYS_madvise, sys::word(memory), static_cast<long>(round_up_page(bytes)), MADV_HUGEPAGE);
+  populate(memory, round_up_page(bytes));
+  return memory;
+}
+
 struct Received {
   int at[static_cast<int>(Handed::kCount)];
   int& operator[](Handed which) { return at[static_cast<int>(which)]; }
 };
 
-// Gives each descriptor its name; the ones not handed are -1.
+// Gives each descriptor its name; the ones not handed are -1, the ones without a name closed.
 Received sort_out(uint32_t handed, const int* descriptors, int count) {
   Received out;
   int next = 0;
   for (int i = 0; i < static_cast<int>(Handed::kCount); ++i)
     out.at[i] = (handed >> i & 1) != 0 && next < count ? descriptors[next++] : -1;
+  while (next < count) sys::close(descriptors[next++]);
   return out;
+}
+
+// The same descriptor, or -1 in place of one that is no file of /proc: reading anything else might wait for ever.
+int only_of_proc(int fd) {
+  struct statfs system;
+  if (fd < 0 || (sys::call(SYS_fstatfs, fd, sys::word(&system)) == 0 && system.f_type == PROC_SUPER_MAGIC)) return fd;
+  sys::close(fd);
+  return -1;
+}
+
+bool is_file(int fd) {
+  struct stat status;
+  return fd >= 0 && sys::call(SYS_fstat, fd, sys::word(&status)) == 0 && S_ISREG(status.st_mode);
 }
 
 bool read_file_at(void* context, void* to, size_t size, uint64_t offset) {
@@ -62,20 +92,17 @@ bool find_text(int executable, uint64_t address, uint64_t& offset) {
   return false;
 }
 
-// A part of the executable in memory, aligned for its structures: mapped where it lies so in the file.
-const uint8_t* read_section(int executable, code::FileSpan span) {
-  constexpr uint64_t kInPage = 4095;
-  struct stat file;
-  if (sys::call(SYS_fstat, executable, sys::word(&file)) != 0 || span.bytes > static_cast<uint64_t>(file.st_size) ||
-      span.offset > static_cast<uint64_t>(file.st_size) - span.bytes)
-    return nullptr;
-  if (span.offset % alignof(abi::CodeHeader) == 0) {
-    const uint64_t before = span.offset & kInPage;
-    void* mapped = sys::map(nullptr, before + span.bytes, PROT_READ, MAP_PRIVATE, executable, span.offset - before);
-    if (sys::is_address(mapped)) return static_cast<uint8_t*>(mapped) + before;
-  }
-  uint8_t* copy = allocate(span.bytes);
-  return copy != nullptr && read_file_at(&executable, copy, span.bytes, span.offset) ? copy : nullptr;
+// Copies the metadata, as much as its header says, and checks the copy.
+code::MetadataFault read_section(int executable, code::FileSpan span, code::Metadata& out) {
+  abi::CodeHeader header;
+  if (span.bytes < sizeof header || !read_file_at(&executable, &header, sizeof header, span.offset))
+    return code::MetadataFault::kAbsent;
+  const uint64_t bytes = code::metadata_bytes(header);
+  if (bytes == 0) return code::MetadataFault::kAbsent;
+  if (bytes > span.bytes || bytes > kMostFileBytes) return code::MetadataFault::kMalformed;
+  uint8_t* copy = allocate_to_fill(bytes);
+  if (copy == nullptr || !read_file_at(&executable, copy, bytes, span.offset)) return code::MetadataFault::kMalformed;
+  return code::read_metadata(copy, bytes, out);
 }
 
 // Reads and checks everything that moving code needs. False: degradations say why not.
@@ -85,16 +112,14 @@ bool read_executable(Session& session, int executable) {
     degrade(control, why);
     return false;
   };
-  if (executable < 0) return refuse(Degradation::kNoMetadata);
+  if (!is_file(executable)) return refuse(Degradation::kNoMetadata);
   if (session.hello.text_relocations != 0) return refuse(Degradation::kTextRelocations);
   if (session.hello.foreign_unwinder == 2) return refuse(Degradation::kNamesHidden);
   if (session.hello.foreign_unwinder == 3) return refuse(Degradation::kUnwinderReplaced);
   if (session.hello.foreign_unwinder != 0) return refuse(Degradation::kNoUnwinder);
   code::FileSpan span;
   if (!code::find_code_section(read_file_at, &executable, span)) return refuse(Degradation::kNoMetadata);
-  const uint8_t* section = read_section(executable, span);
-  if (section == nullptr) return refuse(Degradation::kMetadataMalformed);
-  const code::MetadataFault fault = code::read_metadata(section, span.bytes, session.code);
+  const code::MetadataFault fault = read_section(executable, span, session.code);
   if (fault != code::MetadataFault::kNone)
     return refuse(fault == code::MetadataFault::kAbsent ? Degradation::kNoMetadata : Degradation::kMetadataMalformed);
 
@@ -102,15 +127,12 @@ bool read_executable(Session& session, int executable) {
   uint64_t offset = 0;
   if (!find_text(executable, header.text_start, offset)) return refuse(Degradation::kTextDiffers);
   session.text_bytes = round_up_page(header.text_bytes);
-  // The very pages that the program executes now, the rest of the last one included. Nobody can write to a running
-  // program's file. A file that is shorter than its text would make us fault: its size is checked first.
-  struct stat file;
-  if (sys::call(SYS_fstat, executable, sys::word(&file)) != 0 ||
-      static_cast<uint64_t>(file.st_size) < offset + header.text_bytes)
-    return refuse(Degradation::kTextDiffers);
-  const void* mapped = sys::map(nullptr, session.text_bytes, PROT_READ, MAP_PRIVATE, executable, offset);
-  if (!sys::is_address(const_cast<void*>(mapped))) return refuse(Degradation::kTextDiffers);
-  const uint8_t* text = static_cast<const uint8_t*>(mapped);
+  if (session.text_bytes > kMostFileBytes) return refuse(Degradation::kNoNearMemory);
+  // What the program executes now, the rest of the last page included, which is zero behind the file's end.
+  uint8_t* text = allocate_to_fill(session.text_bytes);
+  if (text == nullptr) return refuse(Degradation::kNoNearMemory);
+  const long got = sys::pread_full(executable, text, session.text_bytes, offset);
+  if (got < static_cast<long>(header.text_bytes)) return refuse(Degradation::kTextDiffers);
   const uint64_t hashed_from = header.function_count == 0 ? header.text_bytes : session.code.functions[0].start;
   if (abi::hash64(text + hashed_from, header.text_bytes - hashed_from) != header.text_hash)
     return refuse(Degradation::kTextDiffers);
@@ -130,16 +152,6 @@ bool read_executable(Session& session, int executable) {
   return session.scratch.order_count > 0;
 }
 
-void take_program_rights(const Session& session) {
-  struct stat owner;
-  if (sys::call(SYS_geteuid) != 0) return;
-  if (sys::call(SYS_fstat, session.program.directory, sys::word(&owner)) != 0) return;
-  if (owner.st_uid == 0) return;
-  sys::call(SYS_setgroups, 0, 0);
-  sys::call(SYS_setresgid, owner.st_gid, owner.st_gid, owner.st_gid);
-  sys::call(SYS_setresuid, owner.st_uid, owner.st_uid, owner.st_uid);
-}
-
 void pin(int cpu) {
   if (cpu < 0 || cpu >= CPU_SETSIZE) return;
   cpu_set_t set;
@@ -148,66 +160,84 @@ void pin(int cpu) {
   sys::call(SYS_sched_setaffinity, 0, sizeof set, sys::word(&set));
 }
 
-bool share_control(Session& session, int fd) {
-  if (fd < 0 || sys::truncate(fd, kControlBytes) != 0) return false;
+// Descriptors that travel with Plan; closed here once they are sent, but for the images', which grow.
+struct Sent {
+  int control = -1;
+  int images = -1;
+};
+
+// Neither can be mapped if it were to shrink under us, so it can't.
+constexpr int kSealAsItIs = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW;
+
+bool make_control(Session& session, Sent& sent) {
+  constexpr unsigned kCloexec = 1, kAllowSealing = 2;
+  const int fd = sys::memfd("stab-control", kCloexec | kAllowSealing);
+  if (fd < 0) return false;
+  sent.control = fd;
+  if (sys::truncate(fd, kControlBytes) != 0 || sys::add_seals(fd, kSealAsItIs) != 0) return false;
   void* memory = sys::map(nullptr, kControlBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd);
   if (!sys::is_address(memory)) return false;
   session.control = static_cast<Control*>(memory);
   return true;
 }
 
-// Sizes, maps and fills the images' memory: text, pads, ring. False: no shared memory.
-bool share_images(Session& session, bool code, bool pads, Plan& plan) {
+int images_memfd() {
+  constexpr unsigned kAllowSealing = 2, kExec = 0x10, kCloexec = 1;  // older headers lack MFD_EXEC
+  int fd = sys::memfd("stab", kCloexec | kAllowSealing | kExec);
+  if (fd == -EINVAL) fd = sys::memfd("stab", kCloexec | kAllowSealing);
+  return fd;
+}
+
+// Makes, maps and fills the images' memory: text, pads, ring. False: no shared memory.
+bool make_images(Session& session, bool code, bool pads, Plan& plan) {
   const Hello& hello = session.hello;
-  const uint64_t text_address = code ? hello.bias + session.code.header->text_start : 0;
-  const uint64_t text_bytes = code ? session.text_bytes : 0;
-  // Pads between the functions, where a linker merged constants into the text.
-  const bool pads_in_text = pads && code && hello.slots_address >= text_address &&
-                            hello.slots_address < text_address + text_bytes;
-  const uint64_t pads_bytes = pads && !pads_in_text ? hello.pads_bytes : 0;
-  uint64_t slot_limit = 0;
+  Wanted wanted{code, pads};
   if (code) {
-    slot_limit = kRingBytes / session.slot_bytes;
-    if (slot_limit < kFewestSlots) slot_limit = kFewestSlots;
-    if (slot_limit > kMaxSlots) slot_limit = kMaxSlots;
+    wanted.text_start = session.code.header->text_start;
+    wanted.text_bytes = session.text_bytes;
+    wanted.slot_bytes = session.slot_bytes;
   }
-  const uint64_t fixed_bytes = text_bytes + pads_bytes;
-  const uint64_t ring_bytes = slot_limit * session.slot_bytes;
+  uint64_t slots_offset = 0;
+  if (!make_plan(hello, wanted, plan, slots_offset)) return false;
+  const uint64_t fixed_bytes = plan.ring_offset;
+  session.images = images_memfd();
   if (session.images < 0 || sys::truncate(session.images, fixed_bytes) != 0) return false;
   // Written rather than copied into the mapping: the kernel need not clear these pages first.
-  if (code && sys::write_full(session.images, session.original, text_bytes) != 0) return false;
-  void* memory = sys::map(nullptr, fixed_bytes + ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
-                          session.images);
+  if (code && sys::write_full(session.images, session.original, plan.text_bytes) != 0) return false;
+  void* memory = sys::map(nullptr, fixed_bytes + plan.slot_limit * plan.slot_bytes, PROT_READ | PROT_WRITE,
+                          MAP_SHARED | MAP_NORESERVE, session.images);
   if (!sys::is_address(memory)) return false;
-  // From here on nobody, root included, can map it writable: the program can't make code writable, ever.
+  // From here on nobody, root included, can map it writable or write it: the program can't make code writable, ever, and
+  // what we read in it is what we wrote. It can't be cut short under us either, but it grows.
   constexpr int kSealFutureWrite = 0x10;
-  sys::add_seals(session.images, kSealFutureWrite);
+  if (sys::add_seals(session.images, kSealFutureWrite | F_SEAL_SHRINK) != 0) return false;
 
   session.shared = static_cast<uint8_t*>(memory);
   session.ring_offset = fixed_bytes;
   populate(session.shared, fixed_bytes);
-  if (pads_bytes > 0 && sys::pread_full(session.program.memory, session.shared + text_bytes, pads_bytes,
-                                        hello.pads_address) != static_cast<long>(pads_bytes))
+  if (plan.pads_bytes > 0 && sys::pread_full(session.program.memory, session.shared + plan.pads_offset, plan.pads_bytes,
+                                             hello.pads_address) != static_cast<long>(plan.pads_bytes))
     return false;
-  if (pads) {
-    const uint64_t at = pads_in_text ? hello.slots_address - text_address
-                                     : text_bytes + (hello.slots_address - hello.pads_address);
-    session.pads = reinterpret_cast<uint32_t*>(session.shared + at);
-  }
-  plan.text_address = text_address;
-  plan.text_bytes = text_bytes;
-  plan.pads_bytes = pads_bytes;
-  plan.pads_offset = text_bytes;
-  plan.ring_offset = fixed_bytes;
-  plan.slot_bytes = session.slot_bytes;
-  plan.slot_limit = slot_limit;
+  if (pads) session.pads = reinterpret_cast<uint32_t*>(session.shared + slots_offset);
   return true;
 }
 
+// False: the program is gone. Without a control block the plan is empty, and there is nothing more to say.
+bool send_plan(Session& session, const Plan& plan, Sent& sent) {
+  int made[static_cast<int>(Made::kCount)];
+  int count = 0;
+  if (sent.control >= 0) made[count++] = sent.control;
+  if (sent.control >= 0 && sent.images >= 0) made[count++] = sent.images;
+  const bool done = send_message(session.socket, &plan, sizeof plan, made, count);
+  if (sent.control >= 0) sys::close(sent.control);
+  return done;
+}
+
 void prepare_looks(Session& session) {
-  session.looker.ring = {session.control->ring_address, session.control->ring_bytes, session.slot_bytes};
+  session.looker.ring = {session.ring_address, session.ring.limit() * session.slot_bytes, session.slot_bytes};
   session.looker.main_base = &session.control->main_base;
   session.looker.signal_return = session.hello.signal_return;
+  session.looker.readable = session.hello.control_address;
   session.looker.seen = &session.seen;
   session.looker.buffer = allocate(kLookBufferBytes);
   auto* rows = reinterpret_cast<code::ThreadLedger::Row*>(
@@ -223,30 +253,40 @@ void populate(void* memory, uint64_t bytes) {
 }
 
 bool shake_hands(Session& session) {
+  session.own_pid = sys::getpid();
   Greeting greeting;
-  greeting.helper_pid = sys::getpid();
+  greeting.helper_pid = session.own_pid;
+  name_senders(session.socket);
   if (!send_message(session.socket, &greeting, sizeof greeting)) return false;
   int descriptors[kMostDescriptors];
-  int count = 0;
+  int count = 0, sender = 0;
   // A launcher may start us long before its program; the end of the socket ends the wait.
   constexpr int kForever = 0x7fffffff;
-  Hello& hello = session.hello;
-  if (!receive_message(session.socket, &hello, sizeof hello, session.launched ? kForever : kPatienceMs, descriptors,
-                       &count))
+  alignas(Hello) char said[sizeof(Hello)];
+  if (!receive_signed(session.socket, said, sizeof said, session.launched ? kForever : kPatienceMs, descriptors, &count,
+                      &sender))
     return false;
   session.begun_ns = sys::monotonic_ns();
-  if (hello.magic != kProtocolMagic || hello.version != abi::kAbiVersion) return false;
+  Hello& hello = session.hello;
+  if (!read_hello(said, sizeof said, session.launched, hello)) return false;
   Received received = sort_out(hello.handed, descriptors, count);
   session.program.pid = hello.pid;
-  session.program.memory = received[Handed::kMemory];
-  session.program.maps = received[Handed::kMaps];
-  session.program.directory = received[Handed::kDirectory];
-  session.pidfd = received[Handed::kPidfd];
-  session.numbered = is_numbered(session.program);
-  session.images = received[Handed::kImages];
+  session.program.memory = only_of_proc(received[Handed::kMemory]);
+  session.program.maps = only_of_proc(received[Handed::kMaps]);
+  session.program.directory = only_of_proc(received[Handed::kDirectory]);
+  // The kernel's word for who spoke, where it has one: its end is seen whatever was handed.
+  const int pidfd = sender > 0 ? sys::pidfd_open(sender) : -1;
+  session.pidfd = pidfd >= 0 ? pidfd : received[Handed::kPidfd];
+  session.numbered = sender == hello.pid && is_numbered(session.program);
   if (session.report < 0) session.report = received[Handed::kReport];
   pin(session.cpu >= 0 ? session.cpu : hello.settings.helper_cpu);
-  if (!share_control(session, received[Handed::kControl])) return false;
+  Plan plan;
+  Sent sent;
+  if (!make_control(session, sent)) {
+    sent.control = -1;
+    send_plan(session, plan, sent);
+    return false;
+  }
 
   // Invariant from here on: the control block is ours to write until the program maps it over its own.
   const abi::Settings& wanted = hello.settings;
@@ -256,36 +296,37 @@ bool shake_hands(Session& session) {
   if (received[Handed::kExecutable] >= 0) sys::close(received[Handed::kExecutable]);
   session.control->stack.slots = hello.slot_count;
   if (draws && hello.slot_count == 0) degrade(*session.control, Degradation::kNoPads);
-  take_program_rights(session);
-  Plan plan;
-  if ((code || pads) && !share_images(session, code, pads, plan)) {
+  if ((code || pads) && !make_images(session, code, pads, plan)) {
     degrade(*session.control, Degradation::kNoMemfd);
     plan = Plan{};
     session.pads = nullptr;
   }
-  if (!send_message(session.socket, &plan, sizeof plan)) return false;
+  if (plan.ring_offset > 0) sent.images = session.images;
+  if (!send_plan(session, plan, sent)) return false;
 
   Mapped mapped;
-  if (!receive_message(session.socket, &mapped, sizeof mapped, kPatienceMs) || mapped.magic != kProtocolMagic ||
-      mapped.control == 0)
-    return false;
+  if (!receive_message(session.socket, &mapped, sizeof mapped, kPatienceMs) || !is_possible(mapped, plan)) return false;
   Control& control = *session.control;
-  __atomic_fetch_or(&control.degradations, hello.degradations | mapped.degradations, __ATOMIC_RELAXED);
+  constexpr uint64_t kKnown = (uint64_t{1} << static_cast<unsigned>(Degradation::kCount)) - 1;
+  __atomic_fetch_or(&control.degradations, hello.degradations | (mapped.degradations & kKnown), __ATOMIC_RELAXED);
   if (plan.pads_bytes > 0 && mapped.pads == 0) session.pads = nullptr;
   if (plan.pads_bytes == 0 && mapped.text == 0) session.pads = nullptr;
   control.nonce = hello.nonce;
   control.program_pid = hello.pid;
-  control.helper_pid = greeting.helper_pid;
+  control.helper_pid = session.own_pid;
   control.report_state = session.report >= 0 ? kReportPending : kReportNobody;
-  session.moves = mapped.text != 0 && mapped.slots >= 2;
+  show_life(control.helper_life);
+  session.moves = mapped.text != 0;
   if (!session.moves) return true;
+  session.ring_address = mapped.ring_address;
   control.ring_address = mapped.ring_address;
   control.ring_bytes = mapped.slots * session.slot_bytes;
   control.slot_bytes = session.slot_bytes;
   control.text_address = plan.text_address;
   control.text_bytes = session.code.header->text_bytes;
   session.ring.set_limit(mapped.slots);
-  if (hello.settings.perf_map && !session.perf_map.open(hello.pid)) degrade(control, Degradation::kNoPerfMap);
+  if (hello.settings.perf_map && !(session.numbered && session.perf_map.open(hello.pid)))
+    degrade(control, Degradation::kNoPerfMap);
   session.place.text = plan.text_address;
   session.place.bias = hello.bias;
   prepare_looks(session);
@@ -305,7 +346,7 @@ void send_ready(Session& session) {
 bool has_our_control(const Session& session, const Process& process) {
   uint64_t nonce = 0;
   const uint64_t address = session.hello.control_address + offsetof(Control, nonce);
-  return sys::pread_full(process.memory, &nonce, sizeof nonce, address) == sizeof nonce && nonce == session.control->nonce;
+  return sys::pread_full(process.memory, &nonce, sizeof nonce, address) == sizeof nonce && nonce == session.hello.nonce;
 }
 
 }  // namespace stab::helper

@@ -16,6 +16,8 @@
 
 namespace stab::helper {
 
+// The control block is the program's to write for its whole life, and so is whatever the program says: what the helper
+// relies on is kept here, and what it reads there is read once, bounded, and used from the copy.
 struct Session {
   int socket = -1;
   int report = -1;
@@ -26,17 +28,19 @@ struct Session {
   Control* control = nullptr;
   Process program;
   bool numbered = false;  // is_numbered(): threads and children can be found
+  int own_pid = 0;
   int pidfd = -1;
   int images = -1;
 
   // Code. moves: an image is published, and the members below are set.
   bool moves = false;
   code::Metadata code;
-  const uint8_t* original = nullptr;  // the text's bytes in the file; whole pages
+  const uint8_t* original = nullptr;  // a copy of the text's bytes in the file; whole pages
   uint8_t* shared = nullptr;          // our writable view of the images' memfd
   uint64_t text_offset = 0;
   uint64_t text_bytes = 0;            // whole pages
   uint64_t ring_offset = 0;
+  uint64_t ring_address = 0;          // in the program
   uint64_t slot_bytes = 0;
   code::ImagePlace place;             // slot and executed are set for each image
   code::ImageScratch scratch;
@@ -51,6 +55,8 @@ struct Session {
   code::SeenCode seen;
   uint64_t looked_ns = 0;     // when the last look began
   uint64_t look_took_ns = 0;  // and how long it took
+  bool gave_up = false;       // it read stacks for all the time that it may
+  uint32_t failures = 0;      // looks one after the other that some process or list of threads failed in
   code::ThreadLedger threads;
   Looker looker;
   Sampler sampler;
@@ -62,7 +68,7 @@ struct Session {
   HelperUse use;
 
   uint8_t* slot_memory(int slot) { return shared + ring_offset + static_cast<uint64_t>(slot) * slot_bytes; }
-  uint64_t slot_address(int slot) const { return control->ring_address + static_cast<uint64_t>(slot) * slot_bytes; }
+  uint64_t slot_address(int slot) const { return ring_address + static_cast<uint64_t>(slot) * slot_bytes; }
   uint8_t* text_memory() { return shared + text_offset; }
 };
 

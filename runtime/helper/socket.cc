@@ -13,7 +13,7 @@ namespace {
 struct Packet {
   msghdr header;
   iovec part;
-  alignas(cmsghdr) char ancillary[CMSG_SPACE(sizeof(int) * kMostDescriptors)];
+  alignas(cmsghdr) char ancillary[CMSG_SPACE(sizeof(int) * kMostDescriptors) + CMSG_SPACE(sizeof(ucred))];
 };
 
 void lay_out(Packet& packet, void* bytes, size_t size) {
@@ -38,6 +38,21 @@ bool wait_readable(int socket, int patience_ms) {
   }
 }
 
+// Those for which there is no place are closed.
+int take_descriptors(cmsghdr& item, int* to) {
+  const size_t all = (item.cmsg_len - CMSG_LEN(0)) / sizeof(int);
+  int count = 0;
+  for (size_t i = 0; i < all; ++i) {
+    int fd;
+    memcpy(&fd, CMSG_DATA(&item) + i * sizeof fd, sizeof fd);
+    if (count < kMostDescriptors)
+      to[count++] = fd;
+    else
+      sys::close(fd);
+  }
+  return count;
+}
+
 }  // namespace
 
 bool send_message(int socket, const void* from, size_t bytes, const int* descriptors, int count) {
@@ -59,7 +74,13 @@ bool send_message(int socket, const void* from, size_t bytes, const int* descrip
 }
 
 bool receive_message(int socket, void* to, size_t bytes, int patience_ms, int* descriptors, int* count) {
+  int sender = 0;
+  return receive_signed(socket, to, bytes, patience_ms, descriptors, count, &sender);
+}
+
+bool receive_signed(int socket, void* to, size_t bytes, int patience_ms, int* descriptors, int* count, int* sender) {
   if (count != nullptr) *count = 0;
+  *sender = 0;
   if (!wait_readable(socket, patience_ms)) return false;
   Packet packet;
   lay_out(packet, to, bytes);
@@ -72,12 +93,22 @@ bool receive_message(int socket, void* to, size_t bytes, int patience_ms, int* d
   while (got == -EINTR);
   if (descriptors != nullptr && got >= 0) {
     for (cmsghdr* item = CMSG_FIRSTHDR(&packet.header); item != nullptr; item = CMSG_NXTHDR(&packet.header, item)) {
-      if (item->cmsg_level != SOL_SOCKET || item->cmsg_type != SCM_RIGHTS) continue;
-      *count = static_cast<int>((item->cmsg_len - CMSG_LEN(0)) / sizeof(int));
-      memcpy(descriptors, CMSG_DATA(item), static_cast<size_t>(*count) * sizeof(int));
+      if (item->cmsg_level != SOL_SOCKET) continue;
+      if (item->cmsg_type == SCM_CREDENTIALS && item->cmsg_len == CMSG_LEN(sizeof(ucred))) {
+        ucred from;
+        memcpy(&from, CMSG_DATA(item), sizeof from);
+        *sender = from.pid > 0 ? from.pid : 0;
+      }
+      if (item->cmsg_type != SCM_RIGHTS) continue;
+      *count = take_descriptors(*item, descriptors);
     }
   }
   return got == static_cast<long>(bytes);
+}
+
+void name_senders(int socket) {
+  const int on = 1;
+  sys::call(SYS_setsockopt, socket, SOL_SOCKET, SO_PASSCRED, sys::word(&on), sizeof on);
 }
 
 bool peek_message(int socket, void* to, size_t bytes, int patience_ms) {

@@ -16,6 +16,11 @@ bool send_message(int socket, const void* from, size_t bytes, const int* descrip
 bool receive_message(int socket, void* to, size_t bytes, int patience_ms, int* descriptors = nullptr,
                      int* count = nullptr);
 
+// The same, with descriptors, from a socket of which name_senders was called before anything was sent to it. *sender is
+// the number that the kernel gives, 0 where it has none for us: the sender is in no PID namespace that we see.
+bool receive_signed(int socket, void* to, size_t bytes, int patience_ms, int* descriptors, int* count, int* sender);
+void name_senders(int socket);
+
 // The same, but leaves the message in the socket.
 bool peek_message(int socket, void* to, size_t bytes, int patience_ms);
 

@@ -1,7 +1,6 @@
 // clone(2) with a new stack can't return into compiled code, so the few instructions between are written here.
 #include "runtime/helper/thread.h"
 
-#include <sched.h>
 #include <stddef.h>
 
 #include "runtime/sys.h"
@@ -10,8 +9,6 @@ namespace stab::helper {
 
 bool start_thread(void (*body)()) {
   alignas(16) static char stack[16 * 1024];
-  constexpr unsigned long kFlags =
-      CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM;
   long result;
   char* const top = stack + sizeof stack;
   __asm__ volatile(
@@ -27,7 +24,7 @@ bool start_thread(void (*body)()) {
       "ud2\n"
       "1:"
       : "=&a"(result)
-      : [number] "i"(SYS_clone), "D"(kFlags), "S"(top), [body] "r"(body)
+      : [number] "i"(SYS_clone), "D"(kThreadFlags), "S"(top), [body] "r"(body)
       : "rcx", "rdx", "r8", "r10", "r11", "memory");
   return result > 0;
 }

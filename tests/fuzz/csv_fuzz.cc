@@ -5,9 +5,9 @@
 #include <cstdlib>
 #include <string>
 
-#include "analysis/anova.h"
-#include "analysis/csv.h"
-#include "analysis/normality.h"
+#include "analysis/statistics/anova.h"
+#include "analysis/commands/csv.h"
+#include "analysis/statistics/normality.h"
 
 namespace {
 

@@ -25,7 +25,8 @@ void call(Model& model, unsigned what, unsigned draw) {
       return model.add(stab_heap_malloc(bytes), bytes);
     case 2: {
       char* block = static_cast<char*>(stab_heap_calloc(bytes, 1));
-      Model::expect(block != nullptr && std::all_of(block, block + bytes, [](char c) { return c == 0; }), "calloc's block is not zero");
+      Model::expect(block != nullptr && std::all_of(block, block + bytes, [](char c) { return c == 0; }),
+                    "calloc's block is not zero");
       return model.add(block, bytes);
     }
     case 3: {

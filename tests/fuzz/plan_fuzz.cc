@@ -5,7 +5,9 @@
 #include <string_view>
 
 #include "plan/check.h"
+#include "plan/limits.h"
 #include "plan/parse.h"
+#include "plan/size.h"
 
 namespace {
 
@@ -36,12 +38,16 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   demand(parsed.plan.has_value() == parsed.errors.empty());
   for (const Diagnostic& fault : parsed.errors) check_fault(fault);
   for (const Diagnostic& fault : parsed.warnings) check_fault(fault);
+  for (const auto* faults : {&parsed.errors, &parsed.warnings}) demand(faults->size() <= 21);
   if (!parsed.plan) return 0;
+  demand(crossing_of(*parsed.plan) <= kMaxCrossing);
   const auto design = make_design(*parsed.plan);
-  demand(design.ok());
+  demand(design.ok() && check_trials(*parsed.plan, *design).ok());
   if (!is_small(*parsed.plan, *design)) return 0;
   const BuildSet builds = make_builds(*parsed.plan, *design);
-  for (const PlannedTrial& trial : make_schedule(*parsed.plan, *design).trials) {
+  const Schedule schedule = make_schedule(*parsed.plan, *design);
+  demand(schedule.trials.size() == trials_of(*parsed.plan, *design));
+  for (const PlannedTrial& trial : schedule.trials) {
     const Subject subject = subjects(*parsed.plan)[trial.subject];
     demand(builds.of(subject.program, static_cast<int>(trial.cell), trial.link) >= 0);
   }

@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-#include "stabd/expand.h"
+#include "engine/experiment/expand.h"
 #include "store/store.h"
 
 namespace stab {
@@ -13,7 +13,8 @@ namespace stab {
 // fill: sets what its test is about; times of day, exit status and an undisturbed ledger are there already.
 using FillOutcome = std::function<void(const store::TrialRow& trial, const plan::Cell& cell, store::Outcome& outcome)>;
 
-inline Result<store::Id> record_experiment(store::Store& store, plan::Plan plan, const FillOutcome& fill) {
+inline Result<store::Id> record_experiment(store::Store& store, plan::Plan plan, const FillOutcome& fill,
+                                           int64_t submitted_at_ns = 1'700'000'000'000'000'000) {
   STAB_TRY(const engine::ExpandedPlan expanded, engine::expand(std::move(plan)));
   STAB_TRY(store::Transaction all, store.begin());
   store::NewExperiment row;
@@ -22,9 +23,15 @@ inline Result<store::Id> record_experiment(store::Store& store, plan::Plan plan,
   row.plan_path = "made-up";
   row.plan_directory = "/nowhere";
   row.seed = expanded.plan.experiment.seed;
-  row.submitted_at_ns = 1'700'000'000'000'000'000;
+  row.submitted_at_ns = submitted_at_ns;
   STAB_TRY(const store::Id experiment, store.add_experiment(row));
-  STAB_CHECK_OK(store.expand(experiment, engine::rows_of(expanded)));
+  store::Store::Expansion rows = engine::rows_of(expanded);
+  const plan::Schedule schedule = plan::make_schedule(expanded.plan, expanded.design);
+  rows.trials = engine::rows_of(expanded, schedule);
+  if (expanded.plan.experiment.preflight)
+    rows.preflight = engine::rows_of(expanded, plan::make_preflight(expanded.plan, expanded.design));
+  rows.schedule_fingerprint = plan::fingerprint(schedule);
+  STAB_CHECK_OK(store.expand(experiment, rows));
   store::Store::TrialFilter main_trials;
   main_trials.kind = store::TrialKind::kMain;
   STAB_TRY(const auto trials, store.trials(experiment, main_trials));
@@ -37,11 +44,11 @@ inline Result<store::Id> record_experiment(store::Store& store, plan::Plan plan,
     fill(trial, expanded.design.cells[static_cast<size_t>(trial.cell)], outcome);
     outcome.finished_at_ns = outcome.started_at_ns + outcome.wall_ns.value_or(0);
     STAB_CHECK_OK(store.claim(trial.id, {"made-up", outcome.started_at_ns}));
-    STAB_CHECK_OK(store.start(trial.id, outcome.started_at_ns));
     STAB_TRY([[maybe_unused]] const auto replaced, store.finish(outcome, 1));
   }
-  STAB_CHECK_OK(store.set_state(experiment, store::ExperimentState::kRunning, "", row.submitted_at_ns));
-  STAB_CHECK_OK(store.set_state(experiment, store::ExperimentState::kDone, "", row.submitted_at_ns));
+  for (const store::ExperimentEvent event : {store::ExperimentEvent::kRun, store::ExperimentEvent::kFinish}) {
+    STAB_TRY([[maybe_unused]] const auto state, store.advance(experiment, event, "", row.submitted_at_ns));
+  }
   STAB_CHECK_OK(all.commit());
   return experiment;
 }

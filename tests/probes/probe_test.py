@@ -21,6 +21,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1] / "benchmarks"))
 sys.dont_write_bytecode = True
 from launcher_settings import launcher_settings  # noqa: E402
+from served import served  # noqa: E402
 
 MOVING = {"STAB_CODE": "shuffle", "STAB_STACK": "on", "STAB_EPOCH": "1ms"}
 TIMEOUT_S = 60
@@ -50,7 +51,7 @@ def run(command, **variables):
                           timeout=TIMEOUT_S, stdin=subprocess.DEVNULL)
 
 
-def dose_of(command, patience_s=0.0, **variables):
+def dose_of(command, patience_s=TIMEOUT_S, **variables):
     """Runs it with a report; returns (result, dose). patience_s: how long the report may come after the end."""
     with tempfile.TemporaryDirectory(dir=WORK) as directory:
         path = pathlib.Path(directory) / "dose"
@@ -79,8 +80,8 @@ def helpers_of(program, file):
 
 
 class Addresses(unittest.TestCase):
-    def different(self, **variables):
-        result, dose = dose_of([built("addresses"), "400"], **variables)
+    def different(self, turns=0, **variables):
+        result, dose = served(turns, lambda longer: dose_of([built("addresses"), str(400 * longer)], **variables))
         self.assertEqual(result.returncode, 0, result.stderr)
         return int(result.stdout), dose
 
@@ -92,7 +93,7 @@ class Addresses(unittest.TestCase):
 
     def test_nearly_one_a_layout_when_shuffled_or_padded(self):
         for mode in "shuffle", "pad":
-            count, dose = self.different(STAB_CODE=mode, STAB_EPOCH="10ms")
+            count, dose = self.different(turns=22, STAB_CODE=mode, STAB_EPOCH="10ms")
             built_, executed = dose["code"]["layouts_built"], dose["code"]["layouts_executed"]
             self.assertGreater(executed, 20, mode)
             self.assertGreaterEqual(executed, 0.9 * built_, mode)  # one that nobody entered is not replaced
@@ -150,8 +151,9 @@ class Samples(unittest.TestCase):
         dose = json.loads(report.read_text())["code"]
         self.assertGreater(dose["layouts_built"], 5)
         lines = run(["perf", "script", "-i", data, "-F", "pid,ip,sym,dso"]).stdout.splitlines()
-        pid = lines[0].split()[0]
-        path = pathlib.Path(f"/tmp/perf-{pid}.map")
+        # Samples of its helper, which has no map, may come first.
+        path, = [path for pid in {line.split()[0] for line in lines} if (path := pathlib.Path(f"/tmp/perf-{pid}.map")).exists()]
+        lines = [line for line in lines if f"/tmp/perf-{line.split()[0]}.map" == str(path)]
         self.assertEqual(len(path.read_text().splitlines()), dose["layouts_built"] * dose["functions_moved"])
         path.unlink()
         named = sum(re.search(r"\b(main|run|step)\b", line) is not None for line in lines)
@@ -229,11 +231,11 @@ class SameAsPlain(unittest.TestCase):
     def check_same(self, name, *options, **variables):
         program = built(name, *options)
         plain = run([f"{program}.plain"])
-        for settings in ({}, MOVING | variables):
-            got, dose = dose_of([program], **settings)
+        for turns, settings in (0, {}), (3, MOVING | variables):
+            got, dose = served(turns, lambda _: dose_of([program], **settings))
             self.assertEqual((got.returncode, got.stdout.replace(str(program), ""), got.stderr),
                              (plain.returncode, plain.stdout.replace(f"{program}.plain", ""), plain.stderr), settings)
-        self.assertGreater(dose["code"]["layouts_built"], 5)
+        self.assertGreater(dose["code"]["layouts_built"], 3)
         self.assertGreater(dose["code"]["functions_moved"], 1)
         return dose
 
@@ -245,14 +247,15 @@ class SameAsPlain(unittest.TestCase):
 
     def test_forked_children_share_images(self):
         dose = self.check_same("forks")
-        self.assertNotIn("a thread could not be read; moving stopped at the present layouts", dose["degradations"])
+        self.assertEqual([words for words in dose["degradations"] if "could not be" in words or "denied" in words], [])
 
     def test_more_children_than_the_table_holds(self):
         """One after the other, all within one epoch and over many."""
-        for epoch, milliseconds, layouts in ("1s", "1500", 2), ("1ms", "300", 100):
-            result, dose = dose_of([built("many_forks"), "600", milliseconds], **MOVING | {"STAB_EPOCH": epoch})
+        for epoch, milliseconds, layouts in ("1s", 1500, 2), ("1ms", 300, 100):
+            result, dose = served(layouts, lambda longer: dose_of([built("many_forks"), "600", milliseconds * longer],
+                                                                  **MOVING | {"STAB_EPOCH": epoch}))
             self.assertEqual((result.returncode, result.stdout), (0, "600\n"))
-            self.assertEqual([d for d in dose["degradations"] if "moving stopped" in d], [], epoch)
+            self.assertEqual([d for d in dose["degradations"] if "could not be" in d or "denied" in d], [], epoch)
             self.assertGreaterEqual(dose["code"]["layouts_executed"], layouts, epoch)
 
     def test_a_child_that_cannot_be_read_keeps_its_images(self):
@@ -268,7 +271,7 @@ class SameAsPlain(unittest.TestCase):
     def test_frames_below_handlers_on_another_stack(self):
         program = built("handlers")
         for _ in range(3):
-            result, dose = dose_of([program, "1500"], STAB_CODE="shuffle", STAB_EPOCH="1ms")
+            result, dose = served(60, lambda longer: dose_of([program, 1500 * longer], STAB_CODE="shuffle", STAB_EPOCH="1ms"))
             self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "all handled\n", ""))
             self.assertGreater(dose["code"]["layouts_built"], 50)
 
@@ -287,14 +290,14 @@ class SameAsPlain(unittest.TestCase):
 class Report(unittest.TestCase):
     def test_is_complete_when_the_program_is_gone(self):
         for how, code in (("exit", 3), ("return", 2)):
-            result, dose = dose_of([built("ends"), how], **MOVING)
+            result, dose = dose_of([built("ends"), how], patience_s=0, **MOVING)
             self.assertEqual((result.returncode, dose["end"]), (code, "exit"))
             self.assertEqual([d for d in dose["degradations"] if "late" not in d], [])  # a busy machine is late
 
     def test_is_written_once_after_any_other_end(self):
         for how, code, end in (("_exit", 4, "died"), ("kill", -signal.SIGKILL, "died"),
                                ("abort", -signal.SIGABRT, "died"), ("exec", 0, "exec")):
-            result, dose = dose_of([built("ends"), how], patience_s=5, **MOVING)
+            result, dose = served(3, lambda _: dose_of([built("ends"), how], **MOVING))
             self.assertEqual((result.returncode, dose["end"]), (code, end), how)
             self.assertGreater(dose["code"]["layouts_built"], 2, how)
 
@@ -314,7 +317,7 @@ class Report(unittest.TestCase):
         self.assertEqual(json.loads(path.read_text())["end"], "exit")
 
     def test_an_exec_of_an_instrumented_program_is_moved_too(self):
-        result, dose = dose_of([built("ends"), "again"], patience_s=5, **MOVING)
+        result, dose = dose_of([built("ends"), "again"], **MOVING)
         self.assertEqual((result.returncode, dose["end"]), (3, "exit"))
 
     def test_no_helper_is_left_behind(self):
@@ -339,7 +342,8 @@ class Launched(unittest.TestCase):
         settings = launcher_settings(code, 42, 1_000_000, socket=theirs.fileno())
 
         def start_helper():
-            return subprocess.Popen([helper, "--socket", str(ours.fileno()), "--report", str(writer)],
+            whose = ["--user", str(os.getuid()), "--group", str(os.getgid())]
+            return subprocess.Popen([helper, "--socket", str(ours.fileno()), "--report", str(writer), *whose],
                                     pass_fds=[ours.fileno(), writer])
 
         def start_program():
@@ -358,7 +362,7 @@ class Launched(unittest.TestCase):
 
     def test_serves_and_reports(self):
         for helper_first in True, False:
-            code, output, dose = self.launch([built("ends"), "exit"], helper_first=helper_first)
+            code, output, dose = served(6, lambda _: self.launch([built("ends"), "exit"], helper_first=helper_first))
             self.assertEqual((code, output), (3, "ready\n"))
             self.assertEqual(dose["settings"]["helper"], "launched")
             self.assertGreater(dose["code"]["layouts_built"], 5)
@@ -393,7 +397,7 @@ class BadCases(unittest.TestCase):
     def check_unmoved(self, program, words, info):
         shown = run([BIN / "szc", "--stab-info", program])
         self.assertIn(info, shown.stdout + shown.stderr)
-        result, dose = dose_of([program, "exit"], patience_s=5, **MOVING)
+        result, dose = dose_of([program, "exit"], **MOVING)
         self.assertEqual((result.returncode, result.stdout, result.stderr), (3, "ready\n", ""))
         self.assertEqual(dose["code"]["functions_moved"], 0)
         self.assertTrue(any(words in d for d in dose["degradations"]), dose["degradations"])
@@ -449,7 +453,7 @@ class BadCases(unittest.TestCase):
             self.assertEqual((result.returncode, result.stdout), (125, ""))
             self.assertRegex(result.stderr, rf"^stab: {name}={value}: [^\n]+\n$")
 
-    def denied(self, call, error):
+    def denied(self, call, error, patience_s=0):
         source, program = HERE / "denied.c", WORK / "denied"
         if not program.exists():
             subprocess.run(["cc", source, "-o", program], check=True)
@@ -457,6 +461,9 @@ class BadCases(unittest.TestCase):
         path.unlink(missing_ok=True)
         result = run([program, str(call), str(error), built("ends"), "exit"], STAB_REPORT=str(path), **MOVING)
         self.assertEqual((result.returncode, result.stdout, result.stderr), (3, "ready\n", ""), call)
+        deadline = time.monotonic() + patience_s
+        while time.monotonic() < deadline and not (path.exists() and path.read_text().endswith("\n")):
+            time.sleep(0.005)
         return json.loads(path.read_text()) if path.exists() and path.read_text() else None
 
     def test_denied_system_calls_leave_the_program_alone(self):
@@ -468,13 +475,13 @@ class BadCases(unittest.TestCase):
             self.assertEqual([words in d for d in dose["degradations"]], [True], dose["degradations"])
         self.denied(pidfd_open, EPERM)
         self.denied(perf_event_open, EPERM)
-        dose = self.denied(getdents, EPERM)
+        dose, = served(2, lambda _: [self.denied(getdents, EPERM, patience_s=TIMEOUT_S)])
         self.assertGreater(dose["code"]["layouts_built"], 2)
 
     def test_a_killed_helper_leaves_the_program_running(self):
         program = subprocess.Popen([built("addresses"), "300"], stdout=subprocess.PIPE, text=True,
                                    env=environment(STAB_REPORT=str(WORK / "killed"), **MOVING))
-        deadline = time.monotonic() + 5
+        deadline = time.monotonic() + TIMEOUT_S
         while not helpers_of(program.pid, built("addresses")) and time.monotonic() < deadline:
             time.sleep(0.005)
         time.sleep(0.05)  # some epochs
@@ -486,7 +493,7 @@ class BadCases(unittest.TestCase):
 
     def test_small_address_space(self):
         limit = ["bash", "-c", 'ulimit -v 40000; exec "$0" "$@"', str(built("ends")), "exit"]
-        result, dose = dose_of(limit, patience_s=5, **MOVING)
+        result, dose = dose_of(limit, **MOVING)
         self.assertEqual((result.returncode, result.stdout, result.stderr), (3, "ready\n", ""))
         if dose["code"]["functions_moved"] == 0:
             self.assertNotEqual(dose["degradations"], [])
@@ -495,13 +502,13 @@ class BadCases(unittest.TestCase):
         """Shared memory ends at 300 KiB: the images there are serve on, and frames still come home."""
         limit = ["bash", "-c", 'ulimit -f 300; exec "$0" "$@"', str(built("stacks"))]
         plain = run([f"{built('stacks')}.plain"])
-        result, dose = dose_of(limit, patience_s=5, **MOVING)
+        result, dose = dose_of(limit, **MOVING)
         self.assertEqual((result.returncode, result.stdout, result.stderr), (plain.returncode, plain.stdout, ""))
         self.assertGreater(dose["code"]["functions_moved"], 0)
         self.assertLessEqual(dose["code"]["slots"] * dose["code"]["image_bytes"], 300 * 1024)
 
     def test_images_of_a_program_that_switches_stacks_are_bounded(self):
-        result, dose = dose_of([built("fibers")], patience_s=5, **MOVING)
+        result, dose = dose_of([built("fibers")], **MOVING)
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         self.assertLessEqual(dose["code"]["slots"], 64)
         self.assertEqual(dose["code"]["layouts_built"], dose["code"]["slots"])  # none was used twice

@@ -24,7 +24,10 @@ static void churn(unsigned seed) {
     memset(block, static_cast<int>(size & 255), size);
     live.push_back({block, size});
   }
-  for (auto& entry : live) { entry.first = static_cast<unsigned char*>(realloc(entry.first, entry.second + 100)); free(entry.first); }
+  for (auto& entry : live) {
+    entry.first = static_cast<unsigned char*>(realloc(entry.first, entry.second + 100));
+    free(entry.first);
+  }
 }
 int main() {
   REPEAT {

@@ -15,7 +15,11 @@ int main() {
     try { ::operator delete(::operator new(huge)); } catch (const std::bad_alloc&) { thrown = true; }
     CHECK(thrown && handled == 3);
     thrown = false;
-    try { ::operator delete[](::operator new[](huge, std::align_val_t{128}), std::align_val_t{128}); } catch (...) { thrown = true; }
+    try {
+      ::operator delete[](::operator new[](huge, std::align_val_t{128}), std::align_val_t{128});
+    } catch (...) {
+      thrown = true;
+    }
     CHECK(thrown);
     CHECK(::operator new(huge, std::nothrow) == nullptr);
   }

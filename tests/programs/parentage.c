@@ -55,8 +55,9 @@ static void leave_a_signal(void) {
 
 static void reap(void) { CHECK(prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0); }
 
-/* A child that ends while the program starts. */
 static unsigned turn;
+
+/* A child that ends while the program starts, later in each turn. */
 static void leave_a_child(void) {
   char word[16];
   snprintf(word, sizeof word, "%d", child_after(50 * turn));

@@ -7,7 +7,11 @@
 #include "repeat.h"
 extern char** environ;
 NOINLINE static int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
-static int status_of(pid_t child) { int status = -1; waitpid(child, &status, 0); return WIFEXITED(status) ? WEXITSTATUS(status) : -1; }
+static int status_of(pid_t child) {
+  int status = -1;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
 NOINLINE static pid_t by_vfork(const char* self) {
   const pid_t child = vfork();
   if (child == 0) { execl(self, self, "child", (char*)NULL); _exit(127); }

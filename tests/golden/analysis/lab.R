@@ -15,30 +15,52 @@ workloads <- unique(d$workload)
 cells <- do.call(paste, c(d[c("workload", factors)], sep = "\r"))
 single <- ave(d$layout, cells, FUN = function(x) length(unique(x))) == 1
 d$single <- single
-u <- aggregate(d["y"], c(d[c("workload", factors)], list(layout = ifelse(single, seq_len(nrow(d)), d$layout))), mean)
+by_unit <- c(d[c("workload", factors)], list(layout = ifelse(single, seq_len(nrow(d)), d$layout)))
+u <- aggregate(d[c("y", "block")], by_unit, mean)
+several_blocks <- any(aggregate(d["block"], by_unit, function(x) length(unique(x)))$block > 1)
 
 # One level against the baseline, cells weighted equally. Within blocks where each holds every cell (blocks that share
 # a link are averaged first), else with each cell's own variance (Welch, Satterthwaite).
 contrast <- function(data, trials, f, level) {
   others <- setdiff(factors, f); base <- levels(data[[f]])[1]
+  cell_of <- function(x) do.call(paste, c(x[factors], sep = "\r"))
   key_of <- function(x) if (length(others)) do.call(paste, c(x[others], sep = "\r")) else rep("", nrow(x))
-  key <- key_of(data); pairs <- intersect(key[data[[f]] == level], key[data[[f]] == base])
-  t <- trials[key_of(trials) %in% pairs & trials[[f]] %in% c(level, base), ]
-  cell <- paste(key_of(t), t[[f]], sep = "\r")
-  size <- table(t$block); whole <- names(size)[size == 2 * length(pairs)]
-  repeated <- anyDuplicated(paste(cell, t$layout)[!t$single & t$link == 0]) > 0
+  # w: the weight of each cell's mean. Pairs of cells that differ in f alone; where there are none (a fraction) the
+  # coefficient of the linear model of all main effects.
+  cells <- unique(data[factors])
+  pairs <- intersect(key_of(cells)[cells[[f]] == level], key_of(cells)[cells[[f]] == base])
+  # Pairs that hold one layout a side say nothing of a treatment.
+  single <- if (f %in% treatments) unique(cell_of(trials[trials$single, ])) else character()
+  several <- Filter(function(k) !any(cell_of(cells[key_of(cells) == k & cells[[f]] %in% c(level, base), ]) %in% single), pairs)
+  if (length(single) && !length(several)) return(NULL)
+  pairs <- several
+  if (length(pairs)) {
+    w <- ifelse(key_of(cells) %in% pairs, (cells[[f]] == level) - (cells[[f]] == base), 0) / length(pairs)
+  } else {
+    X <- model.matrix(reformulate(sprintf("`%s`", factors)), cells)
+    name <- colnames(model.matrix(reformulate(sprintf("`%s`", f)), cells))
+    w <- (solve(crossprod(X)) %*% t(X))[name[match(level, levels(data[[f]]))], ]
+  }
+  names(w) <- cell_of(cells); w <- w[abs(w) > 1e-12]
+  t <- trials[cell_of(trials) %in% names(w), ]
+  cell <- cell_of(t)
+  runs <- aggregate(t["y"], list(cell = cell, block = t$block), mean)  # runs and counter passes of one block
+  size <- table(runs$block); whole <- names(size)[size == length(w)]
+  seeded <- !t$single & t$link == 0
+  repeated <- any(tapply(t$block[seeded], paste(cell, t$layout)[seeded], function(x) length(unique(x))) > 1)
   ran <- t$link > 0 & !t$single
   fresh <- !anyDuplicated(do.call(paste, c(t[ran, c("link", treatments), drop = FALSE], sep = "\r")))  # no link comes back
   mixed <- !fresh && any(tapply(t$link[ran], t$block[ran], function(x) length(unique(x))) > 1)
-  if (!repeated && !mixed && !anyDuplicated(paste(cell, t$block)) && length(whole) > 1 && 2 * length(whole) >= length(size)) {
+  if (!repeated && !mixed && length(whole) > 1 && 2 * length(whole) >= length(size)) {
     t <- t[as.character(t$block) %in% whole, ]
-    x <- tapply(ifelse(t[[f]] == level, 1, -1) * t$y / length(pairs), t$block, sum)
+    runs <- runs[as.character(runs$block) %in% whole, ]
+    x <- tapply(w[runs$cell] * runs$y, runs$block, sum)
     link <- tapply(t$link, t$block, max)
     if (!fresh && length(unique(link)) > 1) x <- tapply(x, link, mean)
     estimate <- mean(x); variance <- var(x) / length(x); df <- length(x) - 1
   } else if (any(t$link > 0 & !t$single)) {
     # Links crossed with blocks: both are fitted, then a link is one draw over all its cells.
-    all <- trials; all$cell <- do.call(paste, c(all[factors], sep = "\r"))
+    all <- trials; all$cell <- cell_of(all)
     all$binary <- ifelse(all$link > 0 & !all$single, do.call(paste, c(all[c("link", treatments)], sep = "\r")), "none")
     all <- aggregate(all["y"], all[c("cell", factors, "block", "link", "binary")], mean)
     C <- length(unique(all$cell)); blocks <- factor(all$block)
@@ -46,26 +68,26 @@ contrast <- function(data, trials, f, level) {
     fit <- if (use) lm(y ~ blocks + cell + binary, all) else lm(y ~ cell + binary, all)
     effect <- coef(fit)[paste0("blocks", all$block)]; effect[is.na(effect)] <- 0
     all$y <- all$y - if (use) effect else 0
-    all <- all[key_of(all) %in% pairs & all[[f]] %in% c(level, base), ]
-    a <- function(x) ifelse(x[[f]] == level, 1, -1) / length(pairs)
+    all <- all[all$cell %in% names(w), ]
     linked <- all$binary != "none"
     by_link <- aggregate(all["y"][linked, , drop = FALSE], all[linked, c("cell", factors, "link")], mean)
-    draws <- tapply(a(by_link) * by_link$y, by_link$link, sum)
+    draws <- tapply(w[by_link$cell] * by_link$y, by_link$link, sum)
     correction <- if (use) C / (C - 1) else 1
     estimate <- mean(draws); variance <- correction * var(draws) / length(draws)
     denominator <- variance^2 / (length(draws) - 1)
     for (one in split(all[!linked, ], all$cell[!linked])) {
-      v <- a(one)[1]^2 * correction * var(one$y) / nrow(one)
-      estimate <- estimate + a(one)[1] * mean(one$y); variance <- variance + v
+      a <- w[one$cell[1]]
+      v <- a^2 * correction * var(one$y) / nrow(one)
+      estimate <- estimate + a * mean(one$y); variance <- variance + v
       denominator <- denominator + v^2 / (nrow(one) - 1)
     }
     df <- variance^2 / denominator
   } else {
     estimate <- 0; variance <- 0; denominator <- 0
-    for (k in pairs) for (side in c(1, -1)) {
-      y <- data$y[key == k & data[[f]] == if (side == 1) level else base]
-      v <- var(y) / length(y) / length(pairs)^2
-      estimate <- estimate + side * mean(y) / length(pairs); variance <- variance + v
+    for (one in names(w)) {
+      y <- data$y[cell_of(data) == one]
+      v <- w[[one]]^2 * var(y) / length(y)
+      estimate <- estimate + w[[one]] * mean(y); variance <- variance + v
       denominator <- denominator + v^2 / (length(y) - 1)
     }
     df <- variance^2 / denominator
@@ -75,18 +97,19 @@ contrast <- function(data, trials, f, level) {
              p = 2 * pt(-abs(estimate / sqrt(variance)), df))
 }
 table <- NULL
-for (w in workloads) for (f in factors) for (level in levels(d[[f]])[-1])
-  table <- rbind(table, cbind(workload = w, contrast(u[u$workload == w, ], d[d$workload == w, ], f, level)))
+for (w in workloads) for (f in factors) for (level in levels(d[[f]])[-1]) {
+  row <- contrast(u[u$workload == w, ], d[d$workload == w, ], f, level)
+  if (!is.null(row)) table <- rbind(table, cbind(workload = w, row))
+}
 table$p_holm <- p.adjust(table$p, "holm")
 print(table, digits = 6, row.names = FALSE)
 cat("\nas ratios\n"); print(transform(table, estimate = exp(estimate), low = exp(low), high = exp(high)), digits = 6, row.names = FALSE)
-# Where layouts have several runs their means are analysed, without blocks. Type I: equal to the report's type
-# II where cells are balanced.
+# Units are analysed, and blocks where each unit lies in one. Type I: equal to the report's type II where cells are
+# balanced. Terms that the cells can't tell from those before them are left out.
 for (w in workloads) {
   cat("\n", w, "\n")
-  one <- d[d$workload == w, ]; one$block <- factor(one$block)
-  print(anova(if (nrow(u) < nrow(d)) lm(y ~ `code` * `stack` * `heap`, u[u$workload == w, ]) else
-    if (nlevels(one$block) > 1) lm(y ~ `code` * `stack` * `heap` + block, one) else lm(y ~ `code` * `stack` * `heap`, one)))
+  one <- u[u$workload == w, ]; one$block <- factor(one$block)
+  print(anova(if (!several_blocks && nlevels(one$block) > 1) lm(y ~ `code` * `stack` * `heap` + block, one) else lm(y ~ `code` * `stack` * `heap`, one)))
 }
 m <- aggregate(u["y"], u[c("workload", factors)], mean)
 m$workload <- factor(m$workload)

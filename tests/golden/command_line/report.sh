@@ -2,9 +2,11 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 "$LAB_BIN/recorded_experiment" tests/golden/command_line/plans/pilot.toml "$folder/pilot.db" || exit
 "$LAB_BIN/recorded_experiment" tests/golden/command_line/plans/looks.toml "$folder/pilot.db" || exit
-stabctl() { "$LAB_BIN/stabctl" "$@" --db "$folder/pilot.db"; echo "exit $?"; }
+stabctl() { "$LAB_BIN/stabctl" "$@" --db "$folder/pilot.db" | sed "s#$folder#FOLDER#g"; echo "exit ${PIPESTATUS[0]}"; }
 stabctl report pilot
-stabctl report looks | sed -n 1,12p
+stabctl report looks
+stabctl report pilot --full
+stabctl report looks --full | sed -n 1,12p
 stabctl compare opt -O2 -O3 --experiment pilot
 stabctl compare opt -O3 -O2 --experiment pilot
 stabctl compare heap page off --experiment pilot

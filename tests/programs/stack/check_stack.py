@@ -44,6 +44,11 @@ def run(command, directory, timeout=60, stdin="", **settings):
     return done.stdout
 
 
+def build(compiler, arguments, directory):
+    """By our driver, with pads in all functions: most of those here are short."""
+    run([compiler, "--stab-pads=all", *arguments], directory)
+
+
 def levels_of(sample):
     return ["-O2"] if sample else ["-O0", "-O1", "-O2", "-O3", "-Os", "-O2 -flto", "-O2 -flto=thin", "-O0 -flto=thin",
                                    "-O2 -fstack-protector-strong -fstack-clash-protection", "-O2 -static"]
@@ -81,9 +86,9 @@ def matrix(szcxx, directory, sample):
     for source in ["frames.c", "frames_cxx.cc", "threads.c", "signals.c"]:
         language = ["-x", "c"] if source.endswith(".c") else ["-std=c++20", "-x", "c++"]
         for level in levels_of(sample):
-            build = [*level.split(), *language, HERE / source, "-x", "none"]
-            run(["clang++-19", *build, "-o", "plain"], directory)
-            run([szcxx, "--stab-pads=all", *build, "-o", "padded"], directory)
+            options = [*level.split(), *language, HERE / source, "-x", "none"]
+            run(["clang++-19", *options, "-o", "plain"], directory)
+            build(szcxx, [*options, "-o", "padded"], directory)
             names = check_features(source, level, sample, directory)
             print(f"{level}: {' '.join(names)} as plain", flush=True)
 
@@ -92,7 +97,7 @@ def depth(szcxx, directory, sample):
     for level in ["-O2"] if sample else ["-O2", "-O0"]:
         sources = [level, HERE / "depth.cc", HERE / "depth_there.cc"]
         run(["clang++-19", *sources, "-o", "plain"], directory)
-        run([szcxx, "--stab-pads=all", *sources, "-o", "padded"], directory)
+        build(szcxx, [*sources, "-o", "padded"], directory)
         for kind in ["self", "mutual", "cross-file", "pointer", "virtual"]:
             plain = int(run(["./plain", kind], directory).split()[1])
             for mode in ["zero", "on"]:
@@ -108,7 +113,7 @@ def addresses(output):
 
 
 def build_depths(szcxx, directory):
-    run([szcxx, "--stab-pads=all", "-O2", HERE / "depths.cc", "-o", "depths"], directory)
+    build(szcxx, ["-O2", HERE / "depths.cc", "-o", "depths"], directory)
 
 
 def epochs(szcxx, directory, sample):
@@ -128,7 +133,7 @@ def epochs(szcxx, directory, sample):
 
 def starts(szcxx, directory, sample):
     for options in [[], ["-static"]]:
-        run([szcxx.parent / "szc", "--stab-pads=all", "-O2", HERE / "starts.c", "-o", "starts", *options], directory)
+        build(szcxx.parent / "szc", ["-O2", HERE / "starts.c", "-o", "starts", *options], directory)
 
         def below_top(mode, seed):
             return [int(word) for word in run(["./starts"], directory, STAB_STACK=mode, STAB_SEED=str(seed)).split()]
@@ -147,10 +152,10 @@ def starts(szcxx, directory, sample):
 
 def slots(szcxx, directory, sample):
     for level in ["-O1", "-O0"]:
-        run([szcxx, "--stab-pads=all", level, "-c", HERE / "slots.cc", "-o", "first.o"], directory)
-        run([szcxx, "--stab-pads=all", level, "-DSECOND_HALF=1", "-c", HERE / "slots.cc", "-o", "second.o"], directory)
+        build(szcxx, [level, "-c", HERE / "slots.cc", "-o", "first.o"], directory)
+        build(szcxx, [level, "-DSECOND_HALF=1", "-c", HERE / "slots.cc", "-o", "second.o"], directory)
         for options, expected in [([], 4), (["-Wl,--gc-sections"], 3)]:
-            run([szcxx, "--stab-pads=all", "first.o", "second.o", *options, "-o", "slots"], directory)
+            build(szcxx, ["first.o", "second.o", *options, "-o", "slots"], directory)
             run(["./slots"], directory, STAB_STACK="on", STAB_REPORT="dose.json")
             found = json.loads((pathlib.Path(directory) / "dose.json").read_text())["stack"]["slots"]
             if found != expected:
@@ -158,12 +163,11 @@ def slots(szcxx, directory, sample):
 
 
 def modules(szcxx, directory, sample):
-    szc = [szcxx.parent / "szc", "--stab-pads=all"]
+    szc = szcxx.parent / "szc"
     library = ["-O2", "-fPIC", "-shared", HERE / "library.c"]
-    run([*szc, *library, "-o", "liblinked.so"], directory)
-    run([*szc, *library, "-o", "loaded.so"], directory)
-    run([*szc, "-O2", HERE / "modules.c", "-o", "modules", "-L.", "-llinked",
-         "-Wl,-rpath,$ORIGIN"], directory)
+    build(szc, [*library, "-o", "liblinked.so"], directory)
+    build(szc, [*library, "-o", "loaded.so"], directory)
+    build(szc, ["-O2", HERE / "modules.c", "-o", "modules", "-L.", "-llinked", "-Wl,-rpath,$ORIGIN"], directory)
     for code in ["off", "shuffle"]:
         if run(["./modules", "./loaded.so"], directory, STAB_STACK="on", STAB_CODE=code) != "modules ok\n":
             raise Failed("modules said something else")

@@ -3,17 +3,19 @@
 // into docs/method.md.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <functional>
 #include <sstream>
 
-#include "analysis/normality.h"
-#include "analysis/rank_tests.h"
-#include "analysis/report.h"
-#include "analysis/resampling.h"
-#include "analysis/t_tests.h"
-#include "analysis/variance_tests.h"
+#include "analysis/report/clusters.h"
+#include "analysis/statistics/normality.h"
+#include "analysis/statistics/rank_tests.h"
+#include "analysis/report/report.h"
+#include "analysis/statistics/resampling.h"
+#include "analysis/statistics/t_tests.h"
+#include "analysis/statistics/variance_tests.h"
 #include "tests/unit/analysis/lab_samples.h"
 
 namespace stab::analysis {
@@ -47,25 +49,30 @@ TEST(Calibration, NormalData) {
   const auto normal = [](double z) { return z; };
   const auto wide = [](double z) { return 3 * z; };
   const std::pair<const char*, std::function<double(Rng&)>> tests[] = {
-      {"welch, n 8 and 20, sd 3 and 1", [&](Rng& rng) {
+      {"welch, n 8 and 20, sd 3 and 1",
+       [&](Rng& rng) {
          return welch_t(moments(draw(rng, 8, wide)), moments(draw(rng, 20, normal)), 0, Alternative::kTwoSided, 0.95)->p_value;
        }},
-      {"student, n 8 and 20", [&](Rng& rng) {
-         return student_t(moments(draw(rng, 8, normal)), moments(draw(rng, 20, normal)), 0, Alternative::kTwoSided, 0.95)->p_value;
+      {"student, n 8 and 20",
+       [&](Rng& rng) {
+         return student_t(moments(draw(rng, 8, normal)), moments(draw(rng, 20, normal)), 0, Alternative::kTwoSided, 0.95)
+             ->p_value;
        }},
-      {"one-sample t, n 6, one-sided", [&](Rng& rng) {
-         return one_sample_t(draw(rng, 6, normal), 0, Alternative::kGreater, 0.95)->p_value;
-       }},
-      {"one-way anova, 3 groups of 7", [&](Rng& rng) {
+      {"one-sample t, n 6, one-sided",
+       [&](Rng& rng) { return one_sample_t(draw(rng, 6, normal), 0, Alternative::kGreater, 0.95)->p_value; }},
+      {"one-way anova, 3 groups of 7",
+       [&](Rng& rng) {
          return one_way({draw(rng, 7, normal), draw(rng, 7, normal), draw(rng, 7, normal)})->p_value;
        }},
-      {"welch anova, 3 groups of 12, sd 1 1 3", [&](Rng& rng) {
+      {"welch anova, 3 groups of 12, sd 1 1 3",
+       [&](Rng& rng) {
          const Moments groups[] = {moments(draw(rng, 12, normal)), moments(draw(rng, 12, normal)), moments(draw(rng, 12, wide))};
          return welch_anova(groups)->p_value;
        }},
       {"shapiro-wilk, n 20", [&](Rng& rng) { return shapiro_wilk(draw(rng, 20, normal))->p_value; }},
       {"shapiro-wilk, n 100", [&](Rng& rng) { return shapiro_wilk(draw(rng, 100, normal))->p_value; }},
-      {"brown-forsythe, 2 groups of 40", [&](Rng& rng) {
+      {"brown-forsythe, 2 groups of 40",
+       [&](Rng& rng) {
          return levene({draw(rng, 40, normal), draw(rng, 40, normal)}, Centre::kMedian)->p_value;
        }},
   };
@@ -189,7 +196,7 @@ Samples two_builds(Rng& rng, Layouts layouts, double effect, int replicates = 30
       samples.trials.push_back(std::move(trial));
     }
   }
-  return samples;
+  return with_layouts(std::move(samples));
 }
 
 const Contrast& build_contrast(const Report& report) {
@@ -267,8 +274,8 @@ TEST(Calibration, OtherProgramsNeedTheErrorBetweenPrograms) {
       const auto report = analyse(samples);
       ASSERT_TRUE(report);
       for (const Contrast& contrast : report->contrasts) {
-        like += contrast.population == "programs like these" && contrast.p_value < kAlpha;
-        these += contrast.population == "these programs" && contrast.p_value < kAlpha;
+        like += contrast.population == Population::kLikeThese && contrast.p_value < kAlpha;
+        these += contrast.population == Population::kThese && contrast.p_value < kAlpha;
       }
       for (const AnovaTable& table : report->anovas) terms += table.within_subjects && table.rows[0].p_value < kAlpha;
     }
@@ -327,7 +334,7 @@ TEST(Calibration, EqualBuildsWithFreshLinks) {
         samples.trials.push_back(std::move(trial));
       }
     }
-    const auto report = analyse(samples);
+    const auto report = analyse(with_layouts(samples));
     ASSERT_TRUE(report);
     const Contrast& contrast = report->contrasts[0];
     ASSERT_TRUE(contrast.blocked && contrast.by_link);
@@ -339,13 +346,132 @@ TEST(Calibration, EqualBuildsWithFreshLinks) {
   EXPECT_NEAR(width, 2.262 * 0.01 * std::sqrt(2.0 / 10), 0.001) << "blocks are not in the error";
 }
 
+// One program, `levels` builds against a baseline of mean 10 in a raw response whose runs vary by 25 %, ten rows each: build
+// k lies at shift(k).
+Samples raw_builds(Rng& rng, uint16_t levels, const std::function<double(uint16_t)>& shift, double share) {
+  Samples samples;
+  samples.unit = Unit::kRow;
+  samples.workloads = {"program"};
+  samples.factors = {{"build", {"base"}, false, 0}};
+  samples.responses = {{.name = "cost", .unit = "", .scale = Scale::kLinear, .margin = share, .margin_is_share = true}};
+  for (uint16_t level = 0; level <= levels; ++level) {
+    if (level > 0) samples.factors[0].levels.push_back("b" + std::to_string(level));
+    for (uint32_t i = 0; i < 10; ++i) {
+      Trial trial;
+      trial.levels = {level};
+      trial.order = static_cast<uint32_t>(samples.trials.size());
+      trial.values = {10 + (level > 0 ? shift(level) : 0) + 2.5 * standard_normal(rng)};
+      samples.trials.push_back(std::move(trial));
+    }
+  }
+  return samples;
+}
+
+// The difference is exactly the margin, a share of the true baseline. Where the baseline's observed mean is taken as known,
+// "equivalent" comes too often; where it is an estimate the level holds.
+TEST(Calibration, EquivalenceWithinAShareOfTheBaseline) {
+  constexpr int kRounds = 4000;
+  for (const double side : {-1.0, 1.0}) {
+    Rng rng = Rng::stream(8, side < 0 ? "share below" : "share above");
+    int known = 0, estimated = 0;
+    for (int i = 0; i < kRounds; ++i) {
+      const Report report = *analyse(raw_builds(rng, 1, [&](uint16_t) { return side * 5; }, 0.5));
+      const Contrast& contrast = report.contrasts[0];
+      known += contrast.equivalence.low > -contrast.margin && contrast.equivalence.high < contrast.margin;
+      estimated += contrast.verdict == Verdict::kEquivalent;
+    }
+    const std::string where = side < 0 ? ", half the baseline below" : ", half the baseline above";
+    report_rate(("'equivalent' at the margin, baseline as known" + where).c_str(), static_cast<double>(known) / kRounds);
+    report_rate(("'equivalent' at the margin, baseline as estimated" + where).c_str(), static_cast<double>(estimated) / kRounds);
+    EXPECT_LE(estimated / static_cast<double>(kRounds), kAlpha + limit(kAlpha, kRounds));
+    EXPECT_GE(estimated / static_cast<double>(kRounds), kAlpha - limit(kAlpha, kRounds));
+  }
+}
+
+// Ten builds, each exactly as far from the baseline as the margin: how often is any called equivalent? And of ten that are
+// equal to it, any called changed.
+TEST(Calibration, FamiliesKeepTheirRate) {
+  constexpr int kRounds = 2000;
+  Rng rng = Rng::stream(9, "families");
+  int any_equivalent = 0, any_alone = 0, any_changed = 0, mixed = 0;
+  for (int i = 0; i < kRounds; ++i) {
+    const Report at_margin = *analyse(raw_builds(rng, 10, [](uint16_t level) { return level % 2 ? 5.0 : -5.0; }, 0.5));
+    bool alone = false, family = false;
+    for (const Contrast& contrast : at_margin.contrasts) {
+      alone |= contrast.p_equivalence < kAlpha;
+      family |= contrast.verdict == Verdict::kEquivalent;
+    }
+    any_alone += alone;
+    any_equivalent += family;
+    const Report equal = *analyse(raw_builds(rng, 10, [](uint16_t) { return 0.0; }, 0.01));
+    any_changed += std::any_of(equal.contrasts.begin(), equal.contrasts.end(),
+                               [](const Contrast& c) { return c.verdict == Verdict::kChanged; });
+    const Report both = *analyse(raw_builds(
+        rng, 10, [](uint16_t level) { return level > 5   ? 0.0
+                                             : level % 2 ? 5.0
+                                                         : -5.0; }, 0.5));
+    bool wrong = false;
+    for (size_t c = 0; c < both.contrasts.size(); ++c)
+      wrong |= both.contrasts[c].verdict == (c >= 5 ? Verdict::kChanged : Verdict::kEquivalent);
+    mixed += wrong;
+  }
+  report_rate("any of ten at the margin 'equivalent', each judged alone", static_cast<double>(any_alone) / kRounds);
+  report_rate("any of ten at the margin 'equivalent', Holm over the family", static_cast<double>(any_equivalent) / kRounds);
+  report_rate("any of ten equal ones 'changed', Holm over the family", static_cast<double>(any_changed) / kRounds);
+  report_rate("five at the margin, five equal: any wrong verdict of either kind", static_cast<double>(mixed) / kRounds);
+  EXPECT_GT(any_alone, 0.1 * kRounds);
+  EXPECT_LE(any_equivalent / static_cast<double>(kRounds), kAlpha + limit(kAlpha, kRounds));
+  EXPECT_LE(any_changed / static_cast<double>(kRounds), kAlpha + limit(kAlpha, kRounds));
+  EXPECT_LE(mixed / static_cast<double>(kRounds), kAlpha + limit(kAlpha, kRounds));
+}
+
+// Clusters in every arrangement: nested in builds, crossed with them, and both at once; rows as if independent beside them.
+TEST(Calibration, ClustersInAnyArrangement) {
+  constexpr int kRounds = 3000;
+  const char* names[] = {"nested", "crossed", "between builds, within flags"};
+  for (int arrangement = 0; arrangement < 3; ++arrangement) {
+    Rng rng = Rng::stream(10, names[arrangement]);
+    int clustered = 0, naive = 0;
+    for (int i = 0; i < kRounds; ++i) {
+      std::vector<CellUnits> cells(arrangement == 2 ? 4 : 2);
+      std::vector<Values> rows(cells.size());
+      for (uint32_t cluster = 0; cluster < (arrangement == 1 ? 8u : 16u); ++cluster) {
+        const double of_cluster = standard_normal(rng);
+        for (size_t c = 0; c < cells.size(); ++c) {
+          const bool here = arrangement == 1 || (arrangement == 0 ? cluster % 2 == c : cluster % 2 == c / 2);
+          if (!here) continue;
+          Values repeats = draw(rng, 5, [&](double z) { return of_cluster + 0.5 * z; });
+          rows[c].insert(rows[c].end(), repeats.begin(), repeats.end());
+          cells[c].values.push_back(mean(repeats) + (arrangement == 1 ? 0.3 * standard_normal(rng) : 0));
+          cells[c].clusters.push_back(cluster);
+        }
+      }
+      CellCoefficients coefficients;
+      std::vector<WeightedCell> each;
+      for (size_t c = 0; c < cells.size(); ++c) {
+        cells[c].moments = moments(cells[c].values);
+        const double coefficient = (c < cells.size() / 2 ? 1.0 : -1.0) / (static_cast<double>(cells.size()) / 2);
+        coefficients[&cells[c]] = coefficient;
+        each.push_back({moments(rows[c]), coefficient});
+      }
+      clustered += (*cluster_contrast(coefficients, kAlpha))->test.p_value < kAlpha;
+      naive += welch_contrast(each, 0, Alternative::kTwoSided, 0.95)->p_value < kAlpha;
+    }
+    report_rate((std::string("p < 5 % of equal builds, clusters ") + names[arrangement]).c_str(),
+                static_cast<double>(clustered) / kRounds);
+    report_rate((std::string("rows as if independent, clusters ") + names[arrangement]).c_str(),
+                static_cast<double>(naive) / kRounds);
+    EXPECT_NEAR(clustered / static_cast<double>(kRounds), kAlpha, limit(kAlpha, kRounds)) << names[arrangement];
+  }
+}
+
 TEST(Calibration, BcaIntervalsCover) {
   constexpr int kRounds = 400;
   Rng rng = Rng::stream(6, "bca");
   int covered = 0;
   for (int i = 0; i < kRounds; ++i) {
-    const auto interval =
-        bca_bootstrap(draw(rng, 60, [](double z) { return std::exp(0.5 * z); }), BootstrapStatistic::kMean, 999, 0.95, rng.next());
+    const auto interval = bca_bootstrap(draw(rng, 60, [](double z) { return std::exp(0.5 * z); }), BootstrapStatistic::kMean, 999,
+                                        0.95, rng.next());
     const double truth = std::exp(0.125);
     covered += interval->conf_low <= truth && truth <= interval->conf_high;
   }

@@ -1,5 +1,5 @@
 // The CSV reader: what it takes, and how it refuses.
-#include "analysis/csv.h"
+#include "analysis/commands/csv.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -72,7 +72,8 @@ TEST(Csv, RefusalsNameRowAndCure) {
   EXPECT_THAT(refusal("y\n\"1\n"), HasSubstr("a quote is not closed"));
   EXPECT_THAT(refusal("y\n\"1\"2\n"), HasSubstr("a quote is not closed, or text follows it"));
   EXPECT_THAT(refusal("tyme,g\n1,2\n", {{"time", CsvKind::kNumber}}), HasSubstr("did you mean 'tyme'?"));
-  EXPECT_THAT(refusal("g,y\n\033[31m,1\n", {{"g", CsvKind::kLevel}}), HasSubstr("has the level '?[31m' with a control character"));
+  EXPECT_THAT(refusal("g,y\n\033[31m,1\n", {{"g", CsvKind::kLevel}}),
+              HasSubstr("has the level '?[31m' with a control character"));
   EXPECT_THAT(refusal("g,y\n\"a\nb\",1\n", {{"g", CsvKind::kLevel}}), HasSubstr("line end"));
   EXPECT_EQ(refusal("note,y\n\"a\nb\",1\n"), "accepted") << "columns that nobody asked for may hold line ends";
   EXPECT_THAT(refusal("g,y\n,1\n", {{"g", CsvKind::kLevel}}), HasSubstr("it is empty; remove the row or name the level"));

@@ -4,14 +4,14 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/anova.h"
-#include "analysis/distributions.h"
-#include "analysis/normality.h"
-#include "analysis/rank_tests.h"
-#include "analysis/sequence.h"
-#include "analysis/studentized.h"
-#include "analysis/t_tests.h"
-#include "analysis/variance_tests.h"
+#include "analysis/statistics/anova.h"
+#include "analysis/statistics/distributions.h"
+#include "analysis/statistics/normality.h"
+#include "analysis/statistics/rank_tests.h"
+#include "analysis/statistics/sequence.h"
+#include "analysis/statistics/studentized.h"
+#include "analysis/statistics/t_tests.h"
+#include "analysis/statistics/variance_tests.h"
 #include "tests/unit/analysis/lab_samples.h"
 
 namespace stab::analysis {

@@ -4,9 +4,10 @@
 #include <cmath>
 #include <string>
 
-#include "analysis/distributions.h"
-#include "analysis/samples.h"
+#include "analysis/statistics/distributions.h"
+#include "analysis/report/samples.h"
 #include "base/rng.h"
+#include "tests/unit/analysis/made_layouts.h"
 
 namespace stab::analysis {
 
@@ -80,7 +81,7 @@ inline Samples lab_samples(uint64_t seed, const LabShape& shape = {}) {
     }
   }
   samples.planned = order;
-  return samples;
+  return with_layouts(std::move(samples));
 }
 
 }  // namespace stab::analysis

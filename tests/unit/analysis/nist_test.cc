@@ -7,9 +7,9 @@
 #include <cstdlib>
 #include <map>
 
-#include "analysis/anova.h"
-#include "analysis/commands.h"
-#include "analysis/variance_tests.h"
+#include "analysis/statistics/anova.h"
+#include "analysis/commands/commands.h"
+#include "analysis/statistics/variance_tests.h"
 #include "tests/unit/temporary_directory.h"
 
 namespace stab::analysis {

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <numeric>
 
-#include "analysis/rank_counts.h"
-#include "analysis/rank_tests.h"
-#include "analysis/resampling.h"
+#include "analysis/statistics/rank_counts.h"
+#include "analysis/statistics/rank_tests.h"
+#include "analysis/statistics/resampling.h"
 #include "base/rng.h"
 
 namespace stab::analysis {
@@ -66,7 +66,8 @@ TEST(RankExact, WilcoxonEqualsEnumeration) {
   for (int round = 0; round < 40; ++round) {
     const size_t n = 2 + rng.below(9);
     Values x(n), size(n);
-    for (double& value : x) value = round % 2 ? static_cast<double>(1 + rng.below(4)) * (rng.below(2) ? 1 : -1) : rng.uniform() - 0.4;
+    for (double& value : x)
+      value = round % 2 ? static_cast<double>(1 + rng.below(4)) * (rng.below(2) ? 1 : -1) : rng.uniform() - 0.4;
     for (size_t i = 0; i < n; ++i) size[i] = std::fabs(x[i]);
     const Values ranks = average_ranks(size);
     double sum = 0;

@@ -2,8 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "analysis/commands.h"
-#include "analysis/stats_methods.h"
+#include "analysis/commands/commands.h"
+#include "analysis/commands/stats_methods.h"
+#include "base/rng.h"
 #include "tests/unit/temporary_directory.h"
 
 namespace stab::analysis {
@@ -109,6 +110,144 @@ TEST_F(Refusal, PowerNeedsTwoOfThree) {
   EXPECT_THAT(stats({"power-t", "--delta", "0", "--power", "0.9"}), HasSubstr("difference of 0"));
   EXPECT_THAT(stats({"power-t", "--n", "10", "--delta", "1", "--sd", "0"}), HasSubstr("--sd takes a number > 0"));
   EXPECT_THAT(stats({"alpha-spending", "--fractions", "0.5,0.4,1"}), HasSubstr("ascending"));
+}
+
+TEST_F(Refusal, MarksOfMissingValuesAreNoLevels) {
+  for (const char* mark : {"NA", "N/A", "NaN", "nan", "NULL", "null", "#N/A"}) {
+    const std::string data = file("y,g\n1,a\n2,a\n3," + std::string(mark) + "\n4,b\n");
+    EXPECT_THAT(stats({"welch", data, "--response", "y", "--group", "g"}),
+                HasSubstr(".csv:4:3: row 3, column 'g': '" + std::string(mark) +
+                          "' marks a missing value; remove the row, or put it in quotes"));
+    EXPECT_EQ(run_analyze({data, "--response", "y", "--factors", "g"}).exit_code, 2) << mark;
+  }
+  // Who means the word quotes it; words that only look like it are levels.
+  EXPECT_EQ(stats({"welch", file("y,g\n1,a\n2,a\n3,\"NA\"\n4,\"NA\"\n"), "--response", "y", "--group", "g"}), "accepted");
+  EXPECT_EQ(stats({"welch", file("y,g\n1,none\n2,none\n3,nap\n4,nap\n"), "--response", "y", "--group", "g"}), "accepted");
+  // A byte order mark and CRLF change nothing.
+  EXPECT_EQ(stats({"welch", file("\xef\xbb\xbf\"y\",g\r\n1,a\r\n2,a\r\n3,b\r\n4,b\r\n"), "--response", "y", "--group", "g"}),
+            "accepted");
+  EXPECT_THAT(stats({"welch", file("y,g,g\n1,a,a\n2,b,b\n"), "--response", "y", "--group", "g"}),
+              HasSubstr(":1:5: column 'g' is there twice"));
+}
+
+TEST_F(Refusal, ModelsTooLargeToFit) {
+  std::string header = "y", many = "f0";
+  for (int f = 0; f < 40; ++f) header += ",f" + std::to_string(f);
+  std::string rows;
+  Rng rng(5);
+  for (uint64_t row = 0; row < 80; ++row) {
+    rows += std::to_string(row * row % 17);
+    for (int f = 0; f < 40; ++f) rows += rng.below(2) ? ",a" : ",b";
+    rows += "\n";
+  }
+  const std::string data = file(header + "\n" + rows);
+  const auto first = [](int count) {
+    std::string list = "f0";
+    for (int f = 1; f < count; ++f) list += ",f" + std::to_string(f);
+    return list;
+  };
+  EXPECT_EQ(stats({"anova", data, "--response", "y", "--additive", "--group", first(25)}), "accepted");
+  EXPECT_THAT(stats({"anova", data, "--response", "y", "--additive", "--group", first(33)}),
+              HasSubstr("at most 31 factors, got 33"));
+  EXPECT_THAT(stats({"anova", data, "--response", "y", "--group", first(25)}),
+              HasSubstr("makes 2^25 terms; at most 10 are crossed"));
+  EXPECT_THAT(stats({"anova-within", data, "--response", "y", "--pair", "f39", "--group", first(33)}),
+              HasSubstr("at most 10 are crossed"));
+  EXPECT_THAT(stats({"anova-error", data, "--response", "y", "--pair", "f39", "--group", first(33)}),
+              HasSubstr("at most 30 factors"));
+  EXPECT_THAT(stats({"anova", data, "--response", "y", "--group", first(25), "--model", "f0*f1*f2*f3*f4*f5*f6*f7*f8*f9*f10*f11"}),
+              HasSubstr("cross at most 10 factors"));
+  std::string crossed = "y,a,b\n";
+  for (int row = 0; row < 1000; ++row)
+    crossed += std::to_string(row % 7) + ",a" + std::to_string(row) + ",b" + std::to_string(row % 500) + "\n";
+  const std::string wide = file(crossed);
+  EXPECT_THAT(stats({"anova", wide, "--response", "y", "--group", "a,b"}), HasSubstr("can't be told apart"));
+  EXPECT_THAT(stats({"anova-within", wide, "--response", "y", "--group", "a", "--pair", "b"}), HasSubstr("has 0 values in cell"));
+  EXPECT_THAT(stats({"anova-within", wide, "--response", "y", "--group", "a,b", "--pair", "y"}), HasSubstr("at most 1024 cells"));
+  EXPECT_THAT(stats({"bootstrap", wide, "--response", "y", "--resamples", "1e14"}),
+              HasSubstr("--resamples takes at most 10000000"));
+}
+
+TEST_F(Refusal, ExtremeRatiosHaveAPower) {
+  for (const auto& words : {std::vector<std::string>{"power-t", "--delta", "5000000", "--power", "0.8"},
+                            {"power-t", "--n", "5", "--delta", "2e6"},
+                            {"power-t", "--n", "10", "--delta", "1", "--alpha", "1e-18"},
+                            {"power-layouts", "--layout-sd", "1e-9", "--run-sd", "1e-9", "--delta", "1"},
+                            {"power-layouts", "--layout-sd", "1e-200", "--run-sd", "0", "--delta", "1e-200"},
+                            {"power-anova", "--groups", "3", "--between-var", "1e14", "--power", "0.9"},
+                            {"power-anova", "--groups", "3", "--between-var", "1e300", "--within-var", "1e-300", "--n", "4"}})
+    EXPECT_EQ(stats(words), "accepted") << words[0] << " " << words[2];
+  EXPECT_THAT(run_stats({"power-t", "--delta", "5000000", "--power", "0.8", "--json"}).out, HasSubstr("\"power\": 1"));
+  EXPECT_THAT(stats({"power-t", "--n", "10", "--power", "0.02"}), HasSubstr("the power must be above 0.025"));
+  EXPECT_THAT(stats({"power-layouts", "--layout-sd", "1", "--run-sd", "1", "--delta", "1", "--runs", "1e15"}),
+              HasSubstr("--runs takes at most"));
+}
+
+// Spread is what the values have, not what is left of it beside their mean.
+TEST_F(Refusal, SmallSpreadIsNotNone) {
+  EXPECT_EQ(stats({"one-sample-t", file("y\n1000000000000003\n999999999999997\n1000000000000001\n")}), "accepted");
+  EXPECT_EQ(stats({"welch", file("y,g\n1000000000000003,a\n999999999999997,a\n1000000000000001,b\n1000000000000002,b\n"),
+                   "--group", "g"}),
+            "accepted");
+  EXPECT_EQ(stats({"anova", file("y,g\n3,a\n-3,a\n1000000000000001,b\n1000000000000002,b\n"), "--group", "g"}), "accepted");
+  const std::string tiny = file("y\n1e-200\n2e-200\n3e-200\n");
+  for (const char* method : {"one-sample-t", "describe", "variance", "change-points"})
+    EXPECT_THAT(stats({method, tiny}), HasSubstr("the values differ by no more than 2e-200, whose square underflows; rescale"))
+        << method;
+  EXPECT_EQ(stats({"wilcoxon", tiny}), "accepted") << "ranks need no squares";
+  EXPECT_THAT(stats({"one-sample-t", file("y\n5\n5\n5\n")}), HasSubstr("the values are constant"));
+  // Equal differences of decimals differ by their rounding.
+  EXPECT_THAT(stats({"paired-t", file("a,b\n0.3,0.1\n0.5,0.3\n0.7,0.5\n"), "--response", "a,b"}),
+              HasSubstr("constant up to the rounding"));
+  EXPECT_THAT(stats({"brown-forsythe", file("y,g\n0.1,a\n0.4,a\n0.2,b\n0.9,b\n"), "--group", "g"}),
+              HasSubstr("equally far from its centre"));
+}
+
+TEST_F(Refusal, ChangePointsOfACoarseClock) {
+  std::string steps = "y\n";
+  for (int i = 0; i < 60; ++i) steps += i < 30 ? "10\n" : "20\n";
+  EXPECT_THAT(run_stats({"change-points", file(steps), "--json"}).out, HasSubstr("\"change_points\": [\n    30\n  ]"));
+  // A counter that mostly says the same has no change where it says another thing now and then.
+  std::string ticks = "y\n";
+  for (int i = 0; i < 60; ++i) ticks += i % 9 == 4 ? "11\n" : "10\n";
+  EXPECT_THAT(run_stats({"change-points", file(ticks), "--json"}).out, HasSubstr("\"change_points\": []"));
+  EXPECT_THAT(stats({"change-points", file("y\n5\n5\n5\n5\n")}), HasSubstr("all values are equal"));
+  EXPECT_THAT(stats({"change-points", file("y\n5\n6\n")}), HasSubstr("at least 3 values"));
+}
+
+// A file in another encoding: the answer stays UTF-8, as JSON must be.
+TEST_F(Refusal, LevelsThatAreNoUtf8) {
+  const CommandOutput output = run_stats(
+      {"welch", file("y,g\n1,caf\xe9\n2,caf\xe9\n3,\xc3\xa9t\xc3\xa9\n4,\xc3\xa9t\xc3\xa9\n"), "--group", "g", "--json"});
+  EXPECT_THAT(output.out, HasSubstr("\"caf\xef\xbf\xbd\""));
+  EXPECT_THAT(output.out, HasSubstr("\"\xc3\xa9t\xc3\xa9\""));
+}
+
+// Found by fuzzing: numbers at the ends of a double's range, and levels whose residual is rounding.
+TEST_F(Refusal, EndsOfTheRange) {
+  EXPECT_THAT(stats({"power-anova", "--groups", "20", "--between-var", "1e100", "--n", "1e300"}),
+              HasSubstr("--n takes a number from 2 to"));
+  EXPECT_THAT(
+      stats({"variance-components", file("y,g\n1000000000000000,a\n1000000000000000,a\n999999999999997,b\n0.5,c\n0.6,c\n"),
+             "--group", "g", "--response", "y"}),
+      HasSubstr("can't be told from rounding"));
+  // The fourth powers in Satterthwaite's degrees of freedom would overflow, or come out as 0.
+  for (const char* scale : {"e148", "e-100"}) {
+    const std::string far = file("y,g\n1" + std::string(scale) + ",a\n2" + scale + ",a\n3" + scale + ",b\n5" + scale + ",b\n");
+    EXPECT_EQ(stats({"welch", far, "--group", "g"}), "accepted");
+    const CommandOutput report = run_analyze({far, "--response", "y", "--factors", "g", "--json"});
+    EXPECT_THAT(report.out, HasSubstr("\"df\": 1.4705882352941"));
+  }
+}
+
+TEST_F(Refusal, HedgesGOfEqualMeansHasAnInterval) {
+  const std::string out = run_stats({"hedges-g", file("y,g\n1,a\n2,a\n3,a\n1,b\n2,b\n3,b\n"), "--group", "g", "--json"}).out;
+  EXPECT_THAT(out, HasSubstr("\"conf_low\": -1.27685"));
+  EXPECT_THAT(out, HasSubstr("\"conf_high\": 1.27685"));
+}
+
+TEST_F(Refusal, RatioNeedsADenominatorAwayFromZero) {
+  EXPECT_THAT(stats({"fieller", file("y,g\n1,a\n2,a\n3,a\n-1,b\n0,b\n2,b\n"), "--group", "g"}), HasSubstr("isn't told from 0"));
 }
 
 TEST_F(Refusal, ProportionsAreCountsOfSomething) {

@@ -1,6 +1,6 @@
 // Looking early must cost nothing: simulations of whole experiments that stop by the declared rule. Fixed seeds; rates
 // within 4 standard errors of what is promised. Measured rates go into docs/method.md.
-#include "analysis/stopping.h"
+#include "analysis/report/stopping.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <cmath>
 #include <functional>
 
-#include "analysis/contrasts.h"
-#include "analysis/report.h"
+#include "analysis/report/contrasts.h"
+#include "analysis/report/report.h"
 #include "tests/unit/analysis/lab_samples.h"
 
 namespace stab::analysis {
@@ -39,7 +39,7 @@ Samples treatment_samples(Rng& rng, uint32_t blocks, uint16_t levels, double sd,
       samples.trials.push_back(std::move(trial));
     }
   }
-  return samples;
+  return with_layouts(std::move(samples));
 }
 
 std::vector<Contrast> contrasts_at(const Samples& samples, const StoppedAt& stopped) {
@@ -105,7 +105,8 @@ TEST(Stopping, LooksKeepAlpha) {
 // The boundaries themselves against walks, without any of the arithmetic that made them.
 TEST(Stopping, BoundariesAgainstRandomWalks) {
   constexpr int kRounds = 200'000;
-  for (const Spending spending : {Spending::kObrienFleming, Spending::kPocock, Spending::kClassicObrienFleming, Spending::kClassicPocock}) {
+  for (const Spending spending :
+       {Spending::kObrienFleming, Spending::kPocock, Spending::kClassicObrienFleming, Spending::kClassicPocock}) {
     const std::vector<double> fractions{0.15, 0.4, 0.55, 1};  // unevenly spaced
     const auto looks = *alpha_spending(spending, fractions, kAlpha, false);
     Rng rng = Rng::stream(6, "walks");
@@ -177,8 +178,8 @@ TEST(Stopping, PrecisionCovers) {
     wide += replicates < 120 && std::log(contrast.interval.high / contrast.interval.low) / 2 > 1.35 * std::log1p(kWanted);
   }
   const double rate = static_cast<double>(covered) / kRounds;
-  std::printf("rate precision, 10 replicates first, %.1f on average: coverage %.4f, a third too wide %.4f\n", total / kRounds, rate,
-              static_cast<double>(wide) / kRounds);
+  std::printf("rate precision, 10 replicates first, %.1f on average: coverage %.4f, a third too wide %.4f\n", total / kRounds,
+              rate, static_cast<double>(wide) / kRounds);
   EXPECT_GE(rate, 0.95 - limit(0.05, kRounds));
   EXPECT_LE(rate, 0.985);
 }

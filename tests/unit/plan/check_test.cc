@@ -27,6 +27,7 @@ TEST(Check, CountsWhatWouldRun) {
             "experiment t, seed 1\n"
             "responses: wall_time (log); margin 1%, alpha 5%\n"
             "stops: after all replicates\n"
+            "a trial may use: the lab's limit of memory, the lab's limit of processes\n"
             "\n"
             "1 workload: p\n"
             "2 cells:\n"

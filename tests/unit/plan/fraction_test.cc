@@ -75,6 +75,17 @@ TEST(Fraction, GeneratorsPickTheHalfTheySay) {
   EXPECT_EQ(contrast(*minus, {0, 1, 2}), -4);
 }
 
+TEST(Fraction, AliasesOfTheOtherHalfHaveTheirSign) {
+  const Result<Design> minus = make_design(plan_of(3, "{of=\"1/2\",generators=[\"c = -a:b\"]}"));
+  ASSERT_TRUE(minus.ok());
+  EXPECT_THAT(minus->defining_words, ElementsAre("-a:b:c"));
+  EXPECT_THAT(minus->aliases, Contains(ElementsAre("a", "-b:c")));
+  const Result<Design> of_five = make_design(plan_of(5, "{of=\"1/4\",generators=[\"d = -a:b\", \"e = a:c\"]}"));
+  ASSERT_TRUE(of_five.ok());
+  EXPECT_THAT(of_five->defining_words, ElementsAre("-a:b:d", "a:c:e", "-b:c:d:e"));
+  EXPECT_THAT(of_five->aliases, Contains(ElementsAre("a", "-b:d", "c:e")));
+}
+
 TEST(Fraction, RefusesWhatConfoundsMainEffects) {
   const auto refused = [](int factors, const std::string& fraction) {
     std::string tables = "[factors]\n";

@@ -56,6 +56,10 @@ rule = "fixed"
 [exclusions]
 rules = ["migrations > 0", "steal_ns>=1ms"]
 
+[limits]
+memory = "1GiB"
+processes = 300
+
 [[program]]
 name = "lua"
 source = { git = "https://example.org/lua", revision = "v5.4", patches = ["a.patch"] }
@@ -138,6 +142,9 @@ TEST(Parse, ReadsEverythingAPlanCanSay) {
   ASSERT_EQ(plan.exclusions.size(), 2u);
   EXPECT_DOUBLE_EQ(plan.exclusions[1].value, 1e6);
   EXPECT_EQ(plan.exclusions[1].comparison, Comparison::kGreaterEqual);
+
+  EXPECT_EQ(plan.limits.memory_bytes, 1u << 30);
+  EXPECT_EQ(plan.limits.processes, 300);
 
   ASSERT_EQ(plan.programs.size(), 2u);
   const Program& lua = plan.programs[0];
@@ -288,10 +295,13 @@ TEST(Parse, EveryRepeatedOrReservedNameIsRefused) {
 TEST(Parse, ZerosAreMissingOnlyOnTheLogScale) {
   const auto faults = [](const std::string& response) {
     return render(parse_plan("[experiment]\nname = \"x\"\nseed = 1\nreplicates = 2\nresponse = " + response +
-                             "\n[counters]\nevents = [\"page-faults\"]\n[[program]]\nname = \"p\"\nrun = [\"true\"]\n", "p.toml").errors);
+                                 "\n[counters]\nevents = [\"page-faults\"]\n[[program]]\nname = \"p\"\nrun = [\"true\"]\n",
+                             "p.toml")
+                      .errors);
   };
   EXPECT_EQ(faults("{ name = \"wall_time\", zeros = \"missing\" }"), "");
-  EXPECT_NE(faults("{ name = \"page-faults\", zeros = \"missing\" }").find("zeros have a value on the raw scale"), std::string::npos);
+  EXPECT_NE(faults("{ name = \"page-faults\", zeros = \"missing\" }").find("zeros have a value on the raw scale"),
+            std::string::npos);
   EXPECT_NE(faults("{ name = \"wall_time\", zeros = \"mising\" }").find("did you mean 'missing'"), std::string::npos);
 }
 

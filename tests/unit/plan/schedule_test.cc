@@ -145,6 +145,39 @@ TEST(Schedule, LinkLayoutsAreVisitedEvenlyWhereCodeIsFixed) {
   }
 }
 
+// The numbers are frozen: extensions of stored experiments go on from them.
+TEST(Schedule, LayoutsAreNumberedByBinaryOrByBlock) {
+  const Plan plan = parsed(
+      "[experiment]\nname=\"t\"\nseed=7\nreplicates=6\nruns_per_seed=2\n[factors]\ncode=[\"shuffle\",\"off\",\"copy\"]\n"
+      "heap=[\"base\",\"page\"]\nopt=[\"copy\",\"off\"]\nlink={seeds=4}\n[[program]]\nname=\"p\"\nbuild=[\"b\",\"{opt}\",\"{link}"
+      "\"]\nrun=[\"./p\"]\n");
+  const Design design = *make_design(plan);
+  std::map<std::pair<uint64_t, std::string>, std::set<uint64_t>> of_binary;
+  std::map<uint64_t, std::set<std::pair<uint32_t, uint32_t>>> places;
+  const auto level = [&](const PlannedTrial& trial, size_t factor) {
+    return plan.factors[factor].levels[static_cast<size_t>(design.cells[trial.cell].levels[factor])].name;
+  };
+  for (const PlannedTrial& trial : schedule_of(plan).trials) {
+    places[trial.layout].insert({trial.cell, trial.block});
+    if (level(trial, 0) == "shuffle") {
+      EXPECT_EQ(trial.layout, uint64_t{trial.cell} << 32 | (trial.block + 1));
+    } else {
+      of_binary[{trial.link, level(trial, 2)}].insert(trial.layout);
+    }
+  }
+  EXPECT_EQ(of_binary.size(), 8u);
+  for (const auto& [binary, layouts] : of_binary) {
+    ASSERT_EQ(layouts.size(), 1u) << "off and copy, whatever the heap does: one binary for a link and its treatments";
+    EXPECT_EQ(*layouts.begin(), (binary.second == "copy" ? 4ull : 5ull) << 32 | binary.first);
+  }
+  size_t seeded = 0;
+  for (const auto& [layout, where] : places) seeded += where.size() == 1;
+  EXPECT_EQ(seeded, 4u * 6) << "each of 4 shuffled cells in each of 6 blocks, both runs";
+  const Schedule extension = make_schedule(plan, design, 6, 6);
+  for (const PlannedTrial& trial : extension.trials)
+    EXPECT_EQ(places.contains(trial.layout), level(trial, 0) != "shuffle") << "links come back, seeds don't";
+}
+
 TEST(Schedule, PreflightVisitsEveryCellOnceWithSeedsOfItsOwn) {
   const Plan plan = two_programs(5);
   const Design design = *make_design(plan);

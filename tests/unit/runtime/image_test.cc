@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "runtime/code/stayers.h"
@@ -449,6 +450,32 @@ TEST_F(ImageTest, MalformedMetadataIsRefused) {
   EXPECT_EQ(broken(fixups + 4, kCount), MetadataFault::kMalformed);                  // no such function
   EXPECT_EQ(read_metadata(good.data(), good.size() - 1, out), MetadataFault::kMalformed);
   EXPECT_EQ(read_metadata(good.data(), 10, out), MetadataFault::kAbsent);
+}
+
+// A list that many functions share would be gone through once for each of them: a section of some MB for hours.
+TEST_F(ImageTest, SharedListsAreMalformed) {
+  make_program();
+  const Bytes good = section_;
+  Metadata out;
+  const auto set = [&](size_t function, size_t field, uint32_t value) {
+    put32(section_, sizeof(abi::CodeHeader) + function * sizeof(abi::CodeFunction) + field, value);
+  };
+  // The callee takes the fixed list of `loads`, which is the first; `pushes` the directed one of `caller`.
+  for (const auto& [function, first, count] :
+       {std::tuple{kCallsStays, offsetof(abi::CodeFunction, first_fixed), offsetof(abi::CodeFunction, fixed_count)},
+        std::tuple{kPushes, offsetof(abi::CodeFunction, first_directed), offsetof(abi::CodeFunction, directed_count)},
+        std::tuple{kSelectsAbsolute, offsetof(abi::CodeFunction, first_table), offsetof(abi::CodeFunction, first_table)}}) {
+    section_ = good;
+    set(static_cast<size_t>(function), first, 0);
+    if (count != first) set(static_cast<size_t>(function), count, 1);
+    EXPECT_EQ(read_metadata(section_.data(), section_.size(), out), MetadataFault::kMalformed) << function;
+  }
+  section_ = good;
+  // The second table's targets are the first one's.
+  put32(section_, sizeof(abi::CodeHeader) + kCount * sizeof(abi::CodeFunction) + sizeof(abi::CodeTable) +
+                      offsetof(abi::CodeTable, first_target), 0);
+  EXPECT_EQ(read_metadata(section_.data(), section_.size(), out), MetadataFault::kMalformed);
+  EXPECT_EQ(read_metadata(good.data(), good.size(), out), MetadataFault::kNone);
 }
 
 }  // namespace

@@ -33,7 +33,8 @@ TEST(Report, SaysWhatTheRunGot) {
   EXPECT_THAT(text, HasSubstr(R"("not_moved":{"foreign":7})"));
   EXPECT_THAT(text, HasSubstr(R"("mallocs":99)"));
   EXPECT_THAT(text, HasSubstr(R"("layouts":12,"turns":0})"));
-  EXPECT_THAT(text, HasSubstr(std::string(R"("degradations":[")") + kDegradationWords[static_cast<int>(Degradation::kRingFull)] + R"("]})"));
+  EXPECT_THAT(text, HasSubstr(std::string(R"("degradations":[")") + kDegradationWords[static_cast<int>(Degradation::kRingFull)] +
+                              R"("]})"));
   EXPECT_EQ(text.back(), '\n');
 }
 

@@ -16,10 +16,22 @@ std::optional<uint32_t> known_users(const std::string& name) {
   return name == "alice" ? std::optional<uint32_t>(1001) : std::nullopt;
 }
 
+std::optional<uint32_t> known_groups(const std::string& name) {
+  return name == "lab" ? std::optional<uint32_t>(77) : std::nullopt;
+}
+
 std::string faults_of(std::string_view text) {
-  const ParsedConfig parsed = parse_config(text, "c.toml", known_users);
+  const ParsedConfig parsed = parse_config(text, "c.toml", known_users, known_groups);
   EXPECT_EQ(parsed.config.has_value(), parsed.errors.empty());
   return plan::render(parsed.errors);
+}
+
+TEST(Config, NoTrialFitsIntoLessThanItsLauncher) {
+  EXPECT_NE(
+      faults_of("[limits]\nmemory = \"1MiB\"\n").find("'memory' is 1048576 bytes, expected at least 4194304, or 0 for no limit"),
+      std::string::npos);
+  EXPECT_EQ(faults_of("[limits]\nmemory = 0\n"), "");
+  EXPECT_NE(faults_of("[limits]\nprocesses = -1\n"), "");
 }
 
 TEST(Config, EveryKey) {
@@ -29,6 +41,11 @@ database = "/data/stab.db"
 socket = "/run/stab/s"
 socket_group = "lab"
 root_plans = true
+connections = 100
+connections_of_user = 5
+[policy]
+submitters = "lab"
+operators = "lab"
 [log]
 format = "json"
 [notify]
@@ -39,18 +56,26 @@ experiments = "2400h"
 builds = "240h"
 disk = "20GiB"
 free = "1GiB"
+[limits]
+memory = "8GiB"
+processes = 0
 [quota]
 experiments = 5
 trials = 100000
 priority = 3
 disk = "2GiB"
+stored_experiments = 20
+all_trials = 500000
+stored = "1GiB"
+wall_time = "48h"
 [[user]]
 name = "alice"
 priority = 9
+wall_time = "1h"
 [[user]]
 uid = 42
 experiments = 0
-)", "c.toml", known_users);
+)", "c.toml", known_users, known_groups);
   ASSERT_TRUE(parsed.config.has_value()) << plan::render(parsed.errors);
   const Config& config = *parsed.config;
   EXPECT_EQ(config.database, "/data/stab.db");
@@ -70,6 +95,21 @@ experiments = 0
   EXPECT_EQ(config.quota_of(1001).trials, 100000);
   EXPECT_EQ(config.quota_of(42).experiments, 0);
   EXPECT_EQ(config.quota_of(42).disk_bytes, 2ull << 30);
+  EXPECT_EQ(config.quota_of(42).stored_experiments, 20);
+  EXPECT_EQ(config.quota_of(42).all_trials, 500000);
+  EXPECT_EQ(config.quota_of(42).stored_bytes, 1ull << 30);
+  EXPECT_EQ(config.quota_of(42).wall_time, hours(48));
+  EXPECT_EQ(config.quota_of(1001).wall_time, hours(1));
+  EXPECT_EQ(config.connections.all, 100);
+  EXPECT_EQ(config.connections.of_user, 5);
+  EXPECT_EQ(config.policy.submitters.gid, 77u);
+  EXPECT_EQ(config.policy.operators.name, "lab");
+  EXPECT_FALSE(config.policy.knobs.gid.has_value());
+  EXPECT_EQ(config.limits.memory_bytes, uint64_t{8} << 30);
+  EXPECT_EQ(config.limits.processes, 0);
+  EXPECT_EQ(lab_limits(config.limits, Roots()).most, (TreeLimits{uint64_t{8} << 30, 0}));
+  EXPECT_TRUE(lab_limits(config.limits, Roots()).is_named);
+  EXPECT_EQ(lab_limits({}, Roots()).most, default_limits(Roots()));
 }
 
 TEST(Config, NothingIsRequired) {
@@ -98,6 +138,10 @@ TEST(Config, FaultsHavePlacesAndHints) {
   EXPECT_NE(faults_of("[[user]]\nname = \"bob\"\n").find("there is no user 'bob'"), std::string::npos);
   EXPECT_NE(faults_of("[[user]]\npriority = 1\n").find("either a name or a uid"), std::string::npos);
   EXPECT_NE(faults_of("[[user]]\nuid = 1001\n[[user]]\nname = \"alice\"\n").find("has a [[user]] already"), std::string::npos);
+  EXPECT_NE(faults_of("[policy]\nknobs = \"labb\"\n").find("there is no group 'labb'"), std::string::npos);
+  EXPECT_NE(faults_of("[policy]\nknobs = \"labb\"\n").find("groupadd labb"), std::string::npos);
+  EXPECT_NE(faults_of("[daemon]\nconnections = 3\n").find("expected 32 to 4096"), std::string::npos);
+  EXPECT_NE(faults_of(std::string(2000, '[')).find("nest deeper"), std::string::npos);
   EXPECT_NE(faults_of("[daemon\n").find("not valid TOML"), std::string::npos);
 }
 

@@ -68,13 +68,13 @@ class EngineThreadFailures : public testing::Test {
     return *id;
   }
   store::ExperimentState state(store::Id experiment) {
-    const std::lock_guard<std::mutex> gate(engine_->gate());
+    const std::lock_guard<Gate> gate(engine_->gate());
     const auto row = engine_->store().experiment(experiment);
     EXPECT_TRUE(row.ok()) << row.error().text();
     return row->state;
   }
   int64_t trials(store::Id experiment, store::TrialState wanted) {
-    const std::lock_guard<std::mutex> gate(engine_->gate());
+    const std::lock_guard<Gate> gate(engine_->gate());
     store::Store::TrialFilter filter;
     filter.state = wanted;
     const auto found = engine_->store().trials(experiment, filter);
@@ -105,7 +105,7 @@ class EngineThreadFailures : public testing::Test {
     std::unique_lock<std::mutex> held(mutex_);
     EXPECT_TRUE(news_.wait_for(held, kPatience, [&] { return heard_.size() > count; })) << "nothing more is heard";
     std::vector<std::string> states;
-    for (size_t i = 1; i < heard_.size(); ++i) states.push_back(heard_[i].state);
+    for (size_t i = 1; i < heard_.size(); ++i) states.emplace_back(name(heard_[i].how));
     return states;
   }
 
@@ -171,6 +171,44 @@ TEST_F(EngineThreadFailures, AnotherOneStillRunsAfterIt) {
   EXPECT_EQ(state(first), store::ExperimentState::kFailed);
   EXPECT_EQ(state(second), store::ExperimentState::kFailed);
   EXPECT_EQ(trials(second, store::TrialState::kLost), 1) << "lost again by the other's recovery";
+}
+
+// Equal priorities: who has had the machine least is first, and of one user's the oldest.
+TEST_F(EngineThreadFailures, UsersTakeTurnsByWhatTheyHaveHad) {
+  const auto of_user = [&](int64_t uid) {
+    const store::Id id = claimed();
+    by_hand("UPDATE experiments SET submitter_uid = " + std::to_string(uid) + " WHERE id = " + std::to_string(id) +
+            "; UPDATE usage SET uid = " + std::to_string(uid) + " WHERE experiment = " + std::to_string(id));
+    return id;
+  };
+  const store::Id busy = of_user(1), busy_too = of_user(1), idle = of_user(2);
+  by_hand("INSERT INTO shares VALUES(1, 5e9, " + std::to_string(clock_.realtime().count()) + ")");
+  thread_->start();
+  EXPECT_EQ(left(3), (States{"failed", "failed", "failed"}));
+  std::vector<store::Id> order;
+  for (size_t i = 1; i < heard_.size(); ++i) order.push_back(heard_[i].experiment);
+  EXPECT_EQ(order, (std::vector<store::Id>{idle, busy, busy_too}));
+}
+
+TEST_F(EngineThreadFailures, WhoHadTheirTimeIsPausedAndNotRun) {
+  const store::Id experiment = claimed();
+  by_hand("UPDATE usage SET machine_ns = 1000 WHERE experiment = " + std::to_string(experiment));
+  thread_->limit_time([](uid_t) { return std::chrono::nanoseconds(1000); });
+  thread_->start();
+  EXPECT_EQ(left(1), States{"paused"});
+  EXPECT_EQ(state(experiment), store::ExperimentState::kPaused);
+  EXPECT_EQ(trials(experiment, store::TrialState::kClaimed), 1) << "it was run";
+}
+
+TEST_F(EngineThreadFailures, WhatIsDeletedGoes) {
+  const store::Id experiment = claimed(), other = claimed();
+  ASSERT_TRUE(thread_->cancel(experiment).ok());
+  ASSERT_TRUE(thread_->remove(experiment).ok());
+  thread_->start();
+  EXPECT_EQ(left(1), States{"failed"});
+  const std::lock_guard<Gate> gate(engine_->gate());
+  EXPECT_EQ(engine_->store().experiment(experiment).error().code, ErrorCode::kNotFound);
+  EXPECT_TRUE(engine_->store().experiment(other).ok());
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ TEST_F(ExperimentsTest, AFailedExpansionLeavesNothing) {
 TEST_F(ExperimentsTest, ExtensionAddsBlocksAndWakesADoneOne) {
   Store store = open();
   const Id id = ready(store, 2);
-  ASSERT_TRUE(store.set_state(id, ExperimentState::kDone, "", 99).ok());
+  finish_experiment(store, id, 99);
   EXPECT_EQ(store.experiment(id)->finished_at_ns, 99);
   ASSERT_TRUE(store.extend(id, block_trials(2, 3), 5).ok());
   EXPECT_EQ(store.experiment(id)->state, ExperimentState::kReady);
@@ -80,10 +80,12 @@ TEST_F(ExperimentsTest, AreFoundByNewestNameOrNumber) {
   Store store = open();
   const Id first = ready(store, 1, "a");
   const Id second = ready(store, 1, "a");
-  EXPECT_EQ(store.find_experiment("a")->id, second);
-  EXPECT_EQ(store.find_experiment(std::to_string(first))->id, first);
-  EXPECT_EQ(store.find_experiment("b").error().code, ErrorCode::kNotFound);
-  EXPECT_EQ(store.find_experiment("99").error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(store.newest_named("a", 1000)->value().id, second);
+  EXPECT_FALSE(store.newest_named("a", 1001)->has_value());
+  EXPECT_FALSE(store.newest_named("b", 1000)->has_value());
+  EXPECT_EQ(store.users_of_name("a")->size(), 1u);
+  EXPECT_EQ(store.summary(first)->id, first);
+  EXPECT_EQ(store.summary(99).error().code, ErrorCode::kNotFound);
   EXPECT_EQ(store.experiments()->size(), 2u);
 }
 

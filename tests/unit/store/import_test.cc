@@ -24,7 +24,7 @@ class ImportTest : public StoreTest {
       if (trial.subject == 1 && trial.cell == 1) outcome = not_recorded(trial.id);
       EXPECT_TRUE(store.finish(outcome, 2).ok());
     }
-    EXPECT_TRUE(store.set_state(id, ExperimentState::kDone, "", 9).ok());
+    finish_experiment(store, id, 9);
     return id;
   }
 };
@@ -130,7 +130,8 @@ TEST_F(ImportTest, AFileWithViewsForTablesIsRefused) {
 }
 
 TEST_F(ImportTest, BuildsThatAreNoIndexAreRefused) {
-  for (const char* change : {"UPDATE builds SET build = 1000000", "UPDATE trials SET build = 7", "UPDATE trials SET build = NULL"}) {
+  for (const char* change :
+       {"UPDATE builds SET build = 1000000", "UPDATE trials SET build = 7", "UPDATE trials SET build = NULL"}) {
     const std::string path = directory_ + "/strange.db";
     Store made = *Store::open(path, Store::Access::kWrite);
     ready(made);

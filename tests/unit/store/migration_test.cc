@@ -29,7 +29,11 @@ class MigrationTest : public StoreTest, public ::testing::WithParamInterface<int
 TEST_P(MigrationTest, KeepsEverythingAndGoesOn) {
   Store store = open();
   expect_sound(store);
-  const ExperimentRow experiment = *store.find_experiment("first");
+  const ExperimentRow experiment = store.experiments()->front();
+  EXPECT_EQ(experiment.name, "first");
+  EXPECT_EQ(store.summaries()->front().id, experiment.id);
+  EXPECT_GT(store.usage(experiment.id)->stored_bytes, 0);
+  EXPECT_EQ(store.usage(experiment.id)->trials, store.progress(experiment.id)->planned_total);
   EXPECT_EQ(experiment.seed, 0xffffffffffffffffu);
   EXPECT_EQ(experiment.schedule_fingerprint, 0xfedcba9876543210u);
   const Id id = experiment.id;

@@ -68,7 +68,7 @@ inline NewExperiment new_experiment(const std::string& name = "exp") {
 inline Outcome recorded(Id trial, double seconds = 0.5) {
   Outcome o;
   o.trial = trial;
-  o.state = TrialState::kRecorded;
+  o.state = TrialState::kVerified;
   o.started_at_ns = 1000;
   o.finished_at_ns = 2000;
   o.wall_ns = static_cast<int64_t>(seconds * 1e9);
@@ -115,12 +115,16 @@ class StoreTest : public ::testing::Test {
     EXPECT_TRUE(done.ok()) << (done.ok() ? "" : done.error().message);
     return *id;
   }
-  // Claims and starts the next trial.
+  // As a run that finds nothing left to do.
+  static void finish_experiment(Store& store, Id id, int64_t at_ns) {
+    EXPECT_TRUE(store.advance(id, ExperimentEvent::kRun, "", at_ns).ok());
+    EXPECT_TRUE(store.advance(id, ExperimentEvent::kFinish, "", at_ns).ok());
+  }
+  // Claims the next trial.
   TrialRow begin_next(Store& store, Id experiment, TrialKind kind = TrialKind::kMain) {
     const Result<std::optional<TrialRow>> next = store.next_trial(experiment, kind);
     EXPECT_TRUE(next.ok() && next->has_value());
     EXPECT_TRUE(store.claim((*next)->id, {"boot-1", 500}).ok());
-    EXPECT_TRUE(store.start((*next)->id, 600).ok());
     return **next;
   }
   void expect_sound(Store& store) {

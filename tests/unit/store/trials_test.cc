@@ -44,7 +44,6 @@ TEST_F(TrialsTest, OnlyClaimedOnesFinishAndOnlyPlannedOnesAreClaimed) {
   const Id id = ready(store);
   const TrialRow next = **store.next_trial(id);
   EXPECT_FALSE(store.finish(recorded(next.id), 3).ok());
-  EXPECT_FALSE(store.start(next.id, 1).ok());
   ASSERT_TRUE(store.claim(next.id, {"boot", 1}).ok());
   EXPECT_FALSE(store.claim(next.id, {"boot", 1}).ok());
   EXPECT_TRUE(store.finish(recorded(next.id), 3).ok());  // claim and outcome are enough
@@ -95,7 +94,7 @@ TEST_F(TrialsTest, AnUnavailableCounterIsNeverANumberAndANumberHasNoExcuse) {
   neither.responses = {{"cycles", {}, {}, {}, {}, ""}};
   EXPECT_FALSE(store.finish(neither, 3).ok());
   // A refused outcome leaves the trial as it was, and finishing it properly still works.
-  EXPECT_EQ(store.trial(trial.id)->state, TrialState::kStarted);
+  EXPECT_EQ(store.trial(trial.id)->state, TrialState::kClaimed);
   EXPECT_FALSE(store.outcome(trial.id).ok());
   EXPECT_TRUE(store.finish(recorded(trial.id), 3).ok());
 }
@@ -269,7 +268,7 @@ TEST_F(TrialsTest, ATransactionCommitsAllOrNothing) {
     EXPECT_FALSE(store.finish(recorded(trial.id), 3).ok());  // fails alone, the rest stays
     EXPECT_EQ(store.trial(trial.id)->state, TrialState::kRecorded);
   }
-  EXPECT_EQ(store.trial(trial.id)->state, TrialState::kStarted);
+  EXPECT_EQ(store.trial(trial.id)->state, TrialState::kClaimed);
   {
     auto transaction = *store.begin();
     ASSERT_TRUE(store.finish(recorded(trial.id), 3).ok());
@@ -279,21 +278,21 @@ TEST_F(TrialsTest, ATransactionCommitsAllOrNothing) {
   EXPECT_EQ(store.trial(trial.id)->state, TrialState::kRecorded);
 }
 
-TEST_F(TrialsTest, AHundredThousandAreInsertedAndCountedQuickly) {
+// How long it takes is for bench/store_rate. Here only that the cost grows with the number and not with its square: as a
+// ratio of CPU times of one process, which a slow or shared machine leaves alone.
+TEST_F(TrialsTest, AHundredThousandAreInsertedInLinearTime) {
   Store store = open();
-  const Id id = *store.add_experiment(new_experiment());
-  Store::Expansion large = small_expansion(25'000);
-  // CPU time: other work on the machine doesn't count.
-  const std::clock_t start = std::clock();
-  ASSERT_TRUE(store.expand(id, large).ok());
-  const std::clock_t inserted = std::clock();
-  Store reader = open(Store::Access::kRead);
-  EXPECT_EQ(reader.progress(id)->planned_total, 100'000);
-  const std::clock_t counted = std::clock();
-  EXPECT_LT(inserted - start, 2 * CLOCKS_PER_SEC * STAB_TIME_FACTOR);  // sanitizers are slow
-  EXPECT_LT(counted - inserted, CLOCKS_PER_SEC / 20 * STAB_TIME_FACTOR);
-  RecordProperty("insert_ms", static_cast<int>((inserted - start) * 1000 / CLOCKS_PER_SEC));
-  RecordProperty("count_ms", static_cast<int>((counted - inserted) * 1000 / CLOCKS_PER_SEC));
+  const auto insert = [&](uint32_t blocks) {
+    const Id id = *store.add_experiment(new_experiment());
+    Store::Expansion large = small_expansion(blocks);
+    const std::clock_t start = std::clock();
+    EXPECT_TRUE(store.expand(id, large).ok());
+    const std::clock_t took = std::clock() - start;
+    EXPECT_EQ(open(Store::Access::kRead).progress(id)->planned_total, 4 * blocks);
+    return static_cast<double>(took);
+  };
+  const double small = insert(1'000);
+  EXPECT_LT(insert(25'000) / small, 25 * 6);  // a square would be 625
 }
 
 }  // namespace

@@ -106,8 +106,9 @@ TEST_F(JumpTableTest, ItsOwnPointerIntoATableDoesNotCutIt) {
   const auto at = [&](const std::string& label) { return std::string(jump).replace(jump.find('%'), 1, label); };
   const std::string cases = "start_0: mov $1, %eax\nret\nstart_1: mov $2, %eax\nret\nstart_2: mov $3, %eax\nret";
   // Read relative to the place of the third entry, the others lead to instructions, too: twelve bytes further.
-  const std::string entries = ".section .rodata\n.p2align 2\ntable: .long start_0 - table, start_1 - table, start_0 - table - 12, "
-                              "start_0 - table - 12\n.text\n";
+  const std::string entries =
+      ".section .rodata\n.p2align 2\ntable: .long start_0 - table, start_1 - table, start_0 - table - 12, "
+      "start_0 - table - 12\n.text\n";
   analyze_assembly(assembly_function("start", at("table") + "lea table+8(%rip), %rdx\n" + cases) + entries);
   EXPECT_TRUE(analysis_->tables.empty());
   // Two tables and two jumps.

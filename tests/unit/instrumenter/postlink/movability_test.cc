@@ -72,10 +72,10 @@ TEST_F(MovabilityTest, AssemblyThatRunsOffItsEndStays) {
 }
 
 TEST_F(MovabilityTest, ColdPartsThatAreJumpedToStay) {
-  analyze_assembly(kPlainStart + assembly_function("f", "cmp $1, %edi\n.byte 0x0f, 0x82\n.long f.cold - . - 4\nf_goes_on: mov $1, %eax\nret") +
-                   assembly_function("f.cold", ".byte 0x0f, 0x87\n.long f_goes_on - . - 4\nmov $2, %eax\nret") +
-                   assembly_function("g", "push %rax\ncall g.cold.1\npop %rcx\nret") +
-                   assembly_function("g.cold.1", "mov $3, %eax\nret"));
+  analyze_assembly(
+      kPlainStart + assembly_function("f", "cmp $1, %edi\n.byte 0x0f, 0x82\n.long f.cold - . - 4\nf_goes_on: mov $1, %eax\nret") +
+      assembly_function("f.cold", ".byte 0x0f, 0x87\n.long f_goes_on - . - 4\nmov $2, %eax\nret") +
+      assembly_function("g", "push %rax\ncall g.cold.1\npop %rcx\nret") + assembly_function("g.cold.1", "mov $3, %eax\nret"));
   EXPECT_EQ(fate("f.cold"), Immovable::kColdPart);
   EXPECT_EQ(fate("f"), Immovable::kNo);
   EXPECT_EQ(fate("g.cold.1"), Immovable::kNo);

@@ -113,7 +113,8 @@ TEST_P(Allocation, ImpossibleRequestsFailWithEnomemAndChangeNothing) {
   expect_ok([] {
     // volatile: the compiler refuses to compile what it can see is too large.
     volatile size_t huge = SIZE_MAX;
-    for (const size_t bytes : {size_t{SIZE_MAX}, size_t{SIZE_MAX - 4096}, size_t{1} << 63, (size_t{1} << 63) - 1, size_t{1} << 50}) {
+    for (const size_t bytes :
+         {size_t{SIZE_MAX}, size_t{SIZE_MAX - 4096}, size_t{1} << 63, (size_t{1} << 63) - 1, size_t{1} << 50}) {
       errno = 0;
       EXPECT_EQ(stab_heap_malloc(bytes), nullptr);
       EXPECT_EQ(errno, ENOMEM);

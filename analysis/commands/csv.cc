@@ -1,0 +1,440 @@
+// A CSV reader that goes over the text once, keeps only the columns asked for, and stores levels as small
+// numbers: a million rows are 34 MB of text and 24 MB of columns. The file is mapped, not copied.
+#include "analysis/commands/csv.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <numeric>
+#include <unordered_map>
+
+#include "analysis/statistics/descriptive.h"
+#include "base/unique_fd.h"
+
+namespace stab::analysis {
+
+CsvText::CsvText(CsvText&& other) noexcept
+    : name_(std::move(other.name_)),
+      owned_(std::move(other.owned_)),
+      mapped_(std::exchange(other.mapped_, nullptr)),
+      mapped_bytes_(other.mapped_bytes_),
+      text_(mapped_ ? other.text_ : std::string_view(owned_)) {}
+
+CsvText::~CsvText() {
+  if (mapped_) ::munmap(mapped_, mapped_bytes_);
+}
+
+CsvText CsvText::of(std::string text, std::string name) {
+  CsvText csv;
+  csv.name_ = std::move(name);
+  csv.owned_ = std::move(text);
+  csv.text_ = csv.owned_;
+  return csv;
+}
+
+Result<CsvText> CsvText::open(const std::string& path) {
+  UniqueFd file;
+  int fd = 0;
+  if (path != "-") {
+    file.reset(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file) return system_error("open '" + path + "'", errno);
+    fd = file.get();
+  }
+  struct stat status {};
+  if (::fstat(fd, &status) != 0) return system_error("stat '" + path + "'", errno);
+  if (S_ISDIR(status.st_mode)) return bad_input("'" + path + "' is a folder, not a CSV file");
+  CsvText csv;
+  csv.name_ = path == "-" ? "standard input" : path;
+  if (S_ISREG(status.st_mode) && status.st_size > 0 && path != "-") {
+    csv.mapped_bytes_ = static_cast<size_t>(status.st_size);
+    void* mapped = ::mmap(nullptr, csv.mapped_bytes_, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
+    if (mapped == MAP_FAILED) return system_error("map '" + path + "'", errno);
+    csv.mapped_ = mapped;
+    csv.text_ = {static_cast<const char*>(mapped), csv.mapped_bytes_};
+    return csv;
+  }
+  char buffer[1 << 16];
+  while (true) {
+    const ssize_t got = ::read(fd, buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return system_error("read '" + path + "'", errno);
+    if (got == 0) break;
+    csv.owned_.append(buffer, static_cast<size_t>(got));
+  }
+  csv.text_ = csv.owned_;
+  return csv;
+}
+
+namespace {
+
+std::string_view trim(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+  return text;
+}
+
+// Walks over fields. After next(), `field` is the field's text (unquoted through `unquoted`, if it was quoted with
+// doubled quotes) and `last_in_row` tells whether its row ends there.
+class FieldWalker {
+ public:
+  explicit FieldWalker(std::string_view text) : at_(text.data()), end_(at_ + text.size()) {
+    if (text.starts_with("\xef\xbb\xbf")) at_ += 3;  // byte order mark
+    line_start_ = at_;
+  }
+
+  std::string_view field;
+  bool last_in_row = false;
+  bool quoted = false;
+
+  // How far the memory of an unquoted field goes on; a quoted one ends where it ends.
+  const char* readable_end() const { return quoted ? field.data() + field.size() : end_; }
+  bool done() const { return at_ == end_; }
+  int line() const { return field_line_; }
+  int column() const { return field_column_; }
+
+  // Skips lines that hold nothing at all.
+  void skip_empty_lines() {
+    while (at_ != end_ && (*at_ == '\n' || *at_ == '\r')) {
+      if (*at_ == '\n') {
+        ++line_;
+        line_start_ = at_ + 1;
+      }
+      ++at_;
+    }
+  }
+
+  // False: a quote is open at the end, or text follows a closing quote.
+  bool next() {
+    field_line_ = line_;
+    field_column_ = static_cast<int>(at_ - line_start_) + 1;
+    quoted = false;
+    const char* start = at_;
+    while (start != end_ && (*start == ' ' || *start == '\t')) ++start;
+    if (start != end_ && *start == '"') return next_quoted(start + 1);
+    // Short fields: a plain loop beats memchr's set-up.
+    const char* p = at_;
+    while (p != end_ && *p != ',' && *p != '\n') ++p;
+    field = {at_, static_cast<size_t>(p - at_)};
+    finish(p);
+    if (last_in_row && !field.empty() && field.back() == '\r') field.remove_suffix(1);
+    field = trim(field);
+    return true;
+  }
+
+ private:
+  bool next_quoted(const char* p) {
+    quoted = true;
+    buffer_.clear();
+    while (true) {
+      const char* quote = p;
+      while (quote != end_ && *quote != '"') {
+        if (*quote == '\n') {
+          ++line_;
+          line_start_ = quote + 1;
+        }
+        ++quote;
+      }
+      if (quote == end_) return false;
+      buffer_.append(p, quote);
+      p = quote + 1;
+      if (p == end_ || *p != '"') break;
+      buffer_ += '"';
+      ++p;
+    }
+    while (p != end_ && (*p == ' ' || *p == '\t' || *p == '\r')) ++p;
+    if (p != end_ && *p != ',' && *p != '\n') return false;
+    field = buffer_;
+    finish(p);
+    return true;
+  }
+  void finish(const char* p) {
+    last_in_row = p == end_ || *p == '\n';
+    if (p != end_ && *p == '\n') {
+      ++line_;
+      line_start_ = p + 1;
+    }
+    at_ = p == end_ ? p : p + 1;
+  }
+
+  const char* at_;
+  const char* end_;
+  const char* line_start_;
+  int line_ = 1;
+  int field_line_ = 1;
+  int field_column_ = 1;
+  std::string buffer_;
+};
+
+// Text of levels to their codes in order of appearance.
+class LevelTable {
+ public:
+  // readable_end: bytes up to here may be read, though they lie beyond the text.
+  uint32_t code(std::string_view text, const char* readable_end) {
+    // Short levels are told apart by one word: their bytes, zero filled. No level holds a zero byte and ends in
+    // one, so the word and the length say it all.
+    uint64_t word = 0;
+    const size_t length = text.size();
+    if (length > 8) return insert(text);
+    if (readable_end - text.data() >= 8) {
+      std::memcpy(&word, text.data(), 8);
+      if (length < 8) word &= (uint64_t{1} << (8 * length)) - 1;
+    } else {
+      std::memcpy(&word, text.data(), length);
+    }
+    const size_t slot = ((word ^ length) * 0x9e3779b97f4a7c15u) >> 54;
+    if (cache_[slot].length == length && cache_[slot].word == word) return cache_[slot].code;
+    const uint32_t code = insert(text);
+    cache_[slot] = {word, length, code};
+    return code;
+  }
+
+  // Sorts the levels; returns the new code of each old one.
+  std::vector<uint32_t> finish(std::vector<std::string>& levels) const {
+    levels.resize(codes_.size());
+    for (const auto& [text, code] : codes_) levels[code] = text;
+    std::vector<double> numbers(levels.size());
+    bool numeric = true;
+    for (size_t i = 0; i < levels.size(); ++i) {
+      const char* end = levels[i].data() + levels[i].size();
+      const auto [stop, error] = std::from_chars(levels[i].data(), end, numbers[i]);
+      numeric = numeric && error == std::errc() && stop == end && std::isfinite(numbers[i]);
+    }
+    std::vector<uint32_t> order(levels.size());
+    std::iota(order.begin(), order.end(), 0u);
+    std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+      if (numeric && numbers[a] != numbers[b]) return numbers[a] < numbers[b];
+      return levels[a] < levels[b];
+    });
+    std::vector<uint32_t> renumbered(levels.size());
+    std::vector<std::string> sorted;
+    for (uint32_t old : order) {
+      renumbered[old] = static_cast<uint32_t>(sorted.size());
+      sorted.push_back(std::move(levels[old]));
+    }
+    levels = std::move(sorted);
+    return renumbered;
+  }
+
+ private:
+  uint32_t insert(std::string_view text) {
+    return codes_.try_emplace(std::string(text), static_cast<uint32_t>(codes_.size())).first->second;
+  }
+
+  struct Cached {
+    uint64_t word = 0;
+    size_t length = SIZE_MAX;  // no text
+    uint32_t code = 0;
+  };
+  Cached cache_[1024];  // direct-mapped: most rows end here
+  std::unordered_map<std::string, uint32_t> codes_;
+};
+
+Error at_field(const CsvText& csv, const FieldWalker& walker, std::string message) {
+  return bad_input(std::move(message), {csv.name(), walker.line(), walker.column()});
+}
+
+bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+bool has_control(std::string_view text) { return std::any_of(text.begin(), text.end(), is_control); }
+
+std::string quoted_short(std::string_view text) {
+  constexpr size_t kMost = 40;
+  std::string out = "'";
+  for (char c : text.substr(0, kMost)) out += is_control(c) ? '?' : c;
+  return out + (text.size() > kMost ? "…'" : "'");
+}
+
+Result<std::vector<std::string>> header_of(const CsvText& csv, FieldWalker& walker) {
+  walker.skip_empty_lines();
+  if (walker.done()) return bad_input("'" + csv.name() + "' is empty; the first line must name the columns");
+  std::vector<std::string> names;
+  do {
+    if (!walker.next()) return at_field(csv, walker, "a quote is not closed, or text follows it");
+    std::string name(walker.field);
+    if (has_control(name)) return at_field(csv, walker, "column name " + quoted_short(name) + " holds a control character");
+    if (std::find(names.begin(), names.end(), name) != names.end())
+      return at_field(csv, walker, "column '" + name + "' is there twice; rename one");
+    names.push_back(std::move(name));
+  } while (!walker.last_in_row);
+  return names;
+}
+
+// What R, pandas and spreadsheets write where there is nothing.
+bool marks_missing(std::string_view field) {
+  if (field.size() < 2 || field.size() > 4 || (field[0] != 'N' && field[0] != 'n' && field[0] != '#')) return false;
+  constexpr std::string_view kWords[] = {"NA", "N/A", "n/a", "NaN", "nan", "NAN", "NULL", "null", "#N/A"};
+  return std::find(std::begin(kWords), std::end(kWords), field) != std::end(kWords);
+}
+
+size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t above = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])});
+      diagonal = above;
+    }
+  }
+  return row[b.size()];
+}
+
+// True when the whole field is one finite number.
+bool parse_number(std::string_view field, double& number) {
+  if (!field.empty() && field.front() == '+') field.remove_prefix(1);
+  const char* end = field.data() + field.size();
+  const auto [stop, error] = std::from_chars(field.data(), end, number);
+  return error == std::errc() && stop == end && std::isfinite(number);
+}
+
+// The rest of a decimal that a double can't hold, to the 64 bits of a long double. Matters where values differ in
+// digits that the double has lost (NIST StRD SmLs07 to 09: 1000000000000.4). 0 for most fields.
+double rest_of(std::string_view field, double number) {
+  if (std::fabs(number) < 1e9) return 0;
+  const auto digits = std::count_if(field.begin(), field.end(), [](char c) { return c >= '0' && c <= '9'; });
+  if (digits < 16 && field.find('.') == std::string_view::npos) return 0;  // a whole number that a double holds
+  const std::string text(field);
+  const long double exact = std::strtold(text.c_str(), nullptr);
+  return std::isfinite(exact) ? static_cast<double>(exact - number) : 0;
+}
+
+}  // namespace
+
+std::string nearest_name(std::string_view wanted, const std::vector<std::string>& names) {
+  const std::string* best = nullptr;
+  size_t least = std::max<size_t>(2, wanted.size() / 3) + 1;
+  for (const std::string& name : names) {
+    const size_t distance = edit_distance(wanted, name);
+    if (distance >= least) continue;
+    least = distance;
+    best = &name;
+  }
+  return best ? "did you mean '" + *best + "'?" : "";
+}
+
+Result<std::vector<std::string>> csv_header(const CsvText& csv) {
+  FieldWalker walker(csv.text());
+  return header_of(csv, walker);
+}
+
+Result<std::vector<std::string>> csv_numeric_columns(const CsvText& csv) {
+  FieldWalker walker(csv.text());
+  STAB_TRY(const std::vector<std::string> names, header_of(csv, walker));
+  walker.skip_empty_lines();
+  std::vector<std::string> numeric;
+  for (size_t column = 0; column < names.size() && !walker.done(); ++column) {
+    if (!walker.next()) return at_field(csv, walker, "a quote is not closed, or text follows it");
+    double number = 0;
+    if (!walker.quoted && parse_number(walker.field, number)) numeric.push_back(names[column]);
+    if (walker.last_in_row) break;
+  }
+  return numeric;
+}
+
+Result<std::vector<CsvColumn>> read_csv(const CsvText& csv, const std::vector<CsvRequest>& requests) {
+  FieldWalker walker(csv.text());
+  STAB_TRY(const std::vector<std::string> names, header_of(csv, walker));
+  // For each file column: what to do with it.
+  struct Action {
+    CsvColumn* number = nullptr;
+    CsvColumn* level = nullptr;
+    LevelTable* table = nullptr;
+  };
+  std::vector<CsvColumn> columns(requests.size());
+  std::vector<LevelTable> tables(requests.size());
+  std::vector<Action> actions(names.size());
+  for (size_t r = 0; r < requests.size(); ++r) {
+    const auto found = std::find(names.begin(), names.end(), requests[r].name);
+    if (found == names.end()) {
+      std::string list;
+      for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+      const std::string hint = nearest_name(requests[r].name, names);
+      return bad_input("no column '" + requests[r].name + "' in '" + csv.name() + "'; " +
+                       (hint.empty() ? "it has " + list : hint));
+    }
+    columns[r].name = requests[r].name;
+    Action& action = actions[static_cast<size_t>(found - names.begin())];
+    if (requests[r].kind == CsvKind::kNumber) {
+      if (action.number) return bad_input("column '" + requests[r].name + "' is asked for twice");
+      action.number = &columns[r];
+    } else {
+      if (action.level) return bad_input("column '" + requests[r].name + "' is asked for twice");
+      action.level = &columns[r];
+      action.table = &tables[r];
+    }
+  }
+  // A guess of the number of rows from the first kilobytes, so that columns don't grow by doubling.
+  const std::string_view sample = csv.text().substr(0, 1 << 16);
+  const auto lines = static_cast<size_t>(std::count(sample.begin(), sample.end(), '\n')) + 1;
+  const size_t expected = csv.text().size() / std::max<size_t>(1, sample.size() / lines) + 16;
+  for (size_t r = 0; r < requests.size(); ++r) {
+    if (requests[r].kind == CsvKind::kNumber) columns[r].numbers.reserve(expected);
+    else columns[r].codes.reserve(expected);
+  }
+
+  size_t rows = 0;
+  for (walker.skip_empty_lines(); !walker.done(); walker.skip_empty_lines()) {
+    ++rows;
+    size_t column = 0;
+    do {
+      if (!walker.next()) return at_field(csv, walker, "a quote is not closed, or text follows it");
+      if (column == names.size())
+        return at_field(csv, walker, "row " + std::to_string(rows) + " has more fields than the header's " +
+                                         std::to_string(names.size()));
+      const Action& action = actions[column];
+      if (action.number) {
+        double number = 0;
+        if (!parse_number(walker.field, number))
+          return at_field(csv, walker, "row " + std::to_string(rows) + ", column '" + names[column] + "': " +
+                                           (walker.field.empty() ? "it is empty" : quoted_short(walker.field) +
+                                           " is not a finite number") + "; remove the row or repair it");
+        if (std::fabs(number) > kLargestValue)
+          return at_field(csv, walker,
+                          "row " + std::to_string(rows) + ", column '" + names[column] + "': " + quoted_short(walker.field) +
+                              " is so large that its square overflows; rescale the column");
+        const double rest = rest_of(walker.field, number);
+        if (rest != 0 && action.number->rests.empty()) action.number->rests.resize(action.number->numbers.size());
+        action.number->numbers.push_back(number);
+        if (rest != 0 || !action.number->rests.empty()) action.number->rests.push_back(rest);
+      }
+      if (action.level) {
+        if (walker.field.empty())
+          return at_field(csv, walker, "row " + std::to_string(rows) + ", column '" + names[column] +
+                                           "': it is empty; remove the row or name the level");
+        if (!walker.quoted && marks_missing(walker.field))
+          return at_field(csv, walker, "row " + std::to_string(rows) + ", column '" + names[column] + "': '" +
+                                           std::string(walker.field) + "' marks a missing value; remove the row, or put it in "
+                                           "quotes if it is a level's name");
+        action.level->codes.push_back(action.table->code(walker.field, walker.readable_end()));
+      }
+      ++column;
+    } while (!walker.last_in_row);
+    if (column < names.size())
+      return at_field(csv, walker, "row " + std::to_string(rows) + " has " + std::to_string(column) +
+                                       " fields, the header " + std::to_string(names.size()));
+  }
+  if (rows == 0) return bad_input("'" + csv.name() + "' has a header but no rows");
+  for (size_t r = 0; r < requests.size(); ++r) {
+    if (requests[r].kind != CsvKind::kLevel) continue;
+    const std::vector<uint32_t> renumbered = tables[r].finish(columns[r].levels);
+    // Levels are printed; an escape sequence among them would drive the terminal.
+    for (const std::string& level : columns[r].levels)
+      if (has_control(level))
+        return bad_input("column '" + columns[r].name + "' has the level " + quoted_short(level) +
+                         " with a control character or line end in it; rename it");
+    for (uint32_t& code : columns[r].codes) code = renumbered[code];
+  }
+  return columns;
+}
+
+}  // namespace stab::analysis

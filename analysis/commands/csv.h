@@ -1,0 +1,68 @@
+// CSV in: chosen columns of a comma-separated file with a header line, as numbers or as levels of a factor.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace stab::analysis {
+
+// The text of a file, mapped, or of standard input ("-"), read to its end.
+class CsvText {
+ public:
+  static Result<CsvText> open(const std::string& path);
+  // For tests; name appears in errors.
+  static CsvText of(std::string text, std::string name = "data.csv");
+  CsvText(CsvText&& other) noexcept;
+  CsvText& operator=(CsvText&&) = delete;
+  ~CsvText();
+
+  std::string_view text() const { return text_; }
+  const std::string& name() const { return name_; }
+
+ private:
+  CsvText() = default;
+  std::string name_;
+  std::string owned_;
+  void* mapped_ = nullptr;
+  size_t mapped_bytes_ = 0;
+  std::string_view text_;
+};
+
+struct CsvColumn {
+  std::string name;
+  // Asked for as numbers: one a row, finite. Empty otherwise.
+  std::vector<double> numbers;
+  // What rounding to double took from numbers above 10^9 with a fraction or more than 15 digits: the value is
+  // numbers[i] + rests[i]. Empty where no number is like that.
+  std::vector<double> rests;
+  // Asked for as levels: sorted (by value where all are numbers, else by bytes), and which one each row has.
+  std::vector<std::string> levels;
+  std::vector<uint32_t> codes;
+};
+
+enum class CsvKind { kNumber, kLevel };
+struct CsvRequest {
+  std::string name;
+  CsvKind kind = CsvKind::kNumber;
+};
+
+// Column names of the header. Refuses an empty file and duplicate names.
+Result<std::vector<std::string>> csv_header(const CsvText& csv);
+
+// Names of columns whose first data row holds a number.
+Result<std::vector<std::string>> csv_numeric_columns(const CsvText& csv);
+
+// RFC 4180: fields may be quoted, quotes are doubled, quoted fields may hold commas and line ends; CRLF or LF;
+// spaces around unquoted fields and empty lines are ignored. Refuses, with file:line:column: ragged rows, unknown
+// columns ("did you mean"), empty or non-numeric fields, NaN and infinities, NA and its like as a level unless quoted, control
+// characters in names of levels and columns, no data rows.
+Result<std::vector<CsvColumn>> read_csv(const CsvText& csv, const std::vector<CsvRequest>& requests);
+
+// "did you mean 'time'?" for a mistyped name; empty where nothing is close.
+std::string nearest_name(std::string_view wanted, const std::vector<std::string>& names);
+
+}  // namespace stab::analysis

@@ -1,0 +1,65 @@
+// A formula is sums of products of factor names: few enough rules to split by hand.
+#include "analysis/commands/formula.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "analysis/commands/csv.h"
+
+namespace stab::analysis {
+namespace {
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const size_t at = text.find(separator);
+    std::string_view part = text.substr(0, at);
+    while (part.starts_with(' ')) part.remove_prefix(1);
+    while (part.ends_with(' ')) part.remove_suffix(1);
+    parts.push_back(part);
+    if (at == std::string_view::npos) return parts;
+    text.remove_prefix(at + 1);
+  }
+}
+
+Result<TermMask> factor_mask(std::string_view name, const FactorCodes& factors) {
+  const auto found = std::find(factors.names.begin(), factors.names.end(), name);
+  if (found != factors.names.end()) return TermMask{1} << (found - factors.names.begin());
+  if (name.empty()) return bad_input("the model has an empty term; write it like a*b+c");
+  const std::string hint = nearest_name(name, factors.names);
+  return bad_input("the model names '" + std::string(name) + "', which is no factor; " +
+                   (hint.empty() ? "list it in --group" : hint));
+}
+
+}  // namespace
+
+Result<std::vector<TermMask>> parse_formula(std::string_view formula, const FactorCodes& factors) {
+  std::vector<TermMask> terms;
+  for (std::string_view sum : split(formula, '+')) {
+    // Products of interactions: each new operand joins every term so far, and stands alone.
+    std::vector<TermMask> product;
+    for (std::string_view operand : split(sum, '*')) {
+      TermMask mask = 0;
+      for (std::string_view name : split(operand, ':')) {
+        STAB_TRY(const TermMask factor, factor_mask(name, factors));
+        mask |= factor;
+      }
+      const std::vector<TermMask> before = product;
+      const auto add = [&product](TermMask term) {
+        if (std::find(product.begin(), product.end(), term) == product.end()) product.push_back(term);
+      };
+      add(mask);
+      for (TermMask term : before) add(term | mask);
+      if (product.size() >= TermMask{1} << kMostCrossed)
+        return bad_input("a product of the model has " + std::to_string(product.size()) + " terms or more; cross at most " +
+                         std::to_string(kMostCrossed) + " factors");
+    }
+    for (TermMask term : product)
+      if (std::find(terms.begin(), terms.end(), term) == terms.end()) terms.push_back(term);
+  }
+  std::stable_sort(terms.begin(), terms.end(),
+                   [](TermMask a, TermMask b) { return std::popcount(a) < std::popcount(b); });
+  return terms;
+}
+
+}  // namespace stab::analysis

@@ -1,0 +1,115 @@
+// `stabctl plan power`: how many replicates settle a question as large as the margin, from what a pilot knows of the
+// spread. A contrast's standard error shrinks with the root of the draws, and its degrees of freedom grow with them.
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/commands/commands.h"
+#include "analysis/statistics/distributions.h"
+#include "analysis/text/finding.h"
+#include "analysis/report/report.h"
+
+namespace stab::analysis {
+namespace {
+
+constexpr double kMost = 1e7;  // draws; beyond it the answer is "another experiment"
+
+// Draws at which an estimate of this spread finds a difference of `margin` at the two tails' levels with this power:
+// the smallest N with se sqrt(n / N) (t_tail + t_power) <= margin. 0: none up to kMost.
+uint64_t needed(const Contrast& contrast, double tail, double power) {
+  const auto n = static_cast<double>(contrast.n);
+  const auto enough = [&](double draws) {
+    const double df = std::max(1.0, contrast.df * draws / n);
+    const double reach = t_quantile(1 - tail, df) + t_quantile(power, df);
+    return contrast.standard_error * std::sqrt(n / draws) * reach <= contrast.margin;
+  };
+  double low = 1, high = 2;
+  while (!enough(high)) {
+    if (high > kMost) return 0;
+    low = high;
+    high *= 2;
+  }
+  while (high - low > 1) {
+    const double middle = std::floor((low + high) / 2);
+    (enough(middle) ? high : low) = middle;
+  }
+  return static_cast<uint64_t>(high);
+}
+
+// Size of the family in which the plan's verdicts will be judged (contrasts.cc): contrasts x programs x declared responses.
+// A program that the pilot didn't run brings as many questions as one that it ran.
+double family_size(const Report& report, size_t workloads, size_t unknown) {
+  const auto asked = std::count_if(report.contrasts.begin(), report.contrasts.end(), [&](const Contrast& contrast) {
+    const auto response = std::find_if(report.responses.begin(), report.responses.end(),
+                                       [&](const Response& r) { return r.name == contrast.response; });
+    return !contrast.workload.empty() && contrast.refused.empty() && response != report.responses.end() && response->declared;
+  });
+  return static_cast<double>(asked) * (1 + static_cast<double>(unknown) / static_cast<double>(workloads));
+}
+
+}  // namespace
+
+CommandOutput run_power(const Samples& pilot, const PowerOptions& options) {
+  if (!(options.power > 0 && options.power < 1))
+    return refused(bad_input("the power must lie between 0 and 1: 0.8 finds the difference in four of five experiments"));
+  Samples samples = pilot;
+  samples.incomplete = false;  // its spread is asked for, not its verdicts
+  samples.stopping = {};
+  if (options.margin && !samples.responses.empty()) samples.responses[0].margin = *options.margin;
+  const Result<Report> report = analyse(samples);
+  if (!report) return refused(report.error());
+  const Response& primary = report->responses[0];
+  if (!(primary.margin > 0))
+    return refused(bad_input("the plan declares no margin; say margin = \"1%\" in [experiment], or --margin"));
+  // Holm asks this of the smallest p, and less of those after it: n is enough whatever the other questions turn out to be.
+  const double questions = family_size(*report, samples.workloads.size(), options.unknown.size());
+  const double level = report->alpha / std::max(1.0, questions);
+  std::vector<Finding> rows;
+  uint64_t most = 0;
+  bool out_of_reach = false, linked = false;
+  std::string refusal;
+  for (const Contrast& contrast : report->contrasts) {
+    if (contrast.response != primary.name || contrast.workload.empty()) continue;
+    if (!contrast.refused.empty()) {
+      refusal = contrast.refused;
+      continue;
+    }
+    linked |= contrast.by_link;
+    Finding row;
+    const uint64_t change = needed(contrast, level / 2, options.power);
+    // Both one-sided tests must pass, each with half of what may fail.
+    const uint64_t same = needed(contrast, level, (1 + options.power) / 2);
+    row.add(report->workload_word, contrast.workload).add("factor", contrast.factor);
+    row.add("contrast", contrast.level + " / " + contrast.baseline).add_count("pilot_n", contrast.n);
+    row.add("standard_error", contrast.standard_error);
+    const auto shown = [](uint64_t n) { return n == 0 ? std::optional<double>() : static_cast<double>(n); };
+    row.add("n_for_change", shown(change)).add("n_for_equivalence", shown(same));
+    out_of_reach |= change == 0 || same == 0;
+    most = std::max({most, change, same});
+    rows.push_back(std::move(row));
+  }
+  if (rows.empty())
+    return refused(bad_input("the pilot holds no contrast with an error of its own" +
+                             (refusal.empty() ? "; give it two levels and replicates" : ": " + refusal)));
+  Finding finding;
+  finding.add("response", primary.name).add("margin", primary.margin).add("alpha", report->alpha);
+  finding.add("power", options.power);
+  finding.add("questions", questions).add("level_of_each", level);
+  if (options.planned > 0) finding.add_count("planned", options.planned);
+  finding.add("replicates", out_of_reach ? std::optional<double>() : static_cast<double>(most));
+  if (options.planned > 0) finding.add_flag("enough", !out_of_reach && options.planned >= most);
+  if (!options.unknown.empty()) finding.add("not_in_the_pilot", options.unknown);
+  finding.add("contrasts", std::move(rows));
+  if (options.json) return {finding.json(), "", 0};
+  std::string out = finding.text(options.width);
+  out += "n: replicates of each cell that find a difference as large as the margin, or show that there is none, in " +
+         std::to_string(static_cast<int>(std::lround(100 * options.power))) + " % of experiments\n";
+  if (questions > 1)
+    out +=
+        "level of each: alpha over the number of questions, which Holm asks of the first; a plan of fewer questions needs "
+        "fewer\n";
+  if (linked) out += "where code is off a draw is a link: raise link = { seeds = ... } along with replicates\n";
+  if (out_of_reach) out += "-: no number up to 10,000,000 does; make trials longer, or the margin wider\n";
+  return {out, "", 0};
+}
+
+}  // namespace stab::analysis

@@ -1,0 +1,20 @@
+// From a report and its options to what a command says; shared by report and analyze.
+#pragma once
+
+#include <vector>
+
+#include "analysis/commands/arguments.h"
+#include "analysis/commands/commands.h"
+#include "analysis/report/report.h"
+#include "analysis/report/units.h"
+
+namespace stab::analysis {
+
+// --json, --markdown, --csv, --r (at most one) and --figures.
+Result<ReportOptions> report_options_of(const Arguments& args, int width, bool colour);
+
+// units[0]: of the primary response; needed for figures, and for kCsv where the design has no trials.
+CommandOutput render(const Report& report, const Samples& design,
+                     const std::vector<std::vector<WorkloadUnits>>& units, const ReportOptions& options);
+
+}  // namespace stab::analysis

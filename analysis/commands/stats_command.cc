@@ -1,0 +1,96 @@
+// `stabctl stats`: finds the method, checks its flags, loads its columns, renders what it found.
+#include <algorithm>
+
+#include "analysis/commands/commands.h"
+#include "analysis/commands/stats_methods.h"
+#include "analysis/text/text_table.h"
+
+namespace stab::analysis {
+namespace {
+
+const std::vector<std::string> kSwitches{"json", "log", "exact", "asymptotic", "no-continuity", "equal-variance",
+                                         "paired", "additive", "strict", "help"};
+
+std::vector<std::string> words(std::string_view text) {
+  std::vector<std::string> out;
+  while (!text.empty()) {
+    const size_t space = std::min(text.find(' '), text.size());
+    out.emplace_back(text.substr(0, space));
+    text.remove_prefix(std::min(space + 1, text.size()));
+  }
+  return out;
+}
+
+std::vector<const StatsMethod*> all_methods() {
+  std::vector<const StatsMethod*> methods;
+  for (const auto family : {sample_methods(), group_methods(), planning_methods()})
+    for (const StatsMethod& method : family) methods.push_back(&method);
+  return methods;
+}
+
+std::string usage() {
+  std::string out =
+      "stabctl stats METHOD data.csv [--response COL] [--group COL[,COL...]] [--pair COL] [--json] ...\n"
+      "One statistical method on the columns of a CSV file with a header ('-' is standard input).\n"
+      "Defaults are R's; levels are sorted, the first minus the second. METHOD --help lists its flags.\n\n";
+  TextTable table({{"METHOD", TextTable::Align::kLeft}, {"", TextTable::Align::kLeft}});
+  for (const StatsMethod* method : all_methods()) table.add({std::string(method->name), std::string(method->help)});
+  return out + table.text(200);
+}
+
+std::string usage(const StatsMethod& method) {
+  std::string out = "stabctl stats " + std::string(method.name) + (method.with_data ? " data.csv" : "");
+  for (const std::string& flag : words(method.flags)) {
+    const bool is_switch = std::find(kSwitches.begin(), kSwitches.end(), flag) != kSwitches.end();
+    out += " [--" + flag + (is_switch ? "]" : " X]");
+  }
+  return out + " [--json]\n" + std::string(method.help) + "\n";
+}
+
+}  // namespace
+
+CommandOutput run_stats(const std::vector<std::string>& args, int width) {
+  const Result<Arguments> parsed = Arguments::parse(args, kSwitches);
+  if (!parsed) return refused(parsed.error());
+  if (parsed->positional().empty()) {
+    if (parsed->has("help")) return {usage(), "", 0};
+    return {"", "error: which method?\n" + usage(), 2};
+  }
+  const std::string& wanted = parsed->positional()[0];
+  const std::vector<const StatsMethod*> methods = all_methods();
+  const auto found =
+      std::find_if(methods.begin(), methods.end(), [&](const StatsMethod* method) { return method->name == wanted; });
+  if (found == methods.end()) {
+    std::vector<std::string> names;
+    for (const StatsMethod* method : methods) names.emplace_back(method->name);
+    const std::string hint = nearest_name(wanted, names);
+    return refused(bad_input("unknown method '" + wanted + "'; " + (hint.empty() ? "'stabctl stats --help' lists them" : hint)));
+  }
+  const StatsMethod& method = **found;
+  if (parsed->has("help")) return {usage(method), "", 0};
+  std::vector<std::string> allowed = words(method.flags);
+  allowed.push_back("json");
+  if (const Status status = parsed->only(allowed); !status) return refused(status.error());
+
+  Finding finding;
+  finding.add("method", wanted);
+  const auto run = [&]() -> Result<Finding> {
+    const size_t files = method.with_data ? 1 : 0;
+    if (parsed->positional().size() != 1 + files)
+      return bad_input(files ? "'stats " + wanted + "' takes one CSV file ('-' is standard input)"
+                             : "'stats " + wanted + "' takes flags only");
+    if (!method.with_data) return method.without_data(*parsed);
+    STAB_TRY(const StatsData data, StatsData::load(*parsed, parsed->positional()[1]));
+    finding.add("response", data.response_name());
+    return method.with_data(*parsed, data);
+  };
+  const Result<Finding> result = run();
+  if (!result) return refused(result.error());
+  finding.append(*result);
+  if (const std::string name = finding.not_finite(); !name.empty())
+    return refused(bad_input("'" + name + "' is beyond what a double holds; rescale the column, or take a less extreme level"));
+  if (parsed->has("json")) return {finding.json(), "", 0};
+  return {finding.text(width), "", 0};
+}
+
+}  // namespace stab::analysis

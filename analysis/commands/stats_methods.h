@@ -1,0 +1,27 @@
+// The methods of `stabctl stats`, one table a family.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "analysis/commands/arguments.h"
+#include "analysis/text/finding.h"
+#include "analysis/commands/stats_data.h"
+#include "base/result.h"
+
+namespace stab::analysis {
+
+struct StatsMethod {
+  std::string_view name;
+  std::string_view help;    // one line
+  std::string_view flags;   // those beside --json and --width, separated by spaces
+  // Exactly one: with data (from a CSV file), or without.
+  Result<Finding> (*with_data)(const Arguments&, const StatsData&) = nullptr;
+  Result<Finding> (*without_data)(const Arguments&) = nullptr;
+};
+
+std::span<const StatsMethod> sample_methods();    // one and two samples
+std::span<const StatsMethod> group_methods();     // several groups, factors, repeated measures
+std::span<const StatsMethod> planning_methods();  // power, sample sizes, alpha spending
+
+}  // namespace stab::analysis

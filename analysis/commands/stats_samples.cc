@@ -1,0 +1,480 @@
+// `stabctl stats`: methods for one sample and for two. Each function turns flags and columns into one call of
+// the library and names the numbers that come back; field names are part of docs/stats.md.
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/statistics/descriptive.h"
+#include "analysis/statistics/distributions.h"
+#include "analysis/statistics/effect_size.h"
+#include "analysis/statistics/fieller.h"
+#include "analysis/statistics/normality.h"
+#include "analysis/statistics/rank_tests.h"
+#include "analysis/statistics/resampling.h"
+#include "analysis/statistics/sequence.h"
+#include "analysis/commands/stats_methods.h"
+#include "analysis/statistics/variance_interval.h"
+
+namespace stab::analysis {
+namespace {
+
+// One finding for the whole response, or one a group under "groups".
+template <typename Describe>
+Result<Finding> by_group(const Arguments& args, const StatsData& data, const Describe& describe) {
+  if (!data.grouped()) return describe(args, data.response());
+  STAB_TRY(const auto samples, data.samples(1, SIZE_MAX));
+  std::vector<Finding> rows;
+  for (const NamedSample& sample : samples) {
+    STAB_TRY(const Finding part, describe(args, sample.values));
+    Finding row;
+    row.add("group", sample.name).append(part);
+    rows.push_back(std::move(row));
+  }
+  Finding finding;
+  finding.add("groups", std::move(rows));
+  return finding;
+}
+
+Result<Finding> describe_one(const Arguments& args, const std::vector<double>& values) {
+  STAB_CHECK_OK(check_sample(values, 1, "describe"));
+  STAB_CHECK_OK(check_squares(values));
+  STAB_TRY(const double conf, confidence_of(args));
+  std::vector<double> sorted(values);
+  std::sort(sorted.begin(), sorted.end());
+  const Moments all = moments(values);
+  Finding finding;
+  finding.add_count("n", all.n).add("mean", all.mean).add("median", quantile_sorted(sorted, 0.5));
+  finding.add("geometric_mean", geometric_mean(values));
+  std::optional<double> sd, variance, standard_error, low, high, median_low, median_high, ratio_low, ratio_high;
+  if (all.n >= 2) {
+    sd = all.sd();
+    variance = all.variance();
+    standard_error = all.standard_error();
+    const ConfidenceInterval interval = mean_interval(all, conf);
+    low = interval.low;
+    high = interval.high;
+    if (geometric_mean(values)) {
+      std::vector<double> logs;
+      for (double value : values) logs.push_back(std::log(value));
+      const ConfidenceInterval ratio = mean_interval(moments(logs), conf);
+      ratio_low = std::exp(ratio.low);
+      ratio_high = std::exp(ratio.high);
+    }
+  }
+  if (const auto interval = median_interval(values, conf)) {
+    median_low = interval->low;
+    median_high = interval->high;
+  }
+  finding.add("sd", sd).add("variance", variance).add("standard_error", standard_error).add("mad", mad(values));
+  finding.add("min", sorted.front()).add("q25", quantile_sorted(sorted, 0.25));
+  finding.add("q75", quantile_sorted(sorted, 0.75)).add("max", sorted.back());
+  finding.add("conf_low", low).add("conf_high", high);
+  finding.add("median_conf_low", median_low).add("median_conf_high", median_high);
+  finding.add("geometric_conf_low", ratio_low).add("geometric_conf_high", ratio_high).add("conf_level", conf);
+  return finding;
+}
+
+Result<Finding> describe(const Arguments& args, const StatsData& data) { return by_group(args, data, describe_one); }
+
+Result<Finding> quantiles_one(const Arguments& args, const std::vector<double>& values) {
+  STAB_CHECK_OK(check_sample(values, 1, "quantile"));
+  STAB_TRY(const std::vector<double> probs, args.numbers("probs", {0, 0.25, 0.5, 0.75, 1}));
+  STAB_TRY(const uint64_t type, args.count("type", 7, 1));
+  if (type > 9) return bad_input("--type takes 1 to 9 (Hyndman & Fan), got '" + args.text("type") + "'");
+  std::vector<double> found;
+  for (double p : probs) {
+    if (p < 0 || p > 1) return bad_input("--probs takes numbers from 0 to 1");
+    found.push_back(quantile_type(values, p, static_cast<int>(type)));
+  }
+  Finding finding;
+  finding.add_count("n", values.size()).add("probs", probs).add("quantiles", found).add_count("type", type);
+  return finding;
+}
+
+Result<Finding> quantiles(const Arguments& args, const StatsData& data) { return by_group(args, data, quantiles_one); }
+
+Result<Finding> shapiro_one(const Arguments&, const std::vector<double>& values) {
+  STAB_TRY(const NormalityTest test, shapiro_wilk(values));
+  Finding finding;
+  finding.add_count("n", values.size()).add("statistic", test.statistic).add("p_value", test.p_value);
+  return finding;
+}
+
+Result<Finding> shapiro(const Arguments& args, const StatsData& data) { return by_group(args, data, shapiro_one); }
+
+Result<Finding> anderson_one(const Arguments&, const std::vector<double>& values) {
+  STAB_TRY(const NormalityTest test, anderson_darling(values));
+  Finding finding;
+  finding.add_count("n", values.size()).add("statistic", test.statistic).add("adjusted_statistic", test.adjusted);
+  finding.add("p_value", test.p_value);
+  return finding;
+}
+
+Result<Finding> anderson(const Arguments& args, const StatsData& data) { return by_group(args, data, anderson_one); }
+
+// ---- t tests --------------------------------------------------------------------------------------------
+
+void add_test(Finding& finding, const TTest& test, const Arguments& args, double mu, double conf) {
+  finding.add("statistic", test.statistic).add("df", test.df).add("p_value", test.p_value);
+  finding.add("estimate", test.estimate).add("standard_error", test.standard_error);
+  finding.add("conf_low", test.conf_low).add("conf_high", test.conf_high).add("conf_level", conf);
+  finding.add("mu", mu).add("alternative", args.text("alternative", "two.sided"));
+}
+
+void add_groups(Finding& finding, const NamedSample& first, const NamedSample& second) {
+  finding.add("groups", std::vector<std::string>{first.name, second.name});
+  finding.add("means", std::vector<double>{mean(first.values), mean(second.values)});
+  finding.add("n", std::vector<double>{static_cast<double>(first.values.size()),
+                                       static_cast<double>(second.values.size())});
+}
+
+Result<Finding> one_sample(const Arguments& args, const StatsData& data) {
+  STAB_TRY(const double mu, args.number("mu", 0));
+  STAB_TRY(const double conf, confidence_of(args));
+  STAB_TRY(const Alternative alternative, alternative_of(args));
+  STAB_TRY(const TTest test, one_sample_t(data.response(), mu, alternative, conf));
+  Finding finding;
+  finding.add_count("n", data.response().size());
+  add_test(finding, test, args, mu, conf);
+  return finding;
+}
+
+template <auto Test>
+Result<Finding> two_sample(const Arguments& args, const StatsData& data) {
+  STAB_TRY(const double mu, args.number("mu", 0));
+  STAB_TRY(const double conf, confidence_of(args));
+  STAB_TRY(const Alternative alternative, alternative_of(args));
+  STAB_TRY(const auto two, data.samples(2, 2));
+  STAB_CHECK_OK(check_squares(two));
+  STAB_TRY(const TTest test, Test(moments(two[0].values), moments(two[1].values), mu, alternative, conf));
+  Finding finding;
+  add_groups(finding, two[0], two[1]);
+  add_test(finding, test, args, mu, conf);
+  return finding;
+}
+
+Result<Finding> paired(const Arguments& args, const StatsData& data) {
+  STAB_TRY(const double mu, args.number("mu", 0));
+  STAB_TRY(const double conf, confidence_of(args));
+  STAB_TRY(const Alternative alternative, alternative_of(args));
+  STAB_TRY(const Pairs pairs, data.pairs());
+  STAB_TRY(const TTest test, paired_t(pairs.first, pairs.second, mu, alternative, conf));
+  Finding finding;
+  finding.add("groups", std::vector<std::string>{pairs.first_name, pairs.second_name});
+  finding.add_count("n", pairs.first.size());
+  finding.add("paired_by", pairs.by_row_order ? "row order" : "subject or column");
+  add_test(finding, test, args, mu, conf);
+  return finding;
+}
+
+Result<Finding> tost_method(const Arguments& args, const StatsData& data) {
+  STAB_TRY(const double alpha, args.number("alpha", 0.05));
+  STAB_TRY(const auto delta, args.number("delta"));
+  STAB_TRY(const auto given_low, args.number("low"));
+  STAB_TRY(const auto given_high, args.number("high"));
+  if (!delta && !(given_low && given_high))
+    return bad_input("tost needs the equivalence bounds: --delta D for -D to D, or --low L --high H");
+  if (delta && *delta <= 0) return bad_input("--delta takes a number > 0");
+  if (!(alpha > 0 && alpha < 0.5)) return bad_input("--alpha takes a level between 0 and 0.5");
+  const double low = given_low.value_or(delta ? -*delta : 0), high = given_high.value_or(delta ? *delta : 0);
+  if (!(low < high)) return bad_input("tost needs --low < --high");
+  Finding finding;
+  Tost result;
+  if (!data.grouped() && data.responses().size() == 1) {
+    STAB_TRY(result, tost_one_sample(data.response(), low, high, alpha));
+  } else if (args.has("paired") || data.pair()) {
+    STAB_TRY(const Pairs pairs, data.pairs());
+    std::vector<double> difference;
+    double largest = 0;
+    for (size_t i = 0; i < pairs.first.size(); ++i) {
+      difference.push_back(pairs.first[i] - pairs.second[i]);
+      largest = std::max({largest, std::fabs(pairs.first[i]), std::fabs(pairs.second[i])});
+    }
+    STAB_TRY(result, tost_one_sample(difference, low, high, alpha, largest));
+  } else {
+    STAB_TRY(const auto two, data.samples(2, 2));
+    STAB_CHECK_OK(check_squares(two));
+    add_groups(finding, two[0], two[1]);
+    STAB_TRY(result, tost(moments(two[0].values), moments(two[1].values), low, high, alpha,
+                          args.has("equal-variance") ? VarianceAssumption::kEqual : VarianceAssumption::kUnequal));
+  }
+  finding.add("estimate", result.above_low.estimate).add("df", result.above_low.df);
+  finding.add("low", low).add("high", high);
+  finding.add("statistic_low", result.above_low.statistic).add("p_value_low", result.above_low.p_value);
+  finding.add("statistic_high", result.below_high.statistic).add("p_value_high", result.below_high.p_value);
+  finding.add("p_value", result.p_value).add("conf_low", result.conf_low).add("conf_high", result.conf_high);
+  finding.add("conf_level", 1 - 2 * alpha).add_flag("equivalent", result.p_value < alpha);
+  return finding;
+}
+
+// ---- ranks ----------------------------------------------------------------------------------------------
+
+Result<RankOptions> rank_options(const Arguments& args) {
+  RankOptions options;
+  STAB_TRY(options.mu, args.number("mu", 0));
+  STAB_TRY(options.conf, confidence_of(args));
+  STAB_TRY(options.alternative, alternative_of(args));
+  if (args.has("exact") && args.has("asymptotic")) return bad_input("--exact and --asymptotic exclude each other");
+  if (args.has("exact")) options.method = RankMethod::kExact;
+  if (args.has("asymptotic")) options.method = RankMethod::kAsymptotic;
+  options.continuity = !args.has("no-continuity");
+  return options;
+}
+
+void add_rank_test(Finding& finding, const RankTest& test, const RankOptions& options, const Arguments& args) {
+  finding.add("statistic", test.statistic).add("p_value", test.p_value).add_flag("exact", test.exact);
+  finding.add("estimate", test.estimate).add("conf_low", test.conf_low).add("conf_high", test.conf_high);
+  finding.add("conf_level", options.conf).add("achieved_conf_level", test.achieved_conf).add("mu", options.mu);
+  finding.add("alternative", args.text("alternative", "two.sided"));
+}
+
+Result<Finding> wilcoxon(const Arguments& args, const StatsData& data) {
+  STAB_TRY(const RankOptions options, rank_options(args));
+  Finding finding;
+  std::vector<double> values = data.response();
+  if (data.grouped() || data.responses().size() > 1) {
+    STAB_TRY(const Pairs pairs, data.pairs());
+    values.clear();
+    for (size_t i = 0; i < pairs.first.size(); ++i) values.push_back(pairs.first[i] - pairs.second[i]);
+    finding.add("groups", std::vector<std::string>{pairs.first_name, pairs.second_name});
+    finding.add("paired_by", pairs.by_row_order ? "row order" : "subject or column");
+  }
+  STAB_TRY(const RankTest test, wilcoxon_signed_rank(values, options));
+  finding.add_count("n", values.size());
+  add_rank_test(finding, test, options, args);
+  return finding;
+}
+
+Result<Finding> mann_whitney_method(const Arguments& args, const StatsData& data) {
+  STAB_TRY(const RankOptions options, rank_options(args));
+  STAB_TRY(const auto two, data.samples(2, 2));
+  STAB_TRY(const RankTest test, mann_whitney(two[0].values, two[1].values, options));
+  Finding finding;
+  finding.add("groups", std::vector<std::string>{two[0].name, two[1].name});
+  finding.add("n", std::vector<double>{static_cast<double>(two[0].values.size()),
+                                       static_cast<double>(two[1].values.size())});
+  add_rank_test(finding, test, options, args);
+  return finding;
+}
+
+// ---- effect sizes ---------------------------------------------------------------------------------------
+
+Result<Finding> cohen(const Arguments& args, const StatsData& data) {
+  STAB_TRY(const double conf, confidence_of(args));
+  STAB_TRY(const auto two, data.samples(2, 2));
+  STAB_CHECK_OK(check_squares(two));
+  STAB_TRY(const StandardizedDifference d, cohen_d(moments(two[0].values), moments(two[1].values), conf));
+  Finding finding;
+  add_groups(finding, two[0], two[1]);
+  finding.add("estimate", d.estimate).add("conf_low", d.conf_low).add("conf_high", d.conf_high);
+  finding.add("hedges_g", d.hedges_g).add("conf_level", conf);
+  return finding;
+}
+
+Result<Finding> hedges(const Arguments& args, const StatsData& data) {
+  STAB_TRY(const double conf, confidence_of(args));
+  STAB_TRY(const auto two, data.samples(2, 2));
+  STAB_CHECK_OK(check_squares(two));
+  STAB_TRY(const StandardizedDifference d, cohen_d(moments(two[0].values), moments(two[1].values), conf));
+  Finding finding;
+  add_groups(finding, two[0], two[1]);
+  finding.add("estimate", d.hedges_g).add("conf_low", d.conf_low * d.correction).add("conf_high", d.conf_high * d.correction);
+  finding.add("conf_level", conf);
+  return finding;
+}
+
+Result<Finding> ratio(const Arguments& args, const StatsData& data) {
+  STAB_TRY(const double conf, confidence_of(args));
+  STAB_TRY(auto two, data.samples(2, 2));
+  for (NamedSample& sample : two) {
+    for (double& value : sample.values) {
+      if (value <= 0) return bad_input("ratio: group '" + sample.name + "' has the value " + std::to_string(value) +
+                                       ", which has no logarithm");
+      value = std::log(value);
+    }
+  }
+  STAB_CHECK_OK(check_squares(two));
+  STAB_TRY(const TTest test,
+           welch_t(moments(two[0].values), moments(two[1].values), 0, Alternative::kTwoSided, conf));
+  Finding finding;
+  finding.add("groups", std::vector<std::string>{two[0].name, two[1].name});
+  finding.add("geometric_means", std::vector<double>{std::exp(mean(two[0].values)), std::exp(mean(two[1].values))});
+  finding.add("statistic", test.statistic).add("df", test.df).add("p_value", test.p_value);
+  finding.add("estimate", std::exp(test.estimate)).add("conf_low", std::exp(*test.conf_low));
+  finding.add("conf_high", std::exp(*test.conf_high)).add("conf_level", conf);
+  return finding;
+}
+
+Result<Finding> fieller_method(const Arguments& args, const StatsData& data) {
+  STAB_TRY(const double conf, confidence_of(args));
+  STAB_TRY(const double rho, args.number("rho", 1));
+  Finding finding;
+  RatioOfMeans result;
+  if (args.has("paired") || data.pair()) {
+    STAB_TRY(const Pairs pairs, data.pairs());
+    STAB_TRY(result, fieller_paired(pairs.first, pairs.second, rho, conf));
+    finding.add("groups", std::vector<std::string>{pairs.first_name, pairs.second_name});
+    finding.add("means", std::vector<double>{mean(pairs.first), mean(pairs.second)});
+    finding.add("paired_by", pairs.by_row_order ? "row order" : "subject or column");
+  } else {
+    STAB_TRY(const auto two, data.samples(2, 2));
+    STAB_CHECK_OK(check_squares(two));
+    add_groups(finding, two[0], two[1]);
+    STAB_TRY(result, fieller(moments(two[0].values), moments(two[1].values), rho, conf));
+  }
+  finding.add("estimate", result.estimate).add("conf_low", result.conf_low).add("conf_high", result.conf_high);
+  finding.add("conf_level", conf).add("df", result.df);
+  finding.add("rho", rho).add("statistic", result.statistic).add("df_at_rho", result.test_df).add("p_value", result.p_value);
+  return finding;
+}
+
+Result<Finding> variance_one(const Arguments& args, const std::vector<double>& values) {
+  STAB_TRY(const double conf, confidence_of(args));
+  STAB_TRY(const VarianceInterval variance, variance_interval(values, conf));
+  Finding finding;
+  finding.add_count("n", values.size()).add("df", variance.df).add("estimate", variance.estimate);
+  finding.add("conf_low", variance.normal.low).add("conf_high", variance.normal.high);
+  std::optional<double> low, high, sd_low, sd_high;
+  if (variance.robust) {
+    low = variance.robust->low;
+    high = variance.robust->high;
+    sd_low = std::sqrt(*low);
+    sd_high = std::sqrt(*high);
+  }
+  finding.add("robust_conf_low", low).add("robust_conf_high", high);
+  finding.add("sd", std::sqrt(variance.estimate)).add("sd_conf_low", std::sqrt(variance.normal.low));
+  finding.add("sd_conf_high", std::sqrt(variance.normal.high));
+  finding.add("sd_robust_conf_low", sd_low).add("sd_robust_conf_high", sd_high).add("conf_level", conf);
+  return finding;
+}
+
+Result<Finding> variance_method(const Arguments& args, const StatsData& data) { return by_group(args, data, variance_one); }
+
+// ---- resampling -----------------------------------------------------------------------------------------
+
+Result<Finding> bootstrap(const Arguments& args, const StatsData& data) {
+  STAB_TRY(const double conf, confidence_of(args));
+  STAB_TRY(const uint64_t resamples, args.count("resamples", 10000, 100));
+  STAB_TRY(const uint64_t seed, args.count("seed", 1, 0));
+  const std::string statistic = args.text("statistic", "mean");
+  BootstrapStatistic which = BootstrapStatistic::kMean;
+  if (statistic == "median") which = BootstrapStatistic::kMedian;
+  else if (statistic == "sd") which = BootstrapStatistic::kSd;
+  else if (statistic != "mean") return bad_input("--statistic takes mean, median or sd, got '" + statistic + "'");
+  Finding finding;
+  STAB_TRY(const BootstrapInterval interval, bca_bootstrap(data.response(), which, resamples, conf, seed));
+  finding.add_count("n", data.response().size()).add("estimate", interval.estimate);
+  finding.add("conf_low", interval.conf_low).add("conf_high", interval.conf_high).add("conf_level", conf);
+  finding.add("bias", interval.bias).add("standard_error", interval.standard_error);
+  finding.add("z0", interval.z0).add("acceleration", interval.acceleration);
+  finding.add_count("resamples", resamples).add_count("seed", seed);
+  return finding;
+}
+
+Result<Finding> permutation(const Arguments& args, const StatsData& data) {
+  STAB_TRY(const uint64_t resamples, args.count("resamples", 10000, 100));
+  STAB_TRY(const uint64_t seed, args.count("seed", 1, 0));
+  STAB_TRY(const Alternative alternative, alternative_of(args));
+  STAB_TRY(const auto two, data.samples(2, 2));
+  const FactorCodes factors = data.factors();
+  const std::vector<uint32_t> blocks = data.block() ? data.block()->codes
+                                                    : std::vector<uint32_t>(data.response().size(), 0);
+  STAB_TRY(const PermutationTest test,
+           block_permutation(data.response(), factors.codes[0], blocks, alternative, resamples, seed));
+  Finding finding;
+  add_groups(finding, two[0], two[1]);
+  finding.add("estimate", test.difference).add("p_value", test.p_value).add_flag("exact", test.exact);
+  finding.add_count("permutations", test.permutations).add_count("seed", seed);
+  finding.add("alternative", args.text("alternative", "two.sided"));
+  return finding;
+}
+
+// ---- sequences ------------------------------------------------------------------------------------------
+
+Result<Finding> autocorrelation(const Arguments&, const StatsData& data) {
+  STAB_TRY(const SequenceTest test, lag1_autocorrelation(data.response()));
+  Finding finding;
+  finding.add_count("n", data.response().size()).add("statistic", test.statistic).add("p_value", test.p_value);
+  return finding;
+}
+
+Result<Finding> drift_method(const Arguments&, const StatsData& data) {
+  STAB_TRY(const SequenceTest test, drift(data.response()));
+  Finding finding;
+  finding.add_count("n", data.response().size()).add("statistic", test.statistic).add("p_value", test.p_value);
+  return finding;
+}
+
+Result<Finding> change_point_method(const Arguments& args, const StatsData& data) {
+  STAB_CHECK_OK(check_sample(data.response(), 3, "change points"));
+  STAB_TRY(const double penalty, args.number("penalty", default_penalty(data.response())));
+  STAB_TRY(const uint64_t least, args.count("least", 1, 1));
+  STAB_TRY(const auto changes, change_points(data.response(), penalty, least));
+  std::vector<Finding> segments;
+  std::vector<double> rows;
+  size_t first = 0;
+  for (size_t i = 0; i <= changes.size(); ++i) {
+    const size_t end = i < changes.size() ? changes[i] : data.response().size();
+    Finding segment;
+    segment.add_count("first_row", first + 1).add_count("last_row", end);
+    segment.add("mean", mean(std::span(data.response()).subspan(first, end - first)));
+    segments.push_back(std::move(segment));
+    if (i < changes.size()) rows.push_back(static_cast<double>(end));
+    first = end;
+  }
+  Finding finding;
+  finding.add_count("n", data.response().size()).add("penalty", penalty);
+  finding.add("change_points", rows).add("segments", std::move(segments));
+  return finding;
+}
+
+// Points of a normal QQ plot: R's qqnorm() with ppoints().
+Result<Finding> qq(const Arguments&, const StatsData& data) {
+  STAB_CHECK_OK(check_sample(data.response(), 2, "qq"));
+  std::vector<double> sorted = data.response(), theoretical;
+  std::sort(sorted.begin(), sorted.end());
+  const auto n = static_cast<double>(sorted.size());
+  const double a = n <= 10 ? 3.0 / 8 : 0.5;
+  for (size_t i = 0; i < sorted.size(); ++i)
+    theoretical.push_back(normal_quantile((static_cast<double>(i + 1) - a) / (n + 1 - 2 * a)));
+  Finding finding;
+  finding.add_count("n", sorted.size()).add("theoretical", theoretical).add("sample", sorted);
+  return finding;
+}
+
+constexpr StatsMethod kMethods[] = {
+    {"describe", "n, means, quantiles, spread and their intervals", "response group levels log conf", describe},
+    {"quantile", "quantiles, --type 1 to 9 of Hyndman & Fan (7)", "response group levels log probs type", quantiles},
+    {"shapiro-wilk", "normality, 3 to 5000 values", "response group levels log", shapiro},
+    {"anderson-darling", "normality, tails weigh more", "response group levels log", anderson},
+    {"one-sample-t", "mean against --mu", "response log mu alternative conf", one_sample},
+    {"student", "two means, equal variances", "response group levels log mu alternative conf", two_sample<student_t>},
+    {"welch", "two means, unequal variances", "response group levels log mu alternative conf", two_sample<welch_t>},
+    {"paired-t", "two means, paired by --pair", "response group levels pair log mu alternative conf", paired},
+    {"tost", "equivalence within --delta (or --low, --high)",
+     "response group levels pair paired log delta low high alpha equal-variance", tost_method},
+    {"wilcoxon", "signed ranks of one sample or of pairs",
+     "response group levels pair log mu alternative conf exact asymptotic no-continuity", wilcoxon},
+    {"mann-whitney", "ranks of two samples",
+     "response group levels log mu alternative conf exact asymptotic no-continuity", mann_whitney_method},
+    {"cohen-d", "standardized difference", "response group levels log conf", cohen},
+    {"hedges-g", "standardized difference, unbiased", "response group levels log conf", hedges},
+    {"ratio", "ratio of geometric means (Welch on logs)", "response group levels conf", ratio},
+    {"fieller", "ratio of means, the second one an estimate, too (Fieller)", "response group levels pair paired rho conf",
+     fieller_method},
+    {"variance", "interval of a variance: chi-squared, and Bonett's, which allows for heavy tails",
+     "response group levels log conf", variance_method},
+    {"bootstrap", "BCa interval of --statistic mean, median or sd",
+     "response log statistic resamples seed conf", bootstrap},
+    {"permutation", "difference of means, shuffled within --block",
+     "response group levels block log alternative resamples seed", permutation},
+    {"autocorrelation", "lag-1 autocorrelation in row order", "response log", autocorrelation},
+    {"drift", "Spearman correlation with row order", "response log", drift_method},
+    {"change-points", "changes of the mean in row order (PELT)", "response log penalty least", change_point_method},
+    {"qq", "points of a normal QQ plot", "response log", qq},
+};
+
+}  // namespace
+
+std::span<const StatsMethod> sample_methods() { return kMethods; }
+
+}  // namespace stab::analysis

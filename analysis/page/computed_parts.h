@@ -1,0 +1,24 @@
+// What of a page is computed from its trials: written once, and again to verify it.
+#pragma once
+
+#include <string>
+
+#include "analysis/report/evidence.h"
+#include "analysis/page/columns.h"
+#include "analysis/report/samples.h"
+#include "base/result.h"
+
+namespace stab::analysis {
+
+struct ComputedParts {
+  std::string report;    // JSON, as `report --json` prints it
+  std::string figures;   // JSON
+  std::string plain;     // as `report` prints it
+  std::string r_script;
+  Columns columns;
+};
+
+// Refuses what analyse() refuses.
+Result<ComputedParts> computed_parts(const Samples& samples, const Evidence& evidence);
+
+}  // namespace stab::analysis

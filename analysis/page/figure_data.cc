@@ -1,0 +1,293 @@
+// One function a figure. Values are in people's units: ratios and geometric means on the log scale, as in the report.
+#include "analysis/page/figure_data.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+#include "analysis/statistics/distributions.h"
+#include "analysis/text/json_writer.h"
+#include "analysis/page/distribution.h"
+#include "analysis/page/luck.h"
+#include "analysis/report/report_pen.h"
+#include "analysis/statistics/t_tests.h"
+
+namespace stab::analysis {
+namespace {
+
+constexpr size_t kMostQuantiles = 201, kFewerQuantiles = 51, kMostPairs = 300, kMostBlocks = 1000;
+
+double to_people(Scale scale, double x) { return scale == Scale::kLog ? std::exp(x) : x; }
+
+// A half width of an interval as people read differences: a share on the log scale.
+double as_difference(Scale scale, double x) { return scale == Scale::kLog ? std::expm1(x) : x; }
+
+void levels(JsonWriter& json, std::string_view key, const std::vector<uint32_t>& indexes) {
+  std::vector<double> numbers(indexes.begin(), indexes.end());
+  json.numbers(key, numbers);
+}
+
+std::vector<double> all_to_people(Scale scale, std::vector<double> values) {
+  for (double& value : values) value = to_people(scale, value);
+  return values;
+}
+
+void answers(JsonWriter& json, const Report& report) {
+  const Answers answers = answers_of(report);
+  json.begin_object("answer").value("population", name(answers.population)).begin_array("sentences");
+  for (const Answers::Sentence& sentence : answers.sentences) {
+    json.begin_object().value("factor", sentence.contrast->factor).value("level", sentence.contrast->level);
+    json.value("verdict", sentence.contrast->refused.empty() ? name(sentence.contrast->verdict) : "refused");
+    json.value("text", sentence.text).end();
+  }
+  json.end().end();
+}
+
+void distribution(JsonWriter& json, const Response& response, const CellUnits& cell) {
+  const Scale scale = response.scale;
+  const size_t most = response.declared ? kMostQuantiles : kFewerQuantiles;
+  std::vector<double> sorted(cell.values);
+  std::sort(sorted.begin(), sorted.end());
+  json.begin_object();
+  levels(json, "levels", cell.levels);
+  json.value("units", sorted.size());
+  const Density density = density_of(sorted);
+  if (!density.height.empty()) {
+    json.begin_object("density").value("from", density.from).value("to", density.to).value("bandwidth", density.bandwidth);
+    json.numbers("height", density.height, 4).end();
+  }
+  // Their probabilities follow: i / n of all n values from i = 1, else evenly from 0 to 1.
+  json.begin_object("quantiles").value("exact", sorted.size() <= most);
+  json.numbers("value", all_to_people(scale, quantiles_of(sorted, most))).end();
+  if (!sorted.empty()) {
+    const double five[] = {sorted.front(), quantile_sorted(sorted, 0.25), quantile_sorted(sorted, 0.5),
+                           quantile_sorted(sorted, 0.75), sorted.back()};
+    json.numbers("five", all_to_people(scale, {std::begin(five), std::end(five)}));
+  }
+  json.end();
+}
+
+void residuals(JsonWriter& json, const WorkloadUnits& workload) {
+  std::vector<double> sorted;
+  for (const CellUnits& cell : workload.cells) {
+    if (cell.moments.n < 2 || cell.moments.m2 <= 0) continue;
+    for (const double value : cell.values) sorted.push_back((value - cell.moments.mean) / cell.moments.sd());
+  }
+  std::sort(sorted.begin(), sorted.end());
+  if (sorted.size() < 3) return;
+  const NormalPairs pairs = normal_pairs(sorted, kMostPairs);
+  json.begin_object("normal").value("n", sorted.size()).numbers("quantile", pairs.normal).numbers("residual", pairs.value).end();
+}
+
+// Means over the other factors, cells weighing alike, with Welch's interval.
+void interactions(JsonWriter& json, const Samples& samples, Scale scale, const WorkloadUnits& workload) {
+  json.begin_array("interactions");
+  for (size_t a = 0; a < samples.factors.size(); ++a) {
+    for (size_t b = a + 1; b < samples.factors.size(); ++b) {
+      if (samples.factors[a].levels.size() < 2 || samples.factors[b].levels.size() < 2) continue;
+      json.begin_object().value("along", a).value("lines", b).begin_array("means");
+      for (uint32_t line = 0; line < samples.factors[b].levels.size(); ++line) {
+        for (uint32_t x = 0; x < samples.factors[a].levels.size(); ++x) {
+          std::vector<WeightedCell> cells;
+          for (const CellUnits& cell : workload.cells)
+            if (cell.levels[a] == x && cell.levels[b] == line) cells.push_back({cell.moments, 1});
+          if (cells.empty()) continue;
+          double estimate = 0;
+          for (WeightedCell& cell : cells) {
+            cell.coefficient = 1 / static_cast<double>(cells.size());
+            estimate += cell.coefficient * cell.moments.mean;
+          }
+          json.begin_object().value("x", x).value("line", line).value("mean", to_people(scale, estimate));
+          if (const auto test = welch_contrast(cells, 0, Alternative::kTwoSided, 1 - samples.alpha))
+            json.value("low", to_people(scale, *test->conf_low)).value("high", to_people(scale, *test->conf_high));
+          json.end();
+        }
+      }
+      json.end().end();
+    }
+  }
+  json.end();
+}
+
+// Each block's mean of one level against its mean of the baseline.
+void block_pairs(JsonWriter& json, const Samples& samples, Scale scale, const WorkloadUnits& workload) {
+  json.begin_array("pairs");
+  for (size_t f = 0; f < samples.factors.size(); ++f) {
+    const Factor& factor = samples.factors[f];
+    for (uint32_t level = 0; level < factor.levels.size(); ++level) {
+      if (level == factor.baseline) continue;
+      std::map<uint32_t, std::array<Moments, 2>> blocks;
+      for (const CellUnits& cell : workload.cells) {
+        if (cell.levels[f] != level && cell.levels[f] != factor.baseline) continue;
+        for (size_t i = 0; i < cell.values.size(); ++i) {
+          Moments& side = blocks[cell.blocks[i]][cell.levels[f] == level];
+          side = merge(side, {1, cell.values[i], 0});
+        }
+      }
+      std::vector<double> baseline, other, numbers;
+      for (const auto& [block, sides] : blocks) {
+        if (sides[0].n == 0 || sides[1].n == 0) continue;
+        numbers.push_back(block);
+        baseline.push_back(to_people(scale, sides[0].mean));
+        other.push_back(to_people(scale, sides[1].mean));
+        if (numbers.size() == kMostBlocks) break;
+      }
+      if (numbers.size() < 2) continue;
+      json.begin_object().value("factor", f).value("level", level).numbers("block", numbers);
+      json.numbers("baseline", baseline).numbers("other", other).end();
+    }
+  }
+  json.end();
+}
+
+// The spread of each cell against the layouts its trials ran in.
+void doses(JsonWriter& json, const Samples& samples, uint32_t w, const WorkloadUnits& workload) {
+  if (!has_code_factor(samples)) return;
+  std::map<std::vector<uint32_t>, std::vector<double>> layouts;
+  for (const Trial& trial : samples.trials)
+    if (trial.workload == w && trial.excluded.empty() && trial.dose && trial.dose->code_layouts_executed > 0)
+      layouts[{trial.levels.begin(), trial.levels.end()}].push_back(static_cast<double>(trial.dose->code_layouts_executed));
+  json.begin_array("spread_by_dose");
+  for (const CellUnits& cell : workload.cells) {
+    const auto at = layouts.find(cell.levels);
+    if (at == layouts.end() || cell.moments.n < 2 || cell.moments.m2 <= 0) continue;
+    json.begin_object();
+    levels(json, "levels", cell.levels);
+    json.value("layouts", median(at->second)).value("sd", cell.moments.sd()).value("units", cell.moments.n).end();
+  }
+  json.end();
+}
+
+void luck(JsonWriter& json, const Samples& samples, size_t response, const std::string& name, const WorkloadUnits& workload) {
+  const Response& facts = samples.responses[response];
+  const double margin = facts.scale == Scale::kLog ? std::log1p(facts.margin) : facts.margin;
+  json.begin_array("luck");
+  for (const LuckOfLinks& luck : luck_of(samples, name, workload, margin)) {
+    json.begin_object();
+    levels(json, "level", luck.level);
+    levels(json, "baseline", luck.baseline);
+    json.value("links", luck.links).value("pairs", luck.pairs).value("fewest_runs", luck.fewest_runs);
+    json.value("truth", to_people(facts.scale, luck.truth)).value("wrong", luck.wrong);
+    if (facts.scale == Scale::kLog) json.value("beyond_margin", luck.beyond_margin);
+    json.numbers("differences", all_to_people(facts.scale, luck.differences)).end();
+  }
+  json.end();
+}
+
+// Half widths that more replicates would give, were the spread to stay: t on as many more degrees of freedom.
+void more_replicates(JsonWriter& json, const Report& report) {
+  constexpr double kTimes[] = {0.25, 0.35, 0.5, 0.7, 1, 1.4, 2, 2.8, 4, 5.6, 8, 11.3, 16};
+  json.begin_array("precision");
+  for (size_t i = 0; i < report.contrasts.size(); ++i) {
+    const Contrast& contrast = report.contrasts[i];
+    if (!contrast.refused.empty() || !response_of(report, contrast.response).declared || contrast.standard_error <= 0) continue;
+    std::vector<double> n, half;
+    for (const double times : kTimes) {
+      const double replicates = times * static_cast<double>(contrast.n), df = contrast.df * times;
+      if (replicates < 3 || df < 1) continue;
+      n.push_back(replicates);
+      half.push_back(as_difference(contrast.scale,
+                                   t_quantile(1 - report.interval_level / 2, df) * contrast.standard_error / std::sqrt(times)));
+    }
+    json.begin_object().value("contrast", i).value("margin", as_difference(contrast.scale, contrast.margin));
+    json.numbers("n", n).numbers("half_width", half).end();
+  }
+  json.end();
+}
+
+// The same for layouts and runs of each, from the components: a difference of two cells whose means have variance
+// (layout + run / runs) / layouts each.
+void more_layouts(JsonWriter& json, const Report& report) {
+  constexpr double kLayouts[] = {5, 7, 10, 14, 20, 28, 40, 57, 80, 113, 160};
+  constexpr double kRuns[] = {1, 2, 4, 8};
+  json.begin_array("layouts_and_runs");
+  for (const SpreadComponents& part : report.components) {
+    const Response& response = response_of(report, part.response);
+    if (!part.run || !response.declared) continue;
+    for (const double runs : kRuns) {
+      std::vector<double> half;
+      for (const double layouts : kLayouts) {
+        const double variance = 2 * (std::max(part.layout, 0.0) + *part.run / runs) / layouts;
+        half.push_back(
+            as_difference(response.scale, t_quantile(1 - report.interval_level / 2, 2 * (layouts - 1)) * std::sqrt(variance)));
+      }
+      json.begin_object().value("response", part.response).value("workload", part.workload).value("runs", runs);
+      json.numbers("layouts", kLayouts).numbers("half_width", half).end();
+    }
+  }
+  json.end();
+}
+
+// Where the next program's own difference would lie: the interval of the mean widened by the spread between programs.
+void predictions(JsonWriter& json, const Report& report) {
+  json.begin_array("predictions");
+  for (size_t i = 0; i < report.contrasts.size(); ++i) {
+    const Contrast& contrast = report.contrasts[i];
+    if (contrast.population != Population::kLikeThese || !contrast.refused.empty()) continue;
+    const bool log_scale = contrast.scale == Scale::kLog;
+    const double estimate = log_scale ? std::log(contrast.interval.estimate) : contrast.interval.estimate;
+    const double half = t_quantile(1 - report.interval_level / 2, contrast.df) * contrast.standard_error *
+                        std::sqrt(static_cast<double>(contrast.n) + 1);
+    json.begin_object().value("contrast", i).value("conf_low", to_people(contrast.scale, estimate - half));
+    json.value("conf_high", to_people(contrast.scale, estimate + half)).end();
+  }
+  json.end();
+}
+
+// Absolute t of all effects against half-normal quantiles (Daniel 1959): those of noise alone lie on a line.
+void half_normal(JsonWriter& json, const Report& report) {
+  std::vector<std::pair<double, size_t>> effects;
+  for (size_t i = 0; i < report.contrasts.size(); ++i) {
+    const Contrast& contrast = report.contrasts[i];
+    if (!contrast.refused.empty() || contrast.response != report.responses[0].name || contrast.standard_error <= 0) continue;
+    if (contrast.workload.empty() && report.workloads.size() > 1) continue;
+    const double estimate = contrast.scale == Scale::kLog ? std::log(contrast.interval.estimate) : contrast.interval.estimate;
+    effects.emplace_back(std::fabs(estimate / contrast.standard_error), i);
+  }
+  std::sort(effects.begin(), effects.end());
+  std::vector<double> quantile, size, which;
+  for (size_t i = 0; i < effects.size(); ++i) {
+    quantile.push_back(normal_quantile(0.5 + 0.5 * (static_cast<double>(i) + 0.5) / static_cast<double>(effects.size())));
+    size.push_back(effects[i].first);
+    which.push_back(static_cast<double>(effects[i].second));
+  }
+  json.begin_object("half_normal").numbers("quantile", quantile).numbers("size", size).numbers("contrast", which).end();
+}
+
+}  // namespace
+
+std::string figures_json(const Samples& samples, const UnitsByResponse& units, const Report& report) {
+  JsonWriter json;
+  json.begin_object().value("format", "stab-figures").value("version", 1);
+  answers(json, report);
+  json.begin_array("responses");
+  for (size_t r = 0; r < units.size(); ++r) {
+    const Scale scale = samples.responses[r].scale;
+    json.begin_object().value("name", samples.responses[r].name).begin_array("workloads");
+    for (uint32_t w = 0; w < units[r].size(); ++w) {
+      const WorkloadUnits& workload = units[r][w];
+      json.begin_object().value("name", samples.workloads[w]).begin_array("cells");
+      for (const CellUnits& cell : workload.cells) distribution(json, samples.responses[r], cell);
+      json.end();
+      residuals(json, workload);
+      interactions(json, samples, scale, workload);
+      if (samples.responses[r].declared) {
+        block_pairs(json, samples, scale, workload);
+        doses(json, samples, w, workload);
+        luck(json, samples, r, samples.workloads[w], workload);
+      }
+      json.end();
+    }
+    json.end().end();
+  }
+  json.end();
+  more_replicates(json, report);
+  more_layouts(json, report);
+  predictions(json, report);
+  half_normal(json, report);
+  json.end();
+  return json.take();
+}
+
+}  // namespace stab::analysis

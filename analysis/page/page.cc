@@ -1,0 +1,60 @@
+#include "analysis/page/page.h"
+
+#include "analysis/page/computed_parts.h"
+#include "analysis/report/export.h"
+#include "analysis/page/evidence_json.h"
+#include "analysis/page/figure_data.h"
+#include "analysis/page/page_parts.h"
+#include "analysis/page/sample_columns.h"
+#include "analysis/page/valid_text.h"
+#include "analysis/report/report.h"
+
+namespace stab::analysis {
+
+namespace {
+
+// Texts as the page will hold them: what is computed from the page again then meets the same ones.
+Samples with_valid_text(Samples samples) {
+  const auto clean = [](std::string& text) { text = valid_text(text); };
+  const auto clean_all = [&](std::vector<std::string>& texts) {
+    for (std::string& text : texts) clean(text);
+  };
+  clean(samples.experiment), clean(samples.workload_word), clean(samples.program_word);
+  clean_all(samples.workloads), clean_all(samples.programs);
+  for (Factor& factor : samples.factors) clean(factor.name), clean_all(factor.levels);
+  for (Response& response : samples.responses) clean(response.name), clean(response.unit);
+  for (Unavailable& missing : samples.unavailable) clean(missing.what), clean(missing.cure);
+  for (Trial& trial : samples.trials) {
+    clean(trial.excluded);
+    if (trial.dose) clean_all(trial.dose->degradations);
+  }
+  return samples;
+}
+
+}  // namespace
+
+Result<ComputedParts> computed_parts(const Samples& samples, const Evidence& evidence) {
+  STAB_TRY(const Report report, analyse(samples));
+  UnitsByResponse units(samples.responses.size());
+  for (size_t r = 0; r < samples.responses.size(); ++r)
+    for (uint32_t w = 0; w < samples.workloads.size(); ++w) units[r].push_back(units_of(samples, w, r));
+  ComputedParts parts{to_json(report), figures_json(samples, units, report), render_terminal(report), export_r(report),
+                      columns_of(samples, units, evidence)};
+  return parts;
+}
+
+Result<std::string> render_page(const Samples& as_given, const Evidence& evidence) {
+  const Samples samples = with_valid_text(as_given);
+  STAB_TRY(const ComputedParts computed, computed_parts(samples, evidence));
+  PageParts parts;
+  parts.title = text_for_page(samples.experiment);
+  parts.plain = text_for_page(computed.plain);
+  parts.report = json_for_page(computed.report);
+  parts.figures = json_for_page(computed.figures);
+  parts.samples = json_for_page(samples_json(samples, computed.columns));
+  parts.evidence = json_for_page(valid_text(evidence_json(evidence, computed.r_script)));
+  parts.trials = computed.columns.packed();
+  return assemble(parts);
+}
+
+}  // namespace stab::analysis

@@ -1,0 +1,61 @@
+// The page itself: its sections in the order of a reader's questions.
+
+function section(id, title, ...content) {
+  return h('section', {id, 'aria-labelledby': id + '-title'}, h('h2', {id: id + '-title'}, title), content);
+}
+
+function contents(sections) {
+  return h('nav', {'aria-label': 'contents'}, h('ol', {}, sections.map(part => h('li', {}, h('a', {href: '#' + part.id, click: event => { event.preventDefault(); part.scrollIntoView(); part.querySelector('h2').setAttribute('tabindex', '-1'); part.querySelector('h2').focus({preventScroll: true}); }}, part.querySelector('h2').textContent)))));
+}
+
+async function openReport() {
+  readState();
+  applyTheme();
+  document.querySelector('noscript')?.removeAttribute('hidden');
+  const forest = forestFigure(), programs = programsFigure(), effects = effectFigures(), interaction = interactionFigure(), components = componentFigures(), precision = precisionFigure(), pairs = pairFigures(), normal = normalFigure(), luck = luckFigure();
+  const main = h('main', {}, heading(), overview(forest));
+  document.body.append(main, h('dialog', {id: 'trial', 'aria-labelledby': 'trial-title'}), h('div', {id: 'spoken', class: 'offstage', role: 'status', 'aria-live': 'polite'}));
+  forest.redraw();
+  forest.near = true;
+  await new Promise(requestAnimationFrame);
+  let trials;
+  try {
+    trials = await Trials.read();
+  } catch (error) {
+    // An old browser, or a page that was cut off: the verdicts above stand, and the text has the rest.
+    main.append(h('section', {class: 'aside-box'}, h('h2', {}, 'The trials can’t be unpacked'), h('p', {class: 'warning'}, `This browser can’t read them, or the file is damaged: ${error.message || error}. The report as text follows; stabctl verify says whether the file is whole.`), h('pre', {tabindex: 0}, plainReport())));
+    watchFigures();
+    document.documentElement.dataset.ready = 'damaged';
+    return;
+  }
+  const shapes = distributionFigures(trials), run = sequenceFigure(trials), blocks = blocksFigure(trials), doses = doseFigures(trials);
+  const sections = [
+    section('differences', 'Where it differs', programs.element, effects[0].element, pairs[1].element),
+    section('shapes', 'Every trial', shapes.map(figure => figure.element), pairs[0].element, trialsSection(trials)),
+    section('causes', 'What depends on what', interaction.element, components[1].element, effects[1].element),
+    section('spread', 'Where the spread comes from', components[0].element, luck.element, doses.map(figure => figure.element)),
+    section('more', 'What would settle it', extendCommands(), precision.element, components[2].element, whatIf()),
+    section('weather', 'The run and the machine', run.element, blocks.element, validityTable()),
+    section('assumptions', 'Assumptions', normal.element, diagnosticsTable()),
+    section('proof', 'Proof', proofSection(trials)),
+  ];
+  main.append(contents(sections), ...sections);
+  document.body.append(h('footer', {}, h('p', {}, `A report of stabctl. It needs no network and sends nothing. ${count(trials.rows, 'trial')} are inside.`)));
+  watchFigures();
+  document.documentElement.dataset.opened = Math.round(performance.now());  // for whoever measures: ms since the page was asked for
+  document.documentElement.dataset.ready = 'yes';
+}
+
+function extendCommands() {
+  const open = overallContrasts(primary).filter(contrast => contrast.settles_n);
+  if (open.length === 0) return h('p', {}, 'Nothing is left that a known number of replicates would settle.');
+  return h('ul', {class: 'settle'}, open.map(contrast => {
+    const more = contrast.settles_n - contrast.n;
+    return h('li', {}, h('strong', {}, questionOf(contrast)), `: unsure at ${contrast.n}; ${settles(contrast)}, were the estimate right. `, evidence.number > 0 && !contrast.by_link && command(`stabctl extend ${evidence.number} +${more}`));
+  }), h('li', {class: 'note'}, 'Blocks that are added after a look at the result make false alarms likelier than the plan promised; the report says so then. A plan with declared looks, or with a precision to reach, does not have that price.'));
+}
+
+function validityTable() {
+  if (report.validity.length === 0) return h('p', {class: 'note'}, 'No trial’s ledger shows a disturbance.');
+  return [h('h3', {}, 'What disturbed trials'), table('What disturbed trials', [{title: 'what'}, {title: 'trials', number: true}], report.validity.map(one => [one.what, one.trials]))];
+}

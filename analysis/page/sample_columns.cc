@@ -1,0 +1,374 @@
+// Texts that repeat (why trials are left out, degradations) are numbered in tables of the JSON; 0 is none.
+#include "analysis/page/sample_columns.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include <nlohmann/json.hpp>
+
+namespace stab::analysis {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int kVersion = 2;
+constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
+constexpr std::string_view kRules[] = {"fixed", "looks", "precision"};
+constexpr std::string_view kSpendings[] = {"obrien-fleming", "pocock", "classic-obrien-fleming", "classic-pocock"};
+
+Error corrupt(std::string what) { return {ErrorCode::kCorrupt, std::move(what), {}}; }
+
+// The numbers of a dose that are counted for every trial which has one.
+struct DoseField {
+  const char* name;
+  uint64_t Dose::*field;
+};
+constexpr DoseField kDoseFields[] = {{"dose/code_layouts_built", &Dose::code_layouts_built},
+                                     {"dose/code_layouts_executed", &Dose::code_layouts_executed},
+                                     {"dose/functions", &Dose::functions},
+                                     {"dose/functions_moved", &Dose::functions_moved},
+                                     {"dose/stack_layouts", &Dose::stack_layouts},
+                                     {"dose/pads", &Dose::pads},
+                                     {"dose/helper_cpu_ns", &Dose::helper_cpu_ns},
+                                     {"dose/epochs", &Dose::epochs},
+                                     {"dose/epochs_unentered", &Dose::epochs_unentered}};
+
+// Numbers texts from 1 in order of their first appearance.
+class TextTableNumbers {
+ public:
+  uint64_t of(const std::string& text) {
+    if (text.empty()) return 0;
+    const auto [at, fresh] = numbers_.try_emplace(text, texts_.size() + 1);
+    if (fresh) texts_.push_back(text);
+    return at->second;
+  }
+  const std::vector<std::string>& texts() const { return texts_; }
+
+ private:
+  std::map<std::string, uint64_t> numbers_;
+  std::vector<std::string> texts_;
+};
+
+// A separator that no runtime writes.
+std::string joined(const std::vector<std::string>& texts) {
+  std::string out;
+  for (const std::string& text : texts) out += (out.empty() ? "" : "\x1f") + text;
+  return out;
+}
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> out;
+  for (size_t at = 0; at <= text.size();) {
+    const size_t end = std::min(text.find('\x1f', at), text.size());
+    out.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return out;
+}
+
+template <typename Get>
+std::vector<uint64_t> each(const Samples& samples, const Get& get) {
+  std::vector<uint64_t> out;
+  out.reserve(samples.trials.size());
+  for (const Trial& trial : samples.trials) out.push_back(get(trial));
+  return out;
+}
+
+// What a trial differs by from the mean of its cell: a share on the log scale, in the response's unit else.
+std::vector<double> deviations(const Samples& samples, size_t response, const std::vector<WorkloadUnits>& workloads) {
+  std::map<std::pair<uint32_t, std::vector<uint32_t>>, double> means;
+  for (uint32_t w = 0; w < workloads.size(); ++w)
+    for (const CellUnits& cell : workloads[w].cells) means[{w, cell.levels}] = cell.moments.mean;
+  const bool log_scale = samples.responses[response].scale == Scale::kLog;
+  std::vector<double> out;
+  for (const Trial& trial : samples.trials) {
+    const auto mean = means.find({trial.workload, std::vector<uint32_t>(trial.levels.begin(), trial.levels.end())});
+    const std::optional<double>& value = trial.values[response];
+    const bool usable = mean != means.end() && value && std::isfinite(*value) && (!log_scale || *value > 0);
+    out.push_back(!usable ? kAbsent : log_scale ? std::expm1(std::log(*value) - mean->second) : *value - mean->second);
+  }
+  return out;
+}
+
+void texts(JsonWriter& json, std::string_view key, const std::vector<std::string>& list) {
+  json.begin_array(key);
+  for (const std::string& text : list) json.element(text);
+  json.end();
+}
+
+struct Tables {
+  TextTableNumbers exclusions, degradations;
+};
+Tables tables_of(const Samples& samples) {
+  Tables tables;
+  for (const Trial& trial : samples.trials) {
+    tables.exclusions.of(trial.excluded);
+    if (trial.dose) tables.degradations.of(joined(trial.dose->degradations));
+  }
+  return tables;
+}
+
+}  // namespace
+
+Columns columns_of(const Samples& samples, const UnitsByResponse& units, const Evidence& evidence) {
+  Columns out(samples.trials.size());
+  Tables tables = tables_of(samples);
+  out.add_whole("workload", each(samples, [](const Trial& trial) { return trial.workload; }));
+  for (size_t f = 0; f < samples.factors.size(); ++f)
+    out.add_whole("level/" + std::to_string(f), each(samples, [&](const Trial& trial) { return trial.levels[f]; }));
+  out.add_whole("block", each(samples, [](const Trial& trial) { return trial.block; }));
+  out.add_whole("order", each(samples, [](const Trial& trial) { return trial.order; }));
+  out.add_whole("seed", each(samples, [](const Trial& trial) { return trial.seed; }));
+  out.add_whole("link", each(samples, [](const Trial& trial) { return trial.link; }));
+  out.add_whole("layout", each(samples, [](const Trial& trial) { return trial.layout; }));
+  out.add_whole("fixed_code", each(samples, [](const Trial& trial) { return trial.fixed_code; }));
+  out.add_whole("disturbances", each(samples, [](const Trial& trial) { return trial.disturbances; }));
+  out.add_whole("excluded", each(samples, [&](const Trial& trial) { return tables.exclusions.of(trial.excluded); }));
+  for (size_t r = 0; r < samples.responses.size(); ++r) {
+    std::vector<double> values;
+    for (const Trial& trial : samples.trials) values.push_back(trial.values[r].value_or(kAbsent));
+    out.add_real("value/" + std::to_string(r), values);
+    out.add_single("deviation/" + std::to_string(r), deviations(samples, r, units[r]));
+  }
+  if (std::any_of(samples.trials.begin(), samples.trials.end(), [](const Trial& trial) { return trial.dose.has_value(); })) {
+    out.add_whole("dose", each(samples, [](const Trial& trial) { return trial.dose.has_value(); }));
+    for (const DoseField& field : kDoseFields)
+      out.add_whole(field.name, each(samples, [&](const Trial& trial) { return trial.dose ? (*trial.dose).*field.field : 0; }));
+    std::vector<double> heap, heap_share, bytes_share;
+    for (const Trial& trial : samples.trials) {
+      const bool counted = trial.dose && trial.dose->heap_layouts;
+      heap.push_back(counted ? static_cast<double>(*trial.dose->heap_layouts) : kAbsent);
+      heap_share.push_back(trial.dose ? trial.dose->heap_share : 0);
+      bytes_share.push_back(trial.dose ? trial.dose->heap_bytes_share.value_or(kAbsent) : kAbsent);
+    }
+    out.add_real("dose/heap_layouts", heap);
+    out.add_real("dose/heap_share", heap_share);
+    out.add_real("dose/heap_bytes_share", bytes_share);
+    out.add_whole("dose/degradations", each(samples, [&](const Trial& trial) {
+                    return trial.dose ? tables.degradations.of(joined(trial.dose->degradations)) : 0;
+                  }));
+  }
+  if (!evidence.trial_numbers.empty()) out.add_whole("trial", evidence.trial_numbers);
+  if (!evidence.started_s.empty()) out.add_real("started_s", evidence.started_s);
+  if (!evidence.builds_of_trials.empty()) {
+    std::vector<uint64_t> builds;
+    for (const int32_t build : evidence.builds_of_trials) builds.push_back(static_cast<uint64_t>(build + 1));
+    out.add_whole("build", builds);
+  }
+  for (const WeatherTrack& track : evidence.weather) out.add_real("weather/" + track.name, track.values);
+  return out;
+}
+
+std::string samples_json(const Samples& samples, const Columns& columns) {
+  JsonWriter json;
+  const Tables tables = tables_of(samples);
+  json.begin_object().value("format", "stab-samples").value("version", kVersion);
+  json.value("experiment", samples.experiment).value("alpha", samples.alpha);
+  json.value("unit", samples.unit == Unit::kRow ? "row" : "layout");
+  texts(json, "workloads", samples.workloads);
+  texts(json, "programs", samples.programs);
+  json.value("row_word", samples.row_word)
+      .value("workload_word", samples.workload_word)
+      .value("program_word", samples.program_word);
+  json.begin_array("factors");
+  for (const Factor& factor : samples.factors) {
+    json.begin_object().value("name", factor.name).value("layout", factor.layout).value("baseline", factor.baseline);
+    texts(json, "levels", factor.levels);
+    json.begin_array("fixed");
+    for (size_t level = 0; level < factor.levels.size(); ++level) json.value({}, factor.is_fixed(level));
+    json.end().end();
+  }
+  json.end().begin_array("responses");
+  for (const Response& response : samples.responses)
+    json.begin_object().value("name", response.name).value("unit", response.unit)
+        .value("scale", response.scale == Scale::kLog ? "log" : "linear").value("margin", response.margin)
+        .value("margin_is_share", response.margin_is_share).value("declared", response.declared).end();
+  json.end();
+  json.value("planned", samples.planned).value("failed", samples.failed).value("incomplete", samples.incomplete);
+  json.value("planned_replicates", samples.planned_replicates);
+  const Stopping& stopping = samples.stopping;
+  json.begin_object("stopping").value("rule", kRules[static_cast<size_t>(stopping.rule)]);
+  json.value("spending", kSpendings[static_cast<size_t>(stopping.spending)]).begin_array("looks");
+  for (const uint32_t look : stopping.looks) json.value({}, look);
+  json.end().value("first", stopping.first).value("half_width", stopping.half_width).end();
+  json.begin_array("unavailable");
+  for (const Unavailable& missing : samples.unavailable)
+    json.begin_object().value("what", missing.what).value("cure", missing.cure).end();
+  json.end();
+  texts(json, "layout_outputs", samples.layout_outputs);
+  texts(json, "exclusions", tables.exclusions.texts());
+  texts(json, "degradations", tables.degradations.texts());
+  columns.describe(json);
+  json.end();
+  return json.take();
+}
+
+namespace {
+
+template <size_t N>
+Result<size_t> word(const Json& json, const char* key, const std::string_view (&words)[N]) {
+  const auto at = std::find(std::begin(words), std::end(words), json.at(key).get<std::string>());
+  if (at == std::end(words)) return corrupt(std::string("'") + key + "' has an unknown word");
+  return static_cast<size_t>(at - std::begin(words));
+}
+
+// Pages of version 1 say neither which levels leave layout as it is nor which trials share a layout: words and links told it.
+// These two functions are their format; nothing else may decide by them.
+std::vector<bool> fixed_in_version_1(const std::vector<std::string>& levels) {
+  constexpr std::string_view kFixed[] = {"off", "none", "no", "copy", "zero", "base", "0", "false"};
+  std::vector<bool> out;
+  for (const std::string& level : levels)
+    out.push_back(std::find(std::begin(kFixed), std::end(kFixed), level) != std::end(kFixed));
+  return out;
+}
+
+void number_layouts_of_version_1(Samples& samples) {
+  const auto code = std::find_if(samples.factors.begin(), samples.factors.end(),
+                                 [](const Factor& factor) { return factor.layout && factor.name == "code"; });
+  const auto at = static_cast<size_t>(code - samples.factors.begin());
+  std::map<std::vector<uint64_t>, uint64_t> numbers;
+  for (Trial& trial : samples.trials) {
+    trial.fixed_code = code == samples.factors.end() || code->is_fixed(trial.levels[at]);
+    std::vector<uint64_t> key{trial.fixed_code, trial.workload, trial.fixed_code ? trial.link : trial.seed};
+    for (size_t f = 0; f < trial.levels.size(); ++f)
+      if (!trial.fixed_code || !samples.factors[f].layout) key.push_back(trial.levels[f]);
+    trial.layout = numbers.try_emplace(std::move(key), numbers.size()).first->second;
+  }
+}
+
+// pre: exceptions of nlohmann's are caught by the caller
+Result<Samples> design_of(const Json& json) {
+  Samples out;
+  if (json.at("format") != "stab-samples" || (json.at("version") != 1 && json.at("version") != kVersion))
+    return corrupt("its trials are of another format or version");
+  out.experiment = json.at("experiment");
+  out.alpha = json.at("alpha");
+  out.unit = json.at("unit") == "row" ? Unit::kRow : Unit::kLayout;
+  out.workloads = json.at("workloads");
+  out.programs = json.at("programs");
+  out.workload_word = json.at("workload_word");
+  out.program_word = json.at("program_word");
+  out.row_word = json.at("row_word");
+  out.layout_outputs = json.at("layout_outputs");
+  for (const Json& factor : json.at("factors"))
+    out.factors.push_back(
+        {factor.at("name"), factor.at("levels"), factor.at("layout"), factor.at("baseline"),
+         json.at("version") == 1 ? fixed_in_version_1(factor.at("levels")) : factor.at("fixed").get<std::vector<bool>>()});
+  for (const Json& response : json.at("responses"))
+    out.responses.push_back({.name = response.at("name"), .unit = response.at("unit"),
+                             .scale = response.at("scale") == "log" ? Scale::kLog : Scale::kLinear,
+                             .margin = response.at("margin"), .margin_is_share = response.at("margin_is_share"),
+                             .declared = response.at("declared")});
+  out.planned = json.at("planned");
+  out.failed = json.at("failed");
+  out.incomplete = json.at("incomplete");
+  out.planned_replicates = json.at("planned_replicates");
+  const Json& stopping = json.at("stopping");
+  STAB_TRY(const size_t rule, word(stopping, "rule", kRules));
+  STAB_TRY(const size_t spending, word(stopping, "spending", kSpendings));
+  out.stopping = {static_cast<StoppingRule>(rule), static_cast<Spending>(spending), stopping.at("looks"), stopping.at("first"),
+                  stopping.at("half_width")};
+  for (const Json& missing : json.at("unavailable")) out.unavailable.push_back({missing.at("what"), missing.at("cure")});
+  return out;
+}
+
+// Looks columns up by name; the first that is missing, or of another type, is remembered.
+class Rows {
+ public:
+  explicit Rows(const Columns& columns) : columns_(columns) {}
+  const PackedColumn* whole(const std::string& name) { return typed(name, false); }
+  const PackedColumn* real(const std::string& name) { return typed(name, true); }
+  const std::string& missing() const { return missing_; }
+
+ private:
+  const PackedColumn* typed(const std::string& name, bool floating) {
+    const PackedColumn* column = columns_.find(name);
+    if (column && (column->type >= ColumnType::kF32) == floating) return column;
+    if (missing_.empty()) missing_ = name;
+    return nullptr;
+  }
+  const Columns& columns_;
+  std::string missing_;
+};
+
+std::optional<double> value_in(const PackedColumn& column, size_t row) {
+  const double value = column.real(row);
+  return std::isnan(value) ? std::optional<double>() : value;
+}
+
+Result<std::string> text_in(const std::vector<std::string>& texts, uint64_t number, const char* table) {
+  if (number == 0) return std::string();
+  if (number > texts.size()) return corrupt("a trial refers to a text that '" + std::string(table) + "' doesn't hold");
+  return texts[number - 1];
+}
+
+Status fill_trials(const Columns& columns, const std::vector<std::string>& exclusions,
+                   const std::vector<std::string>& degradations, bool has_layouts, Samples& samples) {
+  Rows rows(columns);
+  const PackedColumn *workload = rows.whole("workload"), *block = rows.whole("block"), *order = rows.whole("order"),
+                     *seed = rows.whole("seed"), *link = rows.whole("link"), *disturbances = rows.whole("disturbances"),
+                     *excluded = rows.whole("excluded"), *layout = has_layouts ? rows.whole("layout") : nullptr,
+                     *fixed_code = has_layouts ? rows.whole("fixed_code") : nullptr;
+  std::vector<const PackedColumn*> levels, values, counts;
+  for (size_t f = 0; f < samples.factors.size(); ++f) levels.push_back(rows.whole("level/" + std::to_string(f)));
+  for (size_t r = 0; r < samples.responses.size(); ++r) values.push_back(rows.real("value/" + std::to_string(r)));
+  const PackedColumn *has_dose = columns.find("dose"), *heap = nullptr, *heap_share = nullptr, *bytes_share = nullptr,
+                     *degraded = nullptr;
+  if (has_dose) {
+    for (const DoseField& field : kDoseFields) counts.push_back(rows.whole(field.name));
+    heap = rows.real("dose/heap_layouts");
+    heap_share = rows.real("dose/heap_share");
+    bytes_share = rows.real("dose/heap_bytes_share");
+    degraded = rows.whole("dose/degradations");
+  }
+  if (!rows.missing().empty()) return corrupt("its trials have no column '" + rows.missing() + "'");
+  for (size_t row = 0; row < columns.rows(); ++row) {
+    Trial trial;
+    trial.workload = static_cast<uint32_t>(workload->whole(row));
+    for (const PackedColumn* level : levels) trial.levels.push_back(static_cast<uint16_t>(level->whole(row)));
+    trial.block = static_cast<uint32_t>(block->whole(row));
+    trial.order = static_cast<uint32_t>(order->whole(row));
+    trial.seed = seed->whole(row);
+    trial.link = link->whole(row);
+    if (has_layouts) {
+      trial.layout = layout->whole(row);
+      trial.fixed_code = fixed_code->whole(row) != 0;
+    }
+    trial.disturbances = static_cast<uint32_t>(disturbances->whole(row));
+    STAB_TRY(trial.excluded, text_in(exclusions, excluded->whole(row), "exclusions"));
+    for (const PackedColumn* value : values) trial.values.push_back(value_in(*value, row));
+    if (has_dose && has_dose->whole(row)) {
+      Dose dose;
+      for (size_t i = 0; i < counts.size(); ++i) dose.*kDoseFields[i].field = counts[i]->whole(row);
+      if (const auto layouts = value_in(*heap, row)) dose.heap_layouts = static_cast<uint64_t>(*layouts);
+      dose.heap_share = heap_share->real(row);
+      dose.heap_bytes_share = value_in(*bytes_share, row);
+      STAB_TRY(const std::string text, text_in(degradations, degraded->whole(row), "degradations"));
+      if (!text.empty()) dose.degradations = split(text);
+      trial.dose = std::move(dose);
+    }
+    samples.trials.push_back(std::move(trial));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<ReadSamples> read_samples(const Json& described, std::string_view packed) {
+  try {
+    STAB_TRY(Samples samples, design_of(described));
+    std::vector<Columns::Named> named;
+    for (const Json& column : described.at("columns")) named.push_back({column.at("name"), column.at("type")});
+    STAB_TRY(Columns columns, Columns::unpack(described.at("rows"), named, packed));
+    STAB_CHECK_OK(
+        fill_trials(columns, described.at("exclusions"), described.at("degradations"), described.at("version") != 1, samples));
+    if (described.at("version") == 1) number_layouts_of_version_1(samples);
+    return ReadSamples{std::move(samples), std::move(columns)};
+  } catch (const Json::exception& error) {
+    return corrupt(std::string("the description of its trials is damaged: ") + error.what());
+  }
+}
+
+}  // namespace stab::analysis

@@ -1,0 +1,30 @@
+// Samples in a page: the design as JSON, the trials as columns, and back, bit for bit. What is derived from them for
+// drawing (`deviation/...`) stands beside them.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "analysis/report/contrasts.h"
+#include "analysis/report/evidence.h"
+#include "analysis/page/columns.h"
+#include "analysis/report/samples.h"
+
+namespace stab::analysis {
+
+// Everything of the trials. `units` as analyse() reduced them; `evidence` may be empty.
+Columns columns_of(const Samples& samples, const UnitsByResponse& units, const Evidence& evidence);
+
+// "stab-samples", version 2: docs/report-json.md describes it.
+std::string samples_json(const Samples& samples, const Columns& columns);
+
+struct ReadSamples {
+  Samples samples;
+  Columns columns;
+};
+// kCorrupt names what doesn't fit.
+Result<ReadSamples> read_samples(const nlohmann::json& described, std::string_view packed);
+
+}  // namespace stab::analysis

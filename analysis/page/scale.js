@@ -1,0 +1,68 @@
+// Scales and ticks.
+
+function linear(from, to, low, high) {
+  const factor = to === from ? 0 : (high - low) / (to - from);
+  const scale = x => low + (x - from) * factor;
+  scale.from = from;
+  scale.to = to;
+  scale.invert = y => factor === 0 ? from : from + (y - low) / factor;
+  return scale;
+}
+
+// 1, 2 or 5 times a power of ten, about `wanted` of them.
+function ticks(from, to, wanted = 6) {
+  if (!(to > from)) return [from];
+  const rough = (to - from) / wanted, power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * [1, 2, 5, 10].find(m => m * power >= rough * 0.999);
+  const out = [];
+  for (let i = Math.ceil(from / step - 1e-9); i * step <= to + 1e-9 * step; ++i) out.push(i * step);
+  return out;
+}
+
+// Ticks of differences: round percentages placed by their logarithm, or round differences. Each {at, text}.
+function differenceTicks(response, from, to, wanted = 6) {
+  if (response.scale !== 'log')
+    return ticks(from, to, wanted).map(x => ({at: x, text: x === 0 ? '0' : differenceText(response, x, 3)}));
+  if (to - from > 1.6) {
+    const out = [];
+    const factors = to - from > 8 ? [1e-4, 1e-3, 0.01, 0.1, 1, 10, 100, 1e3, 1e4] : [1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8, 16, 32];
+    for (const factor of factors)
+      if (Math.log(factor) >= from && Math.log(factor) <= to)
+        out.push({at: Math.log(factor), text: factor === 1 ? '0' : '× ' + (factor < 1 && factor > 0.01 ? '1/' + Math.round(1 / factor) : factor)});
+    return out;
+  }
+  return ticks(100 * Math.expm1(from), 100 * Math.expm1(to), wanted).map(p => ({at: Math.log1p(p / 100), text: Math.abs(p) < 1e-12 ? '0' : signed(significant(p, 3).replace(/\.?0+$/, '')) + ' %'}));
+}
+
+function valueTicks(response, from, to, wanted = 6) {
+  return ticks(from, to, wanted).map(x => ({at: x, text: valueText(response, x, 4).replace(/(\.\d*?)0+(?= |$)/, '$1').replace(/\.(?= |$)/, '')}));
+}
+
+function extent(values) {
+  let low = Infinity, high = -Infinity;
+  for (const value of values) {
+    if (!Number.isFinite(value)) continue;
+    if (value < low) low = value;
+    if (value > high) high = value;
+  }
+  return low <= high ? [low, high] : null;
+}
+
+function padded([low, high], share = 0.05) {
+  const pad = high > low ? (high - low) * share : Math.abs(low) * share || 1;
+  return [low - pad, high + pad];
+}
+
+// An axis at the bottom or the left, with grid lines through the plot.
+function bottomAxis(scale, marks, y, top, title) {
+  const middle = (scale(scale.from) + scale(scale.to)) / 2;
+  return s('g', {class: 'axis'},
+    marks.map(mark => [s('line', {x1: scale(mark.at), x2: scale(mark.at), y1: top, y2: y, class: 'grid'}), label(scale(mark.at), y + 15, mark.text, 'middle')]),
+    title && label(middle, y + 33, title, 'middle', 'axis-title'));
+}
+
+function leftAxis(scale, marks, x, right, title) {
+  return s('g', {class: 'axis'},
+    marks.map(mark => [s('line', {x1: x, x2: right, y1: scale(mark.at), y2: scale(mark.at), class: 'grid'}), label(x - 6, scale(mark.at) + 4, mark.text, 'end')]),
+    title && label(x - 50, Math.min(scale(scale.from), scale(scale.to)) - 9, title, 'start', 'axis-title'));
+}

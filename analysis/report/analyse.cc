@@ -1,0 +1,303 @@
+// analyse(): from samples to a report. Reads as the table of contents: check, reduce to units, describe,
+// contrast, ANOVA for both questions, diagnostics, doses, caveats. The method is fixed by the design; diagnostics
+// never choose it.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "analysis/report/anova_tables.h"
+#include "analysis/report/caveats.h"
+#include "analysis/report/contrasts.h"
+#include "analysis/statistics/descriptive.h"
+#include "analysis/report/diagnostics.h"
+#include "analysis/statistics/normality.h"
+#include "analysis/report/report.h"
+#include "analysis/report/units.h"
+
+namespace stab::analysis {
+namespace {
+
+// ---- checks ---------------------------------------------------------------------------------------------
+
+std::string describe_trial(const Samples& samples, const Trial& trial) {
+  std::string cell = samples.workloads[trial.workload];
+  for (size_t f = 0; f < samples.factors.size(); ++f)
+    cell += ", " + samples.factors[f].name + "=" + samples.factors[f].levels[trial.levels[f]];
+  return "trial " + std::to_string(trial.order) + " (" + cell + ")";
+}
+
+Status check(const Samples& samples) {
+  if (samples.responses.empty()) return bad_input("no response to analyse");
+  if (samples.workloads.empty()) return bad_input("no " + samples.workload_word + " to analyse");
+  if (!samples.programs.empty() && samples.programs.size() != samples.workloads.size())
+    return bad_input("not each " + samples.workload_word + " has a program");
+  if (!(samples.alpha > 0 && samples.alpha < 0.5))
+    return bad_input("alpha must lie between 0 and 0.5, got " + std::to_string(samples.alpha));
+  for (const Factor& factor : samples.factors)
+    if (factor.levels.empty() || factor.baseline >= factor.levels.size())
+      return bad_input("factor '" + factor.name + "' has no level or no valid baseline");
+  if (samples.factors.size() > 16) return bad_input("more than 16 factors");
+  size_t usable = 0;
+  for (const Trial& trial : samples.trials) {
+    if (trial.workload >= samples.workloads.size() || trial.levels.size() != samples.factors.size() ||
+        trial.values.size() != samples.responses.size())
+      return bad_input("trial " + std::to_string(trial.order) + " doesn't fit the design");
+    for (size_t f = 0; f < trial.levels.size(); ++f)
+      if (trial.levels[f] >= samples.factors[f].levels.size())
+        return bad_input("trial " + std::to_string(trial.order) + " has an unknown level of " +
+                         samples.factors[f].name);
+    if (!trial.excluded.empty()) continue;
+    for (size_t r = 0; r < trial.values.size(); ++r) {
+      if (!trial.values[r]) continue;
+      const double value = *trial.values[r];
+      const Response& response = samples.responses[r];
+      if (!std::isfinite(value))
+        return bad_input(describe_trial(samples, trial) + ": " + response.name + " is " +
+                         (std::isnan(value) ? "NaN" : "infinite") + "; repair or exclude it");
+      if (std::fabs(value) > kLargestValue)
+        return bad_input(describe_trial(samples, trial) + ": " + response.name + " is so large that its square overflows");
+      if (response.scale == Scale::kLog && value <= 0)
+        return bad_input(describe_trial(samples, trial) + ": " + response.name + " is " + std::to_string(value) +
+                         ", which has no logarithm; give the response scale = \"raw\" in the plan, or zeros = \"missing\" to "
+                         "leave such trials out");
+      usable += r == 0;
+    }
+  }
+  if (usable == 0) return bad_input("no trial has a value of " + samples.responses[0].name);
+  return {};
+}
+
+UnitsByResponse all_units(const Samples& samples) {
+  UnitsByResponse units(samples.responses.size());
+  for (size_t r = 0; r < samples.responses.size(); ++r)
+    for (uint32_t w = 0; w < samples.workloads.size(); ++w) units[r].push_back(units_of(samples, w, r));
+  return units;
+}
+
+// ---- descriptions ---------------------------------------------------------------------------------------
+
+double to_people(Scale scale, double x) { return scale == Scale::kLog ? std::exp(x) : x; }
+
+Cell describe_cell(const Samples& samples, size_t response, uint32_t workload, const CellUnits& units) {
+  const Response& facts = samples.responses[response];
+  Cell cell;
+  cell.response = facts.name;
+  cell.workload = samples.workloads[workload];
+  for (size_t f = 0; f < samples.factors.size(); ++f)
+    cell.levels.push_back(samples.factors[f].levels[units.levels[f]]);
+  cell.n = units.raw.size();
+  const Moments raw = moments(units.raw);
+  cell.mean = raw.mean;
+  cell.median = median(units.raw);
+  if (raw.n >= 2) cell.sd = raw.sd();
+  cell.geometric_mean = geometric_mean(units.raw);
+  cell.one_layout = units.one_layout;
+  if (units.moments.n >= 2) {
+    const ConfidenceInterval interval = mean_interval(units.moments, 1 - samples.alpha);
+    cell.mean_interval = Interval{to_people(facts.scale, units.moments.mean), to_people(facts.scale, interval.low),
+                                  to_people(facts.scale, interval.high)};
+    if (!std::isfinite(cell.mean_interval->high) || !std::isfinite(cell.mean_interval->low)) cell.mean_interval.reset();
+  }
+  if (const auto test = shapiro_wilk(units.values)) {
+    cell.shapiro_w = test->statistic;
+    cell.shapiro_p = test->p_value;
+  }
+  return cell;
+}
+
+// Cells that hold one value each have no error of their own; only comparisons over workloads can use them.
+bool single_values(const WorkloadUnits& units) {
+  return std::all_of(units.cells.begin(), units.cells.end(), [](const CellUnits& cell) { return cell.moments.n < 2; });
+}
+
+// ---- where the spread comes from ------------------------------------------------------------------------
+
+std::optional<SpreadComponents> components_of(const Samples& samples, size_t response, uint32_t workload,
+                                              const WorkloadUnits& units) {
+  SpreadComponents out;
+  out.response = samples.responses[response].name;
+  out.workload = samples.workloads[workload];
+  double between = 0, between_df = 0, within = 0, within_df = 0, runs = 0, share_of_run = 0;
+  for (const CellUnits& cell : units.cells) {
+    if (cell.one_layout || cell.moments.n < 2) continue;
+    between += cell.moments.m2;
+    between_df += static_cast<double>(cell.moments.n - 1);
+    within += cell.within_unit_m2;
+    within_df += static_cast<double>(cell.within_unit_df);
+    out.layouts += cell.moments.n;
+    runs += static_cast<double>(cell.raw.size());
+    share_of_run += static_cast<double>(cell.moments.n - 1) * static_cast<double>(cell.moments.n) /
+                    static_cast<double>(cell.raw.size());
+  }
+  if (between_df == 0) return {};
+  out.runs_per_layout = runs / static_cast<double>(out.layouts);
+  out.layout = between / between_df;
+  if (within_df > 0) {
+    // A mean of r runs varies by layout + run / r.
+    out.run = within / within_df;
+    out.layout -= *out.run * share_of_run / between_df;
+  }
+  return out;
+}
+
+// ---- doses and validity ---------------------------------------------------------------------------------
+
+std::vector<DoseSummary> doses_of(const Samples& samples) {
+  std::vector<DoseSummary> summaries;
+  for (uint32_t w = 0; w < samples.workloads.size(); ++w) {
+    for (size_t f = 0; f < samples.factors.size(); ++f) {
+      const Factor& factor = samples.factors[f];
+      if (!factor.layout || (factor.name != "code" && factor.name != "stack" && factor.name != "heap")) continue;
+      for (uint32_t level = 0; level < factor.levels.size(); ++level) {
+        if (factor.is_fixed(level)) continue;
+        std::vector<double> layouts, shares, epochs, unentered;
+        for (const Trial& trial : samples.trials) {
+          if (trial.workload != w || trial.levels[f] != level || !trial.dose || !trial.excluded.empty()) continue;
+          const Dose& dose = *trial.dose;
+          if (dose.epochs > 0) {
+            epochs.push_back(static_cast<double>(dose.epochs));
+            unentered.push_back(static_cast<double>(dose.epochs_unentered) / static_cast<double>(dose.epochs));
+          }
+          if (factor.name == "code") {
+            layouts.push_back(static_cast<double>(dose.code_layouts_executed));
+            shares.push_back(dose.functions ? static_cast<double>(dose.functions_moved) /
+                                                  static_cast<double>(dose.functions)
+                                            : 0);
+          }
+          if (factor.name == "stack") {
+            layouts.push_back(static_cast<double>(dose.stack_layouts));
+            shares.push_back(dose.functions ? static_cast<double>(dose.pads) / static_cast<double>(dose.functions)
+                                            : 0);
+          }
+          if (factor.name == "heap") {
+            if (dose.heap_layouts) layouts.push_back(static_cast<double>(*dose.heap_layouts));
+            shares.push_back(dose.heap_share);
+          }
+        }
+        if (shares.empty()) continue;
+        DoseSummary summary{samples.workloads[w], factor.name, factor.levels[level], shares.size(), {}, {}, {},
+                            std::min(1.0, mean(shares)), {}, 0};
+        if (!epochs.empty()) {
+          summary.epochs = median(epochs);
+          if (factor.name == "code") summary.unentered = median(unentered);
+        }
+        std::sort(layouts.begin(), layouts.end());
+        if (!layouts.empty()) {
+          summary.minimum = layouts.front();
+          summary.median = quantile_sorted(layouts, 0.5);
+          summary.maximum = layouts.back();
+        }
+        summaries.push_back(std::move(summary));
+      }
+    }
+  }
+  return summaries;
+}
+
+std::vector<ValidityCount> validity_of(const Samples& samples) {
+  std::vector<uint64_t> counts(kDisturbanceCount);
+  std::map<std::string, uint64_t> excluded;
+  for (const Trial& trial : samples.trials) {
+    if (!trial.excluded.empty()) {
+      ++excluded[trial.excluded];
+      continue;
+    }
+    for (uint32_t i = 0; i < kDisturbanceCount; ++i) counts[i] += trial.disturbances >> i & 1;
+  }
+  std::vector<ValidityCount> out;
+  for (uint32_t i = 0; i < kDisturbanceCount; ++i)
+    if (counts[i] > 0) out.push_back({std::string(disturbance_word(i)), counts[i]});
+  for (const auto& [reason, count] : excluded) out.push_back({"excluded: " + reason, count});
+  return out;
+}
+
+}  // namespace
+
+namespace {
+
+constexpr std::string_view kPopulations[] = {"", "these programs", "programs like these"};
+
+}  // namespace
+
+std::string_view name(Population population) { return kPopulations[static_cast<size_t>(population)]; }
+
+std::optional<Population> population(std::string_view name) {
+  for (const Population one : {Population::kOneWorkload, Population::kThese, Population::kLikeThese})
+    if (stab::analysis::name(one) == name) return one;
+  return {};
+}
+
+std::string_view name(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kChanged: return "changed";
+    case Verdict::kEquivalent: return "equivalent";
+    case Verdict::kUnsure: return "unsure";
+    case Verdict::kWithheld: return "withheld";
+  }
+  return "withheld";
+}
+
+Result<Report> analyse_units(const Samples& samples, const std::vector<std::vector<WorkloadUnits>>& units) {
+  Report report;
+  report.experiment = samples.experiment;
+  report.alpha = samples.alpha;
+  report.workloads = samples.workloads;
+  report.workload_word = samples.workload_word;
+  report.programs = samples.programs;
+  report.program_word = samples.program_word;
+  if (samples.unit == Unit::kRow) report.trial_word = samples.row_word;
+  report.factors = samples.factors;
+  report.responses = samples.responses;
+  report.planned = samples.planned;
+  report.failed = samples.failed;
+  for (const Trial& trial : samples.trials) ++(trial.excluded.empty() ? report.analysed : report.excluded);
+  if (samples.trials.empty())
+    for (const WorkloadUnits& workload : units[0])
+      for (const CellUnits& cell : workload.cells) report.analysed += cell.raw.size();
+  std::set<std::vector<uint32_t>> cells;
+  for (const std::vector<WorkloadUnits>& of_response : units)
+    for (const WorkloadUnits& workload : of_response)
+      for (const CellUnits& cell : workload.cells) cells.insert(cell.levels);
+  report.cell_count = cells.size();
+
+  STAB_TRY(LookLevels levels, levels_of(samples));
+  StoppedAt stopped{std::move(levels)};
+  UnitsByResponse first_stage;
+  const Stopping& stopping = samples.stopping;
+  const uint32_t replicates = replicates_of(samples);
+  if (stopping.rule == StoppingRule::kPrecision && stopping.first > 0 && replicates > stopping.first) {
+    first_stage = all_units(first_blocks(samples, stopping.first));
+    stopped.first_stage = &first_stage;
+    stopped.shrinks = std::sqrt(static_cast<double>(stopping.first) / static_cast<double>(replicates));
+  }
+  report.interval_level = stopped.levels.interval();
+  report.stopping = stopping_text(stopping, replicates, samples.incomplete);
+  report.contrasts = contrasts_of(samples, units, stopped);
+  const std::vector<size_t> varying = varying_factors(samples);
+  for (size_t r = 0; r < samples.responses.size(); ++r) {
+    for (uint32_t w = 0; w < samples.workloads.size(); ++w) {
+      for (const CellUnits& cell : units[r][w].cells) report.cells.push_back(describe_cell(samples, r, w, cell));
+      if (samples.unit == Unit::kLayout)
+        if (auto components = components_of(samples, r, w, units[r][w])) report.components.push_back(*components);
+      // With several workloads and one value a cell, only the table over programs has an error term.
+      if (samples.workloads.size() > 1 && single_values(units[r][w])) continue;
+      if (!varying.empty()) report.anovas.push_back(within_one_workload(samples, r, w, units[r][w], varying));
+      diagnose(samples, r, w, units[r][w], report.diagnostics);
+    }
+    if (!varying.empty() && program_count(samples) > 1)
+      report.anovas.push_back(over_programs(samples, r, units[r], varying));
+  }
+  report.doses = doses_of(samples);
+  report.validity = validity_of(samples);
+  report.caveats = caveats_of(samples, report);
+  return report;
+}
+
+Result<Report> analyse(const Samples& samples) {
+  STAB_CHECK_OK(check(samples));
+  // From here on every analysed value is finite, and positive where the scale is logarithmic.
+  return analyse_units(samples, all_units(samples));
+}
+
+}  // namespace stab::analysis

@@ -1,0 +1,360 @@
+// The closed list of caveats. Each check is one function that appends at most one caveat, with the numbers that
+// made it speak and what to do about it. None of them changes a verdict.
+#include "analysis/report/caveats.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <set>
+#include <string>
+
+#include "analysis/statistics/descriptive.h"
+#include "analysis/statistics/multiplicity.h"
+#include "analysis/report/stopping.h"
+#include "analysis/report/units.h"
+
+namespace stab::analysis {
+namespace {
+
+using Caveats = std::vector<Caveat>;
+
+std::string number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", value);
+  return text;
+}
+
+std::string percent(double share) { return number(100 * share) + " %"; }
+
+std::string count(uint64_t n, std::string_view what) {
+  return std::to_string(n) + " " + std::string(what) + (n == 1 ? "" : "s");
+}
+
+// Total time is a sum over layouts; from about 30 on, sums are close to normal and one lucky layout in it
+// hardly counts.
+constexpr double kEnoughLayouts = 30;
+
+// A function's code changes when it is entered, not while it runs. Where most epochs end before any function was entered
+// anew, the program sits in a loop, or sleeps, and neither shorter epochs nor a longer run gives it more layouts.
+bool stays_in_a_loop(const DoseSummary& dose) {
+  constexpr double kMost = 0.5;
+  return dose.epochs && *dose.epochs >= kEnoughLayouts && dose.unentered > kMost;
+}
+
+// Of the doses that are low for the same reason, the lowest, and how many more there are.
+void low_dose(const Report& report, bool in_a_loop, Caveats& out) {
+  const DoseSummary* worst = nullptr;
+  uint64_t low = 0;
+  for (const DoseSummary& dose : report.doses) {
+    if (dose.factor == "heap" || dose.level == "once" || !dose.median || *dose.median >= kEnoughLayouts) continue;
+    if (stays_in_a_loop(dose) != in_a_loop) continue;
+    ++low;
+    if (!worst || *dose.median < *worst->median) worst = &dose;
+  }
+  if (!worst) return;
+  const std::string saw = "trials of " + worst->workload + " with " + worst->factor + "=" + worst->level + " saw only " +
+                          number(*worst->median) + (*worst->median == 1 ? " layout" : " layouts") + " (median)";
+  const std::string more = low > 1 ? "; " + std::to_string(low - 1) + " more below " + number(kEnoughLayouts) + " likewise" : "";
+  if (in_a_loop) {
+    out.push_back(
+        {CaveatCode::kLowDose,
+         saw + " in " + number(*worst->epochs) + " epochs: in " + percent(worst->unentered) +
+             " of them no function was entered, so the program stays in a loop, sleeps or waits for a CPU" + more,
+         "no epoch helps there; let the loop call its work as a function (noinline) in each round, or enter the function that "
+         "holds it anew, in slices, with stab_new_layout() before each; or take one layout a process for what it is, one draw, "
+         "and run more replicates"});
+    return;
+  }
+  out.push_back({CaveatCode::kLowDose,
+                 saw + (worst->epochs ? ": " + number(*worst->epochs) + " epochs ended in a run" : "") + more,
+                 "shorten the epoch or lengthen the run; each trial is still one valid draw, but spread and shape "
+                 "are those of few layouts"});
+}
+
+void few_workloads(const Samples& samples, const Report& report, Caveats& out) {
+  if (samples.unit == Unit::kRow && report.workloads.size() == 1) return;  // plain data: nobody asked about others
+  constexpr size_t kEnough = 6;
+  const size_t n = program_count(samples);
+  if (n >= kEnough || n == 0) return;
+  out.push_back({CaveatCode::kFewWorkloads,
+                 n == 1 ? "one " + report.program_word + ": nothing is said about others"
+                        : count(n, report.program_word) + ": what holds for others like them is known poorly",
+                 "add " + report.program_word + "s; replicates don't help here"});
+}
+
+void one_layout(const Report& report, Caveats& out) {
+  uint64_t cells = 0;
+  for (const Cell& cell : report.cells) cells += cell.one_layout && cell.response == report.responses[0].name;
+  if (cells == 0) return;
+  out.push_back({CaveatCode::kOneLayout,
+                 count(cells, "cell") + " ran in one code layout each: their values are repeats of one layout, and "
+                                        "differences from them hold for this link only",
+                 "vary the link in cells where code is off: link = { seeds = 10 }"});
+}
+
+// Main effects of a fraction that go under the name of a two-factor interaction, too: with resolution III.
+void aliased(const Report& report, Caveats& out) {
+  std::set<std::string> named;
+  std::string list;
+  for (const Contrast& contrast : report.contrasts) {
+    if (contrast.response != report.responses[0].name || named.contains(contrast.factor)) continue;
+    for (const std::string& alias : contrast.aliases) {
+      if (std::count(alias.begin(), alias.end(), ':') != 1) continue;
+      if (named.insert(contrast.factor).second) list += (list.empty() ? "" : ", ") + contrast.factor;
+      list += " = " + alias;
+    }
+  }
+  if (list.empty()) return;
+  out.push_back({CaveatCode::kAliased, "the cells can't tell some effects from interactions of two factors: " + list,
+                 "read each as its factor's only where the interaction is small; the cells that didn't run tell them apart"});
+}
+
+// Smallest p after Holm among the primary response's diagnostics of one name.
+const Diagnostic* worst_of(const Report& report, std::string_view name) {
+  std::vector<const Diagnostic*> members;
+  std::vector<double> p_values;
+  for (const Diagnostic& diagnostic : report.diagnostics) {
+    if (diagnostic.name != name || diagnostic.response != report.responses[0].name || !diagnostic.p_value) continue;
+    members.push_back(&diagnostic);
+    p_values.push_back(*diagnostic.p_value);
+  }
+  const std::vector<double> adjusted = holm(p_values);
+  const Diagnostic* worst = nullptr;
+  double smallest = report.alpha;
+  for (size_t i = 0; i < members.size(); ++i) {
+    if (adjusted[i] >= smallest) continue;
+    smallest = adjusted[i];
+    worst = members[i];
+  }
+  return worst;
+}
+
+void from_diagnostic(const Report& report, std::string_view name, CaveatCode code, std::string_view message,
+                     std::string_view hint, Caveats& out) {
+  const Diagnostic* worst = worst_of(report, name);
+  if (!worst) return;
+  out.push_back({code,
+                 (worst->workload.empty() ? "" : worst->workload + ": ") + std::string(message) + " (" +
+                     worst->statistic_name + " = " + number(worst->statistic) + ", p = " + number(*worst->p_value) +
+                     ")",
+                 std::string(hint)});
+}
+
+// Where the order within blocks was drawn, what lasts from trial to trial falls on all cells alike: intervals hold
+// (docs/method.md, "How often are we wrong"). Plain rows have no such order.
+void autocorrelation(const Samples& samples, const Report& report, Caveats& out) {
+  const Diagnostic* worst = worst_of(report, "lag-1 autocorrelation");
+  if (!worst) return;
+  const bool alike = worst->statistic > 0, drawn = samples.unit == Unit::kLayout;
+  from_diagnostic(
+      report, worst->name, CaveatCode::kAutocorrelation,
+      alike ? "a trial resembles the one before it" : "a trial goes against the one before it",
+      drawn   ? "the order within blocks is random, so intervals hold all the same; find what lasts from trial to trial"
+      : alike ? "if rows are in order of time, intervals are too narrow; randomize the order, and compare within blocks"
+              : "if rows are in order of time, intervals are too wide or two kinds of rows alternate; look at the sequence",
+      out);
+}
+
+void disturbances(const Samples& samples, Caveats& out) {
+  uint64_t analysed = 0, steal = 0, disturbed = 0;
+  for (const Trial& trial : samples.trials) {
+    if (!trial.excluded.empty()) continue;
+    ++analysed;
+    steal += (trial.disturbances & bit(Disturbance::kSteal)) != 0;
+    disturbed += (trial.disturbances & ~bit(Disturbance::kSteal)) != 0;
+  }
+  constexpr double kNotable = 0.05;
+  if (analysed == 0) return;
+  if (static_cast<double>(steal) > kNotable * static_cast<double>(analysed))
+    out.push_back({CaveatCode::kSteal,
+                   "the hypervisor took CPU time away in " + percent(static_cast<double>(steal) / analysed) +
+                       " of the trials",
+                   "compare task-clock instead of wall time, or use a machine of your own"});
+  if (static_cast<double>(disturbed) > kNotable * static_cast<double>(analysed))
+    out.push_back({CaveatCode::kDisturbed,
+                   percent(static_cast<double>(disturbed) / analysed) + " of the trials were disturbed; they are "
+                                                                          "kept",
+                   "see the validity table; declare exclusion rules in the plan before the next run"});
+}
+
+void counts(const Samples& samples, const Report& report, Caveats& out) {
+  if (report.excluded > 0)
+    out.push_back({CaveatCode::kExcluded,
+                   count(report.excluded, "trial") + " of " + std::to_string(report.analysed + report.excluded) +
+                       " left out by declared rules",
+                   "check that the rules don't hit one cell more than another"});
+  if (report.failed > 0)
+    out.push_back({CaveatCode::kFailedTrials, count(report.failed, "trial") + " failed and gave no value",
+                   "if failures follow a treatment, the remaining trials are a selection"});
+  if (!samples.layout_outputs.empty()) {
+    const size_t more = samples.layout_outputs.size() - 1;
+    out.push_back({CaveatCode::kLayoutOutput,
+                   samples.layout_outputs[0] + (more > 0 ? "; likewise in " + count(more, "more cell") : ""),
+                   "it uses uninitialised memory, or addresses are in its output: 'stabctl replay' repeats the trial, and its "
+                   "program under "
+                   "valgrind shows where; what is compared are the trials whose layout did no harm"});
+  }
+  const uint32_t replicates = replicates_of(samples);
+  if (samples.planned_replicates > 0 && replicates > samples.planned_replicates)
+    out.push_back({CaveatCode::kExtended,
+                   "extended after its end, from " + std::to_string(samples.planned_replicates) + " to " +
+                       std::to_string(replicates) + " replicates: p and intervals don't allow for having looked before" +
+                       (samples.stopping.rule == StoppingRule::kLooks ? ", and verdicts are withheld" : ""),
+                   "run a new experiment with all the replicates, or declare looks beforehand"});
+  if (samples.incomplete)
+    out.push_back({CaveatCode::kIncomplete, "the experiment is not finished: verdicts are withheld",
+                   "peeking raises false alarms; wait for the declared look"});
+}
+
+void degradations(const Samples& samples, Caveats& out) {
+  std::set<std::string> kinds;
+  uint64_t trials = 0, large = 0, with_heap = 0;
+  for (const Trial& trial : samples.trials) {
+    if (!trial.dose || !trial.excluded.empty()) continue;
+    trials += !trial.dose->degradations.empty();
+    kinds.insert(trial.dose->degradations.begin(), trial.dose->degradations.end());
+    if (trial.dose->heap_share > 0) {
+      ++with_heap;
+      large += std::min(trial.dose->heap_share, trial.dose->heap_bytes_share.value_or(1)) < 0.5;
+    }
+  }
+  if (trials > 0) {
+    std::string list;
+    for (const std::string& kind : kinds) list += (list.empty() ? "" : "; ") + kind;
+    out.push_back({CaveatCode::kDegraded, count(trials, "trial") + " ran with less randomization than asked: " + list,
+                   "each line names its cause and the cure"});
+  }
+  if (with_heap > 0 && 2 * large > with_heap)
+    out.push_back({CaveatCode::kLargeArrays,
+                   "most of the heap lies in blocks too large for the randomizing allocator: they move as a whole, to another "
+                   "page and line",
+                   "read a heap effect of zero as 'hardly randomized', not as 'no effect'"});
+}
+
+// Where means and ranks answer differently, tails or outliers carry the answer.
+void ranks(const Report& report, Caveats& out) {
+  const Contrast* first = nullptr;
+  uint64_t disagree = 0;
+  for (const Contrast& contrast : report.contrasts) {
+    if (!contrast.p_rank || (contrast.p_value < report.alpha) == (*contrast.p_rank < report.alpha)) continue;
+    if (contrast.response != report.responses[0].name) continue;
+    if (disagree++ == 0) first = &contrast;
+  }
+  if (!first) return;
+  out.push_back({CaveatCode::kRanksDisagree,
+                 first->workload + ", " + first->factor + " " + first->level + " / " + first->baseline +
+                     ": means say p = " + number(first->p_value) + ", ranks p = " + number(*first->p_rank) +
+                     (disagree > 1 ? "; " + std::to_string(disagree - 1) + " more disagree" : ""),
+                 "look for tails and outliers in the strip figure before believing either"});
+}
+
+void sizes(const Report& report, Caveats& out) {
+  uint64_t smallest = UINT64_MAX, largest = 0;
+  const Cell* fewest = nullptr;
+  for (const Cell& cell : report.cells) {
+    if (cell.response != report.responses[0].name) continue;
+    if (cell.n < smallest) fewest = &cell;
+    smallest = std::min(smallest, cell.n);
+    largest = std::max(largest, cell.n);
+  }
+  if (!fewest) return;
+  constexpr uint64_t kSmall = 10;
+  const bool repeated = report.workloads.size() > 1 && largest == 1;  // one value for each subject and cell: by design
+  if (smallest < kSmall && !repeated)
+    out.push_back({CaveatCode::kSmallSample,
+                   "as few as " + count(smallest, report.trial_word) + " in a cell of " + fewest->workload,
+                   "intervals rest on the normal assumption there; use 20 or more"});
+  if (smallest != largest)
+    out.push_back({CaveatCode::kUnbalanced,
+                   "cells hold between " + std::to_string(smallest) + " and " + count(largest, report.trial_word),
+                   "type II sums of squares allow for it; see why some are missing"});
+  const Response& primary = report.responses[0];
+  const double unit_seconds = primary.unit == "s" ? 1 : primary.unit == "ms" ? 1e-3 : primary.unit == "ns" ? 1e-9 : 0;
+  if (unit_seconds == 0) return;
+  constexpr double kShortSeconds = 0.05;
+  std::set<std::string> tiny;
+  for (const Cell& cell : report.cells)
+    if (cell.response == primary.name && cell.median * unit_seconds < kShortSeconds) tiny.insert(cell.workload);
+  if (!tiny.empty())
+    out.push_back({CaveatCode::kTiny,
+                   *tiny.begin() + (tiny.size() > 1 ? " and " + std::to_string(tiny.size() - 1) + " more run" : " runs") +
+                       " less than 50 ms: start-up is a large part of what is measured",
+                   "give it more work"});
+}
+
+// A reader who sees three of them must see these. First what makes the answers be of something else than was asked: of a part
+// of the trials, of trials whose output differs, of one layout, of fewer layouts, of sums of effects. Then what makes them
+// doubtful, then what makes them noisy. The others follow in the order in which they are checked.
+constexpr CaveatCode kGravestFirst[] = {
+    CaveatCode::kIncomplete,   CaveatCode::kLayoutOutput, CaveatCode::kOneLayout,     CaveatCode::kAliased,  CaveatCode::kLowDose,
+    CaveatCode::kDegraded,     CaveatCode::kSmallSample,  CaveatCode::kRanksDisagree, CaveatCode::kExtended, CaveatCode::kDrift,
+    CaveatCode::kFailedTrials, CaveatCode::kDisturbed,    CaveatCode::kSteal};
+
+size_t gravity(CaveatCode code) {
+  return static_cast<size_t>(std::find(std::begin(kGravestFirst), std::end(kGravestFirst), code) - std::begin(kGravestFirst));
+}
+
+}  // namespace
+
+std::string_view name(CaveatCode code) {
+  switch (code) {
+    case CaveatCode::kLowDose: return "low-dose";
+    case CaveatCode::kFewWorkloads: return "few-workloads";
+    case CaveatCode::kOneLayout: return "one-layout";
+    case CaveatCode::kDrift: return "drift";
+    case CaveatCode::kAutocorrelation: return "autocorrelation";
+    case CaveatCode::kSteal: return "steal";
+    case CaveatCode::kDisturbed: return "disturbed";
+    case CaveatCode::kExcluded: return "excluded";
+    case CaveatCode::kFailedTrials: return "failed-trials";
+    case CaveatCode::kNotNormal: return "not-normal";
+    case CaveatCode::kUnequalVariance: return "unequal-variance";
+    case CaveatCode::kSmallSample: return "small-sample";
+    case CaveatCode::kUnavailableCounter: return "unavailable-counter";
+    case CaveatCode::kIncomplete: return "incomplete";
+    case CaveatCode::kDegraded: return "degraded";
+    case CaveatCode::kLargeArrays: return "large-arrays";
+    case CaveatCode::kUnbalanced: return "unbalanced";
+    case CaveatCode::kTiny: return "short-run";
+    case CaveatCode::kRanksDisagree: return "ranks-disagree";
+    case CaveatCode::kExtended: return "extended";
+    case CaveatCode::kAliased: return "aliased";
+    case CaveatCode::kLayoutOutput: return "layout-output";
+    case CaveatCode::kDifferentNights: return "different-nights";
+  }
+  return "unknown";
+}
+
+std::string_view disturbance_word(uint32_t bit_index) {
+  constexpr std::string_view kWords[kDisturbanceCount] = {
+      "migrated", "preempted", "interrupts", "steal", "throttled", "frequency",
+      "pressure", "major faults", "swapped", "kernel log", "laboratory busy", "suspended"};
+  return bit_index < kDisturbanceCount ? kWords[bit_index] : "unknown";
+}
+
+std::vector<Caveat> caveats_of(const Samples& samples, const Report& report) {
+  Caveats out;
+  counts(samples, report, out);
+  one_layout(report, out);
+  aliased(report, out);
+  low_dose(report, false, out);
+  low_dose(report, true, out);
+  degradations(samples, out);
+  few_workloads(samples, report, out);
+  disturbances(samples, out);
+  from_diagnostic(report, "drift", CaveatCode::kDrift, "values drift over the run",
+                  "blocks take drift out of the comparison; find its cause before trusting small effects", out);
+  autocorrelation(samples, report, out);
+  from_diagnostic(report, "shapiro-wilk", CaveatCode::kNotNormal, "residuals are not normal",
+                  "means of 30 are close to normal all the same; see whether ranks agree", out);
+  from_diagnostic(report, "brown-forsythe", CaveatCode::kUnequalVariance, "cells differ in spread",
+                  "contrasts allow for it; in the ANOVA table read the p in brackets", out);
+  ranks(report, out);
+  sizes(report, out);
+  for (const Unavailable& counter : samples.unavailable)
+    out.push_back({CaveatCode::kUnavailableCounter, counter.what, counter.cure});
+  std::stable_sort(out.begin(), out.end(), [](const Caveat& a, const Caveat& b) { return gravity(a.code) < gravity(b.code); });
+  return out;
+}
+
+}  // namespace stab::analysis

@@ -1,0 +1,30 @@
+// Clusters: values that come from one thing (a link, a machine, a subject) and aren't independent of each other, in any
+// arrangement over the cells.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "analysis/report/draws.h"
+#include "base/result.h"
+
+namespace stab::analysis {
+
+struct ClusterContrast {
+  TTest test;                 // two-sided, 1 - alpha
+  uint64_t clusters = 0;      // of the cell that has the fewest
+  bool crossed = false;       // each cluster has all of these cells
+  bool nested = false;        // each cluster has one of them
+  std::vector<double> draws;  // crossed: each cluster's own value of the combination
+};
+
+// The combination of cell means where CellUnits::clusters tells which unit belongs to which cluster, one unit of a cluster
+// in a cell. Absent where the cells have no clusters. Clusters that hold the same cells are alike: what one of them adds to
+// the combination is one draw, whatever its cells have in common, and the variances of the groups add up (Satterthwaite).
+// All in all cells it is the paired t test, all in one cell each Welch's. Where a group has one cluster only, each cluster's
+// deviation counts on its own (Liang & Zeger 1986, corrected by G / (G - 1)), with the smallest cell's clusters - 1
+// degrees of freedom.
+std::optional<Result<ClusterContrast>> cluster_contrast(const CellCoefficients& coefficients, double alpha);
+
+}  // namespace stab::analysis

@@ -1,0 +1,535 @@
+// What the report is for: which differences there are, how large, how sure.
+//
+// A contrast weighs the cells of a level equally and compares them with the same cells of the baseline, cell by
+// cell of the other factors. Where the plan ran in blocks the contrast is taken within each block, and the blocks'
+// values are what is averaged: whatever the machine did to a whole block cancels, and the spread of the blocks'
+// values is the error, whichever cells it comes from. Elsewhere each cell contributes its own variance (Welch,
+// Satterthwaite). Variances are never pooled: shuffled cells vary more by design.
+// In a fraction no two cells differ in one factor alone. There the effect is that of the linear model of main effects
+// over all cells (effects.h), a linear combination of their means like any other, and it carries its aliases.
+// Over several workloads there are two questions with two error terms. "These programs" takes the
+// workloads as given: the error is that of the cells. "Programs like these" takes theirs as a sample of programs:
+// the error is how much the effect differs from program to program, a t test on one estimate for each, the mean of
+// its workloads'.
+#include "analysis/report/contrasts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "analysis/report/clusters.h"
+#include "analysis/statistics/distributions.h"
+#include "analysis/report/draws.h"
+#include "analysis/statistics/effects.h"
+#include "analysis/statistics/multiplicity.h"
+#include "analysis/statistics/rank_tests.h"
+#include "analysis/statistics/satterthwaite.h"
+#include "analysis/statistics/t_tests.h"
+
+namespace stab::analysis {
+namespace {
+
+
+// What a contrast is before it is put in people's units.
+struct Estimate {
+  TTest test;                  // two-sided, 1 - alpha
+  uint64_t n = 0;              // smallest cell
+  bool one_layout = false;
+  std::string refused;
+  std::optional<double> point;  // the estimate alone, also where its own error can't be had
+  std::optional<double> p_rank;
+  bool blocked = false;
+  bool by_link = false;
+  double level = 0;             // the mean of the baseline's cells: what a relative margin is a share of
+  std::vector<std::string> aliases;  // of a fraction
+  // How it was tested, so that the same can be done for the margin.
+  enum class Route { kBlocks, kClusters, kLinks, kCells } route = Route::kCells;
+  CellCoefficients coefficients;
+  // The margin is this share of the baseline's mean, which is an estimate itself: then the difference plus and minus that
+  // share are tested as combinations of their own, t - (1 - m) b and t - (1 + m) b. Absent where their error can't be had.
+  std::optional<double> share;
+  std::optional<TTest> plus, minus;
+};
+
+// A contrast in both shapes, with the response it belongs to.
+struct Candidate {
+  size_t response = 0;
+  Contrast contrast;
+  Estimate estimate;
+};
+
+Estimate refuse(std::string reason) {
+  Estimate estimate;
+  estimate.refused = std::move(reason);
+  return estimate;
+}
+
+constexpr char kOneLayoutASide[] =
+    "one layout a side: the difference may be luck of the linker; randomize code, or link with several seeds";
+
+// Which cells a contrast compares, each with its coefficient. The other fields are as in Estimate.
+struct ComparedCells {
+  CellCoefficients coefficients;
+  std::vector<Stratum2> strata;  // pairs of cells to rank within; empty where cells don't pair up
+  double level = 0;
+  bool one_layout = false;
+  std::vector<std::string> aliases;
+};
+
+// No two cells differ in this factor alone: a fraction. Its effect is in the means of all cells.
+Result<ComparedCells> over_all_cells(const Samples& samples, size_t factor, uint32_t level, const WorkloadUnits& workload) {
+  const Factor& facts = samples.factors[factor];
+  STAB_TRY(const MainEffect effect, main_effect(cell_codes(samples, workload.cells), factor, level, facts.baseline));
+  ComparedCells comparison;
+  comparison.aliases = effect.aliases;
+  double baselines = 0;
+  for (size_t c = 0; c < workload.cells.size(); ++c) {
+    const CellUnits& cell = workload.cells[c];
+    if (cell.levels[factor] == facts.baseline) {
+      comparison.level += cell.moments.mean;
+      baselines += 1;
+    }
+    if (std::fabs(effect.weights[c]) < 1e-12) continue;  // takes no part
+    comparison.coefficients[&cell] = effect.weights[c];
+    comparison.one_layout |= cell.one_layout;
+  }
+  comparison.level /= baselines;
+  if (comparison.one_layout && !facts.layout)
+    return bad_input("some cells ran in one layout each, and the effects of a fraction are taken from all cells: the difference "
+                     "may be luck of the linker; randomize code, or link with several seeds");
+  return comparison;
+}
+
+// Pairs of cells that differ in this factor only, each as heavy as the others.
+Result<ComparedCells> cell_by_cell(const Samples& samples, size_t factor, uint32_t level, const WorkloadUnits& workload) {
+  const Factor& facts = samples.factors[factor];
+  std::map<std::vector<uint32_t>, std::pair<const CellUnits*, const CellUnits*>> pairs;
+  for (const CellUnits& cell : workload.cells) {
+    std::vector<uint32_t> others = cell.levels;
+    others[factor] = 0;
+    if (cell.levels[factor] == level) pairs[others].first = &cell;
+    if (cell.levels[factor] == facts.baseline) pairs[others].second = &cell;
+  }
+  size_t compared = 0, single = 0;
+  // A treatment is compared across layouts: pairs of cells that hold one layout each say nothing about others,
+  // so they take no part as long as there are better ones.
+  const auto repeats = [](const auto& pair) { return pair.first->one_layout || pair.second->one_layout; };
+  for (const auto& [others, pair] : pairs) {
+    if (!pair.first || !pair.second) continue;
+    ++compared;
+    if (repeats(pair)) ++single;
+  }
+  if (compared == 0) return over_all_cells(samples, factor, level, workload);
+  const bool skip_single = !facts.layout && single < compared;
+  if (!facts.layout && single == compared) return bad_input(kOneLayoutASide);
+  ComparedCells comparison;
+  const auto weight = static_cast<double>(skip_single ? compared - single : compared);
+  for (const auto& [others, pair] : pairs) {
+    if (!pair.first || !pair.second || (skip_single && repeats(pair))) continue;
+    comparison.strata.push_back({pair.first->values, pair.second->values});
+    comparison.coefficients[pair.first] = 1 / weight;
+    comparison.coefficients[pair.second] = -1 / weight;
+    comparison.level += pair.second->moments.mean / weight;
+    comparison.one_layout |= repeats(pair);
+  }
+  return comparison;
+}
+
+// level against baseline of one factor in one workload.
+// `fit`: of the workload, made when it is first needed.
+Estimate within_workload(const Samples& samples, size_t factor, uint32_t level, const WorkloadUnits& workload,
+                         std::optional<LinkFit>& fit) {
+  auto comparison = cell_by_cell(samples, factor, level, workload);
+  if (!comparison) return refuse(comparison.error().message);
+  const CellCoefficients& coefficients = comparison->coefficients;
+  const std::vector<Stratum2>& strata = comparison->strata;
+  Estimate estimate;
+  estimate.aliases = std::move(comparison->aliases);
+  estimate.level = comparison->level;
+  estimate.one_layout = comparison->one_layout;
+  std::vector<WeightedCell> cells;
+  estimate.n = UINT64_MAX;
+  estimate.point = 0;
+  for (const auto& [cell, coefficient] : coefficients) {
+    cells.push_back({cell->moments, coefficient});
+    estimate.n = std::min(estimate.n, cell->moments.n);
+    *estimate.point += coefficient * cell->moments.mean;
+    estimate.by_link |= is_linked(*cell);
+  }
+  estimate.coefficients = coefficients;
+  if (const auto clustered = cluster_contrast(coefficients, samples.alpha)) {
+    estimate.route = Estimate::Route::kClusters;
+    if (!*clustered) {
+      estimate.refused = clustered->error().message;
+      return estimate;
+    }
+    estimate.test = (*clustered)->test;
+    estimate.point = estimate.test.estimate;
+    estimate.n = (*clustered)->clusters;
+    estimate.blocked = (*clustered)->crossed;
+    if ((*clustered)->crossed) {
+      if (const auto p = signed_rank_p((*clustered)->draws)) estimate.p_rank = *p;
+    } else if ((*clustered)->nested) {
+      if (const auto p = van_elteren_p(strata)) estimate.p_rank = *p;
+    }
+    return estimate;
+  }
+  if (const auto values = block_contrasts(coefficients)) {
+    estimate.blocked = true;
+    estimate.route = Estimate::Route::kBlocks;
+    estimate.n = values->size();
+    const auto blocked = one_sample_t(*values, 0, Alternative::kTwoSided, 1 - samples.alpha, std::fabs(estimate.level));
+    if (!blocked) {
+      estimate.refused = blocked.error().message;
+      return estimate;
+    }
+    estimate.test = *blocked;
+    estimate.point = blocked->estimate;
+    if (const auto p = signed_rank_p(*values)) estimate.p_rank = *p;
+    return estimate;
+  }
+  if (estimate.by_link && !fit) fit = fit_links(workload);
+  if (const auto linked = fit ? link_contrast(*fit, workload, coefficients, samples.alpha) : std::nullopt) {
+    estimate.blocked = linked->blocked;
+    estimate.route = Estimate::Route::kLinks;
+    estimate.test = linked->test;
+    estimate.point = linked->test.estimate;
+    if (!strata.empty())
+      if (const auto p = van_elteren_p(strata)) estimate.p_rank = *p;
+    return estimate;
+  }
+  auto test = welch_contrast(cells, 0, Alternative::kTwoSided, 1 - samples.alpha);
+  if (!test) {
+    estimate.refused = test.error().message;
+    return estimate;
+  }
+  estimate.test = *test;
+  // Ranking a million values takes longer than all the rest, and says the same as means there.
+  constexpr uint64_t kMostRanked = 100'000;
+  uint64_t values = 0;
+  for (const WeightedCell& cell : cells) values += cell.moments.n;
+  if (values <= kMostRanked && !strata.empty())
+    if (const auto p = van_elteren_p(strata)) estimate.p_rank = *p;
+  return estimate;
+}
+
+// The tests against a margin that is a share of the baseline's mean, by the route that the difference took.
+void add_share(Estimate& estimate, const Samples& samples, size_t factor, double share, const WorkloadUnits& workload,
+               const std::optional<LinkFit>& fit) {
+  estimate.share = share;
+  if (!estimate.refused.empty()) return;
+  double baselines = 0;
+  for (const auto& [cell, coefficient] : estimate.coefficients)
+    baselines += cell->levels[factor] == samples.factors[factor].baseline;
+  const auto tested = [&](double of_baseline) -> std::optional<TTest> {
+    CellCoefficients coefficients = estimate.coefficients;
+    for (auto& [cell, coefficient] : coefficients)
+      if (cell->levels[factor] == samples.factors[factor].baseline) coefficient += of_baseline / baselines;
+    switch (estimate.route) {
+      case Estimate::Route::kBlocks:
+        if (const auto values = block_contrasts(coefficients))
+          if (const auto test = one_sample_t(*values, 0, Alternative::kTwoSided, 1 - samples.alpha)) return *test;
+        return {};
+      case Estimate::Route::kClusters:
+        if (const auto clustered = cluster_contrast(coefficients, samples.alpha); clustered && *clustered)
+          return (*clustered)->test;
+        return {};
+      case Estimate::Route::kLinks:
+        if (const auto linked = link_contrast(*fit, workload, coefficients, samples.alpha)) return linked->test;
+        return {};
+      case Estimate::Route::kCells: {
+        std::vector<WeightedCell> cells;
+        for (const auto& [cell, coefficient] : coefficients) cells.push_back({cell->moments, coefficient});
+        if (const auto test = welch_contrast(cells, 0, Alternative::kTwoSided, 1 - samples.alpha)) return *test;
+        return {};
+      }
+    }
+    return {};
+  };
+  const double towards = estimate.level < 0 ? -share : share;
+  estimate.plus = tested(towards);
+  estimate.minus = tested(-towards);
+}
+
+// The spread of the first stage, not of all replicates, is what the interval may rest on: the second stage is as long
+// as the first one's spread asked for. Where repeats shrink the error less than that (links that recur), its own holds.
+Estimate two_stages(Estimate all, const Estimate& first, double shrinks, double alpha) {
+  if (!all.refused.empty()) return all;
+  if (!first.refused.empty()) return refuse("refused in the first stage: " + first.refused);
+  const auto rest_on = [&](TTest& test, const TTest& of_first) {
+    test = t_test_of(test.estimate, std::max(test.standard_error, shrinks * of_first.standard_error),
+                     std::min(test.df, of_first.df), 0, Alternative::kTwoSided, 1 - alpha);
+  };
+  rest_on(all.test, first.test);
+  if (!first.plus || !first.minus) all.plus = all.minus = std::nullopt;
+  if (all.plus) rest_on(*all.plus, *first.plus);
+  if (all.minus) rest_on(*all.minus, *first.minus);
+  return all;
+}
+
+// The mean of independent estimates; Satterthwaite's degrees of freedom.
+TTest mean_of(const std::vector<const TTest*>& parts, double alpha) {
+  double estimate = 0;
+  VarianceSum variance;
+  const auto count = static_cast<double>(parts.size());
+  for (const TTest* part : parts) {
+    estimate += part->estimate / count;
+    variance.add(part->standard_error * part->standard_error / (count * count), part->df);
+  }
+  return t_test_of(estimate, std::sqrt(variance.sum()), variance.df(), 0, Alternative::kTwoSided, 1 - alpha);
+}
+
+// The mean over workloads that are taken as given.
+Estimate over_these(const std::vector<Estimate>& parts, const std::vector<std::string>& names, double alpha) {
+  Estimate result;
+  result.n = parts[0].n;
+  result.aliases = parts[0].aliases;
+  std::vector<const TTest*> tests, plus, minus;
+  const auto count = static_cast<double>(parts.size());
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const Estimate& part = parts[i];
+    if (!part.refused.empty()) return refuse("refused for " + names[i] + ": " + part.refused);
+    tests.push_back(&part.test);
+    // A margin of one sign: shares of means that lie on both sides of 0 don't add up to one.
+    if (part.plus && part.minus && (part.level < 0) == (parts[0].level < 0)) {
+      plus.push_back(&*part.plus);
+      minus.push_back(&*part.minus);
+    }
+    result.one_layout |= part.one_layout;
+    result.level += part.level / count;
+    result.by_link |= part.by_link;
+    result.n = std::min(result.n, part.n);
+  }
+  result.test = mean_of(tests, alpha);
+  result.share = parts[0].share;
+  if (plus.size() == parts.size()) {
+    result.plus = mean_of(plus, alpha);
+    result.minus = mean_of(minus, alpha);
+  }
+  return result;
+}
+
+// The mean over programs that stand for others.
+Estimate over_like_these(const std::vector<Estimate>& parts, const Samples& samples) {
+  std::vector<double> estimates, levels;
+  Estimate result;
+  result.aliases = parts[0].aliases;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const Estimate& part = parts[i];
+    if (!part.point) return refuse("refused for " + samples.workloads[i] + ": " + part.refused);
+    estimates.push_back(*part.point);
+    levels.push_back(part.level);
+    result.one_layout |= part.one_layout;
+  }
+  estimates = means_by_program(samples, estimates);
+  levels = means_by_program(samples, levels);
+  result.level = moments(levels).mean;
+  result.n = estimates.size();
+  auto test = one_sample_t(estimates, 0, Alternative::kTwoSided, 1 - samples.alpha);
+  if (!test) return refuse(test.error().message);
+  result.test = *test;
+  result.share = parts[0].share;
+  const auto with_share = [&](double share) -> std::optional<TTest> {
+    std::vector<double> shifted(estimates);
+    for (size_t i = 0; i < shifted.size(); ++i) shifted[i] += share * levels[i];
+    if (const auto against = one_sample_t(shifted, 0, Alternative::kTwoSided, 1 - samples.alpha)) return *against;
+    return {};
+  };
+  if (result.share) {
+    const double towards = result.level < 0 ? -*result.share : *result.share;
+    result.plus = with_share(towards);
+    result.minus = with_share(-towards);
+  }
+  return result;
+}
+
+bool has_replicates(const WorkloadUnits& workload) {
+  return std::any_of(workload.cells.begin(), workload.cells.end(), [](const CellUnits& cell) { return cell.moments.n > 1; });
+}
+
+double margin_on_scale(const Response& response, const Estimate& estimate) {
+  if (response.scale == Scale::kLog) return std::log1p(response.margin);
+  return response.margin_is_share ? response.margin * std::fabs(estimate.level) : response.margin;
+}
+
+// Half the width of an interval at the two-sided level that a look gives it.
+double half_width(const TTest& test, double two_sided_level) {
+  return t_quantile(1 - two_sided_level / 2, test.df) * test.standard_error;
+}
+
+// The two one-sided tests against the margin. A one-sided p at a look is half of what its two-sided interval would have.
+void add_equivalence(Contrast& contrast, const LookLevels& levels, const Estimate& estimate) {
+  const auto at_look = [&](double one_sided) { return one_sided >= 0.5 ? one_sided : levels.p(2 * one_sided) / 2; };
+  const TTest& test = estimate.test;
+  TTest plus = test, minus = test;
+  plus.statistic = (test.estimate + contrast.margin) / test.standard_error;
+  minus.statistic = (test.estimate - contrast.margin) / test.standard_error;
+  if (estimate.share) {
+    if (!estimate.plus || !estimate.minus) return;  // the error of the margin can't be had: nothing is shown
+    plus = *estimate.plus;
+    minus = *estimate.minus;
+  }
+  contrast.p_not_below = at_look(t_upper(plus.statistic, plus.df));
+  contrast.p_not_above = at_look(t_upper(-minus.statistic, minus.df));
+  contrast.p_equivalence = contrast.p_equivalence_holm = std::max(contrast.p_not_below, contrast.p_not_above);
+}
+
+Contrast describe(const Samples& samples, const LookLevels& levels, size_t response, size_t factor, uint32_t level,
+                  const Estimate& estimate) {
+  const Response& facts = samples.responses[response];
+  Contrast contrast;
+  contrast.response = facts.name;
+  contrast.factor = samples.factors[factor].name;
+  contrast.level = samples.factors[factor].levels[level];
+  contrast.baseline = samples.factors[factor].levels[samples.factors[factor].baseline];
+  contrast.scale = facts.scale;
+  contrast.layout = samples.factors[factor].layout;
+  contrast.one_layout_a_side = estimate.one_layout;
+  contrast.refused = estimate.refused;
+  contrast.aliases = estimate.aliases;
+  if (!estimate.refused.empty()) return contrast;
+  const TTest& test = estimate.test;
+  const double half = half_width(test, levels.interval()), narrow = half_width(test, levels.equivalence());
+  const auto to_people = [&](double x) { return facts.scale == Scale::kLog ? std::exp(x) : x; };
+  contrast.interval = {to_people(test.estimate), to_people(test.estimate - half), to_people(test.estimate + half)};
+  contrast.equivalence = {contrast.interval.estimate, to_people(test.estimate - narrow),
+                          to_people(test.estimate + narrow)};
+  for (const double number : {contrast.interval.estimate, contrast.interval.low, contrast.interval.high, contrast.equivalence.low,
+                              contrast.equivalence.high, test.standard_error, test.df, test.p_value}) {
+    if (std::isfinite(number)) continue;
+    contrast.refused = "its interval is beyond what a double holds; rescale the response";
+    return contrast;
+  }
+  contrast.baseline_mean = estimate.level;
+  contrast.margin = margin_on_scale(facts, estimate);
+  contrast.standard_error = test.standard_error;
+  contrast.df = test.df;
+  contrast.n = estimate.n;
+  contrast.p_value = levels.p(test.p_value);
+  contrast.p_holm = contrast.p_value;
+  add_equivalence(contrast, levels, estimate);
+  if (estimate.p_rank) contrast.p_rank = levels.p(*estimate.p_rank);
+  contrast.blocked = estimate.blocked;
+  contrast.by_link = estimate.by_link;
+  return contrast;
+}
+
+// Adjusts within a family and judges each member.
+void judge(const Samples& samples, const LookLevels& levels, const std::vector<Candidate*>& family) {
+  std::vector<double> p_values, p_equivalences;
+  for (const Candidate* candidate : family) {
+    if (!candidate->contrast.refused.empty()) continue;
+    p_values.push_back(candidate->contrast.p_value);
+    p_equivalences.push_back(candidate->contrast.p_equivalence);
+  }
+  const std::vector<double> adjusted = holm(p_values), equivalent = holm(p_equivalences);
+  // Holm's level for the members that are still open: what more replicates must reach.
+  const auto open = [&](const std::vector<double>& p) {
+    const auto count = std::count_if(p.begin(), p.end(), [&](double value) { return value >= samples.alpha; });
+    return static_cast<double>(std::max<ptrdiff_t>(1, count));
+  };
+  const double open_changes = open(adjusted), open_equivalences = open(equivalent);
+  size_t next = 0;
+  for (Candidate* candidate : family) {
+    Contrast& contrast = candidate->contrast;
+    if (!contrast.refused.empty()) continue;
+    contrast.p_equivalence_holm = equivalent[next];
+    contrast.p_holm = adjusted[next++];
+    if (samples.incomplete || beyond_last_look(samples)) continue;  // verdicts only at declared looks
+    const TTest& test = candidate->estimate.test;
+    const double half = half_width(test, levels.interval());
+    contrast.verdict = verdict_of(test.estimate - half, test.estimate + half, contrast.margin,
+                                  contrast.p_equivalence_holm < samples.alpha, contrast.p_holm < samples.alpha);
+    if (contrast.verdict == Verdict::kUnsure && contrast.population != Population::kLikeThese)
+      contrast.settles_n = settling_replicates(test.estimate, test.standard_error, candidate->estimate.n,
+                                               contrast.margin, levels.interval() / open_changes,
+                                               levels.equivalence() / 2 / open_equivalences);
+  }
+}
+
+}  // namespace
+
+Verdict verdict_of(double low, double high, double margin, bool equivalent_after_holm, bool significant_after_holm) {
+  if (equivalent_after_holm) return Verdict::kEquivalent;
+  const bool excludes_zero = low > 0 || high < 0;
+  const bool inside = low > -margin && high < margin;
+  if (excludes_zero && !inside && significant_after_holm) return Verdict::kChanged;
+  return Verdict::kUnsure;
+}
+
+std::optional<uint64_t> settling_replicates(double estimate, double standard_error, uint64_t n, double margin,
+                                            double change_level, double equivalence_level) {
+  // Normal approximation: a standard error that shrinks as 1/sqrt(n) must fit (z_crit + z_power) times into the
+  // distance to be shown: from zero for a change, to the margin for equivalence.
+  const double z_power = normal_quantile(0.8);
+  const double size = std::fabs(estimate);
+  const auto needed = [&](double distance, double z) {
+    const double ratio = (z + z_power) * standard_error / distance;
+    return static_cast<double>(n) * ratio * ratio;
+  };
+  std::optional<double> best;
+  if (size > margin) best = needed(size, normal_quantile(1 - change_level / 2));
+  if (size < margin) best = needed(margin - size, normal_quantile(1 - equivalence_level));
+  if (!best || *best > 1e9) return std::nullopt;
+  return std::max<uint64_t>(n + 1, static_cast<uint64_t>(std::ceil(*best)));
+}
+
+std::vector<Contrast> contrasts_of(const Samples& samples, const UnitsByResponse& units, const StoppedAt& stopped) {
+  std::vector<Candidate> candidates;
+  const auto add = [&](size_t response, size_t factor, uint32_t level, Estimate estimate) -> Contrast& {
+    candidates.push_back({response, describe(samples, stopped.levels, response, factor, level, estimate), std::move(estimate)});
+    return candidates.back().contrast;
+  };
+  for (size_t response = 0; response < units.size(); ++response) {
+    const std::vector<WorkloadUnits>& workloads = units[response];
+    // With one value a cell there is no error within workloads; the question about others like them remains.
+    const bool own_errors = workloads.size() < 2 || std::any_of(workloads.begin(), workloads.end(), has_replicates);
+    std::vector<std::optional<LinkFit>> fits(workloads.size()), first_fits(workloads.size());
+    std::vector<std::pair<size_t, uint32_t>> asked;
+    std::vector<std::vector<Estimate>> parts;
+    for (size_t factor = 0; factor < samples.factors.size(); ++factor) {
+      for (uint32_t level = 0; level < samples.factors[factor].levels.size(); ++level) {
+        if (level == samples.factors[factor].baseline) continue;
+        asked.emplace_back(factor, level);
+        parts.emplace_back();
+        for (size_t w = 0; w < workloads.size(); ++w) {
+          const Response& facts = samples.responses[response];
+          const auto estimate_of = [&](const WorkloadUnits& of, std::optional<LinkFit>& fit) {
+            Estimate estimate = within_workload(samples, factor, level, of, fit);
+            if (facts.margin_is_share && facts.scale == Scale::kLinear)
+              add_share(estimate, samples, factor, facts.margin, of, fit);
+            return estimate;
+          };
+          Estimate part = estimate_of(workloads[w], fits[w]);
+          if (stopped.first_stage)
+            part = two_stages(std::move(part), estimate_of((*stopped.first_stage)[response][w], first_fits[w]), stopped.shrinks,
+                              samples.alpha);
+          parts.back().push_back(std::move(part));
+          if (!own_errors) continue;
+          add(response, factor, level, parts.back().back()).workload = samples.workloads[w];
+        }
+      }
+    }
+    if (workloads.size() < 2) continue;
+    for (size_t i = 0; i < asked.size(); ++i) {
+      const auto [factor, level] = asked[i];
+      if (own_errors)
+        add(response, factor, level, over_these(parts[i], samples.workloads, samples.alpha)).population = Population::kThese;
+      if (program_count(samples) > 1)
+        add(response, factor, level, over_like_these(parts[i], samples)).population = Population::kLikeThese;
+    }
+  }
+  // A family for each question: each workload alone, these together, those like them. Responses that were not
+  // declared are families of their own.
+  std::map<std::pair<Population, size_t>, std::vector<Candidate*>> families;
+  for (Candidate& candidate : candidates) {
+    const size_t own = samples.responses[candidate.response].declared ? 0 : candidate.response + 1;
+    families[{candidate.contrast.population, own}].push_back(&candidate);
+  }
+  for (const auto& [question, family] : families) judge(samples, stopped.levels, family);
+  std::vector<Contrast> contrasts;
+  for (Candidate& candidate : candidates) contrasts.push_back(std::move(candidate.contrast));
+  return contrasts;
+}
+
+}  // namespace stab::analysis

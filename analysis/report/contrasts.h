@@ -1,0 +1,40 @@
+// Contrasts and verdicts: each level of each factor against the factor's baseline, for each workload and over
+// all, with both error terms.
+#pragma once
+
+#include <vector>
+
+#include "analysis/report/report.h"
+#include "analysis/report/samples.h"
+#include "analysis/report/stopping.h"
+#include "analysis/report/units.h"
+
+namespace stab::analysis {
+
+using UnitsByResponse = std::vector<std::vector<WorkloadUnits>>;  // [response][workload]
+
+// What the stopping rule makes of an estimate.
+struct StoppedAt {
+  LookLevels levels;
+  // Two stages (Stein 1945): the units of the first one, and the factor that its standard errors shrink by until the
+  // end. Null: one stage.
+  const UnitsByResponse* first_stage = nullptr;
+  double shrinks = 1;
+};
+
+// pre: units[r][w] are the units of samples.workloads[w] in response r. For each response: per-workload
+// contrasts first, factor by factor, then those over all workloads. Holm and verdicts are filled in; the family
+// is contrasts x workloads x declared responses.
+std::vector<Contrast> contrasts_of(const Samples& samples, const UnitsByResponse& units, const StoppedAt& stopped);
+
+// The rule of DESIGN: on the response's scale (log ratios or differences), margin > 0 on that scale.
+// low, high: the (1 - alpha) interval. Both conclusions must survive Holm.
+Verdict verdict_of(double low, double high, double margin, bool equivalent_after_holm, bool significant_after_holm);
+
+// Replicates for each cell at which a contrast with this estimate and standard error (at n) would be settled
+// either way with 80 % probability, were the estimate right. Absent where none can: |estimate| equals margin. The levels
+// are those of the interval (two-sided) and of each of the two one-sided tests.
+std::optional<uint64_t> settling_replicates(double estimate, double standard_error, uint64_t n, double margin,
+                                            double change_level, double equivalence_level);
+
+}  // namespace stab::analysis

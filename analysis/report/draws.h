@@ -1,0 +1,57 @@
+// Draws: which values of an experiment in blocks are independent, when layouts come from links that recur.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "analysis/report/samples.h"
+#include "analysis/statistics/t_tests.h"
+#include "analysis/report/units.h"
+
+namespace stab::analysis {
+
+// A linear combination of cells of one workload; coefficients sum to zero.
+using CellCoefficients = std::map<const CellUnits*, double>;
+
+// The combination within each block, averaged over blocks that share a link: one value for each independent draw. Runs and
+// counter passes of one cell in one block are averaged. Absent where blocks don't hold: too few of them are complete, one
+// seed ran in several blocks, or a block mixes links that come back in others.
+std::optional<std::vector<double>> block_contrasts(const CellCoefficients& coefficients);
+
+// Its layout is the link's, and it ran several.
+bool is_linked(const CellUnits& cell);
+
+// Blocks and links crossed: in one block the cells with code off run different links, and a link comes back in other
+// blocks and cells. Cells, blocks and links are fitted together by least squares, once for a workload.
+struct LinkFit {
+  struct Row {
+    size_t cell = 0;               // index into WorkloadUnits::cells
+    uint32_t block = 0;
+    std::optional<uint64_t> link;  // none: the layout is the trial's own
+    uint64_t layout = 0;           // of a row that has a link: its binary
+    double measured = 0;           // on the response's scale; runs and passes averaged
+    double value = 0;              // the same, the block's effect taken off
+  };
+  std::vector<Row> rows;
+  bool blocked = false;            // blocks were fitted: enough of them hold most of the cells
+  double correction = 1;           // of variances between rows, for the blocks fitted
+};
+LinkFit fit_links(const WorkloadUnits& workload);
+
+// The combination where blocks and links are crossed. A link is one draw: what it adds to the contrast over all its cells
+// counts once, with links - 1 degrees of freedom; a shuffled cell adds its own variance. Absent where none of the cells is
+// linked, or they differ in their links. pre: the fit is of this workload, and so are the cells
+struct LinkContrast {
+  TTest test;            // two-sided, 1 - alpha
+  bool blocked = false;  // block effects were taken off
+};
+std::optional<LinkContrast> link_contrast(const LinkFit& fit, const WorkloadUnits& workload,
+                                          const CellCoefficients& coefficients, double alpha);
+
+// One row for each independent draw: the means of all cells over the blocks that share a link, or over one block.
+// Empty where a block lacks a cell or mixes links that come back, where a seed ran in several blocks, or with fewer
+// than 3 draws. `by_link` tells which it was.
+std::vector<std::vector<double>> complete_draws(const std::vector<CellUnits>& cells, bool* by_link);
+
+}  // namespace stab::analysis

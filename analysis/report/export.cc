@@ -1,0 +1,240 @@
+// What leaves the lab: data anybody can read, and a script that says in R what the report says.
+#include "analysis/report/export.h"
+
+#include <cstdio>
+#include <map>
+#include <set>
+
+namespace stab::analysis {
+namespace {
+
+// RFC 4180.
+std::string field(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+  std::string out = "\"";
+  for (char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + "\"";
+}
+
+std::string number(double value) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.17g", value);
+  return text;
+}
+
+std::string header(const Samples& samples) {
+  std::string line = "workload";
+  for (const Factor& factor : samples.factors) line += "," + field(factor.name);
+  line += ",block,order,seed,link,layout,excluded";
+  for (const Response& response : samples.responses) line += "," + field(response.name);
+  return line + "\n";
+}
+
+// A string of R.
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c == '\n' ? ' ' : c;
+  }
+  return out + "\"";
+}
+
+std::string vector_of(const std::vector<std::string>& texts) {
+  std::string out = "c(";
+  for (size_t i = 0; i < texts.size(); ++i) out += (i ? ", " : "") + quoted(texts[i]);
+  return out + ")";
+}
+
+}  // namespace
+
+std::string export_csv(const Samples& samples) {
+  std::string out = header(samples);
+  // Numbers of layouts in order of appearance, within workload and cell.
+  std::map<std::vector<uint64_t>, uint64_t> layouts;
+  std::map<std::vector<uint64_t>, uint64_t> in_cell;
+  for (const Trial& trial : samples.trials) {
+    std::vector<uint64_t> cell{trial.workload};
+    cell.insert(cell.end(), trial.levels.begin(), trial.levels.end());
+    std::vector<uint64_t> key(cell);
+    key.push_back(samples.unit == Unit::kRow ? trial.order : trial.layout);
+    const auto [it, fresh] = layouts.try_emplace(key, 0);
+    if (fresh) it->second = ++in_cell[cell];
+
+    out += field(samples.workloads[trial.workload]);
+    for (size_t f = 0; f < samples.factors.size(); ++f) out += "," + field(samples.factors[f].levels[trial.levels[f]]);
+    out += "," + std::to_string(trial.block) + "," + std::to_string(trial.order) + "," + std::to_string(trial.seed) +
+           "," + std::to_string(trial.link) + "," + std::to_string(it->second) + "," + field(trial.excluded);
+    for (const auto& value : trial.values) out += value ? "," + number(*value) : std::string(",");
+    out += "\n";
+  }
+  return out;
+}
+
+std::string export_csv(const Samples& design, const std::vector<std::vector<WorkloadUnits>>& units) {
+  std::string out = header(design);
+  for (size_t w = 0; w < units[0].size(); ++w) {
+    for (const CellUnits& cell : units[0][w].cells) {
+      std::string start = field(design.workloads[w]);
+      for (size_t f = 0; f < design.factors.size(); ++f) start += "," + field(design.factors[f].levels[cell.levels[f]]);
+      for (size_t i = 0; i < cell.raw.size(); ++i)
+        out += start + "," + std::to_string(cell.blocks[i]) + "," + std::to_string(cell.orders[i]) + ",0,0," +
+               std::to_string(i + 1) + ",," + number(cell.raw[i]) + "\n";
+    }
+  }
+  return out;
+}
+
+std::string export_r(const Report& report) {
+  const Response& response = report.responses[0];
+  std::string varying;
+  std::vector<std::string> names, treatments;
+  std::string levels;
+  for (const Factor& factor : report.factors) {
+    if (factor.levels.size() < 2) continue;
+    names.push_back(factor.name);
+    if (!factor.layout) treatments.push_back(factor.name);
+    varying += (varying.empty() ? "" : " * ") + std::string("`") + factor.name + "`";
+    std::vector<std::string> ordered{factor.levels[factor.baseline]};
+    for (size_t i = 0; i < factor.levels.size(); ++i)
+      if (i != factor.baseline) ordered.push_back(factor.levels[i]);
+    levels += "d[[" + quoted(factor.name) + "]] <- factor(d[[" + quoted(factor.name) + "]], levels = " +
+              vector_of(ordered) + ")\n";
+  }
+  char level[32];
+  std::snprintf(level, sizeof level, "%.17g", report.interval_level);
+  std::string out;
+  if (!report.stopping.empty())
+    out = "# " + report.stopping + "\n# Here p is the plain one" +
+          (report.interval_level == report.alpha ? ", and intervals rest on the spread of all replicates" : "") + ".\n";
+  out += "# The analysis of " + (report.experiment.empty() ? "a report" : report.experiment) +
+                    " in R, without packages:  Rscript this.R data.csv\n";
+  out += "args <- commandArgs(trailingOnly = TRUE)\n"
+         "d <- read.csv(if (length(args)) args[1] else \"data.csv\", check.names = FALSE, colClasses = c(seed = \"character\"))\n"
+         "d <- d[is.na(d$excluded) | d$excluded == \"\", ]\n";
+  out += "d$y <- " + std::string(response.scale == Scale::kLog ? "log(d[[" : "(d[[") + quoted(response.name) + "]])\n";
+  out += "d <- d[!is.na(d$y), ]\nlevel_of_intervals <- " + std::string(level) + "\nfactors <- " + vector_of(names) +
+         "\ntreatments <- " + (treatments.empty() ? "character()" : vector_of(treatments)) + "\n" + levels;
+  out += R"R(workloads <- unique(d$workload)
+# The unit is the layout: runs of one layout are averaged, unless a cell has one layout only (then they are repeats).
+cells <- do.call(paste, c(d[c("workload", factors)], sep = "\r"))
+single <- ave(d$layout, cells, FUN = function(x) length(unique(x))) == 1
+d$single <- single
+by_unit <- c(d[c("workload", factors)], list(layout = ifelse(single, seq_len(nrow(d)), d$layout)))
+u <- aggregate(d[c("y", "block")], by_unit, mean)
+several_blocks <- any(aggregate(d["block"], by_unit, function(x) length(unique(x)))$block > 1)
+
+# One level against the baseline, cells weighted equally. Within blocks where each holds every cell (blocks that share
+# a link are averaged first), else with each cell's own variance (Welch, Satterthwaite).
+contrast <- function(data, trials, f, level) {
+  others <- setdiff(factors, f); base <- levels(data[[f]])[1]
+  cell_of <- function(x) do.call(paste, c(x[factors], sep = "\r"))
+  key_of <- function(x) if (length(others)) do.call(paste, c(x[others], sep = "\r")) else rep("", nrow(x))
+  # w: the weight of each cell's mean. Pairs of cells that differ in f alone; where there are none (a fraction) the
+  # coefficient of the linear model of all main effects.
+  cells <- unique(data[factors])
+  pairs <- intersect(key_of(cells)[cells[[f]] == level], key_of(cells)[cells[[f]] == base])
+  # Pairs that hold one layout a side say nothing of a treatment.
+  single <- if (f %in% treatments) unique(cell_of(trials[trials$single, ])) else character()
+  several <- Filter(function(k) !any(cell_of(cells[key_of(cells) == k & cells[[f]] %in% c(level, base), ]) %in% single), pairs)
+  if (length(single) && !length(several)) return(NULL)
+  pairs <- several
+  if (length(pairs)) {
+    w <- ifelse(key_of(cells) %in% pairs, (cells[[f]] == level) - (cells[[f]] == base), 0) / length(pairs)
+  } else {
+    X <- model.matrix(reformulate(sprintf("`%s`", factors)), cells)
+    name <- colnames(model.matrix(reformulate(sprintf("`%s`", f)), cells))
+    w <- (solve(crossprod(X)) %*% t(X))[name[match(level, levels(data[[f]]))], ]
+  }
+  names(w) <- cell_of(cells); w <- w[abs(w) > 1e-12]
+  t <- trials[cell_of(trials) %in% names(w), ]
+  cell <- cell_of(t)
+  runs <- aggregate(t["y"], list(cell = cell, block = t$block), mean)  # runs and counter passes of one block
+  size <- table(runs$block); whole <- names(size)[size == length(w)]
+  seeded <- !t$single & t$link == 0
+  repeated <- any(tapply(t$block[seeded], paste(cell, t$layout)[seeded], function(x) length(unique(x))) > 1)
+  ran <- t$link > 0 & !t$single
+  fresh <- !anyDuplicated(do.call(paste, c(t[ran, c("link", treatments), drop = FALSE], sep = "\r")))  # no link comes back
+  mixed <- !fresh && any(tapply(t$link[ran], t$block[ran], function(x) length(unique(x))) > 1)
+  if (!repeated && !mixed && length(whole) > 1 && 2 * length(whole) >= length(size)) {
+    t <- t[as.character(t$block) %in% whole, ]
+    runs <- runs[as.character(runs$block) %in% whole, ]
+    x <- tapply(w[runs$cell] * runs$y, runs$block, sum)
+    link <- tapply(t$link, t$block, max)
+    if (!fresh && length(unique(link)) > 1) x <- tapply(x, link, mean)
+    estimate <- mean(x); variance <- var(x) / length(x); df <- length(x) - 1
+  } else if (any(t$link > 0 & !t$single)) {
+    # Links crossed with blocks: both are fitted, then a link is one draw over all its cells.
+    all <- trials; all$cell <- cell_of(all)
+    all$binary <- ifelse(all$link > 0 & !all$single, do.call(paste, c(all[c("link", treatments)], sep = "\r")), "none")
+    all <- aggregate(all["y"], all[c("cell", factors, "block", "link", "binary")], mean)
+    C <- length(unique(all$cell)); blocks <- factor(all$block)
+    use <- C >= 2 && nrow(all) >= 0.75 * C * nlevels(blocks)
+    fit <- if (use) lm(y ~ blocks + cell + binary, all) else lm(y ~ cell + binary, all)
+    effect <- coef(fit)[paste0("blocks", all$block)]; effect[is.na(effect)] <- 0
+    all$y <- all$y - if (use) effect else 0
+    all <- all[all$cell %in% names(w), ]
+    linked <- all$binary != "none"
+    by_link <- aggregate(all["y"][linked, , drop = FALSE], all[linked, c("cell", factors, "link")], mean)
+    draws <- tapply(w[by_link$cell] * by_link$y, by_link$link, sum)
+    correction <- if (use) C / (C - 1) else 1
+    estimate <- mean(draws); variance <- correction * var(draws) / length(draws)
+    denominator <- variance^2 / (length(draws) - 1)
+    for (one in split(all[!linked, ], all$cell[!linked])) {
+      a <- w[one$cell[1]]
+      v <- a^2 * correction * var(one$y) / nrow(one)
+      estimate <- estimate + a * mean(one$y); variance <- variance + v
+      denominator <- denominator + v^2 / (nrow(one) - 1)
+    }
+    df <- variance^2 / denominator
+  } else {
+    estimate <- 0; variance <- 0; denominator <- 0
+    for (one in names(w)) {
+      y <- data$y[cell_of(data) == one]
+      v <- w[[one]]^2 * var(y) / length(y)
+      estimate <- estimate + w[[one]] * mean(y); variance <- variance + v
+      denominator <- denominator + v^2 / (length(y) - 1)
+    }
+    df <- variance^2 / denominator
+  }
+  half <- qt(1 - level_of_intervals / 2, df) * sqrt(variance)
+  data.frame(factor = f, level = level, estimate = estimate, low = estimate - half, high = estimate + half, df = df,
+             p = 2 * pt(-abs(estimate / sqrt(variance)), df))
+}
+table <- NULL
+for (w in workloads) for (f in factors) for (level in levels(d[[f]])[-1]) {
+  row <- contrast(u[u$workload == w, ], d[d$workload == w, ], f, level)
+  if (!is.null(row)) table <- rbind(table, cbind(workload = w, row))
+}
+table$p_holm <- p.adjust(table$p, "holm")
+print(table, digits = 6, row.names = FALSE)
+)R";
+  if (response.scale == Scale::kLog)
+    out +=
+        "cat(\"\\nas ratios\\n\"); print(transform(table, estimate = exp(estimate), low = exp(low), high = exp(high)), digits = "
+        "6, "
+        "row.names = FALSE)\n";
+  if (!names.empty())
+    out +=
+        "# Units are analysed, and blocks where each unit lies in one. Type I: equal to the report's type II where cells are\n"
+        "# balanced. Terms that the cells can't tell from those before them are left out.\n"
+        "for (w in workloads) {\n"
+        "  cat(\"\\n\", w, \"\\n\")\n"
+        "  one <- u[u$workload == w, ]; one$block <- factor(one$block)\n"
+        "  print(anova(if (!several_blocks && nlevels(one$block) > 1) lm(y ~ " +
+        varying + " + block, one) else lm(y ~ " + varying + ", one)))\n}\n";
+  const std::vector<std::string>& sampled = report.programs.empty() ? report.workloads : report.programs;
+  if (!names.empty() && std::set<std::string>(sampled.begin(), sampled.end()).size() > 1) {
+    out += "m <- aggregate(u[\"y\"], u[c(\"workload\", factors)], mean)\n";
+    if (!report.programs.empty())
+      out += "# Workloads of one program are averaged: programs are what stands for others.\n"
+             "program_of <- setNames(" + vector_of(report.programs) + ", " + vector_of(report.workloads) + ")\n"
+             "m$workload <- program_of[m$workload]\n"
+             "m <- aggregate(m[\"y\"], m[c(\"workload\", factors)], mean)\n";
+    out += "m$workload <- factor(m$workload)\n"
+           "print(summary(aov(y ~ " + varying + " + Error(workload / (" + varying + ")), m)))\n";
+  }
+  return out;
+}
+
+}  // namespace stab::analysis

@@ -1,0 +1,328 @@
+// Items are sentences, sorted by verdict into sections, so nothing here needs a legend. Where they are too many for the screen
+// the longest section loses its last one until all fit; where even one of each is too much, items lose their last lines.
+#include "analysis/report/first_screen.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "analysis/report/report_pen.h"
+
+namespace stab::analysis {
+namespace {
+
+// Longer lines of prose are hard to read, however wide the terminal is.
+constexpr int kProseWidth = 120;
+constexpr size_t kWorries = 3;
+constexpr size_t kItemLines = 4;
+
+struct Section {
+  std::string title;
+  std::vector<std::string> items;
+  std::string rest;  // what those that have no room are: "3 more unsure"
+  std::vector<std::string> notes;  // below the items
+  size_t shown = kFirstScreenLines;  // at most so many items, and at least one
+  size_t left_out = 0;      // besides those that have no room
+};
+
+// Names may come from a database of somebody else's: none of them drives the terminal.
+std::string shown(std::string_view name) {
+  std::string out(name);
+  for (char& c : out)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+  return out;
+}
+
+std::string level_text(double alpha) { return plain(100 * (1 - alpha)) + " % interval "; }
+
+std::string size_text(const Response& response, const Contrast& contrast) {
+  std::string size = difference_text(response, contrast.interval.estimate);
+  if (size.starts_with("+") || size.starts_with("-")) size.erase(0, 1);
+  return size + " " + verdict_word(response, contrast);
+}
+
+std::string margin_text(const Response& response) {
+  if (response.margin == 0) return {};
+  return response.scale == Scale::kLog || response.margin_is_share ? plain(100 * response.margin) + " %"
+                                                                   : value_text(response, response.margin, 3);
+}
+
+// "max_rss, code=shuffle against off": the response is named where several were declared.
+std::string question(const Report& report, const Contrast& contrast) {
+  const auto declared =
+      std::count_if(report.responses.begin(), report.responses.end(), [](const Response& response) { return response.declared; });
+  return shown((declared > 1 ? contrast.response + ", " : "") + contrast.factor + "=" + contrast.level + " against " +
+               contrast.baseline);
+}
+
+// Of the workloads that changed by themselves, the one that changed most.
+std::string most_changed(const Report& report, const Contrast& contrast) {
+  const Contrast* most = nullptr;
+  uint64_t workloads = 0;
+  const auto size = [](const Contrast& one) {
+    return std::fabs(one.scale == Scale::kLog ? std::log(one.interval.estimate) : one.interval.estimate);
+  };
+  for (const Contrast& other : report.contrasts) {
+    if (other.response != contrast.response || other.factor != contrast.factor || other.level != contrast.level ||
+        other.workload.empty())
+      continue;
+    ++workloads;
+    if (other.verdict == Verdict::kChanged && (!most || size(other) > size(*most))) most = &other;
+  }
+  return most && workloads > 1
+             ? " (most: " + shown(most->workload) + ", " + size_text(response_of(report, most->response), *most) + ")"
+             : "";
+}
+
+// What a reader of this one answer must know of it.
+std::string reservations(const Contrast& contrast) {
+  std::string out;
+  if (!contrast.aliases.empty()) {
+    out = "; not told apart from " + shown(contrast.aliases[0]);
+    if (contrast.aliases.size() > 1) out += " and " + std::to_string(contrast.aliases.size() - 1) + " more";
+  }
+  if (contrast.one_layout_a_side) out += "; a side ran in one layout, so this holds for this link only";
+  return out;
+}
+
+std::string settling(const Report& report, const Contrast& contrast) {
+  if (contrast.population == Population::kLikeThese) return "; more " + report.program_word + "s would tell";
+  if (!contrast.settles_n) return "; it lies at the margin, where no number would tell";
+  const std::string unit = contrast.by_link ? "links" : replicates_word(report);
+  return "; " + std::to_string(*contrast.settles_n) + " " + unit + (contrast.by_link ? " a side" : " of each cell") +
+         " would tell (now " + std::to_string(contrast.n) + ")";
+}
+
+std::string sentence(const Pen& pen, const Report& report, const Contrast& contrast) {
+  const Response& response = response_of(report, contrast.response);
+  const std::string start = question(report, contrast) + ": ";
+  const std::string interval = ", " + level_text(report.alpha) + interval_text(response, contrast.interval);
+  const bool up = contrast.interval.estimate > (contrast.scale == Scale::kLog ? 1 : 0);
+  switch (contrast.verdict) {
+    case Verdict::kChanged:
+      return start + pen.paint(up ? "31" : "32", size_text(response, contrast)) + interval +
+             beyond(report, contrast, most_changed(report, contrast)) + reservations(contrast);
+    case Verdict::kEquivalent:
+      return start + "the same within " + margin_text(response) + ", " + level_text(2 * report.alpha) +
+             interval_text(response, contrast.equivalence) + beyond(report, contrast, most_changed(report, contrast)) +
+             reservations(contrast);
+    case Verdict::kUnsure:
+      return start + difference_text(response, contrast.interval.estimate) + interval + settling(report, contrast) +
+             beyond(report, contrast, most_changed(report, contrast)) + reservations(contrast);
+    case Verdict::kWithheld: return start + "so far" + interval.substr(1);
+  }
+  return start;
+}
+
+// Questions without an answer by what they lack: most of them lack the same.
+std::vector<std::string> refusals(const Report& report, const std::vector<const Contrast*>& refused) {
+  std::vector<std::string> out;
+  for (size_t i = 0; i < refused.size(); ++i) {
+    const auto alike = [&](const Contrast* other) { return other->refused == refused[i]->refused; };
+    if (std::any_of(refused.begin(), refused.begin() + static_cast<std::ptrdiff_t>(i), alike)) continue;
+    const auto more = std::count_if(refused.begin(), refused.end(), alike) - 1;
+    out.push_back(question(report, *refused[i]) + (more > 0 ? " and " + std::to_string(more) + " more" : "") + ": " +
+                  shown(refused[i]->refused));
+  }
+  return out;
+}
+
+// What is said of the whole, before any answer.
+std::vector<std::string> heading(const Pen& pen, const Report& report) {
+  uint64_t crossing = 1;
+  for (const Factor& factor : report.factors) crossing *= factor.levels.size();
+  std::string first = pen.paint("1", report.experiment.empty() ? "report" : shown(report.experiment)) + ": " +
+                      plural(report.workloads.size(), report.workload_word) + ", " +
+                      (report.cell_count < crossing ? std::to_string(report.cell_count) + " of " : "") +
+                      plural(crossing, "cell") + ", " + plural(report.analysed, report.trial_word) + " analysed";
+  if (report.excluded) first += ", " + std::to_string(report.excluded) + " excluded";
+  if (report.failed) first += ", " + std::to_string(report.failed) + " failed";
+  const Response& primary = report.responses[0];
+  const std::string margin = margin_text(primary);
+  std::string second =
+      primary.name + ": " +
+      (margin.empty() ? "no difference is too small to matter" : "a difference below " + margin + " doesn't matter");
+  if (report.workloads.size() > 1) {
+    const Answers answers = answers_of(report);
+    second += answers.population == Population::kLikeThese
+                  ? "; answers are for " + report.program_word + "s like these"
+                  : "; answers are for these " + plural(report.workloads.size(), report.workload_word);
+  }
+  std::vector<std::string> out{first, second};
+  if (!report.stopping.empty()) out.push_back("stopping: " + report.stopping);
+  return out;
+}
+
+// No question as a whole is unsure; those of single workloads may be.
+std::string nothing_unsure(const Report& report) {
+  uint64_t unsure = 0, all = 0;
+  for (const Contrast& contrast : report.contrasts) {
+    if (contrast.response != report.responses[0].name || contrast.workload.empty()) continue;
+    ++all;
+    unsure += contrast.verdict == Verdict::kUnsure;
+  }
+  if (unsure == 0) return "nothing";
+  return "none of these questions; " + std::to_string(unsure) + " of " + std::to_string(all) + " comparisons by " +
+         report.workload_word + (unsure == 1 ? " is" : " are") + ", see the tables";
+}
+
+std::vector<Section> sections_of(const Pen& pen, const Report& report, const Whereabouts& where) {
+  Section changed{.title = "What changed", .items = {}, .rest = "more changed", .notes = {}};
+  Section same{.title = "What didn't", .items = {}, .rest = "more are the same", .notes = {}};
+  Section unsure{.title = "What is unsure, and what would settle it", .items = {}, .rest = "more are unsure", .notes = {}};
+  Section withheld{
+      .title = report.stopping.empty() ? "Not judged before the experiment is over" : "Not judged before the declared look",
+      .items = {},
+      .rest = "more wait",
+      .notes = {}};
+  std::vector<const Contrast*> without;
+  Section refused{.title = "What has no answer, and why", .items = {}, .rest = "more have none", .notes = {}};
+  bool compared = false;
+  std::optional<uint64_t> fewest;  // blocks to add that settle the question that is nearest
+  for (const Response& response : report.responses) {
+    if (!response.declared && &response != &report.responses[0]) continue;
+    for (const Contrast* contrast : answering(report, response.name)) {
+      compared = true;
+      if (!contrast->refused.empty()) {
+        without.push_back(contrast);
+        continue;
+      }
+      Section& section = contrast->verdict == Verdict::kChanged      ? changed
+                         : contrast->verdict == Verdict::kEquivalent ? same
+                         : contrast->verdict == Verdict::kUnsure     ? unsure
+                                                                     : withheld;
+      section.items.push_back(sentence(pen, report, *contrast));
+      if (contrast->verdict == Verdict::kUnsure && contrast->settles_n && !contrast->by_link)
+        fewest = std::min(fewest.value_or(UINT64_MAX), *contrast->settles_n - contrast->n);
+    }
+  }
+  refused.items = refusals(report, without);
+  std::vector<Section> out;
+  if (!compared)
+    out.push_back(
+        {.title = "What changed", .items = {"nothing was compared: no factor has two levels"}, .rest = "", .notes = {}});
+  // The first three questions are always answered, if only by "nothing"; where nothing is judged yet, there are no answers.
+  const bool judged = compared && (!changed.items.empty() || !same.items.empty() || !unsure.items.empty());
+  if (judged && changed.items.empty()) changed.items.push_back("nothing was shown to change");
+  if (judged && same.items.empty()) same.items.push_back("nothing was shown to be the same");
+  if (judged && unsure.items.empty()) unsure.items.push_back(nothing_unsure(report));
+  if (fewest && where.experiment > 0 && report.trial_word == "trial")
+    unsure.notes = {
+        "These numbers hold were the differences as seen. A new run with so many is clean; this adds what the nearest needs, "
+        "with a caveat:",
+        "stabctl extend " + std::to_string(where.experiment) + " +" + std::to_string(*fewest) + where.options};
+  for (Section* section : {&changed, &same, &unsure, &withheld, &refused})
+    if (!section->items.empty()) out.push_back(std::move(*section));
+  Section worries{.title = "What to worry about", .items = {}, .rest = "more", .notes = {}};
+  for (size_t i = 0; i < std::min(kWorries, report.caveats.size()); ++i)
+    worries.items.push_back(shown(report.caveats[i].message + "; " + report.caveats[i].hint));
+  worries.left_out = report.caveats.size() - worries.items.size();
+  if (worries.items.empty()) worries.items.push_back("no check raised a caveat");
+  out.push_back(std::move(worries));
+  return out;
+}
+
+// Words that are longer than a line lose their ends.
+std::string words_within(std::string_view text, size_t width) {
+  std::string out;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find(' ', at), text.size());
+    const std::string_view word = text.substr(at, end - at);
+    if (at > 0) out += ' ';
+    if (word.find('\033') == std::string_view::npos && display_width(word) > width) out.append(cut(word, width - 1)).append("…");
+    else out += word;
+    at = end + 1;
+  }
+  return out;
+}
+
+// At most so many lines; what is cut ends with "…".
+std::vector<std::string> lines_of(const Pen& pen, std::string_view text, size_t most, std::string_view first,
+                                  std::string_view indent) {
+  const auto terminal = static_cast<size_t>(pen.width);
+  const std::string wrapped =
+      wrap(words_within(text, terminal - indent.size() - 2), std::min(pen.width, kProseWidth), first, indent);
+  std::vector<std::string> lines;
+  for (size_t at = 0; at < wrapped.size();) {
+    const size_t end = wrapped.find('\n', at);
+    lines.push_back(wrapped.substr(at, end - at));
+    at = end + 1;
+  }
+  if (lines.size() <= most) return lines;
+  lines.resize(most);
+  std::string& last = lines.back();
+  while (display_width(last) + 2 > terminal && last.find(' ', indent.size()) != std::string::npos) last.resize(last.rfind(' '));
+  last += pen.colour ? "\033[0m …" : " …";
+  return lines;
+}
+
+using Lines = std::vector<std::string>;
+
+void append(Lines& lines, Lines more) {
+  lines.insert(lines.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
+Lines lay_out(const Pen& pen, const Section& section, size_t item_lines) {
+  Lines lines{"", pen.paint("1", section.title)};
+  const size_t shown = std::min(section.shown, section.items.size()), hidden = section.items.size() - shown + section.left_out;
+  for (size_t i = 0; i < shown; ++i) append(lines, lines_of(pen, section.items[i], item_lines, "  - ", "    "));
+  if (hidden > 0) lines.push_back("  - " + std::to_string(hidden) + " " + section.rest);
+  for (const std::string& note : section.notes) append(lines, lines_of(pen, note, item_lines, "  ", "  "));
+  return lines;
+}
+
+// Paths and commands are to be copied, so they stand whole on a line of their own.
+Lines end_of(const Pen& pen, const Whereabouts& where) {
+  if (where.experiment == 0) return {};
+  const std::string command = "stabctl report " + std::to_string(where.experiment);
+  return {"", pen.paint("1", "Where the rest is"),
+          "  page, for a browser:  " + (where.page.empty() ? command + " --html FILE" + where.options : where.page),
+          "  tables and caveats:   " + command + " --full" + where.options};
+}
+
+// Rows of the terminal, which breaks what is longer than its width.
+size_t rows_of(const Pen& pen, const Lines& lines) {
+  size_t rows = 0;
+  for (const std::string& line : lines)
+    rows += std::max<size_t>(1, (display_width(line) + static_cast<size_t>(pen.width) - 1) / static_cast<size_t>(pen.width));
+  return rows;
+}
+
+Lines lay_out(const Pen& pen, const Report& report, const std::vector<Section>& sections, const Whereabouts& where,
+              size_t item_lines) {
+  Lines lines;
+  for (const std::string& text : heading(pen, report)) append(lines, lines_of(pen, text, item_lines, "", "  "));
+  for (const Section& section : sections) append(lines, lay_out(pen, section, item_lines));
+  append(lines, end_of(pen, where));
+  return lines;
+}
+
+}  // namespace
+
+std::string render_first_screen(const Report& report, const Whereabouts& where, int width, bool colour) {
+  const Pen pen{std::clamp(width, 60, 200), colour, false};
+  Lines lines;
+  for (size_t item_lines = kItemLines; item_lines > 0; --item_lines) {
+    std::vector<Section> sections = sections_of(pen, report, where);
+    for (;;) {
+      lines = lay_out(pen, report, sections, where, item_lines);
+      if (rows_of(pen, lines) <= kFirstScreenLines) break;
+      Section* longest = nullptr;
+      size_t most = 0;
+      for (Section& section : sections) {
+        const size_t size = lay_out(pen, section, item_lines).size();
+        if (std::min(section.shown, section.items.size()) < 2 || size <= most) continue;
+        longest = &section;
+        most = size;
+      }
+      if (!longest) break;
+      longest->shown = std::min(longest->shown, longest->items.size()) - 1;
+    }
+    if (rows_of(pen, lines) <= kFirstScreenLines) break;
+  }
+  std::string out;
+  for (const std::string& line : lines) out += line + "\n";
+  return out;
+}
+
+}  // namespace stab::analysis

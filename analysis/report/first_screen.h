@@ -1,0 +1,25 @@
+// The first screen of a report: what changed, what didn't, what is unsure and what would settle it, what to worry about, and
+// where the rest is, in at most 40 lines of a terminal. All of it is read from the report; docs/reading-a-report.md follows one.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "analysis/report/report.h"
+
+namespace stab::analysis {
+
+// Where the rest is, for the commands that the screen names.
+struct Whereabouts {
+  int64_t experiment = 0;  // its number; 0: no experiment of a lab, so no commands are named
+  std::string options;     // that they need to find it: " --db lab.db"; empty: none
+  std::string page;        // path of the report's page; empty: not written
+};
+
+inline constexpr int kFirstScreenLines = 40;
+
+// Never more than kFirstScreenLines rows of `width` columns (60 to 200). What has no room is counted, and is in the tables; a
+// name is cut, with "…", only where it is longer than a whole line; the page's path never is, and may cost rows beyond these.
+std::string render_first_screen(const Report& report, const Whereabouts& where, int width = 100, bool colour = false);
+
+}  // namespace stab::analysis

@@ -1,0 +1,203 @@
+// The report as JSON, version 1: docs/report-json.md describes each field. Field names are those of the structs.
+#include "analysis/text/json_writer.h"
+#include "analysis/report/report.h"
+
+namespace stab::analysis {
+namespace {
+
+constexpr int kFormatVersion = 1;
+
+void interval(JsonWriter& json, std::string_view key, const Interval& interval) {
+  json.begin_object(key);
+  json.value("estimate", interval.estimate).value("conf_low", interval.low).value("conf_high", interval.high);
+  json.end();
+}
+
+std::string_view scale_name(Scale scale) { return scale == Scale::kLog ? "log" : "linear"; }
+
+// Absent where there are none.
+void texts(JsonWriter& json, std::string_view key, const std::vector<std::string>& texts) {
+  if (texts.empty()) return;
+  json.begin_array(key);
+  for (const std::string& text : texts) json.element(text);
+  json.end();
+}
+
+void design(JsonWriter& json, const Report& report) {
+  json.begin_array("workloads");
+  for (const std::string& workload : report.workloads) json.element(workload);
+  json.end();
+  if (!report.programs.empty()) {
+    json.begin_array("programs");
+    for (const std::string& program : report.programs) json.element(program);
+    json.end();
+  }
+  json.begin_array("factors");
+  for (const Factor& factor : report.factors) {
+    json.begin_object();
+    json.value("name", factor.name).value("layout", factor.layout);
+    json.value("baseline", factor.levels[factor.baseline]);
+    json.begin_array("levels");
+    for (const std::string& level : factor.levels) json.element(level);
+    json.end().end();
+  }
+  json.end();
+  json.begin_array("responses");
+  for (const Response& response : report.responses) {
+    json.begin_object();
+    json.value("name", response.name).value("unit", response.unit).value("scale", scale_name(response.scale));
+    json.value("margin", response.margin).value("declared", response.declared);
+    json.end();
+  }
+  json.end();
+  json.value("cells_run", report.cell_count);
+  json.begin_object("trials");
+  json.value("planned", report.planned).value("analysed", report.analysed);
+  json.value("excluded", report.excluded).value("failed", report.failed);
+  json.end();
+}
+
+void contrasts(JsonWriter& json, const Report& report) {
+  json.begin_array("contrasts");
+  for (const Contrast& contrast : report.contrasts) {
+    json.begin_object();
+    json.value("response", contrast.response).value("workload", contrast.workload);
+    json.value("population", name(contrast.population)).value("factor", contrast.factor);
+    json.value("level", contrast.level).value("baseline", contrast.baseline);
+    json.value("layout", contrast.layout).value("verdict", name(contrast.verdict));
+    texts(json, "aliases", contrast.aliases);
+    if (!contrast.refused.empty()) {
+      json.value("refused", contrast.refused).end();
+      continue;
+    }
+    json.value("scale", scale_name(contrast.scale));
+    interval(json, "interval", contrast.interval);
+    interval(json, "equivalence_interval", contrast.equivalence);
+    json.value("standard_error", contrast.standard_error).value("margin", contrast.margin).value("n", contrast.n);
+    json.value("df", contrast.df).value("p_value", contrast.p_value).value("p_holm", contrast.p_holm);
+    json.value("p_equivalence", contrast.p_equivalence).value("p_equivalence_holm", contrast.p_equivalence_holm);
+    json.value("p_rank", contrast.p_rank).value("blocked", contrast.blocked).value("by_link", contrast.by_link);
+    json.value("settles_n", contrast.settles_n).value("one_layout_a_side", contrast.one_layout_a_side);
+    json.end();
+  }
+  json.end();
+}
+
+void anovas(JsonWriter& json, const Report& report) {
+  json.begin_array("anova");
+  for (const AnovaTable& table : report.anovas) {
+    json.begin_object();
+    json.value("response", table.response).value("workload", table.workload).value("title", table.title);
+    json.value("within_subjects", table.within_subjects).value("type", table.type);
+    json.value("scale", scale_name(table.scale));
+    if (!table.robust_method.empty()) json.value("robust_method", table.robust_method);
+    if (!table.refused.empty()) json.value("refused", table.refused);
+    texts(json, "left_out", table.left_out);
+    json.begin_array("rows");
+    for (size_t i = 0; i < table.rows.size(); ++i) {
+      const AnovaRow& row = table.rows[i];
+      json.begin_object();
+      json.value("term", row.term).value("df", row.df).value("sum_squares", row.sum_squares);
+      json.value("mean_square", row.mean_square).value("f", row.f).value("p_value", row.p_value);
+      json.value("partial_eta_squared", row.partial_eta_squared);
+      json.value("partial_omega_squared", row.partial_omega_squared);
+      if (!table.p_robust.empty()) json.value("p_robust", table.p_robust[i]);
+      if (i < table.aliases.size()) texts(json, "aliases", table.aliases[i]);
+      if (table.within_subjects) {
+        const TermError& error = table.errors[i];
+        json.value("error_df", error.df).value("error_sum_squares", error.sum_squares);
+        json.value("greenhouse_geisser", error.greenhouse_geisser);
+        json.value("p_greenhouse_geisser", error.p_greenhouse_geisser);
+      }
+      json.end();
+    }
+    json.end().end();
+  }
+  json.end();
+}
+
+void components(JsonWriter& json, const Report& report) {
+  json.begin_array("components");
+  for (const SpreadComponents& part : report.components) {
+    json.begin_object();
+    json.value("response", part.response).value("workload", part.workload).value("layouts", part.layouts);
+    json.value("runs_per_layout", part.runs_per_layout).value("layout", part.layout).value("run", part.run);
+    json.end();
+  }
+  json.end();
+}
+
+void cells(JsonWriter& json, const Report& report) {
+  json.begin_array("cells");
+  for (const Cell& cell : report.cells) {
+    json.begin_object();
+    json.value("response", cell.response).value("workload", cell.workload);
+    json.begin_object("levels");
+    for (size_t f = 0; f < report.factors.size(); ++f) json.value(report.factors[f].name, cell.levels[f]);
+    json.end();
+    json.value("n", cell.n).value("mean", cell.mean).value("median", cell.median).value("sd", cell.sd);
+    json.value("geometric_mean", cell.geometric_mean);
+    if (cell.mean_interval) interval(json, "interval", *cell.mean_interval);
+    json.value("shapiro_w", cell.shapiro_w).value("shapiro_p", cell.shapiro_p);
+    json.value("one_layout", cell.one_layout);
+    json.end();
+  }
+  json.end();
+}
+
+void checks(JsonWriter& json, const Report& report) {
+  json.begin_array("diagnostics");
+  for (const Diagnostic& diagnostic : report.diagnostics) {
+    json.begin_object();
+    json.value("response", diagnostic.response).value("workload", diagnostic.workload);
+    json.value("name", diagnostic.name).value("n", diagnostic.n);
+    if (!diagnostic.refused.empty()) {
+      json.value("refused", diagnostic.refused).end();
+      continue;
+    }
+    json.value("statistic_name", diagnostic.statistic_name).value("statistic", diagnostic.statistic);
+    json.value("p_value", diagnostic.p_value).end();
+  }
+  json.end();
+  json.begin_array("doses");
+  for (const DoseSummary& dose : report.doses) {
+    json.begin_object();
+    json.value("workload", dose.workload).value("factor", dose.factor).value("level", dose.level);
+    json.value("trials", dose.trials).value("layouts_min", dose.minimum).value("layouts_median", dose.median);
+    json.value("layouts_max", dose.maximum).value("share", dose.share);
+    json.value("epochs_median", dose.epochs).value("unentered_share", dose.unentered);
+    json.end();
+  }
+  json.end();
+  json.begin_array("validity");
+  for (const ValidityCount& count : report.validity)
+    json.begin_object().value("what", count.what).value("trials", count.trials).end();
+  json.end();
+  json.begin_array("caveats");
+  for (const Caveat& caveat : report.caveats) {
+    json.begin_object();
+    json.value("code", name(caveat.code)).value("message", caveat.message).value("hint", caveat.hint);
+    json.end();
+  }
+  json.end();
+}
+
+}  // namespace
+
+std::string to_json(const Report& report) {
+  JsonWriter json;
+  json.begin_object();
+  json.value("format", "stab-report").value("version", kFormatVersion);
+  json.value("experiment", report.experiment).value("alpha", report.alpha).value("stopping", report.stopping);
+  json.value("interval_level", report.interval_level);
+  design(json, report);
+  contrasts(json, report);
+  anovas(json, report);
+  cells(json, report);
+  components(json, report);
+  checks(json, report);
+  json.end();
+  return json.take();
+}
+
+}  // namespace stab::analysis

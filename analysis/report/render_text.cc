@@ -1,0 +1,358 @@
+// The report for people: a terminal or Markdown. One screen first: the answers in sentences, then what differs, by how
+// much, how sure, and what to be careful of. Then the tables a statistician asks for, in the order of the questions.
+// Rendering computes nothing: numbers come from the report.
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "analysis/report/caveats.h"
+#include "analysis/report/report_pen.h"
+
+namespace stab::analysis {
+namespace {
+
+using Align = TextTable::Align;
+
+std::string verdict_text(const Pen& pen, const Report& report, const Contrast& contrast) {
+  if (!contrast.refused.empty()) return "refused";
+  std::string word = verdict_word(response_of(report, contrast.response), contrast);
+  if (contrast.verdict == Verdict::kChanged)
+    word = pen.paint(contrast.interval.estimate > (contrast.scale == Scale::kLog ? 1 : 0) ? "31" : "32", word);
+  if (contrast.verdict == Verdict::kEquivalent) word = pen.paint("32", word);
+  if (contrast.verdict == Verdict::kUnsure) {
+    word = pen.paint("33", word);
+    if (contrast.settles_n) word += " (n " + std::to_string(*contrast.settles_n) + ")";
+  }
+  if (contrast.one_layout_a_side) word += " †";
+  return word;
+}
+
+// "code = stack:heap, stack = code:heap": which effects each factor's contrast stands for, in the primary response.
+std::string alias_text(const Report& report) {
+  std::string out;
+  for (const Factor& factor : report.factors) {
+    for (const Contrast& contrast : report.contrasts) {
+      if (contrast.response != report.responses[0].name || contrast.factor != factor.name || contrast.aliases.empty()) continue;
+      out += (out.empty() ? "" : ", ") + alias_string(factor.name, contrast.aliases);
+      break;
+    }
+  }
+  return out;
+}
+
+std::string header(const Pen& pen, const Report& report) {
+  std::string levels;
+  uint64_t crossing = 1;
+  for (const Factor& factor : report.factors) {
+    levels += (levels.empty() ? "" : " x ") + factor.name + " {";
+    for (size_t i = 0; i < factor.levels.size(); ++i) levels += (i ? ", " : "") + factor.levels[i];
+    levels += "}";
+    crossing *= factor.levels.size();
+  }
+  const Response& primary = report.responses[0];
+  const std::string margin = primary.margin == 0                                       ? "none"
+                             : primary.scale == Scale::kLog || primary.margin_is_share ? plain(100 * primary.margin) + " %"
+                                                                                       : value_text(primary, primary.margin, 3);
+  std::string out = (pen.markdown ? "# " : "") + pen.paint("1", report.experiment.empty() ? "report" : report.experiment) + ": " +
+                    plural(report.workloads.size(), report.workload_word) + ", " +
+                    (report.cell_count < crossing ? std::to_string(report.cell_count) + " of " : "") + plural(crossing, "cell") +
+                    ", " + plural(report.analysed, report.trial_word) + " analysed";
+  if (report.excluded) out += ", " + std::to_string(report.excluded) + " excluded";
+  if (report.failed) out += ", " + std::to_string(report.failed) + " failed";
+  out += "\n";
+  if (pen.markdown) out += "\n";
+  if (!levels.empty()) out += wrap("factors: " + levels, pen.width, pen.markdown ? "- " : "", "  ");
+  if (const std::string aliases = alias_text(report); !aliases.empty())
+    out += wrap("fraction: each effect is estimated from all cells, and is that of a sum: " + aliases, pen.width,
+                pen.markdown ? "- " : "", "  ");
+  out += std::string(pen.markdown ? "- " : "") + "response: " + primary.name +
+         (primary.scale == Scale::kLog ? " on a log scale (ratios of geometric means)" : "") + ", margin " + margin + ", alpha " +
+         plain(100 * report.alpha) + " %\n";
+  if (!report.stopping.empty()) out += wrap("stopping: " + report.stopping, pen.width, pen.markdown ? "- " : "", "  ");
+  return out;
+}
+
+TextTable contrast_table(const Report& report) {
+  return TextTable({{"factor", Align::kLeft},
+                    {"level / base", Align::kLeft},
+                    {report.workload_word, Align::kLeft},
+                    {"difference", Align::kRight},
+                    {plain(100 * (1 - report.alpha)) + " % interval", Align::kLeft, true},
+                    {"p (Holm)", Align::kRight},
+                    {"verdict", Align::kLeft, true}});
+}
+
+void add_contrast(const Pen& pen, const Report& report, const Contrast& contrast, TextTable& table) {
+  const Response& response = response_of(report, contrast.response);
+  std::string where = contrast.workload;
+  if (contrast.population == Population::kThese) where = "these " + report.workload_word + "s";
+  if (contrast.population == Population::kLikeThese) where = "like these";
+  const std::string which = contrast.level + " / " + contrast.baseline;
+  if (!contrast.refused.empty()) {
+    table.add({contrast.factor, which, where, "-", "-", "-", "refused"});
+    return;
+  }
+  table.add({contrast.factor, which, where, difference_text(response, contrast.interval.estimate),
+             interval_text(response, contrast.interval),
+             p_text(contrast.p_holm), verdict_text(pen, report, contrast)});
+}
+
+// Below a table, where one of its lines has the sign.
+std::string dagger_note(const Pen& pen, bool dagger) {
+  return dagger ? pen.note("† at least one side ran in one layout: the difference holds for this link only") : "";
+}
+
+// Up to this many workloads their contrasts are on the first screen; beyond it they are counted there.
+constexpr size_t kFirstScreenWorkloads = 4;
+
+std::string verdicts(const Pen& pen, const Report& report) {
+  const std::string& primary = report.responses[0].name;
+  const bool few = report.workloads.size() <= kFirstScreenWorkloads;
+  TextTable table = contrast_table(report);
+  bool dagger = false, settles = false, links = false;
+  std::set<std::string> refusals;
+  for (const Factor& factor : report.factors) {
+    for (const bool overall : {true, false}) {
+      for (const Contrast& contrast : report.contrasts) {
+        if (contrast.response != primary || contrast.factor != factor.name) continue;
+        if (contrast.workload.empty() != overall || (!overall && !few)) continue;
+        add_contrast(pen, report, contrast, table);
+        dagger |= contrast.one_layout_a_side && contrast.refused.empty();
+        settles |= contrast.settles_n.has_value();
+        links |= contrast.settles_n && contrast.by_link;
+        if (!contrast.refused.empty()) refusals.insert(contrast.refused);
+      }
+    }
+  }
+  if (table.empty()) return {};
+  std::string out = pen.heading("What differs") + pen.table(table);
+  if (!few) {
+    TextTable tally({{"factor", Align::kLeft}, {"level / baseline", Align::kLeft}, {"changed", Align::kRight},
+                     {"equivalent", Align::kRight}, {"unsure", Align::kRight}, {"other", Align::kRight}});
+    for (const Factor& factor : report.factors) {
+      for (const std::string& level : factor.levels) {
+        uint64_t counts[4] = {};
+        std::string baseline;
+        for (const Contrast& contrast : report.contrasts) {
+          if (contrast.response != primary || contrast.factor != factor.name || contrast.level != level ||
+              contrast.workload.empty())
+            continue;
+          ++counts[static_cast<int>(contrast.verdict)];
+          baseline = contrast.baseline;
+        }
+        if (baseline.empty()) continue;
+        tally.add({factor.name, level + " / " + baseline, std::to_string(counts[0]), std::to_string(counts[1]),
+                   std::to_string(counts[2]), std::to_string(counts[3])});
+      }
+    }
+    if (!tally.empty()) out += pen.heading("Verdicts by " + report.workload_word + " (each is below)") + pen.table(tally);
+  }
+  if (report.workloads.size() > 1)
+    out += pen.note("these " + report.workload_word + "s: as given, error within cells; like these: " +
+                    (report.programs.empty() ? "they are a sample, error between them"
+                                             : "their " + report.program_word + "s are a sample, error between them, " +
+                                                   report.workload_word + "s of one averaged"));
+  if (settles)
+    out += pen.note("(n ...): the " + replicates_word(report) + " of each cell" +
+                    (links ? ", or links where code is as linked," : "") + " that would tell, were the estimate right");
+  out += dagger_note(pen, dagger);
+  for (const std::string& refusal : refusals) out += pen.note("refused: " + refusal);
+  return out;
+}
+
+std::string caveats(const Pen& pen, const Report& report) {
+  if (report.caveats.empty()) return {};
+  std::string out = pen.heading("Read with care");
+  for (const Caveat& caveat : report.caveats)
+    out += pen.item(caveat.message + "; " + caveat.hint);
+  return out;
+}
+
+std::string workload_contrasts(const Pen& pen, const Report& report, bool declared) {
+  std::string out;
+  for (const Response& response : report.responses) {
+    if (response.declared != declared) continue;
+    const bool shown = &response == &report.responses[0] && report.workloads.size() <= kFirstScreenWorkloads;
+    if (shown) continue;
+    TextTable table = contrast_table(report);
+    bool dagger = false;
+    for (const Contrast& contrast : report.contrasts) {
+      const bool overall_shown = &response == &report.responses[0] && contrast.workload.empty();
+      if (contrast.response != response.name || overall_shown) continue;
+      add_contrast(pen, report, contrast, table);
+      dagger |= contrast.one_layout_a_side && contrast.refused.empty();
+    }
+    if (table.empty()) continue;
+    out += pen.heading("Differences in " + response.name + (response.declared ? "" : " (exploratory)")) +
+           pen.table(table) + dagger_note(pen, dagger);
+  }
+  return out;
+}
+
+std::string anovas(const Pen& pen, const Report& report) {
+  std::string out;
+  for (const AnovaTable& anova : report.anovas) {
+    const bool primary = anova.response == report.responses[0].name;
+    if (!primary) continue;  // other responses: --json
+    constexpr const char* kTypes[] = {"", "; type I", "; type II", "; type III"};
+    out += pen.heading("Analysis of variance, " +
+                       (anova.workload.empty() ? "others like these " + report.program_word + "s" : anova.workload));
+    out += pen.before_table(anova.title + (anova.within_subjects ? "" : kTypes[anova.type]) +
+                            (anova.scale == Scale::kLog ? ", log scale" : ""));
+    if (!anova.refused.empty()) {
+      out += pen.note("refused: " + anova.refused);
+      continue;
+    }
+    std::vector<TextTable::ColumnStyle> columns{{"term", Align::kLeft}, {"df", Align::kRight},
+                                                {"sum of squares", Align::kRight}, {"F", Align::kRight},
+                                                {"p", Align::kRight}, {"part. eta²", Align::kRight},
+                                                {"part. omega²", Align::kRight}};
+    const bool robust = !anova.p_robust.empty();
+    if (robust) columns.insert(columns.begin() + 5, {"p (" + anova.robust_method + ")", Align::kRight});
+    if (anova.within_subjects) {
+      columns.insert(columns.begin() + 2, {"error df", Align::kRight});
+      columns.push_back({"p (GG)", Align::kRight});
+    }
+    constexpr size_t kShownLeftOut = 6;
+    constexpr size_t kShownAliases = 2;  // a column's width; the others are in --json
+    TextTable table(columns);
+    for (size_t i = 0; i < anova.rows.size(); ++i) {
+      const AnovaRow& row = anova.rows[i];
+      const bool aliased = i < anova.aliases.size() && !anova.aliases[i].empty();
+      std::vector<std::string> cells{aliased ? alias_string(row.term, anova.aliases[i], kShownAliases) : row.term,
+                                     significant(row.df, 4)};
+      const bool whole = row.df == std::floor(row.df);
+      if (whole) cells[1] = std::to_string(static_cast<long>(row.df));
+      if (anova.within_subjects) cells.push_back(std::to_string(static_cast<long>(anova.errors[i].df)));
+      cells.push_back(significant(row.sum_squares));
+      cells.push_back(row.f ? significant(*row.f) : "");
+      cells.push_back(row.p_value ? p_text(*row.p_value) : "");
+      if (robust) cells.push_back(anova.p_robust[i] ? p_text(*anova.p_robust[i]) : "");
+      cells.push_back(row.partial_eta_squared ? significant(*row.partial_eta_squared, 3) : "");
+      cells.push_back(row.partial_omega_squared ? significant(*row.partial_omega_squared, 3) : "");
+      if (anova.within_subjects) cells.push_back(p_text(anova.errors[i].p_greenhouse_geisser));
+      table.add(std::move(cells));
+    }
+    out += pen.table(table);
+    std::string left_out;
+    for (size_t i = 0; i < std::min(anova.left_out.size(), kShownLeftOut); ++i) left_out += (i ? ", " : "") + anova.left_out[i];
+    if (anova.left_out.size() > kShownLeftOut)
+      left_out += " and " + std::to_string(anova.left_out.size() - kShownLeftOut) + " more";
+    if (!left_out.empty()) out += pen.note("left out, the cells can't tell them from the terms above: " + left_out);
+  }
+  return out;
+}
+
+std::string cells(const Pen& pen, const Report& report) {
+  const Response& primary = report.responses[0];
+  std::vector<TextTable::ColumnStyle> columns{{report.workload_word, Align::kLeft}};
+  // A factor of one level is said once, in the heading.
+  std::vector<size_t> varying;
+  std::string constant;
+  for (size_t f = 0; f < report.factors.size(); ++f) {
+    const Factor& factor = report.factors[f];
+    if (factor.levels.size() == 1) {
+      constant += ", " + factor.name + "=" + factor.levels[0];
+      continue;
+    }
+    varying.push_back(f);
+    columns.push_back({factor.name, Align::kLeft});
+  }
+  for (const char* title : {"n", "mean", "median", "sd"}) columns.push_back({title, Align::kRight});
+  columns.push_back({plain(100 * (1 - report.alpha)) + " % interval", Align::kLeft, true});
+  columns.push_back({"W", Align::kRight});
+  columns.push_back({"p", Align::kRight});
+  TextTable table(columns);
+  bool one_layout = false;
+  for (const Cell& cell : report.cells) {
+    if (cell.response != primary.name) continue;
+    one_layout |= cell.one_layout;
+    std::vector<std::string> row{cell.workload};
+    for (size_t f : varying) row.push_back(cell.levels[f]);
+    row.push_back(std::to_string(cell.n) + (cell.one_layout ? "†" : ""));
+    row.push_back(value_text(primary, cell.mean));
+    row.push_back(value_text(primary, cell.median));
+    row.push_back(cell.sd && cell.mean != 0 ? significant(100 * *cell.sd / std::fabs(cell.mean), 2) + " %" : "");
+    row.push_back(cell.mean_interval
+                      ? between(value_text(primary, cell.mean_interval->low), value_text(primary, cell.mean_interval->high))
+                      : "");
+    row.push_back(cell.shapiro_w ? significant(*cell.shapiro_w, 3) : "");
+    row.push_back(cell.shapiro_p ? p_text(*cell.shapiro_p) : "");
+    table.add(std::move(row));
+  }
+  return pen.heading("Cells: " + primary.name + constant + "; W and p: Shapiro-Wilk") + pen.table(table) +
+         (one_layout ? pen.note("† n repeats of one layout, not n layouts") : "");
+}
+
+// A variance as people say spreads: percent on a log scale.
+std::string spread_text(const Response& response, double variance) {
+  if (variance <= 0) return "none";
+  const double sd = std::sqrt(variance);
+  return response.scale == Scale::kLog ? significant(100 * sd, 3) + " %" : value_text(response, sd, 3);
+}
+
+std::string components(const Pen& pen, const Report& report) {
+  const Response& primary = report.responses[0];
+  TextTable table({{report.workload_word, Align::kLeft}, {"layouts", Align::kRight}, {"runs each", Align::kRight},
+                   {"sd of layouts", Align::kRight}, {"sd of runs", Align::kRight}, {"layout + run", Align::kRight}});
+  for (const SpreadComponents& part : report.components) {
+    if (part.response != primary.name) continue;
+    table.add({part.workload, std::to_string(part.layouts), plain(part.runs_per_layout),
+               part.run ? spread_text(primary, part.layout) : "", part.run ? spread_text(primary, *part.run) : "",
+               part.run ? "" : spread_text(primary, part.layout)});
+  }
+  if (table.empty()) return {};
+  return pen.heading("Where the spread within cells comes from") + pen.table(table);
+}
+
+std::string diagnostics(const Pen& pen, const Report& report) {
+  TextTable table({{"check", Align::kLeft}, {report.workload_word, Align::kLeft}, {"n", Align::kRight},
+                   {"statistic", Align::kRight}, {"p", Align::kRight}, {"", Align::kLeft}});
+  for (const Diagnostic& diagnostic : report.diagnostics) {
+    if (diagnostic.response != report.responses[0].name) continue;
+    table.add({diagnostic.name, diagnostic.workload, std::to_string(diagnostic.n),
+               diagnostic.refused.empty() ? diagnostic.statistic_name + " = " + significant(diagnostic.statistic) : "-",
+               diagnostic.p_value ? p_text(*diagnostic.p_value) : "-", diagnostic.refused});
+  }
+  if (table.empty()) return {};
+  return pen.heading("Assumptions, on residuals (they never choose the method)") + pen.table(table);
+}
+
+std::string doses(const Pen& pen, const Report& report) {
+  if (report.doses.empty()) return {};
+  TextTable table({{report.workload_word, Align::kLeft}, {"factor", Align::kLeft}, {"level", Align::kLeft},
+                   {"trials", Align::kRight}, {"layouts (median)", Align::kRight}, {"least", Align::kRight},
+                   {"most", Align::kRight}, {"moved, padded or served", Align::kRight}});
+  const auto count = [](const std::optional<double>& layouts) { return layouts ? plain(*layouts) : "-"; };
+  for (const DoseSummary& dose : report.doses)
+    table.add({dose.workload, dose.factor, dose.level, std::to_string(dose.trials), count(dose.median),
+               count(dose.minimum), count(dose.maximum), significant(100 * dose.share, 3) + " %"});
+  return pen.heading("Doses: layouts that trials really ran in") + pen.table(table);
+}
+
+std::string validity(const Pen& pen, const Report& report) {
+  if (report.validity.empty()) return {};
+  TextTable table({{"what happened", Align::kLeft}, {"trials", Align::kRight}});
+  for (const ValidityCount& count : report.validity) table.add({count.what, std::to_string(count.trials)});
+  return pen.heading("Validity") + pen.table(table);
+}
+
+}  // namespace
+
+namespace {
+
+std::string render(const Pen& pen, const Report& report) {
+  return header(pen, report) + answer(pen, report) + verdicts(pen, report) + caveats(pen, report) +
+         workload_contrasts(pen, report, true) + anovas(pen, report) + cells(pen, report) + components(pen, report) +
+         diagnostics(pen, report) + doses(pen, report) + validity(pen, report) + workload_contrasts(pen, report, false);
+}
+
+}  // namespace
+
+std::string render_terminal(const Report& report, int width, bool colour) {
+  return render(Pen{std::clamp(width, 60, 200), colour, false}, report);
+}
+
+std::string render_markdown(const Report& report) { return render(Pen{200, false, true}, report); }
+
+}  // namespace stab::analysis

@@ -1,0 +1,226 @@
+// Report: what an experiment says, as plain data, and its renderings. One structure feeds the terminal, JSON,
+// Markdown, CSV and R, so they can't disagree.
+//
+// Nothing in a report is NaN or infinite. A number that can't be had is absent, and the item's `refused` says
+// why in words.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/statistics/anova.h"
+#include "analysis/report/samples.h"
+#include "base/result.h"
+
+namespace stab::analysis {
+
+enum class Verdict {
+  kChanged,     // the (1 - alpha) interval excludes no difference and isn't inside the margin
+  kEquivalent,  // both one-sided tests against the margin pass, after Holm over the family
+  kUnsure,      // neither: more trials are needed
+  kWithheld,    // the declared look has not come, or no interval could be computed
+};
+std::string_view name(Verdict verdict);
+
+// An estimate with its confidence interval. On a log scale these are ratios of geometric means (1.02 = 2 %
+// slower), on a linear one differences.
+struct Interval {
+  double estimate = 0;
+  double low = 0;
+  double high = 0;
+};
+
+// Whom a statement is about. The words are in JSON and on the page: do not rename.
+enum class Population {
+  kOneWorkload,  // "": Contrast::workload names it
+  kThese,        // "these programs": all of them, as given
+  kLikeThese,    // "programs like these": they are a sample
+};
+std::string_view name(Population population);
+std::optional<Population> population(std::string_view name);
+
+// One level of one factor against the factor's baseline, for one workload (or for all), in one response.
+struct Contrast {
+  std::string response;
+  std::string workload;     // empty: over all workloads
+  Population population = Population::kOneWorkload;
+  std::string factor;
+  std::string level;
+  std::string baseline;
+  Scale scale = Scale::kLog;
+  Interval interval;             // at 1 - alpha
+  Interval equivalence;          // at 1 - 2 alpha
+  double standard_error = 0;     // on the response's scale: of the log ratio, or of the difference
+  double df = 0;                 // blocks - 1, or Satterthwaite's
+  uint64_t n = 0;                // units in the smallest cell; for programs like these the number of programs
+  double p_value = 1;
+  double baseline_mean = 0;      // of the baseline's cells, on the response's scale: what a margin or width is a share of
+  double margin = 0;             // the smallest difference that matters here, on the response's scale
+  double p_holm = 1;             // within the declared family: contrasts x workloads x declared responses
+  // One-sided p of "at least the margin above" and "at least the margin below" the baseline; where the margin is a share of
+  // the baseline's mean that mean's error is in them. The larger one is equivalence's p (TOST), and Holm's within the family.
+  double p_not_above = 1;
+  double p_not_below = 1;
+  double p_equivalence = 1;
+  double p_equivalence_holm = 1;
+  // One workload: by ranks. Wilcoxon's signed ranks of the blocks' contrasts, else van Elteren's test over the other
+  // factors' cells.
+  std::optional<double> p_rank;
+  bool by_link = false;          // its draws are links: n and settles_n count them, and replicates of the same don't help
+  bool blocked = false;          // taken within blocks; else Welch's. Only for one workload
+  Verdict verdict = Verdict::kWithheld;
+  std::optional<uint64_t> settles_n;  // unsure: replicates for each cell that would settle it
+  bool layout = false;           // the factor randomizes layout: this is what the randomization costs
+  // A fraction: what the difference stands for besides the factor's own effect, such as "stack:heap" (code = stack:heap).
+  std::vector<std::string> aliases;
+  bool one_layout_a_side = false;  // neither side varies layout: the contrast compares two layouts
+  std::string refused;
+};
+
+// Descriptive statistics of one cell of one workload, excluded trials left out.
+struct Cell {
+  std::string response;
+  std::string workload;
+  std::vector<std::string> levels;  // one for each factor
+  uint64_t n = 0;
+  double mean = 0;
+  double median = 0;
+  std::optional<double> sd;               // n >= 2
+  std::optional<double> geometric_mean;   // all values > 0
+  std::optional<Interval> mean_interval;  // t interval of the mean; on the log scale of the geometric mean
+  std::optional<double> shapiro_w;        // of the analysed values; absent where n < 3 or they are constant
+  std::optional<double> shapiro_p;
+  bool one_layout = false;                // all its trials ran in one layout: n repeats, not n replicates
+};
+
+// The error a term is tested against in a within-subjects table, with the sphericity correction.
+struct TermError {
+  double df = 0;
+  double sum_squares = 0;
+  double greenhouse_geisser = 1;
+  double p_greenhouse_geisser = 1;
+};
+
+struct AnovaTable {
+  std::string response;
+  std::string workload;             // empty: over all workloads
+  std::string title;                // what question it answers
+  bool within_subjects = false;     // the error is each term x workload: one table of several strata
+  int type = 2;
+  Scale scale = Scale::kLog;
+  std::vector<AnovaRow> rows;       // within_subjects: no residuals row, see errors
+  // Beside each row: p of a test that doesn't assume equal spread, absent for block and residuals. Complete blocks:
+  // each term against its own variation between blocks, or links where code is as linked (Greenhouse-Geisser); else
+  // the HC3 Wald test.
+  std::vector<std::optional<double>> p_robust;
+  std::string robust_method;        // "blocks", "links", "HC3", or empty
+  std::vector<TermError> errors;    // within_subjects: one for each row
+  // Not all combinations of levels ran: other names of each row's effect (in a fraction), and the terms of up to three
+  // factors that can't be told from those above.
+  std::vector<std::vector<std::string>> aliases;  // one for each row, or empty
+  std::vector<std::string> left_out;
+  std::string refused;
+};
+
+// Where the spread within cells comes from, pooled over the cells of a workload in which layouts vary. Variances on
+// the response's scale.
+struct SpreadComponents {
+  std::string response;
+  std::string workload;
+  uint64_t layouts = 0;
+  double runs_per_layout = 1;
+  // With one run a layout the two can't be told apart: `run` is absent and `layout` is the variance of both.
+  double layout = 0;                // may be negative where runs explain all of it: estimated as a difference
+  std::optional<double> run;
+};
+
+// A diagnostic on residuals or on the run order. Shows, never decides the method.
+struct Diagnostic {
+  std::string response;
+  std::string workload;             // empty: all
+  std::string name;                 // "shapiro-wilk", "brown-forsythe", "lag-1 autocorrelation", "drift"
+  std::string statistic_name;       // "W", "F", "r", "rho"
+  double statistic = 0;
+  std::optional<double> p_value;
+  uint64_t n = 0;
+  std::string refused;
+};
+
+// Layouts that trials of one level of a layout factor really saw.
+struct DoseSummary {
+  std::string workload;
+  std::string factor;
+  std::string level;
+  uint64_t trials = 0;
+  std::optional<double> minimum, median, maximum;  // layouts in a trial; absent where the runtime doesn't count them
+  double share = 0;                 // functions moved, functions padded or requests served, 0 to 1
+  std::optional<double> epochs;     // that ended in a trial, median; absent where the runtime doesn't count them
+  double unentered = 0;             // of code: the share of them in which the program entered no function anew, median
+};
+
+struct ValidityCount {
+  std::string what;
+  uint64_t trials = 0;
+};
+
+// The closed list of warnings. Words and hints are in caveats.cc.
+enum class CaveatCode {
+  kLowDose, kFewWorkloads, kOneLayout, kDrift, kAutocorrelation, kSteal, kDisturbed, kExcluded, kFailedTrials,
+  kNotNormal, kUnequalVariance, kSmallSample, kUnavailableCounter, kIncomplete, kDegraded, kLargeArrays,
+  kUnbalanced, kTiny, kDifferentNights, kRanksDisagree, kExtended, kAliased, kLayoutOutput,
+};
+std::string_view name(CaveatCode code);
+
+struct Caveat {
+  CaveatCode code = CaveatCode::kIncomplete;
+  std::string message;
+  std::string hint;
+};
+
+struct Report {
+  std::string experiment;
+  double alpha = 0.05;
+  std::vector<std::string> workloads;
+  std::string workload_word;
+  std::vector<std::string> programs;  // as in Samples
+  std::string program_word;
+  std::string trial_word = "trial";  // "row" for plain data
+  std::vector<Factor> factors;
+  std::vector<Response> responses;
+  double interval_level = 0.05;  // two-sided, of the contrasts' intervals: alpha, or what a declared look makes of it
+  std::string stopping;  // how the plan ends and where this is; empty: after fixed replicates
+  uint64_t planned = 0;
+  uint64_t analysed = 0;
+  uint64_t excluded = 0;
+  uint64_t failed = 0;
+  uint64_t cell_count = 0;  // combinations of levels that have values
+  std::vector<Contrast> contrasts;
+  std::vector<Cell> cells;
+  std::vector<SpreadComponents> components;
+  std::vector<AnovaTable> anovas;
+  std::vector<Diagnostic> diagnostics;
+  std::vector<DoseSummary> doses;
+  std::vector<ValidityCount> validity;
+  std::vector<Caveat> caveats;  // the gravest first
+};
+
+// Refuses, with the row and the cure: NaN or infinite values, values <= 0 on a log scale, a broken invariant,
+// no analysable trial. Cells that are too small or constant are refused one by one inside the report.
+Result<Report> analyse(const Samples& samples);
+
+// analyse() for rows that never were trials (a large CSV file): `design` has no trials, units[r][w] the values.
+struct WorkloadUnits;
+Result<Report> analyse_units(const Samples& design, const std::vector<std::vector<WorkloadUnits>>& units);
+
+// One screen of verdicts first, then tables. Escape sequences only with `colour`.
+std::string render_terminal(const Report& report, int width = 100, bool colour = false);
+
+// For a pull request or a page: the terminal's tables as Markdown.
+std::string render_markdown(const Report& report);
+
+// The same, machine-readable: version 1 of docs/report-json.md. Doubles with 17 significant digits.
+std::string to_json(const Report& report);
+
+}  // namespace stab::analysis

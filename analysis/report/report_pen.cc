@@ -1,0 +1,98 @@
+// The looks of the report for people. Nothing here decides what is said.
+#include "analysis/report/report_pen.h"
+
+#include <cmath>
+#include <cstdio>
+
+namespace stab::analysis {
+
+std::string Pen::paint(std::string_view code, std::string_view text) const {
+  if (!colour) return std::string(text);
+  return "\033[" + std::string(code) + "m" + std::string(text) + "\033[0m";
+}
+
+std::string Pen::heading(std::string_view text) const {
+  if (markdown) return "\n## " + std::string(text) + "\n\n";
+  return "\n" + paint("1", text) + "\n";
+}
+
+std::string Pen::table(const TextTable& table) const { return markdown ? table.markdown() : table.text(width); }
+
+std::string Pen::note(std::string_view text) const {
+  if (markdown) return "\n" + std::string(text) + "\n";
+  return wrap(text, width, "  ", "    ");
+}
+
+std::string Pen::before_table(std::string_view text) const {
+  if (markdown) return std::string(text) + "\n\n";
+  return wrap(text, width, "  ", "  ");
+}
+
+std::string Pen::item(std::string_view text) const {
+  if (markdown) return "- " + std::string(text) + "\n";
+  return wrap("- " + std::string(text), width, "  ", "    ");
+}
+
+std::string plain(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.4g", value);
+  return text;
+}
+
+std::string alias_string(const std::string& effect, const std::vector<std::string>& aliases, size_t most) {
+  std::string out = effect;
+  for (size_t i = 0; i < std::min(aliases.size(), most); ++i) out += " = " + aliases[i];
+  if (aliases.size() > most) out += " = " + std::to_string(aliases.size() - most) + " more";
+  return out;
+}
+
+std::string plural(uint64_t n, const std::string& word) {
+  return std::to_string(n) + " " + word + (n == 1 ? "" : "s");
+}
+
+std::string replicates_word(const Report& report) {
+  return report.trial_word == "trial" ? "replicates" : report.trial_word + "s";
+}
+
+std::string value_text(const Response& response, double value, int digits) {
+  if (response.unit == "ns" || response.unit == "s") {
+    const double seconds = response.unit == "ns" ? value * 1e-9 : value;
+    const double size = std::fabs(seconds);
+    if (size >= 1) return significant(seconds, digits) + " s";
+    if (size >= 1e-3) return significant(seconds * 1e3, digits) + " ms";
+    if (size >= 1e-6) return significant(seconds * 1e6, digits) + " us";
+    return significant(seconds * 1e9, digits) + " ns";
+  }
+  return significant(value, digits) + (response.unit.empty() ? "" : " " + response.unit);
+}
+
+std::string difference_text(const Response& response, double value) {
+  if (response.scale == Scale::kLog) return ratio_text(value);
+  return (value >= 0 ? "+" : "") + value_text(response, value, 3);
+}
+
+std::string between(const std::string& low, const std::string& high) {
+  const size_t low_unit = low.find(' '), high_unit = high.find(' ');
+  if (low_unit == std::string::npos || high_unit == std::string::npos || low.substr(low_unit) != high.substr(high_unit))
+    return "[" + low + ", " + high + "]";
+  return "[" + low.substr(0, low_unit) + ", " + high.substr(0, high_unit) + "]" + high.substr(high_unit);
+}
+
+std::string interval_text(const Response& response, const Interval& interval) {
+  return between(difference_text(response, interval.low), difference_text(response, interval.high));
+}
+
+const Response& response_of(const Report& report, const std::string& name) {
+  for (const Response& response : report.responses)
+    if (response.name == name) return response;
+  return report.responses[0];
+}
+
+std::string verdict_word(const Response& response, const Contrast& contrast) {
+  if (contrast.verdict != Verdict::kChanged) return std::string(name(contrast.verdict));
+  const bool time = response.unit == "s" || response.unit == "ms" || response.unit == "ns";
+  const bool up = contrast.interval.estimate > (contrast.scale == Scale::kLog ? 1 : 0);
+  return time ? (up ? "slower" : "faster") : (up ? "higher" : "lower");
+}
+
+}  // namespace stab::analysis

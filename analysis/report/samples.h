@@ -1,0 +1,157 @@
+// Samples: everything a report needs to know about an experiment, as plain data. Whoever holds the trials
+// (the store, a CSV file, a test) fills one in; analysis/ never sees a database or a plan.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/statistics/alpha_spending.h"
+
+namespace stab::analysis {
+
+// One column of the design. Levels are in the plan's order; `baseline` is the index of the level that the
+// others are compared with.
+// invariant: baseline < levels.size()
+struct Factor {
+  std::string name;
+  std::vector<std::string> levels;
+  // code, stack, heap, env_size, link_order: randomizes layout, so its levels differ in variance by design and
+  // each trial of a randomizing level is a layout of its own. False: a treatment of the user's.
+  bool layout = false;
+  uint32_t baseline = 0;
+  std::vector<bool> fixed{};  // code, stack, heap, by level: leaves what it names where it was. Empty: no level does
+  bool is_fixed(size_t level) const { return level < fixed.size() && fixed[level]; }
+};
+
+// Log: differences are ratios and effects are reported as geometric means. Linear: differences are in the
+// response's unit.
+enum class Scale { kLog, kLinear };
+
+struct Response {
+  std::string name;  // "wall_time", "cycles"
+  std::string unit;  // "s", "ns", "" for a count; for people
+  Scale scale = Scale::kLog;
+  // Smallest difference that matters. Log scale: relative, 0.01 is 1 %. Linear scale: in the response's unit, or with
+  // `margin_is_share` a share of what the baseline's cells average.
+  double margin = 0.01;
+  bool margin_is_share = false;
+  // Declared in the plan: belongs to the one family whose errors Holm controls. False: exploratory (counters
+  // that came along), a family of its own.
+  bool declared = true;
+};
+
+// What a trial's randomization really did, summed over its processes. All counts over the whole trial.
+struct Dose {
+  uint64_t code_layouts_built = 0;
+  uint64_t code_layouts_executed = 0;  // the dose of code: layouts in which the program really ran
+  uint64_t functions = 0;
+  uint64_t functions_moved = 0;
+  uint64_t stack_layouts = 0;          // times the pads were refilled, the first filling included
+  std::optional<uint64_t> heap_layouts;  // places that classes moved to, the first included; absent: not counted
+  uint64_t pads = 0;                   // functions that have a pad
+  double heap_share = 0;               // 0 to 1: requests served by the randomizing allocator
+  std::optional<double> heap_bytes_share;  // the same of the bytes asked for; absent: not counted
+  uint64_t helper_cpu_ns = 0;
+  uint64_t epochs = 0;                 // that ended while it ran; 0: none, or not counted
+  uint64_t epochs_unentered = 0;       // of those, that ended before the program had entered a function of the newest layout
+  std::vector<std::string> degradations;  // in the runtime's words; empty is good
+};
+
+// What disturbed a trial. Bits, so that a trial carries several. For people these have words in the report.
+enum class Disturbance : uint32_t {
+  kNone = 0,
+  kMigrated = 1u << 0,          // ran on more than one CPU
+  kPreempted = 1u << 1,         // more involuntary context switches than declared
+  kInterrupts = 1u << 2,        // more interrupts on its CPU than declared
+  kSteal = 1u << 3,             // the hypervisor took the CPU away
+  kThrottled = 1u << 4,         // thermal or cgroup throttling
+  kFrequency = 1u << 5,         // frequency changed
+  kPressure = 1u << 6,          // PSI stall
+  kMajorFaults = 1u << 7,       // read from disk
+  kSwapped = 1u << 8,
+  kKernelLog = 1u << 9,         // the kernel complained
+  kLaboratoryBusy = 1u << 10,   // our own daemon had to work during the trial
+  kSuspended = 1u << 11,        // the machine slept
+};
+inline constexpr uint32_t kDisturbanceCount = 12;
+constexpr uint32_t bit(Disturbance disturbance) { return static_cast<uint32_t>(disturbance); }
+
+// One process run: one row.
+// invariant: levels.size() == Samples::factors.size(), values.size() == Samples::responses.size()
+struct Trial {
+  uint32_t workload = 0;         // index into Samples::workloads
+  std::vector<uint16_t> levels;  // index into each factor's levels
+  uint32_t block = 0;
+  uint32_t order = 0;            // position in the order of execution, over the whole experiment
+  uint64_t seed = 0;             // layout seed
+  // The layout of the code that it ran in, as the design says: trials of one workload share a layout exactly where it is
+  // equal. They are repeats of that layout, not replicates.
+  uint64_t layout = 0;
+  bool fixed_code = false;       // its layout is that of a binary, not one that its seed drew
+  uint64_t link = 0;             // which link of its binary, where links are freshly seeded; else 0
+  // Absent: not measured on this machine, or nothing to measure. Never NaN: analyse() refuses those.
+  std::vector<std::optional<double>> values;
+  std::optional<Dose> dose;
+  uint32_t disturbances = 0;     // Disturbance bits
+  // Why a declared rule leaves this trial out; empty: it is analysed. Excluded rows are counted in the report.
+  std::string excluded;
+};
+
+// What counts as one independent observation.
+enum class Unit {
+  kLayout,  // the lab's experiments: trials that share a layout are repeats of it
+  kRow,     // anybody's data: each row as it stands
+};
+
+// When the plan said that the experiment ends. Verdicts hold only where the experiment kept to it. How each rule is
+// judged: stopping.h.
+enum class StoppingRule {
+  kFixed,      // after the planned replicates
+  kLooks,      // at the first declared look at which nothing is open
+  kPrecision,  // after as many replicates as the spread of the first stage asks for
+};
+// invariant: kLooks: looks ascending, at least one; kPrecision: first >= 2, half_width > 0
+struct Stopping {
+  StoppingRule rule = StoppingRule::kFixed;
+  Spending spending = Spending::kObrienFleming;
+  std::vector<uint32_t> looks;  // kLooks: replicates at each, the last is the end at the latest
+  uint32_t first = 0;           // kPrecision: replicates of the first stage
+  double half_width = 0;        // kPrecision: of the widest interval, relative
+};
+
+// A response that is not there, or not everywhere: what and why, and what to do about it.
+struct Unavailable {
+  std::string what;
+  std::string cure;
+};
+
+// The design facts and the rows.
+// invariant: responses not empty; the first one is the primary response
+struct Samples {
+  std::string experiment;
+  std::vector<std::string> workloads;  // what is run
+  std::string workload_word = "program";  // what to call one: "program", "workload", "subject"
+  // The program of each workload. Workloads of one program are alike: where programs stand for others, their mean counts
+  // once. Empty: each workload is a program of its own.
+  std::vector<std::string> programs;
+  std::string program_word = "program";  // what stands for others: "program", "subject"
+  std::vector<Factor> factors;
+  std::vector<Response> responses;
+  double alpha = 0.05;
+  Unit unit = Unit::kLayout;
+  std::string row_word = "row";  // kRow: what one is: "row", or the thing whose rows were averaged
+  std::vector<Trial> trials;
+  // Trials that did not give a value: failed, timed out, lost. Not among `trials`.
+  uint32_t planned = 0;
+  uint32_t failed = 0;
+  // The look is not the last declared one, or trials are still to come: verdicts are withheld.
+  bool incomplete = false;
+  Stopping stopping;
+  uint32_t planned_replicates = 0;  // at most, by the plan as submitted; 0: not known
+  std::vector<Unavailable> unavailable;  // for the caveats
+  std::vector<std::string> layout_outputs;  // where a program's output was seen to depend on its layout, in words
+};
+
+}  // namespace stab::analysis

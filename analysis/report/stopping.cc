@@ -1,0 +1,179 @@
+// See stopping.h for the method.
+#include "analysis/report/stopping.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/report/report_pen.h"
+
+namespace stab::analysis {
+namespace {
+
+constexpr double kLargestAlpha = 0.49;  // boundaries are for alpha below one half
+
+// The alphas at which the boundary is computed; between them logarithms are interpolated, 3 a decade leave less than
+// 1 % of error in a p-value, and none at alpha itself.
+std::vector<double> knots(double alpha) {
+  std::vector<double> at{alpha, 2 * alpha};
+  for (int third = -24; third <= -1; ++third) at.push_back(std::pow(10, third / 3.0));
+  at.push_back(kLargestAlpha);
+  std::sort(at.begin(), at.end());
+  at.erase(std::unique(at.begin(), at.end()), at.end());
+  return at;
+}
+
+std::vector<double> fractions_of(const Stopping& stopping) {
+  std::vector<double> fractions;
+  for (uint32_t replicates : stopping.looks)
+    fractions.push_back(static_cast<double>(replicates) / static_cast<double>(stopping.looks.back()));
+  return fractions;
+}
+
+// Of a declared response, with an error that more replicates make smaller.
+bool holds_up(const Report& report, const Contrast& contrast) {
+  if (!contrast.refused.empty() || contrast.population == Population::kLikeThese) return false;
+  for (const Response& response : report.responses)
+    if (response.name == contrast.response) return response.declared;
+  return false;
+}
+
+}  // namespace
+
+Result<LookLevels> LookLevels::at_look(Spending spending, const std::vector<double>& fractions, size_t index,
+                                       double alpha) {
+  if (spending != Spending::kObrienFleming && spending != Spending::kPocock)
+    return bad_input("looks are judged by a spending function: obrien-fleming or pocock");
+  if (!(alpha > 0 && 2 * alpha < kLargestAlpha)) return bad_input("with declared looks alpha must be below 0.245");
+  const std::vector<double> upto(fractions.begin(), fractions.begin() + static_cast<long>(index) + 1);
+  LookLevels levels(alpha);
+  for (double a : knots(alpha)) {
+    STAB_TRY(const std::vector<Look> looks, alpha_spending(spending, upto, a, false));
+    const double nominal = looks.back().nominal_p;
+    if (a == alpha) levels.interval_ = nominal;
+    if (a == 2 * alpha) levels.equivalence_ = nominal;
+    levels.curve_.emplace_back(std::log(std::max(nominal, 1e-300)), std::log(a));
+  }
+  return levels;
+}
+
+double LookLevels::p(double nominal) const {
+  if (curve_.empty()) return nominal;
+  const double x = std::log(std::max(nominal, 1e-300));
+  if (x <= curve_.front().first) return std::exp(curve_.front().second);
+  if (x > curve_.back().first) return 1;
+  const auto above = std::lower_bound(curve_.begin(), curve_.end(), x,
+                                      [](const auto& knot, double value) { return knot.first < value; });
+  const auto below = above - 1;
+  const double share = (x - below->first) / (above->first - below->first);
+  return std::exp(below->second + share * (above->second - below->second));
+}
+
+uint32_t replicates_of(const Samples& samples) {
+  uint32_t replicates = 0;
+  for (const Trial& trial : samples.trials) replicates = std::max(replicates, trial.block + 1);
+  return replicates;
+}
+
+size_t look_index(const Stopping& stopping, uint32_t replicates) {
+  const auto at = std::lower_bound(stopping.looks.begin(), stopping.looks.end(), replicates);
+  return std::min(static_cast<size_t>(at - stopping.looks.begin()), stopping.looks.size() - 1);
+}
+
+bool beyond_last_look(const Samples& samples) {
+  return samples.stopping.rule == StoppingRule::kLooks && replicates_of(samples) > samples.stopping.looks.back();
+}
+
+Result<LookLevels> levels_of(const Samples& samples) {
+  const Stopping& stopping = samples.stopping;
+  if (stopping.rule != StoppingRule::kLooks || stopping.looks.size() < 2) return LookLevels(samples.alpha);
+  return LookLevels::at_look(stopping.spending, fractions_of(stopping), look_index(stopping, replicates_of(samples)),
+                             samples.alpha);
+}
+
+Samples first_blocks(const Samples& samples, uint32_t replicates) {
+  Samples out = samples;
+  std::erase_if(out.trials, [&](const Trial& trial) { return trial.block >= replicates; });
+  return out;
+}
+
+std::string stopping_text(const Stopping& stopping, uint32_t replicates, bool incomplete) {
+  const std::string so_far = std::to_string(replicates) + " replicates";
+  switch (stopping.rule) {
+    case StoppingRule::kFixed: return {};
+    case StoppingRule::kLooks: {
+      std::string all;
+      for (uint32_t at : stopping.looks) all += (all.empty() ? "" : ", ") + std::to_string(at);
+      const std::string rule =
+          stopping.spending == Spending::kPocock || stopping.spending == Spending::kClassicPocock ? "Pocock" : "O'Brien-Fleming";
+      if (incomplete) return "looks after " + all + " replicates (" + rule + "), " + so_far + " so far";
+      return "look " + std::to_string(look_index(stopping, replicates) + 1) + " of " + std::to_string(stopping.looks.size()) +
+             " (after " + all + "), " + so_far + "; " + rule +
+             " boundaries: intervals and p of the contrasts allow for looking, those of the analysis of variance don't";
+    }
+    case StoppingRule::kPrecision:
+      if (incomplete) return "precision: " + std::to_string(stopping.first) + " replicates set the number, " + so_far + " so far";
+      return "precision: the spread of " + std::to_string(stopping.first) + " replicates set the number, " + so_far +
+             "; intervals are Stein's (how often they cover: docs/method.md)";
+  }
+  return {};
+}
+
+Result<LookOutcome> look(const Samples& samples, uint32_t replicates) {
+  const Stopping& stopping = samples.stopping;
+  if (stopping.rule != StoppingRule::kLooks ||
+      std::find(stopping.looks.begin(), stopping.looks.end(), replicates) == stopping.looks.end())
+    return bad_input("the plan declares no look after " + std::to_string(replicates) + " replicates");
+  Samples upto = first_blocks(samples, replicates);
+  upto.incomplete = false;
+  if (replicates_of(upto) != replicates)
+    return bad_input("the look after " + std::to_string(replicates) + " replicates has not come: " +
+                     std::to_string(replicates_of(upto)) + " are recorded");
+  LookOutcome outcome;
+  outcome.index = look_index(stopping, replicates);
+  outcome.looks = stopping.looks.size();
+  STAB_TRY(const std::vector<Look> bounds, alpha_spending(stopping.spending, fractions_of(stopping), samples.alpha, false));
+  outcome.level = bounds[outcome.index].nominal_p;
+  outcome.critical_value = bounds[outcome.index].z;
+  STAB_TRY(const Report report, analyse(upto));
+  for (const Contrast& contrast : report.contrasts) {
+    if (!holds_up(report, contrast)) continue;
+    const bool settled = contrast.verdict == Verdict::kChanged || contrast.verdict == Verdict::kEquivalent;
+    ++(settled ? outcome.settled : outcome.open);
+  }
+  const bool last = outcome.index + 1 == outcome.looks;
+  outcome.stop = last || (outcome.open == 0 && outcome.settled > 0);
+  outcome.text = "look " + std::to_string(outcome.index + 1) + " of " + std::to_string(outcome.looks) + " after " +
+                 std::to_string(replicates) + " replicates: " + plural(outcome.settled, "contrast") + " settled, " +
+                 std::to_string(outcome.open) + " unsure: " +
+                 (last ? "the end" : outcome.stop ? "nothing is open, so it ends here" : "goes on");
+  return outcome;
+}
+
+Result<double> widest_half_width(const Samples& samples, uint32_t replicates) {
+  Samples upto = first_blocks(samples, replicates);
+  upto.incomplete = false;
+  STAB_TRY(const Report report, analyse(upto));
+  double widest = 0;
+  bool any = false;
+  for (const Contrast& contrast : report.contrasts) {
+    if (contrast.workload.empty() || !holds_up(report, contrast)) continue;
+    double width = 0;
+    if (contrast.scale == Scale::kLog) {
+      width = std::expm1(std::log(contrast.interval.high / contrast.interval.low) / 2);
+    } else {
+      const double level = std::fabs(contrast.baseline_mean);
+      if (level == 0)
+        return bad_input("the mean of " + contrast.response + " is 0: no relative precision; give it another scale");
+      width = (contrast.interval.high - contrast.interval.low) / 2 / level;
+    }
+    if (!std::isfinite(width))
+      return bad_input("the interval of " + contrast.factor + " in " + contrast.workload +
+                       " is too wide to say how many replicates make it narrow");
+    widest = std::max(widest, width);
+    any = true;
+  }
+  if (!any) return bad_input("no contrast has an interval after " + std::to_string(replicates) + " replicates");
+  return widest;
+}
+
+}  // namespace stab::analysis

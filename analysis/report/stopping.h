@@ -1,0 +1,78 @@
+// Stopping: what a look may conclude, and when an experiment may end early.
+//
+// Looks (group sequential): at look k of K, after n_k of n_K replicates, a p-value is not compared with alpha but with
+// the share of alpha that the spending function gives to this look. Two equivalent forms of that are used here: the
+// *repeated p-value*, the smallest alpha at which the boundary of this look would be crossed, which goes through Holm
+// like any p-value, and the *repeated confidence interval*, whose level is what the boundary stands for (Jennison &
+// Turnbull, "Group Sequential Methods", 2000, ch. 9). Boundaries hold for z; t statistics are judged by the level
+// that z stands for (ibid. 4.4), which simulations in tests/unit/analysis check.
+//
+// Precision (Stein 1945): the spread of the first stage alone sets the number of replicates, and goes into the interval
+// with the first stage's degrees of freedom, so that the interval's coverage doesn't depend on when one stopped.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analysis/report/samples.h"
+#include "base/result.h"
+
+namespace stab::analysis {
+
+// What p-values and intervals mean at one look.
+class LookLevels {
+ public:
+  // A fixed plan, or the end of a precision plan: p is p, intervals are at 1 - alpha and 1 - 2 alpha.
+  explicit LookLevels(double alpha) : interval_(alpha), equivalence_(2 * alpha) {}
+  // Look `index` of looks at these fractions of the information, by a spending function: the classic boundaries are
+  // refused, they hold for all their looks together only. alpha below 0.245.
+  static Result<LookLevels> at_look(Spending spending, const std::vector<double>& fractions, size_t index, double alpha);
+
+  double interval() const { return interval_; }        // the two-sided level that alpha's interval has at this look
+  double equivalence() const { return equivalence_; }  // and 2 alpha's
+  // The repeated p-value. Kept within [1e-8, 1] where looks are spent.
+  double p(double nominal) const;
+
+ private:
+  double interval_, equivalence_;
+  // Logarithms of (nominal level at this look, alpha), both ascending; empty: a fixed plan.
+  std::vector<std::pair<double, double>> curve_;
+};
+
+// Complete passes over the cells: the largest block's number + 1; 0 without trials.
+uint32_t replicates_of(const Samples& samples);
+
+// The look that `replicates` belong to: the first that holds at least as many; the last one beyond. pre: rule kLooks
+size_t look_index(const Stopping& stopping, uint32_t replicates);
+
+// More replicates than the plan's last look: no boundary holds any more. False where no looks are declared.
+bool beyond_last_look(const Samples& samples);
+
+// How the verdicts of these samples are to be judged, by their stopping rule and the replicates they hold.
+Result<LookLevels> levels_of(const Samples& samples);
+
+// The trials of the first `replicates` blocks.
+Samples first_blocks(const Samples& samples, uint32_t replicates);
+
+// How the plan ends and where this is, for a report's header; empty for fixed plans.
+std::string stopping_text(const Stopping& stopping, uint32_t replicates, bool incomplete);
+
+struct LookOutcome {
+  size_t index = 0, looks = 1;
+  double level = 0.05;           // nominal, of the (1 - alpha) intervals
+  double critical_value = 0;     // of |z|
+  uint64_t settled = 0;          // contrasts of declared responses that are changed or equivalent
+  uint64_t open = 0;             // those that are unsure
+  bool stop = false;             // nothing is open, or it is the last look
+  std::string text;              // one line for people
+};
+// The look after `replicates`, one of stopping.looks; trials of later blocks are ignored. Contrasts over programs like
+// these and those that are refused don't hold an experiment up: replicates can't settle them.
+Result<LookOutcome> look(const Samples& samples, uint32_t replicates);
+
+// The relative half width of the widest (1 - alpha) interval of a contrast of a declared response, from the first
+// `replicates` blocks: on the log scale exp(h) - 1, else h as a share of what the baseline's cells average.
+Result<double> widest_half_width(const Samples& samples, uint32_t replicates);
+
+}  // namespace stab::analysis

@@ -1,0 +1,153 @@
+// Tables for the terminal and for Markdown from the same rows.
+#include "analysis/text/text_table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace stab::analysis {
+
+TextTable::TextTable(std::vector<ColumnStyle> columns) : columns_(std::move(columns)) {}
+
+void TextTable::add(std::vector<std::string> cells) {
+  cells.resize(columns_.size());
+  rows_.push_back(std::move(cells));
+}
+
+size_t display_width(std::string_view text) {
+  size_t width = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\033') {
+      while (i < text.size() && text[i] != 'm') ++i;
+      continue;
+    }
+    width += (static_cast<unsigned char>(text[i]) & 0xc0) != 0x80;
+  }
+  return width;
+}
+
+std::string_view cut(std::string_view text, size_t columns) {
+  size_t bytes = 0;
+  for (size_t seen = 0; bytes < text.size(); ++bytes) {
+    const bool starts = (static_cast<unsigned char>(text[bytes]) & 0xc0) != 0x80;
+    if (starts && seen++ == columns) break;
+  }
+  return text.substr(0, bytes);
+}
+
+namespace {
+
+void put(std::string& line, std::string_view cell, size_t width, TextTable::Align align) {
+  const size_t own = display_width(cell);
+  const std::string padding(width > own ? width - own : 0, ' ');
+  if (align == TextTable::Align::kRight) line += padding;
+  line += cell;
+  if (align == TextTable::Align::kLeft) line += padding;
+}
+
+}  // namespace
+
+std::string TextTable::text(int width, std::string_view indent) const {
+  std::vector<size_t> widths;
+  size_t total = indent.size();
+  for (size_t c = 0; c < columns_.size(); ++c) {
+    size_t widest = display_width(columns_[c].title);
+    for (const auto& row : rows_) widest = std::max(widest, display_width(row[c]));
+    widths.push_back(widest);
+    total += widest + (c ? 2 : 0);
+  }
+  const auto limit = static_cast<size_t>(std::max(width, 40));
+  while (total > limit) {
+    size_t widest = columns_.size();
+    for (size_t c = 0; c < columns_.size(); ++c)
+      if (columns_[c].align == Align::kLeft && !columns_[c].whole && widths[c] > 6 &&
+          (widest == columns_.size() || widths[c] > widths[widest]))
+        widest = c;
+    if (widest == columns_.size()) break;
+    const size_t take = std::min(total - limit, widths[widest] - 6);
+    widths[widest] -= take;
+    total -= take;
+  }
+  std::string out;
+  const auto line = [&](auto&& cell_of) {
+    std::string text(indent);
+    for (size_t c = 0; c < columns_.size(); ++c) {
+      if (c) text += "  ";
+      std::string cell = cell_of(c);
+      if (display_width(cell) > widths[c]) cell = std::string(cut(cell, widths[c] - 1)) + "…";
+      put(text, cell, widths[c], columns_[c].align);
+    }
+    while (!text.empty() && text.back() == ' ') text.pop_back();
+    out += text + "\n";
+  };
+  line([&](size_t c) { return columns_[c].title; });
+  for (const auto& row : rows_) line([&](size_t c) { return row[c]; });
+  return out;
+}
+
+std::string TextTable::markdown() const {
+  std::string out = "|";
+  for (const ColumnStyle& column : columns_) out += " " + column.title + " |";
+  out += "\n|";
+  for (const ColumnStyle& column : columns_) out += column.align == Align::kRight ? "---:|" : "---|";
+  out += "\n";
+  for (const auto& row : rows_) {
+    out += "|";
+    for (const std::string& cell : row) {
+      out += " ";
+      for (char c : cell) out += c == '|' ? std::string("\\|") : std::string(1, c);
+      out += " |";
+    }
+    out += "\n";
+  }
+  return out;
+}
+
+std::string significant(double value, int digits) {
+  char text[64];
+  const double size = std::fabs(value);
+  if (value != 0 && (size < 1e-4 || size >= 1e7)) {
+    std::snprintf(text, sizeof text, "%.*e", digits - 1, value);
+    return text;
+  }
+  const int magnitude = value == 0 ? 0 : static_cast<int>(std::floor(std::log10(size)));
+  std::snprintf(text, sizeof text, "%.*f", std::max(0, digits - 1 - magnitude), value);
+  return text;
+}
+
+std::string p_text(double p) {
+  char text[32];
+  if (p < 1e-300) return "<1e-300";
+  if (p < 0.001) std::snprintf(text, sizeof text, "%.0e", p);
+  else std::snprintf(text, sizeof text, "%.3f", p);
+  return text;
+}
+
+std::string ratio_text(double ratio) {
+  char text[48];
+  if (ratio >= 2 || ratio <= 0.5) std::snprintf(text, sizeof text, "x %.3g", ratio);
+  else std::snprintf(text, sizeof text, "%+.2f %%", 100 * (ratio - 1));
+  return text;
+}
+
+std::string wrap(std::string_view text, int width, std::string_view first, std::string_view indent) {
+  std::string out, line(first);
+  bool fresh = true;  // the line holds its indent only
+  const auto limit = static_cast<size_t>(std::max(width, 40));
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find(' ', at), text.size());
+    const std::string_view word = text.substr(at, end - at);
+    if (!fresh && display_width(line) + 1 + display_width(word) > limit) {
+      out += line + "\n";
+      line = indent;
+      fresh = true;
+    }
+    if (!fresh) line += ' ';
+    line += word;
+    fresh = false;
+    at = end + 1;
+  }
+  return out + line + "\n";
+}
+
+}  // namespace stab::analysis

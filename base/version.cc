@@ -1,0 +1,7 @@
+#include "base/version.h"
+
+namespace stab {
+
+std::string_view version() { return STAB_VERSION; }
+
+}  // namespace stab

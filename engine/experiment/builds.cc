@@ -1,0 +1,310 @@
+// A build's directory is named by the hash of everything that goes into it, so that the same inputs are built
+// once, whatever experiment asks, and a path has one length in all cells. Next to the directory a file
+// "<hash>.done" says that the build finished; without it the directory is a torso and is made anew.
+#include "engine/experiment/builds.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <optional>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+#include "engine/trial/command.h"
+#include "host/roots.h"
+#include "engine/experiment/places.h"
+#include "engine/results/printable.h"
+#include "worker/sha256.h"
+
+namespace stab::engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Part of every input hash: a change of how builds are made must not find old ones.
+constexpr char kCacheVersion[] = "2";
+constexpr std::chrono::minutes kFetchTimeout{10};
+
+std::string absolute(const BuildPlace& place, const std::string& path) {
+  return path.empty() || path[0] == '/' ? path : place.plan_directory + "/" + path;
+}
+
+bool is_git_address(const std::string& git) { return git.find("://") != std::string::npos; }
+
+void add_part(std::string& all, const std::string& name, const std::string& value) {
+  all += name + "=" + std::to_string(value.size()) + ":" + value + "\n";
+}
+
+// The hash that a worker answered with; it decides nothing but this user's own names.
+Result<std::string> checked(Result<worker::Hash::Answer> answer) {
+  if (!answer) return answer.error();
+  if (worker::is_sha256(answer->sha256)) return answer->sha256;
+  return Error{ErrorCode::kSystem, "the worker's hash is none: '" + one_line(answer->sha256.substr(0, 64)) + "'", {}};
+}
+
+// As the submitter where the directory is one of the submitter's builds; what is another's in it is left to us.
+Status remove_build(const BuildPlace& place, const std::string& directory) {
+  struct stat info;
+  if (::lstat(directory.c_str(), &info) != 0) return {};
+  const auto emptied = place.worker->ask(worker::Empty{directory});
+  if (!emptied && emptied.error().code != ErrorCode::kDenied) return emptied.error();
+  return remove_tree(directory);
+}
+
+LaunchRequest command_request(const BuildPlace& place, const plan::Build& build, const std::string& directory,
+                              std::vector<std::string> argv) {
+  LaunchRequest request;
+  request.directory = directory;
+  request.argv = std::move(argv);
+  request.submitter = place.submitter;
+  const char* home = place.submitter ? nullptr : ::getenv("HOME");
+  request.env = {"PATH=" + place.installation.bin + ":" + kSearchPath, "LC_ALL=C.UTF-8",
+                 "HOME=" + std::string(home != nullptr ? home : "/nonexistent"), "PLAN_DIR=" + place.plan_directory,
+                 "LINK=" + std::to_string(build.link)};
+  // The drivers shuffle the link order by it; 0 is the order as given.
+  if (build.link_seed != 0) request.env.push_back("STAB_LINK_SEED=" + std::to_string(build.link_seed));
+  return request;
+}
+
+// Runs one command of the build and appends to its log. False: it failed, and the row says so.
+Result<bool> run_step(const Laboratory& laboratory, const BuildPlace& place, const plan::Build& build,
+                      const std::string& directory, const std::vector<std::string>& argv,
+                      std::chrono::nanoseconds timeout, store::BuildRow& row) {
+  LaunchRequest request = command_request(place, build, directory, argv);
+  const std::string& name = argv[0];
+  if (name.find('/') != std::string::npos) {
+    request.exec_path = name[0] == '/' ? name : directory + "/" + name;
+  } else {
+    STAB_TRY(request.exec_path, find_in_path(*place.worker, place.installation.bin + ":" + kSearchPath, name));
+  }
+  STAB_TRY(const CommandOutput output, run_command(laboratory, request, timeout));
+  row.log += output.log;
+  row.duration_ns += output.duration.count();
+  if (!output.ok) row.log += "\n" + name + ": " + output.failure + "\n";
+  return output.ok;
+}
+
+// The commit that a revision means in this repository now, asked of git itself. Nothing: git knows none, and `words`
+// says why.
+Result<std::optional<std::string>> commit_named(const Laboratory& laboratory, const BuildPlace& place,
+                                                const plan::Build& build, const std::string& repository,
+                                                const std::string& revision, std::string& words) {
+  store::BuildRow asked;  // its log is stdout and stderr together: warnings may come first
+  STAB_TRY(const bool ok, run_step(laboratory, place, build, "/",
+                                   {"git", "-C", repository, "rev-parse", "--verify", "--end-of-options", revision + "^{commit}"},
+                                   kFetchTimeout, asked));
+  std::string said = words = asked.log;
+  while (!said.empty() && said.back() == '\n') said.pop_back();
+  said.erase(0, said.rfind('\n') + 1);
+  const bool is_commit =
+      (said.size() == 40 || said.size() == 64) && said.find_first_not_of("0123456789abcdef") == std::string::npos;
+  return ok && is_commit ? std::optional(said) : std::nullopt;
+}
+
+// What compiles and links, as the driver itself lists it with the PATH that the build has. Our own parts go in by their
+// bytes, the system's by size and time of their last change: LLVM's libraries take half a second to read. The list comes
+// from a process of the submitter's, so it is the submitter's worker that looks at what it names.
+Status add_toolchain(const Laboratory& laboratory, const BuildPlace& place, const plan::Build& build, std::string& all) {
+  const std::string driver = place.installation.bin + "/szc";
+  if (::access(driver.c_str(), X_OK) != 0) return {};  // a laboratory of programs that it doesn't compile
+  LaunchRequest request = command_request(place, build, "/", {driver, "--stab-parts"});
+  request.exec_path = driver;
+  STAB_TRY(const CommandOutput listed, run_command(laboratory, request, kFetchTimeout));
+  if (!listed.ok) return Error{ErrorCode::kCorrupt, "'" + driver + " --stab-parts': " + listed.failure + "; " + listed.log, {}};
+  std::error_code error;
+  const std::string root = fs::canonical(fs::path(place.installation.bin).parent_path(), error).string() + "/";
+  std::istringstream lines(listed.log);
+  for (std::string part; std::getline(lines, part);) {
+    if (part.starts_with(root)) {
+      STAB_TRY(const std::string content, checked(place.worker->ask(worker::Hash{part, kMostSource.bytes})));
+      add_part(all, part.substr(root.size()), content);
+      continue;
+    }
+    STAB_TRY(const worker::Look::Answer seen, place.worker->ask(worker::Look{part}));
+    if (seen.type == static_cast<uint32_t>(worker::FileType::kAbsent))
+      return Error{ErrorCode::kNotFound, "'" + part + "', which '" + driver + " --stab-parts' lists, is not there", {}};
+    add_part(all, part, std::to_string(seen.bytes) + " " + std::to_string(seen.modified_ns));
+  }
+  return {};
+}
+
+void say_no_commit(const plan::Source& source, const std::string& words, store::BuildRow& row) {
+  row.log += words + "no commit '" + source.revision + "' is to be had from '" + source.git + "'\n";
+}
+
+// A clone of the source at the commit; without one, of a repository elsewhere, at what its revision means there.
+Result<bool> fetch_git(const Laboratory& laboratory, const BuildPlace& place, const plan::Build& build, std::string commit,
+                       const std::string& directory, store::BuildRow& row) {
+  const plan::Source& source = build.source;
+  const std::string from = is_git_address(source.git) ? source.git : absolute(place, source.git);
+  STAB_TRY(const bool cloned, run_step(laboratory, place, build, directory,
+                                       {"git", "clone", "--quiet", "--no-checkout", from, "."}, kFetchTimeout, row));
+  if (!cloned) return false;
+  // Branches of a clone are origin's, all but one.
+  std::string words;
+  for (const char* where : {"origin/", ""}) {
+    if (!commit.empty()) break;
+    STAB_TRY(const std::optional<std::string> found,
+             commit_named(laboratory, place, build, directory, where + source.revision, words));
+    commit = found.value_or("");
+  }
+  if (commit.empty()) {
+    say_no_commit(source, words, row);
+    return false;
+  }
+  return run_step(laboratory, place, build, directory, {"git", "checkout", "--quiet", "--detach", commit}, kFetchTimeout, row);
+}
+
+Result<bool> fetch_source(const Laboratory& laboratory, const BuildPlace& place, const plan::Build& build,
+                          const std::string& commit, const std::string& directory, store::BuildRow& row) {
+  const plan::Source& source = build.source;
+  if (!source.dir.empty()) {
+    const auto copied = place.worker->ask(worker::CopyTree{absolute(place, source.dir), directory, kMostSource});
+    if (!copied) return Error{copied.error().code, "copy source '" + source.dir + "': " + copied.error().message, {}};
+  }
+  if (!source.git.empty()) {
+    STAB_TRY(const bool fetched, fetch_git(laboratory, place, build, commit, directory, row));
+    if (!fetched) return false;
+  }
+  for (const std::string& patch : source.patches) {
+    if (patch.empty()) continue;
+    STAB_TRY(const bool ok, run_step(laboratory, place, build, directory,
+                                     {"patch", "-p1", "--batch", "-i", absolute(place, patch)}, kFetchTimeout, row));
+    if (!ok) return false;
+  }
+  return true;
+}
+
+// A file whose presence survives a crash only if everything before it does.
+Status write_done_file(const std::string& path) {
+  const UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  if (!fd) return system_error("create '" + path + "'", errno);
+  ::syncfs(fd.get());
+  if (::fsync(fd.get()) != 0) return system_error("fsync '" + path + "'", errno);
+  return {};
+}
+
+Result<std::string> first_of(Worker& worker, const worker::Find& find, const std::string& if_none) {
+  const auto found = worker.ask(find);
+  if (!found && found.error().code == ErrorCode::kNotFound) return Error{ErrorCode::kNotFound, if_none, {}};
+  if (!found) return found.error();
+  if (found->index < find.paths.size()) return find.paths[found->index];
+  return Error{ErrorCode::kSystem, "the worker has found a file that it was not asked for", {}};
+}
+
+}  // namespace
+
+Result<std::string> find_in_path(Worker& worker, const std::string& path, const std::string& name) {
+  worker::Find find;
+  find.runs = true;
+  for (size_t at = 0; at <= path.size();) {
+    const size_t end = std::min(path.find(':', at), path.size());
+    find.paths.push_back(path.substr(at, end - at) + "/" + name);
+    at = end + 1;
+  }
+  return first_of(worker, find, "'" + name + "' is not in " + path);
+}
+
+std::string build_directory(const BuildPlace& place, const std::string& input_hash) {
+  return place.root + "/" + input_hash.substr(0, 16);
+}
+
+bool needs_directory(const plan::Build& build) {
+  return !build.command.empty() || !build.source.dir.empty() || !build.source.git.empty();
+}
+
+Result<std::string> input_hash_of(const Laboratory& laboratory, const BuildPlace& place, const plan::Build& build,
+                                  const std::string& commit) {
+  std::string all;
+  add_part(all, "cache", kCacheVersion);
+  STAB_CHECK_OK(add_toolchain(laboratory, place, build, all));
+  // One user's binaries are never run by another.
+  add_part(all, "user", place.submitter ? std::to_string(place.submitter->uid) : "");
+  add_part(all, "plan", place.plan_directory);
+  for (const std::string& word : build.command.argv) add_part(all, "word", word);
+  add_part(all, "link", std::to_string(build.link) + " " + std::to_string(build.link_seed));
+  if (!build.source.dir.empty()) {
+    STAB_TRY(const std::string tree,
+             checked(place.worker->ask(worker::HashTree{absolute(place, build.source.dir), kMostSource})));
+    add_part(all, "source", tree);
+  }
+  if (!build.source.git.empty()) {
+    add_part(all, "git", build.source.git);
+    add_part(all, "commit", commit.empty() ? build.source.revision : commit);
+  }
+  for (const std::string& patch : build.source.patches) {
+    if (patch.empty()) continue;
+    STAB_TRY(const std::string content, checked(place.worker->ask(worker::Hash{absolute(place, patch), kMostSource.bytes})));
+    add_part(all, "patch", content);
+  }
+  return worker::sha256(all);
+}
+
+Status make_build(const Laboratory& laboratory, const BuildPlace& place, const plan::Program& program,
+                  const plan::Build& build, store::BuildRow& row) {
+  row.state = store::BuildState::kFailed;
+  row.log.clear();
+  row.duration_ns = 0;
+  const plan::Source& source = build.source;
+  std::optional<std::string> commit("");
+  std::string words;
+  if (!source.git.empty() && !is_git_address(source.git)) {
+    STAB_TRY(commit, commit_named(laboratory, place, build, absolute(place, source.git), source.revision, words));
+  }
+  if (!commit) {
+    say_no_commit(source, words, row);
+    return {};
+  }
+  STAB_TRY(row.input_hash, input_hash_of(laboratory, place, build, *commit));
+  const std::string directory = build_directory(place, row.input_hash);
+  const std::string done = directory + ".done";
+  if (::access(done.c_str(), F_OK) == 0 && ::access(directory.c_str(), X_OK) == 0) {
+    ::utimensat(AT_FDCWD, done.c_str(), nullptr, 0);  // used today: retention begins with the oldest
+    row.state = store::BuildState::kDone;
+    row.log = "the same inputs were built before, in " + directory + "\n";
+    return {};
+  }
+  STAB_CHECK_OK(remove_tree(done));
+  STAB_CHECK_OK(remove_build(place, directory));
+  STAB_CHECK_OK(make_directories(directory));
+  // Other users' sources and binaries are none of a user's business.
+  if (place.submitter && ::chmod(directory.c_str(), 0700) != 0) return system_error("chmod '" + directory + "'", errno);
+  if (place.submitter) STAB_CHECK_OK(place.give(directory, place.submitter->uid, place.submitter->gid));
+  STAB_TRY(const bool fetched, fetch_source(laboratory, place, build, *commit, directory, row));
+  if (!fetched) return {};
+  if (!build.command.empty()) {
+    STAB_TRY(const bool built,
+             run_step(laboratory, place, build, directory, build.command.argv, program.build_timeout, row));
+    if (!built) return {};
+  }
+  STAB_CHECK_OK(write_done_file(done));
+  row.state = store::BuildState::kDone;
+  return {};
+}
+
+Result<std::string> find_program(const BuildPlace& place, const std::string& directory, const std::string& name) {
+  if (name.find('/') == std::string::npos) return find_in_path(*place.worker, kSearchPath, name);
+  if (name[0] == '/') return name;
+  worker::Find find;
+  find.runs = true;
+  for (const std::string& parent : {directory, place.plan_directory})
+    find.paths.push_back(fs::path(parent + "/" + name).lexically_normal().string());
+  return first_of(*place.worker, find,
+                  "'" + name + "' is neither in the build's directory '" + directory + "' nor in the plan's");
+}
+
+Result<std::string> hash_of(Worker& worker, const std::string& path) {
+  return checked(worker.ask(worker::Hash{path, kMostHashedBytes}));
+}
+
+std::vector<std::string> input_paths(const BuildPlace& place, const std::string& directory, const std::string& name) {
+  if (!name.empty() && name[0] == '/') return {name};
+  return {place.plan_directory + "/" + name, directory + "/" + name};
+}
+
+}  // namespace stab::engine

@@ -1,0 +1,141 @@
+// /tmp for what a trial writes: it is local, it exists everywhere, and its name has one length whoever runs.
+#include "engine/experiment/places.h"
+
+#include <pwd.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+
+#include "worker/empty_directory.h"
+
+namespace stab::engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+Error file_error(const std::string& what, const std::error_code& error) { return system_error(what, error.value()); }
+
+// What engines that were killed have left; only our own user's, since anybody can make a name in /tmp.
+void remove_leftovers() {
+  std::error_code error;
+  for (fs::directory_iterator at("/tmp", error), end; !error && at != end; at.increment(error)) {
+    int pid = 0;
+    struct stat info;
+    if (std::sscanf(at->path().filename().c_str(), "stab-%7d-", &pid) != 1 || pid <= 0) continue;
+    if (::lstat(at->path().c_str(), &info) != 0 || !S_ISDIR(info.st_mode) || info.st_uid != ::geteuid()) continue;
+    if (::kill(pid, 0) != 0 && errno == ESRCH) (void)remove_tree(at->path().string());
+  }
+}
+
+}  // namespace
+
+Result<std::string> default_database() {
+  if (const char* state = ::getenv("XDG_STATE_HOME"); state != nullptr && state[0] == '/')
+    return std::string(state) + "/stab/stab.db";
+  const char* home = ::getenv("HOME");
+  if (home == nullptr || home[0] != '/') {
+    const passwd* user = ::getpwuid(::getuid());
+    home = user != nullptr ? user->pw_dir : nullptr;
+  }
+  if (home == nullptr || home[0] != '/')
+    return Error{ErrorCode::kNotFound, "no home directory to keep results in; name a file with --db", {}};
+  return std::string(home) + "/.local/state/stab/stab.db";
+}
+
+std::string files_beside(const std::string& database) { return database + ".files"; }
+
+Status make_directories(const std::string& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) return file_error("create directory '" + path + "'", error);
+  return {};
+}
+
+Status remove_tree(const std::string& path) { return worker::remove_tree(path); }
+
+Status chown_to(const std::string& path, unsigned uid, unsigned gid) {
+  if (::chown(path.c_str(), uid, gid) != 0) return system_error("chown '" + path + "'", errno);
+  return {};
+}
+
+Result<ScratchDirectory> ScratchDirectory::create(Empty empty, Give give) {
+  remove_leftovers();
+  // The pid says whether its engine lives; seven digits hold any, so that the length stays.
+  char path[64];
+  std::snprintf(path, sizeof path, "/tmp/stab-%07d-XXXXXX", ::getpid());
+  if (::mkdtemp(path) == nullptr) return system_error("create a directory below /tmp", errno);
+  ScratchDirectory made(path, std::move(empty), std::move(give));
+  STAB_CHECK_OK(made.make_root());
+  return made;
+}
+
+// pre: root_ is ours, or absent.
+Status ScratchDirectory::make_root() {
+  if (::mkdir(root_.c_str(), 0700) != 0 && errno != EEXIST) return system_error("create '" + root_ + "'", errno);
+  struct stat info;
+  if (::lstat(root_.c_str(), &info) != 0) return system_error("stat '" + root_ + "'", errno);
+  // Anybody can make a name in /tmp.
+  if (!S_ISDIR(info.st_mode) || info.st_uid != ::geteuid())
+    return Error{ErrorCode::kDenied, "'" + root_ + "' was removed, and is somebody else's now; resume the experiment", {}};
+  if (::chmod(root_.c_str(), 0711) != 0) return system_error("chmod '" + root_ + "'", errno);
+  inode_ = info.st_ino;
+  return {};
+}
+
+bool ScratchDirectory::is_there() const {
+  struct stat info;
+  // A number may be used again, by a link of somebody else's as well.
+  return ::lstat(root_.c_str(), &info) == 0 && info.st_ino == inode_ && S_ISDIR(info.st_mode) && info.st_uid == ::geteuid();
+}
+
+bool ScratchDirectory::has_trial() const {
+  struct stat info;
+  return ::lstat((root_ + "/trial").c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+// What its user may not remove is left to us; what takes too long is left, to whoever starts next.
+Status ScratchDirectory::remove(const std::string& path) const {
+  struct stat info;
+  if (::lstat(path.c_str(), &info) != 0) return {};
+  if (S_ISDIR(info.st_mode)) {
+    const Status emptied = empty_(path);
+    if (!emptied && emptied.error().code != ErrorCode::kDenied) return emptied;
+  }
+  return remove_tree(path);
+}
+
+ScratchDirectory::~ScratchDirectory() {
+  if (!root_.empty() && remove(root_ + "/trial")) (void)remove_tree(root_);
+}
+
+// A program that writes nothing leaves nothing to be made anew. Times may be as coarse as a tick of the kernel, so the
+// directory is looked into as well.
+bool ScratchDirectory::is_untouched(const std::string& path, unsigned uid, unsigned gid) const {
+  struct stat info;
+  if (!made_ || ::lstat(path.c_str(), &info) != 0) return false;
+  const Made now{uid, gid, info.st_mode, info.st_ino, info.st_ctim.tv_sec * 1'000'000'000LL + info.st_ctim.tv_nsec};
+  std::error_code error;
+  return now == *made_ && fs::is_empty(path, error) && !error;
+}
+
+Result<std::string> ScratchDirectory::fresh(unsigned uid, unsigned gid) {
+  const std::string path = root_ + "/trial";
+  if (!is_there()) STAB_CHECK_OK(make_root());
+  if (is_untouched(path, uid, gid)) return path;
+  made_.reset();
+  STAB_CHECK_OK(remove(path));
+  if (::mkdir(path.c_str(), 0700) != 0) return system_error("create '" + path + "'", errno);
+  if (uid != unsigned(-1)) STAB_CHECK_OK(give_(path, uid, gid));
+  struct stat info;
+  if (::lstat(path.c_str(), &info) != 0) return system_error("stat '" + path + "'", errno);
+  made_ = Made{uid, gid, info.st_mode, info.st_ino, info.st_ctim.tv_sec * 1'000'000'000LL + info.st_ctim.tv_nsec};
+  return path;
+}
+
+}  // namespace stab::engine

@@ -1,0 +1,71 @@
+// Places: where a database is if nobody says so, and what lies beside it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+
+namespace stab::engine {
+
+// $XDG_STATE_HOME/stab/stab.db, else ~/.local/state/stab/stab.db: one place for all experiments of a user,
+// whatever directory they work in. kNotFound where there is neither variable nor home.
+Result<std::string> default_database();
+
+// "<database>.files": build directories. Everything in it can be made again.
+std::string files_beside(const std::string& database);
+
+// Makes it and what is above it, 0755.
+Status make_directories(const std::string& path);
+// Removes a file or a tree; symbolic links are removed, not followed. Absent is fine.
+Status remove_tree(const std::string& path);
+
+// Makes a directory of ours a user's.
+using Give = std::function<Status(const std::string& path, unsigned uid, unsigned gid)>;
+// By chown(2), which only root may.
+Status chown_to(const std::string& path, unsigned uid, unsigned gid);
+
+// A directory of its own for each trial, always under the same path of the same length, so that no two trials
+// differ in it. Removed with the object.
+class ScratchDirectory {
+ public:
+  // `empty` removes what is in a directory, with no more rights than whoever may have filled it.
+  using Empty = std::function<Status(const std::string& path)>;
+  static Result<ScratchDirectory> create(Empty empty, Give give = chown_to);
+  ScratchDirectory(ScratchDirectory&& other) noexcept
+      : root_(std::move(other.root_)), empty_(std::move(other.empty_)), give_(std::move(other.give_)), inode_(other.inode_) {
+    other.root_.clear();
+  }
+  ScratchDirectory& operator=(ScratchDirectory&&) = delete;
+  ~ScratchDirectory();
+
+  // Empty and new; what was there before is gone. Owned by uid and gid unless they are -1. Made again where somebody has
+  // removed it all.
+  Result<std::string> fresh(unsigned uid, unsigned gid);
+  // False where somebody else has removed what is ours, around the trial's directory: cleaners of /tmp do.
+  bool is_there() const;
+  bool has_trial() const;  // the same of the trial's directory, which the trial itself may remove
+
+ private:
+  ScratchDirectory(std::string root, Empty empty, Give give)
+      : root_(std::move(root)), empty_(std::move(empty)), give_(std::move(give)) {}
+  Status make_root();
+  Status remove(const std::string& path) const;
+  bool is_untouched(const std::string& path, unsigned uid, unsigned gid) const;
+  std::string root_;
+  Empty empty_;
+  Give give_;
+  uint64_t inode_ = 0;  // of the root
+  // The directory as it was made: whatever happens to it or in it changes its time.
+  struct Made {
+    unsigned uid = 0, gid = 0, mode = 0;
+    uint64_t inode = 0;
+    int64_t changed_ns = 0;
+    bool operator==(const Made&) const = default;
+  };
+  std::optional<Made> made_;
+};
+
+}  // namespace stab::engine

@@ -1,0 +1,281 @@
+// analysis/ sees no database and no plan, so this file translates: names of levels to indexes, the engine's
+// ledger to disturbance bits, missing counters to words, the plan's stopping rule to the analysis' own.
+#include "engine/results/load_samples.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "engine/trial/dose.h"
+#include "engine/trial/layout_output.h"
+#include "engine/experiment/expand.h"
+
+namespace stab::engine {
+namespace {
+
+using analysis::Disturbance;
+
+// What disturbances() asks a ledger for.
+constexpr std::string_view kDisturbing[] = {"migrations", "involuntary_switches", "steal_ns", "throttle_count",
+                                            "frequency_min_khz", "frequency_max_khz", "psi_memory_us", "psi_io_us",
+                                            "major_faults", "swap_in_pages", "swap_out_pages", "kernel_log_lines", "submits"};
+
+bool is_layout(plan::FactorKind kind) { return kind != plan::FactorKind::kTreatment; }
+
+std::vector<analysis::Factor> factors_of(const plan::Plan& plan) {
+  std::vector<analysis::Factor> factors;
+  for (const plan::Factor& factor : plan.factors) {
+    analysis::Factor out;
+    out.name = factor.name;
+    for (const plan::Level& level : factor.levels) out.levels.push_back(level.name);
+    out.layout = is_layout(factor.kind);
+    for (const plan::Level& level : factor.levels) out.fixed.push_back(plan::keeps_layout(factor.kind, level));
+    factors.push_back(std::move(out));
+  }
+  return factors;
+}
+
+std::string unit_of(const std::string& response) {
+  if (response == "wall_time" || response == "user_time" || response == "system_time" ||
+      response == "region_time")
+    return "s";
+  if (response == "max_rss") return "KiB";
+  if (response == "task-clock" || response == "cpu-clock") return "ns";
+  return "";
+}
+
+// The plan's responses first, the first of them primary, then counters that came along.
+std::vector<analysis::Response> responses_of(const plan::Plan& plan) {
+  std::vector<analysis::Response> responses;
+  const auto add = [&](const std::string& name, plan::Scale scale, bool declared) {
+    const auto same = [&](const analysis::Response& other) { return other.name == name; };
+    if (std::any_of(responses.begin(), responses.end(), same)) return;
+    responses.push_back({.name = name,
+                         .unit = unit_of(name),
+                         .scale = scale == plan::Scale::kLog ? analysis::Scale::kLog : analysis::Scale::kLinear,
+                         .margin = plan.experiment.margin,
+                         .margin_is_share = true,
+                         .declared = declared});
+  };
+  for (const plan::Response& response : plan.experiment.responses) add(response.name, response.scale, true);
+  if (responses.empty()) add("wall_time", plan::Scale::kLog, true);
+  for (const std::string& event : plan.counters.events) add(event, plan::default_scale(event), false);
+  return responses;
+}
+
+bool zeros_are_missing(const plan::Plan& plan, const std::string& response) {
+  for (const plan::Response& declared : plan.experiment.responses)
+    if (declared.name == response) return declared.zeros_missing;
+  return false;
+}
+
+analysis::Stopping stopping_of(const plan::Stopping& stopping) {
+  analysis::Stopping out;
+  if (stopping.rule == plan::StoppingRule::kLooks) out.rule = analysis::StoppingRule::kLooks;
+  if (stopping.rule == plan::StoppingRule::kPrecision) out.rule = analysis::StoppingRule::kPrecision;
+  if (stopping.spending == plan::Spending::kPocock) out.spending = analysis::Spending::kPocock;
+  for (int replicates : stopping.looks) out.looks.push_back(static_cast<uint32_t>(replicates));
+  out.first = static_cast<uint32_t>(stopping.first);
+  out.half_width = stopping.half_width;
+  return out;
+}
+
+std::optional<analysis::Dose> dose_of(const std::string& json) {
+  if (json.empty()) return {};
+  const Result<std::optional<Dose>> parsed = parse_dose(json);
+  if (!parsed || !*parsed) return {};
+  const Dose& dose = **parsed;
+  analysis::Dose out;
+  out.code_layouts_built = static_cast<uint64_t>(dose.layouts_built);
+  out.code_layouts_executed = static_cast<uint64_t>(dose.layouts_executed);
+  out.functions = static_cast<uint64_t>(dose.functions);
+  out.functions_moved = static_cast<uint64_t>(dose.functions_moved);
+  out.stack_layouts = static_cast<uint64_t>(dose.refills);
+  out.pads = static_cast<uint64_t>(dose.pads);
+  if (dose.heap_bytes > 0)
+    out.heap_bytes_share = 1.0 - static_cast<double>(dose.heap_bytes_mmapped) / static_cast<double>(dose.heap_bytes);
+  if (dose.heap_layouts) out.heap_layouts = static_cast<uint64_t>(*dose.heap_layouts);
+  if (dose.allocations > 0)
+    out.heap_share = 1.0 - static_cast<double>(dose.allocations_mmapped) / static_cast<double>(dose.allocations);
+  out.helper_cpu_ns = static_cast<uint64_t>(dose.helper_cpu_ns);
+  out.epochs = static_cast<uint64_t>(dose.epochs);
+  out.epochs_unentered = static_cast<uint64_t>(dose.epochs_unentered);
+  out.degradations = dose.degradations;
+  return out;
+}
+
+using Missing = std::map<std::string, std::vector<std::string>>;  // reason: responses
+
+std::string list(const std::vector<std::string>& names) {
+  std::string out;
+  for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
+  return out;
+}
+
+// "no PMU counts 'cycles'" becomes "no PMU counts it": counters that are missing for one reason are said together.
+std::string without_name(std::string reason, const std::string& response) {
+  const std::string quoted = "'" + response + "'";
+  if (const size_t at = reason.find(quoted); at != std::string::npos) reason.replace(at, quoted.size(), "it");
+  return reason;
+}
+
+void drop_response(analysis::Samples& samples, size_t response) {
+  samples.responses.erase(samples.responses.begin() + static_cast<long>(response));
+  for (analysis::Trial& trial : samples.trials) trial.values.erase(trial.values.begin() + static_cast<long>(response));
+}
+
+// On a log scale a value must be above 0: a counter that stayed at 0 has no logarithm. Where the plan says so such
+// trials have no value; otherwise the response is refused, whole, because leaving out just the zeros would bias it. The
+// primary response is left to analyse(), which refuses the report and names the trial.
+void drop_without_logarithm(const plan::Plan& plan, analysis::Samples& samples) {
+  for (size_t r = samples.responses.size(); r-- > 0;) {
+    const analysis::Response response = samples.responses[r];
+    if (response.scale != analysis::Scale::kLog) continue;
+    const bool missing = zeros_are_missing(plan, response.name);
+    size_t zeros = 0;
+    for (analysis::Trial& trial : samples.trials) {
+      if (!trial.values[r] || *trial.values[r] > 0) continue;
+      ++zeros;
+      if (missing) trial.values[r].reset();
+    }
+    if (zeros == 0 || (!missing && r == 0)) continue;
+    const std::string counted = response.name + ": " + std::to_string(zeros) + " trials counted 0, which has no logarithm";
+    if (missing) {
+      samples.unavailable.push_back({counted + "; they are left out, as the plan declares",
+                                     "compare with the raw scale if zeros are more frequent in one cell"});
+      continue;
+    }
+    samples.unavailable.push_back({counted + ": refused", "in the plan, say response = [..., { name = \"" + response.name +
+                                                              "\", scale = \"raw\" }], or zeros = \"missing\""});
+    drop_response(samples, r);
+  }
+}
+
+// Counters that came along and that nothing was measured of: the caveats say why, tables of refusals would say it again.
+void drop_without_values(analysis::Samples& samples) {
+  for (size_t r = samples.responses.size(); r-- > 1;) {
+    const auto measured = [&](const analysis::Trial& trial) { return trial.values[r].has_value(); };
+    if (samples.responses[r].declared || std::any_of(samples.trials.begin(), samples.trials.end(), measured)) continue;
+    drop_response(samples, r);
+  }
+}
+
+int index_of_level(const analysis::Factor& factor, const std::string& level) {
+  const auto at = std::find(factor.levels.begin(), factor.levels.end(), level);
+  return at == factor.levels.end() ? -1 : static_cast<int>(at - factor.levels.begin());
+}
+
+Result<std::vector<uint16_t>> levels_of(const store::CellRow& cell, const std::vector<analysis::Factor>& factors) {
+  std::vector<uint16_t> levels;
+  for (const analysis::Factor& factor : factors) {
+    const auto at = cell.levels.find(factor.name);
+    const int index = at == cell.levels.end() ? -1 : index_of_level(factor, at->second);
+    if (index < 0) return Error{ErrorCode::kCorrupt, "cell '" + cell.name + "' has no level of '" + factor.name + "'", {}};
+    levels.push_back(static_cast<uint16_t>(index));
+  }
+  return levels;
+}
+
+}  // namespace
+
+uint32_t disturbances(const std::map<std::string, double>& ledger) {
+  const auto value = [&](const char* key) {
+    const auto at = ledger.find(key);
+    return at == ledger.end() ? 0.0 : at->second;
+  };
+  uint32_t bits = 0;
+  const auto mark = [&](bool when, Disturbance what) { bits |= when ? analysis::bit(what) : 0; };
+  // Moving to its CPU before the exec is not counted by the kernel as the program's, any later move is one.
+  mark(value("migrations") > 1, Disturbance::kMigrated);
+  // Some switches are the scheduler's own housekeeping; tens mean that somebody else wanted the CPU.
+  mark(value("involuntary_switches") > 10, Disturbance::kPreempted);
+  mark(value("steal_ns") > 0, Disturbance::kSteal);
+  mark(value("throttle_count") > 0, Disturbance::kThrottled);
+  const double slow = value("frequency_min_khz"), fast = value("frequency_max_khz");
+  mark(fast > 0 && slow < 0.98 * fast, Disturbance::kFrequency);
+  // 1 ms in which somebody waited for memory or disk.
+  mark(value("psi_memory_us") > 1000 || value("psi_io_us") > 1000, Disturbance::kPressure);
+  mark(value("major_faults") > 0, Disturbance::kMajorFaults);
+  mark(value("swap_in_pages") + value("swap_out_pages") > 0, Disturbance::kSwapped);
+  mark(value("kernel_log_lines") > 0, Disturbance::kKernelLog);
+  mark(value("submits") > 0, Disturbance::kLaboratoryBusy);
+  return bits;
+}
+
+Result<analysis::Samples> load_samples(store::Store& store, const store::ExperimentRow& experiment) {
+  STAB_TRY(const ExpandedPlan expanded, expand_stored(experiment));
+  analysis::Samples samples;
+  samples.experiment = experiment.name + " (" + std::to_string(experiment.id) + ")";
+  samples.alpha = expanded.plan.experiment.alpha;
+  samples.factors = factors_of(expanded.plan);
+  samples.responses = responses_of(expanded.plan);
+  samples.planned_replicates = static_cast<uint32_t>(expanded.plan.experiment.replicates);
+  samples.stopping = stopping_of(expanded.plan.stopping);
+  for (const plan::Subject& subject : expanded.subjects) samples.workloads.push_back(subject.name);
+  if (expanded.subjects.size() > expanded.plan.programs.size()) {
+    samples.workload_word = "workload";
+    for (const plan::Subject& subject : expanded.subjects)
+      samples.programs.push_back(expanded.plan.programs[static_cast<size_t>(subject.program)].name);
+  }
+
+  STAB_TRY(const std::vector<store::CellRow> cells, store.cells(experiment.id));
+  std::map<int, std::vector<uint16_t>> levels;
+  for (const store::CellRow& cell : cells) {
+    STAB_TRY(levels[cell.index], levels_of(cell, samples.factors));
+  }
+
+  std::vector<std::optional<analysis::Dose>> doses;
+  STAB_TRY(const std::vector<store::TrialFacts> facts,
+           store.trial_facts(experiment.id, kDisturbing, [&](const std::string& json) { doses.push_back(dose_of(json)); }));
+  std::map<store::Id, size_t> at;
+  for (const store::TrialFacts& fact : facts) {
+    if (fact.cell < 0 || static_cast<size_t>(fact.cell) >= expanded.design.cells.size())
+      return Error{ErrorCode::kCorrupt, "trial " + std::to_string(fact.trial) + " is of a cell that the plan doesn't make", {}};
+    analysis::Trial trial;
+    trial.workload = static_cast<uint32_t>(fact.subject);
+    trial.levels = levels[fact.cell];
+    trial.block = fact.block;
+    trial.order = fact.order;
+    trial.seed = fact.seed;
+    trial.layout = fact.layout;
+    trial.fixed_code = expanded.design.cells[static_cast<size_t>(fact.cell)].fixed_code;
+    trial.link = static_cast<uint64_t>(fact.link);
+    trial.values.resize(samples.responses.size());
+    trial.dose = std::move(doses[samples.trials.size()]);
+    trial.disturbances = disturbances(fact.ledger);
+    for (const std::string& rule : fact.excluded_by) trial.excluded += (trial.excluded.empty() ? "" : "; ") + rule;
+    at.emplace(fact.trial, samples.trials.size());
+    samples.trials.push_back(std::move(trial));
+  }
+  Missing missing;
+  for (size_t r = 0; r < samples.responses.size(); ++r) {
+    const std::string& response = samples.responses[r].name;
+    STAB_TRY(const std::vector<store::SampleRow> rows, store.samples(experiment.id, response));
+    for (const store::SampleRow& row : rows)
+      if (const auto place = at.find(row.trial); place != at.end()) samples.trials[place->second].values[r] = row.value;
+    STAB_TRY(const auto reasons, store.missing_reasons(experiment.id, response));
+    for (const auto& [reason, trials] : reasons) missing[without_name(reason, response)].push_back(response);
+  }
+  drop_without_logarithm(expanded.plan, samples);
+  drop_without_values(samples);
+  for (const auto& [reason, names] : missing)
+    samples.unavailable.push_back({list(names) + ": " + reason, "stabctl doctor says what this machine can count"});
+
+  STAB_TRY(const std::vector<store::EventRow> events, store.events(experiment.id));
+  std::set<std::string> idle;  // every run of the experiment says it
+  for (const store::EventRow& event : events)
+    if (event.kind == kIdleRule && idle.insert(event.text).second)
+      samples.unavailable.push_back({event.text, "docs/trials.md says where the ledger's entries come from"});
+  for (const store::EventRow& event : events)
+    if (event.kind == kLayoutOutput) samples.layout_outputs.push_back(event.text);
+
+  STAB_TRY(const store::Progress progress, store.progress(experiment.id));
+  samples.planned = static_cast<uint32_t>(progress.planned_total);
+  samples.failed = static_cast<uint32_t>(progress.count(store::TrialState::kFailed) +
+                                         progress.count(store::TrialState::kTimeout) +
+                                         progress.count(store::TrialState::kQuarantined));
+  samples.incomplete = experiment.state != store::ExperimentState::kDone;
+  return samples;
+}
+
+}  // namespace stab::engine

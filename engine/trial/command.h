@@ -1,0 +1,23 @@
+// Command: what runs around trials, never measured: builds, prepare, cleanup.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "base/result.h"
+#include "engine/trial/trial_run.h"
+
+namespace stab::engine {
+
+struct CommandOutput {
+  bool ok = false;
+  std::string failure;  // why not: "exit status 2", "still running after 30 min, killed"
+  std::string log;      // stdout and stderr together, the last part where it is long
+  std::chrono::nanoseconds duration{0};
+};
+
+// Runs to its end, kills what it leaves behind. An Error only where it could not be started or killed.
+Result<CommandOutput> run_command(const Laboratory& laboratory, const LaunchRequest& request,
+                                  std::chrono::nanoseconds timeout);
+
+}  // namespace stab::engine

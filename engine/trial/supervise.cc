@@ -1,0 +1,83 @@
+// The waiter that stamps the end of a trial. It sleeps in one poll() on the process and on timers, and reads
+// the clock before it looks at what has happened. The deadline is a timerfd; output goes to memory files, so
+// nothing has to be drained and a slow timer that looks at their size is enough. How late that timer is seen says how
+// late the end may be seen.
+#include "engine/trial/supervise.h"
+
+#include <poll.h>
+#include <sys/stat.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include "base/unique_fd.h"
+
+namespace stab::engine {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+
+// A process writes at most some GB/s: 0.1 s bounds what a flood can take. Ten wake-ups a second on the
+// housekeeping CPU are about 0.01 % of it.
+constexpr milliseconds kOutputTick{100};
+
+Status arm(const UniqueFd& timer, nanoseconds after) {
+  const timespec time{static_cast<time_t>(after.count() / 1'000'000'000), static_cast<long>(after.count() % 1'000'000'000)};
+  const itimerspec setting{{}, time};
+  if (::timerfd_settime(timer.get(), 0, &setting, nullptr) != 0) return system_error("timerfd_settime", errno);
+  return {};
+}
+
+Result<UniqueFd> timer(nanoseconds after) {
+  UniqueFd fd(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+  if (!fd) return system_error("timerfd_create", errno);
+  STAB_CHECK_OK(arm(fd, after));
+  return fd;
+}
+
+bool over_limit(const Watch& watch) {
+  return std::any_of(watch.output_fds.begin(), watch.output_fds.end(), [&](int fd) {
+    struct stat info;
+    return ::fstat(fd, &info) == 0 && static_cast<uint64_t>(info.st_size) > watch.output_limit_bytes;
+  });
+}
+
+}  // namespace
+
+Result<Ending> wait_for_ending(const Watch& watch, const Clock& clock) {
+  UniqueFd deadline, tick;
+  if (watch.timeout > nanoseconds(0)) {
+    STAB_TRY(deadline, timer(watch.timeout));
+  }
+  if (watch.output_limit_bytes > 0 && !watch.output_fds.empty()) {
+    STAB_TRY(tick, timer(kOutputTick));
+  }
+  nanoseconds armed = clock.monotonic_raw();
+  std::optional<nanoseconds> latency;
+  // poll() ignores entries of -1.
+  std::array<pollfd, 4> waiting = {{{watch.pidfd, POLLIN, 0},
+                                    {watch.cancel_fd, POLLIN, 0},
+                                    {deadline.get(), POLLIN, 0},
+                                    {tick.get(), POLLIN, 0}}};
+  for (;;) {
+    const int ready = ::poll(waiting.data(), waiting.size(), -1);
+    const nanoseconds now = clock.monotonic_raw();
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready < 0) return system_error("poll", errno);
+    if (waiting[0].revents) return Ending{store::TrialEvent::kExited, now, latency};
+    if (waiting[1].revents) return Ending{store::TrialEvent::kCancel, now, latency};
+    if (waiting[2].revents) return Ending{store::TrialEvent::kDeadline, now, latency};
+    if (!waiting[3].revents) continue;
+    // The two clocks may disagree by microseconds in 0.1 s, so a tick can seem early; armed anew, that doesn't add up.
+    latency = std::max({latency.value_or(nanoseconds(0)), now - armed - kOutputTick});
+    if (over_limit(watch)) return Ending{store::TrialEvent::kOverflow, now, latency};
+    armed = now;
+    STAB_CHECK_OK(arm(tick, kOutputTick));
+  }
+}
+
+}  // namespace stab::engine

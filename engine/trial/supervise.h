@@ -1,0 +1,36 @@
+// Waiting for a process and for everything that may end it first.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "store/trial_machine.h"
+
+namespace stab::engine {
+
+struct Watch {
+  int pidfd = -1;
+  std::chrono::nanoseconds timeout{0};  // 0: none
+  int cancel_fd = -1;                   // readable: kCancel. -1: none
+  std::vector<int> output_fds;          // files whose size is looked at now and then
+  uint64_t output_limit_bytes = 0;      // of each; 0: none
+};
+
+struct Ending {
+  store::TrialEvent event = store::TrialEvent::kExited;  // kExited, kDeadline, kOverflow or kCancel
+  std::chrono::nanoseconds raw{0};         // CLOCK_MONOTONIC_RAW at the moment it was seen
+  // The latest that the waiter came to one of its own timers; absent where none was due. So late may the end's
+  // stamp be, too.
+  std::optional<std::chrono::nanoseconds> latency;
+};
+
+// Blocks until the first of them. An exit that is there at the same time as another event wins.
+Result<Ending> wait_for_ending(const Watch& watch, const Clock& clock);
+
+}  // namespace stab::engine

@@ -1,0 +1,90 @@
+// TrialRun: one trial from its claim to the moment its outcome can be stored.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "counters/events.h"
+#include "counters/session.h"
+#include "plan/design.h"
+#include "plan/plan.h"
+#include "engine/machine/ledger.h"
+#include "engine/machine/topology.h"
+#include "host/launch.h"
+#include "host/process_tree.h"
+#include "engine/trial/trial_limits.h"
+#include "engine/separation/worker.h"
+#include "store/records.h"
+#include "store/trial_machine.h"
+
+namespace stab::engine {
+
+// What is run, and what it is held against.
+struct TrialRequest {
+  LaunchRequest launch;  // env without STAB= and the padding, which are added here
+  plan::Layout layout;
+  bool needs_region = false;  // region_time is a response
+  uint64_t seed = 0;
+  std::vector<std::string> stdin_paths;  // absolute; the first that can be read. None: /dev/null
+  std::chrono::nanoseconds timeout{0};
+  uint64_t output_limit_bytes = 0;
+  plan::Expect expect;
+  std::optional<std::string> first_stdout_sha256;
+  // To be compared with a trial that failed: the first bytes of its output are kept also where it passes, and what its
+  // randomization did isn't held against the cell.
+  bool for_comparison = false;
+  std::vector<counters::EventSpec> events;
+  bool events_together = false;  // as one group, where the plan counts in passes
+  // Bytes that argv, env and exec path are padded up to, so that all cells of a workload start with the same
+  // stack; env_size comes on top.
+  uint64_t stack_top_bytes = 0;
+};
+
+// Bytes that a program finds above its first stack frame because of this request, without the padding.
+uint64_t stack_top_bytes(const LaunchRequest& launch);
+
+// What surrounds every trial. One trial at a time.
+struct Laboratory {
+  Roots roots;
+  Placement placement;
+  std::string launcher;  // paths of the installed programs
+  std::string helper;    // empty: no layout factor and no region_time, so no trial gets a helper
+  const Clock* clock = nullptr;
+  ProcessTree* tree = nullptr;
+  Ledger* ledger = nullptr;
+  int cancel_fd = -1;    // readable: stop now
+  std::string isolated_procs;  // a cgroup.procs that trials enter, and nothing else; empty: none
+  Worker* worker = nullptr;    // opens inputs and reads outputs; null: only for trials without
+  TrialLimits limits{};
+  counters::PerfCalls* perf = &counters::system_perf();
+};
+
+// A trial whose helper and launcher have been started: they set themselves up while the engine stores what came
+// before. Nothing of it is left if it is never run.
+class ReadyTrial {
+ public:
+  // pre: the trial before is over, its tree gone; `laboratory` outlives this. What goes wrong here is in run()'s outcome.
+  ReadyTrial(const Laboratory& laboratory, TrialRequest request);
+  ReadyTrial(ReadyTrial&& other) noexcept;
+  ReadyTrial& operator=(ReadyTrial&&) = delete;
+  ~ReadyTrial();
+
+  // Runs it, once. The outcome's state is verified, failed, timeout or lost; an Error only where the laboratory itself
+  // is broken, so that no further trial makes sense. `trial` of the outcome is left 0.
+  Result<store::Outcome> run();
+
+ private:
+  class Run;
+  std::unique_ptr<Run> run_;
+};
+
+// Made ready and run in one go.
+Result<store::Outcome> run_trial(const Laboratory& laboratory, const TrialRequest& request);
+
+}  // namespace stab::engine

@@ -1,0 +1,163 @@
+// Cells must not differ in the size of argv, environment, exec path or directory (DESIGN 4.1), so all of a
+// workload's cells are laid out beforehand and padded to the longest. What the plan makes longer on purpose,
+// env_size, comes on top.
+#include "engine/trial/trial_setup.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "plan/schedule.h"
+
+namespace stab::engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool knob_is_off(const plan::Plan& plan, const char* knob) {
+  const auto at = plan.machine.knobs.find(knob);
+  return at != plan.machine.knobs.end() && at->second == "off";
+}
+
+}  // namespace
+
+TrialSetup::TrialSetup(const ExpandedPlan& expanded, BuildPlace place, std::vector<BuiltBinary> binaries,
+                       std::string trial_directory)
+    : expanded_(&expanded),
+      place_(std::move(place)),
+      binaries_(std::move(binaries)),
+      trial_directory_(std::move(trial_directory)) {}
+
+Result<TrialSetup> TrialSetup::prepare(const ExpandedPlan& expanded, const BuildPlace& place,
+                                       std::vector<BuiltBinary> binaries, const std::string& trial_directory) {
+  TrialSetup setup(expanded, place, std::move(binaries), trial_directory);
+  const counters::Scope scope{expanded.plan.counters.kernel, false, false};
+  for (const std::vector<std::string>& names : plan::counter_passes(expanded.plan.counters)) {
+    STAB_TRY(auto specs, counters::resolve(names, scope));
+    setup.passes_.push_back(std::move(specs));
+  }
+  const int links = std::max(1, expanded.plan.link.seeds + 1);
+  for (size_t subject = 0; subject < expanded.subjects.size(); ++subject) {
+    uint64_t longest = 0;
+    for (const plan::Cell& cell : expanded.design.cells) {
+      for (int link = 0; link < links; ++link) {
+        const int build = expanded.builds.of(expanded.subjects[subject].program, cell.index, link);
+        if (build < 0) continue;
+        STAB_TRY(const LaunchRequest launch, setup.launch_of(static_cast<int>(subject), cell.index, build, link));
+        longest = std::max(longest, stack_top_bytes(launch));
+        if (setup.seen_.count(launch.exec_path) > 0) continue;
+        STAB_TRY(const worker::Look::Answer seen, place.worker->ask(worker::Look{launch.exec_path}));
+        setup.seen_[launch.exec_path] = seen;
+      }
+    }
+    setup.stack_top_.push_back(longest);
+  }
+  return setup;
+}
+
+Result<LaunchRequest> TrialSetup::launch_of(int subject, int cell, int build, int link) const {
+  const plan::Plan& plan = expanded_->plan;
+  const plan::Program& program = expanded_->program_of(subject);
+  const plan::Workload& workload = expanded_->workload_of(subject);
+  const plan::Cell& of = expanded_->design.cells[static_cast<size_t>(cell)];
+  LaunchRequest launch;
+  launch.argv = plan::substitute(workload.run, plan, of, link).argv;
+  const BuiltBinary& binary = binaries_[static_cast<size_t>(build)];
+  if (!binary.run_instead.empty() && workload.run.argv[0] == program.workloads[0].run.argv[0]) {
+    launch.exec_path = binary.run_instead;
+  } else {
+    std::string& found = programs_[{binary.directory, launch.argv[0]}];
+    if (found.empty()) {
+      STAB_TRY(found, find_program(place_, binary.directory, launch.argv[0]));
+    }
+    launch.exec_path = found;
+  }
+  launch.directory = workload.cwd.empty() ? trial_directory_ : trial_directory_ + "/" + workload.cwd;
+  launch.env = {std::string("PATH=") + kSearchPath, "HOME=" + trial_directory_, "LC_ALL=C.UTF-8"};
+  for (const auto& [key, value] : workload.env)
+    launch.env.push_back(key + "=" + plan::substitute(value, plan, of, link));
+  launch.aslr = !knob_is_off(plan, "aslr");
+  launch.thp = !knob_is_off(plan, "thp");
+  launch.submitter = place_.submitter;
+  if (program.stack_limit_bytes > 0)
+    launch.limits.push_back({RLIMIT_STACK, program.stack_limit_bytes, program.stack_limit_bytes});
+  return launch;
+}
+
+Result<TrialRequest> TrialSetup::request(const store::NewTrial& trial) const {
+  const plan::Program& program = expanded_->program_of(trial.subject);
+  const plan::Workload& workload = expanded_->workload_of(trial.subject);
+  const plan::Cell& cell = expanded_->design.cells[static_cast<size_t>(trial.cell)];
+  TrialRequest request;
+  STAB_TRY(request.launch, launch_of(trial.subject, trial.cell, trial.build, trial.link));
+  // The launcher looks, as the submitter.
+  const auto seen = seen_.find(request.launch.exec_path);
+  request.launch.must_be.emplace();  // no file that there is
+  if (seen != seen_.end())
+    request.launch.must_be = FileIdentity{seen->second.inode, seen->second.bytes, seen->second.modified_ns};
+  request.layout = cell.layout;
+  request.needs_region = expanded_->plan.has_response("region_time");
+  request.seed = trial.seed;
+  if (!workload.stdin_path.empty()) {
+    const std::string name = plan::substitute(workload.stdin_path, expanded_->plan, cell, trial.link);
+    request.stdin_paths = input_paths(place_, binaries_[static_cast<size_t>(trial.build)].directory, name);
+    // In the trial's directory, where inputs and prepare put it; else as an input is found.
+    if (name[0] != '/') request.stdin_paths.insert(request.stdin_paths.begin(), trial_directory_ + "/" + name);
+  }
+  request.timeout = workload.timeout;
+  request.output_limit_bytes = program.output_limit_bytes;
+  request.expect = workload.expect;
+  request.events = passes_[static_cast<size_t>(trial.pass) % passes_.size()];
+  request.events_together = expanded_->plan.counters.sharing == plan::CounterSharing::kPasses;
+  request.stack_top_bytes = stack_top_[static_cast<size_t>(trial.subject)];
+  return request;
+}
+
+Status TrialSetup::fill_directory(const store::NewTrial& trial, const std::string& directory) const {
+  const plan::Workload& workload = expanded_->workload_of(trial.subject);
+  const plan::Cell& cell = expanded_->design.cells[static_cast<size_t>(trial.cell)];
+  const std::string& from = binaries_[static_cast<size_t>(trial.build)].directory;
+  worker::Fill fill{directory, workload.cwd, {}, kMostInputs};
+  const auto send = [&]() -> Status {
+    if (fill.inputs.empty() && fill.below.empty()) return {};
+    STAB_TRY(const worker::Tally taken, place_.worker->ask(fill));
+    fill.most.bytes -= std::min(taken.bytes, fill.most.bytes);
+    fill.most.files -= std::min(taken.files, fill.most.files);
+    fill.inputs.clear();
+    fill.below.clear();
+    return {};
+  };
+  size_t bytes = 0;
+  for (const auto* inputs : {&expanded_->program_of(trial.subject).inputs, &workload.inputs}) {
+    for (const std::string& name : *inputs) {
+      const std::string wanted = plan::substitute(name, expanded_->plan, cell, trial.link);
+      fill.inputs.push_back({input_paths(place_, from, wanted), wanted, fs::path(wanted).filename().string()});
+      for (const std::string& path : fill.inputs.back().paths) bytes += path.size();
+      bytes += 2 * wanted.size() + 64;
+      // Many inputs are more than one packet.
+      if (bytes < worker::kMaxPacketBytes / 2) continue;
+      STAB_CHECK_OK(send());
+      bytes = 0;
+    }
+  }
+  return send();
+}
+
+std::optional<LaunchRequest> TrialSetup::around(const store::NewTrial& trial, bool before) const {
+  const plan::Program& program = expanded_->program_of(trial.subject);
+  const plan::Command& command = before ? program.prepare : program.cleanup;
+  if (command.empty()) return {};
+  const plan::Cell& cell = expanded_->design.cells[static_cast<size_t>(trial.cell)];
+  LaunchRequest request;
+  request.argv = plan::substitute(command, expanded_->plan, cell, trial.link).argv;
+  const auto path = find_program(place_, binaries_[static_cast<size_t>(trial.build)].directory, request.argv[0]);
+  request.exec_path = path ? *path : request.argv[0];
+  request.directory = trial_directory_;
+  request.env = {std::string("PATH=") + kSearchPath, "HOME=" + trial_directory_, "LC_ALL=C.UTF-8",
+                 "PLAN_DIR=" + place_.plan_directory};
+  request.submitter = place_.submitter;
+  return request;
+}
+
+}  // namespace stab::engine

@@ -1,0 +1,56 @@
+// TrialSetup: from a row of the schedule to what is executed.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/experiment/builds.h"
+#include "engine/experiment/expand.h"
+#include "engine/trial/trial_run.h"
+#include "store/records.h"
+
+namespace stab::engine {
+
+// What is known of a build once it is made.
+struct BuiltBinary {
+  std::string directory;     // commands are looked up here; the plan's directory where nothing was built
+  std::string sha256;        // of the program that the first workload runs
+  std::string run_instead;   // a replay's copy of that program; empty: what is found in the directory
+};
+
+class TrialSetup {
+ public:
+  // `binaries` by build index. Resolves counters and the padding of every subject once.
+  static Result<TrialSetup> prepare(const ExpandedPlan& expanded, const BuildPlace& place,
+                                    std::vector<BuiltBinary> binaries, const std::string& trial_directory);
+
+  // What to run for this trial; its directory is filled by fill_directory().
+  Result<TrialRequest> request(const store::NewTrial& trial) const;
+  // Copies the declared inputs into the trial's fresh directory.
+  Status fill_directory(const store::NewTrial& trial, const std::string& directory) const;
+  // prepare or cleanup of the program, run in the trial's directory; nothing where the plan has none.
+  std::optional<LaunchRequest> around(const store::NewTrial& trial, bool before) const;
+
+  const std::vector<std::vector<counters::EventSpec>>& passes() const { return passes_; }
+
+ private:
+  TrialSetup(const ExpandedPlan& expanded, BuildPlace place, std::vector<BuiltBinary> binaries,
+             std::string trial_directory);
+  Result<LaunchRequest> launch_of(int subject, int cell, int build, int link) const;
+
+  const ExpandedPlan* expanded_;
+  BuildPlace place_;
+  std::vector<BuiltBinary> binaries_;
+  std::string trial_directory_;
+  std::vector<std::vector<counters::EventSpec>> passes_;
+  std::vector<uint64_t> stack_top_;   // by subject
+  std::map<std::string, worker::Look::Answer> seen_;  // programs by path, as they were at the start
+  // Paths of programs by directory and first word, found once: prepare() has asked for all of them.
+  mutable std::map<std::pair<std::string, std::string>, std::string> programs_;
+};
+
+}  // namespace stab::engine

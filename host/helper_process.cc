@@ -1,0 +1,147 @@
+// stab-helper's own side is runtime/helper. Here: a socket pair of which the program gets one end, a pipe for
+// the report, and patience bounded by a deadline, because a helper that hangs must not stop the laboratory.
+#include "host/helper_process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "broker/wire/client.h"
+#include "host/process_tree.h"
+
+namespace stab::engine {
+namespace {
+
+// The helper reports within milliseconds of the program's death; longer than this it hangs.
+constexpr int kReportMs = 10'000;
+// A report is some KiB; more than this is not one of ours.
+constexpr size_t kReportBytes = 16u << 20;
+// Numbers the descriptors have in the helper.
+constexpr int kSocketThere = 3;
+constexpr int kReportThere = 4;
+constexpr int kAbove = 16;
+
+Result<UniqueFd> moved_above(UniqueFd fd) {
+  UniqueFd moved(::fcntl(fd.get(), F_DUPFD_CLOEXEC, kAbove));
+  if (!moved) return system_error("dup a descriptor for the helper", errno);
+  return moved;
+}
+
+}  // namespace
+
+Result<Helper> Helper::start(const std::string& path, int cpu, const std::optional<Submitter>& submitter) {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return system_error("socketpair", errno);
+  UniqueFd program_end(ends[0]), helper_end(ends[1]);
+  if (::pipe2(ends, O_CLOEXEC) != 0) return system_error("pipe2", errno);
+  UniqueFd report_read(ends[0]), report_write(ends[1]);
+  STAB_TRY(helper_end, moved_above(std::move(helper_end)));
+  STAB_TRY(report_write, moved_above(std::move(report_write)));
+
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  ::posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+  ::posix_spawn_file_actions_adddup2(&actions, helper_end.get(), kSocketThere);
+  ::posix_spawn_file_actions_adddup2(&actions, report_write.get(), kReportThere);
+  ::posix_spawn_file_actions_addclosefrom_np(&actions, kReportThere + 1);
+
+  std::vector<std::string> words = {"stab-helper", "--socket", std::to_string(kSocketThere), "--report",
+                                    std::to_string(kReportThere)};
+  const auto add = [&words](const char* option, int64_t value) {
+    words.push_back(option);
+    words.push_back(std::to_string(value));
+  };
+  if (cpu >= 0) add("--cpu", cpu);
+  // Its groups are of no use to it: it opens nothing but what /proc shows of the program.
+  if (submitter || ::geteuid() == 0) {
+    add("--user", submitter ? submitter->uid : 0);
+    add("--group", submitter ? submitter->gid : ::getegid());
+  }
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  char* envp[] = {nullptr};
+
+  Helper helper;
+  const int failed = ::posix_spawn(&helper.pid_, path.c_str(), &actions, nullptr, argv.data(), envp);
+  ::posix_spawn_file_actions_destroy(&actions);
+  if (failed != 0) {
+    helper.pid_ = -1;
+    return system_error("start '" + path + "'", failed);
+  }
+  helper.program_end_ = std::move(program_end);
+  helper.report_ = std::move(report_read);
+  return helper;
+}
+
+Helper::Helper(Helper&& other) noexcept
+    : pid_(std::exchange(other.pid_, -1)),
+      broker_(other.broker_),
+      program_end_(std::move(other.program_end_)),
+      report_(std::move(other.report_)) {}
+
+Helper Helper::at(broker::Client& broker, pid_t pid, UniqueFd report) {
+  Helper helper;
+  helper.broker_ = &broker;
+  helper.pid_ = pid;
+  helper.report_ = std::move(report);
+  return helper;
+}
+
+Helper::~Helper() { end(); }
+
+int Helper::end() {
+  const pid_t pid = std::exchange(pid_, -1);
+  if (pid <= 0) return 0;
+  if (broker_ != nullptr) {
+    const auto ended = end_at_broker(*broker_, {.tree = 0, .pid = pid}, std::chrono::milliseconds(kReportMs));
+    // Whose broker is gone has died with it, or hangs; the request that follows says so.
+    return ended ? ended->status : SIGKILL;
+  }
+  int status = 0;
+  ::kill(pid, SIGKILL);
+  ::waitpid(pid, &status, 0);
+  return status;
+}
+
+Result<HelperEnd> Helper::finish() {
+  program_end_.reset();
+  HelperEnd ended;
+  std::string& text = ended.report;
+  std::array<char, 16384> buffer;
+  pollfd waiting{report_.get(), POLLIN, 0};
+  for (;;) {
+    const int ready = ::poll(&waiting, 1, kReportMs);
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready <= 0) return Error{ErrorCode::kSystem, "the helper has sent no dose report for 10 s", {}};
+    const ssize_t got = ::read(report_.get(), buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return system_error("read the dose report", errno);
+    if (got == 0) break;
+    text.append(buffer.data(), static_cast<size_t>(got));
+    if (text.size() > kReportBytes) return Error{ErrorCode::kCorrupt, "the dose report is longer than 16 MiB", {}};
+  }
+  // It closes the report last; what is left of it is its exit. Where it has died before, our signal changes nothing.
+  const int status = end();
+  if (text.ends_with('\n')) return ended;
+  if (!WIFSIGNALED(status))
+    return Error{ErrorCode::kSystem,
+                 "the helper ended with exit status " + std::to_string(WEXITSTATUS(status)) +
+                     " and says why on its standard error",
+                 {}};
+  ended.signal = WTERMSIG(status);
+  return ended;
+}
+
+}  // namespace stab::engine

@@ -1,0 +1,40 @@
+// The build tree mirrors the install tree (docs/architecture.md), so one rule serves both: everything is found
+// from /proc/self/exe, nothing from the environment.
+#include "host/installation.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+
+namespace stab::engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+Status must_run(const std::string& path) {
+  if (::access(path.c_str(), X_OK) == 0) return {};
+  return Error{ErrorCode::kNotFound, "'" + path + "' is missing; build or install all of stab", {}};
+}
+
+}  // namespace
+
+Result<Installation> installation_at(const std::string& root) {
+  Installation found{root + "/bin", root + "/libexec/stab/stab-launcher", root + "/libexec/stab/stab-helper",
+                     root + "/libexec/stab/stab-broker", root + "/libexec/stab/stab-worker"};
+  STAB_CHECK_OK(must_run(found.launcher));
+  STAB_CHECK_OK(must_run(found.helper));
+  STAB_CHECK_OK(must_run(found.broker));
+  STAB_CHECK_OK(must_run(found.worker));
+  return found;
+}
+
+Result<Installation> find_installation() {
+  std::error_code error;
+  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  if (error) return system_error("read /proc/self/exe", error.value());
+  const fs::path folder = self.parent_path();  // bin, or libexec/stab
+  const fs::path root = folder.filename() == "stab" ? folder.parent_path().parent_path() : folder.parent_path();
+  return installation_at(root.string());
+}
+
+}  // namespace stab::engine

@@ -1,0 +1,22 @@
+// Installation: where the parts of this build or installation are, relative to the running executable.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+
+namespace stab::engine {
+
+struct Installation {
+  std::string bin;       // <root>/bin: szc and friends
+  std::string launcher;  // <root>/libexec/stab/stab-launcher
+  std::string helper;    // <root>/libexec/stab/stab-helper
+  std::string broker;    // <root>/libexec/stab/stab-broker
+  std::string worker;    // <root>/libexec/stab/stab-worker
+};
+
+// kNotFound names the part that is missing.
+Result<Installation> find_installation();
+Result<Installation> installation_at(const std::string& root);
+
+}  // namespace stab::engine

@@ -1,0 +1,327 @@
+// Every change of the host is undone by replaying the journal backwards, whether we end, fail or are killed:
+// the destructor, the next engine and `stabctl machine restore` all do the same thing. Restoring twice does no
+// harm. What can't be restored stays in the journal, and is said: after a destructor, by restore_ours().
+#include "host/tuning.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <sstream>
+#include <utility>
+
+#include "base/unique_fd.h"
+#include "host/process_tree.h"
+
+namespace stab::engine {
+namespace {
+
+// Journals of version 1 have no lines but those of files, those of version 2 none that are struck out: both are read.
+constexpr char kMagic[] = "stab-knobs ";
+constexpr char kVersion[] = "3";
+
+using JournalLine = std::pair<std::string, std::string>;  // path or the first word, the rest
+
+struct Journal {
+  std::string boot_id;
+  long long pid = 0, start = 0;
+  std::vector<JournalLine> lines;
+};
+
+// A line cut off by a crash has no tab, or its file was not written yet: both need no restoring.
+std::optional<JournalLine> split(const std::string& line) {
+  const size_t tab = line.find('\t');
+  if (tab == std::string::npos) return {};
+  return JournalLine(line.substr(0, tab), line.substr(tab + 1));
+}
+
+// Start time of a process in clock ticks after boot: tells a process from a later one with its pid.
+long long start_of(const Roots& roots, long long pid) {
+  const auto stat = read_small_file(roots.proc + "/" + std::to_string(pid) + "/stat");
+  if (!stat) return -1;
+  std::istringstream words(stat->substr(std::min(stat->rfind(')') + 1, stat->size())));
+  std::string word;
+  for (int i = 3; i <= 22 && words >> word; ++i) {
+  }
+  return to_integer(word).value_or(-1);
+}
+
+std::optional<Journal> read_journal(const std::string& path) {
+  const auto text = read_small_file(path);
+  if (!text) return {};
+  Journal journal;
+  std::istringstream lines(*text);
+  std::string line;
+  if (std::getline(lines, line) && line.rfind(kMagic, 0) == 0) {
+    std::istringstream words(line.substr(sizeof kMagic - 1));
+    std::string version;
+    words >> version >> journal.boot_id >> journal.pid >> journal.start;
+  }
+  while (std::getline(lines, line)) {
+    const auto read = split(line);
+    if (!read) continue;
+    if (read->first != "undone") {
+      journal.lines.push_back(*read);
+      continue;
+    }
+    const auto last = std::find(journal.lines.rbegin(), journal.lines.rend(), split(read->second));
+    if (last != journal.lines.rend()) journal.lines.erase(std::next(last).base());
+  }
+  return journal;
+}
+
+// In a directory of ours. The kernel makes such files with the directory; where it doesn't, nobody reads them.
+bool write_new_file(const std::string& path, const std::string& text) {
+  const UniqueFd made(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
+  return made && write_small_file(path, text);
+}
+
+Status append_durably(const std::string& path, const std::string& text, int flags) {
+  const UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC | flags, 0644));
+  if (!fd) return system_error("open journal '" + path + "'", errno);
+  if (::write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+    return system_error("write journal '" + path + "'", errno);
+  if (::fsync(fd.get()) != 0) return system_error("fsync journal '" + path + "'", errno);
+  return {};
+}
+
+Status sync_directory(const std::string& path) {
+  const std::string parent = std::filesystem::path(path).parent_path().string();
+  const UniqueFd fd(::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd || ::fsync(fd.get()) != 0) return system_error("fsync '" + parent + "'", errno);
+  return {};
+}
+
+// One write for each; who is gone by then, or may not be moved (a thread of the kernel), stays. How many could be moved.
+int move_members(const std::string& from, const std::string& to) {
+  int moved = 0;
+  std::istringstream pids(read_small_file(from).value_or(""));
+  for (std::string pid; pids >> pid;) moved += write_small_file(to, pid);
+  return moved;
+}
+
+// A cgroup of ours: empty but for what a dead engine's trials have left.
+bool remove_group(const std::string& path) {
+  remove_dead_trees(path);
+  move_members(path + "/cgroup.procs", std::filesystem::path(path).parent_path().string() + "/cgroup.procs");
+  return ::rmdir(path.c_str()) == 0 || errno == ENOENT;
+}
+
+enum class Undone { kAlready, kNow, kGone, kNot };
+
+// Files of /proc and /sys go with what they set: an interrupt that is freed, a device that is pulled out.
+Undone gone_or_not() { return errno == ENOENT || errno == ENODEV || errno == ENXIO ? Undone::kGone : Undone::kNot; }
+
+Undone undo(const std::string& first, const std::string& rest) {
+  const size_t tab = rest.find('\t');
+  if (first == "directory") {
+    if (::access(rest.c_str(), F_OK) != 0) return Undone::kAlready;
+    return remove_group(rest) ? Undone::kNow : Undone::kNot;
+  }
+  if (first == "members") {
+    // Who can't be moved is seen at the next line: a group with members can't be removed.
+    move_members(rest.substr(0, tab), rest.substr(std::min(tab, rest.size() - 1) + 1));
+    return Undone::kNow;
+  }
+  if (first == "controller")
+    return write_small_file(rest.substr(0, tab), "-" + rest.substr(std::min(tab, rest.size() - 1) + 1)) ? Undone::kNow
+                                                                                                        : gone_or_not();
+  const auto now = read_small_file(first);
+  if (!now && gone_or_not() == Undone::kGone) return Undone::kGone;
+  if (now && written_form(*now) == rest) return Undone::kAlready;
+  if (!write_small_file(first, rest)) return gone_or_not();
+  return written_form(read_small_file(first).value_or("")) == rest ? Undone::kNow : Undone::kNot;
+}
+
+// The file or the group that a line is about.
+std::string named_by(const JournalLine& line) {
+  return line.first[0] == '/' ? line.first : line.second.substr(0, line.second.find('\t'));
+}
+
+// What undo() does, for a person.
+std::string by_hand(const JournalLine& line) {
+  const std::string name = "'" + named_by(line) + "'";
+  if (line.first == "directory") return "remove the cgroup " + name;
+  if (line.first == "controller") return "write '-" + line.second.substr(line.second.find('\t') + 1) + "' to " + name;
+  return "write '" + line.second + "' to " + name;
+}
+
+// The journal goes only when everything it names is as it was.
+Result<Restored> replay(const Journal& journal, const std::string& path) {
+  std::string failed;
+  Restored restored;
+  for (auto line = journal.lines.rbegin(); line != journal.lines.rend(); ++line) {
+    const Undone undone = undo(line->first, line->second);
+    restored.settings += undone == Undone::kNow;
+    if (undone == Undone::kGone) restored.gone.push_back(named_by(*line));
+    if (undone == Undone::kNot) failed += (failed.empty() ? "" : ", ") + by_hand(*line);
+  }
+  if (!failed.empty())
+    return Error{ErrorCode::kSystem,
+                 "could not restore the machine: " + failed + "; as root try 'stabctl machine restore', do it by hand, or "
+                     "remove the journal '" + path + "' if it is no longer true",
+                 {}};
+  if (::unlink(path.c_str()) != 0) return system_error("remove journal '" + path + "'", errno);
+  STAB_CHECK_OK(sync_directory(path));
+  return restored;
+}
+
+bool is_ours(const Roots& roots, const Journal& journal) {
+  return journal.pid == ::getpid() && journal.start == start_of(roots, journal.pid);
+}
+
+bool owner_lives(const Roots& roots, const Journal& journal) {
+  return journal.pid > 0 && journal.start >= 0 && start_of(roots, journal.pid) == journal.start;
+}
+
+}  // namespace
+
+std::string default_state() { return "/var/lib/stab-broker"; }
+
+std::string default_journal() { return default_state() + "/knobs.journal"; }
+
+std::string gone_text(const Restored& restored) {
+  if (restored.gone.empty()) return {};
+  std::string text;
+  for (const std::string& path : restored.gone) text += (text.empty() ? "'" : ", '") + path + "'";
+  const size_t count = restored.gone.size();
+  return "; " + std::to_string(count) + (count == 1 ? " is" : " are") + " gone with what was set there: " + text;
+}
+
+std::string left_text(const Restored& restored) {
+  if (restored.settings == 0 && restored.gone.empty()) return {};
+  return std::to_string(restored.settings) + " settings of the host that a dead engine had left" + gone_text(restored);
+}
+
+Result<Restored> Tuning::recover(const Roots& roots, const std::string& journal, const std::string& boot_id) {
+  const auto found = read_journal(journal);
+  if (!found) return Restored();
+  if (found->boot_id == boot_id && owner_lives(roots, *found) && !is_ours(roots, *found))
+    return Error{ErrorCode::kBusy, "process " + std::to_string(found->pid) + " has tuned this machine and still runs", {}};
+  return restore(roots, journal, boot_id);
+}
+
+Result<Restored> Tuning::restore(const Roots&, const std::string& journal, const std::string& boot_id) {
+  const auto found = read_journal(journal);
+  if (!found) return Restored();
+  if (found->boot_id != boot_id && !found->boot_id.empty()) {
+    if (::unlink(journal.c_str()) != 0) return system_error("remove journal '" + journal + "'", errno);
+    return Restored();
+  }
+  return replay(*found, journal);
+}
+
+Result<Restored> Tuning::restore_ours(const Roots& roots, const std::string& journal, const std::string& boot_id) {
+  const auto found = read_journal(journal);
+  if (!found || found->boot_id != boot_id || !is_ours(roots, *found)) return Restored();
+  return replay(*found, journal);
+}
+
+Result<Tuning> Tuning::begin(const Roots& roots, const std::string& journal, const std::string& boot_id) {
+  STAB_TRY(const Restored left, recover(roots, journal, boot_id));
+  (void)left;
+  std::error_code error;
+  std::filesystem::create_directories(std::filesystem::path(journal).parent_path(), error);
+  const std::string head = std::string(kMagic) + kVersion + " " + boot_id + " " + std::to_string(::getpid()) + " " +
+                           std::to_string(start_of(roots, ::getpid())) + "\n";
+  STAB_CHECK_OK(append_durably(journal, head, O_CREAT | O_EXCL));
+  STAB_CHECK_OK(sync_directory(journal));
+  return Tuning(roots, journal);
+}
+
+Tuning::Tuning(Tuning&& other) noexcept
+    : roots_(std::move(other.roots_)), journal_(std::move(other.journal_)), active_(std::exchange(other.active_, false)) {}
+
+Tuning::~Tuning() {
+  if (!active_) return;
+  if (const auto journal = read_journal(journal_)) (void)replay(*journal, journal_);
+}
+
+// Durable before the change it undoes.
+Status Tuning::note(const std::string& line) const { return append_durably(journal_, line + "\n", O_APPEND); }
+
+Result<KnobOutcome> Tuning::apply(const KnobWrite& write) const {
+  KnobOutcome outcome{write, "", "", "", ""};
+  const auto note_first = [&](const std::string& line) {
+    outcome.noted = line;
+    return note(line);
+  };
+  const auto refuse_unless = [&](bool done) {
+    if (!done) outcome.refused = std::strerror(errno);
+  };
+  switch (write.kind) {
+    case KnobWrite::Kind::kDirectory:
+      if (::access(write.path.c_str(), F_OK) == 0) {  // whoever made it may need it
+        outcome.refused = "exists already";
+        return outcome;
+      }
+      STAB_CHECK_OK(note_first("directory\t" + write.path));
+      refuse_unless(::mkdir(write.path.c_str(), 0755) == 0);
+      return outcome;
+    case KnobWrite::Kind::kController:
+      STAB_CHECK_OK(note_first("controller\t" + write.path + "\t" + write.wanted));
+      refuse_unless(write_small_file(write.path, "+" + write.wanted));
+      return outcome;
+    case KnobWrite::Kind::kMembers:
+      STAB_CHECK_OK(note_first("members\t" + write.path + "\t" + write.wanted));
+      // Some may fork meanwhile: their children are seen the second time.
+      refuse_unless(move_members(write.wanted, write.path) + move_members(write.wanted, write.path) > 0);
+      return outcome;
+    case KnobWrite::Kind::kInside: refuse_unless(write_new_file(write.path, write.wanted)); break;
+    case KnobWrite::Kind::kText: {
+      const auto before = read_small_file(write.path);
+      if (!before) {
+        outcome.refused = "can't be read: " + std::string(std::strerror(errno));
+        return outcome;
+      }
+      outcome.before = written_form(*before);
+      if (outcome.before == write.wanted) break;
+      STAB_CHECK_OK(note_first(write.path + "\t" + outcome.before));
+      refuse_unless(write_small_file(write.path, write.wanted));
+    }
+  }
+  outcome.after = written_form(read_small_file(write.path).value_or(""));
+  if (outcome.refused.empty() && outcome.after != write.wanted) outcome.refused = "it says '" + outcome.after + "' afterwards";
+  return outcome;
+}
+
+// A knob of several groups is turned whole or not at all: without its CPUs nobody may be moved into one.
+Result<std::vector<KnobOutcome>> Tuning::apply(const std::vector<KnobWrite>& writes) {
+  std::vector<KnobOutcome> outcomes;
+  std::string given_up;
+  for (const KnobWrite& write : writes) {
+    if (write.kind != KnobWrite::Kind::kText && write.knob == given_up) continue;
+    STAB_TRY(KnobOutcome outcome, apply(write));
+    // A group's write that was refused has done nothing; a setting may say something else afterwards.
+    const bool text = write.kind == KnobWrite::Kind::kText;
+    if (!outcome.refused.empty() && (!text || outcome.after == outcome.before)) STAB_CHECK_OK(strike_out(outcome));
+    if (!outcome.refused.empty() && !text) {
+      given_up = write.knob;
+      STAB_CHECK_OK(take_back(outcomes, write.knob));
+    }
+    outcomes.push_back(std::move(outcome));
+  }
+  return outcomes;
+}
+
+// From here on somebody else may make the like, which is not ours to undo.
+Status Tuning::strike_out(KnobOutcome& outcome) const {
+  if (outcome.noted.empty()) return {};
+  return note("undone\t" + std::exchange(outcome.noted, {}));
+}
+
+// What can't be undone now keeps its line.
+Status Tuning::take_back(std::vector<KnobOutcome>& outcomes, const std::string& knob) const {
+  for (auto outcome = outcomes.rbegin(); outcome != outcomes.rend(); ++outcome) {
+    if (outcome->write.knob != knob || outcome->write.kind == KnobWrite::Kind::kText) continue;
+    const auto line = split(outcome->noted);
+    if (line && undo(line->first, line->second) != Undone::kNot) STAB_CHECK_OK(strike_out(*outcome));
+  }
+  return {};
+}
+
+}  // namespace stab::engine

@@ -1,0 +1,123 @@
+// The daemon computes no page: it holds every trial, and may be large. Whoever may see an experiment may fetch its bundle, which
+// is a store, so everything else is made of that.
+#include "stabctl/daemon_report.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+#include "stabctl/commands.h"
+#include "stabctl/page_file.h"
+#include "stabctl/report_text.h"
+#include "stabctl/terminal.h"
+#include "engine/results/load_samples.h"
+#include "stabd/server.h"
+
+namespace stab::ctl {
+namespace {
+
+std::string socket_of(const Arguments& arguments) {
+  return arguments.socket.empty() ? engine::default_socket() : arguments.socket;
+}
+
+// A fetched bundle, open. Gone when this is.
+class FetchedBundle {
+ public:
+  static Result<FetchedBundle> fetch(DaemonClient& client, const std::string& experiment) {
+    std::string folder = (std::filesystem::temp_directory_path() / "stab-report-XXXXXX").string();
+    if (::mkdtemp(folder.data()) == nullptr)
+      return Error{ErrorCode::kSystem, "no temporary folder for the experiment's bundle; set TMPDIR", {}};
+    FetchedBundle bundle(folder);
+    STAB_CHECK_OK(fetch_bundle(client, experiment, folder + "/bundle"));
+    STAB_TRY(store::Store store, store::Store::open(folder + "/bundle", store::Store::Access::kRead));
+    bundle.store_.emplace(std::move(store));
+    STAB_TRY(std::vector<store::ExperimentRow> rows, bundle.store_->experiments());
+    if (rows.empty()) return Error{ErrorCode::kCorrupt, "the daemon's bundle has no experiment", {}};
+    bundle.row_ = std::move(rows[0]);
+    return bundle;
+  }
+  FetchedBundle(FetchedBundle&& other) noexcept
+      : folder_(std::exchange(other.folder_, {})), store_(std::move(other.store_)), row_(std::move(other.row_)) {}
+  FetchedBundle& operator=(FetchedBundle&&) = delete;
+  ~FetchedBundle() {
+    store_.reset();
+    std::error_code ignored;
+    if (!folder_.empty()) std::filesystem::remove_all(folder_, ignored);
+  }
+  store::Store& store() { return *store_; }
+  const store::ExperimentRow& row() const { return row_; }
+
+ private:
+  explicit FetchedBundle(std::string folder) : folder_(std::move(folder)) {}
+  std::string folder_;
+  std::optional<store::Store> store_;
+  store::ExperimentRow row_;
+};
+
+int print_daemons_text(DaemonClient& client, const Arguments& arguments, const std::string& experiment, bool as_json,
+                       const std::string& page) {
+  const auto result =
+      client.call("report", {{"experiment", experiment}, {"options", " --socket " + socket_of(arguments)}, {"page", page}},
+                  {{"json", as_json ? 1 : 0}, {"full", arguments.full ? 1 : 0}, {"width", terminal_width()}});
+  if (!result) return complain(result.error());
+  const auto json = nlohmann::json::parse(*result);
+  std::fputs(json.value("out", std::string()).c_str(), stdout);
+  std::fflush(stdout);
+  std::fputs(json.value("err", std::string()).c_str(), stderr);
+  return json.value("exit_code", kExitFailed);
+}
+
+}  // namespace
+
+std::string report_words(const Arguments& arguments, int64_t experiment) {
+  return "stabctl report " + std::to_string(experiment) + " --socket " + socket_of(arguments);
+}
+
+int daemon_report(const Arguments& arguments) {
+  auto client = DaemonClient::connect(arguments.socket);
+  if (!client) return complain(client.error());
+  const bool as_json = arguments.json || arguments.format == "json";
+  const bool by_daemon = as_json || arguments.format.empty() || arguments.format == "text";
+  if (by_daemon && arguments.html.empty() && arguments.figures.empty())
+    return print_daemons_text(*client, arguments, arguments.experiment, as_json, "");
+  auto bundle = FetchedBundle::fetch(*client, arguments.experiment);
+  if (!bundle) return complain(bundle.error());
+  if (!arguments.html.empty())
+    if (const Status written = write_page(bundle->store(), bundle->row(), arguments.html); !written)
+      return complain(written.error());
+  int code = kExitDone;
+  if (by_daemon && arguments.figures.empty()) {
+    code = print_daemons_text(*client, arguments, arguments.experiment, as_json, arguments.html);
+  } else {
+    const auto samples = engine::load_samples(bundle->store(), bundle->row());
+    if (!samples) return complain(samples.error());
+    code = print(analysis::run_report(*samples, options_of(arguments)));
+    std::fflush(stdout);
+  }
+  if (code == kExitDone && !arguments.html.empty()) say_page(arguments, arguments.html);
+  return code;
+}
+
+int report_with_page(DaemonClient& client, const Arguments& arguments, int64_t experiment, const std::string& name) {
+  const std::string number = std::to_string(experiment);
+  const auto page = [&]() -> Result<std::string> {
+    STAB_TRY(FetchedBundle bundle, FetchedBundle::fetch(client, number));
+    // Its number at the daemon, so that it doesn't meet the page of an experiment of one's own.
+    store::ExperimentRow row = bundle.row();
+    constexpr size_t kLongest = 70;  // of a name in a file name, so that the word after it stays
+    row.name = name.substr(0, kLongest) + "-daemon";
+    row.id = experiment;
+    STAB_TRY(const std::string path, page_to_write(arguments, row));
+    STAB_CHECK_OK(write_page(bundle.store(), bundle.row(), path));
+    return path;
+  }();
+  const int code = print_daemons_text(client, arguments, number, false, page ? *page : "");
+  if (code != kExitDone) return code;
+  if (!page) std::fprintf(stderr, "no page: %s\n", printable(page.error().text()).c_str());
+  else say_page(arguments, *page);
+  return code;
+}
+
+}  // namespace stab::ctl

@@ -1,0 +1,57 @@
+// The parser would say that a word was not expected; this says which one was meant.
+#include "stabctl/mistakes.h"
+
+#include <algorithm>
+#include <set>
+
+#include "toml/diagnostic.h"
+#include "stabctl/command_table.h"
+#include "stabctl/commands.h"
+
+namespace stab::ctl {
+namespace {
+
+// "; did you mean 'report'?", or where else to look.
+std::string hint(const std::string& word, const std::vector<std::string>& known, const std::string& otherwise) {
+  const std::string_view near = plan::nearest(word, {known.begin(), known.end()});
+  return near.empty() ? "; " + otherwise : "; did you mean '" + std::string(near) + "'?";
+}
+
+// Of the group, or the first words of all commands where it is empty.
+std::vector<std::string> commands_in(const std::string& group) {
+  std::vector<std::string> names;
+  for (const CommandRow& row : command_table()) {
+    if (!group.empty() && row.group() == group) names.push_back(row.words);
+    if (group.empty()) names.push_back(row.group().empty() ? row.words : row.group());
+  }
+  return names;
+}
+
+std::string unknown_option(const CommandRow& row, const std::vector<std::string>& words, size_t first) {
+  std::vector<std::string> known{"--help"};
+  for (const Option& option : row.options) known.push_back(option.name);
+  for (size_t i = first; i < words.size() && words[i] != "--"; ++i) {
+    const std::string name = words[i].substr(0, words[i].find('='));
+    if (!name.starts_with("--") || std::find(known.begin(), known.end(), name) != known.end()) continue;
+    return "'stabctl " + row.words + "' has no option '" + printable(name) + "'" +
+           hint(name, known, "'stabctl " + row.words + " --help' lists them");
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string mistake_in(const std::vector<std::string>& words) {
+  if (words.empty() || words[0].starts_with("-")) return {};
+  if (const CommandRow* row = command_of(words)) return unknown_option(*row, words, row->group().empty() ? 1 : 2);
+  const std::vector<std::string> first = commands_in("");
+  if (std::find(first.begin(), first.end(), words[0]) == first.end())
+    return "there is no command '" + printable(words[0]) + "'" + hint(words[0], first, "'stabctl --help' lists them");
+  // A group: its second word is wrong, or not there.
+  if (words.size() < 2 || words[1].starts_with("-")) return {};
+  const std::string both = words[0] + " " + words[1];
+  return "there is no command '" + printable(both) + "'" +
+         hint(both, commands_in(words[0]), "'stabctl " + words[0] + " --help' lists them");
+}
+
+}  // namespace stab::ctl

@@ -1,0 +1,123 @@
+// The page is written under a name of its own first: whoever opens the path meets the old page or the new one, never a
+// part. verify reads it back.
+#include "stabctl/page_file.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "analysis/page/page.h"
+#include "stabctl/commands.h"
+#include "stabctl/report_text.h"
+#include "stabctl/terminal.h"
+#include "engine/results/evidence.h"
+#include "engine/experiment/expand.h"
+#include "engine/experiment/planning.h"
+#include "engine/experiment/places.h"
+#include "engine/results/load_samples.h"
+
+namespace stab::ctl {
+namespace {
+
+// A name from a plan as part of a file's name.
+std::string as_file_name(const std::string& name) {
+  constexpr size_t kLongest = 80;
+  std::string out = name.substr(0, kLongest);
+  for (char& c : out)
+    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '.' && c != '_') c = '-';
+  if (out.empty() || out[0] == '.') out.insert(0, "_");
+  return out;
+}
+
+// reports/NAME-NUMBER.html beside the database.
+Result<std::filesystem::path> usual_page(const Arguments& arguments, const store::ExperimentRow& experiment) {
+  STAB_TRY(const std::string database,
+           arguments.database.empty() ? engine::default_database() : Result<std::string>(arguments.database));
+  return std::filesystem::absolute(database).parent_path() / "reports" /
+         (as_file_name(experiment.name) + "-" + std::to_string(experiment.id) + ".html");
+}
+
+Status write_whole(const std::string& text, const std::string& path) {
+  const std::string part = path + "." + std::to_string(::getpid()) + ".part";
+  std::FILE* file = std::fopen(part.c_str(), "wxe");
+  if (!file) return system_error("write '" + part + "'", errno);
+  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  const int error = errno;
+  const bool closed = std::fclose(file) == 0;
+  if (written && closed && std::rename(part.c_str(), path.c_str()) == 0) return {};
+  const Error failure = system_error("write '" + path + "'", written ? errno : error);
+  std::remove(part.c_str());
+  return failure;
+}
+
+// What the schedule of the page's plan is by this stabctl; empty where the plan can't be expanded here.
+std::string schedule_of(const analysis::PagePlan& page) {
+  store::ExperimentRow row;
+  row.plan_text = page.plan;
+  row.plan_path = page.plan_path;
+  row.plan_directory = "/";
+  const auto expanded = engine::expand_stored(row);
+  if (!expanded) return {};
+  char text[20];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(engine::fingerprint_of(*expanded)));
+  return text;
+}
+
+}  // namespace
+
+Result<std::string> page_to_write(const Arguments& arguments, const store::ExperimentRow& experiment) {
+  STAB_TRY(const std::filesystem::path path, usual_page(arguments, experiment));
+  STAB_CHECK_OK(engine::make_directories(path.parent_path().string()));
+  return path.string();
+}
+
+std::string written_page(const Arguments& arguments, const store::ExperimentRow& experiment) {
+  const auto path = usual_page(arguments, experiment);
+  struct stat file {};
+  if (!path || experiment.finished_at_ns == 0 || ::stat(path->c_str(), &file) != 0) return {};
+  const int64_t written_at_ns = file.st_mtim.tv_sec * 1'000'000'000ll + file.st_mtim.tv_nsec;
+  return written_at_ns >= experiment.finished_at_ns ? path->string() : "";
+}
+
+bool names_the_rest(const Arguments& arguments) {
+  return wants_first_screen(arguments) && ::isatty(STDOUT_FILENO) && ::isatty(STDERR_FILENO);
+}
+
+void say_page(const Arguments& arguments, const std::string& path) {
+  if (!names_the_rest(arguments)) std::fprintf(stderr, "page: %s\n", path.c_str());
+}
+
+Status write_page(store::Store& store, const store::ExperimentRow& experiment, const std::string& path) {
+  STAB_TRY(const analysis::Samples samples, engine::load_samples(store, experiment));
+  STAB_TRY(const analysis::Evidence evidence, engine::load_evidence(store, experiment, samples));
+  STAB_TRY(const std::string page, analysis::render_page(samples, evidence));
+  return write_whole(page, path);
+}
+
+int verify_command(const Arguments& arguments) {
+  std::ifstream file(arguments.path, std::ios::binary);
+  std::ostringstream text;
+  if (file) text << file.rdbuf();
+  if (!file) return complain({ErrorCode::kBadInput, "can't read '" + arguments.path + "'", {}});
+  analysis::CommandOutput output = analysis::verify_page(text.str());
+  if (output.exit_code == 0) {
+    const auto plan = analysis::plan_of_page(text.str());
+    if (plan && !plan->plan.empty()) {
+      const std::string schedule = schedule_of(*plan);
+      if (schedule == plan->schedule) output.out += "the plan gives the schedule that the page names: " + schedule + "\n";
+      else
+        output = {"", "the page's plan does not give its schedule: the page says " + plan->schedule + ", the plan gives " +
+                          (schedule.empty() ? "none, it is no plan of this stabctl" : schedule) + "\n", kExitFailed};
+    }
+  }
+  return print(output);
+}
+
+}  // namespace stab::ctl

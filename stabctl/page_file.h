@@ -1,0 +1,25 @@
+// The report page of one experiment, in a file.
+#pragma once
+
+#include <string>
+
+#include "stabctl/arguments.h"
+#include "store/store.h"
+
+namespace stab::ctl {
+
+// Where `run` and `resume` put it unless told: reports/NAME-NUMBER.html beside the database. Makes the folder.
+Result<std::string> page_to_write(const Arguments& arguments, const store::ExperimentRow& experiment);
+
+// That file, if it is there and no older than the experiment's end; else empty, as for one that goes on.
+std::string written_page(const Arguments& arguments, const store::ExperimentRow& experiment);
+
+// "page: PATH" on stderr, for whoever doesn't see it: no screen of the terminal has just said it.
+void say_page(const Arguments& arguments, const std::string& path);
+// Whether the reader of these arguments' report sees where page and tables are: its first screen is on the terminal.
+bool names_the_rest(const Arguments& arguments);
+
+// Whole or not at all: written beside `path` and renamed.
+Status write_page(store::Store& store, const store::ExperimentRow& experiment, const std::string& path);
+
+}  // namespace stab::ctl

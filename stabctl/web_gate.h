@@ -1,0 +1,34 @@
+// WebGate: who may pass from a port of 127.0.0.1 to the daemon. Every user of the machine can connect to it, and every page
+// in the user's browser, too; so a request passes only with a cookie that is given for a token, and the token is known only
+// to who started us: it stands behind the # of the address that is opened, which no browser sends to anybody.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "stabd/web/http.h"
+
+namespace stab::ctl {
+
+class WebGate {
+ public:
+  // pre: both secrets are words
+  WebGate(int port, std::string token, std::string cookie) : port_(port), token_(std::move(token)), cookie_(std::move(cookie)) {}
+
+  // What to answer instead of passing it on; nothing: it passes.
+  std::optional<engine::HttpAnswer> stops(const engine::HttpRequest& request) const;
+  std::string address() const;  // with the token
+
+ private:
+  std::string cookie_name() const { return "stab-" + std::to_string(port_); }
+  bool has_cookie(const engine::HttpRequest& request) const;
+  engine::HttpAnswer swap(const engine::HttpRequest& request) const;
+  int port_;
+  std::string token_, cookie_;
+};
+
+// 256 bits from the kernel, as 64 digits.
+Result<std::string> drawn_word();
+
+}  // namespace stab::ctl

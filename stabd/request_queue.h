@@ -1,0 +1,58 @@
+// RequestQueue: what clients have asked for and nobody has begun to answer.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "stabd/peer.h"
+#include "stabd/web/form.h"
+
+namespace stab::engine {
+
+// What takes about equally long waits together, so that nothing quick stands behind something slow.
+enum class Lane {
+  kLook,    // milliseconds: status
+  kChange,  // the store's gate and a sync of the disk: cancel, priority
+  kWork,    // up to many seconds: parsing a plan, reports, logs
+};
+inline constexpr size_t kLanes = 3;
+
+struct WaitingRequest {
+  uint64_t client = 0;
+  Peer peer;
+  std::string line;
+  WebForm form = WebForm::kLine;
+  bool closes = false;  // the connection, behind the answer
+};
+
+// Users take turns, whatever number of clients each has, and have one request of a lane under way at most: another user's is
+// next, however many the first one has sent. Pure; not thread-safe.
+class RequestQueue {
+ public:
+  void add(Lane lane, WaitingRequest request);
+  // The client is gone: what it waits for is not begun.
+  void forget(uint64_t client);
+  // The next one, now under way; nothing if there is none whose user has none under way.
+  std::optional<WaitingRequest> take(Lane lane);
+  // The user's request that was taken is answered.
+  void done(Lane lane, uid_t uid);
+  size_t waiting() const;
+
+ private:
+  struct User {
+    std::deque<WaitingRequest> waiting;
+    bool under_way = false;
+  };
+  struct Turns {
+    std::map<uid_t, User> users;  // with something waiting or under way
+    std::deque<uid_t> order;      // those with something waiting, each once
+  };
+  Turns& of(Lane lane) { return lanes_[static_cast<size_t>(lane)]; }
+  std::array<Turns, kLanes> lanes_;
+};
+
+}  // namespace stab::engine

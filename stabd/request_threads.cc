@@ -1,0 +1,82 @@
+// Each thread has a connection of its own to the store, for reading. Which lane a request is for is known once it is parsed:
+// short lines are parsed where status is answered, and go on to another lane from there; a long one is never quick.
+#include "stabd/request_threads.h"
+
+#include <utility>
+
+#include "stabd/web/answer.h"
+
+namespace stab::engine {
+namespace {
+
+// A plan is longer, and nothing that is answered at once is.
+constexpr size_t kShortLine = 16 << 10;
+// Two, so that one user's long report is beside another one's.
+constexpr Lane kThreads[] = {Lane::kLook, Lane::kChange, Lane::kWork, Lane::kWork};
+
+}  // namespace
+
+RequestThreads::RequestThreads(Service& service, const std::atomic<uint64_t>& events, std::function<void()> wake)
+    : service_(&service), events_(&events), wake_(std::move(wake)) {
+  for (const Lane lane : kThreads) threads_.emplace_back([this, lane] { loop(lane); });
+}
+
+void RequestThreads::stop() {
+  {
+    const std::lock_guard<std::mutex> held(mutex_);
+    quit_ = true;
+    changed_.notify_all();
+  }
+  for (std::thread& thread : threads_)
+    if (thread.joinable()) thread.join();
+}
+
+void RequestThreads::add(WaitingRequest request) {
+  const std::lock_guard<std::mutex> held(mutex_);
+  queue_.add(request.line.size() > kShortLine ? Lane::kWork : Lane::kLook, std::move(request));
+  changed_.notify_all();
+}
+
+void RequestThreads::forget(uint64_t client) {
+  const std::lock_guard<std::mutex> held(mutex_);
+  queue_.forget(client);
+}
+
+std::vector<AnsweredRequest> RequestThreads::take_answers() {
+  const std::lock_guard<std::mutex> held(mutex_);
+  return std::exchange(answers_, {});
+}
+
+size_t RequestThreads::waiting() const {
+  const std::lock_guard<std::mutex> held(mutex_);
+  return queue_.waiting();
+}
+
+void RequestThreads::loop(Lane lane) {
+  std::unique_lock<std::mutex> held(mutex_);
+  for (;;) {
+    std::optional<WaitingRequest> request;
+    changed_.wait(held, [&] { return quit_ || (request = queue_.take(lane)).has_value(); });
+    if (quit_) return;
+    held.unlock();
+    const uint64_t events_before = events_->load();
+    const Lane wanted = lane == Lane::kLook ? service_->lane_of(request->line) : lane;
+    ServiceAnswer answer;
+    if (wanted == lane) {
+      answer = service_->handle(request->line, request->peer);
+      if (request->form != WebForm::kLine) answer.line = web_answer(request->form, request->closes, answer);
+    }
+    held.lock();
+    const uid_t uid = request->peer.uid;
+    if (wanted == lane) {
+      answers_.push_back({request->client, std::move(answer), events_before, request->closes});
+    } else {
+      queue_.add(wanted, *std::move(request));
+    }
+    queue_.done(lane, uid);
+    changed_.notify_all();
+    if (wanted == lane) wake_();
+  }
+}
+
+}  // namespace stab::engine

@@ -1,0 +1,53 @@
+// RequestThreads: answer what clients ask, beside the daemon's loop.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "stabd/request_queue.h"
+#include "stabd/service.h"
+
+namespace stab::engine {
+
+struct AnsweredRequest {
+  uint64_t client = 0;
+  ServiceAnswer answer;
+  uint64_t events_before = 0;  // events that had been broadcast when the answering began
+  bool closes = false;         // the connection ends behind it
+};
+
+class RequestThreads {
+ public:
+  // `wake` is called from any thread whenever take_answers() has something; it must only signal.
+  RequestThreads(Service& service, const std::atomic<uint64_t>& events, std::function<void()> wake);
+  ~RequestThreads() { stop(); }
+  // What is under way is waited for, what waits is dropped. Idempotent.
+  void stop();
+  RequestThreads(const RequestThreads&) = delete;
+  RequestThreads& operator=(const RequestThreads&) = delete;
+
+  // pre: the client has nothing here
+  void add(WaitingRequest request);
+  void forget(uint64_t client);
+  std::vector<AnsweredRequest> take_answers();
+  size_t waiting() const;
+
+ private:
+  void loop(Lane lane);
+
+  Service* service_;
+  const std::atomic<uint64_t>* events_;
+  std::function<void()> wake_;
+  mutable std::mutex mutex_;  // of what follows
+  std::condition_variable changed_;
+  RequestQueue queue_;
+  std::vector<AnsweredRequest> answers_;
+  bool quit_ = false;
+  std::vector<std::thread> threads_;  // last: they use the others
+};
+
+}  // namespace stab::engine

@@ -1,0 +1,97 @@
+#include "stabd/web/conversation.h"
+
+#include <algorithm>
+
+#include "stabd/protocol.h"
+#include "stabd/web/assets.h"
+#include "stabd/web/door.h"
+
+namespace stab::engine {
+namespace {
+
+constexpr char kPagePolicy[] =
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'";
+// Of an event's name: two numbers and a sign between.
+constexpr size_t kMaxEventName = 64;
+constexpr std::string_view kChanges[] = {"submit",   "cancel", "pause",  "resume", "extend",
+                                         "priority", "rerun",  "delete", "unmask"};
+
+// "/api/experiments/12/log" with "/api/experiments/" and "/log": "12". Empty: it is no such path.
+std::string number_in(std::string_view path, std::string_view before, std::string_view behind) {
+  if (!path.starts_with(before) || !path.ends_with(behind) || path.size() <= before.size() + behind.size()) return {};
+  const std::string_view number = path.substr(before.size(), path.size() - before.size() - behind.size());
+  const bool digits = std::all_of(number.begin(), number.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return digits && number.size() <= 18 ? std::string(number) : std::string();
+}
+
+struct Question {
+  std::string method;
+  std::map<std::string, std::string> texts;
+  std::map<std::string, int64_t> numbers;
+  WebForm form = WebForm::kJson;
+};
+
+std::optional<Question> question_at(std::string_view path) {
+  if (path == "/api/status") return Question{"status", {}, {{"daemon", 1}}};
+  if (path == "/api/machine") return Question{"machine", {}, {}};
+  if (path == "/api/events") return Question{"follow", {}, {}, WebForm::kEvents};
+  if (const std::string id = number_in(path, "/api/experiments/", ""); !id.empty())
+    return Question{"watch", {{"experiment", id}}, {}};
+  if (const std::string id = number_in(path, "/api/experiments/", "/log"); !id.empty())
+    return Question{"logs", {{"experiment", id}}, {}};
+  if (const std::string id = number_in(path, "/experiments/", "/report.html"); !id.empty())
+    return Question{"report", {{"experiment", id}}, {{"html", 1}}, WebForm::kPage};
+  return {};
+}
+
+HttpFault no_such_path(std::string_view path) {
+  std::string shown(path.substr(0, 100));
+  for (char& c : shown)
+    if (c < ' ' || c > '~') c = '?';
+  return {404, "there is nothing at '" + shown + "'"};
+}
+
+}  // namespace
+
+std::optional<WebTurn> WebConversation::next() {
+  if (over_) return {};
+  std::optional<HttpRequest> request = reader_.next();
+  if (!request && !reader_.fault()) return {};
+  WebTurn turn = request ? answer_to(*request) : WebTurn{http_bytes(answer_of(*reader_.fault(), true)), {}, WebForm::kJson, true};
+  over_ = turn.closes;
+  return turn;
+}
+
+WebTurn WebConversation::answer_to(const HttpRequest& request) {
+  // Who breaks the rules of the door has no further word on this connection.
+  if (const auto fault = why_not_in(request)) return {http_bytes(answer_of(*fault, true)), {}, WebForm::kJson, true};
+  const bool closes = !request.keeps_alive;
+  const std::string_view path = std::string_view(request.target).substr(0, request.target.find('?'));
+  const auto refuse = [&](const HttpFault& fault) {
+    return WebTurn{http_bytes(answer_of(fault, closes)), {}, WebForm::kJson, closes};
+  };
+  if (request.method == "POST") {
+    const auto method = std::find_if(std::begin(kChanges), std::end(kChanges), [&](std::string_view one) {
+      return path.starts_with("/api/") && path.substr(5) == one;
+    });
+    if (method == std::end(kChanges)) return refuse(no_such_path(path));
+    const ParsedRequest parsed = parse_params(std::string(*method), request.body);
+    if (!parsed.request) return refuse({400, parsed.fault.message});
+    return {"", request_line(1, parsed.request->method, parsed.request->texts, parsed.request->numbers), WebForm::kJson, closes};
+  }
+  if (const Asset asset = asset_at(path); !asset.type.empty()) {
+    HttpAnswer answer;
+    answer.type = asset.type;
+    answer.body = asset.bytes;
+    answer.closes = closes;
+    answer.fields.emplace_back("Content-Security-Policy", kPagePolicy);
+    return {http_bytes(answer), {}, WebForm::kJson, closes};
+  }
+  const std::optional<Question> question = question_at(path);
+  if (!question) return refuse(no_such_path(path));
+  if (question->form == WebForm::kEvents) last_event_ = request.field("last-event-id").value_or("").substr(0, kMaxEventName);
+  return {"", request_line(1, question->method, question->texts, question->numbers), question->form, closes};
+}
+
+}  // namespace stab::engine

@@ -1,0 +1,111 @@
+// One experiment: how far it is and how well it knows what it has measured. Which cell is faster is its report's to say,
+// when it is over.
+
+let looked = null;  // the answer that is shown
+
+async function openExperiment(id) {
+  state.experiment = id;
+  writeFragment();
+  await showExperiment();
+  const title = document.querySelector('#experiment h2');
+  title?.focus();
+  title?.scrollIntoView({block: 'nearest'});
+}
+
+function closeExperiment() {
+  state.experiment = 0;
+  looked = null;
+  writeFragment();
+  document.getElementById('experiment').replaceChildren();
+}
+
+async function showExperiment() {
+  const place = document.getElementById('experiment'), id = state.experiment;
+  if (!id) return place.replaceChildren();
+  let row;
+  try {
+    row = await ask('experiments/' + id);
+  } catch (error) {
+    looked = null;
+    if (state.experiment === id) place.replaceChildren(h('div', {class: 'panel'}, h('h2', {tabindex: -1}, 'Experiment ' + id), h('p', {class: 'warning'}, error.message), closeButton()));
+    return;
+  }
+  if (state.experiment !== id) return;
+  const open = new Set([...place.querySelectorAll('details[open]')].map(part => part.id));
+  const same = looked?.id === id, log = same ? place.querySelector('#log pre')?.textContent : null;
+  looked = row;
+  keepWork(place, same, () => place.replaceChildren(panelOf(row, open, log)));
+}
+
+// What somebody has begun to type stays, and so does the focus, while the panel is drawn again.
+function keepWork(place, same, draw) {
+  const typed = same ? [...place.querySelectorAll('input')].filter(input => input.value !== input.defaultValue).map(input => [input.id, input.value]) : [];
+  const active = place.contains(document.activeElement) ? document.activeElement : null;
+  const selector = !same || !active ? null : active.id ? '#' + CSS.escape(active.id) : active.dataset.action ? `[data-action="${active.dataset.action}"]` : active.tagName === 'H2' ? 'h2' : null;
+  draw();
+  for (const [id, value] of typed) {
+    const input = place.querySelector('#' + CSS.escape(id));
+    if (input) input.value = value;
+  }
+  if (selector) place.querySelector(selector)?.focus({preventScroll: true});
+}
+
+function closeButton() { return h('button', {type: 'button', click: closeExperiment}, 'close'); }
+
+function factsOf(row) {
+  const facts = [['state', stateOf(row)], ['trials', `${grouped(row.done)} of ${grouped(row.planned)} done`], ['submitted', momentText(row.submitted_at_ns / 1e6)], ['machine time so far', durationText(row.machine_ns)], ['priority', String(row.priority)], ['user', String(row.uid)]];
+  if (row.finished_at_ns) facts.push(['over', momentText(row.finished_at_ns / 1e6)]);
+  if (row.left_ns !== undefined) facts.push(['left', 'about ' + durationText(row.left_ns)]);
+  return h('p', {class: 'facts'}, facts.map(([name, value], i) => [i > 0 && ' · ', name + ' ', h('b', {}, value)]));
+}
+
+function precisionOf(row) {
+  const withWidth = row.cells.filter(cell => cell.half_width !== undefined);
+  const sentence = row.cells.length === 0 ? 'No trial has been recorded yet.' :
+    row.widest !== undefined ? `Each cell’s mean time is known to ±${percent(row.widest, 2)} or better.` :
+    `Of ${count(row.cells.length, 'cell')}, ${withWidth.length} have enough layouts for an interval.`;
+  const columns = [{title: 'program'}, {title: 'cell'}, {title: 'layouts', number: true}, {title: '± of the mean time', number: true, text: width => percent(width, 2)}];
+  return [h('h3', {}, 'How well it is known'), h('p', {}, sentence),
+    row.masked && h('p', {class: 'note'}, 'Cells go by names that say nothing until the experiment is over: whoever sees which one leads is tempted to stop there, and that makes false alarms.'),
+    row.cells.length > 0 && h('details', {class: 'twin', id: 'cells'}, h('summary', {}, 'every cell'),
+      table('how well each cell is known', columns, row.cells.map(cell => [cell.subject, cell.cell, cell.n + (cell.shared || []).length, cell.half_width ?? null])))];
+}
+
+function reportLink(row) {
+  if (row.masked) return [h('p', {class: 'note'}, 'Its report can be seen when it is over. Before that, it can be unmasked.'), change('unmask', row, {grave: true})];
+  return h('p', {}, h('a', {href: `/experiments/${row.id}/report.html`, target: '_blank', rel: 'noopener', id: 'report-link'}, 'Open its report'), isOver(row) ? '' : ', so far: verdicts are withheld until it is over.');
+}
+
+function changesOf(row) {
+  const id = String(row.id), over = isOver(row), buttons = [];
+  if (!over && row.state !== 'paused') buttons.push(change('pause', row));
+  if (row.state === 'paused' || row.state === 'failed') buttons.push(change('resume', row));
+  if (!over) buttons.push(change('cancel', row, {grave: true}));
+  if (over) buttons.push(change('delete', row, {grave: true}));
+  const forms = [];
+  if (row.state !== 'cancelled') forms.push(numberForm('extend-blocks', 'blocks to add', 'extend', 10, blocks => perform('extend', {experiment: id, blocks}, `experiment ${id} has ${blocks} more blocks to run`)));
+  if (!over) forms.push(numberForm('new-priority', 'priority', 'set', row.priority, priority => perform('priority', {experiment: id, priority}, `experiment ${id} has priority ${priority}`)));
+  forms.push(numberForm('rerun-trial', 'number of a trial that failed', 'rerun', '', trial => perform('rerun', {trial}, `trial ${trial} is planned again`)));
+  return [h('p', {class: 'actions'}, buttons), h('div', {class: 'controls'}, forms)];
+}
+
+function logOf(row, isOpen, text) {
+  const body = h('pre', {tabindex: 0, 'aria-label': 'log'}, text || '');
+  const details = h('details', {class: 'twin', id: 'log', open: isOpen, toggle: async () => {
+    if (!details.open || body.textContent) return;
+    try {
+      body.textContent = (await ask(`experiments/${row.id}/log`)).text || 'nothing yet';
+    } catch (error) {
+      body.textContent = error.message;
+    }
+  }}, h('summary', {}, 'builds, events and trials that failed'), body);
+  return details;
+}
+
+function panelOf(row, open, log) {
+  const panel = h('div', {class: 'panel'}, h('h2', {tabindex: -1}, `${row.id} ${short(row.name, 120)}`), factsOf(row),
+    row.failure && h('p', {class: 'warning'}, row.failure), progressOf(row), reportLink(row), precisionOf(row), changesOf(row),
+    logOf(row, open.has('log'), log), h('p', {}, closeButton()));
+  for (const id of open) if (id !== 'log') panel.querySelector('#' + CSS.escape(id))?.setAttribute('open', '');
+  return panel;
+}

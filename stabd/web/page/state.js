@@ -1,0 +1,21 @@
+// What is shown, and what is known of the lab. The experiment that is open is in the fragment, so that a link opens it.
+
+const state = {theme: 'auto', experiment: 0};
+const known = {rows: new Map(), leftOut: 0, now: new Map(), happened: [], connected: false};
+
+const overStates = ['done', 'failed', 'cancelled'];
+const isOver = row => overStates.includes(row.state);
+const stateOf = row => row.running ? 'running' : row.state;
+
+function readFragment() {
+  const words = new Map(location.hash.slice(1).split('&').map(pair => pair.split('=')));
+  state.experiment = Number(words.get('experiment')) || 0;
+  if (['light', 'dark'].includes(words.get('theme'))) state.theme = words.get('theme');
+}
+
+function writeFragment() {
+  const words = [];
+  if (state.experiment) words.push('experiment=' + state.experiment);
+  if (state.theme !== 'auto') words.push('theme=' + state.theme);
+  history.replaceState(null, '', words.length ? '#' + words.join('&') : location.pathname);
+}

@@ -1,0 +1,82 @@
+// What experiments and users take, for quotas and for fair shares. Kept beside what it counts, in the same transactions:
+// counting it anew takes as long as there is data.
+#include <algorithm>
+#include <cmath>
+
+#include "store/store_state.h"
+
+namespace stab::store {
+namespace {
+
+double decayed(double used_ns, int64_t age_ns) {
+  return used_ns * std::exp2(-static_cast<double>(std::max<int64_t>(age_ns, 0)) / static_cast<double>(kShareHalfLifeNs));
+}
+
+int64_t bytes_of(const Outcome& outcome) {
+  size_t bytes = outcome.stdout_head.size() + outcome.stderr_head.size() + outcome.dose_json.size() + outcome.failure.size();
+  for (const ResponseRow& row : outcome.responses) bytes += row.name.size() + row.reason.size() + 40;
+  for (const auto& [key, value] : outcome.ledger) bytes += key.size() + 16;
+  for (const std::string& rule : outcome.excluded_by) bytes += rule.size() + 8;
+  return static_cast<int64_t>(bytes);
+}
+
+}  // namespace
+
+Status Store::State::add_usage(Id experiment, int64_t trials, int64_t stored_bytes, int64_t machine_ns) {
+  STAB_TRY(Statement * update,
+           database.prepare("UPDATE usage SET trials = trials + ?, stored_bytes = stored_bytes + ?, machine_ns = machine_ns + ? "
+                            "WHERE experiment = ?"));
+  return update->bind(trials).bind(stored_bytes).bind(machine_ns).bind(experiment).run();
+}
+
+Status Store::State::account(const TrialRow& trial, const Outcome& outcome) {
+  STAB_TRY(Statement * query, database.prepare("SELECT uid FROM usage WHERE experiment = ?"));
+  STAB_TRY(const bool known, query->bind(trial.experiment).step());
+  const int64_t uid = known ? query->integer(0) : 0;
+  query->reset();
+  if (!known) return {};
+  // Dates say nothing of how long it took: somebody may have set the clock meanwhile.
+  const bool timed = outcome.state != TrialState::kLost;
+  const int64_t machine_ns = timed ? std::max<int64_t>(outcome.machine_ns.value_or(0), 0) : 0;
+  STAB_CHECK_OK(add_usage(trial.experiment, 0, bytes_of(outcome), machine_ns));
+  if (machine_ns == 0) return {};
+  STAB_TRY(Statement * before, database.prepare("SELECT used_ns, at_ns FROM shares WHERE uid = ?"));
+  STAB_TRY(const bool had, before->bind(uid).step());
+  const double used_ns = had ? decayed(before->maybe_number(0).value_or(0), outcome.finished_at_ns - before->integer(1)) : 0;
+  before->reset();
+  STAB_TRY(Statement * put, database.prepare("INSERT OR REPLACE INTO shares VALUES(?, ?, ?)"));
+  return put->bind(uid).bind(used_ns + static_cast<double>(machine_ns)).bind(outcome.finished_at_ns).run();
+}
+
+Result<Usage> Store::usage(Id experiment) {
+  STAB_TRY(Statement * query,
+           state_->database.prepare("SELECT trials, stored_bytes, machine_ns FROM usage WHERE experiment = ?"));
+  STAB_TRY(const bool known, query->bind(experiment).step());
+  if (!known) return not_found("experiment", experiment);
+  const Usage usage{query->integer(0), query->integer(1), query->integer(2)};
+  query->reset();
+  return usage;
+}
+
+Result<UserUsage> Store::usage_of(int64_t uid) {
+  UserUsage all;
+  STAB_TRY(Statement * query,
+           state_->database.prepare(
+               "SELECT count(*), coalesce(sum(trials), 0), coalesce(sum(stored_bytes), 0) FROM usage WHERE uid = ?"));
+  STAB_TRY(const bool row, query->bind(uid).step());
+  if (row) all = {query->integer(0), 0, query->integer(1), query->integer(2)};
+  query->reset();
+  STAB_TRY(const std::vector<ExperimentSummary> rows, summaries(uid));
+  all.unfinished = std::count_if(rows.begin(), rows.end(), [](const ExperimentSummary& one) { return !is_over(one.state); });
+  return all;
+}
+
+Result<std::map<int64_t, double>> Store::shares(int64_t now_ns) {
+  STAB_TRY(Statement * query, state_->database.prepare("SELECT uid, used_ns, at_ns FROM shares"));
+  STAB_TRY(const auto rows, read_rows(*query, [&](const Statement& row) {
+             return std::pair(row.integer(0), decayed(row.maybe_number(1).value_or(0), now_ns - row.integer(2)));
+           }));
+  return std::map<int64_t, double>(rows.begin(), rows.end());
+}
+
+}  // namespace stab::store

@@ -1,0 +1,92 @@
+// `stabctl stats`: whatever the command line and the file, a refusal in words or numbers that mean something.
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <sstream>
+
+#include "analysis/commands/stats_methods.h"
+#include "tests/fuzz/command_input.h"
+
+namespace {
+
+using namespace stab;
+
+// Work that was asked for in so many words isn't a hang.
+bool asks_for_minutes(const fuzz::CommandInput& input) {
+  // All pairs of forty groups with few degrees of freedom are 780 nested integrals: bounded, but seconds.
+  constexpr std::ptrdiff_t kMostRows = 24;
+  if ((input.words[0] == "tukey" || input.words[0] == "dunnett") &&
+      std::count(input.file.begin(), input.file.end(), '\n') > kMostRows)
+    return true;
+  for (size_t i = 0; i < input.words.size(); ++i) {
+    std::string value;
+    if (input.words[i] == "--resamples" && i + 1 < input.words.size()) value = input.words[i + 1];
+    if (input.words[i].starts_with("--resamples=")) value = input.words[i].substr(12);
+    if (std::strtod(value.c_str(), nullptr) > 2000) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const fuzz::CommandInput input = fuzz::CommandInput::parse(data, size);
+  if (input.words.empty() || asks_for_minutes(input)) return 0;
+  if (std::find(input.words.begin(), input.words.end(), "-") != input.words.end()) return 0;  // standard input
+  std::vector<std::string> words = input.words;
+  bool with_data = false;
+  for (const auto family : {analysis::sample_methods(), analysis::group_methods()})
+    for (const analysis::StatsMethod& method : family) with_data |= method.name == words[0];
+  if (with_data) words.insert(words.begin() + 1, fuzz::path_of(input.file));
+  fuzz::check_output(input, analysis::run_stats(words), false);
+  if (std::find(words.begin(), words.end(), "--json") != words.end() ||
+      std::find(words.begin(), words.end(), "--help") != words.end())
+    return 0;
+  words.push_back("--json");
+  const analysis::CommandOutput output = analysis::run_stats(words);
+  fuzz::check_output(input, output, words[words.size() - 2] != "--json" && output.exit_code == 0 && output.out.starts_with("{"));
+  return 0;
+}
+
+#ifdef STAB_LIBFUZZER
+namespace {
+
+const fuzz::Grammar& grammar() {
+  static const fuzz::Grammar kGrammar = [] {
+    fuzz::Grammar made;
+    for (const auto family : {analysis::sample_methods(), analysis::group_methods(), analysis::planning_methods()})
+      for (const analysis::StatsMethod& method : family) made.methods.emplace_back(method.name);
+    made.switches = {"json",           "log",    "exact",    "asymptotic", "no-continuity",
+                     "equal-variance", "paired", "additive", "strict",     "help"};
+    made.flags = [](const std::string& name) {
+      std::vector<std::string> flags;
+      for (const auto family : {analysis::sample_methods(), analysis::group_methods(), analysis::planning_methods()}) {
+        for (const analysis::StatsMethod& method : family) {
+          if (method.name != name) continue;
+          std::istringstream words{std::string(method.flags)};
+          for (std::string flag; words >> flag;) flags.push_back(flag);
+        }
+      }
+      return flags;
+    };
+    return made;
+  }();
+  return kGrammar;
+}
+
+}  // namespace
+
+extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
+
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsigned seed) {
+  const auto bytes = [](std::string& text) {
+    std::string room(text.size() + 64, '\0');
+    std::memcpy(room.data(), text.data(), text.size());
+    room.resize(LLVMFuzzerMutate(reinterpret_cast<uint8_t*>(room.data()), text.size(), room.size()));
+    text = room;
+  };
+  const std::string text = fuzz::mutate(fuzz::CommandInput::parse(data, size), grammar(), seed, bytes).text().substr(0, max_size);
+  std::memcpy(data, text.data(), text.size());
+  return text.size();
+}
+#endif

@@ -1,0 +1,123 @@
+// made_page KIND FILE: the report page of an experiment made from a seed, for tests of the page.
+//   small     3 programs, 2 x 2 x 2 cells, links, weather, a self-test
+//   large     100,000 trials
+//   hostile   names that are markup, quotes, scripts, megabytes, broken UTF-8
+//   refused   one layout a side, constant values, missing values: much is refused
+//   lone      one program, one cell: nothing to compare
+#include <cstdio>
+#include <cstring>
+#include <functional>
+#include <map>
+
+#include "analysis/page/page.h"
+#include "tests/unit/analysis/lab_samples.h"
+
+namespace {
+
+using namespace stab;
+using namespace stab::analysis;
+
+// A second response and excluded trials, as an experiment of the lab has them.
+void add_counter(Samples& samples) {
+  Rng rng = Rng::stream(5, "counter");
+  samples.responses.push_back(
+      {.name = "page-faults", .unit = "", .scale = Scale::kLinear, .margin = 0.01, .margin_is_share = true, .declared = false});
+  for (Trial& trial : samples.trials) trial.values.push_back(300 + static_cast<double>(rng.below(20)));
+  for (size_t i = 17; i < samples.trials.size(); i += 97) samples.trials[i].excluded = "involuntary_switches > 10";
+  for (size_t i = 5; i < samples.trials.size(); i += 41) samples.trials[i].disturbances = bit(Disturbance::kSteal);
+}
+
+Evidence evidence_of(const Samples& samples) {
+  Rng rng = Rng::stream(9, "weather");
+  Evidence out;
+  out.experiment = 12;
+  out.name = samples.experiment;
+  out.state = "done";
+  out.submitted = out.finished = "2026-11-21 09:00";
+  out.plan = "[experiment]\nname = \"made\"\n";
+  out.plan_path = "made.toml";
+  out.schedule = "0123456789abcdef";
+  out.seed = 18446744073709551615ull;
+  out.exclusion_rules = {"involuntary_switches > 10"};
+  out.builds = {
+      {"lua opt=-O2", "done", "szc -O2 lua.c", "aa", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"}};
+  out.host = {{"cpu.model", "Made Up 9000"}, {"kernel.release", "6.1"}};
+  out.events = {{"2026-11-21 09:00:01", "engine-start", "began"}};
+  out.weather = {{"interrupts", {}}, {"steal_ns", {}}};
+  for (size_t i = 0; i < samples.trials.size(); ++i) {
+    out.trial_numbers.push_back(1000 + i);
+    out.started_s.push_back(0.6 * static_cast<double>(i));
+    out.builds_of_trials.push_back(0);
+    out.weather[0].values.push_back(static_cast<double>(20 + rng.below(30)));
+    out.weather[1].values.push_back(i % 41 == 5 ? 4e6 : 0);
+  }
+  out.calm = {"throttle_count", "swap_in_pages"};
+  out.selftest = SelftestEvidence{"selftest (3)", "2026-11-20 08:00", 60, 2, 10, 0.05, 2.0 / 60, 0.00406, 0.11531, false};
+  return out;
+}
+
+Samples small() {
+  Samples samples = lab_samples(3, {.programs = 3, .replicates = 20, .links = 10});
+  add_counter(samples);
+  return samples;
+}
+
+Samples large() {
+  Samples samples = lab_samples(4, {.programs = 5, .replicates = 2500, .links = 20});
+  add_counter(samples);
+  return samples;
+}
+
+Samples hostile() {
+  Samples samples = lab_samples(6, {.programs = 3, .replicates = 6, .links = 3});
+  samples.experiment = "</script><script>document.title='owned'</script>";
+  samples.workloads = {"<img src=x onerror=\"document.title='owned'\">", std::string(2 << 20, 'x') + "'\"&",
+                       "{report}\xff\xfe \xe2\x80\xa8 </title>"};
+  samples.factors[0].name = "\"code\"' onclick=alert(1) <b>";
+  samples.factors[1].levels = {"</script x", "]]>\r\n=cmd()"};
+  samples.factors[2].levels = {"<!--<script ", "--><!--"};
+  samples.responses[0].name = "wall_time,\"</svg>";
+  samples.trials[3].excluded = "<i>why</i>";
+  return samples;
+}
+
+Samples with_refusals() {
+  Samples samples = lab_samples(7, {.programs = 2, .replicates = 4});
+  for (Trial& trial : samples.trials) {
+    if (trial.workload == 0) trial.values[0] = 0.5;           // constant: no test works
+    else if (trial.levels[2] == 1) trial.values[0].reset();   // a level without values
+  }
+  return samples;
+}
+
+Samples lone() {
+  Samples samples = lab_samples(8, {.programs = 1, .replicates = 1});
+  samples.trials.resize(1);
+  for (size_t f = 0; f < samples.factors.size(); ++f) {
+    samples.factors[f].levels.resize(1);
+    samples.trials[0].levels[f] = 0;
+  }
+  return samples;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::map<std::string, std::function<Samples()>> kinds{
+      {"small", small}, {"large", large}, {"hostile", hostile}, {"refused", with_refusals}, {"lone", lone}};
+  const auto kind = kinds.find(argc == 3 ? argv[1] : "");
+  if (kind == kinds.end()) {
+    std::fputs("usage: made_page small|large|hostile|refused|lone FILE\n", stderr);
+    return 2;
+  }
+  const Samples samples = kind->second();
+  const Result<std::string> page = render_page(samples, evidence_of(samples));
+  if (!page) {
+    std::fprintf(stderr, "%s\n", page.error().text().c_str());
+    return 1;
+  }
+  std::FILE* file = std::fopen(argv[2], "we");
+  if (!file) return 1;
+  const bool written = std::fwrite(page->data(), 1, page->size(), file) == page->size();
+  return std::fclose(file) == 0 && written ? 0 : 1;
+}

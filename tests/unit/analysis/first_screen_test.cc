@@ -1,0 +1,285 @@
+// The first screen of a report: what it says of experiments of every kind, and that it fits.
+#include "analysis/report/first_screen.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "analysis/commands/commands.h"
+#include "analysis/report/report_pen.h"
+#include "tests/unit/analysis/golden.h"
+#include "tests/unit/analysis/lab_samples.h"
+
+namespace stab::analysis {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const Whereabouts kWritten{7, " --db lab.db", "/home/ada/lab/reports/lua-layout-7.html"};
+const Whereabouts kUnwritten{7, "", ""};
+
+std::string screen(const Samples& samples, int width = 100, const Whereabouts& where = kWritten, bool colour = false) {
+  const auto report = analyse(samples);
+  EXPECT_TRUE(report) << report.error().message;
+  return report ? render_first_screen(*report, where, width, colour) : "";
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+// On one line, as a reader takes it in.
+std::string unwrapped(const std::string& text) {
+  std::string out;
+  for (const std::string& line : lines_of(text)) {
+    if (line.empty()) continue;
+    const size_t start = std::min(line.find_first_not_of(' '), line.size());
+    out += (out.empty() ? "" : " ") + line.substr(start);
+  }
+  return out;
+}
+
+// Compares two compilers' options, everything randomized: the simplest question.
+Samples two_cells() {
+  Samples samples = lab_samples(1, {.programs = 1, .replicates = 20});
+  std::erase_if(samples.trials, [](const Trial& trial) { return trial.levels[0] == 0 || trial.levels[1] == 0; });
+  samples.factors = {{"code", {"shuffle"}, true, 0}, {"opt", {"-O2", "-O3"}, false, 0}};
+  for (Trial& trial : samples.trials) trial.levels = {0, trial.levels[2]};
+  return samples;
+}
+
+// Half of the cells: each effect goes under the name of an interaction of the two others, too.
+Samples fraction() {
+  Samples samples = lab_samples(2, {.links = 10});
+  std::erase_if(samples.trials,
+                [](const Trial& trial) { return (trial.levels[0] + trial.levels[1] + trial.levels[2]) % 2 == 1; });
+  return samples;
+}
+
+Samples several_responses() {
+  Samples samples = lab_samples(3, {.links = 10});
+  samples.responses.push_back(
+      {.name = "max_rss", .unit = "KiB", .scale = Scale::kLinear, .margin = 0.02, .margin_is_share = true});
+  samples.responses.push_back({.name = "page-faults", .unit = "", .scale = Scale::kLinear, .margin = 0, .declared = false});
+  Rng rng = Rng::stream(5, "memory");
+  for (Trial& trial : samples.trials) {
+    trial.values.push_back(4000 + 400 * trial.levels[2] + 20 * standard_normal(rng));
+    trial.values.push_back(300 + 3 * standard_normal(rng));
+  }
+  return samples;
+}
+
+Samples refused() {
+  Samples samples = lab_samples(1);
+  samples.factors[2] = {"opt", {"-O2", "-O3"}, false, 0};
+  for (Trial& trial : samples.trials)
+    if (trial.levels[0] == 1) trial.excluded = "declared: only cells as linked";
+  return samples;
+}
+
+// More questions than lines.
+Samples many_levels(const std::string& prefix = "O") {
+  Samples samples = lab_samples(4, {.programs = 1, .replicates = 160, .code_effect = 0, .heap_effect = 0});
+  std::erase_if(samples.trials, [](const Trial& trial) { return trial.levels[0] == 0; });
+  samples.factors = {{"code", {"shuffle"}, true, 0}, {"opt", {}, false, 0}};
+  for (int level = 0; level < 64; ++level) samples.factors[1].levels.push_back(prefix + std::to_string(level));
+  for (size_t i = 0; i < samples.trials.size(); ++i) {
+    Trial& trial = samples.trials[i];
+    const auto level = static_cast<uint16_t>(i % 64);
+    trial.block = static_cast<uint32_t>(i / 64);
+    trial.levels = {0, level};
+    *trial.values[0] *= level % 3 == 1 ? 1.2 : 1;
+    if (level >= 60) *trial.values[0] = 0.5;
+  }
+  return samples;
+}
+
+struct Case {
+  std::string name;
+  std::function<Samples()> make;
+};
+
+const Case kCases[] = {
+    {"two cells", two_cells},
+    {"ablation of code, stack and heap, one link", [] { return lab_samples(1); }},
+    {"ablation, ten links", [] { return lab_samples(1, {.links = 10}); }},
+    {"half a fraction", fraction},
+    {"several responses", several_responses},
+    {"refused: one layout a side", refused},
+    {"too few trials", [] { return lab_samples(3, {.programs = 1, .replicates = 2, .links = 2}); }},
+    {"one trial a cell, several programs", [] { return lab_samples(4, {.programs = 5, .replicates = 1, .links = 1}); }},
+    {"one trial a cell of one program", [] { return lab_samples(4, {.programs = 1, .replicates = 1}); }},
+    {"constant values",
+     [] {
+       Samples s = lab_samples(3, {.programs = 2, .replicates = 3});
+       for (Trial& t : s.trials) t.values[0] = 0.5;
+       return s;
+     }},
+    {"everything unsure",
+     [] { return lab_samples(6, {.replicates = 6, .links = 6, .noise = 0.05, .code_effect = 0, .heap_effect = 0}); }},
+    {"everything changed",
+     [] { return lab_samples(7, {.links = 20, .code_effect = 0.1, .stack_effect = 0.05, .heap_effect = -0.3}); }},
+    {"not over",
+     [] {
+       Samples s = lab_samples(1, {.links = 10});
+       s.incomplete = true;
+       return s;
+     }},
+    {"a declared look has not come",
+     [] {
+       Samples s = lab_samples(1, {.links = 10});
+       s.incomplete = true;
+       s.stopping = {.rule = StoppingRule::kLooks, .looks = {10, 60}};
+       return s;
+     }},
+    {"64 levels", [] { return many_levels(); }},
+    {"64 levels with long names",
+     [] { return many_levels("-O3 -march=native -fno-semantic-interposition -fprofile-use=/srv/builds/profiles/"); }},
+};
+Samples made(const std::string& name) {
+  return std::find_if(std::begin(kCases), std::end(kCases), [&](const Case& one) { return one.name == name; })->make();
+}
+
+constexpr int kWidths[] = {60, 80, 100, 200};
+
+TEST(FirstScreen, FitsAtEveryWidthWhateverItSays) {
+  for (const Case& one : kCases) {
+    for (const int width : kWidths) {
+      SCOPED_TRACE(one.name + ", " + std::to_string(width));
+      const std::string text = screen(one.make(), width);
+      const std::vector<std::string> lines = lines_of(text);
+      EXPECT_LE(lines.size(), static_cast<size_t>(kFirstScreenLines)) << text;
+      size_t rows = 0;  // of the terminal, which breaks a path that is longer
+      for (const std::string& line : lines) {
+        rows += (std::max<size_t>(display_width(line), 1) + static_cast<size_t>(width) - 1) / static_cast<size_t>(width);
+        const size_t most = line.starts_with("  page, ") ? SIZE_MAX : static_cast<size_t>(width);
+        EXPECT_LE(display_width(line), most) << line;
+      }
+      EXPECT_LE(rows, static_cast<size_t>(kFirstScreenLines));
+      for (const char* never : {"nan", "inf,", "-inf", "†", "\033"}) EXPECT_THAT(text, Not(HasSubstr(never)));
+      EXPECT_THAT(text, HasSubstr("What to worry about"));
+      EXPECT_THAT(text, HasSubstr("/home/ada/lab/reports/lua-layout-7.html"));
+      EXPECT_THAT(text, HasSubstr("stabctl report 7 --full --db lab.db"));
+    }
+  }
+}
+
+// Every answer is there as the report has it, so as --json has it, unless the screen says how many are not.
+TEST(FirstScreen, SaysWhatTheReportSays) {
+  for (const Case& one : kCases) {
+    SCOPED_TRACE(one.name);
+    const Samples samples = one.make();
+    const auto report = analyse(samples);
+    ASSERT_TRUE(report);
+    const std::string text = unwrapped(render_first_screen(*report, kWritten, 200));
+    if (text.find(" more ") != std::string::npos) continue;
+    for (const Response& response : report->responses) {
+      if (!response.declared) continue;
+      for (const Contrast* contrast : answering(*report, response.name)) {
+        if (!contrast->refused.empty()) {
+          EXPECT_THAT(text, HasSubstr(": " + contrast->refused));
+          continue;
+        }
+        EXPECT_THAT(text, HasSubstr(contrast->factor + "=" + contrast->level + " against " + contrast->baseline + ": "));
+        EXPECT_THAT(text, HasSubstr(interval_text(
+                              response, contrast->verdict == Verdict::kEquivalent ? contrast->equivalence : contrast->interval)));
+        if (contrast->settles_n) {
+          EXPECT_THAT(text, HasSubstr("; " + std::to_string(*contrast->settles_n) + " "));
+        }
+      }
+    }
+  }
+}
+
+TEST(FirstScreen, Golden) {
+  std::string all;
+  for (const Case& one : kCases)
+    for (const int width : {60, 100}) {
+      if (width == 60 && one.name != "half a fraction" && one.name != "64 levels with long names") continue;
+      all += "==== " + one.name + ", " + std::to_string(width) + " columns\n" +
+             screen(one.make(), width, width == 60 ? kUnwritten : kWritten);
+    }
+  expect_golden("first_screens.txt", all);
+}
+
+// The three questions are answered even by "nothing", each once.
+TEST(FirstScreen, EachVerdictUnderItsQuestion) {
+  const std::string changed = screen(made("everything changed")), unsure = screen(made("everything unsure"));
+  EXPECT_THAT(unwrapped(changed),
+              HasSubstr("What didn't - nothing was shown to be the same What is unsure, and what would settle it - no"));
+  EXPECT_THAT(
+      unwrapped(unsure),
+      HasSubstr("What changed - nothing was shown to change What didn't - nothing was shown to be the same What is unsure"));
+  EXPECT_THAT(screen(refused()), HasSubstr("What has no answer, and why"));
+  const std::string waits = screen(made("not over"));
+  EXPECT_THAT(waits, HasSubstr("Not judged before the experiment is over"));
+  EXPECT_THAT(waits, Not(HasSubstr("What changed")));
+  EXPECT_THAT(waits, HasSubstr("the experiment is not finished")) << "the gravest caveat is among the three";
+}
+
+TEST(FirstScreen, NamesAreCutOnlyWhereALineHasNoRoomForThem) {
+  Samples samples = lab_samples(1, {.programs = 1, .links = 10});
+  const std::string name(150, 'x');
+  samples.factors[2].levels[1] = name;
+  EXPECT_THAT(screen(samples, 200), HasSubstr(name));
+  EXPECT_THAT(screen(samples, 100), HasSubstr("xxx…"));
+  samples.factors[2].levels[1] = std::string(1'000'000, 'y');
+  EXPECT_LE(lines_of(screen(samples, 100)).size(), static_cast<size_t>(kFirstScreenLines));
+}
+
+TEST(FirstScreen, NamesDontDriveTheTerminal) {
+  Samples samples = lab_samples(1);
+  const std::string clear = "\033[2J\a\r\n";
+  samples.experiment += clear;
+  for (std::string& workload : samples.workloads) workload += clear;
+  samples.factors[0].name += clear;
+  samples.factors[2].levels[1] += clear;
+  samples.layout_outputs = {"fib" + clear};
+  for (const bool colour : {false, true}) {
+    const std::string text = screen(samples, 100, kWritten, colour);
+    for (const char* control : {"\033[2J", "\a", "\r"}) EXPECT_THAT(text, Not(HasSubstr(control)));
+    EXPECT_THAT(text, HasSubstr("heap=page?[2J???"));
+    EXPECT_LE(lines_of(text).size(), static_cast<size_t>(kFirstScreenLines));
+  }
+}
+
+TEST(FirstScreen, WorstCaveatsFirst) {
+  Samples samples = lab_samples(1);
+  samples.failed = 3;
+  samples.unavailable = {{"no cycles here", "use perf"}};
+  samples.layout_outputs = {"fib, stack=on: seed 7 gives 'a', off 'b'"};
+  const std::string text = unwrapped(screen(samples));
+  const size_t worries = text.find("What to worry about");
+  EXPECT_LT(text.find("seed 7 gives 'a'", worries), text.find("12 cells ran in one code layout each", worries));
+  EXPECT_LT(text.find("12 cells ran", worries), text.find("3 trials failed", worries));
+  EXPECT_EQ(text.find("no cycles here"), std::string::npos);
+  EXPECT_THAT(text, HasSubstr("- 3 more Where the rest is"));
+}
+
+// What settles a question of replicates can be had here; links are the plan's.
+TEST(FirstScreen, SaysHowToExtend) {
+  Samples samples = lab_samples(6, {.programs = 1, .replicates = 6, .noise = 0.05, .code_effect = 0, .heap_effect = 0});
+  const auto report = analyse(samples);
+  const Contrast* open = nullptr;
+  for (const Contrast* contrast : answering(*report, "wall_time"))
+    if (contrast->settles_n && !contrast->by_link && (!open || *contrast->settles_n - contrast->n < *open->settles_n - open->n))
+      open = contrast;
+  ASSERT_NE(open, nullptr);
+  EXPECT_THAT(unwrapped(screen(samples)),
+              HasSubstr(" stabctl extend 7 +" + std::to_string(*open->settles_n - open->n) + " --db lab.db "));
+  EXPECT_THAT(unwrapped(screen(samples, 100, {})), Not(HasSubstr("stabctl")));
+}
+
+TEST(FirstScreen, ColourOnlyWhenAsked) {
+  EXPECT_THAT(screen(two_cells()), Not(HasSubstr("\033")));
+  EXPECT_THAT(screen(two_cells(), 100, kWritten, true), HasSubstr("\033[32m"));
+}
+
+}  // namespace
+}  // namespace stab::analysis

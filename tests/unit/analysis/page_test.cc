@@ -1,0 +1,251 @@
+// The report page without a browser: what goes into it comes out of it, bit for bit, and what it draws is right.
+#include "analysis/page/page.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "analysis/statistics/distributions.h"
+#include "analysis/page/columns.h"
+#include "analysis/page/computed_parts.h"
+#include "analysis/page/distribution.h"
+#include "analysis/page/luck.h"
+#include "analysis/page/page_parts.h"
+#include "analysis/page/sample_columns.h"
+#include "analysis/page/valid_text.h"
+#include "tests/unit/analysis/lab_samples.h"
+
+namespace stab::analysis {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// An experiment that uses every field of Samples.
+Samples everything() {
+  Samples samples = lab_samples(3, {.programs = 3, .replicates = 8, .links = 4});
+  samples.programs = {"lua", "lua", "perl"};
+  samples.workload_word = "workload";
+  samples.alpha = 0.1;
+  samples.planned = 200;
+  samples.failed = 3;
+  samples.incomplete = true;
+  samples.stopping = {StoppingRule::kLooks, Spending::kPocock, {4, 8}, 0, 0};
+  samples.planned_replicates = 8;
+  samples.unavailable = {{"cycles: no PMU counts it", "stabctl doctor"}};
+  samples.row_word = "draw";
+  samples.layout_outputs = {"lua, code=shuffle: the program's output depends on its layout"};
+  samples.responses.push_back(
+      {.name = "faults", .unit = "", .scale = Scale::kLinear, .margin = 0.02, .margin_is_share = true, .declared = false});
+  for (size_t i = 0; i < samples.trials.size(); ++i) {
+    Trial& trial = samples.trials[i];
+    trial.values.push_back(i % 5 ? std::optional<double>(300.25 + static_cast<double>(i % 7)) : std::nullopt);
+    trial.seed = ~0ull - i;
+    if (i % 11 == 0) trial.excluded = "load_1min > 1";
+    if (i % 13 == 0) trial.disturbances = bit(Disturbance::kSteal) | bit(Disturbance::kSuspended);
+    if (i % 3 == 0) trial.dose->degradations = {"a", "b, c"};
+    trial.dose->epochs = 40 + i % 3;
+    trial.dose->epochs_unentered = i % 3;
+    if (i % 4 == 0) trial.dose->heap_layouts = i, trial.dose->heap_bytes_share = 0.5;
+    if (i % 17 == 0) trial.dose.reset();
+  }
+  return samples;
+}
+
+TEST(Page, HoldsEveryFieldOfTheSamples) {
+  const Samples samples = everything();
+  const auto parts = computed_parts(samples, {});
+  ASSERT_TRUE(parts) << parts.error().text();
+  const auto read = read_samples(nlohmann::json::parse(samples_json(samples, parts->columns)), parts->columns.packed());
+  ASSERT_TRUE(read) << read.error().text();
+  const Samples& again = read->samples;
+  EXPECT_EQ(again.programs, samples.programs);
+  EXPECT_EQ(again.row_word, samples.row_word);
+  EXPECT_EQ(again.layout_outputs, samples.layout_outputs);
+  EXPECT_EQ(again.stopping.looks, samples.stopping.looks);
+  EXPECT_EQ(again.stopping.spending, samples.stopping.spending);
+  ASSERT_EQ(again.trials.size(), samples.trials.size());
+  for (size_t i = 0; i < samples.trials.size(); ++i) {
+    const Trial &a = samples.trials[i], &b = again.trials[i];
+    EXPECT_EQ(a.values, b.values);
+    EXPECT_EQ(a.levels, b.levels);
+    EXPECT_EQ(a.seed, b.seed);
+    EXPECT_EQ(a.layout, b.layout);
+    EXPECT_EQ(a.fixed_code, b.fixed_code);
+    EXPECT_EQ(a.excluded, b.excluded);
+    EXPECT_EQ(a.disturbances, b.disturbances);
+    ASSERT_EQ(a.dose.has_value(), b.dose.has_value());
+    if (!a.dose) continue;
+    EXPECT_EQ(a.dose->degradations, b.dose->degradations);
+    EXPECT_EQ(a.dose->heap_layouts, b.dose->heap_layouts);
+    EXPECT_EQ(a.dose->heap_bytes_share, b.dose->heap_bytes_share);
+    EXPECT_EQ(a.dose->code_layouts_executed, b.dose->code_layouts_executed);
+    EXPECT_EQ(a.dose->epochs, b.dose->epochs);
+    EXPECT_EQ(a.dose->epochs_unentered, b.dose->epochs_unentered);
+  }
+  // Whatever else there is in them: the report is the same, to the last digit.
+  const auto second = computed_parts(again, {});
+  ASSERT_TRUE(second);
+  EXPECT_EQ(second->report, parts->report);
+  EXPECT_EQ(second->figures, parts->figures);
+}
+
+// Pages of version 1 have no column of layouts.
+TEST(Page, FindsTheLayoutsOfOlderPages) {
+  const Samples samples = everything();
+  const auto parts = computed_parts(samples, {});
+  ASSERT_TRUE(parts);
+  auto described = nlohmann::json::parse(samples_json(samples, parts->columns));
+  described["version"] = 1;
+  for (auto& factor : described["factors"]) factor.erase("fixed");
+  const auto read = read_samples(described, parts->columns.packed());
+  ASSERT_TRUE(read) << read.error().text();
+  std::map<uint64_t, uint64_t> there, back;
+  for (size_t i = 0; i < samples.trials.size(); ++i) {
+    const Trial &a = samples.trials[i], &b = read->samples.trials[i];
+    EXPECT_EQ(a.fixed_code, b.fixed_code);
+    EXPECT_EQ(there.try_emplace(a.layout, b.layout).first->second, b.layout);
+    EXPECT_EQ(back.try_emplace(b.layout, a.layout).first->second, a.layout);
+  }
+  for (size_t f = 0; f < samples.factors.size(); ++f) EXPECT_EQ(read->samples.factors[f].fixed, samples.factors[f].fixed);
+  EXPECT_EQ(computed_parts(read->samples, {})->report, parts->report);
+  described["version"] = 3;
+  EXPECT_FALSE(read_samples(described, parts->columns.packed()));
+}
+
+TEST(Page, EqualsTheReportAndVerifies) {
+  const Samples samples = everything();
+  const auto page = render_page(samples, {});
+  ASSERT_TRUE(page) << page.error().text();
+  const auto parts = take_apart(*page);
+  ASSERT_TRUE(parts) << parts.error().text();
+  const auto report = analyse(samples);
+  ASSERT_TRUE(report);
+  EXPECT_EQ(nlohmann::json::parse(parts->report), nlohmann::json::parse(to_json(*report)));
+  const CommandOutput said = verify_page(*page);
+  EXPECT_EQ(said.exit_code, 0) << said.err;
+}
+
+std::string replaced(std::string text, const std::string& what, const std::string& with) {
+  const size_t at = text.find(what);
+  EXPECT_NE(at, std::string::npos) << what;
+  return at == std::string::npos ? text : text.replace(at, what.size(), with);
+}
+
+TEST(Page, NamesWhatWasChanged) {
+  const auto page = render_page(lab_samples(3), {});
+  ASSERT_TRUE(page);
+  EXPECT_THAT(verify_page(replaced(*page, "\"verdict\": \"changed\"", "\"verdict\": \"unsure\"")).err,
+              HasSubstr("verdict: the page says \"unsure\", its trials say \"changed\""));
+  EXPECT_THAT(verify_page(replaced(*page, "\"analysed\": 720", "\"analysed\": 721")).err,
+              HasSubstr("report.trials.analysed: the page says 721, its trials say 720"));
+  EXPECT_THAT(verify_page(replaced(*page, "\"bandwidth\": ", "\"bandwidth\": 1")).err, HasSubstr("density.bandwidth"));
+  EXPECT_THAT(verify_page(replaced(*page, "color-scheme: light dark", "color-scheme: dark")).err,
+              HasSubstr("frame, style or script"));
+  EXPECT_THAT(verify_page(replaced(*page, "\"rows\": 720", "\"rows\": 719")).err, HasSubstr("don't unpack to 719 rows"));
+  EXPECT_THAT(verify_page(replaced(*page, "\"rows\": 720", "\"rows\": 99999999999")).err, HasSubstr("claims"));
+  EXPECT_THAT(verify_page(replaced(*page, "\"name\": \"link\"", "\"name\": \"lonk\"")).err, HasSubstr("no column 'link'"));
+  // The evidence is the page's own word; markup smuggled into it would be shown all the same.
+  EXPECT_THAT(verify_page(replaced(*page, "\"state\": \"\"", "\"state\": \"</script><h1>p < 0.001</h1>\"")).err,
+              HasSubstr("evidence holds markup"));
+  EXPECT_EQ(verify_page(page->substr(0, page->size() / 2)).exit_code, 2);
+  EXPECT_EQ(verify_page("").exit_code, 2);
+}
+
+TEST(Page, LetsNoNameBecomeMarkup) {
+  Samples samples = lab_samples(3);
+  samples.experiment = "</title><script>alert(1)</script>";
+  samples.workloads[0] = "</script><b>\xff&";
+  samples.workloads[1] = "</script <i";
+  const auto page = render_page(samples, {});
+  ASSERT_TRUE(page);
+  EXPECT_THAT(*page, Not(HasSubstr("<script>alert")));
+  EXPECT_THAT(*page, Not(HasSubstr("</script><b>")));
+  EXPECT_THAT(*page, Not(HasSubstr("</script <i")));
+  EXPECT_EQ(verify_page(*page).exit_code, 0) << verify_page(*page).err;
+}
+
+TEST(Page, RefusesWhatTheReportRefuses) {
+  Samples samples = lab_samples(3);
+  for (Trial& trial : samples.trials) trial.values[0].reset();
+  const auto page = render_page(samples, {});
+  ASSERT_FALSE(page);
+  EXPECT_THAT(page.error().message, HasSubstr("no trial has a value"));
+}
+
+TEST(ValidText, KeepsUtf8AndReplacesTheRest) {
+  EXPECT_EQ(valid_text("a\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80\n"), "a\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80\n");
+  // A lone byte, an overlong slash, a surrogate, a control character.
+  EXPECT_EQ(valid_text("\xff|\xC0\xAF|\xED\xA0\x80|\x01"),
+            "\xEF\xBF\xBD|\xEF\xBF\xBD\xEF\xBF\xBD|\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD|\xEF\xBF\xBD");
+}
+
+TEST(Density, IntegratesToOneAndFindsItsModes) {
+  Rng rng = Rng::stream(1, "density");
+  for (const size_t n : {200u, 5000u}) {  // summed, and binned
+    std::vector<double> values;
+    for (size_t i = 0; i < n; ++i) values.push_back(standard_normal(rng) + (i % 2 ? 8 : 0));
+    std::sort(values.begin(), values.end());
+    const Density density = density_of(values);
+    ASSERT_FALSE(density.height.empty());
+    const double step = (density.to - density.from) / static_cast<double>(density.height.size() - 1);
+    double sum = 0;
+    for (const double height : density.height) sum += height * step;
+    EXPECT_NEAR(sum, 1, 0.02);
+    const auto at = [&](double x) { return density.height[static_cast<size_t>(std::lround((x - density.from) / step))]; };
+    EXPECT_GT(at(0), 2 * at(4));
+    EXPECT_GT(at(8), 2 * at(4));
+  }
+  EXPECT_TRUE(density_of(std::vector<double>{1, 1, 1, 1, 1, 1}).height.empty());
+  EXPECT_TRUE(density_of(std::vector<double>{1, 2, 3}).height.empty());
+}
+
+TEST(NormalPairs, KeepsTheEnds) {
+  std::vector<double> values;
+  for (int i = 0; i < 10'000; ++i) values.push_back(i);
+  const NormalPairs pairs = normal_pairs(values, 300);
+  EXPECT_LE(pairs.value.size(), 301u);
+  EXPECT_EQ(pairs.value.front(), 0);
+  EXPECT_EQ(pairs.value[1], 1);
+  EXPECT_EQ(pairs.value.back(), 9999);
+  EXPECT_NEAR(pairs.normal.front(), normal_quantile(0.5 / 10'000), 1e-12);
+}
+
+// Two links a side, all by hand: A at 0 and 2 %, B at 1 and 3 %: of four pairs one points the wrong way.
+TEST(Luck, CountsPairsOfLinksThatPointTheWrongWay) {
+  Samples samples;
+  samples.experiment = "luck";
+  samples.workloads = {"p"};
+  samples.factors = {{"code", {"off"}, true, 0}, {"opt", {"-O1", "-O2"}, false, 0}};
+  samples.responses = {{.name = "wall_time", .unit = "s"}};
+  const double logs[2][2] = {{0.00, 0.02}, {0.01, 0.03}};
+  for (uint16_t level = 0; level < 2; ++level)
+    for (uint64_t link = 1; link <= 2; ++link)
+      for (uint32_t run = 0; run < 3; ++run) {
+        Trial trial;
+        trial.levels = {0, level};
+        trial.block = run;
+        trial.order = static_cast<uint32_t>(samples.trials.size());
+        trial.link = link;
+        trial.values = {std::exp(logs[level][link - 1])};
+        samples.trials.push_back(trial);
+      }
+  samples = with_layouts(std::move(samples));
+  const auto luck = luck_of(samples, "p", units_of(samples, 0, 0), 0.005);
+  ASSERT_EQ(luck.size(), 3u);  // -O1 with itself, -O2 against -O1, -O2 with itself
+  const auto across = std::find_if(luck.begin(), luck.end(), [](const LuckOfLinks& one) { return one.level != one.baseline; });
+  ASSERT_NE(across, luck.end());
+  EXPECT_EQ(across->pairs, 4u);
+  EXPECT_EQ(across->fewest_runs, 3u);
+  EXPECT_NEAR(across->truth, 0.01, 1e-12);
+  EXPECT_DOUBLE_EQ(across->wrong, 0.25);
+  EXPECT_DOUBLE_EQ(across->beyond_margin, 0.5);
+  EXPECT_NEAR(across->differences.front(), -0.01, 1e-12);
+}
+
+}  // namespace
+}  // namespace stab::analysis

@@ -1,0 +1,186 @@
+// What the broker takes of the bytes it is sent, and what it says of all others.
+#include "broker/wire/wire.h"
+
+#include <gmock/gmock.h>
+#include <sys/resource.h>
+
+#include <cstring>
+#include <vector>
+
+namespace stab::broker {
+namespace {
+
+using ::testing::HasSubstr;
+
+template <size_t kRoom>
+void set(char (&field)[kRoom], const char* text) { set_text(field, kRoom, text); }
+
+TurnKnob knob(const char* name, const char* word) {
+  TurnKnob request;
+  set(request.knob, name);
+  set(request.word, word);
+  return request;
+}
+
+OpenCounters counters(uint32_t count) {
+  OpenCounters request;
+  request.pid = 7;
+  request.count = count;
+  return request;
+}
+
+Launch launch() {
+  Launch request;
+  request.flags = Launch::kNoAslr | Launch::kReportPipe;
+  request.uid = 1000;
+  request.tree = 3;
+  request.argc = 2;
+  request.limit_count = 1;
+  request.limits[0] = {RLIMIT_STACK, 0, 1 << 20, 1 << 20};
+  request.memory_bytes = 1 << 30;
+  return request;
+}
+
+// One of each kind.
+std::vector<Request> all() {
+  return {Hello{},
+          Vouch{},
+          MakeTree{},
+          DropTree{.tree = 1},
+          TreeState{.tree = 1},
+          launch(),
+          counters(kMostCounters),
+          End{.tree = 1, .pid = 2},
+          OpenKernelLog{},
+          knob("turbo", "off"),
+          RestoreKnobs{},
+          Give{.uid = 1000}};
+}
+
+std::string why(const Request& request) {
+  const auto decoded = decode_request(encode(request), descriptors_of(request));
+  return decoded ? "" : decoded.error().message;
+}
+
+TEST(Wire, TakesWhatItMakes) {
+  ASSERT_EQ(all().size(), kLastKind);
+  for (const Request& request : all()) {
+    const auto decoded = decode_request(encode(request), descriptors_of(request));
+    ASSERT_TRUE(decoded.ok()) << decoded.error().message;
+    EXPECT_EQ(decoded->index(), request.index());
+    EXPECT_EQ(encode(*decoded), encode(request));
+    EXPECT_LE(encode(request).size(), kMostRequestBytes);
+  }
+}
+
+TEST(Wire, TakesNoOtherSizeVersionKindOrDescriptors) {
+  for (const Request& request : all()) {
+    const std::string bytes = encode(request);
+    const size_t beside = descriptors_of(request);
+    EXPECT_FALSE(decode_request(bytes + std::string(1, '\0'), beside).ok());
+    EXPECT_FALSE(decode_request(bytes.substr(0, bytes.size() - 1), beside).ok());
+    EXPECT_FALSE(decode_request(bytes, beside + 1).ok());
+    std::string other = bytes;
+    other[0] = 99;
+    const auto version = decode_request(other, beside);
+    ASSERT_FALSE(version.ok());
+    EXPECT_THAT(version.error().message, HasSubstr("version 99"));
+    for (const char kind : {'\0', static_cast<char>(kLastKind + 1), '\x7f'}) {
+      other = bytes;
+      other[4] = kind;
+      const auto unknown = decode_request(other, beside);
+      ASSERT_FALSE(unknown.ok());
+      EXPECT_THAT(unknown.error().message, HasSubstr("unknown kind"));
+    }
+  }
+  EXPECT_FALSE(decode_request("", 0).ok());
+  EXPECT_FALSE(decode_request("abc", 0).ok());
+}
+
+TEST(Wire, NamesArePartsOfNoPath) {
+  for (const char* name : {"", ".", "..", "../x", "a/b", "/etc", ".hidden", "-x", "a b", "a\nb", "caf\xc3\xa9"}) {
+    EXPECT_THAT(why(knob(name, "off")), HasSubstr("no simple name")) << name;
+    EXPECT_THAT(why(knob("turbo", name)), HasSubstr("no simple name")) << name;
+  }
+  EXPECT_EQ(why(knob("frequency", "2400000")), "");
+  // Neither without an end nor with something behind it.
+  TurnKnob full = knob("turbo", "off");
+  std::memset(full.word, 'a', sizeof full.word);
+  EXPECT_NE(why(full), "");
+  TurnKnob hidden = knob("turbo", "off");
+  hidden.knob[9] = 'y';
+  EXPECT_NE(why(hidden), "");
+}
+
+TEST(Wire, ALaunchKeepsItsBounds) {
+  EXPECT_EQ(why(launch()), "");
+  const auto changed = [](auto change) {
+    Launch request = launch();
+    change(request);
+    return why(request);
+  };
+  EXPECT_NE(changed([](Launch& r) { r.flags |= 64; }), "");
+  EXPECT_NE(changed([](Launch& r) { r.flags |= Launch::kHelper | Launch::kHelperSocket; }), "");
+  EXPECT_NE(changed([](Launch& r) { r.cpu = -2; }), "");
+  EXPECT_NE(changed([](Launch& r) { r.helper_cpu = kMostCpus; }), "");
+  EXPECT_NE(changed([](Launch& r) { r.argc = kMostWords + 1; }), "");
+  EXPECT_NE(changed([](Launch& r) { r.limit_count = kMostLimits + 1; }), "");
+  EXPECT_NE(changed([](Launch& r) { r.limits[3].soft = 1; }), "");
+  EXPECT_NE(changed([](Launch& r) { r.tree = 0; }), "");
+  for (const int resource : std::vector<int>{RLIMIT_RTPRIO, RLIMIT_NICE, RLIMIT_MEMLOCK, RLIMIT_RTTIME, 99})
+    EXPECT_THAT(changed([resource](Launch& r) { r.limits[0].resource = static_cast<uint32_t>(resource); }),
+                HasSubstr("may not be set"));
+}
+
+TEST(Wire, OthersKeepTheirs) {
+  EXPECT_NE(why(counters(0)), "");
+  EXPECT_NE(why(counters(kMostCounters + 1)), "");
+  OpenCounters more = counters(1);
+  more.counters[1].config = 1;
+  EXPECT_NE(why(more), "");
+  more = counters(1);
+  more.pid = -1;
+  EXPECT_NE(why(more), "");
+  more = counters(1);
+  more.counters[0].flags = 16;
+  EXPECT_NE(why(more), "");
+  EXPECT_NE(why(MakeTree{.wanted = 3}), "");
+  EXPECT_NE(why(MakeTree{.flags = 4}), "");
+  EXPECT_NE(why(MakeTree{.own_cpu = kMostCpus}), "");
+  EXPECT_NE(why(End{}), "");
+  EXPECT_NE(why(End{.pid = -1}), "");
+  EXPECT_NE(why(DropTree{}), "");
+  EXPECT_NE(why(TreeState{}), "");
+  EXPECT_NE(why(Give{.uid = kOwnUser}), "");
+}
+
+TEST(Wire, AnswersAreHeldToTheirFormToo) {
+  Answer answer;
+  answer.head.kind = Kind::kLaunch;
+  answer.pid = 12;
+  answer.usage.minor_faults = 34;
+  const auto decoded = decode_answer(encode(answer), 2);
+  ASSERT_TRUE(decoded.ok());
+  EXPECT_EQ(decoded->pid, 12);
+  EXPECT_EQ(decoded->usage.minor_faults, 34);
+  EXPECT_FALSE(decode_answer(encode(answer).substr(1), 0).ok());
+  Answer endless = answer;
+  std::memset(endless.text, 'x', sizeof endless.text);
+  EXPECT_FALSE(decode_answer(encode(endless), 0).ok());
+  Answer odd = answer;
+  odd.flags = 1u << 30;
+  EXPECT_FALSE(decode_answer(encode(odd), 0).ok());
+  odd = answer;
+  odd.code = 99;
+  EXPECT_FALSE(decode_answer(encode(odd), 0).ok());
+}
+
+TEST(Wire, ALongRefusalIsCut) {
+  const auto decoded = decode_answer(encode(refusal(Kind::kKnob, bad_input(std::string(2000, 'z')))), 0);
+  ASSERT_TRUE(decoded.ok());
+  EXPECT_EQ(std::string(decoded->text), std::string(sizeof(Answer::text) - 1, 'z'));
+  EXPECT_EQ(decoded->flags, Answer::kRefused);
+}
+
+}  // namespace
+}  // namespace stab::broker

@@ -1,0 +1,218 @@
+// From the store to the analysis: what a plan declares about its responses, and pilots that can't speak for a plan.
+#include "engine/results/load_samples.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "analysis/report/report.h"
+#include "analysis/report/units.h"
+#include "base/rng.h"
+#include "plan/parse.h"
+#include "engine/results/pilot.h"
+#include "engine/results/precision.h"
+#include "tests/golden/record.h"
+#include "tests/unit/temporary_directory.h"
+
+namespace stab::engine {
+namespace {
+
+using ::testing::HasSubstr;
+
+plan::Plan plan_of(const std::string& response, const std::string& rest = "") {
+  const plan::Parsed parsed = plan::parse_plan(
+      "[experiment]\nname = \"x\"\nseed = 3\nreplicates = 6\nresponse = " + response + "\n" + rest +
+          "\n[factors]\ncode = [\"off\", \"shuffle\"]\n[counters]\nevents = [\"page-faults\", \"cycles\"]\n"
+          "[[program]]\nname = \"p\"\nrun = [\"true\"]\n",
+      "x.toml");
+  EXPECT_TRUE(parsed.plan) << plan::render(parsed.errors);
+  return *parsed.plan;
+}
+
+class SamplesTest : public ::testing::Test {
+ protected:
+  SamplesTest() { store_.emplace(*store::Store::open(directory_.path() + "/samples.db", store::Store::Access::kWrite)); }
+
+  // Every third trial counts no page fault; the machine has no cycles.
+  analysis::Samples samples_of(plan::Plan plan) {
+    const auto id =
+        record_experiment(*store_, std::move(plan), [](const store::TrialRow& trial, const plan::Cell&, store::Outcome& outcome) {
+          outcome.wall_ns = 1'000'000'000 + 1000 * trial.order;
+          outcome.responses.push_back({"page-faults", trial.order % 3 == 0 ? 0.0 : 40.0 + trial.order, {}, {}, {}, ""});
+          outcome.responses.push_back({"cycles", {}, {}, {}, {}, "not supported"});
+          outcome.ledger["steal_ns"] = trial.order == 5 ? 7 : 0;
+          if (trial.order == 4) outcome.excluded_by = {"load_1min > 3"};
+        });
+    EXPECT_TRUE(id);
+    experiment_ = *id;
+    const auto samples = load_samples(*store_, *store_->experiment(*id));
+    EXPECT_TRUE(samples);
+    return *samples;
+  }
+  static std::string caveats(const analysis::Samples& samples) {
+    std::string out;
+    for (const analysis::Unavailable& item : samples.unavailable) out += item.what + " | " + item.cure + "\n";
+    return out;
+  }
+
+  TemporaryDirectory directory_;
+  std::optional<store::Store> store_;
+  store::Id experiment_ = 0;
+};
+
+// What a run shows counts the observations that the report will count: the design says which trials share a layout.
+TEST_F(SamplesTest, PrecisionCountsTheUnitsOfTheReport) {
+  const std::pair<const char*, const char*> kShapes[] = {
+      {"as linked", "[factors]\ncode = [\"off\", \"once\"]\n"},
+      {"no code factor", "[factors]\nopt = [\"-O2\", \"off\"]\n"},
+      {"links", "[factors]\ncode = [\"copy\", \"shuffle\"]\nopt = [\"copy\", \"off\"]\nlink = { seeds = 3 }\n"},
+      {"one link", "[factors]\ncode = [\"off\", \"shuffle\"]\nlink = { seeds = 1 }\n"},
+      {"runs of a seed", "runs_per_seed = 3\n[factors]\ncode = [\"off\", \"shuffle\"]\n"},
+      {"passes",
+       "[factors]\ncode = [\"pad\", \"shuffle\"]\n[counters]\nevents = [\"cycles\", \"branches\", \"instructions\"]\nsharing = "
+       "\"passes\"\nper_pass = 1\n"}};
+  for (const auto& [shape, text] : kShapes) {
+    const plan::Parsed parsed = plan::parse_plan(std::string("[experiment]\nname = \"x\"\nseed = 3\nreplicates = 6\n") + text +
+                                                     "[[program]]\nname = \"p\"\nbuild = [\"make\"]\nrun = [\"true\"]\n",
+                                                 "x.toml");
+    ASSERT_TRUE(parsed.plan) << plan::render(parsed.errors);
+    const auto id =
+        record_experiment(*store_, *parsed.plan, [](const store::TrialRow& trial, const plan::Cell&, store::Outcome& outcome) {
+          outcome.wall_ns = 1'000'000'000 + 1000 * trial.order;
+        });
+    ASSERT_TRUE(id);
+    const store::ExperimentRow row = *store_->experiment(*id);
+    const auto samples = load_samples(*store_, row);
+    const auto precision = precision_of(*store_, row);
+    ASSERT_TRUE(samples && precision);
+    const auto reported = analysis::units_of(*samples, 0, 0).cells;
+    const auto shown = precision->cells();
+    ASSERT_EQ(reported.size(), shown.size()) << shape;
+    for (const analysis::CellUnits& cell : reported) {
+      std::string name;
+      for (size_t f = 0; f < samples->factors.size(); ++f)
+        name += (f ? " " : "") + samples->factors[f].name + "=" + samples->factors[f].levels[cell.levels[f]];
+      const auto same = std::find_if(shown.begin(), shown.end(), [&](const CellTimes& times) { return times.cell == name; });
+      ASSERT_NE(same, shown.end()) << shape << ": " << name;
+      EXPECT_EQ(static_cast<size_t>(same->units().n), cell.values.size()) << shape << ": " << name;
+      EXPECT_NEAR(same->units().mean, cell.moments.mean, 1e-9) << shape << ": " << name;
+    }
+  }
+}
+
+TEST_F(SamplesTest, CountersThatCameAlongAreExploratory) {
+  const analysis::Samples samples = samples_of(plan_of("\"wall_time\""));
+  ASSERT_EQ(samples.responses.size(), 2u) << "cycles has no value at all";
+  EXPECT_TRUE(samples.responses[0].declared);
+  EXPECT_EQ(samples.responses[1].name, "page-faults");
+  EXPECT_FALSE(samples.responses[1].declared);
+  EXPECT_EQ(samples.responses[1].scale, analysis::Scale::kLinear);
+  EXPECT_EQ(samples.trials[3].values[1], 0.0) << "a zero is a value on the raw scale";
+  EXPECT_THAT(caveats(samples), HasSubstr("cycles: not supported | stabctl doctor"));
+}
+
+TEST_F(SamplesTest, EachTrialHasItsLedgerAndItsExclusions) {
+  const analysis::Samples samples = samples_of(plan_of("\"wall_time\""));
+  ASSERT_EQ(samples.trials.size(), 12u);
+  for (const analysis::Trial& trial : samples.trials) {
+    EXPECT_EQ(trial.disturbances, trial.order == 5 ? analysis::bit(analysis::Disturbance::kSteal) : 0u);
+    EXPECT_EQ(trial.excluded, trial.order == 4 ? "load_1min > 3" : "");
+    EXPECT_DOUBLE_EQ(*trial.values[0], 1 + 1e-6 * trial.order);
+  }
+}
+
+TEST_F(SamplesTest, ZerosUnderALogarithmRefuseTheResponse) {
+  const analysis::Samples samples = samples_of(plan_of("[\"wall_time\", { name = \"page-faults\", scale = \"log\" }]"));
+  ASSERT_EQ(samples.responses.size(), 1u);
+  EXPECT_THAT(caveats(samples), HasSubstr("page-faults: 4 trials counted 0, which has no logarithm: refused"));
+  EXPECT_THAT(caveats(samples), HasSubstr("zeros = \"missing\""));
+}
+
+TEST_F(SamplesTest, ZerosAreMissingWhereThePlanSaysSo) {
+  const analysis::Samples samples =
+      samples_of(plan_of("[\"wall_time\", { name = \"page-faults\", scale = \"log\", zeros = \"missing\" }]"));
+  ASSERT_EQ(samples.responses.size(), 2u);
+  const auto with_value =
+      std::count_if(samples.trials.begin(), samples.trials.end(), [](const auto& trial) { return trial.values[1].has_value(); });
+  EXPECT_EQ(with_value, 8);
+  EXPECT_THAT(caveats(samples), HasSubstr("as the plan declares"));
+}
+
+TEST_F(SamplesTest, AZeroOfThePrimaryResponseRefusesTheReport) {
+  const analysis::Samples samples = samples_of(plan_of("{ name = \"page-faults\", scale = \"log\" }"));
+  const auto report = analysis::analyse(samples);
+  ASSERT_FALSE(report);
+  EXPECT_THAT(report.error().message, HasSubstr("trial 0 (p, code="));
+  EXPECT_THAT(report.error().message, HasSubstr("scale = \"raw\""));
+}
+
+TEST_F(SamplesTest, StoppingRulesReachTheAnalysis) {
+  plan::Plan plan = plan_of("\"wall_time\"", "[stopping]\nrule = \"looks\"\nlooks = [2, 6]\nspending = \"pocock\"\n");
+  const analysis::Samples samples = samples_of(std::move(plan));
+  EXPECT_EQ(samples.stopping.rule, analysis::StoppingRule::kLooks);
+  EXPECT_EQ(samples.stopping.looks, (std::vector<uint32_t>{2, 6}));
+  EXPECT_EQ(samples.stopping.spending, analysis::Spending::kPocock);
+}
+
+TEST_F(SamplesTest, APilotSpeaksForItsOwnCellsOnly) {
+  samples_of(plan_of("\"wall_time\""));
+  const auto pilot = [&](plan::Plan plan) -> std::string {
+    const auto found = pilot_for(*store_, *store_->experiment(experiment_), plan);
+    return found ? "" : found.error().message;
+  };
+  EXPECT_EQ(pilot(plan_of("\"wall_time\"")), "");
+  EXPECT_THAT(pilot(plan_of("\"cycles\"")), HasSubstr("didn't measure cycles"));
+  plan::Plan other = plan_of("\"wall_time\"");
+  other.factors[0].levels[1].name = "pad";
+  EXPECT_THAT(pilot(other), HasSubstr("has no code=pad; it has off, shuffle"));
+  other = plan_of("\"wall_time\"");
+  other.factors.clear();
+  EXPECT_THAT(pilot(other), HasSubstr("varies 'code', which the plan doesn't name"));
+  other = plan_of("\"wall_time\"");
+  other.programs[0].name = other.programs[0].workloads[0].name = "q";
+  EXPECT_THAT(pilot(other), HasSubstr("ran none of the plan's programs; it ran p"));
+}
+
+// A half of the cells has twice the variance in its contrasts: a pilot of all cells speaks for a fraction with its own ones.
+TEST_F(SamplesTest, APilotOfAllCellsSpeaksForAFraction) {
+  const auto plan_with = [](const std::string& fraction) {
+    const plan::Parsed parsed = plan::parse_plan(
+        "[experiment]\nname = \"x\"\nseed = 3\nreplicates = 12\nmargin = \"1%\"\n[factors]\ncode = [\"once\", \"shuffle\"]\n"
+        "stack = [\"zero\", \"on\"]\nheap = [\"base\", \"page\"]\n" +
+            fraction + "\n[[program]]\nname = \"p\"\nrun = [\"true\"]\n",
+        "x.toml");
+    EXPECT_TRUE(parsed.plan) << plan::render(parsed.errors);
+    return *parsed.plan;
+  };
+  const plan::Plan all = plan_with(""), half = plan_with("fraction = \"1/2\"");
+  const auto record = [&](const plan::Plan& plan) {
+    Rng rng(5);
+    const auto id = record_experiment(*store_, plan, [&](const store::TrialRow&, const plan::Cell&, store::Outcome& outcome) {
+      outcome.wall_ns = 1'000'000'000 + static_cast<int64_t>(rng.below(40'000'000));
+    });
+    EXPECT_TRUE(id);
+    return *store_->experiment(*id);
+  };
+  const auto errors = [&](const plan::Plan& plan, const store::ExperimentRow& row) {
+    const auto pilot = pilot_for(*store_, row, plan);
+    EXPECT_TRUE(pilot) << pilot.error().message;
+    const auto report = analysis::analyse(pilot->samples);
+    EXPECT_TRUE(report);
+    double sum = 0;
+    for (const analysis::Contrast& contrast : report->contrasts) {
+      EXPECT_EQ(contrast.refused, "");
+      sum += contrast.standard_error * contrast.standard_error;
+    }
+    return sum;
+  };
+  const store::ExperimentRow pilot = record(all);
+  const double ratio = errors(half, pilot) / errors(all, pilot);
+  EXPECT_NEAR(ratio, 2, 0.7);
+  const auto other_way = pilot_for(*store_, record(half), all);
+  ASSERT_FALSE(other_way);
+  EXPECT_THAT(other_way.error().message, HasSubstr("didn't run the plan's cell code="));
+}
+
+}  // namespace
+}  // namespace stab::engine

@@ -1,0 +1,21 @@
+// Files that somebody else has named, in a plan or by making them, opened so that nobody can make us wait.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+
+namespace stab::worker {
+
+// For reading. kBadInput where it is no regular file; what is read afterwards never waits for a writer.
+Result<UniqueFd> open_regular_file(const std::string& path);
+// The same for a program's standard input, which may also be /dev/null and its kin.
+Result<UniqueFd> open_input(const std::string& path);
+
+// /dev/null, zero, full, random or urandom, by whatever name: what they give is nobody's secret.
+bool is_endless_device(mode_t mode, dev_t device);
+
+}  // namespace stab::worker
