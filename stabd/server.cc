@@ -55,8 +55,11 @@ constexpr uint64_t kSweepMs = 1000;
 // What one callback sends at most; the rest has its turn after others had theirs. A send is a system call, and a copy of as
 // much as the socket takes.
 constexpr size_t kSendsAtOnce = 256;
-// An event's turn, and looking for those who watch: as long as a send for every so many clients.
+// An event's turn, and looking for those who watch: as long as a send for every so many clients. Looking through events that
+// happened takes as long for each.
 constexpr size_t kClientsASend = 64;
+// Requests of one browser that a turn answers, where it sends many without waiting for answers.
+constexpr size_t kRequestsATurn = 32;
 // Clients that one callback drops: each is a line of the log.
 constexpr int kDropsAtOnce = 64;
 constexpr uint64_t kNextSweepMs = 10;
@@ -146,6 +149,7 @@ struct Server::Loop {
     size_t done = 0;
   } telling;
   std::deque<AnsweredRequest> answered;  // not sent yet
+  std::deque<uint64_t> hasty;            // browsers of which more requests are here than one turn answers
   std::deque<Happened> told;       // the last ones
   std::atomic<uint64_t> events_told{0};
   Latency latency;
@@ -226,10 +230,22 @@ struct Server::Loop {
     go_on_http(client);
   }
 
-  void go_on_http(Client& client) {
+  // How many requests it answered, or passed on.
+  size_t go_on_http(Client& client) {
+    size_t taken = 0;
     while (!client.closing && !client.under_way && !client.ending) {
+      if (taken == kRequestsATurn) {
+        stop_reading(client);
+        hasty.push_back(client.number);
+        uv_async_send(&async);
+        break;
+      }
       std::optional<WebTurn> turn = client.web->next();
-      if (!turn) return read(client);
+      if (!turn) {
+        read(client);
+        break;
+      }
+      ++taken;
       service->count_web_request();
       client.asked = true;
       client.quiet_since = client.line_began = std::chrono::steady_clock::now();
@@ -242,6 +258,7 @@ struct Server::Loop {
       client.under_way = true;
       threads->add({client.number, *client.peer, std::move(turn->ask), turn->form, turn->closes});
     }
+    return taken;
   }
 
   void stop_reading(Client& client) {
@@ -263,7 +280,13 @@ struct Server::Loop {
   // What is left has its turn after others had theirs.
   void deliver() {
     for (AnsweredRequest& one : threads->take_answers()) answered.push_back(std::move(one));
-    for (size_t sends = 0; sends < kSendsAtOnce && !answered.empty(); ++sends) {
+    size_t sends = 0;
+    for (; sends < kSendsAtOnce && !hasty.empty(); ++sends) {
+      const auto found = clients.find(hasty.front());
+      hasty.pop_front();
+      if (found != clients.end()) sends += go_on_http(*found->second);
+    }
+    for (; sends < kSendsAtOnce && !answered.empty(); ++sends) {
       AnsweredRequest one = std::move(answered.front());
       answered.pop_front();
       if (one.answer.news) to_tell.push_back(std::move(*one.answer.news));
@@ -272,6 +295,7 @@ struct Server::Loop {
       Client& client = *found->second;
       client.under_way = false;
       client.quiet_since = std::chrono::steady_clock::now();
+      if (one.answer.follow || one.answer.watch) sends += told.size() / kClientsASend;
       if (one.answer.follow) {
         client.follows = one.answer.follow;
         one.answer.line += missed(client, one.events_before);
@@ -280,7 +304,7 @@ struct Server::Loop {
         send(client, std::move(one.answer.line));
         if (one.closes) end(client);
         else if (client.follows) read(client);  // to see it go
-        else go_on_http(client);
+        else sends += go_on_http(client);
         continue;
       }
       if (one.answer.watch) {
@@ -293,7 +317,7 @@ struct Server::Loop {
       send(client, std::move(one.answer.line));
       go_on(client);
     }
-    if (!answered.empty() || !to_tell.empty()) uv_async_send(&async);
+    if (!answered.empty() || !hasty.empty() || !to_tell.empty()) uv_async_send(&async);
   }
 
   static bool sees(const Client& client, const EngineEvent& event) {

@@ -45,12 +45,7 @@ std::optional<Question> question_at(std::string_view path) {
   return {};
 }
 
-HttpFault no_such_path(std::string_view path) {
-  std::string shown(path.substr(0, 100));
-  for (char& c : shown)
-    if (c < ' ' || c > '~') c = '?';
-  return {404, "there is nothing at '" + shown + "'"};
-}
+HttpFault no_such_path(std::string_view path) { return {404, "there is nothing at '" + shown(path) + "'"}; }
 
 }  // namespace
 

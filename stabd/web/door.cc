@@ -5,14 +5,6 @@
 namespace stab::engine {
 namespace {
 
-// A value as part of a message: short, and nothing that drives a terminal.
-std::string shown(std::string_view text) {
-  std::string out(text.substr(0, 100));
-  for (char& c : out)
-    if (c < ' ' || c > '~') c = '?';
-  return out;
-}
-
 bool is_own_site(const std::string& site) { return site == "same-origin" || site == "none"; }
 
 std::optional<HttpFault> why_no_post(const HttpRequest& request) {
@@ -25,6 +17,13 @@ std::optional<HttpFault> why_no_post(const HttpRequest& request) {
 }
 
 }  // namespace
+
+std::string shown(std::string_view text) {
+  std::string out(text.substr(0, 100));
+  for (char& c : out)
+    if (c < ' ' || c > '~') c = '?';
+  return out;
+}
 
 bool is_loopback_host(std::string_view host) {
   const size_t colon = host.find(':');

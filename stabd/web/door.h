@@ -8,6 +8,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "stabd/web/http.h"
@@ -16,6 +17,9 @@ namespace stab::engine {
 
 // What is wrong with it, in words with the cure.
 std::optional<HttpFault> why_not_in(const HttpRequest& request);
+
+// What a client sent, as part of a message to it: short, and nothing that drives a terminal.
+std::string shown(std::string_view text);
 
 // "127.0.0.1", "localhost:8642".
 bool is_loopback_host(std::string_view host);

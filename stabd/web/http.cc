@@ -64,8 +64,8 @@ bool HttpReader::has_head() {
   if (parser_->parser.is_header_done()) return true;
   constexpr std::string_view kEnd = "\r\n\r\n";
   const size_t end = rest_.find(kEnd, looked_);
-  const size_t size = end == std::string::npos ? rest_.size() : end + kEnd.size();
-  if (size > kMaxHttpHeadBytes) fault_ = fault_of(http::error::header_limit);
+  head_ = end == std::string::npos ? rest_.size() : end + kEnd.size();
+  if (head_ > kMaxHttpHeadBytes) fault_ = fault_of(http::error::header_limit);
   looked_ = end == std::string::npos ? rest_.size() - std::min(rest_.size(), kEnd.size() - 1) : 0;
   return end != std::string::npos && !fault_;
 }
@@ -73,13 +73,16 @@ bool HttpReader::has_head() {
 std::optional<HttpRequest> HttpReader::next() {
   if (fault_ || !has_head()) return {};
   while (!fault_ && !rest_.empty() && !parser_->parser.is_done()) {
+    // A head goes to the parser alone: what it says of a line that is too short would depend on the bytes behind it.
+    const bool is_head = !parser_->parser.is_header_done();
     boost::system::error_code error;
     size_t used = 0;
     try {
-      used = parser_->parser.put(boost::asio::buffer(rest_), error);
+      used = parser_->parser.put(boost::asio::buffer(rest_.data(), is_head ? head_ : rest_.size()), error);
     } catch (const std::exception&) {
       error = http::error::bad_value;
     }
+    if (is_head && error == http::error::need_more) error = http::error::bad_value;
     if (error && error != http::error::need_more) {
       fault_ = fault_of(error);
       break;

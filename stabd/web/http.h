@@ -60,6 +60,7 @@ class HttpReader {
   std::unique_ptr<Parser> parser_;
   std::string rest_;  // not parsed yet
   size_t looked_ = 0;  // for the end of a head, in rest_
+  size_t head_ = 0;  // bytes of it at rest_'s begin, once it is whole
   std::string seen_;  // parsed, of the request that is being read
   std::string raw_;
   std::optional<HttpFault> fault_;

@@ -93,6 +93,20 @@ TEST(Http, WhatIsSaidOfAHeadDoesNotDependOnItsPieces) {
   }
 }
 
+// A line too short to be a request's is that, whatever follows its head in the same read.
+TEST(Http, WhatIsSaidOfAHeadDoesNotDependOnWhatFollowsIt) {
+  for (const std::string lines : {"S GET ", "POST /api", "GET / HTTP/1.1\r\nHost", "GET", ""}) {
+    const std::string head = lines + "\r\n\r\n";
+    HttpReader alone, followed;
+    alone.add(head);
+    followed.add(head + "/ HTTP/1.1\r\nHost: a\r\n\r\n");
+    EXPECT_FALSE(alone.next().has_value());
+    EXPECT_FALSE(followed.next().has_value());
+    ASSERT_TRUE(alone.fault().has_value() && followed.fault().has_value()) << head;
+    EXPECT_EQ(alone.fault()->message, followed.fault()->message) << head;
+  }
+}
+
 TEST(Http, NothingIsReadBehindAFault) {
   HttpReader reader;
   reader.add("nonsense\r\n\r\nGET / HTTP/1.1\r\n\r\n");
