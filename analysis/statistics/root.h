@@ -3,10 +3,13 @@
 // or a parabola, as the logarithm of a tail area is; bisects where a step leaves the bracket.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+
 namespace stab::analysis {
 
 struct RootStop {
-  double width = 1e-12;   // of the bracket, relative to its upper end
+  double width = 1e-12;   // of the bracket, relative to the end that is farther from zero
   double residual = 0;    // of |f|
 };
 
@@ -16,7 +19,7 @@ double falling_root(const Function& f, double low, double high, const RootStop& 
   constexpr int kMostSteps = 200;
   double f_low = f(low), f_high = f(high);
   int kept = 0;  // the end that stayed in the step before: -1 low, 1 high
-  for (int step = 0; step < kMostSteps && high - low > stop.width * high; ++step) {
+  for (int step = 0; step < kMostSteps && high - low > stop.width * std::max(std::fabs(low), std::fabs(high)); ++step) {
     double middle = (low * f_high - high * f_low) / (f_high - f_low);
     if (!(middle > low && middle < high)) middle = 0.5 * (low + high);
     const double value = f(middle);

@@ -82,9 +82,13 @@ double dunnett_normal_upper(double w, std::span<const double> lambda, bool two_s
   return std::min(1.0, sum * step);
 }
 
-// Solves upper_of(q) = upper for decreasing upper_of.
-double solve(double upper, const std::function<double(double)>& upper_of) {
-  double low = 0, high = 4;
+// Solves upper_of(q) = upper for decreasing upper_of, from `low` on; where that is negative, what lies below it, too.
+double solve(double upper, double low, const std::function<double(double)>& upper_of) {
+  double high = 4;
+  while (low < 0 && upper_of(low) < upper && low > -1e8) {
+    high = low;
+    low *= 2;
+  }
   while (upper_of(high) > upper && high < 1e8) {
     low = high;
     high *= 2;
@@ -101,7 +105,7 @@ double studentized_range_upper(double q, double means, double df) {
 }
 
 double studentized_range_quantile(double upper, double means, double df) {
-  return solve(upper, [=](double q) { return studentized_range_upper(q, means, df); });
+  return solve(upper, 0, [=](double q) { return studentized_range_upper(q, means, df); });
 }
 
 double dunnett_upper(double q, std::span<const double> lambda, double df, bool two_sided) {
@@ -114,7 +118,7 @@ double dunnett_upper(double q, std::span<const double> lambda, double df, bool t
 }
 
 double dunnett_quantile(double upper, std::span<const double> lambda, double df, bool two_sided) {
-  return solve(upper, [=](double q) { return dunnett_upper(q, lambda, df, two_sided); });
+  return solve(upper, two_sided ? 0 : -4, [=](double q) { return dunnett_upper(q, lambda, df, two_sided); });
 }
 
 }  // namespace stab::analysis

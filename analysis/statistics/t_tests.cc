@@ -22,6 +22,10 @@ Status check_counts(const Moments& first, const Moments& second, std::string_vie
   return {};
 }
 
+// The end of a one-sided interval lies that many standard errors off: from the small tail, as 1 - conf may round to 1.
+double one_sided_reach(double conf, double df) {
+  return conf < 0.5 ? -t_quantile_upper(conf, df) : t_quantile_upper(1 - conf, df);
+}
 
 }  // namespace
 
@@ -42,11 +46,11 @@ TTest t_test_of(double estimate, double standard_error, double df, double mu, Al
     }
     case Alternative::kLess:
       test.p_value = t_upper(-test.statistic, df);
-      test.conf_high = estimate + t_quantile_upper(1 - conf, df) * standard_error;
+      test.conf_high = estimate + one_sided_reach(conf, df) * standard_error;
       break;
     case Alternative::kGreater:
       test.p_value = t_upper(test.statistic, df);
-      test.conf_low = estimate - t_quantile_upper(1 - conf, df) * standard_error;
+      test.conf_low = estimate - one_sided_reach(conf, df) * standard_error;
       break;
   }
   return test;

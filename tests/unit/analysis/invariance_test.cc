@@ -56,6 +56,37 @@ TEST(Invariance, ShiftAndScale) {
   }
 }
 
+// P(T <= t) = conf has a finite t however small conf is, and the t of 1 - conf on the other side of the estimate.
+TEST(Invariance, OneSidedIntervalsMirrorAtEveryConfidence) {
+  for (const double df : {1.0, 2.5, 9.0, 1e6}) {
+    const auto reach = [&](double conf, Alternative side) {
+      const TTest test = t_test_of(10, 2, df, 0, side, conf);
+      return side == Alternative::kLess ? *test.conf_high - 10 : 10 - *test.conf_low;
+    };
+    for (const Alternative side : {Alternative::kLess, Alternative::kGreater}) {
+      EXPECT_DOUBLE_EQ(reach(0.5, side), 0);
+      for (const double conf : {0.25, 0.01, 0x1p-20}) EXPECT_NEAR(reach(conf, side), -reach(1 - conf, side), 1e-11 * -reach(conf, side)) << conf;
+      double last = reach(0.01, side);
+      for (const double conf : {1e-6, 1e-15, 1e-17, 1e-30}) {
+        EXPECT_LT(reach(conf, side), last) << conf;
+        EXPECT_TRUE(std::isfinite(reach(conf, side))) << conf;
+        last = reach(conf, side);
+      }
+    }
+  }
+}
+
+// One comparison with a control is a t test, below the estimate as above it.
+TEST(Invariance, DunnettOfOneComparisonIsStudent) {
+  const Values lambda{std::sqrt(0.3)};
+  for (const double df : {3.0, 20.0})
+    for (const double upper : {0.9999, 0.9, 0.6, 0.5, 0.05, 0.001}) {
+      const double t = t_quantile_upper(upper, df);
+      EXPECT_NEAR(dunnett_quantile(upper, lambda, df, false), t, 1e-9 * (1 + std::fabs(t))) << upper;
+    }
+  EXPECT_TRUE(std::isfinite(dunnett_quantile(1, lambda, 3, false)));
+}
+
 TEST(Invariance, OrderOfValuesIsImmaterial) {
   Rng rng(22);
   Values x = normals(rng, 40), y = normals(rng, 33, 0.4);
