@@ -13,12 +13,6 @@
 
 #include "base/rng.h"
 
-#ifdef STAB_LIBFUZZER
-// What UBSan finds ends the run, as what AddressSanitizer finds does.
-extern "C" const char* __ubsan_default_options();
-extern "C" const char* __ubsan_default_options() { return "halt_on_error=1:print_stacktrace=1"; }
-#endif
-
 namespace stab::fuzz {
 namespace {
 
