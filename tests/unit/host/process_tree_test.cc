@@ -62,6 +62,14 @@ pid_t escape(const ProcessTree& tree) {
   return grandchild;
 }
 
+// A test that fails leaves nobody behind who would hold its output open.
+struct KilledAtTheEnd {
+  pid_t pid;
+  ~KilledAtTheEnd() {
+    if (pid > 0) ::kill(pid, SIGKILL);
+  }
+};
+
 class ProcessTreeKinds : public testing::TestWithParam<TreeKind> {};
 
 TEST_P(ProcessTreeKinds, KillsWhatEscaped) {
@@ -69,6 +77,7 @@ TEST_P(ProcessTreeKinds, KillsWhatEscaped) {
   ASSERT_TRUE(tree.ok()) << tree.error().text();
   if (tree->kind() != GetParam()) GTEST_SKIP() << "no " << name(GetParam()) << " to be had on this machine";
   const pid_t grandchild = escape(*tree);
+  const KilledAtTheEnd end{grandchild};
   ASSERT_GT(grandchild, 0);
   EXPECT_FALSE(tree->empty());
   EXPECT_EQ(::kill(grandchild, 0), 0);
@@ -83,11 +92,11 @@ TEST_P(ProcessTreeKinds, KillsWithoutPatience) {
   ASSERT_TRUE(tree.ok());
   if (tree->kind() != GetParam()) GTEST_SKIP() << "no " << name(GetParam()) << " to be had on this machine";
   const pid_t grandchild = escape(*tree);
+  const KilledAtTheEnd end{grandchild};
   ASSERT_GT(grandchild, 0);
   for (int tries = 0; tries < 1000 && !tree->kill_all(milliseconds(-1)); ++tries) ::usleep(1000);
   EXPECT_TRUE(tree->empty());
   EXPECT_TRUE(gone(grandchild));
-  ::kill(grandchild, SIGKILL);
 }
 
 // Its stat says zombie, but it runs.
@@ -129,6 +138,7 @@ TEST_P(ProcessTreeKinds, CanBeUsedAgain) {
   if (tree->kind() != GetParam()) GTEST_SKIP() << "no " << name(GetParam()) << " to be had on this machine";
   for (int i = 0; i < 3; ++i) {
     const pid_t grandchild = escape(*tree);
+    const KilledAtTheEnd end{grandchild};
     ASSERT_TRUE(tree->kill_all(milliseconds(5000)).ok());
     EXPECT_TRUE(gone(grandchild));
   }
@@ -150,6 +160,7 @@ TEST(ProcessTree, SparedProcessesLive) {
     for (;;) ::pause();
   tree->spare(helper);
   const pid_t escaped = escape(*tree);
+  const KilledAtTheEnd end{escaped};
   ASSERT_TRUE(tree->kill_all(milliseconds(5000)).ok());
   EXPECT_TRUE(gone(escaped));
   EXPECT_EQ(::kill(helper, 0), 0);
