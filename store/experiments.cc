@@ -10,14 +10,21 @@ constexpr std::string_view kExperimentColumns =
     "SELECT id, name, state, failure, plan_text, plan_path, plan_directory, seed, submitter_uid, submitter_gid, "
     "priority, submitted_at_ns, finished_at_ns, schedule_fingerprint, schedule_version, replicates FROM experiments ";
 
-Result<ExperimentRow> read_experiment(const Statement& row) {
-  ExperimentRow out;
+// Columns 0 to 3 of both: id, name, state, failure.
+template <typename Row>
+Result<Row> read_head(const Statement& row) {
+  Row out;
   out.id = row.integer(0);
   out.name = row.text(1);
   const std::optional<ExperimentState> state = experiment_state(row.text(2));
   if (!state) return Error{ErrorCode::kCorrupt, "experiment " + std::to_string(out.id) + " has no known state", {}};
   out.state = *state;
   out.failure = row.text(3);
+  return out;
+}
+
+Result<ExperimentRow> read_experiment(const Statement& row) {
+  STAB_TRY(ExperimentRow out, read_head<ExperimentRow>(row));
   out.plan_text = row.text(4);
   out.plan_path = row.text(5);
   out.plan_directory = row.text(6);
@@ -74,13 +81,7 @@ constexpr std::string_view kNotDeleted =
     "NOT EXISTS (SELECT 1 FROM wishes w WHERE w.experiment = experiments.id AND w.wish = 'delete') ";
 
 Result<ExperimentSummary> read_summary(const Statement& row) {
-  ExperimentSummary out;
-  out.id = row.integer(0);
-  out.name = row.text(1);
-  const std::optional<ExperimentState> state = experiment_state(row.text(2));
-  if (!state) return Error{ErrorCode::kCorrupt, "experiment " + std::to_string(out.id) + " has no known state", {}};
-  out.state = *state;
-  out.failure = row.text(3);
+  STAB_TRY(ExperimentSummary out, read_head<ExperimentSummary>(row));
   out.submitter_uid = row.integer(4);
   out.priority = static_cast<int>(row.integer(5));
   out.submitted_at_ns = row.integer(6);

@@ -135,6 +135,13 @@ const TomlNode* Section::find(std::string_view key) {
   return nullptr;
 }
 
+const TomlNode* Section::find(std::string_view key, TomlNode::Kind expected) {
+  const TomlNode* node = find(key);
+  if (!node || node->kind == expected) return node;
+  wrong_type(faults_, key, *node, expected);
+  return nullptr;
+}
+
 bool Section::require(std::string_view key, std::string hint) {
   for (const TomlEntry& entry : table_.entries)
     if (entry.key == key) return true;
@@ -143,12 +150,8 @@ bool Section::require(std::string_view key, std::string hint) {
 }
 
 const TomlNode* Section::text(std::string_view key, std::string& out) {
-  const TomlNode* node = find(key);
+  const TomlNode* node = find(key, TomlNode::Kind::kString);
   if (!node) return nullptr;
-  if (node->kind != TomlNode::Kind::kString) {
-    wrong_type(faults_, key, *node, TomlNode::Kind::kString);
-    return nullptr;
-  }
   if (node->text.find('\0') != std::string::npos) {
     faults_.error(node->spot, quoted(key) + " contains a zero byte", "remove it");
     return nullptr;
@@ -158,23 +161,15 @@ const TomlNode* Section::text(std::string_view key, std::string& out) {
 }
 
 const TomlNode* Section::boolean(std::string_view key, bool& out) {
-  const TomlNode* node = find(key);
+  const TomlNode* node = find(key, TomlNode::Kind::kBoolean);
   if (!node) return nullptr;
-  if (node->kind != TomlNode::Kind::kBoolean) {
-    wrong_type(faults_, key, *node, TomlNode::Kind::kBoolean);
-    return nullptr;
-  }
   out = node->boolean;
   return node;
 }
 
 const TomlNode* Section::integer(std::string_view key, int64_t low, int64_t high, int& out) {
-  const TomlNode* node = find(key);
+  const TomlNode* node = find(key, TomlNode::Kind::kInteger);
   if (!node) return nullptr;
-  if (node->kind != TomlNode::Kind::kInteger) {
-    wrong_type(faults_, key, *node, TomlNode::Kind::kInteger);
-    return nullptr;
-  }
   if (node->integer < low || node->integer > high) {
     faults_.error(node->spot,
                   quoted(key) + " is " + std::to_string(node->integer) + ", expected " +
@@ -286,12 +281,8 @@ const TomlNode* Section::bytes(std::string_view key, uint64_t low, uint64_t& out
 
 const TomlNode* Section::texts(std::string_view key, std::vector<std::string>& out,
                                std::vector<SourceSpot>* spots) {
-  const TomlNode* node = find(key);
+  const TomlNode* node = find(key, TomlNode::Kind::kArray);
   if (!node) return nullptr;
-  if (node->kind != TomlNode::Kind::kArray) {
-    wrong_type(faults_, key, *node, TomlNode::Kind::kArray);
-    return nullptr;
-  }
   for (const TomlNode& item : node->items) {
     if (item.kind != TomlNode::Kind::kString) {
       wrong_type(faults_, std::string(key) + "[]", item, TomlNode::Kind::kString);
@@ -324,13 +315,7 @@ const TomlNode* Section::word(std::string_view key, const std::vector<std::strin
   return node;
 }
 
-const TomlNode* Section::table(std::string_view key) {
-  const TomlNode* node = find(key);
-  if (!node) return nullptr;
-  if (node->kind == TomlNode::Kind::kTable) return node;
-  wrong_type(faults_, key, *node, TomlNode::Kind::kTable);
-  return nullptr;
-}
+const TomlNode* Section::table(std::string_view key) { return find(key, TomlNode::Kind::kTable); }
 
 void Section::finish() {
   for (const TomlEntry& entry : table_.entries) {

@@ -51,6 +51,8 @@ class Section {
       : table_(table), name_(std::move(name)), faults_(faults) {}
 
   const TomlNode* find(std::string_view key);
+  // A node of another kind is a fault, and null.
+  const TomlNode* find(std::string_view key, TomlNode::Kind expected);
   // Notes a fault at the table where the key is absent.
   bool require(std::string_view key, std::string hint);
 

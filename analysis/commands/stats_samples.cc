@@ -258,29 +258,25 @@ Result<Finding> mann_whitney_method(const Arguments& args, const StatsData& data
 
 // ---- effect sizes ---------------------------------------------------------------------------------------
 
-Result<Finding> cohen(const Arguments& args, const StatsData& data) {
+// The two estimates of the standardized difference; `unbiased`: Hedges' g.
+Result<Finding> standardized_difference(const Arguments& args, const StatsData& data, bool unbiased) {
   STAB_TRY(const double conf, confidence_of(args));
   STAB_TRY(const auto two, data.samples(2, 2));
   STAB_CHECK_OK(check_squares(two));
   STAB_TRY(const StandardizedDifference d, cohen_d(moments(two[0].values), moments(two[1].values), conf));
   Finding finding;
   add_groups(finding, two[0], two[1]);
-  finding.add("estimate", d.estimate).add("conf_low", d.conf_low).add("conf_high", d.conf_high);
-  finding.add("hedges_g", d.hedges_g).add("conf_level", conf);
-  return finding;
-}
-
-Result<Finding> hedges(const Arguments& args, const StatsData& data) {
-  STAB_TRY(const double conf, confidence_of(args));
-  STAB_TRY(const auto two, data.samples(2, 2));
-  STAB_CHECK_OK(check_squares(two));
-  STAB_TRY(const StandardizedDifference d, cohen_d(moments(two[0].values), moments(two[1].values), conf));
-  Finding finding;
-  add_groups(finding, two[0], two[1]);
-  finding.add("estimate", d.hedges_g).add("conf_low", d.conf_low * d.correction).add("conf_high", d.conf_high * d.correction);
+  const double factor = unbiased ? d.correction : 1;
+  finding.add("estimate", unbiased ? d.hedges_g : d.estimate);
+  finding.add("conf_low", d.conf_low * factor).add("conf_high", d.conf_high * factor);
+  if (!unbiased) finding.add("hedges_g", d.hedges_g);
   finding.add("conf_level", conf);
   return finding;
 }
+
+Result<Finding> cohen(const Arguments& args, const StatsData& data) { return standardized_difference(args, data, false); }
+
+Result<Finding> hedges(const Arguments& args, const StatsData& data) { return standardized_difference(args, data, true); }
 
 Result<Finding> ratio(const Arguments& args, const StatsData& data) {
   STAB_TRY(const double conf, confidence_of(args));

@@ -157,6 +157,19 @@ Status check_levels(const FactorCodes& factors, std::span<const TermMask> terms)
   return {};
 }
 
+// One row for each term that was fitted; `complete` adds what is tested against what.
+std::vector<AnovaRow> rows_of(const FactorCodes& factors, std::span<const TermMask> terms, const Fit& fit) {
+  std::vector<AnovaRow> rows;
+  for (size_t t = 0; t < terms.size(); ++t) {
+    AnovaRow row;
+    row.term = term_name(factors, terms[t]);
+    row.df = fit.df[t];
+    row.sum_squares = fit.sum_squares[t];
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
 // Fills in what follows from sums of squares and df. rounding: what rounding alone may leave in the residuals' squares.
 Result<std::vector<AnovaRow>> complete(std::vector<AnovaRow> rows, AnovaRow residuals, double n, double rounding) {
   if (residuals.df <= 0)
@@ -268,14 +281,7 @@ Result<std::vector<AnovaRow>> factorial_anova(const CellTable& table, std::span<
     n += static_cast<double>(cell.n);
     within += cell.m2;
   }
-  std::vector<AnovaRow> rows;
-  for (size_t t = 0; t < terms.size(); ++t) {
-    AnovaRow row;
-    row.term = term_name(table.factors, terms[t]);
-    row.df = result.df[t];
-    row.sum_squares = result.sum_squares[t];
-    rows.push_back(std::move(row));
-  }
+  std::vector<AnovaRow> rows = rows_of(table.factors, terms, result);
   AnovaRow residuals;
   residuals.term = "residuals";
   residuals.df = n - static_cast<double>(table.cells.size()) + result.residual_df;
@@ -298,7 +304,7 @@ Result<std::vector<AnovaRow>> blocked_anova(const FactorCodes& factors, std::spa
   with_block.level_names.emplace_back();
   with_block.codes.emplace_back();
   std::map<uint32_t, uint32_t> block_code;
-  for (const auto& [key, rows_of] : blocks) {
+  for (const auto& [key, of_block] : blocks) {
     block_code.emplace(key, static_cast<uint32_t>(block_code.size()));
     with_block.level_names.back().push_back(std::to_string(key));
   }
@@ -322,18 +328,11 @@ Result<std::vector<AnovaRow>> blocked_anova(const FactorCodes& factors, std::spa
   AnovaRow block_row;
   block_row.term = "block";
   block_row.df = static_cast<double>(blocks.size() - 1);
-  for (const auto& [key, rows_of] : blocks) {
-    const double deviation = mean(rows_of) - all.mean;
-    block_row.sum_squares += static_cast<double>(rows_of.size()) * deviation * deviation;
+  for (const auto& [key, of_block] : blocks) {
+    const double deviation = mean(of_block) - all.mean;
+    block_row.sum_squares += static_cast<double>(of_block.size()) * deviation * deviation;
   }
-  std::vector<AnovaRow> rows;
-  for (size_t t = 0; t < terms.size(); ++t) {
-    AnovaRow row;
-    row.term = term_name(table.factors, terms[t]);
-    row.df = result.df[t];
-    row.sum_squares = result.sum_squares[t];
-    rows.push_back(std::move(row));
-  }
+  std::vector<AnovaRow> rows = rows_of(table.factors, terms, result);
   AnovaRow residuals;
   residuals.term = "residuals";
   double within = 0;

@@ -65,7 +65,8 @@ TEST(Invariance, OneSidedIntervalsMirrorAtEveryConfidence) {
     };
     for (const Alternative side : {Alternative::kLess, Alternative::kGreater}) {
       EXPECT_DOUBLE_EQ(reach(0.5, side), 0);
-      for (const double conf : {0.25, 0.01, 0x1p-20}) EXPECT_NEAR(reach(conf, side), -reach(1 - conf, side), 1e-11 * -reach(conf, side)) << conf;
+      for (const double conf : {0.25, 0.01, 0x1p-20})
+        EXPECT_NEAR(reach(conf, side), -reach(1 - conf, side), 1e-11 * -reach(conf, side)) << conf;
       double last = reach(0.01, side);
       for (const double conf : {1e-6, 1e-15, 1e-17, 1e-30}) {
         EXPECT_LT(reach(conf, side), last) << conf;
