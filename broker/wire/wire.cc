@@ -49,7 +49,7 @@ Status check(const RestoreKnobs&) { return {}; }
 
 Status check(const MakeTree& request) {
   if (request.wanted > 2) return wrong("no such kind of tree");
-  if ((request.flags & ~(MakeTree::kIsolated | MakeTree::kLimited)) != 0 || request.zero != 0)
+  if ((request.flags & ~(MakeTree::kIsolated | MakeTree::kLimited | MakeTree::kPrivateIpc)) != 0 || request.zero != 0)
     return wrong("unknown flags of a tree");
   if (!is_cpu(request.own_cpu)) return wrong("no such cpu");
   return {};
@@ -81,6 +81,7 @@ Status check(const Launch& request) {
   }
   if (request.tree == 0 && (request.memory_bytes != 0 || request.processes != 0))
     return wrong("limits of a tree without a tree");
+  if (request.tree == 0 && (request.flags & Launch::kBeginsTrial)) return wrong("the first of a trial without a tree");
   return {};
 }
 
@@ -196,7 +197,7 @@ Result<Answer> decode_answer(std::string_view bytes, size_t descriptors) {
   if (!is_known(answer.head.kind)) return broken("unknown kind");
   if ((answer.flags & ~Answer::kAllFlags) != 0 || answer.code > static_cast<uint32_t>(ErrorCode::kInternal))
     return broken("unknown flags");
-  if (!text_of(answer.text)) return broken("its text does not end");
+  if (!text_of(answer.text) || !text_of(answer.ipc_text)) return broken("its text does not end");
   if (descriptors > kMostDescriptors) return broken("too many descriptors");
   return answer;
 }

@@ -18,7 +18,7 @@
 
 namespace stab::broker {
 
-inline constexpr uint32_t kVersion = 2;
+inline constexpr uint32_t kVersion = 3;
 
 inline constexpr size_t kMostDescriptors = 32;   // of one message: one for each counter
 inline constexpr size_t kMostCounters = 32;
@@ -73,6 +73,7 @@ struct MakeTree {
   Head head{kVersion, kKind};
   uint32_t wanted = 0;  // engine::TreeKind, the best that may be taken
   uint32_t flags = 0;
+  static constexpr uint32_t kPrivateIpc = 4;  // System V objects, queues and /dev/shm of its own; the answer says whether
   int32_t own_cpu = -1;  // where the broker works from now on, away from the trials; -1: as it is
   uint32_t zero = 0;
 };
@@ -105,7 +106,8 @@ struct Launch {
   static constexpr uint32_t kHelper = 8;           // a stab-helper is started and gets the other end of the socket
   static constexpr uint32_t kHelperSocket = 16;    // a descriptor beside: the program's end of a socket
   static constexpr uint32_t kReportPipe = 32;      // a descriptor beside: where a report goes
-  static constexpr uint32_t kAllFlags = 63;
+  static constexpr uint32_t kBeginsTrial = 64;     // what was left in the tree's own IPC and /dev/shm is gone
+  static constexpr uint32_t kAllFlags = 127;
   Head head{kVersion, kKind};
   uint32_t flags = 0;
   uint32_t uid = kOwnUser;
@@ -190,7 +192,8 @@ struct Answer {
   static constexpr uint32_t kReaped = 4;     // kEnd: status and usage are the process's
   static constexpr uint32_t kNotSet = 8;     // kKnob: text says why
   static constexpr uint32_t kNoMemoryLimit = 16, kNoProcessLimit = 32;  // kTree: it can't be given; text says why
-  static constexpr uint32_t kAllFlags = 63;
+  static constexpr uint32_t kSharedIpc = 64;           // kTree: it has none of its own; ipc_text says why
+  static constexpr uint32_t kAllFlags = 127;
   Head head;
   uint32_t flags = 0;
   uint32_t code = 0;
@@ -207,6 +210,7 @@ struct Answer {
 };
 // Descriptors beside an answer. kLaunch: go, status, then the helper's report where there is one. kCounters: those
 // without an error number, in order. kKernelLog: one.
+  char ipc_text[256] = {};
 
 // --- bytes ---------------------------------------------------------------------------------------------------
 

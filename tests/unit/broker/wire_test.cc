@@ -119,7 +119,7 @@ TEST(Wire, ALaunchKeepsItsBounds) {
     change(request);
     return why(request);
   };
-  EXPECT_NE(changed([](Launch& r) { r.flags |= 64; }), "");
+  EXPECT_NE(changed([](Launch& r) { r.flags |= 128; }), "");
   EXPECT_NE(changed([](Launch& r) { r.flags |= Launch::kHelper | Launch::kHelperSocket; }), "");
   EXPECT_NE(changed([](Launch& r) { r.cpu = -2; }), "");
   EXPECT_NE(changed([](Launch& r) { r.helper_cpu = kMostCpus; }), "");
@@ -145,7 +145,8 @@ TEST(Wire, OthersKeepTheirs) {
   more.counters[0].flags = 16;
   EXPECT_NE(why(more), "");
   EXPECT_NE(why(MakeTree{.wanted = 3}), "");
-  EXPECT_NE(why(MakeTree{.flags = 4}), "");
+  EXPECT_NE(why(MakeTree{.flags = 8}), "");
+  EXPECT_EQ(why(MakeTree{.flags = MakeTree::kIsolated | MakeTree::kLimited | MakeTree::kPrivateIpc}), "");
   EXPECT_NE(why(MakeTree{.own_cpu = kMostCpus}), "");
   EXPECT_NE(why(End{}), "");
   EXPECT_NE(why(End{.pid = -1}), "");
