@@ -146,7 +146,7 @@ void step_in_front() {
 // Until it is gone.
 void serve(int socket, broker::Warden& warden) {
   for (;;) {
-    Result<broker::Message> message = broker::receive_message(socket, broker::kMostRequestBytes, std::chrono::milliseconds(-1));
+    Result<broker::Message> message = broker::receive_message(socket, broker::kMostMessageBytes, std::chrono::milliseconds(-1));
     if (message && message->bytes.empty()) return;
     if (!message && message.error().code != ErrorCode::kCorrupt) return;
     const Result<broker::Request> request =
@@ -155,7 +155,9 @@ void serve(int socket, broker::Warden& warden) {
                                               : broker::Warden::Done{broker::refusal(broker::Kind::kHello, request.error()), {}};
     std::vector<int> beside;
     for (const UniqueFd& fd : done.descriptors) beside.push_back(fd.get());
-    if (!broker::send_message(socket, broker::encode(done.answer), beside)) return;
+    const bool understands = !message || !broker::other_version(message->bytes);
+    const std::string answer = understands ? broker::encode(done.answer) : broker::encode_for_other_version(done.answer);
+    if (!broker::send_message(socket, answer, beside)) return;
     warden.settle();
   }
 }

@@ -101,6 +101,23 @@ void say_limits(const engine::ProcessTree& tree, Answer& answer) {
   set_text(answer.text, sizeof answer.text, memory.empty() ? processes : memory);
 }
 
+void say_shared_ipc(const Error& error, Answer& answer) {
+  answer.flags |= Answer::kSharedIpc;
+  const bool is_root = ::geteuid() == 0;
+  set_text(answer.ipc_text, sizeof answer.ipc_text,
+           error.message + (is_root ? "" : "; that takes a broker that is root: submit to a stabd that root has started"));
+}
+
+// Whatever an earlier trial has left in a tree's namespaces, the next one gets new ones, or is not started.
+Status renew(std::optional<engine::PrivateIpc>& ipc) {
+  if (!ipc || !ipc->is_used()) return {};
+  Result<engine::PrivateIpc> made = engine::PrivateIpc::make();
+  if (!made)
+    return Error{made.error().code, "launch: replace the IPC that a trial has left something in: " + made.error().message, {}};
+  ipc.emplace(*std::move(made));
+  return {};
+}
+
 // This process's own is inherited by what it starts.
 bool has_oom_score() { return engine::read_small_file("/proc/self/oom_score_adj").value_or("0") != "0"; }
 
@@ -179,6 +196,11 @@ Result<Warden::Done> Warden::perform(const MakeTree& request, std::vector<Unique
   done.answer.tree = tree.number;
   done.answer.tree_kind = static_cast<uint32_t>(tree.processes->kind());
   if (limited) say_limits(*tree.processes, done.answer);
+  if (request.flags & MakeTree::kPrivateIpc) {
+    Result<engine::PrivateIpc> ipc = engine::PrivateIpc::make();
+    if (ipc) tree.ipc.emplace(*std::move(ipc));
+    else say_shared_ipc(ipc.error(), done.answer);
+  }
   trees_.push_back(std::move(tree));
   return done;
 }
@@ -227,12 +249,18 @@ Result<Warden::Done> Warden::perform(const Launch& request, std::vector<UniqueFd
     terms.cgroup_procs = tree->processes->procs_files();
     if (!tree->extra_procs.empty()) terms.cgroup_procs.push_back(tree->extra_procs);
     STAB_CHECK_OK(tree->processes->limit({request.memory_bytes, request.processes}));
+    if (request.flags & Launch::kBeginsTrial) STAB_CHECK_OK(renew(tree->ipc));
+    terms.private_ipc = tree->ipc.has_value();
   }
 
   engine::LaunchDescriptors files{descriptors[1].get(), descriptors[2].get(), descriptors[3].get(), -1, -1};
   size_t next = 4;
   if (request.flags & Launch::kHelperSocket) files.helper = descriptors[next++].get();
   if (request.flags & Launch::kReportPipe) files.report = descriptors[next++].get();
+  if (terms.private_ipc) {
+    files.ipc = tree->ipc->ipc();
+    files.mounts = tree->ipc->mounts();
+  }
   std::optional<engine::Helper> helper;
   UniqueFd program_end;
   if (request.flags & Launch::kHelper) {

@@ -18,6 +18,7 @@
 #include "host/roots.h"
 #include "host/turned_knobs.h"
 #include "host/launch.h"
+#include "host/private_ipc.h"
 #include "host/process_tree.h"
 #include "host/starter.h"
 
@@ -69,6 +70,7 @@ class Warden {
     uint32_t number = 0;
     std::unique_ptr<engine::ProcessTree> processes;
     std::string extra_procs;  // cgroup v1: a cpuset's cgroup.procs beside
+    std::optional<engine::PrivateIpc> ipc;  // none: it shares the machine's
   };
 
   Result<Done> perform(const Request& request, std::vector<UniqueFd>& descriptors);

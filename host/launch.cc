@@ -118,7 +118,8 @@ Result<std::string> encode_terms(const LaunchRequest& request, uint32_t argc, ui
   header.version = launch::kVersion;
   header.flags = (request.aslr ? 0 : launch::kNoAslr) | (request.thp ? 0 : launch::kNoThp) |
                  (request.no_new_privs ? launch::kNoNewPrivs : 0) |
-                 (request.submitter ? launch::kDropPrivileges : 0) | (request.reset_oom_score ? launch::kResetOomScore : 0);
+                 (request.submitter ? launch::kDropPrivileges : 0) | (request.reset_oom_score ? launch::kResetOomScore : 0) |
+                 (request.private_ipc ? launch::kPrivateIpc : 0);
   header.cpu = request.cpu;
   if (request.submitter) {
     header.uid = request.submitter->uid;
@@ -185,7 +186,8 @@ Result<Launched> Launched::spawn(const std::string& launcher, const std::string&
   STAB_TRY(auto go, make_pipe());
   STAB_TRY(auto status, make_pipe());
   const LauncherDescriptors born_with{descriptors.in, descriptors.out, descriptors.err, config.get(), go.first.get(),
-                                      status.second.get(), descriptors.helper, descriptors.report};
+                                      status.second.get(), descriptors.helper, descriptors.report, descriptors.ipc,
+                                      descriptors.mounts};
   Launched launched;
   if (starter != nullptr) {
     STAB_CHECK_OK(starter->order(born_with));
@@ -207,6 +209,7 @@ Result<Launched> Launched::ask(const LaunchRequest& request, const LaunchDescrip
   Wire wire;
   wire.flags = (request.aslr ? 0 : Wire::kNoAslr) | (request.thp ? 0 : Wire::kNoThp) |
                (request.no_new_privs ? Wire::kNoNewPrivs : 0) | (request.with_helper ? Wire::kHelper : 0) |
+               (request.begins_trial ? Wire::kBeginsTrial : 0) |
                (descriptors.helper >= 0 ? Wire::kHelperSocket : 0) | (descriptors.report >= 0 ? Wire::kReportPipe : 0);
   if (request.submitter) wire.uid = request.submitter->uid;
   wire.tree = request.tree;

@@ -54,11 +54,13 @@ struct LaunchRequest {
   std::vector<std::string> cgroup_procs;  // files that take "0"
   TreeLimits limits_of_tree;              // of all in its tree together, from its start on
   bool reset_oom_score = false;  // to 0, where whoever starts it has another
+  bool private_ipc = false;      // of its tree; the descriptors are its namespaces
 
   // Set by ProcessTree::admit() where a broker holds the tree: it starts the program, and chooses cgroup_procs, gid and
   // groups itself. Null: this process does.
   broker::Client* broker = nullptr;
   uint32_t tree = 0;
+  bool begins_trial = false;  // what earlier ones have left in the tree's own IPC and /dev/shm is gone
   // With a broker: it starts a helper too, on this CPU (-1: anywhere).
   bool with_helper = false;
   int helper_cpu = -1;
@@ -72,11 +74,12 @@ inline constexpr size_t kCommandStrings = 3;
 Result<std::string> encode_terms(const LaunchRequest& request, uint32_t argc, uint32_t envc);
 Result<std::string> encode_command(const LaunchRequest& request);
 
-// Descriptors the program gets. -1 for helper and report: closed.
+// Descriptors the program gets. -1 for helper and report: closed. ipc and mounts are entered and closed.
 struct LaunchDescriptors {
   int in = -1, out = -1, err = -1;
   int helper = -1;
   int report = -1;
+  int ipc = -1, mounts = -1;
 };
 
 // The moment of the exec, and what the launcher had used by then, which wait4 counts as the program's.

@@ -261,6 +261,7 @@ struct ProcessTree::Kept {
 ProcessTree::ProcessTree(Roots roots, TreeKind kind, std::string directory)
     : roots_(std::move(roots)), kind_(kind), directory_(std::move(directory)), kept_(std::make_unique<Kept>()) {
   why_no_memory_ = why_no_processes_ = "this tree is not held so that it can be limited";
+  why_ipc_is_shared_ = "nobody has asked for it";
 }
 
 ProcessTree::ProcessTree(ProcessTree&& other) noexcept
@@ -273,7 +274,9 @@ ProcessTree::ProcessTree(ProcessTree&& other) noexcept
       kept_(std::move(other.kept_)),
       bounds_(std::move(other.bounds_)),
       why_no_memory_(std::move(other.why_no_memory_)),
-      why_no_processes_(std::move(other.why_no_processes_)) {}
+      why_no_processes_(std::move(other.why_no_processes_)),
+      why_ipc_is_shared_(std::move(other.why_ipc_is_shared_)),
+      begins_trial_(other.begins_trial_) {}
 
 void ProcessTree::keep(pid_t pid) {
   const std::lock_guard<std::mutex> held(kept_->mutex);
@@ -316,11 +319,13 @@ Result<ProcessTree> ProcessTree::create(const Roots& roots, TreeKind wanted, con
   return tree;
 }
 
-Result<ProcessTree> ProcessTree::create_at(broker::Client& broker, bool isolated, int own_cpu, bool limited) {
+Result<ProcessTree> ProcessTree::create_at(broker::Client& broker, bool isolated, int own_cpu, bool limited,
+                                           bool private_ipc) {
   using broker::Answer;
   broker::MakeTree wanted;
   wanted.wanted = static_cast<uint32_t>(TreeKind::kCgroup2);
-  wanted.flags = (isolated ? broker::MakeTree::kIsolated : 0) | (limited ? broker::MakeTree::kLimited : 0);
+  wanted.flags = (isolated ? broker::MakeTree::kIsolated : 0) | (limited ? broker::MakeTree::kLimited : 0) |
+                 (private_ipc ? broker::MakeTree::kPrivateIpc : 0);
   wanted.own_cpu = own_cpu;
   STAB_TRY(const broker::Reply made, broker.ask(wanted));
   if (made.answer.tree_kind > static_cast<uint32_t>(TreeKind::kAncestry))
@@ -328,6 +333,7 @@ Result<ProcessTree> ProcessTree::create_at(broker::Client& broker, bool isolated
   ProcessTree tree(Roots(), static_cast<TreeKind>(made.answer.tree_kind), {});
   tree.broker_ = &broker;
   tree.number_ = made.answer.tree;
+  if (private_ipc) tree.why_ipc_is_shared_ = made.answer.flags & Answer::kSharedIpc ? made.answer.ipc_text : "";
   if (!limited) return tree;
   tree.why_no_memory_ = made.answer.flags & Answer::kNoMemoryLimit ? made.answer.text : "";
   tree.why_no_processes_ = made.answer.flags & Answer::kNoProcessLimit ? made.answer.text : "";
@@ -338,6 +344,7 @@ Status ProcessTree::admit(LaunchRequest& request) {
   request.cgroup_procs = procs_files();
   request.broker = broker_;
   request.tree = number_;
+  request.begins_trial = std::exchange(begins_trial_, false);
   return broker_ != nullptr ? Status() : limit(request.limits_of_tree);
 }
 

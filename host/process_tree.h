@@ -40,8 +40,10 @@ class ProcessTree {
   static Result<ProcessTree> create(const Roots& roots, TreeKind wanted = TreeKind::kCgroup2,
                                     const std::string& parent = {}, Delegation* delegation = nullptr);
   // One that a broker holds. `isolated`: on the CPU that its knob cpuset has freed. `own_cpu`: where the broker works.
-  // `limited`: whether limits will be wanted.
-  static Result<ProcessTree> create_at(broker::Client& broker, bool isolated, int own_cpu, bool limited = false);
+  // `limited`: whether limits will be wanted. `private_ipc`: what its processes leave in System V objects, POSIX queues and
+  // /dev/shm is theirs alone, where that can be had.
+  static Result<ProcessTree> create_at(broker::Client& broker, bool isolated, int own_cpu, bool limited = false,
+                                       bool private_ipc = false);
   ProcessTree(ProcessTree&& other) noexcept;
   ProcessTree& operator=(ProcessTree&&) = delete;
   ~ProcessTree();
@@ -60,6 +62,10 @@ class ProcessTree {
   // Why there can't be one; empty: there can.
   const std::string& why_no_memory_limit() const { return why_no_memory_; }
   const std::string& why_no_process_limit() const { return why_no_processes_; }
+  // Why its processes share those with the machine; empty: they don't.
+  const std::string& why_ipc_is_shared() const { return why_ipc_is_shared_; }
+  // The next one that is admitted is the first of a trial: it finds nothing there that was left before.
+  void begin_trial() { begins_trial_ = true; }
   // How often they were met since the last call; where a broker holds it, Launched::end() says so.
   LimitHits take_hits();
   // Processes of ours that are no part of the trial (the helper); needed for kAncestry only.
@@ -86,7 +92,8 @@ class ProcessTree {
   struct Kept;
   std::unique_ptr<Kept> kept_;
   std::unique_ptr<TreeBounds> bounds_;
-  std::string why_no_memory_, why_no_processes_;
+  std::string why_no_memory_, why_no_processes_, why_ipc_is_shared_;
+  bool begins_trial_ = false;
 };
 
 // Asks again until what the request names is gone. kBusy when something is still alive at the deadline.

@@ -89,9 +89,10 @@ Result<pid_t> spawn_launcher(const std::string& launcher, const LauncherDescript
       {descriptors.in, 0},          {descriptors.out, 1},
       {descriptors.err, 2},         {descriptors.config, launch::kConfigFd},
       {descriptors.go, launch::kGoFd}, {descriptors.status, launch::kStatusFd},
-      {descriptors.helper, launch::kHelperFd}, {descriptors.report, launch::kReportFd}};
+      {descriptors.helper, launch::kHelperFd}, {descriptors.report, launch::kReportFd},
+      {descriptors.ipc, launch::kIpcFd},       {descriptors.mounts, launch::kMountsFd}};
   for (const auto& [source, target] : moves) STAB_CHECK_OK(files.put(source, target));
-  return spawn(launcher, files.finish(launch::kReportFd));
+  return spawn(launcher, files.finish(launch::kMountsFd));
 }
 
 Result<pid_t> spawn_starter(const std::string& launcher, int orders) {

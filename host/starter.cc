@@ -72,6 +72,7 @@ Status Starter::order(const LauncherDescriptors& descriptors) {
   };
   add(descriptors.helper, launch::kOrderHelper);
   add(descriptors.report, launch::kOrderReport);
+  for (const int fd : {descriptors.ipc, descriptors.mounts}) add(fd, launch::kOrderIpc);
   const Status sent =
       broker::send_message(orders_.get(), std::string_view(reinterpret_cast<const char*>(&order), sizeof order), beside);
   if (!sent && sent.error().code == ErrorCode::kUnavailable)

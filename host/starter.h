@@ -15,6 +15,7 @@ struct LauncherDescriptors {
   int in = -1, out = -1, err = -1;
   int config = -1, go = -1, status = -1;
   int helper = -1, report = -1;
+  int ipc = -1, mounts = -1;  // both or none
 };
 
 // Killed by the destructor; what it has started goes on.

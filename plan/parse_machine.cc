@@ -1,6 +1,7 @@
 // [machine]: where trials run, which knobs are set, what must hold before a trial starts. Values of knobs are
 // passed on as words; what they mean is known where knobs are turned (host/).
 #include <algorithm>
+#include <array>
 
 #include "plan/limits.h"
 #include "plan/parse_parts.h"
@@ -9,6 +10,9 @@ namespace stab::plan {
 namespace {
 
 using Kind = TomlNode::Kind;
+
+// What can be required beside knobs.
+constexpr std::array<std::string_view, 3> kMoreRequirements = {"counters", "isolation", "private-ipc"};
 
 std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
@@ -102,20 +106,21 @@ void parse_require(Section& section, Machine& machine) {
   std::vector<SourceSpot> spots;
   section.texts("require", machine.require, &spots);
   // Each of them once is all that there is.
-  if (spots.size() > kKnobs.size() + 2) {
+  if (spots.size() > kKnobs.size() + kMoreRequirements.size()) {
     section.faults().error(spots.back(), "'require' has " + std::to_string(spots.size()) + " entries, at most " +
-                                             std::to_string(kKnobs.size() + 2));
+                                             std::to_string(kKnobs.size() + kMoreRequirements.size()));
     return machine.require.clear();
   }
   std::vector<std::string_view> words = names_of_knobs();
-  words.push_back("counters");
-  words.push_back("isolation");
+  words.insert(words.end(), kMoreRequirements.begin(), kMoreRequirements.end());
   for (size_t i = 0; i < spots.size(); ++i) {
     const std::string& need = machine.require[i];
     const std::string knob = knob_of_requirement(need);
     if (std::find(words.begin(), words.end(), need) == words.end())
       unknown_word(section.faults(), spots[i], "requirement", need, words);
-    else if (need != "affinity" && need != "counters" && machine.knobs.count(knob) == 0)
+    else if (need == "private-ipc" && !machine.private_ipc)
+      section.faults().error(spots[i], "requirement \"private-ipc\": the plan says ipc = \"shared\"", "leave one of them out");
+    else if (need != "private-ipc" && need != "affinity" && need != "counters" && machine.knobs.count(knob) == 0)
       section.faults().error(spots[i], "requirement " + quoted(need) + ": the plan sets no such knob",
                              "add " + knob + " to knobs");
   }
@@ -128,6 +133,9 @@ void parse_machine(const TomlNode& table, Faults& faults, Plan& plan) {
   Machine& machine = plan.machine;
   parse_cpus(section, "cpus", true, machine.cpus);
   parse_cpus(section, "housekeeping", true, machine.housekeeping);
+  size_t ipc = 0;
+  section.word("ipc", {"private", "shared"}, ipc);
+  machine.private_ipc = ipc == 0;
   if (const TomlNode* knobs = section.table("knobs")) parse_knobs(*knobs, faults, machine.knobs);
   if (const TomlNode* gates = section.table("gates")) parse_gates(*gates, faults, machine.gates);
   parse_require(section, machine);

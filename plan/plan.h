@@ -139,9 +139,10 @@ struct Gates {
 struct Machine {
   std::string cpus = "auto";          // "auto", "none", "2-3", "core:1", "pu:2", "numa:0"
   std::string housekeeping = "auto";
+  bool private_ipc = true;            // System V objects, POSIX queues and /dev/shm of a trial's own, where they can be had
   std::map<std::string, std::string> knobs;
   Gates gates;
-  std::vector<std::string> require;   // knobs, "counters", "isolation": the run fails without them
+  std::vector<std::string> require;   // knobs, "counters", "isolation", "private-ipc": the run fails without them
 };
 
 // --- [limits] --------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@
 #include "engine/machine/topology.h"
 #include "host/tuning.h"
 #include "host/installation.h"
+#include "host/private_ipc.h"
 #include "host/process_tree.h"
 
 namespace stab::ctl {
@@ -52,6 +53,15 @@ Finding finding_of_limits(const engine::ProcessTree& tree) {
           cure.empty() ? Weight::kWell : Weight::kImprove};
 }
 
+// The same of what trials leave in memory that outlives them.
+Finding finding_of_ipc() {
+  const auto ipc = engine::PrivateIpc::make();
+  return {"ipc of trials", ipc ? "private" : "shared", "private",
+          "what a trial leaves in System V objects, queues and /dev/shm is not there for the next one",
+          ipc ? "" : ipc.error().message + "; submit to a stabd that root has started",
+          ipc ? Weight::kWell : Weight::kImprove};
+}
+
 std::vector<Finding> findings_of_parts() {
   std::vector<Finding> findings;
   const auto installation = engine::find_installation();
@@ -70,6 +80,7 @@ std::vector<Finding> findings_of_parts() {
                       : tree->kind() == engine::TreeKind::kAncestry ? Weight::kImprove
                                                                     : Weight::kWell});
   if (tree) findings.push_back(finding_of_limits(*tree));
+  findings.push_back(finding_of_ipc());
   for (Finding& finding : findings_of_counters()) findings.push_back(std::move(finding));
   return findings;
 }

@@ -84,8 +84,9 @@ void WebRelay::make_room() {
   if (stranger != pairs_.end()) pairs_.erase(stranger);
 }
 
+// As many as there may be, then those that are there have their turn.
 void WebRelay::accept() {
-  for (;;) {
+  for (size_t accepted = 0; accepted < kMostPairs; ++accepted) {
     UniqueFd fd(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!fd) return;
     make_room();
@@ -171,7 +172,8 @@ Status WebRelay::run(int stop) {
   for (;;) {
     fds = {{stop, POLLIN, 0}, {listener_.get(), POLLIN, 0}};
     for (const Pair& pair : pairs_) {
-      const bool reads = !pair.ends && pair.to_daemon.size() < kMostKept;
+      // Who does not take answers is asked for no more questions, whoever answers them: one to our gate takes no cookie.
+      const bool reads = !pair.ends && pair.to_daemon.size() < kMostKept && pair.to_browser.size() < kMostKept;
       fds.push_back({pair.browser.get(), static_cast<short>((reads ? POLLIN : 0) | (pair.to_browser.empty() ? 0 : POLLOUT)), 0});
       const bool takes = pair.to_browser.size() < kMostKept;
       fds.push_back({pair.daemon ? pair.daemon.get() : -1,
@@ -182,7 +184,9 @@ Status WebRelay::run(int stop) {
     size_t i = 2;
     for (auto pair = pairs_.begin(); pair != pairs_.end(); i += 2) {
       bool goes_on = (fds[i].revents & (POLLERR | POLLNVAL)) == 0;
-      if (goes_on && (fds[i].revents & (POLLIN | POLLHUP)) != 0 && !pair->ends) goes_on = take_from_browser(*pair);
+      const bool was_asked = (fds[i].events & POLLIN) != 0;
+      if (!was_asked && (fds[i].revents & POLLHUP) != 0) goes_on = false;  // nobody is there to take anything
+      if (goes_on && was_asked && (fds[i].revents & (POLLIN | POLLHUP)) != 0) goes_on = take_from_browser(*pair);
       if (goes_on && pair->daemon && (fds[i + 1].revents & (POLLIN | POLLHUP | POLLERR)) != 0) goes_on = take_from_daemon(*pair);
       if (goes_on && pair->daemon) goes_on = put(pair->daemon.get(), pair->to_daemon);
       if (goes_on) goes_on = put(pair->browser.get(), pair->to_browser);

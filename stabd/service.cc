@@ -440,6 +440,8 @@ Result<ServiceAnswer> Service::rerun(const Call& call) {
 Result<ServiceAnswer> Service::bundle(const Call& call) {
   STAB_TRY(const store::ExperimentSummary row, chosen(call));
   const int64_t offset = call.request.number("offset").value_or(0);
+  // It holds every trial's time beside its cell's name, so taking it is a look.
+  if (!is_over(row.state)) STAB_CHECK_OK(unmask(call, row));
   STAB_TRY(const BundlePiece piece, bundles_.piece(*thread_, row.id, call.peer.uid, offset));
   return ServiceAnswer{
       answer_line(call.request.id, dump({{"data", to_base64(piece.bytes)}, {"size", piece.size}, {"end", piece.end}})), {}};

@@ -46,9 +46,13 @@ Result<Reply> Client::ask(const Request& request, const std::vector<int>& descri
   if (gone_) return loss(Error{ErrorCode::kUnavailable, "it was lost before", {}});
   const Status sent = send_message(socket_.get(), encode(request), descriptors);
   if (!sent) return loss(sent.error());
-  Result<Message> message = receive_message(socket_.get(), sizeof(Answer), kPatience);
+  Result<Message> message = receive_message(socket_.get(), kMostMessageBytes, kPatience);
   if (!message) return loss(message.error());
   if (message->bytes.empty()) return loss(Error{ErrorCode::kUnavailable, "the other side is gone", {}});
+  if (const auto version = other_version(message->bytes)) {
+    (void)loss(Error{ErrorCode::kCorrupt, "another version", {}});  // nothing was started yet
+    return version_error(*version, kVersion);
+  }
   const Result<Answer> answer = decode_answer(message->bytes, message->descriptors.size());
   if (!answer) return loss(answer.error());
   if (answer->flags & Answer::kRefused) return Error{static_cast<ErrorCode>(answer->code), answer->text, {}};

@@ -49,7 +49,7 @@ Status check(const RestoreKnobs&) { return {}; }
 
 Status check(const MakeTree& request) {
   if (request.wanted > 2) return wrong("no such kind of tree");
-  if ((request.flags & ~(MakeTree::kIsolated | MakeTree::kLimited)) != 0 || request.zero != 0)
+  if ((request.flags & ~(MakeTree::kIsolated | MakeTree::kLimited | MakeTree::kPrivateIpc)) != 0 || request.zero != 0)
     return wrong("unknown flags of a tree");
   if (!is_cpu(request.own_cpu)) return wrong("no such cpu");
   return {};
@@ -81,6 +81,7 @@ Status check(const Launch& request) {
   }
   if (request.tree == 0 && (request.memory_bytes != 0 || request.processes != 0))
     return wrong("limits of a tree without a tree");
+  if (request.tree == 0 && (request.flags & Launch::kBeginsTrial)) return wrong("the first of a trial without a tree");
   return {};
 }
 
@@ -170,13 +171,28 @@ std::string encode(const Request& request) {
                     request);
 }
 
+std::optional<uint32_t> other_version(std::string_view bytes) {
+  Head head;
+  if (bytes.size() < sizeof head) return {};
+  std::memcpy(&head, bytes.data(), sizeof head);
+  return head.version == kVersion ? std::nullopt : std::optional(head.version);
+}
+
+Error version_error(uint32_t brokers, uint32_t engines) {
+  return Error{ErrorCode::kCorrupt,
+               "stab-broker and the program that asks it are of different builds: the broker speaks version " +
+                   std::to_string(brokers) + " of their language and the program version " + std::to_string(engines) +
+                   "; install all of stab from one build, then restart the services: systemctl restart stab-broker stabd",
+               {}};
+}
+
+std::string encode_for_other_version(const Answer& answer) { return encode(answer).substr(0, offsetof(Answer, ipc_text)); }
+
 Result<Request> decode_request(std::string_view bytes, size_t descriptors) {
   Head head;
   if (bytes.size() < sizeof head) return wrong("it is too short");
   std::memcpy(&head, bytes.data(), sizeof head);
-  if (head.version != kVersion)
-    return wrong("version " + std::to_string(head.version) + ", this broker speaks " + std::to_string(kVersion) +
-                 "; install all of stab from one build");
+  if (head.version != kVersion) return version_error(kVersion, head.version);
   if (!is_known(head.kind)) return wrong("unknown kind " + std::to_string(static_cast<uint32_t>(head.kind)));
   STAB_TRY(const Request request, decode_any(bytes, static_cast<const Request*>(nullptr)));
   if (descriptors_of(request) != descriptors) return wrong("it comes with " + std::to_string(descriptors) + " descriptors");
@@ -189,14 +205,14 @@ Result<Answer> decode_answer(std::string_view bytes, size_t descriptors) {
   const auto broken = [](const char* what) {
     return Error{ErrorCode::kCorrupt, std::string("the broker's answer: ") + what, {}};
   };
+  if (const auto version = other_version(bytes)) return version_error(*version, kVersion);
   Answer answer;
   if (bytes.size() != sizeof answer) return broken("its size is wrong");
   std::memcpy(&answer, bytes.data(), sizeof answer);
-  if (answer.head.version != kVersion) return broken("another version; install all of stab from one build");
   if (!is_known(answer.head.kind)) return broken("unknown kind");
   if ((answer.flags & ~Answer::kAllFlags) != 0 || answer.code > static_cast<uint32_t>(ErrorCode::kInternal))
     return broken("unknown flags");
-  if (!text_of(answer.text)) return broken("its text does not end");
+  if (!text_of(answer.text) || !text_of(answer.ipc_text)) return broken("its text does not end");
   if (descriptors > kMostDescriptors) return broken("too many descriptors");
   return answer;
 }

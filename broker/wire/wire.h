@@ -5,11 +5,14 @@
 // (SCM_RIGHTS), as many as the request's kind and flags say. What an engine sends is a stranger's word: decode() takes
 // exactly what encode() makes of a request that keeps the bounds below, and says why it takes nothing else.
 //
-// Both ends come from one build; the version catches a mixed installation.
+// Both ends come from one build; the version catches a mixed installation. For that, three things are the same in every
+// version: a Head is first, no message is longer than kMostMessageBytes, and an answer up to the end of `text`, where a
+// refusal of a request of another version ends.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -18,7 +21,7 @@
 
 namespace stab::broker {
 
-inline constexpr uint32_t kVersion = 2;
+inline constexpr uint32_t kVersion = 3;
 
 inline constexpr size_t kMostDescriptors = 32;   // of one message: one for each counter
 inline constexpr size_t kMostCounters = 32;
@@ -70,6 +73,7 @@ struct MakeTree {
   static constexpr Kind kKind = Kind::kTree;
   static constexpr uint32_t kIsolated = 1;  // on the CPU that knob cpuset has freed
   static constexpr uint32_t kLimited = 2;   // launches will name limits of it; the answer says which there can be
+  static constexpr uint32_t kPrivateIpc = 4;  // System V objects, queues and /dev/shm of its own; the answer says whether
   Head head{kVersion, kKind};
   uint32_t wanted = 0;  // engine::TreeKind, the best that may be taken
   uint32_t flags = 0;
@@ -105,7 +109,8 @@ struct Launch {
   static constexpr uint32_t kHelper = 8;           // a stab-helper is started and gets the other end of the socket
   static constexpr uint32_t kHelperSocket = 16;    // a descriptor beside: the program's end of a socket
   static constexpr uint32_t kReportPipe = 32;      // a descriptor beside: where a report goes
-  static constexpr uint32_t kAllFlags = 63;
+  static constexpr uint32_t kBeginsTrial = 64;     // what was left in the tree's own IPC and /dev/shm is gone
+  static constexpr uint32_t kAllFlags = 127;
   Head head{kVersion, kKind};
   uint32_t flags = 0;
   uint32_t uid = kOwnUser;
@@ -190,7 +195,8 @@ struct Answer {
   static constexpr uint32_t kReaped = 4;     // kEnd: status and usage are the process's
   static constexpr uint32_t kNotSet = 8;     // kKnob: text says why
   static constexpr uint32_t kNoMemoryLimit = 16, kNoProcessLimit = 32;  // kTree: it can't be given; text says why
-  static constexpr uint32_t kAllFlags = 63;
+  static constexpr uint32_t kSharedIpc = 64;           // kTree: it has none of its own; ipc_text says why
+  static constexpr uint32_t kAllFlags = 127;
   Head head;
   uint32_t flags = 0;
   uint32_t code = 0;
@@ -204,6 +210,7 @@ struct Answer {
   Usage usage;                 // kEnd
   int32_t error_numbers[kMostCounters] = {};  // kCounters: 0 where a descriptor came back
   char text[512] = {};
+  char ipc_text[256] = {};
 };
 // Descriptors beside an answer. kLaunch: go, status, then the helper's report where there is one. kCounters: those
 // without an error number, in order. kKernelLog: one.
@@ -211,6 +218,9 @@ struct Answer {
 // --- bytes ---------------------------------------------------------------------------------------------------
 
 inline constexpr size_t kMostRequestBytes = sizeof(OpenCounters);
+// What is received has room for one of another version, which says so in its head.
+inline constexpr size_t kMostMessageBytes = 16384;
+static_assert(kMostRequestBytes <= kMostMessageBytes && sizeof(Answer) <= kMostMessageBytes);
 
 // How many descriptors have to lie beside it.
 size_t descriptors_of(const Request& request);
@@ -220,6 +230,13 @@ Result<Request> decode_request(std::string_view bytes, size_t descriptors);
 
 std::string encode(const Answer& answer);
 Result<Answer> decode_answer(std::string_view bytes, size_t descriptors);
+
+// Of a message's head, if it is another than ours.
+std::optional<uint32_t> other_version(std::string_view bytes);
+// Whoever is at the other end, and what to do about it.
+Error version_error(uint32_t brokers, uint32_t engines);
+// As much of a refusal as a program of another version understands.
+std::string encode_for_other_version(const Answer& answer);
 
 // An answer that refuses; a text that is too long is cut.
 Answer refusal(Kind kind, const Error& error);

@@ -37,13 +37,15 @@ Status ExperimentRun::tune() {
   }
   const bool isolated = facts.count("knob.cpuset") && !refused_knobs_.count("cpuset");
   if (isolated && broker != nullptr)
-    STAB_CHECK_OK(hold_trials_in(ProcessTree::create_at(*broker, true, lab_.placement.housekeeping_cpu, true)));
+    STAB_CHECK_OK(hold_trials_in(ProcessTree::create_at(*broker, true, lab_.placement.housekeeping_cpu, true,
+                                                            why_shared_ipc_.empty())));
   if (isolated && broker == nullptr && isolation) STAB_CHECK_OK(enter(*isolation));
   for (const auto& [knob, why] : refused_knobs_) {
     facts["knob." + knob] = "not set: " + why;
     observer_->note("knob " + knob + " is not set: " + why);
   }
   STAB_CHECK_OK(say_limits(facts));
+  STAB_CHECK_OK(say_ipc(facts));
   return store_->put_host_facts(row_.id, facts);
 }
 
@@ -68,6 +70,18 @@ Status ExperimentRun::say_limits(std::map<std::string, std::string>& facts) {
     if (engine_->options().limits.is_named) observer_->note(text);
   }
   return {};
+}
+
+std::string ExperimentRun::why_ipc_is_shared() const {
+  return why_shared_ipc_.empty() ? tree_->why_ipc_is_shared() : why_shared_ipc_;
+}
+
+// What a trial leaves there is found by the next one, or not.
+Status ExperimentRun::say_ipc(std::map<std::string, std::string>& facts) {
+  const std::string why = why_ipc_is_shared();
+  facts["ipc"] = why.empty() ? "private" : "shared: " + why;
+  if (why.empty() || !expanded_->plan.machine.private_ipc) return {};
+  return log("ipc", "trials share System V objects, POSIX queues and /dev/shm with the machine: " + why);
 }
 
 Status ExperimentRun::enter(const Isolation& isolation) {
@@ -97,6 +111,11 @@ Status ExperimentRun::check_requirements() {
     return Error{ErrorCode::kUnavailable, why_not, {}};
   for (const std::string& need : expanded_->plan.machine.require) {
     if (need == "affinity" && lab_.placement.trial_cpu >= 0) continue;
+    if (need == "private-ipc") {
+      if (const std::string why = why_ipc_is_shared(); !why.empty())
+        return Error{ErrorCode::kUnavailable, "the plan requires private-ipc, and trials share the machine's: " + why, {}};
+      continue;
+    }
     if (need == "counters") {
       for (const auto& pass : setup_->passes())
         for (const counters::EventSpec& spec : pass) {

@@ -42,6 +42,18 @@ UniqueFd kernel_log_of(broker::Client* broker) {
   return reply && reply->descriptors.size() == 1 ? std::move(reply->descriptors[0]) : UniqueFd();
 }
 
+// Why trials have no /dev/shm of their own though the plan has nothing against it; empty: they may have one. It would hide what
+// lies in the machine's, and is named.
+std::string why_dev_shm_is_needed(const store::ExperimentRow& row, const Engine::Options& options) {
+  constexpr std::string_view kSharedMemory = "/dev/shm";
+  const auto is_in = [&](const std::string& text) { return text.find(kSharedMemory) != std::string::npos; };
+  if (is_in(row.plan_text)) return "the plan names a file in /dev/shm";
+  if (is_in(row.plan_directory)) return "the plan lies in /dev/shm";
+  if (is_in(options.database)) return "the database lies in /dev/shm, and builds beside it";
+  if (is_in(options.installation.launcher)) return "the installation lies in /dev/shm";
+  return {};
+}
+
 // The helper randomizes, and it reports: the region's time is in the dose.
 bool needs_helper(const plan::Plan& plan) {
   const bool moves = std::any_of(plan.factors.begin(), plan.factors.end(), [](const plan::Factor& factor) {
@@ -65,8 +77,10 @@ Result<ExperimentRun> ExperimentRun::prepare(Engine& engine, store::Id experimen
   const plan::Plan& plan = run.expanded_->plan;
   STAB_TRY(const Topology topology, Topology::discover());
   STAB_TRY(const Placement placement, place(topology, plan.machine.cpus, plan.machine.housekeeping));
+  run.why_shared_ipc_ = plan.machine.private_ipc ? why_dev_shm_is_needed(run.row_, options) : "the plan wants it so";
   STAB_TRY(ProcessTree tree, options.broker != nullptr
-                                 ? ProcessTree::create_at(*options.broker, false, placement.housekeeping_cpu, true)
+                                 ? ProcessTree::create_at(*options.broker, false, placement.housekeeping_cpu, true,
+                                                          run.why_shared_ipc_.empty())
                                  : ProcessTree::create(options.roots));
   run.tree_ = std::make_unique<ProcessTree>(std::move(tree));
   run.ledger_ = std::make_unique<Ledger>(options.roots, placement.trial_cpu, kernel_log_of(options.broker.get()));

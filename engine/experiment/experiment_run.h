@@ -54,6 +54,8 @@ class ExperimentRun {
   Status check_requirements();
   Result<bool> check_limits();    // false: the plan's own are more than the lab's, or can't be set
   Status say_limits(std::map<std::string, std::string>& facts);
+  std::string why_ipc_is_shared() const;  // empty: a trial has its own
+  Status say_ipc(std::map<std::string, std::string>& facts);
   Result<bool> wait_for_gates();  // false: stopped, or a gate stayed closed until its deadline
   Status repeat_failed_preflight();
   std::string without_first_response(const store::Outcome& outcome) const;
@@ -122,6 +124,7 @@ class ExperimentRun {
   std::unique_ptr<ScratchDirectory> scratch_;
   std::unique_ptr<TrialSetup> setup_;
   std::map<std::string, std::string> refused_knobs_;  // name -> why it is not as the plan wants
+  std::string why_shared_ipc_;  // nobody is asked for a private one; empty: the broker is
   Laboratory lab_;
   std::string boot_id_;
   uint64_t archived_bytes_ = 0;              // by this run

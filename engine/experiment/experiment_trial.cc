@@ -115,6 +115,7 @@ bool ExperimentRun::is_quick_to_make_ready(const store::TrialRow& trial) const {
 }
 
 Result<ExperimentRun::WhyNot> ExperimentRun::prepare_directory(const store::TrialRow& trial) {
+  lab_.tree->begin_trial();
   const auto& user = place_.submitter;
   const Result<std::string> directory = scratch_->fresh(user ? user->uid : unsigned(-1), user ? user->gid : unsigned(-1));
   if (!directory) return why_not(directory.error());

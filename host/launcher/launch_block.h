@@ -19,7 +19,7 @@
 namespace stab::launch {
 
 inline constexpr char kMagic[8] = {'S', 'T', 'A', 'B', 'L', 'N', 'C', 'H'};
-inline constexpr uint32_t kVersion = 5;
+inline constexpr uint32_t kVersion = 6;
 
 // Descriptors the launcher is born with, above what a shell or a build system would use. The program inherits
 // kHelperFd and kReportFd only.
@@ -28,15 +28,18 @@ inline constexpr int kGoFd = 191;
 inline constexpr int kStatusFd = 192;
 inline constexpr int kHelperFd = 193;
 inline constexpr int kReportFd = 194;
+inline constexpr int kIpcFd = 195;     // of a tree that has these to itself (host/private_ipc.h): namespaces to enter
+inline constexpr int kMountsFd = 196;
 
 // A launcher that is born with a SOCK_SEQPACKET socket at this number, and with none of the others, stays: for each order
 // on the socket it makes a process, a child of its parent's as well, that goes on as any launcher does. An order is one
 // Order, and beside it the descriptors for 0, 1, 2, kConfigFd, kGoFd, kStatusFd and what its flags name, in this order.
-inline constexpr int kOrdersFd = 195;
+inline constexpr int kOrdersFd = 197;
 inline constexpr uint32_t kOrderHelper = 1;
 inline constexpr uint32_t kOrderReport = 2;
+inline constexpr uint32_t kOrderIpc = 4;  // kIpcFd and kMountsFd
 inline constexpr int kOrderFds = 6;      // without what the flags name
-inline constexpr int kMostOrderFds = 8;
+inline constexpr int kMostOrderFds = 10;
 
 struct Order {
   uint32_t version;
@@ -50,6 +53,7 @@ inline constexpr uint32_t kNoThp = 2;           // prctl(PR_SET_THP_DISABLE)
 inline constexpr uint32_t kDropPrivileges = 4;  // become uid, gid and groups, and prove it is for good
 inline constexpr uint32_t kNoNewPrivs = 8;
 inline constexpr uint32_t kResetOomScore = 16;  // to 0, what any program begins with
+inline constexpr uint32_t kPrivateIpc = 32;     // enter the namespaces at kIpcFd and kMountsFd
 
 struct LaunchHeader {
   char magic[8];
@@ -77,13 +81,14 @@ static_assert(sizeof(LaunchLimit) == 24);
 // Do not renumber: shown by name, but engine and launcher meet here.
 enum class Step : uint32_t {
   kReadConfig, kSession, kCgroup, kAffinity, kAslr, kThp, kLimits, kGroups, kUser, kProof, kDirectory,
-  kLockPrivileges, kSignals, kGo, kExec, kMove, kOomScore, kSameFile, kCount,
+  kLockPrivileges, kSignals, kGo, kExec, kMove, kOomScore, kSameFile, kIpc, kCount,
 };
 inline constexpr const char* kStepWords[] = {
     "read the request", "start a session", "join the cgroup",  "pin to the cpu",      "set the personality",
     "disable huge pages", "set limits",    "set groups",       "become the user",     "prove that root is gone",
     "enter the directory", "set no_new_privs", "reset signals", "wait for go",        "exec",
-    "start a process of its own", "reset oom_score_adj", "find the same program"};
+    "start a process of its own", "reset oom_score_adj", "find the same program",
+    "enter its own ipc and /dev/shm"};
 static_assert(sizeof(kStepWords) / sizeof(kStepWords[0]) == static_cast<size_t>(Step::kCount));
 
 // Three numbers of 16 hexadecimal digits: inode, bytes, nanoseconds of its last modification.

@@ -6,8 +6,8 @@
 // of all a process ever was, and the one that the engine spawned was the engine until it became a launcher: /bin/true
 // would have needed 17 MB.
 //
-// Order (DESIGN 6): session, cgroup, affinity, ASLR, huge pages, limits, groups and user with proof, working
-// directory as that user, no_new_privs, signals; then it says "ready", waits for one byte on the go pipe while
+// Order (DESIGN 6): session, cgroup, its own IPC and /dev/shm, affinity, ASLR, huge pages, limits, groups and user with
+// proof, working directory as that user, no_new_privs, signals; then it says "ready", waits for one byte on the go pipe while
 // the engine opens counters on this pid (enable_on_exec), stamps the clock and execs. If the engine dies
 // first, the pipe closes and the launcher ends without a trace.
 //
@@ -122,7 +122,7 @@ bool next_order(Ordered& ordered) {
   const cmsghdr* header = CMSG_FIRSTHDR(&message);
   if (header == nullptr || header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) return false;
   ordered.count = stab::launch::kOrderFds + ((order.flags & stab::launch::kOrderHelper) != 0) +
-                  ((order.flags & stab::launch::kOrderReport) != 0);
+                  ((order.flags & stab::launch::kOrderReport) != 0) + ((order.flags & stab::launch::kOrderIpc) != 0) * 2;
   ordered.flags = order.flags;
   if (header->cmsg_len != CMSG_LEN(static_cast<size_t>(ordered.count) * sizeof(int))) return false;
   memcpy(ordered.fds, CMSG_DATA(header), static_cast<size_t>(ordered.count) * sizeof(int));
@@ -141,6 +141,9 @@ void put(const Ordered& ordered) {
   int next = stab::launch::kOrderFds;
   if (ordered.flags & stab::launch::kOrderHelper) call(SYS_dup2, ordered.fds[next++], stab::launch::kHelperFd);
   if (ordered.flags & stab::launch::kOrderReport) call(SYS_dup2, ordered.fds[next++], stab::launch::kReportFd);
+  if (!(ordered.flags & stab::launch::kOrderIpc)) return;
+  call(SYS_dup2, ordered.fds[next++], stab::launch::kIpcFd);
+  call(SYS_dup2, ordered.fds[next++], stab::launch::kMountsFd);
 }
 
 void close_all(const Ordered& ordered) {
@@ -234,6 +237,12 @@ void join_cgroups(const Request& request) {
     check(Step::kCgroup, stab::sys::write(fd, "0", 1));
     stab::sys::close(fd);
   }
+}
+
+// As root still: the descriptors are namespaces, and paths mean what they did but for /dev/shm.
+void enter_private_ipc() {
+  check(Step::kIpc, call(SYS_setns, stab::launch::kIpcFd, CLONE_NEWIPC));
+  check(Step::kIpc, call(SYS_setns, stab::launch::kMountsFd, CLONE_NEWNS));
 }
 
 // Of two processes that the kernel may kill for memory, it is to take the program.
@@ -352,6 +361,7 @@ extern "C" [[noreturn]] void launcher_main() {
 
   if (call(SYS_setsid) < 0 && call(SYS_getsid, 0) != stab::sys::getpid()) fail(Step::kSession, EPERM);
   join_cgroups(request);
+  if (header.flags & stab::launch::kPrivateIpc) enter_private_ipc();
   check(Step::kAffinity, pin(header.cpu));
   if (header.flags & stab::launch::kNoAslr) check(Step::kAslr, call(SYS_personality, ADDR_NO_RANDOMIZE));
   if (header.flags & stab::launch::kNoThp) check(Step::kThp, call(SYS_prctl, PR_SET_THP_DISABLE, 1, 0, 0, 0));

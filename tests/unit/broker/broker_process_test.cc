@@ -380,7 +380,12 @@ TEST_F(BrokerProcess, GarbageIsRefusedAndNothingElseHappens) {
     return answer && (answer->flags & broker::Answer::kRefused);
   };
   EXPECT_TRUE(refused("x", {}));
-  EXPECT_TRUE(refused(std::string(broker::kMostRequestBytes, '\xff'), {}));
+  // Of another version: an answer that any version can read.
+  EXPECT_TRUE(broker::send_message(ours.get(), std::string(broker::kMostRequestBytes, '\xff'), {}).ok());
+  const auto other = broker::receive_message(ours.get(), broker::kMostMessageBytes, seconds(10));
+  ASSERT_TRUE(other.ok());
+  EXPECT_EQ(other->bytes.size(), offsetof(broker::Answer, ipc_text));
+  EXPECT_THAT(other->bytes, HasSubstr("are of different builds"));
   EXPECT_TRUE(refused(std::string(100'000, 'y'), {}));  // longer than any request
   EXPECT_TRUE(refused(broker::encode(broker::Hello{}), {ours.get(), ours.get()}));
   EXPECT_TRUE(refused(broker::encode(broker::Vouch{}), {}));

@@ -3,14 +3,19 @@
 
 #include <gmock/gmock.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 
 #include <cstring>
 #include <vector>
+
+#include "broker/wire/channel.h"
+#include "broker/wire/client.h"
 
 namespace stab::broker {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 template <size_t kRoom>
 void set(char (&field)[kRoom], const char* text) { set_text(field, kRoom, text); }
@@ -97,6 +102,51 @@ TEST(Wire, TakesNoOtherSizeVersionKindOrDescriptors) {
   EXPECT_FALSE(decode_request("abc", 0).ok());
 }
 
+// Of another build, whose structs have other sizes.
+TEST(Wire, AnotherVersionIsNamedWhateverItsSize) {
+  std::string older = encode(refusal(Kind::kHello, bad_input("no"))), newer = older + std::string(1000, 'x');
+  older = older.substr(0, older.size() - 100);
+  older[0] = newer[0] = 77;
+  for (const std::string& bytes : {older, newer}) {
+    const auto answer = decode_answer(bytes, 0);
+    ASSERT_FALSE(answer.ok());
+    EXPECT_THAT(answer.error().message, HasSubstr("the broker speaks version 77 of their language and the program version " +
+                                                  std::to_string(kVersion)));
+    EXPECT_THAT(answer.error().message, HasSubstr("systemctl restart stab-broker stabd"));
+  }
+  std::string request = encode(Hello{}) + std::string(5000, 'x');
+  request[0] = 78;
+  const auto decoded = decode_request(request, 0);
+  ASSERT_FALSE(decoded.ok());
+  EXPECT_THAT(decoded.error().message, HasSubstr("and the program version 78"));
+}
+
+// Up to the end of its text an answer is what it was in version 2.
+TEST(Wire, ARefusalForAnotherVersionIsWhatThatOneReads) {
+  const std::string bytes = encode_for_other_version(refusal(Kind::kHello, bad_input("of different builds")));
+  constexpr size_t kBytesOfVersion2 = 768, kTextAt = 256;
+  ASSERT_EQ(bytes.size(), kBytesOfVersion2);
+  EXPECT_STREQ(bytes.c_str() + kTextAt, "of different builds");
+}
+
+// Who starts the broker learns it in the same words, and not that it hangs.
+TEST(Wire, AClientSaysThatTheBrokerIsOfAnotherBuild) {
+  for (const size_t bytes : {sizeof(Answer) - 256, sizeof(Answer), sizeof(Answer) + 4096}) {
+    int ends[2];
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+    UniqueFd ours(ends[0]);
+    const UniqueFd brokers(ends[1]);
+    std::string answer = encode(Answer{});
+    answer.resize(bytes);
+    answer[0] = 2;
+    ASSERT_TRUE(send_message(brokers.get(), answer, {}).ok());
+    const auto client = Client::over(std::move(ours));
+    ASSERT_FALSE(client.ok());
+    EXPECT_THAT(client.error().message, StartsWith("stab-broker and the program that asks it are of different builds"));
+    EXPECT_THAT(client.error().message, HasSubstr("install all of stab from one build"));
+  }
+}
+
 TEST(Wire, NamesArePartsOfNoPath) {
   for (const char* name : {"", ".", "..", "../x", "a/b", "/etc", ".hidden", "-x", "a b", "a\nb", "caf\xc3\xa9"}) {
     EXPECT_THAT(why(knob(name, "off")), HasSubstr("no simple name")) << name;
@@ -119,7 +169,7 @@ TEST(Wire, ALaunchKeepsItsBounds) {
     change(request);
     return why(request);
   };
-  EXPECT_NE(changed([](Launch& r) { r.flags |= 64; }), "");
+  EXPECT_NE(changed([](Launch& r) { r.flags |= 128; }), "");
   EXPECT_NE(changed([](Launch& r) { r.flags |= Launch::kHelper | Launch::kHelperSocket; }), "");
   EXPECT_NE(changed([](Launch& r) { r.cpu = -2; }), "");
   EXPECT_NE(changed([](Launch& r) { r.helper_cpu = kMostCpus; }), "");
@@ -145,7 +195,8 @@ TEST(Wire, OthersKeepTheirs) {
   more.counters[0].flags = 16;
   EXPECT_NE(why(more), "");
   EXPECT_NE(why(MakeTree{.wanted = 3}), "");
-  EXPECT_NE(why(MakeTree{.flags = 4}), "");
+  EXPECT_NE(why(MakeTree{.flags = 8}), "");
+  EXPECT_EQ(why(MakeTree{.flags = MakeTree::kIsolated | MakeTree::kLimited | MakeTree::kPrivateIpc}), "");
   EXPECT_NE(why(MakeTree{.own_cpu = kMostCpus}), "");
   EXPECT_NE(why(End{}), "");
   EXPECT_NE(why(End{.pid = -1}), "");
