@@ -25,6 +25,7 @@ struct Arguments {
   int blocks = 0;          // extend
   int port = 0;            // web; 0: any that is free
   bool no_browser = false;  // web: open none
+  std::optional<std::string> ssh;  // web: the host whose daemon it is; absent: this one
   bool daemon = false;    // status: how it fares itself
   bool json = false;
   bool wait = false;       // submit: until they end

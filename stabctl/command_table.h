@@ -16,7 +16,8 @@ namespace stab::ctl {
 
 // Where a word goes.
 using Target = std::variant<bool Arguments::*, int Arguments::*, int64_t Arguments::*, double Arguments::*,
-                            std::optional<double> Arguments::*, std::string Arguments::*, std::vector<std::string> Arguments::*>;
+                            std::optional<double> Arguments::*, std::string Arguments::*, std::optional<std::string> Arguments::*,
+                            std::vector<std::string> Arguments::*>;
 
 // What a shell offers in its place.
 enum class Offers { kFiles, kExperiments, kNothing };

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <fcntl.h>
+#include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,11 +12,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <utility>
 
 #include "stabctl/commands.h"
 #include "stabctl/daemon_client.h"
+#include "stabctl/ssh_tunnel.h"
 #include "stabctl/web_relay.h"
 #include "stabd/server.h"
 
@@ -76,12 +79,37 @@ void open_browser(const std::string& path) {
   posix_spawn_file_actions_destroy(&actions);
 }
 
-Status serve(const Arguments& arguments) {
-  const std::string lines = arguments.socket.empty() ? engine::default_socket() : arguments.socket;
-  const std::string path = engine::web_socket_beside(lines);
-  const auto daemon = [path, is_default = arguments.socket.empty()] { return connect_to(path, is_default); };
+// Readable once one of them is; -1 is none.
+Result<UniqueFd> either(int first, int second) {
+  UniqueFd both(::epoll_create1(EPOLL_CLOEXEC));
+  if (!both) return system_error("epoll_create1", errno);
+  for (const int fd : {first, second}) {
+    epoll_event event{.events = EPOLLIN, .data = {}};
+    if (fd >= 0 && ::epoll_ctl(both.get(), EPOLL_CTL_ADD, fd, &event) != 0) return system_error("epoll_ctl", errno);
+  }
+  return both;
+}
+
+using WayToDaemon = std::function<Result<UniqueFd>()>;
+
+// Connects anew each time. pre: the tunnel, where there is one, lives as long
+Result<WayToDaemon> way_to_daemon(const Arguments& arguments, const std::optional<SshTunnel>& tunnel) {
+  if (tunnel) return WayToDaemon([&tunnel] { return tunnel->connect(); });
+  const std::string path = engine::web_socket_beside(arguments.socket.empty() ? engine::default_socket() : arguments.socket);
+  WayToDaemon daemon = [path, is_default = arguments.socket.empty()] { return connect_to(path, is_default); };
   STAB_TRY(UniqueFd tried, daemon());
-  tried.reset();
+  return daemon;
+}
+
+Status serve(const Arguments& arguments) {
+  std::optional<SshTunnel> tunnel;
+  if (arguments.ssh) {
+    // What is the default here says nothing of that machine; its daemon is a service.
+    const std::string lines = arguments.socket.empty() ? "/run/stab/stab.sock" : arguments.socket;
+    STAB_TRY(SshTunnel opened, SshTunnel::open(*arguments.ssh, engine::web_socket_beside(lines)));
+    tunnel.emplace(std::move(opened));
+  }
+  STAB_TRY(const auto daemon, way_to_daemon(arguments, tunnel));
   STAB_TRY(UniqueFd listener, WebRelay::listen(arguments.port));
   STAB_TRY(const int port, WebRelay::port_of(listener.get()));
   STAB_TRY(const std::string token, drawn_word());
@@ -92,7 +120,7 @@ Status serve(const Arguments& arguments) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&stopping, signal);
   ::sigprocmask(SIG_BLOCK, &stopping, nullptr);
   ::signal(SIGCHLD, SIG_IGN);
-  const UniqueFd stop(::signalfd(-1, &stopping, SFD_CLOEXEC));
+  const UniqueFd stop(::signalfd(-1, &stopping, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!stop) return system_error("signalfd", errno);
   std::printf("%s\n", gate.address().c_str());
   std::fflush(stdout);
@@ -103,7 +131,14 @@ Status serve(const Arguments& arguments) {
     page.emplace(std::move(written));
     open_browser(page->path());
   }
-  return WebRelay(std::move(listener), gate, daemon).run(stop.get());
+  STAB_TRY(const UniqueFd ends, either(stop.get(), tunnel ? tunnel->ended() : -1));
+  STAB_CHECK_OK(WebRelay(std::move(listener), gate, daemon).run(ends.get()));
+  signalfd_siginfo signal;
+  const bool was_asked = ::read(stop.get(), &signal, sizeof signal) == static_cast<ssize_t>(sizeof signal);
+  if (!was_asked && tunnel)
+    return Error{
+        ErrorCode::kUnavailable, "ssh to '" + *arguments.ssh + "' has ended, and the lab's page with it; start it again", {}};
+  return {};
 }
 
 }  // namespace

@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include "analysis/statistics/distributions.h"
 #include "analysis/text/json_writer.h"
 #include "analysis/page/distribution.h"
 #include "analysis/page/luck.h"
+#include "analysis/report/cell_pairs.h"
 #include "analysis/report/report_pen.h"
 #include "analysis/statistics/t_tests.h"
 
@@ -175,6 +177,49 @@ void luck(JsonWriter& json, const Samples& samples, size_t response, const std::
   json.end();
 }
 
+// Any two cells: for each family the cells by their levels, then columns with an element for each pair.
+void pairs_of_cells(JsonWriter& json, const Samples& samples, size_t response, const std::vector<WorkloadUnits>& units,
+                    const Report& report) {
+  const PairsOfResponse all = cell_pairs(samples, response, units, report.interval_level);
+  json.begin_object("cell_pairs").value("asked", all.asked).value("too_many", all.too_many).begin_array("families");
+  for (const CellPairs& family : all.families) {
+    json.begin_object().value("workload", family.workload).begin_array("cells");
+    for (const std::vector<uint32_t>& cell : family.cells) levels(json, {}, cell);
+    json.end();
+    const auto column = [&](std::string_view key, auto&& of) {
+      std::vector<double> numbers;
+      for (const CellPair& pair : family.pairs)
+        numbers.push_back(pair.refused.empty() ? static_cast<double>(of(pair)) : std::numeric_limits<double>::quiet_NaN());
+      json.numbers(key, numbers);
+    };
+    std::vector<double> a, b;
+    for (const CellPair& pair : family.pairs) {
+      a.push_back(static_cast<double>(pair.a));
+      b.push_back(static_cast<double>(pair.b));
+    }
+    json.numbers("a", a).numbers("b", b);
+    column("estimate", [](const CellPair& pair) { return pair.one.estimate; });
+    column("conf_low", [](const CellPair& pair) { return pair.one.low; });
+    column("conf_high", [](const CellPair& pair) { return pair.one.high; });
+    column("all_low", [](const CellPair& pair) { return pair.all.low; });
+    column("all_high", [](const CellPair& pair) { return pair.all.high; });
+    column("n", [](const CellPair& pair) { return pair.n; });
+    // Many pairs share one reason, and it may name a workload whose name is long.
+    std::vector<std::string> reasons;
+    std::vector<double> reason;
+    for (const CellPair& pair : family.pairs) {
+      auto at = std::find(reasons.begin(), reasons.end(), pair.refused);
+      if (!pair.refused.empty() && at == reasons.end()) at = reasons.insert(at, pair.refused);
+      reason.push_back(pair.refused.empty() ? std::numeric_limits<double>::quiet_NaN()
+                                            : static_cast<double>(at - reasons.begin()));
+    }
+    json.numbers("reason", reason).begin_array("reasons");
+    for (const std::string& text : reasons) json.element(text);
+    json.end().end();
+  }
+  json.end().end();
+}
+
 // Half widths that more replicates would give, were the spread to stay: t on as many more degrees of freedom.
 void more_replicates(JsonWriter& json, const Report& report) {
   constexpr double kTimes[] = {0.25, 0.35, 0.5, 0.7, 1, 1.4, 2, 2.8, 4, 5.6, 8, 11.3, 16};
@@ -279,7 +324,9 @@ std::string figures_json(const Samples& samples, const UnitsByResponse& units, c
       }
       json.end();
     }
-    json.end().end();
+    json.end();
+    if (samples.responses[r].declared) pairs_of_cells(json, samples, r, units[r], report);
+    json.end();
   }
   json.end();
   more_replicates(json, report);

@@ -12,7 +12,7 @@ async function openReport() {
   readState();
   applyTheme();
   document.querySelector('noscript')?.removeAttribute('hidden');
-  const forest = forestFigure(), programs = programsFigure(), effects = effectFigures(), interaction = interactionFigure(), components = componentFigures(), precision = precisionFigure(), pairs = pairFigures(), normal = normalFigure(), luck = luckFigure();
+  const forest = forestFigure(), programs = programsFigure(), effects = effectFigures(), interaction = interactionFigure(), components = componentFigures(), precision = precisionFigure(), pairs = pairFigures(), cells = cellsFigure(), normal = normalFigure(), luck = luckFigure();
   const main = h('main', {}, heading(), overview(forest));
   document.body.append(main, h('dialog', {id: 'trial', 'aria-labelledby': 'trial-title'}), h('div', {id: 'spoken', class: 'offstage', role: 'status', 'aria-live': 'polite'}));
   forest.redraw();
@@ -30,7 +30,7 @@ async function openReport() {
   }
   const shapes = distributionFigures(trials), run = sequenceFigure(trials), blocks = blocksFigure(trials), doses = doseFigures(trials);
   const sections = [
-    section('differences', 'Where it differs', programs.element, effects[0].element, pairs[1].element),
+    section('differences', 'Where it differs', programs.element, effects[0].element, pairs[1].element, cells.element),
     section('shapes', 'Every trial', shapes.map(figure => figure.element), pairs[0].element, trialsSection(trials)),
     section('causes', 'What depends on what', interaction.element, components[1].element, effects[1].element),
     section('spread', 'Where the spread comes from', components[0].element, luck.element, doses.map(figure => figure.element)),

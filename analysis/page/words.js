@@ -7,6 +7,7 @@ const howToRead = {
   ecdf: 'The height of a line at a time is the share of units that took no longer. A line further left is faster; lines that cross mean that one is better in the middle and worse in the tail.',
   quantile: 'The same, turned: for each share of units, the time within which they end. A line further down is faster.',
   pairs: 'Each point compares a baseline (across) with the other level (up). On the solid line both are equal; the dashed lines are the margin. Below the line the other level is smaller. Points are blocks of one workload, or all workloads.',
+  cells: 'Any two cells, as you pick them: the difference of the second against the first. The thick bar is the interval as if this pair were the only one that anybody looked at. The thin line is wider: all of a family’s thin lines hold at once, so it also holds for a pair that was picked because it looked interesting. A filled mark’s thin line clears zero, a hollow one’s does not. The plan did not declare these questions, so they get no verdict.',
   interaction: 'Each line is one level of the second factor over the levels of the first, with its interval. Parallel lines: the factors act alone. Lines that part or cross: what one does depends on the other.',
   components: 'How far two layouts of the same program differ, and two runs of one layout. Long layout bars mean that more runs of the same binary teach nothing: only more layouts do.',
   shares: 'How much of all variation each term of the analysis of variance accounts for. What is left is the error that the terms are judged by.',

@@ -18,17 +18,16 @@
 #include <map>
 
 #include "analysis/report/clusters.h"
+#include "analysis/report/combination.h"
 #include "analysis/statistics/distributions.h"
 #include "analysis/report/draws.h"
 #include "analysis/statistics/effects.h"
 #include "analysis/statistics/multiplicity.h"
 #include "analysis/statistics/rank_tests.h"
-#include "analysis/statistics/satterthwaite.h"
 #include "analysis/statistics/t_tests.h"
 
 namespace stab::analysis {
 namespace {
-
 
 // What a contrast is before it is put in people's units.
 struct Estimate {
@@ -42,8 +41,7 @@ struct Estimate {
   bool by_link = false;
   double level = 0;             // the mean of the baseline's cells: what a relative margin is a share of
   std::vector<std::string> aliases;  // of a fraction
-  // How it was tested, so that the same can be done for the margin.
-  enum class Route { kBlocks, kClusters, kLinks, kCells } route = Route::kCells;
+  Route route = Route::kCells;  // so that the same can be done for the margin
   CellCoefficients coefficients;
   // The margin is this share of the baseline's mean, which is an estimate itself: then the difference plus and minus that
   // share are tested as combinations of their own, t - (1 - m) b and t - (1 + m) b. Absent where their error can't be had.
@@ -63,9 +61,6 @@ Estimate refuse(std::string reason) {
   estimate.refused = std::move(reason);
   return estimate;
 }
-
-constexpr char kOneLayoutASide[] =
-    "one layout a side: the difference may be luck of the linker; randomize code, or link with several seeds";
 
 // Which cells a contrast compares, each with its coefficient. The other fields are as in Estimate.
 struct ComparedCells {
@@ -136,80 +131,26 @@ Result<ComparedCells> cell_by_cell(const Samples& samples, size_t factor, uint32
 }
 
 // level against baseline of one factor in one workload.
-// `fit`: of the workload, made when it is first needed.
+// fit: of the workload, made when it is first needed.
 Estimate within_workload(const Samples& samples, size_t factor, uint32_t level, const WorkloadUnits& workload,
                          std::optional<LinkFit>& fit) {
   auto comparison = cell_by_cell(samples, factor, level, workload);
   if (!comparison) return refuse(comparison.error().message);
   const CellCoefficients& coefficients = comparison->coefficients;
-  const std::vector<Stratum2>& strata = comparison->strata;
   Estimate estimate;
   estimate.aliases = std::move(comparison->aliases);
   estimate.level = comparison->level;
   estimate.one_layout = comparison->one_layout;
-  std::vector<WeightedCell> cells;
-  estimate.n = UINT64_MAX;
-  estimate.point = 0;
-  for (const auto& [cell, coefficient] : coefficients) {
-    cells.push_back({cell->moments, coefficient});
-    estimate.n = std::min(estimate.n, cell->moments.n);
-    *estimate.point += coefficient * cell->moments.mean;
-    estimate.by_link |= is_linked(*cell);
-  }
   estimate.coefficients = coefficients;
-  if (const auto clustered = cluster_contrast(coefficients, samples.alpha)) {
-    estimate.route = Estimate::Route::kClusters;
-    if (!*clustered) {
-      estimate.refused = clustered->error().message;
-      return estimate;
-    }
-    estimate.test = (*clustered)->test;
-    estimate.point = estimate.test.estimate;
-    estimate.n = (*clustered)->clusters;
-    estimate.blocked = (*clustered)->crossed;
-    if ((*clustered)->crossed) {
-      if (const auto p = signed_rank_p((*clustered)->draws)) estimate.p_rank = *p;
-    } else if ((*clustered)->nested) {
-      if (const auto p = van_elteren_p(strata)) estimate.p_rank = *p;
-    }
-    return estimate;
-  }
-  if (const auto values = block_contrasts(coefficients)) {
-    estimate.blocked = true;
-    estimate.route = Estimate::Route::kBlocks;
-    estimate.n = values->size();
-    const auto blocked = one_sample_t(*values, 0, Alternative::kTwoSided, 1 - samples.alpha, std::fabs(estimate.level));
-    if (!blocked) {
-      estimate.refused = blocked.error().message;
-      return estimate;
-    }
-    estimate.test = *blocked;
-    estimate.point = blocked->estimate;
-    if (const auto p = signed_rank_p(*values)) estimate.p_rank = *p;
-    return estimate;
-  }
-  if (estimate.by_link && !fit) fit = fit_links(workload);
-  if (const auto linked = fit ? link_contrast(*fit, workload, coefficients, samples.alpha) : std::nullopt) {
-    estimate.blocked = linked->blocked;
-    estimate.route = Estimate::Route::kLinks;
-    estimate.test = linked->test;
-    estimate.point = linked->test.estimate;
-    if (!strata.empty())
-      if (const auto p = van_elteren_p(strata)) estimate.p_rank = *p;
-    return estimate;
-  }
-  auto test = welch_contrast(cells, 0, Alternative::kTwoSided, 1 - samples.alpha);
-  if (!test) {
-    estimate.refused = test.error().message;
-    return estimate;
-  }
-  estimate.test = *test;
-  // Ranking a million values takes longer than all the rest, and says the same as means there.
-  constexpr uint64_t kMostRanked = 100'000;
-  uint64_t values = 0;
-  for (const WeightedCell& cell : cells) values += cell.moments.n;
-  if (values <= kMostRanked && !strata.empty())
-    if (const auto p = van_elteren_p(strata)) estimate.p_rank = *p;
+  Combination found = test_combination(coefficients, comparison->strata, comparison->level, samples.alpha, workload, fit);
+  estimate.route = found.route;
+  estimate.test = found.test;
+  estimate.n = found.n;
+  estimate.point = found.point;
+  estimate.p_rank = found.p_rank;
+  estimate.blocked = found.blocked;
+  estimate.by_link = found.by_link;
+  estimate.refused = std::move(found.refused);
   return estimate;
 }
 
@@ -226,18 +167,18 @@ void add_share(Estimate& estimate, const Samples& samples, size_t factor, double
     for (auto& [cell, coefficient] : coefficients)
       if (cell->levels[factor] == samples.factors[factor].baseline) coefficient += of_baseline / baselines;
     switch (estimate.route) {
-      case Estimate::Route::kBlocks:
+      case Route::kBlocks:
         if (const auto values = block_contrasts(coefficients))
           if (const auto test = one_sample_t(*values, 0, Alternative::kTwoSided, 1 - samples.alpha)) return *test;
         return {};
-      case Estimate::Route::kClusters:
+      case Route::kClusters:
         if (const auto clustered = cluster_contrast(coefficients, samples.alpha); clustered && *clustered)
           return (*clustered)->test;
         return {};
-      case Estimate::Route::kLinks:
+      case Route::kLinks:
         if (const auto linked = link_contrast(*fit, workload, coefficients, samples.alpha)) return linked->test;
         return {};
-      case Estimate::Route::kCells: {
+      case Route::kCells: {
         std::vector<WeightedCell> cells;
         for (const auto& [cell, coefficient] : coefficients) cells.push_back({cell->moments, coefficient});
         if (const auto test = welch_contrast(cells, 0, Alternative::kTwoSided, 1 - samples.alpha)) return *test;
@@ -265,18 +206,6 @@ Estimate two_stages(Estimate all, const Estimate& first, double shrinks, double 
   if (all.plus) rest_on(*all.plus, *first.plus);
   if (all.minus) rest_on(*all.minus, *first.minus);
   return all;
-}
-
-// The mean of independent estimates; Satterthwaite's degrees of freedom.
-TTest mean_of(const std::vector<const TTest*>& parts, double alpha) {
-  double estimate = 0;
-  VarianceSum variance;
-  const auto count = static_cast<double>(parts.size());
-  for (const TTest* part : parts) {
-    estimate += part->estimate / count;
-    variance.add(part->standard_error * part->standard_error / (count * count), part->df);
-  }
-  return t_test_of(estimate, std::sqrt(variance.sum()), variance.df(), 0, Alternative::kTwoSided, 1 - alpha);
 }
 
 // The mean over workloads that are taken as given.

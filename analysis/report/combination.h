@@ -1,0 +1,41 @@
+// Combination: a linear combination of cells of one workload with its error, by the route that the data allow. Clusters
+// that the data name, else blocks, else links that recur, else each cell's own variance (Welch, Satterthwaite).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/report/draws.h"
+#include "analysis/report/units.h"
+#include "analysis/statistics/rank_tests.h"
+#include "analysis/statistics/t_tests.h"
+
+namespace stab::analysis {
+
+enum class Route { kBlocks, kClusters, kLinks, kCells };
+
+struct Combination {
+  Route route = Route::kCells;
+  TTest test;                    // two-sided, 1 - alpha
+  double point = 0;              // the estimate alone, also where its own error can't be had
+  uint64_t n = 0;                // independent values: the smallest cell's units, or blocks, or clusters
+  bool blocked = false;
+  bool by_link = false;
+  std::optional<double> p_rank;  // absent without strata
+  std::string refused;
+};
+
+// strata: pairs of cells to rank within; empty where cells don't pair up. level: the mean of the baseline's cells, so that
+// a spread which is the rounding of such numbers is refused. fit: of this workload, made when it is first needed.
+Combination test_combination(const CellCoefficients& coefficients, const std::vector<Stratum2>& strata, double level,
+                             double alpha, const WorkloadUnits& workload, std::optional<LinkFit>& fit);
+
+// The mean of independent estimates; Satterthwaite's degrees of freedom. pre: not empty
+TTest mean_of(const std::vector<const TTest*>& parts, double alpha);
+
+inline constexpr char kOneLayoutASide[] =
+    "one layout a side: the difference may be luck of the linker; randomize code, or link with several seeds";
+
+}  // namespace stab::analysis
