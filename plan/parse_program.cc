@@ -225,7 +225,8 @@ void parse_shared(Section& section, const Program& program, Context& context, Wo
   if (const TomlNode* node = section.text("stdin", out.stdin_path)) {
     check_placeholders(out.stdin_path, node->spot, Seen::kByOthers, context);
     // prepare may make it; a device is none of the files that are looked for, and whoever opens it says which may be.
-    if (program.prepare.empty() && !out.stdin_path.starts_with("/dev/")) check_file_exists(out.stdin_path, node->spot, "stdin", program, context);
+    if (program.prepare.empty() && !out.stdin_path.starts_with("/dev/"))
+      check_file_exists(out.stdin_path, node->spot, "stdin", program, context);
   }
   if (const TomlNode* node = section.text("cwd", out.cwd)) {
     check_placeholders(out.cwd, node->spot, Seen::kByOthers, context);
