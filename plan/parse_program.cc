@@ -224,8 +224,9 @@ void parse_inputs(Section& section, const Program& program, Context& context,
 void parse_shared(Section& section, const Program& program, Context& context, Workload& out) {
   if (const TomlNode* node = section.text("stdin", out.stdin_path)) {
     check_placeholders(out.stdin_path, node->spot, Seen::kByOthers, context);
-    // prepare may make it.
-    if (program.prepare.empty()) check_file_exists(out.stdin_path, node->spot, "stdin", program, context);
+    // prepare may make it; a device is none of the files that are looked for, and whoever opens it says which may be.
+    if (program.prepare.empty() && !out.stdin_path.starts_with("/dev/"))
+      check_file_exists(out.stdin_path, node->spot, "stdin", program, context);
   }
   if (const TomlNode* node = section.text("cwd", out.cwd)) {
     check_placeholders(out.cwd, node->spot, Seen::kByOthers, context);

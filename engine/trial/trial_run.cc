@@ -79,7 +79,13 @@ Result<UniqueFd> open_input(Worker* worker, const std::vector<std::string>& path
   }
   if (worker == nullptr) return Error{ErrorCode::kInternal, "stdin is to be opened, and there is no worker", {}};
   STAB_TRY(auto answer, worker->ask_for_fd(worker::Open{paths}));
-  if (answer.second && is_input(answer.second.get())) return std::move(answer.second);
+  if (answer.second && is_input(answer.second.get())) {
+    const std::string why_not = worker::why_not_passed_on(answer.second.get());
+    if (why_not.empty()) return std::move(answer.second);
+    // Our worker passes no such thing on. To close it might take for ever.
+    (void)answer.second.release();
+    return bad_input("'" + paths.front() + "' is no stdin: " + why_not);
+  }
   return Error{ErrorCode::kSystem, "the worker has opened no file for stdin '" + paths.front() + "'", {}};
 }
 

@@ -40,6 +40,16 @@ TEST(NamedFile, AFifoIsRefusedAtOnce) {
   EXPECT_NE(input.error().message.find("is a FIFO; stdin is a regular file"), std::string::npos) << input.error().message;
 }
 
+// Those of file systems that processes serve need root to be made: stabctl.served_file_test.
+TEST(NamedFile, WhatTheKernelKeepsMayBePassedOn) {
+  const TemporaryDirectory directory;
+  for (const std::string& path : {directory.write("plain", "text"), std::string("/proc/self/status"), std::string("/dev/null")}) {
+    const UniqueFd fd(::open(path.c_str(), O_PATH | O_CLOEXEC));
+    EXPECT_EQ(why_not_passed_on(fd.get()), "") << path;
+  }
+  EXPECT_NE(why_not_passed_on(-1), "");
+}
+
 TEST(NamedFile, OnlyStdinMayBeADeviceAndOnlyAnEndlessOne) {
   EXPECT_TRUE(open_input("/dev/null").ok());
   EXPECT_TRUE(open_input("/dev/zero").ok());
