@@ -25,7 +25,8 @@ _stabctl() {
   found=("${(@f)$(stabctl __complete "${(@)words[2,CURRENT]}" 2> /dev/null)}")
   if [[ -n $found[1] ]]; then compadd -a found; else _files; fi
 }
-compdef _stabctl stabctl
+# As a file of fpath this is the function's own text at its first call; sourced, it is to be made known.
+if [[ $funcstack[1] == _stabctl ]]; then _stabctl; else compdef _stabctl stabctl; fi
 )";
 constexpr char kFish[] = R"(complete -c stabctl -a '(stabctl __complete (commandline -opc)[2..-1] (commandline -ct) 2> /dev/null)'
 )";

@@ -12,13 +12,11 @@
 #include <set>
 #include <string>
 
+#include "engine/results/load_samples.h"
 #include "stabd/watch_events.h"
 #include "store/store.h"
 
 namespace stab::engine {
-
-// The kind of the event that says that somebody looked.
-inline constexpr char kUnmasked[] = "unmasked";
 
 // From any thread. Another secret with each daemon.
 class Blinding {

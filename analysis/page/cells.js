@@ -51,7 +51,7 @@ function drawCells(width) {
   const response = shownResponse(), all = cellPairs.of(response), cells = knownCells();
   if (cells.length < 2) return {...nothing('One cell: there is nothing to compare it with.'), hidden: true};
   if (!all) return nothing('Pairs of cells are computed for declared responses.');
-  if (all.too_many) return nothing(`${grouped(all.asked)} pairs of cells are more than a page computes. stabctl report --format r writes a script that compares any of them.`);
+  if (all.too_many) return nothing(`${grouped(all.asked)} pairs of cells are more than a page computes. Every trial is in data.csv, below under Proof; ‘stabctl stats welch’ compares two groups of it.`);
   const keys = cells.map(cellPairs.key), first = keys.includes(state.first) ? state.first : keys[0], second = keys.includes(state.second) ? state.second : '';
   if (second === first) return nothing('That is one and the same cell: choose another.');
   const overall = report.workloads.length > 1 ? '' : report.workloads[0], shown = state.span === 'one' ? report.workloads[shownWorkload()] : overall;
@@ -60,19 +60,20 @@ function drawCells(width) {
   const families = new Map(all.families.map(family => [family.workload, family.a.length]));
   const pairs = asked.map(([workload, key]) => { const family = cellPairs.family(all, workload); return family && pairOf(family, response, first, key); }).filter(Boolean);
   if (pairs.length === 0) return nothing(`No ${workloadWord} has both cells.`);
-  const answered = pairs.filter(pair => !pair.refused), high = 24, top = 8, left = Math.min(260, width * 0.32), right = width - 16, bottom = top + pairs.length * high;
-  const [from, to] = padded(extent([0, ...answered.flatMap(pair => [onScale(response, pair.all.conf_low), onScale(response, pair.all.conf_high)])]), 0.03), reach = from === to ? [-0.05, 0.05] : [from, to], scale = linear(reach[0], reach[1], left, right);
+  const answered = pairs.filter(pair => !pair.refused), narrow = width < 560, high = narrow ? 40 : 24, top = 8, left = narrow ? 6 : Math.min(260, width * 0.32), right = width - 16, bottom = top + pairs.length * high;
+  const [from, to] = padded(extent([0, ...answered.flatMap(pair => [onScale(response, pair.all.conf_low), onScale(response, pair.all.conf_high)])]), 0.03), reach = answered.length === 0 ? [-0.05, 0.05] : [from, to], scale = linear(reach[0], reach[1], left, right);
   const firstName = cellName(cells[keys.indexOf(first)]);
-  const svg = s('svg', {}, bottomAxis(scale, differenceTicks(response, reach[0], reach[1], (right - left) / 90), bottom, top, short(`difference in ${response.name.replace(/_/g, ' ')} against ${firstName}`, Math.floor((right - left) / 6.5))), s('line', {x1: scale(0), x2: scale(0), y1: top, y2: bottom, class: 'zero'}));
+  const svg = s('svg', {}, bottomAxis(scale, differenceTicks(response, reach[0], reach[1], Math.max(4, (right - left) / 90)), bottom, top, short(narrow ? 'difference' : `difference in ${response.name.replace(/_/g, ' ')} against ${firstName}`, Math.floor((right - left) / 6.5))), s('line', {x1: scale(0), x2: scale(0), y1: top, y2: bottom, class: 'zero'}));
   const marks = pairs.map((pair, i) => {
-    const y = top + i * high + high / 2, isSum = second !== '' && pair.workload === overall;
-    svg.append(pairRow(scale, y, high - 4, pair, response, isSum), label(left - 8, y + 4, short(second === '' ? pair.second : aboutPair(pair), Math.floor(left / 7)), 'end', isSum ? 'strong' : ''));
+    const y = top + i * high + (narrow ? high - 11 : high / 2), isSum = second !== '' && pair.workload === overall;
+    svg.append(pairRow(scale, y, narrow ? 18 : high - 4, pair, response, isSum),
+      narrow ? label(left, y - 14, short(second === '' ? pair.second : aboutPair(pair), Math.floor(width / 7)), 'start', isSum ? 'strong' : '') : label(left - 8, y + 4, short(second === '' ? pair.second : aboutPair(pair), Math.floor(left / 7)), 'end', isSum ? 'strong' : ''));
     const key = asked[i][1];
     return {x: pair.refused ? scale(0) : clampTo(scale, onScale(response, pair.estimate)), y, text: pairText(response, pair, families), open: second === '' ? () => setState({second: key}) : pair.workload ? () => setState({workload: pair.workload}) : undefined};
   });
   const told = answered.filter(pair => pair.told).length, at = second === '' ? aboutPair(pairs[0]) : '', lead = pairs[0];
   return {svg, height: bottom + 44, marks,
-    finding: second !== '' ? pairText(response, lead, families) + '.' : `${firstName} against ${count(pairs.length, 'other cell')}, ${at}: ${told} of ${answered.length} ${told === 1 ? 'differs' : 'differ'} from it, all of the ${families.get(pairs[0].workload)} pairs of cells considered at once.`,
+    finding: second !== '' ? pairText(response, lead, families) + '.' : answered.length === 0 ? `${firstName} against ${count(pairs.length, 'other cell')}, ${at}: no answer, ${short(pairs[0].refused, 200)}.` : `${firstName} against ${count(pairs.length, 'other cell')}, ${at}: ${told} of ${answered.length} ${told === 1 ? 'differs' : 'differ'} from it, all of the ${families.get(pairs[0].workload)} pairs of cells considered at once.`,
     columns: [{title: 'first'}, {title: 'second'}, {title: 'about'}, {title: 'estimate', number: true}, {title: 'low', number: true}, {title: 'high', number: true}, {title: 'low (all pairs)', number: true}, {title: 'high (all pairs)', number: true}, {title: 'n', number: true}, {title: 'refused'}],
     rows: pairs.map(pair => pair.refused ? [pair.first, pair.second, aboutPair(pair), null, null, null, null, null, null, pair.refused] : [pair.first, pair.second, aboutPair(pair), pair.estimate, pair.one.conf_low, pair.one.conf_high, pair.all.conf_low, pair.all.conf_high, pair.n, ''])};
 }

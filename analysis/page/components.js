@@ -72,7 +72,7 @@ function halfWidths(width, response, lines, across, margin, prefix) {
   const halfText = x => response.scale === 'log' ? '± ' + significant(100 * x, 2) + ' %' : '± ' + valueText(response, x, 2);
   const svg = s('svg', {}, bottomAxis(xs, roundOnes(fromN, toN).map(n => ({at: Math.log(n), text: grouped(n)})), bottom, top, across),
     leftAxis(ys, roundOnes(low * 0.9, high * 1.1).map(x => ({at: Math.log(x), text: halfText(x)})), left, right, 'half width of the interval'));
-  if (margin > 0) svg.append(s('line', {x1: left, x2: right, y1: ys(Math.log(margin)), y2: ys(Math.log(margin)), class: 'dashed'}), label(left + 6, ys(Math.log(margin)) - 5, 'margin', 'start', 'faint'));
+  if (margin > 0) svg.append(s('line', {x1: left, x2: right, y1: ys(Math.log(margin)), y2: ys(Math.log(margin)), class: 'dashed'}), label(left + 6, ys(Math.log(margin)) + (ys(Math.log(margin)) < top + 12 ? 14 : -5), 'margin', 'start', 'faint'));
   const marks = [], rows = [], ends = [];
   for (const line of lines) {
     const points = line.n.map((n, i) => [xs(Math.log(n)), ys(Math.log(line.half[i]))]).filter(point => point.every(Number.isFinite));
@@ -89,7 +89,7 @@ function halfWidths(width, response, lines, across, margin, prefix) {
   }
   const reach = lines.filter(line => line.now && line.now[1] <= margin).length, known = lines.filter(line => line.now).length;
   return {svg, height: Math.max(bottom + 46, beside + 10), marks, rows, columns: [{title: 'line'}, {title: across, number: true}, {title: 'half width', number: true}],
-    finding: prefix + (known > 0 ? `with this experiment’s replicates ${reach} of ${count(known, 'interval')} are narrower than the margin, which sameness needs.` : 'half width of the interval of a difference.')};
+    finding: prefix + (known > 0 ? `${prefix ? 'with' : 'With'} this experiment’s replicates ${reach} of ${count(known, 'interval')} are narrower than the margin, which sameness needs.` : 'half width of the interval of a difference.')};
 }
 
 function componentFigures() {

@@ -79,7 +79,9 @@ function drawQuantiles(width, turned) {
   const response = shownResponse(), w = shownWorkload(), cells = figuresOf(response, w).cells.filter(cell => cell.quantiles.value.length > 0);
   if (cells.length === 0) return nothing('No cell has values.');
   const values = cells.flatMap(cell => cell.quantiles.value), range = valueRange(values, state.whole === 'all');
-  const left = 64, right = width - 150, top = 26, bottom = 330;
+  // Names beside the lines have the room that the longest one wants, up to a third of the plot.
+  const named = Math.min(Math.floor(width / 21), Math.max(12, ...cells.map(cell => cellName(cell.levels).length)));
+  const left = 64, right = width - 40 - 7 * named, top = 26, bottom = 330;
   const valueScale = turned ? linear(range[0], range[1], bottom, top) : linear(range[0], range[1], left, right);
   const shareScale = turned ? linear(0, 1, left, right) : linear(0, 1, bottom, top);
   const shares = [0, 0.25, 0.5, 0.75, 1].map(at => ({at, text: 100 * at + ' %'}));
@@ -100,7 +102,7 @@ function drawQuantiles(width, turned) {
     ends.push({i, text: cellName(cell.levels), paint, y: turned ? clampTo(valueScale, value[value.length - 1]) : 0});
     marks.push({x: turned ? shareScale(0.5) : clampTo(valueScale, median), y: turned ? clampTo(valueScale, median) : shareScale(0.5), text: `${cellName(cell.levels)}: quartiles ${cell.five.slice(1, 4).map(x => valueText(response, x)).join(', ')}, from ${valueText(response, cell.five[0])} to ${valueText(response, cell.five[4])}`});
   });
-  ends.forEach((end, i) => svg.append(s('line', {x1: right + 10, x2: right + 26, y1: top + 6 + i * 17, y2: top + 6 + i * 17, class: 'curve', stroke: `var(--${end.paint})`}), label(right + 31, top + 10 + i * 17, short(end.text, 18))));
+  ends.forEach((end, i) => svg.append(s('line', {x1: right + 10, x2: right + 26, y1: top + 6 + i * 17, y2: top + 6 + i * 17, class: 'curve', stroke: `var(--${end.paint})`}), label(right + 31, top + 10 + i * 17, short(end.text, named))));
   const medians = [...cells].sort((a, b) => a.five[2] - b.five[2]);
   return {svg, height: Math.max(bottom + 44, top + 20 + ends.length * 17), marks, columns: [{title: 'cell'}, {title: 'share', number: true}, {title: response.name, number: true}], rows,
     finding: `${report.workloads[w]}: medians from ${valueText(response, medians[0].five[2])} (${cellName(medians[0].levels)}) to ${valueText(response, medians[medians.length - 1].five[2])} (${cellName(medians[medians.length - 1].levels)}).`};

@@ -17,7 +17,7 @@ function drawDose(width) {
   const marks = points.map(point => {
     const x = xs(log(point.layouts)), y = ys(log(point.sd));
     svg.append(s('circle', {cx: x, cy: y, r: 5, fill: `var(--${levelColour(cellKey(point.levels))})`, class: 'dot'}));
-    if (points.length <= 10) svg.append(label(x + 9, y + 4, short(cellName(point.levels), 18), 'start', 'faint'));
+    if (points.length <= 10) svg.append(label(x + 9, y + 4, short(cellName(point.levels), Math.max(8, Math.floor((width - x - 12) / 6.6))), 'start', 'faint'));
     return {x, y, text: `${cellName(point.levels)}: sd ${spread(point.sd)} in ${plain(point.layouts)} layouts, ${point.units} units`};
   });
   return {svg, height: bottom + 44, marks, columns: [{title: 'cell'}, {title: 'layouts', number: true}, {title: 'sd', number: true}, {title: 'units', number: true}], rows: points.map(point => [cellName(point.levels), point.layouts, point.sd, point.units]),

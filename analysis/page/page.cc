@@ -21,6 +21,7 @@ Samples with_valid_text(Samples samples) {
   };
   clean(samples.experiment), clean(samples.workload_word), clean(samples.program_word);
   clean_all(samples.workloads), clean_all(samples.programs);
+  clean_all(samples.early_looks), clean_all(samples.layout_outputs);
   for (Factor& factor : samples.factors) clean(factor.name), clean_all(factor.levels);
   for (Response& response : samples.responses) clean(response.name), clean(response.unit);
   for (Unavailable& missing : samples.unavailable) clean(missing.what), clean(missing.cure);

@@ -197,6 +197,7 @@ std::string samples_json(const Samples& samples, const Columns& columns) {
   for (const Unavailable& missing : samples.unavailable)
     json.begin_object().value("what", missing.what).value("cure", missing.cure).end();
   json.end();
+  texts(json, "early_looks", samples.early_looks);
   texts(json, "layout_outputs", samples.layout_outputs);
   texts(json, "exclusions", tables.exclusions.texts());
   texts(json, "degradations", tables.degradations.texts());
@@ -251,6 +252,7 @@ Result<Samples> design_of(const Json& json) {
   out.workload_word = json.at("workload_word");
   out.program_word = json.at("program_word");
   out.row_word = json.at("row_word");
+  out.early_looks = json.value("early_looks", std::vector<std::string>());  // absent from older pages
   out.layout_outputs = json.at("layout_outputs");
   for (const Json& factor : json.at("factors"))
     out.factors.push_back(

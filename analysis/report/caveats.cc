@@ -201,6 +201,14 @@ void counts(const Samples& samples, const Report& report, Caveats& out) {
                        std::to_string(replicates) + " replicates: p and intervals don't allow for having looked before" +
                        (samples.stopping.rule == StoppingRule::kLooks ? ", and verdicts are withheld" : ""),
                    "run a new experiment with all the replicates, or declare looks beforehand"});
+  if (!samples.early_looks.empty()) {
+    const size_t more = samples.early_looks.size() - 1;
+    out.push_back({CaveatCode::kUnmasked,
+                   "unmasked before the data were complete: " + samples.early_looks[0] +
+                       (more > 0 ? "; likewise " + count(more, "more time") : ""),
+                   "p and intervals hold if nothing was decided by what was seen; if it was stopped, extended or changed for "
+                   "that, run a new experiment"});
+  }
   if (samples.incomplete)
     out.push_back({CaveatCode::kIncomplete, "the experiment is not finished: verdicts are withheld",
                    "peeking raises false alarms; wait for the declared look"});
@@ -286,9 +294,10 @@ void sizes(const Report& report, Caveats& out) {
 // of the trials, of trials whose output differs, of one layout, of fewer layouts, of sums of effects. Then what makes them
 // doubtful, then what makes them noisy. The others follow in the order in which they are checked.
 constexpr CaveatCode kGravestFirst[] = {
-    CaveatCode::kIncomplete,   CaveatCode::kLayoutOutput, CaveatCode::kOneLayout,     CaveatCode::kAliased,  CaveatCode::kLowDose,
-    CaveatCode::kDegraded,     CaveatCode::kSmallSample,  CaveatCode::kRanksDisagree, CaveatCode::kExtended, CaveatCode::kDrift,
-    CaveatCode::kFailedTrials, CaveatCode::kDisturbed,    CaveatCode::kSteal};
+    CaveatCode::kIncomplete,    CaveatCode::kLayoutOutput, CaveatCode::kOneLayout,   CaveatCode::kAliased,
+    CaveatCode::kLowDose,       CaveatCode::kDegraded,     CaveatCode::kSmallSample, CaveatCode::kRanksDisagree,
+    CaveatCode::kExtended,      CaveatCode::kUnmasked,     CaveatCode::kDrift,       CaveatCode::kFailedTrials,
+    CaveatCode::kDisturbed,     CaveatCode::kSteal};
 
 size_t gravity(CaveatCode code) {
   return static_cast<size_t>(std::find(std::begin(kGravestFirst), std::end(kGravestFirst), code) - std::begin(kGravestFirst));
@@ -320,6 +329,7 @@ std::string_view name(CaveatCode code) {
     case CaveatCode::kExtended: return "extended";
     case CaveatCode::kAliased: return "aliased";
     case CaveatCode::kLayoutOutput: return "layout-output";
+    case CaveatCode::kUnmasked: return "unmasked";
     case CaveatCode::kDifferentNights: return "different-nights";
   }
   return "unknown";

@@ -170,6 +170,7 @@ enum class CaveatCode {
   kLowDose, kFewWorkloads, kOneLayout, kDrift, kAutocorrelation, kSteal, kDisturbed, kExcluded, kFailedTrials,
   kNotNormal, kUnequalVariance, kSmallSample, kUnavailableCounter, kIncomplete, kDegraded, kLargeArrays,
   kUnbalanced, kTiny, kDifferentNights, kRanksDisagree, kExtended, kAliased, kLayoutOutput,
+  kUnmasked,
 };
 std::string_view name(CaveatCode code);
 

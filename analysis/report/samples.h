@@ -151,6 +151,7 @@ struct Samples {
   Stopping stopping;
   uint32_t planned_replicates = 0;  // at most, by the plan as submitted; 0: not known
   std::vector<Unavailable> unavailable;  // for the caveats
+  std::vector<std::string> early_looks;     // who saw cells by name before the data were complete, in words
   std::vector<std::string> layout_outputs;  // where a program's output was seen to depend on its layout, in words
 };
 

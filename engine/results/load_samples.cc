@@ -268,6 +268,7 @@ Result<analysis::Samples> load_samples(store::Store& store, const store::Experim
       samples.unavailable.push_back({event.text, "docs/trials.md says where the ledger's entries come from"});
   for (const store::EventRow& event : events)
     if (event.kind == kLayoutOutput) samples.layout_outputs.push_back(event.text);
+    else if (event.kind == kUnmasked) samples.early_looks.push_back(event.text);
 
   STAB_TRY(const store::Progress progress, store.progress(experiment.id));
   samples.planned = static_cast<uint32_t>(progress.planned_total);

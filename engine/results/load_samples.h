@@ -9,6 +9,8 @@ namespace stab::engine {
 
 // Kind of the event that says that an exclusion rule found nothing to judge; reports repeat it.
 inline constexpr char kIdleRule[] = "idle-rule";
+// Kind of the event that says that somebody saw the cells by name before the experiment was over; so do reports.
+inline constexpr char kUnmasked[] = "unmasked";
 
 // Reads only; works while an engine writes to the same database. kBadInput where the experiment has no plan
 // that parses.

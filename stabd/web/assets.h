@@ -8,6 +8,7 @@ namespace stab::engine {
 
 struct Asset {
   std::string_view type, bytes;  // empty type: there is none of that path
+  std::string_view gzipped;      // the same bytes as gzip made them when this was built
 };
 // "/", "/lab.js", "/lab.css".
 Asset asset_at(std::string_view path);

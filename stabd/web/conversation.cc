@@ -45,6 +45,27 @@ std::optional<Question> question_at(std::string_view path) {
   return {};
 }
 
+// Without blanks at its ends.
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+  return text;
+}
+
+// "br, gzip;q=0.8": gzip is named, and not with the weight 0 (RFC 9110, 12.5.3).
+bool accepts_gzip(std::string_view field) {
+  while (!field.empty()) {
+    const size_t end = std::min(field.find(','), field.size());
+    const std::string_view coding = field.substr(0, end);
+    field.remove_prefix(std::min(end + 1, field.size()));
+    const size_t weight = std::min(coding.find(';'), coding.size());
+    if (trimmed(coding.substr(0, weight)) != "gzip") continue;
+    const std::string_view value = trimmed(coding.substr(std::min(weight + 1, coding.size())));
+    return !value.starts_with("q=0") || value.find_first_of("123456789") != std::string_view::npos;
+  }
+  return false;
+}
+
 HttpFault no_such_path(std::string_view path) { return {404, "there is nothing at '" + shown(path) + "'"}; }
 
 }  // namespace
@@ -78,8 +99,11 @@ WebTurn WebConversation::answer_to(const HttpRequest& request) {
   if (const Asset asset = asset_at(path); !asset.type.empty()) {
     HttpAnswer answer;
     answer.type = asset.type;
-    answer.body = asset.bytes;
+    const bool packed = accepts_gzip(request.field("accept-encoding").value_or(""));
+    answer.body = packed ? asset.gzipped : asset.bytes;
     answer.closes = closes;
+    if (packed) answer.fields.emplace_back("Content-Encoding", "gzip");
+    answer.fields.emplace_back("Vary", "Accept-Encoding");
     answer.fields.emplace_back("Content-Security-Policy", kPagePolicy);
     return {http_bytes(answer), {}, WebForm::kJson, closes};
   }

@@ -1,5 +1,7 @@
 // HTTP out of bytes, the door, what a request asks of the protocol, estimates, and what blinding hides.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <zlib.h>
 
 #include <cmath>
 #include <set>
@@ -14,6 +16,9 @@
 
 namespace stab::engine {
 namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 HttpRequest request_of(const std::string& bytes) {
   HttpReader reader;
@@ -150,6 +155,43 @@ TEST(Conversation, RequestsAreTheProtocols) {
       same(turn_of("POST /api/cancel" + post + "20\r\n\r\n{\"experiment\":\n\"3\" }").ask, "cancel", {{"experiment", "3"}}));
   EXPECT_EQ(turn_of("POST /api/cancel" + post + "23\r\n\r\n{\"a\":1},\"method\":\"delete\"").ask, "");
   EXPECT_EQ(turn_of("POST /api/status" + post + "2\r\n\r\n{}").ask, "");
+}
+
+std::string gunzipped(const std::string& packed) {
+  z_stream stream{};
+  EXPECT_EQ(inflateInit2(&stream, 16 + MAX_WBITS), Z_OK);  // gzip's frame
+  std::string out(1 << 20, '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
+  stream.avail_in = static_cast<uInt>(packed.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  EXPECT_EQ(inflate(&stream, Z_FINISH), Z_STREAM_END);
+  out.resize(stream.total_out);
+  inflateEnd(&stream);
+  return out;
+}
+
+TEST(Conversation, AFileOfThePageIsGzippedForWhoTakesIt) {
+  for (const std::string path : {"/", "/lab.js", "/lab.css"}) {
+    const auto got = [&](const std::string& fields) {
+      const std::string answer = turn_of("GET " + path + " HTTP/1.1\r\n" + kHost + fields + "\r\n").send;
+      const size_t end = answer.find("\r\n\r\n");
+      return std::pair(answer.substr(0, end), answer.substr(end + 4));
+    };
+    const auto [plain_head, plain] = got("");
+    EXPECT_THAT(plain_head, Not(HasSubstr("Content-Encoding")));
+    EXPECT_THAT(plain, HasSubstr(path == "/" ? "<!doctype html>" : path == "/lab.js" ? "'use strict'" : ":root"));
+    for (const char* coding : {"gzip", "br, gzip;q=0.001, zstd", "gzip, deflate", "deflate,\tgzip ; q=1"}) {
+      const auto [head, packed] = got("Accept-Encoding: " + std::string(coding) + "\r\n");
+      EXPECT_THAT(head, HasSubstr("Content-Encoding: gzip\r\n")) << coding;
+      EXPECT_THAT(head, HasSubstr("Content-Length: " + std::to_string(packed.size()) + "\r\n"));
+      EXPECT_EQ(gunzipped(packed), plain) << coding;
+      EXPECT_LT(packed.size(), plain.size());
+    }
+    for (const char* coding : {"gzip;q=0", "gzip; q=0.000", "br", "gzipped", "", "identity, x-gzip", ";;,,;gzip"})
+      EXPECT_EQ(got("Accept-Encoding: " + std::string(coding) + "\r\n").second, plain) << coding;
+    EXPECT_EQ(got("Accept-Encoding: gzip\r\nAccept-Encoding: gzip\r\n").second, plain);
+  }
 }
 
 TEST(Conversation, EndsBehindWhatIsRefused) {
