@@ -33,6 +33,10 @@ using std::chrono::milliseconds;
 constexpr size_t kMostTrees = 8;
 // A trial's program and helper, a worker, a command.
 constexpr size_t kMostChildren = 64;
+// Killed for so long and alive: it waits in the kernel, for a disk or a file system that a user's process serves. Nothing that
+// we could do ends it, and that many users' processes of this kind must not keep others from running.
+constexpr std::chrono::seconds kGiveUp{10};
+constexpr size_t kMostGivenUp = 4096;
 // For what is killed in one request. It takes some 100 us.
 constexpr milliseconds kKillPatience{5};
 // For everything, when an engine is gone: init reaps what is left.
@@ -229,7 +233,7 @@ Result<Warden::Done> Warden::perform(const Launch& request, std::vector<UniqueFd
     STAB_TRY(tree, tree_of(request.tree));
   }
   reap();
-  if (children_.size() + 2 > kMostChildren) return Error{ErrorCode::kBusy, "too many programs at once", {}};
+  if (!has_places()) return Error{ErrorCode::kBusy, "too many programs at once", {}};
   STAB_TRY(const std::string command, read_command(descriptors[0].get()));
   if (!is_command(command, size_t{request.argc} + request.envc))
     return Error{ErrorCode::kCorrupt, "launch: the command is not one", {}};
@@ -325,7 +329,10 @@ Result<Warden::Done> Warden::perform(const End& request, std::vector<UniqueFd>&)
   }
   Child* child = child_of(request.pid);
   if (request.pid != 0 && child == nullptr) return unknown("process " + std::to_string(request.pid));
-  if (child != nullptr && !child->ended) ::kill(child->pid, SIGKILL);
+  if (child != nullptr && !child->ended) {
+    ::kill(child->pid, SIGKILL);
+    if (!child->killed) child->killed = std::chrono::steady_clock::now();
+  }
   bool alive = false;
   if (tree != nullptr) {
     spare_others(*tree);
@@ -377,6 +384,21 @@ Status Warden::remember(pid_t pid, uint32_t tree) {
 
 void Warden::forget(pid_t pid) {
   std::erase_if(children_, [&](const Child& child) { return child.pid == pid; });
+}
+
+bool Warden::has_places() {
+  const auto now = std::chrono::steady_clock::now();
+  const auto taken = [&] {
+    return std::count_if(children_.begin(), children_.end(), [](const Child& child) { return !child.given_up; });
+  };
+  const auto fits = [&] { return static_cast<size_t>(taken()) + 2 <= kMostChildren; };
+  if (fits()) return true;
+  for (Child& child : children_) {
+    if (child.ended || !child.killed || now - *child.killed < kGiveUp || children_.size() > kMostGivenUp) continue;
+    child.given_up = true;
+    child.pidfd.reset();  // reap() sees its end without
+  }
+  return fits();
 }
 
 // Takes in whatever has ended: ours are kept until they are asked for, orphans need nobody.

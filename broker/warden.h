@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <sys/resource.h>
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -62,6 +63,8 @@ class Warden {
     uint32_t tree = 0;
     int cpu = -1;  // of a trial without a helper
     UniqueFd pidfd;
+    std::optional<std::chrono::steady_clock::time_point> killed;  // since when it should be dead
+    bool given_up = false;  // it isn't, and takes no place; it is spared and reaped as before
     bool ended = false;
     int status = 0;
     rusage usage{};
@@ -91,6 +94,8 @@ class Warden {
   Child* child_of(pid_t pid);
   Status remember(pid_t pid, uint32_t tree);
   void forget(pid_t pid);
+  // Whether there are places for a program and its helper, without those that nothing ends.
+  bool has_places();
   void reap();
   void spare_others(Tree& tree);
   void work_on(int cpu);
@@ -107,7 +112,7 @@ class Warden {
   std::optional<engine::Isolation> isolation_;
   std::unique_ptr<engine::Delegation> delegation_;  // outlives the trees that it has limited
   std::vector<Tree> trees_;      // kMostTrees at most
-  std::vector<Child> children_;  // kMostChildren at most
+  std::vector<Child> children_;  // kMostChildren at most, and kMostGivenUp
   std::optional<engine::Starter> starter_;  // one of children_, too
   uint32_t last_tree_ = 0;
   cpu_set_t anywhere_;

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -355,6 +356,67 @@ TEST_F(BrokerProcess, AKilledBrokerTakesTheProgramWithItAndIsMissed) {
   ASSERT_NE(next, nullptr);
   EXPECT_THAT(next->found(), HasSubstr("1 settings of the host"));
   EXPECT_EQ(directory_.read("proc/sys/kernel/watchdog"), "1");
+}
+
+// A frozen group, whose processes no signal ends until it is thawed: as those that wait for a file system that does not answer.
+class Frozen {
+ public:
+  Frozen() : directory_(own_cgroup(Roots(), "freezer")) {
+    if (directory_.empty()) return;
+    directory_ += "/stab-test-frozen-" + std::to_string(::getpid());
+    if (::mkdir(directory_.c_str(), 0755) != 0) directory_.clear();
+  }
+  ~Frozen() {
+    if (directory_.empty()) return;
+    write_small_file(directory_ + "/freezer.state", "THAWED");
+    for (int tries = 0; tries < 1000 && ::rmdir(directory_.c_str()) != 0; ++tries) ::poll(nullptr, 0, 10);
+  }
+  bool is_there() const { return !directory_.empty(); }
+  void take(pid_t pid) { EXPECT_TRUE(write_small_file(directory_ + "/cgroup.procs", std::to_string(pid))); }
+  void freeze() { EXPECT_TRUE(write_small_file(directory_ + "/freezer.state", "FROZEN")); }
+
+ private:
+  std::string directory_;
+};
+
+TEST_F(BrokerProcess, WhatNothingEndsKeepsNobodyElseOut) {
+  Frozen group;
+  if (!group.is_there()) GTEST_SKIP() << "no freezer of cgroup v1 to be had";
+  const auto client = start();
+  ASSERT_NE(client, nullptr);
+  auto tree = ProcessTree::create_at(*client, false, -1);
+  ASSERT_TRUE(tree.ok()) << tree.error().message;
+  LaunchRequest request = shell("exec sleep 1000", *tree);
+  request.tree = 0;
+  std::vector<pid_t> started;
+  for (std::optional<Error> full; !full;) {
+    ASSERT_LT(started.size(), 100u) << "there is no bound";
+    auto launched = launch(request);
+    if (!launched) {
+      full = launched.error();
+      EXPECT_THAT(full->message, HasSubstr("too many programs at once"));
+      break;
+    }
+    ASSERT_TRUE(launched->go().ok());
+    started.push_back(launched->pid());
+    group.take(launched->pid());
+    launched->release();
+  }
+  group.freeze();
+  for (const pid_t pid : started) {
+    const auto ended = client->ask(broker::End{.pid = pid});
+    ASSERT_TRUE(ended.ok());
+    ASSERT_EQ(ended->answer.flags, broker::Answer::kAlive);
+  }
+  EXPECT_FALSE(launch(request).ok()) << "at once";
+  const auto late = steady_clock::now() + seconds(30);
+  bool has_place = false;
+  while (!has_place && steady_clock::now() < late) {
+    ::poll(nullptr, 0, 200);
+    auto launched = launch(request);
+    has_place = launched.ok() && launched->end(nullptr, seconds(10)).ok();
+  }
+  EXPECT_TRUE(has_place);
 }
 
 // Whatever comes over the socket, an answer follows, and the next request is served.
