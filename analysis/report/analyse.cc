@@ -276,8 +276,11 @@ Result<Report> analyse_units(const Samples& samples, const std::vector<std::vect
   report.contrasts = contrasts_of(samples, units, stopped);
   const std::vector<size_t> varying = varying_factors(samples);
   for (size_t r = 0; r < samples.responses.size(); ++r) {
+    const bool benchmark = samples.responses[r].is_benchmark();
     for (uint32_t w = 0; w < samples.workloads.size(); ++w) {
       for (const CellUnits& cell : units[r][w].cells) report.cells.push_back(describe_cell(samples, r, w, cell));
+      // A suite has hundreds of benchmarks, and nobody reads as many tables: they get cells and contrasts.
+      if (benchmark) continue;
       if (samples.unit == Unit::kLayout)
         if (auto components = components_of(samples, r, w, units[r][w])) report.components.push_back(*components);
       // With several workloads and one value a cell, only the table over programs has an error term.
@@ -285,7 +288,7 @@ Result<Report> analyse_units(const Samples& samples, const std::vector<std::vect
       if (!varying.empty()) report.anovas.push_back(within_one_workload(samples, r, w, units[r][w], varying));
       diagnose(samples, r, w, units[r][w], report.diagnostics);
     }
-    if (!varying.empty() && program_count(samples) > 1)
+    if (!varying.empty() && !benchmark && program_count(samples) > 1)
       report.anovas.push_back(over_programs(samples, r, units[r], varying));
   }
   report.doses = doses_of(samples);
