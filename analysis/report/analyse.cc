@@ -38,6 +38,9 @@ Status check(const Samples& samples) {
     if (factor.levels.empty() || factor.baseline >= factor.levels.size())
       return bad_input("factor '" + factor.name + "' has no level or no valid baseline");
   if (samples.factors.size() > 16) return bad_input("more than 16 factors");
+  for (const Response& response : samples.responses)
+    if (response.only_workload && *response.only_workload >= samples.workloads.size())
+      return bad_input("'" + response.name + "' is of no " + samples.workload_word + " that there is");
   size_t usable = 0;
   for (const Trial& trial : samples.trials) {
     if (trial.workload >= samples.workloads.size() || trial.levels.size() != samples.factors.size() ||
