@@ -34,6 +34,7 @@ inline constexpr size_t kMaxInputs = 1000;     // of a program or a workload: ea
 inline constexpr size_t kMaxPatches = 100;
 inline constexpr size_t kMaxVariables = 1000;  // of an environment
 inline constexpr size_t kMaxExpectedFiles = 100;
+inline constexpr size_t kMaxFamilies = 100;      // of benchmarks: each name is held against each
 inline constexpr size_t kMaxWordBytes = 4096;  // a path (PATH_MAX), a set of CPUs, the value of a knob
 
 // --- of a trial --------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "metrics/metrics.h"
 #include "plan/limits.h"
 #include "plan/parse_parts.h"
 #include "plan/pattern.h"
@@ -197,6 +198,52 @@ void parse_env(const TomlNode& table, Context& context, std::map<std::string, st
   }
 }
 
+// "BM_Sort*", or a list of such.
+bool parse_patterns(const TomlEntry& entry, Faults& faults, std::vector<std::string>& out) {
+  const TomlNode& value = entry.value;
+  std::vector<const TomlNode*> items;
+  if (value.kind == Kind::kArray) {
+    for (const TomlNode& item : value.items) items.push_back(&item);
+  } else {
+    items.push_back(&value);
+  }
+  if (too_many(faults, value.spot, entry.key, items.size(), kMaxFamilies)) return false;
+  for (const TomlNode* item : items) {
+    if (item->kind != Kind::kString || item->text.empty() || item->text.find('\0') != std::string::npos) {
+      faults.error(item->spot, "family " + quoted(entry.key) + " has no pattern", "write names of benchmarks: \"BM_Sort*\"");
+      return false;
+    }
+    out.push_back(item->text);
+  }
+  if (out.empty())
+    faults.error(value.spot, "family " + quoted(entry.key) + " has no pattern", "write names of benchmarks: \"BM_Sort*\"");
+  return !out.empty();
+}
+
+void parse_metrics(const TomlNode& table, Faults& faults, std::optional<Metrics>& out) {
+  Section section(table, "metrics", faults);
+  Metrics metrics;
+  if (const TomlNode* file = section.text("file", metrics.file);
+      file && (metrics.file.empty() || metrics.file[0] == '/' || metrics.file.find("..") != std::string::npos))
+    faults.error(file->spot, "file " + quoted(metrics.file) + " is not inside the trial's directory",
+                 "leave the key out to read standard output");
+  std::vector<std::string_view> words;
+  for (const metrics::Format& format : metrics::formats()) words.push_back(format.name);
+  size_t format = 0;
+  section.require("format", "write format = \"google-benchmark\"");
+  if (section.word("format", words, format)) metrics.format = std::string(words[format]);
+  if (const TomlNode* families = section.table("families");
+      families && !too_many(faults, families->spot, "families", families->entries.size(), kMaxFamilies)) {
+    for (const TomlEntry& entry : families->entries) {
+      Metrics::Family family{entry.key, {}};
+      if (!check_name(faults, entry.key_spot, "family", entry.key)) continue;
+      if (parse_patterns(entry, faults, family.patterns)) metrics.families.push_back(std::move(family));
+    }
+  }
+  section.finish();
+  out = std::move(metrics);
+}
+
 // A file that a trial reads must exist now, unless the program's build may make it.
 void check_file_exists(const std::string& path, const SourceSpot& spot, std::string_view what,
                        const Program& program, Context& context) {
@@ -238,6 +285,10 @@ void parse_shared(Section& section, const Program& program, Context& context, Wo
   if (const TomlNode* node = section.duration("timeout", out.timeout); node && out.timeout.count() <= 0)
     context.faults.error(node->spot, "a timeout of 0 ends every trial at once");
   if (const TomlNode* expect = section.table("expect")) parse_expect(*expect, context.faults, out.expect);
+  if (const TomlNode* metrics = section.table("metrics")) parse_metrics(*metrics, context.faults, out.metrics);
+  if (out.metrics && out.metrics->file.empty() && (out.expect.same_stdout || out.expect.stdout_sha256))
+    context.faults.error(section.spot(), "times are read from standard output, so it can't be the same in every trial",
+                         "leave out same_stdout and stdout_sha256, or let the program write the times to a file");
 }
 
 // A command that nothing builds must exist now.
@@ -297,6 +348,9 @@ uint64_t copied_bytes(const Workload& workload) {
   for (const std::string& word : workload.run.argv) bytes += sizeof word + word.size();
   for (const auto& [name, value] : workload.env) bytes += 2 * sizeof name + 64 + name.size() + value.size();
   for (const ExpectedFile& file : workload.expect.files) bytes += sizeof file + file.path.size();
+  if (workload.metrics)
+    for (const Metrics::Family& family : workload.metrics->families)
+      for (const std::string& pattern : family.patterns) bytes += sizeof family + sizeof pattern + pattern.size();
   return bytes;
 }
 

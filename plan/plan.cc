@@ -1,6 +1,8 @@
 // What can be asked of a parsed plan. Parsing is in parse.cc and the parse_*.cc files it calls.
 #include "plan/plan.h"
 
+#include <fnmatch.h>
+
 namespace stab::plan {
 
 int Plan::factor_index(std::string_view name) const {
@@ -39,6 +41,13 @@ bool excludes(const ExclusionRule& rule, double ledger_value) {
     case Comparison::kGreater: return ledger_value > rule.value;
   }
   return false;
+}
+
+std::string Metrics::family_of(const std::string& benchmark) const {
+  for (const Family& family : families)
+    for (const std::string& pattern : family.patterns)
+      if (::fnmatch(pattern.c_str(), benchmark.c_str(), 0) == 0) return family.name;
+  return {};
 }
 
 }  // namespace stab::plan

@@ -227,6 +227,21 @@ struct Expect {
   bool same_stdout = false;  // every trial's output equals that of its workload's first one in this experiment
 };
 
+// Where a workload says what it measured itself, and how that is read. Benchmarks whose names match a family are judged with it
+// (Holm); those of no family are exploratory, all of a workload together (Benjamini and Yekutieli).
+struct Metrics {
+  struct Family {
+    std::string name;
+    std::vector<std::string> patterns;  // fnmatch(3): "BM_Sort*"
+    bool operator==(const Family&) const = default;
+  };
+  std::string file;    // in the trial's directory; empty: standard output
+  std::string format;  // metrics/formats.cc has it
+  std::vector<Family> families;
+  // Empty: of none. The first that matches.
+  std::string family_of(const std::string& benchmark) const;
+};
+
 // One thing that is run and measured.
 struct Workload {
   std::string name;      // unique within its program; the program's own name where it has no workloads
@@ -238,6 +253,7 @@ struct Workload {
   int warmup = 0;        // trials run and not recorded before each workload's first one
   nanoseconds timeout{std::chrono::minutes(10)};
   Expect expect;
+  std::optional<Metrics> metrics;
   SourceSpot spot;
 };
 

@@ -20,6 +20,10 @@ struct Arguments {
   std::string figures;  // folder for a report's figures; empty: none
   std::string path;        // db backup: the copy; bundle: the file; verify: the page
   std::string import;      // bundle: the file to take in
+  std::string range;       // gate: BASE..HEAD
+  std::string at_most;     // gate: how long it may take; empty: as long as it does
+  std::string summary;     // gate: file that takes Markdown
+  std::string junit;       // gate: file that takes JUnit's XML
   int priority = 0;        // submit, priority
   int64_t trial = 0;       // replay, rerun
   int blocks = 0;          // extend

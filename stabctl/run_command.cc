@@ -8,8 +8,11 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <condition_variable>
 #include <cstdio>
 #include <filesystem>
+#include <mutex>
+#include <thread>
 
 #include "broker/wire/start.h"
 #include "stabctl/commands.h"
@@ -120,14 +123,40 @@ Result<std::unique_ptr<engine::Engine>> open_engine(const Arguments& arguments, 
   }
 }
 
-int run_to_end(engine::Engine& engine, store::Id experiment, const Arguments& arguments, const Clock& clock, const Show& show) {
+Result<engine::RunEnd> run_until(engine::Engine& engine, store::Id experiment, const Arguments& arguments, const Clock& clock,
+                                 Budget& budget) {
   engine::StopSignal stop;
   catch_interrupts(stop);
+  std::mutex mutex;
+  std::condition_variable ended;
+  bool is_ended = false;
+  std::thread watch;
+  if (budget.most.count() > 0)
+    watch = std::thread([&] {
+      std::unique_lock<std::mutex> held(mutex);
+      if (ended.wait_for(held, budget.most, [&] { return is_ended; })) return;
+      budget.is_over = true;
+      stop.now();
+    });
   ProgressDisplay display(style_of(arguments), clock);
   if (const auto row = engine.store().experiment(experiment))
     if (auto known = engine::precision_of(engine.store(), *row)) display.know(std::move(*known));
-  const auto end = engine.run(experiment, display, stop);
+  auto end = engine.run(experiment, display, stop);
   display.finish();
+  {
+    const std::lock_guard<std::mutex> held(mutex);
+    is_ended = true;
+  }
+  ended.notify_all();
+  if (watch.joinable()) watch.join();
+  // It ended at the very moment at which the trials did.
+  if (end && *end != engine::RunEnd::kStopped) budget.is_over = false;
+  return end;
+}
+
+int run_to_end(engine::Engine& engine, store::Id experiment, const Arguments& arguments, const Clock& clock, const Show& show) {
+  Budget budget;
+  const auto end = run_until(engine, experiment, arguments, clock, budget);
   if (!end) return complain(end.error());
   if (*end == engine::RunEnd::kRejected) return kExitFailed;
   if (*end == engine::RunEnd::kStopped) {

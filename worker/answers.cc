@@ -7,10 +7,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <bit>
 #include <cerrno>
 #include <filesystem>
 #include <new>
 
+#include "metrics/metrics.h"
 #include "plan/pattern.h"
 #include "worker/copy.h"
 #include "worker/empty_directory.h"
@@ -186,6 +188,41 @@ Result<Empty::Answer> answer(const Empty& request, UniqueFd&) {
   return Done();
 }
 
+// Read, not mapped: whoever makes the file shorter meanwhile gets his trial refused, and the worker goes on.
+Result<ReadMetrics::Answer> answer(const ReadMetrics& request, UniqueFd& fd) {
+  UniqueFd file = std::move(fd);
+  if (!request.path.empty()) {
+    STAB_TRY(file, open_regular_file(request.path));
+  }
+  const metrics::Format* format = metrics::format_named(request.format);
+  if (format == nullptr) return bad_input("metrics have no format '" + request.format + "'");
+  struct stat info;
+  if (::fstat(file.get(), &info) != 0) return system_error("stat the metrics", errno);
+  if (static_cast<uint64_t>(info.st_size) > metrics::kMostBytes)
+    return bad_input(std::to_string(info.st_size) + " bytes, holes counted; at most " + size_words(metrics::kMostBytes) +
+                     " are read");
+  std::string text(static_cast<size_t>(info.st_size), '\0');
+  size_t have = 0;
+  while (have < text.size()) {
+    const ssize_t got = ::pread(file.get(), text.data() + have, text.size() - have, static_cast<off_t>(have));
+    if (got < 0) return system_error("read the metrics", errno);
+    if (got == 0) break;
+    have += static_cast<size_t>(got);
+  }
+  text.resize(have);
+  STAB_TRY(const std::vector<metrics::Metric> found, metrics::read(*format, text));
+  ReadMetrics::Answer out;
+  out.total = static_cast<uint32_t>(found.size());
+  size_t bytes = 256;
+  for (size_t i = request.first; i < found.size(); ++i) {
+    const metrics::Metric& metric = found[i];
+    bytes += metric.name.size() + metric.reason.size() + 16;
+    if (bytes > kMaxPacketBytes) break;
+    out.rows.push_back({metric.name, metric.reason, std::bit_cast<uint64_t>(metric.seconds.value_or(0))});
+  }
+  return out;
+}
+
 Result<Measure::Answer> answer(const Measure& request, UniqueFd&) { return measure(request.path, request.max_files); }
 
 std::string answer_to(std::string_view packet, UniqueFd& passed, void (*begin)(std::chrono::seconds limit)) {
@@ -200,7 +237,8 @@ std::string answer_to(std::string_view packet, UniqueFd& passed, void (*begin)(s
            take<Fill>(packet, header, passed, begin, out) || take<CheckFiles>(packet, header, passed, begin, out) ||
            take<HashOutput>(packet, header, passed, begin, out) || take<Match>(packet, header, passed, begin, out) ||
            take<CopyFile>(packet, header, passed, begin, out) || take<Empty>(packet, header, passed, begin, out) ||
-           take<Measure>(packet, header, passed, begin, out));
+           take<Measure>(packet, header, passed, begin, out) ||
+           take<ReadMetrics>(packet, header, passed, begin, out));
   return out;
 }
 

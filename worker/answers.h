@@ -20,6 +20,7 @@ Result<HashOutput::Answer> answer(const HashOutput& request, UniqueFd& fd);
 Result<Match::Answer> answer(const Match& request, UniqueFd& fd);
 Result<CopyFile::Answer> answer(const CopyFile& request, UniqueFd& fd);
 Result<Empty::Answer> answer(const Empty& request, UniqueFd& fd);
+Result<ReadMetrics::Answer> answer(const ReadMetrics& request, UniqueFd& fd);
 Result<Measure::Answer> answer(const Measure& request, UniqueFd& fd);
 
 // A request packet to its answer's packet; nothing where it is no request. `passed` as `fd` above; `begin` is told how

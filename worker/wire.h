@@ -23,7 +23,7 @@
 namespace stab::worker {
 
 // Engine and worker come from the same build; this catches a mixed installation.
-inline constexpr uint32_t kVersion = 2;
+inline constexpr uint32_t kVersion = 3;
 // The socket's number in the worker: the one of the launcher's that a program inherits.
 inline constexpr int kSocketFd = 193;
 // Less than half of what a socket takes unless its administrator says otherwise (net.core.wmem_default).
@@ -34,6 +34,7 @@ inline constexpr size_t kMaxWordsBytes = 4096;
 // Do not renumber.
 enum class Kind : uint32_t {
   kLook = 1, kFind, kOpen, kHash, kHashTree, kCopyTree, kFill, kCheckFiles, kHashOutput, kMatch, kCopyFile, kEmpty, kMeasure,
+  kReadMetrics,
 };
 
 struct Header {
@@ -259,6 +260,30 @@ struct Measure {
   };
   template <class Self, class Coder>
   static void fields(Self& self, Coder& coder) { coder.all(self.path, self.max_files); }
+};
+
+// What a program's output says that it measured, from the one with index `first` on: as many as fit into a packet.
+struct ReadMetrics {
+  static constexpr Kind kKind = Kind::kReadMetrics;
+  static constexpr char kWords[] = "read the metrics of a trial";
+  static constexpr std::chrono::seconds kLimit{120};
+  std::string path;    // empty: the descriptor that comes with the request
+  std::string format;
+  uint32_t first = 0;
+  struct Row {
+    std::string name, reason;  // a reason: there is no value
+    uint64_t seconds_bits = 0; // of a double
+    template <class Self, class Coder>
+    static void fields(Self& self, Coder& coder) { coder.all(self.name, self.reason, self.seconds_bits); }
+  };
+  struct Answer {
+    std::vector<Row> rows;
+    uint32_t total = 0;
+    template <class Self, class Coder>
+    static void fields(Self& self, Coder& coder) { coder.all(self.rows, self.total); }
+  };
+  template <class Self, class Coder>
+  static void fields(Self& self, Coder& coder) { coder.all(self.path, self.format, self.first); }
 };
 
 template <class T, class Coder>

@@ -9,6 +9,7 @@
 #include "analysis/report/figures.h"
 #include "analysis/text/json_writer.h"
 #include "analysis/commands/render.h"
+#include "analysis/commands/worse.h"
 #include "analysis/report/report_pen.h"
 
 namespace stab::analysis {
@@ -57,19 +58,8 @@ CommandOutput run_report(const Samples& samples, const ReportOptions& options) {
 
 namespace {
 
-enum class Answer { kNotWorse, kWorse, kUnsure };
-
-// Worse is slower, more, higher: all our responses are costs.
-Answer answer_of(const Contrast& contrast, double alpha, double p) {
-  if (!contrast.refused.empty() || contrast.verdict == Verdict::kWithheld) return Answer::kUnsure;
-  const double zero = contrast.scale == Scale::kLog ? 1 : 0;
-  if (contrast.p_not_above < alpha) return Answer::kNotWorse;
-  if (contrast.interval.low > zero && p < alpha) return Answer::kWorse;
-  return Answer::kUnsure;
-}
-
 struct Judgement {
-  Answer answer = Answer::kUnsure;
+  Worse answer = Worse::kUnsure;
   std::vector<const Contrast*> shown;  // the overall one first
 };
 
@@ -82,14 +72,13 @@ Judgement judge(const Report& report, const std::string& factor) {
     if (contrast.response != primary.name || contrast.factor != factor) continue;
     if (contrast.population == Population::kLikeThese) continue;
     const bool overall = contrast.workload.empty() || !several;
-    const Answer answer =
-        answer_of(contrast, report.alpha, overall ? contrast.p_value : contrast.p_holm);
-    worse |= answer == Answer::kWorse;
-    if (overall) not_worse = answer == Answer::kNotWorse;
+    const Worse answer = worse_by(contrast, report.alpha, overall ? contrast.p_value : contrast.p_holm);
+    worse |= answer == Worse::kYes;
+    if (overall) not_worse = answer == Worse::kNo;
     result.shown.insert(overall ? result.shown.begin() : result.shown.end(), &contrast);
   }
-  if (worse) result.answer = Answer::kWorse;
-  else if (not_worse) result.answer = Answer::kNotWorse;
+  if (worse) result.answer = Worse::kYes;
+  else if (not_worse) result.answer = Worse::kNo;
   return result;
 }
 
@@ -215,7 +204,7 @@ CommandOutput run_compare(const Samples& a, const Samples& b, const CompareOptio
   const Result<Report> report = analyse(both);
   if (!report) return refused(report.error());
   Judgement comparison = judge(*report, "experiment");
-  comparison.answer = Answer::kUnsure;
+  comparison.answer = Worse::kUnsure;
   return say(*report, comparison, options,
              "two experiments differ in the night as well as in the build; interleave both in one plan");
 }

@@ -181,10 +181,15 @@ std::string samples_json(const Samples& samples, const Columns& columns) {
     json.end().end();
   }
   json.end().begin_array("responses");
-  for (const Response& response : samples.responses)
+  for (const Response& response : samples.responses) {
     json.begin_object().value("name", response.name).value("unit", response.unit)
         .value("scale", response.scale == Scale::kLog ? "log" : "linear").value("margin", response.margin)
-        .value("margin_is_share", response.margin_is_share).value("declared", response.declared).end();
+        .value("margin_is_share", response.margin_is_share).value("declared", response.declared);
+    if (response.is_benchmark())
+      json.value("only_workload", *response.only_workload).value("family", response.family)
+          .value("false_discovery", response.error_rate == ErrorRate::kFalseDiscovery);
+    json.end();
+  }
   json.end();
   json.value("planned", samples.planned).value("failed", samples.failed).value("incomplete", samples.incomplete);
   json.value("planned_replicates", samples.planned_replicates);
@@ -258,11 +263,17 @@ Result<Samples> design_of(const Json& json) {
     out.factors.push_back(
         {factor.at("name"), factor.at("levels"), factor.at("layout"), factor.at("baseline"),
          json.at("version") == 1 ? fixed_in_version_1(factor.at("levels")) : factor.at("fixed").get<std::vector<bool>>()});
-  for (const Json& response : json.at("responses"))
+  for (const Json& response : json.at("responses")) {
     out.responses.push_back({.name = response.at("name"), .unit = response.at("unit"),
                              .scale = response.at("scale") == "log" ? Scale::kLog : Scale::kLinear,
                              .margin = response.at("margin"), .margin_is_share = response.at("margin_is_share"),
                              .declared = response.at("declared")});
+    if (!response.contains("only_workload")) continue;
+    Response& benchmark = out.responses.back();
+    benchmark.only_workload = response.at("only_workload").get<uint32_t>();
+    benchmark.family = response.at("family");
+    benchmark.error_rate = response.at("false_discovery") ? ErrorRate::kFalseDiscovery : ErrorRate::kFamilyWise;
+  }
   out.planned = json.at("planned");
   out.failed = json.at("failed");
   out.incomplete = json.at("incomplete");

@@ -38,6 +38,9 @@ Status check(const Samples& samples) {
     if (factor.levels.empty() || factor.baseline >= factor.levels.size())
       return bad_input("factor '" + factor.name + "' has no level or no valid baseline");
   if (samples.factors.size() > 16) return bad_input("more than 16 factors");
+  for (const Response& response : samples.responses)
+    if (response.only_workload && *response.only_workload >= samples.workloads.size())
+      return bad_input("'" + response.name + "' is of no " + samples.workload_word + " that there is");
   size_t usable = 0;
   for (const Trial& trial : samples.trials) {
     if (trial.workload >= samples.workloads.size() || trial.levels.size() != samples.factors.size() ||
@@ -276,8 +279,11 @@ Result<Report> analyse_units(const Samples& samples, const std::vector<std::vect
   report.contrasts = contrasts_of(samples, units, stopped);
   const std::vector<size_t> varying = varying_factors(samples);
   for (size_t r = 0; r < samples.responses.size(); ++r) {
+    const bool benchmark = samples.responses[r].is_benchmark();
     for (uint32_t w = 0; w < samples.workloads.size(); ++w) {
       for (const CellUnits& cell : units[r][w].cells) report.cells.push_back(describe_cell(samples, r, w, cell));
+      // A suite has hundreds of benchmarks, and nobody reads as many tables: they get cells and contrasts.
+      if (benchmark) continue;
       if (samples.unit == Unit::kLayout)
         if (auto components = components_of(samples, r, w, units[r][w])) report.components.push_back(*components);
       // With several workloads and one value a cell, only the table over programs has an error term.
@@ -285,7 +291,7 @@ Result<Report> analyse_units(const Samples& samples, const std::vector<std::vect
       if (!varying.empty()) report.anovas.push_back(within_one_workload(samples, r, w, units[r][w], varying));
       diagnose(samples, r, w, units[r][w], report.diagnostics);
     }
-    if (!varying.empty() && program_count(samples) > 1)
+    if (!varying.empty() && !benchmark && program_count(samples) > 1)
       report.anovas.push_back(over_programs(samples, r, units[r], varying));
   }
   report.doses = doses_of(samples);

@@ -40,12 +40,14 @@ std::string beyond(const Report& report, const Contrast& contrast, const std::st
 }
 
 std::vector<const Contrast*> answering(const Report& report, const std::string& response) {
-  const Population population = answering_population(report);
+  // A benchmark is measured of one workload, however many there are.
+  const bool benchmark = response_of(report, response).is_benchmark();
+  const Population population = benchmark ? Population::kOneWorkload : answering_population(report);
   std::vector<const Contrast*> out;
   for (const Verdict verdict : {Verdict::kChanged, Verdict::kEquivalent, Verdict::kUnsure, Verdict::kWithheld})
     for (const Contrast& contrast : report.contrasts)
       if (contrast.response == response && contrast.verdict == verdict && contrast.population == population &&
-          contrast.workload.empty() == (report.workloads.size() > 1))
+          contrast.workload.empty() == (report.workloads.size() > 1 && !benchmark))
         out.push_back(&contrast);
   return out;
 }

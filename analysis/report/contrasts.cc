@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <tuple>
 
 #include "analysis/report/clusters.h"
 #include "analysis/report/combination.h"
@@ -351,7 +352,9 @@ void judge(const Samples& samples, const LookLevels& levels, const std::vector<C
     p_values.push_back(candidate->contrast.p_value);
     p_equivalences.push_back(candidate->contrast.p_equivalence);
   }
-  const std::vector<double> adjusted = holm(p_values), equivalent = holm(p_equivalences);
+  const bool discovery = samples.responses[family[0]->response].error_rate == ErrorRate::kFalseDiscovery;
+  const auto adjust = [&](const std::vector<double>& p) { return discovery ? benjamini_yekutieli(p) : holm(p); };
+  const std::vector<double> adjusted = adjust(p_values), equivalent = adjust(p_equivalences);
   // Holm's level for the members that are still open: what more replicates must reach.
   const auto open = [&](const std::vector<double>& p) {
     const auto count = std::count_if(p.begin(), p.end(), [&](double value) { return value >= samples.alpha; });
@@ -412,7 +415,8 @@ std::vector<Contrast> contrasts_of(const Samples& samples, const UnitsByResponse
   for (size_t response = 0; response < units.size(); ++response) {
     const std::vector<WorkloadUnits>& workloads = units[response];
     // With one value a cell there is no error within workloads; the question about others like them remains.
-    const bool own_errors = workloads.size() < 2 || std::any_of(workloads.begin(), workloads.end(), has_replicates);
+    const bool own_errors = workloads.size() < 2 || samples.responses[response].is_benchmark() ||
+                            std::any_of(workloads.begin(), workloads.end(), has_replicates);
     std::vector<std::optional<LinkFit>> fits(workloads.size()), first_fits(workloads.size());
     std::vector<std::pair<size_t, uint32_t>> asked;
     std::vector<std::vector<Estimate>> parts;
@@ -423,6 +427,7 @@ std::vector<Contrast> contrasts_of(const Samples& samples, const UnitsByResponse
         parts.emplace_back();
         for (size_t w = 0; w < workloads.size(); ++w) {
           const Response& facts = samples.responses[response];
+          if (facts.only_workload && *facts.only_workload != w) continue;
           const auto estimate_of = [&](const WorkloadUnits& of, std::optional<LinkFit>& fit) {
             Estimate estimate = within_workload(samples, factor, level, of, fit);
             if (facts.margin_is_share && facts.scale == Scale::kLinear)
@@ -439,7 +444,7 @@ std::vector<Contrast> contrasts_of(const Samples& samples, const UnitsByResponse
         }
       }
     }
-    if (workloads.size() < 2) continue;
+    if (workloads.size() < 2 || samples.responses[response].is_benchmark()) continue;
     for (size_t i = 0; i < asked.size(); ++i) {
       const auto [factor, level] = asked[i];
       if (own_errors)
@@ -449,11 +454,13 @@ std::vector<Contrast> contrasts_of(const Samples& samples, const UnitsByResponse
     }
   }
   // A family for each question: each workload alone, these together, those like them. Responses that were not
-  // declared are families of their own.
-  std::map<std::pair<Population, size_t>, std::vector<Candidate*>> families;
+  // declared are families of their own. Benchmarks have the declared ones, and one for the others of each workload.
+  std::map<std::tuple<Population, size_t, std::string, uint32_t>, std::vector<Candidate*>> families;
   for (Candidate& candidate : candidates) {
-    const size_t own = samples.responses[candidate.response].declared ? 0 : candidate.response + 1;
-    families[{candidate.contrast.population, own}].push_back(&candidate);
+    const Response& of = samples.responses[candidate.response];
+    const size_t own = of.declared || of.is_benchmark() ? 0 : candidate.response + 1;
+    const uint32_t workload = of.is_benchmark() ? 1 + *of.only_workload : 0;
+    families[{candidate.contrast.population, own, of.family, workload}].push_back(&candidate);
   }
   for (const auto& [question, family] : families) judge(samples, stopped.levels, family);
   std::vector<Contrast> contrasts;

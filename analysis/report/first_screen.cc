@@ -50,7 +50,8 @@ std::string margin_text(const Response& response) {
 // "max_rss, code=shuffle against off": the response is named where several were declared.
 std::string question(const Report& report, const Contrast& contrast) {
   const auto declared =
-      std::count_if(report.responses.begin(), report.responses.end(), [](const Response& response) { return response.declared; });
+      std::count_if(report.responses.begin(), report.responses.end(),
+                    [](const Response& response) { return response.declared || response.is_benchmark(); });
   return shown((declared > 1 ? contrast.response + ", " : "") + contrast.factor + "=" + contrast.level + " against " +
                contrast.baseline);
 }
@@ -180,7 +181,7 @@ std::vector<Section> sections_of(const Pen& pen, const Report& report, const Whe
   bool compared = false;
   std::optional<uint64_t> fewest;  // blocks to add that settle the question that is nearest
   for (const Response& response : report.responses) {
-    if (!response.declared && &response != &report.responses[0]) continue;
+    if (!response.declared && !response.is_benchmark() && &response != &report.responses[0]) continue;
     for (const Contrast* contrast : answering(report, response.name)) {
       compared = true;
       if (!contrast->refused.empty()) {

@@ -3,7 +3,9 @@
 // Rendering computes nothing: numbers come from the report.
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
+#include <tuple>
 
 #include "analysis/report/caveats.h"
 #include "analysis/report/report_pen.h"
@@ -171,7 +173,7 @@ std::string caveats(const Pen& pen, const Report& report) {
 std::string workload_contrasts(const Pen& pen, const Report& report, bool declared) {
   std::string out;
   for (const Response& response : report.responses) {
-    if (response.declared != declared) continue;
+    if (response.declared != declared || response.is_benchmark()) continue;
     const bool shown = &response == &report.responses[0] && report.workloads.size() <= kFirstScreenWorkloads;
     if (shown) continue;
     TextTable table = contrast_table(report);
@@ -186,6 +188,76 @@ std::string workload_contrasts(const Pen& pen, const Report& report, bool declar
     out += pen.heading("Differences in " + response.name + (response.declared ? "" : " (exploratory)")) +
            pen.table(table) + dagger_note(pen, dagger);
   }
+  return out;
+}
+
+// Benchmarks of a program's own output, a table for each family: what changed, largest first, then what is nearest to it and
+// unsure. What is the same is counted: of 500 benchmarks most are. All of them are in --json and --csv.
+constexpr size_t kShownChanged = 100, kShownUnsure = 10;
+
+using Family = std::vector<const Contrast*>;
+
+std::string family_title(const Report& report, const Response& of, size_t questions) {
+  const std::string workload = report.workloads.size() > 1 ? " of " + report.workloads[*of.only_workload] : "";
+  if (of.error_rate == ErrorRate::kFamilyWise)
+    return "Benchmarks" + workload + ", family " + of.family + " (Holm over " + std::to_string(questions) + ")";
+  return "Benchmarks" + workload + ", exploratory (false discovery rate over " + std::to_string(questions) + ")";
+}
+
+void by_size(Family& family) {
+  const auto size = [](const Contrast* one) { return std::fabs(std::log(one->interval.estimate)); };
+  std::stable_sort(family.begin(), family.end(), [&](const Contrast* a, const Contrast* b) { return size(a) > size(b); });
+}
+
+std::string family_table(const Pen& pen, const Report& report, const Family& family) {
+  Family changed, unsure;
+  size_t equivalent = 0;
+  std::map<std::string, std::vector<std::string>> refused;
+  bool dagger = false;
+  for (const Contrast* contrast : family) {
+    if (!contrast->refused.empty()) refused[contrast->refused].push_back(contrast->response);
+    else if (contrast->verdict == Verdict::kEquivalent) ++equivalent;
+    else (contrast->verdict == Verdict::kChanged ? changed : unsure).push_back(contrast);
+    dagger |= contrast->one_layout_a_side && contrast->refused.empty();
+  }
+  by_size(changed);
+  by_size(unsure);
+  const Response& first = response_of(report, family[0]->response);
+  TextTable table({{"benchmark", Align::kLeft, true},
+                   {"level / baseline", Align::kLeft},
+                   {"difference", Align::kRight},
+                   {plain(100 * (1 - report.alpha)) + " % interval", Align::kLeft, true},
+                   {first.error_rate == ErrorRate::kFamilyWise ? "p (Holm)" : "p (BY)", Align::kRight},
+                   {"verdict", Align::kLeft, true}});
+  for (const auto& [list, most] : {std::pair{&changed, kShownChanged}, std::pair{&unsure, kShownUnsure}}) {
+    for (size_t i = 0; i < std::min(list->size(), most); ++i) {
+      const Contrast& contrast = *(*list)[i];
+      const Response& response = response_of(report, contrast.response);
+      table.add({contrast.response, contrast.factor + ": " + contrast.level + " / " + contrast.baseline,
+                 difference_text(response, contrast.interval.estimate), interval_text(response, contrast.interval),
+                 p_text(contrast.p_holm), verdict_text(pen, report, contrast)});
+    }
+  }
+  std::string out = pen.heading(family_title(report, first, family.size()));
+  if (!table.empty()) out += pen.table(table);
+  std::string rest = std::to_string(changed.size()) + " changed, " + std::to_string(equivalent) +
+                     " the same within the margin, " + std::to_string(unsure.size()) + " without a verdict";
+  if (changed.size() > kShownChanged || unsure.size() > kShownUnsure || equivalent > 0) rest += "; --json has each of them";
+  out += pen.note(rest) + dagger_note(pen, dagger);
+  for (const auto& [why, names] : refused)
+    out += pen.note("refused: " + names[0] +
+                    (names.size() > 1 ? " and " + std::to_string(names.size() - 1) + " more" : "") + ": " + why);
+  return out;
+}
+
+std::string benchmarks(const Pen& pen, const Report& report) {
+  std::map<std::tuple<uint32_t, bool, std::string>, Family> families;  // declared ones first
+  for (const Contrast& contrast : report.contrasts) {
+    const Response& of = response_of(report, contrast.response);
+    if (of.is_benchmark()) families[{*of.only_workload, !of.declared, of.family}].push_back(&contrast);
+  }
+  std::string out;
+  for (const auto& [which, family] : families) out += family_table(pen, report, family);
   return out;
 }
 
@@ -343,7 +415,8 @@ namespace {
 
 std::string render(const Pen& pen, const Report& report) {
   return header(pen, report) + answer(pen, report) + verdicts(pen, report) + caveats(pen, report) +
-         workload_contrasts(pen, report, true) + anovas(pen, report) + cells(pen, report) + components(pen, report) +
+         workload_contrasts(pen, report, true) + benchmarks(pen, report) + anovas(pen, report) +
+         cells(pen, report) + components(pen, report) +
          diagnostics(pen, report) + doses(pen, report) + validity(pen, report) + workload_contrasts(pen, report, false);
 }
 

@@ -29,6 +29,12 @@ struct Factor {
 // response's unit.
 enum class Scale { kLog, kLinear };
 
+// How the errors of a family of questions are controlled.
+enum class ErrorRate {
+  kFamilyWise,      // Holm: the chance of any false answer
+  kFalseDiscovery,  // Benjamini and Yekutieli: the expected share of false ones, whatever depends on what
+};
+
 struct Response {
   std::string name;  // "wall_time", "cycles"
   std::string unit;  // "s", "ns", "" for a count; for people
@@ -40,6 +46,12 @@ struct Response {
   // Declared in the plan: belongs to the one family whose errors Holm controls. False: exploratory (counters
   // that came along), a family of its own.
   bool declared = true;
+  // A benchmark of a workload's own output: measured of that workload alone, and too many to have tables of their own.
+  std::optional<uint32_t> only_workload{};
+  // Of a benchmark: the declared family that it is judged with; empty: all exploratory ones of its workload.
+  std::string family{};
+  ErrorRate error_rate = ErrorRate::kFamilyWise;
+  bool is_benchmark() const { return only_workload.has_value(); }
 };
 
 // What a trial's randomization really did, summed over its processes. All counts over the whole trial.

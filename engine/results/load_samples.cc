@@ -8,6 +8,7 @@
 
 #include "engine/trial/dose.h"
 #include "engine/trial/layout_output.h"
+#include "engine/trial/trial_metrics.h"
 #include "engine/experiment/expand.h"
 
 namespace stab::engine {
@@ -160,6 +161,86 @@ void drop_without_values(analysis::Samples& samples) {
   }
 }
 
+// Where trials of some cells have a benchmark and those of others don't: it was added, taken away or renamed between them.
+// Where some of a cell's trials lack it, they say why, or the program left it out of its output.
+struct Coverage {
+  size_t have = 0, lack = 0;
+};
+
+std::string coverage_words(const std::string& benchmark, const std::map<int, Coverage>& cells, const plan::Design& design) {
+  std::string with, without;
+  size_t lacking = 0, all = 0;
+  for (const auto& [cell, trials] : cells) {
+    std::string& names = trials.have > 0 ? with : without;
+    names += (names.empty() ? "" : ", ") + design.cells[static_cast<size_t>(cell)].name;
+    lacking += trials.lack;
+    all += trials.have + trials.lack;
+  }
+  if (lacking == 0) return {};
+  if (!without.empty() && !with.empty())
+    return benchmark + ": measured in " + with + " and not in " + without + ": added, removed or renamed between them";
+  return benchmark + ": " + std::to_string(lacking) + " of " + std::to_string(all) + " trials have no value of it";
+}
+
+constexpr size_t kShownUneven = 10;
+
+// The benchmarks that workloads found in their own output: a response each, of that workload alone.
+Status add_benchmarks(store::Store& store, const store::ExperimentRow& experiment, const ExpandedPlan& expanded,
+                      const std::map<store::Id, size_t>& at, const std::vector<store::TrialFacts>& facts,
+                      analysis::Samples& samples) {
+  std::set<int> sources;  // subjects with metrics
+  for (size_t s = 0; s < expanded.subjects.size(); ++s)
+    if (expanded.workload_of(static_cast<int>(s)).metrics) sources.insert(static_cast<int>(s));
+  if (sources.empty()) return {};
+  std::vector<std::string> uneven;
+  STAB_TRY(const std::vector<std::string> names, store.response_names(experiment.id));
+  for (const std::string& stored : names) {
+    if (!stored.starts_with(kMetricPrefix)) continue;
+    const std::string name = stored.substr(kMetricPrefix.size());
+    STAB_TRY(const std::vector<store::SampleRow> rows, store.samples(experiment.id, stored));
+    STAB_TRY(const auto reasons, store.missing_reasons(experiment.id, stored));
+    std::map<int, std::map<store::Id, double>> values;  // by subject
+    for (const store::SampleRow& row : rows)
+      if (row.value) values[row.subject][row.trial] = *row.value;
+    for (const auto& [reason, trials] : reasons)
+      samples.unavailable.push_back({name + ": " + std::to_string(trials) + " trials have no value: " + reason,
+                                     "repair or leave out the benchmark"});
+    for (const auto& [subject, measured] : values) {
+      if (!sources.contains(subject)) continue;
+      const plan::Metrics& metrics = *expanded.workload_of(subject).metrics;
+      analysis::Response response;
+      response.name = sources.size() > 1 ? expanded.subjects[static_cast<size_t>(subject)].name + ": " + name : name;
+      const auto same = [&](const analysis::Response& other) { return other.name == response.name; };
+      if (std::any_of(samples.responses.begin(), samples.responses.end(), same)) response.name = stored;
+      response.unit = "s";
+      response.margin = expanded.plan.experiment.margin;
+      response.margin_is_share = true;
+      response.only_workload = static_cast<uint32_t>(subject);
+      response.family = metrics.family_of(name);
+      response.declared = !response.family.empty();
+      response.error_rate = response.declared ? analysis::ErrorRate::kFamilyWise : analysis::ErrorRate::kFalseDiscovery;
+      for (analysis::Trial& trial : samples.trials) trial.values.emplace_back();
+      std::map<int, Coverage> cells;
+      for (const store::TrialFacts& fact : facts) {
+        if (fact.subject != subject || !fact.excluded_by.empty()) continue;
+        const auto value = measured.find(fact.trial);
+        ++(value == measured.end() ? cells[fact.cell].lack : cells[fact.cell].have);
+        if (value != measured.end()) samples.trials[at.at(fact.trial)].values.back() = value->second;
+      }
+      if (reasons.empty())
+        if (std::string words = coverage_words(response.name, cells, expanded.design); !words.empty())
+          uneven.push_back(std::move(words));
+      samples.responses.push_back(std::move(response));
+    }
+  }
+  for (size_t i = 0; i < std::min(uneven.size(), kShownUneven); ++i)
+    samples.unavailable.push_back({uneven[i], "compare what all cells measure; docs/metrics.md"});
+  if (uneven.size() > kShownUneven)
+    samples.unavailable.push_back({std::to_string(uneven.size() - kShownUneven) + " more benchmarks are not in all trials",
+                                   "compare what all cells measure; docs/metrics.md"});
+  return {};
+}
+
 int index_of_level(const analysis::Factor& factor, const std::string& level) {
   const auto at = std::find(factor.levels.begin(), factor.levels.end(), level);
   return at == factor.levels.end() ? -1 : static_cast<int>(at - factor.levels.begin());
@@ -258,6 +339,7 @@ Result<analysis::Samples> load_samples(store::Store& store, const store::Experim
   }
   drop_without_logarithm(expanded.plan, samples);
   drop_without_values(samples);
+  STAB_CHECK_OK(add_benchmarks(store, experiment, expanded, at, facts, samples));
   for (const auto& [reason, names] : missing)
     samples.unavailable.push_back({list(names) + ": " + reason, "stabctl doctor says what this machine can count"});
 

@@ -30,6 +30,7 @@
 #include "runtime/stab_abi.h"
 #include "engine/trial/dose.h"
 #include "engine/trial/expectation.h"
+#include "engine/trial/trial_metrics.h"
 #include "host/helper_process.h"
 #include "host/launcher/launch_block.h"
 #include "engine/trial/supervise.h"
@@ -385,7 +386,9 @@ class ReadyTrial::Run {
                          outcome_.stdout_sha256, outcome_.stderr_sha256,
                          *outcome_.stdout_bytes, *outcome_.stderr_bytes,
                          request_.launch.directory};
-    return contradiction(request_.expect, end, request_.first_stdout_sha256, lab_.worker);
+    STAB_TRY(std::string found, contradiction(request_.expect, end, request_.first_stdout_sha256, lab_.worker));
+    if (!found.empty() || !request_.metrics || request_.for_comparison) return found;
+    return add_metrics(*request_.metrics, request_.launch.directory, output_.out.get(), lab_.worker, outcome_.responses);
   }
 
   static int64_t size_of(int fd) {

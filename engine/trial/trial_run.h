@@ -35,6 +35,7 @@ struct TrialRequest {
   std::chrono::nanoseconds timeout{0};
   uint64_t output_limit_bytes = 0;
   plan::Expect expect;
+  std::optional<plan::Metrics> metrics;  // what the program measured itself becomes responses
   std::optional<std::string> first_stdout_sha256;
   // To be compared with a trial that failed: the first bytes of its output are kept also where it passes, and what its
   // randomization did isn't held against the cell.

@@ -108,6 +108,7 @@ Result<TrialRequest> TrialSetup::request(const store::NewTrial& trial) const {
   request.timeout = workload.timeout;
   request.output_limit_bytes = program.output_limit_bytes;
   request.expect = workload.expect;
+  if (trial.pass == 0) request.metrics = workload.metrics;  // as for wall_time, other passes are no replicates of their own
   request.events = passes_[static_cast<size_t>(trial.pass) % passes_.size()];
   request.events_together = expanded_->plan.counters.sharing == plan::CounterSharing::kPasses;
   request.stack_top_bytes = stack_top_[static_cast<size_t>(trial.subject)];

@@ -23,12 +23,12 @@ std::string value_of(const fuzz::CommandInput& input, const std::string& flag) {
 // Work that was asked for in so many words isn't a hang. Each of these takes about a second, and twenty with sanitizers.
 bool asks_for_seconds(const fuzz::CommandInput& input) {
   // All pairs of forty groups with few degrees of freedom are 780 nested integrals.
-  constexpr std::ptrdiff_t kMostRows = 24;
+  constexpr std::ptrdiff_t kMostRows = 11;
   if ((input.words[0] == "tukey" || input.words[0] == "dunnett") &&
       std::count(input.file.begin(), input.file.end(), '\n') > kMostRows)
     return true;
   // The constant of a classic boundary is searched for through all of its looks.
-  constexpr double kMostLooks = 12;
+  constexpr double kMostLooks = 6;
   const std::string fractions = value_of(input, "--fractions");
   if (value_of(input, "--function").starts_with("classic-") &&
       (std::strtod(value_of(input, "--looks").c_str(), nullptr) > kMostLooks ||

@@ -49,5 +49,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   check<CopyFile>(packet);
   check<Empty>(packet);
   check<Measure>(packet);
+  check<ReadMetrics>(packet);
   return 0;
 }

@@ -36,14 +36,17 @@ class SamplesTest : public ::testing::Test {
 
   // Every third trial counts no page fault; the machine has no cycles.
   analysis::Samples samples_of(plan::Plan plan) {
-    const auto id =
-        record_experiment(*store_, std::move(plan), [](const store::TrialRow& trial, const plan::Cell&, store::Outcome& outcome) {
-          outcome.wall_ns = 1'000'000'000 + 1000 * trial.order;
-          outcome.responses.push_back({"page-faults", trial.order % 3 == 0 ? 0.0 : 40.0 + trial.order, {}, {}, {}, ""});
-          outcome.responses.push_back({"cycles", {}, {}, {}, {}, "not supported"});
-          outcome.ledger["steal_ns"] = trial.order == 5 ? 7 : 0;
-          if (trial.order == 4) outcome.excluded_by = {"load_1min > 3"};
-        });
+    return samples_of(std::move(plan), [](const store::TrialRow& trial, const plan::Cell&, store::Outcome& outcome) {
+      outcome.wall_ns = 1'000'000'000 + 1000 * trial.order;
+      outcome.responses.push_back({"page-faults", trial.order % 3 == 0 ? 0.0 : 40.0 + trial.order, {}, {}, {}, ""});
+      outcome.responses.push_back({"cycles", {}, {}, {}, {}, "not supported"});
+      outcome.ledger["steal_ns"] = trial.order == 5 ? 7 : 0;
+      if (trial.order == 4) outcome.excluded_by = {"load_1min > 3"};
+    });
+  }
+  template <class Measure>
+  analysis::Samples samples_of(plan::Plan plan, const Measure& measure) {
+    const auto id = record_experiment(*store_, std::move(plan), measure);
     EXPECT_TRUE(id);
     experiment_ = *id;
     const auto samples = load_samples(*store_, *store_->experiment(*id));
@@ -212,6 +215,41 @@ TEST_F(SamplesTest, APilotOfAllCellsSpeaksForAFraction) {
   const auto other_way = pilot_for(*store_, record(half), all);
   ASSERT_FALSE(other_way);
   EXPECT_THAT(other_way.error().message, HasSubstr("didn't run the plan's cell code="));
+}
+
+// Two suites with benchmarks of the same name, one that bears a response's, one that a cell lacks.
+TEST_F(SamplesTest, BenchmarksAreResponsesOfTheirWorkload) {
+  const plan::Parsed parsed = plan::parse_plan(
+      "[experiment]\nname = \"x\"\nseed = 3\nreplicates = 6\n[factors]\ncode = [\"off\", \"shuffle\"]\n"
+      "[[program]]\nname = \"p\"\nrun = [\"true\"]\nmetrics = { format = \"go\", families = { core = \"so*\" } }\n"
+      "[[program]]\nname = \"q\"\nrun = [\"true\"]\nmetrics = { format = \"go\" }\n",
+      "x.toml");
+  ASSERT_TRUE(parsed.plan) << plan::render(parsed.errors);
+  const auto samples =
+      samples_of(*parsed.plan, [](const store::TrialRow& trial, const plan::Cell&, store::Outcome& outcome) {
+        outcome.wall_ns = 1'000'000'000 + 1000 * trial.order;
+        outcome.responses.push_back({"metric:sort", 1.0 + trial.order, {}, {}, {}, ""});
+        if (trial.subject == 0 && trial.cell == 1) outcome.responses.push_back({"metric:some", 2.0, {}, {}, {}, ""});
+        if (trial.subject == 1) outcome.responses.push_back({"metric:bad", {}, {}, {}, {}, "no data"});
+      });
+  std::map<std::string, analysis::Response> found;
+  for (const analysis::Response& response : samples.responses) found[response.name] = response;
+  ASSERT_EQ(found.size(), 4u);
+  ASSERT_TRUE(found.count("p: sort") && found.count("q: sort") && found.count("p: some"));
+  EXPECT_EQ(found["p: sort"].family, "core");
+  EXPECT_TRUE(found["p: sort"].declared);
+  EXPECT_EQ(found["p: sort"].only_workload, std::optional<uint32_t>(0));
+  EXPECT_EQ(found["q: sort"].family, "");
+  EXPECT_FALSE(found["q: sort"].declared);
+  EXPECT_EQ(found["q: sort"].error_rate, analysis::ErrorRate::kFalseDiscovery);
+  for (const analysis::Trial& trial : samples.trials) {
+    ASSERT_EQ(trial.values.size(), samples.responses.size());
+    for (size_t r = 0; r < samples.responses.size(); ++r)
+      if (samples.responses[r].only_workload && *samples.responses[r].only_workload != trial.workload)
+        EXPECT_FALSE(trial.values[r]) << samples.responses[r].name;
+  }
+  EXPECT_THAT(caveats(samples), HasSubstr("p: some: measured in code=shuffle and not in code=off"));
+  EXPECT_THAT(caveats(samples), HasSubstr("bad: 12 trials have no value: no data"));
 }
 
 }  // namespace

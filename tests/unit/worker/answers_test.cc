@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <bit>
+
 #include "tests/unit/temporary_directory.h"
 #include "worker/copy.h"
 #include "worker/sha256.h"
@@ -146,6 +148,40 @@ TEST_F(Answers, OutputsAreReadUpToTheirSizeOnly) {
   EXPECT_FALSE(answer(Match{"ok\n$", 16}, passed)->matches);
   passed.reset();
   EXPECT_FALSE(answer(Match{"x", 10}, passed).ok()) << "no descriptor came with it";
+}
+
+// A suite with long names is more than a packet: the engine asks again from where the answer ended.
+TEST_F(Answers, MetricsComeInAsManyPacketsAsTheyTake) {
+  std::string text = "name,value\n";
+  for (int i = 0; i < 2000; ++i) text += std::string(150, 'x') + std::to_string(i) + "," + std::to_string(i + 1) + "\n";
+  const std::string path = directory_.write("out.csv", text);
+  std::vector<ReadMetrics::Row> rows;
+  int packets = 0;
+  for (; rows.size() < 2000; ++packets) {
+    UniqueFd passed;
+    const auto begin = +[](std::chrono::seconds) {};
+    const ReadMetrics request{path, "csv", static_cast<uint32_t>(rows.size())};
+    const std::string packet = answer_to(encode_request(request, 1), passed, begin);
+    ASSERT_LE(packet.size(), kMaxPacketBytes);
+    ReadMetrics::Answer page;
+    Error error;
+    ASSERT_TRUE(decode_answer<ReadMetrics>(packet, 1, page, error)) << error.message;
+    ASSERT_EQ(page.total, 2000u) << error.message;
+    ASSERT_FALSE(page.rows.empty());
+    rows.insert(rows.end(), page.rows.begin(), page.rows.end());
+  }
+  EXPECT_GT(packets, 1);
+  EXPECT_TRUE(rows.back().name.ends_with("x1999"));
+  EXPECT_EQ(std::bit_cast<double>(rows.back().seconds_bits), 2000.0);
+}
+
+TEST_F(Answers, MetricsThatAreNoFileOrTooLargeAreRefused) {
+  EXPECT_THAT(answer(ReadMetrics{sparse("huge", 4 * kTera), "csv", 0}, none_).error().message, HasSubstr("at most 32 MiB"));
+  const std::string fifo = directory_.path() + "/fifo";
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  EXPECT_THAT(answer(ReadMetrics{fifo, "csv", 0}, none_).error().message, HasSubstr("is a FIFO"));
+  EXPECT_FALSE(answer(ReadMetrics{"", "csv", 0}, none_).ok()) << "no descriptor came with it";
+  EXPECT_THAT(answer(ReadMetrics{directory_.write("a", "x"), "tsv", 0}, none_).error().message, HasSubstr("no format 'tsv'"));
 }
 
 TEST_F(Answers, WhatIsNoRequestHasNoAnswer) {

@@ -1,0 +1,242 @@
+// The numbers are the report's contrasts, whose family and looks are adjusted there. "Not worse" is claimed of all questions
+// together only if each of them passes at alpha, which needs no further adjustment (Berger, 1982: intersection-union tests);
+// "worse" of any needs the adjusted p.
+#include "analysis/commands/gate.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/report/report.h"
+#include "analysis/report/report_pen.h"
+#include "analysis/text/json_writer.h"
+
+namespace stab::analysis {
+namespace {
+
+// What GitHub takes of a comment is 65,536 characters.
+constexpr size_t kMostMarkdown = 60'000;
+constexpr size_t kMostRows = 100;
+using Align = TextTable::Align;
+
+constexpr char kMarker[] = "<!-- stab-gate -->\n";
+
+struct Question {
+  const Contrast* contrast;
+  const Response* response;
+  Worse answer;
+};
+
+struct Judged {
+  std::vector<Question> worse, unsure, fine;
+  Worse answer = Worse::kUnsure;
+};
+
+bool is_question(const Samples& samples, const Report& report, const Contrast& contrast) {
+  if (contrast.factor != kGateFactor || contrast.population != Population::kOneWorkload) return false;
+  const Response& of = response_of(report, contrast.response);
+  if (of.is_benchmark()) return true;
+  if (!of.declared) return false;
+  if (of.name != "wall_time" || samples.responses.size() == 1) return true;
+  // The time of a suite that chooses its number of iterations itself says nothing.
+  return std::none_of(report.responses.begin(), report.responses.end(), [&](const Response& other) {
+    return other.is_benchmark() && report.workloads[*other.only_workload] == contrast.workload;
+  });
+}
+
+Judged judge(const Samples& samples, const Report& report) {
+  Judged out;
+  bool open = false;
+  for (const Contrast& contrast : report.contrasts) {
+    if (!is_question(samples, report, contrast)) continue;
+    const Response& of = response_of(report, contrast.response);
+    const Worse answer = worse_by(contrast, report.alpha, contrast.p_holm);
+    (answer == Worse::kYes ? out.worse : answer == Worse::kNo ? out.fine : out.unsure).push_back({&contrast, &of, answer});
+    open |= of.declared && answer == Worse::kUnsure;
+  }
+  std::stable_sort(out.worse.begin(), out.worse.end(), [](const Question& a, const Question& b) {
+    return a.contrast->interval.estimate > b.contrast->interval.estimate;
+  });
+  if (!out.worse.empty()) out.answer = Worse::kYes;
+  else if (!open && !samples.incomplete && !out.fine.empty()) out.answer = Worse::kNo;
+  return out;
+}
+
+std::string subject(const Report& report, const Question& question) {
+  const std::string& response = question.contrast->response;
+  if (question.response->is_benchmark()) return response;
+  return question.contrast->workload + (response == "wall_time" && report.responses[0].name == response ? "" : " " + response);
+}
+
+std::string change(const Question& question) {
+  return question.contrast->refused.empty() ? difference_text(*question.response, question.contrast->interval.estimate) : "-";
+}
+
+std::string interval(const Question& question) {
+  return question.contrast->refused.empty() ? interval_text(*question.response, question.contrast->interval) : "-";
+}
+
+std::string verdict(const Question& question) {
+  if (!question.contrast->refused.empty()) return "no answer: " + question.contrast->refused;
+  const char* words[] = {"not worse", "worse", "unsure"};
+  std::string out = words[static_cast<int>(question.answer)];
+  if (!question.response->declared && question.answer == Worse::kUnsure) out += " (exploratory)";
+  return out;
+}
+
+std::string count(size_t number, const std::string& word) {
+  return std::to_string(number) + " " + word + (number == 1 ? "" : "s");
+}
+
+std::string sentence(const Report& report, const Judged& judged, const GateFacts& facts) {
+  const std::string margin = plain(100 * report.responses[0].margin) + " %";
+  const std::string of = facts.head + " against " + facts.base + ": ";
+  switch (judged.answer) {
+    case Worse::kYes:
+      return of + "worse: " + count(judged.worse.size(), "regression") + ", the largest " + subject(report, judged.worse[0]) +
+             " " + change(judged.worse[0]) + " (" + interval(judged.worse[0]) + ")";
+    case Worse::kNo: return of + "no regression beyond " + margin + " in " + count(judged.fine.size(), "question");
+    case Worse::kUnsure: break;
+  }
+  return of + "unsure, " + count(judged.unsure.size(), "question") + " without an answer" +
+         (facts.unfinished.empty() ? "; more replicates or a larger margin would tell" : ": " + facts.unfinished);
+}
+
+// Names come from repositories: none of them is markup.
+std::string escaped(const std::string& text, bool table) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '&') out += "&amp;";
+    else if (c == '<') out += "&lt;";
+    else if (c == '>') out += "&gt;";
+    else if (c == '"') out += "&quot;";
+    else if (table && (c == '|' || c == '`' || c == '*' || c == '_' || c == '[' || c == ']')) out += std::string("\\") + c;
+    else out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
+  }
+  return out;
+}
+
+std::string markdown_rows(const Report& report, const std::vector<Question>& questions) {
+  std::string out;
+  for (size_t i = 0; i < std::min(questions.size(), kMostRows); ++i) {
+    const Question& one = questions[i];
+    std::string row;
+    const std::string n = std::to_string(one.contrast->n);
+    for (const std::string& field : {subject(report, one), change(one), interval(one), verdict(one), n})
+      row += "| " + escaped(field, true) + " ";
+    out += row + "|\n";
+  }
+  if (questions.size() > kMostRows) out += "| and " + std::to_string(questions.size() - kMostRows) + " more | | | | |\n";
+  return out;
+}
+
+std::string markdown(const Report& report, const Judged& judged, const GateFacts& facts) {
+  const std::string heading =
+      "| | change | " + plain(100 * (1 - report.alpha)) + " % interval | verdict | n |\n|---|---:|---|---|---:|\n";
+  std::string out = kMarker + std::string("### Stab gate\n\n") + escaped(sentence(report, judged, facts), false) + "\n";
+  if (!judged.worse.empty() || !judged.unsure.empty())
+    out += "\n" + heading + markdown_rows(report, judged.worse) + markdown_rows(report, judged.unsure);
+  if (!judged.fine.empty())
+    out += "\n<details><summary>not worse: " + std::to_string(judged.fine.size()) + "</summary>\n\n" + heading +
+           markdown_rows(report, judged.fine) + "\n</details>\n";
+  if (!report.caveats.empty()) {
+    out += "\n<details><summary>read with care: " + std::to_string(report.caveats.size()) + "</summary>\n\n";
+    for (const Caveat& caveat : report.caveats) out += "- " + escaped(caveat.message + "; " + caveat.hint, false) + "\n";
+    out += "\n</details>\n";
+  }
+  const std::string again = "<code>" + escaped(facts.command, false) + "</code>\n";
+  const std::string end = "\n" + std::to_string(report.analysed) + " trials; again: " + again;
+  if (out.size() + end.size() > kMostMarkdown) {
+    out.resize(out.rfind('\n', kMostMarkdown - end.size() - 40) + 1);
+    out += "\n(cut: the rest is too long)\n";
+  }
+  return out + end;
+}
+
+std::string junit(const Report& report, const Judged& judged) {
+  const auto total = judged.worse.size() + judged.unsure.size() + judged.fine.size();
+  std::string out = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"stab gate\" tests=\"" + std::to_string(total) +
+                    "\" failures=\"" + std::to_string(judged.worse.size()) + "\" errors=\"0\" skipped=\"" +
+                    std::to_string(judged.unsure.size()) + "\">\n";
+  for (const auto* list : {&judged.worse, &judged.unsure, &judged.fine}) {
+    for (const Question& one : *list) {
+      out += "  <testcase classname=\"stab." + escaped(one.contrast->workload, false) + "\" name=\"" +
+             escaped(subject(report, one), false) + "\"";
+      const std::string message = escaped(verdict(one) + ": " + change(one) + ", interval " + interval(one), false);
+      if (one.answer == Worse::kYes) out += "><failure message=\"" + message + "\"/></testcase>\n";
+      else if (one.answer == Worse::kUnsure) out += "><skipped message=\"" + message + "\"/></testcase>\n";
+      else out += "/>\n";
+    }
+  }
+  return out + "</testsuite>\n";
+}
+
+std::string json(const Report& report, const Judged& judged, const GateFacts& facts) {
+  const char* words[] = {"not worse", "worse", "unsure"};
+  JsonWriter json;
+  json.begin_object();
+  json.value("format", "stab-gate").value("version", 1).value("answer", words[static_cast<int>(judged.answer)]);
+  json.value("base", facts.base).value("head", facts.head).value("unfinished", facts.unfinished);
+  json.value("margin", report.responses[0].margin).value("alpha", report.alpha).value("trials", report.analysed);
+  json.begin_array("questions");
+  for (const auto* list : {&judged.worse, &judged.unsure, &judged.fine}) {
+    for (const Question& one : *list) {
+      const Contrast& contrast = *one.contrast;
+      json.begin_object();
+      json.value("workload", contrast.workload).value("response", contrast.response).value("declared", one.response->declared);
+      json.value("answer", words[static_cast<int>(one.answer)]);
+      if (contrast.refused.empty()) {
+        json.value("estimate", contrast.interval.estimate).value("conf_low", contrast.interval.low);
+        json.value("conf_high", contrast.interval.high).value("p_value", contrast.p_value).value("p_adjusted", contrast.p_holm);
+        json.value("p_not_above", contrast.p_not_above).value("n", contrast.n);
+      } else {
+        json.value("refused", contrast.refused);
+      }
+      json.end();
+    }
+  }
+  json.end().end();
+  return json.take();
+}
+
+}  // namespace
+
+Result<GateOutput> run_gate(const Samples& samples, const GateFacts& facts) {
+  STAB_TRY(const Report report, analyse(samples));
+  const Judged judged = judge(samples, report);
+  GateOutput out;
+  out.exit_code = judged.answer == Worse::kNo ? 0 : judged.answer == Worse::kYes ? 1 : 3;
+  TextTable table({{"", Align::kLeft},
+                   {"change", Align::kRight},
+                   {plain(100 * (1 - report.alpha)) + " % interval", Align::kLeft},
+                   {"n", Align::kRight},
+                   {"verdict", Align::kLeft, true}});
+  for (const auto* list : {&judged.worse, &judged.unsure, &judged.fine})
+    for (size_t i = 0; i < std::min(list->size(), kMostRows); ++i) {
+      const Question& one = (*list)[i];
+      table.add({subject(report, one), change(one), interval(one), std::to_string(one.contrast->n), verdict(one)});
+    }
+  out.text = sentence(report, judged, facts) + "\n" + table.text(100);
+  out.json = json(report, judged, facts);
+  out.markdown = markdown(report, judged, facts);
+  out.junit = junit(report, judged);
+  return out;
+}
+
+GateOutput gate_without_answer(const GateFacts& facts, const std::string& reason) {
+  const std::string of = facts.head + " against " + facts.base + ": no answer, ";
+  GateOutput out;
+  out.exit_code = 2;
+  out.text = of + reason + "\n";
+  JsonWriter json;
+  json.begin_object();
+  json.value("format", "stab-gate").value("version", 1).value("answer", "none").value("reason", reason);
+  json.value("base", facts.base).value("head", facts.head).end();
+  out.json = json.take();
+  out.markdown = kMarker + std::string("### Stab gate\n\n") + escaped(of + reason, false).substr(0, kMostMarkdown) + "\n";
+  out.junit = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"stab gate\" tests=\"1\" failures=\"0\" errors=\"1\" "
+              "skipped=\"0\">\n  <testcase classname=\"stab\" name=\"gate\"><error message=\"" +
+              escaped(reason, false) + "\"/></testcase>\n</testsuite>\n";
+  return out;
+}
+
+}  // namespace stab::analysis

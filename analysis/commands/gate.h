@@ -1,0 +1,35 @@
+// The pure part of `stabctl gate`: samples of two revisions in, an answer and what CI shows of it out.
+#pragma once
+
+#include <string>
+
+#include "analysis/commands/worse.h"
+#include "analysis/report/samples.h"
+#include "base/result.h"
+
+namespace stab::analysis {
+
+// The factor that a gate's plan has, and its levels.
+inline constexpr char kGateFactor[] = "revision", kGateBase[] = "base", kGateHead[] = "head";
+
+struct GateFacts {
+  std::string base, head;  // commits, as people read them
+  std::string command;     // that repeats it
+  std::string unfinished;  // why the trials ended before they said enough; empty: they didn't
+};
+
+struct GateOutput {
+  int exit_code = 0;     // 0 not worse, 1 worse, 3 unsure; 2 the question can't be answered
+  std::string text;      // for a terminal
+  std::string json;
+  std::string markdown;  // for a job's summary or a comment: below 60 KB, found again by its first line
+  std::string junit;     // a test case for each question: worse fails, unsure is skipped
+};
+
+// Not worse: each declared question is shown not to be worse by the margin, and no exploratory benchmark is shown to be
+// worse. Worse: one of them is. wall_time of a workload whose benchmarks are read is no question, unless it is declared.
+Result<GateOutput> run_gate(const Samples& samples, const GateFacts& facts);
+// Where there is nothing to judge: a build that failed.
+GateOutput gate_without_answer(const GateFacts& facts, const std::string& reason);
+
+}  // namespace stab::analysis

@@ -1,0 +1,19 @@
+// Whether a contrast shows that its level is worse than the baseline: what compare and the gate ask.
+#pragma once
+
+#include "analysis/report/report.h"
+
+namespace stab::analysis {
+
+enum class Worse { kNo, kYes, kUnsure };
+
+// Worse is slower, more, higher: all our responses are costs. `p`: of the difference, adjusted or not.
+inline Worse worse_by(const Contrast& contrast, double alpha, double p) {
+  if (!contrast.refused.empty() || contrast.verdict == Verdict::kWithheld) return Worse::kUnsure;
+  const double zero = contrast.scale == Scale::kLog ? 1 : 0;
+  if (contrast.p_not_above < alpha) return Worse::kNo;
+  if (contrast.interval.low > zero && p < alpha) return Worse::kYes;
+  return Worse::kUnsure;
+}
+
+}  // namespace stab::analysis

@@ -1,0 +1,48 @@
+// Metrics: what benchmark programs say that they measured, read from what they wrote.
+//
+// A trial is one process in one layout, and each benchmark of its output is one value of that trial: what a program
+// repeats within the process is averaged here, because repeats of a layout are no replicates. All values are seconds for
+// one operation; rates are turned over.
+//
+// What is read was written by a measured program, which may write anything: each text has a limit, so have the depth of
+// what is nested, the number of benchmarks and the length of a name, and what doesn't fit is refused in words.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace stab::metrics {
+
+// A suite of some thousand benchmarks that lists each iteration stays below.
+inline constexpr size_t kMostBytes = size_t{32} << 20;
+inline constexpr size_t kMostBenchmarks = 2000;
+inline constexpr size_t kMostNameBytes = 200;
+// Real files have less than ten.
+inline constexpr int kMostDepth = 64;
+
+// invariant: exactly one of seconds (finite, > 0) and reason
+struct Metric {
+  std::string name;
+  std::optional<double> seconds;
+  std::string reason;  // why there is no value: the benchmark's own error, or a time of 0
+  bool operator==(const Metric&) const = default;
+};
+
+// One reader of the table of formats.cc.
+struct Format {
+  std::string_view name;  // in a plan
+  std::string_view what;  // for people
+  Result<std::vector<Metric>> (*read)(std::string_view text);
+};
+const std::vector<Format>& formats();
+const Format* format_named(std::string_view name);  // null: none
+
+// In the order of the text, each name once. An error says where in the text, and what was expected.
+Result<std::vector<Metric>> read(const Format& format, std::string_view text);
+
+}  // namespace stab::metrics

@@ -1,0 +1,18 @@
+// One reader for each format. They get texts within the limits of metrics.h, not empty.
+#pragma once
+
+#include "metrics/metrics.h"
+
+namespace stab::metrics {
+
+// json_formats.cc
+Result<std::vector<Metric>> read_google_benchmark(std::string_view text);
+Result<std::vector<Metric>> read_hyperfine(std::string_view text);
+Result<std::vector<Metric>> read_criterion(std::string_view text);
+Result<std::vector<Metric>> read_jmh(std::string_view text);
+Result<std::vector<Metric>> read_pytest_benchmark(std::string_view text);
+// text_formats.cc
+Result<std::vector<Metric>> read_go(std::string_view text);
+Result<std::vector<Metric>> read_csv(std::string_view text);
+
+}  // namespace stab::metrics

@@ -1,0 +1,233 @@
+// gate BASE..HEAD: is a repository's HEAD slower than BASE? Both revisions are built and their trials interleaved by the engine
+// of `stabctl run`; what it finds is written for people and for CI. Whatever it makes lies in one temporary directory, which is
+// removed however it ends.
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include "analysis/commands/gate.h"
+#include "base/unique_fd.h"
+#include "plan/limits.h"
+#include "plan/parse.h"
+#include "toml/units.h"
+#include "stabctl/commands.h"
+#include "stabctl/gate_plan.h"
+#include "stabctl/run_command.h"
+#include "engine/experiment/expand.h"
+#include "engine/results/load_samples.h"
+
+extern char** environ;
+
+namespace stab::ctl {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kFile[] = "stab-gate.toml";
+constexpr size_t kMostSaid = 64 << 10;
+constexpr size_t kShownCommit = 12;
+
+// What git says, without the line's end; an Error with git's own words where it fails.
+Result<std::string> git(std::vector<std::string> words) {
+  words.insert(words.begin(), "git");
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return system_error("pipe", errno);
+  const UniqueFd out(ends[0]);
+  UniqueFd in(ends[1]);
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_adddup2(&actions, in.get(), 1);
+  ::posix_spawn_file_actions_adddup2(&actions, in.get(), 2);
+  pid_t pid = 0;
+  const int failed = ::posix_spawnp(&pid, "git", &actions, nullptr, argv.data(), environ);
+  ::posix_spawn_file_actions_destroy(&actions);
+  in.reset();
+  if (failed != 0) return system_error("run git", failed);
+  std::string said;
+  char bytes[4096];
+  for (ssize_t got = 0; (got = ::read(out.get(), bytes, sizeof bytes)) > 0;)
+    if (said.size() < kMostSaid) said.append(bytes, static_cast<size_t>(got));
+  int status = 0;
+  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  while (said.ends_with('\n')) said.pop_back();
+  if (status == 0) return said;
+  return bad_input("git " + words[1] + ": " + (said.empty() ? "failed" : said));
+}
+
+// Removed with all that is in it.
+class TemporaryDirectory {
+ public:
+  static Result<TemporaryDirectory> make() {
+    std::error_code error;
+    std::string path = (fs::temp_directory_path(error) / "stab-gate-XXXXXX").string();
+    if (error || ::mkdtemp(path.data()) == nullptr)
+      return system_error("make a temporary directory", error ? error.value() : errno);
+    return TemporaryDirectory(path);
+  }
+  TemporaryDirectory(TemporaryDirectory&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  TemporaryDirectory& operator=(TemporaryDirectory&&) = delete;
+  ~TemporaryDirectory() {
+    std::error_code ignored;
+    if (!path_.empty()) fs::remove_all(path_, ignored);
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  explicit TemporaryDirectory(std::string path) : path_(std::move(path)) {}
+  std::string path_;
+};
+
+struct Revisions {
+  std::string root;        // of the working tree
+  std::string base, head;  // commits
+};
+
+Result<Revisions> revisions_of(const std::string& range) {
+  const size_t dots = range.find("..");
+  const bool forked = dots != std::string::npos && range.compare(dots, 3, "...") == 0;
+  std::string base = dots == std::string::npos ? "" : range.substr(0, dots);
+  const std::string head = dots == std::string::npos ? "" : range.substr(dots + (forked ? 3 : 2));
+  if (base.empty() || head.empty())
+    return bad_input("'" + range + "' is no range of revisions; write BASE..HEAD, or BASE...HEAD to compare "
+                     "with where HEAD left BASE");
+  Revisions out;
+  STAB_TRY(out.root, git({"rev-parse", "--show-toplevel"}));
+  const auto commit = [](const std::string& name) {
+    return git({"rev-parse", "--verify", "--quiet", "--end-of-options", name + "^{commit}"});
+  };
+  const auto base_commit = commit(base), head_commit = commit(head);
+  const std::string shallow = "; a shallow clone lacks it: fetch with depth 0";
+  if (!base_commit) return bad_input("'" + base + "' names no commit here" + shallow);
+  if (!head_commit) return bad_input("'" + head + "' names no commit here" + shallow);
+  const auto ancestor = git({"merge-base", *base_commit, *head_commit});
+  if (!ancestor)
+    return bad_input("'" + base + "' and '" + head + "' have no common ancestor, so there is no change to judge" + shallow);
+  out.base = forked ? *ancestor : *base_commit;
+  out.head = *head_commit;
+  STAB_TRY(const std::string changes, git({"-C", out.root, "status", "--porcelain", "--untracked-files=no"}));
+  if (!changes.empty())
+    return bad_input("the working tree has changes that are in no commit, and the gate builds commits:\n" +
+                     changes.substr(0, 400) +                      "\ncommit or stash them");
+  return out;
+}
+
+// Whole or not at all.
+Status write_file(const std::string& path, const std::string& text) {
+  const std::string beside = path + ".stab-new";
+  {
+    std::ofstream file(beside, std::ios::binary | std::ios::trunc);
+    file << text;
+    file.close();
+    if (!file) return system_error("write '" + path + "'", errno);
+  }
+  std::error_code error;
+  fs::rename(beside, path, error);
+  if (!error) return {};
+  fs::remove(beside, error);
+  return system_error("write '" + path + "'", EIO);
+}
+
+int say(const analysis::GateOutput& output, const Arguments& arguments) {
+  std::fputs((arguments.json ? output.json : output.text).c_str(), stdout);
+  std::fflush(stdout);
+  for (const auto& [path, text] : {std::pair{&arguments.summary, &output.markdown}, std::pair{&arguments.junit, &output.junit}})
+    if (!path->empty())
+      if (const Status written = write_file(*path, *text); !written) {
+        complain(written.error());
+        return kExitUsage;
+      }
+  return output.exit_code;
+}
+
+Result<plan::Plan> plan_of(const Revisions& revisions) {
+  const std::string path = revisions.root + "/" + kFile;
+  std::ifstream file(path, std::ios::binary);
+  if (!file)
+    return Error{ErrorCode::kBadInput, "'" + path + "' can't be read; docs/gate.md has one to begin with", {}};
+  std::string text(plan::kMaxPlanBytes + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<size_t>(file.gcount()));
+  GatePlan gate = gate_plan(text, kFile, revisions.base, revisions.head);
+  if (gate.faults.empty()) {
+    const plan::RealFiles files(revisions.root);
+    plan::Parsed parsed = plan::parse_plan(gate.text, kFile, {.max_errors = 20, .files = &files});
+    std::fputs(plan::render(parsed.warnings).c_str(), stderr);
+    if (parsed.plan) {
+      gate.faults = engine::event_faults(*parsed.plan);
+      if (gate.faults.empty()) return *std::move(parsed.plan);
+    } else {
+      gate.faults = std::move(parsed.errors);
+    }
+  }
+  std::fputs(plan::render(gate.faults).c_str(), stderr);
+  return bad_input(std::string(kFile) + " is no gate");
+}
+
+// "10min"; nothing: 0.
+Result<std::chrono::nanoseconds> budget_of(const std::string& text) {
+  if (text.empty()) return std::chrono::nanoseconds(0);
+  const auto found = plan::parse_duration(text);
+  if (!found || found->count() <= 0) return bad_input("--at-most '" + text + "' is no time; write 90s, 10min or 1h");
+  return *found;
+}
+
+}  // namespace
+
+int gate_command(const Arguments& arguments) {
+  const auto budget = budget_of(arguments.at_most);
+  if (!budget) return complain(budget.error());
+  const auto revisions = revisions_of(arguments.range);
+  if (!revisions) {
+    complain(revisions.error());
+    return kExitUsage;
+  }
+  const auto plan = plan_of(*revisions);
+  if (!plan) return complain(plan.error());
+
+  analysis::GateFacts facts{revisions->base.substr(0, kShownCommit), revisions->head.substr(0, kShownCommit), {}, {}};
+  facts.command = "stabctl gate " + facts.base + ".." + facts.head;
+  const auto scratch = TemporaryDirectory::make();
+  if (!scratch) return complain(scratch.error());
+  Arguments own = arguments;
+  if (own.database.empty()) own.database = scratch->path() + "/gate.db";
+  const SystemClock clock;
+  const auto engine = open_engine(own, clock);
+  if (!engine) return complain(engine.error());
+  const auto experiment = (*engine)->submit(*plan, revisions->root, ::geteuid(), ::getegid());
+  if (!experiment) return complain(experiment.error());
+  Budget limit{*budget};
+  const auto end = run_until(**engine, *experiment, arguments, clock, limit);
+  if (!end) return complain(end.error());
+  const auto row = (*engine)->store().experiment(*experiment);
+  if (!row) return complain(row.error());
+  if (*end == engine::RunEnd::kRejected) return say(analysis::gate_without_answer(facts, printable(row->failure)), arguments);
+  if (*end == engine::RunEnd::kStopped)
+    facts.unfinished = limit.is_over ? "the budget of " + arguments.at_most + " ended first" : "it was interrupted";
+  if (*end == engine::RunEnd::kGaps)
+    return say(analysis::gate_without_answer(facts, "trials of a revision failed each time; --db FILE keeps them for 'stabctl "
+                                                    "logs'"),
+               arguments);
+  const auto samples = engine::load_samples((*engine)->store(), *row);
+  if (!samples) return complain(samples.error());
+  const auto output = analysis::run_gate(*samples, facts);
+  // No trial was over before the budget was.
+  if (!output && !facts.unfinished.empty()) {
+    analysis::GateOutput none = analysis::gate_without_answer(facts, facts.unfinished);
+    none.exit_code = kExitUnfinished;
+    return say(none, arguments);
+  }
+  if (!output) return complain(output.error());
+  return say(*output, arguments);
+}
+
+}  // namespace stab::ctl

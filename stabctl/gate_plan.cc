@@ -1,0 +1,126 @@
+// The plan's text is the file's with [gate] blanked out, and what the gate adds behind it, so that faults of the plan have the
+// places of the file.
+#include "stabctl/gate_plan.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <variant>
+
+#include "plan/limits.h"
+#include "toml/section.h"
+#include "toml/toml_reader.h"
+
+namespace stab::ctl {
+namespace {
+
+using Kind = plan::TomlNode::Kind;
+
+struct Settings {
+  double margin = 0.02, alpha = 0.05;
+  std::vector<int> looks = {10, 20, 40};
+  std::string code = "shuffle", stack = "on", heap = "page", epoch = "20ms";
+  int links = 0;
+};
+
+// Lines from [gate] up to the next table's header.
+std::string without_gate(const std::string& text) {
+  std::string out;
+  bool inside = false;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    const std::string line = text.substr(at, end - at);
+    const size_t first = line.find_first_not_of(" \t");
+    if (first != std::string::npos && line[first] == '[')
+      inside = line.find("gate") == line.find_first_not_of(" \t", first + 1) && line.find("[[") == std::string::npos;
+    if (!inside) out += line;
+    out += '\n';
+    at = end + 1;
+  }
+  return out;
+}
+
+void read_looks(plan::Section& section, std::vector<int>& out) {
+  const plan::TomlNode* node = section.find("looks");
+  if (!node) return;
+  std::vector<int> looks;
+  bool good = node->kind == Kind::kArray && !node->items.empty() && node->items.size() <= plan::kMaxLooks;
+  for (const plan::TomlNode& item : node->items) {
+    good = good && item.kind == Kind::kInteger && item.integer >= 2 && item.integer <= 100'000 &&
+           (looks.empty() || item.integer > looks.back());
+    if (good) looks.push_back(static_cast<int>(item.integer));
+  }
+  if (good) out = std::move(looks);
+  else section.faults().error(node->spot, "'looks' are ascending numbers of replicates from 2 on", "write looks = [10, 20, 40]");
+}
+
+std::string number(double value) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.10f", value);
+  return text;
+}
+
+std::string level(const char* factor, const std::string& word) {
+  return word.empty() ? "" : std::string(factor) + " = [\"" + word + "\"]\n";
+}
+
+std::string added(const Settings& settings, const std::string& base, const std::string& head) {
+  // Which commits are compared draws the order: the same gate twice is the same plan.
+  const std::string seed = std::to_string(std::stoull(head.substr(0, 12), nullptr, 16));
+  std::string looks;
+  for (const int look : settings.looks) looks += (looks.empty() ? "" : ", ") + std::to_string(look);
+  std::string text = "\n[experiment]\nname = \"gate\"\nseed = " + seed +
+                     "\nreplicates = " + std::to_string(settings.looks.back()) +
+                     "\nmargin = " + number(settings.margin) + "\nalpha = " + number(settings.alpha) +
+                     "\n[factors]\nrevision = [{ name = \"base\", value = \"" + base +
+                     "\" }, { name = \"head\", value = \"" + head +
+                     "\" }]\n" + level("code", settings.code) + level("stack", settings.stack) + level("heap", settings.heap) +
+                     level("epoch", settings.epoch);
+  if (settings.links > 0) text += "link = { seeds = " + std::to_string(settings.links) + " }\n";
+  if (settings.looks.size() > 1) text += "[stopping]\nrule = \"looks\"\nlooks = [" + looks + "]\n";
+  return text;
+}
+
+}  // namespace
+
+GatePlan gate_plan(const std::string& file, const std::string& path, const std::string& base, const std::string& head) {
+  GatePlan out;
+  auto read = plan::read_toml(file, path);
+  if (auto* syntax = std::get_if<plan::Diagnostic>(&read)) {
+    out.faults.push_back(std::move(*syntax));
+    return out;
+  }
+  plan::TomlNode& tree = std::get<plan::TomlNode>(read);
+  tree.spot = {path, 1, 1};
+  plan::Faults faults(file, path, 20);
+  Settings settings;
+  for (const plan::TomlEntry& entry : tree.entries) {
+    for (const char* own : {"experiment", "factors", "stopping"})
+      if (entry.key == own)
+        faults.error(entry.key_spot, "the gate writes '" + entry.key + "' itself", "use [gate]; docs/gate.md");
+    if (entry.key != "gate") continue;
+    if (entry.value.kind != Kind::kTable) {
+      plan::wrong_type(faults, "gate", entry.value, Kind::kTable);
+      continue;
+    }
+    plan::Section section(entry.value, "[gate]", faults);
+    section.fraction("margin", 0, 1, settings.margin);
+    section.number("alpha", 0.0001, 0.4, settings.alpha);
+    read_looks(section, settings.looks);
+    for (const auto& [key, member] : {std::pair{"code", &settings.code}, std::pair{"stack", &settings.stack},
+                                      std::pair{"heap", &settings.heap}, std::pair{"epoch", &settings.epoch}}) {
+      const plan::TomlNode* node = section.text(key, *member);
+      if (node && member->find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.") != std::string::npos)
+        faults.error(node->spot, "'" + std::string(key) + "' is one level of that factor", "docs/plan.md lists them");
+    }
+    section.integer("links", 0, 1000, settings.links);
+    section.finish();
+  }
+  if (file.find("{revision}") == std::string::npos)
+    faults.error(tree.spot, "nothing takes {revision}, so both sides would be the same",
+                 "write source = { git = \".\", revision = \"{revision}\" } into the program");
+  out.faults = faults.take_errors();
+  if (out.faults.empty()) out.text = without_gate(file) + added(settings, base, head);
+  return out;
+}
+
+}  // namespace stab::ctl

@@ -1,0 +1,28 @@
+// A repository's stab-gate.toml becomes a plan of two revisions.
+//
+// The file is a plan without [experiment], [factors] and [stopping], which the gate writes; [gate] says what goes into them:
+//
+//   [gate]
+//   margin = "2%"                # the regression that matters
+//   looks = [10, 20, 40]         # replicates after which it may end
+//   code = "shuffle"  stack = "on"  heap = "page"  epoch = "20ms"  links = 10
+//
+//   [[program]]                  # as in any plan; {revision} is what git checks out
+//   source = { git = ".", revision = "{revision}" }
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "toml/diagnostic.h"
+
+namespace stab::ctl {
+
+struct GatePlan {
+  std::string text;  // of a plan; the file's lines keep their numbers
+  std::vector<plan::Diagnostic> faults;
+};
+// `base` and `head`: commits, 40 hex digits.
+GatePlan gate_plan(const std::string& file, const std::string& path, const std::string& base, const std::string& head);
+
+}  // namespace stab::ctl

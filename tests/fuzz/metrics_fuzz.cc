@@ -1,0 +1,37 @@
+// Whatever a measured program writes: no crash, no hang; a refusal in words, or metrics that hold their invariant. The first
+// byte chooses the format.
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <set>
+#include <string>
+
+#include "metrics/metrics.h"
+
+namespace {
+
+void demand(bool condition) {
+  if (!condition) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace stab::metrics;
+  if (size == 0) return 0;
+  const Format& format = formats()[data[0] % formats().size()];
+  const auto metrics = read(format, std::string_view(reinterpret_cast<const char*>(data) + 1, size - 1));
+  if (!metrics) {
+    demand(!metrics.error().message.empty());
+    return 0;
+  }
+  std::set<std::string> names;
+  demand(!metrics->empty() && metrics->size() <= kMostBenchmarks);
+  for (const Metric& metric : *metrics) {
+    demand(names.insert(metric.name).second && !metric.name.empty() && metric.name.size() <= kMostNameBytes);
+    demand(metric.seconds.has_value() == metric.reason.empty());
+    if (metric.seconds) demand(std::isfinite(*metric.seconds) && *metric.seconds > 0);
+    for (const char c : metric.name + metric.reason) demand(static_cast<unsigned char>(c) >= 0x20 && c != 0x7f);
+  }
+  return 0;
+}

@@ -1,0 +1,212 @@
+// Benchmarks of a program's own output as responses: their families, their tables, and what a gate makes of them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "analysis/commands/gate.h"
+#include "analysis/report/first_screen.h"
+#include "analysis/report/report.h"
+#include "analysis/statistics/multiplicity.h"
+#include "base/rng.h"
+#include "tests/unit/analysis/lab_samples.h"
+
+namespace stab::analysis {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// Two workloads, of which the first is a suite: `benchmarks` of it, log ratio of head to base by `effect`. The last ones
+// belong to no family.
+Samples suite(int benchmarks, int declared, const std::function<double(int)>& effect, uint64_t seed = 1, int replicates = 12) {
+  Samples samples;
+  samples.experiment = "suite";
+  samples.workloads = {"suite", "tool"};
+  samples.factors = {{kGateFactor, {kGateBase, kGateHead}, false, 0}};
+  samples.responses = {{.name = "wall_time", .unit = "s", .margin = 0.05}};
+  for (int i = 0; i < benchmarks; ++i)
+    samples.responses.push_back({.name = "b" + std::to_string(i),
+                                 .unit = "s",
+                                 .margin = 0.05,
+                                 .margin_is_share = true,
+                                 .declared = i < declared,
+                                 .only_workload = 0,
+                                 .family = i < declared ? "core" : "",
+                                 .error_rate = i < declared ? ErrorRate::kFamilyWise : ErrorRate::kFalseDiscovery});
+  Rng rng = Rng::stream(seed, "suite");
+  uint32_t order = 0;
+  for (int block = 0; block < replicates; ++block) {
+    for (uint32_t workload = 0; workload < 2; ++workload) {
+      for (uint16_t head = 0; head < 2; ++head) {
+        Trial trial;
+        trial.workload = workload;
+        trial.levels = {head};
+        trial.block = static_cast<uint32_t>(block);
+        trial.order = order++;
+        trial.layout = trial.seed = rng.next();
+        trial.values.push_back(std::exp(0.01 * standard_normal(rng)));
+        for (int i = 0; i < benchmarks; ++i) {
+          trial.values.emplace_back();
+          const double log = 0.01 * standard_normal(rng) + (head == 1 ? effect(i) : 0);
+          if (workload == 0) trial.values.back() = 1e-6 * std::exp(log);
+        }
+        samples.trials.push_back(std::move(trial));
+      }
+    }
+  }
+  samples.planned = order;
+  return samples;
+}
+
+Report report_of(const Samples& samples) {
+  Result<Report> report = analyse(samples);
+  EXPECT_TRUE(report.ok()) << report.error().text();
+  return *std::move(report);
+}
+
+std::vector<Contrast> contrasts_of(const Report& report, const std::string& family) {
+  std::vector<Contrast> out;
+  for (const Contrast& contrast : report.contrasts)
+    for (const Response& response : report.responses)
+      if (response.name == contrast.response && response.is_benchmark() && response.family == family) out.push_back(contrast);
+  return out;
+}
+
+TEST(Benchmarks, EachIsAskedOnceOfItsWorkload) {
+  const Report report = report_of(suite(6, 2, [](int) { return 0.0; }));
+  EXPECT_EQ(contrasts_of(report, "core").size(), 2u);
+  EXPECT_EQ(contrasts_of(report, "").size(), 4u);
+  for (const Contrast& contrast : contrasts_of(report, "")) {
+    EXPECT_EQ(contrast.workload, "suite");
+    EXPECT_EQ(contrast.population, Population::kOneWorkload);
+    EXPECT_EQ(contrast.refused, "");
+  }
+  for (const AnovaTable& table : report.anovas) EXPECT_EQ(table.response, "wall_time");
+}
+
+TEST(Benchmarks, DeclaredOnesAreHolmsAndOthersOfTheFalseDiscoveryRate) {
+  const Report report = report_of(suite(12, 5, [](int i) { return 0.004 * i; }));
+  for (const auto& [family, adjust] : {std::pair{"core", &holm}, std::pair{"", &benjamini_yekutieli}}) {
+    const std::vector<Contrast> contrasts = contrasts_of(report, family);
+    std::vector<double> p, equivalence;
+    for (const Contrast& contrast : contrasts) {
+      p.push_back(contrast.p_value);
+      equivalence.push_back(contrast.p_equivalence);
+    }
+    const std::vector<double> adjusted = adjust(p), of_equivalence = adjust(equivalence);
+    for (size_t i = 0; i < contrasts.size(); ++i) {
+      EXPECT_DOUBLE_EQ(contrasts[i].p_holm, adjusted[i]) << family << i;
+      EXPECT_DOUBLE_EQ(contrasts[i].p_equivalence_holm, of_equivalence[i]) << family << i;
+    }
+  }
+}
+
+// What is planted must not cost wall_time anything: its family is its own.
+TEST(Benchmarks, TheyDontShareAFamilyWithTheResponses) {
+  const auto none = [](int) { return 0.0; };
+  const Report with = report_of(suite(40, 40, none)), without = report_of(suite(1, 1, none));
+  const auto families = [](const Report& report) {
+    std::vector<double> ratio;
+    for (const Contrast& contrast : report.contrasts)
+      if (contrast.response == "wall_time" && contrast.population == Population::kOneWorkload)
+        ratio.push_back(std::min(contrast.p_value * 2, 1.0) >= contrast.p_holm - 1e-12 ? 1 : 0);
+    return ratio;
+  };
+  EXPECT_EQ(families(with), (std::vector<double>{1, 1}));
+  EXPECT_EQ(families(without), (std::vector<double>{1, 1}));
+}
+
+// 40 experiments of 50 benchmarks without a difference: the share with any false answer in the declared family is about
+// alpha at most, 2 of 40 on average; 8 happen once in a thousand such tests.
+TEST(Benchmarks, AFamilyRaisesFewFalseAlarms) {
+  int alarms = 0, found = 0;
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    Samples samples = suite(50, 50, [](int) { return 0.0; }, seed, 8);
+    for (Response& response : samples.responses) response.margin = 1e-6;
+    const Report report = report_of(samples);
+    const auto contrasts = contrasts_of(report, "core");
+    alarms += std::any_of(contrasts.begin(), contrasts.end(), [](const Contrast& c) { return c.verdict == Verdict::kChanged; });
+    for (const Contrast& contrast : contrasts) found += contrast.p_value < 0.05;
+  }
+  EXPECT_LT(alarms, 8);
+  EXPECT_NEAR(found, 100, 45);  // unadjusted ones are what they should be
+}
+
+TEST(Benchmarks, FiveHundredOfThemStayReadable) {
+  const Report report = report_of(suite(500, 100, [](int i) { return i % 50 == 0 ? 0.2 : 0.0; }));
+  const std::string text = render_terminal(report, 120, false);
+  EXPECT_LT(std::count(text.begin(), text.end(), '\n'), 150);
+  EXPECT_THAT(text, HasSubstr("Benchmarks of suite, family core (Holm over 100)"));
+  EXPECT_THAT(text, HasSubstr("Benchmarks of suite, exploratory (false discovery rate over 400)"));
+  EXPECT_THAT(text, HasSubstr("2 changed, 98 the same within the margin"));
+  const std::string screen = render_first_screen(report, {}, 120, false);
+  EXPECT_THAT(screen, HasSubstr("b0, revision=head against base: "));
+  EXPECT_LE(std::count(screen.begin(), screen.end(), '\n'), 50);
+}
+
+const GateFacts kFacts{"aaaa", "bbbb", "stabctl gate aaaa..bbbb", {}};
+
+TEST(Gate, PassesWhereNothingIsWorse) {
+  const auto gate = run_gate(suite(3, 3, [](int i) { return i == 1 ? -0.3 : 0.0; }), kFacts);
+  ASSERT_TRUE(gate.ok());
+  EXPECT_EQ(gate->exit_code, 0);
+  EXPECT_THAT(gate->text, HasSubstr("no regression beyond 5 % in 4 questions"));
+  EXPECT_THAT(gate->junit, HasSubstr("tests=\"4\" failures=\"0\""));
+  // The suite's own time is no question, the tool's is.
+  EXPECT_THAT(gate->junit, Not(HasSubstr("name=\"suite\"")));
+  EXPECT_THAT(gate->junit, HasSubstr("name=\"tool\""));
+}
+
+TEST(Gate, FailsForADeclaredOneAndForAnExploratoryOne) {
+  for (const int declared : {3, 0}) {
+    const auto gate = run_gate(suite(3, declared, [](int i) { return i == 1 ? 0.3 : 0.0; }), kFacts);
+    ASSERT_TRUE(gate.ok());
+    EXPECT_EQ(gate->exit_code, 1) << declared;
+    EXPECT_THAT(gate->text, HasSubstr("worse: 1 regression, the largest b1 +"));
+    EXPECT_THAT(gate->junit, HasSubstr("<failure message=\"worse: +"));
+    EXPECT_THAT(gate->json, HasSubstr("\"answer\": \"worse\""));
+  }
+}
+
+TEST(Gate, AnUnsureOneHoldsItOpenIfItIsDeclared) {
+  Samples samples = suite(3, 2, [](int) { return 0.0; });
+  const auto scatter = [&](size_t response) {
+    Rng rng = Rng::stream(5, "scatter");
+    for (Trial& trial : samples.trials)
+      if (trial.values[response]) *trial.values[response] *= std::exp(0.5 * standard_normal(rng));
+  };
+  scatter(3);
+  EXPECT_EQ(run_gate(samples, kFacts)->exit_code, 0);
+  EXPECT_THAT(run_gate(samples, kFacts)->text, HasSubstr("unsure (exploratory)"));
+  scatter(1);
+  EXPECT_EQ(run_gate(samples, kFacts)->exit_code, 3);
+}
+
+TEST(Gate, WhatIsUnfinishedIsUnsure) {
+  Samples samples = suite(3, 3, [](int) { return 0.0; });
+  samples.incomplete = true;
+  const auto gate = run_gate(samples, {"aaaa", "bbbb", "", "the budget of 2s ended first"});
+  ASSERT_TRUE(gate.ok());
+  EXPECT_EQ(gate->exit_code, 3);
+  EXPECT_THAT(gate->text, HasSubstr("the budget of 2s ended first"));
+}
+
+TEST(Gate, NamesAreNoMarkupAndSummariesFitACommentAlways) {
+  Samples samples = suite(600, 600, [](int) { return 0.3; });
+  for (size_t i = 1; i < samples.responses.size(); ++i)
+    samples.responses[i].name = "<b>|" + std::string(150, 'x') + std::to_string(i) + "\"&";
+  const auto gate = run_gate(samples, kFacts);
+  ASSERT_TRUE(gate.ok());
+  EXPECT_LE(gate->markdown.size(), 60'000u);
+  EXPECT_THAT(gate->markdown, Not(HasSubstr("<b>")));
+  EXPECT_THAT(gate->markdown, HasSubstr("&lt;b&gt;\\|"));
+  EXPECT_THAT(gate->junit, Not(HasSubstr("<b>")));
+  EXPECT_TRUE(gate->markdown.starts_with("<!-- stab-gate -->\n"));
+  EXPECT_THAT(gate_without_answer(kFacts, "<script>\n").markdown, Not(HasSubstr("<script>")));
+}
+
+}  // namespace
+}  // namespace stab::analysis

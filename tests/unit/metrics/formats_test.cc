@@ -1,0 +1,144 @@
+// The formats as their tools write them, and what a program may write instead.
+#include "metrics/metrics.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace stab::metrics {
+namespace {
+
+using testing::HasSubstr;
+
+std::vector<Metric> read_ok(std::string_view format, std::string_view text) {
+  const auto found = read(*format_named(format), text);
+  EXPECT_TRUE(found.ok()) << found.error().text();
+  return found ? *found : std::vector<Metric>();
+}
+
+std::string refusal(std::string_view format, std::string_view text) {
+  const auto found = read(*format_named(format), text);
+  EXPECT_FALSE(found.ok());
+  return found ? "" : found.error().message;
+}
+
+void expect_seconds(const Metric& metric, const std::string& name, double seconds) {
+  EXPECT_EQ(metric.name, name);
+  ASSERT_TRUE(metric.seconds) << metric.reason;
+  EXPECT_NEAR(*metric.seconds, seconds, 1e-9 * seconds);
+}
+
+TEST(GoogleBenchmark, RepetitionsAreAveragedAndAggregatesLeftOut) {
+  const auto found = read_ok("google-benchmark", R"({"context": {}, "benchmarks": [
+    {"name": "BM_A/8", "run_name": "BM_A/8", "run_type": "iteration", "real_time": 10.0, "time_unit": "ns"},
+    {"name": "BM_A/8", "run_name": "BM_A/8", "run_type": "iteration", "real_time": 30.0, "time_unit": "ns"},
+    {"name": "BM_A/8_mean", "run_name": "BM_A/8", "run_type": "aggregate", "aggregate_name": "mean",
+     "real_time": 20, "time_unit": "ns"},
+    {"name": "BM_A/8_stddev", "run_name": "BM_A/8", "run_type": "aggregate", "aggregate_name": "stddev",
+     "real_time": 14, "time_unit": "ns"},
+    {"name": "BM_B", "run_name": "BM_B", "run_type": "iteration", "error_occurred": true, "error_message": "no\nfile"},
+    {"name": "BM_C", "run_type": "iteration", "real_time": 2, "time_unit": "ms"}]})");
+  ASSERT_EQ(found.size(), 3u);
+  expect_seconds(found[0], "BM_A/8", 20e-9);
+  EXPECT_EQ(found[1].reason, "no?file");
+  EXPECT_FALSE(found[1].seconds);
+  expect_seconds(found[2], "BM_C", 2e-3);
+}
+
+TEST(GoogleBenchmark, AggregatesAloneGiveTheirMean) {
+  const auto found = read_ok("google-benchmark", R"({"benchmarks": [
+    {"name": "BM_A_mean", "run_name": "BM_A", "run_type": "aggregate", "aggregate_name": "mean",
+     "real_time": 20, "time_unit": "us"},
+    {"name": "BM_A_cv", "run_name": "BM_A", "run_type": "aggregate", "aggregate_name": "cv",
+     "real_time": 0.1, "time_unit": "us"}]})");
+  ASSERT_EQ(found.size(), 1u);
+  expect_seconds(found[0], "BM_A", 20e-6);
+}
+
+TEST(Hyperfine, ACommandThatFailedHasNoValue) {
+  const auto found = read_ok("hyperfine", R"({"results": [
+    {"command": "sleep 0.1", "mean": 9, "times": [0.1, 0.3], "exit_codes": [0, 0]},
+    {"command": "exit 1", "mean": 0.01, "times": [0.01], "exit_codes": [1]},
+    {"command": "summary", "mean": 0.5}]})");
+  ASSERT_EQ(found.size(), 3u);
+  expect_seconds(found[0], "sleep 0.1", 0.2);
+  EXPECT_THAT(found[1].reason, HasSubstr("failed"));
+  expect_seconds(found[2], "summary", 0.5);
+}
+
+TEST(Criterion, MessagesBetweenOtherLines) {
+  const auto found = read_ok("criterion", "   Compiling x\n{\"reason\":\"benchmark-complete\",\"id\":\"fib/20\",\"typical\":"
+                                          "{\"estimate\":26.5,\"unit\":\"us\"}}\n{\"reason\":\"group-complete\"}\n");
+  ASSERT_EQ(found.size(), 1u);
+  expect_seconds(found[0], "fib/20", 26.5e-6);
+}
+
+TEST(Jmh, RatesAreTurnedOver) {
+  const auto found = read_ok("jmh", R"([
+    {"benchmark": "org.A.b", "mode": "avgt", "params": {"n": "8"}, "primaryMetric": {"score": 5, "scoreUnit": "us/op"}},
+    {"benchmark": "org.A.b", "mode": "thrpt", "params": {"n": "8"}, "primaryMetric": {"score": 4, "scoreUnit": "ops/ms"}}])");
+  ASSERT_EQ(found.size(), 2u);
+  expect_seconds(found[0], "org.A.b:n=8", 5e-6);
+  expect_seconds(found[1], "org.A.b:n=8 (thrpt)", 0.25e-3);
+  EXPECT_THAT(refusal("jmh", R"([{"benchmark": "x", "mode": "avgt", "primaryMetric": {"score": "NaN", "scoreUnit": "us/op"}}])"),
+              HasSubstr("'x' has no 'score', expected a number"));
+}
+
+TEST(PytestBenchmark, MeansInSeconds) {
+  const auto found = read_ok("pytest-benchmark",
+                             R"({"benchmarks": [{"name": "a", "fullname": "t.py::a", "stats": {"mean": 0.25}}]})");
+  ASSERT_EQ(found.size(), 1u);
+  expect_seconds(found[0], "t.py::a", 0.25);
+}
+
+TEST(Go, CountsAreAveragedAndPackagesKeptApart) {
+  const auto found = read_ok("go", "goos: linux\npkg: x/y\nBenchmarkA-8 \t 10\t 100 ns/op\t 3 B/op\nBenchmarkA-8 10 300 ns/op\n"
+                                   "pkg: x/z\nBenchmarkA-8 10 50.5 ns/op\nBenchmarkPrints\nPASS\n");
+  ASSERT_EQ(found.size(), 2u);
+  expect_seconds(found[0], "x/y.BenchmarkA-8", 200e-9);
+  expect_seconds(found[1], "x/z.BenchmarkA-8", 50.5e-9);
+}
+
+TEST(Csv, UnitsAndQuotationMarks) {
+  const auto found = read_ok("csv", "unit,name,value\r\nms,\"a, \"\"b\"\"\",2\r\n\r\ns,c,0\r\n");
+  ASSERT_EQ(found.size(), 2u);
+  expect_seconds(found[0], "a, \"b\"", 2e-3);
+  EXPECT_THAT(found[1].reason, HasSubstr("no logarithm"));
+  EXPECT_THAT(refusal("csv", "name,value\na,fast\n"), HasSubstr("line 2: 'fast' is no number"));
+  EXPECT_THAT(refusal("csv", "name,value\na\n"), HasSubstr("line 2: 1 fields, and the heading has 2"));
+  EXPECT_THAT(refusal("csv", "name,value,unit\na,1,MB\n"), HasSubstr("line 2: 'MB' is no unit of time"));
+  EXPECT_THAT(refusal("csv", "a;b\n"), HasSubstr("columns 'name' and 'value'"));
+  EXPECT_THAT(refusal("csv", "name,value\na,nan\n"), HasSubstr("no time"));
+  EXPECT_THAT(refusal("csv", "name,value\na,-1\n"), HasSubstr("no time"));
+}
+
+TEST(Hostile, EveryFormatRefusesWhatIsEmptyOrElse) {
+  for (const Format& format : formats()) {
+    EXPECT_THAT(refusal(format.name, " \n"), HasSubstr("it is empty; expected")) << format.name;
+    EXPECT_NE(refusal(format.name, "hello"), "") << format.name;
+    EXPECT_NE(refusal(format.name, std::string("\0\xff\x80", 3)), "") << format.name;
+  }
+}
+
+TEST(Hostile, PlacesOfWhatIsCutOrBroken) {
+  EXPECT_THAT(refusal("hyperfine", "{\"results\": [\n  {\"command\": "), HasSubstr("it ends at line 2, column 15"));
+  EXPECT_THAT(refusal("hyperfine", "{\"results\":\n oops}"), HasSubstr("line 2, column 2"));
+  EXPECT_THAT(refusal("hyperfine", "{\"results\": [{\"command\": \"a\", \"mean\": 1e999}]}"), HasSubstr("larger than a double"));
+  EXPECT_THAT(refusal("google-benchmark", "[]"), HasSubstr("the file has no 'benchmarks', expected a list"));
+  EXPECT_THAT(refusal("google-benchmark", R"({"benchmarks": [{"name": "a", "real_time": 1, "time_unit": "parsec"}]})"),
+              HasSubstr("'a' is in 'parsec'"));
+}
+
+TEST(Hostile, LimitsHold) {
+  EXPECT_THAT(refusal("jmh", std::string(100'000, '[')), HasSubstr("nested deeper than 64"));
+  std::string many = "name,value\n";
+  for (size_t i = 0; i < kMostBenchmarks; ++i) many += "b" + std::to_string(i) + ",1\n";
+  EXPECT_EQ(read_ok("csv", many).size(), kMostBenchmarks);
+  EXPECT_THAT(refusal("csv", many + "one,1\n"), HasSubstr("more than 2000 benchmarks"));
+  EXPECT_THAT(refusal("csv", "name,value\n" + std::string(kMostNameBytes + 1, 'x') + ",1\n"),
+              HasSubstr("has 201 bytes, at most 200"));
+  EXPECT_THAT(refusal("csv", "name,value\nred\x1b[31m,1\n"), HasSubstr("control characters"));
+  EXPECT_THAT(refusal("csv", std::string(kMostBytes + 1, 'x')), HasSubstr("at most 33554432 are read"));
+}
+
+}  // namespace
+}  // namespace stab::metrics
