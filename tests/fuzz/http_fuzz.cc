@@ -15,7 +15,7 @@
 namespace stab::engine {
 
 // The page itself is another test's.
-Asset asset_at(std::string_view path) { return path == "/" ? Asset{"text/html", "page"} : Asset{}; }
+Asset asset_at(std::string_view path) { return path == "/" ? Asset{"text/html", "page", "packed"} : Asset{}; }
 
 }  // namespace stab::engine
 
