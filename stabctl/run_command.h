@@ -13,7 +13,7 @@
 namespace stab::ctl {
 
 // On the database that the arguments name. Waits a moment for one that another engine is about to leave.
-Result<std::unique_ptr<engine::Engine>> open_engine(const Arguments& arguments, const Clock& clock);
+Result<std::unique_ptr<engine::Engine>> open_engine(const Arguments& arguments, const Clock& clock, bool share = false);
 
 // Runs it until it is over or the user stops it, with progress on stderr, then shows what it says: `show` prints and
 // returns an exit code. Returns that, or why there is nothing to show.
