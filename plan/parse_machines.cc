@@ -43,7 +43,7 @@ void parse_machines(const TomlNode& table, Faults& faults, Plan& plan) {
   section.require("count", "add count = 4: how many machines run at a time");
   section.integer("count", 1, kMostSlots, machines.count);
   size_t engine = 0;
-  const TomlNode* named = section.word("engine", {"local", "ssh"}, engine);
+  const TomlNode* named = section.word("engine", {"local", "ssh", "slurm"}, engine);
   machines.engine = static_cast<MachineEngineKind>(engine);
   std::vector<SourceSpot> same, hosts;
   section.texts("same", machines.same, &same);
@@ -68,6 +68,10 @@ void parse_machines(const TomlNode& table, Faults& faults, Plan& plan) {
                  "name at least as many hosts as count; more are spares");
   if (machines.engine != MachineEngineKind::kSsh && !hosts.empty())
     faults.error(hosts[0], "hosts are for engine = \"ssh\"", "drop them, or add engine = \"ssh\"");
+  if (machines.engine == MachineEngineKind::kSlurm && !spool)
+    faults.error(engine_spot, "engine 'slurm' has no spool", "add spool = \"/shared/stab\", a directory that all nodes see");
+  if (machines.engine != MachineEngineKind::kSsh && command)
+    faults.error(command->spot, "'command' is for engine = \"ssh\"", "drop it; sbatch takes options = [...]");
   // What is decided while trials run is decided by one engine, of all of them.
   if (plan.stopping.rule != StoppingRule::kFixed)
     faults.error(table.spot, "[machines] and [stopping] together: looks would have to wait for the slowest machine",

@@ -150,6 +150,7 @@ struct Machine {
 enum class MachineEngineKind {
   kLocal,  // processes of this machine
   kSsh,    // a connection to each host
+  kSlurm,  // a job on a node of its own
 };
 
 // Of a host that the plan declares equal: words that a plan may list in `same`, each standing for a fact of the machine.

@@ -1,4 +1,4 @@
-// MachineEngine: what starts workers on machines and says whether they live. The seam that ssh, local processes and the
+// MachineEngine: what starts workers on machines and says whether they live. The seam that Slurm, ssh, local processes and the
 // tests' fake share; a worker knows nothing of it.
 #pragma once
 

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <mutex>
 
 #include "base/version.h"
@@ -15,6 +16,7 @@
 #include "engine/machines/controller.h"
 #include "engine/machines/process_engine.h"
 #include "engine/machines/slots.h"
+#include "engine/machines/slurm_engine.h"
 #include "plan/size.h"
 
 namespace stab::engine {
@@ -56,6 +58,19 @@ ProcessEngine::Setting engine_setting(const plan::Machines& machines, const Inst
   return setting;
 }
 
+std::unique_ptr<MachineEngine> engine_of(const plan::Machines& machines, const Installation& installation, const Clock& clock,
+                                         const std::string& identity, Spool& spool) {
+  if (machines.engine != plan::MachineEngineKind::kSlurm)
+    return std::make_unique<ProcessEngine>(engine_setting(machines, installation, spool));
+  SlurmEngine::Setting setting;
+  setting.prefix = "stab-" + identity.substr(0, 12);
+  setting.spool = spool.directory();
+  setting.stabctl = machines.stabctl.empty() ? installation.bin + "/stabctl" : machines.stabctl;
+  setting.options = machines.options;
+  setting.clock = &clock;
+  return std::make_unique<SlurmEngine>(std::move(setting));
+}
+
 }  // namespace
 
 Result<RunEnd> run_on_machines(Engine& engine, store::Id experiment, Observer& observer, StopSignal& stop) {
@@ -76,7 +91,8 @@ Result<RunEnd> run_on_machines(Engine& engine, store::Id experiment, Observer& o
   // Blocks that were added have a bundle of their own.
   STAB_TRY(Spool spool, Spool::open(root + "/" + identity.substr(0, 16) + "-" + std::to_string(row.replicates)));
   STAB_CHECK_OK(fill_spool(engine, row, builds, spool));
-  ProcessEngine processes(engine_setting(machines, engine.options().installation, spool));
+  const std::unique_ptr<MachineEngine> starter =
+      engine_of(machines, engine.options().installation, *engine.options().clock, identity, spool);
   Controller::Setting setting;
   setting.store = &store;
   setting.experiment = experiment;
@@ -88,7 +104,7 @@ Result<RunEnd> run_on_machines(Engine& engine, store::Id experiment, Observer& o
   setting.version = std::string(version());
   setting.clock = engine.options().clock;
   setting.spool = &spool;
-  setting.engine = &processes;
+  setting.engine = starter.get();
   setting.note = [&](const std::string& text) { observer.note(text); };
   STAB_TRY(Controller controller, Controller::open(setting));
 
