@@ -117,6 +117,19 @@ class MachinesTest : public store::StoreTest {
     EXPECT_TRUE(over.ok()) << (over.ok() ? "" : over.error().message);
     return over.ok() && *over;
   }
+  // A round in which what is recorded is of its slot's newest epoch: fenced workers don't count.
+  bool fenced_round() {
+    std::map<int, int64_t> newest;
+    const auto epochs = *lab_->slot_epochs(id_);
+    for (const store::SlotEpochRow& row : epochs) newest[row.slot] = row.epoch;
+    const bool over = round();
+    const auto parts = *lab_->parts(id_);
+    for (const store::PartRow& part : parts) {
+      if (part.fate != store::PartFate::kRecorded || !fenced_.insert(part.sha256).second) continue;
+      EXPECT_EQ(part.epoch, newest[part.slot]) << "block " << part.block;
+    }
+    return over;
+  }
   // Whoever was started since becomes a worker.
   void begin_workers() {
     for (; begun_ < machines_.started.size(); ++begun_) {
@@ -222,6 +235,7 @@ class MachinesTest : public store::StoreTest {
   std::vector<Worker> workers_;
   std::vector<OnItsWay> on_their_way_;
   std::string notes_;
+  std::set<std::string> fenced_;  // parts that fenced_round() has looked at
 };
 
 TEST_F(MachinesTest, TwoMachinesRunTheirBlocks) {
@@ -307,7 +321,7 @@ TEST_F(MachinesTest, EveryPlaceIsRecordedOnceWhateverFails) {
       };
       switch (rng.below(4)) {
         case 0:
-          over = round();
+          over = fenced_round();
           begin_workers();
           break;
         case 1:
@@ -352,7 +366,7 @@ TEST_F(MachinesTest, EveryPlaceIsRecordedOnceWhateverFails) {
     ASSERT_TRUE(over) << controller_->stalled() << "\n" << notes_;
     // What still comes changes nothing.
     for (const OnItsWay& file : on_their_way_) deliver(file);
-    EXPECT_TRUE(round());
+    EXPECT_TRUE(fenced_round());
     const auto parts = *lab_->parts(id_);
     for (const store::PartRow& part : parts) superseded += part.fate == store::PartFate::kSuperseded;
     expect_each_once();
