@@ -226,7 +226,7 @@ Status Controller::settle(int slot) {
   if (set_.clock->monotonic_raw() - seen_[slot] < set_.engine->patience()) return {};
   return end(*row, store::SlotState::kLost,
              (ended ? "it ended before its blocks were done: " : "its worker is gone: ") +
-                 std::to_string(open_blocks(slot).size()) + " blocks of it run again");
+                 std::to_string(open_blocks(slot).size()) + " of its blocks are left");
 }
 
 Status Controller::start(int slot) {
