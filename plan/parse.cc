@@ -105,6 +105,7 @@ Parsed parse_plan(std::string_view text, const std::string& path, const ParseOpt
   optional_table(root, "experiment", plan, parse_experiment);
   optional_table(root, "exclusions", plan, parse_exclusions);
   optional_table(root, "machine", plan, parse_machine);
+  optional_table(root, "machines", plan, parse_machines);
   optional_table(root, "limits", plan, parse_limits);
   root.require("program", "add [[program]] with name and run");
   if (const TomlNode* programs = root.find("program")) {

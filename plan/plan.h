@@ -145,6 +145,37 @@ struct Machine {
   std::vector<std::string> require;   // knobs, "counters", "isolation", "private-ipc": the run fails without them
 };
 
+// --- [machines] ------------------------------------------------------------------------------------------
+
+// How a worker is started and whether it lives is found out: engine/machines/machine_engine.h.
+enum class MachineEngineKind {
+  kLocal,  // processes of this machine
+  kSsh,    // a connection to each host
+  kSlurm,  // a job on a node of its own
+};
+
+// Of a host that the plan declares equal: words that a plan may list in `same`, each standing for a fact of the machine.
+struct SameFact {
+  std::string_view word, fact;
+};
+inline constexpr std::array<SameFact, 5> kSameFacts = {{{"cpu", "cpu.model"},
+                                                        {"microcode", "cpu.microcode"},
+                                                        {"kernel", "kernel.release"},
+                                                        {"smt", "cpu.smt"},
+                                                        {"memory", "memory"}}};
+
+// The blocks are dealt to so many slots, each of which one machine at a time runs; 0: the experiment runs here, as ever.
+struct Machines {
+  int count = 0;
+  MachineEngineKind engine = MachineEngineKind::kLocal;
+  std::vector<std::string> same;     // words of kSameFacts that must be equal on all; else a machine is refused
+  std::vector<std::string> hosts;    // of ssh; more than `count`: spares
+  std::vector<std::string> command;  // instead of ssh, with its first words
+  std::vector<std::string> options;  // added to it
+  std::string spool;                 // a directory that all of them share; empty: none, or one beside the database
+  std::string stabctl;               // where it is on the machines; empty: where it is here
+};
+
 // --- [limits] --------------------------------------------------------------------------------------------
 
 // What all processes of a trial may use together; 0: as much as the lab lets them.
@@ -288,6 +319,7 @@ struct Plan {
   std::vector<Nested> nested;
   Fraction fraction;
   Machine machine;
+  Machines machines;
   Limits limits;
   Counters counters;
   Stopping stopping;

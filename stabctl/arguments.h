@@ -28,6 +28,12 @@ struct Arguments {
   int64_t trial = 0;       // replay, rerun
   int blocks = 0;          // extend
   int port = 0;            // web; 0: any that is free
+  int slot = -1;           // work
+  int epoch = 0;           // work
+  std::string spool;       // work: a directory; empty: files come over standard input and output
+  std::string scratch = "/tmp";  // work: for its own store
+  std::string machine;     // work: what to call this machine
+  bool attached = false;   // work: ends when standard input does
   bool no_browser = false;  // web: open none
   std::optional<std::string> ssh;  // web: the host whose daemon it is; absent: this one
   bool daemon = false;    // status: how it fares itself

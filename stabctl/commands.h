@@ -17,6 +17,7 @@ inline constexpr int kExitUnfinished = 3;
 int plan_check_command(const Arguments& arguments);
 int plan_power_command(const Arguments& arguments);
 int run_command(const Arguments& arguments);
+int work_command(const Arguments& arguments);
 int resume_command(const Arguments& arguments);
 int extend_command(const Arguments& arguments);
 int replay_command(const Arguments& arguments);

@@ -22,7 +22,9 @@
 #include "stabctl/progress.h"
 #include "stabctl/report_text.h"
 #include "host/tuning.h"
+#include "engine/experiment/expand.h"
 #include "engine/experiment/places.h"
+#include "engine/machines/run_machines.h"
 
 namespace stab::ctl {
 namespace {
@@ -100,10 +102,18 @@ Show report_of(const Arguments& arguments) {
   };
 }
 
+// Whether its plan has [machines]; a plan that can't be read is the run's to complain about.
+bool on_machines(engine::Engine& engine, store::Id experiment) {
+  const auto row = engine.store().experiment(experiment);
+  const auto expanded = row ? engine::expand_stored(*row) : Result<engine::ExpandedPlan>(row.error());
+  return expanded && expanded->plan.machines.count > 0;
+}
+
 }  // namespace
 
-Result<std::unique_ptr<engine::Engine>> open_engine(const Arguments& arguments, const Clock& clock) {
+Result<std::unique_ptr<engine::Engine>> open_engine(const Arguments& arguments, const Clock& clock, bool share) {
   engine::Engine::Options options;
+  options.share = share;
   options.clock = &clock;
   options.knob_journal = engine::default_journal();
   options.limits.most = engine::default_limits(options.roots);
@@ -141,7 +151,8 @@ Result<engine::RunEnd> run_until(engine::Engine& engine, store::Id experiment, c
   ProgressDisplay display(style_of(arguments), clock);
   if (const auto row = engine.store().experiment(experiment))
     if (auto known = engine::precision_of(engine.store(), *row)) display.know(std::move(*known));
-  auto end = engine.run(experiment, display, stop);
+  auto end = on_machines(engine, experiment) ? engine::run_on_machines(engine, experiment, display, stop)
+                                             : engine.run(experiment, display, stop);
   display.finish();
   {
     const std::lock_guard<std::mutex> held(mutex);

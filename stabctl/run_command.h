@@ -14,7 +14,7 @@
 namespace stab::ctl {
 
 // On the database that the arguments name. Waits a moment for one that another engine is about to leave.
-Result<std::unique_ptr<engine::Engine>> open_engine(const Arguments& arguments, const Clock& clock);
+Result<std::unique_ptr<engine::Engine>> open_engine(const Arguments& arguments, const Clock& clock, bool share = false);
 
 // How long a run may take; 0: as long as it does. What runs when it is over is killed.
 struct Budget {

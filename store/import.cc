@@ -10,32 +10,12 @@
 #include <filesystem>
 #include <utility>
 
+#include "store/attached.h"
 #include "store/schema.h"
 #include "store/store_state.h"
 
 namespace stab::store {
 namespace {
-
-// Attached for as long as it lives.
-class Attached {
- public:
-  static Result<Attached> open(Database& database, const std::string& path) {
-    STAB_TRY(Statement * attach, database.prepare("ATTACH DATABASE ? AS other"));
-    STAB_CHECK_OK(attach->bind(path).run());
-    return Attached(&database);
-  }
-  Attached(Attached&& other) noexcept : database_(std::exchange(other.database_, nullptr)) {}
-  Attached& operator=(Attached&&) = delete;
-  ~Attached() {
-    if (!database_) return;
-    database_->forget_statements();  // a cached statement keeps the file attached
-    (void)database_->execute("DETACH DATABASE other");
-  }
-
- private:
-  explicit Attached(Database* database) : database_(database) {}
-  Database* database_;
-};
 
 Status check_other(Database& database, const std::string& path) {
   STAB_TRY(const int64_t application, database.integer("PRAGMA other.application_id"));
@@ -106,6 +86,11 @@ constexpr Copy kCopies[] = {
     {"stretches", "experiment, first_block, blocks", "$to, first_block, blocks", "experiment = $from"},
     {"quarantines", "experiment, subject, cell, trial, reason", "$to, subject, cell, trial + $trials, reason",
      "experiment = $from"},
+    {"slot_epochs", "experiment, slot, epoch, host, machine, state, why, granted_at_ns, ended_at_ns",
+     "$to, slot, epoch, host, machine, state, why, granted_at_ns, ended_at_ns", "experiment = $from"},
+    {"slot_facts", "experiment, slot, epoch, name, value", "$to, slot, epoch, name, value", "experiment = $from"},
+    {"parts", "experiment, sha256, slot, epoch, number, block, fate, why, trials, at_ns",
+     "$to, sha256, slot, epoch, number, block, fate, why, trials, at_ns", "experiment = $from"},
     {"host_facts", "experiment, name, value", "$to, name, value", "experiment = $from"},
     {"events", "at_ns, experiment, kind, text", "at_ns, $to, kind, text", "experiment = $from ORDER BY id"},
 };

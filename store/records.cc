@@ -32,6 +32,19 @@ constexpr Words<BuildState, 4> kBuildStates = {{
     {BuildState::kFailed, "failed"},
 }};
 
+constexpr Words<SlotState, 5> kSlotStates = {{
+    {SlotState::kGranted, "granted"},
+    {SlotState::kRunning, "running"},
+    {SlotState::kDone, "done"},
+    {SlotState::kLost, "lost"},
+    {SlotState::kRefused, "refused"},
+}};
+constexpr Words<PartFate, 4> kPartFates = {{
+    {PartFate::kRecorded, "recorded"},
+    {PartFate::kDuplicate, "duplicate"},
+    {PartFate::kSuperseded, "superseded"},
+    {PartFate::kRefused, "refused"},
+}};
 constexpr Words<Wish, 3> kWishes = {{
     {Wish::kCancel, "cancel"},
     {Wish::kPause, "pause"},
@@ -60,6 +73,10 @@ std::string_view name(TrialKind kind) { return word_of(kTrialKinds, kind); }
 std::optional<TrialKind> trial_kind(std::string_view name) { return value_of(kTrialKinds, name); }
 std::string_view name(BuildState state) { return word_of(kBuildStates, state); }
 std::optional<BuildState> build_state(std::string_view name) { return value_of(kBuildStates, name); }
+std::string_view name(SlotState state) { return word_of(kSlotStates, state); }
+std::optional<SlotState> slot_state(std::string_view name) { return value_of(kSlotStates, name); }
+std::string_view name(PartFate fate) { return word_of(kPartFates, fate); }
+std::optional<PartFate> part_fate(std::string_view name) { return value_of(kPartFates, name); }
 std::string_view name(Wish wish) { return word_of(kWishes, wish); }
 std::optional<Wish> wish(std::string_view name) { return value_of(kWishes, name); }
 

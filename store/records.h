@@ -225,6 +225,51 @@ struct Progress {
   }
 };
 
+// Do not rename: on disk. Where one start of a slot stands.
+enum class SlotState { kGranted, kRunning, kDone, kLost, kRefused };
+std::string_view name(SlotState state);
+std::optional<SlotState> slot_state(std::string_view name);
+
+// One start of a slot: of a share of an experiment's blocks, which one machine at a time runs. The epoch is a fencing token.
+struct SlotEpochRow {
+  int slot = 0;
+  int64_t epoch = 0;
+  std::string host;     // where it was started, as the plan names it
+  std::string machine;  // what it is known by in the analysis; empty: it has not said so yet
+  SlotState state = SlotState::kGranted;
+  std::string why;      // it was lost or refused
+  int64_t granted_at_ns = 0, ended_at_ns = 0;
+  std::map<std::string, std::string> facts;
+};
+
+// Which part a file is. The identity is the experiment's: plan, schedule and binaries, as a hash.
+struct PartLabel {
+  std::string identity;
+  int slot = 0;
+  int64_t epoch = 0;
+  int number = 0;      // of this epoch's parts, from 0
+  uint32_t block = 0;
+};
+
+// Do not rename: on disk, all but duplicate.
+enum class PartFate { kRecorded, kDuplicate, kSuperseded, kRefused };
+std::string_view name(PartFate fate);
+std::optional<PartFate> part_fate(std::string_view name);
+
+struct PartVerdict {
+  PartFate fate = PartFate::kRefused;
+  std::string why;       // refused
+  int64_t recorded = 0;  // trials
+};
+
+struct PartRow : PartLabel {  // without identity
+  std::string sha256;
+  PartFate fate = PartFate::kRefused;
+  std::string why;
+  int64_t trials = 0;
+  int64_t at_ns = 0;
+};
+
 struct EventRow {
   int64_t at_ns = 0;
   Id experiment = 0;  // 0: none

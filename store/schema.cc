@@ -1,4 +1,4 @@
-// Schema version 3. A released step is never edited: a change is a new step at the end, kSchemaVersion goes up,
+// Schema version 4. A released step is never edited: a change is a new step at the end, kSchemaVersion goes up,
 // and tests/unit/store keeps a database of each version to migrate from.
 //
 // Seeds and fingerprints are unsigned 64-bit numbers stored with the same bits in a signed column. Times of day
@@ -328,6 +328,49 @@ JOIN experiments e ON e.id = t.experiment
 JOIN subjects s ON s.experiment = t.experiment AND s.subject = t.subject
 JOIN cells c ON c.experiment = t.experiment AND c.cell = t.cell
 LEFT JOIN outcomes o ON o.trial = t.id;
+)sql",
+                                  R"sql(
+-- Each start of a slot, a share of an experiment's blocks that one machine at a time runs. The epoch is a fencing token: parts
+-- of an older one are superseded.
+CREATE TABLE slot_epochs(
+  experiment INTEGER NOT NULL REFERENCES experiments ON DELETE CASCADE,
+  slot INTEGER NOT NULL,
+  epoch INTEGER NOT NULL,
+  host TEXT NOT NULL,
+  machine TEXT NOT NULL DEFAULT '',
+  state TEXT NOT NULL CHECK(state IN ('granted','running','done','lost','refused')),
+  why TEXT NOT NULL DEFAULT '',
+  granted_at_ns INTEGER NOT NULL,
+  ended_at_ns INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY(experiment, slot, epoch)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE slot_facts(
+  experiment INTEGER NOT NULL,
+  slot INTEGER NOT NULL,
+  epoch INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  value TEXT NOT NULL,
+  PRIMARY KEY(experiment, slot, epoch, name),
+  FOREIGN KEY(experiment, slot, epoch) REFERENCES slot_epochs ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;
+
+-- Each part that came, one block of one slot, and what became of it.
+CREATE TABLE parts(
+  experiment INTEGER NOT NULL REFERENCES experiments ON DELETE CASCADE,
+  sha256 TEXT NOT NULL,
+  slot INTEGER NOT NULL,
+  epoch INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  block INTEGER NOT NULL,
+  fate TEXT NOT NULL CHECK(fate IN ('recorded','superseded','refused')),
+  why TEXT NOT NULL DEFAULT '',
+  trials INTEGER NOT NULL,
+  at_ns INTEGER NOT NULL,
+  PRIMARY KEY(experiment, sha256)
+) STRICT, WITHOUT ROWID;
+-- A block is of one machine, whatever a program does.
+CREATE UNIQUE INDEX parts_recorded_once ON parts(experiment, block) WHERE fate = 'recorded';
 )sql"};
 
 static_assert(std::size(kSteps) == kSchemaVersion);

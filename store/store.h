@@ -32,7 +32,7 @@ inline constexpr int64_t kShareHalfLifeNs = 24LL * 3600 * 1'000'000'000;
 // What a planned trial takes in the database, indexes included.
 inline constexpr int64_t kTrialBytes = 200;
 
-inline constexpr int kSchemaVersion = 3;
+inline constexpr int kSchemaVersion = 4;
 
 class Store;
 
@@ -187,6 +187,24 @@ class Store {
                                               const std::function<void(const std::string&)>& take_dose);
   // Why values of a response are missing: reason -> number of trials.
   Result<std::map<std::string, int64_t>> missing_reasons(Id experiment, std::string_view response);
+
+  // --- machines: blocks that run elsewhere and come back as parts (store/parts.cc) ------------------------
+  // A new epoch of a slot, higher than all before: from here on parts of the others are superseded.
+  Result<int64_t> grant_slot(Id experiment, int slot, std::string_view host, int64_t at_ns);
+  // Where its newest epoch stands; facts and machine are kept where the row has none. kNotFound: there is no such epoch.
+  Status update_slot(Id experiment, const SlotEpochRow& row);
+  Result<std::vector<SlotEpochRow>> slot_epochs(Id experiment);  // by slot and epoch
+  // Main trials of other blocks become cancelled: what is left is this store's share.
+  Status keep_blocks(Id experiment, const std::vector<uint32_t>& blocks);
+  // How many of these main places are still to be run.
+  Result<int64_t> open_places(Id experiment, int64_t first, int64_t places);
+  // All attempts at these places as a file of its own; `path` must not exist. pre: none of them is open
+  Status write_part(Id experiment, const PartLabel& label, int64_t first, int64_t places, const std::string& path);
+  // Takes a part in, or says why not, in one transaction: a part counts once, whole, and only in its slot's newest epoch. The
+  // label and the block's places are what is expected, and must be what the file says. An Error is ours or the disk's.
+  Result<PartVerdict> import_part(Id experiment, const PartLabel& label, int64_t first, int64_t places, const std::string& sha256,
+                                  const std::string& path, int64_t at_ns);
+  Result<std::vector<PartRow>> parts(Id experiment);  // by slot, epoch and number
 
   // --- host facts and the log ----------------------------------------------------------------------------
   Status put_host_facts(Id experiment, const std::map<std::string, std::string>& facts);

@@ -39,6 +39,10 @@ struct Store::State {
   Result<ExperimentState> advance(Id experiment, ExperimentEvent event, std::string_view failure, int64_t at_ns);
   Status fulfil_wishes(int64_t at_ns);  // pre: nothing runs
 
+  // --- store/parts.cc ---
+  // How many it records. pre: the part is attached as `other`, and its trials are those of one planned block
+  Result<int64_t> take_part_in(Id experiment);
+
   // --- store/usage.cc ---
   Status add_usage(Id experiment, int64_t trials, int64_t stored_bytes, int64_t machine_ns);
   // Of a trial that has just ended: what its experiment and its user take.

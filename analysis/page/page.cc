@@ -24,6 +24,7 @@ Samples with_valid_text(Samples samples) {
   clean_all(samples.early_looks), clean_all(samples.layout_outputs);
   for (Factor& factor : samples.factors) clean(factor.name), clean_all(factor.levels);
   for (Response& response : samples.responses) clean(response.name), clean(response.unit);
+  clean_all(samples.machines), clean_all(samples.machine_differences), clean_all(samples.lost_machines);
   for (Unavailable& missing : samples.unavailable) clean(missing.what), clean(missing.cure);
   for (Trial& trial : samples.trials) {
     clean(trial.excluded);

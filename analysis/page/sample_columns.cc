@@ -122,6 +122,8 @@ Columns columns_of(const Samples& samples, const UnitsByResponse& units, const E
   out.add_whole("order", each(samples, [](const Trial& trial) { return trial.order; }));
   out.add_whole("seed", each(samples, [](const Trial& trial) { return trial.seed; }));
   out.add_whole("link", each(samples, [](const Trial& trial) { return trial.link; }));
+  if (!samples.machines.empty())
+    out.add_whole("machine", each(samples, [](const Trial& trial) { return trial.machine; }));
   out.add_whole("layout", each(samples, [](const Trial& trial) { return trial.layout; }));
   out.add_whole("fixed_code", each(samples, [](const Trial& trial) { return trial.fixed_code; }));
   out.add_whole("disturbances", each(samples, [](const Trial& trial) { return trial.disturbances; }));
@@ -204,6 +206,9 @@ std::string samples_json(const Samples& samples, const Columns& columns) {
   json.end();
   texts(json, "early_looks", samples.early_looks);
   texts(json, "layout_outputs", samples.layout_outputs);
+  if (!samples.machines.empty()) texts(json, "machines", samples.machines);
+  if (!samples.machine_differences.empty()) texts(json, "machine_differences", samples.machine_differences);
+  if (!samples.lost_machines.empty()) texts(json, "lost_machines", samples.lost_machines);
   texts(json, "exclusions", tables.exclusions.texts());
   texts(json, "degradations", tables.degradations.texts());
   columns.describe(json);
@@ -259,6 +264,13 @@ Result<Samples> design_of(const Json& json) {
   out.row_word = json.at("row_word");
   out.early_looks = json.value("early_looks", std::vector<std::string>());  // absent from older pages
   out.layout_outputs = json.at("layout_outputs");
+  // There where several machines ran it.
+  const auto texts_of = [&](const char* key) {
+    return json.contains(key) ? json.at(key).get<std::vector<std::string>>() : std::vector<std::string>();
+  };
+  out.machines = texts_of("machines");
+  out.machine_differences = texts_of("machine_differences");
+  out.lost_machines = texts_of("lost_machines");
   for (const Json& factor : json.at("factors"))
     out.factors.push_back(
         {factor.at("name"), factor.at("levels"), factor.at("layout"), factor.at("baseline"),
@@ -323,7 +335,8 @@ Status fill_trials(const Columns& columns, const std::vector<std::string>& exclu
   const PackedColumn *workload = rows.whole("workload"), *block = rows.whole("block"), *order = rows.whole("order"),
                      *seed = rows.whole("seed"), *link = rows.whole("link"), *disturbances = rows.whole("disturbances"),
                      *excluded = rows.whole("excluded"), *layout = has_layouts ? rows.whole("layout") : nullptr,
-                     *fixed_code = has_layouts ? rows.whole("fixed_code") : nullptr;
+                     *fixed_code = has_layouts ? rows.whole("fixed_code") : nullptr,
+                     *machine = samples.machines.empty() ? nullptr : rows.whole("machine");
   std::vector<const PackedColumn*> levels, values, counts;
   for (size_t f = 0; f < samples.factors.size(); ++f) levels.push_back(rows.whole("level/" + std::to_string(f)));
   for (size_t r = 0; r < samples.responses.size(); ++r) values.push_back(rows.real("value/" + std::to_string(r)));
@@ -345,6 +358,7 @@ Status fill_trials(const Columns& columns, const std::vector<std::string>& exclu
     trial.order = static_cast<uint32_t>(order->whole(row));
     trial.seed = seed->whole(row);
     trial.link = link->whole(row);
+    if (machine) trial.machine = static_cast<uint32_t>(machine->whole(row));
     if (has_layouts) {
       trial.layout = layout->whole(row);
       trial.fixed_code = fixed_code->whole(row) != 0;

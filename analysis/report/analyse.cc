@@ -11,6 +11,7 @@
 #include "analysis/report/contrasts.h"
 #include "analysis/statistics/descriptive.h"
 #include "analysis/report/diagnostics.h"
+#include "analysis/report/machines.h"
 #include "analysis/statistics/normality.h"
 #include "analysis/report/report.h"
 #include "analysis/report/units.h"
@@ -41,6 +42,9 @@ Status check(const Samples& samples) {
   for (const Response& response : samples.responses)
     if (response.only_workload && *response.only_workload >= samples.workloads.size())
       return bad_input("'" + response.name + "' is of no " + samples.workload_word + " that there is");
+  for (const Trial& trial : samples.trials)
+    if (!samples.machines.empty() && trial.machine >= samples.machines.size())
+      return bad_input("trial " + std::to_string(trial.order) + " is of an unknown machine");
   size_t usable = 0;
   for (const Trial& trial : samples.trials) {
     if (trial.workload >= samples.workloads.size() || trial.levels.size() != samples.factors.size() ||
@@ -277,6 +281,7 @@ Result<Report> analyse_units(const Samples& samples, const std::vector<std::vect
   report.interval_level = stopped.levels.interval();
   report.stopping = stopping_text(stopping, replicates, samples.incomplete);
   report.contrasts = contrasts_of(samples, units, stopped);
+  report.machine_contrasts = machine_contrasts_of(samples);
   const std::vector<size_t> varying = varying_factors(samples);
   for (size_t r = 0; r < samples.responses.size(); ++r) {
     const bool benchmark = samples.responses[r].is_benchmark();

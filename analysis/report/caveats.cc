@@ -290,14 +290,34 @@ void sizes(const Report& report, Caveats& out) {
                    "give it more work"});
 }
 
+void machines(const Samples& samples, Caveats& out) {
+  constexpr size_t kEnough = 4;
+  const auto all = [](const std::vector<std::string>& texts) {
+    std::string list;
+    for (const std::string& text : texts) list += (list.empty() ? "" : "; ") + text;
+    return list;
+  };
+  if (!samples.lost_machines.empty())
+    out.push_back({CaveatCode::kLostMachines, "blocks were lost with their machines and run again: " + all(samples.lost_machines),
+                   "what is slow is lost more often; see whether the lost machines were the slow ones"});
+  if (samples.machines.size() < 2) return;
+  if (!samples.machine_differences.empty())
+    out.push_back({CaveatCode::kDifferentMachines, "machines differ: " + all(samples.machine_differences),
+                   "same = [\"cpu\", ...] below [machines] refuses those that do"});
+  if (samples.machines.size() < kEnough)
+    out.push_back({CaveatCode::kFewMachines,
+                   count(samples.machines.size(), "machine") + ": what holds for others like them is known poorly",
+                   "add machines; replicates don't help here"});
+}
+
 // A reader who sees three of them must see these. First what makes the answers be of something else than was asked: of a part
 // of the trials, of trials whose output differs, of one layout, of fewer layouts, of sums of effects. Then what makes them
 // doubtful, then what makes them noisy. The others follow in the order in which they are checked.
 constexpr CaveatCode kGravestFirst[] = {
-    CaveatCode::kIncomplete,    CaveatCode::kLayoutOutput, CaveatCode::kOneLayout,   CaveatCode::kAliased,
-    CaveatCode::kLowDose,       CaveatCode::kDegraded,     CaveatCode::kSmallSample, CaveatCode::kRanksDisagree,
-    CaveatCode::kExtended,      CaveatCode::kUnmasked,     CaveatCode::kDrift,       CaveatCode::kFailedTrials,
-    CaveatCode::kDisturbed,     CaveatCode::kSteal};
+    CaveatCode::kIncomplete,    CaveatCode::kLayoutOutput,      CaveatCode::kOneLayout,    CaveatCode::kAliased,
+    CaveatCode::kLowDose,       CaveatCode::kDegraded,          CaveatCode::kSmallSample,  CaveatCode::kRanksDisagree,
+    CaveatCode::kExtended,      CaveatCode::kUnmasked,          CaveatCode::kDrift,        CaveatCode::kLostMachines,
+    CaveatCode::kDifferentMachines, CaveatCode::kFailedTrials,  CaveatCode::kDisturbed,    CaveatCode::kSteal};
 
 size_t gravity(CaveatCode code) {
   return static_cast<size_t>(std::find(std::begin(kGravestFirst), std::end(kGravestFirst), code) - std::begin(kGravestFirst));
@@ -330,6 +350,9 @@ std::string_view name(CaveatCode code) {
     case CaveatCode::kAliased: return "aliased";
     case CaveatCode::kLayoutOutput: return "layout-output";
     case CaveatCode::kUnmasked: return "unmasked";
+    case CaveatCode::kDifferentMachines: return "different-machines";
+    case CaveatCode::kLostMachines: return "lost-machines";
+    case CaveatCode::kFewMachines: return "few-machines";
     case CaveatCode::kDifferentNights: return "different-nights";
   }
   return "unknown";
@@ -351,6 +374,7 @@ std::vector<Caveat> caveats_of(const Samples& samples, const Report& report) {
   low_dose(report, true, out);
   degradations(samples, out);
   few_workloads(samples, report, out);
+  machines(samples, out);
   disturbances(samples, out);
   from_diagnostic(report, "drift", CaveatCode::kDrift, "values drift over the run",
                   "blocks take drift out of the comparison; find its cause before trusting small effects", out);

@@ -87,6 +87,39 @@ void contrasts(JsonWriter& json, const Report& report) {
   json.end();
 }
 
+// Left out where there was one machine.
+void machines(JsonWriter& json, const Report& report) {
+  if (report.machine_contrasts.empty()) return;
+  json.begin_array("machine_contrasts");
+  for (const MachineContrast& contrast : report.machine_contrasts) {
+    json.begin_object();
+    json.value("response", contrast.response).value("workload", contrast.workload).value("factor", contrast.factor);
+    json.value("level", contrast.level).value("baseline", contrast.baseline).value("scale", scale_name(contrast.scale));
+    json.begin_array("machines");
+    for (const MachineContrast::One& one : contrast.machines) {
+      json.begin_object().value("machine", one.machine).value("n", one.n);
+      interval(json, "interval", one.interval);
+      json.end();
+    }
+    json.end();
+    if (!contrast.refused.empty()) {
+      json.value("refused", contrast.refused).end();
+      continue;
+    }
+    const auto test = [&](const char* name, const Interval& of, double standard_error, double df, double p_value) {
+      json.begin_object(name);
+      interval(json, "interval", of);
+      json.value("standard_error", standard_error).value("df", df).value("p_value", p_value).end();
+    };
+    test("these_machines", contrast.these, contrast.these_standard_error, contrast.these_df, contrast.these_p);
+    test("machines_like_these", contrast.like_these, contrast.like_standard_error, contrast.like_df, contrast.like_p);
+    json.begin_object("heterogeneity").value("f", contrast.f).value("df1", contrast.f_df1).value("df2", contrast.f_df2);
+    json.value("p_value", contrast.f_p).value("variance_between", contrast.between).end();
+    json.end();
+  }
+  json.end();
+}
+
 void anovas(JsonWriter& json, const Report& report) {
   json.begin_array("anova");
   for (const AnovaTable& table : report.anovas) {
@@ -196,6 +229,7 @@ std::string to_json(const Report& report) {
   json.value("interval_level", report.interval_level);
   design(json, report);
   contrasts(json, report);
+  machines(json, report);
   anovas(json, report);
   cells(json, report);
   components(json, report);

@@ -377,6 +377,39 @@ std::string components(const Pen& pen, const Report& report) {
   return pen.heading("Where the spread within cells comes from") + pen.table(table);
 }
 
+// Both questions over machines, and whether they differ; the primary response.
+std::string machines(const Pen& pen, const Report& report) {
+  if (report.machine_contrasts.empty()) return {};
+  const Response& primary = report.responses[0];
+  TextTable table({{"factor", Align::kLeft}, {"level / base", Align::kLeft}, {report.workload_word, Align::kLeft},
+                   {"machines", Align::kLeft}, {"difference", Align::kRight},
+                   {plain(100 * (1 - report.alpha)) + " % interval", Align::kLeft, true}, {"df", Align::kRight},
+                   {"p", Align::kRight}});
+  std::string notes;
+  for (const MachineContrast& contrast : report.machine_contrasts) {
+    if (contrast.response != primary.name) continue;
+    const std::string where = contrast.workload.empty() ? "these " + report.workload_word + "s" : contrast.workload;
+    const std::string which = contrast.level + " / " + contrast.baseline;
+    for (const MachineContrast::One& one : contrast.machines)
+      table.add({contrast.factor, which, where, one.machine, difference_text(primary, one.interval.estimate),
+                 interval_text(primary, one.interval), "", ""});
+    if (!contrast.refused.empty()) {
+      table.add({contrast.factor, which, where, "together", "-", "-", "-", "refused"});
+      notes += pen.note(contrast.factor + " " + which + ", " + where + ": " + contrast.refused);
+      continue;
+    }
+    table.add({contrast.factor, which, where, "these machines", difference_text(primary, contrast.these.estimate),
+               interval_text(primary, contrast.these), significant(contrast.these_df, 3), p_text(contrast.these_p)});
+    table.add({contrast.factor, which, where, "machines like these", difference_text(primary, contrast.like_these.estimate),
+               interval_text(primary, contrast.like_these), significant(contrast.like_df, 3), p_text(contrast.like_p)});
+    notes += pen.note(contrast.factor + " " + which + ", " + where + ": do machines differ? F(" + significant(contrast.f_df1, 3) +
+                      ", " + significant(contrast.f_df2, 3) + ") = " + significant(contrast.f, 3) + ", p " +
+                      p_text(contrast.f_p) + "; between machines: sd " + spread_text(primary, contrast.between));
+  }
+  if (table.empty()) return {};
+  return pen.heading("Machines: each by itself, these machines, and machines like these") + pen.table(table) + notes;
+}
+
 std::string diagnostics(const Pen& pen, const Report& report) {
   TextTable table({{"check", Align::kLeft}, {report.workload_word, Align::kLeft}, {"n", Align::kRight},
                    {"statistic", Align::kRight}, {"p", Align::kRight}, {"", Align::kLeft}});
@@ -414,7 +447,7 @@ std::string validity(const Pen& pen, const Report& report) {
 namespace {
 
 std::string render(const Pen& pen, const Report& report) {
-  return header(pen, report) + answer(pen, report) + verdicts(pen, report) + caveats(pen, report) +
+  return header(pen, report) + answer(pen, report) + verdicts(pen, report) + caveats(pen, report) + machines(pen, report) +
          workload_contrasts(pen, report, true) + benchmarks(pen, report) + anovas(pen, report) +
          cells(pen, report) + components(pen, report) +
          diagnostics(pen, report) + doses(pen, report) + validity(pen, report) + workload_contrasts(pen, report, false);

@@ -136,6 +136,31 @@ struct SpreadComponents {
   std::optional<double> run;
 };
 
+// A contrast of one workload, or of these programs, over the machines that ran its blocks (machines.h). Differences between
+// machines are taken out of it, as those between blocks are; what is left is how much the contrast itself differs.
+struct MachineContrast {
+  std::string response, workload;  // workload empty: over all of them
+  std::string factor, level, baseline;
+  Scale scale = Scale::kLog;
+  struct One {
+    std::string machine;
+    Interval interval;  // at 1 - alpha, from its blocks alone
+    uint64_t n = 0;
+  };
+  std::vector<One> machines;
+  // "These machines": they are all that is asked about, and the error is that within them.
+  Interval these;
+  double these_standard_error = 0, these_df = 0, these_p = 1;
+  // "Machines like these": they are a sample, and there is one number of each.
+  Interval like_these;
+  double like_standard_error = 0, like_df = 0, like_p = 1;
+  // Whether the machines differ in the contrast: Welch's F over machines, which assumes no equal spread.
+  double f = 0, f_df1 = 0, f_df2 = 0, f_p = 1;
+  // Variance of the contrast between machines, on the response's scale; below 0 where the blocks explain all of it.
+  double between = 0;
+  std::string refused;
+};
+
 // A diagnostic on residuals or on the run order. Shows, never decides the method.
 struct Diagnostic {
   std::string response;
@@ -171,6 +196,7 @@ enum class CaveatCode {
   kNotNormal, kUnequalVariance, kSmallSample, kUnavailableCounter, kIncomplete, kDegraded, kLargeArrays,
   kUnbalanced, kTiny, kDifferentNights, kRanksDisagree, kExtended, kAliased, kLayoutOutput,
   kUnmasked,
+  kDifferentMachines, kLostMachines, kFewMachines,
 };
 std::string_view name(CaveatCode code);
 
@@ -198,6 +224,7 @@ struct Report {
   uint64_t failed = 0;
   uint64_t cell_count = 0;  // combinations of levels that have values
   std::vector<Contrast> contrasts;
+  std::vector<MachineContrast> machine_contrasts;  // empty: one machine
   std::vector<Cell> cells;
   std::vector<SpreadComponents> components;
   std::vector<AnovaTable> anovas;

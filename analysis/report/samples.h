@@ -102,6 +102,7 @@ struct Trial {
   // equal. They are repeats of that layout, not replicates.
   uint64_t layout = 0;
   bool fixed_code = false;       // its layout is that of a binary, not one that its seed drew
+  uint32_t machine = 0;          // index into Samples::machines
   uint64_t link = 0;             // which link of its binary, where links are freshly seeded; else 0
   // Absent: not measured on this machine, or nothing to measure. Never NaN: analyse() refuses those.
   std::vector<std::optional<double>> values;
@@ -162,6 +163,10 @@ struct Samples {
   bool incomplete = false;
   Stopping stopping;
   uint32_t planned_replicates = 0;  // at most, by the plan as submitted; 0: not known
+  // That ran its blocks, where there were several; a block is of one machine. Empty: one, or nobody said.
+  std::vector<std::string> machines;
+  std::vector<std::string> machine_differences;  // what was not declared equal and isn't, in words
+  std::vector<std::string> lost_machines;        // slots that were lost and run again, in words
   std::vector<Unavailable> unavailable;  // for the caveats
   std::vector<std::string> early_looks;     // who saw cells by name before the data were complete, in words
   std::vector<std::string> layout_outputs;  // where a program's output was seen to depend on its layout, in words

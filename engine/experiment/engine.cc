@@ -70,6 +70,13 @@ Result<RunEnd> Engine::run(store::Id experiment, Observer& observer, StopSignal&
   return ended;
 }
 
+Result<RunEnd> Engine::build(store::Id experiment, Observer& observer, StopSignal& stop) {
+  const std::lock_guard<Gate> held(gate_);
+  STAB_TRY(ExperimentRun run, ExperimentRun::prepare(*this, experiment, observer, stop));
+  STAB_TRY(const std::optional<RunEnd> end, run.to_builds());
+  return end.value_or(RunEnd::kDone);
+}
+
 Result<store::Outcome> Engine::replay(store::Id trial, Observer& observer, StopSignal& stop) {
   const std::lock_guard<Gate> held(gate_);
   STAB_TRY(const store::TrialRow row, store_.trial(trial));

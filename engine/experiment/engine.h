@@ -71,6 +71,9 @@ class Engine {
     const Clock* clock = nullptr;
     LabLimits limits;
     std::string knob_journal;  // one path a machine: host/tuning.h
+    // A worker's share of an experiment that others have built: its binaries come out of the archive, by their hashes, and
+    // nothing is built.
+    bool share = false;
     std::shared_ptr<broker::Client> broker;  // who does what needs rights, and holds what runs; null: this process
   };
   // Takes the database for itself, and settles what a dead engine left behind: its trials become lost and are
@@ -101,6 +104,9 @@ class Engine {
 
   // Goes on with it until it is over or stopped. An Error means that the laboratory is broken, not the plan.
   Result<RunEnd> run(store::Id experiment, Observer& observer, StopSignal& stop);
+
+  // The same up to its first trial: expanded and built. kDone: it is.
+  Result<RunEnd> build(store::Id experiment, Observer& observer, StopSignal& stop);
 
   // Runs a trial again. The seed gives the same sequence of layouts; when each begins is driven by time.
   Result<store::Outcome> replay(store::Id trial, Observer& observer, StopSignal& stop);

@@ -129,6 +129,24 @@ Status ExperimentRun::keep_in_archive(const store::BuildRow& row) {
   return {};
 }
 
+// A worker's share: what was built elsewhere came along by its hash, and nothing else may run.
+Result<bool> ExperimentRun::take_archived_binaries() {
+  STAB_TRY(const std::vector<store::BuildRow> rows, store_->builds(row_.id));
+  binaries_.assign(rows.size(), {row_.plan_directory, "", ""});
+  for (const store::BuildRow& row : rows) {
+    BuiltBinary& binary = binaries_[static_cast<size_t>(row.index)];
+    if (!row.input_hash.empty()) binary.directory = build_directory(place_, row.input_hash);
+    const auto archived = Archive(archive_beside(engine_->options().database)).find(row.binary_sha256);
+    if (!archived) {
+      STAB_CHECK_OK(reject("build '" + row.name + "': " + archived.error().message));
+      return false;
+    }
+    binary.run_instead = *archived;
+    binary.sha256 = row.binary_sha256;
+  }
+  return true;
+}
+
 // What was measured then, whatever its source has become: the build of the same inputs where it still has the
 // recorded binary, else the archived one. Nothing of this is stored.
 Status ExperimentRun::find_recorded_binaries(int wanted) {

@@ -121,25 +121,40 @@ Result<ExperimentRun> ExperimentRun::prepare(Engine& engine, store::Id experimen
   return run;
 }
 
-Result<RunEnd> ExperimentRun::to_end() {
-  if (row_.state == store::ExperimentState::kDone) return RunEnd::kDone;
+Result<std::optional<RunEnd>> ExperimentRun::to_builds() {
+  using Left = std::optional<RunEnd>;
+  if (row_.state == store::ExperimentState::kDone) return Left(RunEnd::kDone);
   if (row_.state == store::ExperimentState::kCancelled)
     return bad_input("experiment " + std::to_string(row_.id) + " was cancelled");
   if (step(row_.state, store::ExperimentEvent::kResume).legal) {
     STAB_TRY(row_.state, store_->resume(row_.id, now_ns()));
   }
+  const auto cut_off = [&](const Error& error) -> Result<Left> {
+    STAB_TRY(const RunEnd end, was_cut_off(error));
+    return Left(end);
+  };
   STAB_TRY(const bool within, check_limits());
-  if (!within) return RunEnd::kRejected;
+  if (!within) return Left(RunEnd::kRejected);
   const Result<bool> expanded = expand_if_new();
-  if (!expanded) return was_cut_off(expanded.error());
-  if (!*expanded) return RunEnd::kRejected;
-  if (stop_->asked()) return RunEnd::kStopped;
+  if (!expanded) return cut_off(expanded.error());
+  if (!*expanded) return Left(RunEnd::kRejected);
+  if (stop_->asked()) return Left(RunEnd::kStopped);
   STAB_CHECK_OK(advance(store::ExperimentEvent::kRun));
-  const Result<bool> made = make_builds();
+  const Result<bool> made = engine_->options().share ? take_archived_binaries() : make_builds();
   STAB_CHECK_OK(say_what_befell_the_worker());
-  if (!made) return was_cut_off(made.error());
-  const bool built = *made;
-  if (!built) return stop_->asked() ? RunEnd::kStopped : RunEnd::kRejected;
+  if (!made) return cut_off(made.error());
+  if (!*made) return Left(stop_->asked() ? RunEnd::kStopped : RunEnd::kRejected);
+  return Left();
+}
+
+Result<RunEnd> ExperimentRun::to_end() {
+  if (expanded_->plan.machines.count > 0 && !engine_->options().share) {
+    STAB_CHECK_OK(reject("the plan has [machines], whose workers 'stabctl run' starts; whoever runs it alone, as a daemon does, "
+                         "would give it one machine: run it with 'stabctl run', or drop [machines]"));
+    return RunEnd::kRejected;
+  }
+  STAB_TRY(const std::optional<RunEnd> left, to_builds());
+  if (left) return *left;
 
   const PinnedThread pinned(lab_.placement.housekeeping_cpu);
   if (const Status set = set_up(); !set) return was_cut_off(set.error());

@@ -33,6 +33,8 @@ class ExperimentRun {
   static Result<ExperimentRun> prepare(Engine& engine, store::Id experiment, Observer& observer, StopSignal& stop);
   // Phases: expand, build, preflight, trials. Each leaves the store so that the next engine can go on there.
   Result<RunEnd> to_end();
+  // Its first two; none: they are done.
+  Result<std::optional<RunEnd>> to_builds();
   // One trial again, with its binary, seed and settings; stored as a replay beside the schedule.
   Result<store::Outcome> replay(store::Id original);
 
@@ -43,6 +45,7 @@ class ExperimentRun {
   Result<bool> find_named_files();  // false: some are not there
   Result<bool> expand_if_new();     // and what an extension has added; false: the plan names what is not there
   Result<bool> make_builds();     // false: one failed or gives another binary than before, or we were stopped
+  Result<bool> take_archived_binaries();  // false: one is missing
   Result<bool> is_as_measured(const store::BuildRow& row, const plan::Build& build) const;
   Status keep_in_archive(const store::BuildRow& row);
   Status find_recorded_binaries(int wanted);  // for a replay of a trial of build `wanted`

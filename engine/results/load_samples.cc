@@ -257,6 +257,53 @@ Result<std::vector<uint16_t>> levels_of(const store::CellRow& cell, const std::v
   return levels;
 }
 
+// Which machine ran each block, where parts came from several; what of them differs, and what was lost with one.
+Status load_machines(store::Store& store, store::Id experiment, const plan::Plan& plan, analysis::Samples& samples) {
+  if (plan.machines.count < 1) return {};
+  STAB_TRY(const std::vector<store::SlotEpochRow> epochs, store.slot_epochs(experiment));
+  STAB_TRY(const std::vector<store::PartRow> parts, store.parts(experiment));
+  std::map<std::pair<int, int64_t>, const store::SlotEpochRow*> of;
+  for (const store::SlotEpochRow& row : epochs) {
+    of[{row.slot, row.epoch}] = &row;
+    if (row.state == store::SlotState::kLost)
+      samples.lost_machines.push_back("slot " + std::to_string(row.slot) + " on " +
+                                      (row.machine.empty() ? row.host : row.machine));
+  }
+  std::map<std::string, uint32_t> numbers;  // in order of their names, so that a report doesn't depend on who was first
+  std::map<uint32_t, std::string> machine_of;
+  std::map<std::string, const store::SlotEpochRow*> facts_of;
+  for (const store::PartRow& part : parts) {
+    const auto row = of.find({part.slot, part.epoch});
+    if (part.fate != store::PartFate::kRecorded || row == of.end()) continue;
+    machine_of[part.block] = row->second->machine;
+    numbers[row->second->machine] = 0;
+    facts_of[row->second->machine] = row->second;
+  }
+  if (numbers.size() < 2) return {};
+  for (auto& [name, number] : numbers) {
+    number = static_cast<uint32_t>(samples.machines.size());
+    samples.machines.push_back(name);
+  }
+  for (analysis::Trial& trial : samples.trials) {
+    const auto machine = machine_of.find(trial.block);
+    if (machine == machine_of.end())
+      return Error{ErrorCode::kCorrupt, "block " + std::to_string(trial.block) + " is recorded and of no machine", {}};
+    trial.machine = numbers[machine->second];
+  }
+  for (const plan::SameFact& fact : plan::kSameFacts) {
+    std::set<std::string> values;
+    for (const auto& [name, row] : facts_of) {
+      const auto value = row->facts.find(std::string(fact.fact));
+      values.insert(value == row->facts.end() ? "not told" : value->second);
+    }
+    if (values.size() < 2) continue;
+    std::string text(fact.word);
+    for (const std::string& value : values) text += (value == *values.begin() ? ": " : " | ") + value;
+    samples.machine_differences.push_back(text);
+  }
+  return {};
+}
+
 }  // namespace
 
 uint32_t disturbances(const std::map<std::string, double>& ledger) {
@@ -328,6 +375,7 @@ Result<analysis::Samples> load_samples(store::Store& store, const store::Experim
     at.emplace(fact.trial, samples.trials.size());
     samples.trials.push_back(std::move(trial));
   }
+  STAB_CHECK_OK(load_machines(store, experiment.id, expanded.plan, samples));
   Missing missing;
   for (size_t r = 0; r < samples.responses.size(); ++r) {
     const std::string& response = samples.responses[r].name;

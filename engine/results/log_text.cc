@@ -7,6 +7,7 @@
 
 #include "engine/results/local_time.h"
 #include "engine/results/printable.h"
+#include "engine/machines/run_machines.h"
 
 namespace stab::engine {
 namespace {
@@ -75,6 +76,8 @@ Result<std::string> log_text(store::Store& store, store::Id experiment) {
   STAB_TRY(const std::vector<store::BuildRow> builds, store.builds(experiment));
   for (auto build = builds.rbegin(); build != builds.rend() && !last.full(); ++build)
     last.put_before("build " + build->name + ": " + std::string(store::name(build->state)) + "\n" + indented(build->log));
+  STAB_TRY(const std::vector<std::string> slots, slots_text(store, experiment));
+  for (auto slot = slots.rbegin(); slot != slots.rend() && !last.full(); ++slot) last.put_before(*slot + "\n");
   return printable(last.text());
 }
 

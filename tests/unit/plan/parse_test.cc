@@ -306,6 +306,30 @@ TEST(Parse, ZerosAreMissingOnlyOnTheLogScale) {
   EXPECT_NE(faults("{ name = \"wall_time\", zeros = \"mising\" }").find("did you mean 'missing'"), std::string::npos);
 }
 
+TEST(Parse, MachinesAreReadAndTheirFaultsNamed) {
+  const Plan plan = parsed(small_plan("[machines]\ncount = 2\nengine = \"ssh\"\nhosts = [\"a\", \"u@b.c\", \"d\"]\n"
+                                      "same = [\"cpu\", \"kernel\"]\ncommand = [\"ssh\", \"-p\", \"22\"]\n"));
+  EXPECT_EQ(plan.machines.count, 2);
+  EXPECT_EQ(plan.machines.engine, MachineEngineKind::kSsh);
+  EXPECT_EQ(plan.machines.hosts.size(), 3u);
+  EXPECT_EQ(parsed(small_plan("")).machines.count, 0);
+  const auto faults = [](const std::string& machines, const std::string& others = "") {
+    return errors_of(small_plan(others + "[machines]\n" + machines));
+  };
+  EXPECT_THAT(faults("engine = \"ssh\"\nhosts = [\"a\"]\n"), HasSubstr("count"));
+  EXPECT_THAT(faults("count = 0\n"), HasSubstr("count"));
+  EXPECT_THAT(faults("count = 1\nengine = \"ssh\"\n"), HasSubstr("engine 'ssh' has no hosts"));
+  EXPECT_THAT(faults("count = 2\nengine = \"ssh\"\nhosts = [\"a\"]\n"), HasSubstr("1 hosts for 2 slots"));
+  EXPECT_THAT(faults("count = 1\nengine = \"ssh\"\nhosts = [\"-oProxyCommand=x\"]\n"), HasSubstr("is no host's name"));
+  EXPECT_THAT(faults("count = 1\nengine = \"ssh\"\nhosts = [\"a\", \"a\"]\n"), HasSubstr("named twice"));
+  EXPECT_THAT(faults("count = 1\nhosts = [\"a\"]\n"), HasSubstr("hosts are for engine"));
+  EXPECT_THAT(faults("count = 1\nsame = [\"cpus\"]\n"), HasSubstr("did you mean 'cpu'"));
+  EXPECT_THAT(faults("count = 1\nengine = \"slurm\"\n"), HasSubstr("engine 'slurm' has no spool"));
+  EXPECT_THAT(faults("count = 1\nspool = \"here\"\n"), HasSubstr("no absolute path"));
+  EXPECT_THAT(faults("count = 1\ncommand = [\"ssh\"]\n"), HasSubstr("'command' is for"));
+  EXPECT_THAT(faults("count = 1\n", "[stopping]\nrule = \"looks\"\nlooks = [2, 3]\n"), HasSubstr("looks would have to wait"));
+}
+
 TEST(Parse, ExclusionRulesCompare) {
   const Plan plan = parsed(small_plan("[exclusions]\nrules=[\"migrations > 0\", \"load_1min <= 0.5\"]"));
   EXPECT_TRUE(excludes(plan.exclusions[0], 1));

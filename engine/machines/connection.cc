@@ -1,0 +1,99 @@
+// Blocking reads and writes, each on a thread of its own: an end that doesn't read stops nobody but whoever writes to it.
+#include "engine/machines/connection.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <string_view>
+
+#include "base/unique_fd.h"
+#include "worker/sha256.h"
+
+namespace stab::engine {
+namespace {
+
+// A name and two numbers; and the largest binary that is archived, or a bundle of a million trials.
+constexpr size_t kMostHeadBytes = 512;
+constexpr uint64_t kMostFileBytes = uint64_t{1} << 30;
+
+Status write_all(int fd, const char* bytes, size_t size) {
+  while (size > 0) {
+    const ssize_t written = ::write(fd, bytes, size);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return system_error("write to the other end", errno);
+    bytes += written;
+    size -= static_cast<size_t>(written);
+  }
+  return {};
+}
+
+Result<size_t> read_some(int fd, char* bytes, size_t size) {
+  while (true) {
+    const ssize_t got = ::read(fd, bytes, size);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return system_error("read from the other end", errno);
+    return static_cast<size_t>(got);
+  }
+}
+
+Error no_file() {
+  return {ErrorCode::kCorrupt, "the other end sends something else than files of a spool", {}};
+}
+
+bool is_plain_name(const std::string& name) {
+  return !name.empty() && name[0] != '.' && name.find('/') == std::string::npos && name.size() <= 200;
+}
+
+}  // namespace
+
+Status FileSender::send(const std::string& name, const std::string& path) {
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat info {};
+  if (!file || ::fstat(file.get(), &info) != 0) return system_error("open '" + path + "'", errno);
+  STAB_TRY(const std::string sha256, worker::sha256_of_fd(file.get()));
+  const std::string head = name + " " + std::to_string(info.st_size) + " " + sha256 + "\n";
+  const std::lock_guard<std::mutex> alone(writing_);
+  STAB_CHECK_OK(write_all(fd_, head.data(), head.size()));
+  std::string buffer(1 << 16, '\0');
+  for (off_t left = info.st_size; left > 0;) {
+    STAB_TRY(const size_t got, read_some(file.get(), buffer.data(), static_cast<size_t>(std::min<off_t>(left, off_t{1} << 16))));
+    if (got == 0) return Error{ErrorCode::kInternal, "'" + path + "' became shorter while it was sent", {}};
+    STAB_CHECK_OK(write_all(fd_, buffer.data(), got));
+    left -= static_cast<off_t>(got);
+  }
+  return {};
+}
+
+Status receive_files(int fd, Spool& spool, const std::function<bool(const std::string& name)>& takes) {
+  while (true) {
+    std::string head;
+    for (char c = 0;;) {
+      STAB_TRY(const size_t got, read_some(fd, &c, 1));
+      if (got == 0) return head.empty() ? Status() : Status(no_file());
+      if (c == '\n') break;
+      head += c;
+      if (head.size() > kMostHeadBytes) return no_file();
+    }
+    const size_t first = head.find(' '), second = head.rfind(' ');
+    if (first == std::string::npos || second == first) return no_file();
+    const std::string name = head.substr(0, first), sha256 = head.substr(second + 1);
+    uint64_t bytes = 0;
+    const auto [end, code] = std::from_chars(head.data() + first + 1, head.data() + second, bytes);
+    if (code != std::errc() || end != head.data() + second || bytes > kMostFileBytes || !worker::is_sha256(sha256) ||
+        !is_plain_name(name))
+      return no_file();
+    std::string content(bytes, '\0');
+    for (size_t at = 0; at < content.size();) {
+      STAB_TRY(const size_t got, read_some(fd, content.data() + at, content.size() - at));
+      if (got == 0) return Status();  // cut off: nobody has it
+      at += got;
+    }
+    if (worker::sha256(content) != sha256) return no_file();
+    if (takes(name)) STAB_CHECK_OK(spool.put(name, content));
+  }
+}
+
+}  // namespace stab::engine

@@ -1,0 +1,300 @@
+// One round: look at the spool, then at each slot. Every step is on disk before the next begins, and each can be repeated: a
+// controller that dies between any two of them, or within a transaction, leaves what the next one goes on from.
+#include "engine/machines/controller.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "engine/machines/slots.h"
+#include "worker/sha256.h"
+
+namespace stab::engine {
+namespace {
+
+// A host that has failed so often since the controller began gets no further slot: twice may be an accident.
+constexpr int kMostFailures = 2;
+// Where a scheduler chooses the host, a slot that fails so often has another reason.
+constexpr int kMostSlotFailures = 10;
+
+std::string slot_words(const store::SlotEpochRow& row) {
+  return "slot " + std::to_string(row.slot) + ", epoch " + std::to_string(row.epoch) +
+         (row.host.empty() ? std::string() : " on " + row.host);
+}
+
+}  // namespace
+
+std::string identity_of(const store::ExperimentRow& row, const std::vector<store::BuildRow>& builds) {
+  std::string text = row.plan_text + "\n" + std::to_string(row.schedule_fingerprint) + "\n" + std::to_string(row.submitted_at_ns);
+  for (const store::BuildRow& build : builds) text += "\n" + build.binary_sha256;
+  return worker::sha256(text);
+}
+
+std::string difference_of(const std::vector<std::string>& same, const std::map<std::string, std::string>& first,
+                          const std::map<std::string, std::string>& other) {
+  std::string text;
+  const auto value = [](const auto& facts, std::string_view fact) {
+    const auto at = facts.find(std::string(fact));
+    return at == facts.end() ? std::string("not told") : "'" + at->second + "'";
+  };
+  for (const plan::SameFact& fact : plan::kSameFacts) {
+    if (std::find(same.begin(), same.end(), fact.word) == same.end()) continue;
+    const std::string here = value(other, fact.fact), there = value(first, fact.fact);
+    if (here != there)
+      text += (text.empty() ? "" : "; ") + std::string(fact.word) + " is " + here + ", the first machine's " + there;
+  }
+  return text;
+}
+
+std::string facts_text(const std::map<std::string, std::string>& facts) {
+  std::string text;
+  for (const auto& [name, value] : facts) {
+    std::string line = name + "=" + value;
+    std::replace(line.begin(), line.end(), '\n', ' ');
+    text += line + "\n";
+  }
+  return text;
+}
+
+std::map<std::string, std::string> parse_facts(const std::string& text) {
+  std::map<std::string, std::string> facts;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);)
+    if (const size_t at = line.find('='); at != std::string::npos) facts[line.substr(0, at)] = line.substr(at + 1);
+  return facts;
+}
+
+Result<Controller> Controller::open(Setting setting) {
+  Controller controller(std::move(setting));
+  const std::string mine = controller.set_.identity + "\n" + controller.set_.version;
+  STAB_TRY(const bool first, controller.set_.spool->claim(kSpoolExperiment, mine));
+  if (!first) {
+    STAB_TRY(const std::optional<std::string> there, controller.set_.spool->note(kSpoolExperiment));
+    if (!there || *there != mine)
+      return Error{ErrorCode::kBusy,
+                   "spool '" + controller.set_.spool->directory() +
+                       "' is another experiment's, or one of another version of Stab; give this one a spool of its own",
+                   {}};
+  }
+  STAB_CHECK_OK(controller.load());
+  return controller;
+}
+
+Status Controller::load() {
+  slot_of_ = deal_blocks(set_.seed, set_.machines.count, set_.blocks);
+  STAB_TRY(const std::vector<store::SlotEpochRow> rows, set_.store->slot_epochs(set_.experiment));
+  int64_t first = 0;
+  for (const store::SlotEpochRow& row : rows) {
+    epochs_[row.slot] = row;
+    seen_[row.slot] = set_.clock->monotonic_raw();
+    const bool accepted =
+        !row.facts.empty() && row.state != store::SlotState::kRefused && row.state != store::SlotState::kGranted;
+    if (!accepted || (first_facts_ && row.granted_at_ns >= first)) continue;
+    first = row.granted_at_ns;
+    first_facts_ = row.facts;
+  }
+  STAB_TRY(const std::vector<store::PartRow> parts, set_.store->parts(set_.experiment));
+  for (const store::PartRow& part : parts)
+    if (part.fate == store::PartFate::kRecorded) recorded_.insert(part.block);
+  return {};
+}
+
+Result<bool> Controller::round(bool starts) {
+  STAB_CHECK_OK(collect());
+  stalled_.clear();
+  for (int slot = 0; slot < set_.machines.count; ++slot) {
+    STAB_CHECK_OK(settle(slot));
+    const store::SlotEpochRow* row = newest(slot);
+    const bool runs = row != nullptr && (row->state == store::SlotState::kGranted || row->state == store::SlotState::kRunning);
+    if (starts && !runs && !open_blocks(slot).empty()) STAB_CHECK_OK(start(slot));
+  }
+  return recorded_blocks() == set_.blocks;
+}
+
+// Parts first: whether a worker that has ended brought all of its blocks is known only then.
+Status Controller::collect() {
+  STAB_TRY(const std::vector<std::string> names, set_.spool->names());
+  for (const bool parts : {true, false}) {
+    for (const std::string& name : names) {
+      const std::optional<SlotFile> file = parse_slot_file(name);
+      if (!file) continue;
+      const std::optional<PartFile> part = parse_part_file(file->what);
+      if (part.has_value() != parts) continue;
+      STAB_CHECK_OK(part ? take_part(*file, *part, name) : hear(*file, name));
+    }
+  }
+  return {};
+}
+
+Status Controller::take_part(const SlotFile& file, const PartFile& part, const std::string& name) {
+  const Result<std::string> content = worker::sha256_of_file(set_.spool->path_of(name));
+  if (!content && content.error().code == ErrorCode::kNotFound) return {};  // shown late, or gone
+  if (!content) return content.error();
+  const bool of_slot = part.block < slot_of_.size() && slot_of_[part.block] == file.slot;
+  if (*content != part.sha256) {
+    // Its rest may come, as long as its epoch is the newest.
+    if (torn_.insert(name).second) STAB_CHECK_OK(say("part-torn", "part " + name + " is not whole: waiting for the rest"));
+    const store::SlotEpochRow* row = newest(file.slot);
+    const bool may_come = row != nullptr && row->epoch == file.epoch && !recorded_.contains(part.block);
+    return may_come ? Status() : set_.spool->set_aside(name);
+  }
+  if (!of_slot) {
+    STAB_CHECK_OK(say("part-refused", "part " + name + " is refused: its block is not of its slot"));
+    return set_.spool->set_aside(name);
+  }
+  const store::PartLabel label{set_.identity, file.slot, file.epoch, part.number, part.block};
+  STAB_TRY(const store::PartVerdict verdict,
+           set_.store->import_part(set_.experiment, label, set_.block_places * part.block, set_.block_places, part.sha256,
+                                   set_.spool->path_of(name), set_.clock->realtime().count()));
+  seen_[file.slot] = set_.clock->monotonic_raw();
+  switch (verdict.fate) {
+    case store::PartFate::kRecorded:
+      recorded_.insert(part.block);
+      return set_.spool->remove(name);
+    case store::PartFate::kDuplicate:
+      return set_.spool->remove(name);
+    case store::PartFate::kSuperseded:
+    case store::PartFate::kRefused:
+      break;
+  }
+  STAB_CHECK_OK(say(verdict.fate == store::PartFate::kSuperseded ? "part-superseded" : "part-refused",
+                    "part " + name + " doesn't count: " + verdict.why));
+  return set_.spool->set_aside(name);
+}
+
+// What a worker says besides parts. What isn't the newest epoch's is nobody's any more.
+Status Controller::hear(const SlotFile& file, const std::string& name) {
+  store::SlotEpochRow* row = newest(file.slot);
+  if (row == nullptr || file.epoch > row->epoch) return {};
+  if (file.epoch < row->epoch) {
+    if (file.what == "facts" || file.what == "end" || file.what == "verdict") return set_.spool->remove(name);
+    return {};
+  }
+  if (file.what != "facts" && file.what != "heartbeat") return {};
+  STAB_TRY(const std::optional<std::string> text, set_.spool->note(name));
+  if (!text) return {};
+  if (file.what == "heartbeat" && signs_[file.slot] != *text) {
+    signs_[file.slot] = *text;
+    seen_[file.slot] = set_.clock->monotonic_raw();
+  }
+  if (file.what == "facts" && row->state == store::SlotState::kGranted) return judge_facts(*row, *text);
+  return {};
+}
+
+Status Controller::judge_facts(store::SlotEpochRow& row, const std::string& text) {
+  row.facts = parse_facts(text);
+  row.machine = row.facts["machine.name"];
+  seen_[row.slot] = set_.clock->monotonic_raw();
+  std::string why = first_facts_ ? difference_of(set_.machines.same, *first_facts_, row.facts) : "";
+  if (row.facts["stab.version"] != set_.version)
+    why = "it has version " + row.facts["stab.version"] + " of Stab, the controller " + set_.version + ": install the same";
+  if (why.empty()) {
+    // The verdict is read again and again, the state is what lasts: first the state.
+    row.state = store::SlotState::kRunning;
+    STAB_CHECK_OK(set_.store->update_slot(set_.experiment, row));
+    if (!first_facts_) first_facts_ = row.facts;
+    STAB_CHECK_OK(set_.spool->put_note(slot_file(row.slot, row.epoch, "verdict"), "go"));
+    return say("machine", slot_words(row) + ": runs on " + row.machine);
+  }
+  STAB_CHECK_OK(set_.spool->put_note(slot_file(row.slot, row.epoch, "verdict"), "refused: " + why));
+  return end(row, store::SlotState::kRefused, row.machine + " differs: " + why);
+}
+
+Status Controller::end(store::SlotEpochRow& row, store::SlotState state, const std::string& why) {
+  row.state = state;
+  row.why = why;
+  row.ended_at_ns = set_.clock->realtime().count();
+  STAB_CHECK_OK(set_.store->update_slot(set_.experiment, row));
+  if (state == store::SlotState::kDone) return {};
+  ++failures_[row.host];
+  if (state == store::SlotState::kRefused) failures_[row.host] += kMostFailures;
+  ++slot_failures_[row.slot];
+  set_.engine->stop(row.slot, row.epoch);
+  return say(state == store::SlotState::kLost ? "slot-lost" : "slot-refused", slot_words(row) + ": " + why);
+}
+
+// Whether the slot's worker has ended, and how. A heartbeat alone decides nothing: file systems stall.
+Status Controller::settle(int slot) {
+  store::SlotEpochRow* row = newest(slot);
+  if (row == nullptr || (row->state != store::SlotState::kGranted && row->state != store::SlotState::kRunning)) return {};
+  if (row->state == store::SlotState::kRunning && !set_.spool->has(slot_file(slot, row->epoch, "verdict")))
+    STAB_CHECK_OK(set_.spool->put_note(slot_file(slot, row->epoch, "verdict"), "go"));  // a controller died in between
+  STAB_TRY(const std::optional<std::string> ended, set_.spool->note(slot_file(slot, row->epoch, "end")));
+  if (open_blocks(slot).empty()) return end(*row, store::SlotState::kDone, "");
+  if (ended && *ended != "done" && *ended != "stopped") return end(*row, store::SlotState::kRefused, *ended);
+  STAB_TRY(const bool lives, set_.engine->lives(slot, row->epoch));
+  if (lives) return {};
+  if (set_.clock->monotonic_raw() - seen_[slot] < set_.engine->patience()) return {};
+  return end(*row, store::SlotState::kLost,
+             (ended ? "it ended before its blocks were done: " : "its worker is gone: ") +
+                 std::to_string(open_blocks(slot).size()) + " of its blocks are left");
+}
+
+Status Controller::start(int slot) {
+  const std::optional<std::string> host = free_host();
+  if (!host || slot_failures_[slot] >= kMostSlotFailures) {
+    const store::SlotEpochRow* row = newest(slot);
+    stalled_ = "no machine is left for slot " + std::to_string(slot) +
+               (row != nullptr && !row->why.empty() ? "; the last one: " + slot_words(*row) + ": " + row->why : "");
+    return {};
+  }
+  STAB_TRY(const int64_t epoch, set_.store->grant_slot(set_.experiment, slot, *host, set_.clock->realtime().count()));
+  store::SlotEpochRow row;
+  row.slot = slot;
+  row.epoch = epoch;
+  row.host = *host;
+  row.granted_at_ns = set_.clock->realtime().count();
+  epochs_[slot] = row;
+  seen_[slot] = set_.clock->monotonic_raw();
+  signs_.erase(slot);
+  std::string blocks;
+  for (const uint32_t block : open_blocks(slot)) blocks += (blocks.empty() ? "" : " ") + std::to_string(block);
+  STAB_CHECK_OK(set_.spool->put_note(slot_file(slot, epoch, "grant"), set_.identity + "\n" + blocks));
+  const Status started = set_.engine->start(slot, epoch, *host);
+  if (!started) return end(epochs_[slot], store::SlotState::kLost, started.error().message);
+  return {};
+}
+
+// A host runs one slot at a time.
+std::optional<std::string> Controller::free_host() const {
+  if (set_.machines.hosts.empty()) return std::string();
+  for (const std::string& host : set_.machines.hosts) {
+    const bool taken = std::any_of(epochs_.begin(), epochs_.end(), [&](const auto& slot) {
+      const store::SlotState state = slot.second.state;
+      return slot.second.host == host && (state == store::SlotState::kGranted || state == store::SlotState::kRunning);
+    });
+    const auto failed = failures_.find(host);
+    if (!taken && (failed == failures_.end() || failed->second < kMostFailures)) return host;
+  }
+  return {};
+}
+
+std::vector<uint32_t> Controller::open_blocks(int slot) const {
+  std::vector<uint32_t> blocks;
+  for (uint32_t block = 0; block < slot_of_.size(); ++block)
+    if (slot_of_[block] == slot && !recorded_.contains(block)) blocks.push_back(block);
+  return blocks;
+}
+
+store::SlotEpochRow* Controller::newest(int slot) {
+  const auto at = epochs_.find(slot);
+  return at == epochs_.end() ? nullptr : &at->second;
+}
+
+Status Controller::say(const char* kind, const std::string& text) {
+  if (set_.note) set_.note(text);
+  return set_.store->log({set_.clock->realtime().count(), set_.experiment, kind, text});
+}
+
+bool Controller::any_alive() const {
+  return std::any_of(epochs_.begin(), epochs_.end(), [&](const auto& slot) {
+    const Result<bool> lives = set_.engine->lives(slot.first, slot.second.epoch);
+    return !lives || *lives;
+  });
+}
+
+void Controller::stop_all() {
+  for (const auto& [slot, row] : epochs_)
+    if (row.state == store::SlotState::kGranted || row.state == store::SlotState::kRunning) set_.engine->stop(slot, row.epoch);
+}
+
+}  // namespace stab::engine

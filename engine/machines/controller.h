@@ -1,0 +1,92 @@
+// Controller: an experiment on several machines, until every block is recorded. It owns the one database; workers own nothing
+// but the right to an epoch of a slot. What it knows is in the store and the spool, so that a controller that dies is followed
+// by one that opens them: nothing here has to be remembered.
+//
+// A slot's epoch goes  granted -> running -> done, or lost, or refused;  after the last two the slot gets a new epoch, with
+// the blocks that aren't recorded by then. From that moment what an older epoch still brings is superseded.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "engine/machines/machine_engine.h"
+#include "engine/machines/spool.h"
+#include "plan/plan.h"
+#include "store/store.h"
+
+namespace stab::engine {
+
+// What an experiment's parts and spool are known by: its plan, schedule and binaries.
+std::string identity_of(const store::ExperimentRow& row, const std::vector<store::BuildRow>& builds);
+
+// What differs of the facts that the plan wants equal, in words; empty: nothing.
+std::string difference_of(const std::vector<std::string>& same, const std::map<std::string, std::string>& first,
+                          const std::map<std::string, std::string>& other);
+
+// A machine's facts as a note, one line each, and back.
+std::string facts_text(const std::map<std::string, std::string>& facts);
+std::map<std::string, std::string> parse_facts(const std::string& text);
+
+class Controller {
+ public:
+  struct Setting {
+    store::Store* store = nullptr;
+    store::Id experiment = 0;
+    plan::Machines machines;
+    uint64_t seed = 0;
+    int blocks = 0;
+    int64_t block_places = 0;  // of one block in the schedule
+    std::string identity;
+    std::string version;  // of Stab: workers of another are refused
+    const Clock* clock = nullptr;
+    Spool* spool = nullptr;
+    MachineEngine* engine = nullptr;
+    std::function<void(const std::string&)> note;  // told of what a user should know, one line each
+  };
+  // kBusy where the spool is another experiment's.
+  static Result<Controller> open(Setting setting);
+
+  // Takes in what has come, settles who has ended, starts who is needed (unless it is to stop). True: every block is recorded.
+  Result<bool> round(bool starts = true);
+  // Why nothing can go on, though blocks are left; empty: it can.
+  const std::string& stalled() const { return stalled_; }
+  int64_t recorded_blocks() const { return static_cast<int64_t>(recorded_.size()); }
+  void stop_all();
+  bool any_alive() const;  // a worker that the engine believes to live
+
+ private:
+  explicit Controller(Setting setting) : set_(std::move(setting)) {}
+  Status load();
+  Status collect();
+  Status take_part(const SlotFile& file, const PartFile& part, const std::string& name);
+  Status hear(const SlotFile& file, const std::string& name);
+  Status judge_facts(store::SlotEpochRow& row, const std::string& text);
+  Status settle(int slot);
+  Status start(int slot);
+  Status end(store::SlotEpochRow& row, store::SlotState state, const std::string& why);
+  Status say(const char* kind, const std::string& text);
+  std::optional<std::string> free_host() const;
+  std::vector<uint32_t> open_blocks(int slot) const;
+  store::SlotEpochRow* newest(int slot);
+
+  Setting set_;
+  std::vector<int> slot_of_;                   // by block
+  std::map<int, store::SlotEpochRow> epochs_;  // by slot: the newest
+  std::optional<std::map<std::string, std::string>> first_facts_;
+  std::set<uint32_t> recorded_;                   // blocks
+  std::map<int, std::string> signs_;              // by slot: its newest heartbeat
+  std::map<int, std::chrono::nanoseconds> seen_;  // by slot: when something of it was new
+  std::map<std::string, int> failures_;           // by host, since this controller began
+  std::map<int, int> slot_failures_;
+  std::set<std::string> torn_;  // parts that weren't what their name says, so far
+  std::string stalled_;
+};
+
+}  // namespace stab::engine

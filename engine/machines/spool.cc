@@ -1,0 +1,232 @@
+// How a file gets there: a hidden name that nobody else draws, fsync, rename, fsync of the directory.
+#include "engine/machines/spool.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "base/unique_fd.h"
+#include "engine/experiment/places.h"
+#include "worker/sha256.h"
+
+namespace stab::engine {
+namespace {
+
+// A note is a few lines.
+constexpr uint64_t kMostNoteBytes = 1 << 20;
+
+Status write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return system_error("write into the spool", errno);
+    bytes.remove_prefix(static_cast<size_t>(written));
+  }
+  return {};
+}
+
+Status sync_directory(const std::string& path) {
+  const UniqueFd directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!directory || ::fsync(directory.get()) != 0) return system_error("sync spool '" + path + "'", errno);
+  return {};
+}
+
+template <typename Number>
+bool take_number(std::string_view& text, Number& number) {
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (code != std::errc() || end == text.data()) return false;
+  text.remove_prefix(static_cast<size_t>(end - text.data()));
+  return true;
+}
+
+bool take_word(std::string_view& text, std::string_view word) {
+  if (!text.starts_with(word)) return false;
+  text.remove_prefix(word.size());
+  return true;
+}
+
+}  // namespace
+
+std::string slot_file(int slot, int64_t epoch, std::string_view what) {
+  char head[48];
+  std::snprintf(head, sizeof head, "slot-%03d.epoch-%04lld.", slot, static_cast<long long>(epoch));
+  return head + std::string(what);
+}
+
+std::optional<SlotFile> parse_slot_file(std::string_view name) {
+  SlotFile file;
+  const std::string whole(name);
+  if (!take_word(name, "slot-") || !take_number(name, file.slot) || !take_word(name, ".epoch-") ||
+      !take_number(name, file.epoch) || !take_word(name, ".") || file.slot < 0 || file.epoch < 1)
+    return {};
+  file.what = name;
+  if (slot_file(file.slot, file.epoch, file.what) != whole) return {};  // one name for one thing
+  return file;
+}
+
+std::string part_file(const PartFile& part) {
+  char head[48];
+  std::snprintf(head, sizeof head, "part-%06d.%u.", part.number, part.block);
+  return head + part.sha256;
+}
+
+std::optional<PartFile> parse_part_file(std::string_view what) {
+  PartFile part;
+  const std::string whole(what);
+  if (!take_word(what, "part-") || !take_number(what, part.number) || !take_word(what, ".") || !take_number(what, part.block) ||
+      !take_word(what, ".") || !worker::is_sha256(what) || part.number < 0)
+    return {};
+  part.sha256 = what;
+  if (part_file(part) != whole) return {};
+  return part;
+}
+
+std::string sealed(const std::string& text) {
+  return text + "\n" + worker::sha256(text) + "\n";
+}
+
+std::optional<std::string> unsealed(std::string_view bytes) {
+  constexpr size_t kSeal = 66;  // a newline before and after 64 digits
+  if (bytes.size() < kSeal || bytes.back() != '\n' || bytes[bytes.size() - kSeal] != '\n') return {};
+  std::string text(bytes.substr(0, bytes.size() - kSeal));
+  if (worker::sha256(text) != bytes.substr(bytes.size() - kSeal + 1, 64)) return {};
+  return text;
+}
+
+Result<Spool> Spool::open(const std::string& directory) {
+  STAB_CHECK_OK(make_directories(directory));
+  const std::string aside = directory + "/aside";
+  if (::mkdir(aside.c_str(), 0700) != 0 && errno != EEXIST) return system_error("make spool '" + aside + "'", errno);
+  if (::access(directory.c_str(), W_OK | X_OK) != 0)
+    return Error{ErrorCode::kDenied, "spool '" + directory + "' can't be written to; give another directory", {}};
+  return Spool(directory);
+}
+
+std::string Spool::fresh_name() const {
+  uint64_t random[2] = {};
+  [[maybe_unused]] const ssize_t got = ::getrandom(random, sizeof random, 0);
+  char text[48];
+  std::snprintf(text, sizeof text, "/.new-%016llx%016llx", static_cast<unsigned long long>(random[0]),
+                static_cast<unsigned long long>(random[1]));
+  return directory_ + text;
+}
+
+Status Spool::finish(const std::string& part, const std::string& name, Status written) {
+  if (written && ::rename(part.c_str(), path_of(name).c_str()) != 0)
+    written = system_error("rename into spool '" + directory_ + "'", errno);
+  if (!written) {
+    ::unlink(part.c_str());
+    return Error{written.error().code,
+                 written.error().message + "; the spool '" + directory_ + "' needs room and write access, then it goes on",
+                 {}};
+  }
+  STAB_CHECK_OK(sync_directory(directory_));
+  if (listener_) listener_(name, path_of(name));
+  return {};
+}
+
+Status Spool::put(const std::string& name, std::string_view bytes) {
+  const std::string part = fresh_name();
+  const Status written = [&]() -> Status {
+    const UniqueFd file(::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    if (!file) return system_error("make '" + part + "'", errno);
+    STAB_CHECK_OK(write_all(file.get(), bytes));
+    if (::fsync(file.get()) != 0) return system_error("sync '" + part + "'", errno);
+    return {};
+  }();
+  return finish(part, name, written);
+}
+
+Status Spool::put_copy(const std::string& name, const std::string& path) {
+  const std::string part = fresh_name();
+  const Status written = [&]() -> Status {
+    const UniqueFd from(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!from) return system_error("open '" + path + "'", errno);
+    const UniqueFd file(::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    if (!file) return system_error("make '" + part + "'", errno);
+    std::string buffer(1 << 20, '\0');
+    while (true) {
+      const ssize_t got = ::read(from.get(), buffer.data(), buffer.size());
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) return system_error("read '" + path + "'", errno);
+      if (got == 0) break;
+      STAB_CHECK_OK(write_all(file.get(), std::string_view(buffer).substr(0, static_cast<size_t>(got))));
+    }
+    if (::fsync(file.get()) != 0) return system_error("sync '" + part + "'", errno);
+    return {};
+  }();
+  return finish(part, name, written);
+}
+
+Status Spool::put_note(const std::string& name, const std::string& text) {
+  return put(name, sealed(text));
+}
+
+Result<std::optional<std::string>> Spool::note(const std::string& name) const {
+  using Text = std::optional<std::string>;
+  const UniqueFd file(::open(path_of(name).c_str(), O_RDONLY | O_CLOEXEC));
+  // A file server that restarts forgets handles; the next look finds it again.
+  if (!file && (errno == ENOENT || errno == ESTALE)) return Text();
+  if (!file) return system_error("open '" + path_of(name) + "'", errno);
+  std::string bytes;
+  char buffer[4096];
+  while (bytes.size() <= kMostNoteBytes) {
+    const ssize_t got = ::read(file.get(), buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == ESTALE) return Text();
+    if (got < 0) return system_error("read '" + path_of(name) + "'", errno);
+    if (got == 0) return unsealed(bytes);
+    bytes.append(buffer, static_cast<size_t>(got));
+  }
+  return Text();
+}
+
+// link(2) is the one step that fails for all but the first, on every file system.
+Result<bool> Spool::claim(const std::string& name, const std::string& text) {
+  const std::string part = fresh_name();
+  std::ofstream(part) << sealed(text);
+  const bool first = ::link(part.c_str(), path_of(name).c_str()) == 0;
+  const int code = errno;
+  ::unlink(part.c_str());
+  if (!first && code != EEXIST) return system_error("claim '" + path_of(name) + "'", code);
+  if (first && listener_) listener_(name, path_of(name));
+  return first;
+}
+
+Result<std::vector<std::string>> Spool::names() const {
+  DIR* directory = ::opendir(directory_.c_str());
+  if (directory == nullptr) return system_error("list spool '" + directory_ + "'", errno);
+  std::vector<std::string> names;
+  while (const dirent* entry = ::readdir(directory))
+    if (entry->d_name[0] != '.' && std::string_view(entry->d_name) != "aside") names.emplace_back(entry->d_name);
+  ::closedir(directory);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+bool Spool::has(const std::string& name) const {
+  return ::access(path_of(name).c_str(), F_OK) == 0;
+}
+
+Status Spool::remove(const std::string& name) {
+  if (::unlink(path_of(name).c_str()) == 0 || errno == ENOENT) return {};
+  return system_error("remove '" + path_of(name) + "'", errno);
+}
+
+Status Spool::set_aside(const std::string& name) {
+  const std::string to = directory_ + "/aside/" + name;
+  if (::rename(path_of(name).c_str(), to.c_str()) == 0 || errno == ENOENT) return {};
+  return system_error("move '" + path_of(name) + "' aside", errno);
+}
+
+}  // namespace stab::engine

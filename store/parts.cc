@@ -1,0 +1,370 @@
+// Experiments whose blocks run on other machines. Each slot, a share of the blocks, is run by one worker at a time on a store
+// of its own; a finished block comes back as a part, a small SQLite file with all attempts at its places.
+//
+// Execution is at least once, since a machine may be lost after it ran a block; recording is exactly once:
+//   - each start of a slot has an epoch of its own, a fencing token: a part of an older one is superseded, whatever it holds.
+//     Which attempt counts depends on epochs, never on values
+//   - a part is taken in whole, in one transaction with the row that says so, or not at all
+//   - trials_recorded_once and parts_recorded_once make a second record of a place or a block impossible
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "store/attached.h"
+#include "store/store_state.h"
+#include "store/trial_machine.h"
+
+namespace stab::store {
+namespace {
+
+constexpr std::string_view kPartFormat = "stab-part 1";
+
+// What a part holds of a trial, besides its id; in this order in every statement here.
+constexpr std::string_view kPlace = "position, subject, cell, build, block, run, pass, link, seed, layout";
+constexpr std::string_view kAttempt =
+    "attempt, superseded, state, boot_id, claimed_at_ns, started_at_ns, finished_at_ns, failure";
+
+struct OfTrial {
+  const char* table;
+  const char* columns;  // besides trial
+};
+constexpr OfTrial kOfTrials[] = {
+    {"outcomes",
+     "wall_ns, exit_status, signal, user_ns, system_ns, max_rss_kib, minor_faults, major_faults, voluntary_switches, "
+     "involuntary_switches, stdout_sha256, stderr_sha256, stdout_bytes, stderr_bytes, stdout_head, stderr_head, cpu, dose_json, "
+     "layouts_built, layouts_executed, functions_moved, functions_kept, helper_cpu_ns"},
+    {"responses", "name, value, raw, enabled_ns, running_ns, reason"},
+    {"ledger", "key, value"},
+    {"exclusions", "rule"},
+};
+
+bool is_sqlite(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  char head[16] = {};
+  return file.read(head, sizeof head) && std::string_view(head, sizeof head) == std::string_view("SQLite format 3\0", 16);
+}
+
+Result<std::string> text_of(Database& database, std::string_view sql) {
+  STAB_TRY(Statement * query, database.prepare(sql));
+  STAB_TRY(const bool row, query->step());
+  std::string text = row ? query->text(0) : "";
+  query->reset();
+  return text;
+}
+
+// Why the file that is attached as `other` is no part of this label; empty: it is.
+Result<std::string> unlike_label(Database& database, const PartLabel& label) {
+  STAB_TRY(const int64_t strange, database.integer("SELECT count(*) FROM pragma_table_list WHERE schema = 'other' AND type <> "
+                                                   "'table'"));
+  if (strange != 0) return std::string("it has something else than tables");
+  const auto differs = [&](const char* key, const std::string& expected) -> Result<std::string> {
+    STAB_TRY(const std::string found, text_of(database, std::string("SELECT value FROM other.part WHERE key = '") + key + "'"));
+    if (found == expected) return std::string();
+    return std::string("its ") + key + " is '" + found + "', expected '" + expected + "'";
+  };
+  const std::pair<const char*, std::string> keys[] = {
+      {"format", std::string(kPartFormat)},   {"experiment", label.identity},           {"slot", std::to_string(label.slot)},
+      {"epoch", std::to_string(label.epoch)}, {"number", std::to_string(label.number)}, {"block", std::to_string(label.block)}};
+  for (const auto& [key, expected] : keys) {
+    STAB_TRY(std::string why, differs(key, expected));
+    if (!why.empty()) return why;
+  }
+  return std::string();
+}
+
+// Why its trials can't be those of the block; empty: they are all of them, and over.
+Result<std::string> unlike_block(Database& database, Id experiment, int64_t first, int64_t places) {
+  const std::string ours = "main.trials WHERE experiment = " + std::to_string(experiment) +
+                           " AND kind = 'main' AND position >= " + std::to_string(first) + " AND position < " +
+                           std::to_string(first + places);
+  const std::string place(kPlace);
+  const std::pair<const char*, std::string> wrongs[] = {
+      {"places that aren't the block's",
+       "SELECT count(*) FROM (SELECT " + place + " FROM other.trials EXCEPT SELECT " + place + " FROM " + ours + ")"},
+      {"places of the block that it lacks",
+       "SELECT count(*) FROM (SELECT " + place + " FROM " + ours + " EXCEPT SELECT " + place + " FROM other.trials)"},
+      {"places whose attempts don't count from 1, or whose last one isn't the valid one",
+       "SELECT count(*) FROM (SELECT position FROM other.trials GROUP BY position HAVING max(attempt) <> count(*) OR "
+       "count(DISTINCT attempt) <> count(*) OR min(attempt) <> 1 OR sum(superseded = 0) <> 1 OR max(attempt) <> "
+       "max(CASE WHEN superseded = 0 THEN attempt END))"},
+      {"attempts that aren't over",
+       "SELECT count(*) FROM other.trials WHERE state NOT IN ('recorded', 'failed', 'timeout', 'lost', 'quarantined')"},
+      {"places that are taken here already", "SELECT count(*) FROM " + ours + " AND (attempt <> 1 OR state <> 'planned')"},
+      {"attempts whose result and state disagree",
+       "SELECT count(*) FROM other.trials t LEFT JOIN other.outcomes o ON o.trial = t.id WHERE "
+       "(t.state <> 'quarantined') <> (o.trial IS NOT NULL)"},
+  };
+  for (const auto& [what, sql] : wrongs) {
+    STAB_TRY(const int64_t count, database.integer(sql));
+    if (count != 0) return "it has " + std::to_string(count) + " " + what;
+  }
+  return std::string();
+}
+
+Status note_part(Database& database, Id experiment, const PartLabel& label, const std::string& sha256, const PartVerdict& verdict,
+                 int64_t at_ns) {
+  STAB_TRY(Statement * insert, database.prepare("INSERT INTO main.parts VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
+  return insert->bind(experiment)
+      .bind(sha256)
+      .bind(label.slot)
+      .bind(label.epoch)
+      .bind(label.number)
+      .bind(label.block)
+      .bind(name(verdict.fate))
+      .bind(verdict.why)
+      .bind(verdict.recorded)
+      .bind(at_ns)
+      .run();
+}
+
+Result<int64_t> newest_epoch(Database& database, Id experiment, int slot) {
+  STAB_TRY(Statement * query,
+           database.prepare("SELECT coalesce(max(epoch), 0) FROM main.slot_epochs WHERE experiment = ? AND slot = ?"));
+  STAB_TRY(const bool row, query->bind(experiment).bind(slot).step());
+  const int64_t epoch = row ? query->integer(0) : 0;
+  query->reset();
+  return epoch;
+}
+
+}  // namespace
+
+Result<int64_t> Store::State::take_part_in(Id experiment) {
+  const std::string of = std::to_string(experiment);
+  // First attempts are planned here already; later ones get rows of their own. All become what the part says in one update, so
+  // that the triggers count them.
+  STAB_TRY(Statement * more, database.prepare("INSERT INTO main.trials(experiment, kind, attempt, superseded, " +
+                                              std::string(kPlace) + ") SELECT " + of + ", 'main', attempt, 0, " +
+                                              std::string(kPlace) + " FROM other.trials WHERE attempt > 1 ORDER BY id"));
+  STAB_CHECK_OK(more->run());
+  STAB_CHECK_OK(count_planned(experiment, TrialKind::kMain, database.changes()));
+  STAB_CHECK_OK(
+      database.execute("CREATE TEMP TABLE IF NOT EXISTS part_ids(theirs INTEGER PRIMARY KEY, ours INTEGER NOT NULL); "
+                       "DELETE FROM part_ids"));
+  STAB_TRY(Statement * pair,
+           database.prepare("INSERT INTO part_ids SELECT p.id, t.id FROM other.trials p CROSS JOIN main.trials t "
+                            "ON t.experiment = " +
+                            of +
+                            " AND t.kind = 'main' AND t.position = p.position AND "
+                            "t.attempt = p.attempt"));
+  STAB_CHECK_OK(pair->run());
+  STAB_TRY(
+      Statement * update,
+      database.prepare("UPDATE main.trials SET superseded = p.superseded, state = p.state, boot_id = p.boot_id, claimed_at_ns "
+                       "= p.claimed_at_ns, started_at_ns = p.started_at_ns, finished_at_ns = p.finished_at_ns, failure = "
+                       "p.failure FROM other.trials p JOIN part_ids i ON i.theirs = p.id WHERE main.trials.id = i.ours"));
+  STAB_CHECK_OK(update->run());
+  for (const OfTrial& table : kOfTrials) {
+    const std::string name(table.table), columns(table.columns);
+    STAB_TRY(Statement * copy, database.prepare("INSERT INTO main." + name + "(trial, " + columns + ") SELECT i.ours, " +
+                                                columns + " FROM other." + name + " o JOIN part_ids i ON i.theirs = o.trial"));
+    STAB_CHECK_OK(copy->run());
+  }
+  STAB_TRY(Statement * quarantine,
+           database.prepare("INSERT OR IGNORE INTO main.quarantines(experiment, subject, cell, trial, reason) SELECT " + of +
+                            ", subject, cell, i.ours, reason FROM other.quarantines q JOIN part_ids i ON i.theirs = q.trial"));
+  STAB_CHECK_OK(quarantine->run());
+  STAB_TRY(const int64_t bytes,
+           database.integer("SELECT coalesce(sum(length(stdout_head) + length(stderr_head) + length(dose_json)), "
+                            "0) + (SELECT 40 * count(*) FROM other.responses) + (SELECT 20 * count(*) FROM "
+                            "other.ledger) FROM other.outcomes"));
+  STAB_TRY(const int64_t machine_ns, database.integer("SELECT coalesce(sum(max(finished_at_ns - claimed_at_ns, 0)), 0) FROM "
+                                                      "other.trials WHERE claimed_at_ns > 0 AND state <> 'lost'"));
+  STAB_CHECK_OK(add_usage(experiment, 0, bytes, machine_ns));
+  return database.integer("SELECT count(*) FROM other.trials WHERE state = 'recorded'");
+}
+
+Result<int64_t> Store::grant_slot(Id experiment, int slot, std::string_view host, int64_t at_ns) {
+  int64_t epoch = 0;
+  STAB_CHECK_OK(state_->atomically([&]() -> Status {
+    STAB_TRY(const int64_t newest, newest_epoch(state_->database, experiment, slot));
+    epoch = newest + 1;
+    STAB_TRY(Statement * insert, state_->database.prepare("INSERT INTO slot_epochs(experiment, slot, epoch, host, state, "
+                                                          "granted_at_ns) VALUES(?, ?, ?, ?, 'granted', ?)"));
+    return insert->bind(experiment).bind(slot).bind(epoch).bind(host).bind(at_ns).run();
+  }));
+  return epoch;
+}
+
+Status Store::update_slot(Id experiment, const SlotEpochRow& row) {
+  return state_->atomically([&]() -> Status {
+    Database& database = state_->database;
+    STAB_TRY(Statement * update,
+             database.prepare("UPDATE slot_epochs SET state = ?, why = ?, ended_at_ns = ?, machine = CASE ?4 "
+                              "WHEN '' THEN machine ELSE ?4 END WHERE experiment = ? AND slot = ? AND epoch = ?"));
+    STAB_CHECK_OK(update->bind(name(row.state))
+                      .bind(row.why)
+                      .bind(row.ended_at_ns)
+                      .bind(row.machine)
+                      .bind(experiment)
+                      .bind(row.slot)
+                      .bind(row.epoch)
+                      .run());
+    if (database.changes() != 1)
+      return Error{ErrorCode::kNotFound, "slot " + std::to_string(row.slot) + " has no epoch " + std::to_string(row.epoch), {}};
+    STAB_TRY(Statement * fact, database.prepare("INSERT OR REPLACE INTO slot_facts VALUES(?, ?, ?, ?, ?)"));
+    for (const auto& [key, value] : row.facts)
+      STAB_CHECK_OK(fact->bind(experiment).bind(row.slot).bind(row.epoch).bind(key).bind(value).run());
+    return {};
+  });
+}
+
+Result<std::vector<SlotEpochRow>> Store::slot_epochs(Id experiment) {
+  STAB_TRY(Statement * query,
+           state_->database.prepare("SELECT slot, epoch, host, machine, state, why, granted_at_ns, ended_at_ns "
+                                    "FROM slot_epochs WHERE experiment = ? ORDER BY slot, epoch"));
+  query->bind(experiment);
+  STAB_TRY(std::vector<SlotEpochRow> rows, read_rows(*query, [](const Statement& row) {
+             return SlotEpochRow{static_cast<int>(row.integer(0)),
+                                 row.integer(1),
+                                 row.text(2),
+                                 row.text(3),
+                                 slot_state(row.text(4)).value_or(SlotState::kLost),
+                                 row.text(5),
+                                 row.integer(6),
+                                 row.integer(7),
+                                 {}};
+           }));
+  STAB_TRY(Statement * facts, state_->database.prepare("SELECT slot, epoch, name, value FROM slot_facts WHERE experiment = ?"));
+  facts->bind(experiment);
+  while (true) {
+    STAB_TRY(const bool more, facts->step());
+    if (!more) return rows;
+    for (SlotEpochRow& row : rows)
+      if (row.slot == facts->integer(0) && row.epoch == facts->integer(1)) row.facts[facts->text(2)] = facts->text(3);
+  }
+}
+
+Status Store::keep_blocks(Id experiment, const std::vector<uint32_t>& blocks) {
+  std::string list;
+  for (const uint32_t block : blocks) list += (list.empty() ? "" : ", ") + std::to_string(block);
+  STAB_CHECK_OK(state_->atomically([&]() -> Status {
+    STAB_TRY(Statement * update, state_->database.prepare("UPDATE trials SET state = ? WHERE experiment = ? AND kind = 'main' "
+                                                          "AND superseded = 0 AND state = 'planned' AND block NOT IN (" +
+                                                          list + ")"));
+    return update->bind(name(step(TrialState::kPlanned, TrialEvent::kDrop).state)).bind(experiment).run();
+  }));
+  return state_->checkpoint_if_large();
+}
+
+Result<int64_t> Store::open_places(Id experiment, int64_t first, int64_t places) {
+  STAB_TRY(Statement * query,
+           state_->database.prepare("SELECT count(*) FROM trials WHERE experiment = ? AND kind = 'main' AND position >= ? AND "
+                                    "position < ? AND superseded = 0 AND state NOT IN ('recorded', 'failed', 'timeout', 'lost', "
+                                    "'quarantined', 'cancelled')"));
+  STAB_TRY(const bool row, query->bind(experiment).bind(first).bind(first + places).step());
+  const int64_t count = row ? query->integer(0) : 0;
+  query->reset();
+  return count;
+}
+
+Status Store::write_part(Id experiment, const PartLabel& label, int64_t first, int64_t places, const std::string& path) {
+  std::error_code code;
+  if (std::filesystem::exists(path, code)) return bad_input("part '" + path + "' exists already");
+  Database& database = state_->database;
+  const Status made = [&]() -> Status {
+    STAB_TRY(const Attached other, Attached::open(database, path));
+    return state_->atomically([&]() -> Status {
+      const std::string of = " FROM main.trials WHERE experiment = " + std::to_string(experiment) +
+                             " AND kind = 'main' AND position >= " + std::to_string(first) + " AND position < " +
+                             std::to_string(first + places);
+      const auto run = [&](const std::string& sql) -> Status { return database.execute(sql.c_str()); };
+      STAB_CHECK_OK(run("CREATE TABLE other.part(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT"));
+      STAB_TRY(Statement * put, database.prepare("INSERT INTO other.part VALUES(?, ?)"));
+      STAB_CHECK_OK(put->bind("format").bind(kPartFormat).run());
+      STAB_CHECK_OK(put->bind("experiment").bind(label.identity).run());
+      STAB_CHECK_OK(put->bind("slot").bind(std::to_string(label.slot)).run());
+      STAB_CHECK_OK(put->bind("epoch").bind(std::to_string(label.epoch)).run());
+      STAB_CHECK_OK(put->bind("number").bind(std::to_string(label.number)).run());
+      STAB_CHECK_OK(put->bind("block").bind(std::to_string(label.block)).run());
+      STAB_CHECK_OK(run("CREATE TABLE other.trials AS SELECT id, " + std::string(kPlace) + ", " + std::string(kAttempt) + of));
+      for (const OfTrial& table : kOfTrials)
+        STAB_CHECK_OK(run(std::string("CREATE TABLE other.") + table.table + " AS SELECT trial, " + table.columns +
+                          " FROM main." + table.table + " WHERE trial IN (SELECT id FROM other.trials)"));
+      return run(
+          "CREATE TABLE other.quarantines AS SELECT subject, cell, trial, reason FROM main.quarantines WHERE trial IN "
+          "(SELECT id FROM other.trials)");
+    });
+  }();
+  if (!made) std::filesystem::remove(path, code);
+  return made;
+}
+
+Result<PartVerdict> Store::import_part(Id experiment, const PartLabel& label, int64_t first, int64_t places,
+                                       const std::string& sha256, const std::string& path, int64_t at_ns) {
+  Database& database = state_->database;
+  if (database.in_transaction()) return Error{ErrorCode::kInternal, "a part can't be taken in within another transaction", {}};
+  PartVerdict verdict;
+  // The store's own answer, without a look at the file. None: it is to be taken in.
+  const auto settled = [&]() -> Result<bool> {
+    STAB_TRY(Statement * known, database.prepare("SELECT fate, why FROM main.parts WHERE experiment = ? AND sha256 = ?"));
+    STAB_TRY(const bool row, known->bind(experiment).bind(sha256).step());
+    known->reset();
+    if (row) {
+      verdict.fate = PartFate::kDuplicate;
+      return true;
+    }
+    STAB_TRY(const int64_t newest, newest_epoch(database, experiment, label.slot));
+    if (label.epoch < newest) {
+      verdict.fate = PartFate::kSuperseded;
+      verdict.why = "its slot is in epoch " + std::to_string(newest) + " by now";
+    }
+    if (label.epoch > newest) verdict.why = "its slot has no epoch " + std::to_string(label.epoch);
+    return label.epoch != newest;
+  };
+  STAB_TRY(const bool is_settled, settled());
+  if (verdict.fate == PartFate::kDuplicate) return verdict;
+  if (is_settled) {
+    STAB_CHECK_OK(state_->atomically([&] { return note_part(database, experiment, label, sha256, verdict, at_ns); }));
+    return verdict;
+  }
+  const auto refused = [&](std::string why) -> Result<PartVerdict> {
+    verdict = {PartFate::kRefused, std::move(why), 0};
+    STAB_CHECK_OK(state_->atomically([&] { return note_part(database, experiment, label, sha256, verdict, at_ns); }));
+    return verdict;
+  };
+  if (!is_sqlite(path)) return refused("it is no SQLite file");
+  std::string why;
+  const Status done = [&]() -> Status {
+    STAB_TRY(const Attached other, Attached::open(database, path));
+    return state_->atomically([&]() -> Status {
+      // What can't be read as a part is the part's fault: our own tables were just read.
+      const auto fault = [&]() -> Result<std::string> {
+        STAB_TRY(std::string unlike, unlike_label(database, label));
+        if (!unlike.empty()) return unlike;
+        return unlike_block(database, experiment, first, places);
+      }();
+      why = fault ? *fault : fault.error().message;
+      if (!why.empty()) return bad_input(why);
+      STAB_TRY(const int64_t recorded, state_->take_part_in(experiment));
+      verdict = {PartFate::kRecorded, "", recorded};
+      return note_part(database, experiment, label, sha256, verdict, at_ns);
+    });
+  }();
+  if (!why.empty()) return refused(why);
+  // Torn where its first pages don't show it; ours would have said so before.
+  if (!done && done.error().code == ErrorCode::kCorrupt) return refused(done.error().message);
+  STAB_CHECK_OK(done);
+  STAB_CHECK_OK(state_->checkpoint_if_large());
+  return verdict;
+}
+
+Result<std::vector<PartRow>> Store::parts(Id experiment) {
+  STAB_TRY(Statement * query, state_->database.prepare("SELECT slot, epoch, number, block, sha256, fate, why, trials, at_ns FROM "
+                                                       "parts WHERE experiment = ? ORDER BY slot, epoch, number, sha256"));
+  query->bind(experiment);
+  return read_rows(*query, [](const Statement& row) {
+    PartRow part;
+    part.slot = static_cast<int>(row.integer(0));
+    part.epoch = row.integer(1);
+    part.number = static_cast<int>(row.integer(2));
+    part.block = static_cast<uint32_t>(row.integer(3));
+    part.sha256 = row.text(4);
+    part.fate = part_fate(row.text(5)).value_or(PartFate::kRefused);
+    part.why = row.text(6);
+    part.trials = row.integer(7);
+    part.at_ns = row.integer(8);
+    return part;
+  });
+}
+
+}  // namespace stab::store

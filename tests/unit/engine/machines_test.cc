@@ -1,0 +1,383 @@
+// The controller against machines that fail in every way that we know: workers crash, nodes vanish, zombies go on, parts come
+// torn, twice, late and out of order, and the controller itself dies at any step. Whatever happens, every place of the
+// schedule is recorded once, and a block is of one machine.
+#include "engine/machines/controller.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <set>
+
+#include "base/rng.h"
+#include "engine/machines/slots.h"
+#include "tests/unit/store/store_fixture.h"
+#include "worker/sha256.h"
+
+namespace stab::engine {
+namespace {
+
+using std::chrono::seconds;
+using store::Id;
+using store::Store;
+
+constexpr int64_t kPlaces = 4;  // of a block of the fixture's
+
+class FakeMachines final : public MachineEngine {
+ public:
+  Status start(int slot, int64_t epoch, const std::string& host) override {
+    if (refuse_to_start) return Error{ErrorCode::kUnavailable, "no route to " + host, {}};
+    started.emplace_back(slot, epoch);
+    living.insert({slot, epoch});
+    return {};
+  }
+  Result<bool> lives(int slot, int64_t epoch) override { return living.contains({slot, epoch}); }
+  void stop(int slot, int64_t epoch) override { stopped.insert({slot, epoch}); }
+  std::chrono::nanoseconds patience() const override { return seconds(2); }
+
+  bool refuse_to_start = false;
+  std::vector<std::pair<int, int64_t>> started;
+  std::set<std::pair<int, int64_t>> living;  // as the engine believes
+  std::set<std::pair<int, int64_t>> stopped;
+};
+
+// A worker by hand: a store of its own, one block at a time.
+struct Worker {
+  int slot = 0;
+  int64_t epoch = 0;
+  std::vector<uint32_t> blocks;
+  std::string database;
+  size_t done = 0;
+  bool told = false, over = false;
+};
+
+// Files that a worker has written and the spool doesn't show yet.
+struct OnItsWay {
+  std::string name, bytes;
+};
+
+class MachinesTest : public store::StoreTest {
+ protected:
+  void SetUp() override {
+    StoreTest::SetUp();
+    fresh(6);
+  }
+  // A laboratory of so many blocks.
+  void fresh(int blocks) {
+    controller_.reset();
+    lab_.reset();
+    spool_.reset();
+    std::filesystem::remove_all(directory_);
+    std::filesystem::create_directory(directory_);
+    lab_.emplace(open());
+    blocks_ = blocks;
+    id_ = ready(*lab_, blocks);
+    EXPECT_TRUE(lab_->bundle(id_, directory_ + "/bundle").ok());
+    {
+      Result<Store> one = Store::open(directory_ + "/template", Store::Access::kWrite);
+      EXPECT_TRUE(one.ok() && one->import_experiment(directory_ + "/bundle", id_).ok() && one->checkpoint().ok());
+    }
+    machines_ = FakeMachines();
+    workers_.clear();
+    on_their_way_.clear();
+    notes_.clear();
+    plan_.count = 2;
+    plan_.hosts.clear();
+    plan_.same.clear();
+  }
+  void open_controller() {
+    if (!spool_) {
+      auto spool = Spool::open(directory_ + "/spool");
+      ASSERT_TRUE(spool.ok());
+      spool_.emplace(*std::move(spool));
+    }
+    Controller::Setting setting;
+    setting.store = &*lab_;
+    setting.experiment = id_;
+    setting.machines = plan_;
+    setting.seed = 11;
+    setting.blocks = blocks_;
+    setting.block_places = kPlaces;
+    setting.identity = identity_;
+    setting.version = "1";
+    setting.clock = &clock_;
+    setting.spool = &*spool_;
+    setting.engine = &machines_;
+    setting.note = [this](const std::string& text) { notes_ += text + "\n"; };
+    auto controller = Controller::open(setting);
+    ASSERT_TRUE(controller.ok()) << controller.error().message;
+    controller_.emplace(*std::move(controller));
+  }
+  bool round() {
+    const auto over = controller_->round();
+    EXPECT_TRUE(over.ok()) << (over.ok() ? "" : over.error().message);
+    return over.ok() && *over;
+  }
+  // A round in which what is recorded is of its slot's newest epoch: fenced workers don't count.
+  bool fenced_round() {
+    std::map<int, int64_t> newest;
+    const auto epochs = *lab_->slot_epochs(id_);
+    for (const store::SlotEpochRow& row : epochs) newest[row.slot] = row.epoch;
+    const bool over = round();
+    const auto parts = *lab_->parts(id_);
+    for (const store::PartRow& part : parts) {
+      if (part.fate != store::PartFate::kRecorded || !fenced_.insert(part.sha256).second) continue;
+      EXPECT_EQ(part.epoch, newest[part.slot]) << "block " << part.block;
+    }
+    return over;
+  }
+  // Whoever was started since becomes a worker.
+  void begin_workers() {
+    for (; begun_ < machines_.started.size(); ++begun_) {
+      Worker worker;
+      std::tie(worker.slot, worker.epoch) = machines_.started[begun_];
+      const auto grant = spool_->note(slot_file(worker.slot, worker.epoch, "grant"));
+      ASSERT_TRUE(grant.ok() && grant->has_value());
+      std::istringstream words((*grant)->substr((*grant)->find('\n') + 1));
+      for (uint32_t block; words >> block;) worker.blocks.push_back(block);
+      worker.database = directory_ + "/w" + std::to_string(workers_.size());
+      std::filesystem::copy_file(directory_ + "/template", worker.database);
+      workers_.push_back(worker);
+    }
+  }
+  std::map<std::string, std::string> facts_of(const Worker& worker) const {
+    return {{"machine.name", "m" + std::to_string(worker.slot) + "." + std::to_string(worker.epoch)},
+            {"stab.version", "1"},
+            {"cpu.model", "X"},
+            {"kernel.release", worker.slot == odd_slot_ ? "other" : "6"}};
+  }
+  // The part of its next block, whole; it is only written.
+  OnItsWay run_block(Worker& worker) {
+    const uint32_t block = worker.blocks[worker.done];
+    Result<Store> own = Store::open(worker.database, Store::Access::kWrite);
+    EXPECT_TRUE(own.ok());
+    EXPECT_TRUE(worker.done > 0 || own->keep_blocks(1, worker.blocks).ok());
+    for (int64_t left = kPlaces; left > 0; --left) {
+      const store::TrialRow trial = begin_next(*own, 1);
+      EXPECT_EQ(trial.block, block);
+      EXPECT_TRUE(own->finish(store::recorded(trial.id, 1 + worker.slot + 100.0 * static_cast<double>(worker.epoch)), 3).ok());
+    }
+    const std::string path = worker.database + ".part";
+    const store::PartLabel label{identity_, worker.slot, worker.epoch, static_cast<int>(worker.done), block};
+    EXPECT_TRUE(own->write_part(1, label, kPlaces * block, kPlaces, path).ok());
+    std::ifstream file(path, std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+    file.close();
+    std::filesystem::remove(path);
+    ++worker.done;
+    return {slot_file(worker.slot, worker.epoch, part_file({label.number, block, worker::sha256(bytes)})), bytes};
+  }
+  void deliver(const OnItsWay& file) { EXPECT_TRUE(spool_->put(file.name, file.bytes).ok()); }
+  // One step of a worker's life, whatever comes next in it; `send` takes what it writes.
+  template <typename Send>
+  void step(Worker& worker, Send send) {
+    const auto file = [&](const char* what, const std::string& text) {
+      send(OnItsWay{slot_file(worker.slot, worker.epoch, what), sealed(text)});
+    };
+    if (worker.over) return;
+    if (!std::exchange(worker.told, true)) return file("facts", facts_text(facts_of(worker)));
+    const auto verdict = spool_->note(slot_file(worker.slot, worker.epoch, "verdict"));
+    if (!verdict.ok() || !verdict->has_value()) return;
+    if (**verdict == "go" && worker.done < worker.blocks.size()) return send(run_block(worker));
+    if (**verdict == "go") file("end", "done");
+    worker.over = true;
+    machines_.living.erase({worker.slot, worker.epoch});
+  }
+  void run_all() {
+    const auto now = [&](const OnItsWay& file) { deliver(file); };
+    for (int i = 0; i < 60 && !round(); ++i) {
+      begin_workers();
+      for (Worker& worker : workers_) step(worker, now);
+      clock_.advance(seconds(1));
+    }
+  }
+  // What must hold at the end.
+  void expect_each_once() {
+    const store::Progress progress = *lab_->progress(id_);
+    EXPECT_EQ(progress.count(store::TrialState::kRecorded), kPlaces * blocks_);
+    EXPECT_EQ(progress.attempts, kPlaces * blocks_);
+    const auto samples = *lab_->samples(id_, "wall_time");
+    std::map<uint32_t, std::set<double>> values;  // of a machine's epoch, by block
+    std::set<uint32_t> places;
+    for (const store::SampleRow& row : samples) {
+      values[row.block].insert(*row.value);
+      EXPECT_TRUE(places.insert(row.order).second);
+    }
+    EXPECT_EQ(places.size(), static_cast<size_t>(kPlaces * blocks_));
+    std::map<uint32_t, const store::PartRow*> parts;
+    const auto rows = *lab_->parts(id_);
+    for (const store::PartRow& part : rows) {
+      if (part.fate == store::PartFate::kRecorded) EXPECT_TRUE(parts.emplace(part.block, &part).second);
+    }
+    const std::vector<int> dealt = deal_blocks(11, plan_.count, blocks_);
+    for (const auto& [block, of_block] : values) {
+      EXPECT_EQ(of_block.size(), 1u) << "block " << block << " is of several machines";
+      ASSERT_TRUE(parts.contains(block));
+      EXPECT_EQ(parts[block]->slot, dealt[block]);
+      EXPECT_DOUBLE_EQ(*of_block.begin(), 1 + parts[block]->slot + 100.0 * static_cast<double>(parts[block]->epoch));
+    }
+  }
+
+  FakeClock clock_;
+  std::optional<Store> lab_;
+  std::optional<Spool> spool_;
+  std::optional<Controller> controller_;
+  FakeMachines machines_;
+  plan::Machines plan_;
+  std::string identity_ = "identity";
+  Id id_ = 0;
+  int blocks_ = 0, odd_slot_ = -1;
+  size_t begun_ = 0;
+  std::vector<Worker> workers_;
+  std::vector<OnItsWay> on_their_way_;
+  std::string notes_;
+  std::set<std::string> fenced_;  // parts that fenced_round() has looked at
+};
+
+TEST_F(MachinesTest, TwoMachinesRunTheirBlocks) {
+  open_controller();
+  run_all();
+  EXPECT_EQ(machines_.started.size(), 2u);
+  expect_each_once();
+  expect_sound(*lab_);
+  const auto epochs = *lab_->slot_epochs(id_);
+  for (const store::SlotEpochRow& row : epochs) EXPECT_EQ(row.state, store::SlotState::kDone);
+  const auto names = *spool_->names();
+  for (const std::string& name : names) EXPECT_FALSE(name.find(".part-") != std::string::npos) << name;
+}
+
+TEST_F(MachinesTest, AMachineThatDiffersIsRefusedWithWhatDiffers) {
+  plan_.hosts = {"a", "b"};
+  plan_.same = {"cpu", "kernel"};
+  odd_slot_ = 1;
+  open_controller();
+  run_all();
+  EXPECT_NE(notes_.find("kernel is 'other', the first machine's '6'"), std::string::npos) << notes_;
+  EXPECT_EQ(notes_.find("cpu is"), std::string::npos);
+  EXPECT_NE(controller_->stalled().find("no machine is left for slot 1"), std::string::npos) << controller_->stalled();
+  EXPECT_EQ(lab_->progress(id_)->count(store::TrialState::kRecorded), kPlaces * blocks_ / 2);
+  expect_sound(*lab_);
+}
+
+TEST_F(MachinesTest, ASpoolOfAnotherExperimentIsRefused) {
+  open_controller();
+  identity_ = "another";
+  Controller::Setting setting;
+  setting.store = &*lab_;
+  setting.experiment = id_;
+  setting.machines = plan_;
+  setting.identity = identity_;
+  setting.version = "1";
+  setting.clock = &clock_;
+  setting.spool = &*spool_;
+  setting.engine = &machines_;
+  const auto other = Controller::open(setting);
+  ASSERT_FALSE(other.ok());
+  EXPECT_EQ(other.error().code, ErrorCode::kBusy);
+}
+
+TEST_F(MachinesTest, AHostThatFailsTwiceGetsNoFurtherSlot) {
+  plan_.hosts = {"a", "b", "spare"};
+  open_controller();
+  machines_.refuse_to_start = true;
+  for (int i = 0; i < 12; ++i) round();
+  EXPECT_NE(controller_->stalled().find("no route to"), std::string::npos) << controller_->stalled();
+  EXPECT_EQ(lab_->slot_epochs(id_)->size(), 6u);  // each host twice
+}
+
+// Random interleavings: 200, or as many as STAB_INTERLEAVINGS says; the slow test has a thousand. Faults cease after some
+// steps, so that each comes to its end.
+TEST_F(MachinesTest, EveryPlaceIsRecordedOnceWhateverFails) {
+  const char* asked = ::getenv("STAB_INTERLEAVINGS");
+  const int all = asked != nullptr ? std::atoi(asked) : 200;
+  int losses = 0, zombies = 0, superseded = 0, torn = 0, doubled = 0, deaths = 0;
+  for (int seed = 0; seed < all; ++seed) {
+    SCOPED_TRACE("interleaving " + std::to_string(seed));
+    Rng rng = Rng::stream(99, "interleaving", static_cast<uint64_t>(seed));
+    const auto chance = [&](double p) { return rng.uniform() < p; };
+    fresh(3 + static_cast<int>(rng.below(3)));
+    begun_ = 0;
+    plan_.count = 1 + static_cast<int>(rng.below(3));
+    open_controller();
+    bool over = false;
+    std::set<size_t> dead;  // workers whose process is gone
+    for (int turn = 0; turn < 4000 && !over; ++turn) {
+      const bool faulty = turn < 60;
+      const auto send = [&](const OnItsWay& file) {
+        const bool is_part = file.name.find(".part-") != std::string::npos;
+        if (faulty && is_part && chance(0.15)) {  // shown before it is whole
+          ++torn;
+          deliver({file.name, file.bytes.substr(0, rng.below(file.bytes.size()))});
+        }
+        if (faulty && chance(0.2)) {
+          ++doubled;
+          on_their_way_.push_back(file);
+        }
+        on_their_way_.push_back(file);
+      };
+      switch (rng.below(4)) {
+        case 0:
+          over = fenced_round();
+          begin_workers();
+          break;
+        case 1:
+          if (!workers_.empty()) {
+            const size_t i = rng.below(workers_.size());
+            Worker& worker = workers_[i];
+            if (dead.contains(i)) break;
+            if (faulty && chance(0.08)) {  // the node vanishes, with what it had not sent
+              ++losses;
+              dead.insert(i);
+              machines_.living.erase({worker.slot, worker.epoch});
+              std::erase_if(on_their_way_, [&](const OnItsWay& file) {
+                return chance(0.5) && file.name.starts_with(slot_file(worker.slot, worker.epoch, ""));
+              });
+            } else if (faulty && chance(0.08)) {  // taken for dead, and goes on
+              ++zombies;
+              machines_.living.erase({worker.slot, worker.epoch});
+            } else {
+              step(worker, send);
+            }
+          }
+          break;
+        case 2:
+          if (!on_their_way_.empty()) {  // in any order
+            const size_t i = rng.below(on_their_way_.size());
+            const OnItsWay file = on_their_way_[i];
+            on_their_way_.erase(on_their_way_.begin() + static_cast<ptrdiff_t>(i));
+            deliver(file);
+          }
+          break;
+        default:
+          if (faulty && chance(0.1)) {  // the controller dies, and another goes on
+            ++deaths;
+            controller_.reset();
+            lab_.reset();
+            lab_.emplace(open());
+            open_controller();
+          }
+          clock_.advance(std::chrono::milliseconds(300));
+      }
+    }
+    ASSERT_TRUE(over) << controller_->stalled() << "\n" << notes_;
+    // What still comes changes nothing.
+    for (const OnItsWay& file : on_their_way_) deliver(file);
+    EXPECT_TRUE(fenced_round());
+    const auto parts = *lab_->parts(id_);
+    for (const store::PartRow& part : parts) superseded += part.fate == store::PartFate::kSuperseded;
+    expect_each_once();
+    if (seed % 20 == 0) expect_sound(*lab_);
+    if (HasFailure()) FAIL() << notes_;
+  }
+  std::printf(
+      "%d interleavings: %d nodes lost, %d zombies, %d parts superseded, %d torn, %d files doubled, %d controllers dead\n", all,
+      losses, zombies, superseded, torn, doubled, deaths);
+  EXPECT_TRUE(all < 100 || (losses > 0 && zombies > 0 && superseded > 0 && torn > 0 && deaths > 0));
+}
+
+}  // namespace
+}  // namespace stab::engine

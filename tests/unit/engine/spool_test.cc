@@ -1,0 +1,104 @@
+// Names, seals and claims of the spool, and blocks dealt to slots.
+#include "engine/machines/spool.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+
+#include "engine/machines/slots.h"
+#include "tests/unit/temporary_directory.h"
+
+namespace stab::engine {
+namespace {
+
+TEST(Slots, EachGetsEquallyManyWholeBlocks) {
+  for (const int slots : {1, 2, 3, 7}) {
+    const std::vector<int> dealt = deal_blocks(42, slots, 30);
+    std::map<int, int> count;
+    for (const int slot : dealt) ++count[slot];
+    ASSERT_EQ(count.size(), static_cast<size_t>(slots));
+    for (const auto& [slot, blocks] : count) EXPECT_LE(std::abs(blocks - 30 / slots), 1) << slots;
+  }
+}
+
+TEST(Slots, MoreBlocksLeaveTheOthersWhereTheyAre) {
+  const std::vector<int> few = deal_blocks(7, 4, 18), more = deal_blocks(7, 4, 40);
+  EXPECT_TRUE(std::equal(few.begin(), few.end(), more.begin()));
+  EXPECT_NE(deal_blocks(8, 4, 40), more);
+}
+
+TEST(Slots, AreFrozen) {
+  EXPECT_EQ(deal_blocks(1, 3, 9), (std::vector<int>{1, 2, 0, 2, 0, 1, 0, 2, 1}));
+}
+
+TEST(SpoolNames, AreReadBackAndNothingElseIs) {
+  const std::string sha(64, 'a');
+  const auto slot = parse_slot_file(slot_file(3, 12, "heartbeat"));
+  ASSERT_TRUE(slot);
+  EXPECT_EQ(slot->slot, 3);
+  EXPECT_EQ(slot->epoch, 12);
+  EXPECT_EQ(slot->what, "heartbeat");
+  const auto part = parse_part_file(part_file({7, 12, sha}));
+  ASSERT_TRUE(part);
+  EXPECT_EQ(part->number, 7);
+  EXPECT_EQ(part->block, 12u);
+  EXPECT_EQ(part->sha256, sha);
+  for (const char* wrong : {"slot-3.epoch-0001.x", "slot-003.epoch-1.x", "slot--01.epoch-0001.x", "slot-003.epoch-0000.x",
+                            "bundle", "slot-003.epoch-0001", "slot-003epoch-0001.x", "slot-99999999999.epoch-0001.x"})
+    EXPECT_FALSE(parse_slot_file(wrong)) << wrong;
+  for (const std::string& wrong : {"part-7.12." + sha, "part-000007.12." + sha.substr(1), "part-000007." + sha,
+                                   "part-000007.12." + sha + "a", "part-000007.-1." + sha, std::string("facts")})
+    EXPECT_FALSE(parse_part_file(wrong)) << wrong;
+}
+
+TEST(SpoolNotes, AreWholeOrNotThere) {
+  const std::string note = sealed("first\nsecond");
+  EXPECT_EQ(unsealed(note), "first\nsecond");
+  EXPECT_EQ(unsealed(sealed("")), "");
+  for (size_t length = 0; length < note.size(); ++length) EXPECT_FALSE(unsealed(note.substr(0, length))) << length;
+  std::string other = note;
+  other[2] = 'x';
+  EXPECT_FALSE(unsealed(other));
+}
+
+TEST(SpoolTest, PutsWholeFilesAndLetsOneClaim) {
+  const TemporaryDirectory directory;
+  auto spool = Spool::open(directory.path() + "/new/spool");
+  ASSERT_TRUE(spool.ok()) << spool.error().message;
+  std::vector<std::string> heard;
+  spool->listen([&](const std::string& name, const std::string&) { heard.push_back(name); });
+  ASSERT_TRUE(spool->put_note("b", "text").ok());
+  ASSERT_TRUE(spool->put("a", "bytes").ok());
+  EXPECT_TRUE(*spool->claim("c", "me"));
+  EXPECT_FALSE(*spool->claim("c", "you"));
+  EXPECT_EQ(**spool->note("c"), "me");
+  EXPECT_EQ(**spool->note("b"), "text");
+  EXPECT_FALSE(spool->note("a")->has_value());
+  EXPECT_FALSE(spool->note("none")->has_value());
+  EXPECT_EQ(*spool->names(), (std::vector<std::string>{"a", "b", "c"}));
+  EXPECT_EQ(heard, (std::vector<std::string>{"b", "a", "c"}));
+  ASSERT_TRUE(spool->set_aside("a").ok());
+  EXPECT_TRUE(spool->set_aside("a").ok());
+  EXPECT_TRUE(spool->remove("b").ok());
+  EXPECT_EQ(*spool->names(), std::vector<std::string>{"c"});
+  EXPECT_TRUE(std::filesystem::exists(directory.path() + "/new/spool/aside/a"));
+}
+
+TEST(SpoolTest, ThatCantBeWrittenSaysSoAndLeavesNothing) {
+  const TemporaryDirectory directory;
+  auto spool = Spool::open(directory.path() + "/spool");
+  ASSERT_TRUE(spool.ok());
+  std::filesystem::remove_all(directory.path() + "/spool");
+  const Status put = spool->put("a", "bytes");
+  ASSERT_FALSE(put.ok());
+  EXPECT_NE(put.error().message.find("needs room and write access"), std::string::npos) << put.error().message;
+  EXPECT_FALSE(Spool::open("/proc/none").ok());
+}
+
+}  // namespace
+}  // namespace stab::engine

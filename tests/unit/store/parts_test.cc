@@ -1,0 +1,150 @@
+// Blocks that run elsewhere: a part is taken in once, whole, and only of its slot's newest epoch; what is torn, foreign or
+// forged changes nothing.
+#include <filesystem>
+#include <fstream>
+
+#include "store_fixture.h"
+
+namespace stab::store {
+namespace {
+
+constexpr int64_t kPlaces = 4;  // of a block, as the fixture makes them
+
+class PartsTest : public StoreTest {
+ protected:
+  PartLabel label(int slot, int64_t epoch, uint32_t block) const { return {"identity", slot, epoch, 0, block}; }
+
+  // The part that a worker of its own store makes of a block.
+  std::string part(Store& lab, Id id, const PartLabel& label, double seconds = 0.5, bool fail_first = false) {
+    const std::string name = directory_ + "/" + std::to_string(files_++);
+    EXPECT_TRUE(lab.bundle(id, name + ".bundle").ok());
+    Result<Store> worker = Store::open(name + ".db", Store::Access::kWrite);
+    EXPECT_TRUE(worker.ok());
+    const Result<Id> copy = worker->import_experiment(name + ".bundle", 1);
+    EXPECT_TRUE(copy.ok());
+    EXPECT_TRUE(worker->keep_blocks(*copy, {label.block}).ok());
+    while (worker->next_trial(*copy)->has_value()) {
+      const TrialRow trial = begin_next(*worker, *copy);
+      const bool fails = std::exchange(fail_first, false);
+      EXPECT_TRUE(worker->finish(fails ? not_recorded(trial.id) : recorded(trial.id, seconds), 3).ok());
+    }
+    EXPECT_EQ(*worker->open_places(*copy, kPlaces * label.block, kPlaces), 0);
+    const Status written = worker->write_part(*copy, label, kPlaces * label.block, kPlaces, name + ".part");
+    EXPECT_TRUE(written.ok()) << (written.ok() ? "" : written.error().message);
+    return name + ".part";
+  }
+  PartVerdict take(Store& lab, Id id, const PartLabel& label, const std::string& sha256, const std::string& path) {
+    const auto verdict = lab.import_part(id, label, kPlaces * label.block, kPlaces, sha256, path, 9);
+    EXPECT_TRUE(verdict.ok()) << (verdict.ok() ? "" : verdict.error().message);
+    return verdict ? *verdict : PartVerdict();
+  }
+  int64_t recorded_in(Store& lab, Id id) { return lab.progress(id)->count(TrialState::kRecorded); }
+
+  int files_ = 0;
+};
+
+TEST_F(PartsTest, IsTakenInOnceWithAllAttempts) {
+  Store lab = open();
+  const Id id = ready(lab, 3);
+  ASSERT_EQ(*lab.grant_slot(id, 0, "here", 5), 1);
+  const std::string file = part(lab, id, label(0, 1, 1), 0.25, true);
+  const PartVerdict first = take(lab, id, label(0, 1, 1), "aa", file);
+  EXPECT_EQ(first.fate, PartFate::kRecorded) << first.why;
+  EXPECT_EQ(first.recorded, 4);
+  EXPECT_EQ(recorded_in(lab, id), 4);
+  EXPECT_EQ(lab.progress(id)->attempts, 13);
+  const auto samples = *lab.samples(id, "wall_time");
+  ASSERT_EQ(samples.size(), 4u);
+  EXPECT_EQ(samples[0].block, 1u);
+  EXPECT_DOUBLE_EQ(*samples[0].value, 0.25);
+  EXPECT_EQ(lab.outcome(samples[0].trial)->ledger.at("steal_ns"), 12);
+  EXPECT_EQ(lab.missing_reasons(id, "cycles")->at("no PMU"), 4);
+  expect_sound(lab);
+  EXPECT_EQ(take(lab, id, label(0, 1, 1), "aa", file).fate, PartFate::kDuplicate);
+  EXPECT_EQ(recorded_in(lab, id), 4);
+  expect_sound(lab);
+}
+
+TEST_F(PartsTest, OfAnOlderEpochIsKeptAsSupersededAndNeverCounts) {
+  Store lab = open();
+  const Id id = ready(lab, 2);
+  ASSERT_EQ(*lab.grant_slot(id, 0, "here", 5), 1);
+  const std::string zombie = part(lab, id, label(0, 1, 0), 0.1), living = part(lab, id, label(0, 2, 0), 0.2);
+  ASSERT_EQ(*lab.grant_slot(id, 0, "there", 6), 2);
+  EXPECT_EQ(take(lab, id, label(0, 1, 0), "aa", zombie).fate, PartFate::kSuperseded);
+  EXPECT_EQ(recorded_in(lab, id), 0);
+  EXPECT_EQ(take(lab, id, label(0, 2, 0), "bb", living).fate, PartFate::kRecorded);
+  EXPECT_EQ(*lab.samples(id, "wall_time")->at(0).value, 0.2);
+  EXPECT_EQ(lab.parts(id)->size(), 2u);
+  EXPECT_EQ(lab.parts(id)->at(0).fate, PartFate::kSuperseded);
+  expect_sound(lab);
+}
+
+TEST_F(PartsTest, ThatIsTornForeignOrForgedChangesNothing) {
+  Store lab = open();
+  const Id id = ready(lab, 2);
+  ASSERT_EQ(*lab.grant_slot(id, 0, "here", 5), 1);
+  const PartLabel good = label(0, 1, 0);
+  const std::string whole = part(lab, id, good);
+  const std::string torn = directory_ + "/torn", text = directory_ + "/text";
+  std::filesystem::copy(whole, torn);
+  std::filesystem::resize_file(torn, std::filesystem::file_size(whole) / 2);
+  std::ofstream(text) << "no database";
+  PartLabel other = good;
+  other.identity = "another";
+  EXPECT_EQ(take(lab, id, good, "t", torn).fate, PartFate::kRefused);
+  EXPECT_EQ(take(lab, id, good, "x", text).why, "it is no SQLite file");
+  EXPECT_EQ(take(lab, id, label(0, 1, 1), "b", whole).why, "its block is '0', expected '1'");
+  EXPECT_EQ(take(lab, id, other, "i", whole).why, "its experiment is 'identity', expected 'another'");
+  EXPECT_EQ(take(lab, id, label(0, 2, 0), "e", whole).why, "its slot has no epoch 2");
+  EXPECT_EQ(take(lab, id, label(3, 1, 0), "s", whole).why, "its slot has no epoch 1");
+  EXPECT_EQ(recorded_in(lab, id), 0);
+  EXPECT_EQ(lab.parts(id)->size(), 6u);
+  EXPECT_EQ(take(lab, id, good, "w", whole).fate, PartFate::kRecorded);
+  // Another part of the same block, of the same epoch: a second worker that has no right to be.
+  const PartVerdict again = take(lab, id, good, "w2", whole);
+  EXPECT_EQ(again.fate, PartFate::kRefused);
+  EXPECT_EQ(again.why, "it has 4 places that are taken here already");
+  EXPECT_EQ(recorded_in(lab, id), 4);
+  expect_sound(lab);
+}
+
+TEST_F(PartsTest, AQuarantinedCellComesAlong) {
+  Store lab = open();
+  const Id id = ready(lab, 2);
+  ASSERT_EQ(*lab.grant_slot(id, 0, "here", 5), 1);
+  EXPECT_TRUE(lab.bundle(id, directory_ + "/b").ok());
+  Store worker = *Store::open(directory_ + "/w.db", Store::Access::kWrite);
+  ASSERT_TRUE(worker.import_experiment(directory_ + "/b", 1).ok());
+  while (worker.next_trial(1)->has_value()) {
+    const TrialRow trial = begin_next(worker, 1);
+    const bool bad = trial.subject == 0 && trial.cell == 0;
+    ASSERT_TRUE(worker.finish(bad ? not_recorded(trial.id) : recorded(trial.id), 2).ok());
+  }
+  for (const uint32_t block : {1u, 0u}) {
+    const PartLabel of = label(0, 1, block);
+    const std::string path = directory_ + "/p" + std::to_string(block);
+    ASSERT_TRUE(worker.write_part(1, of, kPlaces * block, kPlaces, path).ok());
+    EXPECT_EQ(take(lab, id, of, path, path).fate, PartFate::kRecorded);
+  }
+  EXPECT_EQ(lab.progress(id)->by_state, worker.progress(1)->by_state);
+  expect_sound(lab);
+}
+
+TEST_F(PartsTest, SlotsAreBundledAndDeletedWithTheirExperiment) {
+  Store lab = open();
+  const Id id = ready(lab, 2);
+  ASSERT_EQ(*lab.grant_slot(id, 1, "here", 5), 1);
+  SlotEpochRow row{1, 1, "here", "m1", SlotState::kRunning, "", 5, 0, {{"cpu.model", "X"}}};
+  ASSERT_TRUE(lab.update_slot(id, row).ok());
+  EXPECT_EQ(lab.update_slot(id, {2, 1, "", "", SlotState::kDone, "", 0, 0, {}}).error().code, ErrorCode::kNotFound);
+  ASSERT_TRUE(lab.bundle(id, directory_ + "/b").ok());
+  Store copy = *Store::open(directory_ + "/b", Store::Access::kRead);
+  EXPECT_EQ(copy.slot_epochs(1)->at(0).machine, "m1");
+  EXPECT_EQ(copy.slot_epochs(1)->at(0).facts.at("cpu.model"), "X");
+  EXPECT_TRUE(lab.delete_experiment(id).ok());
+  EXPECT_TRUE(lab.slot_epochs(id)->empty());
+}
+
+}  // namespace
+}  // namespace stab::store
