@@ -85,10 +85,18 @@ void kill_freezer(const std::string& directory) {
   write_small_file(directory + "/freezer.state", "THAWED");
 }
 
-// "stab-trial-123-4" -> 123
-pid_t owner(std::string_view group) {
-  if (group.substr(0, kPrefix.size()) != kPrefix) return -1;
-  group.remove_prefix(kPrefix.size());
+// A pid means something in its PID namespace only, and containers share a machine's groups.
+uint64_t pid_namespace() {
+  struct stat info;
+  return ::stat("/proc/self/ns/pid", &info) == 0 ? info.st_ino : 0;
+}
+
+std::string prefix_of_ours() { return std::string(kPrefix) + std::to_string(pid_namespace()) + "-"; }
+
+// "stab-trial-4026531836-123-4" -> 123; -1 for what no process of our namespace has made.
+pid_t owner(std::string_view group, std::string_view prefix) {
+  if (!group.starts_with(prefix)) return -1;
+  group.remove_prefix(prefix.size());
   pid_t pid = -1;
   std::from_chars(group.data(), group.data() + group.size(), pid);
   return pid;
@@ -100,10 +108,13 @@ std::string make_tree_group(const std::string& parent) {
   static std::atomic<int> serial{0};
   if (parent.empty()) return {};
   remove_dead_trees(parent);
-  const std::string directory =
-      parent + "/" + std::string(kPrefix) + std::to_string(::getpid()) + "-" + std::to_string(serial++);
-  if (::mkdir(directory.c_str(), 0755) != 0) return {};
-  return directory;
+  // There may be one that an earlier process with our pid has left.
+  const std::string prefix = parent + "/" + prefix_of_ours() + std::to_string(::getpid()) + "-";
+  for (;;) {
+    const std::string directory = prefix + std::to_string(serial++);
+    if (::mkdir(directory.c_str(), 0755) == 0) return directory;
+    if (errno != EEXIST) return {};
+  }
 }
 
 std::string_view name(TreeKind kind) {
@@ -148,8 +159,9 @@ std::string own_cgroup(const Roots& roots, std::string_view controller) {
 }
 
 void remove_dead_trees(const std::string& parent) {
+  const std::string prefix = prefix_of_ours();
   for (const std::string& entry : entries(parent)) {
-    const pid_t pid = owner(entry);
+    const pid_t pid = owner(entry, prefix);
     if (pid <= 0 || ::kill(pid, 0) == 0 || errno != ESRCH) continue;
     const std::string directory = parent + "/" + entry;
     // Those who run here are orphans; init reaps them. Give them 1 s.

@@ -5,11 +5,14 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <set>
 #include <thread>
 
 #include "base/unique_fd.h"
@@ -191,6 +194,26 @@ TEST(ProcessTree, NobodyIsOverlookedWhoIsOrphanedMeanwhile) {
     while (::waitpid(-1, nullptr, 0) > 0) {
     }
   }
+}
+
+// What a process of another PID namespace has made is not judged: a pid that is gone here may be one that lives there.
+TEST(ProcessTree, GroupsOfTheDeadGoAndNoOthers) {
+  const pid_t dead = ::fork();
+  if (dead == 0) ::_exit(0);
+  ::waitpid(dead, nullptr, 0);
+  struct stat space;
+  ASSERT_EQ(::stat("/proc/self/ns/pid", &space), 0);
+  const std::string ours = std::to_string(space.st_ino), theirs = std::to_string(space.st_ino + 1);
+  const auto group = [](const std::string& of, pid_t pid) { return "stab-trial-" + of + "-" + std::to_string(pid) + "-0"; };
+  TemporaryDirectory parent;
+  for (const std::string& name : {group(ours, dead), group(ours, ::getpid()), group(theirs, dead), std::string("stab-trial-x")})
+    ASSERT_TRUE(std::filesystem::create_directory(parent.path() + "/" + name));
+  const std::string made = make_tree_group(parent.path());
+  EXPECT_TRUE(made.starts_with(parent.path() + "/stab-trial-" + ours + "-" + std::to_string(::getpid()) + "-")) << made;
+  std::set<std::string> left;
+  for (const auto& entry : std::filesystem::directory_iterator(parent.path())) left.insert(entry.path().filename());
+  left.erase(std::filesystem::path(made).filename());
+  EXPECT_EQ(left, (std::set<std::string>{group(ours, ::getpid()), group(theirs, dead), "stab-trial-x"}));
 }
 
 TEST(ProcessTree, DescendantsOfASnapshot) {
