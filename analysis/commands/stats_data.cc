@@ -185,6 +185,10 @@ Result<Alternative> alternative_of(const Arguments& args) {
 Result<double> confidence_of(const Arguments& args) {
   STAB_TRY(const double conf, args.number("conf", 0.95));
   if (!(conf > 0 && conf < 1)) return bad_input("--conf takes a level between 0 and 1, got '" + args.text("conf") + "'");
+  // Both ends of an interval at a level of nearly 0 are its estimate, and rounding decides which of them is the lower.
+  constexpr double kLeast = 1e-6;
+  if (conf < kLeast)
+    return bad_input("--conf is " + args.text("conf") + ", and below 1e-6 an interval is a point; take a higher level");
   return conf;
 }
 

@@ -50,8 +50,15 @@ std::string unquoted(const std::string& message) {
   return out;
 }
 
+// A level at which a quantile is as large as any number.
+bool nearly_one(const std::string& word) {
+  const double value = std::strtod(word.c_str(), nullptr);
+  return value < 1 && value > 1 - 1e-9;
+}
+
 bool holds_far_numbers(const CommandInput& input) {
-  if (std::any_of(input.words.begin(), input.words.end(), far_out)) return true;
+  for (const std::string& word : input.words)
+    if (far_out(word) || nearly_one(word)) return true;
   std::string field;
   for (char c : input.file + "\n") {
     if (c != ',' && c != '\n' && c != '"' && c != ' ') {
