@@ -357,6 +357,10 @@ std::vector<CommandRow> rows() {
                     .help = "of 127.0.0.1; default: one that is free",
                     .range = {{1, 65535}}},
                    {.name = "--no-browser", .target = &A::no_browser, .help = "print the address only"},
+                   {.name = "--numeric",
+                    .target = &A::numeric,
+                    .help = "127.0.0.1 in the address, for a browser that knows no names below .localhost; its cookie then goes "
+                            "to every port of this machine"},
                    {.name = "--ssh",
                     .target = &A::ssh,
                     .help = "the daemon of this host, as ssh names it; --socket is then a path there, default: "

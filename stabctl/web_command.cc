@@ -114,7 +114,8 @@ Status serve(const Arguments& arguments) {
   STAB_TRY(const int port, WebRelay::port_of(listener.get()));
   STAB_TRY(const std::string token, drawn_word());
   STAB_TRY(const std::string cookie, drawn_word());
-  const WebGate gate(port, token, cookie);
+  STAB_TRY(const std::string name, arguments.numeric ? Result<std::string>("127.0.0.1") : drawn_name());
+  const WebGate gate(name, port, token, cookie);
   sigset_t stopping;
   ::sigemptyset(&stopping);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&stopping, signal);

@@ -71,7 +71,12 @@ Result<std::string> drawn_word() {
   return word;
 }
 
-std::string WebGate::address() const { return "http://127.0.0.1:" + std::to_string(port_) + "/#token=" + token_; }
+Result<std::string> drawn_name() {
+  STAB_TRY(const std::string word, drawn_word());
+  return "stab-" + word.substr(0, 32) + ".localhost";
+}
+
+std::string WebGate::address() const { return "http://" + host() + "/#token=" + token_; }
 
 bool WebGate::has_cookie(const HttpRequest& request) const {
   const auto found = request.fields.find("cookie");
@@ -101,9 +106,9 @@ HttpAnswer WebGate::swap(const HttpRequest& request) const {
 }
 
 std::optional<HttpAnswer> WebGate::stops(const HttpRequest& request) const {
-  const std::string host = request.field("host").value_or(""), port = ":" + std::to_string(port_);
-  if (host != "127.0.0.1" + port && host != "localhost" + port)
-    return refusal(403, "this answers to 127.0.0.1" + port + " and localhost" + port + " only");
+  // The name is as good as a secret, so a refusal doesn't tell it.
+  if (!same(request.field("host").value_or(""), host()))
+    return refusal(403, "this answers to the host in the address that 'stabctl web' has printed, and to no other");
   if (request.method == "POST" && request.target == "/token") return swap(request);
   if (has_cookie(request)) return {};
   if (request.method == "GET" && request.target == "/") return entrance("text/html", kEntrance);

@@ -21,7 +21,7 @@ std::optional<HttpFault> why_not_in(const HttpRequest& request);
 // What a client sent, as part of a message to it: short, and nothing that drives a terminal.
 std::string shown(std::string_view text);
 
-// "127.0.0.1", "localhost:8642".
+// "127.0.0.1", "localhost:8642", "a.localhost:8642".
 bool is_loopback_host(std::string_view host);
 
 }  // namespace stab::engine

@@ -44,7 +44,7 @@ class Chromium:
         self.process = subprocess.Popen(
             [path, "--headless=new", "--no-sandbox", "--remote-debugging-pipe", "--disable-gpu", "--disable-dev-shm-usage",
              "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run",
-             "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", "--allow-file-access-from-files=false", f"--user-data-dir={self.profile}"],
+             "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE *.localhost", "--allow-file-access-from-files=false", f"--user-data-dir={self.profile}"],
             preexec_fn=connect, close_fds=False, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(to_browser), os.close(from_browser)
         self.buffer, self.number, self.events = b"", 0, []

@@ -123,7 +123,10 @@ TEST(Http, NothingIsReadBehindAFault) {
 
 TEST(Door, LetsInWhatOnlyOurPageSends) {
   EXPECT_EQ(refusal_of(kHost), std::nullopt);
-  EXPECT_EQ(refusal_of("Host: localhost\r\n"), std::nullopt);
+  for (const std::string host : {"localhost", "stab-0a.localhost", "stab-0a.localhost:8642", "a.b.localhost:1"})
+    EXPECT_EQ(refusal_of("Host: " + host + "\r\n"), std::nullopt) << host;
+  for (const std::string host : {".localhost", "alocalhost", "a.localhost.evil.example", "a_.localhost", "a.localhost:"})
+    EXPECT_EQ(refusal_of("Host: " + host + "\r\n"), 403) << host;
   EXPECT_EQ(refusal_of(""), 403);
   EXPECT_EQ(refusal_of("Host: evil.example\r\n"), 403);
   EXPECT_EQ(refusal_of(std::string(kHost) + "Host: 127.0.0.1:8642\r\n"), 403);
