@@ -47,10 +47,11 @@ double over_chi(double q, double df, const std::function<double(double)>& tail) 
 double range_upper(double w, double k) {
   constexpr double kStep = 0.15;
   double sum = 0;
-  // The density is 0 below kNothing, however wide w is; the grid stays where it is.
+  // The density is 0 below kNothing, however wide w is; the grid stays where it is. Steps from a far end would be lost in its
+  // rounding: fmod has none.
   constexpr double kNothing = -39;
-  const double from = -w / 2 - 9, skipped = from < kNothing ? std::floor((kNothing - from) / kStep) : 0;
-  for (double z = from + skipped * kStep; z < 9; z += kStep) {
+  const double far = -w / 2 - 9, from = far < kNothing ? kNothing - std::fmod(kNothing - far, kStep) : far;
+  for (double z = from; z < 9; z += kStep) {
     const double all = normal_upper(z);
     const double beyond = std::min(normal_upper(z + w) / all, 1.0);
     const double share = beyond >= 1 ? 1 : -std::expm1((k - 1) * std::log1p(-beyond));
