@@ -12,7 +12,6 @@
 #include <charconv>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 
 #include "base/unique_fd.h"
@@ -135,16 +134,21 @@ Status Spool::finish(const std::string& part, const std::string& name, Status wr
   return {};
 }
 
+namespace {
+
+Status write_new(const std::string& part, std::string_view bytes) {
+  const UniqueFd file(::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!file) return system_error("make '" + part + "'", errno);
+  STAB_CHECK_OK(write_all(file.get(), bytes));
+  if (::fsync(file.get()) != 0) return system_error("sync '" + part + "'", errno);
+  return {};
+}
+
+}  // namespace
+
 Status Spool::put(const std::string& name, std::string_view bytes) {
   const std::string part = fresh_name();
-  const Status written = [&]() -> Status {
-    const UniqueFd file(::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-    if (!file) return system_error("make '" + part + "'", errno);
-    STAB_CHECK_OK(write_all(file.get(), bytes));
-    if (::fsync(file.get()) != 0) return system_error("sync '" + part + "'", errno);
-    return {};
-  }();
-  return finish(part, name, written);
+  return finish(part, name, write_new(part, bytes));
 }
 
 Status Spool::put_copy(const std::string& name, const std::string& path) {
@@ -194,7 +198,10 @@ Result<std::optional<std::string>> Spool::note(const std::string& name) const {
 // link(2) is the one step that fails for all but the first, on every file system.
 Result<bool> Spool::claim(const std::string& name, const std::string& text) {
   const std::string part = fresh_name();
-  std::ofstream(part) << sealed(text);
+  if (const Status written = write_new(part, sealed(text)); !written) {
+    ::unlink(part.c_str());
+    return written.error();
+  }
   const bool first = ::link(part.c_str(), path_of(name).c_str()) == 0;
   const int code = errno;
   ::unlink(part.c_str());
