@@ -22,6 +22,13 @@ struct Settings {
   int links = 0;
 };
 
+// "[ gate ]  # ...", and no table whose name only begins so.
+bool opens_gate(std::string_view header) {
+  std::string name(header.substr(1, std::min(header.find(']'), header.size()) - 1));
+  std::erase_if(name, [](char c) { return c == ' ' || c == '\t'; });
+  return name == "gate";
+}
+
 // Lines from [gate] up to the next table's header.
 std::string without_gate(const std::string& text) {
   std::string out;
@@ -31,7 +38,7 @@ std::string without_gate(const std::string& text) {
     const std::string line = text.substr(at, end - at);
     const size_t first = line.find_first_not_of(" \t");
     if (first != std::string::npos && line[first] == '[')
-      inside = line.find("gate") == line.find_first_not_of(" \t", first + 1) && line.find("[[") == std::string::npos;
+      inside = opens_gate(std::string_view(line).substr(first));
     if (!inside) out += line;
     out += '\n';
     at = end + 1;
