@@ -63,8 +63,8 @@ Result<store::Id> Engine::submit(const plan::Plan& plan, const std::string& plan
 Result<RunEnd> Engine::run(store::Id experiment, Observer& observer, StopSignal& stop) {
   const std::lock_guard<Gate> held(gate_);
   const Result<RunEnd> ended = [&]() -> Result<RunEnd> {
-    STAB_TRY(ExperimentRun run, ExperimentRun::prepare(*this, experiment, observer, stop));
-    return run.to_end();
+    STAB_TRY(const std::unique_ptr<ExperimentRun> run, ExperimentRun::prepare(*this, experiment, observer, stop));
+    return run->to_end();
   }();
   say_what_stays_tuned(experiment, observer);
   return ended;
@@ -72,8 +72,8 @@ Result<RunEnd> Engine::run(store::Id experiment, Observer& observer, StopSignal&
 
 Result<RunEnd> Engine::build(store::Id experiment, Observer& observer, StopSignal& stop) {
   const std::lock_guard<Gate> held(gate_);
-  STAB_TRY(ExperimentRun run, ExperimentRun::prepare(*this, experiment, observer, stop));
-  STAB_TRY(const std::optional<RunEnd> end, run.to_builds());
+  STAB_TRY(const std::unique_ptr<ExperimentRun> run, ExperimentRun::prepare(*this, experiment, observer, stop));
+  STAB_TRY(const std::optional<RunEnd> end, run->to_builds());
   return end.value_or(RunEnd::kDone);
 }
 
@@ -81,8 +81,8 @@ Result<store::Outcome> Engine::replay(store::Id trial, Observer& observer, StopS
   const std::lock_guard<Gate> held(gate_);
   STAB_TRY(const store::TrialRow row, store_.trial(trial));
   Result<store::Outcome> outcome = [&]() -> Result<store::Outcome> {
-    STAB_TRY(ExperimentRun run, ExperimentRun::prepare(*this, row.experiment, observer, stop));
-    return run.replay(trial);
+    STAB_TRY(const std::unique_ptr<ExperimentRun> run, ExperimentRun::prepare(*this, row.experiment, observer, stop));
+    return run->replay(trial);
   }();
   say_what_stays_tuned(row.experiment, observer);
   return outcome;

@@ -1,0 +1,249 @@
+// What an experiment asks of the machine: CPUs, a tree for its processes, its knobs, a cpuset for its trials, what it requires,
+// and gates that say when a trial may begin. The knobs themselves are in host/.
+#include "engine/experiment/held_machine.h"
+
+#include <poll.h>
+
+#include <algorithm>
+
+#include "broker/wire/client.h"
+#include "counters/session.h"
+#include "engine/experiment/gate_open.h"
+#include "engine/machine/facts.h"
+#include "engine/machine/gates.h"
+#include "engine/machine/topology.h"
+#include "engine/separation/counters_at_broker.h"
+#include "engine/separation/runs_as.h"
+
+namespace stab::engine {
+namespace {
+
+using std::chrono::milliseconds;
+
+// Between two looks at a closed gate: load averages move no faster, and a look is work for the machine.
+constexpr milliseconds kLookAgain{5000};
+
+// Opened by the broker, which may; none where it may not either, or there is none.
+UniqueFd kernel_log_of(broker::Client* broker) {
+  if (broker == nullptr) return UniqueFd();
+  Result<broker::Reply> reply = broker->ask(broker::OpenKernelLog{});
+  return reply && reply->descriptors.size() == 1 ? std::move(reply->descriptors[0]) : UniqueFd();
+}
+
+// Why trials have no /dev/shm of their own though the plan has nothing against it; empty: they may have one. It would hide what
+// lies in the machine's, and is named.
+std::string why_dev_shm_is_needed(const store::ExperimentRow& row, const Engine::Options& options) {
+  constexpr std::string_view kSharedMemory = "/dev/shm";
+  const auto is_in = [&](const std::string& text) { return text.find(kSharedMemory) != std::string::npos; };
+  if (is_in(row.plan_text)) return "the plan names a file in /dev/shm";
+  if (is_in(row.plan_directory)) return "the plan lies in /dev/shm";
+  if (is_in(options.database)) return "the database lies in /dev/shm, and builds beside it";
+  if (is_in(options.installation.launcher)) return "the installation lies in /dev/shm";
+  return {};
+}
+
+// The helper randomizes, and it reports: the region's time is in the dose.
+bool needs_helper(const plan::Plan& plan) {
+  const bool moves = std::any_of(plan.factors.begin(), plan.factors.end(), [](const plan::Factor& factor) {
+    return factor.kind == plan::FactorKind::kCode || factor.kind == plan::FactorKind::kStack ||
+           factor.kind == plan::FactorKind::kHeap;
+  });
+  return moves || plan.has_response("region_time");
+}
+
+// A kind of log lines.
+constexpr char kWorker[] = "worker";
+
+}  // namespace
+
+Result<std::unique_ptr<HeldMachine>> HeldMachine::take(LiveExperiment& experiment) {
+  const Engine::Options& options = experiment.options();
+  const plan::Plan& plan = experiment.plan();
+  std::unique_ptr<HeldMachine> machine(new HeldMachine(experiment));
+  machine->boot_id_ = stab::engine::boot_id(options.roots);
+  STAB_TRY(const Topology topology, Topology::discover());
+  STAB_TRY(const Placement placement, place(topology, plan.machine.cpus, plan.machine.housekeeping));
+  machine->lab_.placement = placement;
+  machine->why_shared_ipc_ = plan.machine.private_ipc ? why_dev_shm_is_needed(experiment.row(), options) : "the plan wants it so";
+  STAB_TRY(ProcessTree tree, options.broker != nullptr ? machine->tree_at_broker(false) : ProcessTree::create(options.roots));
+  machine->tree_ = std::make_unique<ProcessTree>(std::move(tree));
+  machine->ledger_ = std::make_unique<Ledger>(options.roots, placement.trial_cpu, kernel_log_of(options.broker.get()));
+  const GateOpen open(experiment.gate());
+  machine->submitter_ =
+      runs_as(options, static_cast<uid_t>(experiment.row().submitter_uid), static_cast<gid_t>(experiment.row().submitter_gid));
+  machine->worker_ = std::make_unique<Worker>(Worker::Setting{options.installation.launcher,
+                                                              options.installation.worker,
+                                                              machine->submitter_,
+                                                              placement.housekeeping_cpu,
+                                                              experiment.stop().now_fd(),
+                                                              machine->tree_.get(),
+                                                              {}});
+  STAB_CHECK_OK(machine->worker_->start());
+  machine->lab_ = {options.roots,
+                   placement,
+                   options.installation.launcher,
+                   needs_helper(plan) ? options.installation.helper : std::string(),
+                   options.clock,
+                   machine->tree_.get(),
+                   machine->ledger_.get(),
+                   experiment.stop().now_fd(),
+                   {},
+                   machine->worker_.get()};
+  machine->lab_.limits = settle_limits(plan.limits, options.limits.most, *machine->tree_);
+  if (options.broker != nullptr) {
+    machine->perf_ = counters_at(*options.broker);
+    machine->lab_.perf = machine->perf_.get();
+  }
+  return machine;
+}
+
+// Held by the broker: as it made it, or below the isolated group.
+Result<ProcessTree> HeldMachine::tree_at_broker(bool isolated) const {
+  return ProcessTree::create_at(*experiment_->options().broker, isolated, lab_.placement.housekeeping_cpu, true,
+                                why_shared_ipc_.empty());
+}
+
+Status HeldMachine::tune() {
+  const Engine::Options& options = experiment_->options();
+  std::map<std::string, std::string> facts = host_facts(options.roots);
+  facts["boot_id"] = boot_id_;
+  facts["placement"] = lab_.placement.why;
+  broker::Client* broker = options.broker.get();
+  // Before anything is turned: we may be in another cgroup afterwards.
+  const Result<Isolation> isolation = isolation_of(options.roots, lab_.placement);
+  knobs_ = std::make_unique<TurnedKnobs>(options.roots, options.knob_journal, boot_id_, broker);
+  for (const auto& [knob, word] : experiment_->plan().machine.knobs) {
+    STAB_TRY(const std::string why_not, knobs_->turn(knob, word, lab_.placement));
+    facts["knob." + knob] = word;
+    if (!why_not.empty()) refused_knobs_[knob] = why_not;
+  }
+  const bool isolated = facts.count("knob.cpuset") && !refused_knobs_.count("cpuset");
+  if (isolated && broker != nullptr) STAB_CHECK_OK(hold_trials_in(tree_at_broker(true)));
+  if (isolated && broker == nullptr && isolation) STAB_CHECK_OK(enter(*isolation));
+  for (const auto& [knob, why] : refused_knobs_) {
+    facts["knob." + knob] = "not set: " + why;
+    experiment_->note("knob " + knob + " is not set: " + why);
+  }
+  STAB_CHECK_OK(say_limits(facts));
+  STAB_CHECK_OK(say_ipc(facts));
+  return experiment_->store().put_host_facts(experiment_->id(), facts);
+}
+
+// Before anything is built for it.
+Result<bool> HeldMachine::check_limits() {
+  const Status within = check_within(experiment_->plan().limits, experiment_->options().limits.most);
+  const std::string why_not = within ? why_not_limited(lab_.limits) : within.error().message;
+  if (why_not.empty()) return true;
+  STAB_CHECK_OK(experiment_->reject(why_not));
+  return false;
+}
+
+// Recorded with every experiment. Who has configured limits that don't hold is told as well.
+Status HeldMachine::say_limits(std::map<std::string, std::string>& facts) const {
+  const TrialLimits& limits = lab_.limits;
+  facts["limit.memory"] = memory_limit_text(limits);
+  facts["limit.processes"] = process_limit_text(limits);
+  for (const auto& [what, why] : {std::pair("memory", &limits.no_memory), std::pair("processes", &limits.no_processes)}) {
+    if (why->empty()) continue;
+    const std::string text = std::string("the limit of a trial's ") + what + " is not set: " + *why;
+    STAB_CHECK_OK(experiment_->log("limits", text));
+    if (experiment_->options().limits.is_named) experiment_->note(text);
+  }
+  return {};
+}
+
+std::string HeldMachine::why_ipc_is_shared() const {
+  return why_shared_ipc_.empty() ? tree_->why_ipc_is_shared() : why_shared_ipc_;
+}
+
+// What a trial leaves there is found by the next one, or not.
+Status HeldMachine::say_ipc(std::map<std::string, std::string>& facts) const {
+  const std::string why = why_ipc_is_shared();
+  facts["ipc"] = why.empty() ? "private" : "shared: " + why;
+  if (why.empty() || !experiment_->plan().machine.private_ipc) return {};
+  return experiment_->log("ipc", "trials share System V objects, POSIX queues and /dev/shm with the machine: " + why);
+}
+
+Status HeldMachine::enter(const Isolation& isolation) {
+  if (isolation.parent_of_trials.empty()) {
+    lab_.isolated_procs = isolation.procs_file;
+    return {};
+  }
+  return hold_trials_in(ProcessTree::create(experiment_->options().roots, TreeKind::kCgroup2, isolation.parent_of_trials));
+}
+
+Status HeldMachine::hold_trials_in(Result<ProcessTree> tree) {
+  if (!tree && tree.error().code != ErrorCode::kUnavailable) return tree.error();
+  if (!tree || (experiment_->options().broker == nullptr && tree->kind() != TreeKind::kCgroup2)) {
+    refused_knobs_["cpuset"] = tree ? "no group can be made below the isolated one" : tree.error().message;
+    return {};
+  }
+  first_tree_ = std::move(tree_);
+  tree_ = std::make_unique<ProcessTree>(*std::move(tree));
+  lab_.tree = tree_.get();
+  lab_.limits = settle_limits(experiment_->plan().limits, experiment_->options().limits.most, *tree_);
+  return {};
+}
+
+std::string HeldMachine::why_not_given(const std::string& need, const Passes& passes) const {
+  if (need == "affinity" && lab_.placement.trial_cpu >= 0) return {};
+  if (need == "private-ipc") {
+    const std::string why = why_ipc_is_shared();
+    return why.empty() ? why : "the plan requires private-ipc, and trials share the machine's: " + why;
+  }
+  if (need == "counters") {
+    for (const std::vector<counters::EventSpec>& pass : passes)
+      for (const counters::EventSpec& spec : pass)
+        if (const std::string why = counters::why_unavailable(spec, *lab_.perf); !why.empty())
+          return "the plan requires counters; " + why;
+    return {};
+  }
+  const std::string knob = plan::knob_of_requirement(need);
+  if (experiment_->plan().machine.knobs.count(knob) == 0)
+    return "the plan requires '" + need + "', which this machine does not give; see 'stabctl doctor'";
+  const auto refused = refused_knobs_.find(knob);
+  return refused == refused_knobs_.end() ? std::string() : "the plan requires knob " + knob + ": " + refused->second;
+}
+
+Status HeldMachine::check_requirements(const Passes& passes) const {
+  // Of the group that trials run in now.
+  if (const std::string why_not = why_not_limited(lab_.limits); !why_not.empty())
+    return Error{ErrorCode::kUnavailable, why_not, {}};
+  for (const std::string& need : experiment_->plan().machine.require)
+    if (const std::string why_not = why_not_given(need, passes); !why_not.empty())
+      return Error{ErrorCode::kUnavailable, why_not, {}};
+  return {};
+}
+
+Result<bool> HeldMachine::wait_for_gates() const {
+  const plan::Gates& gates = experiment_->plan().machine.gates;
+  if (!has_gates(gates)) return true;
+  const auto& options = experiment_->options();
+  const auto start = options.clock->monotonic_raw();
+  std::string told;
+  for (;;) {
+    const std::string why = closed_gate(gates, look_at_gates(options.roots, options.clock->realtime()));
+    if (why.empty()) return true;
+    if (told.empty()) experiment_->note("waiting: " + why);
+    told = why;
+    if (gates.deadline.count() > 0 && options.clock->monotonic_raw() - start > gates.deadline) {
+      const std::string text = "gave up waiting: " + why;
+      STAB_CHECK_OK(experiment_->note_and_log("gate", text));
+      return false;
+    }
+    const auto left = start + gates.deadline - options.clock->monotonic_raw();
+    const auto look_again =
+        std::clamp(std::chrono::duration_cast<milliseconds>(left) + milliseconds(1), milliseconds(1), kLookAgain);
+    const GateOpen open(experiment_->gate());
+    pollfd stop{experiment_->stop().now_fd(), POLLIN, 0};
+    ::poll(&stop, 1, static_cast<int>(look_again.count()));
+    if (experiment_->stop().asked()) return false;
+  }
+}
+
+Status HeldMachine::say_what_befell_the_worker() const {
+  for (const std::string& event : worker_->take_events()) STAB_CHECK_OK(experiment_->note_and_log(kWorker, event));
+  return {};
+}
+
+}  // namespace stab::engine

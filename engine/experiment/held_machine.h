@@ -1,0 +1,71 @@
+// HeldMachine: the machine as one experiment holds it, from its CPUs to its knobs. Everything is given back with the object.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "counters/events.h"
+#include "counters/session.h"
+#include "engine/experiment/live_experiment.h"
+#include "engine/machine/ledger.h"
+#include "engine/separation/submitter.h"
+#include "engine/separation/worker.h"
+#include "engine/trial/trial_run.h"
+#include "host/isolation.h"
+#include "host/process_tree.h"
+#include "host/turned_knobs.h"
+
+namespace stab::engine {
+
+class HeldMachine {
+ public:
+  // CPUs for the plan, a tree for its processes, a worker for its files. Nothing of the machine is changed yet.
+  // pre: the gate is held; `experiment` outlives this.
+  static Result<std::unique_ptr<HeldMachine>> take(LiveExperiment& experiment);
+
+  const Laboratory& lab() const { return lab_; }
+  Worker& worker() const { return *worker_; }
+  const std::optional<Submitter>& submitter() const { return submitter_; }
+  const std::string& boot_id() const { return boot_id_; }
+
+  // Turns the plan's knobs until this object goes, and records the facts of the machine.
+  Status tune();
+  // False: the plan's own limits are more than the lab's, or can't be set; the experiment is rejected then.
+  Result<bool> check_limits();
+  // kUnavailable: what the plan requires, and this machine does not give. `passes`: the events of every pass over the counters.
+  using Passes = std::vector<std::vector<counters::EventSpec>>;
+  Status check_requirements(const Passes& passes) const;
+  // False: stopped, or a gate stayed closed until its deadline.
+  Result<bool> wait_for_gates() const;
+  Status say_what_befell_the_worker() const;
+
+ private:
+  explicit HeldMachine(LiveExperiment& experiment) : experiment_(&experiment) {}
+
+  Result<ProcessTree> tree_at_broker(bool isolated) const;
+  Status enter(const Isolation& isolation);  // trials run in the cpuset that tune() has made
+  Status hold_trials_in(Result<ProcessTree> tree);
+  Status say_limits(std::map<std::string, std::string>& facts) const;
+  Status say_ipc(std::map<std::string, std::string>& facts) const;
+  std::string why_ipc_is_shared() const;                                           // empty: a trial has its own
+  std::string why_not_given(const std::string& need, const Passes& passes) const;  // empty: this machine gives it
+
+  LiveExperiment* experiment_;
+  std::string boot_id_;
+  std::optional<Submitter> submitter_;
+  std::unique_ptr<counters::PerfCalls> perf_;  // the broker's; none without one
+  std::unique_ptr<TurnedKnobs> knobs_;         // outlives the tree, whose group may be in one that it made
+  std::unique_ptr<ProcessTree> first_tree_;    // before the one on an isolated CPU; the worker knows it
+  std::unique_ptr<ProcessTree> tree_;
+  std::unique_ptr<Worker> worker_;  // does the file work; the tree knows it
+  std::unique_ptr<Ledger> ledger_;
+  std::map<std::string, std::string> refused_knobs_;  // name -> why it is not as the plan wants
+  std::string why_shared_ipc_;                        // nobody is asked for a private one; empty: the broker is
+  Laboratory lab_;
+};
+
+}  // namespace stab::engine

@@ -1,0 +1,65 @@
+// The preflight of an experiment: one trial of every cell of every workload, before the night is spent.
+#include "engine/experiment/preflight.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace stab::engine {
+namespace {
+
+// What failed in an earlier run may have been repaired since; without being asked again it would count as passed.
+Status repeat_failed(LiveExperiment& experiment) {
+  STAB_TRY(const std::vector<store::TrialRow> attempts,
+           experiment.store().trials(experiment.id(), {.kind = store::TrialKind::kPreflight, .state = {}, .block = {}}));
+  std::map<uint32_t, store::TrialRow> last;  // by place; attempts come in their order
+  for (const store::TrialRow& attempt : attempts) last[attempt.order] = attempt;
+  for (const auto& [place, trial] : last) {
+    if (trial.state != store::TrialState::kFailed && trial.state != store::TrialState::kTimeout) continue;
+    STAB_TRY(const store::Id again, experiment.store().rerun(trial.id));
+    (void)again;
+  }
+  return {};
+}
+
+// Why the response that the verdict is about has no value, where the trial's counters should have given one. A night
+// without it says nothing.
+std::string without_first_response(const plan::Plan& plan, const store::Outcome& outcome) {
+  const std::string& first = plan.experiment.responses[0].name;
+  for (const store::ResponseRow& row : outcome.responses)
+    if (row.name == first && !row.value) return "no value of " + first + ", the first response: " + row.reason;
+  return {};
+}
+
+}  // namespace
+
+Result<bool> run_preflight(LiveExperiment& experiment, TrialRunner& runner, OutputInquiry& inquiry) {
+  STAB_CHECK_OK(repeat_failed(experiment));
+  bool announced = false;
+  while (!experiment.stop().asked()) {
+    STAB_TRY(const std::optional<store::TrialRow> trial,
+             experiment.store().next_trial(experiment.id(), store::TrialKind::kPreflight));
+    if (!trial) return true;
+    if (!std::exchange(announced, true)) experiment.observer().phase("preflight: one trial of each cell");
+    STAB_CHECK_OK(experiment.store().claim(trial->id, runner.claim()));
+    STAB_TRY(store::Outcome outcome, runner.run(*trial));
+    STAB_CHECK_OK(inquiry.explain(*trial, outcome));
+    if (outcome.state == store::TrialState::kVerified) {
+      outcome.failure = without_first_response(experiment.plan(), outcome);
+      if (!outcome.failure.empty()) outcome.state = step(outcome.state, store::TrialEvent::kUnanswered).state;
+    }
+    const bool lost = outcome.state == store::TrialState::kLost;
+    STAB_TRY(const store::Replacement replacement, experiment.store().finish(outcome, lost ? kMaxAttemptsWhenLost : 1));
+    (void)replacement;
+    experiment.tell(*trial, outcome, 0, 0);
+    if (lost || outcome.state == store::TrialState::kVerified) continue;
+    STAB_CHECK_OK(experiment.reject("preflight of " + experiment.name_of(*trial) + ": " + outcome.failure +
+                                    (outcome.stderr_head.empty() ? "" : "\n" + outcome.stderr_head)));
+    return false;
+  }
+  return false;
+}
+
+}  // namespace stab::engine

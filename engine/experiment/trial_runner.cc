@@ -1,0 +1,233 @@
+// One trial of an experiment: its directory and what the plan wants run around it, the run itself with the engine's gate
+// open, and the verdict of the plan's exclusion rules. Nothing is stored here; trial_run.cc runs the process.
+#include "engine/experiment/trial_runner.h"
+
+#include <utility>
+
+#include "engine/experiment/gate_open.h"
+#include "engine/results/load_samples.h"
+#include "engine/separation/runs_as.h"
+#include "engine/trial/expectation.h"
+
+namespace stab::engine {
+namespace {
+
+// A kind of log lines.
+constexpr char kScratchGone[] = "scratch-gone";
+
+// What prepare and cleanup may take: they set up a trial, they are none.
+constexpr std::chrono::minutes kAroundTimeout{10};
+
+}  // namespace
+
+Result<std::unique_ptr<TrialRunner>> TrialRunner::create(LiveExperiment& experiment, HeldMachine& machine) {
+  const GateOpen open(experiment.gate());
+  STAB_TRY(ScratchDirectory scratch, ScratchDirectory::create(
+                                         [worker = &machine.worker()](const std::string& path) -> Status {
+                                           const auto emptied = worker->ask(worker::Empty{path});
+                                           return emptied ? Status() : Status(emptied.error());
+                                         },
+                                         [options = &experiment.options()](const std::string& path, unsigned uid, unsigned gid) {
+                                           return give_directory(*options, path, uid, gid);
+                                         }));
+  return std::unique_ptr<TrialRunner>(new TrialRunner(experiment, machine, std::move(scratch)));
+}
+
+Status TrialRunner::set_up(const BuildPlace& place, const std::vector<BuiltBinary>& binaries) {
+  const GateOpen open(experiment_->gate());
+  STAB_TRY(const std::string directory, scratch_.fresh(unsigned(-1), unsigned(-1)));
+  STAB_TRY(TrialSetup setup, TrialSetup::prepare(experiment_->expanded(), place, binaries, directory));
+  setup_ = std::make_unique<TrialSetup>(std::move(setup));
+  return {};
+}
+
+store::Claim TrialRunner::claim() {
+  claimed_ = experiment_->options().clock->monotonic_raw();
+  return {machine_->boot_id(), experiment_->now_ns()};
+}
+
+Result<store::Outcome> TrialRunner::run(const store::TrialRow& trial) {
+  STAB_CHECK_OK(experiment_->store().check_in_place());
+  Result<store::Outcome> outcome = run_prepared(trial);
+  if (outcome) outcome->machine_ns = (experiment_->options().clock->monotonic_raw() - claimed_).count();
+  // Whatever it came to is the broker's end. The next start repeats it, once; going on would lose one after the other.
+  if (experiment_->engine().lost_broker())
+    return Error{ErrorCode::kUnavailable, "the broker has ended: what ran is lost, and repeated after the next start", {}};
+  STAB_CHECK_OK(machine_->say_what_befell_the_worker());
+  if (!outcome || outcome->state != store::TrialState::kFailed) return outcome;
+  const bool has_run = outcome->wall_ns.has_value();
+  if (!scratch_.is_there() || (!has_run && !scratch_.has_trial())) {
+    outcome->state = step(outcome->state, store::TrialEvent::kCutOff).state;
+    outcome->failure = "the trial's directory was removed meanwhile, by whatever cleans /tmp: " + outcome->failure;
+    STAB_CHECK_OK(experiment_->log(kScratchGone, outcome->failure));
+  }
+  return outcome;
+}
+
+Result<std::optional<store::Outcome>> TrialRunner::run_beside(const store::TrialRow& trial, Beside beside) {
+  STAB_TRY(const WhyNot why_not, make_ready_with_open_gate(trial, beside));
+  if (!why_not.words.empty()) return std::optional<store::Outcome>();
+  STAB_TRY(store::Outcome outcome, run_ready());
+  STAB_CHECK_OK(clean_up(trial));
+  if (outcome.state == store::TrialState::kLost || outcome.state == store::TrialState::kTimeout)
+    return std::optional<store::Outcome>();
+  return std::optional(std::move(outcome));
+}
+
+Result<store::Outcome> TrialRunner::run_prepared(const store::TrialRow& trial) {
+  if (!ready_ || ready_->first != trial.id) {
+    STAB_CHECK_OK(warm_up(trial));
+    STAB_TRY(const WhyNot why_not, make_ready_with_open_gate(trial, Beside::kNo));
+    if (!why_not.words.empty()) {
+      store::Outcome outcome;
+      outcome.trial = trial.id;
+      outcome.state =
+          step(store::TrialState::kClaimed, why_not.lost ? store::TrialEvent::kCutOff : store::TrialEvent::kLaunchFailed).state;
+      outcome.failure = why_not.words;
+      outcome.finished_at_ns = experiment_->now_ns();
+      return outcome;
+    }
+  }
+  STAB_TRY(store::Outcome outcome, run_ready());
+  outcome.trial = trial.id;
+  STAB_CHECK_OK(clean_up(trial));
+  STAB_CHECK_OK(hold_against_rules(outcome));
+  if (outcome.state == store::TrialState::kVerified) first_stdout_.emplace(trial.subject, outcome.stdout_sha256);
+  return outcome;
+}
+
+Status TrialRunner::hold_against_rules(store::Outcome& outcome) {
+  for (const plan::ExclusionRule& rule : experiment_->plan().exclusions) {
+    const auto value = outcome.ledger.find(rule.key);
+    if (value == outcome.ledger.end()) {
+      if (outcome.state == store::TrialState::kVerified) STAB_CHECK_OK(say_that_it_is_idle(rule));
+    } else if (plan::excludes(rule, value->second)) {
+      outcome.excluded_by.push_back(rule.text);
+    }
+  }
+  return {};
+}
+
+// Once for each rule and run; the report repeats it.
+Status TrialRunner::say_that_it_is_idle(const plan::ExclusionRule& rule) {
+  if (!idle_rules_.insert(rule.text).second) return {};
+  const std::string text = "exclusion rule '" + rule.text + "' judges nothing where the ledger has no " + rule.key + ", as here";
+  return experiment_->note_and_log(kIdleRule, text);
+}
+
+TrialRunner::WhyNot TrialRunner::why_not(const Error& error) {
+  return {error.message, says_nothing(error)};
+}
+
+Result<TrialRunner::WhyNot> TrialRunner::make_ready_with_open_gate(const store::TrialRow& trial, Beside beside) {
+  const GateOpen open(experiment_->gate());
+  return make_ready(trial, beside);
+}
+
+Result<TrialRunner::WhyNot> TrialRunner::make_ready(const store::TrialRow& trial, Beside beside) {
+  ready_.reset();
+  STAB_TRY(WhyNot unprepared, prepare_directory(trial));
+  if (!unprepared.words.empty()) return unprepared;
+  Result<TrialRequest> request = setup_->request(trial);
+  if (!request) return why_not(request.error());
+  if (const auto first = first_stdout_.find(trial.subject); first != first_stdout_.end())
+    request->first_stdout_sha256 = first->second;
+  request->for_comparison = beside != Beside::kNo;
+  if (beside == Beside::kNeutral) {
+    request->layout.code = abi::CodeMode::kOff;
+    request->layout.stack = abi::StackMode::kOff;
+    request->layout.heap = abi::HeapMode::kOff;
+  }
+  ready_.emplace(trial.id, ReadyTrial(machine_->lab(), *std::move(request)));
+  return WhyNot();
+}
+
+bool TrialRunner::is_quick_to_make_ready(const store::TrialRow& trial) const {
+  const plan::Program& program = experiment_->expanded().program_of(trial.subject);
+  return warm_.count(trial.subject) && program.prepare.empty() && program.inputs.empty() &&
+         experiment_->expanded().workload_of(trial.subject).inputs.empty();
+}
+
+Result<TrialRunner::WhyNot> TrialRunner::prepare_directory(const store::TrialRow& trial) {
+  machine_->lab().tree->begin_trial();
+  const auto& user = machine_->submitter();
+  const Result<std::string> directory = scratch_.fresh(user ? user->uid : unsigned(-1), user ? user->gid : unsigned(-1));
+  if (!directory) return why_not(directory.error());
+  if (const Status filled = setup_->fill_directory(trial, *directory); !filled) return why_not(filled.error());
+  const auto before = setup_->around(trial, true);
+  if (!before) return WhyNot();
+  STAB_TRY(const CommandOutput output, command(*before));
+  return output.ok ? WhyNot() : WhyNot{"prepare failed: " + output.failure + "\n" + output.log};
+}
+
+Status TrialRunner::clean_up(const store::TrialRow& trial) {
+  const GateOpen open(experiment_->gate());
+  const auto after = setup_->around(trial, false);
+  if (!after) return {};
+  STAB_TRY(const CommandOutput output, command(*after));
+  if (!output.ok) experiment_->note("cleanup failed: " + output.failure);
+  return {};
+}
+
+// Discarded runs that bring files into the page cache; not stored, because nothing follows from them.
+Status TrialRunner::warm_up(const store::TrialRow& trial) {
+  if (std::exchange(warm_[trial.subject], true)) return {};
+  for (int i = 0; i < experiment_->expanded().workload_of(trial.subject).warmup && !experiment_->stop().asked(); ++i) {
+    STAB_TRY(const WhyNot why_not, make_ready_with_open_gate(trial, Beside::kNo));
+    if (!why_not.words.empty()) return {};  // the trial itself will say so
+    STAB_TRY(const store::Outcome outcome, run_ready());
+    (void)outcome;
+    STAB_CHECK_OK(clean_up(trial));
+  }
+  return {};
+}
+
+Result<CommandOutput> TrialRunner::command(const LaunchRequest& request) {
+  return run_command(machine_->lab(), request, kAroundTimeout);
+}
+
+Result<store::Outcome> TrialRunner::run_ready() {
+  ReadyTrial trial = std::move(ready_->second);
+  ready_.reset();
+  const int64_t submits = experiment_->engine().submits(), web_requests = experiment_->engine().web_requests();
+  const GateOpen open(experiment_->gate());
+  Result<store::Outcome> outcome = trial.run();
+  if (outcome) outcome->ledger["submits"] = static_cast<double>(experiment_->engine().submits() - submits);
+  if (outcome) outcome->ledger["web_requests"] = static_cast<double>(experiment_->engine().web_requests() - web_requests);
+  return outcome;
+}
+
+Status TrialRunner::remember_outputs() {
+  for (const store::TrialKind kind : {store::TrialKind::kPreflight, store::TrialKind::kMain}) {
+    if (first_stdout_.size() == experiment_->expanded().subjects.size()) break;
+    store::Store::TrialFilter filter;
+    filter.kind = kind;
+    filter.state = store::TrialState::kRecorded;
+    STAB_TRY(const std::vector<store::TrialRow> trials, experiment_->store().trials(experiment_->id(), filter));
+    for (const store::TrialRow& trial : trials) {
+      if (first_stdout_.count(trial.subject)) continue;
+      STAB_TRY(const store::Outcome outcome, experiment_->store().outcome(trial.id));
+      first_stdout_[trial.subject] = outcome.stdout_sha256;
+    }
+  }
+  return {};
+}
+
+// A helper stays where its starter was until a program asks for it, and the trial's CPU is no place to wait.
+void TrialRunner::work_ahead() {
+  const Laboratory& lab = machine_->lab();
+  ahead_ = std::make_unique<SideThread>(lab.helper.empty() ? lab.placement.trial_cpu : lab.placement.housekeeping_cpu);
+}
+
+// What keeps it from getting ready is said when it should run.
+void TrialRunner::begin_ahead(const store::TrialRow& trial) {
+  if (is_quick_to_make_ready(trial)) ahead_->begin([this, trial] { (void)make_ready(trial, Beside::kNo); });
+}
+
+void TrialRunner::wait_for_ahead() {
+  // What it does may wait for a file of its user's.
+  const GateOpen open(experiment_->gate());
+  ahead_->wait();
+}
+
+}  // namespace stab::engine

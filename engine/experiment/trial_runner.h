@@ -1,0 +1,89 @@
+// TrialRunner: runs the claimed trials of one experiment, one at a time, each in its own fresh directory. It stores nothing.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/experiment/builds.h"
+#include "engine/experiment/held_machine.h"
+#include "engine/experiment/live_experiment.h"
+#include "engine/experiment/places.h"
+#include "engine/machine/side_thread.h"
+#include "engine/trial/command.h"
+#include "engine/trial/trial_run.h"
+#include "engine/trial/trial_setup.h"
+
+namespace stab::engine {
+
+class TrialRunner {
+ public:
+  // pre: the gate is held; both outlive this.
+  static Result<std::unique_ptr<TrialRunner>> create(LiveExperiment& experiment, HeldMachine& machine);
+
+  // Programs, counters and padding of all cells.
+  Status set_up(const BuildPlace& place, const std::vector<BuiltBinary>& binaries);
+  const HeldMachine::Passes& passes() const { return setup_->passes(); }
+  // Outputs of trials recorded before this run: later ones are held against them.
+  Status remember_outputs();
+
+  store::Claim claim();  // of a trial that begins now
+  // One claimed trial, made ready unless it is, run and checked. An Error: the laboratory is broken.
+  Result<store::Outcome> run(const store::TrialRow& trial);
+
+  // kRepeated and kNeutral: for OutputInquiry, with its seed, and with code, stack and heap off.
+  enum class Beside { kNo, kRepeated, kNeutral };
+  // What becomes of it is nobody's result. Nothing: it could not be run, or we were stopped.
+  Result<std::optional<store::Outcome>> run_beside(const store::TrialRow& trial, Beside beside);
+
+  // From here on a trial may be made ready while the one before it is stored.
+  void work_ahead();
+  void begin_ahead(const store::TrialRow& trial);  // nothing happens where that takes long
+  void wait_for_ahead();                           // opens the gate
+
+ private:
+  TrialRunner(LiveExperiment& experiment, HeldMachine& machine, ScratchDirectory scratch)
+      : experiment_(&experiment), machine_(&machine), scratch_(std::move(scratch)) {}
+
+  // Why a trial is not run; no words: it is ready.
+  struct WhyNot {
+    std::string words;
+    bool lost = false;  // for nothing that it has done
+  };
+  static WhyNot why_not(const Error& error);
+  Result<store::Outcome> run_prepared(const store::TrialRow& trial);
+  Status hold_against_rules(store::Outcome& outcome);
+  Status say_that_it_is_idle(const plan::ExclusionRule& rule);
+  // Up to the point where it waits for go, as ready_.
+  Result<WhyNot> make_ready(const store::TrialRow& trial, Beside beside);
+  Result<WhyNot> make_ready_with_open_gate(const store::TrialRow& trial, Beside beside);
+  // Nothing of its subject is run or copied before a trial.
+  bool is_quick_to_make_ready(const store::TrialRow& trial) const;
+  // The trial's empty directory with its inputs, after the plan's prepare.
+  Result<WhyNot> prepare_directory(const store::TrialRow& trial);
+  Result<CommandOutput> command(const LaunchRequest& request);  // pre: the gate is open
+  Status clean_up(const store::TrialRow& trial);
+  Status warm_up(const store::TrialRow& trial);
+  // Opens the gate while it runs.
+  Result<store::Outcome> run_ready();  // pre: ready_ is set; then it isn't
+
+  LiveExperiment* experiment_;
+  HeldMachine* machine_;
+  ScratchDirectory scratch_;
+  std::unique_ptr<TrialSetup> setup_;
+  std::map<int, std::string> first_stdout_;  // by subject
+  std::map<int, bool> warm_;                 // subjects whose warm-up has run
+  std::set<std::string> idle_rules_;         // exclusion rules that were said to find nothing to judge
+  std::chrono::nanoseconds claimed_{0};      // CLOCK_MONOTONIC_RAW of the claim that was made last
+  std::unique_ptr<SideThread> ahead_;        // while trials run: makes the next one ready
+  // The next trial, between make_ready() and its run.
+  std::optional<std::pair<store::Id, ReadyTrial>> ready_;
+};
+
+}  // namespace stab::engine

@@ -1,0 +1,42 @@
+// TrialSequence: the main trials of one experiment in the order of its schedule, from the first that is left to the last.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "base/result.h"
+#include "engine/experiment/held_machine.h"
+#include "engine/experiment/live_experiment.h"
+#include "engine/experiment/output_inquiry.h"
+#include "engine/experiment/trial_runner.h"
+
+namespace stab::engine {
+
+class TrialSequence {
+ public:
+  // pre: all outlive this
+  TrialSequence(LiveExperiment& experiment, const HeldMachine& machine, TrialRunner& runner, OutputInquiry& inquiry)
+      : experiment_(&experiment), machine_(&machine), runner_(&runner), inquiry_(&inquiry) {}
+
+  // False: stopped before its end.
+  Result<bool> to_its_end();
+
+ private:
+  Status count_places();
+  Result<std::optional<store::TrialRow>> claim_next();  // none: all done, or stopped
+  // Obeys the plan's stopping rule if this trial is the first behind one of its points; true: some trials are
+  // not needed any more.
+  Result<bool> decide_before(const store::TrialRow& next);
+  Result<std::optional<store::TrialRow>> store_and_claim(const store::TrialRow& trial, const store::Outcome& outcome);
+
+  LiveExperiment* experiment_;
+  const HeldMachine* machine_;
+  TrialRunner* runner_;
+  OutputInquiry* inquiry_;
+  int64_t done_ = 0, planned_ = 0;  // places of the schedule: that will not run any more, and all
+};
+
+// Trials that a stopping rule has left out; a cancelled experiment never comes so far.
+int64_t not_needed(const store::Progress& progress);
+
+}  // namespace stab::engine
