@@ -6,11 +6,11 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 
 #include "stabctl/commands.h"
 #include "stabctl/page_file.h"
 #include "stabctl/report_text.h"
+#include "stabctl/temporary_folder.h"
 #include "stabctl/terminal.h"
 #include "engine/results/load_samples.h"
 #include "stabd/server.h"
@@ -26,33 +26,24 @@ std::string socket_of(const Arguments& arguments) {
 class FetchedBundle {
  public:
   static Result<FetchedBundle> fetch(DaemonClient& client, const std::string& experiment) {
-    std::string folder = (std::filesystem::temp_directory_path() / "stab-report-XXXXXX").string();
-    if (::mkdtemp(folder.data()) == nullptr)
-      return Error{ErrorCode::kSystem, "no temporary folder for the experiment's bundle; set TMPDIR", {}};
-    FetchedBundle bundle(folder);
-    STAB_CHECK_OK(fetch_bundle(client, experiment, folder + "/bundle"));
-    STAB_TRY(store::Store store, store::Store::open(folder + "/bundle", store::Store::Access::kRead));
+    STAB_TRY(TemporaryFolder folder, TemporaryFolder::make("report"));
+    const std::string path = folder.path() + "/bundle";
+    FetchedBundle bundle(std::move(folder));
+    STAB_CHECK_OK(fetch_bundle(client, experiment, path));
+    STAB_TRY(store::Store store, store::Store::open(path, store::Store::Access::kRead));
     bundle.store_.emplace(std::move(store));
     STAB_TRY(std::vector<store::ExperimentRow> rows, bundle.store_->experiments());
     if (rows.empty()) return Error{ErrorCode::kCorrupt, "the daemon's bundle has no experiment", {}};
     bundle.row_ = std::move(rows[0]);
     return bundle;
   }
-  FetchedBundle(FetchedBundle&& other) noexcept
-      : folder_(std::exchange(other.folder_, {})), store_(std::move(other.store_)), row_(std::move(other.row_)) {}
-  FetchedBundle& operator=(FetchedBundle&&) = delete;
-  ~FetchedBundle() {
-    store_.reset();
-    std::error_code ignored;
-    if (!folder_.empty()) std::filesystem::remove_all(folder_, ignored);
-  }
   store::Store& store() { return *store_; }
   const store::ExperimentRow& row() const { return row_; }
 
  private:
-  explicit FetchedBundle(std::string folder) : folder_(std::move(folder)) {}
-  std::string folder_;
-  std::optional<store::Store> store_;
+  explicit FetchedBundle(TemporaryFolder folder) : folder_(std::move(folder)) {}
+  TemporaryFolder folder_;
+  std::optional<store::Store> store_;  // closed before the folder goes
   store::ExperimentRow row_;
 };
 

@@ -19,6 +19,7 @@
 #include "stabctl/commands.h"
 #include "stabctl/gate_plan.h"
 #include "stabctl/run_command.h"
+#include "stabctl/temporary_folder.h"
 #include "engine/experiment/expand.h"
 #include "engine/results/load_samples.h"
 
@@ -63,29 +64,6 @@ Result<std::string> git(std::vector<std::string> words) {
   if (status == 0) return said;
   return bad_input("git " + words[1] + ": " + (said.empty() ? "failed" : said));
 }
-
-// Removed with all that is in it.
-class TemporaryDirectory {
- public:
-  static Result<TemporaryDirectory> make() {
-    std::error_code error;
-    std::string path = (fs::temp_directory_path(error) / "stab-gate-XXXXXX").string();
-    if (error || ::mkdtemp(path.data()) == nullptr)
-      return system_error("make a temporary directory", error ? error.value() : errno);
-    return TemporaryDirectory(path);
-  }
-  TemporaryDirectory(TemporaryDirectory&& other) noexcept : path_(std::exchange(other.path_, {})) {}
-  TemporaryDirectory& operator=(TemporaryDirectory&&) = delete;
-  ~TemporaryDirectory() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove_all(path_, ignored);
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  explicit TemporaryDirectory(std::string path) : path_(std::move(path)) {}
-  std::string path_;
-};
 
 struct Revisions {
   std::string root;        // of the working tree
@@ -196,7 +174,7 @@ int gate_command(const Arguments& arguments) {
 
   analysis::GateFacts facts{revisions->base.substr(0, kShownCommit), revisions->head.substr(0, kShownCommit), {}, {}};
   facts.command = "stabctl gate " + facts.base + ".." + facts.head;
-  const auto scratch = TemporaryDirectory::make();
+  const auto scratch = TemporaryFolder::make("gate");
   if (!scratch) return complain(scratch.error());
   Arguments own = arguments;
   if (own.database.empty()) own.database = scratch->path() + "/gate.db";

@@ -14,6 +14,7 @@
 #include "stabctl/commands.h"
 #include "stabctl/database.h"
 #include "stabctl/run_command.h"
+#include "stabctl/temporary_folder.h"
 #include "stabctl/terminal.h"
 #include "engine/results/load_samples.h"
 
@@ -61,25 +62,6 @@ std::string plan_text(int comparisons, int links, uint64_t seed) {
   return text;
 }
 
-// The program's folder. Gone when this is, unless the experiment still needs it.
-class Folder {
- public:
-  Folder() : path_((std::filesystem::temp_directory_path() / "stab-selftest-XXXXXX").string()) {
-    if (::mkdtemp(path_.data()) == nullptr) path_.clear();
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
-  const std::string& path() const { return path_; }
-  void keep() { path_.clear(); }
-
- private:
-  std::string path_;
-};
-
 Status write_program(const std::string& folder) {
   std::error_code made;
   std::filesystem::create_directory(folder + "/source", made);
@@ -108,10 +90,10 @@ int judge_recorded(const Arguments& arguments) {
 
 int selftest_command(const Arguments& arguments) {
   if (!arguments.experiment.empty()) return judge_recorded(arguments);
-  Folder folder;
-  if (folder.path().empty())
-    return complain({ErrorCode::kSystem, "no temporary folder for the selftest's program; set TMPDIR", {}});
-  if (const Status written = write_program(folder.path()); !written) return complain(written.error());
+  // The program's: gone with us unless the experiment still needs it.
+  auto folder = TemporaryFolder::make("selftest");
+  if (!folder) return complain(folder.error());
+  if (const Status written = write_program(folder->path()); !written) return complain(written.error());
   const int comparisons = comparisons_of(arguments);
   // Other links each time, or a second selftest would say what the first one did.
   const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -123,14 +105,14 @@ int selftest_command(const Arguments& arguments) {
   const SystemClock clock;
   const auto engine = open_engine(arguments, clock);
   if (!engine) return complain(engine.error());
-  const auto experiment = (*engine)->submit(*parsed.plan, folder.path(), ::geteuid(), ::getegid());
+  const auto experiment = (*engine)->submit(*parsed.plan, folder->path(), ::geteuid(), ::getegid());
   if (!experiment) return complain(experiment.error());
   const int code = run_to_end(**engine, *experiment, arguments, clock, [&](store::Store& store, store::Id id) {
     const auto row = store.experiment(id);
     return row ? judge(store, *row, arguments) : complain(row.error());
   });
   if (code != kExitUnfinished) return code;
-  folder.keep();  // resume builds what is still to be built from it
+  folder->keep();  // resume builds what is still to be built from it
   std::fprintf(stderr, "then its rate: stabctl selftest --experiment %lld\n", static_cast<long long>(*experiment));
   return code;
 }

@@ -12,7 +12,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <utility>
 
 namespace stab::ctl {
@@ -53,7 +52,7 @@ Result<SshTunnel> SshTunnel::open(const std::string& host, const std::string& so
 }
 
 SshTunnel::SshTunnel(SshTunnel&& other) noexcept
-    : host_(std::move(other.host_)), folder_(std::exchange(other.folder_, {})), process_(std::move(other.process_)) {}
+    : host_(std::move(other.host_)), folder_(std::exchange(other.folder_, std::nullopt)), process_(std::move(other.process_)) {}
 
 SshTunnel::~SshTunnel() {
   if (process_) {
@@ -61,19 +60,14 @@ SshTunnel::~SshTunnel() {
     pollfd ended{process_.get(), POLLIN, 0};
     ::poll(&ended, 1, 2000);
   }
-  if (folder_.empty()) return;
-  ::unlink(ours().c_str());
-  ::rmdir(folder_.c_str());
 }
 
 Status SshTunnel::start(const std::string& socket) {
-  std::error_code error;
-  std::string folder = (std::filesystem::temp_directory_path(error) / "stab-ssh-XXXXXX").string();
-  if (!is_plain_path(folder) || folder.size() + 4 >= sizeof(sockaddr_un::sun_path))
-    return bad_input("TMPDIR leads to '" + folder + "', which is too long for a socket or holds what ssh reads as something "
-                     "else; name another one");
-  if (::mkdtemp(folder.data()) == nullptr) return system_error("make '" + folder + "'", errno);  // mode 0700
-  folder_ = folder;
+  STAB_TRY(TemporaryFolder folder, TemporaryFolder::make("ssh"));
+  if (!is_plain_path(folder.path()) || folder.path().size() + 4 >= sizeof(sockaddr_un::sun_path))
+    return bad_input("TMPDIR leads to '" + folder.path() + "', which is too long for a socket or holds what ssh reads as "
+                     "something else; name another one");
+  folder_.emplace(std::move(folder));
   const std::string forward = ours() + ":" + socket;
   // No command, no terminal, nothing else forwarded; a connection of its own, as a shared one would keep the socket.
   const char* const words[] = {"ssh", "-N", "-T", "-a", "-x", "-S", "none", "-o", "ExitOnForwardFailure=yes", "-o",

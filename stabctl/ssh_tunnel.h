@@ -2,10 +2,12 @@
 // the user, so the daemon takes whoever connects for that user. Neither machine opens a port.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "base/result.h"
 #include "base/unique_fd.h"
+#include "stabctl/temporary_folder.h"
 
 namespace stab::ctl {
 
@@ -25,9 +27,10 @@ class SshTunnel {
   Status start(const std::string& socket);
   Result<UniqueFd> first_connection() const;
   Status try_http(UniqueFd connection, const std::string& socket) const;
-  std::string ours() const { return folder_ + "/web"; }
-  std::string host_, folder_;  // the folder is ours alone, and goes with us
-  UniqueFd process_;           // a pidfd
+  std::string ours() const { return folder_->path() + "/web"; }
+  std::string host_;
+  std::optional<TemporaryFolder> folder_;  // of our end of the tunnel
+  UniqueFd process_;                       // a pidfd
 };
 
 }  // namespace stab::ctl

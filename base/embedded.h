@@ -1,0 +1,13 @@
+// Embedded files: the assembler's .incbin puts bytes of the source tree into the binary as they are. Whoever embeds has CMake
+// build its file again when one of them changes (OBJECT_DEPENDS).
+#pragma once
+
+#include <string_view>
+
+// At namespace scope, outside of any namespace: `incbins`, one .incbin line a file, stand between two symbols of this name.
+#define STAB_EMBED(name, incbins)                                                                        \
+  __asm__(".section .rodata\n" #name "_begin:\n" incbins #name "_end:\n.previous\n");                    \
+  extern "C" const char name##_begin[], name##_end[]
+
+// Them all, one after the other.
+#define STAB_EMBEDDED(name) std::string_view(name##_begin, static_cast<size_t>(name##_end - name##_begin))
