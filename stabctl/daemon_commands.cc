@@ -1,4 +1,5 @@
 // submit, status, watch, pause, resume, extend and cancel: thin, because the daemon decides.
+#include <poll.h>
 #include <unistd.h>
 
 #include <nlohmann/json.hpp>
@@ -212,7 +213,18 @@ int daemon_rerun_command(const Arguments& arguments) {
   return kExitDone;
 }
 
-int daemon_delete_command(const Arguments& arguments) { return change(arguments, "delete"); }
+// Right behind a cancel the trial that ran may still be ending.
+int daemon_delete_command(const Arguments& arguments) {
+  constexpr int kTries = 100, kRetryMs = 100;
+  auto client = connect(arguments);
+  if (!client) return complain(client.error());
+  for (int tries = 1;; ++tries) {
+    const auto result = client->call("delete", {{"experiment", arguments.experiment}}, {});
+    if (result) return kExitDone;
+    if (result.error().code != ErrorCode::kBusy || tries == kTries) return complain(result.error());
+    ::poll(nullptr, 0, kRetryMs);
+  }
+}
 int priority_command(const Arguments& arguments) { return change(arguments, "priority", {{"priority", arguments.priority}}); }
 int cancel_command(const Arguments& arguments) { return change(arguments, "cancel"); }
 int pause_command(const Arguments& arguments) { return change(arguments, "pause"); }

@@ -453,8 +453,12 @@ Result<ServiceAnswer> Service::change(const Call& call) {
   if (request.text("experiment").empty()) return bad_input("param 'experiment' is missing");
   STAB_TRY(const store::ExperimentSummary row, chosen(call));
   const bool over = is_over(row.state);
-  if (request.method == "delete" && !over)
+  if (request.method == "delete" && !over) {
+    STAB_TRY(const auto wishes, reader.wishes());
+    if (std::count(wishes.begin(), wishes.end(), std::pair(row.id, store::Wish::kCancel)) > 0)
+      return Error{ErrorCode::kBusy, "experiment " + std::to_string(row.id) + " is being cancelled; try again in a moment", {}};
     return bad_input("experiment " + std::to_string(row.id) + " is " + std::string(store::name(row.state)) + "; cancel it first");
+  }
   const bool tries_again = request.method == "resume" && row.state == store::ExperimentState::kFailed;
   if (request.method == "unmask") {
     if (over) return bad_input("experiment " + std::to_string(row.id) + " is over: its cells have their names");
