@@ -78,8 +78,16 @@ function drawCells(width) {
     rows: pairs.map(pair => pair.refused ? [pair.first, pair.second, aboutPair(pair), null, null, null, null, null, null, pair.refused] : [pair.first, pair.second, aboutPair(pair), pair.estimate, pair.one.conf_low, pair.one.conf_high, pair.all.conf_low, pair.all.conf_high, pair.n, ''])};
 }
 
+// A link from elsewhere names a cell as its plan does.
+function keyOfName(cells, name) {
+  const named = cells.find(levels => samples.factors.map((factor, f) => `${factor.name}=${factor.levels[levels[f]]}`).join(' ') === name);
+  return named ? cellPairs.key(named) : name;
+}
+
 function cellsFigure() {
-  const cells = knownCells(), options = cells.map(levels => [cellPairs.key(levels), cellName(levels)]);
+  const cells = knownCells();
+  for (const side of ['first', 'second']) state[side] = keyOfName(cells, state[side]);
+  const options = cells.map(levels => [cellPairs.key(levels), cellName(levels)]);
   return new Figure('cells', {title: 'Any two cells', how: howToRead.cells, depends: ['response', 'workload', 'span', 'first', 'second'], draw: drawCells,
     controls: [choice('first', 'compare', options), options.length > 1 && choice('second', 'with', [['', 'each other cell'], ...options]), report.workloads.length > 1 && choice('span', 'over', [['all', `all ${workloadWord}s`], ['one', `one ${workloadWord}`]]), workloadChoice(), responseChoice()]});
 }

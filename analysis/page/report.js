@@ -8,6 +8,13 @@ function contents(sections) {
   return h('nav', {'aria-label': 'contents'}, h('ol', {}, sections.map(part => h('li', {}, h('a', {href: '#' + part.id, click: event => { event.preventDefault(); part.scrollIntoView(); part.querySelector('h2').setAttribute('tabindex', '-1'); part.querySelector('h2').focus({preventScroll: true}); }}, part.querySelector('h2').textContent)))));
 }
 
+// Figures are drawn when they come near, and grow then: those above the place are drawn first, so that it stays where it is.
+function scrollToPart(place) {
+  if (!place) return;
+  for (const figure of allFigures) if (figure.element.compareDocumentPosition(place) & Node.DOCUMENT_POSITION_FOLLOWING) figure.ensure();
+  place.scrollIntoView();
+}
+
 async function openReport() {
   readState();
   applyTheme();
@@ -23,7 +30,7 @@ async function openReport() {
     trials = await Trials.read();
   } catch (error) {
     // An old browser, or a page that was cut off: the verdicts above stand, and the text has the rest.
-    main.append(h('section', {class: 'aside-box'}, h('h2', {}, 'The trials can’t be unpacked'), h('p', {class: 'warning'}, `This browser can’t read them, or the file is damaged: ${error.message || error}. The report as text follows; stabctl verify says whether the file is whole.`), h('pre', {tabindex: 0}, plainReport())));
+    main.append(h('section', {class: 'aside-box'}, h('h2', {}, 'The trials can’t be unpacked'), h('p', {class: 'warning'}, `This browser can’t read them, or the file is damaged: ${error.message || error}. The report as text follows; stabctl verify says whether the file is whole.`), h('pre', {tabindex: 0, role: 'region', 'aria-label': 'the report as text'}, plainReport())));
     watchFigures();
     document.documentElement.dataset.ready = 'damaged';
     return;
@@ -42,6 +49,7 @@ async function openReport() {
   main.append(contents(sections), ...sections);
   document.body.append(h('footer', {}, h('p', {}, `A report of stabctl. It needs no network and sends nothing. ${count(trials.rows, 'trial')} are inside.`)));
   watchFigures();
+  scrollToPart(document.getElementById(takeAt()));
   document.documentElement.dataset.opened = Math.round(performance.now());  // for whoever measures: ms since the page was asked for
   document.documentElement.dataset.ready = 'yes';
 }

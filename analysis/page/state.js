@@ -1,6 +1,6 @@
 // What is shown: in the fragment of the URL, so that a link shows the same. Verdicts never depend on it.
 
-const state = {response: primary.name, workload: report.workloads[0] || '', theme: 'auto', distribution: 'cloud', whole: '', sort: '0', pair: '0', crossed: '0', draw: '0', span: 'all', first: '', second: ''};
+const state = {response: primary.name, workload: report.workloads[0] || '', theme: 'auto', distribution: 'cloud', whole: '', sort: '0', pair: '0', crossed: '0', draw: '0', span: 'all', first: '', second: '', at: ''};
 const watchers = [];
 
 function readState() {
@@ -19,6 +19,13 @@ function setState(change) {
   const text = Object.entries(state).map(([key, value]) => `${key}=${encodeURIComponent(value)}`).join('&');
   if (text.length < 4000) history.replaceState(null, '', '#' + text);
   for (const watcher of watchers) watcher(Object.keys(change));
+}
+
+// The part of the page that a link leads to, once.
+function takeAt() {
+  const at = state.at;
+  state.at = '';
+  return at;
 }
 
 // Called with the keys that changed.

@@ -24,6 +24,10 @@ def skip(reason):
     sys.exit(77)
 
 
+# What Chromium answers where a page went elsewhere before it had an answer.
+LEFT = ("Inspected target navigated or closed", "Execution context was destroyed", "Cannot find context with specified id")
+
+
 class Failure(Exception):
     pass
 
@@ -125,10 +129,18 @@ class Page:
 
     def until(self, expression, seconds=60):
         deadline = time.monotonic() + seconds
-        while not self.run(expression):
+        while not self._is_true(expression):
             if time.monotonic() > deadline:
                 raise Failure(f"never true: {expression}\n" + "\n".join(self.complaints()))
             time.sleep(0.01)
+
+    def _is_true(self, expression):
+        try:
+            return self.run(expression)
+        except Failure as failure:
+            if not any(words in str(failure) for words in LEFT):
+                raise
+            return False  # asked of a document that another one took the place of meanwhile
 
     def complaints(self):
         """Exceptions, errors of the console, refusals of the security policy."""

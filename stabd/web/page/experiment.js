@@ -39,13 +39,16 @@ async function showExperiment() {
 
 // What somebody has begun to type stays, and so does the focus, while the panel is drawn again.
 function keepWork(place, same, draw) {
-  const typed = same ? [...place.querySelectorAll('input')].filter(input => input.value !== input.defaultValue).map(input => [input.id, input.value]) : [];
+  const changed = field => field.tagName === 'SELECT' ? !field.selectedOptions[0]?.defaultSelected : field.value !== field.defaultValue;
+  const typed = same ? [...place.querySelectorAll('input, select')].filter(changed).map(field => [field.id, field.value]) : [];
   const active = place.contains(document.activeElement) ? document.activeElement : null;
   const selector = !same || !active ? null : active.id ? '#' + CSS.escape(active.id) : active.dataset.action ? `[data-action="${active.dataset.action}"]` : active.tagName === 'H2' ? 'h2' : null;
   draw();
   for (const [id, value] of typed) {
-    const input = place.querySelector('#' + CSS.escape(id));
-    if (input) input.value = value;
+    const field = place.querySelector('#' + CSS.escape(id));
+    if (!field) continue;
+    field.value = value;
+    field.dispatchEvent(new Event('change'));
   }
   if (selector) place.querySelector(selector)?.focus({preventScroll: true});
 }
@@ -71,6 +74,17 @@ function precisionOf(row) {
       table('how well each cell is known', columns, row.cells.map(cell => [cell.subject, cell.cell, cell.n + (cell.shared || []).length, cell.half_width ?? null])))];
 }
 
+// Two cells of its report, side by side: the report computes, with the price of choosing among all pairs.
+function compareForm(row) {
+  const names = [...new Set(row.cells.map(cell => cell.cell))];
+  if (row.masked || names.length < 2) return null;
+  const pick = (id, chosen) => h('select', {id, change: show}, names.map((name, i) => h('option', {value: name, selected: i === chosen}, short(name, 60))));
+  const first = pick('first-cell', 0), second = pick('second-cell', 1), link = h('a', {id: 'compare-link', target: '_blank', rel: 'noopener'}, 'compare them');
+  function show() { link.href = `/experiments/${row.id}/report.html#first=${encodeURIComponent(first.value)}&second=${encodeURIComponent(second.value)}&at=cells`; }
+  show();
+  return h('p', {class: 'controls'}, h('label', {class: 'choice'}, 'cell ', first), h('label', {class: 'choice'}, 'against ', second), link);
+}
+
 function reportLink(row) {
   if (row.masked) return [h('p', {class: 'note'}, 'Its report can be seen when it is over. Before that, it can be unmasked.'), change('unmask', row, {grave: true})];
   return h('p', {}, h('a', {href: `/experiments/${row.id}/report.html`, target: '_blank', rel: 'noopener', id: 'report-link'}, 'Open its report'), isOver(row) ? '' : ', so far: verdicts are withheld until it is over.');
@@ -90,7 +104,7 @@ function changesOf(row) {
 }
 
 function logOf(row, isOpen, text) {
-  const body = h('pre', {tabindex: 0, 'aria-label': 'log'}, text || '');
+  const body = h('pre', {tabindex: 0, role: 'region', 'aria-label': 'log'}, text || '');
   const details = h('details', {class: 'twin', id: 'log', open: isOpen, toggle: async () => {
     if (!details.open || body.textContent) return;
     try {
@@ -104,7 +118,7 @@ function logOf(row, isOpen, text) {
 
 function panelOf(row, open, log) {
   const panel = h('div', {class: 'panel'}, h('h2', {tabindex: -1}, `${row.id} ${short(row.name, 120)}`), factsOf(row),
-    row.failure && h('p', {class: 'warning'}, row.failure), progressOf(row), reportLink(row), precisionOf(row), changesOf(row),
+    row.failure && h('p', {class: 'warning'}, row.failure), progressOf(row), reportLink(row), compareForm(row), precisionOf(row), changesOf(row),
     logOf(row, open.has('log'), log), h('p', {}, closeButton()));
   for (const id of open) if (id !== 'log') panel.querySelector('#' + CSS.escape(id))?.setAttribute('open', '');
   return panel;
