@@ -276,6 +276,8 @@ void parse_experiment(const TomlNode& table, Faults& faults, Plan& plan) {
   section.require("name", "write name = \"lua-layout\"");
   if (const TomlNode* name = section.text("name", experiment.name))
     check_name(faults, name->spot, "experiment name", experiment.name);
+  if (const TomlNode* series = section.text("series", experiment.series))
+    check_name(faults, series->spot, "name of a series", experiment.series);
   parse_seed(section, plan);
   parse_replicates(section, plan);
   section.integer("runs_per_seed", 1, kMaxRunsPerSeed, experiment.runs_per_seed);

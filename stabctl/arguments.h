@@ -21,6 +21,7 @@ struct Arguments {
   std::string path;        // db backup: the copy; bundle: the file; verify: the page
   std::string import;      // bundle: the file to take in
   std::string range;       // gate: BASE..HEAD
+  std::string series, factor, anchor;  // trend
   std::string at_most;     // gate: how long it may take; empty: as long as it does
   std::string summary;     // gate: file that takes Markdown
   std::string junit;       // gate: file that takes JUnit's XML

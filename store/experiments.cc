@@ -461,6 +461,14 @@ Result<std::vector<ExperimentRow>> Store::experiments() {
   return read_rows(*query, read_experiment);
 }
 
+Result<std::vector<ExperimentRow>> Store::experiments_whose_plan_has(std::string_view text) {
+  STAB_TRY(Statement * query,
+           state_->database.prepare(std::string(kExperimentColumns) + "WHERE instr(plan_text, ?) > 0 AND " +
+                                    std::string(kNotDeleted) + "ORDER BY id"));
+  query->bind(text);
+  return read_rows(*query, read_experiment);
+}
+
 Result<std::vector<FactorRow>> Store::factors(Id experiment) {
   STAB_TRY(Statement * query,
            state_->database.prepare("SELECT factor, level, position FROM levels WHERE experiment = ? "

@@ -468,4 +468,9 @@ std::vector<Contrast> contrasts_of(const Samples& samples, const UnitsByResponse
   return contrasts;
 }
 
+Interval to_people(Scale scale, const TTest& test) {
+  const auto shown = [&](double x) { return scale == Scale::kLog ? std::exp(x) : x; };
+  return {shown(test.estimate), shown(test.conf_low.value_or(test.estimate)), shown(test.conf_high.value_or(test.estimate))};
+}
+
 }  // namespace stab::analysis

@@ -8,6 +8,7 @@
 #include "analysis/report/samples.h"
 #include "analysis/report/stopping.h"
 #include "analysis/report/units.h"
+#include "analysis/statistics/t_tests.h"
 
 namespace stab::analysis {
 
@@ -30,6 +31,9 @@ std::vector<Contrast> contrasts_of(const Samples& samples, const UnitsByResponse
 // The rule of DESIGN: on the response's scale (log ratios or differences), margin > 0 on that scale.
 // low, high: the (1 - alpha) interval. Both conclusions must survive Holm.
 Verdict verdict_of(double low, double high, double margin, bool equivalent_after_holm, bool significant_after_holm);
+
+// A two-sided test's estimate and interval in people's units: on a log scale ratios.
+Interval to_people(Scale scale, const TTest& test);
 
 // Replicates for each cell at which a contrast with this estimate and standard error (at n) would be settled
 // either way with 80 % probability, were the estimate right. Absent where none can: |estimate| equals margin. The levels

@@ -35,12 +35,6 @@ Samples of_machine(const Samples& samples, uint32_t machine) {
   std::erase_if(part.trials, [&](const Trial& trial) { return trial.machine != machine; });
   return part;
 }
-
-Interval to_people(Scale scale, const TTest& test) {
-  const auto shown = [&](double x) { return scale == Scale::kLog ? std::exp(x) : x; };
-  return {shown(test.estimate), shown(test.conf_low.value_or(test.estimate)), shown(test.conf_high.value_or(test.estimate))};
-}
-
 void add_heterogeneity(MachineContrast& out, const std::vector<Part>& parts, const Moments& estimates) {
   const auto machines = static_cast<double>(parts.size());
   double weights = 0, mean = 0, squares = 0, uneven = 0, within = 0;

@@ -17,6 +17,7 @@
 #include "analysis/statistics/t_tests.h"
 #include "analysis/statistics/variance_tests.h"
 #include "tests/unit/analysis/lab_samples.h"
+#include "tests/unit/analysis/made_series.h"
 
 namespace stab::analysis {
 namespace {
@@ -478,6 +479,31 @@ TEST(Calibration, BcaIntervalsCover) {
   report_rate("coverage of BCa 95 % for a lognormal mean, n 60", static_cast<double>(covered) / kRounds);
   EXPECT_GT(covered, 0.90 * kRounds);
   EXPECT_LT(covered, 0.99 * kRounds);
+}
+
+// Five nights of an anchor, yesterday's and today's revision, eight blocks each, nothing changed.
+TEST(Calibration, SeriesOfNights) {
+  constexpr int kRounds = 4000, kNights = 5;
+  int any = 0, missed = 0, contradicted = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    std::vector<SeriesPart> nights;
+    for (size_t night = 1; night <= kNights; ++night)
+      nights.push_back(made_part(night, {"v0", "v" + std::to_string(night), "v" + std::to_string(night + 1)}, {0, 0, 0}, 8,
+                                 static_cast<uint64_t>(round) + 7));
+    const auto trend = trend_of(nights, {"", "v0"});
+    ASSERT_TRUE(trend) << trend.error().message;
+    const TrendLine& line = trend->lines[0];
+    any += std::any_of(line.points.begin(), line.points.end(), [](const TrendPoint& point) { return point.verdict == Verdict::kChanged; });
+    const Interval last = *line.points.back().against_anchor;
+    missed += last.low > 1 || last.high < 1;
+    contradicted += line.q_p < kAlpha;
+  }
+  const auto share = [](int count) { return static_cast<double>(count) / kRounds; };
+  report_rate("series of five nights, 8 blocks: any step changed", share(any));
+  report_rate("the same: the last revision against the anchor", share(missed));
+  report_rate("the same: Q below 5 %", share(contradicted));
+  EXPECT_LT(share(any), kAlpha + limit(kAlpha, kRounds));
+  EXPECT_NEAR(share(missed), kAlpha, 0.01 + limit(kAlpha, kRounds));
 }
 
 }  // namespace

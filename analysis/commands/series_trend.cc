@@ -1,0 +1,127 @@
+#include "analysis/commands/series_trend.h"
+
+#include <algorithm>
+
+#include "analysis/report/report_pen.h"
+#include "analysis/text/json_writer.h"
+#include "analysis/text/text_table.h"
+
+namespace stab::analysis {
+namespace {
+
+// Below it the parts contradict each other more than their errors explain.
+constexpr double kDisagree = 0.01;
+
+std::string about(const TrendLine& line, size_t workloads) {
+  return line.workload.empty() ? "over all " + std::to_string(workloads) + " workloads, as given" : line.workload;
+}
+
+std::string step_word(const Trend& trend, const TrendPoint& point) {
+  if (!point.step) return point.refused.empty() ? "" : "no answer";
+  if (point.verdict != Verdict::kChanged || trend.response.scale != Scale::kLog) return std::string(name(point.verdict));
+  const bool is_time = trend.response.name.ends_with("_time");
+  const bool up = point.step->estimate > 1;
+  return is_time ? (up ? "slower" : "faster") : (up ? "more" : "less");
+}
+
+std::string table_of(const Trend& trend, const TrendLine& line, const Pen& pen) {
+  using Align = TextTable::Align;
+  TextTable table({{trend.factor}, {"since"}, {"against " + trend.anchor, Align::kRight}, {"interval", Align::kLeft, true},
+                   {"step", Align::kRight}, {"interval", Align::kLeft, true}, {"verdict"}});
+  for (const TrendPoint& point : line.points) {
+    const bool is_anchor = point.level == trend.anchor;
+    std::vector<std::string> row = {point.level, point.since};
+    row.push_back(point.against_anchor ? difference_text(trend.response, point.against_anchor->estimate) : is_anchor ? "anchor" : "-");
+    row.push_back(point.against_anchor ? interval_text(trend.response, *point.against_anchor) : "");
+    row.push_back(point.step ? difference_text(trend.response, point.step->estimate) : "");
+    row.push_back(point.step ? interval_text(trend.response, *point.step) : "");
+    row.push_back(step_word(trend, point));
+    table.add(std::move(row));
+  }
+  return pen.table(table);
+}
+
+void write_interval(JsonWriter& json, const char* key, const std::optional<Interval>& interval) {
+  if (!interval) {
+    json.value(key, std::optional<double>());
+    return;
+  }
+  json.begin_object(key).value("estimate", interval->estimate).value("conf_low", interval->low).value("conf_high", interval->high).end();
+}
+
+std::string json_of(const Trend& trend, const TrendOptions& options, const std::vector<std::string>& left_out) {
+  JsonWriter json;
+  json.begin_object().value("series", options.series).value("response", trend.response.name).value("unit", trend.response.unit);
+  json.value("scale", trend.response.scale == Scale::kLog ? "log" : "raw").value("factor", trend.factor).value("anchor", trend.anchor);
+  json.value("alpha", trend.alpha).begin_array("lines");
+  for (const TrendLine& line : trend.lines) {
+    json.begin_object().value("workload", line.workload).value("margin", line.margin).value("q", line.q).value("q_df", line.q_df);
+    json.value("q_p", line.q_p).begin_array("points");
+    for (const TrendPoint& point : line.points) {
+      json.begin_object().value("level", point.level).value("since", point.since).value("experiments", point.parts);
+      write_interval(json, "against_anchor", point.against_anchor);
+      json.value("standard_error", point.standard_error).value("df", point.df).value("before", point.before);
+      write_interval(json, "step", point.step);
+      json.value("p_value", point.p_value).value("p_holm", point.p_holm).value("p_equivalence", point.p_equivalence);
+      json.value("p_equivalence_holm", point.p_equivalence_holm).value("verdict", name(point.verdict));
+      json.value("refused", point.refused).end();
+    }
+    json.end().end();
+  }
+  json.end().begin_array("left_out");
+  for (const std::string& one : left_out) json.element(one);
+  json.end().end();
+  return json.take();
+}
+
+// The workloads in which a step has changed something, for whoever reads the first table alone.
+std::string elsewhere(const Trend& trend, const Pen& pen) {
+  std::string out;
+  for (size_t i = 1; i < trend.lines.size(); ++i)
+    for (const TrendPoint& point : trend.lines[i].points)
+      if (point.verdict == Verdict::kChanged)
+        out += pen.item(trend.lines[i].workload + ": " + point.before + " to " + point.level + " " +
+                        difference_text(trend.response, point.step->estimate) + " (" + interval_text(trend.response, *point.step) + ")");
+  return out;
+}
+
+}  // namespace
+
+CommandOutput run_trend(const std::vector<SeriesPart>& parts, const TrendOptions& options) {
+  if (parts.empty() && !options.left_out.empty())
+    return refused(bad_input("no experiment of the series '" + options.series + "' is over: " + options.left_out[0]));
+  const Result<Trend> trend = trend_of(parts, options.request);
+  if (!trend) return refused(trend.error());
+  std::vector<std::string> left_out = options.left_out;
+  left_out.insert(left_out.end(), trend->left_out.begin(), trend->left_out.end());
+  CommandOutput output;
+  if (options.json) {
+    output.out = json_of(*trend, options, left_out);
+    return output;
+  }
+  Pen pen;
+  pen.width = options.width;
+  pen.colour = options.colour;
+  const size_t workloads = trend->lines.size() - (trend->lines[0].workload.empty() ? 1 : 0);
+  const size_t shown = options.full ? trend->lines.size() : 1;
+  output.out = pen.heading("Series " + options.series + ": " + trend->response.name + " by " + trend->factor);
+  for (size_t i = 0; i < shown; ++i) {
+    const TrendLine& line = trend->lines[i];
+    output.out += pen.before_table(about(line, workloads)) + table_of(*trend, line, pen);
+    if (line.q_df > 0 && line.q_p < kDisagree)
+      output.out += pen.note("The experiments contradict each other more than their errors explain (Q " + significant(line.q, 3) + ", " +
+                             plural(line.q_df, "degree") + " of freedom, p " + p_text(line.q_p) +
+                             "): the machine, or what was built, was not the same every time.");
+  }
+  if (!options.full && workloads > 1) {
+    const std::string changed = elsewhere(*trend, pen);
+    output.out += changed.empty() ? pen.note("No step of one workload is shown to have changed it; --full has each of them.")
+                                  : pen.before_table("steps that have changed one workload (--full has all)") + changed;
+  }
+  output.out += pen.note("Each difference is a product of ratios that were measured within blocks of one experiment; intervals are " +
+                         plain(100 * (1 - trend->alpha)) + " %, verdicts are of steps and survive Holm over all of them.");
+  for (const std::string& one : left_out) output.out += pen.item("left out: " + one);
+  return output;
+}
+
+}  // namespace stab::analysis

@@ -1,0 +1,65 @@
+// Trend: the levels of one factor over a series of experiments. Each compares a few of them, as a night compares tonight's
+// revision, last night's and an anchor; levels that no experiment has compared are compared through those between them. Times of
+// different nights are never put side by side: only what was measured within blocks of one night enters.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/report/report.h"
+#include "analysis/report/samples.h"
+#include "base/result.h"
+
+namespace stab::analysis {
+
+struct SeriesPart {
+  std::string name;  // for people: "12, 2026-11-20"
+  Samples samples;
+};
+
+struct TrendRequest {
+  std::string factor;  // empty: the one treatment of the newest part
+  std::string anchor;  // the level that the others are held against; empty: the one that most parts have, the earliest of them
+};
+
+struct TrendPoint {
+  std::string level;
+  std::string since;       // the part that had it first
+  size_t parts = 0;        // that compare it with something
+  std::optional<Interval> against_anchor;  // at 1 - alpha; absent: no chain of parts leads there, or it is the anchor
+  double standard_error = 0;               // of that, on the response's scale
+  double df = 0;
+  // Against the level before it that is not the anchor, where there is one: the family whose errors Holm controls.
+  std::string before;
+  std::optional<Interval> step;
+  double p_value = 1, p_holm = 1;
+  double p_equivalence = 1, p_equivalence_holm = 1;
+  Verdict verdict = Verdict::kWithheld;    // of the step
+  std::string refused;                     // why there is no step or no difference to the anchor
+};
+
+struct TrendLine {
+  std::string workload;  // empty: over all of them, as given
+  double margin = 0;     // on the response's scale
+  std::vector<TrendPoint> points;  // in the order in which the levels came
+  // How far the parts contradict each other: Cochran's Q, chi-squared where they agree. q_df 0: none could.
+  double q = 0;
+  size_t q_df = 0;
+  double q_p = 1;
+};
+
+struct Trend {
+  Response response;
+  std::string factor, anchor;
+  double alpha = 0.05;
+  std::vector<TrendLine> lines;       // over all workloads first, where there are several
+  std::vector<std::string> left_out;  // "12, 2026-11-20: why": parts, or levels of them, that say nothing here
+};
+
+// Of the primary response, which is the newest part's. pre: parts in the order of time.
+// kBadInput: no part, no treatment or several, an anchor that no part has, or nothing that could be compared.
+Result<Trend> trend_of(const std::vector<SeriesPart>& parts, const TrendRequest& request);
+
+}  // namespace stab::analysis

@@ -1,0 +1,183 @@
+// Series of experiments: against metafor's numbers (tests/reference/analysis/trend.R), and what can't be compared is said.
+#include "analysis/report/trend.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "analysis/commands/series_trend.h"
+#include "tests/unit/analysis/made_series.h"
+
+namespace stab::analysis {
+namespace {
+
+struct Value {
+  std::string from, to;
+  double estimate, standard_error, df;
+};
+
+struct Case {
+  std::string name;
+  std::vector<SeriesPart> parts;
+  std::vector<Value> values;
+  double q = 0;
+  size_t q_df = 0;
+};
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  std::ifstream file(std::string(STAB_SOURCE_DIR) + "/tests/reference/analysis/trend.txt");
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::string kind;
+    words >> kind;
+    if (kind == "case") {
+      all.emplace_back();
+      words >> all.back().name;
+    } else if (kind == "row") {
+      size_t night = 0, block = 0;
+      std::string level;
+      double value = 0;
+      words >> night >> block >> level >> value;
+      while (all.back().parts.size() < night) all.back().parts.push_back(empty_part(all.back().parts.size() + 1));
+      add_trial(all.back().parts[night - 1], level, static_cast<uint32_t>(block), value);
+    } else if (kind == "value") {
+      Value value;
+      words >> value.from >> value.to >> value.estimate >> value.standard_error >> value.df;
+      all.back().values.push_back(value);
+    } else {
+      words >> all.back().q >> all.back().q_df;
+    }
+    EXPECT_TRUE(words) << line;
+  }
+  return all;
+}
+
+const TrendPoint& point_of(const TrendLine& line, const std::string& level) {
+  for (const TrendPoint& point : line.points)
+    if (point.level == level) return point;
+  ADD_FAILURE() << "no " << level;
+  return line.points.front();
+}
+
+TEST(Trend, AgreesWithMetafor) {
+  const std::vector<Case> all = cases();
+  ASSERT_EQ(all.size(), 3U);
+  size_t compared = 0;
+  for (const Case& one : all)
+    for (const Value& value : one.values) {
+      SCOPED_TRACE(one.name + ": " + value.from + ", " + value.to);
+      const auto trend = trend_of(one.parts, {"revision", value.from});
+      ASSERT_TRUE(trend) << trend.error().message;
+      ASSERT_EQ(trend->lines.size(), 1U);
+      const TrendPoint& point = point_of(trend->lines[0], value.to);
+      ASSERT_TRUE(point.against_anchor);
+      EXPECT_NEAR(std::log(point.against_anchor->estimate), value.estimate, 1e-9);
+      EXPECT_NEAR(point.standard_error / value.standard_error, 1, 1e-8);
+      EXPECT_NEAR(point.df / value.df, 1, 1e-7);
+      EXPECT_NEAR(trend->lines[0].q, one.q, 1e-7);
+      EXPECT_EQ(trend->lines[0].q_df, one.q_df);
+      ++compared;
+    }
+  EXPECT_EQ(compared, 6U + 15U + 3U);
+}
+
+// A night that compares v0, v1 and one that compares v1, v2 say how v2 stands against v0, with the errors of both.
+TEST(Trend, AChainHasTheErrorsOfItsLinks) {
+  const std::vector<SeriesPart> parts = {made_part(1, {"v0", "v1"}, {0, 0.1}, 12), made_part(2, {"v1", "v2"}, {0.1, 0.3}, 12)};
+  const auto trend = trend_of(parts, {"", "v0"});
+  ASSERT_TRUE(trend) << trend.error().message;
+  EXPECT_EQ(trend->factor, "revision");
+  const TrendLine& line = trend->lines[0];
+  const TrendPoint &first = point_of(line, "v1"), &second = point_of(line, "v2");
+  ASSERT_TRUE(second.step && second.against_anchor && first.against_anchor);
+  EXPECT_EQ(second.before, "v1");
+  EXPECT_EQ(first.before, "v0");
+  EXPECT_NEAR(second.against_anchor->estimate, first.against_anchor->estimate * second.step->estimate, 1e-12);
+  EXPECT_GT(second.standard_error, first.standard_error);
+  EXPECT_EQ(first.verdict, Verdict::kChanged);
+  EXPECT_EQ(second.verdict, Verdict::kChanged);
+  EXPECT_EQ(line.q_df, 0U);
+  EXPECT_EQ(second.since, "2");
+}
+
+TEST(Trend, WhatNoChainLeadsToIsSaid) {
+  const std::vector<SeriesPart> parts = {made_part(1, {"v0", "v1"}, {0, 0}, 8), made_part(2, {"v2", "v3"}, {0, 0}, 8)};
+  const auto trend = trend_of(parts, {"", "v0"});
+  ASSERT_TRUE(trend) << trend.error().message;
+  const TrendPoint& lost = point_of(trend->lines[0], "v2");
+  EXPECT_FALSE(lost.against_anchor);
+  EXPECT_NE(lost.refused.find("no chain of experiments leads from 'v0'"), std::string::npos);
+  EXPECT_FALSE(lost.step);
+  EXPECT_TRUE(point_of(trend->lines[0], "v3").step);  // its own night has both
+}
+
+// A plain binary a side: a night like that compares luck, as its report says, and is no part of a chain.
+TEST(Trend, OneLayoutASideIsLeftOut) {
+  std::vector<SeriesPart> parts = {made_part(1, {"v0", "v1"}, {0, 0}, 8), made_part(2, {"v0", "v2"}, {0, 0.2}, 8)};
+  for (Trial& trial : parts[1].samples.trials) {
+    trial.fixed_code = true;
+    trial.layout = trial.levels[1];
+  }
+  parts[1].samples.factors[0] = {.name = "code", .levels = {"off"}, .layout = true, .fixed = {true}};
+  const auto trend = trend_of(parts, {"", "v0"});
+  ASSERT_TRUE(trend) << trend.error().message;
+  ASSERT_EQ(trend->left_out.size(), 1U);
+  EXPECT_NE(trend->left_out[0].find("2: work, one layout a side"), std::string::npos) << trend->left_out[0];
+  ASSERT_EQ(trend->lines[0].points.size(), 2U);
+}
+
+TEST(Trend, NightsThatContradictEachOtherShowIt) {
+  const std::vector<SeriesPart> parts = {made_part(1, {"v0", "v1"}, {0, 0.2}, 10), made_part(2, {"v0", "v1"}, {0, -0.2}, 10)};
+  const auto trend = trend_of(parts, {});
+  ASSERT_TRUE(trend) << trend.error().message;
+  EXPECT_EQ(trend->lines[0].q_df, 1U);
+  EXPECT_LT(trend->lines[0].q_p, 1e-6);
+  TrendOptions options;
+  options.series = "nightly";
+  const CommandOutput output = run_trend(parts, options);
+  EXPECT_EQ(output.exit_code, 0);
+  EXPECT_NE(output.out.find("contradict each other"), std::string::npos) << output.out;
+}
+
+TEST(Trend, SeveralWorkloadsHaveALineEach) {
+  SeriesPart part = made_part(1, {"v0", "v1"}, {0, 0.1}, 10);
+  part.samples.workloads.push_back("other");
+  const size_t trials = part.samples.trials.size();
+  for (size_t i = 0; i < trials; ++i) {
+    Trial trial = part.samples.trials[i];
+    trial.workload = 1;
+    trial.order += 1000;
+    trial.values = {2 * *trial.values[0] * (trial.levels[1] == 1 ? 0.9 : 1.001)};
+    part.samples.trials.push_back(trial);
+  }
+  const auto trend = trend_of({part}, {});
+  ASSERT_TRUE(trend) << trend.error().message;
+  ASSERT_EQ(trend->lines.size(), 3U);
+  EXPECT_EQ(trend->lines[0].workload, "");
+  EXPECT_EQ(trend->lines[1].workload, "work");
+  EXPECT_EQ(trend->lines[2].workload, "other");
+  TrendOptions options;
+  options.series = "nightly";
+  EXPECT_NE(run_trend({part}, options).out.find("work: v0 to v1"), std::string::npos) << run_trend({part}, options).out;
+  options.full = true;
+  EXPECT_NE(run_trend({part}, options).out.find("other"), std::string::npos);
+}
+
+TEST(Trend, QuestionsThatHaveNoAnswerSayWhy) {
+  const std::vector<SeriesPart> one = {made_part(1, {"v0", "v1"}, {0, 0}, 8)};
+  const auto why = [](const Result<Trend>& trend) { return trend ? std::string() : trend.error().message; };
+  EXPECT_NE(why(trend_of({}, {})).find("no experiment that is over"), std::string::npos);
+  EXPECT_NE(why(trend_of(one, {"speed", ""})).find("no treatment 'speed'; it has 'revision'"), std::string::npos);
+  EXPECT_NE(why(trend_of(one, {"", "v9"})).find("'revision = v9'"), std::string::npos);
+  std::vector<SeriesPart> two = one;
+  two[0].samples.factors.push_back({.name = "opt", .levels = {"a", "b"}});
+  for (Trial& trial : two[0].samples.trials) trial.levels.push_back(trial.block % 2);
+  EXPECT_NE(why(trend_of(two, {})).find("name one with --factor"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace stab::analysis
