@@ -30,6 +30,7 @@
 #include "runtime/stab_abi.h"
 #include "engine/trial/dose.h"
 #include "engine/trial/expectation.h"
+#include "engine/trial/throughput.h"
 #include "engine/trial/trial_metrics.h"
 #include "host/helper_process.h"
 #include "host/launcher/launch_block.h"
@@ -357,6 +358,8 @@ class ReadyTrial::Run {
     if (failure->empty()) failure = dose_failure_;
     if (failure->empty()) failure = dose_contradiction(request_.layout, dose_);
     if (failure->empty() && request_.needs_region) failure = region_missing(dose_);
+    if (failure->empty()) failure = points_missing(request_.points, dose_);
+    if (failure->empty() && request_.keeps_throughput) add_throughputs(request_.points, *dose_, outcome_);
     if (failure->empty()) return TrialEvent::kAccepted;
     outcome_.failure = *std::move(failure);
     // Where its tree is not bounded, that is all there is to say why.

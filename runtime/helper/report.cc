@@ -75,9 +75,31 @@ void write_code(Text& out, const CodeDose& code) {
   object.close();
 }
 
+// Names come printable and without anything to escape (read_board).
+void write_progress(Text& out, const progress::Counts& counts) {
+  Object object(out);
+  object.key("points") << "[";
+  for (uint32_t i = 0; i < counts.points; ++i) {
+    const progress::PointCount& point = counts.point[i];
+    if (i > 0) out << ",";
+    Object one(out);
+    one.text("name", point.name)
+        .text("kind", progress::kKindWords[static_cast<uint32_t>(point.kind)])
+        .number("visits", point.visits);
+    one.close();
+  }
+  out << "]";
+  object.number("rows", counts.rows)
+      .number("threads_sharing", counts.threads_sharing)
+      .number("points_dropped", counts.points_dropped)
+      .number("visits_dropped", counts.visits_dropped);
+  object.close();
+}
+
 }  // namespace
 
-size_t write_report(const abi::Settings& settings, const Control& control, const HelperUse& use, End end, char* to) {
+size_t write_report(const abi::Settings& settings, const Control& control, const HelperUse& use, End end, char* to,
+                    const progress::Counts* counts) {
   Text out(to, kReportBytes);
   Object report(out);
   report.number("abi", abi::kAbiVersion);
@@ -136,6 +158,11 @@ size_t write_report(const abi::Settings& settings, const Control& control, const
       .number("ticks", use.ticks)
       .number("ticks_late", use.ticks_late);
   helper.close();
+
+  if (counts != nullptr && (counts->points > 0 || counts->points_dropped > 0)) {
+    report.key("progress");
+    write_progress(out, *counts);
+  }
 
   report.key("degradations") << "[";
   bool first = true;

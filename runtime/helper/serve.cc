@@ -62,7 +62,10 @@ void write_dose(Session& session, End end) {
   if (session.use.ticks_late > 10 && session.use.ticks_late * 10 > session.use.ticks)
     degrade(*session.control, Degradation::kLateTicks);
   static char text[kReportBytes];
-  const size_t bytes = write_report(session.hello.settings, *session.control, session.use, end, text);
+  static progress::Counts counts;
+  if (session.board != nullptr) progress::read_board(*session.board, counts);
+  const size_t bytes =
+      write_report(session.hello.settings, *session.control, session.use, end, text, session.board != nullptr ? &counts : nullptr);
   sys::write_over(session.report, text, bytes);
   sys::close(session.report);
   session.report = -1;

@@ -163,6 +163,7 @@ void pin(int cpu) {
 // Descriptors that travel with Plan; closed here once they are sent, but for the images', which grow.
 struct Sent {
   int control = -1;
+  int board = -1;
   int images = -1;
 };
 
@@ -178,6 +179,18 @@ bool make_control(Session& session, Sent& sent) {
   void* memory = sys::map(nullptr, kControlBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd);
   if (!sys::is_address(memory)) return false;
   session.control = static_cast<Control*>(memory);
+  return true;
+}
+
+bool make_board(Session& session, Sent& sent) {
+  constexpr unsigned kCloexec = 1, kAllowSealing = 2;
+  const int fd = sys::memfd("stab-board", kCloexec | kAllowSealing);
+  if (fd < 0) return false;
+  sent.board = fd;
+  if (sys::truncate(fd, progress::kBoardBytes) != 0 || sys::add_seals(fd, kSealAsItIs) != 0) return false;
+  void* memory = sys::map(nullptr, progress::kBoardBytes, PROT_READ, MAP_SHARED, fd);
+  if (!sys::is_address(memory)) return false;
+  session.board = static_cast<const progress::Board*>(memory);
   return true;
 }
 
@@ -227,9 +240,11 @@ bool send_plan(Session& session, const Plan& plan, Sent& sent) {
   int made[static_cast<int>(Made::kCount)];
   int count = 0;
   if (sent.control >= 0) made[count++] = sent.control;
+  if (sent.control >= 0) made[count++] = sent.board;
   if (sent.control >= 0 && sent.images >= 0) made[count++] = sent.images;
   const bool done = send_message(session.socket, &plan, sizeof plan, made, count);
   if (sent.control >= 0) sys::close(sent.control);
+  if (sent.board >= 0) sys::close(sent.board);
   return done;
 }
 
@@ -282,7 +297,7 @@ bool shake_hands(Session& session) {
   pin(session.cpu >= 0 ? session.cpu : hello.settings.helper_cpu);
   Plan plan;
   Sent sent;
-  if (!make_control(session, sent)) {
+  if (!make_control(session, sent) || !make_board(session, sent)) {
     sent.control = -1;
     send_plan(session, plan, sent);
     return false;
@@ -316,6 +331,7 @@ bool shake_hands(Session& session) {
   control.helper_pid = session.own_pid;
   control.report_state = session.report >= 0 ? kReportPending : kReportNobody;
   show_life(control.helper_life);
+  if (mapped.board == 0) session.board = nullptr;
   session.moves = mapped.text != 0;
   if (!session.moves) return true;
   session.ring_address = mapped.ring_address;

@@ -13,6 +13,7 @@
 #include "runtime/helper/protocol.h"
 #include "runtime/helper/report.h"
 #include "runtime/helper/sampler.h"
+#include "runtime/progress/board.h"
 
 namespace stab::helper {
 
@@ -26,6 +27,7 @@ struct Session {
 
   Hello hello;
   Control* control = nullptr;
+  const progress::Board* board = nullptr;  // nullptr: the program has none
   Process program;
   bool numbered = false;  // is_numbered(): threads and children can be found
   int own_pid = 0;
