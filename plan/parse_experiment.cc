@@ -19,6 +19,13 @@ constexpr size_t kMaxEvents = 64;
 
 std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
+// As the dose report can show one.
+bool is_point_name(std::string_view name) {
+  constexpr size_t kMostBytes = 111;  // stab/progress.h
+  const auto fits = [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; };
+  return !name.empty() && name.size() <= kMostBytes && std::all_of(name.begin(), name.end(), fits);
+}
+
 bool parse_response(const TomlNode& node, Faults& faults, const Plan& plan, Response& out) {
   SourceSpot spot = node.spot;
   bool scaled = false;
@@ -45,6 +52,15 @@ bool parse_response(const TomlNode& node, Faults& faults, const Plan& plan, Resp
   } else {
     wrong_type(faults, "response", node, Kind::kString);
     return false;
+  }
+  if (out.name.starts_with(kProgressPrefix)) {
+    if (!is_point_name(progress_point(out.name))) {
+      faults.error(spot, "response " + quoted(out.name) + " names no progress point",
+                   "write \"progress:NAME\", with the name as it stands in STAB_PROGRESS(\"NAME\")");
+      return false;
+    }
+    if (!scaled) out.scale = default_scale(out.name);
+    return true;
   }
   std::vector<std::string_view> names(kBuiltinResponses.begin(), kBuiltinResponses.end());
   names.insert(names.end(), plan.counters.events.begin(), plan.counters.events.end());
@@ -171,6 +187,7 @@ bool parse_rule(const std::string& text, const SourceSpot& spot, Faults& faults,
 Scale default_scale(std::string_view response) {
   constexpr std::string_view kTimes[] = {"wall_time", "user_time", "system_time", "task-clock", "cpu-clock",
                                          "cycles", "cpu-cycles", "ref-cycles", "instructions", "max_rss", "region_time"};
+  if (!progress_point(response).empty()) return Scale::kLog;
   const bool multiplies = std::find(std::begin(kTimes), std::end(kTimes), response) != std::end(kTimes);
   return multiplies ? Scale::kLog : Scale::kRaw;
 }
@@ -291,6 +308,7 @@ void parse_experiment(const TomlNode& table, Faults& faults, Plan& plan) {
     faults.error(node->spot, "in random order no block is complete before the end, so [stopping] could never stop",
                  "write order = \"blocks\", or rule = \"fixed\"");
   section.boolean("preflight", experiment.preflight);
+  section.boolean("record_epochs", experiment.record_epochs);
   section.finish();
 }
 

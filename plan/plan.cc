@@ -11,6 +11,17 @@ int Plan::factor_index(std::string_view name) const {
   return -1;
 }
 
+std::string_view progress_point(std::string_view response) {
+  return response.starts_with(kProgressPrefix) ? response.substr(kProgressPrefix.size()) : std::string_view();
+}
+
+std::vector<std::string> Plan::progress_points() const {
+  std::vector<std::string> points;
+  for (const Response& response : experiment.responses)
+    if (const std::string_view point = progress_point(response.name); !point.empty()) points.emplace_back(point);
+  return points;
+}
+
 bool Plan::has_response(std::string_view name) const {
   for (const Response& response : experiment.responses)
     if (response.name == name) return true;

@@ -27,7 +27,8 @@ using std::chrono::nanoseconds;
 enum class Scale { kLog, kRaw };
 
 // "wall_time", "user_time", "system_time", "max_rss", "region_time" (what the program spent between its own
-// stab_region_begin and stab_region_end), or one of counters.events.
+// stab_region_begin and stab_region_end), "progress:NAME" (visits of a progress point, stab/progress.h, per second of wall
+// time; higher is better), or one of counters.events.
 struct Response {
   std::string name;
   Scale scale = Scale::kLog;
@@ -37,6 +38,10 @@ struct Response {
 Scale default_scale(std::string_view response);
 inline constexpr std::array<std::string_view, 5> kBuiltinResponses = {"wall_time", "user_time", "system_time",
                                                                       "max_rss", "region_time"};
+
+inline constexpr std::string_view kProgressPrefix = "progress:";
+// The point of a response that is one's throughput; empty: it is another.
+std::string_view progress_point(std::string_view response);
 
 enum class Order {
   kBlocks,  // randomized complete blocks
@@ -54,6 +59,7 @@ struct Experiment {
   double alpha = 0.05;
   Order order = Order::kBlocks;
   bool preflight = true;
+  bool record_epochs = false;  // what each epoch of each trial was is kept
 };
 
 // --- [factors] -------------------------------------------------------------------------------------------
@@ -332,6 +338,7 @@ struct Plan {
   // -1 where there is none.
   int factor_index(std::string_view name) const;
   bool has_response(std::string_view name) const;
+  std::vector<std::string> progress_points() const;  // whose throughput is a response
 };
 
 // One workload of one program: the "within" unit of the analysis. Named "lua/fib", or "bzip2" where the

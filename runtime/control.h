@@ -61,6 +61,9 @@ enum class Degradation : uint8_t {
   kThreadsDenied,      // the kernel refuses the helper to look at threads: no image is reused meanwhile
   kStacksTooLarge,     // a look at the threads took all the time it may: images that may be on those stacks stay
   kTooManyThreads,     // more threads than are followed: no image is reused meanwhile
+  kNoBoard,            // the board of progress points could not be mapped: visits are not counted
+  kPointsDropped,      // progress points found no place on the board
+  kThreadsShareCells,  // threads found no row on the board: their visits are counted together
   kCount
 };
 extern const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)];

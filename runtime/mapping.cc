@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "runtime/control.h"
+#include "runtime/progress/points.h"
 #include "runtime/sys.h"
 
 extern "C" {
@@ -107,6 +108,16 @@ bool share_control(int fd) {
   return move_over(shared, address_of(stab_control_pages.bytes), kControlBytes);
 }
 
+bool map_board(int fd) {
+  void* mapped = fd < 0 ? nullptr : sys::map(nullptr, progress::kBoardBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd);
+  if (mapped == nullptr || !sys::is_address(mapped)) {
+    degrade(control(), Degradation::kNoBoard);
+    return false;
+  }
+  progress::use_board(static_cast<progress::Board*>(mapped));
+  return true;
+}
+
 }  // namespace
 
 bool find_extent(Extent& out) {
@@ -136,9 +147,10 @@ bool find_extent(Extent& out) {
 }
 
 void map_planned(const Extent& extent, const Hello& hello, const Plan& plan, int images, int control_fd,
-                 Mapped& mapped) {
+                 int board, Mapped& mapped) {
   mapped.control = share_control(control_fd);
   if (mapped.control == 0) return;
+  mapped.board = map_board(board);
   if (plan.text_bytes > 0) {
     mapped.ring_address = map_ring(extent, plan, images, mapped.slots);
     if (mapped.ring_address != 0 &&

@@ -23,9 +23,9 @@ struct Extent {
 // False: the program headers can't be found.
 bool find_extent(Extent& out);
 
-// Maps the control block and what `plan` asks for; `mapped` says what came of it, degradations why not.
+// Maps the control block, the board and what `plan` asks for; `mapped` says what came of it, degradations why not.
 // pre: the main thread is alone.
 void map_planned(const Extent& extent, const helper::Hello& hello, const helper::Plan& plan, int images, int control_fd,
-                 helper::Mapped& mapped);
+                 int board, helper::Mapped& mapped);
 
 }  // namespace stab

@@ -227,7 +227,7 @@ bool parse_settings(const char* const* environment, ParsedSettings& out, char (&
         out.seed_given = true;
         continue;
       }
-      line << entry << ": expected the fixed-width form of settings version 2, as our launcher writes it";
+      line << entry << ": expected the fixed-width form of settings version 3, as our launcher writes it";
       return false;
     }
     if (after(entry, "STAB_") == nullptr) continue;

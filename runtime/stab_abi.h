@@ -12,7 +12,7 @@
 
 namespace stab::abi {
 
-inline constexpr uint32_t kAbiVersion = 2;
+inline constexpr uint32_t kAbiVersion = 3;
 
 // ---------------------------------------------------------------------------------------------------------
 // Settings
@@ -62,7 +62,7 @@ struct Settings {
   uint32_t stack_range_bytes = kMaxStackRangeBytes;  // is_stack_range
 };
 
-// STAB=02,sop,... is exactly this long, whatever it says:
+// STAB=03,sop,... is exactly this long, whatever it says:
 //   VV,csh,SSSSSSSSSSSSSSSS,EEEEEEEEEEEEE,CCCC,HHHH,RRRR,PPPP
 // VV version in decimal; c s h the letters above; S seed, 16 hex digits; E epoch in ns, 13 decimal digits;
 // C helper CPU, H helper socket, R report descriptor, 4 decimal digits each, "----" for -1;

@@ -20,6 +20,7 @@
 #include "runtime/helper/session.h"
 #include "runtime/helper/socket.h"
 #include "runtime/mapping.h"
+#include "runtime/progress/points.h"
 #include "runtime/settings.h"
 #include "runtime/sys.h"
 
@@ -276,7 +277,8 @@ bool shake_hands(int socket, const Extent& extent, Descriptors& own) {
     return false;
   }
   Mapped mapped;
-  map_planned(extent, hello, plan, made[helper::Made::kImages], made[helper::Made::kControl], mapped);
+  map_planned(extent, hello, plan, made[helper::Made::kImages], made[helper::Made::kControl],
+              made[helper::Made::kBoard], mapped);
   mapped.degradations = control().degradations;
   if (!helper::send_message(socket, &mapped, sizeof mapped)) return false;
   Ready ready;
@@ -329,6 +331,7 @@ void start() {
 
 // The last thing of this executable that exit() runs: its dose is complete but for what libraries do later.
 void finish() {
+  progress::give_row_back();
   Control& block = control();
   if (__atomic_load_n(&block.report_state, __ATOMIC_ACQUIRE) != kReportPending) return;
   if (sys::getpid() != block.program_pid) return;

@@ -72,7 +72,7 @@ Judgement judge(const Report& report, const std::string& factor) {
     if (contrast.response != primary.name || contrast.factor != factor) continue;
     if (contrast.population == Population::kLikeThese) continue;
     const bool overall = contrast.workload.empty() || !several;
-    const Worse answer = worse_by(contrast, report.alpha, overall ? contrast.p_value : contrast.p_holm);
+    const Worse answer = worse_by(primary, contrast, report.alpha, overall ? contrast.p_value : contrast.p_holm);
     worse |= answer == Worse::kYes;
     if (overall) not_worse = answer == Worse::kNo;
     result.shown.insert(overall ? result.shown.begin() : result.shown.end(), &contrast);

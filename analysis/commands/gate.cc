@@ -43,18 +43,25 @@ bool is_question(const Samples& samples, const Report& report, const Contrast& c
   });
 }
 
+// The change as a cost: where higher is better, the other way round.
+double cost(const Question& question) {
+  const double estimate = question.contrast->interval.estimate;
+  if (!question.response->higher_is_better) return estimate;
+  return question.contrast->scale == Scale::kLog ? 1 / estimate : -estimate;
+}
+
 Judged judge(const Samples& samples, const Report& report) {
   Judged out;
   bool open = false;
   for (const Contrast& contrast : report.contrasts) {
     if (!is_question(samples, report, contrast)) continue;
     const Response& of = response_of(report, contrast.response);
-    const Worse answer = worse_by(contrast, report.alpha, contrast.p_holm);
+    const Worse answer = worse_by(of, contrast, report.alpha, contrast.p_holm);
     (answer == Worse::kYes ? out.worse : answer == Worse::kNo ? out.fine : out.unsure).push_back({&contrast, &of, answer});
     open |= of.declared && answer == Worse::kUnsure;
   }
   std::stable_sort(out.worse.begin(), out.worse.end(), [](const Question& a, const Question& b) {
-    return a.contrast->interval.estimate > b.contrast->interval.estimate;
+    return cost(a) > cost(b);
   });
   if (!out.worse.empty()) out.answer = Worse::kYes;
   else if (!open && !samples.incomplete && !out.fine.empty()) out.answer = Worse::kNo;

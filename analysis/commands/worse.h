@@ -7,12 +7,13 @@ namespace stab::analysis {
 
 enum class Worse { kNo, kYes, kUnsure };
 
-// Worse is slower, more, higher: all our responses are costs. `p`: of the difference, adjusted or not.
-inline Worse worse_by(const Contrast& contrast, double alpha, double p) {
+// Worse is slower, more, higher, unless the response says that higher is better. `p`: of the difference, adjusted or not.
+inline Worse worse_by(const Response& response, const Contrast& contrast, double alpha, double p) {
   if (!contrast.refused.empty() || contrast.verdict == Verdict::kWithheld) return Worse::kUnsure;
   const double zero = contrast.scale == Scale::kLog ? 1 : 0;
-  if (contrast.p_not_above < alpha) return Worse::kNo;
-  if (contrast.interval.low > zero && p < alpha) return Worse::kYes;
+  if ((response.higher_is_better ? contrast.p_not_below : contrast.p_not_above) < alpha) return Worse::kNo;
+  const bool is_worse = response.higher_is_better ? contrast.interval.high < zero : contrast.interval.low > zero;
+  if (is_worse && p < alpha) return Worse::kYes;
   return Worse::kUnsure;
 }
 

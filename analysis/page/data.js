@@ -137,5 +137,6 @@ function verdictWord(contrast) {
 function verdictClass(contrast) {
   if (contrast.refused) return 'refused';
   if (contrast.verdict !== 'changed') return contrast.verdict;
-  return onScale(responseOf(contrast.response), contrast.interval.estimate) > 0 ? 'worse' : 'better';
+  const response = responseOf(contrast.response), up = onScale(response, contrast.interval.estimate) > 0;
+  return up !== Boolean(response.higher_is_better) ? 'worse' : 'better';
 }

@@ -22,7 +22,7 @@ function answers() {
 function tallySquares() {
   const all = report.contrasts.filter(contrast => contrast.response === primary.name && contrast.workload);
   if (all.length < 2) return null;
-  const counts = tally(all), words = {worse: 'slower or more', better: 'faster or less', equivalent: 'the same within the margin', unsure: 'unsure', withheld: 'withheld', refused: 'no answer'};
+  const counts = tally(all), gains = primary.higher_is_better, words = {worse: gains ? 'lower' : 'slower or more', better: gains ? 'higher' : 'faster or less', equivalent: 'the same within the margin', unsure: 'unsure', withheld: 'withheld', refused: 'no answer'};
   const squares = all.length <= 400 && h('div', {class: 'squares', 'aria-hidden': 'true'}, verdictOrder.flatMap(verdict => Array.from({length: counts.get(verdict) || 0}, () => h('i', {class: verdict}))));
   return [h('h2', {}, 'How sure'), squares, h('p', {class: 'tally'}, `Of ${count(all.length, 'comparison')} by ${workloadWord}: `, verdictOrder.filter(verdict => counts.get(verdict)).map((verdict, i) => [i > 0 && ', ', h('span', {class: 'word-' + verdict}, `${verdictSigns[verdict]} ${counts.get(verdict)} ${words[verdict]}`)]), '.')];
 }
@@ -44,7 +44,7 @@ function badge() {
 function heading() {
   const cells = Math.max(...figures.responses[0].workloads.map(workload => workload.cells.length)), margin = primary.margin === 0 ? 'none' : primary.scale === 'log' || samples.responses[0].margin_is_share ? plainPercent(primary.margin) : valueText(primary, primary.margin, 3);
   const facts = [count(report.workloads.length, workloadWord), count(cells, 'cell'), `${count(report.trials.analysed, samples.unit === 'row' ? 'row' : 'trial')} analysed`, report.trials.excluded > 0 && `${grouped(report.trials.excluded)} left out by declared rules`, report.trials.failed > 0 && `${grouped(report.trials.failed)} failed`,
-    `response: ${responseLabel(primary)}, lower is better`, `smallest difference that matters: ${margin}`, evidence.finished || evidence.submitted].filter(Boolean);
+    `response: ${responseLabel(primary)}, ${primary.higher_is_better ? 'higher' : 'lower'} is better`, `smallest difference that matters: ${margin}`, evidence.finished || evidence.submitted].filter(Boolean);
   return h('header', {}, h('div', {class: 'top'}, h('h1', {title: report.experiment}, short(report.experiment || 'report', 90)),
       h('label', {class: 'choice'}, 'colours ', h('select', {id: 'theme', change: event => { state.theme = event.target.value; applyTheme(); setState({theme: state.theme}); }}, [['auto', 'as the system'], ['light', 'light'], ['dark', 'dark']].map(([value, text]) => h('option', {value, selected: state.theme === value}, text))))),
     h('p', {class: 'facts'}, facts.join(' · ')), report.stopping && h('p', {class: 'facts'}, short(report.stopping, 400)),

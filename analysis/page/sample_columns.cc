@@ -187,6 +187,7 @@ std::string samples_json(const Samples& samples, const Columns& columns) {
     json.begin_object().value("name", response.name).value("unit", response.unit)
         .value("scale", response.scale == Scale::kLog ? "log" : "linear").value("margin", response.margin)
         .value("margin_is_share", response.margin_is_share).value("declared", response.declared);
+    if (response.higher_is_better) json.value("higher_is_better", true);
     if (response.is_benchmark())
       json.value("only_workload", *response.only_workload).value("family", response.family)
           .value("false_discovery", response.error_rate == ErrorRate::kFalseDiscovery);
@@ -279,7 +280,8 @@ Result<Samples> design_of(const Json& json) {
     out.responses.push_back({.name = response.at("name"), .unit = response.at("unit"),
                              .scale = response.at("scale") == "log" ? Scale::kLog : Scale::kLinear,
                              .margin = response.at("margin"), .margin_is_share = response.at("margin_is_share"),
-                             .declared = response.at("declared")});
+                             .declared = response.at("declared"),
+                             .higher_is_better = response.value("higher_is_better", false)});
     if (!response.contains("only_workload")) continue;
     Response& benchmark = out.responses.back();
     benchmark.only_workload = response.at("only_workload").get<uint32_t>();

@@ -47,6 +47,7 @@ void design(JsonWriter& json, const Report& report) {
     json.begin_object();
     json.value("name", response.name).value("unit", response.unit).value("scale", scale_name(response.scale));
     json.value("margin", response.margin).value("declared", response.declared);
+    if (response.higher_is_better) json.value("higher_is_better", true);
     if (response.is_benchmark()) {
       json.value("benchmark", true).value("workload", report.workloads[*response.only_workload]).value("family", response.family);
       json.value("error_rate", response.error_rate == ErrorRate::kFamilyWise ? "family-wise" : "false discovery");

@@ -17,9 +17,12 @@ using Align = TextTable::Align;
 
 std::string verdict_text(const Pen& pen, const Report& report, const Contrast& contrast) {
   if (!contrast.refused.empty()) return "refused";
-  std::string word = verdict_word(response_of(report, contrast.response), contrast);
-  if (contrast.verdict == Verdict::kChanged)
-    word = pen.paint(contrast.interval.estimate > (contrast.scale == Scale::kLog ? 1 : 0) ? "31" : "32", word);
+  const Response& response = response_of(report, contrast.response);
+  std::string word = verdict_word(response, contrast);
+  if (contrast.verdict == Verdict::kChanged) {
+    const bool up = contrast.interval.estimate > (contrast.scale == Scale::kLog ? 1 : 0);
+    word = pen.paint(up != response.higher_is_better ? "31" : "32", word);
+  }
   if (contrast.verdict == Verdict::kEquivalent) word = pen.paint("32", word);
   if (contrast.verdict == Verdict::kUnsure) {
     word = pen.paint("33", word);

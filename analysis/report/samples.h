@@ -46,6 +46,7 @@ struct Response {
   // Declared in the plan: belongs to the one family whose errors Holm controls. False: exploratory (counters
   // that came along), a family of its own.
   bool declared = true;
+  bool higher_is_better = false;  // a throughput; all other responses are costs
   // A benchmark of a workload's own output: measured of that workload alone, and too many to have tables of their own.
   std::optional<uint32_t> only_workload{};
   // Of a benchmark: the declared family that it is judged with; empty: all exploratory ones of its workload.

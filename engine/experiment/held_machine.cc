@@ -42,13 +42,13 @@ std::string why_dev_shm_is_needed(const store::ExperimentRow& row, const Engine:
   return {};
 }
 
-// The helper randomizes, and it reports: the region's time is in the dose.
+// The helper randomizes, and it reports: the region's time and visits of progress points are in the dose.
 bool needs_helper(const plan::Plan& plan) {
   const bool moves = std::any_of(plan.factors.begin(), plan.factors.end(), [](const plan::Factor& factor) {
     return factor.kind == plan::FactorKind::kCode || factor.kind == plan::FactorKind::kStack ||
            factor.kind == plan::FactorKind::kHeap;
   });
-  return moves || plan.has_response("region_time");
+  return moves || plan.has_response("region_time") || !plan.progress_points().empty() || plan.experiment.record_epochs;
 }
 
 // A kind of log lines.

@@ -41,6 +41,7 @@ std::string unit_of(const std::string& response) {
       response == "region_time")
     return "s";
   if (response == "max_rss") return "KiB";
+  if (!plan::progress_point(response).empty()) return "/s";
   if (response == "task-clock" || response == "cpu-clock") return "ns";
   return "";
 }
@@ -56,7 +57,8 @@ std::vector<analysis::Response> responses_of(const plan::Plan& plan) {
                          .scale = scale == plan::Scale::kLog ? analysis::Scale::kLog : analysis::Scale::kLinear,
                          .margin = plan.experiment.margin,
                          .margin_is_share = true,
-                         .declared = declared});
+                         .declared = declared,
+                         .higher_is_better = !plan::progress_point(name).empty()});
   };
   for (const plan::Response& response : plan.experiment.responses) add(response.name, response.scale, true);
   if (responses.empty()) add("wall_time", plan::Scale::kLog, true);

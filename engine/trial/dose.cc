@@ -29,6 +29,7 @@ constexpr Place kPlaces[] = {
     {"heap", "bytes", &Dose::heap_bytes},
     {"heap", "bytes_mmapped", &Dose::heap_bytes_mmapped},
     {"region", "regions", &Dose::regions},
+    {"progress", "points_dropped", &Dose::points_dropped},
     {"helper", "cpu_ns", &Dose::helper_cpu_ns},
     {"helper", "ticks", &Dose::epochs},
     {"code", "ticks_unentered", &Dose::epochs_unentered},
@@ -54,6 +55,11 @@ class DoseReader final : public nlohmann::json_sax<Json> {
   bool number_float(number_float_t, const string_t&) override { return true; }
   bool string(string_t& value) override {
     if (depth_ == 1 && arrays_ == 1 && keys_[1] == "degradations") dose.degradations.push_back(std::move(value));
+    if (in_point()) {
+      if (keys_[3] == "name") dose.points.back().name = std::move(value);
+      else if (keys_[3] == "kind") dose.points.back().kind = std::move(value);
+      return true;
+    }
     if (depth_ != 2 || arrays_ != 0 || keys_[1] != "settings") return true;
     if (keys_[2] == "code") dose.code = std::move(value);
     else if (keys_[2] == "stack") dose.stack = std::move(value);
@@ -64,9 +70,14 @@ class DoseReader final : public nlohmann::json_sax<Json> {
   bool start_object(std::size_t) override {
     object |= depth_ == 0 && arrays_ == 0;
     ++depth_;
+    constexpr size_t kMostPoints = 64;  // more than there are; a report that names more is somebody's invention
+    counts_point_ = depth_ == 3 && arrays_ == 1 && keys_[1] == "progress" && keys_[2] == "points" &&
+                    dose.points.size() < kMostPoints;
+    if (counts_point_) dose.points.emplace_back();
     return true;
   }
   bool end_object() override {
+    counts_point_ = false;
     --depth_;
     return true;
   }
@@ -88,7 +99,9 @@ class DoseReader final : public nlohmann::json_sax<Json> {
   bool take(int64_t value) {
     // A program may have written any number over those that it shares with its helper. Sums of these can't overflow.
     constexpr int64_t kMost = int64_t{1} << 53;
-    if (arrays_ != 0 || value < 0 || value > kMost) return true;
+    if (value < 0 || value > kMost) return true;
+    if (in_point() && keys_[3] == "visits") dose.points.back().visits = value;
+    if (arrays_ != 0) return true;
     // The runtime's own functions are in every program and never move: they say nothing about it.
     if (depth_ == 3 && keys_[1] == "code" && keys_[2] == "not_moved" && keys_[3] == "runtime") runtime_functions = value;
     if (depth_ != 2) return true;
@@ -99,9 +112,12 @@ class DoseReader final : public nlohmann::json_sax<Json> {
     return true;
   }
 
+  bool in_point() const { return counts_point_ && depth_ == 3 && arrays_ == 1; }
+
   static constexpr int kDepth = 4;
   std::string keys_[kDepth];  // [depth]: the key that we are at there
   int depth_ = 0, arrays_ = 0;
+  bool counts_point_ = false;
 };
 
 std::string settings_contradiction(const char* factor, const std::string& reported, const char* wanted) {

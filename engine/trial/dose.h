@@ -25,6 +25,12 @@ struct Dose {
   int64_t helper_cpu_ns = 0;
   int64_t epochs = 0, epochs_unentered = 0;  // that ended; of those, with the newest layout as yet unused
   std::optional<int64_t> stack_range_bytes;  // it ran with; older runtimes have one range
+  struct Point {  // a progress point that was visited
+    std::string name, kind;  // kind: "progress", "begin", "end" or "arrival"
+    int64_t visits = 0;
+  };
+  std::vector<Point> points;
+  int64_t points_dropped = 0;
   std::vector<std::string> degradations;
   std::string code, stack, heap;  // the modes it ran with, in the words of stab_abi.h; empty: not reported
 };

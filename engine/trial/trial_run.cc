@@ -29,7 +29,9 @@
 #include "counters/session.h"
 #include "runtime/stab_abi.h"
 #include "engine/trial/dose.h"
+#include "engine/trial/epoch_series.h"
 #include "engine/trial/expectation.h"
+#include "engine/trial/throughput.h"
 #include "engine/trial/trial_metrics.h"
 #include "host/helper_process.h"
 #include "host/launcher/launch_block.h"
@@ -321,6 +323,11 @@ class ReadyTrial::Run {
     }
     dose_ = *parsed;
     if (!dose_) return;
+    if (request_.keeps_epochs) {
+      const Result<EpochSeries> epochs = parse_epochs(end->epochs);
+      if (epochs) outcome_.epochs = encode_epochs(*epochs);
+      else dose_failure_ = epochs.error().message;
+    }
     const std::optional<Dose>& dose = dose_;
     outcome_.layouts_built = dose->layouts_built;
     outcome_.layouts_executed = dose->layouts_executed;
@@ -357,6 +364,8 @@ class ReadyTrial::Run {
     if (failure->empty()) failure = dose_failure_;
     if (failure->empty()) failure = dose_contradiction(request_.layout, dose_);
     if (failure->empty() && request_.needs_region) failure = region_missing(dose_);
+    if (failure->empty()) failure = points_missing(request_.points, dose_);
+    if (failure->empty() && request_.keeps_throughput) add_throughputs(request_.points, *dose_, outcome_);
     if (failure->empty()) return TrialEvent::kAccepted;
     outcome_.failure = *std::move(failure);
     // Where its tree is not bounded, that is all there is to say why.

@@ -30,6 +30,9 @@ struct TrialRequest {
   LaunchRequest launch;  // env without STAB= and the padding, which are added here
   plan::Layout layout;
   bool needs_region = false;  // region_time is a response
+  std::vector<std::string> points;  // progress points whose throughput is a response
+  bool keeps_throughput = false;    // of this pass
+  bool keeps_epochs = false;        // what each epoch was is part of the outcome
   uint64_t seed = 0;
   std::vector<std::string> stdin_paths;  // absolute; the first that can be read. None: /dev/null
   std::chrono::nanoseconds timeout{0};
@@ -55,7 +58,7 @@ struct Laboratory {
   Roots roots;
   Placement placement;
   std::string launcher;  // paths of the installed programs
-  std::string helper;    // empty: no layout factor and no region_time, so no trial gets a helper
+  std::string helper;    // empty: no layout factor, region_time or progress, so no trial gets a helper
   const Clock* clock = nullptr;
   ProcessTree* tree = nullptr;
   Ledger* ledger = nullptr;

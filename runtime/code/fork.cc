@@ -13,6 +13,7 @@
 
 #include "runtime/code/kin.h"
 #include "runtime/control.h"
+#include "runtime/progress/points.h"
 #include "runtime/sys.h"
 
 extern "C" int __register_atfork(void (*prepare)(), void (*parent)(), void (*child)(), void* dso);
@@ -43,6 +44,7 @@ void after_fork_in_parent() {
 
 void after_fork_in_child() {
   errno = errno_before;
+  progress::leave_row_to_parent();
   Control& block = control();
   if (children_permit) sys::call(SYS_prctl, PR_SET_PTRACER, block.helper_pid, 0, 0, 0);
   enter_kin(block, sys::getpid());

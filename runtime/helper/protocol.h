@@ -26,7 +26,7 @@
 
 namespace stab::helper {
 
-inline constexpr uint64_t kProtocolMagic = 0x32524550'4c454853u;  // "SHELPER2"
+inline constexpr uint64_t kProtocolMagic = 0x33524550'4c454853u;  // "SHELPER3"
 inline constexpr int kGreetingPatienceMs = 2000;  // a helper that our launcher started is there within 10 ms
 inline constexpr int kPatienceMs = 10'000;        // hashing and copying 100 MB of text takes well below 1 s
 
@@ -70,6 +70,7 @@ struct Hello {
 // Descriptors that travel with Plan, in this order. None at all: the helper could get no shared memory, and ends.
 enum class Made : uint32_t {
   kControl,  // the control block
+  kBoard,    // of progress points; always with the control block
   kImages,   // text, pads and images; only where the plan has any
   kCount
 };
@@ -92,6 +93,8 @@ struct Mapped {
   uint32_t pads = 0;
   uint32_t control = 0;
   uint32_t slots = 0;    // how many slots the ring has room for
+  uint32_t board = 0;
+  uint32_t reserved = 0;
   uint64_t ring_address = 0;
   uint64_t degradations = 0;
 };

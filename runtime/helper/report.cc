@@ -46,7 +46,8 @@ class Object {
   bool first_ = true;
 };
 
-void write_code(Text& out, const CodeDose& code) {
+void write_code(Text& out, const Control& control, uint64_t text_hash) {
+  const CodeDose& code = control.code;
   Object object(out);
   object.number("layouts_built", code.layouts_built)
       .number("layouts_executed", code.layouts_executed)
@@ -72,12 +73,40 @@ void write_code(Text& out, const CodeDose& code) {
       .number("ticks_unentered", code.ticks_unentered)
       .number("stayers", code.stayers)
       .number("libraries_stay", code.libraries_stay);
+  if (control.ring_address != 0) {
+    (object.key("text_hash") << "\"0x").hex(text_hash) << "\"";
+    object.number("text_address", control.text_address)
+        .number("ring_address", control.ring_address)
+        .number("slot_bytes", control.slot_bytes);
+  }
+  object.close();
+}
+
+// Names come printable and without anything to escape (read_board).
+void write_progress(Text& out, const progress::Counts& counts) {
+  Object object(out);
+  object.key("points") << "[";
+  for (uint32_t i = 0; i < counts.points; ++i) {
+    const progress::PointCount& point = counts.point[i];
+    if (i > 0) out << ",";
+    Object one(out);
+    one.text("name", point.name)
+        .text("kind", progress::kKindWords[static_cast<uint32_t>(point.kind)])
+        .number("visits", point.visits);
+    one.close();
+  }
+  out << "]";
+  object.number("rows", counts.rows)
+      .number("threads_sharing", counts.threads_sharing)
+      .number("points_dropped", counts.points_dropped)
+      .number("visits_dropped", counts.visits_dropped);
   object.close();
 }
 
 }  // namespace
 
-size_t write_report(const abi::Settings& settings, const Control& control, const HelperUse& use, End end, char* to) {
+size_t write_report(const abi::Settings& settings, const Control& control, const HelperUse& use, End end, char* to,
+                    const progress::Counts* counts) {
   Text out(to, kReportBytes);
   Object report(out);
   report.number("abi", abi::kAbiVersion);
@@ -96,7 +125,7 @@ size_t write_report(const abi::Settings& settings, const Control& control, const
   wanted.close();
 
   report.key("code");
-  write_code(out, control.code);
+  write_code(out, control, use.text_hash);
 
   report.key("stack");
   Object stack(out);
@@ -136,6 +165,11 @@ size_t write_report(const abi::Settings& settings, const Control& control, const
       .number("ticks", use.ticks)
       .number("ticks_late", use.ticks_late);
   helper.close();
+
+  if (counts != nullptr && (counts->points > 0 || counts->points_dropped > 0)) {
+    report.key("progress");
+    write_progress(out, *counts);
+  }
 
   report.key("degradations") << "[";
   bool first = true;

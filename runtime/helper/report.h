@@ -1,32 +1,36 @@
 // The dose report: one JSON object that says what a run really got.
 //
-//   {"abi":2,"hello":true,"end":"exit"|"died"|"exec"|"unwatched",
+//   {"abi":3,"hello":true,"end":"exit"|"died"|"exec"|"unwatched",
 //    "settings":{"code":"shuffle","stack":"on","heap":"page","seed":"0x2a","epoch_ns":500000000,
 //                "stack_range_bytes":4096,"helper":"launched"|"standalone"},
 //    "code":{"layouts_built":N,"layouts_executed":N,"functions":N,"functions_moved":N,
 //            "not_moved":{"foreign":N,...},      reasons that occur, words of abi::kImmovableWords
 //            "image_bytes":N,"slots":N,"build_ns":N,"publish_ns":N,"retire_ns":N,
 //            "scans":N,"scan_ns":N,"looks":N,"looks_in_doubt":N,
-//            "ticks_held":N,"ticks_unentered":N,"stayers":N,"libraries_stay":N},
+//            "ticks_held":N,"ticks_unentered":N,"stayers":N,"libraries_stay":N,
+//            "text_hash":"0x...","text_address":N,"ring_address":N,"slot_bytes":N},   where images were mapped
 //    "stack":{"slots":N,"slots_zeroed":N,"refills":N},
 //    "heap":{"mallocs":N,"bytes":N,"mallocs_mmapped":N,"bytes_mmapped":N,"largest_mmapped":N,"layouts":N,"turns":N},
 //    "region":{"regions":N,"wall_ns":N,"cpu_ns":N,"layouts":N},   sums, if the program had any
+//    "progress":{"points":[{"name":TEXT,"kind":"progress"|"begin"|"end"|"arrival","visits":N},...],
+//                "rows":N,"threads_sharing":N,"points_dropped":N,"visits_dropped":N},   if a point was visited
 //    "helper":{"cpu_ns":N,"start_ns":N,"start_cpu_ns":N,"minor_faults":N,"major_faults":N,"ticks":N,"ticks_late":N},
 //    "degradations":["words",...]}
 //
 // A helper whose program never said hello (it is no program of ours, or it died before main) writes
-// {"abi":2,"hello":false}. Fields are only ever added.
+// {"abi":3,"hello":false}. Fields are only ever added.
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include "runtime/control.h"
+#include "runtime/progress/board.h"
 #include "runtime/stab_abi.h"
 
 namespace stab::helper {
 
-inline constexpr size_t kReportBytes = 16 * 1024;
+inline constexpr size_t kReportBytes = 32 * 1024;
 
 // kUnwatched: there is no helper; written at the start.
 enum class End : uint8_t { kExit, kDied, kExec, kUnwatched };
@@ -39,11 +43,14 @@ struct HelperUse {
   uint64_t major_faults = 0;
   uint64_t ticks = 0;
   uint64_t ticks_late = 0;
+  uint64_t text_hash = 0;     // CodeHeader::text_hash: which binary's code it moved
   bool launched = false;
 };
 
 // Returns the bytes written to `to`, which holds kReportBytes; the text ends with a newline.
-size_t write_report(const abi::Settings& settings, const Control& control, const HelperUse& use, End end, char* to);
+// counts: what the board says; nullptr: there was none.
+size_t write_report(const abi::Settings& settings, const Control& control, const HelperUse& use, End end, char* to,
+                    const progress::Counts* counts = nullptr);
 size_t write_no_hello(char* to);
 
 }  // namespace stab::helper

@@ -6,7 +6,6 @@
 // as soon as the program execs something else.
 #include "runtime/helper/session.h"
 
-#include <elf.h>
 #include <linux/magic.h>
 #include <sched.h>
 #include <string.h>
@@ -74,24 +73,6 @@ bool read_file_at(void* context, void* to, size_t size, uint64_t offset) {
   return sys::pread_full(*static_cast<int*>(context), to, size, offset) == static_cast<long>(size);
 }
 
-// The offset in the file of a link-time address that an executable segment holds.
-bool find_text(int executable, uint64_t address, uint64_t& offset) {
-  Elf64_Ehdr ehdr;
-  if (!read_file_at(&executable, &ehdr, sizeof ehdr, 0) || ehdr.e_phentsize != sizeof(Elf64_Phdr)) return false;
-  for (int i = 0; i < ehdr.e_phnum; ++i) {
-    Elf64_Phdr segment;
-    if (!read_file_at(&executable, &segment, sizeof segment, ehdr.e_phoff + static_cast<uint64_t>(i) * sizeof segment))
-      return false;
-    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) continue;
-    const uint64_t page_start = segment.p_vaddr & ~uint64_t{4095};
-    if (address < page_start || address >= segment.p_vaddr + segment.p_filesz) continue;
-    const uint64_t into_file = segment.p_offset - (segment.p_vaddr - page_start);
-    offset = into_file + (address - page_start);
-    return true;
-  }
-  return false;
-}
-
 // Copies the metadata, as much as its header says, and checks the copy.
 code::MetadataFault read_section(int executable, code::FileSpan span, code::Metadata& out) {
   abi::CodeHeader header;
@@ -125,7 +106,7 @@ bool read_executable(Session& session, int executable) {
 
   const abi::CodeHeader& header = *session.code.header;
   uint64_t offset = 0;
-  if (!find_text(executable, header.text_start, offset)) return refuse(Degradation::kTextDiffers);
+  if (!code::find_text(read_file_at, &executable, header.text_start, offset)) return refuse(Degradation::kTextDiffers);
   session.text_bytes = round_up_page(header.text_bytes);
   if (session.text_bytes > kMostFileBytes) return refuse(Degradation::kNoNearMemory);
   // What the program executes now, the rest of the last page included, which is zero behind the file's end.
@@ -140,6 +121,7 @@ bool read_executable(Session& session, int executable) {
 
   CodeDose& dose = control.code;
   dose.functions = header.function_count;
+  session.use.text_hash = header.text_hash;
   for (uint32_t i = 0; i < header.function_count; ++i) {
     const uint32_t reason = static_cast<uint32_t>(session.code.functions[i].immovable);
     if (reason != 0 && reason < sizeof dose.not_moved / sizeof dose.not_moved[0]) ++dose.not_moved[reason];
@@ -163,6 +145,7 @@ void pin(int cpu) {
 // Descriptors that travel with Plan; closed here once they are sent, but for the images', which grow.
 struct Sent {
   int control = -1;
+  int board = -1;
   int images = -1;
 };
 
@@ -178,6 +161,18 @@ bool make_control(Session& session, Sent& sent) {
   void* memory = sys::map(nullptr, kControlBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd);
   if (!sys::is_address(memory)) return false;
   session.control = static_cast<Control*>(memory);
+  return true;
+}
+
+bool make_board(Session& session, Sent& sent) {
+  constexpr unsigned kCloexec = 1, kAllowSealing = 2;
+  const int fd = sys::memfd("stab-board", kCloexec | kAllowSealing);
+  if (fd < 0) return false;
+  sent.board = fd;
+  if (sys::truncate(fd, progress::kBoardBytes) != 0 || sys::add_seals(fd, kSealAsItIs) != 0) return false;
+  void* memory = sys::map(nullptr, progress::kBoardBytes, PROT_READ, MAP_SHARED, fd);
+  if (!sys::is_address(memory)) return false;
+  session.board = static_cast<const progress::Board*>(memory);
   return true;
 }
 
@@ -227,9 +222,11 @@ bool send_plan(Session& session, const Plan& plan, Sent& sent) {
   int made[static_cast<int>(Made::kCount)];
   int count = 0;
   if (sent.control >= 0) made[count++] = sent.control;
+  if (sent.control >= 0) made[count++] = sent.board;
   if (sent.control >= 0 && sent.images >= 0) made[count++] = sent.images;
   const bool done = send_message(session.socket, &plan, sizeof plan, made, count);
   if (sent.control >= 0) sys::close(sent.control);
+  if (sent.board >= 0) sys::close(sent.board);
   return done;
 }
 
@@ -282,7 +279,7 @@ bool shake_hands(Session& session) {
   pin(session.cpu >= 0 ? session.cpu : hello.settings.helper_cpu);
   Plan plan;
   Sent sent;
-  if (!make_control(session, sent)) {
+  if (!make_control(session, sent) || !make_board(session, sent)) {
     sent.control = -1;
     send_plan(session, plan, sent);
     return false;
@@ -316,6 +313,7 @@ bool shake_hands(Session& session) {
   control.helper_pid = session.own_pid;
   control.report_state = session.report >= 0 ? kReportPending : kReportNobody;
   show_life(control.helper_life);
+  if (mapped.board == 0) session.board = nullptr;
   session.moves = mapped.text != 0;
   if (!session.moves) return true;
   session.ring_address = mapped.ring_address;

@@ -34,12 +34,13 @@ from served import quickest, served  # noqa: E402
 TIMEOUT_S = 60
 BIN = pathlib.Path("build/release/bin")
 WORK = None
-MAGIC = 0x32524550_4C454853
+MAGIC = 0x33524550_4C454853
 PAGE = 4096
 # runtime/helper/protocol.h. Settings: code, stack, heap, seed, epoch_ns, helper_cpu, helper_socket, report, perf_map, range
 SETTINGS = struct.Struct("<BBB5xQQiii?3xI4x")
 HELLO = struct.Struct(f"<QII{SETTINGS.size}siIQQQQQIIQQQ")
-MAPPED = struct.Struct("<QIIIIQQ")
+MAPPED = struct.Struct("<QIIIIIIQQ")
+BOARD_BYTES = 540672  # runtime/progress/board.h
 PLAN = struct.Struct("<9Q")
 GREETING = struct.Struct("<QIi")
 SHUFFLE, STACK_ON = 3, 2
@@ -90,13 +91,13 @@ class Helper:
         os.close(writer)
         self.report = os.fdopen(reader)
 
-    def end(self, patience_s=15.0):
+    def end(self, patience_s=15.0, errors="strict"):
         """(exit status, report) once it has reported."""
         self.program_end.close()
         deadline = time.monotonic() + patience_s
         text = ""
         while select.select([self.report], [], [], max(0.0, deadline - time.monotonic()))[0]:
-            part = os.read(self.report.fileno(), 65536).decode()
+            part = os.read(self.report.fileno(), 65536).decode(errors=errors)
             if not part:
                 break
             text += part
@@ -165,8 +166,8 @@ class Impostor:
 
     @staticmethod
     def mapped(**changes):
-        fields = {"magic": MAGIC, "text": 1, "pads": 1, "control": 1, "slots": 8, "ring_address": 0x540000000000,
-                  "degradations": 0} | changes
+        fields = {"magic": MAGIC, "text": 1, "pads": 1, "control": 1, "slots": 8, "board": 1, "reserved": 0,
+                  "ring_address": 0x540000000000, "degradations": 0} | changes
         return MAPPED.pack(*fields.values())
 
     def descriptors(self):
@@ -174,9 +175,9 @@ class Impostor:
                 os.open("/proc/self", os.O_RDONLY | os.O_DIRECTORY), os.pidfd_open(os.getpid()),
                 os.open(self.executable, os.O_RDONLY)]
 
-    def speak(self, helper, hello=None, mapped=None, hand=None, after=None, stays_s=0.004):
+    def speak(self, helper, hello=None, mapped=None, hand=None, after=None, on_board=None, stays_s=0.004):
         """Forks; the child shakes hands with the helper and ends. `hello` and `mapped` change the bytes, `hand` the
-        descriptors, `after` gets the shared control block (or None)."""
+        descriptors, `after` gets the shared control block (or None), `on_board` the board of progress points."""
         child = os.fork()
         if child != 0:
             if os.waitpid(child, 0)[1] != 0:
@@ -200,6 +201,8 @@ class Impostor:
             control = mmap.mmap(made[0], 2 * PAGE) if made else None
             if after:
                 after(control)
+            if on_board:
+                on_board(mmap.mmap(made[1], BOARD_BYTES))
             time.sleep(stays_s)
         except (BrokenPipeError, ConnectionResetError):  # the helper has hung up
             pass
@@ -327,7 +330,7 @@ class Rights(unittest.TestCase):
         helper.end()
 
     def test_the_images_are_its_own_to_write(self):
-        """Neither memory can shrink, and the program can't write the images."""
+        """None of the memory can shrink, and the program can't write the images."""
         helper = Helper()
         said = WORK / "seals"
         said.write_text("")
@@ -342,8 +345,9 @@ class Rights(unittest.TestCase):
                 _, made, _, _ = socket.recv_fds(helper.program_end, 200, 8)
                 answers = []
                 for change in (lambda: os.ftruncate(made[0], 0), lambda: os.ftruncate(made[1], 0),
-                               lambda: mmap.mmap(made[1], PAGE), lambda: os.pwrite(made[1], b"x", 0),
-                               lambda: os.pwrite(os.open(f"/proc/self/fd/{made[1]}", os.O_RDWR), b"x", 0)):
+                               lambda: os.ftruncate(made[2], 0), lambda: mmap.mmap(made[2], PAGE),
+                               lambda: os.pwrite(made[2], b"x", 0),
+                               lambda: os.pwrite(os.open(f"/proc/self/fd/{made[2]}", os.O_RDWR), b"x", 0)):
                     try:
                         change()
                         answers.append("done")
@@ -354,7 +358,7 @@ class Rights(unittest.TestCase):
                 os._exit(0)
         os.waitpid(child, 0)
         helper.end()
-        self.assertEqual(said.read_text(), " ".join(["PermissionError"] * 5))
+        self.assertEqual(said.read_text(), " ".join(["PermissionError"] * 6))
 
 
 class Words(unittest.TestCase):
@@ -524,6 +528,35 @@ class Block(unittest.TestCase):
             status, text = helper.end()
             self.assertIn(status, (0, 1))
             self.assertTrue(json.loads(text)["hello"])
+
+    def test_a_board_that_is_scribbled_over(self):
+        """While the helper reads it each epoch, and with every byte set: its report stays one line of JSON, and no point is
+        more than there can be."""
+        def scribble(board):
+            draw = random.Random(5)
+            end = time.monotonic() + 0.3
+            while time.monotonic() < end:
+                at = draw.randrange(16384 // 8) * 8
+                board[at:at + 8] = struct.pack("<Q", draw.choice((0, 1, 1 << 32 | 1, 0x2261225C0A226122, draw.getrandbits(64))))
+
+        def fill(board):
+            board[:] = b"\xff" * BOARD_BYTES
+            for number in range(64):
+                board[4096 + 128 * number + 112:4096 + 128 * number + 120] = struct.pack("<II", 1 + number % 4, 1)
+            time.sleep(0.05)
+        user, group = map(str, other_user())
+        for how in scribble, fill:
+            for epochs in [], ["--epochs", "1"]:
+                helper = Helper("--user", user, "--group", group, *epochs)
+                Impostor(built("ends")).speak(helper, on_board=how)
+                status, text = helper.end(errors="replace")
+                self.assertIn(status, (0, 1))
+                line, _, rest = text.partition("\n")
+                points = json.loads(line).get("progress", {}).get("points", [])
+                self.assertLessEqual(len(points), 62)
+                self.assertEqual(bool(rest), bool(epochs), how)
+                if how is fill:
+                    self.assertEqual(len(points), 4)  # of one name each, but of four kinds
 
 
 class Death(unittest.TestCase):

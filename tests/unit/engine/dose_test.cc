@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/trial/throughput.h"
+
 namespace stab::engine {
 namespace {
 
@@ -44,6 +46,55 @@ TEST(Dose, EpochsAreCounted) {
   ASSERT_TRUE(dose && *dose);
   EXPECT_EQ((*dose)->epochs, 101);
   EXPECT_EQ((*dose)->epochs_unentered, 98);
+}
+
+TEST(Dose, PointsAreReadWithTheirKinds) {
+  const auto dose = parse_dose(
+      R"({"abi":3,"hello":true,"settings":{"code":"off"},"progress":{"points":[{"name":"a","kind":"progress","visits":12},)"
+      R"({"name":"b","kind":"end","visits":-1},{"visits":1e300,"name":7,"deep":{"name":"c"}},3,[{"name":"d"}]],)"
+      R"("rows":1,"points_dropped":4},"other":{"points":[{"name":"e"}]},"degradations":["words"]})");
+  ASSERT_TRUE(dose && *dose);
+  ASSERT_EQ((*dose)->points.size(), 3u);
+  EXPECT_EQ((*dose)->points[0].name, "a");
+  EXPECT_EQ((*dose)->points[0].kind, "progress");
+  EXPECT_EQ((*dose)->points[0].visits, 12);
+  EXPECT_EQ((*dose)->points[1].visits, 0) << "a negative count is none";
+  EXPECT_EQ((*dose)->points[2].name, "") << "a number is no name, and what lies deeper is nobody's";
+  EXPECT_EQ((*dose)->points_dropped, 4);
+  EXPECT_EQ((*dose)->code, "off");
+  EXPECT_EQ((*dose)->degradations, std::vector<std::string>{"words"});
+}
+
+TEST(Dose, NoMorePointsThanThereCanBe) {
+  std::string text = R"({"progress":{"points":[)";
+  for (int i = 0; i < 1000; ++i) text += R"({"name":"p","visits":1},)";
+  const auto dose = parse_dose(text + R"({"name":"last"}]}})");
+  ASSERT_TRUE(dose && *dose);
+  EXPECT_EQ((*dose)->points.size(), 64u);
+}
+
+TEST(Throughput, IsVisitsByWallTime) {
+  Dose dose;
+  dose.points = {{"blocks", "begin", 5}, {"blocks", "progress", 300}, {"never", "progress", 0}};
+  store::Outcome outcome;
+  outcome.wall_ns = 2'000'000'000;
+  EXPECT_EQ(points_missing({"blocks"}, dose), "");
+  add_throughputs({"blocks"}, dose, outcome);
+  ASSERT_EQ(outcome.responses.size(), 1u);
+  EXPECT_EQ(outcome.responses[0].name, "progress:blocks");
+  EXPECT_EQ(outcome.responses[0].value, 150.0);
+  EXPECT_EQ(outcome.responses[0].raw, 300);
+}
+
+TEST(Throughput, AMissingPointIsNoZero) {
+  Dose dose;
+  EXPECT_EQ(points_missing({}, std::nullopt), "");
+  EXPECT_NE(points_missing({"x"}, std::nullopt).find("built with this version of szc"), std::string::npos);
+  EXPECT_NE(points_missing({"x"}, dose).find("visited no point at all"), std::string::npos);
+  dose.points = {{"blocks", "progress", 3}, {"x", "begin", 3}, {"never", "progress", 0}};
+  EXPECT_EQ(points_missing({"blocks", "x"}, dose),
+            "the response is progress:x, but the program never visited that point; it visited 'blocks', 'x' (begin), 'never'");
+  EXPECT_NE(points_missing({"never"}, dose), "");
 }
 
 TEST(Dose, WhatTheCellAsksForPasses) {

@@ -106,11 +106,11 @@ TEST(Settings, RefusesWhatItCannotObey) {
       {{"STAB_SEED=18446744073709551616"}, "expected a number below 2^64"},
       {{"STAB_REPORT="}, "expected a path"},
       {{"STAB_COED=copy"}, "STAB_COED=copy: unknown setting"},
-      {{"STAB=02,sop"}, "fixed-width form"},
-      {{"STAB=01,---,0000000000000001,0000500000000,----,----,----"}, "version 2"},
-      {{"STAB=01,---,0000000000000001,0000500000000,----,----,----,4096"}, "version 2"},
-      {{"STAB=02,---,0000000000000001,0000500000000,----,----,----,0048"}, "fixed-width form"},
-      {{"STAB=02,---,0000000000000001,0000500000000,----,----,----,4096", "STAB_CODE=off"}, "set together with STAB="},
+      {{"STAB=03,sop"}, "fixed-width form"},
+      {{"STAB=01,---,0000000000000001,0000500000000,----,----,----"}, "version 3"},
+      {{"STAB=01,---,0000000000000001,0000500000000,----,----,----,4096"}, "version 3"},
+      {{"STAB=03,---,0000000000000001,0000500000000,----,----,----,0048"}, "fixed-width form"},
+      {{"STAB=03,---,0000000000000001,0000500000000,----,----,----,4096", "STAB_CODE=off"}, "set together with STAB="},
   };
   for (const auto& c : cases) {
     const Outcome out = parse(c.environment);
@@ -121,7 +121,7 @@ TEST(Settings, RefusesWhatItCannotObey) {
 
 TEST(Settings, DriverVariablesSayNothingAboutARun) {
   EXPECT_TRUE(parse({"STAB_LINK_SEED=4"}).ok);
-  EXPECT_TRUE(parse({"STAB_LINK_SEED=4", "STAB=02,---,0000000000000001,0000500000000,----,----,----,4096"}).ok);
+  EXPECT_TRUE(parse({"STAB_LINK_SEED=4", "STAB=03,---,0000000000000001,0000500000000,----,----,----,4096"}).ok);
 }
 
 TEST(Settings, LongValuesAreCutInTheMessage) {

@@ -1,0 +1,182 @@
+// A visit is one addition in the program's own code (include/stab/progress.h). Here is what comes before the first: a number
+// for the point, a row for the thread.
+//
+// Everything is lock-free, since a point may be visited in a signal handler, and since whoever dies in the middle must not
+// stop the others: a number or a row that was being given is then lost, no more. Two threads that meet a new point at once
+// may give it two numbers; read_board adds them up.
+//
+// A thread's end is seen by the destructor of a pthread key. Points that are visited later, by other destructors, count in
+// the shared cells. A forked child takes a row of its own; children that are made by a bare clone share their parent's and
+// may lose visits to it.
+#include "runtime/progress/points.h"
+
+#include <pthread.h>
+
+#include "runtime/control.h"
+#include "runtime/sys.h"
+
+extern "C" {
+// What include/stab/progress.h reads: this thread's row, nullptr while it has none.
+__attribute__((visibility("default"))) __thread char* stab_rt_visits __attribute__((tls_model("initial-exec"))) = nullptr;
+}
+
+namespace stab::progress {
+namespace {
+
+constexpr uint32_t kUnknown = 0;
+constexpr uint32_t kNobody = ~0u;  // what a place in the program remembers where nothing counts
+
+Board* board = nullptr;
+pthread_key_t key;
+constexpr uint32_t kNotMade = 0, kMaking = 1, kMade = 2, kNone = 3;  // none is to be had
+uint32_t key_state = kNotMade;
+// This thread counts in the shared cells: it is ending, or found no row.
+__thread bool shares __attribute__((tls_model("initial-exec"))) = false;
+
+uint64_t own_identity() {
+  return static_cast<uint64_t>(static_cast<uint32_t>(sys::getpid())) << 32 | static_cast<uint32_t>(sys::gettid());
+}
+
+// Only its owner's: a forked child has inherited the key's value, not the row.
+void free_row(BoardRow* row) {
+  uint64_t mine = own_identity();
+  __atomic_compare_exchange_n(&row->owner, &mine, uint64_t{0}, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+}
+
+void thread_ends(void* row) {
+  stab_rt_visits = nullptr;
+  shares = true;
+  free_row(static_cast<BoardRow*>(row));
+}
+
+bool has_key() {
+  uint32_t state = __atomic_load_n(&key_state, __ATOMIC_ACQUIRE);
+  if (state == kNotMade &&
+      __atomic_compare_exchange_n(&key_state, &state, kMaking, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+    state = pthread_key_create(&key, thread_ends) == 0 ? kMade : kNone;
+    __atomic_store_n(&key_state, state, __ATOMIC_RELEASE);
+  }
+  return state == kMade;
+}
+
+// Rows are looked at from the first, so that as few as possible are in use and have to be read.
+BoardRow* find_row() {
+  const uint64_t mine = own_identity();
+  for (uint32_t i = 0; i < kRows; ++i) {
+    BoardRow& row = board->rows[i];
+    uint64_t free = 0;
+    if (__atomic_load_n(&row.owner, __ATOMIC_RELAXED) != 0 ||
+        !__atomic_compare_exchange_n(&row.owner, &free, mine, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+      continue;
+    uint32_t used = __atomic_load_n(&board->rows_used, __ATOMIC_RELAXED);
+    while (used < i + 1 && !__atomic_compare_exchange_n(&board->rows_used, &used, i + 1, true, __ATOMIC_RELEASE,
+                                                        __ATOMIC_RELAXED)) {
+    }
+    return &row;
+  }
+  return nullptr;
+}
+
+void take_row() {
+  // Without the key rows would never come back. Whoever meets its making, a handler inside it included, counts beside.
+  const bool keyed = has_key();
+  if (!keyed && __atomic_load_n(&key_state, __ATOMIC_RELAXED) == kMaking) return;
+  BoardRow* const row = keyed ? find_row() : nullptr;
+  if (row == nullptr) {
+    shares = true;
+    __atomic_fetch_add(&board->threads_sharing, uint64_t{1}, __ATOMIC_RELAXED);
+    degrade(control(), Degradation::kThreadsShareCells);
+    return;
+  }
+  stab_rt_visits = reinterpret_cast<char*>(row);
+  pthread_setspecific(key, row);
+}
+
+bool is(const BoardPoint& point, Kind kind, const char* name) {
+  if (point.kind != static_cast<uint32_t>(kind)) return false;
+  size_t at = 0;
+  while (at < kNameBytes && name[at] != 0 && name[at] == point.name[at]) ++at;
+  return at < kNameBytes && name[at] == point.name[at];
+}
+
+size_t length_of(const char* name) {
+  size_t length = 0;
+  while (length < kNameBytes && name[length] != 0) ++length;
+  return length;
+}
+
+uint32_t drop() {
+  __atomic_fetch_add(&board->points_dropped, uint64_t{1}, __ATOMIC_RELAXED);
+  degrade(control(), Degradation::kPointsDropped);
+  return kDropped;
+}
+
+// The number of a point, a new one if it has none.
+uint32_t number_of(Kind kind, const char* name) {
+  uint32_t used = __atomic_load_n(&board->points_used, __ATOMIC_ACQUIRE);
+  for (uint32_t number = 1; number <= used && number <= kMostNamed; ++number) {
+    const BoardPoint& point = board->points[number];
+    if (__atomic_load_n(&point.ready, __ATOMIC_ACQUIRE) == 1 && is(point, kind, name)) return number;
+  }
+  const size_t length = length_of(name);
+  if (length == 0 || length >= kNameBytes) return drop();
+  do {
+    if (used >= kMostNamed) return drop();
+  } while (!__atomic_compare_exchange_n(&board->points_used, &used, used + 1, true, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
+  BoardPoint& point = board->points[used + 1];
+  for (size_t i = 0; i < length; ++i) point.name[i] = name[i];
+  point.kind = static_cast<uint32_t>(kind);
+  __atomic_store_n(&point.ready, 1u, __ATOMIC_RELEASE);
+  return used + 1;
+}
+
+bool is_kind(int kind) { return kind > 0 && kind < static_cast<int>(Kind::kCount); }
+
+}  // namespace
+
+void use_board(Board* mapped) { board = mapped; }
+
+void leave_row_to_parent() {
+  stab_rt_visits = nullptr;
+  shares = false;
+}
+
+void give_row_back() {
+  char* const row = stab_rt_visits;
+  if (row == nullptr) return;
+  stab_rt_visits = nullptr;
+  shares = true;
+  free_row(reinterpret_cast<BoardRow*>(row));
+}
+
+}  // namespace stab::progress
+
+extern "C" {
+
+// A visit that the inline part of STAB_PROGRESS could not count. *site is 0 at first, then what the inline part needs: the
+// distance from stab_rt_visits to the count, or all ones where nothing counts.
+__attribute__((visibility("default"))) void stab_rt_visit(uint32_t* site, int kind, const char* name) {
+  using namespace stab::progress;
+  if (board == nullptr || !is_kind(kind)) return __atomic_store_n(site, kNobody, __ATOMIC_RELAXED);
+  uint32_t offset = __atomic_load_n(site, __ATOMIC_RELAXED);
+  if (offset == kUnknown) {
+    offset = offset_of(number_of(static_cast<Kind>(kind), name));
+    __atomic_store_n(site, offset, __ATOMIC_RELAXED);
+  }
+  if (stab_rt_visits == nullptr && !shares) take_row();
+  if (char* const row = stab_rt_visits; row != nullptr) {
+    __asm__ volatile("incq %0" : "+m"(*reinterpret_cast<uint64_t*>(row + offset)) : : "cc");
+    return;
+  }
+  __atomic_fetch_add(&board->shared[offset / 8].visits, uint64_t{1}, __ATOMIC_RELAXED);
+}
+
+// COZ's own entry, which its header and its bindings for other languages look up by dlsym: a pair of words of which the
+// program itself raises the first. nullptr: nothing counts.
+__attribute__((visibility("default"))) void* _coz_get_counter(int kind, const char* name) {
+  using namespace stab::progress;
+  if (board == nullptr || name == nullptr || kind < 1 || kind > 3) return nullptr;
+  return &board->shared[number_of(static_cast<Kind>(kind), name)];
+}
+
+}  // extern "C"

@@ -1,0 +1,17 @@
+// The program's half of the board.
+#pragma once
+
+#include "runtime/progress/board.h"
+
+namespace stab::progress {
+
+// Before main, once: where the board was mapped. Without it nothing is counted.
+void use_board(Board* board);
+
+// In a forked child, before any code of the program: the thread's row is its parent's.
+void leave_row_to_parent();
+
+// When this process ends: its last thread's row is free again.
+void give_row_back();
+
+}  // namespace stab::progress
