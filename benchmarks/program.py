@@ -13,6 +13,7 @@ import contextlib
 import fcntl
 import hashlib
 import os
+import pwd
 import shlex
 import shutil
 import subprocess
@@ -28,7 +29,19 @@ from function_order import ordered
 from recorded_link import RecordedLink
 
 HERE = Path(__file__).resolve().parent
-ROOT = REPOSITORY / "build" / "benchmarks"
+
+
+def root():
+    """Of a checkout its build tree; what is installed is not ours to write to, so there it is the user's cache. A build of a
+    daemon's has no HOME that exists."""
+    if (REPOSITORY / "CMakePresets.json").exists():
+        return REPOSITORY / "build" / "benchmarks"
+    home = os.environ.get("HOME", "")
+    home = home if os.path.isdir(home) else pwd.getpwuid(os.getuid()).pw_dir
+    return Path(os.environ.get("XDG_CACHE_HOME") or f"{home}/.cache") / "stab" / "benchmarks"
+
+
+ROOT = root()
 PROGRAM_KEYS = {"name", "source", "language", "build", "binary", "inputs", "run", "short", "slowed", "like", "patched"}
 BUILD_VERSION = "0"   # another one when builds are made in another way: none of the old ones is good any more
 RUN_KEYS = {"name", "args", "stdin", "env", "output", "exit", "uses"}

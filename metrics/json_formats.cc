@@ -112,6 +112,58 @@ std::optional<double> seconds_of_score(double score, std::string_view unit) {
   return one && score > 0 ? std::optional<double>(*one / score) : std::nullopt;
 }
 
+// One result of JMH's list: its name with its parameters, and the metric that it is for.
+struct JmhResult {
+  std::string name, whose, unit;
+  const json* metric = nullptr;
+
+  Result<double> seconds_of(double score) const {
+    const auto seconds = seconds_of_score(score, unit);
+    if (seconds) return *seconds;
+    return bad_input(whose + " is " + std::to_string(score) + " " + unit + ", expected a time for one operation, or "
+                     "a rate above 0");
+  }
+};
+
+// They point into the root.
+Result<std::vector<JmhResult>> jmh_results(const json& root) {
+  if (!root.is_array()) return bad_input("expected a list of results, as -rf json writes");
+  std::vector<JmhResult> results;
+  for (size_t i = 0; i < root.size(); ++i) {
+    const json& one = root[i];
+    JmhResult result;
+    STAB_TRY(result.name, text_of(one, "benchmark", words(i)));
+    result.whose = "'" + result.name + "'";
+    STAB_TRY(const std::string mode, text_of(one, "mode", result.whose));
+    if (const json* params = member(one, "params"); params && params->is_object())
+      for (const auto& [key, value] : params->items())
+        result.name += ":" + key + "=" + (value.is_string() ? value.get<std::string>() : value.dump());
+    if (mode != "avgt") result.name += " (" + mode + ")";
+    result.metric = member(one, "primaryMetric");
+    if (!result.metric) return lacks(result.whose, "primaryMetric", "an object");
+    STAB_TRY(result.unit, text_of(*result.metric, "scoreUnit", result.whose));
+    results.push_back(std::move(result));
+  }
+  return results;
+}
+
+// Times of processes, each of one benchmark, under the rules of Collected.
+class ProcessList {
+ public:
+  Status add(const std::string& name, double seconds) {
+    STAB_CHECK_OK(names_.add(name, seconds));
+    if (times_.size() == kMostProcesses) return bad_input("more than " + std::to_string(kMostProcesses) + " processes");
+    if (!(seconds > 0)) return bad_input("'" + name + "' took 0 s in one process, which has no logarithm");
+    times_.push_back({name, times_.size(), seconds});
+    return {};
+  }
+  std::vector<ProcessTime> take() { return std::move(times_); }
+
+ private:
+  Collected names_;  // refuses what is no name, no time, or too many
+  std::vector<ProcessTime> times_;
+};
+
 }  // namespace
 
 Result<std::vector<Metric>> read_google_benchmark(std::string_view text) {
@@ -172,6 +224,27 @@ Result<std::vector<Metric>> read_hyperfine(std::string_view text) {
   return out.take();
 }
 
+Result<std::vector<ProcessTime>> read_hyperfine_runs(std::string_view text) {
+  STAB_TRY(const json root, parse(text));
+  STAB_TRY(const json* list, list_of(root, "results", "the file"));
+  ProcessList out;
+  for (size_t i = 0; i < list->size(); ++i) {
+    const json& one = (*list)[i];
+    STAB_TRY(const std::string name, text_of(one, "command", words(i)));
+    const std::string whose = "'" + name + "'";
+    STAB_TRY(const json* times, list_of(one, "times", whose));
+    const json* codes = member(one, "exit_codes");
+    for (size_t run = 0; run < times->size(); ++run) {
+      const std::string which = whose + ", run " + std::to_string(run + 1);
+      if (codes && codes->is_array() && run < codes->size() && (*codes)[run] != 0)
+        return bad_input(which + ": the command failed, so its time is that of something else");
+      if (!(*times)[run].is_number()) return bad_input(which + ": the time is no number");
+      STAB_CHECK_OK(out.add(name, (*times)[run].get<double>()));
+    }
+  }
+  return out.take();
+}
+
 Result<std::vector<Metric>> read_criterion(std::string_view text) {
   Collected out;
   for (size_t line = 1; !text.empty(); ++line) {
@@ -200,26 +273,31 @@ Result<std::vector<Metric>> read_criterion(std::string_view text) {
 
 Result<std::vector<Metric>> read_jmh(std::string_view text) {
   STAB_TRY(const json root, parse(text));
-  if (!root.is_array()) return bad_input("expected a list of results, as -rf json writes");
+  STAB_TRY(const std::vector<JmhResult> results, jmh_results(root));
   Collected out;
-  for (size_t i = 0; i < root.size(); ++i) {
-    const json& one = root[i];
-    STAB_TRY(std::string name, text_of(one, "benchmark", words(i)));
-    const std::string whose = "'" + name + "'";
-    STAB_TRY(const std::string mode, text_of(one, "mode", whose));
-    if (const json* params = member(one, "params"); params && params->is_object())
-      for (const auto& [key, value] : params->items())
-        name += ":" + key + "=" + (value.is_string() ? value.get<std::string>() : value.dump());
-    if (mode != "avgt") name += " (" + mode + ")";
-    const json* metric = member(one, "primaryMetric");
-    if (!metric) return lacks(whose, "primaryMetric", "an object");
-    STAB_TRY(const std::string unit, text_of(*metric, "scoreUnit", whose));
-    STAB_TRY(const double score, number_of(*metric, "score", whose));
-    const auto seconds = seconds_of_score(score, unit);
-    if (!seconds)
-      return bad_input(whose + " is " + std::to_string(score) + " " + unit + ", expected a time for one operation, or "
-                       "a rate above 0");
-    STAB_CHECK_OK(out.add(name, *seconds));
+  for (const JmhResult& one : results) {
+    STAB_TRY(const double score, number_of(*one.metric, "score", one.whose));
+    STAB_TRY(const double seconds, one.seconds_of(score));
+    STAB_CHECK_OK(out.add(one.name, seconds));
+  }
+  return out.take();
+}
+
+// A fork is a process; its iterations are averaged as JMH averages them, on the scale of the score.
+Result<std::vector<ProcessTime>> read_jmh_forks(std::string_view text) {
+  STAB_TRY(const json root, parse(text));
+  STAB_TRY(const std::vector<JmhResult> results, jmh_results(root));
+  ProcessList out;
+  for (const JmhResult& one : results) {
+    STAB_TRY(const json* forks, list_of(*one.metric, "rawData", one.whose));
+    for (size_t fork = 0; fork < forks->size(); ++fork) {
+      const std::string which = one.whose + ", fork " + std::to_string(fork + 1);
+      if (!(*forks)[fork].is_array()) return bad_input(which + ": expected a list of iterations");
+      STAB_TRY(const std::optional<double> score, mean_of((*forks)[fork], which));
+      if (!score) return bad_input(which + " has no iteration");
+      STAB_TRY(const double seconds, one.seconds_of(*score));
+      STAB_CHECK_OK(out.add(one.name, seconds));
+    }
   }
   return out.take();
 }

@@ -22,6 +22,8 @@ namespace stab::metrics {
 inline constexpr size_t kMostBytes = size_t{32} << 20;
 inline constexpr size_t kMostBenchmarks = 2000;
 inline constexpr size_t kMostNameBytes = 200;
+// Of one output, where each measurement is a process of its own.
+inline constexpr size_t kMostProcesses = 100'000;
 // Real files have less than ten.
 inline constexpr int kMostDepth = 64;
 
@@ -33,16 +35,29 @@ struct Metric {
   bool operator==(const Metric&) const = default;
 };
 
+// What one process measured of one benchmark, where an output holds several processes.
+// invariant: seconds finite, > 0
+struct ProcessTime {
+  std::string benchmark;
+  size_t process = 0;  // of the output, from 0; no process is of two outputs
+  double seconds = 0;  // the mean of what it repeated
+  bool operator==(const ProcessTime&) const = default;
+};
+
 // One reader of the table of formats.cc.
 struct Format {
   std::string_view name;  // in a plan
   std::string_view what;  // for people
   Result<std::vector<Metric>> (*read)(std::string_view text);
+  // Of tools that start a process for each measurement, or a few; null: an output is of one process.
+  Result<std::vector<ProcessTime>> (*read_processes)(std::string_view text) = nullptr;
 };
 const std::vector<Format>& formats();
 const Format* format_named(std::string_view name);  // null: none
 
 // In the order of the text, each name once. An error says where in the text, and what was expected.
 Result<std::vector<Metric>> read(const Format& format, std::string_view text);
+// The same output, process by process. A benchmark that failed is an error here: there is nobody to measure it again.
+Result<std::vector<ProcessTime>> read_processes(const Format& format, std::string_view text);
 
 }  // namespace stab::metrics

@@ -9,7 +9,9 @@ namespace stab::metrics {
 Result<std::vector<Metric>> read_google_benchmark(std::string_view text);
 Result<std::vector<Metric>> read_hyperfine(std::string_view text);
 Result<std::vector<Metric>> read_criterion(std::string_view text);
+Result<std::vector<ProcessTime>> read_hyperfine_runs(std::string_view text);
 Result<std::vector<Metric>> read_jmh(std::string_view text);
+Result<std::vector<ProcessTime>> read_jmh_forks(std::string_view text);
 Result<std::vector<Metric>> read_pytest_benchmark(std::string_view text);
 // text_formats.cc
 Result<std::vector<Metric>> read_go(std::string_view text);

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "metrics/metrics.h"
 
@@ -20,7 +21,19 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace stab::metrics;
   if (size == 0) return 0;
   const Format& format = formats()[data[0] % formats().size()];
-  const auto metrics = read(format, std::string_view(reinterpret_cast<const char*>(data) + 1, size - 1));
+  const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
+  const auto processes = read_processes(format, text);
+  if (processes) {
+    std::set<std::pair<std::string, size_t>> places;
+    demand(!processes->empty());
+    for (const ProcessTime& time : *processes) {
+      demand(std::isfinite(time.seconds) && time.seconds > 0 && !time.benchmark.empty());
+      demand(places.insert({time.benchmark, time.process}).second);
+    }
+  } else {
+    demand(!processes.error().message.empty());
+  }
+  const auto metrics = read(format, text);
   if (!metrics) {
     demand(!metrics.error().message.empty());
     return 0;

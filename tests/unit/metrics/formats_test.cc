@@ -119,6 +119,52 @@ TEST(Hostile, EveryFormatRefusesWhatIsEmptyOrElse) {
   }
 }
 
+std::vector<ProcessTime> processes_ok(std::string_view format, std::string_view text) {
+  const auto found = read_processes(*format_named(format), text);
+  EXPECT_TRUE(found.ok()) << found.error().text();
+  return found ? *found : std::vector<ProcessTime>();
+}
+
+std::string processes_refusal(std::string_view format, std::string_view text) {
+  const auto found = read_processes(*format_named(format), text);
+  EXPECT_FALSE(found.ok());
+  return found ? "" : found.error().message;
+}
+
+TEST(Processes, EachRunOfHyperfineIsOne) {
+  const auto found = processes_ok("hyperfine", R"({"results": [
+    {"command": "old", "mean": 9, "times": [0.5, 0.25], "exit_codes": [0, 0]},
+    {"command": "new", "times": [0.125]}]})");
+  EXPECT_EQ(found, (std::vector<ProcessTime>{{"old", 0, 0.5}, {"old", 1, 0.25}, {"new", 2, 0.125}}));
+}
+
+TEST(Processes, EachForkOfJmhIsOneWhateverItRepeats) {
+  const auto found = processes_ok("jmh", R"([{"benchmark": "a.B", "mode": "avgt", "primaryMetric":
+    {"score": 3, "scoreUnit": "s/op", "rawData": [[1, 3], [4, 4]]}}])");
+  EXPECT_EQ(found, (std::vector<ProcessTime>{{"a.B", 0, 2}, {"a.B", 1, 4}}));
+  // A rate is averaged as a rate: 2 and 6 operations a second are 4.
+  const auto rates = processes_ok("jmh", R"([{"benchmark": "a.B", "mode": "thrpt", "primaryMetric":
+    {"score": 4, "scoreUnit": "ops/s", "rawData": [[2, 6]]}}])");
+  EXPECT_EQ(rates, (std::vector<ProcessTime>{{"a.B (thrpt)", 0, 0.25}}));
+}
+
+TEST(Processes, OtherOutputsAreOfOneProcess) {
+  const auto found = processes_ok("csv", "name,value\na,1\na,3\nb,5\n");
+  EXPECT_EQ(found, (std::vector<ProcessTime>{{"a", 0, 2}, {"b", 0, 5}}));
+}
+
+TEST(Processes, WhatNobodyCanMeasureAgainIsRefused) {
+  EXPECT_THAT(processes_refusal("hyperfine", R"({"results": [{"command": "x", "times": [1, 2], "exit_codes": [0, 1]}]})"),
+              HasSubstr("'x', run 2: the command failed"));
+  EXPECT_THAT(processes_refusal("hyperfine", R"({"results": [{"command": "x", "mean": 1}]})"), HasSubstr("'x' has no 'times'"));
+  EXPECT_THAT(processes_refusal("hyperfine", R"({"results": [{"command": "x", "times": [0]}]})"), HasSubstr("no logarithm"));
+  EXPECT_THAT(processes_refusal("hyperfine", R"({"results": []})"), HasSubstr("no benchmark"));
+  EXPECT_THAT(processes_refusal("jmh", R"([{"benchmark": "a", "mode": "avgt", "primaryMetric":
+    {"score": 1, "scoreUnit": "s/op", "rawData": [[]]}}])"), HasSubstr("fork 1 has no iteration"));
+  EXPECT_THAT(processes_refusal("csv", "name,value\na,0\n"), HasSubstr("'a': its time is 0"));
+  EXPECT_THAT(processes_refusal("hyperfine", ""), HasSubstr("it is empty"));
+}
+
 TEST(Hostile, PlacesOfWhatIsCutOrBroken) {
   EXPECT_THAT(refusal("hyperfine", "{\"results\": [\n  {\"command\": "), HasSubstr("it ends at line 2, column 15"));
   EXPECT_THAT(refusal("hyperfine", "{\"results\":\n oops}"), HasSubstr("line 2, column 2"));

@@ -1,0 +1,106 @@
+// A benchmark becomes a response, a side a level of the one factor, a process a row: benchmarks of one process share what
+// disturbed it, so they are never averaged as if each had seen a process of its own. The questions are one family.
+#include "analysis/commands/imported_times.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace stab::analysis {
+namespace {
+
+constexpr size_t kFewest = 2;   // processes of a side: fewer say nothing of what another would take
+constexpr size_t kMostShown = 5;
+
+// How many processes of each side have a benchmark, in the order in which benchmarks come.
+struct Counted {
+  std::vector<std::string> names;
+  std::map<std::string, std::vector<std::set<size_t>>> processes;
+};
+
+Counted count(const std::vector<ImportedSide>& sides) {
+  Counted counted;
+  for (size_t side = 0; side < sides.size(); ++side) {
+    for (const ImportedTime& time : sides[side].times) {
+      const auto [at, fresh] = counted.processes.try_emplace(time.benchmark, sides.size());
+      if (fresh) counted.names.push_back(time.benchmark);
+      at->second[side].insert(time.process);
+    }
+  }
+  return counted;
+}
+
+// Why this benchmark can't be judged; empty: it can.
+std::string why_not(const std::vector<ImportedSide>& sides, const std::vector<std::set<size_t>>& processes) {
+  for (size_t side = 0; side < sides.size(); ++side) {
+    if (processes[side].empty()) return "'" + sides[side].name + "' has none of it";
+    if (processes[side].size() < kFewest)
+      return "'" + sides[side].name + "' has it from one process, whose repetitions are repeats of one layout";
+  }
+  return {};
+}
+
+std::string listed(const std::vector<std::string>& lines) {
+  std::string out;
+  for (size_t i = 0; i < std::min(lines.size(), kMostShown); ++i) out += "  " + lines[i] + "\n";
+  if (lines.size() > kMostShown) out += "  and " + std::to_string(lines.size() - kMostShown) + " more\n";
+  return out;
+}
+
+}  // namespace
+
+CommandOutput run_import(const std::vector<ImportedSide>& sides, double margin, const ReportOptions& options) {
+  if (sides.size() < 2) return refused(Error{ErrorCode::kBadInput, "one side: there is nothing to compare it with", {}});
+  const Counted counted = count(sides);
+  Samples samples;
+  samples.experiment = "imported times";
+  samples.unit = Unit::kRow;
+  samples.row_word = "run";
+  samples.workload_word = samples.program_word = "suite";
+  samples.workloads = {"all processes"};
+  Factor factor{.name = "side", .levels = {}, .layout = false, .baseline = 0};
+  for (const ImportedSide& side : sides) factor.levels.push_back(side.name);
+  samples.factors = {factor};
+  std::map<std::string, size_t> at;
+  std::vector<std::string> left_out;
+  for (const std::string& name : counted.names) {
+    const std::string why = why_not(sides, counted.processes.at(name));
+    if (!why.empty()) {
+      left_out.push_back("'" + name + "': " + why);
+      continue;
+    }
+    at.emplace(name, samples.responses.size());
+    samples.responses.push_back({.name = name, .unit = "s", .scale = Scale::kLog, .margin = margin});
+  }
+  if (at.empty())
+    return refused(Error{ErrorCode::kBadInput,
+                         "no benchmark can be judged:\n" + listed(left_out) +
+                             "run each side in at least 2 processes, better 10, and give a file of each: a=1.json a=2.json "
+                             "b=3.json b=4.json",
+                         {}});
+  for (size_t side = 0; side < sides.size(); ++side) {
+    std::map<size_t, Trial> processes;
+    for (const ImportedTime& time : sides[side].times) {
+      const auto response = at.find(time.benchmark);
+      if (response == at.end()) continue;
+      Trial& trial = processes[time.process];
+      trial.levels = {static_cast<uint16_t>(side)};
+      trial.values.resize(samples.responses.size());
+      trial.values[response->second] = time.seconds;
+    }
+    for (auto& [number, trial] : processes) {
+      trial.order = static_cast<uint32_t>(samples.trials.size());
+      trial.seed = number;
+      samples.trials.push_back(std::move(trial));
+    }
+  }
+  samples.planned = static_cast<uint32_t>(samples.trials.size());
+  CommandOutput output = run_report(samples, options);
+  if (!left_out.empty()) output.err += "not judged:\n" + listed(left_out);
+  output.err +=
+      "imported: a process counts once, whatever it repeated. Nothing says that the sides ran in turns, or in more layouts than "
+      "one each: a difference may be the machine's between them, or the luck of a link; 'stabctl run' takes both out\n";
+  return output;
+}
+
+}  // namespace stab::analysis

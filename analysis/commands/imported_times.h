@@ -1,0 +1,28 @@
+// What stabctl import does once the files are read: sides of a comparison that somebody else measured, judged as processes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/commands/commands.h"
+
+namespace stab::analysis {
+
+// The mean of one benchmark in one process.
+struct ImportedTime {
+  std::string benchmark;
+  size_t process = 0;  // of its side
+  double seconds = 0;  // > 0
+};
+
+struct ImportedSide {
+  std::string name;
+  std::vector<ImportedTime> times;
+};
+
+// The first side is the baseline. A process is a unit: what it repeats was averaged. A benchmark that a side has from one
+// process, or not at all, can't be judged: it is left out, and said so; none left is an error.
+// Nothing says that the sides ran in turns, so their differences hold what the machine did meanwhile; that is said, too.
+CommandOutput run_import(const std::vector<ImportedSide>& sides, double margin, const ReportOptions& options);
+
+}  // namespace stab::analysis
