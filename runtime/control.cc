@@ -43,6 +43,8 @@ const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)] = 
      "dumpable (PR_SET_DUMPABLE, setuid) and let its seccomp filter pass reads of /proc"),
     "stacks could not be read to their ends within 1 s of the helper's own time; images that may be in use there are not reused",
     "the program has more than 4096 threads, so no image is reused and moving stops when the ring is full",
+    ("the program runs under valgrind, which lets no program start its helper, so nothing moved; run it by a plan with "
+     "simulate = 'cachegrind' below [counters], whose helper is started outside of valgrind"),
 };
 
 }  // namespace stab

@@ -61,6 +61,7 @@ enum class Degradation : uint8_t {
   kThreadsDenied,      // the kernel refuses the helper to look at threads: no image is reused meanwhile
   kStacksTooLarge,     // a look at the threads took all the time it may: images that may be on those stacks stay
   kTooManyThreads,     // more threads than are followed: no image is reused meanwhile
+  kSimulatedAlone,     // under valgrind, which lets no program start a helper, and no launcher has started one
   kCount
 };
 extern const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)];
