@@ -47,6 +47,8 @@ const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)] = 
     "more than 62 progress points, or names longer than 111 bytes: the visits of those are counted as visits_dropped alone",
     ("more than 1024 threads, or processes that ended without exit, had progress points at a time: the visits of further ones "
      "are counted in shared cells, which costs them more"),
+    ("the program runs under valgrind, which lets no program start its helper, so nothing moved; run it by a plan with "
+     "simulate = 'cachegrind' below [counters], whose helper is started outside of valgrind"),
 };
 
 }  // namespace stab

@@ -64,6 +64,7 @@ enum class Degradation : uint8_t {
   kNoBoard,            // the board of progress points could not be mapped: visits are not counted
   kPointsDropped,      // progress points found no place on the board
   kThreadsShareCells,  // threads found no row on the board: their visits are counted together
+  kSimulatedAlone,     // under valgrind, which lets no program start a helper, and no launcher has started one
   kCount
 };
 extern const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)];

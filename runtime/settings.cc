@@ -91,15 +91,21 @@ bool parse_stack_range(const char* text, uint32_t& bytes) {
   return true;
 }
 
-bool parse_epoch(const char* text, uint64_t& epoch_ns) {
+bool parse_epoch(const char* text, abi::Settings& settings) {
   const char* at = text;
-  uint64_t unit_ns = 0;
-  if (!take_number(at, 10, epoch_ns)) return false;
+  uint64_t unit_ns = 0, count = 0;
+  if (!take_number(at, 10, count)) return false;
+  if (same(at, "visits")) {
+    settings.epoch_ns = 0;
+    settings.epoch_visits = count;
+    return abi::is_epoch(settings);
+  }
   if (same(at, "us")) unit_ns = 1'000;
   if (same(at, "ms")) unit_ns = 1'000'000;
   if (same(at, "s")) unit_ns = 1'000'000'000;
-  if (unit_ns == 0 || __builtin_mul_overflow(epoch_ns, unit_ns, &epoch_ns)) return false;
-  return epoch_ns >= abi::kMinEpochNs && epoch_ns <= abi::kMaxEpochNs;
+  if (unit_ns == 0 || __builtin_mul_overflow(count, unit_ns, &settings.epoch_ns)) return false;
+  settings.epoch_visits = 0;
+  return settings.epoch_ns != 0 && abi::is_epoch(settings);
 }
 
 // One readable variable; `entry` is the whole "STAB_NAME=value".
@@ -138,8 +144,8 @@ bool parse_readable(const char* entry, ParsedSettings& out, Line& line) {
     return true;
   }
   if (const char* value = after(entry, "STAB_EPOCH=")) {
-    if (parse_epoch(value, out.settings.epoch_ns)) return true;
-    line << entry << ": expected a whole number with us, ms or s, from 100us to 3600s";
+    if (parse_epoch(value, out.settings)) return true;
+    line << entry << ": expected a whole number with us, ms or s, from 100us to 3600s, or with visits, such as 1000visits";
     return false;
   }
   if (const char* value = after(entry, "STAB_SEED=")) {

@@ -12,7 +12,7 @@
 
 namespace stab::abi {
 
-inline constexpr uint32_t kAbiVersion = 3;
+inline constexpr uint32_t kAbiVersion = 3;  // 3: epochs of so many visits, progress points
 
 // ---------------------------------------------------------------------------------------------------------
 // Settings
@@ -38,6 +38,7 @@ inline constexpr char kHeapLetters[] = "-bps";
 inline constexpr uint64_t kDefaultEpochNs = 500'000'000;  // the paper's 500 ms
 inline constexpr uint64_t kMinEpochNs = 100'000;          // below 0.1 ms the helper can't keep up
 inline constexpr uint64_t kMaxEpochNs = 3'600'000'000'000;
+inline constexpr uint64_t kMaxEpochVisits = 999'999'999'999;
 
 // Pads are multiples of 16 below the range.
 inline constexpr uint32_t kMinStackRangeBytes = 16;  // no pad but 0: what the random start of a stack does alone
@@ -54,17 +55,26 @@ struct Settings {
   StackMode stack = StackMode::kOff;
   HeapMode heap = HeapMode::kOff;
   uint64_t seed = 0;
+  // How long a layout lasts: a time, or with 0 so many visits (stab_visit in stab.h), whatever time they take. 0 visits: until
+  // the program itself asks for another.
   uint64_t epoch_ns = kDefaultEpochNs;
+  uint64_t epoch_visits = 0;
   int helper_cpu = -1;     // CPU the helper pins itself to, -1: wherever it may run
   int helper_socket = -1;  // inherited descriptor of a waiting stab-helper, -1: start our own (standalone)
   int report = -1;         // inherited descriptor that takes the dose report, -1: none or STAB_REPORT=path
   bool perf_map = false;   // STAB_PERF_MAP=1: write /tmp/perf-PID.map; has no place in STAB=
   uint32_t stack_range_bytes = kMaxStackRangeBytes;  // is_stack_range
+  bool simulated = false;  // this process runs under valgrind: found out by the program itself, has no place in STAB=
 };
+inline constexpr bool is_epoch(const Settings& settings) {
+  if (settings.epoch_ns == 0) return settings.epoch_visits <= kMaxEpochVisits;
+  return settings.epoch_visits == 0 && settings.epoch_ns >= kMinEpochNs && settings.epoch_ns <= kMaxEpochNs;
+}
 
 // STAB=03,sop,... is exactly this long, whatever it says:
 //   VV,csh,SSSSSSSSSSSSSSSS,EEEEEEEEEEEEE,CCCC,HHHH,RRRR,PPPP
-// VV version in decimal; c s h the letters above; S seed, 16 hex digits; E epoch in ns, 13 decimal digits;
+// VV version in decimal; c s h the letters above; S seed, 16 hex digits; E epoch in ns, 13 decimal digits,
+// or a v and its visits, 12 decimal digits;
 // C helper CPU, H helper socket, R report descriptor, 4 decimal digits each, "----" for -1;
 // P range of the stack's pads in bytes, 4 decimal digits.
 inline constexpr char kSettingsName[] = "STAB";
@@ -111,7 +121,7 @@ inline bool get_letter(const char*& at, const char* letters, uint8_t& index) {
 }  // namespace detail
 
 // Writes kSettingsLength characters and a final 0 to out. pre: out holds kSettingsLength + 1 bytes,
-// descriptors and CPU are below 10000, epoch_ns below 10^13.
+// descriptors and CPU are below 10000, is_epoch.
 inline void encode_settings(const Settings& settings, char* out) {
   char* at = detail::put_number(out, kAbiVersion, 2, 10);
   *at++ = ',';
@@ -121,7 +131,9 @@ inline void encode_settings(const Settings& settings, char* out) {
   *at++ = ',';
   at = detail::put_number(at, settings.seed, 16, 16);
   *at++ = ',';
-  at = detail::put_number(at, settings.epoch_ns, 13, 10);
+  if (settings.epoch_ns == 0) *at++ = 'v';
+  at = settings.epoch_ns == 0 ? detail::put_number(at, settings.epoch_visits, 12, 10)
+                              : detail::put_number(at, settings.epoch_ns, 13, 10);
   *at++ = ',';
   at = detail::put_optional(at, settings.helper_cpu);
   *at++ = ',';
@@ -148,8 +160,11 @@ inline bool decode_settings(const char* text, Settings& out) {
       !detail::get_letter(at, kHeapLetters, heap) || !comma())
     return false;
   if (!detail::get_number(at, 16, 16, settings.seed) || !comma()) return false;
-  if (!detail::get_number(at, 13, 10, settings.epoch_ns) || !comma()) return false;
-  if (settings.epoch_ns < kMinEpochNs || settings.epoch_ns > kMaxEpochNs) return false;
+  const bool by_visits = *at == 'v';
+  if (by_visits) ++at, settings.epoch_ns = 0;
+  if (!detail::get_number(at, by_visits ? 12 : 13, 10, by_visits ? settings.epoch_visits : settings.epoch_ns) || !comma())
+    return false;
+  if (!is_epoch(settings) || (settings.epoch_ns == 0 && !by_visits)) return false;
   if (!detail::get_optional(at, settings.helper_cpu) || !comma()) return false;
   if (!detail::get_optional(at, settings.helper_socket) || !comma()) return false;
   if (!detail::get_optional(at, settings.report) || !comma()) return false;

@@ -22,6 +22,7 @@
 #include "runtime/mapping.h"
 #include "runtime/progress/points.h"
 #include "runtime/settings.h"
+#include "runtime/simulator.h"
 #include "runtime/sys.h"
 
 extern "C" {
@@ -187,6 +188,7 @@ uint64_t draw_nonce() {
 
 void fill_hello(Hello& hello, const Extent& extent) {
   hello.settings = settings();
+  hello.settings.simulated = is_simulated();
   hello.pid = sys::getpid();
   hello.nonce = draw_nonce();
   hello.bias = extent.bias;
@@ -292,13 +294,16 @@ void report_alone() {
   const int fd = open_report();
   if (fd < 0) return;
   static char text[helper::kReportBytes];
-  const size_t bytes = helper::write_report(settings(), control(), helper::HelperUse{}, helper::End::kUnwatched, text);
+  abi::Settings ran = settings();
+  ran.simulated = is_simulated();
+  const size_t bytes = helper::write_report(ran, control(), helper::HelperUse{}, helper::End::kUnwatched, text);
   sys::write_over(fd, text, bytes);
   sys::close(fd);
 }
 
 void go_on_alone() {
-  constexpr uint64_t kKnown = uint64_t{1} << static_cast<unsigned>(Degradation::kNoMemfd);
+  constexpr uint64_t kKnown = uint64_t{1} << static_cast<unsigned>(Degradation::kNoMemfd) |
+                              uint64_t{1} << static_cast<unsigned>(Degradation::kSimulatedAlone);
   if ((control().degradations & kKnown) == 0) degrade(control(), Degradation::kNoHelper);
   // Pending: a helper has come so far that it will write one.
   if (__atomic_load_n(&control().report_state, __ATOMIC_ACQUIRE) != kReportPending) report_alone();
@@ -320,7 +325,9 @@ void start() {
   if (!find_extent(extent)) return;
   int socket = -1;
   if (wanted.helper_socket >= 0 && is_helper_socket(wanted.helper_socket)) socket = wanted.helper_socket;
-  if (socket < 0) socket = start_own_helper();
+  // valgrind refuses such a clone, and says so on the program's stderr.
+  if (socket < 0 && is_simulated()) degrade(control(), Degradation::kSimulatedAlone);
+  else if (socket < 0) socket = start_own_helper();
   if (socket < 0) return go_on_alone();
   Descriptors own;
   const bool done = shake_hands(socket, extent, own);
@@ -337,7 +344,11 @@ void finish() {
   if (sys::getpid() != block.program_pid) return;
   __atomic_store_n(&block.request, kRequestReport, __ATOMIC_RELEASE);
   sys::futex_wake(&block.request);
-  api::wait_for(block.report_state, [](uint32_t state) { return state != kReportPending; });
+  const auto is_written = [](uint32_t state) { return state != kReportPending; };
+  if (settings().epoch_ns == 0)
+    api::wait_evenly_for(block.report_state, kReportPending, is_written);
+  else
+    api::wait_for(block.report_state, is_written);
 }
 
 }  // namespace

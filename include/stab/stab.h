@@ -32,6 +32,11 @@ enum stab_status {
  * keeps its code and its frame until it returns. Works while paused, too. Some 30 us in a small program. */
 static inline int stab_new_layout(void);
 
+/* Counts a visit to the place where it stands. With STAB_EPOCH=Nvisits, in a plan epoch = { visits = N }, a layout lasts N
+ * visits instead of a time: each N-th one returns in the next layout, so that a run with one thread is a function of its seed.
+ * Elsewhere a visit is only counted. szc --stab-visit=FUNCTION puts one at each entry of a function. */
+static inline int stab_visit(void);
+
 /* Between stab_pause and stab_resume the layout changes only by stab_new_layout. They count: as many resumes
  * as pauses. After stab_pause returns, no change is under way. */
 static inline int stab_pause(void);
@@ -101,6 +106,7 @@ static inline int stab_read_dose(struct stab_dose* dose);
 
 #define STAB_WEAK_ __attribute__((weak, visibility("default")))
 STAB_WEAK_ int stab_rt_new_layout(void);
+STAB_WEAK_ int stab_rt_visit(void);
 STAB_WEAK_ int stab_rt_pause(void);
 STAB_WEAK_ int stab_rt_resume(void);
 STAB_WEAK_ int stab_rt_active(void);
@@ -114,6 +120,7 @@ STAB_WEAK_ int stab_rt_read_dose(struct stab_dose* dose, size_t bytes);
 #undef STAB_WEAK_
 
 static inline int stab_new_layout(void) { return stab_rt_new_layout ? stab_rt_new_layout() : STAB_ABSENT; }
+static inline int stab_visit(void) { return stab_rt_visit ? stab_rt_visit() : STAB_ABSENT; }
 static inline int stab_pause(void) { return stab_rt_pause ? stab_rt_pause() : STAB_ABSENT; }
 static inline int stab_resume(void) { return stab_rt_resume ? stab_rt_resume() : STAB_ABSENT; }
 static inline int stab_active(void) { return stab_rt_active ? stab_rt_active() : 0; }

@@ -88,6 +88,17 @@ Result<bool> all_pads(std::string_view argument) {
   return choice == "all";
 }
 
+constexpr std::string_view kVisit = "--stab-visit=";
+
+Status add_visited(std::string_view argument, std::string& visited) {
+  const std::string_view names = argument.substr(kVisit.size());
+  if (names.empty() || names.find_first_of(" \t=") != std::string_view::npos)
+    return bad_input("'" + std::string(argument) + "': expected the names of functions as the linker knows them, such as "
+                     "--stab-visit=evaluate,_ZN5Board4moveEv");
+  visited += (visited.empty() ? "" : ",") + std::string(names);
+  return {};
+}
+
 // Words of a response file as clang splits them (GNU style): blanks separate, quotes group, backslash escapes.
 Arguments split_words(const std::string& text) {
   Arguments words;
@@ -144,7 +155,7 @@ Result<CommandLine> CommandLine::parse(std::span<char* const> raw) {
   Arguments expanded;
   for (const char* argument : raw) STAB_CHECK_OK(expand(argument, 0, expanded));
   CommandLine line;
-  size_t choices_of_pads = 0;
+  size_t choices = 0;  // options of ours, which clang must not see
   for (size_t i = 0; i < expanded.size(); ++i) {
     std::string& argument = expanded[i];
     const bool is_value = i > 0 && contains(kTakesValue, expanded[i - 1]);
@@ -169,7 +180,12 @@ Result<CommandLine> CommandLine::parse(std::span<char* const> raw) {
     }
     if (argument.starts_with(kPads)) {
       STAB_TRY(line.pads_all, all_pads(argument));
-      ++choices_of_pads;
+      ++choices;
+      continue;
+    }
+    if (argument.starts_with(kVisit)) {
+      STAB_CHECK_OK(add_visited(argument, line.visited));
+      ++choices;
       continue;
     }
     line.only_compiles |= contains(kStopsBeforeLink, argument);
@@ -186,8 +202,10 @@ Result<CommandLine> CommandLine::parse(std::span<char* const> raw) {
   // Response files stay response files, unless something had to be taken out of one: expanded they may exceed what exec
   // takes.
   Arguments as_given(raw.begin(), raw.end());
-  const size_t taken = std::erase_if(as_given, [](const std::string& argument) { return argument.starts_with(kPads); });
-  if (!line.strips && line.info_file.empty() && taken == choices_of_pads) line.arguments = as_given;
+  const size_t taken = std::erase_if(as_given, [](const std::string& argument) {
+    return argument.starts_with(kPads) || argument.starts_with(kVisit);
+  });
+  if (!line.strips && line.info_file.empty() && taken == choices) line.arguments = as_given;
   return line;
 }
 

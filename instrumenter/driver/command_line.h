@@ -12,11 +12,12 @@ namespace stab::driver {
 using Arguments = std::vector<std::string>;
 
 struct CommandLine {
-  Arguments arguments;         // for clang: as given, but for --stab-pads and what strips says
+  Arguments arguments;         // for clang: as given, but for --stab-pads, --stab-visit and what strips says
   bool only_compiles = false;  // surely no link: -c, -S, -E and the like
   bool prints_steps = false;   // -###
   bool freestanding = false;   // -ffreestanding: nobody may set up thread-local storage, which pads read
   bool pads_all = false;       // --stab-pads=all: short functions get pads, too
+  std::string visited;         // --stab-visit: functions whose entries are counted, with commas between them
   bool verbose = false;        // -v
   bool strips = false;         // -s in one of its forms: taken out of arguments, done by post-link where that runs
   std::string info_file;       // --stab-info FILE

@@ -79,6 +79,9 @@ Result<int> drive(std::string_view name, std::span<char* const> raw) {
   STAB_TRY(const Toolchain tools, Toolchain::find(name));
   if (line.pads_all && tools.language == Language::kFortran)
     return bad_input("'--stab-pads=all' is for C and C++: flang can't mark functions");
+  if (!line.visited.empty() && tools.language == Language::kFortran)
+    return bad_input("'--stab-visit=" + line.visited +
+                     "' is for C and C++: flang can't mark functions; call stab_visit() from C");
   if (!line.info_file.empty()) return become({tools.post_linker, "--info", line.info_file});
   Arguments command = compile_command(tools, line);
   if (line.only_compiles) return become(command);

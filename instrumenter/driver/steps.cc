@@ -23,7 +23,7 @@ Pads pads_of(const CommandLine& line) {
   return line.pads_all ? Pads::kAll : Pads::kLong;
 }
 
-Arguments compile_options(const Toolchain& tools, Pads pads) {
+Arguments compile_options(const Toolchain& tools, Pads pads, const std::string& visited) {
   const std::string plugin = "-fpass-plugin=" + tools.pass_plugin;
   // flang knows neither of the others: its functions are aligned by 16 anyway, and share one section, so that
   // link order doesn't shuffle them.
@@ -32,6 +32,7 @@ Arguments compile_options(const Toolchain& tools, Pads pads) {
   Arguments options{plugin, "-ffunction-sections", "-falign-functions=16", "-idirafter", tools.include};
   if (pads == Pads::kNone) append(options, {"-Xclang", "-default-function-attr", "-Xclang", "stab-no-pad"});
   if (pads == Pads::kAll) append(options, {"-Xclang", "-default-function-attr", "-Xclang", "stab-pad-short"});
+  if (!visited.empty()) append(options, {"-Xclang", "-default-function-attr", "-Xclang", "stab-visit=" + visited});
   return options;
 }
 
@@ -107,7 +108,7 @@ Result<LinkOrder> LinkOrder::from_environment() {
 }
 
 Arguments compile_command(const Toolchain& tools, const CommandLine& line) {
-  Arguments ours = compile_options(tools, pads_of(line));
+  Arguments ours = compile_options(tools, pads_of(line), line.visited);
   if (!line.only_compiles) {
     ours.push_back("-fuse-ld=lld");
     if (line.strips) ours.push_back("-s");
@@ -119,7 +120,7 @@ Arguments compile_command(const Toolchain& tools, const CommandLine& line) {
 
 Arguments link_command(const Toolchain& tools, const CommandLine& line, const LinkJob& job,
                        const LinkOrder& order) {
-  Arguments ours = compile_options(tools, is_bare(job) ? Pads::kNone : pads_of(line));
+  Arguments ours = compile_options(tools, is_bare(job) ? Pads::kNone : pads_of(line), line.visited);
   ours.push_back("-fuse-ld=lld");
   if (line.strips && !needs_post_link(job)) ours.push_back("-s");
   append(ours, link_options(tools, job, order));

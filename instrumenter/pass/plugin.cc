@@ -1,5 +1,5 @@
-// Where our passes run. Everything is inserted last, on the code that the optimizer has finished: an earlier pad
-// would stop inlining, an earlier list would name functions that disappear.
+// Where our passes run. Visits are calls as any other and are inserted first. Everything else is inserted last, on the code
+// that the optimizer has finished: an earlier pad would stop inlining, an earlier list would name functions that disappear.
 //
 // With link-time optimization "last" is at link time. clang calls the OptimizerLast callback in the compile step
 // of LTO as well; a module that is going to be optimized again carries LTO's own flags, so there we only leave
@@ -14,6 +14,7 @@
 #include "instrumenter/pass/function_list.h"
 #include "instrumenter/pass/goto_tables.h"
 #include "instrumenter/pass/stack_pads.h"
+#include "instrumenter/pass/visits.h"
 
 namespace stab {
 namespace {
@@ -72,6 +73,7 @@ struct MarkAll : llvm::PassInfoMixin<MarkAll> {
 bool add_by_name(llvm::StringRef name, llvm::ModulePassManager& passes) {
   if (name == "stab-pads") return passes.addPass(StackPads()), true;
   if (name == "stab-pads<all>") return passes.addPass(MarkAll()), passes.addPass(StackPads()), true;
+  if (name == "stab-visits") return passes.addPass(Visits()), true;
   if (name == "stab-functions") return passes.addPass(FunctionList()), true;
   if (name == "stab-gotos") return passes.addPass(GotoTables()), true;
   if (name == "stab-optimizer-last") return passes.addPass(AtOptimizerLast(llvm::OptimizationLevel::O2)), true;
@@ -81,6 +83,8 @@ bool add_by_name(llvm::StringRef name, llvm::ModulePassManager& passes) {
 
 void register_callbacks(llvm::PassBuilder& builder) {
   LLVMInitializeX86AsmParser();  // pads are taken by inline assembly, and flang initializes no parser for it
+  builder.registerPipelineStartEPCallback(
+      [](llvm::ModulePassManager& passes, llvm::OptimizationLevel) { passes.addPass(Visits()); });
   builder.registerOptimizerLastEPCallback(
       [](llvm::ModulePassManager& passes, llvm::OptimizationLevel level) { passes.addPass(AtOptimizerLast(level)); });
   builder.registerFullLinkTimeOptimizationLastEPCallback(

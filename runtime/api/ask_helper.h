@@ -38,6 +38,19 @@ bool wait_for(const uint32_t& word, Done done) {
   }
 }
 
+// The same for a run that is to be a function of its seed: it executes the same instructions whether the helper was quick or
+// slow, and waits as long as that lives. `before` is what the word holds until something has been done.
+template <typename Done>
+bool wait_evenly_for(const uint32_t& word, uint32_t before, Done done) {
+  constexpr uint64_t kEvenLookNs = 10'000'000'000;
+  for (;;) {
+    sys::futex_wait(&word, before, sys::monotonic_ns() + kEvenLookNs);
+    const bool dead = is_helper_dead();
+    if (done(__atomic_load_n(&word, __ATOMIC_SEQ_CST))) return true;
+    if (dead) return false;
+  }
+}
+
 // Sleeps until the helper has obeyed the order of this number. Counts wrap; `given` runs behind `wanted`.
 inline bool wait_for_count(const uint32_t& given, uint32_t wanted) {
   return wait_for(given, [wanted](uint32_t value) { return static_cast<int32_t>(value - wanted) >= 0; });

@@ -4,6 +4,7 @@
 #include "runtime/api/ask_helper.h"
 #include "runtime/control.h"
 #include "runtime/settings.h"
+#include "runtime/simulator.h"
 #include "stab/stab.h"
 
 namespace stab::api {
@@ -16,6 +17,27 @@ bool moves_code(abi::CodeMode mode) { return mode == abi::CodeMode::kShuffle || 
 // Fixed once main runs.
 bool changes_with_time() {
   return control().nonce != 0 && (draws_pads(settings().stack) || moves_code(settings().code));
+}
+
+bool is_by_visits() { return settings().epoch_ns == 0; }
+
+// valgrind keeps what it has translated, and sees nobody else's stores into code.
+void forget_translations() {
+  if (!is_simulated()) return;
+  discard_translations(control().text_address, control().text_bytes);
+  discard_translations(control().ring_address, control().ring_bytes);
+}
+
+// Returns when the next layout is in place. pre: has_helper()
+bool order_layout() {
+  Orders& orders = control().orders;
+  const uint32_t wanted = __atomic_add_fetch(&orders.layouts_wanted, 1, __ATOMIC_SEQ_CST);
+  if (!send_orders()) return false;
+  const auto is_given = [wanted](uint32_t given) { return static_cast<int32_t>(given - wanted) >= 0; };
+  const bool given = is_by_visits() ? wait_evenly_for(orders.layouts_given, wanted - 1, is_given)
+                                    : wait_for(orders.layouts_given, is_given);
+  forget_translations();
+  return given;
 }
 
 }  // namespace
@@ -33,10 +55,17 @@ int stab_rt_new_layout() {
   using namespace stab;
   if (!api::changes_with_time()) return STAB_ABSENT;
   if (!api::has_helper()) return STAB_UNAVAILABLE;
-  Orders& orders = control().orders;
-  const uint32_t wanted = __atomic_add_fetch(&orders.layouts_wanted, 1, __ATOMIC_SEQ_CST);
-  if (!api::send_orders()) return STAB_UNAVAILABLE;
-  return api::wait_for_count(orders.layouts_given, wanted) ? STAB_OK : STAB_UNAVAILABLE;
+  return api::order_layout() ? STAB_OK : STAB_UNAVAILABLE;
+}
+
+int stab_rt_visit() {
+  using namespace stab;
+  if (control().nonce == 0) return STAB_ABSENT;
+  if (!api::has_helper()) return STAB_UNAVAILABLE;
+  const uint64_t count = __atomic_add_fetch(&control().orders.visits, 1, __ATOMIC_RELAXED);
+  const uint64_t every = settings().epoch_visits;
+  if (every == 0 || count % every != 0) return STAB_OK;
+  return api::order_layout() ? STAB_OK : STAB_UNAVAILABLE;
 }
 
 int stab_rt_pause() {

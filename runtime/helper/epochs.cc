@@ -90,6 +90,12 @@ bool newest_was_entered(const Session& session) {
   return newest < 0 || __atomic_load_n(&session.control->executed[newest], __ATOMIC_ACQUIRE) != 0;
 }
 
+// What a look finds depends on the moment, and so would the addresses of the images that follow: a run whose layouts change with
+// its work is a function of its seed. Under valgrind there is nothing to see: the kernel's stacks and registers are valgrind's.
+bool may_reuse(const Session& session) {
+  return session.hello.settings.epoch_ns != 0 && !session.hello.settings.simulated;
+}
+
 bool code_has_epochs(const Session& session) {
   const abi::CodeMode mode = session.hello.settings.code;
   return session.moves && (mode == abi::CodeMode::kShuffle || mode == abi::CodeMode::kPad);
@@ -131,6 +137,7 @@ bool seeks_stayers(const Session& session) {
 }  // namespace
 
 bool has_epochs(const Session& session) {
+  if (session.hello.settings.epoch_ns == 0) return false;
   return code_has_epochs(session) || session.pads != nullptr || heap_has_epochs(session);
 }
 
@@ -167,6 +174,7 @@ void advance(Session& session, bool ordered) {
   // A map for perf knows no time: each address is to have one name only.
   if (session.perf_map.is_open()) return;
   if (session.moves) forget_gone_kin(session);
+  if (!may_reuse(session)) return;
   if (seeks_slot(session) || seeks_stayers(session)) reclaim(session);
 }
 

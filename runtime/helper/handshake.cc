@@ -23,12 +23,12 @@ bool has_word(E value, const char* const (&)[N]) {
 
 bool are_possible(const abi::Settings& settings, bool launched) {
   // A bool that is neither must not be read as one.
-  uint8_t perf_map;
+  uint8_t perf_map, simulated;
   memcpy(&perf_map, &settings.perf_map, 1);
-  return perf_map <= (launched ? 0 : 1) && has_word(settings.code, abi::kCodeWords) &&
+  memcpy(&simulated, &settings.simulated, 1);
+  return perf_map <= (launched ? 0 : 1) && simulated <= 1 && has_word(settings.code, abi::kCodeWords) &&
          has_word(settings.stack, abi::kStackWords) && has_word(settings.heap, abi::kHeapWords) &&
-         settings.epoch_ns >= abi::kMinEpochNs && settings.epoch_ns <= abi::kMaxEpochNs &&
-         abi::is_stack_range(settings.stack_range_bytes);
+         abi::is_epoch(settings) && abi::is_stack_range(settings.stack_range_bytes);
 }
 
 // The pads' pages are those of the slots, no more and no fewer.

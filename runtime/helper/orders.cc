@@ -67,7 +67,10 @@ bool obey_orders(Session& session) {
   const uint32_t modules = __atomic_load_n(&orders.modules_wanted, __ATOMIC_SEQ_CST);
   const bool new_modules = modules != orders.modules_given;
   begin(orders);
-  if (new_layout) advance(session, true);
+  if (new_layout) {
+    if (session.hello.settings.epoch_ns == 0) ++session.use.ticks;
+    advance(session, true);
+  }
   if (new_modules) {
     // A stream of its own: the streams of the epochs stay what they are, whatever is loaded.
     LayoutRng rng(session.hello.settings.seed, kRngStack, kModuleStreams | session.control->stack.refills);

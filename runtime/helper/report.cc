@@ -120,6 +120,8 @@ size_t write_report(const abi::Settings& settings, const Control& control, const
       .text("heap", abi::kHeapWords[static_cast<uint8_t>(settings.heap)]);
   (wanted.key("seed") << "\"0x").hex(settings.seed) << "\"";
   wanted.number("epoch_ns", settings.epoch_ns)
+      .number("epoch_visits", settings.epoch_visits)
+      .number("simulated", settings.simulated)
       .number("stack_range_bytes", settings.stack_range_bytes)
       .text("helper", use.launched ? "launched" : "standalone");
   wanted.close();
@@ -144,6 +146,13 @@ size_t write_report(const abi::Settings& settings, const Control& control, const
       .number("layouts", peek(control.heap.layouts))
       .number("turns", peek(control.heap.turns));
   heap.close();
+
+  if (const uint64_t visits = peek(control.orders.visits); visits > 0 || settings.epoch_ns == 0) {
+    report.key("visits");
+    Object counted(out);
+    counted.number("count", visits).number("layouts", __atomic_load_n(&control.orders.layouts_given, __ATOMIC_RELAXED));
+    counted.close();
+  }
 
   if (peek(control.region.regions) > 0) {
     report.key("region");

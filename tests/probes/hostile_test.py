@@ -36,8 +36,9 @@ BIN = pathlib.Path("build/release/bin")
 WORK = None
 MAGIC = 0x33524550_4C454853
 PAGE = 4096
-# runtime/helper/protocol.h. Settings: code, stack, heap, seed, epoch_ns, helper_cpu, helper_socket, report, perf_map, range
-SETTINGS = struct.Struct("<BBB5xQQiii?3xI4x")
+# runtime/helper/protocol.h. Settings: code, stack, heap, seed, epoch_ns and visits, helper_cpu, helper_socket, report,
+# perf_map, range, simulated
+SETTINGS = struct.Struct("<BBB5xQQQiii?3xI?3x")
 HELLO = struct.Struct(f"<QII{SETTINGS.size}siIQQQQQIIQQQ")
 MAPPED = struct.Struct("<QIIIIIIQQ")
 BOARD_BYTES = 540672  # runtime/progress/board.h
@@ -144,8 +145,8 @@ def given_up(dose):
     return [words for words in dose["degradations"] if re.search("could not be|can't be|denied", words)]
 
 
-def settings(code=SHUFFLE, stack=STACK_ON, heap=0, epoch_ns=1_000_000, perf_map=False, stack_range=4096):
-    return SETTINGS.pack(code, stack, heap, 42, epoch_ns, -1, -1, -1, perf_map, stack_range)
+def settings(code=SHUFFLE, stack=STACK_ON, heap=0, epoch_ns=1_000_000, epoch_visits=0, perf_map=False, stack_range=4096):
+    return SETTINGS.pack(code, stack, heap, 42, epoch_ns, epoch_visits, -1, -1, -1, perf_map, stack_range, False)
 
 
 class Impostor:
@@ -396,8 +397,8 @@ class Words(unittest.TestCase):
     def test_chosen_words(self):
         impostor = Impostor(built("ends"))
         hellos = [{"settings": settings(code=200)}, {"settings": settings(stack=77)}, {"settings": settings(heap=255)},
-                  {"settings": settings(epoch_ns=0)}, {"settings": settings(stack_range=0x80000000)},
-                  {"settings": settings()[:36] + b"\x02" + settings()[37:]}, {"settings": settings(perf_map=True)},
+                  {"settings": settings(epoch_visits=1)}, {"settings": settings(stack_range=0x80000000)},
+                  {"settings": settings()[:44] + b"\x02" + settings()[45:]}, {"settings": settings(perf_map=True)},
                   {"slots_address": 0x1000}, {"slots_address": impostor.address - PAGE}, {"slot_count": 0xFFFFFFFF},
                   {"slot_count": 1 << 30, "pads_bytes": 1 << 32}, {"pads_bytes": 1 << 40}, {"pads_address": 0},
                   {"bias": (1 << 64) - PAGE}, {"control_address": (1 << 64) - PAGE}, {"pid": -1}, {"pid": 1}, {"nonce": 0},

@@ -5,6 +5,7 @@
     check_api.py --bin DIR fibers        pads on registered stacks
     check_api.py --bin DIR costs         a call that asks for nothing new takes at most 100 ns
     check_api.py --bin DIR loop          the same by hand: 20 repetitions, 20 layouts, each with a time
+    check_api.py --bin DIR visits        layouts that last so many visits, by hand and with szc --stab-visit
     check_api.py --bin DIR debugger      under gdb a program with everything on runs and stops as any other
     check_api.py --bin DIR repetitions   Google Benchmark: each repetition sees layouts of its own
 
@@ -109,6 +110,26 @@ def loop(bin_directory, directory):
             raise Failed(f"{program} without layouts says {seen}")
 
 
+def visits(bin_directory, directory):
+    """A hundred visits, a layout each tenth: eleven of each factor, whatever the clock says, and in the dose."""
+    everything = {"STAB_STACK": "on", "STAB_CODE": "shuffle", "STAB_HEAP": "page", "STAB_SEED": "3"}
+    report = pathlib.Path(directory) / "dose.json"
+    named = ["--stab-visit=other,turn"]
+    for options, how, said_at_end in [([], "call", "1 ok\n"), (named, "named", None), ([*named, "-O0"], "named", None),
+                                      ([*named, "-flto"], "named", None), ([*named, "-static"], "named", None)]:
+        run([bin_directory / "szc", "--stab-pads=all", "-O2", *options, HERE / "visits.c", "-o", "visits"], directory)
+        told = run(["./visits", how], directory, STAB_EPOCH="10visits", STAB_REPORT=report, **everything)
+        if said_at_end is not None:
+            said(told, said_at_end)
+        dose = json.loads(report.read_text())
+        seen = (dose["visits"], dose["code"]["layouts_built"], dose["stack"]["refills"], dose["helper"]["ticks"])
+        if seen != ({"count": 100, "layouts": 10}, 11, 11, 10):
+            raise Failed(f"{options}: the dose of 100 visits is {seen}")
+    run([bin_directory / "szc", "-O2", HERE / "visits.c", "-o", "visits"], directory)
+    said(run(["./visits", "timed"], directory, STAB_EPOCH="10s", **everything), "1 ok\n")
+    said(run(["./visits", "timed"], directory, STAB_EPOCH="0visits", **everything), "1 ok\n")
+
+
 def debugger(bin_directory, directory):
     if shutil.which("gdb") is None:
         print("SKIP: gdb is not installed; apt install gdb")
@@ -126,7 +147,7 @@ def debugger(bin_directory, directory):
 
 
 def main():
-    checks = {"orders": orders, "fibers": fibers, "costs": costs, "loop": loop, "debugger": debugger,
+    checks = {"orders": orders, "fibers": fibers, "costs": costs, "loop": loop, "visits": visits, "debugger": debugger,
               "repetitions": repetitions}
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--bin", required=True, type=pathlib.Path, help="where szc is")

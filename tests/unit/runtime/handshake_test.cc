@@ -58,6 +58,9 @@ TEST(Handshake, BelievesNoBrokenHello) {
       [](Hello& h) { h.settings.heap = static_cast<abi::HeapMode>(200); },
       [](Hello& h) { h.settings.epoch_ns = abi::kMinEpochNs - 1; },
       [](Hello& h) { h.settings.epoch_ns = abi::kMaxEpochNs + 1; },
+      [](Hello& h) { h.settings.epoch_visits = 1; },  // and a time
+      [](Hello& h) { h.settings.epoch_ns = 0, h.settings.epoch_visits = abi::kMaxEpochVisits + 1; },
+      [](Hello& h) { std::memset(static_cast<void*>(&h.settings.simulated), 2, 1); },
       [](Hello& h) { h.settings.stack_range_bytes = 0; },
       [](Hello& h) { h.settings.stack_range_bytes = 8192; },
       [](Hello& h) { std::memset(&h.settings.perf_map, 2, 1); },

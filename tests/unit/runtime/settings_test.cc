@@ -47,6 +47,34 @@ TEST(Settings, ReadableForms) {
   EXPECT_STREQ(out.parsed.report_path, "/tmp/x");
 }
 
+TEST(Settings, AnEpochMayBeSoManyVisits) {
+  for (const auto& [entry, visits] : std::vector<std::pair<const char*, uint64_t>>{
+           {"STAB_EPOCH=0visits", 0}, {"STAB_EPOCH=999999999999visits", 999'999'999'999u}}) {
+    const Outcome out = parse({entry});
+    ASSERT_TRUE(out.ok) << out.message;
+    EXPECT_EQ(out.parsed.settings.epoch_ns, 0u);
+    EXPECT_EQ(out.parsed.settings.epoch_visits, visits);
+  }
+  const Outcome later = parse({"STAB_EPOCH=7visits", "STAB_EPOCH=20ms"});
+  EXPECT_EQ(later.parsed.settings.epoch_ns, 20'000'000u) << "the last one wins";
+  EXPECT_EQ(later.parsed.settings.epoch_visits, 0u);
+}
+
+TEST(Settings, FixedFormOfVisitsRoundTrips) {
+  for (const uint64_t visits : {uint64_t{0}, uint64_t{1}, abi::kMaxEpochVisits}) {
+    abi::Settings wanted;
+    wanted.epoch_ns = 0;
+    wanted.epoch_visits = visits;
+    char text[5 + abi::kSettingsLength + 1] = "STAB=";
+    abi::encode_settings(wanted, text + 5);
+    EXPECT_EQ(std::string(text).size(), 5 + abi::kSettingsLength) << "as long as with a time";
+    const Outcome out = parse({text});
+    ASSERT_TRUE(out.ok) << out.message;
+    EXPECT_EQ(out.parsed.settings.epoch_ns, 0u);
+    EXPECT_EQ(out.parsed.settings.epoch_visits, visits);
+  }
+}
+
 TEST(Settings, TheRangeOfPadsIsAPowerOfTwo) {
   EXPECT_EQ(parse({}).parsed.settings.stack_range_bytes, 4096u);
   for (const auto& [entry, bytes] : std::vector<std::pair<const char*, uint32_t>>{
@@ -109,6 +137,12 @@ TEST(Settings, RefusesWhatItCannotObey) {
       {{"STAB=03,sop"}, "fixed-width form"},
       {{"STAB=01,---,0000000000000001,0000500000000,----,----,----"}, "version 3"},
       {{"STAB=01,---,0000000000000001,0000500000000,----,----,----,4096"}, "version 3"},
+      {{"STAB=02,---,0000000000000001,0000500000000,----,----,----,4096"}, "version 3"},
+      {{"STAB=03,---,0000000000000001,v00000000000x,----,----,----,4096"}, "fixed-width form"},
+      {{"STAB=03,---,0000000000000001,0000000000000,----,----,----,4096"}, "fixed-width form"},
+      {{"STAB_EPOCH=0ms"}, "from 100us to 3600s, or with visits"},
+      {{"STAB_EPOCH=visits"}, "expected a whole number"},
+      {{"STAB_EPOCH=1000000000000visits"}, "with visits, such as 1000visits"},
       {{"STAB=03,---,0000000000000001,0000500000000,----,----,----,0048"}, "fixed-width form"},
       {{"STAB=03,---,0000000000000001,0000500000000,----,----,----,4096", "STAB_CODE=off"}, "set together with STAB="},
   };

@@ -63,6 +63,18 @@ TEST(CommandLine, ReadsResponseFilesAndPassesThemOn) {
   EXPECT_FALSE(parse({"@" + name})) << "a file that names itself";
 }
 
+TEST(CommandLine, TakesVisitedFunctionsOut) {
+  const CommandLine line = parsed({"--stab-visit=move,_ZN5Board4playEv", "-c", "--stab-visit=think", "a.cc"});
+  EXPECT_EQ(line.visited, "move,_ZN5Board4playEv,think");
+  EXPECT_THAT(line.arguments, ElementsAre("-c", "a.cc"));
+  EXPECT_EQ(parsed({"a.cc"}).visited, "");
+  for (const char* wrong : {"--stab-visit=", "--stab-visit=a b", "--stab-visit=a=b"}) {
+    const auto refused = parse({wrong, "a.cc"});
+    ASSERT_FALSE(refused) << wrong;
+    EXPECT_THAT(refused.error().message, HasSubstr("expected the names of functions as the linker knows them"));
+  }
+}
+
 TEST(CommandLine, TakesTheChoiceOfPadsOut) {
   const CommandLine all = parsed({"--stab-pads=all", "-c", "a.c"});
   EXPECT_TRUE(all.pads_all);
