@@ -6,7 +6,6 @@
     check_progress.py --bin DIR coz        programs written for COZ, with its own header and with ours
     check_progress.py --bin DIR libraries  points in libraries, also of other compilers
     check_progress.py --bin DIR absent     without the runtime: compiles, links, runs, in C99 to C++20, with gcc and clang
-    check_progress.py --bin DIR costs      a visit takes at most 2 ns, and next to nothing where nobody counts
 
 Exit code 0: kept; 1: not; 77: skipped, and says why.
 """
@@ -21,7 +20,6 @@ import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-MOST_NS = 2.0
 EVERYTHING = {"STAB_CODE": "shuffle", "STAB_STACK": "on", "STAB_HEAP": "page", "STAB_EPOCH": "500us", "STAB_SEED": "7"}
 
 
@@ -149,27 +147,7 @@ def absent(tools, directory):
     same(run(["./mixed"], directory), "done\n", "no board")
 
 
-def costs(tools, directory):
-    run([tools / "szc", "-O2", HERE / "cost.c", "-o", "cost"], directory)
-    run(["clang-19", "-I", tools.parent / "include", "-O2", HERE / "cost.c", "-o", "plain"], directory)
-    def nanoseconds(command, **settings):
-        best = {}
-        for _ in range(5):  # the least of some: other load only adds
-            for line in run(command, directory, **settings).splitlines():
-                name, value = line.split()
-                best[name] = min(best.get(name, 1e9), float(value))
-        return best
-    report = {"STAB_REPORT": str(pathlib.Path(directory) / "dose.json")}
-    found = {"counted": nanoseconds(["./cost"], **report), "counted, all on": nanoseconds(["./cost"], **report, **EVERYTHING),
-             "no board": nanoseconds(["./cost"]), "no runtime": nanoseconds(["./plain"])}
-    for what, values in found.items():
-        print(f"{what}: " + ", ".join(f"{name} {value:.3f} ns" for name, value in values.items()))
-        for name, value in values.items():
-            if value > MOST_NS:
-                raise Failed(f"a visit ({what}, {name}) takes {value} ns, expected at most {MOST_NS}")
-
-
-CHECKS = {"counts": counts, "limits": limits, "coz": coz, "libraries": libraries, "absent": absent, "costs": costs}
+CHECKS = {"counts": counts, "limits": limits, "coz": coz, "libraries": libraries, "absent": absent}
 
 
 def main():
