@@ -53,7 +53,8 @@ void LiveExperiment::tell(const store::TrialRow& trial, const store::Outcome& ou
   news.subject = expanded_.subjects[static_cast<size_t>(trial.subject)].name;
   news.cell = cell.name;
   news.wall_ns = outcome.wall_ns;
-  if (trial.pass == 0) news.layout = plan::layout_of(cell, trial.layout);
+  const bool timed = trial.pass == 0 && !plan().counters.simulation.on();  // a simulator's time is no replicate's
+  if (timed) news.layout = plan::layout_of(cell, trial.layout);
   news.failure = outcome.failure;
   news.done = done;
   news.planned = planned;

@@ -7,6 +7,7 @@
 #include "engine/experiment/gate_open.h"
 #include "engine/results/load_samples.h"
 #include "engine/separation/runs_as.h"
+#include "engine/trial/simulated.h"
 #include "engine/trial/expectation.h"
 
 namespace stab::engine {
@@ -38,7 +39,9 @@ Status TrialRunner::set_up(const BuildPlace& place, const std::vector<BuiltBinar
   STAB_TRY(const std::string directory, scratch_.fresh(unsigned(-1), unsigned(-1)));
   STAB_TRY(TrialSetup setup, TrialSetup::prepare(experiment_->expanded(), place, binaries, directory));
   setup_ = std::make_unique<TrialSetup>(std::move(setup));
-  return {};
+  if (!setup_->simulation().on()) return {};
+  experiment_->note(limits_of(setup_->simulation()));
+  return experiment_->log(kSimulationEvent, plan::words_of(setup_->simulation()));
 }
 
 store::Claim TrialRunner::claim() {
