@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/statistics/confidence_sequence.h"
 #include "analysis/statistics/descriptive.h"
 #include "analysis/statistics/distributions.h"
 #include "analysis/statistics/effect_size.h"
@@ -423,6 +424,33 @@ Result<Finding> change_point_method(const Arguments& args, const StatsData& data
   return finding;
 }
 
+// The interval after all rows, of a sequence whose intervals after each number of rows hold together.
+Result<Finding> sequence_method(const Arguments& args, const StatsData& data) {
+  STAB_TRY(const double mu, args.number("mu", 0));
+  STAB_TRY(const uint64_t narrowest_at, args.count("narrowest-at", 20, 2));
+  constexpr uint64_t kMostNarrowest = 1'000'000'000;
+  if (narrowest_at > kMostNarrowest)
+    return bad_input("--narrowest-at takes at most " + std::to_string(kMostNarrowest) + ", got " + std::to_string(narrowest_at));
+  STAB_TRY(const double conf, confidence_of(args));
+  STAB_TRY(const TTest test, one_sample_t(data.response(), mu, Alternative::kTwoSided, conf));
+  const auto n = static_cast<double>(data.response().size());
+  const double alpha = 1 - conf, g = mixture_narrowest_at(static_cast<double>(narrowest_at), alpha);
+  const double critical = sequence_critical_t(n, g, alpha), log_e = mixture_log_ratio(test.statistic, n, g);
+  std::optional<double> low, high, at;  // absent: no bounded interval yet
+  if (std::isfinite(critical)) {
+    at = critical;
+    low = test.estimate - critical * test.standard_error;
+    high = test.estimate + critical * test.standard_error;
+  }
+  Finding finding;
+  finding.add_count("n", data.response().size()).add("statistic", test.statistic).add("df", test.df);
+  finding.add("p_value", std::exp(std::min(0.0, -log_e))).add("log_e_value", log_e).add("critical_value", at);
+  finding.add("estimate", test.estimate).add("standard_error", test.standard_error);
+  finding.add("conf_low", low).add("conf_high", high).add("conf_level", conf).add("mu", mu);
+  finding.add_count("narrowest_at", narrowest_at).add("mixture_variance", g);
+  return finding;
+}
+
 // Points of a normal QQ plot: R's qqnorm() with ppoints().
 Result<Finding> qq(const Arguments&, const StatsData& data) {
   STAB_CHECK_OK(check_sample(data.response(), 2, "qq"));
@@ -443,6 +471,8 @@ constexpr StatsMethod kMethods[] = {
     {"shapiro-wilk", "normality, 3 to 5000 values", "response group levels log", shapiro},
     {"anderson-darling", "normality, tails weigh more", "response group levels log", anderson},
     {"one-sample-t", "mean against --mu", "response log mu alternative conf", one_sample},
+    {"confidence-sequence", "mean against --mu, however often one looks, normal values",
+     "response log mu narrowest-at conf", sequence_method},
     {"student", "two means, equal variances", "response group levels log mu alternative conf", two_sample<student_t>},
     {"welch", "two means, unequal variances", "response group levels log mu alternative conf", two_sample<welch_t>},
     {"paired-t", "two means, paired by --pair", "response group levels pair log mu alternative conf", paired},

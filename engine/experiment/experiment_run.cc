@@ -322,7 +322,7 @@ Result<bool> ExperimentRun::decide_before(const store::TrialRow& next) {
   STAB_TRY(const std::optional<int> point, due_stopping_point(*store_, row_, plan, next));
   if (!point) return false;
   STAB_TRY(const StoppingDecision decision, decide_at(*store_, row_, plan, *point));
-  STAB_CHECK_OK(log("look", decision.text));
+  if (!decision.text.empty()) STAB_CHECK_OK(log("look", decision.text));
   if (decision.replicates >= plan::verdict_points(plan).back()) return false;
   STAB_TRY(const int64_t dropped, store_->cancel_planned(row_.id, static_cast<uint32_t>(decision.replicates)));
   observer_->note("the plan's stopping rule: " + std::to_string(decision.replicates) + " replicates are enough, " +
