@@ -2,10 +2,12 @@
 // the library and names the numbers that come back; field names are part of docs/stats.md.
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "analysis/statistics/confidence_sequence.h"
 #include "analysis/statistics/descriptive.h"
 #include "analysis/statistics/distributions.h"
+#include "analysis/statistics/e_divisive.h"
 #include "analysis/statistics/effect_size.h"
 #include "analysis/statistics/fieller.h"
 #include "analysis/statistics/normality.h"
@@ -424,6 +426,44 @@ Result<Finding> change_point_method(const Arguments& args, const StatsData& data
   return finding;
 }
 
+// Rows are counted from 1; a change lies behind its row.
+Result<Finding> e_divisive_method(const Arguments& args, const StatsData& data) {
+  const std::vector<double>& values = data.response();
+  STAB_TRY(const uint64_t least, args.count("least", 5, 2));
+  STAB_TRY(const double alpha, args.number("alpha", 0.05));
+  STAB_TRY(const uint64_t resamples, args.count("resamples", 999, 1));
+  STAB_TRY(const uint64_t seed, args.count("seed", 1, 0));
+  STAB_TRY(ChangePoints changes, e_divisive(values, least, alpha, resamples, seed));
+  std::sort(changes.found.begin(), changes.found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<double> rows, statistics, p_values;
+  std::vector<Finding> segments;
+  for (size_t i = 0; i <= changes.found.size(); ++i) {
+    const size_t first = i == 0 ? 0 : changes.found[i - 1].first;
+    const size_t end = i < changes.found.size() ? changes.found[i].first : values.size();
+    const auto stretch = std::span(values).subspan(first, end - first);
+    const std::vector<double> part(stretch.begin(), stretch.end());
+    Finding segment;
+    segment.add_count("first_row", first + 1).add_count("last_row", end).add("mean", mean(part)).add("median", median(part));
+    segments.push_back(std::move(segment));
+    if (i == changes.found.size()) break;
+    rows.push_back(static_cast<double>(end));
+    statistics.push_back(changes.found[i].statistic);
+    p_values.push_back(changes.found[i].p_value);
+  }
+  std::optional<double> next_row, next_statistic, next_p;  // the strongest that is none
+  if (!changes.rejected.empty()) {
+    next_row = static_cast<double>(changes.rejected[0].first);
+    next_statistic = changes.rejected[0].statistic;
+    next_p = changes.rejected[0].p_value;
+  }
+  Finding finding;
+  finding.add_count("n", values.size()).add_count("least", least).add("alpha", alpha).add_count("resamples", resamples);
+  finding.add_count("seed", seed).add("change_points", rows).add("statistics", statistics).add("p_values", p_values);
+  finding.add("rejected_change_point", next_row).add("rejected_statistic", next_statistic).add("rejected_p_value", next_p);
+  finding.add("segments", std::move(segments));
+  return finding;
+}
+
 // The interval after all rows, of a sequence whose intervals after each number of rows hold together.
 Result<Finding> sequence_method(const Arguments& args, const StatsData& data) {
   STAB_TRY(const double mu, args.number("mu", 0));
@@ -496,6 +536,8 @@ constexpr StatsMethod kMethods[] = {
     {"autocorrelation", "lag-1 autocorrelation in row order", "response log", autocorrelation},
     {"drift", "Spearman correlation with row order", "response log", drift_method},
     {"change-points", "changes of the mean in row order (PELT)", "response log penalty least", change_point_method},
+    {"e-divisive", "changes of any kind in row order, each with its p (E-divisive)",
+     "response log least alpha resamples seed", e_divisive_method},
     {"qq", "points of a normal QQ plot", "response log", qq},
 };
 
