@@ -104,6 +104,9 @@ std::string stopping_text(const Stopping& stopping) {
   if (stopping.rule == StoppingRule::kPrecision)
     return "after " + std::to_string(stopping.first) + " to " + std::to_string(stopping.max) +
            " replicates, once CIs are within " + percent(stopping.half_width);
+  if (stopping.rule == StoppingRule::kSequence)
+    return "after " + std::to_string(stopping.first) + " to " + std::to_string(stopping.max) +
+           " replicates, once a confidence sequence leaves nothing open";
   std::string out = "looks at";
   for (int look : stopping.looks) out += " " + std::to_string(look);
   return out + " replicates";

@@ -14,6 +14,8 @@ namespace {
 using Kind = TomlNode::Kind;
 
 constexpr int kMaxReplicates = 1'000'000;
+// Before so many blocks a t statistic says more of the blocks' distribution than of their mean.
+constexpr int kFirstOfSequence = 8;
 constexpr int kMaxRunsPerSeed = 1000;
 constexpr size_t kMaxEvents = 64;
 
@@ -134,13 +136,13 @@ void parse_seed(Section& section, Plan& plan) {
   plan.experiment.seed = static_cast<uint64_t>(node->integer);
 }
 
-// Fixed plans must say how many replicates; with looks or precision the rule does.
+// Fixed plans must say how many replicates; elsewhere the rule does.
 void parse_replicates(Section& section, Plan& plan) {
   const TomlNode* node = section.integer("replicates", 1, kMaxReplicates, plan.experiment.replicates);
   const Stopping& stopping = plan.stopping;
   int ruled = 0;
   if (stopping.rule == StoppingRule::kLooks && !stopping.looks.empty()) ruled = stopping.looks.back();
-  if (stopping.rule == StoppingRule::kPrecision) ruled = stopping.max;
+  if (stopping.rule == StoppingRule::kPrecision || stopping.rule == StoppingRule::kSequence) ruled = stopping.max;
   if (ruled == 0) {
     if (stopping.rule == StoppingRule::kFixed)
       section.require("replicates", "write replicates = 30; 30 layouts a cell are a good start");
@@ -259,8 +261,8 @@ void parse_stopping(const TomlNode& table, Faults& faults, Plan& plan) {
   Section section(table, "[stopping]", faults);
   Stopping& stopping = plan.stopping;
   size_t rule = 0, spending = 0;
-  section.require("rule", "write rule = \"fixed\", \"looks\" or \"precision\"");
-  section.word("rule", {"fixed", "looks", "precision"}, rule);
+  section.require("rule", "write rule = \"fixed\", \"looks\", \"precision\" or \"sequence\"");
+  section.word("rule", {"fixed", "looks", "precision", "sequence"}, rule);
   stopping.rule = static_cast<StoppingRule>(rule);
   const TomlNode* looks = section.find("looks");
   const TomlNode* spends = section.word("spending", {"obrien-fleming", "pocock"}, spending);
@@ -300,14 +302,21 @@ void parse_stopping(const TomlNode& table, Faults& faults, Plan& plan) {
     if (first && max && stopping.first > stopping.max)
       faults.error(first->spot, "'first' is larger than 'max'");
   }
+  if (stopping.rule == StoppingRule::kSequence) {
+    section.require("max", "write max = 60: the run ends there at the latest");
+    if (!first) stopping.first = std::min(kFirstOfSequence, stopping.max);
+    if (first && max && stopping.first > stopping.max)
+      faults.error(first->spot, "'first' is larger than 'max'");
+  }
   const auto misplaced = [&](const TomlNode* node, std::string_view key, StoppingRule owner, const char* word) {
     if (node && stopping.rule != owner)
       faults.error(node->spot, quoted(key) + " belongs to rule = \"" + word + "\"", "remove it or change the rule");
   };
+  const bool staged = stopping.rule == StoppingRule::kSequence;
   misplaced(looks, "looks", StoppingRule::kLooks, "looks");
   misplaced(spends, "spending", StoppingRule::kLooks, "looks");
-  misplaced(first, "first", StoppingRule::kPrecision, "precision");
-  misplaced(max, "max", StoppingRule::kPrecision, "precision");
+  if (!staged) misplaced(first, "first", StoppingRule::kPrecision, "precision");
+  if (!staged) misplaced(max, "max", StoppingRule::kPrecision, "precision");
   misplaced(half_width, "half_width", StoppingRule::kPrecision, "precision");
 }
 

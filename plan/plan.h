@@ -214,15 +214,15 @@ struct Counters {
 
 // --- [stopping] ------------------------------------------------------------------------------------------
 
-enum class StoppingRule { kFixed, kLooks, kPrecision };
+enum class StoppingRule { kFixed, kLooks, kPrecision, kSequence };
 enum class Spending { kObrienFleming, kPocock };
 
 struct Stopping {
   StoppingRule rule = StoppingRule::kFixed;
   std::vector<int> looks;                             // kLooks: replicates at each look, ascending, last = all
   Spending spending = Spending::kObrienFleming;       // kLooks
-  int first = 0;                                      // kPrecision: replicates of the first stage
-  int max = 0;                                        // kPrecision: never more
+  int first = 0;                                      // kPrecision: replicates of the first stage; kSequence: none ends before
+  int max = 0;                                        // kPrecision, kSequence: never more
   double half_width = 0;                              // kPrecision: relative half width of the CI to reach
 };
 

@@ -9,8 +9,12 @@
 namespace stab::plan {
 
 // Replicates after which verdicts are allowed, ascending; the last is the end at the latest. One entry for
-// fixed plans. For precision the first entry ends the first stage; the end is total_replicates()'s.
+// fixed plans. For precision the first entry ends the first stage; the end is total_replicates()'s. For a confidence
+// sequence any number would do: `first`, the end, and between them those that the engine looks at.
 std::vector<int> verdict_points(const Plan& plan);
+
+// Whether the engine decides after so many replicates: at each verdict point but the last, which is the end.
+bool is_decided_after(const Plan& plan, int replicates);
 
 // Replicates of a precision plan in all, given the relative half width of the widest confidence interval after the
 // first stage: Stein's two-stage rule, N = max(first, ceil(first * (achieved / wanted)^2)), at most max. The second

@@ -18,6 +18,7 @@ using Kind = plan::TomlNode::Kind;
 struct Settings {
   double margin = 0.02, alpha = 0.05;
   std::vector<int> looks = {10, 20, 40};
+  int first = 0, max = 0;  // of a confidence sequence instead of looks; 0: there is none, or the plan's own first
   std::string code = "shuffle", stack = "on", heap = "page", epoch = "20ms";
   int links = 0;
 };
@@ -60,6 +61,21 @@ void read_looks(plan::Section& section, std::vector<int>& out) {
   else section.faults().error(node->spot, "'looks' are ascending numbers of replicates from 2 on", "write looks = [10, 20, 40]");
 }
 
+// first and max: a confidence sequence, which may end after each block between them.
+void read_sequence(plan::Section& section, Settings& settings) {
+  constexpr int kMost = 100'000;
+  const plan::TomlNode* looks = section.find("looks");
+  const plan::TomlNode* first = section.integer("first", 2, kMost, settings.first);
+  const plan::TomlNode* max = section.integer("max", 2, kMost, settings.max);
+  if (max && looks)
+    section.faults().error(max->spot, "'max' and 'looks' together: with 'max' the gate may end after each block",
+                           "write one of them");
+  if (first && !max)
+    section.faults().error(first->spot, "'first' is of a gate that may end after each block, and needs 'max'", "write max = 60");
+  if (first && max && settings.first > settings.max)
+    section.faults().error(first->spot, "'first' is larger than 'max'", "it ends between them");
+}
+
 std::string number(double value) {
   char text[40];
   std::snprintf(text, sizeof text, "%.10f", value);
@@ -76,14 +92,18 @@ std::string added(const Settings& settings, const std::string& base, const std::
   std::string looks;
   for (const int look : settings.looks) looks += (looks.empty() ? "" : ", ") + std::to_string(look);
   std::string text = "\n[experiment]\nname = \"gate\"\nseed = " + seed +
-                     "\nreplicates = " + std::to_string(settings.looks.back()) +
+                     "\nreplicates = " + std::to_string(settings.max > 0 ? settings.max : settings.looks.back()) +
                      "\nmargin = " + number(settings.margin) + "\nalpha = " + number(settings.alpha) +
                      "\n[factors]\nrevision = [{ name = \"base\", value = \"" + base +
                      "\" }, { name = \"head\", value = \"" + head +
                      "\" }]\n" + level("code", settings.code) + level("stack", settings.stack) + level("heap", settings.heap) +
                      level("epoch", settings.epoch);
   if (settings.links > 0) text += "link = { seeds = " + std::to_string(settings.links) + " }\n";
-  if (settings.looks.size() > 1) text += "[stopping]\nrule = \"looks\"\nlooks = [" + looks + "]\n";
+  if (settings.max > 0)
+    text += "[stopping]\nrule = \"sequence\"\n" +
+            (settings.first > 0 ? "first = " + std::to_string(settings.first) + "\n" : std::string()) +
+            "max = " + std::to_string(settings.max) + "\n";
+  else if (settings.looks.size() > 1) text += "[stopping]\nrule = \"looks\"\nlooks = [" + looks + "]\n";
   return text;
 }
 
@@ -113,6 +133,7 @@ GatePlan gate_plan(const std::string& file, const std::string& path, const std::
     section.fraction("margin", 0, 1, settings.margin);
     section.number("alpha", 0.0001, 0.4, settings.alpha);
     read_looks(section, settings.looks);
+    read_sequence(section, settings);
     for (const auto& [key, member] : {std::pair{"code", &settings.code}, std::pair{"stack", &settings.stack},
                                       std::pair{"heap", &settings.heap}, std::pair{"epoch", &settings.epoch}}) {
       const plan::TomlNode* node = section.text(key, *member);

@@ -4,7 +4,7 @@
 //
 //   [gate]
 //   margin = "2%"                # the regression that matters
-//   looks = [10, 20, 40]         # replicates after which it may end
+//   looks = [10, 20, 40]         # replicates after which it may end; or max = 60: after each block from first = 8 on
 //   code = "shuffle"  stack = "on"  heap = "page"  epoch = "20ms"  links = 10
 //
 //   [[program]]                  # as in any plan; {revision} is what git checks out

@@ -11,6 +11,7 @@
 #include "analysis/commands/render.h"
 #include "analysis/commands/worse.h"
 #include "analysis/report/report_pen.h"
+#include "analysis/report/stopping.h"
 
 namespace stab::analysis {
 
@@ -169,7 +170,7 @@ CommandOutput run_compare(const Samples& samples, const CompareOptions& options)
   if (!report) return refused(report.error());
   const Judgement comparison = judge(*report, options.factor);
   std::string reason;
-  if (samples.incomplete) reason = "the experiment is not finished";
+  if (samples.incomplete && !may_be_judged(samples)) reason = "the experiment is not finished";
   return say(*report, comparison, options, reason);
 }
 

@@ -8,6 +8,7 @@
 
 #include "analysis/report/report.h"
 #include "analysis/report/report_pen.h"
+#include "analysis/report/stopping.h"
 #include "analysis/text/json_writer.h"
 
 namespace stab::analysis {
@@ -64,7 +65,7 @@ Judged judge(const Samples& samples, const Report& report) {
     return cost(a) > cost(b);
   });
   if (!out.worse.empty()) out.answer = Worse::kYes;
-  else if (!open && !samples.incomplete && !out.fine.empty()) out.answer = Worse::kNo;
+  else if (!open && may_be_judged(samples) && !out.fine.empty()) out.answer = Worse::kNo;
   return out;
 }
 

@@ -2,9 +2,12 @@
 // the library and names the numbers that come back; field names are part of docs/stats.md.
 #include <algorithm>
 #include <cmath>
+#include <span>
 
+#include "analysis/statistics/confidence_sequence.h"
 #include "analysis/statistics/descriptive.h"
 #include "analysis/statistics/distributions.h"
+#include "analysis/statistics/e_divisive.h"
 #include "analysis/statistics/effect_size.h"
 #include "analysis/statistics/fieller.h"
 #include "analysis/statistics/normality.h"
@@ -423,6 +426,71 @@ Result<Finding> change_point_method(const Arguments& args, const StatsData& data
   return finding;
 }
 
+// Rows are counted from 1; a change lies behind its row.
+Result<Finding> e_divisive_method(const Arguments& args, const StatsData& data) {
+  const std::vector<double>& values = data.response();
+  STAB_TRY(const uint64_t least, args.count("least", 5, 2));
+  STAB_TRY(const double alpha, args.number("alpha", 0.05));
+  STAB_TRY(const uint64_t resamples, args.count("resamples", 999, 1));
+  STAB_TRY(const uint64_t seed, args.count("seed", 1, 0));
+  STAB_TRY(ChangePoints changes, e_divisive(values, least, alpha, resamples, seed));
+  std::sort(changes.found.begin(), changes.found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<double> rows, statistics, p_values;
+  std::vector<Finding> segments;
+  for (size_t i = 0; i <= changes.found.size(); ++i) {
+    const size_t first = i == 0 ? 0 : changes.found[i - 1].first;
+    const size_t end = i < changes.found.size() ? changes.found[i].first : values.size();
+    const auto stretch = std::span(values).subspan(first, end - first);
+    const std::vector<double> part(stretch.begin(), stretch.end());
+    Finding segment;
+    segment.add_count("first_row", first + 1).add_count("last_row", end).add("mean", mean(part)).add("median", median(part));
+    segments.push_back(std::move(segment));
+    if (i == changes.found.size()) break;
+    rows.push_back(static_cast<double>(end));
+    statistics.push_back(changes.found[i].statistic);
+    p_values.push_back(changes.found[i].p_value);
+  }
+  std::optional<double> next_row, next_statistic, next_p;  // the strongest that is none
+  if (!changes.rejected.empty()) {
+    next_row = static_cast<double>(changes.rejected[0].first);
+    next_statistic = changes.rejected[0].statistic;
+    next_p = changes.rejected[0].p_value;
+  }
+  Finding finding;
+  finding.add_count("n", values.size()).add_count("least", least).add("alpha", alpha).add_count("resamples", resamples);
+  finding.add_count("seed", seed).add("change_points", rows).add("statistics", statistics).add("p_values", p_values);
+  finding.add("rejected_change_point", next_row).add("rejected_statistic", next_statistic).add("rejected_p_value", next_p);
+  finding.add("segments", std::move(segments));
+  return finding;
+}
+
+// The interval after all rows, of a sequence whose intervals after each number of rows hold together.
+Result<Finding> sequence_method(const Arguments& args, const StatsData& data) {
+  STAB_TRY(const double mu, args.number("mu", 0));
+  STAB_TRY(const uint64_t narrowest_at, args.count("narrowest-at", 20, 2));
+  constexpr uint64_t kMostNarrowest = 1'000'000'000;
+  if (narrowest_at > kMostNarrowest)
+    return bad_input("--narrowest-at takes at most " + std::to_string(kMostNarrowest) + ", got " + std::to_string(narrowest_at));
+  STAB_TRY(const double conf, confidence_of(args));
+  STAB_TRY(const TTest test, one_sample_t(data.response(), mu, Alternative::kTwoSided, conf));
+  const auto n = static_cast<double>(data.response().size());
+  const double alpha = 1 - conf, g = mixture_narrowest_at(static_cast<double>(narrowest_at), alpha);
+  const double critical = sequence_critical_t(n, g, alpha), log_e = mixture_log_ratio(test.statistic, n, g);
+  std::optional<double> low, high, at;  // absent: no bounded interval yet
+  if (std::isfinite(critical)) {
+    at = critical;
+    low = test.estimate - critical * test.standard_error;
+    high = test.estimate + critical * test.standard_error;
+  }
+  Finding finding;
+  finding.add_count("n", data.response().size()).add("statistic", test.statistic).add("df", test.df);
+  finding.add("p_value", std::exp(std::min(0.0, -log_e))).add("log_e_value", log_e).add("critical_value", at);
+  finding.add("estimate", test.estimate).add("standard_error", test.standard_error);
+  finding.add("conf_low", low).add("conf_high", high).add("conf_level", conf).add("mu", mu);
+  finding.add_count("narrowest_at", narrowest_at).add("mixture_variance", g);
+  return finding;
+}
+
 // Points of a normal QQ plot: R's qqnorm() with ppoints().
 Result<Finding> qq(const Arguments&, const StatsData& data) {
   STAB_CHECK_OK(check_sample(data.response(), 2, "qq"));
@@ -443,6 +511,8 @@ constexpr StatsMethod kMethods[] = {
     {"shapiro-wilk", "normality, 3 to 5000 values", "response group levels log", shapiro},
     {"anderson-darling", "normality, tails weigh more", "response group levels log", anderson},
     {"one-sample-t", "mean against --mu", "response log mu alternative conf", one_sample},
+    {"confidence-sequence", "mean against --mu, however often one looks, normal values",
+     "response log mu narrowest-at conf", sequence_method},
     {"student", "two means, equal variances", "response group levels log mu alternative conf", two_sample<student_t>},
     {"welch", "two means, unequal variances", "response group levels log mu alternative conf", two_sample<welch_t>},
     {"paired-t", "two means, paired by --pair", "response group levels pair log mu alternative conf", paired},
@@ -466,6 +536,8 @@ constexpr StatsMethod kMethods[] = {
     {"autocorrelation", "lag-1 autocorrelation in row order", "response log", autocorrelation},
     {"drift", "Spearman correlation with row order", "response log", drift_method},
     {"change-points", "changes of the mean in row order (PELT)", "response log penalty least", change_point_method},
+    {"e-divisive", "changes of any kind in row order, each with its p (E-divisive)",
+     "response log least alpha resamples seed", e_divisive_method},
     {"qq", "points of a normal QQ plot", "response log", qq},
 };
 

@@ -13,9 +13,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kVersion = 2;
+constexpr int kVersion = 3;  // 3: a stopping rule may be a sequence, and has `max`
 constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
-constexpr std::string_view kRules[] = {"fixed", "looks", "precision"};
+constexpr std::string_view kRules[] = {"fixed", "looks", "precision", "sequence"};
 constexpr std::string_view kSpendings[] = {"obrien-fleming", "pocock", "classic-obrien-fleming", "classic-pocock"};
 
 Error corrupt(std::string what) { return {ErrorCode::kCorrupt, std::move(what), {}}; }
@@ -200,7 +200,8 @@ std::string samples_json(const Samples& samples, const Columns& columns) {
   json.begin_object("stopping").value("rule", kRules[static_cast<size_t>(stopping.rule)]);
   json.value("spending", kSpendings[static_cast<size_t>(stopping.spending)]).begin_array("looks");
   for (const uint32_t look : stopping.looks) json.value({}, look);
-  json.end().value("first", stopping.first).value("half_width", stopping.half_width).end();
+  json.end().value("first", stopping.first).value("half_width", stopping.half_width)
+      .value("max", stopping.max).end();
   json.begin_array("unavailable");
   for (const Unavailable& missing : samples.unavailable)
     json.begin_object().value("what", missing.what).value("cure", missing.cure).end();
@@ -254,7 +255,8 @@ void number_layouts_of_version_1(Samples& samples) {
 // pre: exceptions of nlohmann's are caught by the caller
 Result<Samples> design_of(const Json& json) {
   Samples out;
-  if (json.at("format") != "stab-samples" || (json.at("version") != 1 && json.at("version") != kVersion))
+  if (json.at("format") != "stab-samples" ||
+      (json.at("version") != 1 && json.at("version") != 2 && json.at("version") != kVersion))
     return corrupt("its trials are of another format or version");
   out.experiment = json.at("experiment");
   out.alpha = json.at("alpha");
@@ -298,7 +300,7 @@ Result<Samples> design_of(const Json& json) {
   STAB_TRY(const size_t rule, word(stopping, "rule", kRules));
   STAB_TRY(const size_t spending, word(stopping, "spending", kSpendings));
   out.stopping = {static_cast<StoppingRule>(rule), static_cast<Spending>(spending), stopping.at("looks"), stopping.at("first"),
-                  stopping.at("half_width")};
+                  stopping.at("half_width"), stopping.value("max", 0u)};
   for (const Json& missing : json.at("unavailable")) out.unavailable.push_back({missing.at("what"), missing.at("cure")});
   return out;
 }

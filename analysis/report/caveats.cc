@@ -195,7 +195,8 @@ void counts(const Samples& samples, const Report& report, Caveats& out) {
                    "valgrind shows where; what is compared are the trials whose layout did no harm"});
   }
   const uint32_t replicates = replicates_of(samples);
-  if (samples.planned_replicates > 0 && replicates > samples.planned_replicates)
+  if (samples.planned_replicates > 0 && replicates > samples.planned_replicates &&
+      samples.stopping.rule != StoppingRule::kSequence)
     out.push_back({CaveatCode::kExtended,
                    "extended after its end, from " + std::to_string(samples.planned_replicates) + " to " +
                        std::to_string(replicates) + " replicates: p and intervals don't allow for having looked before" +
@@ -209,7 +210,11 @@ void counts(const Samples& samples, const Report& report, Caveats& out) {
                    "p and intervals hold if nothing was decided by what was seen; if it was stopped, extended or changed for "
                    "that, run a new experiment"});
   }
-  if (samples.incomplete)
+  if (samples.incomplete && may_be_judged(samples))
+    out.push_back({CaveatCode::kIncomplete, "the experiment is not finished: it is judged by its first " +
+                                                std::to_string(replicates) + " replicates",
+                   "what the confidence sequence says holds now and later; what is unsure may be settled by what comes"});
+  else if (samples.incomplete)
     out.push_back({CaveatCode::kIncomplete, "the experiment is not finished: verdicts are withheld",
                    "peeking raises false alarms; wait for the declared look"});
 }

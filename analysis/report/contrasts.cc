@@ -239,8 +239,15 @@ Estimate over_these(const std::vector<Estimate>& parts, const std::vector<std::s
   return result;
 }
 
+// Looks go on in replicates, and this error is that between programs: with as few degrees of freedom its t wanders beyond any
+// boundary that replicates set. So under a sequence it is judged once, at the end as planned, as if that were the only look.
+bool is_judged_at_the_end(const Samples& samples) { return samples.stopping.rule == StoppingRule::kSequence; }
+
 // The mean over programs that stand for others.
 Estimate over_like_these(const std::vector<Estimate>& parts, const Samples& samples) {
+  if (is_judged_at_the_end(samples) && replicates_of(samples) != samples.stopping.max)
+    return refuse("no confidence sequence covers it, as its error is that between " + samples.program_word +
+                  "s: it is judged after all " + std::to_string(samples.stopping.max) + " replicates, if it comes so far");
   std::vector<double> estimates, levels;
   Estimate result;
   result.aliases = parts[0].aliases;
@@ -284,7 +291,7 @@ double margin_on_scale(const Response& response, const Estimate& estimate) {
 
 // Half the width of an interval at the two-sided level that a look gives it.
 double half_width(const TTest& test, double two_sided_level) {
-  return t_quantile(1 - two_sided_level / 2, test.df) * test.standard_error;
+  return t_quantile_upper(two_sided_level / 2, test.df) * test.standard_error;
 }
 
 // The two one-sided tests against the margin. A one-sided p at a look is half of what its two-sided interval would have.
@@ -318,6 +325,10 @@ Contrast describe(const Samples& samples, const LookLevels& levels, size_t respo
   contrast.refused = estimate.refused;
   contrast.aliases = estimate.aliases;
   if (!estimate.refused.empty()) return contrast;
+  if (!levels.bounded()) {
+    contrast.refused = "too few replicates for a bounded interval of the confidence sequence";
+    return contrast;
+  }
   const TTest& test = estimate.test;
   const double half = half_width(test, levels.interval()), narrow = half_width(test, levels.equivalence());
   const auto to_people = [&](double x) { return facts.scale == Scale::kLog ? std::exp(x) : x; };
@@ -367,7 +378,7 @@ void judge(const Samples& samples, const LookLevels& levels, const std::vector<C
     if (!contrast.refused.empty()) continue;
     contrast.p_equivalence_holm = equivalent[next];
     contrast.p_holm = adjusted[next++];
-    if (samples.incomplete || beyond_last_look(samples)) continue;  // verdicts only at declared looks
+    if (!may_be_judged(samples)) continue;
     const TTest& test = candidate->estimate.test;
     const double half = half_width(test, levels.interval());
     contrast.verdict = verdict_of(test.estimate - half, test.estimate + half, contrast.margin,
@@ -408,8 +419,14 @@ std::optional<uint64_t> settling_replicates(double estimate, double standard_err
 
 std::vector<Contrast> contrasts_of(const Samples& samples, const UnitsByResponse& units, const StoppedAt& stopped) {
   std::vector<Candidate> candidates;
-  const auto add = [&](size_t response, size_t factor, uint32_t level, Estimate estimate) -> Contrast& {
-    candidates.push_back({response, describe(samples, stopped.levels, response, factor, level, estimate), std::move(estimate)});
+  const LookLevels at_the_end(samples.alpha);
+  const auto levels_for = [&](Population population) -> const LookLevels& {
+    return population == Population::kLikeThese && is_judged_at_the_end(samples) ? at_the_end : stopped.levels;
+  };
+  const auto add = [&](Population population, size_t response, size_t factor, uint32_t level, Estimate estimate) -> Contrast& {
+    candidates.push_back(
+        {response, describe(samples, levels_for(population), response, factor, level, estimate), std::move(estimate)});
+    candidates.back().contrast.population = population;
     return candidates.back().contrast;
   };
   for (size_t response = 0; response < units.size(); ++response) {
@@ -440,7 +457,7 @@ std::vector<Contrast> contrasts_of(const Samples& samples, const UnitsByResponse
                               samples.alpha);
           parts.back().push_back(std::move(part));
           if (!own_errors) continue;
-          add(response, factor, level, parts.back().back()).workload = samples.workloads[w];
+          add(Population::kOneWorkload, response, factor, level, parts.back().back()).workload = samples.workloads[w];
         }
       }
     }
@@ -448,9 +465,9 @@ std::vector<Contrast> contrasts_of(const Samples& samples, const UnitsByResponse
     for (size_t i = 0; i < asked.size(); ++i) {
       const auto [factor, level] = asked[i];
       if (own_errors)
-        add(response, factor, level, over_these(parts[i], samples.workloads, samples.alpha)).population = Population::kThese;
+        add(Population::kThese, response, factor, level, over_these(parts[i], samples.workloads, samples.alpha));
       if (program_count(samples) > 1)
-        add(response, factor, level, over_like_these(parts[i], samples)).population = Population::kLikeThese;
+        add(Population::kLikeThese, response, factor, level, over_like_these(parts[i], samples));
     }
   }
   // A family for each question: each workload alone, these together, those like them. Responses that were not
@@ -462,7 +479,7 @@ std::vector<Contrast> contrasts_of(const Samples& samples, const UnitsByResponse
     const uint32_t workload = of.is_benchmark() ? 1 + *of.only_workload : 0;
     families[{candidate.contrast.population, own, of.family, workload}].push_back(&candidate);
   }
-  for (const auto& [question, family] : families) judge(samples, stopped.levels, family);
+  for (const auto& [question, family] : families) judge(samples, levels_for(std::get<0>(question)), family);
   std::vector<Contrast> contrasts;
   for (Candidate& candidate : candidates) contrasts.push_back(std::move(candidate.contrast));
   return contrasts;

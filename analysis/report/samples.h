@@ -125,14 +125,16 @@ enum class StoppingRule {
   kFixed,      // after the planned replicates
   kLooks,      // at the first declared look at which nothing is open
   kPrecision,  // after as many replicates as the spread of the first stage asks for
+  kSequence,   // whenever nothing is open: intervals hold at all looks together, however many there are
 };
-// invariant: kLooks: looks ascending, at least one; kPrecision: first >= 2, half_width > 0
+// invariant: kLooks: looks ascending, at least one; kPrecision: first >= 2, half_width > 0; kSequence: 2 <= first <= max
 struct Stopping {
   StoppingRule rule = StoppingRule::kFixed;
   Spending spending = Spending::kObrienFleming;
   std::vector<uint32_t> looks;  // kLooks: replicates at each, the last is the end at the latest
-  uint32_t first = 0;           // kPrecision: replicates of the first stage
+  uint32_t first = 0;           // kPrecision: replicates of the first stage; kSequence: no verdict before
   double half_width = 0;        // kPrecision: of the widest interval, relative
+  uint32_t max = 0;             // kSequence: replicates at which it was planned to end at the latest
 };
 
 // A response that is not there, or not everywhere: what and why, and what to do about it.
@@ -160,7 +162,7 @@ struct Samples {
   // Trials that did not give a value: failed, timed out, lost. Not among `trials`.
   uint32_t planned = 0;
   uint32_t failed = 0;
-  // The look is not the last declared one, or trials are still to come: verdicts are withheld.
+  // The look is not the last declared one, or trials are still to come: verdicts are withheld, unless the rule is kSequence.
   bool incomplete = false;
   Stopping stopping;
   uint32_t planned_replicates = 0;  // at most, by the plan as submitted; 0: not known

@@ -5,6 +5,8 @@
 #include <cmath>
 
 #include "analysis/report/report_pen.h"
+#include "analysis/statistics/confidence_sequence.h"
+#include "analysis/statistics/distributions.h"
 
 namespace stab::analysis {
 namespace {
@@ -56,7 +58,28 @@ Result<LookLevels> LookLevels::at_look(Spending spending, const std::vector<doub
   return levels;
 }
 
+LookLevels LookLevels::in_sequence(uint32_t replicates, double narrowest_at, double alpha) {
+  LookLevels levels(alpha);
+  levels.replicates_ = replicates;
+  levels.mixture_ = mixture_narrowest_at(narrowest_at, alpha);
+  const auto nominal = [&](double level) {
+    const double critical = sequence_critical_t(levels.replicates_, levels.mixture_, level);
+    // A level that figures can draw with, where there is none: nothing is judged by it.
+    constexpr double kUnbounded = 1e-12;
+    return std::isinf(critical) ? kUnbounded : t_two_sided(critical, levels.replicates_ - 1);
+  };
+  levels.bounded_ = std::isfinite(sequence_critical_t(levels.replicates_, levels.mixture_, alpha));
+  levels.interval_ = nominal(alpha);
+  levels.equivalence_ = nominal(2 * alpha);
+  return levels;
+}
+
 double LookLevels::p(double nominal) const {
+  if (mixture_ > 0) {
+    constexpr double kSmallest = 1e-300;  // what is below it is as far out as any t
+    const double t = nominal < kSmallest ? HUGE_VAL : t_quantile_upper(std::min(nominal, 1.0) / 2, replicates_ - 1);
+    return std::exp(std::min(0.0, -mixture_log_ratio(t, replicates_, mixture_)));
+  }
   if (curve_.empty()) return nominal;
   const double x = std::log(std::max(nominal, 1e-300));
   if (x <= curve_.front().first) return std::exp(curve_.front().second);
@@ -83,8 +106,19 @@ bool beyond_last_look(const Samples& samples) {
   return samples.stopping.rule == StoppingRule::kLooks && replicates_of(samples) > samples.stopping.looks.back();
 }
 
+bool may_be_judged(const Samples& samples) {
+  if (samples.stopping.rule == StoppingRule::kSequence) return replicates_of(samples) >= samples.stopping.first;
+  return !samples.incomplete && !beyond_last_look(samples);
+}
+
+double narrowest_replicates(const Stopping& stopping) {
+  return std::max(2.0, std::sqrt(static_cast<double>(stopping.first) * static_cast<double>(stopping.max)));
+}
+
 Result<LookLevels> levels_of(const Samples& samples) {
   const Stopping& stopping = samples.stopping;
+  if (stopping.rule == StoppingRule::kSequence)
+    return LookLevels::in_sequence(std::max(2u, replicates_of(samples)), narrowest_replicates(stopping), samples.alpha);
   if (stopping.rule != StoppingRule::kLooks || stopping.looks.size() < 2) return LookLevels(samples.alpha);
   return LookLevels::at_look(stopping.spending, fractions_of(stopping), look_index(stopping, replicates_of(samples)),
                              samples.alpha);
@@ -110,6 +144,10 @@ std::string stopping_text(const Stopping& stopping, uint32_t replicates, bool in
              " (after " + all + "), " + so_far + "; " + rule +
              " boundaries: intervals and p of the contrasts allow for looking, those of the analysis of variance don't";
     }
+    case StoppingRule::kSequence:
+      return "confidence sequence from " + std::to_string(stopping.first) + " to " + std::to_string(stopping.max) +
+             " replicates, " + so_far + (incomplete ? " so far" : "") +
+             ": intervals and p of the contrasts hold at every look, those of the analysis of variance at one";
     case StoppingRule::kPrecision:
       if (incomplete) return "precision: " + std::to_string(stopping.first) + " replicates set the number, " + so_far + " so far";
       return "precision: the spread of " + std::to_string(stopping.first) + " replicates set the number, " + so_far +
@@ -120,8 +158,10 @@ std::string stopping_text(const Stopping& stopping, uint32_t replicates, bool in
 
 Result<LookOutcome> look(const Samples& samples, uint32_t replicates) {
   const Stopping& stopping = samples.stopping;
-  if (stopping.rule != StoppingRule::kLooks ||
-      std::find(stopping.looks.begin(), stopping.looks.end(), replicates) == stopping.looks.end())
+  const bool sequence = stopping.rule == StoppingRule::kSequence;
+  const bool declared = stopping.rule == StoppingRule::kLooks &&
+                        std::find(stopping.looks.begin(), stopping.looks.end(), replicates) != stopping.looks.end();
+  if (!declared && !(sequence && replicates >= stopping.first))
     return bad_input("the plan declares no look after " + std::to_string(replicates) + " replicates");
   Samples upto = first_blocks(samples, replicates);
   upto.incomplete = false;
@@ -129,22 +169,28 @@ Result<LookOutcome> look(const Samples& samples, uint32_t replicates) {
     return bad_input("the look after " + std::to_string(replicates) + " replicates has not come: " +
                      std::to_string(replicates_of(upto)) + " are recorded");
   LookOutcome outcome;
-  outcome.index = look_index(stopping, replicates);
-  outcome.looks = stopping.looks.size();
-  STAB_TRY(const std::vector<Look> bounds, alpha_spending(stopping.spending, fractions_of(stopping), samples.alpha, false));
-  outcome.level = bounds[outcome.index].nominal_p;
-  outcome.critical_value = bounds[outcome.index].z;
+  if (sequence) {
+    STAB_TRY(const LookLevels levels, levels_of(upto));
+    outcome.level = levels.interval();
+  } else {
+    outcome.index = look_index(stopping, replicates);
+    outcome.looks = stopping.looks.size();
+    STAB_TRY(const std::vector<Look> bounds, alpha_spending(stopping.spending, fractions_of(stopping), samples.alpha, false));
+    outcome.level = bounds[outcome.index].nominal_p;
+    outcome.critical_value = bounds[outcome.index].z;
+  }
   STAB_TRY(const Report report, analyse(upto));
   for (const Contrast& contrast : report.contrasts) {
     if (!holds_up(report, contrast)) continue;
     const bool settled = contrast.verdict == Verdict::kChanged || contrast.verdict == Verdict::kEquivalent;
     ++(settled ? outcome.settled : outcome.open);
   }
-  const bool last = outcome.index + 1 == outcome.looks;
+  const bool last = sequence ? replicates >= stopping.max : outcome.index + 1 == outcome.looks;
   outcome.stop = last || (outcome.open == 0 && outcome.settled > 0);
-  outcome.text = "look " + std::to_string(outcome.index + 1) + " of " + std::to_string(outcome.looks) + " after " +
-                 std::to_string(replicates) + " replicates: " + plural(outcome.settled, "contrast") + " settled, " +
-                 std::to_string(outcome.open) + " unsure: " +
+  const std::string which =
+      sequence ? "a look" : "look " + std::to_string(outcome.index + 1) + " of " + std::to_string(outcome.looks);
+  outcome.text = which + " after " + std::to_string(replicates) + " replicates: " + plural(outcome.settled, "contrast") +
+                 " settled, " + std::to_string(outcome.open) + " unsure: " +
                  (last ? "the end" : outcome.stop ? "nothing is open, so it ends here" : "goes on");
   return outcome;
 }

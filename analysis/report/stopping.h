@@ -7,6 +7,12 @@
 // Turnbull, "Group Sequential Methods", 2000, ch. 9). Boundaries hold for z; t statistics are judged by the level
 // that z stands for (ibid. 4.4), which simulations in tests/unit/analysis check.
 //
+// A confidence sequence (analysis/statistics/confidence_sequence.h): the same two forms, but no look is declared, since the
+// intervals after all numbers of replicates together keep alpha. It is exact for contrasts within blocks. Where an error comes
+// from elsewhere (links that recur, cells of unequal spread, several programs) its t is judged by the level that a t of as
+// many blocks has at that boundary; simulations in bench/sequence_table.cc say how often that errs. One-sided tests take half
+// of alpha, as both sides of the mixture are alike.
+//
 // Precision (Stein 1945): the spread of the first stage alone sets the number of replicates, and goes into the interval
 // with the first stage's degrees of freedom, so that the interval's coverage doesn't depend on when one stopped.
 #pragma once
@@ -28,14 +34,19 @@ class LookLevels {
   // Look `index` of looks at these fractions of the information, by a spending function: the classic boundaries are
   // refused, they hold for all their looks together only. alpha below 0.245.
   static Result<LookLevels> at_look(Spending spending, const std::vector<double>& fractions, size_t index, double alpha);
+  // A confidence sequence after `replicates`, whose intervals are narrowest at `narrowest_at`. pre: replicates >= 2
+  static LookLevels in_sequence(uint32_t replicates, double narrowest_at, double alpha);
 
   double interval() const { return interval_; }        // the two-sided level that alpha's interval has at this look
   double equivalence() const { return equivalence_; }  // and 2 alpha's
-  // The repeated p-value. Kept within [1e-8, 1] where looks are spent.
+  bool bounded() const { return bounded_; }            // false: a sequence with too few replicates for any interval
+  // The repeated p-value; in a sequence the anytime-valid one, 1/E. Kept within [1e-8, 1] where looks are spent.
   double p(double nominal) const;
 
  private:
   double interval_, equivalence_;
+  double replicates_ = 0, mixture_ = 0;  // of a sequence: n and g
+  bool bounded_ = true;
   // Logarithms of (nominal level at this look, alpha), both ascending; empty: a fixed plan.
   std::vector<std::pair<double, double>> curve_;
 };
@@ -49,6 +60,12 @@ size_t look_index(const Stopping& stopping, uint32_t replicates);
 // More replicates than the plan's last look: no boundary holds any more. False where no looks are declared.
 bool beyond_last_look(const Samples& samples);
 
+// Whether these samples may be judged: at the end, or at a declared look, or whenever a sequence has its first replicates.
+bool may_be_judged(const Samples& samples);
+
+// Where a sequence's intervals are narrowest: between its first replicates and its last ones (their geometric mean).
+double narrowest_replicates(const Stopping& stopping);
+
 // How the verdicts of these samples are to be judged, by their stopping rule and the replicates they hold.
 Result<LookLevels> levels_of(const Samples& samples);
 
@@ -61,14 +78,15 @@ std::string stopping_text(const Stopping& stopping, uint32_t replicates, bool in
 struct LookOutcome {
   size_t index = 0, looks = 1;
   double level = 0.05;           // nominal, of the (1 - alpha) intervals
-  double critical_value = 0;     // of |z|
+  double critical_value = 0;     // of |z|; of declared looks
   uint64_t settled = 0;          // contrasts of declared responses that are changed or equivalent
   uint64_t open = 0;             // those that are unsure
   bool stop = false;             // nothing is open, or it is the last look
   std::string text;              // one line for people
 };
-// The look after `replicates`, one of stopping.looks; trials of later blocks are ignored. Contrasts over programs like
-// these and those that are refused don't hold an experiment up: replicates can't settle them.
+// The look after `replicates`, one of stopping.looks, or any from the first of a sequence on; trials of later blocks are
+// ignored. Contrasts over programs like these and those that are refused don't hold an experiment up: replicates can't settle
+// them.
 Result<LookOutcome> look(const Samples& samples, uint32_t replicates);
 
 // The relative half width of the widest (1 - alpha) interval of a contrast of a declared response, from the first

@@ -117,7 +117,8 @@ Status Engine::extend(store::Id experiment, int blocks) {
       row.state != store::ExperimentState::kReady)
     return bad_input("experiment " + std::to_string(experiment) + " is " + std::string(store::name(row.state)));
   STAB_TRY(const ExpandedPlan expanded, expand_stored(row));
-  if (expanded.plan.stopping.rule != plan::StoppingRule::kFixed)
+  // What a confidence sequence says holds whenever one stops, and however long one goes on.
+  if (expanded.plan.stopping.rule != plan::StoppingRule::kFixed && expanded.plan.stopping.rule != plan::StoppingRule::kSequence)
     return bad_input("the plan's [stopping] sets the number of replicates, and a look more would cost false alarms; "
                      "declare it in a new plan");
   const uint64_t block = plan::block_trials(expanded.plan, expanded.design);
@@ -130,6 +131,12 @@ Status Engine::extend(store::Id experiment, int blocks) {
   if (now.replicates != row.replicates || now.state != row.state)
     return Error{
         ErrorCode::kBusy, "experiment " + std::to_string(experiment) + " is being changed by somebody else; try again", {}};
+  if (expanded.plan.stopping.rule == plan::StoppingRule::kSequence) {
+    STAB_TRY(const store::Progress progress, store_.progress(experiment));
+    if (progress.count(store::TrialState::kCancelled) > 0)
+      return bad_input("experiment " + std::to_string(experiment) + " ended by its stopping rule, as nothing was open, and more "
+                       "blocks would lie beyond those that it left out; run its plan again");
+  }
   ++submits_;
   return store_.extend(experiment, {}, row.replicates + blocks,
                        static_cast<int64_t>(block) * blocks);

@@ -32,9 +32,8 @@ Result<std::optional<int>> due_stopping_point(store::Store& store, const store::
                                               const plan::Plan& plan, const store::TrialRow& next) {
   const std::optional<int> none;
   if (plan.stopping.rule == plan::StoppingRule::kFixed || plan.experiment.order != plan::Order::kBlocks) return none;
-  const std::vector<int> points = plan::verdict_points(plan);
   const int replicates = static_cast<int>(next.block);
-  if (std::find(points.begin(), points.end() - 1, replicates) == points.end() - 1) return none;
+  if (!plan::is_decided_after(plan, replicates)) return none;
   store::Store::TrialFilter filter;
   filter.kind = store::TrialKind::kMain;
   filter.block = next.block;
@@ -50,6 +49,8 @@ Result<StoppingDecision> decide_at(store::Store& store, const store::ExperimentR
   STAB_TRY(const analysis::Samples samples, load_samples(store, experiment));
   if (plan.stopping.rule == plan::StoppingRule::kPrecision) return decide_precision(samples, plan, replicates);
   const Result<analysis::LookOutcome> found = analysis::look(samples, static_cast<uint32_t>(replicates));
+  // A sequence is looked at after each block: only the look that ends it is told.
+  if (plan.stopping.rule == plan::StoppingRule::kSequence && (!found || !found->stop)) return go_on;
   if (!found)
     return StoppingDecision{go_on.replicates, "the look after " + std::to_string(replicates) +
                                                   " replicates can't be taken: " + found.error().message};

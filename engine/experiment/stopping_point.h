@@ -20,10 +20,10 @@ Result<std::optional<int>> due_stopping_point(store::Store& store, const store::
 
 struct StoppingDecision {
   int replicates = 0;  // in all; trials of later blocks are not needed
-  std::string text;    // for the event log: what was found
+  std::string text;    // for the event log: what was found; empty: nothing that is worth a line
 };
 
-// looks: no further replicates once every contrast is settled at this look's boundary. precision: as many as Stein's rule
+// looks, and a sequence: no further replicates once every contrast is settled at this look. precision: as many as Stein's rule
 // wants after the first stage. What can't be computed stops nothing: the decision is then the plan's maximum, and the
 // text says why.
 Result<StoppingDecision> decide_at(store::Store& store, const store::ExperimentRow& experiment, const plan::Plan& plan,

@@ -53,7 +53,7 @@ Result<bool> TrialSequence::decide_before(const store::TrialRow& next) {
   STAB_TRY(const std::optional<int> point, due_stopping_point(experiment_->store(), experiment_->row(), plan, next));
   if (!point) return false;
   STAB_TRY(const StoppingDecision decision, decide_at(experiment_->store(), experiment_->row(), plan, *point));
-  STAB_CHECK_OK(experiment_->log("look", decision.text));
+  if (!decision.text.empty()) STAB_CHECK_OK(experiment_->log("look", decision.text));
   if (decision.replicates >= plan::verdict_points(plan).back()) return false;
   STAB_TRY(const int64_t dropped,
            experiment_->store().cancel_planned(experiment_->id(), static_cast<uint32_t>(decision.replicates)));

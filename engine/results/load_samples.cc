@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "analysis/report/stopping.h"
 #include "engine/trial/dose.h"
 #include "engine/trial/layout_output.h"
 #include "engine/trial/simulated.h"
@@ -81,10 +82,12 @@ analysis::Stopping stopping_of(const plan::Stopping& stopping) {
   analysis::Stopping out;
   if (stopping.rule == plan::StoppingRule::kLooks) out.rule = analysis::StoppingRule::kLooks;
   if (stopping.rule == plan::StoppingRule::kPrecision) out.rule = analysis::StoppingRule::kPrecision;
+  if (stopping.rule == plan::StoppingRule::kSequence) out.rule = analysis::StoppingRule::kSequence;
   if (stopping.spending == plan::Spending::kPocock) out.spending = analysis::Spending::kPocock;
   for (int replicates : stopping.looks) out.looks.push_back(static_cast<uint32_t>(replicates));
   out.first = static_cast<uint32_t>(stopping.first);
   out.half_width = stopping.half_width;
+  out.max = static_cast<uint32_t>(stopping.max);
   return out;
 }
 
@@ -311,6 +314,21 @@ Status load_machines(store::Store& store, store::Id experiment, const plan::Plan
   return {};
 }
 
+// A sequence may be judged at any time, by whole blocks: what is of a block that still has trials to come is left out.
+Status keep_whole_blocks(store::Store& store, store::Id experiment, analysis::Samples& samples) {
+  store::Store::TrialFilter filter;
+  filter.kind = store::TrialKind::kMain;
+  uint32_t whole = UINT32_MAX;
+  for (const store::TrialState state : {store::TrialState::kPlanned, store::TrialState::kClaimed, store::TrialState::kStarted,
+                                       store::TrialState::kCancelled}) {
+    filter.state = state;
+    STAB_TRY(const std::vector<store::TrialRow> open, store.trials(experiment, filter));
+    for (const store::TrialRow& trial : open) whole = std::min(whole, trial.block);
+  }
+  samples = analysis::first_blocks(samples, whole);
+  return {};
+}
+
 }  // namespace
 
 uint32_t disturbances(const std::map<std::string, double>& ledger) {
@@ -419,6 +437,8 @@ Result<analysis::Samples> load_samples(store::Store& store, const store::Experim
                                          progress.count(store::TrialState::kTimeout) +
                                          progress.count(store::TrialState::kQuarantined));
   samples.incomplete = experiment.state != store::ExperimentState::kDone;
+  if (samples.incomplete && samples.stopping.rule == analysis::StoppingRule::kSequence)
+    STAB_CHECK_OK(keep_whole_blocks(store, experiment.id, samples));
   return samples;
 }
 

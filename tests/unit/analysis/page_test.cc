@@ -34,7 +34,7 @@ Samples everything() {
   samples.planned = 200;
   samples.failed = 3;
   samples.incomplete = true;
-  samples.stopping = {StoppingRule::kLooks, Spending::kPocock, {4, 8}, 0, 0};
+  samples.stopping = {StoppingRule::kLooks, Spending::kPocock, {4, 8}, 0, 0, 9};
   samples.planned_replicates = 8;
   samples.unavailable = {{"cycles: no PMU counts it", "stabctl doctor"}};
   samples.row_word = "draw";
@@ -71,6 +71,7 @@ TEST(Page, HoldsEveryFieldOfTheSamples) {
   EXPECT_EQ(again.early_looks, samples.early_looks);
   EXPECT_EQ(again.simulated, samples.simulated);
   EXPECT_EQ(again.stopping.looks, samples.stopping.looks);
+  EXPECT_EQ(again.stopping.max, 9u);
   EXPECT_EQ(again.stopping.spending, samples.stopping.spending);
   ASSERT_EQ(again.trials.size(), samples.trials.size());
   for (size_t i = 0; i < samples.trials.size(); ++i) {

@@ -1,4 +1,4 @@
-// `stabctl stats` against R: every case of tests/reference/analysis/cases.txt and cases_base.txt, flags and all.
+// `stabctl stats` against R: every case of the files below in tests/reference/analysis, flags and all.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -55,7 +55,7 @@ void load_cases(const std::string& name, std::vector<Case>& cases) {
 
 std::vector<Case> load_cases() {
   std::vector<Case> cases;
-  for (const char* name : {"cases.txt", "cases_base.txt"}) load_cases(name, cases);
+  for (const char* name : {"cases.txt", "cases_base.txt", "cases_sequence.txt", "cases_changes.txt"}) load_cases(name, cases);
   return cases;
 }
 

@@ -156,6 +156,11 @@ TEST_F(SamplesTest, StoppingRulesReachTheAnalysis) {
   EXPECT_EQ(samples.stopping.rule, analysis::StoppingRule::kLooks);
   EXPECT_EQ(samples.stopping.looks, (std::vector<uint32_t>{2, 6}));
   EXPECT_EQ(samples.stopping.spending, analysis::Spending::kPocock);
+  const analysis::Samples sequence =
+      samples_of(plan_of("\"wall_time\"", "[stopping]\nrule = \"sequence\"\nfirst = 3\nmax = 6\n"));
+  EXPECT_EQ(sequence.stopping.rule, analysis::StoppingRule::kSequence);
+  EXPECT_EQ(sequence.stopping.first, 3u);
+  EXPECT_EQ(sequence.stopping.max, 6u);
 }
 
 TEST_F(SamplesTest, APilotSpeaksForItsOwnCellsOnly) {

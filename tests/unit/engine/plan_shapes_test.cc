@@ -225,6 +225,13 @@ const std::vector<Shape>& shapes() {
        "opt",
        0.05,
        {"precision:"}},
+      {"sequence",
+       "",
+       "code = [\"once\", \"shuffle\"]\nopt = [\"-O2\", \"-O3\"]",
+       "[stopping]\nrule = \"sequence\"\nfirst = 6\nmax = 14\n",
+       "opt",
+       0.05,
+       {"confidence sequence from 6 to 14 replicates, 14 replicates:"}},
   };
   return kShapes;
 }

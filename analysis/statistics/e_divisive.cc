@@ -1,0 +1,117 @@
+// The largest Q of all splits of a segment of n values takes n^2 steps: for each split the sums of distances follow its end,
+// with each row's distances added up beforehand.
+#include "analysis/statistics/e_divisive.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "analysis/statistics/descriptive.h"
+#include "base/rng.h"
+
+namespace stab::analysis {
+namespace {
+
+constexpr double kMostSteps = 2e10;  // n^2 times permutations: a minute
+
+struct Split {
+  size_t at = 0;  // first index of what follows it; 0: the segment is too short
+  double q = 0;
+};
+
+class Search {
+ public:
+  explicit Search(size_t least) : least_(least) {}
+
+  // Of values[from, to). sums_[i][j]: |x_i - x_from| + ... up to but without x_(from + j).
+  Split best(std::span<const double> values, size_t from, size_t to) {
+    const size_t n = to - from;
+    Split out;
+    if (n < 2 * least_) return out;
+    sums_.resize(n * (n + 1));
+    for (size_t i = 0; i < n; ++i) {
+      double* row = &sums_[i * (n + 1)];
+      row[0] = 0;
+      for (size_t j = 0; j < n; ++j) row[j + 1] = row[j] + std::fabs(values[from + i] - values[from + j]);
+    }
+    const auto sum = [&](size_t i, size_t begin, size_t end) { return sums_[i * (n + 1) + end] - sums_[i * (n + 1) + begin]; };
+    double left = 0;  // within [0, split)
+    out.q = -HUGE_VAL;
+    for (size_t split = 1; split + least_ <= n; ++split) {
+      left += sum(split - 1, 0, split - 1);
+      if (split < least_) continue;
+      double between = 0, right = 0;
+      const auto m = static_cast<double>(split);
+      for (size_t end = split + 1; end <= n; ++end) {
+        between += sum(end - 1, 0, split);
+        right += sum(end - 1, split, end - 1);
+        if (end - split < least_) continue;
+        const auto k = static_cast<double>(end - split);
+        const double q = (2 * between - 2 * k / (m - 1) * left - 2 * m / (k - 1) * right) / (m + k);
+        if (q > out.q) out = {from + split, q};
+      }
+    }
+    return out;
+  }
+
+ private:
+  size_t least_;
+  std::vector<double> sums_;
+};
+
+}  // namespace
+
+Result<ChangePoints> e_divisive(std::span<const double> values, size_t least, double alpha, uint64_t permutations,
+                                uint64_t seed) {
+  STAB_CHECK_OK(check_sample(values, 4, "e-divisive"));
+  if (constant(values)) return bad_input("all values are equal: there is no change to find");
+  if (least < 2) return bad_input("a segment has 2 values at least: distances within it are compared");
+  if (!(alpha > 0 && alpha < 1)) return bad_input("alpha must lie between 0 and 1");
+  if (1 / (static_cast<double>(permutations) + 1) > alpha)
+    return bad_input("with " + std::to_string(permutations) + " permutations p is never below " +
+                     std::to_string(1 / (static_cast<double>(permutations) + 1)) + "; ask for more");
+  const auto n = static_cast<double>(values.size());
+  if (n * n * (static_cast<double>(permutations) + 1) > kMostSteps)
+    return bad_input(std::to_string(values.size()) + " values with " + std::to_string(permutations) +
+                     " permutations take too long: their number squared times the permutations is at most 2e10");
+  // Distances of such sizes that their sums hold: as a share of the largest value.
+  double largest = 0;
+  for (const double value : values) largest = std::max(largest, std::fabs(value));
+  std::vector<double> series(values.begin(), values.end());
+  for (double& value : series) value /= largest;
+  ChangePoints out;
+  Search search(least);
+  std::vector<size_t> ends{0, values.size()};
+  const auto best_of_all = [&](std::span<const double> of) {
+    Split best;
+    best.q = -HUGE_VAL;
+    for (size_t segment = 0; segment + 1 < ends.size(); ++segment) {
+      const Split one = search.best(of, ends[segment], ends[segment + 1]);
+      if (one.at > 0 && one.q > best.q) best = one;
+    }
+    return best;
+  };
+  Rng rng = Rng::stream(seed, "e-divisive");
+  while (true) {
+    const Split split = best_of_all(series);
+    if (split.at == 0) return out;
+    uint64_t as_large = 1;
+    std::vector<double> order = series;
+    for (uint64_t round = 0; round < permutations; ++round) {
+      for (size_t segment = 0; segment + 1 < ends.size(); ++segment)
+        rng.shuffle(std::span(order).subspan(ends[segment], ends[segment + 1] - ends[segment]));
+      // A permutation that makes the same split has the same Q but for rounding.
+      as_large += best_of_all(order).q >= split.q - 1e-12 * std::fabs(split.q);
+    }
+    const double p = static_cast<double>(as_large) / (static_cast<double>(permutations) + 1);
+    const ChangePoint point{split.at, split.q * largest, p};
+    if (p > alpha) {
+      out.rejected.push_back(point);
+      return out;
+    }
+    out.found.push_back(point);
+    ends.insert(std::lower_bound(ends.begin(), ends.end(), split.at), split.at);
+  }
+}
+
+}  // namespace stab::analysis

@@ -1,0 +1,39 @@
+// Change points of any kind, in mean, spread or shape, of a series of independent values: E-divisive (Matteson & James, "A
+// nonparametric approach for multiple change point analysis of multivariate data", JASA 109(505), 2014), as R's ecp has it.
+//
+// Two samples of sizes m and n are as different as
+//   Q = 2/(m+n) (sum |x_i - y_j| - n/(m-1) sum_(i<k) |x_i - x_k| - m/(n-1) sum_(i<k) |y_i - y_k|)
+// (their equations 4 and 5 with exponent 1: mn/(m+n) times the energy distance). The next change is where a segment is split
+// so that what lies left of it differs most from what follows it, up to any later end within the segment (their equation 6).
+// Whether it is one is asked of permutations within the segments found so far, which have the same search done to them: p is
+// the share of them, with the series itself, whose largest Q is as large (their section 2.4). The first split that is not
+// significant ends the search.
+//
+// Assumed: between changes the order of the values means nothing. A series that remembers its last value has changes by this
+// measure that nobody made.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+
+namespace stab::analysis {
+
+struct ChangePoint {
+  size_t first = 0;     // index of the first value after it
+  double statistic = 0;  // Q
+  double p_value = 1;
+};
+
+struct ChangePoints {
+  std::vector<ChangePoint> found;     // significant, in the order found: the strongest first
+  std::vector<ChangePoint> rejected;  // the one that ended the search, or none where no segment can be split
+};
+
+// least: values in a segment, 2 at least. The level of each step is alpha, and so is the chance of any change in a series
+// without one. Refuses more values and permutations than take a minute.
+Result<ChangePoints> e_divisive(std::span<const double> values, size_t least, double alpha, uint64_t permutations, uint64_t seed);
+
+}  // namespace stab::analysis

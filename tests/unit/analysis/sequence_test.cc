@@ -1,0 +1,177 @@
+// Confidence sequences: formula against formula, and that watching them costs nothing. Rates within 4 standard errors of what
+// is promised; docs/method.md has those of 4,000 rounds (bench/sequence_table.cc).
+#include "analysis/statistics/confidence_sequence.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "analysis/report/report.h"
+#include "analysis/report/stopping.h"
+#include "tests/unit/analysis/watched_blocks.h"
+
+namespace stab::analysis {
+namespace {
+
+constexpr double kAlpha = 0.05;
+constexpr uint32_t kMost = 60;
+const double kNarrowest = std::sqrt(8.0 * kMost);
+
+LookLevels levels_after(uint32_t blocks) { return LookLevels::in_sequence(blocks, kNarrowest, kAlpha); }
+
+double standard_normal(Rng& rng) { return normal_quantile((static_cast<double>(rng.next() >> 12) + 0.5) * 0x1p-52); }
+
+TEST(Sequence, TheRatioIsOneOverAlphaAtTheCriticalT) {
+  for (const double n : {6.0, 8.0, 22.0, 60.0, 1e6})
+    for (const double alpha : {0.05, 0.1, 0.0125}) {
+      const double g = mixture_narrowest_at(22, 0.05), t = sequence_critical_t(n, g, alpha);
+      if (std::isinf(t)) continue;
+      EXPECT_NEAR(mixture_log_ratio(t, n, g), -std::log(alpha), 1e-9) << n << " " << alpha;
+    }
+  // No t is enough: E stays below r^((n-1)/2) for any of them.
+  const double g = mixture_narrowest_at(22, kAlpha);
+  EXPECT_TRUE(std::isinf(sequence_critical_t(2, g, kAlpha)));
+  EXPECT_LT(mixture_log_ratio(HUGE_VAL, 2, g), -std::log(kAlpha));
+  EXPECT_NEAR(mixture_log_ratio(1e9, 8, g), mixture_log_ratio(HUGE_VAL, 8, g), 1e-6);
+}
+
+TEST(Sequence, IsNarrowestWhereItIsToldTo) {
+  for (const double at : {3.0, 8.0, 22.0, 300.0}) {
+    const double g = mixture_narrowest_at(at, kAlpha), best = sequence_critical_t(at, g, kAlpha);
+    for (const double other : {0.5, 0.9, 1.1, 2.0}) EXPECT_LE(best, sequence_critical_t(at, other * g, kAlpha)) << at;
+    // It is wider than one look's interval, and than Robbins' with known variance (1970).
+    const double robbins = std::sqrt((1 + at * g) / (at * g) * (std::log1p(at * g) - 2 * std::log(kAlpha)));
+    EXPECT_GT(best, robbins) << at;
+  }
+  // Many values: the spread is known, and both are the same.
+  const double g = mixture_narrowest_at(1e7, kAlpha), n = 1e7;
+  const double robbins = std::sqrt((1 + n * g) / (n * g) * (std::log1p(n * g) - 2 * std::log(kAlpha)));
+  EXPECT_NEAR(sequence_critical_t(n, g, kAlpha), robbins, 1e-4);
+}
+
+// The mean of E over samples without a difference is 1 at any number of values, and stays 1 if one goes on only where it was
+// small: a martingale. Its tail is heavy, so few values and a small mixture.
+TEST(Sequence, TheRatioIsAMartingaleThatBeginsAtOne) {
+  constexpr int kRounds = 400'000;
+  constexpr double kG = 0.05;
+  Rng rng = Rng::stream(21, "martingale");
+  double at_four = 0, stopped = 0, squares = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    double mean = 0, m2 = 0, first = 0, ratio = 0;
+    for (int n = 1; n <= 9; ++n) {
+      const double x = 3 * standard_normal(rng), delta = x - mean;
+      mean += delta / n;
+      m2 += delta * (x - mean);
+      if (n < 2) continue;
+      ratio = std::exp(mixture_log_ratio(mean / std::sqrt(m2 / (n - 1) / n), n, kG));
+      if (n == 4) first = ratio;
+      if (n == 4 && ratio > 1.05) break;  // stops where it looks well
+    }
+    at_four += first / kRounds;
+    stopped += ratio / kRounds;
+    squares += (ratio - 1) * (ratio - 1) / kRounds;
+  }
+  EXPECT_NEAR(at_four, 1, 4 * std::sqrt(squares / kRounds));
+  EXPECT_NEAR(stopped, 1, 4 * std::sqrt(squares / kRounds));
+  EXPECT_GT(squares, 0.01) << "a constant is no test";
+}
+
+TEST(Sequence, PAndIntervalAgree) {
+  const LookLevels levels = levels_after(30);
+  EXPECT_NEAR(levels.p(levels.interval()), kAlpha, 1e-9);
+  EXPECT_NEAR(levels.p(levels.equivalence()), 2 * kAlpha, 1e-9);
+  EXPECT_LT(levels.interval(), 0.01);
+  double last = 0;
+  for (double p = 1e-200; p < 1; p *= 1.9) {
+    EXPECT_GE(levels.p(p), std::max(p, last));
+    last = levels.p(p);
+  }
+  EXPECT_EQ(levels.p(1), 1);
+  EXPECT_LE(levels.p(0), levels.p(1e-290) * (1 + 1e-9));
+  EXPECT_TRUE(levels.bounded());
+  EXPECT_FALSE(levels_after(3).bounded());
+}
+
+TEST(Sequence, WatchedAfterEachBlockItKeepsAlpha) {
+  constexpr int kRounds = 250;
+  for (const WatchedShape& shape : kWatchedShapes) {
+    if (shape.levels > 2 || shape.links > 0 || shape.error != WatchedShape::kNormal) continue;  // slow, and in the table
+    Rng rng = Rng::stream(22, shape.name);
+    int changed = 0, equivalent = 0;
+    for (int round = 0; round < kRounds; ++round) {
+      const auto is = [&](Verdict verdict) {
+        return [&shape, verdict](const Contrast& c) {
+          return c.verdict == verdict && c.population == shape.asked && c.factor != "b" && c.factor != "c";
+        };
+      };
+      changed += found_while_watching(watched_blocks(rng, shape, kMost, 0, 1e-9), 8, kMost, levels_after, is(Verdict::kChanged));
+      equivalent +=
+          found_while_watching(watched_blocks(rng, shape, kMost, 1, 1), 8, kMost, levels_after, is(Verdict::kEquivalent));
+    }
+    std::printf("rate %s: changed %.4f, equivalent %.4f\n", shape.name, changed / double{kRounds}, equivalent / double{kRounds});
+    const double most = kAlpha + 4 * std::sqrt(kAlpha * (1 - kAlpha) / kRounds);
+    EXPECT_LE(changed / double{kRounds}, most) << shape.name;
+    EXPECT_LE(equivalent / double{kRounds}, most) << shape.name;
+  }
+}
+
+// What watching costs without it: the same looks, each as if it were the only one.
+TEST(Sequence, WithoutItWatchingCostsFalseAlarms) {
+  Rng rng = Rng::stream(23, "naive");
+  int naive = 0;
+  for (int round = 0; round < 200; ++round)
+    naive += found_while_watching(watched_blocks(rng, {}, kMost, 0, 1e-9), 8, kMost, [](uint32_t) { return LookLevels(kAlpha); },
+                                  [](const Contrast& contrast) { return contrast.verdict == Verdict::kChanged; });
+  EXPECT_GT(naive, 30) << "of 200, where 10 are allowed";
+}
+
+TEST(Sequence, IsJudgedAtAnyTimeFromItsFirstReplicates) {
+  Rng rng = Rng::stream(24, "any time");
+  Samples samples = watched_blocks(rng, {}, kMost, 5, 0.5);
+  samples.stopping.first = 8;
+  samples.stopping.max = kMost;
+  Samples seen = first_blocks(samples, 12);
+  seen.incomplete = true;
+  const auto report = analyse(seen);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->contrasts[0].verdict, Verdict::kChanged);
+  EXPECT_NE(report->stopping.find("12 replicates so far"), std::string::npos) << report->stopping;
+  EXPECT_DOUBLE_EQ(report->interval_level, levels_after(12).interval());
+  // Its interval is that of the formula: the critical t on the block differences.
+  const double critical = sequence_critical_t(12, mixture_narrowest_at(kNarrowest, kAlpha), kAlpha);
+  const double half = critical * report->contrasts[0].standard_error;
+  EXPECT_NEAR(report->contrasts[0].interval.high - report->contrasts[0].interval.estimate, half, 1e-9 * half);
+  seen = first_blocks(samples, 7);
+  seen.incomplete = true;
+  EXPECT_EQ(analyse(seen)->contrasts[0].verdict, Verdict::kWithheld) << "before the first replicates";
+  seen = first_blocks(samples, 3);
+  EXPECT_NE(analyse(seen)->contrasts[0].refused.find("too few replicates"), std::string::npos);
+  // A plan without a sequence gives no verdict before its end.
+  seen = first_blocks(samples, 12);
+  seen.incomplete = true;
+  seen.stopping.rule = StoppingRule::kFixed;
+  EXPECT_EQ(analyse(seen)->contrasts[0].verdict, Verdict::kWithheld);
+}
+
+TEST(Sequence, LooksStopWhenNothingIsOpen) {
+  Rng rng = Rng::stream(25, "stops");
+  Samples samples = watched_blocks(rng, {.programs = 2}, kMost, 5, 0.5);
+  const auto found = look(samples, 10);
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_TRUE(found->stop);
+  EXPECT_EQ(found->text, "a look after 10 replicates: 3 contrasts settled, 0 unsure: nothing is open, so it ends here");
+  EXPECT_FALSE(look(samples, 7)) << "before its first replicates";
+  Samples open = watched_blocks(rng, {}, kMost, 0, 0.01);
+  EXPECT_FALSE(look(open, 30)->stop);
+  EXPECT_TRUE(look(open, kMost)->stop) << "the end";
+  // Programs like these wait for the end, whatever is found before.
+  const Report early = *analyse(first_blocks(samples, 40)), late = *analyse(samples);
+  for (const Report* report : {&early, &late})
+    for (const Contrast& contrast : report->contrasts) {
+      if (contrast.population != Population::kLikeThese) continue;
+      EXPECT_EQ(contrast.refused.empty(), report == &late) << contrast.refused;
+    }
+}
+
+}  // namespace
+}  // namespace stab::analysis
