@@ -13,23 +13,34 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstring>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "broker/wire/client.h"
 #include "host/process_tree.h"
+#include "runtime/helper/epoch_record.h"
 
 namespace stab::engine {
 namespace {
 
 // The helper reports within milliseconds of the program's death; longer than this it hangs.
 constexpr int kReportMs = 10'000;
-// A report is some KiB; more than this is not one of ours.
-constexpr size_t kReportBytes = 16u << 20;
+// A report is some KiB, and then come the epochs, 16 MiB at most; more than this is not one of ours.
+constexpr size_t kReportBytes = 20u << 20;
 // Numbers the descriptors have in the helper.
 constexpr int kSocketThere = 3;
 constexpr int kReportThere = 4;
 constexpr int kAbove = 16;
+
+// Whether what follows a report was written to its end. What it says is looked at by whoever needs it.
+bool is_whole(std::string_view epochs) {
+  helper::EpochHeader header;
+  if (epochs.size() < sizeof header) return epochs.empty();
+  std::memcpy(&header, epochs.data(), sizeof header);
+  return epochs.size() >= sizeof header + uint64_t{header.count} * sizeof(helper::EpochRecord);
+}
 
 Result<UniqueFd> moved_above(UniqueFd fd) {
   UniqueFd moved(::fcntl(fd.get(), F_DUPFD_CLOEXEC, kAbove));
@@ -57,7 +68,7 @@ Result<Helper> Helper::start(const std::string& path, int cpu, const std::option
   ::posix_spawn_file_actions_addclosefrom_np(&actions, kReportThere + 1);
 
   std::vector<std::string> words = {"stab-helper", "--socket", std::to_string(kSocketThere), "--report",
-                                    std::to_string(kReportThere)};
+                                    std::to_string(kReportThere), "--epochs", "1"};
   const auto add = [&words](const char* option, int64_t value) {
     words.push_back(option);
     words.push_back(std::to_string(value));
@@ -130,11 +141,15 @@ Result<HelperEnd> Helper::finish() {
     if (got < 0) return system_error("read the dose report", errno);
     if (got == 0) break;
     text.append(buffer.data(), static_cast<size_t>(got));
-    if (text.size() > kReportBytes) return Error{ErrorCode::kCorrupt, "the dose report is longer than 16 MiB", {}};
+    if (text.size() > kReportBytes) return Error{ErrorCode::kCorrupt, "the dose report is longer than 20 MiB", {}};
   }
   // It closes the report last; what is left of it is its exit. Where it has died before, our signal changes nothing.
   const int status = end();
-  if (text.ends_with('\n')) return ended;
+  if (const size_t line = text.find('\n'); line != std::string::npos && is_whole(std::string_view(text).substr(line + 1))) {
+    ended.epochs = text.substr(line + 1);
+    text.resize(line + 1);
+    return ended;
+  }
   if (!WIFSIGNALED(status))
     return Error{ErrorCode::kSystem,
                  "the helper ended with exit status " + std::to_string(WEXITSTATUS(status)) +

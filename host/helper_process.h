@@ -21,6 +21,7 @@ namespace stab::engine {
 // loss; the program can't help it.
 struct HelperEnd {
   std::string report;  // empty where no program ever connected
+  std::string epochs;  // what follows it: runtime/helper/epoch_record.h
   int signal = 0;      // 0: it reported
 };
 

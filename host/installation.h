@@ -13,6 +13,7 @@ struct Installation {
   std::string helper;    // <root>/libexec/stab/stab-helper
   std::string broker;    // <root>/libexec/stab/stab-broker
   std::string worker;    // <root>/libexec/stab/stab-worker
+  std::string layout;    // <root>/libexec/stab/stab-layout
 };
 
 // kNotFound names the part that is missing.

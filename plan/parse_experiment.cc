@@ -306,6 +306,7 @@ void parse_experiment(const TomlNode& table, Faults& faults, Plan& plan) {
     faults.error(node->spot, "in random order no block is complete before the end, so [stopping] could never stop",
                  "write order = \"blocks\", or rule = \"fixed\"");
   section.boolean("preflight", experiment.preflight);
+  section.boolean("record_epochs", experiment.record_epochs);
   section.finish();
 }
 

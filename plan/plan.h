@@ -58,6 +58,7 @@ struct Experiment {
   double alpha = 0.05;
   Order order = Order::kBlocks;
   bool preflight = true;
+  bool record_epochs = false;  // what each epoch of each trial was is kept
 };
 
 // --- [factors] -------------------------------------------------------------------------------------------

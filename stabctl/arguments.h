@@ -25,11 +25,11 @@ struct Arguments {
   std::string summary;     // gate: file that takes Markdown
   std::string junit;       // gate: file that takes JUnit's XML
   int priority = 0;        // submit, priority
-  int64_t trial = 0;       // replay, rerun
+  int64_t trial = 0;       // replay, rerun, layout
   int blocks = 0;          // extend
   int port = 0;            // web; 0: any that is free
   int slot = -1;           // work
-  int epoch = 0;           // work
+  int epoch = 0;           // work; layout show, 0: the first
   std::string spool;       // work: a directory; empty: files come over standard input and output
   std::string scratch = "/tmp";  // work: for its own store
   std::string machine;     // work: what to call this machine

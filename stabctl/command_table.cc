@@ -166,6 +166,24 @@ std::vector<CommandRow> rows() {
        .options = {database(), daemon(ask)},
        .examples = {{"stabctl rerun 91", "then 'stabctl resume' runs it"}},
        .run = rerun_command},
+      {.words = "layout show",
+       .help = "where each function of a trial lay, and its pads, in one epoch",
+       .operands = {trial(),
+                    {.name = "epoch",
+                     .target = &A::epoch,
+                     .help = "which, from 1; default: the first",
+                     .required = false,
+                     .range = {{1, INT32_MAX}}}},
+       .options = {database(), json(), format_word("csv")},
+       .examples = {{"stabctl layout show 91", "the layout that main started in"},
+                    {"stabctl layout show 91 40", "and that of the 40th epoch, if the plan has record_epochs"}},
+       .run = layout_show_command},
+      {.words = "layout epochs",
+       .help = "what each epoch of a trial was: layout, time, visits of progress points",
+       .operands = {trial()},
+       .options = {database(), json(), format_word("csv")},
+       .examples = {{"stabctl layout epochs 91 --csv > epochs.csv", "a row an epoch, for tools of your own"}},
+       .run = layout_epochs_command},
       {.words = "logs",
        .help = "builds, events and failed trials of an experiment",
        .operands = {experiment("the newest")},
@@ -387,7 +405,8 @@ const std::vector<CommandRow>& command_table() {
 
 const std::vector<std::pair<std::string, std::string>>& command_groups() {
   static const std::vector<std::pair<std::string, std::string>> groups{
-      {"plan", "look at a plan"}, {"db", "care of a database"}, {"machine", "look at and turn the host's knobs"}};
+      {"plan", "look at a plan"}, {"db", "care of a database"}, {"machine", "look at and turn the host's knobs"},
+      {"layout", "look at one trial's layouts"}};
   return groups;
 }
 

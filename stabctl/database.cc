@@ -7,21 +7,18 @@
 #include "engine/experiment/places.h"
 
 namespace stab::ctl {
-namespace {
 
-Result<std::string> path_of(const Arguments& arguments) {
+Result<std::string> database_path(const Arguments& arguments) {
   return arguments.database.empty() ? engine::default_database() : Result<std::string>(arguments.database);
 }
 
-}  // namespace
-
 Result<store::Store> open_for_reading(const Arguments& arguments) {
-  STAB_TRY(const std::string path, path_of(arguments));
+  STAB_TRY(const std::string path, database_path(arguments));
   return store::Store::open(path, store::Store::Access::kRead);
 }
 
 Result<store::Store> open_for_writing(const Arguments& arguments) {
-  STAB_TRY(const std::string path, path_of(arguments));
+  STAB_TRY(const std::string path, database_path(arguments));
   return store::Store::open(path, store::Store::Access::kWrite);
 }
 

@@ -7,6 +7,8 @@
 
 namespace stab::ctl {
 
+// --db, or the user's own.
+Result<std::string> database_path(const Arguments& arguments);
 Result<store::Store> open_for_reading(const Arguments& arguments);
 Result<store::Store> open_for_writing(const Arguments& arguments);
 // By number, name or "user/name" (engine/experiment/naming.h); the newest where the word is empty.

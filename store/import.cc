@@ -78,6 +78,7 @@ constexpr Copy kCopies[] = {
     {"responses", "trial, name, value, raw, enabled_ns, running_ns, reason",
      "trial + $trials, name, value, raw, enabled_ns, running_ns, reason",
      "trial IN (SELECT id FROM other.trials WHERE experiment = $from)"},
+    {"epochs", "trial, series", "trial + $trials, series", "trial IN (SELECT id FROM other.trials WHERE experiment = $from)"},
     {"ledger", "trial, key, value", "trial + $trials, key, value",
      "trial IN (SELECT id FROM other.trials WHERE experiment = $from)"},
     {"exclusions", "trial, rule", "trial + $trials, rule", "trial IN (SELECT id FROM other.trials WHERE experiment = $from)"},

@@ -17,7 +17,7 @@
 namespace stab::store {
 namespace {
 
-constexpr std::string_view kPartFormat = "stab-part 1";
+constexpr std::string_view kPartFormat = "stab-part 2";
 
 // What a part holds of a trial, besides its id; in this order in every statement here.
 constexpr std::string_view kPlace = "position, subject, cell, build, block, run, pass, link, seed, layout";
@@ -34,6 +34,7 @@ constexpr OfTrial kOfTrials[] = {
      "involuntary_switches, stdout_sha256, stderr_sha256, stdout_bytes, stderr_bytes, stdout_head, stderr_head, cpu, dose_json, "
      "layouts_built, layouts_executed, functions_moved, functions_kept, helper_cpu_ns"},
     {"responses", "name, value, raw, enabled_ns, running_ns, reason"},
+    {"epochs", "series"},
     {"ledger", "key, value"},
     {"exclusions", "rule"},
 };
@@ -165,7 +166,8 @@ Result<int64_t> Store::State::take_part_in(Id experiment) {
   STAB_CHECK_OK(quarantine->run());
   STAB_TRY(const int64_t bytes,
            database.integer("SELECT coalesce(sum(length(stdout_head) + length(stderr_head) + length(dose_json)), "
-                            "0) + (SELECT 40 * count(*) FROM other.responses) + (SELECT 20 * count(*) FROM "
+                            "0) + (SELECT coalesce(sum(length(series)), 0) FROM other.epochs) + "
+                            "(SELECT 40 * count(*) FROM other.responses) + (SELECT 20 * count(*) FROM "
                             "other.ledger) FROM other.outcomes"));
   STAB_TRY(const int64_t machine_ns, database.integer("SELECT coalesce(sum(max(finished_at_ns - claimed_at_ns, 0)), 0) FROM "
                                                       "other.trials WHERE claimed_at_ns > 0 AND state <> 'lost'"));

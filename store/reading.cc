@@ -87,6 +87,15 @@ Result<std::vector<TrialRow>> Store::trials(Id experiment, const TrialFilter& fi
   return read_rows(*query, read_trial);
 }
 
+Result<std::string> Store::epochs(Id trial) {
+  STAB_TRY(Statement * query, state_->database.prepare("SELECT series FROM epochs WHERE trial = ?"));
+  STAB_TRY(const bool found, query->bind(trial).step());
+  if (!found) return std::string();
+  std::string series = query->bytes(0);
+  query->reset();
+  return series;
+}
+
 Result<Outcome> Store::outcome(Id trial) {
   Database& database = state_->database;
   STAB_TRY(Statement * query,

@@ -1,4 +1,4 @@
-// Schema version 4. A released step is never edited: a change is a new step at the end, kSchemaVersion goes up,
+// Schema version 5. A released step is never edited: a change is a new step at the end, kSchemaVersion goes up,
 // and tests/unit/store keeps a database of each version to migrate from.
 //
 // Seeds and fingerprints are unsigned 64-bit numbers stored with the same bits in a signed column. Times of day
@@ -371,6 +371,13 @@ CREATE TABLE parts(
 ) STRICT, WITHOUT ROWID;
 -- A block is of one machine, whatever a program does.
 CREATE UNIQUE INDEX parts_recorded_once ON parts(experiment, block) WHERE fate = 'recorded';
+)sql",
+                                  R"sql(
+-- What each epoch of an attempt was, where the plan asks for it; engine/trial/epoch_series.h says how it is written.
+CREATE TABLE epochs(
+  trial INTEGER PRIMARY KEY REFERENCES trials ON DELETE CASCADE,
+  series BLOB NOT NULL
+) STRICT;
 )sql"};
 
 static_assert(std::size(kSteps) == kSchemaVersion);

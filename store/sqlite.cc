@@ -56,6 +56,13 @@ Statement& Statement::bind(std::string_view value) {
   return *this;
 }
 
+Statement& Statement::bind_bytes(std::string_view value) {
+  const char* data = value.data() ? value.data() : "";
+  if (const int code = sqlite3_bind_blob64(statement_, next_parameter_++, data, value.size(), SQLITE_TRANSIENT))
+    bind_error_ = code;
+  return *this;
+}
+
 Statement& Statement::bind(std::nullopt_t) {
   if (const int code = sqlite3_bind_null(statement_, next_parameter_++)) bind_error_ = code;
   return *this;
@@ -97,6 +104,11 @@ std::optional<int64_t> Statement::maybe_integer(int column) const {
 std::optional<double> Statement::maybe_number(int column) const {
   if (sqlite3_column_type(statement_, column) == SQLITE_NULL) return std::nullopt;
   return sqlite3_column_double(statement_, column);
+}
+
+std::string Statement::bytes(int column) const {
+  const auto* data = static_cast<const char*>(sqlite3_column_blob(statement_, column));
+  return data ? std::string(data, static_cast<size_t>(sqlite3_column_bytes(statement_, column))) : std::string();
 }
 
 std::string Statement::text(int column) const {

@@ -35,6 +35,7 @@ class Statement {
   Statement& bind(double value);
   Statement& bind(std::string_view value);
   Statement& bind(const char* value) { return bind(std::string_view(value)); }
+  Statement& bind_bytes(std::string_view value);
   Statement& bind(std::nullopt_t);
   template <typename T>
   Statement& bind(const std::optional<T>& value) {
@@ -51,6 +52,7 @@ class Statement {
   std::optional<int64_t> maybe_integer(int column) const;
   std::optional<double> maybe_number(int column) const;
   std::string text(int column) const;
+  std::string bytes(int column) const;
 
  private:
   sqlite3* database_;

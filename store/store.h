@@ -32,7 +32,7 @@ inline constexpr int64_t kShareHalfLifeNs = 24LL * 3600 * 1'000'000'000;
 // What a planned trial takes in the database, indexes included.
 inline constexpr int64_t kTrialBytes = 200;
 
-inline constexpr int kSchemaVersion = 4;
+inline constexpr int kSchemaVersion = 5;
 
 class Store;
 
@@ -174,7 +174,8 @@ class Store {
     int64_t limit = -1;
   };
   Result<std::vector<TrialRow>> trials(Id experiment, const TrialFilter& filter);
-  Result<Outcome> outcome(Id trial);  // what finish() stored
+  Result<Outcome> outcome(Id trial);  // what finish() stored, but for its epochs
+  Result<std::string> epochs(Id trial);  // as stored; empty: none were kept
   // Names of the responses that recorded trials of this experiment have, in the order first stored.
   Result<std::vector<std::string>> response_names(Id experiment);
   // One row for each recorded main trial that measured the response, by order: "wall_time", "user_time",

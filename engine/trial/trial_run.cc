@@ -29,6 +29,7 @@
 #include "counters/session.h"
 #include "runtime/stab_abi.h"
 #include "engine/trial/dose.h"
+#include "engine/trial/epoch_series.h"
 #include "engine/trial/expectation.h"
 #include "engine/trial/throughput.h"
 #include "engine/trial/trial_metrics.h"
@@ -322,6 +323,11 @@ class ReadyTrial::Run {
     }
     dose_ = *parsed;
     if (!dose_) return;
+    if (request_.keeps_epochs) {
+      const Result<EpochSeries> epochs = parse_epochs(end->epochs);
+      if (epochs) outcome_.epochs = encode_epochs(*epochs);
+      else dose_failure_ = epochs.error().message;
+    }
     const std::optional<Dose>& dose = dose_;
     outcome_.layouts_built = dose->layouts_built;
     outcome_.layouts_executed = dose->layouts_executed;

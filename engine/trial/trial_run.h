@@ -32,6 +32,7 @@ struct TrialRequest {
   bool needs_region = false;  // region_time is a response
   std::vector<std::string> points;  // progress points whose throughput is a response
   bool keeps_throughput = false;    // of this pass
+  bool keeps_epochs = false;        // what each epoch was is part of the outcome
   uint64_t seed = 0;
   std::vector<std::string> stdin_paths;  // absolute; the first that can be read. None: /dev/null
   std::chrono::nanoseconds timeout{0};

@@ -100,6 +100,7 @@ Result<TrialRequest> TrialSetup::request(const store::NewTrial& trial) const {
   request.needs_region = expanded_->plan.has_response("region_time");
   request.points = expanded_->plan.progress_points();
   request.keeps_throughput = trial.pass == 0;  // as for wall_time
+  request.keeps_epochs = expanded_->plan.experiment.record_epochs;
   request.seed = trial.seed;
   if (!workload.stdin_path.empty()) {
     const std::string name = plan::substitute(workload.stdin_path, expanded_->plan, cell, trial.link);

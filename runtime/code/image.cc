@@ -163,8 +163,7 @@ uint64_t slot_bytes(const Metadata& code) {
   return bytes < (uint64_t{1} << 30) ? bytes : 0;
 }
 
-uint64_t build_image(const Metadata& code, const uint8_t* text, const ImagePlace& place, abi::CodeMode mode,
-                     LayoutRng& rng, ImageScratch& scratch, uint8_t* out) {
+uint64_t place_image(const Metadata& code, abi::CodeMode mode, LayoutRng& rng, ImageScratch& scratch) {
   const bool shuffles = mode == abi::CodeMode::kShuffle || mode == abi::CodeMode::kOnce;
   // The order of the image before is as good a start for a shuffle as any other, and `copy` and `pad` never
   // leave the original one.
@@ -177,15 +176,11 @@ uint64_t build_image(const Metadata& code, const uint8_t* text, const ImagePlace
     }
   }
 
-  // Place.
-  ImageEntry* const entries = reinterpret_cast<ImageEntry*>(out + sizeof(ImageHeader));
   uint32_t cursor = static_cast<uint32_t>(sizeof(ImageHeader) + scratch.order_count * sizeof(ImageEntry));
   if (mode != abi::CodeMode::kCopy) cursor += rng.below(kStartRange / kPadGrain) * kPadGrain;
   for (uint32_t i = 0; i < scratch.order_count; ++i) {
     const uint32_t index = scratch.order[i];
     cursor = place_function(code, index, cursor, scratch);
-    entries[i] = {scratch.entry[index] - kPrefixBytes, scratch.body[index], code.functions[index].start,
-                  code.functions[index].bytes};
     if (shuffles) cursor += rng.below(kShufflePads) * kPadGrain;
     if (mode == abi::CodeMode::kPad && rng.below(kPadChance) == 0) cursor += kPadGrain;
   }
@@ -199,12 +194,24 @@ uint64_t build_image(const Metadata& code, const uint8_t* text, const ImagePlace
     }
   }
 
-  // Write. Every offset is known from here on.
+  return cursor;
+}
+
+uint64_t build_image(const Metadata& code, const uint8_t* text, const ImagePlace& place, abi::CodeMode mode,
+                     LayoutRng& rng, ImageScratch& scratch, uint8_t* out) {
+  const uint32_t used = static_cast<uint32_t>(place_image(code, mode, rng, scratch));
+  // Every offset is known from here on.
+  ImageEntry* const entries = reinterpret_cast<ImageEntry*>(out + sizeof(ImageHeader));
+  for (uint32_t i = 0; i < scratch.order_count; ++i) {
+    const uint32_t index = scratch.order[i];
+    entries[i] = {scratch.entry[index] - kPrefixBytes, scratch.body[index], code.functions[index].start,
+                  code.functions[index].bytes};
+  }
   for (uint32_t i = 0; i < scratch.order_count; ++i)
     write_function(code, scratch.order[i], text, place, scratch, out);
-  const ImageHeader header{kImageMagic, scratch.order_count, cursor};
+  const ImageHeader header{kImageMagic, scratch.order_count, used};
   memcpy(out, &header, sizeof header);
-  return cursor;
+  return used;
 }
 
 void publish(const Metadata& code, const ImageScratch& scratch, const ImagePlace& place, const uint8_t* original,

@@ -64,6 +64,10 @@ ImageScratch bind_scratch(const Metadata& code, void* memory);
 // An upper bound on the size of any image of this program; a multiple of 4096. 0: too large to move.
 uint64_t slot_bytes(const Metadata& code);
 
+// The first half of an image, which depends on no address: draws an order and the places of all functions and tables from the
+// order that the scratch holds, that of the image before. Returns how many bytes of a slot it takes.
+uint64_t place_image(const Metadata& code, abi::CodeMode mode, LayoutRng& rng, ImageScratch& scratch);
+
 // Writes an image to `out`, which holds slot_bytes(code) bytes, and returns how many of them it used.
 // `text` holds CodeHeader::text_bytes bytes. Mode kOff is not an image. After it, scratch.entry tells publish()
 // and retire() where the functions are.

@@ -130,7 +130,10 @@ uint32_t function_at(const Metadata& code, uint64_t start) {
   return low < all && code.functions[low].start == start ? low : all;
 }
 
-bool find_code_section(ReadAt read_at, void* context, FileSpan& out) {
+namespace {
+
+// `name` with its final 0, of as many bytes as kCodeSection. Of sections in memory, or of those that aren't.
+bool find_section(ReadAt read_at, void* context, const char* name, bool in_memory, FileSpan& out) {
   Elf64_Ehdr ehdr;
   if (!read_at(context, &ehdr, sizeof ehdr, 0)) return false;
   if (!same_bytes(reinterpret_cast<const char*>(ehdr.e_ident), ELFMAG, SELFMAG)) return false;
@@ -147,14 +150,41 @@ bool find_code_section(ReadAt read_at, void* context, FileSpan& out) {
       return false;
     for (uint32_t i = 0; i < count; ++i) {
       const Elf64_Shdr& section = sections[i];
-      char name[kNameBytes];
-      if (section.sh_type != SHT_PROGBITS || (section.sh_flags & SHF_ALLOC) != 0) continue;
+      char found[kNameBytes];
+      if (section.sh_type != SHT_PROGBITS || ((section.sh_flags & SHF_ALLOC) != 0) != in_memory) continue;
       if (section.sh_name + kNameBytes > names.sh_size) continue;
-      if (!read_at(context, name, kNameBytes, names.sh_offset + section.sh_name)) return false;
-      if (!same_bytes(name, abi::kCodeSection, kNameBytes)) continue;
-      out = {section.sh_offset, section.sh_size};
+      if (!read_at(context, found, kNameBytes, names.sh_offset + section.sh_name)) return false;
+      if (!same_bytes(found, name, kNameBytes)) continue;
+      out = {section.sh_offset, section.sh_size, section.sh_addr};
       return true;
     }
+  }
+  return false;
+}
+
+}  // namespace
+
+bool find_code_section(ReadAt read_at, void* context, FileSpan& out) {
+  return find_section(read_at, context, abi::kCodeSection, false, out);
+}
+
+bool find_pads_section(ReadAt read_at, void* context, FileSpan& out) {
+  static_assert(sizeof abi::kPadsSection == sizeof abi::kCodeSection);
+  return find_section(read_at, context, abi::kPadsSection, true, out);
+}
+
+bool find_text(ReadAt read_at, void* context, uint64_t address, uint64_t& offset) {
+  Elf64_Ehdr ehdr;
+  if (!read_at(context, &ehdr, sizeof ehdr, 0) || ehdr.e_phentsize != sizeof(Elf64_Phdr)) return false;
+  for (int i = 0; i < ehdr.e_phnum; ++i) {
+    Elf64_Phdr segment;
+    if (!read_at(context, &segment, sizeof segment, ehdr.e_phoff + static_cast<uint64_t>(i) * sizeof segment)) return false;
+    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) continue;
+    const uint64_t page_start = segment.p_vaddr & ~uint64_t{4095};
+    if (address < page_start || address >= segment.p_vaddr + segment.p_filesz) continue;
+    const uint64_t into_file = segment.p_offset - (segment.p_vaddr - page_start);
+    offset = into_file + (address - page_start);
+    return true;
   }
   return false;
 }

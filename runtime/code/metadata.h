@@ -36,13 +36,18 @@ MetadataFault read_metadata(const void* bytes, size_t size, Metadata& out);
 // The index of the function that starts at this offset in the text; function_count where none does.
 uint32_t function_at(const Metadata& code, uint64_t start);
 
-// The section's place in an ELF file, from its section headers. `read_at` reads exactly `size` bytes at
+// A section's place in an ELF file, from its section headers. `read_at` reads exactly `size` bytes at
 // `offset` of the file and returns whether it could.
 struct FileSpan {
   uint64_t offset = 0;
   uint64_t bytes = 0;
+  uint64_t address = 0;  // link-time; 0: not in memory
 };
 using ReadAt = bool (*)(void* context, void* to, size_t size, uint64_t offset);
 bool find_code_section(ReadAt read_at, void* context, FileSpan& out);
+bool find_pads_section(ReadAt read_at, void* context, FileSpan& out);
+
+// The offset in the file of a link-time address that an executable segment holds.
+bool find_text(ReadAt read_at, void* context, uint64_t address, uint64_t& offset);
 
 }  // namespace stab::code

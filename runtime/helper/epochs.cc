@@ -56,7 +56,7 @@ bool replace_image(Session& session) {
   code::ImagePlace& place = session.place;
   place.slot = session.slot_address(slot);
   place.executed = session.hello.control_address + offsetof(Control, executed) + static_cast<uint64_t>(slot);
-  LayoutRng rng(session.hello.settings.seed, kRngCode, dose.layouts_built);
+  LayoutRng rng(session.hello.settings.seed, kRngCode, session.images_built);
   dose.image_bytes = code::build_image(session.code, session.original, place, session.hello.settings.code, rng,
                                        session.scratch, session.slot_memory(slot));
   const uint64_t built_ns = sys::monotonic_ns();
@@ -65,7 +65,7 @@ bool replace_image(Session& session) {
   const uint64_t published_ns = sys::monotonic_ns();
   session.ring.publish(slot);
   if (old >= 0) code::retire(session.slot_memory(old));
-  ++dose.layouts_built;
+  dose.layouts_built = ++session.images_built;
   dose.build_ns += built_ns - started_ns;
   dose.publish_ns += published_ns - built_ns;
   dose.retire_ns += sys::monotonic_ns() - published_ns;
@@ -77,10 +77,10 @@ bool replace_image(Session& session) {
 void refill_pads(Session& session) {
   if (session.pads == nullptr) return;
   StackDose& dose = session.control->stack;
-  LayoutRng rng(session.hello.settings.seed, kRngStack, dose.refills);
+  LayoutRng rng(session.hello.settings.seed, kRngStack, session.refills);
   dose.slots_zeroed = fill_pads(session.pads, session.hello.slot_count, session.hello.settings, rng);
   refill_modules(session, rng);
-  ++dose.refills;
+  dose.refills = ++session.refills;
 }
 
 // A layout that nobody has entered yet is as new as any other: while the program sits in a loop, sleeps or waits for a
@@ -101,7 +101,10 @@ bool heap_has_epochs(const Session& session) {
   return mode == abi::HeapMode::kPage || mode == abi::HeapMode::kShuffle;
 }
 
-void bump_epoch(Session& session) { __atomic_fetch_add(&session.control->epoch, uint64_t{1}, __ATOMIC_RELEASE); }
+void bump_epoch(Session& session) {
+  ++session.epochs;
+  __atomic_fetch_add(&session.control->epoch, uint64_t{1}, __ATOMIC_RELEASE);
+}
 
 // Looks at threads cost, one with all that there is to read a second: they get a share of the time.
 bool is_within_share(const Session& session) {
@@ -139,25 +142,37 @@ bool build_first(Session& session) {
   }
   if (session.moves) session.control->code.functions_moved = session.scratch.order_count;
   bump_epoch(session);
+  if (session.tells_epochs) session.log.begin(session.board, session.numbered ? session.hello.pid : 0);
+  record_epoch(session, 0);
   return session.moves;
 }
 
 void advance(Session& session, bool ordered) {
-  refill_pads(session);
+  uint8_t flags = ordered ? kEpochOrdered : 0;
   if (code_has_epochs(session)) {
     CodeDose& dose = session.control->code;
     if (!ordered && !newest_was_entered(session)) {
       ++dose.ticks_unentered;
+      flags |= kEpochUnentered;
     } else if (!replace_image(session)) {
       degrade(*session.control, Degradation::kRingFull);
       ++dose.ticks_held;
+      flags |= kEpochHeld;
     }
   }
+  // After the image, which takes long to build, so that both change at once.
+  refill_pads(session);
   bump_epoch(session);
+  record_epoch(session, flags);
   // A map for perf knows no time: each address is to have one name only.
   if (session.perf_map.is_open()) return;
   if (session.moves) forget_gone_kin(session);
   if (seeks_slot(session) || seeks_stayers(session)) reclaim(session);
+}
+
+void record_epoch(Session& session, uint8_t flags) {
+  session.log.add(session.epochs, session.images_built > 0 ? session.images_built - 1 : kNoImage,
+                  session.refills > 0 ? session.refills - 1 : kNoImage, session.ring.newest(), flags);
 }
 
 void count_executed(Session& session) {

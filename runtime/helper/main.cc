@@ -1,7 +1,7 @@
 // stab-helper: the helper as a program of its own, which a launcher starts beside the measured program so that
 // none of the helper's time is in the program's counters.
 //
-//   stab-helper --socket FD [--report FD] [--cpu N] [--user UID --group GID]
+//   stab-helper --socket FD [--report FD [--epochs 1]] [--cpu N] [--user UID --group GID]
 //
 // One that starts as root has to be told whose program it serves, root's own included: it becomes that user before it
 // reads a byte of what the program says.
@@ -20,6 +20,7 @@ namespace {
 struct Options {
   long socket = -1;
   long report = -1;
+  long epochs = 0;
   long cpu = -1;
   long user = -1;
   long group = -1;
@@ -40,6 +41,7 @@ bool parse(int argc, char** argv, Options& options) {
     long most = 1'000'000;
     if (strcmp(argv[i], "--socket") == 0) value = &options.socket;
     if (strcmp(argv[i], "--report") == 0) value = &options.report;
+    if (strcmp(argv[i], "--epochs") == 0) value = &options.epochs;
     if (strcmp(argv[i], "--cpu") == 0) value = &options.cpu;
     if (strcmp(argv[i], "--user") == 0) value = &options.user;
     if (strcmp(argv[i], "--group") == 0) value = &options.group;
@@ -59,8 +61,8 @@ bool parse(int argc, char** argv, Options& options) {
 int main(int argc, char** argv) {
   Options options;
   if (!parse(argc, argv, options)) {
-    fputs("usage: stab-helper --socket FD [--report FD] [--cpu N] [--user UID --group GID]; started by the engine, not by "
-          "people\n",
+    fputs("usage: stab-helper --socket FD [--report FD [--epochs 1]] [--cpu N] [--user UID --group GID]; started by the engine, "
+          "not by people\n",
           stderr);
     return 2;
   }
@@ -71,5 +73,5 @@ int main(int argc, char** argv) {
   stab::helper::detach(socket, report, STDERR_FILENO);
   if (const char* failed = stab::helper::confine(options.user < 0 ? nullptr : &served)) refuse(failed);
   close(STDERR_FILENO);
-  return stab::helper::serve(socket, report, true, static_cast<int>(options.cpu));
+  return stab::helper::serve(socket, report, true, static_cast<int>(options.cpu), options.epochs == 1);
 }

@@ -71,8 +71,8 @@ bool PerfMap::add(const code::Metadata& code, const code::ImageScratch& scratch,
     Text line(buffer + used, kLongestLine - 1);
     line.hex(slot + entry.prefix) << " ";
     line.hex(entry.body + entry.bytes - entry.prefix) << " ";
-    if (name_ != nullptr && name_[index] != 0)
-      line << strings_ + name_[index];
+    if (const char* name = name_of(index))
+      line << name;
     else
       (line << "fn_").hex(code.header->text_start + entry.start);
     used += line.size();

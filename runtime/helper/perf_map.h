@@ -19,6 +19,10 @@ class PerfMap {
   // False: it could not be written to its end; the map is closed.
   bool add(const code::Metadata& code, const code::ImageScratch& scratch, const uint8_t* image, uint64_t slot);
   bool is_open() const { return file_ >= 0; }
+  // nullptr: it has none.
+  const char* name_of(uint32_t function) const {
+    return name_ != nullptr && name_[function] != 0 ? strings_ + name_[function] : nullptr;
+  }
 
  private:
   int file_ = -1;

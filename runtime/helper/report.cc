@@ -46,7 +46,8 @@ class Object {
   bool first_ = true;
 };
 
-void write_code(Text& out, const CodeDose& code) {
+void write_code(Text& out, const Control& control, uint64_t text_hash) {
+  const CodeDose& code = control.code;
   Object object(out);
   object.number("layouts_built", code.layouts_built)
       .number("layouts_executed", code.layouts_executed)
@@ -72,6 +73,12 @@ void write_code(Text& out, const CodeDose& code) {
       .number("ticks_unentered", code.ticks_unentered)
       .number("stayers", code.stayers)
       .number("libraries_stay", code.libraries_stay);
+  if (control.ring_address != 0) {
+    (object.key("text_hash") << "\"0x").hex(text_hash) << "\"";
+    object.number("text_address", control.text_address)
+        .number("ring_address", control.ring_address)
+        .number("slot_bytes", control.slot_bytes);
+  }
   object.close();
 }
 
@@ -118,7 +125,7 @@ size_t write_report(const abi::Settings& settings, const Control& control, const
   wanted.close();
 
   report.key("code");
-  write_code(out, control.code);
+  write_code(out, control, use.text_hash);
 
   report.key("stack");
   Object stack(out);

@@ -7,7 +7,8 @@
 //            "not_moved":{"foreign":N,...},      reasons that occur, words of abi::kImmovableWords
 //            "image_bytes":N,"slots":N,"build_ns":N,"publish_ns":N,"retire_ns":N,
 //            "scans":N,"scan_ns":N,"looks":N,"looks_in_doubt":N,
-//            "ticks_held":N,"ticks_unentered":N,"stayers":N,"libraries_stay":N},
+//            "ticks_held":N,"ticks_unentered":N,"stayers":N,"libraries_stay":N,
+//            "text_hash":"0x...","text_address":N,"ring_address":N,"slot_bytes":N},   where images were mapped
 //    "stack":{"slots":N,"slots_zeroed":N,"refills":N},
 //    "heap":{"mallocs":N,"bytes":N,"mallocs_mmapped":N,"bytes_mmapped":N,"largest_mmapped":N,"layouts":N,"turns":N},
 //    "region":{"regions":N,"wall_ns":N,"cpu_ns":N,"layouts":N},   sums, if the program had any
@@ -42,6 +43,7 @@ struct HelperUse {
   uint64_t major_faults = 0;
   uint64_t ticks = 0;
   uint64_t ticks_late = 0;
+  uint64_t text_hash = 0;     // CodeHeader::text_hash: which binary's code it moved
   bool launched = false;
 };
 

@@ -63,14 +63,18 @@ void write_dose(Session& session, End end) {
     degrade(*session.control, Degradation::kLateTicks);
   static char text[kReportBytes];
   static progress::Counts counts;
-  if (session.board != nullptr) progress::read_board(*session.board, counts);
+  const bool counted = session.board != nullptr;
+  if (counted) progress::read_board(*session.board, counts);
   const size_t bytes =
-      write_report(session.hello.settings, *session.control, session.use, end, text, session.board != nullptr ? &counts : nullptr);
+      write_report(session.hello.settings, *session.control, session.use, end, text, counted ? &counts : nullptr);
+  record_epoch(session, kEpochEnd);
   sys::write_over(session.report, text, bytes);
-  sys::close(session.report);
-  session.report = -1;
+  // The program waits for its report, not for what only the laboratory reads, later than it may fit into the pipe.
   __atomic_store_n(&session.control->report_state, kReportWritten, __ATOMIC_RELEASE);
   sys::futex_wake(&session.control->report_state);
+  session.log.write_to(session.report);
+  sys::close(session.report);
+  session.report = -1;
 }
 
 // Forked children of a program that has ended still run in the images.
@@ -137,12 +141,13 @@ void run_epochs(Session& session) {
 
 }  // namespace
 
-int serve(int socket, int report, bool launched, int cpu) {
+int serve(int socket, int report, bool launched, int cpu, bool epochs) {
   // Large, and zero until used: not on the stack of a program's clone.
   static Session session;
   session.socket = socket;
   session.report = report;
   session.launched = launched;
+  session.tells_epochs = epochs;
   session.cpu = cpu;
   if (!shake_hands(session)) {
     if (report < 0) return 1;

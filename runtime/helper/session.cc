@@ -6,7 +6,6 @@
 // as soon as the program execs something else.
 #include "runtime/helper/session.h"
 
-#include <elf.h>
 #include <linux/magic.h>
 #include <sched.h>
 #include <string.h>
@@ -74,24 +73,6 @@ bool read_file_at(void* context, void* to, size_t size, uint64_t offset) {
   return sys::pread_full(*static_cast<int*>(context), to, size, offset) == static_cast<long>(size);
 }
 
-// The offset in the file of a link-time address that an executable segment holds.
-bool find_text(int executable, uint64_t address, uint64_t& offset) {
-  Elf64_Ehdr ehdr;
-  if (!read_file_at(&executable, &ehdr, sizeof ehdr, 0) || ehdr.e_phentsize != sizeof(Elf64_Phdr)) return false;
-  for (int i = 0; i < ehdr.e_phnum; ++i) {
-    Elf64_Phdr segment;
-    if (!read_file_at(&executable, &segment, sizeof segment, ehdr.e_phoff + static_cast<uint64_t>(i) * sizeof segment))
-      return false;
-    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) continue;
-    const uint64_t page_start = segment.p_vaddr & ~uint64_t{4095};
-    if (address < page_start || address >= segment.p_vaddr + segment.p_filesz) continue;
-    const uint64_t into_file = segment.p_offset - (segment.p_vaddr - page_start);
-    offset = into_file + (address - page_start);
-    return true;
-  }
-  return false;
-}
-
 // Copies the metadata, as much as its header says, and checks the copy.
 code::MetadataFault read_section(int executable, code::FileSpan span, code::Metadata& out) {
   abi::CodeHeader header;
@@ -125,7 +106,7 @@ bool read_executable(Session& session, int executable) {
 
   const abi::CodeHeader& header = *session.code.header;
   uint64_t offset = 0;
-  if (!find_text(executable, header.text_start, offset)) return refuse(Degradation::kTextDiffers);
+  if (!code::find_text(read_file_at, &executable, header.text_start, offset)) return refuse(Degradation::kTextDiffers);
   session.text_bytes = round_up_page(header.text_bytes);
   if (session.text_bytes > kMostFileBytes) return refuse(Degradation::kNoNearMemory);
   // What the program executes now, the rest of the last page included, which is zero behind the file's end.
@@ -140,6 +121,7 @@ bool read_executable(Session& session, int executable) {
 
   CodeDose& dose = control.code;
   dose.functions = header.function_count;
+  session.use.text_hash = header.text_hash;
   for (uint32_t i = 0; i < header.function_count; ++i) {
     const uint32_t reason = static_cast<uint32_t>(session.code.functions[i].immovable);
     if (reason != 0 && reason < sizeof dose.not_moved / sizeof dose.not_moved[0]) ++dose.not_moved[reason];

@@ -8,6 +8,7 @@
 #include "runtime/code/ring.h"
 #include "runtime/code/stayers.h"
 #include "runtime/control.h"
+#include "runtime/helper/epoch_log.h"
 #include "runtime/helper/perf_map.h"
 #include "runtime/helper/process.h"
 #include "runtime/helper/protocol.h"
@@ -23,6 +24,7 @@ struct Session {
   int socket = -1;
   int report = -1;
   bool launched = false;
+  bool tells_epochs = false;  // behind the report
   int cpu = -1;
 
   Hello hello;
@@ -66,6 +68,12 @@ struct Session {
   uint32_t kin_count_seen = 0;    // Control::kin_count when forget_gone_kin last looked
   uint64_t pending_since_ns = 0;  // since when forks were seen pending or children unreadable; 0: none are
 
+  // Layouts, by their numbers: what has been put in place last. Counted here, since the seed and these give the layouts.
+  uint32_t epochs = 0;
+  uint32_t images_built = 0;
+  uint32_t refills = 0;
+  EpochLog log;
+
   uint64_t begun_ns = 0;  // when the hello had come
   HelperUse use;
 
@@ -92,6 +100,8 @@ void advance(Session& session, bool ordered = false);
 // True if epochs change anything, so that the helper has to wake for them.
 bool has_epochs(const Session& session);
 void count_executed(Session& session);
+// Records what is in place now; `flags` of epoch_record.h.
+void record_epoch(Session& session, uint8_t flags);
 
 // Reclaim (reclaim.cc): looks at the family's threads, frees the images that nobody can come back to, and leads the
 // calls of what stays in the others to the newest.
@@ -106,6 +116,7 @@ bool any_kin(Session& session);
 void forget_gone_kin(Session& session);
 
 // The whole life of a helper, from greeting to exit status. report: -1 if the program brings its own or none.
-int serve(int socket, int report, bool launched, int cpu);
+// epochs: the report is followed by a record of each epoch (epoch_record.h).
+int serve(int socket, int report, bool launched, int cpu, bool epochs = false);
 
 }  // namespace stab::helper

@@ -12,8 +12,12 @@ T look(const T& word) {
 
 uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
-// Copies a name, with '?' for what would need an escape in JSON. False: empty.
-bool copy_name(const char* from, char* to) {
+}  // namespace
+
+bool read_name(const Board& board, uint32_t number, char (&to)[kNameBytes]) {
+  to[0] = 0;
+  if (number == 0 || number > kMostNamed) return false;
+  const char* const from = board.points[number].name;
   size_t at = 0;
   for (; at + 1 < kNameBytes; ++at) {
     const char c = look(from[at]);
@@ -23,6 +27,8 @@ bool copy_name(const char* from, char* to) {
   to[at] = 0;
   return at > 0;
 }
+
+namespace {
 
 bool same(const char* a, const char* b) {
   while (*a != 0 && *a == *b) ++a, ++b;
@@ -47,7 +53,7 @@ void read_board(const Board& board, Counts& out) {
     PointCount& next = out.point[out.points];
     if (__atomic_load_n(&point.ready, __ATOMIC_ACQUIRE) != 1) continue;
     const uint32_t kind = look(point.kind);
-    if (kind == 0 || kind >= static_cast<uint32_t>(Kind::kCount) || !copy_name(point.name, next.name)) continue;
+    if (kind == 0 || kind >= static_cast<uint32_t>(Kind::kCount) || !read_name(board, number, next.name)) continue;
     next.kind = static_cast<Kind>(kind);
     next.visits = visits_of(board, number);
     uint32_t before = 0;

@@ -80,6 +80,9 @@ struct Counts {
 };
 void read_board(const Board& board, Counts& out);
 
+// Copies the name of a number, with '?' for what would need an escape in JSON. False: it has none.
+bool read_name(const Board& board, uint32_t number, char (&to)[kNameBytes]);
+
 // The visits of one number so far; 0 for one that no point has.
 uint64_t visits_of(const Board& board, uint32_t number);
 

@@ -26,7 +26,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   progress::read_board(*board, *counts);
   if (counts->points > progress::kMostNamed || counts->rows > progress::kRows) __builtin_trap();
   char text[helper::kReportBytes];
-  const size_t bytes = helper::write_report(abi::Settings{}, Control{}, helper::HelperUse{}, helper::End::kExit, text, counts.get());
+  const size_t bytes =
+      helper::write_report(abi::Settings{}, Control{}, helper::HelperUse{}, helper::End::kExit, text, counts.get());
   const std::string_view report(text, bytes);
   if (report.size() + 1 >= sizeof text || !report.ends_with("}\n") || report.find('\n') + 1 != report.size()) __builtin_trap();
   const auto dose = engine::parse_dose(report);

@@ -546,7 +546,7 @@ class Block(unittest.TestCase):
             time.sleep(0.05)
         user, group = map(str, other_user())
         for how in scribble, fill:
-            for epochs in [[]]:
+            for epochs in [], ["--epochs", "1"]:
                 helper = Helper("--user", user, "--group", group, *epochs)
                 Impostor(built("ends")).speak(helper, on_board=how)
                 status, text = helper.end(errors="replace")

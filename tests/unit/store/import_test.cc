@@ -55,6 +55,9 @@ TEST_F(ImportTest, ABundleCarriesEverything) {
   }
   EXPECT_EQ(bundle->outcome(theirs[0].trial)->ledger, lab.outcome(mine[0].trial)->ledger);
   EXPECT_EQ(*bundle->missing_reasons(*copy, "cycles"), *lab.missing_reasons(id, "cycles"));
+  EXPECT_EQ(*lab.epochs(mine[0].trial), recorded(1).epochs);
+  EXPECT_EQ(*bundle->epochs(theirs[0].trial), *lab.epochs(mine[0].trial));
+  EXPECT_EQ(*lab.epochs(1'000'000), "") << "none were kept";
   expect_sound(*bundle);
 }
 

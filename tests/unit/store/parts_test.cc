@@ -58,6 +58,7 @@ TEST_F(PartsTest, IsTakenInOnceWithAllAttempts) {
   EXPECT_EQ(samples[0].block, 1u);
   EXPECT_DOUBLE_EQ(*samples[0].value, 0.25);
   EXPECT_EQ(lab.outcome(samples[0].trial)->ledger.at("steal_ns"), 12);
+  EXPECT_EQ(*lab.epochs(samples[0].trial), recorded(1).epochs);
   EXPECT_EQ(lab.missing_reasons(id, "cycles")->at("no PMU"), 4);
   expect_sound(lab);
   EXPECT_EQ(take(lab, id, label(0, 1, 1), "aa", file).fate, PartFate::kDuplicate);

@@ -34,6 +34,7 @@ constexpr char kOfVersionTwo[] =
     "'wishes', 'usage', 'usage_by_uid', 'shares', 'stretches', 'trial_counts', 'trials_changed', "
     "'trials_removed', 'experiments_shown'";
 // Version three made this view anew, and gave the trials a column.
+constexpr char kOfVersionFive[] = "'epochs'";
 constexpr char kOfVersionFour[] = "'slot_epochs', 'slot_facts', 'parts', 'parts_recorded_once'";
 constexpr char kOfVersionThree[] = "'results'";
 constexpr std::string_view kColumnOfVersionThree = ", layout INTEGER NOT NULL DEFAULT 0";
@@ -58,7 +59,7 @@ TEST_F(SchemaTest, VersionOneIsFrozen) {
   // A released version is never edited: this is its fingerprint. A change goes into a new step.
   { Store store = open(); }
   std::string text = sql("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT IN (" + std::string(kOfVersionTwo) +
-                         ", " + kOfVersionThree + ", " + kOfVersionFour + ") ORDER BY name");
+                         ", " + kOfVersionThree + ", " + kOfVersionFour + ", " + kOfVersionFive + ") ORDER BY name");
   const size_t column = text.find(kColumnOfVersionThree);
   ASSERT_NE(column, std::string::npos);
   EXPECT_EQ(fingerprint(text.erase(column, kColumnOfVersionThree.size())), 6840328963402368408u) << text;
@@ -82,6 +83,13 @@ TEST_F(SchemaTest, VersionFourIsFrozen) {
   const std::string text =
       sql("SELECT sql FROM sqlite_schema WHERE name IN (" + std::string(kOfVersionFour) + ") ORDER BY name");
   EXPECT_EQ(fingerprint(text), 15555379536879704081u) << text;
+}
+
+TEST_F(SchemaTest, VersionFiveIsFrozen) {
+  { Store store = open(); }
+  const std::string text =
+      sql("SELECT sql FROM sqlite_schema WHERE name IN (" + std::string(kOfVersionFive) + ") ORDER BY name");
+  EXPECT_EQ(fingerprint(text), 13893941741915451991u) << text;
 }
 
 TEST_F(SchemaTest, ResultsAreReadableByAPerson) {

@@ -1,0 +1,78 @@
+// An epoch costs two readings of clocks and, of each point, a word of every row that was ever in use: some microseconds of the
+// helper's own time. The program is not asked.
+#include "runtime/helper/epoch_log.h"
+
+#include "runtime/sys.h"
+
+namespace stab::helper {
+namespace {
+
+// As clock_getcpuclockid makes it: the CPU time of a process, dead threads included. The kernel lets anybody read it.
+long cpu_clock_of(int pid) { return static_cast<long>(static_cast<int>(~static_cast<unsigned>(pid) << 3 | 2)); }
+
+bool read_cpu(long clock, uint64_t& ns) {
+  timespec now{};
+  if (sys::call(SYS_clock_gettime, clock, sys::word(&now)) != 0) return false;
+  ns = static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
+  return true;
+}
+
+}  // namespace
+
+void EpochLog::begin(const progress::Board* board, int pid) {
+  void* memory = sys::map(nullptr, kMostEpochs * sizeof(EpochRecord), PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
+  if (!sys::is_address(memory)) return;
+  records_ = static_cast<EpochRecord*>(memory);
+  board_ = board;
+  cpu_clock_ = pid > 0 ? cpu_clock_of(pid) : 0;
+  origin_ns_ = sys::monotonic_ns();
+}
+
+// A point that is found later had not been visited before.
+void EpochLog::find_points() {
+  const uint32_t used = __atomic_load_n(&board_->points_used, __ATOMIC_ACQUIRE);
+  while (points_ < kEpochPoints && looked_at_ < used && looked_at_ < progress::kMostNamed) {
+    const progress::BoardPoint& point = board_->points[looked_at_ + 1];
+    if (__atomic_load_n(&point.ready, __ATOMIC_ACQUIRE) != 1) return;  // it will be
+    ++looked_at_;
+    if (__atomic_load_n(&point.kind, __ATOMIC_RELAXED) == static_cast<uint32_t>(progress::Kind::kProgress))
+      number_[points_++] = looked_at_;
+  }
+}
+
+void EpochLog::add(uint32_t epoch, uint32_t image, uint32_t refill, int slot, uint8_t flags) {
+  if (!is_on()) return;
+  // The last place is the end's.
+  if (count_ + 1 >= kMostEpochs && (flags & kEpochEnd) == 0) {
+    ++unrecorded_;
+    return;
+  }
+  EpochRecord& record = records_[count_++];
+  record = EpochRecord{};
+  record.start_ns = sys::monotonic_ns() - origin_ns_;
+  if (cpu_clock_ == 0 || !read_cpu(cpu_clock_, record.cpu_ns)) flags |= kEpochCpuUnknown;
+  if (board_ != nullptr) {
+    find_points();
+    for (uint32_t i = 0; i < points_; ++i) record.visits[i] = progress::visits_of(*board_, number_[i]);
+  }
+  record.epoch = epoch;
+  record.image = image;
+  record.refill = refill;
+  record.slot = slot < 0 ? uint8_t{0} : static_cast<uint8_t>(slot);
+  record.flags = flags;
+}
+
+void EpochLog::write_to(int fd) const {
+  if (!is_on()) return;
+  EpochHeader header{};
+  for (size_t i = 0; i < sizeof header.magic; ++i) header.magic[i] = kEpochMagic[i];
+  header.record_bytes = sizeof(EpochRecord);
+  header.count = count_;
+  header.unrecorded = unrecorded_;
+  static_assert(kEpochNameBytes == progress::kNameBytes);
+  for (uint32_t i = 0; i < points_; ++i) progress::read_name(*board_, number_[i], header.points[i]);
+  if (sys::write_full(fd, &header, sizeof header) == 0) sys::write_full(fd, records_, count_ * sizeof(EpochRecord));
+}
+
+}  // namespace stab::helper

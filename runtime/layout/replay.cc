@@ -1,0 +1,94 @@
+// The binary is a file of somebody's: its metadata passes the check that the helper's copy passes, and what is looked up beside
+// it is bounded by the sections it is in.
+#include "runtime/layout/replay.h"
+
+#include <string.h>
+
+#include "runtime/stack/fill.h"
+#include "runtime/sys.h"
+
+namespace stab::layout {
+namespace {
+
+constexpr uint64_t kMostBytes = 512u << 20;  // as the helper reads at most
+
+bool read_at(void* context, void* to, size_t size, uint64_t offset) {
+  return sys::pread_full(*static_cast<int*>(context), to, size, offset) == static_cast<long>(size);
+}
+
+// nullptr: there is not so much of it.
+uint8_t* read_part(int file, uint64_t offset, uint64_t bytes) {
+  if (bytes == 0 || bytes > kMostBytes) return nullptr;
+  void* memory = sys::map(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);
+  if (!sys::is_address(memory) || !read_at(&file, memory, bytes, offset)) return nullptr;
+  return static_cast<uint8_t*>(memory);
+}
+
+}  // namespace
+
+const char* read_binary(int file, Binary& out) {
+  code::FileSpan span;
+  if (!code::find_code_section(read_at, &file, span)) return "it has no code metadata; szc or stab-postlink makes them";
+  const uint8_t* section = read_part(file, span.offset, span.bytes);
+  if (section == nullptr) return "its code metadata can't be read";
+  switch (code::read_metadata(section, span.bytes, out.code)) {
+    case code::MetadataFault::kNone:
+      break;
+    case code::MetadataFault::kAbsent:
+      return "its code metadata is of another version";
+    case code::MetadataFault::kMalformed:
+      return "its code metadata is malformed";
+  }
+  const abi::CodeHeader& header = *out.code.header;
+  uint64_t offset = 0;
+  if (!code::find_text(read_at, &file, header.text_start, offset)) return "its text is not where the metadata says";
+  out.text = read_part(file, offset, header.text_bytes);
+  if (out.text == nullptr) return "its text can't be read";
+  const uint64_t from = header.function_count == 0 ? header.text_bytes : out.code.functions[0].start;
+  if (abi::hash64(out.text + from, header.text_bytes - from) != header.text_hash)
+    return "its text differs from what the metadata describes";
+  if (!code::find_pads_section(read_at, &file, span) || span.bytes < sizeof(uint32_t)) return nullptr;
+  out.pads = reinterpret_cast<uint32_t*>(read_part(file, span.offset, span.bytes));
+  if (out.pads == nullptr) return "its pads can't be read";
+  out.pads_address = span.address;
+  out.pad_count = static_cast<uint32_t>(span.bytes / sizeof(uint32_t));
+  return nullptr;
+}
+
+void place(const Binary& binary, abi::CodeMode mode, uint64_t seed, uint32_t image, code::ImageScratch& scratch) {
+  // Each order is shuffled out of the one before.
+  for (uint32_t number = 0;; ++number) {
+    LayoutRng rng(seed, kRngCode, number);
+    code::place_image(binary.code, mode, rng, scratch);
+    if (number == image) return;
+  }
+}
+
+void refill(Binary& binary, const abi::Settings& settings, uint32_t refill) {
+  LayoutRng rng(settings.seed, kRngStack, refill);
+  fill_pads(binary.pads, binary.pad_count, settings, rng);
+}
+
+void find_pads(const Binary& binary, uint32_t* pad_of) {
+  const abi::CodeHeader& header = *binary.code.header;
+  const uint64_t pads_end = binary.pads_address + uint64_t{binary.pad_count} * sizeof(uint32_t);
+  for (uint32_t i = 0; i < header.function_count; ++i) {
+    const abi::CodeFunction& f = binary.code.functions[i];
+    pad_of[i] = kNoPad;
+    uint64_t at = f.start;
+    for (uint32_t k = 0; k < f.fixed_count; ++k) {
+      const uint16_t step = binary.code.fixed[f.first_fixed + k];
+      at += step;
+      if (step == abi::kFixedSkip || at + 4 > header.text_bytes) continue;
+      int32_t distance;
+      memcpy(&distance, binary.text + at, sizeof distance);
+      // The field ends its instruction: what reads a pad has no immediate.
+      const uint64_t target = header.text_start + at + 4 + static_cast<uint64_t>(static_cast<int64_t>(distance));
+      if (target < binary.pads_address || target >= pads_end || (target - binary.pads_address) % sizeof(uint32_t) != 0) continue;
+      pad_of[i] = static_cast<uint32_t>((target - binary.pads_address) / sizeof(uint32_t));
+      break;
+    }
+  }
+}
+
+}  // namespace stab::layout

@@ -1,0 +1,37 @@
+// Replay: the layouts of a run again, from its binary, its seed and the numbers of its images and refills alone.
+//
+// Nothing about placement is written down while a program runs. A layout is a function of (metadata, mode, seed, number), the one
+// that the helper computes; here it is computed once more, by the same code.
+#pragma once
+
+#include <stdint.h>
+
+#include "runtime/code/image.h"
+#include "runtime/code/metadata.h"
+#include "runtime/stab_abi.h"
+
+namespace stab::layout {
+
+struct Binary {
+  code::Metadata code;
+  const uint8_t* text = nullptr;     // CodeHeader::text_bytes of the file
+  uint64_t pads_address = 0;         // link-time
+  uint32_t* pads = nullptr;          // as in the file, to be filled; nullptr: none
+  uint32_t pad_count = 0;
+};
+
+// Reads an executable. nullptr, or in a word what it lacks. What it has read lives as long as the process.
+const char* read_binary(int file, Binary& out);
+
+// Places all functions as image number `image` of a run did. Afterwards scratch.entry, body and order tell.
+void place(const Binary& binary, abi::CodeMode mode, uint64_t seed, uint32_t image, code::ImageScratch& scratch);
+
+// Draws the pads as refill number `refill` did. pre: settings has stack, its range and the seed.
+void refill(Binary& binary, const abi::Settings& settings, uint32_t refill);
+
+// The slot of each function, by its index in the metadata: the one that its code reads. kNoPad: it has none, or it is one of
+// those that never move, whose fields nobody lists.
+inline constexpr uint32_t kNoPad = ~0u;
+void find_pads(const Binary& binary, uint32_t* pad_of);
+
+}  // namespace stab::layout

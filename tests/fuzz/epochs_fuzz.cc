@@ -1,0 +1,30 @@
+// Feeds bytes as what follows a dose report, and as what a store holds of it: whatever is taken keeps the invariant, goes into
+// the store and comes back the same.
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#include "engine/trial/epoch_series.h"
+
+namespace {
+
+void check(const stab::engine::EpochSeries& series) {
+  using namespace stab;
+  if (series.points.size() > helper::kEpochPoints || series.records.size() > helper::kMostEpochs) __builtin_trap();
+  const auto back = engine::decode_epochs(engine::encode_epochs(series));
+  if (!back || back->records.size() != series.records.size() || back->points != series.points) __builtin_trap();
+  if (!series.records.empty() &&
+      std::memcmp(back->records.data(), series.records.data(), series.records.size() * sizeof(helper::EpochRecord)) != 0)
+    __builtin_trap();
+  const auto epochs = engine::epochs_of(series);
+  if (epochs.size() + 1 != series.records.size() && !series.records.empty()) __builtin_trap();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  if (const auto series = stab::engine::parse_epochs(bytes)) check(*series);
+  if (const auto series = stab::engine::decode_epochs(bytes)) check(*series);
+  return 0;
+}
