@@ -43,7 +43,8 @@ const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)] = 
      "dumpable (PR_SET_DUMPABLE, setuid) and let its seccomp filter pass reads of /proc"),
     "stacks could not be read to their ends within 1 s of the helper's own time; images that may be in use there are not reused",
     "the program has more than 4096 threads, so no image is reused and moving stops when the ring is full",
-    "the board of progress points could not be mapped, so visits are not counted; raise the limit on address space (ulimit -v)",
+    ("there was no memory for the board of progress points, so visits are not counted; raise the limits on address space and "
+     "files (ulimit -v, ulimit -f)"),
     "more than 62 progress points, or names longer than 111 bytes: the visits of those are counted as visits_dropped alone",
     ("more than 1024 threads, or processes that ended without exit, had progress points at a time: the visits of further ones "
      "are counted in shared cells, which costs them more"),

@@ -61,7 +61,7 @@ enum class Degradation : uint8_t {
   kThreadsDenied,      // the kernel refuses the helper to look at threads: no image is reused meanwhile
   kStacksTooLarge,     // a look at the threads took all the time it may: images that may be on those stacks stay
   kTooManyThreads,     // more threads than are followed: no image is reused meanwhile
-  kNoBoard,            // the board of progress points could not be mapped: visits are not counted
+  kNoBoard,            // there is no board of progress points, and the program visits some: they are not counted
   kPointsDropped,      // progress points found no place on the board
   kThreadsShareCells,  // threads found no row on the board: their visits are counted together
   kCount

@@ -109,11 +109,8 @@ bool share_control(int fd) {
 }
 
 bool map_board(int fd) {
-  void* mapped = fd < 0 ? nullptr : sys::map(nullptr, progress::kBoardBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd);
-  if (mapped == nullptr || !sys::is_address(mapped)) {
-    degrade(control(), Degradation::kNoBoard);
-    return false;
-  }
+  void* mapped = sys::map(nullptr, progress::kBoardBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd);
+  if (!sys::is_address(mapped)) return false;
   progress::use_board(static_cast<progress::Board*>(mapped));
   return true;
 }
@@ -150,7 +147,7 @@ void map_planned(const Extent& extent, const Hello& hello, const Plan& plan, int
                  int board, Mapped& mapped) {
   mapped.control = share_control(control_fd);
   if (mapped.control == 0) return;
-  mapped.board = map_board(board);
+  if (board >= 0) mapped.board = map_board(board);
   if (plan.text_bytes > 0) {
     mapped.ring_address = map_ring(extent, plan, images, mapped.slots);
     if (mapped.ring_address != 0 &&

@@ -250,8 +250,11 @@ struct MadeDescriptors {
   ~MadeDescriptors() {
     for (int i = 0; i < count; ++i) sys::close(at[i]);
   }
-  int operator[](helper::Made which) const {
-    return static_cast<int>(which) < count ? at[static_cast<int>(which)] : -1;
+  // What the plan leaves out is not among them.
+  int find(helper::Made which, const Plan& plan) const {
+    if (which == helper::Made::kBoard && plan.board_bytes == 0) return -1;
+    const int place = static_cast<int>(which) - (which > helper::Made::kBoard && plan.board_bytes == 0 ? 1 : 0);
+    return place < count ? at[place] : -1;
   }
 };
 
@@ -272,13 +275,13 @@ bool shake_hands(int socket, const Extent& extent, Descriptors& own) {
   if (!helper::receive_message(socket, &plan, sizeof plan, helper::kPatienceMs, made.at, &made.count) ||
       plan.magic != helper::kProtocolMagic)
     return false;
-  if (made[helper::Made::kControl] < 0) {
+  if (made.find(helper::Made::kControl, plan) < 0) {
     degrade(control(), Degradation::kNoMemfd);
     return false;
   }
   Mapped mapped;
-  map_planned(extent, hello, plan, made[helper::Made::kImages], made[helper::Made::kControl],
-              made[helper::Made::kBoard], mapped);
+  map_planned(extent, hello, plan, made.find(helper::Made::kImages, plan), made.find(helper::Made::kControl, plan),
+              made.find(helper::Made::kBoard, plan), mapped);
   mapped.degradations = control().degradations;
   if (!helper::send_message(socket, &mapped, sizeof mapped)) return false;
   Ready ready;

@@ -84,7 +84,7 @@ bool make_plan(const Hello& hello, const Wanted& wanted, Plan& plan, uint64_t& s
 
 bool is_possible(const Mapped& mapped, const Plan& plan) {
   if (mapped.magic != kProtocolMagic || mapped.control != 1) return false;
-  if (mapped.text > 1 || mapped.pads > 1 || mapped.board > 1) return false;
+  if (mapped.text > 1 || mapped.pads > 1 || mapped.board > (plan.board_bytes > 0 ? 1 : 0)) return false;
   if (mapped.pads == 1 && plan.pads_bytes == 0) return false;
   if (mapped.text == 0) return true;
   return plan.text_bytes > 0 && mapped.slots >= 2 && mapped.slots <= plan.slot_limit && is_page(mapped.ring_address) &&

@@ -70,7 +70,7 @@ struct Hello {
 // Descriptors that travel with Plan, in this order. None at all: the helper could get no shared memory, and ends.
 enum class Made : uint32_t {
   kControl,  // the control block
-  kBoard,    // of progress points; always with the control block
+  kBoard,    // of progress points; only where the plan has its bytes
   kImages,   // text, pads and images; only where the plan has any
   kCount
 };
@@ -85,6 +85,7 @@ struct Plan {
   uint64_t ring_offset = 0;
   uint64_t slot_bytes = 0;
   uint64_t slot_limit = 0;
+  uint64_t board_bytes = 0;   // 0: there is no board
 };
 
 struct Mapped {

@@ -164,16 +164,20 @@ bool make_control(Session& session, Sent& sent) {
   return true;
 }
 
-bool make_board(Session& session, Sent& sent) {
+// Where files may not be so long, say, there is none, and everything else goes on.
+void make_board(Session& session, Sent& sent) {
   constexpr unsigned kCloexec = 1, kAllowSealing = 2;
   const int fd = sys::memfd("stab-board", kCloexec | kAllowSealing);
-  if (fd < 0) return false;
-  sent.board = fd;
-  if (sys::truncate(fd, progress::kBoardBytes) != 0 || sys::add_seals(fd, kSealAsItIs) != 0) return false;
-  void* memory = sys::map(nullptr, progress::kBoardBytes, PROT_READ, MAP_SHARED, fd);
-  if (!sys::is_address(memory)) return false;
-  session.board = static_cast<const progress::Board*>(memory);
-  return true;
+  if (fd < 0) return;
+  if (sys::truncate(fd, progress::kBoardBytes) == 0 && sys::add_seals(fd, kSealAsItIs) == 0) {
+    void* memory = sys::map(nullptr, progress::kBoardBytes, PROT_READ, MAP_SHARED, fd);
+    if (sys::is_address(memory)) {
+      session.board = static_cast<const progress::Board*>(memory);
+      sent.board = fd;
+      return;
+    }
+  }
+  sys::close(fd);
 }
 
 int images_memfd() {
@@ -222,7 +226,7 @@ bool send_plan(Session& session, const Plan& plan, Sent& sent) {
   int made[static_cast<int>(Made::kCount)];
   int count = 0;
   if (sent.control >= 0) made[count++] = sent.control;
-  if (sent.control >= 0) made[count++] = sent.board;
+  if (sent.control >= 0 && sent.board >= 0) made[count++] = sent.board;
   if (sent.control >= 0 && sent.images >= 0) made[count++] = sent.images;
   const bool done = send_message(session.socket, &plan, sizeof plan, made, count);
   if (sent.control >= 0) sys::close(sent.control);
@@ -279,12 +283,13 @@ bool shake_hands(Session& session) {
   pin(session.cpu >= 0 ? session.cpu : hello.settings.helper_cpu);
   Plan plan;
   Sent sent;
-  if (!make_control(session, sent) || !make_board(session, sent)) {
+  if (!make_control(session, sent)) {
     sent.control = -1;
     send_plan(session, plan, sent);
     return false;
   }
 
+  make_board(session, sent);
   // Invariant from here on: the control block is ours to write until the program maps it over its own.
   const abi::Settings& wanted = hello.settings;
   const bool code = wanted.code != abi::CodeMode::kOff && read_executable(session, received[Handed::kExecutable]);
@@ -299,6 +304,7 @@ bool shake_hands(Session& session) {
     session.pads = nullptr;
   }
   if (plan.ring_offset > 0) sent.images = session.images;
+  plan.board_bytes = sent.board >= 0 ? progress::kBoardBytes : 0;
   if (!send_plan(session, plan, sent)) return false;
 
   Mapped mapped;

@@ -130,6 +130,12 @@ uint32_t number_of(Kind kind, const char* name) {
   return used + 1;
 }
 
+// In a program that has a helper there should be a board; it is said where somebody misses it.
+bool has_board() {
+  if (board == nullptr && control().nonce != 0) degrade(control(), Degradation::kNoBoard);
+  return board != nullptr;
+}
+
 bool is_kind(int kind) { return kind > 0 && kind < static_cast<int>(Kind::kCount); }
 
 }  // namespace
@@ -157,7 +163,7 @@ extern "C" {
 // distance from stab_rt_visits to the count, or all ones where nothing counts.
 __attribute__((visibility("default"))) void stab_rt_visit(uint32_t* site, int kind, const char* name) {
   using namespace stab::progress;
-  if (board == nullptr || !is_kind(kind)) return __atomic_store_n(site, kNobody, __ATOMIC_RELAXED);
+  if (!has_board() || !is_kind(kind)) return __atomic_store_n(site, kNobody, __ATOMIC_RELAXED);
   uint32_t offset = __atomic_load_n(site, __ATOMIC_RELAXED);
   if (offset == kUnknown) {
     offset = offset_of(number_of(static_cast<Kind>(kind), name));
@@ -175,7 +181,7 @@ __attribute__((visibility("default"))) void stab_rt_visit(uint32_t* site, int ki
 // program itself raises the first. nullptr: nothing counts.
 __attribute__((visibility("default"))) void* _coz_get_counter(int kind, const char* name) {
   using namespace stab::progress;
-  if (board == nullptr || name == nullptr || kind < 1 || kind > 3) return nullptr;
+  if (!has_board() || name == nullptr || kind < 1 || kind > 3) return nullptr;
   return &board->shared[number_of(static_cast<Kind>(kind), name)];
 }
 

@@ -91,6 +91,12 @@ def limits(tools, directory):
     same(visits(dose), {("progress", "work"): 1100 * 11}, "1100 threads at once")
     same((dose["progress"]["rows"], dose["progress"]["threads_sharing"]), (1024, 76), "rows and threads beside them")
     same(sum("shared cells" in words for words in dose["degradations"]), 1, f"words in {dose['degradations']}")
+    # No file, memory that is shared included, may be as long as the board: the program runs, and what is missed is said.
+    short = ["bash", "-c", 'ulimit -f 300; exec "$0" "$@"', "./counts"]
+    dose = dose_of([*short, "kinds"], directory, **EVERYTHING)
+    same("progress" in dose, False, "points without a board")
+    same(sum("no memory for the board" in words for words in dose["degradations"]), 1, f"words in {dose['degradations']}")
+    same(sum("board" in words for words in dose_of([*short, "nothing"], directory)["degradations"]), 0, "nobody misses it")
     # Where nothing is too much, nothing is said.
     same(dose_of(["./counts", "kinds"], directory)["degradations"], [], "degradations of five points")
 
