@@ -67,7 +67,7 @@ Result<std::string> read_command(int fd) {
   return bytes;
 }
 
-// Path, what it must be, directory, arguments and environment, and nothing behind them.
+// Path, the program's path, what that must be, directory, arguments and environment, and nothing behind them.
 bool is_command(const std::string& bytes, size_t words) {
   launch::BlockReader reader(bytes.data(), bytes.size());
   const char* text = nullptr;

@@ -152,7 +152,9 @@ Result<std::string> encode_command(const LaunchRequest& request) {
     identity = launch::identity_of(request.must_be->inode, request.must_be->bytes, request.must_be->modified_ns);
   const std::string must_be = request.must_be ? std::string(identity.text, sizeof identity.text) : std::string();
   bool clean =
-      append_string(block, request.exec_path) && append_string(block, must_be) && append_string(block, request.directory);
+      append_string(block, request.exec_path) &&
+      append_string(block, request.program_path.empty() ? request.exec_path : request.program_path) &&
+      append_string(block, must_be) && append_string(block, request.directory);
   for (const auto* list : {&request.argv, &request.env})
     for (const std::string& text : *list) clean = clean && append_string(block, text);
   if (!clean) return bad_input("a zero byte in the command, its environment or a path");

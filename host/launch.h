@@ -41,7 +41,8 @@ struct FileIdentity {
 
 struct LaunchRequest {
   std::string exec_path;  // absolute
-  std::optional<FileIdentity> must_be;  // of exec_path, or it is not started: kCorrupt
+  std::string program_path;  // the file that must_be is of; empty: exec_path
+  std::optional<FileIdentity> must_be;  // of program_path, or it is not started: kCorrupt
   std::string directory;  // entered as the submitter
   std::vector<std::string> argv;
   std::vector<std::string> env;  // all of it: "NAME=value"
@@ -70,7 +71,7 @@ struct LaunchRequest {
 Result<std::string> encode(const LaunchRequest& request);
 // Its two parts: what a broker decides, without the strings but for cgroup_procs, and the command, which is data to it and
 // has this many strings besides arguments and environment.
-inline constexpr size_t kCommandStrings = 3;
+inline constexpr size_t kCommandStrings = 4;
 Result<std::string> encode_terms(const LaunchRequest& request, uint32_t argc, uint32_t envc);
 Result<std::string> encode_command(const LaunchRequest& request);
 

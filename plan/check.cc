@@ -159,6 +159,10 @@ std::string render(const CheckReport& report, const Plan& plan, size_t max_cells
   std::string out = "experiment " + experiment.name + ", seed " + std::to_string(experiment.seed) + "\n";
   out += "responses: " + response_text(plan) + "; margin " + percent(experiment.margin) + ", alpha " +
          percent(experiment.alpha) + "\n";
+  if (plan.counters.simulation.on())
+    out += words_of(plan.counters.simulation) +
+           "\n  each trial takes some 50 times the program's time, one thread at a time, and no time is measured;\n"
+           "  instructions that valgrind doesn't know (AVX-512) end it: leave -march=native out\n";
   out += "stops: " + stopping_text(plan.stopping) + "\n";
   out += "a trial may use: " + limits_text(plan.limits) + "\n\n";
 

@@ -88,6 +88,7 @@ Cell make_cell(const Plan& plan, const std::vector<int>& levels, int index) {
   Cell cell;
   cell.index = index;
   cell.levels = levels;
+  if (plan.counters.simulation.on()) cell.layout.epoch_ns = 0;  // its time is not the program's
   for (size_t f = 0; f < plan.factors.size(); ++f) {
     const Factor& factor = plan.factors[f];
     const Level& level = factor.levels[static_cast<size_t>(levels[f])];
@@ -103,7 +104,13 @@ Cell make_cell(const Plan& plan, const std::vector<int>& levels, int index) {
       case FactorKind::kHeap:
         layout.heap = static_cast<abi::HeapMode>(word_index(abi::kHeapWords, level.value));
         break;
-      case FactorKind::kEpoch: layout.epoch_ns = std::strtoull(level.value.c_str(), nullptr, 10); break;
+      case FactorKind::kEpoch: {
+        const bool by_visits = level.value.starts_with(kVisitsMark);
+        const uint64_t length = std::strtoull(level.value.c_str() + (by_visits ? 1 : 0), nullptr, 10);
+        layout.epoch_ns = by_visits ? 0 : length;
+        layout.epoch_visits = by_visits ? length : 0;
+        break;
+      }
       case FactorKind::kStackRange:
         layout.stack_range_bytes = static_cast<uint32_t>(std::strtoul(level.value.c_str(), nullptr, 10));
         break;

@@ -18,7 +18,8 @@ struct Layout {
   abi::CodeMode code = abi::CodeMode::kOff;
   abi::StackMode stack = abi::StackMode::kOff;
   abi::HeapMode heap = abi::HeapMode::kOff;
-  uint64_t epoch_ns = abi::kDefaultEpochNs;
+  uint64_t epoch_ns = abi::kDefaultEpochNs;  // 0: a layout lasts so many visits; 0 visits: as long as the program wants
+  uint64_t epoch_visits = 0;
   uint32_t stack_range_bytes = abi::kMaxStackRangeBytes;
   uint64_t env_size_bytes = 0;  // bytes of padding added to the environment
 };

@@ -39,6 +39,9 @@ inline constexpr size_t kMaxWordBytes = 4096;  // a path (PATH_MAX), a set of CP
 
 // --- of a trial --------------------------------------------------------------------------------------------
 
+// A layout that lasts longer than so many visits lasts as long as the program.
+inline constexpr int kMaxEpochVisits = 1'000'000'000;
+
 // What limits a trial is [limits] of the plan and the lab; these only keep slips of the hand out. The launcher, which begins
 // within the limit, and the kernel's own pages for a process take less than a megabyte.
 inline constexpr uint64_t kLeastMemoryBytes = 4u << 20;

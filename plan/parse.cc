@@ -35,7 +35,7 @@ void warn_unused(const std::set<std::string>& used, Faults& faults, const Plan& 
 
 // Runs that share a layout seed tell run from layout only where the layout doesn't change on its own.
 void warn_runs_per_seed(Faults& faults, const Plan& plan) {
-  if (plan.experiment.runs_per_seed < 2) return;
+  if (plan.experiment.runs_per_seed < 2 || plan.counters.simulation.on()) return;
   for (const Factor& factor : plan.factors) {
     if (factor.kind != FactorKind::kCode) continue;
     for (const Level& level : factor.levels)
@@ -123,6 +123,7 @@ Parsed parse_plan(std::string_view text, const std::string& path, const ParseOpt
     if (!options.stored) check_is_no_number(tree, faults, plan.experiment.name);
     check_design(faults, plan, factors_spot);
     warn_unused(used, faults, plan);
+    check_simulation(faults, plan);
     warn_runs_per_seed(faults, plan);
   }
   const bool good = faults.error_count() == 0;

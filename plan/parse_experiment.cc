@@ -19,6 +19,36 @@ constexpr size_t kMaxEvents = 64;
 
 std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
+std::vector<std::string_view> measured_names(const Plan& plan) {
+  std::vector<std::string_view> names;
+  if (plan.counters.simulation.on()) {
+    for (const SimulatedResponse& response : kSimulatedResponses) names.push_back(response.name);
+    return names;
+  }
+  names.assign(kBuiltinResponses.begin(), kBuiltinResponses.end());
+  names.insert(names.end(), plan.counters.events.begin(), plan.counters.events.end());
+  return names;
+}
+
+bool is_measured(const std::string& name, const SourceSpot& spot, Faults& faults, const Plan& plan) {
+  const std::vector<std::string_view> names = measured_names(plan);
+  if (std::find(names.begin(), names.end(), name) != names.end()) return true;
+  const std::string_view near = nearest(name, names);
+  const bool builtin = std::find(kBuiltinResponses.begin(), kBuiltinResponses.end(), name) != kBuiltinResponses.end();
+  if (plan.counters.simulation.on() && builtin)
+    faults.error(spot, "response " + quoted(name) + " is the simulator's own, not the program's",
+                 "simulate = \"cachegrind\" gives simulated_cost and what it is made of");
+  else if (simulated_response(name) != nullptr)
+    faults.error(spot, "response " + quoted(name) + " is measured in simulated trials only",
+                 "write simulate = \"cachegrind\" below [counters]");
+  else
+    faults.error(spot, "response " + quoted(name) + " is measured by nothing",
+                 !near.empty()                  ? "did you mean " + quoted(near) + "?"
+                 : plan.counters.simulation.on() ? "use simulated_cost"
+                                                 : "list it in counters.events, or use wall_time");
+  return false;
+}
+
 bool parse_response(const TomlNode& node, Faults& faults, const Plan& plan, Response& out) {
   SourceSpot spot = node.spot;
   bool scaled = false;
@@ -46,15 +76,7 @@ bool parse_response(const TomlNode& node, Faults& faults, const Plan& plan, Resp
     wrong_type(faults, "response", node, Kind::kString);
     return false;
   }
-  std::vector<std::string_view> names(kBuiltinResponses.begin(), kBuiltinResponses.end());
-  names.insert(names.end(), plan.counters.events.begin(), plan.counters.events.end());
-  if (std::find(names.begin(), names.end(), out.name) == names.end()) {
-    const std::string_view near = nearest(out.name, names);
-    faults.error(spot, "response " + quoted(out.name) + " is measured by nothing",
-                 near.empty() ? "list it in counters.events, or use wall_time"
-                              : "did you mean " + quoted(near) + "?");
-    return false;
-  }
+  if (!is_measured(out.name, spot, faults, plan)) return false;
   if (!scaled) out.scale = default_scale(out.name);
   return true;
 }
@@ -63,7 +85,7 @@ void parse_responses(Section& section, Plan& plan) {
   std::vector<Response>& responses = plan.experiment.responses;
   const TomlNode* node = section.find("response");
   if (!node) {
-    responses = {{"wall_time", Scale::kLog}};
+    responses = {{plan.counters.simulation.on() ? "simulated_cost" : "wall_time", Scale::kLog}};
     return;
   }
   const auto add = [&](const TomlNode& item) {
@@ -169,6 +191,7 @@ bool parse_rule(const std::string& text, const SourceSpot& spot, Faults& faults,
 }  // namespace
 
 Scale default_scale(std::string_view response) {
+  if (const SimulatedResponse* simulated = simulated_response(response)) return simulated->multiplies ? Scale::kLog : Scale::kRaw;
   constexpr std::string_view kTimes[] = {"wall_time", "user_time", "system_time", "task-clock", "cpu-clock",
                                          "cycles", "cpu-cycles", "ref-cycles", "instructions", "max_rss", "region_time"};
   const bool multiplies = std::find(std::begin(kTimes), std::end(kTimes), response) != std::end(kTimes);
@@ -211,6 +234,7 @@ void parse_counters(const TomlNode& table, Faults& faults, Plan& plan) {
     counters.sharing = sharing == 0 ? CounterSharing::kMultiplex : CounterSharing::kPasses;
   section.integer("per_pass", 1, 64, counters.per_pass);
   section.boolean("kernel", counters.kernel);
+  parse_simulation(section, plan);
   section.finish();
 }
 

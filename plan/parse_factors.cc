@@ -104,7 +104,20 @@ bool parse_treatment_level(const Factor& factor, const TomlNode& node, Faults& f
   return true;
 }
 
+// { visits = 1000 }
+bool parse_visits_level(const TomlNode& node, Faults& faults, Level& level) {
+  Section section(node, "an epoch", faults);
+  const size_t before = faults.error_count();
+  int visits = 0;
+  section.require("visits", "write { visits = 1000 }, or a duration such as \"500ms\"");
+  section.integer("visits", 0, kMaxEpochVisits, visits);
+  section.finish();
+  level = {std::to_string(visits) + "visits", kVisitsMark + std::to_string(visits)};
+  return faults.error_count() == before;
+}
+
 bool parse_epoch_level(const TomlNode& node, Faults& faults, Level& level) {
+  if (node.kind == Kind::kTable) return parse_visits_level(node, faults, level);
   if (node.kind != Kind::kString) {
     faults.error(node.spot, "an epoch is " + std::string(kind_name(node.kind)) + ", expected a duration",
                  "such as \"500ms\"");
@@ -179,8 +192,17 @@ void parse_factor(const TomlEntry& entry, Faults& faults, Plan& plan) {
                  "use letters, digits, _ and -, starting with a letter");
     return;
   }
-  if (entry.value.kind != Kind::kArray) {
+  // epoch = { visits = 1000 }: a factor of one level
+  const bool one_epoch = factor.kind == FactorKind::kEpoch && entry.value.kind == Kind::kTable;
+  if (entry.value.kind != Kind::kArray && !one_epoch) {
     wrong_type(faults, entry.key, entry.value, Kind::kArray);
+    return;
+  }
+  if (one_epoch) {
+    if (Level level; parse_level(factor, entry.value, faults, level)) {
+      factor.levels.push_back(std::move(level));
+      plan.factors.push_back(std::move(factor));
+    }
     return;
   }
   if (entry.value.items.empty()) {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "plan/simulation.h"
 #include "runtime/stab_abi.h"
 
 namespace stab::plan {
@@ -27,7 +28,7 @@ using std::chrono::nanoseconds;
 enum class Scale { kLog, kRaw };
 
 // "wall_time", "user_time", "system_time", "max_rss", "region_time" (what the program spent between its own
-// stab_region_begin and stab_region_end), or one of counters.events.
+// stab_region_begin and stab_region_end), or one of counters.events. Of a simulated experiment: one of kSimulatedResponses.
 struct Response {
   std::string name;
   Scale scale = Scale::kLog;
@@ -63,6 +64,9 @@ struct Level {
   std::string name;   // how cells and reports call it
   std::string value;  // what {factor} is replaced by; differs from name only where the plan gives both
 };
+
+// An epoch's value is its nanoseconds, or this and its visits.
+inline constexpr char kVisitsMark = 'v';
 
 struct Factor {
   std::string name;
@@ -198,6 +202,7 @@ struct Counters {
   CounterSharing sharing = CounterSharing::kMultiplex;
   int per_pass = 4;
   bool kernel = true;       // count the kernel's part too (needs perf_event_paranoid <= 1)
+  Simulation simulation;    // instead of events: trials are simulated, and all responses are its
 };
 
 // --- [stopping] ------------------------------------------------------------------------------------------

@@ -1,5 +1,7 @@
 // machine: the host's knobs. show and doctor look, tune turns them for hand-made measurements, restore turns
 // back whatever was tuned, by hand or by an engine that died.
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 
@@ -62,6 +64,18 @@ Finding finding_of_ipc() {
           ipc ? Weight::kWell : Weight::kImprove};
 }
 
+// Trials that are simulated need it. Of a program under a valgrind of its user's nothing moves: no program may start its helper
+// there.
+Finding finding_of_simulation() {
+  std::string found;
+  for (const char* path : {"/usr/bin/valgrind", "/usr/local/bin/valgrind"})
+    if (found.empty() && ::access(path, X_OK) == 0) found = path;
+  return {"simulated trials", found.empty() ? "no valgrind" : found, "valgrind",
+          "[counters] simulate = \"cachegrind\" counts without noise; under a valgrind of your own a program starts no helper "
+          "and stays unmoved",
+          found.empty() ? "apt install valgrind" : "", found.empty() ? Weight::kImprove : Weight::kWell};
+}
+
 std::vector<Finding> findings_of_parts() {
   std::vector<Finding> findings;
   const auto installation = engine::find_installation();
@@ -81,6 +95,7 @@ std::vector<Finding> findings_of_parts() {
                                                                     : Weight::kWell});
   if (tree) findings.push_back(finding_of_limits(*tree));
   findings.push_back(finding_of_ipc());
+  findings.push_back(finding_of_simulation());
   for (Finding& finding : findings_of_counters()) findings.push_back(std::move(finding));
   return findings;
 }

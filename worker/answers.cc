@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <new>
 
+#include "metrics/cachegrind.h"
 #include "metrics/metrics.h"
 #include "plan/pattern.h"
 #include "worker/copy.h"
@@ -189,6 +190,32 @@ Result<Empty::Answer> answer(const Empty& request, UniqueFd&) {
 }
 
 // Read, not mapped: whoever makes the file shorter meanwhile gets his trial refused, and the worker goes on.
+Result<std::string> read_whole(int file, size_t most) {
+  struct stat info;
+  if (::fstat(file, &info) != 0) return system_error("stat the metrics", errno);
+  if (static_cast<uint64_t>(info.st_size) > most)
+    return bad_input(std::to_string(info.st_size) + " bytes, holes counted; at most " + size_words(most) + " are read");
+  std::string text(static_cast<size_t>(info.st_size), '\0');
+  size_t have = 0;
+  while (have < text.size()) {
+    const ssize_t got = ::pread(file, text.data() + have, text.size() - have, static_cast<off_t>(have));
+    if (got < 0) return system_error("read the metrics", errno);
+    if (got == 0) break;
+    have += static_cast<size_t>(got);
+  }
+  text.resize(have);
+  return text;
+}
+
+Result<ReadSimulated::Answer> answer(const ReadSimulated& request, UniqueFd&) {
+  STAB_TRY(const UniqueFd file, open_regular_file(request.path));
+  STAB_TRY(const std::string text, read_whole(file.get(), metrics::kMostCachegrindBytes));
+  STAB_TRY(const auto sums, metrics::read_cachegrind(text));
+  ReadSimulated::Answer out;
+  for (const auto& [event, count] : sums) out.rows.push_back({event, count});
+  return out;
+}
+
 Result<ReadMetrics::Answer> answer(const ReadMetrics& request, UniqueFd& fd) {
   UniqueFd file = std::move(fd);
   if (!request.path.empty()) {
@@ -196,20 +223,7 @@ Result<ReadMetrics::Answer> answer(const ReadMetrics& request, UniqueFd& fd) {
   }
   const metrics::Format* format = metrics::format_named(request.format);
   if (format == nullptr) return bad_input("metrics have no format '" + request.format + "'");
-  struct stat info;
-  if (::fstat(file.get(), &info) != 0) return system_error("stat the metrics", errno);
-  if (static_cast<uint64_t>(info.st_size) > metrics::kMostBytes)
-    return bad_input(std::to_string(info.st_size) + " bytes, holes counted; at most " + size_words(metrics::kMostBytes) +
-                     " are read");
-  std::string text(static_cast<size_t>(info.st_size), '\0');
-  size_t have = 0;
-  while (have < text.size()) {
-    const ssize_t got = ::pread(file.get(), text.data() + have, text.size() - have, static_cast<off_t>(have));
-    if (got < 0) return system_error("read the metrics", errno);
-    if (got == 0) break;
-    have += static_cast<size_t>(got);
-  }
-  text.resize(have);
+  STAB_TRY(const std::string text, read_whole(file.get(), metrics::kMostBytes));
   STAB_TRY(const std::vector<metrics::Metric> found, metrics::read(*format, text));
   ReadMetrics::Answer out;
   out.total = static_cast<uint32_t>(found.size());
@@ -238,7 +252,8 @@ std::string answer_to(std::string_view packet, UniqueFd& passed, void (*begin)(s
            take<HashOutput>(packet, header, passed, begin, out) || take<Match>(packet, header, passed, begin, out) ||
            take<CopyFile>(packet, header, passed, begin, out) || take<Empty>(packet, header, passed, begin, out) ||
            take<Measure>(packet, header, passed, begin, out) ||
-           take<ReadMetrics>(packet, header, passed, begin, out));
+           take<ReadMetrics>(packet, header, passed, begin, out) ||
+           take<ReadSimulated>(packet, header, passed, begin, out));
   return out;
 }
 

@@ -23,7 +23,7 @@
 namespace stab::worker {
 
 // Engine and worker come from the same build; this catches a mixed installation.
-inline constexpr uint32_t kVersion = 3;
+inline constexpr uint32_t kVersion = 4;
 // The socket's number in the worker: the one of the launcher's that a program inherits.
 inline constexpr int kSocketFd = 193;
 // Less than half of what a socket takes unless its administrator says otherwise (net.core.wmem_default).
@@ -34,7 +34,7 @@ inline constexpr size_t kMaxWordsBytes = 4096;
 // Do not renumber.
 enum class Kind : uint32_t {
   kLook = 1, kFind, kOpen, kHash, kHashTree, kCopyTree, kFill, kCheckFiles, kHashOutput, kMatch, kCopyFile, kEmpty, kMeasure,
-  kReadMetrics,
+  kReadMetrics, kReadSimulated,
 };
 
 struct Header {
@@ -284,6 +284,27 @@ struct ReadMetrics {
   };
   template <class Self, class Coder>
   static void fields(Self& self, Coder& coder) { coder.all(self.path, self.format, self.first); }
+};
+
+// The sums that cachegrind has left in a file.
+struct ReadSimulated {
+  static constexpr Kind kKind = Kind::kReadSimulated;
+  static constexpr char kWords[] = "read what was simulated";
+  static constexpr std::chrono::seconds kLimit{120};
+  std::string path;
+  struct Row {
+    std::string event;
+    uint64_t count = 0;
+    template <class Self, class Coder>
+    static void fields(Self& self, Coder& coder) { coder.all(self.event, self.count); }
+  };
+  struct Answer {
+    std::vector<Row> rows;
+    template <class Self, class Coder>
+    static void fields(Self& self, Coder& coder) { coder.all(self.rows); }
+  };
+  template <class Self, class Coder>
+  static void fields(Self& self, Coder& coder) { coder.all(self.path); }
 };
 
 template <class T, class Coder>

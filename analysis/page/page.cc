@@ -25,6 +25,7 @@ Samples with_valid_text(Samples samples) {
   for (Factor& factor : samples.factors) clean(factor.name), clean_all(factor.levels);
   for (Response& response : samples.responses) clean(response.name), clean(response.unit);
   clean_all(samples.machines), clean_all(samples.machine_differences), clean_all(samples.lost_machines);
+  clean_all(samples.simulated);
   for (Unavailable& missing : samples.unavailable) clean(missing.what), clean(missing.cure);
   for (Trial& trial : samples.trials) {
     clean(trial.excluded);

@@ -208,6 +208,7 @@ std::string samples_json(const Samples& samples, const Columns& columns) {
   texts(json, "layout_outputs", samples.layout_outputs);
   if (!samples.machines.empty()) texts(json, "machines", samples.machines);
   if (!samples.machine_differences.empty()) texts(json, "machine_differences", samples.machine_differences);
+  if (!samples.simulated.empty()) texts(json, "simulated", samples.simulated);
   if (!samples.lost_machines.empty()) texts(json, "lost_machines", samples.lost_machines);
   texts(json, "exclusions", tables.exclusions.texts());
   texts(json, "degradations", tables.degradations.texts());
@@ -270,6 +271,7 @@ Result<Samples> design_of(const Json& json) {
   };
   out.machines = texts_of("machines");
   out.machine_differences = texts_of("machine_differences");
+  out.simulated = texts_of("simulated");
   out.lost_machines = texts_of("lost_machines");
   for (const Json& factor : json.at("factors"))
     out.factors.push_back(

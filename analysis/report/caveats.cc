@@ -310,10 +310,21 @@ void machines(const Samples& samples, Caveats& out) {
                    "add machines; replicates don't help here"});
 }
 
+void simulated(const Samples& samples, Caveats& out) {
+  if (samples.simulated.empty()) return;
+  std::string models;
+  for (const std::string& model : samples.simulated) models += (models.empty() ? "" : "; and ") + model;
+  out.push_back({CaveatCode::kSimulated, (samples.simulated.size() > 1 ? "trials were simulated by different models: "
+                                                                        : "the numbers are counts of a simulator: ") + models,
+                 "a model's counts, no time and no share of one: a difference here says that layouts or code differ, not that "
+                 "users wait longer; measure wall_time in a plan without simulate"});
+}
+
 // A reader who sees three of them must see these. First what makes the answers be of something else than was asked: of a part
 // of the trials, of trials whose output differs, of one layout, of fewer layouts, of sums of effects. Then what makes them
 // doubtful, then what makes them noisy. The others follow in the order in which they are checked.
 constexpr CaveatCode kGravestFirst[] = {
+    CaveatCode::kSimulated,
     CaveatCode::kIncomplete,    CaveatCode::kLayoutOutput,      CaveatCode::kOneLayout,    CaveatCode::kAliased,
     CaveatCode::kLowDose,       CaveatCode::kDegraded,          CaveatCode::kSmallSample,  CaveatCode::kRanksDisagree,
     CaveatCode::kExtended,      CaveatCode::kUnmasked,          CaveatCode::kDrift,        CaveatCode::kLostMachines,
@@ -353,6 +364,7 @@ std::string_view name(CaveatCode code) {
     case CaveatCode::kDifferentMachines: return "different-machines";
     case CaveatCode::kLostMachines: return "lost-machines";
     case CaveatCode::kFewMachines: return "few-machines";
+    case CaveatCode::kSimulated: return "simulated";
     case CaveatCode::kDifferentNights: return "different-nights";
   }
   return "unknown";
@@ -367,6 +379,7 @@ std::string_view disturbance_word(uint32_t bit_index) {
 
 std::vector<Caveat> caveats_of(const Samples& samples, const Report& report) {
   Caveats out;
+  simulated(samples, out);
   counts(samples, report, out);
   one_layout(report, out);
   aliased(report, out);

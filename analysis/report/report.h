@@ -197,6 +197,7 @@ enum class CaveatCode {
   kUnbalanced, kTiny, kDifferentNights, kRanksDisagree, kExtended, kAliased, kLayoutOutput,
   kUnmasked,
   kDifferentMachines, kLostMachines, kFewMachines,
+  kSimulated,
 };
 std::string_view name(CaveatCode code);
 

@@ -169,6 +169,7 @@ struct Samples {
   std::vector<std::string> lost_machines;        // slots that were lost and run again, in words
   std::vector<Unavailable> unavailable;  // for the caveats
   std::vector<std::string> early_looks;     // who saw cells by name before the data were complete, in words
+  std::vector<std::string> simulated;  // the model that the responses are counts of, in words; several: of several models
   std::vector<std::string> layout_outputs;  // where a program's output was seen to depend on its layout, in words
 };
 

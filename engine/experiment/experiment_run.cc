@@ -27,6 +27,7 @@
 #include "engine/results/precision.h"
 #include "engine/separation/runs_as.h"
 #include "engine/experiment/stopping_point.h"
+#include "engine/trial/simulated.h"
 #include "engine/separation/submitter.h"
 
 namespace stab::engine {
@@ -212,7 +213,9 @@ Status ExperimentRun::set_up() {
   STAB_TRY(const std::string directory, scratch_->fresh(unsigned(-1), unsigned(-1)));
   STAB_TRY(TrialSetup setup, TrialSetup::prepare(*expanded_, place_, binaries_, directory));
   setup_ = std::make_unique<TrialSetup>(std::move(setup));
-  return {};
+  if (!setup_->simulation().on()) return {};
+  observer_->note(limits_of(setup_->simulation()));
+  return log(kSimulationEvent, plan::words_of(setup_->simulation()));
 }
 
 Result<store::Outcome> ExperimentRun::replay(store::Id original) {
@@ -385,7 +388,8 @@ void ExperimentRun::tell(const store::TrialRow& trial, const store::Outcome& out
   const plan::Cell& cell = expanded_->design.cells[static_cast<size_t>(trial.cell)];
   news.cell = cell.name;
   news.wall_ns = outcome.wall_ns;
-  if (trial.pass == 0) news.layout = plan::layout_of(cell, trial.layout);
+  const bool timed = trial.pass == 0 && !expanded_->plan.counters.simulation.on();  // a simulator's time is no replicate's
+  if (timed) news.layout = plan::layout_of(cell, trial.layout);
   news.failure = outcome.failure;
   news.done = done_;
   news.planned = planned_;

@@ -8,6 +8,7 @@
 
 #include "engine/trial/dose.h"
 #include "engine/trial/layout_output.h"
+#include "engine/trial/simulated.h"
 #include "engine/trial/trial_metrics.h"
 #include "engine/experiment/expand.h"
 
@@ -37,6 +38,7 @@ std::vector<analysis::Factor> factors_of(const plan::Plan& plan) {
 }
 
 std::string unit_of(const std::string& response) {
+  if (const plan::SimulatedResponse* simulated = plan::simulated_response(response)) return std::string(simulated->unit);
   if (response == "wall_time" || response == "user_time" || response == "system_time" ||
       response == "region_time")
     return "s";
@@ -60,6 +62,9 @@ std::vector<analysis::Response> responses_of(const plan::Plan& plan) {
   };
   for (const plan::Response& response : plan.experiment.responses) add(response.name, response.scale, true);
   if (responses.empty()) add("wall_time", plan::Scale::kLog, true);
+  if (plan.counters.simulation.on())
+    for (const plan::SimulatedResponse& simulated : plan::kSimulatedResponses)
+      add(std::string(simulated.name), plan::default_scale(simulated.name), false);
   for (const std::string& event : plan.counters.events) add(event, plan::default_scale(event), false);
   return responses;
 }
@@ -370,7 +375,8 @@ Result<analysis::Samples> load_samples(store::Store& store, const store::Experim
     trial.link = static_cast<uint64_t>(fact.link);
     trial.values.resize(samples.responses.size());
     trial.dose = std::move(doses[samples.trials.size()]);
-    trial.disturbances = disturbances(fact.ledger);
+    // What disturbs a machine changes no count of a simulator's.
+    trial.disturbances = expanded.plan.counters.simulation.on() ? 0 : disturbances(fact.ledger);
     for (const std::string& rule : fact.excluded_by) trial.excluded += (trial.excluded.empty() ? "" : "; ") + rule;
     at.emplace(fact.trial, samples.trials.size());
     samples.trials.push_back(std::move(trial));
@@ -399,6 +405,11 @@ Result<analysis::Samples> load_samples(store::Store& store, const store::Experim
   for (const store::EventRow& event : events)
     if (event.kind == kLayoutOutput) samples.layout_outputs.push_back(event.text);
     else if (event.kind == kUnmasked) samples.early_looks.push_back(event.text);
+    else if (event.kind == kSimulationEvent && idle.insert(event.text).second) samples.simulated.push_back(event.text);
+
+  // Of machines that ran parts of it the events stay there.
+  const plan::Simulation& simulation = expanded.plan.counters.simulation;
+  if (simulation.on() && samples.simulated.empty()) samples.simulated.push_back(plan::words_of(simulation));
 
   STAB_TRY(const store::Progress progress, store.progress(experiment.id));
   samples.planned = static_cast<uint32_t>(progress.planned_total);

@@ -68,6 +68,7 @@ Result<Precision> precision_of(store::Store& store, const store::ExperimentRow& 
   STAB_TRY(const ExpandedPlan expanded, expand_stored(experiment));
   STAB_TRY(const std::vector<store::SampleRow> samples, store.samples(experiment.id, "wall_time"));
   Precision precision;
+  if (expanded.plan.counters.simulation.on()) return precision;  // its times are the simulator's
   for (const store::SampleRow& sample : samples) {
     const auto subject = static_cast<size_t>(sample.subject), cell = static_cast<size_t>(sample.cell);
     if (!sample.value || sample.excluded || subject >= expanded.subjects.size() || cell >= expanded.design.cells.size()) continue;

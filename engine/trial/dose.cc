@@ -28,6 +28,7 @@ constexpr Place kPlaces[] = {
     {"heap", "mallocs_mmapped", &Dose::allocations_mmapped},
     {"heap", "bytes", &Dose::heap_bytes},
     {"heap", "bytes_mmapped", &Dose::heap_bytes_mmapped},
+    {"visits", "count", &Dose::visits},
     {"region", "regions", &Dose::regions},
     {"helper", "cpu_ns", &Dose::helper_cpu_ns},
     {"helper", "ticks", &Dose::epochs},
@@ -140,6 +141,13 @@ std::string heap_contradiction(abi::HeapMode mode, const Dose& dose) {
   return std::string("heap is ") + abi::kHeapWords[static_cast<int>(mode)] + ", but it served no call";
 }
 
+std::string visits_contradiction(const plan::Layout& layout, const Dose& dose) {
+  const auto every = static_cast<int64_t>(layout.epoch_visits);
+  if (every == 0 || dose.visits >= every) return {};
+  return "a layout lasts " + std::to_string(every) + " visits, but the program made " + std::to_string(dose.visits) +
+         "; call stab_visit() more often, build with szc --stab-visit=FUNCTION, or lower visits of the plan's epoch";
+}
+
 }  // namespace
 
 Result<std::optional<Dose>> parse_dose(std::string_view text) {
@@ -164,6 +172,7 @@ std::string dose_contradiction(const plan::Layout& layout, const std::optional<D
     if (found.empty()) found = code_contradiction(layout.code, *dose);
     if (found.empty()) found = stack_contradiction(layout, *dose);
     if (found.empty()) found = heap_contradiction(layout.heap, *dose);
+    if (found.empty() && !all_off) found = visits_contradiction(layout, *dose);
   } else if (!all_off) {
     found = "a layout factor is on, but the program never asked for a helper; is it built with this version of szc?";
   }

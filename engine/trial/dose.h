@@ -21,6 +21,7 @@ struct Dose {
   int64_t allocations = 0, allocations_mmapped = 0;
   int64_t heap_bytes = 0, heap_bytes_mmapped = 0;
   std::optional<int64_t> heap_layouts;  // older runtimes don't count them
+  int64_t visits = 0;    // that the program counted
   int64_t regions = 0;  // of interest, that the program began and ended
   int64_t helper_cpu_ns = 0;
   int64_t epochs = 0, epochs_unentered = 0;  // that ended; of those, with the newest layout as yet unused

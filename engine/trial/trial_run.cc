@@ -30,6 +30,7 @@
 #include "runtime/stab_abi.h"
 #include "engine/trial/dose.h"
 #include "engine/trial/expectation.h"
+#include "engine/trial/simulated.h"
 #include "engine/trial/trial_metrics.h"
 #include "host/helper_process.h"
 #include "host/launcher/launch_block.h"
@@ -103,8 +104,10 @@ std::vector<std::string> full_environment(const TrialRequest& request, int helpe
   settings.heap = request.layout.heap;
   settings.seed = request.seed;
   settings.epoch_ns = request.layout.epoch_ns;
+  settings.epoch_visits = request.layout.epoch_visits;
   if (helper) {
-    settings.helper_cpu = helper_cpu;
+    // The helper that was started knows its own. A simulated program's settings are the same on every machine.
+    settings.helper_cpu = request.simulation.on() ? -1 : helper_cpu;
     settings.helper_socket = launch::kHelperFd;
   }
   char text[abi::kSettingsLength + 1];
@@ -169,6 +172,7 @@ class ReadyTrial::Run {
     const auto stamp = launched_->go();
     if (!stamp) return not_launched(stamp.error());
     start_ = *stamp;
+    program_ = launched_->pid();
     return TrialEvent::kLaunched;
   }
 
@@ -359,6 +363,7 @@ class ReadyTrial::Run {
     if (failure->empty() && request_.needs_region) failure = region_missing(dose_);
     if (failure->empty()) return TrialEvent::kAccepted;
     outcome_.failure = *std::move(failure);
+    if (request_.simulation.on() && outcome_.signal) outcome_.failure += why_ended_by(*outcome_.signal);
     // Where its tree is not bounded, that is all there is to say why.
     if (outcome_.signal == SIGKILL && hits_ == LimitHits()) outcome_.failure += machine_kills_;
     if (hits_.memory_kills == 0 && hits_.refused_processes > 0) outcome_.failure += "; " + limits_text();
@@ -387,6 +392,8 @@ class ReadyTrial::Run {
                          *outcome_.stdout_bytes, *outcome_.stderr_bytes,
                          request_.launch.directory};
     STAB_TRY(std::string found, contradiction(request_.expect, end, request_.first_stdout_sha256, lab_.worker));
+    if (found.empty() && request_.simulation.on())
+      return add_simulated(request_.simulation, request_.simulated_directory, program_, lab_.worker, outcome_.responses);
     if (!found.empty() || !request_.metrics || request_.for_comparison) return found;
     return add_metrics(*request_.metrics, request_.launch.directory, output_.out.get(), lab_.worker, outcome_.responses);
   }
@@ -406,6 +413,7 @@ class ReadyTrial::Run {
   HostMoment before_;
   LaunchStamp start_;
   nanoseconds end_raw_{0};
+  pid_t program_ = -1;
   std::optional<Dose> dose_;
   std::string dose_failure_;
   int helper_signal_ = 0;  // that ended the helper

@@ -41,6 +41,9 @@ struct TrialRequest {
   // randomization did isn't held against the cell.
   bool for_comparison = false;
   std::vector<counters::EventSpec> events;
+  // What executes it instead of the machine; its counts are left in the directory.
+  plan::Simulation simulation;
+  std::string simulated_directory;
   bool events_together = false;  // as one group, where the plan counts in passes
   // Bytes that argv, env and exec path are padded up to, so that all cells of a workload start with the same
   // stack; env_size comes on top.

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "engine/trial/simulated.h"
 #include "plan/schedule.h"
 
 namespace stab::engine {
@@ -18,6 +19,11 @@ namespace fs = std::filesystem;
 bool knob_is_off(const plan::Plan& plan, const char* knob) {
   const auto at = plan.machine.knobs.find(knob);
   return at != plan.machine.knobs.end() && at->second == "off";
+}
+
+// The file whose identity counts: what a simulator executes, not the simulator.
+const std::string& program_of(const LaunchRequest& launch) {
+  return launch.program_path.empty() ? launch.exec_path : launch.program_path;
 }
 
 }  // namespace
@@ -37,6 +43,10 @@ Result<TrialSetup> TrialSetup::prepare(const ExpandedPlan& expanded, const Build
     STAB_TRY(auto specs, counters::resolve(names, scope));
     setup.passes_.push_back(std::move(specs));
   }
+  if (expanded.plan.counters.simulation.on()) {
+    STAB_TRY(setup.simulation_, with_caches_of_machine(expanded.plan.counters.simulation, Roots()));
+    STAB_TRY(setup.valgrind_, find_valgrind(place));
+  }
   const int links = std::max(1, expanded.plan.link.seeds + 1);
   for (size_t subject = 0; subject < expanded.subjects.size(); ++subject) {
     uint64_t longest = 0;
@@ -46,9 +56,10 @@ Result<TrialSetup> TrialSetup::prepare(const ExpandedPlan& expanded, const Build
         if (build < 0) continue;
         STAB_TRY(const LaunchRequest launch, setup.launch_of(static_cast<int>(subject), cell.index, build, link));
         longest = std::max(longest, stack_top_bytes(launch));
-        if (setup.seen_.count(launch.exec_path) > 0) continue;
-        STAB_TRY(const worker::Look::Answer seen, place.worker->ask(worker::Look{launch.exec_path}));
-        setup.seen_[launch.exec_path] = seen;
+        const std::string& path = program_of(launch);
+        if (setup.seen_.count(path) > 0) continue;
+        STAB_TRY(const worker::Look::Answer seen, place.worker->ask(worker::Look{path}));
+        setup.seen_[path] = seen;
       }
     }
     setup.stack_top_.push_back(longest);
@@ -82,6 +93,10 @@ Result<LaunchRequest> TrialSetup::launch_of(int subject, int cell, int build, in
   launch.submitter = place_.submitter;
   if (program.stack_limit_bytes > 0)
     launch.limits.push_back({RLIMIT_STACK, program.stack_limit_bytes, program.stack_limit_bytes});
+  if (valgrind_.empty()) return launch;
+  const size_t number = simulated_.try_emplace(launch.exec_path, simulated_.size()).first->second;
+  STAB_TRY(const std::string path, path_of_constant_length(trial_directory_, number, launch.argv[0], launch.exec_path));
+  put_under_cachegrind(simulation_, valgrind_, trial_directory_, path, launch);
   return launch;
 }
 
@@ -92,11 +107,13 @@ Result<TrialRequest> TrialSetup::request(const store::NewTrial& trial) const {
   TrialRequest request;
   STAB_TRY(request.launch, launch_of(trial.subject, trial.cell, trial.build, trial.link));
   // The launcher looks, as the submitter.
-  const auto seen = seen_.find(request.launch.exec_path);
+  const auto seen = seen_.find(program_of(request.launch));
   request.launch.must_be.emplace();  // no file that there is
   if (seen != seen_.end())
     request.launch.must_be = FileIdentity{seen->second.inode, seen->second.bytes, seen->second.modified_ns};
   request.layout = cell.layout;
+  request.simulation = simulation_;
+  request.simulated_directory = trial_directory_;
   request.needs_region = expanded_->plan.has_response("region_time");
   request.seed = trial.seed;
   if (!workload.stdin_path.empty()) {

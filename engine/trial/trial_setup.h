@@ -36,6 +36,8 @@ class TrialSetup {
   std::optional<LaunchRequest> around(const store::NewTrial& trial, bool before) const;
 
   const std::vector<std::vector<counters::EventSpec>>& passes() const { return passes_; }
+  // With the caches that are simulated, of this machine where the plan declares none.
+  const plan::Simulation& simulation() const { return simulation_; }
 
  private:
   TrialSetup(const ExpandedPlan& expanded, BuildPlace place, std::vector<BuiltBinary> binaries,
@@ -47,6 +49,9 @@ class TrialSetup {
   std::vector<BuiltBinary> binaries_;
   std::string trial_directory_;
   std::vector<std::vector<counters::EventSpec>> passes_;
+  plan::Simulation simulation_;
+  std::string valgrind_;              // where that is; empty: nothing is simulated
+  mutable std::map<std::string, size_t> simulated_;  // programs by path, numbered: prepare() has asked for all of them
   std::vector<uint64_t> stack_top_;   // by subject
   std::map<std::string, worker::Look::Answer> seen_;  // programs by path, as they were at the start
   // Paths of programs by directory and first word, found once: prepare() has asked for all of them.

@@ -3,8 +3,8 @@
 //
 // The request is one block on kConfigFd (a memfd):
 //   LaunchHeader | u32 groups[] | LaunchLimit limits[] | strings, each u32 length, bytes, one 0
-// strings, in this order: cgroup_count cgroup.procs files, exec path, what that file must be (Identity, or empty: anything),
-// working directory, argc arguments, envc environment entries.
+// strings, in this order: cgroup_count cgroup.procs files, exec path, the program's path (another where a simulator is
+// executed), what that file must be (Identity, or empty: anything), working directory, argc arguments, envc environment entries.
 //
 // The answer is a row of LaunchReport records on kStatusFd (close on exec): moved, ready, then started, after which
 // the descriptor closes if the exec succeeded. A failure at any point is one record with the step and errno.
@@ -19,7 +19,7 @@
 namespace stab::launch {
 
 inline constexpr char kMagic[8] = {'S', 'T', 'A', 'B', 'L', 'N', 'C', 'H'};
-inline constexpr uint32_t kVersion = 6;
+inline constexpr uint32_t kVersion = 7;
 
 // Descriptors the launcher is born with, above what a shell or a build system would use. The program inherits
 // kHelperFd and kReportFd only.

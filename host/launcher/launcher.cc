@@ -49,6 +49,7 @@ struct Request {
   gid_t* groups;
   LaunchLimit* limits;
   const char* exec_path;
+  const char* program_path;
   const char* must_be;
   const char* directory;
   const char** cgroups;
@@ -226,7 +227,8 @@ bool parse(Memory memory, Request& request) {
   request.argv = array_of<char*>(memory, header.argc);
   request.envp = array_of<char*>(memory, header.envc);
   return take_strings(reader, header.cgroup_count, request.cgroups) && reader.take_string(request.exec_path) &&
-         reader.take_string(request.must_be) && reader.take_string(request.directory) &&
+         reader.take_string(request.program_path) && reader.take_string(request.must_be) &&
+         reader.take_string(request.directory) &&
          take_strings(reader, header.argc, const_cast<const char**>(request.argv)) &&
          take_strings(reader, header.envc, const_cast<const char**>(request.envp)) && reader.at_end();
 }
@@ -283,7 +285,7 @@ void drop_privileges(const Request& request) {
 void check_program(const Request& request) {
   if (request.must_be[0] == 0) return;
   struct stat info;
-  const long failed = call(SYS_newfstatat, AT_FDCWD, word(request.exec_path), word(&info), 0);
+  const long failed = call(SYS_newfstatat, AT_FDCWD, word(request.program_path), word(&info), 0);
   if (failed < 0) fail(Step::kSameFile, -failed);
   const int64_t modified_ns = info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec;
   const stab::launch::Identity found = stab::launch::identity_of(info.st_ino, static_cast<uint64_t>(info.st_size), modified_ns);

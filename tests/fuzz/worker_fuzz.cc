@@ -50,5 +50,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   check<Empty>(packet);
   check<Measure>(packet);
   check<ReadMetrics>(packet);
+  check<ReadSimulated>(packet);
   return 0;
 }

@@ -38,6 +38,7 @@ Samples everything() {
   samples.planned_replicates = 8;
   samples.unavailable = {{"cycles: no PMU counts it", "stabctl doctor"}};
   samples.row_word = "draw";
+  samples.simulated = {"simulated cost = instructions, by <cachegrind>"};
   samples.early_looks = {"user 1000 looked at the cells by name after 12 of 200 trials"};
   samples.layout_outputs = {"lua, code=shuffle: the program's output depends on its layout"};
   samples.responses.push_back(
@@ -68,6 +69,7 @@ TEST(Page, HoldsEveryFieldOfTheSamples) {
   EXPECT_EQ(again.row_word, samples.row_word);
   EXPECT_EQ(again.layout_outputs, samples.layout_outputs);
   EXPECT_EQ(again.early_looks, samples.early_looks);
+  EXPECT_EQ(again.simulated, samples.simulated);
   EXPECT_EQ(again.stopping.looks, samples.stopping.looks);
   EXPECT_EQ(again.stopping.spending, samples.stopping.spending);
   ASSERT_EQ(again.trials.size(), samples.trials.size());

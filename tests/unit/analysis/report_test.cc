@@ -176,6 +176,7 @@ TEST(Caveats, SpeakWhenTheirReasonIsThere) {
        [](Samples& s) {
          s.layout_outputs = {"prove, stack=on: seed 7 gives 'a', off 'b'", "prove, heap=page: the same"};
        }},
+      {"simulated", [](Samples& s) { s.simulated = {"simulated cost = instructions + 10 x misses"}; }},
       {"unmasked", [](Samples& s) { s.early_looks = {"user 7 looked at the cells by name after 12 of 40 trials"}; }},
       {"not-normal", of_each([](Trial& t) {
          if (t.order % 37 == 0) *t.values[0] *= 3;

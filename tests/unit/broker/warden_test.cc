@@ -82,7 +82,7 @@ TEST_F(BrokerWarden, NamesNobodyElsesProcess) {
 }
 
 TEST_F(BrokerWarden, ACommandIsSealedMemoryOfItsForm) {
-  const std::string good("\x04\0\0\0/x/y\0\0\0\0\0\0\x01\0\0\0/\0", 20);
+  const std::string good("\x04\0\0\0/x/y\0\x04\0\0\0/x/y\0\0\0\0\0\0\x01\0\0\0/\0", 29);
   EXPECT_THAT(why_not(Launch{}, memory(good)), HasSubstr("/nonexistent/launcher"));  // as far as it goes here
   EXPECT_THAT(why_not(Launch{}, memory(good, F_SEAL_SHRINK | F_SEAL_GROW)), HasSubstr("not in sealed memory"));
   UniqueFd file(::open(directory_.write("file", good).c_str(), O_RDONLY | O_CLOEXEC));

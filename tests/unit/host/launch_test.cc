@@ -64,6 +64,7 @@ TEST(LaunchBlock, HoldsWhatWasPutIn) {
   request.submitter = Submitter{12, 34, {5, 6}};
   request.limits = {{RLIMIT_STACK, 1 << 20, 2 << 20}};
   request.cgroup_procs = {"/cg/a"};
+  request.program_path = "/lab/program";
   const auto block = encode(request);
   ASSERT_TRUE(block.ok());
   launch::BlockReader reader(block->data(), block->size());
@@ -78,7 +79,7 @@ TEST(LaunchBlock, HoldsWhatWasPutIn) {
   launch::LaunchLimit limit;
   ASSERT_TRUE(reader.take(&limit, sizeof limit));
   EXPECT_EQ(limit.hard, 2u << 20);
-  for (const char* expected : {"/cg/a", "/bin/sh", "", "/", "sh", "-c", "true", "PATH=/usr/bin:/bin", "ANSWER=42"}) {
+  for (const char* expected : {"/cg/a", "/bin/sh", "/lab/program", "", "/", "sh", "-c", "true", "PATH=/usr/bin:/bin", "ANSWER=42"}) {
     const char* text = nullptr;
     ASSERT_TRUE(reader.take_string(text));
     EXPECT_STREQ(text, expected);
@@ -94,7 +95,7 @@ TEST(LaunchBlock, EveryCutIsNoticed) {
     launch::LaunchHeader header;
     bool whole = reader.take(&header, sizeof header);
     const char* text = nullptr;
-    for (int i = 0; i < 8; ++i) whole = whole && reader.take_string(text);
+    for (int i = 0; i < 9; ++i) whole = whole && reader.take_string(text);
     EXPECT_FALSE(whole && reader.at_end()) << cut;
   }
 }
