@@ -44,6 +44,9 @@ UNNAMED = {
     "normality.md": [
         ("p about 0.07, of 1,000 times", 'of random swaps, which take minutes; with second_way.shapiro_wilk, 2026-11-21'),
     ],
+    "simulated.md": [
+        ("Shapiro-Wilk's test at 5 % doesn't reject", LEVEL), ("by less than 10 % from k = 1", LEVEL),
+    ],
     "optimization.md": [
         ("p = 0.0898 (F(1, 17) = 3.235) and p = 0.264 (F = 1.335)", PAPER),
     ],
