@@ -27,7 +27,7 @@ Option database() {
 Option socket() {
   return {.name = "--socket",
           .target = &A::socket,
-          .help = "the daemon's socket; default: $XDG_RUNTIME_DIR/stab.sock or /run/stab/stab.sock"};
+          .help = "the daemon's socket; default: your own, $XDG_RUNTIME_DIR/stab.sock, else the machine's, /run/stab/stab.sock"};
 }
 // For commands that work on a database of one's own unless a daemon is named.
 Option daemon(const std::string& what) { return {.name = "--socket", .target = &A::socket, .help = what}; }

@@ -68,6 +68,13 @@ Status check_peer(int fd, const std::string& path) {
 
 }  // namespace
 
+std::string usual_socket() {
+  const std::string own = engine::default_socket(), machines = engine::kSystemSocket;
+  struct stat seen;
+  if (::lstat(own.c_str(), &seen) == 0 || ::lstat(machines.c_str(), &seen) != 0) return own;
+  return machines;
+}
+
 Result<UniqueFd> connect_to(const std::string& path, bool is_default) {
   if (is_default) STAB_CHECK_OK(check_owner(path));
   sockaddr_un address{};
@@ -86,7 +93,7 @@ Result<UniqueFd> connect_to(const std::string& path, bool is_default) {
 }
 
 Result<DaemonClient> DaemonClient::connect(const std::string& named) {
-  STAB_TRY(UniqueFd fd, connect_to(named.empty() ? engine::default_socket() : named, named.empty()));
+  STAB_TRY(UniqueFd fd, connect_to(named.empty() ? usual_socket() : named, named.empty()));
   return DaemonClient(std::move(fd));
 }
 

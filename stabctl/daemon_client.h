@@ -10,6 +10,9 @@
 
 namespace stab::ctl {
 
+// Where a command asks that names no socket: one's own daemon, else, where none has a socket, the machine's.
+std::string usual_socket();
+
 // A connection to the socket at `path`. `is_default`: nobody has named it, so kDenied where it is none that root or we have
 // made: plans and data are not for whoever was first in a folder that everybody writes to.
 Result<UniqueFd> connect_to(const std::string& path, bool is_default);

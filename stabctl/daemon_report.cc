@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "stabctl/commands.h"
+#include "stabctl/daemon_client.h"
 #include "stabctl/page_file.h"
 #include "stabctl/report_text.h"
 #include "stabctl/temporary_folder.h"
@@ -19,7 +20,7 @@ namespace stab::ctl {
 namespace {
 
 std::string socket_of(const Arguments& arguments) {
-  return arguments.socket.empty() ? engine::default_socket() : arguments.socket;
+  return arguments.socket.empty() ? usual_socket() : arguments.socket;
 }
 
 // A fetched bundle, open. Gone when this is.

@@ -95,7 +95,7 @@ using WayToDaemon = std::function<Result<UniqueFd>()>;
 // Connects anew each time. pre: the tunnel, where there is one, lives as long
 Result<WayToDaemon> way_to_daemon(const Arguments& arguments, const std::optional<SshTunnel>& tunnel) {
   if (tunnel) return WayToDaemon([&tunnel] { return tunnel->connect(); });
-  const std::string path = engine::web_socket_beside(arguments.socket.empty() ? engine::default_socket() : arguments.socket);
+  const std::string path = engine::web_socket_beside(arguments.socket.empty() ? usual_socket() : arguments.socket);
   WayToDaemon daemon = [path, is_default = arguments.socket.empty()] { return connect_to(path, is_default); };
   STAB_TRY(UniqueFd tried, daemon());
   return daemon;

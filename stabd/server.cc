@@ -614,7 +614,7 @@ std::string web_socket_beside(const std::string& socket) { return socket + ".web
 std::string default_socket() {
   if (const char* runtime = ::getenv("XDG_RUNTIME_DIR"); runtime != nullptr && runtime[0] == '/')
     return std::string(runtime) + "/stab.sock";
-  if (::geteuid() == 0) return "/run/stab/stab.sock";
+  if (::geteuid() == 0) return kSystemSocket;
   return "/tmp/stab-" + std::to_string(::geteuid()) + ".sock";
 }
 

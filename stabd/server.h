@@ -44,7 +44,10 @@ Status check_socket_is_free(const std::string& path);
 // Where a daemon that listens on `socket` speaks HTTP: the same path with ".web" at its end.
 std::string web_socket_beside(const std::string& socket);
 
-// $XDG_RUNTIME_DIR/stab.sock, else /run/stab/stab.sock for root, else /tmp/stab-UID.sock.
+// Where the machine's daemon listens, as its units start it.
+inline constexpr char kSystemSocket[] = "/run/stab/stab.sock";
+
+// $XDG_RUNTIME_DIR/stab.sock, else kSystemSocket for root, else /tmp/stab-UID.sock.
 std::string default_socket();
 
 }  // namespace stab::engine

@@ -26,12 +26,19 @@ std::string step_word(const Trend& trend, const TrendPoint& point) {
 
 std::string table_of(const Trend& trend, const TrendLine& line, const Pen& pen) {
   using Align = TextTable::Align;
-  TextTable table({{trend.factor}, {"since"}, {"against " + trend.anchor, Align::kRight}, {"interval", Align::kLeft, true},
-                   {"step", Align::kRight}, {"interval", Align::kLeft, true}, {"verdict"}});
+  TextTable table({{trend.factor},
+                   {"since"},
+                   {"against " + trend.anchor, Align::kRight},
+                   {"interval", Align::kLeft, true},
+                   {"step", Align::kRight},
+                   {"interval", Align::kLeft, true},
+                   {"verdict"}});
   for (const TrendPoint& point : line.points) {
     const bool is_anchor = point.level == trend.anchor;
     std::vector<std::string> row = {point.level, point.since};
-    row.push_back(point.against_anchor ? difference_text(trend.response, point.against_anchor->estimate) : is_anchor ? "anchor" : "-");
+    row.push_back(point.against_anchor ? difference_text(trend.response, point.against_anchor->estimate)
+                  : is_anchor          ? "anchor"
+                                       : "-");
     row.push_back(point.against_anchor ? interval_text(trend.response, *point.against_anchor) : "");
     row.push_back(point.step ? difference_text(trend.response, point.step->estimate) : "");
     row.push_back(point.step ? interval_text(trend.response, *point.step) : "");
@@ -46,16 +53,27 @@ void write_interval(JsonWriter& json, const char* key, const std::optional<Inter
     json.value(key, std::optional<double>());
     return;
   }
-  json.begin_object(key).value("estimate", interval->estimate).value("conf_low", interval->low).value("conf_high", interval->high).end();
+  json.begin_object(key)
+      .value("estimate", interval->estimate)
+      .value("conf_low", interval->low)
+      .value("conf_high", interval->high)
+      .end();
 }
 
 std::string json_of(const Trend& trend, const TrendOptions& options, const std::vector<std::string>& left_out) {
   JsonWriter json;
   json.begin_object().value("series", options.series).value("response", trend.response.name).value("unit", trend.response.unit);
-  json.value("scale", trend.response.scale == Scale::kLog ? "log" : "raw").value("factor", trend.factor).value("anchor", trend.anchor);
+  json.value("scale", trend.response.scale == Scale::kLog ? "log" : "raw")
+      .value("factor", trend.factor)
+      .value("anchor", trend.anchor);
   json.value("alpha", trend.alpha).begin_array("lines");
   for (const TrendLine& line : trend.lines) {
-    json.begin_object().value("workload", line.workload).value("margin", line.margin).value("q", line.q).value("q_df", line.q_df);
+    json.begin_object()
+        .value("workload", line.workload)
+        .value("margin", line.margin)
+        .value("q", line.q)
+        .value("q_df", line.q_df)
+        .value("q_df2", line.q_df2);
     json.value("q_p", line.q_p).begin_array("points");
     for (const TrendPoint& point : line.points) {
       json.begin_object().value("level", point.level).value("since", point.since).value("experiments", point.parts);
@@ -81,7 +99,8 @@ std::string elsewhere(const Trend& trend, const Pen& pen) {
     for (const TrendPoint& point : trend.lines[i].points)
       if (point.verdict == Verdict::kChanged)
         out += pen.item(trend.lines[i].workload + ": " + point.before + " to " + point.level + " " +
-                        difference_text(trend.response, point.step->estimate) + " (" + interval_text(trend.response, *point.step) + ")");
+                        difference_text(trend.response, point.step->estimate) + " (" +
+                        interval_text(trend.response, *point.step) + ")");
   return out;
 }
 
@@ -109,8 +128,8 @@ CommandOutput run_trend(const std::vector<SeriesPart>& parts, const TrendOptions
     const TrendLine& line = trend->lines[i];
     output.out += pen.before_table(about(line, workloads)) + table_of(*trend, line, pen);
     if (line.q_df > 0 && line.q_p < kDisagree)
-      output.out += pen.note("The experiments contradict each other more than their errors explain (Q " + significant(line.q, 3) + ", " +
-                             plural(line.q_df, "degree") + " of freedom, p " + p_text(line.q_p) +
+      output.out += pen.note("The experiments contradict each other more than their errors explain (Q " + significant(line.q, 3) +
+                             ", " + plural(line.q_df, "degree") + " of freedom, p " + p_text(line.q_p) +
                              "): the machine, or what was built, was not the same every time.");
   }
   if (!options.full && workloads > 1) {
@@ -118,8 +137,9 @@ CommandOutput run_trend(const std::vector<SeriesPart>& parts, const TrendOptions
     output.out += changed.empty() ? pen.note("No step of one workload is shown to have changed it; --full has each of them.")
                                   : pen.before_table("steps that have changed one workload (--full has all)") + changed;
   }
-  output.out += pen.note("Each difference is a product of ratios that were measured within blocks of one experiment; intervals are " +
-                         plain(100 * (1 - trend->alpha)) + " %, verdicts are of steps and survive Holm over all of them.");
+  output.out +=
+      pen.note("Each difference is a product of ratios that were measured within blocks of one experiment; intervals are " +
+               plain(100 * (1 - trend->alpha)) + " %, verdicts are of steps and survive Holm over all of them.");
   for (const std::string& one : left_out) output.out += pen.item("left out: " + one);
   return output;
 }

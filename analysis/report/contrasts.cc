@@ -291,7 +291,9 @@ double margin_on_scale(const Response& response, const Estimate& estimate) {
 
 // Half the width of an interval at the two-sided level that a look gives it.
 double half_width(const TTest& test, double two_sided_level) {
-  return t_quantile_upper(two_sided_level / 2, test.df) * test.standard_error;
+  constexpr double kExact = 1e-4;  // below it 1 - tail loses digits; above it reports keep those that they have always had
+  const double tail = two_sided_level / 2;
+  return (tail < kExact ? t_quantile_upper(tail, test.df) : t_quantile(1 - tail, test.df)) * test.standard_error;
 }
 
 // The two one-sided tests against the margin. A one-sided p at a look is half of what its two-sided interval would have.

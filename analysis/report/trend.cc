@@ -21,7 +21,7 @@ namespace {
 
 // One level against another, on the response's scale.
 struct Difference {
-  double estimate = 0, variance = 0, df = 0;
+  double estimate = 0, variance = 0, df = 0, draws = 0;
 };
 
 // What one part found of one line, by level and baseline. A pair that is refused has its reason instead.
@@ -51,7 +51,8 @@ Result<std::map<std::string, Found>> found_in(Samples samples, size_t factor) {
     for (const Contrast& contrast : contrasts_of(samples, units, {levels})) {
       if (contrast.factor != asked.name || contrast.population == Population::kLikeThese) continue;
       Found& found = out[contrast.workload];
-      const auto level = static_cast<size_t>(std::find(asked.levels.begin(), asked.levels.end(), contrast.level) - asked.levels.begin());
+      const auto level =
+          static_cast<size_t>(std::find(asked.levels.begin(), asked.levels.end(), contrast.level) - asked.levels.begin());
       const std::pair pair(level, size_t{baseline});
       const double variance = contrast.standard_error * contrast.standard_error;
       if (!contrast.refused.empty()) {
@@ -60,7 +61,7 @@ Result<std::map<std::string, Found>> found_in(Samples samples, size_t factor) {
         found.refused[pair] = "its blocks don't vary";
       } else {
         const double estimate = contrast.scale == Scale::kLog ? std::log(contrast.interval.estimate) : contrast.interval.estimate;
-        found.of[pair] = {estimate, variance, contrast.df};
+        found.of[pair] = {estimate, variance, contrast.df, static_cast<double>(contrast.n)};
         found.margin = std::max(found.margin, contrast.margin);
       }
     }
@@ -72,7 +73,8 @@ Result<std::map<std::string, Found>> found_in(Samples samples, size_t factor) {
 std::vector<size_t> comparable(const Found& found, size_t levels) {
   std::vector<size_t> out;
   for (size_t level = 0; level < levels; ++level)
-    if (std::all_of(out.begin(), out.end(), [&](size_t other) { return found.of.count({level, other}) > 0; })) out.push_back(level);
+    if (std::all_of(out.begin(), out.end(), [&](size_t other) { return found.of.count({level, other}) > 0; }))
+      out.push_back(level);
   return out;
 }
 
@@ -86,6 +88,7 @@ ArmContrasts contrasts_between(const Found& found, const std::vector<size_t>& le
     const Difference one = between(i + 1, 0);
     out.differences.push_back(one.estimate);
     out.df = i == 0 ? one.df : std::min(out.df, one.df);
+    out.draws = i == 0 ? one.draws : std::min(out.draws, one.draws);
     for (size_t j = 0; j < k; ++j)
       out.covariance[i * k + j] =
           i == j ? one.variance : (one.variance + between(j + 1, 0).variance - between(i + 1, j + 1).variance) / 2;
@@ -237,7 +240,8 @@ Result<Trend> trend_of(const std::vector<SeriesPart>& parts, const TrendRequest&
   size_t anchor = 0;
   if (!request.anchor.empty()) {
     const auto named = levels.at.find(request.anchor);
-    if (named == levels.at.end()) return bad_input("no experiment of the series has '" + trend.factor + " = " + request.anchor + "'");
+    if (named == levels.at.end())
+      return bad_input("no experiment of the series has '" + trend.factor + " = " + request.anchor + "'");
     anchor = named->second;
   } else {
     anchor = static_cast<size_t>(std::max_element(levels.parts.begin(), levels.parts.end()) - levels.parts.begin());
@@ -255,15 +259,18 @@ Result<Trend> trend_of(const std::vector<SeriesPart>& parts, const TrendRequest&
     line.margin = material->second.margin;
     line.q = network.q();
     line.q_df = network.q_df();
-    line.q_p = line.q_df == 0 ? 1 : chi_squared_upper(line.q, static_cast<double>(line.q_df));
+    line.q_df2 = network.q_df2();
+    line.q_p = 1;
+    if (line.q_df > 0)
+      line.q_p = f_upper(line.q / static_cast<double>(line.q_df), static_cast<double>(line.q_df), network.q_df2());
     for (size_t level = 0; level < levels.names.size(); ++level) {
       if (!material->second.has[level]) continue;
       TrendPoint point;
       point.level = levels.names[level];
       point.since = levels.since[level];
-      point.parts = static_cast<size_t>(std::count_if(
-          material->second.contrasts.begin(), material->second.contrasts.end(),
-          [&](const ArmContrasts& one) { return std::count(one.arms.begin(), one.arms.end(), level) > 0; }));
+      point.parts = static_cast<size_t>(
+          std::count_if(material->second.contrasts.begin(), material->second.contrasts.end(),
+                        [&](const ArmContrasts& one) { return std::count(one.arms.begin(), one.arms.end(), level) > 0; }));
       line.points.push_back(std::move(point));
     }
     trend.lines.push_back(std::move(line));

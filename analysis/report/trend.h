@@ -26,8 +26,8 @@ struct TrendRequest {
 
 struct TrendPoint {
   std::string level;
-  std::string since;       // the part that had it first
-  size_t parts = 0;        // that compare it with something
+  std::string since;                       // the part that had it first
+  size_t parts = 0;                        // that compare it with something
   std::optional<Interval> against_anchor;  // at 1 - alpha; absent: no chain of parts leads there, or it is the anchor
   double standard_error = 0;               // of that, on the response's scale
   double df = 0;
@@ -36,16 +36,17 @@ struct TrendPoint {
   std::optional<Interval> step;
   double p_value = 1, p_holm = 1;
   double p_equivalence = 1, p_equivalence_holm = 1;
-  Verdict verdict = Verdict::kWithheld;    // of the step
-  std::string refused;                     // why there is no step or no difference to the anchor
+  Verdict verdict = Verdict::kWithheld;  // of the step
+  std::string refused;                   // why there is no step or no difference to the anchor
 };
 
 struct TrendLine {
-  std::string workload;  // empty: over all of them, as given
-  double margin = 0;     // on the response's scale
+  std::string workload;            // empty: over all of them, as given
+  double margin = 0;               // on the response's scale
   std::vector<TrendPoint> points;  // in the order in which the levels came
-  // How far the parts contradict each other: Cochran's Q, chi-squared where they agree. q_df 0: none could.
-  double q = 0;
+  // How far the parts contradict each other: Cochran's Q (arm_network.h), its degrees of freedom and those of the covariances.
+  // q_df 0: none could, or a part has too few blocks to tell.
+  double q = 0, q_df2 = 0;
   size_t q_df = 0;
   double q_p = 1;
 };

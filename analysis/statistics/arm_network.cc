@@ -1,7 +1,9 @@
 // Effects of arms are against the first arm of their component. With X_e the design of experiment e (a row for each of its
-// differences), V_e its covariance and W_e its inverse, the effects are (sum X'WX)^-1 sum X'Wd. A difference c of effects is then
-// sum over e of a_e'd_e with a_e = W_e X_e (sum X'WX)^-1 c, and has the variance sum of a_e'V_e a_e: one part for each experiment,
-// with that experiment's degrees of freedom. That the weights are estimates themselves is not in it.
+// differences), V_e their covariance as it was found, and W_e a weight, the effects are (sum X'WX)^-1 sum X'Wd. A difference c of
+// effects is then sum over e of a_e'd_e with a_e = W_e X_e (sum X'WX)^-1 c, and has the variance sum of a_e'V_e a_e: one part for
+// each experiment, with that experiment's degrees of freedom. W_e is the inverse of what V_e were, but for a factor that is the
+// same everywhere, if arms and experiments varied alike: draws (I - J / (k + 1)). So the estimate is that of least squares over
+// all draws, and its error does not rest on their varying alike.
 #include "analysis/statistics/arm_network.h"
 
 #include <Eigen/Cholesky>
@@ -19,7 +21,7 @@ using Matrix = Eigen::MatrixXd;
 using Vector = Eigen::VectorXd;
 
 struct Part {
-  Matrix design, weight;
+  Matrix design, weight, covariance;
   Vector differences;
   double df = 0;
 };
@@ -66,31 +68,49 @@ Result<ArmNetwork> ArmNetwork::fit(size_t arms, const std::vector<ArmContrasts>&
   for (size_t e = 0; e < experiments.size(); ++e) {
     const ArmContrasts& found = experiments[e];
     const auto k = static_cast<Eigen::Index>(found.differences.size());
-    const Eigen::LLT<Matrix> decomposed(Eigen::Map<const Matrix>(found.covariance.data(), k, k));
-    if (decomposed.info() != Eigen::Success)
+    Part part{Matrix::Zero(k, fit.parameters),
+              found.draws * (Matrix::Identity(k, k) - Matrix::Constant(k, k, 1 / static_cast<double>(k + 1))),
+              Eigen::Map<const Matrix>(found.covariance.data(), k, k), Eigen::Map<const Vector>(found.differences.data(), k),
+              found.df};
+    if (Eigen::LLT<Matrix>(part.covariance).info() != Eigen::Success)
       return bad_input("experiment " + std::to_string(e + 1) + ": the covariance of its differences is not positive definite");
-    Part part{Matrix::Zero(k, fit.parameters), decomposed.solve(Matrix::Identity(k, k)),
-              Eigen::Map<const Vector>(found.differences.data(), k), found.df};
     for (Eigen::Index i = 0; i < k; ++i) {
       fit.put(part.design.row(i), found.arms[static_cast<size_t>(i) + 1], 1);
       fit.put(part.design.row(i), found.arms[0], -1);
     }
     normal += part.design.transpose() * part.weight * part.design;
     right += part.design.transpose() * part.weight * part.differences;
-    network.q_df_ += static_cast<size_t>(k);
     fit.parts.push_back(std::move(part));
   }
-  const Eigen::LLT<Matrix> decomposed(normal);
-  if (decomposed.info() != Eigen::Success)
-    return bad_input("the experiments' variances differ by too much to be weighed against each other");
-  fit.inverse = decomposed.solve(Matrix::Identity(fit.parameters, fit.parameters));
+  fit.inverse = Eigen::LLT<Matrix>(normal).solve(Matrix::Identity(fit.parameters, fit.parameters));
   fit.effects = fit.inverse * right;
-  network.q_df_ -= static_cast<size_t>(fit.parameters);
-  for (const Part& part : fit.parts) {
-    const Vector left = part.differences - part.design * fit.effects;
-    network.q_ += left.dot(part.weight * left);
-  }
+  network.find_contradictions();
   return network;
+}
+
+void ArmNetwork::find_contradictions() {
+  Matrix normal = Matrix::Zero(fit_->parameters, fit_->parameters);
+  Vector right = Vector::Zero(fit_->parameters);
+  std::vector<Matrix> weights;
+  Eigen::Index differences = 0;
+  for (const Part& part : fit_->parts) {
+    const auto k = part.differences.size();
+    const double unbiased = (part.df - static_cast<double>(k) - 1) / part.df;
+    if (!(unbiased > 0)) return;
+    weights.push_back(unbiased * Eigen::LLT<Matrix>(part.covariance).solve(Matrix::Identity(k, k)));
+    normal += part.design.transpose() * weights.back() * part.design;
+    right += part.design.transpose() * weights.back() * part.differences;
+    differences += k;
+    q_df2_ += part.df - static_cast<double>(k) + 1;
+  }
+  const Eigen::LLT<Matrix> decomposed(normal);
+  if (differences == fit_->parameters || decomposed.info() != Eigen::Success) return;
+  const Vector effects = decomposed.solve(right);
+  for (size_t e = 0; e < weights.size(); ++e) {
+    const Vector left = fit_->parts[e].differences - fit_->parts[e].design * effects;
+    q_ += left.dot(weights[e] * left);
+  }
+  q_df_ = static_cast<size_t>(differences - fit_->parameters);
 }
 
 TTest ArmNetwork::difference(size_t a, size_t b, double conf) const {
@@ -100,8 +120,8 @@ TTest ArmNetwork::difference(size_t a, size_t b, double conf) const {
   const Vector gradient = fit_->inverse * asked;
   VarianceSum variance;
   for (const Part& part : fit_->parts) {
-    const Vector along = part.design * gradient;
-    if (const double share = along.dot(part.weight * along); share > 0) variance.add(share, part.df);
+    const Vector along = part.weight * (part.design * gradient);
+    if (const double share = along.dot(part.covariance * along); share > 0) variance.add(share, part.df);
   }
   return t_test_of(asked.dot(fit_->effects), std::sqrt(variance.sum()), variance.df(), 0, Alternative::kTwoSided, conf);
 }

@@ -1,7 +1,7 @@
-// Arm network: many experiments that each compare a few arms, some of which recur, as one set of differences. Each experiment's
-// differences have a covariance, because they share a baseline; those between all arms that are connected follow by generalized
-// least squares. As in a network meta-analysis of trials with several arms: Lu & Ades (2004), Statistics in Medicine 23, 3105;
-// Salanti et al. (2008), Statistical Methods in Medical Research 17, 279, section 3; with each experiment's own degrees of freedom.
+// Arm network: many experiments that each compare a few arms, some of which recur, as one set of differences. As in a network
+// meta-analysis of trials with several arms (Lu & Ades 2004, Statistics in Medicine 23, 3105; Salanti et al. 2008, Statistical
+// Methods in Medical Research 17, 279, section 3), but with weights that are known beforehand: experiments of the size of ours
+// estimate their covariances from a few blocks, and weights that are estimated, too, make intervals too short.
 #pragma once
 
 #include <cstddef>
@@ -14,12 +14,13 @@
 namespace stab::analysis {
 
 // What one experiment found. invariant: arms are distinct and at least two; differences[i] is arms[i + 1] minus arms[0];
-// covariance is square, of the differences, row by row, symmetric; df > 0 are those of the covariance
+// covariance is square, of the differences, row by row, symmetric; df > 0 are those of the covariance; draws > 0: how much it
+// counts, its blocks or the replicates of an arm
 struct ArmContrasts {
   std::vector<size_t> arms;
   std::vector<double> differences;
   std::vector<double> covariance;
-  double df = 0;
+  double df = 0, draws = 0;
 };
 
 class ArmNetwork {
@@ -35,17 +36,20 @@ class ArmNetwork {
   // pre: connected(a, b), a != b
   TTest difference(size_t a, size_t b, double conf) const;
 
-  // How far the experiments contradict each other: the weighted squares that are left (Cochran's Q), chi-squared where they
-  // don't and the covariances are known. df 0: nothing closes a circle, so nothing could be contradicted.
+  // How far the experiments contradict each other: Cochran's Q, the squares that generalized least squares leave, with inverse
+  // covariances made unbiased (Hartung & Knapp's correction: times (df - k - 1) / df for k differences). About F distributed,
+  // times its first degrees of freedom, where they don't. 0 degrees: nothing closes a circle, or a part has too few blocks.
   double q() const { return q_; }
   size_t q_df() const { return q_df_; }
+  double q_df2() const { return q_df2_; }  // of the covariances
 
  private:
   struct Fit;  // the matrices
   ArmNetwork();
+  void find_contradictions();
   std::vector<size_t> component_;  // by arm: the first arm that it is connected with
   std::unique_ptr<Fit> fit_;
-  double q_ = 0;
+  double q_ = 0, q_df2_ = 0;
   size_t q_df_ = 0;
 };
 

@@ -17,8 +17,9 @@ Result<LoadedSeries> load_series(store::Store& store, const std::string& name) {
     if (parsed.plan && parsed.plan->experiment.series == name) rows.push_back(row);
   }
   if (rows.empty())
-    return Error{ErrorCode::kNotFound, "no experiment declares the series '" + name + "': its plans say series = \"" + name +
-                                           "\" in [experiment]", {}};
+    return Error{ErrorCode::kNotFound,
+                 "no experiment declares the series '" + name + "': its plans say series = \"" + name + "\" in [experiment]",
+                 {}};
   const int64_t uid = rows.back().submitter_uid;
   LoadedSeries out;
   for (const store::ExperimentRow& row : rows) {

@@ -1,5 +1,6 @@
-# Series of experiments and what follows from them for levels that no experiment compares. Estimates, standard errors and Q are
-# those of metafor's rma.mv (equal-effects model, known V); degrees of freedom by Satterthwaite's formula over the experiments.
+# Series of experiments and what follows from them for levels that no experiment compares. Estimates and standard errors are those
+# of metafor's rma.mv with V as found and weights W as declared (draws times I - J / (k + 1)); degrees of freedom by Satterthwaite's
+# formula over the experiments; Q is metafor's of the equal-effects model with V / ((df - k - 1) / df).
 # Rscript trend.R > trend.txt; metafor 3.8-1 (Debian: r-cran-metafor), R 4.2.2.
 suppressMessages(library(metafor))
 options(digits = 17)
@@ -10,7 +11,7 @@ number <- function(x) format(x, digits = 17, scientific = TRUE)
 # nights: list of lists(levels = c(...), blocks = n, sd = per level); effects: log effect by level
 series <- function(name, nights, effects) {
   cat("case", name, "\n")
-  d <- c(); rows <- list(); V <- list(); df <- c(); of <- c()
+  d <- c(); rows <- list(); V <- list(); declared <- list(); larger <- list(); df <- c(); of <- c()
   arms <- names(effects)
   for (e in seq_along(nights)) {
     night <- nights[[e]]
@@ -28,11 +29,15 @@ series <- function(name, nights, effects) {
       rows[[length(rows) + 1]] <- x
     }
     df[e] <- night$blocks - 1
+    k <- length(night$levels) - 1
+    declared[[e]] <- night$blocks * (diag(k) - matrix(1 / (k + 1), k, k))
+    larger[[e]] <- V[[e]] * df[e] / (df[e] - k - 1)
     of <- c(of, rep(e, length(night$levels) - 1))
   }
   X <- do.call(rbind, rows)[, -1, drop = FALSE]  # against the first arm
-  fit <- rma.mv(d, bldiag(V), mods = X, intercept = FALSE, method = "EE")
-  W <- solve(bldiag(V))
+  fit <- rma.mv(d, bldiag(V), W = bldiag(declared), mods = X, intercept = FALSE, method = "EE")
+  contradictions <- rma.mv(d, bldiag(larger), mods = X, intercept = FALSE, method = "EE")$QE
+  W <- bldiag(declared)
   M <- solve(t(X) %*% W %*% X)
   for (b in seq_along(arms)) for (a in seq_len(b - 1)) {
     c <- rep(0, length(arms)); c[b] <- 1; c[a] <- -1; c <- c[-1]
@@ -41,7 +46,7 @@ series <- function(name, nights, effects) {
     share <- sapply(seq_along(nights), function(e) { i <- of == e; drop(t(weights[i]) %*% V[[e]] %*% weights[i]) })
     cat("value", arms[a], arms[b], number(estimate), number(sqrt(variance)), number(sum(share)^2 / sum(share^2 / df)), "\n")
   }
-  cat("q", number(fit$QE), length(d) - ncol(X), "\n")
+  cat("q", number(contradictions), length(d) - ncol(X), "\n")
 }
 
 night <- function(..., blocks = 10, sd = 0.01) list(levels = c(...), blocks = blocks, sd = sd)

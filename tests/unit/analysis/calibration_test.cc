@@ -493,7 +493,8 @@ TEST(Calibration, SeriesOfNights) {
     const auto trend = trend_of(nights, {"", "v0"});
     ASSERT_TRUE(trend) << trend.error().message;
     const TrendLine& line = trend->lines[0];
-    any += std::any_of(line.points.begin(), line.points.end(), [](const TrendPoint& point) { return point.verdict == Verdict::kChanged; });
+    any += std::any_of(line.points.begin(), line.points.end(),
+                       [](const TrendPoint& point) { return point.verdict == Verdict::kChanged; });
     const Interval last = *line.points.back().against_anchor;
     missed += last.low > 1 || last.high < 1;
     contradicted += line.q_p < kAlpha;

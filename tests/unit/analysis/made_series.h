@@ -38,8 +38,8 @@ inline void add_trial(SeriesPart& part, const std::string& level, uint32_t block
 }
 
 // Log times with an effect for each level, a block's own part with sd 2 % and a trial's with sd 1 %.
-inline SeriesPart made_part(size_t number, const std::vector<std::string>& levels, const std::vector<double>& effects, size_t blocks,
-                            uint64_t seed = 1) {
+inline SeriesPart made_part(size_t number, const std::vector<std::string>& levels, const std::vector<double>& effects,
+                            size_t blocks, uint64_t seed = 1) {
   Rng rng = Rng::stream(seed, "night " + std::to_string(number));
   const auto normal = [&rng] { return normal_quantile((static_cast<double>(rng.next() >> 12) + 0.5) * 0x1p-52); };
   SeriesPart part = empty_part(number);

@@ -79,7 +79,8 @@ TEST(LaunchBlock, HoldsWhatWasPutIn) {
   launch::LaunchLimit limit;
   ASSERT_TRUE(reader.take(&limit, sizeof limit));
   EXPECT_EQ(limit.hard, 2u << 20);
-  for (const char* expected : {"/cg/a", "/bin/sh", "/lab/program", "", "/", "sh", "-c", "true", "PATH=/usr/bin:/bin", "ANSWER=42"}) {
+  for (const char* expected :
+       {"/cg/a", "/bin/sh", "/lab/program", "", "/", "sh", "-c", "true", "PATH=/usr/bin:/bin", "ANSWER=42"}) {
     const char* text = nullptr;
     ASSERT_TRUE(reader.take_string(text));
     EXPECT_STREQ(text, expected);
