@@ -144,7 +144,6 @@ struct Step {
 void add_steps(const ArmNetwork& network, const Levels& levels, size_t anchor, const Trend& trend, TrendLine& line,
                std::vector<Step>& steps) {
   std::optional<size_t> before;
-  std::vector<size_t> shown;
   for (TrendPoint& point : line.points) {
     const size_t level = levels.at.at(point.level);
     if (level != anchor) {
@@ -157,11 +156,8 @@ void add_steps(const ArmNetwork& network, const Levels& levels, size_t anchor, c
         point.df = test.df;
       }
     }
-    const std::optional<size_t> from = before ? before : level != anchor && !shown.empty() ? std::optional(anchor) : std::nullopt;
-    shown.push_back(level);
-    if (level != anchor) before = level;
-    if (level == anchor || !from || *from == level) continue;
-    if (!network.connected(*from, level)) continue;
+    const std::optional<size_t> from = std::exchange(before, level);
+    if (!from || !network.connected(*from, level)) continue;
     const TTest test = network.difference(*from, level, 1 - trend.alpha);
     point.before = levels.names[*from];
     point.step = to_people(trend.response.scale, test);

@@ -31,7 +31,7 @@ struct TrendPoint {
   std::optional<Interval> against_anchor;  // at 1 - alpha; absent: no chain of parts leads there, or it is the anchor
   double standard_error = 0;               // of that, on the response's scale
   double df = 0;
-  // Against the level before it that is not the anchor, where there is one: the family whose errors Holm controls.
+  // Against the level before it, where there is one: the family whose errors Holm controls.
   std::string before;
   std::optional<Interval> step;
   double p_value = 1, p_holm = 1;
