@@ -106,7 +106,7 @@ static inline int stab_read_dose(struct stab_dose* dose);
 
 #define STAB_WEAK_ __attribute__((weak, visibility("default")))
 STAB_WEAK_ int stab_rt_new_layout(void);
-STAB_WEAK_ int stab_rt_visit(void);
+STAB_WEAK_ int stab_rt_layout_visit(void);
 STAB_WEAK_ int stab_rt_pause(void);
 STAB_WEAK_ int stab_rt_resume(void);
 STAB_WEAK_ int stab_rt_active(void);
@@ -120,7 +120,7 @@ STAB_WEAK_ int stab_rt_read_dose(struct stab_dose* dose, size_t bytes);
 #undef STAB_WEAK_
 
 static inline int stab_new_layout(void) { return stab_rt_new_layout ? stab_rt_new_layout() : STAB_ABSENT; }
-static inline int stab_visit(void) { return stab_rt_visit ? stab_rt_visit() : STAB_ABSENT; }
+static inline int stab_visit(void) { return stab_rt_layout_visit ? stab_rt_layout_visit() : STAB_ABSENT; }
 static inline int stab_pause(void) { return stab_rt_pause ? stab_rt_pause() : STAB_ABSENT; }
 static inline int stab_resume(void) { return stab_rt_resume ? stab_rt_resume() : STAB_ABSENT; }
 static inline int stab_active(void) { return stab_rt_active ? stab_rt_active() : 0; }

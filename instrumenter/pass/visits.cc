@@ -12,7 +12,7 @@
 namespace stab {
 namespace {
 
-constexpr llvm::StringRef kVisit = "stab_rt_visit";
+constexpr llvm::StringRef kVisit = "stab_rt_layout_visit";
 
 bool is_named(const llvm::Function& function) {
   llvm::SmallVector<llvm::StringRef, 4> names;

@@ -58,7 +58,7 @@ int stab_rt_new_layout() {
   return api::order_layout() ? STAB_OK : STAB_UNAVAILABLE;
 }
 
-int stab_rt_visit() {
+int stab_rt_layout_visit() {
   using namespace stab;
   if (control().nonce == 0) return STAB_ABSENT;
   if (!api::has_helper()) return STAB_UNAVAILABLE;
