@@ -27,7 +27,7 @@ struct Search {
 };
 
 bool is_known(const Session& session, int pid) {
-  if (pid == session.own_pid || pid == session.program.pid) return true;
+  if (pid == session.family.own_pid || pid == session.family.program.pid) return true;
   for (const int32_t& kin : session.control->kin)
     if (__atomic_load_n(&kin, __ATOMIC_ACQUIRE) == pid) return true;
   return false;
@@ -95,18 +95,18 @@ void search_process(Search& search, const Process& process) {
 
 bool kernel_lists_children(const Session& session) {
   char path[64];
-  Text(path, sizeof path) << "task/" << session.program.pid << "/children";
+  Text(path, sizeof path) << "task/" << session.family.program.pid << "/children";
   char list[8];
-  return sys::read_small(session.program.directory, path, list, sizeof list) >= 0;
+  return sys::read_small(session.family.program.directory, path, list, sizeof list) >= 0;
 }
 
 }  // namespace
 
 Children find_children(Session& session) {
   if (!kernel_lists_children(session)) return Children::kUnknown;
-  Search search{&session, &session.program};
-  search_process(search, session.program);
-  for (const Process& kin : session.kin)
+  Search search{&session, &session.family.program};
+  search_process(search, session.family.program);
+  for (const Process& kin : session.family.kin)
     if (kin.pid != 0) search_process(search, kin);
   if (search.found) return Children::kNew;
   if (search.torn) return Children::kTorn;

@@ -23,53 +23,54 @@ void count_if_executed(Session& session, int slot) {
 
 // Adds a slot and its memory. -1: the ring is at its limit, or there is no memory.
 int grow(Session& session) {
-  if (!session.ring.may_grow()) return -1;
-  const uint64_t bytes = session.ring_offset + (session.ring.made() + uint64_t{1}) * session.slot_bytes;
-  if (sys::truncate(session.images, bytes) != 0) {
-    session.ring.set_limit(session.ring.made());
+  if (!session.images.ring.may_grow()) return -1;
+  const uint64_t bytes = session.images.ring_offset + (session.images.ring.made() + uint64_t{1}) * session.images.slot_bytes;
+  if (sys::truncate(session.images.memory_fd, bytes) != 0) {
+    session.images.ring.set_limit(session.images.ring.made());
     return -1;
   }
-  session.control->code.slots_made = session.ring.made() + 1;
-  const int slot = session.ring.grow();
-  populate(session.slot_memory(slot), session.slot_bytes);
+  session.control->code.slots_made = session.images.ring.made() + 1;
+  const int slot = session.images.ring.grow();
+  populate(session.images.slot_memory(slot), session.images.slot_bytes);
   return slot;
 }
 
 int choose_slot(Session& session) {
-  const int slot = session.ring.free_slot();
+  const int slot = session.images.ring.free_slot();
   return slot >= 0 ? slot : grow(session);
 }
 
 // Puts a new image in place of the newest. False: there is no free slot, the present layout stays.
 bool replace_image(Session& session) {
+  Images& images = session.images;
   const int slot = choose_slot(session);
   if (slot < 0) return false;
   Control& control = *session.control;
   CodeDose& dose = control.code;
-  const int old = session.ring.newest();
+  const int old = images.ring.newest();
   // A slot that nobody can come back to is not entered any more: its flag is final.
   count_if_executed(session, slot);
-  session.threads.forget(code::SlotSet{1} << slot);
-  session.sampler.forget(code::SlotSet{1} << slot);
+  session.looks.threads.forget(code::SlotSet{1} << slot);
+  session.looks.sampler.forget(code::SlotSet{1} << slot);
 
   const uint64_t started_ns = sys::monotonic_ns();
-  code::ImagePlace& place = session.place;
-  place.slot = session.slot_address(slot);
+  code::ImagePlace& place = images.place;
+  place.slot = images.slot_address(slot);
   place.executed = session.hello.control_address + offsetof(Control, executed) + static_cast<uint64_t>(slot);
-  LayoutRng rng(session.hello.settings.seed, kRngCode, session.images_built);
-  dose.image_bytes = code::build_image(session.code, session.original, place, session.hello.settings.code, rng,
-                                       session.scratch, session.slot_memory(slot));
+  LayoutRng rng(session.hello.settings.seed, kRngCode, session.layouts.images_built);
+  dose.image_bytes = code::build_image(images.code, images.original, place, session.hello.settings.code, rng, images.scratch,
+                                       images.slot_memory(slot));
   const uint64_t built_ns = sys::monotonic_ns();
-  code::publish(session.code, session.scratch, place, session.original, session.text_memory());
+  code::publish(images.code, images.scratch, place, images.original, images.text_memory());
   lead_stayers(session, 0);
   const uint64_t published_ns = sys::monotonic_ns();
-  session.ring.publish(slot);
-  if (old >= 0) code::retire(session.slot_memory(old));
-  dose.layouts_built = ++session.images_built;
+  images.ring.publish(slot);
+  if (old >= 0) code::retire(images.slot_memory(old));
+  dose.layouts_built = ++session.layouts.images_built;
   dose.build_ns += built_ns - started_ns;
   dose.publish_ns += published_ns - built_ns;
   dose.retire_ns += sys::monotonic_ns() - published_ns;
-  if (!session.perf_map.add(session.code, session.scratch, session.slot_memory(slot), place.slot))
+  if (!images.perf_map.add(images.code, images.scratch, images.slot_memory(slot), place.slot))
     degrade(control, Degradation::kNoPerfMap);
   return true;
 }
@@ -77,16 +78,16 @@ bool replace_image(Session& session) {
 void refill_pads(Session& session) {
   if (session.pads == nullptr) return;
   StackDose& dose = session.control->stack;
-  LayoutRng rng(session.hello.settings.seed, kRngStack, session.refills);
+  LayoutRng rng(session.hello.settings.seed, kRngStack, session.layouts.refills);
   dose.slots_zeroed = fill_pads(session.pads, session.hello.slot_count, session.hello.settings, rng);
   refill_modules(session, rng);
-  dose.refills = ++session.refills;
+  dose.refills = ++session.layouts.refills;
 }
 
 // A layout that nobody has entered yet is as new as any other: while the program sits in a loop, sleeps or waits for a
 // CPU, another image would only take a slot.
 bool newest_was_entered(const Session& session) {
-  const int newest = session.ring.newest();
+  const int newest = session.images.ring.newest();
   return newest < 0 || __atomic_load_n(&session.control->executed[newest], __ATOMIC_ACQUIRE) != 0;
 }
 
@@ -98,7 +99,7 @@ bool may_reuse(const Session& session) {
 
 bool code_has_epochs(const Session& session) {
   const abi::CodeMode mode = session.hello.settings.code;
-  return session.moves && (mode == abi::CodeMode::kShuffle || mode == abi::CodeMode::kPad);
+  return session.images.moves && (mode == abi::CodeMode::kShuffle || mode == abi::CodeMode::kPad);
 }
 
 // The heap watches the epoch's number: each advance is a new layout of it.
@@ -108,30 +109,30 @@ bool heap_has_epochs(const Session& session) {
 }
 
 void bump_epoch(Session& session) {
-  ++session.epochs;
+  ++session.layouts.epochs;
   __atomic_fetch_add(&session.control->epoch, uint64_t{1}, __ATOMIC_RELEASE);
 }
 
 // Looks at threads cost, one with all that there is to read a second: they get a share of the time.
 bool is_within_share(const Session& session) {
   constexpr uint64_t kShareOfTime = 16;
-  return sys::monotonic_ns() - session.looked_ns >= session.look_took_ns * kShareOfTime;
+  return sys::monotonic_ns() - session.looks.looked_ns >= session.looks.look_took_ns * kShareOfTime;
 }
 
 // The slot of the next epoch is sought now, when nothing waits for it; not in each epoch while the ring may still
 // grow, since threads that just left an image are in the one before.
 bool seeks_slot(const Session& session) {
-  if (session.ring.made() < kComfortableSlots || session.ring.free_slot() >= 0) return false;
-  if (session.gave_up && !is_within_share(session)) return false;
-  return !session.ring.may_grow() || session.control->epoch % kEpochsPerLook == 0;
+  if (session.images.ring.made() < kComfortableSlots || session.images.ring.free_slot() >= 0) return false;
+  if (session.looks.gave_up && !is_within_share(session)) return false;
+  return !session.images.ring.may_grow() || session.control->epoch % kEpochsPerLook == 0;
 }
 
 // What stays in retired images has been there for a while, and a look costs a running thread some 10 us, and us a tenth
 // of a millisecond for a few threads and more for many.
 bool seeks_stayers(const Session& session) {
   constexpr uint64_t kBetweenLooksNs = 40'000'000;
-  if (!session.moves || (session.code.header->flags & abi::kCodeSwitchesStacks) != 0) return false;
-  return sys::monotonic_ns() - session.looked_ns >= kBetweenLooksNs && is_within_share(session);
+  if (!session.images.moves || (session.images.code.header->flags & abi::kCodeSwitchesStacks) != 0) return false;
+  return sys::monotonic_ns() - session.looks.looked_ns >= kBetweenLooksNs && is_within_share(session);
 }
 
 }  // namespace
@@ -143,15 +144,15 @@ bool has_epochs(const Session& session) {
 
 bool build_first(Session& session) {
   refill_pads(session);
-  if (session.moves) {
-    session.moves = replace_image(session);
-    if (!session.moves) degrade(*session.control, Degradation::kNoMemfd);
+  if (session.images.moves) {
+    session.images.moves = replace_image(session);
+    if (!session.images.moves) degrade(*session.control, Degradation::kNoMemfd);
   }
-  if (session.moves) session.control->code.functions_moved = session.scratch.order_count;
+  if (session.images.moves) session.control->code.functions_moved = session.images.scratch.order_count;
   bump_epoch(session);
-  if (session.tells_epochs) session.log.begin(session.board, session.numbered ? session.hello.pid : 0);
+  if (session.tells_epochs) session.layouts.log.begin(session.board, session.family.numbered ? session.hello.pid : 0);
   record_epoch(session, 0);
-  return session.moves;
+  return session.images.moves;
 }
 
 void advance(Session& session, bool ordered) {
@@ -172,19 +173,20 @@ void advance(Session& session, bool ordered) {
   bump_epoch(session);
   record_epoch(session, flags);
   // A map for perf knows no time: each address is to have one name only.
-  if (session.perf_map.is_open()) return;
-  if (session.moves) forget_gone_kin(session);
+  if (session.images.perf_map.is_open()) return;
+  if (session.images.moves) forget_gone_kin(session);
   if (!may_reuse(session)) return;
   if (seeks_slot(session) || seeks_stayers(session)) reclaim(session);
 }
 
 void record_epoch(Session& session, uint8_t flags) {
-  session.log.add(session.epochs, session.images_built > 0 ? session.images_built - 1 : kNoImage,
-                  session.refills > 0 ? session.refills - 1 : kNoImage, session.ring.newest(), flags);
+  session.layouts.log.add(session.layouts.epochs, session.layouts.images_built > 0 ? session.layouts.images_built - 1 : kNoImage,
+                          session.layouts.refills > 0 ? session.layouts.refills - 1 : kNoImage, session.images.ring.newest(),
+                          flags);
 }
 
 void count_executed(Session& session) {
-  for (uint32_t slot = 0; slot < session.ring.made(); ++slot) count_if_executed(session, static_cast<int>(slot));
+  for (uint32_t slot = 0; slot < session.images.ring.made(); ++slot) count_if_executed(session, static_cast<int>(slot));
 }
 
 }  // namespace stab::helper

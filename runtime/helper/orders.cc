@@ -29,9 +29,9 @@ bool refill_module(const Session& session, uint64_t slots_address, uint32_t slot
     const uint64_t address = slots_address + done * sizeof chunk[0];
     const long bytes = static_cast<long>(count * sizeof chunk[0]);
     // Read first: post-link's marks of recursive functions are in the slots.
-    if (sys::pread(session.program.memory, chunk, static_cast<size_t>(bytes), address) != bytes) return false;
+    if (sys::pread(session.family.program.memory, chunk, static_cast<size_t>(bytes), address) != bytes) return false;
     fill_pads(chunk, count, session.hello.settings, rng);
-    if (sys::pwrite(session.program.memory, chunk, static_cast<size_t>(bytes), address) != bytes) return false;
+    if (sys::pwrite(session.family.program.memory, chunk, static_cast<size_t>(bytes), address) != bytes) return false;
   }
   return true;
 }
@@ -43,7 +43,7 @@ void refill_modules(Session& session, LayoutRng& rng) {
   uint32_t left = kMostPads;
   for (const ModulePads& module : orders.modules) {
     const uint64_t slots_address = __atomic_load_n(&module.slots_address, __ATOMIC_SEQ_CST);
-    if (slots_address == 0 || __atomic_load_n(&module.pid, __ATOMIC_RELAXED) != session.program.pid) continue;
+    if (slots_address == 0 || __atomic_load_n(&module.pid, __ATOMIC_RELAXED) != session.family.program.pid) continue;
     const uint32_t slot_count = __atomic_load_n(&module.slot_count, __ATOMIC_RELAXED);
     if (slot_count > left || !refill_module(session, slots_address, slot_count, rng)) {
       degrade(*session.control, Degradation::kModulePads);

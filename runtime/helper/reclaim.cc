@@ -23,16 +23,16 @@ int first_error(const Process& process) {
   return process.directory < 0 ? process.directory : process.memory < 0 ? process.memory : process.maps;
 }
 
-// Brings session.kin up to date with the pids that children have put into the control block. An error: one of them
+// Brings session.family.kin up to date with the pids that children have put into the control block. An error: one of them
 // can't be read though it is there.
 int open_kin(Session& session) {
   Control& control = *session.control;
   int error = 0;
   for (uint32_t i = 0; i < kMaxKin; ++i) {
     const int32_t pid = __atomic_load_n(&control.kin[i], __ATOMIC_ACQUIRE);
-    Process& process = session.kin[i];
+    Process& process = session.family.kin[i];
     if (pid == 0) continue;
-    if (pid < 0 || pid == session.own_pid) {
+    if (pid < 0 || pid == session.family.own_pid) {
       __atomic_store_n(&control.kin[i], 0, __ATOMIC_SEQ_CST);
       continue;
     }
@@ -73,7 +73,7 @@ struct Round {
 
 void list_one(void* context, int tid) {
   Round& round = *static_cast<Round*>(context);
-  if (round.session->threads.list(round.process->pid, tid) == nullptr) round.fits = false;
+  if (round.session->looks.threads.list(round.process->pid, tid) == nullptr) round.fits = false;
 }
 
 void list_process(Round& round, const Process& process) {
@@ -90,22 +90,22 @@ bool list_family(Session& session) {
   Round round{&session};
   const int error = open_kin(session);
   if (error != 0) (means_denied(error) ? round.denied : round.failed) = true;
-  session.threads.begin_round();
-  list_process(round, session.program);
-  for (const Process& kin : session.kin)
+  session.looks.threads.begin_round();
+  list_process(round, session.family.program);
+  for (const Process& kin : session.family.kin)
     if (kin.pid != 0) list_process(round, kin);
-  session.threads.end_round();
+  session.looks.threads.end_round();
   if (round.denied) degrade(control, Degradation::kThreadsDenied);
   if (!round.fits) degrade(control, Degradation::kTooManyThreads);
-  session.failures = round.failed ? session.failures + 1 : 0;
-  if (session.failures == kMostFailures) degrade(control, Degradation::kThreadsUnreadable);
+  session.looks.failures = round.failed ? session.looks.failures + 1 : 0;
+  if (session.looks.failures == kMostFailures) degrade(control, Degradation::kThreadsUnreadable);
   if (control.kin_overflowed != 0) degrade(control, Degradation::kForkUnresolved);
   return round.is_complete() && control.kin_overflowed == 0;
 }
 
 const Process* process_of(const Session& session, int pid) {
-  if (session.program.pid == pid) return &session.program;
-  for (const Process& process : session.kin)
+  if (session.family.program.pid == pid) return &session.family.program;
+  for (const Process& process : session.family.kin)
     if (process.pid == pid) return &process;
   return nullptr;
 }
@@ -137,7 +137,7 @@ void enter(Session& session, code::ThreadLedger::Row& row, Look look, code::Slot
       break;
     case Look::kTooLarge:
       degrade(control, Degradation::kStacksTooLarge);
-      session.gave_up = true;
+      session.looks.gave_up = true;
       break;
   }
   ++control.code.looks_in_doubt;
@@ -148,7 +148,7 @@ void collect(Session& session, code::ThreadLedger::Row& row) {
   const Process* process = process_of(session, row.process);
   if (process == nullptr) return;
   code::SlotSet retired = 0, live = 0;
-  const Look look = session.sampler.collect(session.looker, *process, row.thread, false, retired, live);
+  const Look look = session.looks.sampler.collect(session.looks.looker, *process, row.thread, false, retired, live);
   if (look != Look::kRunning) enter(session, row, look, retired, live);
 }
 
@@ -157,28 +157,28 @@ void settle(Session& session, code::ThreadLedger::Row& row) {
   const Process* process = process_of(session, row.process);
   if (process == nullptr) return;
   code::SlotSet retired = 0, live = 0;
-  Look look = session.sampler.collect(session.looker, *process, row.thread, true, retired, live);
+  Look look = session.looks.sampler.collect(session.looks.looker, *process, row.thread, true, retired, live);
   if (look == Look::kRunning || look == Look::kBusy) {
-    retired = session.ring.retired();
-    look = look_at_blocked(session.looker, *process, row.thread, live);
-    if (look != Look::kRunning && look != Look::kBusy) session.sampler.disarm(row.process, row.thread);
+    retired = session.images.ring.retired();
+    look = look_at_blocked(session.looks.looker, *process, row.thread, live);
+    if (look != Look::kRunning && look != Look::kBusy) session.looks.sampler.disarm(row.process, row.thread);
   }
   enter(session, row, look, retired, live);
 }
 
 // Looks at a thread, or arms it if it runs.
 void look_at(Session& session, code::ThreadLedger::Row& row) {
-  const code::SlotSet retired = session.ring.retired();
+  const code::SlotSet retired = session.images.ring.retired();
   const Process* process = process_of(session, row.process);
   if (process == nullptr) return;
   code::SlotSet live = 0;
-  const Look look = look_at_blocked(session.looker, *process, row.thread, live);
+  const Look look = look_at_blocked(session.looks.looker, *process, row.thread, live);
   if (look != Look::kRunning) {
-    session.sampler.disarm(row.process, row.thread);
+    session.looks.sampler.disarm(row.process, row.thread);
     return enter(session, row, look, retired, live);
   }
-  if (session.sampler.is_armed(row.process, row.thread)) return;
-  switch (session.sampler.arm(row.process, row.thread, retired)) {
+  if (session.looks.sampler.is_armed(row.process, row.thread)) return;
+  switch (session.looks.sampler.arm(row.process, row.thread, retired)) {
     case Sampler::Arming::kArmed:
       return;
     case Sampler::Arming::kGone:
@@ -194,24 +194,24 @@ void look_at(Session& session, code::ThreadLedger::Row& row) {
 
 // Looks at every thread of this round, as long as there is time to read stacks.
 void look_at_all(Session& session, uint64_t deadline_ns) {
-  code::ThreadLedger& threads = session.threads;
-  const code::SlotSet retired = session.ring.retired();
+  code::ThreadLedger& threads = session.looks.threads;
+  const code::SlotSet retired = session.images.ring.retired();
   for (uint32_t i = 0; i < threads.size(); ++i) {
     code::ThreadLedger::Row& row = threads.row(i);
-    if (session.sampler.is_armed(row.process, row.thread)) collect(session, row);
+    if (session.looks.sampler.is_armed(row.process, row.thread)) collect(session, row);
   }
   // Only so many can be armed at a time: each round begins with others.
   const uint32_t first = static_cast<uint32_t>(session.control->code.scans * Sampler::kMostArmed);
   for (uint32_t i = 0; i < threads.size(); ++i) {
     code::ThreadLedger::Row& row = threads.row((first + i) % threads.size());
-    if (session.gave_up) return;
+    if (session.looks.gave_up) return;
     if (!is_out_of_all(row, retired)) look_at(session, row);
   }
-  session.sampler.wait_until(deadline_ns);
+  session.looks.sampler.wait_until(deadline_ns);
   for (uint32_t i = 0; i < threads.size(); ++i) {
     code::ThreadLedger::Row& row = threads.row(i);
-    if (session.gave_up) return;
-    if (session.sampler.is_armed(row.process, row.thread)) settle(session, row);
+    if (session.looks.gave_up) return;
+    if (session.looks.sampler.is_armed(row.process, row.thread)) settle(session, row);
   }
 }
 
@@ -225,13 +225,13 @@ bool no_child_is_missing(Session& session, uint32_t kin_before) {
   if (__atomic_load_n(&control.kin_count, __ATOMIC_ACQUIRE) != kin_before) return false;
   const Children children = find_children(session);
   const bool unreadable = children == Children::kUnreadable;  // for a moment also between vfork and exec
-  if (!pending && !unreadable) session.pending_since_ns = 0;
+  if (!pending && !unreadable) session.family.pending_since_ns = 0;
   if (children == Children::kNew || children == Children::kTorn) return false;
   if (!pending && !unreadable) return true;
   // Its child may have been killed before it came to its hook: then it is no child any more.
   const uint64_t now = sys::monotonic_ns();
-  if (session.pending_since_ns == 0) session.pending_since_ns = now;
-  if (now - session.pending_since_ns < kForksTakeNs) return false;
+  if (session.family.pending_since_ns == 0) session.family.pending_since_ns = now;
+  if (now - session.family.pending_since_ns < kForksTakeNs) return false;
   if (children == Children::kAllKnown) return true;
   degrade(control, Degradation::kForkUnresolved);
   return false;
@@ -239,15 +239,17 @@ bool no_child_is_missing(Session& session, uint32_t kin_before) {
 
 // Enters the copies in retired images that looks have found, and leads their calls on.
 void enter_stayers(Session& session) {
-  const uint32_t known = session.stayers.size();
+  Images& images = session.images;
+  Looks& looks = session.looks;
+  const uint32_t known = looks.stayers.size();
   for (uint32_t place = 0; place < code::SeenCode::kPlaces; ++place) {
-    const uint64_t address = session.seen[place];
+    const uint64_t address = looks.seen[place];
     if (address == 0) continue;
-    const uint64_t at = address - session.looker.ring.address;
-    const uint32_t slot = static_cast<uint32_t>(at / session.slot_bytes);
-    if ((session.ring.retired() >> slot & 1) == 0) continue;
-    if (session.stayers.add(session.code, slot, session.slot_memory(static_cast<int>(slot)),
-                            static_cast<uint32_t>(at % session.slot_bytes)))
+    const uint64_t at = address - looks.looker.ring.address;
+    const uint32_t slot = static_cast<uint32_t>(at / images.slot_bytes);
+    if ((images.ring.retired() >> slot & 1) == 0) continue;
+    if (looks.stayers.add(images.code, slot, images.slot_memory(static_cast<int>(slot)),
+                          static_cast<uint32_t>(at % images.slot_bytes)))
       ++session.control->code.stayers;
   }
   lead_stayers(session, known);
@@ -256,11 +258,12 @@ void enter_stayers(Session& session) {
 }  // namespace
 
 void lead_stayers(Session& session, uint32_t first) {
-  for (uint32_t i = first; i < session.stayers.size(); ++i) {
-    const code::Stayer& stayer = session.stayers[i];
+  Images& images = session.images;
+  for (uint32_t i = first; i < session.looks.stayers.size(); ++i) {
+    const code::Stayer& stayer = session.looks.stayers[i];
     const int slot = static_cast<int>(stayer.slot);
-    code::lead_calls(session.code, stayer, session.slot_address(slot), session.place, session.scratch, session.original,
-                     session.slot_memory(slot));
+    code::lead_calls(images.code, stayer, images.slot_address(slot), images.place, images.scratch, images.original,
+                     images.slot_memory(slot));
   }
 }
 
@@ -273,45 +276,45 @@ bool any_kin(Session& session) {
 
 void forget_gone_kin(Session& session) {
   const uint32_t count = __atomic_load_n(&session.control->kin_count, __ATOMIC_ACQUIRE);
-  if (count == session.kin_count_seen) return;
-  session.kin_count_seen = count;
+  if (count == session.family.kin_count_seen) return;
+  session.family.kin_count_seen = count;
   open_kin(session);
 }
 
 void reclaim(Session& session) {
   Control& control = *session.control;
-  if (session.ring.retired() == 0) return;
-  if ((session.code.header->flags & abi::kCodeSwitchesStacks) != 0) {
+  if (session.images.ring.retired() == 0) return;
+  if ((session.images.code.header->flags & abi::kCodeSwitchesStacks) != 0) {
     degrade(control, Degradation::kSwitchesStacks);
     return;
   }
-  if (!session.numbered) {
+  if (!session.family.numbered) {
     degrade(control, Degradation::kForeignNumbers);
     return;
   }
   const uint64_t started_ns = sys::monotonic_ns();
-  session.looked_ns = started_ns;
-  session.looker.give_up_cpu_ns = sys::process_cpu_ns() + kMostReadingCpuNs;
-  session.gave_up = false;
-  session.seen.clear();
+  session.looks.looked_ns = started_ns;
+  session.looks.looker.give_up_cpu_ns = sys::process_cpu_ns() + kMostReadingCpuNs;
+  session.looks.gave_up = false;
+  session.looks.seen.clear();
   ++control.code.scans;
 
   const uint32_t kin_before = __atomic_load_n(&control.kin_count, __ATOMIC_ACQUIRE);
   const bool complete = list_family(session);
-  session.sampler.forget_ended(session.threads);
+  session.looks.sampler.forget_ended(session.looks.threads);
 
   const uint64_t half_epoch_ns = session.hello.settings.epoch_ns / 2;
   const uint64_t deadline_ns = started_ns + (half_epoch_ns < kPatienceNs ? half_epoch_ns : kPatienceNs);
   look_at_all(session, deadline_ns);
 
   if (complete && no_child_is_missing(session, kin_before)) {
-    const code::SlotSet left = session.threads.out_of_all() & session.ring.retired();
-    session.ring.release(left);
-    session.stayers.forget(left);
+    const code::SlotSet left = session.looks.threads.out_of_all() & session.images.ring.retired();
+    session.images.ring.release(left);
+    session.looks.stayers.forget(left);
   }
   enter_stayers(session);
-  session.look_took_ns = sys::monotonic_ns() - started_ns;
-  control.code.scan_ns += session.look_took_ns;
+  session.looks.look_took_ns = sys::monotonic_ns() - started_ns;
+  control.code.scan_ns += session.looks.look_took_ns;
 }
 
 }  // namespace stab::helper

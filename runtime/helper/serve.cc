@@ -72,7 +72,7 @@ void write_dose(Session& session, End end) {
   // The program waits for its report, not for what only the laboratory reads, later than it may fit into the pipe.
   __atomic_store_n(&session.control->report_state, kReportWritten, __ATOMIC_RELEASE);
   sys::futex_wake(&session.control->report_state);
-  session.log.write_to(session.report);
+  session.layouts.log.write_to(session.report);
   sys::close(session.report);
   session.report = -1;
 }
@@ -119,8 +119,8 @@ void run_epochs(Session& session) {
     sys::futex_wait(&control.request, request, due_ns);
     const uint64_t now = sys::monotonic_ns();
     if (now < due_ns) continue;
-    if (!is_alive(session.program, session.hello.control_address)) {
-      write_dose(session, is_ending(session.program) ? End::kDied : End::kExec);
+    if (!is_alive(session.family.program, session.hello.control_address)) {
+      write_dose(session, is_ending(session.family.program) ? End::kDied : End::kExec);
       break;
     }
     if (epochs && !reported) {
@@ -157,7 +157,7 @@ int serve(int socket, int report, bool launched, int cpu, bool epochs) {
   }
   build_first(session);
   send_ready(session);
-  watched = {session.pidfd, &session.control->request, 0, 0};
+  watched = {session.family.pidfd, &session.control->request, 0, 0};
   start_thread(watch_program);
   run_epochs(session);
   return 0;

@@ -100,38 +100,38 @@ bool read_executable(Session& session, int executable) {
   if (session.hello.foreign_unwinder != 0) return refuse(Degradation::kNoUnwinder);
   code::FileSpan span;
   if (!code::find_code_section(read_file_at, &executable, span)) return refuse(Degradation::kNoMetadata);
-  const code::MetadataFault fault = read_section(executable, span, session.code);
+  const code::MetadataFault fault = read_section(executable, span, session.images.code);
   if (fault != code::MetadataFault::kNone)
     return refuse(fault == code::MetadataFault::kAbsent ? Degradation::kNoMetadata : Degradation::kMetadataMalformed);
 
-  const abi::CodeHeader& header = *session.code.header;
+  const abi::CodeHeader& header = *session.images.code.header;
   uint64_t offset = 0;
   if (!code::find_text(read_file_at, &executable, header.text_start, offset)) return refuse(Degradation::kTextDiffers);
-  session.text_bytes = round_up_page(header.text_bytes);
-  if (session.text_bytes > kMostFileBytes) return refuse(Degradation::kNoNearMemory);
+  session.images.text_bytes = round_up_page(header.text_bytes);
+  if (session.images.text_bytes > kMostFileBytes) return refuse(Degradation::kNoNearMemory);
   // What the program executes now, the rest of the last page included, which is zero behind the file's end.
-  uint8_t* text = allocate_to_fill(session.text_bytes);
+  uint8_t* text = allocate_to_fill(session.images.text_bytes);
   if (text == nullptr) return refuse(Degradation::kNoNearMemory);
-  const long got = sys::pread_full(executable, text, session.text_bytes, offset);
+  const long got = sys::pread_full(executable, text, session.images.text_bytes, offset);
   if (got < static_cast<long>(header.text_bytes)) return refuse(Degradation::kTextDiffers);
-  const uint64_t hashed_from = header.function_count == 0 ? header.text_bytes : session.code.functions[0].start;
+  const uint64_t hashed_from = header.function_count == 0 ? header.text_bytes : session.images.code.functions[0].start;
   if (abi::hash64(text + hashed_from, header.text_bytes - hashed_from) != header.text_hash)
     return refuse(Degradation::kTextDiffers);
-  session.original = text;
+  session.images.original = text;
 
   CodeDose& dose = control.code;
   dose.functions = header.function_count;
   session.use.text_hash = header.text_hash;
   for (uint32_t i = 0; i < header.function_count; ++i) {
-    const uint32_t reason = static_cast<uint32_t>(session.code.functions[i].immovable);
+    const uint32_t reason = static_cast<uint32_t>(session.images.code.functions[i].immovable);
     if (reason != 0 && reason < sizeof dose.not_moved / sizeof dose.not_moved[0]) ++dose.not_moved[reason];
   }
-  session.slot_bytes = code::slot_bytes(session.code);
-  void* scratch = allocate(code::scratch_bytes(session.code) + 8);
-  if (session.slot_bytes == 0 || scratch == nullptr) return refuse(Degradation::kNoNearMemory);
-  session.scratch = code::bind_scratch(session.code, scratch);
-  if (session.hello.settings.perf_map) session.perf_map.read_names(executable, session.code);
-  return session.scratch.order_count > 0;
+  session.images.slot_bytes = code::slot_bytes(session.images.code);
+  void* scratch = allocate(code::scratch_bytes(session.images.code) + 8);
+  if (session.images.slot_bytes == 0 || scratch == nullptr) return refuse(Degradation::kNoNearMemory);
+  session.images.scratch = code::bind_scratch(session.images.code, scratch);
+  if (session.hello.settings.perf_map) session.images.perf_map.read_names(executable, session.images.code);
+  return session.images.scratch.order_count > 0;
 }
 
 void pin(int cpu) {
@@ -189,35 +189,36 @@ int images_memfd() {
 
 // Makes, maps and fills the images' memory: text, pads, ring. False: no shared memory.
 bool make_images(Session& session, bool code, bool pads, Plan& plan) {
+  Images& images = session.images;
   const Hello& hello = session.hello;
   Wanted wanted{code, pads};
   if (code) {
-    wanted.text_start = session.code.header->text_start;
-    wanted.text_bytes = session.text_bytes;
-    wanted.slot_bytes = session.slot_bytes;
+    wanted.text_start = images.code.header->text_start;
+    wanted.text_bytes = images.text_bytes;
+    wanted.slot_bytes = images.slot_bytes;
   }
   uint64_t slots_offset = 0;
   if (!make_plan(hello, wanted, plan, slots_offset)) return false;
   const uint64_t fixed_bytes = plan.ring_offset;
-  session.images = images_memfd();
-  if (session.images < 0 || sys::truncate(session.images, fixed_bytes) != 0) return false;
+  images.memory_fd = images_memfd();
+  if (images.memory_fd < 0 || sys::truncate(images.memory_fd, fixed_bytes) != 0) return false;
   // Written rather than copied into the mapping: the kernel need not clear these pages first.
-  if (code && sys::write_full(session.images, session.original, plan.text_bytes) != 0) return false;
+  if (code && sys::write_full(images.memory_fd, images.original, plan.text_bytes) != 0) return false;
   void* memory = sys::map(nullptr, fixed_bytes + plan.slot_limit * plan.slot_bytes, PROT_READ | PROT_WRITE,
-                          MAP_SHARED | MAP_NORESERVE, session.images);
+                          MAP_SHARED | MAP_NORESERVE, images.memory_fd);
   if (!sys::is_address(memory)) return false;
   // From here on nobody, root included, can map it writable or write it: the program can't make code writable, ever, and
   // what we read in it is what we wrote. It can't be cut short under us either, but it grows.
   constexpr int kSealFutureWrite = 0x10;
-  if (sys::add_seals(session.images, kSealFutureWrite | F_SEAL_SHRINK) != 0) return false;
+  if (sys::add_seals(images.memory_fd, kSealFutureWrite | F_SEAL_SHRINK) != 0) return false;
 
-  session.shared = static_cast<uint8_t*>(memory);
-  session.ring_offset = fixed_bytes;
-  populate(session.shared, fixed_bytes);
-  if (plan.pads_bytes > 0 && sys::pread_full(session.program.memory, session.shared + plan.pads_offset, plan.pads_bytes,
+  images.shared = static_cast<uint8_t*>(memory);
+  images.ring_offset = fixed_bytes;
+  populate(images.shared, fixed_bytes);
+  if (plan.pads_bytes > 0 && sys::pread_full(session.family.program.memory, images.shared + plan.pads_offset, plan.pads_bytes,
                                              hello.pads_address) != static_cast<long>(plan.pads_bytes))
     return false;
-  if (pads) session.pads = reinterpret_cast<uint32_t*>(session.shared + slots_offset);
+  if (pads) session.pads = reinterpret_cast<uint32_t*>(images.shared + slots_offset);
   return true;
 }
 
@@ -235,15 +236,17 @@ bool send_plan(Session& session, const Plan& plan, Sent& sent) {
 }
 
 void prepare_looks(Session& session) {
-  session.looker.ring = {session.ring_address, session.ring.limit() * session.slot_bytes, session.slot_bytes};
-  session.looker.main_base = &session.control->main_base;
-  session.looker.signal_return = session.hello.signal_return;
-  session.looker.readable = session.hello.control_address;
-  session.looker.seen = &session.seen;
-  session.looker.buffer = allocate(kLookBufferBytes);
+  const Images& images = session.images;
+  Looks& looks = session.looks;
+  looks.looker.ring = {images.ring_address, images.ring.limit() * images.slot_bytes, images.slot_bytes};
+  looks.looker.main_base = &session.control->main_base;
+  looks.looker.signal_return = session.hello.signal_return;
+  looks.looker.readable = session.hello.control_address;
+  looks.looker.seen = &looks.seen;
+  looks.looker.buffer = allocate(kLookBufferBytes);
   auto* rows = reinterpret_cast<code::ThreadLedger::Row*>(
       allocate(sizeof(code::ThreadLedger::Row) * code::ThreadLedger::kMaxThreads));
-  session.threads.bind(rows);
+  looks.threads.bind(rows);
 }
 
 }  // namespace
@@ -254,9 +257,9 @@ void populate(void* memory, uint64_t bytes) {
 }
 
 bool shake_hands(Session& session) {
-  session.own_pid = sys::getpid();
+  session.family.own_pid = sys::getpid();
   Greeting greeting;
-  greeting.helper_pid = session.own_pid;
+  greeting.helper_pid = session.family.own_pid;
   name_senders(session.socket);
   if (!send_message(session.socket, &greeting, sizeof greeting)) return false;
   int descriptors[kMostDescriptors];
@@ -271,14 +274,14 @@ bool shake_hands(Session& session) {
   Hello& hello = session.hello;
   if (!read_hello(said, sizeof said, session.launched, hello)) return false;
   Received received = sort_out(hello.handed, descriptors, count);
-  session.program.pid = hello.pid;
-  session.program.memory = only_of_proc(received[Handed::kMemory]);
-  session.program.maps = only_of_proc(received[Handed::kMaps]);
-  session.program.directory = only_of_proc(received[Handed::kDirectory]);
+  session.family.program.pid = hello.pid;
+  session.family.program.memory = only_of_proc(received[Handed::kMemory]);
+  session.family.program.maps = only_of_proc(received[Handed::kMaps]);
+  session.family.program.directory = only_of_proc(received[Handed::kDirectory]);
   // The kernel's word for who spoke, where it has one: its end is seen whatever was handed.
   const int pidfd = sender > 0 ? sys::pidfd_open(sender) : -1;
-  session.pidfd = pidfd >= 0 ? pidfd : received[Handed::kPidfd];
-  session.numbered = sender == hello.pid && is_numbered(session.program);
+  session.family.pidfd = pidfd >= 0 ? pidfd : received[Handed::kPidfd];
+  session.family.numbered = sender == hello.pid && is_numbered(session.family.program);
   if (session.report < 0) session.report = received[Handed::kReport];
   pin(session.cpu >= 0 ? session.cpu : hello.settings.helper_cpu);
   Plan plan;
@@ -303,7 +306,7 @@ bool shake_hands(Session& session) {
     plan = Plan{};
     session.pads = nullptr;
   }
-  if (plan.ring_offset > 0) sent.images = session.images;
+  if (plan.ring_offset > 0) sent.images = session.images.memory_fd;
   plan.board_bytes = sent.board >= 0 ? progress::kBoardBytes : 0;
   if (!send_plan(session, plan, sent)) return false;
 
@@ -316,30 +319,30 @@ bool shake_hands(Session& session) {
   if (plan.pads_bytes == 0 && mapped.text == 0) session.pads = nullptr;
   control.nonce = hello.nonce;
   control.program_pid = hello.pid;
-  control.helper_pid = session.own_pid;
+  control.helper_pid = session.family.own_pid;
   control.report_state = session.report >= 0 ? kReportPending : kReportNobody;
   show_life(control.helper_life);
   if (mapped.board == 0) session.board = nullptr;
-  session.moves = mapped.text != 0;
-  if (!session.moves) return true;
-  session.ring_address = mapped.ring_address;
+  session.images.moves = mapped.text != 0;
+  if (!session.images.moves) return true;
+  session.images.ring_address = mapped.ring_address;
   control.ring_address = mapped.ring_address;
-  control.ring_bytes = mapped.slots * session.slot_bytes;
-  control.slot_bytes = session.slot_bytes;
+  control.ring_bytes = mapped.slots * session.images.slot_bytes;
+  control.slot_bytes = session.images.slot_bytes;
   control.text_address = plan.text_address;
-  control.text_bytes = session.code.header->text_bytes;
-  session.ring.set_limit(mapped.slots);
-  if (hello.settings.perf_map && !(session.numbered && session.perf_map.open(hello.pid)))
+  control.text_bytes = session.images.code.header->text_bytes;
+  session.images.ring.set_limit(mapped.slots);
+  if (hello.settings.perf_map && !(session.family.numbered && session.images.perf_map.open(hello.pid)))
     degrade(control, Degradation::kNoPerfMap);
-  session.place.text = plan.text_address;
-  session.place.bias = hello.bias;
+  session.images.place.text = plan.text_address;
+  session.images.place.bias = hello.bias;
   prepare_looks(session);
   return true;
 }
 
 void send_ready(Session& session) {
   Ready ready;
-  ready.moving = session.moves;
+  ready.moving = session.images.moves;
   session.use.start_ns = sys::monotonic_ns() - session.begun_ns;
   session.use.start_cpu_ns = sys::process_cpu_ns();
   send_message(session.socket, &ready, sizeof ready);

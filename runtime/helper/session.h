@@ -4,19 +4,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "runtime/code/image.h"
-#include "runtime/code/ring.h"
-#include "runtime/code/stayers.h"
 #include "runtime/control.h"
 #include "runtime/helper/epoch_log.h"
-#include "runtime/helper/perf_map.h"
-#include "runtime/helper/process.h"
+#include "runtime/helper/family.h"
+#include "runtime/helper/images.h"
+#include "runtime/helper/looks.h"
 #include "runtime/helper/protocol.h"
 #include "runtime/helper/report.h"
-#include "runtime/helper/sampler.h"
 #include "runtime/progress/board.h"
 
 namespace stab::helper {
+
+// By their numbers: what has been put in place last. Counted here, since the seed and these give the layouts.
+struct PlacedLayouts {
+  uint32_t epochs = 0;
+  uint32_t images_built = 0;
+  uint32_t refills = 0;
+  EpochLog log;
+};
 
 // The control block is the program's to write for its whole life, and so is whatever the program says: what the helper
 // relies on is kept here, and what it reads there is read once, bounded, and used from the copy.
@@ -26,60 +31,17 @@ struct Session {
   bool launched = false;
   bool tells_epochs = false;  // behind the report
   int cpu = -1;
+  uint64_t begun_ns = 0;      // when the hello had come
 
   Hello hello;
   Control* control = nullptr;
   const progress::Board* board = nullptr;  // nullptr: the program has none
-  Process program;
-  bool numbered = false;  // is_numbered(): threads and children can be found
-  int own_pid = 0;
-  int pidfd = -1;
-  int images = -1;
-
-  // Code. moves: an image is published, and the members below are set.
-  bool moves = false;
-  code::Metadata code;
-  const uint8_t* original = nullptr;  // a copy of the text's bytes in the file; whole pages
-  uint8_t* shared = nullptr;          // our writable view of the images' memfd
-  uint64_t text_offset = 0;
-  uint64_t text_bytes = 0;            // whole pages
-  uint64_t ring_offset = 0;
-  uint64_t ring_address = 0;          // in the program
-  uint64_t slot_bytes = 0;
-  code::ImagePlace place;             // slot and executed are set for each image
-  code::ImageScratch scratch;
-  code::Ring ring;
-  PerfMap perf_map;
-
-  // Stack.
-  uint32_t* pads = nullptr;  // writable view of the slots; nullptr: none, or pads stay as they are
-
-  // Looks at threads: reclaim, and what stays in retired images.
-  code::Stayers stayers;
-  code::SeenCode seen;
-  uint64_t looked_ns = 0;     // when the last look began
-  uint64_t look_took_ns = 0;  // and how long it took
-  bool gave_up = false;       // it read stacks for all the time that it may
-  uint32_t failures = 0;      // looks one after the other that some process or list of threads failed in
-  code::ThreadLedger threads;
-  Looker looker;
-  Sampler sampler;
-  Process kin[kMaxKin];
-  uint32_t kin_count_seen = 0;    // Control::kin_count when forget_gone_kin last looked
-  uint64_t pending_since_ns = 0;  // since when forks were seen pending or children unreadable; 0: none are
-
-  // Layouts, by their numbers: what has been put in place last. Counted here, since the seed and these give the layouts.
-  uint32_t epochs = 0;
-  uint32_t images_built = 0;
-  uint32_t refills = 0;
-  EpochLog log;
-
-  uint64_t begun_ns = 0;  // when the hello had come
+  uint32_t* pads = nullptr;                // writable view of the slots; nullptr: none, or pads stay as they are
+  Family family;
+  Images images;
+  Looks looks;
+  PlacedLayouts layouts;
   HelperUse use;
-
-  uint8_t* slot_memory(int slot) { return shared + ring_offset + static_cast<uint64_t>(slot) * slot_bytes; }
-  uint64_t slot_address(int slot) const { return ring_address + static_cast<uint64_t>(slot) * slot_bytes; }
-  uint8_t* text_memory() { return shared + text_offset; }
 };
 
 // Makes the pages of shared memory at once rather than by one fault each; without effect before Linux 5.14.

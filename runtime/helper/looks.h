@@ -1,0 +1,24 @@
+// Looks at threads: what is known of who may still be in which retired image, and of what stays there.
+#pragma once
+
+#include <stdint.h>
+
+#include "runtime/code/ring.h"
+#include "runtime/code/stayers.h"
+#include "runtime/helper/sampler.h"
+
+namespace stab::helper {
+
+struct Looks {
+  code::Stayers stayers;
+  code::SeenCode seen;
+  uint64_t looked_ns = 0;     // when the last one began
+  uint64_t look_took_ns = 0;  // and how long it took
+  bool gave_up = false;       // it read stacks for all the time that it may
+  uint32_t failures = 0;      // one after the other that some process or list of threads failed in
+  code::ThreadLedger threads;
+  Looker looker;
+  Sampler sampler;
+};
+
+}  // namespace stab::helper
