@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "broker/wire/wire.h"
+#include "broker/wire/broker_wire.h"
 #include "counters/perf_calls.h"
 
 namespace stab::broker {

@@ -2,7 +2,7 @@
 // engine is gone.
 //
 // The engine reads what strangers send: plans, JSON, their programs' reports. This process reads structs of fixed size
-// (broker/wire/wire.h) from one socket, and does a dozen things for it (broker/warden.h), none of which it does for a user
+// (broker/wire/broker_wire.h) from one socket, and does a dozen things for it (broker/warden.h), none of which it does for a user
 // who has not come to the lab himself (broker/users.h). So whoever takes the engine over has the rights of the lab's
 // users, and not those of the machine. For a person's own `stabctl run` it is the same program without root: it can
 // start that person's programs, and it is what is left to end them when the engine is killed.
@@ -25,10 +25,10 @@
 #include <string>
 
 #include "base/unique_fd.h"
-#include "broker/wire/channel.h"
+#include "broker/wire/broker_channel.h"
 #include "broker/users.h"
 #include "broker/warden.h"
-#include "broker/wire/wire.h"
+#include "broker/wire/broker_wire.h"
 #include "host/tuning.h"
 #include "host/installation.h"
 

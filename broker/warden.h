@@ -13,7 +13,7 @@
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "broker/users.h"
-#include "broker/wire/wire.h"
+#include "broker/wire/broker_wire.h"
 #include "host/delegation.h"
 #include "host/isolation.h"
 #include "host/roots.h"

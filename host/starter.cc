@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "broker/wire/channel.h"
+#include "broker/wire/broker_channel.h"
 #include "host/launcher/launch_block.h"
 #include "host/process_tree.h"
 #include "host/spawn.h"

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "runtime/api/orders.h"
+#include "runtime/api/program_orders.h"
 #include "runtime/stab_abi.h"
 
 namespace stab {

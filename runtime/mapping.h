@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-#include "runtime/helper/protocol.h"
+#include "runtime/helper/handshake_messages.h"
 
 namespace stab {
 

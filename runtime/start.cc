@@ -16,7 +16,7 @@
 #include "runtime/heap/libc_heap.h"
 #include "runtime/heap/threads.h"
 #include "runtime/helper/detach.h"
-#include "runtime/helper/report.h"
+#include "runtime/helper/dose_report.h"
 #include "runtime/helper/session.h"
 #include "runtime/helper/socket.h"
 #include "runtime/mapping.h"

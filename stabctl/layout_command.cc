@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "engine/experiment/archive.h"
+#include "engine/experiment/binary_archive.h"
 #include "engine/results/printable.h"
 #include "engine/results/trial_layout.h"
 #include "engine/trial/epoch_series.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "counters/session.h"
+#include "counters/counting_session.h"
 #include "stabctl/commands.h"
 #include "stabctl/findings.h"
 #include "engine/experiment/engine.h"

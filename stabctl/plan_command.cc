@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "analysis/commands/commands.h"
+#include "analysis/commands/method_commands.h"
 #include "plan/check.h"
 #include "stabctl/commands.h"
 #include "stabctl/database.h"

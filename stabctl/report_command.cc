@@ -1,7 +1,7 @@
 // report, compare and list: they read the database and change nothing; an engine may be writing meanwhile.
 #include <cstdio>
 
-#include "analysis/commands/commands.h"
+#include "analysis/commands/method_commands.h"
 #include "stabctl/commands.h"
 #include "stabctl/daemon_report.h"
 #include "stabctl/database.h"

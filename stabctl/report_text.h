@@ -1,7 +1,7 @@
 // The report of one experiment, on stdout.
 #pragma once
 
-#include "analysis/commands/commands.h"
+#include "analysis/commands/method_commands.h"
 #include "stabctl/arguments.h"
 #include "store/store.h"
 

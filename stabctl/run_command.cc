@@ -14,7 +14,7 @@
 #include <mutex>
 #include <thread>
 
-#include "broker/wire/start.h"
+#include "broker/wire/start_broker.h"
 #include "stabctl/commands.h"
 #include "stabctl/database.h"
 #include "stabctl/page_file.h"

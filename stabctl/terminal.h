@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "analysis/commands/commands.h"
+#include "analysis/commands/method_commands.h"
 
 namespace stab::ctl {
 

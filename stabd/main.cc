@@ -13,7 +13,7 @@
 #include <filesystem>
 
 #include "base/version.h"
-#include "broker/wire/start.h"
+#include "broker/wire/start_broker.h"
 #include "engine/machine/topology.h"
 #include "host/tuning.h"
 #include "engine/experiment/places.h"

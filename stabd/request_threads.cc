@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "stabd/web/answer.h"
+#include "stabd/web/http_answer.h"
 
 namespace stab::engine {
 namespace {

@@ -13,7 +13,7 @@
 #include <cerrno>
 #include <filesystem>
 
-#include "engine/experiment/archive.h"
+#include "engine/experiment/binary_archive.h"
 #include "engine/experiment/places.h"
 #include "stabd/user_workers.h"
 

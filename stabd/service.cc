@@ -12,7 +12,7 @@
 #include <exception>
 #include <memory>
 
-#include "analysis/commands/commands.h"
+#include "analysis/commands/method_commands.h"
 #include "analysis/page/page.h"
 #include "broker/wire/client.h"
 #include "plan/design.h"

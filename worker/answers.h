@@ -1,9 +1,9 @@
-// What the worker does for each request (worker/wire.h says what that is), with the rights of whoever it runs as.
+// What the worker does for each request (worker/worker_wire.h says what that is), with the rights of whoever it runs as.
 #pragma once
 
 #include "base/result.h"
 #include "base/unique_fd.h"
-#include "worker/wire.h"
+#include "worker/worker_wire.h"
 
 namespace stab::worker {
 

@@ -11,7 +11,7 @@
 #include <algorithm>
 
 #include "worker/answers.h"
-#include "worker/channel.h"
+#include "worker/worker_channel.h"
 
 namespace {
 

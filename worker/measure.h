@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "worker/wire.h"
+#include "worker/worker_wire.h"
 
 namespace stab::worker {
 

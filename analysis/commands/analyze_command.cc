@@ -5,12 +5,12 @@
 #include <cstdlib>
 #include <map>
 
-#include "analysis/commands/arguments.h"
-#include "analysis/commands/commands.h"
+#include "analysis/commands/method_flags.h"
+#include "analysis/commands/method_commands.h"
 #include "analysis/commands/csv.h"
 #include "analysis/commands/render.h"
 #include "analysis/report/report.h"
-#include "analysis/report/units.h"
+#include "analysis/report/replication_units.h"
 
 namespace stab::analysis {
 namespace {

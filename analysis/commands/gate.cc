@@ -8,7 +8,7 @@
 
 #include "analysis/report/report.h"
 #include "analysis/report/report_pen.h"
-#include "analysis/report/stopping.h"
+#include "analysis/report/stopping_decision.h"
 #include "analysis/text/json_writer.h"
 
 namespace stab::analysis {

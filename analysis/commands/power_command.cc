@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/commands/commands.h"
+#include "analysis/commands/method_commands.h"
 #include "analysis/statistics/distributions.h"
 #include "analysis/text/finding.h"
 #include "analysis/report/report.h"

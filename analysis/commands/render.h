@@ -3,10 +3,10 @@
 
 #include <vector>
 
-#include "analysis/commands/arguments.h"
-#include "analysis/commands/commands.h"
+#include "analysis/commands/method_flags.h"
+#include "analysis/commands/method_commands.h"
 #include "analysis/report/report.h"
-#include "analysis/report/units.h"
+#include "analysis/report/replication_units.h"
 
 namespace stab::analysis {
 

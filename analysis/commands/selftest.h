@@ -1,7 +1,7 @@
 // Selftest: how often the lab raises an alarm where there is none, from an A/A experiment.
 #pragma once
 
-#include "analysis/commands/commands.h"
+#include "analysis/commands/method_commands.h"
 #include "analysis/report/samples.h"
 
 namespace stab::analysis {

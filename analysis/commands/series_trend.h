@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/commands/commands.h"
+#include "analysis/commands/method_commands.h"
 #include "analysis/report/trend.h"
 
 namespace stab::analysis {

@@ -1,7 +1,7 @@
 // `stabctl stats`: finds the method, checks its flags, loads its columns, renders what it found.
 #include <algorithm>
 
-#include "analysis/commands/commands.h"
+#include "analysis/commands/method_commands.h"
 #include "analysis/commands/stats_methods.h"
 #include "analysis/text/text_table.h"
 

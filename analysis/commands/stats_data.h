@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/commands/arguments.h"
+#include "analysis/commands/method_flags.h"
 #include "analysis/commands/csv.h"
 #include "analysis/statistics/linear_model.h"
 #include "analysis/statistics/t_tests.h"

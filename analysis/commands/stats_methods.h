@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-#include "analysis/commands/arguments.h"
+#include "analysis/commands/method_flags.h"
 #include "analysis/text/finding.h"
 #include "analysis/commands/stats_data.h"
 #include "base/result.h"

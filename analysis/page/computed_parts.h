@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "analysis/report/evidence.h"
+#include "analysis/report/evidence_of_trials.h"
 #include "analysis/page/columns.h"
 #include "analysis/report/samples.h"
 #include "base/result.h"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "analysis/report/evidence.h"
+#include "analysis/report/evidence_of_trials.h"
 
 namespace stab::analysis {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "analysis/report/samples.h"
-#include "analysis/report/units.h"
+#include "analysis/report/replication_units.h"
 
 namespace stab::analysis {
 

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "analysis/commands/commands.h"
-#include "analysis/report/evidence.h"
+#include "analysis/commands/method_commands.h"
+#include "analysis/report/evidence_of_trials.h"
 #include "analysis/report/samples.h"
 #include "base/result.h"
 

@@ -8,7 +8,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "analysis/report/contrasts.h"
-#include "analysis/report/evidence.h"
+#include "analysis/report/evidence_of_trials.h"
 #include "analysis/page/columns.h"
 #include "analysis/report/samples.h"
 

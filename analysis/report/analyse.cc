@@ -14,7 +14,7 @@
 #include "analysis/report/machines.h"
 #include "analysis/statistics/normality.h"
 #include "analysis/report/report.h"
-#include "analysis/report/units.h"
+#include "analysis/report/replication_units.h"
 
 namespace stab::analysis {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "analysis/report/report.h"
-#include "analysis/report/units.h"
+#include "analysis/report/replication_units.h"
 
 namespace stab::analysis {
 

@@ -10,8 +10,8 @@
 
 #include "analysis/statistics/descriptive.h"
 #include "analysis/statistics/multiplicity.h"
-#include "analysis/report/stopping.h"
-#include "analysis/report/units.h"
+#include "analysis/report/stopping_decision.h"
+#include "analysis/report/replication_units.h"
 
 namespace stab::analysis {
 namespace {

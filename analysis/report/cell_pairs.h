@@ -9,7 +9,7 @@
 
 #include "analysis/report/report.h"
 #include "analysis/report/samples.h"
-#include "analysis/report/units.h"
+#include "analysis/report/replication_units.h"
 
 namespace stab::analysis {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analysis/report/draws.h"
-#include "analysis/report/units.h"
+#include "analysis/report/replication_units.h"
 #include "analysis/statistics/rank_tests.h"
 #include "analysis/statistics/t_tests.h"
 

@@ -6,8 +6,8 @@
 
 #include "analysis/report/report.h"
 #include "analysis/report/samples.h"
-#include "analysis/report/stopping.h"
-#include "analysis/report/units.h"
+#include "analysis/report/stopping_decision.h"
+#include "analysis/report/replication_units.h"
 #include "analysis/statistics/t_tests.h"
 
 namespace stab::analysis {

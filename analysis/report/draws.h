@@ -7,7 +7,7 @@
 
 #include "analysis/report/samples.h"
 #include "analysis/statistics/t_tests.h"
-#include "analysis/report/units.h"
+#include "analysis/report/replication_units.h"
 
 namespace stab::analysis {
 

@@ -14,8 +14,8 @@
 #include <tuple>
 
 #include "analysis/report/contrasts.h"
-#include "analysis/report/stopping.h"
-#include "analysis/report/units.h"
+#include "analysis/report/stopping_decision.h"
+#include "analysis/report/replication_units.h"
 #include "analysis/statistics/descriptive.h"
 #include "analysis/statistics/distributions.h"
 #include "analysis/statistics/t_tests.h"

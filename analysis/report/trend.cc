@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "analysis/report/contrasts.h"
-#include "analysis/report/stopping.h"
-#include "analysis/report/units.h"
+#include "analysis/report/stopping_decision.h"
+#include "analysis/report/replication_units.h"
 #include "analysis/statistics/arm_network.h"
 #include "analysis/statistics/distributions.h"
 #include "analysis/statistics/multiplicity.h"

@@ -7,7 +7,7 @@
 
 #include <chrono>
 
-#include "broker/wire/channel.h"
+#include "broker/wire/broker_channel.h"
 
 namespace stab::broker {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "base/result.h"
 #include "base/unique_fd.h"
-#include "broker/wire/wire.h"
+#include "broker/wire/broker_wire.h"
 
 namespace stab::broker {
 

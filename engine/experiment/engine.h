@@ -13,7 +13,7 @@
 #include "base/result.h"
 #include "plan/design.h"
 #include "plan/plan.h"
-#include "engine/experiment/gate.h"
+#include "engine/experiment/store_gate.h"
 #include "host/roots.h"
 #include "host/installation.h"
 #include "host/launch.h"

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "engine/experiment/archive.h"
+#include "engine/experiment/binary_archive.h"
 #include "engine/experiment/gate_open.h"
 #include "engine/separation/runs_as.h"
 #include "engine/trial/expectation.h"

@@ -1,7 +1,7 @@
 // Lets others at the store while a trial or a build runs.
 #pragma once
 
-#include "engine/experiment/gate.h"
+#include "engine/experiment/store_gate.h"
 
 namespace stab::engine {
 

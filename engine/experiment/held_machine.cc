@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "broker/wire/client.h"
-#include "counters/session.h"
+#include "counters/counting_session.h"
 #include "engine/experiment/gate_open.h"
 #include "engine/machine/facts.h"
 #include "engine/machine/gates.h"

@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 #include "counters/events.h"
-#include "counters/session.h"
+#include "counters/counting_session.h"
 #include "engine/experiment/live_experiment.h"
 #include "engine/machine/ledger.h"
 #include "engine/separation/submitter.h"

@@ -10,7 +10,7 @@
 #include <mutex>
 
 #include "base/version.h"
-#include "engine/experiment/archive.h"
+#include "engine/experiment/binary_archive.h"
 #include "engine/experiment/expand.h"
 #include "engine/experiment/places.h"
 #include "engine/machines/controller.h"

@@ -15,7 +15,7 @@
 
 #include "base/unique_fd.h"
 #include "base/version.h"
-#include "engine/experiment/archive.h"
+#include "engine/experiment/binary_archive.h"
 #include "engine/experiment/expand.h"
 #include "engine/experiment/places.h"
 #include "engine/machine/facts.h"

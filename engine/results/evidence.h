@@ -2,7 +2,7 @@
 // trial, and what the lab's last self-test found.
 #pragma once
 
-#include "analysis/report/evidence.h"
+#include "analysis/report/evidence_of_trials.h"
 #include "analysis/report/samples.h"
 #include "base/result.h"
 #include "store/store.h"

@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "analysis/report/stopping.h"
+#include "analysis/report/stopping_decision.h"
 #include "engine/trial/dose.h"
 #include "engine/trial/layout_output.h"
 #include "engine/trial/simulated.h"

@@ -23,7 +23,8 @@ struct LogTimes {
   void add(double log_seconds);
 };
 
-// Wall times of one cell of one subject. The unit is the layout, as in the report (analysis/report/units.h): trials that share
+// Wall times of one cell of one subject. The unit is the layout, as in the report (analysis/report/replication_units.h): trials
+// that share
 // one, as those of a link do, count once, with their mean. Where the only layout is that of a binary they are counted as
 // repeats of it.
 struct CellTimes {

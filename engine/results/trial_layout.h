@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "engine/experiment/archive.h"
+#include "engine/experiment/binary_archive.h"
 #include "store/store.h"
 
 namespace stab::engine {

@@ -11,8 +11,8 @@
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "host/launch.h"
-#include "worker/channel.h"
-#include "worker/wire.h"
+#include "worker/worker_channel.h"
+#include "worker/worker_wire.h"
 
 namespace stab::engine {
 

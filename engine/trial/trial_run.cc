@@ -26,7 +26,7 @@
 #include <tuple>
 #include <utility>
 
-#include "counters/session.h"
+#include "counters/counting_session.h"
 #include "runtime/stab_abi.h"
 #include "engine/trial/dose.h"
 #include "engine/trial/epoch_series.h"

@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "counters/events.h"
-#include "counters/session.h"
+#include "counters/counting_session.h"
 #include "plan/design.h"
 #include "plan/plan.h"
 #include "engine/machine/ledger.h"

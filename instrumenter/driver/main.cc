@@ -13,7 +13,7 @@
 
 #include "instrumenter/driver/command_line.h"
 #include "instrumenter/driver/link_job.h"
-#include "instrumenter/driver/process.h"
+#include "instrumenter/driver/child_process.h"
 #include "instrumenter/driver/steps.h"
 #include "instrumenter/driver/toolchain.h"
 

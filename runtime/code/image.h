@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #include "runtime/code/metadata.h"
-#include "runtime/rng.h"
+#include "runtime/layout_rng.h"
 #include "runtime/stab_abi.h"
 
 namespace stab::code {

@@ -20,7 +20,7 @@
 
 #include "runtime/control.h"
 #include "runtime/heap/bookkeeping.h"
-#include "runtime/heap/draws.h"
+#include "runtime/heap/heap_draws.h"
 #include "runtime/heap/group.h"
 #include "runtime/heap/outbox.h"
 #include "runtime/heap/run_space.h"

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "runtime/heap/bookkeeping.h"
-#include "runtime/heap/draws.h"
+#include "runtime/heap/heap_draws.h"
 
 namespace stab::heap {
 

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "runtime/heap/bookkeeping.h"
-#include "runtime/heap/draws.h"
+#include "runtime/heap/heap_draws.h"
 #include "runtime/heap/size_classes.h"
 
 namespace stab::heap {

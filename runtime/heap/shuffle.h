@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#include "runtime/heap/draws.h"
+#include "runtime/heap/heap_draws.h"
 #include "runtime/heap/group.h"
 #include "runtime/heap/size_classes.h"
 

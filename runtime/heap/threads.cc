@@ -24,7 +24,7 @@
 
 #include "runtime/heap/large_objects.h"
 #include "runtime/heap/libc_heap.h"
-#include "runtime/rng.h"
+#include "runtime/layout_rng.h"
 #include "runtime/settings.h"
 
 namespace stab::heap {

@@ -15,7 +15,7 @@
 #include <sys/resource.h>
 
 #include "runtime/become.h"
-#include "runtime/helper/process.h"
+#include "runtime/helper/watched_process.h"
 #include "runtime/helper/thread.h"
 #include "runtime/sys.h"
 

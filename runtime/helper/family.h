@@ -4,7 +4,7 @@
 #include <stdint.h>
 
 #include "runtime/control.h"
-#include "runtime/helper/process.h"
+#include "runtime/helper/watched_process.h"
 
 namespace stab::helper {
 

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "runtime/helper/protocol.h"
+#include "runtime/helper/handshake_messages.h"
 
 namespace stab::helper {
 

@@ -1,7 +1,7 @@
 // The helper's half of runtime/api: see orders.h there for how the two stay out of each other's way.
 #include "runtime/helper/orders.h"
 
-#include "runtime/api/orders.h"
+#include "runtime/api/program_orders.h"
 #include "runtime/helper/handshake.h"
 #include "runtime/stack/fill.h"
 #include "runtime/sys.h"

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "runtime/helper/process.h"
+#include "runtime/helper/watched_process.h"
 
 namespace stab::helper {
 

@@ -9,8 +9,8 @@
 #include "runtime/helper/family.h"
 #include "runtime/helper/images.h"
 #include "runtime/helper/looks.h"
-#include "runtime/helper/protocol.h"
-#include "runtime/helper/report.h"
+#include "runtime/helper/handshake_messages.h"
+#include "runtime/helper/dose_report.h"
 #include "runtime/progress/board.h"
 
 namespace stab::helper {

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "runtime/code/ring.h"
-#include "runtime/helper/process.h"
+#include "runtime/helper/watched_process.h"
 #include "runtime/helper/text.h"
 #include "runtime/sys.h"
 

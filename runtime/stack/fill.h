@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "runtime/rng.h"
+#include "runtime/layout_rng.h"
 #include "runtime/stab_abi.h"
 
 namespace stab {

@@ -6,7 +6,7 @@
 // 167,772 bytes. 36,848 + 98,304 + 4,080 is 1.7 %.
 #include "runtime/stack/stack_start.h"
 
-#include "runtime/rng.h"
+#include "runtime/layout_rng.h"
 #include "runtime/settings.h"
 
 thread_local stab::abi::StackRecord stab_stack = stab::abi::kNowhere;

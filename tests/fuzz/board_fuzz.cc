@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "engine/trial/dose.h"
-#include "runtime/helper/report.h"
+#include "runtime/helper/dose_report.h"
 #include "runtime/progress/board.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/commands/commands.h"
+#include "analysis/commands/method_commands.h"
 
 namespace stab::fuzz {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "runtime/control.h"
-#include "runtime/helper/report.h"
+#include "runtime/helper/dose_report.h"
 #include "engine/trial/dose.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "worker/wire.h"
+#include "worker/worker_wire.h"
 
 namespace {
 

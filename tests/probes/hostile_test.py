@@ -36,7 +36,7 @@ BIN = pathlib.Path("build/release/bin")
 WORK = None
 MAGIC = 0x33524550_4C454853
 PAGE = 4096
-# runtime/helper/protocol.h. Settings: code, stack, heap, seed, epoch_ns and visits, helper_cpu, helper_socket, report,
+# runtime/helper/handshake_messages.h. Settings: code, stack, heap, seed, epoch_ns and visits, helper_cpu, helper_socket, report,
 # perf_map, range, simulated
 SETTINGS = struct.Struct("<BBB5xQQQiii?3xI?3x")
 HELLO = struct.Struct(f"<QII{SETTINGS.size}siIQQQQQIIQQQ")

@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "analysis/commands/commands.h"
+#include "analysis/commands/method_commands.h"
 #include "analysis/statistics/t_tests.h"
 #include "tests/unit/temporary_directory.h"
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "analysis/commands/commands.h"
+#include "analysis/commands/method_commands.h"
 #include "analysis/report/report_pen.h"
 #include "tests/unit/analysis/golden.h"
 #include "tests/unit/analysis/lab_samples.h"

@@ -8,7 +8,7 @@
 #include <map>
 
 #include "analysis/statistics/anova.h"
-#include "analysis/commands/commands.h"
+#include "analysis/commands/method_commands.h"
 #include "analysis/statistics/variance_tests.h"
 #include "tests/unit/temporary_directory.h"
 

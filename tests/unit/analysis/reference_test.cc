@@ -8,7 +8,7 @@
 #include <map>
 #include <sstream>
 
-#include "analysis/commands/commands.h"
+#include "analysis/commands/method_commands.h"
 #include "analysis/statistics/rank_tests.h"
 #include "analysis/statistics/studentized.h"
 

@@ -1,7 +1,7 @@
 // analyse() and its renderings on made experiments with known effects.
 #include "analysis/report/report.h"
 
-#include "analysis/commands/commands.h"
+#include "analysis/commands/method_commands.h"
 #include "analysis/commands/selftest.h"
 
 #include <gmock/gmock.h>

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "analysis/report/report.h"
-#include "analysis/report/stopping.h"
+#include "analysis/report/stopping_decision.h"
 #include "tests/unit/analysis/watched_blocks.h"
 
 namespace stab::analysis {

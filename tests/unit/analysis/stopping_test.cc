@@ -1,6 +1,6 @@
 // Looking early must cost nothing: simulations of whole experiments that stop by the declared rule. Fixed seeds; rates
 // within 4 standard errors of what is promised. Measured rates go into docs/method.md.
-#include "analysis/report/stopping.h"
+#include "analysis/report/stopping_decision.h"
 
 #include <gtest/gtest.h>
 

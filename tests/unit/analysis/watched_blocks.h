@@ -9,7 +9,7 @@
 
 #include "analysis/report/contrasts.h"
 #include "analysis/report/samples.h"
-#include "analysis/report/stopping.h"
+#include "analysis/report/stopping_decision.h"
 #include "analysis/statistics/distributions.h"
 #include "base/rng.h"
 #include "tests/unit/analysis/made_layouts.h"

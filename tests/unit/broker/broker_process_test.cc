@@ -17,8 +17,8 @@
 #include <optional>
 #include <vector>
 
-#include "broker/wire/channel.h"
-#include "broker/wire/start.h"
+#include "broker/wire/broker_channel.h"
+#include "broker/wire/start_broker.h"
 #include "host/roots.h"
 #include "host/launch.h"
 #include "host/process_tree.h"

@@ -1,5 +1,5 @@
 // What the broker takes of the bytes it is sent, and what it says of all others.
-#include "broker/wire/wire.h"
+#include "broker/wire/broker_wire.h"
 
 #include <gmock/gmock.h>
 #include <sys/resource.h>
@@ -8,7 +8,7 @@
 #include <cstring>
 #include <vector>
 
-#include "broker/wire/channel.h"
+#include "broker/wire/broker_channel.h"
 #include "broker/wire/client.h"
 
 namespace stab::broker {

@@ -1,6 +1,6 @@
 // Counting for real with software events, which every kernel has, and against a fake kernel for what machines
 // refuse. Programs under test are this process's own children.
-#include "counters/session.h"
+#include "counters/counting_session.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "plan/parse.h"
-#include "runtime/helper/report.h"
+#include "runtime/helper/dose_report.h"
 #include "engine/trial/dose.h"
 #include "engine/results/load_samples.h"
 #include "tests/golden/record.h"

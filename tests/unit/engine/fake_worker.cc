@@ -6,8 +6,8 @@
 
 #include <string>
 
-#include "worker/channel.h"
-#include "worker/wire.h"
+#include "worker/worker_channel.h"
+#include "worker/worker_wire.h"
 
 int main() {
   using namespace stab::worker;

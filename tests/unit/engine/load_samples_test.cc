@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "analysis/report/report.h"
-#include "analysis/report/units.h"
+#include "analysis/report/replication_units.h"
 #include "base/rng.h"
 #include "plan/parse.h"
 #include "engine/results/pilot.h"

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "runtime/helper/report.h"
+#include "runtime/helper/dose_report.h"
 
 namespace stab::progress {
 namespace {

@@ -1,4 +1,4 @@
-#include "runtime/helper/report.h"
+#include "runtime/helper/dose_report.h"
 
 #include <gmock/gmock.h>
 

@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/helper/process.h"
+#include "runtime/helper/watched_process.h"
 #include "runtime/sys.h"
 
 namespace stab::helper {

@@ -1,13 +1,13 @@
 // Both directions of the wire: what was written is read, and nothing else is. Each wrong byte of these would be a user's,
 // sent to the engine as its worker's answer.
-#include "worker/wire.h"
+#include "worker/worker_wire.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "worker/channel.h"
+#include "worker/worker_channel.h"
 
 namespace stab::worker {
 namespace {

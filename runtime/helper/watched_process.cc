@@ -3,7 +3,7 @@
 // A stack is scanned conservatively: every aligned word from sp to the end of the mapping that holds it, since a
 // thread's stack ends with its mapping. Signal handlers on a sigaltstack are found by the return address of
 // their frame, libc's sigreturn trampoline: behind it lies the interrupted sp, and the scan goes on there.
-#include "runtime/helper/process.h"
+#include "runtime/helper/watched_process.h"
 
 #include <string.h>
 #include <sys/stat.h>

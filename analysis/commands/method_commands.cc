@@ -1,17 +1,17 @@
 // stabctl report and compare, without their input and output, and what they share with analyze.
-#include "analysis/commands/commands.h"
+#include "analysis/commands/method_commands.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/commands/arguments.h"
+#include "analysis/commands/method_flags.h"
 #include "analysis/report/export.h"
 #include "analysis/report/figures.h"
 #include "analysis/text/json_writer.h"
 #include "analysis/commands/render.h"
 #include "analysis/commands/worse.h"
 #include "analysis/report/report_pen.h"
-#include "analysis/report/stopping.h"
+#include "analysis/report/stopping_decision.h"
 
 namespace stab::analysis {
 

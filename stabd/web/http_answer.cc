@@ -1,4 +1,4 @@
-#include "stabd/web/answer.h"
+#include "stabd/web/http_answer.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,5 +1,5 @@
 // Flags in, typed values out; every refusal quotes what was written.
-#include "analysis/commands/arguments.h"
+#include "analysis/commands/method_flags.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,4 +1,4 @@
-#include "broker/wire/channel.h"
+#include "broker/wire/broker_channel.h"
 
 #include <poll.h>
 #include <sys/socket.h>
@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "broker/wire/wire.h"
+#include "broker/wire/broker_wire.h"
 
 namespace stab::broker {
 namespace {

@@ -1,7 +1,7 @@
 // A struct's bytes are its encoding; what makes a decoded one safe to use is checked here, field by field, so that the
 // broker's own code may rely on it. What can't be known from the bytes alone (whose process a number is, whether a tree
 // exists) is the broker's question.
-#include "broker/wire/wire.h"
+#include "broker/wire/broker_wire.h"
 
 #include <sys/resource.h>
 

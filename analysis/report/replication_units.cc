@@ -1,7 +1,7 @@
 // The unit of replication. Where code is shuffled each trial draws its own layout from its seed; where it is not,
 // the linker drew it, once for each link. Thirty runs of one binary with code off repeat one draw thirty times:
 // they say how noisy that layout is, not how another would do.
-#include "analysis/report/units.h"
+#include "analysis/report/replication_units.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // Starting the compiler and the post-link step.
-#include "instrumenter/driver/process.h"
+#include "instrumenter/driver/child_process.h"
 
 #include <fcntl.h>
 #include <spawn.h>

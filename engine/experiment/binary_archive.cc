@@ -2,7 +2,7 @@
 // of the user's copies the binary into a memory file, which then is sealed, hashed, and copied under a name of its own that
 // is renamed to the hash. A crash leaves a ".new" file, which the next put() of the same content overwrites. Copies, not
 // links: whoever owns the original may still write to it. Holes stay holes.
-#include "engine/experiment/archive.h"
+#include "engine/experiment/binary_archive.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // See stopping.h for the method.
-#include "analysis/report/stopping.h"
+#include "analysis/report/stopping_decision.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "broker/wire/start.h"
+#include "broker/wire/start_broker.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 // Room for one descriptor: those beyond are never installed, and their packet says that it was cut.
-#include "worker/channel.h"
+#include "worker/worker_channel.h"
 
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "worker/wire.h"
+#include "worker/worker_wire.h"
 
 namespace stab::worker {
 namespace {

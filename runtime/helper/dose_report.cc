@@ -1,5 +1,5 @@
 // Writing the dose report by hand: the helper has no library, and the object is flat.
-#include "runtime/helper/report.h"
+#include "runtime/helper/dose_report.h"
 
 #include "runtime/helper/text.h"
 

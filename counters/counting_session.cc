@@ -1,7 +1,7 @@
 // What is opened for a trial, and what its readings mean. Nothing is read while a trial runs.
 //
 // A counter that can't be had gives NULL and a reason, never 0: a zero would be averaged.
-#include "counters/session.h"
+#include "counters/counting_session.h"
 
 #include <unistd.h>
 
