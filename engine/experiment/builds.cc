@@ -115,6 +115,7 @@ Status add_toolchain(const Laboratory& laboratory, const BuildPlace& place, cons
   LaunchRequest request = command_request(place, build, "/", {driver, "--stab-parts"});
   request.exec_path = driver;
   STAB_TRY(const CommandOutput listed, run_command(laboratory, request, kFetchTimeout));
+  if (listed.cancelled) return Error{ErrorCode::kBusy, "'" + driver + " --stab-parts' was cancelled", {}};
   if (!listed.ok) return Error{ErrorCode::kCorrupt, "'" + driver + " --stab-parts': " + listed.failure + "; " + listed.log, {}};
   std::error_code error;
   const std::string root = fs::canonical(fs::path(place.installation.bin).parent_path(), error).string() + "/";

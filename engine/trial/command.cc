@@ -71,6 +71,7 @@ Result<CommandOutput> run_command(const Laboratory& laboratory, const LaunchRequ
   if (output.ok) return output;
   if (ending.event != store::TrialEvent::kExited) {
     output.failure = words_of(ending.event, timeout);
+    output.cancelled = ending.event == store::TrialEvent::kCancel;
     return output;
   }
   if (used.hits.memory_kills > 0) {

@@ -11,6 +11,7 @@ namespace stab::engine {
 
 struct CommandOutput {
   bool ok = false;
+  bool cancelled = false;  // everything was to stop: it says nothing of the command
   std::string failure;  // why not: "exit status 2", "still running after 30 min, killed"
   std::string log;      // stdout and stderr together, the last part where it is long
   std::chrono::nanoseconds duration{0};
