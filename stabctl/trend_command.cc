@@ -1,4 +1,6 @@
 // trend: the levels of a treatment over all experiments whose plans declare a series.
+#include <unistd.h>
+
 #include "analysis/commands/series_trend.h"
 
 #include "engine/results/load_series.h"
@@ -11,7 +13,7 @@ namespace stab::ctl {
 int trend_command(const Arguments& arguments) {
   auto store = open_for_reading(arguments);
   if (!store) return complain(store.error());
-  const auto series = engine::load_series(*store, arguments.series);
+  const auto series = engine::load_series(*store, arguments.series, static_cast<int64_t>(::geteuid()));
   if (!series) return complain(series.error());
   analysis::TrendOptions options;
   options.series = arguments.series;

@@ -18,10 +18,8 @@ std::string about(const TrendLine& line, size_t workloads) {
 
 std::string step_word(const Trend& trend, const TrendPoint& point) {
   if (!point.step) return point.refused.empty() ? "" : "no answer";
-  if (point.verdict != Verdict::kChanged || trend.response.scale != Scale::kLog) return std::string(name(point.verdict));
-  const bool is_time = trend.response.name.ends_with("_time");
-  const bool up = point.step->estimate > 1;
-  return is_time ? (up ? "slower" : "faster") : (up ? "more" : "less");
+  if (point.verdict != Verdict::kChanged) return std::string(name(point.verdict));
+  return change_word(trend.response, point.step->estimate);
 }
 
 std::string table_of(const Trend& trend, const TrendLine& line, const Pen& pen) {

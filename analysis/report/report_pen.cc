@@ -88,11 +88,15 @@ const Response& response_of(const Report& report, const std::string& name) {
   return report.responses[0];
 }
 
-std::string verdict_word(const Response& response, const Contrast& contrast) {
-  if (contrast.verdict != Verdict::kChanged) return std::string(name(contrast.verdict));
+std::string change_word(const Response& response, double estimate) {
   const bool time = response.unit == "s" || response.unit == "ms" || response.unit == "ns";
-  const bool up = contrast.interval.estimate > (contrast.scale == Scale::kLog ? 1 : 0);
+  const bool up = estimate > (response.scale == Scale::kLog ? 1 : 0);
   return time ? (up ? "slower" : "faster") : (up ? "higher" : "lower");
+}
+
+std::string verdict_word(const Response& response, const Contrast& contrast) {
+  return contrast.verdict == Verdict::kChanged ? change_word(response, contrast.interval.estimate)
+                                               : std::string(name(contrast.verdict));
 }
 
 }  // namespace stab::analysis

@@ -43,7 +43,9 @@ std::string between(const std::string& low, const std::string& high);
 std::string interval_text(const Response& response, const Interval& interval);
 
 const Response& response_of(const Report& report, const std::string& name);
-// "slower" says more than "changed" where the response is a time.
+// "slower" where the response is a time, "higher" elsewhere. estimate: a ratio on the log scale, else a difference
+std::string change_word(const Response& response, double estimate);
+// The same of a contrast that has changed; its verdict else.
 std::string verdict_word(const Response& response, const Contrast& contrast);
 
 // The contrasts that answer the plan's questions in one response, one for each: of the one workload, of these workloads, or,

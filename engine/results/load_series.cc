@@ -1,5 +1,7 @@
 #include "engine/results/load_series.h"
 
+#include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "engine/experiment/expand.h"
@@ -9,7 +11,8 @@
 
 namespace stab::engine {
 
-Result<LoadedSeries> load_series(store::Store& store, const std::string& name) {
+Result<LoadedSeries> load_series(store::Store& store, const std::string& name, int64_t uid) {
+  if (name.empty()) return bad_input("the name of a series is empty; write it as the plans' [experiment] declares it");
   STAB_TRY(const std::vector<store::ExperimentRow> mention, store.experiments_whose_plan_has(name));
   std::vector<store::ExperimentRow> rows;
   for (const store::ExperimentRow& row : mention) {
@@ -20,10 +23,15 @@ Result<LoadedSeries> load_series(store::Store& store, const std::string& name) {
     return Error{ErrorCode::kNotFound,
                  "no experiment declares the series '" + name + "': its plans say series = \"" + name + "\" in [experiment]",
                  {}};
-  const int64_t uid = rows.back().submitter_uid;
+  const auto is_of = [](int64_t user) { return [user](const store::ExperimentRow& row) { return row.submitter_uid == user; }; };
+  if (std::none_of(rows.begin(), rows.end(), is_of(uid))) {
+    uid = rows.back().submitter_uid;
+    if (!std::all_of(rows.begin(), rows.end(), is_of(uid)))
+      return bad_input("several users have a series '" + name + "', and none of them is you; look at it as one of them");
+  }
+  std::erase_if(rows, std::not_fn(is_of(uid)));
   LoadedSeries out;
   for (const store::ExperimentRow& row : rows) {
-    if (row.submitter_uid != uid) continue;
     const std::string called = std::to_string(row.id) + ", " + local_time(row.submitted_at_ns, "%Y-%m-%d");
     if (row.state != store::ExperimentState::kDone) {
       out.left_out.push_back(called + ": " + std::string(store::name(row.state)));

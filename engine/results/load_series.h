@@ -15,7 +15,8 @@ struct LoadedSeries {
   std::vector<std::string> left_out;  // "12, 2026-11-20: not over": of the series, and no part of it yet
 };
 
-// Of the user's whose newest experiment of the series is the newest of all. kNotFound: no plan declares `name`.
-Result<LoadedSeries> load_series(store::Store& store, const std::string& name);
+// One user's: `uid`'s own where there is one, else the only one of that name. kNotFound: no plan declares `name`; kBadInput:
+// it is empty, or several others have it: whoever may submit may call a series as they like.
+Result<LoadedSeries> load_series(store::Store& store, const std::string& name, int64_t uid);
 
 }  // namespace stab::engine
