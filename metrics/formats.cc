@@ -8,11 +8,12 @@ namespace stab::metrics {
 
 const std::vector<Format>& formats() {
   static const std::vector<Format> table = {
-      {"google-benchmark", "Google Benchmark's --benchmark_format=json", read_google_benchmark},
+      {"google-benchmark", "Google Benchmark's --benchmark_format=json", read_google_benchmark, read_google_benchmark_processes},
       {"hyperfine", "hyperfine's --export-json", read_hyperfine, read_hyperfine_runs},
       {"criterion", "cargo criterion's --message-format=json", read_criterion},
       {"jmh", "JMH's -rf json", read_jmh, read_jmh_forks},
       {"pytest-benchmark", "pytest's --benchmark-json", read_pytest_benchmark},
+      {"lnt", "LNT's report file, format 2", read_lnt, read_lnt_runs},
       {"go", "go test -bench", read_go},
       {"csv", "columns 'name' and 'value', and 'unit' where it isn't seconds", read_csv},
   };
@@ -48,6 +49,15 @@ Result<std::vector<Metric>> read(const Format& format, std::string_view text) {
   return metrics;
 }
 
+Result<std::vector<ProcessTime>> times_of_one_process(const std::vector<Metric>& metrics) {
+  std::vector<ProcessTime> times;
+  for (const Metric& metric : metrics) {
+    if (!metric.seconds) return bad_input("'" + metric.name + "': " + metric.reason);
+    times.push_back({metric.name, 0, *metric.seconds});
+  }
+  return times;
+}
+
 Result<std::vector<ProcessTime>> read_processes(const Format& format, std::string_view text) {
   std::vector<ProcessTime> times;
   if (format.read_processes) {
@@ -56,10 +66,7 @@ Result<std::vector<ProcessTime>> read_processes(const Format& format, std::strin
     if (times.empty()) return no_benchmark(format);
   } else {
     STAB_TRY(const std::vector<Metric> metrics, read(format, text));
-    for (const Metric& metric : metrics) {
-      if (!metric.seconds) return bad_input("'" + metric.name + "': " + metric.reason);
-      times.push_back({metric.name, 0, *metric.seconds});
-    }
+    STAB_TRY(times, times_of_one_process(metrics));
   }
   return times;
 }

@@ -2,7 +2,7 @@
 // is named with the benchmark that it belongs to.
 //
 // Google Benchmark: docs/user_guide.md, "Output Formats". hyperfine: export/json.rs. cargo-criterion: book, "External tools".
-// JMH: results/format/JSONResultFormat.java. pytest-benchmark: docs/usage, "--benchmark-json".
+// LNT: docs, "Importing Data". JMH: results/format/JSONResultFormat.java. pytest-benchmark: docs/usage, "--benchmark-json".
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -198,6 +198,29 @@ Result<std::vector<Metric>> read_google_benchmark(std::string_view text) {
   return measured.empty() ? means.take() : measured.take();
 }
 
+// A file is of one process, unless it says that each repetition was one (stabctl export).
+Result<std::vector<ProcessTime>> read_google_benchmark_processes(std::string_view text) {
+  STAB_TRY(const json root, parse(text));
+  const json* context = member(root, "context");
+  const json* repetition = context ? member(*context, "stab_repetition") : nullptr;
+  if (!repetition || *repetition != "process") {
+    STAB_TRY(const std::vector<Metric> metrics, read_google_benchmark(text));
+    return times_of_one_process(metrics);
+  }
+  STAB_TRY(const json* list, list_of(root, "benchmarks", "the file"));
+  ProcessList out;
+  for (size_t i = 0; i < list->size(); ++i) {
+    const json& one = (*list)[i];
+    STAB_TRY(const std::string name, text_of(one, "name", words(i)));
+    STAB_TRY(const double time, number_of(one, "real_time", "'" + name + "'"));
+    STAB_TRY(const std::string unit, text_of(one, "time_unit", "'" + name + "'"));
+    const auto seconds = seconds_of_unit(unit);
+    if (!seconds) return unknown_unit(name, unit);
+    STAB_CHECK_OK(out.add(name, time * *seconds));
+  }
+  return out.take();
+}
+
 Result<std::vector<Metric>> read_hyperfine(std::string_view text) {
   STAB_TRY(const json root, parse(text));
   STAB_TRY(const json* list, list_of(root, "results", "the file"));
@@ -315,6 +338,44 @@ Result<std::vector<Metric>> read_pytest_benchmark(std::string_view text) {
     STAB_TRY(const double mean, number_of(*stats, "mean", "'" + name + "'"));
     STAB_CHECK_OK(out.add(name, mean));
   }
+  return out.take();
+}
+
+namespace {
+
+// What a test of LNT's report took, each time that it ran. Tests without it have other metrics alone: no times.
+template <typename Use>
+Status for_each_lnt_time(std::string_view text, const Use& use) {
+  STAB_TRY(const json root, parse(text));
+  const json* version = member(root, "format_version");
+  if (!version || !version->is_string() || *version != "2")
+    return bad_input("it has no 'format_version', expected \"2\"; format 1 is not read");
+  STAB_TRY(const json* list, list_of(root, "tests", "the file"));
+  for (size_t i = 0; i < list->size(); ++i) {
+    STAB_TRY(const std::string name, text_of((*list)[i], "name", words(i)));
+    const json* times = member((*list)[i], "execution_time");
+    if (!times) continue;
+    const json one = times->is_array() ? *times : json::array({*times});
+    for (const json& time : one) {
+      if (!time.is_number()) return bad_input("'" + name + "': an 'execution_time' is no number");
+      STAB_CHECK_OK(use(name, time.get<double>()));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<Metric>> read_lnt(std::string_view text) {
+  Collected out;
+  STAB_CHECK_OK(for_each_lnt_time(text, [&](const std::string& name, double seconds) { return out.add(name, seconds); }));
+  return out.take();
+}
+
+// A sample is a run of the test's executable.
+Result<std::vector<ProcessTime>> read_lnt_runs(std::string_view text) {
+  ProcessList out;
+  STAB_CHECK_OK(for_each_lnt_time(text, [&](const std::string& name, double seconds) { return out.add(name, seconds); }));
   return out.take();
 }
 

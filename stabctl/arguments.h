@@ -15,15 +15,16 @@ struct Arguments {
   std::string database;    // empty: the default place
   std::string socket;      // empty: the default place
   std::vector<std::string> words;  // machine tune: KNOB=WORD; compare: a factor and two levels, or two experiments
-  std::string format;   // of a report: text, json, markdown, csv or r
+  std::string format;   // of a report: text, json, markdown, csv or r; export: of another tool
   std::string html;     // file that takes the report as a page; empty: none, or the usual place
   std::string figures;  // folder for a report's figures; empty: none
-  std::string path;        // db backup: the copy; bundle: the file; verify: the page
+  std::string path;        // db backup: the copy; bundle: the file; verify: the page; export: empty: standard output
   std::string import;      // bundle: the file to take in
   std::string range;       // gate: BASE..HEAD
   std::string series, factor, anchor;  // trend
   std::string at_most;     // gate: how long it may take; empty: as long as it does
   std::string summary;     // gate: file that takes Markdown
+  std::string revision;    // export: what was measured, for LNT
   std::string junit;       // gate: file that takes JUnit's XML
   int priority = 0;        // submit, priority
   int64_t trial = 0;       // replay, rerun, layout

@@ -20,6 +20,7 @@
 #include "stabctl/gate_plan.h"
 #include "stabctl/run_command.h"
 #include "stabctl/temporary_folder.h"
+#include "stabctl/whole_file.h"
 #include "engine/experiment/expand.h"
 #include "engine/results/load_samples.h"
 
@@ -95,24 +96,8 @@ Result<Revisions> revisions_of(const std::string& range) {
   STAB_TRY(const std::string changes, git({"-C", out.root, "status", "--porcelain", "--untracked-files=no"}));
   if (!changes.empty())
     return bad_input("the working tree has changes that are in no commit, and the gate builds commits:\n" +
-                     changes.substr(0, 400) +                      "\ncommit or stash them");
+                     changes.substr(0, 400) + "\ncommit or stash them");
   return out;
-}
-
-// Whole or not at all.
-Status write_file(const std::string& path, const std::string& text) {
-  const std::string beside = path + ".stab-new";
-  {
-    std::ofstream file(beside, std::ios::binary | std::ios::trunc);
-    file << text;
-    file.close();
-    if (!file) return system_error("write '" + path + "'", errno);
-  }
-  std::error_code error;
-  fs::rename(beside, path, error);
-  if (!error) return {};
-  fs::remove(beside, error);
-  return system_error("write '" + path + "'", EIO);
 }
 
 int say(const analysis::GateOutput& output, const Arguments& arguments) {
@@ -120,7 +105,7 @@ int say(const analysis::GateOutput& output, const Arguments& arguments) {
   std::fflush(stdout);
   for (const auto& [path, text] : {std::pair{&arguments.summary, &output.markdown}, std::pair{&arguments.junit, &output.junit}})
     if (!path->empty())
-      if (const Status written = write_file(*path, *text); !written) {
+      if (const Status written = write_whole(*text, *path); !written) {
         complain(written.error());
         return kExitUsage;
       }

@@ -1,5 +1,4 @@
-// The page is written under a name of its own first: whoever opens the path meets the old page or the new one, never a
-// part. verify reads it back.
+// The page is written whole; verify reads it back.
 #include "stabctl/page_file.h"
 
 #include <sys/stat.h>
@@ -17,6 +16,7 @@
 #include "stabctl/commands.h"
 #include "stabctl/report_text.h"
 #include "stabctl/terminal.h"
+#include "stabctl/whole_file.h"
 #include "engine/results/evidence.h"
 #include "engine/experiment/expand.h"
 #include "engine/experiment/planning.h"
@@ -42,19 +42,6 @@ Result<std::filesystem::path> usual_page(const Arguments& arguments, const store
            arguments.database.empty() ? engine::default_database() : Result<std::string>(arguments.database));
   return std::filesystem::absolute(database).parent_path() / "reports" /
          (as_file_name(experiment.name) + "-" + std::to_string(experiment.id) + ".html");
-}
-
-Status write_whole(const std::string& text, const std::string& path) {
-  const std::string part = path + "." + std::to_string(::getpid()) + ".part";
-  std::FILE* file = std::fopen(part.c_str(), "wxe");
-  if (!file) return system_error("write '" + part + "'", errno);
-  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  const int error = errno;
-  const bool closed = std::fclose(file) == 0;
-  if (written && closed && std::rename(part.c_str(), path.c_str()) == 0) return {};
-  const Error failure = system_error("write '" + path + "'", written ? errno : error);
-  std::remove(part.c_str());
-  return failure;
 }
 
 // What the schedule of the page's plan is by this stabctl; empty where the plan can't be expanded here.

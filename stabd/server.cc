@@ -426,7 +426,7 @@ struct Server::Loop {
   }
 
   void sweep_every(uint64_t milliseconds) {
-    uv_timer_start(&sweeper, [](uv_timer_t* timer) { of(timer->data).sweep(); }, milliseconds, milliseconds);
+    uv_timer_start(&sweeper, [](uv_timer_t* due) { of(due->data).sweep(); }, milliseconds, milliseconds);
   }
 
   static nlohmann::json measure(const LatencyFacts& facts) {
@@ -472,10 +472,10 @@ struct Server::Loop {
 
   std::string facts() const {
     const LatencyFacts held = latency.held(), worked = latency.worked();
-    nlohmann::json loop = measure(held);
-    loop["callbacks"] = held.callbacks;
-    loop["worked"] = measure(worked);
-    const nlohmann::json json = {{"loop", loop}, {"waiting_requests", threads->waiting()}};
+    nlohmann::json of_loop = measure(held);
+    of_loop["callbacks"] = held.callbacks;
+    of_loop["worked"] = measure(worked);
+    const nlohmann::json json = {{"loop", of_loop}, {"waiting_requests", threads->waiting()}};
     return json.dump();
   }
 

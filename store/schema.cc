@@ -415,14 +415,17 @@ Status migrate(Database& database) {
   return done;
 }
 
-Status require_current(Database& database) {
+Result<bool> is_current(Database& database) {
   STAB_TRY(const int64_t version, database.integer("PRAGMA user_version"));
   if (version > kSchemaVersion) return newer(version);
-  if (version == kSchemaVersion) return {};
-  return Error{ErrorCode::kUnavailable,
-               "the database has schema version " + std::to_string(version) + ", expected " +
-                   std::to_string(kSchemaVersion) + "; run any command that writes to it to migrate it",
-               {}};
+  return version == kSchemaVersion;
+}
+
+Result<Database> migrated_copy(Database& database) {
+  STAB_TRY(Database copy, Database::open(Database::kTemporary, Database::Mode::kCreate, nullptr));
+  STAB_CHECK_OK(database.copy_to(copy));
+  STAB_CHECK_OK(migrate(copy));
+  return copy;
 }
 
 }  // namespace stab::store

@@ -14,7 +14,10 @@ Status check_owner(Database& database);
 // Brings a new or older database to kSchemaVersion, all steps in one transaction. kUnavailable where a
 // newer version of ours made it.
 Status migrate(Database& database);
-// For readers: the version must be the current one.
-Status require_current(Database& database);
+// For readers: whether the version is the current one. kUnavailable where a newer version of ours made it.
+Result<bool> is_current(Database& database);
+// An older database as the current version has it, in a copy of its own that is gone when it is closed: a reader changes
+// nothing, and an older program may go on writing.
+Result<Database> migrated_copy(Database& database);
 
 }  // namespace stab::store

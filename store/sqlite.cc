@@ -215,11 +215,17 @@ Status Database::checkpoint() {
 
 Status Database::backup(const std::string& path) {
   STAB_TRY(Database target, open(path, Mode::kCreate, nullptr));
+  const Status copied = copy_to(target);
+  if (copied) return {};
+  return Error{copied.error().code, "backup to '" + path + "': " + copied.error().message, {}};
+}
+
+Status Database::copy_to(Database& target) {
   sqlite3_backup* backup = sqlite3_backup_init(target.handle_, "main", handle_, "main");
-  if (!backup) return target.error("backup to '" + path + "'");
+  if (!backup) return target.error("copy");
   const int step = sqlite3_backup_step(backup, -1);
   const int finish = sqlite3_backup_finish(backup);
-  if (step != SQLITE_DONE || finish != SQLITE_OK) return target.error("backup to '" + path + "'");
+  if (step != SQLITE_DONE || finish != SQLITE_OK) return target.error("copy");
   return {};
 }
 

@@ -86,6 +86,8 @@ auto read_rows(Statement& query, Make make) {
 class Database {
  public:
   enum class Mode { kCreate, kReadOnly };
+  // The path of a database that nobody else sees and that is gone when it is closed; large ones spill to a file without a name.
+  static constexpr char kTemporary[] = "";
   static Result<Database> open(const std::string& path, Mode mode, const char* vfs);
   Database(Database&& other) noexcept;
   Database& operator=(Database&& other) noexcept;
@@ -109,6 +111,8 @@ class Database {
   bool has_moved() const;
   Status checkpoint();
   Status backup(const std::string& path);
+  // All of it, as of one moment, in place of what the target holds.
+  Status copy_to(Database& target);
   Error error(std::string_view what) const;
 
  private:

@@ -60,7 +60,14 @@ Result<Store> Store::open(const std::string& path, Access access, const char* vf
   // The owner is checked before anything is written: WAL mode alone changes the file's header.
   STAB_CHECK_OK(check_owner(database));
   STAB_CHECK_OK(set_up(database, writer));
-  STAB_CHECK_OK(writer ? migrate(database) : require_current(database));
+  if (writer) {
+    STAB_CHECK_OK(migrate(database));
+  } else {
+    STAB_TRY(const bool current, is_current(database));
+    if (!current) {
+      STAB_TRY(database, migrated_copy(database));
+    }
+  }
   return Store(std::make_unique<State>(State{std::move(database), std::move(lock), path}));
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/commands/junit.h"
 #include "analysis/report/report.h"
 #include "analysis/report/report_pen.h"
 #include "analysis/report/stopping_decision.h"
@@ -161,21 +162,17 @@ std::string markdown(const Report& report, const Judged& judged, const GateFacts
 }
 
 std::string junit(const Report& report, const Judged& judged) {
-  const auto total = judged.worse.size() + judged.unsure.size() + judged.fine.size();
-  std::string out = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"stab gate\" tests=\"" + std::to_string(total) +
-                    "\" failures=\"" + std::to_string(judged.worse.size()) + "\" errors=\"0\" skipped=\"" +
-                    std::to_string(judged.unsure.size()) + "\">\n";
+  std::vector<JunitCase> cases;
   for (const auto* list : {&judged.worse, &judged.unsure, &judged.fine}) {
     for (const Question& one : *list) {
-      out += "  <testcase classname=\"stab." + escaped(one.contrast->workload, false) + "\" name=\"" +
-             escaped(subject(report, one), false) + "\"";
-      const std::string message = escaped(verdict(one) + ": " + change(one) + ", interval " + interval(one), false);
-      if (one.answer == Worse::kYes) out += "><failure message=\"" + message + "\"/></testcase>\n";
-      else if (one.answer == Worse::kUnsure) out += "><skipped message=\"" + message + "\"/></testcase>\n";
-      else out += "/>\n";
+      const auto outcome = one.answer == Worse::kYes      ? JunitCase::Outcome::kFailed
+                           : one.answer == Worse::kUnsure ? JunitCase::Outcome::kSkipped
+                                                          : JunitCase::Outcome::kPassed;
+      cases.push_back({"stab." + one.contrast->workload, subject(report, one), outcome,
+                       verdict(one) + ": " + change(one) + ", interval " + interval(one)});
     }
   }
-  return out + "</testsuite>\n";
+  return junit_xml("stab gate", cases);
 }
 
 std::string json(const Report& report, const Judged& judged, const GateFacts& facts) {
@@ -241,9 +238,7 @@ GateOutput gate_without_answer(const GateFacts& facts, const std::string& reason
   json.value("base", facts.base).value("head", facts.head).end();
   out.json = json.take();
   out.markdown = kMarker + std::string("### Stab gate\n\n") + escaped(of + reason, false).substr(0, kMostMarkdown) + "\n";
-  out.junit = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"stab gate\" tests=\"1\" failures=\"0\" errors=\"1\" "
-              "skipped=\"0\">\n  <testcase classname=\"stab\" name=\"gate\"><error message=\"" +
-              escaped(reason, false) + "\"/></testcase>\n</testsuite>\n";
+  out.junit = junit_xml("stab gate", {{"stab", "gate", JunitCase::Outcome::kError, reason}});
   return out;
 }
 

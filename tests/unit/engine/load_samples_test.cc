@@ -249,9 +249,11 @@ TEST_F(SamplesTest, BenchmarksAreResponsesOfTheirWorkload) {
   EXPECT_EQ(found["q: sort"].error_rate, analysis::ErrorRate::kFalseDiscovery);
   for (const analysis::Trial& trial : samples.trials) {
     ASSERT_EQ(trial.values.size(), samples.responses.size());
-    for (size_t r = 0; r < samples.responses.size(); ++r)
-      if (samples.responses[r].only_workload && *samples.responses[r].only_workload != trial.workload)
-        EXPECT_FALSE(trial.values[r]) << samples.responses[r].name;
+    for (size_t r = 0; r < samples.responses.size(); ++r) {
+      const analysis::Response& response = samples.responses[r];
+      if (!response.only_workload || *response.only_workload == trial.workload) continue;
+      EXPECT_FALSE(trial.values[r]) << response.name;
+    }
   }
   EXPECT_THAT(caveats(samples), HasSubstr("p: some: measured in code=shuffle and not in code=off"));
   EXPECT_THAT(caveats(samples), HasSubstr("bad: 12 trials have no value: no data"));

@@ -211,7 +211,8 @@ class MachinesTest : public store::StoreTest {
     std::map<uint32_t, const store::PartRow*> parts;
     const auto rows = *lab_->parts(id_);
     for (const store::PartRow& part : rows) {
-      if (part.fate == store::PartFate::kRecorded) EXPECT_TRUE(parts.emplace(part.block, &part).second);
+      if (part.fate != store::PartFate::kRecorded) continue;
+      EXPECT_TRUE(parts.emplace(part.block, &part).second);
     }
     const std::vector<int> dealt = deal_blocks(11, plan_.count, blocks_);
     for (const auto& [block, of_block] : values) {

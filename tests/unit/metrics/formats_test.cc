@@ -148,6 +148,28 @@ TEST(Processes, EachForkOfJmhIsOneWhateverItRepeats) {
   EXPECT_EQ(rates, (std::vector<ProcessTime>{{"a.B (thrpt)", 0, 0.25}}));
 }
 
+TEST(Processes, EachSampleOfLntIsOne) {
+  constexpr char kReport[] = R"({"format_version": "2", "machine": {}, "run": {}, "tests": [
+    {"name": "a", "execution_time": [1, 3], "compile_time": 9}, {"name": "b", "execution_time": 5},
+    {"name": "c", "mem_bytes": [7]}]})";
+  EXPECT_EQ(processes_ok("lnt", kReport), (std::vector<ProcessTime>{{"a", 0, 1}, {"a", 1, 3}, {"b", 2, 5}}));
+  const auto means = read_ok("lnt", kReport);
+  ASSERT_EQ(means.size(), 2u);
+  expect_seconds(means[0], "a", 2);
+  EXPECT_THAT(refusal("lnt", R"({"Machine": {}, "Run": {}, "Tests": []})"), HasSubstr("format 1 is not read"));
+  EXPECT_THAT(refusal("lnt", R"({"format_version": "2", "tests": [{"name": "a", "execution_time": ["x"]}]})"),
+              HasSubstr("'a': an 'execution_time' is no number"));
+}
+
+TEST(Processes, GoogleBenchmarkIsOneUnlessItSaysThatItsRepetitionsWere) {
+  const std::string rows = R"("benchmarks": [
+    {"name": "a", "run_type": "iteration", "real_time": 1, "time_unit": "s"},
+    {"name": "a", "run_type": "iteration", "real_time": 3, "time_unit": "s"}]})";
+  EXPECT_EQ(processes_ok("google-benchmark", "{" + rows), (std::vector<ProcessTime>{{"a", 0, 2}}));
+  EXPECT_EQ(processes_ok("google-benchmark", R"({"context": {"stab_repetition": "process"}, )" + rows),
+            (std::vector<ProcessTime>{{"a", 0, 1}, {"a", 1, 3}}));
+}
+
 TEST(Processes, OtherOutputsAreOfOneProcess) {
   const auto found = processes_ok("csv", "name,value\na,1\na,3\nb,5\n");
   EXPECT_EQ(found, (std::vector<ProcessTime>{{"a", 0, 2}, {"b", 0, 5}}));

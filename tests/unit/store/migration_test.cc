@@ -24,6 +24,11 @@ class MigrationTest : public StoreTest, public ::testing::WithParamInterface<int
     sqlite3_free(error);
     sqlite3_close(handle);
   }
+
+  std::string bytes() const {
+    std::ifstream file(path_, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  }
 };
 
 TEST_P(MigrationTest, KeepsEverythingAndGoesOn) {
@@ -46,6 +51,25 @@ TEST_P(MigrationTest, KeepsEverythingAndGoesOn) {
   while (store.next_trial(id)->has_value()) ASSERT_TRUE(store.finish(recorded(begin_next(store, id).id), 5).ok());
   EXPECT_GE(store.samples(id, "wall_time")->size(), 4u);
   expect_sound(store);
+}
+
+// A reader changes nothing: neither the file's bytes nor, while an older program writes, what that one sees.
+TEST_P(MigrationTest, IsReadAsItIsWithoutBeingChanged) {
+  for (const char* mode : {"PRAGMA journal_mode = DELETE", "PRAGMA journal_mode = WAL"}) {
+    sqlite3* writer = nullptr;
+    ASSERT_EQ(sqlite3_open(path_.c_str(), &writer), SQLITE_OK);
+    ASSERT_EQ(sqlite3_exec(writer, mode, nullptr, nullptr, nullptr), SQLITE_OK);
+    const std::string before = bytes();
+    {
+      Store reader = open(Store::Access::kRead);
+      const ExperimentRow experiment = reader.experiments()->front();
+      EXPECT_EQ(experiment.name, "first");
+      EXPECT_EQ(reader.samples(experiment.id, "task-clock")->size(), 2u);
+      EXPECT_EQ(reader.host_facts(experiment.id)->at("kernel"), "6.1");
+    }
+    EXPECT_EQ(bytes(), before) << mode;
+    sqlite3_close(writer);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Versions, MigrationTest, ::testing::Range(1, kSchemaVersion + 1));

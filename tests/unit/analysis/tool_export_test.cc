@@ -1,0 +1,89 @@
+// What a recorded experiment can't show: exclusions, throughputs, and names that no format may take for its own syntax.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "analysis/commands/tool_formats.h"
+
+namespace stab::analysis {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+// Two cells of three trials: wall times 1, 2, 4 s and 2, 4, 8 s, throughputs the other way round.
+Samples two_cells() {
+  Samples samples;
+  samples.experiment = "night (7)";
+  samples.workloads = {"a\"b"};
+  samples.factors = {{.name = "opt", .levels = {"-O2", "x\\\n\"y<"}, .layout = false, .baseline = 0}};
+  samples.responses = {{.name = "wall_time", .unit = "s"}, {.name = "progress:block", .unit = "/s", .higher_is_better = true}};
+  samples.unit = Unit::kRow;
+  for (uint32_t i = 0; i < 6; ++i) {
+    Trial trial;
+    trial.levels = {static_cast<uint16_t>(i / 3)};
+    trial.order = i;
+    trial.values = {double(1u << (i % 3 + i / 3)), 1 / double(1u << (i % 3 + i / 3))};
+    samples.trials.push_back(trial);
+  }
+  samples.planned = 6;
+  return samples;
+}
+
+const ToolContext kContext{.experiment = "night", .cpu = {}, .machine = "m", .machine_facts = {}, .started = "s", .finished = "f",
+                           .revision = "1", .version = "v"};
+
+nlohmann::json exported(const char* format, const Samples& samples) {
+  const auto output = export_for_tool(format, samples, kContext);
+  EXPECT_TRUE(output.ok());
+  return output ? nlohmann::json::parse(output->out) : nlohmann::json();
+}
+
+TEST(ToolFormats, WhatARuleLeavesOutIsLeftOut) {
+  Samples samples = two_cells();
+  samples.trials[2].excluded = "steal above 1 %";
+  const auto results = exported("hyperfine", samples)["results"];
+  EXPECT_EQ(results[0]["times"], nlohmann::json({1.0, 2.0}));
+  EXPECT_EQ(results[1]["times"], nlohmann::json({2.0, 4.0, 8.0}));
+  EXPECT_TRUE(results[0]["user"].is_null());
+}
+
+TEST(ToolFormats, CpuTimesAreThoseOfTheTrialsOrSaidToBeBorrowed) {
+  ToolContext context = kContext;
+  for (uint32_t i = 0; i < 6; ++i) context.cpu[i] = {0.25, 0.5};
+  const auto known = export_for_tool("google-benchmark", two_cells(), context);
+  EXPECT_DOUBLE_EQ(nlohmann::json::parse(known->out)["benchmarks"][0]["cpu_time"], 0.75e9);
+  EXPECT_THAT(known->err, Not(HasSubstr("cpu_time")));
+  context.cpu.erase(0);
+  EXPECT_THAT(export_for_tool("google-benchmark", two_cells(), context)->err, HasSubstr("cpu_time: repeats real_time"));
+}
+
+TEST(ToolFormats, ThroughputsGoWhereTheyAreBetterHigher) {
+  const auto bencher = exported("bencher", two_cells());
+  EXPECT_NEAR(bencher["a\"b/opt:-O2"]["latency"]["value"].get<double>(), 2e9, 1);
+  EXPECT_NEAR(bencher["a\"b/progress:block/opt:-O2"]["throughput"]["value"].get<double>(), 0.5, 1e-12);
+  EXPECT_EQ(exported("lnt", two_cells())["tests"][2]["score"].size(), 3u);
+  const auto costs = export_for_tool("github-action-benchmark", two_cells(), kContext);
+  EXPECT_EQ(nlohmann::json::parse(costs->out).size(), 2u);
+  EXPECT_THAT(costs->err, HasSubstr("'progress:block'"));
+  Samples rates = two_cells();
+  std::swap(rates.responses[0], rates.responses[1]);
+  for (Trial& trial : rates.trials) std::swap(trial.values[0], trial.values[1]);
+  rates.responses.resize(1);
+  for (Trial& trial : rates.trials) trial.values.resize(1);
+  EXPECT_EQ(exported("github-action-benchmark", rates).size(), 2u);
+  EXPECT_THAT(export_for_tool("hyperfine", rates, kContext).error().message, HasSubstr("no time of a whole run"));
+}
+
+TEST(ToolFormats, NamesAreNoSyntax) {
+  const std::string metrics = export_for_tool("openmetrics", two_cells(), kContext)->out;
+  EXPECT_THAT(metrics, HasSubstr(R"(workload="a\"b",response="wall_time",factor_opt="x\\\n\"y<",bound="estimate")"));
+  const std::string junit = export_for_tool("junit", two_cells(), kContext)->out;
+  EXPECT_THAT(junit, HasSubstr("classname=\"stab.night.a&quot;b\""));
+  EXPECT_THAT(junit, Not(HasSubstr("y<")));
+  EXPECT_THAT(junit, HasSubstr("tests=\"2\""));
+}
+
+}  // namespace
+}  // namespace stab::analysis
