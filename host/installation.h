@@ -14,6 +14,7 @@ struct Installation {
   std::string broker;    // <root>/libexec/stab/stab-broker
   std::string worker;    // <root>/libexec/stab/stab-worker
   std::string layout;    // <root>/libexec/stab/stab-layout
+  std::string heap;      // <root>/lib/stab/libstabheap.so; whoever preloads it looks whether it is there
 };
 
 // kNotFound names the part that is missing.

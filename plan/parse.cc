@@ -124,6 +124,7 @@ Parsed parse_plan(std::string_view text, const std::string& path, const ParseOpt
     check_design(faults, plan, factors_spot);
     warn_unused(used, faults, plan);
     check_simulation(faults, plan);
+    check_preloaded(faults, plan);
     warn_runs_per_seed(faults, plan);
   }
   const bool good = faults.error_count() == 0;

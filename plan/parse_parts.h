@@ -18,6 +18,8 @@ void parse_counters(const TomlNode& table, Faults& faults, Plan& plan);
 void parse_simulation(Section& counters, Plan& plan);
 // What a simulated experiment can't have, of the whole plan.
 void check_simulation(Faults& faults, const Plan& plan);
+// What a program with preload_heap can't have, of the whole plan.
+void check_preloaded(Faults& faults, const Plan& plan);
 void parse_stopping(const TomlNode& table, Faults& faults, Plan& plan);
 // After counters and stopping.
 void parse_experiment(const TomlNode& table, Faults& faults, Plan& plan);

@@ -406,6 +406,7 @@ void parse_program(const TomlNode& table, Context& context, Plan& plan) {
   parse_inputs(section, program, context, program.inputs);
   parse_command(section, "prepare", shell, Seen::kByOthers, context, program.prepare);
   parse_command(section, "cleanup", shell, Seen::kByOthers, context, program.cleanup);
+  section.boolean("preload_heap", program.preload_heap);
   section.bytes("stack_limit", program.stack_limit_bytes);
   section.bytes("output_limit", program.output_limit_bytes);
 

@@ -315,6 +315,7 @@ struct Program {
   std::vector<std::string> inputs;  // files every workload needs
   Command prepare;                // before each trial, outside its time
   Command cleanup;                // after each trial
+  bool preload_heap = false;        // libstabheap.so is preloaded: the heap of a program that szc hasn't linked
   uint64_t stack_limit_bytes = 0;   // 0: the submitter's limit
   uint64_t output_limit_bytes = 64u << 20;
   std::vector<Workload> workloads;  // never empty

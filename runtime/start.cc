@@ -1,8 +1,7 @@
-// Before main: settings, and the program's half of the handshake with its helper.
-//
-// .preinit_array runs before every constructor, when the main thread is alone: nobody else can be in the text
-// while its pages are replaced by shared ones with the same bytes. Whatever is missing or denied here leaves the
+// Before main: settings, and the program's half of the handshake with its helper. Whatever is missing or denied here leaves the
 // program as it is; the dose report says what happened.
+#include "runtime/start.h"
+
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -319,11 +318,14 @@ bool wants_helper(const abi::Settings& wanted) {
          report_path() != nullptr;
 }
 
-void start() {
+}  // namespace
+
+void start(MayMakeHelper may_make) {
   const abi::Settings& wanted = settings();
   if (wanted.heap != abi::HeapMode::kOff && !heap::libraries_find_ours() && heap::leave_to_libc())
     degrade(control(), Degradation::kNamesHidden);
   if (!wants_helper(wanted)) return;
+  if (may_make == MayMakeHelper::kNo && !(wanted.helper_socket >= 0 && is_helper_socket(wanted.helper_socket))) return;
   Extent extent;
   if (!find_extent(extent)) return;
   int socket = -1;
@@ -339,7 +341,6 @@ void start() {
   code::follow_forks();
 }
 
-// The last thing of this executable that exit() runs: its dose is complete but for what libraries do later.
 void finish() {
   progress::give_row_back();
   Control& block = control();
@@ -354,11 +355,4 @@ void finish() {
     api::wait_for(block.report_state, is_written);
 }
 
-}  // namespace
 }  // namespace stab
-
-// Linkers sort .fini_array.N, and the array runs backwards: the lowest number runs last.
-extern "C" {
-__attribute__((section(".preinit_array"), used)) void (*const stab_start)() = stab::start;
-__attribute__((section(".fini_array.00000"), used)) void (*const stab_finish)() = stab::finish;
-}

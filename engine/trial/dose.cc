@@ -190,7 +190,8 @@ std::string dose_contradiction(const plan::Layout& layout, const std::optional<D
     if (found.empty()) found = heap_contradiction(layout.heap, *dose);
     if (found.empty() && !all_off) found = visits_contradiction(layout, *dose);
   } else if (!all_off) {
-    found = "a layout factor is on, but the program never asked for a helper; is it built with this version of szc?";
+    found = "a layout factor is on, but the program never asked for a helper; is it built with this version of szc? (of others, "
+            "dynamic ones, preload_heap = true moves the heap alone)";
   }
   return found.empty() ? found : "dose contradicts cell: " + found;
 }

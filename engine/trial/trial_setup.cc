@@ -4,6 +4,7 @@
 #include "engine/trial/trial_setup.h"
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -47,6 +48,10 @@ Result<TrialSetup> TrialSetup::prepare(const ExpandedPlan& expanded, const Build
     STAB_TRY(setup.simulation_, with_caches_of_machine(expanded.plan.counters.simulation, Roots()));
     STAB_TRY(setup.valgrind_, find_valgrind(place));
   }
+  const auto preloads = [](const plan::Program& program) { return program.preload_heap; };
+  if (std::any_of(expanded.plan.programs.begin(), expanded.plan.programs.end(), preloads) &&
+      ::access(place.installation.heap.c_str(), R_OK) != 0)
+    return Error{ErrorCode::kNotFound, "preload_heap needs '" + place.installation.heap + "'; build or install all of stab", {}};
   const int links = std::max(1, expanded.plan.link.seeds + 1);
   for (size_t subject = 0; subject < expanded.subjects.size(); ++subject) {
     uint64_t longest = 0;
@@ -86,6 +91,7 @@ Result<LaunchRequest> TrialSetup::launch_of(int subject, int cell, int build, in
   }
   launch.directory = workload.cwd.empty() ? trial_directory_ : trial_directory_ + "/" + workload.cwd;
   launch.env = {std::string("PATH=") + kSearchPath, "HOME=" + trial_directory_, "LC_ALL=C.UTF-8"};
+  if (program.preload_heap) launch.env.push_back("LD_PRELOAD=" + place_.installation.heap);
   for (const auto& [key, value] : workload.env)
     launch.env.push_back(key + "=" + plan::substitute(value, plan, of, link));
   launch.aslr = !knob_is_off(plan, "aslr");
