@@ -74,7 +74,7 @@ CausalSlope slope_of(const Tangent& tangent, double alpha) {
 
 class Analysis {
  public:
-  explicit Analysis(const CausalData& data) : data_(data) {}
+  Analysis(const CausalData& data, uint64_t splits) : data_(data), splits_(splits) {}
 
   CausalReport run() {
     report_.design = data_;
@@ -137,8 +137,7 @@ class Analysis {
 
     if (fit->clusters() >= kFewestCausalTrials && data_.points[point].kind == PointKind::kProgress) {
       CausalAA aa{cell, point, 0, 0};
-      constexpr uint64_t kSplits = 200;
-      for (uint64_t split = 0; split < kSplits; ++split) {
+      for (uint64_t split = 0; split < splits_; ++split) {
         const auto p = fit->split_baselines(split + 1);
         if (!p) continue;
         ++aa.splits;
@@ -385,6 +384,7 @@ class Analysis {
   }
 
   const CausalData& data_;
+  uint64_t splits_ = 0;
   CausalReport report_;
   std::vector<std::vector<size_t>> counted_;  // by cell
   std::map<std::tuple<uint32_t, uint32_t, double>, Tangent> first_cell_;
@@ -405,9 +405,9 @@ std::string cell_name(const CausalData& design, uint32_t cell) {
   return out;
 }
 
-Result<CausalReport> analyse_causal(const CausalData& data) {
+Result<CausalReport> analyse_causal(const CausalData& data, uint64_t splits) {
   if (const auto fault = fault_of(data)) return bad_input(*fault);
-  CausalReport report = Analysis(data).run();
+  CausalReport report = Analysis(data, splits).run();
   add_caveats(report);
   return report;
 }

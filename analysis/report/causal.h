@@ -158,8 +158,11 @@ inline constexpr uint64_t kFewestCausalTrials = 3;
 // More windows without a visit than this, and a point says nothing.
 inline constexpr double kMostWithoutVisits = 0.05;
 
+// Random splits of the baselines that CausalAA takes.
+inline constexpr uint64_t kCausalSplits = 200;
+
 // Refuses what fault_of() names. Whatever can't be estimated is refused arm by arm inside the report.
-Result<CausalReport> analyse_causal(const CausalData& data);
+Result<CausalReport> analyse_causal(const CausalData& data, uint64_t splits = kCausalSplits);
 
 // ---- before the data ----------------------------------------------------------------------------------
 
@@ -187,6 +190,9 @@ CausalPlanning plan_from_windows(const CausalBudget& budget, uint64_t arm_window
 // ---- what is written ----------------------------------------------------------------------------------
 
 std::string render_causal_text(const CausalReport& report, int width, bool colour);
+std::string render_causal_markdown(const CausalReport& report);
+// "It scales to 1.82 [1.78, 1.85] times the load, 180 a second."
+std::string scaling_text(const Saturation& saturation);
 // The value of "causal" in a report's JSON (docs/report-json.md); alone an object of its own.
 class JsonWriter;
 void write_causal(JsonWriter& json, const CausalReport& report);

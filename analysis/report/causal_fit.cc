@@ -268,6 +268,15 @@ Result<ArmEstimate> CausalFit::arm_of_phase(const ArmKey& key, double* share) co
   return out;
 }
 
+Result<BootstrapInterval> CausalFit::bca(const ArmKey& key, uint64_t resamples, double conf, uint64_t seed) const {
+  if (!column_.count(key)) return not_found("no window of it counts");
+  if (latency_) return bad_input("of latencies there is the jackknife");
+  std::vector<double> combination(column_.size());
+  combination[column_.at(key)] = 1;
+  return bca_clusters(clusters_, [&](std::span<const double> counts) { return fit_->recounted(combination, counts); }, resamples, conf,
+                      seed);
+}
+
 std::optional<double> CausalFit::split_baselines(uint64_t seed) const {
   Rng rng(seed);
   std::map<uint32_t, std::vector<size_t>> blocks;

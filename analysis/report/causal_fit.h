@@ -46,6 +46,8 @@ class CausalFit {
   // For the share of the run that is like the line's windows (causal.h), which goes with the effect as clusters are left out.
   // pre: key.kind is kSpeedup or kSlowdown
   Result<ArmEstimate> arm_of_phase(const ArmKey& key, double* share) const;
+  // The interval of arm()'s effect by drawing clusters, which asks nothing of how they vary.
+  Result<BootstrapInterval> bca(const ArmKey& key, uint64_t resamples, double conf, uint64_t seed) const;
   std::vector<ArmKey> arms() const;
 
   size_t clusters() const { return clusters_; }

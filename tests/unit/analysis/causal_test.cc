@@ -70,19 +70,24 @@ TEST(Causal, SaysWhichLineIsHarmful) {
 
 TEST(Causal, UnsureOnesSayHowManyWindows) {
   MadeProgram program;
-  program.slopes = {0.08};
+  program.slopes = {0.16};
   program.speedups = {0.25};
-  program.window_spread = 0.1, program.blocks = 6, program.trials = 4, program.nulls = 3;
+  program.window_spread = 0.1, program.blocks = 8, program.trials = 5, program.nulls = 40, program.baselines = 40;
   CausalData data = made_windows(program, 3);
-  data.margin = 0.15;  // so that the null control holds
-  data.margin = 0.2;
+  data.margin = 0.02;
   const CausalReport report = report_of(data);
   ASSERT_TRUE(report.nulls[0].holds);
-  data.margin = 0.01;
+  const CausalCurve& curve = curve_of(report, 0);
+  EXPECT_EQ(curve.verdict, LineVerdict::kUnsure);
+  ASSERT_TRUE(curve.arms[0].settles_windows);
+  EXPECT_GT(*curve.arms[0].settles_windows, curve.arms[0].effect.windows);
+  // A margin that the null control can't reach withholds, and says how many null windows would do.
+  data.margin = 0.001;
   const CausalReport narrow = report_of(data);
   EXPECT_FALSE(narrow.nulls[0].holds);
   EXPECT_EQ(curve_of(narrow, 0).verdict, LineVerdict::kWithheld);
   EXPECT_TRUE(narrow.nulls[0].biased || narrow.nulls[0].settles_windows);
+  EXPECT_TRUE(warned(narrow, narrow.nulls[0].biased ? CausalCaveatCode::kNullFails : CausalCaveatCode::kNullUnsure));
 }
 
 // Where pausing itself changes the program nothing can be said, whatever the lines show; and the bias is printed.
