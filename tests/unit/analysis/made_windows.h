@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -134,6 +135,36 @@ inline CausalData made_windows(const MadeProgram& program, uint64_t seed) {
   CausalData data = made_data(program);
   add_trials(data, program, seed);
   return data;
+}
+
+// As `stabctl stats causal` reads them.
+inline std::string windows_csv(const CausalData& data) {
+  std::string out = "trial,block,kind,line,speedup,clock,wall_ns,cpu_ns,credited_ns,line_samples,foreign_share,layout,skipped,run_ns,run_samples";
+  for (const std::string& factor : data.factors) out += ",cell:" + factor;
+  for (const CausalPoint& point : data.points) {
+    if (point.kind == PointKind::kLatency) out += ",departures:" + point.name + ",inside_ns:" + point.name;
+    else out += (point.kind == PointKind::kArrival ? ",arrivals:" : ",visits:") + point.name;
+  }
+  out += "\n";
+  for (const CausalWindow& window : data.windows) {
+    const CausalTrial& trial = data.trials[window.trial];
+    char speedup[32];
+    std::snprintf(speedup, sizeof speedup, "%.17g", window.speedup);
+    const auto number = [](uint64_t value) { return "," + std::to_string(value); };
+    out += std::to_string(trial.id) + number(window.block) + "," + (window.kind == ArmKind::kNull ? "null-control" : std::string(name(window.kind))) + "," +
+           (window.line ? data.lines[*window.line].name : "-") + "," + speedup + "," + std::string(name(trial.clock)) +
+           number(window.wall_ns) + number(window.cpu_ns) + number(window.credited_ns) + number(window.line_samples) + "," +
+           std::to_string(window.foreign_share) + number(window.layout >> 32) + number(window.flags & bit(WindowFlag::kSkipped) ? 1 : 0) +
+           number(trial.run_ns) + number(window.line && !trial.run_samples.empty() ? trial.run_samples[*window.line] : 0);
+    for (const std::string& level : data.cells[trial.cell].levels) out += "," + level;
+    for (size_t p = 0; p < data.points.size(); ++p) {
+      out += number(window.visits.empty() ? 0 : window.visits[p]);
+      if (data.points[p].kind == PointKind::kLatency)
+        out += number(window.latencies.empty() ? 0 : static_cast<uint64_t>(window.latencies[p].inside_ns));
+    }
+    out += "\n";
+  }
+  return out;
 }
 
 }  // namespace stab::analysis
