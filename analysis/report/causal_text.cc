@@ -32,6 +32,17 @@ std::string slope_text(const std::optional<CausalSlope>& slope) {
   return significant(slope->slope.estimate, 2) + " [" + significant(slope->slope.low, 2) + ", " + significant(slope->slope.high, 2) + "]";
 }
 
+// Of a long name what tells it from others: its end.
+std::string end_of(const std::string& name) {
+  constexpr size_t kLongest = 32;
+  if (display_width(name) <= kLongest) return name;
+  size_t at = name.size();
+  for (size_t left = kLongest - 1; at > 0 && left > 0; --left)
+    do --at;
+    while (at > 0 && (static_cast<unsigned char>(name[at]) & 0xc0) == 0x80);
+  return "…" + name.substr(at);
+}
+
 class CausalText {
  public:
   CausalText(const CausalReport& report, const Pen& pen) : report_(report), design_(report.design), pen_(pen) {}
@@ -81,15 +92,15 @@ class CausalText {
     std::stable_sort(here.begin(), here.end(), [](const CausalCurve* a, const CausalCurve* b) {
       return a->exploratory != b->exploratory ? b->exploratory : rank_of(*a) > rank_of(*b);
     });
-    std::vector<TextTable::ColumnStyle> columns{{"line", Align::kLeft}};
-    for (const double speedup : design_.speedups) columns.push_back({"line -" + plain(100 * speedup) + " %", Align::kRight, true});
+    std::vector<TextTable::ColumnStyle> columns{{"line", Align::kLeft, true}};
+    for (const double speedup : design_.speedups) columns.push_back({"-" + plain(100 * speedup) + " % of the line, %", Align::kRight, true});
     columns.push_back({"slope at 0", Align::kRight, true});
     columns.push_back({"verdict", Align::kLeft, true});
     TextTable table(columns);
     bool explored = false, phased = false;
     for (const CausalCurve* curve : here) {
       const CausalLine& line = design_.lines[curve->line];
-      std::vector<std::string> row{line.name + (line.function.empty() || line.function == line.name ? "" : " " + line.function)};
+      std::vector<std::string> row{end_of(line.name)};
       if (curve->exploratory) row[0] += " *";
       if (curve->phase_corrected) row[0] += " †";
       explored = explored || curve->exploratory;
