@@ -2,6 +2,7 @@
 
 const causal = block('stab-causal').programs;
 const lineVerdicts = {'worth it': 'better', harmful: 'worse', 'no use': 'equivalent', unsure: 'unsure', withheld: 'withheld'};
+const lineSigns = {better: '✓', worse: '✗', equivalent: '=', unsure: '?', withheld: '…'};
 const mostCurves = 24;
 
 // Whose curves are shown: a program, one of its points and one of its cells.
@@ -33,18 +34,19 @@ function drawCausal(width) {
   const curves = [...view.curves].sort((a, b) => a.exploratory - b.exploratory || worth(b) - worth(a)), shown = curves.slice(0, mostCurves);
   const arms = shown.flatMap(curve => curve.arms.filter(arm => !arm.refused).map(arm => arm.speedup_interval));
   const [from, to] = padded(extent([0, program.margin, -program.margin, ...arms.flatMap(arm => [arm.conf_low, arm.conf_high])]), 0.06);
-  const across = Math.max(1, Math.min(4, shown.length, Math.floor(width / 240))), high = 210, wide = width / across, most = Math.max(...program.speedups);
+  const across = Math.max(1, Math.min(4, shown.length, Math.floor(width / 240))), high = 238, wide = width / across, most = Math.max(...program.speedups);
   const svg = s('svg', {}), marks = [], rows = [];
   shown.forEach((curve, i) => {
-    const left = (i % across) * wide + 52, right = (i % across + 1) * wide - 14, top = Math.floor(i / across) * high + 46, bottom = top + high - 92;
+    const left = (i % across) * wide + 52, right = (i % across + 1) * wide - 14, top = Math.floor(i / across) * high + 62, bottom = top + high - 118;
     const xs = linear(0, most * 1.06, left, right), ys = linear(from, to, bottom, top), kind = lineVerdicts[curve.verdict] || 'withheld';
     const line = program.lines.find(one => one.name === curve.line);
     svg.append(s('rect', {x: left, width: right - left, y: ys(program.margin), height: ys(-program.margin) - ys(program.margin), class: 'band'}),
       leftAxis(ys, ticks(from, to, 4).map(at => ({at, text: plain(100 * at)})), left, right),
-      bottomAxis(xs, [0, ...program.speedups].map(at => ({at, text: plain(100 * at)})), bottom, top),
+      bottomAxis(xs, [0, ...program.speedups].map(at => ({at, text: plain(100 * at)})), bottom, top, 'line faster by, %'),
+      label(left - 44, top - 8, view.kind === 'latency' ? 'latency saved, %' : 'program saves, %', 'start', 'axis-title'),
       s('line', {x1: left, x2: right, y1: ys(0), y2: ys(0), class: 'zero'}),
-      label(left - 44, top - 26, short(curve.line, Math.floor((right - left) / 7)), 'start', 'strong'),
-      label(left - 44, top - 10, `${verdictSigns[kind]} ${curve.verdict}${curve.exploratory ? ', explored' : ''}${curve.phase_corrected ? `, in ${plainPercent(Number(curve.phase_share.toFixed(3)))} of the run` : ''}`, 'start', 'word-' + kind));
+      label(left - 44, top - 42, short(curve.line, Math.floor((right - left) / 7)), 'start', 'strong'),
+      label(left - 44, top - 26, `${lineSigns[kind]} ${curve.verdict}${curve.exploratory ? ', explored' : ''}${curve.phase_corrected ? `, in ${plainPercent(Number(curve.phase_share.toFixed(3)))} of the run` : ''}`, 'start', 'word-' + kind));
     const paint = `var(--${{better: 'blue', worse: 'vermillion', equivalent: 'green'}[kind] || 'grey'})`, usable = curve.arms.filter(arm => !arm.refused);
     if (curve.slowdown_slope) {
       const slope = curve.slowdown_slope.interval.estimate, end = slope > 0 ? Math.min(most, to / slope) : slope < 0 ? Math.min(most, from / slope) : most;
@@ -85,7 +87,19 @@ function drawLoad(width) {
     svg.append(s('rect', {x: xs(low), width: Math.max(1, xs(end) - xs(low)), y: top, height: bottom - top, class: 'band'}),
       s('path', {d: `M${xs(fromX)} ${ys(Math.max(fromY, value + fromX - at))}L${xs(at)} ${ys(value)}L${xs(toX)} ${ys(Math.max(fromY, value + knee.slope_after * (toX - at)))}`, class: 'dashed', fill: 'none'}));
   }
-  const marks = [], rows = [];
+  const marks = [], rows = [], slow = loads.filter(load => Number.isFinite(load.latency_s) && load.latency_s > 0);
+  // Latency below it, over the same loads.
+  const lowTop = bottom + 82, lowBottom = lowTop + 180, latencies = slow.flatMap(load => [load.latency_s, load.latency_interval?.conf_low, load.latency_interval?.conf_high]).filter(Number.isFinite).map(Math.log);
+  const [fromL, toL] = padded(extent(latencies) || [0, 1], 0.12), ls = linear(fromL, toL, lowBottom, lowTop);
+  if (slow.length > 1) {
+    svg.append(leftAxis(ls, ticks(1e3 * Math.exp(fromL), 1e3 * Math.exp(toL), 4).filter(at => at > 0).map(at => ({at: Math.log(at / 1e3), text: plain(at)})), left, right, `latency of ${saturation.latency_point}, ms`),
+      bottomAxis(xs, loads.map(load => ({at: Math.log(load.load), text: '× ' + plain(load.load)})), lowBottom, lowTop, 'load'));
+    for (const load of slow) {
+      const x = xs(Math.log(load.load)), found = load.latency_interval;
+      if (found) svg.append(s('line', {x1: x, x2: x, y1: ls(Math.log(found.conf_low)), y2: ls(Math.log(found.conf_high)), class: 'curve', stroke: 'var(--orange)'}));
+      svg.append(s('circle', {cx: x, cy: ls(Math.log(load.latency_s)), r: 4, fill: 'var(--orange)', class: 'dot'}));
+    }
+  }
   for (const load of loads) {
     const x = xs(Math.log(load.load)), y = ys(Math.log(load.throughput)), found = load.throughput_interval;
     if (found) svg.append(s('line', {x1: x, x2: x, y1: ys(Math.log(found.conf_low)), y2: ys(Math.log(found.conf_high)), class: 'curve', stroke: 'var(--blue)'}));
@@ -93,7 +107,9 @@ function drawLoad(width) {
     marks.push({x, y, text: `load × ${plain(load.load)}: ${significant(load.throughput, 4)} a second` + (found ? `, interval ${significant(found.conf_low, 4)} to ${significant(found.conf_high, 4)}` : '') + (Number.isFinite(load.latency_s) ? `; latency ${valueText({unit: 's'}, load.latency_s)}` : '') + (Number.isFinite(load.busy) ? `; CPUs ${plainPercent(Number(load.busy.toFixed(3)))} busy` : '')});
     rows.push([load.load, load.trials, load.throughput, found?.conf_low ?? null, found?.conf_high ?? null, load.latency_s, load.latency_interval?.conf_low ?? null, load.latency_interval?.conf_high ?? null, load.busy]);
   }
-  return {svg, height: bottom + 46, marks, rows, finding: saturation.text,
+  for (const load of slow.length > 1 ? slow : [])
+    marks.push({x: xs(Math.log(load.load)), y: ls(Math.log(load.latency_s)), text: `load × ${plain(load.load)}: latency ${valueText({unit: 's'}, load.latency_s)}` + (load.latency_interval ? `, interval ${valueText({unit: 's'}, load.latency_interval.conf_low)} to ${valueText({unit: 's'}, load.latency_interval.conf_high)}` : '')});
+  return {svg, height: (slow.length > 1 ? lowBottom : bottom) + 46, marks, rows, finding: saturation.text,
     columns: ['load', 'trials', 'per second', 'low', 'high', 'latency (s)', 'latency low', 'latency high', 'busy'].map(title => ({title, number: true}))};
 }
 

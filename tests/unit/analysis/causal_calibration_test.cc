@@ -218,7 +218,7 @@ TEST(CausalCalibration, KneeCoverage) {
       if (tables())
         std::printf("| %.0f %% | %u | %.1f %% | %.3f | %.1f %% |\n", 100 * spread, trials, 100.0 * covered / runs, width / runs / 2,
                     100.0 * said / runs);
-      EXPECT_GT(covered, runs * (trials == 3 ? 0.6 : 0.75)) << spread << " " << trials;
+      EXPECT_GT(covered, runs * (trials == 3 ? 0.82 : 0.86)) << spread << " " << trials;
       EXPECT_GT(said, 0.9 * runs);
     }
   }
