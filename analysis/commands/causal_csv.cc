@@ -1,5 +1,5 @@
-// Columns become members one by one; what a trial's rows say of their trial must be the same in all of them. Declared speedups are
-// those that occur, and a line is whatever the column says.
+// Columns become members one by one; what a trial's rows say of their trial must be the same in all of them. Declared speedups
+// are those that occur, and a line is whatever the column says.
 #include "analysis/commands/causal_csv.h"
 
 #include <algorithm>
@@ -45,8 +45,10 @@ class Reader {
     STAB_TRY(const std::vector<std::string> header, csv_header(csv_));
     const auto has = [&](std::string_view name) { return std::find(header.begin(), header.end(), name) != header.end(); };
     for (const char* needed : {"trial", "block", "kind", "line", "speedup"})
-      if (!has(needed)) return bad_input("'" + csv_.name() + "' has no column '" + needed + "'; docs/stats.md has the columns of windows");
-    if (!has("wall_ns") && !has("cpu_ns")) return bad_input("'" + csv_.name() + "' has no column 'wall_ns' or 'cpu_ns' for the windows' time");
+      if (!has(needed))
+        return bad_input("'" + csv_.name() + "' has no column '" + needed + "'; docs/stats.md has the columns of windows");
+    if (!has("wall_ns") && !has("cpu_ns"))
+      return bad_input("'" + csv_.name() + "' has no column 'wall_ns' or 'cpu_ns' for the windows' time");
     for (const std::string& name : header) {
       if (std::find(kLevelColumns.begin(), kLevelColumns.end(), name) != kLevelColumns.end())
         requests_.push_back({name, CsvKind::kLevel});
@@ -64,14 +66,16 @@ class Reader {
         known.insert(known.end(), kNumberColumns.begin(), kNumberColumns.end());
         const std::string hint = nearest_name(name, known);
         return bad_input("'" + csv_.name() + "': '" + name + "' is no column of windows" +
-                         (hint.empty() ? "; points are 'visits:NAME', 'arrivals:NAME', or 'departures:NAME' with 'inside_ns:NAME'" : "; " + hint));
+                         (hint.empty() ? "; points are 'visits:NAME', 'arrivals:NAME', or 'departures:NAME' with 'inside_ns:NAME'"
+                                       : "; " + hint));
       }
     }
     if (data_.points.empty()) return bad_input("'" + csv_.name() + "' counts nothing: it takes a column 'visits:NAME'");
     std::set<std::string> names;
     for (const CausalPoint& point : data_.points) {
       if (point.name.empty()) return bad_input("'" + csv_.name() + "' has a point without a name");
-      if (!names.insert(point.name).second) return bad_input("'" + csv_.name() + "' has two points of the name '" + point.name + "'");
+      if (!names.insert(point.name).second)
+        return bad_input("'" + csv_.name() + "' has two points of the name '" + point.name + "'");
       if (point.kind == PointKind::kLatency && !has("inside_ns:" + point.name))
         return bad_input("'departures:" + point.name + "' takes 'inside_ns:" + point.name + "' beside it");
     }

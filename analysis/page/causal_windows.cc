@@ -41,10 +41,13 @@ struct WindowNumber {
   const char* name;
   uint64_t CausalWindow::*field;
 };
-constexpr WindowNumber kWindowNumbers[] = {
-    {"start_ns", &CausalWindow::start_ns}, {"wall_ns", &CausalWindow::wall_ns},         {"cpu_ns", &CausalWindow::cpu_ns},
-    {"world_ns", &CausalWindow::world_ns}, {"credited_ns", &CausalWindow::credited_ns}, {"line_samples", &CausalWindow::line_samples},
-    {"layout", &CausalWindow::layout}};
+constexpr WindowNumber kWindowNumbers[] = {{"start_ns", &CausalWindow::start_ns},
+                                           {"wall_ns", &CausalWindow::wall_ns},
+                                           {"cpu_ns", &CausalWindow::cpu_ns},
+                                           {"world_ns", &CausalWindow::world_ns},
+                                           {"credited_ns", &CausalWindow::credited_ns},
+                                           {"line_samples", &CausalWindow::line_samples},
+                                           {"layout", &CausalWindow::layout}};
 struct WindowShare {
   const char* name;
   double CausalWindow::*field;
@@ -57,11 +60,16 @@ struct WindowIndex {
   const char* name;
   uint32_t CausalWindow::*field;
 };
-constexpr WindowIndex kWindowIndexes[] = {
-    {"trial", &CausalWindow::trial}, {"block", &CausalWindow::block}, {"order", &CausalWindow::order}, {"flags", &CausalWindow::flags}};
+constexpr WindowIndex kWindowIndexes[] = {{"trial", &CausalWindow::trial},
+                                          {"block", &CausalWindow::block},
+                                          {"order", &CausalWindow::order},
+                                          {"flags", &CausalWindow::flags}};
 
 void write_design(JsonWriter& json, const CausalData& data) {
-  json.value("experiment", data.experiment).value("program", data.program).value("margin", data.margin).value("alpha", data.alpha);
+  json.value("experiment", data.experiment)
+      .value("program", data.program)
+      .value("margin", data.margin)
+      .value("alpha", data.alpha);
   json.value("most_foreign", data.most_foreign).value("sampling_ns", data.sampling_ns).value("window_ns", data.window_ns);
   json.value("incomplete", data.incomplete).value("closed_loop", data.closed_loop);
   column(json, "factors", data.factors, [](const std::string& name) { return name; });
@@ -71,8 +79,14 @@ void write_design(JsonWriter& json, const CausalData& data) {
     json.begin_object().value("name", point.name).value("kind", name(point.kind)).end();
   json.end().begin_array("lines");
   for (const CausalLine& line : data.lines)
-    json.begin_object().value("name", line.name).value("file", line.file).value("line", line.line).value("function", line.function)
-        .value("pilot_samples", line.pilot_samples).value("candidate", line.candidate).end();
+    json.begin_object()
+        .value("name", line.name)
+        .value("file", line.file)
+        .value("line", line.line)
+        .value("function", line.function)
+        .value("pilot_samples", line.pilot_samples)
+        .value("candidate", line.candidate)
+        .end();
   json.end().begin_array("cells");
   for (const CausalCell& cell : data.cells) {
     json.begin_object().value("load", cell.load);
@@ -110,10 +124,12 @@ void write_windows(JsonWriter& json, const CausalData& data) {
     column(json, {}, data.windows, [&](const CausalWindow& window) { return window.visits.empty() ? 0 : window.visits[p]; });
   json.end().begin_array("inside_ns");
   for (size_t p = 0; p < data.points.size(); ++p)
-    column(json, {}, data.windows, [&](const CausalWindow& window) { return window.latencies.empty() ? 0 : window.latencies[p].inside_ns; });
+    column(json, {}, data.windows,
+           [&](const CausalWindow& window) { return window.latencies.empty() ? 0 : window.latencies[p].inside_ns; });
   json.end().begin_array("departures");
   for (size_t p = 0; p < data.points.size(); ++p)
-    column(json, {}, data.windows, [&](const CausalWindow& window) { return window.latencies.empty() ? 0 : window.latencies[p].departures; });
+    column(json, {}, data.windows,
+           [&](const CausalWindow& window) { return window.latencies.empty() ? 0 : window.latencies[p].departures; });
   json.end();
   column(json, "has_integrals", data.windows, [](const CausalWindow& window) { return !window.latencies.empty(); });
   json.end();
@@ -134,8 +150,10 @@ Result<CausalData> data_of(const Json& json) {
     data.points.push_back({point.at("name"), *kind});
   }
   for (const Json& line : json.at("lines"))
-    data.lines.push_back({line.at("name"), line.at("file"), line.at("line"), line.at("function"), line.at("pilot_samples"), line.at("candidate")});
-  for (const Json& cell : json.at("cells")) data.cells.push_back({cell.at("levels").get<std::vector<std::string>>(), cell.at("load")});
+    data.lines.push_back(
+        {line.at("name"), line.at("file"), line.at("line"), line.at("function"), line.at("pilot_samples"), line.at("candidate")});
+  for (const Json& cell : json.at("cells"))
+    data.cells.push_back({cell.at("levels").get<std::vector<std::string>>(), cell.at("load")});
   for (const Json& each : json.at("trials")) {
     CausalTrial trial;
     trial.cell = each.at("cell");

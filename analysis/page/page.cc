@@ -64,7 +64,8 @@ Result<ComputedParts> computed_parts(const Samples& samples, const Evidence& evi
   return parts;
 }
 
-Result<std::string> render_page(const Samples& as_given, const Evidence& evidence, std::span<const CausalData> profiles_as_given) {
+Result<std::string> render_page(const Samples& as_given, const Evidence& evidence,
+                                std::span<const CausalData> profiles_as_given) {
   const Samples samples = with_valid_text(as_given);
   std::vector<CausalData> profiles(profiles_as_given.begin(), profiles_as_given.end());
   for (CausalData& profile : profiles) clean_texts(profile);

@@ -1,4 +1,5 @@
-// The table of contents is analyse_causal(): windows that count, fits, curves, controls, families of questions, verdicts, caveats.
+// The table of contents is analyse_causal(): windows that count, fits, curves, controls, families of questions, verdicts,
+// caveats.
 #include "analysis/report/causal.h"
 
 #include <algorithm>
@@ -314,13 +315,15 @@ class Analysis {
         if (summary.withheld.empty()) summary.withheld = std::move(reason);
       };
       if (data_.incomplete) say("trials are still to come");
-      if (summary.foreign > 0 && 2 * summary.foreign > summary.windows + summary.foreign) say("other programs ran in more than half of the windows");
+      if (summary.foreign > 0 && 2 * summary.foreign > summary.windows + summary.foreign)
+        say("other programs ran in more than half of the windows");
       if (summary.trials < kFewestCausalTrials)
         say("verdicts need " + std::to_string(kFewestCausalTrials) + " trials, there " +
             (summary.trials == 1 ? "is 1" : "are " + std::to_string(summary.trials)));
       for (const NullControl& null : report_.nulls)
         if (null.cell == cell && null.biased)
-          say("pausing itself changes '" + data_.points[null.point].name + "' by " + ratio_text(1 + null.effect.speedup.estimate));
+          say("pausing itself changes '" + data_.points[null.point].name + "' by " +
+              ratio_text(1 + null.effect.speedup.estimate));
       for (const LoopCheck& check : report_.loops)
         if (check.cell == cell && check.closed && !data_.closed_loop && has_load()) say("its arrivals follow its departures");
     }
@@ -364,8 +367,8 @@ class Analysis {
       else if (arm.p_holm < data_.alpha && (speedup.low > 0 || speedup.high < 0) && !inside(speedup, data_.margin))
         arm.verdict = Verdict::kChanged;
       else
-        arm.settles_windows = settling_replicates(arm.effect.log_effect, arm.effect.standard_error, arm.effect.windows, data_.margin,
-                                                  data_.alpha / open_changes, data_.alpha / open_equivalences);
+        arm.settles_windows = settling_replicates(arm.effect.log_effect, arm.effect.standard_error, arm.effect.windows,
+                                                  data_.margin, data_.alpha / open_changes, data_.alpha / open_equivalences);
     }
   }
 

@@ -3,8 +3,8 @@
 //   y = log(visits / effective time) of a window, weighted by visits
 //     = effect of its block of time within its trial + effect of its arm + rest
 //
-// by weighted least squares with errors clustered by trial (CR2, Satterthwaite; statistics/cluster_robust.h). The program's speedup
-// is 1 - exp(-effect): the share of its time that it would save. docs/method.md has the figures that this rests on.
+// by weighted least squares with errors clustered by trial (CR2, Satterthwaite; statistics/cluster_robust.h). The program's
+// speedup is 1 - exp(-effect): the share of its time that it would save. docs/method.md has the figures that this rests on.
 #pragma once
 
 #include <cstdint>

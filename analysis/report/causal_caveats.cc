@@ -11,9 +11,9 @@ namespace stab::analysis {
 namespace {
 
 constexpr std::array<std::string_view, 18> kCodes{
-    "null-fails", "null-unsure", "no-null", "contention", "few-trials", "incomplete", "kink-or-bias", "phase-unknown", "no-visits",
-    "kernel-time", "unattributed", "unclassified-waits", "coarse-samples", "lengthened", "excluded-trials", "closed-loop",
-    "loop-unknown", "nothing"};
+    "null-fails",     "null-unsure",   "no-null",         "contention",  "few-trials",   "incomplete",
+    "kink-or-bias",   "phase-unknown", "no-visits",       "kernel-time", "unattributed", "unclassified-waits",
+    "coarse-samples", "lengthened",    "excluded-trials", "closed-loop", "loop-unknown", "nothing"};
 
 // Shares from which on they are worth a word.
 constexpr double kMuchKernel = 0.2;
@@ -92,7 +92,8 @@ class Warnings {
                 (summary.trials == 1 ? "this run" : "these runs") + ", not of other runs like them",
             "verdicts need " + std::to_string(kFewestCausalTrials) + " trials");
       if (summary.excluded_trials > 0)
-        say(CausalCaveatCode::kExcludedTrials, plural(summary.excluded_trials, "trial") + at(cell) + " left out by declared rules", "");
+        say(CausalCaveatCode::kExcludedTrials,
+            plural(summary.excluded_trials, "trial") + at(cell) + " left out by declared rules", "");
       for (uint32_t p = 0; p < design_.points.size(); ++p)
         if (static_cast<double>(summary.without_visits[p]) > kMostWithoutVisits * static_cast<double>(summary.windows))
           say(CausalCaveatCode::kNoVisits,
@@ -103,13 +104,15 @@ class Warnings {
   }
 
   void loops() {
-    const bool load = std::any_of(design_.cells.begin(), design_.cells.end(), [](const CausalCell& cell) { return cell.load != 1; });
+    const bool load =
+        std::any_of(design_.cells.begin(), design_.cells.end(), [](const CausalCell& cell) { return cell.load != 1; });
     if (!load) return;
     for (const LoopCheck& check : report_.loops)
       if (check.closed && !design_.closed_loop)
         say(CausalCaveatCode::kClosedLoop,
             "where lines were slowed down the arrivals at '" + point(check.point) + "'" + at(check.cell) + " changed by " +
-                range(check.effect.speedup) + ": clients wait for answers, so amplified load is not what more clients would bring",
+                range(check.effect.speedup) +
+                ": clients wait for answers, so amplified load is not what more clients would bring",
             "drive the program with arrivals that do not wait, or declare closed = true");
     if (report_.loops.empty() && !design_.closed_loop)
       say(CausalCaveatCode::kLoopUnknown, "whether arrivals wait for departures was not looked at: it takes slow-down windows",
@@ -121,8 +124,8 @@ class Warnings {
       const std::string line = "'" + design_.lines[curve.line].name + "'" + at(curve.cell);
       if (curve.kink_or_bias)
         say(CausalCaveatCode::kKinkOrBias,
-            line + ": from the speedups its slope at 0 is " + significant(curve.slope->slope.estimate, 3) + ", from really slowing it down " +
-                significant(curve.slowdown_slope->slope.estimate, 3) +
+            line + ": from the speedups its slope at 0 is " + significant(curve.slope->slope.estimate, 3) +
+                ", from really slowing it down " + significant(curve.slowdown_slope->slope.estimate, 3) +
                 "; either the curve has a kink there, as where another thread is just as long, or the virtual speedup is biased",
             "");
       if (curve.skipped > 0 && !curve.phase_corrected && design_.points[curve.point].kind == PointKind::kProgress)
@@ -148,17 +151,21 @@ class Warnings {
       all.coarse += trial.coarse_samples;
     }
     if (all.kernel > kMuchKernel)
-      say(CausalCaveatCode::kKernelTime, "up to " + percent(all.kernel) + " of a trial's CPU time was in the kernel and not sampled",
+      say(CausalCaveatCode::kKernelTime,
+          "up to " + percent(all.kernel) + " of a trial's CPU time was in the kernel and not sampled",
           "kernel.perf_event_paranoid <= 1 lets the kernel's time count for the calling line");
     if (all.unattributed > kMuchUnattributed)
-      say(CausalCaveatCode::kUnattributed, "up to " + percent(all.unattributed) + " of a trial's samples belong to no line in scope",
+      say(CausalCaveatCode::kUnattributed,
+          "up to " + percent(all.unattributed) + " of a trial's samples belong to no line in scope",
           "compile with debug information, widen the scope or name the modules");
     if (all.unclassified > kMuchUnclassified)
       say(CausalCaveatCode::kUnclassifiedWaits,
-          "up to " + percent(all.unclassified) + " of a trial's waits were in calls that are not seen; pauses may be paid twice there",
+          "up to " + percent(all.unclassified) +
+              " of a trial's waits were in calls that are not seen; pauses may be paid twice there",
           "name the program's own blocking functions in the plan");
     if (all.coarse > 0)
-      say(CausalCaveatCode::kCoarseSamples, plural(all.coarse, "trial") + " sampled by timers with the grain of the tick", "see 'stabctl doctor'");
+      say(CausalCaveatCode::kCoarseSamples, plural(all.coarse, "trial") + " sampled by timers with the grain of the tick",
+          "see 'stabctl doctor'");
     if (all.lengthened > kMuchLengthened)
       say(CausalCaveatCode::kLengthened, "pauses made up to " + percent(all.lengthened) + " of a trial's time",
           "fewer or smaller speedups, or a smaller share of windows");

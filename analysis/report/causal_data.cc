@@ -24,7 +24,8 @@ bool share(double value) { return value >= 0 && value <= 1; }
 std::string fault_of_trial(const CausalData& data, const CausalTrial& trial) {
   if (trial.cell >= data.cells.size()) return "is of a cell that there isn't";
   if (!trial.run_samples.empty() && trial.run_samples.size() != data.lines.size())
-    return "counts samples of " + std::to_string(trial.run_samples.size()) + " lines, not of " + std::to_string(data.lines.size());
+    return "counts samples of " + std::to_string(trial.run_samples.size()) + " lines, not of " +
+           std::to_string(data.lines.size());
   for (const double each : {trial.kernel_share, trial.unattributed_share, trial.unclassified_waits, trial.lengthened_share})
     if (!share(each)) return "has a share that is not between 0 and 1";
   return {};

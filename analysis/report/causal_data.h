@@ -64,8 +64,8 @@ struct CausalTrial {
   uint32_t cell = 0;  // index into cells
   CausalClock clock = CausalClock::kWall;
   uint64_t run_ns = 0;         // the whole run on the clock's own scale, in windows and between them; for the phase correction
-  // Samples of each line in the whole run, in windows and between them: one for each of CausalData::lines. Empty: not counted, and
-  // then no phase can be corrected for.
+  // Samples of each line in the whole run, in windows and between them: one for each of CausalData::lines. Empty: not counted,
+  // and then no phase can be corrected for.
   std::vector<uint64_t> run_samples;
   uint64_t all_samples = 0;    // of all lines and of none, in the whole run; 0: not counted
   double kernel_share = 0;        // 0 to 1: of the CPU time, in the kernel and not sampled
@@ -146,8 +146,8 @@ std::optional<PointKind> point_kind(std::string_view name);
 // passed, and such a window says nothing. A window that speeds nothing up is the time that it took.
 double effective_ns(const CausalWindow& window, CausalClock clock);
 
-// What is wrong with the data, by trial and window: broken invariants, shares outside of 0 to 1, a speedup that wasn't declared, a
-// negative or not finite number. Absent: nothing.
+// What is wrong with the data, by trial and window: broken invariants, shares outside of 0 to 1, a speedup that wasn't declared,
+// a negative or not finite number. Absent: nothing.
 std::optional<std::string> fault_of(const CausalData& data);
 
 }  // namespace stab::analysis

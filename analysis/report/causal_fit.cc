@@ -208,7 +208,8 @@ Result<ArmEstimate> CausalFit::latency_arm(std::span<const ArmKey> keys) const {
   return out;
 }
 
-std::optional<double> CausalFit::phase_share(uint32_t line, std::span<const double> counts, std::span<const double> effects) const {
+std::optional<double> CausalFit::phase_share(uint32_t line, std::span<const double> counts,
+                                             std::span<const double> effects) const {
   // The time of its windows is what their work takes at speedup 0: an arm that is faster by exp(effect) did more of it.
   double time = 0, samples = 0, all_samples = 0, run = 0;
   for (size_t i = 0; i < windows_.size(); ++i) {
@@ -273,8 +274,8 @@ Result<BootstrapInterval> CausalFit::bca(const ArmKey& key, uint64_t resamples, 
   if (latency_) return bad_input("of latencies there is the jackknife");
   std::vector<double> combination(column_.size());
   combination[column_.at(key)] = 1;
-  return bca_clusters(clusters_, [&](std::span<const double> counts) { return fit_->recounted(combination, counts); }, resamples, conf,
-                      seed);
+  return bca_clusters(
+      clusters_, [&](std::span<const double> counts) { return fit_->recounted(combination, counts); }, resamples, conf, seed);
 }
 
 std::optional<double> CausalFit::split_baselines(uint64_t seed) const {

@@ -38,7 +38,9 @@ class Writer {
 
   void write() {
     json_.value("margin", design_.margin).value("alpha", design_.alpha).value("program", design_.program);
-    json_.value("most_foreign", design_.most_foreign).value("sampling_ns", design_.sampling_ns).value("window_ns", design_.window_ns);
+    json_.value("most_foreign", design_.most_foreign)
+        .value("sampling_ns", design_.sampling_ns)
+        .value("window_ns", design_.window_ns);
     json_.begin_array("speedups");
     for (const double speedup : design_.speedups) json_.element(speedup);
     json_.end();
@@ -181,7 +183,11 @@ class Writer {
       json_.begin_object();
       where(each.cell, each.point);
       json_.value("line", design_.lines[each.line].name).value("speedup", each.speedup).value("layouts", each.layouts);
-      json_.value("f", each.f).value("df1", each.df1).value("df2", each.df2).value("p_value", each.p_value).value("p_holm", each.p_holm);
+      json_.value("f", each.f)
+          .value("df1", each.df1)
+          .value("df2", each.df2)
+          .value("p_value", each.p_value)
+          .value("p_holm", each.p_holm);
       json_.end();
     }
     json_.end();
@@ -196,7 +202,9 @@ class Writer {
       if (!saturation.refused.empty()) json_.value("refused", saturation.refused);
       if (saturation.knee) {
         json_.begin_object("knee");
-        json_.value("load", saturation.knee->load).value("conf_low", saturation.knee->low).value("conf_high", saturation.knee->high);
+        json_.value("load", saturation.knee->load)
+            .value("conf_low", saturation.knee->low)
+            .value("conf_high", saturation.knee->high);
         json_.value("slope_after", saturation.knee->slope_after).value("throughput", saturation.knee->throughput);
         json_.end();
       }

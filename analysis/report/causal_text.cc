@@ -1,5 +1,5 @@
-// The causal report for people. First what it says of each line, then what that rests on: the null control, baseline windows against
-// each other, slopes from both sides, whether cells or layouts differ, how the program goes with load.
+// The causal report for people. First what it says of each line, then what that rests on: the null control, baseline windows
+// against each other, slopes from both sides, whether cells or layouts differ, how the program goes with load.
 #include <algorithm>
 #include <cmath>
 
@@ -29,7 +29,8 @@ std::string arm_text(const CausalArm& arm) {
 
 std::string slope_text(const std::optional<CausalSlope>& slope) {
   if (!slope) return "-";
-  return significant(slope->slope.estimate, 2) + " [" + significant(slope->slope.low, 2) + ", " + significant(slope->slope.high, 2) + "]";
+  return significant(slope->slope.estimate, 2) + " [" + significant(slope->slope.low, 2) + ", " +
+         significant(slope->slope.high, 2) + "]";
 }
 
 // Of a long name what tells it from others: its end.
@@ -61,10 +62,11 @@ class CausalText {
     std::string out = pen_.heading("Causal profile of " + (design_.program.empty() ? design_.experiment : design_.program));
     uint64_t trials = 0, windows = 0;
     for (const CausalCellSummary& cell : report_.cells) trials += cell.trials, windows += cell.windows;
-    return out + pen_.note(plural(trials, "trial") + ", " + plural(windows, "window") + "; margin " + percent(design_.margin) +
-                           ", alpha " + plain(design_.alpha) +
-                           ". If a line took so much less time, the program would take so much less: percent of the program's time, " +
-                           plain(100 * (1 - design_.alpha)) + " % interval.");
+    return out +
+           pen_.note(plural(trials, "trial") + ", " + plural(windows, "window") + "; margin " + percent(design_.margin) +
+                     ", alpha " + plain(design_.alpha) +
+                     ". If a line took so much less time, the program would take so much less: percent of the program's time, " +
+                     plain(100 * (1 - design_.alpha)) + " % interval.");
   }
 
   std::string verdict(const CausalCurve& curve) const {
@@ -93,7 +95,8 @@ class CausalText {
       return a->exploratory != b->exploratory ? b->exploratory : rank_of(*a) > rank_of(*b);
     });
     std::vector<TextTable::ColumnStyle> columns{{"line", Align::kLeft, true}};
-    for (const double speedup : design_.speedups) columns.push_back({"-" + plain(100 * speedup) + " % of the line, %", Align::kRight, true});
+    for (const double speedup : design_.speedups)
+      columns.push_back({"-" + plain(100 * speedup) + " % of the line, %", Align::kRight, true});
     columns.push_back({"slope at 0", Align::kRight, true});
     columns.push_back({"verdict", Align::kLeft, true});
     TextTable table(columns);
@@ -118,7 +121,8 @@ class CausalText {
     const std::string where = cell_name(design_, cell);
     std::string out = pen_.heading((at.kind == PointKind::kLatency ? "Latency of '" : "Throughput at '") + at.name + "'" +
                                    (where.empty() ? "" : ", " + where));
-    if (!report_.cells[cell].withheld.empty()) out += pen_.before_table("Verdicts are withheld: " + report_.cells[cell].withheld + ".");
+    if (!report_.cells[cell].withheld.empty())
+      out += pen_.before_table("Verdicts are withheld: " + report_.cells[cell].withheld + ".");
     out += pen_.table(table);
     if (explored) out += pen_.note("* not a candidate: tried a little, in a family of its own.");
     if (phased) out += pen_.note("† runs in a part of the run only; what is shown is of the whole run.");
@@ -126,7 +130,10 @@ class CausalText {
   }
 
   std::string nulls() const {
-    TextTable table({{"null control", Align::kLeft}, {"effect of pausing, %", Align::kRight, true}, {"windows", Align::kRight}, {"", Align::kLeft, true}});
+    TextTable table({{"null control", Align::kLeft},
+                     {"effect of pausing, %", Align::kRight, true},
+                     {"windows", Align::kRight},
+                     {"", Align::kLeft, true}});
     for (const NullControl& null : report_.nulls) {
       const std::string where = cell_name(design_, null.cell);
       std::vector<std::string> row{design_.points[null.point].name + (where.empty() ? "" : ", " + where)};
@@ -146,9 +153,10 @@ class CausalText {
     std::string out;
     for (const CausalAA& aa : report_.aa) {
       const std::string where = cell_name(design_, aa.cell);
-      out += pen_.note("Baseline windows against each other, '" + design_.points[aa.point].name + "'" + (where.empty() ? "" : ", " + where) +
-                       ": " + percent(static_cast<double>(aa.alarms) / static_cast<double>(aa.splits), 2) + " of " +
-                       std::to_string(aa.splits) + " random splits are false alarms; " + percent(design_.alpha, 2) + " are to be expected.");
+      out += pen_.note(
+          "Baseline windows against each other, '" + design_.points[aa.point].name + "'" + (where.empty() ? "" : ", " + where) +
+          ": " + percent(static_cast<double>(aa.alarms) / static_cast<double>(aa.splits), 2) + " of " +
+          std::to_string(aa.splits) + " random splits are false alarms; " + percent(design_.alpha, 2) + " are to be expected.");
     }
     return out;
   }
@@ -210,11 +218,14 @@ std::string scaling_text(const Saturation& saturation) {
   const std::string interval = " [" + significant(knee.low, 3) + ", " + significant(knee.high, 3) + "]";
   switch (saturation.verdict) {
     case ScalingVerdict::kScalesTo:
-      return "It scales to " + significant(knee.load, 3) + interval + " times the load, " + significant(knee.throughput, 4) + " a second.";
-    case ScalingVerdict::kBeyond: return "It keeps up with every load that was tried, to " + significant(knee.low, 3) + " times at least.";
+      return "It scales to " + significant(knee.load, 3) + interval + " times the load, " + significant(knee.throughput, 4) +
+             " a second.";
+    case ScalingVerdict::kBeyond:
+      return "It keeps up with every load that was tried, to " + significant(knee.low, 3) + " times at least.";
     case ScalingVerdict::kSaturated: return "It doesn't keep up with more load from the smallest one on.";
     case ScalingVerdict::kUnsure:
-      return "Where it stops keeping up is not sure: " + significant(knee.load, 3) + interval + " reaches out of the loads that were tried.";
+      return "Where it stops keeping up is not sure: " + significant(knee.load, 3) + interval +
+             " reaches out of the loads that were tried.";
     case ScalingVerdict::kRefused: break;
   }
   return "Up to which load it keeps up can't be said.";

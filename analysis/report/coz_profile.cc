@@ -1,5 +1,5 @@
-// Windows as the text that COZ writes and `coz plot` reads (plasma-umass/coz, viewer/ts/profile.ts): a record a line, fields parted
-// by tabs.
+// Windows as the text that COZ writes and `coz plot` reads (plasma-umass/coz, viewer/ts/profile.ts): a record a line, fields
+// parted by tabs.
 //
 //   startup           time=NS
 //   experiment        selected=FILE:LINE speedup=0.25 duration=NS selected-samples=N   its points follow it
@@ -9,9 +9,9 @@
 //   samples           location=FILE:LINE count=N
 //
 // The viewer compares an experiment with those at speedup 0 of the same line and adds up what it reads. Our baseline windows are
-// everybody's, so each is written once for each line. Durations are effective ones, as COZ's are. `difference`, of which the viewer
-// takes the integer part, is the mean number of tasks inside in thousandths: only ratios of it are drawn. Null and slow-down windows
-// are left out, and so are windows that do not count (causal_fit.h).
+// everybody's, so each is written once for each line. Durations are effective ones, as COZ's are. `difference`, of which the
+// viewer takes the integer part, is the mean number of tasks inside in thousandths: only ratios of it are drawn. Null and
+// slow-down windows are left out, and so are windows that do not count (causal_fit.h).
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -43,7 +43,8 @@ void experiment(std::string& out, const CausalData& data, const CausalWindow& wi
     }
     if (window.latencies.empty()) continue;
     const LatencyIntegral& latency = window.latencies[p];
-    out += "latency-point" + field("name", point.name) + field("arrivals", latency.departures) + field("departures", latency.departures) +
+    out += "latency-point" + field("name", point.name) + field("arrivals", latency.departures) +
+           field("departures", latency.departures) +
            field("difference", static_cast<uint64_t>(std::llround(1000 * latency.inside_ns / duration))) + "\n";
   }
 }

@@ -1,6 +1,6 @@
-// The fit has three numbers: log throughput is a + log load up to the knee k, and from there on rises by s for each unit of log load.
-// For a given k it is least squares in a and s. Beyond the knee a program doesn't follow its load, which is taken to mean that s is
-// at most a half: without that bound noise alone would put a knee anywhere into a straight line.
+// The fit has three numbers: log throughput is a + log load up to the knee k, and from there on rises by s for each unit of log
+// load. For a given k it is least squares in a and s. Beyond the knee a program doesn't follow its load, which is taken to mean
+// that s is at most a half: without that bound noise alone would put a knee anywhere into a straight line.
 #include "analysis/report/saturation.h"
 
 #include <algorithm>
@@ -89,10 +89,14 @@ std::vector<Level> levels_of(const ByLoad& trials) {
 }
 
 // Where every draw lies on one side of the estimate, at an end of the loads, there is nothing to correct for: the quantiles.
-std::pair<double, double> interval_of(double estimate, std::vector<double> replicates, std::vector<double> left_out, double alpha) {
-  if (const auto found = bca_interval(estimate, replicates, std::move(left_out), 1 - alpha)) return {found->conf_low, found->conf_high};
+std::pair<double, double> interval_of(double estimate, std::vector<double> replicates, std::vector<double> left_out,
+                                      double alpha) {
+  if (const auto found = bca_interval(estimate, replicates, std::move(left_out), 1 - alpha))
+    return {found->conf_low, found->conf_high};
   std::sort(replicates.begin(), replicates.end());
-  const auto at = [&](double level) { return replicates[static_cast<size_t>(level * static_cast<double>(replicates.size() - 1))]; };
+  const auto at = [&](double level) {
+    return replicates[static_cast<size_t>(level * static_cast<double>(replicates.size() - 1))];
+  };
   return {std::min(estimate, at(alpha / 2)), std::max(estimate, at(1 - alpha / 2))};
 }
 
@@ -158,8 +162,8 @@ Saturation saturation_of(std::span<const LoadedTrial> trials, double alpha, uint
 
   const std::vector<Level> levels = levels_of(by_load);
   const Fit fit = best_fit(levels);
-  // A drawn mean of n values varies by (n - 1) / n of what it should, and a normal quantile is less than Student's: drawn means are
-  // moved out by both (Hesterberg 2015, "What teachers should know about the bootstrap", section 3.2).
+  // A drawn mean of n values varies by (n - 1) / n of what it should, and a normal quantile is less than Student's: drawn means
+  // are moved out by both (Hesterberg 2015, "What teachers should know about the bootstrap", section 3.2).
   double freedom = 0;
   for (const Level& level : levels) freedom += level.n - 1;
   const double wider = t_quantile_upper(alpha / 2, freedom) / normal_quantile(1 - alpha / 2);

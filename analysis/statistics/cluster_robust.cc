@@ -1,6 +1,6 @@
 // Rows are multiplied by the root of their weight and taken within their group, so that the working model is that of ordinary
-// least squares, independent rows of one variance. There leaving groups out of the adjustment changes nothing (Pustejovsky & Tipton
-// 2018, theorem 2), and all that is asked of a cluster's rows is in two sums, S_i = X_i'X_i and b_i = X_i'y_i.
+// least squares, independent rows of one variance. There leaving groups out of the adjustment changes nothing (Pustejovsky &
+// Tipton 2018, theorem 2), and all that is asked of a cluster's rows is in two sums, S_i = X_i'X_i and b_i = X_i'y_i.
 //
 // With M the inverse of the sum of S_i, written M = L L', and K_i = L'S_i L, the adjustment of cluster i,
 // A_i = (I - X_i M X_i')^(-1/2), acts on X_i L as X_i L (I - K_i)^(-1/2). So for a combination c and t = L'c:
@@ -30,7 +30,8 @@ constexpr double kNoDirection = 1e-10;
 constexpr double kOneClustersAlone = 1e-12;
 
 // Takes each group's weighted mean out of a column that has been multiplied by the roots of the weights.
-void take_groups_out(Vector& column, const std::vector<uint32_t>& groups, const Vector& roots, const std::vector<double>& weight_sums) {
+void take_groups_out(Vector& column, const std::vector<uint32_t>& groups, const Vector& roots,
+                     const std::vector<double>& weight_sums) {
   std::vector<double> sums(weight_sums.size());
   for (Eigen::Index row = 0; row < column.size(); ++row) sums[groups[static_cast<size_t>(row)]] += column[row] * roots[row];
   for (Eigen::Index row = 0; row < column.size(); ++row) {
@@ -110,7 +111,8 @@ Result<ClusterRobustFit> ClusterRobustFit::of(const ClusteredRows& rows) {
                      std::string(count == 1 ? "is 1" : "are fewer"));
 
   Vector roots = Vector::Ones(n);
-  for (Eigen::Index row = 0; row < n && !rows.weights.empty(); ++row) roots[row] = std::sqrt(rows.weights[static_cast<size_t>(row)]);
+  for (Eigen::Index row = 0; row < n && !rows.weights.empty(); ++row)
+    roots[row] = std::sqrt(rows.weights[static_cast<size_t>(row)]);
   std::vector<double> weight_sums;
   if (!rows.groups.empty()) {
     weight_sums.resize(*std::max_element(rows.groups.begin(), rows.groups.end()) + size_t{1});
@@ -235,7 +237,8 @@ Result<BootstrapInterval> bca_clusters(size_t clusters, const ClusterStatistic& 
     for (size_t i = 0; i < clusters; ++i) ++counts[rng.below(clusters)];
     if (const std::optional<double> value = statistic(counts)) replicates.push_back(*value);
   }
-  if (replicates.size() < resamples) return bad_input("a tenth of the resamples give no estimate: a cluster or two carry it alone");
+  if (replicates.size() < resamples)
+    return bad_input("a tenth of the resamples give no estimate: a cluster or two carry it alone");
   std::vector<double> influence;
   for (size_t left_out = 0; left_out < clusters; ++left_out) {
     std::fill(counts.begin(), counts.end(), 1.0);

@@ -1,7 +1,7 @@
 // Weighted least squares whose errors may depend on each other within clusters in any way: the covariance CR2 (Bell & McCaffrey
 // 2002, "Bias reduction in standard errors for linear regression with multi-stage samples") with the degrees of freedom of
-// Satterthwaite, as Pustejovsky & Tipton (2018, "Small-sample methods for cluster-robust variance estimation and hypothesis testing
-// in fixed effects models") have them. Made for few clusters, which plain sandwiches can't be used with.
+// Satterthwaite, as Pustejovsky & Tipton (2018, "Small-sample methods for cluster-robust variance estimation and hypothesis
+// testing in fixed effects models") have them. Made for few clusters, which plain sandwiches can't be used with.
 #pragma once
 
 #include <cstddef>
@@ -61,8 +61,8 @@ class ClusterRobustFit {
 };
 
 // Efron's BCa interval (1987) of a statistic of clusters, which are drawn with replacement: statistic(counts) has cluster c
-// counts[c] times. Acceleration by leaving clusters out in turn. A draw without a value is drawn again; refused where a tenth of them have none.
-// kBadInput: fewer than 5 clusters, or as bca_bootstrap().
+// counts[c] times. Acceleration by leaving clusters out in turn. A draw without a value is drawn again; refused where a tenth of
+// them have none. kBadInput: fewer than 5 clusters, or as bca_bootstrap().
 using ClusterStatistic = std::function<std::optional<double>(std::span<const double> counts)>;
 Result<BootstrapInterval> bca_clusters(size_t clusters, const ClusterStatistic& statistic, uint64_t resamples, double conf,
                                        uint64_t seed);

@@ -91,7 +91,8 @@ Status check_resamples(uint64_t resamples, size_t values) {
 
 }  // namespace
 
-Result<BootstrapInterval> bca_interval(double estimate, std::vector<double> replicates, std::vector<double> left_out, double conf) {
+Result<BootstrapInterval> bca_interval(double estimate, std::vector<double> replicates, std::vector<double> left_out,
+                                       double conf) {
   const uint64_t resamples = replicates.size();
   BootstrapInterval result;
   result.estimate = estimate;

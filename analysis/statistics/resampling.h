@@ -28,7 +28,8 @@ Result<BootstrapInterval> bca_bootstrap(std::span<const double> values, Bootstra
                                         uint64_t resamples, double conf, uint64_t seed);
 
 // The same from replicates that were drawn elsewhere, and the estimates with each unit left out in turn.
-Result<BootstrapInterval> bca_interval(double estimate, std::vector<double> replicates, std::vector<double> left_out, double conf);
+Result<BootstrapInterval> bca_interval(double estimate, std::vector<double> replicates, std::vector<double> left_out,
+                                       double conf);
 
 struct PermutationTest {
   double difference = 0;    // weighted mean over blocks of (mean of group 0 - mean of group 1)

@@ -64,13 +64,15 @@ namespace {
 const fuzz::Grammar& grammar() {
   static const fuzz::Grammar kGrammar = [] {
     fuzz::Grammar made;
-    for (const auto family : {analysis::sample_methods(), analysis::group_methods(), analysis::causal_methods(), analysis::planning_methods()})
+    for (const auto family :
+         {analysis::sample_methods(), analysis::group_methods(), analysis::causal_methods(), analysis::planning_methods()})
       for (const analysis::StatsMethod& method : family) made.methods.emplace_back(method.name);
     made.switches = {"json",           "log",    "exact",    "asymptotic", "no-continuity",
                      "equal-variance", "paired", "additive", "strict", "coz", "help"};
     made.flags = [](const std::string& name) {
       std::vector<std::string> flags;
-      for (const auto family : {analysis::sample_methods(), analysis::group_methods(), analysis::causal_methods(), analysis::planning_methods()}) {
+      for (const auto family :
+           {analysis::sample_methods(), analysis::group_methods(), analysis::causal_methods(), analysis::planning_methods()}) {
         for (const analysis::StatsMethod& method : family) {
           if (method.name != name) continue;
           std::istringstream words{std::string(method.flags)};

@@ -97,8 +97,9 @@ std::vector<CausalData> profiles(bool hostile) {
     window.visits.push_back(window.visits[0]);
     window.latencies.resize(2);
     const double saved = window.kind == ArmKind::kSpeedup && window.line == 2 ? window.speedup * 0.5 : 0;
-    window.latencies[1] = {static_cast<double>(window.visits[0]) * 3e6 * (1 - saved) * (1 + 0.01 * static_cast<double>(window.layout % 7)),
-                           window.visits[0]};
+    window.latencies[1] = {
+        static_cast<double>(window.visits[0]) * 3e6 * (1 - saved) * (1 + 0.01 * static_cast<double>(window.layout % 7)),
+        window.visits[0]};
     window.busy_share = 0.4;
   }
   return {data};

@@ -1,5 +1,5 @@
-// How often causal intervals and verdicts are right, on made-up windows: coverage by trials and windows, false "worth it", power, and
-// the knee's coverage. docs/method.md has the tables; LAB_TABLES=1 prints them. Seeds are fixed: the same numbers each time.
+// How often causal intervals and verdicts are right, on made-up windows: coverage by trials and windows, false "worth it", power,
+// and the knee's coverage. docs/method.md has the tables; LAB_TABLES=1 prints them. Seeds are fixed: the same numbers each time.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -63,7 +63,8 @@ bool compatible(uint64_t hits, uint64_t runs, double rate) {
 }
 
 TEST(CausalCalibration, Coverage) {
-  if (tables()) std::puts("| trials | windows an arm and trial | arms differ by trial | CR2 covers | half width | BCa covers | half width |");
+  if (tables())
+    std::puts("| trials | windows an arm and trial | arms differ by trial | CR2 covers | half width | BCa covers | half width |");
   for (const uint32_t trials : {3u, 4u, 5u, 6u, 8u, 10u}) {
     for (const uint32_t blocks : {2u, 6u}) {
       for (const double arm_spread : {0.0, 0.01}) {
@@ -93,7 +94,10 @@ TEST(CausalCalibration, FalseWorthIt) {
     double arm_spread, window_spread;
     uint32_t trials;
   };
-  if (tables()) std::puts("| windows vary by | arms differ by trial | trials | sets | withheld | any line \"worth it\" | \"harmful\" | lines \"no use\" |");
+  if (tables())
+    std::puts(
+        "| windows vary by | arms differ by trial | trials | sets | withheld | any line \"worth it\" | \"harmful\" | lines \"no "
+        "use\" |");
   for (const Setting& setting : {Setting{"quiet", 0, 0.015, 5}, {"noisy", 0, 0.04, 5}, {"trials differ", 0.01, 0.015, 5},
                                  {"three trials", 0.01, 0.015, 3}, {"ten trials", 0.01, 0.03, 10}}) {
     const int sets = tables() ? 1000 : 200;
@@ -127,7 +131,8 @@ TEST(CausalCalibration, FalseWorthIt) {
 
 // A line worth so much at its largest speedup among ten that are worth nothing.
 TEST(CausalCalibration, Power) {
-  if (tables()) std::puts("| program speedup at 50 % | 5 trials, 6 windows an arm | 5 trials, 12 | 10 trials, 6 | 10 trials, 12 |");
+  if (tables())
+    std::puts("| program speedup at 50 % | 5 trials, 6 windows an arm | 5 trials, 12 | 10 trials, 6 | 10 trials, 12 |");
   double before = -1;
   for (const double effect : {0.01, 0.02, 0.03, 0.05}) {
     if (tables()) std::printf("| %.0f %% |", 100 * effect);
@@ -216,8 +221,8 @@ TEST(CausalCalibration, KneeCoverage) {
         width += found.knee->high - found.knee->low;
       }
       if (tables())
-        std::printf("| %.0f %% | %u | %.1f %% | %.3f | %.1f %% |\n", 100 * spread, trials, 100.0 * covered / runs, width / runs / 2,
-                    100.0 * said / runs);
+        std::printf("| %.0f %% | %u | %.1f %% | %.3f | %.1f %% |\n", 100 * spread, trials, 100.0 * covered / runs,
+                    width / runs / 2, 100.0 * said / runs);
       EXPECT_GT(covered, runs * (trials == 3 ? 0.82 : 0.86)) << spread << " " << trials;
       EXPECT_GT(said, 0.9 * runs);
     }

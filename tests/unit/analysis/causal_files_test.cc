@@ -80,8 +80,9 @@ TEST(CausalFiles, CsvRefusesWhatItCanNotMean) {
 TEST(CausalFiles, TextNamesLinesVerdictsAndControls) {
   const CausalReport report = *analyse_causal(made_windows(some_program(), 2));
   const std::string text = render_causal_text(report, 120, false);
-  for (const char* part : {"Causal profile of made", "Throughput at 'blocks'", "-25 % of the line", "-50 % of the line", "made.c:10", "worth it",
-                           "made.c:20 †", "runs in a part of the run only", "Where nothing should change", "holds", "false alarms"})
+  for (const char* part :
+       {"Causal profile of made", "Throughput at 'blocks'", "-25 % of the line", "-50 % of the line", "made.c:10", "worth it",
+        "made.c:20 †", "runs in a part of the run only", "Where nothing should change", "holds", "false alarms"})
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   // The line that is worth the most comes first.
   EXPECT_LT(text.find("made.c:10"), text.find("made.c:20"));

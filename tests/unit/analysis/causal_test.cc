@@ -17,7 +17,8 @@ CausalReport report_of(const CausalData& data) {
 }
 
 bool warned(const CausalReport& report, CausalCaveatCode code) {
-  return std::any_of(report.caveats.begin(), report.caveats.end(), [&](const CausalCaveat& caveat) { return caveat.code == code; });
+  return std::any_of(report.caveats.begin(), report.caveats.end(),
+                     [&](const CausalCaveat& caveat) { return caveat.code == code; });
 }
 
 const CausalCurve& curve_of(const CausalReport& report, uint32_t line, uint32_t cell = 0, uint32_t point = 0) {

@@ -1,5 +1,5 @@
-// Cluster-robust least squares against clubSandwich (tests/reference/analysis/cluster_robust.R), and what holds of any: weights are
-// numbers of equal rows for the estimate, order and names of clusters don't matter, what says nothing is refused.
+// Cluster-robust least squares against clubSandwich (tests/reference/analysis/cluster_robust.R), and what holds of any: weights
+// are numbers of equal rows for the estimate, order and names of clusters don't matter, what says nothing is refused.
 #include "analysis/statistics/cluster_robust.h"
 
 #include <gtest/gtest.h>
@@ -95,7 +95,8 @@ TEST(ClusterRobust, AgreesWithClubSandwich) {
   }
 }
 
-// Each cluster counted twice is each row with twice the weight: the same estimate, and half of the rows' variance is no claim made.
+// Each cluster counted twice is each row with twice the weight: the same estimate, and half of the rows' variance is no claim
+// made.
 TEST(ClusterRobust, ScaleAndOrderChangeNothing) {
   Case at = cases()[1];
   const auto before = ClusterRobustFit::of(at.rows)->estimate(at.combinations[0].weights);

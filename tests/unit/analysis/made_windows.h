@@ -17,7 +17,8 @@ inline double normal_of(Rng& rng) {
 }
 
 struct MadeProgram {
-  // By line: share of the program's time that it saves for each unit of its speedup, where nothing else limits; and the most it saves.
+  // By line: share of the program's time that it saves for each unit of its speedup, where nothing else limits; and the most it
+  // saves.
   std::vector<double> slopes{0};
   std::vector<double> most{};        // empty: no limit
   std::vector<double> alive{};       // share of the blocks in which a line runs at all; empty: 1
@@ -107,14 +108,16 @@ inline void add_trials(CausalData& data, const MadeProgram& program, uint64_t se
         };
         trial.run_ns += static_cast<uint64_t>(kWindow);
         for (uint32_t line = 0; line < lines; ++line)
-          if (alive(line)) trial.run_samples[line] += static_cast<uint64_t>(program.slopes[line] * kWindow / kSample + rng.uniform());
+          if (alive(line))
+            trial.run_samples[line] += static_cast<uint64_t>(program.slopes[line] * kWindow / kSample + rng.uniform());
         if (window.line && window.kind != ArmKind::kNull && !alive(*window.line)) {
           window.flags = bit(WindowFlag::kSkipped);
           data.windows.push_back(window);
           continue;
         }
         // The window is cut at its effective length: pauses are there and subtracted again.
-        const double paused = window.kind == ArmKind::kBaseline || window.kind == ArmKind::kSlowdown ? 0 : 0.2 * kWindow * rng.uniform();
+        const double paused =
+            window.kind == ArmKind::kBaseline || window.kind == ArmKind::kSlowdown ? 0 : 0.2 * kWindow * rng.uniform();
         window.credited_ns = static_cast<uint64_t>(paused);
         if (program.clock == CausalClock::kCpu) window.cpu_ns = static_cast<uint64_t>(kWindow + paused);
         window.wall_ns = static_cast<uint64_t>(kWindow + paused);
@@ -139,7 +142,9 @@ inline CausalData made_windows(const MadeProgram& program, uint64_t seed) {
 
 // As `stabctl stats causal` reads them.
 inline std::string windows_csv(const CausalData& data) {
-  std::string out = "trial,block,kind,line,speedup,clock,wall_ns,cpu_ns,credited_ns,line_samples,foreign_share,layout,skipped,run_ns,run_samples";
+  std::string out =
+      "trial,block,kind,line,speedup,clock,wall_ns,cpu_ns,credited_ns,line_samples,foreign_share,layout,skipped,run_ns,run_"
+      "samples";
   for (const std::string& factor : data.factors) out += ",cell:" + factor;
   for (const CausalPoint& point : data.points) {
     if (point.kind == PointKind::kLatency) out += ",departures:" + point.name + ",inside_ns:" + point.name;
@@ -151,11 +156,13 @@ inline std::string windows_csv(const CausalData& data) {
     char speedup[32];
     std::snprintf(speedup, sizeof speedup, "%.17g", window.speedup);
     const auto number = [](uint64_t value) { return "," + std::to_string(value); };
-    out += std::to_string(trial.id) + number(window.block) + "," + (window.kind == ArmKind::kNull ? "null-control" : std::string(name(window.kind))) + "," +
+    out += std::to_string(trial.id) + number(window.block) + "," +
+           (window.kind == ArmKind::kNull ? "null-control" : std::string(name(window.kind))) + "," +
            (window.line ? data.lines[*window.line].name : "-") + "," + speedup + "," + std::string(name(trial.clock)) +
            number(window.wall_ns) + number(window.cpu_ns) + number(window.credited_ns) + number(window.line_samples) + "," +
-           std::to_string(window.foreign_share) + number(window.layout >> 32) + number(window.flags & bit(WindowFlag::kSkipped) ? 1 : 0) +
-           number(trial.run_ns) + number(window.line && !trial.run_samples.empty() ? trial.run_samples[*window.line] : 0);
+           std::to_string(window.foreign_share) + number(window.layout >> 32) +
+           number(window.flags & bit(WindowFlag::kSkipped) ? 1 : 0) + number(trial.run_ns) +
+           number(window.line && !trial.run_samples.empty() ? trial.run_samples[*window.line] : 0);
     for (const std::string& level : data.cells[trial.cell].levels) out += "," + level;
     for (size_t p = 0; p < data.points.size(); ++p) {
       out += number(window.visits.empty() ? 0 : window.visits[p]);

@@ -1,5 +1,5 @@
-// Saturation of queues whose answers are known: an M/M/1, an M/D/1 and an M/M/3 queue, simulated event by event, cut into windows as
-// the runtime does, with loads below and above what they can serve. Throughput, latency and knee against queueing theory.
+// Saturation of queues whose answers are known: an M/M/1, an M/D/1 and an M/M/3 queue, simulated event by event, cut into windows
+// as the runtime does, with loads below and above what they can serve. Throughput, latency and knee against queueing theory.
 #include "analysis/report/saturation.h"
 
 #include <gtest/gtest.h>
@@ -124,7 +124,8 @@ std::vector<LoadedTrial> trials_of(const std::vector<double>& loads, double knee
     for (int i = 0; i < each; ++i) {
       LoadedTrial trial;
       trial.load = load;
-      trial.throughput = 50 * std::min(load, knee) * std::pow(std::max(1.0, load / knee), after) * std::exp(spread * normal_of(rng));
+      trial.throughput =
+          50 * std::min(load, knee) * std::pow(std::max(1.0, load / knee), after) * std::exp(spread * normal_of(rng));
       out.push_back(trial);
     }
   return out;
