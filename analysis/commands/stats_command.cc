@@ -9,7 +9,7 @@ namespace stab::analysis {
 namespace {
 
 const std::vector<std::string> kSwitches{"json", "log", "exact", "asymptotic", "no-continuity", "equal-variance",
-                                         "paired", "additive", "strict", "help"};
+                                         "paired", "additive", "strict", "coz", "help"};
 
 std::vector<std::string> words(std::string_view text) {
   std::vector<std::string> out;
@@ -23,7 +23,7 @@ std::vector<std::string> words(std::string_view text) {
 
 std::vector<const StatsMethod*> all_methods() {
   std::vector<const StatsMethod*> methods;
-  for (const auto family : {sample_methods(), group_methods(), planning_methods()})
+  for (const auto family : {sample_methods(), group_methods(), causal_methods(), planning_methods()})
     for (const StatsMethod& method : family) methods.push_back(&method);
   return methods;
 }
@@ -39,7 +39,7 @@ std::string usage() {
 }
 
 std::string usage(const StatsMethod& method) {
-  std::string out = "stabctl stats " + std::string(method.name) + (method.with_data ? " data.csv" : "");
+  std::string out = "stabctl stats " + std::string(method.name) + (method.without_data ? "" : " data.csv");
   for (const std::string& flag : words(method.flags)) {
     const bool is_switch = std::find(kSwitches.begin(), kSwitches.end(), flag) != kSwitches.end();
     out += " [--" + flag + (is_switch ? "]" : " X]");
@@ -72,13 +72,15 @@ CommandOutput run_stats(const std::vector<std::string>& args, int width) {
   allowed.push_back("json");
   if (const Status status = parsed->only(allowed); !status) return refused(status.error());
 
+  const size_t files = method.without_data ? 0 : 1;
+  if (parsed->positional().size() != 1 + files)
+    return refused(bad_input(files ? "'stats " + wanted + "' takes one CSV file ('-' is standard input)"
+                                   : "'stats " + wanted + "' takes flags only"));
+  if (method.of_file) return method.of_file(*parsed, parsed->positional()[1], width);
+
   Finding finding;
   finding.add("method", wanted);
   const auto run = [&]() -> Result<Finding> {
-    const size_t files = method.with_data ? 1 : 0;
-    if (parsed->positional().size() != 1 + files)
-      return bad_input(files ? "'stats " + wanted + "' takes one CSV file ('-' is standard input)"
-                             : "'stats " + wanted + "' takes flags only");
     if (!method.with_data) return method.without_data(*parsed);
     STAB_TRY(const StatsData data, StatsData::load(*parsed, parsed->positional()[1]));
     finding.add("response", data.response_name());

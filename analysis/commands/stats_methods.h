@@ -4,6 +4,7 @@
 #include <span>
 #include <string_view>
 
+#include "analysis/commands/method_commands.h"
 #include "analysis/commands/method_flags.h"
 #include "analysis/text/finding.h"
 #include "analysis/commands/stats_data.h"
@@ -15,13 +16,15 @@ struct StatsMethod {
   std::string_view name;
   std::string_view help;    // one line
   std::string_view flags;   // those beside --json and --width, separated by spaces
-  // Exactly one: with data (from a CSV file), or without.
+  // Exactly one: with data (from a CSV file), without, or with a file that it reads and a text that it writes itself.
   Result<Finding> (*with_data)(const Arguments&, const StatsData&) = nullptr;
   Result<Finding> (*without_data)(const Arguments&) = nullptr;
+  CommandOutput (*of_file)(const Arguments&, const std::string& path, int width) = nullptr;
 };
 
 std::span<const StatsMethod> sample_methods();    // one and two samples
 std::span<const StatsMethod> group_methods();     // several groups, factors, repeated measures
 std::span<const StatsMethod> planning_methods();  // power, sample sizes, alpha spending
+std::span<const StatsMethod> causal_methods();    // windows of virtual speedup
 
 }  // namespace stab::analysis

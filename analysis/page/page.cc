@@ -1,6 +1,8 @@
 #include "analysis/page/page.h"
 
+#include "analysis/page/causal_windows.h"
 #include "analysis/page/computed_parts.h"
+#include "analysis/report/causal.h"
 #include "analysis/report/export.h"
 #include "analysis/page/evidence_json.h"
 #include "analysis/page/figure_data.h"
@@ -34,21 +36,40 @@ Samples with_valid_text(Samples samples) {
   return samples;
 }
 
+void clean_texts(CausalData& data) {
+  const auto clean = [](std::string& text) { text = valid_text(text); };
+  clean(data.experiment), clean(data.program);
+  for (std::string& factor : data.factors) clean(factor);
+  for (CausalPoint& point : data.points) clean(point.name);
+  for (CausalLine& line : data.lines) clean(line.name), clean(line.file), clean(line.function);
+  for (CausalCell& cell : data.cells)
+    for (std::string& level : cell.levels) clean(level);
+  for (CausalTrial& trial : data.trials) clean(trial.excluded);
+}
+
 }  // namespace
 
-Result<ComputedParts> computed_parts(const Samples& samples, const Evidence& evidence) {
+Result<ComputedParts> computed_parts(const Samples& samples, const Evidence& evidence, std::span<const CausalData> profiles) {
   STAB_TRY(const Report report, analyse(samples));
   UnitsByResponse units(samples.responses.size());
   for (size_t r = 0; r < samples.responses.size(); ++r)
     for (uint32_t w = 0; w < samples.workloads.size(); ++w) units[r].push_back(units_of(samples, w, r));
+  STAB_TRY(std::string causal, causal_json(profiles));
   ComputedParts parts{to_json(report), figures_json(samples, units, report), render_terminal(report), export_r(report),
-                      columns_of(samples, units, evidence)};
+                      std::move(causal), columns_of(samples, units, evidence)};
+  for (const CausalData& profile : profiles) {
+    STAB_TRY(const CausalReport found, analyse_causal(profile, 0));
+    parts.plain += "\n" + render_causal_text(found, 100, false);
+  }
   return parts;
 }
 
-Result<std::string> render_page(const Samples& as_given, const Evidence& evidence) {
+Result<std::string> render_page(const Samples& as_given, const Evidence& evidence,
+                                std::span<const CausalData> profiles_as_given) {
   const Samples samples = with_valid_text(as_given);
-  STAB_TRY(const ComputedParts computed, computed_parts(samples, evidence));
+  std::vector<CausalData> profiles(profiles_as_given.begin(), profiles_as_given.end());
+  for (CausalData& profile : profiles) clean_texts(profile);
+  STAB_TRY(const ComputedParts computed, computed_parts(samples, evidence, profiles));
   PageParts parts;
   parts.title = text_for_page(samples.experiment);
   parts.plain = text_for_page(computed.plain);
@@ -56,6 +77,7 @@ Result<std::string> render_page(const Samples& as_given, const Evidence& evidenc
   parts.figures = json_for_page(computed.figures);
   parts.samples = json_for_page(samples_json(samples, computed.columns));
   parts.evidence = json_for_page(valid_text(evidence_json(evidence, computed.r_script)));
+  parts.causal = json_for_page(computed.causal);
   parts.trials = computed.columns.packed();
   return assemble(parts);
 }

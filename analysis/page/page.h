@@ -2,17 +2,19 @@
 // evidence, and a script that draws them; docs/reading-a-report.md shows one.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "analysis/commands/method_commands.h"
+#include "analysis/report/causal_data.h"
 #include "analysis/report/evidence_of_trials.h"
 #include "analysis/report/samples.h"
 #include "base/result.h"
 
 namespace stab::analysis {
 
-// Refuses what analyse() refuses.
-Result<std::string> render_page(const Samples& samples, const Evidence& evidence);
+// profiles: of each program that has a causal one. Refuses what analyse() and analyse_causal() refuse.
+Result<std::string> render_page(const Samples& samples, const Evidence& evidence, std::span<const CausalData> profiles = {});
 
 // What a page may do, as a Content-Security-Policy; each page has it in its head as well.
 std::string page_policy();

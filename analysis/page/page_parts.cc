@@ -27,7 +27,7 @@ struct Placeholder {
 constexpr Placeholder kParts[] = {{"{title}", &PageParts::title},     {"{plain}", &PageParts::plain},
                                   {"{report}", &PageParts::report},   {"{figures}", &PageParts::figures},
                                   {"{samples}", &PageParts::samples}, {"{evidence}", &PageParts::evidence},
-                                  {"{trials}", &PageParts::trials}};
+                                  {"{causal}", &PageParts::causal},   {"{trials}", &PageParts::trials}};
 
 void replace(std::string& text, std::string_view what, const std::string& with) {
   if (const size_t at = text.find(what); at != std::string::npos) text.replace(at, what.size(), with);

@@ -16,6 +16,7 @@ struct PageParts {
   std::string figures;
   std::string samples;
   std::string evidence;
+  std::string causal;
   std::string trials;    // Base64
 };
 

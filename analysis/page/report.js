@@ -19,7 +19,7 @@ async function openReport() {
   readState();
   applyTheme();
   document.querySelector('noscript')?.removeAttribute('hidden');
-  const forest = forestFigure(), programs = programsFigure(), effects = effectFigures(), interaction = interactionFigure(), components = componentFigures(), precision = precisionFigure(), pairs = pairFigures(), cells = cellsFigure(), normal = normalFigure(), luck = luckFigure();
+  const forest = forestFigure(), programs = programsFigure(), effects = effectFigures(), interaction = interactionFigure(), components = componentFigures(), precision = precisionFigure(), pairs = pairFigures(), cells = cellsFigure(), normal = normalFigure(), luck = luckFigure(), [curves, load] = causalFigures();
   const main = h('main', {}, heading(), overview(forest));
   document.body.append(main, h('dialog', {id: 'trial', 'aria-labelledby': 'trial-title'}), h('div', {id: 'spoken', class: 'offstage', role: 'status', 'aria-live': 'polite'}));
   forest.redraw();
@@ -37,6 +37,7 @@ async function openReport() {
   }
   const shapes = distributionFigures(trials), run = sequenceFigure(trials), blocks = blocksFigure(trials), doses = doseFigures(trials);
   const sections = [
+    causalSection(curves, load),
     section('differences', 'Where it differs', programs.element, effects[0].element, pairs[1].element, cells.element),
     section('shapes', 'Every trial', shapes.map(figure => figure.element), pairs[0].element, trialsSection(trials)),
     section('causes', 'What depends on what', interaction.element, components[1].element, effects[1].element),
@@ -45,7 +46,7 @@ async function openReport() {
     section('weather', 'The run and the machine', run.element, blocks.element, validityTable()),
     section('assumptions', 'Assumptions', normal.element, diagnosticsTable()),
     section('proof', 'Proof', proofSection(trials)),
-  ];
+  ].filter(Boolean);
   main.append(contents(sections), ...sections);
   document.body.append(h('footer', {}, h('p', {}, `A report of stabctl. It needs no network and sends nothing. ${count(trials.rows, 'trial')} are inside.`)));
   watchFigures();

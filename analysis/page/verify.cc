@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "analysis/page/causal_windows.h"
 #include "analysis/page/computed_parts.h"
 #include "analysis/page/page.h"
 #include "analysis/page/page_parts.h"
@@ -51,7 +52,7 @@ bool near(double a, double b) { return a == b || std::fabs(a - b) <= kTolerance 
 std::string place_of(const std::string& array, size_t i, const Json& element) {
   std::string label;
   if (element.is_object())
-    for (const char* key : {"response", "workload", "factor", "level", "term", "name", "code", "what"})
+    for (const char* key : {"response", "workload", "factor", "level", "term", "line", "point", "name", "code", "what"})
       if (const auto at = element.find(key); at != element.end() && at->is_string() && !at->get<std::string>().empty())
         label += (label.empty() ? "" : " ") + at->get<std::string>();
   constexpr size_t kLongest = 60;
@@ -115,6 +116,7 @@ Result<CommandOutput> verify(const std::string& page) {
   for (const auto& [part, what] : {std::pair{&parts.report, "report"},
                                    {&parts.figures, "figures"},
                                    {&parts.samples, "description of the trials"},
+                                   {&parts.causal, "causal profiles"},
                                    {&parts.evidence, "evidence"}})
     if (part->find('<') != std::string::npos)
       return Error{
@@ -123,11 +125,14 @@ Result<CommandOutput> verify(const std::string& page) {
   STAB_TRY(const Json report, parsed(parts.report, "report"));
   STAB_TRY(const Json figures, parsed(parts.figures, "figures"));
   STAB_TRY(const Json evidence, parsed(parts.evidence, "evidence"));
+  STAB_TRY(const Json causal, parsed(parts.causal, "causal profiles"));
   STAB_TRY(const ReadSamples read, read_samples(described, parts.trials));
-  STAB_TRY(const ComputedParts again, computed_parts(read.samples, {}));
+  STAB_TRY(const std::vector<CausalData> profiles, read_causal(causal));
+  STAB_TRY(const ComputedParts again, computed_parts(read.samples, {}, profiles));
   Differences differences;
   compare("report", report, Json::parse(again.report), differences);
   compare("figures", figures, Json::parse(again.figures), differences);
+  compare("causal", causal, Json::parse(again.causal), differences);
   compare_columns(read.columns, again.columns, differences);
   if (parts.title != text_for_page(read.samples.experiment))
     differences.add("title", parts.title, text_for_page(read.samples.experiment));

@@ -20,6 +20,8 @@ const howToRead = {
   normal: 'Standardized residuals against what a normal distribution would give. On the line: normal. Ends that leave it: tails, skew, or modes. The method does not depend on it where cells are large.',
   dose: 'The spread of each cell against the layouts that its trials ran in. If layouts within a trial are independent, the spread falls along the line of slope −1/2.',
   doseTrials: 'Each trial: the layouts it really ran in, and its value. Trials to the far left had little of the randomization that they were meant to have.',
+  causal: 'One panel a line of the program, the most valuable first, all on one scale. Across: by how many percent of its own time the line would be faster. Up: how many percent of the program’s time that would save, with its interval. A steep curve is worth your work; a flat one inside the shaded band, the smallest difference that matters, is no use; one that flattens meets somebody else who takes as long; one below zero does harm. The dashed line, where there is one, is the slope seen by really slowing the line down: a curve that starts off it has a kink at zero, or is biased. Judge by the verdict, which counts all lines, speedups and points that were asked about.',
+  load: 'Both axes are logarithmic, so a program that keeps up rises along the dashed line of slope 1. Where the points leave it the program stops keeping up: that load is the knee, and the shaded band is its interval. Beyond it more load only makes queues longer.',
   luck: 'What others would have found who link each side once. Every pair of recorded links is one such experiment; the curve is the distribution of what they would have reported, the vertical line is the answer over all links.',
 };
 

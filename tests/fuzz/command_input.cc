@@ -322,13 +322,17 @@ struct Judge {
                    json[order[i + 1]].get<double>() * (1 + (json[order[i + 1]].get<double>() > 0 ? 1e-12 : -1e-12)),
                "quartiles out of order");
     // Numbers that a contrast or a cell of a report can't be without.
-    if (json.contains("verdict") && !json.contains("refused")) {
+    if (json.contains("verdict") && json.contains("factor") && !json.contains("refused")) {
       for (const char* needed : {"standard_error", "margin", "df", "p_value", "p_holm", "p_equivalence", "p_equivalence_holm"})
         demand(json[needed].is_number(), std::string(needed) + " is not there");
       for (const char* needed : {"interval", "equivalence_interval"})
         for (const char* end : {"estimate", "conf_low", "conf_high"})
           demand(json[needed][end].is_number(), std::string(needed) + "." + end + " is not there");
     }
+    // And those of an arm of a causal profile.
+    if (json.contains("windows") && json.contains("p_value"))
+      for (const char* needed : {"log_effect", "standard_error", "df", "p_value", "p_equivalence"})
+        demand(json[needed].is_number(), std::string(needed) + " is not there");
     if (json.contains("geometric_mean") && json.contains("levels"))
       demand(json["mean"].is_number(), "a cell's mean is not there");
   }

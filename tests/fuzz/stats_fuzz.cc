@@ -45,7 +45,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (std::find(input.words.begin(), input.words.end(), "-") != input.words.end()) return 0;  // standard input
   std::vector<std::string> words = input.words;
   bool with_data = false;
-  for (const auto family : {analysis::sample_methods(), analysis::group_methods()})
+  for (const auto family : {analysis::sample_methods(), analysis::group_methods(), analysis::causal_methods()})
     for (const analysis::StatsMethod& method : family) with_data |= method.name == words[0];
   if (with_data) words.insert(words.begin() + 1, fuzz::path_of(input.file));
   fuzz::check_output(input, analysis::run_stats(words), false);
@@ -64,13 +64,15 @@ namespace {
 const fuzz::Grammar& grammar() {
   static const fuzz::Grammar kGrammar = [] {
     fuzz::Grammar made;
-    for (const auto family : {analysis::sample_methods(), analysis::group_methods(), analysis::planning_methods()})
+    for (const auto family :
+         {analysis::sample_methods(), analysis::group_methods(), analysis::causal_methods(), analysis::planning_methods()})
       for (const analysis::StatsMethod& method : family) made.methods.emplace_back(method.name);
     made.switches = {"json",           "log",    "exact",    "asymptotic", "no-continuity",
-                     "equal-variance", "paired", "additive", "strict",     "help"};
+                     "equal-variance", "paired", "additive", "strict", "coz", "help"};
     made.flags = [](const std::string& name) {
       std::vector<std::string> flags;
-      for (const auto family : {analysis::sample_methods(), analysis::group_methods(), analysis::planning_methods()}) {
+      for (const auto family :
+           {analysis::sample_methods(), analysis::group_methods(), analysis::causal_methods(), analysis::planning_methods()}) {
         for (const analysis::StatsMethod& method : family) {
           if (method.name != name) continue;
           std::istringstream words{std::string(method.flags)};

@@ -4,6 +4,7 @@
 //   hostile   names that are markup, quotes, scripts, megabytes, broken UTF-8
 //   refused   one layout a side, constant values, missing values: much is refused
 //   lone      one program, one cell: nothing to compare
+//   causal    small, with a causal profile: curves of every verdict, a latency, amplified load
 #include <cstdio>
 #include <cstring>
 #include <functional>
@@ -11,6 +12,7 @@
 
 #include "analysis/page/page.h"
 #include "tests/unit/analysis/lab_samples.h"
+#include "tests/unit/analysis/made_windows.h"
 
 namespace {
 
@@ -68,6 +70,41 @@ Samples large() {
   return samples;
 }
 
+// Lines of every verdict; the second half of the trials is a profile of the same program with names that are markup.
+std::vector<CausalData> profiles(bool hostile) {
+  MadeProgram program;
+  program.slopes = {0.42, 0.3, 0.16, 0.03, 0, 0, -0.18};
+  program.most = {1, 0.06, 1, 1, 1, 1, 1};
+  program.alive = {1, 1, 0.5, 1, 1, 1, 1};
+  program.trials = 6, program.blocks = 10, program.nulls = 4, program.slowdowns = true, program.arm_spread = 0.004;
+  CausalData data = made_data(program);
+  data.program = hostile ? "</script><b>" : "compressor";
+  if (hostile) data.lines[0].name = "<img src=x onerror=\"document.title='owned'\">.c:1", data.points[0].name = "\xff<!--";
+  data.points.push_back({"request", PointKind::kLatency});
+  data.margin = 0.02;
+  data.factors = {"load"};
+  data.cells.clear();
+  for (const double load : {1.0, 1.5, 2.0, 3.0, 4.0}) {
+    data.cells.push_back({{load == 1.5 ? "1.5" : std::to_string(static_cast<int>(load))}, load});
+    program.cell = static_cast<uint32_t>(data.cells.size() - 1);
+    program.visits = 400 * std::min(load, 2.3);
+    add_trials(data, program, 20 + program.cell);
+    program.slopes[1] *= 0.5;
+  }
+  data.lines.back().candidate = false;
+  for (CausalWindow& window : data.windows) {
+    if (window.visits.empty()) continue;
+    window.visits.push_back(window.visits[0]);
+    window.latencies.resize(2);
+    const double saved = window.kind == ArmKind::kSpeedup && window.line == 2 ? window.speedup * 0.5 : 0;
+    window.latencies[1] = {
+        static_cast<double>(window.visits[0]) * 3e6 * (1 - saved) * (1 + 0.01 * static_cast<double>(window.layout % 7)),
+        window.visits[0]};
+    window.busy_share = 0.4;
+  }
+  return {data};
+}
+
 Samples hostile() {
   Samples samples = lab_samples(6, {.programs = 3, .replicates = 6, .links = 3});
   samples.experiment = "</script><script>document.title='owned'</script>";
@@ -104,14 +141,16 @@ Samples lone() {
 
 int main(int argc, char** argv) {
   const std::map<std::string, std::function<Samples()>> kinds{
-      {"small", small}, {"large", large}, {"hostile", hostile}, {"refused", with_refusals}, {"lone", lone}};
+      {"small", small}, {"large", large}, {"hostile", hostile}, {"refused", with_refusals}, {"lone", lone}, {"causal", small}};
   const auto kind = kinds.find(argc == 3 ? argv[1] : "");
   if (kind == kinds.end()) {
-    std::fputs("usage: made_page small|large|hostile|refused|lone FILE\n", stderr);
+    std::fputs("usage: made_page small|large|hostile|refused|lone|causal FILE\n", stderr);
     return 2;
   }
   const Samples samples = kind->second();
-  const Result<std::string> page = render_page(samples, evidence_of(samples));
+  const bool hostile = kind->first == "hostile";
+  const auto causal = hostile || kind->first == "causal" ? profiles(hostile) : std::vector<CausalData>();
+  const Result<std::string> page = render_page(samples, evidence_of(samples), causal);
   if (!page) {
     std::fprintf(stderr, "%s\n", page.error().text().c_str());
     return 1;

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/statistics/distributions.h"
+#include "analysis/page/causal_windows.h"
 #include "analysis/page/columns.h"
 #include "analysis/page/computed_parts.h"
 #include "analysis/page/distribution.h"
@@ -18,6 +19,7 @@
 #include "analysis/page/sample_columns.h"
 #include "analysis/page/valid_text.h"
 #include "tests/unit/analysis/lab_samples.h"
+#include "tests/unit/analysis/made_windows.h"
 
 namespace stab::analysis {
 namespace {
@@ -133,6 +135,54 @@ TEST(Page, EqualsTheReportAndVerifies) {
   EXPECT_EQ(nlohmann::json::parse(parts->report), nlohmann::json::parse(to_json(*report)));
   const CommandOutput said = verify_page(*page);
   EXPECT_EQ(said.exit_code, 0) << said.err;
+}
+
+// Profiles are computed again from the windows in the page, and a number that was changed is found.
+TEST(Page, HoldsCausalProfilesAndVerifiesThem) {
+  MadeProgram program;
+  program.slopes = {0.4, 0};
+  program.alive = {1, 0.5};
+  program.slowdowns = true;
+  CausalData data = made_windows(program, 1);
+  data.program = "a <b> & \"c\"";
+  data.points.push_back({"request", PointKind::kLatency});
+  for (CausalWindow& window : data.windows) {
+    window.visits.resize(2, 7);
+    window.latencies.resize(2);
+    window.latencies[1] = {1.5e9 + static_cast<double>(window.layout % 1000), 7};
+    if (window.flags & bit(WindowFlag::kSkipped)) window.visits.assign(2, 0);
+  }
+  const auto page = render_page(everything(), {}, std::span(&data, 1));
+  ASSERT_TRUE(page) << page.error().text();
+  const CommandOutput said = verify_page(*page);
+  EXPECT_EQ(said.exit_code, 0) << said.err;
+  const auto parts = take_apart(*page);
+  ASSERT_TRUE(parts);
+  const auto causal = nlohmann::json::parse(parts->causal);
+  const auto read = read_causal(causal);
+  ASSERT_TRUE(read) << read.error().text();
+  ASSERT_EQ(read->size(), 1u);
+  const CausalData& again = read->front();
+  ASSERT_EQ(again.windows.size(), data.windows.size());
+  for (size_t w = 0; w < data.windows.size(); ++w) {
+    const CausalWindow &a = data.windows[w], &b = again.windows[w];
+    EXPECT_EQ(a.layout, b.layout);
+    EXPECT_EQ(a.line, b.line);
+    EXPECT_EQ(a.kind, b.kind);
+    EXPECT_EQ(a.flags, b.flags);
+    EXPECT_EQ(a.visits, b.visits);
+    EXPECT_EQ(a.latencies[1].inside_ns, b.latencies[1].inside_ns);
+    EXPECT_EQ(effective_ns(a, CausalClock::kWall), effective_ns(b, CausalClock::kWall));
+  }
+  EXPECT_EQ(again.trials[0].run_samples, data.trials[0].run_samples);
+  std::string forged = *page;
+  const std::string verdict = "\"verdict\": \"worth it\"";
+  const size_t at = forged.find(verdict);
+  ASSERT_NE(at, std::string::npos);
+  forged.replace(at, verdict.size(), "\"verdict\": \"no use\"");
+  const CommandOutput caught = verify_page(forged);
+  EXPECT_EQ(caught.exit_code, 1);
+  EXPECT_THAT(caught.err, HasSubstr("verdict"));
 }
 
 std::string replaced(std::string text, const std::string& what, const std::string& with) {
