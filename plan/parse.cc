@@ -103,6 +103,7 @@ Parsed parse_plan(std::string_view text, const std::string& path, const ParseOpt
   optional_table(root, "stopping", plan, parse_stopping);
   root.require("experiment", "add [experiment] with name, seed and replicates");
   optional_table(root, "experiment", plan, parse_experiment);
+  optional_table(root, "analysis", plan, parse_analysis);
   optional_table(root, "exclusions", plan, parse_exclusions);
   optional_table(root, "machine", plan, parse_machine);
   optional_table(root, "machines", plan, parse_machines);

@@ -23,6 +23,7 @@ void check_preloaded(Faults& faults, const Plan& plan);
 void parse_stopping(const TomlNode& table, Faults& faults, Plan& plan);
 // After counters and stopping.
 void parse_experiment(const TomlNode& table, Faults& faults, Plan& plan);
+void parse_analysis(const TomlNode& table, Faults& faults, Plan& plan);
 void parse_exclusions(const TomlNode& table, Faults& faults, Plan& plan);
 void parse_machine(const TomlNode& table, Faults& faults, Plan& plan);
 // After experiment and stopping.

@@ -226,6 +226,19 @@ struct Stopping {
   double half_width = 0;                              // kPrecision: relative half width of the CI to reach
 };
 
+// --- [analysis] ------------------------------------------------------------------------------------------
+
+struct Estimator {
+  enum class Kind { kHodgesLehmann, kQuantile } kind = Kind::kHodgesLehmann;
+  double probability = 0.5;  // kQuantile
+};
+
+// What is estimated beside the means' differences.
+struct Analysis {
+  std::vector<Estimator> estimators;  // none twice
+  std::vector<double> shift;          // quantiles of the shift function, ascending; empty: none
+};
+
 // --- [exclusions] ----------------------------------------------------------------------------------------
 
 // What the engine writes into each trial's validity ledger, and rules may name. Deltas over the trial.
@@ -336,6 +349,7 @@ struct Plan {
   Limits limits;
   Counters counters;
   Stopping stopping;
+  Analysis analysis;
   std::vector<ExclusionRule> exclusions;
   std::vector<Program> programs;  // never empty
   std::string text;               // what was parsed

@@ -9,6 +9,21 @@ namespace {
 
 std::string quoted(const std::string& text) { return "'" + text + "'"; }
 
+// The columns that --random names, "a,a:b" both of them, but for those that the fixed effects have, too.
+std::vector<std::string> columns_of_random(const Arguments& args, const std::vector<std::string>& known) {
+  std::vector<std::string> out;
+  for (std::string term : args.list("random")) {
+    while (!term.empty()) {
+      const size_t colon = std::min(term.find(':'), term.size());
+      const std::string name = term.substr(0, colon);
+      term.erase(0, std::min(colon + 1, term.size()));
+      if (std::find(known.begin(), known.end(), name) == known.end() && std::find(out.begin(), out.end(), name) == out.end())
+        out.push_back(name);
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 Result<StatsData> StatsData::load(const Arguments& args, const std::string& path) {
@@ -16,10 +31,12 @@ Result<StatsData> StatsData::load(const Arguments& args, const std::string& path
   std::vector<std::string> responses = args.list("response");
   const std::vector<std::string> groups = args.list("group");
   const std::string pair = args.text("pair"), block = args.text("block");
+  const std::vector<std::string> random = columns_of_random(args, groups);
   if (responses.empty()) {
     STAB_TRY(const std::vector<std::string> numeric, csv_numeric_columns(csv));
     for (const std::string& name : numeric)
-      if (name != pair && name != block && std::find(groups.begin(), groups.end(), name) == groups.end())
+      if (name != pair && name != block && std::find(groups.begin(), groups.end(), name) == groups.end() &&
+          std::find(random.begin(), random.end(), name) == random.end())
         responses.push_back(name);
     if (responses.size() != 1) {
       std::string list;
@@ -33,6 +50,7 @@ Result<StatsData> StatsData::load(const Arguments& args, const std::string& path
   for (const std::string& name : groups) requests.push_back({name, CsvKind::kLevel});
   if (!pair.empty()) requests.push_back({pair, CsvKind::kLevel});
   if (!block.empty() && block != pair) requests.push_back({block, CsvKind::kLevel});
+  for (const std::string& name : random) requests.push_back({name, CsvKind::kLevel});
   STAB_TRY(std::vector<CsvColumn> columns, read_csv(csv, requests));
   StatsData data;
   size_t at = 0;
@@ -40,6 +58,7 @@ Result<StatsData> StatsData::load(const Arguments& args, const std::string& path
   for (size_t i = 0; i < groups.size(); ++i) data.groups_.push_back(std::move(columns[at++]));
   if (!pair.empty()) data.pair_.push_back(std::move(columns[at++]));
   if (!block.empty()) data.block_.push_back(block == pair ? data.pair_[0] : std::move(columns[at++]));
+  for (size_t i = 0; i < random.size(); ++i) data.random_.push_back(std::move(columns[at++]));
   if (args.has("log")) {
     for (CsvColumn& column : data.responses_) {
       for (size_t row = 0; row < column.numbers.size(); ++row) {
@@ -53,6 +72,13 @@ Result<StatsData> StatsData::load(const Arguments& args, const std::string& path
   }
   if (args.has("levels")) STAB_CHECK_OK(data.reorder_levels(args.list("levels")));
   return data;
+}
+
+const CsvColumn* StatsData::named(const std::string& name) const {
+  for (const std::vector<CsvColumn>* columns : {&groups_, &random_})
+    for (const CsvColumn& column : *columns)
+      if (column.name == name) return &column;
+  return nullptr;
 }
 
 std::vector<double> StatsData::response_near_zero() const {

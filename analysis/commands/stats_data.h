@@ -26,7 +26,7 @@ struct Pairs {
 
 class StatsData {
  public:
-  // Reads the columns that the flags name: --response, --group, --pair, --block. Without --response: the only
+  // Reads the columns that the flags name: --response, --group, --pair, --block, --random. Without --response: the only
   // numeric column that no other flag names. --log takes logarithms (refuses values <= 0).
   static Result<StatsData> load(const Arguments& args, const std::string& path);
 
@@ -48,6 +48,9 @@ class StatsData {
   // All --group columns, then --block if `with_block`, as factors.
   FactorCodes factors(bool with_block = false) const;
   const CsvColumn* pair() const { return pair_.empty() ? nullptr : &pair_[0]; }
+  // A column that --group or --random names; null where neither does.
+  const CsvColumn* named(const std::string& name) const;
+  const std::vector<CsvColumn>& groups() const { return groups_; }
   const CsvColumn* block() const { return block_.empty() ? nullptr : &block_[0]; }
 
  private:
@@ -56,6 +59,7 @@ class StatsData {
   std::vector<CsvColumn> responses_;
   std::vector<CsvColumn> groups_;
   std::vector<CsvColumn> pair_, block_;
+  std::vector<CsvColumn> random_;  // those that are not in groups_
 };
 
 // check_squares() of each sample: for methods that need a spread.

@@ -24,6 +24,9 @@ struct StatsMethod {
 
 std::span<const StatsMethod> sample_methods();    // one and two samples
 std::span<const StatsMethod> group_methods();     // several groups, factors, repeated measures
+std::span<const StatsMethod> quantile_methods();  // differences of quantiles
+std::span<const StatsMethod> mixed_methods();     // fixed and random effects
+std::span<const StatsMethod> repetition_methods();  // where to repeat
 std::span<const StatsMethod> planning_methods();  // power, sample sizes, alpha spending
 std::span<const StatsMethod> causal_methods();    // windows of virtual speedup
 

@@ -14,7 +14,10 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int kVersion = 3;  // 3: a stopping rule may be a sequence, and has `max`
+// The same, and estimators were declared: a reader that doesn't know them would miss a part of the report.
+constexpr int kVersionOfEstimators = 4;
 constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
+constexpr std::string_view kEstimators[] = {"hodges-lehmann", "quantile"};
 constexpr std::string_view kRules[] = {"fixed", "looks", "precision", "sequence"};
 constexpr std::string_view kSpendings[] = {"obrien-fleming", "pocock", "classic-obrien-fleming", "classic-pocock"};
 
@@ -166,7 +169,8 @@ Columns columns_of(const Samples& samples, const UnitsByResponse& units, const E
 std::string samples_json(const Samples& samples, const Columns& columns) {
   JsonWriter json;
   const Tables tables = tables_of(samples);
-  json.begin_object().value("format", "stab-samples").value("version", kVersion);
+  json.begin_object().value("format", "stab-samples")
+      .value("version", samples.estimators.empty() && samples.shift_quantiles.empty() ? kVersion : kVersionOfEstimators);
   json.value("experiment", samples.experiment).value("alpha", samples.alpha);
   json.value("unit", samples.unit == Unit::kRow ? "row" : "layout");
   texts(json, "workloads", samples.workloads);
@@ -202,6 +206,19 @@ std::string samples_json(const Samples& samples, const Columns& columns) {
   for (const uint32_t look : stopping.looks) json.value({}, look);
   json.end().value("first", stopping.first).value("half_width", stopping.half_width)
       .value("max", stopping.max).end();
+  if (!samples.estimators.empty()) {
+    json.begin_array("estimators");
+    for (const Estimator& estimator : samples.estimators) {
+      json.begin_object().value("kind", kEstimators[static_cast<size_t>(estimator.kind)]);
+      json.value("probability", estimator.probability).end();
+    }
+    json.end();
+  }
+  if (!samples.shift_quantiles.empty()) {
+    json.begin_array("shift_quantiles");
+    for (const double probability : samples.shift_quantiles) json.value({}, probability);
+    json.end();
+  }
   json.begin_array("unavailable");
   for (const Unavailable& missing : samples.unavailable)
     json.begin_object().value("what", missing.what).value("cure", missing.cure).end();
@@ -256,7 +273,8 @@ void number_layouts_of_version_1(Samples& samples) {
 Result<Samples> design_of(const Json& json) {
   Samples out;
   if (json.at("format") != "stab-samples" ||
-      (json.at("version") != 1 && json.at("version") != 2 && json.at("version") != kVersion))
+      (json.at("version") != 1 && json.at("version") != 2 && json.at("version") != kVersion &&
+       json.at("version") != kVersionOfEstimators))
     return corrupt("its trials are of another format or version");
   out.experiment = json.at("experiment");
   out.alpha = json.at("alpha");
@@ -292,6 +310,13 @@ Result<Samples> design_of(const Json& json) {
     benchmark.family = response.at("family");
     benchmark.error_rate = response.at("false_discovery") ? ErrorRate::kFalseDiscovery : ErrorRate::kFamilyWise;
   }
+  if (json.contains("estimators")) {
+    for (const Json& estimator : json.at("estimators")) {
+      STAB_TRY(const size_t kind, word(estimator, "kind", kEstimators));
+      out.estimators.push_back({static_cast<Estimator::Kind>(kind), estimator.at("probability")});
+    }
+  }
+  out.shift_quantiles = json.value("shift_quantiles", std::vector<double>());
   out.planned = json.at("planned");
   out.failed = json.at("failed");
   out.incomplete = json.at("incomplete");

@@ -11,6 +11,7 @@
 #include "analysis/report/contrasts.h"
 #include "analysis/statistics/descriptive.h"
 #include "analysis/report/diagnostics.h"
+#include "analysis/report/estimators.h"
 #include "analysis/report/machines.h"
 #include "analysis/statistics/normality.h"
 #include "analysis/report/report.h"
@@ -39,6 +40,12 @@ Status check(const Samples& samples) {
     if (factor.levels.empty() || factor.baseline >= factor.levels.size())
       return bad_input("factor '" + factor.name + "' has no level or no valid baseline");
   if (samples.factors.size() > 16) return bad_input("more than 16 factors");
+  for (const Estimator& estimator : samples.estimators)
+    if (estimator.kind == Estimator::Kind::kQuantile && !(estimator.probability > 0 && estimator.probability < 1))
+      return bad_input("a quantile lies between 0 and 1, got " + std::to_string(estimator.probability));
+  for (const double probability : samples.shift_quantiles)
+    if (!(probability > 0 && probability < 1))
+      return bad_input("a quantile lies between 0 and 1, got " + std::to_string(probability));
   for (const Response& response : samples.responses)
     if (response.only_workload && *response.only_workload >= samples.workloads.size())
       return bad_input("'" + response.name + "' is of no " + samples.workload_word + " that there is");
@@ -281,6 +288,8 @@ Result<Report> analyse_units(const Samples& samples, const std::vector<std::vect
   report.interval_level = stopped.levels.interval();
   report.stopping = stopping_text(stopping, replicates, samples.incomplete);
   report.contrasts = contrasts_of(samples, units, stopped);
+  report.estimators = estimator_contrasts_of(samples, units, stopped.levels);
+  report.shift_functions = shift_functions_of(samples, units, stopped.levels);
   report.machine_contrasts = machine_contrasts_of(samples);
   const std::vector<size_t> varying = varying_factors(samples);
   for (size_t r = 0; r < samples.responses.size(); ++r) {

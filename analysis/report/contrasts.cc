@@ -63,15 +63,6 @@ Estimate refuse(std::string reason) {
   return estimate;
 }
 
-// Which cells a contrast compares, each with its coefficient. The other fields are as in Estimate.
-struct ComparedCells {
-  CellCoefficients coefficients;
-  std::vector<Stratum2> strata;  // pairs of cells to rank within; empty where cells don't pair up
-  double level = 0;
-  bool one_layout = false;
-  std::vector<std::string> aliases;
-};
-
 // No two cells differ in this factor alone: a fraction. Its effect is in the means of all cells.
 Result<ComparedCells> over_all_cells(const Samples& samples, size_t factor, uint32_t level, const WorkloadUnits& workload) {
   const Factor& facts = samples.factors[factor];
@@ -96,8 +87,10 @@ Result<ComparedCells> over_all_cells(const Samples& samples, size_t factor, uint
   return comparison;
 }
 
+}  // namespace
+
 // Pairs of cells that differ in this factor only, each as heavy as the others.
-Result<ComparedCells> cell_by_cell(const Samples& samples, size_t factor, uint32_t level, const WorkloadUnits& workload) {
+Result<ComparedCells> compared_cells(const Samples& samples, size_t factor, uint32_t level, const WorkloadUnits& workload) {
   const Factor& facts = samples.factors[factor];
   std::map<std::vector<uint32_t>, std::pair<const CellUnits*, const CellUnits*>> pairs;
   for (const CellUnits& cell : workload.cells) {
@@ -131,11 +124,13 @@ Result<ComparedCells> cell_by_cell(const Samples& samples, size_t factor, uint32
   return comparison;
 }
 
+namespace {
+
 // level against baseline of one factor in one workload.
 // fit: of the workload, made when it is first needed.
 Estimate within_workload(const Samples& samples, size_t factor, uint32_t level, const WorkloadUnits& workload,
                          std::optional<LinkFit>& fit) {
-  auto comparison = cell_by_cell(samples, factor, level, workload);
+  auto comparison = compared_cells(samples, factor, level, workload);
   if (!comparison) return refuse(comparison.error().message);
   const CellCoefficients& coefficients = comparison->coefficients;
   Estimate estimate;

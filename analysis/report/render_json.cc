@@ -1,5 +1,6 @@
 // The report as JSON, version 1: docs/report-json.md describes each field. Field names are those of the structs.
 #include "analysis/text/json_writer.h"
+#include "analysis/report/render_estimators.h"
 #include "analysis/report/report.h"
 
 namespace stab::analysis {
@@ -230,6 +231,7 @@ std::string to_json(const Report& report) {
   json.value("interval_level", report.interval_level);
   design(json, report);
   contrasts(json, report);
+  estimators_json(json, report);
   machines(json, report);
   anovas(json, report);
   cells(json, report);

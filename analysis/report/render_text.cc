@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "analysis/report/caveats.h"
+#include "analysis/report/render_estimators.h"
 #include "analysis/report/report_pen.h"
 
 namespace stab::analysis {
@@ -450,7 +451,8 @@ std::string validity(const Pen& pen, const Report& report) {
 namespace {
 
 std::string render(const Pen& pen, const Report& report) {
-  return header(pen, report) + answer(pen, report) + verdicts(pen, report) + caveats(pen, report) + machines(pen, report) +
+  return header(pen, report) + answer(pen, report) + verdicts(pen, report) + caveats(pen, report) + estimators_text(pen, report) +
+         machines(pen, report) +
          workload_contrasts(pen, report, true) + benchmarks(pen, report) + anovas(pen, report) +
          cells(pen, report) + components(pen, report) +
          diagnostics(pen, report) + doses(pen, report) + validity(pen, report) + workload_contrasts(pen, report, false);

@@ -161,6 +161,39 @@ struct MachineContrast {
   std::string refused;
 };
 
+// A contrast by a declared estimator other than the mean (estimators.h). On a log scale ratios, as in Contrast.
+struct EstimatorContrast {
+  std::string estimator;  // "hodges-lehmann", "median", "quantile 0.9"
+  std::string response;
+  std::string workload;   // empty: over all of them
+  Population population = Population::kOneWorkload;
+  std::string factor, level, baseline;
+  Scale scale = Scale::kLog;
+  Interval interval;      // at the report's interval_level
+  Interval equivalence;
+  bool distribution_free = false;  // exact from ranks; else by an estimated error
+  uint64_t n = 0;         // draws of the smaller side; for programs like these the number of programs
+  double margin = 0;      // on the response's scale
+  double p_value = 1, p_holm = 1;  // within the family of all declared estimators of one population
+  double p_equivalence = 1, p_equivalence_holm = 1;
+  Verdict verdict = Verdict::kWithheld;
+  std::string refused;
+};
+
+// The differences at several quantiles, with a band that holds for all of them at once.
+struct ShiftFunction {
+  std::string response, workload, factor, level, baseline;
+  Scale scale = Scale::kLog;
+  struct Point {
+    double probability = 0;
+    Interval interval;  // for this quantile alone
+    Interval band;      // for all of them together
+  };
+  std::vector<Point> points;
+  uint64_t n = 0;
+  std::string refused;
+};
+
 // A diagnostic on residuals or on the run order. Shows, never decides the method.
 struct Diagnostic {
   std::string response;
@@ -225,6 +258,8 @@ struct Report {
   uint64_t failed = 0;
   uint64_t cell_count = 0;  // combinations of levels that have values
   std::vector<Contrast> contrasts;
+  std::vector<EstimatorContrast> estimators;       // empty: none was declared
+  std::vector<ShiftFunction> shift_functions;      // of declared responses; the same
   std::vector<MachineContrast> machine_contrasts;  // empty: one machine
   std::vector<Cell> cells;
   std::vector<SpreadComponents> components;

@@ -137,6 +137,12 @@ struct Stopping {
   uint32_t max = 0;             // kSequence: replicates at which it was planned to end at the latest
 };
 
+// How a difference is estimated, besides by the mean: estimators.h.
+struct Estimator {
+  enum class Kind { kHodgesLehmann, kQuantile } kind = Kind::kHodgesLehmann;
+  double probability = 0.5;  // kQuantile; 0.5: the median
+};
+
 // A response that is not there, or not everywhere: what and why, and what to do about it.
 struct Unavailable {
   std::string what;
@@ -165,6 +171,8 @@ struct Samples {
   // The look is not the last declared one, or trials are still to come: verdicts are withheld, unless the rule is kSequence.
   bool incomplete = false;
   Stopping stopping;
+  std::vector<Estimator> estimators;    // declared beside the mean
+  std::vector<double> shift_quantiles;  // declared, ascending: of the shift function; empty: none
   uint32_t planned_replicates = 0;  // at most, by the plan as submitted; 0: not known
   // That ran its blocks, where there were several; a block is of one machine. Empty: one, or nobody said.
   std::vector<std::string> machines;

@@ -362,6 +362,9 @@ Result<analysis::Samples> load_samples(store::Store& store, const store::Experim
   samples.alpha = expanded.plan.experiment.alpha;
   samples.factors = factors_of(expanded.plan);
   samples.responses = responses_of(expanded.plan);
+  for (const plan::Estimator& estimator : expanded.plan.analysis.estimators)
+    samples.estimators.push_back({static_cast<analysis::Estimator::Kind>(estimator.kind), estimator.probability});
+  samples.shift_quantiles = expanded.plan.analysis.shift;
   samples.planned_replicates = static_cast<uint32_t>(expanded.plan.experiment.replicates);
   samples.stopping = stopping_of(expanded.plan.stopping);
   for (const plan::Subject& subject : expanded.subjects) samples.workloads.push_back(subject.name);

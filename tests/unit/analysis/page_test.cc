@@ -38,6 +38,8 @@ Samples everything() {
   samples.incomplete = true;
   samples.stopping = {StoppingRule::kLooks, Spending::kPocock, {4, 8}, 0, 0, 9};
   samples.planned_replicates = 8;
+  samples.estimators = {{Estimator::Kind::kHodgesLehmann, 0.5}, {Estimator::Kind::kQuantile, 0.9}};
+  samples.shift_quantiles = {0.25, 0.75};
   samples.unavailable = {{"cycles: no PMU counts it", "stabctl doctor"}};
   samples.row_word = "draw";
   samples.simulated = {"simulated cost = instructions, by <cachegrind>"};
@@ -74,6 +76,11 @@ TEST(Page, HoldsEveryFieldOfTheSamples) {
   EXPECT_EQ(again.simulated, samples.simulated);
   EXPECT_EQ(again.stopping.looks, samples.stopping.looks);
   EXPECT_EQ(again.stopping.max, 9u);
+  ASSERT_EQ(again.estimators.size(), 2u);
+  EXPECT_EQ(again.estimators[0].kind, Estimator::Kind::kHodgesLehmann);
+  EXPECT_EQ(again.estimators[1].kind, Estimator::Kind::kQuantile);
+  EXPECT_EQ(again.estimators[1].probability, 0.9);
+  EXPECT_EQ(again.shift_quantiles, samples.shift_quantiles);
   EXPECT_EQ(again.stopping.spending, samples.stopping.spending);
   ASSERT_EQ(again.trials.size(), samples.trials.size());
   for (size_t i = 0; i < samples.trials.size(); ++i) {

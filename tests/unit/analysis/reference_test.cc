@@ -55,7 +55,8 @@ void load_cases(const std::string& name, std::vector<Case>& cases) {
 
 std::vector<Case> load_cases() {
   std::vector<Case> cases;
-  for (const char* name : {"cases.txt", "cases_base.txt", "cases_sequence.txt", "cases_changes.txt"}) load_cases(name, cases);
+  for (const char* name : {"cases.txt", "cases_base.txt", "cases_sequence.txt", "cases_changes.txt",
+                           "cases_quantiles.txt", "cases_mixed.txt", "cases_repetitions.txt"}) load_cases(name, cases);
   return cases;
 }
 

@@ -1,0 +1,150 @@
+#include "analysis/report/render_estimators.h"
+
+#include <map>
+#include <vector>
+
+namespace stab::analysis {
+namespace {
+
+using Align = TextTable::Align;
+
+std::string_view scale_name(Scale scale) {
+  return scale == Scale::kLog ? "log" : "linear";
+}
+
+std::string subject_of(const Report& report, const EstimatorContrast& contrast) {
+  return contrast.population == Population::kLikeThese ? report.program_word + "s like these" : contrast.workload;
+}
+
+std::string verdict_of(const Response& response, const EstimatorContrast& contrast) {
+  if (contrast.verdict == Verdict::kChanged) return change_word(response, contrast.interval.estimate);
+  return std::string(name(contrast.verdict));
+}
+
+// "hodges-lehmann, lua: why", each reason once with the questions that it stops.
+std::string refusals(const Pen& pen, const std::map<std::string, std::vector<std::string>>& refused) {
+  std::string out;
+  for (const auto& [why, names] : refused)
+    out += pen.note("refused: " + names[0] + (names.size() > 1 ? " and " + std::to_string(names.size() - 1) + " more" : "") +
+                    ": " + why);
+  return out;
+}
+
+std::string contrasts_text(const Pen& pen, const Report& report) {
+  if (report.estimators.empty()) return {};
+  std::vector<TextTable::ColumnStyle> columns;
+  bool several_responses = false;
+  for (const EstimatorContrast& contrast : report.estimators)
+    several_responses |= contrast.response != report.estimators[0].response;
+  if (several_responses) columns.push_back({"response", Align::kLeft});
+  for (const char* title : {"estimator", "of", "level / baseline"}) columns.push_back({title, Align::kLeft, true});
+  columns.push_back({"n", Align::kRight});
+  columns.push_back({"difference", Align::kRight});
+  columns.push_back({plain(100 * (1 - report.interval_level)) + " % interval", Align::kLeft, true});
+  columns.push_back({"p", Align::kRight});
+  columns.push_back({"p (Holm)", Align::kRight});
+  columns.push_back({"verdict", Align::kLeft});
+  TextTable table(columns);
+  std::map<std::string, std::vector<std::string>> refused;
+  for (const EstimatorContrast& contrast : report.estimators) {
+    const Response& response = response_of(report, contrast.response);
+    const std::string of = subject_of(report, contrast);
+    if (!contrast.refused.empty()) {
+      refused[contrast.refused].push_back(contrast.estimator + " of " + contrast.response + ", " + of);
+      continue;
+    }
+    std::vector<std::string> row;
+    if (several_responses) row.push_back(contrast.response);
+    row.insert(row.end(), {contrast.estimator, of, contrast.factor + ": " + contrast.level + " / " + contrast.baseline,
+                           std::to_string(contrast.n), difference_text(response, contrast.interval.estimate),
+                           interval_text(response, contrast.interval), p_text(contrast.p_value), p_text(contrast.p_holm),
+                           verdict_of(response, contrast)});
+    table.add(std::move(row));
+  }
+  std::string out = pen.heading("Declared estimators beside the mean");
+  if (!table.empty()) out += pen.table(table);
+  return out + refusals(pen, refused);
+}
+
+std::string shifts_text(const Pen& pen, const Report& report) {
+  if (report.shift_functions.empty()) return {};
+  TextTable table({{"response", Align::kLeft},
+                   {"of", Align::kLeft, true},
+                   {"level / baseline", Align::kLeft, true},
+                   {"quantile", Align::kRight},
+                   {"difference", Align::kRight},
+                   {"alone", Align::kLeft, true},
+                   {"band, all at once", Align::kLeft, true}});
+  std::map<std::string, std::vector<std::string>> refused;
+  for (const ShiftFunction& shift : report.shift_functions) {
+    const Response& response = response_of(report, shift.response);
+    if (!shift.refused.empty()) refused[shift.refused].push_back(shift.response + ", " + shift.workload);
+    for (const ShiftFunction::Point& point : shift.points)
+      table.add({shift.response, shift.workload, shift.factor + ": " + shift.level + " / " + shift.baseline,
+                 plain(point.probability), difference_text(response, point.interval.estimate),
+                 interval_text(response, point.interval), interval_text(response, point.band)});
+  }
+  std::string out = pen.heading("Shift function: differences of quantiles, " + plain(100 * (1 - report.interval_level)) + " %");
+  if (!table.empty()) out += pen.table(table);
+  return out + refusals(pen, refused);
+}
+
+void interval_json(JsonWriter& json, std::string_view key, const Interval& interval) {
+  json.begin_object(key);
+  json.value("estimate", interval.estimate).value("conf_low", interval.low).value("conf_high", interval.high);
+  json.end();
+}
+
+template <typename Question>
+void question_json(JsonWriter& json, const Question& question) {
+  json.value("response", question.response).value("workload", question.workload).value("factor", question.factor);
+  json.value("level", question.level).value("baseline", question.baseline).value("scale", scale_name(question.scale));
+}
+
+}  // namespace
+
+std::string estimators_text(const Pen& pen, const Report& report) {
+  return contrasts_text(pen, report) + shifts_text(pen, report);
+}
+
+void estimators_json(JsonWriter& json, const Report& report) {
+  if (!report.estimators.empty()) {
+    json.begin_array("estimator_contrasts");
+    for (const EstimatorContrast& contrast : report.estimators) {
+      json.begin_object().value("estimator", contrast.estimator);
+      question_json(json, contrast);
+      json.value("population", name(contrast.population)).value("verdict", name(contrast.verdict));
+      if (!contrast.refused.empty()) {
+        json.value("refused", contrast.refused).end();
+        continue;
+      }
+      interval_json(json, "interval", contrast.interval);
+      interval_json(json, "equivalence_interval", contrast.equivalence);
+      json.value("distribution_free", contrast.distribution_free).value("n", contrast.n).value("margin", contrast.margin);
+      json.value("p_value", contrast.p_value).value("p_holm", contrast.p_holm);
+      json.value("p_equivalence", contrast.p_equivalence).value("p_equivalence_holm", contrast.p_equivalence_holm).end();
+    }
+    json.end();
+  }
+  if (report.shift_functions.empty()) return;
+  json.begin_array("shift_functions");
+  for (const ShiftFunction& shift : report.shift_functions) {
+    json.begin_object();
+    question_json(json, shift);
+    if (!shift.refused.empty()) {
+      json.value("refused", shift.refused).end();
+      continue;
+    }
+    json.value("n", shift.n).begin_array("points");
+    for (const ShiftFunction::Point& point : shift.points) {
+      json.begin_object().value("probability", point.probability);
+      interval_json(json, "interval", point.interval);
+      interval_json(json, "band", point.band);
+      json.end();
+    }
+    json.end().end();
+  }
+  json.end();
+}
+
+}  // namespace stab::analysis
