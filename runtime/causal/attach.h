@@ -19,6 +19,8 @@ struct Thread {
   uint64_t program_ns;  // its CPU time at the last sample
   uint64_t spun_ns;     // of it, since then, in pauses
   uint64_t too_much_ns; // that pauses of its own have cost beyond what they should: the next is shorter
+  uint64_t owed_ns;     // of pauses that are made in bulk, in the window `owed_in`
+  uint64_t owed_in;
   uint64_t local;       // Pauses::kThread: what it has given up itself
   uint64_t switches;    // voluntary ones, as read last
   uint64_t classified;  // waits in interposed calls since then
@@ -27,7 +29,7 @@ struct Thread {
   bool timer_made;
 };
 
-inline constexpr Thread kNewThread = {false, kNot, false, 0, -1, 0, 0, 0, 0, 0, 0, 0, 0, nullptr, 0, false};
+inline constexpr Thread kNewThread = {false, kNot, false, 0, -1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, nullptr, 0, false};
 
 extern __thread Thread self __attribute__((tls_model("initial-exec")));
 
