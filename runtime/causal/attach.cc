@@ -115,10 +115,12 @@ void in_child() {
   sys::futex_wake(&area.state.attached);
 }
 
-// A descriptor is this process's alone: what it executes must not look for it.
+// A descriptor is this process's alone: what it executes must not look for it, and its own descriptors get the numbers that they
+// would have had.
 void forget_descriptor(const char* path) {
-  constexpr char kOwn[] = "/proc/self/";
+  constexpr char kOwn[] = "/proc/self/fd/";
   if (strncmp(path, kOwn, sizeof kOwn - 1) != 0) return;
+  sys::close(atoi(path + sizeof kOwn - 1));
   char* at = const_cast<char*>(path);
   for (; at[1] != 0; ++at) *at = '/';
   *at = '-';
@@ -150,7 +152,6 @@ void attach() {
   meet_program();
   give_alternate_stack();
   take_signal();
-  measure_trap();
   follow_threads();
   pthread_atfork(before_fork, nullptr, in_child);
   arrive();

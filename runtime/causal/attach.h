@@ -18,7 +18,7 @@ struct Thread {
   uint64_t seen_open;   // and the window that was open then
   uint64_t program_ns;  // its CPU time at the last sample
   uint64_t spun_ns;     // of it, since then, in pauses
-  uint64_t too_much_ns; // that pauses of its own have cost beyond what they should: the next is shorter
+  uint64_t too_much_ns; // that its pause before took beyond what it should: the next is shorter
   uint64_t owed_ns;     // of pauses that are made in bulk, in the window `owed_in`
   uint64_t owed_in;
   uint64_t local;       // Pauses::kThread: what it has given up itself
@@ -38,7 +38,6 @@ struct Program {
   Process* process;
   Pauses pauses;
   bool by_timer;      // samples come from CPU timers of the threads
-  uint64_t trap_ns;   // what a sample costs its thread, measured at the start
   int event;          // descriptor of the perf event, -1
   int pid;
 };
@@ -64,7 +63,6 @@ void read_switches();                          // voluntary switches, and those 
 
 // trap.cc
 void take_signal();                // SIGTRAP is ours from now on
-void measure_trap();               // before the first sample
 bool start_sampling();             // in the calling process; false: neither kind of sample can be had
 void start_thread_sampling();      // of a new thread, where samples come from timers
 void end_thread_sampling();

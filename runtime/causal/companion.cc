@@ -237,10 +237,20 @@ class Companion {
   }
 
   void cool_off() {
-    if ((script().flags & kScriptLayouts) != 0) raise_by(live().layouts_wanted, 1);
+    if ((script().flags & kScriptLayouts) != 0) order_layout();
     const uint64_t until = sys::monotonic_ns() + script().cooloff_ns;
     for (uint64_t now = sys::monotonic_ns(); now < until && family_.is_alive(); now = sys::monotonic_ns())
       family_.sleep(least(until - now, kLongestNap));
+  }
+
+  // Returns when the program has asked its helper, so that the next window begins in the new layout; it is there within the
+  // cool-off. One that has no CPU meanwhile is not waited for for ever.
+  void order_layout() {
+    constexpr uint64_t kPatience = 500 * kMs;
+    raise_by(live().layouts_wanted, 1);
+    const uint64_t until = sys::monotonic_ns() + kPatience;
+    while (look(area_.state.layouts_asked) != look(live().layouts_wanted) && sys::monotonic_ns() < until && family_.is_alive())
+      family_.sleep(kShortestNap);
   }
 
   WindowRecord* next_record() {

@@ -25,7 +25,6 @@ namespace {
 constexpr int kTrapPerf = 6;              // TRAP_PERF, which libc's headers of Debian 12 don't have
 constexpr uint32_t kTrapAsync = 1;        // TRAP_PERF_FLAG_ASYNC
 constexpr uint64_t kOurs = 0x5354'4142'4341'5553;  // sig_data, and what timers carry
-constexpr uint64_t kMeasured = kOurs + 1;            // the sig_data of traps that are taken to see what they cost
 constexpr uint64_t kTickNs = 10'000'000;  // no kernel's tick is longer
 // Switches are read every so many traps: a system call.
 constexpr uint32_t kTrapsPerLook = 16;
@@ -38,7 +37,6 @@ struct TrapInfo {
   uint32_t type, flags;
 };
 
-volatile uint32_t measured_traps = 0;
 
 uint64_t thread_cpu_ns() {
   timespec now{};
@@ -72,11 +70,6 @@ uint64_t pause_in_bulk(Area& area, uint64_t delay_ns) {
 void judge(Area& area, uint64_t weight_ns) {
   const Live& live = area.state.live;
   const uint64_t delay_ns = weight_ns * live.speedup_permille / 1000;
-  // A thread that pauses in its own CPU time has more samples for the same work. What the additional ones cost is part of the
-  // pause, not of the program.
-  const uint64_t period_ns = area.script.period_ns;
-  if (live.kind != ArmKind::kSpeedup && weight_ns < period_ns)
-    self.too_much_ns += program.trap_ns * (period_ns - weight_ns) / period_ns;
   if (delay_ns == 0) return;
   const Clock clock = clock_of(area);
   switch (live.kind) {
@@ -129,10 +122,7 @@ void take_sample(Area& area, uint64_t pc, bool is_late) {
   const uint64_t cpu_ns = thread_cpu_ns();
   const uint64_t since_ns = cpu_ns - self.program_ns;
   const uint64_t own_ns = since_ns > self.spun_ns ? since_ns - self.spun_ns : 0;
-  if (is_late && own_ns < area.script.period_ns / 2) {
-    self.too_much_ns += program.trap_ns;
-    return raise_by(area.state.samples_spun, 1);
-  }
+  if (is_late && own_ns < area.script.period_ns / 2) return raise_by(area.state.samples_spun, 1);
   if (is_late) {
     raise_by(area.state.samples_late, 1);
     degrade(area, Degraded::kLateTraps);
@@ -153,8 +143,8 @@ void take_sample(Area& area, uint64_t pc, bool is_late) {
 }
 
 void obey(Area& area) {
-  if (const uint64_t order = waiting_order(area); order != 0) carry_out(area, order, program.pid);
   if (look(area.state.live.layouts_wanted) != look(area.state.layouts_asked)) ask_for_layout();
+  if (const uint64_t order = waiting_order(area); order != 0) carry_out(area, order, program.pid);
 }
 
 void pass_on(int signal, siginfo_t* info, void* context) {
@@ -184,17 +174,13 @@ void on_trap(int signal, siginfo_t* info, void* context) {
     const auto pc = static_cast<uint64_t>(static_cast<const ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP]);
     take_sample(*program.area, pc, by_perf && (trap.flags & kTrapAsync) != 0);
     obey(*program.area);
-  } else if (trap.code == kTrapPerf && trap.data == kMeasured) {
-    measured_traps = measured_traps + 1;
-    thread_cpu_ns();
-    find_place(*program.area, static_cast<uint64_t>(static_cast<const ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP]));
   } else {
     pass_on(signal, info, context);
   }
   errno = saved_errno;
 }
 
-int open_event(uint64_t period_ns, bool with_kernel, uint64_t sig_data) {
+int open_event(uint64_t period_ns, bool with_kernel) {
   perf_event_attr attr;
   memset(&attr, 0, sizeof attr);
   attr.size = sizeof attr;
@@ -208,7 +194,7 @@ int open_event(uint64_t period_ns, bool with_kernel, uint64_t sig_data) {
   attr.inherit_thread = 1;
   attr.sigtrap = 1;
   attr.remove_on_exec = 1;
-  attr.sig_data = sig_data;
+  attr.sig_data = kOurs;
   return static_cast<int>(sys::call(SYS_perf_event_open, sys::word(&attr), 0, -1, -1, PERF_FLAG_FD_CLOEXEC));
 }
 
@@ -234,38 +220,11 @@ void take_signal() {
   set_own_trap_action(before);
 }
 
-// A loop that looks at the clock sees how long it was gone. Of a few, from an event of its own for the moment, one of the
-// shortest: the others were interrupted.
-void measure_trap() {
-  constexpr uint32_t kTimes = 9;
-  constexpr uint64_t kPeriodNs = 60'000, kPatienceNs = 2'000'000, kStepNs = 1'000;
-  const int fd = open_event(kPeriodNs, false, kMeasured);
-  if (fd < 0) return;
-  uint64_t gone[kTimes];
-  uint32_t count = 0;
-  const auto now_ns = [] {
-    timespec now{};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
-  };
-  const uint64_t begun = now_ns();
-  for (uint64_t before = begun, now; count < kTimes && before - begun < kPatienceNs; before = now) {
-    const uint32_t traps = measured_traps;
-    now = now_ns();
-    if (measured_traps == traps || now - before < kStepNs) continue;
-    uint32_t at = count++;
-    for (; at > 0 && gone[at - 1] > now - before; --at) gone[at] = gone[at - 1];
-    gone[at] = now - before;
-  }
-  sys::close(fd);
-  if (count > 0) program.trap_ns = gone[count / 4];
-}
-
 bool start_sampling() {
   Area& area = *program.area;
-  int fd = open_event(area.script.period_ns, true, kOurs);
+  int fd = open_event(area.script.period_ns, true);
   if (fd < 0) {
-    fd = open_event(area.script.period_ns, false, kOurs);
+    fd = open_event(area.script.period_ns, false);
     if (fd >= 0) degrade(area, Degraded::kKernelNotSampled);
   }
   if (fd >= 0) {

@@ -224,7 +224,8 @@ int main(int argc, char** argv) {
   area->script.pauses = Pauses::kSpin;
   memcpy(area->script.magic, kAreaMagic, sizeof kAreaMagic);
   char setting[kCausalSettingLength + 1];
-  encode_causal_setting(("/proc/self/fd/" + std::to_string(fd)).c_str(), setting);
+  // The library closes the descriptor that it is given.
+  encode_causal_setting(("/proc/self/fd/" + std::to_string(dup(fd))).c_str(), setting);
   setenv(kCausalSettingName, setting, 1);
   setenv("LD_PRELOAD", argv[1], 1);
   execl("/proc/self/exe", argv[0], "again", std::to_string(fd).c_str(), nullptr);

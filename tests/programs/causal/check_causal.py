@@ -2,11 +2,16 @@
 """Known answers of causal profiles: what windows predict against the same program with really less work.
 
     check_causal.py --bin DIR --runner FILE one-cpu PROGRAM [--cpu N]   in CPU time, so it holds on a loaded machine
+    ... two-cpus PROGRAM    wall time on two CPUs, as a real-time process: for a machine that nobody else needs meanwhile
+    ... habits -            signals, forks, execs, refusals: the output is the plain program's, and what is missing is said
+    ... same-output -       the programs of tests/programs print under a profile what they print without
+    ... moving -            code and stack move, a new layout for each window
 
 Truth is measured, too: runs of the plain program and of one whose line has so much less to do, in turns, CPU time over rounds.
 Prints a line for each case. Exit code 0: every prediction is near the truth; 1: not; 77: skipped, and says why.
 """
 import argparse
+import json
 import os
 import pathlib
 import resource
@@ -46,7 +51,8 @@ def environment():
 
 def windows(tools, program, arguments, options, check=True, **settings):
     """What run_windows prints, as a list of words for each line."""
-    command = [tools.runner, "--lib", tools.bin.parent / "lib/stab/libstabcausal.so",
+    runner = tools.runner if isinstance(tools.runner, list) else [tools.runner]
+    command = [*runner, "--lib", tools.bin.parent / "lib/stab/libstabcausal.so",
                "--companion", tools.bin.parent / "libexec/stab/stab-causal", *options, "--", program, *arguments]
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=550,
                           env=environment() | settings, stdin=subprocess.DEVNULL)
@@ -137,19 +143,150 @@ def one_cpu(tools, name, directory):
         raise Failed("predictions are not near the truth")
 
 
+def build_with(compiler, program, directory, *options):
+    out = pathlib.Path(directory) / ("_".join([program, *[option.strip("-") for option in options]]))
+    done = subprocess.run([str(word) for word in [compiler, "-O2", f"-I{INCLUDE}", HERE / f"{program}.c", "-o", out, "-pthread",
+                                                  *options]], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise Failed(f"{program} does not compile: {done.stderr}")
+    return out
+
+
+def expect(holds, what):
+    if not holds:
+        raise Failed(what)
+
+
+def two_cpus(tools, name, directory):
+    """The longer of two threads at a barrier counts, the shorter does not."""
+    program = build(tools.cc, name, directory)
+    tools.runner = ["chrt", "-f", "10", tools.runner] if os.geteuid() == 0 else [tools.runner]
+    options = ["--region", "a=line_a", "--region", "b=line_b", "--speedups", "750", "--window-ms", "60", "--period-us", "500",
+               "--cpus", "0,1"]
+    found = arms(windows(tools, program, ["--seconds", str(tools.seconds)], options))
+    for region, truth_of in ((1, 20.0), (2, 0.0)):
+        gain, error = found["speedup", region, 750]
+        print(f"{name} on two CPUs, line {region}: predicted {gain:.1f} (se {error:.1f}), real {truth_of:.1f}")
+        expect(abs(gain - truth_of) <= MOST_WRONG + 2 * error, "predictions on two CPUs are not near the truth")
+
+
+def status_of(lines):
+    return os.waitstatus_to_exitcode(int(next(line for line in lines if line[0] == "status")[1]))
+
+
+HABITS = ["interrupted", "own-trap", "deadly-trap", "blocks-signals", "forks", "executes", "descriptors", "short", "silent"]
+
+
+def habits(tools, _, directory):
+    program = build_with(tools.cc, "habits", directory)
+    quick = ["--speedups", "500", "--window-ms", "20", "--kinds", "null,slowdown", "--region", "a=line_a"]
+    seen = {}
+    for habit in HABITS:
+        plain = subprocess.run([program, habit], capture_output=True, text=True)
+        lines = windows(tools, program, [habit], quick, check=False)
+        own = [" ".join(line) for line in lines if line[0] not in
+               ("state", "degraded", "region", "arm", "point", "status")]
+        seen[habit] = lines
+        expect("\n".join(own) == "\n".join(" ".join(line.split()) for line in plain.stdout.splitlines()),
+               f"{habit}: prints {own}, without a profile {plain.stdout!r}")
+        status = status_of(lines)
+        expect(status == plain.returncode, f"{habit}: ends with {status}, not {plain.returncode}")
+        print(f"{habit}: as without a profile")
+
+    def number(habit, what):
+        return int(words_of(seen[habit], "state")[what])
+
+    expect(["0", "calls", "ended", "with", "EINTR"] in seen["interrupted"], "calls were interrupted")
+    expect(number("interrupted", "samples") > 300, "the thread that computes had few samples")
+    expect(["degraded", "shared-sigtrap"] in seen["own-trap"] and number("own-trap", "foreign_traps") == 50,
+           "traps of the program's own were not told apart")
+    expect(["degraded", "late-traps"] not in seen["blocks-signals"] and number("blocks-signals", "samples") > 150,
+           "SIGTRAP was blocked by a mask of the program's")
+    expect(number("forks", "attached") == 5 and ["point", "1", "round", "kind", "1", "visits", "400"] in seen["forks"],
+           "forked children did not join")
+    expect(number("short", "samples") <= 1 and not any(line[0] == "point" for line in seen["silent"]),
+           "points that nobody visited")
+
+    static = build_with(tools.cc, "habits", directory, "-static")
+    lines = windows(tools, static, ["short"], quick[:-2], check=False)
+    expect(int(words_of(lines, "state")["finished"]) == 2, "a static program was not said to have stayed away")
+    print("static: nobody came, and that is said")
+    refused = build_with(tools.cc, "without_perf", directory)
+    tools.runner = [refused, tools.runner]
+    try:
+        windows(tools, program, ["silent"], quick[:-2])
+    except Skipped:
+        print("perf refused: coarse samples, and that is said")
+    else:
+        raise Failed("perf was refused, and nothing is said")
+
+
+PROGRAMS = ["threads.c", "signals.c", "fork.c", "exceptions.cc", "setjmp.c", "spawn.c", "waits.c", "fibers.c", "terminate.cc",
+            "many_threads.c", "signal_stack_coroutines.c", "coroutines.cc", "thread_local.cc"]
+
+
+def same_output(tools, _, directory):
+    for name in PROGRAMS:
+        source = HERE.parent / name
+        out = pathlib.Path(directory) / source.stem
+        compiler = tools.cxx if source.suffix == ".cc" else tools.cc
+        standard = ["-std=c++20"] if source.suffix == ".cc" else []
+        done = subprocess.run([compiler, *standard, "-O1", "-w", f"-I{INCLUDE}", f"-I{HERE.parent}", source, "-o", out, "-pthread", "-ldl"],
+                              capture_output=True, text=True)
+        expect(done.returncode == 0, f"{name} does not compile: {done.stderr[-500:]}")
+        plain = subprocess.run([out], capture_output=True, text=True, env=environment(), timeout=120)
+        for pauses in ("spin", "cpu-time", "thread"):
+            lines = windows(tools, out, [], ["--window-ms", "5", "--cool-ms", "1", "--pauses", pauses, "--region", "main=main",
+                                             "--speedups", "500", "--kinds", "null"], check=False)
+            own = [" ".join(line) for line in lines if line[0] not in ("state", "degraded", "region", "arm", "point", "status")]
+            expect(own == [" ".join(line.split()) for line in plain.stdout.splitlines() if line.strip()],
+                   f"{name}, {pauses}: prints {own[-3:]}, without a profile {plain.stdout[-300:]!r}")
+            status = status_of(lines)
+            expect(status == plain.returncode, f"{name}, {pauses}: ends with {status}, not {plain.returncode}")
+            expect(int(words_of(lines, "state")["attached"]) >= 1, f"{name}: nobody attached")
+        print(f"{name}: the same")
+
+
+def moving(tools, _, directory):
+    """szc's program in new layouts: samples are found in its functions, and each window has a layout of its own."""
+    program = build_with(tools.bin / "szc", "barrier_pair", directory)
+    report = pathlib.Path(directory) / "dose.json"
+    lines = windows(tools, program, ["--seconds", "3"],
+                    ["--region", "a=line_a", "--region", "b=line_b", "--speedups", "500,750", "--window-ms", "40", "--period-us", "250",
+                     "--cpus", tools.cpu, "--flags", "2", "--windows"],
+                    STAB_CODE="shuffle", STAB_STACK="on", STAB_EPOCH="0visits", STAB_REPORT=str(report), STAB_SEED="7")
+    state = words_of(lines, "state")
+    expect(state["moving"] == "1", "its code did not move")
+    expect(int(state["in_ranges"]) > 0.9 * int(state["samples"]), "samples in moved code were not found in their functions")
+    layouts = [line[-1] for line in lines if line[0] == "window"][:-1]  # the last is the whole run
+    expect(len(set(layouts)) >= len(layouts) - 2, f"windows share layouts: {layouts}")
+    dose = json.loads(report.read_text())
+    expect(dose["code"]["layouts_built"] > 10, "few layouts were built")
+    rounds = int(next(line for line in lines if line[1:] == ["rounds"])[0])
+    points = {point["name"]: point["visits"] for point in dose["progress"]["points"]}
+    expect(points == {"round": rounds}, f"the dose report has {points}, not {rounds} rounds")
+    gain, error = arms(lines)["speedup", 1, 750]
+    print(f"moving: {len(layouts)} windows, line_a 75 %: predicted {gain:.1f} (se {error:.1f}), by its work 41.7")
+    expect(abs(gain - 41.7) <= MOST_WRONG + 2 * error, "predictions are not near the truth")
+
+
+CHECKS = {"one-cpu": one_cpu, "two-cpus": two_cpus, "habits": habits, "same-output": same_output, "moving": moving}
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", type=pathlib.Path, required=True)
     parser.add_argument("--runner", required=True)
     parser.add_argument("--cc", default="cc")
+    parser.add_argument("--cxx", default="c++")
     parser.add_argument("--cpu", type=int, default=max(os.sched_getaffinity(0)))
     parser.add_argument("--seconds", type=float, default=10, help="of CPU time, under the script")
-    parser.add_argument("check", choices=["one-cpu"])
+    parser.add_argument("check", choices=CHECKS)
     parser.add_argument("program")
     tools = parser.parse_args()
     directory = tempfile.mkdtemp(prefix="causal")
     try:
-        one_cpu(tools, tools.program, directory)
+        CHECKS[tools.check](tools, tools.program, directory)
     except Failed as failed:
         print(f"FAIL: {failed}")
         return 1
