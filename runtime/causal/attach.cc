@@ -150,6 +150,7 @@ void attach() {
   program.pauses = area->state.pauses;
   list_modules(*area);
   meet_program();
+  if ((area->script.flags & kScriptCallers) != 0) load_unwinder();
   give_alternate_stack();
   take_signal();
   follow_threads();

@@ -56,7 +56,9 @@ struct Wait {
 void pay();                                    // R2
 void spin_for(uint64_t cpu_ns);                // burns the calling thread's CPU time, in the sum over pauses exactly
 Wait start_wait(Waits what);                   // R2, then off the CPU
-void finish_wait(const Wait& wait, Waits by);  // R3 or R4
+// R3 or R4; and R1, where the script wants waits of the kind `why` sped up (a bit of Script::flags, 0: none) and `caller` is in
+// the region.
+void finish_wait(const Wait& wait, Waits by, uint64_t why, uint64_t caller);
 void arrive();                                 // R5: the calling thread is there
 void leave();                                  // it ends
 void read_switches();                          // voluntary switches, and those that had a class
@@ -68,6 +70,12 @@ void start_thread_sampling();      // of a new thread, where samples come from t
 void end_thread_sampling();
 void give_alternate_stack();
 void free_alternate_stack();
+
+// caller.cc
+struct Place;
+void load_unwinder();
+// The nearest caller in scope of the code that a trap interrupted, called in that trap. False: there is none.
+bool find_caller(uint64_t interrupted, Place& place);
 
 // program_side.cc: what a program of szc's has that others don't
 void meet_program();

@@ -174,12 +174,13 @@ enum class Degraded : uint32_t {
   kNoContention = 10,    // the kernel doesn't say how long the CPUs worked for others
   kNoAlternateStack = 11,
   kPointsElsewhere = 12, // the program's progress points could not be led to the area's board
+  kNoUnwinder = 13,      // callers were asked for, and there is no libgcc_s: samples outside the scope count for nobody
   kCount
 };
 inline constexpr const char* kDegradedWords[] = {
     "coarse-samples",  "no-samples",      "shared-sigtrap",   "late-traps",      "histogram-full",   "modules-full",
     "handler-replaced",    "processes-full",  "regions-not-loaded", "kernel-not-sampled", "no-contention", "no-alternate-stack",
-    "points-elsewhere"};
+    "points-elsewhere", "no-unwinder"};
 static_assert(sizeof kDegradedWords / sizeof *kDegradedWords == static_cast<size_t>(Degraded::kCount));
 
 // State::finished
@@ -236,7 +237,7 @@ struct alignas(64) State {
   alignas(64) uint64_t samples;           // all
   uint64_t samples_in_ranges;             // of those, in some region
   uint64_t samples_by_caller;             // of those, found by the search for a caller
-  uint64_t samples_unattributed;          // outside all modules, or no caller found where callers count
+  uint64_t samples_unattributed;          // outside all modules; where callers count, also those without one in scope
   uint64_t samples_late;                  // delivered asynchronously, because SIGTRAP was blocked
   uint64_t samples_lost;                  // found no cell in the histogram
   uint64_t samples_spun;                  // fell into our own pauses: no samples of the program

@@ -51,9 +51,10 @@ bool timed_out(long result) { return result == ETIMEDOUT || (result == -1 && (er
 // Calls that may give a reason to wait, and may not be called on a thread that has begun to end.
 struct Accounting {
   explicit Accounting(Waits what) : wait(start_wait(what)) {}
-  void end(Waits by) {
+  // `why` is the class that the script may want sped up, `caller` who waited.
+  void end(Waits by, uint64_t why, const void* caller) {
     const int saved_errno = errno;
-    finish_wait(wait, by);
+    finish_wait(wait, by, why, reinterpret_cast<uint64_t>(caller));
     errno = saved_errno;
   }
   Wait wait;
@@ -87,7 +88,7 @@ void pay_first() {
   if (!is_profiled()) return real ARGUMENTS;                     \
   Accounting accounting(kForOurs);                               \
   const RESULT result = real ARGUMENTS;                          \
-  accounting.end(timed_out(result) ? kForWorld : kForOurs);      \
+  accounting.end(timed_out(result) ? kForWorld : kForOurs, kScriptBlockedLock, __builtin_return_address(0)); \
   return result;
 #define STAB_BODY_BOTH STAB_BODY_OURS
 
@@ -96,18 +97,21 @@ void pay_first() {
   if (const int tried = stab_try_##NAME(lock); tried != kBusy(tried)) return tried; \
   STAB_BODY_OURS(RESULT, NAME, ARGUMENTS)
 
-#define STAB_BODY_WORLD(RESULT, NAME, ARGUMENTS) \
-  if (!is_profiled()) return real ARGUMENTS;     \
-  Accounting accounting(kForWorld);              \
-  const RESULT result = real ARGUMENTS;          \
-  accounting.end(kForWorld);                     \
+#define STAB_BODY_WORLD_FOR(WHY, RESULT, ARGUMENTS)              \
+  if (!is_profiled()) return real ARGUMENTS;                     \
+  Accounting accounting(kForWorld);                              \
+  const RESULT result = real ARGUMENTS;                          \
+  accounting.end(kForWorld, WHY, __builtin_return_address(0));   \
   return result;
+#define STAB_BODY_WORLD(RESULT, NAME, ARGUMENTS) STAB_BODY_WORLD_FOR(kScriptBlockedIo, RESULT, ARGUMENTS)
+#define STAB_BODY_SLEEPS(RESULT, NAME, ARGUMENTS) STAB_BODY_WORLD_FOR(kScriptBlockedSleep, RESULT, ARGUMENTS)
 
 #define STAB_BODY_READS(RESULT, NAME, ARGUMENTS)                               \
   if (!is_profiled()) return real ARGUMENTS;                                   \
   Accounting accounting(kForWorld);                                            \
   const RESULT result = real ARGUMENTS;                                        \
-  accounting.end(last_writer_is_ours(fd, accounting.wait.since_ns) ? kForOurs : kForWorld); \
+  accounting.end(last_writer_is_ours(fd, accounting.wait.since_ns) ? kForOurs : kForWorld, kScriptBlockedIo, \
+                 __builtin_return_address(0));                                 \
   return result;
 
 #define STAB_BODY_WRITES(RESULT, NAME, ARGUMENTS) \
@@ -163,7 +167,7 @@ STAB_INTERPOSED(long, syscall, (long number, ...)) {
     case FUTEX_WAIT_REQUEUE_PI: {
       Accounting accounting(kForOurs);
       const long result = pass();
-      accounting.end(result == -1 && errno == ETIMEDOUT ? kForWorld : kForOurs);
+      accounting.end(result == -1 && errno == ETIMEDOUT ? kForWorld : kForOurs, kScriptBlockedLock, __builtin_return_address(0));
       return result;
     }
     default: pay_first(); return pass();

@@ -8,6 +8,7 @@
 
 #include "runtime/causal/attach.h"
 #include "runtime/causal/moment.h"
+#include "runtime/causal/regions.h"
 
 namespace stab::causal {
 
@@ -93,6 +94,37 @@ void wait_as_the_world_does(Area& area) {
   }
 }
 
+// A wait that may be sped up stands for as many samples of the line that waits as it has periods. Everybody is charged, the CPU
+// on which it comes back, too, if somebody else works there; else that was idle. A null window's waiter waits for as much longer.
+void credit_wait(Area& area, uint64_t caller, uint64_t waited_ns) {
+  Place place = find_place(area, original_of(caller - 1));
+  if (!place.in_scope && (area.script.flags & kScriptCallers) != 0) find_caller(caller, place);
+  if (place.module == kNoModule) return;
+  const uint64_t times = waited_ns / area.script.period_ns;
+  if (times != 0 && !count_in(area.histogram, place.module, place.address, times)) degrade(area, Degraded::kHistogramFull);
+  if (place.region == kNoRegion) return;
+  raise_by(area.state.region_samples[place.region], times);
+  raise_by(area.state.region_ns[place.region], waited_ns);
+  const Live& live = area.state.live;
+  const uint64_t window = look(live.open);
+  if (window % 2 == 0 || place.region != live.region) return;
+  // Only what of the wait lay in this window.
+  const uint64_t in_window_ns = now_ns() - area.state.begin.at_ns;
+  const uint64_t delay_ns = (waited_ns < in_window_ns ? waited_ns : in_window_ns) * live.speedup_permille / 1000;
+  if (delay_ns == 0 || live.kind == ArmKind::kBaseline) return;
+  if (live.kind != ArmKind::kSpeedup) {
+    ++self.classified;
+    sleep_for(delay_ns);
+  }
+  if (live.kind == ArmKind::kSlowdown) return;
+  raise_by(area.state.credited_ns, delay_ns);
+  const Clock clock = clock_of(area);
+  clock.charge_everybody(delay_ns);
+  // It is the one that was credited, or has paused: it doesn't wait for that again.
+  self.seen += delay_ns;
+  if (program.pauses == Pauses::kThread) self.local += delay_ns;
+}
+
 void go_off(Area& area, Waits what) {
   if (program.pauses == Pauses::kSpin) clock_of(area).vacate(self.occupied);
   if (self.is_counted) begin_wait(area, *program.process, what == kForWorld);
@@ -143,9 +175,13 @@ Wait start_wait(Waits what) {
   return wait;
 }
 
-void finish_wait(const Wait& wait, Waits by) {
+void finish_wait(const Wait& wait, Waits by, uint64_t why, uint64_t caller) {
   Area& area = *program.area;
-  if (now_ns() - wait.since_ns >= kShortestWaitNs) ++self.classified;
+  const uint64_t waited_ns = now_ns() - wait.since_ns;
+  if (waited_ns >= kShortestWaitNs) {
+    ++self.classified;
+    if ((area.script.flags & why) != 0) credit_wait(area, caller, waited_ns);
+  }
   if (by == kForWorld && program.pauses != Pauses::kThread) wait_as_the_world_does(area);
   come_back(area, self.waits);
   if (program.pauses == Pauses::kThread && by == kForOurs) self.local += look(area.state.global) - self.seen;

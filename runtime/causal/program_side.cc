@@ -75,7 +75,7 @@ __attribute__((visibility("default"))) void _coz_pre_block() {
 // skip_delays: whoever woke us has paid.
 __attribute__((visibility("default"))) void _coz_post_block(int skip_delays) {
   using namespace stab::causal;
-  if (is_profiled()) finish_wait(coz_wait, skip_delays != 0 ? kForOurs : kForWorld);
+  if (is_profiled()) finish_wait(coz_wait, skip_delays != 0 ? kForOurs : kForWorld, 0, 0);
 }
 
 }  // extern "C"

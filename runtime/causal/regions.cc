@@ -66,7 +66,7 @@ const char* fault_of(const Area& area) {
   return fault_of_arms(area);
 }
 
-bool count_in(HistogramCell* cells, uint32_t module, uint64_t address) {
+bool count_in(HistogramCell* cells, uint32_t module, uint64_t address, uint64_t times) {
   constexpr uint32_t kMostSteps = 256;
   const uint64_t key = (static_cast<uint64_t>(module) + 1) << 48 | (address & 0xffff'ffff'ffff);
   uint64_t hash = key * 0x9e3779b97f4a7c15u;
@@ -76,7 +76,7 @@ bool count_in(HistogramCell* cells, uint32_t module, uint64_t address) {
     if (found == 0 && __atomic_compare_exchange_n(&cells[at].key, &found, key, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
       found = key;
     if (found != key) continue;
-    raise_by(cells[at].count, 1);
+    raise_by(cells[at].count, times);
     return true;
   }
   return false;

@@ -25,7 +25,7 @@ const Range* find_range(const Range* ranges, uint32_t count, uint32_t module, ui
 const char* fault_of(const Area& area);
 
 // Counts in the histogram. False: it is full.
-bool count_in(HistogramCell* cells, uint32_t module, uint64_t address);
+bool count_in(HistogramCell* cells, uint32_t module, uint64_t address, uint64_t times = 1);
 
 // Lists every module that is loaded now. Not in a signal handler.
 void list_modules(Area& area);

@@ -102,10 +102,12 @@ void judge(Area& area, uint64_t weight_ns) {
   }
 }
 
-void count(Area& area, const Place& place, uint64_t weight_ns) {
+void count(Area& area, const Place& place, bool by_caller, uint64_t weight_ns) {
   State& state = area.state;
   raise_by(state.samples, 1);
-  if (place.module == kNoModule) raise_by(state.samples_unattributed, 1);
+  if (by_caller) raise_by(state.samples_by_caller, 1);
+  const bool wants_caller = (area.script.flags & kScriptCallers) != 0;
+  if (wants_caller ? !place.in_scope : place.module == kNoModule) raise_by(state.samples_unattributed, 1);
   // kNoModule + 1 is 0, the number of "nowhere"; its address says nothing.
   if (!count_in(area.histogram, place.module == kNoModule ? kMaxModules : place.module, place.address)) {
     raise_by(state.samples_lost, 1);
@@ -132,8 +134,9 @@ void take_sample(Area& area, uint64_t pc, bool is_late) {
                                               : weight_of(since_ns, self.spun_ns, area.script.period_ns);
   self.program_ns = cpu_ns;
   self.spun_ns = 0;
-  const Place place = find_place(area, original_of(pc));
-  count(area, place, weight_ns);
+  Place place = find_place(area, original_of(pc));
+  const bool by_caller = !place.in_scope && (area.script.flags & kScriptCallers) != 0 && find_caller(pc, place);
+  count(area, place, by_caller, weight_ns);
   const Live& live = area.state.live;
   if (look(live.open) % 2 == 1) {
     if (place.region != kNoRegion && place.region == live.region) judge(area, weight_ns);

@@ -5,6 +5,8 @@
     ... two-cpus PROGRAM    wall time on two CPUs, as a real-time process: for a machine that nobody else needs meanwhile
     ... habits -            signals, forks, execs, refusals: the output is the plain program's, and what is missing is said
     ... same-output -       the programs of tests/programs print under a profile what they print without
+    ... waits io            sleep is sped up, too
+    ... callers -           samples in libc count for their callers
     ... moving -            code and stack move, a new layout for each window
 
 Truth is measured, too: runs of the plain program and of one whose line has so much less to do, in turns, CPU time over rounds.
@@ -130,7 +132,7 @@ def one_cpu(tools, name, directory):
         gain, error = found["speedup", region, permille]
         if name == "phases":
             gain = corrected(gain, lines, region, found)
-        real = truth(program, tools.cpu, common, line, permille / 10)
+        real = truth(program, tools.cpu, common, line, permille / 10, 4 if name != "phases" else 2)
         wrong.append(abs(gain - real))
         print(f"{name} {line} {permille / 10:.0f} %: predicted {gain:.1f} (se {error:.1f}), real {real:.1f}, off by {wrong[-1]:.1f}")
     for region in (1, 2):
@@ -172,6 +174,39 @@ def two_cpus(tools, name, directory):
 
 def status_of(lines):
     return os.waitstatus_to_exitcode(int(next(line for line in lines if line[0] == "status")[1]))
+
+
+def waits(tools, name, directory):
+    """2 ms of sleep and 1 ms of work: the work is sped up, and the wait as well. As a real-time process, since time in which it
+    waits for a CPU would count as waiting for the world."""
+    if subprocess.run(["chrt", "-f", "10", "true"], capture_output=True).returncode != 0:
+        raise Skipped("no real-time scheduling is to be had")
+    program = build(tools.cc, "io", directory)
+    tools.runner = ["chrt", "-f", "10", tools.runner]
+    options = ["--region", "a=line_a", "--region", "b=line_b", "--speedups", "500", "--window-ms", "60", "--period-us", "500", "--cpus",
+               tools.cpu, "--flags", "8"]
+    found = arms(windows(tools, program, ["--seconds", "1"], options))
+    for region, truth_of in ((1, 100 / 6), (2, 100 / 3)):
+        gain, error = found["speedup", region, 500]
+        print(f"{name}, line {region} at 50 %: predicted {gain:.1f} (se {error:.1f}), real {truth_of:.1f}")
+        expect(abs(gain - truth_of) <= MOST_WRONG + 2 * error, "predictions of waits are not near the truth")
+
+
+def callers(tools, _, directory):
+    """memcpy counts for whoever calls it: line_a has three quarters of it, line_b one."""
+    program = build_with(tools.cc, "outside", directory, "-fno-builtin")
+    options = ["--region", "a=line_a", "--region", "b=line_b", "--speedups", "500", "--window-ms", "40", "--period-us", "250", "--cpus",
+               tools.cpu, "--flags", "1"]
+    lines = windows(tools, program, ["--seconds", "4"], options)
+    state = words_of(lines, "state")
+    expect(int(state["in_ranges"]) > 0.9 * int(state["samples"]), "samples in libc were not found in their callers")
+    for region, truth_of in ((1, 37.5), (2, 12.5)):
+        gain, error = arms(lines)["speedup", region, 500]
+        print(f"callers, line {region} at 50 %: predicted {gain:.1f} (se {error:.1f}), by its share {truth_of:.1f}")
+        expect(abs(gain - truth_of) <= MOST_WRONG + 2 * error, "predictions of callers are not near the truth")
+    lines = windows(tools, program, ["--seconds", "0.5"], [*options, "--flags", "0"])
+    state = words_of(lines, "state")
+    expect(int(state["in_ranges"]) < 0.1 * int(state["samples"]), "callers counted although nobody asked for them")
 
 
 HABITS = ["interrupted", "own-trap", "deadly-trap", "blocks-signals", "forks", "executes", "descriptors", "short", "silent"]
@@ -270,7 +305,8 @@ def moving(tools, _, directory):
     expect(abs(gain - 41.7) <= MOST_WRONG + 2 * error, "predictions are not near the truth")
 
 
-CHECKS = {"one-cpu": one_cpu, "two-cpus": two_cpus, "habits": habits, "same-output": same_output, "moving": moving}
+CHECKS = {"one-cpu": one_cpu, "two-cpus": two_cpus, "habits": habits, "same-output": same_output, "moving": moving,
+          "waits": waits, "callers": callers}
 
 
 def main():
