@@ -1,0 +1,339 @@
+#!/usr/bin/env python3
+"""Known answers of causal profiles: what windows predict against the same program with really less work.
+
+    check_causal.py --bin DIR --runner FILE one-cpu PROGRAM [--cpu N]   in CPU time, so it holds on a loaded machine
+    ... two-cpus PROGRAM    wall time on two CPUs, as a real-time process: for a machine that nobody else needs meanwhile
+    ... habits -            signals, forks, execs, refusals: the output is the plain program's, and what is missing is said
+    ... same-output -       the programs of tests/programs print under a profile what they print without
+    ... waits io            sleep is sped up, too
+    ... callers -           samples in libc count for their callers
+    ... moving -            code and stack move, a new layout for each window
+
+Truth is measured, too: runs of the plain program and of one whose line has so much less to do, in turns, CPU time over rounds.
+Prints a line for each case. Exit code 0: every prediction is near the truth; 1: not; 77: skipped, and says why.
+"""
+import argparse
+import json
+import os
+import pathlib
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+INCLUDE = HERE.parents[2] / "include"
+# Points of program speedup: omnitrace's tests allow as much.
+MOST_WRONG = 5
+MOST_WRONG_IN_THE_MEAN = 3
+
+
+class Failed(Exception):
+    pass
+
+
+class Skipped(Exception):
+    pass
+
+
+def build(compiler, program, directory):
+    out = pathlib.Path(directory) / program
+    command = [compiler, "-O2", "-g", f"-I{INCLUDE}", HERE / f"{program}.c", "-o", out, "-pthread"]
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise Failed(f"{program} does not compile: {done.stderr}")
+    return out
+
+
+def environment():
+    return {k: v for k, v in os.environ.items() if not k.startswith("STAB")}
+
+
+def windows(tools, program, arguments, options, check=True, **settings):
+    """What run_windows prints, as a list of words for each line."""
+    runner = tools.runner if isinstance(tools.runner, list) else [tools.runner]
+    command = [*runner, "--lib", tools.bin.parent / "lib/stab/libstabcausal.so",
+               "--companion", tools.bin.parent / "libexec/stab/stab-causal", *options, "--", program, *arguments]
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=550,
+                          env=environment() | settings, stdin=subprocess.DEVNULL)
+    if check and done.returncode != 0:
+        raise Failed(f"{command} exits {done.returncode}: {done.stdout[-2000:]}{done.stderr[-2000:]}")
+    lines = [line.split() for line in done.stdout.splitlines()]
+    if ["degraded", "no-samples"] in lines or ["degraded", "coarse-samples"] in lines:
+        raise Skipped("perf_event_open is refused here, so samples are coarse")
+    return lines
+
+
+def arms(lines):
+    """(kind, region, permille) to gain and its standard error, in points."""
+    return {(line[1], int(line[3]), int(line[5])): (float(line[-3]), float(line[-1])) for line in lines if line[:1] == ["arm"]}
+
+
+def words_of(lines, what):
+    """The line that begins so, as a dictionary of its pairs."""
+    line = next(line for line in lines if line[0] == what)
+    return dict(zip(line[1::2], line[2::2]))
+
+
+def rounds_per_us(program):
+    return subprocess.run([program, "--rounds"], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def cost_of_round(program, cpu, arguments):
+    """CPU time in ms, of the program's own doing: a system under load gives others' no share of it."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(["taskset", "-c", str(cpu), program, *arguments], capture_output=True, text=True, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return 1000 * spent / int(done.stdout.split()[0])
+
+
+def truth(program, cpu, common, line, percent, turns=4, seconds="0.4"):
+    """Gain in per cent by really doing less, from pairs in turns."""
+    gains = []
+    for turn in range(turns):
+        order = [("plain", []), ("real", ["--real", f"{line}={percent}"])]
+        cost = {name: cost_of_round(program, cpu, [*common, "--seconds", seconds, *more])
+                for name, more in (order if turn % 2 == 0 else reversed(order))}
+        gains.append(100 * (1 - cost["real"] / cost["plain"]))
+    return statistics.median(gains)
+
+
+# (line, its number as a region) and what is asked. phases needs whole cycles, and windows that are short beside a phase.
+CASES = [(1, "line_a", 500), (1, "line_a", 750), (2, "line_b", 500)]
+
+
+def corrected(gain, lines, region, base):
+    """A line that lives in a part of the run: windows were opened there alone (dissertation of C. Curtsinger, equation 5.8)."""
+    own = [dict(zip(line[3::2], line[4::2])) for line in lines if line[0] == "window" and line[2] == "speedup"]
+    own = [window for window in own if int(window["region"]) == region and int(window["flags"]) == 0]
+    t_obs = sum(float(window["effective_ms"]) + float(window["growth_ms"]) for window in own)
+    s_obs = sum(float(window["region_ms"]) for window in own)
+    whole = next(line for line in lines if line[0] == "region" and int(line[1]) == region)
+    total = 1000 * float(words_of(lines, "state")["cpu_s"])
+    return gain * (t_obs / s_obs) * (float(whole[-1]) / total)
+
+
+def one_cpu(tools, name, directory):
+    program = build(tools.cc, name, directory)
+    common = ["--rounds-per-us", rounds_per_us(program), "--scale", "0.25" if name != "phases" else "1"]
+    options = ["--region", "a=line_a", "--region", "b=line_b", "--speedups", "500,750", "--kinds", "null", "--window-ms", "40",
+               "--cool-ms", "1", "--period-us", "250", "--cpus", tools.cpu, "--baselines", "2", "--windows"]
+    if name == "phases":
+        options += ["--skip-ms", "5", "--window-ms", "10", "--cool-ms", "0"]
+    lines = windows(tools, program, [*common, "--seconds", str(tools.seconds)], options)
+    if words_of(lines, "state")["pauses"] != "cpu-time":
+        raise Failed("one CPU, and virtual time is not CPU time")
+    found = arms(lines)
+    wrong = []
+    for region, line, permille in CASES:
+        gain, error = found["speedup", region, permille]
+        if name == "phases":
+            gain = corrected(gain, lines, region, found)
+        real = truth(program, tools.cpu, common, line, permille / 10, 4 if name != "phases" else 2)
+        wrong.append(abs(gain - real))
+        print(f"{name} {line} {permille / 10:.0f} %: predicted {gain:.1f} (se {error:.1f}), real {real:.1f}, off by {wrong[-1]:.1f}")
+    for region in (1, 2):
+        gain, error = found["null", region, 750]
+        print(f"{name} null of line {region}: {gain:.1f} (se {error:.1f})")
+        if abs(gain) > MOST_WRONG + 2 * error:
+            raise Failed(f"a null window's effect is {gain:.1f} points")
+    print(f"{name}: off by {statistics.mean(wrong):.1f} points in the mean, {max(wrong):.1f} at most")
+    if max(wrong) > MOST_WRONG or statistics.mean(wrong) > MOST_WRONG_IN_THE_MEAN:
+        raise Failed("predictions are not near the truth")
+
+
+def build_with(compiler, program, directory, *options):
+    out = pathlib.Path(directory) / ("_".join([program, *[option.strip("-") for option in options]]))
+    done = subprocess.run([str(word) for word in [compiler, "-O2", f"-I{INCLUDE}", HERE / f"{program}.c", "-o", out, "-pthread",
+                                                  *options]], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise Failed(f"{program} does not compile: {done.stderr}")
+    return out
+
+
+def expect(holds, what):
+    if not holds:
+        raise Failed(what)
+
+
+def two_cpus(tools, name, directory):
+    """The longer of two threads at a barrier counts, the shorter does not."""
+    program = build(tools.cc, name, directory)
+    tools.runner = ["chrt", "-f", "10", tools.runner] if os.geteuid() == 0 else [tools.runner]
+    options = ["--region", "a=line_a", "--region", "b=line_b", "--speedups", "750", "--window-ms", "60", "--period-us", "500",
+               "--cpus", "0,1"]
+    found = arms(windows(tools, program, ["--seconds", str(tools.seconds)], options))
+    for region, truth_of in ((1, 20.0), (2, 0.0)):
+        gain, error = found["speedup", region, 750]
+        print(f"{name} on two CPUs, line {region}: predicted {gain:.1f} (se {error:.1f}), real {truth_of:.1f}")
+        expect(abs(gain - truth_of) <= MOST_WRONG + 2 * error, "predictions on two CPUs are not near the truth")
+
+
+def status_of(lines):
+    return os.waitstatus_to_exitcode(int(next(line for line in lines if line[0] == "status")[1]))
+
+
+def waits(tools, name, directory):
+    """2 ms of sleep and 1 ms of work: the work is sped up, and the wait as well. As a real-time process, since time in which it
+    waits for a CPU would count as waiting for the world."""
+    if subprocess.run(["chrt", "-f", "10", "true"], capture_output=True).returncode != 0:
+        raise Skipped("no real-time scheduling is to be had")
+    program = build(tools.cc, "io", directory)
+    tools.runner = ["chrt", "-f", "10", tools.runner]
+    options = ["--region", "a=line_a", "--region", "b=line_b", "--speedups", "500", "--window-ms", "60", "--period-us", "500", "--cpus",
+               tools.cpu, "--flags", "8"]
+    found = arms(windows(tools, program, ["--seconds", "1"], options))
+    for region, truth_of in ((1, 100 / 6), (2, 100 / 3)):
+        gain, error = found["speedup", region, 500]
+        print(f"{name}, line {region} at 50 %: predicted {gain:.1f} (se {error:.1f}), real {truth_of:.1f}")
+        expect(abs(gain - truth_of) <= MOST_WRONG + 2 * error, "predictions of waits are not near the truth")
+
+
+def callers(tools, _, directory):
+    """memcpy counts for whoever calls it: line_a has three quarters of it, line_b one."""
+    program = build_with(tools.cc, "outside", directory, "-fno-builtin")
+    options = ["--region", "a=line_a", "--region", "b=line_b", "--speedups", "500", "--window-ms", "40", "--period-us", "250", "--cpus",
+               tools.cpu, "--flags", "1"]
+    lines = windows(tools, program, ["--seconds", "4"], options)
+    state = words_of(lines, "state")
+    expect(int(state["in_ranges"]) > 0.9 * int(state["samples"]), "samples in libc were not found in their callers")
+    for region, truth_of in ((1, 37.5), (2, 12.5)):
+        gain, error = arms(lines)["speedup", region, 500]
+        print(f"callers, line {region} at 50 %: predicted {gain:.1f} (se {error:.1f}), by its share {truth_of:.1f}")
+        expect(abs(gain - truth_of) <= MOST_WRONG + 2 * error, "predictions of callers are not near the truth")
+    lines = windows(tools, program, ["--seconds", "0.5"], [*options, "--flags", "0"])
+    state = words_of(lines, "state")
+    expect(int(state["in_ranges"]) < 0.1 * int(state["samples"]), "callers counted although nobody asked for them")
+
+
+HABITS = ["interrupted", "own-trap", "deadly-trap", "blocks-signals", "forks", "executes", "descriptors", "short", "silent"]
+
+
+def habits(tools, _, directory):
+    program = build_with(tools.cc, "habits", directory)
+    quick = ["--speedups", "500", "--window-ms", "20", "--kinds", "null,slowdown", "--region", "a=line_a"]
+    seen = {}
+    for habit in HABITS:
+        plain = subprocess.run([program, habit], capture_output=True, text=True)
+        lines = windows(tools, program, [habit], quick, check=False)
+        own = [" ".join(line) for line in lines if line[0] not in
+               ("state", "degraded", "region", "arm", "point", "status")]
+        seen[habit] = lines
+        expect("\n".join(own) == "\n".join(" ".join(line.split()) for line in plain.stdout.splitlines()),
+               f"{habit}: prints {own}, without a profile {plain.stdout!r}")
+        status = status_of(lines)
+        expect(status == plain.returncode, f"{habit}: ends with {status}, not {plain.returncode}")
+        print(f"{habit}: as without a profile")
+
+    def number(habit, what):
+        return int(words_of(seen[habit], "state")[what])
+
+    expect(["0", "calls", "ended", "with", "EINTR"] in seen["interrupted"], "calls were interrupted")
+    expect(number("interrupted", "samples") > 300, "the thread that computes had few samples")
+    expect(["degraded", "shared-sigtrap"] in seen["own-trap"] and number("own-trap", "foreign_traps") == 50,
+           "traps of the program's own were not told apart")
+    expect(["degraded", "late-traps"] not in seen["blocks-signals"] and number("blocks-signals", "samples") > 150,
+           "SIGTRAP was blocked by a mask of the program's")
+    expect(number("forks", "attached") == 5 and ["point", "1", "round", "kind", "1", "visits", "400"] in seen["forks"],
+           "forked children did not join")
+    expect(number("short", "samples") <= 1 and not any(line[0] == "point" for line in seen["silent"]),
+           "points that nobody visited")
+
+    static = build_with(tools.cc, "habits", directory, "-static")
+    lines = windows(tools, static, ["short"], quick[:-2], check=False)
+    expect(int(words_of(lines, "state")["finished"]) == 2, "a static program was not said to have stayed away")
+    print("static: nobody came, and that is said")
+    refused = build_with(tools.cc, "without_perf", directory)
+    tools.runner = [refused, tools.runner]
+    try:
+        windows(tools, program, ["silent"], quick[:-2])
+    except Skipped:
+        print("perf refused: coarse samples, and that is said")
+    else:
+        raise Failed("perf was refused, and nothing is said")
+
+
+PROGRAMS = ["threads.c", "signals.c", "fork.c", "exceptions.cc", "setjmp.c", "spawn.c", "waits.c", "fibers.c", "terminate.cc",
+            "many_threads.c", "signal_stack_coroutines.c", "coroutines.cc", "thread_local.cc"]
+
+
+def same_output(tools, _, directory):
+    for name in PROGRAMS:
+        source = HERE.parent / name
+        out = pathlib.Path(directory) / source.stem
+        compiler = tools.cxx if source.suffix == ".cc" else tools.cc
+        standard = ["-std=c++20"] if source.suffix == ".cc" else []
+        done = subprocess.run([compiler, *standard, "-O1", "-w", f"-I{INCLUDE}", f"-I{HERE.parent}", source, "-o", out, "-pthread", "-ldl"],
+                              capture_output=True, text=True)
+        expect(done.returncode == 0, f"{name} does not compile: {done.stderr[-500:]}")
+        plain = subprocess.run([out], capture_output=True, text=True, env=environment(), timeout=120)
+        for pauses in ("spin", "cpu-time", "thread"):
+            lines = windows(tools, out, [], ["--window-ms", "5", "--cool-ms", "1", "--pauses", pauses, "--region", "main=main",
+                                             "--speedups", "500", "--kinds", "null"], check=False)
+            own = [" ".join(line) for line in lines if line[0] not in ("state", "degraded", "region", "arm", "point", "status")]
+            expect(own == [" ".join(line.split()) for line in plain.stdout.splitlines() if line.strip()],
+                   f"{name}, {pauses}: prints {own[-3:]}, without a profile {plain.stdout[-300:]!r}")
+            status = status_of(lines)
+            expect(status == plain.returncode, f"{name}, {pauses}: ends with {status}, not {plain.returncode}")
+            expect(int(words_of(lines, "state")["attached"]) >= 1, f"{name}: nobody attached")
+        print(f"{name}: the same")
+
+
+def moving(tools, _, directory):
+    """szc's program in new layouts: samples are found in its functions, and each window has a layout of its own."""
+    program = build_with(tools.bin / "szc", "barrier_pair", directory)
+    report = pathlib.Path(directory) / "dose.json"
+    lines = windows(tools, program, ["--seconds", "3"],
+                    ["--region", "a=line_a", "--region", "b=line_b", "--speedups", "500,750", "--window-ms", "40", "--period-us", "250",
+                     "--cpus", tools.cpu, "--flags", "2", "--windows"],
+                    STAB_CODE="shuffle", STAB_STACK="on", STAB_EPOCH="0visits", STAB_REPORT=str(report), STAB_SEED="7")
+    state = words_of(lines, "state")
+    expect(state["moving"] == "1", "its code did not move")
+    expect(int(state["in_ranges"]) > 0.9 * int(state["samples"]), "samples in moved code were not found in their functions")
+    layouts = [line[-1] for line in lines if line[0] == "window"][:-1]  # the last is the whole run
+    expect(len(set(layouts)) >= len(layouts) - 2, f"windows share layouts: {layouts}")
+    dose = json.loads(report.read_text())
+    expect(dose["code"]["layouts_built"] > 10, "few layouts were built")
+    rounds = int(next(line for line in lines if line[1:] == ["rounds"])[0])
+    points = {point["name"]: point["visits"] for point in dose["progress"]["points"]}
+    expect(points == {"round": rounds}, f"the dose report has {points}, not {rounds} rounds")
+    gain, error = arms(lines)["speedup", 1, 750]
+    print(f"moving: {len(layouts)} windows, line_a 75 %: predicted {gain:.1f} (se {error:.1f}), by its work 41.7")
+    expect(abs(gain - 41.7) <= MOST_WRONG + 2 * error, "predictions are not near the truth")
+
+
+CHECKS = {"one-cpu": one_cpu, "two-cpus": two_cpus, "habits": habits, "same-output": same_output, "moving": moving,
+          "waits": waits, "callers": callers}
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", type=pathlib.Path, required=True)
+    parser.add_argument("--runner", required=True)
+    parser.add_argument("--cc", default="cc")
+    parser.add_argument("--cxx", default="c++")
+    parser.add_argument("--cpu", type=int, default=max(os.sched_getaffinity(0)))
+    parser.add_argument("--seconds", type=float, default=10, help="of CPU time, under the script")
+    parser.add_argument("check", choices=CHECKS)
+    parser.add_argument("program")
+    tools = parser.parse_args()
+    directory = tempfile.mkdtemp(prefix="causal")
+    try:
+        CHECKS[tools.check](tools, tools.program, directory)
+    except Failed as failed:
+        print(f"FAIL: {failed}")
+        return 1
+    except Skipped as skipped:
+        print(f"SKIP: {skipped}")
+        return 77
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+    print("PASS")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

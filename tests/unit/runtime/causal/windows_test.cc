@@ -1,0 +1,131 @@
+// What the companion decides and writes down.
+#include "runtime/causal/windows.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <memory>
+
+#include "runtime/causal/moment.h"
+
+namespace stab::causal {
+namespace {
+
+std::unique_ptr<Area> new_area() {
+  auto area = std::make_unique<Area>();
+  std::memset(static_cast<void*>(area.get()), 0, offsetof(Area, histogram));
+  area->script.region_count = 3;
+  return area;
+}
+
+void add_point(Area& area, uint32_t number, const char* name, progress::Kind kind) {
+  std::strcpy(area.board.points[number].name, name);
+  area.board.points[number].kind = static_cast<uint32_t>(kind);
+  area.board.points[number].ready = 1;
+  area.board.points_used = std::max(area.board.points_used, number);
+}
+
+TEST(RunningRegions, AreThoseThatHadASampleLately) {
+  const auto area = new_area();
+  RunningRegions running;
+  running.look_at(*area, 1'000);
+  EXPECT_TRUE(running.is_running(1, 1'050, 100)) << "the run is too young to know";
+  area->state.region_samples[1] = 5;
+  running.look_at(*area, 2'000);
+  EXPECT_TRUE(running.is_running(1, 2'050, 100));
+  EXPECT_FALSE(running.is_running(2, 2'050, 100));
+  EXPECT_FALSE(running.is_running(1, 2'101, 100));
+  EXPECT_TRUE(running.is_running(2, 2'101, 0)) << "0: none is skipped";
+}
+
+TEST(Insides, IntegrateHowManyAreInsideOverEffectiveTime) {
+  const auto area = new_area();
+  add_point(*area, 1, "request", progress::Kind::kBegin);
+  add_point(*area, 2, "request", progress::Kind::kEnd);
+  add_point(*area, 3, "other", progress::Kind::kBegin);
+  EXPECT_TRUE(Insides::any(*area));
+  Snapshot at{};
+  at.visits[1] = 12, at.visits[2] = 10, at.visits[3] = 99;
+  EXPECT_EQ(inside_of(*area, 2, at.visits), 2u);
+  Insides insides;
+  insides.begin(*area, at);
+  at.visits[1] = 14;
+  insides.add(*area, at, 100);  // from 2 to 4 within 100 ns
+  at.visits[2] = 14;
+  insides.add(*area, at, 150);  // from 4 to 0 within 50
+  uint64_t inside_ns[kPointSlots];
+  insides.write(inside_ns);
+  EXPECT_EQ(inside_ns[2], 300u + 100u);
+  EXPECT_EQ(inside_ns[1], 0u);
+}
+
+TEST(Orders, AreCarriedOutOnce) {
+  const auto area = new_area();
+  area->state.pauses = Pauses::kSpin;
+  area->state.cpu_limit = 2;
+  area->state.global = 500;
+  EXPECT_EQ(waiting_order(*area), 0u);
+  area->state.live.ordered = 1;
+  EXPECT_EQ(waiting_order(*area), 1u);
+  EXPECT_TRUE(carry_out(*area, 1, -1));
+  EXPECT_FALSE(carry_out(*area, 1, -1));
+  EXPECT_EQ(area->state.live.open, 1u);
+  EXPECT_EQ(area->state.live.done, 1u);
+  EXPECT_EQ(area->cpus[1].lost, 500u) << "nobody owes anything when a window opens";
+  area->state.global = 900;
+  area->state.live.ordered = 2;
+  EXPECT_TRUE(carry_out(*area, 2, -1));
+  EXPECT_EQ(area->state.live.open % 2, 0u);
+  EXPECT_EQ(area->state.end.global - area->state.begin.global, 400u);
+}
+
+TEST(WorldBlocked, IsTimeInWhichNobodyCanRunAndSomebodyWaitsForTheWorld) {
+  const auto area = new_area();
+  Process& process = area->processes[0];
+  count_threads(*area, process, 2);
+  begin_wait(*area, process, true);
+  EXPECT_EQ(area->state.idle_since_ns, 0u) << "another one computes";
+  begin_wait(*area, process, false);
+  EXPECT_NE(area->state.idle_since_ns, 0u);
+  end_wait(*area, process, true);
+  EXPECT_EQ(area->state.idle_since_ns, 0u);
+  EXPECT_GT(area->state.world_blocked_ns, 0u);
+  EXPECT_EQ(area->state.runnable, 1);
+  EXPECT_EQ(area->state.world_waiters, 0);
+  end_wait(*area, process, false);
+  const uint64_t blocked = area->state.world_blocked_ns;
+  begin_wait(*area, process, false);
+  begin_wait(*area, process, false);
+  EXPECT_EQ(area->state.idle_since_ns, 0u) << "nobody waits for the world: a deadlock, or an unknown wait";
+  EXPECT_EQ(area->state.world_blocked_ns, blocked);
+}
+
+TEST(WindowRecord, HasTheDifferencesOfItsMoments) {
+  const auto area = new_area();
+  area->state.pauses = Pauses::kCpuTime;
+  area->script.arm_count = 1;
+  area->arms[0] = {ArmKind::kSpeedup, 2, 250, 0};
+  Snapshot from{}, to{};
+  from.at_ns = 10, to.at_ns = 1'010;
+  from.cpu_ns = 5, to.cpu_ns = 905;
+  from.global = 100, to.global = 200;
+  from.visits[3] = 7, to.visits[3] = 27;
+  from.region_ns = 1, to.region_ns = 401;
+  WindowRecord record{};
+  write_record(*area, 0, from, to, record);
+  EXPECT_EQ(record.kind, ArmKind::kSpeedup);
+  EXPECT_EQ(record.region, 2u);
+  EXPECT_EQ(record.speedup_permille, 250u);
+  EXPECT_EQ(record.wall_ns, 1'000u);
+  EXPECT_EQ(record.cpu_ns, 900u);
+  EXPECT_EQ(record.growth_ns, 100u);
+  EXPECT_EQ(record.effective_ns, 800u);
+  EXPECT_EQ(record.region_ns, 400u);
+  EXPECT_EQ(record.visits[3], 20u);
+  EXPECT_EQ(busiest(from, to), 20u);
+  EXPECT_EQ(length_ns(Pauses::kCpuTime, from, to), 900u);
+  EXPECT_EQ(length_ns(Pauses::kSpin, from, to), 1'000u);
+}
+
+}  // namespace
+}  // namespace stab::causal
