@@ -4,7 +4,7 @@
 // One file, the area, holds everything, so that one name or one descriptor hands all of it over:
 //
 //   Area = Script (the laboratory writes it, before) | State (live) | Module[] | Range[] | Arm[] | CpuClock[] | Process[]
-//        | ThreadSlot[] | PointName[] | progress::Board | HistogramCell[] | WindowRecord[]
+//        | PointName[] | progress::Board | HistogramCell[] | WindowRecord[]
 //
 // The laboratory makes it sparse (memfd, or a file of the trial's user on a tmpfs; ftruncate to sizeof(Area)), writes the
 // script, and sets Script::magic last. Two parties then map it shared:
@@ -68,7 +68,6 @@ inline constexpr uint32_t kMaxArms = 65536;
 inline constexpr uint32_t kMaxWindows = 65536;
 inline constexpr uint32_t kMaxCpus = 1024;
 inline constexpr uint32_t kMaxProcesses = 256;
-inline constexpr uint32_t kMaxThreads = 4096;
 inline constexpr uint32_t kHistogramCells = 1u << 18;
 inline constexpr uint32_t kPointSlots = progress::kPoints;  // counts of points are indexed by their number on the board
 inline constexpr uint32_t kNoModule = ~0u;
@@ -168,7 +167,7 @@ enum class Degraded : uint32_t {
   kLateTraps = 3,        // SIGTRAP was blocked by direct system calls: samples came late, several as one
   kHistogramFull = 4,
   kModulesFull = 5,
-  kThreadsFull = 6,      // threads beyond kMaxThreads: their waits are not told apart
+  kHandlerReplaced = 6,  // the program took SIGTRAP's handler by a direct system call: no samples from then on
   kProcessesFull = 7,
   kUnknownRegions = 8,   // a listed module with ranges was never loaded
   kKernelNotSampled = 9, // perf_event_paranoid forbids it: CPU time in the kernel has no samples
@@ -179,7 +178,7 @@ enum class Degraded : uint32_t {
 };
 inline constexpr const char* kDegradedWords[] = {
     "coarse-samples",  "no-samples",      "shared-sigtrap",   "late-traps",      "histogram-full",   "modules-full",
-    "threads-full",    "processes-full",  "regions-not-loaded", "kernel-not-sampled", "no-contention", "no-alternate-stack",
+    "handler-replaced",    "processes-full",  "regions-not-loaded", "kernel-not-sampled", "no-contention", "no-alternate-stack",
     "points-elsewhere"};
 static_assert(sizeof kDegradedWords / sizeof *kDegradedWords == static_cast<size_t>(Degraded::kCount));
 
@@ -189,15 +188,38 @@ inline constexpr uint32_t kFinished = 1;       // the companion has written its 
 inline constexpr uint32_t kNobodyCame = 2;     // no process attached within attach_patience_ns
 inline constexpr uint32_t kBadScript = 3;      // the companion refused the script
 
-// Live values that threads of the program read in each trap. generation is odd while a window is open, and changes last when
-// one opens and first when one closes; whoever finds it changed forgets what it was owing.
+// A moment, and everything that windows are differences of.
+struct Snapshot {
+  uint64_t at_ns;           // CLOCK_MONOTONIC
+  uint64_t cpu_ns;          // of the family
+  uint64_t global;
+  uint64_t credited_ns;
+  uint64_t spun_wall_ns;
+  uint64_t spun_counted_ns;
+  uint64_t world_blocked_ns;
+  uint64_t samples;
+  uint64_t region_samples;  // of the window's region
+  uint64_t region_ns;
+  uint64_t waits;
+  uint64_t waits_classified;
+  uint64_t layouts_asked;
+  uint64_t reserved[3];
+  uint64_t visits[kPointSlots];
+};
+
+// The chosen arm, and whether a window is open. Windows are opened and closed by orders: the companion fills the arm in,
+// raises `ordered` (odd: open, even: close), and the next trap in any thread takes the snapshot and carries the order out, so
+// that clock readings are exact and a window begins and ends at a sample. Where no trap comes the companion does it.
 struct alignas(64) Live {
-  uint64_t generation;
+  uint64_t open;            // odd while a window is open: the order that opened it; what threads look at in each trap
   ArmKind kind;
   uint32_t region;
-  uint64_t delay_ns;       // speedup * period
-  uint64_t layouts_wanted; // raised by the companion; the first trap that sees it raised asks the helper
-  uint64_t reserved[4];
+  uint32_t speedup_permille;
+  uint32_t reserved_32;
+  uint64_t layouts_wanted;  // raised by the companion between windows; the first trap that sees it asks for a new layout
+  alignas(64) uint64_t ordered;
+  uint64_t claimed;         // by whoever carries it out; raised by compare and exchange
+  uint64_t done;            // raised when `begin` or `end` holds the moment
 };
 
 struct alignas(64) State {
@@ -217,6 +239,7 @@ struct alignas(64) State {
   uint64_t samples_unattributed;          // outside all modules, or no caller found where callers count
   uint64_t samples_late;                  // delivered asynchronously, because SIGTRAP was blocked
   uint64_t samples_lost;                  // found no cell in the histogram
+  uint64_t samples_spun;                  // fell into our own pauses: no samples of the program
   uint64_t credited_ns;                   // sum of all credits
   uint64_t spun_wall_ns;                  // R2: wall time of paying, and what of it was counted as lost
   uint64_t spun_counted_ns;
@@ -225,6 +248,12 @@ struct alignas(64) State {
   uint64_t waits_classified;              // of those, in interposed calls
   uint64_t foreign_traps;                 // SIGTRAPs that were the program's own
   uint64_t layouts_asked;
+  // R4 on one CPU: threads of the family that can run, threads that wait for the world, and since when nobody can run.
+  alignas(64) int32_t runnable;
+  int32_t world_waiters;
+  uint64_t idle_since_ns;                 // 0: somebody can run, or nobody waits for the world
+  uint32_t cpu_limit;                     // highest CPU of the program + 1, at most kMaxCpus
+  uint32_t reserved_of_program;
   // Written by the companion.
   alignas(64) uint32_t finished;
   uint32_t companion_pid;
@@ -236,7 +265,12 @@ struct alignas(64) State {
   uint64_t run_ns;          // from the first attach to the last end seen
   uint64_t end_ns;
   alignas(64) Live live;
-  uint64_t region_samples[kMaxRegions];  // over the whole run, windows or not
+  Snapshot begin;  // of the newest window, and of the run before the first
+  Snapshot end;
+  // Over the whole run, windows or not: samples in each region, and the CPU time that they stand for. A sample stands for its
+  // thread's CPU time since the sample before, pauses excluded, at most a period.
+  uint64_t region_samples[kMaxRegions];
+  uint64_t region_ns[kMaxRegions];
 };
 
 // One for each CPU. lost: the virtual time that it has given up or been credited with; occupants: threads of the family that
@@ -252,9 +286,8 @@ struct alignas(64) Process {
   uint32_t ended;
   uint64_t cpu_ns;    // as read last by the companion
   uint64_t started;   // its start time in ticks, so that a reused pid is not taken for it
-  // R4, on one CPU: threads that can run now, and those that wait for the world.
-  int32_t runnable;
-  int32_t reserved;
+  int32_t runnable;   // its part of State::runnable
+  int32_t world_waiters;
 };
 
 // Of a progress point, by its number on the board (1 to kPointSlots - 2), written by the companion: printable, ends with 0.
@@ -264,17 +297,6 @@ struct PointName {
   uint32_t kind;  // progress::Kind; 0: no point of this number
   uint32_t reserved;
 };
-
-// What a thread does now, for the companion's look at who waits.
-struct alignas(64) ThreadSlot {
-  uint32_t pid;       // 0: free
-  uint32_t tid;
-  uint32_t waiting;   // Wait
-  uint32_t reserved;
-  uint64_t since_ns;
-  uint64_t local;     // Pauses::kThread: its own count
-};
-enum class Wait : uint32_t { kNo = 0, kOurs = 1, kWorld = 2 };
 
 // key: (module + 1) << 48 | link-time address; 0: free. Open addressing, linear.
 struct HistogramCell {
@@ -316,11 +338,12 @@ struct WindowRecord {
   uint64_t world_blocked_ns;
   uint64_t samples;         // all
   uint64_t samples_in_region;
+  uint64_t region_ns;       // the CPU time that these stand for
   uint64_t waits;
   uint64_t waits_classified;
   uint64_t foreign_ns;      // CPU time that others took on the CPUs of the program, time stolen by the hypervisor included
   uint64_t layout;          // State::layouts_asked when it opened
-  uint64_t reserved[8];
+  uint64_t reserved[7];
   uint64_t visits[kPointSlots];     // of each point by its number on the board
   // Latency, at the number of each end point: the integral over effective time of how many are inside (begins minus ends, of
   // the points of its name). By Little's law inside_ns / visits is the mean time between begin and end.
@@ -335,7 +358,6 @@ struct alignas(4096) Area {
   Arm arms[kMaxArms];
   CpuClock cpus[kMaxCpus];
   Process processes[kMaxProcesses];
-  ThreadSlot threads[kMaxThreads];
   PointName points[kPointSlots];
   // Where the program counts (COZ's names, and STAB_PROGRESS where szc built it). Readers take names from `points`.
   alignas(4096) progress::Board board;
