@@ -60,8 +60,7 @@ std::vector<double> leave_one_out(std::span<const double> values, BootstrapStati
 }
 
 // Influence by leaving one out: Efron (1987), eq. 6.6: a = sum l^3 / (6 (sum l^2)^1.5).
-double acceleration_of(std::span<const double> values, BootstrapStatistic statistic) {
-  std::vector<double> influence = leave_one_out(values, statistic);
+double acceleration_of(std::vector<double> influence) {
   const double centre = mean(influence);
   double largest = 0;
   for (double& value : influence) {
@@ -92,28 +91,10 @@ Status check_resamples(uint64_t resamples, size_t values) {
 
 }  // namespace
 
-Result<BootstrapInterval> bca_bootstrap(std::span<const double> values, BootstrapStatistic statistic,
-                                        uint64_t resamples, double conf, uint64_t seed) {
-  STAB_CHECK_OK(check_sample(values, 5, "bootstrap"));
-  if (constant(values)) return bad_input("all values are equal: resampling them says nothing");
-  if (resamples < 100) return bad_input("bootstrap needs at least 100 resamples");
-  STAB_CHECK_OK(check_resamples(resamples, values.size()));
-  if (statistic == BootstrapStatistic::kSd) STAB_CHECK_OK(check_squares(values));
-  Rng rng = Rng::stream(seed, "bootstrap");
-  const uint64_t n = values.size();
-  std::vector<double> sample(values.begin(), values.end());
+Result<BootstrapInterval> bca_interval(double estimate, std::vector<double> replicates, std::vector<double> left_out, double conf) {
+  const uint64_t resamples = replicates.size();
   BootstrapInterval result;
-  result.estimate = evaluate(statistic, sample);
-  std::vector<double> replicates(resamples);
-  // One random number serves two draws: the high halves of 32-bit products, biased by less than n / 2^32.
-  for (double& replicate : replicates) {
-    for (size_t i = 0; i < n; i += 2) {
-      const uint64_t bits = rng.next();
-      sample[i] = values[((bits & 0xffffffff) * n) >> 32];
-      if (i + 1 < n) sample[i + 1] = values[((bits >> 32) * n) >> 32];
-    }
-    replicate = evaluate(statistic, sample);
-  }
+  result.estimate = estimate;
   uint64_t below = 0, equal = 0;
   for (double replicate : replicates) {
     below += replicate < result.estimate;
@@ -126,7 +107,7 @@ Result<BootstrapInterval> bca_bootstrap(std::span<const double> values, Bootstra
   result.bias = all.mean - result.estimate;
   result.standard_error = all.sd();
   result.z0 = normal_quantile(share);
-  result.acceleration = acceleration_of(values, statistic);
+  result.acceleration = acceleration_of(std::move(left_out));
   std::sort(replicates.begin(), replicates.end());
   const auto endpoint = [&](double quantile) {
     // Efron (1987), eq. 3.4.
@@ -149,6 +130,30 @@ Result<BootstrapInterval> bca_bootstrap(std::span<const double> values, Bootstra
   result.conf_low = endpoint(lower);
   result.conf_high = endpoint(-lower);
   return result;
+}
+
+Result<BootstrapInterval> bca_bootstrap(std::span<const double> values, BootstrapStatistic statistic,
+                                        uint64_t resamples, double conf, uint64_t seed) {
+  STAB_CHECK_OK(check_sample(values, 5, "bootstrap"));
+  if (constant(values)) return bad_input("all values are equal: resampling them says nothing");
+  if (resamples < 100) return bad_input("bootstrap needs at least 100 resamples");
+  STAB_CHECK_OK(check_resamples(resamples, values.size()));
+  if (statistic == BootstrapStatistic::kSd) STAB_CHECK_OK(check_squares(values));
+  Rng rng = Rng::stream(seed, "bootstrap");
+  const uint64_t n = values.size();
+  std::vector<double> sample(values.begin(), values.end());
+  const double estimate = evaluate(statistic, sample);
+  std::vector<double> replicates(resamples);
+  // One random number serves two draws: the high halves of 32-bit products, biased by less than n / 2^32.
+  for (double& replicate : replicates) {
+    for (size_t i = 0; i < n; i += 2) {
+      const uint64_t bits = rng.next();
+      sample[i] = values[((bits & 0xffffffff) * n) >> 32];
+      if (i + 1 < n) sample[i + 1] = values[((bits >> 32) * n) >> 32];
+    }
+    replicate = evaluate(statistic, sample);
+  }
+  return bca_interval(estimate, std::move(replicates), leave_one_out(values, statistic), conf);
 }
 
 namespace {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "analysis/statistics/t_tests.h"
 #include "base/result.h"
@@ -25,6 +26,9 @@ struct BootstrapInterval {
 // enough resamples that the interval's ends are inside them.
 Result<BootstrapInterval> bca_bootstrap(std::span<const double> values, BootstrapStatistic statistic,
                                         uint64_t resamples, double conf, uint64_t seed);
+
+// The same from replicates that were drawn elsewhere, and the estimates with each unit left out in turn.
+Result<BootstrapInterval> bca_interval(double estimate, std::vector<double> replicates, std::vector<double> left_out, double conf);
 
 struct PermutationTest {
   double difference = 0;    // weighted mean over blocks of (mean of group 0 - mean of group 1)

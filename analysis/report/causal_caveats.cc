@@ -1,0 +1,177 @@
+// What a causal report warns of: each with its number and its cure, the gravest first.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "analysis/report/causal_fit.h"
+#include "analysis/report/report_pen.h"
+#include "analysis/text/text_table.h"
+
+namespace stab::analysis {
+namespace {
+
+constexpr std::array<std::string_view, 18> kCodes{
+    "null-fails", "null-unsure", "no-null", "contention", "few-trials", "incomplete", "kink-or-bias", "phase-unknown", "no-visits",
+    "kernel-time", "unattributed", "unclassified-waits", "coarse-samples", "lengthened", "excluded-trials", "closed-loop",
+    "loop-unknown", "nothing"};
+
+// Shares from which on they are worth a word.
+constexpr double kMuchKernel = 0.2;
+constexpr double kMuchUnattributed = 0.1;
+constexpr double kMuchUnclassified = 0.05;
+constexpr double kMuchLengthened = 0.1;
+
+std::string percent(double share) { return significant(100 * share, 3) + " %"; }
+std::string range(const Interval& share) {
+  return ratio_text(1 + share.estimate) + " [" + ratio_text(1 + share.low) + ", " + ratio_text(1 + share.high) + "]";
+}
+
+class Warnings {
+ public:
+  explicit Warnings(CausalReport& report) : report_(report), design_(report.design) {}
+
+  void add() {
+    nulls();
+    cells();
+    loops();
+    curves();
+    trials();
+    if (report_.curves.empty() && !design_.lines.empty())
+      say(CausalCaveatCode::kNothing, "no line has a window that could be compared with a baseline",
+          "longer runs or shorter windows make more of them; each line needs windows in blocks that have baseline windows");
+    std::stable_sort(report_.caveats.begin(), report_.caveats.end(),
+                     [](const CausalCaveat& a, const CausalCaveat& b) { return a.code < b.code; });
+  }
+
+ private:
+  void say(CausalCaveatCode code, std::string message, std::string hint) {
+    report_.caveats.push_back({code, std::move(message), std::move(hint)});
+  }
+  std::string at(uint32_t cell) const {
+    const std::string name = cell_name(design_, cell);
+    return name.empty() ? "" : " at " + name;
+  }
+  const std::string& point(uint32_t index) const { return design_.points[index].name; }
+
+  void nulls() {
+    if (design_.lines.empty()) return;
+    for (const NullControl& null : report_.nulls) {
+      const std::string where = "'" + point(null.point) + "'" + at(null.cell);
+      if (!null.effect.refused.empty()) {
+        say(CausalCaveatCode::kNoNull, "the null control of " + where + " says nothing: " + null.effect.refused,
+            "verdicts need null windows in every block of time");
+      } else if (null.biased) {
+        say(CausalCaveatCode::kNullFails,
+            "pausing everybody changed " + where + " by " + range(null.effect.speedup) +
+                ", where nothing should change; all effects may be off by as much, and verdicts are withheld",
+            "give the trials CPUs that nothing else uses, or one CPU each, where no pause is needed");
+      } else if (!null.holds) {
+        say(CausalCaveatCode::kNullUnsure,
+            "the null control of " + where + " is " + range(null.effect.speedup) + ", not yet inside the margin of " +
+                percent(design_.margin) + "; verdicts are withheld",
+            null.settles_windows ? "about " + std::to_string(*null.settles_windows) + " null windows would do, there are " +
+                                       std::to_string(null.effect.windows)
+                                 : "more trials, or a wider margin");
+      }
+    }
+  }
+
+  void cells() {
+    if (design_.incomplete)
+      say(CausalCaveatCode::kIncomplete, "trials are still to come; verdicts are withheld", "wait for the end of the experiment");
+    for (uint32_t cell = 0; cell < report_.cells.size(); ++cell) {
+      const CausalCellSummary& summary = report_.cells[cell];
+      if (summary.foreign > 0)
+        say(CausalCaveatCode::kContention,
+            std::to_string(summary.foreign) + " of " + std::to_string(summary.windows + summary.foreign) + " windows" + at(cell) +
+                " were left out, as other programs took more than " + percent(design_.most_foreign) + " of their CPUs",
+            "isolate the trials' CPUs; where more than half of the windows are left out no verdict is given");
+      if (summary.trials < kFewestCausalTrials)
+        say(CausalCaveatCode::kFewTrials,
+            plural(summary.trials, "trial") + at(cell) + ": what is said is said of " +
+                (summary.trials == 1 ? "this run" : "these runs") + ", not of other runs like them",
+            "verdicts need " + std::to_string(kFewestCausalTrials) + " trials");
+      if (summary.excluded_trials > 0)
+        say(CausalCaveatCode::kExcludedTrials, plural(summary.excluded_trials, "trial") + at(cell) + " left out by declared rules", "");
+      for (uint32_t p = 0; p < design_.points.size(); ++p)
+        if (static_cast<double>(summary.without_visits[p]) > kMostWithoutVisits * static_cast<double>(summary.windows))
+          say(CausalCaveatCode::kNoVisits,
+              std::to_string(summary.without_visits[p]) + " of " + std::to_string(summary.windows) + " windows" + at(cell) +
+                  " have no visit of '" + point(p) + "'; its verdicts are withheld",
+              "longer windows, or a progress point that is visited more often");
+    }
+  }
+
+  void loops() {
+    const bool load = std::any_of(design_.cells.begin(), design_.cells.end(), [](const CausalCell& cell) { return cell.load != 1; });
+    if (!load) return;
+    for (const LoopCheck& check : report_.loops)
+      if (check.closed && !design_.closed_loop)
+        say(CausalCaveatCode::kClosedLoop,
+            "where lines were slowed down the arrivals at '" + point(check.point) + "'" + at(check.cell) + " changed by " +
+                range(check.effect.speedup) + ": clients wait for answers, so amplified load is not what more clients would bring",
+            "drive the program with arrivals that do not wait, or declare closed = true");
+    if (report_.loops.empty() && !design_.closed_loop)
+      say(CausalCaveatCode::kLoopUnknown, "whether arrivals wait for departures was not looked at: it takes slow-down windows",
+          "add \"slowdown\" to the plan's controls");
+  }
+
+  void curves() {
+    for (const CausalCurve& curve : report_.curves) {
+      const std::string line = "'" + design_.lines[curve.line].name + "'" + at(curve.cell);
+      if (curve.kink_or_bias)
+        say(CausalCaveatCode::kKinkOrBias,
+            line + ": from the speedups its slope at 0 is " + significant(curve.slope->slope.estimate, 3) + ", from really slowing it down " +
+                significant(curve.slowdown_slope->slope.estimate, 3) +
+                "; either the curve has a kink there, as where another thread is just as long, or the virtual speedup is biased",
+            "");
+      if (curve.skipped > 0 && !curve.phase_corrected && design_.points[curve.point].kind == PointKind::kProgress)
+        say(CausalCaveatCode::kPhaseUnknown,
+            line + " runs in parts of the run only, and how large they are is not known: " +
+                (curve.arms.empty() ? "no arm" : curve.arms[0].effect.refused),
+            "");
+    }
+  }
+
+  void trials() {
+    struct Largest {
+      double kernel = 0, unattributed = 0, unclassified = 0, lengthened = 0;
+      uint64_t coarse = 0, count = 0;
+    } all;
+    for (const CausalTrial& trial : design_.trials) {
+      if (!trial.excluded.empty()) continue;
+      ++all.count;
+      all.kernel = std::max(all.kernel, trial.kernel_share);
+      all.unattributed = std::max(all.unattributed, trial.unattributed_share);
+      all.unclassified = std::max(all.unclassified, trial.unclassified_waits);
+      all.lengthened = std::max(all.lengthened, trial.lengthened_share);
+      all.coarse += trial.coarse_samples;
+    }
+    if (all.kernel > kMuchKernel)
+      say(CausalCaveatCode::kKernelTime, "up to " + percent(all.kernel) + " of a trial's CPU time was in the kernel and not sampled",
+          "kernel.perf_event_paranoid <= 1 lets the kernel's time count for the calling line");
+    if (all.unattributed > kMuchUnattributed)
+      say(CausalCaveatCode::kUnattributed, "up to " + percent(all.unattributed) + " of a trial's samples belong to no line in scope",
+          "compile with debug information, widen the scope or name the modules");
+    if (all.unclassified > kMuchUnclassified)
+      say(CausalCaveatCode::kUnclassifiedWaits,
+          "up to " + percent(all.unclassified) + " of a trial's waits were in calls that are not seen; pauses may be paid twice there",
+          "name the program's own blocking functions in the plan");
+    if (all.coarse > 0)
+      say(CausalCaveatCode::kCoarseSamples, plural(all.coarse, "trial") + " sampled by timers with the grain of the tick", "see 'stabctl doctor'");
+    if (all.lengthened > kMuchLengthened)
+      say(CausalCaveatCode::kLengthened, "pauses made up to " + percent(all.lengthened) + " of a trial's time",
+          "fewer or smaller speedups, or a smaller share of windows");
+  }
+
+  CausalReport& report_;
+  const CausalData& design_;
+};
+
+}  // namespace
+
+std::string_view name(CausalCaveatCode code) { return kCodes[static_cast<size_t>(code)]; }
+
+void add_caveats(CausalReport& report) { Warnings(report).add(); }
+
+}  // namespace stab::analysis

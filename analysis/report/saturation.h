@@ -1,0 +1,72 @@
+// Saturation: how throughput and latency go with load, and up to which load the program keeps up. Loads are multiples of the
+// arrival rate; each trial has one.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analysis/report/causal_data.h"
+#include "analysis/report/report.h"
+
+namespace stab::analysis {
+
+// One trial at one load.
+struct LoadedTrial {
+  double load = 1;
+  double throughput = 0;                // visits a second of effective time
+  std::optional<double> latency_s;      // mean time inside
+  std::optional<double> busy;           // 0 to 1
+};
+
+struct LoadPoint {
+  double load = 1;
+  uint64_t trials = 0;
+  std::optional<Interval> throughput;  // geometric mean with a t interval; absent: fewer than 2 trials
+  double throughput_mean = 0;
+  std::optional<Interval> latency_s;   // the same
+  std::optional<double> latency_mean_s, busy;
+};
+
+// Two lines that meet: log throughput rises with slope 1 in log load up to the knee, and with `after` beyond it.
+struct Knee {
+  double load = 0;
+  double low = 0, high = 0;     // BCa over trials within loads
+  double slope_after = 0;       // 0: flat; below 0: it gets slower under overload
+  double throughput = 0;        // at the knee
+};
+
+// The words are in JSON and on the page: do not rename.
+enum class ScalingVerdict {
+  kScalesTo,     // "scales to": a knee with an interval inside the loads that were tried
+  kBeyond,       // "beyond": throughput follows load at the largest one that was tried
+  kSaturated,    // "saturated": it doesn't follow even from the smallest load on
+  kUnsure,       // "unsure": the knee's interval reaches out of the loads that were tried
+  kRefused,      // "refused": see the reason
+};
+std::string_view name(ScalingVerdict verdict);
+
+struct Saturation {
+  std::string cell;                  // levels of the other factors, "opt=-O3"; empty: there are none
+  std::string point;                 // the progress point whose throughput it is
+  std::string latency_point;         // empty: none
+  std::vector<LoadPoint> loads;      // ascending
+  std::optional<Knee> knee;
+  ScalingVerdict verdict = ScalingVerdict::kRefused;
+  std::string refused;
+};
+
+// The knee is the least-squares fit over all places of it between the loads; in its interval trials are drawn within each load.
+// Refused: fewer than 3 loads, fewer than 3 trials at one, a throughput that isn't above 0.
+Saturation saturation_of(std::span<const LoadedTrial> trials, double alpha, uint64_t seed = 1);
+
+// Trials of these cells at one progress point, from their baseline windows.
+std::vector<LoadedTrial> loaded_trials(const CausalData& data, std::span<const uint32_t> cells, uint32_t point,
+                                       std::optional<uint32_t> latency_point);
+
+// Of each progress and latency point and each combination of the other factors' levels. Empty: all loads are 1.
+std::vector<Saturation> saturations_of(const CausalData& data);
+
+}  // namespace stab::analysis

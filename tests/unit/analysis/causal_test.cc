@@ -1,0 +1,358 @@
+// Causal reports of made-up programs whose truth is known: curves, controls, verdicts, and what withholds them.
+#include "analysis/report/causal.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/unit/analysis/made_windows.h"
+
+namespace stab::analysis {
+namespace {
+
+CausalReport report_of(const CausalData& data) {
+  auto report = analyse_causal(data);
+  EXPECT_TRUE(report) << report.error().message;
+  return *report;
+}
+
+bool warned(const CausalReport& report, CausalCaveatCode code) {
+  return std::any_of(report.caveats.begin(), report.caveats.end(), [&](const CausalCaveat& caveat) { return caveat.code == code; });
+}
+
+const CausalCurve& curve_of(const CausalReport& report, uint32_t line, uint32_t cell = 0, uint32_t point = 0) {
+  for (const CausalCurve& curve : report.curves)
+    if (curve.line == line && curve.cell == cell && curve.point == point) return curve;
+  ADD_FAILURE() << "no curve of line " << line;
+  static const CausalCurve none;
+  return none;
+}
+
+TEST(Causal, SaysWhichLineIsWorthIt) {
+  MadeProgram program;
+  program.slopes = {0.4, 0};
+  program.trials = 6, program.blocks = 12;
+  const CausalReport report = report_of(made_windows(program, 1));
+  ASSERT_EQ(report.curves.size(), 2u);
+  ASSERT_EQ(report.nulls.size(), 1u);
+  EXPECT_TRUE(report.nulls[0].holds) << report.nulls[0].effect.speedup.low << " " << report.nulls[0].effect.speedup.high;
+  const CausalCurve& good = curve_of(report, 0);
+  EXPECT_EQ(good.verdict, LineVerdict::kWorthIt);
+  ASSERT_EQ(good.arms.size(), 2u);
+  EXPECT_NEAR(good.arms[0].effect.speedup.estimate, 0.1, 0.01);
+  EXPECT_NEAR(good.arms[1].effect.speedup.estimate, 0.2, 0.01);
+  EXPECT_LT(good.arms[1].effect.speedup.low, 0.2);
+  EXPECT_GT(good.arms[1].effect.speedup.high, 0.2);
+  EXPECT_EQ(good.best, 1u);
+  ASSERT_TRUE(good.slope);
+  EXPECT_NEAR(good.slope->slope.estimate, 0.4, 0.04);
+  EXPECT_EQ(curve_of(report, 1).verdict, LineVerdict::kNoUse);
+  EXPECT_TRUE(report.cells[0].withheld.empty());
+}
+
+// Effective time is the real one less the pauses: with the sign turned the same windows say the opposite.
+TEST(Causal, TakesPausesOutOfTheTime) {
+  CausalWindow window;
+  window.wall_ns = 300, window.credited_ns = 100, window.pay_ratio = 1.1;
+  EXPECT_DOUBLE_EQ(effective_ns(window, CausalClock::kWall), 190);
+  window.cpu_ns = 250, window.world_ns = 30;
+  EXPECT_DOUBLE_EQ(effective_ns(window, CausalClock::kCpu), 180);
+}
+
+TEST(Causal, SaysWhichLineIsHarmful) {
+  MadeProgram program;
+  program.slopes = {-0.3};
+  program.trials = 6, program.blocks = 12;
+  const CausalReport report = report_of(made_windows(program, 2));
+  EXPECT_EQ(curve_of(report, 0).verdict, LineVerdict::kHarmful);
+  EXPECT_LT(curve_of(report, 0).arms[1].effect.speedup.high, 0);
+}
+
+TEST(Causal, UnsureOnesSayHowManyWindows) {
+  MadeProgram program;
+  program.slopes = {0.16};
+  program.speedups = {0.25};
+  program.window_spread = 0.1, program.blocks = 8, program.trials = 5, program.nulls = 40, program.baselines = 40;
+  CausalData data = made_windows(program, 3);
+  data.margin = 0.02;
+  const CausalReport report = report_of(data);
+  ASSERT_TRUE(report.nulls[0].holds);
+  const CausalCurve& curve = curve_of(report, 0);
+  EXPECT_EQ(curve.verdict, LineVerdict::kUnsure);
+  ASSERT_TRUE(curve.arms[0].settles_windows);
+  EXPECT_GT(*curve.arms[0].settles_windows, curve.arms[0].effect.windows);
+  // A margin that the null control can't reach withholds, and says how many null windows would do.
+  data.margin = 0.001;
+  const CausalReport narrow = report_of(data);
+  EXPECT_FALSE(narrow.nulls[0].holds);
+  EXPECT_EQ(curve_of(narrow, 0).verdict, LineVerdict::kWithheld);
+  EXPECT_TRUE(narrow.nulls[0].biased || narrow.nulls[0].settles_windows);
+  EXPECT_TRUE(warned(narrow, narrow.nulls[0].biased ? CausalCaveatCode::kNullFails : CausalCaveatCode::kNullUnsure));
+}
+
+// Where pausing itself changes the program nothing can be said, whatever the lines show; and the bias is printed.
+TEST(Causal, NullThatIsNotNullWithholdsAll) {
+  MadeProgram program;
+  program.slopes = {0.4, 0};
+  program.trials = 6, program.blocks = 10;
+  program.null_bias = 0.15;
+  const CausalReport report = report_of(made_windows(program, 4));
+  ASSERT_EQ(report.nulls.size(), 1u);
+  EXPECT_TRUE(report.nulls[0].biased);
+  EXPECT_FALSE(report.nulls[0].holds);
+  for (const CausalCurve& curve : report.curves) {
+    EXPECT_EQ(curve.verdict, LineVerdict::kWithheld);
+    for (const CausalArm& arm : curve.arms) EXPECT_EQ(arm.verdict, Verdict::kWithheld);
+  }
+  EXPECT_TRUE(warned(report, CausalCaveatCode::kNullFails));
+  EXPECT_NE(report.cells[0].withheld.find("+14"), std::string::npos) << report.cells[0].withheld;
+  // Without any null window verdicts are withheld, too.
+  CausalData without = made_windows(program, 4);
+  std::erase_if(without.windows, [](const CausalWindow& window) { return window.kind == ArmKind::kNull; });
+  const CausalReport blind = report_of(without);
+  EXPECT_EQ(curve_of(blind, 0).verdict, LineVerdict::kWithheld);
+  EXPECT_TRUE(warned(blind, CausalCaveatCode::kNoNull));
+}
+
+TEST(Causal, ForeignLoadExcludesWindowsAndThenVerdicts) {
+  MadeProgram program;
+  program.slopes = {0.4};
+  program.trials = 6, program.blocks = 24;
+  program.foreign = 0.2;
+  const CausalReport some = report_of(made_windows(program, 5));
+  EXPECT_GT(some.cells[0].foreign, 100u);
+  EXPECT_EQ(curve_of(some, 0).verdict, LineVerdict::kWorthIt);
+  EXPECT_TRUE(warned(some, CausalCaveatCode::kContention));
+  program.foreign = 0.6;
+  const CausalReport most = report_of(made_windows(program, 5));
+  EXPECT_EQ(curve_of(most, 0).verdict, LineVerdict::kWithheld);
+  EXPECT_FALSE(most.cells[0].withheld.empty());
+}
+
+TEST(Causal, TooFewTrialsOrAnUnfinishedExperimentWithhold) {
+  MadeProgram program;
+  program.slopes = {0.4};
+  program.trials = kFewestCausalTrials - 1, program.blocks = 30;
+  const CausalReport few = report_of(made_windows(program, 6));
+  EXPECT_EQ(curve_of(few, 0).verdict, LineVerdict::kWithheld);
+  EXPECT_TRUE(curve_of(few, 0).arms[1].effect.refused.empty());  // numbers are there, of these runs
+  EXPECT_NEAR(curve_of(few, 0).arms[1].effect.speedup.estimate, 0.2, 0.02);
+  EXPECT_TRUE(warned(few, CausalCaveatCode::kFewTrials));
+  program.trials = 6;
+  CausalData data = made_windows(program, 6);
+  data.incomplete = true;
+  EXPECT_EQ(curve_of(report_of(data), 0).verdict, LineVerdict::kWithheld);
+}
+
+// A line that lives in 30 % of the run saves 30 % of what its windows show.
+TEST(Causal, PhaseIsCorrectedFor) {
+  MadeProgram program;
+  program.slopes = {0.6, 0.2};
+  program.alive = {0.3, 1};
+  program.blocks = 20, program.trials = 8;
+  const CausalReport report = report_of(made_windows(program, 7));
+  const CausalCurve& part = curve_of(report, 0);
+  EXPECT_GT(part.skipped, 0u);
+  ASSERT_TRUE(part.phase_corrected);
+  EXPECT_NEAR(part.phase_share, 0.3, 0.01);
+  EXPECT_NEAR(part.arms[1].effect.speedup.estimate, 0.3 * 0.3, 0.008);
+  const CausalCurve& whole = curve_of(report, 1);
+  EXPECT_FALSE(whole.phase_corrected);
+  EXPECT_NEAR(whole.arms[1].effect.speedup.estimate, 0.1, 0.008);
+  // Without the samples of the whole run there is no correction, and so no number.
+  CausalData data = made_windows(program, 7);
+  for (CausalTrial& trial : data.trials) trial.run_samples.clear();
+  const CausalReport unknown = report_of(data);
+  EXPECT_FALSE(curve_of(unknown, 0).arms[0].effect.refused.empty());
+  EXPECT_TRUE(warned(unknown, CausalCaveatCode::kPhaseUnknown));
+}
+
+TEST(Causal, KinksAreSeenFromBothSides) {
+  MadeProgram program;
+  program.slopes = {0.4, 0.4};
+  program.most = {1, 0.02};  // the second one soon meets somebody else
+  program.slowdowns = true;
+  program.trials = 8, program.blocks = 12;
+  const CausalReport report = report_of(made_windows(program, 8));
+  EXPECT_FALSE(curve_of(report, 0).kink_or_bias) << curve_of(report, 0).kink_p;
+  EXPECT_TRUE(curve_of(report, 1).kink_or_bias) << curve_of(report, 1).kink_p;
+  ASSERT_TRUE(curve_of(report, 1).slowdown_slope);
+  EXPECT_NEAR(curve_of(report, 1).slowdown_slope->slope.estimate, 0.4, 0.04);
+  EXPECT_TRUE(warned(report, CausalCaveatCode::kKinkOrBias));
+}
+
+// By hand: integrals of 2 s over 100 departures against 1.5 s over 100 save a quarter.
+TEST(Causal, LatencyIsTheRatioOfIntegrals) {
+  MadeProgram program;
+  program.slopes = {0.2};
+  program.trials = 4, program.blocks = 5;
+  CausalData data = made_windows(program, 9);
+  data.points.push_back({"request", PointKind::kLatency});
+  Rng rng(3);
+  for (CausalWindow& window : data.windows) {
+    window.visits.push_back(100);
+    window.latencies.resize(2);
+    window.latencies[1].departures = 100;
+    const double saved = window.kind == ArmKind::kSpeedup ? 0.5 * window.speedup : 0;
+    window.latencies[1].inside_ns = 2e9 * (1 - saved) * (1 + 0.001 * normal_of(rng));
+  }
+  data.margin = 0.02;
+  const CausalReport report = report_of(data);
+  const CausalCurve& curve = curve_of(report, 0, 0, 1);
+  ASSERT_EQ(curve.arms.size(), 2u);
+  EXPECT_NEAR(curve.arms[1].effect.speedup.estimate, 0.25, 0.002);
+  EXPECT_DOUBLE_EQ(curve.arms[1].effect.df, 3);
+  EXPECT_EQ(curve.verdict, LineVerdict::kWorthIt);
+  EXPECT_TRUE(report.nulls[1].holds);
+}
+
+TEST(Causal, CellsMayDiffer) {
+  MadeProgram program;
+  program.slopes = {0.4, 0.1};
+  program.trials = 6, program.blocks = 10;
+  CausalData data = made_data(program);
+  data.factors = {"opt"};
+  data.cells = {{{"-O2"}, 1}, {{"-O3"}, 1}};
+  add_trials(data, program, 10);
+  program.cell = 1;
+  program.slopes = {0.1, 0.1};
+  add_trials(data, program, 11);
+  const CausalReport report = report_of(data);
+  EXPECT_EQ(report.curves.size(), 4u);
+  EXPECT_EQ(cell_name(report.design, 1), "opt=-O3");
+  ASSERT_EQ(report.interactions.size(), 4u);
+  for (const CausalInteraction& each : report.interactions) {
+    const double truth = each.line == 0 ? -0.3 * each.speedup : 0;
+    EXPECT_LT(each.low, truth);
+    EXPECT_GT(each.high, truth);
+    EXPECT_EQ(each.p_holm < 0.01, each.line == 0) << each.p_holm;
+  }
+}
+
+// A layout of several windows in which the line is worth something, and others in which it isn't.
+TEST(Causal, LayoutsMayDiffer) {
+  for (const bool differ : {false, true}) {
+    MadeProgram program;
+    program.slopes = {0.4};
+    program.trials = 6, program.blocks = 6, program.baselines = 3;
+    CausalData data = made_data(program);
+    Rng rng(12);
+    add_trials(data, program, 12);
+    const size_t first = data.windows.size();
+    add_trials(data, program, 13);
+    // The second half runs in the layouts of the first, so that each has several windows of an arm.
+    for (size_t w = 0; w < data.windows.size(); ++w) {
+      CausalWindow& window = data.windows[w];
+      if (w >= first) window.trial -= program.trials;
+      window.layout = window.block + 1;
+      if (differ && window.layout == 2 && window.kind == ArmKind::kSpeedup) window.visits[0] = window.visits[0] * 9 / 10;
+    }
+    data.trials.resize(program.trials);
+    const CausalReport report = report_of(data);
+    ASSERT_EQ(report.layout_interactions.size(), 2u);
+    for (const LayoutInteraction& each : report.layout_interactions)
+      EXPECT_EQ(each.p_holm < 0.001, differ) << each.f << " " << each.p_value;
+  }
+}
+
+// One arm a trial: blocks lie across trials, and are what is independent.
+TEST(Causal, OneArmATrial) {
+  MadeProgram program;
+  program.slopes = {0.3};
+  program.trials = 1, program.blocks = 12, program.nulls = 2;
+  CausalData data = made_windows(program, 14);
+  const CausalTrial whole = data.trials[0];
+  data.trials.clear();
+  for (CausalWindow& window : data.windows) {
+    window.trial = static_cast<uint32_t>(data.trials.size());
+    data.trials.push_back(whole);
+    data.trials.back().id = data.trials.size();
+  }
+  data.margin = 0.03;
+  const CausalReport report = report_of(data);
+  EXPECT_NEAR(curve_of(report, 0).arms[1].effect.speedup.estimate, 0.15, 0.02);
+  EXPECT_EQ(curve_of(report, 0).verdict, LineVerdict::kWorthIt);
+}
+
+TEST(Causal, HolmCountsLinesSpeedupsAndPoints) {
+  MadeProgram program;
+  program.slopes.assign(10, 0);
+  program.trials = 5, program.blocks = 4;
+  const CausalReport report = report_of(made_windows(program, 15));
+  std::vector<double> p;
+  for (const CausalCurve& curve : report.curves)
+    for (const CausalArm& arm : curve.arms) p.push_back(arm.effect.p_value);
+  ASSERT_EQ(p.size(), 20u);
+  const double least = *std::min_element(p.begin(), p.end());
+  double adjusted = 1;
+  for (const CausalCurve& curve : report.curves)
+    for (const CausalArm& arm : curve.arms) adjusted = std::min(adjusted, arm.p_holm);
+  EXPECT_DOUBLE_EQ(adjusted, std::min(1.0, 20 * least));
+}
+
+TEST(Causal, ExploredLinesAreAFamilyOfTheirOwn) {
+  MadeProgram program;
+  program.slopes = {0.3, 0, 0, 0, 0, 0};
+  program.trials = 5, program.blocks = 6;
+  CausalData data = made_windows(program, 16);
+  for (size_t line = 1; line < data.lines.size(); ++line) data.lines[line].candidate = false;
+  const CausalReport report = report_of(data);
+  const CausalCurve& candidate = curve_of(report, 0);
+  EXPECT_LE(candidate.arms[0].p_holm, 2 * std::max(candidate.arms[0].effect.p_value, candidate.arms[1].effect.p_value));
+  EXPECT_TRUE(curve_of(report, 1).exploratory);
+}
+
+TEST(Causal, ArrivalsThatWaitAreSeen) {
+  for (const bool closed : {false, true}) {
+    MadeProgram program;
+    program.slopes = {0.4};
+    program.slowdowns = true;
+    program.trials = 6, program.blocks = 10;
+    CausalData data = made_windows(program, 17);
+    data.factors = {"load"};
+    data.cells = {{{"1"}, 1}, {{"2"}, 2}};
+    data.points.push_back({"requests", PointKind::kArrival});
+    Rng rng(5);
+    for (CausalWindow& window : data.windows)
+      window.visits.push_back(closed ? window.visits[0] : static_cast<uint64_t>(400 * (1 + 0.02 * normal_of(rng))));
+    const CausalReport report = report_of(data);
+    ASSERT_EQ(report.loops.size(), 1u);
+    EXPECT_EQ(report.loops[0].closed, closed);
+    EXPECT_EQ(warned(report, CausalCaveatCode::kClosedLoop), closed);
+  }
+}
+
+TEST(Causal, PlansItsWindows) {
+  EXPECT_EQ(windows_for(0.015, 0.01, 0.05), 18u);  // 2 (1.96 x 1.5)^2 = 17.3
+  EXPECT_EQ(windows_for(0.04, 0.01, 0.05), 123u);
+  CausalBudget budget;
+  const CausalPlanning planned = plan_windows(budget, 0.01);
+  EXPECT_GE(planned.arm_windows, 9u);
+  EXPECT_LE(planned.arm_windows, 18u);
+  EXPECT_GT(planned.minutes, 1);
+  EXPECT_LT(plan_from_windows(budget, 4 * planned.arm_windows).detectable, planned.detectable);
+}
+
+TEST(Causal, RefusesBrokenData) {
+  MadeProgram program;
+  CausalData good = made_windows(program, 18);
+  CausalData data = good;
+  data.windows[0].trial = 99;
+  EXPECT_FALSE(analyse_causal(data));
+  data = good;
+  data.windows[3].visits.clear();
+  EXPECT_FALSE(analyse_causal(data));
+  data = good;
+  for (CausalWindow& window : data.windows)
+    if (window.kind == ArmKind::kSpeedup) window.speedup = 0.3;
+  EXPECT_FALSE(analyse_causal(data));
+  data = good;
+  data.windows.clear();
+  const auto empty = analyse_causal(data);
+  ASSERT_TRUE(empty);
+  EXPECT_TRUE(empty->curves.empty());
+  EXPECT_TRUE(warned(*empty, CausalCaveatCode::kNothing));
+}
+
+}  // namespace
+}  // namespace stab::analysis
