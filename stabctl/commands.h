@@ -36,6 +36,7 @@ int compare_command(const Arguments& arguments);
 int trend_command(const Arguments& arguments);
 int import_command(const Arguments& arguments);
 int gate_command(const Arguments& arguments);
+int causal_command(const Arguments& arguments);
 int selftest_command(const Arguments& arguments);
 int doctor_command(const Arguments& arguments);
 int machine_show_command(const Arguments& arguments);
