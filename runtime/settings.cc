@@ -35,6 +35,11 @@ const char* after(const char* text, const char* prefix) {
   return text;
 }
 
+// The compiler drivers' own, and a causal profile's: they say nothing about the layout of a run.
+bool is_for_others(const char* entry) {
+  return after(entry, "STAB_LINK_") != nullptr || after(entry, "STAB_CAUSAL=") != nullptr;
+}
+
 // One line for people, cut where it doesn't fit.
 class Line {
  public:
@@ -168,7 +173,7 @@ bool parse_readable(const char* entry, ParsedSettings& out, Line& line) {
     line << entry << ": expected 1 or 0";
     return false;
   }
-  if (after(entry, "STAB_LINK_") != nullptr) return true;  // the compiler drivers' own: says nothing about a run
+  if (is_for_others(entry)) return true;
   line << entry << ": unknown setting; there are STAB_CODE, STAB_STACK, STAB_STACK_RANGE, STAB_HEAP, STAB_EPOCH, "
        << "STAB_SEED, STAB_REPORT and STAB_PERF_MAP";
   return false;
@@ -237,7 +242,7 @@ bool parse_settings(const char* const* environment, ParsedSettings& out, char (&
       return false;
     }
     if (after(entry, "STAB_") == nullptr) continue;
-    if (after(entry, "STAB_LINK_") == nullptr) readable = entry;
+    if (!is_for_others(entry)) readable = entry;
     if (!parse_readable(entry, out, line)) return false;
   }
   if (fixed == nullptr || readable == nullptr) return true;

@@ -345,6 +345,7 @@ void finish() {
   Control& block = control();
   if (__atomic_load_n(&block.report_state, __ATOMIC_ACQUIRE) != kReportPending) return;
   if (sys::getpid() != block.program_pid) return;
+  progress::bring_back();
   __atomic_store_n(&block.request, kRequestReport, __ATOMIC_RELEASE);
   sys::futex_wake(&block.request);
   const auto is_written = [](uint32_t state) { return state != kReportPending; };

@@ -174,7 +174,8 @@ Result<CausalRecord> AreaFile::read(const CausalScript& script) const {
     for (const causal::HistogramCell& cell : cells) {
       if (cell.key == 0 || cell.count == 0) continue;
       const uint64_t module = cell.key >> 48;
-      if (module == 0 || module > modules.size() || cell.count > kMostNumber) return corrupt("samples in no module");
+      const bool is_there = module > 0 && (module <= modules.size() || module == causal::kMaxModules + 1);
+      if (!is_there || cell.count > kMostNumber) return corrupt("samples in no module");
       record.histogram.push_back({static_cast<uint32_t>(module - 1), cell.key & ((uint64_t{1} << 48) - 1), cell.count});
     }
   }

@@ -32,7 +32,7 @@ struct CausalScript {
 };
 
 struct SampledPlace {
-  uint32_t module = 0;  // index into CausalRecord::modules
+  uint32_t module = 0;  // index into CausalRecord::modules; kMaxModules: in none of them
   uint64_t address = 0;
   uint64_t samples = 0;
 };

@@ -4,7 +4,7 @@
 // One file, the area, holds everything, so that one name or one descriptor hands all of it over:
 //
 //   Area = Script (the laboratory writes it, before) | State (live) | Module[] | Range[] | Arm[] | CpuClock[] | Process[]
-//        | PointName[] | progress::Board | HistogramCell[] | WindowRecord[]
+//        | PointName[] | LastWrite[] | progress::Board | HistogramCell[] | WindowRecord[]
 //
 // The laboratory makes it sparse (memfd, or a file of the trial's user on a tmpfs; ftruncate to sizeof(Area)), writes the
 // script, and sets Script::magic last. Two parties then map it shared:
@@ -298,7 +298,8 @@ struct PointName {
   uint32_t reserved;
 };
 
-// key: (module + 1) << 48 | link-time address; 0: free. Open addressing, linear.
+// key: (module + 1) << 48 | link-time address; 0: free. Module kMaxModules: in no module, generated code for
+// instance. Open addressing, linear.
 struct HistogramCell {
   uint64_t key;
   uint64_t count;
@@ -312,7 +313,7 @@ inline constexpr uint32_t kWindowSkipped = 1;    // its region did not run: no w
 inline constexpr uint32_t kWindowProlonged = 2;
 inline constexpr uint32_t kWindowCut = 4;        // the program ended in it: not comparable with whole ones
 inline constexpr uint32_t kWindowFewVisits = 8;  // fewer than least_visits, however long
-inline constexpr uint32_t kWindowContended = 16; // foreign_ns is not known: see Degraded::kNoContention
+inline constexpr uint32_t kWindowForeignUnknown = 16;  // foreign_ns is not known: see Degraded::kNoContention
 inline constexpr uint32_t kWindowWhole = 32;     // the end-to-end record: the whole run, kind baseline, always the last one
 
 // A window, closed. Everything is a difference between its end and its start, times in ns. effective_ns is by State::pauses:
@@ -350,6 +351,13 @@ struct WindowRecord {
   uint64_t inside_ns[kPointSlots];
 };
 
+// Who filled a pipe or a socket last: by a number for its end that is read from, the time of the last write by the family.
+struct LastWrite {
+  uint64_t key;  // 0: free
+  uint64_t at_ns;
+};
+inline constexpr uint32_t kLastWrites = 4096;
+
 struct alignas(4096) Area {
   Script script;
   alignas(4096) State state;
@@ -359,6 +367,7 @@ struct alignas(4096) Area {
   CpuClock cpus[kMaxCpus];
   Process processes[kMaxProcesses];
   PointName points[kPointSlots];
+  LastWrite last_writes[kLastWrites];
   // Where the program counts (COZ's names, and STAB_PROGRESS where szc built it). Readers take names from `points`.
   alignas(4096) progress::Board board;
   alignas(4096) HistogramCell histogram[kHistogramCells];

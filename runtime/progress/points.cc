@@ -27,6 +27,8 @@ constexpr uint32_t kUnknown = 0;
 constexpr uint32_t kNobody = ~0u;  // what a place in the program remembers where nothing counts
 
 Board* board = nullptr;
+// The helper's, while the points are led to another one (stab_rt_share_board).
+Board* own_board = nullptr;
 pthread_key_t key;
 constexpr uint32_t kNotMade = 0, kMaking = 1, kMade = 2, kNone = 3;  // none is to be had
 uint32_t key_state = kNotMade;
@@ -142,6 +144,40 @@ bool is_kind(int kind) { return kind > 0 && kind < static_cast<int>(Kind::kCount
 
 void use_board(Board* mapped) { board = mapped; }
 
+bool lead_to(Board* other) {
+  // Before main, and no thread but this: what has been visited already has its numbers, and keeps them.
+  const uint32_t used = board == nullptr ? 0 : board->points_used;
+  if (used != 0 && other->points_used != 0) return false;
+  if (used != 0) {
+    for (uint32_t number = 1; number <= used && number <= kMostNamed; ++number) {
+      other->points[number] = board->points[number];
+      other->shared[number].visits = visits_of(*board, number);
+    }
+    __atomic_store_n(&other->points_used, used, __ATOMIC_RELEASE);
+  }
+  give_row_back();
+  shares = false;
+  own_board = board;
+  board = other;
+  return true;
+}
+
+void bring_back() {
+  if (own_board == nullptr) return;
+  const uint32_t used = __atomic_load_n(&board->points_used, __ATOMIC_ACQUIRE);
+  for (uint32_t number = 1; number <= used && number <= kMostNamed; ++number) {
+    if (__atomic_load_n(&board->points[number].ready, __ATOMIC_ACQUIRE) != 1) continue;
+    own_board->points[number] = board->points[number];
+    // What it had before it was led away is part of the other's.
+    own_board->shared[number].visits += visits_of(*board, number) - visits_of(*own_board, number);
+  }
+  own_board->points_dropped = board->points_dropped;
+  own_board->threads_sharing = board->threads_sharing;
+  __atomic_store_n(&own_board->points_used, used, __ATOMIC_RELEASE);
+  board = own_board;
+  own_board = nullptr;
+}
+
 void leave_row_to_parent() {
   stab_rt_visits = nullptr;
   shares = false;
@@ -175,6 +211,11 @@ __attribute__((visibility("default"))) void stab_rt_visit(uint32_t* site, int ki
     return;
   }
   __atomic_fetch_add(&board->shared[offset / 8].visits, uint64_t{1}, __ATOMIC_RELAXED);
+}
+
+// A causal profile's library leads the points to a board that its companion reads. 0: they have numbers there that are others'.
+__attribute__((visibility("default"))) int stab_rt_share_board(void* other) {
+  return stab::progress::lead_to(static_cast<stab::progress::Board*>(other)) ? 1 : 0;
 }
 
 // COZ's own entry, which its header and its bindings for other languages look up by dlsym: a pair of words of which the

@@ -1,0 +1,174 @@
+// Before main: the area, this process's place in it, the event. And what a fork has to do again.
+//
+// Nothing here makes the program fail. What can't be had is said in the area; where there is no area, on one line of stderr, and
+// the laboratory sees that nobody came.
+#include "runtime/causal/attach.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#include "runtime/causal/moment.h"
+#include "runtime/causal/regions.h"
+#include "runtime/progress/points.h"
+
+namespace stab::causal {
+
+void follow_threads();  // interposed.cc
+
+namespace {
+
+// The path in STAB_CAUSAL=, without what fills it up. nullptr: another version, or no setting.
+const char* path_in(const char* setting) {
+  if (strlen(setting) != kCausalSettingLength) return nullptr;
+  if (setting[0] != '0' + kCausalVersion / 10 || setting[1] != '0' + kCausalVersion % 10 || setting[2] != ',') return nullptr;
+  const char* path = setting + 3;
+  while (path[0] == '/' && path[1] == '/') ++path;
+  return path;
+}
+
+// A number of this process's own in the table. nullptr: it is full.
+Process* take_place(Area& area) {
+  for (Process& process : area.processes) {
+    uint32_t free = 0;
+    if (__atomic_load_n(&process.pid, __ATOMIC_RELAXED) != 0) continue;
+    if (__atomic_compare_exchange_n(&process.pid, &free, static_cast<uint32_t>(program.pid), false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_RELAXED))
+      return &process;
+  }
+  degrade(area, Degraded::kProcessesFull);
+  return nullptr;
+}
+
+// What a process finds that takes another's program's place by exec is its own entry: its CPU time goes on.
+Process* find_place_of_exec(Area& area) {
+  for (Process& process : area.processes)
+    if (__atomic_load_n(&process.pid, __ATOMIC_RELAXED) == static_cast<uint32_t>(program.pid) && process.ended == 0)
+      return &process;
+  return nullptr;
+}
+
+void decide_pauses(Area& area) {
+  State& state = area.state;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  const long bytes = sys::call(SYS_sched_getaffinity, 0, sizeof set, sys::word(&set));
+  uint32_t cpus = 0, limit = 0;
+  for (uint32_t cpu = 0; bytes > 0 && cpu < CPU_SETSIZE; ++cpu)
+    if (CPU_ISSET(cpu, &set)) ++cpus, limit = cpu + 1;
+  state.cpus = cpus;
+  state.cpu_limit = limit < kMaxCpus ? limit : kMaxCpus;
+  const Pauses wanted = area.script.pauses;
+  state.pauses = wanted != Pauses::kAuto ? wanted : cpus == 1 ? Pauses::kCpuTime : Pauses::kSpin;
+}
+
+void refuse(const char* path, const char* why) {
+  char line[400];
+  const int bytes = snprintf(line, sizeof line, "stab: no causal profile: '%s': %s\n", path, why);
+  if (bytes <= 0) return;
+  const auto wanted = static_cast<size_t>(bytes);
+  sys::write_full(2, line, wanted < sizeof line ? wanted : sizeof line - 1);
+}
+
+void join(Area& area) {
+  program.pid = sys::getpid();
+  Process* const before = find_place_of_exec(area);
+  Process* const place = before != nullptr ? before : take_place(area);
+  if (place == nullptr) {
+    program.area = nullptr;
+    return;
+  }
+  // After an exec the threads of the program before are gone, whatever they did.
+  if (before != nullptr) {
+    __atomic_fetch_sub(&area.state.runnable, place->runnable, __ATOMIC_SEQ_CST);
+    __atomic_fetch_sub(&area.state.world_waiters, place->world_waiters, __ATOMIC_SEQ_CST);
+    place->runnable = place->world_waiters = 0;
+  }
+  program.process = place;
+  count_threads(area, *place, 1);
+}
+
+void before_fork() {
+  if (program.area != nullptr && is_window_open()) pay();
+}
+
+void in_child() {
+  if (program.area == nullptr) return;
+  Area& area = *program.area;
+  self = kNewThread;
+  program.event = -1;
+  progress::leave_row_to_parent();
+  program.pid = sys::getpid();
+  Process* const place = take_place(area);
+  if (place == nullptr) {
+    program.area = nullptr;
+    return;
+  }
+  program.process = place;
+  count_threads(area, *place, 1);
+  arrive();
+  start_sampling();
+  __atomic_fetch_add(&area.state.attached, 1u, __ATOMIC_SEQ_CST);
+  sys::futex_wake(&area.state.attached);
+}
+
+// A descriptor is this process's alone: what it executes must not look for it.
+void forget_descriptor(const char* path) {
+  constexpr char kOwn[] = "/proc/self/";
+  if (strncmp(path, kOwn, sizeof kOwn - 1) != 0) return;
+  char* at = const_cast<char*>(path);
+  for (; at[1] != 0; ++at) *at = '/';
+  *at = '-';
+}
+
+void attach() {
+  const char* const setting = getenv(kCausalSettingName);
+  if (setting == nullptr || getauxval(AT_SECURE) != 0) return;
+  const char* const path = path_in(setting);
+  if (path == nullptr) return refuse(setting, "STAB_CAUSAL is not of this version");
+  if (strcmp(path, "/-") == 0) return;
+  const uint64_t begun_ns = sys::monotonic_ns();
+  const char* fault = nullptr;
+  Area* const area = map_area(path, fault);
+  if (area != nullptr) fault = fault_of(*area);
+  if (fault != nullptr) return refuse(path, fault);
+  const bool is_first = look(area->state.first_attach_ns) == 0;
+  if (is_first) {
+    decide_pauses(*area);
+    raise_to(area->state.modules_used, area->script.module_count);
+    area->state.first_attach_ns = begun_ns;
+  }
+  forget_descriptor(path);
+  program.area = area;
+  join(*area);
+  if (program.area == nullptr) return;
+  program.pauses = area->state.pauses;
+  list_modules(*area);
+  meet_program();
+  give_alternate_stack();
+  take_signal();
+  measure_trap();
+  follow_threads();
+  pthread_atfork(before_fork, nullptr, in_child);
+  arrive();
+  start_sampling();
+  if (is_first) area->state.start_ns = sys::monotonic_ns() - begun_ns;
+  __atomic_fetch_add(&area->state.attached, 1u, __ATOMIC_SEQ_CST);
+  sys::futex_wake(&area->state.attached);
+}
+
+__attribute__((constructor(101))) void begin() {
+  const int saved_errno = errno;
+  attach();
+  errno = saved_errno;
+}
+
+__attribute__((destructor(101))) void end() {
+  if (program.area != nullptr) say_goodbye();
+}
+
+}  // namespace
+}  // namespace stab::causal

@@ -1,0 +1,78 @@
+// libstabcausal: what its parts share inside a measured program.
+#pragma once
+
+#include "runtime/causal/area.h"
+
+namespace stab::causal {
+
+enum Waits : uint8_t { kNot = 0, kForOurs = 1, kForWorld = 2 };
+
+// A thread's own. Initial-exec: traps come at any time, the first instruction of a thread included.
+struct Thread {
+  bool spins;           // in a pause of ours: a sample there is none of the program
+  Waits waits;          // while it waits it owes nothing, as it is off the CPU
+  bool is_counted;      // in runnable: came by pthread_create, or is a process's first
+  uint32_t traps;
+  int occupied;         // R3: the CPU, -1: none
+  uint64_t seen;        // R4: global when its wait began
+  uint64_t seen_open;   // and the window that was open then
+  uint64_t program_ns;  // its CPU time at the last sample
+  uint64_t spun_ns;     // of it, since then, in pauses
+  uint64_t too_much_ns; // that pauses of its own have cost beyond what they should: the next is shorter
+  uint64_t local;       // Pauses::kThread: what it has given up itself
+  uint64_t switches;    // voluntary ones, as read last
+  uint64_t classified;  // waits in interposed calls since then
+  void* alternate_stack;
+  int timer;            // samples by timer: its number, if timer_made
+  bool timer_made;
+};
+
+inline constexpr Thread kNewThread = {false, kNot, false, 0, -1, 0, 0, 0, 0, 0, 0, 0, 0, nullptr, 0, false};
+
+extern __thread Thread self __attribute__((tls_model("initial-exec")));
+
+struct Program {
+  Area* area;         // nullptr: this program isn't profiled, and every interposed call is only passed on
+  Process* process;
+  Pauses pauses;
+  bool by_timer;      // samples come from CPU timers of the threads
+  uint64_t trap_ns;   // what a sample costs its thread, measured at the start
+  int event;          // descriptor of the perf event, -1
+  int pid;
+};
+extern Program program;
+
+// Whether threads have to be told apart by what they wait for: everywhere but where nothing is profiled.
+inline bool is_profiled() { return __builtin_expect(program.area != nullptr, 0); }
+// A window is open, so waking somebody has to be paid for first.
+inline bool is_window_open() { return look(program.area->state.live.open) % 2 == 1; }
+
+// pay.cc
+struct Wait {
+  Waits outer;         // what the thread waited for already: a signal handler is waiting now
+  uint64_t since_ns;
+};
+void pay();                                    // R2
+void spin_for(uint64_t cpu_ns);                // burns the calling thread's CPU time, in the sum over pauses exactly
+Wait start_wait(Waits what);                   // R2, then off the CPU
+void finish_wait(const Wait& wait, Waits by);  // R3 or R4
+void arrive();                                 // R5: the calling thread is there
+void leave();                                  // it ends
+void read_switches();                          // voluntary switches, and those that had a class
+
+// trap.cc
+void take_signal();                // SIGTRAP is ours from now on
+void measure_trap();               // before the first sample
+bool start_sampling();             // in the calling process; false: neither kind of sample can be had
+void start_thread_sampling();      // of a new thread, where samples come from timers
+void end_thread_sampling();
+void give_alternate_stack();
+void free_alternate_stack();
+
+// program_side.cc: what a program of szc's has that others don't
+void meet_program();
+uint64_t original_of(uint64_t pc);
+void ask_for_layout();
+void say_goodbye();
+
+}  // namespace stab::causal

@@ -1,0 +1,339 @@
+// stab-causal: beside a measured program, opens and closes the windows of a causal script and writes what they gave.
+//
+//   stab-causal AREA [--cpu N]
+//
+// Started by the laboratory before the program, as the program's user. It looks at no memory but the area's, and needs no right:
+// CPU clocks of processes are anyone's to read. Ends when all processes of the area have ended, or when nobody came.
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/causal/area.h"
+#include "runtime/causal/moment.h"
+#include "runtime/causal/regions.h"
+#include "runtime/causal/windows.h"
+
+namespace stab::causal {
+namespace {
+
+constexpr uint64_t kMs = 1'000'000;
+// A forked child, or the first process, is seen within this.
+constexpr uint64_t kLongestNap = 20 * kMs;
+constexpr uint64_t kShortestNap = kMs / 5;
+// How often counters of points with a latency are looked at.
+constexpr uint64_t kInsideNap = kMs;
+// Where the program has no CPU a window by CPU time could last for ever.
+constexpr uint64_t kMostStretched = 20;
+constexpr uint32_t kNoArm = ~0u;
+
+uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+// CPU time that the CPUs of the program worked, for whomever.
+class Cpus {
+ public:
+  // From now on, those that `pid` may run on.
+  void follow(int pid) {
+    CPU_ZERO(&set_);
+    known_ = sys::call(SYS_sched_getaffinity, pid, sizeof set_, sys::word(&set_)) > 0;
+  }
+  // False: the kernel doesn't say. To its tick of 10 ms.
+  bool busy_ns(uint64_t& out) const {
+    if (!known_) return false;
+    static char text[64 * 1024];
+    const long bytes = sys::read_small(AT_FDCWD, "/proc/stat", text, sizeof text);
+    if (bytes <= 0) return false;
+    out = 0;
+    bool any = false;
+    for (const char* line = strstr(text, "\ncpu"); line != nullptr; line = strstr(line + 1, "\ncpu")) {
+      unsigned cpu = 0;
+      unsigned long long user, nice, system, idle, io, irq, soft, steal;
+      if (sscanf(line, "\ncpu%u %llu %llu %llu %llu %llu %llu %llu %llu", &cpu, &user, &nice, &system, &idle, &io, &irq, &soft,
+                 &steal) != 9 || cpu >= CPU_SETSIZE || !CPU_ISSET(cpu, &set_))
+        continue;
+      out += (user + nice + system + irq + soft + steal) * 10 * kMs;
+      any = true;
+    }
+    return any;
+  }
+
+ private:
+  cpu_set_t set_;
+  bool known_ = false;
+};
+
+// The processes of the area, by descriptors that tell when they end.
+class Family {
+ public:
+  explicit Family(Area& area) : area_(area) {
+    for (pollfd& fd : fds_) fd = {-1, POLLIN, 0};
+  }
+
+  // Sleeps so long, less where one ends or (seen late) one comes.
+  void sleep(uint64_t ns) {
+    find_new();
+    const timespec time{static_cast<time_t>(ns / 1'000'000'000u), static_cast<long>(ns % 1'000'000'000u)};
+    if (ppoll(fds_, kMaxProcesses, &time, nullptr) <= 0) return;
+    for (uint32_t i = 0; i < kMaxProcesses; ++i)
+      if (fds_[i].fd >= 0 && fds_[i].revents != 0) end(i);
+  }
+
+  bool is_alive() {
+    find_new();
+    for (const pollfd& fd : fds_)
+      if (fd.fd >= 0) return true;
+    return false;
+  }
+
+ private:
+  void find_new() {
+    for (uint32_t i = 0; i < kMaxProcesses; ++i) {
+      const auto pid = static_cast<int>(__atomic_load_n(&area_.processes[i].pid, __ATOMIC_ACQUIRE));
+      if (pid == 0 || fds_[i].fd >= 0 || area_.processes[i].ended != 0) continue;
+      fds_[i].fd = sys::pidfd_open(pid);
+      if (fds_[i].fd < 0) end(i);
+    }
+  }
+
+  void end(uint32_t i) {
+    Process& process = area_.processes[i];
+    cpu_of_family(area_, -1);  // while it is a zombie its clock can be read
+    __atomic_store_n(&process.ended, 1u, __ATOMIC_RELEASE);
+    // What it had on its account, it has no more.
+    begin_wait_of_ended(process);
+    if (fds_[i].fd >= 0) sys::close(fds_[i].fd);
+    fds_[i].fd = -1;
+  }
+
+  void begin_wait_of_ended(Process& process) {
+    __atomic_fetch_sub(&area_.state.world_waiters, process.world_waiters, __ATOMIC_SEQ_CST);
+    process.world_waiters = 0;
+    const int runnable = process.runnable;
+    if (runnable != 0) count_threads(area_, process, -runnable);
+  }
+
+  Area& area_;
+  pollfd fds_[kMaxProcesses];
+};
+
+class Companion {
+ public:
+  explicit Companion(Area& area) : area_(area), family_(area) {}
+
+  void run() {
+    if (!wait_for_program()) return finish(kNobodyCame);
+    Snapshot whole_begin;
+    take(area_, -1, kNoRegion, whole_begin);
+    cpus_.follow(static_cast<int>(area_.processes[0].pid));
+    while (family_.is_alive() && area_.state.arms_used < area_.script.arm_count) try_arm();
+    while (family_.is_alive()) family_.sleep(kLongestNap);
+    write_whole(whole_begin);
+    finish(kFinished);
+  }
+
+ private:
+  const Script& script() const { return area_.script; }
+  Live& live() { return area_.state.live; }
+
+  bool wait_for_program() {
+    const uint64_t until = sys::monotonic_ns() + script().attach_patience_ns;
+    uint32_t& attached = area_.state.attached;
+    while (__atomic_load_n(&attached, __ATOMIC_ACQUIRE) == 0) {
+      if (sys::monotonic_ns() >= until) return false;
+      sys::futex_wait(&attached, 0, least(until, sys::monotonic_ns() + kLongestNap));
+    }
+    return true;
+  }
+
+  void try_arm() {
+    const uint32_t arm = area_.state.arms_used++;
+    const uint64_t cpu_ns = cpu_of_family(area_, -1);
+    running_.look_at(area_, cpu_ns);
+    if (area_.arms[arm].kind != ArmKind::kBaseline &&
+        !running_.is_running(area_.arms[arm].region, cpu_ns, script().skip_look_ns))
+      return write_skipped(arm);
+    WindowRecord* const record = next_record();
+    if (record == nullptr) return;
+    uint64_t busy_before = 0, busy_after = 0;
+    const bool known = cpus_.busy_ns(busy_before);
+    open(arm);
+    const bool whole = wait_in_window(*record);
+    close();
+    const bool still_known = cpus_.busy_ns(busy_after) && known;
+    write_record(area_, arm, area_.state.begin, area_.state.end, *record);
+    if (Insides::any(area_)) {
+      insides_.add(area_, area_.state.end, record->effective_ns);
+      insides_.write(record->inside_ns);
+    }
+    if (!whole) record->flags |= kWindowCut;
+    if (busiest(area_.state.begin, area_.state.end) < script().least_visits) record->flags |= kWindowFewVisits;
+    if (still_known) {
+      const uint64_t busy = busy_after - busy_before;
+      record->foreign_ns = busy > record->cpu_ns ? busy - record->cpu_ns : 0;
+    } else {
+      record->flags |= kWindowForeignUnknown;
+      degrade(area_, Degraded::kNoContention);
+    }
+    publish();
+    cool_off();
+  }
+
+  // Until the window's length is over, longer while too little has happened. False: the program ended in it.
+  bool wait_in_window(WindowRecord& record) {
+    const Pauses pauses = area_.state.pauses;
+    const Snapshot& from = area_.state.begin;
+    const uint64_t times = script().most_prolonged < 1 ? 1 : script().most_prolonged;
+    const uint64_t most_wall_ns = script().window_ns * kMostStretched * times;
+    uint64_t wanted_ns = script().window_ns;
+    insides_.begin(area_, from);
+    Snapshot now;
+    for (;;) {
+      if (!family_.is_alive()) return false;
+      take(area_, -1, live().region, now);
+      running_.look_at(area_, now.cpu_ns);
+      const uint64_t length = length_ns(pauses, from, now);
+      const bool has_latency = Insides::any(area_);
+      if (has_latency) insides_.add(area_, now, effective_ns(pauses, from, now));
+      if (length >= wanted_ns || now.at_ns - from.at_ns >= most_wall_ns) {
+        const bool may_go_on = wanted_ns < script().window_ns * script().most_prolonged && now.at_ns - from.at_ns < most_wall_ns;
+        if (busiest(from, now) >= script().least_visits || !may_go_on) return true;
+        record.flags |= kWindowProlonged;
+        wanted_ns += script().window_ns;
+        continue;
+      }
+      const uint64_t rest = wanted_ns - length;
+      const uint64_t nap = least(rest, has_latency ? kInsideNap : kLongestNap);
+      family_.sleep(nap < kShortestNap ? kShortestNap : nap);
+    }
+  }
+
+  void open(uint32_t arm) {
+    Live& now = live();
+    now.kind = area_.arms[arm].kind;
+    now.region = area_.arms[arm].region;
+    now.speedup_permille = area_.arms[arm].speedup_permille;
+    give_order();
+  }
+  void close() { give_order(); }
+
+  // Returns when it has been carried out, by a trap or, where none comes, here.
+  void give_order() {
+    const uint64_t order = live().ordered + 1;
+    __atomic_store_n(&live().ordered, order, __ATOMIC_RELEASE);
+    const uint64_t begun = sys::monotonic_ns();
+    const uint64_t patience = 3 * script().period_ns + 2 * kMs;
+    constexpr uint64_t kLostAfter = 1000 * kMs;
+    while (__atomic_load_n(&live().done, __ATOMIC_ACQUIRE) != order) {
+      const uint64_t waited = sys::monotonic_ns() - begun;
+      if (waited >= patience || !family_.is_alive()) carry_out(area_, order, -1);
+      // Who had begun to has died in the middle of it.
+      if (waited >= kLostAfter) {
+        take(area_, -1, live().region, order % 2 == 1 ? area_.state.begin : area_.state.end);
+        __atomic_store_n(&live().open, order, __ATOMIC_RELEASE);
+        __atomic_store_n(&live().done, order, __ATOMIC_RELEASE);
+      }
+      if (__atomic_load_n(&live().done, __ATOMIC_ACQUIRE) != order) family_.sleep(kShortestNap);
+    }
+  }
+
+  void cool_off() {
+    if ((script().flags & kScriptLayouts) != 0) raise_by(live().layouts_wanted, 1);
+    const uint64_t until = sys::monotonic_ns() + script().cooloff_ns;
+    for (uint64_t now = sys::monotonic_ns(); now < until && family_.is_alive(); now = sys::monotonic_ns())
+      family_.sleep(least(until - now, kLongestNap));
+  }
+
+  WindowRecord* next_record() {
+    if (area_.state.windows_used >= kMaxWindows - 1) return nullptr;  // the last is the whole run's
+    WindowRecord& record = area_.windows[area_.state.windows_used];
+    record.number = area_.state.windows_used;
+    record.flags = 0;
+    return &record;
+  }
+  void publish() {
+    write_points(area_);
+    __atomic_store_n(&area_.state.windows_used, area_.state.windows_used + 1, __ATOMIC_RELEASE);
+  }
+
+  void write_skipped(uint32_t arm) {
+    WindowRecord* const record = next_record();
+    if (record == nullptr) return;
+    record->arm = arm;
+    record->kind = area_.arms[arm].kind;
+    record->region = area_.arms[arm].region;
+    record->speedup_permille = area_.arms[arm].speedup_permille;
+    record->flags = kWindowSkipped;
+    record->start_ns = record->end_ns = sys::monotonic_ns();
+    publish();
+  }
+
+  void write_whole(const Snapshot& from) {
+    Snapshot to;
+    take(area_, -1, kNoRegion, to);
+    WindowRecord& record = area_.windows[area_.state.windows_used];
+    record.number = area_.state.windows_used;
+    write_record(area_, kNoArm, from, to, record);
+    record.kind = ArmKind::kBaseline;
+    record.flags = kWindowWhole;
+    area_.state.cpu_ns = to.cpu_ns;
+    area_.state.end_ns = to.at_ns;
+    area_.state.run_ns = to.at_ns - area_.state.first_attach_ns;
+    publish();
+    if (!loaded_everything()) degrade(area_, Degraded::kUnknownRegions);
+  }
+
+  bool loaded_everything() const {
+    for (uint32_t i = 0; i < script().range_count; ++i)
+      if ((area_.modules[area_.ranges[i].module].flags & kModuleSeen) == 0) return false;
+    return true;
+  }
+
+  void finish(uint32_t how) {
+    __atomic_store_n(&area_.state.finished, how, __ATOMIC_RELEASE);
+    sys::futex_wake(&area_.state.finished);
+  }
+
+  Area& area_;
+  Family family_;
+  Cpus cpus_;
+  RunningRegions running_;
+  Insides insides_;
+};
+
+int refuse(const char* path, const char* why) {
+  fprintf(stderr, "stab-causal: '%s': %s\n", path, why);
+  return 2;
+}
+
+void stay_on(long cpu) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(static_cast<size_t>(cpu), &set);
+  sys::call(SYS_sched_setaffinity, 0, sizeof set, sys::word(&set));
+}
+
+}  // namespace
+}  // namespace stab::causal
+
+int main(int argc, char** argv) {
+  using namespace stab::causal;
+  long cpu = -1;
+  char* end = nullptr;
+  if (argc == 4 && strcmp(argv[2], "--cpu") == 0) cpu = strtol(argv[3], &end, 10);
+  if ((argc != 2 && argc != 4) || (argc == 4 && (end == nullptr || *end != 0 || cpu < 0 || cpu >= CPU_SETSIZE))) {
+    fputs("usage: stab-causal AREA [--cpu N]; started by the engine, not by people\n", stderr);
+    return 2;
+  }
+  if (cpu >= 0) stay_on(cpu);
+  const char* fault = nullptr;
+  Area* const area = map_area(argv[1], fault);
+  if (area == nullptr) return refuse(argv[1], fault);
+  area->state.companion_pid = static_cast<uint32_t>(stab::sys::getpid());
+  if ((fault = fault_of(*area)) != nullptr) {
+    __atomic_store_n(&area->state.finished, kBadScript, __ATOMIC_RELEASE);
+    return refuse(argv[1], fault);
+  }
+  static Companion companion(*area);
+  companion.run();
+  return 0;
+}

@@ -1,0 +1,85 @@
+#include "runtime/causal/last_writer.h"
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include "runtime/causal/attach.h"
+
+namespace stab::causal {
+namespace {
+
+// Numbers of channels. A pipe has one inode for both its ends. Event counters share one inode, so they are one channel: any
+// write of ours into one counts. Of a TCP connection the two directions differ by the order of ports; Unix sockets, whose
+// other end has no number, are one channel where that end is a process of the family.
+constexpr uint64_t kEventCounters = uint64_t{1} << 60, kUnixSockets = uint64_t{2} << 60, kPorts = uint64_t{3} << 60,
+                   kPipes = uint64_t{4} << 60;
+
+uint64_t port_of(const sockaddr_storage& address) {
+  if (address.ss_family == AF_INET) return reinterpret_cast<const sockaddr_in&>(address).sin_port;
+  if (address.ss_family == AF_INET6) return reinterpret_cast<const sockaddr_in6&>(address).sin6_port;
+  return 0;
+}
+
+bool is_family(int pid) {
+  for (const Process& process : program.area->processes)
+    if (static_cast<int>(__atomic_load_n(&process.pid, __ATOMIC_RELAXED)) == pid) return true;
+  return false;
+}
+
+uint64_t socket_channel(int fd, bool writes) {
+  sockaddr_storage own{}, other{};
+  socklen_t bytes = sizeof own;
+  if (sys::call(SYS_getsockname, fd, sys::word(&own), sys::word(&bytes)) != 0) return 0;
+  if (own.ss_family == AF_UNIX) {
+    ucred peer{};
+    bytes = sizeof peer;
+    const bool known = sys::call(SYS_getsockopt, fd, SOL_SOCKET, SO_PEERCRED, sys::word(&peer), sys::word(&bytes)) == 0;
+    return known && is_family(peer.pid) ? kUnixSockets : 0;
+  }
+  bytes = sizeof other;
+  if (sys::call(SYS_getpeername, fd, sys::word(&other), sys::word(&bytes)) != 0) return 0;
+  const uint64_t from = port_of(writes ? own : other), to = port_of(writes ? other : own);
+  return from == 0 || to == 0 ? 0 : kPorts | from << 16 | to;
+}
+
+// 0: none that could be anybody's but the world's, a file for instance.
+uint64_t channel_of(int fd, bool writes) {
+  struct stat is{};
+  if (sys::call(SYS_fstat, fd, sys::word(&is)) != 0) return 0;
+  if (S_ISFIFO(is.st_mode)) return kPipes | (is.st_ino & 0xffff'ffff'ffff);
+  if (S_ISSOCK(is.st_mode)) return socket_channel(fd, writes);
+  return (is.st_mode & S_IFMT) == 0 ? kEventCounters : 0;
+}
+
+LastWrite* find(uint64_t key, bool make) {
+  constexpr uint32_t kMostSteps = 64;
+  uint32_t at = static_cast<uint32_t>(key * 0x9e3779b97f4a7c15u >> 40) % kLastWrites;
+  for (uint32_t i = 0; i < kMostSteps; ++i, at = (at + 1) % kLastWrites) {
+    LastWrite& cell = program.area->last_writes[at];
+    uint64_t found = look(cell.key);
+    if (found == 0 && !make) return nullptr;
+    if (found == 0 && __atomic_compare_exchange_n(&cell.key, &found, key, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+      found = key;
+    if (found == key) return &cell;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+void note_writer(int fd) {
+  if (!is_window_open()) return;
+  const uint64_t key = channel_of(fd, true);
+  if (key == 0) return;
+  if (LastWrite* cell = find(key, true)) raise_to(cell->at_ns, sys::monotonic_ns());
+}
+
+bool last_writer_is_ours(int fd, uint64_t since_ns) {
+  if (!is_window_open()) return false;
+  const uint64_t key = channel_of(fd, false);
+  const LastWrite* cell = key == 0 ? nullptr : find(key, false);
+  return cell != nullptr && look(cell->at_ns) >= since_ns;
+}
+
+}  // namespace stab::causal

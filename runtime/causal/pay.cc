@@ -1,0 +1,194 @@
+// Paying: rules R2 to R5 of clock.h with real threads.
+//
+// A pause is spun away where virtual time is accounted by CPU, slept away by COZ's rule, and not made at all on one CPU. What a
+// thread spins is no time of the program's: `spun_ns` keeps it out of what samples stand for.
+#include <sched.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "runtime/causal/attach.h"
+#include "runtime/causal/moment.h"
+
+namespace stab::causal {
+
+__thread Thread self __attribute__((tls_model("initial-exec"))) = kNewThread;
+Program program = {nullptr, nullptr, Pauses::kAuto, false, 0, -1, 0};
+
+namespace {
+
+// Waits shorter than this were no waits: a system call that found what it wanted. A switch away and back takes longer.
+constexpr uint64_t kShortestWaitNs = 3'000;
+
+// libc's, by the vDSO: a system call for each step of a pause would be longer than the step.
+uint64_t now_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
+}
+
+uint64_t thread_cpu_ns() {
+  timespec now{};
+  sys::call(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, sys::word(&now));
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
+}
+
+void sleep_for(uint64_t ns) {
+  const uint64_t until_ns = sys::monotonic_ns() + ns;
+  const timespec until{static_cast<time_t>(until_ns / 1'000'000'000u), static_cast<long>(until_ns % 1'000'000'000u)};
+  while (sys::call(SYS_clock_nanosleep, CLOCK_MONOTONIC, TIMER_ABSTIME, sys::word(&until)) == -EINTR) {
+  }
+}
+
+void pay_by_sleeping(Area& area) {
+  const uint64_t everybody = look(area.state.global);
+  if (self.local >= everybody) {
+    raise_to(area.state.global, self.local);
+    return;
+  }
+  while (self.local < look(area.state.global) && is_window_open()) {
+    const uint64_t begun = now_ns();
+    sleep_for(look(area.state.global) - self.local);
+    self.local += now_ns() - begun;  // what was slept too long stays to its credit
+  }
+}
+
+void pay_by_spinning(Area& area) {
+  const Clock clock = clock_of(area);
+  const uint64_t window = look(area.state.live.open);
+  int cpu = sched_getcpu();
+  clock.occupy(self.occupied, cpu);
+  if (clock.owed(cpu) == 0) return;
+  self.spins = true;
+  const uint64_t begun = now_ns();
+  uint64_t at = begun, counted = 0;
+  while (clock.owed(cpu) != 0 && look(area.state.live.open) == window) {
+    for (int i = 0; i < 20; ++i) __builtin_ia32_pause();
+    const int cpu_now = sched_getcpu();
+    const uint64_t now = now_ns();
+    counted += clock.count_step(cpu, cpu_now, now - at);
+    at = now;
+    if (cpu_now != cpu) clock.occupy(self.occupied, cpu_now);
+    cpu = cpu_now;
+  }
+  self.spun_ns += counted;
+  raise_by(area.state.spun_wall_ns, at - begun);
+  raise_by(area.state.spun_counted_ns, counted);
+  self.spins = false;
+}
+
+// R4. What global grew before this window was another window's business.
+void wait_as_the_world_does(Area& area) {
+  const Clock clock = clock_of(area);
+  for (;;) {
+    const uint64_t window = look(area.state.live.open);
+    if (window % 2 == 0) return;
+    if (window != self.seen_open) {
+      self.seen_open = window;
+      self.seen = look(area.state.begin.global);
+    }
+    const uint64_t more = clock.owed_to_world(self.seen);
+    if (more == 0) return;
+    ++self.classified;
+    sleep_for(more);
+  }
+}
+
+void go_off(Area& area, Waits what) {
+  if (program.pauses == Pauses::kSpin) clock_of(area).vacate(self.occupied);
+  if (self.is_counted) begin_wait(area, *program.process, what == kForWorld);
+}
+
+void come_back(Area& area, Waits what) {
+  if (self.is_counted) end_wait(area, *program.process, what == kForWorld);
+  if (program.pauses == Pauses::kSpin) clock_of(area).occupy(self.occupied, sched_getcpu());
+}
+
+}  // namespace
+
+void pay() {
+  Area& area = *program.area;
+  if (!is_window_open() || self.waits != kNot || self.spins) return;
+  if (program.pauses == Pauses::kSpin) pay_by_spinning(area);
+  if (program.pauses == Pauses::kThread) pay_by_sleeping(area);
+}
+
+void spin_for(uint64_t cpu_ns) {
+  if (self.too_much_ns >= cpu_ns) {
+    self.too_much_ns -= cpu_ns;
+    return;
+  }
+  const uint64_t wanted_ns = cpu_ns - self.too_much_ns;
+  self.spins = true;
+  const uint64_t begun = thread_cpu_ns();
+  uint64_t spent = 0;
+  while (spent < wanted_ns) {
+    for (int i = 0; i < 20; ++i) __builtin_ia32_pause();
+    spent = thread_cpu_ns() - begun;
+  }
+  self.too_much_ns = spent - wanted_ns;
+  self.spun_ns += spent;
+  self.spins = false;
+}
+
+Wait start_wait(Waits what) {
+  Area& area = *program.area;
+  const Wait wait{self.waits, now_ns()};
+  if (wait.outer != kNot) come_back(area, wait.outer);  // a handler inside a wait runs
+  self.waits = kNot;
+  pay();
+  self.seen_open = look(area.state.live.open);
+  self.seen = look(area.state.global);
+  self.waits = what;
+  go_off(area, what);
+  return wait;
+}
+
+void finish_wait(const Wait& wait, Waits by) {
+  Area& area = *program.area;
+  if (now_ns() - wait.since_ns >= kShortestWaitNs) ++self.classified;
+  if (by == kForWorld && program.pauses != Pauses::kThread) wait_as_the_world_does(area);
+  come_back(area, self.waits);
+  if (program.pauses == Pauses::kThread && by == kForOurs) self.local += look(area.state.global) - self.seen;
+  self.waits = kNot;
+  if (by == kForWorld) pay();
+  if (wait.outer == kNot) return;
+  self.waits = wait.outer;
+  go_off(area, wait.outer);
+}
+
+void arrive() {
+  Area& area = *program.area;
+  self.is_counted = true;
+  self.local = look(area.state.global);
+  self.program_ns = thread_cpu_ns();
+  if (program.pauses == Pauses::kSpin) clock_of(area).occupy(self.occupied, sched_getcpu());
+}
+
+void leave() {
+  if (!self.is_counted) return;
+  read_switches();
+  pay();
+  if (program.pauses == Pauses::kSpin) clock_of(*program.area).vacate(self.occupied);
+  // Ended inside a wait, by cancellation: it is off already.
+  if (self.waits == kForWorld) {
+    __atomic_fetch_sub(&program.process->world_waiters, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_sub(&program.area->state.world_waiters, 1, __ATOMIC_SEQ_CST);
+  }
+  if (self.waits == kNot) count_threads(*program.area, *program.process, -1);
+  self.is_counted = false;
+}
+
+void read_switches() {
+  rusage used{};
+  sys::call(SYS_getrusage, RUSAGE_THREAD, sys::word(&used));
+  const auto switches = static_cast<uint64_t>(used.ru_nvcsw);
+  State& state = program.area->state;
+  const uint64_t waits = switches - self.switches;
+  raise_by(state.waits, waits);
+  // A wait may be several switches and a call without a wait none: what has no class is what is left over.
+  raise_by(state.waits_classified, self.classified < waits ? self.classified : waits);
+  self.switches = switches;
+  self.classified = 0;
+}
+
+}  // namespace stab::causal

@@ -1,0 +1,306 @@
+// Samples: a SIGTRAP in the thread itself after each period of its CPU time, judged and paid on the spot.
+//
+// The event (perf, software task-clock, sigtrap) is opened once, for this process; threads inherit it, other processes don't,
+// and an exec takes it away. Its signal is synchronous and comes on the way back to user mode only, so no system call ends with
+// EINTR. Where perf is refused each thread has a timer on its CPU clock, with the grain of the kernel's tick.
+//
+// What falls into a pause is no sample of the program. SIGTRAP is blocked in its own handler, so what falls due there comes
+// right after it, marked as late, and stands for no time.
+#include <linux/perf_event.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/ioctl.h>
+#include <ucontext.h>
+
+#include "runtime/causal/attach.h"
+#include "runtime/causal/moment.h"
+#include "runtime/causal/real.h"
+#include "runtime/causal/regions.h"
+
+namespace stab::causal {
+namespace {
+
+constexpr int kTrapPerf = 6;              // TRAP_PERF, which libc's headers of Debian 12 don't have
+constexpr uint32_t kTrapAsync = 1;        // TRAP_PERF_FLAG_ASYNC
+constexpr uint64_t kOurs = 0x5354'4142'4341'5553;  // sig_data, and what timers carry
+constexpr uint64_t kMeasured = kOurs + 1;            // the sig_data of traps that are taken to see what they cost
+constexpr uint64_t kTickNs = 10'000'000;  // no kernel's tick is longer
+// Switches are read every so many traps: a system call.
+constexpr uint32_t kTrapsPerLook = 16;
+
+// As the kernel lays siginfo out; libc's type has no names for the last three.
+struct TrapInfo {
+  int signal, error, code, padding;
+  uint64_t address;
+  uint64_t data;
+  uint32_t type, flags;
+};
+
+volatile uint32_t measured_traps = 0;
+
+uint64_t thread_cpu_ns() {
+  timespec now{};
+  sys::call(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, sys::word(&now));
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
+}
+
+// What the arm of the open window does with a sample in its region that stands for `weight_ns`.
+void judge(Area& area, uint64_t weight_ns) {
+  const Live& live = area.state.live;
+  const uint64_t delay_ns = weight_ns * live.speedup_permille / 1000;
+  // A thread that pauses in its own CPU time has more samples for the same work. What the additional ones cost is part of the
+  // pause, not of the program.
+  const uint64_t period_ns = area.script.period_ns;
+  if (live.kind != ArmKind::kSpeedup && weight_ns < period_ns)
+    self.too_much_ns += program.trap_ns * (period_ns - weight_ns) / period_ns;
+  if (delay_ns == 0) return;
+  const Clock clock = clock_of(area);
+  switch (live.kind) {
+    case ArmKind::kSpeedup:
+      raise_by(area.state.credited_ns, delay_ns);
+      if (program.pauses == Pauses::kThread) {
+        self.local += delay_ns;
+        raise_to(area.state.global, self.local);
+      } else {
+        clock.credit(sched_getcpu(), delay_ns);
+      }
+      break;
+    case ArmKind::kNull:
+      raise_by(area.state.credited_ns, delay_ns);
+      // On one CPU nobody pays, so the pause is made here.
+      if (program.pauses == Pauses::kCpuTime) spin_for(delay_ns);
+      clock.charge_everybody(delay_ns);
+      break;
+    case ArmKind::kSlowdown: spin_for(delay_ns); break;
+    case ArmKind::kBaseline:
+    case ArmKind::kCount: break;
+  }
+}
+
+void count(Area& area, const Place& place, uint64_t weight_ns) {
+  State& state = area.state;
+  raise_by(state.samples, 1);
+  if (place.module == kNoModule) raise_by(state.samples_unattributed, 1);
+  // kNoModule + 1 is 0, the number of "nowhere"; its address says nothing.
+  if (!count_in(area.histogram, place.module == kNoModule ? kMaxModules : place.module, place.address)) {
+    raise_by(state.samples_lost, 1);
+    degrade(area, Degraded::kHistogramFull);
+  }
+  if (place.region == kNoRegion) return;
+  raise_by(state.samples_in_ranges, 1);
+  raise_by(state.region_samples[place.region], 1);
+  raise_by(state.region_ns[place.region], weight_ns);
+}
+
+void take_sample(Area& area, uint64_t pc, bool is_late) {
+  if (self.spins) return raise_by(area.state.samples_spun, 1);
+  const uint64_t cpu_ns = thread_cpu_ns();
+  const uint64_t since_ns = cpu_ns - self.program_ns;
+  const uint64_t own_ns = since_ns > self.spun_ns ? since_ns - self.spun_ns : 0;
+  if (is_late && own_ns < area.script.period_ns / 2) {
+    self.too_much_ns += program.trap_ns;
+    return raise_by(area.state.samples_spun, 1);
+  }
+  if (is_late) {
+    raise_by(area.state.samples_late, 1);
+    degrade(area, Degraded::kLateTraps);
+  }
+  // A timer's sample comes with a tick, after whatever time.
+  const uint64_t weight_ns = program.by_timer ? (own_ns < kTickNs ? own_ns : kTickNs)
+                                              : weight_of(since_ns, self.spun_ns, area.script.period_ns);
+  self.program_ns = cpu_ns;
+  self.spun_ns = 0;
+  const Place place = find_place(area, original_of(pc));
+  count(area, place, weight_ns);
+  const Live& live = area.state.live;
+  if (look(live.open) % 2 == 1) {
+    if (place.region != kNoRegion && place.region == live.region) judge(area, weight_ns);
+    pay();
+  }
+  if (++self.traps % kTrapsPerLook == 0) read_switches();
+}
+
+void obey(Area& area) {
+  if (const uint64_t order = waiting_order(area); order != 0) carry_out(area, order, program.pid);
+  if (look(area.state.live.layouts_wanted) != look(area.state.layouts_asked)) ask_for_layout();
+}
+
+void pass_on(int signal, siginfo_t* info, void* context) {
+  raise_by(program.area->state.foreign_traps, 1);
+  const struct sigaction own = own_trap_action();
+  if (own.sa_handler == SIG_IGN) return;
+  if (own.sa_handler == SIG_DFL) {
+    struct sigaction fall;
+    memset(&fall, 0, sizeof fall);
+    fall.sa_handler = SIG_DFL;
+    real_sigaction(SIGTRAP, &fall, nullptr);
+    sys::call(SYS_tgkill, program.pid, sys::gettid(), SIGTRAP);  // comes when this handler returns
+    return;
+  }
+  if ((own.sa_flags & SA_SIGINFO) != 0)
+    own.sa_sigaction(signal, info, context);
+  else
+    own.sa_handler(signal);
+}
+
+void on_trap(int signal, siginfo_t* info, void* context) {
+  const int saved_errno = errno;
+  const auto& trap = *reinterpret_cast<const TrapInfo*>(info);
+  const bool by_perf = trap.code == kTrapPerf && trap.data == kOurs;
+  const bool by_timer = trap.code == SI_TIMER && trap.data == kOurs;
+  if (by_perf || by_timer) {
+    const auto pc = static_cast<uint64_t>(static_cast<const ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP]);
+    take_sample(*program.area, pc, by_perf && (trap.flags & kTrapAsync) != 0);
+    obey(*program.area);
+  } else if (trap.code == kTrapPerf && trap.data == kMeasured) {
+    measured_traps = measured_traps + 1;
+    thread_cpu_ns();
+    find_place(*program.area, static_cast<uint64_t>(static_cast<const ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP]));
+  } else {
+    pass_on(signal, info, context);
+  }
+  errno = saved_errno;
+}
+
+int open_event(uint64_t period_ns, bool with_kernel, uint64_t sig_data) {
+  perf_event_attr attr;
+  memset(&attr, 0, sizeof attr);
+  attr.size = sizeof attr;
+  attr.type = PERF_TYPE_SOFTWARE;
+  attr.config = PERF_COUNT_SW_TASK_CLOCK;
+  attr.sample_period = period_ns;
+  attr.sample_type = PERF_SAMPLE_IP;
+  attr.exclude_kernel = !with_kernel;
+  attr.exclude_hv = 1;
+  attr.inherit = 1;
+  attr.inherit_thread = 1;
+  attr.sigtrap = 1;
+  attr.remove_on_exec = 1;
+  attr.sig_data = sig_data;
+  return static_cast<int>(sys::call(SYS_perf_event_open, sys::word(&attr), 0, -1, -1, PERF_FLAG_FD_CLOEXEC));
+}
+
+// The program's own descriptors get the numbers that they would have had.
+int out_of_the_way(int fd) {
+  for (int least = 1000; least >= 250; least -= 250) {
+    const long moved = sys::call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, least);
+    if (moved < 0) continue;
+    sys::close(fd);
+    return static_cast<int>(moved);
+  }
+  return fd;
+}
+
+}  // namespace
+
+void take_signal() {
+  struct sigaction action, before;
+  memset(&action, 0, sizeof action);
+  action.sa_sigaction = on_trap;
+  action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
+  real_sigaction(SIGTRAP, &action, &before);
+  set_own_trap_action(before);
+}
+
+// A loop that looks at the clock sees how long it was gone. The middle of a few, from an event of its own for the moment.
+void measure_trap() {
+  constexpr uint32_t kTimes = 9;
+  constexpr uint64_t kPeriodNs = 60'000, kPatienceNs = 2'000'000, kStepNs = 1'000;
+  const int fd = open_event(kPeriodNs, false, kMeasured);
+  if (fd < 0) return;
+  uint64_t gone[kTimes];
+  uint32_t count = 0;
+  const auto now_ns = [] {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
+  };
+  const uint64_t begun = now_ns();
+  for (uint64_t before = begun, now; count < kTimes && before - begun < kPatienceNs; before = now) {
+    const uint32_t traps = measured_traps;
+    now = now_ns();
+    if (measured_traps == traps || now - before < kStepNs) continue;
+    uint32_t at = count++;
+    for (; at > 0 && gone[at - 1] > now - before; --at) gone[at] = gone[at - 1];
+    gone[at] = now - before;
+  }
+  sys::close(fd);
+  if (count > 0) program.trap_ns = gone[count / 2];
+}
+
+bool start_sampling() {
+  Area& area = *program.area;
+  int fd = open_event(area.script.period_ns, true, kOurs);
+  if (fd < 0) {
+    fd = open_event(area.script.period_ns, false, kOurs);
+    if (fd >= 0) degrade(area, Degraded::kKernelNotSampled);
+  }
+  if (fd >= 0) {
+    program.event = out_of_the_way(fd);
+    return true;
+  }
+  program.by_timer = true;
+  degrade(area, Degraded::kCoarseSamples);
+  start_thread_sampling();
+  if (self.timer_made) return true;
+  degrade(area, Degraded::kNoSamples);
+  return false;
+}
+
+void start_thread_sampling() {
+  if (!program.by_timer) return;
+  sigevent event;
+  memset(&event, 0, sizeof event);
+  event.sigev_notify = SIGEV_THREAD_ID;
+  event.sigev_signo = SIGTRAP;
+  event.sigev_value.sival_ptr = reinterpret_cast<void*>(kOurs);
+  event._sigev_un._tid = sys::gettid();
+  if (sys::call(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, sys::word(&event), sys::word(&self.timer)) != 0) return;
+  self.timer_made = true;
+  const uint64_t period_ns = program.area->script.period_ns;
+  const timespec period{static_cast<time_t>(period_ns / 1'000'000'000u), static_cast<long>(period_ns % 1'000'000'000u)};
+  const itimerspec times{period, period};
+  sys::call(SYS_timer_settime, self.timer, 0, sys::word(&times), 0);
+}
+
+void end_thread_sampling() {
+  if (self.timer_made) sys::call(SYS_timer_delete, self.timer);
+  self.timer_made = false;
+}
+
+// A frame of a signal with AVX-512 or AMX takes up to 11 KB, and there are stacks of 16 KiB.
+namespace {
+constexpr size_t kRoomForHandlers = 64 * 1024;
+size_t alternate_bytes() { return kRoomForHandlers + ((getauxval(AT_MINSIGSTKSZ) + 4095) & ~4095ul); }
+}  // namespace
+
+void give_alternate_stack() {
+  stack_t now{};
+  if (sys::call(SYS_sigaltstack, 0, sys::word(&now)) != 0 || (now.ss_flags & SS_DISABLE) == 0) return;
+  void* const room = sys::map(nullptr, alternate_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK);
+  if (!sys::is_address(room)) return degrade(*program.area, Degraded::kNoAlternateStack);
+  stack_t own{};
+  own.ss_sp = room;
+  own.ss_size = alternate_bytes();
+  if (sys::call(SYS_sigaltstack, sys::word(&own), 0) == 0)
+    self.alternate_stack = room;
+  else
+    sys::unmap(room, alternate_bytes());
+}
+
+void free_alternate_stack() {
+  if (self.alternate_stack == nullptr) return;
+  stack_t now{};
+  // Left alone where the program has put its own there meanwhile, or runs on ours.
+  if (sys::call(SYS_sigaltstack, 0, sys::word(&now)) == 0 && now.ss_sp == self.alternate_stack) {
+    stack_t none{};
+    none.ss_flags = SS_DISABLE;
+    if (sys::call(SYS_sigaltstack, sys::word(&none), 0) != 0) return;
+  }
+  sys::unmap(self.alternate_stack, alternate_bytes());
+  self.alternate_stack = nullptr;
+}
+
+}  // namespace stab::causal
