@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // As TOML wants a text.
-std::string quoted(std::string_view text) {
+std::string toml_text(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
@@ -60,15 +60,15 @@ std::string name_of(const std::string& program) {
 
 std::string plan_text(const Arguments& arguments, uint64_t seed) {
   const std::string name = name_of(arguments.words[0]);
-  std::string text = "# Written by stabctl causal. docs/causal.md says what the keys do.\n[experiment]\nname = " + quoted(name + "-causal") +
+  std::string text = "# Written by stabctl causal. docs/causal.md says what the keys do.\n[experiment]\nname = " + toml_text(name + "-causal") +
                      "\nseed = " + std::to_string(seed) + "\nreplicates = " + std::to_string(arguments.trials) +
                      "\n\n[machine]\ncpus = " + (arguments.one_cpu ? "\"auto\"" : "\"none\"") +
                      "\n\n[causal]\ncandidates = 5\nspeedups = [\"50%\"]\ncontrols = [\"null\"]\nexplore = \"0%\"\n";
-  if (!arguments.progress.empty()) text += "progress = [" + quoted(arguments.progress) + "]\n";
-  if (!arguments.scope.empty()) text += "scope = [" + quoted(arguments.scope) + "]\n";
-  text += "\n[[program]]\nname = " + quoted(name) + "\nrun = [";
+  if (!arguments.progress.empty()) text += "progress = [" + toml_text(arguments.progress) + "]\n";
+  if (!arguments.scope.empty()) text += "scope = [" + toml_text(arguments.scope) + "]\n";
+  text += "\n[[program]]\nname = " + toml_text(name) + "\nrun = [";
   for (size_t i = 0; i < arguments.words.size(); ++i)
-    text += (i > 0 ? ", " : "") + quoted(escaped(i == 0 && arguments.words[0].find('/') == std::string::npos
+    text += (i > 0 ? ", " : "") + toml_text(escaped(i == 0 && arguments.words[0].find('/') == std::string::npos
                                                      ? arguments.words[0]
                                                      : absolute_if_file(arguments.words[i])));
   return text + "]\n";

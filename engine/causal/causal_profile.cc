@@ -125,10 +125,9 @@ Result<std::string> CausalProfile::pilot(TrialRunner& runner, int subject, Seen&
       trial.seed += static_cast<uint64_t>(run);
       CausalRecord record;
       std::string executable;
-      STAB_TRY(const auto outcome, runner.run_pilot(trial, record, executable));
+      STAB_TRY(const store::Outcome outcome, runner.run_pilot(trial, record, executable));
       if (experiment_->stop().asked()) return std::string();
-      if (!outcome) return std::string("a pilot trial could not be run");
-      if (outcome->state != store::TrialState::kVerified) return "a pilot trial failed: " + outcome->failure;
+      if (outcome.state != store::TrialState::kVerified) return "a pilot trial failed: " + outcome.failure;
       seen.samples.add(record, executable, plan().modules);
       if (std::find(seen.executables.begin(), seen.executables.end(), executable) == seen.executables.end())
         seen.executables.push_back(executable);

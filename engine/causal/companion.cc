@@ -28,7 +28,7 @@ Result<Companion> Companion::start(const Setting& setting, int area) {
   if (!null || !error) return system_error("memfd_create", errno);
   LaunchRequest request;
   request.exec_path = setting.program;
-  request.directory = "/";
+  request.directory = std::string("/");
   request.argv = {"stab-causal", "/proc/self/fd/0"};
   if (setting.cpu >= 0) request.argv.insert(request.argv.end(), {"--cpu", std::to_string(setting.cpu)});
   request.env = {"LC_ALL=C.UTF-8"};

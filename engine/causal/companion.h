@@ -5,6 +5,7 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/result.h"
 #include "base/unique_fd.h"
@@ -23,7 +24,8 @@ class Companion {
   };
   // The area is its standard input. It is there and waits for the program when this comes back.
   static Result<Companion> start(const Setting& setting, int area);
-  Companion(Companion&&) = default;
+  Companion(Companion&& other) noexcept
+      : launched_(std::exchange(other.launched_, std::nullopt)), error_(std::move(other.error_)), tree_(other.tree_) {}
   Companion& operator=(Companion&&) = delete;
   ~Companion();
 

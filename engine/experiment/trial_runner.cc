@@ -77,14 +77,21 @@ Result<std::optional<store::Outcome>> TrialRunner::run_beside(const store::Trial
   return std::optional(std::move(outcome));
 }
 
-Result<std::optional<store::Outcome>> TrialRunner::run_pilot(const store::TrialRow& trial, CausalRecord& record,
-                                                             std::string& executable) {
+Result<store::Outcome> TrialRunner::run_pilot(const store::TrialRow& trial, CausalRecord& record, std::string& executable) {
   STAB_TRY(const TrialRequest request, setup_->request(trial));
   executable = request.launch.exec_path;
   pilot_ = std::make_shared<CausalRecord>();
-  auto outcome = run_beside(trial, Beside::kPilot);
-  record = std::move(*pilot_);
+  const std::shared_ptr<CausalRecord> found = pilot_;
+  const Result<WhyNot> why_not = make_ready_with_open_gate(trial, Beside::kPilot);
   pilot_.reset();
+  if (!why_not) return why_not.error();
+  store::Outcome outcome;
+  outcome.state = store::TrialState::kFailed;
+  outcome.failure = why_not->words;
+  if (!why_not->words.empty()) return outcome;
+  STAB_TRY(outcome, run_ready());
+  STAB_CHECK_OK(clean_up(trial));
+  record = std::move(*found);
   return outcome;
 }
 

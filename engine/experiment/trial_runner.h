@@ -46,7 +46,7 @@ class TrialRunner {
   // Whose scripts the trials of a causal plan get. Outlives this.
   void follow(CausalProfile& profile) { profile_ = &profile; }
   // A trial that is only sampled: what was found of it, and the path of what ran.
-  Result<std::optional<store::Outcome>> run_pilot(const store::TrialRow& trial, CausalRecord& record, std::string& executable);
+  Result<store::Outcome> run_pilot(const store::TrialRow& trial, CausalRecord& record, std::string& executable);
 
   // From here on a trial may be made ready while the one before it is stored.
   void work_ahead();

@@ -192,7 +192,8 @@ class Loader {
           window.latencies[i] = {static_cast<double>(std::max<int64_t>(one.inside_ns, 0)), count(one.visits)};
       }
     const double cpus_time = static_cast<double>(stored.wall_ns) * std::max(row.run.cpus, 1u);
-    window.foreign_share = share(stored.foreign_ns, cpus_time);
+    // In CPU time what others took is no part of a window: foreign load makes it longer and changes nothing of its numbers.
+    if (data_.trials[trial].clock == CausalClock::kWall) window.foreign_share = share(stored.foreign_ns, cpus_time);
     window.busy_share = share(stored.cpu_ns, cpus_time);
     window.layout = count(stored.layout);
     if ((stored.flags & causal::kWindowSkipped) != 0) window.flags |= bit(analysis::WindowFlag::kSkipped);
