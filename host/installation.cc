@@ -21,12 +21,14 @@ Status must_run(const std::string& path) {
 Result<Installation> installation_at(const std::string& root) {
   Installation found{root + "/bin", root + "/libexec/stab/stab-launcher", root + "/libexec/stab/stab-helper",
                      root + "/libexec/stab/stab-broker", root + "/libexec/stab/stab-worker",
-                     root + "/libexec/stab/stab-layout", root + "/lib/stab/libstabheap.so"};
+                     root + "/libexec/stab/stab-layout", root + "/libexec/stab/stab-lines",
+                     root + "/libexec/stab/stab-causal", root + "/lib/stab/libstabcausal.so", root + "/lib/stab/libstabheap.so"};
   STAB_CHECK_OK(must_run(found.launcher));
   STAB_CHECK_OK(must_run(found.helper));
   STAB_CHECK_OK(must_run(found.broker));
   STAB_CHECK_OK(must_run(found.worker));
   STAB_CHECK_OK(must_run(found.layout));
+  STAB_CHECK_OK(must_run(found.lines));
   return found;
 }
 

@@ -14,6 +14,9 @@ struct Installation {
   std::string broker;    // <root>/libexec/stab/stab-broker
   std::string worker;    // <root>/libexec/stab/stab-worker
   std::string layout;    // <root>/libexec/stab/stab-layout
+  std::string lines;     // <root>/libexec/stab/stab-lines
+  std::string causal;    // <root>/libexec/stab/stab-causal
+  std::string causal_library;  // <root>/lib/stab/libstabcausal.so
   std::string heap;      // <root>/lib/stab/libstabheap.so; whoever preloads it looks whether it is there
 };
 

@@ -108,6 +108,7 @@ Parsed parse_plan(std::string_view text, const std::string& path, const ParseOpt
   optional_table(root, "machine", plan, parse_machine);
   optional_table(root, "machines", plan, parse_machines);
   optional_table(root, "limits", plan, parse_limits);
+  optional_table(root, "causal", plan, parse_causal);
   root.require("program", "add [[program]] with name and run");
   if (const TomlNode* programs = root.find("program")) {
     parse_programs(*programs, options.files, faults, plan, used);
@@ -118,14 +119,17 @@ Parsed parse_plan(std::string_view text, const std::string& path, const ParseOpt
 
   // Beyond this point a plan without errors is complete; what follows looks at it as a whole.
   if (faults.error_count() == 0) {
-    SourceSpot factors_spot = tree.spot;
-    for (const TomlEntry& entry : tree.entries)
+    SourceSpot factors_spot = tree.spot, causal_spot = tree.spot;
+    for (const TomlEntry& entry : tree.entries) {
       if (entry.key == "factors") factors_spot = entry.key_spot;
+      if (entry.key == "causal") causal_spot = entry.key_spot;
+    }
     if (!options.stored) check_is_no_number(tree, faults, plan.experiment.name);
     check_design(faults, plan, factors_spot);
     warn_unused(used, faults, plan);
     check_simulation(faults, plan);
     check_preloaded(faults, plan);
+    check_causal(faults, plan, causal_spot);
     warn_runs_per_seed(faults, plan);
   }
   const bool good = faults.error_count() == 0;

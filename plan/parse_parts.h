@@ -28,6 +28,9 @@ void parse_exclusions(const TomlNode& table, Faults& faults, Plan& plan);
 void parse_machine(const TomlNode& table, Faults& faults, Plan& plan);
 // After experiment and stopping.
 void parse_machines(const TomlNode& table, Faults& faults, Plan& plan);
+void parse_causal(const TomlNode& table, Faults& faults, Plan& plan);
+// What a causal experiment can't have, of the whole plan; `spot` is its table's.
+void check_causal(Faults& faults, const Plan& plan, const SourceSpot& spot);
 void parse_limits(const TomlNode& table, Faults& faults, Plan& plan);
 // After factors. `used` collects the factors that placeholders name.
 void parse_programs(const TomlNode& array, const FileLookup* files, Faults& faults, Plan& plan,

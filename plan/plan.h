@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "plan/causal.h"
 #include "plan/simulation.h"
 #include "runtime/stab_abi.h"
 
@@ -351,6 +352,7 @@ struct Plan {
   Stopping stopping;
   Analysis analysis;
   std::vector<ExclusionRule> exclusions;
+  std::optional<Causal> causal;   // which lines are sped up virtually; absent: none, an experiment as others
   std::vector<Program> programs;  // never empty
   std::string text;               // what was parsed
   std::string path;               // where it came from, as given

@@ -51,6 +51,10 @@ struct Arguments {
   std::string pilot;                 // plan power: name or number of an experiment
   std::optional<double> margin;      // plan power, as a share; absent: the plan's
   double power = 0.8;                // plan power
+  std::string progress, scope;       // causal
+  int trials = 10;                   // causal
+  bool one_cpu = false;              // causal
+  std::string coz;                   // of a causal report: file that takes it for coz plot
 };
 
 struct CommandRow;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "analysis/commands/causal_report.h"
 #include "analysis/commands/method_commands.h"
 #include "plan/check.h"
 #include "stabctl/commands.h"
@@ -11,6 +12,34 @@
 #include "engine/results/pilot.h"
 
 namespace stab::ctl {
+namespace {
+
+// What its windows take and show.
+std::string causal_text(const plan::CheckReport& report, const plan::Plan& plan) {
+  const plan::Causal& causal = *plan.causal;
+  plan::CausalRegions regions;
+  regions.candidates = static_cast<uint32_t>(causal.candidates);
+  regions.others.assign(1, causal.explore > 0 ? 1 : 0);
+  const auto arms = plan::arms_of_block(causal, plan.experiment.seed, "causal check", 0, regions);
+  const auto controls = std::count_if(arms.begin(), arms.end(), [](const plan::CausalArm& arm) {
+    return arm.kind == plan::CausalArmKind::kNull || arm.kind == plan::CausalArmKind::kSlowdown;
+  });
+  analysis::CausalWish wish;
+  wish.lines = regions.candidates;
+  wish.speedups = causal.speedups.size();
+  wish.programs = report.subjects.size();
+  wish.cells = report.design.cells.size();
+  wish.window_s = std::chrono::duration<double>(causal.window).count();
+  wish.cooloff_s = std::chrono::duration<double>(causal.cooloff).count();
+  wish.control_share = static_cast<double>(controls) / static_cast<double>(arms.size());
+  wish.alpha = plan.experiment.alpha;
+  wish.margin = plan.experiment.margin;
+  return analysis::causal_wish_text(wish) + "  a block has " + std::to_string(arms.size()) + " windows; " +
+         std::to_string(static_cast<size_t>(causal.pilot) * wish.cells * wish.programs) +
+         " pilot trials find the lines before the first one\n";
+}
+
+}  // namespace
 
 int plan_check_command(const Arguments& arguments) {
   const PlanFile file = read_plan(arguments.plan);
@@ -21,6 +50,7 @@ int plan_check_command(const Arguments& arguments) {
   const Result<plan::CheckReport> report = plan::check_plan(*file.plan, per_trial);
   if (!report) return complain(report.error());
   std::fputs(plan::render(*report, *file.plan).c_str(), stdout);
+  if (file.plan->causal) std::fputs(("\n" + causal_text(*report, *file.plan)).c_str(), stdout);
   return kExitDone;
 }
 

@@ -1,6 +1,8 @@
 // report, compare and list: they read the database and change nothing; an engine may be writing meanwhile.
 #include <cstdio>
+#include <fstream>
 
+#include "analysis/commands/causal_report.h"
 #include "analysis/commands/method_commands.h"
 #include "stabctl/commands.h"
 #include "stabctl/daemon_report.h"
@@ -9,6 +11,7 @@
 #include "stabctl/report_text.h"
 #include "stabctl/terminal.h"
 #include "engine/results/local_time.h"
+#include "engine/results/load_causal.h"
 #include "engine/results/load_samples.h"
 
 #include <nlohmann/json.hpp>
@@ -31,6 +34,21 @@ bool wants_first_screen(const Arguments& arguments) {
   return options_of(arguments).format == analysis::ReportFormat::kFirstScreen;
 }
 
+namespace {
+
+int print_causal(const std::vector<analysis::CausalData>& profiles, const analysis::ReportOptions& options, const std::string& coz) {
+  if (!coz.empty()) {
+    const auto text = analysis::causal_for_coz(profiles);
+    if (!text) return complain(text.error());
+    std::ofstream file(coz, std::ios::binary);
+    file << *text << std::flush;
+    if (!file) return complain({ErrorCode::kSystem, "can't write '" + coz + "'", {}});
+  }
+  return print(analysis::run_causal_report(profiles, options));
+}
+
+}  // namespace
+
 int print_report(store::Store& store, store::Id experiment, const Arguments& arguments, const std::string& page) {
   const auto row = store.experiment(experiment);
   if (!row) return complain(row.error());
@@ -40,9 +58,19 @@ int print_report(store::Store& store, store::Id experiment, const Arguments& arg
                  printable(row->failure).c_str());
     return kExitFailed;
   }
+  analysis::ReportOptions options = options_of(arguments);
+  const auto profiles = engine::load_causal(store, *row);
+  if (!profiles) return complain(profiles.error());
+  if (!profiles->empty()) {
+    const int code = print_causal(*profiles, options, arguments.coz);
+    // Its trials as any others are behind --full: windows have changed their times.
+    if (code != kExitDone || !arguments.full || options.format == analysis::ReportFormat::kJson) return code;
+    std::printf("\n");
+  } else if (!arguments.coz.empty()) {
+    return complain(bad_input("the experiment has no causal profile; [causal] in its plan makes one"));
+  }
   const auto samples = engine::load_samples(store, *row);
   if (!samples) return complain(samples.error());
-  analysis::ReportOptions options = options_of(arguments);
   options.where = {experiment, arguments.database.empty() ? "" : " --db " + arguments.database, page};
   return print(analysis::run_report(*samples, options));
 }

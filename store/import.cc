@@ -79,6 +79,33 @@ constexpr Copy kCopies[] = {
      "trial + $trials, name, value, raw, enabled_ns, running_ns, reason",
      "trial IN (SELECT id FROM other.trials WHERE experiment = $from)"},
     {"epochs", "trial, series", "trial + $trials, series", "trial IN (SELECT id FROM other.trials WHERE experiment = $from)"},
+    {"regions", "experiment, subject, number, candidate, file, line, function, pilot_samples",
+     "$to, subject, number, candidate, file, line, function, pilot_samples", "experiment = $from"},
+    {"progress_points", "experiment, number, name, kind", "$to, number, name, kind", "experiment = $from"},
+    {"causal_runs",
+     "trial, pauses, cpus, period_ns, run_ns, cpu_ns, growth_ns, start_ns, spun_wall_ns, spun_counted_ns, world_ns, "
+     "samples, samples_in_regions, samples_unattributed, samples_late, samples_lost, waits, waits_classified, "
+     "degradations",
+     "trial + $trials, pauses, cpus, period_ns, run_ns, cpu_ns, growth_ns, start_ns, spun_wall_ns, spun_counted_ns, "
+     "world_ns, samples, samples_in_regions, samples_unattributed, samples_late, samples_lost, waits, "
+     "waits_classified, degradations",
+     "trial IN (SELECT id FROM other.trials WHERE experiment = $from)"},
+    {"windows",
+     "trial, number, position, block, kind, region, permille, flags, start_ns, wall_ns, cpu_ns, effective_ns, "
+     "growth_ns, credited_ns, spun_wall_ns, spun_counted_ns, world_ns, samples, region_samples, region_ns, waits, "
+     "waits_classified, foreign_ns, layout",
+     "trial + $trials, number, position, block, kind, region, permille, flags, start_ns, wall_ns, cpu_ns, "
+     "effective_ns, growth_ns, credited_ns, spun_wall_ns, spun_counted_ns, world_ns, samples, region_samples, region_ns, waits, "
+     "waits_classified, foreign_ns, layout",
+     "trial IN (SELECT id FROM other.trials WHERE experiment = $from)"},
+    {"window_counts",
+     "trial, window, point, visits, inside_ns",
+     "trial + $trials, window, point, visits, inside_ns",
+     "trial IN (SELECT id FROM other.trials WHERE experiment = $from)"},
+    {"samples",
+     "trial, region, samples, cpu_ns",
+     "trial + $trials, region, samples, cpu_ns",
+     "trial IN (SELECT id FROM other.trials WHERE experiment = $from)"},
     {"ledger", "trial, key, value", "trial + $trials, key, value",
      "trial IN (SELECT id FROM other.trials WHERE experiment = $from)"},
     {"exclusions", "trial, rule", "trial + $trials, rule", "trial IN (SELECT id FROM other.trials WHERE experiment = $from)"},

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "store/causal_records.h"
 #include "store/trial_state.h"
 
 namespace stab::store {
@@ -183,6 +184,7 @@ struct Outcome {
   std::optional<int64_t> layouts_built, layouts_executed, functions_moved, functions_kept;
   std::optional<int64_t> helper_cpu_ns;
   std::string epochs;                        // what each epoch was (engine/trial/epoch_series.h); empty: not kept
+  std::optional<CausalRun> causal;           // of a trial with windows; only to be stored, reading is Store::causal_trials()
   std::vector<ResponseRow> responses;
   std::map<std::string, double> ledger;      // validity evidence: plan::kLedgerKeys
   std::vector<std::string> excluded_by;      // declared rules that leave this trial out of the analysis

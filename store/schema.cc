@@ -1,4 +1,4 @@
-// Schema version 5. A released step is never edited: a change is a new step at the end, kSchemaVersion goes up,
+// Schema version 6. A released step is never edited: a change is a new step at the end, kSchemaVersion goes up,
 // and tests/unit/store keeps a database of each version to migrate from.
 //
 // Seeds and fingerprints are unsigned 64-bit numbers stored with the same bits in a signed column. Times of day
@@ -378,6 +378,102 @@ CREATE TABLE epochs(
   trial INTEGER PRIMARY KEY REFERENCES trials ON DELETE CASCADE,
   series BLOB NOT NULL
 ) STRICT;
+)sql",
+                                  R"sql(
+-- Causal experiments: lines of the program that are sped up virtually, and windows in which that happens.
+CREATE TABLE regions(
+  experiment INTEGER NOT NULL REFERENCES experiments ON DELETE CASCADE,
+  subject INTEGER NOT NULL,
+  number INTEGER NOT NULL CHECK(number > 0),
+  candidate INTEGER NOT NULL CHECK(candidate IN (0, 1)),
+  file TEXT NOT NULL,
+  line INTEGER NOT NULL,
+  function TEXT NOT NULL,
+  pilot_samples INTEGER NOT NULL,
+  PRIMARY KEY(experiment, subject, number)
+) STRICT, WITHOUT ROWID;
+
+-- Places in programs whose visits are counted, numbered as they were first seen; the kind as runtime/progress/board.h has it.
+CREATE TABLE progress_points(
+  experiment INTEGER NOT NULL REFERENCES experiments ON DELETE CASCADE,
+  number INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  kind INTEGER NOT NULL,
+  PRIMARY KEY(experiment, number),
+  UNIQUE(experiment, name, kind)
+) STRICT, WITHOUT ROWID;
+
+-- What a trial with windows was as a whole.
+CREATE TABLE causal_runs(
+  trial INTEGER PRIMARY KEY REFERENCES trials ON DELETE CASCADE,
+  pauses TEXT NOT NULL,
+  cpus INTEGER NOT NULL,
+  period_ns INTEGER NOT NULL,
+  run_ns INTEGER NOT NULL,
+  cpu_ns INTEGER NOT NULL,
+  growth_ns INTEGER NOT NULL,
+  start_ns INTEGER NOT NULL,
+  spun_wall_ns INTEGER NOT NULL,
+  spun_counted_ns INTEGER NOT NULL,
+  world_ns INTEGER NOT NULL,
+  samples INTEGER NOT NULL,
+  samples_in_regions INTEGER NOT NULL,
+  samples_unattributed INTEGER NOT NULL,
+  samples_late INTEGER NOT NULL,
+  samples_lost INTEGER NOT NULL,
+  waits INTEGER NOT NULL,
+  waits_classified INTEGER NOT NULL,
+  degradations TEXT NOT NULL
+) STRICT;
+
+-- position: in the list of windows of this subject and cell, which goes on from trial to trial (plan/causal.h); block: of that
+-- list. kind: 0 baseline, 1 speedup, 2 null, 3 slowdown. flags as runtime/causal/causal_abi.h has them.
+CREATE TABLE windows(
+  trial INTEGER NOT NULL REFERENCES trials ON DELETE CASCADE,
+  number INTEGER NOT NULL,
+  position INTEGER NOT NULL,
+  block INTEGER NOT NULL,
+  kind INTEGER NOT NULL CHECK(kind BETWEEN 0 AND 3),
+  region INTEGER NOT NULL,
+  permille INTEGER NOT NULL,
+  flags INTEGER NOT NULL,
+  start_ns INTEGER NOT NULL,
+  wall_ns INTEGER NOT NULL,
+  cpu_ns INTEGER NOT NULL,
+  effective_ns INTEGER NOT NULL,
+  growth_ns INTEGER NOT NULL,
+  credited_ns INTEGER NOT NULL,
+  spun_wall_ns INTEGER NOT NULL,
+  spun_counted_ns INTEGER NOT NULL,
+  world_ns INTEGER NOT NULL,
+  samples INTEGER NOT NULL,
+  region_samples INTEGER NOT NULL,
+  region_ns INTEGER NOT NULL,
+  waits INTEGER NOT NULL,
+  waits_classified INTEGER NOT NULL,
+  foreign_ns INTEGER NOT NULL,
+  layout INTEGER NOT NULL,
+  PRIMARY KEY(trial, number)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE window_counts(
+  trial INTEGER NOT NULL,
+  window INTEGER NOT NULL,
+  point INTEGER NOT NULL,
+  visits INTEGER NOT NULL,
+  inside_ns INTEGER NOT NULL,
+  PRIMARY KEY(trial, window, point),
+  FOREIGN KEY(trial, window) REFERENCES windows ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;
+
+-- Of each region that had some, over the whole trial.
+CREATE TABLE samples(
+  trial INTEGER NOT NULL REFERENCES trials ON DELETE CASCADE,
+  region INTEGER NOT NULL,
+  samples INTEGER NOT NULL,
+  cpu_ns INTEGER NOT NULL,
+  PRIMARY KEY(trial, region)
+) STRICT, WITHOUT ROWID;
 )sql"};
 
 static_assert(std::size(kSteps) == kSchemaVersion);

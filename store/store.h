@@ -32,7 +32,7 @@ inline constexpr int64_t kShareHalfLifeNs = 24LL * 3600 * 1'000'000'000;
 // What a planned trial takes in the database, indexes included.
 inline constexpr int64_t kTrialBytes = 200;
 
-inline constexpr int kSchemaVersion = 5;
+inline constexpr int kSchemaVersion = 6;
 
 class Store;
 
@@ -208,6 +208,15 @@ class Store {
   Result<PartVerdict> import_part(Id experiment, const PartLabel& label, int64_t first, int64_t places, const std::string& sha256,
                                   const std::string& path, int64_t at_ns);
   Result<std::vector<PartRow>> parts(Id experiment);  // by slot, epoch and number
+
+  // --- causal experiments (store/causal.cc) --------------------------------------------------------------
+  // Of one subject, once: kBadInput where it has some already.
+  Status put_regions(Id experiment, int subject, const std::vector<RegionRow>& regions);
+  Result<std::vector<RegionRow>> regions(Id experiment);  // by subject and number
+  // Where the list of windows of a subject and cell goes on: behind the last that a recorded trial has used.
+  Result<int64_t> next_window(Id experiment, int subject, int cell);
+  // Recorded main trials with windows, by order.
+  Result<std::vector<CausalTrialRow>> causal_trials(Id experiment);
 
   // --- host facts and the log ----------------------------------------------------------------------------
   Status put_host_facts(Id experiment, const std::map<std::string, std::string>& facts);

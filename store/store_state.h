@@ -43,6 +43,10 @@ struct Store::State {
   // How many it records. pre: the part is attached as `other`, and its trials are those of one planned block
   Result<int64_t> take_part_in(Id experiment);
 
+  // --- store/causal.cc ---
+  Status store_causal(Id trial, const CausalRun& run);
+  Result<int64_t> number_of_point(Id experiment, const ProgressPointRow& point);
+
   // --- store/usage.cc ---
   Status add_usage(Id experiment, int64_t trials, int64_t stored_bytes, int64_t machine_ns);
   // Of a trial that has just ended: what its experiment and its user take.

@@ -145,6 +145,7 @@ Status Store::State::store_outcome(const Outcome& outcome) {
   for (const auto& [key, value] : outcome.ledger) STAB_CHECK_OK(ledger->bind(outcome.trial).bind(key).bind(value).run());
   STAB_TRY(Statement * exclusion, database.prepare("INSERT INTO exclusions VALUES(?, ?)"));
   for (const std::string& rule : outcome.excluded_by) STAB_CHECK_OK(exclusion->bind(outcome.trial).bind(rule).run());
+  if (outcome.causal) STAB_CHECK_OK(store_causal(outcome.trial, *outcome.causal));
   if (outcome.epochs.empty()) return {};
   STAB_TRY(Statement * epochs, database.prepare("INSERT INTO epochs VALUES(?, ?)"));
   return epochs->bind(outcome.trial).bind_bytes(outcome.epochs).run();

@@ -15,6 +15,9 @@ double decayed(double used_ns, int64_t age_ns) {
 int64_t bytes_of(const Outcome& outcome) {
   size_t bytes = outcome.stdout_head.size() + outcome.stderr_head.size() + outcome.dose_json.size() + outcome.failure.size();
   bytes += outcome.epochs.size();
+  constexpr size_t kWindowBytes = 120, kCountBytes = 16;
+  if (outcome.causal)
+    for (const WindowRow& window : outcome.causal->windows) bytes += kWindowBytes + kCountBytes * window.counts.size();
   for (const ResponseRow& row : outcome.responses) bytes += row.name.size() + row.reason.size() + 40;
   for (const auto& [key, value] : outcome.ledger) bytes += key.size() + 16;
   for (const std::string& rule : outcome.excluded_by) bytes += rule.size() + 8;

@@ -3,6 +3,7 @@
 //   expand     order and seeds of every trial are in the store
 //   build      every binary is there and hashed
 //   preflight  one trial of every cell of every workload gave the expected output, dose and counters
+//   pilot      of a causal plan: the lines to speed up are in the store
 //   trials     in schedule order; each is claimed before it starts, and its outcome and the next claim are
 //              one commit, so that a crash at any moment leaves at most one claimed trial, which becomes lost
 //
@@ -16,6 +17,7 @@
 
 #include <utility>
 
+#include "engine/causal/causal_profile.h"
 #include "engine/experiment/gate_open.h"
 #include "engine/experiment/plan_files.h"
 #include "engine/experiment/planning.h"
@@ -86,6 +88,13 @@ Result<RunEnd> ExperimentRun::to_end() {
                     (pinned.in_front() ? "" : "; no real-time priority, so ends may be stamped late")));
   STAB_TRY(const bool passed, run_preflight(*experiment_, *runner_, inquiry_));
   if (!passed) return experiment_->stop().asked() ? RunEnd::kStopped : RunEnd::kRejected;
+  std::unique_ptr<CausalProfile> profile;
+  if (experiment_->plan().causal) {
+    profile = std::make_unique<CausalProfile>(*experiment_, *machine_);
+    runner_->follow(*profile);
+    STAB_TRY(const bool found, profile->find_regions(*runner_));
+    if (!found) return experiment_->stop().asked() ? RunEnd::kStopped : RunEnd::kRejected;
+  }
   STAB_TRY(const bool finished, TrialSequence(*experiment_, *machine_, *runner_, inquiry_).to_its_end());
   if (!finished) return RunEnd::kStopped;
 

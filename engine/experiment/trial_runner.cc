@@ -77,9 +77,28 @@ Result<std::optional<store::Outcome>> TrialRunner::run_beside(const store::Trial
   return std::optional(std::move(outcome));
 }
 
+Result<store::Outcome> TrialRunner::run_pilot(const store::TrialRow& trial, CausalRecord& record, std::string& executable) {
+  STAB_TRY(const TrialRequest request, setup_->request(trial));
+  executable = request.launch.exec_path;
+  pilot_ = std::make_shared<CausalRecord>();
+  const std::shared_ptr<CausalRecord> found = pilot_;
+  const Result<WhyNot> why_not = make_ready_with_open_gate(trial, Beside::kPilot);
+  pilot_.reset();
+  if (!why_not) return why_not.error();
+  store::Outcome outcome;
+  outcome.state = store::TrialState::kFailed;
+  outcome.failure = why_not->words;
+  if (!why_not->words.empty()) return outcome;
+  STAB_TRY(outcome, run_ready());
+  STAB_CHECK_OK(clean_up(trial));
+  record = std::move(*found);
+  return outcome;
+}
+
 Result<store::Outcome> TrialRunner::run_prepared(const store::TrialRow& trial) {
   if (!ready_ || ready_->first != trial.id) {
     STAB_CHECK_OK(warm_up(trial));
+    if (profile_ != nullptr) STAB_CHECK_OK(profile_->look_up_position(trial));
     STAB_TRY(const WhyNot why_not, make_ready_with_open_gate(trial, Beside::kNo));
     if (!why_not.words.empty()) {
       store::Outcome outcome;
@@ -141,13 +160,21 @@ Result<TrialRunner::WhyNot> TrialRunner::make_ready(const store::TrialRow& trial
     request->layout.stack = abi::StackMode::kOff;
     request->layout.heap = abi::HeapMode::kOff;
   }
+  if (profile_ != nullptr) {
+    Result<CausalScript> script = profile_->script_of(trial, request->launch.exec_path);
+    if (!script) return why_not(script.error());
+    const Installation& installation = experiment_->options().installation;
+    const bool is_kept = trial.kind == store::TrialKind::kMain && beside == Beside::kNo;
+    request->causal = CausalRequest{*std::move(script), installation.causal_library, installation.causal, is_kept, pilot_};
+  }
   ready_.emplace(trial.id, ReadyTrial(machine_->lab(), *std::move(request)));
   return WhyNot();
 }
 
 bool TrialRunner::is_quick_to_make_ready(const store::TrialRow& trial) const {
   const plan::Program& program = experiment_->expanded().program_of(trial.subject);
-  return warm_.count(trial.subject) && program.prepare.empty() && program.inputs.empty() &&
+  // Where the windows of a causal trial begin is known when the one before it is stored.
+  return profile_ == nullptr && warm_.count(trial.subject) && program.prepare.empty() && program.inputs.empty() &&
          experiment_->expanded().workload_of(trial.subject).inputs.empty();
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "engine/causal/causal_profile.h"
 #include "engine/experiment/builds.h"
 #include "engine/experiment/held_machine.h"
 #include "engine/experiment/live_experiment.h"
@@ -37,10 +38,15 @@ class TrialRunner {
   // One claimed trial, made ready unless it is, run and checked. An Error: the laboratory is broken.
   Result<store::Outcome> run(const store::TrialRow& trial);
 
-  // kRepeated and kNeutral: for OutputInquiry, with its seed, and with code, stack and heap off.
-  enum class Beside { kNo, kRepeated, kNeutral };
+  // kRepeated and kNeutral: for OutputInquiry, with its seed, and with code, stack and heap off. kPilot: for CausalProfile.
+  enum class Beside { kNo, kRepeated, kNeutral, kPilot };
   // What becomes of it is nobody's result. Nothing: it could not be run, or we were stopped.
   Result<std::optional<store::Outcome>> run_beside(const store::TrialRow& trial, Beside beside);
+
+  // Whose scripts the trials of a causal plan get. Outlives this.
+  void follow(CausalProfile& profile) { profile_ = &profile; }
+  // A trial that is only sampled: what was found of it, and the path of what ran.
+  Result<store::Outcome> run_pilot(const store::TrialRow& trial, CausalRecord& record, std::string& executable);
 
   // From here on a trial may be made ready while the one before it is stored.
   void work_ahead();
@@ -75,6 +81,8 @@ class TrialRunner {
 
   LiveExperiment* experiment_;
   HeldMachine* machine_;
+  CausalProfile* profile_ = nullptr;         // of a causal plan
+  std::shared_ptr<CausalRecord> pilot_;      // of the pilot trial that runs
   ScratchDirectory scratch_;
   std::unique_ptr<TrialSetup> setup_;
   std::map<int, std::string> first_stdout_;  // by subject

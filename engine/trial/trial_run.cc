@@ -28,6 +28,8 @@
 
 #include "counters/counting_session.h"
 #include "runtime/stab_abi.h"
+#include "engine/causal/causal_outcome.h"
+#include "engine/causal/companion.h"
 #include "engine/trial/dose.h"
 #include "engine/trial/epoch_series.h"
 #include "engine/trial/expectation.h"
@@ -97,6 +99,17 @@ int64_t nanoseconds_of(const timeval& time) {
   return static_cast<int64_t>(time.tv_sec) * 1'000'000'000 + static_cast<int64_t>(time.tv_usec) * 1000;
 }
 
+// The same in every trial of a causal plan, so that no cell's environment is longer.
+void put_causal(const std::string& library, std::vector<std::string>& env) {
+  char text[causal::kCausalSettingLength + 1];
+  causal::encode_causal_setting(("/proc/self/fd/" + std::to_string(launch::kReportFd)).c_str(), text);
+  env.push_back(std::string(causal::kCausalSettingName) + "=" + text);
+  constexpr std::string_view kPreload = "LD_PRELOAD=";
+  for (std::string& variable : env)
+    if (variable.starts_with(kPreload)) return void(variable.insert(kPreload.size(), library + ":"));
+  env.push_back(std::string(kPreload) + library);
+}
+
 std::vector<std::string> full_environment(const TrialRequest& request, int helper_cpu, bool helper) {
   std::vector<std::string> env = request.launch.env;
   abi::Settings settings;
@@ -115,6 +128,8 @@ std::vector<std::string> full_environment(const TrialRequest& request, int helpe
   char text[abi::kSettingsLength + 1];
   abi::encode_settings(settings, text);
   env.push_back(std::string(abi::kSettingsName) + "=" + text);
+
+  if (request.causal) put_causal(request.causal->library, env);
 
   const uint64_t used = stack_top_bytes(request.launch);
   const uint64_t missing = request.stack_top_bytes > used ? request.stack_top_bytes - used : 0;
@@ -213,6 +228,10 @@ class ReadyTrial::Run {
       program_end = helper_->take_program_end();
       descriptors.helper = program_end.get();
     }
+    if (request_.causal) {
+      STAB_CHECK_OK(begin_causal());
+      descriptors.report = area_->fd();
+    }
     request.cpu = lab_.placement.trial_cpu;
     request.env = full_environment(request_, lab_.placement.housekeeping_cpu, with_helper);
     if (!lab_.isolated_procs.empty()) request.cgroup_procs.push_back(lab_.isolated_procs);
@@ -222,6 +241,36 @@ class ReadyTrial::Run {
       helper_.emplace(Helper::at(*request.broker, launched_->helper_pid(), launched_->take_helper_report()));
     if (request.broker != nullptr) open_counters();
     return {};
+  }
+
+  Status begin_causal() {
+    STAB_TRY(AreaFile area, AreaFile::create(request_.causal->script));
+    area_.emplace(std::move(area));
+    if (::access(request_.causal->library.c_str(), R_OK) != 0)
+      return Error{ErrorCode::kUnavailable, "'" + request_.causal->library + "' is missing; build or install all of stab", {}};
+    STAB_TRY(Companion companion,
+             Companion::start({lab_.launcher, request_.causal->companion, request_.launch.submitter,
+                               lab_.placement.housekeeping_cpu, lab_.tree}, area_->fd()));
+    companion_.emplace(std::move(companion));
+    return {};
+  }
+
+  // pre: everything of the program has ended
+  void finish_causal() {
+    const Status ended = companion_->finish();
+    companion_.reset();
+    Result<CausalRecord> record = area_->read(request_.causal->script);
+    area_.reset();
+    if (!record) {
+      causal_failure_ = record.error().message;
+      return;
+    }
+    causal_failure_ = why_not_causal(*record);
+    // What it says of the program itself comes first.
+    if (!ended && record->finished != causal::kNobodyCame) causal_failure_ = ended.error().message;
+    causal_lost_ = !ended && record->finished == causal::kRunning;
+    if (causal_failure_.empty() && request_.causal->is_kept) outcome_.causal = run_of(*record, request_.causal->script);
+    if (request_.causal->record) *request_.causal->record = *std::move(record);
   }
 
   Result<TrialEvent> wait() {
@@ -258,6 +307,7 @@ class ReadyTrial::Run {
     machine_kills_ = memory_kills_text(before_.memory_kills, after.memory_kills);
     read_counters();
     if (helper_) finish_helper();
+    if (companion_) finish_causal();
     reap_orphans();
     // Of one that was killed nothing more is asked, and this may be why.
     if (const std::string met = limits_text(); !outcome_.failure.empty() && !met.empty()) outcome_.failure += "; " + met;
@@ -364,6 +414,11 @@ class ReadyTrial::Run {
       outcome_.failure = failure.error().message;
       return TrialEvent::kCutOff;
     }
+    if (failure->empty() && causal_lost_) {
+      outcome_.failure = causal_failure_;
+      return TrialEvent::kCutOff;
+    }
+    if (failure->empty()) failure = causal_failure_;
     if (request_.for_comparison && failure->empty()) return TrialEvent::kAccepted;
     if (failure->empty()) failure = dose_failure_;
     if (failure->empty()) failure = dose_contradiction(request_.layout, dose_);
@@ -423,6 +478,10 @@ class ReadyTrial::Run {
   LaunchStamp start_;
   nanoseconds end_raw_{0};
   pid_t program_ = -1;
+  std::optional<AreaFile> area_;
+  std::optional<Companion> companion_;
+  std::string causal_failure_;
+  bool causal_lost_ = false;  // for nothing that the program did
   std::optional<Dose> dose_;
   std::string dose_failure_;
   int helper_signal_ = 0;  // that ended the helper

@@ -14,6 +14,7 @@
 #include "counters/counting_session.h"
 #include "plan/design.h"
 #include "plan/plan.h"
+#include "engine/causal/area_file.h"
 #include "engine/machine/ledger.h"
 #include "engine/machine/topology.h"
 #include "host/launch.h"
@@ -25,6 +26,14 @@
 
 namespace stab::engine {
 
+// A trial that is sampled, and whose windows speed lines up virtually.
+struct CausalRequest {
+  CausalScript script;
+  std::string library, companion;
+  bool is_kept = false;  // its windows are part of the outcome
+  std::shared_ptr<CausalRecord> record;  // takes what was found of it; null: nobody wants it
+};
+
 // What is run, and what it is held against.
 struct TrialRequest {
   LaunchRequest launch;  // env without STAB= and the padding, which are added here
@@ -33,6 +42,7 @@ struct TrialRequest {
   std::vector<std::string> points;  // progress points whose throughput is a response
   bool keeps_throughput = false;    // of this pass
   bool keeps_epochs = false;        // what each epoch was is part of the outcome
+  std::optional<CausalRequest> causal;
   uint64_t seed = 0;
   std::vector<std::string> stdin_paths;  // absolute; the first that can be read. None: /dev/null
   std::chrono::nanoseconds timeout{0};

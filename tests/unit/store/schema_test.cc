@@ -34,6 +34,7 @@ constexpr char kOfVersionTwo[] =
     "'wishes', 'usage', 'usage_by_uid', 'shares', 'stretches', 'trial_counts', 'trials_changed', "
     "'trials_removed', 'experiments_shown'";
 // Version three made this view anew, and gave the trials a column.
+constexpr char kOfVersionSix[] = "'regions', 'progress_points', 'causal_runs', 'windows', 'window_counts', 'samples'";
 constexpr char kOfVersionFive[] = "'epochs'";
 constexpr char kOfVersionFour[] = "'slot_epochs', 'slot_facts', 'parts', 'parts_recorded_once'";
 constexpr char kOfVersionThree[] = "'results'";
@@ -59,7 +60,7 @@ TEST_F(SchemaTest, VersionOneIsFrozen) {
   // A released version is never edited: this is its fingerprint. A change goes into a new step.
   { Store store = open(); }
   std::string text = sql("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT IN (" + std::string(kOfVersionTwo) +
-                         ", " + kOfVersionThree + ", " + kOfVersionFour + ", " + kOfVersionFive + ") ORDER BY name");
+                         ", " + kOfVersionThree + ", " + kOfVersionFour + ", " + kOfVersionFive + ", " + kOfVersionSix + ") ORDER BY name");
   const size_t column = text.find(kColumnOfVersionThree);
   ASSERT_NE(column, std::string::npos);
   EXPECT_EQ(fingerprint(text.erase(column, kColumnOfVersionThree.size())), 6840328963402368408u) << text;
@@ -90,6 +91,12 @@ TEST_F(SchemaTest, VersionFiveIsFrozen) {
   const std::string text =
       sql("SELECT sql FROM sqlite_schema WHERE name IN (" + std::string(kOfVersionFive) + ") ORDER BY name");
   EXPECT_EQ(fingerprint(text), 13893941741915451991u) << text;
+}
+
+TEST_F(SchemaTest, VersionSixIsFrozen) {
+  { Store store = open(); }
+  const std::string text = sql("SELECT sql FROM sqlite_schema WHERE name IN (" + std::string(kOfVersionSix) + ") ORDER BY name");
+  EXPECT_EQ(fingerprint(text), 9336748849354609233u) << text;
 }
 
 TEST_F(SchemaTest, ResultsAreReadableByAPerson) {

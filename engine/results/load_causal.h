@@ -1,0 +1,16 @@
+// From the store to what a causal analysis takes.
+#pragma once
+
+#include <vector>
+
+#include "analysis/report/causal_data.h"
+#include "base/result.h"
+#include "store/store.h"
+
+namespace stab::engine {
+
+// One for each subject that has regions, in the plan's order. Empty: the experiment is none with a profile. kBadInput where its plan
+// doesn't parse. Reads only.
+Result<std::vector<analysis::CausalData>> load_causal(store::Store& store, const store::ExperimentRow& experiment);
+
+}  // namespace stab::engine

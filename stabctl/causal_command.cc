@@ -1,0 +1,106 @@
+// causal: a plan of one program that somebody wants a first look at, and its run. The program isn't built here: it is run as it is,
+// in an empty directory of the trial's, so words that name files are made absolute.
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include "plan/parse.h"
+#include "stabctl/commands.h"
+#include "stabctl/report_text.h"
+#include "stabctl/run_command.h"
+#include "stabctl/terminal.h"
+
+namespace stab::ctl {
+namespace {
+
+namespace fs = std::filesystem;
+
+// As TOML wants a text.
+std::string toml_text(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    if (static_cast<unsigned char>(c) < ' ' || c == 127) {
+      char code[8];
+      std::snprintf(code, sizeof code, "\\u%04x", static_cast<unsigned>(c));
+      out += code;
+    } else {
+      out += c;
+    }
+  }
+  return out + "\"";
+}
+
+// Braces are placeholders in a plan.
+std::string escaped(const std::string& word) {
+  std::string out;
+  for (const char c : word) {
+    out += c;
+    if (c == '{' || c == '}') out += c;
+  }
+  return out;
+}
+
+std::string absolute_if_file(const std::string& word) {
+  std::error_code code;
+  return !word.empty() && word[0] != '-' && fs::exists(word, code) ? fs::absolute(word).lexically_normal().string() : word;
+}
+
+// Letters that an experiment may have in its name.
+std::string name_of(const std::string& program) {
+  std::string name;
+  for (const char c : fs::path(program).filename().string())
+    name += (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-' ? c : '_';
+  if (name.empty() || name[0] == '.') name = "program" + name;
+  return name.substr(0, 80);
+}
+
+std::string plan_text(const Arguments& arguments, uint64_t seed) {
+  const std::string name = name_of(arguments.words[0]);
+  std::string text = "# Written by stabctl causal. docs/causal.md says what the keys do.\n[experiment]\nname = " + toml_text(name + "-causal") +
+                     "\nseed = " + std::to_string(seed) + "\nreplicates = " + std::to_string(arguments.trials) +
+                     "\n\n[machine]\ncpus = " + (arguments.one_cpu ? "\"auto\"" : "\"none\"") +
+                     "\n\n[causal]\ncandidates = 5\nspeedups = [\"50%\"]\ncontrols = [\"null\"]\nexplore = \"0%\"\n";
+  if (!arguments.progress.empty()) text += "progress = [" + toml_text(arguments.progress) + "]\n";
+  if (!arguments.scope.empty()) text += "scope = [" + toml_text(arguments.scope) + "]\n";
+  text += "\n[[program]]\nname = " + toml_text(name) + "\nrun = [";
+  for (size_t i = 0; i < arguments.words.size(); ++i)
+    text += (i > 0 ? ", " : "") + toml_text(escaped(i == 0 && arguments.words[0].find('/') == std::string::npos
+                                                     ? arguments.words[0]
+                                                     : absolute_if_file(arguments.words[i])));
+  return text + "]\n";
+}
+
+}  // namespace
+
+int causal_command(const Arguments& arguments) {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const auto seed = static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(now).count());
+  const std::string text = plan_text(arguments, seed);
+  if (!arguments.plan.empty()) {
+    std::ofstream file(arguments.plan, std::ios::binary);
+    file << text << std::flush;
+    if (!file) return complain({ErrorCode::kSystem, "can't write '" + arguments.plan + "'", {}});
+    std::printf("'stabctl run %s' runs it\n", printable(arguments.plan).c_str());
+    return kExitDone;
+  }
+  const plan::RealFiles files(fs::current_path().string());
+  const plan::Parsed parsed = plan::parse_plan(text, "causal.toml", {.max_errors = 20, .files = &files});
+  if (!parsed.plan) {
+    std::fputs(plan::render(parsed.errors).c_str(), stderr);
+    return kExitUsage;
+  }
+  const SystemClock clock;
+  const auto engine = open_engine(arguments, clock);
+  if (!engine) return complain(engine.error());
+  const auto experiment = (*engine)->submit(*parsed.plan, fs::current_path().string(), ::geteuid(), ::getegid());
+  if (!experiment) return complain(experiment.error());
+  return run_to_end(**engine, *experiment, arguments, clock, [&](store::Store& store, store::Id id) {
+    return print_report(store, id, arguments, "");
+  });
+}
+
+}  // namespace stab::ctl

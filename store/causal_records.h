@@ -1,0 +1,82 @@
+// What a causal experiment leaves behind: its regions, and of each trial what happened in its windows.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace stab::store {
+
+// A line or a function of one subject, by its number: candidates from 1 on, behind them the others that windows may draw.
+struct RegionRow {
+  int subject = 0;
+  uint32_t number = 0;
+  bool candidate = true;
+  std::string file;
+  uint32_t line = 0;  // 0: a function
+  std::string function;
+  int64_t pilot_samples = 0;
+};
+
+// Kinds are those of runtime/progress/board.h. Do not renumber: on disk.
+struct ProgressPointRow {
+  std::string name;
+  uint32_t kind = 0;
+  bool operator==(const ProgressPointRow&) const = default;
+};
+
+// At one point, by its place in CausalRun::points.
+struct WindowCount {
+  uint32_t point = 0;
+  int64_t visits = 0;
+  int64_t inside_ns = 0;  // of a latency's end: the integral of how many were inside, over effective time
+};
+
+// A window, or one that was due and skipped. Times are differences in ns; runtime/causal/causal_abi.h says what each is.
+struct WindowRow {
+  int64_t position = 0;   // in the list that plan/causal.h makes for this subject and cell
+  int64_t block = 0;      // of that list
+  uint32_t kind = 0;      // plan::CausalArmKind
+  uint32_t region = 0;    // 0: none
+  uint32_t permille = 0;
+  uint32_t flags = 0;     // causal::kWindow...
+  int64_t start_ns = 0;   // since the trial's first process
+  int64_t wall_ns = 0, cpu_ns = 0, effective_ns = 0, growth_ns = 0, credited_ns = 0, spun_wall_ns = 0, spun_counted_ns = 0,
+          world_ns = 0;
+  int64_t samples = 0, region_samples = 0, region_ns = 0, waits = 0, waits_classified = 0, foreign_ns = 0;
+  int64_t layout = 0;
+  std::vector<WindowCount> counts;
+};
+
+// Of a region in a whole run: its samples, and the CPU time that they stand for.
+struct RegionSamples {
+  uint32_t region = 0;
+  int64_t samples = 0;
+  int64_t cpu_ns = 0;
+};
+
+// One trial of a causal experiment, its windows included.
+struct CausalRun {
+  std::string pauses;        // the word of causal::kPausesWords that came of the plan's
+  uint32_t cpus = 0;         // that it might run on
+  int64_t period_ns = 0;     // of its samples
+  int64_t run_ns = 0, cpu_ns = 0, growth_ns = 0, start_ns = 0, spun_wall_ns = 0, spun_counted_ns = 0, world_ns = 0;
+  int64_t samples = 0, samples_in_regions = 0, samples_unattributed = 0, samples_late = 0, samples_lost = 0;
+  int64_t waits = 0, waits_classified = 0;
+  std::string degradations;  // words of causal::kDegradedWords, by blanks
+  std::vector<ProgressPointRow> points;
+  std::vector<WindowRow> windows;
+  std::vector<RegionSamples> region_samples;  // those that had some
+};
+
+// The same as stored: with what is known of the trial.
+struct CausalTrialRow {
+  int64_t trial = 0;
+  int subject = 0, cell = 0;
+  uint32_t block = 0;
+  bool excluded = false;  // by a declared rule
+  std::string excluded_by;
+  CausalRun run;
+};
+
+}  // namespace stab::store

@@ -1,0 +1,153 @@
+// From stored windows to a causal report: made windows of a program whose truth is known, two functions on one CPU, one of which takes
+// 60 % of a round. Made in this test only.
+#include "engine/results/load_causal.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "analysis/report/causal.h"
+#include "base/rng.h"
+#include "plan/causal.h"
+#include "plan/parse.h"
+#include "runtime/causal/causal_abi.h"
+#include "tests/golden/record.h"
+#include "tests/unit/temporary_directory.h"
+
+namespace stab::engine {
+namespace {
+
+constexpr double kShares[] = {0, 0.6, 0.3};  // of a round's time, by region
+
+class LoadCausal : public ::testing::Test {
+ protected:
+  LoadCausal() { store_.emplace(*store::Store::open(directory_.path() + "/causal.db", store::Store::Access::kWrite)); }
+
+  plan::Plan plan_of(const std::string& keys = "") {
+    const plan::Parsed parsed = plan::parse_plan(
+        "[experiment]\nname = \"x\"\nseed = 3\nreplicates = 6\nmargin = \"2%\"\n[causal]\nunit = \"function\"\ncandidates = [\"a\", \"b\"]\n"
+        "explore = \"0%\"\n" + keys + "[[program]]\nname = \"p\"\nrun = [\"true\"]\n",
+        "x.toml");
+    EXPECT_TRUE(parsed.plan) << plan::render(parsed.errors);
+    return *parsed.plan;
+  }
+
+  // 88 windows a trial, of 250 ms of CPU time each; a round takes 1 ms. `noise`: of a window's time.
+  store::CausalRun run_of(const plan::Plan& plan, int64_t first, Rng& rng, double noise) {
+    store::CausalRun run;
+    run.pauses = "cpu-time";
+    run.cpus = 1;
+    run.period_ns = 1'000'000;
+    run.points = {{"round", 1}};
+    const plan::CausalRegions regions{2, {}};
+    const auto arms = plan::arms_from(*plan.causal, plan.experiment.seed, "causal p all", static_cast<uint64_t>(first), 88, regions);
+    for (const plan::CausalArm& arm : arms) {
+      store::WindowRow window;
+      window.position = first + static_cast<int64_t>(run.windows.size());
+      window.block = window.position / static_cast<int64_t>(plan::arms_in_block(*plan.causal, regions));
+      window.kind = static_cast<uint32_t>(arm.kind);
+      window.region = arm.region;
+      window.permille = arm.permille;
+      window.cpu_ns = window.wall_ns = static_cast<int64_t>(250e6 * std::exp(noise * (rng.uniform() - 0.5)));
+      const double share = kShares[arm.region], speedup = arm.permille / 1000.0;
+      const bool slower = arm.kind == plan::CausalArmKind::kSlowdown, null = arm.kind == plan::CausalArmKind::kNull;
+      // A round takes longer by what a sampled thread really pauses.
+      const double round = 1e6 * (slower || null ? 1 + share * speedup : 1);
+      const double rounds = 250e6 / round;
+      if (!slower) window.growth_ns = static_cast<int64_t>(rounds * 1e6 * share * speedup);
+      window.region_samples = static_cast<int64_t>(rounds * share);
+      window.samples = static_cast<int64_t>(rounds);
+      window.counts = {{0, static_cast<int64_t>(std::lround(rounds)), 0}};
+      run.cpu_ns += window.cpu_ns;
+      run.windows.push_back(window);
+    }
+    run.run_ns = run.cpu_ns;
+    run.samples = run.cpu_ns / 1'000'000;
+    run.region_samples = {{1, run.samples * 6 / 10, 0}, {2, run.samples * 3 / 10, 0}};
+    return run;
+  }
+
+  std::vector<analysis::CausalData> recorded(const plan::Plan& plan, double noise = 0.02) {
+    Rng rng(7);
+    int64_t first = 0;
+    const auto id = record_experiment(*store_, plan, [&](const store::TrialRow&, const plan::Cell&, store::Outcome& outcome) {
+      outcome.wall_ns = 1'000'000'000;
+      outcome.causal = run_of(plan, first, rng, noise);
+      first += 88;
+    });
+    EXPECT_TRUE(id);
+    EXPECT_TRUE(store_->put_regions(*id, 0, {{0, 1, true, "/p/src/a.c", 0, "a", 60}, {0, 2, true, "/p/src/b.c", 0, "b", 30}}).ok());
+    const auto loaded = load_causal(*store_, *store_->experiment(*id));
+    EXPECT_TRUE(loaded) << (loaded ? "" : loaded.error().message);
+    return loaded ? *loaded : std::vector<analysis::CausalData>();
+  }
+
+  TemporaryDirectory directory_;
+  std::optional<store::Store> store_;
+};
+
+TEST_F(LoadCausal, GivesTheCurvesThatTheWindowsHave) {
+  const auto programs = recorded(plan_of());
+  ASSERT_EQ(programs.size(), 1u);
+  const analysis::CausalData& data = programs[0];
+  EXPECT_EQ(analysis::fault_of(data).value_or(""), "");
+  EXPECT_EQ(data.program, "p");
+  EXPECT_EQ(data.trials.size(), 6u);
+  EXPECT_EQ(data.windows.size(), 6u * 88);
+  ASSERT_EQ(data.lines.size(), 2u);
+  EXPECT_EQ(data.lines[0].name, "a");
+  EXPECT_FALSE(data.incomplete);
+  const auto report = analysis::analyse_causal(data, 10);
+  ASSERT_TRUE(report) << report.error().message;
+  ASSERT_EQ(report->curves.size(), 2u);
+  for (const analysis::CausalCurve& curve : report->curves)
+    for (const analysis::CausalArm& arm : curve.arms) {
+      const double truth = kShares[curve.line + 1] * arm.speedup;
+      EXPECT_NEAR(arm.effect.speedup.estimate, truth, 0.004) << curve.line << " " << arm.speedup;
+      EXPECT_EQ(curve.verdict, analysis::LineVerdict::kWorthIt);
+    }
+  ASSERT_EQ(report->nulls.size(), 1u);
+  EXPECT_TRUE(report->nulls[0].holds);
+  // What a coz viewer gets has both lines.
+  const std::string coz = analysis::coz_profile(data, 0);
+  EXPECT_NE(coz.find("selected=a"), std::string::npos) << coz.substr(0, 400);
+}
+
+TEST_F(LoadCausal, TakesWholeRunsByTheBlocksOfTheirList) {
+  const plan::Plan plan = plan_of("experiments = \"trials\"\n");
+  Rng rng(1);
+  int64_t first = 0;
+  const auto id = record_experiment(*store_, plan, [&](const store::TrialRow&, const plan::Cell&, store::Outcome& outcome) {
+    outcome.wall_ns = 1'000'000'000;
+    outcome.causal = run_of(plan, first, rng, 0.02);
+    outcome.causal->windows.resize(1);
+    outcome.causal->windows[0].flags = causal::kWindowCut;
+    outcome.causal->points.clear();
+    outcome.causal->windows[0].counts.clear();
+    ++first;
+  });
+  ASSERT_TRUE(id);
+  ASSERT_TRUE(store_->put_regions(*id, 0, {{0, 1, true, "/p/src/a.c", 0, "a", 60}, {0, 2, true, "/p/src/b.c", 0, "b", 30}}).ok());
+  const auto programs = load_causal(*store_, *store_->experiment(*id));
+  ASSERT_TRUE(programs) << programs.error().message;
+  const analysis::CausalData& data = programs->at(0);
+  EXPECT_EQ(data.points[0].name, "end-to-end");
+  EXPECT_EQ(data.windows.size(), 6u);
+  EXPECT_EQ(data.trials.size(), 1u);  // one block of the list has more arms than there are runs
+  EXPECT_EQ(data.windows[0].visits[0], 1u);
+  EXPECT_EQ(data.windows[0].flags, 0u);
+}
+
+TEST_F(LoadCausal, OfAnOrdinaryExperimentThereIsNone) {
+  plan::Plan plan = *plan::parse_plan("[experiment]\nname = \"y\"\nseed = 3\nreplicates = 2\n[[program]]\nname = \"p\"\nrun = [\"true\"]\n",
+                                      "y.toml").plan;
+  const auto id = record_experiment(*store_, plan, [&](const store::TrialRow&, const plan::Cell&, store::Outcome& outcome) {
+    outcome.wall_ns = 1'000'000'000;
+  });
+  ASSERT_TRUE(id);
+  EXPECT_TRUE(load_causal(*store_, *store_->experiment(*id))->empty());
+}
+
+}  // namespace
+}  // namespace stab::engine

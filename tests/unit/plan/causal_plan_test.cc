@@ -1,0 +1,156 @@
+// [causal]: what its keys become, what is refused, and the list of windows that follows from plan and seed.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "plan_fixture.h"
+
+namespace stab::plan {
+namespace {
+
+using Kind = CausalArmKind;
+
+Causal causal(const std::string& keys) { return *parsed(small_plan("[causal]\n" + keys)).causal; }
+std::string refused(const std::string& keys) { return errors_of(small_plan("[causal]\n" + keys)); }
+
+TEST(CausalPlan, IsAbsentUnlessAsked) {
+  EXPECT_FALSE(parsed(small_plan("")).causal.has_value());
+  const Causal plain = causal("");
+  EXPECT_EQ(plain.candidates, 20);
+  EXPECT_EQ(plain.scope, std::vector<std::string>{"%"});
+  EXPECT_EQ(plain.speedups, (std::vector<double>{0.25, 0.5}));
+  EXPECT_TRUE(plain.slowdown);
+}
+
+TEST(CausalPlan, TakesItsKeys) {
+  const Causal all = causal(
+      "unit = \"function\"\nattribute = \"leaf\"\nscope = [\"src/%\"]\nmodules = [\"MAIN\", \"libz.so.1\"]\nprogress = [\"a\"]\n"
+      "latency = [\"b\"]\nspeedups = [\"10%\", \"100%\"]\ncandidates = [\"main\", \"work\"]\nexplore = \"0%\"\nwindow = \"100ms\"\n"
+      "cooloff = \"1ms\"\nsampling = \"250us\"\npilot = 5\ncontrols = [\"null\"]\nexperiments = \"trials\"\npauses = \"thread\"\n"
+      "blocked = [\"io\", \"lock\"]");
+  EXPECT_EQ(all.unit, Causal::Unit::kFunction);
+  EXPECT_EQ(all.attribute, Causal::Attribute::kLeaf);
+  EXPECT_EQ(all.lines, (std::vector<std::string>{"main", "work"}));
+  EXPECT_EQ(all.candidates, 2);
+  EXPECT_EQ(all.speedups, (std::vector<double>{0.1, 1}));
+  EXPECT_EQ(all.sampling, std::chrono::microseconds(250));
+  EXPECT_FALSE(all.slowdown);
+  EXPECT_EQ(all.experiments, Causal::Experiments::kTrials);
+  EXPECT_EQ(all.pauses, Causal::Pauses::kThread);
+  EXPECT_TRUE(all.blocked_io && all.blocked_lock && !all.blocked_sleep);
+  EXPECT_EQ(causal("candidates = [\"src/a.c:12\"]").lines[0], "src/a.c:12");
+}
+
+TEST(CausalPlan, RefusesWithPlaceAndCure) {
+  EXPECT_NE(refused("speedups = [\"0%\"]").find("none between 1% and 100%"), std::string::npos);
+  EXPECT_NE(refused("speedups = [\"50%\", \"25%\"]").find("ascending"), std::string::npos);
+  EXPECT_NE(refused("speedups = []").find("expected 1 to 20"), std::string::npos);
+  EXPECT_NE(refused("candidates = [\"a.c\"]").find("is no line"), std::string::npos);
+  EXPECT_NE(refused("candidates = 0").find("candidates"), std::string::npos);
+  EXPECT_NE(refused("scope = []").find("is empty"), std::string::npos);
+  EXPECT_NE(refused("progress = [\"a\", \"a\"]").find("twice"), std::string::npos);
+  EXPECT_NE(refused("window = \"1us\"").find("1ms to 1h"), std::string::npos);
+  EXPECT_NE(refused("window = \"10ms\"").find("fewer than 20 samples"), std::string::npos);
+  EXPECT_NE(refused("blocked = [\"disk\"]").find("io"), std::string::npos);
+  EXPECT_NE(refused("controls = [\"nul\"]").find("did you mean"), std::string::npos);
+  EXPECT_NE(refused("lines = 3").find("lines"), std::string::npos);
+  EXPECT_NE(refused("[stopping]\nlooks = [2, 3]").find("[stopping]"), std::string::npos);
+  EXPECT_NE(refused("[machines]\ncount = 2").find("[machines]"), std::string::npos);
+  EXPECT_NE(refused("[counters]\nsimulate = \"cachegrind\"").find("simulated trial"), std::string::npos);
+}
+
+std::map<Kind, size_t> kinds_of(const std::vector<CausalArm>& arms) {
+  std::map<Kind, size_t> count;
+  for (const CausalArm& arm : arms) ++count[arm.kind];
+  return count;
+}
+
+TEST(CausalWindows, ABlockHasEachLineAtEachSpeedupOnceAndAThirdBaselines) {
+  const Causal plan = causal("explore = \"0%\"");
+  const CausalRegions regions{9, {}};
+  const auto arms = arms_of_block(plan, 1, "causal p all", 0, regions);
+  const auto count = kinds_of(arms);
+  EXPECT_EQ(count.at(Kind::kSpeedup), 18u);
+  EXPECT_EQ(count.at(Kind::kNull), 3u);
+  EXPECT_EQ(count.at(Kind::kSlowdown), 9u);
+  EXPECT_EQ(count.at(Kind::kBaseline), 15u);
+  std::set<std::pair<uint32_t, uint32_t>> speedups;
+  for (const CausalArm& arm : arms) {
+    if (arm.kind == Kind::kSpeedup) speedups.insert({arm.region, arm.permille});
+    if (arm.kind == Kind::kBaseline) EXPECT_EQ(arm, CausalArm());
+    if (arm.kind == Kind::kNull || arm.kind == Kind::kSlowdown) EXPECT_EQ(arm.permille, 500u);
+  }
+  EXPECT_EQ(speedups.size(), 18u);
+}
+
+TEST(CausalWindows, GoOnFromAnyPlaceOfTheirList) {
+  const Causal plan = causal("");
+  const CausalRegions regions{5, {40, 10, 1}};
+  const auto all = arms_from(plan, 3, "causal p all", 0, 500, regions);
+  ASSERT_EQ(all.size(), 500u);
+  for (const size_t first : {1u, 17u, 100u, 333u}) {
+    const auto part = arms_from(plan, 3, "causal p all", first, 50, regions);
+    EXPECT_TRUE(std::equal(part.begin(), part.end(), all.begin() + static_cast<ptrdiff_t>(first)));
+  }
+  const size_t size = arms_in_block(plan, regions);
+  EXPECT_EQ(arms_of_block(plan, 3, "causal p all", 0, regions).size(), size);
+  EXPECT_TRUE(std::is_permutation(all.begin(), all.begin() + static_cast<ptrdiff_t>(size),
+                                  arms_of_block(plan, 3, "causal p all", 0, regions).begin()));
+  EXPECT_NE(arms_from(plan, 3, "causal p other", 0, 500, regions), all);
+  EXPECT_NE(arms_from(plan, 4, "causal p all", 0, 500, regions), all);
+  EXPECT_TRUE(arms_from(plan, 3, "causal p all", 0, 10, {}).empty());
+}
+
+// Each arm is as likely in each place: a chi-square of the places of one arm, and others drawn by their samples.
+TEST(CausalWindows, AreInRandomOrderAndDrawOthersByTheirSamples) {
+  const Causal plan = causal("explore = \"20%\"\ncontrols = [\"null\"]");
+  const CausalRegions regions{4, {30, 10}};
+  const size_t size = arms_in_block(plan, regions);
+  std::vector<double> places(size, 0);
+  double first = 0, second = 0;
+  constexpr int kBlocks = 4000;
+  for (uint32_t block = 0; block < kBlocks; ++block) {
+    const auto arms = arms_of_block(plan, 11, "causal p all", block, regions);
+    for (size_t i = 0; i < arms.size(); ++i) {
+      if (arms[i] == CausalArm{Kind::kSpeedup, 2, 500}) ++places[i];
+      first += arms[i].region == 5;
+      second += arms[i].region == 6;
+    }
+  }
+  double chi_square = 0;
+  const double expected = static_cast<double>(kBlocks) / static_cast<double>(size);
+  for (const double seen : places) chi_square += (seen - expected) * (seen - expected) / expected;
+  const double df = static_cast<double>(size - 1);
+  EXPECT_LT(chi_square, df + 4 * std::sqrt(2 * df));
+  EXPECT_EQ(first + second, 2.0 * kBlocks);  // 20 % of 8 + 2
+  EXPECT_NEAR(first / (first + second), 0.75, 0.02);
+}
+
+TEST(CausalWindows, DrawThePeriodAroundThePlans) {
+  const Causal plan = causal("");
+  double low = 1e9, high = 0;
+  for (uint64_t seed = 0; seed < 1000; ++seed) {
+    const double period = static_cast<double>(drawn_period(plan, seed).count());
+    low = std::min(low, period), high = std::max(high, period);
+  }
+  EXPECT_GE(low, 0.9e6);
+  EXPECT_LE(high, 1.1e6);
+  EXPECT_LT(low, 0.91e6);
+  EXPECT_GT(high, 1.09e6);
+}
+
+// Frozen: a stored window names its place in this list.
+TEST(CausalWindows, AreThoseOfTheFirstVersion) {
+  const auto arms = arms_from(causal(""), 2013, "causal p all", 0, 200, {3, {5, 5}});
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (const CausalArm& arm : arms)
+    for (const uint64_t field : {uint64_t{static_cast<uint32_t>(arm.kind)}, uint64_t{arm.region}, uint64_t{arm.permille}})
+      hash = (hash ^ field) * 0x100000001b3u;
+  EXPECT_EQ(hash, 0u);
+}
+
+}  // namespace
+}  // namespace stab::plan
