@@ -15,6 +15,7 @@
 #include <ucontext.h>
 
 #include "runtime/causal/attach.h"
+#include "runtime/causal/insides.h"
 #include "runtime/causal/moment.h"
 #include "runtime/causal/real.h"
 #include "runtime/causal/regions.h"
@@ -125,10 +126,7 @@ void take_sample(Area& area, uint64_t pc, bool is_late) {
   const uint64_t since_ns = cpu_ns - self.program_ns;
   const uint64_t own_ns = since_ns > self.spun_ns ? since_ns - self.spun_ns : 0;
   if (is_late && own_ns < area.script.period_ns / 2) return raise_by(area.state.samples_spun, 1);
-  if (is_late) {
-    raise_by(area.state.samples_late, 1);
-    degrade(area, Degraded::kLateTraps);
-  }
+  if (is_late) raise_by(area.state.samples_late, 1);
   // A timer's sample comes with a tick, after whatever time.
   const uint64_t weight_ns = program.by_timer ? (own_ns < kTickNs ? own_ns : kTickNs)
                                               : weight_of(since_ns, self.spun_ns, area.script.period_ns);
@@ -140,6 +138,7 @@ void take_sample(Area& area, uint64_t pc, bool is_late) {
   const Live& live = area.state.live;
   if (look(live.open) % 2 == 1) {
     if (place.region != kNoRegion && place.region == live.region) judge(area, weight_ns);
+    add_insides(area, program.pid);
     pay();
   }
   if (++self.traps % kTrapsPerLook == 0) read_switches();

@@ -5,6 +5,7 @@
     ... two-cpus PROGRAM    wall time on two CPUs, as a real-time process: for a machine that nobody else needs meanwhile
     ... habits -            signals, forks, execs, refusals: the output is the plain program's, and what is missing is said
     ... same-output -       the programs of tests/programs print under a profile what they print without
+    ... shares PROGRAM      forked workers, a library that comes later, latency
     ... waits io            sleep is sped up, too
     ... callers -           samples in libc count for their callers
     ... moving -            code and stack move, a new layout for each window
@@ -209,6 +210,35 @@ def callers(tools, _, directory):
     expect(int(state["in_ranges"]) < 0.1 * int(state["samples"]), "callers counted although nobody asked for them")
 
 
+# One CPU, half of a line: gains in points by the line's share of the work.
+SHARES = {"workers": (30, 20), "plugin": (25, 25), "latency": (12.5, 37.5)}
+
+
+def shares(tools, name, directory):
+    """Forked processes with one clock; a library that is loaded while the program runs; latency beside throughput."""
+    program, arguments, second = build_with(tools.cc, name, directory, "-ldl"), [], "line_b"
+    if name == "plugin":
+        library = build_with(tools.cc, name, directory, "-shared", "-fPIC", "-DLIBRARY")
+        arguments, second = [library], f"line_b@{library}"
+    options = ["--region", "a=line_a", "--region", f"b={second}", "--speedups", "500", "--window-ms", "40", "--period-us", "250",
+               "--cpus", tools.cpu]
+    lines = windows(tools, program, [*arguments, "--seconds", "4"], options)
+    for region, truth_of in enumerate(SHARES[name], 1):
+        gain, error = arms(lines)["speedup", region, 500]
+        print(f"{name}, line {region} at 50 %: predicted {gain:.1f} (se {error:.1f}), by its share {truth_of:.1f}")
+        expect(abs(gain - truth_of) <= MOST_WRONG + 2 * error, "predictions are not near the truth")
+    expect(["degraded", "regions-not-loaded"] not in lines, "a library was loaded, and its ranges were not found")
+    if name == "workers":
+        expect(words_of(lines, "state")["attached"] == "2", "the forked worker did not join")
+    if name == "latency":
+        latency = {(line[2], int(line[4])): float(line[-1]) for line in lines if line[0] == "latency"}
+        base = latency["baseline", 0]
+        for region, truth_of in ((1, 0.5), (2, 1.0)):
+            ratio = latency["speedup", region] / base
+            print(f"latency with line {region} at 50 %: {ratio:.2f} of {base:.2f} ms, by its work {truth_of:.2f}")
+            expect(abs(ratio - truth_of) < 0.15, "latency is not what the work says")
+
+
 HABITS = ["interrupted", "own-trap", "deadly-trap", "blocks-signals", "forks", "executes", "descriptors", "short", "silent"]
 
 
@@ -306,7 +336,7 @@ def moving(tools, _, directory):
 
 
 CHECKS = {"one-cpu": one_cpu, "two-cpus": two_cpus, "habits": habits, "same-output": same_output, "moving": moving,
-          "waits": waits, "callers": callers}
+          "waits": waits, "callers": callers, "shares": shares}
 
 
 def main():
