@@ -170,7 +170,7 @@ enum class Degraded : uint32_t {
   kHandlerReplaced = 6,  // the program took SIGTRAP's handler by a direct system call: no samples from then on
   kProcessesFull = 7,
   kUnknownRegions = 8,   // a listed module with ranges was never loaded
-  kKernelNotSampled = 9, // perf_event_paranoid forbids it: CPU time in the kernel has no samples
+  kKernelNotSampled = 9, // more than a tenth of the CPU time has no samples, since the kernel spent it
   kNoContention = 10,    // the kernel doesn't say how long the CPUs worked for others
   kNoAlternateStack = 11,
   kPointsElsewhere = 12, // the program's progress points could not be led to the area's board
@@ -359,8 +359,8 @@ struct LastWrite {
 };
 inline constexpr uint32_t kLastWrites = 4096;
 
-// Of the open window: how long how many were inside, at the number of each end point. Added to in traps, where credits are, so that
-// both stand for the same pieces of time; by the companion while no trap comes. busy: somebody is adding.
+// Of the open window: how long how many were inside, at the number of each end point. Added to in traps, where credits are, so
+// that both stand for the same pieces of time; by the companion while no trap comes. busy: somebody is adding.
 struct InsideSums {
   uint32_t busy;
   uint32_t reserved;

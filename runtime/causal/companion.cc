@@ -290,6 +290,9 @@ class Companion {
     // libc blocks signals for moments, too: that is no reason to say anything.
     constexpr uint64_t kOneIn = 100;
     if (look(area_.state.samples_late) > look(area_.state.samples) / kOneIn) degrade(area_, Degraded::kLateTraps);
+    const uint64_t sampled_ns = (look(area_.state.samples) + look(area_.state.samples_spun)) * script().period_ns;
+    const bool is_coarse = (area_.state.degradations >> static_cast<unsigned>(Degraded::kCoarseSamples) & 1) != 0;
+    if (!is_coarse && to.cpu_ns > 100 * kMs && sampled_ns < to.cpu_ns / 10 * 9) degrade(area_, Degraded::kKernelNotSampled);
     if (!loaded_everything()) degrade(area_, Degraded::kUnknownRegions);
   }
 

@@ -1,7 +1,8 @@
 // Latency of points that have a begin and an end, by Little's law: the integral of how many are inside over effective time.
 //
 // It is added to at samples, with how many are inside at the sample: that stands for the time since the sample before as the
-// sample does, its credit included. A look from outside, every so often, would miss that credits are given while somebody is inside.
+// sample does, its credit included. A look from outside, every so often, would miss that credits are given while somebody is
+// inside.
 #pragma once
 
 #include "runtime/causal/causal_abi.h"

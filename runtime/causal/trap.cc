@@ -182,7 +182,7 @@ void on_trap(int signal, siginfo_t* info, void* context) {
   errno = saved_errno;
 }
 
-int open_event(uint64_t period_ns, bool with_kernel) {
+int open_event(uint64_t period_ns) {
   perf_event_attr attr;
   memset(&attr, 0, sizeof attr);
   attr.size = sizeof attr;
@@ -190,7 +190,8 @@ int open_event(uint64_t period_ns, bool with_kernel) {
   attr.config = PERF_COUNT_SW_TASK_CLOCK;
   attr.sample_period = period_ns;
   attr.sample_type = PERF_SAMPLE_IP;
-  attr.exclude_kernel = !with_kernel;
+  // A sample in the kernel would end a wait with EINTR, and one in an exec would reach the new program, which has no handler.
+  attr.exclude_kernel = 1;
   attr.exclude_hv = 1;
   attr.inherit = 1;
   attr.inherit_thread = 1;
@@ -224,12 +225,7 @@ void take_signal() {
 
 bool start_sampling() {
   Area& area = *program.area;
-  int fd = open_event(area.script.period_ns, true);
-  if (fd < 0) {
-    fd = open_event(area.script.period_ns, false);
-    if (fd >= 0) degrade(area, Degraded::kKernelNotSampled);
-  }
-  if (fd >= 0) {
+  if (const int fd = open_event(area.script.period_ns); fd >= 0) {
     program.event = out_of_the_way(fd);
     return true;
   }

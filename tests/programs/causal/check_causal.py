@@ -291,25 +291,32 @@ PROGRAMS = ["threads.c", "signals.c", "fork.c", "exceptions.cc", "setjmp.c", "sp
 
 
 def same_output(tools, _, directory):
+    """Of any compiler under each kind of pause; of ours with everything moving each millisecond, and samples each 0.1 ms."""
+    moved = {"STAB_CODE": "shuffle", "STAB_STACK": "on", "STAB_HEAP": "shuffle", "STAB_EPOCH": "1ms"}
     for name in PROGRAMS:
-        source = HERE.parent / name
-        out = pathlib.Path(directory) / source.stem
-        compiler = tools.cxx if source.suffix == ".cc" else tools.cc
-        standard = ["-std=c++20"] if source.suffix == ".cc" else []
-        done = subprocess.run([compiler, *standard, "-O1", "-w", f"-I{INCLUDE}", f"-I{HERE.parent}", source, "-o", out, "-pthread", "-ldl"],
-                              capture_output=True, text=True)
-        expect(done.returncode == 0, f"{name} does not compile: {done.stderr[-500:]}")
-        plain = subprocess.run([out], capture_output=True, text=True, env=environment(), timeout=120)
-        for pauses in ("spin", "cpu-time", "thread"):
-            lines = windows(tools, out, [], ["--window-ms", "5", "--cool-ms", "1", "--pauses", pauses, "--region", "main=main",
-                                             "--speedups", "500", "--kinds", "null"], check=False)
-            own = [" ".join(line) for line in lines if line[0] not in ("state", "degraded", "region", "arm", "point", "status")]
-            expect(own == [" ".join(line.split()) for line in plain.stdout.splitlines() if line.strip()],
-                   f"{name}, {pauses}: prints {own[-3:]}, without a profile {plain.stdout[-300:]!r}")
-            status = status_of(lines)
-            expect(status == plain.returncode, f"{name}, {pauses}: ends with {status}, not {plain.returncode}")
-            expect(int(words_of(lines, "state")["attached"]) >= 1, f"{name}: nobody attached")
+        compare_outputs(tools, name, directory, tools.cc, tools.cxx, ("spin", "cpu-time", "thread"), {})
         print(f"{name}: the same")
+    for name in PROGRAMS[:4]:
+        compare_outputs(tools, name, directory, tools.bin / "szc", tools.bin / "szc++", ("spin",), moved)
+        print(f"{name}, moving: the same")
+
+
+def compare_outputs(tools, name, directory, cc, cxx, all_pauses, settings):
+    source = HERE.parent / name
+    out = pathlib.Path(directory) / source.stem
+    command = [cxx, "-std=c++20"] if source.suffix == ".cc" else [cc]
+    done = subprocess.run([str(word) for word in [*command, "-O1", "-w", f"-I{INCLUDE}", f"-I{HERE.parent}", source, "-o", out, "-pthread",
+                                                  "-ldl"]], capture_output=True, text=True)
+    expect(done.returncode == 0, f"{name} does not compile: {done.stderr[-500:]}")
+    plain = subprocess.run([out], capture_output=True, text=True, env=environment(), timeout=120)
+    for pauses in all_pauses:
+        lines = windows(tools, out, [], ["--window-ms", "5", "--cool-ms", "1", "--pauses", pauses, "--region", "main=main",
+                                         "--speedups", "500", "--kinds", "null", "--period-us", "100"], check=False, **settings)
+        own = [" ".join(line) for line in lines if line[0] not in ("state", "degraded", "region", "arm", "point", "status")]
+        expect(own == [" ".join(line.split()) for line in plain.stdout.splitlines() if line.strip()],
+               f"{name}, {pauses}: prints {own[-3:]}, without a profile {plain.stdout[-300:]!r}")
+        expect(status_of(lines) == plain.returncode, f"{name}, {pauses}: ends with {status_of(lines)}, not {plain.returncode}")
+        expect(int(words_of(lines, "state")["attached"]) >= 1, f"{name}: nobody attached")
 
 
 def moving(tools, _, directory):
