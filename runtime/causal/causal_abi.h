@@ -4,7 +4,7 @@
 // One file, the area, holds everything, so that one name or one descriptor hands all of it over:
 //
 //   Area = Script (the laboratory writes it, before) | State (live) | Module[] | Range[] | Arm[] | CpuClock[] | Process[]
-//        | PointName[] | LastWrite[] | progress::Board | HistogramCell[] | WindowRecord[]
+//        | PointName[] | LastWrite[] | InsideSums | progress::Board | HistogramCell[] | WindowRecord[]
 //
 // The laboratory makes it sparse (memfd, or a file of the trial's user on a tmpfs; ftruncate to sizeof(Area)), writes the
 // script, and sets Script::magic last. Two parties then map it shared:
@@ -164,13 +164,13 @@ enum class Degraded : uint32_t {
   kCoarseSamples = 0,    // perf was refused: samples come from a CPU timer, with the grain of the kernel's tick
   kNoSamples = 1,        // neither could be had: nothing is sampled
   kSharedTrap = 2,       // the program handles SIGTRAP itself: passed on, but a signal of its own may have been mistaken
-  kLateTraps = 3,        // SIGTRAP was blocked by direct system calls: samples came late, several as one
+  kLateTraps = 3,        // SIGTRAP was blocked by direct system calls: more than one sample in a hundred came late
   kHistogramFull = 4,
   kModulesFull = 5,
   kHandlerReplaced = 6,  // the program took SIGTRAP's handler by a direct system call: no samples from then on
   kProcessesFull = 7,
   kUnknownRegions = 8,   // a listed module with ranges was never loaded
-  kKernelNotSampled = 9, // perf_event_paranoid forbids it: CPU time in the kernel has no samples
+  kKernelNotSampled = 9, // more than a tenth of the CPU time has no samples, since the kernel spent it
   kNoContention = 10,    // the kernel doesn't say how long the CPUs worked for others
   kNoAlternateStack = 11,
   kPointsElsewhere = 12, // the program's progress points could not be led to the area's board
@@ -359,6 +359,15 @@ struct LastWrite {
 };
 inline constexpr uint32_t kLastWrites = 4096;
 
+// Of the open window: how long how many were inside, at the number of each end point. Added to in traps, where credits are, so
+// that both stand for the same pieces of time; by the companion while no trap comes. busy: somebody is adding.
+struct InsideSums {
+  uint32_t busy;
+  uint32_t reserved;
+  uint64_t last_effective_ns;
+  uint64_t sum_ns[kPointSlots];
+};
+
 struct alignas(4096) Area {
   Script script;
   alignas(4096) State state;
@@ -369,6 +378,7 @@ struct alignas(4096) Area {
   Process processes[kMaxProcesses];
   PointName points[kPointSlots];
   LastWrite last_writes[kLastWrites];
+  InsideSums inside;
   // Where the program counts (COZ's names, and STAB_PROGRESS where szc built it). Readers take names from `points`.
   alignas(4096) progress::Board board;
   alignas(4096) HistogramCell histogram[kHistogramCells];

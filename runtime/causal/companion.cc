@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "runtime/causal/area.h"
+#include "runtime/causal/insides.h"
 #include "runtime/causal/moment.h"
 #include "runtime/causal/regions.h"
 #include "runtime/causal/windows.h"
@@ -161,10 +162,6 @@ class Companion {
     close();
     const bool still_known = cpus_.busy_ns(busy_after) && known;
     write_record(area_, arm, area_.state.begin, area_.state.end, *record);
-    if (Insides::any(area_)) {
-      insides_.add(area_, area_.state.end, record->effective_ns);
-      insides_.write(record->inside_ns);
-    }
     if (!whole) record->flags |= kWindowCut;
     if (busiest(area_.state.begin, area_.state.end) < script().least_visits) record->flags |= kWindowFewVisits;
     if (still_known) {
@@ -184,16 +181,17 @@ class Companion {
     const Snapshot& from = area_.state.begin;
     const uint64_t times = script().most_prolonged < 1 ? 1 : script().most_prolonged;
     const uint64_t most_wall_ns = script().window_ns * kMostStretched * times;
-    uint64_t wanted_ns = script().window_ns;
-    insides_.begin(area_, from);
+    uint64_t wanted_ns = script().window_ns, samples_before = from.samples;
     Snapshot now;
     for (;;) {
       if (!family_.is_alive()) return false;
       take(area_, -1, live().region, now);
       running_.look_at(area_, now.cpu_ns);
       const uint64_t length = length_ns(pauses, from, now);
-      const bool has_latency = Insides::any(area_);
-      if (has_latency) insides_.add(area_, now, effective_ns(pauses, from, now));
+      const bool has_latency = has_ends(area_);
+      // While samples come they add; nobody computes where none does.
+      if (has_latency && now.samples == samples_before) add_insides(area_, -1);
+      samples_before = now.samples;
       if (length >= wanted_ns || now.at_ns - from.at_ns >= most_wall_ns) {
         const bool may_go_on = wanted_ns < script().window_ns * script().most_prolonged && now.at_ns - from.at_ns < most_wall_ns;
         if (busiest(from, now) >= script().least_visits || !may_go_on) return true;
@@ -289,6 +287,12 @@ class Companion {
     area_.state.end_ns = to.at_ns;
     area_.state.run_ns = to.at_ns - area_.state.first_attach_ns;
     publish();
+    // libc blocks signals for moments, too: that is no reason to say anything.
+    constexpr uint64_t kOneIn = 100;
+    if (look(area_.state.samples_late) > look(area_.state.samples) / kOneIn) degrade(area_, Degraded::kLateTraps);
+    const uint64_t sampled_ns = (look(area_.state.samples) + look(area_.state.samples_spun)) * script().period_ns;
+    const bool is_coarse = (area_.state.degradations >> static_cast<unsigned>(Degraded::kCoarseSamples) & 1) != 0;
+    if (!is_coarse && to.cpu_ns > 100 * kMs && sampled_ns < to.cpu_ns / 10 * 9) degrade(area_, Degraded::kKernelNotSampled);
     if (!loaded_everything()) degrade(area_, Degraded::kUnknownRegions);
   }
 
@@ -307,7 +311,6 @@ class Companion {
   Family family_;
   Cpus cpus_;
   RunningRegions running_;
-  Insides insides_;
 };
 
 int refuse(const char* path, const char* why) {

@@ -1,6 +1,7 @@
 #include "runtime/causal/moment.h"
 
 #include "runtime/causal/clock.h"
+#include "runtime/causal/insides.h"
 #include "runtime/sys.h"
 
 namespace stab::causal {
@@ -50,7 +51,7 @@ uint64_t cpu_of_family(Area& area, int own_pid) {
   return sum;
 }
 
-void take(Area& area, int own_pid, uint32_t region, Snapshot& out) {
+void take_times(Area& area, int own_pid, Snapshot& out) {
   const State& state = area.state;
   out.at_ns = sys::monotonic_ns();
   out.cpu_ns = cpu_of_family(area, own_pid);
@@ -59,6 +60,11 @@ void take(Area& area, int own_pid, uint32_t region, Snapshot& out) {
   out.spun_wall_ns = look(state.spun_wall_ns);
   out.spun_counted_ns = look(state.spun_counted_ns);
   out.world_blocked_ns = world_blocked(area, out.at_ns);
+}
+
+void take(Area& area, int own_pid, uint32_t region, Snapshot& out) {
+  const State& state = area.state;
+  take_times(area, own_pid, out);
   out.samples = look(state.samples);
   out.region_samples = region < kMaxRegions ? look(state.region_samples[region]) : 0;
   out.region_ns = region < kMaxRegions ? look(state.region_ns[region]) : 0;
@@ -84,6 +90,9 @@ bool carry_out(Area& area, uint64_t order, int own_pid) {
   if (opens) {
     Clock{area.state.global, area.cpus, area.state.cpu_limit == 0 ? 1 : area.state.cpu_limit, false}.forgive();
     take(area, own_pid, live.region, area.state.begin);
+    begin_insides(area);
+  } else {
+    add_insides(area, own_pid);
   }
   __atomic_store_n(&live.open, order, __ATOMIC_RELEASE);
   if (!opens) take(area, own_pid, live.region, area.state.end);

@@ -10,6 +10,9 @@ namespace stab::causal {
 // CPU time of every process of the area so far. `own_pid`'s is read exactly, that of others to the kernel's tick.
 uint64_t cpu_of_family(Area& area, int own_pid);
 
+// The times alone; nothing else of `out` is written.
+void take_times(Area& area, int own_pid, Snapshot& out);
+
 // Everything that a window is a difference of, with `region`'s share.
 void take(Area& area, int own_pid, uint32_t region, Snapshot& out);
 

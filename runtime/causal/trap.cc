@@ -15,6 +15,7 @@
 #include <ucontext.h>
 
 #include "runtime/causal/attach.h"
+#include "runtime/causal/insides.h"
 #include "runtime/causal/moment.h"
 #include "runtime/causal/real.h"
 #include "runtime/causal/regions.h"
@@ -125,10 +126,7 @@ void take_sample(Area& area, uint64_t pc, bool is_late) {
   const uint64_t since_ns = cpu_ns - self.program_ns;
   const uint64_t own_ns = since_ns > self.spun_ns ? since_ns - self.spun_ns : 0;
   if (is_late && own_ns < area.script.period_ns / 2) return raise_by(area.state.samples_spun, 1);
-  if (is_late) {
-    raise_by(area.state.samples_late, 1);
-    degrade(area, Degraded::kLateTraps);
-  }
+  if (is_late) raise_by(area.state.samples_late, 1);
   // A timer's sample comes with a tick, after whatever time.
   const uint64_t weight_ns = program.by_timer ? (own_ns < kTickNs ? own_ns : kTickNs)
                                               : weight_of(since_ns, self.spun_ns, area.script.period_ns);
@@ -140,6 +138,7 @@ void take_sample(Area& area, uint64_t pc, bool is_late) {
   const Live& live = area.state.live;
   if (look(live.open) % 2 == 1) {
     if (place.region != kNoRegion && place.region == live.region) judge(area, weight_ns);
+    add_insides(area, program.pid);
     pay();
   }
   if (++self.traps % kTrapsPerLook == 0) read_switches();
@@ -183,7 +182,7 @@ void on_trap(int signal, siginfo_t* info, void* context) {
   errno = saved_errno;
 }
 
-int open_event(uint64_t period_ns, bool with_kernel) {
+int open_event(uint64_t period_ns) {
   perf_event_attr attr;
   memset(&attr, 0, sizeof attr);
   attr.size = sizeof attr;
@@ -191,7 +190,8 @@ int open_event(uint64_t period_ns, bool with_kernel) {
   attr.config = PERF_COUNT_SW_TASK_CLOCK;
   attr.sample_period = period_ns;
   attr.sample_type = PERF_SAMPLE_IP;
-  attr.exclude_kernel = !with_kernel;
+  // A sample in the kernel would end a wait with EINTR, and one in an exec would reach the new program, which has no handler.
+  attr.exclude_kernel = 1;
   attr.exclude_hv = 1;
   attr.inherit = 1;
   attr.inherit_thread = 1;
@@ -225,12 +225,7 @@ void take_signal() {
 
 bool start_sampling() {
   Area& area = *program.area;
-  int fd = open_event(area.script.period_ns, true);
-  if (fd < 0) {
-    fd = open_event(area.script.period_ns, false);
-    if (fd >= 0) degrade(area, Degraded::kKernelNotSampled);
-  }
-  if (fd >= 0) {
+  if (const int fd = open_event(area.script.period_ns); fd >= 0) {
     program.event = out_of_the_way(fd);
     return true;
   }

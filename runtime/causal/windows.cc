@@ -10,21 +10,6 @@ uint32_t points_of(const Area& area) {
   return used < progress::kMostNamed ? static_cast<uint32_t>(used) : progress::kMostNamed;
 }
 
-bool is_kind(const Area& area, uint32_t point, progress::Kind kind) {
-  const progress::BoardPoint& on_board = area.board.points[point];
-  return __atomic_load_n(&on_board.ready, __ATOMIC_ACQUIRE) == 1 && on_board.kind == static_cast<uint32_t>(kind);
-}
-
-bool same_name(const Area& area, uint32_t a, uint32_t b) {
-  char first[progress::kNameBytes], second[progress::kNameBytes];
-  if (!progress::read_name(area.board, a, first) || !progress::read_name(area.board, b, second)) return false;
-  for (size_t i = 0; i < progress::kNameBytes; ++i) {
-    if (first[i] != second[i]) return false;
-    if (first[i] == 0) return true;
-  }
-  return true;
-}
-
 }  // namespace
 
 void RunningRegions::look_at(const Area& area, uint64_t cpu_ns) {
@@ -41,47 +26,6 @@ void RunningRegions::look_at(const Area& area, uint64_t cpu_ns) {
 bool RunningRegions::is_running(uint32_t region, uint64_t cpu_ns, uint64_t look_ns) const {
   if (look_ns == 0 || !has_begun_ || cpu_ns - begun_cpu_ns_ < look_ns) return true;
   return region < kMaxRegions && samples_[region] != 0 && cpu_ns - newest_cpu_ns_[region] <= look_ns;
-}
-
-uint64_t inside_of(const Area& area, uint32_t end_point, const uint64_t (&visits)[kPointSlots]) {
-  uint64_t begun = 0, ended = 0;
-  for (uint32_t point = 1; point <= points_of(area); ++point) {
-    if (!same_name(area, point, end_point)) continue;
-    if (is_kind(area, point, progress::Kind::kBegin)) begun += visits[point];
-    if (is_kind(area, point, progress::Kind::kEnd)) ended += visits[point];
-  }
-  return begun > ended ? begun - ended : 0;
-}
-
-bool Insides::any(const Area& area) {
-  for (uint32_t point = 1; point <= points_of(area); ++point)
-    if (is_kind(area, point, progress::Kind::kEnd)) return true;
-  return false;
-}
-
-void Insides::begin(const Area& area, const Snapshot& at) {
-  last_effective_ns_ = 0;
-  for (uint32_t point = 1; point < kPointSlots; ++point) {
-    sum_ns_[point] = 0;
-    const bool is_end = point <= points_of(area) && is_kind(area, point, progress::Kind::kEnd);
-    inside_[point] = is_end ? inside_of(area, point, at.visits) : 0;
-  }
-}
-
-void Insides::add(const Area& area, const Snapshot& at, uint64_t effective_ns) {
-  if (effective_ns < last_effective_ns_) return;  // credits ran ahead of the clock for a moment
-  const uint64_t since_ns = effective_ns - last_effective_ns_;
-  last_effective_ns_ = effective_ns;
-  for (uint32_t point = 1; point <= points_of(area); ++point) {
-    if (!is_kind(area, point, progress::Kind::kEnd)) continue;
-    const uint64_t inside = inside_of(area, point, at.visits);
-    sum_ns_[point] += (inside_[point] + inside) * since_ns / 2;
-    inside_[point] = inside;
-  }
-}
-
-void Insides::write(uint64_t (&inside_ns)[kPointSlots]) const {
-  for (uint32_t point = 0; point < kPointSlots; ++point) inside_ns[point] = sum_ns_[point];
 }
 
 uint64_t length_ns(Pauses pauses, const Snapshot& from, const Snapshot& to) {
@@ -119,7 +63,10 @@ void write_record(const Area& area, uint32_t arm, const Snapshot& from, const Sn
   out.waits = to.waits - from.waits;
   out.waits_classified = to.waits_classified - from.waits_classified;
   out.layout = from.layouts_asked;
-  for (uint32_t point = 0; point < kPointSlots; ++point) out.visits[point] = to.visits[point] - from.visits[point];
+  for (uint32_t point = 0; point < kPointSlots; ++point) {
+    out.visits[point] = to.visits[point] - from.visits[point];
+    out.inside_ns[point] = arm < area.script.arm_count ? look(area.inside.sum_ns[point]) : 0;
+  }
 }
 
 void write_points(Area& area) {

@@ -5,6 +5,7 @@
     ... two-cpus PROGRAM    wall time on two CPUs, as a real-time process: for a machine that nobody else needs meanwhile
     ... habits -            signals, forks, execs, refusals: the output is the plain program's, and what is missing is said
     ... same-output -       the programs of tests/programs print under a profile what they print without
+    ... shares PROGRAM      forked workers, a library that comes later, latency
     ... waits io            sleep is sped up, too
     ... callers -           samples in libc count for their callers
     ... moving -            code and stack move, a new layout for each window
@@ -209,6 +210,35 @@ def callers(tools, _, directory):
     expect(int(state["in_ranges"]) < 0.1 * int(state["samples"]), "callers counted although nobody asked for them")
 
 
+# One CPU, half of a line: gains in points by the line's share of the work.
+SHARES = {"workers": (30, 20), "plugin": (25, 25), "latency": (12.5, 37.5)}
+
+
+def shares(tools, name, directory):
+    """Forked processes with one clock; a library that is loaded while the program runs; latency beside throughput."""
+    program, arguments, second = build_with(tools.cc, name, directory, "-ldl"), [], "line_b"
+    if name == "plugin":
+        library = build_with(tools.cc, name, directory, "-shared", "-fPIC", "-DLIBRARY")
+        arguments, second = [library], f"line_b@{library}"
+    options = ["--region", "a=line_a", "--region", f"b={second}", "--speedups", "500", "--window-ms", "40", "--period-us", "250",
+               "--cpus", tools.cpu]
+    lines = windows(tools, program, [*arguments, "--seconds", "4"], options)
+    for region, truth_of in enumerate(SHARES[name], 1):
+        gain, error = arms(lines)["speedup", region, 500]
+        print(f"{name}, line {region} at 50 %: predicted {gain:.1f} (se {error:.1f}), by its share {truth_of:.1f}")
+        expect(abs(gain - truth_of) <= MOST_WRONG + 2 * error, "predictions are not near the truth")
+    expect(["degraded", "regions-not-loaded"] not in lines, "a library was loaded, and its ranges were not found")
+    if name == "workers":
+        expect(words_of(lines, "state")["attached"] == "2", "the forked worker did not join")
+    if name == "latency":
+        latency = {(line[2], int(line[4])): float(line[-1]) for line in lines if line[0] == "latency"}
+        base = latency["baseline", 0]
+        for region, truth_of in ((1, 0.5), (2, 1.0)):
+            ratio = latency["speedup", region] / base
+            print(f"latency with line {region} at 50 %: {ratio:.2f} of {base:.2f} ms, by its work {truth_of:.2f}")
+            expect(abs(ratio - truth_of) < 0.15, "latency is not what the work says")
+
+
 HABITS = ["interrupted", "own-trap", "deadly-trap", "blocks-signals", "forks", "executes", "descriptors", "short", "silent"]
 
 
@@ -261,25 +291,32 @@ PROGRAMS = ["threads.c", "signals.c", "fork.c", "exceptions.cc", "setjmp.c", "sp
 
 
 def same_output(tools, _, directory):
+    """Of any compiler under each kind of pause; of ours with everything moving each millisecond, and samples each 0.1 ms."""
+    moved = {"STAB_CODE": "shuffle", "STAB_STACK": "on", "STAB_HEAP": "shuffle", "STAB_EPOCH": "1ms"}
     for name in PROGRAMS:
-        source = HERE.parent / name
-        out = pathlib.Path(directory) / source.stem
-        compiler = tools.cxx if source.suffix == ".cc" else tools.cc
-        standard = ["-std=c++20"] if source.suffix == ".cc" else []
-        done = subprocess.run([compiler, *standard, "-O1", "-w", f"-I{INCLUDE}", f"-I{HERE.parent}", source, "-o", out, "-pthread", "-ldl"],
-                              capture_output=True, text=True)
-        expect(done.returncode == 0, f"{name} does not compile: {done.stderr[-500:]}")
-        plain = subprocess.run([out], capture_output=True, text=True, env=environment(), timeout=120)
-        for pauses in ("spin", "cpu-time", "thread"):
-            lines = windows(tools, out, [], ["--window-ms", "5", "--cool-ms", "1", "--pauses", pauses, "--region", "main=main",
-                                             "--speedups", "500", "--kinds", "null"], check=False)
-            own = [" ".join(line) for line in lines if line[0] not in ("state", "degraded", "region", "arm", "point", "status")]
-            expect(own == [" ".join(line.split()) for line in plain.stdout.splitlines() if line.strip()],
-                   f"{name}, {pauses}: prints {own[-3:]}, without a profile {plain.stdout[-300:]!r}")
-            status = status_of(lines)
-            expect(status == plain.returncode, f"{name}, {pauses}: ends with {status}, not {plain.returncode}")
-            expect(int(words_of(lines, "state")["attached"]) >= 1, f"{name}: nobody attached")
+        compare_outputs(tools, name, directory, tools.cc, tools.cxx, ("spin", "cpu-time", "thread"), {})
         print(f"{name}: the same")
+    for name in PROGRAMS[:4]:
+        compare_outputs(tools, name, directory, tools.bin / "szc", tools.bin / "szc++", ("spin",), moved)
+        print(f"{name}, moving: the same")
+
+
+def compare_outputs(tools, name, directory, cc, cxx, all_pauses, settings):
+    source = HERE.parent / name
+    out = pathlib.Path(directory) / source.stem
+    command = [cxx, "-std=c++20"] if source.suffix == ".cc" else [cc]
+    done = subprocess.run([str(word) for word in [*command, "-O1", "-w", f"-I{INCLUDE}", f"-I{HERE.parent}", source, "-o", out, "-pthread",
+                                                  "-ldl"]], capture_output=True, text=True)
+    expect(done.returncode == 0, f"{name} does not compile: {done.stderr[-500:]}")
+    plain = subprocess.run([out], capture_output=True, text=True, env=environment(), timeout=120)
+    for pauses in all_pauses:
+        lines = windows(tools, out, [], ["--window-ms", "5", "--cool-ms", "1", "--pauses", pauses, "--region", "main=main",
+                                         "--speedups", "500", "--kinds", "null", "--period-us", "100"], check=False, **settings)
+        own = [" ".join(line) for line in lines if line[0] not in ("state", "degraded", "region", "arm", "point", "status")]
+        expect(own == [" ".join(line.split()) for line in plain.stdout.splitlines() if line.strip()],
+               f"{name}, {pauses}: prints {own[-3:]}, without a profile {plain.stdout[-300:]!r}")
+        expect(status_of(lines) == plain.returncode, f"{name}, {pauses}: ends with {status_of(lines)}, not {plain.returncode}")
+        expect(int(words_of(lines, "state")["attached"]) >= 1, f"{name}: nobody attached")
 
 
 def moving(tools, _, directory):
@@ -306,7 +343,7 @@ def moving(tools, _, directory):
 
 
 CHECKS = {"one-cpu": one_cpu, "two-cpus": two_cpus, "habits": habits, "same-output": same_output, "moving": moving,
-          "waits": waits, "callers": callers}
+          "waits": waits, "callers": callers, "shares": shares}
 
 
 def main():

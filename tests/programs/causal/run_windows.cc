@@ -13,7 +13,7 @@
 //   --windows                     a line for each window, too
 //   --pilot                       no arms: the histogram's densest addresses
 //
-// The output's lines begin with what they are: window, arm, state, module, point, hot. An arm's gain is 1 - T / T of the
+// The output's lines begin with what they are: window, arm, latency, state, module, point, hot. An arm's gain is 1 - T / T of the
 // baseline, with T effective time over visits of the point that is visited most, and its standard error from window to window.
 #include <math.h>
 #include <sched.h>
@@ -218,7 +218,8 @@ const char* kKinds[] = {"baseline", "speedup", "null", "slowdown"};
 
 struct Sums {
   std::vector<double> time, visits;
-  double credited = 0, in_region = 0;
+  double credited = 0;
+  std::map<uint32_t, std::pair<double, double>> latency;  // of each end point: time inside in ms, and visits
   double total(const std::vector<double>& of) const {
     double sum = 0;
     for (double value : of) sum += value;
@@ -273,6 +274,11 @@ void print(const Options& options, const Area& area) {
     sums.time.push_back(static_cast<double>(window.effective_ns) / 1e6);
     sums.visits.push_back(static_cast<double>(window.visits[point]));
     sums.credited += static_cast<double>(window.credited_ns) / 1e6;
+    for (uint32_t end = 1; end <= state.points_used; ++end) {
+      if (area.points[end].kind != 3) continue;
+      sums.latency[end].first += static_cast<double>(window.inside_ns[end]) / 1e6;
+      sums.latency[end].second += static_cast<double>(window.visits[end]);
+    }
   }
   const auto base = arms.find({0, 0, 0});
   for (const auto& [key, sums] : arms) {
@@ -282,6 +288,9 @@ void print(const Options& options, const Area& area) {
            "se %.2f\n",
            kKinds[key[1]], key[0], key[2], sums.time.size(), sums.total(sums.visits), sums.total(sums.time), sums.credited,
            sums.period(), 100 * (1 - ratio), 100 * error);
+    for (const auto& [end, inside] : sums.latency)
+      printf("latency %s %s region %u permille %u ms %.4f\n", area.points[end].name, kKinds[key[1]], key[0], key[2],
+             inside.first / inside.second);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <memory>
 
+#include "runtime/causal/insides.h"
 #include "runtime/causal/moment.h"
 
 namespace stab::causal {
@@ -38,25 +39,30 @@ TEST(RunningRegions, AreThoseThatHadASampleLately) {
   EXPECT_TRUE(running.is_running(2, 2'101, 0)) << "0: none is skipped";
 }
 
-TEST(Insides, IntegrateHowManyAreInsideOverEffectiveTime) {
+TEST(Insides, AreAddedUpOverEffectiveTime) {
   const auto area = new_area();
+  area->state.pauses = Pauses::kThread;
+  EXPECT_FALSE(has_ends(*area));
   add_point(*area, 1, "request", progress::Kind::kBegin);
   add_point(*area, 2, "request", progress::Kind::kEnd);
   add_point(*area, 3, "other", progress::Kind::kBegin);
-  EXPECT_TRUE(Insides::any(*area));
-  Snapshot at{};
-  at.visits[1] = 12, at.visits[2] = 10, at.visits[3] = 99;
-  EXPECT_EQ(inside_of(*area, 2, at.visits), 2u);
-  Insides insides;
-  insides.begin(*area, at);
-  at.visits[1] = 14;
-  insides.add(*area, at, 100);  // from 2 to 4 within 100 ns
-  at.visits[2] = 14;
-  insides.add(*area, at, 150);  // from 4 to 0 within 50
-  uint64_t inside_ns[kPointSlots];
-  insides.write(inside_ns);
-  EXPECT_EQ(inside_ns[2], 300u + 100u);
-  EXPECT_EQ(inside_ns[1], 0u);
+  EXPECT_TRUE(has_ends(*area));
+  area->board.shared[1].visits = 12, area->board.shared[2].visits = 10, area->board.shared[3].visits = 99;
+  EXPECT_EQ(inside_of(*area, 2), 2u);
+  take_times(*area, -1, area->state.begin);
+  begin_insides(*area);
+  add_insides(*area, -1);
+  const uint64_t first = area->inside.last_effective_ns;
+  EXPECT_EQ(area->inside.sum_ns[2], 2 * first);
+  EXPECT_EQ(area->inside.sum_ns[1], 0u);
+  area->board.shared[1].visits = 15;
+  add_insides(*area, -1);
+  const uint64_t second = area->inside.last_effective_ns;
+  EXPECT_EQ(area->inside.sum_ns[2], 2 * first + 5 * (second - first));
+  area->state.global = 1'000'000'000'000;  // credits ran ahead of the clock
+  add_insides(*area, -1);
+  EXPECT_EQ(area->inside.last_effective_ns, second);
+  EXPECT_EQ(area->inside.busy, 0u);
 }
 
 TEST(Orders, AreCarriedOutOnce) {
