@@ -28,13 +28,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "runtime/code/entry_cell.h"
 #include "runtime/code/metadata.h"
 
 namespace stab::code {
 
 inline constexpr size_t kMostScriptBytes = 64 * 1024;
 inline constexpr uint32_t kMostPlaced = 128;
-inline constexpr uint32_t kMostCounted = 8;
 inline constexpr uint32_t kMostLevels = 16;
 inline constexpr uint32_t kLeastModulus = 32, kMostModulus = 4096, kLevelGrain = 16;
 inline constexpr size_t kMostCountedName = 102;  // "function:NAME" is the name of a progress point
@@ -88,6 +88,7 @@ struct LayoutScript {
   uint64_t text_hash = 0;      // unless any_binary
   uint64_t script_hash = 0;    // abi::hash64 of the text, for dose reports
   bool rest_still = false;
+  uint32_t rest_line = 0;      // that says so
   uint32_t placed_count = 0;
   uint32_t counted_count = 0;
   PlacedFunction placed[kMostPlaced];
@@ -103,9 +104,17 @@ struct ScriptVerdict {
 // The script points into `text`, which must outlive it.
 ScriptVerdict parse_script(const char* text, size_t bytes, LayoutScript& out);
 
+// Whether a program whose code is at this level can obey it; what it counts needs any level but off.
+ScriptVerdict suits_mode(const LayoutScript& script, abi::CodeMode mode);
+
 // The name of a function by its index; nullptr: it has none.
 using NameOf = const char* (*)(const void* context, uint32_t function);
+// The first line that can't be obeyed in the code of this binary.
 ScriptVerdict bind_script(const Metadata& code, NameOf name_of, const void* context, LayoutScript& script);
+
+// "function:NAME", ended by 0: what the calls of a counted function are called where visits of progress points are told.
+inline constexpr size_t kPointNameBytes = 112;  // progress::kNameBytes
+void write_point_name(const CountedFunction& counted, char (&to)[kPointNameBytes]);
 
 // The level of a placed function in image number `image` of a run with this seed.
 uint32_t level_of(const PlacedFunction& placed, uint64_t seed, uint32_t image);
