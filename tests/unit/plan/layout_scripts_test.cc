@@ -12,7 +12,8 @@ using ::testing::HasSubstr;
 
 // A plan whose code has these levels, with these responses and this script.
 std::string text_of(const std::string& levels, const std::string& script, const std::string& responses = "\"wall_time\"") {
-  std::string text = "[experiment]\nname = \"t\"\nseed = 7\nreplicates = 3\nrecord_samples = true\nresponse = [" + responses + "]\n";
+  std::string text = "[experiment]\nname = \"t\"\nseed = 7\nreplicates = 3\nrecord_samples = true\n";
+  text += "response = [" + responses + "]\n";
   if (!levels.empty()) text += "[factors]\ncode = [" + levels + "]\n";
   text += "[[program]]\nname = \"p\"\nrun = [\"p\"]\n";
   return script.empty() ? text : text + "layout_script = '''\n" + script + "'''\n";
@@ -29,7 +30,8 @@ TEST(LayoutScripts, EachLevelIsToldWhatItCanObey) {
 }
 
 TEST(LayoutScripts, AResponseCountsItsFunction) {
-  const Plan plan = parsed(text_of("\"copy\", \"shuffle\"", "", "\"progress:function:f\", \"progress:own\", \"progress:function:g\""));
+  const Plan plan =
+      parsed(text_of("\"copy\", \"shuffle\"", "", "\"progress:function:f\", \"progress:own\", \"progress:function:g\""));
   EXPECT_EQ(script_of_trial(plan, plan.programs[0], CodeMode::kCopy), "stab-script 1 any\ncount f\ncount g\n");
   // One that the script counts, too, is counted once.
   const Plan both = parsed(text_of("\"design\"", "stab-script 1 any\nplace f mod 64 0\ncount g", "\"progress:function:g\""));
