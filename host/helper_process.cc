@@ -27,19 +27,38 @@ namespace {
 
 // The helper reports within milliseconds of the program's death; longer than this it hangs.
 constexpr int kReportMs = 10'000;
-// A report is some KiB, and then come the epochs, 16 MiB at most; more than this is not one of ours.
-constexpr size_t kReportBytes = 20u << 20;
+// A report is some KiB, and then come the epochs, 28 MiB at most, and samples by function; more than this is not one of ours.
+constexpr size_t kReportBytes = 64u << 20;
 // Numbers the descriptors have in the helper.
 constexpr int kSocketThere = 3;
 constexpr int kReportThere = 4;
+constexpr int kScriptThere = 5;
 constexpr int kAbove = 16;
 
-// Whether what follows a report was written to its end. What it says is looked at by whoever needs it.
-bool is_whole(std::string_view epochs) {
-  helper::EpochHeader header;
-  if (epochs.size() < sizeof header) return epochs.empty();
-  std::memcpy(&header, epochs.data(), sizeof header);
-  return epochs.size() >= sizeof header + uint64_t{header.count} * sizeof(helper::EpochRecord);
+// How many bytes the part at the front of `rest` says that it has; absent where it is none or cut off in its header.
+std::optional<uint64_t> part_bytes(std::string_view rest) {
+  if (helper::EpochHeader header; rest.size() >= sizeof header) {
+    std::memcpy(&header, rest.data(), sizeof header);
+    if (std::memcmp(header.magic, helper::kEpochMagic, sizeof header.magic) == 0)
+      return sizeof header + uint64_t{header.count} * sizeof(helper::EpochRecord);
+  }
+  if (helper::SampleHeader header; rest.size() >= sizeof header) {
+    std::memcpy(&header, rest.data(), sizeof header);
+    if (std::memcmp(header.magic, helper::kSampleMagic, sizeof header.magic) == 0)
+      return sizeof header + uint64_t{header.count} * sizeof(helper::FunctionSamples) +
+             uint64_t{header.stayed_count} * sizeof(helper::StayedFunction);
+  }
+  return {};
+}
+
+// Whether what follows a report was written to its end. What they say is looked at by whoever needs them.
+bool is_whole(std::string_view rest) {
+  while (!rest.empty()) {
+    const std::optional<uint64_t> bytes = part_bytes(rest);
+    if (!bytes || *bytes > rest.size()) return false;
+    rest.remove_prefix(*bytes);
+  }
+  return true;
 }
 
 Result<UniqueFd> moved_above(UniqueFd fd) {
@@ -50,7 +69,7 @@ Result<UniqueFd> moved_above(UniqueFd fd) {
 
 }  // namespace
 
-Result<Helper> Helper::start(const std::string& path, int cpu, const std::optional<Submitter>& submitter) {
+Result<Helper> Helper::start(const std::string& path, const HelperTask& task, const std::optional<Submitter>& submitter) {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return system_error("socketpair", errno);
   UniqueFd program_end(ends[0]), helper_end(ends[1]);
@@ -58,6 +77,11 @@ Result<Helper> Helper::start(const std::string& path, int cpu, const std::option
   UniqueFd report_read(ends[0]), report_write(ends[1]);
   STAB_TRY(helper_end, moved_above(std::move(helper_end)));
   STAB_TRY(report_write, moved_above(std::move(report_write)));
+  UniqueFd script;
+  if (task.script >= 0) {
+    script.reset(::fcntl(task.script, F_DUPFD_CLOEXEC, kAbove));
+    if (!script) return system_error("dup the layout script for the helper", errno);
+  }
 
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
@@ -65,7 +89,8 @@ Result<Helper> Helper::start(const std::string& path, int cpu, const std::option
   ::posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
   ::posix_spawn_file_actions_adddup2(&actions, helper_end.get(), kSocketThere);
   ::posix_spawn_file_actions_adddup2(&actions, report_write.get(), kReportThere);
-  ::posix_spawn_file_actions_addclosefrom_np(&actions, kReportThere + 1);
+  if (script) ::posix_spawn_file_actions_adddup2(&actions, script.get(), kScriptThere);
+  ::posix_spawn_file_actions_addclosefrom_np(&actions, script ? kScriptThere + 1 : kReportThere + 1);
 
   std::vector<std::string> words = {"stab-helper", "--socket", std::to_string(kSocketThere), "--report",
                                     std::to_string(kReportThere), "--epochs", "1"};
@@ -73,7 +98,9 @@ Result<Helper> Helper::start(const std::string& path, int cpu, const std::option
     words.push_back(option);
     words.push_back(std::to_string(value));
   };
-  if (cpu >= 0) add("--cpu", cpu);
+  if (task.samples) add("--samples", 1);
+  if (script) add("--script", kScriptThere);
+  if (task.cpu >= 0) add("--cpu", task.cpu);
   // Its groups are of no use to it: it opens nothing but what /proc shows of the program.
   if (submitter || ::geteuid() == 0) {
     add("--user", submitter ? submitter->uid : 0);
@@ -141,7 +168,7 @@ Result<HelperEnd> Helper::finish() {
     if (got < 0) return system_error("read the dose report", errno);
     if (got == 0) break;
     text.append(buffer.data(), static_cast<size_t>(got));
-    if (text.size() > kReportBytes) return Error{ErrorCode::kCorrupt, "the dose report is longer than 20 MiB", {}};
+    if (text.size() > kReportBytes) return Error{ErrorCode::kCorrupt, "the dose report is longer than 64 MiB", {}};
   }
   // It closes the report last; what is left of it is its exit. Where it has died before, our signal changes nothing.
   const int status = end();

@@ -409,6 +409,7 @@ void parse_program(const TomlNode& table, Context& context, Plan& plan) {
   section.boolean("preload_heap", program.preload_heap);
   section.bytes("stack_limit", program.stack_limit_bytes);
   section.bytes("output_limit", program.output_limit_bytes);
+  if (const TomlNode* script = section.text("layout_script", program.layout_script)) program.script_spot = script->spot;
 
   Workload defaults;
   defaults.name = program.name;

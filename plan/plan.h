@@ -62,6 +62,7 @@ struct Experiment {
   Order order = Order::kBlocks;
   bool preflight = true;
   bool record_epochs = false;  // what each epoch of each trial was is kept
+  bool record_samples = false;  // where each trial's CPU time was spent, by function, is kept
 };
 
 // --- [factors] -------------------------------------------------------------------------------------------
@@ -332,6 +333,8 @@ struct Program {
   bool preload_heap = false;        // libstabheap.so is preloaded: the heap of a program that szc hasn't linked
   uint64_t stack_limit_bytes = 0;   // 0: the submitter's limit
   uint64_t output_limit_bytes = 64u << 20;
+  std::string layout_script;        // plan/layout_scripts.h; empty: none
+  SourceSpot script_spot;
   std::vector<Workload> workloads;  // never empty
   SourceSpot spot;
 };

@@ -159,6 +159,7 @@ Result<TrialRunner::WhyNot> TrialRunner::make_ready(const store::TrialRow& trial
     request->layout.code = abi::CodeMode::kOff;
     request->layout.stack = abi::StackMode::kOff;
     request->layout.heap = abi::HeapMode::kOff;
+    request->script.clear();
   }
   if (profile_ != nullptr) {
     Result<CausalScript> script = profile_->script_of(trial, request->launch.exec_path);

@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,10 +13,12 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "engine/trial/epoch_series.h"
+#include "runtime/stab_abi.h"
 
 namespace stab::engine {
 namespace {
@@ -27,6 +30,7 @@ struct Ran {
   std::string code = "off", stack = "off";
   uint64_t seed = 0, range = 0;
   std::string text_hash;  // empty: code stayed
+  std::string script_hash;  // empty: there was no layout script
   uint64_t text_address = 0, ring_address = 0, slot_bytes = 0;
   int64_t layouts = 0, refills = 0;
 };
@@ -62,6 +66,8 @@ Result<Ran> read_dose(const std::string& text) {
     return corrupt;
   ran.range = number<uint64_t>(settings, "stack_range_bytes");
   ran.text_hash = word(code, "text_hash");
+  if (const auto script = code.find("script"); script != code.end() && script->is_object())
+    ran.script_hash = word(*script, "hash");
   ran.text_address = number<uint64_t>(code, "text_address");
   ran.ring_address = number<uint64_t>(code, "ring_address");
   ran.slot_bytes = number<uint64_t>(code, "slot_bytes");
@@ -71,8 +77,10 @@ Result<Ran> read_dose(const std::string& text) {
   return ran;
 }
 
-// Standard output of a command that ends well.
-Result<std::string> output_of(const std::vector<std::string>& words) {
+constexpr int kScriptThere = 3;  // its descriptor in stab-layout
+
+// Standard output of a command that ends well; `script` is open there as kScriptThere, if there is one.
+Result<std::string> output_of(const std::vector<std::string>& words, const UniqueFd& script) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return system_error("pipe2", errno);
   UniqueFd read_end(ends[0]), write_end(ends[1]);
@@ -80,6 +88,7 @@ Result<std::string> output_of(const std::vector<std::string>& words) {
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   ::posix_spawn_file_actions_adddup2(&actions, write_end.get(), STDOUT_FILENO);
+  if (script) ::posix_spawn_file_actions_adddup2(&actions, script.get(), kScriptThere);
   std::vector<char*> argv;
   for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
@@ -124,13 +133,19 @@ struct Chosen {
   uint32_t epoch = 1;
   uint32_t image = helper::kNoImage, refill = helper::kNoImage;
   uint64_t slot = 0;
+  std::string script;
 };
 
 Result<Chosen> choose(store::Store& store, store::Id trial, std::optional<uint32_t> epoch, const Ran& ran) {
   STAB_TRY(const std::string stored, store.epochs(trial));
   Chosen chosen;
   chosen.epoch = epoch.value_or(1);
-  if (stored.empty()) {
+  const EpochSeries none;
+  const Result<EpochSeries> decoded = stored.empty() ? Result<EpochSeries>(none) : decode_epochs(stored);
+  if (!decoded) return decoded.error();
+  const EpochSeries& series = *decoded;
+  chosen.script = series.script;
+  if (series.records.empty()) {
     if (chosen.epoch != 1)
       return bad_input("the epochs of trial " + std::to_string(trial) + " were not kept, so only its first layout is known; " +
                        "write record_epochs = true under [experiment]");
@@ -138,7 +153,6 @@ Result<Chosen> choose(store::Store& store, store::Id trial, std::optional<uint32
     if (ran.refills > 0) chosen.refill = 0;
     return chosen;
   }
-  STAB_TRY(const EpochSeries series, decode_epochs(stored));
   uint32_t first = 0, last = 0;
   for (const helper::EpochRecord& record : series.records) {
     if ((record.flags & helper::kEpochEnd) != 0) continue;
@@ -154,6 +168,22 @@ Result<Chosen> choose(store::Store& store, store::Id trial, std::optional<uint32
                "trial " + std::to_string(trial) + " has no epoch " + std::to_string(chosen.epoch) + "; it has " +
                    std::to_string(first) + " to " + std::to_string(last),
                {}};
+}
+
+// The script that a trial has followed, as a file.
+Result<UniqueFd> script_of(const std::string& text, const std::string& hash) {
+  std::array<char, 24> own{};
+  std::snprintf(own.data(), own.size(), "0x%llx", static_cast<unsigned long long>(abi::hash64(text.data(), text.size())));
+  if (hash != own.data())
+    return Error{ErrorCode::kCorrupt,
+                 "the layout script of this trial is not the one that it followed, by the hash in its dose",
+                 {}};
+  // Above the number that it has in the tool.
+  UniqueFd low(::memfd_create("stab-script", MFD_CLOEXEC));
+  UniqueFd file(low ? ::fcntl(low.get(), F_DUPFD_CLOEXEC, kScriptThere + 1) : -1);
+  if (!file || ::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+    return system_error("write the layout script", errno);
+  return file;
 }
 
 Result<std::string> find_binary(store::Store& store, const store::TrialRow& trial, const Archive& archive, bool is_checked) {
@@ -194,7 +224,12 @@ Result<TrialLayout> layout_of(store::Store& store, store::Id id, std::optional<u
   };
   ask("--image", chosen.image, out.image);
   ask("--refill", chosen.refill, out.refill);
-  STAB_TRY(const std::string text, output_of(words));
+  UniqueFd script;
+  if (!ran.script_hash.empty()) {
+    STAB_TRY(script, script_of(chosen.script, ran.script_hash));
+    words.insert(words.begin() + 2, {"--script", "/proc/self/fd/" + std::to_string(kScriptThere)});
+  }
+  STAB_TRY(const std::string text, output_of(words, script));
 
   const Error strange{ErrorCode::kCorrupt, "'" + tool + "' is of another version", {}};
   std::vector<std::string_view> lines = split(text, '\n');
