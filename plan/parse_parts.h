@@ -26,6 +26,8 @@ void parse_machine(const TomlNode& table, Faults& faults, Plan& plan);
 // After experiment and stopping.
 void parse_machines(const TomlNode& table, Faults& faults, Plan& plan);
 void parse_limits(const TomlNode& table, Faults& faults, Plan& plan);
+// After factors, experiment and machines.
+void parse_layout(const TomlNode& table, Faults& faults, Plan& plan);
 // After factors. `used` collects the factors that placeholders name.
 void parse_programs(const TomlNode& array, const FileLookup* files, Faults& faults, Plan& plan,
                     std::set<std::string>& used);
