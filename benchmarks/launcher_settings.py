@@ -1,6 +1,6 @@
 """The value of STAB= as our launcher writes it: settings of constant length (docs/abi.md)."""
 
-ABI_VERSION = 3          # abi::kAbiVersion
+ABI_VERSION = 4          # abi::kAbiVersion
 STACK_RANGE_BYTES = 4096
 
 

@@ -27,19 +27,37 @@ namespace {
 
 // The helper reports within milliseconds of the program's death; longer than this it hangs.
 constexpr int kReportMs = 10'000;
-// A report is some KiB, and then come the epochs, 16 MiB at most; more than this is not one of ours.
-constexpr size_t kReportBytes = 20u << 20;
+// A report is some KiB, and then come the epochs, 28 MiB at most, and samples by function; more than this is not one of ours.
+constexpr size_t kReportBytes = 64u << 20;
 // Numbers the descriptors have in the helper.
 constexpr int kSocketThere = 3;
 constexpr int kReportThere = 4;
 constexpr int kAbove = 16;
 
-// Whether what follows a report was written to its end. What it says is looked at by whoever needs it.
-bool is_whole(std::string_view epochs) {
-  helper::EpochHeader header;
-  if (epochs.size() < sizeof header) return epochs.empty();
-  std::memcpy(&header, epochs.data(), sizeof header);
-  return epochs.size() >= sizeof header + uint64_t{header.count} * sizeof(helper::EpochRecord);
+// How many bytes the part at the front of `rest` says that it has; absent where it is none or cut off in its header.
+std::optional<uint64_t> part_bytes(std::string_view rest) {
+  if (helper::EpochHeader header; rest.size() >= sizeof header) {
+    std::memcpy(&header, rest.data(), sizeof header);
+    if (std::memcmp(header.magic, helper::kEpochMagic, sizeof header.magic) == 0)
+      return sizeof header + uint64_t{header.count} * sizeof(helper::EpochRecord);
+  }
+  if (helper::SampleHeader header; rest.size() >= sizeof header) {
+    std::memcpy(&header, rest.data(), sizeof header);
+    if (std::memcmp(header.magic, helper::kSampleMagic, sizeof header.magic) == 0)
+      return sizeof header + uint64_t{header.count} * sizeof(helper::FunctionSamples) +
+             uint64_t{header.stayed_count} * sizeof(helper::StayedFunction);
+  }
+  return {};
+}
+
+// Whether what follows a report was written to its end. What they say is looked at by whoever needs them.
+bool is_whole(std::string_view rest) {
+  while (!rest.empty()) {
+    const std::optional<uint64_t> bytes = part_bytes(rest);
+    if (!bytes || *bytes > rest.size()) return false;
+    rest.remove_prefix(*bytes);
+  }
+  return true;
 }
 
 Result<UniqueFd> moved_above(UniqueFd fd) {
@@ -141,7 +159,7 @@ Result<HelperEnd> Helper::finish() {
     if (got < 0) return system_error("read the dose report", errno);
     if (got == 0) break;
     text.append(buffer.data(), static_cast<size_t>(got));
-    if (text.size() > kReportBytes) return Error{ErrorCode::kCorrupt, "the dose report is longer than 20 MiB", {}};
+    if (text.size() > kReportBytes) return Error{ErrorCode::kCorrupt, "the dose report is longer than 64 MiB", {}};
   }
   // It closes the report last; what is left of it is its exit. Where it has died before, our signal changes nothing.
   const int status = end();

@@ -50,6 +50,8 @@ const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)] = 
      "are counted in shared cells, which costs them more"),
     ("the program runs under valgrind, which lets no program start its helper, so nothing moved; run it by a plan with "
      "simulate = 'cachegrind' below [counters], whose helper is started outside of valgrind"),
+    ("functions could not be sampled; lower kernel.perf_event_paranoid to 2, allow perf_event_open, and mount /proc in the "
+     "program's PID namespace"),
 };
 
 }  // namespace stab

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "runtime/api/program_orders.h"
+#include "runtime/code/entry_cell.h"
 #include "runtime/stab_abi.h"
 
 namespace stab {
@@ -65,6 +66,7 @@ enum class Degradation : uint8_t {
   kPointsDropped,      // progress points found no place on the board
   kThreadsShareCells,  // threads found no row on the board: their visits are counted together
   kSimulatedAlone,     // under valgrind, which lets no program start a helper, and no launcher has started one
+  kNoFunctionSamples,  // the laboratory asked for samples by function, and the kernel gives none
   kCount
 };
 extern const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)];
@@ -152,6 +154,7 @@ struct Control {
   alignas(64) HeapDose heap;
   alignas(64) RegionDose region;
   alignas(64) Orders orders;
+  code::EntryCell entries[code::kMostCounted];  // calls of the functions that the layout script counts, in its order
   // executed[slot] is set by the first entry into the image there. Read on each entry, so on lines of its own.
   alignas(64) uint8_t executed[kMaxSlots] = {};
 };

@@ -48,5 +48,6 @@ class LayoutRng {
 inline constexpr uint64_t kRngCode = 1;
 inline constexpr uint64_t kRngStack = 2;
 inline constexpr uint64_t kRngHeap = 3;
+inline constexpr uint64_t kRngLevels = 4;
 
 }  // namespace stab

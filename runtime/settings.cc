@@ -162,6 +162,14 @@ bool parse_readable(const char* entry, ParsedSettings& out, Line& line) {
     line << entry << ": expected a path";
     return false;
   }
+  if (const char* value = after(entry, "STAB_LAYOUT=")) {
+    if (*value != 0) {
+      out.script_path = value;
+      return true;
+    }
+    line << entry << ": expected the path of a layout script";
+    return false;
+  }
   if (const char* value = after(entry, "STAB_PERF_MAP=")) {
     out.settings.perf_map = same(value, "1");
     if (out.settings.perf_map || same(value, "0")) return true;
@@ -170,7 +178,7 @@ bool parse_readable(const char* entry, ParsedSettings& out, Line& line) {
   }
   if (after(entry, "STAB_LINK_") != nullptr) return true;  // the compiler drivers' own: says nothing about a run
   line << entry << ": unknown setting; there are STAB_CODE, STAB_STACK, STAB_STACK_RANGE, STAB_HEAP, STAB_EPOCH, "
-       << "STAB_SEED, STAB_REPORT and STAB_PERF_MAP";
+       << "STAB_SEED, STAB_REPORT, STAB_PERF_MAP and STAB_LAYOUT";
   return false;
 }
 
@@ -233,14 +241,21 @@ bool parse_settings(const char* const* environment, ParsedSettings& out, char (&
         out.seed_given = true;
         continue;
       }
-      line << entry << ": expected the fixed-width form of settings version 3, as our launcher writes it";
+      line << entry << ": expected the fixed-width form of settings version 4, as our launcher writes it";
       return false;
     }
     if (after(entry, "STAB_") == nullptr) continue;
     if (after(entry, "STAB_LINK_") == nullptr) readable = entry;
     if (!parse_readable(entry, out, line)) return false;
   }
-  if (fixed == nullptr || readable == nullptr) return true;
+  if (fixed == nullptr) {
+    const bool is_design = out.settings.code == CodeMode::kDesign;
+    if (is_design && out.script_path == nullptr) line << "STAB_CODE=design: needs STAB_LAYOUT, the path of a layout script";
+    if (out.script_path != nullptr && out.settings.code == CodeMode::kOff)
+      line << "STAB_LAYOUT=" << out.script_path << ": needs a STAB_CODE that is not off";
+    return *message == 0;
+  }
+  if (readable == nullptr) return true;
   line << readable << ": set together with STAB=; unset one of them";
   return false;
 }
@@ -263,5 +278,7 @@ const abi::Settings& settings() {
 }
 
 const char* report_path() { return parsed.report_path; }
+
+const char* script_path() { return parsed.script_path; }
 
 }  // namespace stab

@@ -13,11 +13,15 @@ const abi::Settings& settings();
 // STAB_REPORT, or nullptr. pre: settings() was called.
 const char* report_path();
 
+// STAB_LAYOUT, or nullptr. pre: settings() was called.
+const char* script_path();
+
 // Parsing alone, for tests and for settings(). `environment` ends with a nullptr.
 // False: `message` holds the one line that says why, without newline.
 struct ParsedSettings {
   abi::Settings settings;
   const char* report_path = nullptr;
+  const char* script_path = nullptr;
   bool seed_given = false;
 };
 inline constexpr size_t kSettingsMessageBytes = 256;

@@ -12,28 +12,33 @@
 
 namespace stab::abi {
 
-inline constexpr uint32_t kAbiVersion = 3;  // 3: epochs of so many visits, progress points
+inline constexpr uint32_t kAbiVersion = 4;  // 4: code level design, layout scripts
 
 // ---------------------------------------------------------------------------------------------------------
 // Settings
 //
 // Read once, before main. Either STAB= (written by our launcher, constant length, so that cells don't differ
 // in the size of the environment) or the readable STAB_CODE, STAB_STACK, STAB_STACK_RANGE, STAB_HEAP,
-// STAB_EPOCH, STAB_SEED, STAB_REPORT, STAB_PERF_MAP. Both at once, an unknown STAB_* name, or a bad value: one line on
+// STAB_EPOCH, STAB_SEED, STAB_REPORT, STAB_PERF_MAP, STAB_LAYOUT. Both at once, an unknown STAB_* name, or a bad value: one line on
 // stderr, exit 125.
 
 // Do not renumber: stored by the lab.
-enum class CodeMode : uint8_t { kOff = 0, kCopy = 1, kOnce = 2, kShuffle = 3, kPad = 4 };
+enum class CodeMode : uint8_t { kOff = 0, kCopy = 1, kOnce = 2, kShuffle = 3, kPad = 4, kDesign = 5 };
 enum class StackMode : uint8_t { kOff = 0, kZero = 1, kOn = 2, kRecursive = 3 };
 enum class HeapMode : uint8_t { kOff = 0, kBase = 1, kPage = 2, kShuffle = 3 };
 
 // Words of the readable variables, indexed by the enums; the letters of STAB= likewise.
-inline constexpr const char* kCodeWords[] = {"off", "copy", "once", "shuffle", "pad"};
+inline constexpr const char* kCodeWords[] = {"off", "copy", "once", "shuffle", "pad", "design"};
 inline constexpr const char* kStackWords[] = {"off", "zero", "on", "recursive"};
 inline constexpr const char* kHeapWords[] = {"off", "base", "page", "shuffle"};
-inline constexpr char kCodeLetters[] = "-1osp";
+inline constexpr char kCodeLetters[] = "-1ospd";
 inline constexpr char kStackLetters[] = "-zor";
 inline constexpr char kHeapLetters[] = "-bps";
+
+// Whether code moves to a new layout with each epoch.
+inline constexpr bool has_layouts(CodeMode mode) {
+  return mode == CodeMode::kShuffle || mode == CodeMode::kPad || mode == CodeMode::kDesign;
+}
 
 inline constexpr uint64_t kDefaultEpochNs = 500'000'000;  // the paper's 500 ms
 inline constexpr uint64_t kMinEpochNs = 100'000;          // below 0.1 ms the helper can't keep up
@@ -71,7 +76,7 @@ inline constexpr bool is_epoch(const Settings& settings) {
   return settings.epoch_visits == 0 && settings.epoch_ns >= kMinEpochNs && settings.epoch_ns <= kMaxEpochNs;
 }
 
-// STAB=03,sop,... is exactly this long, whatever it says:
+// STAB=04,sop,... is exactly this long, whatever it says:
 //   VV,csh,SSSSSSSSSSSSSSSS,EEEEEEEEEEEEE,CCCC,HHHH,RRRR,PPPP
 // VV version in decimal; c s h the letters above; S seed, 16 hex digits; E epoch in ns, 13 decimal digits,
 // or a v and its visits, 12 decimal digits;

@@ -19,6 +19,7 @@
 #include "runtime/helper/dose_report.h"
 #include "runtime/helper/session.h"
 #include "runtime/helper/socket.h"
+#include "runtime/helper/text.h"
 #include "runtime/mapping.h"
 #include "runtime/progress/points.h"
 #include "runtime/settings.h"
@@ -107,6 +108,25 @@ int open_report() {
   return fd >= 0 && is_report_memfd(fd) ? fd : -1;
 }
 
+[[noreturn]] void refuse_script(const char* where, const char* why, uint32_t line) {
+  char text[512];
+  helper::Text out(text, sizeof text - 1);
+  out << "stab: " << where;
+  if (line > 0) out << ", line " << line;
+  out << ": " << why << "\n";
+  sys::write_full(2, text, out.size());
+  sys::exit_process(abi::kExitBadSettings);
+}
+
+const char* name_of_script() { return script_path() != nullptr ? script_path() : "the layout script"; }
+
+int open_script() {
+  if (script_path() == nullptr) return -1;
+  const int fd = sys::open(script_path(), O_RDONLY | O_NOCTTY | O_NONBLOCK);
+  if (fd < 0) refuse_script(name_of_script(), "it can't be opened for reading", 0);
+  return fd;
+}
+
 // Clones a process that clones the helper and ends. Returns 0 in the helper, the pid of that process in the program, or
 // minus the error. The one between lives in the program's memory until it ends: it only writes what its clone returned to
 // `made`.
@@ -171,7 +191,9 @@ int start_own_helper() {
   const long pid = clone_helper();
   if (pid == 0) {
     helper::detach(ends[1], -1);
-    sys::exit_process(helper::serve(ends[1], -1, false, -1));
+    helper::Task task;
+    task.socket = ends[1];
+    sys::exit_process(helper::serve(task));
   }
   sys::close(ends[1]);
   if (pid > 0) return ends[0];
@@ -231,6 +253,7 @@ void open_all(Descriptors& own, int pid) {
   own[Handed::kPidfd] = sys::pidfd_open(pid);
   own[Handed::kExecutable] = sys::open("/proc/self/exe", O_RDONLY);
   own[Handed::kReport] = open_report();
+  own[Handed::kScript] = open_script();
 }
 
 bool say_hello(int socket, Hello& hello, Descriptors& own) {
@@ -277,6 +300,8 @@ bool shake_hands(int socket, const Extent& extent, Descriptors& own) {
   if (!helper::receive_message(socket, &plan, sizeof plan, helper::kPatienceMs, made.at, &made.count) ||
       plan.magic != helper::kProtocolMagic)
     return false;
+  if (plan.script_fault != 0 && plan.script_fault < static_cast<uint32_t>(code::ScriptFault::kCount))
+    refuse_script(name_of_script(), code::kScriptFaultWords[plan.script_fault], plan.script_line);
   if (made.find(helper::Made::kControl, plan) < 0) {
     degrade(control(), Degradation::kNoMemfd);
     return false;

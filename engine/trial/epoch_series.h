@@ -1,8 +1,9 @@
-// EpochSeries: what each epoch of a trial was, from the helper's records to the store and out of it.
+// EpochSeries: what each epoch of a trial was and where its samples lay, from the helper's records to the store and out of it.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,11 +13,26 @@
 
 namespace stab::engine {
 
+inline constexpr size_t kMostScriptBytes = 64 * 1024;  // code::kMostScriptBytes
+
+// Where the program's CPU time was spent, by function. Indices are those of the functions that stab-layout lists.
+// invariant: functions ascend, and all indices are below totals.function_count. Of totals, what says how long the lists are and
+// what begins with magic is not to be used.
+struct FunctionProfile {
+  helper::SampleHeader totals{};
+  std::vector<helper::FunctionSamples> functions;
+  std::vector<helper::StayedFunction> stayed;
+};
+
 // invariant: starts don't descend; where there are records the last one, and no other, is the end (helper::kEpochEnd)
 struct EpochSeries {
   std::vector<std::string> points;  // names of the first columns of visits; at most helper::kEpochPoints
   std::vector<helper::EpochRecord> records;
   uint64_t unrecorded = 0;  // layouts that came when the helper had no more room
+  std::optional<FunctionProfile> profile;  // where samples were asked for
+  // The layout script that the trial ran with, if any: with binary, seed and number of the image it is what a layout is computed
+  // from. The helper doesn't tell it; the engine adds it.
+  std::string script;
 };
 
 // From what follows a dose report. The helper is a process of the submitter's user, so its word is bounded like a stranger's.
@@ -24,7 +40,7 @@ struct EpochSeries {
 Result<EpochSeries> parse_epochs(std::string_view bytes);
 
 // For the store: version, points and count, then each field of each record as the zigzag varint of its difference to the record
-// before. 10 to 20 bytes an epoch.
+// before, 20 to 30 bytes an epoch; then the script and the profile. What the version before wrote is read, too.
 std::string encode_epochs(const EpochSeries& series);
 Result<EpochSeries> decode_epochs(std::string_view bytes);
 
@@ -37,6 +53,7 @@ struct Epoch {
   uint64_t cpu_ns = 0;
   bool cpu_known = false;
   std::array<uint64_t, helper::kEpochPoints> visits{};
+  uint32_t samples_newest = 0, samples_older = 0, samples_elsewhere = 0;  // as EpochRecord has them
   uint8_t flags = 0;
 };
 std::vector<Epoch> epochs_of(const EpochSeries& series);

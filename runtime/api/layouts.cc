@@ -12,7 +12,7 @@ namespace {
 
 bool draws_pads(abi::StackMode mode) { return mode == abi::StackMode::kOn || mode == abi::StackMode::kRecursive; }
 
-bool moves_code(abi::CodeMode mode) { return mode == abi::CodeMode::kShuffle || mode == abi::CodeMode::kPad; }
+bool moves_code(abi::CodeMode mode) { return abi::has_layouts(mode); }
 
 // Fixed once main runs.
 bool changes_with_time() {

@@ -18,6 +18,14 @@ constexpr uint32_t kPadChance = 16;
 // Where the first function starts: anywhere in a page.
 constexpr uint32_t kStartRange = 4096;
 
+// A wish: level / 16, modulus / 16, and the number of the counter from 1.
+constexpr uint32_t kWishLevelMask = 0xff, kWishModulusShift = 8, kWishModulusMask = 0x1ff, kWishCounterShift = 20;
+uint32_t modulus_of(uint32_t wish) { return (wish >> kWishModulusShift & kWishModulusMask) * kLevelGrain; }
+uint32_t wished_level(uint32_t wish) { return (wish & kWishLevelMask) * kLevelGrain; }
+uint32_t counter_of(uint32_t wish) { return wish >> kWishCounterShift; }
+
+constexpr uint32_t kCountBytes = 8;  // lock incq rel32(%rip)
+
 uint64_t round_up(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
 
 uint32_t table_entry_bytes(abi::TableKind kind) { return kind == abi::TableKind::kRelative32 ? 4 : 8; }
@@ -30,9 +38,10 @@ uint32_t get32(const uint8_t* at) {
 }
 void add32(uint8_t* at, uint32_t amount) { put32(at, get32(at) + amount); }
 
-// Nop bytes between entry and body: the entry is even for the 2-byte store that retires it, and no instruction
-// may start inside those two bytes.
-uint32_t front_nop_bytes(const abi::CodeFunction& f, uint32_t body) {
+// Bytes between entry and body: the entry is even for the 2-byte store that retires it, and no instruction may start inside
+// those two bytes.
+uint32_t front_bytes(const abi::CodeFunction& f, uint32_t body, uint32_t wish) {
+  if (counter_of(wish) != 0) return kCountBytes + body % 2;
   if (body % 2 != 0) return 3;
   return (f.flags & abi::kFrontNop) != 0 ? 2 : 0;
 }
@@ -40,12 +49,15 @@ uint32_t front_nop_bytes(const abi::CodeFunction& f, uint32_t body) {
 // The places of one function that begins at `cursor` at the earliest; returns its end.
 uint32_t place_function(const Metadata& code, uint32_t index, uint32_t cursor, ImageScratch& scratch) {
   const abi::CodeFunction& f = code.functions[index];
-  const uint32_t residue = f.start % 16;
-  uint32_t body = static_cast<uint32_t>(round_up(cursor + kPrefixBytes, 16)) + residue;
-  if (body >= cursor + kPrefixBytes + 16) body -= 16;
-  if (body - front_nop_bytes(f, body) < cursor + kPrefixBytes) body += 16;
+  const uint32_t wish = scratch.wish[index];
+  // Slots are pages, so that an offset's residue is the address's.
+  const uint32_t modulus = modulus_of(wish) != 0 ? modulus_of(wish) : 16;
+  const uint32_t residue = wished_level(wish) + f.start % 16;
+  uint32_t body = static_cast<uint32_t>(round_up(cursor + kPrefixBytes, modulus)) + residue;
+  if (body >= cursor + kPrefixBytes + modulus) body -= modulus;
+  if (body - front_bytes(f, body, wish) < cursor + kPrefixBytes) body += modulus;
   scratch.body[index] = body;
-  scratch.entry[index] = body - front_nop_bytes(f, body);
+  scratch.entry[index] = body - front_bytes(f, body, wish);
   return body + f.bytes;
 }
 
@@ -71,6 +83,15 @@ void write_nop(uint8_t* at, uint32_t bytes) {
   static constexpr uint8_t kNop3[] = {0x0f, 0x1f, 0x00};
   if (bytes == 2) memcpy(at, kNop2, 2);
   if (bytes == 3) memcpy(at, kNop3, 3);
+}
+
+// At `address` of the program, adding one to the cell of this counter.
+void write_count(uint8_t* at, uint64_t address, const ImagePlace& place, uint32_t counter, uint32_t bytes) {
+  static constexpr uint8_t kLockIncq[] = {0xf0, 0x48, 0xff, 0x05};
+  memcpy(at, kLockIncq, sizeof kLockIncq);
+  const uint64_t cell = place.entries + (counter - 1) * sizeof(EntryCell);
+  put32(at + sizeof kLockIncq, static_cast<uint32_t>(cell) - static_cast<uint32_t>(address + kCountBytes));
+  if (bytes > kCountBytes) at[kCountBytes] = 0x90;
 }
 
 void write_table(const Metadata& code, const abi::CodeTable& table, uint32_t at, uint64_t body_address,
@@ -109,7 +130,10 @@ void write_function(const Metadata& code, uint32_t index, const uint8_t* text, c
   const uint32_t moved_by = static_cast<uint32_t>(place.slot + body) - original;
   write_prefix(out + entry - kPrefixBytes, static_cast<uint32_t>(place.slot + entry - kPrefixBytes), original,
                static_cast<uint32_t>(place.executed));
-  write_nop(out + entry, body - entry);
+  if (const uint32_t counter = counter_of(scratch.wish[index]))
+    write_count(out + entry, place.slot + entry, place, counter, body - entry);
+  else
+    write_nop(out + entry, body - entry);
   uint8_t* const copy = out + body;
   memcpy(copy, text + f.start, f.bytes);
 
@@ -133,7 +157,7 @@ void write_function(const Metadata& code, uint32_t index, const uint8_t* text, c
 }  // namespace
 
 size_t scratch_bytes(const Metadata& code) {
-  return (size_t{code.header->function_count} * 3 + code.header->table_count) * sizeof(uint32_t);
+  return (size_t{code.header->function_count} * 4 + code.header->table_count) * sizeof(uint32_t);
 }
 
 ImageScratch bind_scratch(const Metadata& code, void* memory) {
@@ -142,13 +166,14 @@ ImageScratch bind_scratch(const Metadata& code, void* memory) {
   scratch.order = static_cast<uint32_t*>(memory);
   scratch.body = scratch.order + count;
   scratch.entry = scratch.body + count;
-  scratch.table = scratch.entry + count;
+  scratch.wish = scratch.entry + count;
+  scratch.table = scratch.wish + count;
   for (uint32_t i = 0; i < count; ++i)
     if (code.functions[i].immovable == abi::Immovable::kNo) scratch.order[scratch.order_count++] = i;
   return scratch;
 }
 
-uint64_t slot_bytes(const Metadata& code) {
+uint64_t slot_bytes(const Metadata& code, const LayoutScript* script) {
   uint64_t bytes = sizeof(ImageHeader) + kStartRange;
   for (uint32_t i = 0; i < code.header->function_count; ++i) {
     const abi::CodeFunction& f = code.functions[i];
@@ -159,17 +184,48 @@ uint64_t slot_bytes(const Metadata& code) {
       bytes += 16 + uint64_t{table.entry_count} * table_entry_bytes(table.kind);
     }
   }
+  if (script != nullptr) {
+    for (uint32_t i = 0; i < script->placed_count; ++i) bytes += script->placed[i].modulus;
+    bytes += script->counted_count * (kCountBytes + 1);
+  }
   bytes = round_up(bytes + 64, 4096);
   return bytes < (uint64_t{1} << 30) ? bytes : 0;
 }
 
+void follow_script(const LayoutScript& script, ImageScratch& scratch) {
+  scratch.script = &script;
+  for (uint32_t i = 0; i < script.counted_count; ++i)
+    scratch.wish[script.counted[i].function] |= (i + 1) << kWishCounterShift;
+  if (!script.rest_still) return;
+  // What is placed comes last, so that its gaps move nobody.
+  for (uint32_t i = 0; i < script.placed_count; ++i) {
+    uint32_t at = 0;
+    while (scratch.order[at] != script.placed[i].function) ++at;
+    for (; at + 1 < scratch.order_count; ++at) scratch.order[at] = scratch.order[at + 1];
+    scratch.order[scratch.order_count - 1] = script.placed[i].function;
+  }
+  scratch.still_count = scratch.order_count - script.placed_count;
+}
+
+void draw_levels(uint64_t seed, uint32_t image, ImageScratch& scratch) {
+  if (scratch.script == nullptr) return;
+  for (uint32_t i = 0; i < scratch.script->placed_count; ++i) {
+    const PlacedFunction& placed = scratch.script->placed[i];
+    uint32_t& wish = scratch.wish[placed.function];
+    wish = counter_of(wish) << kWishCounterShift | placed.modulus / kLevelGrain << kWishModulusShift |
+           level_of(placed, seed, image) / kLevelGrain;
+  }
+}
+
 uint64_t place_image(const Metadata& code, abi::CodeMode mode, LayoutRng& rng, ImageScratch& scratch) {
-  const bool shuffles = mode == abi::CodeMode::kShuffle || mode == abi::CodeMode::kOnce;
+  const bool shuffles =
+      mode == abi::CodeMode::kShuffle || mode == abi::CodeMode::kOnce || mode == abi::CodeMode::kDesign;
+  const uint32_t still = scratch.still_count;
   // The order of the image before is as good a start for a shuffle as any other, and `copy` and `pad` never
   // leave the original one.
   if (shuffles) {
-    for (uint32_t i = scratch.order_count; i > 1; --i) {
-      const uint32_t k = rng.below(i);
+    for (uint32_t i = scratch.order_count; i > still + 1; --i) {
+      const uint32_t k = still + rng.below(i - still);
       const uint32_t swapped = scratch.order[i - 1];
       scratch.order[i - 1] = scratch.order[k];
       scratch.order[k] = swapped;
@@ -177,11 +233,11 @@ uint64_t place_image(const Metadata& code, abi::CodeMode mode, LayoutRng& rng, I
   }
 
   uint32_t cursor = static_cast<uint32_t>(sizeof(ImageHeader) + scratch.order_count * sizeof(ImageEntry));
-  if (mode != abi::CodeMode::kCopy) cursor += rng.below(kStartRange / kPadGrain) * kPadGrain;
+  if (mode != abi::CodeMode::kCopy && still == 0) cursor += rng.below(kStartRange / kPadGrain) * kPadGrain;
   for (uint32_t i = 0; i < scratch.order_count; ++i) {
     const uint32_t index = scratch.order[i];
     cursor = place_function(code, index, cursor, scratch);
-    if (shuffles) cursor += rng.below(kShufflePads) * kPadGrain;
+    if (shuffles && i >= still) cursor += rng.below(kShufflePads) * kPadGrain;
     if (mode == abi::CodeMode::kPad && rng.below(kPadChance) == 0) cursor += kPadGrain;
   }
   cursor = static_cast<uint32_t>(round_up(cursor, 64));

@@ -10,6 +10,7 @@
 //   prefix + 14  cmpb  $0, executed(%rip)    where the canonical entry jumps to
 //   prefix + 21  je    prefix + 5
 //   entry        (a 2 or 3 byte nop)         where calls inside the image go; 2-aligned
+//                or lock incq counter(%rip)  8 bytes, where the layout script counts the function; then a nop if need be
 //   body                                     the function's bytes, corrected; aligned mod 16 as the original
 // The test of `executed` costs a load and a branch that is not taken; an unconditional store would make threads
 // that enter by function pointers fight for its cache line. Flags are dead at a function's entry.
@@ -18,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "runtime/code/layout_script.h"
 #include "runtime/code/metadata.h"
 #include "runtime/layout_rng.h"
 #include "runtime/stab_abi.h"
@@ -47,6 +49,7 @@ struct ImagePlace {
   uint64_t executed = 0;  // the flag that entering it sets
   uint64_t text = 0;      // CodeHeader::text_start
   uint64_t bias = 0;      // program address minus link-time address, for tables
+  uint64_t entries = 0;   // EntryCell of the first counted function; the others' follow it
 };
 
 // Working memory of a build, made once for a program.
@@ -56,13 +59,21 @@ struct ImageScratch {
   uint32_t* body = nullptr;       // by function: offset of its body in the slot
   uint32_t* entry = nullptr;      // by function: offset of its entry; 0: it does not move
   uint32_t* table = nullptr;      // by table: offset of its copy
+  uint32_t* wish = nullptr;       // by function: what the layout script wants of it (image.cc); 0: nothing
+  const LayoutScript* script = nullptr;
+  uint32_t still_count = 0;       // so many of the order's first keep their places
 };
 // Bytes that bind_scratch needs, and binding zeroed memory of that size.
 size_t scratch_bytes(const Metadata& code);
 ImageScratch bind_scratch(const Metadata& code, void* memory);
 
 // An upper bound on the size of any image of this program; a multiple of 4096. 0: too large to move.
-uint64_t slot_bytes(const Metadata& code);
+uint64_t slot_bytes(const Metadata& code, const LayoutScript* script = nullptr);
+
+// From now on images obey a script, which is bound and outlives the scratch. pre: no image was built with it yet
+void follow_script(const LayoutScript& script, ImageScratch& scratch);
+// Sets the levels of the next image, number `image` of a run with this seed. Nothing to do where nothing is placed.
+void draw_levels(uint64_t seed, uint32_t image, ImageScratch& scratch);
 
 // The first half of an image, which depends on no address: draws an order and the places of all functions and tables from the
 // order that the scratch holds, that of the image before. Returns how many bytes of a slot it takes.

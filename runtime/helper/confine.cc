@@ -49,7 +49,7 @@ constexpr uint32_t kAlways[] = {
     SYS_kcmp,          SYS_fstat,         SYS_fstatfs,         SYS_nanosleep,   SYS_getpid,     SYS_gettid,
     SYS_getrusage,     SYS_sendmsg,       SYS_recvmsg,         SYS_setsockopt,  SYS_lseek,      SYS_memfd_create,
     SYS_pidfd_open,    SYS_exit_group,    SYS_perf_event_open, SYS_exit,        SYS_restart_syscall,
-    SYS_sched_setaffinity, SYS_set_robust_list};
+    SYS_sched_setaffinity, SYS_sched_getaffinity, SYS_set_robust_list};
 
 // Only where an argument is this value.
 struct Exactly {

@@ -13,10 +13,10 @@ void close_range(long first, long last) {
 
 }  // namespace
 
-void detach(int keep, int keep_too, int keep_as_well) {
-  int kept[] = {keep, keep_too, keep_as_well};
+void detach(int keep, int keep_too, int keep_as_well, int keep_at_last) {
+  int kept[] = {keep, keep_too, keep_as_well, keep_at_last};
   long closed_to = -1;  // all below are closed, but for those to keep
-  for (int round = 0; round < 3; ++round) {
+  for (int round = 0; round < 4; ++round) {
     int lowest = 0x7fffffff;
     for (const int fd : kept)
       if (fd > closed_to && fd < lowest) lowest = fd;

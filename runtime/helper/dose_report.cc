@@ -46,7 +46,7 @@ class Object {
   bool first_ = true;
 };
 
-void write_code(Text& out, const Control& control, uint64_t text_hash) {
+void write_code(Text& out, const Control& control, const HelperUse& use) {
   const CodeDose& code = control.code;
   Object object(out);
   object.number("layouts_built", code.layouts_built)
@@ -74,10 +74,17 @@ void write_code(Text& out, const Control& control, uint64_t text_hash) {
       .number("stayers", code.stayers)
       .number("libraries_stay", code.libraries_stay);
   if (control.ring_address != 0) {
-    (object.key("text_hash") << "\"0x").hex(text_hash) << "\"";
+    (object.key("text_hash") << "\"0x").hex(use.text_hash) << "\"";
     object.number("text_address", control.text_address)
         .number("ring_address", control.ring_address)
         .number("slot_bytes", control.slot_bytes);
+  }
+  if (use.script != nullptr) {
+    object.key("script");
+    Object script(out);
+    (script.key("hash") << "\"0x").hex(use.script->script_hash) << "\"";
+    script.number("placed", use.script->placed_count).number("counted", use.script->counted_count);
+    script.close();
   }
   object.close();
 }
@@ -127,7 +134,7 @@ size_t write_report(const abi::Settings& settings, const Control& control, const
   wanted.close();
 
   report.key("code");
-  write_code(out, control, use.text_hash);
+  write_code(out, control, use);
 
   report.key("stack");
   Object stack(out);
@@ -191,6 +198,21 @@ size_t write_report(const abi::Settings& settings, const Control& control, const
   report.close();
   out << "\n";
   return out.size();
+}
+
+void add_entries(const code::LayoutScript& script, const Control& control, progress::Counts& counts) {
+  for (uint32_t i = 0; i < script.counted_count; ++i) {
+    const uint64_t visits = peek(control.entries[i].visits);
+    if (counts.points == progress::kMostNamed) {
+      ++counts.points_dropped;
+      counts.visits_dropped += visits;
+      continue;
+    }
+    progress::PointCount& point = counts.point[counts.points++];
+    code::write_point_name(script.counted[i], point.name);
+    point.kind = progress::Kind::kProgress;
+    point.visits = visits;
+  }
 }
 
 size_t write_no_hello(char* to) {

@@ -1,6 +1,6 @@
 // The dose report: one JSON object that says what a run really got.
 //
-//   {"abi":3,"hello":true,"end":"exit"|"died"|"exec"|"unwatched",
+//   {"abi":4,"hello":true,"end":"exit"|"died"|"exec"|"unwatched",
 //    "settings":{"code":"shuffle","stack":"on","heap":"page","seed":"0x2a","epoch_ns":500000000,
 //                "stack_range_bytes":4096,"helper":"launched"|"standalone"},
 //    "code":{"layouts_built":N,"layouts_executed":N,"functions":N,"functions_moved":N,
@@ -8,7 +8,8 @@
 //            "image_bytes":N,"slots":N,"build_ns":N,"publish_ns":N,"retire_ns":N,
 //            "scans":N,"scan_ns":N,"looks":N,"looks_in_doubt":N,
 //            "ticks_held":N,"ticks_unentered":N,"stayers":N,"libraries_stay":N,
-//            "text_hash":"0x...","text_address":N,"ring_address":N,"slot_bytes":N},   where images were mapped
+//            "text_hash":"0x...","text_address":N,"ring_address":N,"slot_bytes":N,    where images were mapped
+//            "script":{"hash":"0x...","placed":N,"counted":N}},                       if it followed one
 //    "stack":{"slots":N,"slots_zeroed":N,"refills":N},
 //    "heap":{"mallocs":N,"bytes":N,"mallocs_mmapped":N,"bytes_mmapped":N,"largest_mmapped":N,"layouts":N,"turns":N},
 //    "region":{"regions":N,"wall_ns":N,"cpu_ns":N,"layouts":N},   sums, if the program had any
@@ -18,12 +19,13 @@
 //    "degradations":["words",...]}
 //
 // A helper whose program never said hello (it is no program of ours, or it died before main) writes
-// {"abi":3,"hello":false}. Fields are only ever added.
+// {"abi":4,"hello":false}. Fields are only ever added.
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
+#include "runtime/code/layout_script.h"
 #include "runtime/control.h"
 #include "runtime/progress/board.h"
 #include "runtime/stab_abi.h"
@@ -44,6 +46,7 @@ struct HelperUse {
   uint64_t ticks = 0;
   uint64_t ticks_late = 0;
   uint64_t text_hash = 0;     // CodeHeader::text_hash: which binary's code it moved
+  const code::LayoutScript* script = nullptr;  // that it followed
   bool launched = false;
 };
 
@@ -52,5 +55,8 @@ struct HelperUse {
 size_t write_report(const abi::Settings& settings, const Control& control, const HelperUse& use, End end, char* to,
                     const progress::Counts* counts = nullptr);
 size_t write_no_hello(char* to);
+
+// Adds the functions that a script counts to what the board says, as points of kind progress.
+void add_entries(const code::LayoutScript& script, const Control& control, progress::Counts& counts);
 
 }  // namespace stab::helper

@@ -19,12 +19,16 @@ bool read_cpu(long clock, uint64_t& ns) {
 
 }  // namespace
 
-void EpochLog::begin(const progress::Board* board, int pid) {
+void EpochLog::begin(const progress::Board* board, int pid, const code::LayoutScript* script, const code::EntryCell* entries) {
   void* memory = sys::map(nullptr, kMostEpochs * sizeof(EpochRecord), PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
   if (!sys::is_address(memory)) return;
   records_ = static_cast<EpochRecord*>(memory);
   board_ = board;
+  script_ = script;
+  entries_ = entries;
+  static_assert(code::kMostCounted <= kEpochPoints);
+  counted_ = script != nullptr ? script->counted_count : 0;
   cpu_clock_ = pid > 0 ? cpu_clock_of(pid) : 0;
   origin_ns_ = sys::monotonic_ns();
 }
@@ -32,7 +36,7 @@ void EpochLog::begin(const progress::Board* board, int pid) {
 // A point that is found later had not been visited before.
 void EpochLog::find_points() {
   const uint32_t used = __atomic_load_n(&board_->points_used, __ATOMIC_ACQUIRE);
-  while (points_ < kEpochPoints && looked_at_ < used && looked_at_ < progress::kMostNamed) {
+  while (counted_ + points_ < kEpochPoints && looked_at_ < used && looked_at_ < progress::kMostNamed) {
     const progress::BoardPoint& point = board_->points[looked_at_ + 1];
     if (__atomic_load_n(&point.ready, __ATOMIC_ACQUIRE) != 1) return;  // it will be
     ++looked_at_;
@@ -41,7 +45,7 @@ void EpochLog::find_points() {
   }
 }
 
-void EpochLog::add(uint32_t epoch, uint32_t image, uint32_t refill, int slot, uint8_t flags) {
+void EpochLog::add(uint32_t epoch, uint32_t image, uint32_t refill, int slot, uint8_t flags, const SampledFunctions& samples) {
   if (!is_on()) return;
   // The last place is the end's.
   if (count_ + 1 >= kMostEpochs && (flags & kEpochEnd) == 0) {
@@ -52,15 +56,17 @@ void EpochLog::add(uint32_t epoch, uint32_t image, uint32_t refill, int slot, ui
   record = EpochRecord{};
   record.start_ns = sys::monotonic_ns() - origin_ns_;
   if (cpu_clock_ == 0 || !read_cpu(cpu_clock_, record.cpu_ns)) flags |= kEpochCpuUnknown;
+  for (uint32_t i = 0; i < counted_; ++i) record.visits[i] = peek(entries_[i].visits);
   if (board_ != nullptr) {
     find_points();
-    for (uint32_t i = 0; i < points_; ++i) record.visits[i] = progress::visits_of(*board_, number_[i]);
+    for (uint32_t i = 0; i < points_; ++i) record.visits[counted_ + i] = progress::visits_of(*board_, number_[i]);
   }
   record.epoch = epoch;
   record.image = image;
   record.refill = refill;
   record.slot = slot < 0 ? uint8_t{0} : static_cast<uint8_t>(slot);
   record.flags = flags;
+  samples.write_sums(record);
 }
 
 void EpochLog::write_to(int fd) const {
@@ -71,7 +77,8 @@ void EpochLog::write_to(int fd) const {
   header.count = count_;
   header.unrecorded = unrecorded_;
   static_assert(kEpochNameBytes == progress::kNameBytes);
-  for (uint32_t i = 0; i < points_; ++i) progress::read_name(*board_, number_[i], header.points[i]);
+  for (uint32_t i = 0; i < counted_; ++i) code::write_point_name(script_->counted[i], header.points[i]);
+  for (uint32_t i = 0; i < points_; ++i) progress::read_name(*board_, number_[i], header.points[counted_ + i]);
   if (sys::write_full(fd, &header, sizeof header) == 0) sys::write_full(fd, records_, count_ * sizeof(EpochRecord));
 }
 

@@ -1,6 +1,9 @@
-// What a helper tells its laboratory of each epoch: behind the dose report, where it was asked to (--epochs 1).
+// What a helper tells its laboratory of each epoch and of each function: behind the dose report, where it was asked to
+// (--epochs 1, --samples 1). Each part is there or not, and says its own length.
 //
-//   dose report, one line | EpochHeader | EpochRecord[count]
+//   dose report, one line
+//   | EpochHeader | EpochRecord[count]
+//   | SampleHeader | FunctionSamples[count] | StayedFunction[stayed_count]
 //
 // A record is written when a layout has been put in place, and says what had been done by then: the differences between it and
 // the next belong to that layout. The last one, kEpochEnd, is of no layout: it is the end of the one before. Numbers of images
@@ -11,9 +14,9 @@
 
 namespace stab::helper {
 
-inline constexpr char kEpochMagic[8] = {'S', 'T', 'A', 'B', 'E', 'P', 'O', '1'};
-inline constexpr uint32_t kEpochPoints = 4;
-// What a helper keeps at most: 16 MiB. An hour of 15 ms.
+inline constexpr char kEpochMagic[8] = {'S', 'T', 'A', 'B', 'E', 'P', 'O', '2'};
+inline constexpr uint32_t kEpochPoints = 8;
+// What a helper keeps at most: 28 MiB. An hour of 15 ms.
 inline constexpr uint32_t kMostEpochs = 1u << 18;
 inline constexpr uint32_t kEpochNameBytes = 112;
 
@@ -22,7 +25,8 @@ struct EpochHeader {
   uint32_t record_bytes;  // sizeof(EpochRecord)
   uint32_t count;         // of records, kEpochEnd included
   uint64_t unrecorded;    // layouts that came after kMostEpochs
-  // Names of the points whose visits are told: the first four of kind progress that were visited. Ended by 0, printable.
+  // Names of the points whose visits are told: first the functions that the layout script counts, as function:NAME, then as many
+  // as there is room for of kind progress, as they were visited first. Ended by 0, printable.
   char points[kEpochPoints][kEpochNameBytes];
 };
 
@@ -46,8 +50,51 @@ struct EpochRecord {
   uint8_t slot;                  // of the ring, that the image lies in
   uint8_t flags;
   uint16_t reserved;
+  // Samples of the program's CPU time by then (see SampleHeader); 0 where none were asked for.
+  uint32_t samples_newest;       // in the image that was the newest
+  uint32_t samples_older;        // in images before it
+  uint32_t samples_elsewhere;    // in functions that stay, in libraries, in the kernel
+  uint32_t reserved2;
 };
-static_assert(sizeof(EpochRecord) == 64);
+static_assert(sizeof(EpochRecord) == 8 * (2 + kEpochPoints) + 28 + 4);
 static_assert(sizeof(EpochHeader) == 24 + kEpochPoints * kEpochNameBytes);
+
+// Samples: where the program was, its threads and children included, once in each kSamplePeriodNs of CPU time that they used.
+inline constexpr char kSampleMagic[8] = {'S', 'T', 'A', 'B', 'S', 'M', 'P', '1'};
+inline constexpr uint64_t kSamplePeriodNs = 1'000'000;
+
+struct SampleHeader {
+  char magic[8];
+  uint32_t record_bytes;    // sizeof(FunctionSamples)
+  uint32_t count;           // of them, by ascending function; functions without a sample are left out
+  uint32_t stayed_bytes;    // sizeof(StayedFunction)
+  uint32_t stayed_count;
+  uint32_t function_count;  // of the metadata
+  uint32_t looks;           // at threads, that could have seen who stays
+  uint64_t text_hash;       // CodeHeader::text_hash
+  uint64_t period_ns;       // 0: nothing was sampled, and the dose's degradations say why
+  uint64_t newest;          // in the image that was the newest then
+  uint64_t older;           // in images before it
+  uint64_t original;        // in functions that stay, where they were linked
+  uint64_t elsewhere;       // in no function of the executable: libraries, linkage, memory that the program made executable
+  uint64_t kernel;          // in the kernel; 0 where it may not be looked at
+  uint64_t lost;            // that the kernel had no room for
+};
+
+// By the original function, whatever image its copy was in.
+struct FunctionSamples {
+  uint32_t function;        // index in the metadata, as stab-layout lists them
+  uint32_t newest, older, original;
+};
+
+// A frame of this function's copy in this image was seen by a look at the threads in from_epoch and in to_epoch. One that reaches
+// from the first epochs to the last never left: it doesn't vary within the run.
+struct StayedFunction {
+  uint32_t function;
+  uint32_t image;
+  uint32_t from_epoch, to_epoch;
+};
+inline constexpr uint32_t kMostStayed = 4096;
+static_assert(sizeof(SampleHeader) == 96 && sizeof(FunctionSamples) == 16 && sizeof(StayedFunction) == 16);
 
 }  // namespace stab::helper

@@ -58,6 +58,7 @@ bool replace_image(Session& session) {
   place.slot = images.slot_address(slot);
   place.executed = session.hello.control_address + offsetof(Control, executed) + static_cast<uint64_t>(slot);
   LayoutRng rng(session.hello.settings.seed, kRngCode, session.layouts.images_built);
+  code::draw_levels(session.hello.settings.seed, session.layouts.images_built, images.scratch);
   dose.image_bytes = code::build_image(images.code, images.original, place, session.hello.settings.code, rng, images.scratch,
                                        images.slot_memory(slot));
   const uint64_t built_ns = sys::monotonic_ns();
@@ -65,6 +66,7 @@ bool replace_image(Session& session) {
   lead_stayers(session, 0);
   const uint64_t published_ns = sys::monotonic_ns();
   images.ring.publish(slot);
+  session.layouts.image_in[slot] = session.layouts.images_built;
   if (old >= 0) code::retire(images.slot_memory(old));
   dose.layouts_built = ++session.layouts.images_built;
   dose.build_ns += built_ns - started_ns;
@@ -98,8 +100,7 @@ bool may_reuse(const Session& session) {
 }
 
 bool code_has_epochs(const Session& session) {
-  const abi::CodeMode mode = session.hello.settings.code;
-  return session.images.moves && (mode == abi::CodeMode::kShuffle || mode == abi::CodeMode::kPad);
+  return session.images.moves && abi::has_layouts(session.hello.settings.code);
 }
 
 // The heap watches the epoch's number: each advance is a new layout of it.
@@ -150,12 +151,22 @@ bool build_first(Session& session) {
   }
   if (session.images.moves) session.control->code.functions_moved = session.images.scratch.order_count;
   bump_epoch(session);
-  if (session.tells_epochs) session.layouts.log.begin(session.board, session.family.numbered ? session.hello.pid : 0);
+  if (session.task.tells_epochs) {
+    const code::LayoutScript* const script = session.followed.is_there && session.images.moves ? &session.followed.script : nullptr;
+    session.layouts.log.begin(session.board, session.family.numbered ? session.hello.pid : 0, script, session.control->entries);
+  }
+  if (session.task.tells_samples) {
+    session.samples.promise();
+    if (session.images.moves && !session.samples.begin(session.family, session.images))
+      degrade(*session.control, Degradation::kNoFunctionSamples);
+  }
   record_epoch(session, 0);
   return session.images.moves;
 }
 
 void advance(Session& session, bool ordered) {
+  // Before a slot is used again.
+  session.samples.take(session.family, session.images);
   uint8_t flags = ordered ? kEpochOrdered : 0;
   if (code_has_epochs(session)) {
     CodeDose& dose = session.control->code;
@@ -182,7 +193,7 @@ void advance(Session& session, bool ordered) {
 void record_epoch(Session& session, uint8_t flags) {
   session.layouts.log.add(session.layouts.epochs, session.layouts.images_built > 0 ? session.layouts.images_built - 1 : kNoImage,
                           session.layouts.refills > 0 ? session.layouts.refills - 1 : kNoImage, session.images.ring.newest(),
-                          flags);
+                          flags, session.samples);
 }
 
 void count_executed(Session& session) {

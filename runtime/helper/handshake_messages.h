@@ -26,7 +26,7 @@
 
 namespace stab::helper {
 
-inline constexpr uint64_t kProtocolMagic = 0x33524550'4c454853u;  // "SHELPER3"
+inline constexpr uint64_t kProtocolMagic = 0x34524550'4c454853u;  // "SHELPER4"
 inline constexpr int kGreetingPatienceMs = 2000;  // a helper that our launcher started is there within 10 ms
 inline constexpr int kPatienceMs = 10'000;        // hashing and copying 100 MB of text takes well below 1 s
 
@@ -44,6 +44,7 @@ enum class Handed : uint32_t {
   kPidfd,       // of the program
   kExecutable,  // /proc/self/exe
   kReport,      // where the dose report goes; a launcher's helper has its own
+  kScript,      // the layout script (STAB_LAYOUT); a launcher's helper has its own
   kCount
 };
 
@@ -86,6 +87,9 @@ struct Plan {
   uint64_t slot_bytes = 0;
   uint64_t slot_limit = 0;
   uint64_t board_bytes = 0;   // 0: there is no board
+  // code::ScriptFault: why the layout script can't be obeyed; the program then says so and ends. Its line from 1, 0: none.
+  uint32_t script_fault = 0;
+  uint32_t script_line = 0;
 };
 
 struct Mapped {

@@ -1,7 +1,7 @@
 // stab-helper: the helper as a program of its own, which a launcher starts beside the measured program so that
 // none of the helper's time is in the program's counters.
 //
-//   stab-helper --socket FD [--report FD [--epochs 1]] [--cpu N] [--user UID --group GID]
+//   stab-helper --socket FD [--report FD [--epochs 1] [--samples 1]] [--script FD] [--cpu N] [--user UID --group GID]
 //
 // One that starts as root has to be told whose program it serves, root's own included: it becomes that user before it
 // reads a byte of what the program says.
@@ -21,6 +21,8 @@ struct Options {
   long socket = -1;
   long report = -1;
   long epochs = 0;
+  long samples = 0;
+  long script = -1;
   long cpu = -1;
   long user = -1;
   long group = -1;
@@ -42,6 +44,8 @@ bool parse(int argc, char** argv, Options& options) {
     if (strcmp(argv[i], "--socket") == 0) value = &options.socket;
     if (strcmp(argv[i], "--report") == 0) value = &options.report;
     if (strcmp(argv[i], "--epochs") == 0) value = &options.epochs;
+    if (strcmp(argv[i], "--samples") == 0) value = &options.samples;
+    if (strcmp(argv[i], "--script") == 0) value = &options.script;
     if (strcmp(argv[i], "--cpu") == 0) value = &options.cpu;
     if (strcmp(argv[i], "--user") == 0) value = &options.user;
     if (strcmp(argv[i], "--group") == 0) value = &options.group;
@@ -61,8 +65,8 @@ bool parse(int argc, char** argv, Options& options) {
 int main(int argc, char** argv) {
   Options options;
   if (!parse(argc, argv, options)) {
-    fputs("usage: stab-helper --socket FD [--report FD [--epochs 1]] [--cpu N] [--user UID --group GID]; started by the engine, "
-          "not by people\n",
+    fputs("usage: stab-helper --socket FD [--report FD [--epochs 1] [--samples 1]] [--script FD] [--cpu N] [--user UID --group "
+          "GID]; started by the engine, not by people\n",
           stderr);
     return 2;
   }
@@ -70,8 +74,16 @@ int main(int argc, char** argv) {
     refuse("started as root without --user and --group; name those of the program that it is to serve, also if they are 0");
   const stab::helper::Served served{static_cast<uid_t>(options.user), static_cast<gid_t>(options.group)};
   const int socket = static_cast<int>(options.socket), report = static_cast<int>(options.report);
-  stab::helper::detach(socket, report, STDERR_FILENO);
+  stab::helper::Task task;
+  task.socket = socket;
+  task.report = report;
+  task.launched = true;
+  task.cpu = static_cast<int>(options.cpu);
+  task.tells_epochs = options.epochs == 1;
+  task.tells_samples = options.samples == 1;
+  task.script = static_cast<int>(options.script);
+  stab::helper::detach(socket, report, STDERR_FILENO, task.script);
   if (const char* failed = stab::helper::confine(options.user < 0 ? nullptr : &served)) refuse(failed);
   close(STDERR_FILENO);
-  return stab::helper::serve(socket, report, true, static_cast<int>(options.cpu), options.epochs == 1);
+  return stab::helper::serve(task);
 }

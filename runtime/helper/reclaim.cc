@@ -237,6 +237,14 @@ bool no_child_is_missing(Session& session, uint32_t kin_before) {
   return false;
 }
 
+// For whoever asked which functions stay in old images.
+void note_stay(Session& session, uint32_t slot, uint32_t at) {
+  code::ImageEntry entry;
+  if (!session.samples.is_on() || !code::find_original(session.images.slot_memory(static_cast<int>(slot)), at, entry)) return;
+  session.samples.saw_stay(code::function_at(session.images.code, entry.start), session.layouts.image_in[slot],
+                           session.layouts.epochs);
+}
+
 // Enters the copies in retired images that looks have found, and leads their calls on.
 void enter_stayers(Session& session) {
   Images& images = session.images;
@@ -248,6 +256,7 @@ void enter_stayers(Session& session) {
     const uint64_t at = address - looks.looker.ring.address;
     const uint32_t slot = static_cast<uint32_t>(at / images.slot_bytes);
     if ((images.ring.retired() >> slot & 1) == 0) continue;
+    note_stay(session, slot, static_cast<uint32_t>(at % images.slot_bytes));
     if (looks.stayers.add(images.code, slot, images.slot_memory(static_cast<int>(slot)),
                           static_cast<uint32_t>(at % images.slot_bytes)))
       ++session.control->code.stayers;
@@ -298,6 +307,7 @@ void reclaim(Session& session) {
   session.looks.gave_up = false;
   session.looks.seen.clear();
   ++control.code.scans;
+  session.samples.begin_look();
 
   const uint32_t kin_before = __atomic_load_n(&control.kin_count, __ATOMIC_ACQUIRE);
   const bool complete = list_family(session);

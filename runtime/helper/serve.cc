@@ -50,12 +50,13 @@ void fill_use(Session& session) {
   session.use.cpu_ns = sys::process_cpu_ns();
   session.use.minor_faults = static_cast<uint64_t>(usage.ru_minflt);
   session.use.major_faults = static_cast<uint64_t>(usage.ru_majflt);
-  session.use.launched = session.launched;
+  session.use.launched = session.task.launched;
+  session.use.script = session.followed.is_there && session.images.moves ? &session.followed.script : nullptr;
 }
 
 // Once: the descriptor is closed, which tells a reader of a pipe that the report is complete.
 void write_dose(Session& session, End end) {
-  if (session.report < 0) return;
+  if (session.task.report < 0) return;
   count_executed(session);
   fill_use(session);
   // One epoch in ten that lasts too long is the noise of a machine with other things to do, and so are a few.
@@ -63,18 +64,23 @@ void write_dose(Session& session, End end) {
     degrade(*session.control, Degradation::kLateTicks);
   static char text[kReportBytes];
   static progress::Counts counts;
-  const bool counted = session.board != nullptr;
-  if (counted) progress::read_board(*session.board, counts);
+  session.samples.take(session.family, session.images);
+  const bool counts_entries = session.images.moves && session.followed.is_there;
+  const bool counted = session.board != nullptr || counts_entries;
+  if (session.board != nullptr) progress::read_board(*session.board, counts);
+  if (counts_entries) add_entries(session.followed.script, *session.control, counts);
   const size_t bytes =
       write_report(session.hello.settings, *session.control, session.use, end, text, counted ? &counts : nullptr);
   record_epoch(session, kEpochEnd);
-  sys::write_over(session.report, text, bytes);
+  sys::write_over(session.task.report, text, bytes);
   // The program waits for its report, not for what only the laboratory reads, later than it may fit into the pipe.
   __atomic_store_n(&session.control->report_state, kReportWritten, __ATOMIC_RELEASE);
   sys::futex_wake(&session.control->report_state);
-  session.layouts.log.write_to(session.report);
-  sys::close(session.report);
-  session.report = -1;
+  session.layouts.log.write_to(session.task.report);
+  session.samples.write_to(session.task.report, session.images.code, session.use.text_hash);
+  session.samples.end();
+  sys::close(session.task.report);
+  session.task.report = -1;
 }
 
 // Forked children of a program that has ended still run in the images.
@@ -97,6 +103,13 @@ void serve_kin(Session& session, uint64_t due_ns) {
   }
 }
 
+// When there is something to do before a request comes: at the latest an epoch, or samples that nobody has taken.
+uint64_t next_wake_ns(const Session& session, uint64_t due_ns) {
+  if (!session.samples.is_on()) return due_ns;
+  const uint64_t soon_ns = sys::monotonic_ns() + SampledFunctions::kTakeEveryNs;
+  return soon_ns < due_ns ? soon_ns : due_ns;
+}
+
 void run_epochs(Session& session) {
   Control& control = *session.control;
   const bool epochs = has_epochs(session);
@@ -116,9 +129,12 @@ void run_epochs(Session& session) {
       write_dose(session, End::kExit);
       reported = true;
     }
-    sys::futex_wait(&control.request, request, due_ns);
+    sys::futex_wait(&control.request, request, next_wake_ns(session, due_ns));
     const uint64_t now = sys::monotonic_ns();
-    if (now < due_ns) continue;
+    if (now < due_ns) {
+      session.samples.take(session.family, session.images);
+      continue;
+    }
     if (!is_alive(session.family.program, session.hello.control_address)) {
       write_dose(session, is_ending(session.family.program) ? End::kDied : End::kExec);
       break;
@@ -141,18 +157,14 @@ void run_epochs(Session& session) {
 
 }  // namespace
 
-int serve(int socket, int report, bool launched, int cpu, bool epochs) {
+int serve(const Task& task) {
   // Large, and zero until used: not on the stack of a program's clone.
   static Session session;
-  session.socket = socket;
-  session.report = report;
-  session.launched = launched;
-  session.tells_epochs = epochs;
-  session.cpu = cpu;
+  session.task = task;
   if (!shake_hands(session)) {
-    if (report < 0) return 1;
+    if (task.report < 0) return 1;
     static char text[512];
-    sys::write_full(report, text, write_no_hello(text));
+    sys::write_full(task.report, text, write_no_hello(text));
     return 1;
   }
   build_first(session);

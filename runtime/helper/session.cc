@@ -86,6 +86,38 @@ code::MetadataFault read_section(int executable, code::FileSpan span, code::Meta
   return code::read_metadata(copy, bytes, out);
 }
 
+const code::LayoutScript* script_of(const Session& session) {
+  return session.followed.is_there ? &session.followed.script : nullptr;
+}
+
+bool refuse_script(Session& session, code::ScriptFault fault, uint32_t line = 0) {
+  session.followed.verdict = {fault, line};
+  return false;
+}
+
+// Reads the script, where there is one, and looks whether the settings suit it. False: its verdict says what is wrong.
+bool read_script(Session& session, int handed) {
+  FollowedScript& followed = session.followed;
+  const int file = session.task.script >= 0 ? session.task.script : handed;
+  const abi::CodeMode mode = session.hello.settings.code;
+  if (file < 0) return mode != abi::CodeMode::kDesign || refuse_script(session, code::ScriptFault::kMissing);
+  const long bytes = is_file(file) ? sys::pread_full(file, followed.text, sizeof followed.text, 0) : -EINVAL;
+  sys::close(file);
+  if (bytes < 0) return refuse_script(session, code::ScriptFault::kUnreadable);
+  followed.verdict = code::parse_script(followed.text, static_cast<size_t>(bytes), followed.script);
+  if (followed.verdict.fault == code::ScriptFault::kNone) followed.verdict = code::suits_mode(followed.script, mode);
+  followed.is_there = followed.verdict.fault == code::ScriptFault::kNone;
+  return followed.is_there;
+}
+
+bool bind_followed(Session& session) {
+  if (!session.followed.is_there) return true;
+  const auto name_of = [](const void* names, uint32_t function) { return static_cast<const PerfMap*>(names)->name_of(function); };
+  session.followed.verdict =
+      code::bind_script(session.images.code, name_of, &session.images.perf_map, session.followed.script);
+  return session.followed.verdict.fault == code::ScriptFault::kNone;
+}
+
 // Reads and checks everything that moving code needs. False: degradations say why not.
 bool read_executable(Session& session, int executable) {
   Control& control = *session.control;
@@ -126,11 +158,15 @@ bool read_executable(Session& session, int executable) {
     const uint32_t reason = static_cast<uint32_t>(session.images.code.functions[i].immovable);
     if (reason != 0 && reason < sizeof dose.not_moved / sizeof dose.not_moved[0]) ++dose.not_moved[reason];
   }
-  session.images.slot_bytes = code::slot_bytes(session.images.code);
+  if (session.hello.settings.perf_map || session.followed.is_there)
+    session.images.perf_map.read_names(executable, session.images.code);
+  if (!bind_followed(session)) return false;
+  session.images.slot_bytes = code::slot_bytes(session.images.code, script_of(session));
   void* scratch = allocate(code::scratch_bytes(session.images.code) + 8);
+  if (session.images.slot_bytes == 0 && session.followed.is_there) return refuse_script(session, code::ScriptFault::kTooLarge);
   if (session.images.slot_bytes == 0 || scratch == nullptr) return refuse(Degradation::kNoNearMemory);
   session.images.scratch = code::bind_scratch(session.images.code, scratch);
-  if (session.hello.settings.perf_map) session.images.perf_map.read_names(executable, session.images.code);
+  if (session.followed.is_there) code::follow_script(session.followed.script, session.images.scratch);
   return session.images.scratch.order_count > 0;
 }
 
@@ -229,7 +265,7 @@ bool send_plan(Session& session, const Plan& plan, Sent& sent) {
   if (sent.control >= 0) made[count++] = sent.control;
   if (sent.control >= 0 && sent.board >= 0) made[count++] = sent.board;
   if (sent.control >= 0 && sent.images >= 0) made[count++] = sent.images;
-  const bool done = send_message(session.socket, &plan, sizeof plan, made, count);
+  const bool done = send_message(session.task.socket, &plan, sizeof plan, made, count);
   if (sent.control >= 0) sys::close(sent.control);
   if (sent.board >= 0) sys::close(sent.board);
   return done;
@@ -260,19 +296,19 @@ bool shake_hands(Session& session) {
   session.family.own_pid = sys::getpid();
   Greeting greeting;
   greeting.helper_pid = session.family.own_pid;
-  name_senders(session.socket);
-  if (!send_message(session.socket, &greeting, sizeof greeting)) return false;
+  name_senders(session.task.socket);
+  if (!send_message(session.task.socket, &greeting, sizeof greeting)) return false;
   int descriptors[kMostDescriptors];
   int count = 0, sender = 0;
   // A launcher may start us long before its program; the end of the socket ends the wait.
   constexpr int kForever = 0x7fffffff;
   alignas(Hello) char said[sizeof(Hello)];
-  if (!receive_signed(session.socket, said, sizeof said, session.launched ? kForever : kPatienceMs, descriptors, &count,
+  if (!receive_signed(session.task.socket, said, sizeof said, session.task.launched ? kForever : kPatienceMs, descriptors, &count,
                       &sender))
     return false;
   session.begun_ns = sys::monotonic_ns();
   Hello& hello = session.hello;
-  if (!read_hello(said, sizeof said, session.launched, hello)) return false;
+  if (!read_hello(said, sizeof said, session.task.launched, hello)) return false;
   Received received = sort_out(hello.handed, descriptors, count);
   session.family.program.pid = hello.pid;
   session.family.program.memory = only_of_proc(received[Handed::kMemory]);
@@ -282,8 +318,8 @@ bool shake_hands(Session& session) {
   const int pidfd = sender > 0 ? sys::pidfd_open(sender) : -1;
   session.family.pidfd = pidfd >= 0 ? pidfd : received[Handed::kPidfd];
   session.family.numbered = sender == hello.pid && is_numbered(session.family.program);
-  if (session.report < 0) session.report = received[Handed::kReport];
-  pin(session.cpu >= 0 ? session.cpu : hello.settings.helper_cpu);
+  if (session.task.report < 0) session.task.report = received[Handed::kReport];
+  pin(session.task.cpu >= 0 ? session.task.cpu : hello.settings.helper_cpu);
   Plan plan;
   Sent sent;
   if (!make_control(session, sent)) {
@@ -295,7 +331,12 @@ bool shake_hands(Session& session) {
   make_board(session, sent);
   // Invariant from here on: the control block is ours to write until the program maps it over its own.
   const abi::Settings& wanted = hello.settings;
-  const bool code = wanted.code != abi::CodeMode::kOff && read_executable(session, received[Handed::kExecutable]);
+  const bool scripted = read_script(session, received[Handed::kScript]);
+  const bool code =
+      scripted && wanted.code != abi::CodeMode::kOff && read_executable(session, received[Handed::kExecutable]);
+  // A script that can't be obeyed in code that stays would leave its experiment without what it is about.
+  if (session.followed.is_there && !code && session.followed.verdict.fault == code::ScriptFault::kNone)
+    refuse_script(session, code::ScriptFault::kNoImage);
   const bool draws = wanted.stack == abi::StackMode::kOn || wanted.stack == abi::StackMode::kRecursive;
   const bool pads = draws && hello.slot_count > 0;
   if (received[Handed::kExecutable] >= 0) sys::close(received[Handed::kExecutable]);
@@ -306,12 +347,20 @@ bool shake_hands(Session& session) {
     plan = Plan{};
     session.pads = nullptr;
   }
+  if (session.followed.verdict.fault != code::ScriptFault::kNone) {
+    plan = Plan{};
+    plan.script_fault = static_cast<uint32_t>(session.followed.verdict.fault);
+    plan.script_line = session.followed.verdict.line;
+    session.images.memory_fd = -1;
+    send_plan(session, plan, sent);
+    return false;
+  }
   if (plan.ring_offset > 0) sent.images = session.images.memory_fd;
   plan.board_bytes = sent.board >= 0 ? progress::kBoardBytes : 0;
   if (!send_plan(session, plan, sent)) return false;
 
   Mapped mapped;
-  if (!receive_message(session.socket, &mapped, sizeof mapped, kPatienceMs) || !is_possible(mapped, plan)) return false;
+  if (!receive_message(session.task.socket, &mapped, sizeof mapped, kPatienceMs) || !is_possible(mapped, plan)) return false;
   Control& control = *session.control;
   constexpr uint64_t kKnown = (uint64_t{1} << static_cast<unsigned>(Degradation::kCount)) - 1;
   __atomic_fetch_or(&control.degradations, hello.degradations | (mapped.degradations & kKnown), __ATOMIC_RELAXED);
@@ -320,7 +369,7 @@ bool shake_hands(Session& session) {
   control.nonce = hello.nonce;
   control.program_pid = hello.pid;
   control.helper_pid = session.family.own_pid;
-  control.report_state = session.report >= 0 ? kReportPending : kReportNobody;
+  control.report_state = session.task.report >= 0 ? kReportPending : kReportNobody;
   show_life(control.helper_life);
   if (mapped.board == 0) session.board = nullptr;
   session.images.moves = mapped.text != 0;
@@ -336,6 +385,7 @@ bool shake_hands(Session& session) {
     degrade(control, Degradation::kNoPerfMap);
   session.images.place.text = plan.text_address;
   session.images.place.bias = hello.bias;
+  session.images.place.entries = hello.control_address + offsetof(Control, entries);
   prepare_looks(session);
   return true;
 }
@@ -345,9 +395,9 @@ void send_ready(Session& session) {
   ready.moving = session.images.moves;
   session.use.start_ns = sys::monotonic_ns() - session.begun_ns;
   session.use.start_cpu_ns = sys::process_cpu_ns();
-  send_message(session.socket, &ready, sizeof ready);
-  sys::close(session.socket);
-  session.socket = -1;
+  send_message(session.task.socket, &ready, sizeof ready);
+  sys::close(session.task.socket);
+  session.task.socket = -1;
 }
 
 bool has_our_control(const Session& session, const Process& process) {

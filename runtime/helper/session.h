@@ -11,6 +11,7 @@
 #include "runtime/helper/looks.h"
 #include "runtime/helper/handshake_messages.h"
 #include "runtime/helper/dose_report.h"
+#include "runtime/helper/sampled_functions.h"
 #include "runtime/progress/board.h"
 
 namespace stab::helper {
@@ -20,17 +21,33 @@ struct PlacedLayouts {
   uint32_t epochs = 0;
   uint32_t images_built = 0;
   uint32_t refills = 0;
+  uint32_t image_in[kMaxSlots] = {};  // which image a slot of the ring holds
   EpochLog log;
+};
+
+// What a helper is started for. Descriptors are -1 where there is none.
+struct Task {
+  int socket = -1;
+  int report = -1;             // else the program's, if it has one
+  int script = -1;             // layout script; else the program's, if it has one
+  bool launched = false;       // by a launcher, not by the program
+  int cpu = -1;                // to pin itself to; else what the settings say
+  bool tells_epochs = false;   // behind the report (epoch_record.h)
+  bool tells_samples = false;  // by function, likewise
+};
+
+// The layout script of this run, once it is read and bound.
+struct FollowedScript {
+  bool is_there = false;
+  code::ScriptVerdict verdict;
+  code::LayoutScript script;
+  char text[code::kMostScriptBytes + 1];
 };
 
 // The control block is the program's to write for its whole life, and so is whatever the program says: what the helper
 // relies on is kept here, and what it reads there is read once, bounded, and used from the copy.
 struct Session {
-  int socket = -1;
-  int report = -1;
-  bool launched = false;
-  bool tells_epochs = false;  // behind the report
-  int cpu = -1;
+  Task task;                  // its socket and report are -1 once they are closed
   uint64_t begun_ns = 0;      // when the hello had come
 
   Hello hello;
@@ -41,6 +58,8 @@ struct Session {
   Images images;
   Looks looks;
   PlacedLayouts layouts;
+  FollowedScript followed;
+  SampledFunctions samples;
   HelperUse use;
 };
 
@@ -77,8 +96,7 @@ bool any_kin(Session& session);
 // After forks: so that the table has room where epochs pass without a look at threads.
 void forget_gone_kin(Session& session);
 
-// The whole life of a helper, from greeting to exit status. report: -1 if the program brings its own or none.
-// epochs: the report is followed by a record of each epoch (epoch_record.h).
-int serve(int socket, int report, bool launched, int cpu, bool epochs = false);
+// The whole life of a helper, from greeting to exit status.
+int serve(const Task& task);
 
 }  // namespace stab::helper

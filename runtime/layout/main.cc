@@ -1,14 +1,23 @@
-// stab-layout: where each function of an executable lay, and which pad it had, in one layout of one run.
+// stab-layout: where each function of an executable lay, and which pad it had, in layouts of one run.
 //
-//   stab-layout EXECUTABLE --code MODE --stack MODE --range BYTES --seed N [--image N] [--refill N]
+//   stab-layout EXECUTABLE --code MODE --stack MODE --range BYTES --seed N [--script FILE] [--image N] [--refill N]
+//   stab-layout EXECUTABLE --code MODE --stack MODE --range BYTES --seed N [--script FILE] --through N START...
 //
-// Modes are words of STAB_CODE and STAB_STACK. One line a function, in the order of the executable, fields parted by tabs:
+// Modes are words of STAB_CODE and STAB_STACK; the script is the run's, if it had one. The first form tells of all functions in
+// one layout. One line a function, in the order of the executable, fields parted by tabs:
 //
 //   stab-layout 1 0xTEXT_HASH SLOT_BYTES PADS TEXT_START
 //   START BYTES OFFSET PAD NAME
 //
 // START is its link-time address in hexadecimal; OFFSET where its body lies in the slot of the image, PAD what its frame is moved
 // by; "-" where it does not move, has no pad, or nothing was asked. TEXT_HASH is of the metadata, as in dose reports.
+//
+// The second form tells of the functions that are named by their START (without any: of all that move, in the order of the
+// executable) in the images 0 to N, and in the refills 0 to N, behind the same first line; a line for each:
+//
+//   NUMBER OFFSET... PAD...
+//
+// with an offset and a pad for each of the functions, in the order in which they were named.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,9 +33,13 @@ using namespace stab;
 
 struct Options {
   const char* executable = nullptr;
+  const char* script = nullptr;
   abi::Settings settings;
   uint32_t image = helper::kNoImage;
   uint32_t refill = helper::kNoImage;
+  uint32_t through = helper::kNoImage;
+  char** starts = nullptr;
+  int start_count = 0;
 };
 
 template <size_t N>
@@ -53,20 +66,29 @@ bool parse_option(const char* name, const char* value, Options& options) {
   if (strcmp(name, "--range") == 0 && parse_number(value, abi::kMaxStackRangeBytes, number) && abi::is_stack_range(number))
     return options.settings.stack_range_bytes = static_cast<uint32_t>(number), true;
   if (strcmp(name, "--seed") == 0 && parse_number(value, ~uint64_t{0}, number)) return options.settings.seed = number, true;
+  if (strcmp(name, "--script") == 0) return options.script = value, true;
   // More than a helper records is an order to compute for ever.
-  if (strcmp(name, "--image") == 0 && parse_number(value, helper::kMostEpochs, number))
-    return options.image = static_cast<uint32_t>(number), true;
-  if (strcmp(name, "--refill") == 0 && parse_number(value, helper::kMostEpochs, number))
-    return options.refill = static_cast<uint32_t>(number), true;
+  constexpr struct {
+    const char* name;
+    uint32_t Options::* number;
+  } kNumbers[] = {{"--image", &Options::image}, {"--refill", &Options::refill}, {"--through", &Options::through}};
+  for (const auto& option : kNumbers)
+    if (strcmp(name, option.name) == 0 && parse_number(value, helper::kMostEpochs, number))
+      return options.*option.number = static_cast<uint32_t>(number), true;
   return false;
 }
 
 bool parse(int argc, char** argv, Options& options) {
-  if (argc < 2 || argc % 2 != 0) return false;
+  if (argc < 2) return false;
   options.executable = argv[1];
-  for (int i = 2; i + 1 < argc; i += 2)
+  int i = 2;
+  for (; i + 1 < argc && argv[i][0] == '-'; i += 2)
     if (!parse_option(argv[i], argv[i + 1], options)) return false;
-  return true;
+  options.starts = argv + i;
+  options.start_count = argc - i;
+  const bool series = options.through != helper::kNoImage;
+  if (series) return options.image == helper::kNoImage && options.refill == helper::kNoImage;
+  return options.start_count == 0;
 }
 
 int refuse(const char* executable, const char* why) {
@@ -74,50 +96,151 @@ int refuse(const char* executable, const char* why) {
   return 1;
 }
 
-}  // namespace
+const char* name_of(const void* names, uint32_t function) {
+  return static_cast<const helper::PerfMap*>(names)->name_of(function);
+}
 
-int main(int argc, char** argv) {
+// Zeroed; nullptr where there is no memory.
+uint32_t* allocate_words(size_t count) { return static_cast<uint32_t*>(calloc(count + 1, sizeof(uint32_t))); }
+
+// Everything that layouts of a run are computed from.
+struct Run {
   Options options;
-  if (!parse(argc, argv, options)) {
-    fputs("usage: stab-layout EXECUTABLE --code MODE --stack MODE --range BYTES --seed N [--image N] [--refill N]; started by "
-          "stabctl layout, not by people\n",
-          stderr);
-    return 2;
+  layout::Binary binary;
+  helper::PerfMap names;
+  code::LayoutScript script;
+  code::ImageScratch scratch;
+  uint32_t* pad_of = nullptr;
+
+  bool moves() const { return options.settings.code != abi::CodeMode::kOff; }
+  bool pads() const { return binary.pads != nullptr && options.settings.stack != abi::StackMode::kOff; }
+  const abi::CodeHeader& header() const { return *binary.code.header; }
+  const code::LayoutScript* script_or_none() const { return options.script != nullptr ? &script : nullptr; }
+};
+
+// Says what is wrong; false: nothing can be computed.
+bool take_script(Run& run) {
+  static char text[code::kMostScriptBytes + 1];
+  const int file = sys::open(run.options.script, O_RDONLY);
+  const long bytes = file < 0 ? file : sys::pread_full(file, text, sizeof text, 0);
+  if (bytes < 0) return refuse(run.options.script, strerror(static_cast<int>(-bytes))), false;
+  code::ScriptVerdict verdict = code::parse_script(text, static_cast<size_t>(bytes), run.script);
+  if (verdict.fault == code::ScriptFault::kNone) verdict = code::suits_mode(run.script, run.options.settings.code);
+  if (verdict.fault == code::ScriptFault::kNone) verdict = code::bind_script(run.binary.code, name_of, &run.names, run.script);
+  if (verdict.fault == code::ScriptFault::kNone) return true;
+  fprintf(stderr, "stab-layout: '%s', line %u: %s\n", run.options.script, verdict.line,
+          code::kScriptFaultWords[static_cast<size_t>(verdict.fault)]);
+  return false;
+}
+
+// False: it has said why.
+bool prepare(Run& run) {
+  const char* const executable = run.options.executable;
+  const int file = sys::open(executable, O_RDONLY);
+  if (file < 0) return refuse(executable, strerror(-file)), false;
+  if (const char* lacks = layout::read_binary(file, run.binary)) return refuse(executable, lacks), false;
+  run.names.read_names(file, run.binary.code);
+  if (run.options.script != nullptr && !take_script(run)) return false;
+  if (run.options.script == nullptr && run.options.settings.code == abi::CodeMode::kDesign)
+    return refuse(executable, code::kScriptFaultWords[static_cast<size_t>(code::ScriptFault::kMissing)]), false;
+  void* memory = calloc(1, code::scratch_bytes(run.binary.code) + 8);
+  run.pad_of = allocate_words(run.header().function_count);
+  if (memory == nullptr || run.pad_of == nullptr) return refuse(executable, "not enough memory"), false;
+  run.scratch = code::bind_scratch(run.binary.code, memory);
+  if (run.options.script != nullptr) code::follow_script(run.script, run.scratch);
+  return true;
+}
+
+void print_head(const Run& run) {
+  printf("stab-layout 1 0x%llx %llu %u %llx\n", static_cast<unsigned long long>(run.header().text_hash),
+         static_cast<unsigned long long>(code::slot_bytes(run.binary.code, run.script_or_none())), run.binary.pad_count,
+         static_cast<unsigned long long>(run.header().text_start));
+}
+
+void print_layout(Run& run) {
+  const bool placed = run.options.image != helper::kNoImage && run.moves();
+  if (placed) {
+    layout::ImageSeries images(run.binary, run.options.settings.code, run.options.settings.seed, run.scratch);
+    while (images.place_next() != run.options.image) {}
   }
-  const int file = sys::open(options.executable, O_RDONLY);
-  if (file < 0) return refuse(options.executable, strerror(-file));
-  static layout::Binary binary;
-  if (const char* lacks = layout::read_binary(file, binary)) return refuse(options.executable, lacks);
-  static helper::PerfMap names;
-  names.read_names(file, binary.code);
-  const abi::CodeHeader& header = *binary.code.header;
-
-  void* memory = calloc(1, code::scratch_bytes(binary.code) + 8);
-  auto* pad_of = static_cast<uint32_t*>(calloc(size_t{header.function_count} + 1, sizeof(uint32_t)));
-  if (memory == nullptr || pad_of == nullptr) return refuse(options.executable, "not enough memory");
-  code::ImageScratch scratch = code::bind_scratch(binary.code, memory);
-  const bool placed = options.image != helper::kNoImage && options.settings.code != abi::CodeMode::kOff;
-  if (placed) layout::place(binary, options.settings.code, options.settings.seed, options.image, scratch);
-  const bool padded = options.refill != helper::kNoImage && binary.pads != nullptr;
-  if (padded) layout::refill(binary, options.settings, options.refill);
-  layout::find_pads(binary, pad_of);
-
-  printf("stab-layout 1 0x%llx %llu %u %llx\n", static_cast<unsigned long long>(header.text_hash),
-         static_cast<unsigned long long>(code::slot_bytes(binary.code)), binary.pad_count,
-         static_cast<unsigned long long>(header.text_start));
-  for (uint32_t i = 0; i < header.function_count; ++i) {
-    const abi::CodeFunction& f = binary.code.functions[i];
-    printf("%llx\t%u\t", static_cast<unsigned long long>(header.text_start + f.start), f.bytes);
-    if (placed && scratch.entry[i] != 0) printf("%u\t", scratch.body[i]);
+  const bool padded = run.options.refill != helper::kNoImage && run.binary.pads != nullptr;
+  if (padded) layout::refill(run.binary, run.options.settings, run.options.refill);
+  layout::find_pads(run.binary, run.pad_of);
+  for (uint32_t i = 0; i < run.header().function_count; ++i) {
+    const abi::CodeFunction& f = run.binary.code.functions[i];
+    const auto start = static_cast<unsigned long long>(run.header().text_start + f.start);
+    printf("%llx\t%u\t", start, f.bytes);
+    if (placed && run.scratch.entry[i] != 0) printf("%u\t", run.scratch.body[i]);
     else fputs("-\t", stdout);
-    if (padded && pad_of[i] != layout::kNoPad) printf("%u\t", binary.pads[pad_of[i]] & abi::kPadMask);
+    if (padded && run.pad_of[i] != layout::kNoPad) printf("%u\t", run.binary.pads[run.pad_of[i]] & abi::kPadMask);
     else fputs("-\t", stdout);
     // A name comes from a file of somebody's: tabs and new lines in it would be fields.
-    const char* name = names.name_of(i);
-    if (name == nullptr) printf("fn_%llx", static_cast<unsigned long long>(header.text_start + f.start));
+    const char* name = run.names.name_of(i);
+    if (name == nullptr) printf("fn_%llx", start);
     else
       for (; *name != 0; ++name) putchar(*name > ' ' && *name <= '~' ? *name : '?');
     putchar('\n');
   }
-  return ferror(stdout) || fflush(stdout) != 0 ? refuse(options.executable, "the output could not be written") : 0;
+}
+
+// The functions that are asked for, by their indices. False: one is not there.
+bool choose(const Run& run, uint32_t* chosen, uint32_t& count) {
+  count = 0;
+  for (int i = 0; i < run.options.start_count; ++i) {
+    char* end = nullptr;
+    const uint64_t start = strtoull(run.options.starts[i], &end, 16);
+    const uint32_t function = start < run.header().text_start ? run.header().function_count
+                                                              : code::function_at(run.binary.code, start - run.header().text_start);
+    if (*end != 0 || function == run.header().function_count) {
+      fprintf(stderr, "stab-layout: '%s': no function starts there\n", run.options.starts[i]);
+      return false;
+    }
+    chosen[count++] = function;
+  }
+  for (uint32_t i = 0; run.options.start_count == 0 && i < run.header().function_count; ++i)
+    if (run.binary.code.functions[i].immovable == abi::Immovable::kNo) chosen[count++] = i;
+  return true;
+}
+
+bool print_series(Run& run) {
+  uint32_t* const chosen = allocate_words(run.header().function_count + static_cast<size_t>(run.options.start_count));
+  uint32_t count = 0;
+  if (chosen == nullptr || !choose(run, chosen, count)) return false;
+  layout::find_pads(run.binary, run.pad_of);
+  layout::ImageSeries images(run.binary, run.options.settings.code, run.options.settings.seed, run.scratch);
+  for (uint32_t number = 0; number <= run.options.through; ++number) {
+    if (run.moves()) images.place_next();
+    if (run.pads()) layout::refill(run.binary, run.options.settings, number);
+    printf("%u", number);
+    for (uint32_t i = 0; i < count; ++i) {
+      if (run.moves() && run.scratch.entry[chosen[i]] != 0) printf("\t%u", run.scratch.body[chosen[i]]);
+      else fputs("\t-", stdout);
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+      if (run.pads() && run.pad_of[chosen[i]] != layout::kNoPad)
+        printf("\t%u", run.binary.pads[run.pad_of[chosen[i]]] & abi::kPadMask);
+      else
+        fputs("\t-", stdout);
+    }
+    putchar('\n');
+  }
+  return true;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  static Run run;
+  if (!parse(argc, argv, run.options)) {
+    fputs("usage: stab-layout EXECUTABLE --code MODE --stack MODE --range BYTES --seed N [--script FILE] [--image N] [--refill N]\n"
+          "       stab-layout EXECUTABLE --code MODE --stack MODE --range BYTES --seed N [--script FILE] --through N [START...]\n"
+          "started by stabctl layout, not by people\n",
+          stderr);
+    return 2;
+  }
+  if (!prepare(run)) return 1;
+  print_head(run);
+  if (run.options.through == helper::kNoImage) print_layout(run);
+  else if (!print_series(run)) return 1;
+  return ferror(stdout) || fflush(stdout) != 0 ? refuse(run.options.executable, "the output could not be written") : 0;
 }

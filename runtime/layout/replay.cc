@@ -55,13 +55,12 @@ const char* read_binary(int file, Binary& out) {
   return nullptr;
 }
 
-void place(const Binary& binary, abi::CodeMode mode, uint64_t seed, uint32_t image, code::ImageScratch& scratch) {
-  // Each order is shuffled out of the one before.
-  for (uint32_t number = 0;; ++number) {
-    LayoutRng rng(seed, kRngCode, number);
-    code::place_image(binary.code, mode, rng, scratch);
-    if (number == image) return;
-  }
+uint32_t ImageSeries::place_next() {
+  const uint32_t number = next_++;
+  LayoutRng rng(seed_, kRngCode, number);
+  code::draw_levels(seed_, number, scratch_);
+  code::place_image(binary_.code, mode_, rng, scratch_);
+  return number;
 }
 
 void refill(Binary& binary, const abi::Settings& settings, uint32_t refill) {

@@ -23,8 +23,22 @@ struct Binary {
 // Reads an executable. nullptr, or in a word what it lacks. What it has read lives as long as the process.
 const char* read_binary(int file, Binary& out);
 
-// Places all functions as image number `image` of a run did. Afterwards scratch.entry, body and order tell.
-void place(const Binary& binary, abi::CodeMode mode, uint64_t seed, uint32_t image, code::ImageScratch& scratch);
+// The images of a run, one after the other: each order is shuffled out of the one before.
+class ImageSeries {
+ public:
+  // pre: scratch is bound to the binary's code, follows the run's script if it had one, and has placed no image yet
+  ImageSeries(const Binary& binary, abi::CodeMode mode, uint64_t seed, code::ImageScratch& scratch)
+      : binary_(binary), mode_(mode), seed_(seed), scratch_(scratch) {}
+  // Places all functions as the next image of the run did, and returns its number. Afterwards scratch.entry, body and order tell.
+  uint32_t place_next();
+
+ private:
+  const Binary& binary_;
+  abi::CodeMode mode_;
+  uint64_t seed_;
+  code::ImageScratch& scratch_;
+  uint32_t next_ = 0;
+};
 
 // Draws the pads as refill number `refill` did. pre: settings has stack, its range and the seed.
 void refill(Binary& binary, const abi::Settings& settings, uint32_t refill);

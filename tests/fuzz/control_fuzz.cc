@@ -15,9 +15,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   memcpy(pages->bytes, data, size < sizeof pages->bytes ? size : sizeof pages->bytes);
   const unsigned draw = size == 0 ? 0 : data[size - 1];
   abi::Settings settings;
-  settings.code = static_cast<abi::CodeMode>(draw % 5);
-  settings.stack = static_cast<abi::StackMode>(draw / 5 % 4);
-  settings.heap = static_cast<abi::HeapMode>(draw / 20 % 4);
+  settings.code = static_cast<abi::CodeMode>(draw % 6);
+  settings.stack = static_cast<abi::StackMode>(draw / 6 % 4);
+  settings.heap = static_cast<abi::HeapMode>(draw / 24 % 4);
   char text[helper::kReportBytes];
   const size_t bytes = helper::write_report(settings, pages->control, helper::HelperUse{}, helper::End::kExit, text);
   const std::string_view report(text, bytes);

@@ -16,6 +16,11 @@ void check(const stab::engine::EpochSeries& series) {
   if (!series.records.empty() &&
       std::memcmp(back->records.data(), series.records.data(), series.records.size() * sizeof(helper::EpochRecord)) != 0)
     __builtin_trap();
+  if (back->script != series.script || back->profile.has_value() != series.profile.has_value()) __builtin_trap();
+  if (series.profile && (back->profile->functions.size() != series.profile->functions.size() ||
+                         back->profile->stayed.size() != series.profile->stayed.size() ||
+                         back->profile->totals.kernel != series.profile->totals.kernel))
+    __builtin_trap();
   const auto epochs = engine::epochs_of(series);
   if (epochs.size() + 1 != series.records.size() && !series.records.empty()) __builtin_trap();
 }

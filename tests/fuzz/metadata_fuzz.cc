@@ -34,26 +34,40 @@ struct Memory {
   std::unique_ptr<uint64_t[]> words;
 };
 
-void build(const Metadata& code) {
-  constexpr uint64_t kMostText = 1 << 20, kMostSlot = 4 << 20;
-  const uint64_t text_bytes = (code.header->text_bytes + 4095) / 4096 * 4096;
-  const uint64_t slot = slot_bytes(code);
-  if (slot == 0 || slot > kMostSlot || text_bytes == 0 || text_bytes > kMostText) return;
-  Memory original(text_bytes), text(text_bytes), scratch_memory(scratch_bytes(code) + 8);
-  for (uint64_t i = 0; i < text_bytes; ++i) original.bytes()[i] = static_cast<uint8_t>(i * 151 + i / 256);
-  ImageScratch scratch = bind_scratch(code, scratch_memory.bytes());
+// A wish for each function that there is room for, as bind_script would leave it.
+void make_script(const ImageScratch& scratch, LayoutScript& script) {
+  script.rest_still = scratch.order_count % 2 == 0;
+  for (uint32_t i = 0; i < scratch.order_count && i < kMostPlaced; ++i) {
+    PlacedFunction& placed = script.placed[script.placed_count++];
+    placed.function = scratch.order[scratch.order_count - 1 - i];
+    placed.modulus = kLeastModulus << i % 8;
+    placed.level_count = 2;
+    placed.levels[1] = static_cast<uint16_t>(placed.modulus - kLevelGrain);
+    if (i < kMostCounted) script.counted[script.counted_count++].function = scratch.order[i];
+  }
+}
+
+void build_all(const Metadata& code, Memory& original, Memory& text, ImageScratch scratch, uint64_t slot,
+               const LayoutScript* script) {
   if (scratch.order_count == 0) return;
   Memory images[2] = {Memory(slot), Memory(slot)};
   Stayers stayers;
   uint64_t number = 0;
-  for (const abi::CodeMode mode : {abi::CodeMode::kCopy, abi::CodeMode::kOnce, abi::CodeMode::kShuffle, abi::CodeMode::kPad}) {
+  for (const abi::CodeMode mode :
+       {abi::CodeMode::kCopy, abi::CodeMode::kOnce, abi::CodeMode::kShuffle, abi::CodeMode::kPad, abi::CodeMode::kDesign}) {
     uint8_t* const image = images[number % 2].bytes();
     uint8_t* const before = images[(number + 1) % 2].bytes();
-    const ImagePlace place{0x540000000000 + number * slot, 0x1000, 0x555555554000, 0x555555554000};
+    const ImagePlace place{0x540000000000 + number * slot, 0x1000, 0x555555554000, 0x555555554000, 0x540000800000};
     LayoutRng rng(7, 1, number);
     stayers.forget(SlotSet{1} << number % 2);
+    draw_levels(7, static_cast<uint32_t>(number), scratch);
     const uint64_t used = build_image(code, original.bytes(), place, mode, rng, scratch, image);
     if (used > slot) __builtin_trap();
+    for (uint32_t i = 0; script != nullptr && i < script->placed_count; ++i) {
+      const PlacedFunction& placed = script->placed[i];
+      const uint32_t level = level_of(placed, 7, static_cast<uint32_t>(number));
+      if (scratch.body[placed.function] % placed.modulus != level + code.functions[placed.function].start % 16) __builtin_trap();
+    }
     publish(code, scratch, place, original.bytes(), text.bytes());
     for (uint32_t i = 0; i < stayers.size(); ++i)
       lead_calls(code, stayers[i], 0x540000000000, place, scratch, original.bytes(), before);
@@ -62,6 +76,24 @@ void build(const Metadata& code) {
       stayers.add(code, static_cast<uint32_t>(number % 2), image, static_cast<uint32_t>(at));
     ++number;
   }
+}
+
+void build(const Metadata& code) {
+  constexpr uint64_t kMostText = 1 << 20, kMostSlot = 4 << 20;
+  const uint64_t text_bytes = (code.header->text_bytes + 4095) / 4096 * 4096;
+  const uint64_t slot = slot_bytes(code);
+  if (slot == 0 || slot > kMostSlot || text_bytes == 0 || text_bytes > kMostText) return;
+  Memory original(text_bytes), text(text_bytes), scratch_memory(scratch_bytes(code) + 8);
+  for (uint64_t i = 0; i < text_bytes; ++i) original.bytes()[i] = static_cast<uint8_t>(i * 151 + i / 256);
+  build_all(code, original, text, bind_scratch(code, scratch_memory.bytes()), slot, nullptr);
+  // The same with functions that are placed and counted.
+  LayoutScript script;
+  Memory scripted_memory(scratch_bytes(code) + 8);
+  ImageScratch scripted = bind_scratch(code, scripted_memory.bytes());
+  make_script(scripted, script);
+  follow_script(script, scripted);
+  const uint64_t scripted_slot = slot_bytes(code, &script);
+  if (scripted_slot != 0 && scripted_slot <= kMostSlot) build_all(code, original, text, scripted, scripted_slot, &script);
 }
 
 void read(const uint8_t* data, size_t size) {

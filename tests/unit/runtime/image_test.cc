@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include <cstdio>
 #include <cstring>
 #include <map>
 #include <set>
@@ -172,7 +173,7 @@ class ImageTest : public ::testing::Test {
     section_.insert(section_.end(), from, from + size);
   }
 
-  uint8_t* slot(int index) { return base_ + kRing + static_cast<size_t>(index) * slot_bytes(code_); }
+  uint8_t* slot(int index) { return base_ + kRing + static_cast<size_t>(index) * slot_bytes(code_, scratch_.script); }
   uint8_t& executed(int index) { return base_[kData + 512 + index]; }
 
   void move_to(int index, abi::CodeMode mode, uint64_t number) {
@@ -183,7 +184,7 @@ class ImageTest : public ::testing::Test {
     place.bias = 0;
     LayoutRng rng(7, kRngCode, number);
     const uint64_t used = build_image(code_, original_.data(), place, mode, rng, scratch_, slot(index));
-    EXPECT_LE(used, slot_bytes(code_));
+    EXPECT_LE(used, slot_bytes(code_, scratch_.script));
     publish(code_, scratch_, place, original_.data(), base_);
   }
 
@@ -212,6 +213,7 @@ class ImageTest : public ::testing::Test {
   std::vector<uint32_t> scratch_memory_;
   ImageScratch scratch_;
   ImagePlace newest_;
+  LayoutScript script_;
 };
 
 TEST_F(ImageTest, OriginalWorks) {
@@ -239,6 +241,103 @@ TEST_F(ImageTest, EntriesOffSixteenKeepTheirAlignment) {
       const uint32_t index = scratch_.order[i];
       EXPECT_EQ(scratch_.body[index] % 16, pieces_[index].start % 16);
       EXPECT_EQ(scratch_.entry[index] % 2, 0u);
+    }
+  }
+}
+
+LayoutScript read_script(const Metadata& code, const std::string& text) {
+  LayoutScript script;
+  EXPECT_EQ(parse_script(text.data(), text.size(), script).fault, ScriptFault::kNone) << text;
+  const auto nameless = [](const void*, uint32_t) -> const char* { return nullptr; };
+  EXPECT_EQ(bind_script(code, nameless, nullptr, script).fault, ScriptFault::kNone) << text;
+  return script;
+}
+
+std::string hex(uint64_t value) {
+  char text[24];
+  std::snprintf(text, sizeof text, "0x%lx", static_cast<unsigned long>(value));
+  return text;
+}
+
+TEST_F(ImageTest, PlacedFunctionsStartAtTheirLevels) {
+  for (const uint32_t skew : {0u, 1u, 3u, 8u}) {
+    SCOPED_TRACE(skew);
+    make_program(skew);
+    const std::string text = "stab-script 1 any\nplace " + hex(text_of(kPushes)) + " mod 64 0 16 32 48\nplace " +
+                             hex(text_of(kLoads)) + " mod 4096 2032 16 4080\nplace " + hex(text_of(kWhere)) + " mod 32 16\n";
+    script_ = read_script(code_, text);
+    follow_script(script_, scratch_);
+    std::map<uint32_t, int> pushes, loads;
+    std::set<uint32_t> others;
+    for (uint32_t image = 0; image < 24; ++image) {
+      draw_levels(7, image, scratch_);
+      move_to(0, abi::CodeMode::kDesign, image);
+      expect_right_results();
+      const auto residue = [this](size_t index, uint32_t modulus) {
+        return (scratch_.body[index] - pieces_[index].start % 16) % modulus;
+      };
+      EXPECT_EQ(residue(kPushes, 64), level_of(script_.placed[0], 7, image));
+      EXPECT_EQ(residue(kLoads, 4096), level_of(script_.placed[1], 7, image));
+      EXPECT_EQ(residue(kWhere, 32), 16u);
+      ++pushes[residue(kPushes, 64)];
+      ++loads[residue(kLoads, 4096)];
+      others.insert(scratch_.body[kCaller]);
+    }
+    EXPECT_EQ(pushes, (std::map<uint32_t, int>{{0, 6}, {16, 6}, {32, 6}, {48, 6}}));
+    EXPECT_EQ(loads, (std::map<uint32_t, int>{{16, 8}, {2032, 8}, {4080, 8}}));
+    EXPECT_GT(others.size(), 20u);  // shuffled as ever
+  }
+}
+
+TEST_F(ImageTest, TheRestLiesStillWhereTheScriptSaysSo) {
+  make_program();
+  script_ = read_script(code_, "stab-script 1 any\nrest still\nplace " + hex(text_of(kLoads)) + " mod 64 0 16 32 48\nplace " +
+                                   hex(text_of(kCaller)) + " mod 64 0 32\n");
+  follow_script(script_, scratch_);
+  std::set<uint32_t> still, placed, bodies;
+  for (uint32_t image = 0; image < 40; ++image) {
+    draw_levels(7, image, scratch_);
+    move_to(0, abi::CodeMode::kDesign, image);
+    expect_right_results();
+    still.insert(scratch_.body[kWhere]);
+    placed.insert(scratch_.body[kLoads] % 64);
+    bodies.insert(scratch_.body[kLoads]);
+    EXPECT_GT(scratch_.body[kLoads], scratch_.body[kCallsStays]);
+  }
+  EXPECT_EQ(still.size(), 1u);
+  EXPECT_EQ(placed.size(), 4u);
+  EXPECT_GT(bodies.size(), 6u);
+}
+
+TEST_F(ImageTest, CallsOfACountedFunctionAreCountedFromWherever) {
+  for (const uint32_t skew : {0u, 1u, 2u, 3u}) {
+    SCOPED_TRACE(skew);
+    make_program(skew);
+    script_ = read_script(code_, "stab-script 1 any\ncount " + hex(text_of(kPushes)) + "\ncount " + hex(text_of(kLoads)) + "\n");
+    follow_script(script_, scratch_);
+    auto* const cells = reinterpret_cast<EntryCell*>(base_ + kData + 1024);
+    cells[0].visits = cells[1].visits = 0;
+    newest_.entries = reinterpret_cast<uint64_t>(cells);
+    uint64_t pushes = 0, loads = 0;
+    int number = 0;
+    for (const abi::CodeMode mode : {abi::CodeMode::kCopy, abi::CodeMode::kOnce, abi::CodeMode::kShuffle, abi::CodeMode::kPad}) {
+      move_to(number % 2, mode, static_cast<uint64_t>(number));
+      const auto pushes_here = reinterpret_cast<long (*)(long)>(slot(number % 2) + scratch_.entry[kPushes]);
+      EXPECT_EQ(scratch_.entry[kPushes] % 2, 0u);
+      EXPECT_EQ(scratch_.body[kPushes] % 16, pieces_[kPushes].start % 16);
+      expect_right_results();  // loads by itself, by caller, and by pushes
+      pushes += 1, loads += 3;
+      EXPECT_EQ(cells[0].visits, pushes);
+      EXPECT_EQ(cells[1].visits, loads);
+      // A call from inside of the image, and one that finds it retired: once each.
+      EXPECT_EQ(pushes_here(0) & 0xffffffff, 1001);
+      move_to((number + 1) % 2, mode, 100 + static_cast<uint64_t>(number));
+      retire(slot(number % 2));
+      EXPECT_EQ(pushes_here(0) & 0xffffffff, 1001);
+      pushes += 2, loads += 2;
+      EXPECT_EQ(cells[0].visits, pushes);
+      EXPECT_EQ(cells[1].visits, loads);
+      ++number;
     }
   }
 }

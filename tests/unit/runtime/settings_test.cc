@@ -124,7 +124,7 @@ TEST(Settings, RefusesWhatItCannotObey) {
     std::vector<const char*> environment;
     const char* message;
   } cases[] = {
-      {{"STAB_CODE=shufle"}, "STAB_CODE=shufle: expected off, copy, once, shuffle or pad"},
+      {{"STAB_CODE=shufle"}, "STAB_CODE=shufle: expected off, copy, once, shuffle, pad or design"},
       {{"STAB_STACK="}, "STAB_STACK=: expected off, zero, on or recursive"},
       {{"STAB_HEAP=pages"}, "expected off, base, page or shuffle"},
       {{"STAB_EPOCH=5"}, "expected a whole number with us, ms or s"},
@@ -133,18 +133,23 @@ TEST(Settings, RefusesWhatItCannotObey) {
       {{"STAB_SEED=-1"}, "expected a number below 2^64"},
       {{"STAB_SEED=18446744073709551616"}, "expected a number below 2^64"},
       {{"STAB_REPORT="}, "expected a path"},
+      {{"STAB_LAYOUT="}, "expected the path of a layout script"},
+      {{"STAB_LAYOUT=x.script"}, "STAB_LAYOUT=x.script: needs a STAB_CODE that is not off"},
+      {{"STAB_CODE=design"}, "STAB_CODE=design: needs STAB_LAYOUT"},
+      {{"STAB=04,d--,0000000000000001,0000500000000,----,----,----,4096", "STAB_LAYOUT=x"}, "set together with STAB="},
       {{"STAB_COED=copy"}, "STAB_COED=copy: unknown setting"},
-      {{"STAB=03,sop"}, "fixed-width form"},
-      {{"STAB=01,---,0000000000000001,0000500000000,----,----,----"}, "version 3"},
-      {{"STAB=01,---,0000000000000001,0000500000000,----,----,----,4096"}, "version 3"},
-      {{"STAB=02,---,0000000000000001,0000500000000,----,----,----,4096"}, "version 3"},
-      {{"STAB=03,---,0000000000000001,v00000000000x,----,----,----,4096"}, "fixed-width form"},
-      {{"STAB=03,---,0000000000000001,0000000000000,----,----,----,4096"}, "fixed-width form"},
+      {{"STAB=04,sop"}, "fixed-width form"},
+      {{"STAB=01,---,0000000000000001,0000500000000,----,----,----"}, "version 4"},
+      {{"STAB=01,---,0000000000000001,0000500000000,----,----,----,4096"}, "version 4"},
+      {{"STAB=02,---,0000000000000001,0000500000000,----,----,----,4096"}, "version 4"},
+      {{"STAB=03,---,0000000000000001,0000500000000,----,----,----,4096"}, "version 4"},
+      {{"STAB=04,---,0000000000000001,v00000000000x,----,----,----,4096"}, "fixed-width form"},
+      {{"STAB=04,---,0000000000000001,0000000000000,----,----,----,4096"}, "fixed-width form"},
       {{"STAB_EPOCH=0ms"}, "from 100us to 3600s, or with visits"},
       {{"STAB_EPOCH=visits"}, "expected a whole number"},
       {{"STAB_EPOCH=1000000000000visits"}, "with visits, such as 1000visits"},
-      {{"STAB=03,---,0000000000000001,0000500000000,----,----,----,0048"}, "fixed-width form"},
-      {{"STAB=03,---,0000000000000001,0000500000000,----,----,----,4096", "STAB_CODE=off"}, "set together with STAB="},
+      {{"STAB=04,---,0000000000000001,0000500000000,----,----,----,0048"}, "fixed-width form"},
+      {{"STAB=04,---,0000000000000001,0000500000000,----,----,----,4096", "STAB_CODE=off"}, "set together with STAB="},
   };
   for (const auto& c : cases) {
     const Outcome out = parse(c.environment);
@@ -153,9 +158,19 @@ TEST(Settings, RefusesWhatItCannotObey) {
   }
 }
 
+TEST(Settings, ALayoutScriptGoesWithWhatMoves) {
+  const Outcome design = parse({"STAB_CODE=design", "STAB_LAYOUT=x.script"});
+  ASSERT_TRUE(design.ok) << design.message;
+  EXPECT_EQ(design.parsed.settings.code, abi::CodeMode::kDesign);
+  EXPECT_STREQ(design.parsed.script_path, "x.script");
+  EXPECT_TRUE(parse({"STAB_LAYOUT=x.script", "STAB_CODE=copy"}).ok);
+  // A launcher's program gets its script from its helper.
+  EXPECT_TRUE(parse({"STAB=04,d--,0000000000000001,0000500000000,----,0003,----,4096"}).ok);
+}
+
 TEST(Settings, DriverVariablesSayNothingAboutARun) {
   EXPECT_TRUE(parse({"STAB_LINK_SEED=4"}).ok);
-  EXPECT_TRUE(parse({"STAB_LINK_SEED=4", "STAB=03,---,0000000000000001,0000500000000,----,----,----,4096"}).ok);
+  EXPECT_TRUE(parse({"STAB_LINK_SEED=4", "STAB=04,---,0000000000000001,0000500000000,----,----,----,4096"}).ok);
 }
 
 TEST(Settings, LongValuesAreCutInTheMessage) {

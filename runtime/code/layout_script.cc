@@ -1,0 +1,271 @@
+// Parsing is strict, line by line: a misspelt word that were ignored would make an experiment that measured nothing. The text may
+// be anybody's, so every number is bounded where it is read.
+#include "runtime/code/layout_script.h"
+
+#include "runtime/layout_rng.h"
+
+namespace stab::code {
+
+const char* const kScriptFaultWords[static_cast<size_t>(ScriptFault::kCount)] = {
+    "",
+    "a layout script has at most 65536 bytes, none of them 0",
+    "expected 'stab-script 1 any' or 'stab-script 1 0xHASH', with the code's hash from stab-layout or a dose report, as the first line",
+    "expected 'place NAME mod M LEVEL...', 'count NAME', 'rest still' or 'rest shuffled'",
+    "expected 'mod' and a power of two from 32 to 4096",
+    "a level is a multiple of 16 below the modulus, each of them once",
+    "a function has 1 to 16 levels",
+    "at most 128 functions can be placed, and 8 counted",
+    "the function is placed or counted by a line before, or 'rest' is said twice",
+    "a name is printable, without '\"' and '\\', and at most 102 bytes long where it is counted; write the link-time address (0x...)",
+    "the script is for another binary: its hash is not the one of this program's code",
+    "the program has no function of this name or address; a stripped one has addresses alone",
+    "the program has several functions of this name; write the link-time address (0x...) of the one that is meant",
+    "the function never moves, so it can be neither placed nor counted; szc --stab-info says why",
+    "'place' and 'rest' need STAB_CODE=design",
+    "nothing moves in this program, and what stays is neither placed nor counted; it takes a STAB_CODE that is not off, and the dose "
+    "report says what else is missing",
+    "the script can't be read; it is a regular file or a memfd",
+    "STAB_CODE=design needs a layout script; set STAB_LAYOUT to its path",
+    "images would be too large with these places; lower the modulus or place fewer functions",
+};
+
+namespace {
+
+struct Words {
+  const char* at;
+  const char* end;
+
+  // The next word of a line. False: there is none.
+  bool take(const char*& word, uint32_t& bytes) {
+    while (at < end && is_blank(*at)) ++at;
+    if (at == end || *at == '#') return false;
+    word = at;
+    while (at < end && !is_blank(*at)) ++at;
+    bytes = static_cast<uint32_t>(at - word);
+    return true;
+  }
+  bool at_end() {
+    const char* word = nullptr;
+    uint32_t bytes = 0;
+    return !take(word, bytes);
+  }
+  static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+};
+
+bool is(const char* word, uint32_t bytes, const char* wanted) {
+  uint32_t i = 0;
+  while (i < bytes && wanted[i] != 0 && word[i] == wanted[i]) ++i;
+  return i == bytes && wanted[i] == 0;
+}
+
+bool take_word(Words& words, const char* wanted) {
+  const char* word = nullptr;
+  uint32_t bytes = 0;
+  return words.take(word, bytes) && is(word, bytes, wanted);
+}
+
+bool read_decimal(const char* word, uint32_t bytes, uint32_t& value) {
+  if (bytes == 0 || bytes > 9) return false;
+  value = 0;
+  for (uint32_t i = 0; i < bytes; ++i) {
+    if (word[i] < '0' || word[i] > '9') return false;
+    value = value * 10 + static_cast<uint32_t>(word[i] - '0');
+  }
+  return true;
+}
+
+bool read_hex(const char* word, uint32_t bytes, uint64_t& value) {
+  if (bytes < 3 || bytes > 18 || word[0] != '0' || word[1] != 'x') return false;
+  value = 0;
+  for (uint32_t i = 2; i < bytes; ++i) {
+    const char c = word[i];
+    const bool digit = c >= '0' && c <= '9', low = c >= 'a' && c <= 'f', high = c >= 'A' && c <= 'F';
+    if (!digit && !low && !high) return false;
+    value = value << 4 | static_cast<uint64_t>(digit ? c - '0' : low ? c - 'a' + 10 : c - 'A' + 10);
+  }
+  return true;
+}
+
+ScriptFault take_name(Words& words, uint32_t line, uint32_t most, ScriptName& out) {
+  if (!words.take(out.text, out.bytes)) return ScriptFault::kUnknownLine;
+  out.line = line;
+  if (out.bytes > most) return ScriptFault::kBadName;
+  for (uint32_t i = 0; i < out.bytes; ++i)
+    if (out.text[i] <= ' ' || out.text[i] > '~' || out.text[i] == '"' || out.text[i] == '\\') return ScriptFault::kBadName;
+  return ScriptFault::kNone;
+}
+
+ScriptFault take_levels(Words& words, PlacedFunction& out) {
+  const char* word = nullptr;
+  uint32_t bytes = 0, level = 0;
+  if (!take_word(words, "mod") || !words.take(word, bytes) || !read_decimal(word, bytes, out.modulus) ||
+      out.modulus < kLeastModulus || out.modulus > kMostModulus || (out.modulus & (out.modulus - 1)) != 0)
+    return ScriptFault::kBadModulus;
+  while (words.take(word, bytes)) {
+    if (!read_decimal(word, bytes, level) || level >= out.modulus || level % kLevelGrain != 0) return ScriptFault::kBadLevel;
+    for (uint32_t i = 0; i < out.level_count; ++i)
+      if (out.levels[i] == level) return ScriptFault::kBadLevel;
+    if (out.level_count == kMostLevels) return ScriptFault::kTooManyLevels;
+    out.levels[out.level_count++] = static_cast<uint16_t>(level);
+  }
+  return out.level_count == 0 ? ScriptFault::kTooManyLevels : ScriptFault::kNone;
+}
+
+// Parsing, one line at a time.
+struct Parser {
+  LayoutScript& out;
+  bool has_header = false;
+
+  ScriptFault header(Words& words) {
+    const char* word = nullptr;
+    uint32_t bytes = 0;
+    if (!take_word(words, "stab-script") || !take_word(words, "1") || !words.take(word, bytes)) return ScriptFault::kNoHeader;
+    out.any_binary = is(word, bytes, "any");
+    if (!out.any_binary && !read_hex(word, bytes, out.text_hash)) return ScriptFault::kNoHeader;
+    has_header = true;
+    return words.at_end() ? ScriptFault::kNone : ScriptFault::kNoHeader;
+  }
+
+  ScriptFault rest(Words& words, uint32_t number) {
+    const char* word = nullptr;
+    uint32_t bytes = 0;
+    if (!words.take(word, bytes)) return ScriptFault::kUnknownLine;
+    out.rest_still = is(word, bytes, "still");
+    if (!out.rest_still && !is(word, bytes, "shuffled")) return ScriptFault::kUnknownLine;
+    if (out.rest_line != 0) return ScriptFault::kTwice;
+    out.rest_line = number;
+    return words.at_end() ? ScriptFault::kNone : ScriptFault::kUnknownLine;
+  }
+
+  ScriptFault line(Words words, uint32_t number) {
+    Words again = words;
+    const char* word = nullptr;
+    uint32_t bytes = 0;
+    if (!words.take(word, bytes)) return ScriptFault::kNone;
+    if (!has_header) return header(again);
+    if (is(word, bytes, "rest")) return rest(words, number);
+    if (is(word, bytes, "place")) {
+      if (out.placed_count == kMostPlaced) return ScriptFault::kTooMany;
+      PlacedFunction& placed = out.placed[out.placed_count++];
+      placed = PlacedFunction{};
+      const ScriptFault fault = take_name(words, number, kMostScriptBytes, placed.name);
+      return fault == ScriptFault::kNone ? take_levels(words, placed) : fault;
+    }
+    if (is(word, bytes, "count")) {
+      if (out.counted_count == kMostCounted) return ScriptFault::kTooMany;
+      CountedFunction& counted = out.counted[out.counted_count++];
+      counted = CountedFunction{};
+      const ScriptFault fault = take_name(words, number, kMostCountedName, counted.name);
+      if (fault != ScriptFault::kNone) return fault;
+      return words.at_end() ? ScriptFault::kNone : ScriptFault::kUnknownLine;
+    }
+    return ScriptFault::kUnknownLine;
+  }
+};
+
+constexpr uint32_t kNowhere = ~0u, kSeveral = ~0u - 1;
+
+bool is_named(const ScriptName& name, const char* text) {
+  if (text == nullptr) return false;
+  uint32_t i = 0;
+  while (i < name.bytes && text[i] == name.text[i]) ++i;  // a name holds no 0
+  return i == name.bytes && text[i] == 0;
+}
+
+// kNowhere, kSeveral, or the index.
+uint32_t find(const Metadata& code, NameOf name_of, const void* context, const ScriptName& name) {
+  const abi::CodeHeader& header = *code.header;
+  uint64_t address = 0;
+  if (read_hex(name.text, name.bytes, address)) {
+    const uint32_t at = address < header.text_start ? header.function_count : function_at(code, address - header.text_start);
+    return at == header.function_count ? kNowhere : at;
+  }
+  uint32_t found = kNowhere;
+  for (uint32_t i = 0; i < header.function_count; ++i) {
+    if (!is_named(name, name_of(context, i))) continue;
+    if (found != kNowhere) return kSeveral;
+    found = i;
+  }
+  return found;
+}
+
+ScriptFault find_movable(const Metadata& code, NameOf name_of, const void* context, const ScriptName& name, uint32_t& out) {
+  out = find(code, name_of, context, name);
+  if (out == kNowhere) return ScriptFault::kNotThere;
+  if (out == kSeveral) return ScriptFault::kAmbiguous;
+  return code.functions[out].immovable == abi::Immovable::kNo ? ScriptFault::kNone : ScriptFault::kStays;
+}
+
+}  // namespace
+
+ScriptVerdict parse_script(const char* text, size_t bytes, LayoutScript& out) {
+  out.any_binary = out.rest_still = false;
+  out.text_hash = 0;
+  out.placed_count = out.counted_count = out.rest_line = 0;
+  if (bytes > kMostScriptBytes) return {ScriptFault::kTooLong, 0};
+  out.script_hash = abi::hash64(text, bytes);
+  Parser parser{out};
+  uint32_t number = 0;
+  for (size_t at = 0; at < bytes;) {
+    ++number;
+    size_t end = at;
+    for (; end < bytes && text[end] != '\n'; ++end)
+      if (text[end] == 0) return {ScriptFault::kTooLong, number};
+    const ScriptFault fault = parser.line({text + at, text + end}, number);
+    if (fault != ScriptFault::kNone) return {fault, number};
+    at = end + 1;
+  }
+  if (!parser.has_header) return {ScriptFault::kNoHeader, 0};
+  return {};
+}
+
+ScriptVerdict suits_mode(const LayoutScript& script, abi::CodeMode mode) {
+  if (mode == abi::CodeMode::kOff) return {ScriptFault::kNoImage, 0};
+  if (mode == abi::CodeMode::kDesign) return {};
+  if (script.placed_count > 0) return {ScriptFault::kNotDesign, script.placed[0].name.line};
+  return script.rest_still ? ScriptVerdict{ScriptFault::kNotDesign, script.rest_line} : ScriptVerdict{};
+}
+
+ScriptVerdict bind_script(const Metadata& code, NameOf name_of, const void* context, LayoutScript& script) {
+  if (!script.any_binary && script.text_hash != code.header->text_hash) return {ScriptFault::kOtherBinary, 1};
+  for (uint32_t i = 0; i < script.placed_count; ++i) {
+    PlacedFunction& placed = script.placed[i];
+    const ScriptFault fault = find_movable(code, name_of, context, placed.name, placed.function);
+    if (fault != ScriptFault::kNone) return {fault, placed.name.line};
+    for (uint32_t k = 0; k < i; ++k)
+      if (script.placed[k].function == placed.function) return {ScriptFault::kTwice, placed.name.line};
+  }
+  for (uint32_t i = 0; i < script.counted_count; ++i) {
+    CountedFunction& counted = script.counted[i];
+    const ScriptFault fault = find_movable(code, name_of, context, counted.name, counted.function);
+    if (fault != ScriptFault::kNone) return {fault, counted.name.line};
+    for (uint32_t k = 0; k < i; ++k)
+      if (script.counted[k].function == counted.function) return {ScriptFault::kTwice, counted.name.line};
+  }
+  return {};
+}
+
+void write_point_name(const CountedFunction& counted, char (&to)[kPointNameBytes]) {
+  constexpr char kMark[] = "function:";
+  static_assert(sizeof kMark - 1 + kMostCountedName < kPointNameBytes);
+  size_t at = 0;
+  for (; kMark[at] != 0; ++at) to[at] = kMark[at];
+  for (uint32_t i = 0; i < counted.name.bytes; ++i) to[at++] = counted.name.text[i];
+  to[at] = 0;
+}
+
+uint32_t level_of(const PlacedFunction& placed, uint64_t seed, uint32_t image) {
+  uint16_t order[kMostLevels];
+  for (uint32_t i = 0; i < placed.level_count; ++i) order[i] = placed.levels[i];
+  const uint32_t block = image / placed.level_count;
+  LayoutRng rng(seed, kRngLevels, uint64_t{placed.function} << 32 | block);
+  for (uint32_t i = placed.level_count; i > 1; --i) {
+    const uint32_t k = rng.below(i);
+    const uint16_t swapped = order[i - 1];
+    order[i - 1] = order[k];
+    order[k] = swapped;
+  }
+  return order[image % placed.level_count];
+}
+
+}  // namespace stab::code

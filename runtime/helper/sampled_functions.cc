@@ -1,0 +1,230 @@
+// The rings are the kernel's to write and ours to read; what they say of addresses is the program's doing, so an address is held
+// against what there is before anything is read by it.
+#include "runtime/helper/sampled_functions.h"
+
+#include <linux/perf_event.h>
+#include <sched.h>
+#include <string.h>
+
+#include "runtime/sys.h"
+
+namespace stab::helper {
+namespace {
+
+// A sample is 24 bytes: 1365 of them, more than a second of a CPU. Small, since what a user may lock is little.
+constexpr size_t kRingBytes = 32 * 1024;
+constexpr size_t kMappedBytes = 4096 + kRingBytes;
+// Lengths of a list of records that is read at once; a hole in it (a record that ends beyond) ends the reading.
+constexpr size_t kMostRecordBytes = 256;
+
+// As PERF_SAMPLE_IP | PERF_SAMPLE_TID lays a sample out behind its header.
+struct SampleBody {
+  uint64_t ip;
+  uint32_t pid, tid;
+};
+// And PERF_RECORD_LOST.
+struct LostBody {
+  uint64_t id, lost;
+};
+
+int open_event(int pid, int cpu, bool exclude_kernel) {
+  perf_event_attr attr;
+  memset(&attr, 0, sizeof attr);
+  attr.size = sizeof attr;
+  attr.type = PERF_TYPE_SOFTWARE;
+  attr.config = PERF_COUNT_SW_TASK_CLOCK;
+  attr.sample_period = kSamplePeriodNs;
+  attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID;
+  attr.inherit = 1;
+  attr.exclude_kernel = exclude_kernel;
+  attr.exclude_hv = 1;
+  // Nobody waits for it.
+  attr.watermark = 1;
+  attr.wakeup_watermark = kRingBytes;
+  return static_cast<int>(sys::call(SYS_perf_event_open, sys::word(&attr), pid, cpu, -1, PERF_FLAG_FD_CLOEXEC));
+}
+
+void copy_from_ring(const uint8_t* ring, uint64_t at, void* to, size_t bytes) {
+  for (size_t i = 0; i < bytes; ++i) static_cast<uint8_t*>(to)[i] = ring[(at + i) % kRingBytes];
+}
+
+// The function whose original bytes hold this offset in the text; function_count where none does.
+uint32_t function_holding(const code::Metadata& code, uint64_t offset) {
+  uint32_t low = 0, high = code.header->function_count;
+  while (low < high) {
+    const uint32_t middle = low + (high - low) / 2;
+    if (code.functions[middle].start <= offset)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  if (low == 0 || offset - code.functions[low - 1].start >= code.functions[low - 1].bytes) return code.header->function_count;
+  return low - 1;
+}
+
+bool is_of_family(const Family& family, int pid) {
+  if (family.program.pid == pid) return true;
+  for (const Process& process : family.kin)
+    if (process.pid == pid) return true;
+  return false;
+}
+
+template <typename T>
+T* allocate(uint64_t count) {
+  void* memory = sys::map(nullptr, count * sizeof(T) + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
+  return sys::is_address(memory) ? static_cast<T*>(memory) : nullptr;
+}
+
+}  // namespace
+
+bool SampledFunctions::open_ring(int pid, int cpu, bool exclude_kernel) {
+  if (ring_count_ == kMostRings) return false;
+  const int event = open_event(pid, cpu, exclude_kernel);
+  if (event < 0) return false;
+  void* mapped = sys::map(nullptr, kMappedBytes, PROT_READ | PROT_WRITE, MAP_SHARED, event);
+  if (!sys::is_address(mapped)) {
+    sys::close(event);
+    return false;
+  }
+  rings_[ring_count_++] = {event, static_cast<uint8_t*>(mapped)};
+  return true;
+}
+
+bool SampledFunctions::begin(const Family& family, const Images& images) {
+  if (!family.numbered) return false;
+  counts_ = allocate<Counts>(images.code.header->function_count);
+  stayed_ = allocate<StayedFunction>(kMostStayed);
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  const int pid = family.program.pid;
+  if (counts_ == nullptr || stayed_ == nullptr ||
+      sys::call(SYS_sched_getaffinity, pid, sizeof allowed, sys::word(&allowed)) <= 0)
+    return false;
+  bool exclude_kernel = false;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (!CPU_ISSET(cpu, &allowed)) continue;
+    if (!open_ring(pid, cpu, exclude_kernel)) {
+      // What is forbidden is forbidden on the first one, too.
+      if (exclude_kernel || ring_count_ > 0 || !open_ring(pid, cpu, exclude_kernel = true)) return end(), false;
+    }
+  }
+  was_begun_ = ring_count_ > 0;
+  return was_begun_;
+}
+
+void SampledFunctions::end() {
+  while (ring_count_ > 0) {
+    Ring& ring = rings_[--ring_count_];
+    sys::unmap(ring.mapped, kMappedBytes);
+    sys::close(ring.event);
+    ring = Ring{};
+  }
+}
+
+void SampledFunctions::count(uint64_t pc, Images& images) {
+  const uint64_t into_ring = pc - images.ring_address;
+  uint32_t function = images.code.header->function_count;
+  bool is_newest = false, is_original = false;
+  if (into_ring < images.ring.made() * images.slot_bytes) {
+    const int slot = static_cast<int>(into_ring / images.slot_bytes);
+    code::ImageEntry entry;
+    if (code::find_original(images.slot_memory(slot), static_cast<uint32_t>(into_ring % images.slot_bytes), entry))
+      function = code::function_at(images.code, entry.start);
+    is_newest = slot == images.ring.newest();
+  } else if (pc - images.place.text < images.code.header->text_bytes) {
+    function = function_holding(images.code, pc - images.place.text);
+    is_original = true;
+  }
+  if (function == images.code.header->function_count) {
+    ++elsewhere_;
+    return;
+  }
+  Counts& counts = counts_[function];
+  ++(is_original ? counts.original : is_newest ? counts.newest : counts.older);
+  ++(is_original ? original_ : is_newest ? newest_ : older_);
+}
+
+void SampledFunctions::take_ring(Ring& ring, const Family& family, Images& images) {
+  auto* page = reinterpret_cast<perf_event_mmap_page*>(ring.mapped);
+  const uint8_t* const data = ring.mapped + 4096;
+  const uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
+  uint64_t at = page->data_tail;
+  while (at + sizeof(perf_event_header) <= head) {
+    perf_event_header header;
+    copy_from_ring(data, at, &header, sizeof header);
+    if (header.size < sizeof header || header.size > kMostRecordBytes || at + header.size > head) break;
+    if (header.type == PERF_RECORD_SAMPLE && header.size == sizeof header + sizeof(SampleBody)) {
+      SampleBody body;
+      copy_from_ring(data, at + sizeof header, &body, sizeof body);
+      const bool user = (header.misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER;
+      if (!user) ++kernel_;
+      else if (is_of_family(family, static_cast<int>(body.pid))) count(body.ip, images);
+      else ++elsewhere_;
+    }
+    if (header.type == PERF_RECORD_LOST && header.size >= sizeof header + sizeof(LostBody)) {
+      LostBody body;
+      copy_from_ring(data, at + sizeof header, &body, sizeof body);
+      lost_ += body.lost;
+    }
+    at += header.size;
+  }
+  __atomic_store_n(&page->data_tail, head, __ATOMIC_RELEASE);
+}
+
+void SampledFunctions::take(const Family& family, Images& images) {
+  for (uint32_t i = 0; i < ring_count_; ++i) take_ring(rings_[i], family, images);
+}
+
+void SampledFunctions::write_sums(EpochRecord& record) const {
+  record.samples_newest = static_cast<uint32_t>(newest_);
+  record.samples_older = static_cast<uint32_t>(older_);
+  record.samples_elsewhere = static_cast<uint32_t>(original_ + elsewhere_ + kernel_);
+}
+
+void SampledFunctions::saw_stay(uint32_t function, uint32_t image, uint32_t epoch) {
+  if (stayed_ == nullptr) return;
+  for (uint32_t i = stayed_count_; i > 0; --i) {
+    StayedFunction& stayed = stayed_[i - 1];
+    if (stayed.function != function || stayed.image != image) continue;
+    stayed.to_epoch = epoch;
+    return;
+  }
+  if (stayed_count_ < kMostStayed) stayed_[stayed_count_++] = {function, image, epoch, epoch};
+}
+
+void SampledFunctions::write_to(int fd, const code::Metadata& code, uint64_t text_hash) const {
+  if (!is_promised_) return;
+  SampleHeader header{};
+  for (size_t i = 0; i < sizeof header.magic; ++i) header.magic[i] = kSampleMagic[i];
+  header.record_bytes = sizeof(FunctionSamples);
+  header.stayed_bytes = sizeof(StayedFunction);
+  header.text_hash = text_hash;
+  const uint32_t functions = was_begun_ ? code.header->function_count : 0;
+  header.function_count = functions;
+  if (was_begun_) {
+    header.stayed_count = stayed_count_;
+    header.looks = looks_;
+    header.period_ns = kSamplePeriodNs;
+    header.newest = newest_;
+    header.older = older_;
+    header.original = original_;
+    header.elsewhere = elsewhere_;
+    header.kernel = kernel_;
+    header.lost = lost_;
+  }
+  const auto is_sampled = [](const Counts& counts) { return (counts.newest | counts.older | counts.original) != 0; };
+  for (uint32_t i = 0; i < functions; ++i) header.count += is_sampled(counts_[i]);
+  if (sys::write_full(fd, &header, sizeof header) != 0) return;
+  constexpr uint32_t kAtOnce = 256;
+  FunctionSamples chunk[kAtOnce];
+  uint32_t used = 0;
+  for (uint32_t i = 0; i < functions; ++i) {
+    if (is_sampled(counts_[i])) chunk[used++] = {i, counts_[i].newest, counts_[i].older, counts_[i].original};
+    if (used < kAtOnce && i + 1 < functions) continue;
+    if (sys::write_full(fd, chunk, used * sizeof chunk[0]) != 0) return;
+    used = 0;
+  }
+  sys::write_full(fd, stayed_, header.stayed_count * sizeof(StayedFunction));
+}
+
+}  // namespace stab::helper

@@ -1,0 +1,68 @@
+// SampledFunctions: where the program's CPU time goes, by function, image and epoch; for the laboratory, where it asks.
+//
+// A software clock of the kernel runs for each CPU that the program may use, of the program's own CPU time, inherited by its
+// threads and children. No signal is involved; what a sample costs is one interrupt of the program, some microseconds in a
+// millisecond of its CPU time. Which image a sample lay in is only known until its slot is used again, so samples are
+// taken out of the kernel's rings before each new image.
+#pragma once
+
+#include <stdint.h>
+
+#include "runtime/code/stayers.h"
+#include "runtime/control.h"
+#include "runtime/helper/epoch_record.h"
+#include "runtime/helper/family.h"
+#include "runtime/helper/images.h"
+
+namespace stab::helper {
+
+class SampledFunctions {
+ public:
+  // Between two calls of take() at most this: a ring holds more than twice as much.
+  static constexpr uint64_t kTakeEveryNs = 250'000'000;
+
+  // pre: images are published, and the main thread is the program's only one. False: the kernel refuses.
+  bool begin(const Family& family, const Images& images);
+  // Nothing is sampled any more; what was, is kept.
+  void end();
+  bool is_on() const { return ring_count_ > 0; }
+  // Whether something is told behind the report; also where nothing could be sampled.
+  void promise() { is_promised_ = true; }
+
+  // Takes what has been sampled. `newest` is the slot that it counts as of.
+  void take(const Family& family, Images& images);
+  void write_sums(EpochRecord& record) const;
+
+  // A look at the threads begins; then: it has found a frame of this function in a retired image.
+  void begin_look() { ++looks_; }
+  void saw_stay(uint32_t function, uint32_t image, uint32_t epoch);
+
+  // Behind what was written there before.
+  void write_to(int fd, const code::Metadata& code, uint64_t text_hash) const;
+
+ private:
+  static constexpr uint32_t kMostRings = 128;
+  struct Ring {
+    int event = -1;
+    uint8_t* mapped = nullptr;
+  };
+  struct Counts {
+    uint32_t newest, older, original;
+  };
+
+  bool open_ring(int pid, int cpu, bool exclude_kernel);
+  void take_ring(Ring& ring, const Family& family, Images& images);
+  void count(uint64_t pc, Images& images);
+
+  bool is_promised_ = false;
+  Ring rings_[kMostRings];
+  uint32_t ring_count_ = 0;
+  Counts* counts_ = nullptr;  // by function
+  uint64_t newest_ = 0, older_ = 0, original_ = 0, elsewhere_ = 0, kernel_ = 0, lost_ = 0;
+  bool was_begun_ = false;
+  uint32_t looks_ = 0;
+  uint32_t stayed_count_ = 0;
+  StayedFunction* stayed_ = nullptr;
+};
+
+}  // namespace stab::helper
