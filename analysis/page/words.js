@@ -20,6 +20,7 @@ const howToRead = {
   normal: 'Standardized residuals against what a normal distribution would give. On the line: normal. Ends that leave it: tails, skew, or modes. The method does not depend on it where cells are large.',
   dose: 'The spread of each cell against the layouts that its trials ran in. If layouts within a trial are independent, the spread falls along the line of slope −1/2.',
   doseTrials: 'Each trial: the layouts it really ran in, and its value. Trials to the far left had little of the randomization that they were meant to have.',
+  layoutMap: 'Above, the code of the functions that were looked at, in the order of the program: the wider, the longer, the darker, the more of the time’s variation its place makes. Below, each place that the map names: the bar is its share of the variance from epoch to epoch, the line its interval. Confirmed places were measured in fresh trials after they had been named; candidates are the winners of many tests, and their sizes are too large.',
   luck: 'What others would have found who link each side once. Every pair of recorded links is one such experiment; the curve is the distribution of what they would have reported, the vertical line is the answer over all links.',
 };
 

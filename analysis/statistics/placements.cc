@@ -167,8 +167,8 @@ std::optional<PlacementTest> PlacementScreen::test(std::span<const uint8_t> leve
       for (size_t b = 0; b < count; ++b) covariance[a * count + b] -= stratum.variance * here[a] * here[b] / n;
     }
   }
-  // One level is left out: scores about their stratum's mean sum to 0, so that it has nothing more to say. Where others than these occur,
-  // they are what is left out.
+  // One level is left out: scores about their stratum's mean sum to 0, so that it has nothing more to say. Where enough
+  // others than these occur, they are what is left out.
   std::vector<size_t> kept;
   double within = 0;
   for (size_t a = 0; a < count; ++a)
@@ -176,8 +176,7 @@ std::optional<PlacementTest> PlacementScreen::test(std::span<const uint8_t> leve
       kept.push_back(a);
       within += moments[a];
     }
-  if (within == all && !kept.empty()) kept.pop_back();
-  else if (all - within < least && kept.size() > 1) kept.pop_back();
+  if (all - within < least && !kept.empty()) kept.pop_back();
   const size_t df = kept.size();
   if (df == 0) return std::nullopt;
   std::vector<double> matrix(df * df), vector(df);

@@ -11,6 +11,8 @@
 #include <cerrno>
 #include <nlohmann/json.hpp>
 
+#include "engine/experiment/gate_open.h"
+
 namespace stab::engine {
 namespace {
 
@@ -87,6 +89,12 @@ Result<std::string> output_of(const std::vector<std::string>& words) {
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
     return Error{ErrorCode::kSystem, "'" + words[0] + "' failed and says why on standard error", {}};
   return out;
+}
+
+Result<std::string> LayoutTool::output(const std::vector<std::string>& words) const {
+  if (gate == nullptr) return output_of(words);
+  const GateOpen open(*gate);
+  return output_of(words);
 }
 
 std::vector<std::string_view> split(std::string_view text, char by) {

@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "engine/experiment/binary_archive.h"
+#include "engine/experiment/store_gate.h"
 #include "store/store.h"
 
 namespace stab::engine {
@@ -30,6 +31,13 @@ Result<std::string> find_binary(store::Store& store, const store::TrialRow& tria
 
 // Standard output of a command that ends well.
 Result<std::string> output_of(const std::vector<std::string>& words);
+
+// stab-layout, where it is, and the gate that is opened while it works; null: nobody else uses the store.
+struct LayoutTool {
+  std::string path;
+  Gate* gate = nullptr;
+  Result<std::string> output(const std::vector<std::string>& words) const;
+};
 
 std::vector<std::string_view> split(std::string_view text, char by);
 

@@ -178,18 +178,18 @@ Result<Steadiness> choose_work(const Group& group, const plan::Plan& plan, const
 
 // --- places -----------------------------------------------------------------------------------------------------------
 
-Error strange(const std::string& tool) { return {ErrorCode::kCorrupt, "'" + tool + "' is of another version", {}}; }
+Error strange(const LayoutTool& tool) { return {ErrorCode::kCorrupt, "'" + tool.path + "' is of another version", {}}; }
 
-std::vector<std::string> words_for(const std::string& tool, const Group& group, const Ran& ran) {
-  return {tool, group.binary, "--code", ran.code, "--stack", ran.stack, "--range", std::to_string(ran.range),
+std::vector<std::string> words_for(const LayoutTool& tool, const Group& group, const Ran& ran) {
+  return {tool.path, group.binary, "--code", ran.code, "--stack", ran.stack, "--range", std::to_string(ran.range),
           "--seed", std::to_string(ran.seed)};
 }
 
 // All functions that move.
-Result<std::vector<PlacementData::Function>> functions_of(const std::string& tool, const Group& group) {
+Result<std::vector<PlacementData::Function>> functions_of(const LayoutTool& tool, const Group& group) {
   std::vector<std::string> words = words_for(tool, group, group.trials.front().ran);
   words.insert(words.end(), {"--image", "0"});
-  STAB_TRY(const std::string text, output_of(words));
+  STAB_TRY(const std::string text, tool.output(words));
   const std::vector<std::string_view> lines = split(text, '\n');
   const std::vector<std::string_view> head = split(lines[0], ' ');
   if (head.size() != 6 || head[0] != "stab-layout" || head[1] != "1") return strange(tool);
@@ -243,7 +243,7 @@ bool take_page_offset(std::string_view field, uint16_t& out) {
   return true;
 }
 
-Result<Drawn> draw_again(const std::string& tool, const Group& group, const TrialUnits& trial,
+Result<Drawn> draw_again(const LayoutTool& tool, const Group& group, const TrialUnits& trial,
                          const std::vector<PlacementData::Function>& functions) {
   uint32_t last = 0;
   for (const Unit& unit : trial.units)
@@ -256,7 +256,7 @@ Result<Drawn> draw_again(const std::string& tool, const Group& group, const Tria
     std::snprintf(hex, sizeof hex, "0x%llx", static_cast<unsigned long long>(function.linked));
     words.emplace_back(hex);
   }
-  STAB_TRY(const std::string text, output_of(words));
+  STAB_TRY(const std::string text, tool.output(words));
   Drawn drawn;
   std::string_view rest = text;
   rest.remove_prefix(std::min(rest.size(), rest.find('\n') + 1));
@@ -287,7 +287,7 @@ void add_row(const Drawn& drawn, const Unit& unit, bool has_pads, PlacementData&
 // Levels of a script come once in each run of so many images (runtime/code/layout_script.h).
 constexpr uint32_t kScriptBlock = 4;
 
-Status fill(const std::string& tool, const Group& group, std::optional<size_t> point, PlacementData& data) {
+Status fill(const LayoutTool& tool, const Group& group, std::optional<size_t> point, PlacementData& data) {
   std::vector<double> cpu, work;
   for (const TrialUnits& trial : group.trials) {
     STAB_TRY(const Drawn drawn, draw_again(tool, group, trial, data.functions));
@@ -315,7 +315,7 @@ Status fill(const std::string& tool, const Group& group, std::optional<size_t> p
 }
 
 Result<Placements> placements_of(const Group& group, const plan::Plan& plan, const std::string& workload,
-                                 const std::set<uint64_t>& wanted, const std::string& tool) {
+                                 const std::set<uint64_t>& wanted, const LayoutTool& tool) {
   Placements out;
   out.subject = group.subject;
   out.build = group.build;
@@ -389,7 +389,7 @@ Status take_trial(store::Store& store, const store::TrialRow& trial, const Archi
 
 Result<std::vector<Placements>> load_placements(store::Store& store, const store::ExperimentRow& row, const plan::Plan& plan,
                                                 const std::vector<plan::Subject>& subjects, const std::set<uint64_t>& functions,
-                                                const std::string& tool, const Archive& archive) {
+                                                const LayoutTool& tool, const Archive& archive) {
   std::map<GroupKey, Group> groups;
   uint64_t without_epochs = 0;
   STAB_TRY(const std::vector<store::TrialRow> trials,

@@ -9,6 +9,7 @@
 #include "analysis/report/layout_map.h"
 #include "base/result.h"
 #include "engine/experiment/binary_archive.h"
+#include "engine/results/layout_tool.h"
 #include "plan/plan.h"
 #include "store/store.h"
 
@@ -26,6 +27,6 @@ struct Placements {
 // kBadInput where no trial has kept its epochs, or nothing counts the work of any, with the figures that showed it.
 Result<std::vector<Placements>> load_placements(store::Store& store, const store::ExperimentRow& row, const plan::Plan& plan,
                                                 const std::vector<plan::Subject>& subjects, const std::set<uint64_t>& functions,
-                                                const std::string& tool, const Archive& archive);
+                                                const LayoutTool& tool, const Archive& archive);
 
 }  // namespace stab::engine
