@@ -261,6 +261,8 @@ Result<Warden::Done> Warden::perform(const Launch& request, std::vector<UniqueFd
   size_t next = 4;
   if (request.flags & Launch::kHelperSocket) files.helper = descriptors[next++].get();
   if (request.flags & Launch::kReportPipe) files.report = descriptors[next++].get();
+  engine::HelperTask task{request.helper_cpu, -1, (request.flags & Launch::kHelperSamples) != 0};
+  if (request.flags & Launch::kHelperScript) task.script = descriptors[next++].get();
   if (terms.private_ipc) {
     files.ipc = tree->ipc->ipc();
     files.mounts = tree->ipc->mounts();
@@ -268,7 +270,7 @@ Result<Warden::Done> Warden::perform(const Launch& request, std::vector<UniqueFd
   std::optional<engine::Helper> helper;
   UniqueFd program_end;
   if (request.flags & Launch::kHelper) {
-    STAB_TRY(engine::Helper started, engine::Helper::start(options_.helper, request.helper_cpu, terms.submitter));
+    STAB_TRY(engine::Helper started, engine::Helper::start(options_.helper, task, terms.submitter));
     helper.emplace(std::move(started));
     program_end = helper->take_program_end();
     files.helper = program_end.get();

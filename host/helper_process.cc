@@ -32,6 +32,7 @@ constexpr size_t kReportBytes = 64u << 20;
 // Numbers the descriptors have in the helper.
 constexpr int kSocketThere = 3;
 constexpr int kReportThere = 4;
+constexpr int kScriptThere = 5;
 constexpr int kAbove = 16;
 
 // How many bytes the part at the front of `rest` says that it has; absent where it is none or cut off in its header.
@@ -68,7 +69,7 @@ Result<UniqueFd> moved_above(UniqueFd fd) {
 
 }  // namespace
 
-Result<Helper> Helper::start(const std::string& path, int cpu, const std::optional<Submitter>& submitter) {
+Result<Helper> Helper::start(const std::string& path, const HelperTask& task, const std::optional<Submitter>& submitter) {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return system_error("socketpair", errno);
   UniqueFd program_end(ends[0]), helper_end(ends[1]);
@@ -76,6 +77,11 @@ Result<Helper> Helper::start(const std::string& path, int cpu, const std::option
   UniqueFd report_read(ends[0]), report_write(ends[1]);
   STAB_TRY(helper_end, moved_above(std::move(helper_end)));
   STAB_TRY(report_write, moved_above(std::move(report_write)));
+  UniqueFd script;
+  if (task.script >= 0) {
+    script.reset(::fcntl(task.script, F_DUPFD_CLOEXEC, kAbove));
+    if (!script) return system_error("dup the layout script for the helper", errno);
+  }
 
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
@@ -83,7 +89,8 @@ Result<Helper> Helper::start(const std::string& path, int cpu, const std::option
   ::posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
   ::posix_spawn_file_actions_adddup2(&actions, helper_end.get(), kSocketThere);
   ::posix_spawn_file_actions_adddup2(&actions, report_write.get(), kReportThere);
-  ::posix_spawn_file_actions_addclosefrom_np(&actions, kReportThere + 1);
+  if (script) ::posix_spawn_file_actions_adddup2(&actions, script.get(), kScriptThere);
+  ::posix_spawn_file_actions_addclosefrom_np(&actions, script ? kScriptThere + 1 : kReportThere + 1);
 
   std::vector<std::string> words = {"stab-helper", "--socket", std::to_string(kSocketThere), "--report",
                                     std::to_string(kReportThere), "--epochs", "1"};
@@ -91,7 +98,9 @@ Result<Helper> Helper::start(const std::string& path, int cpu, const std::option
     words.push_back(option);
     words.push_back(std::to_string(value));
   };
-  if (cpu >= 0) add("--cpu", cpu);
+  if (task.samples) add("--samples", 1);
+  if (script) add("--script", kScriptThere);
+  if (task.cpu >= 0) add("--cpu", task.cpu);
   // Its groups are of no use to it: it opens nothing but what /proc shows of the program.
   if (submitter || ::geteuid() == 0) {
     add("--user", submitter ? submitter->uid : 0);

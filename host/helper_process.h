@@ -25,11 +25,18 @@ struct HelperEnd {
   int signal = 0;      // 0: it reported
 };
 
+// What a helper is to do. It always tells of epochs.
+struct HelperTask {
+  int cpu = -1;          // it is pinned to that; -1: anywhere
+  int script = -1;       // descriptor of its layout script, which stays the caller's; -1: none
+  bool samples = false;  // it tells where the program's CPU time was spent, by function
+};
+
 class Helper {
  public:
-  // Starts `path` pinned to `cpu` (-1: anywhere), outside the trial's cgroup, with the rights of the user whose program it
-  // serves; absent: the engine's own, as for the program.
-  static Result<Helper> start(const std::string& path, int cpu, const std::optional<Submitter>& submitter);
+  // Starts `path` outside the trial's cgroup, with the rights of the user whose program it serves; absent: the engine's own, as
+  // for the program.
+  static Result<Helper> start(const std::string& path, const HelperTask& task, const std::optional<Submitter>& submitter);
   // One that a broker has started with a program.
   static Helper at(broker::Client& broker, pid_t pid, UniqueFd report);
   Helper(Helper&& other) noexcept;

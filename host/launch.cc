@@ -212,7 +212,8 @@ Result<Launched> Launched::ask(const LaunchRequest& request, const LaunchDescrip
   wire.flags = (request.aslr ? 0 : Wire::kNoAslr) | (request.thp ? 0 : Wire::kNoThp) |
                (request.no_new_privs ? Wire::kNoNewPrivs : 0) | (request.with_helper ? Wire::kHelper : 0) |
                (request.begins_trial ? Wire::kBeginsTrial : 0) |
-               (descriptors.helper >= 0 ? Wire::kHelperSocket : 0) | (descriptors.report >= 0 ? Wire::kReportPipe : 0);
+               (descriptors.helper >= 0 ? Wire::kHelperSocket : 0) | (descriptors.report >= 0 ? Wire::kReportPipe : 0) |
+               (request.helper_samples ? Wire::kHelperSamples : 0) | (descriptors.script >= 0 ? Wire::kHelperScript : 0);
   if (request.submitter) wire.uid = request.submitter->uid;
   wire.tree = request.tree;
   wire.memory_bytes = request.tree != 0 ? request.limits_of_tree.memory_bytes : 0;
@@ -225,7 +226,7 @@ Result<Launched> Launched::ask(const LaunchRequest& request, const LaunchDescrip
   for (const Limit& limit : request.limits)
     wire.limits[wire.limit_count++] = {static_cast<uint32_t>(limit.resource), 0, limit.soft, limit.hard};
   std::vector<int> beside = {sealed.get(), descriptors.in, descriptors.out, descriptors.err};
-  for (const int fd : {descriptors.helper, descriptors.report})
+  for (const int fd : {descriptors.helper, descriptors.report, descriptors.script})
     if (fd >= 0) beside.push_back(fd);
   STAB_TRY(broker::Reply reply, request.broker->ask(wire, beside));
 

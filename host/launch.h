@@ -65,6 +65,7 @@ struct LaunchRequest {
   // With a broker: it starts a helper too, on this CPU (-1: anywhere).
   bool with_helper = false;
   int helper_cpu = -1;
+  bool helper_samples = false;  // and it tells where the program's CPU time was spent
 };
 
 // The block of launcher/launch_block.h. kBadInput where a string holds a 0 byte.
@@ -75,12 +76,14 @@ inline constexpr size_t kCommandStrings = 4;
 Result<std::string> encode_terms(const LaunchRequest& request, uint32_t argc, uint32_t envc);
 Result<std::string> encode_command(const LaunchRequest& request);
 
-// Descriptors the program gets. -1 for helper and report: closed. ipc and mounts are entered and closed.
+// Descriptors the program gets. -1 for helper and report: closed. ipc and mounts are entered and closed. script is not the
+// program's but its helper's, where a broker starts that.
 struct LaunchDescriptors {
   int in = -1, out = -1, err = -1;
   int helper = -1;
   int report = -1;
   int ipc = -1, mounts = -1;
+  int script = -1;
 };
 
 // The moment of the exec, and what the launcher had used by then, which wait4 counts as the program's.

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "plan/design.h"
+#include "plan/layout_scripts.h"
 #include "plan/limits.h"
 #include "plan/parse_parts.h"
 #include "plan/size.h"
@@ -39,7 +40,7 @@ void warn_runs_per_seed(Faults& faults, const Plan& plan) {
   for (const Factor& factor : plan.factors) {
     if (factor.kind != FactorKind::kCode) continue;
     for (const Level& level : factor.levels)
-      if (level.value == "shuffle" || level.value == "pad")
+      if (level.value == "shuffle" || level.value == "pad" || level.value == "design")
         return faults.warning(factor.spot,
                               "runs_per_seed > 1 with code = \"" + level.value +
                                   "\": layouts follow the clock, so runs of one seed differ",
@@ -125,6 +126,7 @@ Parsed parse_plan(std::string_view text, const std::string& path, const ParseOpt
     check_design(faults, plan, factors_spot);
     warn_unused(used, faults, plan);
     check_simulation(faults, plan);
+    check_layout_scripts(plan, faults);
     warn_runs_per_seed(faults, plan);
   }
   const bool good = faults.error_count() == 0;

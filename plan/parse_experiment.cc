@@ -342,6 +342,7 @@ void parse_experiment(const TomlNode& table, Faults& faults, Plan& plan) {
                  "write order = \"blocks\", or rule = \"fixed\"");
   section.boolean("preflight", experiment.preflight);
   section.boolean("record_epochs", experiment.record_epochs);
+  section.boolean("record_samples", experiment.record_samples);
   section.finish();
 }
 

@@ -408,6 +408,7 @@ void parse_program(const TomlNode& table, Context& context, Plan& plan) {
   parse_command(section, "cleanup", shell, Seen::kByOthers, context, program.cleanup);
   section.bytes("stack_limit", program.stack_limit_bytes);
   section.bytes("output_limit", program.output_limit_bytes);
+  if (const TomlNode* script = section.text("layout_script", program.layout_script)) program.script_spot = script->spot;
 
   Workload defaults;
   defaults.name = program.name;

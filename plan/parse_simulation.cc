@@ -74,7 +74,7 @@ void check_simulation(Faults& faults, const Plan& plan) {
         faults.error(epoch->spot, "epoch '" + level.name + "' is a time, and a simulated trial's is its simulator's", hint);
   if (const Factor* code = factor_of(plan, FactorKind::kCode); code != nullptr && epoch == nullptr)
     for (const Level& level : code->levels)
-      if (level.value == "shuffle" || level.value == "pad")
+      if (level.value == "shuffle" || level.value == "pad" || level.value == "design")
         faults.error(code->spot,
                      "code '" + level.name + "' changes with its epoch, and the plan has none that a simulated trial keeps",
                      std::string(hint) + ", or code = [\"once\"]");

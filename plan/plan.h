@@ -61,6 +61,7 @@ struct Experiment {
   Order order = Order::kBlocks;
   bool preflight = true;
   bool record_epochs = false;  // what each epoch of each trial was is kept
+  bool record_samples = false;  // where each trial's CPU time was spent, by function, is kept
 };
 
 // --- [factors] -------------------------------------------------------------------------------------------
@@ -317,6 +318,8 @@ struct Program {
   Command cleanup;                // after each trial
   uint64_t stack_limit_bytes = 0;   // 0: the submitter's limit
   uint64_t output_limit_bytes = 64u << 20;
+  std::string layout_script;        // plan/layout_scripts.h; empty: none
+  SourceSpot script_spot;
   std::vector<Workload> workloads;  // never empty
   SourceSpot spot;
 };

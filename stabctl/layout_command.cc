@@ -100,12 +100,12 @@ int layout_epochs_command(const Arguments& arguments) {
   if (!trial) return complain(trial.error());
   const auto stored = store->epochs(arguments.trial);
   if (!stored) return complain(stored.error());
-  if (stored->empty())
+  const auto series = engine::decode_epochs(stored->empty() ? engine::encode_epochs({}) : *stored);
+  if (!series) return complain(series.error());
+  if (series->records.empty())
     return complain(Error{ErrorCode::kNotFound, "the epochs of trial " + std::to_string(arguments.trial) +
                                                     " were not kept; write record_epochs = true under [experiment]",
                           {}});
-  const auto series = engine::decode_epochs(*stored);
-  if (!series) return complain(series.error());
   const std::vector<engine::Epoch> epochs = engine::epochs_of(*series);
   const auto number = [](uint32_t value) { return value == helper::kNoImage ? std::string() : std::to_string(value); };
   if (arguments.json) {
@@ -122,6 +122,8 @@ int layout_epochs_command(const Arguments& arguments) {
       Json visits = Json::array();
       for (size_t i = 0; i < series->points.size(); ++i) visits.push_back(epoch.visits[i]);
       row["visits"] = std::move(visits);
+      if (series->profile)
+        row["samples"] = {{"newest", epoch.samples_newest}, {"older", epoch.samples_older}, {"elsewhere", epoch.samples_elsewhere}};
       rows.push_back(std::move(row));
     }
     const Json all = {{"format", "stab-epochs"}, {"version", 1}, {"trial", arguments.trial}, {"points", series->points},

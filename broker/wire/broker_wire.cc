@@ -69,6 +69,8 @@ Status check(const Launch& request) {
   if ((request.flags & ~Launch::kAllFlags) != 0) return wrong("unknown flags of a launch");
   if ((request.flags & Launch::kHelper) && (request.flags & Launch::kHelperSocket))
     return wrong("a helper of its own and another's socket");
+  if ((request.flags & (Launch::kHelperScript | Launch::kHelperSamples)) != 0 && (request.flags & Launch::kHelper) == 0)
+    return wrong("a task for a helper without a helper");
   if (!is_cpu(request.cpu) || !is_cpu(request.helper_cpu)) return wrong("no such cpu");
   if (request.argc > kMostWords || request.envc > kMostWords) return wrong("too many arguments");
   if (request.limit_count > kMostLimits) return wrong("too many limits");
@@ -163,7 +165,8 @@ size_t descriptors_of(const Request& request) {
   if (std::holds_alternative<Vouch>(request) || std::holds_alternative<Give>(request)) return 1;
   const auto* launch = std::get_if<Launch>(&request);
   if (launch == nullptr) return 0;
-  return 4u + ((launch->flags & Launch::kHelperSocket) != 0) + ((launch->flags & Launch::kReportPipe) != 0);
+  return 4u + ((launch->flags & Launch::kHelperSocket) != 0) + ((launch->flags & Launch::kReportPipe) != 0) +
+         ((launch->flags & Launch::kHelperScript) != 0);
 }
 
 std::string encode(const Request& request) {

@@ -21,7 +21,7 @@
 
 namespace stab::broker {
 
-inline constexpr uint32_t kVersion = 3;
+inline constexpr uint32_t kVersion = 4;
 
 inline constexpr size_t kMostDescriptors = 32;   // of one message: one for each counter
 inline constexpr size_t kMostCounters = 32;
@@ -110,7 +110,9 @@ struct Launch {
   static constexpr uint32_t kHelperSocket = 16;    // a descriptor beside: the program's end of a socket
   static constexpr uint32_t kReportPipe = 32;      // a descriptor beside: where a report goes
   static constexpr uint32_t kBeginsTrial = 64;     // what was left in the tree's own IPC and /dev/shm is gone
-  static constexpr uint32_t kAllFlags = 127;
+  static constexpr uint32_t kHelperScript = 128;   // a descriptor beside: the helper's layout script, which the broker doesn't read
+  static constexpr uint32_t kHelperSamples = 256;  // the helper tells where the program's CPU time was spent
+  static constexpr uint32_t kAllFlags = 511;
   Head head{kVersion, kKind};
   uint32_t flags = 0;
   uint32_t uid = kOwnUser;

@@ -140,6 +140,7 @@ Result<TrialRunner::WhyNot> TrialRunner::make_ready(const store::TrialRow& trial
     request->layout.code = abi::CodeMode::kOff;
     request->layout.stack = abi::StackMode::kOff;
     request->layout.heap = abi::HeapMode::kOff;
+    request->script.clear();
   }
   ready_.emplace(trial.id, ReadyTrial(machine_->lab(), *std::move(request)));
   return WhyNot();

@@ -19,7 +19,8 @@ namespace stab::engine {
 struct Ran {
   std::string code = "off", stack = "off";
   uint64_t seed = 0, range = 0;
-  std::string text_hash;  // empty: code stayed
+  std::string text_hash;    // empty: code stayed
+  std::string script_hash;  // empty: there was no layout script
   uint64_t text_address = 0, ring_address = 0, slot_bytes = 0;
   int64_t layouts = 0, refills = 0;
 };
@@ -29,14 +30,12 @@ Result<Ran> read_dose(const std::string& text);
 // at the build's old place will do.
 Result<std::string> find_binary(store::Store& store, const store::TrialRow& trial, const Archive& archive, bool is_checked);
 
-// Standard output of a command that ends well.
-Result<std::string> output_of(const std::vector<std::string>& words);
-
 // stab-layout, where it is, and the gate that is opened while it works; null: nobody else uses the store.
 struct LayoutTool {
   std::string path;
   Gate* gate = nullptr;
-  Result<std::string> output(const std::vector<std::string>& words) const;
+  // What it prints for a trial; `words`: its command, `script`: what the trial has kept as its layout script.
+  Result<std::string> output(std::vector<std::string> words, const Ran& ran, const std::string& script) const;
 };
 
 std::vector<std::string_view> split(std::string_view text, char by);

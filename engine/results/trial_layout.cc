@@ -16,13 +16,19 @@ struct Chosen {
   uint32_t epoch = 1;
   uint32_t image = helper::kNoImage, refill = helper::kNoImage;
   uint64_t slot = 0;
+  std::string script;
 };
 
 Result<Chosen> choose(store::Store& store, store::Id trial, std::optional<uint32_t> epoch, const Ran& ran) {
   STAB_TRY(const std::string stored, store.epochs(trial));
   Chosen chosen;
   chosen.epoch = epoch.value_or(1);
-  if (stored.empty()) {
+  const EpochSeries none;
+  const Result<EpochSeries> decoded = stored.empty() ? Result<EpochSeries>(none) : decode_epochs(stored);
+  if (!decoded) return decoded.error();
+  const EpochSeries& series = *decoded;
+  chosen.script = series.script;
+  if (series.records.empty()) {
     if (chosen.epoch != 1)
       return bad_input("the epochs of trial " + std::to_string(trial) + " were not kept, so only its first layout is known; " +
                        "write record_epochs = true under [experiment]");
@@ -30,7 +36,6 @@ Result<Chosen> choose(store::Store& store, store::Id trial, std::optional<uint32
     if (ran.refills > 0) chosen.refill = 0;
     return chosen;
   }
-  STAB_TRY(const EpochSeries series, decode_epochs(stored));
   uint32_t first = 0, last = 0;
   for (const helper::EpochRecord& record : series.records) {
     if ((record.flags & helper::kEpochEnd) != 0) continue;
@@ -73,7 +78,7 @@ Result<TrialLayout> layout_of(store::Store& store, store::Id id, std::optional<u
   };
   ask("--image", chosen.image, out.image);
   ask("--refill", chosen.refill, out.refill);
-  STAB_TRY(const std::string text, output_of(words));
+  STAB_TRY(const std::string text, LayoutTool{tool}.output(std::move(words), ran, chosen.script));
 
   const Error strange{ErrorCode::kCorrupt, "'" + tool + "' is of another version", {}};
   std::vector<std::string_view> lines = split(text, '\n');

@@ -2,6 +2,7 @@
 // anything; the text itself is stored whole.
 #include "engine/trial/dose.h"
 
+#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -61,6 +62,8 @@ class DoseReader final : public nlohmann::json_sax<Json> {
       else if (keys_[3] == "kind") dose.points.back().kind = std::move(value);
       return true;
     }
+    if (depth_ == 3 && arrays_ == 0 && keys_[1] == "code" && keys_[2] == "script" && keys_[3] == "hash")
+      dose.script_hash = std::move(value);
     if (depth_ != 2 || arrays_ != 0 || keys_[1] != "settings") return true;
     if (keys_[2] == "code") dose.code = std::move(value);
     else if (keys_[2] == "stack") dose.stack = std::move(value);
@@ -193,6 +196,14 @@ std::string dose_contradiction(const plan::Layout& layout, const std::optional<D
     found = "a layout factor is on, but the program never asked for a helper; is it built with this version of szc?";
   }
   return found.empty() ? found : "dose contradicts cell: " + found;
+}
+
+std::string script_contradiction(const std::string& script, const std::optional<Dose>& dose) {
+  if (script.empty()) return {};
+  char wanted[24];
+  std::snprintf(wanted, sizeof wanted, "0x%llx", static_cast<unsigned long long>(abi::hash64(script.data(), script.size())));
+  if (dose && dose->script_hash == wanted) return {};
+  return "dose contradicts cell: there is a layout script, but the program did not follow it; is it built with this version of szc?";
 }
 
 std::string region_missing(const std::optional<Dose>& dose) {

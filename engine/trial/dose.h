@@ -33,6 +33,7 @@ struct Dose {
   std::vector<Point> points;
   int64_t points_dropped = 0;
   std::vector<std::string> degradations;
+  std::string script_hash;  // of the layout script that it followed, "0x" and hexadecimal; empty: none
   std::string code, stack, heap;  // the modes it ran with, in the words of stab_abi.h; empty: not reported
 };
 
@@ -42,6 +43,9 @@ Result<std::optional<Dose>> parse_dose(std::string_view json);
 // Why this dose can't belong to a trial of this cell; empty: it can. No dose at all is right only where
 // everything is off (a program that szc has not built).
 std::string dose_contradiction(const plan::Layout& layout, const std::optional<Dose>& dose);
+
+// Why a trial that was given this layout script can't count; empty: it was given none, or has followed it.
+std::string script_contradiction(const std::string& script, const std::optional<Dose>& dose);
 
 // Why a trial of a plan whose response is region_time can't count; empty: the program had a region.
 std::string region_missing(const std::optional<Dose>& dose);

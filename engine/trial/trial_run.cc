@@ -67,6 +67,16 @@ Result<UniqueFd> memory_file(const char* name) {
   return fd;
 }
 
+// For the helper, which may rely on its length: nobody changes it any more.
+Result<UniqueFd> script_file(const std::string& text) {
+  UniqueFd fd(::memfd_create("stab-script", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!fd) return system_error("memfd_create", errno);
+  if (::write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()) ||
+      ::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) != 0)
+    return system_error("write the layout script", errno);
+  return fd;
+}
+
 // A worker is the submitter's, and so may be what it hands over: asked without asking the file system that it is on,
 // which may be a process of the same user's.
 bool is_input(int fd) {
@@ -206,8 +216,15 @@ class ReadyTrial::Run {
     const bool with_helper = !lab_.helper.empty();
     request.with_helper = with_helper && request.broker != nullptr;
     request.helper_cpu = lab_.placement.housekeeping_cpu;
+    request.helper_samples = with_helper && request_.keeps_samples;
+    UniqueFd script;
+    if (with_helper && !request_.script.empty()) {
+      STAB_TRY(script, script_file(request_.script));
+      descriptors.script = script.get();
+    }
     if (with_helper && !request.with_helper) {
-      STAB_TRY(Helper started, Helper::start(lab_.helper, lab_.placement.housekeeping_cpu, request_.launch.submitter));
+      const HelperTask task{lab_.placement.housekeeping_cpu, descriptors.script, request.helper_samples};
+      STAB_TRY(Helper started, Helper::start(lab_.helper, task, request_.launch.submitter));
       helper_.emplace(std::move(started));
       lab_.tree->spare(helper_->pid());
       program_end = helper_->take_program_end();
@@ -327,17 +344,29 @@ class ReadyTrial::Run {
     }
     dose_ = *parsed;
     if (!dose_) return;
-    if (request_.keeps_epochs) {
-      const Result<EpochSeries> epochs = parse_epochs(end->epochs);
-      if (epochs) outcome_.epochs = encode_epochs(*epochs);
-      else dose_failure_ = epochs.error().message;
-    }
+    if (request_.keeps_epochs || request_.keeps_samples || !request_.script.empty()) keep_epochs(end->epochs);
     const std::optional<Dose>& dose = dose_;
     outcome_.layouts_built = dose->layouts_built;
     outcome_.layouts_executed = dose->layouts_executed;
     outcome_.functions_moved = dose->functions_moved;
     outcome_.functions_kept = dose->functions - dose->functions_moved;
     outcome_.helper_cpu_ns = dose->helper_cpu_ns;
+  }
+
+  // What was asked for, and the script without which layouts can't be computed again.
+  void keep_epochs(std::string_view told) {
+    Result<EpochSeries> epochs = parse_epochs(told);
+    if (!epochs) {
+      dose_failure_ = epochs.error().message;
+      return;
+    }
+    if (!request_.keeps_epochs) {
+      epochs->records.clear();
+      epochs->points.clear();
+    }
+    if (request_.keeps_samples && !epochs->profile) dose_failure_ = "the helper has told no samples by function";
+    epochs->script = request_.script;
+    outcome_.epochs = encode_epochs(*epochs);
   }
 
   // Sizes first: what is too long is not read.
@@ -367,6 +396,7 @@ class ReadyTrial::Run {
     if (request_.for_comparison && failure->empty()) return TrialEvent::kAccepted;
     if (failure->empty()) failure = dose_failure_;
     if (failure->empty()) failure = dose_contradiction(request_.layout, dose_);
+    if (failure->empty()) failure = script_contradiction(request_.script, dose_);
     if (failure->empty() && request_.needs_region) failure = region_missing(dose_);
     if (failure->empty()) failure = points_missing(request_.points, dose_);
     if (failure->empty() && request_.keeps_throughput) add_throughputs(request_.points, *dose_, outcome_);

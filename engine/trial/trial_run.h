@@ -33,6 +33,8 @@ struct TrialRequest {
   std::vector<std::string> points;  // progress points whose throughput is a response
   bool keeps_throughput = false;    // of this pass
   bool keeps_epochs = false;        // what each epoch was is part of the outcome
+  bool keeps_samples = false;       // where its CPU time was spent, likewise
+  std::string script;               // layout script, kept with the outcome; empty: none
   uint64_t seed = 0;
   std::vector<std::string> stdin_paths;  // absolute; the first that can be read. None: /dev/null
   std::chrono::nanoseconds timeout{0};

@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "engine/trial/simulated.h"
+#include "plan/layout_scripts.h"
 #include "plan/schedule.h"
 
 namespace stab::engine {
@@ -118,6 +119,8 @@ Result<TrialRequest> TrialSetup::request(const store::NewTrial& trial) const {
   request.points = expanded_->plan.progress_points();
   request.keeps_throughput = trial.pass == 0;  // as for wall_time
   request.keeps_epochs = expanded_->plan.experiment.record_epochs;
+  request.keeps_samples = expanded_->plan.experiment.record_samples;
+  request.script = plan::script_of_trial(expanded_->plan, program, cell.layout.code);
   request.seed = trial.seed;
   if (!workload.stdin_path.empty()) {
     const std::string name = plan::substitute(workload.stdin_path, expanded_->plan, cell, trial.link);

@@ -34,7 +34,7 @@ from served import quickest, served  # noqa: E402
 TIMEOUT_S = 60
 BIN = pathlib.Path("build/release/bin")
 WORK = None
-MAGIC = 0x33524550_4C454853
+MAGIC = 0x34524550_4C454853
 PAGE = 4096
 # runtime/helper/handshake_messages.h. Settings: code, stack, heap, seed, epoch_ns and visits, helper_cpu, helper_socket, report,
 # perf_map, range, simulated
@@ -42,7 +42,7 @@ SETTINGS = struct.Struct("<BBB5xQQQiii?3xI?3x")
 HELLO = struct.Struct(f"<QII{SETTINGS.size}siIQQQQQIIQQQ")
 MAPPED = struct.Struct("<QIIIIIIQQ")
 BOARD_BYTES = 540672  # runtime/progress/board.h
-PLAN = struct.Struct("<10Q")
+PLAN = struct.Struct("<10Q2I")
 GREETING = struct.Struct("<QIi")
 SHUFFLE, STACK_ON = 3, 2
 MEMORY, MAPS, DIRECTORY, PIDFD, EXECUTABLE = range(5)

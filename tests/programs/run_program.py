@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Builds one small program plainly and with our driver, in several variants, and compares what it does.
 
-Each variant runs twice: all factors off, and everything on at 1 ms epochs; output and exit code must equal those
-of the plain build, and the dose report must say that functions moved. A program's first comment may hold
+Each variant runs three times: all factors off, everything on at 1 ms epochs, and the same with a layout script that places
+and counts as many functions as it may; output and exit code must equal those of the plain build, and the dose report must say
+that functions moved, and that the script was followed. A program's first comment may hold
 
     flags: OPTIONS       compile and link options
     library: OPTIONS     also build a shared library, library.so, from the same source with these options
@@ -117,8 +118,36 @@ def check_variant(bin_directory, source, text, options, expected, directory):
         report.unlink(missing_ok=True)
         compare(expected, ["./program"], directory, STAB_REPORT=str(report), STAB_SEED=seed, **ALL_ON)
         if check_dose(report, ["./program"], directory, bool(directive(text, "library"))):
-            return
+            return check_design(bin_directory, expected, directory, seed)
     raise Failed(f"one layout only in each of {BUSY_ATTEMPTS} runs: {shown(['./program'], directory, ALL_ON)}")
+
+
+def write_script(bin_directory, directory):
+    """A layout script for ./program: the first functions that move are counted, and all that there is room for placed."""
+    tool = bin_directory.parent / "libexec/stab/stab-layout"
+    said = run([str(tool), "./program", "--code", "shuffle", "--stack", "on", "--range", "4096", "--seed", "1", "--image", "0"],
+               directory)
+    if said.returncode != 0:
+        raise Failed(f"stab-layout in {directory}: {said.stderr.decode()}")
+    rows = [line.split("\t") for line in said.stdout.decode().splitlines()[1:]]
+    moving = [start for start, _, offset, _, _ in rows if offset != "-"]
+    lines = ["stab-script 1 " + said.stdout.decode().split()[2]]
+    lines += [f"place 0x{start} mod {(32, 64, 4096)[i % 3]} 16 0" for i, start in enumerate(moving[:128])]
+    lines += [f"count 0x{start}" for start in moving[-8:]]
+    (pathlib.Path(directory) / "script").write_text("\n".join(lines) + "\n")
+    return {"placed": len(moving[:128]), "counted": len(moving[-8:])}
+
+
+def check_design(bin_directory, expected, directory, seed):
+    wanted = write_script(bin_directory, directory)
+    report = pathlib.Path(directory) / "design.json"
+    report.unlink(missing_ok=True)
+    settings = ALL_ON | {"STAB_CODE": "design", "STAB_LAYOUT": str(pathlib.Path(directory) / "script"), "STAB_SEED": seed}
+    compare(expected, ["./program"], directory, STAB_REPORT=str(report), **settings)
+    lines = wait_for_dose(report)
+    script = json.loads(lines[0])["code"].get("script", {}) if lines else {}
+    if {key: script.get(key) for key in wanted} != wanted:
+        raise Failed(f"the script was not followed, expected {wanted}: {shown(['./program'], directory, settings)}: {lines}")
 
 
 def plain_result(source, text, directory):

@@ -20,7 +20,7 @@ sys.dont_write_bytecode = True
 import run_program  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
-MODES = {"STAB_CODE": ["shuffle", "shuffle", "pad", "once", "copy", "off"], "STAB_STACK": ["on", "on", "zero", "off"],
+MODES = {"STAB_CODE": ["shuffle", "shuffle", "design", "pad", "once", "copy", "off"], "STAB_STACK": ["on", "on", "zero", "off"],
          "STAB_HEAP": ["page", "shuffle", "base", "off"], "STAB_EPOCH": ["100us", "300us", "1ms", "5ms"]}
 
 
@@ -31,11 +31,14 @@ class Built:
         text = source.read_text()
         self.expected = run_program.plain_result(source, text, directory)
         run_program.build_variant(bin_directory, source, text, options, directory)
+        run_program.write_script(bin_directory, directory)
         self.name = f"{source.name} {' '.join(options)}"
 
 
 def run_once(program, variables):
     try:
+        if variables["STAB_CODE"] == "design":
+            variables = variables | {"STAB_LAYOUT": str(program.directory / "script")}
         run_program.compare(program.expected, ["./program"], program.directory, **variables)
         return None
     except run_program.Failed as failure:

@@ -1,0 +1,245 @@
+#!/usr/bin/env python3
+"""Checks layout scripts and samples by function with a small real program whose calls and shares of time are known.
+
+    check_scripts.py --bin DIR calls     every call is counted once, from wherever, in every mode
+    check_scripts.py --bin DIR places    a program that says where it runs is where the script wants it, at 1 ms epochs
+    check_scripts.py --bin DIR refusals  a script that can't be obeyed ends the program, with its line and why
+    check_scripts.py --bin DIR samples   samples lie in the functions that take the time, and tell who stays in an old image
+
+Exit code 0: kept; 1: not; 77: skipped, and says why.
+"""
+import argparse
+import json
+import os
+import pathlib
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+REPOSITORY = HERE.parent.parent.parent
+sys.path.insert(0, str(REPOSITORY / "benchmarks"))
+sys.dont_write_bytecode = True
+from launcher_settings import launcher_settings  # noqa: E402
+
+CALLS, THREADS, CHILDREN = 30000, 4, 3
+COUNTED = {"function:counted": (3 + THREADS + CHILDREN) * CALLS, "function:recursive": 100 * 100}
+
+
+class Failed(Exception):
+    pass
+
+
+def run(command, directory, expected=0, **settings):
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("STAB")} | settings
+    done = subprocess.run([str(word) for word in command], cwd=directory, env=environment, capture_output=True, text=True,
+                          stdin=subprocess.DEVNULL, timeout=120)
+    if done.returncode != expected:
+        raise Failed(f"{settings} {' '.join(map(str, command))} exits {done.returncode}, expected {expected}: "
+                     f"{done.stdout[-500:]}{done.stderr[-2000:]}")
+    return done
+
+
+def dose_of(command, directory, **settings):
+    path = pathlib.Path(directory) / "dose.json"
+    run(command, directory, STAB_REPORT=str(path), **settings)
+    return json.loads(path.read_text())
+
+
+def build(tools, directory, *options):
+    run([tools / "szc", "-O2", *options, "-pthread", HERE / "entries.c", "-o", "entries"], directory)
+
+
+def script(directory, *lines):
+    path = pathlib.Path(directory) / "script"
+    path.write_text("\n".join(["stab-script 1 any", *lines]) + "\n")
+    return str(path)
+
+
+def calls(tools, directory):
+    for options in [[], ["-static"], ["-fno-pie", "-no-pie"], ["-flto"]]:
+        build(tools, directory, *options)
+        for code in ["copy", "once", "shuffle", "pad", "design"]:
+            counts = ["count counted", "count recursive", "count brief"]
+            places = ["place counted mod 64 0 16 32 48"] if code == "design" else []
+            dose = dose_of(["./entries", "calls"], directory, STAB_CODE=code, STAB_EPOCH="500us", STAB_STACK="on", STAB_SEED="5",
+                           STAB_LAYOUT=script(directory, *counts, *places))
+            said = {point["name"]: point["visits"] for point in dose["progress"]["points"] if point["kind"] == "progress"}
+            if said != COUNTED | {"function:brief": 0}:
+                raise Failed(f"{options} {code}: expected {COUNTED}, got {said}")
+            if {key: dose["code"]["script"][key] for key in ("placed", "counted")} != {"placed": len(places), "counted": 3}:
+                raise Failed(f"{options} {code}: the script in the dose: {dose['code']['script']}")
+    # Without a script nothing is counted, and nothing is said of one.
+    dose = dose_of(["./entries", "calls"], directory, STAB_CODE="shuffle", STAB_EPOCH="1ms")
+    if "progress" in dose or "script" in dose["code"]:
+        raise Failed(f"without a script: {dose}")
+
+
+def places(tools, directory):
+    """tests/programs/addresses.c would do, but its functions are many: the image itself says where they are."""
+    build(tools, directory)
+    wanted = {"brief": (64, [0, 16, 32, 48]), "counted": (1024, [1008, 0]), "tail": (64, [48])}
+    path = script(directory, *[f"place {name} mod {modulus} {' '.join(map(str, levels))}" for name, (modulus, levels) in wanted.items()])
+    layout = [tools.parent / "libexec/stab/stab-layout", "./entries", "--code", "design", "--stack", "off", "--range", "4096"]
+    starts = {line.split("\t")[4]: line.split("\t")[0] for line in
+              run([*layout, "--seed", 1, "--script", path], directory).stdout.splitlines()[1:]}
+    lines = run([*layout, "--seed", 77, "--script", path, "--through", 999, *[starts[name] for name in wanted]], directory).stdout
+    for place, (name, (modulus, levels)) in enumerate(wanted.items()):
+        told = [int(line.split("\t")[1 + place]) - int(starts[name], 16) % 16 for line in lines.splitlines()[1:]]
+        for begin in range(0, 1000 - len(levels) + 1, len(levels)):
+            if sorted(offset % modulus for offset in told[begin:begin + len(levels)]) != sorted(levels):
+                raise Failed(f"{name}: images {begin} on are at {told[begin:begin + len(levels)]} mod {modulus}, wanted {levels}")
+        if len(levels) > 1 and len({tuple(offset % modulus for offset in told[i:i + len(levels)])
+                                    for i in range(0, 998, len(levels))}) < len(levels):
+            raise Failed(f"{name}: levels come in one order")
+    # One image that is asked for alone is the one of the series.
+    for image in [0, 7, 123]:
+        alone = {line.split("\t")[4]: line.split("\t")[2] for line in
+                 run([*layout, "--seed", 77, "--script", path, "--image", image], directory).stdout.splitlines()[1:]}
+        if [alone[name] for name in wanted] != lines.splitlines()[1 + image].split("\t")[1:1 + len(wanted)]:
+            raise Failed(f"image {image}: {alone} is not {lines.splitlines()[1 + image]}")
+    # It goes on working where layouts change all the time.
+    for seed in range(5):
+        dose = dose_of(["./entries", "works", "0.1"], directory, STAB_CODE="design", STAB_EPOCH="1ms", STAB_SEED=str(seed),
+                       STAB_LAYOUT=path)
+        if dose["settings"]["code"] != "design" or dose["code"]["layouts_built"] < 2:
+            raise Failed(f"a run of 0.2 s at 1 ms: {dose}")
+
+
+def refusals(tools, directory):
+    build(tools, directory)
+    hashed = run([tools.parent / "libexec/stab/stab-layout", "./entries", "--code", "off", "--stack", "off", "--range", "16", "--seed",
+                  "1"], directory).stdout.split()[2]
+    path = pathlib.Path(directory) / "script"
+    for text, code, words in [
+            ("stab-script 1 any\ncount nothing_like_it\n", "copy", "script, line 2: the program has no function of this name"),
+            ("stab-script 1 any\n\nplace main mod 64 5\n", "design", "script, line 3: a level is a multiple of 16"),
+            ("stab-script 1 any\nplace main mod 64 0\n", "shuffle", "script, line 2: 'place' and 'rest' need STAB_CODE=design"),
+            ("stab-script 1 0x1234\n", "design", "script, line 1: the script is for another binary"),
+            ("stab-script 1 any\ncount _start\n", "once", "script, line 2: the function never moves"),
+            ("stab-script 2 any\n", "design", "script, line 1: expected 'stab-script 1 any'"),
+            ("", "design", "script: expected 'stab-script 1 any'")]:
+        path.write_text(text)
+        done = run(["./entries"], directory, 125, STAB_CODE=code, STAB_LAYOUT="script")
+        if not done.stderr.startswith("stab: " + words) or done.stdout:
+            raise Failed(f"{text!r} under {code}: expected '{words}', got {done.stderr!r} {done.stdout!r}")
+    path.write_text(f"stab-script 1 {hashed}\ncount main\n")
+    if dose_of(["./entries"], directory, STAB_CODE="copy", STAB_LAYOUT="script")["progress"]["points"][0]["visits"] != 1:
+        raise Failed("the script of the right binary")
+    for settings, words in [({"STAB_CODE": "design"}, "needs STAB_LAYOUT"), ({"STAB_LAYOUT": "script"}, "needs a STAB_CODE"),
+                            ({"STAB_CODE": "copy", "STAB_LAYOUT": "absent"}, "absent: it can't be opened for reading"),
+                            ({"STAB_CODE": "copy", "STAB_LAYOUT": "/dev/zero"}, "/dev/zero: the script can't be read")]:
+        done = run(["./entries"], directory, 125, **settings)
+        if words not in done.stderr:
+            raise Failed(f"{settings}: {done.stderr}")
+    # A program that no compiler of ours has made has no code to place.
+    run(["clang-19", "-O2", "-pthread", HERE / "entries.c", "-o", "plain"], directory)
+    run(["./plain"], directory, STAB_CODE="copy", STAB_LAYOUT="script")
+
+
+def served(tools, directory, command, code, *options):
+    """As the engine runs it: a launched helper, what it is asked for, and what follows its report."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    read, write = os.pipe()
+    words = [tools.parent / "libexec/stab/stab-helper", "--socket", theirs.fileno(), "--report", write, *options]
+    if os.geteuid() == 0:
+        words += ["--user", 0, "--group", 0]
+    helper = subprocess.Popen([str(word) for word in words], pass_fds=[theirs.fileno(), write])
+    theirs.close()
+    os.close(write)
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("STAB")}
+    environment["STAB"] = launcher_settings(code, 7, 2_000_000, socket=ours.fileno())
+    subprocess.run(command, cwd=directory, env=environment, pass_fds=[ours.fileno()], stdout=subprocess.DEVNULL, check=True, timeout=120)
+    ours.close()
+    text = b""
+    while part := os.read(read, 1 << 20):
+        text += part
+    os.close(read)
+    helper.wait(timeout=30)
+    line, _, rest = text.partition(b"\n")
+    return json.loads(line), rest
+
+
+SAMPLES = struct.Struct("<8s6I8Q")
+
+
+def read_samples(rest, names):
+    head = SAMPLES.unpack_from(rest)
+    keys = ["magic", "record_bytes", "count", "stayed_bytes", "stayed_count", "function_count", "looks", "text_hash", "period_ns",
+            "newest", "older", "original", "elsewhere", "kernel", "lost"]
+    totals = dict(zip(keys, head))
+    if totals["magic"] != b"STABSMP1" or len(rest) != SAMPLES.size + 16 * (totals["count"] + totals["stayed_count"]):
+        raise Failed(f"{len(rest)} bytes of samples: {totals}")
+    at = SAMPLES.size
+    functions = {names[f]: (newest, older, original)
+                 for f, newest, older, original in struct.iter_unpack("<4I", rest[at:at + 16 * totals["count"]])}
+    stayed = [(names[f], image, first, last) for f, image, first, last in struct.iter_unpack("<4I", rest[at + 16 * totals["count"]:])]
+    return totals, functions, stayed
+
+
+def samples(tools, directory):
+    build(tools, directory)
+    layout = run([tools.parent / "libexec/stab/stab-layout", "./entries", "--code", "shuffle", "--stack", "off", "--range", "4096", "--seed",
+                  "7"], directory).stdout.splitlines()[1:]
+    names = [line.split("\t")[4] for line in layout]
+    dose, rest = served(tools, directory, ["./entries", "works", "1"], "s", "--samples", "1")
+    totals, functions, stayed = read_samples(rest, names)
+    if totals["period_ns"] == 0:
+        if not any("functions could not be sampled" in words for words in dose["degradations"]):
+            raise Failed(f"nothing was sampled, and the dose doesn't say why: {dose['degradations']}")
+        print("SKIP: the kernel refuses its clock: " + "; ".join(dose["degradations"]))
+        sys.exit(77)
+    told = sum(totals[key] for key in ("newest", "older", "original", "elsewhere", "kernel"))
+    by_function = [sum(counts[i] for counts in functions.values()) for i in range(3)]
+    if by_function != [totals[key] for key in ("newest", "older", "original")]:
+        raise Failed(f"sums {by_function} of {totals}")
+    # 2 s of CPU time at one in a millisecond; the clock of a loaded machine may be late, never early.
+    if not 1600 <= told + totals["lost"] <= 2200 or totals["lost"] > 20:
+        raise Failed(f"{told} samples of 2 s of CPU time: {totals}")
+    brief, brief_too, stays = (functions.get(name, (0, 0, 0)) for name in ("brief", "brief_too", "stays"))
+    whole = sum(brief) + sum(brief_too)
+    if not 0.65 * whole < sum(brief) < 0.85 * whole or not 800 < whole < 1200 or not 800 < sum(stays) < 1200:
+        raise Failed(f"brief {brief}, brief_too {brief_too}, stays {stays}")
+    # What returns within some microseconds is in the newest image; what never returns is there for one epoch.
+    if brief[1] > 0.05 * sum(brief) or stays[0] > 0.2 * sum(stays):
+        raise Failed(f"brief {brief} should be in the newest image, stays {stays} in an old one")
+    longest = max(((last - first, image) for name, image, first, last in stayed if name == "stays"), default=(0, 0))
+    if longest[0] < 50 or not any(name == "main" for name, *_ in stayed) or any(name == "brief" and last - first > 20
+                                                                                for name, _, first, last in stayed):
+        raise Failed(f"of 1 s in one loop at 2 ms epochs, what stays: {stayed}")
+    # Epochs have their shares, and everything adds up.
+    dose, rest = served(tools, directory, ["./entries", "works", "0.3"], "s", "--epochs", "1", "--samples", "1")
+    count = struct.unpack_from("<8sII", rest)[2]
+    last = rest[920 + 112 * (count - 1):920 + 112 * count]
+    newest, older, elsewhere = struct.unpack_from("<3I", last, 96)
+    totals, functions, _ = read_samples(rest[920 + 112 * count:], names)
+    if (newest, older, elsewhere) != (totals["newest"], totals["older"], totals["original"] + totals["elsewhere"] + totals["kernel"]):
+        raise Failed(f"the last record says {newest}, {older}, {elsewhere}, the sums {totals}")
+    if newest < 150 or older < 150:
+        raise Failed(f"of 0.6 s: {totals}")
+    # Code that stays has no image: nothing is sampled, and the part says so.
+    dose, rest = served(tools, directory, ["./entries", "works", "0.1"], "-", "--samples", "1")
+    totals, functions, stayed = read_samples(rest, names)
+    if totals["period_ns"] != 0 or functions or stayed:
+        raise Failed(f"code is off: {totals} {functions}")
+
+
+CHECKS = {"calls": calls, "places": places, "refusals": refusals, "samples": samples}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bin", type=pathlib.Path, required=True)
+    parser.add_argument("check", choices=CHECKS)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as directory:
+        try:
+            CHECKS[arguments.check](arguments.bin.resolve(), directory)
+        except Failed as failed:
+            sys.exit(f"check_scripts.py: {arguments.check}: {failed}")
+
+
+if __name__ == "__main__":
+    main()
