@@ -1,10 +1,12 @@
-// [layout]: which functions' places make the program's time vary. [layout.confirmation] is written by the engine behind a plan that
-// asked for a map, and makes of it the plan that measures the candidates again: code is placed by a script, draws are fresh.
+// [layout]: which functions' places make the program's time vary. [layout.confirmation] is written by the engine behind a plan
+// that asked for a map, and makes of it the plan that measures the candidates again: code is placed by a script, draws are fresh.
 #include <algorithm>
 #include <charconv>
+#include <set>
 
 #include "base/rng.h"
 #include "plan/layout_confirmation.h"
+#include "plan/layout_scripts.h"
 #include "plan/limits.h"
 #include "plan/parse_parts.h"
 #include "runtime/stab_abi.h"
@@ -17,7 +19,8 @@ using Kind = TomlNode::Kind;
 std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
 Factor* factor_of(Plan& plan, FactorKind kind) {
-  const auto at = std::find_if(plan.factors.begin(), plan.factors.end(), [&](const Factor& factor) { return factor.kind == kind; });
+  const auto at =
+      std::find_if(plan.factors.begin(), plan.factors.end(), [&](const Factor& factor) { return factor.kind == kind; });
   return at == plan.factors.end() ? nullptr : &*at;
 }
 
@@ -50,7 +53,8 @@ void parse_texts(Section& section, std::string_view key, const char* hint, std::
     return section.faults().error(node->spot, quoted(key) + " has " + std::to_string(out.size()) + " entries, at most " +
                                                   std::to_string(kMaxPatterns));
   for (size_t i = 0; i < out.size(); ++i)
-    if (out[i].empty() || out[i].size() > kMaxWordBytes) section.faults().error(spots[i], "an entry of " + quoted(key) + " is empty or too long", hint);
+    if (out[i].empty() || out[i].size() > kMaxWordBytes)
+      section.faults().error(spots[i], "an entry of " + quoted(key) + " is empty or too long", hint);
 }
 
 void check_map(Section& section, Plan& plan) {
@@ -63,8 +67,10 @@ void check_map(Section& section, Plan& plan) {
     return faults.error(code ? code->spot : section.spot(), "a map compares layouts, and no cell of this plan draws any",
                         "write code = [\"shuffle\"] under [factors]");
   if (plan.machines.count > 0)
-    return faults.error(section.spot(), "a map is of one machine, and the plan has [machines]", "map on each machine by a plan of its own");
+    return faults.error(section.spot(), "a map is of one machine, and the plan has [machines]",
+                        "map on each machine by a plan of its own");
   plan.experiment.record_epochs = true;
+  plan.experiment.record_samples = true;
 }
 
 bool parse_address(const std::string& text, uint64_t& out) {
@@ -90,7 +96,8 @@ void parse_place(const TomlNode& node, Faults& faults, MappedBuild& build) {
   section.integer("slowest", 0, 3, place.slowest);
   section.integer("fastest", 0, 3, place.fastest);
   section.finish();
-  if (at && !parse_address(linked, place.linked)) faults.error(at->spot, quoted(linked) + " is no address", "such as \"0x401130\"");
+  if (at && !parse_address(linked, place.linked))
+    faults.error(at->spot, quoted(linked) + " is no address", "such as \"0x401130\"");
   if (other_at && !parse_address(other_linked, place.other_linked))
     faults.error(other_at->spot, quoted(other_linked) + " is no address", "such as \"0x401130\"");
   build.places.push_back(std::move(place));
@@ -154,11 +161,13 @@ std::string toml_string(std::string_view text) {
   return out + "\"";
 }
 
-std::string hex(uint64_t value) {
+std::string hex_text(uint64_t value) {
   char digits[17];
   const auto [end, error] = std::to_chars(digits, digits + sizeof digits, value, 16);
-  return "\"0x" + std::string(digits, error == std::errc() ? end : digits) + "\"";
+  return "0x" + std::string(digits, error == std::errc() ? end : digits);
 }
+
+std::string hex(uint64_t value) { return "\"" + hex_text(value) + "\""; }
 
 }  // namespace
 
@@ -178,19 +187,50 @@ void parse_layout(const TomlNode& table, Faults& faults, Plan& plan) {
 std::string confirmation_text(const Plan& plan, int64_t screened, const std::vector<MappedBuild>& measured) {
   std::string out = plan.text;
   if (!out.ends_with('\n')) out += '\n';
-  out += "\n# Written when experiment " + std::to_string(screened) + " was over: its map's candidates, measured again by fresh trials.\n" +
+  out += "\n# Written when experiment " + std::to_string(screened) +
+         " was over: its map's candidates, measured again by fresh trials.\n" +
          "[layout.confirmation]\nof = " + std::to_string(screened) + "\n";
   for (const MappedBuild& build : measured) {
-    out += "[[layout.confirmation.build]]\nworkload = " + toml_string(build.workload) + "\nbuild = " + std::to_string(build.build) +
-           "\ntext_hash = " + toml_string(build.text_hash) + "\nplaces = [\n";
+    out += "[[layout.confirmation.build]]\nworkload = " + toml_string(build.workload) +
+           "\nbuild = " + std::to_string(build.build) + "\ntext_hash = " + toml_string(build.text_hash) + "\nplaces = [\n";
     for (const MappedPlace& place : build.places) {
-      out += "  { place = " + toml_string(place.place) + ", function = " + toml_string(place.function) + ", linked = " + hex(place.linked);
+      out += "  { place = " + toml_string(place.place) + ", function = " + toml_string(place.function) +
+             ", linked = " + hex(place.linked);
       if (!place.other.empty()) out += ", other = " + toml_string(place.other) + ", other_linked = " + hex(place.other_linked);
       out += ", slowest = " + std::to_string(place.slowest) + ", fastest = " + std::to_string(place.fastest) + " },\n";
     }
     out += "]\n";
   }
   return out;
+}
+
+std::string mapping_script(const LayoutMapping& layout, const std::string& workload, int build, abi::CodeMode code,
+                           const std::vector<std::string>& counted, std::string script) {
+  constexpr std::string_view kAny = "stab-script 1 any\n", kModulus = " mod 64 0 16 32 48\n";
+  if (code == abi::CodeMode::kOff) return script;
+  const auto begin = [&] {
+    if (script.empty()) script = kAny;
+  };
+  const auto count = [&](std::string_view function) {
+    const std::string line = "count " + std::string(function) + "\n";
+    if (function.empty() || script.find("\n" + line) != std::string::npos) return;
+    begin();
+    script += line;
+  };
+  for (const std::string& point : layout.progress) count(counted_function(point));
+  for (const std::string& function : counted) count(function);
+  if (layout.confirms == 0 || code != abi::CodeMode::kDesign) return script;
+  begin();
+  for (const MappedBuild& one : layout.measured) {
+    if (one.workload != workload || one.build != build) continue;
+    // Addresses are of one binary.
+    if (script.starts_with(kAny)) script.replace(0, kAny.size(), "stab-script 1 " + one.text_hash + "\n");
+    std::set<uint64_t> forced;
+    for (const MappedPlace& place : one.places)
+      if (place.place.starts_with("start mod") && forced.insert(place.linked).second)
+        script += "place " + hex_text(place.linked) + std::string(kModulus);
+  }
+  return script;
 }
 
 bool is_like(std::string_view text, std::string_view pattern) {

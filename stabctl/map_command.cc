@@ -33,7 +33,8 @@ Result<engine::MappedExperiment> mapped_by(store::Store& store, store::Id experi
 int print_map(store::Store& store, store::Id experiment, const Arguments& arguments) {
   const auto mapped = mapped_by(store, experiment, arguments);
   if (!mapped) return complain(mapped.error());
-  const std::string text = arguments.json ? engine::json_of(*mapped) : engine::printable(engine::text_of(*mapped, terminal_width()));
+  const std::string text =
+      arguments.json ? engine::json_of(*mapped) : engine::printable(engine::text_of(*mapped, terminal_width()));
   std::fputs(text.c_str(), stdout);
   return kExitDone;
 }

@@ -56,7 +56,8 @@ int report_command(const Arguments& arguments) {
   if (!row) return complain(row.error());
   if (arguments.html.empty()) return print_report(*store, row->id, arguments, written_page(arguments, *row));
   // The page first: a reader of the text who has seen enough (`| head`) must not cost it.
-  if (const Status written = write_page(*store, *row, arguments.html, layout_maps_of(*store, *row, arguments)); !written) return complain(written.error());
+  const Status written = write_page(*store, *row, arguments.html, layout_maps_of(*store, *row, arguments));
+  if (!written) return complain(written.error());
   const int code = print_report(*store, row->id, arguments, arguments.html);
   std::fflush(stdout);
   if (code == kExitDone) say_page(arguments, arguments.html);

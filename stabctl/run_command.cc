@@ -178,8 +178,8 @@ int run_to_end(engine::Engine& engine, store::Id experiment, const Arguments& ar
     return kExitUnfinished;
   }
   // What its layout map names is measured again by an experiment of its own, and what is shown has both.
-  const Result<std::optional<store::Id>> again = *end == engine::RunEnd::kDone ? engine::confirmation_of(engine.store(), experiment)
-                                                                             : Result(std::optional<store::Id>());
+  const Result<std::optional<store::Id>> again =
+      *end == engine::RunEnd::kDone ? engine::confirmation_of(engine.store(), experiment) : Result(std::optional<store::Id>());
   if (!again) return complain(again.error());
   if (*again && **again != experiment) {
     const int confirmed = run_to_end(engine, **again, arguments, clock, [](store::Store&, store::Id) { return kExitDone; });

@@ -110,7 +110,8 @@ std::vector<Tried> try_places(const PlacementData& data, const PlacementScreen& 
     for (const auto& [kind, word] : kKinds)
       if (!is_of_two(kind)) attempt(kind, f, 0);
   const std::vector<size_t> hot = by_heat(data);
-  const bool known = std::any_of(data.functions.begin(), data.functions.end(), [](const auto& f) { return f.samples.has_value(); });
+  const bool known =
+      std::any_of(data.functions.begin(), data.functions.end(), [](const auto& f) { return f.samples.has_value(); });
   if (!known && hot.size() > kMostPaired) return out;
   for (size_t i = 0; i < std::min(hot.size(), kMostPaired); ++i)
     for (size_t k = i + 1; k < std::min(hot.size(), kMostPaired); ++k)
@@ -120,7 +121,8 @@ std::vector<Tried> try_places(const PlacementData& data, const PlacementScreen& 
 
 // Which places say the same thing twice.
 std::string family(const PlacementData& data, const Tried& tried) {
-  const std::string f = std::to_string(data.functions[tried.f].linked), other = std::to_string(data.functions[tried.other].linked);
+  const std::string f = std::to_string(data.functions[tried.f].linked),
+                    other = std::to_string(data.functions[tried.other].linked);
   if (is_of_two(tried.kind)) return f + " " + other;
   if (tried.kind == PlaceKind::kLine || tried.kind == PlaceKind::kHalf) return f + " start";
   return f + " " + std::string(name(tried.kind));
@@ -143,7 +145,9 @@ Candidate make_candidate(const PlacementData& data, const Differences& differenc
   std::vector<int> there;
   for (int level = 0; level < placed.levels; ++level)
     if (out.effects.moments[static_cast<size_t>(level)] >= kLeastOfLevel) there.push_back(level);
-  const auto less = [&](int a, int b) { return out.effects.effect[static_cast<size_t>(a)] < out.effects.effect[static_cast<size_t>(b)]; };
+  const auto less = [&](int a, int b) {
+    return out.effects.effect[static_cast<size_t>(a)] < out.effects.effect[static_cast<size_t>(b)];
+  };
   if (there.size() < 2) return out;
   out.fastest = *std::min_element(there.begin(), there.end(), less);
   out.slowest = *std::max_element(there.begin(), there.end(), less);
@@ -180,8 +184,8 @@ void few_units(const LayoutMap& map, const MapSettings& settings, Caveats& out) 
   const double times = map.screen.finds / std::log1p(settings.margin);
   out.push_back({"few-" + map.unit + "s",
                  std::to_string(map.moments) + " " + map.unit + "s at a noise of " + percent(map.screen.noise) +
-                     " find a difference of " + percent(as_ratio(map.screen.finds)) + " in 8 of 10 screens, and the plan's margin is " +
-                     percent(settings.margin),
+                     " find a difference of " + percent(as_ratio(map.screen.finds)) +
+                     " in 8 of 10 screens, and the plan's margin is " + percent(settings.margin),
                  "about " + significant(times * times * static_cast<double>(map.moments), 2) + " " + map.unit +
                      "s would find the margin: more replicates, or a longer run"});
 }
@@ -189,12 +193,13 @@ void few_units(const LayoutMap& map, const MapSettings& settings, Caveats& out) 
 void phases(const LayoutMap& map, Caveats& out) {
   if (!map.screen.lag_one || (*map.screen.lag_one <= kLagHigh && *map.screen.lag_one >= kLagLow)) return;
   const bool drifts = *map.screen.lag_one > kLagHigh;
-  out.push_back({"phases",
-                 "neighbouring " + map.unit + "s are no replicates of each other: their differences correlate by " +
-                     significant(*map.screen.lag_one, 2) + " where -0.67 is expected, so what the program does " +
-                     (drifts ? "changes within a few " : "alternates with the ") + map.unit + "s",
-                 drifts ? "tests stay valid, as places were drawn at random, but find less; count work that is the same in all phases"
-                        : "use another epoch, such as a third longer, so that it doesn't keep step with the program"});
+  out.push_back(
+      {"phases",
+       "neighbouring " + map.unit + "s are no replicates of each other: their differences correlate by " +
+           significant(*map.screen.lag_one, 2) + " where -0.67 is expected, so what the program does " +
+           (drifts ? "changes within a few " : "alternates with the ") + map.unit + "s",
+       drifts ? "tests stay valid, as places were drawn at random, but find less; count work that is the same in all phases"
+              : "use another epoch, such as a third longer, so that it doesn't keep step with the program"});
 }
 
 void coarse_counts(const LayoutMap& map, double work_per_unit, Caveats& out) {
@@ -223,8 +228,9 @@ void between_runs(const LayoutMap& map, Caveats& out) {
     names += (i ? ", " : "") + map.screen.between_runs[i];
   if (map.screen.between_runs.size() > 5) names += " and " + std::to_string(map.screen.between_runs.size() - 5) + " more";
   out.push_back({"between-runs",
-                 "most of the time in " + names + " was spent in layouts before the newest: a loop that is never left stays where it "
-                 "was, so their places vary between runs more than between epochs, and the map sees little of them",
+                 "most of the time in " + names +
+                     " was spent in layouts before the newest: a loop that is never left stays where it "
+                     "was, so their places vary between runs more than between epochs, and the map sees little of them",
                  "map them by runs: code = [\"once\"] and 200 replicates or more"});
 }
 
@@ -339,7 +345,8 @@ Result<FreshModel> fit_fresh(const PlacementData& fresh, const Differences& diff
   for (size_t c = 0; c < candidates.size(); ++c) {
     const Place& place = candidates[c].place;
     const std::optional<size_t> f = find(fresh, place.function, place.linked);
-    const std::optional<size_t> other = is_of_two(place.kind) ? find(fresh, place.other, place.other_linked) : std::optional<size_t>(0);
+    const std::optional<size_t> other =
+        is_of_two(place.kind) ? find(fresh, place.other, place.other_linked) : std::optional<size_t>(0);
     if (!f || !other) {
       places[c].refused = "the fresh trials' program has no such function";
       continue;

@@ -1,9 +1,9 @@
 // The layout map: which functions' places make a program's time vary, and by how much.
 //
 // Two steps, on different trials. The screen looks at every place of every function in the epochs of an experiment, and names
-// candidates at a false discovery rate of 10 %; it proves nothing. The confirmation measures the candidates again in fresh epochs,
-// in which their places were drawn for that purpose: what it says has not been chosen from its own noise.
-// docs/layout.md says all of this to people, with its numbers.
+// candidates at a false discovery rate of 10 %; it proves nothing. The confirmation measures the candidates again in fresh
+// epochs, in which their places were drawn for that purpose: what it says has not been chosen from its own noise. docs/layout.md
+// says all of this to people, with its numbers.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct PlacementData {
   };
   std::string experiment, workload;
   std::string unit;        // "epoch", "trial"
-  std::string work;        // what CPU time was divided by: "visits of 'block'"; empty: by nothing, a trial's work is the same each time
+  std::string work;  // what CPU time was divided by: "visits of 'block'"; empty: by nothing, a trial's work is the same each time
   double unit_ms = 0;      // CPU time of a unit, median
   double work_per_unit = 0;  // median; 0: none
   bool forced = false;     // places were drawn by a layout script
@@ -62,7 +62,8 @@ enum class PlaceKind {
 std::string_view name(PlaceKind kind);
 std::optional<PlaceKind> place_kind(std::string_view name);
 
-// A place of one function, or how two lie to each other. By name and link-time address, so that it can be looked for in other data.
+// A place of one function, or how two lie to each other. By name and link-time address, so that it can be looked for in other
+// data.
 struct Place {
   PlaceKind kind = PlaceKind::kLine;
   std::string function, other;           // other: of two
@@ -94,8 +95,8 @@ struct Screen {
   std::optional<double> lag_one;
   uint64_t differences = 0;
   double finds = 0;             // the difference of two halves that 8 of 10 screens would find, of the logarithm
-  std::vector<Candidate> candidates;  // q <= kDiscoveryRate, the strongest first; of places of one function's start that imply each
-                                      // other only the strongest
+  std::vector<Candidate> candidates;  // q <= kDiscoveryRate, the strongest first; of places of one function's start that imply
+                                      // each other only the strongest
   std::vector<std::string> between_runs;  // hot functions that stay in old images
 };
 inline constexpr double kDiscoveryRate = 0.10;

@@ -30,8 +30,8 @@ std::string share_text(const PlacementFit::Share& share) {
 
 std::string difference_of(const Interval& interval) {
   const auto value = [](double ratio) { return significant(100 * (ratio - 1), 3); };
-  return (interval.estimate >= 1 ? "+" : "") + value(interval.estimate) + " % [" + value(interval.low) + ", " + value(interval.high) +
-         "]";
+  return (interval.estimate >= 1 ? "+" : "") + value(interval.estimate) + " % [" + value(interval.low) + ", " +
+         value(interval.high) + "]";
 }
 
 std::string functions_text(const Place& place) { return place.function + (place.other.empty() ? "" : " and " + place.other); }
@@ -43,12 +43,12 @@ std::string header(const LayoutMap& map, int width) {
   text += "; noise of one " + percent(map.screen.noise) + "; " + plural(map.screen.tests, "test") + " of " +
           plural(map.functions.size(), "function") + "; 8 of 10 such screens find a difference of " +
           percent(std::expm1(map.screen.finds));
-  std::string out = wrap(text, width, "", "  ") + "\n";
+  std::string out = wrap(text, width, "", "  ");
   if (map.left_out.empty()) return out;
   text = "left out:";
   for (size_t i = 0; i < map.left_out.size(); ++i)
     text += (i ? ", " : " ") + std::to_string(map.left_out[i].second) + " " + map.left_out[i].first;
-  return out + wrap(text, width, "", "  ") + "\n";
+  return out + wrap(text, width, "", "  ");
 }
 
 std::string confirmed_word(const Confirmed& place) {
@@ -72,10 +72,16 @@ std::string confirmation_text(const LayoutMap& map, int width) {
                                     " that the screen has not seen; intervals of " + percent(1 - confirmation.alpha, 3) +
                                     ", Holm over " + plural(confirmation.places.size(), "place") + ", margin " +
                                     percent(confirmation.margin),
-                                width, "", "  ") +
-                    "\n";
-  TextTable table({{"function"}, {"place"}, {"slow", Align::kRight}, {"fast", Align::kRight}, {"slow against fast", Align::kRight, true},
-                   {"p", Align::kRight}, {"sd it makes", Align::kRight}, {"share of variance", Align::kRight, true}, {"verdict"}});
+                                width, "", "  ");
+  TextTable table({{"function"},
+                   {"place"},
+                   {"slow", Align::kRight},
+                   {"fast", Align::kRight},
+                   {"slow against fast", Align::kRight, true},
+                   {"p", Align::kRight},
+                   {"sd it makes", Align::kRight},
+                   {"share of variance", Align::kRight, true},
+                   {"verdict", Align::kLeft, true}});
   for (const Confirmed& place : confirmation.places) {
     const bool measured = place.refused.empty();
     table.add({functions_text(place.place), std::string(name(place.place.kind)) + (place.forced ? "" : " *"),
@@ -88,29 +94,36 @@ std::string confirmation_text(const LayoutMap& map, int width) {
                                       [](const Confirmed& place) { return !place.forced; });
   if (some_drawn) out += "  * its levels came as layouts were drawn; the others were forced, each as often\n";
   if (std::any_of(confirmation.places.begin(), confirmation.places.end(), [](const auto& p) { return p.refused.empty(); }))
-    out += wrap("all of them together: " + share_text(confirmation.all) + " of the variance from " + map.unit + " to " + map.unit +
-                    ", an sd of " + percent(confirmation.all_sd, 2) + " between random layouts; the rest is noise and what the map has not found",
-                width, "  ", "  ") +
-           "\n";
+    out += wrap("all of them together: " + share_text(confirmation.all) + " of the variance from " + map.unit + " to " +
+                    map.unit + ", an sd of " + percent(confirmation.all_sd, 2) +
+                    " between random layouts; the rest is noise and what the map has not found",
+                width, "  ", "  ");
   return out;
 }
 
 std::string candidates_text(const LayoutMap& map, int width) {
   if (map.screen.candidates.empty())
-    return "\n" + wrap("no candidate: no function's place makes a difference that " + plural(map.moments, map.unit) + " show", width, "",
-                       "  ") +
-           "\n";
-  std::string out = "\n" + wrap("candidates of the screen (false discovery rate " + percent(kDiscoveryRate, 2) + ")", width, "", "  ") + "\n";
-  TextTable table({{"function"}, {"place"}, {"slow", Align::kRight}, {"fast", Align::kRight}, {"slow against fast", Align::kRight},
-                   {"sd it makes", Align::kRight}, {"p", Align::kRight}, {"q", Align::kRight}, {"of samples", Align::kRight}});
+    return "\n" + wrap("no candidate: no function's place makes a difference that " + plural(map.moments, map.unit) + " show",
+                       width, "", "  ");
+  std::string out =
+      "\n" + wrap("candidates of the screen (false discovery rate " + percent(kDiscoveryRate, 2) + ")", width, "", "  ");
+  TextTable table({{"function"},
+                   {"place"},
+                   {"slow", Align::kRight},
+                   {"fast", Align::kRight},
+                   {"slow against fast", Align::kRight},
+                   {"sd it makes", Align::kRight},
+                   {"p", Align::kRight},
+                   {"q", Align::kRight},
+                   {"of samples", Align::kRight}});
   for (const Candidate& candidate : map.screen.candidates) {
     std::string samples = "-";
     for (const PlacementData::Function& function : map.functions)
       if (function.linked == candidate.place.linked && function.samples) samples = percent(*function.samples, 2);
     table.add({functions_text(candidate.place), std::string(name(candidate.place.kind)),
-               level_text(candidate.place, candidate.slowest),
-               level_text(candidate.place, candidate.fastest), ratio_text(std::exp(candidate.difference)),
-               percent(std::sqrt(candidate.effects.variance), 2), p_text(candidate.test.p_value), p_text(candidate.q_value), samples});
+               level_text(candidate.place, candidate.slowest), level_text(candidate.place, candidate.fastest),
+               ratio_text(std::exp(candidate.difference)), percent(std::sqrt(candidate.effects.variance), 2),
+               p_text(candidate.test.p_value), p_text(candidate.q_value), samples});
   }
   return out + table.text(width);
 }
@@ -169,7 +182,7 @@ std::string render_map_text(const LayoutMap& map, int width) {
   if (map.confirmation) out += confirmation_text(map, width);
   out += candidates_text(map, width);
   for (const MapCaveat& caveat : map.caveats)
-    out += "\n" + wrap(caveat.code + ": " + caveat.message, width, "! ", "  ") + "\n" + wrap(caveat.hint, width, "  -> ", "     ") + "\n";
+    out += "\n" + wrap(caveat.code + ": " + caveat.message, width, "! ", "  ") + wrap(caveat.hint, width, "  -> ", "     ");
   return out;
 }
 

@@ -1,5 +1,6 @@
 // Of the score that a moment gets: with D the matrix of differences and psi Huber's function, the sum over rows of psi(d) times a
-// differenced indicator is the sum over moments of (D' psi(d)) times the indicator itself. So a test needs one pass over the moments.
+// differenced indicator is the sum over moments of (D' psi(d)) times the indicator itself. So a test needs one pass over the
+// moments.
 //
 //   Hoeffding, W. (1951). A combinatorial central limit theorem. Annals of Mathematical Statistics 22, 558-566.
 //   Huber, P. J. (1964). Robust estimation of a location parameter. Annals of Mathematical Statistics 35, 73-101.

@@ -1,10 +1,11 @@
 // Placements: does a noisy signal of many moments depend on a place that was drawn at random for each of them?
 //
-// The moments of a program come in series (the epochs of a trial), noise within a series is correlated (phases, clocks, neighbours on
-// the machine), and its tails are heavy. So the signal of a moment is compared with the mean of the two beside it, and Huber's
-// function bounds what one of them can say. What makes the tests valid is not a model of the noise but the draw: under the
-// hypothesis that a place does nothing, the series would have been the same had its places come in another order. Means and
-// covariances under all orders within each series are known in closed form (Hoeffding 1951), so that no order has to be drawn.
+// The moments of a program come in series (the epochs of a trial), noise within a series is correlated (phases, clocks,
+// neighbours on the machine), and its tails are heavy. So the signal of a moment is compared with the mean of the two beside it,
+// and Huber's function bounds what one of them can say. What makes the tests valid is not a model of the noise but the draw:
+// under the hypothesis that a place does nothing, the series would have been the same had its places come in another order. Means
+// and covariances under all orders within each series are known in closed form (Hoeffding 1951), so that no order has to be
+// drawn.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +25,8 @@ inline constexpr uint8_t kNoLevel = 255;
 class Differences {
  public:
   // `signal`: not finite where there is none. `series`: of each moment; moments of one series stand together.
-  // `stratum`: places were drawn so that any order of them within a stratum was as likely, such as blocks in which each level comes
-  // once; strata lie within series, and moments of one stand together. Empty: series are strata.
+  // `stratum`: places were drawn so that any order of them within a stratum was as likely, such as blocks in which each level
+  // comes once; strata lie within series, and moments of one stand together. Empty: series are strata.
   Differences(std::span<const double> signal, std::span<const uint32_t> series, std::span<const uint32_t> stratum = {});
 
   size_t moments() const { return series_.size(); }
@@ -60,8 +61,8 @@ struct PlacementTest {
 class PlacementScreen {
  public:
   explicit PlacementScreen(const Differences& differences);
-  // Whether the signal depends on the level, of 0 to levels-1. Levels that hold fewer than `least` of the moments count for nothing.
-  // Nothing: fewer than two are left, or there is no noise to compare with.
+  // Whether the signal depends on the level, of 0 to levels-1. Levels that hold fewer than `least` of the moments count for
+  // nothing. Nothing: fewer than two are left, or there is no noise to compare with.
   std::optional<PlacementTest> test(std::span<const uint8_t> level, int levels, uint32_t least) const;
   // Of the difference of two levels that half of the moments have each, were it estimated: what decides what can be found.
   double error_of_halves() const { return error_of_halves_; }
@@ -108,8 +109,8 @@ class PlacementFit {
   double noise() const { return noise_; }          // variance of a moment that no place explains
   double explained() const { return explained_; }  // variance that all places make together
 
-  // Of explained and noise together. The interval is by bootstrap over series, or over stretches of kStretchRows rows where series
-  // are few; absent where there are fewer than kLeastResampled of either.
+  // Of explained and noise together. The interval is by bootstrap over series, or over stretches of kStretchRows rows where
+  // series are few; absent where there are fewer than kLeastResampled of either.
   struct Share {
     double estimate = 0;
     std::optional<std::pair<double, double>> interval;

@@ -16,6 +16,7 @@
 
 #include <utility>
 
+#include "engine/experiment/counted_entries.h"
 #include "engine/experiment/gate_open.h"
 #include "engine/experiment/plan_files.h"
 #include "engine/experiment/planning.h"
@@ -86,6 +87,7 @@ Result<RunEnd> ExperimentRun::to_end() {
                     (pinned.in_front() ? "" : "; no real-time priority, so ends may be stamped late")));
   STAB_TRY(const bool passed, run_preflight(*experiment_, *runner_, inquiry_));
   if (!passed) return experiment_->stop().asked() ? RunEnd::kStopped : RunEnd::kRejected;
+  STAB_CHECK_OK(choose_counted_entries(*experiment_, *runner_));
   STAB_TRY(const bool finished, TrialSequence(*experiment_, *machine_, *runner_, inquiry_).to_its_end());
   if (!finished) return RunEnd::kStopped;
 

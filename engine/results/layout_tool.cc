@@ -71,7 +71,8 @@ Result<UniqueFd> script_of(const std::string& text, const std::string& hash) {
   std::array<char, 24> own{};
   std::snprintf(own.data(), own.size(), "0x%llx", static_cast<unsigned long long>(abi::hash64(text.data(), text.size())));
   if (hash != own.data())
-    return Error{ErrorCode::kCorrupt, "the layout script of this trial is not the one that it followed, by the hash in its dose", {}};
+    return Error{
+        ErrorCode::kCorrupt, "the layout script of this trial is not the one that it followed, by the hash in its dose", {}};
   // Above the number that it has in the tool.
   UniqueFd low(::memfd_create("stab-script", MFD_CLOEXEC));
   UniqueFd file(low ? ::fcntl(low.get(), F_DUPFD_CLOEXEC, kScriptThere + 1) : -1);

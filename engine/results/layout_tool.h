@@ -26,8 +26,8 @@ struct Ran {
 };
 Result<Ran> read_dose(const std::string& text);
 
-// The executable that a trial ran. `is_checked`: whoever reads it holds the hash of its code against the trial's, so that the file
-// at the build's old place will do.
+// The executable that a trial ran. `is_checked`: whoever reads it holds the hash of its code against the trial's, so that the
+// file at the build's old place will do.
 Result<std::string> find_binary(store::Store& store, const store::TrialRow& trial, const Archive& archive, bool is_checked);
 
 // stab-layout, where it is, and the gate that is opened while it works; null: nobody else uses the store.

@@ -1,5 +1,5 @@
-// Three steps. Units: the epochs of each trial, joined where the layout stayed, with what doesn't compare left out. The work: of the
-// points that were visited the one by which CPU time varies least. Places: stab-layout draws each trial's layouts again.
+// Three steps. Units: the epochs of each trial, joined where the layout stayed, with what doesn't compare left out. The work: of
+// the points that were visited the one by which CPU time varies least. Places: stab-layout draws each trial's layouts again.
 #include "engine/results/load_placements.h"
 
 #include <algorithm>
@@ -35,10 +35,18 @@ struct TrialUnits {
   store::Id trial = 0;
   int cell = 0;
   Ran ran;
+  std::string script;  // that it followed
   std::vector<Unit> units;
 };
 
+// Samples of all trials: of each function by its index in the metadata, and of all.
+struct Samples {
+  std::map<uint32_t, std::pair<uint64_t, uint64_t>> of;  // all, and those in images before the newest
+  uint64_t all = 0;
+};
+
 struct Group {
+  Samples samples;
   int subject = 0, build = 0;
   std::string binary, text_hash;
   bool by_trial = false;
@@ -83,6 +91,16 @@ std::vector<Unit> units_of(const EpochSeries& series, Group& group) {
     for (size_t k = 0; k < columns.size(); ++k) unit.visits[columns[k]] += epoch.visits[k];
   }
   return out;
+}
+
+void add_profile(const FunctionProfile& profile, Group& group) {
+  const helper::SampleHeader& totals = profile.totals;
+  group.samples.all += totals.newest + totals.older + totals.original + totals.elsewhere + totals.kernel;
+  for (const helper::FunctionSamples& function : profile.functions) {
+    auto& [all, older] = group.samples.of[function.function];
+    all += uint64_t{function.newest} + function.older + function.original;
+    older += function.older;
+  }
 }
 
 void mark_unusable(Group& group) {
@@ -145,35 +163,45 @@ std::string figure_of(const Group& group, const std::optional<Steadiness>& found
     }
   char noise[48] = "";
   if (found) std::snprintf(noise, sizeof noise, ", noise of an epoch %.3g %%", 100 * found->noise);
-  return "'" + group.points[point] + "' was visited in " + std::to_string(visited) + " of " + std::to_string(all) + " epochs" + noise;
+  return "'" + group.points[point] + "' was visited in " + std::to_string(visited) + " of " + std::to_string(all) + " epochs" +
+         noise;
 }
 
 // Where CPU time by it is noisier than this from epoch to epoch, a count is of something else than the work.
 constexpr double kUnsteady = 0.5;
 
-// The point by which CPU time varies least.
-Result<Steadiness> choose_work(const Group& group, const plan::Plan& plan, const std::string& workload) {
-  const std::string cure = "put STAB_PROGRESS(\"NAME\") of stab/progress.h where a piece of the work is done";
-  std::string figures;
+struct Choice {
   std::optional<Steadiness> best;
+  std::string figures;  // of each point that was wanted
+};
+
+// The point by which CPU time varies least. `wanted`: points to choose from; empty: all.
+Choice choose_steadiest(const Group& group, const std::vector<std::string>& wanted) {
+  Choice out;
   for (size_t point = 0; point < group.points.size(); ++point) {
-    const std::vector<std::string>& wanted = plan.layout.progress;
     if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), group.points[point]) == wanted.end()) continue;
     const std::optional<Steadiness> found = steadiness_of(group, point);
-    figures += (figures.empty() ? "" : "; ") + figure_of(group, found, point);
+    out.figures += (out.figures.empty() ? "" : "; ") + figure_of(group, found, point);
     if (!found || found->noise > kUnsteady) continue;
     const auto is_coarse = [](const Steadiness& one) { return one.visits < kFewVisits; };
-    if (!best || (is_coarse(*best) != is_coarse(*found) ? is_coarse(*best) : found->noise < best->noise)) best = found;
+    if (!out.best || (is_coarse(*out.best) != is_coarse(*found) ? is_coarse(*out.best) : found->noise < out.best->noise))
+      out.best = found;
   }
-  if (best) return *best;
+  return out;
+}
+
+Result<Steadiness> choose_work(const Group& group, const plan::Plan& plan, const std::string& workload) {
+  const std::string cure = "put STAB_PROGRESS(\"NAME\") of stab/progress.h where a piece of the work is done";
+  const Choice choice = choose_steadiest(group, plan.layout.progress);
+  if (choice.best) return *choice.best;
   if (group.points.empty())
     return bad_input("nothing counts the work that " + workload + " does in an epoch: it has visited no progress point; " + cure);
-  if (figures.empty()) {
+  if (choice.figures.empty()) {
     std::string known;
     for (const std::string& point : group.points) known += (known.empty() ? "'" : ", '") + point + "'";
     return bad_input("'progress' of [layout] names no point that " + workload + " has visited; it has visited " + known);
   }
-  return bad_input("nothing counts the work of " + workload + " steadily: " + figures + "; " + cure);
+  return bad_input("nothing counts the work of " + workload + " steadily: " + choice.figures + "; " + cure);
 }
 
 // --- places -----------------------------------------------------------------------------------------------------------
@@ -189,7 +217,7 @@ std::vector<std::string> words_for(const LayoutTool& tool, const Group& group, c
 Result<std::vector<PlacementData::Function>> functions_of(const LayoutTool& tool, const Group& group) {
   std::vector<std::string> words = words_for(tool, group, group.trials.front().ran);
   words.insert(words.end(), {"--image", "0"});
-  STAB_TRY(const std::string text, tool.output(words));
+  STAB_TRY(const std::string text, tool.output(std::move(words), group.trials.front().ran, group.trials.front().script));
   const std::vector<std::string_view> lines = split(text, '\n');
   const std::vector<std::string_view> head = split(lines[0], ' ');
   if (head.size() != 6 || head[0] != "stab-layout" || head[1] != "1") return strange(tool);
@@ -205,6 +233,12 @@ Result<std::vector<PlacementData::Function>> functions_of(const LayoutTool& tool
     if (fields.size() != 5 || !take(fields[0], 16, function.linked) || !take(fields[1], 10, function.bytes)) return strange(tool);
     if (fields[2] == "-") continue;
     function.name = fields[4];
+    if (group.samples.all > 0) {
+      const auto at = group.samples.of.find(static_cast<uint32_t>(i - 1));
+      const auto [all, older] = at == group.samples.of.end() ? std::pair<uint64_t, uint64_t>() : at->second;
+      function.samples = static_cast<double>(all) / static_cast<double>(group.samples.all);
+      if (all > 0) function.older = static_cast<double>(older) / static_cast<double>(all);
+    }
     out.push_back(std::move(function));
   }
   return out;
@@ -220,7 +254,8 @@ void choose_functions(const plan::Plan& plan, const std::set<uint64_t>& wanted, 
       return std::none_of(plan.layout.only.begin(), plan.layout.only.end(),
                           [&](const std::string& pattern) { return plan::is_like(function.name, pattern); });
     });
-  const bool sampled = std::any_of(functions.begin(), functions.end(), [](const auto& function) { return function.samples.has_value(); });
+  const bool sampled =
+      std::any_of(functions.begin(), functions.end(), [](const auto& function) { return function.samples.has_value(); });
   if (sampled) std::erase_if(functions, [](const auto& function) { return function.samples.value_or(0) < analysis::kHotShare; });
   if (functions.size() <= analysis::kMostMapped) return;
   std::stable_sort(functions.begin(), functions.end(), [](const auto& a, const auto& b) {
@@ -256,7 +291,7 @@ Result<Drawn> draw_again(const LayoutTool& tool, const Group& group, const Trial
     std::snprintf(hex, sizeof hex, "0x%llx", static_cast<unsigned long long>(function.linked));
     words.emplace_back(hex);
   }
-  STAB_TRY(const std::string text, tool.output(words));
+  STAB_TRY(const std::string text, tool.output(std::move(words), trial.ran, trial.script));
   Drawn drawn;
   std::string_view rest = text;
   rest.remove_prefix(std::min(rest.size(), rest.find('\n') + 1));
@@ -268,7 +303,8 @@ Result<Drawn> draw_again(const LayoutTool& tool, const Group& group, const Trial
     if (fields.size() != 1 + 2 * functions.size()) return strange(tool);
     std::vector<uint16_t> offset(functions.size()), pad(functions.size());
     for (size_t f = 0; f < functions.size(); ++f)
-      if (!take_page_offset(fields[1 + f], offset[f]) || !take_page_offset(fields[1 + functions.size() + f], pad[f])) return strange(tool);
+      if (!take_page_offset(fields[1 + f], offset[f]) || !take_page_offset(fields[1 + functions.size() + f], pad[f]))
+        return strange(tool);
     drawn.offset.push_back(std::move(offset));
     drawn.pad.push_back(std::move(pad));
   }
@@ -324,6 +360,7 @@ Result<Placements> placements_of(const Group& group, const plan::Plan& plan, con
   data.experiment = plan.experiment.name;
   data.workload = workload;
   data.unit = group.by_trial ? "trial" : "epoch";
+  data.forced = group.trials.front().ran.code == "design";
   data.left_out.assign(group.left_out.begin(), group.left_out.end());
   std::optional<size_t> point;
   if (!group.by_trial) {
@@ -373,19 +410,56 @@ Status take_trial(store::Store& store, const store::TrialRow& trial, const Archi
     STAB_TRY(group.binary, find_binary(store, trial, archive, true));
   }
   if (ran.text_hash != group.text_hash)
-    return Error{ErrorCode::kCorrupt, "trials of one build ran code with hashes " + group.text_hash + " and " + ran.text_hash, {}};
-  TrialUnits units{trial.id, trial.cell, ran, {}};
+    return Error{
+        ErrorCode::kCorrupt, "trials of one build ran code with hashes " + group.text_hash + " and " + ran.text_hash, {}};
+  TrialUnits units{trial.id, trial.cell, ran, {}, {}};
   if (by_trial) {
     units.units.push_back(whole_trial(outcome));
   } else {
     STAB_TRY(const EpochSeries series, decode_epochs(stored));
     units.units = units_of(series, group);
+    units.script = series.script;
+    if (series.profile) add_profile(*series.profile, group);
   }
   group.trials.push_back(std::move(units));
   return {};
 }
 
 }  // namespace
+
+Steadiest steadiest_point(const EpochSeries& series) {
+  Group group;
+  TrialUnits units;
+  units.units = units_of(series, group);
+  group.trials.push_back(std::move(units));
+  mark_unusable(group);
+  Steadiest out;
+  const Choice choice = choose_steadiest(group, {});
+  out.figures = choice.figures;
+  if (choice.best) out.point = group.points[choice.best->point];
+  return out;
+}
+
+Result<std::vector<std::string>> hot_functions(store::Store& store, const store::TrialRow& trial, const store::Outcome& outcome,
+                                               const EpochSeries& series, size_t most, const LayoutTool& tool,
+                                               const Archive& archive) {
+  STAB_TRY(const Ran ran, read_dose(outcome.dose_json));
+  Group group;
+  group.text_hash = ran.text_hash;
+  STAB_TRY(group.binary, find_binary(store, trial, archive, true));
+  group.trials.push_back({trial.id, trial.cell, ran, series.script, {}});
+  if (series.profile) add_profile(*series.profile, group);
+  STAB_TRY(std::vector<PlacementData::Function> functions, functions_of(tool, group));
+  std::erase_if(functions, [](const PlacementData::Function& function) { return function.samples.value_or(0) <= 0; });
+  std::stable_sort(functions.begin(), functions.end(), [](const auto& a, const auto& b) { return *a.samples > *b.samples; });
+  std::vector<std::string> out;
+  for (size_t i = 0; i < functions.size() && out.size() < most; ++i) {
+    // A script names one function by a name, or none.
+    const auto same = [&](const PlacementData::Function& other) { return other.name == functions[i].name; };
+    if (std::count_if(functions.begin(), functions.end(), same) == 1) out.push_back(functions[i].name);
+  }
+  return out;
+}
 
 Result<std::vector<Placements>> load_placements(store::Store& store, const store::ExperimentRow& row, const plan::Plan& plan,
                                                 const std::vector<plan::Subject>& subjects, const std::set<uint64_t>& functions,
@@ -397,14 +471,16 @@ Result<std::vector<Placements>> load_placements(store::Store& store, const store
   for (const store::TrialRow& trial : trials) STAB_CHECK_OK(take_trial(store, trial, archive, groups, without_epochs));
   if (groups.empty())
     return bad_input("experiment " + std::to_string(row.id) + " has nothing to map: " +
-                     (without_epochs > 0 ? std::to_string(without_epochs) + " trials had layouts, but their epochs were not kept; write "
-                                                                            "map = true under [layout], or record_epochs = true"
-                                         : "no recorded trial drew layouts of code; write code = [\"shuffle\"] under [factors]"));
+                     (without_epochs > 0
+                          ? std::to_string(without_epochs) + " trials had layouts, but their epochs were not kept; write "
+                                                             "map = true under [layout], or record_epochs = true"
+                          : "no recorded trial drew layouts of code; write code = [\"shuffle\"] under [factors]"));
   std::vector<Placements> out;
   for (auto& [key, group] : groups) {
     // Trials of one cell stand together, in the order in which they ran: cells may differ by more than their layouts.
     if (group.by_trial)
-      std::stable_sort(group.trials.begin(), group.trials.end(), [](const TrialUnits& a, const TrialUnits& b) { return a.cell < b.cell; });
+      std::stable_sort(group.trials.begin(), group.trials.end(),
+                       [](const TrialUnits& a, const TrialUnits& b) { return a.cell < b.cell; });
     else
       mark_unusable(group);
     STAB_TRY(Placements placements,

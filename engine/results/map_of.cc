@@ -1,5 +1,5 @@
-// An experiment and its confirmation are two rows of the store, tied by the number that the confirmation's plan holds. What was named
-// by the screen is in that plan, so that a confirmation says the same whatever becomes of the first one.
+// An experiment and its confirmation are two rows of the store, tied by the number that the confirmation's plan holds. What was
+// named by the screen is in that plan, so that a confirmation says the same whatever becomes of the first one.
 #include "engine/results/map_of.h"
 
 #include <algorithm>
@@ -24,15 +24,21 @@ analysis::Candidate candidate_of(const plan::MappedPlace& place, analysis::Place
 }
 
 plan::MappedPlace place_of(const analysis::Candidate& candidate) {
-  return {std::string(analysis::name(candidate.place.kind)), candidate.place.function, candidate.place.other, candidate.place.linked,
-          candidate.place.other_linked, candidate.slowest, candidate.fastest};
+  return {std::string(analysis::name(candidate.place.kind)),
+          candidate.place.function,
+          candidate.place.other,
+          candidate.place.linked,
+          candidate.place.other_linked,
+          candidate.slowest,
+          candidate.fastest};
 }
 
 Result<std::vector<analysis::Candidate>> candidates_of(const plan::MappedBuild& build) {
   std::vector<analysis::Candidate> out;
   for (const plan::MappedPlace& place : build.places) {
     const std::optional<analysis::PlaceKind> kind = analysis::place_kind(place.place);
-    if (!kind) return Error{ErrorCode::kCorrupt, "the confirmation measures '" + place.place + "', which this version does not know", {}};
+    if (!kind)
+      return Error{ErrorCode::kCorrupt, "the confirmation measures '" + place.place + "', which this version does not know", {}};
     out.push_back(candidate_of(place, *kind));
   }
   return out;
@@ -115,7 +121,8 @@ std::vector<std::string> json_of_each(const MappedExperiment& mapped) {
 }
 
 std::string json_of(const MappedExperiment& mapped) {
-  std::string out = "{\"format\": \"stab-layout-maps\", \"version\": 1, \"experiment\": " + std::to_string(mapped.screened) + ", \"maps\": [\n";
+  std::string out =
+      "{\"format\": \"stab-layout-maps\", \"version\": 1, \"experiment\": " + std::to_string(mapped.screened) + ", \"maps\": [\n";
   const char* between = "";
   for (const std::string& map : json_of_each(mapped)) {
     out += between + map;
@@ -157,11 +164,10 @@ Result<std::optional<store::Id>> confirm_map(Engine& engine, store::Id screened,
   plan::Parsed parsed = plan::parse_plan(text, row.plan_path);
   if (!parsed.plan) return bad_input("the plan can't be continued by a confirmation: " + plan::render(parsed.errors));
   const GateOpen open(engine.gate());
-  STAB_TRY(const store::Id id,
-           engine.submit(*parsed.plan, row.plan_directory, static_cast<uid_t>(row.submitter_uid), static_cast<gid_t>(row.submitter_gid),
-                         row.priority));
-  observer.note("the layout map names " + std::to_string(candidates) + (candidates == 1 ? " place" : " places") + " to measure again: experiment " +
-                std::to_string(id) + ", '" + parsed.plan->experiment.name + "'");
+  STAB_TRY(const store::Id id, engine.submit(*parsed.plan, row.plan_directory, static_cast<uid_t>(row.submitter_uid),
+                                             static_cast<gid_t>(row.submitter_gid), row.priority));
+  observer.note("the layout map names " + std::to_string(candidates) + (candidates == 1 ? " place" : " places") +
+                " to measure again: experiment " + std::to_string(id) + ", '" + parsed.plan->experiment.name + "'");
   return std::optional(id);
 }
 

@@ -1,5 +1,5 @@
-// How often is a layout map wrong? Each round makes an experiment and its confirmation from a seed: 2,000 epochs of 52 functions, noise
-// of 1 % with drift of 2 % and heavy tails, confirmed by as many. The rates are in docs/layout.md.
+// How often is a layout map wrong? Each round makes an experiment and its confirmation from a seed: 2,000 epochs of 52 functions,
+// noise of 1 % with drift of 2 % and heavy tails, confirmed by as many. The rates are in docs/layout.md.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -12,7 +12,8 @@ namespace stab::analysis {
 namespace {
 
 struct Rates {
-  int rounds = 0, candidates = 0, silent = 0, first = 0, both = 0, inside = 0, half_inside = 0, share_inside = 0, false_findings = 0;
+  int rounds = 0, candidates = 0, silent = 0, first = 0, both = 0, inside = 0, half_inside = 0, share_inside = 0,
+      false_findings = 0;
 };
 
 Rates simulate(uint64_t seed, int rounds, bool planted, double noise) {
@@ -65,7 +66,9 @@ Rates simulate(uint64_t seed, int rounds, bool planted, double noise) {
   return out;
 }
 
-void print(const char* what, int count, int rounds) { std::printf("rate %-58s %.4f\n", what, static_cast<double>(count) / rounds); }
+void print(const char* what, int count, int rounds) {
+  std::printf("rate %-58s %.4f\n", what, static_cast<double>(count) / rounds);
+}
 
 // The goal is 19 of 20; at a true rate of 0.95, 4 standard errors of 200 rounds are 0.062.
 constexpr int kRounds = 200;

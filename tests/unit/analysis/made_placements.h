@@ -1,5 +1,5 @@
-// Epochs made from a seed, for tests of layout maps: functions that lie anywhere, two of which may matter; noise that drifts, has heavy
-// tails and is as large as the effects.
+// Epochs made from a seed, for tests of layout maps: functions that lie anywhere, two of which may matter; noise that drifts, has
+// heavy tails and is as large as the effects.
 #pragma once
 
 #include <cmath>
@@ -50,7 +50,8 @@ inline PlacementData made_placements(uint64_t seed, const MadeShape& shape = {})
       uint16_t first[2] = {0, 0};
       for (int f = 0; f < shape.functions; ++f) {
         auto offset = static_cast<uint16_t>(16 * rng.below(256));
-        if (shape.forced && f < 2) offset = static_cast<uint16_t>(offset / 64 * 64 + 16 * block[f][static_cast<size_t>(epoch % 4)]);
+        if (shape.forced && f < 2)
+          offset = static_cast<uint16_t>(offset / 64 * 64 + 16 * block[f][static_cast<size_t>(epoch % 4)]);
         if (f < 2) first[f] = offset;
         data.offset.push_back(offset);
         data.pad.push_back(static_cast<uint16_t>(16 * rng.below(64)));

@@ -1,5 +1,5 @@
-// Placements: the closed form of the permutations against permutations that are drawn, invariances, and what a fit says of data whose
-// effects are known without noise.
+// Placements: the closed form of the permutations against permutations that are drawn, invariances, and what a fit says of data
+// whose effects are known without noise.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -83,7 +83,8 @@ TEST(PlacementScreen, RareLevelsCountForNothing) {
   for (size_t i = 0; i < 20; ++i) levels[50 * i] = 1;
   EXPECT_FALSE(PlacementScreen(differences).test(levels, 2, 30).has_value());
   EXPECT_TRUE(PlacementScreen(differences).test(levels, 2, 10).has_value());
-  EXPECT_FALSE(PlacementScreen(Differences(std::vector<double>(data.moments(), 1.0), data.series)).test(lines_of(data, 0), 4, 30));
+  EXPECT_FALSE(
+      PlacementScreen(Differences(std::vector<double>(data.moments(), 1.0), data.series)).test(lines_of(data, 0), 4, 30));
 }
 
 // Without noise the effects come out as they are, each level against the mean of the four.
