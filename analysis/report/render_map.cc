@@ -74,13 +74,13 @@ std::string confirmation_text(const LayoutMap& map, int width) {
                                     percent(confirmation.margin),
                                 width, "", "  ");
   TextTable table({{"function"},
-                   {"place"},
+                   {"place", Align::kLeft, true},
                    {"slow", Align::kRight},
                    {"fast", Align::kRight},
                    {"slow against fast", Align::kRight, true},
                    {"p", Align::kRight},
-                   {"sd it makes", Align::kRight},
-                   {"share of variance", Align::kRight, true},
+                   {"sd", Align::kRight},
+                   {"share", Align::kRight, true},
                    {"verdict", Align::kLeft, true}});
   for (const Confirmed& place : confirmation.places) {
     const bool measured = place.refused.empty();
@@ -108,11 +108,11 @@ std::string candidates_text(const LayoutMap& map, int width) {
   std::string out =
       "\n" + wrap("candidates of the screen (false discovery rate " + percent(kDiscoveryRate, 2) + ")", width, "", "  ");
   TextTable table({{"function"},
-                   {"place"},
+                   {"place", Align::kLeft, true},
                    {"slow", Align::kRight},
                    {"fast", Align::kRight},
                    {"slow against fast", Align::kRight},
-                   {"sd it makes", Align::kRight},
+                   {"sd", Align::kRight},
                    {"p", Align::kRight},
                    {"q", Align::kRight},
                    {"of samples", Align::kRight}});

@@ -29,6 +29,7 @@ struct Unit {
   uint64_t cpu_ns = 0, wall_ns = 0;
   std::vector<uint64_t> visits;  // by the group's points
   bool usable = true;
+  bool ordered = false;  // by the program, which has waited for it: its wall time says nothing
 };
 
 struct TrialUnits {
@@ -87,6 +88,7 @@ std::vector<Unit> units_of(const EpochSeries& series, Group& group) {
     unit.cpu_ns += epoch.cpu_ns;
     unit.wall_ns += epoch.wall_ns;
     unit.usable = unit.usable && epoch.cpu_known;
+    unit.ordered = unit.ordered || (epoch.flags & helper::kEpochOrdered) != 0;
     unit.visits.resize(group.points.size(), 0);
     for (size_t k = 0; k < columns.size(); ++k) unit.visits[columns[k]] += epoch.visits[k];
   }
@@ -119,7 +121,7 @@ void mark_unusable(Group& group) {
       if (i == 0) why = "first of its trial, with the program's start";
       else if (!unit.usable) why = "without a CPU time";
       else if (static_cast<double>(unit.cpu_ns) < least_cpu) why = "with little CPU time";
-      else if (static_cast<double>(unit.wall_ns) > most_wall) why = "ended late";
+      else if (!unit.ordered && static_cast<double>(unit.wall_ns) > most_wall) why = "ended late";
       if (!why) continue;
       unit.usable = false;
       ++group.left_out[why];

@@ -2,22 +2,17 @@
 // longer at some places modulo 64 than at others. The work is a chain of multiplications, whose own place does not matter. With
 // NULL_COST all places cost the same.
 #include <stab/progress.h>
+#include <stab/stab.h>
 #include <stdint.h>
 #include <stdlib.h>
 
 static volatile uint64_t sink = 1;
 
-__attribute__((noinline)) static void burn(unsigned units) {
+__attribute__((always_inline)) static inline void burn(unsigned units) {
   uint64_t x = sink;
-  for (unsigned i = 0; i < units; ++i) {
+  for (unsigned i = 0; i < 8 * units; ++i) {
     x = x * 6364136223846793005u + 1;
-    x = x * 6364136223846793005u + 3;
-    x = x * 6364136223846793005u + 5;
-    x = x * 6364136223846793005u + 7;
-    x = x * 6364136223846793005u + 9;
-    x = x * 6364136223846793005u + 11;
-    x = x * 6364136223846793005u + 13;
-    x = x * 6364136223846793005u + 15;
+    __asm__ volatile("" : "+r"(x));  // or several steps would become one
   }
   sink = x;
 }
@@ -27,7 +22,7 @@ __attribute__((noinline)) static uintptr_t here(void) { return (uintptr_t)__buil
 #ifdef NULL_COST
 static const unsigned tight_cost[4] = {100, 100, 100, 100}, wide_cost[2] = {100, 100};
 #else
-static const unsigned tight_cost[4] = {96, 106, 109, 93}, wide_cost[2] = {100, 104};
+static const unsigned tight_cost[4] = {96, 106, 109, 93}, wide_cost[2] = {100, 108};
 #endif
 
 __attribute__((noinline)) void hot_tight(void) {
@@ -63,6 +58,7 @@ int main(int argc, char** argv) {
 #ifndef NO_POINT
     STAB_PROGRESS("block");
 #endif
+    stab_visit();
   }
   return 0;
 }
