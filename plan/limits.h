@@ -35,6 +35,9 @@ inline constexpr size_t kMaxPatches = 100;
 inline constexpr size_t kMaxVariables = 1000;  // of an environment
 inline constexpr size_t kMaxExpectedFiles = 100;
 inline constexpr size_t kMaxFamilies = 100;      // of benchmarks: each name is held against each
+inline constexpr size_t kMaxPatterns = 100;      // of functions: each is held against each name
+inline constexpr int kMaxConfirmed = 32;         // places: levels that are told apart in one model
+inline constexpr size_t kMaxMappedBuilds = 1000;
 inline constexpr size_t kMaxWordBytes = 4096;  // a path (PATH_MAX), a set of CPUs, the value of a knob
 
 // --- of a trial --------------------------------------------------------------------------------------------

@@ -110,6 +110,7 @@ Parsed parse_plan(std::string_view text, const std::string& path, const ParseOpt
   optional_table(root, "machines", plan, parse_machines);
   optional_table(root, "limits", plan, parse_limits);
   optional_table(root, "causal", plan, parse_causal);
+  optional_table(root, "layout", plan, parse_layout);
   root.require("program", "add [[program]] with name and run");
   if (const TomlNode* programs = root.find("program")) {
     parse_programs(*programs, options.files, faults, plan, used);

@@ -32,6 +32,8 @@ void parse_causal(const TomlNode& table, Faults& faults, Plan& plan);
 // What a causal experiment can't have, of the whole plan; `spot` is its table's.
 void check_causal(Faults& faults, const Plan& plan, const SourceSpot& spot);
 void parse_limits(const TomlNode& table, Faults& faults, Plan& plan);
+// After factors, experiment and machines.
+void parse_layout(const TomlNode& table, Faults& faults, Plan& plan);
 // After factors. `used` collects the factors that placeholders name.
 void parse_programs(const TomlNode& array, const FileLookup* files, Faults& faults, Plan& plan,
                     std::set<std::string>& used);

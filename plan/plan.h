@@ -339,6 +339,36 @@ struct Program {
   SourceSpot spot;
 };
 
+// --- [layout] --------------------------------------------------------------------------------------------
+
+// A place that a map names, as analysis/report/layout_map.h has it: its words, which two of its levels are compared.
+struct MappedPlace {
+  std::string place;                     // "start mod 64"
+  std::string function, other;           // other: of two
+  uint64_t linked = 0, other_linked = 0; // where the linker has put them
+  int slowest = 0, fastest = 0;
+};
+
+// The places of one build, in one workload, that an experiment measures again.
+struct MappedBuild {
+  std::string workload;
+  int build = 0;
+  std::string text_hash;  // of its code
+  std::vector<MappedPlace> places;
+};
+
+// Which functions' places make the program's time vary.
+struct LayoutMapping {
+  bool map = false;
+  std::vector<std::string> progress;  // points of which one counts the work; empty: of all points
+  std::vector<std::string> only;      // patterns of functions that are looked at, % for any characters; empty: all
+  int confirm = 12;                   // candidates that fresh trials measure again, at most; 0: none
+  // [layout.confirmation], which the engine writes: the experiment that named the places
+  int64_t confirms = 0;               // 0: this plan is no confirmation
+  std::vector<MappedBuild> measured;
+  SourceSpot spot;
+};
+
 // --- the whole -------------------------------------------------------------------------------------------
 
 struct Plan {
@@ -351,6 +381,7 @@ struct Plan {
   Machine machine;
   Machines machines;
   Limits limits;
+  LayoutMapping layout;
   Counters counters;
   Stopping stopping;
   Analysis analysis;

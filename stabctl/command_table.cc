@@ -185,6 +185,16 @@ std::vector<CommandRow> rows() {
        .options = {database(), json(), format_word("csv")},
        .examples = {{"stabctl layout epochs 91 --csv > epochs.csv", "a row an epoch, for tools of your own"}},
        .run = layout_epochs_command},
+      {.words = "layout map",
+       .help = "which functions' places make a program's time vary; of an experiment, or of a plan, which is run first",
+       .operands = {{.name = "experiment",
+                     .target = &A::experiment,
+                     .help = "name or number, or a plan with map = true under [layout]",
+                     .offers = Offers::kExperiments}},
+       .options = {database(), json()},
+       .examples = {{"stabctl layout map lua.toml", "runs the plan, then says what it has found"},
+                    {"stabctl layout map lua-layout --json", "the same numbers for programs"}},
+       .run = layout_map_command},
       {.words = "logs",
        .help = "builds, events and failed trials of an experiment",
        .operands = {experiment("the newest")},
@@ -477,7 +487,7 @@ const std::vector<CommandRow>& command_table() {
 const std::vector<std::pair<std::string, std::string>>& command_groups() {
   static const std::vector<std::pair<std::string, std::string>> groups{
       {"plan", "look at a plan"}, {"db", "care of a database"}, {"machine", "look at and turn the host's knobs"},
-      {"layout", "look at one trial's layouts"}};
+      {"layout", "look at layouts: of one trial, or which of them matter"}};
   return groups;
 }
 

@@ -24,6 +24,7 @@ int replay_command(const Arguments& arguments);
 int rerun_command(const Arguments& arguments);
 int layout_show_command(const Arguments& arguments);
 int layout_epochs_command(const Arguments& arguments);
+int layout_map_command(const Arguments& arguments);
 int delete_command(const Arguments& arguments);
 int logs_command(const Arguments& arguments);
 int db_check_command(const Arguments& arguments);

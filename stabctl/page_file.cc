@@ -81,9 +81,11 @@ void say_page(const Arguments& arguments, const std::string& path) {
   if (!names_the_rest(arguments)) std::fprintf(stderr, "page: %s\n", path.c_str());
 }
 
-Status write_page(store::Store& store, const store::ExperimentRow& experiment, const std::string& path) {
+Status write_page(store::Store& store, const store::ExperimentRow& experiment, const std::string& path,
+                  const std::vector<std::string>& layout_maps) {
   STAB_TRY(const analysis::Samples samples, engine::load_samples(store, experiment));
-  STAB_TRY(const analysis::Evidence evidence, engine::load_evidence(store, experiment, samples));
+  STAB_TRY(analysis::Evidence evidence, engine::load_evidence(store, experiment, samples));
+  evidence.layout_maps = layout_maps;
   STAB_TRY(const std::string page, analysis::render_page(samples, evidence));
   return write_whole(page, path);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "stabctl/arguments.h"
 #include "store/store.h"
@@ -20,6 +21,8 @@ void say_page(const Arguments& arguments, const std::string& path);
 bool names_the_rest(const Arguments& arguments);
 
 // Whole or not at all: written beside `path` and renamed.
-Status write_page(store::Store& store, const store::ExperimentRow& experiment, const std::string& path);
+// `layout_maps`: JSON of each (stabctl/map_command.h).
+Status write_page(store::Store& store, const store::ExperimentRow& experiment, const std::string& path,
+                  const std::vector<std::string>& layout_maps = {});
 
 }  // namespace stab::ctl

@@ -7,6 +7,7 @@
 #include "stabctl/commands.h"
 #include "stabctl/daemon_report.h"
 #include "stabctl/database.h"
+#include "stabctl/map_command.h"
 #include "stabctl/page_file.h"
 #include "stabctl/report_text.h"
 #include "stabctl/terminal.h"
@@ -83,7 +84,8 @@ int report_command(const Arguments& arguments) {
   if (!row) return complain(row.error());
   if (arguments.html.empty()) return print_report(*store, row->id, arguments, written_page(arguments, *row));
   // The page first: a reader of the text who has seen enough (`| head`) must not cost it.
-  if (const Status written = write_page(*store, *row, arguments.html); !written) return complain(written.error());
+  const Status written = write_page(*store, *row, arguments.html, layout_maps_of(*store, *row, arguments));
+  if (!written) return complain(written.error());
   const int code = print_report(*store, row->id, arguments, arguments.html);
   std::fflush(stdout);
   if (code == kExitDone) say_page(arguments, arguments.html);

@@ -38,6 +38,10 @@ std::string evidence_json(const Evidence& evidence, const std::string& r_script)
         .value("conf_high", selftest->high);
     json.value("too_many", selftest->too_many).end();
   }
+  // Each is a text of its own format.
+  json.begin_array("layout_maps");
+  for (const std::string& map : evidence.layout_maps) json.element(map);
+  json.end();
   json.value("r_script", r_script);
   json.end();
   return json.take();

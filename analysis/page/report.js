@@ -42,6 +42,7 @@ async function openReport() {
     section('shapes', 'Every trial', shapes.map(figure => figure.element), pairs[0].element, trialsSection(trials)),
     section('causes', 'What depends on what', interaction.element, components[1].element, effects[1].element),
     section('spread', 'Where the spread comes from', components[0].element, luck.element, doses.map(figure => figure.element)),
+    ...layoutMapSections(),
     section('more', 'What would settle it', extendCommands(), precision.element, components[2].element, whatIf()),
     section('weather', 'The run and the machine', run.element, blocks.element, validityTable()),
     section('assumptions', 'Assumptions', normal.element, diagnosticsTable()),

@@ -54,6 +54,7 @@ struct Evidence {
   std::vector<WeatherTrack> weather;         // those that are above zero somewhere
   std::vector<std::string> calm;             // tracks that never were, or that this machine doesn't have
   std::optional<SelftestEvidence> selftest;
+  std::vector<std::string> layout_maps;      // JSON of each (report/layout_map.h), where the plan asks for maps
 };
 
 }  // namespace stab::analysis

@@ -9,6 +9,7 @@
 #include "engine/experiment/experiment_run.h"
 #include "host/tuning.h"
 #include "engine/experiment/places.h"
+#include "engine/results/map_of.h"
 
 namespace stab::engine {
 
@@ -67,7 +68,16 @@ Result<RunEnd> Engine::run(store::Id experiment, Observer& observer, StopSignal&
     return run->to_end();
   }();
   say_what_stays_tuned(experiment, observer);
+  if (ended && *ended == RunEnd::kDone && !options_.share) say_what_is_mapped(experiment, observer);
   return ended;
+}
+
+// What was measured stays measured, whatever a map of it comes to.
+void Engine::say_what_is_mapped(store::Id experiment, Observer& observer) {
+  const auto confirmed = confirm_map(*this, experiment, observer);
+  if (confirmed) return;
+  observer.note("no layout map: " + confirmed.error().message);
+  (void)store_.log({options_.clock->realtime().count(), experiment, "no-layout-map", confirmed.error().message});
 }
 
 Result<RunEnd> Engine::build(store::Id experiment, Observer& observer, StopSignal& stop) {

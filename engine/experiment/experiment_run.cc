@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "engine/causal/causal_profile.h"
+#include "engine/experiment/counted_entries.h"
 #include "engine/experiment/gate_open.h"
 #include "engine/experiment/plan_files.h"
 #include "engine/experiment/planning.h"
@@ -95,6 +96,7 @@ Result<RunEnd> ExperimentRun::to_end() {
     STAB_TRY(const bool found, profile->find_regions(*runner_));
     if (!found) return experiment_->stop().asked() ? RunEnd::kStopped : RunEnd::kRejected;
   }
+  STAB_CHECK_OK(choose_counted_entries(*experiment_, *runner_));
   STAB_TRY(const bool finished, TrialSequence(*experiment_, *machine_, *runner_, inquiry_).to_its_end());
   if (!finished) return RunEnd::kStopped;
 

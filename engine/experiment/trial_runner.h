@@ -34,6 +34,11 @@ class TrialRunner {
   // Outputs of trials recorded before this run: later ones are held against them.
   Status remember_outputs();
 
+  // As TrialSetup has it.
+  void count_entries(int subject, int build, std::vector<std::string> functions) {
+    setup_->count_entries(subject, build, std::move(functions));
+  }
+
   store::Claim claim();  // of a trial that begins now
   // One claimed trial, made ready unless it is, run and checked. An Error: the laboratory is broken.
   Result<store::Outcome> run(const store::TrialRow& trial);

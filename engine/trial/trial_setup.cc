@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "engine/trial/simulated.h"
+#include "plan/layout_confirmation.h"
 #include "plan/layout_scripts.h"
 #include "plan/schedule.h"
 
@@ -127,6 +128,11 @@ Result<TrialRequest> TrialSetup::request(const store::NewTrial& trial) const {
   request.keeps_epochs = expanded_->plan.experiment.record_epochs;
   request.keeps_samples = expanded_->plan.experiment.record_samples;
   request.script = plan::script_of_trial(expanded_->plan, program, cell.layout.code);
+  const auto counted = counted_.find({trial.subject, trial.build});
+  request.script = plan::mapping_script(expanded_->plan.layout, expanded_->subjects[static_cast<size_t>(trial.subject)].name,
+                                        trial.build, cell.layout.code,
+                                        counted == counted_.end() ? std::vector<std::string>() : counted->second,
+                                        std::move(request.script));
   request.seed = trial.seed;
   if (!workload.stdin_path.empty()) {
     const std::string name = plan::substitute(workload.stdin_path, expanded_->plan, cell, trial.link);

@@ -35,6 +35,11 @@ class TrialSetup {
   // prepare or cleanup of the program, run in the trial's directory; nothing where the plan has none.
   std::optional<LaunchRequest> around(const store::NewTrial& trial, bool before) const;
 
+  // Trials of this workload and build count the calls of these functions from here on.
+  void count_entries(int subject, int build, std::vector<std::string> functions) {
+    counted_[{subject, build}] = std::move(functions);
+  }
+
   const std::vector<std::vector<counters::EventSpec>>& passes() const { return passes_; }
   // With the caches that are simulated, of this machine where the plan declares none.
   const plan::Simulation& simulation() const { return simulation_; }
@@ -53,6 +58,7 @@ class TrialSetup {
   std::string valgrind_;              // where that is; empty: nothing is simulated
   mutable std::map<std::string, size_t> simulated_;  // programs by path, numbered: prepare() has asked for all of them
   std::vector<uint64_t> stack_top_;   // by subject
+  std::map<std::pair<int, int>, std::vector<std::string>> counted_;  // functions, by subject and build
   std::map<std::string, worker::Look::Answer> seen_;  // programs by path, as they were at the start
   // Paths of programs by directory and first word, found once: prepare() has asked for all of them.
   mutable std::map<std::pair<std::string, std::string>, std::string> programs_;

@@ -1,0 +1,251 @@
+// The layout map for people and for programs.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "analysis/report/layout_map.h"
+#include "analysis/report/report_pen.h"
+#include "analysis/text/json_writer.h"
+#include "analysis/text/text_table.h"
+
+namespace stab::analysis {
+namespace {
+
+using Align = TextTable::Align;
+
+std::string percent(double share, int digits = 3) { return significant(100 * share, digits) + " %"; }
+
+std::string hex(uint64_t value) {
+  char text[24];
+  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
+  return text;
+}
+
+std::string share_text(const PlacementFit::Share& share) {
+  std::string out = percent(share.estimate, 2);
+  if (share.interval)
+    out += " [" + significant(100 * share.interval->first, 2) + ", " + significant(100 * share.interval->second, 2) + "]";
+  return out;
+}
+
+std::string difference_of(const Interval& interval) {
+  const auto value = [](double ratio) { return significant(100 * (ratio - 1), 3); };
+  return (interval.estimate >= 1 ? "+" : "") + value(interval.estimate) + " % [" + value(interval.low) + ", " +
+         value(interval.high) + "]";
+}
+
+std::string functions_text(const Place& place) { return place.function + (place.other.empty() ? "" : " and " + place.other); }
+
+std::string header(const LayoutMap& map, int width) {
+  std::string text = "layout map of '" + map.experiment + "', " + map.workload + ": CPU time" +
+                     (map.work.empty() ? "" : " by " + map.work) + " in " + plural(map.moments, map.unit);
+  if (map.unit != "trial") text += " of " + significant(map.unit_ms, 3) + " ms in " + plural(map.trials, "trial");
+  text += "; noise of one " + percent(map.screen.noise) + "; " + plural(map.screen.tests, "test") + " of " +
+          plural(map.functions.size(), "function") + "; 8 of 10 such screens find a difference of " +
+          percent(std::expm1(map.screen.finds));
+  std::string out = wrap(text, width, "", "  ");
+  if (map.left_out.empty()) return out;
+  text = "left out:";
+  for (size_t i = 0; i < map.left_out.size(); ++i)
+    text += (i ? ", " : " ") + std::to_string(map.left_out[i].second) + " " + map.left_out[i].first;
+  return out + wrap(text, width, "", "  ");
+}
+
+std::string confirmed_word(const Confirmed& place) {
+  if (!place.refused.empty()) return "refused: " + place.refused;
+  switch (place.verdict) {
+    case Verdict::kChanged:
+      return "matters";
+    case Verdict::kEquivalent:
+      return "does not matter";
+    case Verdict::kUnsure:
+    case Verdict::kWithheld:
+      break;
+  }
+  return "unsure";
+}
+
+std::string confirmation_text(const LayoutMap& map, int width) {
+  const Confirmation& confirmation = *map.confirmation;
+  std::string out = "\n" + wrap("confirmed by '" + confirmation.experiment + "', " + plural(confirmation.moments, map.unit) +
+                                    (map.unit == "trial" ? "" : " in " + plural(confirmation.trials, "trial")) +
+                                    " that the screen has not seen; intervals of " + percent(1 - confirmation.alpha, 3) +
+                                    ", Holm over " + plural(confirmation.places.size(), "place") + ", margin " +
+                                    percent(confirmation.margin),
+                                width, "", "  ");
+  TextTable table({{"function"},
+                   {"place", Align::kLeft, true},
+                   {"slow", Align::kRight},
+                   {"fast", Align::kRight},
+                   {"slow against fast", Align::kRight, true},
+                   {"p", Align::kRight},
+                   {"sd", Align::kRight},
+                   {"share", Align::kRight, true},
+                   {"verdict", Align::kLeft, true}});
+  for (const Confirmed& place : confirmation.places) {
+    const bool measured = place.refused.empty();
+    table.add({functions_text(place.place), std::string(name(place.place.kind)) + (place.forced ? "" : " *"),
+               level_text(place.place, place.slowest), level_text(place.place, place.fastest),
+               measured ? difference_of(place.difference) : "-", measured ? p_text(place.p_holm) : "-",
+               measured ? percent(place.sd, 2) : "-", measured ? share_text(place.share) : "-", confirmed_word(place)});
+  }
+  out += table.text(width);
+  const bool some_drawn = std::any_of(confirmation.places.begin(), confirmation.places.end(),
+                                      [](const Confirmed& place) { return !place.forced; });
+  if (some_drawn) out += "  * its levels came as layouts were drawn; the others were forced, each as often\n";
+  if (std::any_of(confirmation.places.begin(), confirmation.places.end(), [](const auto& p) { return p.refused.empty(); }))
+    out += wrap("all of them together: " + share_text(confirmation.all) + " of the variance from " + map.unit + " to " +
+                    map.unit + ", an sd of " + percent(confirmation.all_sd, 2) +
+                    " between random layouts; the rest is noise and what the map has not found",
+                width, "  ", "  ");
+  return out;
+}
+
+std::string candidates_text(const LayoutMap& map, int width) {
+  if (map.screen.candidates.empty())
+    return "\n" + wrap("no candidate: no function's place makes a difference that " + plural(map.moments, map.unit) + " show",
+                       width, "", "  ");
+  std::string out =
+      "\n" + wrap("candidates of the screen (false discovery rate " + percent(kDiscoveryRate, 2) + ")", width, "", "  ");
+  TextTable table({{"function"},
+                   {"place", Align::kLeft, true},
+                   {"slow", Align::kRight},
+                   {"fast", Align::kRight},
+                   {"slow against fast", Align::kRight},
+                   {"sd", Align::kRight},
+                   {"p", Align::kRight},
+                   {"q", Align::kRight},
+                   {"of samples", Align::kRight}});
+  for (const Candidate& candidate : map.screen.candidates) {
+    std::string samples = "-";
+    for (const PlacementData::Function& function : map.functions)
+      if (function.linked == candidate.place.linked && function.samples) samples = percent(*function.samples, 2);
+    table.add({functions_text(candidate.place), std::string(name(candidate.place.kind)),
+               level_text(candidate.place, candidate.slowest), level_text(candidate.place, candidate.fastest),
+               ratio_text(std::exp(candidate.difference)), percent(std::sqrt(candidate.effects.variance), 2),
+               p_text(candidate.test.p_value), p_text(candidate.q_value), samples});
+  }
+  return out + table.text(width);
+}
+
+// --- JSON -----------------------------------------------------------------------------------------------------------
+
+void write_place(JsonWriter& json, const Place& place) {
+  json.value("function", place.function).value("linked", hex(place.linked));
+  if (!place.other.empty()) json.value("other", place.other).value("other_linked", hex(place.other_linked));
+  json.value("place", name(place.kind));
+}
+
+void write_levels(JsonWriter& json, const Place& place, const LevelEffects& effects, int slowest, int fastest) {
+  json.value("slowest", level_text(place, slowest)).value("fastest", level_text(place, fastest));
+  json.begin_array("levels");
+  for (size_t level = 0; level < effects.effect.size(); ++level)
+    json.begin_object()
+        .value("level", level_text(place, static_cast<int>(level)))
+        .value("ratio", std::exp(effects.effect[level]))
+        .value("standard_error", effects.standard_error[level])
+        .value("count", effects.moments[level])
+        .end();
+  json.end();
+}
+
+void write_share(JsonWriter& json, const char* key, const PlacementFit::Share& share) {
+  json.begin_object(key).value("estimate", share.estimate);
+  if (share.interval) json.value("low", share.interval->first).value("high", share.interval->second);
+  json.end();
+}
+
+void write_confirmed(JsonWriter& json, const Confirmed& place) {
+  json.begin_object();
+  write_place(json, place.place);
+  json.value("forced", place.forced);
+  if (!place.refused.empty()) {
+    json.value("refused", place.refused).end();
+    return;
+  }
+  write_levels(json, place.place, place.effects, place.slowest, place.fastest);
+  json.begin_object("difference")
+      .value("estimate", place.difference.estimate)
+      .value("low", place.difference.low)
+      .value("high", place.difference.high)
+      .end();
+  json.value("p_value", place.p_value).value("p_holm", place.p_holm).value("p_equivalence_holm", place.p_equivalence_holm);
+  json.value("verdict", name(place.verdict)).value("sd", place.sd);
+  write_share(json, "share", place.share);
+  json.end();
+}
+
+}  // namespace
+
+std::string render_map_text(const LayoutMap& map, int width) {
+  std::string out = header(map, width);
+  if (map.confirmation) out += confirmation_text(map, width);
+  out += candidates_text(map, width);
+  for (const MapCaveat& caveat : map.caveats)
+    out += "\n" + wrap(caveat.code + ": " + caveat.message, width, "! ", "  ") + wrap(caveat.hint, width, "  -> ", "     ");
+  return out;
+}
+
+std::string render_map_json(const LayoutMap& map) {
+  JsonWriter json;
+  json.begin_object().value("format", "stab-layout-map").value("version", 1);
+  json.value("experiment", map.experiment).value("workload", map.workload).value("unit", map.unit).value("work", map.work);
+  json.value("unit_ms", map.unit_ms).value("units", map.moments).value("trials", map.trials);
+  json.begin_array("left_out");
+  for (const auto& [why, count] : map.left_out) json.begin_object().value("why", why).value("count", count).end();
+  json.end();
+  json.value("program_functions", map.program_functions);
+  json.begin_array("functions");
+  for (const PlacementData::Function& function : map.functions)
+    json.begin_object()
+        .value("name", function.name)
+        .value("linked", hex(function.linked))
+        .value("bytes", function.bytes)
+        .value("samples", function.samples)
+        .value("older", function.older)
+        .end();
+  json.end();
+  json.begin_object("screen")
+      .value("tests", map.screen.tests)
+      .value("differences", map.screen.differences)
+      .value("noise", map.screen.noise)
+      .value("lag_one", map.screen.lag_one)
+      .value("finds", std::exp(map.screen.finds))
+      .value("discovery_rate", kDiscoveryRate);
+  json.begin_array("candidates");
+  for (const Candidate& candidate : map.screen.candidates) {
+    json.begin_object();
+    write_place(json, candidate.place);
+    json.value("chi_squared", candidate.test.chi_squared).value("df", candidate.test.df).value("p_value", candidate.test.p_value);
+    json.value("q_value", candidate.q_value).value("difference", std::exp(candidate.difference));
+    json.value("sd", std::sqrt(candidate.effects.variance));
+    write_levels(json, candidate.place, candidate.effects, candidate.slowest, candidate.fastest);
+    json.end();
+  }
+  json.end();
+  json.begin_array("between_runs");
+  for (const std::string& function : map.screen.between_runs) json.element(function);
+  json.end().end();
+  if (map.confirmation) {
+    const Confirmation& confirmation = *map.confirmation;
+    json.begin_object("confirmation")
+        .value("experiment", confirmation.experiment)
+        .value("units", confirmation.moments)
+        .value("trials", confirmation.trials)
+        .value("noise", confirmation.noise)
+        .value("alpha", confirmation.alpha)
+        .value("margin", confirmation.margin);
+    json.begin_array("places");
+    for (const Confirmed& place : confirmation.places) write_confirmed(json, place);
+    json.end();
+    write_share(json, "all", confirmation.all);
+    json.value("all_sd", confirmation.all_sd).end();
+  }
+  json.begin_array("caveats");
+  for (const MapCaveat& caveat : map.caveats)
+    json.begin_object().value("code", caveat.code).value("message", caveat.message).value("hint", caveat.hint).end();
+  json.end();
+  return json.end().take();
+}
+
+}  // namespace stab::analysis

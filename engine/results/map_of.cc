@@ -1,0 +1,174 @@
+// An experiment and its confirmation are two rows of the store, tied by the number that the confirmation's plan holds. What was
+// named by the screen is in that plan, so that a confirmation says the same whatever becomes of the first one.
+#include "engine/results/map_of.h"
+
+#include <algorithm>
+#include <set>
+
+#include "engine/experiment/expand.h"
+#include "engine/experiment/gate_open.h"
+#include "plan/layout_confirmation.h"
+#include "plan/parse.h"
+
+namespace stab::engine {
+namespace {
+
+analysis::MapSettings settings_of(const plan::Plan& plan) { return {plan.experiment.alpha, plan.experiment.margin}; }
+
+analysis::Candidate candidate_of(const plan::MappedPlace& place, analysis::PlaceKind kind) {
+  analysis::Candidate out;
+  out.place = {kind, place.function, place.other, place.linked, place.other_linked};
+  out.slowest = place.slowest;
+  out.fastest = place.fastest;
+  return out;
+}
+
+plan::MappedPlace place_of(const analysis::Candidate& candidate) {
+  return {std::string(analysis::name(candidate.place.kind)),
+          candidate.place.function,
+          candidate.place.other,
+          candidate.place.linked,
+          candidate.place.other_linked,
+          candidate.slowest,
+          candidate.fastest};
+}
+
+Result<std::vector<analysis::Candidate>> candidates_of(const plan::MappedBuild& build) {
+  std::vector<analysis::Candidate> out;
+  for (const plan::MappedPlace& place : build.places) {
+    const std::optional<analysis::PlaceKind> kind = analysis::place_kind(place.place);
+    if (!kind)
+      return Error{ErrorCode::kCorrupt, "the confirmation measures '" + place.place + "', which this version does not know", {}};
+    out.push_back(candidate_of(place, *kind));
+  }
+  return out;
+}
+
+// What fresh trials say of one map. Where they can't say it, that is a caveat.
+Status confirm(store::Store& store, const store::ExperimentRow& row, const ExpandedPlan& expanded, const plan::MappedBuild& build,
+               const LayoutTool& tool, const Archive& archive, analysis::LayoutMap& map) {
+  STAB_TRY(const std::vector<analysis::Candidate> candidates, candidates_of(build));
+  if (candidates.empty()) return {};
+  std::set<uint64_t> functions;
+  for (const analysis::Candidate& candidate : candidates) {
+    functions.insert(candidate.place.linked);
+    if (!candidate.place.other.empty()) functions.insert(candidate.place.other_linked);
+  }
+  const auto refuse = [&](const std::string& why) {
+    map.caveats.push_back({"not-confirmed", "the fresh trials of '" + row.name + "' say nothing: " + why, "run the plan again"});
+    return Status();
+  };
+  const Result<std::vector<Placements>> fresh =
+      load_placements(store, row, expanded.plan, expanded.subjects, functions, tool, archive);
+  if (!fresh) return refuse(fresh.error().message);
+  for (const Placements& placements : *fresh) {
+    if (placements.data.workload != build.workload || placements.build != build.build) continue;
+    if (placements.text_hash != build.text_hash) return refuse("they ran another binary than the one that was mapped");
+    Result<analysis::Confirmation> said = analysis::confirm_places(placements.data, candidates, settings_of(expanded.plan));
+    if (!said) return refuse(said.error().message);
+    add_confirmation(map, *std::move(said));
+    return {};
+  }
+  return refuse("none of them was recorded");
+}
+
+}  // namespace
+
+Result<std::optional<store::Id>> confirmation_of(store::Store& store, store::Id screened) {
+  STAB_TRY(const std::vector<store::ExperimentRow> rows,
+           store.experiments_whose_plan_has("[layout.confirmation]\nof = " + std::to_string(screened) + "\n"));
+  std::optional<store::Id> newest;
+  for (const store::ExperimentRow& row : rows) newest = row.id;
+  return newest;
+}
+
+Result<MappedExperiment> map_of(store::Store& store, store::Id experiment, const LayoutTool& tool, const Archive& archive) {
+  MappedExperiment out;
+  out.screened = experiment;
+  STAB_TRY(store::ExperimentRow row, store.experiment(experiment));
+  STAB_TRY(ExpandedPlan expanded, expand_stored(row));
+  if (expanded.plan.layout.confirms > 0) {
+    out.screened = expanded.plan.layout.confirms;
+    STAB_TRY(row, store.experiment(out.screened));
+    STAB_TRY(expanded, expand_stored(row));
+  }
+  STAB_TRY(out.confirmed, confirmation_of(store, out.screened));
+  STAB_TRY(const std::vector<Placements> all, load_placements(store, row, expanded.plan, expanded.subjects, {}, tool, archive));
+  for (const Placements& placements : all) {
+    STAB_TRY(analysis::LayoutMap map, analysis::screen_layouts(placements.data, settings_of(expanded.plan)));
+    if (out.confirmed) {
+      STAB_TRY(const store::ExperimentRow fresh, store.experiment(*out.confirmed));
+      STAB_TRY(const ExpandedPlan plan, expand_stored(fresh));
+      for (const plan::MappedBuild& build : plan.plan.layout.measured)
+        if (build.workload == placements.data.workload && build.build == placements.build)
+          STAB_CHECK_OK(confirm(store, fresh, plan, build, tool, archive, map));
+    }
+    out.maps.push_back(std::move(map));
+  }
+  return out;
+}
+
+std::string text_of(const MappedExperiment& mapped, int width) {
+  std::string out;
+  for (const analysis::LayoutMap& map : mapped.maps) out += (out.empty() ? "" : "\n") + analysis::render_map_text(map, width);
+  return out;
+}
+
+std::vector<std::string> json_of_each(const MappedExperiment& mapped) {
+  std::vector<std::string> out;
+  for (const analysis::LayoutMap& map : mapped.maps) out.push_back(analysis::render_map_json(map));
+  return out;
+}
+
+std::string json_of(const MappedExperiment& mapped) {
+  std::string out =
+      "{\"format\": \"stab-layout-maps\", \"version\": 1, \"experiment\": " + std::to_string(mapped.screened) + ", \"maps\": [\n";
+  const char* between = "";
+  for (const std::string& map : json_of_each(mapped)) {
+    out += between + map;
+    between = ",";
+  }
+  return out + "]}\n";
+}
+
+Result<std::optional<store::Id>> confirm_map(Engine& engine, store::Id screened, Observer& observer) {
+  store::Store& store = engine.store();
+  STAB_TRY(const store::ExperimentRow row, store.experiment(screened));
+  STAB_TRY(const ExpandedPlan expanded, expand_stored(row));
+  if (!expanded.plan.layout.map || expanded.plan.layout.confirm == 0) return std::optional<store::Id>();
+  STAB_TRY(const std::optional<store::Id> made, confirmation_of(store, screened));
+  if (made) return made;
+  observer.phase("mapping layouts");
+  const LayoutTool tool{engine.options().installation.layout, &engine.gate()};
+  STAB_TRY(const std::vector<Placements> all, load_placements(store, row, expanded.plan, expanded.subjects, {}, tool,
+                                                              Archive(archive_beside(engine.options().database))));
+  std::vector<plan::MappedBuild> measured;
+  size_t candidates = 0;
+  for (const Placements& placements : all) {
+    const Result<analysis::LayoutMap> map = [&] {
+      const GateOpen open(engine.gate());
+      return analysis::screen_layouts(placements.data, settings_of(expanded.plan));
+    }();
+    STAB_CHECK_OK(map ? Status() : Status(map.error()));
+    plan::MappedBuild build{placements.data.workload, placements.build, placements.text_hash, {}};
+    for (const analysis::Candidate& candidate : map->screen.candidates)
+      if (build.places.size() < static_cast<size_t>(expanded.plan.layout.confirm)) build.places.push_back(place_of(candidate));
+    candidates += build.places.size();
+    measured.push_back(std::move(build));
+  }
+  if (candidates == 0) {
+    observer.note("the layout map names no function whose place matters");
+    return std::optional<store::Id>();
+  }
+  const std::string text = plan::confirmation_text(expanded.plan, screened, measured);
+  plan::Parsed parsed = plan::parse_plan(text, row.plan_path);
+  if (!parsed.plan) return bad_input("the plan can't be continued by a confirmation: " + plan::render(parsed.errors));
+  const GateOpen open(engine.gate());
+  STAB_TRY(const store::Id id, engine.submit(*parsed.plan, row.plan_directory, static_cast<uid_t>(row.submitter_uid),
+                                             static_cast<gid_t>(row.submitter_gid), row.priority));
+  observer.note("the layout map names " + std::to_string(candidates) + (candidates == 1 ? " place" : " places") +
+                " to measure again: experiment " + std::to_string(id) + ", '" + parsed.plan->experiment.name + "'");
+  return std::optional(id);
+}
+
+}  // namespace stab::engine

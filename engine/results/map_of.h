@@ -1,0 +1,35 @@
+// The layout map of an experiment: its screen, and, where fresh trials have measured the candidates again, what they say.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/report/layout_map.h"
+#include "base/result.h"
+#include "engine/experiment/engine.h"
+#include "engine/results/load_placements.h"
+
+namespace stab::engine {
+
+struct MappedExperiment {
+  store::Id screened = 0;
+  std::optional<store::Id> confirmed;   // the experiment that measured again; absent: none did
+  std::vector<analysis::LayoutMap> maps;  // one for each build in each workload
+};
+
+// Of an experiment or, all the same, of the one that confirms it.
+Result<MappedExperiment> map_of(store::Store& store, store::Id experiment, const LayoutTool& tool, const Archive& archive);
+
+std::string text_of(const MappedExperiment& mapped, int width);
+std::string json_of(const MappedExperiment& mapped);                // docs/layout.md has the format
+std::vector<std::string> json_of_each(const MappedExperiment& mapped);
+
+// The newest experiment that confirms this one; absent: none does.
+Result<std::optional<store::Id>> confirmation_of(store::Store& store, store::Id screened);
+
+// Submits the experiment that measures the candidates of a map again, unless there is one. Absent: the plan asks for no map or no
+// confirmation, or nothing is to be confirmed. pre: the experiment is over; the gate is held
+Result<std::optional<store::Id>> confirm_map(Engine& engine, store::Id screened, Observer& observer);
+
+}  // namespace stab::engine

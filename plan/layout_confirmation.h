@@ -1,0 +1,26 @@
+// The plan that measures a map's candidates again, in fresh trials: the plan that named them, with a table behind it that says
+// which.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plan/plan.h"
+#include "runtime/stab_abi.h"
+
+namespace stab::plan {
+
+// The level of code that a layout script places.
+inline constexpr char kDesignedCode[] = "design";
+
+// The text of that plan. `screened`: the number of the experiment that named them.
+std::string confirmation_text(const Plan& plan, int64_t screened, const std::vector<MappedBuild>& measured);
+// What trials of this workload and build are told: `script`, theirs by the rest of the plan, the functions that [layout] counts
+// and those of `counted`, and, in a confirmation, where the places are forced.
+std::string mapping_script(const LayoutMapping& layout, const std::string& workload, int build, abi::CodeMode code,
+                           const std::vector<std::string>& counted, std::string script);
+// Whether `text` fits `pattern`, in which % stands for any characters, none included.
+bool is_like(std::string_view text, std::string_view pattern);
+
+}  // namespace stab::plan

@@ -1,0 +1,257 @@
+// [layout]: which functions' places make the program's time vary. [layout.confirmation] is written by the engine behind a plan
+// that asked for a map, and makes of it the plan that measures the candidates again: code is placed by a script, draws are fresh.
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+#include "base/rng.h"
+#include "plan/layout_confirmation.h"
+#include "plan/layout_scripts.h"
+#include "plan/limits.h"
+#include "plan/parse_parts.h"
+#include "runtime/stab_abi.h"
+
+namespace stab::plan {
+namespace {
+
+using Kind = TomlNode::Kind;
+
+std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+
+Factor* factor_of(Plan& plan, FactorKind kind) {
+  const auto at =
+      std::find_if(plan.factors.begin(), plan.factors.end(), [&](const Factor& factor) { return factor.kind == kind; });
+  return at == plan.factors.end() ? nullptr : &*at;
+}
+
+bool has_layouts(const Level& level) { return level.value != "off" && level.value != "copy"; }
+
+// epoch = "10ms": a factor of one level.
+void parse_epoch(Section& section, Plan& plan) {
+  std::chrono::nanoseconds epoch{0};
+  const TomlNode* node = section.duration("epoch", epoch);
+  if (!node) return;
+  const auto ns = static_cast<uint64_t>(std::max<int64_t>(epoch.count(), 0));
+  if (ns < abi::kMinEpochNs || ns > abi::kMaxEpochNs)
+    return section.faults().error(node->spot, "epoch " + quoted(node->text) + " is out of range", "100us to 1h");
+  if (factor_of(plan, FactorKind::kEpoch))
+    return section.faults().error(node->spot, "the plan has epochs already, as a factor",
+                                  "leave epoch out here, or under [factors]");
+  Factor factor;
+  factor.name = "epoch";
+  factor.kind = FactorKind::kEpoch;
+  factor.levels = {{node->text, std::to_string(ns)}};
+  factor.spot = node->spot;
+  plan.factors.push_back(std::move(factor));
+}
+
+void parse_texts(Section& section, std::string_view key, const char* hint, std::vector<std::string>& out) {
+  std::vector<SourceSpot> spots;
+  const TomlNode* node = section.texts(key, out, &spots);
+  if (!node) return;
+  if (out.size() > kMaxPatterns)
+    return section.faults().error(node->spot, quoted(key) + " has " + std::to_string(out.size()) + " entries, at most " +
+                                                  std::to_string(kMaxPatterns));
+  for (size_t i = 0; i < out.size(); ++i)
+    if (out[i].empty() || out[i].size() > kMaxWordBytes)
+      section.faults().error(spots[i], "an entry of " + quoted(key) + " is empty or too long", hint);
+}
+
+void check_map(Section& section, Plan& plan) {
+  Faults& faults = section.faults();
+  const Factor* code = factor_of(plan, FactorKind::kCode);
+  if (plan.counters.simulation.on())
+    return faults.error(section.spot(), "a map compares times of the machine, and trials of this plan are simulated",
+                        "leave simulate out, or the map");
+  if (!code || std::none_of(code->levels.begin(), code->levels.end(), has_layouts))
+    return faults.error(code ? code->spot : section.spot(), "a map compares layouts, and no cell of this plan draws any",
+                        "write code = [\"shuffle\"] under [factors]");
+  if (plan.machines.count > 0)
+    return faults.error(section.spot(), "a map is of one machine, and the plan has [machines]",
+                        "map on each machine by a plan of its own");
+  plan.experiment.record_epochs = true;
+  plan.experiment.record_samples = true;
+}
+
+bool parse_address(const std::string& text, uint64_t& out) {
+  if (!text.starts_with("0x")) return false;
+  const auto [end, error] = std::from_chars(text.data() + 2, text.data() + text.size(), out, 16);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+void parse_place(const TomlNode& node, Faults& faults, MappedBuild& build) {
+  if (node.kind != Kind::kTable) return wrong_type(faults, "places[]", node, Kind::kTable);
+  Section section(node, "a place", faults);
+  MappedPlace place;
+  std::string linked, other_linked;
+  const char* hint = "'stabctl run' writes [layout.confirmation]; plans ask for it by map = true";
+  section.require("place", hint);
+  section.require("function", hint);
+  section.require("linked", hint);
+  section.text("place", place.place);
+  section.text("function", place.function);
+  section.text("other", place.other);
+  const TomlNode* at = section.text("linked", linked);
+  const TomlNode* other_at = section.text("other_linked", other_linked);
+  section.integer("slowest", 0, 3, place.slowest);
+  section.integer("fastest", 0, 3, place.fastest);
+  section.finish();
+  if (at && !parse_address(linked, place.linked))
+    faults.error(at->spot, quoted(linked) + " is no address", "such as \"0x401130\"");
+  if (other_at && !parse_address(other_linked, place.other_linked))
+    faults.error(other_at->spot, quoted(other_linked) + " is no address", "such as \"0x401130\"");
+  build.places.push_back(std::move(place));
+}
+
+void parse_build(const TomlNode& node, Faults& faults, Plan& plan) {
+  if (node.kind != Kind::kTable) return wrong_type(faults, "build[]", node, Kind::kTable);
+  Section section(node, "[[layout.confirmation.build]]", faults);
+  MappedBuild build;
+  section.text("workload", build.workload);
+  section.integer("build", 0, INT32_MAX, build.build);
+  section.text("text_hash", build.text_hash);
+  if (const TomlNode* places = section.find("places", Kind::kArray)) {
+    if (places->items.size() > static_cast<size_t>(kMaxConfirmed))
+      return faults.error(places->spot, "'places' has " + std::to_string(places->items.size()) + " entries, at most " +
+                                            std::to_string(kMaxConfirmed));
+    for (const TomlNode& place : places->items) parse_place(place, faults, build);
+  }
+  section.finish();
+  plan.layout.measured.push_back(std::move(build));
+}
+
+// Levels keep their names, which exclude and nested know.
+void make_confirmation(Plan& plan) {
+  plan.layout.map = false;
+  plan.experiment.name = plan.experiment.name.substr(0, 90) + "-confirm";
+  plan.experiment.series.clear();
+  plan.experiment.seed = Rng::stream(plan.experiment.seed, "layout confirmation").next() >> 1;
+  plan.experiment.record_epochs = true;
+  plan.stopping = {};
+  if (Factor* code = factor_of(plan, FactorKind::kCode)) {
+    std::erase_if(code->levels, [](const Level& level) { return !has_layouts(level); });
+    for (Level& level : code->levels)
+      if (level.value == "shuffle" || level.value == "pad") level.value = kDesignedCode;
+  }
+}
+
+void parse_confirmation(Section& layout, Plan& plan) {
+  const TomlNode* node = layout.table("confirmation");
+  if (!node) return;
+  Section section(*node, "[layout.confirmation]", layout.faults());
+  int of = 0;
+  section.require("of", "'stabctl run' writes [layout.confirmation]; plans ask for it by map = true");
+  section.integer("of", 1, INT32_MAX, of);
+  plan.layout.confirms = of;
+  if (const TomlNode* builds = section.find("build", Kind::kArray)) {
+    if (builds->items.size() > kMaxMappedBuilds)
+      return section.faults().error(builds->spot, "more than " + std::to_string(kMaxMappedBuilds) + " builds");
+    for (const TomlNode& build : builds->items) parse_build(build, section.faults(), plan);
+  }
+  section.finish();
+  make_confirmation(plan);
+}
+
+std::string toml_string(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + "\"";
+}
+
+std::string hex_text(uint64_t value) {
+  char digits[17];
+  const auto [end, error] = std::to_chars(digits, digits + sizeof digits, value, 16);
+  return "0x" + std::string(digits, error == std::errc() ? end : digits);
+}
+
+std::string hex(uint64_t value) { return "\"" + hex_text(value) + "\""; }
+
+}  // namespace
+
+void parse_layout(const TomlNode& table, Faults& faults, Plan& plan) {
+  Section section(table, "[layout]", faults);
+  plan.layout.spot = table.spot;
+  section.boolean("map", plan.layout.map);
+  parse_texts(section, "progress", "a point's name, as it stands in STAB_PROGRESS(\"NAME\")", plan.layout.progress);
+  parse_epoch(section, plan);
+  parse_texts(section, "only", "a function's name; % stands for any characters", plan.layout.only);
+  section.integer("confirm", 0, kMaxConfirmed, plan.layout.confirm);
+  if (plan.layout.map) check_map(section, plan);
+  parse_confirmation(section, plan);
+  section.finish();
+}
+
+std::string confirmation_text(const Plan& plan, int64_t screened, const std::vector<MappedBuild>& measured) {
+  std::string out = plan.text;
+  if (!out.ends_with('\n')) out += '\n';
+  out += "\n# Written when experiment " + std::to_string(screened) +
+         " was over: its map's candidates, measured again by fresh trials.\n" +
+         "[layout.confirmation]\nof = " + std::to_string(screened) + "\n";
+  for (const MappedBuild& build : measured) {
+    out += "[[layout.confirmation.build]]\nworkload = " + toml_string(build.workload) +
+           "\nbuild = " + std::to_string(build.build) + "\ntext_hash = " + toml_string(build.text_hash) + "\nplaces = [\n";
+    for (const MappedPlace& place : build.places) {
+      out += "  { place = " + toml_string(place.place) + ", function = " + toml_string(place.function) +
+             ", linked = " + hex(place.linked);
+      if (!place.other.empty()) out += ", other = " + toml_string(place.other) + ", other_linked = " + hex(place.other_linked);
+      out += ", slowest = " + std::to_string(place.slowest) + ", fastest = " + std::to_string(place.fastest) + " },\n";
+    }
+    out += "]\n";
+  }
+  return out;
+}
+
+std::string mapping_script(const LayoutMapping& layout, const std::string& workload, int build, abi::CodeMode code,
+                           const std::vector<std::string>& counted, std::string script) {
+  constexpr std::string_view kAny = "stab-script 1 any\n", kModulus = " mod 64 0 16 32 48\n";
+  if (code == abi::CodeMode::kOff) return script;
+  const auto begin = [&] {
+    if (script.empty()) script = kAny;
+  };
+  const auto count = [&](std::string_view function) {
+    const std::string line = "count " + std::string(function) + "\n";
+    if (function.empty() || script.find("\n" + line) != std::string::npos) return;
+    begin();
+    script += line;
+  };
+  for (const std::string& point : layout.progress) count(counted_function(point));
+  for (const std::string& function : counted) count(function);
+  if (layout.confirms == 0 || code != abi::CodeMode::kDesign) return script;
+  begin();
+  for (const MappedBuild& one : layout.measured) {
+    if (one.workload != workload || one.build != build) continue;
+    // Addresses are of one binary.
+    if (script.starts_with(kAny)) script.replace(0, kAny.size(), "stab-script 1 " + one.text_hash + "\n");
+    std::set<uint64_t> forced;
+    for (const MappedPlace& place : one.places)
+      if (place.place.starts_with("start mod") && forced.insert(place.linked).second)
+        script += "place " + hex_text(place.linked) + std::string(kModulus);
+  }
+  return script;
+}
+
+bool is_like(std::string_view text, std::string_view pattern) {
+  // Where the last % began, and where the text stood then: what it stands for grows by a character at a time.
+  size_t t = 0, p = 0, star = std::string_view::npos, from = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '%') {
+      star = p++;
+      from = t;
+    } else if (p < pattern.size() && pattern[p] == text[t]) {
+      ++t;
+      ++p;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      t = ++from;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '%') ++p;
+  return p == pattern.size();
+}
+
+}  // namespace stab::plan

@@ -1,0 +1,72 @@
+// layout map: which functions' places make a program's time vary; of an experiment, or of a plan, which is run first.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "engine/experiment/binary_archive.h"
+#include "engine/experiment/expand.h"
+#include "engine/results/map_of.h"
+#include "engine/results/printable.h"
+#include "host/installation.h"
+#include "stabctl/commands.h"
+#include "stabctl/map_command.h"
+#include "stabctl/database.h"
+#include "stabctl/plan_file.h"
+#include "stabctl/run_command.h"
+#include "stabctl/terminal.h"
+
+namespace stab::ctl {
+namespace {
+
+bool is_plan(const std::string& word) {
+  struct stat status {};
+  return word.ends_with(".toml") && ::stat(word.c_str(), &status) == 0;
+}
+
+Result<engine::MappedExperiment> mapped_by(store::Store& store, store::Id experiment, const Arguments& arguments) {
+  STAB_TRY(const std::string database, database_path(arguments));
+  STAB_TRY(const engine::Installation installation, engine::find_installation());
+  return engine::map_of(store, experiment, {installation.layout}, engine::Archive(engine::archive_beside(database)));
+}
+
+int print_map(store::Store& store, store::Id experiment, const Arguments& arguments) {
+  const auto mapped = mapped_by(store, experiment, arguments);
+  if (!mapped) return complain(mapped.error());
+  const std::string text =
+      arguments.json ? engine::json_of(*mapped) : engine::printable(engine::text_of(*mapped, terminal_width()));
+  std::fputs(text.c_str(), stdout);
+  return kExitDone;
+}
+
+}  // namespace
+
+std::vector<std::string> layout_maps_of(store::Store& store, const store::ExperimentRow& experiment, const Arguments& arguments) {
+  const auto expanded = engine::expand_stored(experiment);
+  if (!expanded || (!expanded->plan.layout.map && expanded->plan.layout.confirms == 0)) return {};
+  const auto mapped = mapped_by(store, experiment.id, arguments);
+  return mapped ? engine::json_of_each(*mapped) : std::vector<std::string>();
+}
+
+int layout_map_command(const Arguments& arguments) {
+  if (!is_plan(arguments.experiment)) {
+    auto store = open_for_reading(arguments);
+    if (!store) return complain(store.error());
+    const auto row = chosen_experiment(*store, arguments.experiment);
+    if (!row) return complain(row.error());
+    return print_map(*store, row->id, arguments);
+  }
+  const PlanFile file = read_plan(arguments.experiment);
+  if (!file.plan) return file.exit_code;
+  if (!file.plan->layout.map)
+    return complain(bad_input("plan '" + arguments.experiment + "' asks for no map; write map = true under [layout]"));
+  const SystemClock clock;
+  const auto engine = open_engine(arguments, clock);
+  if (!engine) return complain(engine.error());
+  const auto experiment = (*engine)->submit(*file.plan, file.directory, ::geteuid(), ::getegid());
+  if (!experiment) return complain(experiment.error());
+  const int code = run_to_end(**engine, *experiment, arguments, clock, [](store::Store&, store::Id) { return kExitDone; });
+  return code != kExitDone ? code : print_map((*engine)->store(), *experiment, arguments);
+}
+
+}  // namespace stab::ctl

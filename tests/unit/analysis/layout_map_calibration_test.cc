@@ -1,0 +1,100 @@
+// How often is a layout map wrong? Each round makes an experiment and its confirmation from a seed: 2,000 epochs of 52 functions,
+// noise of 1 % with drift of 2 % and heavy tails, confirmed by as many. The rates are in docs/layout.md.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdio>
+
+#include "analysis/report/layout_map.h"
+#include "tests/unit/analysis/made_placements.h"
+
+namespace stab::analysis {
+namespace {
+
+struct Rates {
+  int rounds = 0, candidates = 0, silent = 0, first = 0, both = 0, inside = 0, half_inside = 0, share_inside = 0,
+      false_findings = 0;
+};
+
+Rates simulate(uint64_t seed, int rounds, bool planted, double noise) {
+  Rates out;
+  out.rounds = rounds;
+  for (int round = 0; round < rounds; ++round) {
+    const uint64_t at = seed + 2 * static_cast<uint64_t>(round);
+    const Result<LayoutMap> map = screen_layouts(made_placements(at, {.noise = noise, .planted = planted}), {});
+    EXPECT_TRUE(map);
+    std::vector<Candidate> candidates = map->screen.candidates;
+    out.candidates += !candidates.empty();
+    if (candidates.size() > 12) candidates.resize(12);
+    Confirmation confirmation;
+    if (!candidates.empty()) {
+      const Result<Confirmation> said =
+          confirm_places(made_placements(at + 1, {.noise = noise, .planted = planted, .forced = true}), candidates, {});
+      EXPECT_TRUE(said);
+      confirmation = *said;
+    }
+    bool line = false, half = false, any = false;
+    for (size_t i = 0; i < confirmation.places.size(); ++i) {
+      const Confirmed& place = confirmation.places[i];
+      if (!place.refused.empty()) continue;
+      const bool changed = place.verdict == Verdict::kChanged;
+      any = any || changed;
+      const bool is_line = place.place.function == "hot_line" && place.place.kind == PlaceKind::kLine;
+      const bool is_half = place.place.function == "hot_half" && place.place.kind == PlaceKind::kHalf;
+      double truth = 0;
+      if (is_line) truth = kLineEffects[place.slowest] - kLineEffects[place.fastest];
+      if (is_half) truth = kHalfEffects[place.slowest] - kHalfEffects[place.fastest];
+      const bool inside = std::log(place.difference.low) <= truth && truth <= std::log(place.difference.high);
+      if (planted && is_line) {
+        line = changed;
+        out.first += i == 0;
+        out.inside += inside;
+        const double variance = place.effects.variance, noise_of = confirmation.noise * confirmation.noise;
+        EXPECT_GT(variance + noise_of, 0);
+        out.share_inside += place.share.interval && place.share.interval->first <= place.share.estimate &&
+                            place.share.estimate <= place.share.interval->second;
+      } else if (planted && is_half) {
+        half = changed;
+        out.half_inside += inside;
+      } else if (changed && place.place.function != "hot_line" && place.place.function != "hot_half") {
+        ++out.false_findings;
+      }
+    }
+    out.silent += !any;
+    out.both += line && half;
+  }
+  return out;
+}
+
+void print(const char* what, int count, int rounds) {
+  std::printf("rate %-58s %.4f\n", what, static_cast<double>(count) / rounds);
+}
+
+// The goal is 19 of 20; at a true rate of 0.95, 4 standard errors of 200 rounds are 0.062.
+constexpr int kRounds = 200;
+constexpr double kLeast = 0.95 - 0.062;
+
+TEST(LayoutMapCalibration, NullProgramIsSilent) {
+  const Rates rates = simulate(1'000'000, kRounds, false, 0.01);
+  print("null: a screen names no candidate", kRounds - rates.candidates, kRounds);
+  print("null: the map finds nothing", rates.silent, kRounds);
+  EXPECT_LE(rates.candidates, kRounds * (kDiscoveryRate + 4 * std::sqrt(0.09 / kRounds)));
+  EXPECT_GE(rates.silent, 0.95 * kRounds);
+}
+
+TEST(LayoutMapCalibration, PlantedPlacesAreFoundRankedAndSized) {
+  const Rates rates = simulate(2'000'000, kRounds, true, 0.01);
+  print("planted: the strongest is ranked first", rates.first, kRounds);
+  print("planted: both are found", rates.both, kRounds);
+  print("planted: size of the stronger inside its 95 % interval", rates.inside, kRounds);
+  print("planted: size of the weaker inside its 95 % interval", rates.half_inside, kRounds);
+  print("planted: other functions found, by map", rates.false_findings, kRounds);
+  EXPECT_GE(rates.first, 0.95 * kRounds);
+  EXPECT_GE(rates.both, 0.95 * kRounds);
+  EXPECT_GE(rates.inside, kLeast * kRounds);
+  EXPECT_GE(rates.half_inside, kLeast * kRounds);
+  EXPECT_LE(rates.false_findings, 0.05 * kRounds);
+}
+
+}  // namespace
+}  // namespace stab::analysis

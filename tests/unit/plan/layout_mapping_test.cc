@@ -1,0 +1,87 @@
+// [layout]: what a map's plan becomes, what its confirmation is, and what their trials' helpers are told.
+#include <gtest/gtest.h>
+
+#include "plan/layout_confirmation.h"
+#include "plan/parse.h"
+
+namespace stab::plan {
+namespace {
+
+constexpr char kPlan[] = R"([experiment]
+name = "t"
+series = "nightly"
+seed = 7
+replicates = 5
+[factors]
+code = ["off", "shuffle"]
+stack = ["off", "on"]
+exclude = [{ code = "off", stack = "on" }]
+[layout]
+map = true
+epoch = "5ms"
+progress = ["block", "function:f"]
+[[program]]
+name = "p"
+run = ["p"])";
+
+Plan parsed(const std::string& text) {
+  const Parsed result = parse_plan(text, "t.toml");
+  EXPECT_TRUE(result.plan.has_value()) << render(result.errors);
+  return result.plan.value_or(Plan());
+}
+
+const Factor& factor(const Plan& plan, const char* name) { return plan.factors[static_cast<size_t>(plan.factor_index(name))]; }
+
+TEST(LayoutMapping, KeepsWhatAMapNeeds) {
+  const Plan plan = parsed(kPlan);
+  EXPECT_TRUE(plan.experiment.record_epochs);
+  EXPECT_TRUE(plan.experiment.record_samples);
+  EXPECT_EQ(factor(plan, "epoch").levels[0].value, "5000000");
+  EXPECT_EQ(plan.layout.confirm, 12);
+  EXPECT_EQ(mapping_script(plan.layout, "p", 0, abi::CodeMode::kShuffle, {}, ""), "stab-script 1 any\ncount f\n");
+  EXPECT_EQ(mapping_script(plan.layout, "p", 0, abi::CodeMode::kShuffle, {"f", "g"}, ""), "stab-script 1 any\ncount f\ncount g\n");
+  EXPECT_EQ(mapping_script(plan.layout, "p", 0, abi::CodeMode::kOff, {"g"}, ""), "");
+}
+
+TEST(LayoutMapping, ConfirmationIsThePlanWithForcedPlacesAndOtherSeeds) {
+  const Plan plan = parsed(kPlan);
+  const MappedBuild build{"p",
+                          0,
+                          "0xabc",
+                          {{"start mod 64", "f", "", 0x401130, 0, 2, 0},
+                           {"start mod 32", "g<\"x\">", "", 0x401230, 0, 1, 0},
+                           {"same sets", "f", "h", 0x401130, 0x401330, 1, 0}}};
+  const Plan again = parsed(confirmation_text(plan, 41, {build}));
+  EXPECT_EQ(again.experiment.name, "t-confirm");
+  EXPECT_EQ(again.experiment.series, "");
+  EXPECT_NE(again.experiment.seed, plan.experiment.seed);
+  EXPECT_FALSE(again.layout.map);
+  EXPECT_EQ(again.layout.confirms, 41);
+  // Levels keep their names: exclude knows them by these.
+  ASSERT_EQ(factor(again, "code").levels.size(), 1u);
+  EXPECT_EQ(factor(again, "code").levels[0].name, "shuffle");
+  EXPECT_EQ(factor(again, "code").levels[0].value, "design");
+  ASSERT_EQ(again.layout.measured.size(), 1u);
+  const MappedBuild& read = again.layout.measured[0];
+  ASSERT_EQ(read.places.size(), 3u);
+  EXPECT_EQ(read.places[1].function, "g<\"x\">");
+  EXPECT_EQ(read.places[2].other_linked, 0x401330u);
+  EXPECT_EQ(read.places[0].slowest, 2);
+  // Pairs come as they are drawn; a function is placed once.
+  EXPECT_EQ(mapping_script(again.layout, "p", 0, abi::CodeMode::kDesign, {}, ""),
+            "stab-script 1 0xabc\ncount f\nplace 0x401130 mod 64 0 16 32 48\nplace 0x401230 mod 64 0 16 32 48\n");
+  EXPECT_EQ(mapping_script(again.layout, "other", 0, abi::CodeMode::kDesign, {}, ""), "stab-script 1 any\ncount f\n");
+}
+
+TEST(LayoutMapping, PatternsAreLike) {
+  EXPECT_TRUE(is_like("luaV_execute", "lua%"));
+  EXPECT_TRUE(is_like("luaV_execute", "%V_%te"));
+  EXPECT_TRUE(is_like("f", "f"));
+  EXPECT_TRUE(is_like("", "%"));
+  EXPECT_FALSE(is_like("luaV_execute", "V%"));
+  EXPECT_FALSE(is_like("aab", "%ab_"));
+  EXPECT_TRUE(is_like("aaab", "%ab"));
+}
+
+}  // namespace
+}  // namespace stab::plan
