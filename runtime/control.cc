@@ -50,6 +50,8 @@ const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)] = 
      "are counted in shared cells, which costs them more"),
     ("the program runs under valgrind, which lets no program start its helper, so nothing moved; run it by a plan with "
      "simulate = 'cachegrind' below [counters], whose helper is started outside of valgrind"),
+    ("a language runtime in the program walks code addresses (Go, OCaml, V8 and the like; szc --stab-info names it), so the "
+     "functions that came with it stay"),
 };
 
 }  // namespace stab

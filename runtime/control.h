@@ -65,6 +65,7 @@ enum class Degradation : uint8_t {
   kPointsDropped,      // progress points found no place on the board
   kThreadsShareCells,  // threads found no row on the board: their visits are counted together
   kSimulatedAlone,     // under valgrind, which lets no program start a helper, and no launcher has started one
+  kWalksCode,          // a runtime in the program walks code addresses: what our drivers didn't compile stays
   kCount
 };
 extern const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)];
@@ -87,7 +88,7 @@ struct CodeDose {
   uint32_t slots_made = 0;        // the ring's size in the end
   uint32_t functions = 0;         // in the metadata
   uint32_t functions_moved = 0;
-  uint32_t not_moved[16] = {};    // by abi::Immovable
+  uint32_t not_moved[32] = {};    // by abi::Immovable
 };
 
 struct StackDose {

@@ -26,7 +26,7 @@
 
 namespace stab::helper {
 
-inline constexpr uint64_t kProtocolMagic = 0x33524550'4c454853u;  // "SHELPER3"
+inline constexpr uint64_t kProtocolMagic = 0x34524550'4c454853u;  // "SHELPER4"
 inline constexpr int kGreetingPatienceMs = 2000;  // a helper that our launcher started is there within 10 ms
 inline constexpr int kPatienceMs = 10'000;        // hashing and copying 100 MB of text takes well below 1 s
 
