@@ -52,6 +52,8 @@ const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)] = 
      "simulate = 'cachegrind' below [counters], whose helper is started outside of valgrind"),
     ("functions could not be sampled; lower kernel.perf_event_paranoid to 2, allow perf_event_open, and mount /proc in the "
      "program's PID namespace"),
+    ("a language runtime in the program walks code addresses (Go, OCaml, V8 and the like; szc --stab-info names it), so the "
+     "functions that came with it stay"),
 };
 
 }  // namespace stab

@@ -67,6 +67,7 @@ enum class Degradation : uint8_t {
   kThreadsShareCells,  // threads found no row on the board: their visits are counted together
   kSimulatedAlone,     // under valgrind, which lets no program start a helper, and no launcher has started one
   kNoFunctionSamples,  // the laboratory asked for samples by function, and the kernel gives none
+  kWalksCode,          // a runtime in the program walks code addresses: what our drivers didn't compile stays
   kCount
 };
 extern const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)];
@@ -89,7 +90,7 @@ struct CodeDose {
   uint32_t slots_made = 0;        // the ring's size in the end
   uint32_t functions = 0;         // in the metadata
   uint32_t functions_moved = 0;
-  uint32_t not_moved[16] = {};    // by abi::Immovable
+  uint32_t not_moved[32] = {};    // by abi::Immovable
 };
 
 struct StackDose {

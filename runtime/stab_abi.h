@@ -212,8 +212,9 @@ inline constexpr char kModuleBeginSymbol[] = "stab_rt_module_begin";
 inline constexpr char kModuleEndSymbol[] = "stab_rt_module_end";
 
 // One entry for each function that our pass has seen, emitted as !pcsections metadata: i32, the function's
-// address minus the entry's own, then u32, its size in bytes. A function that is not listed is foreign and never
-// moves. Absent in a binary that none of our compilers made: then every well-formed function may move.
+// address minus the entry's own, then u32, its size in bytes. A function that is not listed is foreign and moves
+// only where other compilers' code may (szc --stab-move=all). Absent in a binary that none of our compilers made: then
+// every well-formed function may move.
 inline constexpr char kFunctionsSection[] = "stab_funcs";
 
 // One entry for each computed-goto table whose every use the pass has proven to be an indirect branch of one
@@ -238,7 +239,8 @@ inline constexpr char kGotosSection[] = "stab_gotos";
 // Not ".stab...": binutils take that for debugging information, and strip removes it.
 inline constexpr char kCodeSection[] = "stab_code";
 inline constexpr char kCodeMagic[8] = {'S', 'T', 'A', 'B', 'C', 'O', 'D', 'E'};
-inline constexpr uint32_t kCodeVersion = 2;  // of this section alone; 2: text_hash in four lanes
+inline constexpr uint32_t kCodeVersion = 3;  // of this section alone; 2: text_hash in four lanes; 3: reasons from kNoFrame on
+inline constexpr uint32_t kOldestCodeVersion = 2;  // still read, and written where nothing of 3 occurs
 
 // Do not renumber. Why a function never moves.
 enum class Immovable : uint8_t {
@@ -247,7 +249,7 @@ enum class Immovable : uint8_t {
   kTooShort = 2,         // fewer than 5 bytes: no room for jmp rel32
   kEntryCrosses8 = 3,    // its first 5 bytes cross an aligned 8-byte word: can't be patched by one store
   kEntryIsTarget = 4,    // something jumps to its bytes 1 to 4 that will run in the original body
-  kForeign = 5,          // not compiled by our drivers (crt, libc's static parts, assembly)
+  kForeign = 5,          // not compiled by our drivers (crt, libc's static parts, assembly), and nobody asked for it to move
   kReturnsTwice = 6,     // calls setjmp, getcontext, vfork or the like
   kUndecodable = 7,      // bytes that the disassembler rejects, or that end in the middle of an instruction
   kCrossShortJump = 8,   // an 8-bit jump leaves or enters it
@@ -256,19 +258,27 @@ enum class Immovable : uint8_t {
   kUnresolvedField = 11, // a PC-relative field whose target can't be told apart
   kFallsThrough = 12,    // assembly that runs off its end into whatever follows
   kColdPart = 13,        // split off and jumped to: flags may be alive at its entry, and the way into an image sets them
+  // Of functions that other compilers made, where these may move (szc --stab-move=all):
+  kNoFrame = 14,         // no unwind entry of exactly its extent: assembly, crt files, -fno-asynchronous-unwind-tables
+  kAssembly = 15,        // uses what no compiler does: flags alive at its entry, jumps between the middles of functions
+  kLandingPads = 16,     // its exceptions are handled in a way that isn't known to follow a copy
+  kWalksCode = 17,       // of a program whose runtime walks code addresses: Go, OCaml, V8 and the like
+  kSystem = 18,          // the entry point, IFUNC resolvers, the unwinder; all that is linked statically with libc
 };
 inline constexpr const char* kImmovableWords[] = {
     "moves",        "no-size",     "too-short",        "entry-crosses-8", "entry-is-target",  "foreign",
     "returns-twice", "undecodable", "cross-short-jump", "overlaps",        "runtime", "unresolved-field",
-    "falls-through", "cold-part"};
+    "falls-through", "cold-part",  "no-frame",         "assembly",        "landing-pads",     "walks-code",
+    "system"};
 
 // CodeHeader::flags
 inline constexpr uint64_t kCodeSwitchesStacks = 1;  // makecontext, swapcontext or code that loads rsp from
                                                     // memory: suspended stacks may hold return addresses
+inline constexpr uint64_t kCodeWalked = 2;          // since version 3: a runtime in it walks code addresses; see kWalksCode
 
 struct CodeHeader {
   char magic[8];
-  uint32_t version;         // kCodeVersion
+  uint32_t version;         // kOldestCodeVersion to kCodeVersion, the oldest that has what occurs
   uint32_t header_bytes;    // sizeof(CodeHeader)
   uint64_t text_start;      // link-time address of the first executable byte covered; page aligned
   uint64_t text_bytes;      // up to the end of the executable segment; not rounded
@@ -286,6 +296,7 @@ struct CodeHeader {
 // CodeFunction::flags
 inline constexpr uint8_t kFrontNop = 1;  // the first instruction is one byte long: the copy gets a 2-byte nop in
                                          // front, so that retiring it overwrites no instruction boundary
+inline constexpr uint8_t kLeaves = 2;    // since version 3: a copy may go on in the original, through an array of labels
 
 struct CodeFunction {
   uint32_t start;           // from text_start

@@ -88,6 +88,16 @@ Result<bool> all_pads(std::string_view argument) {
   return choice == "all";
 }
 
+constexpr std::string_view kMove = "--stab-move=";
+
+Result<bool> moves_all(std::string_view argument) {
+  const std::string_view choice = argument.substr(kMove.size());
+  if (choice != "listed" && choice != "all")
+    return bad_input("'" + std::string(argument) + "': expected 'listed' (what Stab's pass compiled) or 'all' (what other "
+                     "compilers made, too)");
+  return choice == "all";
+}
+
 constexpr std::string_view kVisit = "--stab-visit=";
 
 Status add_visited(std::string_view argument, std::string& visited) {
@@ -183,6 +193,11 @@ Result<CommandLine> CommandLine::parse(std::span<char* const> raw) {
       ++choices;
       continue;
     }
+    if (argument.starts_with(kMove)) {
+      STAB_TRY(line.move_all, moves_all(argument));
+      ++choices;
+      continue;
+    }
     if (argument.starts_with(kVisit)) {
       STAB_CHECK_OK(add_visited(argument, line.visited));
       ++choices;
@@ -203,7 +218,7 @@ Result<CommandLine> CommandLine::parse(std::span<char* const> raw) {
   // takes.
   Arguments as_given(raw.begin(), raw.end());
   const size_t taken = std::erase_if(as_given, [](const std::string& argument) {
-    return argument.starts_with(kPads) || argument.starts_with(kVisit);
+    return argument.starts_with(kMove) || argument.starts_with(kPads) || argument.starts_with(kVisit);
   });
   if (!line.strips && line.info_file.empty() && taken == choices) line.arguments = as_given;
   return line;

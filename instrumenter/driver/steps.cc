@@ -136,7 +136,7 @@ bool needs_post_link(const LinkJob& job) { return !job.relocatable && job.with_l
 bool is_bare(const LinkJob& job) { return job.is_static && !job.with_libc && !job.relocatable && !job.shared; }
 
 Arguments post_link_command(const Toolchain& tools, const CommandLine& line, const LinkJob& job) {
-  Arguments command{tools.post_linker, job.output, "--only-listed"};
+  Arguments command{tools.post_linker, job.output, line.move_all ? "--move-all" : "--only-listed"};
   if (line.strips) command.push_back("--strip");
   return command;
 }

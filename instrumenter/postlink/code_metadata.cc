@@ -26,7 +26,7 @@ class Encoder {
     for (uint32_t index = 0; index < functions_.size(); ++index) take_function(index);
     abi::CodeHeader header{};
     std::copy(std::begin(abi::kCodeMagic), std::end(abi::kCodeMagic), header.magic);
-    header.version = abi::kCodeVersion;
+    header.version = needs_version_3(flags) ? abi::kCodeVersion : abi::kOldestCodeVersion;
     header.header_bytes = sizeof header;
     header.text_start = image_.text_start();
     header.text_bytes = image_.text().size();
@@ -49,6 +49,13 @@ class Encoder {
   }
 
  private:
+  bool needs_version_3(uint64_t flags) const {
+    const auto is_new = [](const abi::CodeFunction& function) {
+      return function.immovable >= abi::Immovable::kNoFrame || (function.flags & abi::kLeaves) != 0;
+    };
+    return (flags & abi::kCodeWalked) != 0 || std::any_of(code_functions_.begin(), code_functions_.end(), is_new);
+  }
+
   void take_function(uint32_t index) {
     const Function& function = functions_[index];
     const FunctionCode& code = disassembly_.codes[index];
@@ -62,6 +69,7 @@ class Encoder {
     out.immovable = function.immovable;
     if (function.immovable == abi::Immovable::kNo) {
       if (code.first_instruction_bytes == 1) out.flags |= abi::kFrontNop;
+      if (function.leaves) out.flags |= abi::kLeaves;
       take_tables(index);
       take_fields(index);
     }
@@ -150,9 +158,9 @@ class Encoder {
 std::vector<uint8_t> encode_code_metadata(const ElfImage& image, const FunctionTable& functions,
                                           const Disassembly& disassembly,
                                           const std::vector<JumpTable>& tables,
-                                          bool stacks_are_switched) {
+                                          bool stacks_are_switched, bool is_walked) {
   return Encoder(image, functions, disassembly, tables)
-      .encode(stacks_are_switched ? abi::kCodeSwitchesStacks : 0);
+      .encode((stacks_are_switched ? abi::kCodeSwitchesStacks : 0) | (is_walked ? abi::kCodeWalked : 0));
 }
 
 }  // namespace stab::postlink

@@ -15,6 +15,7 @@ namespace stab::postlink {
 // pre: movability is decided.
 std::vector<uint8_t> encode_code_metadata(const ElfImage& image, const FunctionTable& functions,
                                           const Disassembly& disassembly,
-                                          const std::vector<JumpTable>& tables, bool stacks_are_switched);
+                                          const std::vector<JumpTable>& tables, bool stacks_are_switched,
+                                          bool is_walked);
 
 }  // namespace stab::postlink

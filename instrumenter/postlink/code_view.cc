@@ -68,7 +68,7 @@ Result<CodeView> CodeView::parse(std::span<const uint8_t> section) {
   memcpy(&view.header, section.data(), sizeof view.header);
   const abi::CodeHeader& header = view.header;
   if (memcmp(header.magic, abi::kCodeMagic, sizeof header.magic) != 0) return corrupt("no such magic");
-  if (header.version != abi::kCodeVersion)
+  if (header.version < abi::kOldestCodeVersion || header.version > abi::kCodeVersion)
     return corrupt("version " + std::to_string(header.version) + ", expected " +
                    std::to_string(abi::kCodeVersion) + "; link the program again");
   if (header.header_bytes != sizeof header) return corrupt("header size");

@@ -20,6 +20,8 @@ struct Function {
   bool overlaps = false;  // another function symbol starts inside it
   bool foreign = false;   // our pass has not compiled it
   bool runtime = false;   // part of our own runtime
+  bool leaves = false;    // foreign, and it moves, but a copy may jump into the original: its labels are values, or in arrays
+                          // that aren't known to be its jump tables
 
   // "f" for "f.cold" and "f.cold.3", parts of f that were split off; empty for others.
   std::string_view parent_of_cold_part() const;

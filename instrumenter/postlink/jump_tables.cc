@@ -301,7 +301,7 @@ class TableFinder {
       if (field.place == place)
         return field.kind != FieldKind::kAbsolute64 &&
                (proven || table.kind == abi::TableKind::kRelative32 || field.jumps ||
-                (field.next_jumps && functions_.has_compiled_list()));
+                (field.next_jumps && functions_.has_compiled_list() && !functions_[function].foreign));
     return false;
   }
 

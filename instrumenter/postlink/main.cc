@@ -13,9 +13,10 @@
 namespace {
 
 constexpr char kUsage[] =
-    "usage: stab-postlink PROGRAM [-o OUTPUT] [--strip] [--only-listed]\n"
+    "usage: stab-postlink PROGRAM [-o OUTPUT] [--strip] [--only-listed | --move-all]\n"
     "           add stab_code to an ELF file linked with --emit-relocs; --strip drops symbols;\n"
-    "           --only-listed moves nothing without a list of what our pass compiled\n"
+    "           --only-listed moves nothing without a list of what our pass compiled; --move-all moves\n"
+    "           other compilers' functions, too, where their code and unwind tables show that it can be done\n"
     "       stab-postlink --info PROGRAM\n"
     "           print what a processed file carries\n";
 
@@ -37,6 +38,8 @@ bool parse(int argc, char** argv, Command& command) {
       command.options.strip = true;
     } else if (argument == "--only-listed") {
       command.options.only_listed = true;
+    } else if (argument == "--move-all") {
+      command.options.move_all = true;
     } else if (!argument.starts_with('-') && command.input.empty()) {
       command.input = argument;
     } else {
@@ -44,7 +47,7 @@ bool parse(int argc, char** argv, Command& command) {
     }
   }
   if (command.output.empty()) command.output = command.input;
-  return !command.input.empty();
+  return !command.input.empty() && !(command.options.only_listed && command.options.move_all);
 }
 
 // The runtime lies beside us, in the build tree as when installed.

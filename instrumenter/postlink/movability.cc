@@ -58,9 +58,9 @@ bool refers_to_one_of(const std::string_view (&names)[N], uint32_t function, con
 class Judge {
  public:
   Judge(const Callees& callees, const Disassembly& disassembly, const References& references,
-        const std::vector<JumpTable>& tables, const FunctionTable& functions)
-      : callees_(callees), disassembly_(disassembly), references_(references), tables_(tables),
-        functions_(functions) {
+        const std::vector<JumpTable>& tables, const ForeignRules& rules, bool foreign_moves, const FunctionTable& functions)
+      : callees_(callees), disassembly_(disassembly), references_(references), tables_(tables), rules_(rules),
+        foreign_moves_(foreign_moves), functions_(functions) {
     for (const JumpTable& table : tables) table_ranges_.push_back({table.address, table.end()});
     std::sort(table_ranges_.begin(), table_ranges_.end());
   }
@@ -69,7 +69,9 @@ class Judge {
     const Function& function = functions_[index];
     const FunctionCode& code = disassembly_.codes[index];
     if (function.runtime) return Immovable::kRuntime;
-    if (function.foreign) return Immovable::kForeign;
+    if (function.foreign && !foreign_moves_) return Immovable::kForeign;
+    const bool is_unseen = function.foreign || !functions_.has_compiled_list();
+    if (is_unseen && rules_.is_walked()) return Immovable::kWalksCode;
     if (function.bytes == 0) return Immovable::kNoSize;
     if (function.overlaps) return Immovable::kOverlaps;
     if (function.bytes < kPatchedEntryBytes) return Immovable::kTooShort;
@@ -79,13 +81,22 @@ class Judge {
     if (code.unresolvable) return Immovable::kUnresolvedField;
     if (code.short_jump_leaves || is_entered_by_short_jump(function)) return Immovable::kCrossShortJump;
     // A compiled function that runs off its end does so only in undefined behaviour; assembly may mean it.
-    if (code.falls_off_its_end && !functions_.has_compiled_list()) return Immovable::kFallsThrough;
+    if (code.falls_off_its_end && is_unseen) return Immovable::kFallsThrough;
     if (refers_to_one_of(kReturnsTwice, index, callees_, disassembly_, functions_))
       return Immovable::kReturnsTwice;
     // For compilers its entry is in the middle of a function, and a comparison before may be used after it.
     if (!function.parent_of_cold_part().empty() && is_jumped_to(function)) return Immovable::kColdPart;
     if (entry_is_target(index)) return Immovable::kEntryIsTarget;
-    return Immovable::kNo;
+    if (function.foreign) return rules_.decide(index);
+    return is_unseen ? rules_.decide_exceptions(function) : Immovable::kNo;
+  }
+
+  // Whether data or code holds an address inside it, so that a copy may jump there.
+  bool has_labels(uint32_t index) const {
+    const Function& function = functions_[index];
+    for (const Reference& reference : references_.into(function.start + 1, function.end()))
+      if (!reference.branch && !is_table_entry(reference.place)) return disassembly_.codes[index].indirect_jumps > 0;
+    return false;
   }
 
  private:
@@ -159,6 +170,8 @@ class Judge {
   const Disassembly& disassembly_;
   const References& references_;
   const std::vector<JumpTable>& tables_;
+  const ForeignRules& rules_;
+  bool foreign_moves_;
   const FunctionTable& functions_;
   std::vector<std::pair<uint64_t, uint64_t>> table_ranges_;  // ascending, [address, end)
 };
@@ -166,10 +179,14 @@ class Judge {
 }  // namespace
 
 void decide_movability(const Callees& callees, const Disassembly& disassembly, const References& references,
-                       const std::vector<JumpTable>& tables, FunctionTable& functions) {
-  const Judge judge(callees, disassembly, references, tables, functions);
-  for (uint32_t index = 0; index < functions.size(); ++index)
-    functions.all()[index].immovable = judge.decide(index);
+                       const std::vector<JumpTable>& tables, const ForeignRules& rules, bool foreign_moves,
+                       FunctionTable& functions) {
+  const Judge judge(callees, disassembly, references, tables, rules, foreign_moves, functions);
+  for (uint32_t index = 0; index < functions.size(); ++index) {
+    Function& function = functions.all()[index];
+    function.immovable = judge.decide(index);
+    function.leaves = function.foreign && function.immovable == Immovable::kNo && judge.has_labels(index);
+  }
 }
 
 namespace {

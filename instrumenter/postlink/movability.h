@@ -6,15 +6,18 @@
 #include "instrumenter/postlink/callees.h"
 #include "instrumenter/postlink/elf_image.h"
 #include "instrumenter/postlink/fields.h"
+#include "instrumenter/postlink/foreign.h"
 #include "instrumenter/postlink/functions.h"
 #include "instrumenter/postlink/jump_tables.h"
 #include "instrumenter/postlink/references.h"
 
 namespace stab::postlink {
 
-// Sets Function::immovable of every function.
+// Sets Function::immovable of every function. With `foreign_moves` functions that our pass hasn't compiled move where
+// `rules` let them.
 void decide_movability(const Callees& callees, const Disassembly& disassembly, const References& references,
-                       const std::vector<JumpTable>& tables, FunctionTable& functions);
+                       const std::vector<JumpTable>& tables, const ForeignRules& rules, bool foreign_moves,
+                       FunctionTable& functions);
 
 // True when suspended stacks may hold return addresses: the program makes or switches contexts.
 bool switches_stacks(const ElfImage& image, const Callees& callees, const Disassembly& disassembly,

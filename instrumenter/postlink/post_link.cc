@@ -16,6 +16,7 @@
 #include "instrumenter/postlink/callees.h"
 #include "instrumenter/postlink/code_metadata.h"
 #include "instrumenter/postlink/elf_writer.h"
+#include "instrumenter/postlink/foreign.h"
 #include "instrumenter/postlink/movability.h"
 #include "instrumenter/postlink/pads.h"
 #include "instrumenter/postlink/references.h"
@@ -35,10 +36,11 @@ Status check_usable(const ElfImage& image) {
   return {};
 }
 
-// Needed only where no list tells what our pass compiled.
+// Needed only where no list tells what stays.
 Result<std::vector<std::string>> read_runtime_names(const ElfImage& image, const Options& options) {
   std::vector<std::string> all;
-  if (options.only_listed || image.find_section(abi::kFunctionsSection) != nullptr) return all;
+  const bool is_listed = options.only_listed || image.find_section(abi::kFunctionsSection) != nullptr;
+  if (is_listed && !options.move_all) return all;
   for (const std::string& path : options.runtime_archives) {
     if (access(path.c_str(), R_OK) != 0) continue;
     STAB_TRY(const auto bytes, read_file(path));
@@ -55,14 +57,16 @@ Result<Analysis> analyze(const ElfImage& image, const Options& options) {
   STAB_CHECK_OK(check_usable(image));
   STAB_TRY(const auto runtime_names, read_runtime_names(image, options));
   Analysis analysis;
-  analysis.functions = FunctionTable::read(image, options.only_listed, runtime_names);
+  analysis.functions = FunctionTable::read(image, options.only_listed || options.move_all, runtime_names);
   analysis.disassembly = disassemble(image, analysis.functions);
   const References references = References::collect(image, analysis.functions, analysis.disassembly);
   analysis.tables = find_jump_tables(image, analysis.functions, analysis.disassembly, references);
 
   // Functions, fields and tables are final; from here on only judgements are added.
   const Callees callees(image);
-  decide_movability(callees, analysis.disassembly, references, analysis.tables, analysis.functions);
+  const ForeignRules rules(image, analysis.functions, analysis.disassembly, callees, references);
+  analysis.is_walked = rules.is_walked() && (options.move_all || !analysis.functions.has_compiled_list());
+  decide_movability(callees, analysis.disassembly, references, analysis.tables, rules, options.move_all, analysis.functions);
   analysis.switches_stacks = switches_stacks(image, callees, analysis.disassembly, analysis.functions);
   const std::vector<bool> recursive =
       recursive_functions(callees, analysis.disassembly, analysis.functions);
@@ -83,7 +87,7 @@ Status post_link(const std::string& input, const std::string& output, const Opti
   // Before the text is hashed: some linkers put read-only data into the same segment.
   for (const uint64_t offset : analysis.recursive_pads) image.set_word(offset, abi::kPadRecursive);
   const auto metadata = encode_code_metadata(image, analysis.functions, analysis.disassembly,
-                                             analysis.tables, analysis.switches_stacks);
+                                             analysis.tables, analysis.switches_stacks, analysis.is_walked);
   STAB_TRY(const auto file, with_metadata(image, abi::kCodeSection, metadata, options.strip));
   return write_atomically(output, file, status.st_mode);
 }

@@ -21,6 +21,7 @@ struct Analysis {
   std::vector<JumpTable> tables;
   std::vector<uint64_t> recursive_pads;  // file offsets
   bool switches_stacks = false;
+  bool is_walked = false;                // a runtime in it walks code addresses
 };
 
 struct Options {
@@ -29,6 +30,7 @@ struct Options {
   // passed over.
   std::vector<std::string> runtime_archives;
   bool only_listed = false;  // no section stab_funcs means: our pass compiled nothing, rather than: unknown
+  bool move_all = false;     // what our pass didn't compile moves, too, where the stricter rules of foreign.h hold
 };
 
 // Fails on a file that was linked without --emit-relocs or already has metadata.

@@ -10,6 +10,7 @@
 #include "instrumenter/postlink/elf_image.h"
 #include "instrumenter/postlink/functions.h"
 #include "instrumenter/postlink/post_link.h"
+#include "instrumenter/postlink/walkers.h"
 
 namespace stab::postlink {
 namespace {
@@ -48,21 +49,44 @@ std::string name_of(const FunctionTable& names, uint64_t address) {
   return text;
 }
 
+// What our runtime adds to each program says nothing of the program.
+std::string describe_share(const std::map<abi::Immovable, Group>& groups, uint64_t all_bytes) {
+  const auto bytes_of = [&groups](abi::Immovable reason) {
+    const auto group = groups.find(reason);
+    return group == groups.end() ? 0 : group->second.bytes;
+  };
+  const uint64_t own_bytes = all_bytes - bytes_of(abi::Immovable::kRuntime);
+  return line("own", percent(bytes_of(abi::Immovable::kNo), own_bytes) + " of the " + std::to_string(own_bytes) +
+                         " bytes that aren't Stab's runtime move");
+}
+
 std::string describe_functions(const ElfImage& image, const CodeView& code) {
   const FunctionTable names = FunctionTable::read(image, false, {});
   std::map<abi::Immovable, Group> groups;
+  Group leaving;
   uint64_t all_bytes = 0;
   for (const abi::CodeFunction& function : code.functions) {
     Group& group = groups[function.immovable];
     group.bytes += function.bytes;
     all_bytes += function.bytes;
     group.names.push_back(name_of(names, code.header.text_start + function.start));
+    if (function.immovable == abi::Immovable::kNo && (function.flags & abi::kLeaves) != 0) {
+      leaving.bytes += function.bytes;
+      leaving.names.push_back(group.names.back());
+    }
   }
   const Group& moving = groups[abi::Immovable::kNo];
   std::string text =
       line("functions", std::to_string(code.functions.size()) + ", " + std::to_string(moving.names.size()) +
                             " movable: " + percent(moving.bytes, all_bytes) + " of " +
                             std::to_string(all_bytes) + " bytes");
+  text += describe_share(groups, all_bytes);
+  if (!leaving.names.empty()) {
+    text += line("of these", std::to_string(leaving.names.size()) + " functions, " + std::to_string(leaving.bytes) + " bytes, " +
+                                 percent(leaving.bytes, all_bytes) +
+                                 " go on in their original where they jump through labels that are values");
+    for (const std::string& name : leaving.names) text += "    " + name + "\n";
+  }
   text += line("tables", std::to_string(code.tables.size()) + " jump tables, " +
                              std::to_string(code.targets.size()) + " entries");
   text += line("fix-ups", std::to_string(code.directed.size()) + " directed, " +
@@ -70,7 +94,8 @@ std::string describe_functions(const ElfImage& image, const CodeView& code) {
   for (const auto& [reason, group] : groups) {
     if (reason == abi::Immovable::kNo) continue;
     text += line(abi::kImmovableWords[static_cast<size_t>(reason)],
-                 " " + std::to_string(group.names.size()) + " functions, " + std::to_string(group.bytes) + " bytes");
+                 " " + std::to_string(group.names.size()) + " functions, " + std::to_string(group.bytes) + " bytes, " +
+                     percent(group.bytes, all_bytes));
     for (const std::string& name : group.names) text += "    " + name + "\n";
   }
   return text;
@@ -112,6 +137,11 @@ Result<std::string> describe(const std::string& path) {
   text += line("metadata", std::to_string(section->bytes.size()) + " bytes, " +
                                percent(section->bytes.size(), image.text().size()) + " of the text");
   if (code.header.flags & abi::kCodeSwitchesStacks) text += line("stacks", "the program switches stacks");
+  if (code.header.flags & abi::kCodeWalked) {
+    const std::string_view walker = code_walker_in(image);
+    text += line("walked", (walker.empty() ? "a language runtime" : std::string(walker)) +
+                               " walks code addresses: what our drivers didn't compile stays");
+  }
   return text + describe_pads(image) + describe_functions(image, code);
 }
 

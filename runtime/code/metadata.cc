@@ -87,8 +87,8 @@ bool function_fits(const Metadata& code, const abi::CodeFunction& f, Ends& ends)
 }  // namespace
 
 uint64_t metadata_bytes(const abi::CodeHeader& header) {
-  if (!same_bytes(header.magic, abi::kCodeMagic, sizeof header.magic) || header.version != abi::kCodeVersion ||
-      header.header_bytes != sizeof header)
+  if (!same_bytes(header.magic, abi::kCodeMagic, sizeof header.magic) || header.version < abi::kOldestCodeVersion ||
+      header.version > abi::kCodeVersion || header.header_bytes != sizeof header)
     return 0;
   return sizeof header + uint64_t{header.function_count} * sizeof(abi::CodeFunction) +
          uint64_t{header.table_count} * sizeof(abi::CodeTable) + uint64_t{header.target_count} * sizeof(uint32_t) +

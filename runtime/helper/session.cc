@@ -153,6 +153,7 @@ bool read_executable(Session& session, int executable) {
     return refuse(Degradation::kTextDiffers);
   session.images.original = text;
 
+  if ((header.flags & abi::kCodeWalked) != 0) degrade(control, Degradation::kWalksCode);
   CodeDose& dose = control.code;
   dose.functions = header.function_count;
   session.use.text_hash = header.text_hash;

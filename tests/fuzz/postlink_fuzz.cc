@@ -17,10 +17,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
 
   const auto image = ElfImage::parse({data, data + size}, "fuzz");
   if (!image) return 0;
-  const auto analysis = analyze(*image, {});
+  Options options;
+  options.move_all = size % 3 != 0;
+  const auto analysis = analyze(*image, options);
   if (!analysis) return 0;
   const auto metadata = encode_code_metadata(*image, analysis->functions, analysis->disassembly, analysis->tables,
-                                             analysis->switches_stacks);
+                                             analysis->switches_stacks, analysis->is_walked);
   std::vector<uint64_t> written((metadata.size() + 7) / 8);
   memcpy(written.data(), metadata.data(), metadata.size());
   // What we write we must be able to read, whatever the input.

@@ -51,6 +51,17 @@ TEST(CommandLine, RefusesWhatCannotWork) {
   EXPECT_TRUE(parse({"-o", "-pg", "a.c"})) << "a file name";
 }
 
+TEST(CommandLine, TakesOutWhatMoves) {
+  EXPECT_FALSE(parsed({"a.c"}).move_all);
+  const CommandLine all = parsed({"--stab-move=all", "a.c"});
+  EXPECT_TRUE(all.move_all);
+  EXPECT_THAT(all.arguments, ElementsAre("a.c"));
+  EXPECT_FALSE(parsed({"--stab-move=all", "--stab-move=listed", "a.c"}).move_all) << "the last one wins";
+  const auto wrong = parse({"--stab-move=some", "a.c"});
+  ASSERT_FALSE(wrong);
+  EXPECT_THAT(wrong.error().message, HasSubstr("expected 'listed'"));
+}
+
 TEST(CommandLine, ReadsResponseFilesAndPassesThemOn) {
   const TemporaryDirectory directory;
   const std::string name = directory.write("options.rsp", "-O2 -c\n \"a b.c\" 'c d.c' e\\ f.c");

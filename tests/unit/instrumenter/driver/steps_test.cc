@@ -79,6 +79,9 @@ TEST(Steps, TheLinkerStripsWhatGetsNoPostLink) {
   line.strips = true;
   EXPECT_THAT(link_command(kTools, line, kProgram, {}), Not(Contains("-s")));
   EXPECT_THAT(post_link_command(kTools, line, kProgram), Contains("--strip"));
+  EXPECT_THAT(post_link_command(kTools, line, kProgram), Contains("--only-listed"));
+  line.move_all = true;
+  EXPECT_THAT(post_link_command(kTools, line, kProgram), Contains("--move-all"));
   LinkJob bare = kProgram;
   bare.with_libc = false;
   EXPECT_THAT(link_command(kTools, line, bare, {}), Contains("-s"));

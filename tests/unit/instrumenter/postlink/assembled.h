@@ -66,7 +66,7 @@ class AssembledTest : public testing::Test {
   abi::Immovable fate(const std::string& name) const { return function(name).immovable; }
   std::vector<uint8_t> metadata() const {
     return encode_code_metadata(*image_, analysis_->functions, analysis_->disassembly, analysis_->tables,
-                                analysis_->switches_stacks);
+                                analysis_->switches_stacks, analysis_->is_walked);
   }
 
   ScratchDirectory scratch_;

@@ -55,7 +55,8 @@ TEST_F(DamageTest, FilesAreRefusedOrProcessed) {
     if (!image) continue;
     const auto analysis = analyze(*image, {});
     if (!analysis) continue;
-    const auto metadata = encode_code_metadata(*image, analysis->functions, analysis->disassembly, analysis->tables, false);
+    const auto metadata =
+        encode_code_metadata(*image, analysis->functions, analysis->disassembly, analysis->tables, false, false);
     const auto written = with_metadata(*image, abi::kCodeSection, metadata, random() % 2 == 0);
     if (!written) continue;
     ++processed;

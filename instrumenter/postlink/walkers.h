@@ -1,0 +1,13 @@
+// Walkers: language runtimes in a program that look code addresses up in tables of their own.
+#pragma once
+
+#include <string_view>
+
+#include "instrumenter/postlink/elf_image.h"
+
+namespace stab::postlink {
+
+// What the runtime is called, such as "Go"; empty if none is known to be in the image.
+std::string_view code_walker_in(const ElfImage& image);
+
+}  // namespace stab::postlink
