@@ -1,9 +1,10 @@
-// verdict_times ROUNDS LINK_SECONDS < programs: how much machine time passes until an answer, and how often it is wrong, by four
-// ways to compare two builds; simulated from recorded times (bench/time_to_verdict makes the input and the tables).
+// verdict_times ROUNDS LINK_SECONDS [drawn] < programs: how much machine time passes until an answer, and how often it is
+// wrong, by five ways to compare two builds; simulated from recorded times (bench/time_to_verdict makes input and tables).
 //
 // A program is four lines: its name, seconds of a run, the factor that randomization costs, and standard deviations of logarithms
 // of its links and of what links keep where layouts are random; then the deviations of plain runs from their link's mean; then
-// those of the two sides' differences within blocks of randomized runs. Deviations are drawn from those recorded.
+// those of the two sides' differences within blocks of randomized runs. Deviations are drawn from those recorded; with `drawn`
+// those of blocks with a sign that is drawn, too, since the sides of a block are exchangeable.
 //
 //   single      two builds, 10 runs each, Welch's t test at 5 %
 //   links       as many links a side as find 1 % in 80 % of cases, a run each, the same test
@@ -77,8 +78,8 @@ double sd_of(const std::vector<double>& values) {
 
 class Simulation {
  public:
-  Simulation(const Program& program, double link_seconds)
-      : program_(program), link_seconds_(link_seconds), rng_(Rng::stream(51, program.name)) {
+  Simulation(const Program& program, double link_seconds, bool draw_signs)
+      : program_(program), link_seconds_(link_seconds), draw_signs_(draw_signs), rng_(Rng::stream(51, program.name)) {
     links_ = needed(std::hypot(program.link_sd, sd_of(program.plain)), 2);
     blocks_ = needed(sd_of(program.differences), 1);
     for (uint32_t n = 0; n <= 2 * blocks_; ++n)
@@ -154,7 +155,10 @@ class Simulation {
   std::vector<double> differences(double d, uint32_t blocks) {
     const double kept = std::sqrt(2.0) * program_.kept_sd * normal();
     std::vector<double> out(blocks);
-    for (double& value : out) value = d + kept + drawn(program_.differences);
+    for (double& value : out) {
+      const double deviation = drawn(program_.differences);
+      value = d + kept + (draw_signs_ && rng_.below(2) == 0 ? -deviation : deviation);
+    }
     return out;
   }
   template <typename A, typename B>
@@ -171,6 +175,7 @@ class Simulation {
 
   Program program_;
   double link_seconds_;
+  bool draw_signs_;
   Rng rng_;
   uint32_t links_ = 0, blocks_ = 0;
   std::vector<LookLevels> sequence_, looks_;
@@ -188,8 +193,9 @@ std::vector<double> numbers(const std::string& line) {
 int main(int argc, char** argv) {
   const int rounds = argc > 1 ? std::atoi(argv[1]) : 0;
   const double link_seconds = argc > 2 ? std::atof(argv[2]) : -1;
-  if (rounds < 1 || !(link_seconds >= 0)) {
-    std::fprintf(stderr, "usage: verdict_times ROUNDS LINK_SECONDS < programs\n");
+  const bool draw_signs = argc > 3 && std::string(argv[3]) == "drawn";
+  if (rounds < 1 || !(link_seconds >= 0) || argc > 4 || (argc > 3 && !draw_signs)) {
+    std::fprintf(stderr, "usage: verdict_times ROUNDS LINK_SECONDS [drawn] < programs\n");
     return 2;
   }
   Program program;
@@ -206,7 +212,7 @@ int main(int argc, char** argv) {
       return 2;
     }
     program.seconds = facts[0], program.factor = facts[1], program.link_sd = facts[2], program.kept_sd = facts[3];
-    Simulation simulation(program, link_seconds);
+    Simulation simulation(program, link_seconds, draw_signs);
     simulation.sizes();
     for (const double difference : {0.0, 0.005, 0.01, 0.02, 0.05}) simulation.row(rounds, difference);
   }
