@@ -1,15 +1,15 @@
-/* What a call of a counted function takes, in ns: the least of 200 rounds, in a loop of nothing else and in one of other work; and
- * the same of a function like it that nobody counts. */
+/* What a call of a counted function takes, in ns: the least of 200 rounds, in a loop of nothing else and in one of other work;
+ * and the same of a function like it that nobody counts. */
 #include <stdint.h>
 #include <stdio.h>
 #include <time.h>
 
 enum { kRounds = 200, kCalls = 20000 };
 
-#define TINY(name)                                               \
+#define TINY(name)                                                   \
   __attribute__((noinline, aligned(64))) uint64_t name(uint64_t x) { \
-    __asm__ volatile("" : "+r"(x));                              \
-    return x + 1;                                                \
+    __asm__ volatile("" : "+r"(x));                                  \
+    return x + 1;                                                    \
   }
 TINY(counted)
 TINY(not_counted)
