@@ -1,4 +1,4 @@
-// The text of a script is looked at by the parser that the helper has, so what a plan check lets pass fails at most on the binary.
+// The text of a script is looked at by the parser that the helper has: what a plan check lets pass fails at most on the binary.
 #include "plan/layout_scripts.h"
 
 #include <algorithm>
@@ -93,7 +93,8 @@ void check_layout_scripts(const Plan& plan, Faults& faults) {
     if (!point.starts_with(kFunctionPrefix)) continue;
     if (has_off)
       faults.error(code != nullptr ? code->spot : SourceSpot{},
-                   "response '" + response.name + "' counts the calls of a function, which only code that moves can do, and code is off" +
+                   "response '" + response.name +
+                       "' counts the calls of a function, which only code that moves can do, and code is off" +
                        (code == nullptr ? "" : " in some cells"),
                    "write code = [\"copy\", ...] under [factors], without \"off\"");
   }

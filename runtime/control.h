@@ -154,9 +154,9 @@ struct Control {
   alignas(64) HeapDose heap;
   alignas(64) RegionDose region;
   alignas(64) Orders orders;
-  code::EntryCell entries[code::kMostCounted];  // calls of the functions that the layout script counts, in its order
   // executed[slot] is set by the first entry into the image there. Read on each entry, so on lines of its own.
   alignas(64) uint8_t executed[kMaxSlots] = {};
+  code::EntryCell entries[code::kMostCounted];  // calls of the functions that the layout script counts, in its order
 };
 static_assert(sizeof(Control) <= kControlBytes);
 

@@ -19,8 +19,8 @@ inline constexpr uint32_t kAbiVersion = 4;  // 4: code level design, layout scri
 //
 // Read once, before main. Either STAB= (written by our launcher, constant length, so that cells don't differ
 // in the size of the environment) or the readable STAB_CODE, STAB_STACK, STAB_STACK_RANGE, STAB_HEAP,
-// STAB_EPOCH, STAB_SEED, STAB_REPORT, STAB_PERF_MAP, STAB_LAYOUT. Both at once, an unknown STAB_* name, or a bad value: one line on
-// stderr, exit 125.
+// STAB_EPOCH, STAB_SEED, STAB_REPORT, STAB_PERF_MAP, STAB_LAYOUT. Both at once, an unknown STAB_* name, or a bad value: one line
+// on stderr, exit 125.
 
 // Do not renumber: stored by the lab.
 enum class CodeMode : uint8_t { kOff = 0, kCopy = 1, kOnce = 2, kShuffle = 3, kPad = 4, kDesign = 5 };

@@ -123,7 +123,9 @@ int layout_epochs_command(const Arguments& arguments) {
       for (size_t i = 0; i < series->points.size(); ++i) visits.push_back(epoch.visits[i]);
       row["visits"] = std::move(visits);
       if (series->profile)
-        row["samples"] = {{"newest", epoch.samples_newest}, {"older", epoch.samples_older}, {"elsewhere", epoch.samples_elsewhere}};
+        row["samples"] = {{"newest", epoch.samples_newest},
+                          {"older", epoch.samples_older},
+                          {"elsewhere", epoch.samples_elsewhere}};
       rows.push_back(std::move(row));
     }
     const Json all = {{"format", "stab-epochs"}, {"version", 1}, {"trial", arguments.trial}, {"points", series->points},

@@ -110,7 +110,7 @@ struct Launch {
   static constexpr uint32_t kHelperSocket = 16;    // a descriptor beside: the program's end of a socket
   static constexpr uint32_t kReportPipe = 32;      // a descriptor beside: where a report goes
   static constexpr uint32_t kBeginsTrial = 64;     // what was left in the tree's own IPC and /dev/shm is gone
-  static constexpr uint32_t kHelperScript = 128;   // a descriptor beside: the helper's layout script, which the broker doesn't read
+  static constexpr uint32_t kHelperScript = 128;   // a descriptor beside: the helper's layout script, data to the broker
   static constexpr uint32_t kHelperSamples = 256;  // the helper tells where the program's CPU time was spent
   static constexpr uint32_t kAllFlags = 511;
   Head head{kVersion, kKind};

@@ -203,7 +203,8 @@ std::string script_contradiction(const std::string& script, const std::optional<
   char wanted[24];
   std::snprintf(wanted, sizeof wanted, "0x%llx", static_cast<unsigned long long>(abi::hash64(script.data(), script.size())));
   if (dose && dose->script_hash == wanted) return {};
-  return "dose contradicts cell: there is a layout script, but the program did not follow it; is it built with this version of szc?";
+  return "dose contradicts cell: there is a layout script, but the program did not follow it; is it built with this version of "
+         "szc?";
 }
 
 std::string region_missing(const std::optional<Dose>& dose) {

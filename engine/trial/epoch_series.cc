@@ -69,7 +69,8 @@ Status check(const FunctionProfile& profile) {
     if (i > 0 && function <= profile.functions[i - 1].function) return corrupt("functions out of order");
   }
   for (const helper::StayedFunction& stayed : profile.stayed)
-    if (stayed.function >= totals.function_count || stayed.to_epoch < stayed.from_epoch) return corrupt("a function stays nowhere");
+    if (stayed.function >= totals.function_count || stayed.to_epoch < stayed.from_epoch)
+      return corrupt("a function stays nowhere");
   return {};
 }
 

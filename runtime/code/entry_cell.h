@@ -1,5 +1,5 @@
-// EntryCell: where the calls of one counted function are added up (layout_script.h). In the control block, so near the images that
-// their code reaches it.
+// EntryCell: where the calls of one counted function are added up (layout_script.h). In the control block, so near the images
+// that their code reaches it.
 #pragma once
 
 #include <stdint.h>

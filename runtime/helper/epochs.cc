@@ -152,7 +152,8 @@ bool build_first(Session& session) {
   if (session.images.moves) session.control->code.functions_moved = session.images.scratch.order_count;
   bump_epoch(session);
   if (session.task.tells_epochs) {
-    const code::LayoutScript* const script = session.followed.is_there && session.images.moves ? &session.followed.script : nullptr;
+    const bool counts = session.followed.is_there && session.images.moves;
+    const code::LayoutScript* const script = counts ? &session.followed.script : nullptr;
     session.layouts.log.begin(session.board, session.family.numbered ? session.hello.pid : 0, script, session.control->entries);
   }
   if (session.task.tells_samples) {

@@ -100,7 +100,9 @@ bool read_script(Session& session, int handed) {
   FollowedScript& followed = session.followed;
   const int file = session.task.script >= 0 ? session.task.script : handed;
   const abi::CodeMode mode = session.hello.settings.code;
-  if (file < 0) return mode != abi::CodeMode::kDesign || refuse_script(session, code::ScriptFault::kMissing);
+  // A launched program's script is its helper's. What it executes inherits the settings alone, and is shuffled.
+  const bool is_missed = mode == abi::CodeMode::kDesign && session.task.launched;
+  if (file < 0) return !is_missed || refuse_script(session, code::ScriptFault::kMissing);
   const long bytes = is_file(file) ? sys::pread_full(file, followed.text, sizeof followed.text, 0) : -EINVAL;
   sys::close(file);
   if (bytes < 0) return refuse_script(session, code::ScriptFault::kUnreadable);

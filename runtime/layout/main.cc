@@ -189,8 +189,8 @@ bool choose(const Run& run, uint32_t* chosen, uint32_t& count) {
   for (int i = 0; i < run.options.start_count; ++i) {
     char* end = nullptr;
     const uint64_t start = strtoull(run.options.starts[i], &end, 16);
-    const uint32_t function = start < run.header().text_start ? run.header().function_count
-                                                              : code::function_at(run.binary.code, start - run.header().text_start);
+    const uint64_t text = run.header().text_start;
+    const uint32_t function = start < text ? run.header().function_count : code::function_at(run.binary.code, start - text);
     if (*end != 0 || function == run.header().function_count) {
       fprintf(stderr, "stab-layout: '%s': no function starts there\n", run.options.starts[i]);
       return false;
@@ -232,8 +232,8 @@ bool print_series(Run& run) {
 int main(int argc, char** argv) {
   static Run run;
   if (!parse(argc, argv, run.options)) {
-    fputs("usage: stab-layout EXECUTABLE --code MODE --stack MODE --range BYTES --seed N [--script FILE] [--image N] [--refill N]\n"
-          "       stab-layout EXECUTABLE --code MODE --stack MODE --range BYTES --seed N [--script FILE] --through N [START...]\n"
+    fputs("usage: stab-layout EXECUTABLE --code MODE --stack MODE --range BYTES --seed N [--script FILE]\n"
+          "                   [--image N] [--refill N] | --through N [START...]\n"
           "started by stabctl layout, not by people\n",
           stderr);
     return 2;

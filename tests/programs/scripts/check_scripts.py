@@ -134,6 +134,14 @@ def refusals(tools, directory):
         done = run(["./entries"], directory, 125, **settings)
         if words not in done.stderr:
             raise Failed(f"{settings}: {done.stderr}")
+    # What a launched program executes inherits its settings, and has no script to miss; one with a helper that lacks it has.
+    run(["./entries"], directory, STAB=launcher_settings("d", 7, 2_000_000))
+    try:
+        served(tools, directory, ["./entries"], "d")
+        raise Failed("design without a script runs beside a launched helper")
+    except subprocess.CalledProcessError as failed:
+        if failed.returncode != 125:
+            raise Failed(f"design without a script exits {failed.returncode}")
     # A program that no compiler of ours has made has no code to place.
     run(["clang-19", "-O2", "-pthread", HERE / "entries.c", "-o", "plain"], directory)
     run(["./plain"], directory, STAB_CODE="copy", STAB_LAYOUT="script")

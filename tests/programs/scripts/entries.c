@@ -64,7 +64,8 @@ __attribute__((noinline)) unsigned stays(unsigned x, double until) {
 static void works(double seconds) {
   const double end = cpu_s() + seconds;
   while (cpu_s() < end)
-    for (int i = 0; i < 10; ++i) sink += brief(sink + 1), sink += brief(sink + 2), sink += brief(sink + 3), sink += brief_too(sink);
+    for (int i = 0; i < 10; ++i)
+      sink += brief(sink + 1), sink += brief(sink + 2), sink += brief(sink + 3), sink += brief_too(sink);
   sink += stays(sink | 1, cpu_s() + seconds);
 }
 

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
+
 #include "engine/trial/throughput.h"
 
 namespace stab::engine {
@@ -63,6 +65,21 @@ TEST(Dose, PointsAreReadWithTheirKinds) {
   EXPECT_EQ((*dose)->points_dropped, 4);
   EXPECT_EQ((*dose)->code, "off");
   EXPECT_EQ((*dose)->degradations, std::vector<std::string>{"words"});
+}
+
+TEST(Dose, AScriptIsToHaveBeenFollowed) {
+  const std::string script = "stab-script 1 any\ncount f\n";
+  const auto of = [](const std::string& hash) {
+    return *parse_dose(R"({"hello":true,"code":{"script":{"hash":")" + hash + R"(","placed":0,"counted":1}}})");
+  };
+  char hash[24];
+  std::snprintf(hash, sizeof hash, "0x%lx", static_cast<unsigned long>(abi::hash64(script.data(), script.size())));
+  EXPECT_EQ(of(hash)->script_hash, hash);
+  EXPECT_EQ(script_contradiction(script, of(hash)), "");
+  EXPECT_NE(script_contradiction(script, of("0x1")), "");
+  EXPECT_NE(script_contradiction(script, *parse_dose(R"({"hello":true})")), "");
+  EXPECT_NE(script_contradiction(script, {}), "");
+  EXPECT_EQ(script_contradiction("", {}), "");
 }
 
 TEST(Dose, NoMorePointsThanThereCanBe) {

@@ -178,8 +178,9 @@ TEST(Levels, FunctionsAreIndependentOfEachOther) {
   std::map<std::pair<uint32_t, uint32_t>, double> together;
   constexpr uint32_t kImages = 8000;
   for (uint32_t image = 0; image < kImages; ++image) ++together[{level_of(a, 9, image), level_of(b, 9, image)}];
+  constexpr double kExpected = kImages / 16.0;
   double chi_square = 0;
-  for (const auto& [levels, count] : together) chi_square += (count - kImages / 16.0) * (count - kImages / 16.0) / (kImages / 16.0);
+  for (const auto& [levels, count] : together) chi_square += (count - kExpected) * (count - kExpected) / kExpected;
   EXPECT_EQ(together.size(), 16u);
   EXPECT_LT(chi_square, 33.7);
 }
