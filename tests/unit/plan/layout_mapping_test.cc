@@ -39,7 +39,8 @@ TEST(LayoutMapping, KeepsWhatAMapNeeds) {
   EXPECT_EQ(factor(plan, "epoch").levels[0].value, "5000000");
   EXPECT_EQ(plan.layout.confirm, 12);
   EXPECT_EQ(mapping_script(plan.layout, "p", 0, abi::CodeMode::kShuffle, {}, ""), "stab-script 1 any\ncount f\n");
-  EXPECT_EQ(mapping_script(plan.layout, "p", 0, abi::CodeMode::kShuffle, {"f", "g"}, ""), "stab-script 1 any\ncount f\ncount g\n");
+  EXPECT_EQ(mapping_script(plan.layout, "p", 0, abi::CodeMode::kShuffle, {"f", "g"}, ""),
+            "stab-script 1 any\ncount f\ncount g\n");
   EXPECT_EQ(mapping_script(plan.layout, "p", 0, abi::CodeMode::kOff, {"g"}, ""), "");
 }
 
