@@ -24,7 +24,7 @@ import run_program  # noqa: E402
 
 SETTINGS = {"STAB_CODE": "shuffle", "STAB_HEAP": "page", "STAB_EPOCH": "1ms", "STAB_SEED": "7"}
 ATTEMPTS = 5
-# Issue of the whole: four fifths of a program's own text move, or each reason is named with its share.
+# Four fifths of a program's own text, without Stab's runtime.
 WANTED_SHARE = 80.0
 
 

@@ -53,7 +53,9 @@ TEST_F(DamageTest, FilesAreRefusedOrProcessed) {
     damage(bytes, random);
     const auto image = ElfImage::parse(std::move(bytes), "damaged");
     if (!image) continue;
-    const auto analysis = analyze(*image, {});
+    Options options;
+    options.move_all = i % 2 == 0;
+    const auto analysis = analyze(*image, options);
     if (!analysis) continue;
     const auto metadata =
         encode_code_metadata(*image, analysis->functions, analysis->disassembly, analysis->tables, false, false);
