@@ -89,7 +89,8 @@ TEST_P(RegionSearch, FindsEachPlaceAndTheWholeCodeOfItsLine) {
   for (size_t i = 0; i < asked.places.size(); ++i) {
     const uint64_t at = asked.places[i].address;
     const auto within = [&](const Ranges& list) {
-      return std::any_of(list.ranges.begin(), list.ranges.end(), [&](const Range& range) { return range.begin <= at && at < range.end; });
+      return std::any_of(list.ranges.begin(), list.ranges.end(),
+                         [&](const Range& range) { return range.begin <= at && at < range.end; });
     };
     const uint32_t line = said.found[i] == kNoRegion ? 0 : said.regions[said.found[i]].line;
     EXPECT_EQ(within(said.ranges[0]), line == 4) << at;
