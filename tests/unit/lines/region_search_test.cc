@@ -192,12 +192,14 @@ TEST_P(RegionSearch, SurvivesBrokenBinaries) {
     asked.wanted = {{"a.c", 8, ""}};
     std::ofstream(folder_ + "/question", std::ios::binary) << encode(asked);
     const std::string said = output_of(std::string(STAB_LINES) + " < " + folder_ + "/question 2>/dev/null");
-    if (!said.empty()) EXPECT_TRUE(decode_answer(said, asked).ok()) << i;
+    if (!said.empty()) {
+      EXPECT_TRUE(decode_answer(said, asked).ok()) << i;
+    }
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Compilers, RegionSearch, ::testing::Values("gcc", "clang-19"),
-                         [](const auto& info) { return std::string(info.param).substr(0, 3); });
+                         [](const auto& one) { return std::string(one.param).substr(0, 3); });
 
 }  // namespace
 }  // namespace stab::lines

@@ -81,8 +81,12 @@ TEST(CausalWindows, ABlockHasEachLineAtEachSpeedupOnceAndAThirdBaselines) {
   std::set<std::pair<uint32_t, uint32_t>> speedups;
   for (const CausalArm& arm : arms) {
     if (arm.kind == Kind::kSpeedup) speedups.insert({arm.region, arm.permille});
-    if (arm.kind == Kind::kBaseline) EXPECT_EQ(arm, CausalArm());
-    if (arm.kind == Kind::kNull || arm.kind == Kind::kSlowdown) EXPECT_EQ(arm.permille, 500u);
+    if (arm.kind == Kind::kBaseline) {
+      EXPECT_EQ(arm, CausalArm());
+    }
+    if (arm.kind == Kind::kNull || arm.kind == Kind::kSlowdown) {
+      EXPECT_EQ(arm.permille, 500u);
+    }
   }
   EXPECT_EQ(speedups.size(), 18u);
 }
