@@ -55,7 +55,8 @@ Result<ModuleFacts> facts_of(std::string_view bytes) {
     return bad_input("no ELF file");
   }
   const auto* const elf = llvm::dyn_cast<llvm::object::ELF64LEObjectFile>(object->get());
-  if (elf == nullptr || elf->getELFFile().getHeader().e_machine != llvm::ELF::EM_X86_64) return bad_input("no 64-bit x86 program");
+  if (elf == nullptr || elf->getELFFile().getHeader().e_machine != llvm::ELF::EM_X86_64) return bad_input("no 64-bit x86 "
+      "program");
   ModuleFacts facts;
   auto segments = elf->getELFFile().program_headers();
   if (!segments) {
@@ -66,7 +67,8 @@ Result<ModuleFacts> facts_of(std::string_view bytes) {
     if (segment.p_type == llvm::ELF::PT_LOAD && (segment.p_flags & llvm::ELF::PF_X) != 0 &&
         segment.p_vaddr + segment.p_memsz > segment.p_vaddr)
       facts.executable.push_back({segment.p_vaddr, segment.p_vaddr + segment.p_memsz});
-  std::sort(facts.executable.begin(), facts.executable.end(), [](const Segment& a, const Segment& b) { return a.begin < b.begin; });
+  std::sort(facts.executable.begin(), facts.executable.end(), [](const Segment& a, const Segment& b) {
+      return a.begin < b.begin; });
   const llvm::object::BuildIDRef id = llvm::object::getBuildID(object->get());
   facts.build_id = llvm::toHex(id, /*LowerCase=*/true);
   for (const llvm::object::SectionRef& section : (*object)->sections()) {

@@ -51,7 +51,8 @@ class Search {
     size_t ranges = answer_.scope.ranges.size();
     for (const Ranges& list : answer_.ranges) ranges += list.ranges.size();
     Answer too_large;
-    too_large.failure = "the code in scope has too many regions or pieces; name fewer sources in scope, or write unit = \"function\"";
+    too_large.failure = "the code in scope has too many regions or pieces; name fewer sources in scope, or write unit = "
+        "\"function\"";
     if (ranges > kMostRanges || answer_.regions.size() > kMostRegions) return too_large;
     return std::move(answer_);
   }

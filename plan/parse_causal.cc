@@ -31,8 +31,10 @@ const TomlNode* parse_names(Section& section, std::string_view key, std::vector<
     faults.error(node->spot, quoted(key) + " lists " + std::to_string(names.size()) + " entries, at most " +
                                  std::to_string(kMostNames) + " are possible");
   for (size_t i = 0; i < names.size() && i < kMostNames; ++i) {
-    if (names[i].empty() || names[i].size() > kMaxWordBytes) faults.error(spots[i], "an entry of " + quoted(key) + " is empty", hint);
-    if (std::find(names.begin(), names.begin() + static_cast<ptrdiff_t>(i), names[i]) != names.begin() + static_cast<ptrdiff_t>(i))
+    if (names[i].empty() || names[i].size() > kMaxWordBytes) faults.error(spots[i], "an entry of " + quoted(key) + " is empty",
+        hint);
+    if (std::find(names.begin(), names.begin() + static_cast<ptrdiff_t>(i), names[i]) != names.begin() +
+        static_cast<ptrdiff_t>(i))
       faults.error(spots[i], quoted(names[i]) + " is named twice in " + quoted(key));
   }
   out = std::move(names);
@@ -77,7 +79,8 @@ void parse_candidates(Section& section, Causal& causal) {
     section.integer("candidates", 1, kMostCandidates, causal.candidates);
     return;
   }
-  if (parse_names(section, "candidates", causal.lines, "write candidates = 20, or candidates = [\"compress.c:212\"]") == nullptr) return;
+  if (parse_names(section, "candidates", causal.lines, "write candidates = 20, or candidates = [\"compress.c:212\"]") ==
+      nullptr) return;
   causal.candidates = static_cast<int>(causal.lines.size());
   if (causal.unit == Causal::Unit::kFunction) return;
   for (const std::string& line : causal.lines)

@@ -1,4 +1,5 @@
-// causal: a plan of one program that somebody wants a first look at, and its run. The program isn't built here: it is run as it is,
+// causal: a plan of one program that somebody wants a first look at, and its run. The program isn't built here: it is run as it
+// is,
 // in an empty directory of the trial's, so words that name files are made absolute.
 #include <unistd.h>
 
@@ -53,14 +54,16 @@ std::string absolute_if_file(const std::string& word) {
 std::string name_of(const std::string& program) {
   std::string name;
   for (const char c : fs::path(program).filename().string())
-    name += (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-' ? c : '_';
+    name += (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-' ?
+        c : '_';
   if (name.empty() || name[0] == '.') name = "program" + name;
   return name.substr(0, 80);
 }
 
 std::string plan_text(const Arguments& arguments, uint64_t seed) {
   const std::string name = name_of(arguments.words[0]);
-  std::string text = "# Written by stabctl causal. docs/causal.md says what the keys do.\n[experiment]\nname = " + toml_text(name + "-causal") +
+  std::string text = "# Written by stabctl causal. docs/causal.md says what the keys do.\n[experiment]\nname = " +
+      toml_text(name + "-causal") +
                      "\nseed = " + std::to_string(seed) + "\nreplicates = " + std::to_string(arguments.trials) +
                      "\n\n[machine]\ncpus = " + (arguments.one_cpu ? "\"auto\"" : "\"none\"") +
                      "\n\n[causal]\ncandidates = 5\nspeedups = [\"50%\"]\ncontrols = [\"null\"]\nexplore = \"0%\"\n";

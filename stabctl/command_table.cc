@@ -333,7 +333,7 @@ std::vector<CommandRow> rows() {
                    {.name = "--plan", .target = &A::plan, .help = "write the plan to this file, and run nothing"},
                    {.name = "--coz", .target = &A::coz, .help = "file that takes the profile for coz plot"},
                    database(), full(), json(), quiet(), color()},
-       .examples = {{"stabctl causal -- ./server --bench", "built with -g, with STAB_PROGRESS or COZ_PROGRESS where work is done"}},
+       .examples = {{"stabctl causal -- ./server", "built with -g, with STAB_PROGRESS or COZ_PROGRESS where work is done"}},
        .run = causal_command},
       {.words = "selftest",
        .help = "compare equal builds with each other: this lab's own rate of false alarms",

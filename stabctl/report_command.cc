@@ -37,7 +37,8 @@ bool wants_first_screen(const Arguments& arguments) {
 
 namespace {
 
-int print_causal(const std::vector<analysis::CausalData>& profiles, const analysis::ReportOptions& options, const std::string& coz) {
+int print_causal(const std::vector<analysis::CausalData>& profiles, const analysis::ReportOptions& options,
+    const std::string& coz) {
   if (!coz.empty()) {
     const auto text = analysis::causal_for_coz(profiles);
     if (!text) return complain(text.error());

@@ -52,7 +52,8 @@ WindowRow read_window(const Statement& row) {
   int column = 8;
   for (int64_t* const field :
        {&window.start_ns, &window.wall_ns, &window.cpu_ns, &window.effective_ns, &window.growth_ns, &window.credited_ns,
-        &window.spun_wall_ns, &window.spun_counted_ns, &window.world_ns, &window.samples, &window.region_samples, &window.region_ns, &window.waits,
+        &window.spun_wall_ns, &window.spun_counted_ns, &window.world_ns, &window.samples, &window.region_samples,
+            &window.region_ns, &window.waits,
         &window.waits_classified, &window.foreign_ns, &window.layout})
     *field = row.integer(column++);
   return window;
@@ -130,7 +131,8 @@ Status Store::State::store_causal(Id id, const CausalRun& run) {
     STAB_TRY(const int64_t number, number_of_point(trial.experiment, point));
     numbers.push_back(number);
   }
-  STAB_TRY(Statement * insert, database.prepare("INSERT INTO windows VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+  STAB_TRY(Statement * insert, database.prepare("INSERT INTO windows VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+      "?, ?, "
                                                 "?, ?, ?, ?, ?, ?)"));
   STAB_TRY(Statement * count, database.prepare("INSERT INTO window_counts VALUES(?, ?, ?, ?, ?)"));
   for (size_t i = 0; i < run.windows.size(); ++i) {
@@ -140,7 +142,8 @@ Status Store::State::store_causal(Id id, const CausalRun& run) {
     insert->bind(window.permille).bind(window.flags);
     for (const int64_t field : {window.start_ns, window.wall_ns, window.cpu_ns, window.effective_ns, window.growth_ns,
                                 window.credited_ns, window.spun_wall_ns, window.spun_counted_ns, window.world_ns, window.samples,
-                                window.region_samples, window.region_ns, window.waits, window.waits_classified, window.foreign_ns, window.layout})
+                                window.region_samples, window.region_ns, window.waits, window.waits_classified,
+                                    window.foreign_ns, window.layout})
       insert->bind(field);
     STAB_CHECK_OK(insert->run());
     for (const WindowCount& one : window.counts) {
@@ -163,10 +166,12 @@ Result<std::vector<CausalTrialRow>> Store::causal_trials(Id experiment) {
              return ProgressPointRow{row.text(0), static_cast<uint32_t>(row.integer(1))};
            }));
   STAB_TRY(Statement * runs,
-           database.prepare("SELECT t.id, t.subject, t.cell, t.block, coalesce((SELECT group_concat(rule, '; ') FROM exclusions x "
+           database.prepare("SELECT t.id, t.subject, t.cell, t.block, coalesce((SELECT group_concat(rule, '; ') FROM "
+               "exclusions x "
                             "WHERE x.trial = t.id), ''), c.pauses, c.cpus, c.period_ns, c.run_ns, c.cpu_ns, c.growth_ns, "
                             "c.start_ns, c.spun_wall_ns, c.spun_counted_ns, c.world_ns, c.samples, c.samples_in_regions, "
-                            "c.samples_unattributed, c.samples_late, c.samples_lost, c.waits, c.waits_classified, c.degradations " +
+                            "c.samples_unattributed, c.samples_late, c.samples_lost, c.waits, c.waits_classified, "
+                                "c.degradations " +
                             std::string(kRecorded) + "ORDER BY t.position"));
   runs->bind(experiment);
   STAB_TRY(std::vector<CausalTrialRow> trials, read_rows(*runs, read_run));

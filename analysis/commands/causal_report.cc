@@ -24,7 +24,8 @@ std::string minutes_text(double minutes) {
 
 CommandOutput run_causal_report(const std::vector<CausalData>& programs, const ReportOptions& options) {
   if (options.format == ReportFormat::kCsv || options.format == ReportFormat::kR)
-    return refused(bad_input("a causal profile is made of windows, not of trials: use --json, or --coz FILE for coz's own viewer"));
+    return refused(bad_input("a causal profile is made of windows, not of trials: use --json, or --coz FILE for coz's own "
+        "viewer"));
   CommandOutput output;
   JsonWriter json;
   json.begin_object().begin_array("programs");
@@ -48,7 +49,8 @@ CommandOutput run_causal_report(const std::vector<CausalData>& programs, const R
 Result<std::string> causal_for_coz(const std::vector<CausalData>& programs) {
   if (programs.empty()) return bad_input("there is no causal profile to export");
   if (programs.size() > 1 || programs.front().cells.size() > 1)
-    return bad_input("coz's format has one program and one cell, this experiment has " + std::to_string(programs.size()) + " and " +
+    return bad_input("coz's format has one program and one cell, this experiment has " + std::to_string(programs.size()) +
+        " and " +
                      std::to_string(programs.front().cells.size()) + "; run a plan of one, or use --json");
   return coz_profile(programs.front(), 0);
 }
@@ -73,10 +75,12 @@ std::string causal_wish_text(const CausalWish& wish) {
     const CausalPlanning planning = plan_windows(budget, wish.margin);
     out += std::string("  on a ") + words + " machine (" + number("%g", 100 * spread) + " % a window): " +
            std::to_string(planning.arm_windows) + " windows an arm give +- " + number("%g", 100 * wish.margin) + " %, " +
-           std::to_string(planning.windows) + " in all, " + minutes_text(planning.minutes) + " of the program's time; they show " +
+           std::to_string(planning.windows) + " in all, " + minutes_text(planning.minutes) +
+               " of the program's time; they show " +
            number("%.1f", 100 * planning.detectable) + " % in four of five profiles\n";
   }
-  return out + "  a trial has as many windows as it lasts for; more of the program's work, or more replicates, make more of them\n";
+  return out + "  a trial has as many windows as it lasts for; more of the program's work, or more replicates, make more of "
+      "them\n";
 }
 
 }  // namespace stab::analysis

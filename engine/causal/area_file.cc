@@ -64,7 +64,8 @@ int digit(char c) {
 Result<causal::Module> module_of(const ScriptModule& module) {
   causal::Module out{};
   if (module.path.size() >= sizeof out.path)
-    return bad_input("'" + module.path + "' is longer than a causal trial's module may be, " + std::to_string(sizeof out.path - 1) +
+    return bad_input("'" + module.path + "' is longer than a causal trial's module may be, " +
+        std::to_string(sizeof out.path - 1) +
                      " bytes; build in a directory with a shorter name");
   std::memcpy(out.path, module.path.data(), module.path.size());
   for (size_t i = 0; i + 1 < module.build_id.size() && out.build_id_bytes < sizeof out.build_id; i += 2) {
@@ -152,7 +153,8 @@ Result<CausalRecord> AreaFile::read(const CausalScript& script) const {
   const uint64_t modules_used = std::min<uint64_t>(state->modules_used, causal::kMaxModules);
   for (const uint64_t number :
        {state->samples, state->samples_in_ranges, state->samples_by_caller, state->samples_unattributed, state->samples_late,
-        state->samples_lost, state->credited_ns, state->spun_wall_ns, state->spun_counted_ns, state->world_blocked_ns, state->waits,
+        state->samples_lost, state->credited_ns, state->spun_wall_ns, state->spun_counted_ns, state->world_blocked_ns,
+            state->waits,
         state->waits_classified, state->cpu_ns, state->run_ns, state->global, state->start_ns, state->first_attach_ns})
     if (number > kMostNumber) return corrupt("a number that no trial reaches");
   if (!is_bounded(state->region_samples, sizeof state->region_samples) || !is_bounded(state->region_ns, sizeof state->region_ns))

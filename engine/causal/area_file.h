@@ -1,4 +1,5 @@
-// AreaFile: the file in memory that a causal trial shares with the lab (runtime/causal/causal_abi.h): the script that the lab writes
+// AreaFile: the file in memory that a causal trial shares with the lab (runtime/causal/causal_abi.h): the script that the lab
+// writes
 // into it before, and what it finds there afterwards.
 #pragma once
 

@@ -37,7 +37,8 @@ void PilotSamples::add(const CausalRecord& record, const std::string& main, cons
     all_ += place.samples;
     const int64_t number = place.module < numbers.size() ? numbers[place.module] : -1;
     if (number < 0 || static_cast<size_t>(number) >= modules_.size()) {
-      const std::string name = place.module < record.modules.size() ? last_part(record.modules[place.module].path) : std::string();
+      const std::string name = place.module < record.modules.size() ?
+          last_part(record.modules[place.module].path) : std::string();
       const auto at = std::find_if(others_.begin(), others_.end(), [&](const auto& one) { return one.first == name; });
       if (at == others_.end()) others_.push_back({name, place.samples});
       else at->second += place.samples;

@@ -49,7 +49,8 @@ lines::Region as_wanted(const store::RegionRow& region, plan::Causal::Unit unit)
 // "src/a.c:12", "compress (src/a.c)"
 std::string words_of(const store::RegionRow& region);
 
-// Ranges of a script: those of each region, and the rest of the scope as region 0. `numbers`: of each wanted its region. Modules are
+// Ranges of a script: those of each region, and the rest of the scope as region 0. `numbers`: of each wanted its region.
+// Modules are
 // as in the answer. kBadInput where two regions are the same code.
 Result<std::vector<causal::Range>> ranges_of(const lines::Answer& answer, const std::vector<uint32_t>& numbers);
 

@@ -12,9 +12,11 @@ int64_t number(uint64_t value) { return static_cast<int64_t>(value); }  // bound
 
 std::string why_not_causal(const CausalRecord& record) {
   if (record.finished == causal::kNobodyCame || record.attached == 0)
-    return "the program never loaded stab's library, so nothing of it was sampled: it is linked statically, or has rights of its own "
+    return "the program never loaded stab's library, so nothing of it was sampled: it is linked statically, or has rights of "
+        "its own "
            "(setuid), or clears LD_PRELOAD; link it dynamically";
-  if (record.finished == causal::kBadScript) return "the companion of the trial's windows refused its script: a mixed installation";
+  if (record.finished == causal::kBadScript) return "the companion of the trial's windows refused its script: a mixed "
+      "installation";
   if (record.finished != causal::kFinished) return "the companion of the trial's windows ended before its last word";
   const auto has = [&](const char* word) {
     return std::find(record.degradations.begin(), record.degradations.end(), word) != record.degradations.end();

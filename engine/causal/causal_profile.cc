@@ -1,4 +1,5 @@
-// What keeps a profile from being empty without a word: each step that may find nothing says what it found instead, and what to do.
+// What keeps a profile from being empty without a word: each step that may find nothing says what it found instead, and what to
+// do.
 #include "engine/causal/causal_profile.h"
 
 #include <algorithm>
@@ -50,9 +51,11 @@ std::string share_text(uint64_t part, uint64_t whole) {
 
 lines::Request CausalProfile::question() const {
   lines::Request request;
-  request.unit = static_cast<uint32_t>(plan().unit == plan::Causal::Unit::kFunction ? lines::Unit::kFunction : lines::Unit::kLine);
+  request.unit = static_cast<uint32_t>(plan().unit == plan::Causal::Unit::kFunction ?
+      lines::Unit::kFunction : lines::Unit::kLine);
   request.attribution =
-      static_cast<uint32_t>(plan().attribute == plan::Causal::Attribute::kLeaf ? lines::Attribution::kLeaf : lines::Attribution::kCall);
+      static_cast<uint32_t>(plan().attribute == plan::Causal::Attribute::kLeaf ?
+          lines::Attribution::kLeaf : lines::Attribution::kCall);
   request.scope = plan().scope;
   return request;
 }
@@ -88,7 +91,8 @@ Result<bool> CausalProfile::find_regions(TrialRunner& runner) {
     if (why_not.empty()) {
       const GateOpen open(experiment_->gate());
       Result<std::string> chosen = choose(subject, seen, regions);
-      if (!chosen && chosen.error().code != ErrorCode::kBadInput && chosen.error().code != ErrorCode::kCorrupt) return chosen.error();
+      const bool is_said = chosen || chosen.error().code == ErrorCode::kBadInput || chosen.error().code == ErrorCode::kCorrupt;
+      if (!is_said) return chosen.error();
       why_not = chosen ? *chosen : chosen.error().message;
     }
     if (!why_not.empty()) {
@@ -153,14 +157,16 @@ std::string CausalProfile::why_no_windows(const Seen& seen) const {
   for (const CausalRecord::Point& point : seen.points) names.push_back(point.name);
   if (names.empty())
     return "it visited no progress point, so nothing says how fast it is: write STAB_PROGRESS(\"name\") (stab/progress.h) or "
-           "COZ_PROGRESS (stab/coz.h) where a piece of work is done, or measure whole runs by experiments = \"trials\" below [causal]";
+           "COZ_PROGRESS (stab/coz.h) where a piece of work is done, or measure whole runs by experiments = \"trials\" below "
+               "[causal]";
   for (const auto* wanted : {&plan().progress, &plan().latency})
     for (const std::string& name : *wanted)
       if (std::find(names.begin(), names.end(), name) == names.end())
         return "it never visited the point '" + name + "'; it visited " + list_of(names);
   const double window = static_cast<double>((plan().window + plan().cooloff).count()) / 1e9;
   if (seconds < 2 * window)
-    return "it runs for " + std::to_string(seconds).substr(0, 5) + " s, and a window takes " + std::to_string(window).substr(0, 5) +
+    return "it runs for " + std::to_string(seconds).substr(0, 5) + " s, and a window takes " +
+           std::to_string(window).substr(0, 5) +
            " s: give it more work, write a shorter window, or measure whole runs by experiments = \"trials\"";
   return {};
 }
@@ -173,7 +179,9 @@ Result<std::string> CausalProfile::choose(int subject, const Seen& seen, std::ve
   if (request.modules.empty())
     for (const std::string& path : seen.executables) request.modules.push_back({path, {}});
   STAB_TRY(const lines::Answer answer, ask(request));
-  const auto with_lines = [](const lines::ModuleRead& module) { return module.reading == static_cast<uint32_t>(lines::Reading::kLines); };
+  const auto with_lines = [](const lines::ModuleRead& module) {
+    return module.reading == static_cast<uint32_t>(lines::Reading::kLines);
+  };
   if (std::none_of(answer.modules.begin(), answer.modules.end(), with_lines)) return answer.modules.front().why;
   if (!plan().lines.empty()) {
     regions = regions_of_plan(plan());

@@ -1,4 +1,5 @@
-// Companion: stab-causal beside a trial, the process that opens and closes its windows. As the submitter, in no tree of a trial's,
+// Companion: stab-causal beside a trial, the process that opens and closes its windows. As the submitter, in no tree of a
+// trial's,
 // as the worker.
 #pragma once
 
@@ -29,7 +30,8 @@ class Companion {
   Companion& operator=(Companion&&) = delete;
   ~Companion();
 
-  // After every process of the trial has ended. kUnavailable where it was ended before its last word, or hangs; then it is killed.
+  // After every process of the trial has ended. kUnavailable where it was ended before its last word, or hangs; then it is
+  // killed.
   Status finish();
 
  private:

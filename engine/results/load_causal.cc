@@ -1,4 +1,5 @@
-// Rows of windows to windows of an analysis. What a plan with experiments = "trials" measures is one window a trial, the whole run;
+// Rows of windows to windows of an analysis. What a plan with experiments = "trials" measures is one window a trial, the whole
+// run;
 // then a block of its list, in which each arm comes once, is the cluster, as a trial is elsewhere.
 #include "engine/results/load_causal.h"
 
@@ -144,7 +145,8 @@ class Loader {
     trial.run_ns = count(trial.clock == CausalClock::kCpu ? run.cpu_ns + run.world_ns : run.run_ns);
     trial.run_samples.assign(data_.lines.size(), 0);
     for (const store::RegionSamples& seen : run.region_samples)
-      if (const auto line = line_of_.find(seen.region); line != line_of_.end()) trial.run_samples[line->second] = count(seen.samples);
+      if (const auto line = line_of_.find(seen.region); line != line_of_.end()) trial.run_samples[line->second] =
+          count(seen.samples);
     trial.all_samples = count(run.samples);
     // A sample stands for a period of CPU time; what has none was in the kernel.
     if (is_degraded(run, "kernel-not-sampled") && !is_degraded(run, "coarse-samples"))
@@ -153,7 +155,8 @@ class Loader {
     trial.unclassified_waits = run.waits > 0 ? 1 - share(run.waits_classified, static_cast<double>(run.waits)) : 0;
     if (trial.clock == CausalClock::kWall)
       trial.lengthened_share = run.pauses == "thread" ? share(run.growth_ns, static_cast<double>(run.run_ns))
-                                                      : share(run.spun_wall_ns, static_cast<double>(run.run_ns) * std::max(run.cpus, 1u));
+                                                      : share(run.spun_wall_ns,
+                                                          static_cast<double>(run.run_ns) * std::max(run.cpus, 1u));
     trial.coarse_samples = is_degraded(run, "coarse-samples");
     trial.excluded = row.excluded_by;
     data_.trials.push_back(std::move(trial));
@@ -170,7 +173,8 @@ class Loader {
     if (stored.region != 0) {
       const auto line = line_of_.find(stored.region);
       if (line == line_of_.end())
-        return Error{ErrorCode::kCorrupt, "a window of trial " + std::to_string(row.trial) + " is of a region that there isn't", {}};
+        return Error{ErrorCode::kCorrupt, "a window of trial " + std::to_string(row.trial) +
+            " is of a region that there isn't", {}};
       window.line = line->second;
     }
     window.speedup = stored.permille / 1000.0;

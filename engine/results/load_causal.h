@@ -9,7 +9,8 @@
 
 namespace stab::engine {
 
-// One for each subject that has regions, in the plan's order. Empty: the experiment is none with a profile. kBadInput where its plan
+// One for each subject that has regions, in the plan's order. Empty: the experiment is none with a profile. kBadInput where its
+// plan
 // doesn't parse. Reads only.
 Result<std::vector<analysis::CausalData>> load_causal(store::Store& store, const store::ExperimentRow& experiment);
 

@@ -274,7 +274,12 @@ class ReadyTrial::Run {
 
   // pre: everything of the program has ended
   void finish_causal() {
-    const Status ended = companion_->finish();
+    // It would wait for a program that never came.
+    const auto nobody_came = [&] {
+      const Result<CausalRecord> so_far = area_->read(request_.causal->script);
+      return so_far && so_far->attached == 0;
+    };
+    const Status ended = nobody_came() ? Status() : companion_->finish();
     companion_.reset();
     Result<CausalRecord> record = area_->read(request_.causal->script);
     area_.reset();

@@ -39,7 +39,8 @@ bool matches_source(std::string_view pattern, std::string_view path) {
 }
 
 bool in_scope(const std::vector<std::string>& patterns, std::string_view path) {
-  const bool is_system = std::any_of(std::begin(kSystem), std::end(kSystem), [&](auto folder) { return path.starts_with(folder); });
+  const bool is_system = std::any_of(std::begin(kSystem), std::end(kSystem), [&](auto folder) {
+      return path.starts_with(folder); });
   return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
     return (!is_system || pattern.starts_with('/')) && matches_source(pattern, path);
   });

@@ -10,9 +10,15 @@
 static pthread_barrier_t barrier;
 static int rounds = 3000;
 
-/* One line each, so that the profile has one line for each. */
-__attribute__((noinline)) static uint64_t longer(uint64_t x) { for (int i = 0; i < 400000; ++i) x = (x ^ x >> 13) * 0x9e3779b97f4a7c15u; return x; }
-__attribute__((noinline)) static uint64_t shorter(uint64_t x) { for (int i = 0; i < 240000; ++i) x = (x ^ x >> 11) * 0xff51afd7ed558ccdu; return x; }
+__attribute__((noinline)) static uint64_t longer(uint64_t x) {
+  for (int i = 0; i < 400000; ++i) x = (x ^ x >> 13) * 0x9e3779b97f4a7c15u;
+  return x;
+}
+
+__attribute__((noinline)) static uint64_t shorter(uint64_t x) {
+  for (int i = 0; i < 240000; ++i) x = (x ^ x >> 11) * 0xff51afd7ed558ccdu;
+  return x;
+}
 
 static void* other(void* nothing) {
   uint64_t x = 2;

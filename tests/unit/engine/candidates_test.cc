@@ -70,7 +70,8 @@ TEST(ScriptRanges, AreRegionsAndTheRestOfTheScope) {
   const auto ranges = ranges_of(said, {7, 3});
   ASSERT_TRUE(ranges.ok());
   const auto inside = [](const std::vector<lines::Range>& list, uint32_t module, uint64_t at) {
-    return std::any_of(list.begin(), list.end(), [&](const auto& one) { return one.module == module && one.begin <= at && at < one.end; });
+    return std::any_of(list.begin(), list.end(), [&](const auto& one) { return one.module == module && one.begin <= at &&
+        at < one.end; });
   };
   for (uint32_t module = 0; module < 2; ++module)
     for (uint64_t at = 0; at < 130; ++at) {

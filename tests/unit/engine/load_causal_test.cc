@@ -1,5 +1,5 @@
-// From stored windows to a causal report: made windows of a program whose truth is known, two functions on one CPU, one of which takes
-// 60 % of a round. Made in this test only.
+// From stored windows to a causal report: made windows of a program whose truth is known, two functions on one CPU, one of
+// which takes 60 % of a round. Made in this test only.
 #include "engine/results/load_causal.h"
 
 #include <gmock/gmock.h>
@@ -18,6 +18,7 @@
 namespace stab::engine {
 namespace {
 
+const std::vector<store::RegionRow> kRegions = {{0, 1, true, "/p/src/a.c", 0, "a", 60}, {0, 2, true, "/p/src/b.c", 0, "b", 30}};
 constexpr double kShares[] = {0, 0.6, 0.3};  // of a round's time, by region
 
 class LoadCausal : public ::testing::Test {
@@ -26,7 +27,8 @@ class LoadCausal : public ::testing::Test {
 
   plan::Plan plan_of(const std::string& keys = "") {
     const plan::Parsed parsed = plan::parse_plan(
-        "[experiment]\nname = \"x\"\nseed = 3\nreplicates = 6\nmargin = \"2%\"\n[causal]\nunit = \"function\"\ncandidates = [\"a\", \"b\"]\n"
+        "[experiment]\nname = \"x\"\nseed = 3\nreplicates = 6\nmargin = \"2%\"\n"
+        "[causal]\nunit = \"function\"\ncandidates = [\"a\", \"b\"]\n"
         "explore = \"0%\"\n" + keys + "[[program]]\nname = \"p\"\nrun = [\"true\"]\n",
         "x.toml");
     EXPECT_TRUE(parsed.plan) << plan::render(parsed.errors);
@@ -41,7 +43,8 @@ class LoadCausal : public ::testing::Test {
     run.period_ns = 1'000'000;
     run.points = {{"round", 1}};
     const plan::CausalRegions regions{2, {}};
-    const auto arms = plan::arms_from(*plan.causal, plan.experiment.seed, "causal p all", static_cast<uint64_t>(first), 88, regions);
+    const auto arms =
+        plan::arms_from(*plan.causal, plan.experiment.seed, "causal p all", static_cast<uint64_t>(first), 88, regions);
     for (const plan::CausalArm& arm : arms) {
       store::WindowRow window;
       window.position = first + static_cast<int64_t>(run.windows.size());
@@ -77,7 +80,7 @@ class LoadCausal : public ::testing::Test {
       first += 88;
     });
     EXPECT_TRUE(id);
-    EXPECT_TRUE(store_->put_regions(*id, 0, {{0, 1, true, "/p/src/a.c", 0, "a", 60}, {0, 2, true, "/p/src/b.c", 0, "b", 30}}).ok());
+    EXPECT_TRUE(store_->put_regions(*id, 0, kRegions).ok());
     const auto loaded = load_causal(*store_, *store_->experiment(*id));
     EXPECT_TRUE(loaded) << (loaded ? "" : loaded.error().message);
     return loaded ? *loaded : std::vector<analysis::CausalData>();
@@ -128,7 +131,7 @@ TEST_F(LoadCausal, TakesWholeRunsByTheBlocksOfTheirList) {
     ++first;
   });
   ASSERT_TRUE(id);
-  ASSERT_TRUE(store_->put_regions(*id, 0, {{0, 1, true, "/p/src/a.c", 0, "a", 60}, {0, 2, true, "/p/src/b.c", 0, "b", 30}}).ok());
+  ASSERT_TRUE(store_->put_regions(*id, 0, kRegions).ok());
   const auto programs = load_causal(*store_, *store_->experiment(*id));
   ASSERT_TRUE(programs) << programs.error().message;
   const analysis::CausalData& data = programs->at(0);
@@ -140,7 +143,8 @@ TEST_F(LoadCausal, TakesWholeRunsByTheBlocksOfTheirList) {
 }
 
 TEST_F(LoadCausal, OfAnOrdinaryExperimentThereIsNone) {
-  plan::Plan plan = *plan::parse_plan("[experiment]\nname = \"y\"\nseed = 3\nreplicates = 2\n[[program]]\nname = \"p\"\nrun = [\"true\"]\n",
+  plan::Plan plan = *plan::parse_plan("[experiment]\nname = \"y\"\nseed = 3\nreplicates = 2\n"
+                                      "[[program]]\nname = \"p\"\nrun = [\"true\"]\n",
                                       "y.toml").plan;
   const auto id = record_experiment(*store_, plan, [&](const store::TrialRow&, const plan::Cell&, store::Outcome& outcome) {
     outcome.wall_ns = 1'000'000'000;

@@ -89,7 +89,8 @@ TEST_P(RegionSearch, FindsEachPlaceAndTheWholeCodeOfItsLine) {
   for (size_t i = 0; i < asked.places.size(); ++i) {
     const uint64_t at = asked.places[i].address;
     const auto within = [&](const Ranges& list) {
-      return std::any_of(list.ranges.begin(), list.ranges.end(), [&](const Range& range) { return range.begin <= at && at < range.end; });
+      return std::any_of(list.ranges.begin(), list.ranges.end(),
+                         [&](const Range& range) { return range.begin <= at && at < range.end; });
     };
     const uint32_t line = said.found[i] == kNoRegion ? 0 : said.regions[said.found[i]].line;
     EXPECT_EQ(within(said.ranges[0]), line == 4) << at;
@@ -191,12 +192,14 @@ TEST_P(RegionSearch, SurvivesBrokenBinaries) {
     asked.wanted = {{"a.c", 8, ""}};
     std::ofstream(folder_ + "/question", std::ios::binary) << encode(asked);
     const std::string said = output_of(std::string(STAB_LINES) + " < " + folder_ + "/question 2>/dev/null");
-    if (!said.empty()) EXPECT_TRUE(decode_answer(said, asked).ok()) << i;
+    if (!said.empty()) {
+      EXPECT_TRUE(decode_answer(said, asked).ok()) << i;
+    }
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Compilers, RegionSearch, ::testing::Values("gcc", "clang-19"),
-                         [](const auto& info) { return std::string(info.param).substr(0, 3); });
+                         [](const auto& one) { return std::string(one.param).substr(0, 3); });
 
 }  // namespace
 }  // namespace stab::lines

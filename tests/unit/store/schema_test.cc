@@ -60,7 +60,8 @@ TEST_F(SchemaTest, VersionOneIsFrozen) {
   // A released version is never edited: this is its fingerprint. A change goes into a new step.
   { Store store = open(); }
   std::string text = sql("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT IN (" + std::string(kOfVersionTwo) +
-                         ", " + kOfVersionThree + ", " + kOfVersionFour + ", " + kOfVersionFive + ", " + kOfVersionSix + ") ORDER BY name");
+                         ", " + kOfVersionThree + ", " + kOfVersionFour + ", " + kOfVersionFive + ", " + kOfVersionSix +
+                         ") ORDER BY name");
   const size_t column = text.find(kColumnOfVersionThree);
   ASSERT_NE(column, std::string::npos);
   EXPECT_EQ(fingerprint(text.erase(column, kColumnOfVersionThree.size())), 6840328963402368408u) << text;
