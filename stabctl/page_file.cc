@@ -21,6 +21,7 @@
 #include "engine/experiment/expand.h"
 #include "engine/experiment/planning.h"
 #include "engine/experiment/places.h"
+#include "engine/results/load_causal.h"
 #include "engine/results/load_samples.h"
 
 namespace stab::ctl {
@@ -86,7 +87,8 @@ Status write_page(store::Store& store, const store::ExperimentRow& experiment, c
   STAB_TRY(const analysis::Samples samples, engine::load_samples(store, experiment));
   STAB_TRY(analysis::Evidence evidence, engine::load_evidence(store, experiment, samples));
   evidence.layout_maps = layout_maps;
-  STAB_TRY(const std::string page, analysis::render_page(samples, evidence));
+  STAB_TRY(const std::vector<analysis::CausalData> profiles, engine::load_causal(store, experiment));
+  STAB_TRY(const std::string page, analysis::render_page(samples, evidence, profiles));
   return write_whole(page, path);
 }
 

@@ -1,6 +1,5 @@
 // report, compare and list: they read the database and change nothing; an engine may be writing meanwhile.
 #include <cstdio>
-#include <fstream>
 
 #include "analysis/commands/causal_report.h"
 #include "analysis/commands/method_commands.h"
@@ -11,6 +10,7 @@
 #include "stabctl/page_file.h"
 #include "stabctl/report_text.h"
 #include "stabctl/terminal.h"
+#include "stabctl/whole_file.h"
 #include "engine/results/local_time.h"
 #include "engine/results/load_causal.h"
 #include "engine/results/load_samples.h"
@@ -42,9 +42,7 @@ int print_causal(const std::vector<analysis::CausalData>& profiles, const analys
   if (!coz.empty()) {
     const auto text = analysis::causal_for_coz(profiles);
     if (!text) return complain(text.error());
-    std::ofstream file(coz, std::ios::binary);
-    file << *text << std::flush;
-    if (!file) return complain({ErrorCode::kSystem, "can't write '" + coz + "'", {}});
+    if (const Status written = write_whole(*text, coz); !written) return complain(written.error());
   }
   return print(analysis::run_causal_report(profiles, options));
 }

@@ -12,6 +12,7 @@
 #include <exception>
 #include <memory>
 
+#include "analysis/commands/causal_report.h"
 #include "analysis/commands/method_commands.h"
 #include "analysis/page/page.h"
 #include "broker/wire/client.h"
@@ -30,6 +31,7 @@
 #include "stabd/policy.h"
 #include "engine/results/precision.h"
 #include "engine/results/printable.h"
+#include "engine/results/load_causal.h"
 #include "engine/results/load_samples.h"
 #include "stabd/watch_events.h"
 
@@ -357,7 +359,16 @@ Result<ServiceAnswer> Service::report(const Call& call) {
   // How the reader came here, for the commands that the first screen names.
   options.where = {row.id, printable(call.request.text("options")), printable(call.request.text("page"))};
   options.width = static_cast<int>(std::clamp(call.request.number("width").value_or(100), kNarrowest, kWidest));
-  const analysis::CommandOutput output = analysis::run_report(samples, options);
+  STAB_TRY(const std::vector<analysis::CausalData> profiles, load_causal(call.reader, whole));
+  analysis::CommandOutput output = profiles.empty() ? analysis::run_report(samples, options)
+                                                    : analysis::run_causal_report(profiles, options);
+  // Its trials as any others are behind --full: windows have changed their times.
+  if (!profiles.empty() && output.exit_code == 0 && options.format == analysis::ReportFormat::kTerminal) {
+    const analysis::CommandOutput trials = analysis::run_report(samples, options);
+    output.out += "\n" + trials.out;
+    output.err += trials.err;
+    output.exit_code = trials.exit_code;
+  }
   return ServiceAnswer{
       answer_line(call.request.id, dump({{"out", output.out}, {"err", output.err}, {"exit_code", output.exit_code}})), {}};
 }
@@ -372,7 +383,8 @@ Result<ServiceAnswer> Service::report_page(const Call& call, const store::Experi
                  {}};
   STAB_TRY(const analysis::Samples samples, load_samples(call.reader, row));
   STAB_TRY(const analysis::Evidence evidence, load_evidence(call.reader, row, samples));
-  STAB_TRY(const std::string page, analysis::render_page(samples, evidence));
+  STAB_TRY(const std::vector<analysis::CausalData> profiles, load_causal(call.reader, row));
+  STAB_TRY(const std::string page, analysis::render_page(samples, evidence, profiles));
   std::string line = answer_line(call.request.id, dump({{"out", page}, {"err", ""}, {"exit_code", 0}}));
   if (line.size() > kMaxFrameBytes)
     return Error{ErrorCode::kUnavailable,

@@ -37,7 +37,10 @@ Links links_of(const CellUnits& cell) {
 LuckOfLinks compare(const std::string& workload, const CellUnits& level, const CellUnits& baseline, double margin) {
   const bool same = &level == &baseline;
   const Links b = links_of(level), a = links_of(baseline);
-  LuckOfLinks out{.workload = workload, .level = level.levels, .baseline = baseline.levels};
+  LuckOfLinks out;
+  out.workload = workload;
+  out.level = level.levels;
+  out.baseline = baseline.levels;
   out.links = std::min(a.means.size(), b.means.size());
   out.fewest_runs = std::min(a.fewest_runs, b.fewest_runs);
   out.truth = same ? 0 : mean(b.means) - mean(a.means);

@@ -230,7 +230,8 @@ std::string words_within(std::string_view text, size_t width) {
     const size_t end = std::min(text.find(' ', at), text.size());
     const std::string_view word = text.substr(at, end - at);
     if (at > 0) out += ' ';
-    if (word.find('\033') == std::string_view::npos && display_width(word) > width) out.append(cut(word, width - 1)).append("…");
+    const bool is_too_wide = word.find('\033') == std::string_view::npos && display_width(word) > width;
+    if (is_too_wide) out.append(cut(word, width - 1)).append("…");
     else out += word;
     at = end + 1;
   }

@@ -10,8 +10,7 @@
 namespace stab::engine {
 
 // One for each subject that has regions, in the plan's order. Empty: the experiment is none with a profile. kBadInput where its
-// plan
-// doesn't parse. Reads only.
+// plan doesn't parse. Reads only.
 Result<std::vector<analysis::CausalData>> load_causal(store::Store& store, const store::ExperimentRow& experiment);
 
 }  // namespace stab::engine

@@ -17,7 +17,7 @@ inline SeriesPart empty_part(size_t number) {
   part.name = std::to_string(number);
   part.samples.experiment = "night";
   part.samples.workloads = {"work"};
-  part.samples.factors = {{.name = "code", .levels = {"shuffle"}, .layout = true}, {.name = "revision"}};
+  part.samples.factors = {{.name = "code", .levels = {"shuffle"}, .layout = true}, {.name = "revision", .levels = {}}};
   part.samples.responses = {{.name = "wall_time", .unit = "s", .scale = Scale::kLog, .margin = 0.01}};
   return part;
 }
