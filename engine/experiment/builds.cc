@@ -198,6 +198,16 @@ Result<std::string> first_of(Worker& worker, const worker::Find& find, const std
   return Error{ErrorCode::kSystem, "the worker has found a file that it was not asked for", {}};
 }
 
+// A copy of a directory into itself would have no end, and its hash would be another one each time.
+Status check_apart(const BuildPlace& place, const plan::Source& source) {
+  if (source.dir.empty()) return {};
+  std::error_code error;
+  const fs::path from = fs::weakly_canonical(absolute(place, source.dir), error), own = fs::weakly_canonical(place.root, error);
+  if (error || std::mismatch(from.begin(), from.end(), own.begin(), own.end()).first != from.end()) return {};
+  return bad_input("source '" + source.dir + "' holds the lab's own files, '" + own.string() +
+                   "', which change while it is copied; give the database a place outside of it, with --db");
+}
+
 }  // namespace
 
 Result<std::string> find_in_path(Worker& worker, const std::string& path, const std::string& name) {
@@ -261,6 +271,7 @@ Status make_build(const Laboratory& laboratory, const BuildPlace& place, const p
     say_no_commit(source, words, row);
     return {};
   }
+  STAB_CHECK_OK(check_apart(place, source));
   STAB_TRY(row.input_hash, input_hash_of(laboratory, place, build, *commit));
   const std::string directory = build_directory(place, row.input_hash);
   const std::string done = directory + ".done";

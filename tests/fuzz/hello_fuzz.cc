@@ -2,6 +2,7 @@
 // must make a plan whose parts lie in its memory and don't overlap.
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 
 #include "runtime/control.h"
 #include "runtime/helper/handshake.h"
@@ -33,8 +34,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const bool launched = (sizes.wanted & 4) != 0;
   if (!read_hello(data, sizeof hello, launched, hello)) return 0;
   expect(!(launched && hello.settings.perf_map));
-  expect(static_cast<size_t>(hello.settings.code) < 5 && static_cast<size_t>(hello.settings.stack) < 4 &&
-         static_cast<size_t>(hello.settings.heap) < 4);
+  using namespace stab::abi;
+  expect(static_cast<size_t>(hello.settings.code) < std::size(kCodeWords) &&
+         static_cast<size_t>(hello.settings.stack) < std::size(kStackWords) &&
+         static_cast<size_t>(hello.settings.heap) < std::size(kHeapWords));
 
   // As session.cc bounds them: text below 2 GiB, slots below 1 GiB.
   const Wanted wanted{(sizes.wanted & 1) != 0, (sizes.wanted & 2) != 0 && hello.slot_count > 0,
