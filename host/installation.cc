@@ -28,8 +28,14 @@ Result<Installation> installation_at(const std::string& root) {
   STAB_CHECK_OK(must_run(found.broker));
   STAB_CHECK_OK(must_run(found.worker));
   STAB_CHECK_OK(must_run(found.layout));
-  STAB_CHECK_OK(must_run(found.lines));
   return found;
+}
+
+Status check_causal_parts(const Installation& installation) {
+  STAB_CHECK_OK(must_run(installation.lines));
+  STAB_CHECK_OK(must_run(installation.causal));
+  if (::access(installation.causal_library.c_str(), R_OK) == 0) return {};
+  return Error{ErrorCode::kNotFound, "'" + installation.causal_library + "' is missing; build or install all of stab", {}};
 }
 
 Result<Installation> find_installation() {

@@ -20,7 +20,10 @@ struct Installation {
   std::string heap;      // <root>/lib/stab/libstabheap.so; whoever preloads it looks whether it is there
 };
 
-// kNotFound names the part that is missing.
+// What only causal profiles need: lines, causal, causal_library. kNotFound names the part that is missing.
+Status check_causal_parts(const Installation& installation);
+
+// kNotFound names the part that is missing, of those that every experiment needs.
 Result<Installation> find_installation();
 Result<Installation> installation_at(const std::string& root);
 

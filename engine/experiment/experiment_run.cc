@@ -91,6 +91,7 @@ Result<RunEnd> ExperimentRun::to_end() {
   if (!passed) return experiment_->stop().asked() ? RunEnd::kStopped : RunEnd::kRejected;
   std::unique_ptr<CausalProfile> profile;
   if (experiment_->plan().causal) {
+    STAB_CHECK_OK(check_causal_parts(experiment_->options().installation));
     profile = std::make_unique<CausalProfile>(*experiment_, *machine_);
     runner_->follow(*profile);
     STAB_TRY(const bool found, profile->find_regions(*runner_));
