@@ -65,6 +65,15 @@ std::string confirmed_word(const Confirmed& place) {
   return "unsure";
 }
 
+// A name is what the reader came for; only those of templates are cut to the terminal's width.
+constexpr size_t kLongestWholeName = 32;
+
+template <typename Places>
+TextTable::ColumnStyle function_column(const Places& places) {
+  const auto is_short = [](const auto& one) { return functions_text(one.place).size() <= kLongestWholeName; };
+  return {"function", Align::kLeft, std::all_of(places.begin(), places.end(), is_short)};
+}
+
 std::string confirmation_text(const LayoutMap& map, int width) {
   const Confirmation& confirmation = *map.confirmation;
   std::string out = "\n" + wrap("confirmed by '" + confirmation.experiment + "', " + plural(confirmation.moments, map.unit) +
@@ -73,7 +82,7 @@ std::string confirmation_text(const LayoutMap& map, int width) {
                                     ", Holm over " + plural(confirmation.places.size(), "place") + ", margin " +
                                     percent(confirmation.margin),
                                 width, "", "  ");
-  TextTable table({{"function"},
+  TextTable table({function_column(confirmation.places),
                    {"place", Align::kLeft, true},
                    {"slow", Align::kRight},
                    {"fast", Align::kRight},
@@ -107,7 +116,7 @@ std::string candidates_text(const LayoutMap& map, int width) {
                        width, "", "  ");
   std::string out =
       "\n" + wrap("candidates of the screen (false discovery rate " + percent(kDiscoveryRate, 2) + ")", width, "", "  ");
-  TextTable table({{"function"},
+  TextTable table({function_column(map.screen.candidates),
                    {"place", Align::kLeft, true},
                    {"slow", Align::kRight},
                    {"fast", Align::kRight},
