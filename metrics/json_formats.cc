@@ -166,8 +166,9 @@ class ProcessList {
 
 }  // namespace
 
-Result<std::vector<Metric>> read_google_benchmark(std::string_view text) {
-  STAB_TRY(const json root, parse(text));
+namespace {
+
+Result<std::vector<Metric>> google_benchmarks(const json& root) {
   STAB_TRY(const json* list, list_of(root, "benchmarks", "the file"));
   Collected measured, means;
   for (size_t i = 0; i < list->size(); ++i) {
@@ -198,13 +199,20 @@ Result<std::vector<Metric>> read_google_benchmark(std::string_view text) {
   return measured.empty() ? means.take() : measured.take();
 }
 
+}  // namespace
+
+Result<std::vector<Metric>> read_google_benchmark(std::string_view text) {
+  STAB_TRY(const json root, parse(text));
+  return google_benchmarks(root);
+}
+
 // A file is of one process, unless it says that each repetition was one (stabctl export).
 Result<std::vector<ProcessTime>> read_google_benchmark_processes(std::string_view text) {
   STAB_TRY(const json root, parse(text));
   const json* context = member(root, "context");
   const json* repetition = context ? member(*context, "stab_repetition") : nullptr;
   if (!repetition || *repetition != "process") {
-    STAB_TRY(const std::vector<Metric> metrics, read_google_benchmark(text));
+    STAB_TRY(const std::vector<Metric> metrics, google_benchmarks(root));
     return times_of_one_process(metrics);
   }
   STAB_TRY(const json* list, list_of(root, "benchmarks", "the file"));

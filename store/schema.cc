@@ -519,6 +519,8 @@ Result<bool> is_current(Database& database) {
 
 Result<Database> migrated_copy(Database& database) {
   STAB_TRY(Database copy, Database::open(Database::kTemporary, Database::Mode::kCreate, nullptr));
+  // As in store.cc: the file may be a stranger's, and the steps run in what it calls its schema.
+  STAB_CHECK_OK(copy.execute("PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF"));
   STAB_CHECK_OK(database.copy_to(copy));
   STAB_CHECK_OK(migrate(copy));
   return copy;

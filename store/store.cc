@@ -66,6 +66,8 @@ Result<Store> Store::open(const std::string& path, Access access, const char* vf
     STAB_TRY(const bool current, is_current(database));
     if (!current) {
       STAB_TRY(database, migrated_copy(database));
+      // What is written to it would be lost, and must fail as in a file that is open for reading.
+      STAB_CHECK_OK(database.execute("PRAGMA query_only = ON"));
     }
   }
   return Store(std::make_unique<State>(State{std::move(database), std::move(lock), path}));

@@ -11,6 +11,7 @@
 #include "analysis/report/report_pen.h"
 #include "analysis/report/stopping_decision.h"
 #include "analysis/text/json_writer.h"
+#include "analysis/text/markup.h"
 
 namespace stab::analysis {
 namespace {
@@ -110,18 +111,15 @@ std::string sentence(const Report& report, const Judged& judged, const GateFacts
          (facts.unfinished.empty() ? "; more replicates or a larger margin would tell" : ": " + facts.unfinished);
 }
 
-// Names come from repositories: none of them is markup.
+// Names come from repositories: none of them is markup, nor Markdown's where a table has them.
 std::string escaped(const std::string& text, bool table) {
+  if (!table) return as_markup_line(text);
   std::string out;
   for (const char c : text) {
-    if (c == '&') out += "&amp;";
-    else if (c == '<') out += "&lt;";
-    else if (c == '>') out += "&gt;";
-    else if (c == '"') out += "&quot;";
-    else if (table && (c == '|' || c == '`' || c == '*' || c == '_' || c == '[' || c == ']')) out += std::string("\\") + c;
-    else out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
+    if (std::string_view("|`*_[]").find(c) != std::string_view::npos) out += '\\';
+    out += c;
   }
-  return out;
+  return as_markup_line(out);
 }
 
 std::string markdown_rows(const Report& report, const std::vector<Question>& questions) {

@@ -2,23 +2,13 @@
 
 #include <algorithm>
 
+#include "analysis/text/markup.h"
+
 namespace stab::analysis {
 namespace {
 
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '&') out += "&amp;";
-    else if (c == '<') out += "&lt;";
-    else if (c == '>') out += "&gt;";
-    else if (c == '"') out += "&quot;";
-    else out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
-  }
-  return out;
-}
-
 std::string attribute(const char* name, const std::string& value) {
-  return std::string(" ") + name + "=\"" + escaped(value) + "\"";
+  return std::string(" ") + name + "=\"" + as_markup_line(value) + "\"";
 }
 
 }  // namespace

@@ -42,16 +42,19 @@ Interval summary(const Cell& cell) {
 class Cases {
  public:
   Cases(const Samples& samples, const Report& report) : samples_(samples) {
+    std::map<std::vector<std::string_view>, std::vector<const Trial*>> of_cell;  // by workload and levels
+    for (const Trial& trial : samples.trials)
+      if (trial.excluded.empty()) of_cell[key_of(trial)].push_back(&trial);
     for (const Cell& cell : report.cells) {
       const size_t response = index_of(cell.response);
       Case one{&samples.responses[response], &cell, base_name(samples.responses[response], cell), levels_of(cell), {}, {}};
       for (const auto& [factor, level] : one.levels) one.name += "/" + factor + ":" + level;
-      for (const Trial& trial : samples.trials) {
-        if (!trial.excluded.empty() || !trial.values[response] || samples.workloads[trial.workload] != cell.workload ||
-            !is_of(trial, cell))
-          continue;
-        one.values.push_back(*trial.values[response]);
-        one.trials.push_back(&trial);
+      std::vector<std::string_view> key{cell.workload};
+      key.insert(key.end(), cell.levels.begin(), cell.levels.end());
+      for (const Trial* trial : of_cell[key]) {
+        if (!trial->values[response]) continue;
+        one.values.push_back(*trial->values[response]);
+        one.trials.push_back(trial);
       }
       all_.push_back(std::move(one));
     }
@@ -87,10 +90,10 @@ class Cases {
       if (samples_.factors[f].levels.size() > 1) out.emplace_back(samples_.factors[f].name, cell.levels[f]);
     return out;
   }
-  bool is_of(const Trial& trial, const Cell& cell) const {
-    for (size_t f = 0; f < samples_.factors.size(); ++f)
-      if (samples_.factors[f].levels[trial.levels[f]] != cell.levels[f]) return false;
-    return true;
+  std::vector<std::string_view> key_of(const Trial& trial) const {
+    std::vector<std::string_view> key{samples_.workloads[trial.workload]};
+    for (size_t f = 0; f < samples_.factors.size(); ++f) key.push_back(samples_.factors[f].levels[trial.levels[f]]);
+    return key;
   }
 
   const Samples& samples_;

@@ -10,6 +10,7 @@
 #include "analysis/page/sample_columns.h"
 #include "analysis/page/valid_text.h"
 #include "analysis/report/report.h"
+#include "analysis/text/markup.h"
 
 namespace stab::analysis {
 
@@ -71,8 +72,8 @@ Result<std::string> render_page(const Samples& as_given, const Evidence& evidenc
   for (CausalData& profile : profiles) clean_texts(profile);
   STAB_TRY(const ComputedParts computed, computed_parts(samples, evidence, profiles));
   PageParts parts;
-  parts.title = text_for_page(samples.experiment);
-  parts.plain = text_for_page(computed.plain);
+  parts.title = as_markup(samples.experiment);
+  parts.plain = as_markup(computed.plain);
   parts.report = json_for_page(computed.report);
   parts.figures = json_for_page(computed.figures);
   parts.samples = json_for_page(samples_json(samples, computed.columns));

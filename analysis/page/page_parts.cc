@@ -106,16 +106,4 @@ std::string json_for_page(std::string json) {
   return out;
 }
 
-std::string text_for_page(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '<') out += "&lt;";
-    else if (c == '>') out += "&gt;";
-    else if (c == '&') out += "&amp;";
-    else if (c == '"') out += "&quot;";
-    else out += c;
-  }
-  return out;
-}
-
 }  // namespace stab::analysis

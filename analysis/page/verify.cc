@@ -10,6 +10,7 @@
 #include "analysis/page/page_parts.h"
 #include "analysis/page/sample_columns.h"
 #include "analysis/text/text_table.h"
+#include "analysis/text/markup.h"
 
 namespace stab::analysis {
 namespace {
@@ -134,9 +135,9 @@ Result<CommandOutput> verify(const std::string& page) {
   compare("figures", figures, Json::parse(again.figures), differences);
   compare("causal", causal, Json::parse(again.causal), differences);
   compare_columns(read.columns, again.columns, differences);
-  if (parts.title != text_for_page(read.samples.experiment))
-    differences.add("title", parts.title, text_for_page(read.samples.experiment));
-  if (parts.plain != text_for_page(again.plain))
+  if (parts.title != as_markup(read.samples.experiment))
+    differences.add("title", parts.title, as_markup(read.samples.experiment));
+  if (parts.plain != as_markup(again.plain))
     differences.add("the text for readers without scripts", "something else", "another text");
   const Json script = evidence.is_object() ? evidence.value("r_script", Json()) : Json();
   if (script != Json(again.r_script)) differences.add("evidence.r_script", shown(script), shown(Json(again.r_script)));

@@ -66,6 +66,7 @@ TEST_P(MigrationTest, IsReadAsItIsWithoutBeingChanged) {
       EXPECT_EQ(experiment.name, "first");
       EXPECT_EQ(reader.samples(experiment.id, "task-clock")->size(), 2u);
       EXPECT_EQ(reader.host_facts(experiment.id)->at("kernel"), "6.1");
+      EXPECT_FALSE(reader.log({1, experiment.id, "test", "a reader writes nothing, not even to be lost"}).ok());
     }
     EXPECT_EQ(bytes(), before) << mode;
     sqlite3_close(writer);

@@ -1,0 +1,15 @@
+// Text from elsewhere inside XML and HTML.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace stab::analysis {
+
+// Nothing in it is markup, in an element or in a quoted attribute.
+std::string as_markup(std::string_view text);
+
+// The same on one line: control characters, of which XML has none, are blanks.
+std::string as_markup_line(std::string_view text);
+
+}  // namespace stab::analysis
