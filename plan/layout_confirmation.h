@@ -20,7 +20,5 @@ std::string confirmation_text(const Plan& plan, int64_t screened, const std::vec
 // and those of `counted`, and, in a confirmation, where the places are forced.
 std::string mapping_script(const LayoutMapping& layout, const std::string& workload, int build, abi::CodeMode code,
                            const std::vector<std::string>& counted, std::string script);
-// Whether `text` fits `pattern`, in which % stands for any characters, none included.
-bool is_like(std::string_view text, std::string_view pattern);
 
 }  // namespace stab::plan

@@ -2,6 +2,7 @@
 #include "engine/results/layout_tool.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -32,6 +33,8 @@ bool is_word(const std::string& text) {
 }
 
 constexpr int kScriptThere = 3;  // its descriptor in stab-layout
+// How many functions and epochs there are the measured program decides.
+constexpr size_t kMostOutputBytes = size_t{256} << 20;
 
 // Standard output of a command that ends well; `script` is open there as kScriptThere, if there is one.
 Result<std::string> output_of(const std::vector<std::string>& words, const UniqueFd& script) {
@@ -54,13 +57,22 @@ Result<std::string> output_of(const std::vector<std::string>& words, const Uniqu
   write_end.reset();
   std::string out;
   std::array<char, 65536> buffer;
+  bool is_too_long = false;
   for (ssize_t got; (got = ::read(read_end.get(), buffer.data(), buffer.size())) != 0;) {
+    is_too_long = got > 0 && out.size() + static_cast<size_t>(got) > kMostOutputBytes;
+    if (is_too_long) break;
     if (got > 0) out.append(buffer.data(), static_cast<size_t>(got));
     else if (errno != EINTR) break;
   }
+  if (is_too_long) ::kill(pid, SIGKILL);
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
+  if (is_too_long)
+    return Error{ErrorCode::kUnavailable,
+                 "the places of a trial's functions take more than " + std::to_string(kMostOutputBytes >> 20) +
+                     " MiB; look at fewer functions with only = [...] below [layout], or at fewer epochs",
+                 {}};
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
     return Error{ErrorCode::kSystem, "'" + words[0] + "' failed and says why on standard error", {}};
   return out;

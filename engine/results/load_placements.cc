@@ -9,6 +9,7 @@
 #include <map>
 
 #include "analysis/statistics/placements.h"
+#include "base/like.h"
 #include "engine/results/layout_tool.h"
 #include "engine/trial/epoch_series.h"
 #include "plan/layout_confirmation.h"
@@ -254,7 +255,7 @@ void choose_functions(const plan::Plan& plan, const std::set<uint64_t>& wanted, 
   if (!plan.layout.only.empty())
     std::erase_if(functions, [&](const auto& function) {
       return std::none_of(plan.layout.only.begin(), plan.layout.only.end(),
-                          [&](const std::string& pattern) { return plan::is_like(function.name, pattern); });
+                          [&](const std::string& pattern) { return is_like(function.name, pattern); });
     });
   const bool sampled =
       std::any_of(functions.begin(), functions.end(), [](const auto& function) { return function.samples.has_value(); });

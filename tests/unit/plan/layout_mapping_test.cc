@@ -1,6 +1,7 @@
 // [layout]: what a map's plan becomes, what its confirmation is, and what their trials' helpers are told.
 #include <gtest/gtest.h>
 
+#include "base/like.h"
 #include "plan/layout_confirmation.h"
 #include "plan/parse.h"
 
