@@ -14,7 +14,7 @@ step() {
   if ! "$@" > "$log" 2>&1 < /dev/null; then
     echo "FAILED"
     tail -n 40 "$log" >&2
-    echo "$program: failed: $name; log: $PWD/$log" >&2
+    echo "$program: failed: $name; log: $(realpath "$log")" >&2
     exit 1
   fi
   echo "$((SECONDS - start)) s"
