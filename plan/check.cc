@@ -100,16 +100,17 @@ std::string limits_text(const Limits& limits) {
 }
 
 std::string stopping_text(const Stopping& stopping) {
+  const std::string or_worse = stopping.until_worse ? ", or once something is shown to be worse" : "";
   if (stopping.rule == StoppingRule::kFixed) return "after all replicates";
   if (stopping.rule == StoppingRule::kPrecision)
     return "after " + std::to_string(stopping.first) + " to " + std::to_string(stopping.max) +
            " replicates, once CIs are within " + percent(stopping.half_width);
   if (stopping.rule == StoppingRule::kSequence)
     return "after " + std::to_string(stopping.first) + " to " + std::to_string(stopping.max) +
-           " replicates, once a confidence sequence leaves nothing open";
+           " replicates, once a confidence sequence leaves nothing open" + or_worse;
   std::string out = "looks at";
   for (int look : stopping.looks) out += " " + std::to_string(look);
-  return out + " replicates";
+  return out + " replicates" + or_worse;
 }
 
 }  // namespace

@@ -260,7 +260,7 @@ void parse_counters(const TomlNode& table, Faults& faults, Plan& plan) {
 void parse_stopping(const TomlNode& table, Faults& faults, Plan& plan) {
   Section section(table, "[stopping]", faults);
   Stopping& stopping = plan.stopping;
-  size_t rule = 0, spending = 0;
+  size_t rule = 0, spending = 0, until = 0;
   section.require("rule", "write rule = \"fixed\", \"looks\", \"precision\" or \"sequence\"");
   section.word("rule", {"fixed", "looks", "precision", "sequence"}, rule);
   stopping.rule = static_cast<StoppingRule>(rule);
@@ -270,8 +270,12 @@ void parse_stopping(const TomlNode& table, Faults& faults, Plan& plan) {
   const TomlNode* first = section.integer("first", 2, kMaxReplicates, stopping.first);
   const TomlNode* max = section.integer("max", 2, kMaxReplicates, stopping.max);
   const TomlNode* half_width = section.fraction("half_width", 1e-6, 1, stopping.half_width);
+  const TomlNode* ends = section.word("until", {"settled", "worse"}, until);
+  stopping.until_worse = until == 1;
   section.finish();
 
+  if (ends && stopping.rule != StoppingRule::kLooks && stopping.rule != StoppingRule::kSequence)
+    faults.error(ends->spot, "'until' belongs to rule = \"looks\" or \"sequence\"", "remove it or change the rule");
   if (stopping.rule == StoppingRule::kLooks) {
     section.require("looks", "write looks = [10, 20, 30]");
     if (looks && looks->kind != Kind::kArray) wrong_type(faults, "looks", *looks, Kind::kArray);

@@ -226,6 +226,7 @@ struct Stopping {
   int first = 0;                                      // kPrecision: replicates of the first stage; kSequence: none ends before
   int max = 0;                                        // kPrecision, kSequence: never more
   double half_width = 0;                              // kPrecision: relative half width of the CI to reach
+  bool until_worse = false;                           // kLooks, kSequence: anything shown to be worse ends it, too
 };
 
 // --- [analysis] ------------------------------------------------------------------------------------------

@@ -102,8 +102,8 @@ std::string added(const Settings& settings, const std::string& base, const std::
   if (settings.max > 0)
     text += "[stopping]\nrule = \"sequence\"\n" +
             (settings.first > 0 ? "first = " + std::to_string(settings.first) + "\n" : std::string()) +
-            "max = " + std::to_string(settings.max) + "\n";
-  else if (settings.looks.size() > 1) text += "[stopping]\nrule = \"looks\"\nlooks = [" + looks + "]\n";
+            "max = " + std::to_string(settings.max) + "\nuntil = \"worse\"\n";
+  else if (settings.looks.size() > 1) text += "[stopping]\nrule = \"looks\"\nlooks = [" + looks + "]\nuntil = \"worse\"\n";
   return text;
 }
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "analysis/commands/worse.h"
+#include "analysis/report/worse.h"
 #include "analysis/report/samples.h"
 #include "base/result.h"
 

@@ -9,7 +9,7 @@
 #include "analysis/report/figures.h"
 #include "analysis/text/json_writer.h"
 #include "analysis/commands/render.h"
-#include "analysis/commands/worse.h"
+#include "analysis/report/worse.h"
 #include "analysis/report/report_pen.h"
 #include "analysis/report/stopping_decision.h"
 

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "analysis/commands/junit.h"
-#include "analysis/commands/worse.h"
+#include "analysis/report/worse.h"
 #include "analysis/report/report.h"
 #include "analysis/report/report_pen.h"
 #include "analysis/statistics/descriptive.h"

@@ -205,7 +205,9 @@ std::string samples_json(const Samples& samples, const Columns& columns) {
   json.value("spending", kSpendings[static_cast<size_t>(stopping.spending)]).begin_array("looks");
   for (const uint32_t look : stopping.looks) json.value({}, look);
   json.end().value("first", stopping.first).value("half_width", stopping.half_width)
-      .value("max", stopping.max).end();
+      .value("max", stopping.max);
+  if (stopping.until_worse) json.value("until_worse", true);
+  json.end();
   if (!samples.estimators.empty()) {
     json.begin_array("estimators");
     for (const Estimator& estimator : samples.estimators) {
@@ -325,7 +327,7 @@ Result<Samples> design_of(const Json& json) {
   STAB_TRY(const size_t rule, word(stopping, "rule", kRules));
   STAB_TRY(const size_t spending, word(stopping, "spending", kSpendings));
   out.stopping = {static_cast<StoppingRule>(rule), static_cast<Spending>(spending), stopping.at("looks"), stopping.at("first"),
-                  stopping.at("half_width"), stopping.value("max", 0u)};
+                  stopping.at("half_width"), stopping.value("max", 0u), stopping.value("until_worse", false)};
   for (const Json& missing : json.at("unavailable")) out.unavailable.push_back({missing.at("what"), missing.at("cure")});
   return out;
 }

@@ -135,6 +135,7 @@ struct Stopping {
   uint32_t first = 0;           // kPrecision: replicates of the first stage; kSequence: no verdict before
   double half_width = 0;        // kPrecision: of the widest interval, relative
   uint32_t max = 0;             // kSequence: replicates at which it was planned to end at the latest
+  bool until_worse = false;     // kLooks, kSequence: a contrast that is shown to be worse ends it, whatever else is open
 };
 
 // How a difference is estimated, besides by the mean: estimators.h.

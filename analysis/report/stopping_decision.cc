@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "analysis/report/report_pen.h"
+#include "analysis/report/worse.h"
 #include "analysis/statistics/confidence_sequence.h"
 #include "analysis/statistics/distributions.h"
 
@@ -37,6 +38,17 @@ bool holds_up(const Report& report, const Contrast& contrast) {
   for (const Response& response : report.responses)
     if (response.name == contrast.response) return response.declared;
   return false;
+}
+
+// Whether it may end an experiment as a regression: shown to be worse, by what says something of its workload. The time of a
+// suite that chooses its number of iterations itself says nothing.
+bool ends_as_worse(const Report& report, const Contrast& contrast) {
+  const Response& response = response_of(report, contrast.response);
+  if (worse_by(response, contrast, report.alpha, contrast.p_holm) != Worse::kYes) return false;
+  if (response.name != "wall_time") return true;
+  return std::none_of(report.responses.begin(), report.responses.end(), [&](const Response& other) {
+    return other.is_benchmark() && report.workloads[*other.only_workload] == contrast.workload;
+  });
 }
 
 }  // namespace
@@ -184,14 +196,19 @@ Result<LookOutcome> look(const Samples& samples, uint32_t replicates) {
     if (!holds_up(report, contrast)) continue;
     const bool settled = contrast.verdict == Verdict::kChanged || contrast.verdict == Verdict::kEquivalent;
     ++(settled ? outcome.settled : outcome.open);
+    if (stopping.until_worse && ends_as_worse(report, contrast)) ++outcome.worse;
   }
   const bool last = sequence ? replicates >= stopping.max : outcome.index + 1 == outcome.looks;
-  outcome.stop = last || (outcome.open == 0 && outcome.settled > 0);
+  const bool settled = outcome.open == 0 && outcome.settled > 0;
+  outcome.stop = last || settled || outcome.worse > 0;
   const std::string which =
       sequence ? "a look" : "look " + std::to_string(outcome.index + 1) + " of " + std::to_string(outcome.looks);
   outcome.text = which + " after " + std::to_string(replicates) + " replicates: " + plural(outcome.settled, "contrast") +
                  " settled, " + std::to_string(outcome.open) + " unsure: " +
-                 (last ? "the end" : outcome.stop ? "nothing is open, so it ends here" : "goes on");
+                 (last                ? "the end"
+                  : settled           ? "nothing is open, so it ends here"
+                  : outcome.worse > 0 ? plural(outcome.worse, "regression") + " shown, so it ends here"
+                                      : "goes on");
   return outcome;
 }
 

@@ -81,7 +81,8 @@ struct LookOutcome {
   double critical_value = 0;     // of |z|; of declared looks
   uint64_t settled = 0;          // contrasts of declared responses that are changed or equivalent
   uint64_t open = 0;             // those that are unsure
-  bool stop = false;             // nothing is open, or it is the last look
+  uint64_t worse = 0;            // those that are shown to be worse, where that ends the experiment
+  bool stop = false;             // nothing is open, something is worse where that is enough, or it is the last look
   std::string text;              // one line for people
 };
 // The look after `replicates`, one of stopping.looks, or any from the first of a sequence on; trials of later blocks are

@@ -1,4 +1,4 @@
-// Whether a contrast shows that its level is worse than the baseline: what compare and the gate ask.
+// Whether a contrast shows that its level is worse than the baseline: what compare, the gate and a stopping rule ask.
 #pragma once
 
 #include "analysis/report/report.h"

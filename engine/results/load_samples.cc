@@ -88,6 +88,7 @@ analysis::Stopping stopping_of(const plan::Stopping& stopping) {
   out.first = static_cast<uint32_t>(stopping.first);
   out.half_width = stopping.half_width;
   out.max = static_cast<uint32_t>(stopping.max);
+  out.until_worse = stopping.until_worse;
   return out;
 }
 

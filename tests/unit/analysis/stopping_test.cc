@@ -184,6 +184,33 @@ TEST(Stopping, PrecisionCovers) {
   EXPECT_LE(rate, 0.985);
 }
 
+// Two programs, the second of which no look can settle: a regression of the first ends it where that is enough, an improvement
+// does not.
+TEST(Stopping, EndsAtARegressionWhereThatIsEnough) {
+  const auto outcome = [](double effect, bool until_worse) {
+    Rng rng = Rng::stream(6, "worse");
+    Samples samples = treatment_samples(rng, 20, 2, 0.002, effect);
+    const Samples open = treatment_samples(rng, 20, 2, 0.2, 0);
+    samples.workloads.push_back("open");
+    for (Trial trial : open.trials) {
+      trial.workload = 1;
+      trial.order += 1000;
+      samples.trials.push_back(std::move(trial));
+    }
+    samples.responses[0].margin = 0.01;
+    samples.stopping.rule = StoppingRule::kLooks;
+    samples.stopping.looks = {10, 20};
+    samples.stopping.until_worse = until_worse;
+    return *look(with_layouts(std::move(samples)), 10);
+  };
+  EXPECT_TRUE(outcome(0.05, true).stop);
+  EXPECT_GE(outcome(0.05, true).worse, 1u);
+  EXPECT_GT(outcome(0.05, true).open, 0u);
+  EXPECT_FALSE(outcome(0.05, false).stop);
+  EXPECT_FALSE(outcome(-0.05, true).stop);
+  EXPECT_FALSE(outcome(0, true).stop);
+}
+
 TEST(Stopping, LookStopsWhenNothingIsOpen) {
   Rng rng = Rng::stream(4, "look");
   Samples samples = treatment_samples(rng, 40, 2, 0.002, 0);

@@ -275,6 +275,10 @@ TEST(Parse, StoppingRulesSetTheNumberOfReplicates) {
   EXPECT_EQ(parsed(head + "[stopping]\nrule=\"sequence\"\nmax=60\n" + tail).stopping.first, 8);
   EXPECT_THAT(errors_of(head + "[stopping]\nrule=\"sequence\"\n" + tail), HasSubstr("write max = 60"));
   EXPECT_THAT(errors_of(head + "[stopping]\nrule=\"sequence\"\nfirst=9\nmax=8\n" + tail), HasSubstr("larger than 'max'"));
+  EXPECT_TRUE(parsed(head + "[stopping]\nrule=\"sequence\"\nmax=8\nuntil=\"worse\"\n" + tail).stopping.until_worse);
+  EXPECT_FALSE(parsed(head + "[stopping]\nrule=\"looks\"\nlooks=[4,8]\nuntil=\"settled\"\n" + tail).stopping.until_worse);
+  EXPECT_THAT(errors_of(head + "[stopping]\nrule=\"precision\"\nfirst=5\nmax=60\nhalf_width=\"1%\"\nuntil=\"worse\"\n" + tail),
+              HasSubstr("'until' belongs to"));
   EXPECT_THAT(errors_of(head + "[stopping]\nrule=\"sequence\"\nmax=8\nhalf_width=\"1%\"\n" + tail), HasSubstr("belongs to"));
   EXPECT_THAT(errors_of(head + "[stopping]\nrule=\"looks\"\nlooks=[10,20]\nmax=20\n" + tail), HasSubstr("belongs to"));
   EXPECT_THAT(errors_of(head + "[stopping]\nrule=\"looks\"\nlooks=[10,10]\n" + tail), HasSubstr("come after 10"));
