@@ -6,7 +6,8 @@
  * Tasks come R times a second, at exponential distances, whatever becomes of them (an open loop); --raise makes all distances
  * M times shorter, which is what a load of M has to come out as. --closed: so many clients, each of which waits for its answer
  * and then thinks for CLIENTS / R seconds. --patience-us: servers wait so long for a task at most, and then look again. --mute:
- * no arrival point. What the program itself has measured is printed: tasks served, their mean time inside, the servers' busy share. */
+ * no arrival point. What the program itself has measured is printed: tasks served, their mean time inside, the servers' busy
+ * share. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <math.h>

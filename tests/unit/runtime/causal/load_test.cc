@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "runtime/causal/insides.h"
 #include "runtime/causal/regions.h"
 
 namespace stab::causal {
@@ -66,14 +65,14 @@ uint64_t served_in(uint64_t service_ns, double disk_share, uint32_t permille) {
   return took;
 }
 
-struct Run {
+struct Simulated {
   double rate = 0;     // departures a virtual second
   double inside_ns = 0;  // mean, virtual
   std::vector<double> each_ns;
 };
 
 // `raise` makes the arrivals come really so many times as often; `permille` amplifies.
-Run simulate(const Queue& queue, double utilization, double raise, uint32_t permille, size_t tasks) {
+Simulated simulate(const Queue& queue, double utilization, double raise, uint32_t permille, size_t tasks) {
   constexpr double kServiceNs = 2e6;
   Rng rng(11);
   const auto exponential = [&] { return -std::log(1 - rng.uniform()); };
@@ -81,7 +80,7 @@ Run simulate(const Queue& queue, double utilization, double raise, uint32_t perm
   std::vector<uint64_t> free_at(queue.servers, 0);
   uint64_t at = 0, last = 0;
   double inside = 0;
-  Run run;
+  Simulated run;
   for (size_t i = 0; i < tasks; ++i) {
     const auto gap = static_cast<uint64_t>(exponential() * kServiceNs / utilization / queue.servers / raise);
     const auto service = static_cast<uint64_t>(queue.fixed_service ? kServiceNs : kServiceNs * exponential());
@@ -103,8 +102,8 @@ class AmplifiedQueue : public testing::TestWithParam<Queue> {};
 TEST_P(AmplifiedQueue, IsTheQueueWithReallyMoreArrivals) {
   const Queue& queue = GetParam();
   for (const double load : {1.0, 1.5, 2.0, 2.6, 3.0}) {
-    const Run amplified = simulate(queue, 0.3, 1, static_cast<uint32_t>(std::lround(1000 * load)), 20'000);
-    const Run real = simulate(queue, 0.3, load, kLoadOne, 20'000);
+    const Simulated amplified = simulate(queue, 0.3, 1, static_cast<uint32_t>(std::lround(1000 * load)), 20'000);
+    const Simulated real = simulate(queue, 0.3, load, kLoadOne, 20'000);
     EXPECT_NEAR(amplified.rate, real.rate, 1e-4 * real.rate) << load;
     for (size_t i = 0; i < real.each_ns.size(); ++i)  // task by task, to the rounding of gaps
       ASSERT_NEAR(amplified.each_ns[i], real.each_ns[i], 20'000) << load << " " << i;
@@ -116,7 +115,7 @@ TEST_P(AmplifiedQueue, HasTheThroughputAndLatencyOfTheory) {
   const Queue& queue = GetParam();
   for (const double load : {1.0, 1.5, 2.0, 2.6}) {
     const double utilization = 0.3 * load;
-    const Run run = simulate(queue, 0.3, 1, static_cast<uint32_t>(std::lround(1000 * load)), 400'000);
+    const Simulated run = simulate(queue, 0.3, 1, static_cast<uint32_t>(std::lround(1000 * load)), 400'000);
     EXPECT_NEAR(run.rate, 500 * queue.servers * utilization, 0.01 * 500 * queue.servers * utilization) << load;
     const double inside = 2e6 * theory(queue, utilization * queue.servers);
     EXPECT_NEAR(run.inside_ns, inside, 0.04 * inside) << load;
@@ -125,7 +124,7 @@ TEST_P(AmplifiedQueue, HasTheThroughputAndLatencyOfTheory) {
 
 TEST_P(AmplifiedQueue, IsServedNoFasterThanItsServersCan) {
   const Queue& queue = GetParam();
-  const Run run = simulate(queue, 0.3, 1, 6000, 100'000);
+  const Simulated run = simulate(queue, 0.3, 1, 6000, 100'000);
   EXPECT_NEAR(run.rate, 500 * queue.servers, 0.02 * 500 * queue.servers);
 }
 
