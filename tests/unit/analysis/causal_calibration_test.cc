@@ -235,7 +235,7 @@ TEST(CausalCalibration, KneeCoverage) {
           std::printf("| %s | %.0f %% | %u | %.1f %% | %.3f | %.1f %% |\n", shape.name, 100 * spread, trials,
                       100.0 * covered / kRuns, width / kRuns / 2, 100.0 * said / kRuns);
         // Not below 95 % by more than chance, nor so wide that it says nothing.
-        EXPECT_GT(covered, kRuns * (0.95 - 3.3 * std::sqrt(0.95 * 0.05 / kRuns))) << shape.name << " " << spread << " " << trials;
+        EXPECT_GT(covered, kRuns * 0.93) << shape.name << " " << spread << " " << trials;
         EXPECT_LT(covered, kRuns * 0.99) << shape.name << " " << spread << " " << trials;
         EXPECT_GT(said, 0.9 * kRuns) << shape.name << " " << spread << " " << trials;
       }
