@@ -26,7 +26,7 @@ struct Causal {
   std::vector<std::string> progress;           // points whose visits count; empty: all that the program visits
   std::vector<std::string> latency;            // likewise, of its pairs of begin and end
   std::vector<double> speedups = {0.25, 0.5};  // ascending, above 0, at most 1
-  int candidates = 20;                         // by the pilot's samples
+  int candidates = 20;                         // by the pilot's samples; 0: none, under a load
   std::vector<std::string> lines;              // instead: "compress.c:212", or names of functions
   double explore = 0.1;                        // share of the windows for other lines, by their samples
   std::chrono::nanoseconds window{std::chrono::milliseconds(250)};
@@ -36,6 +36,8 @@ struct Causal {
   bool slowdown = true;                        // windows that really slow a line down; null windows are always there
   Experiments experiments = Experiments::kWindows;
   Pauses pauses = Pauses::kAuto;
+  std::string arrival;                         // under a load: the point where tasks arrive; empty: all arrival points
+  bool closed = false;                         // under a load: clients wait for answers, and that is what is asked about
   bool blocked_io = false, blocked_sleep = false, blocked_lock = false;  // waits count as samples of the line that waits
 };
 inline constexpr int kMostCandidates = 500;

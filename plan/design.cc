@@ -115,6 +115,7 @@ Cell make_cell(const Plan& plan, const std::vector<int>& levels, int index) {
         layout.stack_range_bytes = static_cast<uint32_t>(std::strtoul(level.value.c_str(), nullptr, 10));
         break;
       case FactorKind::kEnvSize: layout.env_size_bytes = std::strtoull(level.value.c_str(), nullptr, 10); break;
+      case FactorKind::kLoad: cell.load_permille = static_cast<uint32_t>(std::strtoul(level.value.c_str(), nullptr, 10)); break;
       case FactorKind::kTreatment: break;
     }
   }

@@ -29,6 +29,7 @@ struct Cell {
   std::vector<int> levels;  // level index by factor, same order as Plan::factors
   std::string name;         // "code=shuffle stack=on heap=page"; "all" where the plan has no factors
   Layout layout;
+  uint32_t load_permille = 0;  // of the arrival rate; 0: load is no factor
   bool fixed_code = false;  // code is off or copy: one binary is one layout, so link seeds apply
   // fixed_code: the first cell whose binaries these are, because it has the same treatments. Else this cell.
   int binaries_of = 0;

@@ -132,6 +132,7 @@ Parsed parse_plan(std::string_view text, const std::string& path, const ParseOpt
     check_simulation(faults, plan);
     check_preloaded(faults, plan);
     check_causal(faults, plan, causal_spot);
+    check_load(faults, plan, causal_spot);
     check_layout_scripts(plan, faults);
     warn_runs_per_seed(faults, plan);
   }

@@ -76,7 +76,7 @@ void parse_candidates(Section& section, Causal& causal) {
   const TomlNode* node = section.find("candidates");
   if (node == nullptr) return;
   if (node->kind != Kind::kArray) {
-    section.integer("candidates", 1, kMostCandidates, causal.candidates);
+    section.integer("candidates", 0, kMostCandidates, causal.candidates);
     return;
   }
   if (parse_names(section, "candidates", causal.lines, "write candidates = 20, or candidates = [\"compress.c:212\"]") ==
@@ -149,6 +149,10 @@ void parse_causal(const TomlNode& table, Faults& faults, Plan& plan) {
   section.integer("pilot", 1, 1000, causal.pilot);
   parse_controls(section, causal);
   parse_blocked(section, causal);
+  if (const TomlNode* arrival = section.text("arrival", causal.arrival);
+      arrival != nullptr && (causal.arrival.empty() || causal.arrival.size() > kMaxWordBytes))
+    faults.error(arrival->spot, "'arrival' is no name of a point", "leave it out: then every STAB_ARRIVAL counts");
+  section.boolean("closed", causal.closed);
   section.finish();
 }
 

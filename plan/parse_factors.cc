@@ -26,6 +26,7 @@ FactorKind kind_of(std::string_view name) {
   if (name == "heap") return FactorKind::kHeap;
   if (name == "epoch") return FactorKind::kEpoch;
   if (name == "env_size") return FactorKind::kEnvSize;
+  if (name == kLoadFactor) return FactorKind::kLoad;
   return FactorKind::kTreatment;
 }
 
@@ -177,6 +178,7 @@ bool parse_level(const Factor& factor, const TomlNode& node, Faults& faults, Lev
     case FactorKind::kEpoch: return parse_epoch_level(node, faults, level);
     case FactorKind::kStackRange:
     case FactorKind::kEnvSize: return parse_bytes_level(factor, node, faults, level);
+    case FactorKind::kLoad: return parse_load_level(node, faults, level);
     case FactorKind::kTreatment: return parse_treatment_level(factor, node, faults, level);
     default: return parse_layout_level(factor, node, faults, level);
   }

@@ -29,6 +29,9 @@ void parse_machine(const TomlNode& table, Faults& faults, Plan& plan);
 // After experiment and stopping.
 void parse_machines(const TomlNode& table, Faults& faults, Plan& plan);
 void parse_causal(const TomlNode& table, Faults& faults, Plan& plan);
+bool parse_load_level(const TomlNode& node, Faults& faults, Level& level);
+// What a plan with the factor load needs and can't have, of the whole plan; `causal_spot` is that of [causal].
+void check_load(Faults& faults, const Plan& plan, const SourceSpot& causal_spot);
 // What a causal experiment can't have, of the whole plan; `spot` is its table's.
 void check_causal(Faults& faults, const Plan& plan, const SourceSpot& spot);
 void parse_limits(const TomlNode& table, Faults& faults, Plan& plan);

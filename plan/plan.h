@@ -67,7 +67,9 @@ struct Experiment {
 
 // --- [factors] -------------------------------------------------------------------------------------------
 
-enum class FactorKind { kCode, kStack, kStackRange, kHeap, kEpoch, kEnvSize, kTreatment };
+enum class FactorKind { kCode, kStack, kStackRange, kHeap, kEpoch, kEnvSize, kTreatment, kLoad };
+// Of a causal plan: multiples of the rate at which tasks arrive. A level's value is its permille.
+inline constexpr std::string_view kLoadFactor = "load";
 
 struct Level {
   std::string name;   // how cells and reports call it

@@ -17,6 +17,14 @@ namespace {
 // What its windows take and show.
 std::string causal_text(const plan::CheckReport& report, const plan::Plan& plan) {
   const plan::Causal& causal = *plan.causal;
+  if (causal.candidates == 0) {
+    const double window_s = std::chrono::duration<double>(causal.window).count();
+    char text[300];
+    std::snprintf(text, sizeof text,
+                  "amplified load: windows of %g s, from so long after the first arrival on, as many as a trial lasts for\n"
+                  "  a knee takes 3 loads, 3 trials at each, and 100 arrivals in their windows\n", window_s);
+    return text;
+  }
   plan::CausalRegions regions;
   regions.candidates = static_cast<uint32_t>(causal.candidates);
   regions.others.assign(1, causal.explore > 0 ? 1 : 0);

@@ -87,7 +87,7 @@ function drawLoad(width) {
     svg.append(s('rect', {x: xs(low), width: Math.max(1, xs(end) - xs(low)), y: top, height: bottom - top, class: 'band'}),
       s('path', {d: `M${xs(fromX)} ${ys(Math.max(fromY, value + fromX - at))}L${xs(at)} ${ys(value)}L${xs(toX)} ${ys(Math.max(fromY, value + knee.slope_after * (toX - at)))}`, class: 'dashed', fill: 'none'}));
   }
-  const marks = [], rows = [], slow = loads.filter(load => Number.isFinite(load.latency_s) && load.latency_s > 0);
+  const marks = [], rows = [], slow = loads.filter(load => !load.grows && Number.isFinite(load.latency_s) && load.latency_s > 0);
   // Latency below it, over the same loads.
   const lowTop = bottom + 82, lowBottom = lowTop + 180, latencies = slow.flatMap(load => [load.latency_s, load.latency_interval?.conf_low, load.latency_interval?.conf_high]).filter(Number.isFinite).map(Math.log);
   const [fromL, toL] = padded(extent(latencies) || [0, 1], 0.12), ls = linear(fromL, toL, lowBottom, lowTop);
@@ -124,7 +124,7 @@ function causalSection(curves, load) {
   if (causal.length === 0) return null;
   const nulls = causal.flatMap(program => program.nulls.map(one => [causal.length > 1 ? `${program.program}: ${one.point}` : one.point, one.cell_name, one.speedup_interval?.estimate ?? null, one.speedup_interval?.conf_low ?? null, one.speedup_interval?.conf_high ?? null, one.refused ? one.refused : one.holds ? 'holds' : one.biased ? 'biased' : 'too wide']));
   const caveats = causal.flatMap(program => program.caveats);
-  return section('causal', 'Which line is worth it', curves.element, load.element,
+  return section('causal', causal.some(program => program.lines.length > 0) ? 'Which line is worth it' : 'Under more load', curves.element, load.element,
     nulls.length > 0 && [h('h3', {}, 'Where nothing should change'), h('p', {class: 'note'}, 'Windows in which everybody pauses, the sampled thread too: the true effect is 0. Verdicts need an interval inside the margin.'),
       table('Where nothing should change', [{title: 'point'}, {title: 'cell'}, {title: 'effect (share)', number: true}, {title: 'low', number: true}, {title: 'high', number: true}, {title: 'control'}], nulls)],
     caveats.length > 0 && [h('h3', {}, 'What to worry about here'), h('ul', {class: 'worries'}, caveats.map(caveat => h('li', {}, short(caveat.message, 400), h('span', {class: 'hint'}, ' ' + short(caveat.hint, 300)))))]);

@@ -122,6 +122,7 @@ class Analysis {
     const Result<CausalFit> fit = CausalFit::of(data_, point, counted_[cell]);
     if (!fit) return;
     if (point == 0) report_.cells[cell].spread = fit->spread();
+    if (data_.loads) return;  // what is asked of it is in saturations
     if (data_.points[point].kind == PointKind::kArrival) return check_loop(cell, point);
 
     NullControl null;

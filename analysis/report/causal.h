@@ -131,7 +131,7 @@ struct CausalCellSummary {
 enum class CausalCaveatCode {
   kNullFails, kNullUnsure, kNoNull, kContention, kFewTrials, kIncomplete, kKinkOrBias, kPhaseUnknown, kNoVisits, kKernelTime,
   kUnattributed, kUnclassifiedWaits, kCoarseSamples, kLengthened, kExcludedTrials,
-  kClosedLoop, kLoopUnknown, kNothing,
+  kClosedLoop, kLoopUnknown, kTimeouts, kNothing,
 };
 std::string_view name(CausalCaveatCode code);  // "null-fails", ...
 

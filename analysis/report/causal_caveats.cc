@@ -4,16 +4,18 @@
 #include <cmath>
 
 #include "analysis/report/causal_fit.h"
+#include "analysis/report/load_arrivals.h"
 #include "analysis/report/report_pen.h"
 #include "analysis/text/text_table.h"
 
 namespace stab::analysis {
 namespace {
 
-constexpr std::array<std::string_view, 18> kCodes{
+constexpr std::array<std::string_view, 19> kCodes{
     "null-fails",     "null-unsure",   "no-null",         "contention",  "few-trials",   "incomplete",
     "kink-or-bias",   "phase-unknown", "no-visits",       "kernel-time", "unattributed", "unclassified-waits",
-    "coarse-samples", "lengthened",    "excluded-trials", "closed-loop", "loop-unknown", "nothing"};
+    "coarse-samples", "lengthened",    "excluded-trials", "closed-loop", "loop-unknown", "time-outs",
+    "nothing"};
 
 // Shares from which on they are worth a word.
 constexpr double kMuchKernel = 0.2;
@@ -114,9 +116,30 @@ class Warnings {
                 range(check.effect.speedup) +
                 ": clients wait for answers, so amplified load is not what more clients would bring",
             "drive the program with arrivals that do not wait, or declare closed = true");
+    if (design_.loads) return arrivals();
     if (report_.loops.empty() && !design_.closed_loop)
       say(CausalCaveatCode::kLoopUnknown, "whether arrivals wait for departures was not looked at: it takes slow-down windows",
           "add \"slowdown\" to the plan's controls");
+  }
+
+  // Where load is a factor arrivals are held against those of the smallest load; what is closed is refused, and says so itself.
+  void arrivals() {
+    for (const Saturation& saturation : report_.saturations) {
+      const std::string where = saturation.cell.empty() ? "" : " at " + saturation.cell;
+      const bool closed = saturation.arrivals == name(ArrivalsVerdict::kClosed);
+      if (closed && design_.closed_loop)
+        return say(CausalCaveatCode::kClosedLoop,
+                   "arrivals wait for the program" + where + ", as the plan declares: at load " +
+                       plain(saturation.arrivals_load) + " " + percent(saturation.arrivals_share->estimate) +
+                       " of those at the smallest load came",
+                   "what is shown is of these clients, not of more of them");
+      if (saturation.arrivals != name(ArrivalsVerdict::kUnsure)) continue;
+      return say(CausalCaveatCode::kLoopUnknown,
+                 "whether arrivals wait for the program" + where + " is not sure: at load " + plain(saturation.arrivals_load) +
+                     " came " + percent(saturation.arrivals_share->estimate) + " [" + percent(saturation.arrivals_share->low) +
+                     ", " + percent(saturation.arrivals_share->high) + "] of the arrivals at the smallest load",
+                 "more or longer trials; " + percent(kFewestOfArrivals) + " is what has to be excluded");
+    }
   }
 
   void curves() {
@@ -139,7 +162,7 @@ class Warnings {
   void trials() {
     struct Largest {
       double kernel = 0, unattributed = 0, unclassified = 0, lengthened = 0;
-      uint64_t coarse = 0, count = 0;
+      uint64_t coarse = 0, count = 0, timeouts = 0;
     } all;
     for (const CausalTrial& trial : design_.trials) {
       if (!trial.excluded.empty()) continue;
@@ -149,7 +172,9 @@ class Warnings {
       all.unclassified = std::max(all.unclassified, trial.unclassified_waits);
       all.lengthened = std::max(all.lengthened, trial.lengthened_share);
       all.coarse += trial.coarse_samples;
+      all.timeouts += trial.timeouts;
     }
+    if (design_.loads) return waits_under_load(all.unclassified, all.timeouts);
     if (all.kernel > kMuchKernel)
       say(CausalCaveatCode::kKernelTime,
           "up to " + percent(all.kernel) + " of a trial's CPU time was in the kernel and not sampled",
@@ -169,6 +194,22 @@ class Warnings {
     if (all.lengthened > kMuchLengthened)
       say(CausalCaveatCode::kLengthened, "pauses made up to " + percent(all.lengthened) + " of a trial's time",
           "fewer or smaller speedups, or a smaller share of windows");
+  }
+
+  // Samples say nothing there, so what they lack is nothing either.
+  void waits_under_load(double unclassified, uint64_t timeouts) {
+    if (unclassified > kMuchUnclassified)
+      say(CausalCaveatCode::kUnclassifiedWaits,
+          "up to " + percent(unclassified) +
+              " of a trial's waits were in calls that are not seen; those for the world were not made longer, so the program "
+              "looks faster under a load than it is",
+          "statically linked code and direct system calls are not seen");
+    if (timeouts > 0)
+      say(CausalCaveatCode::kTimeouts,
+          "in " + plural(timeouts, "trial") +
+              " waits for another thread of the program ended by their time, which is real time: under a load of m a time-out "
+              "comes m times too early",
+          "make the program's time-outs longer for these trials");
   }
 
   CausalReport& report_;

@@ -72,6 +72,7 @@ struct CausalTrial {
   double unattributed_share = 0;  // 0 to 1: of the samples, of which no line in scope was found
   double unclassified_waits = 0;  // 0 to 1: of the voluntary switches, that no interposed call accounts for
   double lengthened_share = 0;    // 0 to 1: of the run's time, spent in pauses
+  bool timeouts = false;          // under a load a wait for one of the program's own threads ended by its time
   bool coarse_samples = false;    // perf was refused; samples have the grain of the tick
   std::string excluded;           // why a declared rule leaves it out; empty: it is analysed
 };
@@ -132,6 +133,7 @@ struct CausalData {
   uint64_t sampling_ns = 1000000;  // P
   uint64_t window_ns = 250000000;  // a window's declared length
   bool incomplete = false;         // trials are still to come: verdicts are withheld
+  bool loads = false;              // load is a factor: trials have baseline windows and no lines
   bool closed_loop = false;        // the plan says that its clients wait for answers before they ask again
 };
 

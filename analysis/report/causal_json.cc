@@ -200,6 +200,11 @@ class Writer {
       json_.value("cell_name", saturation.cell).value("point", saturation.point).value("latency_point", saturation.latency_point);
       json_.value("verdict", name(saturation.verdict)).value("text", scaling_text(saturation));
       if (!saturation.refused.empty()) json_.value("refused", saturation.refused);
+      if (!saturation.arrivals.empty()) json_.value("arrivals", saturation.arrivals);
+      if (saturation.arrivals_share) {
+        json_.value("arrivals_load", saturation.arrivals_load);
+        interval(json_, "arrivals_share", *saturation.arrivals_share);
+      }
       if (saturation.knee) {
         json_.begin_object("knee");
         json_.value("load", saturation.knee->load)
@@ -215,7 +220,7 @@ class Writer {
         if (load.throughput) interval(json_, "throughput_interval", *load.throughput);
         json_.value("latency_s", load.latency_mean_s);
         if (load.latency_s) interval(json_, "latency_interval", *load.latency_s);
-        json_.value("busy", load.busy);
+        json_.value("busy", load.busy).value("offered", load.offered).value("arrivals", load.arrivals).value("grows", load.grows);
         json_.end();
       }
       json_.end().end();

@@ -59,6 +59,7 @@ class CausalText {
 
  private:
   std::string header() const {
+    if (design_.loads) return load_header();
     std::string out = pen_.heading("Causal profile of " + (design_.program.empty() ? design_.experiment : design_.program));
     uint64_t trials = 0, windows = 0;
     for (const CausalCellSummary& cell : report_.cells) trials += cell.trials, windows += cell.windows;
@@ -67,6 +68,16 @@ class CausalText {
                      ", alpha " + plain(design_.alpha) +
                      ". If a line took so much less time, the program would take so much less: percent of the program's time, " +
                      plain(100 * (1 - design_.alpha)) + " % interval.");
+  }
+
+  std::string load_header() const {
+    uint64_t trials = 0, windows = 0;
+    for (const CausalCellSummary& cell : report_.cells) trials += cell.trials, windows += cell.windows;
+    return pen_.heading("Amplified load of " + (design_.program.empty() ? design_.experiment : design_.program)) +
+           pen_.note(plural(trials, "trial") + ", " + plural(windows, "window") +
+                     ". At load m everything but the arrivals was made m times slower: in the program's own time m times as many "
+                     "tasks came. " +
+                     plain(100 * (1 - design_.alpha)) + " % intervals over trials.");
   }
 
   std::string verdict(const CausalCurve& curve) const {
@@ -182,8 +193,9 @@ class CausalText {
   }
 
   std::string load(const Saturation& saturation) const {
-    TextTable table({{"load", Align::kRight}, {"trials", Align::kRight}, {"per second", Align::kRight, true},
-                     {"latency, ms", Align::kRight, true}, {"CPUs busy", Align::kRight}});
+    TextTable table({{"load", Align::kRight}, {"trials", Align::kRight}, {"arrive per second", Align::kRight},
+                     {"served per second", Align::kRight, true}, {"latency, ms", Align::kRight, true},
+                     {"CPUs busy", Align::kRight}});
     const auto cell = [](const std::optional<Interval>& interval, std::optional<double> estimate, double by) -> std::string {
       if (!estimate) return "-";
       if (!interval) return significant(by * *estimate, 4);
@@ -191,10 +203,14 @@ class CausalText {
              significant(by * interval->high, 4) + "]";
     };
     for (const LoadPoint& point : saturation.loads)
-      table.add({"x " + plain(point.load), std::to_string(point.trials), cell(point.throughput, point.throughput_mean, 1),
-                 cell(point.latency_s, point.latency_mean_s, 1e3), point.busy ? percent(*point.busy) : "-"});
+      table.add({"x " + plain(point.load), std::to_string(point.trials), point.offered ? significant(*point.offered, 4) : "-",
+                 cell(point.throughput, point.throughput_mean, 1),
+                 point.grows ? "grows" : cell(point.latency_s, point.latency_mean_s, 1e3),
+                 point.busy ? percent(*point.busy) : "-"});
     std::string out = pen_.heading("Load: '" + saturation.point + "'" + (saturation.cell.empty() ? "" : ", " + saturation.cell));
     out += pen_.before_table(scaling_text(saturation)) + pen_.table(table);
+    if (std::any_of(saturation.loads.begin(), saturation.loads.end(), [](const LoadPoint& point) { return point.grows; }))
+      out += pen_.note("grows: more tasks come than are served, so the queue and the time in it grow for as long as they come.");
     return out;
   }
 

@@ -9,17 +9,16 @@
 #include <map>
 
 #include "analysis/report/causal_fit.h"
+#include "analysis/report/load_arrivals.h"
+#include "analysis/report/report_pen.h"
 #include "analysis/statistics/descriptive.h"
 #include "analysis/statistics/distributions.h"
-#include "analysis/statistics/resampling.h"
-#include "base/rng.h"
 
 namespace stab::analysis {
 namespace {
 
 constexpr double kMostSlopeAfter = 0.5;
 constexpr size_t kFewestLoads = 3, kFewestTrials = 3;
-constexpr uint64_t kResamples = 2000;
 
 // Means of logarithms at each load: all that least squares need to know.
 struct Level {
@@ -88,16 +87,45 @@ std::vector<Level> levels_of(const ByLoad& trials) {
   return out;
 }
 
-// Where every draw lies on one side of the estimate, at an end of the loads, there is nothing to correct for: the quantiles.
-std::pair<double, double> interval_of(double estimate, std::vector<double> replicates, std::vector<double> left_out,
-                                      double alpha) {
-  if (const auto found = bca_interval(estimate, replicates, std::move(left_out), 1 - alpha))
-    return {found->conf_low, found->conf_high};
-  std::sort(replicates.begin(), replicates.end());
-  const auto at = [&](double level) {
-    return replicates[static_cast<size_t>(level * static_cast<double>(replicates.size() - 1))];
+// Where the knee may be: all places at which the fit is worse than the best one by no more than a trial's spread explains, by the
+// F test of one number more (Seber and Wild 1989, Nonlinear Regression, 5.3: the profile likelihood; the spread is that within
+// loads alone, so that a shape that the two lines don't have doesn't widen it).
+struct KneeRange {
+  double low = 0, high = 0;
+};
+KneeRange range_of(const std::vector<Level>& levels, const Fit& best, double spread, double freedom, double alpha) {
+  const double t = t_quantile_upper(alpha / 2, freedom);
+  const double most = best.squares + t * t * spread * spread;
+  const auto is_inside = [&](double k) { return fit_at(levels, k).squares <= most; };
+  const auto border = [&](double inside, double outside) {
+    for (int round = 0; round < 50; ++round) {
+      const double middle = (inside + outside) / 2;
+      (is_inside(middle) ? inside : outside) = middle;
+    }
+    return inside;
   };
-  return {std::min(estimate, at(alpha / 2)), std::max(estimate, at(1 - alpha / 2))};
+  constexpr int kSteps = 48;
+  std::vector<double> places;
+  for (size_t i = 0; i + 1 < levels.size(); ++i)
+    for (int j = 0; j < kSteps; ++j) places.push_back(levels[i].x + j * (levels[i + 1].x - levels[i].x) / kSteps);
+  places.push_back(levels.back().x);
+  // The outermost of what is inside; between them may be places that are not.
+  KneeRange range{best.k, best.k};
+  for (size_t i = 0; i < places.size() && places[i] < best.k; ++i) {
+    if (!is_inside(places[i])) continue;
+    range.low = i == 0 ? places[0] : border(places[i], places[i - 1]);
+    break;
+  }
+  for (size_t i = places.size(); i-- > 0 && places[i] > best.k;) {
+    if (!is_inside(places[i])) continue;
+    range.high = i + 1 == places.size() ? places.back() : border(places[i], places[i + 1]);
+    break;
+  }
+  // Nearer to the best one than any place that was looked at.
+  const double step = (levels.back().x - levels.front().x) / kSteps;
+  if (range.low == best.k) range.low = border(best.k, std::max(levels.front().x, best.k - step));
+  if (range.high == best.k) range.high = border(best.k, std::min(levels.back().x, best.k + step));
+  return range;
 }
 
 // Geometric mean with a t interval; absent below 2 values or without a spread.
@@ -116,19 +144,23 @@ void describe(std::span<const LoadedTrial> trials, double alpha, Saturation& out
     LoadPoint point;
     point.load = load;
     point.trials = members.size();
-    std::vector<double> throughput, latency;
+    std::vector<double> throughput, latency, offered;
     double busy = 0;
     size_t with_busy = 0;
     for (const LoadedTrial* trial : members) {
       throughput.push_back(std::log(trial->throughput));
       if (trial->latency_s && *trial->latency_s > 0) latency.push_back(std::log(*trial->latency_s));
       if (trial->busy) busy += *trial->busy, ++with_busy;
+      point.arrivals += trial->arrivals;
+      if (trial->offered > 0) offered.push_back(std::log(trial->offered));
     }
     point.throughput_mean = std::exp(mean(throughput));
     point.throughput = mean_of_logs(throughput, alpha);
     if (!latency.empty()) point.latency_mean_s = std::exp(mean(latency));
     point.latency_s = mean_of_logs(latency, alpha);
     if (with_busy) point.busy = busy / static_cast<double>(with_busy);
+    if (offered.size() == members.size()) point.offered = std::exp(mean(offered));
+    point.grows = point.offered && point.throughput_mean < kServedShare * *point.offered;
     out.loads.push_back(std::move(point));
   }
 }
@@ -140,7 +172,7 @@ std::string_view name(ScalingVerdict verdict) {
   return kWords[static_cast<size_t>(verdict)];
 }
 
-Saturation saturation_of(std::span<const LoadedTrial> trials, double alpha, uint64_t seed) {
+Saturation saturation_of(std::span<const LoadedTrial> trials, double alpha) {
   Saturation out;
   for (const LoadedTrial& trial : trials) {
     if (trial.throughput > 0 && std::isfinite(trial.throughput) && trial.load > 0 && std::isfinite(trial.load)) continue;
@@ -162,40 +194,13 @@ Saturation saturation_of(std::span<const LoadedTrial> trials, double alpha, uint
 
   const std::vector<Level> levels = levels_of(by_load);
   const Fit fit = best_fit(levels);
-  // A drawn mean of n values varies by (n - 1) / n of what it should, and a normal quantile is less than Student's: drawn means
-  // are moved out by both (Hesterberg 2015, "What teachers should know about the bootstrap", section 3.2).
-  double freedom = 0;
-  for (const Level& level : levels) freedom += level.n - 1;
-  const double wider = t_quantile_upper(alpha / 2, freedom) / normal_quantile(1 - alpha / 2);
-  Rng rng = Rng::stream(seed, "knee");
-  std::vector<double> replicates, left_out;
-  std::vector<Level> drawn = levels;
-  for (uint64_t draw = 0; draw < kResamples; ++draw) {
-    size_t at = 0;
-    for (const auto& [load, values] : by_load) {
-      double sum = 0;
-      for (size_t i = 0; i < values.size(); ++i) sum += values[rng.below(values.size())];
-      const auto n = static_cast<double>(values.size());
-      drawn[at].mean = levels[at].mean + wider * std::sqrt(n / (n - 1)) * (sum / n - levels[at].mean);
-      ++at;
-    }
-    replicates.push_back(best_fit(drawn).k);
-  }
-  size_t at = 0;
+  double freedom = 0, squares = 0;
   for (const auto& [load, values] : by_load) {
-    std::vector<double> without;
-    for (const double value : values) {
-      drawn = levels;
-      const auto n = static_cast<double>(values.size());
-      drawn[at].n = n - 1;
-      drawn[at].mean = (n * levels[at].mean - value) / (n - 1);
-      without.push_back(best_fit(drawn).k);
-    }
-    const double centre = mean(without);
-    for (const double value : without) left_out.push_back(value - centre);
-    ++at;
+    const double sd = moments(values).sd();
+    freedom += static_cast<double>(values.size() - 1);
+    squares += static_cast<double>(values.size() - 1) * sd * sd;
   }
-  const auto [low, high] = interval_of(fit.k, std::move(replicates), std::move(left_out), alpha);
+  const auto [low, high] = range_of(levels, fit, std::sqrt(squares / freedom), freedom, alpha);
   out.knee = Knee{std::exp(fit.k), std::exp(low), std::exp(high), fit.s, std::exp(fit.a + fit.k)};
   constexpr double kEnd = 1e-6;
   const bool to_the_end = high >= levels.back().x - kEnd, from_the_start = low <= levels.front().x + kEnd;
@@ -210,8 +215,12 @@ std::vector<LoadedTrial> loaded_trials(const CausalData& data, std::span<const u
                                        std::optional<uint32_t> latency_point) {
   struct Sums {
     double visits = 0, ns = 0, inside = 0, departures = 0, busy = 0, wall = 0;
+    uint64_t arrivals = 0;
   };
   std::map<uint32_t, Sums> sums;
+  std::optional<uint32_t> arrival;
+  for (uint32_t each = 0; each < data.points.size() && !arrival; ++each)
+    if (data.points[each].kind == PointKind::kArrival) arrival = each;
   for (const CausalWindow& window : data.windows) {
     const CausalTrial& trial = data.trials[window.trial];
     const uint32_t unusable = bit(WindowFlag::kSkipped) | bit(WindowFlag::kCut);
@@ -221,6 +230,7 @@ std::vector<LoadedTrial> loaded_trials(const CausalData& data, std::span<const u
     if (window.foreign_share > data.most_foreign || !(ns > 0)) continue;
     Sums& sum = sums[window.trial];
     sum.visits += static_cast<double>(window.visits[point]);
+    if (arrival) sum.arrivals += window.visits[*arrival];
     sum.ns += ns;
     sum.busy += window.busy_share * static_cast<double>(window.wall_ns);
     sum.wall += static_cast<double>(window.wall_ns);
@@ -235,14 +245,72 @@ std::vector<LoadedTrial> loaded_trials(const CausalData& data, std::span<const u
     trial.throughput = 1e9 * sum.visits / sum.ns;
     if (sum.departures > 0) trial.latency_s = 1e-9 * sum.inside / sum.departures;
     if (sum.busy > 0 && sum.wall > 0) trial.busy = sum.busy / sum.wall;
+    trial.arrivals = sum.arrivals;
+    trial.wall_s = 1e-9 * sum.wall;
+    trial.offered = 1e9 * static_cast<double>(sum.arrivals) / sum.ns;
     out.push_back(trial);
   }
   return out;
 }
 
+namespace {
+
+void refuse(Saturation& out, const std::string& reason) {
+  out.verdict = ScalingVerdict::kRefused;
+  out.refused = reason;
+  out.knee.reset();
+}
+
+// Trials of which nothing is left: other programs had their CPUs, or they ended too early.
+std::string why_no_trials(const CausalData& data, std::span<const uint32_t> cells, std::span<const LoadedTrial> loaded) {
+  std::map<double, uint64_t> left;
+  for (const LoadedTrial& trial : loaded) ++left[trial.load];
+  for (const uint32_t cell : cells) {
+    uint64_t run = 0, foreign = 0, windows = 0;
+    for (const CausalTrial& trial : data.trials) run += trial.cell == cell && trial.excluded.empty();
+    for (const CausalWindow& window : data.windows) {
+      if (data.trials[window.trial].cell != cell) continue;
+      ++windows;
+      foreign += window.foreign_share > data.most_foreign;
+    }
+    const double load = data.cells[cell].load;
+    if (run < kFewestTrials || left[load] >= kFewestTrials) continue;
+    const std::string where = plural(run, "trial") + " at load " + plain(load) + " only " + std::to_string(left[load]) +
+                              (left[load] == 1 ? " has" : " have") + " a window that counts";
+    if (foreign == 0) return "of " + where + ": make them longer, or windows shorter";
+    return "of " + where + ": in " + std::to_string(foreign) + " of " + plural(windows, "window") +
+           " other programs took more than " + significant(100 * data.most_foreign, 2) +
+           " % of their CPUs; give the trials CPUs of their own";
+  }
+  return {};
+}
+
+// Whether the load was what it says; a knee of another load is none.
+void judge_arrivals(std::span<const LoadedTrial> trials, const CausalData& data, Saturation& out) {
+  const ArrivalsCheck check = check_arrivals(trials, data.alpha);
+  out.arrivals = name(check.verdict);
+  out.arrivals_share = check.share;
+  out.arrivals_load = check.load;
+  const bool has_arrivals = std::any_of(data.points.begin(), data.points.end(),
+                                        [](const CausalPoint& point) { return point.kind == PointKind::kArrival; });
+  if (!has_arrivals) return;
+  for (const LoadPoint& point : out.loads)
+    if (point.arrivals < kFewestArrivals)
+      return refuse(out, "only " + std::to_string(point.arrivals) + " tasks arrived in the windows of load " + plain(point.load) +
+                             ", at least " + std::to_string(kFewestArrivals) + " are needed: longer trials, or more of them");
+  if (check.verdict == ArrivalsVerdict::kClosed && !data.closed_loop)
+    refuse(out, "at load " + plain(check.load) + " only " + significant(100 * check.share->estimate, 3) +
+                    " % of the arrivals at the smallest load came: they wait for the program, for answers (a closed loop), room "
+                    "in a queue or a CPU, so the load was not what it says; drive the program by arrivals that wait for "
+                    "nothing, or declare closed = true");
+}
+
+}  // namespace
+
 std::vector<Saturation> saturations_of(const CausalData& data) {
   std::vector<Saturation> out;
-  if (std::all_of(data.cells.begin(), data.cells.end(), [](const CausalCell& cell) { return cell.load == 1; })) return out;
+  const auto is_one = [](const CausalCell& cell) { return cell.load == 1; };
+  if (!data.loads && std::all_of(data.cells.begin(), data.cells.end(), is_one)) return out;
   std::map<std::string, std::vector<uint32_t>> cells;
   for (uint32_t cell = 0; cell < data.cells.size(); ++cell) {
     std::string others;
@@ -257,7 +325,10 @@ std::vector<Saturation> saturations_of(const CausalData& data) {
     for (uint32_t point = 0; point < data.points.size(); ++point) {
       if (data.points[point].kind == PointKind::kArrival) continue;
       const auto inside = data.points[point].kind == PointKind::kLatency ? std::optional(point) : latency;
-      Saturation found = saturation_of(loaded_trials(data, members, point, inside), data.alpha);
+      const std::vector<LoadedTrial> loaded = loaded_trials(data, members, point, inside);
+      Saturation found = saturation_of(loaded, data.alpha);
+      judge_arrivals(loaded, data, found);
+      if (const std::string reason = why_no_trials(data, members, loaded); !reason.empty()) refuse(found, reason);
       found.cell = others;
       found.point = data.points[point].name;
       if (inside) found.latency_point = data.points[*inside].name;

@@ -128,6 +128,7 @@ Result<AreaFile> AreaFile::create(const CausalScript& script) {
   head.skip_look_ns = script.skip_look_ns;
   head.attach_patience_ns = kPatienceNs;
   head.pauses = script.pauses;
+  head.load_permille = script.load_permille;
   head.module_count = static_cast<uint32_t>(modules.size());
   head.range_count = static_cast<uint32_t>(script.ranges.size());
   head.region_count = script.region_count;

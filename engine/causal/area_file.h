@@ -30,6 +30,7 @@ struct CausalScript {
   std::vector<causal::Arm> arms;
   int64_t first_position = 0;         // of its arms, in the list that they are from
   int64_t arms_in_block = 1;
+  uint32_t load_permille = 0;         // of the arrival rate; 0: no load is asked for
 };
 
 struct SampledPlace {

@@ -10,7 +10,7 @@ int64_t number(uint64_t value) { return static_cast<int64_t>(value); }  // bound
 
 }  // namespace
 
-std::string why_not_causal(const CausalRecord& record) {
+std::string why_not_causal(const CausalRecord& record, bool is_load) {
   if (record.finished == causal::kNobodyCame || record.attached == 0)
     return "the program never loaded stab's library, so nothing of it was sampled: it is linked statically, or has rights of "
         "its own "
@@ -21,6 +21,11 @@ std::string why_not_causal(const CausalRecord& record) {
   const auto has = [&](const char* word) {
     return std::find(record.degradations.begin(), record.degradations.end(), word) != record.degradations.end();
   };
+  if (has("no-arrivals"))
+    return "no thread of it visited an arrival point, so there is nothing that a load multiplies: STAB_ARRIVAL(\"name\") "
+           "(stab/progress.h) belongs where a task comes in; COZ's own header has no such point";
+  if (has("points-elsewhere") && is_load)
+    return "its progress points could not be watched: build it with this version of szc, or without szc";
   if (has("no-samples"))
     return "neither perf nor a timer may sample the program: lower kernel.perf_event_paranoid to 2, or allow perf_event_open in "
            "this container; 'stabctl doctor' shows what is allowed";

@@ -9,7 +9,7 @@
 namespace stab::engine {
 
 // Why a causal trial can't count; empty: it can.
-std::string why_not_causal(const CausalRecord& record);
+std::string why_not_causal(const CausalRecord& record, bool is_load = false);
 
 // pre: why_not_causal() is empty
 store::CausalRun run_of(const CausalRecord& record, const CausalScript& script);

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "engine/causal/line_query.h"
+#include "engine/causal/load_arrivals.h"
 #include "engine/experiment/expand.h"
 #include "engine/experiment/gate_open.h"
 #include "engine/experiment/trial_runner.h"
@@ -87,8 +88,13 @@ Result<bool> CausalProfile::find_regions(TrialRunner& runner) {
     STAB_TRY(std::string why_not, pilot(runner, subject, seen));
     if (experiment_->stop().asked()) return false;
     if (why_not.empty()) why_not = why_no_windows(seen);
+    if (why_not.empty() && is_load()) {
+      const LoadArrivals arrivals = arrivals_of(plan(), seen.points);
+      begins_arrive_[subject] = arrivals.begins_arrive;
+      why_not = arrivals.why_not;
+    }
     std::vector<store::RegionRow> regions;
-    if (why_not.empty()) {
+    if (why_not.empty() && !is_load()) {
       const GateOpen open(experiment_->gate());
       Result<std::string> chosen = choose(subject, seen, regions);
       const bool is_said = chosen || chosen.error().code == ErrorCode::kBadInput || chosen.error().code == ErrorCode::kCorrupt;
@@ -96,9 +102,10 @@ Result<bool> CausalProfile::find_regions(TrialRunner& runner) {
       why_not = chosen ? *chosen : chosen.error().message;
     }
     if (!why_not.empty()) {
-      STAB_CHECK_OK(experiment_->reject("no causal profile of " + name + ": " + why_not));
+      STAB_CHECK_OK(experiment_->reject((is_load() ? "no amplified load of " : "no causal profile of ") + name + ": " + why_not));
       return false;
     }
+    if (is_load()) continue;
     STAB_CHECK_OK(experiment_->store().put_regions(experiment_->id(), subject, regions));
     for (const lines::Module& module : seen.samples.modules()) {
       if (std::find(seen.executables.begin(), seen.executables.end(), module.path) != seen.executables.end()) continue;
@@ -254,6 +261,19 @@ Status CausalProfile::look_up_position(const store::TrialRow& trial) {
   return {};
 }
 
+// Baseline windows, one behind the other, as many as its time is good for.
+void CausalProfile::script_of_load(const store::TrialRow& trial, CausalScript& script) const {
+  constexpr int64_t kWindowsInBlock = 8;
+  const plan::Cell& cell = experiment_->cell_of(trial);
+  const auto begins = begins_arrive_.find(trial.subject);
+  script.load_permille = cell.load_permille;
+  if (begins != begins_arrive_.end() && begins->second) script.flags |= causal::kScriptBeginsArrive;
+  const auto timeout = experiment_->expanded().workload_of(trial.subject).timeout;
+  const uint64_t windows = std::min<uint64_t>(causal::kMaxArms, static_cast<uint64_t>(timeout / plan().window) + 1);
+  script.arms.assign(windows, {causal::ArmKind::kBaseline, 0, 0, 0});
+  script.arms_in_block = kWindowsInBlock;
+}
+
 Result<CausalScript> CausalProfile::script_of(const store::TrialRow& trial, const std::string& executable) {
   CausalScript script;
   const plan::Cell& cell = experiment_->cell_of(trial);
@@ -261,6 +281,10 @@ Result<CausalScript> CausalProfile::script_of(const store::TrialRow& trial, cons
   script.window_ns = static_cast<uint64_t>(plan().window.count());
   script.cooloff_ns = static_cast<uint64_t>(plan().cooloff.count());
   script.pauses = static_cast<causal::Pauses>(plan().pauses);
+  if (is_load()) {
+    if (trial.kind == store::TrialKind::kMain) script_of_load(trial, script);
+    return script;
+  }
   const auto key = std::pair(trial.subject, executable);
   if (code_.count(key) == 0) {
     STAB_TRY(Code code, code_of(trial.subject, executable));

@@ -42,6 +42,8 @@ class CausalProfile {
   Status look_up_position(const store::TrialRow& trial);
 
  private:
+  // Load is a factor: windows of one kind, and no lines.
+  bool is_load() const { return plan().candidates == 0; }
   const plan::Causal& plan() const { return *experiment_->plan().causal; }
   struct Code {
     std::vector<ScriptModule> modules;
@@ -61,6 +63,7 @@ class CausalProfile {
   std::string why_no_windows(const Seen& seen) const;
   Result<lines::Answer> ask(const lines::Request& request) const;
   lines::Request question() const;
+  void script_of_load(const store::TrialRow& trial, CausalScript& script) const;
   // The scope of a binary, and the code of a subject's regions in it.
   Result<Code> code_of(int subject, const std::string& executable);
   Status load();  // what is stored
@@ -70,6 +73,7 @@ class CausalProfile {
   std::map<int, std::vector<store::RegionRow>> regions_;  // by subject
   std::map<int, std::vector<std::string>> libraries_;     // paths of modules besides executables, by subject
   std::map<std::pair<int, std::string>, Code> code_;      // by subject and executable
+  std::map<int, bool> begins_arrive_;                     // under a load, by subject
   std::map<store::Id, int64_t> positions_;                // of the trial that is next
 };
 

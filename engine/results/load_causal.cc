@@ -90,7 +90,8 @@ std::vector<Point> points_of(const plan::Causal& plan, const std::vector<store::
     const auto kind = static_cast<progress::Kind>(stored[i].kind);
     const std::string& name = stored[i].name;
     if (kind == progress::Kind::kProgress && is_wanted(plan.progress, name)) points.push_back({{name, PointKind::kProgress}, i});
-    if (kind == progress::Kind::kArrival && is_wanted(plan.progress, name)) {
+    const bool is_arrival = plan.candidates > 0 ? is_wanted(plan.progress, name) : plan.arrival.empty() || name == plan.arrival;
+    if (kind == progress::Kind::kArrival && is_arrival) {
       points.push_back({{is_taken(name) ? name + " (arrivals)" : name, PointKind::kArrival}, i});
     }
     const bool has_begin = std::any_of(stored.begin(), stored.end(), [&](const store::ProgressPointRow& other) {
@@ -100,6 +101,14 @@ std::vector<Point> points_of(const plan::Causal& plan, const std::vector<store::
     const bool is_asked = !plan.latency.empty() || plan.progress.empty();
     if (kind == progress::Kind::kEnd && has_begin && is_asked && is_wanted(plan.latency, name))
       points.push_back({{is_taken(name) ? name + " (latency)" : name, PointKind::kLatency}, i});
+  }
+  // Tasks arrive at the begin of a latency point where nothing else says so.
+  const bool is_load = plan.candidates == 0;
+  const auto is_arrival = [](const Point& point) { return point.point.kind == PointKind::kArrival; };
+  for (size_t i = 0; is_load && i < stored.size() && std::none_of(points.begin(), points.end(), is_arrival); ++i) {
+    const std::string& name = stored[i].name;
+    if (static_cast<progress::Kind>(stored[i].kind) == progress::Kind::kBegin && (plan.arrival.empty() || name == plan.arrival))
+      points.push_back({{name + " (arrivals)", PointKind::kArrival}, i});
   }
   return points;
 }
@@ -157,6 +166,7 @@ class Loader {
       trial.lengthened_share = run.pauses == "thread" ? share(run.growth_ns, static_cast<double>(run.run_ns))
                                                       : share(run.spun_wall_ns,
                                                           static_cast<double>(run.run_ns) * std::max(run.cpus, 1u));
+    trial.timeouts = is_degraded(run, "time-outs");
     trial.coarse_samples = is_degraded(run, "coarse-samples");
     trial.excluded = row.excluded_by;
     data_.trials.push_back(std::move(trial));
@@ -229,7 +239,8 @@ Result<std::vector<CausalData>> load_causal(store::Store& store, const store::Ex
     std::vector<store::RegionRow> of_subject;
     for (const store::RegionRow& region : regions)
       if (region.subject == static_cast<int>(subject)) of_subject.push_back(region);
-    if (of_subject.empty()) continue;
+    const bool is_load = expanded.plan.factor_index(plan::kLoadFactor) >= 0;
+    if (of_subject.empty() && !is_load) continue;
     CausalData data;
     data.experiment = experiment.name;
     data.program = expanded.subjects[subject].name;
@@ -239,7 +250,10 @@ Result<std::vector<CausalData>> load_causal(store::Store& store, const store::Ex
       analysis::CausalCell& out = data.cells.emplace_back();
       for (size_t f = 0; f < expanded.plan.factors.size(); ++f)
         out.levels.push_back(expanded.plan.factors[f].levels[static_cast<size_t>(cell.levels[f])].name);
+      if (is_load) out.load = cell.load_permille / 1000.0;
     }
+    data.loads = is_load;
+    data.closed_loop = plan.closed;
     for (const double speedup : plan.speedups) data.speedups.push_back(std::lround(speedup * 1000) / 1000.0);
     data.margin = expanded.plan.experiment.margin;
     data.alpha = expanded.plan.experiment.alpha;

@@ -23,7 +23,7 @@ constexpr std::string_view kDisturbing[] = {"migrations", "involuntary_switches"
                                             "frequency_min_khz", "frequency_max_khz", "psi_memory_us", "psi_io_us",
                                             "major_faults", "swap_in_pages", "swap_out_pages", "kernel_log_lines", "submits"};
 
-bool is_layout(plan::FactorKind kind) { return kind != plan::FactorKind::kTreatment; }
+bool is_layout(plan::FactorKind kind) { return kind != plan::FactorKind::kTreatment && kind != plan::FactorKind::kLoad; }
 
 std::vector<analysis::Factor> factors_of(const plan::Plan& plan) {
   std::vector<analysis::Factor> factors;

@@ -287,7 +287,7 @@ class ReadyTrial::Run {
       causal_failure_ = record.error().message;
       return;
     }
-    causal_failure_ = why_not_causal(*record);
+    causal_failure_ = why_not_causal(*record, request_.causal->script.load_permille != 0);
     // What it says of the program itself comes first.
     if (!ended && record->finished != causal::kNobodyCame) causal_failure_ = ended.error().message;
     causal_lost_ = !ended && record->finished == causal::kRunning;

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "runtime/causal/load.h"
 #include "runtime/causal/moment.h"
 #include "runtime/causal/regions.h"
 #include "runtime/progress/points.h"
@@ -61,7 +62,8 @@ void decide_pauses(Area& area) {
     if (CPU_ISSET(cpu, &set)) ++cpus, limit = cpu + 1;
   state.cpus = cpus;
   state.cpu_limit = limit < kMaxCpus ? limit : kMaxCpus;
-  const Pauses wanted = area.script.pauses;
+  // A load is real time: what is asked of it is how long tasks are inside.
+  const Pauses wanted = is_loaded(area.script) ? Pauses::kSpin : area.script.pauses;
   state.pauses = wanted != Pauses::kAuto ? wanted : cpus == 1 ? Pauses::kCpuTime : Pauses::kSpin;
 }
 
@@ -92,7 +94,7 @@ void join(Area& area) {
 }
 
 void before_fork() {
-  if (program.area != nullptr && is_window_open()) pay();
+  if (program.area != nullptr && must_pay()) pay();
 }
 
 void in_child() {
@@ -150,6 +152,7 @@ void attach() {
   program.pauses = area->state.pauses;
   list_modules(*area);
   meet_program();
+  if (is_loaded(area->script)) watch_load();
   if ((area->script.flags & kScriptCallers) != 0) load_unwinder();
   give_alternate_stack();
   take_signal();

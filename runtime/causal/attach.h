@@ -45,8 +45,9 @@ extern Program program;
 
 // Whether threads have to be told apart by what they wait for: everywhere but where nothing is profiled.
 inline bool is_profiled() { return __builtin_expect(program.area != nullptr, 0); }
-// A window is open, so waking somebody has to be paid for first.
 inline bool is_window_open() { return look(program.area->state.live.open) % 2 == 1; }
+// A window is open, or there is a load, so waking somebody has to be paid for first.
+inline bool must_pay() { return is_window_open() || program.area->script.load_permille != 0; }
 
 // pay.cc
 struct Wait {
@@ -54,6 +55,8 @@ struct Wait {
   uint64_t since_ns;
 };
 void pay();                                    // R2
+uint64_t thread_cpu_ns();                      // of the calling thread
+void sleep_for(uint64_t ns);                   // whatever signals come
 void spin_for(uint64_t cpu_ns);                // burns the calling thread's CPU time, in the sum over pauses exactly
 Wait start_wait(Waits what);                   // R2, then off the CPU
 // R3 or R4; and R1, where the script wants waits of the kind `why` sped up (a bit of Script::flags, 0: none) and `caller` is in

@@ -29,7 +29,7 @@
 
 namespace stab::causal {
 
-inline constexpr uint32_t kCausalVersion = 1;
+inline constexpr uint32_t kCausalVersion = 2;
 inline constexpr char kAreaMagic[8] = {'S', 'T', 'A', 'B', 'C', 'A', 'U', '1'};
 
 // ---------------------------------------------------------------------------------------------------------
@@ -124,6 +124,7 @@ inline constexpr uint64_t kScriptLayouts = 2;    // a new layout is asked for be
 inline constexpr uint64_t kScriptBlockedIo = 4;  // waits for I/O count as samples of the calling line (waiting sped up)
 inline constexpr uint64_t kScriptBlockedSleep = 8;
 inline constexpr uint64_t kScriptBlockedLock = 16;
+inline constexpr uint64_t kScriptBeginsArrive = 32;  // under a load a point's begin is an arrival, too
 
 // Do not renumber.
 enum class Pauses : uint32_t {
@@ -153,8 +154,10 @@ struct Script {
   uint32_t range_count;
   uint32_t region_count;      // highest region number + 1
   uint32_t arm_count;         // in order, from arms[0]; when all are used nothing more happens
-  uint32_t reserved[13];
+  uint32_t load_permille;     // of the arrival rate (runtime/causal/load.h): 1000 to kMostLoadPermille; 0: no load is asked for
+  uint32_t reserved[12];
 };
+inline constexpr uint32_t kMostLoadPermille = 100'000;
 
 // ---------------------------------------------------------------------------------------------------------
 // What goes on
@@ -175,12 +178,14 @@ enum class Degraded : uint32_t {
   kNoAlternateStack = 11,
   kPointsElsewhere = 12, // the program's progress points could not be led to the area's board
   kNoUnwinder = 13,      // callers were asked for, and there is no libgcc_s: samples outside the scope count for nobody
+  kTimeouts = 14,        // under a load a wait for one of ours ended by its time, which is real time
+  kNoArrivals = 15,      // a load was asked for, and no thread visited an arrival point
   kCount
 };
 inline constexpr const char* kDegradedWords[] = {
     "coarse-samples",  "no-samples",      "shared-sigtrap",   "late-traps",      "histogram-full",   "modules-full",
     "handler-replaced",    "processes-full",  "regions-not-loaded", "kernel-not-sampled", "no-contention", "no-alternate-stack",
-    "points-elsewhere", "no-unwinder"};
+    "points-elsewhere", "no-unwinder", "time-outs", "no-arrivals"};
 static_assert(sizeof kDegradedWords / sizeof *kDegradedWords == static_cast<size_t>(Degraded::kCount));
 
 // State::finished
@@ -254,7 +259,7 @@ struct alignas(64) State {
   int32_t world_waiters;
   uint64_t idle_since_ns;                 // 0: somebody can run, or nobody waits for the world
   uint32_t cpu_limit;                     // highest CPU of the program + 1, at most kMaxCpus
-  uint32_t reserved_of_program;
+  uint32_t arriving;                      // 1: under a load, the first task has arrived
   // Written by the companion.
   alignas(64) uint32_t finished;
   uint32_t companion_pid;

@@ -11,6 +11,7 @@
 
 #include "runtime/causal/area.h"
 #include "runtime/causal/insides.h"
+#include "runtime/causal/load.h"
 #include "runtime/causal/moment.h"
 #include "runtime/causal/regions.h"
 #include "runtime/causal/windows.h"
@@ -126,6 +127,7 @@ class Companion {
     Snapshot whole_begin;
     take(area_, -1, kNoRegion, whole_begin);
     cpus_.follow(static_cast<int>(area_.processes[0].pid));
+    if (is_loaded(script())) wait_for_arrivals();
     while (family_.is_alive() && area_.state.arms_used < area_.script.arm_count) try_arm();
     while (family_.is_alive()) family_.sleep(kLongestNap);
     write_whole(whole_begin);
@@ -144,6 +146,16 @@ class Companion {
       sys::futex_wait(&attached, 0, least(until, sys::monotonic_ns() + kLongestNap));
     }
     return true;
+  }
+
+  // Windows of a load begin when tasks have come for as long as a window takes: the queues are no longer as empty as they began.
+  void wait_for_arrivals() {
+    const auto has_arrived = [&] { return __atomic_load_n(&area_.state.arriving, __ATOMIC_ACQUIRE) != 0; };
+    while (family_.is_alive() && !has_arrived()) family_.sleep(kLongestNap);
+    const uint64_t until = sys::monotonic_ns() + script().window_ns;
+    for (uint64_t now = sys::monotonic_ns(); now < until && family_.is_alive(); now = sys::monotonic_ns())
+      family_.sleep(least(until - now, kLongestNap));
+    if (!has_arrived()) degrade(area_, Degraded::kNoArrivals);
   }
 
   void try_arm() {

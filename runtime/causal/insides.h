@@ -21,4 +21,8 @@ void begin_insides(Area& area);
 // Adds the effective time since the last time, unless somebody else is adding: then it is part of the next.
 void add_insides(Area& area, int own_pid);
 
+// The same, and waits for whoever is adding: before a visit that counts, where every visit is watched (load.h). Then the sum is
+// exact. Not in a signal handler.
+void add_insides_surely(Area& area, int own_pid);
+
 }  // namespace stab::causal

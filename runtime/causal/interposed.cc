@@ -61,7 +61,7 @@ struct Accounting {
 };
 
 void pay_first() {
-  if (!is_profiled() || !is_window_open()) return;
+  if (!is_profiled() || !must_pay()) return;
   const int saved_errno = errno;
   pay();
   errno = saved_errno;

@@ -69,14 +69,14 @@ LastWrite* find(uint64_t key, bool make) {
 }  // namespace
 
 void note_writer(int fd) {
-  if (!is_window_open()) return;
+  if (!must_pay()) return;
   const uint64_t key = channel_of(fd, true);
   if (key == 0) return;
   if (LastWrite* cell = find(key, true)) raise_to(cell->at_ns, sys::monotonic_ns());
 }
 
 bool last_writer_is_ours(int fd, uint64_t since_ns) {
-  if (!is_window_open()) return false;
+  if (!must_pay()) return false;
   const uint64_t key = channel_of(fd, false);
   const LastWrite* cell = key == 0 ? nullptr : find(key, false);
   return cell != nullptr && look(cell->at_ns) >= since_ns;

@@ -2,6 +2,7 @@
 
 #include "runtime/causal/clock.h"
 #include "runtime/causal/insides.h"
+#include "runtime/causal/load.h"
 #include "runtime/sys.h"
 
 namespace stab::causal {
@@ -51,14 +52,20 @@ uint64_t cpu_of_family(Area& area, int own_pid) {
   return sum;
 }
 
-void take_times(Area& area, int own_pid, Snapshot& out) {
+void take_wall_times(const Area& area, Snapshot& out) {
   const State& state = area.state;
   out.at_ns = sys::monotonic_ns();
-  out.cpu_ns = cpu_of_family(area, own_pid);
-  out.global = look(state.global);
-  out.credited_ns = look(state.credited_ns);
+  // A load's virtual time falls behind all the time.
+  out.global = look(state.global) + not_virtual_ns(out.at_ns - look(state.first_attach_ns), area.script.load_permille);
   out.spun_wall_ns = look(state.spun_wall_ns);
   out.spun_counted_ns = look(state.spun_counted_ns);
+}
+
+void take_times(Area& area, int own_pid, Snapshot& out) {
+  const State& state = area.state;
+  take_wall_times(area, out);
+  out.cpu_ns = cpu_of_family(area, own_pid);
+  out.credited_ns = look(state.credited_ns);
   out.world_blocked_ns = world_blocked(area, out.at_ns);
 }
 

@@ -10,6 +10,9 @@ namespace stab::causal {
 // CPU time of every process of the area so far. `own_pid`'s is read exactly, that of others to the kernel's tick.
 uint64_t cpu_of_family(Area& area, int own_pid);
 
+// Those that effective time on several CPUs and under a load is made of: no system call, and nothing else of `out` is written.
+void take_wall_times(const Area& area, Snapshot& out);
+
 // The times alone; nothing else of `out` is written.
 void take_times(Area& area, int own_pid, Snapshot& out);
 

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "runtime/causal/attach.h"
+#include "runtime/causal/load.h"
 #include "runtime/causal/moment.h"
 #include "runtime/causal/regions.h"
 
@@ -25,19 +26,6 @@ uint64_t now_ns() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
-}
-
-uint64_t thread_cpu_ns() {
-  timespec now{};
-  sys::call(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, sys::word(&now));
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
-}
-
-void sleep_for(uint64_t ns) {
-  const uint64_t until_ns = sys::monotonic_ns() + ns;
-  const timespec until{static_cast<time_t>(until_ns / 1'000'000'000u), static_cast<long>(until_ns % 1'000'000'000u)};
-  while (sys::call(SYS_clock_nanosleep, CLOCK_MONOTONIC, TIMER_ABSTIME, sys::word(&until)) == -EINTR) {
-  }
 }
 
 void pay_by_sleeping(Area& area) {
@@ -137,9 +125,24 @@ void come_back(Area& area, Waits what) {
 
 }  // namespace
 
+uint64_t thread_cpu_ns() {
+  timespec now{};
+  sys::call(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, sys::word(&now));
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
+}
+
+void sleep_for(uint64_t ns) {
+  const uint64_t until_ns = sys::monotonic_ns() + ns;
+  const timespec until{static_cast<time_t>(until_ns / 1'000'000'000u), static_cast<long>(until_ns % 1'000'000'000u)};
+  while (sys::call(SYS_clock_nanosleep, CLOCK_MONOTONIC, TIMER_ABSTIME, sys::word(&until)) == -EINTR) {
+  }
+}
+
 void pay() {
   Area& area = *program.area;
-  if (!is_window_open() || self.waits != kNot || self.spins) return;
+  if (self.waits != kNot || self.spins) return;
+  if (is_loaded(area.script)) return pay_load();
+  if (!is_window_open()) return;
   if (program.pauses == Pauses::kSpin) pay_by_spinning(area);
   if (program.pauses == Pauses::kThread) pay_by_sleeping(area);
 }
@@ -181,6 +184,7 @@ void finish_wait(const Wait& wait, Waits by, uint64_t why, uint64_t caller) {
   if (waited_ns >= kShortestWaitNs) {
     ++self.classified;
     if ((area.script.flags & why) != 0) credit_wait(area, caller, waited_ns);
+    if (by == kForWorld && is_loaded(area.script)) stretch_wait(waited_ns, caller, why == kScriptBlockedLock);
   }
   if (by == kForWorld && program.pauses != Pauses::kThread) wait_as_the_world_does(area);
   come_back(area, self.waits);
@@ -197,6 +201,7 @@ void arrive() {
   self.is_counted = true;
   self.local = look(area.state.global);
   self.program_ns = thread_cpu_ns();
+  if (is_loaded(area.script)) begin_load_thread();
   if (program.pauses == Pauses::kSpin) clock_of(area).occupy(self.occupied, sched_getcpu());
 }
 

@@ -58,6 +58,8 @@ const char* fault_of(const Area& area) {
   if (script.header_bytes != sizeof(Area)) return "a causal area of another size";
   if (script.period_ns < 50'000 || script.period_ns > 100'000'000) return "period_ns is not from 50 us to 100 ms";
   if (script.window_ns < 1'000'000 || script.window_ns > 3'600'000'000'000) return "window_ns is not from 1 ms to 1 h";
+  if (script.load_permille != 0 && (script.load_permille < 1000 || script.load_permille > kMostLoadPermille))
+    return "load_permille is not 0, nor from 1000 to 100000";
   if (script.pauses >= Pauses::kCount) return "pauses is not known";
   if (script.module_count > kMaxModules || script.range_count > kMaxRanges || script.region_count > kMaxRegions ||
       script.arm_count > kMaxArms)

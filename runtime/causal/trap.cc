@@ -16,6 +16,7 @@
 
 #include "runtime/causal/attach.h"
 #include "runtime/causal/insides.h"
+#include "runtime/causal/load.h"
 #include "runtime/causal/moment.h"
 #include "runtime/causal/real.h"
 #include "runtime/causal/regions.h"
@@ -38,12 +39,6 @@ struct TrapInfo {
   uint32_t type, flags;
 };
 
-
-uint64_t thread_cpu_ns() {
-  timespec now{};
-  sys::call(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, sys::word(&now));
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
-}
 
 // One CPU: when a pause is made matters to nobody, so many are made as one, of so many periods. Each costs a late trap and
 // moves the next samples closer, which is what a null window's effect would be otherwise.
@@ -139,6 +134,8 @@ void take_sample(Area& area, uint64_t pc, bool is_late) {
   if (look(live.open) % 2 == 1) {
     if (place.region != kNoRegion && place.region == live.region) judge(area, weight_ns);
     add_insides(area, program.pid);
+    pay();
+  } else if (is_loaded(area.script)) {
     pay();
   }
   if (++self.traps % kTrapsPerLook == 0) read_switches();

@@ -34,6 +34,8 @@ constexpr uint32_t kNotMade = 0, kMaking = 1, kMade = 2, kNone = 3;  // none is 
 uint32_t key_state = kNotMade;
 // This thread counts in the shared cells: it is ending, or found no row.
 __thread bool shares __attribute__((tls_model("initial-exec"))) = false;
+// Told of each visit before it counts (stab_rt_watch_visits). Then no thread has a row, so that none counts without coming here.
+void (*watcher)(int kind) = nullptr;
 
 uint64_t own_identity() {
   return static_cast<uint64_t>(static_cast<uint32_t>(sys::getpid())) << 32 | static_cast<uint32_t>(sys::gettid());
@@ -205,7 +207,11 @@ __attribute__((visibility("default"))) void stab_rt_visit(uint32_t* site, int ki
     offset = offset_of(number_of(static_cast<Kind>(kind), name));
     __atomic_store_n(site, offset, __ATOMIC_RELAXED);
   }
-  if (stab_rt_visits == nullptr && !shares) take_row();
+  if (watcher != nullptr) {
+    watcher(kind);
+  } else if (stab_rt_visits == nullptr && !shares) {
+    take_row();
+  }
   if (char* const row = stab_rt_visits; row != nullptr) {
     __asm__ volatile("incq %0" : "+m"(*reinterpret_cast<uint64_t*>(row + offset)) : : "cc");
     return;
@@ -216,6 +222,12 @@ __attribute__((visibility("default"))) void stab_rt_visit(uint32_t* site, int ki
 // A causal profile's library leads the points to a board that its companion reads. 0: they have numbers there that are others'.
 __attribute__((visibility("default"))) int stab_rt_share_board(void* other) {
   return stab::progress::lead_to(static_cast<stab::progress::Board*>(other)) ? 1 : 0;
+}
+
+// Before main, by a causal profile's library: each visit of STAB_PROGRESS and its kin comes to `to` first.
+__attribute__((visibility("default"))) void stab_rt_watch_visits(void (*to)(int kind)) {
+  stab::progress::give_row_back();
+  stab::progress::watcher = to;
 }
 
 // COZ's own entry, which its header and its bindings for other languages look up by dlsym: a pair of words of which the

@@ -10,6 +10,7 @@
 //   --blocks N                    blocks, in random order within; default 1000, as many as the run has time for
 //   --window-ms --cool-ms --period-us --least-visits --prolong --skip-ms --seed
 //   --pauses auto|cpu-time|spin|thread      --cpus 1 or 0,1: where the program may run      --flags N (Script::flags)
+//   --load PERMILLE               of the arrival rate (Script::load_permille)
 //   --windows                     a line for each window, too
 //   --pilot                       no arms: the histogram's densest addresses
 //
@@ -45,6 +46,7 @@ struct Options {
   unsigned baselines = 1, blocks = 1000, seed = 1;
   double window_ms = 100, cool_ms = 2, period_us = 1000, skip_ms = 0;
   uint64_t least_visits = 0, prolong = 1, flags = 0;
+  uint32_t load = 0;
   Pauses pauses = Pauses::kAuto;
   char** command = nullptr;
 };
@@ -102,6 +104,7 @@ Options parse(int argc, char** argv) {
     else if (name == "--least-visits") options.least_visits = std::stoul(value);
     else if (name == "--prolong") options.prolong = std::stoul(value);
     else if (name == "--flags") options.flags = std::stoul(value);
+    else if (name == "--load") options.load = static_cast<uint32_t>(std::stoul(value));
     else if (name == "--pauses") options.pauses = pauses_of(value);
     else fail("'" + name + "' is no option");
   }
@@ -183,6 +186,7 @@ void fill_script(const Options& options, Area& area) {
   script.most_prolonged = options.prolong;
   script.attach_patience_ns = 5'000'000'000;
   script.pauses = options.pauses;
+  script.load_permille = options.load;
   fill_ranges(options, area);
   fill_arms(options, area);
   memcpy(script.magic, kAreaMagic, sizeof script.magic);

@@ -9,6 +9,8 @@
 #include <queue>
 
 #include "analysis/report/causal.h"
+#include "analysis/report/load_arrivals.h"
+#include "analysis/report/report_pen.h"
 #include "tests/unit/analysis/made_windows.h"
 
 namespace stab::analysis {
@@ -155,6 +157,86 @@ TEST(Saturation, RefusesTooFewLoadsAndTrials) {
   std::vector<LoadedTrial> trials = trials_of({1, 2, 3}, 1.5, 0, 0.01);
   trials[4].throughput = 0;
   EXPECT_FALSE(saturation_of(trials, 0.05).refused.empty());
+}
+
+// Arrivals in real time: of an open loop as many at every load, of a closed one fewer and fewer.
+std::vector<LoadedTrial> arriving(double share_at_most_load, uint64_t each = 1000, double spread = 0.01) {
+  Rng rng(3);
+  std::vector<LoadedTrial> out = trials_of({1, 1.5, 2, 3, 4}, 2.2, 0, 0.005);
+  for (LoadedTrial& trial : out) {
+    const double share = 1 - (1 - share_at_most_load) * (trial.load - 1) / 3;
+    trial.wall_s = 10;
+    trial.arrivals = static_cast<uint64_t>(static_cast<double>(each) * share * std::exp(spread * normal_of(rng)));
+    trial.offered = trial.load * static_cast<double>(trial.arrivals) / trial.wall_s;
+  }
+  return out;
+}
+
+TEST(Arrivals, OfAnOpenLoopAreAsManyAtEveryLoad) {
+  const ArrivalsCheck open = check_arrivals(arriving(1), 0.05);
+  EXPECT_EQ(open.verdict, ArrivalsVerdict::kOpen);
+  const ArrivalsCheck closed = check_arrivals(arriving(0.5), 0.05);
+  EXPECT_EQ(closed.verdict, ArrivalsVerdict::kClosed);
+  EXPECT_EQ(closed.load, 4);
+  EXPECT_NEAR(closed.share->estimate, 0.5, 0.02);
+  EXPECT_EQ(check_arrivals(arriving(0.95, 1000, 0.05), 0.05).verdict, ArrivalsVerdict::kUnsure);
+  EXPECT_EQ(check_arrivals(trials_of({1, 2, 3}, 2, 0, 0.01), 0.05).verdict, ArrivalsVerdict::kUnknown);
+  EXPECT_EQ(check_arrivals({}, 0.05).verdict, ArrivalsVerdict::kUnknown);
+}
+
+// Windows of trials with arrivals, as the loader makes them.
+CausalData arriving_data(double share_at_most_load, uint64_t each, double foreign = 0) {
+  CausalData data;
+  data.points = {{"served", PointKind::kProgress}, {"task", PointKind::kArrival}};
+  data.factors = {"load"};
+  data.loads = true;
+  for (const double load : {1.0, 1.5, 2.0, 3.0, 4.0}) data.cells.push_back({{plain(load)}, load});
+  for (const LoadedTrial& loaded : arriving(share_at_most_load, each)) {
+    CausalTrial trial;
+    trial.id = data.trials.size() + 1;
+    for (uint32_t cell = 0; cell < 5; ++cell)
+      if (data.cells[cell].load == loaded.load) trial.cell = cell;
+    CausalWindow window;
+    window.trial = static_cast<uint32_t>(data.trials.size());
+    window.wall_ns = 10'000'000'000;
+    window.credited_ns = static_cast<uint64_t>(1e10 * (1 - 1 / loaded.load));
+    const double seconds = 10 / loaded.load;
+    const double served = std::min(loaded.offered, 0.22 * static_cast<double>(each)) * seconds;
+    window.visits = {static_cast<uint64_t>(served), loaded.arrivals};
+    window.foreign_share = foreign;
+    data.trials.push_back(trial);
+    data.windows.push_back(window);
+  }
+  return data;
+}
+
+TEST(Arrivals, DecideWhetherThereIsAKnee) {
+  const CausalReport open = *analyse_causal(arriving_data(1, 1000));
+  ASSERT_EQ(open.saturations.size(), 1u);
+  EXPECT_EQ(open.saturations[0].verdict, ScalingVerdict::kScalesTo) << open.saturations[0].refused;
+  EXPECT_NEAR(open.saturations[0].knee->load, 2.2, 0.05);
+  EXPECT_FALSE(open.saturations[0].loads[2].grows);
+  EXPECT_TRUE(open.saturations[0].loads[4].grows);
+  const std::string text = render_causal_text(open, 100, false);
+  EXPECT_NE(text.find("Amplified load"), std::string::npos) << text;
+  EXPECT_NE(text.find("grows"), std::string::npos) << text;
+  EXPECT_EQ(text.find("slowdown"), std::string::npos) << text;
+
+  CausalData data = arriving_data(0.5, 1000);
+  const CausalReport closed = *analyse_causal(data);
+  EXPECT_EQ(closed.saturations[0].verdict, ScalingVerdict::kRefused);
+  EXPECT_NE(closed.saturations[0].refused.find("closed = true"), std::string::npos) << closed.saturations[0].refused;
+  EXPECT_FALSE(closed.saturations[0].knee);
+  data.closed_loop = true;
+  const CausalReport declared = *analyse_causal(data);
+  EXPECT_NE(declared.saturations[0].verdict, ScalingVerdict::kRefused);
+  ASSERT_FALSE(declared.caveats.empty());
+  EXPECT_EQ(declared.caveats[0].code, CausalCaveatCode::kClosedLoop);
+
+  const CausalReport few = *analyse_causal(arriving_data(1, 15));
+  EXPECT_NE(few.saturations[0].refused.find("tasks arrived"), std::string::npos) << few.saturations[0].refused;
+  const CausalReport busy = *analyse_causal(arriving_data(1, 1000, 0.3));
+  EXPECT_NE(busy.saturations[0].refused.find("CPUs of their own"), std::string::npos) << busy.saturations[0].refused;
 }
 
 }  // namespace

@@ -153,5 +153,54 @@ TEST_F(LoadCausal, OfAnOrdinaryExperimentThereIsNone) {
   EXPECT_TRUE(load_causal(*store_, *store_->experiment(*id))->empty());
 }
 
+// Trials of a load have baseline windows and no lines: 40 tasks a second of real time come at every load, 100 a virtual one are
+// served at most.
+TEST_F(LoadCausal, ReadsTrialsOfALoad) {
+  const plan::Parsed parsed = plan::parse_plan(
+      "[experiment]\nname = \"x\"\nseed = 3\nreplicates = 3\n[factors]\nload = [1, 2, 3, 4]\n"
+      "[causal]\ncandidates = 0\nprogress = [\"served\"]\n[[program]]\nname = \"p\"\nrun = [\"true\"]\n",
+      "x.toml");
+  ASSERT_TRUE(parsed.plan) << plan::render(parsed.errors);
+  for (const bool begins : {false, true}) {
+    double rate = 40;
+    const auto record = [&](const store::TrialRow&, const plan::Cell& cell, store::Outcome& outcome) {
+      const double load = cell.load_permille / 1000.0;
+      rate = rate == 40 ? 40.4 : 40;  // trials differ, or there is no spread
+      outcome.wall_ns = 10'000'000'000;
+      store::CausalRun run;
+      run.pauses = "spin";
+      run.cpus = 2;
+      run.period_ns = 1'000'000;
+      run.points = {{"task", begins ? 2u : 4u}, {"served", 1}};
+      for (int64_t i = 0; i < 10; ++i) {
+        store::WindowRow window;
+        window.position = i;
+        window.wall_ns = 1'000'000'000;
+        window.growth_ns = static_cast<int64_t>(1e9 * (1 - 1 / load));
+        window.counts = {{0, std::lround(rate), 0}, {1, std::lround(std::min(rate, 100 / load)), 0}};
+        run.windows.push_back(window);
+      }
+      outcome.causal = run;
+    };
+    const auto id = record_experiment(*store_, *parsed.plan, record);
+    ASSERT_TRUE(id) << id.error().message;
+    const auto loaded = load_causal(*store_, *store_->experiment(*id));
+    ASSERT_TRUE(loaded) << loaded.error().message;
+    ASSERT_EQ(loaded->size(), 1u);
+    const analysis::CausalData& data = loaded->front();
+    EXPECT_TRUE(data.loads && data.lines.empty());
+    ASSERT_EQ(data.cells.size(), 4u);
+    EXPECT_EQ(data.cells[3].load, 4);
+    const analysis::CausalReport report = *analysis::analyse_causal(data);
+    ASSERT_EQ(report.saturations.size(), 1u);
+    const analysis::Saturation& found = report.saturations[0];
+    ASSERT_EQ(found.verdict, analysis::ScalingVerdict::kScalesTo) << found.refused;
+    EXPECT_EQ(found.arrivals, "open");
+    EXPECT_NEAR(found.knee->load, 2.5, 0.05);
+    EXPECT_NEAR(*found.loads[1].offered, 80, 2);
+    EXPECT_TRUE(found.loads[3].grows);
+  }
+}
+
 }  // namespace
 }  // namespace stab::engine

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "plan/design.h"
 #include "plan_fixture.h"
 
 namespace stab::plan {
@@ -50,7 +51,9 @@ TEST(CausalPlan, RefusesWithPlaceAndCure) {
   EXPECT_NE(refused("speedups = [\"50%\", \"25%\"]").find("ascending"), std::string::npos);
   EXPECT_NE(refused("speedups = []").find("expected 1 to 20"), std::string::npos);
   EXPECT_NE(refused("candidates = [\"a.c\"]").find("is no line"), std::string::npos);
-  EXPECT_NE(refused("candidates = 0").find("candidates"), std::string::npos);
+  EXPECT_NE(refused("candidates = 0").find("no factor load"), std::string::npos);
+  EXPECT_NE(refused("closed = true").find("about the factor load"), std::string::npos);
+  EXPECT_NE(refused("arrival = \"task\"").find("about the factor load"), std::string::npos);
   EXPECT_NE(refused("scope = []").find("is empty"), std::string::npos);
   EXPECT_NE(refused("progress = [\"a\", \"a\"]").find("twice"), std::string::npos);
   EXPECT_NE(refused("window = \"1us\"").find("1ms to 1h"), std::string::npos);
@@ -61,6 +64,40 @@ TEST(CausalPlan, RefusesWithPlaceAndCure) {
   EXPECT_NE(refused("[stopping]\nlooks = [2, 3]").find("[stopping]"), std::string::npos);
   EXPECT_NE(refused("[machines]\ncount = 2").find("[machines]"), std::string::npos);
   EXPECT_NE(refused("[counters]\nsimulate = \"cachegrind\"").find("simulated trial"), std::string::npos);
+}
+
+std::string load_plan_of(const std::string& levels, const std::string& keys) {
+  return small_plan("[factors]\nload = " + levels + "\n[causal]\n" + keys);
+}
+
+TEST(LoadFactor, MakesCellsOfMultiplesOfTheArrivalRate) {
+  const Plan plan = parsed(load_plan_of("[1, 1.5, 2, 40]", "candidates = 0\narrival = \"task\"\nclosed = true"));
+  EXPECT_EQ(plan.causal->arrival, "task");
+  EXPECT_TRUE(plan.causal->closed);
+  const Design design = *make_design(plan);
+  ASSERT_EQ(design.cells.size(), 4u);
+  const uint32_t expected[] = {1000, 1500, 2000, 40'000};
+  for (size_t i = 0; i < 4; ++i) EXPECT_EQ(design.cells[i].load_permille, expected[i]);
+  EXPECT_EQ(design.cells[1].name, "load=1.5");
+  EXPECT_EQ(make_design(parsed(small_plan("")))->cells[0].load_permille, 0u);
+}
+
+TEST(LoadFactor, RefusesWithPlaceAndCure) {
+  const auto error = [](const std::string& levels, const std::string& keys) { return errors_of(load_plan_of(levels, keys)); };
+  EXPECT_NE(error("[1, 0.5]", "candidates = 0").find("below 1"), std::string::npos);
+  EXPECT_NE(error("[1, -2]", "candidates = 0").find("below 1"), std::string::npos);
+  EXPECT_NE(error("[1, nan]", "candidates = 0").find("below 1"), std::string::npos);
+  EXPECT_NE(error("[1, 101]", "candidates = 0").find("above 100"), std::string::npos);
+  EXPECT_NE(error("[1, 1.0001]", "candidates = 0").find("3 digits"), std::string::npos);
+  EXPECT_NE(error("[1, \"2x\"]", "candidates = 0").find("expected a number"), std::string::npos);
+  EXPECT_NE(error("[2, 3]", "candidates = 0").find("has to be 1"), std::string::npos);
+  EXPECT_NE(error("[1, 3, 2]", "candidates = 0").find("do not ascend"), std::string::npos);
+  EXPECT_NE(error("[1, 1.0]", "candidates = 0").find("twice"), std::string::npos);
+  EXPECT_NE(error("[1, 2]", "").find("candidates = 0"), std::string::npos);
+  EXPECT_NE(error("[1, 2]", "candidates = 0\nexperiments = \"trials\"").find("drop experiments"), std::string::npos);
+  EXPECT_NE(error("[1, 2]", "candidates = 0\npauses = \"spin\"").find("drop pauses"), std::string::npos);
+  EXPECT_NE(error("[1, 2]", "candidates = 0\nblocked = [\"io\"]").find("drop blocked"), std::string::npos);
+  EXPECT_NE(errors_of(small_plan("[factors]\nload = [1, 2]")).find("needs [causal]"), std::string::npos);
 }
 
 std::map<Kind, size_t> kinds_of(const std::vector<CausalArm>& arms) {

@@ -1,0 +1,85 @@
+// The factor load: multiples of the rate at which tasks arrive. docs/causal.md says what it does to a program.
+#include <cmath>
+
+#include "plan/parse_parts.h"
+
+namespace stab::plan {
+namespace {
+
+using Kind = TomlNode::Kind;
+
+constexpr double kMostLoad = 100;  // the runtime's bound (runtime/causal/causal_abi.h)
+
+std::string load_text(double load) {
+  std::string text = std::to_string(load);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.ends_with('.')) text.pop_back();
+  return text;
+}
+
+}  // namespace
+
+bool parse_load_level(const TomlNode& node, Faults& faults, Level& level) {
+  const bool is_number = node.kind == Kind::kInteger || node.kind == Kind::kFloat;
+  if (!is_number) {
+    faults.error(node.spot, "a level of 'load' is " + std::string(kind_name(node.kind)) + ", expected a number",
+                 "multiples of the arrival rate: load = [1, 1.5, 2, 3]");
+    return false;
+  }
+  const double load = node.kind == Kind::kInteger ? static_cast<double>(node.integer) : node.number;
+  if (!(load >= 1)) {
+    faults.error(node.spot, "load " + load_text(load) + " is below 1: arrivals can be made denser, not rarer",
+                 "let what drives the program send less, so that load 1 is the smallest of interest");
+    return false;
+  }
+  if (load > kMostLoad) {
+    faults.error(node.spot, "load " + load_text(load) + " is above " + load_text(kMostLoad));
+    return false;
+  }
+  const double permille = std::round(load * 1000);
+  if (std::fabs(load * 1000 - permille) > 1e-6) {
+    faults.error(node.spot, "load " + load_text(load) + " has more than 3 digits after the point");
+    return false;
+  }
+  level = {load_text(load), std::to_string(static_cast<uint32_t>(permille))};
+  return true;
+}
+
+void check_load(Faults& faults, const Plan& plan, const SourceSpot& causal_spot) {
+  const int index = plan.factor_index(kLoadFactor);
+  if (index < 0) {
+    if (!plan.causal) return;
+    if (plan.causal->candidates == 0)
+      faults.error(causal_spot, "candidates = 0, and there is no factor load: nothing would be tried",
+                   "write candidates = 20 for lines, or load = [1, 1.5, 2, 3] below [factors]");
+    if (!plan.causal->arrival.empty() || plan.causal->closed)
+      faults.error(causal_spot, "arrival and closed are about the factor load, and there is none",
+                   "write load = [1, 1.5, 2, 3] below [factors], or drop them");
+    return;
+  }
+  const Factor& load = plan.factors[static_cast<size_t>(index)];
+  if (!plan.causal) {
+    faults.error(load.spot, "the factor load needs [causal]: its trials run with the library that amplifies arrivals",
+                 "add [causal] with candidates = 0; a treatment of your own needs another name");
+    return;
+  }
+  const Causal& causal = *plan.causal;
+  if (load.levels.front().value != "1000")
+    faults.error(load.spot, "the first level of load is " + load.levels.front().name + ", and has to be 1",
+                 "load 1 is what all others are held against: load = [1, 1.5, 2, 3]");
+  for (size_t i = 1; i < load.levels.size(); ++i)
+    if (std::stoul(load.levels[i].value) < std::stoul(load.levels[i - 1].value))
+      faults.error(load.spot, "the levels of load do not ascend: " + load.levels[i].name + " after " + load.levels[i - 1].name);
+  if (causal.candidates > 0)
+    faults.error(causal_spot, "the factor load and lines to speed up together: under a load no line is sped up",
+                 "write candidates = 0 below [causal], and profile lines by a plan without load");
+  if (causal.experiments == Causal::Experiments::kTrials)
+    faults.error(causal_spot, "the factor load and experiments = \"trials\" together: throughput under a load is that of windows",
+                 "drop experiments");
+  if (causal.pauses != Causal::Pauses::kAuto)
+    faults.error(causal_spot, "the factor load and pauses together: a load has a clock of its own", "drop pauses");
+  if (causal.blocked_io || causal.blocked_sleep || causal.blocked_lock)
+    faults.error(causal_spot, "the factor load and blocked together: waits are slower with everything else", "drop blocked");
+}
+
+}  // namespace stab::plan
