@@ -175,12 +175,14 @@ enum class Degraded : uint32_t {
   kNoAlternateStack = 11,
   kPointsElsewhere = 12, // the program's progress points could not be led to the area's board
   kNoUnwinder = 13,      // callers were asked for, and there is no libgcc_s: samples outside the scope count for nobody
+  kSandboxed = 14,       // the program installed a seccomp filter, which might end it for a call of ours: no samples from then on
+  kTraced = 15,          // a debugger has the program, and SIGTRAP is the debugger's: nothing is sampled
   kCount
 };
 inline constexpr const char* kDegradedWords[] = {
     "coarse-samples",  "no-samples",      "shared-sigtrap",   "late-traps",      "histogram-full",   "modules-full",
     "handler-replaced",    "processes-full",  "regions-not-loaded", "kernel-not-sampled", "no-contention", "no-alternate-stack",
-    "points-elsewhere", "no-unwinder"};
+    "points-elsewhere", "no-unwinder", "sandboxed", "traced"};
 static_assert(sizeof kDegradedWords / sizeof *kDegradedWords == static_cast<size_t>(Degraded::kCount));
 
 // State::finished
