@@ -337,7 +337,12 @@ std::vector<CommandRow> rows() {
        .run = causal_command},
       {.words = "selftest",
        .help = "compare equal builds with each other: this lab's own rate of false alarms",
-       .operands = {},
+       .operands = {{.name = "what",
+                     .target = &A::words,
+                     .help = "causal: of causal profiles instead, by windows without an effect and a line whose worth is known",
+                     .required = false,
+                     .offers = Offers::kNothing,
+                     .count = {0, 1}}},
        .options =
            {{.name = "--minutes",
              .target = &A::minutes,

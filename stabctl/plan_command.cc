@@ -15,7 +15,7 @@ namespace stab::ctl {
 namespace {
 
 // What its windows take and show.
-std::string causal_text(const plan::CheckReport& report, const plan::Plan& plan) {
+std::string causal_text(const plan::CheckReport& report, const plan::Plan& plan, std::optional<double> seconds_per_trial) {
   const plan::Causal& causal = *plan.causal;
   if (causal.candidates == 0) {
     const double window_s = std::chrono::duration<double>(causal.window).count();
@@ -29,9 +29,10 @@ std::string causal_text(const plan::CheckReport& report, const plan::Plan& plan)
   regions.candidates = static_cast<uint32_t>(causal.candidates);
   regions.others.assign(1, causal.explore > 0 ? 1 : 0);
   const auto arms = plan::arms_of_block(causal, plan.experiment.seed, "causal check", 0, regions);
-  const auto controls = std::count_if(arms.begin(), arms.end(), [](const plan::CausalArm& arm) {
-    return arm.kind == plan::CausalArmKind::kNull || arm.kind == plan::CausalArmKind::kSlowdown;
-  });
+  const auto count = [&](plan::CausalArmKind kind) {
+    return static_cast<uint64_t>(
+        std::count_if(arms.begin(), arms.end(), [&](const plan::CausalArm& arm) { return arm.kind == kind; }));
+  };
   analysis::CausalWish wish;
   wish.lines = regions.candidates;
   wish.speedups = causal.speedups.size();
@@ -39,7 +40,14 @@ std::string causal_text(const plan::CheckReport& report, const plan::Plan& plan)
   wish.cells = report.design.cells.size();
   wish.window_s = std::chrono::duration<double>(causal.window).count();
   wish.cooloff_s = std::chrono::duration<double>(causal.cooloff).count();
-  wish.control_share = static_cast<double>(controls) / static_cast<double>(arms.size());
+  wish.block_windows = arms.size();
+  wish.block_nulls = count(plan::CausalArmKind::kNull);
+  wish.block_baselines = count(plan::CausalArmKind::kBaseline);
+  wish.control_share = static_cast<double>(wish.block_nulls + count(plan::CausalArmKind::kSlowdown)) /
+                       static_cast<double>(arms.size());
+  wish.replicates = static_cast<uint64_t>(plan.experiment.replicates);
+  wish.control_trials = wish.replicates;
+  wish.trial_s = seconds_per_trial;
   wish.alpha = plan.experiment.alpha;
   wish.margin = plan.experiment.margin;
   return analysis::causal_wish_text(wish) + "  a block has " + std::to_string(arms.size()) + " windows; " +
@@ -58,7 +66,7 @@ int plan_check_command(const Arguments& arguments) {
   const Result<plan::CheckReport> report = plan::check_plan(*file.plan, per_trial);
   if (!report) return complain(report.error());
   std::fputs(plan::render(*report, *file.plan).c_str(), stdout);
-  if (file.plan->causal) std::fputs(("\n" + causal_text(*report, *file.plan)).c_str(), stdout);
+  if (file.plan->causal) std::fputs(("\n" + causal_text(*report, *file.plan, arguments.seconds_per_trial)).c_str(), stdout);
   return kExitDone;
 }
 

@@ -59,8 +59,12 @@ int print_report(store::Store& store, store::Id experiment, const Arguments& arg
     return kExitFailed;
   }
   analysis::ReportOptions options = options_of(arguments);
-  const auto profiles = engine::load_causal(store, *row);
+  std::vector<std::string> without;
+  const auto profiles = engine::load_causal(store, *row, &without);
   if (!profiles) return complain(profiles.error());
+  const std::string missing = printable(engine::words_without_windows(*row, without));
+  if (!missing.empty() && (!arguments.coz.empty() && profiles->empty())) return complain(bad_input(missing));
+  if (!missing.empty()) std::fprintf(stderr, "%s\n", missing.c_str());
   if (!profiles->empty()) {
     const int code = print_causal(*profiles, options, arguments.coz);
     // Its trials as any others are behind --full: windows have changed their times.
@@ -84,7 +88,13 @@ int report_command(const Arguments& arguments) {
   if (arguments.html.empty()) return print_report(*store, row->id, arguments, written_page(arguments, *row));
   // The page first: a reader of the text who has seen enough (`| head`) must not cost it.
   const Status written = write_page(*store, *row, arguments.html, layout_maps_of(*store, *row, arguments));
-  if (!written) return complain(written.error());
+  if (!written) {
+    std::vector<std::string> without;
+    const auto profiles = engine::load_causal(*store, *row, &without);
+    const std::string missing = profiles ? printable(engine::words_without_windows(*row, without)) : std::string();
+    if (!missing.empty()) std::fprintf(stderr, "%s\n", missing.c_str());
+    return complain(written.error());
+  }
   const int code = print_report(*store, row->id, arguments, arguments.html);
   std::fflush(stdout);
   if (code == kExitDone) say_page(arguments, arguments.html);

@@ -11,6 +11,7 @@
 
 #include "analysis/commands/selftest.h"
 #include "plan/parse.h"
+#include "stabctl/causal_selftest.h"
 #include "stabctl/commands.h"
 #include "stabctl/database.h"
 #include "stabctl/run_command.h"
@@ -83,13 +84,18 @@ int judge_recorded(const Arguments& arguments) {
   auto store = open_for_reading(arguments);
   if (!store) return complain(store.error());
   const auto row = chosen_experiment(*store, arguments.experiment);
-  return row ? judge(*store, *row, arguments) : complain(row.error());
+  if (!row) return complain(row.error());
+  return is_causal_selftest(*row) ? judge_causal_selftest(*store, *row, arguments) : judge(*store, *row, arguments);
 }
 
 }  // namespace
 
 int selftest_command(const Arguments& arguments) {
+  if (!arguments.words.empty() && arguments.words[0] != "causal")
+    return complain(bad_input("there is no selftest of '" + arguments.words[0] + "'; 'stabctl selftest' has one of layouts, "
+                              "'stabctl selftest causal' one of causal profiles"));
   if (!arguments.experiment.empty()) return judge_recorded(arguments);
+  if (!arguments.words.empty()) return causal_selftest(arguments);
   // The program's: gone with us unless the experiment still needs it.
   auto folder = TemporaryFolder::make("selftest");
   if (!folder) return complain(folder.error());

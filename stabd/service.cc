@@ -359,7 +359,8 @@ Result<ServiceAnswer> Service::report(const Call& call) {
   // How the reader came here, for the commands that the first screen names.
   options.where = {row.id, printable(call.request.text("options")), printable(call.request.text("page"))};
   options.width = static_cast<int>(std::clamp(call.request.number("width").value_or(100), kNarrowest, kWidest));
-  STAB_TRY(const std::vector<analysis::CausalData> profiles, load_causal(call.reader, whole));
+  std::vector<std::string> without;
+  STAB_TRY(const std::vector<analysis::CausalData> profiles, load_causal(call.reader, whole, &without));
   analysis::CommandOutput output = profiles.empty() ? analysis::run_report(samples, options)
                                                     : analysis::run_causal_report(profiles, options);
   // Its trials as any others are behind --full: windows have changed their times.
@@ -369,6 +370,7 @@ Result<ServiceAnswer> Service::report(const Call& call) {
     output.err += trials.err;
     output.exit_code = trials.exit_code;
   }
+  if (!without.empty()) output.err += printable(words_without_windows(whole, without)) + "\n";
   return ServiceAnswer{
       answer_line(call.request.id, dump({{"out", output.out}, {"err", output.err}, {"exit_code", output.exit_code}})), {}};
 }

@@ -4,6 +4,8 @@
 #include <cstdio>
 
 #include "analysis/report/causal.h"
+#include "analysis/report/null_extension.h"
+#include "analysis/statistics/distributions.h"
 #include "analysis/text/json_writer.h"
 
 namespace stab::analysis {
@@ -55,6 +57,31 @@ Result<std::string> causal_for_coz(const std::vector<CausalData>& programs) {
   return coz_profile(programs.front(), 0);
 }
 
+namespace {
+
+// Null windows that know the control to half of the margin, beside so many baselines each. As NullExtension aims.
+uint64_t nulls_for(const CausalWish& wish, double spread) {
+  const double ratio = normal_quantile(1 - wish.alpha / 2) * spread / (kNullMarginShare * wish.margin);
+  const double baselines = static_cast<double>(wish.block_baselines) / static_cast<double>(wish.block_nulls);
+  return static_cast<uint64_t>(std::ceil(ratio * ratio * (1 + 1 / baselines)));
+}
+
+std::string null_control_text(const CausalWish& wish, double quiet, double noisy) {
+  if (wish.block_nulls == 0 || wish.block_baselines == 0) return {};
+  std::string out = "  the null control must be inside the margin, or verdicts are withheld: about " +
+                    std::to_string(nulls_for(wish, quiet)) + " null windows a cell settle it on a quiet machine, " +
+                    std::to_string(nulls_for(wish, noisy)) + " on a noisy one; a block has " + std::to_string(wish.block_nulls);
+  if (wish.trial_s) {
+    const double windows = std::floor(*wish.trial_s / (wish.window_s + wish.cooloff_s)) * static_cast<double>(wish.replicates);
+    const double nulls = windows * static_cast<double>(wish.block_nulls) / static_cast<double>(wish.block_windows);
+    out += ", the plan's trials " + number("%.0f", nulls);
+  }
+  return out + "; where that is too few, up to " + std::to_string(wish.control_trials) +
+         (wish.control_trials == 1 ? " control trial follows" : " control trials a cell follow") + "\n";
+}
+
+}  // namespace
+
 std::string causal_wish_text(const CausalWish& wish) {
   // Seen of programs whose windows have some hundred visits: a quiet machine, and one with other work.
   constexpr double kQuiet = 0.015, kNoisy = 0.04;
@@ -79,6 +106,7 @@ std::string causal_wish_text(const CausalWish& wish) {
                " of the program's time; they show " +
            number("%.1f", 100 * planning.detectable) + " % in four of five profiles\n";
   }
+  out += null_control_text(wish, kQuiet, kNoisy);
   return out + "  a trial has as many windows as it lasts for; more of the program's work, or more replicates, make more of "
       "them\n";
 }

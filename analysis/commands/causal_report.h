@@ -1,6 +1,7 @@
 // The pure part of a causal experiment's report, of its export for coz, and of what `plan check` says of its windows.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,9 @@ struct CausalWish {
   uint64_t lines = 0, speedups = 0, programs = 1, cells = 1;
   double window_s = 0, cooloff_s = 0, control_share = 0;
   double alpha = 0.05, margin = 0.01;
+  // Of a block, and of the plan.
+  uint64_t block_windows = 0, block_nulls = 0, block_baselines = 0, replicates = 0, control_trials = 0;
+  std::optional<double> trial_s;  // how long a trial lasts, if somebody said so
 };
 std::string causal_wish_text(const CausalWish& wish);
 

@@ -72,7 +72,8 @@ class Warnings {
             "the null control of " + where + " is " + range(null.effect.speedup) + ", not yet inside the margin of " +
                 percent(design_.margin) + "; verdicts are withheld",
             null.settles_windows ? "about " + std::to_string(*null.settles_windows) + " null windows would do, there are " +
-                                       std::to_string(null.effect.windows)
+                                       std::to_string(null.effect.windows) +
+                                       "; replicates, of which as many control trials may follow, or a wider margin"
                                  : "more trials, or a wider margin");
       }
     }

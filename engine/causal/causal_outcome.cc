@@ -29,6 +29,11 @@ std::string why_not_causal(const CausalRecord& record, bool is_load) {
   if (has("no-samples"))
     return "neither perf nor a timer may sample the program: lower kernel.perf_event_paranoid to 2, or allow perf_event_open in "
            "this container; 'stabctl doctor' shows what is allowed";
+  if (has("traced"))
+    return "a debugger or tracer (gdb, strace) has the program, and the signal of its samples with it: measure it without";
+  if (has("sandboxed"))
+    return "the program put itself into a sandbox (seccomp), where a sample might end it, so nothing was sampled from there on: "
+           "measure it with its sandbox off";
   return {};
 }
 

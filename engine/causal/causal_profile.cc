@@ -12,6 +12,7 @@
 #include "engine/experiment/trial_runner.h"
 #include "engine/results/printable.h"
 #include "lines/wire/source_pattern.h"
+#include "plan/control_windows.h"
 #include "plan/schedule.h"
 
 namespace stab::engine {
@@ -44,6 +45,10 @@ plan::CausalRegions counts_of(const std::vector<store::RegionRow>& rows) {
   return counts;
 }
 
+bool has_windows(const store::TrialRow& trial) {
+  return trial.kind == store::TrialKind::kMain || trial.kind == store::TrialKind::kReplay;
+}
+
 std::string share_text(uint64_t part, uint64_t whole) {
   return std::to_string(part * 100 / std::max<uint64_t>(whole, 1)) + " %";
 }
@@ -70,12 +75,30 @@ Status CausalProfile::load() {
   for (const store::RegionRow& row : rows) regions_[row.subject].push_back(row);
   if (rows.empty()) return {};
   STAB_TRY(const std::vector<store::EventRow> events, experiment_->store().events(experiment_->id()));
+  controls_ = control_trials_of(events);
   for (const store::EventRow& event : events) {
     const size_t blank = event.text.find(' ');
     if (event.kind != kCausalModule || blank == std::string::npos) continue;
     libraries_[std::atoi(event.text.c_str())].push_back(event.text.substr(blank + 1));
   }
   return {};
+}
+
+Status CausalProfile::repeat(store::Id original) {
+  STAB_CHECK_OK(load());
+  STAB_TRY(const std::vector<store::CausalTrialRow> trials, experiment_->store().causal_trials(experiment_->id()));
+  const auto found = std::find_if(trials.begin(), trials.end(), [&](const auto& one) { return one.trial == original; });
+  if (found == trials.end() || found->run.windows.empty())
+    return bad_input("trial " + std::to_string(original) + " has no window, so there is none to repeat: it ended before its "
+                     "first one, or is no recorded main trial");
+  repeated_ = found->run.windows.front().position;
+  return {};
+}
+
+Result<bool> CausalProfile::add_controls() {
+  if (controls_) return false;
+  STAB_TRY(controls_, add_control_trials(*experiment_));
+  return controls_->blocks > 0;
 }
 
 Result<bool> CausalProfile::find_regions(TrialRunner& runner) {
@@ -254,10 +277,32 @@ Result<CausalProfile::Code> CausalProfile::code_of(int subject, const std::strin
   return code;
 }
 
+// Behind the last place of the plan's list that a recorded trial has used.
+Result<int64_t> CausalProfile::next_of_plan(store::Store& store, const store::TrialRow& trial) const {
+  STAB_TRY(const std::vector<store::CausalTrialRow> trials, store.causal_trials(experiment_->id()));
+  int64_t next = 0;
+  for (const store::CausalTrialRow& one : trials) {
+    if (one.subject != trial.subject || one.cell != trial.cell) continue;
+    for (const store::WindowRow& window : one.run.windows)
+      if (window.position < static_cast<int64_t>(plan::kFirstControlWindow)) next = std::max(next, window.position + 1);
+  }
+  return next;
+}
+
 Status CausalProfile::look_up_position(const store::TrialRow& trial) {
   positions_.clear();
+  if (trial.kind == store::TrialKind::kReplay) positions_[trial.id] = repeated_;
   if (trial.kind != store::TrialKind::kMain) return {};
-  STAB_TRY(positions_[trial.id], experiment_->store().next_window(experiment_->id(), trial.subject, trial.cell));
+  store::Store& store = experiment_->store();
+  STAB_TRY(int64_t next, store.next_window(experiment_->id(), trial.subject, trial.cell));
+  // Where there are control trials, two lists.
+  const auto first_control = static_cast<int64_t>(plan::kFirstControlWindow);
+  const bool is_control = controls_ && controls_->has(trial.block);
+  if (is_control && next < first_control) next = first_control;
+  if (!is_control && next > first_control) {
+    STAB_TRY(next, next_of_plan(store, trial));
+  }
+  positions_[trial.id] = next;
   return {};
 }
 
@@ -289,7 +334,7 @@ Result<CausalScript> CausalProfile::script_of(const store::TrialRow& trial, cons
   if (code_.count(key) == 0) {
     STAB_TRY(Code code, code_of(trial.subject, executable));
     // Those of a pilot know no lines yet.
-    if (trial.kind != store::TrialKind::kMain) {
+    if (!has_windows(trial)) {
       script.modules = std::move(code.modules);
       script.ranges = std::move(code.ranges);
       script.flags = code.flags;
@@ -301,7 +346,7 @@ Result<CausalScript> CausalProfile::script_of(const store::TrialRow& trial, cons
   script.modules = code.modules;
   script.ranges = code.ranges;
   script.flags = code.flags;
-  if (trial.kind != store::TrialKind::kMain) return script;
+  if (!has_windows(trial)) return script;
 
   if (plan().blocked_io) script.flags |= causal::kScriptBlockedIo;
   if (plan().blocked_sleep) script.flags |= causal::kScriptBlockedSleep;
@@ -310,10 +355,12 @@ Result<CausalScript> CausalProfile::script_of(const store::TrialRow& trial, cons
     script.flags |= causal::kScriptLayouts;
   const plan::CausalRegions regions = counts_of(regions_[trial.subject]);
   script.region_count = regions.candidates + static_cast<uint32_t>(regions.others.size()) + 1;
-  script.arms_in_block = static_cast<int64_t>(plan::arms_in_block(plan(), regions));
   const auto position = positions_.find(trial.id);
   if (position == positions_.end()) return Error{ErrorCode::kInternal, "a causal trial whose place in the list is not known", {}};
   script.first_position = position->second;
+  const bool is_control = script.first_position >= static_cast<int64_t>(plan::kFirstControlWindow);
+  script.arms_in_block =
+      static_cast<int64_t>(is_control ? plan::kControlBlock : plan::arms_in_block(plan(), regions));
   // As many as its time is good for, and as many again that may be skipped.
   const auto timeout = experiment_->expanded().workload_of(trial.subject).timeout;
   const bool whole = plan().experiments == plan::Causal::Experiments::kTrials;
@@ -329,8 +376,9 @@ Result<CausalScript> CausalProfile::script_of(const store::TrialRow& trial, cons
   }
   const std::string stream =
       stream_of(experiment_->expanded().subjects[static_cast<size_t>(trial.subject)].name, cell.name);
-  for (const plan::CausalArm& arm : plan::arms_from(plan(), experiment_->plan().experiment.seed, stream,
-                                                    static_cast<uint64_t>(script.first_position), windows, regions))
+  const auto list = is_control ? plan::control_arms_from : plan::arms_from;
+  for (const plan::CausalArm& arm : list(plan(), experiment_->plan().experiment.seed, stream,
+                                         static_cast<uint64_t>(script.first_position), windows, regions))
     script.arms.push_back({static_cast<causal::ArmKind>(arm.kind), arm.region, arm.permille, 0});
   return script;
 }

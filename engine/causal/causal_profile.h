@@ -16,6 +16,7 @@
 #include "base/result.h"
 #include "engine/causal/area_file.h"
 #include "engine/causal/candidates.h"
+#include "engine/causal/control_trials.h"
 #include "engine/experiment/held_machine.h"
 #include "engine/experiment/live_experiment.h"
 #include "plan/causal.h"
@@ -36,7 +37,12 @@ class CausalProfile {
   // or we were stopped. Opens the gate.
   Result<bool> find_regions(TrialRunner& runner);
 
-  // Of a main trial its windows; of others none. pre: the gate is open
+  // For a replay: the lines that the experiment has found, and the windows of this trial of it. Refused where it has none.
+  Status repeat(store::Id original);
+  // True: there are trials to be run that the plan has not, so that the null control is known. pre: the gate is held
+  Result<bool> add_controls();
+
+  // Of a main trial its windows, of a replay those of its original; of others none. pre: the gate is open
   Result<CausalScript> script_of(const store::TrialRow& trial, const std::string& executable);
   // Where a trial's list of windows begins. pre: the gate is held
   Status look_up_position(const store::TrialRow& trial);
@@ -60,6 +66,7 @@ class CausalProfile {
 
   Result<std::string> pilot(TrialRunner& runner, int subject, Seen& seen);  // why not; empty: done
   Result<std::string> choose(int subject, const Seen& seen, std::vector<store::RegionRow>& regions);
+  Result<int64_t> next_of_plan(store::Store& store, const store::TrialRow& trial) const;
   std::string why_no_windows(const Seen& seen) const;
   Result<lines::Answer> ask(const lines::Request& request) const;
   lines::Request question() const;
@@ -75,6 +82,8 @@ class CausalProfile {
   std::map<std::pair<int, std::string>, Code> code_;      // by subject and executable
   std::map<int, bool> begins_arrive_;                     // under a load, by subject
   std::map<store::Id, int64_t> positions_;                // of the trial that is next
+  int64_t repeated_ = 0;                                  // place of the first window of the trial that is replayed
+  std::optional<ControlTrials> controls_;                 // nothing: not decided yet
 };
 
 }  // namespace stab::engine

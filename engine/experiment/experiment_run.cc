@@ -6,6 +6,7 @@
 //   pilot      of a causal plan: the lines to speed up are in the store
 //   trials     in schedule order; each is claimed before it starts, and its outcome and the next claim are
 //              one commit, so that a crash at any moment leaves at most one claimed trial, which becomes lost
+//   controls   of a causal plan: trials of null and baseline windows, where these leave the null control open
 //
 // Nothing is written to the store while a trial runs. Between trials this thread may run anywhere; during
 // them it is on the housekeeping CPU.
@@ -98,8 +99,14 @@ Result<RunEnd> ExperimentRun::to_end() {
     if (!found) return experiment_->stop().asked() ? RunEnd::kStopped : RunEnd::kRejected;
   }
   STAB_CHECK_OK(choose_counted_entries(*experiment_, *runner_));
-  STAB_TRY(const bool finished, TrialSequence(*experiment_, *machine_, *runner_, inquiry_).to_its_end());
-  if (!finished) return RunEnd::kStopped;
+  while (true) {
+    STAB_TRY(const bool finished, TrialSequence(*experiment_, *machine_, *runner_, inquiry_).to_its_end());
+    if (!finished) return RunEnd::kStopped;
+    if (!profile) break;
+    if (experiment_->stop().asked()) return RunEnd::kStopped;
+    STAB_TRY(const bool more, profile->add_controls());
+    if (!more) break;
+  }
 
   STAB_CHECK_OK(experiment_->store().check_in_place());
   STAB_TRY(const store::Progress progress, experiment_->store().progress(experiment_->id()));
@@ -148,6 +155,13 @@ Result<store::Outcome> ExperimentRun::replay(store::Id original) {
   STAB_CHECK_OK(runner_->set_up(builds_.place(), builds_.binaries()));
   STAB_CHECK_OK(machine_->tune());
   STAB_CHECK_OK(runner_->remember_outputs());
+  std::unique_ptr<CausalProfile> profile;
+  if (experiment_->plan().causal) {
+    STAB_CHECK_OK(check_causal_parts(experiment_->options().installation));
+    profile = std::make_unique<CausalProfile>(*experiment_, *machine_);
+    STAB_CHECK_OK(profile->repeat(original));
+    runner_->follow(*profile);
+  }
   STAB_TRY(const std::vector<store::Id> ids,
            experiment_->store().add_trials(experiment_->id(), store::TrialKind::kReplay, {trial}));
   STAB_TRY(const store::TrialRow again, experiment_->store().trial(ids.front()));

@@ -97,8 +97,8 @@ Result<store::Outcome> TrialRunner::run_pilot(const store::TrialRow& trial, Caus
 
 Result<store::Outcome> TrialRunner::run_prepared(const store::TrialRow& trial) {
   if (!ready_ || ready_->first != trial.id) {
-    STAB_CHECK_OK(warm_up(trial));
     if (profile_ != nullptr) STAB_CHECK_OK(profile_->look_up_position(trial));
+    STAB_CHECK_OK(warm_up(trial));
     STAB_TRY(const WhyNot why_not, make_ready_with_open_gate(trial, Beside::kNo));
     if (!why_not.words.empty()) {
       store::Outcome outcome;
@@ -165,7 +165,8 @@ Result<TrialRunner::WhyNot> TrialRunner::make_ready(const store::TrialRow& trial
     Result<CausalScript> script = profile_->script_of(trial, request->launch.exec_path);
     if (!script) return why_not(script.error());
     const Installation& installation = experiment_->options().installation;
-    const bool is_kept = trial.kind == store::TrialKind::kMain && beside == Beside::kNo;
+    const bool is_kept =
+        (trial.kind == store::TrialKind::kMain || trial.kind == store::TrialKind::kReplay) && beside == Beside::kNo;
     request->causal = CausalRequest{*std::move(script), installation.causal_library, installation.causal, is_kept, pilot_};
   }
   ready_.emplace(trial.id, ReadyTrial(machine_->lab(), *std::move(request)));

@@ -228,7 +228,20 @@ class Loader {
 
 }  // namespace
 
-Result<std::vector<CausalData>> load_causal(store::Store& store, const store::ExperimentRow& experiment) {
+std::string words_without_windows(const store::ExperimentRow& experiment, const std::vector<std::string>& without) {
+  if (without.empty()) return {};
+  std::string names;
+  for (const std::string& program : without) names += (names.empty() ? "'" : ", '") + program + "'";
+  using State = store::ExperimentState;
+  const bool goes_on =
+      experiment.state == State::kRunning || experiment.state == State::kReady || experiment.state == State::kSubmitted;
+  return "no causal profile of " + names +
+         (goes_on ? " yet: no window was measured so far" : ": the experiment ended before its first window") +
+         "; its trials, if there are any, are shown as any others";
+}
+
+Result<std::vector<CausalData>> load_causal(store::Store& store, const store::ExperimentRow& experiment,
+                                            std::vector<std::string>* without) {
   std::vector<CausalData> all;
   STAB_TRY(const ExpandedPlan expanded, expand_stored(experiment));
   if (!expanded.plan.causal) return all;
@@ -240,7 +253,10 @@ Result<std::vector<CausalData>> load_causal(store::Store& store, const store::Ex
     for (const store::RegionRow& region : regions)
       if (region.subject == static_cast<int>(subject)) of_subject.push_back(region);
     const bool is_load = expanded.plan.factor_index(plan::kLoadFactor) >= 0;
-    if (of_subject.empty() && !is_load) continue;
+    if (of_subject.empty() && !is_load) {
+      if (without) without->push_back(expanded.subjects[subject].name);
+      continue;
+    }
     CausalData data;
     data.experiment = experiment.name;
     data.program = expanded.subjects[subject].name;
@@ -263,10 +279,8 @@ Result<std::vector<CausalData>> load_causal(store::Store& store, const store::Ex
     Loader loader(plan, data, of_subject);
     for (const store::CausalTrialRow& trial : trials)
       if (trial.subject == static_cast<int>(subject)) STAB_CHECK_OK(loader.add(trial));
-    if (data.points.empty() || data.windows.empty())
-      return bad_input("experiment '" + experiment.name + "' has no window of " + data.program +
-                       " yet; 'stabctl list' shows how far it is");
-    all.push_back(std::move(data));
+    if (!data.points.empty() && !data.windows.empty()) all.push_back(std::move(data));
+    else if (without) without->push_back(expanded.subjects[subject].name);
   }
   return all;
 }

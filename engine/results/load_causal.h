@@ -9,8 +9,12 @@
 
 namespace stab::engine {
 
-// One for each subject that has regions, in the plan's order. Empty: the experiment is none with a profile. kBadInput where its
-// plan doesn't parse. Reads only.
-Result<std::vector<analysis::CausalData>> load_causal(store::Store& store, const store::ExperimentRow& experiment);
+// One for each subject that has windows, in the plan's order. Empty: the experiment is none with a profile, or has no window yet;
+// the latter's programs are then `without`. kCorrupt where its plan doesn't parse. Reads only.
+Result<std::vector<analysis::CausalData>> load_causal(store::Store& store, const store::ExperimentRow& experiment,
+                                                      std::vector<std::string>* without = nullptr);
+
+// For people, of a profile that there isn't: "no window of 'a' yet, ..."; empty: there is nothing to say.
+std::string words_without_windows(const store::ExperimentRow& experiment, const std::vector<std::string>& without);
 
 }  // namespace stab::engine

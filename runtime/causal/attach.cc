@@ -94,11 +94,11 @@ void join(Area& area) {
 }
 
 void before_fork() {
-  if (program.area != nullptr && must_pay()) pay();
+  if (is_profiled() && must_pay()) pay();
 }
 
 void in_child() {
-  if (program.area == nullptr) return;
+  if (!is_profiled()) return;
   Area& area = *program.area;
   self = kNewThread;
   program.event = -1;
@@ -115,6 +115,20 @@ void in_child() {
   start_sampling();
   __atomic_fetch_add(&area.state.attached, 1u, __ATOMIC_SEQ_CST);
   sys::futex_wake(&area.state.attached);
+}
+
+// Whoever traces this process gets its SIGTRAPs first, and a debugger keeps them.
+bool is_traced() {
+  char text[2048];
+  const int fd = sys::open("/proc/self/status", O_RDONLY);
+  if (fd < 0) return false;
+  const long bytes = sys::read(fd, text, sizeof text - 1);
+  sys::close(fd);
+  if (bytes <= 0) return false;
+  text[bytes] = 0;
+  constexpr char kTracer[] = "\nTracerPid:\t";
+  const char* const at = strstr(text, kTracer);
+  return at != nullptr && at[sizeof kTracer - 1] != '0';
 }
 
 // A descriptor is this process's alone: what it executes must not look for it, and its own descriptors get the numbers that they
@@ -159,7 +173,8 @@ void attach() {
   follow_threads();
   pthread_atfork(before_fork, nullptr, in_child);
   arrive();
-  start_sampling();
+  if (is_traced()) degrade(*area, Degraded::kTraced);
+  else start_sampling();
   if (is_first) area->state.start_ns = sys::monotonic_ns() - begun_ns;
   __atomic_fetch_add(&area->state.attached, 1u, __ATOMIC_SEQ_CST);
   sys::futex_wake(&area->state.attached);
@@ -172,7 +187,7 @@ __attribute__((constructor(101))) void begin() {
 }
 
 __attribute__((destructor(101))) void end() {
-  if (program.area != nullptr) say_goodbye();
+  if (is_profiled()) say_goodbye();
 }
 
 }  // namespace

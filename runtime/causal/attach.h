@@ -38,13 +38,14 @@ struct Program {
   Process* process;
   Pauses pauses;
   bool by_timer;      // samples come from CPU timers of the threads
+  bool is_silent;     // in a sandbox of its own: no sample, no call of ours any more
   int event;          // descriptor of the perf event, -1
   int pid;
 };
 extern Program program;
 
 // Whether threads have to be told apart by what they wait for: everywhere but where nothing is profiled.
-inline bool is_profiled() { return __builtin_expect(program.area != nullptr, 0); }
+inline bool is_profiled() { return __builtin_expect(program.area != nullptr && !program.is_silent, 0); }
 inline bool is_window_open() { return look(program.area->state.live.open) % 2 == 1; }
 // A window is open, or there is a load, so waking somebody has to be paid for first.
 inline bool must_pay() { return is_window_open() || program.area->script.load_permille != 0; }
@@ -71,6 +72,7 @@ void take_signal();                // SIGTRAP is ours from now on
 bool start_sampling();             // in the calling process; false: neither kind of sample can be had
 void start_thread_sampling();      // of a new thread, where samples come from timers
 void end_thread_sampling();
+void stop_sampling();              // of all threads, for good
 void give_alternate_stack();
 void free_alternate_stack();
 

@@ -180,12 +180,14 @@ enum class Degraded : uint32_t {
   kNoUnwinder = 13,      // callers were asked for, and there is no libgcc_s: samples outside the scope count for nobody
   kTimeouts = 14,        // under a load a wait for one of ours ended by its time, which is real time
   kNoArrivals = 15,      // a load was asked for, and no thread visited an arrival point
+  kSandboxed = 16,       // the program installed a seccomp filter, which might end it for a call of ours: no samples from then on
+  kTraced = 17,          // a debugger has the program, and SIGTRAP is the debugger's: nothing is sampled
   kCount
 };
 inline constexpr const char* kDegradedWords[] = {
     "coarse-samples",  "no-samples",      "shared-sigtrap",   "late-traps",      "histogram-full",   "modules-full",
     "handler-replaced",    "processes-full",  "regions-not-loaded", "kernel-not-sampled", "no-contention", "no-alternate-stack",
-    "points-elsewhere", "no-unwinder", "time-outs", "no-arrivals"};
+    "points-elsewhere", "no-unwinder", "time-outs", "no-arrivals", "sandboxed", "traced"};
 static_assert(sizeof kDegradedWords / sizeof *kDegradedWords == static_cast<size_t>(Degraded::kCount));
 
 // State::finished

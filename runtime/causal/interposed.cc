@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <linux/futex.h>
+#include <linux/seccomp.h>
 #include <mqueue.h>
 #include <poll.h>
 #include <pthread.h>
@@ -18,6 +19,7 @@
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/msg.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/sem.h>
@@ -149,6 +151,39 @@ inline int kBusy(int tried) { return tried == EBUSY || tried == thrd_busy ? trie
 #undef STAB_TRY
 
 // ---------------------------------------------------------------------------------------------------------
+// A sandbox of the program's own may end it for any call that it doesn't know, those of a sample included.
+namespace stab::causal {
+namespace {
+
+// Of seccomp's operation; a filter that is no filter only asks whether there could be one.
+bool is_sandbox(long operation, long filter) {
+  return operation == SECCOMP_SET_MODE_STRICT || (operation == SECCOMP_SET_MODE_FILTER && filter != 0);
+}
+
+void enter_sandbox() {
+  degrade(*program.area, Degraded::kSandboxed);
+  say_goodbye();
+  stop_sampling();
+  program.is_silent = true;
+}
+
+}  // namespace
+}  // namespace stab::causal
+
+STAB_INTERPOSED(int, prctl, (int option, ...)) {
+  using namespace stab::causal;
+  va_list list;
+  va_start(list, option);
+  unsigned long a[4];
+  for (unsigned long& argument : a) argument = va_arg(list, unsigned long);
+  va_end(list);
+  STAB_REAL(prctl, int (*)(int, ...));
+  if (is_profiled() && option == PR_SET_SECCOMP && is_sandbox(a[0] == SECCOMP_MODE_FILTER, static_cast<long>(a[1])))
+    enter_sandbox();
+  return real(option, a[0], a[1], a[2], a[3]);
+}
+
+// ---------------------------------------------------------------------------------------------------------
 // Futexes by hand: libstdc++'s atomic waits, guards and futures, and Rust's std, call syscall().
 STAB_INTERPOSED(long, syscall, (long number, ...)) {
   using namespace stab::causal;
@@ -159,7 +194,10 @@ STAB_INTERPOSED(long, syscall, (long number, ...)) {
   va_end(list);
   STAB_REAL(syscall, long (*)(long, ...));
   const auto pass = [&] { return real(number, a[0], a[1], a[2], a[3], a[4], a[5]); };
-  if (!is_profiled() || number != SYS_futex) return pass();
+  if (!is_profiled()) return pass();
+  if (number == SYS_seccomp && is_sandbox(a[0], a[2])) enter_sandbox();
+  if (number == SYS_prctl && a[0] == PR_SET_SECCOMP && is_sandbox(a[1] == SECCOMP_MODE_FILTER, a[2])) enter_sandbox();
+  if (number != SYS_futex) return pass();
   switch (a[1] & FUTEX_CMD_MASK) {
     case FUTEX_WAIT:
     case FUTEX_WAIT_BITSET:

@@ -14,7 +14,7 @@
 namespace stab::causal {
 
 __thread Thread self __attribute__((tls_model("initial-exec"))) = kNewThread;
-Program program = {nullptr, nullptr, Pauses::kAuto, false, -1, 0};
+Program program = {nullptr, nullptr, Pauses::kAuto, false, false, -1, 0};
 
 namespace {
 

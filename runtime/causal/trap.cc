@@ -169,7 +169,9 @@ void on_trap(int signal, siginfo_t* info, void* context) {
   const auto& trap = *reinterpret_cast<const TrapInfo*>(info);
   const bool by_perf = trap.code == kTrapPerf && trap.data == kOurs;
   const bool by_timer = trap.code == SI_TIMER && trap.data == kOurs;
-  if (by_perf || by_timer) {
+  if ((by_perf || by_timer) && program.is_silent) {
+    // Was on its way when the program went into its sandbox.
+  } else if (by_perf || by_timer) {
     const auto pc = static_cast<uint64_t>(static_cast<const ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP]);
     take_sample(*program.area, pc, by_perf && (trap.flags & kTrapAsync) != 0);
     obey(*program.area);
@@ -232,6 +234,11 @@ bool start_sampling() {
   if (self.timer_made) return true;
   degrade(area, Degraded::kNoSamples);
   return false;
+}
+
+void stop_sampling() {
+  if (program.event >= 0) sys::call(SYS_ioctl, program.event, PERF_EVENT_IOC_DISABLE, 0);
+  end_thread_sampling();
 }
 
 void start_thread_sampling() {

@@ -242,7 +242,8 @@ def shares(tools, name, directory):
             expect(abs(ratio - truth_of) < 0.15, "latency is not what the work says")
 
 
-HABITS = ["interrupted", "own-trap", "deadly-trap", "blocks-signals", "forks", "executes", "descriptors", "short", "silent"]
+HABITS = ["interrupted", "own-trap", "deadly-trap", "blocks-signals", "forks", "executes", "descriptors", "short", "silent",
+          "sandboxed", "asks-for-sandbox", "clones", "times-out"]
 
 
 def habits(tools, _, directory):
@@ -275,10 +276,21 @@ def habits(tools, _, directory):
     expect(number("short", "samples") <= 1 and not any(line[0] == "point" for line in seen["silent"]),
            "points that nobody visited")
 
+    expect(["degraded", "sandboxed"] in seen["sandboxed"] and number("sandboxed", "samples") > 30,
+           "a sandbox was not noticed, or samples did not come before it")
+    expect(["degraded", "sandboxed"] not in seen["asks-for-sandbox"] and number("asks-for-sandbox", "samples") > 100,
+           "a program that only asked for a sandbox was left alone")
+    expect(number("clones", "samples") > 60, "a thread by clone had no samples")
+
     static = build_with(tools.cc, "habits", directory, "-static")
     lines = windows(tools, static, ["short"], quick[:-2], check=False)
     expect(int(words_of(lines, "state")["finished"]) == 2, "a static program was not said to have stayed away")
     print("static: nobody came, and that is said")
+    # The tracer is static, so that its child is the first that could be sampled; the area is handed on to it.
+    lines = windows(tools, static, ["traced"], quick[:-2], HABIT_PROGRAM=str(program))
+    expect(["degraded", "traced"] in lines and ["ended", "0", "after", "1", "traps"] in lines,
+           f"a tracer was not noticed, or saw samples: {lines}")
+    print("traced: not sampled, and that is said")
     refused = build_with(tools.cc, "without_perf", directory)
     tools.runner = [refused, tools.runner]
     try:

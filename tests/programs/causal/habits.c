@@ -1,8 +1,15 @@
 /* Programs whose habits are a profile's trouble: habits HABIT. Each prints what it saw, which is the same without a profile. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <linux/futex.h>
+#include <linux/seccomp.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -119,6 +126,88 @@ static int descriptors(void) {
   return 0;
 }
 
+/* A sandbox in which a program may compute, write and end, and nothing else: any other call is its end. */
+static int sandboxed(void) {
+  compute(0.1);
+  fflush(stdout);
+  if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0) return 2;
+  uint64_t sum = 0;
+  for (int i = 0; i < 20000; i++) sum += line_a(20000);
+  const char done[] = "computed in a sandbox\n";
+  if (sum == 0 || write(1, done, sizeof done - 1) < 0) return 2;
+  syscall(SYS_exit, 0);
+  return 2;
+}
+
+/* Asks whether there could be a sandbox, as libraries do, and takes none. */
+static int asks_for_sandbox(void) {
+  const long answer = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, NULL);
+  compute(0.2);
+  printf("%ld %s\n", answer, strerror(errno));
+  return 0;
+}
+
+static int shares(void* stop_word) {
+  for (int i = 0; i < 3000; i++) line_a(20000);
+  __atomic_store_n((int*)stop_word, 1, __ATOMIC_SEQ_CST);
+  syscall(SYS_futex, stop_word, FUTEX_WAKE, 1, NULL, NULL, 0);
+  syscall(SYS_exit, 0);
+  return 0;
+}
+
+/* A thread that libc knows nothing of. */
+static int clones(void) {
+  static int ended = 0;
+  static char stack[256 * 1024] __attribute__((aligned(16)));
+  const int flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM;
+  if (clone(shares, stack + sizeof stack, flags, &ended) < 0) return 2;
+  compute(0.05);
+  while (__atomic_load_n(&ended, __ATOMIC_SEQ_CST) == 0) syscall(SYS_futex, &ended, FUTEX_WAIT, 0, NULL, NULL, 0);
+  printf("%d\n", ended);
+  return 0;
+}
+
+static volatile sig_atomic_t alarms = 0;
+static void on_alarm(int signal) {
+  (void)signal;
+  alarms++;
+}
+
+/* A time-out of its own ends a wait when it said, and is not taken for a sample. */
+static int times_out(void) {
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_handler = on_alarm;
+  sigaction(SIGALRM, &action, NULL);
+  compute(0.1);
+  const struct itimerval soon = {{0, 0}, {0, 50000}};
+  setitimer(ITIMER_REAL, &soon, NULL);
+  const int ended = poll(NULL, 0, 60000);
+  printf("%d alarm, %s\n", (int)alarms, ended < 0 && errno == EINTR ? "EINTR" : "no EINTR");
+  return 0;
+}
+
+/* Under a tracer of its own, which passes every signal on. */
+static int traced(char* self) {
+  if (getenv("HABIT_PROGRAM") != NULL) self = getenv("HABIT_PROGRAM");
+  fflush(stdout);
+  const pid_t child = fork();
+  if (child == 0) {
+    ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+    execl(self, self, "silent", (char*)NULL);
+    _exit(1);
+  }
+  int status = 0, traps = 0;
+  while (waitpid(child, &status, 0) == child && WIFSTOPPED(status)) {
+    const int signal = WSTOPSIG(status);
+    const int is_trap = signal == SIGTRAP;
+    traps += is_trap;
+    ptrace(PTRACE_CONT, child, NULL, (void*)(long)(is_trap ? 0 : signal));
+  }
+  printf("ended %d after %d traps\n", status, traps);
+  return 0;
+}
+
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
   const char* habit = argv[1];
@@ -129,6 +218,11 @@ int main(int argc, char** argv) {
   if (strcmp(habit, "forks") == 0) return forks();
   if (strcmp(habit, "executes") == 0) return executes(argv[0]);
   if (strcmp(habit, "descriptors") == 0) return descriptors();
+  if (strcmp(habit, "sandboxed") == 0) return sandboxed();
+  if (strcmp(habit, "asks-for-sandbox") == 0) return asks_for_sandbox();
+  if (strcmp(habit, "clones") == 0) return clones();
+  if (strcmp(habit, "times-out") == 0) return times_out();
+  if (strcmp(habit, "traced") == 0) return traced(argv[0]);
   if (strcmp(habit, "short") == 0) return puts("done") < 0;
   if (strcmp(habit, "silent") == 0) {
     compute(0.2);

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "analysis/report/null_extension.h"
 #include "tests/unit/analysis/made_windows.h"
 
 namespace stab::analysis {
@@ -353,6 +354,44 @@ TEST(Causal, RefusesBrokenData) {
   ASSERT_TRUE(empty);
   EXPECT_TRUE(empty->curves.empty());
   EXPECT_TRUE(warned(*empty, CausalCaveatCode::kNothing));
+}
+
+// Few null windows: as many control trials as bring the control inside the margin, no more than are declared, none where they
+// would not do, and none where it holds or is shown not to.
+TEST(Causal, PlansControlTrialsWhereTheNullControlIsOpen) {
+  MadeProgram program;
+  program.slopes = {0.4, 0};
+  program.trials = 6, program.blocks = 2, program.window_spread = 0.02;
+  CausalData data = made_windows(program, 3);
+  data.margin = 0.02;
+  const CausalReport open = report_of(data);
+  ASSERT_FALSE(open.nulls[0].holds);
+  ASSERT_FALSE(open.nulls[0].biased);
+  const NullExtension more = null_extension(open, 100);
+  EXPECT_GT(more.trials, 1u);
+  EXPECT_LT(more.trials, 100u);
+  EXPECT_NE(more.why.find("12 null windows know the null control of 'blocks'"), std::string::npos) << more.why;
+  EXPECT_EQ(null_extension(open, more.trials - 1).trials, more.trials - 1);
+  EXPECT_EQ(null_extension(open, 0).trials, 0u);
+  EXPECT_NE(null_extension(open, 0).why.find("would not bring"), std::string::npos);
+  // A wish for more precision takes more of them.
+  EXPECT_GT(null_extension(open, 1000, 0.25).trials, more.trials);
+
+  MadeProgram controls = program;
+  controls.controls_only = true;
+  controls.nulls = controls.baselines = 2, controls.blocks = 3;
+  controls.trials = static_cast<uint32_t>(more.trials);
+  add_trials(data, controls, 4);
+  const CausalReport settled = report_of(data);
+  EXPECT_TRUE(settled.nulls[0].holds) << settled.nulls[0].effect.speedup.low << " " << settled.nulls[0].effect.speedup.high;
+  EXPECT_EQ(null_extension(settled, 100).trials, 0u);
+  EXPECT_EQ(null_extension(settled, 100).why, "");
+
+  program.null_bias = 0.1;
+  CausalData biased = made_windows(program, 3);
+  biased.margin = 0.02;
+  EXPECT_TRUE(report_of(biased).nulls[0].biased);
+  EXPECT_EQ(null_extension(report_of(biased), 100).trials, 0u);
 }
 
 }  // namespace

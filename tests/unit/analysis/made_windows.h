@@ -30,6 +30,8 @@ struct MadeProgram {
   double arm_spread = 0;             // of what an arm does in a trial: its effects differ from trial to trial
   double drift = 0.02;               // of the level, over a trial
   double null_bias = 0;              // of null windows, and of everything that pauses
+  bool controls_only = false;        // control trials: null and baseline windows, no line sped up
+  uint32_t cut_after = 0;            // windows of a trial, which then ends in the middle of a block; 0: it has all of its blocks
   double visits = 400;               // of a baseline window
   double foreign = 0;                // share of the windows that other programs disturb
   CausalClock clock = CausalClock::kWall;
@@ -84,7 +86,7 @@ inline void add_trials(CausalData& data, const MadeProgram& program, uint64_t se
     for (uint32_t i = 0; i < program.baselines; ++i) add(ArmKind::kBaseline, std::nullopt, 0, 0, false);
     for (uint32_t i = 0; i < program.nulls; ++i)
       add(ArmKind::kNull, static_cast<uint32_t>(rng.below(lines)), program.speedups.back(), 0, true);
-    for (uint32_t line = 0; line < lines; ++line) {
+    for (uint32_t line = 0; line < lines && !program.controls_only; ++line) {
       for (const double speedup : program.speedups)
         add(ArmKind::kSpeedup, line, speedup, -std::log1p(-true_saving(program, line, speedup)), true);
       if (program.slowdowns)
@@ -95,6 +97,7 @@ inline void add_trials(CausalData& data, const MadeProgram& program, uint64_t se
       const double block_level = level + program.drift * block / program.blocks + 0.01 * normal_of(rng);
       rng.shuffle(arms);
       for (const Arm& arm : arms) {
+        if (program.cut_after != 0 && order >= program.cut_after) break;
         CausalWindow window = arm.window;
         window.trial = trial_index;
         window.block = block;

@@ -142,6 +142,27 @@ TEST_F(LoadCausal, TakesWholeRunsByTheBlocksOfTheirList) {
   EXPECT_EQ(data.windows[0].flags, 0u);
 }
 
+// Stopped before its first window: no profile, and whoever reports is told of whom and why.
+TEST_F(LoadCausal, WithoutAWindowItSaysOfWhatThereIsNone) {
+  const plan::Plan plan = plan_of();
+  const auto id = record_experiment(*store_, plan, [](const store::TrialRow&, const plan::Cell&, store::Outcome& outcome) {
+    outcome.wall_ns = 1'000'000'000;
+  });
+  ASSERT_TRUE(id);
+  ASSERT_TRUE(store_->put_regions(*id, 0, kRegions).ok());
+  std::vector<std::string> without;
+  store::ExperimentRow row = *store_->experiment(*id);
+  const auto programs = load_causal(*store_, row, &without);
+  ASSERT_TRUE(programs) << programs.error().message;
+  EXPECT_TRUE(programs->empty());
+  EXPECT_EQ(without, std::vector<std::string>{"p"});
+  row.state = store::ExperimentState::kCancelled;
+  EXPECT_THAT(words_without_windows(row, without), ::testing::HasSubstr("'p': the experiment ended before its first window"));
+  row.state = store::ExperimentState::kRunning;
+  EXPECT_THAT(words_without_windows(row, without), ::testing::HasSubstr("no window was measured so far"));
+  EXPECT_EQ(words_without_windows(row, {}), "");
+}
+
 TEST_F(LoadCausal, OfAnOrdinaryExperimentThereIsNone) {
   plan::Plan plan = *plan::parse_plan("[experiment]\nname = \"y\"\nseed = 3\nreplicates = 2\n"
                                       "[[program]]\nname = \"p\"\nrun = [\"true\"]\n",

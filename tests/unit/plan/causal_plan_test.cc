@@ -2,10 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <set>
 
+#include "plan/control_windows.h"
 #include "plan/design.h"
 #include "plan_fixture.h"
 
@@ -182,6 +184,36 @@ TEST(CausalWindows, DrawThePeriodAroundThePlans) {
   EXPECT_LE(high, 1.1e6);
   EXPECT_LT(low, 0.91e6);
   EXPECT_GT(high, 1.09e6);
+}
+
+// Two null windows and two baselines in each block, in an order and of candidates that are drawn, from any place on.
+TEST(CausalWindows, OfControlTrialsAreNullAndBaselineAlone) {
+  const Causal plan = causal("");
+  const CausalRegions regions{3, {9}};
+  const auto all = control_arms_from(plan, 7, "causal p all", kFirstControlWindow, 4000, regions);
+  ASSERT_EQ(all.size(), 4000u);
+  std::set<uint32_t> regions_seen;
+  std::array<int, kControlBlock> places{};
+  for (size_t i = 0; i < all.size(); i += kControlBlock) {
+    int nulls = 0;
+    for (size_t k = 0; k < kControlBlock; ++k) {
+      const CausalArm& arm = all[i + k];
+      if (arm == CausalArm()) continue;
+      ASSERT_EQ(arm.kind, Kind::kNull);
+      EXPECT_EQ(arm.permille, 500u);
+      regions_seen.insert(arm.region);
+      ++nulls, ++places[k];
+    }
+    EXPECT_EQ(nulls, 2);
+  }
+  EXPECT_EQ(regions_seen, (std::set<uint32_t>{1, 2, 3}));
+  for (const int seen : places) EXPECT_NEAR(seen, 500, 80);
+  for (const size_t first : {1u, 6u, 333u}) {
+    const auto part = control_arms_from(plan, 7, "causal p all", kFirstControlWindow + first, 50, regions);
+    EXPECT_TRUE(std::equal(part.begin(), part.end(), all.begin() + static_cast<ptrdiff_t>(first)));
+  }
+  EXPECT_NE(control_arms_from(plan, 8, "causal p all", kFirstControlWindow, 4000, regions), all);
+  EXPECT_TRUE(control_arms_from(plan, 7, "causal p all", kFirstControlWindow, 10, {}).empty());
 }
 
 // Frozen: a stored window names its place in this list.

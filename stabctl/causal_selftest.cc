@@ -1,0 +1,142 @@
+// selftest causal: two threads that meet at a barrier on one CPU, each doing half of a round's work. What half of one thread's
+// time is worth is known, and so is what a window in which everybody pauses is worth. Each comparison is a program of the plan;
+// how many there are is fixed before the first trial.
+#include "stabctl/causal_selftest.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include "analysis/commands/causal_selftest.h"
+#include "engine/results/load_causal.h"
+#include "plan/parse.h"
+#include "stabctl/commands.h"
+#include "stabctl/database.h"
+#include "stabctl/run_command.h"
+#include "stabctl/temporary_folder.h"
+#include "stabctl/terminal.h"
+
+namespace stab::ctl {
+namespace {
+
+// Of a comparison: its build, a preflight and a pilot trial, and its trials, on a machine that does other work.
+constexpr double kSecondsPerComparison = 16;
+constexpr int kTrials = 5;
+
+// Rounds of 2 x 240000 steps of some ns: about a second of CPU time. The two functions differ, or the compiler would make one of
+// them.
+constexpr char kSource[] = R"(#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <stab/progress.h>
+
+#define PART(name, by)                                                                                                   \
+  __attribute__((noinline, aligned(64))) static uint64_t name(uint64_t x) {                                              \
+    for (long i = 0; i < 240000; ++i) __asm__ volatile("imul %1,%0\n\tadd $" #by ",%0" : "+r"(x) : "r"(x | 1));          \
+    return x;                                                                                                            \
+  }
+PART(work, 1)
+PART(other, 3)
+
+static pthread_barrier_t barrier;
+static long rounds;
+
+static void* beside(void* seed) {
+  uint64_t x = (uintptr_t)seed;
+  for (long i = 0; i < rounds; ++i) {
+    x = other(x);
+    pthread_barrier_wait(&barrier);
+  }
+  return (void*)(uintptr_t)x;
+}
+
+int main(int argc, char** argv) {
+  rounds = atol(argv[argc - 1]);
+  uint64_t x = 1;
+  void* y = NULL;
+  pthread_t thread;
+  if (pthread_barrier_init(&barrier, NULL, 2) != 0 || pthread_create(&thread, NULL, beside, (void*)2) != 0) return 1;
+  for (long i = 0; i < rounds; ++i) {
+    x = work(x);
+    pthread_barrier_wait(&barrier);
+    STAB_PROGRESS("round");
+  }
+  pthread_join(thread, &y);
+  printf("%lu\n", (unsigned long)(x ^ (uintptr_t)y));
+  return 0;
+}
+)";
+
+int comparisons_of(const Arguments& arguments) {
+  if (arguments.comparisons > 0) return arguments.comparisons;
+  return std::max(2, static_cast<int>(60 * arguments.minutes / kSecondsPerComparison));
+}
+
+// A block is one window with the line sped up, one null window and one baseline. By so wide a margin no control trial follows:
+// how many windows there are is fixed before.
+std::string plan_text(int comparisons, uint64_t seed) {
+  std::string text = "[experiment]\nname = \"selftest-causal\"\nseed = " + std::to_string(seed) +
+                     "\nreplicates = " + std::to_string(kTrials) +
+                     "\nmargin = \"50%\"\n[machine]\ncpus = \"auto\"\n[causal]\nunit = \"function\"\ncandidates = [\"work\"]\n"
+                     "scope = [\"work.c\"]\nprogress = [\"round\"]\nspeedups = [\"50%\"]\ncontrols = [\"null\"]\n"
+                     "explore = \"0%\"\n"
+                     "window = \"50ms\"\ncooloff = \"1ms\"\npilot = 1\n";
+  for (int i = 1; i <= comparisons; ++i)
+    text += "[[program]]\nname = \"aa" + std::to_string(i) + "\"\nsource = \"source\"\nshell = true\n" +
+            "build = 'cc -g -O2 -I \"$(dirname \"$(command -v szc)\")/../include\" work.c -o work -lpthread'\n"
+            "run = [\"./work\", \"1000\"]\ntimeout = \"60s\"\nexpect = { same_stdout = true }\n";
+  return text;
+}
+
+Status write_program(const std::string& folder) {
+  std::error_code made;
+  std::filesystem::create_directory(folder + "/source", made);
+  const std::string path = folder + "/source/work.c";
+  std::ofstream file(path);
+  file << kSource << std::flush;
+  if (!file) return Error{ErrorCode::kSystem, "can't write '" + path + "'; set TMPDIR to a folder with space", {}};
+  return {};
+}
+
+}  // namespace
+
+bool is_causal_selftest(const store::ExperimentRow& row) { return row.name.starts_with("selftest-causal"); }
+
+int judge_causal_selftest(store::Store& store, const store::ExperimentRow& row, const Arguments& arguments) {
+  const auto programs = engine::load_causal(store, row);
+  if (!programs) return complain(programs.error());
+  return print(analysis::run_causal_selftest(*programs, {.json = arguments.json}));
+}
+
+int causal_selftest(const Arguments& arguments) {
+  auto folder = TemporaryFolder::make("selftest");
+  if (!folder) return complain(folder.error());
+  if (const Status written = write_program(folder->path()); !written) return complain(written.error());
+  // Other orders of windows each time, or a second selftest would say what the first one did.
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const auto seed = static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(now).count());
+  const plan::Parsed parsed = plan::parse_plan(plan_text(comparisons_of(arguments), seed), "selftest-causal.toml");
+  if (!parsed.plan)
+    return complain({ErrorCode::kInternal, "the selftest's own plan is wrong:\n" + plan::render(parsed.errors), {}});
+
+  const SystemClock clock;
+  const auto engine = open_engine(arguments, clock);
+  if (!engine) return complain(engine.error());
+  const auto experiment = (*engine)->submit(*parsed.plan, folder->path(), ::geteuid(), ::getegid());
+  if (!experiment) return complain(experiment.error());
+  const int code = run_to_end(**engine, *experiment, arguments, clock, [&](store::Store& store, store::Id id) {
+    const auto row = store.experiment(id);
+    return row ? judge_causal_selftest(store, *row, arguments) : complain(row.error());
+  });
+  if (code != kExitUnfinished) return code;
+  folder->keep();  // resume builds what is still to be built from it
+  std::fprintf(stderr, "then its rate: stabctl selftest --experiment %lld\n", static_cast<long long>(*experiment));
+  return code;
+}
+
+}  // namespace stab::ctl
