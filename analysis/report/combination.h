@@ -24,6 +24,7 @@ struct Combination {
   bool blocked = false;
   bool by_link = false;
   std::optional<double> p_rank;  // absent without strata
+  std::vector<double> draws;     // the independent values whose mean is the estimate, in the order of the run; kBlocks, no link recurs
   std::string refused;
 };
 
