@@ -11,8 +11,7 @@ namespace stab::analysis {
 JudgedEstimate::Ends JudgedEstimate::ends(double t_level, double alpha) const {
   constexpr double kExact = 1e-4;  // below it 1 - tail loses digits; above it reports keep those that they have always had
   const double tail = t_level / 2;
-  const double half =
-      (tail < kExact ? t_quantile_upper(tail, test_.df) : t_quantile(1 - tail, test_.df)) * test_.standard_error;
+  const double half = (tail < kExact ? t_quantile_upper(tail, test_.df) : t_quantile(1 - tail, test_.df)) * test_.standard_error;
   const Ends of_t{test_.estimate - half, test_.estimate + half};
   if (!is_bet_on()) return of_t;
   const BetEnds wide = widened_by_bets(draws_, levels_.mixture(), alpha, {of_t.low, of_t.high});

@@ -22,7 +22,7 @@ class JudgedEstimate {
   JudgedEstimate(const LookLevels& levels, const TTest& test, std::span<const double> draws)
       : levels_(levels), test_(test), draws_(draws) {}
 
-  Ends interval() const { return ends(levels_.interval(), levels_.alpha()); }           // at 1 - alpha
+  Ends interval() const { return ends(levels_.interval(), levels_.alpha()); }            // at 1 - alpha
   Ends equivalence() const { return ends(levels_.equivalence(), 2 * levels_.alpha()); }  // at 1 - 2 alpha
   // Against the test's own null value 0, two-sided.
   double p() const;

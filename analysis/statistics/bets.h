@@ -39,7 +39,7 @@ class Bets {
   static constexpr size_t kNormal = 12, kLarge = 2, kStakes = kNormal + kLarge;
   struct Stake {
     double delta = 0, weight = 0;
-    std::array<double, 2> wealth{1, 1};      // times exp(log_scale)
+    std::array<double, 2> wealth{1, 1};  // times exp(log_scale)
     std::array<double, 2> log_scale{0, 0};
   };
 
