@@ -215,8 +215,9 @@ void time_to_a_verdict(int rounds) {
       const Samples samples = watched_blocks(rng, {}, kMost, effect * kMargin, kMargin);
       const auto settled = [&](uint32_t blocks, const LookLevels& levels) {
         const auto now = [&](uint32_t) { return levels; };
-        return found_while_watching(samples, blocks, blocks, now,
-                                    [](const Contrast& contrast) { return contrast.verdict != Verdict::kUnsure; });
+        return found_while_watching(samples, blocks, blocks, now, [](const Contrast& contrast) {
+          return contrast.verdict == Verdict::kChanged || contrast.verdict == Verdict::kEquivalent;
+        });
       };
       settled_fixed += settled(kMost, LookLevels(kAlpha));
       size_t k = 0;

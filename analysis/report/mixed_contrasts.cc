@@ -10,7 +10,7 @@
 namespace stab::analysis {
 namespace {
 
-// A fit takes time with their cube: at this number a second or two.
+// A fit takes time with their cube: at this number some seconds.
 constexpr size_t kMostLevels = 500;
 constexpr size_t kMostRows = 20'000;
 

@@ -55,7 +55,7 @@ struct BetEnds {
   double low = 0, high = 0;  // infinite where no mean is excluded on that side
 };
 // The means that neither side's bets exclude at alpha (alpha / 2 a side), or `inner` where that is wider: the union of two
-// intervals, either of which would do. pre: inner lies around the values' mean
+// intervals, either of which would do. pre: inner lies around the values' mean, and is no point
 BetEnds widened_by_bets(std::span<const double> values, double g, double alpha, const BetEnds& inner);
 
 }  // namespace stab::analysis

@@ -73,6 +73,10 @@ void expect_as_r(const std::string& name, const Samples& samples, const std::map
     const EstimatorContrast& contrast = report->estimators[i];
     ASSERT_EQ(contrast.refused, "");
     EXPECT_EQ(contrast.estimator, "mixed");
+    const bool several = samples.workloads.size() > 1;
+    EXPECT_EQ(contrast.population, several ? Population::kLikeThese : Population::kOneWorkload);
+    EXPECT_EQ(contrast.workload, several ? "" : "p0");
+    EXPECT_EQ(contrast.n, several ? 6u : 15u);
     EXPECT_NEAR(std::log(contrast.interval.estimate), std::stod(lines[i][1]), 1e-6);
     EXPECT_NEAR(contrast.standard_error / std::stod(lines[i][2]), 1, 1e-4);
     EXPECT_NEAR(contrast.df / std::stod(lines[i][3]), 1, 1e-3);
@@ -96,13 +100,10 @@ TEST(MixedContrasts, OverProgramsTheyAreRs) {
                {"layout", "program:opt:link"},
                {"program:block", "program:block"},
                {"residual", "Residual"}});
-  EXPECT_EQ(analyse(exported())->estimators[0].population, Population::kLikeThese);
-  EXPECT_EQ(analyse(exported())->estimators[0].n, 6u);
 }
 
 TEST(MixedContrasts, OfOneProgramItsLinksAreTheSample) {
   expect_as_r("one", exported(3), {{"layout", "opt:link"}, {"block", "block"}, {"residual", "Residual"}});
-  EXPECT_EQ(analyse(exported(3))->estimators[0].workload, "p0");
 }
 
 TEST(MixedContrasts, AreShownWithTheirVariances) {
@@ -111,8 +112,8 @@ TEST(MixedContrasts, AreShownWithTheirVariances) {
   const std::string text = render_terminal(*report, 120, false), json = to_json(*report);
   EXPECT_THAT(text, HasSubstr("mixed model of wall_time, Kenward-Roger: variance of program"));
   EXPECT_THAT(text, HasSubstr("program:opt"));
-  EXPECT_THAT(json, HasSubstr("\"estimator\":\"mixed\""));
-  EXPECT_THAT(json, HasSubstr("\"term\":\"program:block\",\"levels\":72"));
+  EXPECT_THAT(json, HasSubstr("\"estimator\": \"mixed\""));
+  EXPECT_THAT(json, HasSubstr("\"term\": \"program:block\""));
 }
 
 std::string refused(const Samples& samples) {
