@@ -161,8 +161,8 @@ void print_verdicts(const Json& verdicts) {
     const std::string about = one.value("workload", "").empty() ? one.value("population", "") : one.value("workload", "");
     std::printf("  %-10s %s, %s, %s: %s / %s: %s [%s, %s]\n", one.value("verdict", "").c_str(), printable(about).c_str(),
                 printable(one.value("response", "")).c_str(), printable(one.value("factor", "")).c_str(),
-                printable(one.value("level", "")).c_str(), printable(one.value("baseline", "")).c_str(), number("estimate").c_str(),
-                number("conf_low").c_str(), number("conf_high").c_str());
+                printable(one.value("level", "")).c_str(), printable(one.value("baseline", "")).c_str(),
+                number("estimate").c_str(), number("conf_low").c_str(), number("conf_high").c_str());
   }
   std::fflush(stdout);
 }

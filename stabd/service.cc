@@ -29,7 +29,7 @@
 #include "engine/machine/topology.h"
 #include "stabd/estimates.h"
 #include "stabd/policy.h"
-#include "stabd/valid_verdicts.h"
+#include "engine/results/valid_verdicts.h"
 #include "engine/results/precision.h"
 #include "engine/results/printable.h"
 #include "engine/results/load_causal.h"

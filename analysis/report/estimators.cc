@@ -287,8 +287,8 @@ std::vector<double> with_baseline(const Draws& draws, double of_baseline) {
 }
 
 // One model answers all questions about a response.
-void add_mixed(std::vector<Candidate>& candidates, const Samples& samples, const std::vector<WorkloadUnits>& units, size_t response,
-               const LookLevels& levels, const std::string& early) {
+void add_mixed(std::vector<Candidate>& candidates, const Samples& samples, const std::vector<WorkloadUnits>& units,
+               size_t response, const LookLevels& levels, const std::string& early) {
   const Result<MixedContrasts> model =
       early.empty() ? mixed_contrasts_of(samples, units, response) : Result<MixedContrasts>(bad_input(early));
   const bool over_programs = program_count(samples) > 1;

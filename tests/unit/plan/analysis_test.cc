@@ -22,8 +22,8 @@ TEST(Analysis, NoneIsDeclaredUnlessSaid) {
 }
 
 TEST(Analysis, EstimatorsAreWordsAndQuantiles) {
-  const Plan plan =
-      parsed(plan_with("estimators = [\"hodges-lehmann\", \"median\", { quantile = 0.9 }, \"mixed\"]\nshift = [0.25, 0.5, 0.75]"));
+  const Plan plan = parsed(
+      plan_with("estimators = [\"hodges-lehmann\", \"median\", { quantile = 0.9 }, \"mixed\"]\nshift = [0.25, 0.5, 0.75]"));
   ASSERT_EQ(plan.analysis.estimators.size(), 4u);
   EXPECT_EQ(plan.analysis.estimators[0].kind, Estimator::Kind::kHodgesLehmann);
   EXPECT_EQ(plan.analysis.estimators[1].kind, Estimator::Kind::kQuantile);

@@ -1,4 +1,4 @@
-#include "stabd/valid_verdicts.h"
+#include "engine/results/valid_verdicts.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,5 +1,5 @@
 // What a running experiment's verdicts may be told of: a confidence sequence's, and no other rule's.
-#include "stabd/valid_verdicts.h"
+#include "engine/results/valid_verdicts.h"
 
 #include <gtest/gtest.h>
 
