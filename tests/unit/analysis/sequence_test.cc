@@ -181,7 +181,7 @@ TEST(Sequence, PAndIntervalAgree) {
 }
 
 TEST(Sequence, WatchedAfterEachBlockItKeepsAlpha) {
-  constexpr int kRounds = 150;
+  constexpr int kRounds = 60;
   for (const WatchedShape& shape : kWatchedShapes) {
     // The others are slow, and in the table.
     if (shape.levels > 2 || shape.links > 0 || shape.error != WatchedShape::kNormal) continue;
