@@ -260,7 +260,7 @@ struct Report {
   std::string trial_word = "trial";  // "row" for plain data
   std::vector<Factor> factors;
   std::vector<Response> responses;
-  double interval_level = 0.05;  // two-sided, of the contrasts' intervals: alpha, or what a declared look makes of it
+  double interval_level = 0.05;  // two-sided, of the contrasts' intervals: alpha, or what a look makes of it; bets may widen them
   std::string stopping;  // how the plan ends and where this is; empty: after fixed replicates
   uint64_t planned = 0;
   uint64_t analysed = 0;
