@@ -49,7 +49,7 @@ INSTANTIATE_TEST_SUITE_P(
     All, AnalysisFaults,
     ::testing::Values(
         Refused{"estimators = [\"mean\"]", "the mean is always estimated"},
-        Refused{"estimators = [\"mixt\"]", "did you mean 'mixed'?"},
+        Refused{"estimators = [\"mixd\"]", "did you mean 'mixed'?"},
         Refused{"estimators = [\"mixed\", \"mixed\"]", "this estimator is named twice"},
         Refused{"estimators = [\"hodges-leman\"]", "did you mean 'hodges-lehmann'?"},
         Refused{"estimators = \"median\"", "expected an array"}, Refused{"estimators = []", "has 0 entries, expected 1 to 16"},
