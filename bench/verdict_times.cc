@@ -4,7 +4,8 @@
 // A program is four lines: its name, seconds of a run, the factor that randomization costs, and standard deviations of logarithms
 // of its links and of what links keep where layouts are random; then the deviations of plain runs from their link's mean; then
 // those of the two sides' differences within blocks of randomized runs. Deviations are drawn from those recorded; with `drawn`
-// those of blocks with a sign that is drawn, too, since the sides of a block are exchangeable.
+// those of blocks with a sign that is drawn, too, since the sides of a block are exchangeable. Without it far ones stay on
+// the side where they were recorded, as if one build alone had a path that is slow now and then.
 //
 //   single      two builds, 10 runs each, Welch's t test at 5 %
 //   links       as many links a side as find 1 % in 80 % of cases, a run each, the same test
@@ -24,6 +25,7 @@
 
 #include "analysis/report/contrasts.h"
 #include "analysis/report/stopping_decision.h"
+#include "analysis/statistics/bets.h"
 #include "analysis/statistics/distributions.h"
 #include "analysis/statistics/t_tests.h"
 #include "base/rng.h"
@@ -44,18 +46,39 @@ struct Program {
 
 enum class Said { kNothing, kHigher, kLower, kEquivalent };
 
-// As contrasts.cc judges a contrast that is alone in its family.
-Said judge(const Moments& values, const LookLevels& levels) {
+// What the blocks seen so far say of the bets on three means: none, and the margin on either side. Grows by a block at a time.
+struct WatchedBets {
+  explicit WatchedBets(double g) : none(0, g), low(-std::log1p(kMargin), g), high(std::log1p(kMargin), g) {}
+  void add(double value) {
+    none.add(value);
+    low.add(value);
+    high.add(value);
+  }
+  Bets none, low, high;
+};
+
+// As contrasts.cc judges a contrast that is alone in its family. An interval leaves out what its p says: half of alpha a side.
+Said judge(const Moments& values, const LookLevels& levels, const WatchedBets* bets = nullptr) {
   if (!levels.bounded()) return Said::kNothing;
   const double margin = std::log1p(kMargin), error = values.standard_error(), df = static_cast<double>(values.n - 1);
   const double half = t_quantile_upper(levels.interval() / 2, df) * error;
-  const auto one_sided = [&](double t) {
-    const double p = t_upper(t, df);
-    return p >= 0.5 ? p : levels.p(2 * p) / 2;
+  const auto one_sided = [&](double t, double log_bet) {
+    const double p = t_upper(t, df), of_t = p >= 0.5 ? p : levels.p(2 * p) / 2;
+    return bets == nullptr ? of_t : std::max(of_t, std::exp(-log_bet));
   };
-  const double equivalence = std::max(one_sided((values.mean + margin) / error), one_sided((margin - values.mean) / error));
-  const Verdict verdict = verdict_of(values.mean - half, values.mean + half, margin, equivalence < kAlpha,
-                                     levels.p(t_two_sided(values.mean / error, df)) < kAlpha);
+  const double above = one_sided((values.mean + margin) / error, bets ? bets->low.log_above() : 0);
+  const double below = one_sided((margin - values.mean) / error, bets ? bets->high.log_below() : 0);
+  double p = levels.p(t_two_sided(values.mean / error, df));
+  double low = values.mean - half, high = values.mean + half;
+  if (bets != nullptr) {
+    p = std::max(p, 2 * std::exp(-std::max(bets->none.log_above(), bets->none.log_below())));
+    // Only where it lies with respect to 0 and the margins is asked of the interval.
+    if (2 * std::exp(-bets->none.log_above()) >= kAlpha) low = std::min(low, 0.0);
+    if (2 * std::exp(-bets->none.log_below()) >= kAlpha) high = std::max(high, 0.0);
+    if (2 * above >= kAlpha) low = std::min(low, -margin);
+    if (2 * below >= kAlpha) high = std::max(high, margin);
+  }
+  const Verdict verdict = verdict_of(low, high, margin, std::max(above, below) < kAlpha, p < kAlpha);
   if (verdict == Verdict::kEquivalent) return Said::kEquivalent;
   if (verdict == Verdict::kChanged) return values.mean > 0 ? Said::kHigher : Said::kLower;
   return Said::kNothing;
@@ -138,10 +161,13 @@ class Simulation {
       const uint32_t most = 2 * blocks_;
       const std::vector<double> values = differences(d, most);
       Moments seen = moments(std::span(values).first(kFirst));
+      WatchedBets bets(sequence_[kFirst].mixture());
+      for (uint32_t at = 0; at < kFirst; ++at) bets.add(values[at]);
       for (uint32_t at = kFirst;; ++at) {
-        const Said said = judge(seen, sequence_[at]);
+        const Said said = judge(seen, sequence_[at], &bets);
         if (said != Said::kNothing || at == most) return Answer{said, took(at)};
         seen = merge(seen, Moments{1, values[at], 0});
+        bets.add(values[at]);
       }
     });
     std::fflush(stdout);

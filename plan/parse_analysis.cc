@@ -46,11 +46,15 @@ bool parse_estimator(const TomlNode& node, Faults& faults, Estimator& out) {
     out = {Estimator::Kind::kHodgesLehmann, 0.5};
     return true;
   }
+  if (node.text == "mixed") {
+    out = {Estimator::Kind::kMixed, 0.5};
+    return true;
+  }
   if (node.text == "median") {
     out = {Estimator::Kind::kQuantile, 0.5};
     return true;
   }
-  unknown_word(faults, node.spot, "estimator", node.text, {"hodges-lehmann", "median"});
+  unknown_word(faults, node.spot, "estimator", node.text, {"hodges-lehmann", "median", "mixed"});
   return false;
 }
 

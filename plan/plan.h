@@ -234,7 +234,7 @@ struct Stopping {
 // --- [analysis] ------------------------------------------------------------------------------------------
 
 struct Estimator {
-  enum class Kind { kHodgesLehmann, kQuantile } kind = Kind::kHodgesLehmann;
+  enum class Kind { kHodgesLehmann, kQuantile, kMixed } kind = Kind::kHodgesLehmann;
   double probability = 0.5;  // kQuantile
 };
 

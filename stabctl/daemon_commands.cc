@@ -146,6 +146,27 @@ int watch_command(const Arguments& arguments) {
 
 namespace {
 
+// What a confidence sequence says so far, a line for each contrast. Other experiments have none before their end.
+void print_verdicts(const Json& verdicts) {
+  std::printf("after %lld replicates, by a confidence sequence, which holds at every look:\n",
+              static_cast<long long>(verdicts.value("replicates", int64_t{0})));
+  for (const Json& one : verdicts.value("contrasts", Json::array())) {
+    const bool is_ratio = one.value("scale", "") == "log";
+    const auto number = [&](const char* key) {
+      const double value = one.value(key, 0.0);
+      char text[40];
+      std::snprintf(text, sizeof text, is_ratio ? "%+.2f%%" : "%+.4g", is_ratio ? 100 * (value - 1) : value);
+      return std::string(text);
+    };
+    const std::string about = one.value("workload", "").empty() ? one.value("population", "") : one.value("workload", "");
+    std::printf("  %-10s %s, %s, %s: %s / %s: %s [%s, %s]\n", one.value("verdict", "").c_str(), printable(about).c_str(),
+                printable(one.value("response", "")).c_str(), printable(one.value("factor", "")).c_str(),
+                printable(one.value("level", "")).c_str(), printable(one.value("baseline", "")).c_str(),
+                number("estimate").c_str(), number("conf_low").c_str(), number("conf_high").c_str());
+  }
+  std::fflush(stdout);
+}
+
 // Shows its progress, or with `as_json` prints each event, until it ends.
 Result<Followed> follow(DaemonClient& client, const std::string& experiment, bool as_json) {
   STAB_TRY(const std::string answer, client.call("watch", {{"experiment", experiment}}));
@@ -158,6 +179,7 @@ Result<Followed> follow(DaemonClient& client, const std::string& experiment, boo
     if (*state == store::ExperimentState::kDone) followed.exit_code = kExitDone;
     return followed;
   }
+  if (!as_json && row.contains("verdicts")) print_verdicts(row["verdicts"]);
   const SystemClock clock;
   ProgressDisplay display(::isatty(STDERR_FILENO) ? ProgressStyle::kBar : ProgressStyle::kLines, clock);
   auto known = engine::precision_in(row.value("cells", Json::array()).dump());

@@ -29,6 +29,7 @@
 #include "engine/machine/topology.h"
 #include "stabd/estimates.h"
 #include "stabd/policy.h"
+#include "engine/results/valid_verdicts.h"
 #include "engine/results/precision.h"
 #include "engine/results/printable.h"
 #include "engine/results/load_causal.h"
@@ -342,6 +343,10 @@ Result<ServiceAnswer> Service::watch(const Call& call) {
   STAB_TRY(const Precision precision, precision_of(call.reader, whole));
   answer["cells"] = Json::parse(cells_json(masked ? blinding.masked(row.id, precision) : precision));
   if (const auto widest = precision.widest()) answer["widest"] = *widest;
+  // What can't be analysed yet is no fault of who watches.
+  if (const auto verdicts = is_over(row.state) ? Result<std::string>("") : valid_verdicts(call.reader, whole);
+      verdicts && !verdicts->empty())
+    answer["verdicts"] = Json::parse(*verdicts);
   return ServiceAnswer{answer_line(call.request.id, dump(answer)), row.id};
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <span>
 
+#include "analysis/statistics/bets.h"
 #include "analysis/statistics/confidence_sequence.h"
 #include "analysis/statistics/descriptive.h"
 #include "analysis/statistics/distributions.h"
@@ -476,15 +477,24 @@ Result<Finding> sequence_method(const Arguments& args, const StatsData& data) {
   const auto n = static_cast<double>(data.response().size());
   const double alpha = 1 - conf, g = mixture_narrowest_at(static_cast<double>(narrowest_at), alpha);
   const double critical = sequence_critical_t(n, g, alpha), log_e = mixture_log_ratio(test.statistic, n, g);
+  Bets bets(mu, g);
+  for (const double value : data.response()) bets.add(value);
   std::optional<double> low, high, at;  // absent: no bounded interval yet
   if (std::isfinite(critical)) {
     at = critical;
-    low = test.estimate - critical * test.standard_error;
-    high = test.estimate + critical * test.standard_error;
+    const BetEnds of_t{test.estimate - critical * test.standard_error, test.estimate + critical * test.standard_error};
+    const BetEnds ends = widened_by_bets(data.response(), g, alpha, of_t);
+    if (std::isfinite(ends.low)) low = ends.low;
+    if (std::isfinite(ends.high)) high = ends.high;
   }
+  // Half of alpha a side. All bets lost is no number.
+  const double log_bet = std::max(bets.log_above(), bets.log_below()) - std::log(2);
+  std::optional<double> shown_bet;
+  if (std::isfinite(log_bet)) shown_bet = log_bet;
   Finding finding;
   finding.add_count("n", data.response().size()).add("statistic", test.statistic).add("df", test.df);
-  finding.add("p_value", std::exp(std::min(0.0, -log_e))).add("log_e_value", log_e).add("critical_value", at);
+  finding.add("p_value", std::exp(-std::max(0.0, std::min(log_e, log_bet)))).add("log_e_value", log_e).add("log_bet", shown_bet);
+  finding.add("critical_value", at);
   finding.add("estimate", test.estimate).add("standard_error", test.standard_error);
   finding.add("conf_low", low).add("conf_high", high).add("conf_level", conf).add("mu", mu);
   finding.add_count("narrowest_at", narrowest_at).add("mixture_variance", g);
@@ -511,7 +521,7 @@ constexpr StatsMethod kMethods[] = {
     {"shapiro-wilk", "normality, 3 to 5000 values", "response group levels log", shapiro},
     {"anderson-darling", "normality, tails weigh more", "response group levels log", anderson},
     {"one-sample-t", "mean against --mu", "response log mu alternative conf", one_sample},
-    {"confidence-sequence", "mean against --mu, however often one looks, normal values",
+    {"confidence-sequence", "mean against --mu, however often one looks",
      "response log mu narrowest-at conf", sequence_method},
     {"student", "two means, equal variances", "response group levels log mu alternative conf", two_sample<student_t>},
     {"welch", "two means, unequal variances", "response group levels log mu alternative conf", two_sample<welch_t>},

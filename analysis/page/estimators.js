@@ -11,6 +11,11 @@ function estimatorTables() {
     });
     parts.push(h('h3', {}, 'Declared estimators beside the mean'), table('Declared estimators beside the mean', [{title: 'estimator'}, {title: 'about'}, {title: 'response'}, {title: 'question'}, {title: 'n', number: true}, {title: 'difference', number: true}, {title: 'interval'}, {title: 'p', number: true, text: pText}, {title: 'p (Holm)', number: true, text: pText}, {title: 'verdict'}], rows, {filter: rows.length > 12}));
   }
+  const models = contrasts.filter((one, i) => one.components && contrasts.findIndex(other => other.components && other.response === one.response) === i);
+  if (models.length > 0) {
+    const rows = models.flatMap(one => one.components.map((part, i) => [one.response, part.term, part.levels, part.variance, part.variance / one.components.reduce((sum, other) => sum + other.variance, 0)]));
+    parts.push(h('h3', {}, 'Variances of the mixed model'), h('p', {class: 'note'}, 'What one value differs by for each of these; the residual’s count is that of trials. Degrees of freedom are Kenward and Roger’s.'), table('Variances of the mixed model', [{title: 'response'}, {title: 'of'}, {title: 'levels', number: true}, {title: 'variance', number: true, text: x => String(Number(x.toPrecision(4)))}, {title: 'share', number: true, text: plainPercent}], rows, {}));
+  }
   if (shifts.length > 0) {
     const rows = shifts.flatMap(one => one.refused ? [[one.workload, one.response, question(one), null, null, one.refused, null]] : one.points.map(point => {
       const response = responseOf(one.response);

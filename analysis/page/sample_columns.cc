@@ -17,7 +17,7 @@ constexpr int kVersion = 3;  // 3: a stopping rule may be a sequence, and has `m
 // The same, and estimators were declared: a reader that doesn't know them would miss a part of the report.
 constexpr int kVersionOfEstimators = 4;
 constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
-constexpr std::string_view kEstimators[] = {"hodges-lehmann", "quantile"};
+constexpr std::string_view kEstimators[] = {"hodges-lehmann", "quantile", "mixed"};
 constexpr std::string_view kRules[] = {"fixed", "looks", "precision", "sequence"};
 constexpr std::string_view kSpendings[] = {"obrien-fleming", "pocock", "classic-obrien-fleming", "classic-pocock"};
 

@@ -44,7 +44,8 @@ Combination test_combination(const CellCoefficients& coefficients, const std::ve
     by_clusters(out, *clustered, strata);
     return out;
   }
-  if (const auto values = block_contrasts(coefficients)) {
+  bool recurring = false;
+  if (const auto values = block_contrasts(coefficients, &recurring)) {
     out.blocked = true;
     out.route = Route::kBlocks;
     out.n = values->size();
@@ -56,6 +57,7 @@ Combination test_combination(const CellCoefficients& coefficients, const std::ve
     out.test = *blocked;
     out.point = blocked->estimate;
     if (const auto p = signed_rank_p(*values)) out.p_rank = *p;
+    if (!recurring) out.draws = *values;
     return out;
   }
   if (out.by_link && !fit) fit = fit_links(workload);

@@ -24,6 +24,8 @@ struct Combination {
   bool blocked = false;
   bool by_link = false;
   std::optional<double> p_rank;  // absent without strata
+  // kBlocks, where no link recurs: the independent values whose mean is the estimate, in the order of the run.
+  std::vector<double> draws;
   std::string refused;
 };
 

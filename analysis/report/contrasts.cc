@@ -20,6 +20,7 @@
 
 #include "analysis/report/clusters.h"
 #include "analysis/report/combination.h"
+#include "analysis/report/judged_estimate.h"
 #include "analysis/statistics/distributions.h"
 #include "analysis/report/draws.h"
 #include "analysis/statistics/effects.h"
@@ -48,6 +49,9 @@ struct Estimate {
   // share are tested as combinations of their own, t - (1 - m) b and t - (1 + m) b. Absent where their error can't be had.
   std::optional<double> share;
   std::optional<TTest> plus, minus;
+  // Independent values whose means these are, in the order of the run; empty where the error comes from elsewhere.
+  std::vector<double> draws, plus_draws, minus_draws;
+  JudgedEstimate::Ends ends;  // of the (1 - alpha) interval, once it is described
 };
 
 // A contrast in both shapes, with the response it belongs to.
@@ -147,6 +151,7 @@ Estimate within_workload(const Samples& samples, size_t factor, uint32_t level, 
   estimate.blocked = found.blocked;
   estimate.by_link = found.by_link;
   estimate.refused = std::move(found.refused);
+  estimate.draws = std::move(found.draws);
   return estimate;
 }
 
@@ -158,14 +163,17 @@ void add_share(Estimate& estimate, const Samples& samples, size_t factor, double
   double baselines = 0;
   for (const auto& [cell, coefficient] : estimate.coefficients)
     baselines += cell->levels[factor] == samples.factors[factor].baseline;
-  const auto tested = [&](double of_baseline) -> std::optional<TTest> {
+  const auto tested = [&](double of_baseline, std::vector<double>& draws) -> std::optional<TTest> {
     CellCoefficients coefficients = estimate.coefficients;
     for (auto& [cell, coefficient] : coefficients)
       if (cell->levels[factor] == samples.factors[factor].baseline) coefficient += of_baseline / baselines;
     switch (estimate.route) {
       case Route::kBlocks:
-        if (const auto values = block_contrasts(coefficients))
-          if (const auto test = one_sample_t(*values, 0, Alternative::kTwoSided, 1 - samples.alpha)) return *test;
+        if (auto values = block_contrasts(coefficients))
+          if (const auto test = one_sample_t(*values, 0, Alternative::kTwoSided, 1 - samples.alpha)) {
+            if (!estimate.draws.empty()) draws = std::move(*values);
+            return *test;
+          }
         return {};
       case Route::kClusters:
         if (const auto clustered = cluster_contrast(coefficients, samples.alpha); clustered && *clustered)
@@ -184,8 +192,8 @@ void add_share(Estimate& estimate, const Samples& samples, size_t factor, double
     return {};
   };
   const double towards = estimate.level < 0 ? -share : share;
-  estimate.plus = tested(towards);
-  estimate.minus = tested(-towards);
+  estimate.plus = tested(towards, estimate.plus_draws);
+  estimate.minus = tested(-towards, estimate.minus_draws);
 }
 
 // The spread of the first stage, not of all replicates, is what the interval may rest on: the second stage is as long
@@ -204,17 +212,31 @@ Estimate two_stages(Estimate all, const Estimate& first, double shrinks, double 
   return all;
 }
 
+// The workloads' means, draw by draw, of as many as all have; empty where one has none.
+std::vector<double> means_of_draws(const std::vector<const std::vector<double>*>& parts) {
+  size_t shortest = parts[0]->size();
+  for (const auto* part : parts) shortest = std::min(shortest, part->size());
+  std::vector<double> means(shortest);
+  for (const auto* part : parts)
+    for (size_t i = 0; i < shortest; ++i) means[i] += (*part)[i] / static_cast<double>(parts.size());
+  return means;
+}
+
 // The mean over workloads that are taken as given.
 Estimate over_these(const std::vector<Estimate>& parts, const std::vector<std::string>& names, double alpha) {
   Estimate result;
   result.n = parts[0].n;
   result.aliases = parts[0].aliases;
   std::vector<const TTest*> tests, plus, minus;
+  std::vector<const std::vector<double>*> draws, plus_draws, minus_draws;
   const auto count = static_cast<double>(parts.size());
   for (size_t i = 0; i < parts.size(); ++i) {
     const Estimate& part = parts[i];
     if (!part.refused.empty()) return refuse("refused for " + names[i] + ": " + part.refused);
     tests.push_back(&part.test);
+    draws.push_back(&part.draws);
+    plus_draws.push_back(&part.plus_draws);
+    minus_draws.push_back(&part.minus_draws);
     // A margin of one sign: shares of means that lie on both sides of 0 don't add up to one.
     if (part.plus && part.minus && (part.level < 0) == (parts[0].level < 0)) {
       plus.push_back(&*part.plus);
@@ -226,10 +248,13 @@ Estimate over_these(const std::vector<Estimate>& parts, const std::vector<std::s
     result.n = std::min(result.n, part.n);
   }
   result.test = mean_of(tests, alpha);
+  result.draws = means_of_draws(draws);
   result.share = parts[0].share;
   if (plus.size() == parts.size()) {
     result.plus = mean_of(plus, alpha);
     result.minus = mean_of(minus, alpha);
+    result.plus_draws = means_of_draws(plus_draws);
+    result.minus_draws = means_of_draws(minus_draws);
   }
   return result;
 }
@@ -284,32 +309,22 @@ double margin_on_scale(const Response& response, const Estimate& estimate) {
   return response.margin_is_share ? response.margin * std::fabs(estimate.level) : response.margin;
 }
 
-// Half the width of an interval at the two-sided level that a look gives it.
-double half_width(const TTest& test, double two_sided_level) {
-  constexpr double kExact = 1e-4;  // below it 1 - tail loses digits; above it reports keep those that they have always had
-  const double tail = two_sided_level / 2;
-  return (tail < kExact ? t_quantile_upper(tail, test.df) : t_quantile(1 - tail, test.df)) * test.standard_error;
-}
-
-// The two one-sided tests against the margin. A one-sided p at a look is half of what its two-sided interval would have.
+// The two one-sided tests against the margin.
 void add_equivalence(Contrast& contrast, const LookLevels& levels, const Estimate& estimate) {
-  const auto at_look = [&](double one_sided) { return one_sided >= 0.5 ? one_sided : levels.p(2 * one_sided) / 2; };
-  const TTest& test = estimate.test;
-  TTest plus = test, minus = test;
-  plus.statistic = (test.estimate + contrast.margin) / test.standard_error;
-  minus.statistic = (test.estimate - contrast.margin) / test.standard_error;
   if (estimate.share) {
     if (!estimate.plus || !estimate.minus) return;  // the error of the margin can't be had: nothing is shown
-    plus = *estimate.plus;
-    minus = *estimate.minus;
+    contrast.p_not_below = JudgedEstimate(levels, *estimate.plus, estimate.plus_draws).p_above(0);
+    contrast.p_not_above = JudgedEstimate(levels, *estimate.minus, estimate.minus_draws).p_below(0);
+  } else {
+    const JudgedEstimate judged(levels, estimate.test, estimate.draws);
+    contrast.p_not_below = judged.p_above(-contrast.margin);
+    contrast.p_not_above = judged.p_below(contrast.margin);
   }
-  contrast.p_not_below = at_look(t_upper(plus.statistic, plus.df));
-  contrast.p_not_above = at_look(t_upper(-minus.statistic, minus.df));
   contrast.p_equivalence = contrast.p_equivalence_holm = std::max(contrast.p_not_below, contrast.p_not_above);
 }
 
 Contrast describe(const Samples& samples, const LookLevels& levels, size_t response, size_t factor, uint32_t level,
-                  const Estimate& estimate) {
+                  Estimate& estimate) {
   const Response& facts = samples.responses[response];
   Contrast contrast;
   contrast.response = facts.name;
@@ -322,16 +337,17 @@ Contrast describe(const Samples& samples, const LookLevels& levels, size_t respo
   contrast.refused = estimate.refused;
   contrast.aliases = estimate.aliases;
   if (!estimate.refused.empty()) return contrast;
-  if (!levels.bounded()) {
+  const TTest& test = estimate.test;
+  const JudgedEstimate judged(levels, test, estimate.draws);
+  if (levels.bounded()) estimate.ends = judged.interval();
+  if (!levels.bounded() || (levels.is_sequence() && !(std::isfinite(estimate.ends.low) && std::isfinite(estimate.ends.high)))) {
     contrast.refused = "too few replicates for a bounded interval of the confidence sequence";
     return contrast;
   }
-  const TTest& test = estimate.test;
-  const double half = half_width(test, levels.interval()), narrow = half_width(test, levels.equivalence());
+  const JudgedEstimate::Ends narrow = judged.equivalence();
   const auto to_people = [&](double x) { return facts.scale == Scale::kLog ? std::exp(x) : x; };
-  contrast.interval = {to_people(test.estimate), to_people(test.estimate - half), to_people(test.estimate + half)};
-  contrast.equivalence = {contrast.interval.estimate, to_people(test.estimate - narrow),
-                          to_people(test.estimate + narrow)};
+  contrast.interval = {to_people(test.estimate), to_people(estimate.ends.low), to_people(estimate.ends.high)};
+  contrast.equivalence = {contrast.interval.estimate, to_people(narrow.low), to_people(narrow.high)};
   for (const double number : {contrast.interval.estimate, contrast.interval.low, contrast.interval.high, contrast.equivalence.low,
                               contrast.equivalence.high, test.standard_error, test.df, test.p_value}) {
     if (std::isfinite(number)) continue;
@@ -343,7 +359,7 @@ Contrast describe(const Samples& samples, const LookLevels& levels, size_t respo
   contrast.standard_error = test.standard_error;
   contrast.df = test.df;
   contrast.n = estimate.n;
-  contrast.p_value = levels.p(test.p_value);
+  contrast.p_value = judged.p();
   contrast.p_holm = contrast.p_value;
   add_equivalence(contrast, levels, estimate);
   if (estimate.p_rank) contrast.p_rank = levels.p(*estimate.p_rank);
@@ -377,13 +393,16 @@ void judge(const Samples& samples, const LookLevels& levels, const std::vector<C
     contrast.p_holm = adjusted[next++];
     if (!may_be_judged(samples)) continue;
     const TTest& test = candidate->estimate.test;
-    const double half = half_width(test, levels.interval());
-    contrast.verdict = verdict_of(test.estimate - half, test.estimate + half, contrast.margin,
+    const auto [low, high] = candidate->estimate.ends;
+    contrast.verdict = verdict_of(low, high, contrast.margin,
                                   contrast.p_equivalence_holm < samples.alpha, contrast.p_holm < samples.alpha);
-    if (contrast.verdict == Verdict::kUnsure && contrast.population != Population::kLikeThese)
-      contrast.settles_n = settling_replicates(test.estimate, test.standard_error, candidate->estimate.n,
-                                               contrast.margin, levels.interval() / open_changes,
-                                               levels.equivalence() / 2 / open_equivalences);
+    if (contrast.verdict != Verdict::kUnsure || contrast.population == Population::kLikeThese) continue;
+    // Bets make intervals wider than the sequence's t does: the level that a t interval of this width has.
+    const double level =
+        levels.is_sequence() ? t_two_sided((high - low) / 2 / test.standard_error, test.df) : levels.interval();
+    contrast.settles_n =
+        settling_replicates(test.estimate, test.standard_error, candidate->estimate.n, contrast.margin, level / open_changes,
+                            levels.equivalence() * (level / levels.interval()) / 2 / open_equivalences);
   }
 }
 
@@ -421,8 +440,8 @@ std::vector<Contrast> contrasts_of(const Samples& samples, const UnitsByResponse
     return population == Population::kLikeThese && is_judged_at_the_end(samples) ? at_the_end : stopped.levels;
   };
   const auto add = [&](Population population, size_t response, size_t factor, uint32_t level, Estimate estimate) -> Contrast& {
-    candidates.push_back(
-        {response, describe(samples, levels_for(population), response, factor, level, estimate), std::move(estimate)});
+    Contrast described = describe(samples, levels_for(population), response, factor, level, estimate);
+    candidates.push_back({response, std::move(described), std::move(estimate)});
     candidates.back().contrast.population = population;
     return candidates.back().contrast;
   };

@@ -33,7 +33,7 @@ class FreshLinks {
 
 }  // namespace
 
-std::optional<std::vector<double>> block_contrasts(const CellCoefficients& coefficients) {
+std::optional<std::vector<double>> block_contrasts(const CellCoefficients& coefficients, bool* recurring) {
   FreshLinks links;
   for (const auto& [cell, coefficient] : coefficients) links.add(*cell);
   struct Block {
@@ -71,6 +71,7 @@ std::optional<std::vector<double>> block_contrasts(const CellCoefficients& coeff
   if (draws.size() < 2 || 2 * complete < blocks.size()) return {};
   std::vector<double> values;
   for (const auto& [key, draw] : draws) values.push_back(draw.first / draw.second);
+  if (recurring != nullptr) *recurring = draws.rbegin()->first.first;
   return values;
 }
 

@@ -16,8 +16,9 @@ using CellCoefficients = std::map<const CellUnits*, double>;
 
 // The combination within each block, averaged over blocks that share a link: one value for each independent draw. Runs and
 // counter passes of one cell in one block are averaged. Absent where blocks don't hold: too few of them are complete, one
-// seed ran in several blocks, or a block mixes links that come back in others.
-std::optional<std::vector<double>> block_contrasts(const CellCoefficients& coefficients);
+// seed ran in several blocks, or a block mixes links that come back in others. In the order of the run, unless links recur:
+// `recurring` tells.
+std::optional<std::vector<double>> block_contrasts(const CellCoefficients& coefficients, bool* recurring = nullptr);
 
 // Its layout is the link's, and it ran several.
 bool is_linked(const CellUnits& cell);

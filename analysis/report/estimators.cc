@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "analysis/report/combination.h"
+#include "analysis/report/mixed_contrasts.h"
 #include "analysis/statistics/distributions.h"
 #include "analysis/statistics/multiplicity.h"
 #include "analysis/statistics/quantile_contrast.h"
@@ -285,6 +286,40 @@ std::vector<double> with_baseline(const Draws& draws, double of_baseline) {
   return coefficients;
 }
 
+// One model answers all questions about a response.
+void add_mixed(std::vector<Candidate>& candidates, const Samples& samples, const std::vector<WorkloadUnits>& units,
+               size_t response, const LookLevels& levels, const std::string& early) {
+  const Result<MixedContrasts> model =
+      early.empty() ? mixed_contrasts_of(samples, units, response) : Result<MixedContrasts>(bad_input(early));
+  const bool over_programs = program_count(samples) > 1;
+  each_question(samples, [&](size_t factor, uint32_t level) {
+    Candidate& candidate = candidates.emplace_back();
+    EstimatorContrast& contrast = candidate.contrast;
+    contrast.estimator = name_of({Estimator::Kind::kMixed, 0.5});
+    contrast.population = over_programs ? Population::kLikeThese : Population::kOneWorkload;
+    if (!over_programs) contrast.workload = samples.workloads[0];
+    name_question(contrast, samples, response, factor, level);
+    if (!model) {
+      contrast.refused = model.error().message;
+      return;
+    }
+    const auto one = std::find_if(model->contrasts.begin(), model->contrasts.end(), [&](const MixedContrasts::One& found) {
+      return found.factor == factor && found.level == level;
+    });
+    contrast.standard_error = one->standard_error;
+    contrast.df = one->df;
+    contrast.components = model->components;
+    fill(candidate, samples.responses[response], levels, 0, [&](const Asked& asked, double) -> Result<Located> {
+      const double half = t_quantile_upper(asked.level / 2, one->df) * one->standard_error;
+      const double t = (one->estimate - asked.mu) / one->standard_error;
+      const double p = asked.alternative == Alternative::kTwoSided  ? t_two_sided(t, one->df)
+                       : asked.alternative == Alternative::kGreater ? t_upper(t, one->df)
+                                                                    : t_upper(-t, one->df);
+      return Located{one->estimate, one->estimate - half, one->estimate + half, p, model->n, false};
+    });
+  });
+}
+
 Result<Located> locate(const Estimator& estimator, const Draws& draws, bool layout, const Asked& asked, double of_baseline) {
   if (of_baseline != 0 && draws.of_links)
     return bad_input("the error of a margin that is a share of the baseline can't be had where links are crossed with blocks");
@@ -297,6 +332,7 @@ Result<Located> locate(const Estimator& estimator, const Draws& draws, bool layo
 
 std::string name_of(const Estimator& estimator) {
   if (estimator.kind == Estimator::Kind::kHodgesLehmann) return "hodges-lehmann";
+  if (estimator.kind == Estimator::Kind::kMixed) return "mixed";
   if (estimator.probability == 0.5) return "median";
   char text[40];
   std::snprintf(text, sizeof text, "quantile %g", estimator.probability);
@@ -314,6 +350,10 @@ std::vector<EstimatorContrast> estimator_contrasts_of(const Samples& samples, co
     if (!takes_part(facts)) continue;
     std::vector<std::optional<LinkFit>> fits(units[response].size());
     for (const Estimator& estimator : samples.estimators) {
+      if (estimator.kind == Estimator::Kind::kMixed) {
+        add_mixed(candidates, samples, units[response], response, levels, early);
+        continue;
+      }
       each_question(samples, [&](size_t factor, uint32_t level) {
         const auto begin = [&](Population population) -> Candidate& {
           Candidate& candidate = candidates.emplace_back();

@@ -6,6 +6,7 @@
 //                    where the blocks' contrasts are distributed symmetrically, and the two cells alike but for a shift. A
 //                    few long trials hardly move it.
 //   quantile         the difference of quantiles over draws, blocks left out as a whole (quantile_contrast.h).
+//   mixed            a model of all trials with programs, machines, layouts and blocks as samples (mixed_contrasts.h).
 //
 // Values are the replicates of the contrasts: runs of one layout in one block are averaged before. Programs like these are one
 // estimate for each program, and signed ranks or t over them. There is no estimate for "these programs": a mean of
@@ -21,7 +22,7 @@
 
 namespace stab::analysis {
 
-// "hodges-lehmann", "median", "quantile 0.9"
+// "hodges-lehmann", "median", "quantile 0.9", "mixed"
 std::string name_of(const Estimator& estimator);
 
 // By the declared responses that aren't benchmarks, estimator by estimator. pre: units as contrasts_of() takes them

@@ -161,9 +161,16 @@ struct MachineContrast {
   std::string refused;
 };
 
+// Of a mixed model: how much one of its random terms, or the residual, adds to a value's variance.
+struct MixedComponent {
+  std::string term;      // "program", "program:opt", "residual"
+  uint64_t levels = 0;   // of the residual: rows
+  double variance = 0;   // on the response's scale; 0: the fit is singular
+};
+
 // A contrast by a declared estimator other than the mean (estimators.h). On a log scale ratios, as in Contrast.
 struct EstimatorContrast {
-  std::string estimator;  // "hodges-lehmann", "median", "quantile 0.9"
+  std::string estimator;  // "hodges-lehmann", "median", "quantile 0.9", "mixed"
   std::string response;
   std::string workload;   // empty: over all of them
   Population population = Population::kOneWorkload;
@@ -173,6 +180,9 @@ struct EstimatorContrast {
   Interval equivalence;
   bool distribution_free = false;  // exact from ranks; else by an estimated error
   uint64_t n = 0;         // draws of the smaller side; for programs like these the number of programs
+  // Of a mixed model alone: on the response's scale, Kenward and Roger's; and its variances.
+  double standard_error = 0, df = 0;
+  std::vector<MixedComponent> components;
   double margin = 0;      // on the response's scale
   double p_value = 1, p_holm = 1;  // within the family of all declared estimators of one population
   double p_equivalence = 1, p_equivalence_holm = 1;
@@ -250,7 +260,7 @@ struct Report {
   std::string trial_word = "trial";  // "row" for plain data
   std::vector<Factor> factors;
   std::vector<Response> responses;
-  double interval_level = 0.05;  // two-sided, of the contrasts' intervals: alpha, or what a declared look makes of it
+  double interval_level = 0.05;  // two-sided, of the contrasts' intervals: alpha, or what a look makes of it; bets may widen them
   std::string stopping;  // how the plan ends and where this is; empty: after fixed replicates
   uint64_t planned = 0;
   uint64_t analysed = 0;

@@ -140,7 +140,7 @@ struct Stopping {
 
 // How a difference is estimated, besides by the mean: estimators.h.
 struct Estimator {
-  enum class Kind { kHodgesLehmann, kQuantile } kind = Kind::kHodgesLehmann;
+  enum class Kind { kHodgesLehmann, kQuantile, kMixed } kind = Kind::kHodgesLehmann;
   double probability = 0.5;  // kQuantile; 0.5: the median
 };
 

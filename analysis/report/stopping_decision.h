@@ -8,9 +8,10 @@
 // that z stands for (ibid. 4.4), which simulations in tests/unit/analysis check.
 //
 // A confidence sequence (analysis/statistics/confidence_sequence.h): the same two forms, but no look is declared, since the
-// intervals after all numbers of replicates together keep alpha. It is exact for contrasts within blocks. Where an error comes
-// from elsewhere (links that recur, cells of unequal spread, several programs) its t is judged by the level that a t of as
-// many blocks has at that boundary; simulations in bench/sequence_table.cc say how often that errs. One-sided tests take half
+// intervals after all numbers of replicates together keep alpha. For contrasts within blocks it holds where these are normal,
+// and by the bets of judged_estimate.h also where they are not. Where an error comes from elsewhere (links that recur, cells of
+// unequal spread) t alone is judged, by the level that a t of as many blocks has at that boundary; simulations in
+// bench/sequence_table.cc say how often that errs. One-sided tests take half
 // of alpha, as both sides of the mixture are alike.
 //
 // Precision (Stein 1945): the spread of the first stage alone sets the number of replicates, and goes into the interval
@@ -30,7 +31,7 @@ namespace stab::analysis {
 class LookLevels {
  public:
   // A fixed plan, or the end of a precision plan: p is p, intervals are at 1 - alpha and 1 - 2 alpha.
-  explicit LookLevels(double alpha) : interval_(alpha), equivalence_(2 * alpha) {}
+  explicit LookLevels(double alpha) : alpha_(alpha), interval_(alpha), equivalence_(2 * alpha) {}
   // Look `index` of looks at these fractions of the information, by a spending function: the classic boundaries are
   // refused, they hold for all their looks together only. alpha below 0.245.
   static Result<LookLevels> at_look(Spending spending, const std::vector<double>& fractions, size_t index, double alpha);
@@ -42,9 +43,12 @@ class LookLevels {
   bool bounded() const { return bounded_; }            // false: a sequence with too few replicates for any interval
   // The repeated p-value; in a sequence the anytime-valid one, 1/E. Kept within [1e-8, 1] where looks are spent.
   double p(double nominal) const;
+  double alpha() const { return alpha_; }
+  bool is_sequence() const { return mixture_ > 0; }
+  double mixture() const { return mixture_; }  // g of a sequence (confidence_sequence.h)
 
  private:
-  double interval_, equivalence_;
+  double alpha_, interval_, equivalence_;
   double replicates_ = 0, mixture_ = 0;  // of a sequence: n and g
   bool bounded_ = true;
   // Logarithms of (nominal level at this look, alpha), both ascending; empty: a fixed plan.

@@ -6,6 +6,7 @@
 #include "analysis/statistics/studentized.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <vector>
@@ -43,22 +44,41 @@ double over_chi(double q, double df, const std::function<double(double)>& tail) 
 }
 
 // P(range of k normals > w) = k integral phi(z) [Q(z)^(k-1) - (Q(z) - Q(z+w))^(k-1)] dz, z the least of them, Q
-// the upper tail.
-double range_upper(double w, double k) {
-  constexpr double kStep = 0.15;
-  double sum = 0;
-  // The density is 0 below kNothing, however wide w is; the grid stays where it is. Steps from a far end would be lost in its
-  // rounding: fmod has none.
-  constexpr double kNothing = -39;
-  const double far = -w / 2 - 9, from = far < kNothing ? kNothing - std::fmod(kNothing - far, kStep) : far;
-  for (double z = from; z < 9; z += kStep) {
-    const double all = normal_upper(z);
-    const double beyond = std::min(normal_upper(z + w) / all, 1.0);
-    const double share = beyond >= 1 ? 1 : -std::expm1((k - 1) * std::log1p(-beyond));
-    sum += normal_density(z) * std::pow(all, k - 1) * share;
+// the upper tail. What depends on z and k alone is computed once for all w: the grid is the same.
+class Range {
+ public:
+  explicit Range(double k) : k_(k) {
+    for (int i = 0; i < kPoints; ++i) {
+      const double z = at(i), all = normal_upper(z);
+      points_[static_cast<size_t>(i)] = {all, normal_density(z) * std::pow(all, k - 1)};
+    }
   }
-  return std::min(1.0, k * sum * kStep);
-}
+  double upper(double w) const {
+    double sum = 0;
+    // From well below the middle of the two ends, where the least one lies if the range is as wide as w.
+    for (int i = std::max(0, static_cast<int>((-w / 2 - 9 - kLeast) / kStep)); i < kPoints; ++i) {
+      const auto [all, weight] = points_[static_cast<size_t>(i)];
+      const double z = at(i), beyond = std::min(normal_upper(z + w) / all, 1.0);
+      const double share = beyond >= 1 ? 1 : -std::expm1((k_ - 1) * std::log1p(-beyond));
+      const double term = weight * share;
+      sum += term;
+      constexpr double kNegligible = 1e-18;
+      if (z > 0 && term < kNegligible * sum) break;  // and falls from here on
+    }
+    return std::min(1.0, k_ * sum * kStep);
+  }
+
+ private:
+  static constexpr double kStep = 0.15;
+  static constexpr double kLeast = -39;  // the density is 0 below it
+  static constexpr int kPoints = 320;    // up to 9
+  static double at(int i) { return kLeast + kStep * i; }
+  struct Point {
+    double all = 0, weight = 0;
+  };
+  double k_;
+  std::array<Point, kPoints> points_;
+};
 
 double dunnett_normal_upper(double w, std::span<const double> lambda, bool two_sided) {
   double narrowest = 1;
@@ -102,7 +122,8 @@ double solve(double upper, double low, const std::function<double(double)>& uppe
 
 double studentized_range_upper(double q, double means, double df) {
   if (q <= 0) return 1;
-  return over_chi(q, df, [means](double w) { return range_upper(w, means); });
+  const Range range(means);
+  return over_chi(q, df, [&](double w) { return range.upper(w); });
 }
 
 double studentized_range_quantile(double upper, double means, double df) {

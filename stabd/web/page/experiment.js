@@ -74,6 +74,18 @@ function precisionOf(row) {
       table('how well each cell is known', columns, row.cells.map(cell => [cell.subject, cell.cell, cell.n + (cell.shared || []).length, cell.half_width ?? null])))];
 }
 
+// What a confidence sequence says so far: it holds at every look, so it is shown while the cells are masked.
+function verdictsOf(row) {
+  if (!row.verdicts) return null;
+  const shown = one => one.scale === 'log' ? x => (x < 1 ? '−' : '+') + percent(Math.abs(x - 1), 2) : x => String(Number(x.toPrecision(4)));
+  const rows = row.verdicts.contrasts.map(one => {
+    const text = shown(one);
+    return [one.workload || one.population, one.response, `${one.factor}: ${one.level} / ${one.baseline}`, text(one.estimate), `${text(one.conf_low)} to ${text(one.conf_high)}`, one.verdict];
+  });
+  return [h('h3', {}, 'Verdicts so far'), h('p', {}, `After ${row.verdicts.replicates} replicates. The plan stops by a confidence sequence, whose intervals hold at every look: seeing them is no reason to trust them less.`),
+    table('verdicts so far', [{title: 'about'}, {title: 'response'}, {title: 'level / baseline'}, {title: 'difference', number: true}, {title: 'interval'}, {title: 'verdict'}], rows)];
+}
+
 // Two cells of its report, side by side: the report computes, with the price of choosing among all pairs.
 function compareForm(row) {
   const names = [...new Set(row.cells.map(cell => cell.cell))];
@@ -118,7 +130,7 @@ function logOf(row, isOpen, text) {
 
 function panelOf(row, open, log) {
   const panel = h('div', {class: 'panel'}, h('h2', {tabindex: -1}, `${row.id} ${short(row.name, 120)}`), factsOf(row),
-    row.failure && h('p', {class: 'warning'}, row.failure), progressOf(row), reportLink(row), compareForm(row), precisionOf(row), changesOf(row),
+    row.failure && h('p', {class: 'warning'}, row.failure), progressOf(row), verdictsOf(row), reportLink(row), compareForm(row), precisionOf(row), changesOf(row),
     logOf(row, open.has('log'), log), h('p', {}, closeButton()));
   for (const id of open) if (id !== 'log') panel.querySelector('#' + CSS.escape(id))?.setAttribute('open', '');
   return panel;

@@ -1,5 +1,6 @@
 // Confidence sequences: formula against formula, and that watching them costs nothing. Rates within 4 standard errors of what
 // is promised; docs/method.md has those of 4,000 rounds (bench/sequence_table.cc).
+#include "analysis/statistics/bets.h"
 #include "analysis/statistics/confidence_sequence.h"
 
 #include <gtest/gtest.h>
@@ -76,6 +77,93 @@ TEST(Sequence, TheRatioIsAMartingaleThatBeginsAtOne) {
   EXPECT_GT(squares, 0.01) << "a constant is no test";
 }
 
+// Of skewed values as of normal ones: what is won on average is nothing, as long as no value lies further off than is assumed.
+TEST(Sequence, BetsAreAMartingaleWhateverTheShape) {
+  constexpr int kRounds = 100'000;
+  Rng rng = Rng::stream(26, "bets");
+  double above = 0, below = 0, squares = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    Bets bets(0, 0.05);
+    // Two values only, one far more seldom: -3 and 1, of mean 0; after three of each kind nothing further can come.
+    for (const double known : {-3.0, 1.0, 1.0}) bets.add(known);
+    for (int n = 0; n < 8; ++n) bets.add(rng.uniform() < 0.25 ? -3 : 1);
+    above += std::exp(bets.log_above()) / kRounds;
+    below += std::exp(bets.log_below()) / kRounds;
+    squares += std::pow(std::exp(bets.log_above()) - 1, 2) / kRounds;
+  }
+  const double error = std::sqrt(squares / kRounds);
+  EXPECT_NEAR(above, 1, 4 * error + 1e-3);
+  EXPECT_NEAR(below, 1, 0.05);
+  EXPECT_GT(squares, 0.01) << "a constant is no test";
+}
+
+// A value that lies three times as far off as any before takes all of the largest stakes and no more.
+TEST(Sequence, BetsSurviveWhatIsAssumed) {
+  Bets bets(0, 0.2);
+  for (const double value : {0.3, 0.5, 0.4, 0.6, 0.4}) bets.add(value);
+  EXPECT_GT(bets.log_above(), 0) << "five values above 0";
+  const double mean = 2.2 / 5;
+  Bets at_the_bound = bets, beyond = bets;
+  at_the_bound.add(mean - Bets::kFurther * 0.16 * 0.999);
+  beyond.add(-5);
+  EXPECT_TRUE(std::isfinite(at_the_bound.log_above()));
+  EXPECT_LT(beyond.log_above(), bets.log_above());
+  EXPECT_GT(beyond.log_below(), bets.log_below());
+}
+
+TEST(Sequence, BetsAndTheirIntervalAgree) {
+  Rng rng = Rng::stream(27, "ends");
+  std::vector<double> values;
+  for (int i = 0; i < 25; ++i) values.push_back(std::exp(standard_normal(rng)));
+  const double g = mixture_narrowest_at(kNarrowest, kAlpha);
+  const BetEnds none{1.599, 1.601}, ends = widened_by_bets(values, g, kAlpha, none);
+  ASSERT_LT(ends.low, ends.high);
+  for (const bool lower : {true, false}) {
+    Bets bets(lower ? ends.low : ends.high, g);
+    for (const double value : values) bets.add(value);
+    EXPECT_NEAR(lower ? bets.log_above() : bets.log_below(), -std::log(kAlpha / 2), 1e-6);
+  }
+  // What is wider already stays; shifted and scaled values have a shifted and scaled interval.
+  const BetEnds wide{-100, 100}, kept = widened_by_bets(values, g, kAlpha, wide);
+  EXPECT_EQ(kept.low, -100);
+  EXPECT_EQ(kept.high, 100);
+  std::vector<double> moved;
+  for (const double value : values) moved.push_back(1000 + 3 * value);
+  const BetEnds other = widened_by_bets(moved, g, kAlpha, {1000 + 3 * 1.599, 1000 + 3 * 1.601});
+  EXPECT_NEAR(other.low, 1000 + 3 * ends.low, 1e-5);
+  EXPECT_NEAR(other.high, 1000 + 3 * ends.high, 1e-5);
+  EXPECT_TRUE(std::isinf(widened_by_bets(std::span(values).first(4), g, kAlpha, none).high)) << "one bet is none";
+}
+
+// One side alone has a path that is slow in one run of thirty, the mean difference is 0: a t takes what it has not seen yet for
+// nothing.
+TEST(Sequence, BearsAFewFarValuesOnOneSide) {
+  constexpr int kRounds = 400;
+  constexpr uint32_t kBlocks = 150;
+  Rng rng = Rng::stream(28, "one side");
+  int by_t = 0, judged = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    const double g = mixture_narrowest_at(std::sqrt(8.0 * kBlocks), kAlpha);
+    Bets bets(0, g);
+    Moments seen;
+    bool t_errs = false, errs = false;
+    for (uint32_t n = 1; n <= kBlocks; ++n) {
+      const double value = 0.3 + standard_normal(rng) + (rng.uniform() < 1.0 / 30 ? -9 : 0);
+      seen = merge(seen, Moments{1, value, 0});
+      bets.add(value);
+      if (n < 8) continue;
+      const bool by_ratio = mixture_log_ratio(seen.mean / seen.standard_error(), n, g) >= -std::log(kAlpha);
+      t_errs |= by_ratio;
+      errs |= by_ratio && std::max(bets.log_above(), bets.log_below()) >= -std::log(kAlpha / 2);
+    }
+    by_t += t_errs;
+    judged += errs;
+  }
+  std::printf("rate far values on one side: t %.4f, judged %.4f\n", by_t / double{kRounds}, judged / double{kRounds});
+  EXPECT_GT(by_t, 0.08 * kRounds) << "without bets there is nothing to mend";
+  EXPECT_LE(judged, (kAlpha + 4 * std::sqrt(kAlpha * (1 - kAlpha) / kRounds)) * kRounds);
+}
+
 TEST(Sequence, PAndIntervalAgree) {
   const LookLevels levels = levels_after(30);
   EXPECT_NEAR(levels.p(levels.interval()), kAlpha, 1e-9);
@@ -93,7 +181,7 @@ TEST(Sequence, PAndIntervalAgree) {
 }
 
 TEST(Sequence, WatchedAfterEachBlockItKeepsAlpha) {
-  constexpr int kRounds = 150;
+  constexpr int kRounds = 60;
   for (const WatchedShape& shape : kWatchedShapes) {
     // The others are slow, and in the table.
     if (shape.levels > 2 || shape.links > 0 || shape.error != WatchedShape::kNormal) continue;
@@ -139,10 +227,16 @@ TEST(Sequence, IsJudgedAtAnyTimeFromItsFirstReplicates) {
   EXPECT_EQ(report->contrasts[0].verdict, Verdict::kChanged);
   EXPECT_NE(report->stopping.find("12 replicates so far"), std::string::npos) << report->stopping;
   EXPECT_DOUBLE_EQ(report->interval_level, levels_after(12).interval());
-  // Its interval is that of the formula: the critical t on the block differences.
-  const double critical = sequence_critical_t(12, mixture_narrowest_at(kNarrowest, kAlpha), kAlpha);
-  const double half = critical * report->contrasts[0].standard_error;
-  EXPECT_NEAR(report->contrasts[0].interval.high - report->contrasts[0].interval.estimate, half, 1e-9 * half);
+  // Its interval is the wider of the critical t's on the block differences, and of what bets on them leave.
+  const double g = mixture_narrowest_at(kNarrowest, kAlpha);
+  const double half = sequence_critical_t(12, g, kAlpha) * report->contrasts[0].standard_error;
+  std::vector<double> differences(12);
+  for (const Trial& trial : seen.trials) differences[trial.block] += (trial.levels[1] > 0 ? 1 : -1) * *trial.values[0];
+  const Interval& shown = report->contrasts[0].interval;
+  const BetEnds ends = widened_by_bets(differences, g, kAlpha, {shown.estimate - half, shown.estimate + half});
+  EXPECT_NEAR(shown.high, ends.high, 1e-6);
+  EXPECT_NEAR(shown.low, ends.low, 1e-6);
+  EXPECT_GT(shown.high - shown.low, 2 * half * 1.01) << "bets decide with twelve blocks";
   seen = first_blocks(samples, 7);
   seen.incomplete = true;
   EXPECT_EQ(analyse(seen)->contrasts[0].verdict, Verdict::kWithheld) << "before the first replicates";

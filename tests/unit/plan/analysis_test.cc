@@ -22,13 +22,14 @@ TEST(Analysis, NoneIsDeclaredUnlessSaid) {
 }
 
 TEST(Analysis, EstimatorsAreWordsAndQuantiles) {
-  const Plan plan =
-      parsed(plan_with("estimators = [\"hodges-lehmann\", \"median\", { quantile = 0.9 }]\nshift = [0.25, 0.5, 0.75]"));
-  ASSERT_EQ(plan.analysis.estimators.size(), 3u);
+  const Plan plan = parsed(
+      plan_with("estimators = [\"hodges-lehmann\", \"median\", { quantile = 0.9 }, \"mixed\"]\nshift = [0.25, 0.5, 0.75]"));
+  ASSERT_EQ(plan.analysis.estimators.size(), 4u);
   EXPECT_EQ(plan.analysis.estimators[0].kind, Estimator::Kind::kHodgesLehmann);
   EXPECT_EQ(plan.analysis.estimators[1].kind, Estimator::Kind::kQuantile);
   EXPECT_EQ(plan.analysis.estimators[1].probability, 0.5);
   EXPECT_EQ(plan.analysis.estimators[2].probability, 0.9);
+  EXPECT_EQ(plan.analysis.estimators[3].kind, Estimator::Kind::kMixed);
   EXPECT_THAT(plan.analysis.shift, ElementsAre(0.25, 0.5, 0.75));
 }
 
@@ -48,6 +49,8 @@ INSTANTIATE_TEST_SUITE_P(
     All, AnalysisFaults,
     ::testing::Values(
         Refused{"estimators = [\"mean\"]", "the mean is always estimated"},
+        Refused{"estimators = [\"mixd\"]", "did you mean 'mixed'?"},
+        Refused{"estimators = [\"mixed\", \"mixed\"]", "this estimator is named twice"},
         Refused{"estimators = [\"hodges-leman\"]", "did you mean 'hodges-lehmann'?"},
         Refused{"estimators = \"median\"", "expected an array"}, Refused{"estimators = []", "has 0 entries, expected 1 to 16"},
         Refused{"estimators = [\"median\", { quantile = 0.5 }]", "this estimator is named twice"},
