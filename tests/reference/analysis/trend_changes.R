@@ -1,7 +1,7 @@
 # Where a trend changed for good: the first split of E-divisive (Matteson and James 2014, equations 4 to 6, alpha = 1, segments of two
 # values at least) in the cases of trend.txt, and the share of 20,000 series without a change that have a larger one. Those are drawn
 # as the trend's errors are: for each experiment normal draws with the covariance that it found, through the network with its declared
-# weights, and all of them times sqrt(df / chi-squared of df) with Satterthwaite's df over the experiments' shares of the variances.
+# weights, and all of them times sqrt(df / chi-squared of df), with the least df by Satterthwaite of a step between two levels.
 # Rscript trend_changes.R < trend.txt > trend_changes.txt; R 4.2.2, no packages.
 options(digits = 17)
 set.seed(20261123)
@@ -36,8 +36,11 @@ changes <- function(name, rows) {
   A <- solve(t(X) %*% W %*% X) %*% t(X) %*% W
   seen <- largest(c(0, A %*% d))
   as_large <- 0
-  share <- sapply(parts, function(p) sum((A[, p$i, drop = FALSE] %*% t(chol(p$V)))^2))
-  df <- sum(share)^2 / sum(share^2 / sapply(parts, function(p) p$df))
+  steps <- diff(rbind(0, A))
+  df <- min(apply(steps, 1, function(w) {
+    share <- sapply(parts, function(p) drop(t(w[p$i]) %*% p$V %*% w[p$i]))
+    sum(share)^2 / sum(share^2 / sapply(parts, function(p) p$df))
+  }))
   for (round in 1:20000) {
     error <- numeric(length(d))
     for (p in parts) error[p$i] <- t(chol(p$V)) %*% rnorm(length(p$i)) 
