@@ -59,7 +59,9 @@ int print_report(store::Store& store, store::Id experiment, const Arguments& arg
     return kExitFailed;
   }
   analysis::ReportOptions options = options_of(arguments);
-  const auto profiles = engine::load_causal(store, *row);
+  const auto expanded = engine::expand_stored(*row);
+  if (!expanded) return complain(expanded.error());
+  const auto profiles = engine::load_causal(store, *row, *expanded);
   if (!profiles) return complain(profiles.error());
   if (!profiles->empty()) {
     const int code = print_causal(*profiles, options, arguments.coz);
@@ -69,7 +71,7 @@ int print_report(store::Store& store, store::Id experiment, const Arguments& arg
   } else if (!arguments.coz.empty()) {
     return complain(bad_input("the experiment has no causal profile; [causal] in its plan makes one"));
   }
-  const auto samples = engine::load_samples(store, *row);
+  const auto samples = engine::load_samples(store, *row, *expanded);
   if (!samples) return complain(samples.error());
   options.where = {experiment, arguments.database.empty() ? "" : " --db " + arguments.database, page};
   return print(analysis::run_report(*samples, options));

@@ -1,7 +1,7 @@
 // Where a trend changed for good: E-divisive on the levels of a line in the order in which they came.
 //
-// The values of a trend share errors: those of a chain add up along it, so that they wander by themselves, and permutations, which
-// take each order for as likely as each other one, find changes that nobody made. So p is asked of series that the trend would
+// The values of a trend share errors: those of a chain add up along it, so that they wander by themselves, and permutations,
+// which take each order for as likely as each other one, find changes that nobody made. So p is asked of series that the trend would
 // have shown had no level changed anything: the errors of each experiment, as it has found them, go the same way through the
 // network as its differences did.
 //

@@ -219,8 +219,13 @@ class Loader {
 }  // namespace
 
 Result<std::vector<CausalData>> load_causal(store::Store& store, const store::ExperimentRow& experiment) {
-  std::vector<CausalData> all;
   STAB_TRY(const ExpandedPlan expanded, expand_stored(experiment));
+  return load_causal(store, experiment, expanded);
+}
+
+Result<std::vector<CausalData>> load_causal(store::Store& store, const store::ExperimentRow& experiment,
+                                            const ExpandedPlan& expanded) {
+  std::vector<CausalData> all;
   if (!expanded.plan.causal) return all;
   const plan::Causal& plan = *expanded.plan.causal;
   STAB_TRY(const std::vector<store::RegionRow> regions, store.regions(experiment.id));
