@@ -77,7 +77,7 @@ void RequestThreads::loop(Lane lane) {
     const uid_t uid = request->peer.uid;
     if (wanted == lane) {
       answers_.push_back({request->client, std::move(answer), events_before, request->closes,
-                          request->form != WebForm::kLine});
+                          request->form != WebForm::kLine, request->changes});
     } else {
       queue_.add(wanted, *std::move(request));
     }

@@ -19,6 +19,7 @@ struct AnsweredRequest {
   uint64_t events_before = 0;  // events that had been broadcast when the answering began
   bool closes = false;         // the connection ends behind it
   bool of_browser = false;     // asked over HTTP
+  bool changes = false;        // was more than a question
 };
 
 class RequestThreads {

@@ -309,6 +309,8 @@ struct Server::Loop {
       AnsweredRequest one = std::move(answered.front());
       answered.pop_front();
       if (one.answer.news) to_tell.push_back(std::move(*one.answer.news));
+      // It took longer than its gap, and so some of the trial that runs now, whose ledger is to have it.
+      if (one.of_browser && !one.changes && during_trials == DuringTrials::kQuiet && trials_run()) service->count_web_request();
       const auto found = clients.find(one.client);
       if (found == clients.end() || found->second->closing) continue;
       Client& client = *found->second;

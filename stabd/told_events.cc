@@ -40,7 +40,8 @@ std::string ToldEvents::lines_since(uint64_t seen, const Wanted& wanted) const {
 }
 
 std::string ToldEvents::for_browser_since(std::optional<uint64_t> seen, const Wanted& wanted) const {
-  if (!seen || *seen > last_ || (!events_.empty() && *seen + 1 < events_.front().number)) return sse_bytes("anew", name(last_), "{}");
+  const bool forgotten = seen && !events_.empty() && *seen + 1 < events_.front().number;
+  if (!seen || *seen > last_ || forgotten) return sse_bytes("anew", name(last_), "{}");
   std::string text;
   for (const Happened& one : events_)
     if (one.number > *seen && wanted(one.event)) text += for_browser(one);

@@ -61,13 +61,15 @@ std::string changes_text(const Trend& trend, const TrendLine& line, const Pen& p
   if (!changes.asked) return pen.note("Lasting changes: not asked; " + changes.refused + ".");
   const std::string level = plain(100 * changes.alpha) + " %";
   if (changes.found.empty())
-    return pen.note("Lasting changes: none at " + level + (changes.p_of_next ? " (p " + p_text(*changes.p_of_next) + ")" : "") + ".");
+    return pen.note("Lasting changes: none at " + level +
+                    (changes.p_of_next ? " (p " + p_text(*changes.p_of_next) + ")" : "") + ".");
   std::string out;
   for (const TrendChange& change : changes.found) {
     const TrendPoint& point = line.points[change.point];
     out += pen.item("a lasting change at " + point.level + " (" + point.since + "): the " + plural(change.levels_after, "level") +
-                    " from there on " + (change.levels_after == 1 ? "lies " : "lie ") + difference_text(trend.response, change.shift) +
-                    " from the " + std::to_string(change.levels_before) + " before; p " + p_text(change.p_value) + " at " + level);
+                    " from there on " + (change.levels_after == 1 ? "lies " : "lie ") +
+                    difference_text(trend.response, change.shift) + " from the " + std::to_string(change.levels_before) +
+                    " before; p " + p_text(change.p_value) + " at " + level);
   }
   return out;
 }

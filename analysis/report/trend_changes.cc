@@ -52,9 +52,9 @@ double mean_of(const Series& series, size_t begin, size_t end) {
 void find_in(const FittedLine& fitted, const Series& series, double alpha, uint64_t rounds, Scale scale) {
   TrendChanges& out = fitted.line->changes;
   const std::vector<ArmErrors> errors = fitted.network->errors_of(series.arms);
-  // How well the variances are known that matter here: as well as those of the step that is known least, since Q is largest where a
-  // few levels stand out. The degrees of freedom of all experiments together made 7 % of false alarms in sixteen nights where 5 % were
-  // promised; these make 2 %.
+  // How well the variances are known that matter here: as well as those of the step that is known least, since Q is largest
+  // where a few levels stand out. The degrees of freedom of all experiments together made 7 % of false alarms in sixteen nights
+  // where 5 % were promised; these make 2 %.
   double df = HUGE_VAL;
   for (size_t i = 1; i < series.arms.size(); ++i)
     df = std::min(df, fitted.network->difference(series.arms[i - 1], series.arms[i], 1 - alpha).df);

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "analysis/commands/series_trend.h"
+#include "analysis/statistics/arm_network.h"
 #include "tests/unit/analysis/made_series.h"
 
 namespace stab::analysis {
@@ -168,6 +169,27 @@ TEST(Trend, SeveralWorkloadsHaveALineEach) {
   EXPECT_NE(run_trend({part}, options).out.find("other"), std::string::npos);
 }
 
+// The errors that changes are judged by are those of the differences: of any two levels, chained or not.
+TEST(Trend, ErrorsOfLevelsGiveTheErrorsOfTheirDifferences) {
+  const std::vector<ArmContrasts> nights = {{{0, 1}, {0.1}, {0.04}, 7, 8},
+                                            {{0, 1, 2}, {0.1, 0.2}, {0.05, 0.02, 0.02, 0.06}, 5, 6},
+                                            {{2, 3}, {0.3}, {0.09}, 9, 10}};
+  const auto network = ArmNetwork::fit(4, nights);
+  ASSERT_TRUE(network);
+  const std::vector<size_t> arms{2, 0, 3, 1};
+  const std::vector<ArmErrors> errors = network->errors_of(arms);
+  ASSERT_EQ(errors.size(), 3U);
+  for (size_t i = 0; i < arms.size(); ++i)
+    for (size_t j = 0; j < i; ++j) {
+      double variance = 0;
+      for (const ArmErrors& part : errors)
+        for (size_t term = 0; term < part.terms; ++term)
+          variance += std::pow(part.loadings[i * part.terms + term] - part.loadings[j * part.terms + term], 2);
+      const double error = network->difference(arms[j], arms[i], 0.95).standard_error;
+      EXPECT_NEAR(std::sqrt(variance) / error, 1, 1e-12) << arms[j] << " and " << arms[i];
+    }
+}
+
 // tests/reference/analysis/trend_changes.R: the first split, its Q, and its p from 20,000 series. Ours is from 199.
 TEST(Trend, ChangesAgreeWithR) {
   std::ifstream file(std::string(STAB_SOURCE_DIR) + "/tests/reference/analysis/trend_changes.txt");
@@ -221,7 +243,7 @@ TEST(Trend, AShiftThatNoStepShowsIsFound) {
   const auto trend = trend_of(parts, {"", "v0"});
   ASSERT_TRUE(trend) << trend.error().message;
   const TrendLine& line = trend->lines[0];
-  for (const TrendPoint& point : line.points) EXPECT_NE(point.verdict, Verdict::kChanged) << point.level;
+  EXPECT_NE(point_of(line, "v8").verdict, Verdict::kChanged);
   ASSERT_TRUE(line.changes.asked) << line.changes.refused;
   ASSERT_EQ(line.changes.found.size(), 1U);
   const TrendChange& change = line.changes.found[0];

@@ -6,7 +6,9 @@
 namespace stab::engine {
 namespace {
 
-EngineEvent event_of(store::Id experiment) { return {experiment, "{\"experiment\":" + std::to_string(experiment) + "}", false, 7}; }
+EngineEvent event_of(store::Id experiment) {
+  return {experiment, "{\"experiment\":" + std::to_string(experiment) + "}", false, 7};
+}
 
 const ToldEvents::Wanted kAll = [](const EngineEvent&) { return true; };
 
