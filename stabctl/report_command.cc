@@ -60,7 +60,9 @@ int print_report(store::Store& store, store::Id experiment, const Arguments& arg
   }
   analysis::ReportOptions options = options_of(arguments);
   std::vector<std::string> without;
-  const auto profiles = engine::load_causal(store, *row, &without);
+  const auto expanded = engine::expand_stored(*row);
+  if (!expanded) return complain(expanded.error());
+  const auto profiles = engine::load_causal(store, *row, *expanded, &without);
   if (!profiles) return complain(profiles.error());
   const std::string missing = printable(engine::words_without_windows(*row, without));
   if (!missing.empty() && (!arguments.coz.empty() && profiles->empty())) return complain(bad_input(missing));
@@ -73,7 +75,7 @@ int print_report(store::Store& store, store::Id experiment, const Arguments& arg
   } else if (!arguments.coz.empty()) {
     return complain(bad_input("the experiment has no causal profile; [causal] in its plan makes one"));
   }
-  const auto samples = engine::load_samples(store, *row);
+  const auto samples = engine::load_samples(store, *row, *expanded);
   if (!samples) return complain(samples.error());
   options.where = {experiment, arguments.database.empty() ? "" : " --db " + arguments.database, page};
   return print(analysis::run_report(*samples, options));

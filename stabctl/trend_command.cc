@@ -5,15 +5,17 @@
 
 #include "engine/results/load_series.h"
 #include "stabctl/commands.h"
+#include "stabctl/daemon_trend.h"
 #include "stabctl/database.h"
 #include "stabctl/terminal.h"
 
 namespace stab::ctl {
 
 int trend_command(const Arguments& arguments) {
+  if (!arguments.socket.empty()) return daemon_trend(arguments);
   auto store = open_for_reading(arguments);
   if (!store) return complain(store.error());
-  const auto series = engine::load_series(*store, arguments.series, static_cast<int64_t>(::geteuid()));
+  const auto series = engine::load_series(*store, arguments.series, {static_cast<int64_t>(::geteuid()), true});
   if (!series) return complain(series.error());
   analysis::TrendOptions options;
   options.series = arguments.series;

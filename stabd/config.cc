@@ -31,6 +31,8 @@ constexpr std::chrono::hours kLongestNotify{1};
 
 const std::vector<std::string_view> kLogFormats = {"auto", "text", "json", "journal"};
 
+const std::vector<std::string_view> kDuringTrials = {"live", "quiet", "off"};
+
 // Like Section::text, but of a path that means the same from everywhere.
 void absolute_path(Section& section, std::string_view key, std::string& out) {
   const TomlNode* node = section.text(key, out);
@@ -112,6 +114,16 @@ void parse_log(const TomlNode& table, Faults& faults, Config& config) {
   section.finish();
 }
 
+void parse_web(const TomlNode& table, Faults& faults, Config& config) {
+  Section section(table, "[web]", faults);
+  size_t word = 0;
+  const TomlNode* node = section.word("during_trials", kDuringTrials, word);
+  if (node) config.during_trials = static_cast<DuringTrials>(word);
+  section.finish();
+  if (node && !config.web)
+    faults.error(node->spot, "'during_trials' is about a page that is not served", "take web = false out of [daemon], or this");
+}
+
 void parse_notify(const TomlNode& table, Faults& faults, Config& config) {
   Section section(table, "[notify]", faults);
   if (const TomlNode* node = section.texts("command", config.notify);
@@ -180,6 +192,8 @@ const Quota& Config::quota_of(uint32_t uid) const {
   return own == users.end() ? quota : own->second;
 }
 
+std::string_view name(DuringTrials during_trials) { return kDuringTrials[static_cast<size_t>(during_trials)]; }
+
 std::optional<uint32_t> uid_of(const std::string& name) {
   const passwd* user = ::getpwnam(name.c_str());
   return user != nullptr ? std::optional<uint32_t>(user->pw_uid) : std::nullopt;
@@ -202,6 +216,7 @@ ParsedConfig parse_config(std::string_view text, const std::string& path, const 
   Section root(std::get<TomlNode>(read), "the file", faults);
   const std::pair<const char*, void (*)(const TomlNode&, Faults&, Config&)> tables[] = {
       {"daemon", parse_daemon},
+      {"web", parse_web},
       {"log", parse_log},
       {"notify", parse_notify},
       {"retention", parse_retention},
@@ -260,7 +275,9 @@ LabLimits lab_limits(const ConfiguredLimits& limits, const Roots& roots) {
 
 std::string describe(const Config& config) {
   std::string text = "plans of root: " + std::string(config.root_plans ? "run" : "refused") + "\n";
-  text += "page of the lab: " + std::string(config.web ? "served" : "not served") + "\n";
+  text += "page of the lab: " +
+          (config.web ? "served, while trials run: " + std::string(name(config.during_trials)) : std::string("not served")) +
+          "\n";
   text += "log: " + std::string(kLogFormats[static_cast<size_t>(config.log)]) + "\n";
   text += "told when an experiment ends: " + (config.notify.empty() ? "nobody" : config.notify[0]) + "\n";
   const Retention& keep = config.retention;

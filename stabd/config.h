@@ -65,10 +65,19 @@ struct ConfiguredLimits {
   std::optional<int> processes;          // none: 4096; 0: no limit
 };
 
+// What browsers get while trials follow each other. Do not reorder: the words of the configuration.
+enum class DuringTrials {
+  kLive,   // all, at once
+  kQuiet,  // what they ask and what they are told waits until between two trials (stabd/trial_gap.h)
+  kOff,    // nothing but the page's own files
+};
+std::string_view name(DuringTrials during_trials);
+
 struct Config {
   std::string database, socket;  // empty: the default place
   std::string socket_group;      // who may connect; empty: the daemon's group
   bool web = true;               // HTTP on a socket beside it
+  DuringTrials during_trials = DuringTrials::kLive;
   std::string user;              // whom a daemon that was started as root goes on as
   std::string broker;            // socket of a broker that a service manager keeps; empty: we start our own
   bool root_plans = false;

@@ -350,6 +350,7 @@ bool EngineThread::run(const store::ExperimentSummary& row) {
       return Error{ErrorCode::kInternal, std::string("the engine can't run it: ") + exception.what(), {}};
     }
   }();
+  if (gap_) gap_->trials_end();
   bool cancelled = false, paused = false, yields = false, quits = false;
   std::string why_yields;
   {
@@ -483,6 +484,9 @@ void EngineThread::trial_done(const TrialNews& news) {
   if (const auto used = engine_->store().usage(id))
     told.left_ns = time_left(used->machine_ns, news.done, news.planned - news.done);
   push({id, to_json({id, std::move(told)}), false, 0});
+  if (gap_ == nullptr) return;
+  gap_->trials_begin();
+  gap_->between_trials(wake_);
 }
 
 }  // namespace stab::engine

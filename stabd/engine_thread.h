@@ -15,6 +15,7 @@
 
 #include "engine/experiment/engine.h"
 #include "stabd/blinding.h"
+#include "stabd/trial_gap.h"
 #include "stabd/watch_events.h"
 
 namespace stab::engine {
@@ -71,6 +72,8 @@ class EngineThread final : private Observer {
   Result<store::Id> rerun(store::Id trial, store::Id experiment);
   // Work for the disk, done on the engine's thread as soon as no trial runs. Forgotten if the daemon is stopped before.
   void between_trials(std::function<void(store::Store&)> work);
+  // Told when trials follow each other and when there is room between two. Before start().
+  void serve_browsers_in(TrialGap& gap) { gap_ = &gap; }
   // How long an experiment of that user may have the machine; 0: no limit. Before start().
   void limit_time(std::function<std::chrono::nanoseconds(uid_t)> limit) { time_limit_ = std::move(limit); }
 
@@ -122,6 +125,7 @@ class EngineThread final : private Observer {
   std::vector<EngineEvent> events_;
   std::vector<std::function<void(store::Store&)>> work_;
   std::function<std::chrono::nanoseconds(uid_t)> time_limit_;
+  TrialGap* gap_ = nullptr;
   std::chrono::nanoseconds turn_began_{0};  // the engine's thread only
 };
 

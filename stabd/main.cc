@@ -100,9 +100,14 @@ Status serve(const engine::Config& config) {
        {{"database", wanted.database}, {"socket", config.socket}, {"cut_off", std::to_string(engine->recovered().lost.size())}}});
 
   engine::Upkeep upkeep(*engine, config, log);
+  engine::TrialGap gap;
   engine::EngineThread thread(*engine, [&server] { server->wake(); },
                               [&upkeep](const engine::EndedRun& ended, int quit_fd) { upkeep.between(ended, quit_fd); });
   engine::Service service(*engine, thread, {&config, &upkeep, ::geteuid(), ::geteuid() == 0 || wanted.broker->is_root(), log});
+  if (config.web && config.during_trials != engine::DuringTrials::kLive) {
+    thread.serve_browsers_in(gap);
+    server->hold_browsers(config.during_trials, gap);
+  }
   thread.start();
   keep_off_trials();
   server->log_to(log);

@@ -14,15 +14,20 @@ void RequestQueue::add(Lane lane, WaitingRequest request) {
   user.waiting.push_back(std::move(request));
 }
 
-void RequestQueue::forget(uint64_t client) {
+size_t RequestQueue::forget(uint64_t client) {
+  size_t of_browsers = 0;
   for (Turns& turns : lanes_) {
     for (auto user = turns.users.begin(); user != turns.users.end();) {
       const bool waited = !user->second.waiting.empty();
-      std::erase_if(user->second.waiting, [&](const WaitingRequest& one) { return one.client == client; });
+      std::erase_if(user->second.waiting, [&](const WaitingRequest& one) {
+        of_browsers += one.client == client && one.form != WebForm::kLine;
+        return one.client == client;
+      });
       if (waited && user->second.waiting.empty()) std::erase(turns.order, user->first);
       user = user->second.waiting.empty() && !user->second.under_way ? turns.users.erase(user) : std::next(user);
     }
   }
+  return of_browsers;
 }
 
 std::optional<WaitingRequest> RequestQueue::take(Lane lane) {

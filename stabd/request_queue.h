@@ -27,6 +27,7 @@ struct WaitingRequest {
   std::string line;
   WebForm form = WebForm::kLine;
   bool closes = false;  // the connection, behind the answer
+  bool changes = false;  // of a browser: it is more than a question
 };
 
 // Users take turns, whatever number of clients each has, and have one request of a lane under way at most: another user's is
@@ -34,8 +35,8 @@ struct WaitingRequest {
 class RequestQueue {
  public:
   void add(Lane lane, WaitingRequest request);
-  // The client is gone: what it waits for is not begun.
-  void forget(uint64_t client);
+  // The client is gone: what it waits for is not begun. How many of these were of a browser.
+  size_t forget(uint64_t client);
   // The next one, now under way; nothing if there is none whose user has none under way.
   std::optional<WaitingRequest> take(Lane lane);
   // The user's request that was taken is answered.

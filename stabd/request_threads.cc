@@ -33,18 +33,25 @@ void RequestThreads::stop() {
 
 void RequestThreads::add(WaitingRequest request) {
   const std::lock_guard<std::mutex> held(mutex_);
+  of_browsers_ += request.form != WebForm::kLine;
   queue_.add(request.line.size() > kShortLine ? Lane::kWork : Lane::kLook, std::move(request));
   changed_.notify_all();
 }
 
 void RequestThreads::forget(uint64_t client) {
   const std::lock_guard<std::mutex> held(mutex_);
-  queue_.forget(client);
+  of_browsers_ -= queue_.forget(client);
 }
 
 std::vector<AnsweredRequest> RequestThreads::take_answers() {
   const std::lock_guard<std::mutex> held(mutex_);
+  for (const AnsweredRequest& one : answers_) of_browsers_ -= one.of_browser;
   return std::exchange(answers_, {});
+}
+
+size_t RequestThreads::of_browsers() const {
+  const std::lock_guard<std::mutex> held(mutex_);
+  return of_browsers_;
 }
 
 size_t RequestThreads::waiting() const {
@@ -69,7 +76,8 @@ void RequestThreads::loop(Lane lane) {
     held.lock();
     const uid_t uid = request->peer.uid;
     if (wanted == lane) {
-      answers_.push_back({request->client, std::move(answer), events_before, request->closes});
+      answers_.push_back({request->client, std::move(answer), events_before, request->closes,
+                          request->form != WebForm::kLine, request->changes});
     } else {
       queue_.add(wanted, *std::move(request));
     }

@@ -18,6 +18,8 @@ struct AnsweredRequest {
   ServiceAnswer answer;
   uint64_t events_before = 0;  // events that had been broadcast when the answering began
   bool closes = false;         // the connection ends behind it
+  bool of_browser = false;     // asked over HTTP
+  bool changes = false;        // was more than a question
 };
 
 class RequestThreads {
@@ -35,6 +37,8 @@ class RequestThreads {
   void forget(uint64_t client);
   std::vector<AnsweredRequest> take_answers();
   size_t waiting() const;
+  // Requests of browsers whose answers nobody has taken yet.
+  size_t of_browsers() const;
 
  private:
   void loop(Lane lane);
@@ -46,6 +50,7 @@ class RequestThreads {
   std::condition_variable changed_;
   RequestQueue queue_;
   std::vector<AnsweredRequest> answers_;
+  size_t of_browsers_ = 0;
   bool quit_ = false;
   std::vector<std::thread> threads_;  // last: they use the others
 };

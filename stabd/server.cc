@@ -12,16 +12,13 @@
 #include <grp.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 #include <uv.h>
 
 #include <nlohmann/json.hpp>
 
 #include <array>
-#include <atomic>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -33,6 +30,7 @@
 #include "stabd/policy.h"
 #include "stabd/protocol.h"
 #include "stabd/request_threads.h"
+#include "stabd/told_events.h"
 #include "stabd/web/conversation.h"
 
 namespace stab::engine {
@@ -63,37 +61,21 @@ constexpr size_t kRequestsATurn = 32;
 // Clients that one callback drops: each is a line of the log.
 constexpr int kDropsAtOnce = 64;
 constexpr uint64_t kNextSweepMs = 10;
-// Kept for clients whose watch is being answered: what happens meanwhile.
-constexpr size_t kEventsKept = 8192;
-// Groups of a peer; more than that are cut off by few systems.
-constexpr size_t kMaxGroups = 1024;
+constexpr char kRests[] =
+    "trials run, and this lab's page rests meanwhile ([web] during_trials = \"off\"); "
+    "'stabctl status' and 'stabctl watch' answer";
 
 struct Write {
   uv_write_t request;
   std::string text;
 };
 
-bool somebody_listens(const std::string& path) {
-  const UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
-  return fd && ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
-}
-
 using SteadyTime = std::chrono::steady_clock::time_point;
 
-// Nothing where the kernel doesn't say.
-std::optional<Peer> peer_of(int fd) {
-  ucred credentials{};
-  socklen_t size = sizeof credentials;
-  if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0) return {};
-  Peer peer{credentials.uid, credentials.gid, {}, {}};
-  peer.groups.resize(kMaxGroups);
-  size = static_cast<socklen_t>(peer.groups.size() * sizeof(gid_t));
-  if (::getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, peer.groups.data(), &size) != 0) size = 0;
-  peer.groups.resize(size / sizeof(gid_t));
-  return peer;
+std::string start_of_this_daemon() {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  return std::to_string(now.tv_sec) + "." + std::to_string(now.tv_nsec);
 }
 
 }  // namespace
@@ -110,6 +92,7 @@ struct Server::Loop {
     std::optional<store::Id> watches;
     std::optional<Following> follows;
     std::optional<WebConversation> web;
+    uint64_t told = 0;  // of a browser that follows: the last event that it has, or that is not for it
     Listener* listener = nullptr;
     SteadyTime connected, line_began, quiet_since;
     bool under_way = false, reads = false, asked = false, ending = false, closing = false;
@@ -124,11 +107,6 @@ struct Server::Loop {
 
     Status listen(const std::string& at, const std::string& group);
   };
-  struct Happened {
-    uint64_t number = 0;
-    EngineEvent event;
-  };
-
   uv_loop_t loop;
   Listener plain, browsers;
   uv_async_t async;
@@ -150,12 +128,13 @@ struct Server::Loop {
   } telling;
   std::deque<AnsweredRequest> answered;  // not sent yet
   std::deque<uint64_t> hasty;            // browsers of which more requests are here than one turn answers
-  std::deque<Happened> told;       // the last ones
-  std::atomic<uint64_t> events_told{0};
+  ToldEvents told{start_of_this_daemon()};
+  DuringTrials during_trials = DuringTrials::kLive;
+  TrialGap* gap = nullptr;              // none: trials and browsers know nothing of each other
+  std::deque<WaitingRequest> held_back; // of browsers, until trials are over or there is a gap
   Latency latency;
   const std::function<std::vector<EngineEvent>()>* events = nullptr;
   Service* service = nullptr;
-  std::string start;  // names this daemon's events
   std::function<void()> tick = [] {};
   LogSink log = [](const LogEntry&) {};
 
@@ -246,7 +225,8 @@ struct Server::Loop {
         break;
       }
       ++taken;
-      service->count_web_request();
+      const bool waits = during_trials == DuringTrials::kQuiet && turn->send.empty() && !turn->changes && trials_run();
+      if (!waits) service->count_web_request();  // else in its gap
       client.asked = true;
       client.quiet_since = client.line_began = std::chrono::steady_clock::now();
       if (!turn->send.empty()) {
@@ -254,11 +234,50 @@ struct Server::Loop {
         if (turn->closes) end(client);
         continue;
       }
+      if (during_trials == DuringTrials::kOff && trials_run()) {
+        send(client, http_bytes(answer_of({503, kRests}, turn->closes)));
+        if (turn->closes) end(client);
+        continue;
+      }
       stop_reading(client);
       client.under_way = true;
-      threads->add({client.number, *client.peer, std::move(turn->ask), turn->form, turn->closes});
+      WaitingRequest request{client.number, *client.peer, std::move(turn->ask), turn->form, turn->closes, turn->changes};
+      // What somebody decides is done at once; what they want to see can wait.
+      if (waits) {
+        held_back.push_back(std::move(request));
+        gap->waits(true);
+        continue;
+      }
+      threads->add(std::move(request));
     }
     return taken;
+  }
+
+  bool trials_run() const { return gap != nullptr && gap->closed(); }
+
+  // In a gap, or when no trials follow each other any more: what was held is done, and browsers are told what they have missed.
+  void catch_up() {
+    if (during_trials == DuringTrials::kLive || trials_run()) return;
+    while (!held_back.empty()) {
+      WaitingRequest request = std::move(held_back.front());
+      held_back.pop_front();
+      const auto found = clients.find(request.client);
+      if (found == clients.end() || found->second->closing) continue;
+      service->count_web_request();
+      threads->add(std::move(request));
+    }
+    for (const auto& [number, client] : clients) {
+      if (!client->web || !client->follows || client->told == told.last() || client->closing) continue;
+      std::string missed = told.for_browser_since(client->told, [&](const EngineEvent& event) { return sees(*client, event); });
+      client->told = told.last();
+      if (!missed.empty()) send(*client, std::move(missed));
+    }
+  }
+
+  // The engine waits in a gap until nothing does.
+  void settle_gap() {
+    if (during_trials != DuringTrials::kQuiet) return;
+    gap->waits(!held_back.empty() || threads->of_browsers() > 0 || !answered.empty() || browser_is_behind());
   }
 
   void stop_reading(Client& client) {
@@ -290,15 +309,22 @@ struct Server::Loop {
       AnsweredRequest one = std::move(answered.front());
       answered.pop_front();
       if (one.answer.news) to_tell.push_back(std::move(*one.answer.news));
+      // It took longer than its gap, and so some of the trial that runs now, whose ledger is to have it.
+      if (one.of_browser && !one.changes && during_trials == DuringTrials::kQuiet && trials_run()) service->count_web_request();
       const auto found = clients.find(one.client);
       if (found == clients.end() || found->second->closing) continue;
       Client& client = *found->second;
       client.under_way = false;
       client.quiet_since = std::chrono::steady_clock::now();
-      if (one.answer.follow || one.answer.watch) sends += told.size() / kClientsASend;
+      if (one.answer.follow || one.answer.watch) sends += told.kept() / kClientsASend;
       if (one.answer.follow) {
         client.follows = one.answer.follow;
-        one.answer.line += missed(client, one.events_before);
+        const auto wanted = [&](const EngineEvent& event) { return sees(client, event); };
+        // A browser that comes back says what it has seen last, and gets each event since once. One that was away for longer than
+        // we remember is told so, and looks at everything anew.
+        one.answer.line += client.web ? told.for_browser_since(told.number_of(client.web->last_event()), wanted)
+                                      : told.lines_since(one.events_before, wanted);
+        client.told = told.last();
       }
       if (client.web) {
         send(client, std::move(one.answer.line));
@@ -310,9 +336,8 @@ struct Server::Loop {
       if (one.answer.watch) {
         client.watches = one.answer.watch;
         // What happened since the answer was begun is not in it.
-        for (const Happened& event : told)
-          if (event.number > one.events_before && event.event.experiment == *client.watches)
-            one.answer.line += event_line(event.event.json);
+        one.answer.line += told.lines_since(
+            one.events_before, [&](const EngineEvent& event) { return event.experiment == *client.watches; });
       }
       send(client, std::move(one.answer.line));
       go_on(client);
@@ -325,34 +350,11 @@ struct Server::Loop {
     return client.follows && (client.follows->all || client.follows->uid == event.uid);
   }
 
-  std::string event_name(uint64_t number) const { return start + "-" + std::to_string(number); }
-
-  // The other way round; nothing where it is no event of this daemon's.
-  std::optional<uint64_t> number_of_event(std::string_view name) const {
-    uint64_t number = 0;
-    if (!name.starts_with(start + "-")) return {};
-    name.remove_prefix(start.size() + 1);
-    const auto read = std::from_chars(name.data(), name.data() + name.size(), number);
-    return read.ec == std::errc() && read.ptr == name.data() + name.size() ? std::optional(number) : std::nullopt;
-  }
-
-  std::string event_text(bool for_browser, const Happened& one) const {
-    return for_browser ? sse_bytes("stab", event_name(one.number), one.event.json) : event_line(one.event.json);
-  }
-
-  // What a client that begins to follow has not seen. A browser that comes back says what it has seen last, and gets each event
-  // since once. One that was away for longer than we remember is told so, and looks at everything anew.
-  std::string missed(const Client& client, uint64_t events_before) const {
-    uint64_t seen = events_before;
-    if (client.web) {
-      seen = number_of_event(client.web->last_event()).value_or(UINT64_MAX);
-      if (seen > events_told || (!told.empty() && seen + 1 < told.front().number))
-        return sse_bytes("anew", event_name(events_told), "{}");
-    }
-    std::string text;
-    for (const Happened& one : told)
-      if (one.number > seen && sees(client, one.event)) text += event_text(client.web.has_value(), one);
-    return text;
+  // Whether some browser has not been told of something yet.
+  bool browser_is_behind() const {
+    for (const auto& [number, client] : clients)
+      if (client->web && client->follows && client->told != told.last()) return true;
+    return false;
   }
 
   void send(Client& client, std::string text) {
@@ -372,11 +374,21 @@ struct Server::Loop {
 
   // Whoever begins to watch from now on learns of it with the answer (deliver).
   void begin_to_tell(EngineEvent event) {
-    const Happened& one = told.emplace_back(Happened{++events_told, std::move(event)});
-    telling = {one, event_text(false, one), event_text(true, one), {}, 0};
-    for (const auto& [number, client] : clients)
+    const Happened& one = told.add(std::move(event));
+    telling = {one, told.for_line(one), told.for_browser(one), {}, 0};
+    const bool browsers_wait = during_trials != DuringTrials::kLive && trials_run();
+    bool behind = false;
+    for (const auto& [number, client] : clients) {
+      if (client->web && browsers_wait) {
+        behind |= client->follows.has_value();
+        continue;
+      }
+      // Told in its turn; who is told now is not behind.
+      if (client->web && client->told + 1 == one.number) client->told = one.number;
+      else if (client->web) continue;  // it has more to catch up with
       if (sees(*client, one.event)) telling.clients.push_back(number);
-    if (told.size() > kEventsKept) told.pop_front();
+    }
+    if (behind && during_trials == DuringTrials::kQuiet) gap->waits(true);
   }
 
   void broadcast() {
@@ -400,7 +412,10 @@ struct Server::Loop {
   void woken() {
     const Latency::Held held(latency, Callback::kWake);
     if (events != nullptr) broadcast();
-    if (threads) deliver();
+    if (!threads) return;
+    catch_up();
+    deliver();
+    settle_gap();
   }
 
   // Who has connected and says nothing, or not all of it.
@@ -475,7 +490,8 @@ struct Server::Loop {
     nlohmann::json of_loop = measure(held);
     of_loop["callbacks"] = held.callbacks;
     of_loop["worked"] = measure(worked);
-    const nlohmann::json json = {{"loop", of_loop}, {"waiting_requests", threads->waiting()}};
+    const nlohmann::json json = {
+        {"loop", of_loop}, {"waiting_requests", threads->waiting()}, {"during_trials", name(during_trials)}};
     return json.dump();
   }
 
@@ -517,9 +533,6 @@ Server::Server() : loop_(std::make_unique<Loop>()) {
     listener->pipe.data = listener;
     listener->loop = loop_.get();
   }
-  timespec now{};
-  ::clock_gettime(CLOCK_REALTIME, &now);
-  loop_->start = std::to_string(now.tv_sec) + "." + std::to_string(now.tv_nsec);
   uv_async_init(&loop_->loop, &loop_->async, [](uv_async_t* async) { Loop::of(async->data).woken(); });
   uv_timer_init(&loop_->loop, &loop_->timer);
   uv_timer_init(&loop_->loop, &loop_->sweeper);
@@ -536,17 +549,6 @@ Server::~Server() {
   uv_loop_close(&loop_->loop);
   for (const Loop::Listener* listener : {&loop_->plain, &loop_->browsers})
     if (!listener->path.empty()) ::unlink(listener->path.c_str());
-}
-
-Status check_socket_is_free(const std::string& path) {
-  if (path.size() >= sizeof(sockaddr_un::sun_path))
-    return bad_input("socket path '" + path + "' is longer than " + std::to_string(sizeof(sockaddr_un::sun_path) - 1) + " bytes");
-  struct stat info;
-  if (::lstat(path.c_str(), &info) == 0) {
-    if (!S_ISSOCK(info.st_mode)) return bad_input("'" + path + "' exists and is no socket");
-    if (somebody_listens(path)) return Error{ErrorCode::kBusy, "a daemon listens on '" + path + "' already", {}};
-  }
-  return {};
 }
 
 Status Server::Loop::Listener::listen(const std::string& at, const std::string& group) {
@@ -580,6 +582,11 @@ Status Server::listen_for_browsers(const std::string& path, const std::string& g
   return loop_->browsers.listen(path, group);
 }
 
+void Server::hold_browsers(DuringTrials during_trials, TrialGap& gap) {
+  loop_->during_trials = during_trials;
+  loop_->gap = &gap;
+}
+
 void Server::log_to(LogSink log) { loop_->log = std::move(log); }
 
 void Server::every(std::chrono::milliseconds interval, std::function<void()> tick) {
@@ -598,7 +605,7 @@ void Server::run(Service& service, const std::function<std::vector<EngineEvent>(
   loop_->service = &service;
   loop_->limits = service.rules().config->connections;
   loop_->owner = service.rules().owner;
-  loop_->threads = std::make_unique<RequestThreads>(service, loop_->events_told, [this] { wake(); });
+  loop_->threads = std::make_unique<RequestThreads>(service, loop_->told.last(), [this] { wake(); });
   service.tell_of_daemon([this] { return loop_->facts(); });
   loop_->sweep_every(kSweepMs);
   const auto stop = [](uv_signal_t* signal, int) { uv_stop(signal->loop); };
@@ -607,15 +614,6 @@ void Server::run(Service& service, const std::function<std::vector<EngineEvent>(
   uv_run(&loop_->loop, UV_RUN_DEFAULT);
   loop_->threads->stop();
   loop_->events = nullptr;
-}
-
-std::string web_socket_beside(const std::string& socket) { return socket + ".web"; }
-
-std::string default_socket() {
-  if (const char* runtime = ::getenv("XDG_RUNTIME_DIR"); runtime != nullptr && runtime[0] == '/')
-    return std::string(runtime) + "/stab.sock";
-  if (::geteuid() == 0) return kSystemSocket;
-  return "/tmp/stab-" + std::to_string(::geteuid()) + ".sock";
 }
 
 }  // namespace stab::engine

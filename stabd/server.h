@@ -11,6 +11,8 @@
 #include "stabd/daemon_log.h"
 #include "stabd/engine_thread.h"
 #include "stabd/service.h"
+#include "stabd/sockets.h"
+#include "stabd/trial_gap.h"
 
 namespace stab::engine {
 
@@ -23,6 +25,8 @@ class Server {
 
   // HTTP (stabd/web/conversation.h) on another socket, for whom the first one is for. Before run().
   Status listen_for_browsers(const std::string& path, const std::string& group);
+  // What browsers may do while trials run. Before run().
+  void hold_browsers(DuringTrials during_trials, TrialGap& gap);
   // From any thread: events can be taken.
   void wake();
   // Calls it every so often from the loop, so that it stops when the loop hangs. Before run().
@@ -37,17 +41,5 @@ class Server {
   struct Loop;
   std::unique_ptr<Loop> loop_;
 };
-
-// kBusy where a daemon listens on `path`, kBadInput where something else is there.
-Status check_socket_is_free(const std::string& path);
-
-// Where a daemon that listens on `socket` speaks HTTP: the same path with ".web" at its end.
-std::string web_socket_beside(const std::string& socket);
-
-// Where the machine's daemon listens, as its units start it.
-inline constexpr char kSystemSocket[] = "/run/stab/stab.sock";
-
-// $XDG_RUNTIME_DIR/stab.sock, else kSystemSocket for root, else /tmp/stab-UID.sock.
-std::string default_socket();
 
 }  // namespace stab::engine

@@ -27,13 +27,14 @@
 #include "host/knobs.h"
 #include "engine/machine/ledger.h"
 #include "engine/machine/topology.h"
-#include "stabd/estimates.h"
+#include "stabd/experiment_rows.h"
 #include "stabd/policy.h"
 #include "engine/results/valid_verdicts.h"
 #include "engine/results/precision.h"
 #include "engine/results/printable.h"
 #include "engine/results/load_causal.h"
 #include "engine/results/load_samples.h"
+#include "stabd/series_answers.h"
 #include "stabd/watch_events.h"
 
 namespace stab::engine {
@@ -45,48 +46,8 @@ using Json = nlohmann::json;
 constexpr size_t kMaxPathBytes = 4096;
 // A list of more rows is read by nobody.
 constexpr size_t kMaxRows = 1000;
-// Columns of a report, which are a client's number.
-constexpr int64_t kNarrowest = 20, kWidest = 1000;
 
 std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
-Json row_json(const store::ExperimentSummary& row, const store::Progress& progress, bool running, int64_t machine_ns) {
-  Json states = Json::object();
-  for (const auto& [state, count] : progress.by_state) states[std::string(store::name(state))] = count;
-  const int64_t left = progress.count(store::TrialState::kPlanned);
-  Json json = {{"id", row.id},
-          {"name", row.name},
-          {"state", store::name(row.state)},
-          {"running", running},
-          {"failure", row.failure},
-          {"uid", row.submitter_uid},
-          {"priority", row.priority},
-          {"submitted_at_ns", row.submitted_at_ns},
-          {"planned", progress.planned_total},
-          {"done", progress.planned_total - left},
-          {"trials", states},
-          {"machine_ns", machine_ns}};
-  if (const auto time = time_left(machine_ns, progress.planned_total - left, left); time && !is_over(row.state))
-    json["left_ns"] = *time;
-  if (row.finished_at_ns != 0) json["finished_at_ns"] = row.finished_at_ns;
-  return json;
-}
-
-// Adds when each of them that waits or runs will be over, were there nobody else's between.
-void put_ends(Json& rows) {
-  std::vector<Waiting> waiting;
-  std::vector<Json*> of;
-  for (Json& row : rows) {
-    const auto state = store::experiment_state(row.value("state", ""));
-    if (!state || is_over(*state) || *state == store::ExperimentState::kPaused) continue;
-    waiting.push_back({row.value("id", store::Id{0}), row.value("priority", 0), row.value("running", false), {}});
-    if (row.contains("left_ns")) waiting.back().left_ns = row["left_ns"].get<int64_t>();
-    of.push_back(&row);
-  }
-  const auto ends = ends_in(waiting);
-  for (size_t i = 0; i < ends.size(); ++i)
-    if (ends[i]) (*of[i])["ends_in_ns"] = *ends[i];
-}
 
 // Blocks that one message may add: nobody means more.
 constexpr int64_t kMaxBlocksAtOnce = 1'000'000;
@@ -145,7 +106,7 @@ Lane Service::lane_of(std::string_view line) const try {
   const std::string& method = parsed.request->method;
   for (const char* change : {"cancel", "pause", "resume", "priority", "delete", "rerun", "unmask"})
     if (method == change) return Lane::kChange;
-  for (const char* work : {"submit", "watch", "report", "logs", "bundle", "extend", "machine"})
+  for (const char* work : {"submit", "watch", "report", "logs", "bundle", "extend", "machine", "series", "trend"})
     if (method == work) return Lane::kWork;
   return Lane::kLook;
 } catch (const std::exception&) {
@@ -182,6 +143,8 @@ Result<ServiceAnswer> Service::dispatch(const Call& call) {
   if (method == "machine") return machine(call);
   if (method == "report") return report(call);
   if (method == "logs") return logs(call);
+  if (method == "series") return series(call);
+  if (method == "trend") return trend(call);
   if (method == "rerun") return rerun(call);
   if (method == "bundle") return bundle(call);
   for (const char* known : {"cancel", "pause", "resume", "extend", "priority", "delete", "unmask"})
@@ -189,7 +152,7 @@ Result<ServiceAnswer> Service::dispatch(const Call& call) {
   return faulty({RpcCode::kNoSuchMethod,
                  "no method '" + method.substr(0, 100) +
                      "'; there are submit, status, watch, follow, machine, "
-                     "report, logs, bundle, cancel, pause, resume, extend, priority, rerun, delete and unmask",
+                     "report, series, trend, logs, bundle, cancel, pause, resume, extend, priority, rerun, delete and unmask",
                  call.request.id});
 }
 
@@ -301,8 +264,8 @@ Status Service::extend(const Call& call, const store::ExperimentSummary& row, in
 }
 
 Result<store::ExperimentSummary> Service::chosen(const Call& call) {
-  const Asker asker{call.peer.uid, is_operator(*rules_.config, call.peer, rules_.owner)};
-  return experiment_named(call.reader, std::string_view(call.request.text("experiment")).substr(0, kMaxPathBytes), asker);
+  return experiment_named(call.reader, std::string_view(call.request.text("experiment")).substr(0, kMaxPathBytes),
+                          asker(call.peer));
 }
 
 Result<ServiceAnswer> Service::status(const Call& call) {
@@ -356,16 +319,17 @@ Result<ServiceAnswer> Service::report(const Call& call) {
   if (call.request.number("html").value_or(0) != 0) return report_page(call, whole);
   // It names cells, so reading it is a look.
   if (!is_over(row.state)) STAB_CHECK_OK(unmask(call, row));
-  STAB_TRY(const analysis::Samples samples, load_samples(call.reader, whole));
+  STAB_TRY(const ExpandedPlan expanded, expand_stored(whole));
+  STAB_TRY(const analysis::Samples samples, load_samples(call.reader, whole, expanded));
   analysis::ReportOptions options;
   options.format = call.request.number("json").value_or(0) != 0   ? analysis::ReportFormat::kJson
                    : call.request.number("full").value_or(0) != 0 ? analysis::ReportFormat::kTerminal
                                                                   : analysis::ReportFormat::kFirstScreen;
   // How the reader came here, for the commands that the first screen names.
   options.where = {row.id, printable(call.request.text("options")), printable(call.request.text("page"))};
-  options.width = static_cast<int>(std::clamp(call.request.number("width").value_or(100), kNarrowest, kWidest));
+  options.width = width_asked(call.request);
   std::vector<std::string> without;
-  STAB_TRY(const std::vector<analysis::CausalData> profiles, load_causal(call.reader, whole, &without));
+  STAB_TRY(const std::vector<analysis::CausalData> profiles, load_causal(call.reader, whole, expanded, &without));
   analysis::CommandOutput output = profiles.empty() ? analysis::run_report(samples, options)
                                                     : analysis::run_causal_report(profiles, options);
   // Its trials as any others are behind --full: windows have changed their times.
@@ -388,9 +352,10 @@ Result<ServiceAnswer> Service::report_page(const Call& call, const store::Experi
                      " is not over: its page would show its cells by name, and looking "
                      "early makes false alarms; 'unmask' shows them, and the report will say so",
                  {}};
-  STAB_TRY(const analysis::Samples samples, load_samples(call.reader, row));
-  STAB_TRY(const analysis::Evidence evidence, load_evidence(call.reader, row, samples));
-  STAB_TRY(const std::vector<analysis::CausalData> profiles, load_causal(call.reader, row));
+  STAB_TRY(const ExpandedPlan expanded, expand_stored(row));
+  STAB_TRY(const analysis::Samples samples, load_samples(call.reader, row, expanded));
+  STAB_TRY(const analysis::Evidence evidence, load_evidence(call.reader, row, expanded, samples));
+  STAB_TRY(const std::vector<analysis::CausalData> profiles, load_causal(call.reader, row, expanded));
   STAB_TRY(const std::string page, analysis::render_page(samples, evidence, profiles));
   std::string line = answer_line(call.request.id, dump({{"out", page}, {"err", ""}, {"exit_code", 0}}));
   if (line.size() > kMaxFrameBytes)
@@ -438,6 +403,27 @@ Result<ServiceAnswer> Service::logs(const Call& call) {
   STAB_TRY(const store::ExperimentSummary row, chosen(call));
   STAB_TRY(const std::string text, log_text(call.reader, row.id));
   return ServiceAnswer{answer_line(call.request.id, dump({{"text", text}})), {}};
+}
+
+Asker Service::asker(const Peer& peer) const {
+  return {static_cast<int64_t>(peer.uid), is_operator(*rules_.config, peer, rules_.owner)};
+}
+
+Result<ServiceAnswer> Service::series(const Call& call) {
+  STAB_TRY(const std::string answer, series_answer(call.reader, asker(call.peer)));
+  return ServiceAnswer{answer_line(call.request.id, answer)};
+}
+
+Result<ServiceAnswer> Service::trend(const Call& call) {
+  STAB_TRY(const std::string answer, trend_answer(call.reader, asker(call.peer), call.request));
+  std::string line = answer_line(call.request.id, answer);
+  if (line.size() > kMaxFrameBytes)
+    return Error{ErrorCode::kUnavailable,
+                 "the trend has " + std::to_string(line.size()) +
+                     " bytes, more than one answer may; take 'stabctl bundle' of its experiments, import them, and "
+                     "'stabctl trend --db FILE'",
+                 {}};
+  return ServiceAnswer{std::move(line)};
 }
 
 Result<ServiceAnswer> Service::rerun(const Call& call) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "engine/experiment/naming.h"
 #include "stabd/bundles.h"
 #include "stabd/config.h"
 #include "stabd/daemon_log.h"
@@ -71,6 +72,8 @@ class Service {
   Result<ServiceAnswer> report(const Call& call);
   Result<ServiceAnswer> report_page(const Call& call, const store::ExperimentRow& row);
   Result<ServiceAnswer> logs(const Call& call);
+  Result<ServiceAnswer> series(const Call& call);
+  Result<ServiceAnswer> trend(const Call& call);
   Result<ServiceAnswer> bundle(const Call& call);
   Result<ServiceAnswer> rerun(const Call& call);
   // cancel, pause, resume, extend, priority, delete, unmask: what changes an experiment
@@ -87,6 +90,7 @@ class Service {
   Status check_trials(const Call& call, int64_t trials, int64_t more);
   Status extend(const Call& call, const store::ExperimentSummary& row, int64_t blocks);
   bool privileged(const Peer& peer) const;
+  Asker asker(const Peer& peer) const;
   const Quota& quota_of(const Peer& peer) const { return rules_.config->quota_of(peer.uid); }
 
   Engine* engine_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/report/json_parts.h"
 #include "analysis/report/report_pen.h"
 #include "analysis/text/json_writer.h"
 #include "analysis/text/text_table.h"
@@ -22,6 +23,13 @@ std::string step_word(const Trend& trend, const TrendPoint& point) {
   return change_word(trend.response, point.step->estimate);
 }
 
+// Where a level is the first that lies elsewhere than those before.
+const TrendChange* change_at(const TrendLine& line, size_t point) {
+  for (const TrendChange& change : line.changes.found)
+    if (change.point == point) return &change;
+  return nullptr;
+}
+
 std::string table_of(const Trend& trend, const TrendLine& line, const Pen& pen) {
   using Align = TextTable::Align;
   TextTable table({{trend.factor},
@@ -31,7 +39,8 @@ std::string table_of(const Trend& trend, const TrendLine& line, const Pen& pen) 
                    {"step", Align::kRight},
                    {"interval", Align::kLeft, true},
                    {"verdict"}});
-  for (const TrendPoint& point : line.points) {
+  for (size_t i = 0; i < line.points.size(); ++i) {
+    const TrendPoint& point = line.points[i];
     const bool is_anchor = point.level == trend.anchor;
     std::vector<std::string> row = {point.level, point.since};
     row.push_back(point.against_anchor ? difference_text(trend.response, point.against_anchor->estimate)
@@ -40,28 +49,60 @@ std::string table_of(const Trend& trend, const TrendLine& line, const Pen& pen) 
     row.push_back(point.against_anchor ? interval_text(trend.response, *point.against_anchor) : "");
     row.push_back(point.step ? difference_text(trend.response, point.step->estimate) : "");
     row.push_back(point.step ? interval_text(trend.response, *point.step) : "");
-    row.push_back(step_word(trend, point));
+    const std::string word = step_word(trend, point);
+    row.push_back(!change_at(line, i) ? word : word.empty() ? "lasting change" : word + ", lasting change");
     table.add(std::move(row));
   }
   return pen.table(table);
 }
 
-void write_interval(JsonWriter& json, const char* key, const std::optional<Interval>& interval) {
-  if (!interval) {
-    json.value(key, std::optional<double>());
+std::string changes_text(const Trend& trend, const TrendLine& line, const Pen& pen) {
+  const TrendChanges& changes = line.changes;
+  if (!changes.asked) return pen.note("Lasting changes: not asked; " + changes.refused + ".");
+  const std::string level = plain(100 * changes.alpha) + " %";
+  if (changes.found.empty())
+    return pen.note("Lasting changes: none at " + level +
+                    (changes.p_of_next ? " (p " + p_text(*changes.p_of_next) + ")" : "") + ".");
+  std::string out;
+  for (const TrendChange& change : changes.found) {
+    const TrendPoint& point = line.points[change.point];
+    out += pen.item("a lasting change at " + point.level + " (" + point.since + "): the " + plural(change.levels_after, "level") +
+                    " from there on " + (change.levels_after == 1 ? "lies " : "lie ") +
+                    difference_text(trend.response, change.shift) + " from the " + std::to_string(change.levels_before) +
+                    " before; p " + p_text(change.p_value) + " at " + level);
+  }
+  return out;
+}
+
+void interval_or_null(JsonWriter& json, const char* key, const std::optional<Interval>& interval) {
+  if (interval) write_interval(json, key, *interval);
+  else json.value(key, std::optional<double>());
+}
+
+void write_changes(JsonWriter& json, const TrendLine& line) {
+  const TrendChanges& changes = line.changes;
+  json.begin_object("changes").value("asked", changes.asked);
+  if (!changes.asked) {
+    json.value("refused", changes.refused).end();
     return;
   }
-  json.begin_object(key)
-      .value("estimate", interval->estimate)
-      .value("conf_low", interval->low)
-      .value("conf_high", interval->high)
-      .end();
+  json.value("alpha", changes.alpha).value("p_of_next", changes.p_of_next).begin_array("found");
+  for (const TrendChange& change : changes.found) {
+    json.begin_object().value("level", line.points[change.point].level).value("point", change.point);
+    json.value("levels_before", change.levels_before).value("levels_after", change.levels_after).value("shift", change.shift);
+    json.value("statistic", change.statistic).value("p_value", change.p_value).end();
+  }
+  json.end().begin_array("segments");
+  for (const TrendSegment& segment : changes.segments)
+    json.begin_object().value("first", segment.first).value("last", segment.last).value("mean", segment.mean).end();
+  json.end().end();
 }
 
 std::string json_of(const Trend& trend, const TrendOptions& options, const std::vector<std::string>& left_out) {
   JsonWriter json;
   json.begin_object().value("series", options.series).value("response", trend.response.name).value("unit", trend.response.unit);
-  json.value("scale", trend.response.scale == Scale::kLog ? "log" : "raw")
+  json.value("scale", scale_name(trend.response.scale))
+      .value("higher_is_better", trend.response.higher_is_better)
       .value("factor", trend.factor)
       .value("anchor", trend.anchor);
   json.value("alpha", trend.alpha).begin_array("lines");
@@ -72,12 +113,14 @@ std::string json_of(const Trend& trend, const TrendOptions& options, const std::
         .value("q", line.q)
         .value("q_df", line.q_df)
         .value("q_df2", line.q_df2);
-    json.value("q_p", line.q_p).begin_array("points");
+    json.value("q_p", line.q_p);
+    write_changes(json, line);
+    json.begin_array("points");
     for (const TrendPoint& point : line.points) {
       json.begin_object().value("level", point.level).value("since", point.since).value("experiments", point.parts);
-      write_interval(json, "against_anchor", point.against_anchor);
+      interval_or_null(json, "against_anchor", point.against_anchor);
       json.value("standard_error", point.standard_error).value("df", point.df).value("before", point.before);
-      write_interval(json, "step", point.step);
+      interval_or_null(json, "step", point.step);
       json.value("p_value", point.p_value).value("p_holm", point.p_holm).value("p_equivalence", point.p_equivalence);
       json.value("p_equivalence_holm", point.p_equivalence_holm).value("verdict", name(point.verdict));
       json.value("refused", point.refused).end();
@@ -90,15 +133,19 @@ std::string json_of(const Trend& trend, const TrendOptions& options, const std::
   return json.take();
 }
 
-// The workloads in which a step has changed something, for whoever reads the first table alone.
+// The workloads in which a step has changed something, or a level for good, for whoever reads the first table alone.
 std::string elsewhere(const Trend& trend, const Pen& pen) {
   std::string out;
-  for (size_t i = 1; i < trend.lines.size(); ++i)
+  for (size_t i = 1; i < trend.lines.size(); ++i) {
     for (const TrendPoint& point : trend.lines[i].points)
       if (point.verdict == Verdict::kChanged)
         out += pen.item(trend.lines[i].workload + ": " + point.before + " to " + point.level + " " +
                         difference_text(trend.response, point.step->estimate) + " (" +
                         interval_text(trend.response, *point.step) + ")");
+    for (const TrendChange& change : trend.lines[i].changes.found)
+      out += pen.item(trend.lines[i].workload + ": a lasting change at " + trend.lines[i].points[change.point].level + ", " +
+                      difference_text(trend.response, change.shift) + " (p " + p_text(change.p_value) + ")");
+  }
   return out;
 }
 
@@ -125,6 +172,7 @@ CommandOutput run_trend(const std::vector<SeriesPart>& parts, const TrendOptions
   for (size_t i = 0; i < shown; ++i) {
     const TrendLine& line = trend->lines[i];
     output.out += pen.before_table(about(line, workloads)) + table_of(*trend, line, pen);
+    output.out += changes_text(*trend, line, pen);
     if (line.q_df > 0 && line.q_p < kDisagree)
       output.out += pen.note("The experiments contradict each other more than their errors explain (Q " + significant(line.q, 3) +
                              ", " + plural(line.q_df, "degree") + " of freedom, p " + p_text(line.q_p) +

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <optional>
+#include <set>
 
 #include "analysis/commands/junit.h"
 #include "analysis/report/worse.h"
@@ -287,10 +289,32 @@ Written junit(Cases&, const Samples&, const Report& report, const ToolContext& c
   return {junit_xml("stab " + context.experiment, tests)};
 }
 
-std::string label(const std::string& name, const std::string& value) {
+// A label's name of letters, digits and underscores. `exactly`: no two names become the same one.
+std::string label_name(const std::string& name, bool exactly) {
   std::string out;
-  for (const char c : name) out += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
-  out += "=\"";
+  for (const char c : name) {
+    if (std::isalnum(static_cast<unsigned char>(c))) {
+      out += c;
+      continue;
+    }
+    out += '_';
+    char digits[4];
+    std::snprintf(digits, sizeof digits, "%02x", static_cast<unsigned char>(c));
+    if (exactly) out += digits;
+  }
+  return out;
+}
+
+// 'a-b' and 'a_b' of one experiment would share a label, and a line with a label twice is none.
+bool labels_collide(const Samples& samples) {
+  std::set<std::string> names;
+  return !std::all_of(samples.factors.begin(), samples.factors.end(),
+                      [&](const Factor& factor) { return names.insert(label_name(factor.name, false)).second; });
+}
+
+// pre: name is of a label's characters
+std::string label(const std::string& name, const std::string& value) {
+  std::string out = name + "=\"";
   for (const char c : value) {
     if (c == '\\' || c == '"') out += '\\';
     if (c == '\n') out += "\\n";
@@ -305,12 +329,13 @@ std::string exact(double value) {
   return text;
 }
 
-Written open_metrics(Cases& cases, const Samples&, const Report&, const ToolContext& context) {
+Written open_metrics(Cases& cases, const Samples& samples, const Report&, const ToolContext& context) {
   std::string seconds, values, counts;
+  const bool exactly = labels_collide(samples);
   for (const Case& one : cases.all()) {
     std::string labels = label("experiment", context.experiment) + "," + label("workload", one.cell->workload) + "," +
                          label("response", one.response->name);
-    for (const auto& [factor, level] : one.levels) labels += "," + label("factor_" + factor, level);
+    for (const auto& [factor, level] : one.levels) labels += "," + label("factor_" + label_name(factor, exactly), level);
     const Interval interval = summary(*one.cell);
     const bool time = is_time(*one.response);
     const auto line = [&](const char* bound, double value) {

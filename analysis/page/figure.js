@@ -62,6 +62,7 @@ class Figure {
     this.cursor = s('circle', {r: 6, class: 'cursor', visibility: 'hidden'});
     plot.svg.append(this.cursor);
     this.holder.replaceChildren(...[plot.canvas, plot.svg, this.tip].filter(Boolean));
+    keepInside(plot.svg, width);
     this.holder.setAttribute('aria-label', `${this.title}. ${plot.finding} ${plot.marks.length > 0 ? 'Arrow keys walk through ' + count(plot.marks.length, 'mark') + '.' : ''}`);
     if (plot.attach) plot.attach(this.holder);
     this.paintTwin(true);
@@ -134,6 +135,21 @@ class Figure {
   }
 }
 
+// Words that would stand out of the plot at its sides are moved into it, and condensed where they are longer than it: how wide a
+// word is depends on the reader's fonts. All are measured first, so that the browser lays them out once.
+function keepInside(svg, width) {
+  const texts = [...svg.querySelectorAll('text:not([transform])')], boxes = texts.map(text => text.getBBox());
+  texts.forEach((text, i) => {
+    const {x, width: wide} = boxes[i];
+    if (wide > width) {
+      text.setAttribute('textLength', width);
+      text.setAttribute('lengthAdjust', 'spacingAndGlyphs');
+    }
+    const out = wide > width ? -x : x < 0 ? -x : Math.min(0, width - x - wide);
+    if (out) text.setAttribute('x', (Number(text.getAttribute('x')) + out).toFixed(1));
+  });
+}
+
 // A canvas under an SVG of this size, ready to draw in the SVG's units.
 function pointCanvas(width, height) {
   const canvas = h('canvas', {width: Math.round(width * pointScale), height: Math.round(height * pointScale), 'aria-hidden': 'true'});
@@ -151,6 +167,7 @@ function nothing(finding) {
 const nearby = new IntersectionObserver(entries => {
   for (const entry of entries) {
     const figure = allFigures.find(other => other.element === entry.target);
+    if (!figure) continue;  // it has left the page since
     figure.near = entry.isIntersecting;
     if (figure.near) figure.ensure();
   }

@@ -10,10 +10,11 @@ function answerLine({text, verdict, factor, level}) {
 
 function answers() {
   const sentences = figures.answer.sentences;
-  if (sentences.length === 0) return h('p', {}, 'Nothing was compared: no factor has two levels with an answer.');
+  const ofSuite = benchmarkAnswers(), suiteChanged = benchmarkSentences().reduce((sum, one) => sum + one.changed, 0);
+  if (sentences.length + ofSuite.length === 0) return h('p', {}, 'Nothing was compared: no factor has two levels with an answer.');
   const most = 5, about = figures.answer.population === 'programs like these' ? `${samples.program_word}s like these` : report.workloads.length > 1 ? `these ${count(report.workloads.length, workloadWord)}` : report.workloads[0];
-  const changed = sentences.filter(one => one.verdict === 'changed').length;
-  const list = h('ul', {class: 'answers'}, sentences.slice(0, most).map(answerLine));
+  const changed = sentences.filter(one => one.verdict === 'changed').length + suiteChanged;
+  const list = h('ul', {class: 'answers'}, [sentences.slice(0, most).map(answerLine), ofSuite]);
   return [h('h2', {}, changed > 0 ? 'What changed' : sentences.every(one => one.verdict === 'refused') ? 'No answer could be had' : sentences.every(one => one.verdict === 'withheld') ? 'Not yet to be judged' : sentences.every(one => one.verdict === 'equivalent') ? 'Nothing changed' : 'Nothing was shown to change', h('span', {class: 'about'}, `, for ${short(about, 60)}`)), list,
     sentences.length > most && h('details', {class: 'twin'}, h('summary', {}, `${sentences.length - most} more`), h('ul', {class: 'answers'}, sentences.slice(most).map(answerLine)))];
 }

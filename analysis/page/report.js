@@ -19,7 +19,7 @@ async function openReport() {
   readState();
   applyTheme();
   document.querySelector('noscript')?.removeAttribute('hidden');
-  const forest = forestFigure(), programs = programsFigure(), effects = effectFigures(), interaction = interactionFigure(), components = componentFigures(), precision = precisionFigure(), pairs = pairFigures(), cells = cellsFigure(), normal = normalFigure(), luck = luckFigure(), [curves, load] = causalFigures();
+  const forest = forestFigure(), programs = programsFigure(), effects = effectFigures(), interaction = interactionFigure(), components = componentFigures(), precision = precisionFigure(), pairs = pairFigures(), cells = cellsFigure(), normal = normalFigure(), suite = benchmarksFigure(), luck = luckFigure(), [curves, load] = causalFigures();
   const main = h('main', {}, heading(), overview(forest));
   document.body.append(main, h('dialog', {id: 'trial', 'aria-labelledby': 'trial-title'}), h('div', {id: 'spoken', class: 'offstage', role: 'status', 'aria-live': 'polite'}));
   forest.redraw();
@@ -38,6 +38,7 @@ async function openReport() {
   const shapes = distributionFigures(trials), run = sequenceFigure(trials), blocks = blocksFigure(trials), doses = doseFigures(trials);
   const sections = [
     causalSection(curves, load),
+    benchmarksSection(suite),
     section('differences', 'Where it differs', programs.element, effects[0].element, pairs[1].element, cells.element, estimatorTables()),
     section('shapes', 'Every trial', shapes.map(figure => figure.element), pairs[0].element, trialsSection(trials)),
     section('causes', 'What depends on what', interaction.element, components[1].element, effects[1].element),

@@ -8,6 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "analysis/report/json_parts.h"
+
 namespace stab::analysis {
 namespace {
 
@@ -189,7 +191,7 @@ std::string samples_json(const Samples& samples, const Columns& columns) {
   json.end().begin_array("responses");
   for (const Response& response : samples.responses) {
     json.begin_object().value("name", response.name).value("unit", response.unit)
-        .value("scale", response.scale == Scale::kLog ? "log" : "linear").value("margin", response.margin)
+        .value("scale", scale_name(response.scale)).value("margin", response.margin)
         .value("margin_is_share", response.margin_is_share).value("declared", response.declared);
     if (response.higher_is_better) json.value("higher_is_better", true);
     if (response.is_benchmark())

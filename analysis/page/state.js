@@ -1,6 +1,6 @@
 // What is shown: in the fragment of the URL, so that a link shows the same. Verdicts never depend on it.
 
-const state = {response: primary.name, workload: report.workloads[0] || '', theme: 'auto', distribution: 'cloud', whole: '', sort: '0', pair: '0', crossed: '0', draw: '0', causal: '0', load: '0', span: 'all', first: '', second: '', at: ''};
+const state = {response: primary.name, workload: report.workloads[0] || '', theme: 'auto', distribution: 'cloud', whole: '', sort: '0', pair: '0', crossed: '0', draw: '0', causal: '0', load: '0', span: 'all', first: '', second: '', at: '', suite: '0'};
 const watchers = [];
 
 function readState() {
@@ -44,7 +44,20 @@ const shownResponse = () => responseOf(state.response);
 const shownWorkload = () => Math.max(0, report.workloads.indexOf(state.workload));
 
 function workloadChoice() { return choice('workload', workloadWord, report.workloads.map(name => [name, name])); }
-function responseChoice() { return choice('response', 'response', responses.map(response => [response.name, response.name.replace(/_/g, ' ') + (response.declared ? '' : ' (exploratory)')])); }
+// More of them than anybody would look through, as a suite has: a field that completes what is typed.
+const mostInAList = 60;
+
+function responseField() {
+  if (!document.getElementById('all-responses')) document.body.append(h('datalist', {id: 'all-responses'}, responses.map(response => h('option', {value: response.name}))));
+  const field = h('input', {list: 'all-responses', value: state.response, size: 28, autocomplete: 'off', change: event => {
+    if (responses.some(response => response.name === event.target.value)) setState({response: event.target.value});
+    else event.target.value = state.response;
+  }});
+  watch(keys => { if (keys.includes('response')) field.value = state.response; });
+  return h('label', {class: 'choice'}, 'response ', field);
+}
+
+function responseChoice() { return responses.length > mostInAList ? responseField() : choice('response', 'response', responses.map(response => [response.name, response.name.replace(/_/g, ' ') + (response.declared ? '' : ' (exploratory)')])); }
 
 function figuresOf(response, workload) {
   const found = figures.responses.find(other => other.name === response.name);

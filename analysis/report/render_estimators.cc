@@ -3,14 +3,12 @@
 #include <map>
 #include <vector>
 
+#include "analysis/report/json_parts.h"
+
 namespace stab::analysis {
 namespace {
 
 using Align = TextTable::Align;
-
-std::string_view scale_name(Scale scale) {
-  return scale == Scale::kLog ? "log" : "linear";
-}
 
 std::string subject_of(const Report& report, const EstimatorContrast& contrast) {
   return contrast.population == Population::kLikeThese ? report.program_word + "s like these" : contrast.workload;
@@ -104,12 +102,6 @@ std::string shifts_text(const Pen& pen, const Report& report) {
   return out + refusals(pen, refused);
 }
 
-void interval_json(JsonWriter& json, std::string_view key, const Interval& interval) {
-  json.begin_object(key);
-  json.value("estimate", interval.estimate).value("conf_low", interval.low).value("conf_high", interval.high);
-  json.end();
-}
-
 template <typename Question>
 void question_json(JsonWriter& json, const Question& question) {
   json.value("response", question.response).value("workload", question.workload).value("factor", question.factor);
@@ -133,8 +125,8 @@ void estimators_json(JsonWriter& json, const Report& report) {
         json.value("refused", contrast.refused).end();
         continue;
       }
-      interval_json(json, "interval", contrast.interval);
-      interval_json(json, "equivalence_interval", contrast.equivalence);
+      write_interval(json, "interval", contrast.interval);
+      write_interval(json, "equivalence_interval", contrast.equivalence);
       json.value("distribution_free", contrast.distribution_free).value("n", contrast.n).value("margin", contrast.margin);
       if (!contrast.components.empty()) {
         json.value("standard_error", contrast.standard_error).value("df", contrast.df).begin_array("components");
@@ -159,8 +151,8 @@ void estimators_json(JsonWriter& json, const Report& report) {
     json.value("n", shift.n).begin_array("points");
     for (const ShiftFunction::Point& point : shift.points) {
       json.begin_object().value("probability", point.probability);
-      interval_json(json, "interval", point.interval);
-      interval_json(json, "band", point.band);
+      write_interval(json, "interval", point.interval);
+      write_interval(json, "band", point.band);
       json.end();
     }
     json.end().end();

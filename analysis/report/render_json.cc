@@ -1,5 +1,5 @@
 // The report as JSON, version 1: docs/report-json.md describes each field. Field names are those of the structs.
-#include "analysis/text/json_writer.h"
+#include "analysis/report/json_parts.h"
 #include "analysis/report/render_estimators.h"
 #include "analysis/report/report.h"
 
@@ -7,14 +7,6 @@ namespace stab::analysis {
 namespace {
 
 constexpr int kFormatVersion = 1;
-
-void interval(JsonWriter& json, std::string_view key, const Interval& interval) {
-  json.begin_object(key);
-  json.value("estimate", interval.estimate).value("conf_low", interval.low).value("conf_high", interval.high);
-  json.end();
-}
-
-std::string_view scale_name(Scale scale) { return scale == Scale::kLog ? "log" : "linear"; }
 
 // Absent where there are none.
 void texts(JsonWriter& json, std::string_view key, const std::vector<std::string>& texts) {
@@ -77,8 +69,8 @@ void contrasts(JsonWriter& json, const Report& report) {
       continue;
     }
     json.value("scale", scale_name(contrast.scale));
-    interval(json, "interval", contrast.interval);
-    interval(json, "equivalence_interval", contrast.equivalence);
+    write_interval(json, "interval", contrast.interval);
+    write_interval(json, "equivalence_interval", contrast.equivalence);
     json.value("standard_error", contrast.standard_error).value("margin", contrast.margin).value("n", contrast.n);
     json.value("df", contrast.df).value("p_value", contrast.p_value).value("p_holm", contrast.p_holm);
     json.value("p_equivalence", contrast.p_equivalence).value("p_equivalence_holm", contrast.p_equivalence_holm);
@@ -100,7 +92,7 @@ void machines(JsonWriter& json, const Report& report) {
     json.begin_array("machines");
     for (const MachineContrast::One& one : contrast.machines) {
       json.begin_object().value("machine", one.machine).value("n", one.n);
-      interval(json, "interval", one.interval);
+      write_interval(json, "interval", one.interval);
       json.end();
     }
     json.end();
@@ -110,7 +102,7 @@ void machines(JsonWriter& json, const Report& report) {
     }
     const auto test = [&](const char* name, const Interval& of, double standard_error, double df, double p_value) {
       json.begin_object(name);
-      interval(json, "interval", of);
+      write_interval(json, "interval", of);
       json.value("standard_error", standard_error).value("df", df).value("p_value", p_value).end();
     };
     test("these_machines", contrast.these, contrast.these_standard_error, contrast.these_df, contrast.these_p);
@@ -176,7 +168,7 @@ void cells(JsonWriter& json, const Report& report) {
     json.end();
     json.value("n", cell.n).value("mean", cell.mean).value("median", cell.median).value("sd", cell.sd);
     json.value("geometric_mean", cell.geometric_mean);
-    if (cell.mean_interval) interval(json, "interval", *cell.mean_interval);
+    if (cell.mean_interval) write_interval(json, "interval", *cell.mean_interval);
     json.value("shapiro_w", cell.shapiro_w).value("shapiro_p", cell.shapiro_p);
     json.value("one_layout", cell.one_layout);
     json.end();

@@ -12,6 +12,7 @@
 #include "analysis/report/contrasts.h"
 #include "analysis/report/stopping_decision.h"
 #include "analysis/report/replication_units.h"
+#include "analysis/report/trend_changes.h"
 #include "analysis/statistics/arm_network.h"
 #include "analysis/statistics/distributions.h"
 #include "analysis/statistics/multiplicity.h"
@@ -275,6 +276,12 @@ Result<Trend> trend_of(const std::vector<SeriesPart>& parts, const TrendRequest&
   std::vector<Step> steps;
   for (size_t i = 0; i < trend.lines.size(); ++i) add_steps(networks[i].second, levels, anchor, trend, trend.lines[i], steps);
   judge(steps, trend.alpha);
+  std::vector<FittedLine> fitted;
+  for (size_t i = 0; i < trend.lines.size(); ++i) {
+    fitted.push_back({&trend.lines[i], &networks[i].second, {}});
+    for (const TrendPoint& point : trend.lines[i].points) fitted.back().arms.push_back(levels.at.at(point.level));
+  }
+  find_changes(std::move(fitted), anchor, trend.alpha, trend.response.scale);
   return trend;
 }
 

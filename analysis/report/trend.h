@@ -40,6 +40,29 @@ struct TrendPoint {
   std::string refused;                   // why there is no step or no difference to the anchor
 };
 
+// From this level on the line lies elsewhere than before (trend_changes.h).
+struct TrendChange {
+  size_t point = 0;  // place in the line's points
+  size_t levels_before = 0, levels_after = 0;  // of the segments on both sides
+  double shift = 0;  // of their means, after against before; no interval: it was picked for being large
+  double statistic = 0, p_value = 1;
+};
+
+// Levels between two changes.
+struct TrendSegment {
+  size_t first = 0, last = 0;  // places in the line's points
+  double mean = 0;             // against the anchor
+};
+
+struct TrendChanges {
+  bool asked = false;
+  std::string refused;              // why it was not
+  double alpha = 0;                 // of this line: all lines share the trend's
+  std::vector<TrendChange> found;   // in the order of the levels
+  std::vector<TrendSegment> segments;
+  std::optional<double> p_of_next;  // of the split that was no change; absent: none was possible
+};
+
 struct TrendLine {
   std::string workload;            // empty: over all of them, as given
   double margin = 0;               // on the response's scale
@@ -49,6 +72,7 @@ struct TrendLine {
   double q = 0, q_df2 = 0;
   size_t q_df = 0;
   double q_p = 1;
+  TrendChanges changes;
 };
 
 struct Trend {

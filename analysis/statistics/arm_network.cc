@@ -126,4 +126,24 @@ TTest ArmNetwork::difference(size_t a, size_t b, double conf) const {
   return t_test_of(asked.dot(fit_->effects), std::sqrt(variance.sum()), variance.df(), 0, Alternative::kTwoSided, conf);
 }
 
+std::vector<ArmErrors> ArmNetwork::errors_of(const std::vector<size_t>& arms) const {
+  Matrix asked = Matrix::Zero(static_cast<Eigen::Index>(arms.size()), fit_->parameters);
+  for (size_t i = 0; i < arms.size(); ++i) {
+    fit_->put(asked.row(static_cast<Eigen::Index>(i)), arms[i], 1);
+    fit_->put(asked.row(static_cast<Eigen::Index>(i)), arms[0], -1);
+  }
+  const Matrix gradients = asked * fit_->inverse;
+  std::vector<ArmErrors> out;
+  for (const Part& part : fit_->parts) {
+    const Matrix along = gradients * part.design.transpose() * part.weight;  // an arm a row, a difference of the part a column
+    const Matrix moved = along * Eigen::LLT<Matrix>(part.covariance).matrixL().toDenseMatrix();
+    if (!(moved.cwiseAbs().maxCoeff() > 0)) continue;
+    ArmErrors errors{{}, static_cast<size_t>(moved.cols()), part.df};
+    for (Eigen::Index i = 0; i < moved.rows(); ++i)
+      for (Eigen::Index j = 0; j < moved.cols(); ++j) errors.loadings.push_back(moved(i, j));
+    out.push_back(std::move(errors));
+  }
+  return out;
+}
+
 }  // namespace stab::analysis

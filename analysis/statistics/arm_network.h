@@ -23,6 +23,14 @@ struct ArmContrasts {
   double df = 0, draws = 0;
 };
 
+// How one experiment's errors move the estimates of some arms: that of arm i is loadings[i * terms ...] times `terms` independent
+// standard normal draws, were its covariance what it has found, which it knows with df degrees of freedom.
+struct ArmErrors {
+  std::vector<double> loadings;  // arm by arm
+  size_t terms = 0;
+  double df = 0;
+};
+
 class ArmNetwork {
  public:
   // arms: how many there are. kBadInput where a covariance is not positive definite; the message counts experiments from 1.
@@ -35,6 +43,9 @@ class ArmNetwork {
   // b minus a, two-sided; degrees of freedom by Satterthwaite over the experiments, each by its share of the variance.
   // pre: connected(a, b), a != b
   TTest difference(size_t a, size_t b, double conf) const;
+
+  // What the estimates of these arms against the first of them err by, one part for each experiment. pre: all are connected
+  std::vector<ArmErrors> errors_of(const std::vector<size_t>& arms) const;
 
   // How far the experiments contradict each other: Cochran's Q, the squares that generalized least squares leave, with inverse
   // covariances made unbiased (Hartung & Knapp's correction: times (df - k - 1) / df for k differences). About F distributed,

@@ -59,29 +59,36 @@ class Search {
   std::vector<double> sums_;
 };
 
-}  // namespace
+double largest_of(std::span<const double> values) {
+  double largest = 0;
+  for (const double value : values) largest = std::max(largest, std::fabs(value));
+  return largest;
+}
 
-Result<ChangePoints> e_divisive(std::span<const double> values, size_t least, double alpha, uint64_t permutations,
-                                uint64_t seed) {
+Status check(std::span<const double> values, size_t least, double alpha, uint64_t rounds) {
   STAB_CHECK_OK(check_sample(values, 4, "e-divisive"));
   if (constant(values)) return bad_input("all values are equal: there is no change to find");
   if (least < 2) return bad_input("a segment has 2 values at least: distances within it are compared");
   if (!(alpha > 0 && alpha < 1)) return bad_input("alpha must lie between 0 and 1");
-  if (1 / (static_cast<double>(permutations) + 1) > alpha)
-    return bad_input("with " + std::to_string(permutations) + " permutations p is never below " +
-                     std::to_string(1 / (static_cast<double>(permutations) + 1)) + "; ask for more");
+  if (1 / (static_cast<double>(rounds) + 1) > alpha)
+    return bad_input("with " + std::to_string(rounds) + " permutations p is never below " +
+                     std::to_string(1 / (static_cast<double>(rounds) + 1)) + "; ask for more");
   const auto n = static_cast<double>(values.size());
-  if (n * n * (static_cast<double>(permutations) + 1) > kMostSteps)
-    return bad_input(std::to_string(values.size()) + " values with " + std::to_string(permutations) +
+  if (n * n * (static_cast<double>(rounds) + 1) > kMostSteps)
+    return bad_input(std::to_string(values.size()) + " values with " + std::to_string(rounds) +
                      " permutations take too long: their number squared times the permutations is at most 2e10");
-  // Distances of such sizes that their sums hold: as a share of the largest value.
-  double largest = 0;
-  for (const double value : values) largest = std::max(largest, std::fabs(value));
-  std::vector<double> series(values.begin(), values.end());
-  for (double& value : series) value /= largest;
+  return {};
+}
+
+// `redraw` makes another series without a change but at `ends`, of the same scale as `series`.
+using Redraw = std::function<void(std::span<const size_t> ends, std::span<double>)>;
+
+// pre: check() holds. scale: what Q is to be multiplied with
+ChangePoints search_for(std::span<const double> series, double scale, size_t least, double alpha, uint64_t rounds,
+                        const Redraw& redraw) {
   ChangePoints out;
   Search search(least);
-  std::vector<size_t> ends{0, values.size()};
+  std::vector<size_t> ends{0, series.size()};
   const auto best_of_all = [&](std::span<const double> of) {
     Split best;
     best.q = -HUGE_VAL;
@@ -91,20 +98,19 @@ Result<ChangePoints> e_divisive(std::span<const double> values, size_t least, do
     }
     return best;
   };
-  Rng rng = Rng::stream(seed, "e-divisive");
+  std::vector<double> other(series.begin(), series.end());
   while (true) {
     const Split split = best_of_all(series);
     if (split.at == 0) return out;
     uint64_t as_large = 1;
-    std::vector<double> order = series;
-    for (uint64_t round = 0; round < permutations; ++round) {
-      for (size_t segment = 0; segment + 1 < ends.size(); ++segment)
-        rng.shuffle(std::span(order).subspan(ends[segment], ends[segment + 1] - ends[segment]));
+    std::copy(series.begin(), series.end(), other.begin());
+    for (uint64_t round = 0; round < rounds; ++round) {
+      redraw(ends, other);
       // A permutation that makes the same split has the same Q but for rounding.
-      as_large += best_of_all(order).q >= split.q - 1e-12 * std::fabs(split.q);
+      as_large += best_of_all(other).q >= split.q - 1e-12 * std::fabs(split.q);
     }
-    const double p = static_cast<double>(as_large) / (static_cast<double>(permutations) + 1);
-    const ChangePoint point{split.at, split.q * largest, p};
+    const double p = static_cast<double>(as_large) / (static_cast<double>(rounds) + 1);
+    const ChangePoint point{split.at, split.q * scale, p};
     if (p > alpha) {
       out.rejected.push_back(point);
       return out;
@@ -112,6 +118,28 @@ Result<ChangePoints> e_divisive(std::span<const double> values, size_t least, do
     out.found.push_back(point);
     ends.insert(std::lower_bound(ends.begin(), ends.end(), split.at), split.at);
   }
+}
+
+}  // namespace
+
+Result<ChangePoints> e_divisive(std::span<const double> values, size_t least, double alpha, uint64_t permutations,
+                                uint64_t seed) {
+  STAB_CHECK_OK(check(values, least, alpha, permutations));
+  // Distances of such sizes that their sums hold: as a share of the largest value.
+  const double largest = largest_of(values);
+  std::vector<double> series(values.begin(), values.end());
+  for (double& value : series) value /= largest;
+  Rng rng = Rng::stream(seed, "e-divisive");
+  return search_for(series, largest, least, alpha, permutations, [&rng](std::span<const size_t> ends, std::span<double> order) {
+    for (size_t segment = 0; segment + 1 < ends.size(); ++segment)
+      rng.shuffle(order.subspan(ends[segment], ends[segment + 1] - ends[segment]));
+  });
+}
+
+Result<ChangePoints> e_divisive_against(std::span<const double> values, size_t least, double alpha, uint64_t rounds,
+                                        const SeriesWithoutChange& draw) {
+  STAB_CHECK_OK(check(values, least, alpha, rounds));
+  return search_for(values, 1, least, alpha, rounds, [&draw](std::span<const size_t>, std::span<double> other) { draw(other); });
 }
 
 }  // namespace stab::analysis

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -35,5 +36,12 @@ struct ChangePoints {
 // least: values in a segment, 2 at least. The level of each step is alpha, and so is the chance of any change in a series
 // without one. Refuses more values and permutations than take a minute.
 Result<ChangePoints> e_divisive(std::span<const double> values, size_t least, double alpha, uint64_t permutations, uint64_t seed);
+
+// The same search in a series whose values are not exchangeable, but whose errors are known: p is the share of `rounds` series
+// without a change, with the series itself, whose largest Q is as large. `draw` puts such a series into its argument, on the
+// scale of `values`; what is constant within a segment doesn't matter, since only distances within segments are looked at.
+using SeriesWithoutChange = std::function<void(std::span<double>)>;
+Result<ChangePoints> e_divisive_against(std::span<const double> values, size_t least, double alpha, uint64_t rounds,
+                                        const SeriesWithoutChange& draw);
 
 }  // namespace stab::analysis

@@ -79,7 +79,7 @@ std::optional<analysis::SelftestEvidence> last_selftest(store::Store& store) {
 }  // namespace
 
 Result<analysis::Evidence> load_evidence(store::Store& store, const store::ExperimentRow& experiment,
-                                         const analysis::Samples& samples) {
+                                         const ExpandedPlan& expanded, const analysis::Samples& samples) {
   analysis::Evidence out;
   out.experiment = experiment.id;
   out.name = experiment.name;
@@ -90,7 +90,6 @@ Result<analysis::Evidence> load_evidence(store::Store& store, const store::Exper
   out.plan_path = experiment.plan_path;
   out.schedule = hexadecimal(experiment.schedule_fingerprint);
   out.seed = experiment.seed;
-  STAB_TRY(const ExpandedPlan expanded, expand_stored(experiment));
   for (const plan::ExclusionRule& rule : expanded.plan.exclusions) out.exclusion_rules.push_back(rule.text);
   STAB_TRY(const std::vector<store::BuildRow> builds, store.builds(experiment.id));
   for (const store::BuildRow& build : builds)

@@ -5,12 +5,14 @@
 #include "analysis/report/evidence_of_trials.h"
 #include "analysis/report/samples.h"
 #include "base/result.h"
+#include "engine/experiment/expand.h"
 #include "store/store.h"
 
 namespace stab::engine {
 
-// Reads only. `samples` as load_samples() made them; trials recorded since then are left out.
+// Reads only. `expanded` as expand_stored() made it of the experiment, `samples` as load_samples() made them;
+// trials recorded since then are left out.
 Result<analysis::Evidence> load_evidence(store::Store& store, const store::ExperimentRow& experiment,
-                                         const analysis::Samples& samples);
+                                         const ExpandedPlan& expanded, const analysis::Samples& samples);
 
 }  // namespace stab::engine

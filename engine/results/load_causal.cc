@@ -242,8 +242,13 @@ std::string words_without_windows(const store::ExperimentRow& experiment, const 
 
 Result<std::vector<CausalData>> load_causal(store::Store& store, const store::ExperimentRow& experiment,
                                             std::vector<std::string>* without) {
-  std::vector<CausalData> all;
   STAB_TRY(const ExpandedPlan expanded, expand_stored(experiment));
+  return load_causal(store, experiment, expanded, without);
+}
+
+Result<std::vector<CausalData>> load_causal(store::Store& store, const store::ExperimentRow& experiment,
+                                            const ExpandedPlan& expanded, std::vector<std::string>* without) {
+  std::vector<CausalData> all;
   if (!expanded.plan.causal) return all;
   const plan::Causal& plan = *expanded.plan.causal;
   STAB_TRY(const std::vector<store::RegionRow> regions, store.regions(experiment.id));

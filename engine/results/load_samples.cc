@@ -358,6 +358,11 @@ uint32_t disturbances(const std::map<std::string, double>& ledger) {
 
 Result<analysis::Samples> load_samples(store::Store& store, const store::ExperimentRow& experiment) {
   STAB_TRY(const ExpandedPlan expanded, expand_stored(experiment));
+  return load_samples(store, experiment, expanded);
+}
+
+Result<analysis::Samples> load_samples(store::Store& store, const store::ExperimentRow& experiment,
+                                       const ExpandedPlan& expanded) {
   analysis::Samples samples;
   samples.experiment = experiment.name + " (" + std::to_string(experiment.id) + ")";
   samples.alpha = expanded.plan.experiment.alpha;

@@ -14,8 +14,10 @@ constexpr char kPagePolicy[] =
     "form-action 'none'; frame-ancestors 'none'";
 // Of an event's name: two numbers and a sign between.
 constexpr size_t kMaxEventName = 64;
-constexpr std::string_view kChanges[] = {"submit",   "cancel", "pause",  "resume", "extend",
-                                         "priority", "rerun",  "delete", "unmask"};
+constexpr std::string_view kTrend = "trend";
+// What changes something, and the one question whose parameters are no part of a path.
+constexpr std::string_view kPosts[] = {"submit",   "cancel", "pause",  "resume", "extend",
+                                       "priority", "rerun",  "delete", "unmask", kTrend};
 
 // "/api/experiments/12/log" with "/api/experiments/" and "/log": "12". Empty: it is no such path.
 std::string number_in(std::string_view path, std::string_view before, std::string_view behind) {
@@ -35,6 +37,7 @@ struct Question {
 std::optional<Question> question_at(std::string_view path) {
   if (path == "/api/status") return Question{"status", {}, {{"daemon", 1}}};
   if (path == "/api/machine") return Question{"machine", {}, {}};
+  if (path == "/api/series") return Question{"series", {}, {}};
   if (path == "/api/events") return Question{"follow", {}, {}, WebForm::kEvents};
   if (const std::string id = number_in(path, "/api/experiments/", ""); !id.empty())
     return Question{"watch", {{"experiment", id}}, {}};
@@ -88,13 +91,14 @@ WebTurn WebConversation::answer_to(const HttpRequest& request) {
     return WebTurn{http_bytes(answer_of(fault, closes)), {}, WebForm::kJson, closes};
   };
   if (request.method == "POST") {
-    const auto method = std::find_if(std::begin(kChanges), std::end(kChanges), [&](std::string_view one) {
+    const auto method = std::find_if(std::begin(kPosts), std::end(kPosts), [&](std::string_view one) {
       return path.starts_with("/api/") && path.substr(5) == one;
     });
-    if (method == std::end(kChanges)) return refuse(no_such_path(path));
+    if (method == std::end(kPosts)) return refuse(no_such_path(path));
     const ParsedRequest parsed = parse_params(std::string(*method), request.body);
     if (!parsed.request) return refuse({400, parsed.fault.message});
-    return {"", request_line(1, parsed.request->method, parsed.request->texts, parsed.request->numbers), WebForm::kJson, closes};
+    return {"", request_line(1, parsed.request->method, parsed.request->texts, parsed.request->numbers), WebForm::kJson, closes,
+            *method != kTrend};
   }
   if (const Asset asset = asset_at(path); !asset.type.empty()) {
     HttpAnswer answer;

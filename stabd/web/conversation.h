@@ -27,6 +27,7 @@ struct WebTurn {
   std::string ask;   // or a line whose answer is sent in this form
   WebForm form = WebForm::kJson;
   bool closes = false;  // behind the answer
+  bool changes = false;  // what is asked is no question
 };
 
 class WebConversation {

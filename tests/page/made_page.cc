@@ -4,7 +4,9 @@
 //   hostile   names that are markup, quotes, scripts, megabytes, broken UTF-8
 //   refused   one layout a side, constant values, missing values: much is refused
 //   lone      one program, one cell: nothing to compare
+//   suite     one program that measures 500 benchmarks of its own, two builds of it
 //   causal    small, with a causal profile: curves of every verdict, a latency, amplified load
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <functional>
@@ -127,6 +129,45 @@ Samples with_refusals() {
   return samples;
 }
 
+// Thirty blocks of two builds: 12 benchmarks got slower, 5 faster, one is missing from one build.
+Samples suite() {
+  constexpr int kBenchmarks = 500;
+  Samples samples;
+  samples.experiment = "suite (7)";
+  samples.workloads = {"suite"};
+  samples.factors = {{"code", {"shuffle"}, true, 0}, {"build", {"base", "head"}, false, 0}};
+  samples.responses = {{.name = "wall_time", .unit = "s", .margin = 0.02}};
+  for (int i = 0; i < kBenchmarks; ++i)
+    samples.responses.push_back({.name = "BM_" + std::string(i % 3 == 0 ? "Sort" : i % 3 == 1 ? "Insert" : "Find") + "<" +
+                                         std::to_string(i) + ">/" + std::to_string(8 << (i % 12)),
+                                 .unit = "s",
+                                 .margin = 0.02,
+                                 .margin_is_share = true,
+                                 .declared = i < 40,
+                                 .only_workload = 0,
+                                 .family = i < 40 ? "core" : "",
+                                 .error_rate = i < 40 ? ErrorRate::kFamilyWise : ErrorRate::kFalseDiscovery});
+  Rng rng = Rng::stream(11, "suite");
+  for (uint32_t block = 0; block < 30; ++block) {
+    for (uint16_t head = 0; head < 2; ++head) {
+      Trial trial;
+      trial.levels = {0, head};
+      trial.block = block;
+      trial.order = static_cast<uint32_t>(samples.trials.size());
+      trial.layout = trial.seed = rng.next();
+      trial.values.push_back(2 * std::exp(0.01 * standard_normal(rng)));
+      for (int i = 0; i < kBenchmarks; ++i) {
+        const double effect = head == 0 ? 0 : i % 41 == 7 ? 0.06 : i % 97 == 3 ? -0.05 : 0.001 * (i % 7 - 3);
+        trial.values.push_back(1e-6 * (1 + i % 50) * std::exp(effect + 0.004 * (1 + i % 5) * standard_normal(rng)));
+        if (i == 499 && head == 1) trial.values.back().reset();
+      }
+      samples.trials.push_back(std::move(trial));
+    }
+  }
+  samples.planned = samples.trials.size();
+  return samples;
+}
+
 Samples lone() {
   Samples samples = lab_samples(8, {.programs = 1, .replicates = 1});
   samples.trials.resize(1);
@@ -141,10 +182,11 @@ Samples lone() {
 
 int main(int argc, char** argv) {
   const std::map<std::string, std::function<Samples()>> kinds{
-      {"small", small}, {"large", large}, {"hostile", hostile}, {"refused", with_refusals}, {"lone", lone}, {"causal", small}};
+      {"small", small}, {"large", large}, {"hostile", hostile}, {"refused", with_refusals}, {"lone", lone},
+      {"suite", suite}, {"causal", small}};
   const auto kind = kinds.find(argc == 3 ? argv[1] : "");
   if (kind == kinds.end()) {
-    std::fputs("usage: made_page small|large|hostile|refused|lone|causal FILE\n", stderr);
+    std::fputs("usage: made_page small|large|hostile|refused|lone|suite|causal FILE\n", stderr);
     return 2;
   }
   const Samples samples = kind->second();

@@ -59,7 +59,7 @@ function paint(all) {
 }
 
 function themeChoice() {
-  const select = h('select', {id: 'theme', change: () => { state.theme = select.value; applyTheme(); writeFragment(); }},
+  const select = h('select', {id: 'theme', change: () => { state.theme = select.value; applyTheme(); writeFragment(); changed('theme'); }},
                    [['auto', 'as the system'], ['light', 'light'], ['dark', 'dark']].map(([value, text]) => h('option', {value, selected: state.theme === value}, text)));
   return h('label', {class: 'choice'}, 'colours ', select);
 }
@@ -74,11 +74,20 @@ function openLab() {
     h('div', {id: 'experiment'}),
     section('submit', 'Submit', h('details', {class: 'twin'}, h('summary', {}, 'a plan'), submitForm())),
     section('all', 'Experiments', h('div', {id: 'all-now'})),
+    section('series', 'Trends', seriesSection(), h('div', {id: 'trend'})),
     section('machine', 'Machine', machineSection()),
     section('events', 'What happened while this page was open', h('ul', {id: 'happened', class: 'happened', tabindex: 0, 'aria-label': 'what happened'}))),
     h('footer', {}, h('p', {}, 'Times until an experiment is over are counted from its own trials so far; other users’ experiments may come between.')),
     h('dialog', {id: 'question', 'aria-labelledby': 'question-title'}), h('div', {id: 'spoken', class: 'offstage', role: 'status', 'aria-live': 'polite'}));
-  window.addEventListener('hashchange', () => { readFragment(); applyTheme(); showExperiment(); });
+  watchFigures();
+  window.addEventListener('hashchange', () => {
+    const before = state.series;
+    readFragment();
+    applyTheme();
+    showExperiment();
+    if (state.series !== before) state.series ? openTrend(state.series) : closeTrend();
+  });
   follow();
   refresh();
+  if (state.series) openTrend(state.series);
 }

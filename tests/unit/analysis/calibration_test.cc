@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "analysis/report/clusters.h"
+#include "analysis/statistics/e_divisive.h"
 #include "analysis/statistics/normality.h"
 #include "analysis/statistics/rank_tests.h"
 #include "analysis/report/report.h"
@@ -505,6 +506,49 @@ TEST(Calibration, SeriesOfNights) {
   report_rate("the same: Q below 5 %", share(contradicted));
   EXPECT_LT(share(any), kAlpha + limit(kAlpha, kRounds));
   EXPECT_NEAR(share(missed), kAlpha, 0.01 + limit(kAlpha, kRounds));
+}
+
+// Sixteen nights in which nothing changed, as a chain and with an anchor in each. Permutations, which take every order for
+// equally likely, are what E-divisive has by itself.
+TEST(Calibration, ChangesOfATrend) {
+  constexpr int kRounds = 1500;
+  constexpr size_t kNights = 16;
+  for (const bool chain : {false, true}) {
+    int any = 0, by_permutations = 0, seen = 0;
+    for (int round = 0; round < kRounds; ++round) {
+      std::vector<SeriesPart> nights;
+      bool ever = false;
+      for (size_t night = 1; night <= kNights; ++night) {
+        std::vector<std::string> levels{"v" + std::to_string(night - 1), "v" + std::to_string(night)};
+        if (!chain && night > 1) levels.insert(levels.begin(), "v0");
+        nights.push_back(made_part(night, levels, std::vector<double>(levels.size(), 0), 8, static_cast<uint64_t>(round) + 90));
+        // Somebody who looks each morning.
+        if (round % 5 == 0 && night >= 4 && night < kNights) {
+          const auto early = trend_of(nights, {"", "v0"});
+          ASSERT_TRUE(early) << early.error().message;
+          ever |= !early->lines[0].changes.found.empty();
+        }
+      }
+      const auto trend = trend_of(nights, {"", "v0"});
+      ASSERT_TRUE(trend) << trend.error().message;
+      const TrendLine& line = trend->lines[0];
+      ASSERT_TRUE(line.changes.asked);
+      any += !line.changes.found.empty();
+      seen += round % 5 == 0 && (ever || !line.changes.found.empty());
+      std::vector<double> values;
+      for (const TrendPoint& point : line.points)
+        values.push_back(point.against_anchor ? std::log(point.against_anchor->estimate) : 0);
+      by_permutations += !e_divisive(values, 2, kAlpha, 199, static_cast<uint64_t>(round))->found.empty();
+    }
+    const auto share = [](int count) { return static_cast<double>(count) / kRounds; };
+    const std::string shape = chain ? "a chain of 16 nights" : "16 nights with an anchor";
+    report_rate((shape + ": any lasting change").c_str(), share(any));
+    report_rate((shape + ": the same, if looked at each night").c_str(), 5 * share(seen));
+    report_rate((shape + ": the same by permutations").c_str(), share(by_permutations));
+    EXPECT_LT(share(any), kAlpha + limit(kAlpha, kRounds)) << shape;
+    EXPECT_GT(share(any), 0.002) << shape << ": it is never found";
+    if (chain) EXPECT_GT(share(by_permutations), 0.2) << "then the simpler way would do";
+  }
 }
 
 }  // namespace

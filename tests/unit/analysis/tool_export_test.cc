@@ -79,6 +79,15 @@ TEST(ToolFormats, ThroughputsGoWhereTheyAreBetterHigher) {
 TEST(ToolFormats, NamesAreNoSyntax) {
   const std::string metrics = export_for_tool("openmetrics", two_cells(), kContext)->out;
   EXPECT_THAT(metrics, HasSubstr(R"(workload="a\"b",response="wall_time",factor_opt="x\\\n\"y<",bound="estimate")"));
+  Samples alike = two_cells();
+  alike.factors[0].name = "a-b";
+  alike.factors.push_back({.name = "a_b", .levels = {"x", "y"}});
+  for (Trial& trial : alike.trials) trial.levels.push_back(trial.order % 2);
+  const std::string told_apart = export_for_tool("openmetrics", alike, kContext)->out;
+  EXPECT_THAT(told_apart, HasSubstr("factor_a_2db="));
+  EXPECT_THAT(told_apart, HasSubstr("factor_a_5fb=\"x\""));
+  alike.factors[1].name = "c-d";
+  EXPECT_THAT(export_for_tool("openmetrics", alike, kContext)->out, HasSubstr(",factor_c_d=\"x\"")) << "nothing to tell apart";
   const std::string junit = export_for_tool("junit", two_cells(), kContext)->out;
   EXPECT_THAT(junit, HasSubstr("classname=\"stab.night.a&quot;b\""));
   EXPECT_THAT(junit, Not(HasSubstr("y<")));

@@ -5,10 +5,12 @@
 
 #include <cmath>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <sstream>
 
 #include "analysis/commands/series_trend.h"
+#include "analysis/statistics/arm_network.h"
 #include "tests/unit/analysis/made_series.h"
 
 namespace stab::analysis {
@@ -165,6 +167,129 @@ TEST(Trend, SeveralWorkloadsHaveALineEach) {
   EXPECT_NE(run_trend({part}, options).out.find("work: v0 to v1"), std::string::npos) << run_trend({part}, options).out;
   options.full = true;
   EXPECT_NE(run_trend({part}, options).out.find("other"), std::string::npos);
+}
+
+// The errors that changes are judged by are those of the differences: of any two levels, chained or not.
+TEST(Trend, ErrorsOfLevelsGiveTheErrorsOfTheirDifferences) {
+  const std::vector<ArmContrasts> nights = {{{0, 1}, {0.1}, {0.04}, 7, 8},
+                                            {{0, 1, 2}, {0.1, 0.2}, {0.05, 0.02, 0.02, 0.06}, 5, 6},
+                                            {{2, 3}, {0.3}, {0.09}, 9, 10}};
+  const auto network = ArmNetwork::fit(4, nights);
+  ASSERT_TRUE(network);
+  const std::vector<size_t> arms{2, 0, 3, 1};
+  const std::vector<ArmErrors> errors = network->errors_of(arms);
+  ASSERT_EQ(errors.size(), 3U);
+  for (size_t i = 0; i < arms.size(); ++i)
+    for (size_t j = 0; j < i; ++j) {
+      double variance = 0;
+      for (const ArmErrors& part : errors)
+        for (size_t term = 0; term < part.terms; ++term)
+          variance += std::pow(part.loadings[i * part.terms + term] - part.loadings[j * part.terms + term], 2);
+      const double error = network->difference(arms[j], arms[i], 0.95).standard_error;
+      EXPECT_NEAR(std::sqrt(variance) / error, 1, 1e-12) << arms[j] << " and " << arms[i];
+    }
+}
+
+// tests/reference/analysis/trend_changes.R: the first split, its Q, and its p from 20,000 series. Ours is from 199.
+TEST(Trend, ChangesAgreeWithR) {
+  std::ifstream file(std::string(STAB_SOURCE_DIR) + "/tests/reference/analysis/trend_changes.txt");
+  const std::vector<Case> all = cases();
+  size_t compared = 0;
+  std::string name;
+  size_t at = 0;
+  double q = 0, p = 0;
+  while (file >> name >> at >> q >> p) {
+    SCOPED_TRACE(name);
+    const auto of = std::find_if(all.begin(), all.end(), [&](const Case& one) { return one.name == name; });
+    ASSERT_NE(of, all.end());
+    const auto trend = trend_of(of->parts, {"revision", "v0"});
+    ASSERT_TRUE(trend) << trend.error().message;
+    const TrendChanges& changes = trend->lines[0].changes;
+    ASSERT_TRUE(changes.asked) << changes.refused;
+    ++compared;
+    if (p > 0.05) {
+      EXPECT_TRUE(changes.found.empty());
+      ASSERT_TRUE(changes.p_of_next);
+      EXPECT_NEAR(*changes.p_of_next, p, 4 * std::sqrt(p * (1 - p) / 199));
+      continue;
+    }
+    const auto first = std::find_if(changes.found.begin(), changes.found.end(),
+                                    [&](const TrendChange& one) { return one.point == at; });
+    ASSERT_NE(first, changes.found.end());
+    EXPECT_NEAR(first->statistic / q, 1, 1e-8);
+    EXPECT_NEAR(first->p_value, p, 4 * std::sqrt(p * (1 - p) / 199) + 1.0 / 200);
+  }
+  EXPECT_EQ(compared, 2U);
+}
+
+// A series of nights, each with the anchor, yesterday's and today's revision, or, in a chain, without the anchor.
+std::vector<SeriesPart> nights(size_t count, bool chain, const std::function<double(size_t)>& effect, uint64_t seed = 3) {
+  std::vector<SeriesPart> parts;
+  for (size_t night = 1; night <= count; ++night) {
+    std::vector<std::string> levels{"v" + std::to_string(night - 1), "v" + std::to_string(night)};
+    std::vector<double> effects{effect(night - 1), effect(night)};
+    if (!chain && night > 1) {
+      levels.insert(levels.begin(), "v0");
+      effects.insert(effects.begin(), effect(0));
+    }
+    parts.push_back(made_part(night, levels, effects, 8, seed));
+  }
+  return parts;
+}
+
+TEST(Trend, AShiftThatNoStepShowsIsFound) {
+  // 0.9 % in one step, whose interval is about +-1.4 %.
+  const std::vector<SeriesPart> parts = nights(16, false, [](size_t i) { return i < 8 ? 0 : 0.009; });
+  const auto trend = trend_of(parts, {"", "v0"});
+  ASSERT_TRUE(trend) << trend.error().message;
+  const TrendLine& line = trend->lines[0];
+  EXPECT_NE(point_of(line, "v8").verdict, Verdict::kChanged);
+  ASSERT_TRUE(line.changes.asked) << line.changes.refused;
+  ASSERT_EQ(line.changes.found.size(), 1U);
+  const TrendChange& change = line.changes.found[0];
+  EXPECT_NEAR(static_cast<double>(change.point), 8, 1);
+  EXPECT_NEAR(std::log(change.shift), 0.009, 0.004);
+  EXPECT_LE(change.p_value, 0.05);
+  EXPECT_EQ(change.levels_before + change.levels_after, line.points.size());
+  ASSERT_EQ(line.changes.segments.size(), 2U);
+  EXPECT_EQ(line.changes.segments[1].first, change.point);
+  EXPECT_NEAR(line.changes.segments[1].mean / line.changes.segments[0].mean, change.shift, 1e-12);
+}
+
+TEST(Trend, ChangesDontDependOnTheAnchor) {
+  const std::vector<SeriesPart> parts = nights(12, false, [](size_t i) { return i < 6 ? 0 : 0.02; });
+  const auto one = trend_of(parts, {"", "v0"}), other = trend_of(parts, {"", "v9"});
+  ASSERT_TRUE(one && other);
+  const TrendChanges &first = one->lines[0].changes, &second = other->lines[0].changes;
+  ASSERT_EQ(first.found.size(), second.found.size());
+  ASSERT_FALSE(first.found.empty());
+  EXPECT_EQ(first.found[0].point, second.found[0].point);
+  EXPECT_NEAR(first.found[0].shift, second.found[0].shift, 1e-9);
+  EXPECT_NEAR(first.found[0].statistic / second.found[0].statistic, 1, 1e-9);
+}
+
+TEST(Trend, FewLevelsAreNotAskedForChanges) {
+  const auto trend = trend_of(nights(2, false, [](size_t) { return 0; }), {});
+  ASSERT_TRUE(trend) << trend.error().message;
+  EXPECT_FALSE(trend->lines[0].changes.asked);
+  EXPECT_NE(trend->lines[0].changes.refused.find("4 levels and more"), std::string::npos) << trend->lines[0].changes.refused;
+}
+
+TEST(Trend, ChangesAreInTextAndJson) {
+  const std::vector<SeriesPart> parts = nights(12, false, [](size_t i) { return i < 6 ? 0 : 0.02; });
+  TrendOptions options;
+  options.series = "nightly";
+  const std::string text = run_trend(parts, options).out;
+  EXPECT_NE(text.find("a lasting change at v6"), std::string::npos) << text;
+  options.json = true;
+  const std::string json = run_trend(parts, options).out;
+  for (const char* words : {"\"scale\": \"log\"", "\"levels_before\"", "\"segments\"", "\"p_of_next\""})
+    EXPECT_NE(json.find(words), std::string::npos) << words << json;
+  const std::string calm = run_trend(nights(6, false, [](size_t) { return 0; }), {.series = "nightly"}).out;
+  EXPECT_NE(calm.find("Lasting changes: none at 5 %"), std::string::npos) << calm;
+  std::vector<SeriesPart> linear = nights(6, false, [](size_t) { return 0; });
+  for (SeriesPart& part : linear) part.samples.responses[0].scale = Scale::kLinear;
+  EXPECT_NE(run_trend(linear, options).out.find("\"scale\": \"linear\""), std::string::npos);
 }
 
 TEST(Trend, QuestionsThatHaveNoAnswerSayWhy) {

@@ -46,6 +46,8 @@ connections_of_user = 5
 [policy]
 submitters = "lab"
 operators = "lab"
+[web]
+during_trials = "quiet"
 [log]
 format = "json"
 [notify]
@@ -82,6 +84,8 @@ experiments = 0
   EXPECT_EQ(config.socket, "/run/stab/s");
   EXPECT_EQ(config.socket_group, "lab");
   EXPECT_TRUE(config.root_plans);
+  EXPECT_EQ(config.during_trials, DuringTrials::kQuiet);
+  EXPECT_NE(describe(config).find("served, while trials run: quiet"), std::string::npos) << describe(config);
   EXPECT_EQ(config.log, LogFormat::kJson);
   EXPECT_EQ(config.notify, (std::vector<std::string>{"/usr/local/bin/tell", "lab"}));
   EXPECT_EQ(config.notify_timeout, seconds(5));
@@ -127,6 +131,9 @@ TEST(Config, FaultsHavePlacesAndHints) {
             "    |  ^\n"
             "  hint: did you mean 'daemon'?\n");
   EXPECT_NE(faults_of("[log]\nformat = \"jsn\"\n").find("c.toml:2:10: error: format 'jsn' is none of auto, text, json, journal"),
+            std::string::npos);
+  EXPECT_NE(faults_of("[web]\nduring_trials = \"silent\"\n").find("is none of live, quiet, off"), std::string::npos);
+  EXPECT_NE(faults_of("[daemon]\nweb = false\n[web]\nduring_trials = \"off\"\n").find("c.toml:4:17: error: 'during_trials' is"),
             std::string::npos);
   EXPECT_NE(faults_of("[daemon]\nsocket = \"s\"\n").find("expected an absolute path"), std::string::npos);
   EXPECT_NE(faults_of("[notify]\ncommand = [\"tell\"]\n").find("absolute path"), std::string::npos);

@@ -1,0 +1,16 @@
+// What every JSON of this folder writes the same way.
+#pragma once
+
+#include <string_view>
+
+#include "analysis/report/report.h"
+#include "analysis/text/json_writer.h"
+
+namespace stab::analysis {
+
+// {"estimate", "conf_low", "conf_high"}
+void write_interval(JsonWriter& json, std::string_view key, const Interval& interval);
+// "log" or "linear"
+std::string_view scale_name(Scale scale);
+
+}  // namespace stab::analysis
