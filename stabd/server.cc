@@ -10,9 +10,7 @@
 #include "stabd/server.h"
 
 #include <grp.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 #include <uv.h>
 
@@ -23,12 +21,11 @@
 #include <cerrno>
 #include <charconv>
 #include <chrono>
-#include <cstdlib>
-#include <cstring>
 #include <deque>
 #include <map>
 #include <optional>
 
+#include "stabd/daemon_socket.h"
 #include "stabd/latency.h"
 #include "stabd/policy.h"
 #include "stabd/protocol.h"
@@ -65,36 +62,13 @@ constexpr int kDropsAtOnce = 64;
 constexpr uint64_t kNextSweepMs = 10;
 // Kept for clients whose watch is being answered: what happens meanwhile.
 constexpr size_t kEventsKept = 8192;
-// Groups of a peer; more than that are cut off by few systems.
-constexpr size_t kMaxGroups = 1024;
 
 struct Write {
   uv_write_t request;
   std::string text;
 };
 
-bool somebody_listens(const std::string& path) {
-  const UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
-  return fd && ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
-}
-
 using SteadyTime = std::chrono::steady_clock::time_point;
-
-// Nothing where the kernel doesn't say.
-std::optional<Peer> peer_of(int fd) {
-  ucred credentials{};
-  socklen_t size = sizeof credentials;
-  if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0) return {};
-  Peer peer{credentials.uid, credentials.gid, {}, {}};
-  peer.groups.resize(kMaxGroups);
-  size = static_cast<socklen_t>(peer.groups.size() * sizeof(gid_t));
-  if (::getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, peer.groups.data(), &size) != 0) size = 0;
-  peer.groups.resize(size / sizeof(gid_t));
-  return peer;
-}
 
 }  // namespace
 
@@ -538,17 +512,6 @@ Server::~Server() {
     if (!listener->path.empty()) ::unlink(listener->path.c_str());
 }
 
-Status check_socket_is_free(const std::string& path) {
-  if (path.size() >= sizeof(sockaddr_un::sun_path))
-    return bad_input("socket path '" + path + "' is longer than " + std::to_string(sizeof(sockaddr_un::sun_path) - 1) + " bytes");
-  struct stat info;
-  if (::lstat(path.c_str(), &info) == 0) {
-    if (!S_ISSOCK(info.st_mode)) return bad_input("'" + path + "' exists and is no socket");
-    if (somebody_listens(path)) return Error{ErrorCode::kBusy, "a daemon listens on '" + path + "' already", {}};
-  }
-  return {};
-}
-
 Status Server::Loop::Listener::listen(const std::string& at, const std::string& group) {
   STAB_CHECK_OK(check_socket_is_free(at));
   const struct group* found = group.empty() ? nullptr : ::getgrnam(group.c_str());
@@ -607,15 +570,6 @@ void Server::run(Service& service, const std::function<std::vector<EngineEvent>(
   uv_run(&loop_->loop, UV_RUN_DEFAULT);
   loop_->threads->stop();
   loop_->events = nullptr;
-}
-
-std::string web_socket_beside(const std::string& socket) { return socket + ".web"; }
-
-std::string default_socket() {
-  if (const char* runtime = ::getenv("XDG_RUNTIME_DIR"); runtime != nullptr && runtime[0] == '/')
-    return std::string(runtime) + "/stab.sock";
-  if (::geteuid() == 0) return kSystemSocket;
-  return "/tmp/stab-" + std::to_string(::geteuid()) + ".sock";
 }
 
 }  // namespace stab::engine

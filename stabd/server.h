@@ -38,16 +38,4 @@ class Server {
   std::unique_ptr<Loop> loop_;
 };
 
-// kBusy where a daemon listens on `path`, kBadInput where something else is there.
-Status check_socket_is_free(const std::string& path);
-
-// Where a daemon that listens on `socket` speaks HTTP: the same path with ".web" at its end.
-std::string web_socket_beside(const std::string& socket);
-
-// Where the machine's daemon listens, as its units start it.
-inline constexpr char kSystemSocket[] = "/run/stab/stab.sock";
-
-// $XDG_RUNTIME_DIR/stab.sock, else kSystemSocket for root, else /tmp/stab-UID.sock.
-std::string default_socket();
-
 }  // namespace stab::engine
