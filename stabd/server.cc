@@ -17,15 +17,16 @@
 #include <nlohmann/json.hpp>
 
 #include <array>
-#include <atomic>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <deque>
 #include <map>
 #include <optional>
 
+#include "stabd/client_patience.h"
+#include "stabd/connection_places.h"
 #include "stabd/daemon_socket.h"
+#include "stabd/event_history.h"
 #include "stabd/latency.h"
 #include "stabd/policy.h"
 #include "stabd/protocol.h"
@@ -39,15 +40,6 @@ namespace {
 constexpr int kBacklog = 4096;
 // A watcher that is this far behind is not reading.
 constexpr size_t kMaxQueuedBytes = 1u << 20;
-// A client says what it wants, and all of it, within this time; stabctl does at once.
-constexpr std::chrono::seconds kFirstRequest{10};
-constexpr std::chrono::seconds kWholeLine{30};
-// A browser keeps connections that it may use again, and opens some that it may never use.
-constexpr std::chrono::seconds kIdle{60};
-// Until the last bytes of a connection that is to end are taken.
-constexpr std::chrono::seconds kLastBytes{10};
-// Between two signs of life on a stream of events: proxies close what is silent for a minute.
-constexpr std::chrono::seconds kHeartbeat{25};
 constexpr uint64_t kSweepMs = 1000;
 // What one callback sends at most; the rest has its turn after others had theirs. A send is a system call, and a copy of as
 // much as the socket takes.
@@ -60,21 +52,25 @@ constexpr size_t kRequestsATurn = 32;
 // Clients that one callback drops: each is a line of the log.
 constexpr int kDropsAtOnce = 64;
 constexpr uint64_t kNextSweepMs = 10;
-// Kept for clients whose watch is being answered: what happens meanwhile.
-constexpr size_t kEventsKept = 8192;
 
 struct Write {
   uv_write_t request;
   std::string text;
 };
 
-using SteadyTime = std::chrono::steady_clock::time_point;
+// Names this daemon's events.
+std::string start_of_now() {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  return std::to_string(now.tv_sec) + "." + std::to_string(now.tv_nsec);
+}
 
 }  // namespace
 
 struct Server::Loop {
+  explicit Loop(std::string start) : told(std::move(start)) {}
   struct Listener;
-  struct Client {
+  struct Client : ClientState {
     uv_pipe_t pipe;
     Loop* loop = nullptr;
     uint64_t number = 0;
@@ -85,24 +81,16 @@ struct Server::Loop {
     std::optional<Following> follows;
     std::optional<WebConversation> web;
     Listener* listener = nullptr;
-    SteadyTime connected, line_began, quiet_since;
-    bool under_way = false, reads = false, asked = false, ending = false, closing = false;
+    bool reads = false, closing = false;
   };
-  // Clients that were let in and are not closing: those that are turned away take no place, however many come at once.
   struct Listener {
     uv_pipe_t pipe;
     Loop* loop = nullptr;
     std::string path;
-    std::map<uid_t, int> of_user;
-    int open = 0;  // all of them
+    ConnectionPlaces places;  // of clients that were let in and are not closing
 
     Status listen(const std::string& at, const std::string& group);
   };
-  struct Happened {
-    uint64_t number = 0;
-    EngineEvent event;
-  };
-
   uv_loop_t loop;
   Listener plain, browsers;
   uv_async_t async;
@@ -117,31 +105,21 @@ struct Server::Loop {
   std::deque<EngineEvent> to_tell;
   // The event that is being told: to whom, and how many of them know.
   struct Telling {
-    Happened what;
+    NumberedEvent what;
     std::string line, for_browsers;
     std::vector<uint64_t> clients;
     size_t done = 0;
   } telling;
   std::deque<AnsweredRequest> answered;  // not sent yet
   std::deque<uint64_t> hasty;            // browsers of which more requests are here than one turn answers
-  std::deque<Happened> told;       // the last ones
-  std::atomic<uint64_t> events_told{0};
+  EventHistory told;
   Latency latency;
   const std::function<std::vector<EngineEvent>()>* events = nullptr;
   Service* service = nullptr;
-  std::string start;  // names this daemon's events
   std::function<void()> tick = [] {};
   LogSink log = [](const LogEntry&) {};
 
   static Loop& of(void* data) { return *static_cast<Loop*>(data); }
-
-  // Nobody but who can do something about it gets the last connections.
-  const char* too_many(const Peer& peer, const Listener& listener) {
-    if (listener.open >= limits.all) return "too many clients";
-    if (!is_privileged(peer, owner) && listener.open >= limits.all - Connections::kReserved) return "too many clients";
-    const auto found = listener.of_user.find(peer.uid);
-    return found != listener.of_user.end() && found->second >= limits.of_user ? "too many clients of this user" : nullptr;
-  }
 
   void accept(Listener& listener) {
     const Latency::Held held(latency, Callback::kAccept);
@@ -161,11 +139,11 @@ struct Server::Loop {
       return drop(*raw);
     const std::optional<Peer> peer = peer_of(fd);
     if (!peer) return drop(*raw);
-    if (const char* why = too_many(*peer, listener)) return drop(*raw, why, peer->uid);
+    if (const char* why = listener.places.why_none(peer->uid, is_privileged(*peer, owner), limits))
+      return drop(*raw, why, peer->uid);
     raw->peer = peer;
     raw->peer->connection = std::make_shared<Connection>(fd);
-    ++listener.of_user[peer->uid];
-    ++listener.open;
+    listener.places.take(peer->uid);
     read(*raw);
   }
 
@@ -269,10 +247,17 @@ struct Server::Loop {
       Client& client = *found->second;
       client.under_way = false;
       client.quiet_since = std::chrono::steady_clock::now();
-      if (one.answer.follow || one.answer.watch) sends += told.size() / kClientsASend;
-      if (one.answer.follow) {
-        client.follows = one.answer.follow;
-        one.answer.line += missed(client, one.events_before);
+      if (one.answer.follow || one.answer.watch) {
+        sends += told.size() / kClientsASend;
+        if (one.answer.follow) client.follows = one.answer.follow;
+        if (one.answer.watch) client.watches = one.answer.watch;
+        // What happened since the answer was begun is not in it.
+        const std::optional<std::string> since = missed(client, one.events_before);
+        if (!since) {
+          drop(client, "more has happened since it asked to watch than is kept for it", client.peer->uid);
+          continue;
+        }
+        one.answer.line += *since;
       }
       if (client.web) {
         send(client, std::move(one.answer.line));
@@ -280,13 +265,6 @@ struct Server::Loop {
         else if (client.follows) read(client);  // to see it go
         else sends += go_on_http(client);
         continue;
-      }
-      if (one.answer.watch) {
-        client.watches = one.answer.watch;
-        // What happened since the answer was begun is not in it.
-        for (const Happened& event : told)
-          if (event.number > one.events_before && event.event.experiment == *client.watches)
-            one.answer.line += event_line(event.event.json);
       }
       send(client, std::move(one.answer.line));
       go_on(client);
@@ -299,34 +277,24 @@ struct Server::Loop {
     return client.follows && (client.follows->all || client.follows->uid == event.uid);
   }
 
-  std::string event_name(uint64_t number) const { return start + "-" + std::to_string(number); }
-
-  // The other way round; nothing where it is no event of this daemon's.
-  std::optional<uint64_t> number_of_event(std::string_view name) const {
-    uint64_t number = 0;
-    if (!name.starts_with(start + "-")) return {};
-    name.remove_prefix(start.size() + 1);
-    const auto read = std::from_chars(name.data(), name.data() + name.size(), number);
-    return read.ec == std::errc() && read.ptr == name.data() + name.size() ? std::optional(number) : std::nullopt;
+  std::string event_text(bool for_browser, const NumberedEvent& one) const {
+    return for_browser ? sse_bytes("stab", told.name(one.number), one.event.json) : event_line(one.event.json);
   }
 
-  std::string event_text(bool for_browser, const Happened& one) const {
-    return for_browser ? sse_bytes("stab", event_name(one.number), one.event.json) : event_line(one.event.json);
-  }
-
-  // What a client that begins to follow has not seen. A browser that comes back says what it has seen last, and gets each event
-  // since once. One that was away for longer than we remember is told so, and looks at everything anew.
-  std::string missed(const Client& client, uint64_t events_before) const {
-    uint64_t seen = events_before;
-    if (client.web) {
-      seen = number_of_event(client.web->last_event()).value_or(UINT64_MAX);
-      if (seen > events_told || (!told.empty() && seen + 1 < told.front().number))
-        return sse_bytes("anew", event_name(events_told), "{}");
-    }
+  // What a client that begins to follow or to watch has not seen. A browser that comes back says what it has seen last, and gets
+  // each event since once. One that was away for longer than we remember is told so, and looks at everything anew. Nothing: it
+  // would miss some, or more than a client is sent before it has read, and can't be told so.
+  std::optional<std::string> missed(const Client& client, uint64_t events_before) const {
+    const uint64_t seen = client.web ? told.number_of(client.web->last_event()).value_or(UINT64_MAX) : events_before;
+    bool is_all = told.remembers_since(seen);
     std::string text;
-    for (const Happened& one : told)
-      if (one.number > seen && sees(client, one.event)) text += event_text(client.web.has_value(), one);
-    return text;
+    if (is_all)
+      told.look_since(seen, [&](const NumberedEvent& one) {
+        is_all = is_all && text.size() <= kMaxQueuedBytes;
+        if (is_all && sees(client, one.event)) text += event_text(client.web.has_value(), one);
+      });
+    if (is_all) return text;
+    return client.web ? std::optional(sse_bytes("anew", told.name(told.newest()), "{}")) : std::nullopt;
   }
 
   void send(Client& client, std::string text) {
@@ -346,11 +314,10 @@ struct Server::Loop {
 
   // Whoever begins to watch from now on learns of it with the answer (deliver).
   void begin_to_tell(EngineEvent event) {
-    const Happened& one = told.emplace_back(Happened{++events_told, std::move(event)});
+    const NumberedEvent& one = told.add(std::move(event));
     telling = {one, event_text(false, one), event_text(true, one), {}, 0};
     for (const auto& [number, client] : clients)
       if (sees(*client, one.event)) telling.clients.push_back(number);
-    if (told.size() > kEventsKept) told.pop_front();
   }
 
   void broadcast() {
@@ -385,12 +352,12 @@ struct Server::Loop {
     for (const auto& [number, client] : clients) {
       if (client->closing || !client->peer) continue;
       if (!client->web) {
-        const bool is_silent = !client->asked && now - client->connected > kFirstRequest;
-        const bool is_endless = client->lines.in_line() && client->reads && now - client->line_began > kWholeLine;
-        if (!is_silent && !is_endless) continue;
+        const Due due = due_of_lines(*client, client->lines.in_line() && client->reads, now);
+        if (due == Due::kNothing) continue;
         if (++dropped > kDropsAtOnce) break;
-        drop(*client, is_silent ? "it has asked for nothing" : "its line has no end", client->peer->uid);
-      } else if (const Due due = due_of(*client, now); due != Due::kNothing) {
+        drop(*client, due == Due::kEndOfSilent ? "it has asked for nothing" : "its line has no end", client->peer->uid);
+      } else if (const Due due = due_of_http(*client, client->follows.has_value(), client->web->in_message(), now);
+                 due != Due::kNothing) {
         if (++dropped > kDropsAtOnce) break;
         sweep_http(*client, due, now);
       }
@@ -407,19 +374,7 @@ struct Server::Loop {
     return {{"max_ns", facts.max_ns}, {"longest", name(facts.longest)}, {"p99_ns", facts.p99_ns}, {"log2_us", facts.log2_us}};
   }
 
-  enum class Due { kNothing, kSignOfLife, kEnd, kEndOfEndless };
-
-  static Due due_of(const Client& client, SteadyTime now) {
-    const auto quiet = now - client.quiet_since;
-    if (client.ending) return quiet > kLastBytes ? Due::kEnd : Due::kNothing;
-    if (client.follows) return quiet >= kHeartbeat ? Due::kSignOfLife : Due::kNothing;
-    if (client.under_way) return Due::kNothing;
-    if (client.web->in_message())
-      return now - client.line_began > (client.asked ? kWholeLine : kFirstRequest) ? Due::kEndOfEndless : Due::kNothing;
-    return quiet > (client.asked ? kIdle : kFirstRequest) ? Due::kEnd : Due::kNothing;
-  }
-
-  void sweep_http(Client& client, Due due, SteadyTime now) {
+  void sweep_http(Client& client, Due due, ClientState::Time now) {
     if (due == Due::kEnd) return drop(client);
     if (due == Due::kEndOfEndless) return drop(client, "its request has no end", client.peer->uid);
     client.quiet_since = now;
@@ -464,9 +419,7 @@ struct Server::Loop {
     if (threads) threads->forget(client.number);
     if (client.peer) {
       client.peer->connection->close();
-      Listener& of = *client.listener;
-      --of.open;
-      if (--of.of_user[client.peer->uid] == 0) of.of_user.erase(client.peer->uid);
+      client.listener->places.give_back(client.peer->uid);
     }
     uv_close(reinterpret_cast<uv_handle_t*>(&client.pipe), [](uv_handle_t* handle) {
       Client& closed = *static_cast<Client*>(handle->data);
@@ -484,16 +437,13 @@ struct Server::Loop {
   }
 };
 
-Server::Server() : loop_(std::make_unique<Loop>()) {
+Server::Server() : loop_(std::make_unique<Loop>(start_of_now())) {
   uv_loop_init(&loop_->loop);
   for (Loop::Listener* listener : {&loop_->plain, &loop_->browsers}) {
     uv_pipe_init(&loop_->loop, &listener->pipe, 0);
     listener->pipe.data = listener;
     listener->loop = loop_.get();
   }
-  timespec now{};
-  ::clock_gettime(CLOCK_REALTIME, &now);
-  loop_->start = std::to_string(now.tv_sec) + "." + std::to_string(now.tv_nsec);
   uv_async_init(&loop_->loop, &loop_->async, [](uv_async_t* async) { Loop::of(async->data).woken(); });
   uv_timer_init(&loop_->loop, &loop_->timer);
   uv_timer_init(&loop_->loop, &loop_->sweeper);
@@ -561,7 +511,7 @@ void Server::run(Service& service, const std::function<std::vector<EngineEvent>(
   loop_->service = &service;
   loop_->limits = service.rules().config->connections;
   loop_->owner = service.rules().owner;
-  loop_->threads = std::make_unique<RequestThreads>(service, loop_->events_told, [this] { wake(); });
+  loop_->threads = std::make_unique<RequestThreads>(service, loop_->told.newest(), [this] { wake(); });
   service.tell_of_daemon([this] { return loop_->facts(); });
   loop_->sweep_every(kSweepMs);
   const auto stop = [](uv_signal_t* signal, int) { uv_stop(signal->loop); };
