@@ -13,7 +13,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "stabd/server.h"
+#include "stabd/daemon_socket.h"
 
 namespace stab::ctl {
 namespace {

@@ -14,7 +14,6 @@
 #include "stabctl/temporary_folder.h"
 #include "stabctl/terminal.h"
 #include "engine/results/load_samples.h"
-#include "stabd/server.h"
 
 namespace stab::ctl {
 namespace {

@@ -85,7 +85,12 @@ int layout_show_command(const Arguments& arguments) {
   const engine::Archive archive(engine::archive_beside(*database));
   const std::optional<uint32_t> epoch = arguments.epoch > 0 ? std::optional(static_cast<uint32_t>(arguments.epoch))
                                                                    : std::nullopt;
-  const auto layout = engine::layout_of(*store, arguments.trial, epoch, installation->layout, archive);
+  const auto trial = store->trial(arguments.trial);
+  if (!trial) return complain(trial.error());
+  const auto experiment = store->experiment(trial->experiment);
+  if (!experiment) return complain(experiment.error());
+  const auto layout =
+      engine::layout_of(*store, arguments.trial, epoch, engine::layout_tool(*installation, *experiment), archive);
   if (!layout) return complain(layout.error());
   if (arguments.json) print_json(*layout, arguments.trial);
   else if (arguments.format == "csv") print_csv(*layout);

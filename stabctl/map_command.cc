@@ -27,7 +27,9 @@ bool is_plan(const std::string& word) {
 Result<engine::MappedExperiment> mapped_by(store::Store& store, store::Id experiment, const Arguments& arguments) {
   STAB_TRY(const std::string database, database_path(arguments));
   STAB_TRY(const engine::Installation installation, engine::find_installation());
-  return engine::map_of(store, experiment, {installation.layout}, engine::Archive(engine::archive_beside(database)));
+  STAB_TRY(const store::ExperimentRow row, store.experiment(experiment));
+  return engine::map_of(store, experiment, engine::layout_tool(installation, row),
+                        engine::Archive(engine::archive_beside(database)));
 }
 
 int print_map(store::Store& store, store::Id experiment, const Arguments& arguments) {

@@ -13,7 +13,7 @@
 #include "host/installation.h"
 #include "engine/experiment/places.h"
 #include "stabd/separate.h"
-#include "stabd/server.h"
+#include "stabd/daemon_socket.h"
 #include "store/store.h"
 
 namespace stab::engine {

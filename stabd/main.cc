@@ -18,6 +18,7 @@
 #include "host/tuning.h"
 #include "engine/experiment/places.h"
 #include "stabd/separate.h"
+#include "stabd/daemon_socket.h"
 #include "stabd/server.h"
 #include "stabd/daemon_options.h"
 

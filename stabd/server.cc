@@ -10,7 +10,6 @@
 #include "stabd/server.h"
 
 #include <grp.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <uv.h>
@@ -20,17 +19,18 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <cstdlib>
-#include <cstring>
 #include <deque>
 #include <map>
 #include <optional>
 
+#include "stabd/client_patience.h"
+#include "stabd/connection_places.h"
+#include "stabd/daemon_socket.h"
+#include "stabd/event_history.h"
 #include "stabd/latency.h"
 #include "stabd/policy.h"
 #include "stabd/protocol.h"
 #include "stabd/request_threads.h"
-#include "stabd/told_events.h"
 #include "stabd/web/conversation.h"
 
 namespace stab::engine {
@@ -40,15 +40,6 @@ namespace {
 constexpr int kBacklog = 4096;
 // A watcher that is this far behind is not reading.
 constexpr size_t kMaxQueuedBytes = 1u << 20;
-// A client says what it wants, and all of it, within this time; stabctl does at once.
-constexpr std::chrono::seconds kFirstRequest{10};
-constexpr std::chrono::seconds kWholeLine{30};
-// A browser keeps connections that it may use again, and opens some that it may never use.
-constexpr std::chrono::seconds kIdle{60};
-// Until the last bytes of a connection that is to end are taken.
-constexpr std::chrono::seconds kLastBytes{10};
-// Between two signs of life on a stream of events: proxies close what is silent for a minute.
-constexpr std::chrono::seconds kHeartbeat{25};
 constexpr uint64_t kSweepMs = 1000;
 // What one callback sends at most; the rest has its turn after others had theirs. A send is a system call, and a copy of as
 // much as the socket takes.
@@ -70,9 +61,8 @@ struct Write {
   std::string text;
 };
 
-using SteadyTime = std::chrono::steady_clock::time_point;
-
-std::string start_of_this_daemon() {
+// Names this daemon's events.
+std::string start_of_now() {
   timespec now{};
   ::clock_gettime(CLOCK_REALTIME, &now);
   return std::to_string(now.tv_sec) + "." + std::to_string(now.tv_nsec);
@@ -81,8 +71,9 @@ std::string start_of_this_daemon() {
 }  // namespace
 
 struct Server::Loop {
+  explicit Loop(std::string start) : told(std::move(start)) {}
   struct Listener;
-  struct Client {
+  struct Client : ClientState {
     uv_pipe_t pipe;
     Loop* loop = nullptr;
     uint64_t number = 0;
@@ -94,16 +85,13 @@ struct Server::Loop {
     std::optional<WebConversation> web;
     uint64_t told = 0;  // of a browser that follows: the last event that it has, or that is not for it
     Listener* listener = nullptr;
-    SteadyTime connected, line_began, quiet_since;
-    bool under_way = false, reads = false, asked = false, ending = false, closing = false;
+    bool reads = false, closing = false;
   };
-  // Clients that were let in and are not closing: those that are turned away take no place, however many come at once.
   struct Listener {
     uv_pipe_t pipe;
     Loop* loop = nullptr;
     std::string path;
-    std::map<uid_t, int> of_user;
-    int open = 0;  // all of them
+    ConnectionPlaces places;  // of clients that were let in and are not closing
 
     Status listen(const std::string& at, const std::string& group);
   };
@@ -121,14 +109,14 @@ struct Server::Loop {
   std::deque<EngineEvent> to_tell;
   // The event that is being told: to whom, and how many of them know.
   struct Telling {
-    Happened what;
+    NumberedEvent what;
     std::string line, for_browsers;
     std::vector<uint64_t> clients;
     size_t done = 0;
   } telling;
   std::deque<AnsweredRequest> answered;  // not sent yet
   std::deque<uint64_t> hasty;            // browsers of which more requests are here than one turn answers
-  ToldEvents told{start_of_this_daemon()};
+  EventHistory told;
   DuringTrials during_trials = DuringTrials::kLive;
   TrialGap* gap = nullptr;              // none: trials and browsers know nothing of each other
   std::deque<WaitingRequest> held_back; // of browsers, until trials are over or there is a gap
@@ -139,14 +127,6 @@ struct Server::Loop {
   LogSink log = [](const LogEntry&) {};
 
   static Loop& of(void* data) { return *static_cast<Loop*>(data); }
-
-  // Nobody but who can do something about it gets the last connections.
-  const char* too_many(const Peer& peer, const Listener& listener) {
-    if (listener.open >= limits.all) return "too many clients";
-    if (!is_privileged(peer, owner) && listener.open >= limits.all - Connections::kReserved) return "too many clients";
-    const auto found = listener.of_user.find(peer.uid);
-    return found != listener.of_user.end() && found->second >= limits.of_user ? "too many clients of this user" : nullptr;
-  }
 
   void accept(Listener& listener) {
     const Latency::Held held(latency, Callback::kAccept);
@@ -166,11 +146,11 @@ struct Server::Loop {
       return drop(*raw);
     const std::optional<Peer> peer = peer_of(fd);
     if (!peer) return drop(*raw);
-    if (const char* why = too_many(*peer, listener)) return drop(*raw, why, peer->uid);
+    if (const char* why = listener.places.why_none(peer->uid, is_privileged(*peer, owner), limits))
+      return drop(*raw, why, peer->uid);
     raw->peer = peer;
     raw->peer->connection = std::make_shared<Connection>(fd);
-    ++listener.of_user[peer->uid];
-    ++listener.open;
+    listener.places.take(peer->uid);
     read(*raw);
   }
 
@@ -267,10 +247,10 @@ struct Server::Loop {
       threads->add(std::move(request));
     }
     for (const auto& [number, client] : clients) {
-      if (!client->web || !client->follows || client->told == told.last() || client->closing) continue;
-      std::string missed = told.for_browser_since(client->told, [&](const EngineEvent& event) { return sees(*client, event); });
-      client->told = told.last();
-      if (!missed.empty()) send(*client, std::move(missed));
+      if (!client->web || !client->follows || client->told == told.newest() || client->closing) continue;
+      std::string since = missed(*client, client->told).value_or("");
+      client->told = told.newest();
+      if (!since.empty()) send(*client, std::move(since));
     }
   }
 
@@ -316,15 +296,19 @@ struct Server::Loop {
       Client& client = *found->second;
       client.under_way = false;
       client.quiet_since = std::chrono::steady_clock::now();
-      if (one.answer.follow || one.answer.watch) sends += told.kept() / kClientsASend;
-      if (one.answer.follow) {
-        client.follows = one.answer.follow;
-        const auto wanted = [&](const EngineEvent& event) { return sees(client, event); };
-        // A browser that comes back says what it has seen last, and gets each event since once. One that was away for longer than
-        // we remember is told so, and looks at everything anew.
-        one.answer.line += client.web ? told.for_browser_since(told.number_of(client.web->last_event()), wanted)
-                                      : told.lines_since(one.events_before, wanted);
-        client.told = told.last();
+      if (one.answer.follow || one.answer.watch) {
+        sends += told.size() / kClientsASend;
+        if (one.answer.follow) client.follows = one.answer.follow;
+        if (one.answer.watch) client.watches = one.answer.watch;
+        // What happened since the answer was begun is not in it.
+        const uint64_t seen = client.web ? told.number_of(client.web->last_event()).value_or(UINT64_MAX) : one.events_before;
+        const std::optional<std::string> since = missed(client, seen);
+        if (!since) {
+          drop(client, "more has happened since it asked to watch than is kept for it", client.peer->uid);
+          continue;
+        }
+        one.answer.line += *since;
+        if (one.answer.follow) client.told = told.newest();
       }
       if (client.web) {
         send(client, std::move(one.answer.line));
@@ -332,12 +316,6 @@ struct Server::Loop {
         else if (client.follows) read(client);  // to see it go
         else sends += go_on_http(client);
         continue;
-      }
-      if (one.answer.watch) {
-        client.watches = one.answer.watch;
-        // What happened since the answer was begun is not in it.
-        one.answer.line += told.lines_since(
-            one.events_before, [&](const EngineEvent& event) { return event.experiment == *client.watches; });
       }
       send(client, std::move(one.answer.line));
       go_on(client);
@@ -353,8 +331,27 @@ struct Server::Loop {
   // Whether some browser has not been told of something yet.
   bool browser_is_behind() const {
     for (const auto& [number, client] : clients)
-      if (client->web && client->follows && client->told != told.last()) return true;
+      if (client->web && client->follows && client->told != told.newest()) return true;
     return false;
+  }
+
+  std::string event_text(bool for_browser, const NumberedEvent& one) const {
+    return for_browser ? sse_bytes("stab", told.name(one.number), one.event.json) : event_line(one.event.json);
+  }
+
+  // What a client that begins to follow or to watch has not seen. A browser that comes back says what it has seen last, and gets
+  // each event since once. One that was away for longer than we remember is told so, and looks at everything anew. Nothing: it
+  // would miss some, or more than a client is sent before it has read, and can't be told so.
+  std::optional<std::string> missed(const Client& client, uint64_t seen) const {
+    bool is_all = told.remembers_since(seen);
+    std::string text;
+    if (is_all)
+      told.look_since(seen, [&](const NumberedEvent& one) {
+        is_all = is_all && text.size() <= kMaxQueuedBytes;
+        if (is_all && sees(client, one.event)) text += event_text(client.web.has_value(), one);
+      });
+    if (is_all) return text;
+    return client.web ? std::optional(sse_bytes("anew", told.name(told.newest()), "{}")) : std::nullopt;
   }
 
   void send(Client& client, std::string text) {
@@ -374,8 +371,8 @@ struct Server::Loop {
 
   // Whoever begins to watch from now on learns of it with the answer (deliver).
   void begin_to_tell(EngineEvent event) {
-    const Happened& one = told.add(std::move(event));
-    telling = {one, told.for_line(one), told.for_browser(one), {}, 0};
+    const NumberedEvent& one = told.add(std::move(event));
+    telling = {one, event_text(false, one), event_text(true, one), {}, 0};
     const bool browsers_wait = during_trials != DuringTrials::kLive && trials_run();
     bool behind = false;
     for (const auto& [number, client] : clients) {
@@ -426,12 +423,12 @@ struct Server::Loop {
     for (const auto& [number, client] : clients) {
       if (client->closing || !client->peer) continue;
       if (!client->web) {
-        const bool is_silent = !client->asked && now - client->connected > kFirstRequest;
-        const bool is_endless = client->lines.in_line() && client->reads && now - client->line_began > kWholeLine;
-        if (!is_silent && !is_endless) continue;
+        const Due due = due_of_lines(*client, client->lines.in_line() && client->reads, now);
+        if (due == Due::kNothing) continue;
         if (++dropped > kDropsAtOnce) break;
-        drop(*client, is_silent ? "it has asked for nothing" : "its line has no end", client->peer->uid);
-      } else if (const Due due = due_of(*client, now); due != Due::kNothing) {
+        drop(*client, due == Due::kEndOfSilent ? "it has asked for nothing" : "its line has no end", client->peer->uid);
+      } else if (const Due due = due_of_http(*client, client->follows.has_value(), client->web->in_message(), now);
+                 due != Due::kNothing) {
         if (++dropped > kDropsAtOnce) break;
         sweep_http(*client, due, now);
       }
@@ -448,19 +445,7 @@ struct Server::Loop {
     return {{"max_ns", facts.max_ns}, {"longest", name(facts.longest)}, {"p99_ns", facts.p99_ns}, {"log2_us", facts.log2_us}};
   }
 
-  enum class Due { kNothing, kSignOfLife, kEnd, kEndOfEndless };
-
-  static Due due_of(const Client& client, SteadyTime now) {
-    const auto quiet = now - client.quiet_since;
-    if (client.ending) return quiet > kLastBytes ? Due::kEnd : Due::kNothing;
-    if (client.follows) return quiet >= kHeartbeat ? Due::kSignOfLife : Due::kNothing;
-    if (client.under_way) return Due::kNothing;
-    if (client.web->in_message())
-      return now - client.line_began > (client.asked ? kWholeLine : kFirstRequest) ? Due::kEndOfEndless : Due::kNothing;
-    return quiet > (client.asked ? kIdle : kFirstRequest) ? Due::kEnd : Due::kNothing;
-  }
-
-  void sweep_http(Client& client, Due due, SteadyTime now) {
+  void sweep_http(Client& client, Due due, ClientState::Time now) {
     if (due == Due::kEnd) return drop(client);
     if (due == Due::kEndOfEndless) return drop(client, "its request has no end", client.peer->uid);
     client.quiet_since = now;
@@ -506,9 +491,7 @@ struct Server::Loop {
     if (threads) threads->forget(client.number);
     if (client.peer) {
       client.peer->connection->close();
-      Listener& of = *client.listener;
-      --of.open;
-      if (--of.of_user[client.peer->uid] == 0) of.of_user.erase(client.peer->uid);
+      client.listener->places.give_back(client.peer->uid);
     }
     uv_close(reinterpret_cast<uv_handle_t*>(&client.pipe), [](uv_handle_t* handle) {
       Client& closed = *static_cast<Client*>(handle->data);
@@ -526,7 +509,7 @@ struct Server::Loop {
   }
 };
 
-Server::Server() : loop_(std::make_unique<Loop>()) {
+Server::Server() : loop_(std::make_unique<Loop>(start_of_now())) {
   uv_loop_init(&loop_->loop);
   for (Loop::Listener* listener : {&loop_->plain, &loop_->browsers}) {
     uv_pipe_init(&loop_->loop, &listener->pipe, 0);
@@ -605,7 +588,7 @@ void Server::run(Service& service, const std::function<std::vector<EngineEvent>(
   loop_->service = &service;
   loop_->limits = service.rules().config->connections;
   loop_->owner = service.rules().owner;
-  loop_->threads = std::make_unique<RequestThreads>(service, loop_->told.last(), [this] { wake(); });
+  loop_->threads = std::make_unique<RequestThreads>(service, loop_->told.newest(), [this] { wake(); });
   service.tell_of_daemon([this] { return loop_->facts(); });
   loop_->sweep_every(kSweepMs);
   const auto stop = [](uv_signal_t* signal, int) { uv_stop(signal->loop); };

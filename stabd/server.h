@@ -11,7 +11,6 @@
 #include "stabd/daemon_log.h"
 #include "stabd/engine_thread.h"
 #include "stabd/service.h"
-#include "stabd/sockets.h"
 #include "stabd/trial_gap.h"
 
 namespace stab::engine {

@@ -45,10 +45,14 @@ Status choose(LiveExperiment& experiment, TrialRunner& runner, const store::Tria
         "nobody could sample where its time goes (kernel.perf_event_paranoid above 2?), so no function's calls can stand for its "
         "work");
   STAB_TRY(const store::Outcome outcome, experiment.store().outcome(trial.id));
-  const LayoutTool tool{experiment.options().installation.layout, &experiment.gate()};
+  const LayoutTool tool = layout_tool(experiment.options(), experiment.row(), experiment.gate(), experiment.stop().now_fd());
   const Archive archive(archive_beside(experiment.options().database));
-  STAB_TRY(const std::vector<std::string> hot,
-           hot_functions(experiment.store(), trial, outcome, preflight, kMostCounted, tool, archive));
+  const Result<std::vector<std::string>> found =
+      hot_functions(experiment.store(), trial, outcome, preflight, kMostCounted, tool, archive);
+  // What is wrong with a binary, or takes too long, is its experiment's matter; a stop, or what the store says, is not.
+  if (!found && (found.error().code == ErrorCode::kCorrupt || found.error().code == ErrorCode::kUnavailable))
+    return say(found.error().message);
+  STAB_TRY(const std::vector<std::string> hot, found);
   if (hot.empty()) return say("none of its functions that move was seen in a sample");
   runner.count_entries(trial.subject, trial.build, hot);
   STAB_TRY(const std::optional<store::Outcome> pilot, runner.run_beside(trial, TrialRunner::Beside::kRepeated));

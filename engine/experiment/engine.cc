@@ -68,13 +68,13 @@ Result<RunEnd> Engine::run(store::Id experiment, Observer& observer, StopSignal&
     return run->to_end();
   }();
   say_what_stays_tuned(experiment, observer);
-  if (ended && *ended == RunEnd::kDone && !options_.share) say_what_is_mapped(experiment, observer);
+  if (ended && *ended == RunEnd::kDone && !options_.share) say_what_is_mapped(experiment, observer, stop);
   return ended;
 }
 
 // What was measured stays measured, whatever a map of it comes to.
-void Engine::say_what_is_mapped(store::Id experiment, Observer& observer) {
-  const auto confirmed = confirm_map(*this, experiment, observer);
+void Engine::say_what_is_mapped(store::Id experiment, Observer& observer, StopSignal& stop) {
+  const auto confirmed = confirm_map(*this, experiment, observer, stop.now_fd());
   if (confirmed) return;
   observer.note("no layout map: " + confirmed.error().message);
   (void)store_.log({options_.clock->realtime().count(), experiment, "no-layout-map", confirmed.error().message});

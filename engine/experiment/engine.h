@@ -117,7 +117,7 @@ class Engine {
   Engine(Options options, store::Store store, store::Recovery recovered)
       : options_(std::move(options)), store_(std::move(store)), recovered_(std::move(recovered)) {}
   void say_what_stays_tuned(store::Id experiment, Observer& observer);
-  void say_what_is_mapped(store::Id experiment, Observer& observer);  // pre: the gate is held; it is over
+  void say_what_is_mapped(store::Id experiment, Observer& observer, StopSignal& stop);  // pre: the gate is held; it is over
   Options options_;
   store::Store store_;
   store::Recovery recovered_;

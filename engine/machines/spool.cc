@@ -102,8 +102,33 @@ std::optional<std::string> unsealed(std::string_view bytes) {
   return text;
 }
 
+namespace {
+
+// What is in a spool is run: grants name binaries, and results come back as parts. Others who can write into it decide both.
+Status check_is_ours_alone(const std::string& directory) {
+  const UniqueFd fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  struct stat info {};
+  if (!fd || ::fstat(fd.get(), &info) != 0) return system_error("open spool '" + directory + "'", errno);
+  if (info.st_uid != ::geteuid())
+    return Error{ErrorCode::kDenied,
+                 "spool '" + directory + "' belongs to user " + std::to_string(info.st_uid) +
+                     ", who could have other programs run by it; give a directory of your own",
+                 {}};
+  if ((info.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+    return Error{ErrorCode::kDenied,
+                 "others can write into spool '" + directory + "', and could have other programs run by it; use chmod go-w '" +
+                     directory + "'",
+                 {}};
+  return {};
+}
+
+}  // namespace
+
 Result<Spool> Spool::open(const std::string& directory) {
-  STAB_CHECK_OK(make_directories(directory));
+  const std::string above = std::filesystem::path(directory).parent_path().string();
+  if (!above.empty()) STAB_CHECK_OK(make_directories(above));
+  if (::mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST) return system_error("make spool '" + directory + "'", errno);
+  STAB_CHECK_OK(check_is_ours_alone(directory));
   const std::string aside = directory + "/aside";
   if (::mkdir(aside.c_str(), 0700) != 0 && errno != EEXIST) return system_error("make spool '" + aside + "'", errno);
   if (::access(directory.c_str(), W_OK | X_OK) != 0)
@@ -178,7 +203,8 @@ Status Spool::put_note(const std::string& name, const std::string& text) {
 
 Result<std::optional<std::string>> Spool::note(const std::string& name) const {
   using Text = std::optional<std::string>;
-  const UniqueFd file(::open(path_of(name).c_str(), O_RDONLY | O_CLOEXEC));
+  // Of a pipe nobody waits for the other end.
+  const UniqueFd file(::open(path_of(name).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   // A file server that restarts forgets handles; the next look finds it again.
   if (!file && (errno == ENOENT || errno == ESTALE)) return Text();
   if (!file) return system_error("open '" + path_of(name) + "'", errno);

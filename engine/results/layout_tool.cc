@@ -1,11 +1,9 @@
-// stab-layout is ours and does what it is asked, or fails and says why on standard error.
+// stab-layout is ours, and what it reads is a submitter's. A binary of the archive is opened here and handed to it, since its
+// user need not be able to; one at a build's old place it opens itself, as its user could.
 #include "engine/results/layout_tool.h"
 
 #include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/experiment/gate_open.h"
+#include "engine/separation/submitter.h"
 #include "runtime/stab_abi.h"
 
 namespace stab::engine {
@@ -32,51 +31,10 @@ bool is_word(const std::string& text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= 'a' && c <= 'z'; });
 }
 
-constexpr int kScriptThere = 3;  // its descriptor in stab-layout
 // How many functions and epochs there are the measured program decides.
-constexpr size_t kMostOutputBytes = size_t{256} << 20;
-
-// Standard output of a command that ends well; `script` is open there as kScriptThere, if there is one.
-Result<std::string> output_of(const std::vector<std::string>& words, const UniqueFd& script) {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return system_error("pipe2", errno);
-  UniqueFd read_end(ends[0]), write_end(ends[1]);
-  posix_spawn_file_actions_t actions;
-  ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  ::posix_spawn_file_actions_adddup2(&actions, write_end.get(), STDOUT_FILENO);
-  if (script) ::posix_spawn_file_actions_adddup2(&actions, script.get(), kScriptThere);
-  std::vector<char*> argv;
-  for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
-  argv.push_back(nullptr);
-  char* envp[] = {nullptr};
-  pid_t pid = -1;
-  const int failed = ::posix_spawn(&pid, words[0].c_str(), &actions, nullptr, argv.data(), envp);
-  ::posix_spawn_file_actions_destroy(&actions);
-  if (failed != 0) return system_error("start '" + words[0] + "'", failed);
-  write_end.reset();
-  std::string out;
-  std::array<char, 65536> buffer;
-  bool is_too_long = false;
-  for (ssize_t got; (got = ::read(read_end.get(), buffer.data(), buffer.size())) != 0;) {
-    is_too_long = got > 0 && out.size() + static_cast<size_t>(got) > kMostOutputBytes;
-    if (is_too_long) break;
-    if (got > 0) out.append(buffer.data(), static_cast<size_t>(got));
-    else if (errno != EINTR) break;
-  }
-  if (is_too_long) ::kill(pid, SIGKILL);
-  int status = 0;
-  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (is_too_long)
-    return Error{ErrorCode::kUnavailable,
-                 "the places of a trial's functions take more than " + std::to_string(kMostOutputBytes >> 20) +
-                     " MiB; look at fewer functions with only = [...] below [layout], or at fewer epochs",
-                 {}};
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-    return Error{ErrorCode::kSystem, "'" + words[0] + "' failed and says why on standard error", {}};
-  return out;
-}
+constexpr uint64_t kMostOutputBytes = uint64_t{256} << 20;
+// What stab-layout allows itself of CPU time, and a little.
+constexpr std::chrono::seconds kTimeout{330};
 
 // The script that a trial has followed, as a file.
 Result<UniqueFd> script_of(const std::string& text, const std::string& hash) {
@@ -85,12 +43,15 @@ Result<UniqueFd> script_of(const std::string& text, const std::string& hash) {
   if (hash != own.data())
     return Error{
         ErrorCode::kCorrupt, "the layout script of this trial is not the one that it followed, by the hash in its dose", {}};
-  // Above the number that it has in the tool.
-  UniqueFd low(::memfd_create("stab-script", MFD_CLOEXEC));
-  UniqueFd file(low ? ::fcntl(low.get(), F_DUPFD_CLOEXEC, kScriptThere + 1) : -1);
+  UniqueFd file(::memfd_create("stab-script", MFD_CLOEXEC));
   if (!file || ::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
     return system_error("write the layout script", errno);
   return file;
+}
+
+Error no_time(const std::string& why) {
+  return {ErrorCode::kUnavailable,
+          why + "; look at fewer functions with only = [...] below [layout], or at fewer trials or epochs", {}};
 }
 
 }  // namespace
@@ -127,15 +88,56 @@ Result<Ran> read_dose(const std::string& text) {
   return ran;
 }
 
-Result<std::string> LayoutTool::output(std::vector<std::string> words, const Ran& ran, const std::string& script) const {
-  UniqueFd file;
-  if (!ran.script_hash.empty()) {
-    STAB_TRY(file, script_of(script, ran.script_hash));
-    words.insert(words.begin() + 2, {"--script", "/proc/self/fd/" + std::to_string(kScriptThere)});
+LayoutTool layout_tool(const Engine::Options& options, const store::ExperimentRow& row, Gate& gate, int cancel_fd) {
+  return {options.installation.layout,
+          reader_setting(options, static_cast<uid_t>(row.submitter_uid), static_cast<gid_t>(row.submitter_gid), cancel_fd), &gate,
+          options.clock->monotonic_raw() + kLayoutsOfAnExperiment};
+}
+
+LayoutTool layout_tool(const Installation& installation, const store::ExperimentRow& row) {
+  static const SystemClock clock;
+  LayoutTool tool{installation.layout, {}, nullptr, {}};
+  tool.reader.launcher = installation.launcher;
+  tool.reader.submitter = submitter_of(static_cast<uid_t>(row.submitter_uid), static_cast<gid_t>(row.submitter_gid));
+  tool.reader.clock = &clock;
+  return tool;
+}
+
+Result<std::string> LayoutTool::output(const BinaryFile& binary, const std::vector<std::string>& words, const Ran& ran,
+                                       const std::string& script) const {
+  FileQuestion question;
+  question.words = {path, binary.is_kept ? "-" : binary.path};
+  question.most_bytes = kMostOutputBytes;
+  question.timeout = kTimeout;
+  if (until.count() > 0) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - reader.clock->monotonic_raw());
+    if (left.count() <= 0)
+      return no_time("to compute its layouts again takes more than the " + std::to_string(kLayoutsOfAnExperiment.count()) +
+                     " min that an experiment has for it");
+    question.timeout = std::min(question.timeout, left);
   }
-  if (gate == nullptr) return output_of(words, file);
-  const GateOpen open(*gate);
-  return output_of(words, file);
+  UniqueFd beside;
+  if (!ran.script_hash.empty()) {
+    STAB_TRY(beside, script_of(script, ran.script_hash));
+    question.words.insert(question.words.end(), {"--script", "/proc/self/fd/" + std::to_string(kBesideFd)});
+    question.beside = beside.get();
+  }
+  question.words.insert(question.words.end(), words.begin(), words.end());
+  const char* const input = binary.is_kept ? binary.path.c_str() : "/dev/null";
+  const UniqueFd in(::open(input, O_RDONLY | O_CLOEXEC));
+  if (!in) return system_error(std::string("open '") + input + "'", errno);
+  question.in = in.get();
+  STAB_TRY(const FileAnswer answer, [&] {
+    if (gate == nullptr) return ask_about_files(reader, question);
+    const GateOpen open(*gate);
+    return ask_about_files(reader, question);
+  }());
+  switch (answer.end) {
+    case AnswerEnd::kWell: return answer.bytes;
+    case AnswerEnd::kTooLong: case AnswerEnd::kTooLate: return no_time(answer.why);
+    case AnswerEnd::kRefused: break;
+  }
+  return Error{ErrorCode::kCorrupt, "the layouts of '" + binary.path + "' can't be computed again: " + answer.why, {}};
 }
 
 std::vector<std::string_view> split(std::string_view text, char by) {
@@ -148,14 +150,14 @@ std::vector<std::string_view> split(std::string_view text, char by) {
   }
 }
 
-Result<std::string> find_binary(store::Store& store, const store::TrialRow& trial, const Archive& archive, bool is_checked) {
+Result<BinaryFile> find_binary(store::Store& store, const store::TrialRow& trial, const Archive& archive, bool is_checked) {
   STAB_TRY(const std::vector<store::BuildRow> builds, store.builds(trial.experiment));
   for (const store::BuildRow& build : builds) {
     if (build.index != trial.build) continue;
     const Result<std::string> kept = archive.find(build.binary_sha256);
-    if (kept) return *kept;
+    if (kept) return BinaryFile{*kept, true};
     // What is at the old place may be another one; only the hash of its code tells.
-    if (is_checked && ::access(build.binary_path.c_str(), R_OK) == 0) return build.binary_path;
+    if (is_checked && ::access(build.binary_path.c_str(), R_OK) == 0) return BinaryFile{build.binary_path, false};
     return Error{kept.error().code, "the binary of trial " + std::to_string(trial.id) + ": " + kept.error().message, {}};
   }
   return Error{ErrorCode::kNotFound, "trial " + std::to_string(trial.id) + " has no build", {}};

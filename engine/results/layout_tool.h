@@ -2,6 +2,7 @@
 #pragma once
 
 #include <charconv>
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include "base/result.h"
 #include "engine/experiment/binary_archive.h"
 #include "engine/experiment/store_gate.h"
+#include "engine/separation/file_reader.h"
 #include "store/store.h"
 
 namespace stab::engine {
@@ -26,17 +28,31 @@ struct Ran {
 };
 Result<Ran> read_dose(const std::string& text);
 
+struct BinaryFile {
+  std::string path;
+  bool is_kept = false;  // in the archive, which is ours
+};
 // The executable that a trial ran. `is_checked`: whoever reads it holds the hash of its code against the trial's, so that the
 // file at the build's old place will do.
-Result<std::string> find_binary(store::Store& store, const store::TrialRow& trial, const Archive& archive, bool is_checked);
+Result<BinaryFile> find_binary(store::Store& store, const store::TrialRow& trial, const Archive& archive, bool is_checked);
 
-// stab-layout, where it is, and the gate that is opened while it works; null: nobody else uses the store.
+// stab-layout, where it is, as whom it is started, and the gate that is opened while it works; null: nobody else uses the store.
 struct LayoutTool {
   std::string path;
+  ReaderSetting reader;
   Gate* gate = nullptr;
-  // What it prints for a trial; `words`: its command, `script`: what the trial has kept as its layout script.
-  Result<std::string> output(std::vector<std::string> words, const Ran& ran, const std::string& script) const;
+  std::chrono::nanoseconds until{0};  // on the reader's raw clock: no question is answered later. 0: each has its own time alone
+  // What it prints for a trial; `words`: the rest of its command, `script`: what the trial has kept as its layout script.
+  // kUnavailable: it would take more time or more bytes than there are.
+  Result<std::string> output(const BinaryFile& binary, const std::vector<std::string>& words, const Ran& ran,
+                             const std::string& script) const;
 };
+// For all that one experiment of the lab asks of it: nobody else's experiment waits for longer.
+inline constexpr std::chrono::minutes kLayoutsOfAnExperiment{15};
+// The engine's, started as the experiment's submitter, with that time from now on. `cancel_fd`: readable: give up.
+LayoutTool layout_tool(const Engine::Options& options, const store::ExperimentRow& row, Gate& gate, int cancel_fd);
+// For somebody who looks at an experiment: started as its submitter where we are root, else as ourselves.
+LayoutTool layout_tool(const Installation& installation, const store::ExperimentRow& row);
 
 std::vector<std::string_view> split(std::string_view text, char by);
 

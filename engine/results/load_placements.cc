@@ -50,7 +50,8 @@ struct Samples {
 struct Group {
   Samples samples;
   int subject = 0, build = 0;
-  std::string binary, text_hash;
+  BinaryFile binary;
+  std::string text_hash;
   bool by_trial = false;
   std::vector<std::string> points;
   std::vector<TrialUnits> trials;
@@ -211,23 +212,23 @@ Result<Steadiness> choose_work(const Group& group, const plan::Plan& plan, const
 
 Error strange(const LayoutTool& tool) { return {ErrorCode::kCorrupt, "'" + tool.path + "' is of another version", {}}; }
 
-std::vector<std::string> words_for(const LayoutTool& tool, const Group& group, const Ran& ran) {
-  return {tool.path, group.binary, "--code", ran.code, "--stack", ran.stack, "--range", std::to_string(ran.range),
-          "--seed", std::to_string(ran.seed)};
+std::vector<std::string> words_for(const Ran& ran) {
+  return {"--code", ran.code, "--stack", ran.stack, "--range", std::to_string(ran.range), "--seed", std::to_string(ran.seed)};
 }
 
 // All functions that move.
 Result<std::vector<PlacementData::Function>> functions_of(const LayoutTool& tool, const Group& group) {
-  std::vector<std::string> words = words_for(tool, group, group.trials.front().ran);
+  std::vector<std::string> words = words_for(group.trials.front().ran);
   words.insert(words.end(), {"--image", "0"});
-  STAB_TRY(const std::string text, tool.output(std::move(words), group.trials.front().ran, group.trials.front().script));
+  STAB_TRY(const std::string text,
+           tool.output(group.binary, words, group.trials.front().ran, group.trials.front().script));
   const std::vector<std::string_view> lines = split(text, '\n');
   const std::vector<std::string_view> head = split(lines[0], ' ');
   if (head.size() != 6 || head[0] != "stab-layout" || head[1] != "1") return strange(tool);
   if (head[2] != group.text_hash)
     return Error{ErrorCode::kCorrupt,
-                 "'" + group.binary + "' is not what the trials ran: its code has hash " + std::string(head[2]) + ", theirs " +
-                     group.text_hash,
+                 "'" + group.binary.path + "' is not what the trials ran: its code has hash " + std::string(head[2]) +
+                     ", theirs " + group.text_hash,
                  {}};
   std::vector<PlacementData::Function> out;
   for (size_t i = 1; i + 1 < lines.size(); ++i) {
@@ -287,14 +288,14 @@ Result<Drawn> draw_again(const LayoutTool& tool, const Group& group, const Trial
   for (const Unit& unit : trial.units)
     for (const uint32_t which : {unit.image, unit.refill})
       if (which != helper::kNoImage) last = std::max(last, which);
-  std::vector<std::string> words = words_for(tool, group, trial.ran);
+  std::vector<std::string> words = words_for(trial.ran);
   words.insert(words.end(), {"--through", std::to_string(last)});
   for (const PlacementData::Function& function : functions) {
     char hex[24];
     std::snprintf(hex, sizeof hex, "0x%llx", static_cast<unsigned long long>(function.linked));
     words.emplace_back(hex);
   }
-  STAB_TRY(const std::string text, tool.output(std::move(words), trial.ran, trial.script));
+  STAB_TRY(const std::string text, tool.output(group.binary, words, trial.ran, trial.script));
   Drawn drawn;
   std::string_view rest = text;
   rest.remove_prefix(std::min(rest.size(), rest.find('\n') + 1));

@@ -131,7 +131,7 @@ std::string json_of(const MappedExperiment& mapped) {
   return out + "]}\n";
 }
 
-Result<std::optional<store::Id>> confirm_map(Engine& engine, store::Id screened, Observer& observer) {
+Result<std::optional<store::Id>> confirm_map(Engine& engine, store::Id screened, Observer& observer, int cancel_fd) {
   store::Store& store = engine.store();
   STAB_TRY(const store::ExperimentRow row, store.experiment(screened));
   STAB_TRY(const ExpandedPlan expanded, expand_stored(row));
@@ -139,7 +139,7 @@ Result<std::optional<store::Id>> confirm_map(Engine& engine, store::Id screened,
   STAB_TRY(const std::optional<store::Id> made, confirmation_of(store, screened));
   if (made) return made;
   observer.phase("mapping layouts");
-  const LayoutTool tool{engine.options().installation.layout, &engine.gate()};
+  const LayoutTool tool = layout_tool(engine.options(), row, engine.gate(), cancel_fd);
   STAB_TRY(const std::vector<Placements> all, load_placements(store, row, expanded.plan, expanded.subjects, {}, tool,
                                                               Archive(archive_beside(engine.options().database))));
   std::vector<plan::MappedBuild> measured;

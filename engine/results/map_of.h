@@ -29,7 +29,7 @@ std::vector<std::string> json_of_each(const MappedExperiment& mapped);
 Result<std::optional<store::Id>> confirmation_of(store::Store& store, store::Id screened);
 
 // Submits the experiment that measures the candidates of a map again, unless there is one. Absent: the plan asks for no map or no
-// confirmation, or nothing is to be confirmed. pre: the experiment is over; the gate is held
-Result<std::optional<store::Id>> confirm_map(Engine& engine, store::Id screened, Observer& observer);
+// confirmation, or nothing is to be confirmed. `cancel_fd`: readable: give up. pre: the experiment is over; the gate is held
+Result<std::optional<store::Id>> confirm_map(Engine& engine, store::Id screened, Observer& observer, int cancel_fd);
 
 }  // namespace stab::engine

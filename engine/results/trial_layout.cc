@@ -55,7 +55,7 @@ Result<Chosen> choose(store::Store& store, store::Id trial, std::optional<uint32
 
 }  // namespace
 
-Result<TrialLayout> layout_of(store::Store& store, store::Id id, std::optional<uint32_t> epoch, const std::string& tool,
+Result<TrialLayout> layout_of(store::Store& store, store::Id id, std::optional<uint32_t> epoch, const LayoutTool& tool,
                               const Archive& archive) {
   STAB_TRY(const store::TrialRow trial, store.trial(id));
   STAB_TRY(const store::Outcome outcome, store.outcome(id));
@@ -64,12 +64,13 @@ Result<TrialLayout> layout_of(store::Store& store, store::Id id, std::optional<u
   STAB_TRY(const Ran ran, read_dose(outcome.dose_json));
   STAB_TRY(const Chosen chosen, choose(store, id, epoch, ran));
   TrialLayout out;
-  STAB_TRY(out.binary, find_binary(store, trial, archive, !ran.text_hash.empty()));
+  STAB_TRY(const BinaryFile binary, find_binary(store, trial, archive, !ran.text_hash.empty()));
+  out.binary = binary.path;
   out.epoch = chosen.epoch;
   out.code = ran.code;
   out.stack = ran.stack;
   out.seed = ran.seed;
-  std::vector<std::string> words = {tool, out.binary, "--code", ran.code, "--stack", ran.stack, "--range",
+  std::vector<std::string> words = {"--code", ran.code, "--stack", ran.stack, "--range",
                                     std::to_string(ran.range), "--seed", std::to_string(ran.seed)};
   const auto ask = [&words](const char* option, uint32_t which, std::optional<uint32_t>& said) {
     if (which == helper::kNoImage) return;
@@ -78,9 +79,9 @@ Result<TrialLayout> layout_of(store::Store& store, store::Id id, std::optional<u
   };
   ask("--image", chosen.image, out.image);
   ask("--refill", chosen.refill, out.refill);
-  STAB_TRY(const std::string text, LayoutTool{tool}.output(std::move(words), ran, chosen.script));
+  STAB_TRY(const std::string text, tool.output(binary, words, ran, chosen.script));
 
-  const Error strange{ErrorCode::kCorrupt, "'" + tool + "' is of another version", {}};
+  const Error strange{ErrorCode::kCorrupt, "'" + tool.path + "' is of another version", {}};
   std::vector<std::string_view> lines = split(text, '\n');
   if (lines.empty() || !lines.back().empty()) return strange;
   lines.pop_back();

@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "engine/experiment/binary_archive.h"
+#include "engine/results/layout_tool.h"
 #include "store/store.h"
 
 namespace stab::engine {
@@ -30,8 +31,8 @@ struct TrialLayout {
   std::vector<PlacedFunction> functions;  // by linked
 };
 
-// `tool` is stab-layout. Without an epoch the first. Where the epochs of a trial were not kept, only its first layout is known.
-Result<TrialLayout> layout_of(store::Store& store, store::Id trial, std::optional<uint32_t> epoch, const std::string& tool,
+// Without an epoch the first. Where the epochs of a trial were not kept, only its first layout is known.
+Result<TrialLayout> layout_of(store::Store& store, store::Id trial, std::optional<uint32_t> epoch, const LayoutTool& tool,
                               const Archive& archive);
 
 }  // namespace stab::engine

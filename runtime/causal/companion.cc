@@ -4,12 +4,16 @@
 //
 // Started by the laboratory before the program, as the program's user. It looks at no memory but the area's, and needs no right:
 // CPU clocks of processes are anyone's to read. Ends when all processes of the area have ended, or when nobody came.
+//
+// The program can write to all of the area at any time. So the script is copied before it is looked at, and whatever is an index
+// here is counted here.
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/causal/area.h"
+#include "runtime/causal/companion_sandbox.h"
 #include "runtime/causal/insides.h"
 #include "runtime/causal/load.h"
 #include "runtime/causal/moment.h"
@@ -120,7 +124,8 @@ class Family {
 
 class Companion {
  public:
-  explicit Companion(Area& area) : area_(area), family_(area) {}
+  // `script`: a copy, whose numbers are within the area's tables.
+  Companion(Area& area, const Script& script) : area_(area), script_(script), family_(area) {}
 
   void run() {
     if (!wait_for_program()) return finish(kNobodyCame);
@@ -128,14 +133,14 @@ class Companion {
     take(area_, -1, kNoRegion, whole_begin);
     cpus_.follow(static_cast<int>(area_.processes[0].pid));
     if (is_loaded(script())) wait_for_arrivals();
-    while (family_.is_alive() && area_.state.arms_used < area_.script.arm_count) try_arm();
+    while (family_.is_alive() && arms_used_ < script().arm_count) try_arm();
     while (family_.is_alive()) family_.sleep(kLongestNap);
     write_whole(whole_begin);
     finish(kFinished);
   }
 
  private:
-  const Script& script() const { return area_.script; }
+  const Script& script() const { return script_; }
   Live& live() { return area_.state.live; }
 
   bool wait_for_program() {
@@ -159,7 +164,8 @@ class Companion {
   }
 
   void try_arm() {
-    const uint32_t arm = area_.state.arms_used++;
+    const uint32_t arm = arms_used_++;
+    __atomic_store_n(&area_.state.arms_used, arms_used_, __ATOMIC_RELAXED);
     const uint64_t cpu_ns = cpu_of_family(area_, -1);
     running_.look_at(area_, cpu_ns);
     if (area_.arms[arm].kind != ArmKind::kBaseline &&
@@ -264,15 +270,15 @@ class Companion {
   }
 
   WindowRecord* next_record() {
-    if (area_.state.windows_used >= kMaxWindows - 1) return nullptr;  // the last is the whole run's
-    WindowRecord& record = area_.windows[area_.state.windows_used];
-    record.number = area_.state.windows_used;
+    if (windows_used_ >= kMaxWindows - 1) return nullptr;  // the last is the whole run's
+    WindowRecord& record = area_.windows[windows_used_];
+    record.number = windows_used_;
     record.flags = 0;
     return &record;
   }
   void publish() {
     write_points(area_);
-    __atomic_store_n(&area_.state.windows_used, area_.state.windows_used + 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&area_.state.windows_used, ++windows_used_, __ATOMIC_RELEASE);
   }
 
   void write_skipped(uint32_t arm) {
@@ -290,8 +296,8 @@ class Companion {
   void write_whole(const Snapshot& from) {
     Snapshot to;
     take(area_, -1, kNoRegion, to);
-    WindowRecord& record = area_.windows[area_.state.windows_used];
-    record.number = area_.state.windows_used;
+    WindowRecord& record = area_.windows[windows_used_];
+    record.number = windows_used_;
     write_record(area_, kNoArm, from, to, record);
     record.kind = ArmKind::kBaseline;
     record.flags = kWindowWhole;
@@ -309,8 +315,10 @@ class Companion {
   }
 
   bool loaded_everything() const {
-    for (uint32_t i = 0; i < script().range_count; ++i)
-      if ((area_.modules[area_.ranges[i].module].flags & kModuleSeen) == 0) return false;
+    for (uint32_t i = 0; i < script().range_count; ++i) {
+      const uint32_t module = area_.ranges[i].module;
+      if (module >= kMaxModules || (area_.modules[module].flags & kModuleSeen) == 0) return false;
+    }
     return true;
   }
 
@@ -320,6 +328,8 @@ class Companion {
   }
 
   Area& area_;
+  const Script script_;
+  uint32_t arms_used_ = 0, windows_used_ = 0;  // what the area says is for those who read it
   Family family_;
   Cpus cpus_;
   RunningRegions running_;
@@ -353,12 +363,15 @@ int main(int argc, char** argv) {
   const char* fault = nullptr;
   Area* const area = map_area(argv[1], fault);
   if (area == nullptr) return refuse(argv[1], fault);
-  area->state.companion_pid = static_cast<uint32_t>(stab::sys::getpid());
-  if ((fault = fault_of(*area)) != nullptr) {
+  const auto own_pid = static_cast<uint32_t>(stab::sys::getpid());
+  if ((fault = confine()) != nullptr) return refuse(argv[1], fault);
+  area->state.companion_pid = own_pid;
+  const Script script = area->script;
+  if ((fault = fault_of(script, *area)) != nullptr) {
     __atomic_store_n(&area->state.finished, kBadScript, __ATOMIC_RELEASE);
     return refuse(argv[1], fault);
   }
-  static Companion companion(*area);
+  static Companion companion(*area, script);
   companion.run();
   return 0;
 }

@@ -1,6 +1,6 @@
 #include "runtime/causal/moment.h"
 
-#include "runtime/causal/clock.h"
+#include "runtime/causal/area.h"
 #include "runtime/causal/insides.h"
 #include "runtime/causal/load.h"
 #include "runtime/sys.h"
@@ -95,7 +95,7 @@ bool carry_out(Area& area, uint64_t order, int own_pid) {
   if (!__atomic_compare_exchange_n(&live.claimed, &before, order, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) return false;
   const bool opens = order % 2 == 1;
   if (opens) {
-    Clock{area.state.global, area.cpus, area.state.cpu_limit == 0 ? 1 : area.state.cpu_limit, false}.forgive();
+    clock_of(area).forgive();
     take(area, own_pid, live.region, area.state.begin);
     begin_insides(area);
   } else {

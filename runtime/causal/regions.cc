@@ -10,8 +10,7 @@ bool is_before(const Range& range, uint32_t module, uint64_t address) {
   return range.module < module || (range.module == module && range.end <= address);
 }
 
-const char* fault_of_ranges(const Area& area) {
-  const Script& script = area.script;
+const char* fault_of_ranges(const Script& script, const Area& area) {
   for (uint32_t i = 0; i < script.range_count; ++i) {
     const Range& range = area.ranges[i];
     if (range.start >= range.end) return "a range ends before it starts";
@@ -22,14 +21,14 @@ const char* fault_of_ranges(const Area& area) {
   return nullptr;
 }
 
-const char* fault_of_arms(const Area& area) {
-  for (uint32_t i = 0; i < area.script.arm_count; ++i) {
+const char* fault_of_arms(const Script& script, const Area& area) {
+  for (uint32_t i = 0; i < script.arm_count; ++i) {
     const Arm& arm = area.arms[i];
     if (arm.kind >= ArmKind::kCount) return "an arm's kind is not known";
     if (arm.speedup_permille > 1000) return "an arm's speedup is above 100 %";
     if (arm.kind == ArmKind::kBaseline && (arm.region != kNoRegion || arm.speedup_permille != 0))
       return "a baseline arm has a region or a speedup";
-    if (arm.kind != ArmKind::kBaseline && (arm.region == kNoRegion || arm.region >= area.script.region_count))
+    if (arm.kind != ArmKind::kBaseline && (arm.region == kNoRegion || arm.region >= script.region_count))
       return "an arm's region is not below region_count";
   }
   return nullptr;
@@ -50,8 +49,7 @@ const Range* find_range(const Range* ranges, uint32_t count, uint32_t module, ui
   return &ranges[low];
 }
 
-const char* fault_of(const Area& area) {
-  const Script& script = area.script;
+const char* fault_of(const Script& script, const Area& area) {
   for (size_t i = 0; i < sizeof kAreaMagic; ++i)
     if (script.magic[i] != kAreaMagic[i]) return "no causal area: its magic is another";
   if (script.version != kCausalVersion) return "a causal area of another version";
@@ -64,8 +62,8 @@ const char* fault_of(const Area& area) {
   if (script.module_count > kMaxModules || script.range_count > kMaxRanges || script.region_count > kMaxRegions ||
       script.arm_count > kMaxArms)
     return "a table is longer than its room";
-  if (const char* fault = fault_of_ranges(area)) return fault;
-  return fault_of_arms(area);
+  if (const char* fault = fault_of_ranges(script, area)) return fault;
+  return fault_of_arms(script, area);
 }
 
 bool count_in(HistogramCell* cells, uint32_t module, uint64_t address, uint64_t times) {

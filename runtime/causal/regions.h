@@ -22,7 +22,9 @@ struct Place {
 const Range* find_range(const Range* ranges, uint32_t count, uint32_t module, uint64_t address);
 
 // Whether the script's tables are what causal_abi.h says: sorted, disjoint, in bounds. nullptr: they are; else what is wrong.
-const char* fault_of(const Area& area);
+// `script`: the area's, or a copy of it, which nobody changes meanwhile.
+const char* fault_of(const Script& script, const Area& area);
+inline const char* fault_of(const Area& area) { return fault_of(area.script, area); }
 
 // Counts in the histogram. False: it is full.
 bool count_in(HistogramCell* cells, uint32_t module, uint64_t address, uint64_t times = 1);

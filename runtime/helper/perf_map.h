@@ -12,7 +12,8 @@ namespace stab::helper {
 class PerfMap {
  public:
   // Takes the functions' names from the executable's symbols. A stripped one has none: lines say fn_ADDRESS.
-  void read_names(int executable, const code::Metadata& code);
+  // False: it has symbols, and they can't be read, for want of memory or because the file is damaged; lines say fn_ADDRESS.
+  bool read_names(int executable, const code::Metadata& code);
   // Replaces the file of an earlier process. False: it can't be made, and add() does nothing.
   bool open(int pid);
   // The image that was just built; `slot` is its address in the program.

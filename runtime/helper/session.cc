@@ -162,7 +162,7 @@ bool read_executable(Session& session, int executable) {
     if (reason != 0 && reason < sizeof dose.not_moved / sizeof dose.not_moved[0]) ++dose.not_moved[reason];
   }
   if (session.hello.settings.perf_map || session.followed.is_there)
-    session.images.perf_map.read_names(executable, session.images.code);
+    (void)session.images.perf_map.read_names(executable, session.images.code);  // a map without names is one, too
   if (!bind_followed(session)) return false;
   session.images.slot_bytes = code::slot_bytes(session.images.code, script_of(session));
   void* scratch = allocate(code::scratch_bytes(session.images.code) + 8);

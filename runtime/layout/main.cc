@@ -18,12 +18,17 @@
 //   NUMBER OFFSET... PAD...
 //
 // with an offset and a pad for each of the functions, in the order in which they were named.
+//
+// EXECUTABLE "-" is standard input, a regular file: who asks may read what we may not. Executable and script are opened first;
+// then it takes from itself whatever else it could do (layout_sandbox.h), and reads.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "runtime/helper/epoch_record.h"
 #include "runtime/helper/perf_map.h"
+#include "runtime/layout/layout_sandbox.h"
 #include "runtime/layout/replay.h"
 #include "runtime/sys.h"
 
@@ -118,11 +123,19 @@ struct Run {
   const code::LayoutScript* script_or_none() const { return options.script != nullptr ? &script : nullptr; }
 };
 
+// A regular file, or it says what is wrong: -1. Of a pipe nobody waits for the other end.
+int open_regular(const char* path) {
+  const int file = strcmp(path, "-") == 0 ? STDIN_FILENO : sys::open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+  struct stat info {};
+  if (file < 0) return refuse(path, strerror(-file)), -1;
+  if (fstat(file, &info) != 0 || !S_ISREG(info.st_mode)) return refuse(path, "it is no regular file"), -1;
+  return file;
+}
+
 // Says what is wrong; false: nothing can be computed.
-bool take_script(Run& run) {
+bool take_script(Run& run, int file) {
   static char text[code::kMostScriptBytes + 1];
-  const int file = sys::open(run.options.script, O_RDONLY);
-  const long bytes = file < 0 ? file : sys::pread_full(file, text, sizeof text, 0);
+  const long bytes = sys::pread_full(file, text, sizeof text, 0);
   if (bytes < 0) return refuse(run.options.script, strerror(static_cast<int>(-bytes))), false;
   code::ScriptVerdict verdict = code::parse_script(text, static_cast<size_t>(bytes), run.script);
   if (verdict.fault == code::ScriptFault::kNone) verdict = code::suits_mode(run.script, run.options.settings.code);
@@ -136,11 +149,13 @@ bool take_script(Run& run) {
 // False: it has said why.
 bool prepare(Run& run) {
   const char* const executable = run.options.executable;
-  const int file = sys::open(executable, O_RDONLY);
-  if (file < 0) return refuse(executable, strerror(-file)), false;
+  const int file = open_regular(executable);
+  const int script = file >= 0 && run.options.script != nullptr ? open_regular(run.options.script) : -1;
+  if (file < 0 || (run.options.script != nullptr && script < 0)) return false;
+  if (const char* failed = layout::confine()) return refuse(executable, failed), false;
   if (const char* lacks = layout::read_binary(file, run.binary)) return refuse(executable, lacks), false;
-  run.names.read_names(file, run.binary.code);
-  if (run.options.script != nullptr && !take_script(run)) return false;
+  if (!run.names.read_names(file, run.binary.code)) return refuse(executable, "its symbols can't be read"), false;
+  if (run.options.script != nullptr && !take_script(run, script)) return false;
   if (run.options.script == nullptr && run.options.settings.code == abi::CodeMode::kDesign)
     return refuse(executable, code::kScriptFaultWords[static_cast<size_t>(code::ScriptFault::kMissing)]), false;
   void* memory = calloc(1, code::scratch_bytes(run.binary.code) + 8);
@@ -234,7 +249,7 @@ int main(int argc, char** argv) {
   if (!parse(argc, argv, run.options)) {
     fputs("usage: stab-layout EXECUTABLE --code MODE --stack MODE --range BYTES --seed N [--script FILE]\n"
           "                   [--image N] [--refill N] | --through N [START...]\n"
-          "started by stabctl layout, not by people\n",
+          "started by stabctl layout and by stabd, not by people\n",
           stderr);
     return 2;
   }

@@ -56,6 +56,45 @@ TEST(SpoolNames, AreReadBackAndNothingElseIs) {
     EXPECT_FALSE(parse_part_file(wrong)) << wrong;
 }
 
+// A grant names binaries, which are run: whoever else can write into a spool decides what we run.
+TEST(Spools, AreOursAlone) {
+  const TemporaryDirectory folder;
+  const std::string path = folder.path() + "/deep/spool";
+  const mode_t before = ::umask(0);
+  EXPECT_TRUE(Spool::open(path).ok());
+  ::umask(before);
+  struct stat info {};
+  ASSERT_EQ(::stat(path.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 077, 0u);
+  EXPECT_TRUE(Spool::open(path).ok()) << "the one that is there";
+  for (const mode_t mode : {0720, 0702}) {
+    ASSERT_EQ(::chmod(path.c_str(), mode), 0);
+    const auto opened = Spool::open(path);
+    ASSERT_FALSE(opened.ok()) << mode;
+    EXPECT_EQ(opened.error().code, ErrorCode::kDenied);
+    EXPECT_NE(opened.error().message.find("chmod go-w"), std::string::npos) << opened.error().message;
+  }
+  ASSERT_EQ(::chmod(path.c_str(), 0755), 0);
+  EXPECT_TRUE(Spool::open(path).ok()) << "others may read";
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a directory to another user";
+  ASSERT_EQ(::chown(path.c_str(), 12345, 12345), 0);
+  const auto opened = Spool::open(path);
+  ASSERT_FALSE(opened.ok());
+  EXPECT_NE(opened.error().message.find("belongs to user 12345"), std::string::npos) << opened.error().message;
+}
+
+TEST(Spools, WaitForNoPipeAndFollowNoLink) {
+  const TemporaryDirectory folder;
+  auto spool = Spool::open(folder.path() + "/spool");
+  ASSERT_TRUE(spool.ok());
+  ASSERT_EQ(::mkfifo(spool->path_of("pipe").c_str(), 0600), 0);
+  const auto pipe = spool->note("pipe");
+  ASSERT_TRUE(pipe.ok());
+  EXPECT_FALSE(pipe->has_value());
+  ASSERT_EQ(::symlink("/etc/passwd", spool->path_of("link").c_str()), 0);
+  EXPECT_FALSE(spool->note("link").ok());
+}
+
 TEST(SpoolNotes, AreWholeOrNotThere) {
   const std::string note = sealed("first\nsecond");
   EXPECT_EQ(unsealed(note), "first\nsecond");

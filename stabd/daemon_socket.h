@@ -1,4 +1,4 @@
-// Where a daemon's sockets are, whether one is free, and who is at the other end of one.
+// The daemon's Unix sockets: where they are, whether one can be made there, and who has connected.
 #pragma once
 
 #include <optional>
@@ -21,7 +21,7 @@ inline constexpr char kSystemSocket[] = "/run/stab/stab.sock";
 // $XDG_RUNTIME_DIR/stab.sock, else kSystemSocket for root, else /tmp/stab-UID.sock.
 std::string default_socket();
 
-// Who is at the other end. Nothing where the kernel doesn't say.
+// Who is at the other end of an accepted connection, without the connection itself. Nothing where the kernel doesn't say.
 std::optional<Peer> peer_of(int fd);
 
 }  // namespace stab::engine

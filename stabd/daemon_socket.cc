@@ -1,4 +1,4 @@
-#include "stabd/sockets.h"
+#include "stabd/daemon_socket.h"
 
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -26,6 +26,17 @@ bool somebody_listens(const std::string& path) {
 
 }  // namespace
 
+Status check_socket_is_free(const std::string& path) {
+  if (path.size() >= sizeof(sockaddr_un::sun_path))
+    return bad_input("socket path '" + path + "' is longer than " + std::to_string(sizeof(sockaddr_un::sun_path) - 1) + " bytes");
+  struct stat info;
+  if (::lstat(path.c_str(), &info) == 0) {
+    if (!S_ISSOCK(info.st_mode)) return bad_input("'" + path + "' exists and is no socket");
+    if (somebody_listens(path)) return Error{ErrorCode::kBusy, "a daemon listens on '" + path + "' already", {}};
+  }
+  return {};
+}
+
 std::optional<Peer> peer_of(int fd) {
   ucred credentials{};
   socklen_t size = sizeof credentials;
@@ -36,17 +47,6 @@ std::optional<Peer> peer_of(int fd) {
   if (::getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, peer.groups.data(), &size) != 0) size = 0;
   peer.groups.resize(size / sizeof(gid_t));
   return peer;
-}
-
-Status check_socket_is_free(const std::string& path) {
-  if (path.size() >= sizeof(sockaddr_un::sun_path))
-    return bad_input("socket path '" + path + "' is longer than " + std::to_string(sizeof(sockaddr_un::sun_path) - 1) + " bytes");
-  struct stat info;
-  if (::lstat(path.c_str(), &info) == 0) {
-    if (!S_ISSOCK(info.st_mode)) return bad_input("'" + path + "' exists and is no socket");
-    if (somebody_listens(path)) return Error{ErrorCode::kBusy, "a daemon listens on '" + path + "' already", {}};
-  }
-  return {};
 }
 
 std::string web_socket_beside(const std::string& socket) { return socket + ".web"; }
