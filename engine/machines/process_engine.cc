@@ -85,10 +85,11 @@ Status ProcessEngine::start(int slot, int64_t epoch, const std::string& host) {
 // What it needs, in the order in which it asks for it; then the verdict when there is one. It may say things of its own epoch.
 void ProcessEngine::serve(Child& child, int slot, int64_t epoch) {
   child.receives = std::thread([&child, spool = set_.spool, slot, epoch] {
-    (void)receive_files(child.from.get(), *spool, [&](const std::string& name) {
+    const auto is_of_epoch = [&](const std::string& name) {
       const auto file = parse_slot_file(name);
       return file && file->slot == slot && file->epoch == epoch && file->what != "grant" && file->what != "verdict";
-    });
+    };
+    (void)receive_files(child.from.get(), kMostFileBytes, into(*spool, is_of_epoch));
     child.over = true;
   });
   child.sends = std::thread([&child, spool = set_.spool, slot, epoch] {
