@@ -28,6 +28,7 @@
 #include "engine/machine/ledger.h"
 #include "engine/machine/topology.h"
 #include "stabd/estimates.h"
+#include "stabd/machines_answer.h"
 #include "stabd/policy.h"
 #include "engine/results/precision.h"
 #include "engine/results/printable.h"
@@ -78,6 +79,10 @@ void put_ends(Json& rows) {
   for (Json& row : rows) {
     const auto state = store::experiment_state(row.value("state", ""));
     if (!state || is_over(*state) || *state == store::ExperimentState::kPaused) continue;
+    if (row.contains("machines") && row.value("running", false)) {  // it keeps nobody waiting
+      if (row.contains("left_ns")) row["ends_in_ns"] = row["left_ns"];
+      continue;
+    }
     waiting.push_back({row.value("id", store::Id{0}), row.value("priority", 0), row.value("running", false), {}});
     if (row.contains("left_ns")) waiting.back().left_ns = row["left_ns"].get<int64_t>();
     of.push_back(&row);
@@ -85,6 +90,16 @@ void put_ends(Json& rows) {
   const auto ends = ends_in(waiting);
   for (size_t i = 0; i < ends.size(); ++i)
     if (ends[i]) (*of[i])["ends_in_ns"] = *ends[i];
+}
+
+// Its blocks come in parallel, so the time that is left is that of its machines.
+Status put_machines(store::Store& store, store::Id experiment, const std::map<int, int64_t>& signs, int64_t now_ns, Json& row) {
+  STAB_TRY(const std::optional<MachinesAnswer> machines, machines_answer(store, experiment, signs, now_ns));
+  if (!machines) return {};
+  row["machines"] = Json::parse(machines->slots_json);
+  row.erase("left_ns");
+  if (machines->left_ns && !row.contains("finished_at_ns")) row["left_ns"] = *machines->left_ns;
+  return {};
 }
 
 // Blocks that one message may add: nobody means more.
@@ -315,12 +330,16 @@ Result<ServiceAnswer> Service::status(const Call& call) {
   }
   const size_t left_out = rows.size() > kMaxRows ? rows.size() - kMaxRows : 0;
   rows.erase(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(left_out));
-  const store::Id running = thread_->running();
+  const bool is_named = !call.request.text("experiment").empty();
+  const int64_t now_ns = engine_->options().clock->realtime().count();
   Json list = Json::array();
   for (const store::ExperimentSummary& row : rows) {
     STAB_TRY(const store::Progress progress, call.reader.progress(row.id));
     STAB_TRY(const store::Usage used, call.reader.usage(row.id));
-    list.push_back(row_json(row, progress, row.id == running, used.machine_ns));
+    Json json = row_json(row, progress, thread_->runs(row.id), used.machine_ns);
+    if (is_named || !is_over(row.state))
+      STAB_CHECK_OK(put_machines(call.reader, row.id, thread_->machine_runs().signs_of_life(row.id), now_ns, json));
+    list.push_back(std::move(json));
   }
   put_ends(list);
   Json answer = {{"experiments", list}};
@@ -333,7 +352,9 @@ Result<ServiceAnswer> Service::watch(const Call& call) {
   STAB_TRY(const store::ExperimentSummary row, chosen(call));
   STAB_TRY(const store::Progress progress, call.reader.progress(row.id));
   STAB_TRY(const store::Usage used, call.reader.usage(row.id));
-  Json answer = row_json(row, progress, row.id == thread_->running(), used.machine_ns);
+  Json answer = row_json(row, progress, thread_->runs(row.id), used.machine_ns);
+  STAB_CHECK_OK(put_machines(call.reader, row.id, thread_->machine_runs().signs_of_life(row.id),
+                             engine_->options().clock->realtime().count(), answer));
   Blinding& blinding = thread_->blinding();
   STAB_TRY(const bool unmasked, blinding.is_unmasked(call.reader, row.id));
   const bool masked = !is_over(row.state) && !unmasked;
@@ -444,6 +465,10 @@ Result<ServiceAnswer> Service::rerun(const Call& call) {
   if (!experiment || (!sees_all && experiment->submitter_uid != call.peer.uid))
     return Error{ErrorCode::kNotFound, "no trial " + std::to_string(trial), {}};
   if (is_over(experiment->state)) STAB_CHECK_OK(check_number(call));
+  STAB_TRY(const auto epochs, call.reader.slot_epochs(experiment->id));
+  if (!epochs.empty())
+    return bad_input("trial " + std::to_string(trial) +
+                     " was run on one of several machines, where blocks are run as wholes; 'stabctl extend' adds some");
   STAB_TRY(const store::Id planned, thread_->rerun(trial, row->experiment));
   return changed(answer_line(call.request.id, dump({{"trial", planned}, {"experiment", row->experiment}})), row->experiment,
                  experiment->submitter_uid, "rerun");

@@ -374,6 +374,8 @@ Status Controller::say(const char* kind, const std::string& text) {
 
 bool Controller::any_alive() const {
   return std::any_of(epochs_.begin(), epochs_.end(), [&](const auto& slot) {
+    const store::SlotState state = slot.second.state;
+    if (state != store::SlotState::kGranted && state != store::SlotState::kRunning) return false;
     const Result<bool> lives = set_.engine->lives(slot.first, slot.second.epoch);
     return !lives || *lives;
   });

@@ -75,7 +75,7 @@ class Controller {
   const std::map<int, int64_t>& signs_of_life() const { return sign_at_ns_; }
   int64_t hashed_parts() const { return hashed_; }  // how often a part's content was read
   void stop_all();
-  bool any_alive() const;  // a worker that the engine believes to live
+  bool any_alive() const;  // a worker of an epoch that isn't over, which the engine believes to live
 
  private:
   explicit Controller(Setting setting) : set_(std::move(setting)) {}

@@ -53,7 +53,7 @@ class DeputyEngine final : public MachineEngine {
     std::map<int, int64_t> newest;          // by slot: the newest epoch so far
     std::chrono::nanoseconds patience = std::chrono::seconds(60);
     std::chrono::milliseconds answers_within = std::chrono::seconds(60);  // a start that is slower has failed
-    std::chrono::nanoseconds between_starts = std::chrono::seconds(10);   // of deputies
+    std::chrono::milliseconds between_starts = std::chrono::seconds(2);   // of deputies
     uint64_t most_file_bytes = uint64_t{64} << 20;                        // that a deputy may send
   };
   explicit DeputyEngine(Setting setting);

@@ -193,7 +193,9 @@ Result<RunEnd> MachineRun::to_end(Observer& observer, StopSignal& stop, const Wa
         stopping = now;
       }
       pollfd at_once{stop.now_fd(), POLLIN, 0};
-      if (::poll(&at_once, 1, 0) > 0 || !controller.any_alive() || now - *stopping > kLastRounds) return RunEnd::kStopped;
+      const bool is_cancelled = ::poll(&at_once, 1, 0) > 0;
+      if (is_cancelled) starter->forget();
+      if (is_cancelled || !controller.any_alive() || now - *stopping > kLastRounds) return RunEnd::kStopped;
     }
     const auto wait = has_come || stop.asked() ? kRound : pause_after(took);
     // A wish to stop that comes with now() wakes us; one after the trial waits for the round.

@@ -108,7 +108,7 @@ class DeputyTest : public testing::Test {
     setting.clock = &clock_;
     setting.blocks_of = {2, 2};
     setting.answers_within = std::chrono::seconds(20);
-    setting.between_starts = std::chrono::nanoseconds(0);
+    setting.between_starts = std::chrono::milliseconds(0);
     return setting;
   }
   Status grant(DeputyEngine& engine, int slot, int64_t epoch) {
