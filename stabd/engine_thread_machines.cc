@@ -35,6 +35,8 @@ bool EngineThread::begin_on_machines(const store::ExperimentSummary& row) {
     // Whoever has stopped it since it was built found nothing that runs.
     STAB_TRY(const store::ExperimentSummary now, engine_->store().summary(row.id));
     if (now.state != store::ExperimentState::kRunning) return false;
+    // Blocks that were added since are promised and not yet planned: it has its turn again.
+    if (now.replicates != row.replicates) return false;
     const Status started = machine_runs_.begin(row.id, row.submitter_uid);
     if (started) return true;
     if (started.error().code != ErrorCode::kBusy || !machine_runs_.is_full()) return started.error();
