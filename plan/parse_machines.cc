@@ -72,10 +72,6 @@ void parse_machines(const TomlNode& table, Faults& faults, Plan& plan) {
     faults.error(engine_spot, "engine 'slurm' has no spool", "add spool = \"/shared/stab\", a directory that all nodes see");
   if (machines.engine != MachineEngineKind::kSsh && command)
     faults.error(command->spot, "'command' is for engine = \"ssh\"", "drop it; sbatch takes options = [...]");
-  // What is decided while trials run is decided by one engine, of all of them.
-  if (plan.stopping.rule != StoppingRule::kFixed)
-    faults.error(table.spot, "[machines] and [stopping] together: looks would have to wait for the slowest machine",
-                 "drop one of them");
   if (plan.experiment.order != Order::kBlocks)
     faults.error(table.spot, "[machines] needs order = \"blocks\": a block is what runs on one machine",
                  "drop order = \"random\"");

@@ -3,6 +3,7 @@
 
 #include "stabctl/analysis_commands.h"
 #include "stabctl/commands.h"
+#include "stabctl/deputy_command.h"
 
 namespace stab::ctl {
 namespace {
@@ -113,6 +114,14 @@ std::vector<CommandRow> rows() {
                     .help = "what to call this machine; default: its name and machine-id"}},
        .examples = {{"stabctl work --spool /shared/stab/1f2e-40 --slot 3 --epoch 1", "by hand, on the machine of slot 3"}},
        .run = work_command},
+      {.words = "deputy",
+       .help = "start workers as the submitter of a plan with [machines]; a daemon runs it, and speaks with it",
+       .operands = {},
+       .options = {{.name = "--scratch",
+                    .target = &A::scratch,
+                    .help = "where its spool is if the plan names none; default: /tmp"}},
+       .examples = {{"stabctl deputy", "ends at once by hand: nobody speaks with it"}},
+       .run = deputy_command},
       {.words = "report",
        .help = "print what an experiment says",
        .operands = {experiment("the newest")},

@@ -33,6 +33,32 @@ void print_row(const Json& row) {
               state.c_str(), row.value("done", 0LL), row.value("planned", 0LL));
 }
 
+std::string seconds(int64_t ns) {
+  const int64_t whole = ns / 1'000'000'000;
+  if (whole < 120) return std::to_string(whole) + " s";
+  return whole < 7200 ? std::to_string(whole / 60) + " min" : std::to_string(whole / 3600) + " h";
+}
+
+// Below an experiment's row, where its blocks run on machines. Nothing where they don't.
+void print_machines(const Json& row) {
+  if (!row.contains("machines")) return;
+  int64_t losses = 0;
+  for (const Json& slot : row["machines"]) {
+    losses += slot.value("losses", int64_t{0});
+    const std::string machine = slot.value("machine", slot.value("host", ""));
+    std::string text = "slot " + std::to_string(slot.value("slot", 0)) + ": " + printable(slot.value("state", "?")) +
+                       (machine.empty() ? "" : " on " + printable(machine)) + ", " + std::to_string(slot.value("done", 0)) + "/" +
+                       std::to_string(slot.value("blocks", 0)) + " blocks";
+    if (slot.contains("heard_ns") && slot.value("done", 0) < slot.value("blocks", 0))
+      text += ", heard " + seconds(slot.value("heard_ns", int64_t{0})) + " ago";
+    if (slot.value("losses", 0) > 0) text += ", lost " + std::to_string(slot.value("losses", 0)) + " times";
+    std::printf("        %s\n", text.c_str());
+    if (const std::string why = slot.value("why", ""); !why.empty()) std::printf("          %s\n", printable(why).c_str());
+  }
+  if (losses > 0) std::printf("        %lld workers lost, each with the block that it ran\n", static_cast<long long>(losses));
+  if (row.contains("left_ns")) std::printf("        about %s left\n", seconds(row.value("left_ns", int64_t{0})).c_str());
+}
+
 int exit_code_of(engine::ExperimentEnd end) {
   switch (end) {
     case engine::ExperimentEnd::kDone: return kExitDone;
@@ -114,6 +140,7 @@ int status_command(const Arguments& arguments) {
   std::printf("%6s  %-28s %-10s %15s\n", "number", "name", "state", "trials");
   for (const Json& row : json.value("experiments", Json::array())) {
     print_row(row);
+    print_machines(row);
     if (const std::string failure = row.value("failure", ""); !failure.empty())
       std::printf("        %s\n", printable(failure).c_str());
   }
@@ -185,6 +212,7 @@ Result<Followed> follow(DaemonClient& client, const std::string& experiment, boo
   auto known = engine::precision_in(row.value("cells", Json::array()).dump());
   if (!known) return known.error();
   display.know(std::move(*known));
+  if (!as_json) print_machines(row);
   for (;;) {
     const auto line = client.next_event();
     if (!line) {

@@ -40,7 +40,8 @@ void on_terminate(int) {
 // What a controller sends, into our copy; its end is ours. The thread may be in a read for ever, so it is left alone.
 void copy_what_comes(engine::Spool& spool, engine::StopSignal& stop) {
   std::thread([&spool, &stop] {
-    const Status received = engine::receive_files(STDIN_FILENO, spool, [](const std::string&) { return true; });
+    const auto all = [](const std::string&) { return true; };
+    const Status received = engine::receive_files(STDIN_FILENO, engine::kMostFileBytes, engine::into(spool, all));
     if (!received) std::fprintf(stderr, "%s\n", received.error().message.c_str());
     stop.now();  // what runs can't be delivered any more
   }).detach();
@@ -79,7 +80,7 @@ int work_command(const Arguments& arguments) {
     if (::mkdtemp(own.data()) == nullptr) return complain(system_error("make '" + own + "'", errno));
   } else if (::access((arguments.spool + "/" + engine::kSpoolExperiment).c_str(), R_OK) != 0) {
     return complain(bad_input("'" + arguments.spool +
-                              "' is no spool of an experiment: 'stabctl run' makes it, for plans with "
+                              "' is no spool of an experiment: 'stabctl run' and the daemon make it, for plans with "
                               "[machines]"));
   }
   auto opened = engine::Spool::open(own.empty() ? arguments.spool : own);

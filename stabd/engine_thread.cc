@@ -43,6 +43,7 @@ void EngineThread::stop() {
     changed_.notify_all();
   }
   if (thread_.joinable()) thread_.join();
+  machine_runs_.quit();
 }
 
 void EngineThread::kick() {
@@ -94,6 +95,7 @@ Status EngineThread::cancel(store::Id experiment) {
       return {};
     }
   }
+  if (machine_runs_.cancel(experiment)) return {};
   return cancel_in_slices(experiment);
 }
 
@@ -113,6 +115,10 @@ Status EngineThread::pause(store::Id experiment) {
   if (row.state == store::ExperimentState::kPaused) return {};
   if (!waits(row.state))
     return bad_input("experiment " + std::to_string(experiment) + " is " + std::string(store::name(row.state)));
+  if (machine_runs_.has(experiment)) {
+    STAB_CHECK_OK(engine_->store().wish(experiment, store::Wish::kPause, now_ns()));
+    if (machine_runs_.pause(experiment)) return {};
+  }
   if (running() != experiment) return advance(experiment, store::ExperimentEvent::kPause, "");
   STAB_CHECK_OK(engine_->store().wish(experiment, store::Wish::kPause, now_ns()));
   const std::lock_guard<std::mutex> held(mutex_);
@@ -247,6 +253,7 @@ Result<bool> EngineThread::delete_a_slice() {
 
 bool EngineThread::run_what_waits() {
   for (;;) {
+    after_machines();
     const Result<std::optional<store::ExperimentSummary>> next = next_experiment();
     if (!next) return false;
     if (!*next) return true;
@@ -273,7 +280,9 @@ Result<std::optional<store::ExperimentSummary>> EngineThread::first_in_turn() {
   const auto is_to_stop = [&](store::Id id) {
     return std::any_of(wishes.begin(), wishes.end(), [&](const auto& one) { return one.first == id; });
   };
-  std::erase_if(all, [&](const store::ExperimentSummary& row) { return !waits(row.state) || is_to_stop(row.id); });
+  std::erase_if(all, [&](const store::ExperimentSummary& row) {
+    return !waits(row.state) || is_to_stop(row.id) || machine_runs_.has(row.id) || waits_for_machines(row.id);
+  });
   if (all.empty()) return std::optional<store::ExperimentSummary>();
   STAB_TRY(const auto shares, engine_->store().shares(now_ns()));
   const auto share_of = [&](const store::ExperimentSummary& row) {
@@ -325,9 +334,12 @@ bool EngineThread::run(const store::ExperimentSummary& row) {
   }();
   if (out_of_time)
     return tell_end(settle(experiment, store::ExperimentEvent::kPause, had_time), experiment, ExperimentEnd::kPaused, had_time);
+  bool is_elsewhere = false;
   {
     const std::lock_guard<Gate> gate(engine_->gate());
     (void)blinding_.is_unmasked(engine_->store(), experiment);  // where the store fails, it stays masked
+    const Result<bool> machines = has_machines(engine_->store(), experiment);  // where it fails, the run says why
+    is_elsewhere = machines && *machines;
   }
   turn_began_ = engine_->options().clock->monotonic_raw();
   {
@@ -345,7 +357,7 @@ bool EngineThread::run(const store::ExperimentSummary& row) {
   // Whatever a plan can make fail in here ends its experiment, not the daemon, which would meet it again at each start.
   const Result<RunEnd> ended = [&]() -> Result<RunEnd> {
     try {
-      return engine_->run(experiment, *this, *stop_);
+      return is_elsewhere ? engine_->build(experiment, *this, *stop_) : engine_->run(experiment, *this, *stop_);
     } catch (const std::exception& exception) {
       return Error{ErrorCode::kInternal, std::string("the engine can't run it: ") + exception.what(), {}};
     }
@@ -387,6 +399,7 @@ bool EngineThread::run(const store::ExperimentSummary& row) {
     if (stored) stored = settle(experiment, store::ExperimentEvent::kFail, why);
     return tell_end(stored, experiment, ExperimentEnd::kFailed, why);
   }
+  if (is_elsewhere && *ended == RunEnd::kDone) return begin_on_machines(row);
   switch (*ended) {
     case RunEnd::kDone: return tell_end(stored, experiment, ExperimentEnd::kDone, "");
     case RunEnd::kGaps: return tell_end(stored, experiment, ExperimentEnd::kDone, "some cells are quarantined");
@@ -450,10 +463,18 @@ bool EngineThread::tell_end(const Status& stored, store::Id experiment, Experime
 }
 
 void EngineThread::push(EngineEvent event) {
+  const int64_t uid = [&] {
+    const std::lock_guard<std::mutex> held(mutex_);
+    return uid_;
+  }();
+  push(std::move(event), uid);
+}
+
+void EngineThread::push(EngineEvent event, int64_t uid) {
   {
     const std::lock_guard<std::mutex> held(mutex_);
     if (events_.size() >= kMaxEvents && !event.ends) return;
-    event.uid = uid_;
+    event.uid = uid;
     events_.push_back(std::move(event));
   }
   wake_();

@@ -1,4 +1,5 @@
-// EngineThread: the daemon's engine, one experiment after the other, on a thread of its own.
+// EngineThread: the daemon's engine, one experiment after the other, on a thread of its own; and beside it, each on its own
+// thread, the controllers of experiments whose trials run on other machines (machine_runs.h).
 #pragma once
 
 #include <sys/types.h>
@@ -9,12 +10,14 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "engine/experiment/engine.h"
 #include "stabd/blinding.h"
+#include "stabd/machine_runs.h"
 #include "stabd/trial_gap.h"
 #include "stabd/watch_events.h"
 
@@ -41,7 +44,7 @@ class EngineThread final : private Observer {
   // `between` is called on the engine's thread, without the gate, at its start and whenever it leaves an
   // experiment; it ends early when `quit_fd` is readable.
   EngineThread(Engine& engine, std::function<void()> wake, std::function<void(const EndedRun&, int quit_fd)> between)
-      : engine_(&engine), wake_(std::move(wake)), between_(std::move(between)) {}
+      : engine_(&engine), wake_(std::move(wake)), between_(std::move(between)), machine_runs_(engine, machine_listener()) {}
   ~EngineThread() { stop(); }
 
   void start();
@@ -52,7 +55,10 @@ class EngineThread final : private Observer {
   // Something of this priority waits: what runs with a lower one gives way after its trial.
   void waits_with(int priority);
   std::vector<EngineEvent> take_events();
-  store::Id running() const;
+  store::Id running() const;  // here
+  // Here or on machines.
+  bool runs(store::Id experiment) const { return running() == experiment || machine_runs_.has(experiment); }
+  const MachineRuns& machine_runs() const { return machine_runs_; }
   // What may be told of trials.
   Blinding& blinding() { return blinding_; }
   // Somebody looks at it by its cells' names before it is over: its log keeps who, and what was done by then.
@@ -104,6 +110,13 @@ class EngineThread final : private Observer {
   bool had_its_time(store::Id experiment, int64_t uid);
   int64_t now_ns() const { return engine_->options().clock->realtime().count(); }
   void push(EngineEvent event);
+  void push(EngineEvent event, int64_t uid);
+  // engine_thread_machines.cc
+  MachineRuns::Listener machine_listener();
+  bool begin_on_machines(const store::ExperimentSummary& row);
+  void ended_on_machines(store::Id experiment, int64_t uid, const Result<RunEnd>& end, MachineRuns::Wished wished);
+  bool waits_for_machines(store::Id experiment) const;
+  void after_machines();  // pre: the engine's thread, without the gate. What is to be done after a run ended
   void end(store::Id experiment, ExperimentEnd how, const std::string& why);
 
   Engine* engine_;
@@ -127,6 +140,9 @@ class EngineThread final : private Observer {
   std::function<std::chrono::nanoseconds(uid_t)> time_limit_;
   TrialGap* gap_ = nullptr;
   std::chrono::nanoseconds turn_began_{0};  // the engine's thread only
+  std::vector<EndedRun> ended_;              // on machines, and nothing was done about it yet
+  std::set<store::Id> no_room_;              // for whose controller there was none; the engine's thread only, with the gate
+  MachineRuns machine_runs_;                 // the last: its threads use what is above
 };
 
 }  // namespace stab::engine

@@ -2,10 +2,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "stabd/estimates.h"
+#include "stabd/machines_answer.h"
 
 namespace stab::engine {
 
@@ -39,6 +41,10 @@ void put_ends(Json& rows) {
   for (Json& row : rows) {
     const auto state = store::experiment_state(row.value("state", ""));
     if (!state || is_over(*state) || *state == store::ExperimentState::kPaused) continue;
+    if (row.contains("machines") && row.value("running", false)) {  // it keeps nobody waiting
+      if (row.contains("left_ns")) row["ends_in_ns"] = row["left_ns"];
+      continue;
+    }
     waiting.push_back({row.value("id", store::Id{0}), row.value("priority", 0), row.value("running", false), {}});
     if (row.contains("left_ns")) waiting.back().left_ns = row["left_ns"].get<int64_t>();
     of.push_back(&row);
@@ -46,6 +52,15 @@ void put_ends(Json& rows) {
   const auto ends = ends_in(waiting);
   for (size_t i = 0; i < ends.size(); ++i)
     if (ends[i]) (*of[i])["ends_in_ns"] = *ends[i];
+}
+
+Status put_machines(store::Store& store, store::Id experiment, const std::map<int, int64_t>& signs, int64_t now_ns, Json& row) {
+  STAB_TRY(const std::optional<MachinesAnswer> machines, machines_answer(store, experiment, signs, now_ns));
+  if (!machines) return {};
+  row["machines"] = Json::parse(machines->slots_json);
+  row.erase("left_ns");
+  if (machines->left_ns && !row.contains("finished_at_ns")) row["left_ns"] = *machines->left_ns;
+  return {};
 }
 
 }  // namespace stab::engine

@@ -279,12 +279,16 @@ Result<ServiceAnswer> Service::status(const Call& call) {
   }
   const size_t left_out = rows.size() > kMaxRows ? rows.size() - kMaxRows : 0;
   rows.erase(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(left_out));
-  const store::Id running = thread_->running();
+  const bool is_named = !call.request.text("experiment").empty();
+  const int64_t now_ns = engine_->options().clock->realtime().count();
   Json list = Json::array();
   for (const store::ExperimentSummary& row : rows) {
     STAB_TRY(const store::Progress progress, call.reader.progress(row.id));
     STAB_TRY(const store::Usage used, call.reader.usage(row.id));
-    list.push_back(row_json(row, progress, row.id == running, used.machine_ns));
+    Json json = row_json(row, progress, thread_->runs(row.id), used.machine_ns);
+    if (is_named || !is_over(row.state))
+      STAB_CHECK_OK(put_machines(call.reader, row.id, thread_->machine_runs().signs_of_life(row.id), now_ns, json));
+    list.push_back(std::move(json));
   }
   put_ends(list);
   Json answer = {{"experiments", list}};
@@ -297,7 +301,9 @@ Result<ServiceAnswer> Service::watch(const Call& call) {
   STAB_TRY(const store::ExperimentSummary row, chosen(call));
   STAB_TRY(const store::Progress progress, call.reader.progress(row.id));
   STAB_TRY(const store::Usage used, call.reader.usage(row.id));
-  Json answer = row_json(row, progress, row.id == thread_->running(), used.machine_ns);
+  Json answer = row_json(row, progress, thread_->runs(row.id), used.machine_ns);
+  STAB_CHECK_OK(put_machines(call.reader, row.id, thread_->machine_runs().signs_of_life(row.id),
+                             engine_->options().clock->realtime().count(), answer));
   Blinding& blinding = thread_->blinding();
   STAB_TRY(const bool unmasked, blinding.is_unmasked(call.reader, row.id));
   const bool masked = !is_over(row.state) && !unmasked;
@@ -437,6 +443,10 @@ Result<ServiceAnswer> Service::rerun(const Call& call) {
   if (!experiment || (!sees_all && experiment->submitter_uid != call.peer.uid))
     return Error{ErrorCode::kNotFound, "no trial " + std::to_string(trial), {}};
   if (is_over(experiment->state)) STAB_CHECK_OK(check_number(call));
+  STAB_TRY(const auto epochs, call.reader.slot_epochs(experiment->id));
+  if (!epochs.empty())
+    return bad_input("trial " + std::to_string(trial) +
+                     " was run on one of several machines, where blocks are run as wholes; 'stabctl extend' adds some");
   STAB_TRY(const store::Id planned, thread_->rerun(trial, row->experiment));
   return changed(answer_line(call.request.id, dump({{"trial", planned}, {"experiment", row->experiment}})), row->experiment,
                  experiment->submitter_uid, "rerun");

@@ -72,9 +72,10 @@ Result<std::optional<RunEnd>> ExperimentRun::to_builds() {
 
 Result<RunEnd> ExperimentRun::to_end() {
   if (experiment_->plan().machines.count > 0 && !experiment_->options().share) {
-    STAB_CHECK_OK(experiment_->reject(
-        "the plan has [machines], whose workers 'stabctl run' starts; whoever runs it alone, as a daemon does, "
-        "would give it one machine: run it with 'stabctl run', or drop [machines]"));
+    STAB_CHECK_OK(
+        experiment_->reject("the plan has [machines], and its trials are run by workers, which this engine doesn't start: run it "
+                            "with 'stabctl run' or "
+                            "'stabctl submit', or drop [machines]"));
     return RunEnd::kRejected;
   }
   STAB_TRY(const std::optional<RunEnd> left, to_builds());

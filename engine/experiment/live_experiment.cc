@@ -10,6 +10,8 @@ namespace stab::engine {
 Result<std::unique_ptr<LiveExperiment>> LiveExperiment::load(Engine& engine, store::Id id, Observer& observer, StopSignal& stop) {
   STAB_TRY(store::ExperimentRow row, engine.store().experiment(id));
   STAB_TRY(ExpandedPlan expanded, expand_stored(row));
+  // Whether enough is known is decided of all machines' trials, by their controller.
+  if (engine.options().share) expanded.plan.stopping.rule = plan::StoppingRule::kFixed;
   return std::unique_ptr<LiveExperiment>(new LiveExperiment(engine, observer, stop, std::move(row), std::move(expanded)));
 }
 

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <charconv>
 #include <string_view>
+#include <utility>
 
 #include "base/unique_fd.h"
 #include "worker/sha256.h"
@@ -15,9 +16,8 @@
 namespace stab::engine {
 namespace {
 
-// A name and two numbers; and the largest binary that is archived, or a bundle of a million trials.
+// A name and two numbers.
 constexpr size_t kMostHeadBytes = 512;
-constexpr uint64_t kMostFileBytes = uint64_t{1} << 30;
 
 Status write_all(int fd, const char* bytes, size_t size) {
   while (size > 0) {
@@ -67,7 +67,20 @@ Status FileSender::send(const std::string& name, const std::string& path) {
   return {};
 }
 
-Status receive_files(int fd, Spool& spool, const std::function<bool(const std::string& name)>& takes) {
+Status FileSender::send_bytes(const std::string& name, std::string_view bytes) {
+  const std::string head = name + " " + std::to_string(bytes.size()) + " " + worker::sha256(std::string(bytes)) + "\n";
+  const std::lock_guard<std::mutex> alone(writing_);
+  STAB_CHECK_OK(write_all(fd_, head.data(), head.size()));
+  return write_all(fd_, bytes.data(), bytes.size());
+}
+
+PutFile into(Spool& spool, std::function<bool(const std::string& name)> takes) {
+  return [&spool, takes = std::move(takes)](const std::string& name, const std::string& content) {
+    return takes(name) ? spool.put(name, content) : Status();
+  };
+}
+
+Status receive_files(int fd, uint64_t most_bytes, const PutFile& put) {
   while (true) {
     std::string head;
     for (char c = 0;;) {
@@ -82,7 +95,7 @@ Status receive_files(int fd, Spool& spool, const std::function<bool(const std::s
     const std::string name = head.substr(0, first), sha256 = head.substr(second + 1);
     uint64_t bytes = 0;
     const auto [end, code] = std::from_chars(head.data() + first + 1, head.data() + second, bytes);
-    if (code != std::errc() || end != head.data() + second || bytes > kMostFileBytes || !worker::is_sha256(sha256) ||
+    if (code != std::errc() || end != head.data() + second || bytes > most_bytes || !worker::is_sha256(sha256) ||
         !is_plain_name(name))
       return no_file();
     std::string content(bytes, '\0');
@@ -92,7 +105,7 @@ Status receive_files(int fd, Spool& spool, const std::function<bool(const std::s
       at += got;
     }
     if (worker::sha256(content) != sha256) return no_file();
-    if (takes(name)) STAB_CHECK_OK(spool.put(name, content));
+    STAB_CHECK_OK(put(name, content));
   }
 }
 

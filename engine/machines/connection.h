@@ -2,9 +2,11 @@
 // is a line "NAME BYTES SHA256" and its bytes; there are no answers. What arrives is put into the other end's own spool.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <mutex>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "engine/machines/spool.h"
@@ -16,14 +18,22 @@ class FileSender {
  public:
   explicit FileSender(int fd) : fd_(fd) {}
   Status send(const std::string& name, const std::string& path);
+  Status send_bytes(const std::string& name, std::string_view bytes);
 
  private:
   int fd_;
   std::mutex writing_;
 };
 
-// Puts into `spool` what comes, until the other end closes; files that `takes` refuses are read and dropped. kCorrupt: what
-// comes is no such file; nothing after it can be believed.
-Status receive_files(int fd, Spool& spool, const std::function<bool(const std::string& name)>& takes);
+// The largest binary that is archived, or a bundle of a million trials.
+inline constexpr uint64_t kMostFileBytes = uint64_t{1} << 30;
+
+// Gives `put` what comes, whole, until the other end closes. kCorrupt: what comes is no such file, or one of more than
+// `most_bytes`; nothing after it can be believed. What `put` can't take ends it, too.
+using PutFile = std::function<Status(const std::string& name, const std::string& content)>;
+Status receive_files(int fd, uint64_t most_bytes, const PutFile& put);
+
+// What `takes` wants goes into `spool`; the rest is dropped.
+PutFile into(Spool& spool, std::function<bool(const std::string& name)> takes);
 
 }  // namespace stab::engine

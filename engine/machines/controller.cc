@@ -16,6 +16,11 @@ constexpr int kMostFailures = 2;
 // Where a scheduler chooses the host, a slot that fails so often has another reason.
 constexpr int kMostSlotFailures = 10;
 
+// A heartbeat comes every 5 s; a file is read no more often.
+constexpr std::chrono::seconds kBetweenHeartbeats{5};
+// What is torn is hashed again when it has changed. Some file systems show a content late and its time early.
+constexpr std::chrono::seconds kHashAgain{30};
+
 std::string slot_words(const store::SlotEpochRow& row) {
   return "slot " + std::to_string(row.slot) + ", epoch " + std::to_string(row.epoch) +
          (row.host.empty() ? std::string() : " on " + row.host);
@@ -81,7 +86,10 @@ Result<Controller> Controller::open(Setting setting) {
 
 Status Controller::load() {
   slot_of_ = deal_blocks(set_.seed, set_.machines.count, set_.blocks);
-  STAB_TRY(const std::vector<store::SlotEpochRow> rows, set_.store->slot_epochs(set_.experiment));
+  open_.resize(static_cast<size_t>(set_.machines.count));
+  for (uint32_t block = 0; block < slot_of_.size(); ++block) open_[static_cast<size_t>(slot_of_[block])].insert(block);
+  STAB_TRY(const std::vector<store::SlotEpochRow> rows,
+           look([&](store::Store& store) { return store.slot_epochs(set_.experiment); }));
   int64_t first = 0;
   for (const store::SlotEpochRow& row : rows) {
     epochs_[row.slot] = row;
@@ -92,27 +100,76 @@ Status Controller::load() {
     first = row.granted_at_ns;
     first_facts_ = row.facts;
   }
-  STAB_TRY(const std::vector<store::PartRow> parts, set_.store->parts(set_.experiment));
+  STAB_TRY(const std::vector<store::PartRow> parts, look([&](store::Store& store) { return store.parts(set_.experiment); }));
   for (const store::PartRow& part : parts)
-    if (part.fate == store::PartFate::kRecorded) recorded_.insert(part.block);
+    if (part.fate == store::PartFate::kRecorded) note_recorded(part.block);
+  store::Store::TrialFilter dropped;
+  dropped.kind = store::TrialKind::kMain;
+  dropped.state = store::TrialState::kCancelled;
+  STAB_TRY(const std::vector<store::TrialRow> not_needed,
+           look([&](store::Store& store) { return store.trials(set_.experiment, dropped); }));
+  total_ = set_.blocks;
+  for (const store::TrialRow& trial : not_needed) total_ = std::min(total_, static_cast<int>(trial.block));
+  // What lies behind a point where looks wait was granted after its decision.
+  const uint32_t last = recorded_.empty() ? 0 : *recorded_.rbegin() + 1;
+  while (next_point_ < set_.points.size() &&
+         (total_ < set_.blocks || (set_.looks_wait && last > static_cast<uint32_t>(set_.points[next_point_]))))
+    ++next_point_;
   return {};
+}
+
+// Every point that the blocks in front, all of which are there, have come to.
+Status Controller::pass_points() {
+  for (; next_point_ < set_.points.size() && prefix_ >= static_cast<uint32_t>(set_.points[next_point_]); ++next_point_) {
+    STAB_TRY(const int needed, set_.decide(set_.points[next_point_]));
+    if (needed >= total_) continue;
+    total_ = needed;
+    next_point_ = set_.points.size();
+    break;
+  }
+  limit_ = set_.looks_wait && next_point_ < set_.points.size() ? std::min(total_, set_.points[next_point_]) : total_;
+  return {};
+}
+
+bool Controller::has_open(int slot) const {
+  const std::set<uint32_t>& open = open_[static_cast<size_t>(slot)];
+  return !open.empty() && *open.begin() < static_cast<uint32_t>(limit_);
+}
+
+std::vector<uint32_t> Controller::open_blocks(int slot) const {
+  const std::set<uint32_t>& open = open_[static_cast<size_t>(slot)];
+  return {open.begin(), open.lower_bound(static_cast<uint32_t>(limit_))};
+}
+
+void Controller::note_recorded(uint32_t block) {
+  recorded_.insert(block);
+  while (recorded_.contains(prefix_)) ++prefix_;
+  if (block < slot_of_.size()) open_[static_cast<size_t>(slot_of_[block])].erase(block);
+}
+
+void Controller::is_alive(int slot) {
+  seen_[slot] = set_.clock->monotonic_raw();
+  sign_at_ns_[slot] = set_.clock->realtime().count();
 }
 
 Result<bool> Controller::round(bool starts) {
   STAB_CHECK_OK(collect());
+  STAB_CHECK_OK(pass_points());
   stalled_.clear();
   for (int slot = 0; slot < set_.machines.count; ++slot) {
     STAB_CHECK_OK(settle(slot));
     const store::SlotEpochRow* row = newest(slot);
     const bool runs = row != nullptr && (row->state == store::SlotState::kGranted || row->state == store::SlotState::kRunning);
-    if (starts && !runs && !open_blocks(slot).empty()) STAB_CHECK_OK(start(slot));
+    if (starts && !runs && has_open(slot)) STAB_CHECK_OK(start(slot));
   }
-  return recorded_blocks() == set_.blocks;
+  return prefix_ >= static_cast<uint32_t>(total_);
 }
 
 // Parts first: whether a worker that has ended brought all of its blocks is known only then.
 Status Controller::collect() {
   STAB_TRY(const std::vector<std::string> names, set_.spool->names());
+  there_ = {names.begin(), names.end()};
+  std::erase_if(torn_, [&](const auto& torn) { return !there_.contains(torn.first); });
   for (const bool parts : {true, false}) {
     for (const std::string& name : names) {
       const std::optional<SlotFile> file = parse_slot_file(name);
@@ -125,30 +182,46 @@ Status Controller::collect() {
   return {};
 }
 
+// Whether it was torn and is as it was then.
+bool Controller::still_torn(const std::string& name) {
+  const auto torn = torn_.find(name);
+  if (torn == torn_.end()) return false;
+  const auto sign = set_.spool->sign_of(name);
+  return sign && *sign == torn->second.sign && set_.clock->monotonic_raw() - torn->second.at < kHashAgain;
+}
+
 Status Controller::take_part(const SlotFile& file, const PartFile& part, const std::string& name) {
+  const auto may_come = [&] {
+    const store::SlotEpochRow* row = newest(file.slot);
+    return row != nullptr && row->epoch == file.epoch && !recorded_.contains(part.block);
+  };
+  if (may_come() && still_torn(name)) return {};
+  const std::optional<FileSign> sign = set_.spool->sign_of(name);  // before its content, which may change meanwhile
+  ++hashed_;
   const Result<std::string> content = worker::sha256_of_file(set_.spool->path_of(name));
   if (!content && content.error().code == ErrorCode::kNotFound) return {};  // shown late, or gone
   if (!content) return content.error();
   const bool of_slot = part.block < slot_of_.size() && slot_of_[part.block] == file.slot;
   if (*content != part.sha256) {
     // Its rest may come, as long as its epoch is the newest.
-    if (torn_.insert(name).second) STAB_CHECK_OK(say("part-torn", "part " + name + " is not whole: waiting for the rest"));
-    const store::SlotEpochRow* row = newest(file.slot);
-    const bool may_come = row != nullptr && row->epoch == file.epoch && !recorded_.contains(part.block);
-    return may_come ? Status() : set_.spool->set_aside(name);
+    if (torn_.insert_or_assign(name, Torn{sign.value_or(FileSign()), set_.clock->monotonic_raw()}).second)
+      STAB_CHECK_OK(say("part-torn", "part " + name + " is not whole: waiting for the rest"));
+    return may_come() ? Status() : set_.spool->set_aside(name);
   }
   if (!of_slot) {
     STAB_CHECK_OK(say("part-refused", "part " + name + " is refused: its block is not of its slot"));
     return set_.spool->set_aside(name);
   }
   const store::PartLabel label{set_.identity, file.slot, file.epoch, part.number, part.block};
-  STAB_TRY(const store::PartVerdict verdict,
-           set_.store->import_part(set_.experiment, label, set_.block_places * part.block, set_.block_places, part.sha256,
-                                   set_.spool->path_of(name), set_.clock->realtime().count()));
-  seen_[file.slot] = set_.clock->monotonic_raw();
+  const std::string path = set_.spool->path_of(name);
+  STAB_TRY(const store::PartVerdict verdict, write([&](store::Store& store) {
+             return store.import_part(set_.experiment, label, set_.block_places * part.block, set_.block_places, part.sha256,
+                                      path, set_.clock->realtime().count());
+           }));
+  is_alive(file.slot);
   switch (verdict.fate) {
     case store::PartFate::kRecorded:
-      recorded_.insert(part.block);
+      note_recorded(part.block);
       return set_.spool->remove(name);
     case store::PartFate::kDuplicate:
       return set_.spool->remove(name);
@@ -169,28 +242,36 @@ Status Controller::hear(const SlotFile& file, const std::string& name) {
     if (file.what == "facts" || file.what == "end" || file.what == "verdict") return set_.spool->remove(name);
     return {};
   }
-  if (file.what != "facts" && file.what != "heartbeat") return {};
-  STAB_TRY(const std::optional<std::string> text, set_.spool->note(name));
-  if (!text) return {};
-  if (file.what == "heartbeat" && signs_[file.slot] != *text) {
-    signs_[file.slot] = *text;
-    seen_[file.slot] = set_.clock->monotonic_raw();
+  if (file.what == "heartbeat") {
+    const auto heard = heard_.find(file.slot);
+    const bool is_due = heard == heard_.end() || set_.clock->monotonic_raw() - heard->second >= kBetweenHeartbeats;
+    return is_due ? read_heartbeat(file.slot, file.epoch) : Status();
   }
-  if (file.what == "facts" && row->state == store::SlotState::kGranted) return judge_facts(*row, *text);
+  if (file.what != "facts" || row->state != store::SlotState::kGranted) return {};
+  STAB_TRY(const std::optional<std::string> text, set_.spool->note(name));
+  return text ? judge_facts(*row, *text) : Status();
+}
+
+Status Controller::read_heartbeat(int slot, int64_t epoch) {
+  heard_[slot] = set_.clock->monotonic_raw();
+  STAB_TRY(const std::optional<std::string> text, set_.spool->note(slot_file(slot, epoch, "heartbeat")));
+  if (!text || signs_[slot] == *text) return {};
+  signs_[slot] = *text;
+  is_alive(slot);
   return {};
 }
 
 Status Controller::judge_facts(store::SlotEpochRow& row, const std::string& text) {
   row.facts = parse_facts(text);
   row.machine = row.facts["machine.name"];
-  seen_[row.slot] = set_.clock->monotonic_raw();
+  is_alive(row.slot);
   std::string why = first_facts_ ? difference_of(set_.machines.same, *first_facts_, row.facts) : "";
   if (row.facts["stab.version"] != set_.version)
     why = "it has version " + row.facts["stab.version"] + " of Stab, the controller " + set_.version + ": install the same";
   if (why.empty()) {
     // The verdict is read again and again, the state is what lasts: first the state.
     row.state = store::SlotState::kRunning;
-    STAB_CHECK_OK(set_.store->update_slot(set_.experiment, row));
+    STAB_CHECK_OK(write([&](store::Store& store) { return store.update_slot(set_.experiment, row); }));
     if (!first_facts_) first_facts_ = row.facts;
     STAB_CHECK_OK(set_.spool->put_note(slot_file(row.slot, row.epoch, "verdict"), "go"));
     return say("machine", slot_words(row) + ": runs on " + row.machine);
@@ -203,7 +284,7 @@ Status Controller::end(store::SlotEpochRow& row, store::SlotState state, const s
   row.state = state;
   row.why = why;
   row.ended_at_ns = set_.clock->realtime().count();
-  STAB_CHECK_OK(set_.store->update_slot(set_.experiment, row));
+  STAB_CHECK_OK(write([&](store::Store& store) { return store.update_slot(set_.experiment, row); }));
   if (state == store::SlotState::kDone) return {};
   ++failures_[row.host];
   if (state == store::SlotState::kRefused) failures_[row.host] += kMostFailures;
@@ -216,13 +297,21 @@ Status Controller::end(store::SlotEpochRow& row, store::SlotState state, const s
 Status Controller::settle(int slot) {
   store::SlotEpochRow* row = newest(slot);
   if (row == nullptr || (row->state != store::SlotState::kGranted && row->state != store::SlotState::kRunning)) return {};
-  if (row->state == store::SlotState::kRunning && !set_.spool->has(slot_file(slot, row->epoch, "verdict")))
-    STAB_CHECK_OK(set_.spool->put_note(slot_file(slot, row->epoch, "verdict"), "go"));  // a controller died in between
-  STAB_TRY(const std::optional<std::string> ended, set_.spool->note(slot_file(slot, row->epoch, "end")));
-  if (open_blocks(slot).empty()) return end(*row, store::SlotState::kDone, "");
+  const std::string verdict = slot_file(slot, row->epoch, "verdict"), end_note = slot_file(slot, row->epoch, "end");
+  if (row->state == store::SlotState::kRunning && !there_.contains(verdict) && !set_.spool->has(verdict))
+    STAB_CHECK_OK(set_.spool->put_note(verdict, "go"));  // a controller died in between
+  std::optional<std::string> ended;
+  if (there_.contains(end_note)) {
+    STAB_TRY(ended, set_.spool->note(end_note));
+  }
+  if (!has_open(slot)) {
+    if (total_ < set_.blocks) set_.engine->stop(slot, row->epoch);  // it may run what is needed no more
+    return end(*row, store::SlotState::kDone, "");
+  }
   if (ended && *ended != "done" && *ended != "stopped") return end(*row, store::SlotState::kRefused, *ended);
   STAB_TRY(const bool lives, set_.engine->lives(slot, row->epoch));
   if (lives) return {};
+  STAB_CHECK_OK(read_heartbeat(slot, row->epoch));  // its last one
   if (set_.clock->monotonic_raw() - seen_[slot] < set_.engine->patience()) return {};
   return end(*row, store::SlotState::kLost,
              (ended ? "it ended before its blocks were done: " : "its worker is gone: ") +
@@ -237,7 +326,9 @@ Status Controller::start(int slot) {
                (row != nullptr && !row->why.empty() ? "; the last one: " + slot_words(*row) + ": " + row->why : "");
     return {};
   }
-  STAB_TRY(const int64_t epoch, set_.store->grant_slot(set_.experiment, slot, *host, set_.clock->realtime().count()));
+  STAB_TRY(const int64_t epoch, write([&](store::Store& store) {
+             return store.grant_slot(set_.experiment, slot, *host, set_.clock->realtime().count());
+           }));
   store::SlotEpochRow row;
   row.slot = slot;
   row.epoch = epoch;
@@ -246,6 +337,7 @@ Status Controller::start(int slot) {
   epochs_[slot] = row;
   seen_[slot] = set_.clock->monotonic_raw();
   signs_.erase(slot);
+  sign_at_ns_.erase(slot);
   std::string blocks;
   for (const uint32_t block : open_blocks(slot)) blocks += (blocks.empty() ? "" : " ") + std::to_string(block);
   STAB_CHECK_OK(set_.spool->put_note(slot_file(slot, epoch, "grant"), set_.identity + "\n" + blocks));
@@ -268,13 +360,6 @@ std::optional<std::string> Controller::free_host() const {
   return {};
 }
 
-std::vector<uint32_t> Controller::open_blocks(int slot) const {
-  std::vector<uint32_t> blocks;
-  for (uint32_t block = 0; block < slot_of_.size(); ++block)
-    if (slot_of_[block] == slot && !recorded_.contains(block)) blocks.push_back(block);
-  return blocks;
-}
-
 store::SlotEpochRow* Controller::newest(int slot) {
   const auto at = epochs_.find(slot);
   return at == epochs_.end() ? nullptr : &at->second;
@@ -282,11 +367,15 @@ store::SlotEpochRow* Controller::newest(int slot) {
 
 Status Controller::say(const char* kind, const std::string& text) {
   if (set_.note) set_.note(text);
-  return set_.store->log({set_.clock->realtime().count(), set_.experiment, kind, text});
+  return write([&](store::Store& store) {
+    return store.log({set_.clock->realtime().count(), set_.experiment, kind, text});
+  });
 }
 
 bool Controller::any_alive() const {
   return std::any_of(epochs_.begin(), epochs_.end(), [&](const auto& slot) {
+    const store::SlotState state = slot.second.state;
+    if (state != store::SlotState::kGranted && state != store::SlotState::kRunning) return false;
     const Result<bool> lives = set_.engine->lives(slot.first, slot.second.epoch);
     return !lives || *lives;
   });

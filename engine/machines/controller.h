@@ -12,10 +12,13 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "engine/experiment/store_gate.h"
 #include "engine/machines/machine_engine.h"
 #include "engine/machines/spool.h"
 #include "plan/plan.h"
@@ -38,10 +41,18 @@ class Controller {
  public:
   struct Setting {
     store::Store* store = nullptr;
+    // Of the store, taken for each step on it and never while the spool or the engine is waited for. Null: it is our caller's.
+    Gate* gate = nullptr;
     store::Id experiment = 0;
     plan::Machines machines;
     uint64_t seed = 0;
     int blocks = 0;
+    // After so many blocks, ascending, it is decided how many are needed in all. Where looks have to wait, no block behind the
+    // next point is granted: what is decided must not depend on how fast machines are. `decide` is called without the gate, and
+    // again with the same blocks after a crash.
+    std::vector<int> points;
+    bool looks_wait = true;
+    std::function<Result<int>(int blocks)> decide;
     int64_t block_places = 0;  // of one block in the schedule
     std::string identity;
     std::string version;  // of Stab: workers of another are refused
@@ -49,6 +60,7 @@ class Controller {
     Spool* spool = nullptr;
     MachineEngine* engine = nullptr;
     std::function<void(const std::string&)> note;  // told of what a user should know, one line each
+    std::function<void()> changes;                 // called before each write to the store
   };
   // kBusy where the spool is another experiment's.
   static Result<Controller> open(Setting setting);
@@ -58,8 +70,12 @@ class Controller {
   // Why nothing can go on, though blocks are left; empty: it can.
   const std::string& stalled() const { return stalled_; }
   int64_t recorded_blocks() const { return static_cast<int64_t>(recorded_.size()); }
+  int needed_blocks() const { return total_; }  // as far as it is decided
+  // By slot: when something of its newest epoch was new, by the wall clock in ns, since this controller began.
+  const std::map<int, int64_t>& signs_of_life() const { return sign_at_ns_; }
+  int64_t hashed_parts() const { return hashed_; }  // how often a part's content was read
   void stop_all();
-  bool any_alive() const;  // a worker that the engine believes to live
+  bool any_alive() const;  // a worker of an epoch that isn't over, which the engine believes to live
 
  private:
   explicit Controller(Setting setting) : set_(std::move(setting)) {}
@@ -72,20 +88,52 @@ class Controller {
   Status start(int slot);
   Status end(store::SlotEpochRow& row, store::SlotState state, const std::string& why);
   Status say(const char* kind, const std::string& text);
+  Status read_heartbeat(int slot, int64_t epoch);
+  void is_alive(int slot);
+  void note_recorded(uint32_t block);
+  bool still_torn(const std::string& name);
   std::optional<std::string> free_host() const;
-  std::vector<uint32_t> open_blocks(int slot) const;
+  Status pass_points();
+  bool has_open(int slot) const;
+  std::vector<uint32_t> open_blocks(int slot) const;  // that may be granted
   store::SlotEpochRow* newest(int slot);
+  // What `work` does to the store, with the gate.
+  template <class Work>
+  auto look(Work work) {
+    if (set_.gate == nullptr) return work(*set_.store);
+    const std::lock_guard<Gate> held(*set_.gate);
+    return work(*set_.store);
+  }
+  template <class Work>
+  auto write(Work work) {
+    if (set_.changes) set_.changes();
+    return look(std::move(work));
+  }
+
+  // A file whose content was not what its name says, as it was then.
+  struct Torn {
+    FileSign sign;
+    std::chrono::nanoseconds at{0};
+  };
 
   Setting set_;
   std::vector<int> slot_of_;                   // by block
+  std::vector<std::set<uint32_t>> open_;       // by slot: its blocks that aren't recorded
   std::map<int, store::SlotEpochRow> epochs_;  // by slot: the newest
   std::optional<std::map<std::string, std::string>> first_facts_;
-  std::set<uint32_t> recorded_;                   // blocks
-  std::map<int, std::string> signs_;              // by slot: its newest heartbeat
-  std::map<int, std::chrono::nanoseconds> seen_;  // by slot: when something of it was new
-  std::map<std::string, int> failures_;           // by host, since this controller began
+  std::set<uint32_t> recorded_;                     // blocks
+  uint32_t prefix_ = 0;                             // all before it are recorded
+  int total_ = 0, limit_ = 0;                       // blocks in all; those that may be granted, limit_ <= total_
+  size_t next_point_ = 0;
+  std::unordered_set<std::string> there_;           // what the spool showed in this round
+  std::map<int, std::string> signs_;                // by slot: its newest heartbeat
+  std::map<int, std::chrono::nanoseconds> seen_;    // by slot: when something of it was new
+  std::map<int, std::chrono::nanoseconds> heard_;   // by slot: when its heartbeat was read
+  std::map<int, int64_t> sign_at_ns_;
+  std::map<std::string, int> failures_;  // by host, since this controller began
   std::map<int, int> slot_failures_;
-  std::set<std::string> torn_;  // parts that weren't what their name says, so far
+  std::map<std::string, Torn> torn_;
+  int64_t hashed_ = 0;
   std::string stalled_;
 };
 

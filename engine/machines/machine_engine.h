@@ -21,6 +21,8 @@ class MachineEngine {
   virtual void stop(int slot, int64_t epoch) = 0;
   // For so long after a worker's end its last files may still turn up.
   virtual std::chrono::nanoseconds patience() const = 0;
+  // Every block is recorded, or none is wanted any more: what is kept for a controller that follows is kept no longer.
+  virtual void forget() {}
 };
 
 }  // namespace stab::engine

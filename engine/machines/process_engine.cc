@@ -1,5 +1,6 @@
 // A child's standard input is open as long as we live: it ends after its trial when that closes, so workers don't outlive a
-// controller that is killed. Otherwise it is asked to end by SIGTERM; of ssh that ends the connection, and thus the worker.
+// controller that is killed. Otherwise it is asked to end by SIGTERM, with its group, as a command may be a script that starts
+// the worker: of ssh that ends the connection, and thus the worker. A worker's broker and trials have sessions of their own.
 #include "engine/machines/process_engine.h"
 
 #include <fcntl.h>
@@ -30,7 +31,7 @@ std::string shell_word(const std::string& text) {
 ProcessEngine::~ProcessEngine() {
   for (auto& [of, child] : children_) {
     child->closing = true;
-    if (child->pid > 0) ::kill(child->pid, SIGTERM);
+    if (child->pid > 0) ::kill(-child->pid, SIGTERM);
   }
   for (auto& [of, child] : children_) end(*child);
 }
@@ -85,10 +86,11 @@ Status ProcessEngine::start(int slot, int64_t epoch, const std::string& host) {
 // What it needs, in the order in which it asks for it; then the verdict when there is one. It may say things of its own epoch.
 void ProcessEngine::serve(Child& child, int slot, int64_t epoch) {
   child.receives = std::thread([&child, spool = set_.spool, slot, epoch] {
-    (void)receive_files(child.from.get(), *spool, [&](const std::string& name) {
+    const auto is_of_epoch = [&](const std::string& name) {
       const auto file = parse_slot_file(name);
       return file && file->slot == slot && file->epoch == epoch && file->what != "grant" && file->what != "verdict";
-    });
+    };
+    (void)receive_files(child.from.get(), kMostFileBytes, into(*spool, is_of_epoch));
     child.over = true;
   });
   child.sends = std::thread([&child, spool = set_.spool, slot, epoch] {
@@ -123,7 +125,7 @@ void ProcessEngine::stop(int slot, int64_t epoch) {
   const auto at = children_.find({slot, epoch});
   if (at == children_.end()) return;
   at->second->closing = true;
-  if (at->second->pid > 0) ::kill(at->second->pid, SIGTERM);
+  if (at->second->pid > 0) ::kill(-at->second->pid, SIGTERM);
 }
 
 void ProcessEngine::end(Child& child) {

@@ -251,6 +251,13 @@ bool Spool::has(const std::string& name) const {
   return ::access(path_of(name).c_str(), F_OK) == 0;
 }
 
+std::optional<FileSign> Spool::sign_of(const std::string& name) const {
+  struct stat info {};
+  if (::stat(path_of(name).c_str(), &info) != 0) return {};
+  return FileSign{info.st_ino, static_cast<uint64_t>(info.st_size),
+                  int64_t{info.st_ctim.tv_sec} * 1'000'000'000 + info.st_ctim.tv_nsec};
+}
+
 Status Spool::remove(const std::string& name) {
   if (::unlink(path_of(name).c_str()) == 0 || errno == ENOENT) return {};
   return system_error("remove '" + path_of(name) + "'", errno);

@@ -42,6 +42,13 @@ struct PartFile {
 std::string part_file(const PartFile& part);
 std::optional<PartFile> parse_part_file(std::string_view what);
 
+// What changes with a file's content, short of reading it.
+struct FileSign {
+  uint64_t inode = 0, bytes = 0;
+  int64_t changed_ns = 0;
+  bool operator==(const FileSign&) const = default;
+};
+
 class Spool {
  public:
   // Makes it. kDenied and kUnavailable say what to do about it.
@@ -58,6 +65,7 @@ class Spool {
   // Of all files that are whole by their name alone.
   Result<std::vector<std::string>> names() const;
   bool has(const std::string& name) const;
+  std::optional<FileSign> sign_of(const std::string& name) const;  // none: it is not there
   std::string path_of(const std::string& name) const { return directory_ + "/" + name; }
   const std::string& directory() const { return directory_; }
   Status remove(const std::string& name);

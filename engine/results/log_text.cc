@@ -7,7 +7,7 @@
 
 #include "engine/results/local_time.h"
 #include "engine/results/printable.h"
-#include "engine/machines/run_machines.h"
+#include "engine/machines/slot_status.h"
 
 namespace stab::engine {
 namespace {

@@ -86,6 +86,16 @@ function verdictsOf(row) {
     table('verdicts so far', [{title: 'about'}, {title: 'response'}, {title: 'level / baseline'}, {title: 'difference', number: true}, {title: 'interval'}, {title: 'verdict'}], rows)];
 }
 
+// Where its blocks run on machines: who has which slot, how far it is, and when it was last heard.
+function machinesOf(row) {
+  if (!row.machines) return null;
+  const over = isOver(row), lost = row.machines.reduce((sum, slot) => sum + slot.losses, 0), done = row.machines.reduce((sum, slot) => sum + slot.done, 0), all = row.machines.reduce((sum, slot) => sum + slot.blocks, 0);
+  const columns = [{title: 'slot', number: true}, {title: 'machine'}, {title: 'state'}, {title: 'blocks done', number: true}, {title: 'of', number: true}, {title: 'last heard', text: age => durationText(age) + ' ago'}, {title: 'times lost', number: true}, {title: 'what happened'}];
+  const rows = row.machines.map(slot => [slot.slot, slot.machine || slot.host || null, slot.state, slot.done, slot.blocks, over || slot.done === slot.blocks ? null : slot.heard_ns ?? null, slot.losses, slot.why || null]);
+  return [h('h3', {}, 'On machines'), h('p', {}, `${grouped(done)} of ${count(all, 'block')} have come from ${count(row.machines.length, 'slot')}.` + (lost > 0 ? ` ${count(lost, 'worker')} ${lost === 1 ? 'was' : 'were'} lost, each with the block that it ran.` : '')),
+    table('slots and their machines', columns, rows)];
+}
+
 // Two cells of its report, side by side: the report computes, with the price of choosing among all pairs.
 function compareForm(row) {
   const names = [...new Set(row.cells.map(cell => cell.cell))];
@@ -130,7 +140,7 @@ function logOf(row, isOpen, text) {
 
 function panelOf(row, open, log) {
   const panel = h('div', {class: 'panel'}, h('h2', {tabindex: -1}, `${row.id} ${short(row.name, 120)}`), factsOf(row),
-    row.failure && h('p', {class: 'warning'}, row.failure), progressOf(row), verdictsOf(row), reportLink(row), compareForm(row), precisionOf(row), changesOf(row),
+    row.failure && h('p', {class: 'warning'}, row.failure), progressOf(row), machinesOf(row), verdictsOf(row), reportLink(row), compareForm(row), precisionOf(row), changesOf(row),
     logOf(row, open.has('log'), log), h('p', {}, closeButton()));
   for (const id of open) if (id !== 'log') panel.querySelector('#' + CSS.escape(id))?.setAttribute('open', '');
   return panel;

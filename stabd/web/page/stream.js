@@ -63,7 +63,8 @@ function happened(event) {
   if (event.kind === 'phase') known.now.set(event.experiment, event.text);
   if (event.kind === 'note' || event.kind === 'phase') {
     note(event.experiment, event.text);
-    return row && row.running ? paintSoon() : refreshSoon();
+    // Of an experiment on machines each block is a phase, and its slots have changed.
+    return row && row.running && !row.machines ? paintSoon() : refreshSoon();
   }
   if (event.kind === 'end') {
     known.now.delete(event.experiment);

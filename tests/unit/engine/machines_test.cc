@@ -3,7 +3,10 @@
 // schedule is recorded once, and a block is of one machine.
 #include "engine/machines/controller.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -14,6 +17,7 @@
 #include <set>
 
 #include "base/rng.h"
+#include "dying_calls.h"
 #include "engine/machines/slots.h"
 #include "tests/unit/store/store_fixture.h"
 #include "worker/sha256.h"
@@ -101,6 +105,16 @@ class MachinesTest : public store::StoreTest {
     setting.machines = plan_;
     setting.seed = 11;
     setting.blocks = blocks_;
+    setting.points = points_;
+    setting.looks_wait = looks_wait_;
+    setting.decide = [this](int blocks) -> Result<int> {
+      decided_.push_back(blocks);
+      const int needed = needed_.contains(blocks) ? needed_[blocks] : blocks_;
+      if (needed < blocks_) {
+        EXPECT_TRUE(lab_->cancel_planned(id_, static_cast<uint32_t>(needed)).ok());
+      }
+      return needed;
+    };
     setting.block_places = kPlaces;
     setting.identity = identity_;
     setting.version = "1";
@@ -231,6 +245,9 @@ class MachinesTest : public store::StoreTest {
   plan::Machines plan_;
   std::string identity_ = "identity";
   Id id_ = 0;
+  std::vector<int> points_, decided_;
+  std::map<int, int> needed_;  // what is decided at a point
+  bool looks_wait_ = true;
   int blocks_ = 0, odd_slot_ = -1;
   size_t begun_ = 0;
   std::vector<Worker> workers_;
@@ -378,6 +395,129 @@ TEST_F(MachinesTest, EveryPlaceIsRecordedOnceWhateverFails) {
       "%d interleavings: %d nodes lost, %d zombies, %d parts superseded, %d torn, %d files doubled, %d controllers dead\n", all,
       losses, zombies, superseded, torn, doubled, deaths);
   EXPECT_TRUE(all < 100 || (losses > 0 && zombies > 0 && superseded > 0 && torn > 0 && deaths > 0));
+}
+
+// The controller dies before each of its writes, syncs, renames and removals in turn, those of SQLite among them, while facts are
+// judged and parts are taken in. Whoever follows it finds each block recorded once, and no epoch is lost for it.
+TEST_F(MachinesTest, ADeathBeforeAnyWriteOfAnImportTakesAllOrNothing) {
+  fresh(3);
+  open_controller();
+  EXPECT_FALSE(round());
+  begin_workers();
+  for (Worker& worker : workers_) {
+    deliver({slot_file(worker.slot, worker.epoch, "facts"), sealed(facts_text(facts_of(worker)))});
+    while (worker.done < worker.blocks.size()) deliver(run_block(worker));
+    deliver({slot_file(worker.slot, worker.epoch, "end"), sealed("done")});
+  }
+  controller_.reset();
+  lab_.reset();
+  const std::string whole = directory_ + ".whole";
+  std::filesystem::remove_all(whole);
+  std::filesystem::copy(directory_, whole, std::filesystem::copy_options::recursive);
+  long points = 0;
+  for (bool reached_the_end = false; !reached_the_end; ++points) {
+    SCOPED_TRACE("call " + std::to_string(points + 1));
+    spool_.reset();
+    std::filesystem::remove_all(directory_);
+    std::filesystem::copy(whole, directory_, std::filesystem::copy_options::recursive);
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      lab_.emplace(open());
+      open_controller();
+      die_before_call(points + 1);
+      const auto over = controller_->round();
+      ::_exit(over.ok() && *over ? 0 : 1);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFEXITED(status) && (WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == kDiedStatus)) << status;
+    reached_the_end = WEXITSTATUS(status) == 0;
+    lab_.emplace(open());
+    open_controller();
+    EXPECT_TRUE(round()) << controller_->stalled();
+    expect_each_once();
+    EXPECT_EQ(lab_->slot_epochs(id_)->size(), 2u);
+    const auto names = *spool_->names();
+    for (const std::string& name : names) EXPECT_EQ(name.find(".part-"), std::string::npos) << name;
+    if (points % 10 == 0) expect_sound(*lab_);
+    controller_.reset();
+    lab_.reset();
+    if (HasFailure()) break;
+  }
+  std::filesystem::remove_all(whole);
+  std::printf("%ld points of death\n", points);
+  EXPECT_GE(points, 30);
+}
+
+// Looks are of the first blocks, whatever machine ran them and however fast the others are.
+TEST_F(MachinesTest, NoBlockBehindALookIsGrantedBeforeItIsDecided) {
+  points_ = {2, 4};
+  needed_ = {{4, 4}};
+  open_controller();
+  const auto granted = [&] {
+    std::set<uint32_t> blocks;
+    for (const Worker& worker : workers_) blocks.insert(worker.blocks.begin(), worker.blocks.end());
+    return blocks;
+  };
+  round();
+  begin_workers();
+  EXPECT_EQ(granted(), (std::set<uint32_t>{0, 1}));
+  run_all();
+  EXPECT_EQ(granted(), (std::set<uint32_t>{0, 1, 2, 3}));
+  EXPECT_EQ(decided_, (std::vector<int>{2, 4}));
+  EXPECT_EQ(controller_->needed_blocks(), 4);
+  EXPECT_EQ(lab_->progress(id_)->count(store::TrialState::kRecorded), kPlaces * 4);
+  EXPECT_EQ(lab_->progress(id_)->count(store::TrialState::kCancelled), kPlaces * 2);
+  // Another controller asks nothing again, and has nothing to do.
+  controller_.reset();
+  open_controller();
+  EXPECT_TRUE(round());
+  EXPECT_EQ(decided_.size(), 2u);
+  expect_sound(*lab_);
+}
+
+TEST_F(MachinesTest, ASequenceWaitsForNobodyAndStopsWhatIsNeededNoMore) {
+  points_ = {2, 3, 4, 5};
+  looks_wait_ = false;
+  needed_ = {{3, 3}};
+  open_controller();
+  round();
+  begin_workers();
+  EXPECT_EQ(workers_[0].blocks.size() + workers_[1].blocks.size(), 6u);
+  run_all();
+  EXPECT_EQ(decided_, (std::vector<int>{2, 3}));
+  EXPECT_EQ(controller_->needed_blocks(), 3);
+  EXPECT_EQ(machines_.stopped.size(), 2u);
+  const auto epochs = *lab_->slot_epochs(id_);
+  for (const store::SlotEpochRow& row : epochs) EXPECT_EQ(row.state, store::SlotState::kDone);
+  EXPECT_GE(lab_->progress(id_)->count(store::TrialState::kRecorded), kPlaces * 3);
+  expect_sound(*lab_);
+}
+
+// What is torn is hashed when it has changed, and not at each look: a round costs the same however large it is.
+TEST_F(MachinesTest, ATornPartIsHashedAgainWhenItHasChanged) {
+  open_controller();
+  round();
+  begin_workers();
+  Worker& worker = workers_[0];
+  deliver({slot_file(worker.slot, worker.epoch, "facts"), sealed(facts_text(facts_of(worker)))});
+  const OnItsWay part = run_block(worker);
+  deliver({part.name, part.bytes.substr(0, part.bytes.size() / 2)});
+  for (int i = 0; i < 5; ++i) round();
+  EXPECT_NE(notes_.find("is not whole"), std::string::npos);
+  EXPECT_EQ(controller_->hashed_parts(), 1);
+  deliver({part.name, part.bytes.substr(0, part.bytes.size() / 3)});
+  for (int i = 0; i < 5; ++i) round();
+  EXPECT_EQ(controller_->hashed_parts(), 2);
+  // Where a file's times say nothing, it is looked at again after a while.
+  clock_.advance(seconds(31));
+  round();
+  EXPECT_EQ(controller_->hashed_parts(), 3);
+  deliver(part);
+  round();
+  EXPECT_EQ(controller_->recorded_blocks(), 1);
+  EXPECT_EQ(controller_->hashed_parts(), 4);
 }
 
 }  // namespace

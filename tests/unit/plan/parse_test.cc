@@ -336,7 +336,7 @@ TEST(Parse, MachinesAreReadAndTheirFaultsNamed) {
   EXPECT_THAT(faults("count = 1\nengine = \"slurm\"\n"), HasSubstr("engine 'slurm' has no spool"));
   EXPECT_THAT(faults("count = 1\nspool = \"here\"\n"), HasSubstr("no absolute path"));
   EXPECT_THAT(faults("count = 1\ncommand = [\"ssh\"]\n"), HasSubstr("'command' is for"));
-  EXPECT_THAT(faults("count = 1\n", "[stopping]\nrule = \"looks\"\nlooks = [2, 3]\n"), HasSubstr("looks would have to wait"));
+  EXPECT_THAT(faults("count = 1\n", "[stopping]\nrule = \"looks\"\nlooks = [2, 3]\n"), Not(HasSubstr("machines")));
 }
 
 TEST(Parse, ExclusionRulesCompare) {

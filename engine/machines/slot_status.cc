@@ -1,0 +1,102 @@
+#include "engine/machines/slot_status.h"
+
+#include <algorithm>
+
+#include "engine/experiment/expand.h"
+#include "engine/machines/slots.h"
+
+namespace stab::engine {
+namespace {
+
+// What is stored of them, and by slot its share of the blocks. No slots: no [machines].
+struct Stored {
+  int slots = 0;
+  std::vector<store::SlotEpochRow> epochs;
+  std::vector<store::PartRow> parts;  // recorded ones
+  std::map<int, int64_t> share, done;
+};
+
+Result<Stored> stored(store::Store& store, store::Id experiment) {
+  Stored of;
+  STAB_TRY(of.epochs, store.slot_epochs(experiment));
+  if (of.epochs.empty()) return of;
+  STAB_TRY(const store::ExperimentRow row, store.experiment(experiment));
+  STAB_TRY(const ExpandedPlan expanded, expand_stored(row));
+  of.slots = expanded.plan.machines.count;
+  if (of.slots < 1) return of;
+  for (const int slot : deal_blocks(row.seed, of.slots, static_cast<int>(row.replicates))) ++of.share[slot];
+  STAB_TRY(of.parts, store.parts(experiment));
+  std::erase_if(of.parts, [](const store::PartRow& part) { return part.fate != store::PartFate::kRecorded; });
+  for (const store::PartRow& part : of.parts) ++of.done[part.slot];
+  return of;
+}
+
+// A slot's time for a block is that of all its epochs over the blocks that they brought; one that has brought none yet is taken
+// for as slow as the slowest.
+std::optional<int64_t> left_of(const Stored& of, int64_t now_ns) {
+  std::map<int, double> ran;  // ns
+  for (const store::SlotEpochRow& row : of.epochs) {
+    const int64_t end = row.ended_at_ns != 0 ? row.ended_at_ns : now_ns;
+    ran[row.slot] += static_cast<double>(std::max<int64_t>(end - row.granted_at_ns, 0));
+  }
+  double slowest = 0;
+  for (const auto& [slot, done] : of.done)
+    if (done > 0) slowest = std::max(slowest, ran[slot] / static_cast<double>(done));
+  if (slowest <= 0) return {};
+  double left = 0;
+  for (const auto& [slot, share] : of.share) {
+    const auto found = of.done.find(slot);
+    const int64_t done = found == of.done.end() ? 0 : found->second;
+    const double of_block = done > 0 ? ran[slot] / static_cast<double>(done) : slowest;
+    left = std::max(left, of_block * static_cast<double>(share - done));
+  }
+  return static_cast<int64_t>(left);
+}
+
+}  // namespace
+
+Result<std::optional<MachinesStatus>> machines_status(store::Store& store, store::Id experiment,
+                                                      const std::map<int, int64_t>& signs, int64_t now_ns) {
+  STAB_TRY(const Stored of, stored(store, experiment));
+  if (of.slots < 1) return std::optional<MachinesStatus>();
+  MachinesStatus status;
+  status.slots.resize(static_cast<size_t>(of.slots));
+  for (int slot = 0; slot < of.slots; ++slot) {
+    SlotStatus& one = status.slots[static_cast<size_t>(slot)];
+    one.slot = slot;
+    if (const auto share = of.share.find(slot); share != of.share.end()) one.blocks = share->second;
+    if (const auto done = of.done.find(slot); done != of.done.end()) one.done = done->second;
+    if (const auto sign = signs.find(slot); sign != signs.end()) one.sign_at_ns = sign->second;
+  }
+  for (const store::SlotEpochRow& row : of.epochs) {  // by slot and epoch
+    if (row.slot < 0 || row.slot >= of.slots) continue;
+    SlotStatus& one = status.slots[static_cast<size_t>(row.slot)];
+    one.epoch = row.epoch;
+    one.state = row.state;
+    one.host = row.host;
+    one.machine = row.machine;
+    one.why = row.why;
+    one.losses += row.state == store::SlotState::kLost || row.state == store::SlotState::kRefused;
+  }
+  for (const store::PartRow& part : of.parts) {
+    SlotStatus& one = status.slots[static_cast<size_t>(part.slot)];
+    one.sign_at_ns = std::max(one.sign_at_ns.value_or(0), part.at_ns);
+  }
+  status.left_ns = left_of(of, now_ns);
+  return std::optional(std::move(status));
+}
+
+Result<std::vector<std::string>> slots_text(store::Store& store, store::Id experiment) {
+  STAB_TRY(Stored of, stored(store, experiment));
+  std::vector<std::string> lines;
+  if (of.slots < 1) return lines;
+  for (const store::SlotEpochRow& epoch : of.epochs)
+    lines.push_back("slot " + std::to_string(epoch.slot) + ", epoch " + std::to_string(epoch.epoch) + ": " +
+                    std::string(store::name(epoch.state)) + (epoch.host.empty() ? "" : " on " + epoch.host) +
+                    (epoch.machine.empty() ? "" : ", machine " + epoch.machine) + ", " + std::to_string(of.done[epoch.slot]) +
+                    " of " + std::to_string(of.share[epoch.slot]) + " blocks of the slot" +
+                    (epoch.why.empty() ? "" : ": " + epoch.why));
+  return lines;
+}
+
+}  // namespace stab::engine

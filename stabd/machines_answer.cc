@@ -1,0 +1,31 @@
+#include "stabd/machines_answer.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "engine/machines/slot_status.h"
+#include "engine/results/printable.h"
+
+namespace stab::engine {
+
+Result<std::optional<MachinesAnswer>> machines_answer(store::Store& store, store::Id experiment,
+                                                      const std::map<int, int64_t>& signs, int64_t now_ns) {
+  using Json = nlohmann::json;
+  STAB_TRY(const std::optional<MachinesStatus> status, machines_status(store, experiment, signs, now_ns));
+  if (!status) return std::optional<MachinesAnswer>();
+  Json slots = Json::array();
+  for (const SlotStatus& slot : status->slots) {
+    Json one = {
+        {"slot", slot.slot}, {"epoch", slot.epoch}, {"blocks", slot.blocks}, {"done", slot.done}, {"losses", slot.losses}};
+    one["state"] = slot.epoch == 0 ? "waits" : store::name(slot.state);
+    // A worker says what its machine is called, and an engine why it failed.
+    if (!slot.host.empty()) one["host"] = printable(slot.host);
+    if (!slot.machine.empty()) one["machine"] = printable(slot.machine);
+    if (!slot.why.empty()) one["why"] = printable(slot.why);
+    if (slot.sign_at_ns) one["heard_ns"] = std::max<int64_t>(now_ns - *slot.sign_at_ns, 0);
+    slots.push_back(std::move(one));
+  }
+  return std::optional(MachinesAnswer{slots.dump(-1, ' ', false, Json::error_handler_t::replace), status->left_ns});
+}
+
+}  // namespace stab::engine
