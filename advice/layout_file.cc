@@ -83,8 +83,8 @@ Result<uint32_t> take_number(Line& line, std::string_view what, uint32_t least, 
   uint32_t value = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
   if (!word.empty() && error == std::errc() && end == word.data() + word.size() && value >= least && value <= most) return value;
-  return line.wrong(quoted(word) + " behind '" + std::string(what) + "': expected a number from " + std::to_string(least) + " to " +
-                    std::to_string(most));
+  return line.wrong(quoted(word) + " behind '" + std::string(what) + "': expected a number from " + std::to_string(least) +
+                    " to " + std::to_string(most));
 }
 
 Status take_keyword(Line& line, std::string_view keyword) {
@@ -94,9 +94,10 @@ Status take_keyword(Line& line, std::string_view keyword) {
                     "' is expected: place NAME mod M at R [bytes N]");
 }
 
-Result<FixedPlace> take_place(Line& line) {
+Result<FixedPlace> take_place(Line& line, std::set<std::string>& placed) {
   FixedPlace place;
   STAB_TRY(place.function, take_name(line));
+  if (!placed.insert(place.function).second) return line.wrong(quoted(place.function) + " has a place already");
   STAB_CHECK_OK(take_keyword(line, "mod"));
   STAB_TRY(place.modulus, take_number(line, "mod", kLeastModulus, kMostModulus));
   if (!std::has_single_bit(place.modulus))
@@ -143,8 +144,7 @@ Status take_line(Line& line, LayoutFile& file, std::set<std::string>& placed, st
   }
   if (word == "place") {
     if (file.places.size() == kMostFunctions) return too_many();
-    STAB_TRY(FixedPlace place, take_place(line));
-    if (!placed.insert(place.function).second) return line.wrong(quoted(place.function) + " has a place already");
+    STAB_TRY(FixedPlace place, take_place(line, placed));
     file.places.push_back(std::move(place));
   } else if (word == "order") {
     if (file.order.size() == kMostFunctions) return too_many();
@@ -162,7 +162,8 @@ Status take_line(Line& line, LayoutFile& file, std::set<std::string>& placed, st
 
 Status check_first(Line& line) {
   const std::string_view word = line.word();
-  if (word != kFirstWord) return line.wrong("this is no layout file: its first line is 'stab-layout 1'; 'stabctl layout emit' writes one");
+  if (word != kFirstWord)
+    return line.wrong("this is no layout file: its first line is 'stab-layout 1'; 'stabctl layout emit' writes one");
   const std::string_view version = line.word();
   if (version == std::to_string(kLayoutFileVersion) && line.at_end()) return {};
   return line.wrong("version " + quoted(version) + " of layout files is not known here; this is version 1");
@@ -251,7 +252,8 @@ std::string cpu_model() {
 
 Status check_cpu(const LayoutFile& file, const std::string& here, const std::string& name) {
   if (file.cpu == kAnyCpu || file.cpu == here) return {};
-  return bad_input("'" + name + "' was measured on '" + file.cpu + "', and this machine is '" + (here.empty() ? "unknown" : here) +
+  return bad_input("'" + name + "' was measured on '" + file.cpu + "', and this machine is '" +
+                   (here.empty() ? "unknown" : here) +
                    "': places that are fast on one model may be slow on another; map the program here, or write 'cpu any' into "
                    "the file to build all the same");
 }

@@ -12,7 +12,7 @@ namespace stab::driver {
 using Arguments = std::vector<std::string>;
 
 struct CommandLine {
-  Arguments arguments;         // for clang: as given, but for --stab-move, --stab-pads, --stab-visit, --stab-layout and what strips says
+  Arguments arguments;  // for clang: as given, but for --stab-move, --stab-pads, --stab-visit, --stab-layout and what strips says
   bool only_compiles = false;  // surely no link: -c, -S, -E and the like
   bool prints_steps = false;   // -###
   bool freestanding = false;   // -ffreestanding: nobody may set up thread-local storage, which pads read

@@ -23,8 +23,8 @@ Result<std::optional<LayoutChoice>> choose_layout(const CommandLine& line, const
 std::string places_text(const advice::LayoutFile& file);
 Status tell_places(const advice::LayoutFile& file);
 
-// The file that lld orders functions by, in memory: its path is this descriptor's in the process that inherits it. Absent: the layout
-// file has no order.
+// The file that lld orders functions by, in memory: its path is this descriptor's in the process that inherits it. Absent: the
+// layout file has no order.
 Result<UniqueFd> ordering_file(const advice::LayoutFile& file);
 std::string path_of(const UniqueFd& ordering);
 

@@ -1,6 +1,6 @@
-// A layout file may be obeyed in part without anybody's having done wrong: a function was inlined by an edit, an object is older than
-// the file, another compiler made it. A build that looked advised and was not would be worse than one that fails, so the result is
-// looked at.
+// A layout file may be obeyed in part without anybody's having done wrong: a function was inlined by an edit, an object is older
+// than the file, another compiler made it. A build that looked advised and was not would be worse than one that fails, so the
+// result is looked at.
 #include "instrumenter/postlink/placed.h"
 
 #include <cstdio>
@@ -37,10 +37,11 @@ std::string hex(uint64_t value) {
 
 Status check_place(const ElfImage& image, const FixedPlace& place, const Symbol& symbol, const std::string& name) {
   if (symbol.value % place.modulus == place.remainder) return {};
-  return bad_input("'" + name + "' wants " + quoted(place.function) + " at " + std::to_string(place.remainder) + " mod " +
-                   std::to_string(place.modulus) + ", and in '" + image.path() + "' it is at " + hex(symbol.value) + ", which is " +
-                   std::to_string(symbol.value % place.modulus) +
-                   ": only what szc compiles with --stab-layout is placed; compile its source again with the file, or take the line out");
+  return bad_input(
+      "'" + name + "' wants " + quoted(place.function) + " at " + std::to_string(place.remainder) + " mod " +
+      std::to_string(place.modulus) + ", and in '" + image.path() + "' it is at " + hex(symbol.value) + ", which is " +
+      std::to_string(symbol.value % place.modulus) +
+      ": only what szc compiles with --stab-layout is placed; compile its source again with the file, or take the line out");
 }
 
 void check_size(const FixedPlace& place, const Symbol& symbol, const std::string& name, std::vector<std::string>& warnings) {
@@ -59,7 +60,8 @@ Status check_order(const ElfImage& image, const LayoutFile& file,
     if (at == functions.end()) continue;
     const Symbol* here = at->second.front();
     if (last && here->value < last->value)
-      return bad_input("'" + name + "' wants " + quoted(function) + " behind " + quoted(last->name) + ", and in '" + image.path() +
+      return bad_input("'" + name + "' wants " + quoted(function) + " behind " + quoted(last->name) + ", and in '" +
+                       image.path() +
                        "' it lies before: functions are ordered by lld alone, and only those that have sections of their own");
     last = here;
   }

@@ -41,7 +41,8 @@ TEST(LayoutFile, EachLineIsReadAndWrittenAgain) {
 }
 
 TEST(LayoutFile, BlanksEmptyLinesAndCommentsMeanNothing) {
-  const auto file = parse_layout_file("# by hand\n\nstab-layout 1\r\n  program   a  \n cpu any\n\t\nplace f mod 32 at 0\n# end", "f.layout");
+  const auto file =
+      parse_layout_file("# by hand\n\nstab-layout 1\r\n  program   a  \n cpu any\n\t\nplace f mod 32 at 0\n# end", "f.layout");
   ASSERT_TRUE(file) << file.error().text();
   EXPECT_EQ(file->program, "a");
 }
@@ -77,7 +78,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Wrong{"ANameWithAnOption", kBegin + "place f,-o,x mod 64 at 8\n", "is no name of a function", 4, 7},
                     Wrong{"NoRemainder", kBegin + "place f mod 64\n", "the line ends where 'at'", 4, 15},
                     Wrong{"More", kBegin + "place f mod 64 at 0 bytes 5 6\n", "'6' is more than", 4, 29},
-                    Wrong{"Twice", kBegin + "place f mod 64 at 0\nplace f mod 64 at 16\n", "has a place already", 5, 20},
+                    Wrong{"Twice", kBegin + "place f mod 64 at 0\nplace f mod 64 at 16\n", "has a place already", 5, 7},
                     Wrong{"OrderedTwice", kBegin + "order f\norder f\n", "in the order already", 5, 7},
                     Wrong{"HeaderTwice", kBegin + "cpu any\nplace f mod 64 at 0\n", "'cpu' is said twice", 4, 1},
                     Wrong{"ControlCharacter", "stab-layout 1\nprogram a\x01\n", "printable", 2, 9},
@@ -85,7 +86,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Wrong{"AProgramsPath", "stab-layout 1\nprogram a/b\ncpu any\nplace f mod 64 at 0\n", "is a path", 0, 0},
                     Wrong{"NoCpu", "stab-layout 1\nprogram a\nplace f mod 64 at 0\n", "names no CPU model", 0, 0},
                     Wrong{"NoPlace", kBegin, "places no function", 0, 0}),
-    [](const auto& info) { return info.param.name; });
+    [](const auto& wrong) { return wrong.param.name; });
 
 TEST(LayoutFile, HasBounds) {
   std::string many = kBegin;
