@@ -68,7 +68,8 @@ std::string sentence(const VerifiedFile& file, const LayoutVerificationReport& r
   out += ". With code = '" + report.moving_code + "' " + ratio_of(file.moving) + " is left";
   if (file.vanishes == Vanishes::kNo) return out + ": the builds differ by more than places";
   if (file.verdict != Verdict::kChanged) return out;
-  return out + (file.vanishes == Vanishes::kYes ? ": it is the places that make it" : ": too few trials to say whether it vanishes");
+  return out +
+         (file.vanishes == Vanishes::kYes ? ": it is the places that make it" : ": too few trials to say whether it vanishes");
 }
 
 void write_ratio(JsonWriter& json, const char* key, const BuildRatio& of) {
