@@ -4,6 +4,7 @@
 
 #include "base/rng.h"
 #include "plan/design.h"
+#include "plan/layout_verification.h"
 #include "plan/placeholder.h"
 
 namespace stab::plan {
@@ -18,11 +19,20 @@ std::string build_name(const Plan& plan, const Program& program, const Cell& cel
   std::string name = program.name;
   for (size_t f = 0; f < plan.factors.size(); ++f) {
     const Factor& factor = plan.factors[f];
-    if (texts.find("{" + factor.name + "}") == std::string::npos) continue;
+    const bool is_arm = plan.layout.verification && factor.name == kArmFactor;
+    if (!is_arm && texts.find("{" + factor.name + "}") == std::string::npos) continue;
     name += " " + factor.name + "=" + factor.levels[static_cast<size_t>(cell.levels[f])].name;
   }
   if (link > 0) name += " link=" + std::to_string(link);
   return name;
+}
+
+// What builds of this cell obey; empty: no layout file.
+std::string layout_file_of(const Plan& plan, const Cell& cell) {
+  if (!plan.layout.verification) return {};
+  const int factor = plan.factor_index(kArmFactor);
+  const int level = factor < 0 ? 0 : cell.levels[static_cast<size_t>(factor)];
+  return level == 0 ? std::string() : plan.layout.verification->arms[static_cast<size_t>(level) - 1].text;
 }
 
 }  // namespace
@@ -71,12 +81,12 @@ BuildSet make_builds(const Plan& plan, const Design& design) {
   BuildSet set;
   set.cells_ = static_cast<int>(design.cells.size());
   set.links_ = plan.link.seeds + 1;
-  std::map<std::tuple<int, int, Command, Source>, int, bool (*)(const std::tuple<int, int, Command, Source>&,
-                                                                const std::tuple<int, int, Command, Source>&)>
-      known([](const auto& a, const auto& b) {
-        const auto key = [](const auto& t) {
-          const auto& [program, link, command, source] = t;
-          return std::tie(program, link, command.argv, source.dir, source.git, source.revision, source.patches);
+  using Key = std::tuple<int, int, Command, Source, std::string>;
+  std::map<Key, int, bool (*)(const Key&, const Key&)>
+      known([](const Key& a, const Key& b) {
+        const auto key = [](const Key& t) {
+          const auto& [program, link, command, source, layout] = t;
+          return std::tie(program, link, command.argv, source.dir, source.git, source.revision, source.patches, layout);
         };
         return key(a) < key(b);
       });
@@ -85,7 +95,7 @@ BuildSet make_builds(const Plan& plan, const Design& design) {
     for (const Cell& cell : design.cells) {
       for (int link = 0; link < set.links_; ++link) {
         // Only cells of fixed code have link layouts, and they have no link 0 then.
-        const bool needed = link == 0 ? !(cell.fixed_code && plan.link.seeds > 0) : cell.fixed_code;
+        const bool needed = link == 0 ? !(cell.fixed_code && plan.link.seeds > 0) || plan.link.as_linked : cell.fixed_code;
         if (!needed) {
           set.index_.push_back(-1);
           continue;
@@ -98,11 +108,13 @@ BuildSet make_builds(const Plan& plan, const Design& design) {
           if (std::string path = substitute(patch, plan, cell, link); !path.empty())
             source.patches.push_back(std::move(path));
         Command command = substitute(program.build, plan, cell, link);
-        const auto [at, is_new] = known.emplace(std::tuple(p, link, command, source),
-                                                static_cast<int>(set.builds_.size()));
+        std::string layout = layout_file_of(plan, cell);
+        const auto [at, is_new] =
+            known.emplace(Key(p, link, command, source, layout), static_cast<int>(set.builds_.size()));
         if (is_new)
           set.builds_.push_back({at->second, p, cell.index, link, link_seed(plan, link),
-                                 build_name(plan, program, cell, link), std::move(command), std::move(source)});
+                                 build_name(plan, program, cell, link), std::move(command), std::move(source),
+                                 std::move(layout)});
         set.index_.push_back(at->second);
       }
     }

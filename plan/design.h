@@ -102,6 +102,7 @@ struct Build {
   std::string name;          // "lua opt=-O2 link=3"; "lua" where nothing varies
   Command command;           // substituted; empty: nothing to build
   Source source;             // substituted
+  std::string layout_file;   // text of the layout file that it obeys; empty: none
 };
 
 class BuildSet {

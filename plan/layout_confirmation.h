@@ -14,8 +14,10 @@ namespace stab::plan {
 // The level of code that a layout script places.
 inline constexpr char kDesignedCode[] = "design";
 
-// The text of that plan. `screened`: the number of the experiment that named them.
-std::string confirmation_text(const Plan& plan, int64_t screened, const std::vector<MappedBuild>& measured);
+// The lines by which a confirmation's plan says what it confirms.
+std::string screen_lines(const ScreenKey& key);
+// The text of that plan. `screened`: the experiment that named them.
+std::string confirmation_text(const Plan& plan, const ScreenKey& screened, const std::vector<MappedBuild>& measured);
 // What trials of this workload and build are told: `script`, theirs by the rest of the plan, the functions that [layout] counts
 // and those of `counted`, and, in a confirmation, where the places are forced.
 std::string mapping_script(const LayoutMapping& layout, const std::string& workload, int build, abi::CodeMode code,

@@ -100,7 +100,7 @@ void check_layout_scripts(const Plan& plan, Faults& faults) {
   }
   for (const Program& program : plan.programs) {
     if (program.layout_script.empty()) {
-      if (has_level(code, abi::CodeMode::kDesign) && plan.layout.confirms == 0)
+      if (has_level(code, abi::CodeMode::kDesign) && !plan.layout.confirms)
         faults.error(program.spot, "code has the level 'design', and program '" + program.name + "' has no layout script",
                      "write layout_script = '''stab-script 1 any ...''' below [[program]]");
       continue;

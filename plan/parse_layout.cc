@@ -7,6 +7,7 @@
 #include "base/rng.h"
 #include "plan/layout_confirmation.h"
 #include "plan/layout_scripts.h"
+#include "plan/layout_verification.h"
 #include "plan/limits.h"
 #include "plan/parse_parts.h"
 #include "runtime/stab_abi.h"
@@ -135,14 +136,33 @@ void make_confirmation(Plan& plan) {
   }
 }
 
+// A name with its time, or, as older versions wrote it, a number.
+ScreenKey parse_screen(Section& section) {
+  const char* hint = "'stabctl run' writes [layout.confirmation]; plans ask for it by map = true";
+  ScreenKey key;
+  const TomlNode* of = section.find("of");
+  section.require("of", hint);
+  if (of && of->kind == Kind::kInteger) {
+    int number = 0;
+    section.integer("of", 1, INT32_MAX, number);
+    key.number = number;
+    return key;
+  }
+  std::string submitted;
+  if (of) section.text("of", key.name);
+  section.require("submitted", hint);
+  const TomlNode* at = section.text("submitted", submitted);
+  const auto [end, error] = std::from_chars(submitted.data(), submitted.data() + submitted.size(), key.submitted_ns);
+  if (at && (error != std::errc() || end != submitted.data() + submitted.size()))
+    section.faults().error(at->spot, quoted(submitted) + " is no time in nanoseconds", hint);
+  return key;
+}
+
 void parse_confirmation(Section& layout, Plan& plan) {
   const TomlNode* node = layout.table("confirmation");
   if (!node) return;
   Section section(*node, "[layout.confirmation]", layout.faults());
-  int of = 0;
-  section.require("of", "'stabctl run' writes [layout.confirmation]; plans ask for it by map = true");
-  section.integer("of", 1, INT32_MAX, of);
-  plan.layout.confirms = of;
+  plan.layout.confirms = parse_screen(section);
   if (const TomlNode* builds = section.find("build", Kind::kArray)) {
     if (builds->items.size() > kMaxMappedBuilds)
       return section.faults().error(builds->spot, "more than " + std::to_string(kMaxMappedBuilds) + " builds");
@@ -181,15 +201,19 @@ void parse_layout(const TomlNode& table, Faults& faults, Plan& plan) {
   section.integer("confirm", 0, kMaxConfirmed, plan.layout.confirm);
   if (plan.layout.map) check_map(section, plan);
   parse_confirmation(section, plan);
+  parse_verification(section, plan);
   section.finish();
 }
 
-std::string confirmation_text(const Plan& plan, int64_t screened, const std::vector<MappedBuild>& measured) {
+std::string screen_lines(const ScreenKey& key) {
+  return "[layout.confirmation]\nof = " + toml_string(key.name) + "\nsubmitted = \"" + std::to_string(key.submitted_ns) + "\"\n";
+}
+
+std::string confirmation_text(const Plan& plan, const ScreenKey& screened, const std::vector<MappedBuild>& measured) {
   std::string out = plan.text;
   if (!out.ends_with('\n')) out += '\n';
-  out += "\n# Written when experiment " + std::to_string(screened) +
-         " was over: its map's candidates, measured again by fresh trials.\n" +
-         "[layout.confirmation]\nof = " + std::to_string(screened) + "\n";
+  out += "\n# Written when experiment '" + screened.name + "' was over: its map's candidates, measured again by fresh trials.\n" +
+         screen_lines(screened);
   for (const MappedBuild& build : measured) {
     out += "[[layout.confirmation.build]]\nworkload = " + toml_string(build.workload) +
            "\nbuild = " + std::to_string(build.build) + "\ntext_hash = " + toml_string(build.text_hash) + "\nplaces = [\n";
@@ -219,7 +243,7 @@ std::string mapping_script(const LayoutMapping& layout, const std::string& workl
   };
   for (const std::string& point : layout.progress) count(counted_function(point));
   for (const std::string& function : counted) count(function);
-  if (layout.confirms == 0 || code != abi::CodeMode::kDesign) return script;
+  if (!layout.confirms || code != abi::CodeMode::kDesign) return script;
   begin();
   for (const MappedBuild& one : layout.measured) {
     if (one.workload != workload || one.build != build) continue;

@@ -90,6 +90,7 @@ struct Factor {
 // through the link layouts 1..seeds, each once in random order, then all again. 0 seeds: the binary as linked.
 struct Link {
   int seeds = 0;
+  bool as_linked = false;  // the binary as the build links it by itself is one of them, too, as link 0
 };
 
 // One entry of exclude: a cell is left out when all its named factors have one of the levels.
@@ -352,6 +353,14 @@ struct MappedPlace {
   int slowest = 0, fastest = 0;
 };
 
+// The experiment that named the places which a confirmation measures. Where it is imported its number changes, its name doesn't.
+struct ScreenKey {
+  std::string name;
+  int64_t submitted_ns = 0;
+  int64_t number = 0;  // 0, but in confirmations that were planned when numbers were all they held
+  bool operator==(const ScreenKey&) const = default;
+};
+
 // The places of one build, in one workload, that an experiment measures again.
 struct MappedBuild {
   std::string workload;
@@ -360,15 +369,31 @@ struct MappedBuild {
   std::vector<MappedPlace> places;
 };
 
+// A layout file (advice/layout_file.h) that builds of one level obey.
+struct LayoutArm {
+  std::string name, text;
+};
+
+// [layout.verification], which the engine writes: what layout files do.
+struct LayoutVerification {
+  std::string of;        // name of the experiment whose plan this is
+  std::string workload;  // as Subject::name has it; the plan's others are left out
+  int links = 10;        // random ones of each arm
+  int runs = 2;          // of each link
+  bool simulate = false; // cost instead of time, plan/simulation.h
+  std::map<std::string, std::string> levels;  // of treatments: the ones that were mapped; a treatment not named: its first
+  std::vector<LayoutArm> arms;
+};
+
 // Which functions' places make the program's time vary.
 struct LayoutMapping {
   bool map = false;
   std::vector<std::string> progress;  // points of which one counts the work; empty: of all points
   std::vector<std::string> only;      // patterns of functions that are looked at, % for any characters; empty: all
   int confirm = 12;                   // candidates that fresh trials measure again, at most; 0: none
-  // [layout.confirmation], which the engine writes: the experiment that named the places
-  int64_t confirms = 0;               // 0: this plan is no confirmation
+  std::optional<ScreenKey> confirms;  // [layout.confirmation], which the engine writes; absent: this plan is no confirmation
   std::vector<MappedBuild> measured;
+  std::optional<LayoutVerification> verification;
   SourceSpot spot;
 };
 

@@ -9,6 +9,7 @@
 //   layout seed:         stream("layout <subject> <cell>", b), shared by the runs and passes of the block
 //   link layout:         block b takes element b mod n of a permutation of 1..n drawn anew
 //                        for each n blocks                   stream("link <subject> <cell>", b / n)
+//                        (of 0..n, for n + 1 blocks, where link 0 is one of them)
 //   order = "random":    all of the above, then one shuffle  stream("random order", first block)
 #include "plan/schedule.h"
 
@@ -32,9 +33,9 @@ bool needs_no_register(std::string_view event) {
 
 uint16_t link_of(const Plan& plan, const Cell& cell, const std::string& stream_name, uint32_t block) {
   if (!cell.fixed_code || plan.link.seeds == 0) return 0;
-  const uint32_t n = static_cast<uint32_t>(plan.link.seeds);
+  const uint32_t n = static_cast<uint32_t>(plan.link.seeds) + (plan.link.as_linked ? 1 : 0);
   std::vector<uint16_t> order(n);
-  std::iota(order.begin(), order.end(), uint16_t{1});
+  std::iota(order.begin(), order.end(), static_cast<uint16_t>(plan.link.as_linked ? 0 : 1));
   Rng::stream(plan.experiment.seed, stream_name, block / n).shuffle(order);
   return order[block % n];
 }

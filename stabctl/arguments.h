@@ -18,7 +18,7 @@ struct Arguments {
   std::string format;   // of a report: text, json, markdown, csv or r; export: of another tool
   std::string html;     // file that takes the report as a page; empty: none, or the usual place
   std::string figures;  // folder for a report's figures; empty: none
-  std::string path;        // db backup: the copy; bundle: the file; verify: the page; export: empty: standard output
+  std::string path;        // db backup: the copy; bundle, layout emit: the file; verify: the page; export: empty: stdout
   std::string import;      // bundle: the file to take in
   std::string range;       // gate: BASE..HEAD
   std::string series, factor, anchor;  // trend
@@ -47,7 +47,10 @@ struct Arguments {
   std::string color = "auto";  // of a report: auto, always, never
   std::optional<double> seconds_per_trial;  // plan check
   double minutes = 10;               // selftest: how long it may take, about
-  int comparisons = 0, links = 10;   // selftest; 0 comparisons: as many as the minutes allow
+  int comparisons = 0, links = 10;   // selftest; 0 comparisons: as many as the minutes allow; links: layout verify, too
+  int runs = 2;                      // layout verify: of each link
+  bool simulate = false, slow = false;  // layout verify; layout emit, verify: the control
+  std::string workload;              // layout emit, verify: of several maps
   std::string pilot;                 // plan power: name or number of an experiment
   std::optional<double> margin;      // plan power, as a share; absent: the plan's
   double power = 0.8;                // plan power

@@ -53,6 +53,16 @@ Option of_experiment(const std::string& help) {
   return {.name = "--experiment", .target = &A::experiment, .help = help, .offers = Offers::kExperiments};
 }
 
+Option of_workload() {
+  return {.name = "--workload",
+          .target = &A::workload,
+          .help = "whose map, where the experiment has several",
+          .offers = Offers::kNothing};
+}
+Option slow_places() {
+  return {.name = "--slow", .target = &A::slow, .help = "the slow places instead of the fast ones: a control"};
+}
+
 std::vector<CommandRow> rows() {
   const std::string ask = "ask the daemon that listens here instead";
   return {
@@ -204,6 +214,33 @@ std::vector<CommandRow> rows() {
        .examples = {{"stabctl layout map lua.toml", "runs the plan, then says what it has found"},
                     {"stabctl layout map lua-layout --json", "the same numbers for programs"}},
        .run = layout_map_command},
+      {.words = "layout emit",
+       .help = "what a map advises, as a layout file that szc --stab-layout=FILE builds by",
+       .operands = {experiment()},
+       .options = {{.name = "--out", .target = &A::path, .help = "file that takes it; default: standard output"},
+                   of_workload(), slow_places(), database()},
+       .examples = {{"stabctl layout emit lua-map --out lua.layout", "then szc --stab-layout=lua.layout, compiling and linking"}},
+       .run = layout_emit_command},
+      {.words = "layout verify",
+       .help = "build a program plainly and with layout files, and measure what these do; or print what was measured",
+       .operands = {{.name = "what",
+                     .target = &A::words,
+                     .help = "files that end in .layout, or an experiment: a map, or a verification that is over",
+                     .offers = Offers::kExperiments,
+                     .count = {1, 8}}},
+       .options = {{.name = "--links",
+                    .target = &A::links,
+                    .help = "random links of each build; default: 10",
+                    .range = {{2, 100}}},
+                   {.name = "--runs", .target = &A::runs, .help = "runs of each link; default: 2", .range = {{1, 1000}}},
+                   {.name = "--simulate", .target = &A::simulate, .help = "compare simulated cost instead of time"},
+                   {.name = "--plan",
+                    .target = &A::plan,
+                    .help = "how the program is built and run, instead of the map's own plan"},
+                   of_workload(), slow_places(), database(), json(), quiet()},
+       .examples = {{"stabctl layout verify lua-map", "is what the map advises any good?"},
+                    {"stabctl layout verify lua.layout slow.layout", "two files, the second one as a control"}},
+       .run = layout_verify_command},
       {.words = "logs",
        .help = "builds, events and failed trials of an experiment",
        .operands = {experiment("the newest")},

@@ -25,6 +25,8 @@ int rerun_command(const Arguments& arguments);
 int layout_show_command(const Arguments& arguments);
 int layout_epochs_command(const Arguments& arguments);
 int layout_map_command(const Arguments& arguments);
+int layout_emit_command(const Arguments& arguments);
+int layout_verify_command(const Arguments& arguments);
 int delete_command(const Arguments& arguments);
 int logs_command(const Arguments& arguments);
 int db_check_command(const Arguments& arguments);

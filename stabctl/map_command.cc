@@ -45,7 +45,7 @@ int print_map(store::Store& store, store::Id experiment, const Arguments& argume
 
 std::vector<std::string> layout_maps_of(store::Store& store, const store::ExperimentRow& experiment, const Arguments& arguments) {
   const auto expanded = engine::expand_stored(experiment);
-  if (!expanded || (!expanded->plan.layout.map && expanded->plan.layout.confirms == 0)) return {};
+  if (!expanded || (!expanded->plan.layout.map && !expanded->plan.layout.confirms)) return {};
   const auto mapped = mapped_by(store, experiment.id, arguments);
   return mapped ? engine::json_of_each(*mapped) : std::vector<std::string>();
 }

@@ -132,6 +132,7 @@ Status remove_thing(const StoredThing& thing, UserWorkers& workers) {
   STAB_CHECK_OK(workers.usable(thing.owner->first, thing.owner->second));
   // First the mark that it is whole: a crash in between must not leave half a build that counts as one.
   STAB_CHECK_OK(remove_tree(thing.path + ".done"));
+  STAB_CHECK_OK(remove_tree(thing.path + ".layout"));  // what it was built by, where it was
   const auto emptied = workers.ask(thing.owner->first, thing.owner->second, worker::Empty{thing.path});
   if (!emptied) return emptied.error();
   if (::rmdir(thing.path.c_str()) != 0 && errno != ENOENT) return system_error("remove '" + thing.path + "'", errno);

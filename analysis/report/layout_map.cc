@@ -256,6 +256,14 @@ std::optional<PlaceKind> place_kind(std::string_view name) {
   return std::nullopt;
 }
 
+int place_level(PlaceKind kind, uint32_t offset, uint32_t bytes) {
+  return level_of_one(kind, static_cast<uint16_t>(offset), kNowhere, bytes);
+}
+
+int place_level(PlaceKind kind, uint32_t offset, uint32_t bytes, uint32_t other_offset, uint32_t other_bytes) {
+  return level_of_two(kind, offset, bytes, other_offset, other_bytes);
+}
+
 std::string Place::text() const {
   return function + (other.empty() ? "" : " and " + other) + ": " + std::string(name(kind));
 }

@@ -62,6 +62,11 @@ enum class PlaceKind {
 std::string_view name(PlaceKind kind);
 std::optional<PlaceKind> place_kind(std::string_view name);
 
+// The level of a place of one function's start, or of two, that begins so many bytes behind the begin of a page.
+// pre: not kPad, whose place is no start
+int place_level(PlaceKind kind, uint32_t offset, uint32_t bytes);
+int place_level(PlaceKind kind, uint32_t offset, uint32_t bytes, uint32_t other_offset, uint32_t other_bytes);
+
 // A place of one function, or how two lie to each other. By name and link-time address, so that it can be looked for in other
 // data.
 struct Place {

@@ -56,6 +56,18 @@ Status remove_build(const BuildPlace& place, const std::string& directory) {
   return remove_tree(directory);
 }
 
+// Beside the build's directory, so that no source has it or can change it.
+std::string layout_file_path(const std::string& directory) { return directory + ".layout"; }
+
+// Readable by the submitter, whose compiler obeys it; it holds nothing but what the plan has.
+Status write_layout_file(const std::string& directory, const std::string& text) {
+  const std::string path = layout_file_path(directory);
+  const UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644));
+  if (!file || ::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+    return system_error("write '" + path + "'", errno);
+  return {};
+}
+
 LaunchRequest command_request(const BuildPlace& place, const plan::Build& build, const std::string& directory,
                               std::vector<std::string> argv) {
   LaunchRequest request;
@@ -66,6 +78,7 @@ LaunchRequest command_request(const BuildPlace& place, const plan::Build& build,
   request.env = {"PATH=" + place.installation.bin + ":" + kSearchPath, "LC_ALL=C.UTF-8",
                  "HOME=" + std::string(home != nullptr ? home : "/nonexistent"), "PLAN_DIR=" + place.plan_directory,
                  "LINK=" + std::to_string(build.link)};
+  if (!build.layout_file.empty()) request.env.push_back("STAB_LINK_LAYOUT=" + layout_file_path(directory));
   // The drivers shuffle the link order by it; 0 is the order as given.
   if (build.link_seed != 0) request.env.push_back("STAB_LINK_SEED=" + std::to_string(build.link_seed));
   return request;
@@ -238,6 +251,7 @@ Result<std::string> input_hash_of(const Laboratory& laboratory, const BuildPlace
   add_part(all, "user", place.submitter ? std::to_string(place.submitter->uid) : "");
   add_part(all, "plan", place.plan_directory);
   for (const std::string& word : build.command.argv) add_part(all, "word", word);
+  if (!build.layout_file.empty()) add_part(all, "layout file", build.layout_file);
   add_part(all, "link", std::to_string(build.link) + " " + std::to_string(build.link_seed));
   if (!build.source.dir.empty()) {
     STAB_TRY(const std::string tree,
@@ -289,6 +303,7 @@ Status make_build(const Laboratory& laboratory, const BuildPlace& place, const p
   if (place.submitter) STAB_CHECK_OK(place.give(directory, place.submitter->uid, place.submitter->gid));
   STAB_TRY(const bool fetched, fetch_source(laboratory, place, build, *commit, directory, row));
   if (!fetched) return {};
+  if (!build.layout_file.empty()) STAB_CHECK_OK(write_layout_file(directory, build.layout_file));
   if (!build.command.empty()) {
     STAB_TRY(const bool built,
              run_step(laboratory, place, build, directory, build.command.argv, program.build_timeout, row));

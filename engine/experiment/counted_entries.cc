@@ -74,7 +74,7 @@ Status choose(LiveExperiment& experiment, TrialRunner& runner, const store::Tria
 
 Status choose_counted_entries(LiveExperiment& experiment, TrialRunner& runner) {
   const plan::LayoutMapping& layout = experiment.plan().layout;
-  if ((!layout.map && layout.confirms == 0) || !layout.progress.empty()) return {};
+  if ((!layout.map && !layout.confirms) || !layout.progress.empty()) return {};
   STAB_TRY(const std::vector<store::TrialRow> trials,
            experiment.store().trials(experiment.id(),
                                      {.kind = store::TrialKind::kPreflight, .state = store::TrialState::kRecorded, .block = {}}));

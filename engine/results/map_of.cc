@@ -1,5 +1,6 @@
-// An experiment and its confirmation are two rows of the store, tied by the number that the confirmation's plan holds. What was
-// named by the screen is in that plan, so that a confirmation says the same whatever becomes of the first one.
+// An experiment and its confirmation are two rows of the store, tied by the name and the time of submission that the
+// confirmation's plan holds. What was named by the screen is in that plan, so that a confirmation says the same whatever becomes
+// of the first one.
 #include "engine/results/map_of.h"
 
 #include <algorithm>
@@ -72,11 +73,25 @@ Status confirm(store::Store& store, const store::ExperimentRow& row, const Expan
   return refuse("none of them was recorded");
 }
 
+plan::ScreenKey key_of(const store::ExperimentRow& row) { return {row.name, row.submitted_at_ns, 0}; }
+
+Result<store::Id> screen_of(store::Store& store, const plan::ScreenKey& key) {
+  if (key.number > 0) return store::Id{key.number};
+  STAB_TRY(const std::vector<store::ExperimentSummary> all, store.summaries());
+  for (const store::ExperimentSummary& one : all)
+    if (one.name == key.name && one.submitted_at_ns == key.submitted_ns) return one.id;
+  return Error{ErrorCode::kNotFound,
+               "this confirms the map of '" + key.name + "', which is not in this database; import that experiment, too", {}};
+}
+
 }  // namespace
 
 Result<std::optional<store::Id>> confirmation_of(store::Store& store, store::Id screened) {
-  STAB_TRY(const std::vector<store::ExperimentRow> rows,
-           store.experiments_whose_plan_has("[layout.confirmation]\nof = " + std::to_string(screened) + "\n"));
+  STAB_TRY(const store::ExperimentRow screen, store.experiment(screened));
+  STAB_TRY(std::vector<store::ExperimentRow> rows, store.experiments_whose_plan_has(plan::screen_lines(key_of(screen))));
+  if (rows.empty()) {  // planned when plans had the screen's number
+    STAB_TRY(rows, store.experiments_whose_plan_has("[layout.confirmation]\nof = " + std::to_string(screened) + "\n"));
+  }
   std::optional<store::Id> newest;
   for (const store::ExperimentRow& row : rows) newest = row.id;
   return newest;
@@ -87,8 +102,8 @@ Result<MappedExperiment> map_of(store::Store& store, store::Id experiment, const
   out.screened = experiment;
   STAB_TRY(store::ExperimentRow row, store.experiment(experiment));
   STAB_TRY(ExpandedPlan expanded, expand_stored(row));
-  if (expanded.plan.layout.confirms > 0) {
-    out.screened = expanded.plan.layout.confirms;
+  if (expanded.plan.layout.confirms) {
+    STAB_TRY(out.screened, screen_of(store, *expanded.plan.layout.confirms));
     STAB_TRY(row, store.experiment(out.screened));
     STAB_TRY(expanded, expand_stored(row));
   }
@@ -104,6 +119,7 @@ Result<MappedExperiment> map_of(store::Store& store, store::Id experiment, const
           STAB_CHECK_OK(confirm(store, fresh, plan, build, tool, archive, map));
     }
     out.maps.push_back(std::move(map));
+    out.builds.push_back({placements.subject, placements.build, placements.text_hash});
   }
   return out;
 }
@@ -160,7 +176,7 @@ Result<std::optional<store::Id>> confirm_map(Engine& engine, store::Id screened,
     observer.note("the layout map names no function whose place matters");
     return std::optional<store::Id>();
   }
-  const std::string text = plan::confirmation_text(expanded.plan, screened, measured);
+  const std::string text = plan::confirmation_text(expanded.plan, key_of(row), measured);
   plan::Parsed parsed = plan::parse_plan(text, row.plan_path);
   if (!parsed.plan) return bad_input("the plan can't be continued by a confirmation: " + plan::render(parsed.errors));
   const GateOpen open(engine.gate());

@@ -13,9 +13,15 @@
 namespace stab::engine {
 
 struct MappedExperiment {
+  // What a map is of: indices into the expanded plan.
+  struct Build {
+    int subject = 0, build = 0;
+    std::string text_hash;
+  };
   store::Id screened = 0;
   std::optional<store::Id> confirmed;   // the experiment that measured again; absent: none did
   std::vector<analysis::LayoutMap> maps;  // one for each build in each workload
+  std::vector<Build> builds;              // of each map
 };
 
 // Of an experiment or, all the same, of the one that confirms it.

@@ -109,6 +109,17 @@ Status add_visited(std::string_view argument, std::string& visited) {
   return {};
 }
 
+constexpr std::string_view kLayout = "--stab-layout=";
+
+Status take_layout(std::string_view argument, std::string& file) {
+  const std::string_view path = argument.substr(kLayout.size());
+  if (path.empty()) return bad_input("'--stab-layout=' needs a file, which 'stabctl layout emit' writes");
+  if (!file.empty() && file != path)
+    return bad_input("'" + std::string(argument) + "': a build obeys one layout file, and '" + file + "' is given, too");
+  file = path;
+  return {};
+}
+
 // Words of a response file as clang splits them (GNU style): blanks separate, quotes group, backslash escapes.
 Arguments split_words(const std::string& text) {
   Arguments words;
@@ -203,6 +214,11 @@ Result<CommandLine> CommandLine::parse(std::span<char* const> raw) {
       ++choices;
       continue;
     }
+    if (argument.starts_with(kLayout)) {
+      STAB_CHECK_OK(take_layout(argument, line.layout_file));
+      ++choices;
+      continue;
+    }
     line.only_compiles |= contains(kStopsBeforeLink, argument);
     line.prints_steps |= argument == "-###";
     if (argument == "-ffreestanding") line.freestanding = true;
@@ -218,7 +234,8 @@ Result<CommandLine> CommandLine::parse(std::span<char* const> raw) {
   // takes.
   Arguments as_given(raw.begin(), raw.end());
   const size_t taken = std::erase_if(as_given, [](const std::string& argument) {
-    return argument.starts_with(kMove) || argument.starts_with(kPads) || argument.starts_with(kVisit);
+    return argument.starts_with(kMove) || argument.starts_with(kPads) || argument.starts_with(kVisit) ||
+           argument.starts_with(kLayout);
   });
   if (!line.strips && line.info_file.empty() && taken == choices) line.arguments = as_given;
   return line;

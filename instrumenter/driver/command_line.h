@@ -12,7 +12,7 @@ namespace stab::driver {
 using Arguments = std::vector<std::string>;
 
 struct CommandLine {
-  Arguments arguments;         // for clang: as given, but for --stab-move, --stab-pads, --stab-visit and what strips says
+  Arguments arguments;  // for clang: as given, but for --stab-move, --stab-pads, --stab-visit, --stab-layout and what strips says
   bool only_compiles = false;  // surely no link: -c, -S, -E and the like
   bool prints_steps = false;   // -###
   bool freestanding = false;   // -ffreestanding: nobody may set up thread-local storage, which pads read
@@ -22,6 +22,7 @@ struct CommandLine {
   bool strips = false;         // -s in one of its forms: taken out of arguments, done by post-link where that runs
   std::string info_file;       // --stab-info FILE
   bool prints_parts = false;   // --stab-parts
+  std::string layout_file;     // --stab-layout: where functions are to start; empty: not said
   bool move_all = false;       // --stab-move=all: what other compilers made moves, too
 
   // Fails on options that can't work together with moving code, and on unreadable response files.

@@ -8,10 +8,12 @@
 #include <cstdio>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "instrumenter/driver/command_line.h"
+#include "instrumenter/driver/layout_choice.h"
 #include "instrumenter/driver/link_job.h"
 #include "instrumenter/driver/child_process.h"
 #include "instrumenter/driver/steps.h"
@@ -59,8 +61,31 @@ void warn_of_gold(const LinkJob& job) {
             "that have stack pads; use -fuse-ld=lld\n", job.output.c_str());
 }
 
-Result<int> post_link(const Toolchain& tools, const CommandLine& line, const LinkJob& job) {
-  const Arguments command = post_link_command(tools, line, job);
+using Layout = std::optional<LayoutChoice>;
+
+std::string file_of(const Layout& layout) { return layout ? layout->path : std::string(); }
+
+// Nobody looks at where the functions of such a file are.
+void warn_of_layout(const LinkJob& job, const LayoutChoice& layout) {
+  if (!job.relocatable && job.output.substr(job.output.rfind('/') + 1) == layout.file.program)
+    fprintf(stderr,
+            "szc: warning: '%s' is linked without libc, so nobody has looked whether its functions are where '%s' places them\n",
+            job.output.c_str(), layout.path.c_str());
+}
+
+// The command that links, with what an order of functions adds to it; `ordering` holds the order until it has run.
+Result<Arguments> ordered(Arguments command, const Layout& layout, const LinkJob& job, UniqueFd& ordering) {
+  if (!layout || layout->file.order.empty()) return command;
+  if (!job.lld)
+    return bad_input("'" + layout->path + "' orders functions, which lld alone does here; link '" + job.output +
+                     "' with -fuse-ld=lld, or take the lines of 'order' out");
+  STAB_TRY(ordering, ordering_file(layout->file));
+  for (std::string& option : ordering_options(path_of(ordering))) command.insert(command.begin() + 1, std::move(option));
+  return command;
+}
+
+Result<int> post_link(const Toolchain& tools, const CommandLine& line, const LinkJob& job, const Layout& layout) {
+  const Arguments command = post_link_command(tools, line, job, file_of(layout));
   if (line.verbose) fprintf(stderr, "%s\n", quoted(command).c_str());
   STAB_TRY(const int exit_code, run(command));
   if (exit_code != 0) unlink(job.output.c_str());
@@ -83,6 +108,8 @@ Result<int> drive(std::string_view name, std::span<char* const> raw) {
     return bad_input("'--stab-visit=" + line.visited +
                      "' is for C and C++: flang can't mark functions; call stab_visit() from C");
   if (!line.info_file.empty()) return become({tools.post_linker, "--info", line.info_file});
+  STAB_TRY(const Layout layout, choose_layout(line, advice::cpu_model()));
+  if (layout) STAB_CHECK_OK(tell_places(layout->file));
   Arguments command = compile_command(tools, line);
   if (line.only_compiles) return become(command);
 
@@ -94,18 +121,20 @@ Result<int> drive(std::string_view name, std::span<char* const> raw) {
 
   STAB_TRY(const LinkOrder order, LinkOrder::from_environment());
   warn_of_gold(*job);
-  command = link_command(tools, line, *job, order);
+  UniqueFd ordering;
+  STAB_TRY(command, ordered(link_command(tools, line, *job, order), layout, *job, ordering));
   const struct stat before = state_of(job->output);
   STAB_TRY(const int exit_code, run(command));
   const bool written = is_written(before, state_of(job->output));
   if (exit_code == 0 && written) warn_of_pads(*job);
+  if (exit_code == 0 && written && layout && !needs_post_link(*job)) warn_of_layout(*job, *layout);
   if (exit_code != 0 || !needs_post_link(*job)) return exit_code;
   if (line.prints_steps) {
-    fprintf(stderr, "%s\n", quoted(post_link_command(tools, line, *job)).c_str());
+    fprintf(stderr, "%s\n", quoted(post_link_command(tools, line, *job, file_of(layout))).c_str());
     return 0;
   }
   if (!written) return 0;
-  return post_link(tools, line, *job);
+  return post_link(tools, line, *job, layout);
 }
 
 }  // namespace

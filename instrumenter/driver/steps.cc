@@ -131,13 +131,19 @@ Arguments link_command(const Toolchain& tools, const CommandLine& line, const Li
   return command;
 }
 
+// What the file names and this program lacks is told by post-link, where it matters.
+Arguments ordering_options(const std::string& file) {
+  return {"-Wl,--symbol-ordering-file=" + file, "-Wl,--no-warn-symbol-ordering"};
+}
+
 bool needs_post_link(const LinkJob& job) { return !job.relocatable && job.with_libc; }
 
 bool is_bare(const LinkJob& job) { return job.is_static && !job.with_libc && !job.relocatable && !job.shared; }
 
-Arguments post_link_command(const Toolchain& tools, const CommandLine& line, const LinkJob& job) {
+Arguments post_link_command(const Toolchain& tools, const CommandLine& line, const LinkJob& job, const std::string& layout) {
   Arguments command{tools.post_linker, job.output, line.move_all ? "--move-all" : "--only-listed"};
   if (line.strips) command.push_back("--strip");
+  if (!layout.empty()) append(command, {"--layout", layout});
   return command;
 }
 

@@ -25,6 +25,8 @@ Arguments compile_command(const Toolchain& tools, const CommandLine& line);
 // ... with our linker options, too. pre: the command links what `job` says.
 Arguments link_command(const Toolchain& tools, const CommandLine& line, const LinkJob& job,
                        const LinkOrder& order);
+// What lld is told to order functions by the lines of a file.
+Arguments ordering_options(const std::string& file);
 
 // True when the linked file gets metadata: an executable or a shared library on top of libc.
 bool needs_post_link(const LinkJob& job);
@@ -32,6 +34,7 @@ bool needs_post_link(const LinkJob& job);
 // A program whose start code is its own: thread-local storage, which pads read, may not be set up.
 bool is_bare(const LinkJob& job);
 
-Arguments post_link_command(const Toolchain& tools, const CommandLine& line, const LinkJob& job);
+// `layout`: path of the layout file that the output is held to; empty: none.
+Arguments post_link_command(const Toolchain& tools, const CommandLine& line, const LinkJob& job, const std::string& layout);
 
 }  // namespace stab::driver

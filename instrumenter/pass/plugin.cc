@@ -13,6 +13,7 @@
 
 #include "instrumenter/pass/function_list.h"
 #include "instrumenter/pass/goto_tables.h"
+#include "instrumenter/pass/places.h"
 #include "instrumenter/pass/stack_pads.h"
 #include "instrumenter/pass/visits.h"
 
@@ -34,6 +35,7 @@ llvm::PreservedAnalyses instrument(llvm::Module& module, llvm::ModuleAnalysisMan
   llvm::PreservedAnalyses preserved = GotoTables().run(module, analyses);
   preserved.intersect(StackPads().run(module, analyses));
   preserved.intersect(FunctionList().run(module, analyses));
+  preserved.intersect(Places().run(module, analyses));
   return preserved;
 }
 
@@ -75,6 +77,7 @@ bool add_by_name(llvm::StringRef name, llvm::ModulePassManager& passes) {
   if (name == "stab-pads<all>") return passes.addPass(MarkAll()), passes.addPass(StackPads()), true;
   if (name == "stab-visits") return passes.addPass(Visits()), true;
   if (name == "stab-functions") return passes.addPass(FunctionList()), true;
+  if (name == "stab-places") return passes.addPass(Places()), true;
   if (name == "stab-gotos") return passes.addPass(GotoTables()), true;
   if (name == "stab-optimizer-last") return passes.addPass(AtOptimizerLast(llvm::OptimizationLevel::O2)), true;
   if (name == "stab-link-last") return passes.addPass(AtLinkLast()), true;

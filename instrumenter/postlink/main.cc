@@ -14,9 +14,11 @@ namespace {
 
 constexpr char kUsage[] =
     "usage: stab-postlink PROGRAM [-o OUTPUT] [--strip] [--only-listed | --move-all]\n"
+    "                     [--layout FILE]\n"
     "           add stab_code to an ELF file linked with --emit-relocs; --strip drops symbols;\n"
     "           --only-listed moves nothing without a list of what our pass compiled; --move-all moves\n"
     "           other compilers' functions, too, where their code and unwind tables show that it can be done\n"
+    "           --layout fails where functions are not where FILE places them\n"
     "       stab-postlink --info PROGRAM\n"
     "           print what a processed file carries\n";
 
@@ -40,6 +42,8 @@ bool parse(int argc, char** argv, Command& command) {
       command.options.only_listed = true;
     } else if (argument == "--move-all") {
       command.options.move_all = true;
+    } else if (argument == "--layout" && i + 1 < argc) {
+      command.options.layout_file = argv[++i];
     } else if (!argument.starts_with('-') && command.input.empty()) {
       command.input = argument;
     } else {
@@ -62,7 +66,14 @@ std::vector<std::string> runtime_archives() {
 }
 
 stab::Status run(const Command& command) {
-  if (!command.info) return stab::postlink::post_link(command.input, command.output, command.options);
+  if (!command.info) {
+    std::vector<std::string> warnings;
+    stab::postlink::Options options = command.options;
+    options.warnings = &warnings;
+    STAB_CHECK_OK(stab::postlink::post_link(command.input, command.output, options));
+    for (const std::string& warning : warnings) fprintf(stderr, "stab-postlink: warning: %s\n", warning.c_str());
+    return {};
+  }
   STAB_TRY(const std::string text, stab::postlink::describe(command.input));
   fputs(text.c_str(), stdout);
   return {};

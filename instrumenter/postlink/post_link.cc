@@ -19,6 +19,7 @@
 #include "instrumenter/postlink/foreign.h"
 #include "instrumenter/postlink/movability.h"
 #include "instrumenter/postlink/pads.h"
+#include "instrumenter/postlink/placed.h"
 #include "instrumenter/postlink/references.h"
 #include "runtime/stab_abi.h"
 
@@ -49,6 +50,14 @@ Result<std::vector<std::string>> read_runtime_names(const ElfImage& image, const
   }
   std::sort(all.begin(), all.end());
   return all;
+}
+
+Status hold_to_layout(const ElfImage& image, const Options& options) {
+  if (options.layout_file.empty()) return {};
+  STAB_TRY(const advice::LayoutFile file, advice::read_layout_file(options.layout_file));
+  STAB_TRY(std::vector<std::string> warnings, check_placed(image, file, options.layout_file));
+  if (options.warnings) *options.warnings = std::move(warnings);
+  return {};
 }
 
 }  // namespace
@@ -84,6 +93,7 @@ Status post_link(const std::string& input, const std::string& output, const Opti
     return write_atomically(output, file, status.st_mode);
   }
   STAB_TRY(const auto analysis, analyze(image, options));
+  STAB_CHECK_OK(hold_to_layout(image, options));
   // Before the text is hashed: some linkers put read-only data into the same segment.
   for (const uint64_t offset : analysis.recursive_pads) image.set_word(offset, abi::kPadRecursive);
   const auto metadata = encode_code_metadata(image, analysis.functions, analysis.disassembly,

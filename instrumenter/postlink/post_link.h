@@ -31,6 +31,8 @@ struct Options {
   std::vector<std::string> runtime_archives;
   bool only_listed = false;  // no section stab_funcs means: our pass compiled nothing, rather than: unknown
   bool move_all = false;     // what our pass didn't compile moves, too, where the stricter rules of foreign.h hold
+  std::string layout_file;   // that the file is held to; empty: none
+  std::vector<std::string>* warnings = nullptr;  // takes what isn't as it was when the layout file was measured
 };
 
 // Fails on a file that was linked without --emit-relocs or already has metadata.

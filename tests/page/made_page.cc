@@ -14,6 +14,7 @@
 
 #include "analysis/page/page.h"
 #include "tests/unit/analysis/lab_samples.h"
+#include "tests/unit/analysis/made_placements.h"
 #include "tests/unit/analysis/made_windows.h"
 
 namespace {
@@ -178,21 +179,41 @@ Samples lone() {
   return samples;
 }
 
+// The second one with names that are markup.
+std::vector<std::string> layout_maps() {
+  std::vector<std::string> out;
+  for (const bool hostile : {false, true}) {
+    PlacementData screened = made_placements(1), fresh = made_placements(2, {.forced = true});
+    screened.workload = fresh.workload = hostile ? "</script><b>" : "compressor";
+    fresh.experiment = "made-confirm";
+    for (PlacementData* data : {&screened, &fresh})
+      if (hostile) data->functions[0].name = "<img src=x onerror=\"document.title='owned'\">";
+    Result<LayoutMap> map = screen_layouts(screened, {});
+    if (!map) continue;
+    Result<Confirmation> confirmation = confirm_places(fresh, map->screen.candidates, {});
+    if (confirmation) add_confirmation(*map, *std::move(confirmation));
+    out.push_back(render_map_json(*map));
+  }
+  return out;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::map<std::string, std::function<Samples()>> kinds{
       {"small", small}, {"large", large}, {"hostile", hostile}, {"refused", with_refusals}, {"lone", lone},
-      {"suite", suite}, {"causal", small}};
+      {"suite", suite}, {"causal", small}, {"map", small}};
   const auto kind = kinds.find(argc == 3 ? argv[1] : "");
   if (kind == kinds.end()) {
-    std::fputs("usage: made_page small|large|hostile|refused|lone|suite|causal FILE\n", stderr);
+    std::fputs("usage: made_page small|large|hostile|refused|lone|suite|causal|map FILE\n", stderr);
     return 2;
   }
   const Samples samples = kind->second();
   const bool hostile = kind->first == "hostile";
   const auto causal = hostile || kind->first == "causal" ? profiles(hostile) : std::vector<CausalData>();
-  const Result<std::string> page = render_page(samples, evidence_of(samples), causal);
+  Evidence evidence = evidence_of(samples);
+  if (kind->first == "map") evidence.layout_maps = layout_maps();
+  const Result<std::string> page = render_page(samples, evidence, causal);
   if (!page) {
     std::fprintf(stderr, "%s\n", page.error().text().c_str());
     return 1;

@@ -474,6 +474,69 @@ def check_seeded_links(place):
     require(orders[0] == orders[2] and orders[0] != orders[1], "the link order doesn't follow the seed")
 
 
+LAYOUT = "stab-layout 1\nprogram {program}\ncpu {cpu}\n{lines}"
+
+
+def check_layout_files(place):
+    """Functions start where a layout file wants them, whatever links them; what isn't obeyed is said."""
+    def write(lines, program="prog", cpu="any", name="a.layout"):
+        place.write(name, LAYOUT.format(program=program, cpu=cpu, lines=lines))
+
+    def address(function, program="prog"):
+        lines = place.must("nm", program).stdout.splitlines()
+        (found,) = [int(line.split()[0], 16) for line in lines if line.split()[-1] == function]
+        return found
+
+    sources = ("main.c", "twice.c")
+    for places in (((64, 48), (4096, 2064)), ((32, 16), (64, 0))):
+        write("".join(f"place {f} mod {m} at {at}\n" for f, (m, at) in zip(("main", "twice"), places)))
+        for options in ((), ("-flto",), ("-flto=thin",), ("-static",), ("-fno-pie", "-no-pie"), ("-fuse-ld=bfd",), ("-s", "-O2")):
+            for seed in ({}, {"STAB_LINK_SEED": "7"}) if "-fuse-ld=bfd" not in options else ({},):
+                place.must("szc", "-O0", *options, "--stab-layout=a.layout", *sources, "-o", "prog", **seed)
+                if "-s" not in options:
+                    for function, (modulus, remainder) in zip(("main", "twice"), places):
+                        require(address(function) % modulus == remainder, f"{options}: {function} is at {address(function):#x}")
+                place.moves("prog")
+    # An environment does what the option does, and the option comes before it.
+    write("place twice mod 256 at 240\n", name="b.layout")
+    place.must("szc", "-O0", *sources, "-o", "prog", STAB_LINK_LAYOUT="b.layout")
+    require(address("twice") % 256 == 240, "STAB_LINK_LAYOUT is not obeyed")
+
+    write("order twice\norder main\n", name="order.layout")
+    place.must("szc", "-O0", "--stab-layout=order.layout", *sources, "-o", "prog", STAB_LINK_SEED="1")
+    first = address("twice"), address("main")
+    write("order main\norder twice\n", name="order.layout")
+    place.must("szc", "-O0", "--stab-layout=order.layout", *sources, "-o", "prog", STAB_LINK_SEED="1")
+    require(first[0] < first[1] and address("main") < address("twice"), "the order is not obeyed")
+
+    def refused(words, *command, left_out=True):
+        result = place.run(*command)
+        require(result.returncode != 0 and words in result.stderr, f"{command}: exit {result.returncode}, {result.stderr}")
+        require(not (left_out and place.has("prog")), f"{command} leaves its output")
+
+    refused("which lld alone does", "szc", "-fuse-ld=bfd", "--stab-layout=order.layout", *sources, "-o", "prog", left_out=False)
+    place.must("rm", "prog")
+    refused("No such file", "szc", "--stab-layout=none.layout", *sources, "-o", "prog")
+    write("place twice mod 48 at 0\n", name="wrong.layout")
+    refused("wrong.layout:4:17: mod 48 is no power of two", "szc", "--stab-layout=wrong.layout", *sources, "-o", "prog")
+    write("place twice mod 64 at 0\n", cpu="Another Model 7", name="cpu.layout")
+    refused("was measured on 'Another Model 7'", "szc", "--stab-layout=cpu.layout", *sources, "-o", "prog")
+    write("place twice mod 64 at 0\nplace vanished mod 64 at 0\n", name="gone.layout")
+    refused("has no 'vanished'", "szc", "-O0", "--stab-layout=gone.layout", *sources, "-o", "prog")
+    # Objects that were compiled without the file.
+    place.must("szc", "-c", "twice.c")
+    write("place twice mod 4096 at 2064\n", name="late.layout")
+    refused("'twice' at 2064 mod 4096", "szc", "--stab-layout=late.layout", "main.c", "twice.o", "-o", "prog")
+    # The file is of one program: others, such as a build's own tools and configure's tests, may lack its functions.
+    other = place.must("szc", "-O0", "--stab-layout=gone.layout", *sources, "-o", "tool")
+    require("not held to that" in other.stderr and address("twice", "tool") % 64 == 0, f"tool: {other.stderr}")
+    place.write("alone.c", "int main(void) { return 0; }\n")
+    require(place.must("szc", "--stab-layout=b.layout", "alone.c", "-o", "conftest").stderr == "", "a test of configure's says something")
+    write("place twice mod 64 at 0 bytes 9999\n", name="size.layout")
+    warned = place.must("szc", "-O0", "--stab-layout=size.layout", *sources, "-o", "prog").stderr
+    require("and when 'size.layout' was measured it had 9999" in warned, f"another size: {warned}")
+
+
 def check_questions(place):
     for question in (["--version"], ["-print-search-dirs"], ["-dumpmachine"], ["-print-file-name=libc.so"], ["-v"]):
         ours, plain = place.run("szc", *question), place.run("clang-19", *question)

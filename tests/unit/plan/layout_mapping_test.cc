@@ -53,12 +53,12 @@ TEST(LayoutMapping, ConfirmationIsThePlanWithForcedPlacesAndOtherSeeds) {
                           {{"start mod 64", "f", "", 0x401130, 0, 2, 0},
                            {"start mod 32", "g<\"x\">", "", 0x401230, 0, 1, 0},
                            {"same sets", "f", "h", 0x401130, 0x401330, 1, 0}}};
-  const Plan again = parsed(confirmation_text(plan, 41, {build}));
+  const Plan again = parsed(confirmation_text(plan, {"a \"b\"", 1763820000123456789, 0}, {build}));
   EXPECT_EQ(again.experiment.name, "t-confirm");
   EXPECT_EQ(again.experiment.series, "");
   EXPECT_NE(again.experiment.seed, plan.experiment.seed);
   EXPECT_FALSE(again.layout.map);
-  EXPECT_EQ(again.layout.confirms, 41);
+  EXPECT_EQ(again.layout.confirms, (ScreenKey{"a \"b\"", 1763820000123456789, 0}));
   // Levels keep their names: exclude knows them by these.
   ASSERT_EQ(factor(again, "code").levels.size(), 1u);
   EXPECT_EQ(factor(again, "code").levels[0].name, "shuffle");

@@ -86,6 +86,17 @@ TEST(CommandLine, TakesVisitedFunctionsOut) {
   }
 }
 
+TEST(CommandLine, TakesTheLayoutFileOut) {
+  const CommandLine line = parsed({"--stab-layout=/l/a.layout", "-c", "a.c", "--stab-layout=/l/a.layout"});
+  EXPECT_EQ(line.layout_file, "/l/a.layout");
+  EXPECT_THAT(line.arguments, ElementsAre("-c", "a.c"));
+  EXPECT_EQ(parsed({"a.c"}).layout_file, "");
+  const auto two = parse({"--stab-layout=a", "--stab-layout=b", "a.c"});
+  ASSERT_FALSE(two);
+  EXPECT_THAT(two.error().message, HasSubstr("obeys one layout file"));
+  EXPECT_FALSE(parse({"--stab-layout=", "a.c"}));
+}
+
 TEST(CommandLine, TakesTheChoiceOfPadsOut) {
   const CommandLine all = parsed({"--stab-pads=all", "-c", "a.c"});
   EXPECT_TRUE(all.pads_all);

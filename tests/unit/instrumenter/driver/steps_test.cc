@@ -78,10 +78,10 @@ TEST(Steps, TheLinkerStripsWhatGetsNoPostLink) {
   CommandLine line = kLine;
   line.strips = true;
   EXPECT_THAT(link_command(kTools, line, kProgram, {}), Not(Contains("-s")));
-  EXPECT_THAT(post_link_command(kTools, line, kProgram), Contains("--strip"));
-  EXPECT_THAT(post_link_command(kTools, line, kProgram), Contains("--only-listed"));
+  EXPECT_THAT(post_link_command(kTools, line, kProgram, ""), Contains("--strip"));
+  EXPECT_THAT(post_link_command(kTools, line, kProgram, ""), Contains("--only-listed"));
   line.move_all = true;
-  EXPECT_THAT(post_link_command(kTools, line, kProgram), Contains("--move-all"));
+  EXPECT_THAT(post_link_command(kTools, line, kProgram, ""), Contains("--move-all"));
   LinkJob bare = kProgram;
   bare.with_libc = false;
   EXPECT_THAT(link_command(kTools, line, bare, {}), Contains("-s"));
@@ -89,6 +89,13 @@ TEST(Steps, TheLinkerStripsWhatGetsNoPostLink) {
   EXPECT_THAT(compile_command(kTools, line), Contains("-s")) << "for a linker we don't recognize";
   line.only_compiles = true;
   EXPECT_THAT(compile_command(kTools, line), Not(Contains("-s")));
+}
+
+TEST(Steps, TheOutputIsHeldToItsLayoutFile) {
+  const Arguments held = post_link_command(kTools, kLine, kProgram, "/l/a.layout");
+  EXPECT_EQ(Arguments(held.end() - 2, held.end()), (Arguments{"--layout", "/l/a.layout"}));
+  EXPECT_THAT(post_link_command(kTools, kLine, kProgram, ""), Not(Contains("--layout")));
+  EXPECT_THAT(ordering_options("/o"), Contains("-Wl,--symbol-ordering-file=/o"));
 }
 
 TEST(Steps, LinkTimeOptimizationFindsThePassInTheLinker) {

@@ -1,0 +1,198 @@
+// A link is one place of everything, so over random links the link is the unit, however often each has run. Runs of one binary
+// are units only of a question about that binary.
+#include "analysis/report/layout_verification.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "analysis/report/contrasts.h"
+#include "analysis/statistics/distributions.h"
+#include "analysis/statistics/multiplicity.h"
+#include "analysis/statistics/t_tests.h"
+
+namespace stab::analysis {
+namespace {
+
+constexpr uint32_t kAsLinked = 0;
+
+// The logarithms of one build's trials; of a throughput with their sign turned, so that less is better.
+struct Build {
+  std::map<uint32_t, std::vector<double>> of_link;  // with code that stays
+  std::vector<double> moving;
+};
+
+std::optional<size_t> factor_named(const Samples& samples, const std::string& name) {
+  for (size_t f = 0; f < samples.factors.size(); ++f)
+    if (samples.factors[f].name == name) return f;
+  return std::nullopt;
+}
+
+Result<std::vector<Build>> builds_of(const Samples& samples, size_t file_factor) {
+  std::vector<Build> out(samples.factors[file_factor].levels.size());
+  const double sign = samples.responses[0].higher_is_better ? -1 : 1;
+  for (const Trial& trial : samples.trials) {
+    if (!trial.excluded.empty() || !trial.values[0]) continue;
+    if (!(*trial.values[0] > 0))
+      return bad_input("response '" + samples.responses[0].name + "' has a value that is not above 0, so builds have no ratio");
+    const double value = sign * std::log(*trial.values[0]);
+    Build& build = out[trial.levels[file_factor]];
+    if (trial.fixed_code) build.of_link[static_cast<uint32_t>(trial.layout)].push_back(value);  // layout_id of plan/design.h
+    else build.moving.push_back(value);
+  }
+  return out;
+}
+
+std::vector<double> random_link_means(const Build& build) {
+  std::vector<double> out;
+  for (const auto& [link, values] : build.of_link)
+    if (link != kAsLinked) out.push_back(mean(values));
+  return out;
+}
+
+std::vector<double> as_linked(const Build& build) {
+  const auto at = build.of_link.find(kAsLinked);
+  return at == build.of_link.end() ? std::vector<double>() : at->second;
+}
+
+// Differences of simulated runs of one binary are rounding of their mean.
+bool is_constant(const std::vector<double>& values) {
+  return std::all_of(values.begin(), values.end(), [&](double value) { return std::fabs(value - values[0]) < 1e-13; });
+}
+
+BuildRatio compare(const std::vector<double>& plain, const std::vector<double>& file, const Samples& samples) {
+  BuildRatio out;
+  out.plain_count = plain.size();
+  out.file_count = file.size();
+  if (plain.empty() || file.empty()) {
+    out.refused = "nothing was recorded";
+    return out;
+  }
+  if (is_constant(plain) && is_constant(file)) {
+    if (!samples.simulated.empty()) {
+      out.is_exact = true;
+      const double ratio = std::exp(file[0] - plain[0]);
+      out.ratio = {ratio, ratio, ratio};
+      return out;
+    }
+  }
+  if (plain.size() < 2 || file.size() < 2) {
+    out.refused = "one value on a side has no error";
+    return out;
+  }
+  const double margin = std::log1p(samples.responses[0].margin);
+  const Result<TTest> test = welch_t(moments(file), moments(plain), 0, Alternative::kTwoSided, 1 - samples.alpha);
+  if (!test) {
+    out.refused = test.error().message;
+    return out;
+  }
+  out.ratio = {std::exp(test->estimate), std::exp(*test->conf_low), std::exp(*test->conf_high)};
+  out.p_value = test->p_value;
+  out.p_equivalence = std::max(t_upper((margin - test->estimate) / test->standard_error, test->df),
+                               t_upper((test->estimate + margin) / test->standard_error, test->df));
+  return out;
+}
+
+// Pooled over links: what means of so many runs differ by, by the runs alone.
+double noise_of_means(const Build& build) {
+  double m2 = 0, runs = 0;
+  uint64_t df = 0, links = 0;
+  for (const auto& [link, values] : build.of_link) {
+    if (link == kAsLinked) continue;
+    const Moments of = moments(values);
+    m2 += of.m2;
+    df += of.n - 1;
+    runs += static_cast<double>(of.n);
+    ++links;
+  }
+  return df == 0 ? 0 : std::sqrt(m2 / static_cast<double>(df) / (runs / static_cast<double>(links)));
+}
+
+LinkSpread spread_of(const Build& plain, const Build& file, double alpha) {
+  LinkSpread out;
+  const std::vector<double> plain_means = random_link_means(plain), file_means = random_link_means(file);
+  if (plain_means.size() < 2 || file_means.size() < 2) {
+    out.refused = "a spread needs two random links on each side";
+    return out;
+  }
+  const Moments of_plain = moments(plain_means), of_file = moments(file_means);
+  out.plain_sd = of_plain.sd();
+  out.file_sd = of_file.sd();
+  out.plain_noise = noise_of_means(plain);
+  out.file_noise = noise_of_means(file);
+  if (is_constant(plain_means)) out.refused = "random links of the plain build don't differ";
+  else out.ratio = ratio_of_spreads(of_file, of_plain, alpha);
+  return out;
+}
+
+Vanishes vanishing(const BuildRatio& moving, const Samples& samples) {
+  const double margin = samples.responses[0].margin;
+  if (!moving.refused.empty()) return Vanishes::kUnsure;
+  if (moving.is_exact) return std::fabs(moving.ratio.estimate - 1) <= margin ? Vanishes::kYes : Vanishes::kNo;
+  if (moving.p_equivalence <= samples.alpha) return Vanishes::kYes;
+  return moving.p_value <= samples.alpha ? Vanishes::kNo : Vanishes::kUnsure;
+}
+
+void judge(const Samples& samples, std::vector<VerifiedFile>& files) {
+  std::vector<double> changes, equivalences;
+  for (const VerifiedFile& file : files) {
+    changes.push_back(file.links.p_value);
+    equivalences.push_back(file.links.p_equivalence);
+  }
+  const std::vector<double> change_holm = holm(changes), equivalence_holm = holm(equivalences);
+  const double margin = std::log1p(samples.responses[0].margin);
+  for (size_t i = 0; i < files.size(); ++i) {
+    VerifiedFile& file = files[i];
+    file.p_holm = change_holm[i];
+    file.p_equivalence_holm = equivalence_holm[i];
+    if (samples.incomplete || !file.links.refused.empty()) continue;
+    if (file.links.is_exact) {
+      file.verdict = std::fabs(std::log(file.links.ratio.estimate)) <= margin ? Verdict::kEquivalent : Verdict::kChanged;
+      continue;
+    }
+    file.verdict = verdict_of(std::log(file.links.ratio.low), std::log(file.links.ratio.high), margin,
+                              file.p_equivalence_holm <= samples.alpha, file.p_holm <= samples.alpha);
+  }
+}
+
+}  // namespace
+
+Interval ratio_of_spreads(const Moments& file, const Moments& plain, double alpha) {
+  const double ratio = file.variance() / plain.variance();
+  const double df_file = static_cast<double>(file.n - 1), df_plain = static_cast<double>(plain.n - 1);
+  return {std::sqrt(ratio), std::sqrt(ratio / f_quantile_upper(alpha / 2, df_file, df_plain)),
+          std::sqrt(ratio * f_quantile_upper(alpha / 2, df_plain, df_file))};
+}
+
+Result<LayoutVerificationReport> verify_layouts(const Samples& samples, const std::string& file_factor) {
+  const std::optional<size_t> factor = factor_named(samples, file_factor), code = factor_named(samples, "code");
+  if (!factor || !code || samples.factors[*factor].levels.size() < 2 || samples.factors[*code].levels.size() != 2 ||
+      samples.workloads.size() != 1)
+    return bad_input("experiment '" + samples.experiment +
+                     "' verifies no layout file; 'stabctl layout verify' makes one that does");
+  STAB_TRY(const std::vector<Build> builds, builds_of(samples, *factor));
+  LayoutVerificationReport out;
+  out.experiment = samples.experiment;
+  out.workload = samples.workloads[0];
+  out.response = samples.responses[0].name;
+  out.moving_code = samples.factors[*code].levels[1];
+  out.alpha = samples.alpha;
+  out.margin = samples.responses[0].margin;
+  out.simulated = !samples.simulated.empty();
+  out.incomplete = samples.incomplete;
+  const Build& plain = builds[0];
+  for (size_t level = 1; level < builds.size(); ++level) {
+    VerifiedFile file;
+    file.name = samples.factors[*factor].levels[level];
+    file.links = compare(random_link_means(plain), random_link_means(builds[level]), samples);
+    file.as_linked = compare(as_linked(plain), as_linked(builds[level]), samples);
+    file.moving = compare(plain.moving, builds[level].moving, samples);
+    file.spread = spread_of(plain, builds[level], samples.alpha);
+    file.vanishes = vanishing(file.moving, samples);
+    out.files.push_back(std::move(file));
+  }
+  judge(samples, out.files);
+  return out;
+}
+
+}  // namespace stab::analysis

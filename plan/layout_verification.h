@@ -1,0 +1,29 @@
+// The plan that measures what layout files do: the plan of a map, with a table behind it that has the files. Its programs are
+// built plainly and with each of them, as they are linked and in random links, and run with code that stays and with code that
+// moves.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plan/plan.h"
+#include "toml/section.h"
+
+namespace stab::plan {
+
+// The treatment that the plan gets, and its first level.
+inline constexpr char kArmFactor[] = "layout-file", kPlainArm[] = "plain";
+inline constexpr int kMostVerifiedLinks = 100, kMostVerifiedRuns = 1000;
+inline constexpr size_t kMostArms = 8;
+
+// The text of that plan. `screened`: its name.
+std::string verification_text(const Plan& plan, std::string_view screened, const LayoutVerification& verification);
+
+// [layout.verification]; what it makes of factors, links and responses. pre: factors, experiment and counters are parsed
+void parse_verification(Section& layout, Plan& plan);
+// Leaves the workload that is verified. pre: programs are parsed
+void keep_verified_workload(Plan& plan, Faults& faults);
+
+}  // namespace stab::plan
