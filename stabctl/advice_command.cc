@@ -8,6 +8,7 @@
 #include "engine/experiment/binary_archive.h"
 #include "engine/experiment/expand.h"
 #include "engine/results/advice_of.h"
+#include "engine/results/layout_tool.h"
 #include "engine/results/printable.h"
 #include "engine/results/verification_of.h"
 #include "host/installation.h"
@@ -36,7 +37,8 @@ Result<engine::EmittedLayout> emitted(store::Store& store, const store::Experime
   STAB_TRY(const std::string database, database_path(arguments));
   STAB_TRY(const engine::Installation installation, engine::find_installation());
   STAB_TRY(const engine::MappedExperiment mapped,
-           engine::map_of(store, row.id, {installation.layout}, engine::Archive(engine::archive_beside(database))));
+           engine::map_of(store, row.id, engine::layout_tool(installation, row),
+                          engine::Archive(engine::archive_beside(database))));
   return engine::emit_layout(store, mapped, arguments.workload,
                              arguments.slow ? analysis::Wanted::kSlowest : analysis::Wanted::kFastest);
 }
