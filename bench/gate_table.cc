@@ -1,4 +1,4 @@
-// gate_table [ROUNDS]: the table of docs/gate.md: what `stabctl gate` answers, and after how many blocks, where head is slower
+// gate_table [ROUNDS]: a Markdown table of what `stabctl gate` answers, and after how many blocks, where head is slower
 // than base by a known amount. Whole gates are simulated: blocks of two trials with a layout each, the stopping rule that
 // stab-gate.toml declares, then the answer itself (analysis/commands/gate.h).
 #include <algorithm>

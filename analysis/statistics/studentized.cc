@@ -56,7 +56,8 @@ class Range {
   double upper(double w) const {
     double sum = 0;
     // From well below the middle of the two ends, where the least one lies if the range is as wide as w.
-    for (int i = std::max(0, static_cast<int>((-w / 2 - 9 - kLeast) / kStep)); i < kPoints; ++i) {
+    const double first = std::max(0.0, (-w / 2 - 9 - kLeast) / kStep);
+    for (int i = static_cast<int>(first); i < kPoints; ++i) {
       const auto [all, weight] = points_[static_cast<size_t>(i)];
       const double z = at(i), beyond = std::min(normal_upper(z + w) / all, 1.0);
       const double share = beyond >= 1 ? 1 : -std::expm1((k_ - 1) * std::log1p(-beyond));
