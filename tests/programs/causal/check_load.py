@@ -50,7 +50,7 @@ def main():
         parser.add_argument("--" + name, required=True)
     options = parser.parse_args()
     if subprocess.run(["chrt", "-f", "20", "true"], capture_output=True).returncode != 0:
-        print("SKIP real-time processes are refused here, and other work would be measured along")
+        print("SKIP: real-time processes are refused here, and other work would be measured along")
         return SKIPPED
     queues = {"M/M/1": ["--rate", "50"], "M/D/1": ["--rate", "50", "--service", "fixed"], "M/M/3": ["--rate", "150", "--servers", "3"]}
     load = 3
