@@ -3,21 +3,14 @@
 // how many there are is fixed before the first trial.
 #include "stabctl/causal_selftest.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
 
 #include "analysis/commands/causal_selftest.h"
 #include "engine/results/load_causal.h"
-#include "plan/parse.h"
 #include "stabctl/commands.h"
 #include "stabctl/database.h"
-#include "stabctl/run_command.h"
-#include "stabctl/temporary_folder.h"
+#include "stabctl/selftest_run.h"
 #include "stabctl/terminal.h"
 
 namespace stab::ctl {
@@ -93,16 +86,6 @@ std::string plan_text(int comparisons, uint64_t seed) {
   return text;
 }
 
-Status write_program(const std::string& folder) {
-  std::error_code made;
-  std::filesystem::create_directory(folder + "/source", made);
-  const std::string path = folder + "/source/work.c";
-  std::ofstream file(path);
-  file << kSource << std::flush;
-  if (!file) return Error{ErrorCode::kSystem, "can't write '" + path + "'; set TMPDIR to a folder with space", {}};
-  return {};
-}
-
 }  // namespace
 
 bool is_causal_selftest(const store::ExperimentRow& row) { return row.name.starts_with("selftest-causal"); }
@@ -114,29 +97,12 @@ int judge_causal_selftest(store::Store& store, const store::ExperimentRow& row, 
 }
 
 int causal_selftest(const Arguments& arguments) {
-  auto folder = TemporaryFolder::make("selftest");
-  if (!folder) return complain(folder.error());
-  if (const Status written = write_program(folder->path()); !written) return complain(written.error());
-  // Other orders of windows each time, or a second selftest would say what the first one did.
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  const auto seed = static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(now).count());
-  const plan::Parsed parsed = plan::parse_plan(plan_text(comparisons_of(arguments), seed), "selftest-causal.toml");
-  if (!parsed.plan)
-    return complain({ErrorCode::kInternal, "the selftest's own plan is wrong:\n" + plan::render(parsed.errors), {}});
-
-  const SystemClock clock;
-  const auto engine = open_engine(arguments, clock);
-  if (!engine) return complain(engine.error());
-  const auto experiment = (*engine)->submit(*parsed.plan, folder->path(), ::geteuid(), ::getegid());
-  if (!experiment) return complain(experiment.error());
-  const int code = run_to_end(**engine, *experiment, arguments, clock, [&](store::Store& store, store::Id id) {
-    const auto row = store.experiment(id);
-    return row ? judge_causal_selftest(store, *row, arguments) : complain(row.error());
-  });
-  if (code != kExitUnfinished) return code;
-  folder->keep();  // resume builds what is still to be built from it
-  std::fprintf(stderr, "then its rate: stabctl selftest --experiment %lld\n", static_cast<long long>(*experiment));
-  return code;
+  return run_selftest({kSource, "selftest-causal.toml",
+                       [&](uint64_t seed) { return plan_text(comparisons_of(arguments), seed); },
+                       [&](store::Store& store, const store::ExperimentRow& row) {
+                         return judge_causal_selftest(store, row, arguments);
+                       }},
+                      arguments);
 }
 
 }  // namespace stab::ctl

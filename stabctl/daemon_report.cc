@@ -52,15 +52,18 @@ int print_daemons_text(DaemonClient& client, const Arguments& arguments, const s
   const auto result =
       client.call("report", {{"experiment", experiment}, {"options", " --socket " + socket_of(arguments)}, {"page", page}},
                   {{"json", as_json ? 1 : 0}, {"full", arguments.full ? 1 : 0}, {"width", terminal_width()}});
-  if (!result) return complain(result.error());
-  const auto json = nlohmann::json::parse(*result);
+  return result ? print_daemons_output(*result) : complain(result.error());
+}
+
+}  // namespace
+
+int print_daemons_output(const std::string& answer) {
+  const auto json = nlohmann::json::parse(answer);
   std::fputs(json.value("out", std::string()).c_str(), stdout);
   std::fflush(stdout);
   std::fputs(json.value("err", std::string()).c_str(), stderr);
   return json.value("exit_code", kExitFailed);
 }
-
-}  // namespace
 
 std::string report_words(const Arguments& arguments, int64_t experiment) {
   return "stabctl report " + std::to_string(experiment) + " --socket " + socket_of(arguments);

@@ -1,11 +1,8 @@
 #include "stabctl/daemon_trend.h"
 
-#include <nlohmann/json.hpp>
-
-#include <cstdio>
-
 #include "stabctl/commands.h"
 #include "stabctl/daemon_client.h"
+#include "stabctl/daemon_report.h"
 #include "stabctl/terminal.h"
 
 namespace stab::ctl {
@@ -16,12 +13,7 @@ int daemon_trend(const Arguments& arguments) {
   const auto result = client->call(
       "trend", {{"series", arguments.series}, {"factor", arguments.factor}, {"anchor", arguments.anchor}},
       {{"json", arguments.json ? 1 : 0}, {"full", arguments.full ? 1 : 0}, {"width", terminal_width()}});
-  if (!result) return complain(result.error());
-  const auto json = nlohmann::json::parse(*result);
-  std::fputs(json.value("out", std::string()).c_str(), stdout);
-  std::fflush(stdout);
-  std::fputs(json.value("err", std::string()).c_str(), stderr);
-  return json.value("exit_code", kExitFailed);
+  return result ? print_daemons_output(*result) : complain(result.error());
 }
 
 }  // namespace stab::ctl

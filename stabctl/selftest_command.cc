@@ -2,20 +2,13 @@
 // afresh for both sides of each comparison: what differs is luck, so every alarm is a false one. Each comparison is a
 // program of the plan, so that its blocks interleave with those of the others. How many there are is fixed before the
 // first trial; nothing is looked at on the way.
-#include <unistd.h>
-
-#include <chrono>
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
 
 #include "analysis/commands/selftest.h"
-#include "plan/parse.h"
 #include "stabctl/causal_selftest.h"
 #include "stabctl/commands.h"
 #include "stabctl/database.h"
-#include "stabctl/run_command.h"
-#include "stabctl/temporary_folder.h"
+#include "stabctl/selftest_run.h"
 #include "stabctl/terminal.h"
 #include "engine/results/load_samples.h"
 
@@ -63,16 +56,6 @@ std::string plan_text(int comparisons, int links, uint64_t seed) {
   return text;
 }
 
-Status write_program(const std::string& folder) {
-  std::error_code made;
-  std::filesystem::create_directory(folder + "/source", made);
-  const std::string path = folder + "/source/work.c";
-  std::ofstream file(path);
-  file << source_text() << std::flush;
-  if (!file) return Error{ErrorCode::kSystem, "can't write '" + path + "'; set TMPDIR to a folder with space", {}};
-  return {};
-}
-
 int judge(store::Store& store, const store::ExperimentRow& row, const Arguments& arguments) {
   const auto samples = engine::load_samples(store, row);
   if (!samples) return complain(samples.error());
@@ -96,31 +79,10 @@ int selftest_command(const Arguments& arguments) {
                               "'stabctl selftest causal' one of causal profiles"));
   if (!arguments.experiment.empty()) return judge_recorded(arguments);
   if (!arguments.words.empty()) return causal_selftest(arguments);
-  // The program's: gone with us unless the experiment still needs it.
-  auto folder = TemporaryFolder::make("selftest");
-  if (!folder) return complain(folder.error());
-  if (const Status written = write_program(folder->path()); !written) return complain(written.error());
-  const int comparisons = comparisons_of(arguments);
-  // Other links each time, or a second selftest would say what the first one did.
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  const auto seed = static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(now).count());
-  const plan::Parsed parsed = plan::parse_plan(plan_text(comparisons, arguments.links, seed), "selftest.toml");
-  if (!parsed.plan)
-    return complain({ErrorCode::kInternal, "the selftest's own plan is wrong:\n" + plan::render(parsed.errors), {}});
-
-  const SystemClock clock;
-  const auto engine = open_engine(arguments, clock);
-  if (!engine) return complain(engine.error());
-  const auto experiment = (*engine)->submit(*parsed.plan, folder->path(), ::geteuid(), ::getegid());
-  if (!experiment) return complain(experiment.error());
-  const int code = run_to_end(**engine, *experiment, arguments, clock, [&](store::Store& store, store::Id id) {
-    const auto row = store.experiment(id);
-    return row ? judge(store, *row, arguments) : complain(row.error());
-  });
-  if (code != kExitUnfinished) return code;
-  folder->keep();  // resume builds what is still to be built from it
-  std::fprintf(stderr, "then its rate: stabctl selftest --experiment %lld\n", static_cast<long long>(*experiment));
-  return code;
+  return run_selftest({source_text(), "selftest.toml",
+                       [&](uint64_t seed) { return plan_text(comparisons_of(arguments), arguments.links, seed); },
+                       [&](store::Store& store, const store::ExperimentRow& row) { return judge(store, row, arguments); }},
+                      arguments);
 }
 
 }  // namespace stab::ctl

@@ -34,16 +34,11 @@ struct Judged {
   Worse answer = Worse::kUnsure;
 };
 
-bool is_question(const Samples& samples, const Report& report, const Contrast& contrast) {
+bool is_question(const Report& report, const Contrast& contrast) {
   if (contrast.factor != kGateFactor || contrast.population != Population::kOneWorkload) return false;
   const Response& of = response_of(report, contrast.response);
   if (of.is_benchmark()) return true;
-  if (!of.declared) return false;
-  if (of.name != "wall_time" || samples.responses.size() == 1) return true;
-  // The time of a suite that chooses its number of iterations itself says nothing.
-  return std::none_of(report.responses.begin(), report.responses.end(), [&](const Response& other) {
-    return other.is_benchmark() && report.workloads[*other.only_workload] == contrast.workload;
-  });
+  return of.declared && !is_time_of_suite(report, contrast);
 }
 
 // The change as a cost: where higher is better, the other way round.
@@ -57,7 +52,7 @@ Judged judge(const Samples& samples, const Report& report) {
   Judged out;
   bool open = false;
   for (const Contrast& contrast : report.contrasts) {
-    if (!is_question(samples, report, contrast)) continue;
+    if (!is_question(report, contrast)) continue;
     const Response& of = response_of(report, contrast.response);
     const Worse answer = worse_by(of, contrast, report.alpha, contrast.p_holm);
     (answer == Worse::kYes ? out.worse : answer == Worse::kNo ? out.fine : out.unsure).push_back({&contrast, &of, answer});

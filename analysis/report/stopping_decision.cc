@@ -40,15 +40,10 @@ bool holds_up(const Report& report, const Contrast& contrast) {
   return false;
 }
 
-// Whether it may end an experiment as a regression: shown to be worse, by what says something of its workload. The time of a
-// suite that chooses its number of iterations itself says nothing.
+// Whether it may end an experiment as a regression: shown to be worse, by what says something of its workload.
 bool ends_as_worse(const Report& report, const Contrast& contrast) {
-  const Response& response = response_of(report, contrast.response);
-  if (worse_by(response, contrast, report.alpha, contrast.p_holm) != Worse::kYes) return false;
-  if (response.name != "wall_time") return true;
-  return std::none_of(report.responses.begin(), report.responses.end(), [&](const Response& other) {
-    return other.is_benchmark() && report.workloads[*other.only_workload] == contrast.workload;
-  });
+  return !is_time_of_suite(report, contrast) &&
+         worse_by(response_of(report, contrast.response), contrast, report.alpha, contrast.p_holm) == Worse::kYes;
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // Whether a contrast shows that its level is worse than the baseline: what compare, the gate and a stopping rule ask.
 #pragma once
 
+#include <algorithm>
+
 #include "analysis/report/report.h"
 
 namespace stab::analysis {
@@ -15,6 +17,14 @@ inline Worse worse_by(const Response& response, const Contrast& contrast, double
   const bool is_worse = response.higher_is_better ? contrast.interval.high < zero : contrast.interval.low > zero;
   if (is_worse && p < alpha) return Worse::kYes;
   return Worse::kUnsure;
+}
+
+// The time of a workload whose benchmarks are read says nothing: such a suite chooses its number of iterations itself.
+inline bool is_time_of_suite(const Report& report, const Contrast& contrast) {
+  return contrast.response == "wall_time" &&
+         std::any_of(report.responses.begin(), report.responses.end(), [&](const Response& other) {
+           return other.is_benchmark() && report.workloads[*other.only_workload] == contrast.workload;
+         });
 }
 
 }  // namespace stab::analysis

@@ -1,0 +1,56 @@
+#include "stabctl/selftest_run.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include "plan/parse.h"
+#include "stabctl/commands.h"
+#include "stabctl/run_command.h"
+#include "stabctl/temporary_folder.h"
+
+namespace stab::ctl {
+namespace {
+
+Status write_program(const std::string& folder, const std::string& source) {
+  std::error_code made;
+  std::filesystem::create_directory(folder + "/source", made);
+  const std::string path = folder + "/source/work.c";
+  std::ofstream file(path);
+  file << source << std::flush;
+  if (!file) return Error{ErrorCode::kSystem, "can't write '" + path + "'; set TMPDIR to a folder with space", {}};
+  return {};
+}
+
+}  // namespace
+
+int run_selftest(const Selftest& selftest, const Arguments& arguments) {
+  // The program's: gone with us unless the experiment still needs it.
+  auto folder = TemporaryFolder::make("selftest");
+  if (!folder) return complain(folder.error());
+  if (const Status written = write_program(folder->path(), selftest.source); !written) return complain(written.error());
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const auto seed = static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(now).count());
+  const plan::Parsed parsed = plan::parse_plan(selftest.plan(seed), selftest.plan_name);
+  if (!parsed.plan)
+    return complain({ErrorCode::kInternal, "the selftest's own plan is wrong:\n" + plan::render(parsed.errors), {}});
+
+  const SystemClock clock;
+  const auto engine = open_engine(arguments, clock);
+  if (!engine) return complain(engine.error());
+  const auto experiment = (*engine)->submit(*parsed.plan, folder->path(), ::geteuid(), ::getegid());
+  if (!experiment) return complain(experiment.error());
+  const int code = run_to_end(**engine, *experiment, arguments, clock, [&](store::Store& store, store::Id id) {
+    const auto row = store.experiment(id);
+    return row ? selftest.judge(store, *row) : complain(row.error());
+  });
+  if (code != kExitUnfinished) return code;
+  folder->keep();  // resume builds what is still to be built from it
+  std::fprintf(stderr, "then its rate: stabctl selftest --experiment %lld\n", static_cast<long long>(*experiment));
+  return code;
+}
+
+}  // namespace stab::ctl
