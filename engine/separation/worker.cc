@@ -14,12 +14,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
 #include "host/launcher/launch_block.h"
 #include "engine/results/printable.h"
 #include "host/process_tree.h"
+#include "host/roots.h"
 
 namespace stab::engine {
 namespace {
@@ -39,18 +41,36 @@ std::string words_of(milliseconds time) {
   return time >= milliseconds(1000) ? std::to_string(time.count() / 1000) + " s" : std::to_string(time.count()) + " ms";
 }
 
-// Readable, or false at the deadline or when it is cancelled.
-enum class Woken { kReadable, kCancelled, kLate, kFailed };
+// By a signal or a debugger: state T or t in /proc/PID/stat (proc_pid_stat(5)), behind the name, which may hold anything.
+bool is_stopped(pid_t pid) {
+  const std::string stat = read_small_file("/proc/" + std::to_string(pid) + "/stat").value_or("");
+  const size_t state = stat.rfind(')') + 2;
+  return stat.rfind(')') != std::string::npos && state < stat.size() && (stat[state] == 'T' || stat[state] == 't');
+}
 
-Woken wait_for(int socket, int cancel_fd, milliseconds limit) {
+enum class Woken { kReadable, kCancelled, kLate, kStopped, kFailed };
+
+// Until `socket` can be read or `cancel_fd` says stop; no longer than `limit`, and no longer than `patience` for a process that
+// two looks, half of it apart, find stopped: a shell that goes on with the whole job goes on with it, too.
+Woken wait_for(int socket, int cancel_fd, pid_t pid, milliseconds limit, milliseconds patience) {
   const auto deadline = steady_clock::now() + limit;
+  auto next_look = steady_clock::now() + patience / 2;
+  bool was_stopped = false;
   pollfd waiting[2] = {{socket, POLLIN, 0}, {cancel_fd, POLLIN, 0}};  // poll() ignores entries of -1
   for (;;) {
-    const auto left = std::chrono::ceil<milliseconds>(deadline - steady_clock::now());
-    if (left <= milliseconds(0)) return Woken::kLate;
-    const int ready = ::poll(waiting, 2, static_cast<int>(left.count()));
+    const auto left = std::chrono::ceil<milliseconds>(std::min(deadline, next_look) - steady_clock::now());
+    const int ready = ::poll(waiting, 2, static_cast<int>(std::max(left, milliseconds(0)).count()));
     if (ready < 0 && errno != EINTR) return Woken::kFailed;
-    if (ready <= 0) continue;
+    if (ready <= 0) {
+      const auto now = steady_clock::now();
+      if (now >= deadline) return Woken::kLate;
+      if (now < next_look) continue;
+      const bool stands = is_stopped(pid);
+      if (stands && was_stopped) return Woken::kStopped;
+      was_stopped = stands;
+      next_look = now + patience / 2;
+      continue;
+    }
     // An answer that is there is one, whatever else happened.
     if (waiting[0].revents != 0) return Woken::kReadable;
     if (waiting[1].revents != 0) return Woken::kCancelled;
@@ -102,14 +122,18 @@ Result<worker::Packet> Worker::exchange(const std::string& request, int passed, 
     return bad_input(std::string("to ") + words + " takes more than " + std::to_string(worker::kMaxPacketBytes) +
                      " bytes of names; use fewer or shorter ones");
   STAB_CHECK_OK(start_unless_it_runs());
-  const auto ended = [&]() -> Error {
+  // Says nothing about what was asked.
+  const auto lost = [&](const char* how, const char* who) -> Error {
     end();
-    return note(ErrorCode::kUnavailable, std::string("the worker ended while it was to ") + words +
-                                             ": another process of this user, or the kernel's for want of memory, has ended it");
+    return note(ErrorCode::kUnavailable, std::string("the worker ") + how + " while it was to " + words + ": " + who);
+  };
+  const auto ended = [&] {
+    return lost("ended", "another process of this user, or the kernel's for want of memory, has ended it");
   };
   if (const Status sent = worker::send_packet(socket_.get(), request, passed); !sent) return ended();
-  switch (wait_for(socket_.get(), setting_.cancel_fd, most)) {
+  switch (wait_for(socket_.get(), setting_.cancel_fd, launched_->pid(), most, setting_.stop_patience)) {
     case Woken::kReadable: break;
+    case Woken::kStopped: return lost("was stopped", "another process of this user has stopped it, and it was killed");
     case Woken::kFailed: end(); return system_error("poll", errno);
     case Woken::kCancelled: end(); return Error{ErrorCode::kBusy, std::string("cancelled while the worker was to ") + words, {}};
     case Woken::kLate:

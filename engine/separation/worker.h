@@ -28,7 +28,7 @@ inline constexpr uint64_t kMostMatchedBytes = uint64_t{1} << 30;         // of a
 
 // One at a time for one experiment, from whatever thread: it is started when it is first asked, and again after it ended.
 // Each request fails by itself; the codes say what happened to it:
-//   kUnavailable  the worker ended meanwhile, and so did a second one, which says nothing about what was asked
+//   kUnavailable  the worker ended or was stopped meanwhile, and so was a second one, which says nothing about what was asked
 //   kBusy         the engine was asked to stop
 //   others        what the worker said, or that it took too long or said what no worker says
 class Worker {
@@ -40,6 +40,7 @@ class Worker {
     int cancel_fd = -1;                  // readable: stop now
     ProcessTree* tree = nullptr;         // of the trials, which it is no part of
     std::optional<std::chrono::milliseconds> limit;  // instead of what each request may take
+    std::chrono::milliseconds stop_patience{10'000}; // with one that SIGSTOP has stopped: it is killed, and another one asked
   };
   explicit Worker(Setting setting) : setting_(std::move(setting)) {}
   Worker(const Worker&) = delete;

@@ -140,6 +140,31 @@ TEST(Worker, OneThatHangsIsKilledAtItsLimit) {
   EXPECT_TRUE(worker.ask(worker::Look{"fine"}).ok());
 }
 
+// A request may take minutes; one that is stopped is not waited for as long.
+TEST(Worker, OneThatIsStoppedIsKilledAndAnotherOneAsked) {
+  Worker::Setting patient = setting(kReal);
+  patient.stop_patience = milliseconds(200);
+  Worker worker(patient);
+  ASSERT_TRUE(worker.start().ok());
+  const pid_t first = worker.pid();
+  ASSERT_EQ(::kill(first, SIGSTOP), 0);
+  EXPECT_TRUE(worker.ask(worker::Look{"/"}).ok());
+  EXPECT_NE(worker.pid(), first);
+  EXPECT_NE(::kill(first, 0), 0);
+  EXPECT_THAT(worker.take_events(), ElementsAre(HasSubstr("the worker was stopped while it was to look at a file")));
+}
+
+// What only takes its time is not stopped: `limit` decides.
+TEST(Worker, OneThatWaitsIsNotTakenForStopped) {
+  Worker::Setting patient = setting(STAB_FAKE_WORKER);
+  patient.stop_patience = milliseconds(40);
+  patient.limit = milliseconds(400);
+  Worker worker(patient);
+  const auto late = worker.ask(worker::Look{"hang"});
+  ASSERT_FALSE(late.ok());
+  EXPECT_THAT(late.error().message, HasSubstr("took more than 400 ms"));
+}
+
 TEST(Worker, CancelInterruptsARequest) {
   const UniqueFd cancel(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   Worker::Setting cancelled = setting(STAB_FAKE_WORKER);
