@@ -20,14 +20,14 @@ step() {
   echo "$((SECONDS - start)) s"
 }
 
-# Compilations are cached under the build tree with paths relative to the root: the mutation gate, which builds
-# a copy of the tree, finds them.
+# Compilations are cached where the user's ccache keeps its own, with paths relative to the root: another clone finds them, and so
+# does the mutation gate, which builds a copy of the tree.
 #
 # set_up TARGET...: builds those targets; all of them where none is named.
 set_up() {
   step "install packages" scripts/install
   if command -v ccache > /dev/null; then
-    export CCACHE_DIR=$PWD/build/ccache CCACHE_BASEDIR=$PWD
+    export CCACHE_BASEDIR=$PWD
     export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
   fi
   step "configure" cmake --preset release
