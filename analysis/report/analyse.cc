@@ -287,6 +287,10 @@ Result<Report> analyse_units(const Samples& samples, const std::vector<std::vect
   }
   report.interval_level = stopped.levels.interval();
   report.stopping = stopping_text(stopping, replicates, samples.incomplete);
+  if (stopped.levels.is_sequence()) {
+    report.sequence_replicates = std::max(2u, replicates);
+    report.sequence_mixture = stopped.levels.mixture();
+  }
   report.contrasts = contrasts_of(samples, units, stopped);
   report.estimators = estimator_contrasts_of(samples, units, stopped.levels);
   report.shift_functions = shift_functions_of(samples, units, stopped.levels);

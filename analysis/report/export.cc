@@ -85,6 +85,56 @@ std::string export_csv(const Samples& design, const std::vector<std::vector<Work
   return out;
 }
 
+namespace {
+
+// R's judged(row, draws): what a contrast's row of t's says at this look (judged_estimate.h). A sequence takes p from the normal
+// mixture, and both from bets where the estimate is the mean of draws.
+std::string judged_by(const Report& report) {
+  if (report.sequence_mixture <= 0) return "judged <- function(row, draws) row\n";
+  char text[160];
+  std::snprintf(text, sizeof text, "n <- %u; g <- %.17g; alpha <- %.17g  # replicates, the mixture's variance\n",
+                report.sequence_replicates, report.sequence_mixture, report.alpha);
+  return text + std::string(R"R(# Log wealth of who bets that the mean is above m (sign 1) or below (-1), value by value with those before.
+log_wealth <- function(x, m, sign) {
+  z <- 1:12 / 4
+  delta <- c(z * sqrt(g), 1, 2); weight <- c(0.9 * exp(-z^2 / 2) / sum(exp(-z^2 / 2)), 0.05, 0.05)
+  wealth <- numeric(length(delta))
+  for (i in seq_along(x)[-(1:3)]) {
+    before <- x[1:(i - 1)]; spread <- sqrt(mean((before - m)^2))
+    if (spread == 0) next
+    against <- 3 * max(abs(before - mean(before))) - sign * (mean(before) - m)
+    stake <- delta / spread
+    stake <- ifelse(against * stake > 1, 1 / against, stake)
+    wealth <- wealth + log(pmax(0, 1 + sign * stake * (x[i] - m)))
+  }
+  top <- max(wealth)
+  if (is.infinite(top)) top else top + log(sum(weight * exp(wealth - top)))
+}
+# An end of t's interval, moved out to where the bets have won 2 / alpha.
+widened <- function(x, end, centre, sign) {
+  missing <- function(m) max(-1e3, min(1e3, log_wealth(x, m, sign) - log(2 / alpha)))
+  far <- end
+  for (try in 1:60) {
+    if (missing(far) >= 0) return(if (far == end) end else uniroot(missing, sort(c(near, far)), tol = 1e-14)$root)
+    near <- far; far <- centre + 1.5 * (far - centre)
+  }
+  -sign * Inf
+}
+judged <- function(row, draws) {
+  t2 <- qt(row$p / 2, n - 1)^2; r <- 1 + n * g
+  row$p <- exp(min(0, log(r) / 2 - n / 2 * (log1p(t2 / (n - 1)) - log1p(t2 / ((n - 1) * r)))))
+  if (length(draws)) {
+    row$p <- max(row$p, min(1, 2 * exp(-max(log_wealth(draws, 0, 1), log_wealth(draws, 0, -1)))))
+    row$low <- widened(draws, row$low, row$estimate, 1)
+    row$high <- widened(draws, row$high, row$estimate, -1)
+  }
+  row
+}
+)R");
+}
+
+}  // namespace
+
 std::string export_r(const Report& report) {
   const Response& response = report.responses[0];
   std::string varying;
@@ -105,8 +155,11 @@ std::string export_r(const Report& report) {
   std::snprintf(level, sizeof level, "%.17g", report.interval_level);
   std::string out;
   if (!report.stopping.empty())
-    out = "# " + report.stopping + "\n# Here p is the plain one" +
-          (report.interval_level == report.alpha ? ", and intervals rest on the spread of all replicates" : "") + ".\n";
+    out = "# " + report.stopping +
+          (report.sequence_mixture > 0 ? "\n# p and intervals are the confidence sequence's.\n"
+           : report.interval_level == report.alpha
+               ? "\n# Here p is the plain one, and intervals rest on the spread of all replicates.\n"
+               : "\n# Here p is the plain one.\n");
   out += "# The analysis of " + (report.experiment.empty() ? "a report" : report.experiment) +
                     " in R, without packages:  Rscript this.R data.csv\n";
   out += "args <- commandArgs(trailingOnly = TRUE)\n"
@@ -115,6 +168,7 @@ std::string export_r(const Report& report) {
   out += "d$y <- " + std::string(response.scale == Scale::kLog ? "log(d[[" : "(d[[") + quoted(response.name) + "]])\n";
   out += "d <- d[!is.na(d$y), ]\nlevel_of_intervals <- " + std::string(level) + "\nfactors <- " + vector_of(names) +
          "\ntreatments <- " + (treatments.empty() ? "character()" : vector_of(treatments)) + "\n" + levels;
+  out += judged_by(report);
   out += R"R(workloads <- unique(d$workload)
 # The unit is the layout: runs of one layout are averaged, unless a cell has one layout only (then they are repeats).
 cells <- do.call(paste, c(d[c("workload", factors)], sep = "\r"))
@@ -152,6 +206,7 @@ contrast <- function(data, trials, f, level) {
   runs <- aggregate(t["y"], list(cell = cell, block = t$block), mean)  # runs and counter passes of one block
   size <- table(runs$block); whole <- names(size)[size == length(w)]
   seeded <- !t$single & t$link == 0
+  bet_on <- NULL  # independent values whose mean is the estimate
   repeated <- any(tapply(t$block[seeded], paste(cell, t$layout)[seeded], function(x) length(unique(x))) > 1)
   ran <- t$link > 0 & !t$single
   fresh <- !anyDuplicated(do.call(paste, c(t[ran, c("link", treatments), drop = FALSE], sep = "\r")))  # no link comes back
@@ -163,6 +218,7 @@ contrast <- function(data, trials, f, level) {
     link <- tapply(t$link, t$block, max)
     if (!fresh && length(unique(link)) > 1) x <- tapply(x, link, mean)
     estimate <- mean(x); variance <- var(x) / length(x); df <- length(x) - 1
+    if (fresh || length(unique(link)) == 1) bet_on <- as.vector(x)
   } else if (any(t$link > 0 & !t$single)) {
     # Links crossed with blocks: both are fitted, then a link is one draw over all its cells.
     all <- trials; all$cell <- cell_of(all)
@@ -197,9 +253,10 @@ contrast <- function(data, trials, f, level) {
     }
     df <- variance^2 / denominator
   }
-  half <- qt(1 - level_of_intervals / 2, df) * sqrt(variance)
-  data.frame(factor = f, level = level, estimate = estimate, low = estimate - half, high = estimate + half, df = df,
-             p = 2 * pt(-abs(estimate / sqrt(variance)), df))
+  half <- qt(level_of_intervals / 2, df, lower.tail = FALSE) * sqrt(variance)
+  row <- data.frame(factor = f, level = level, estimate = estimate, low = estimate - half, high = estimate + half, df = df,
+                    p = 2 * pt(-abs(estimate / sqrt(variance)), df))
+  judged(row, bet_on)
 }
 table <- NULL
 for (w in workloads) for (f in factors) for (level in levels(d[[f]])[-1]) {

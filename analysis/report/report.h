@@ -261,6 +261,9 @@ struct Report {
   std::vector<Factor> factors;
   std::vector<Response> responses;
   double interval_level = 0.05;  // two-sided, of the contrasts' intervals: alpha, or what a look makes of it; bets may widen them
+  // Of a confidence sequence (confidence_sequence.h): replicates so far and the mixture's variance; g 0: none.
+  uint32_t sequence_replicates = 0;
+  double sequence_mixture = 0;
   std::string stopping;  // how the plan ends and where this is; empty: after fixed replicates
   uint64_t planned = 0;
   uint64_t analysed = 0;

@@ -10,6 +10,7 @@ treatments <- character()
 d[["code"]] <- factor(d[["code"]], levels = c("off", "shuffle"))
 d[["stack"]] <- factor(d[["stack"]], levels = c("zero", "on"))
 d[["heap"]] <- factor(d[["heap"]], levels = c("base", "page"))
+judged <- function(row, draws) row
 workloads <- unique(d$workload)
 # The unit is the layout: runs of one layout are averaged, unless a cell has one layout only (then they are repeats).
 cells <- do.call(paste, c(d[c("workload", factors)], sep = "\r"))
@@ -47,6 +48,7 @@ contrast <- function(data, trials, f, level) {
   runs <- aggregate(t["y"], list(cell = cell, block = t$block), mean)  # runs and counter passes of one block
   size <- table(runs$block); whole <- names(size)[size == length(w)]
   seeded <- !t$single & t$link == 0
+  bet_on <- NULL  # independent values whose mean is the estimate
   repeated <- any(tapply(t$block[seeded], paste(cell, t$layout)[seeded], function(x) length(unique(x))) > 1)
   ran <- t$link > 0 & !t$single
   fresh <- !anyDuplicated(do.call(paste, c(t[ran, c("link", treatments), drop = FALSE], sep = "\r")))  # no link comes back
@@ -58,6 +60,7 @@ contrast <- function(data, trials, f, level) {
     link <- tapply(t$link, t$block, max)
     if (!fresh && length(unique(link)) > 1) x <- tapply(x, link, mean)
     estimate <- mean(x); variance <- var(x) / length(x); df <- length(x) - 1
+    if (fresh || length(unique(link)) == 1) bet_on <- as.vector(x)
   } else if (any(t$link > 0 & !t$single)) {
     # Links crossed with blocks: both are fitted, then a link is one draw over all its cells.
     all <- trials; all$cell <- cell_of(all)
@@ -92,9 +95,10 @@ contrast <- function(data, trials, f, level) {
     }
     df <- variance^2 / denominator
   }
-  half <- qt(1 - level_of_intervals / 2, df) * sqrt(variance)
-  data.frame(factor = f, level = level, estimate = estimate, low = estimate - half, high = estimate + half, df = df,
-             p = 2 * pt(-abs(estimate / sqrt(variance)), df))
+  half <- qt(level_of_intervals / 2, df, lower.tail = FALSE) * sqrt(variance)
+  row <- data.frame(factor = f, level = level, estimate = estimate, low = estimate - half, high = estimate + half, df = df,
+                    p = 2 * pt(-abs(estimate / sqrt(variance)), df))
+  judged(row, bet_on)
 }
 table <- NULL
 for (w in workloads) for (f in factors) for (level in levels(d[[f]])[-1]) {
