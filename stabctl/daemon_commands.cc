@@ -51,6 +51,11 @@ void print_machines(const Json& row) {
                        std::to_string(slot.value("blocks", 0)) + " blocks";
     if (slot.contains("heard_ns") && slot.value("done", 0) < slot.value("blocks", 0))
       text += ", heard " + seconds(slot.value("heard_ns", int64_t{0})) + " ago";
+    if (slot.contains("preflight")) {
+      const int64_t passed = slot["preflight"].value("passed", int64_t{0});
+      const int64_t failed = slot["preflight"].value("failed", int64_t{0});
+      text += ", preflight " + std::to_string(passed) + " of " + std::to_string(passed + failed) + " passed";
+    }
     if (slot.value("losses", 0) > 0) text += ", lost " + std::to_string(slot.value("losses", 0)) + " times";
     std::printf("        %s\n", text.c_str());
     if (const std::string why = slot.value("why", ""); !why.empty()) std::printf("          %s\n", printable(why).c_str());

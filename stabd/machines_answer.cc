@@ -22,6 +22,8 @@ Result<std::optional<MachinesAnswer>> machines_answer(store::Store& store, store
     if (!slot.host.empty()) one["host"] = printable(slot.host);
     if (!slot.machine.empty()) one["machine"] = printable(slot.machine);
     if (!slot.why.empty()) one["why"] = printable(slot.why);
+    if (slot.preflight_passed + slot.preflight_failed > 0)
+      one["preflight"] = {{"passed", slot.preflight_passed}, {"failed", slot.preflight_failed}};
     if (slot.sign_at_ns) one["heard_ns"] = std::max<int64_t>(now_ns - *slot.sign_at_ns, 0);
     slots.push_back(std::move(one));
   }

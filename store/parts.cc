@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <set>
 
 #include "store/attached.h"
 #include "store/store_state.h"
@@ -45,30 +47,23 @@ bool is_sqlite(const std::string& path) {
   return file.read(head, sizeof head) && std::string_view(head, sizeof head) == std::string_view("SQLite format 3\0", 16);
 }
 
-Result<std::string> text_of(Database& database, std::string_view sql) {
-  STAB_TRY(Statement * query, database.prepare(sql));
-  STAB_TRY(const bool row, query->step());
-  std::string text = row ? query->text(0) : "";
-  query->reset();
-  return text;
-}
-
 // Why the file that is attached as `other` is no part of this label; empty: it is.
 Result<std::string> unlike_label(Database& database, const PartLabel& label) {
-  STAB_TRY(const int64_t strange, database.integer("SELECT count(*) FROM pragma_table_list WHERE schema = 'other' AND type <> "
-                                                   "'table'"));
+  // What SQLite takes for a table is decided by this text, whatever the row calls itself; an index that a table makes has none.
+  // (pragma_table_list says it, too, and costs more than anything else here: it reads each view of every schema anew.)
+  STAB_TRY(const int64_t strange, database.integer("SELECT count(*) FROM other.sqlite_schema WHERE sql IS NOT NULL AND sql NOT "
+                                                   "GLOB 'CREATE TABLE *'"));
   if (strange != 0) return std::string("it has something else than tables");
-  const auto differs = [&](const char* key, const std::string& expected) -> Result<std::string> {
-    STAB_TRY(const std::string found, text_of(database, std::string("SELECT value FROM other.part WHERE key = '") + key + "'"));
-    if (found == expected) return std::string();
-    return std::string("its ") + key + " is '" + found + "', expected '" + expected + "'";
-  };
+  STAB_TRY(Statement * query, database.prepare("SELECT key, value FROM other.part LIMIT 100"));
+  STAB_TRY(const auto rows, read_rows(*query, [](const Statement& row) { return std::pair(row.text(0), row.text(1)); }));
+  const std::map<std::string, std::string> found(rows.begin(), rows.end());
   const std::pair<const char*, std::string> keys[] = {
       {"format", std::string(kPartFormat)},   {"experiment", label.identity},           {"slot", std::to_string(label.slot)},
       {"epoch", std::to_string(label.epoch)}, {"number", std::to_string(label.number)}, {"block", std::to_string(label.block)}};
   for (const auto& [key, expected] : keys) {
-    STAB_TRY(std::string why, differs(key, expected));
-    if (!why.empty()) return why;
+    const auto at = found.find(key);
+    const std::string value = at == found.end() ? "" : at->second;
+    if (value != expected) return std::string("its ") + key + " is '" + value + "', expected '" + expected + "'";
   }
   return std::string();
 }
@@ -102,6 +97,21 @@ Result<std::string> unlike_block(Database& database, Id experiment, int64_t firs
   return std::string();
 }
 
+// Of what a part holds besides trials. Most parts lack some, and a statement that copies nothing has to be prepared all the same.
+Result<std::set<std::string>> tables_with_rows(Database& database) {
+  std::string sql = "SELECT EXISTS(SELECT 1 FROM other.quarantines)";
+  for (const OfTrial& table : kOfTrials) sql += std::string(", EXISTS(SELECT 1 FROM other.") + table.table + ")";
+  STAB_TRY(Statement * query, database.prepare(sql));
+  STAB_TRY(const bool row, query->step());
+  std::set<std::string> filled;
+  if (row && query->integer(0) != 0) filled.insert("quarantines");
+  int column = 1;
+  for (const OfTrial& table : kOfTrials)
+    if (row && query->integer(column++) != 0) filled.insert(table.table);
+  query->reset();
+  return filled;
+}
+
 Status note_part(Database& database, Id experiment, const PartLabel& label, const std::string& sha256, const PartVerdict& verdict,
                  int64_t at_ns) {
   STAB_TRY(Statement * insert, database.prepare("INSERT INTO main.parts VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
@@ -131,13 +141,17 @@ Result<int64_t> newest_epoch(Database& database, Id experiment, int slot) {
 
 Result<int64_t> Store::State::take_part_in(Id experiment) {
   const std::string of = std::to_string(experiment);
-  // First attempts are planned here already; later ones get rows of their own. All become what the part says in one update, so
-  // that the triggers count them.
-  STAB_TRY(Statement * more, database.prepare("INSERT INTO main.trials(experiment, kind, attempt, superseded, " +
-                                              std::string(kPlace) + ") SELECT " + of + ", 'main', attempt, 0, " +
-                                              std::string(kPlace) + " FROM other.trials WHERE attempt > 1 ORDER BY id"));
-  STAB_CHECK_OK(more->run());
-  STAB_CHECK_OK(count_planned(experiment, TrialKind::kMain, database.changes()));
+  // First attempts are planned here already; later ones get rows of their own. All become what the part says in one update. A
+  // trigger would count each row by itself, which takes longer than the update, so they are counted below, by state.
+  const auto later = [&]() -> Status {
+    STAB_TRY(Statement * more, database.prepare("INSERT INTO main.trials(experiment, kind, attempt, superseded, " +
+                                                std::string(kPlace) + ") SELECT " + of + ", 'main', attempt, 0, " +
+                                                std::string(kPlace) + " FROM other.trials WHERE attempt > 1 ORDER BY id"));
+    return more->run();
+  };
+  STAB_TRY(const int64_t places, database.integer("SELECT sum(attempt = 1) FROM other.trials"));
+  STAB_TRY(const int64_t attempts, database.integer("SELECT count(*) FROM other.trials"));
+  if (attempts > places) STAB_CHECK_OK(later());
   STAB_CHECK_OK(
       database.execute("CREATE TEMP TABLE IF NOT EXISTS part_ids(theirs INTEGER PRIMARY KEY, ours INTEGER NOT NULL); "
                        "DELETE FROM part_ids"));
@@ -148,22 +162,36 @@ Result<int64_t> Store::State::take_part_in(Id experiment) {
                             " AND t.kind = 'main' AND t.position = p.position AND "
                             "t.attempt = p.attempt"));
   STAB_CHECK_OK(pair->run());
-  STAB_TRY(
-      Statement * update,
-      database.prepare("UPDATE main.trials SET superseded = p.superseded, state = p.state, boot_id = p.boot_id, claimed_at_ns "
-                       "= p.claimed_at_ns, started_at_ns = p.started_at_ns, finished_at_ns = p.finished_at_ns, failure = "
-                       "p.failure FROM other.trials p JOIN part_ids i ON i.theirs = p.id WHERE main.trials.id = i.ours"));
-  STAB_CHECK_OK(update->run());
+  const auto become = [&]() -> Status {
+    const WithoutTriggers counted_below(database);
+    STAB_TRY(
+        Statement * update,
+        database.prepare("UPDATE main.trials SET superseded = p.superseded, state = p.state, boot_id = p.boot_id, claimed_at_ns "
+                         "= p.claimed_at_ns, started_at_ns = p.started_at_ns, finished_at_ns = p.finished_at_ns, failure = "
+                         "p.failure FROM other.trials p JOIN part_ids i ON i.theirs = p.id WHERE main.trials.id = i.ours"));
+    return update->run();
+  };
+  STAB_CHECK_OK(become());
+  STAB_CHECK_OK(count_planned(experiment, TrialKind::kMain, -places));
+  STAB_TRY(Statement * count,
+           database.prepare("INSERT INTO main.trial_counts SELECT " + of +
+                            ", 'main', superseded, state, count(*) FROM other.trials WHERE true GROUP BY superseded, state ON "
+                            "CONFLICT DO UPDATE SET number = number + excluded.number"));
+  STAB_CHECK_OK(count->run());
+  STAB_TRY(const std::set<std::string> filled, tables_with_rows(database));
   for (const OfTrial& table : kOfTrials) {
     const std::string name(table.table), columns(table.columns);
+    if (!filled.contains(name)) continue;
     STAB_TRY(Statement * copy, database.prepare("INSERT INTO main." + name + "(trial, " + columns + ") SELECT i.ours, " +
                                                 columns + " FROM other." + name + " o JOIN part_ids i ON i.theirs = o.trial"));
     STAB_CHECK_OK(copy->run());
   }
-  STAB_TRY(Statement * quarantine,
-           database.prepare("INSERT OR IGNORE INTO main.quarantines(experiment, subject, cell, trial, reason) SELECT " + of +
-                            ", subject, cell, i.ours, reason FROM other.quarantines q JOIN part_ids i ON i.theirs = q.trial"));
-  STAB_CHECK_OK(quarantine->run());
+  if (filled.contains("quarantines")) {
+    STAB_TRY(Statement * quarantine,
+             database.prepare("INSERT OR IGNORE INTO main.quarantines(experiment, subject, cell, trial, reason) SELECT " + of +
+                              ", subject, cell, i.ours, reason FROM other.quarantines q JOIN part_ids i ON i.theirs = q.trial"));
+    STAB_CHECK_OK(quarantine->run());
+  }
   STAB_TRY(const int64_t bytes,
            database.integer("SELECT coalesce(sum(length(stdout_head) + length(stderr_head) + length(dose_json)), "
                             "0) + (SELECT coalesce(sum(length(series)), 0) FROM other.epochs) + "

@@ -197,6 +197,8 @@ Result<int64_t> Database::integer(std::string_view sql) {
   return value;
 }
 
+void Database::let_triggers_run(bool run) { sqlite3_db_config(handle_, SQLITE_DBCONFIG_ENABLE_TRIGGER, run ? 1 : 0, nullptr); }
+
 int64_t Database::last_id() const { return sqlite3_last_insert_rowid(handle_); }
 int64_t Database::changes() const { return sqlite3_changes64(handle_); }
 bool Database::in_transaction() const { return sqlite3_get_autocommit(handle_) == 0; }

@@ -97,6 +97,8 @@ class Database {
   Status execute(const char* sql);
   // Cached by text, reset, ready to be bound. Valid until the database closes.
   Result<Statement*> prepare(std::string_view sql);
+  // Whether triggers of ours run. Foreign keys are kept in any case.
+  void let_triggers_run(bool run);
   // Finalizes the cached statements; those handed out are gone.
   void forget_statements() { statements_.clear(); }
   // The first column of the first row of a query without parameters.
@@ -121,6 +123,18 @@ class Database {
   sqlite3* handle_ = nullptr;
   std::unique_ptr<int> wal_pages_;  // its address is given to SQLite
   std::map<std::string, std::unique_ptr<Statement>, std::less<>> statements_;
+};
+
+// No trigger runs as long as it lives: what they keep is kept by whoever makes one.
+class WithoutTriggers {
+ public:
+  explicit WithoutTriggers(Database& database) : database_(&database) { database_->let_triggers_run(false); }
+  WithoutTriggers(const WithoutTriggers&) = delete;
+  WithoutTriggers& operator=(const WithoutTriggers&) = delete;
+  ~WithoutTriggers() { database_->let_triggers_run(true); }
+
+ private:
+  Database* database_;
 };
 
 }  // namespace stab::store

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "engine/machines/node_preflight.h"
 #include "engine/machines/slots.h"
 #include "worker/sha256.h"
 
@@ -239,7 +240,9 @@ Status Controller::hear(const SlotFile& file, const std::string& name) {
   store::SlotEpochRow* row = newest(file.slot);
   if (row == nullptr || file.epoch > row->epoch) return {};
   if (file.epoch < row->epoch) {
-    if (file.what == "facts" || file.what == "end" || file.what == "verdict") return set_.spool->remove(name);
+    for (const std::string_view what : {std::string_view("facts"), std::string_view("end"), std::string_view("verdict"),
+                                        kPreflightNote})
+      if (file.what == what) return set_.spool->remove(name);
     return {};
   }
   if (file.what == "heartbeat") {
@@ -247,6 +250,7 @@ Status Controller::hear(const SlotFile& file, const std::string& name) {
     const bool is_due = heard == heard_.end() || set_.clock->monotonic_raw() - heard->second >= kBetweenHeartbeats;
     return is_due ? read_heartbeat(file.slot, file.epoch) : Status();
   }
+  if (file.what == kPreflightNote) return take_preflight(*row, name);
   if (file.what != "facts" || row->state != store::SlotState::kGranted) return {};
   STAB_TRY(const std::optional<std::string> text, set_.spool->note(name));
   return text ? judge_facts(*row, *text) : Status();
@@ -261,8 +265,24 @@ Status Controller::read_heartbeat(int slot, int64_t epoch) {
   return {};
 }
 
+// Beside the machine's facts, once: what of them is there already was taken in, by us or the controller before us.
+Status Controller::take_preflight(store::SlotEpochRow& row, const std::string& name) {
+  if (row.state == store::SlotState::kGranted) return {};  // its machine is judged first
+  if (const auto at = row.facts.lower_bound(std::string(kPreflightFact));
+      at != row.facts.end() && at->first.starts_with(kPreflightFact))
+    return {};
+  STAB_TRY(const std::optional<std::string> text, set_.spool->note(name));
+  if (!text) return {};
+  const std::map<std::string, std::string> facts = preflight_facts(parse_facts(*text));
+  if (facts.empty()) return {};
+  row.facts.insert(facts.begin(), facts.end());
+  is_alive(row.slot);
+  return write([&](store::Store& store) { return store.update_slot(set_.experiment, row); });
+}
+
 Status Controller::judge_facts(store::SlotEpochRow& row, const std::string& text) {
   row.facts = parse_facts(text);
+  std::erase_if(row.facts, [](const auto& fact) { return fact.first.starts_with(kPreflightFact); });
   row.machine = row.facts["machine.name"];
   is_alive(row.slot);
   std::string why = first_facts_ ? difference_of(set_.machines.same, *first_facts_, row.facts) : "";

@@ -83,6 +83,7 @@ class Controller {
   Status collect();
   Status take_part(const SlotFile& file, const PartFile& part, const std::string& name);
   Status hear(const SlotFile& file, const std::string& name);
+  Status take_preflight(store::SlotEpochRow& row, const std::string& name);
   Status judge_facts(store::SlotEpochRow& row, const std::string& text);
   Status settle(int slot);
   Status start(int slot);

@@ -21,6 +21,7 @@
 #include "engine/experiment/places.h"
 #include "engine/machines/choose_engine.h"
 #include "engine/machines/connection.h"
+#include "engine/machines/node_preflight.h"
 #include "plan/parse.h"
 #include "worker/sha256.h"
 
@@ -153,7 +154,8 @@ class Deputy {
       const std::optional<SlotFile> file = parse_slot_file(name);
       if (!file) continue;
       const std::optional<PartFile> part = parse_part_file(file->what);
-      if (!part && file->what != "facts" && file->what != "heartbeat" && file->what != "end") continue;
+      if (!part && file->what != "facts" && file->what != "heartbeat" && file->what != "end" && file->what != kPreflightNote)
+        continue;
       const std::optional<FileSign> sign = spool_->sign_of(name);
       const auto shown = shown_.find(name);
       if (!sign || (shown != shown_.end() && shown->second == *sign)) continue;

@@ -11,6 +11,7 @@
 
 #include "engine/experiment/builds.h"
 #include "engine/machines/deputy.h"
+#include "engine/machines/node_preflight.h"
 
 namespace stab::engine {
 namespace {
@@ -21,8 +22,8 @@ constexpr int kEndMs = 15'000;
 constexpr std::chrono::milliseconds kKillLimit{1000};
 // A user's spool may be out of reach for a minute; one that stays so is a fault to be told.
 constexpr int kMostFailures = 6;
-// Notes are a few lines; of a machine's facts some dozens.
-constexpr size_t kMostNoteBytes = 64 << 10;
+// As a spool's: most notes are a few lines, what a preflight gave is a line a cell.
+constexpr size_t kMostNoteBytes = 1 << 20;
 
 class LaunchedDeputy final : public DeputyProcess {
  public:
@@ -238,7 +239,8 @@ Status DeputyEngine::take(const std::string& name, const std::string& content) {
   if (content.size() > kMostNoteBytes) return strange;
   if (file->what == "started") told([&](const std::string& text) { started_[of] = text; });
   else if (file->what == "lives") told([&](const std::string& text) { lives_[of] = text == "1"; });
-  else if (file->what == "facts" || file->what == "heartbeat" || file->what == "end") return set_.spool->put(name, content);
+  else if (file->what == "facts" || file->what == "heartbeat" || file->what == "end" || file->what == kPreflightNote)
+    return set_.spool->put(name, content);
   else return strange;
   return {};
 }

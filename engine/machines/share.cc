@@ -20,6 +20,7 @@
 #include "engine/experiment/places.h"
 #include "engine/machine/facts.h"
 #include "engine/machines/controller.h"
+#include "engine/machines/node_preflight.h"
 #include "plan/size.h"
 #include "worker/sha256.h"
 
@@ -94,6 +95,10 @@ class Deliverer final : public Observer {
   void note(std::string_view text) override { set_->observer->note(text); }
   void trial_done(const TrialNews& news) override {
     set_->observer->trial_done(news);
+    if (news.kind == store::TrialKind::kPreflight) {
+      add_preflight(preflight_, news);
+      preflight_told_ = false;
+    }
     if (news.kind == store::TrialKind::kMain) failure_ = deliver();
     if (!failure_.ok() && said_ != failure_.error().message) note(said_ = failure_.error().message);
     const auto now = set_->clock->monotonic_raw();
@@ -103,8 +108,17 @@ class Deliverer final : public Observer {
     if (set_->spool->has(slot_file(set_->slot, set_->epoch + 1, "grant"))) set_->stop->after_this_trial();
   }
 
+  // What its trials gave, in one note once they are over: before any part, and before the slot's end.
+  Status tell_preflight() {
+    if (preflight_told_) return {};
+    STAB_CHECK_OK(set_->spool->put_note(slot_file(set_->slot, set_->epoch, kPreflightNote), facts_text(preflight_)));
+    preflight_told_ = true;
+    return {};
+  }
+
   // All blocks that are over and not yet sent.
   Status deliver() {
+    STAB_CHECK_OK(tell_preflight());
     while (next_ < blocks_.size()) {
       const uint32_t block = blocks_[next_];
       STAB_TRY(const int64_t open, store_->open_places(1, block_places_ * block, block_places_));
@@ -127,6 +141,8 @@ class Deliverer final : public Observer {
   std::vector<uint32_t> blocks_;
   int64_t block_places_;
   std::string path_, said_;
+  std::map<std::string, std::string> preflight_;
+  bool preflight_told_ = true;
   Status failure_;
   size_t next_ = 0;
   std::chrono::nanoseconds beat_{0};

@@ -1,8 +1,10 @@
 #include "engine/machines/slot_status.h"
 
 #include <algorithm>
+#include <cstdio>
 
 #include "engine/experiment/expand.h"
+#include "engine/machines/node_preflight.h"
 #include "engine/machines/slots.h"
 
 namespace stab::engine {
@@ -14,6 +16,7 @@ struct Stored {
   std::vector<store::SlotEpochRow> epochs;
   std::vector<store::PartRow> parts;  // recorded ones
   std::map<int, int64_t> share, done;
+  bool is_over = false;
 };
 
 Result<Stored> stored(store::Store& store, store::Id experiment) {
@@ -23,6 +26,7 @@ Result<Stored> stored(store::Store& store, store::Id experiment) {
   STAB_TRY(const store::ExperimentRow row, store.experiment(experiment));
   STAB_TRY(const ExpandedPlan expanded, expand_stored(row));
   of.slots = expanded.plan.machines.count;
+  of.is_over = store::is_over(row.state);
   if (of.slots < 1) return of;
   for (const int slot : deal_blocks(row.seed, of.slots, static_cast<int>(row.replicates))) ++of.share[slot];
   STAB_TRY(of.parts, store.parts(experiment));
@@ -53,6 +57,23 @@ std::optional<int64_t> left_of(const Stored& of, int64_t now_ns) {
   return static_cast<int64_t>(left);
 }
 
+// Times are told when the experiment is over: they are beside their cells' names, and before a declared look that is one.
+std::vector<std::string> preflight_text(const store::SlotEpochRow& epoch, bool with_times) {
+  const std::vector<NodePreflight> cells = preflight_of(epoch.facts);
+  std::vector<std::string> lines;
+  if (cells.empty()) return lines;
+  const auto passed = std::count_if(cells.begin(), cells.end(), [](const NodePreflight& cell) { return cell.passed; });
+  lines.push_back("  preflight: " + std::to_string(passed) + " of " + std::to_string(cells.size()) + " passed");
+  for (const NodePreflight& cell : cells) {
+    if (cell.passed && !with_times) continue;
+    char time[32] = "";
+    if (with_times && cell.wall_ns) std::snprintf(time, sizeof time, " in %.6f s", static_cast<double>(*cell.wall_ns) / 1e9);
+    lines.push_back("    " + cell.subject + ", " + cell.cell + ": " + (cell.passed ? "passed" : "failed") + time +
+                    (cell.failure.empty() ? "" : ": " + cell.failure));
+  }
+  return lines;
+}
+
 }  // namespace
 
 Result<std::optional<MachinesStatus>> machines_status(store::Store& store, store::Id experiment,
@@ -76,6 +97,8 @@ Result<std::optional<MachinesStatus>> machines_status(store::Store& store, store
     one.host = row.host;
     one.machine = row.machine;
     one.why = row.why;
+    one.preflight_passed = one.preflight_failed = 0;
+    for (const NodePreflight& cell : preflight_of(row.facts)) ++(cell.passed ? one.preflight_passed : one.preflight_failed);
     one.losses += row.state == store::SlotState::kLost || row.state == store::SlotState::kRefused;
   }
   for (const store::PartRow& part : of.parts) {
@@ -90,12 +113,15 @@ Result<std::vector<std::string>> slots_text(store::Store& store, store::Id exper
   STAB_TRY(Stored of, stored(store, experiment));
   std::vector<std::string> lines;
   if (of.slots < 1) return lines;
-  for (const store::SlotEpochRow& epoch : of.epochs)
+  for (const store::SlotEpochRow& epoch : of.epochs) {
     lines.push_back("slot " + std::to_string(epoch.slot) + ", epoch " + std::to_string(epoch.epoch) + ": " +
                     std::string(store::name(epoch.state)) + (epoch.host.empty() ? "" : " on " + epoch.host) +
                     (epoch.machine.empty() ? "" : ", machine " + epoch.machine) + ", " + std::to_string(of.done[epoch.slot]) +
                     " of " + std::to_string(of.share[epoch.slot]) + " blocks of the slot" +
                     (epoch.why.empty() ? "" : ": " + epoch.why));
+    const std::vector<std::string> more = preflight_text(epoch, of.is_over);
+    lines.insert(lines.end(), more.begin(), more.end());
+  }
   return lines;
 }
 

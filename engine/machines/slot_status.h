@@ -19,6 +19,7 @@ struct SlotStatus {
   std::string host, machine, why;  // of that epoch
   int64_t blocks = 0, done = 0;    // of the slot
   int64_t losses = 0;              // epochs that were lost or refused; each costs a block at most
+  int64_t preflight_passed = 0, preflight_failed = 0;  // cells of workloads, in that epoch
   std::optional<int64_t> sign_at_ns;  // the newest sign of life that is known
 };
 

@@ -90,9 +90,9 @@ function verdictsOf(row) {
 function machinesOf(row) {
   if (!row.machines) return null;
   const over = isOver(row), lost = row.machines.reduce((sum, slot) => sum + slot.losses, 0), done = row.machines.reduce((sum, slot) => sum + slot.done, 0), all = row.machines.reduce((sum, slot) => sum + slot.blocks, 0);
-  const columns = [{title: 'slot', number: true}, {title: 'machine'}, {title: 'state'}, {title: 'blocks done', number: true}, {title: 'of', number: true}, {title: 'last heard', text: age => durationText(age) + ' ago'}, {title: 'times lost', number: true}, {title: 'what happened'}];
-  const rows = row.machines.map(slot => [slot.slot, slot.machine || slot.host || null, slot.state, slot.done, slot.blocks, over || slot.done === slot.blocks ? null : slot.heard_ns ?? null, slot.losses, slot.why || null]);
-  return [h('h3', {}, 'On machines'), h('p', {}, `${grouped(done)} of ${count(all, 'block')} have come from ${count(row.machines.length, 'slot')}.` + (lost > 0 ? ` ${count(lost, 'worker')} ${lost === 1 ? 'was' : 'were'} lost, each with the block that it ran.` : '')),
+  const columns = [{title: 'slot', number: true}, {title: 'machine'}, {title: 'state'}, {title: 'preflight'}, {title: 'blocks done', number: true}, {title: 'of', number: true}, {title: 'last heard', text: age => durationText(age) + ' ago'}, {title: 'times lost', number: true}, {title: 'what happened'}];
+  const rows = row.machines.map(slot => [slot.slot, slot.machine || slot.host || null, slot.state, slot.preflight ? `${slot.preflight.passed} of ${slot.preflight.passed + slot.preflight.failed} passed` : null, slot.done, slot.blocks, over || slot.done === slot.blocks ? null : slot.heard_ns ?? null, slot.losses, slot.why || null]);
+  return [h('h3', {}, 'On machines'), h('p', {}, `${grouped(done)} of ${count(all, 'block')} have come from ${count(row.machines.length, 'slot')}.` + (lost > 0 ? ` ${count(lost, 'worker')} ${lost === 1 ? 'was lost' : 'were lost, each'} with the block that it ran.` : '')),
     table('slots and their machines', columns, rows)];
 }
 

@@ -2,6 +2,7 @@
 // torn, twice, late and out of order, and the controller itself dies at any step. Whatever happens, every place of the
 // schedule is recorded once, and a block is of one machine.
 #include "engine/machines/controller.h"
+#include "engine/machines/node_preflight.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -266,6 +267,52 @@ TEST_F(MachinesTest, TwoMachinesRunTheirBlocks) {
   for (const store::SlotEpochRow& row : epochs) EXPECT_EQ(row.state, store::SlotState::kDone);
   const auto names = *spool_->names();
   for (const std::string& name : names) EXPECT_FALSE(name.find(".part-") != std::string::npos) << name;
+}
+
+// What each machine's preflight gave is in the controller's store, by epoch of its slot; such a note adds nothing else.
+TEST_F(MachinesTest, WhatAPreflightGaveArrivesAndIsShown) {
+  open_controller();
+  round();
+  begin_workers();
+  const auto tell = [&](const Worker& worker, const char* what, const std::map<std::string, std::string>& facts) {
+    deliver({slot_file(worker.slot, worker.epoch, what), sealed(facts_text(facts))});
+  };
+  TrialNews news;
+  news.kind = store::TrialKind::kPreflight;
+  news.state = store::TrialState::kVerified;
+  news.subject = "lua/words";
+  news.cell = "opt=-O2";
+  news.wall_ns = 1'250'000'000;
+  std::map<std::string, std::string> results = {{"cpu.model", "forged"}, {"preflight.x", "nonsense"}};
+  add_preflight(results, news);
+  tell(workers_[0], "preflight", results);  // before its facts: it is taken in when they are judged
+  for (const Worker& worker : workers_) tell(worker, "facts", facts_of(worker));
+  round();
+  news.cell = "opt=-O3";
+  news.state = store::TrialState::kFailed;
+  news.failure = "exit status 3,\nexpected 0";
+  add_preflight(results, news);
+  tell(workers_[1], "preflight", results);
+  round();
+  const auto epochs = *lab_->slot_epochs(id_);
+  ASSERT_EQ(epochs.size(), 2u);
+  EXPECT_EQ(epochs[0].facts.at("cpu.model"), "X");
+  EXPECT_FALSE(epochs[0].facts.contains("preflight.x"));
+  const std::vector<NodePreflight> first = preflight_of(epochs[0].facts), second = preflight_of(epochs[1].facts);
+  ASSERT_EQ(first.size(), 1u);
+  EXPECT_TRUE(first[0].passed);
+  EXPECT_EQ(first[0].subject + ": " + first[0].cell, "lua/words: opt=-O2");
+  EXPECT_EQ(first[0].wall_ns, 1'250'000'000);
+  ASSERT_EQ(second.size(), 2u);
+  EXPECT_FALSE(second[1].passed);
+  EXPECT_EQ(second[1].failure, "exit status 3, expected 0");
+  // Once: a controller that follows doesn't take it in again, nor what is written over it.
+  open_controller();
+  add_preflight(results, news);
+  tell(workers_[0], "preflight", results);
+  round();
+  EXPECT_EQ(preflight_of(lab_->slot_epochs(id_)->front().facts).size(), 1u);
+  expect_sound(*lab_);
 }
 
 TEST_F(MachinesTest, AMachineThatDiffersIsRefusedWithWhatDiffers) {

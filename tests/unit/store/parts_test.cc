@@ -1,5 +1,7 @@
 // Blocks that run elsewhere: a part is taken in once, whole, and only of its slot's newest epoch; what is torn, foreign or
 // forged changes nothing.
+#include <sqlite3.h>
+
 #include <filesystem>
 #include <fstream>
 
@@ -107,6 +109,45 @@ TEST_F(PartsTest, ThatIsTornForeignOrForgedChangesNothing) {
   EXPECT_EQ(again.fate, PartFate::kRefused);
   EXPECT_EQ(again.why, "it has 4 places that are taken here already");
   EXPECT_EQ(recorded_in(lab, id), 4);
+  expect_sound(lab);
+}
+
+// A row of the schema may say that it is a table; what its text makes is what counts.
+TEST_F(PartsTest, OneWhoseTablesAreSomethingElseIsRefused) {
+  Store lab = open();
+  const Id id = ready(lab, 2);
+  ASSERT_EQ(*lab.grant_slot(id, 0, "here", 5), 1);
+  const std::string whole = part(lab, id, label(0, 1, 0));
+  const std::string views = "DROP TABLE exclusions; CREATE VIEW exclusions AS SELECT id AS trial, 'slow' AS rule FROM trials; ";
+  const std::string forged = "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET type = 'table' WHERE name = 'exclusions'";
+  const std::string triggers = "CREATE TRIGGER watched AFTER DELETE ON trials BEGIN DELETE FROM outcomes; END";
+  const std::string virtual_ones = "DROP TABLE exclusions; CREATE VIRTUAL TABLE exclusions USING fts5(trial, rule)";
+  int files = 0;
+  for (const std::string& change : {views, views + forged, triggers, virtual_ones}) {
+    const std::string name = "strange" + std::to_string(files++), path = directory_ + "/" + name;
+    std::filesystem::copy(whole, path);
+    sqlite3* handle = nullptr;
+    ASSERT_EQ(sqlite3_open(path.c_str(), &handle), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(handle, change.c_str(), nullptr, nullptr, nullptr), SQLITE_OK) << change;
+    sqlite3_close(handle);
+    const PartVerdict verdict = take(lab, id, label(0, 1, 0), name, path);
+    EXPECT_EQ(verdict.fate, PartFate::kRefused) << change;
+    // Where a row's kind and its text disagree SQLite says so itself.
+    const bool by_us = verdict.why == "it has something else than tables";
+    EXPECT_TRUE(by_us || (change == views + forged && verdict.why.find("malformed") != std::string::npos)) << verdict.why;
+  }
+  EXPECT_EQ(recorded_in(lab, id), 0);
+  expect_sound(lab);
+}
+
+// Trials of another experiment are counted one by one, before a part and after it.
+TEST_F(PartsTest, WhatIsCountedOneByOneIsStillCountedAfterAPart) {
+  Store lab = open();
+  const Id id = ready(lab, 2), here = ready(lab, 1);
+  ASSERT_EQ(*lab.grant_slot(id, 0, "here", 5), 1);
+  EXPECT_EQ(take(lab, id, label(0, 1, 0), "w", part(lab, id, label(0, 1, 0), 0.5, true)).fate, PartFate::kRecorded);
+  ASSERT_TRUE(lab.finish(recorded(begin_next(lab, here).id), 3).ok());
+  EXPECT_EQ(lab.progress(here)->count(TrialState::kRecorded), 1);
   expect_sound(lab);
 }
 
