@@ -105,21 +105,15 @@ void say_limits(const engine::ProcessTree& tree, Answer& answer) {
   set_text(answer.text, sizeof answer.text, memory.empty() ? processes : memory);
 }
 
-void say_shared_ipc(const Error& error, Answer& answer) {
-  answer.flags |= Answer::kSharedIpc;
-  const bool is_root = ::geteuid() == 0;
-  set_text(answer.ipc_text, sizeof answer.ipc_text,
-           error.message + (is_root ? "" : "; that takes a broker that is root: submit to a stabd that root has started"));
+std::string why_shared(const Error& error) {
+  return error.message + (::geteuid() == 0 ? "" : "; that takes a broker that is root: submit to a stabd that root has started");
 }
 
-// Whatever an earlier trial has left in a tree's namespaces, the next one gets new ones, or is not started.
-Status renew(std::optional<engine::PrivateIpc>& ipc) {
-  if (!ipc || !ipc->is_used()) return {};
-  Result<engine::PrivateIpc> made = engine::PrivateIpc::make();
-  if (!made)
-    return Error{made.error().code, "launch: replace the IPC that a trial has left something in: " + made.error().message, {}};
-  ipc.emplace(*std::move(made));
-  return {};
+engine::TemporaryNames names_of(const MakeTree& request) {
+  engine::TemporaryNames names{request.tmp, request.var_tmp, {}};
+  for (const auto& kept : request.kept)
+    if (kept[0] != 0) names.kept.emplace_back(kept);
+  return names;
 }
 
 // This process's own is inherited by what it starts.
@@ -200,13 +194,32 @@ Result<Warden::Done> Warden::perform(const MakeTree& request, std::vector<Unique
   done.answer.tree = tree.number;
   done.answer.tree_kind = static_cast<uint32_t>(tree.processes->kind());
   if (limited) say_limits(*tree.processes, done.answer);
-  if (request.flags & MakeTree::kPrivateIpc) {
-    Result<engine::PrivateIpc> ipc = engine::PrivateIpc::make();
-    if (ipc) tree.ipc.emplace(*std::move(ipc));
-    else say_shared_ipc(ipc.error(), done.answer);
-  }
+  if (request.flags & MakeTree::kPrivateIpc) separate(tree, request, done.answer);
   trees_.push_back(std::move(tree));
   return done;
+}
+
+void Warden::separate(Tree& tree, const MakeTree& request, Answer& answer) const {
+  if (request.flags & MakeTree::kPrivateTmp) tree.tmp.emplace(names_of(request), users_->front_end());
+  Result<engine::PrivateIpc> made = engine::PrivateIpc::make(tree.tmp ? &*tree.tmp : nullptr);
+  if (!made && tree.tmp) {
+    tree.tmp.reset();
+    answer.flags |= Answer::kSharedTmp;
+    set_text(answer.tmp_text, sizeof answer.tmp_text, why_shared(made.error()));
+    made = engine::PrivateIpc::make();
+  }
+  if (made) return tree.ipc.emplace(*std::move(made)), void();
+  answer.flags |= Answer::kSharedIpc;
+  set_text(answer.ipc_text, sizeof answer.ipc_text, why_shared(made.error()));
+}
+
+Status Warden::renew(Tree& tree) {
+  if (!tree.ipc || (!tree.ipc->is_used() && (!tree.tmp || tree.tmp->is_current()))) return {};
+  Result<engine::PrivateIpc> made = engine::PrivateIpc::make(tree.tmp ? &*tree.tmp : nullptr);
+  if (!made)
+    return Error{made.error().code, "launch: replace namespaces that a trial has left something in: " + made.error().message, {}};
+  tree.ipc.emplace(*std::move(made));
+  return {};
 }
 
 Result<Warden::Done> Warden::perform(const DropTree& request, std::vector<UniqueFd>&) {
@@ -253,7 +266,7 @@ Result<Warden::Done> Warden::perform(const Launch& request, std::vector<UniqueFd
     terms.cgroup_procs = tree->processes->procs_files();
     if (!tree->extra_procs.empty()) terms.cgroup_procs.push_back(tree->extra_procs);
     STAB_CHECK_OK(tree->processes->limit({request.memory_bytes, request.processes}));
-    if (request.flags & Launch::kBeginsTrial) STAB_CHECK_OK(renew(tree->ipc));
+    if (request.flags & Launch::kBeginsTrial) STAB_CHECK_OK(renew(*tree));
     terms.private_ipc = tree->ipc.has_value();
   }
 

@@ -20,6 +20,7 @@
 #include "host/turned_knobs.h"
 #include "host/launch.h"
 #include "host/private_ipc.h"
+#include "host/private_tmp.h"
 #include "host/process_tree.h"
 #include "host/starter.h"
 
@@ -73,6 +74,7 @@ class Warden {
     uint32_t number = 0;
     std::unique_ptr<engine::ProcessTree> processes;
     std::string extra_procs;  // cgroup v1: a cpuset's cgroup.procs beside
+    std::optional<engine::PrivateTmp> tmp;  // the same; only with ipc
     std::optional<engine::PrivateIpc> ipc;  // none: it shares the machine's
   };
 
@@ -98,6 +100,10 @@ class Warden {
   bool has_places();
   void reap();
   void spare_others(Tree& tree);
+  // Namespaces for a new tree, as far as they can be had; the answer says how far.
+  void separate(Tree& tree, const MakeTree& request, Answer& answer) const;
+  // Whatever an earlier trial has left in a tree's namespaces, the next one gets new ones, or is not started.
+  static Status renew(Tree& tree);
   void work_on(int cpu);
   // Moves to this CPU alone; false: where we were.
   static bool move_to(int cpu);

@@ -129,7 +129,7 @@ bool has_entries(const UniqueFd& directory) {
 }  // namespace
 
 // In a thread of its own, whose namespaces these become.
-Status PrivateIpc::enter_new() {
+Status PrivateIpc::enter_new(PrivateTmp* tmp) {
   const auto machines = settings();
   struct statfs queues;
   const bool shows_queues = ::statfs(kQueues, &queues) == 0 && queues.f_type == kQueueMagic;
@@ -141,6 +141,7 @@ Status PrivateIpc::enter_new() {
   STAB_CHECK_OK(mount_shared_memory());
   if (shows_queues && ::mount("stab", kQueues, "mqueue", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0)
     return unavailable("mount a /dev/mqueue of its own");
+  if (tmp != nullptr) STAB_CHECK_OK(tmp->mount());
   STAB_CHECK_OK(copy(machines));
   STAB_TRY(ipc_, open_at(AT_FDCWD, "/proc/thread-self/ns/ipc", 0));
   STAB_TRY(mounts_, open_at(AT_FDCWD, "/proc/thread-self/ns/mnt", 0));
@@ -152,11 +153,11 @@ Status PrivateIpc::enter_new() {
   return check_root(root, mounts_.get());
 }
 
-Result<PrivateIpc> PrivateIpc::make() {
+Result<PrivateIpc> PrivateIpc::make(PrivateTmp* tmp) {
   PrivateIpc made;
   Status entered;
   try {
-    std::thread([&] { entered = made.enter_new(); }).join();
+    std::thread([&] { entered = made.enter_new(tmp); }).join();
   } catch (const std::system_error& error) {
     return Error{ErrorCode::kUnavailable, std::string("start a thread: ") + error.what(), {}};
   }

@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "base/unique_fd.h"
+#include "host/private_tmp.h"
 
 namespace stab::engine {
 
@@ -14,7 +15,8 @@ namespace stab::engine {
 class PrivateIpc {
  public:
   // kUnavailable, with the reason, where the kernel or our rights don't give them.
-  static Result<PrivateIpc> make();
+  // `tmp`: mounted in it as well.
+  static Result<PrivateIpc> make(PrivateTmp* tmp = nullptr);
 
   // For setns(2).
   int ipc() const { return ipc_.get(); }
@@ -24,7 +26,7 @@ class PrivateIpc {
 
  private:
   PrivateIpc() = default;
-  Status enter_new();
+  Status enter_new(PrivateTmp* tmp);
   UniqueFd ipc_, mounts_;
   UniqueFd shared_memory_, queues_;  // their directories
   std::array<UniqueFd, 3> tables_;   // shm, sem, msg

@@ -25,6 +25,7 @@
 
 #include "base/unique_fd.h"
 #include "broker/wire/client.h"
+#include "host/private_tmp.h"
 #include "host/roots.h"
 #include "host/launch.h"
 
@@ -273,7 +274,7 @@ struct ProcessTree::Kept {
 ProcessTree::ProcessTree(Roots roots, TreeKind kind, std::string directory)
     : roots_(std::move(roots)), kind_(kind), directory_(std::move(directory)), kept_(std::make_unique<Kept>()) {
   why_no_memory_ = why_no_processes_ = "this tree is not held so that it can be limited";
-  why_ipc_is_shared_ = "nobody has asked for it";
+  why_ipc_is_shared_ = why_tmp_is_shared_ = "nobody has asked for it";
 }
 
 ProcessTree::ProcessTree(ProcessTree&& other) noexcept
@@ -288,6 +289,7 @@ ProcessTree::ProcessTree(ProcessTree&& other) noexcept
       why_no_memory_(std::move(other.why_no_memory_)),
       why_no_processes_(std::move(other.why_no_processes_)),
       why_ipc_is_shared_(std::move(other.why_ipc_is_shared_)),
+      why_tmp_is_shared_(std::move(other.why_tmp_is_shared_)),
       begins_trial_(other.begins_trial_) {}
 
 void ProcessTree::keep(pid_t pid) {
@@ -331,13 +333,29 @@ Result<ProcessTree> ProcessTree::create(const Roots& roots, TreeKind wanted, con
   return tree;
 }
 
+namespace {
+
+// A name that does not fit is somebody's who wants to be refused: what is sent is never cut.
+Status put_names(const TemporaryNames& names, broker::MakeTree& wanted) {
+  if (names.kept.size() > broker::kMostKept) return bad_input("more than 8 directories of /tmp to be kept");
+  for (const std::string& name : names.kept)
+    if (name.size() >= broker::kNameRoom) return bad_input("'/tmp/" + name + "' has too long a name");
+  broker::set_text(wanted.tmp, sizeof wanted.tmp, names.tmp);
+  broker::set_text(wanted.var_tmp, sizeof wanted.var_tmp, names.var_tmp);
+  for (size_t i = 0; i < names.kept.size(); ++i) broker::set_text(wanted.kept[i], sizeof wanted.kept[i], names.kept[i]);
+  return {};
+}
+
+}  // namespace
+
 Result<ProcessTree> ProcessTree::create_at(broker::Client& broker, bool isolated, int own_cpu, bool limited,
-                                           bool private_ipc) {
+                                           bool private_ipc, const TemporaryNames* tmp) {
   using broker::Answer;
   broker::MakeTree wanted;
   wanted.wanted = static_cast<uint32_t>(TreeKind::kCgroup2);
   wanted.flags = (isolated ? broker::MakeTree::kIsolated : 0) | (limited ? broker::MakeTree::kLimited : 0) |
-                 (private_ipc ? broker::MakeTree::kPrivateIpc : 0);
+                 (private_ipc ? broker::MakeTree::kPrivateIpc : 0) | (tmp != nullptr ? broker::MakeTree::kPrivateTmp : 0);
+  if (tmp != nullptr) STAB_CHECK_OK(put_names(*tmp, wanted));
   wanted.own_cpu = own_cpu;
   STAB_TRY(const broker::Reply made, broker.ask(wanted));
   if (made.answer.tree_kind > static_cast<uint32_t>(TreeKind::kAncestry))
@@ -346,6 +364,7 @@ Result<ProcessTree> ProcessTree::create_at(broker::Client& broker, bool isolated
   tree.broker_ = &broker;
   tree.number_ = made.answer.tree;
   if (private_ipc) tree.why_ipc_is_shared_ = made.answer.flags & Answer::kSharedIpc ? made.answer.ipc_text : "";
+  if (tmp != nullptr) tree.why_tmp_is_shared_ = made.answer.flags & Answer::kSharedTmp ? made.answer.tmp_text : "";
   if (!limited) return tree;
   tree.why_no_memory_ = made.answer.flags & Answer::kNoMemoryLimit ? made.answer.text : "";
   tree.why_no_processes_ = made.answer.flags & Answer::kNoProcessLimit ? made.answer.text : "";

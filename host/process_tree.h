@@ -23,6 +23,7 @@ struct End;
 namespace stab::engine {
 
 struct LaunchRequest;
+struct TemporaryNames;
 
 // What holds the tree together.
 enum class TreeKind {
@@ -41,9 +42,9 @@ class ProcessTree {
                                     const std::string& parent = {}, Delegation* delegation = nullptr);
   // One that a broker holds. `isolated`: on the CPU that its knob cpuset has freed. `own_cpu`: where the broker works.
   // `limited`: whether limits will be wanted. `private_ipc`: what its processes leave in System V objects, POSIX queues and
-  // /dev/shm is theirs alone, where that can be had.
+  // /dev/shm is theirs alone, where that can be had. `tmp`: /tmp and /var/tmp are theirs, too, where the first is.
   static Result<ProcessTree> create_at(broker::Client& broker, bool isolated, int own_cpu, bool limited = false,
-                                       bool private_ipc = false);
+                                       bool private_ipc = false, const TemporaryNames* tmp = nullptr);
   ProcessTree(ProcessTree&& other) noexcept;
   ProcessTree& operator=(ProcessTree&&) = delete;
   ~ProcessTree();
@@ -64,6 +65,7 @@ class ProcessTree {
   const std::string& why_no_process_limit() const { return why_no_processes_; }
   // Why its processes share those with the machine; empty: they don't.
   const std::string& why_ipc_is_shared() const { return why_ipc_is_shared_; }
+  const std::string& why_tmp_is_shared() const { return why_tmp_is_shared_; }
   // The next one that is admitted is the first of a trial: it finds nothing there that was left before.
   void begin_trial() { begins_trial_ = true; }
   // How often they were met since the last call; where a broker holds it, Launched::end() says so.
@@ -92,7 +94,7 @@ class ProcessTree {
   struct Kept;
   std::unique_ptr<Kept> kept_;
   std::unique_ptr<TreeBounds> bounds_;
-  std::string why_no_memory_, why_no_processes_, why_ipc_is_shared_;
+  std::string why_no_memory_, why_no_processes_, why_ipc_is_shared_, why_tmp_is_shared_;
   bool begins_trial_ = false;
 };
 

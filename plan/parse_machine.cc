@@ -12,7 +12,8 @@ namespace {
 using Kind = TomlNode::Kind;
 
 // What can be required beside knobs.
-constexpr std::array<std::string_view, 3> kMoreRequirements = {"counters", "isolation", "private-ipc"};
+constexpr std::array<std::string_view, 4> kMoreRequirements = {"counters", "isolation", "private-ipc", "private-tmp"};
+constexpr std::array<std::string_view, 4> kOfNoKnob = {"affinity", "counters", "private-ipc", "private-tmp"};
 
 std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
@@ -120,7 +121,10 @@ void parse_require(Section& section, Machine& machine) {
       unknown_word(section.faults(), spots[i], "requirement", need, words);
     else if (need == "private-ipc" && !machine.private_ipc)
       section.faults().error(spots[i], "requirement \"private-ipc\": the plan says ipc = \"shared\"", "leave one of them out");
-    else if (need != "private-ipc" && need != "affinity" && need != "counters" && machine.knobs.count(knob) == 0)
+    else if (need == "private-tmp" && !(machine.private_tmp && machine.private_ipc))
+      section.faults().error(spots[i], std::string("requirement \"private-tmp\": the plan says ") +
+                                           (machine.private_tmp ? "ipc" : "tmp") + " = \"shared\"", "leave one of them out");
+    else if (std::find(kOfNoKnob.begin(), kOfNoKnob.end(), need) == kOfNoKnob.end() && machine.knobs.count(knob) == 0)
       section.faults().error(spots[i], "requirement " + quoted(need) + ": the plan sets no such knob",
                              "add " + knob + " to knobs");
   }
@@ -136,6 +140,9 @@ void parse_machine(const TomlNode& table, Faults& faults, Plan& plan) {
   size_t ipc = 0;
   section.word("ipc", {"private", "shared"}, ipc);
   machine.private_ipc = ipc == 0;
+  size_t tmp = 0;
+  section.word("tmp", {"private", "shared"}, tmp);
+  machine.private_tmp = tmp == 0;
   if (const TomlNode* knobs = section.table("knobs")) parse_knobs(*knobs, faults, machine.knobs);
   if (const TomlNode* gates = section.table("gates")) parse_gates(*gates, faults, machine.gates);
   parse_require(section, machine);

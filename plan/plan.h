@@ -156,9 +156,10 @@ struct Machine {
   std::string cpus = "auto";          // "auto", "none", "2-3", "core:1", "pu:2", "numa:0"
   std::string housekeeping = "auto";
   bool private_ipc = true;            // System V objects, POSIX queues and /dev/shm of a trial's own, where they can be had
+  bool private_tmp = true;            // /tmp and /var/tmp of a trial's own, the same
   std::map<std::string, std::string> knobs;
   Gates gates;
-  std::vector<std::string> require;   // knobs, "counters", "isolation", "private-ipc": the run fails without them
+  std::vector<std::string> require;   // knobs, "counters", "isolation", "private-ipc", "private-tmp": the run fails without them
 };
 
 // --- [machines] ------------------------------------------------------------------------------------------

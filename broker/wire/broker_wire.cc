@@ -47,12 +47,27 @@ Status check(const Vouch&) { return {}; }
 Status check(const OpenKernelLog&) { return {}; }
 Status check(const RestoreKnobs&) { return {}; }
 
+// Names where there is to be a /tmp, none behind the first that is missing, and none at all where there isn't.
+Status check_temporary_names(const MakeTree& request) {
+  const bool wanted = (request.flags & MakeTree::kPrivateTmp) != 0;
+  if (wanted && (request.flags & MakeTree::kPrivateIpc) == 0) return wrong("a /tmp of its own without IPC of its own");
+  const auto tmp = text_of(request.tmp), var_tmp = text_of(request.var_tmp);
+  if (!tmp || !var_tmp || wanted != is_entry_name(*tmp) || (!wanted && !tmp->empty())) return wrong("no name of a /tmp");
+  if (!var_tmp->empty() && (!wanted || !is_entry_name(*var_tmp))) return wrong("no name of a /var/tmp");
+  bool ended = !wanted;
+  for (const auto& room : request.kept) {
+    const auto name = text_of(room);
+    if (!name || (!name->empty() && (ended || !is_entry_name(*name)))) return wrong("no name of a directory that is kept");
+    ended = ended || name->empty();
+  }
+  return {};
+}
+
 Status check(const MakeTree& request) {
   if (request.wanted > 2) return wrong("no such kind of tree");
-  if ((request.flags & ~(MakeTree::kIsolated | MakeTree::kLimited | MakeTree::kPrivateIpc)) != 0 || request.zero != 0)
-    return wrong("unknown flags of a tree");
+  if ((request.flags & ~MakeTree::kAllFlags) != 0 || request.zero != 0) return wrong("unknown flags of a tree");
   if (!is_cpu(request.own_cpu)) return wrong("no such cpu");
-  return {};
+  return check_temporary_names(request);
 }
 
 Status check(const DropTree& request) { return request.tree > 0 && request.zero == 0 ? Status() : wrong("no tree is named"); }
@@ -161,6 +176,10 @@ bool is_simple_name(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [&](char c) { return letter(c) || c == '.' || c == '_' || c == '-'; });
 }
 
+bool is_entry_name(std::string_view text) {
+  return !text.empty() && text != "." && text != ".." && text.find('/') == text.npos;
+}
+
 size_t descriptors_of(const Request& request) {
   if (std::holds_alternative<Vouch>(request) || std::holds_alternative<Give>(request)) return 1;
   const auto* launch = std::get_if<Launch>(&request);
@@ -215,7 +234,7 @@ Result<Answer> decode_answer(std::string_view bytes, size_t descriptors) {
   if (!is_known(answer.head.kind)) return broken("unknown kind");
   if ((answer.flags & ~Answer::kAllFlags) != 0 || answer.code > static_cast<uint32_t>(ErrorCode::kInternal))
     return broken("unknown flags");
-  if (!text_of(answer.text) || !text_of(answer.ipc_text)) return broken("its text does not end");
+  if (!text_of(answer.text) || !text_of(answer.ipc_text) || !text_of(answer.tmp_text)) return broken("its text does not end");
   if (descriptors > kMostDescriptors) return broken("too many descriptors");
   return answer;
 }

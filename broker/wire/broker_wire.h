@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,11 +22,13 @@
 
 namespace stab::broker {
 
-inline constexpr uint32_t kVersion = 4;
+inline constexpr uint32_t kVersion = 5;
 
 inline constexpr size_t kMostDescriptors = 32;   // of one message: one for each counter
 inline constexpr size_t kMostCounters = 32;
 inline constexpr size_t kMostLimits = 4;
+inline constexpr size_t kMostKept = 8;  // directories of /tmp
+inline constexpr size_t kNameRoom = 256;  // of one entry of a directory, and a 0
 // The kernel takes no more arguments and environment than 6 MiB.
 inline constexpr uint64_t kMostCommandBytes = 8u << 20;
 inline constexpr uint32_t kMostWords = 1u << 20;
@@ -74,11 +77,16 @@ struct MakeTree {
   static constexpr uint32_t kIsolated = 1;  // on the CPU that knob cpuset has freed
   static constexpr uint32_t kLimited = 2;   // launches will name limits of it; the answer says which there can be
   static constexpr uint32_t kPrivateIpc = 4;  // System V objects, queues and /dev/shm of its own; the answer says whether
+  // /tmp and /var/tmp of its own, too; only with kPrivateIpc. engine::TemporaryNames says what the names are.
+  static constexpr uint32_t kPrivateTmp = 8;
+  static constexpr uint32_t kAllFlags = 15;
   Head head{kVersion, kKind};
   uint32_t wanted = 0;  // engine::TreeKind, the best that may be taken
   uint32_t flags = 0;
   int32_t own_cpu = -1;  // where the broker works from now on, away from the trials; -1: as it is
   uint32_t zero = 0;
+  char tmp[kNameRoom] = {}, var_tmp[kNameRoom] = {};
+  char kept[kMostKept][kNameRoom] = {};
 };
 
 struct DropTree {
@@ -198,7 +206,8 @@ struct Answer {
   static constexpr uint32_t kNotSet = 8;     // kKnob: text says why
   static constexpr uint32_t kNoMemoryLimit = 16, kNoProcessLimit = 32;  // kTree: it can't be given; text says why
   static constexpr uint32_t kSharedIpc = 64;           // kTree: it has none of its own; ipc_text says why
-  static constexpr uint32_t kAllFlags = 127;
+  static constexpr uint32_t kSharedTmp = 128;          // kTree: the same of /tmp and /var/tmp; tmp_text says why
+  static constexpr uint32_t kAllFlags = 255;
   Head head;
   uint32_t flags = 0;
   uint32_t code = 0;
@@ -213,13 +222,14 @@ struct Answer {
   int32_t error_numbers[kMostCounters] = {};  // kCounters: 0 where a descriptor came back
   char text[512] = {};
   char ipc_text[256] = {};
+  char tmp_text[256] = {};
 };
 // Descriptors beside an answer. kLaunch: go, status, then the helper's report where there is one. kCounters: those
 // without an error number, in order. kKernelLog: one.
 
 // --- bytes ---------------------------------------------------------------------------------------------------
 
-inline constexpr size_t kMostRequestBytes = sizeof(OpenCounters);
+inline constexpr size_t kMostRequestBytes = std::max(sizeof(OpenCounters), sizeof(MakeTree));
 // What is received has room for one of another version, which says so in its head.
 inline constexpr size_t kMostMessageBytes = 16384;
 static_assert(kMostRequestBytes <= kMostMessageBytes && sizeof(Answer) <= kMostMessageBytes);
@@ -247,5 +257,7 @@ void set_text(char* to, size_t room, std::string_view text);
 // Whether it can be a knob or a word of one: letters, digits and "._-", none of them first but a letter
 // or digit, at least one.
 bool is_simple_name(std::string_view text);
+// Whether it can name an entry of a directory, and nothing else.
+bool is_entry_name(std::string_view text);
 
 }  // namespace stab::broker

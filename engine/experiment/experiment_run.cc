@@ -34,7 +34,7 @@ Result<std::unique_ptr<ExperimentRun>> ExperimentRun::prepare(Engine& engine, st
                                                               StopSignal& stop) {
   STAB_TRY(std::unique_ptr<LiveExperiment> experiment, LiveExperiment::load(engine, id, observer, stop));
   STAB_TRY(std::unique_ptr<HeldMachine> machine, HeldMachine::take(*experiment));
-  STAB_TRY(std::unique_ptr<TrialRunner> runner, TrialRunner::create(*experiment, *machine));
+  auto runner = std::make_unique<TrialRunner>(*experiment, *machine);
   return std::unique_ptr<ExperimentRun>(new ExperimentRun(std::move(experiment), std::move(machine), std::move(runner)));
 }
 

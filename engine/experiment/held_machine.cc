@@ -9,6 +9,7 @@
 #include "broker/wire/client.h"
 #include "counters/counting_session.h"
 #include "engine/experiment/gate_open.h"
+#include "engine/experiment/kept_names.h"
 #include "engine/machine/facts.h"
 #include "engine/machine/gates.h"
 #include "engine/machine/topology.h"
@@ -66,12 +67,13 @@ Result<std::unique_ptr<HeldMachine>> HeldMachine::take(LiveExperiment& experimen
   STAB_TRY(const Placement placement, place(topology, plan.machine.cpus, plan.machine.housekeeping));
   machine->lab_.placement = placement;
   machine->why_shared_ipc_ = plan.machine.private_ipc ? why_dev_shm_is_needed(experiment.row(), options) : "the plan wants it so";
+  machine->submitter_ =
+      runs_as(options, static_cast<uid_t>(experiment.row().submitter_uid), static_cast<gid_t>(experiment.row().submitter_gid));
+  STAB_CHECK_OK(machine->make_directories(options));
   STAB_TRY(ProcessTree tree, options.broker != nullptr ? machine->tree_at_broker(false) : ProcessTree::create(options.roots));
   machine->tree_ = std::make_unique<ProcessTree>(std::move(tree));
   machine->ledger_ = std::make_unique<Ledger>(options.roots, placement.trial_cpu, kernel_log_of(options.broker.get()));
   const GateOpen open(experiment.gate());
-  machine->submitter_ =
-      runs_as(options, static_cast<uid_t>(experiment.row().submitter_uid), static_cast<gid_t>(experiment.row().submitter_gid));
   machine->worker_ = std::make_unique<Worker>(Worker::Setting{options.installation.launcher,
                                                               options.installation.worker,
                                                               machine->submitter_,
@@ -80,6 +82,7 @@ Result<std::unique_ptr<HeldMachine>> HeldMachine::take(LiveExperiment& experimen
                                                               machine->tree_.get(),
                                                               {}});
   STAB_CHECK_OK(machine->worker_->start());
+  machine->scratch_->remove_leftovers();
   machine->lab_ = {options.roots,
                    placement,
                    options.installation.launcher,
@@ -101,7 +104,44 @@ Result<std::unique_ptr<HeldMachine>> HeldMachine::take(LiveExperiment& experimen
 // Held by the broker: as it made it, or below the isolated group.
 Result<ProcessTree> HeldMachine::tree_at_broker(bool isolated) const {
   return ProcessTree::create_at(*experiment_->options().broker, isolated, lab_.placement.housekeeping_cpu, true,
-                                why_shared_ipc_.empty());
+                                why_shared_ipc_.empty(), temporary_ ? &temporary_->names() : nullptr);
+}
+
+// Below /tmp, before there is a tree, whose /tmp shows the trial's directory and another's in place of the rest.
+Status HeldMachine::make_directories(const Engine::Options& options) {
+  const GateOpen open(experiment_->gate());
+  // Asked when there is something to empty, or in the end.
+  const auto empty = [this](const std::string& path) -> Status {
+    if (!worker_) return Error{ErrorCode::kDenied, "no worker to empty '" + path + "'", {}};
+    const auto emptied = worker_->ask(worker::Empty{path});
+    return emptied ? Status() : Status(emptied.error());
+  };
+  const auto give = [&options](const std::string& path, unsigned uid, unsigned gid) {
+    return give_directory(options, path, uid, gid);
+  };
+  STAB_TRY(ScratchDirectory scratch, ScratchDirectory::create(empty, give));
+  scratch_.emplace(std::move(scratch));
+  const store::ExperimentRow& row = experiment_->row();
+  if (!experiment_->plan().machine.private_tmp) {
+    why_shared_tmp_ = "the plan wants it so";
+    return {};
+  }
+  // Whose reason is that of IPC, which the broker says.
+  if (options.broker == nullptr || !options.broker->is_root() || !why_shared_ipc_.empty()) return {};
+  KeptNames kept =
+      kept_names(row.plan_text, {row.plan_directory, options.database, options.installation.launcher}, {scratch_->name()});
+  why_shared_tmp_ = kept.why_shared;
+  if (!why_shared_tmp_.empty()) return {};
+  const unsigned uid = submitter_ ? submitter_->uid : unsigned(-1), gid = submitter_ ? submitter_->gid : unsigned(-1);
+  Result<TemporaryPlaces> places = TemporaryPlaces::create(std::move(kept.names), uid, gid, empty, give);
+  if (places) temporary_.emplace(*std::move(places));
+  else why_shared_tmp_ = places.error().message;
+  return {};
+}
+
+Result<std::string> HeldMachine::fresh_directory() {
+  if (temporary_) STAB_CHECK_OK(temporary_->fresh());
+  return scratch_->fresh(submitter_ ? submitter_->uid : unsigned(-1), submitter_ ? submitter_->gid : unsigned(-1));
 }
 
 Status HeldMachine::tune() {
@@ -127,6 +167,7 @@ Status HeldMachine::tune() {
   }
   STAB_CHECK_OK(say_limits(facts));
   STAB_CHECK_OK(say_ipc(facts));
+  STAB_CHECK_OK(say_tmp(facts));
   return experiment_->store().put_host_facts(experiment_->id(), facts);
 }
 
@@ -165,6 +206,19 @@ Status HeldMachine::say_ipc(std::map<std::string, std::string>& facts) const {
   return experiment_->log("ipc", "trials share System V objects, POSIX queues and /dev/shm with the machine: " + why);
 }
 
+std::string HeldMachine::why_tmp_is_shared() const {
+  if (!why_shared_tmp_.empty()) return why_shared_tmp_;
+  const std::string ipc = why_ipc_is_shared();
+  return ipc.empty() ? tree_->why_tmp_is_shared() : ipc;
+}
+
+Status HeldMachine::say_tmp(std::map<std::string, std::string>& facts) const {
+  const std::string why = why_tmp_is_shared();
+  facts["tmp"] = why.empty() ? "private" : "shared: " + why;
+  if (why.empty() || !experiment_->plan().machine.private_tmp) return {};
+  return experiment_->log("tmp", "trials share /tmp and /var/tmp with the machine: " + why);
+}
+
 Status HeldMachine::enter(const Isolation& isolation) {
   if (isolation.parent_of_trials.empty()) {
     lab_.isolated_procs = isolation.procs_file;
@@ -191,6 +245,10 @@ std::string HeldMachine::why_not_given(const std::string& need, const Passes& pa
   if (need == "private-ipc") {
     const std::string why = why_ipc_is_shared();
     return why.empty() ? why : "the plan requires private-ipc, and trials share the machine's: " + why;
+  }
+  if (need == "private-tmp") {
+    const std::string why = why_tmp_is_shared();
+    return why.empty() ? why : "the plan requires private-tmp, and trials share the machine's: " + why;
   }
   if (need == "counters") {
     for (const std::vector<counters::EventSpec>& pass : passes)

@@ -11,6 +11,8 @@
 #include "counters/events.h"
 #include "counters/counting_session.h"
 #include "engine/experiment/live_experiment.h"
+#include "engine/experiment/places.h"
+#include "engine/experiment/temporary_places.h"
 #include "engine/machine/ledger.h"
 #include "engine/separation/submitter.h"
 #include "engine/separation/worker.h"
@@ -29,6 +31,9 @@ class HeldMachine {
 
   const Laboratory& lab() const { return lab_; }
   Worker& worker() const { return *worker_; }
+  ScratchDirectory& scratch() { return *scratch_; }
+  // A trial is about to be made ready: what earlier ones have left in its directories below /tmp is gone.
+  Result<std::string> fresh_directory();
   const std::optional<Submitter>& submitter() const { return submitter_; }
   const std::string& boot_id() const { return boot_id_; }
 
@@ -50,8 +55,11 @@ class HeldMachine {
   Status enter(const Isolation& isolation);  // trials run in the cpuset that tune() has made
   Status hold_trials_in(Result<ProcessTree> tree);
   Status say_limits(std::map<std::string, std::string>& facts) const;
+  Status say_tmp(std::map<std::string, std::string>& facts) const;
   Status say_ipc(std::map<std::string, std::string>& facts) const;
+  Status make_directories(const Engine::Options& options);
   std::string why_ipc_is_shared() const;                                           // empty: a trial has its own
+  std::string why_tmp_is_shared() const;                                           // the same
   std::string why_not_given(const std::string& need, const Passes& passes) const;  // empty: this machine gives it
 
   LiveExperiment* experiment_;
@@ -62,9 +70,13 @@ class HeldMachine {
   std::unique_ptr<ProcessTree> first_tree_;    // before the one on an isolated CPU; the worker knows it
   std::unique_ptr<ProcessTree> tree_;
   std::unique_ptr<Worker> worker_;  // does the file work; the tree knows it
+  // Emptied by the worker, in which there is one.
+  std::optional<ScratchDirectory> scratch_;
+  std::optional<TemporaryPlaces> temporary_;  // none: trials have the machine's
   std::unique_ptr<Ledger> ledger_;
   std::map<std::string, std::string> refused_knobs_;  // name -> why it is not as the plan wants
   std::string why_shared_ipc_;                        // nobody is asked for a private one; empty: the broker is
+  std::string why_shared_tmp_;                        // the same of /tmp and /var/tmp
   Laboratory lab_;
 };
 

@@ -21,15 +21,20 @@ namespace fs = std::filesystem;
 
 Error file_error(const std::string& what, const std::error_code& error) { return system_error(what, error.value()); }
 
-// What engines that were killed have left; only our own user's, since anybody can make a name in /tmp.
-void remove_leftovers() {
+// What engines that were killed have left; only our own user's, since anybody can make a name in /tmp. What it holds may be
+// another user's: `empty` has the rights of the one whose experiment begins, and what is not that one's stays for the next.
+void remove_leftovers(const std::string& below, const ScratchDirectory::Empty& empty) {
   std::error_code error;
-  for (fs::directory_iterator at("/tmp", error), end; !error && at != end; at.increment(error)) {
+  for (fs::directory_iterator at(below, error), end; !error && at != end; at.increment(error)) {
     int pid = 0;
     struct stat info;
     if (std::sscanf(at->path().filename().c_str(), "stab-%7d-", &pid) != 1 || pid <= 0) continue;
     if (::lstat(at->path().c_str(), &info) != 0 || !S_ISDIR(info.st_mode) || info.st_uid != ::geteuid()) continue;
-    if (::kill(pid, 0) != 0 && errno == ESRCH) (void)remove_tree(at->path().string());
+    if (::kill(pid, 0) == 0 || errno != ESRCH) continue;
+    for (const char* held : {"/trial", "/private"})
+      if (const std::string path = at->path().string() + held; ::lstat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode))
+        (void)empty(path);
+    (void)remove_tree(at->path().string());
   }
 }
 
@@ -65,7 +70,6 @@ Status chown_to(const std::string& path, unsigned uid, unsigned gid) {
 }
 
 Result<ScratchDirectory> ScratchDirectory::create(Empty empty, Give give) {
-  remove_leftovers();
   // The pid says whether its engine lives; seven digits hold any, so that the length stays.
   char path[64];
   std::snprintf(path, sizeof path, "/tmp/stab-%07d-XXXXXX", ::getpid());
@@ -86,6 +90,10 @@ Status ScratchDirectory::make_root() {
   if (::chmod(root_.c_str(), 0711) != 0) return system_error("chmod '" + root_ + "'", errno);
   inode_ = info.st_ino;
   return {};
+}
+
+void ScratchDirectory::remove_leftovers() const {
+  for (const char* below : {"/tmp", "/var/tmp"}) stab::engine::remove_leftovers(below, empty_);
 }
 
 bool ScratchDirectory::is_there() const {

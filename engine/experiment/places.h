@@ -40,10 +40,14 @@ class ScratchDirectory {
   }
   ScratchDirectory& operator=(ScratchDirectory&&) = delete;
   ~ScratchDirectory();
+  // What engines of our user that were killed have left below /tmp and /var/tmp, as far as it is ours or `empty` may.
+  void remove_leftovers() const;
 
   // Empty and new; what was there before is gone. Owned by uid and gid unless they are -1. Made again where somebody has
   // removed it all.
   Result<std::string> fresh(unsigned uid, unsigned gid);
+  // Of what is ours below /tmp.
+  std::string name() const { return root_.substr(root_.rfind('/') + 1); }
   // False where somebody else has removed what is ours, around the trial's directory: cleaners of /tmp do.
   bool is_there() const;
   bool has_trial() const;  // the same of the trial's directory, which the trial itself may remove

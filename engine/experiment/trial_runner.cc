@@ -6,7 +6,6 @@
 
 #include "engine/experiment/gate_open.h"
 #include "engine/results/load_samples.h"
-#include "engine/separation/runs_as.h"
 #include "engine/trial/simulated.h"
 #include "engine/trial/expectation.h"
 
@@ -21,22 +20,9 @@ constexpr std::chrono::minutes kAroundTimeout{10};
 
 }  // namespace
 
-Result<std::unique_ptr<TrialRunner>> TrialRunner::create(LiveExperiment& experiment, HeldMachine& machine) {
-  const GateOpen open(experiment.gate());
-  STAB_TRY(ScratchDirectory scratch, ScratchDirectory::create(
-                                         [worker = &machine.worker()](const std::string& path) -> Status {
-                                           const auto emptied = worker->ask(worker::Empty{path});
-                                           return emptied ? Status() : Status(emptied.error());
-                                         },
-                                         [options = &experiment.options()](const std::string& path, unsigned uid, unsigned gid) {
-                                           return give_directory(*options, path, uid, gid);
-                                         }));
-  return std::unique_ptr<TrialRunner>(new TrialRunner(experiment, machine, std::move(scratch)));
-}
-
 Status TrialRunner::set_up(const BuildPlace& place, const std::vector<BuiltBinary>& binaries) {
   const GateOpen open(experiment_->gate());
-  STAB_TRY(const std::string directory, scratch_.fresh(unsigned(-1), unsigned(-1)));
+  STAB_TRY(const std::string directory, machine_->scratch().fresh(unsigned(-1), unsigned(-1)));
   STAB_TRY(TrialSetup setup, TrialSetup::prepare(experiment_->expanded(), place, binaries, directory));
   setup_ = std::make_unique<TrialSetup>(std::move(setup));
   if (!setup_->simulation().on()) return {};
@@ -59,7 +45,7 @@ Result<store::Outcome> TrialRunner::run(const store::TrialRow& trial) {
   STAB_CHECK_OK(machine_->say_what_befell_the_worker());
   if (!outcome || outcome->state != store::TrialState::kFailed) return outcome;
   const bool has_run = outcome->wall_ns.has_value();
-  if (!scratch_.is_there() || (!has_run && !scratch_.has_trial())) {
+  if (!machine_->scratch().is_there() || (!has_run && !machine_->scratch().has_trial())) {
     outcome->state = step(outcome->state, store::TrialEvent::kCutOff).state;
     outcome->failure = "the trial's directory was removed meanwhile, by whatever cleans /tmp: " + outcome->failure;
     STAB_CHECK_OK(experiment_->log(kScratchGone, outcome->failure));
@@ -182,8 +168,7 @@ bool TrialRunner::is_quick_to_make_ready(const store::TrialRow& trial) const {
 
 Result<TrialRunner::WhyNot> TrialRunner::prepare_directory(const store::TrialRow& trial) {
   machine_->lab().tree->begin_trial();
-  const auto& user = machine_->submitter();
-  const Result<std::string> directory = scratch_.fresh(user ? user->uid : unsigned(-1), user ? user->gid : unsigned(-1));
+  const Result<std::string> directory = machine_->fresh_directory();
   if (!directory) return why_not(directory.error());
   if (const Status filled = setup_->fill_directory(trial, *directory); !filled) return why_not(filled.error());
   const auto before = setup_->around(trial, true);

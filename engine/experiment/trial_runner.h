@@ -15,7 +15,6 @@
 #include "engine/experiment/builds.h"
 #include "engine/experiment/held_machine.h"
 #include "engine/experiment/live_experiment.h"
-#include "engine/experiment/places.h"
 #include "engine/machine/side_thread.h"
 #include "engine/trial/command.h"
 #include "engine/trial/trial_run.h"
@@ -25,8 +24,8 @@ namespace stab::engine {
 
 class TrialRunner {
  public:
-  // pre: the gate is held; both outlive this.
-  static Result<std::unique_ptr<TrialRunner>> create(LiveExperiment& experiment, HeldMachine& machine);
+  // Both outlive it.
+  TrialRunner(LiveExperiment& experiment, HeldMachine& machine) : experiment_(&experiment), machine_(&machine) {}
 
   // Programs, counters and padding of all cells.
   Status set_up(const BuildPlace& place, const std::vector<BuiltBinary>& binaries);
@@ -59,9 +58,6 @@ class TrialRunner {
   void wait_for_ahead();                           // opens the gate
 
  private:
-  TrialRunner(LiveExperiment& experiment, HeldMachine& machine, ScratchDirectory scratch)
-      : experiment_(&experiment), machine_(&machine), scratch_(std::move(scratch)) {}
-
   // Why a trial is not run; no words: it is ready.
   struct WhyNot {
     std::string words;
@@ -88,7 +84,6 @@ class TrialRunner {
   HeldMachine* machine_;
   CausalProfile* profile_ = nullptr;         // of a causal plan
   std::shared_ptr<CausalRecord> pilot_;      // of the pilot trial that runs
-  ScratchDirectory scratch_;
   std::unique_ptr<TrialSetup> setup_;
   std::map<int, std::string> first_stdout_;  // by subject
   std::map<int, bool> warm_;                 // subjects whose warm-up has run

@@ -40,7 +40,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (data[0] & 0x80) {
     const auto answer = decode_answer(bytes, descriptors);
     if (answer) require(encode(*answer) == bytes && is_text(answer->text, sizeof answer->text) &&
-                        is_text(answer->ipc_text, sizeof answer->ipc_text));
+                        is_text(answer->ipc_text, sizeof answer->ipc_text) &&
+                        is_text(answer->tmp_text, sizeof answer->tmp_text));
     return 0;
   }
   const auto request = decode_request(bytes, descriptors);

@@ -198,7 +198,7 @@ TEST(Wire, OthersKeepTheirs) {
   more.counters[0].flags = 16;
   EXPECT_NE(why(more), "");
   EXPECT_NE(why(MakeTree{.wanted = 3}), "");
-  EXPECT_NE(why(MakeTree{.flags = 8}), "");
+  EXPECT_NE(why(MakeTree{.flags = MakeTree::kAllFlags + 1}), "");
   EXPECT_EQ(why(MakeTree{.flags = MakeTree::kIsolated | MakeTree::kLimited | MakeTree::kPrivateIpc}), "");
   EXPECT_NE(why(MakeTree{.own_cpu = kMostCpus}), "");
   EXPECT_NE(why(End{}), "");
@@ -206,6 +206,33 @@ TEST(Wire, OthersKeepTheirs) {
   EXPECT_NE(why(DropTree{}), "");
   EXPECT_NE(why(TreeState{}), "");
   EXPECT_NE(why(Give{.uid = kOwnUser}), "");
+}
+
+TEST(Wire, APrivateTmpIsNamedByEntriesAndNoPaths) {
+  MakeTree tree{.flags = MakeTree::kPrivateIpc | MakeTree::kPrivateTmp};
+  EXPECT_NE(why(tree), "") << "no name";
+  set_text(tree.tmp, sizeof tree.tmp, "stab-0000001-abcdef");
+  EXPECT_EQ(why(tree), "");
+  for (const char* wrong : {"", ".", "..", "a/b", "/etc", "../etc"}) {
+    MakeTree other = tree;
+    set_text(other.tmp, sizeof other.tmp, wrong);
+    EXPECT_NE(why(other), "") << wrong;
+    if (*wrong == 0) continue;
+    other = tree;
+    set_text(other.var_tmp, sizeof other.var_tmp, wrong);
+    EXPECT_NE(why(other), "") << wrong;
+    other = tree;
+    set_text(other.kept[0], sizeof other.kept[0], wrong);
+    EXPECT_NE(why(other), "") << wrong;
+  }
+  set_text(tree.kept[1], sizeof tree.kept[1], "b");
+  EXPECT_NE(why(tree), "") << "a name behind none";
+  set_text(tree.kept[0], sizeof tree.kept[0], "a");
+  EXPECT_EQ(why(tree), "");
+  tree.flags = MakeTree::kPrivateTmp;
+  EXPECT_NE(why(tree), "");
+  tree.flags = MakeTree::kPrivateIpc;
+  EXPECT_NE(why(tree), "") << "names of what is not wanted";
 }
 
 TEST(Wire, AnswersAreHeldToTheirFormToo) {

@@ -42,7 +42,7 @@ cpus = "core:1"
 housekeeping = "0"
 knobs = { aslr = false, thp = "off", governor = "performance" }
 gates = { load = 0.5, temperature = 80, window = "22:00-06:00", deadline = "12h" }
-require = ["affinity", "counters", "private-ipc"]
+require = ["affinity", "counters", "private-ipc", "private-tmp"]
 
 [counters]
 events = ["cycles", "task-clock", "page-faults"]
@@ -134,8 +134,8 @@ TEST(Parse, ReadsEverythingAPlanCanSay) {
   EXPECT_EQ(plan.machine.knobs.at("aslr"), "off");
   EXPECT_EQ(plan.machine.gates.deadline, 12h);
   EXPECT_DOUBLE_EQ(*plan.machine.gates.load, 0.5);
-  EXPECT_THAT(plan.machine.require, ElementsAre("affinity", "counters", "private-ipc"));
-  EXPECT_TRUE(plan.machine.private_ipc);
+  EXPECT_THAT(plan.machine.require, ElementsAre("affinity", "counters", "private-ipc", "private-tmp"));
+  EXPECT_TRUE(plan.machine.private_ipc && plan.machine.private_tmp);
   EXPECT_THAT(plan.counters.events, ElementsAre("cycles", "task-clock", "page-faults"));
   EXPECT_EQ(plan.counters.spots[1].line, 32);
   EXPECT_EQ(plan.counters.sharing, CounterSharing::kPasses);
