@@ -122,9 +122,10 @@ void parse_controls(Section& section, Causal& causal) {
 void parse_attribute(Section& section, Causal& causal) {
   const TomlNode* node = section.find("attribute");
   if (node != nullptr && node->kind == Kind::kString && node->text == "inclusive") {
-    section.faults().error(node->spot, "attribute = 'inclusive' is not possible: a sample belongs to one line, not to each of its callers",
-                           "write unit = \"function\": then time in code that is inlined or of other libraries is the function's in "
-                           "scope that calls it");
+    section.faults().error(node->spot,
+                           "attribute = 'inclusive' is not possible: a sample belongs to one line, not to each of its callers",
+                           "write unit = \"function\": then time in code that is inlined or of other libraries is that of the "
+                           "function in scope that calls it");
     return;
   }
   size_t attribute = 0;
@@ -136,8 +137,9 @@ void refuse_blocking(Section& section, const TomlNode& table) {
   if (section.find("blocking") == nullptr) return;
   for (const TomlEntry& entry : table.entries)
     if (entry.key == "blocking")
-      section.faults().error(entry.key_spot, "'blocking' is not possible: that a function waits is seen by the calls of libc inside",
-                             "write blocked = [\"io\", \"sleep\", \"lock\"]: the kinds of waiting that are sped up with their line");
+      section.faults().error(entry.key_spot,
+                             "'blocking' is not possible: that a function waits is seen by the calls of libc inside",
+                             "write blocked = [\"io\", \"sleep\", \"lock\"]: kinds of waiting that are sped up with their line");
 }
 
 void parse_points(Section& section, std::string_view key, std::vector<std::string>& out) {
@@ -145,8 +147,9 @@ void parse_points(Section& section, std::string_view key, std::vector<std::strin
   if (node != nullptr && node->kind == Kind::kArray)
     for (const TomlNode& point : node->items)
       if (point.kind == Kind::kTable)
-        return section.faults().error(point.spot, "an entry of " + quoted(key) + " is a table, and calls of a function are no point",
-                                      "write STAB_PROGRESS(\"name\") (stab/progress.h) into that function, and here its \"name\"");
+        return section.faults().error(
+            point.spot, "an entry of " + quoted(key) + " is a table, and calls of a function are no point",
+            "write STAB_PROGRESS(\"name\") (stab/progress.h) into that function, and here its \"name\"");
   parse_names(section, key, out, "leave it out: then all points count that the program visits");
 }
 

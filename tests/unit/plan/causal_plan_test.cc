@@ -74,7 +74,8 @@ TEST(CausalPlan, RefusesWhatItCannotDo) {
     const char *keys, *said, *cure, *place;
   };
   for (const Case& one : {Case{"attribute = \"inclusive\"", "'inclusive' is not possible", "unit = \"function\"", ":13"},
-                          Case{"progress = [\"a\", {function = \"f\"}]", "calls of a function are no point", "STAB_PROGRESS", ":18"},
+                          Case{"progress = [\"a\", {function = \"f\"}]", "calls of a function are no point", "STAB_PROGRESS",
+                               ":18"},
                           Case{"latency = [{function = \"f\"}]", "calls of a function are no point", "STAB_PROGRESS", ":12"},
                           Case{"blocking = [\"wait_for_it\"]", "'blocking' is not possible", "blocked = [", ":1"}}) {
     const std::string said = refused(one.keys);
