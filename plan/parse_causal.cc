@@ -118,25 +118,59 @@ void parse_controls(Section& section, Causal& causal) {
   }
 }
 
+// What readers of other profilers look for, and there isn't: each is refused at its place, with what to write instead.
+void parse_attribute(Section& section, Causal& causal) {
+  const TomlNode* node = section.find("attribute");
+  if (node != nullptr && node->kind == Kind::kString && node->text == "inclusive") {
+    section.faults().error(node->spot,
+                           "attribute = 'inclusive' is not possible: a sample belongs to one line, not to each of its callers",
+                           "write unit = \"function\": then time in code that is inlined or of other libraries is that of the "
+                           "function in scope that calls it");
+    return;
+  }
+  size_t attribute = 0;
+  section.word("attribute", {"call", "leaf"}, attribute);
+  causal.attribute = static_cast<Causal::Attribute>(attribute);
+}
+
+void refuse_blocking(Section& section, const TomlNode& table) {
+  if (section.find("blocking") == nullptr) return;
+  for (const TomlEntry& entry : table.entries)
+    if (entry.key == "blocking")
+      section.faults().error(entry.key_spot,
+                             "'blocking' is not possible: that a function waits is seen by the calls of libc inside",
+                             "write blocked = [\"io\", \"sleep\", \"lock\"]: kinds of waiting that are sped up with their line");
+}
+
+void parse_points(Section& section, std::string_view key, std::vector<std::string>& out) {
+  const TomlNode* node = section.find(key);
+  if (node != nullptr && node->kind == Kind::kArray)
+    for (const TomlNode& point : node->items)
+      if (point.kind == Kind::kTable)
+        return section.faults().error(
+            point.spot, "an entry of " + quoted(key) + " is a table, and calls of a function are no point",
+            "write STAB_PROGRESS(\"name\") (stab/progress.h) into that function, and here its \"name\"");
+  parse_names(section, key, out, "leave it out: then all points count that the program visits");
+}
+
 }  // namespace
 
 void parse_causal(const TomlNode& table, Faults& faults, Plan& plan) {
   Section section(table, "[causal]", faults);
   Causal& causal = plan.causal.emplace();
-  size_t unit = 0, attribute = 0, experiments = 0, pauses = 0;
+  size_t unit = 0, experiments = 0, pauses = 0;
   section.word("unit", {"line", "function"}, unit);
-  section.word("attribute", {"call", "leaf"}, attribute);
+  parse_attribute(section, causal);
+  refuse_blocking(section, table);
   section.word("experiments", {"windows", "trials"}, experiments);
   section.word("pauses", {"auto", "cpu-time", "spin", "thread"}, pauses);
   causal.unit = static_cast<Causal::Unit>(unit);
-  causal.attribute = static_cast<Causal::Attribute>(attribute);
   causal.experiments = static_cast<Causal::Experiments>(experiments);
   causal.pauses = static_cast<Causal::Pauses>(pauses);
-  const char* points = "leave it out: then all points count that the program visits";
   parse_names(section, "scope", causal.scope, "write scope = [\"src/%\"], or leave it out for all sources");
   parse_names(section, "modules", causal.modules, "write modules = [\"MAIN\", \"libz.so.1\"]");
-  parse_names(section, "progress", causal.progress, points);
-  parse_names(section, "latency", causal.latency, points);
+  parse_points(section, "progress", causal.progress);
+  parse_points(section, "latency", causal.latency);
   parse_speedups(section, causal);
   parse_candidates(section, causal);
   section.fraction("explore", 0, 0.5, causal.explore);

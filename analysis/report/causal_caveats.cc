@@ -188,7 +188,7 @@ class Warnings {
       say(CausalCaveatCode::kUnclassifiedWaits,
           "up to " + percent(all.unclassified) +
               " of a trial's waits were in calls that are not seen; pauses may be paid twice there",
-          "name the program's own blocking functions in the plan");
+          "pin the trials to one CPU (cpus = \"auto\"), where nobody pauses");
     if (all.coarse > 0)
       say(CausalCaveatCode::kCoarseSamples, plural(all.coarse, "trial") + " sampled by timers with the grain of the tick",
           "see 'stabctl doctor'");

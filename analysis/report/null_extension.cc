@@ -75,8 +75,10 @@ NullExtension null_extension(const CausalReport& report, uint64_t most, double m
         out.why = so_far + ", and the margin is " + percent(margin);
       }
     } else if (out.why.empty()) {
-      out.why = so_far + ", which " + std::to_string(most) + " control trials would not bring inside the margin of " +
-                percent(margin) + "; more replicates, longer runs or a wider margin would";
+      out.why = most == 0 ? so_far + ", and the margin is " + percent(margin) +
+                                "; whole runs as windows take no control trials: write more replicates or a wider margin"
+                          : so_far + ", which " + std::to_string(most) + " control trials would not bring inside the margin of " +
+                                percent(margin) + "; more replicates, longer runs or a wider margin would";
     }
   }
   return out;

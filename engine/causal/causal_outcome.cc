@@ -13,8 +13,7 @@ int64_t number(uint64_t value) { return static_cast<int64_t>(value); }  // bound
 std::string why_not_causal(const CausalRecord& record, bool is_load) {
   if (record.finished == causal::kNobodyCame || record.attached == 0)
     return "the program never loaded stab's library, so nothing of it was sampled: it is linked statically, or has rights of "
-        "its own "
-           "(setuid), or clears LD_PRELOAD; link it dynamically";
+           "its own (setuid), or clears LD_PRELOAD; link it dynamically (no -static, with szc neither)";
   if (record.finished == causal::kBadScript) return "the companion of the trial's windows refused its script: a mixed "
       "installation";
   if (record.finished != causal::kFinished) return "the companion of the trial's windows ended before its last word";

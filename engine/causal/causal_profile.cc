@@ -188,7 +188,7 @@ std::string CausalProfile::why_no_windows(const Seen& seen) const {
   if (names.empty())
     return "it visited no progress point, so nothing says how fast it is: write STAB_PROGRESS(\"name\") (stab/progress.h) or "
            "COZ_PROGRESS (stab/coz.h) where a piece of work is done, or measure whole runs by experiments = \"trials\" below "
-               "[causal]";
+           "[causal]; what it executes is not profiled, so where it is a shell or a script name the program itself";
   for (const auto* wanted : {&plan().progress, &plan().latency})
     for (const std::string& name : *wanted)
       if (std::find(names.begin(), names.end(), name) == names.end())

@@ -68,6 +68,25 @@ TEST(CausalPlan, RefusesWithPlaceAndCure) {
   EXPECT_NE(refused("[counters]\nsimulate = \"cachegrind\"").find("simulated trial"), std::string::npos);
 }
 
+// Each with its place, with what to write, and once.
+TEST(CausalPlan, RefusesWhatItCannotDo) {
+  struct Case {
+    const char *keys, *said, *cure, *place;
+  };
+  for (const Case& one : {Case{"attribute = \"inclusive\"", "'inclusive' is not possible", "unit = \"function\"", ":13"},
+                          Case{"progress = [\"a\", {function = \"f\"}]", "calls of a function are no point", "STAB_PROGRESS",
+                               ":18"},
+                          Case{"latency = [{function = \"f\"}]", "calls of a function are no point", "STAB_PROGRESS", ":12"},
+                          Case{"blocking = [\"wait_for_it\"]", "'blocking' is not possible", "blocked = [", ":1"}}) {
+    const std::string said = refused(one.keys);
+    EXPECT_NE(said.find(one.said), std::string::npos) << said;
+    EXPECT_NE(said.find(one.cure), std::string::npos) << said;
+    EXPECT_NE(said.find(one.place), std::string::npos) << said;
+    EXPECT_EQ(said.find("error:"), said.rfind("error:")) << said;
+  }
+  EXPECT_NE(refused("attribute = \"inclusiv\"").find("none of"), std::string::npos);
+}
+
 std::string load_plan_of(const std::string& levels, const std::string& keys) {
   return small_plan("[factors]\nload = " + levels + "\n[causal]\n" + keys);
 }
