@@ -29,12 +29,21 @@ class Compiler:
     placing: bool = False   # clang: with those options of szc that let the linker place functions; szc has them
     pgo: bool = False    # with the profile of a short run
     slow: float = 0      # percent by which a function of the program is slowed down
+    layout: str = ""     # szc: a layout file that the build obeys
 
     def is_szc(self):
         return os.path.basename(self.cc) == "szc"
 
     def as_built(self):
         return all(getattr(self, name) == value for name, value in AS_BUILT.items())
+
+    def checked(self):
+        """Itself, where its options go together."""
+        if self.layout and not self.is_szc():
+            raise Failure(f"compiler '{self.cc}' knows no layout files; use szc")
+        if self.layout and not os.path.isfile(self.layout):
+            raise Failure(f"there is no layout file '{self.layout}'")
+        return self
 
     def lto(self):
         return "-flto" in self.opt
@@ -72,6 +81,8 @@ class Compiler:
         words = [os.path.basename(self.cc) + self.opt.replace(" ", "")]
         if self.ldflags:
             words.append(hashlib.sha256(self.ldflags.encode()).hexdigest()[:8])
+        if self.layout:
+            words.append("layout-" + hashlib.sha256(Path(self.layout).read_bytes()).hexdigest()[:8])
         words += ["placing"] * self.placing + ["pgo"] * self.pgo + [f"slow{self.slow:g}"] * (self.slow != 0)
         return "-".join(words).replace("/", "_")
 

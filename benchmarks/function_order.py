@@ -34,15 +34,16 @@ def counts(profile):
     return found
 
 
-def ordered(order, profile, binary):
-    """All functions of the binary as the order has them."""
-    if order not in ORDERS:
-        raise Failure(f"no order '{order}' of functions; there are: {', '.join(ORDERS)}")
+def sizes_of(binary):
+    """{function: bytes}, by address."""
     lines = subprocess.run(["llvm-nm-19", "-n", "-S", "--defined-only", binary], capture_output=True, text=True, check=True,
                            timeout=60).stdout.splitlines()
-    sizes = {words[3]: int(words[1], 16) for words in map(str.split, lines) if len(words) == 4 and words[2] in "tT"}
-    functions = list(sizes)
-    busy = counts(profile)
+    return {words[3]: int(words[1], 16) for words in map(str.split, lines) if len(words) == 4 and words[2] in "tT"}
+
+
+def hottest(profile, binary):
+    """Those that the profile saw, busiest first, as many as make up HOT_SHARE."""
+    busy, functions = counts(profile), sizes_of(binary)
     known = sorted((name for name in functions if name in busy), key=lambda name: -busy[name])
     if not known:
         raise Failure(f"the profile {profile} names no function of {binary}")
@@ -52,6 +53,16 @@ def ordered(order, profile, binary):
             break
         hot.append(name)
         left -= busy[name]
+    return hot
+
+
+def ordered(order, profile, binary):
+    """All functions of the binary as the order has them."""
+    if order not in ORDERS:
+        raise Failure(f"no order '{order}' of functions; there are: {', '.join(ORDERS)}")
+    sizes = sizes_of(binary)
+    functions = list(sizes)
+    hot = hottest(profile, binary)
     cold = [name for name in functions if name not in set(hot)]
     if order == "hot":
         return hot + cold

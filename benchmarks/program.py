@@ -25,7 +25,8 @@ from pathlib import Path
 
 from compiler import AS_BUILT, PLACING, REPOSITORY, Compiler
 from debian_source import DebianSources, Failure, run_logged
-from function_order import ordered
+from function_order import ORDERS, ordered
+from peer_layouts import PEERS, bolted, call_graph
 from recorded_link import RecordedLink
 
 HERE = Path(__file__).resolve().parent
@@ -101,18 +102,35 @@ class Program:
 
     def build(self, compiler):
         """Builds one configuration if needed; returns the binary's path."""
-        profile = self.profile() if compiler.pgo or compiler.order != "source" else None
+        if compiler.checked().order not in ("source", *ORDERS, *PEERS):
+            raise Failure(f"no order '{compiler.order}' of functions; there are: source, {', '.join((*ORDERS, *PEERS))}")
+        profile = self.profile() if compiler.pgo or compiler.order not in ("source", "bolt") else None
+        if compiler.order == "bolt":
+            self.inputs()
         with self._locked():
             if compiler.as_built():
                 return self._build(compiler)
             placed = compiler.placed()
             built = self._build(placed, linked_again=True)
             record = RecordedLink(self.folder / placed.configuration())
-            functions = ordered(compiler.order, profile, built) if compiler.order != "source" else ()
+            functions = ordered(compiler.order, profile, built) if compiler.order in ORDERS else ()
+            calls = self._calls(compiler) if compiler.order == "cdsort" else None
+            rewrite = (lambda linked: bolted(linked, self._run_for_profile)) if compiler.order == "bolt" else None
             name = "-".join(str(getattr(compiler, option)) for option in AS_BUILT)
-            if functions:   # a new profile is a new order
-                name += "-" + hashlib.sha256("\n".join(functions).encode()).hexdigest()[:8]
-            return record.binary(name, compiler.link, compiler.link_data, compiler.unused, placed.commands()[0], functions)
+            if functions or calls:   # a new profile is a new order
+                name += "-" + hashlib.sha256(repr(functions or sorted(calls.items())).encode()).hexdigest()[:8]
+            return record.binary(name, compiler.link, compiler.link_data, compiler.unused, placed.commands()[0], functions, calls, rewrite)
+
+    def _calls(self, compiler):
+        """Who calls whom how often in a short run: as a plain build with that profile keeps it."""
+        profiled = Compiler("clang-19", compiler.opt, placing=True, pgo=True)
+        self._build(profiled, linked_again=True)
+        return call_graph(RecordedLink(self.folder / profiled.configuration()).objects())
+
+    def _run_for_profile(self, binary):
+        run = self.short or self.runs[0]
+        with self._workplace(self.folder / "inputs") as work:
+            self._run(binary, run, work)
 
     def profile(self):
         """The profile of its short run, in clang's format; the same file name for all builds that use it."""
@@ -170,6 +188,10 @@ class Program:
                "RECIPES": str(HERE)}
         if compiler.lto():   # bitcode in archives
             env |= {"AR": "llvm-ar-19", "RANLIB": "llvm-ranlib-19", "NM": "llvm-nm-19"}
+        layout = done / "layout"
+        if compiler.layout:   # a copy: links made later are held to it, too
+            shutil.copy(compiler.layout, layout)
+            env |= {"STAB_LINK_LAYOUT": str(layout)}
         if compiler.links_again():
             env |= record.environment(self.binary)
         log = done / "log"
@@ -181,7 +203,7 @@ class Program:
             raise Failure(f"building {self.name}: {self.binary} was not made; log: {log}")
         os.rename(tree, done / "tree")
         if compiler.links_again():
-            record.accept(binary, compiler.post_linker())
+            record.accept(binary, compiler.post_linker() + (f" --layout {layout}" if compiler.layout else ""))
         stamp.write_text(wanted)
         return binary
 
@@ -209,19 +231,26 @@ class Program:
     @contextlib.contextmanager
     def workplace(self):
         """A fresh folder with the inputs, for one run: programs write beside what they read."""
-        inputs = self.inputs()
+        with self._workplace(self.inputs()) as work:
+            yield work
+
+    @contextlib.contextmanager
+    def _workplace(self, inputs):
         with tempfile.TemporaryDirectory(dir=self.folder) as work:
             for file in inputs.iterdir():
                 shutil.copy(file, work)
             yield Path(work)
 
+    def _run(self, binary, run, work):
+        with open(work / run.stdin, "rb") as stdin:
+            return subprocess.run([binary, *run.args], cwd=work, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                  timeout=600, env={**os.environ, **self.variables(run)})
+
     def output(self, binary, run):
         """Runs once in a fresh folder; returns (sha256 of its output, exit code, seconds of wall time)."""
         with self.workplace() as work:
             start = time.monotonic()
-            with open(work / run.stdin, "rb") as stdin:
-                done = subprocess.run([binary, *run.args], cwd=work, stdin=stdin, stdout=subprocess.PIPE,
-                                      stderr=subprocess.DEVNULL, timeout=600, env={**os.environ, **self.variables(run)})
+            done = self._run(binary, run, work)
             seconds = time.monotonic() - start
             written = work / run.output
             output = done.stdout if not run.output else written.read_bytes() if written.exists() else b"absent"

@@ -17,6 +17,7 @@ import tempfile
 from pathlib import Path
 
 from debian_source import Failure
+from peer_layouts import sorted_by_lld
 
 LINKER = Path(__file__).resolve().parent / "linker"
 DATA_SECTIONS = (".rodata*", ".data*", ".bss*", ".tdata*", ".tbss*")
@@ -69,10 +70,10 @@ class RecordedLink:
             raise Failure(f"{again}, linked again from {self.folder}, isn't the binary that was built")
         (self.folder / "finish").write_text(finish)
 
-    def binary(self, name, seed=0, data_seed=0, unused=0, compiler="clang-19", functions=()):
+    def binary(self, name, seed=0, data_seed=0, unused=0, compiler="clang-19", functions=(), calls=None, rewrite=None):
         """The binary with its functions ordered by `seed` and its data by `data_seed` (0: as they come), or with
-        `functions` in this order, all behind an unused function of `unused` bytes, compiled by `compiler`. `name`:
-        what it is kept as."""
+        `functions` in this order, or as lld sorts them by `calls` (peer_layouts.call_graph), all behind an unused function of
+        `unused` bytes, compiled by `compiler`. `name`: what it is kept as. rewrite(path): what is done to the linked binary instead of the post-link step."""
         linked = self.links / name
         if not linked.exists():
             options = [f"--shuffle-sections=.text*={lld_seed(seed)}"] if seed else []
@@ -80,9 +81,15 @@ class RecordedLink:
             if functions:
                 (self._where() / "order").write_text("\n".join(functions) + "\n")
                 options += ["--symbol-ordering-file=order", "--no-warn-symbol-ordering"]
+            if calls:
+                options += sorted_by_lld(calls, self._where())
+            options += ["--emit-relocs"] * (rewrite is not None)   # by which functions can be moved
             first = [self._unused_function(unused, compiler)] if unused else []
             self.links.mkdir(exist_ok=True)
-            self._link(options, (self.folder / "finish").read_text(), first).rename(linked)
+            made = self._link(options, "" if rewrite else (self.folder / "finish").read_text(), first)
+            if rewrite:
+                rewrite(made)
+            made.rename(linked)
         return linked
 
     def _unused_function(self, size_bytes, compiler):
@@ -90,6 +97,10 @@ class RecordedLink:
         source.write_text(f"void benchmark_unused(void) {{ __asm__(\".skip {size_bytes - 1}, 0x90\"); }}\n")
         subprocess.run([compiler, "-O2", "-c", source, "-o", source.with_suffix(".o")], check=True, timeout=60)
         return "unused.o"
+
+    def objects(self):
+        """The folder of all that went into the link."""
+        return self._where()
 
     def _where(self):
         return next(path.parent for path in self.folder.glob("*/response.txt"))
