@@ -384,7 +384,7 @@ Status Store::State::fulfil_wishes(int64_t at_ns) {
 Result<bool> Store::delete_some(Id experiment, int64_t rows) {
   Database& database = state_->database;
   bool gone = false;
-  STAB_CHECK_OK(state_->atomically([&]() -> Status {
+  const Status done = state_->atomically([&]() -> Status {
     STAB_TRY(Statement * trials,
              database.prepare("DELETE FROM trials WHERE id IN (SELECT id FROM trials WHERE experiment = ? LIMIT ?)"));
     STAB_CHECK_OK(trials->bind(experiment).bind(rows).run());
@@ -392,7 +392,8 @@ Result<bool> Store::delete_some(Id experiment, int64_t rows) {
     STAB_TRY(Statement * remove, database.prepare("DELETE FROM experiments WHERE id = ?"));
     gone = true;
     return remove->bind(experiment).run();
-  }));
+  });
+  STAB_CHECK_OK(done);
   STAB_CHECK_OK(state_->checkpoint_if_large());
   return gone;
 }

@@ -94,7 +94,7 @@ std::string judged_by(const Report& report) {
   char text[160];
   std::snprintf(text, sizeof text, "n <- %u; g <- %.17g; alpha <- %.17g  # replicates, the mixture's variance\n",
                 report.sequence_replicates, report.sequence_mixture, report.alpha);
-  return text + std::string(R"R(# Log wealth of who bets that the mean is above m (sign 1) or below (-1), value by value with those before.
+  return text + std::string(R"R(# Log wealth of who bets that the mean is above m (sign 1) or below (-1), by the values before.
 log_wealth <- function(x, m, sign) {
   z <- 1:12 / 4
   delta <- c(z * sqrt(g), 1, 2); weight <- c(0.9 * exp(-z^2 / 2) / sum(exp(-z^2 / 2)), 0.05, 0.05)

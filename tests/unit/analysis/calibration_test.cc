@@ -547,7 +547,9 @@ TEST(Calibration, ChangesOfATrend) {
     report_rate((shape + ": the same by permutations").c_str(), share(by_permutations));
     EXPECT_LT(share(any), kAlpha + limit(kAlpha, kRounds)) << shape;
     EXPECT_GT(share(any), 0.002) << shape << ": it is never found";
-    if (chain) EXPECT_GT(share(by_permutations), 0.2) << "then the simpler way would do";
+    if (chain) {
+      EXPECT_GT(share(by_permutations), 0.2) << "then the simpler way would do";
+    }
   }
 }
 
