@@ -22,9 +22,16 @@ std::string number(double value) {
   return text;
 }
 
+// What a factor's column is called: it may have the name of one of ours, or of one that the R script makes.
+std::string column_of(const Factor& factor) {
+  for (const char* ours : {"workload", "block", "order", "seed", "link", "layout", "excluded", "y", "single", "cell", "binary"})
+    if (factor.name == ours) return "factor." + factor.name;
+  return factor.name;
+}
+
 std::string header(const Samples& samples) {
   std::string line = "workload";
-  for (const Factor& factor : samples.factors) line += "," + field(factor.name);
+  for (const Factor& factor : samples.factors) line += "," + field(column_of(factor));
   line += ",block,order,seed,link,layout,excluded";
   for (const Response& response : samples.responses) line += "," + field(response.name);
   return line + "\n";
@@ -142,13 +149,14 @@ std::string export_r(const Report& report) {
   std::string levels;
   for (const Factor& factor : report.factors) {
     if (factor.levels.size() < 2) continue;
-    names.push_back(factor.name);
-    if (!factor.layout) treatments.push_back(factor.name);
-    varying += (varying.empty() ? "" : " * ") + std::string("`") + factor.name + "`";
+    const std::string column = column_of(factor);
+    names.push_back(column);
+    if (!factor.layout) treatments.push_back(column);
+    varying += (varying.empty() ? "" : " * ") + std::string("`") + column + "`";
     std::vector<std::string> ordered{factor.levels[factor.baseline]};
     for (size_t i = 0; i < factor.levels.size(); ++i)
       if (i != factor.baseline) ordered.push_back(factor.levels[i]);
-    levels += "d[[" + quoted(factor.name) + "]] <- factor(d[[" + quoted(factor.name) + "]], levels = " +
+    levels += "d[[" + quoted(column) + "]] <- factor(d[[" + quoted(column) + "]], levels = " +
               vector_of(ordered) + ")\n";
   }
   char level[32];

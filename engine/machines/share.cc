@@ -4,11 +4,14 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <sstream>
 #include <utility>
 #include <vector>
@@ -206,7 +209,31 @@ Result<RunEnd> run_blocks(const ShareSetting& set, const std::string& grant, con
   return end;
 }
 
+// Between a directory's making and its lock.
+constexpr time_t kMakingSeconds = 60;
+
+// Its owner's lock, for as long as the descriptor is open: the kernel drops it however a worker ends. None: another has it, or
+// it is no directory of ours any more.
+UniqueFd hold_scratch(const std::string& path) {
+  UniqueFd held(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (held && ::flock(held.get(), LOCK_EX | LOCK_NB) != 0) held.reset();
+  return held;
+}
+
 }  // namespace
+
+void remove_abandoned_scratch(const std::string& below) {
+  std::error_code error;
+  for (std::filesystem::directory_iterator at(below, error), end; !error && at != end; at.increment(error)) {
+    const std::string path = at->path().string();
+    struct stat info;
+    if (at->path().filename().string().rfind("stab-work-", 0) != 0) continue;
+    if (::lstat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode) || info.st_uid != ::geteuid()) continue;
+    // One that was made a moment ago is not held yet.
+    if (::time(nullptr) - info.st_mtime < kMakingSeconds) continue;
+    if (const UniqueFd held = hold_scratch(path)) (void)remove_tree(path);
+  }
+}
 
 Result<RunEnd> run_share(const ShareSetting& set) {
   const auto file = [&](const char* what) { return slot_file(set.slot, set.epoch, what); };
@@ -229,10 +256,13 @@ Result<RunEnd> run_share(const ShareSetting& set) {
     set.observer->note(*verdict);
     return RunEnd::kRejected;
   }
+  remove_abandoned_scratch(set.scratch);
   char name[64];
   std::snprintf(name, sizeof name, "/stab-work-%.12s-%03d-%04lld", grant->c_str(), set.slot, static_cast<long long>(set.epoch));
   const std::string scratch = set.scratch + name;
   if (::mkdir(scratch.c_str(), 0711) != 0) return system_error("make '" + scratch + "'", errno);
+  const UniqueFd held = hold_scratch(scratch);
+  if (!held) return system_error("hold '" + scratch + "'", errno);
   const Result<RunEnd> end = run_blocks(set, *grant, scratch);
   const Status cleared = remove_tree(scratch);
   if (!cleared) set.observer->note(cleared.error().message);

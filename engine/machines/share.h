@@ -30,4 +30,7 @@ struct ShareSetting {
 // the machine, or preflight failed here; the spool says why. kBusy where another worker has the epoch.
 Result<RunEnd> run_share(const ShareSetting& setting);
 
+// Removes the folders of workers of this user that were killed: stab-work-* in `below`, that nobody holds. run_share() begins so.
+void remove_abandoned_scratch(const std::string& below);
+
 }  // namespace stab::engine

@@ -141,6 +141,16 @@ TEST(Report, CsvHoldsEveryTrial) {
   EXPECT_THAT(csv, HasSubstr(",\"declared: a, \"\"b\"\"\",0."));
 }
 
+// No two columns have one name, and the R script asks for the same.
+TEST(Report, CsvTellsAFactorFromAColumnOfItsOwn) {
+  Samples samples = lab_samples(1);
+  samples.factors[0].name = "layout";
+  EXPECT_THAT(run_report(samples, {.format = ReportFormat::kCsv, .figures = ""}).out,
+              HasSubstr("workload,factor.layout,stack,heap,block,order,seed,link,layout,excluded,wall_time\n"));
+  EXPECT_THAT(run_report(samples, {.format = ReportFormat::kR, .figures = ""}).out,
+              HasSubstr("factors <- c(\"factor.layout\", \"stack\", \"heap\")"));
+}
+
 // Each caveat speaks when its reason is there, and only then: a quiet experiment has none of those that are made here.
 TEST(Caveats, SpeakWhenTheirReasonIsThere) {
   const LabShape shape{.programs = 6, .replicates = 20, .links = 10};
