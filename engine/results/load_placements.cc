@@ -195,7 +195,8 @@ Choice choose_steadiest(const Group& group, const std::vector<std::string>& want
 }
 
 Result<Steadiness> choose_work(const Group& group, const plan::Plan& plan, const std::string& workload) {
-  const std::string cure = "put STAB_PROGRESS(\"NAME\") of stab/progress.h where a piece of the work is done";
+  const std::string cure = "put STAB_PROGRESS(\"NAME\") of stab/progress.h where a piece of the work is done, or map whole runs: "
+                           "code = [\"once\"] and 200 replicates or more";
   const Choice choice = choose_steadiest(group, plan.layout.progress);
   if (choice.best) return *choice.best;
   if (group.points.empty())
