@@ -7,9 +7,9 @@
 
 #include <fcntl.h>
 
-#include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <set>
 #include <system_error>
 
 #include "broker/wire/broker_wire.h"
@@ -35,24 +35,28 @@ bool is_directory(const std::string& name) {
 
 std::vector<std::string> names_below(std::string_view text, std::string_view place) {
   std::vector<std::string> names;
+  std::set<std::string> known;  // a plan may name a hundred thousand
   const std::string wanted = std::string(place) + "/";
   for (size_t at = text.find(wanted); at != text.npos; at = text.find(wanted, at + 1)) {
     if (at > 0 && is_inside_a_name(text[at - 1])) continue;
     size_t begin = at + wanted.size();
     while (begin < text.size() && text[begin] == '/') ++begin;
     const std::string name(text.substr(begin, text.find_first_of(kEndsAName, begin) - begin));
-    if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    if (!name.empty() && known.insert(name).second) names.push_back(name);
   }
   return names;
 }
 
 KeptNames kept_names(const std::string& plan, const std::vector<std::string>& paths, std::vector<std::string> own) {
   KeptNames kept{std::move(own), {}};
+  std::set<std::string> known(kept.names.begin(), kept.names.end());
   const auto keep = [&](std::string_view text, const char* whose) {
-    if (kept.why_shared.empty() && !names_below(text, kVarTmp).empty())
-      kept.why_shared = std::string(whose) + " '/var/tmp/" + names_below(text, kVarTmp)[0] + "'";
+    if (!kept.why_shared.empty()) return;
+    const std::vector<std::string> of_var_tmp = names_below(text, kVarTmp);
+    if (!of_var_tmp.empty()) kept.why_shared = std::string(whose) + " '/var/tmp/" + of_var_tmp[0] + "'";
     for (const std::string& name : names_below(text, kTmp)) {
-      if (std::find(kept.names.begin(), kept.names.end(), name) != kept.names.end() || !kept.why_shared.empty()) continue;
+      if (!kept.why_shared.empty()) return;
+      if (!known.insert(name).second) continue;
       if (!broker::is_entry_name(name) || name.size() >= broker::kNameRoom || !is_directory(name))
         kept.why_shared = std::string(whose) + " '/tmp/" + name + "', which is no directory there";
       else
