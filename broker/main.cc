@@ -197,6 +197,9 @@ Status run(Options& options) {
   outlive_signals();
   step_in_front();
   if (options.activated) return serve_all(options, users);
+  // An engine that is killed ends us by its socket; one of us that is stopped by then has to go on first, to end what runs and
+  // to turn the knobs back.
+  ::prctl(PR_SET_PDEATHSIG, SIGCONT);
   if (const auto engine = peer_of(options.peer)) options.warden.engine = engine->pid;
   broker::Warden warden(options.warden, users);
   serve(options.peer, warden);

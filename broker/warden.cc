@@ -1,6 +1,5 @@
-// What is kept here is what must end with an engine that was killed: a table of processes, a few trees, and the turned
-// knobs. A process is named by its number, which stays its own until it is reaped here and told of: so a request can
-// name nobody else's. Everything that is not in the table and becomes our child is an orphan that some program left.
+// What is kept here is what must end with an engine that was killed: a table of processes (children.h), a few trees (tree.h),
+// and the turned knobs.
 //
 // One request never waits long: what takes time to die is asked for again.
 #include "broker/warden.h"
@@ -8,10 +7,8 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,9 +17,9 @@
 #include <utility>
 
 #include "broker/counters.h"
+#include "broker/sealed_command.h"
 #include "host/helper_process.h"
 #include "host/tuning.h"
-#include "host/launcher/launch_block.h"
 
 namespace stab::broker {
 namespace {
@@ -31,12 +28,6 @@ using std::chrono::milliseconds;
 
 // An engine has one tree, two while it changes them, and another for what it runs between experiments.
 constexpr size_t kMostTrees = 8;
-// A trial's program and helper, a worker, a command.
-constexpr size_t kMostChildren = 64;
-// Killed for so long and alive: it waits in the kernel, for a disk or a file system that a user's process serves. Nothing that
-// we could do ends it, and that many users' processes of this kind must not keep others from running.
-constexpr std::chrono::seconds kGiveUp{10};
-constexpr size_t kMostGivenUp = 4096;
 // For what is killed in one request. It takes some 100 us.
 constexpr milliseconds kKillPatience{5};
 // For everything, when an engine is gone: init reaps what is left.
@@ -49,31 +40,6 @@ Error denied(std::string text) { return Error{ErrorCode::kDenied, std::move(text
 // Not a number of a process or a tree that is ours.
 Error unknown(const std::string& what) {
   return Error{ErrorCode::kNotFound, what + " was not started here, or was ended before", {}};
-}
-
-// Copied before it is looked at; sealed, so that it is memory and no file that makes us wait.
-Result<std::string> read_command(int fd) {
-  constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
-  const int seals = ::fcntl(fd, F_GET_SEALS);
-  if (seals < 0 || (seals & kSeals) != kSeals) return denied("launch: the command is not in sealed memory");
-  struct stat info;
-  if (::fstat(fd, &info) != 0) return system_error("launch: look at the command", errno);
-  if (info.st_size < 0 || static_cast<uint64_t>(info.st_size) > kMostCommandBytes)
-    return bad_input("the command and its environment take " + std::to_string(info.st_size) +
-                     " bytes; at most 8 MiB can be started");
-  std::string bytes(static_cast<size_t>(info.st_size), '\0');
-  if (::pread(fd, bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
-    return system_error("launch: read the command", errno);
-  return bytes;
-}
-
-// Path, the program's path, what that must be, directory, arguments and environment, and nothing behind them.
-bool is_command(const std::string& bytes, size_t words) {
-  launch::BlockReader reader(bytes.data(), bytes.size());
-  const char* text = nullptr;
-  for (size_t i = 0; i < words + engine::kCommandStrings; ++i)
-    if (!reader.take_string(text)) return false;
-  return reader.at_end();
 }
 
 // From now on nobody else's child is ours by accident: what a dead trial leaves becomes ours.
@@ -105,17 +71,6 @@ void say_limits(const engine::ProcessTree& tree, Answer& answer) {
   set_text(answer.text, sizeof answer.text, memory.empty() ? processes : memory);
 }
 
-std::string why_shared(const Error& error) {
-  return error.message + (::geteuid() == 0 ? "" : "; that takes a broker that is root: submit to a stabd that root has started");
-}
-
-engine::TemporaryNames names_of(const MakeTree& request) {
-  engine::TemporaryNames names{request.tmp, request.var_tmp, {}};
-  for (const auto& kept : request.kept)
-    if (kept[0] != 0) names.kept.emplace_back(kept);
-  return names;
-}
-
 // This process's own is inherited by what it starts.
 bool has_oom_score() { return engine::read_small_file("/proc/self/oom_score_adj").value_or("0") != "0"; }
 
@@ -125,10 +80,8 @@ Warden::Warden(WardenOptions options, Users& users)
     : options_(std::move(options)),
       users_(&users),
       boot_id_(engine::read_small_file(options_.roots.proc + "/sys/kernel/random/boot_id").value_or("")),
-      reset_oom_score_(has_oom_score()),
-      is_in_front_((::sched_getscheduler(0) & ~SCHED_RESET_ON_FORK) == SCHED_FIFO) {
+      reset_oom_score_(has_oom_score()) {
   become_subreaper();
-  ::sched_getaffinity(0, sizeof anywhere_, &anywhere_);
   // A tuner that lives keeps its knobs; what a dead one left is turned back before anything runs. A broker whose engine
   // was killed a moment ago is about to do it itself.
   auto restored = engine::Tuning::recover(options_.roots, options_.knob_journal, boot_id_);
@@ -178,7 +131,7 @@ Result<Warden::Done> Warden::perform(const MakeTree& request, std::vector<Unique
   if (trees_.size() >= kMostTrees) return Error{ErrorCode::kBusy, "too many process trees at once", {}};
   const bool isolated = (request.flags & MakeTree::kIsolated) != 0;
   if (isolated && !isolation_) return Error{ErrorCode::kUnavailable, "no cpu is isolated", {}};
-  if (request.own_cpu >= 0) work_on(request.own_cpu);
+  if (request.own_cpu >= 0) own_cpu_.work_on(request.own_cpu);
   const std::string parent = isolated ? isolation_->parent_of_trials : std::string();
   const bool limited = (request.flags & MakeTree::kLimited) != 0;
   if (limited && !delegation_) delegation_ = std::make_unique<engine::Delegation>(engine::Roots(), options_.engine);
@@ -194,32 +147,9 @@ Result<Warden::Done> Warden::perform(const MakeTree& request, std::vector<Unique
   done.answer.tree = tree.number;
   done.answer.tree_kind = static_cast<uint32_t>(tree.processes->kind());
   if (limited) say_limits(*tree.processes, done.answer);
-  if (request.flags & MakeTree::kPrivateIpc) separate(tree, request, done.answer);
+  if (request.flags & MakeTree::kPrivateIpc) tree.separate(request, users_->front_end(), done.answer);
   trees_.push_back(std::move(tree));
   return done;
-}
-
-void Warden::separate(Tree& tree, const MakeTree& request, Answer& answer) const {
-  if (request.flags & MakeTree::kPrivateTmp) tree.tmp.emplace(names_of(request), users_->front_end());
-  Result<engine::PrivateIpc> made = engine::PrivateIpc::make(tree.tmp ? &*tree.tmp : nullptr);
-  if (!made && tree.tmp) {
-    tree.tmp.reset();
-    answer.flags |= Answer::kSharedTmp;
-    set_text(answer.tmp_text, sizeof answer.tmp_text, why_shared(made.error()));
-    made = engine::PrivateIpc::make();
-  }
-  if (made) return tree.ipc.emplace(*std::move(made)), void();
-  answer.flags |= Answer::kSharedIpc;
-  set_text(answer.ipc_text, sizeof answer.ipc_text, why_shared(made.error()));
-}
-
-Status Warden::renew(Tree& tree) {
-  if (!tree.ipc || (!tree.ipc->is_used() && (!tree.tmp || tree.tmp->is_current()))) return {};
-  Result<engine::PrivateIpc> made = engine::PrivateIpc::make(tree.tmp ? &*tree.tmp : nullptr);
-  if (!made)
-    return Error{made.error().code, "launch: replace namespaces that a trial has left something in: " + made.error().message, {}};
-  tree.ipc.emplace(*std::move(made));
-  return {};
 }
 
 Result<Warden::Done> Warden::perform(const DropTree& request, std::vector<UniqueFd>&) {
@@ -227,7 +157,7 @@ Result<Warden::Done> Warden::perform(const DropTree& request, std::vector<Unique
   spare_others(*tree);
   (void)tree->processes->kill_all(kKillPatience);
   trees_.erase(trees_.begin() + (tree - trees_.data()));
-  next_cpu_ = own_cpu_;
+  own_cpu_.come_back_next();
   return Done{};
 }
 
@@ -245,11 +175,9 @@ Result<Warden::Done> Warden::perform(const Launch& request, std::vector<UniqueFd
   if (request.tree != 0) {
     STAB_TRY(tree, tree_of(request.tree));
   }
-  reap();
-  if (!has_places()) return Error{ErrorCode::kBusy, "too many programs at once", {}};
-  STAB_TRY(const std::string command, read_command(descriptors[0].get()));
-  if (!is_command(command, size_t{request.argc} + request.envc))
-    return Error{ErrorCode::kCorrupt, "launch: the command is not one", {}};
+  children_.reap();
+  if (!children_.has_places()) return Error{ErrorCode::kBusy, "too many programs at once", {}};
+  STAB_TRY(const std::string command, read_sealed_command(descriptors[0].get(), size_t{request.argc} + request.envc));
 
   Done done;
   engine::LaunchRequest terms;
@@ -266,7 +194,7 @@ Result<Warden::Done> Warden::perform(const Launch& request, std::vector<UniqueFd
     terms.cgroup_procs = tree->processes->procs_files();
     if (!tree->extra_procs.empty()) terms.cgroup_procs.push_back(tree->extra_procs);
     STAB_CHECK_OK(tree->processes->limit({request.memory_bytes, request.processes}));
-    if (request.flags & Launch::kBeginsTrial) STAB_CHECK_OK(renew(*tree));
+    if (request.flags & Launch::kBeginsTrial) STAB_CHECK_OK(tree->renew());
     terms.private_ipc = tree->ipc.has_value();
   }
 
@@ -274,7 +202,8 @@ Result<Warden::Done> Warden::perform(const Launch& request, std::vector<UniqueFd
   size_t next = 4;
   if (request.flags & Launch::kHelperSocket) files.helper = descriptors[next++].get();
   if (request.flags & Launch::kReportPipe) files.report = descriptors[next++].get();
-  engine::HelperTask task{request.helper_cpu, -1, (request.flags & Launch::kHelperSamples) != 0};
+  engine::HelperTask task{request.helper_cpu, -1, (request.flags & Launch::kHelperSamples) != 0,
+                          (request.flags & Launch::kHelperLongLoops) != 0};
   if (request.flags & Launch::kHelperScript) task.script = descriptors[next++].get();
   if (terms.private_ipc) {
     files.ipc = tree->ipc->ipc();
@@ -294,23 +223,19 @@ Result<Warden::Done> Warden::perform(const Launch& request, std::vector<UniqueFd
   if (tree != nullptr && request.cpu >= 0) {
     STAB_TRY(starter, starter_on(request.cpu));
   }
-  // A command that is not pinned may use every CPU that we may.
-  if (pinned_ && request.cpu < 0) ::sched_setaffinity(0, sizeof anywhere_, &anywhere_);
-  cpu_set_t here;
-  CPU_ZERO(&here);
-  if (pinned_) CPU_SET(static_cast<size_t>(at_cpu_), &here);
+  std::optional<OwnCpu::Anywhere> unpinned;
+  if (request.cpu < 0) unpinned.emplace(own_cpu_);
   Result<engine::Launched> launched = engine::Launched::begin_encoded(options_.launcher, block + command, files, starter);
-  if (pinned_ && request.cpu < 0) ::sched_setaffinity(0, sizeof here, &here);
+  unpinned.reset();
   if (!launched) {
     if (starter != nullptr) drop_starter();  // it may hang, or be dead
     return launched.error();
   }
 
-  STAB_CHECK_OK(remember(launched->pid(), request.tree));
-  if (starter != nullptr && !helper) children_.back().cpu = request.cpu;
-  next_cpu_ = own_cpu_;
+  STAB_CHECK_OK(children_.remember(launched->pid(), request.tree, starter != nullptr && !helper ? request.cpu : -1));
+  own_cpu_.come_back_next();
   if (helper) {
-    STAB_CHECK_OK(remember(helper->pid(), 0));
+    STAB_CHECK_OK(children_.remember(helper->pid(), 0));
     done.answer.helper = helper->pid();
   }
   done.answer.pid = launched->pid();
@@ -326,7 +251,7 @@ Result<Warden::Done> Warden::perform(const Launch& request, std::vector<UniqueFd
 
 Result<Warden::Done> Warden::perform(const OpenCounters& request, std::vector<UniqueFd>&) {
   const bool only_whether = request.pid == 0;
-  const Child* child = child_of(request.pid);
+  const Child* child = children_.find(request.pid);
   if (!only_whether && (child == nullptr || child->ended)) return unknown("process " + std::to_string(request.pid));
   Done done;
   auto opened = open_counters(request, only_whether ? ::getpid() : request.pid, options_.roots.sys, counters::system_perf());
@@ -342,26 +267,23 @@ Result<Warden::Done> Warden::perform(const End& request, std::vector<UniqueFd>&)
   if (request.tree != 0) {
     STAB_TRY(tree, tree_of(request.tree));
   }
-  Child* child = child_of(request.pid);
+  Child* child = children_.find(request.pid);
   if (request.pid != 0 && child == nullptr) return unknown("process " + std::to_string(request.pid));
-  if (child != nullptr && !child->ended) {
-    ::kill(child->pid, SIGKILL);
-    if (!child->killed) child->killed = std::chrono::steady_clock::now();
-  }
+  if (child != nullptr && !child->ended) Children::kill(*child);
   bool alive = false;
   if (tree != nullptr) {
     spare_others(*tree);
     alive = !tree->processes->kill_all(kKillPatience).ok();
   }
   if (child != nullptr && !child->ended) alive = !has_ended(child->pidfd.get(), kKillPatience) || alive;
-  reap();
+  children_.reap();
   Done done;
   if (alive || (child != nullptr && !child->ended)) {
     done.answer.flags |= Answer::kAlive;
     return done;
   }
   if (child == nullptr) return done;
-  if (child->cpu >= 0 && is_in_front_) next_cpu_ = child->cpu;
+  own_cpu_.visit_next(child->cpu);
   done.answer.flags |= Answer::kReaped;
   done.answer.status = child->status;
   done.answer.usage = wire_of(child->usage);
@@ -371,120 +293,50 @@ Result<Warden::Done> Warden::perform(const End& request, std::vector<UniqueFd>&)
     done.answer.usage.outside_kills = hits.outside_kills;
     done.answer.usage.refused_processes = hits.refused_processes;
   }
-  forget(child->pid);
+  children_.forget(child->pid);
   return done;
 }
 
-Result<Warden::Tree*> Warden::tree_of(uint32_t number) {
+Result<Tree*> Warden::tree_of(uint32_t number) {
   const auto found = std::find_if(trees_.begin(), trees_.end(), [&](const Tree& tree) { return tree.number == number; });
   if (found == trees_.end()) return unknown("process tree " + std::to_string(number));
   return &*found;
 }
 
-Warden::Child* Warden::child_of(pid_t pid) {
-  const auto found = std::find_if(children_.begin(), children_.end(), [&](const Child& child) { return child.pid == pid; });
-  return found == children_.end() ? nullptr : &*found;
-}
-
-// Nobody else reaps it, so its number is its own.
-Status Warden::remember(pid_t pid, uint32_t tree) {
-  Child child;
-  child.pid = pid;
-  child.tree = tree;
-  child.pidfd.reset(engine::open_pidfd(pid));
-  if (!child.pidfd) return system_error("pidfd_open", errno);
-  children_.push_back(std::move(child));
-  return {};
-}
-
-void Warden::forget(pid_t pid) {
-  std::erase_if(children_, [&](const Child& child) { return child.pid == pid; });
-}
-
-bool Warden::has_places() {
-  const auto now = std::chrono::steady_clock::now();
-  const auto taken = [&] {
-    return std::count_if(children_.begin(), children_.end(), [](const Child& child) { return !child.given_up; });
-  };
-  const auto fits = [&] { return static_cast<size_t>(taken()) + 2 <= kMostChildren; };
-  if (fits()) return true;
-  for (Child& child : children_) {
-    if (child.ended || !child.killed || now - *child.killed < kGiveUp || children_.size() > kMostGivenUp) continue;
-    child.given_up = true;
-    child.pidfd.reset();  // reap() sees its end without
-  }
-  return fits();
-}
-
-// Takes in whatever has ended: ours are kept until they are asked for, orphans need nobody.
-void Warden::reap() {
-  int status = 0;
-  rusage usage{};
-  for (pid_t pid = 0; (pid = ::wait4(-1, &status, WNOHANG, &usage)) > 0;) {
-    Child* child = child_of(pid);
-    if (child == nullptr || child->ended) continue;
-    child->ended = true;
-    child->status = status;
-    child->usage = usage;
-  }
-}
-
 // Without cgroups a tree is whatever descends from us, but for what belongs elsewhere.
 void Warden::spare_others(Tree& tree) {
   tree.processes->forget_spared();
-  for (const Child& child : children_)
+  for (const Child& child : children_.all())
     if (child.tree != tree.number && !child.ended) tree.processes->spare(child.pid);
 }
 
-void Warden::work_on(int cpu) {
-  pinned_ = move_to(cpu);
-  own_cpu_ = at_cpu_ = cpu;
-  next_cpu_ = -1;
-}
+void Warden::settle() { own_cpu_.settle(); }
 
-bool Warden::move_to(int cpu) {
-  cpu_set_t here;
-  CPU_ZERO(&here);
-  if (cpu < 0 || cpu >= CPU_SETSIZE) return false;
-  CPU_SET(static_cast<size_t>(cpu), &here);
-  return ::sched_setaffinity(0, sizeof here, &here) == 0;
-}
-
-// Between two trials the engine stores what became of the one, on its own CPU, and we start the other: on the trial's, which
-// has nothing to do then. As long as a trial may run we are away from it, and so we are where a helper is started, which
-// waits where it begins.
-void Warden::settle() {
-  const int cpu = std::exchange(next_cpu_, -1);
-  if (!pinned_ || cpu < 0 || cpu == at_cpu_) return;
-  if (move_to(cpu)) at_cpu_ = cpu;
-}
-
-// pre: reap() was called just now.
+// pre: children_.reap() was called just now.
 Result<engine::Starter*> Warden::starter_on(int cpu) {
-  const Child* there = starter_ ? child_of(starter_->pid()) : nullptr;
+  const Child* there = starter_ ? children_.find(starter_->pid()) : nullptr;
   if (there != nullptr && !there->ended && starter_->cpu() == cpu) return &*starter_;
   drop_starter();
   STAB_TRY(engine::Starter started, engine::Starter::start(options_.launcher, cpu));
-  STAB_CHECK_OK(remember(started.pid(), 0));
+  STAB_CHECK_OK(children_.remember(started.pid(), 0));
   starter_.emplace(std::move(started));
   return &*starter_;
 }
 
 void Warden::drop_starter() {
   if (!starter_) return;
-  forget(starter_->pid());
+  children_.forget(starter_->pid());
   starter_.reset();
 }
 
 void Warden::clear() {
   drop_starter();
-  for (const Child& child : children_)
-    if (!child.ended) ::kill(child.pid, SIGKILL);
+  children_.kill_all();
   trees_.clear();
   // Whoever left every tree is still below us.
   const auto give_up = std::chrono::steady_clock::now() + kClearPatience;
   for (;;) {
-    reap();
+    children_.reap();
     const auto left = engine::descendants(engine::live_parents(engine::Roots()), ::getpid(), {});
     if (left.empty() || std::chrono::steady_clock::now() > give_up) break;
     for (const pid_t pid : left) ::kill(pid, SIGKILL);
@@ -494,8 +346,7 @@ void Warden::clear() {
   knobs_.reset();
   isolation_.reset();
   delegation_.reset();
-  if (pinned_) ::sched_setaffinity(0, sizeof anywhere_, &anywhere_);
-  pinned_ = false;
+  own_cpu_.leave();
 }
 
 // --- the host ------------------------------------------------------------------------------------------------

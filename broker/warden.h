@@ -1,10 +1,8 @@
 // Warden: does what a broker is asked for, one request after the other.
 #pragma once
 
-#include <sched.h>
-#include <sys/resource.h>
+#include <sys/types.h>
 
-#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +10,9 @@
 
 #include "base/result.h"
 #include "base/unique_fd.h"
+#include "broker/children.h"
+#include "broker/own_cpu.h"
+#include "broker/tree.h"
 #include "broker/users.h"
 #include "broker/wire/broker_wire.h"
 #include "host/delegation.h"
@@ -19,9 +20,6 @@
 #include "host/roots.h"
 #include "host/turned_knobs.h"
 #include "host/launch.h"
-#include "host/private_ipc.h"
-#include "host/private_tmp.h"
-#include "host/process_tree.h"
 #include "host/starter.h"
 
 namespace stab::broker {
@@ -58,26 +56,6 @@ class Warden {
   void clear();
 
  private:
-  // One that was started and not yet told of as ended. ended: reaped already, and what follows is of it.
-  struct Child {
-    pid_t pid = -1;
-    uint32_t tree = 0;
-    int cpu = -1;  // of a trial without a helper
-    UniqueFd pidfd;
-    std::optional<std::chrono::steady_clock::time_point> killed;  // since when it should be dead
-    bool given_up = false;  // it isn't, and takes no place; it is spared and reaped as before
-    bool ended = false;
-    int status = 0;
-    rusage usage{};
-  };
-  struct Tree {
-    uint32_t number = 0;
-    std::unique_ptr<engine::ProcessTree> processes;
-    std::string extra_procs;  // cgroup v1: a cpuset's cgroup.procs beside
-    std::optional<engine::PrivateTmp> tmp;  // the same; only with ipc
-    std::optional<engine::PrivateIpc> ipc;  // none: it shares the machine's
-  };
-
   Result<Done> perform(const Request& request, std::vector<UniqueFd>& descriptors);
   Result<Done> perform(const Hello& request, std::vector<UniqueFd>& descriptors);
   Result<Done> perform(const Vouch& request, std::vector<UniqueFd>& descriptors);
@@ -93,20 +71,7 @@ class Warden {
   Result<Done> perform(const Give& request, std::vector<UniqueFd>& descriptors);
 
   Result<Tree*> tree_of(uint32_t number);
-  Child* child_of(pid_t pid);
-  Status remember(pid_t pid, uint32_t tree);
-  void forget(pid_t pid);
-  // Whether there are places for a program and its helper, without those that nothing ends.
-  bool has_places();
-  void reap();
   void spare_others(Tree& tree);
-  // Namespaces for a new tree, as far as they can be had; the answer says how far.
-  void separate(Tree& tree, const MakeTree& request, Answer& answer) const;
-  // Whatever an earlier trial has left in a tree's namespaces, the next one gets new ones, or is not started.
-  static Status renew(Tree& tree);
-  void work_on(int cpu);
-  // Moves to this CPU alone; false: where we were.
-  static bool move_to(int cpu);
   // Who makes the processes of trials on this CPU.
   Result<engine::Starter*> starter_on(int cpu);
   void drop_starter();
@@ -118,17 +83,11 @@ class Warden {
   std::optional<engine::Isolation> isolation_;
   std::unique_ptr<engine::Delegation> delegation_;  // outlives the trees that it has limited
   std::vector<Tree> trees_;      // kMostTrees at most
-  std::vector<Child> children_;  // kMostChildren at most, and kMostGivenUp
+  Children children_;
   std::optional<engine::Starter> starter_;  // one of children_, too
   uint32_t last_tree_ = 0;
-  cpu_set_t anywhere_;
-  bool pinned_ = false;  // to at_cpu_: own_cpu_, or between two trials theirs
-  int own_cpu_ = -1, at_cpu_ = -1;
-  int next_cpu_ = -1;    // where settle() goes; -1: nowhere
+  OwnCpu own_cpu_;
   bool reset_oom_score_ = false;
-  // Of equals in front, who has begun goes on until it sleeps: so we are away from the trial's CPU before anybody reads the
-  // answer to a launch. Others may be put aside in between.
-  const bool is_in_front_;
 };
 
 }  // namespace stab::broker

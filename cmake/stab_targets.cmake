@@ -16,7 +16,7 @@ endfunction()
 function(stab_unit_test name)
   cmake_parse_arguments(ARG "" "" "LIBS;SOURCES" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
-  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR} ${CMAKE_BINARY_DIR})  # the latter for tests/places.h
   target_compile_options(${name} PRIVATE ${STAB_WARNINGS} ${STAB_TEST_OPTIONS})
   target_link_libraries(${name} PRIVATE ${ARG_LIBS} GTest::gmock GTest::gtest_main)
   include(GoogleTest)

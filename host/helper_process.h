@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <optional>
 #include <string>
 
@@ -23,6 +24,7 @@ struct HelperEnd {
   std::string report;  // empty where no program ever connected
   std::string epochs;  // what follows it: runtime/helper/epoch_record.h
   int signal = 0;      // 0: it reported
+  std::chrono::milliseconds given_up{0};  // it lived, and its report was not whole after so long; 0: it reported
 };
 
 // What a helper is to do. It always tells of epochs.
@@ -30,6 +32,7 @@ struct HelperTask {
   int cpu = -1;          // it is pinned to that; -1: anywhere
   int script = -1;       // descriptor of its layout script, which stays the caller's; -1: none
   bool samples = false;  // it tells where the program's CPU time was spent, by function
+  bool long_loops = false;  // it leads long loops to new layouts
 };
 
 class Helper {
@@ -49,9 +52,9 @@ class Helper {
   // For a broker, which hands it to its engine, and ends the process itself.
   UniqueFd take_report() { return std::move(report_); }
   void release() { pid_ = -1; }
-  // After the program has ended: waits until the helper closes its report, or has died. An Error where it hangs or has
-  // refused to serve.
-  Result<HelperEnd> finish();
+  // After the program has ended: waits until the helper closes its report, has died, was silent for as long, or has talked for
+  // three times as long, since whoever runs as its user may make it talk for ever. An Error where it has refused to serve.
+  Result<HelperEnd> finish(std::chrono::milliseconds patience);
 
  private:
   Helper() = default;

@@ -16,6 +16,11 @@ Status must_run(const std::string& path) {
   return Error{ErrorCode::kNotFound, "'" + path + "' is missing; build or install all of stab", {}};
 }
 
+Status must_be_read(const std::string& path) {
+  if (::access(path.c_str(), R_OK) == 0) return {};
+  return Error{ErrorCode::kNotFound, "'" + path + "' is missing; build or install all of stab", {}};
+}
+
 }  // namespace
 
 Result<Installation> installation_at(const std::string& root) {
@@ -34,9 +39,10 @@ Result<Installation> installation_at(const std::string& root) {
 Status check_causal_parts(const Installation& installation) {
   STAB_CHECK_OK(must_run(installation.lines));
   STAB_CHECK_OK(must_run(installation.causal));
-  if (::access(installation.causal_library.c_str(), R_OK) == 0) return {};
-  return Error{ErrorCode::kNotFound, "'" + installation.causal_library + "' is missing; build or install all of stab", {}};
+  return must_be_read(installation.causal_library);
 }
+
+Status check_heap_part(const Installation& installation) { return must_be_read(installation.heap); }
 
 Result<Installation> find_installation() {
   std::error_code error;

@@ -213,7 +213,8 @@ Result<Launched> Launched::ask(const LaunchRequest& request, const LaunchDescrip
                (request.no_new_privs ? Wire::kNoNewPrivs : 0) | (request.with_helper ? Wire::kHelper : 0) |
                (request.begins_trial ? Wire::kBeginsTrial : 0) |
                (descriptors.helper >= 0 ? Wire::kHelperSocket : 0) | (descriptors.report >= 0 ? Wire::kReportPipe : 0) |
-               (request.helper_samples ? Wire::kHelperSamples : 0) | (descriptors.script >= 0 ? Wire::kHelperScript : 0);
+               (request.helper_samples ? Wire::kHelperSamples : 0) |
+               (request.helper_long_loops ? Wire::kHelperLongLoops : 0) | (descriptors.script >= 0 ? Wire::kHelperScript : 0);
   if (request.submitter) wire.uid = request.submitter->uid;
   wire.tree = request.tree;
   wire.memory_bytes = request.tree != 0 ? request.limits_of_tree.memory_bytes : 0;
@@ -312,13 +313,13 @@ Launched::~Launched() {
 }
 
 Result<LaunchStamp> Launched::go() {
-  if (::write(go_.get(), "g", 1) != 1) return system_error("send go to the launcher", errno);
+  const Error gone{ErrorCode::kUnavailable, "launcher: ended instead of starting the program", {}};
+  if (::write(go_.get(), "g", 1) != 1) return errno == EPIPE ? gone : system_error("send go to the launcher", errno);
   // The descriptor closes with the exec, or with the launcher. Only then is the answer read: one wake-up less while
   // the program starts.
   if (!wait_for(status_.get(), 0)) return Error{ErrorCode::kSystem, "launcher: has not started the program after 10 s", {}};
   LaunchReport report{};
-  if (!next_report(status_.get(), report))
-    return Error{ErrorCode::kUnavailable, "launcher: ended instead of starting the program", {}};
+  if (!next_report(status_.get(), report)) return gone;
   if (report.kind == LaunchReport::kFailed) return launcher_error(report);
   const LaunchStamp stamp = stamp_of(report);
   // A second record says why there was no exec.

@@ -66,6 +66,7 @@ struct LaunchRequest {
   bool with_helper = false;
   int helper_cpu = -1;
   bool helper_samples = false;  // and it tells where the program's CPU time was spent
+  bool helper_long_loops = false;  // and it leads long loops to new layouts
 };
 
 // The block of launcher/launch_block.h. kBadInput where a string holds a 0 byte.

@@ -26,6 +26,7 @@
 #include "base/unique_fd.h"
 #include "broker/wire/client.h"
 #include "host/private_tmp.h"
+#include "host/process_stat.h"
 #include "host/roots.h"
 #include "host/launch.h"
 
@@ -179,23 +180,10 @@ int open_pidfd(pid_t pid) { return static_cast<int>(::syscall(SYS_pidfd_open, pi
 namespace {
 
 // Nothing of a process that is gone, or a zombie.
-std::optional<pid_t> live_parent_of(const Roots& roots, const std::string& pid) {
-  const auto stat = read_small_file(roots.proc + "/" + pid + "/stat");
-  if (!stat) return {};
-  // "pid (comm) state ppid ...": comm may hold anything, so count from the last parenthesis.
-  const size_t comm_end = stat->rfind(')');
-  if (comm_end == std::string::npos) return {};
-  std::istringstream rest(stat->substr(comm_end + 1));
-  char state = 0;
-  pid_t parent = 0;
-  if (!(rest >> state >> parent)) return {};
-  // A first thread that has ended is a zombie as long as others of its process live.
-  std::string skipped;
-  for (int field = 5; field < 20; ++field) rest >> skipped;
-  int thread_count = 0;
-  rest >> thread_count;
-  if ((state == 'Z' || state == 'X') && thread_count <= 1) return {};
-  return parent;
+std::optional<pid_t> live_parent_of(const Roots& roots, pid_t pid) {
+  const auto stat = read_process_stat(roots, pid);
+  if (!stat || stat->has_ended()) return {};
+  return stat->parent;
 }
 
 // Of each of its threads; nothing where the kernel keeps no such list (CONFIG_PROC_CHILDREN).
@@ -224,7 +212,7 @@ std::vector<pid_t> live_below_us(const Roots& roots, const std::vector<pid_t>& s
     while (!left.empty()) {
       const pid_t pid = left.back();
       left.pop_back();
-      if (std::find(spared.begin(), spared.end(), pid) != spared.end() || !live_parent_of(roots, std::to_string(pid))) continue;
+      if (std::find(spared.begin(), spared.end(), pid) != spared.end() || !live_parent_of(roots, pid)) continue;
       found.push_back(pid);
       for (const pid_t child : children_of(roots, pid).value_or(std::vector<pid_t>())) left.push_back(child);
     }
@@ -241,7 +229,7 @@ std::map<pid_t, pid_t> live_parents(const Roots& roots) {
   std::map<pid_t, pid_t> parents;
   for (const std::string& entry : entries(roots.proc)) {
     const auto pid = to_integer(entry);
-    const auto parent = pid ? live_parent_of(roots, entry) : std::nullopt;
+    const auto parent = pid ? live_parent_of(roots, static_cast<pid_t>(*pid)) : std::nullopt;
     if (parent) parents[static_cast<pid_t>(*pid)] = *parent;
   }
   return parents;

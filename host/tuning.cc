@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "base/unique_fd.h"
+#include "host/process_stat.h"
 #include "host/process_tree.h"
 
 namespace stab::engine {
@@ -39,16 +40,7 @@ std::optional<JournalLine> split(const std::string& line) {
   return JournalLine(line.substr(0, tab), line.substr(tab + 1));
 }
 
-// Start time of a process in clock ticks after boot: tells a process from a later one with its pid.
-long long start_of(const Roots& roots, long long pid) {
-  const auto stat = read_small_file(roots.proc + "/" + std::to_string(pid) + "/stat");
-  if (!stat) return -1;
-  std::istringstream words(stat->substr(std::min(stat->rfind(')') + 1, stat->size())));
-  std::string word;
-  for (int i = 3; i <= 22 && words >> word; ++i) {
-  }
-  return to_integer(word).value_or(-1);
-}
+long long start_of(const Roots& roots, long long pid) { return read_process_stat(roots, pid).value_or(ProcessStat()).start; }
 
 std::optional<Journal> read_journal(const std::string& path) {
   const auto text = read_small_file(path);

@@ -4,23 +4,14 @@
 #include <cmath>
 #include <utility>
 
+#include "base/printable.h"
+
 namespace stab::metrics {
 namespace {
 
 constexpr size_t kMostReasonBytes = 200;
 
-bool is_plain(std::string_view text) {
-  for (const char c : text)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) return false;
-  return true;
-}
-
-std::string plain(std::string_view text) {
-  std::string out(text.substr(0, kMostReasonBytes));
-  for (char& c : out)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
-  return out;
-}
+std::string plain(std::string_view text) { return one_line(text.substr(0, kMostReasonBytes)); }
 
 }  // namespace
 
@@ -29,7 +20,7 @@ Result<Collected::Item*> Collected::item(std::string_view name) {
   if (name.size() > kMostNameBytes)
     return bad_input("the name '" + plain(name.substr(0, 40)) + "...' has " + std::to_string(name.size()) + " bytes, at most " +
                      std::to_string(kMostNameBytes));
-  if (!is_plain(name)) return bad_input("the name '" + plain(name) + "' has control characters");
+  if (has_control(name)) return bad_input("the name '" + plain(name) + "' has control characters");
   const auto [at, fresh] = at_.try_emplace(std::string(name), items_.size());
   if (!fresh) return &items_[at->second];
   if (items_.size() == kMostBenchmarks)

@@ -15,7 +15,7 @@ namespace stab::plan {
 
 // The treatment that the plan gets, and its first level.
 inline constexpr char kArmFactor[] = "layout-file", kPlainArm[] = "plain";
-inline constexpr int kMostVerifiedLinks = 100, kMostVerifiedRuns = 1000;
+inline constexpr int kMostVerifiedLinks = 100, kMostVerifiedRuns = 1000, kMostDraws = 1000;
 inline constexpr size_t kMostArms = 8;
 
 // The text of that plan. `screened`: its name.

@@ -74,6 +74,20 @@ void check_map(Section& section, Plan& plan) {
   plan.experiment.record_samples = true;
 }
 
+void check_long_loops(Section& section, Plan& plan) {
+  Faults& faults = section.faults();
+  const Factor* code = factor_of(plan, FactorKind::kCode);
+  if (plan.counters.simulation.on())
+    return faults.error(section.spot(),
+                        "loops that stay are found by looks at the running program, and trials of this plan are simulated",
+                        "leave simulate out, or long_loops");
+  const auto has_next = [](const Level& level) { return has_layouts(level) && level.value != "once"; };
+  if (!code || std::none_of(code->levels.begin(), code->levels.end(), has_next))
+    return faults.error(code ? code->spot : section.spot(),
+                        "loops are led from one layout to the next, and no cell of this plan has a next one",
+                        "write code = [\"shuffle\"] under [factors]");
+}
+
 bool parse_address(const std::string& text, uint64_t& out) {
   if (!text.starts_with("0x")) return false;
   const auto [end, error] = std::from_chars(text.data() + 2, text.data() + text.size(), out, 16);
@@ -200,6 +214,8 @@ void parse_layout(const TomlNode& table, Faults& faults, Plan& plan) {
   parse_texts(section, "only", "a function's name; % stands for any characters", plan.layout.only);
   section.integer("confirm", 0, kMaxConfirmed, plan.layout.confirm);
   if (plan.layout.map) check_map(section, plan);
+  section.boolean("long_loops", plan.layout.long_loops);
+  if (plan.layout.long_loops) check_long_loops(section, plan);
   parse_confirmation(section, plan);
   parse_verification(section, plan);
   section.finish();

@@ -82,7 +82,9 @@ void make_verification(Section& section, Plan& plan) {
   Experiment& experiment = plan.experiment;
   experiment.name = experiment.name.substr(0, 90) + "-verify";
   experiment.series.clear();
-  experiment.seed = Rng::stream(experiment.seed, "layout verification").next() >> 1;
+  // The first draw is that of plans that were written before there were others.
+  const std::string draw = verification.draw == 1 ? "" : " " + std::to_string(verification.draw);
+  experiment.seed = Rng::stream(experiment.seed, "layout verification" + draw).next() >> 1;
   experiment.record_epochs = experiment.record_samples = false;
   experiment.runs_per_seed = 1;
   experiment.order = Order::kBlocks;
@@ -142,6 +144,7 @@ void parse_verification(Section& layout, Plan& plan) {
   section.text("workload", verification.workload);
   section.integer("links", 2, kMostVerifiedLinks, verification.links);
   section.integer("runs", 1, kMostVerifiedRuns, verification.runs);
+  section.integer("draw", 1, kMostDraws, verification.draw);
   section.boolean("simulate", verification.simulate);
   if (const TomlNode* levels = section.table("levels")) parse_levels(*levels, faults, verification);
   if (const TomlNode* arms = section.find("arm", Kind::kArray)) {
@@ -180,6 +183,7 @@ std::string verification_text(const Plan& plan, std::string_view screened, const
   out += "\n# Written by 'stabctl layout verify': what layout files do to this program, measured by fresh trials.\n"
          "[layout.verification]\nof = " + toml_text(screened) + "\nworkload = " + toml_text(verification.workload) +
          "\nlinks = " + std::to_string(verification.links) + "\nruns = " + std::to_string(verification.runs) + "\n";
+  if (verification.draw != 1) out += "draw = " + std::to_string(verification.draw) + "\n";
   if (verification.simulate) out += "simulate = true\n";
   if (!verification.levels.empty()) {
     out += "levels = {";

@@ -381,6 +381,7 @@ struct LayoutVerification {
   std::string workload;  // as Subject::name has it; the plan's others are left out
   int links = 10;        // random ones of each arm
   int runs = 2;          // of each link
+  int draw = 1;          // of links and layouts: another number, other ones
   bool simulate = false; // cost instead of time, plan/simulation.h
   std::map<std::string, std::string> levels;  // of treatments: the ones that were mapped; a treatment not named: its first
   std::vector<LayoutArm> arms;
@@ -389,6 +390,7 @@ struct LayoutVerification {
 // Which functions' places make the program's time vary.
 struct LayoutMapping {
   bool map = false;
+  bool long_loops = false;            // activations that stay in a loop are led to new layouts
   std::vector<std::string> progress;  // points of which one counts the work; empty: of all points
   std::vector<std::string> only;      // patterns of functions that are looked at, % for any characters; empty: all
   int confirm = 12;                   // candidates that fresh trials measure again, at most; 0: none

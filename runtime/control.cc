@@ -54,6 +54,7 @@ const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)] = 
      "program's PID namespace"),
     ("a language runtime in the program walks code addresses (Go, OCaml, V8 and the like; szc --stab-info names it), so the "
      "functions that came with it stay"),
+    "long loops are to be led to new layouts, and the executable's metadata tells nothing of loops; link it again with szc",
 };
 
 }  // namespace stab

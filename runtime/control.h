@@ -68,6 +68,7 @@ enum class Degradation : uint8_t {
   kSimulatedAlone,     // under valgrind, which lets no program start a helper, and no launcher has started one
   kNoFunctionSamples,  // the laboratory asked for samples by function, and the kernel gives none
   kWalksCode,          // a runtime in the program walks code addresses: what our drivers didn't compile stays
+  kNoLoops,            // long loops are to be led, and the metadata tells nothing of any
   kCount
 };
 extern const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)];

@@ -181,9 +181,15 @@ bool parse_readable(const char* entry, ParsedSettings& out, Line& line) {
     line << entry << ": expected 1 or 0";
     return false;
   }
+  if (const char* value = after(entry, "STAB_LONG_LOOPS=")) {
+    out.settings.long_loops = same(value, "1");
+    if (out.settings.long_loops || same(value, "0")) return true;
+    line << entry << ": expected 1 or 0";
+    return false;
+  }
   if (is_for_others(entry)) return true;
   line << entry << ": unknown setting; there are STAB_CODE, STAB_STACK, STAB_STACK_RANGE, STAB_HEAP, STAB_EPOCH, "
-       << "STAB_SEED, STAB_REPORT, STAB_PERF_MAP and STAB_LAYOUT";
+       << "STAB_SEED, STAB_REPORT, STAB_PERF_MAP, STAB_LONG_LOOPS and STAB_LAYOUT";
   return false;
 }
 

@@ -19,8 +19,8 @@ inline constexpr uint32_t kAbiVersion = 4;  // 4: code level design, layout scri
 //
 // Read once, before main. Either STAB= (written by our launcher, constant length, so that cells don't differ
 // in the size of the environment) or the readable STAB_CODE, STAB_STACK, STAB_STACK_RANGE, STAB_HEAP,
-// STAB_EPOCH, STAB_SEED, STAB_REPORT, STAB_PERF_MAP, STAB_LAYOUT. Both at once, an unknown STAB_* name, or a bad value: one line
-// on stderr, exit 125.
+// STAB_EPOCH, STAB_SEED, STAB_REPORT, STAB_PERF_MAP, STAB_LONG_LOOPS, STAB_LAYOUT. Both at once, an unknown STAB_* name, or a bad
+// value: one line on stderr, exit 125.
 
 // Do not renumber: stored by the lab.
 enum class CodeMode : uint8_t { kOff = 0, kCopy = 1, kOnce = 2, kShuffle = 3, kPad = 4, kDesign = 5 };
@@ -68,6 +68,7 @@ struct Settings {
   int helper_socket = -1;  // inherited descriptor of a waiting stab-helper, -1: start our own (standalone)
   int report = -1;         // inherited descriptor that takes the dose report, -1: none or STAB_REPORT=path
   bool perf_map = false;   // STAB_PERF_MAP=1: write /tmp/perf-PID.map; has no place in STAB=
+  bool long_loops = false; // STAB_LONG_LOOPS=1: lead what stays in a loop to new images; a launched program's helper is told
   uint32_t stack_range_bytes = kMaxStackRangeBytes;  // is_stack_range
   bool simulated = false;  // this process runs under valgrind: found out by the program itself, has no place in STAB=
 };
@@ -226,7 +227,7 @@ inline constexpr char kGotosSection[] = "stab_gotos";
 // stab_code: what post-link knows of the final bytes. Not allocated; the helper reads it from the file.
 //
 //   CodeHeader | CodeFunction[function_count] | CodeTable[table_count] | u32 targets[target_count]
-//   | DirectedFixup[directed_count] | u16 fixed[fixed_count]
+//   | DirectedFixup[directed_count] | u16 fixed[fixed_count] | 0 to 2 bytes up to a multiple of 4 | u32 loops[loop_words]
 //
 // Functions are sorted by start and don't overlap. Immovable ones are listed too, for the dose and for
 // szc --stab-info; they own no fix-ups and no tables.
@@ -290,7 +291,7 @@ struct CodeHeader {
   uint32_t target_count;
   uint32_t directed_count;
   uint32_t fixed_count;
-  uint32_t reserved;        // 0
+  uint32_t loop_words;      // of what is told about loops; 0: nothing. Readers from before it was there leave it out
 };
 
 // CodeFunction::flags
@@ -346,6 +347,47 @@ struct DirectedFixup {
 // kFixedSkip means: go kFixedSkip bytes ahead, no field there.
 inline constexpr uint16_t kFixedSkip = 0xffff;
 
+// Loops. An activation that never returns stays in the image that it was entered in. `loops` says where one can be led to
+// another image while it runs (runtime/code/long_loops.h): at a lead point, the boundary of an instruction that each turn of
+// a loop executes. loops[0] is the number of records, LoopRecord[loops[0]] follow, ascending by function, then the points.
+// Do not renumber.
+enum class LoopStay : uint8_t {
+  kNo = 0,         // its loops have points, all but the `unled` ones
+  kHoldsTable = 1, // it may hold an address of its own jump tables, which are others in another image
+};
+struct LoopRecord {
+  uint32_t function;     // index; one that moves
+  uint32_t first_point;  // u32 points[first_point .. + point_count), ascending by offset
+  uint16_t unled;        // backward branches that no point is on the way of
+  uint8_t point_count;
+  LoopStay stay;
+};
+// A point is the offset of an instruction's first byte. A near one takes a `jmp rel32` there, whose five bytes lie in one aligned
+// word and in that instruction; a short one a `jmp rel8` to a word behind the function's end.
+inline constexpr uint32_t kShortPoint = 1u << 31;
+inline constexpr uint32_t kNearPointBytes = 5, kShortPointBytes = 2;
+inline constexpr uint32_t kMostPoints = 64;       // of one function
+inline constexpr uint32_t kMostShortPoints = 8;   // of one function: they share what a jmp rel8 reaches
+inline constexpr uint32_t kFirstPoint = 2;        // the bytes before are what retiring an entry overwrites
+// The words behind a function that its short points need are aligned: so many bytes behind its end the first one begins.
+inline constexpr uint32_t gap_of(uint32_t start, uint32_t bytes) { return (8 - (start + bytes) % 8) % 8; }
+// Whether a short point at `at` reaches the word of that number.
+inline constexpr bool reaches_word(uint32_t start, uint32_t bytes, uint32_t at, uint32_t number) {
+  return uint64_t{bytes} + gap_of(start, bytes) + 8 * uint64_t{number} <= uint64_t{at} + kShortPointBytes + 127;
+}
+// Whether the `bytes` at that address lie in one aligned word.
+inline constexpr bool in_one_word(uint64_t address, uint32_t bytes) { return address % 8 + bytes <= 8; }
+inline constexpr bool is_short_point(uint32_t point) { return (point & kShortPoint) != 0; }
+inline constexpr uint32_t point_offset(uint32_t point) { return point & ~kShortPoint; }
+// Whether a jump can be stored at a point of that function. `shorts` is the number of its short points before this one, which
+// is counted, too.
+inline constexpr bool point_fits(const CodeFunction& function, uint32_t point, uint32_t& shorts) {
+  const uint32_t at = point_offset(point), bytes = is_short_point(point) ? kShortPointBytes : kNearPointBytes;
+  if (at < kFirstPoint || uint64_t{at} + bytes > function.bytes || !in_one_word(function.start + at, bytes)) return false;
+  return !is_short_point(point) || (reaches_word(function.start, function.bytes, at, shorts++) && shorts <= kMostShortPoints);
+}
+
+static_assert(sizeof(LoopRecord) == 12);
 static_assert(sizeof(CodeHeader) == 72);
 static_assert(sizeof(CodeFunction) == 32);
 static_assert(sizeof(CodeTable) == 24);

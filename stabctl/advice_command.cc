@@ -114,7 +114,7 @@ int layout_verify_command(const Arguments& arguments) {
   const SystemClock clock;
   const auto engine = open_engine(arguments, clock);
   if (!engine) return complain(engine.error());
-  engine::VerificationRequest request{{}, arguments.links, arguments.runs, arguments.simulate};
+  engine::VerificationRequest request{{}, arguments.links, arguments.runs, arguments.draw, arguments.simulate};
   auto base = base_of((*engine)->store(), arguments, request.files);
   if (!base) return complain(base.error());
   if (!arguments.plan.empty()) {

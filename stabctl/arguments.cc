@@ -4,8 +4,12 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <cstdio>
+#include <limits>
 #include <map>
+#include <memory>
 
 #include "stabctl/command_table.h"
 #include "stabctl/commands.h"
@@ -32,6 +36,35 @@ std::vector<std::string> levels_behind_options(std::vector<std::string> words) {
   return options;
 }
 
+// "2 to 100" and not CLI11's "INT in [2 - 100]".
+std::string words_of(const std::pair<int, int>& range) {
+  if (range.second == std::numeric_limits<int>::max()) return "N, " + std::to_string(range.first) + " or more";
+  return "N, " + std::to_string(range.first) + " to " + std::to_string(range.second);
+}
+
+std::string value_name(const Option& row) {
+  if (!row.takes.empty()) return row.takes;
+  if (!row.words.empty()) {
+    std::string all;
+    for (const std::string& word : row.words) all += (all.empty() ? "" : "|") + word;
+    return all;
+  }
+  if (row.range && !std::holds_alternative<double Arguments::*>(row.target)) return words_of(*row.range);
+  if (!std::holds_alternative<std::string Arguments::*>(row.target) &&
+      !std::holds_alternative<std::vector<std::string> Arguments::*>(row.target))
+    return "N";
+  return row.offers == Offers::kExperiments ? "EXPERIMENT" : row.offers == Offers::kNothing ? "NAME" : "FILE";
+}
+
+// What may be given several times has dots behind it, as in other tools' usage.
+class Formatter : public CLI::Formatter {
+ public:
+  std::string make_option_usage(const CLI::Option* option) const override {
+    const std::string usage = option->get_name(true) + (option->get_expected_max() > 1 ? "..." : "");
+    return option->get_required() ? usage : "[" + usage + "]";
+  }
+};
+
 CLI::Option* add_positional(CLI::App& app, const Operand& operand, Arguments& out) {
   CLI::Option* option = std::visit(
       [&](auto member) -> CLI::Option* {
@@ -48,6 +81,14 @@ CLI::Option* add_positional(CLI::App& app, const Operand& operand, Arguments& ou
   return option;
 }
 
+// CLI11's own names the smallest number there is, in all its digits.
+std::string above_zero(const std::string& word) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  const bool number = error == std::errc() && end == word.data() + word.size() && std::isfinite(value);
+  return number && value > 0 ? "" : "takes a number above 0";
+}
+
 void add_option(CLI::App& app, const Option& row, Arguments& out) {
   if (!row.sets.empty()) {
     app.add_flag_callback(row.name, [&row, &out] { out.*std::get<std::string Arguments::*>(row.target) = row.sets; }, row.help);
@@ -60,13 +101,13 @@ void add_option(CLI::App& app, const Option& row, Arguments& out) {
         else return app.add_option(row.name, out.*member, row.help);
       },
       row.target);
-  if (!row.words.empty()) option->check(CLI::IsMember(row.words));
-  else if (std::holds_alternative<std::string Arguments::*>(row.target))
-    option->type_name(row.offers == Offers::kExperiments ? "EXPERIMENT" : "FILE");
+  if (row.is_switch()) return;
+  option->type_name(value_name(row));
+  if (!row.words.empty()) option->check(CLI::IsMember(row.words).description(""));
   if (row.required) option->required();
   if (!row.range) return;
-  if (std::holds_alternative<double Arguments::*>(row.target)) option->check(CLI::PositiveNumber);
-  else option->check(CLI::Range(row.range->first, row.range->second));
+  if (std::holds_alternative<double Arguments::*>(row.target)) option->check(above_zero, "");
+  else option->check(CLI::Range(row.range->first, row.range->second).description(""));
 }
 
 std::string examples_of(const CommandRow& row) {
@@ -82,6 +123,7 @@ std::string examples_of(const CommandRow& row) {
 class Grammar {
  public:
   Grammar() {
+    app_.formatter(std::make_shared<Formatter>());  // its commands take it over
     app_.require_subcommand(1);
     app_.set_version_flag("--version", "stabctl " + std::string(version()));
     app_.footer("'stabctl COMMAND --help' has options and examples of each.");
@@ -100,7 +142,10 @@ class Grammar {
       CLI::App* command = parent->add_subcommand(row.name(), row.help);
       command->footer(examples_of(row));
       command->final_callback([this, &row] { chosen_ = &row; });
-      for (const Operand& operand : row.operands) add_positional(*command, operand, out_);
+      for (const Operand& operand : row.operands) {
+        const CLI::Option* option = add_positional(*command, operand, out_);
+        if (!operand.takes.empty()) lists_.push_back({&row, &operand, option});
+      }
       for (const Option& option : row.options) add_option(*command, option, out_);
     }
   }
@@ -114,13 +159,29 @@ class Grammar {
       return {out_, nullptr, app_.exit(success)};  // --help, --version
     } catch (const CLI::ParseError& error) {
       const std::string of = words_of_command_.empty() ? "" : " " + words_of_command_;
-      std::fprintf(stderr, "stabctl: %s; see 'stabctl%s --help'\n", printable(error.what()).c_str(), of.c_str());
+      const std::string takes = too_short();
+      const std::string said = takes.empty() ? printable(error.what()) : takes;
+      std::fprintf(stderr, "stabctl: %s; see 'stabctl%s --help'\n", said.c_str(), of.c_str());
       return {out_, nullptr, kUsage};
     }
     return {out_, chosen_, {}};
   }
 
  private:
+  struct List {
+    const CommandRow* row;
+    const Operand* operand;
+    const CLI::Option* option;
+  };
+
+  // What the command takes, where its list of operands has too few words; empty: it hasn't, or its name says enough.
+  std::string too_short() const {
+    for (const List& list : lists_)
+      if (list.row->words == words_of_command_ && list.option->count() < static_cast<size_t>(list.operand->count.first))
+        return "'stabctl " + list.row->words + "' takes " + list.operand->takes;
+    return {};
+  }
+
   static std::string group_help(const std::string& name) {
     for (const auto& [group, help] : command_groups())
       if (group == name) return help;
@@ -129,6 +190,7 @@ class Grammar {
 
   CLI::App app_{"stabctl: run experiments that randomize program layout, and say what they show", "stabctl"};
   Arguments out_;
+  std::vector<List> lists_;
   const CommandRow* chosen_ = nullptr;
   std::string words_of_command_;
 };

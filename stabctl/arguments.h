@@ -15,7 +15,7 @@ struct Arguments {
   std::string database;    // empty: the default place
   std::string socket;      // empty: the default place
   std::vector<std::string> words;  // machine tune: KNOB=WORD; compare: a factor and two levels, or two experiments
-  std::string format;   // of a report: text, json, markdown, csv or r; export: of another tool
+  std::string format;   // of a report: text, json, markdown, latex, csv or r; export: of another tool
   std::string html;     // file that takes the report as a page; empty: none, or the usual place
   std::string figures;  // folder for a report's figures; empty: none
   std::string path;        // db backup: the copy; bundle, layout emit: the file; verify: the page; export: empty: stdout
@@ -27,6 +27,7 @@ struct Arguments {
   std::string revision;    // export: what was measured, for LNT
   std::string junit;       // gate: file that takes JUnit's XML
   int priority = 0;        // submit, priority
+  std::string under;       // replay: the tool that its program is run by
   int64_t trial = 0;       // replay, rerun, layout
   int blocks = 0;          // extend
   int port = 0;            // web; 0: any that is free
@@ -48,7 +49,7 @@ struct Arguments {
   std::optional<double> seconds_per_trial;  // plan check
   double minutes = 10;               // selftest: how long it may take, about
   int comparisons = 0, links = 10;   // selftest; 0 comparisons: as many as the minutes allow; links: layout verify, too
-  int runs = 2;                      // layout verify: of each link
+  int runs = 2, draw = 1;            // layout verify: of each link; which links
   bool simulate = false, slow = false;  // layout verify; layout emit, verify: the control
   std::string workload;              // layout emit, verify: of several maps
   std::string pilot;                 // plan power: name or number of an experiment

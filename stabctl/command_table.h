@@ -30,6 +30,7 @@ struct Operand {
   Offers offers = Offers::kNothing;
   std::pair<int, int> count = {1, 1};            // for a list: so many words
   std::optional<std::pair<int, int>> range = {};  // for a number
+  std::string takes = {};  // what a list stands for, said where it is too short; empty: its name says it
 };
 
 struct Option {
@@ -41,6 +42,7 @@ struct Option {
   std::string sets = {};                          // a switch that sets a string to this word
   bool required = false;
   Offers offers = Offers::kFiles;
+  std::string takes = {};  // what --help calls its value; empty: by its kind, such as FILE or N
 
   bool is_switch() const { return std::holds_alternative<bool Arguments::*>(target) || !sets.empty(); }
 };

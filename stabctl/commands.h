@@ -1,6 +1,6 @@
 // One function a command; each prints and returns the exit code:
 //   0 done; 1 it failed (a build, the preflight, a cell that never passed); 2 the plan or the words are wrong;
-//   3 stopped before its end, or unsure (compare).
+//   3 stopped before its end, or unsure. To gate and compare 1 is "worse", and whatever keeps them from an answer is 2.
 #pragma once
 
 #include "base/error.h"
@@ -29,6 +29,7 @@ int layout_emit_command(const Arguments& arguments);
 int layout_verify_command(const Arguments& arguments);
 int delete_command(const Arguments& arguments);
 int logs_command(const Arguments& arguments);
+int output_command(const Arguments& arguments);
 int db_check_command(const Arguments& arguments);
 int db_backup_command(const Arguments& arguments);
 int db_vacuum_command(const Arguments& arguments);
@@ -64,6 +65,8 @@ int daemon_extend_command(const Arguments& arguments);
 
 // "stabctl: message" on stderr, and the exit code that belongs to the error's code.
 int complain(const Error& error);
+// The same where 1 is an answer (gate, compare): what kept the command from one is 2, whatever its code.
+int complain_of_no_answer(const Error& error);
 
 using engine::printable;
 

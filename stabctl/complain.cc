@@ -10,4 +10,9 @@ int complain(const Error& error) {
   return error.code == ErrorCode::kBadInput ? kExitUsage : kExitFailed;
 }
 
+int complain_of_no_answer(const Error& error) {
+  complain(error);
+  return kExitUsage;
+}
+
 }  // namespace stab::ctl

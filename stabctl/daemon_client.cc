@@ -118,6 +118,7 @@ Result<std::string> DaemonClient::call(const std::string& method, const std::map
   for (size_t sent = 0; sent < request.size();) {
     const ssize_t put = ::send(fd_.get(), request.data() + sent, request.size() - sent, MSG_NOSIGNAL);
     if (put < 0 && errno == EINTR) continue;
+    if (put < 0 && errno == EPIPE) break;  // what it said before it closed is the answer
     if (put < 0) return system_error("send to the daemon", errno);
     sent += static_cast<size_t>(put);
   }
@@ -125,8 +126,11 @@ Result<std::string> DaemonClient::call(const std::string& method, const std::map
     STAB_TRY(const std::string line, next_line());
     const Json json = Json::parse(line, nullptr, false);
     if (!json.is_object()) return Error{ErrorCode::kCorrupt, "the daemon's answer is no JSON object", {}};
-    if (json.value("id", Json()) != id) continue;
-    if (const auto error = json.find("error"); error != json.end())
+    const Json of = json.value("id", Json());
+    const auto error = json.find("error");
+    // What is said to nobody's request is said of the connection, before it closes.
+    if (of != id && !(of.is_null() && error != json.end())) continue;
+    if (error != json.end())
       return Error{error_code(error->value("code", 0)), error->value("message", std::string("?")), {}};
     return json.value("result", Json()).dump();
   }

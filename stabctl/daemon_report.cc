@@ -13,7 +13,6 @@
 #include "stabctl/report_text.h"
 #include "stabctl/temporary_folder.h"
 #include "stabctl/terminal.h"
-#include "engine/results/load_samples.h"
 
 namespace stab::ctl {
 namespace {
@@ -74,7 +73,8 @@ int daemon_report(const Arguments& arguments) {
   if (!client) return complain(client.error());
   const bool as_json = arguments.json || arguments.format == "json";
   const bool by_daemon = as_json || arguments.format.empty() || arguments.format == "text";
-  if (by_daemon && arguments.html.empty() && arguments.figures.empty())
+  const bool files = !arguments.figures.empty() || !arguments.coz.empty();  // that are written here
+  if (by_daemon && !files && arguments.html.empty())
     return print_daemons_text(*client, arguments, arguments.experiment, as_json, "");
   auto bundle = FetchedBundle::fetch(*client, arguments.experiment);
   if (!bundle) return complain(bundle.error());
@@ -82,12 +82,10 @@ int daemon_report(const Arguments& arguments) {
     if (const Status written = write_page(bundle->store(), bundle->row(), arguments.html); !written)
       return complain(written.error());
   int code = kExitDone;
-  if (by_daemon && arguments.figures.empty()) {
+  if (by_daemon && !files) {
     code = print_daemons_text(*client, arguments, arguments.experiment, as_json, arguments.html);
   } else {
-    const auto samples = engine::load_samples(bundle->store(), bundle->row());
-    if (!samples) return complain(samples.error());
-    code = print(analysis::run_report(*samples, options_of(arguments)));
+    code = print_report(bundle->store(), bundle->row().id, arguments, arguments.html);
     std::fflush(stdout);
   }
   if (code == kExitDone && !arguments.html.empty()) say_page(arguments, arguments.html);

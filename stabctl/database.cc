@@ -1,7 +1,10 @@
 // Commands that name no database mean the user's own (engine/experiment/places.h).
 #include "stabctl/database.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include <cerrno>
 
 #include "engine/experiment/naming.h"
 #include "engine/experiment/places.h"
@@ -14,13 +17,26 @@ Result<std::string> database_path(const Arguments& arguments) {
 
 Result<store::Store> open_for_reading(const Arguments& arguments) {
   STAB_TRY(const std::string path, database_path(arguments));
-  return store::Store::open(path, store::Store::Access::kRead);
+  Result<store::Store> store = store::Store::open(path, store::Store::Access::kRead);
+  if (store || store.error().code != ErrorCode::kNotFound) return store;
+  Error error = store.error();
+  error.message += "; 'stabctl run PLAN' makes one, or name yours with --db";
+  return error;
 }
 
 Result<store::Store> open_for_writing(const Arguments& arguments) {
   STAB_TRY(const std::string path, database_path(arguments));
   return store::Store::open(path, store::Store::Access::kWrite);
 }
+
+Status must_have_database(const Arguments& arguments) {
+  STAB_TRY(const std::string path, database_path(arguments));
+  struct stat status;
+  if (::stat(path.c_str(), &status) == 0 || errno != ENOENT) return {};
+  return Error{ErrorCode::kNotFound, "there is no database '" + path + "'; --db names the one that 'stabctl run' wrote", {}};
+}
+
+Error no_experiment_yet() { return {ErrorCode::kNotFound, "no experiment yet; 'stabctl run PLAN' makes one", {}}; }
 
 // Whoever may read the file may read all of it, so others' experiments are found, too, where nothing of one's own is meant:
 // a colleague's bundle has one that is not ours.
@@ -30,7 +46,7 @@ Result<store::ExperimentRow> chosen_experiment(store::Store& store, const std::s
   if (own.error().code != ErrorCode::kNotFound) return own.error();
   if (word.empty()) {
     STAB_TRY(const auto all, store.summaries());
-    if (all.empty()) return Error{ErrorCode::kNotFound, "no experiment yet; 'stabctl run PLAN' makes one", {}};
+    if (all.empty()) return no_experiment_yet();
     return store.experiment(all.back().id);
   }
   STAB_TRY(const std::vector<int64_t> users, store.users_of_name(word));

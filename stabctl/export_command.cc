@@ -39,7 +39,7 @@ Result<analysis::ToolContext> context_of(store::Store& store, const store::Exper
   STAB_TRY(context.machine_facts, store.host_facts(experiment.id));
   if (const auto name = context.machine_facts.find("host.name"); name != context.machine_facts.end())
     context.machine = name->second;
-  context.experiment = experiment.name;
+  context.experiment = printable(experiment.name);
   context.started = iso_time(experiment.submitted_at_ns);
   context.finished = iso_time(experiment.finished_at_ns);
   context.revision = revision;

@@ -105,10 +105,7 @@ int say(const analysis::GateOutput& output, const Arguments& arguments) {
   std::fflush(stdout);
   for (const auto& [path, text] : {std::pair{&arguments.summary, &output.markdown}, std::pair{&arguments.junit, &output.junit}})
     if (!path->empty())
-      if (const Status written = write_whole(*text, *path); !written) {
-        complain(written.error());
-        return kExitUsage;
-      }
+      if (const Status written = write_whole(*text, *path); !written) return complain_of_no_answer(written.error());
   return output.exit_code;
 }
 
@@ -148,31 +145,28 @@ Result<std::chrono::nanoseconds> budget_of(const std::string& text) {
 
 int gate_command(const Arguments& arguments) {
   const auto budget = budget_of(arguments.at_most);
-  if (!budget) return complain(budget.error());
+  if (!budget) return complain_of_no_answer(budget.error());
   const auto revisions = revisions_of(arguments.range);
-  if (!revisions) {
-    complain(revisions.error());
-    return kExitUsage;
-  }
+  if (!revisions) return complain_of_no_answer(revisions.error());
   const auto plan = plan_of(*revisions);
-  if (!plan) return complain(plan.error());
+  if (!plan) return complain_of_no_answer(plan.error());
 
   analysis::GateFacts facts{revisions->base.substr(0, kShownCommit), revisions->head.substr(0, kShownCommit), {}, {}};
   facts.command = "stabctl gate " + facts.base + ".." + facts.head;
   const auto scratch = TemporaryFolder::make("gate");
-  if (!scratch) return complain(scratch.error());
+  if (!scratch) return complain_of_no_answer(scratch.error());
   Arguments own = arguments;
   if (own.database.empty()) own.database = scratch->path() + "/gate.db";
   const SystemClock clock;
   const auto engine = open_engine(own, clock);
-  if (!engine) return complain(engine.error());
+  if (!engine) return complain_of_no_answer(engine.error());
   const auto experiment = (*engine)->submit(*plan, revisions->root, ::geteuid(), ::getegid());
-  if (!experiment) return complain(experiment.error());
+  if (!experiment) return complain_of_no_answer(experiment.error());
   Budget limit{*budget};
   const auto end = run_until(**engine, *experiment, arguments, clock, limit);
-  if (!end) return complain(end.error());
+  if (!end) return complain_of_no_answer(end.error());
   const auto row = (*engine)->store().experiment(*experiment);
-  if (!row) return complain(row.error());
+  if (!row) return complain_of_no_answer(row.error());
   if (*end == engine::RunEnd::kRejected) return say(analysis::gate_without_answer(facts, printable(row->failure)), arguments);
   if (*end == engine::RunEnd::kStopped)
     facts.unfinished = limit.is_over ? "the budget of " + arguments.at_most + " ended first" : "it was interrupted";
@@ -181,7 +175,7 @@ int gate_command(const Arguments& arguments) {
                                                     "logs'"),
                arguments);
   const auto samples = engine::load_samples((*engine)->store(), *row);
-  if (!samples) return complain(samples.error());
+  if (!samples) return complain_of_no_answer(samples.error());
   const auto output = analysis::run_gate(*samples, facts);
   // No trial was over before the budget was.
   if (!output && !facts.unfinished.empty()) {
@@ -189,7 +183,7 @@ int gate_command(const Arguments& arguments) {
     none.exit_code = kExitUnfinished;
     return say(none, arguments);
   }
-  if (!output) return complain(output.error());
+  if (!output) return complain_of_no_answer(output.error());
   return say(*output, arguments);
 }
 

@@ -76,12 +76,26 @@ Finding finding_of_simulation() {
           found.empty() ? "apt install valgrind" : "", found.empty() ? Weight::kImprove : Weight::kWell};
 }
 
+// What every experiment needs, then what only some do. Where the first is missing nothing is said of the others.
+std::vector<Finding> findings_of_installation() {
+  const auto part = [](const char* what, const Status& there, const std::string& path, const char* why) {
+    return Finding{what, there ? path : there.error().message, "complete", why, "build or install all of stab",
+                   wrong_unless(there.ok())};
+  };
+  const auto installation = engine::find_installation();
+  std::vector<Finding> findings{part("installation", installation ? Status() : Status(installation.error()),
+                                     installation ? installation->launcher : "",
+                                     "the launcher and the helper become and accompany the measured program")};
+  if (!installation) return findings;
+  findings.push_back(part("causal profiles", engine::check_causal_parts(*installation), installation->causal_library,
+                          "without them no plan with [causal] runs, nor 'stabctl causal'; other plans do"));
+  findings.push_back(part("heaps of foreign programs", engine::check_heap_part(*installation), installation->heap,
+                          "without it no plan with preload_heap runs; other plans do"));
+  return findings;
+}
+
 std::vector<Finding> findings_of_parts() {
   std::vector<Finding> findings;
-  const auto installation = engine::find_installation();
-  findings.push_back({"installation", installation ? installation->launcher : installation.error().message, "complete",
-                      "the launcher and the helper become and accompany the measured program", "build or install all of stab",
-                      wrong_unless(installation.ok())});
   const auto placed = placement();
   findings.push_back({"cpus", placed ? placed->why : placed.error().message, "two cores",
                       "helper and engine must not run on the trial's core", "use a machine with more cores",
@@ -151,9 +165,10 @@ Result<std::vector<engine::KnobWrite>> wanted_writes(const std::vector<std::stri
 }  // namespace
 
 int doctor_command(const Arguments& arguments) {
-  std::vector<Finding> findings = findings_of_parts();
+  std::vector<Finding> findings = findings_of_installation();
+  const bool complete = std::all_of(findings.begin(), findings.end(), [](const Finding& finding) { return finding.well(); });
+  for (Finding& finding : findings_of_parts()) findings.push_back(std::move(finding));
   for (Finding& finding : findings_of_knobs(false)) findings.push_back(std::move(finding));
-  const bool complete = findings.front().well();
   show(std::move(findings), arguments.json);
   // Quiet or not is the plan's matter; a missing part is ours.
   return complete ? kExitDone : kExitFailed;

@@ -39,10 +39,43 @@ std::string unknown_option(const CommandRow& row, const std::vector<std::string>
   return {};
 }
 
+// Whether the next word is this option's value, and so no command.
+bool takes_next(const std::string& word) {
+  for (const CommandRow& row : command_table())
+    for (const Option& option : row.options)
+      if (option.name == word && !option.is_switch()) return true;
+  return false;
+}
+
+// Where the command begins in words that begin with an option; their number: nowhere.
+size_t first_of_command(const std::vector<std::string>& words) {
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (command_of({words.begin() + static_cast<std::ptrdiff_t>(i), words.end()})) return i;
+    if (takes_next(words[i])) ++i;
+  }
+  return words.size();
+}
+
+std::string option_before_command(const std::vector<std::string>& words) {
+  const std::set<std::string> own{"-h", "--help", "--version", "--"};
+  if (own.contains(words[0])) return {};
+  const size_t first = first_of_command(words);
+  const std::string said = "options come behind the command";
+  if (first == words.size()) return said + "; 'stabctl --help' lists the commands";
+  std::vector<std::string> right{words.begin() + static_cast<std::ptrdiff_t>(first), words.end()};
+  const size_t length = command_of(right)->group().empty() ? 1 : 2;
+  right.insert(right.begin() + static_cast<std::ptrdiff_t>(length), words.begin(),
+               words.begin() + static_cast<std::ptrdiff_t>(first));
+  std::string line = said + ": stabctl";
+  for (const std::string& word : right) line += " " + printable(word);
+  return line;
+}
+
 }  // namespace
 
 std::string mistake_in(const std::vector<std::string>& words) {
-  if (words.empty() || words[0].starts_with("-")) return {};
+  if (words.empty()) return {};
+  if (words[0].starts_with("-")) return option_before_command(words);
   if (const CommandRow* row = command_of(words)) return unknown_option(*row, words, row->group().empty() ? 1 : 2);
   const std::vector<std::string> first = commands_in("");
   if (std::find(first.begin(), first.end(), words[0]) == first.end())

@@ -6,8 +6,8 @@
 
 namespace stab::ctl {
 
-// What is wrong with the command's words or with an option's name, with "did you mean"; empty: nothing. Whether operands are
-// there and values are right is not asked.
+// What is wrong with the command's words, an option's name or its place, with what was probably meant; empty: nothing. Whether
+// operands are there and values are right is not asked.
 std::string mistake_in(const std::vector<std::string>& words);
 
 }  // namespace stab::ctl

@@ -24,6 +24,7 @@ analysis::ReportOptions options_of(const Arguments& arguments) {
   options.colour = terminal_has_colour(arguments.color);
   options.format = arguments.full ? analysis::ReportFormat::kTerminal : analysis::ReportFormat::kFirstScreen;
   if (arguments.format == "markdown") options.format = analysis::ReportFormat::kMarkdown;
+  if (arguments.format == "latex") options.format = analysis::ReportFormat::kLatex;
   if (arguments.format == "csv") options.format = analysis::ReportFormat::kCsv;
   if (arguments.format == "r") options.format = analysis::ReportFormat::kR;
   if (arguments.format == "json" || arguments.json) options.format = analysis::ReportFormat::kJson;
@@ -77,7 +78,9 @@ int print_report(store::Store& store, store::Id experiment, const Arguments& arg
   }
   const auto samples = engine::load_samples(store, *row, *expanded);
   if (!samples) return complain(samples.error());
-  options.where = {experiment, arguments.database.empty() ? "" : " --db " + arguments.database, page};
+  // A bundle's number is not the one that the daemon knows the experiment by.
+  if (arguments.socket.empty())
+    options.where = {experiment, arguments.database.empty() ? "" : " --db " + arguments.database, page};
   return print(analysis::run_report(*samples, options));
 }
 
@@ -114,22 +117,22 @@ Result<analysis::Samples> samples_of(store::Store& store, const std::string& exp
 
 int compare_command(const Arguments& arguments) {
   auto store = open_for_reading(arguments);
-  if (!store) return complain(store.error());
+  if (!store) return complain_of_no_answer(store.error());
   analysis::CompareOptions options;
   options.json = arguments.json;
   options.width = terminal_width();
   options.colour = terminal_has_colour();
   if (arguments.words.size() == 2) {  // two experiments
     const auto a = samples_of(*store, arguments.words[0]), b = samples_of(*store, arguments.words[1]);
-    if (!a) return complain(a.error());
-    if (!b) return complain(b.error());
+    if (!a) return complain_of_no_answer(a.error());
+    if (!b) return complain_of_no_answer(b.error());
     return print(analysis::run_compare(*a, *b, options));
   }
   options.factor = arguments.words[0];
   options.level_a = arguments.words[1];
   options.level_b = arguments.words[2];
   const auto samples = samples_of(*store, arguments.experiment);
-  if (!samples) return complain(samples.error());
+  if (!samples) return complain_of_no_answer(samples.error());
   return print(analysis::run_compare(*samples, options));
 }
 

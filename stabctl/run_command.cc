@@ -27,6 +27,7 @@
 #include "engine/experiment/places.h"
 #include "engine/results/map_of.h"
 #include "engine/machines/run_machines.h"
+#include "toml/units.h"
 
 namespace stab::ctl {
 namespace {
@@ -74,6 +75,7 @@ int exit_code_of(engine::RunEnd end) {
 // The newest experiment that isn't over.
 Result<store::Id> newest_unfinished(store::Store& store) {
   STAB_TRY(const auto all, store.experiments());
+  if (all.empty()) return no_experiment_yet();
   store::Id newest = 0;
   for (const store::ExperimentRow& row : all) {
     if (!store::is_over(row.state) && row.id > newest) newest = row.id;
@@ -114,6 +116,8 @@ bool on_machines(engine::Engine& engine, store::Id experiment) {
 }  // namespace
 
 Result<std::unique_ptr<engine::Engine>> open_engine(const Arguments& arguments, const Clock& clock, bool share) {
+  // A launcher that somebody has killed while it waited is a pipe without a reader: the trial is lost, and the run goes on.
+  ::signal(SIGPIPE, SIG_IGN);
   engine::Engine::Options options;
   options.share = share;
   options.clock = &clock;
@@ -206,6 +210,7 @@ int run_command(const Arguments& arguments) {
 
 int extend_command(const Arguments& arguments) {
   if (!arguments.socket.empty()) return daemon_extend_command(arguments);
+  if (const Status there = must_have_database(arguments); !there) return complain(there.error());
   const SystemClock clock;
   const auto engine = open_engine(arguments, clock);
   if (!engine) return complain(engine.error());
@@ -218,12 +223,19 @@ int extend_command(const Arguments& arguments) {
 }
 
 int replay_command(const Arguments& arguments) {
+  const auto tool = plan::split_words(arguments.under, "write a script, and name that");
+  if (!tool) return complain(bad_input("--under '" + arguments.under + "': " + tool.error().message));
+  if (const Status there = must_have_database(arguments); !there) return complain(there.error());
   const SystemClock clock;
   const auto engine = open_engine(arguments, clock);
   if (!engine) return complain(engine.error());
   engine::StopSignal stop;
   catch_interrupts(stop);
   ProgressDisplay display(style_of(arguments), clock);
+  if (!arguments.under.empty()) {
+    const auto status = (*engine)->replay_under(arguments.trial, *tool, display, stop);
+    return status ? *status : complain(status.error());
+  }
   const auto before = (*engine)->store().outcome(arguments.trial);
   if (!before) return complain(before.error());
   const auto again = (*engine)->replay(arguments.trial, display, stop);
@@ -234,11 +246,14 @@ int replay_command(const Arguments& arguments) {
   std::printf("%s %s\nwall time %.6f s, then %.6f s\n", std::string(store::name(again->state)).c_str(),
               printable(again->failure).c_str(), seconds(*again), seconds(*before));
   std::printf("the seed gives the same sequence of layouts; when each begins is driven by time\n");
+  std::printf("what it printed: stabctl output %lld%s\n", static_cast<long long>(again->trial),
+              arguments.database.empty() ? "" : (" --db " + arguments.database).c_str());
   return again->state == store::TrialState::kRecorded ? kExitDone : kExitFailed;
 }
 
 int resume_command(const Arguments& arguments) {
   if (!arguments.socket.empty()) return daemon_resume_command(arguments);
+  if (const Status there = must_have_database(arguments); !there) return complain(there.error());
   const SystemClock clock;
   const auto engine = open_engine(arguments, clock);
   if (!engine) return complain(engine.error());

@@ -188,7 +188,8 @@ Status WebRelay::run(int stop) {
       if (!was_asked && (fds[i].revents & POLLHUP) != 0) goes_on = false;  // nobody is there to take anything
       if (goes_on && was_asked && (fds[i].revents & (POLLIN | POLLHUP)) != 0) goes_on = take_from_browser(*pair);
       if (goes_on && pair->daemon && (fds[i + 1].revents & (POLLIN | POLLHUP | POLLERR)) != 0) goes_on = take_from_daemon(*pair);
-      if (goes_on && pair->daemon) goes_on = put(pair->daemon.get(), pair->to_daemon);
+      // A daemon that takes no more may have said something before it closed.
+      if (goes_on && pair->daemon && !put(pair->daemon.get(), pair->to_daemon)) pair->to_daemon.clear();
       if (goes_on) goes_on = put(pair->browser.get(), pair->to_browser);
       if (goes_on && pair->ends && pair->to_browser.empty()) goes_on = false;
       pair = goes_on ? std::next(pair) : pairs_.erase(pair);

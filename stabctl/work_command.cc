@@ -12,6 +12,7 @@
 
 #include "engine/experiment/places.h"
 #include "engine/machines/connection.h"
+#include "engine/machines/held_scratch.h"
 #include "engine/machines/share.h"
 #include "stabctl/commands.h"
 #include "stabctl/run_command.h"
@@ -75,9 +76,12 @@ int work_command(const Arguments& arguments) {
   ::signal(SIGPIPE, SIG_IGN);
 
   std::string own;
+  UniqueFd held;
   if (arguments.spool.empty()) {
-    own = arguments.scratch + "/stab-spool-XXXXXX";
+    own = arguments.scratch + "/" + engine::kShareFolders + "XXXXXX";
     if (::mkdtemp(own.data()) == nullptr) return complain(system_error("make '" + own + "'", errno));
+    held = engine::hold_scratch(own);
+    if (!held) return complain(system_error("hold '" + own + "'", errno));
   } else if (::access((arguments.spool + "/" + engine::kSpoolExperiment).c_str(), R_OK) != 0) {
     return complain(bad_input("'" + arguments.spool +
                               "' is no spool of an experiment: 'stabctl run' and the daemon make it, for plans with "

@@ -2,7 +2,6 @@
 
 #include <sys/random.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -73,9 +72,7 @@ bool Blinding::is_known_unmasked(store::Id experiment) const {
 
 Result<bool> Blinding::is_unmasked(store::Store& store, store::Id experiment) {
   if (is_known_unmasked(experiment)) return true;
-  STAB_TRY(const std::vector<store::EventRow> events, store.events(experiment));
-  const bool found =
-      std::any_of(events.begin(), events.end(), [](const store::EventRow& event) { return event.kind == kUnmasked; });
+  STAB_TRY(const bool found, store.has_event(experiment, kUnmasked));
   if (found) unmask(experiment);
   return found;
 }

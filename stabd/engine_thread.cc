@@ -1,14 +1,11 @@
-// The queue is the store itself: of whatever is submitted, ready or running there the highest priority is next; of equal
-// ones that of the user who has had the machine least (a share is halved every day), and of theirs the lowest number. What
-// runs gives way after its trial to a higher priority, and after its turn to a user of the same priority who has had less. So a
-// daemon that was killed goes on where it was, without a state of its own; and where the store doesn't take what became of an
-// experiment (a full disk, somebody else's lock), we wait, recover as a start does, and go on where it was.
+// What is next the store says (turns.h). What runs gives way after its trial to a higher priority, and after its turn to a user
+// of the same priority who has had less. Where the store doesn't take what became of an experiment (a full disk, somebody else's
+// lock), we wait, recover as a start does, and go on where it was.
 #include "stabd/engine_thread.h"
 
-#include <algorithm>
 #include <chrono>
 #include <exception>
-#include <tuple>
+#include <utility>
 
 #include "engine/experiment/gate_open.h"
 #include "stabd/estimates.h"
@@ -16,19 +13,11 @@
 namespace stab::engine {
 namespace {
 
-// Watchers that don't read must not make the daemon grow; newer news replace nothing, they are just dropped.
-constexpr size_t kMaxEvents = 4096;
 // Until the next try after the store has failed: people make room on a disk, and nobody tells us when they have.
 constexpr std::chrono::seconds kTryAgain{60};
-// What runs has the machine for so long before another user of its priority has: to change costs a set-up and warm-ups.
-constexpr std::chrono::minutes kTurn{15};
-// Rows that are deleted or cancelled at once: about 20 ms.
-constexpr int64_t kRowsAtOnce = 2000;
-
-bool waits(store::ExperimentState state) {
-  return state == store::ExperimentState::kSubmitted || state == store::ExperimentState::kReady ||
-         state == store::ExperimentState::kRunning;
-}
+constexpr char kHadItsTime[] =
+    "it has had the machine for as long as one experiment of its user may; an administrator can raise wall_time in [quota], then "
+    "'stabctl resume' goes on";
 
 }  // namespace
 
@@ -67,138 +56,9 @@ void EngineThread::give_way_to(int priority) {
   stop_->after_this_trial();
 }
 
-std::vector<EngineEvent> EngineThread::take_events() {
-  const std::lock_guard<std::mutex> held(mutex_);
-  return std::exchange(events_, {});
-}
-
 store::Id EngineThread::running() const {
   const std::lock_guard<std::mutex> held(mutex_);
   return running_;
-}
-
-// With the gate held the engine stands still, between its steps or in a trial: whether something runs stays true. A wish
-// that is stored is fulfilled by the next start if this engine dies before it could.
-Status EngineThread::cancel(store::Id experiment) {
-  const std::lock_guard<Gate> gate(engine_->gate());
-  engine_->count_change();
-  STAB_TRY(const store::ExperimentSummary row, engine_->store().summary(experiment));
-  if (is_over(row.state) && row.state != store::ExperimentState::kCancelled)
-    return bad_input("experiment " + std::to_string(experiment) + " is over already");
-  if (row.state == store::ExperimentState::kCancelled) return {};
-  STAB_CHECK_OK(engine_->store().wish(experiment, store::Wish::kCancel, now_ns()));
-  {
-    const std::lock_guard<std::mutex> held(mutex_);
-    if (running_ == experiment && stop_) {
-      cancelled_ = experiment;
-      stop_->now();
-      return {};
-    }
-  }
-  if (machine_runs_.cancel(experiment)) return {};
-  return cancel_in_slices(experiment);
-}
-
-Status EngineThread::cancel_in_slices(store::Id experiment) {
-  for (;;) {
-    STAB_TRY(const bool more, engine_->store().cancel_some(experiment, kRowsAtOnce));
-    if (!more) break;
-    const GateOpen open(engine_->gate());
-  }
-  return engine_->store().cancel(experiment, "cancelled by its user", now_ns());
-}
-
-Status EngineThread::pause(store::Id experiment) {
-  const std::lock_guard<Gate> gate(engine_->gate());
-  engine_->count_change();
-  STAB_TRY(const store::ExperimentSummary row, engine_->store().summary(experiment));
-  if (row.state == store::ExperimentState::kPaused) return {};
-  if (!waits(row.state))
-    return bad_input("experiment " + std::to_string(experiment) + " is " + std::string(store::name(row.state)));
-  if (machine_runs_.has(experiment)) {
-    STAB_CHECK_OK(engine_->store().wish(experiment, store::Wish::kPause, now_ns()));
-    if (machine_runs_.pause(experiment)) return {};
-  }
-  if (running() != experiment) return advance(experiment, store::ExperimentEvent::kPause, "");
-  STAB_CHECK_OK(engine_->store().wish(experiment, store::Wish::kPause, now_ns()));
-  const std::lock_guard<std::mutex> held(mutex_);
-  if (running_ != experiment || !stop_) return {};
-  paused_ = experiment;
-  stop_->after_this_trial();
-  return {};
-}
-
-Status EngineThread::remove(store::Id experiment) {
-  {
-    const std::lock_guard<Gate> gate(engine_->gate());
-    engine_->count_change();
-    STAB_CHECK_OK(engine_->store().wish(experiment, store::Wish::kDelete, now_ns()));
-  }
-  {
-    const std::lock_guard<std::mutex> held(mutex_);
-    deletes_ = true;
-  }
-  kick();
-  return {};
-}
-
-Status EngineThread::unmask(store::Id experiment, const std::string& why) {
-  const std::lock_guard<Gate> gate(engine_->gate());
-  STAB_TRY(const bool already, blinding_.is_unmasked(engine_->store(), experiment));
-  if (already) return {};
-  engine_->count_change();
-  STAB_CHECK_OK(engine_->store().log({now_ns(), experiment, kUnmasked, why}));
-  blinding_.unmask(experiment);
-  return {};
-}
-
-Status EngineThread::resume(store::Id experiment) {
-  int priority = 0;
-  {
-    const std::lock_guard<Gate> gate(engine_->gate());
-    engine_->count_change();
-    STAB_TRY(const store::ExperimentSummary row, engine_->store().summary(experiment));
-    if (!step(row.state, store::ExperimentEvent::kResume).legal)
-      return bad_input("experiment " + std::to_string(experiment) + " is " + std::string(store::name(row.state)) +
-                       ", neither paused nor failed");
-    priority = row.priority;
-    STAB_TRY(const store::ExperimentState resumed, engine_->store().resume(experiment, now_ns()));
-    (void)resumed;
-  }
-  waits_with(priority);
-  return {};
-}
-
-Status EngineThread::set_priority(store::Id experiment, int priority) {
-  {
-    const std::lock_guard<Gate> gate(engine_->gate());
-    engine_->count_change();
-    STAB_CHECK_OK(engine_->store().set_priority(experiment, priority));
-  }
-  {
-    const std::lock_guard<std::mutex> held(mutex_);
-    if (running_ == experiment) {
-      priority_ = priority;
-    } else {
-      give_way_to(priority);
-    }
-  }
-  kick();
-  return {};
-}
-
-Result<store::Id> EngineThread::rerun(store::Id trial, store::Id experiment) {
-  store::Id planned = 0;
-  int priority = 0;
-  {
-    const std::lock_guard<Gate> gate(engine_->gate());
-    engine_->count_change();
-    STAB_TRY(const store::ExperimentSummary row, engine_->store().summary(experiment));
-    priority = row.priority;
-    STAB_TRY(planned, engine_->store().rerun(trial));
-  }
-  waits_with(priority);
-  return planned;
 }
 
 void EngineThread::between_trials(std::function<void(store::Store&)> work) {
@@ -234,23 +94,6 @@ void EngineThread::loop() {
   }
 }
 
-Result<bool> EngineThread::delete_a_slice() {
-  {
-    const std::lock_guard<std::mutex> held(mutex_);
-    if (!deletes_) return false;
-    deletes_ = false;
-  }
-  STAB_TRY(const auto wishes, engine_->store().wishes());
-  const auto found =
-      std::find_if(wishes.begin(), wishes.end(), [](const auto& one) { return one.second == store::Wish::kDelete; });
-  if (found == wishes.end()) return false;
-  const Result<bool> gone = engine_->store().delete_some(found->first, kRowsAtOnce);
-  const std::lock_guard<std::mutex> held(mutex_);
-  deletes_ = true;  // there may be another one; what the store refuses is tried again with the next work
-  if (!gone) return gone.error();
-  return true;
-}
-
 bool EngineThread::run_what_waits() {
   for (;;) {
     after_machines();
@@ -275,42 +118,16 @@ Result<std::optional<store::ExperimentSummary>> EngineThread::next_experiment() 
 }
 
 Result<std::optional<store::ExperimentSummary>> EngineThread::first_in_turn() {
-  STAB_TRY(std::vector<store::ExperimentSummary> all, engine_->store().summaries());
-  STAB_TRY(const auto wishes, engine_->store().wishes());
-  const auto is_to_stop = [&](store::Id id) {
-    return std::any_of(wishes.begin(), wishes.end(), [&](const auto& one) { return one.first == id; });
-  };
-  std::erase_if(all, [&](const store::ExperimentSummary& row) {
-    return !waits(row.state) || is_to_stop(row.id) || machine_runs_.has(row.id) || waits_for_machines(row.id);
-  });
-  if (all.empty()) return std::optional<store::ExperimentSummary>();
-  STAB_TRY(const auto shares, engine_->store().shares(now_ns()));
-  const auto share_of = [&](const store::ExperimentSummary& row) {
-    const auto found = shares.find(row.submitter_uid);
-    return found == shares.end() ? 0.0 : found->second;
-  };
-  const auto place = [&](const store::ExperimentSummary& row) { return std::tuple(-row.priority, share_of(row), row.id); };
-  return std::optional(
-      *std::min_element(all.begin(), all.end(), [&](const auto& a, const auto& b) { return place(a) < place(b); }));
-}
-
-bool EngineThread::had_its_time(store::Id experiment, int64_t uid) {
-  if (!time_limit_) return false;
-  const auto limit = time_limit_(static_cast<uid_t>(uid));
-  const auto usage = engine_->store().usage(experiment);
-  return limit.count() > 0 && usage && usage->machine_ns >= limit.count();
+  return turns_.first([this](store::Id id) { return machine_runs_.has(id) || waits_for_machines(id); });
 }
 
 void EngineThread::share_the_machine() {
-  const store::Id experiment = running();
-  const auto now = engine_->options().clock->monotonic_raw();
-  if (had_its_time(experiment, uid_)) {
+  if (turns_.had_its_time(running(), uid_)) {
     const std::lock_guard<std::mutex> held(mutex_);
     if (stop_) stop_->after_this_trial();
     return;
   }
-  if (now - turn_began_ < kTurn) return;
-  turn_began_ = now;
+  if (!turns_.is_over()) return;
   const auto next = first_in_turn();
   if (!next || !*next || (*next)->submitter_uid == uid_) return;
   const std::lock_guard<std::mutex> held(mutex_);
@@ -320,20 +137,18 @@ void EngineThread::share_the_machine() {
   stop_->after_this_trial();
 }
 
+bool EngineThread::time_is_up(const store::ExperimentSummary& row) {
+  const std::lock_guard<Gate> gate(engine_->gate());
+  return turns_.had_its_time(row.id, row.submitter_uid);
+}
+
 bool EngineThread::run(const store::ExperimentSummary& row) {
   const store::Id experiment = row.id;
   {
     const std::lock_guard<std::mutex> held(mutex_);
     uid_ = row.submitter_uid;
   }
-  const std::string had_time = "it has had the machine for as long as one experiment of its user may; an administrator can "
-                               "raise wall_time in [quota], then 'stabctl resume' goes on";
-  const bool out_of_time = [&] {
-    const std::lock_guard<Gate> gate(engine_->gate());
-    return had_its_time(experiment, row.submitter_uid);
-  }();
-  if (out_of_time)
-    return tell_end(settle(experiment, store::ExperimentEvent::kPause, had_time), experiment, ExperimentEnd::kPaused, had_time);
+  if (time_is_up(row)) return pause_itself(experiment, kHadItsTime);
   bool is_elsewhere = false;
   {
     const std::lock_guard<Gate> gate(engine_->gate());
@@ -341,14 +156,8 @@ bool EngineThread::run(const store::ExperimentSummary& row) {
     const Result<bool> machines = has_machines(engine_->store(), experiment);  // where it fails, the run says why
     is_elsewhere = machines && *machines;
   }
-  turn_began_ = engine_->options().clock->monotonic_raw();
-  {
-    const std::lock_guard<std::mutex> held(mutex_);
-    running_ = experiment;
-    priority_ = row.priority;
-    stop_ = std::make_unique<StopSignal>();
-    if (quit_ || cancelled_ == experiment) stop_->now();
-  }
+  turns_.begin();
+  enter(row);
   // What was submitted since this one was chosen found nothing that runs.
   if (const auto first = next_experiment(); first && *first && (*first)->id != experiment) {
     const std::lock_guard<std::mutex> held(mutex_);
@@ -363,27 +172,45 @@ bool EngineThread::run(const store::ExperimentSummary& row) {
     }
   }();
   if (gap_) gap_->trials_end();
-  bool cancelled = false, paused = false, yields = false, quits = false;
-  std::string why_yields;
-  {
-    const std::lock_guard<std::mutex> held(mutex_);
-    running_ = 0;
-    quits = quit_;
-    yields = std::exchange(yields_, false);
-    why_yields = std::exchange(yields_to_, {});
-    stop_.reset();
-    cancelled = cancelled_ == experiment;
-    if (cancelled) cancelled_ = 0;
-    paused = std::exchange(paused_, 0) == experiment;
-  }
+  const Asked asked = leave(experiment);
   // What became of its last trial may not be stored.
-  Status stored = ended ? Status() : recover();
+  const Status stored = ended ? Status() : recover();
   // Whoever started us starts us again, with another one; nothing of this is the experiment's fault.
   if (!ended && engine_->lost_broker()) {
     note_of(experiment, ended.error().message);
     return false;
   }
-  if (cancelled) {
+  if (is_elsewhere && !asked.cancelled && ended && *ended == RunEnd::kDone) return begin_on_machines(row);
+  return settle_run(row, ended, asked, stored);
+}
+
+void EngineThread::enter(const store::ExperimentSummary& row) {
+  const std::lock_guard<std::mutex> held(mutex_);
+  running_ = row.id;
+  priority_ = row.priority;
+  stop_ = std::make_unique<StopSignal>();
+  if (quit_ || cancelled_ == row.id) stop_->now();
+}
+
+EngineThread::Asked EngineThread::leave(store::Id experiment) {
+  const std::lock_guard<std::mutex> held(mutex_);
+  running_ = 0;
+  Asked asked;
+  asked.quits = quit_;
+  asked.yields = std::exchange(yields_, false);
+  asked.yields_to = std::exchange(yields_to_, {});
+  stop_.reset();
+  asked.cancelled = cancelled_ == experiment;
+  if (asked.cancelled) cancelled_ = 0;
+  asked.paused = std::exchange(paused_, 0) == experiment;
+  return asked;
+}
+
+// The order is that of what is stronger: a wish of its user's, a failure, the run's own end, then why it was stopped.
+bool EngineThread::settle_run(const store::ExperimentSummary& row, const Result<RunEnd>& ended, const Asked& asked,
+                              Status stored) {
+  const store::Id experiment = row.id;
+  if (asked.cancelled) {
     if (stored) stored = settle(experiment, store::ExperimentEvent::kCancel, "cancelled by its user");
     if (!stored) {  // it must not go on
       const std::lock_guard<std::mutex> held(mutex_);
@@ -391,34 +218,30 @@ bool EngineThread::run(const store::ExperimentSummary& row) {
     }
     return tell_end(stored, experiment, ExperimentEnd::kCancelled, "");
   }
-  if (paused && ended && *ended == RunEnd::kStopped)
-    return tell_end(settle(experiment, store::ExperimentEvent::kPause, ""), experiment, ExperimentEnd::kPaused, "");
+  if (asked.paused && ended && *ended == RunEnd::kStopped) return pause_itself(experiment, "");
   if (!ended) {
     // The laboratory is broken for this experiment; the next one may still run.
     const std::string& why = ended.error().message;
     if (stored) stored = settle(experiment, store::ExperimentEvent::kFail, why);
     return tell_end(stored, experiment, ExperimentEnd::kFailed, why);
   }
-  if (is_elsewhere && *ended == RunEnd::kDone) return begin_on_machines(row);
   switch (*ended) {
     case RunEnd::kDone: return tell_end(stored, experiment, ExperimentEnd::kDone, "");
     case RunEnd::kGaps: return tell_end(stored, experiment, ExperimentEnd::kDone, "some cells are quarantined");
     case RunEnd::kRejected: return tell_end(stored, experiment, stored_end(experiment), "a build or the preflight failed");
     case RunEnd::kStopped: break;
   }
-  if (yields) {
-    note_of(experiment, "gives way to " + why_yields);
+  if (asked.yields) {
+    note_of(experiment, "gives way to " + asked.yields_to);
     return true;
   }
-  if (quits) return tell_end(stored, experiment, ExperimentEnd::kStopped, "");
-  const bool time_is_up = [&] {
-    const std::lock_guard<Gate> gate(engine_->gate());
-    return had_its_time(experiment, row.submitter_uid);
-  }();
-  if (time_is_up)
-    return tell_end(settle(experiment, store::ExperimentEvent::kPause, had_time), experiment, ExperimentEnd::kPaused, had_time);
+  if (asked.quits) return tell_end(stored, experiment, ExperimentEnd::kStopped, "");
+  if (time_is_up(row)) return pause_itself(experiment, kHadItsTime);
   // Nobody asked: a gate stayed closed. Waiting again at once would be waiting for ever.
-  const std::string why = "a gate stayed closed until its deadline; 'stabctl resume' waits again";
+  return pause_itself(experiment, "a gate stayed closed until its deadline; 'stabctl resume' waits again");
+}
+
+bool EngineThread::pause_itself(store::Id experiment, const std::string& why) {
   return tell_end(settle(experiment, store::ExperimentEvent::kPause, why), experiment, ExperimentEnd::kPaused, why);
 }
 
@@ -431,7 +254,11 @@ Status EngineThread::recover() {
 
 Status EngineThread::settle(store::Id experiment, store::ExperimentEvent event, const std::string& why) {
   const std::lock_guard<Gate> gate(engine_->gate());
-  return event == store::ExperimentEvent::kCancel ? cancel_in_slices(experiment) : advance(experiment, event, why);
+  if (event == store::ExperimentEvent::kCancel) return cancel_in_slices(experiment);
+  // A cancel that came while it ended found nothing that runs, and stands.
+  const auto row = engine_->store().summary(experiment);
+  if (row && row->state == store::ExperimentState::kCancelled) return {};
+  return advance(experiment, event, why);
 }
 
 Status EngineThread::advance(store::Id experiment, store::ExperimentEvent event, const std::string& why) {
@@ -471,13 +298,8 @@ void EngineThread::push(EngineEvent event) {
 }
 
 void EngineThread::push(EngineEvent event, int64_t uid) {
-  {
-    const std::lock_guard<std::mutex> held(mutex_);
-    if (events_.size() >= kMaxEvents && !event.ends) return;
-    event.uid = uid;
-    events_.push_back(std::move(event));
-  }
-  wake_();
+  event.uid = uid;
+  outbox_.put(std::move(event));
 }
 
 void EngineThread::end(store::Id experiment, ExperimentEnd how, const std::string& why) {

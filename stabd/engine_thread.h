@@ -17,19 +17,13 @@
 
 #include "engine/experiment/engine.h"
 #include "stabd/blinding.h"
+#include "stabd/event_outbox.h"
 #include "stabd/machine_runs.h"
 #include "stabd/trial_gap.h"
+#include "stabd/turns.h"
 #include "stabd/watch_events.h"
 
 namespace stab::engine {
-
-// What happened, for those who watch.
-struct EngineEvent {
-  store::Id experiment = 0;
-  std::string json;   // the params of an event notification
-  bool ends = false;  // the experiment is over, or was stopped
-  int64_t uid = 0;    // whose it is
-};
 
 // An experiment that the engine has just left.
 struct EndedRun {
@@ -44,7 +38,12 @@ class EngineThread final : private Observer {
   // `between` is called on the engine's thread, without the gate, at its start and whenever it leaves an
   // experiment; it ends early when `quit_fd` is readable.
   EngineThread(Engine& engine, std::function<void()> wake, std::function<void(const EndedRun&, int quit_fd)> between)
-      : engine_(&engine), wake_(std::move(wake)), between_(std::move(between)), machine_runs_(engine, machine_listener()) {}
+      : engine_(&engine),
+        turns_(engine),
+        wake_(wake),
+        outbox_(std::move(wake)),
+        between_(std::move(between)),
+        machine_runs_(engine, machine_listener()) {}
   ~EngineThread() { stop(); }
 
   void start();
@@ -54,7 +53,7 @@ class EngineThread final : private Observer {
   void kick();
   // Something of this priority waits: what runs with a lower one gives way after its trial.
   void waits_with(int priority);
-  std::vector<EngineEvent> take_events();
+  std::vector<EngineEvent> take_events() { return outbox_.take(); }
   store::Id running() const;  // here
   // Here or on machines.
   bool runs(store::Id experiment) const { return running() == experiment || machine_runs_.has(experiment); }
@@ -63,7 +62,7 @@ class EngineThread final : private Observer {
   Blinding& blinding() { return blinding_; }
   // Somebody looks at it by its cells' names before it is over: its log keeps who, and what was done by then.
   Status unmask(store::Id experiment, const std::string& why);
-  // What these five have answered is on disk, and holds after a crash. All of them take the gate.
+  // What these five have answered is on disk, and holds after a crash. All of them take the gate. engine_thread_wishes.cc
   // Planned trials will not run; the running one is killed.
   Status cancel(store::Id experiment);
   // A running one stops after its trial.
@@ -81,19 +80,31 @@ class EngineThread final : private Observer {
   // Told when trials follow each other and when there is room between two. Before start().
   void serve_browsers_in(TrialGap& gap) { gap_ = &gap; }
   // How long an experiment of that user may have the machine; 0: no limit. Before start().
-  void limit_time(std::function<std::chrono::nanoseconds(uid_t)> limit) { time_limit_ = std::move(limit); }
+  void limit_time(std::function<std::chrono::nanoseconds(uid_t)> limit) { turns_.limit_time(std::move(limit)); }
+  // How much of the database the parts of an experiment of that user may take; 0: no limit. Before start().
+  void limit_parts(std::function<uint64_t(uid_t)> limit) { parts_limit_ = std::move(limit); }
 
  private:
   void loop();
   // These two: false where the store failed. Trying again at once would be trying for ever.
   bool run_what_waits();
   bool run(const store::ExperimentSummary& row);
+  // What others have asked for while an experiment ran.
+  struct Asked {
+    bool cancelled = false, paused = false, yields = false, quits = false;
+    std::string yields_to;
+  };
+  void enter(const store::ExperimentSummary& row);  // from now on they can
+  Asked leave(store::Id experiment);
+  // These three: false where what became of it can't be stored.
+  bool settle_run(const store::ExperimentSummary& row, const Result<RunEnd>& ended, const Asked& asked, Status stored);
+  bool pause_itself(store::Id experiment, const std::string& why);
+  bool tell_end(const Status& stored, store::Id experiment, ExperimentEnd how, const std::string& why);
   Result<std::optional<store::ExperimentSummary>> next_experiment();
   Status recover();  // pre: no trial runs. Those that are claimed nevertheless are lost, and planned again
   Status settle(store::Id experiment, store::ExperimentEvent event, const std::string& why);
   Status advance(store::Id experiment, store::ExperimentEvent event, const std::string& why);  // pre: the gate is held
   ExperimentEnd stored_end(store::Id experiment);
-  bool tell_end(const Status& stored, store::Id experiment, ExperimentEnd how, const std::string& why);
   void phase(std::string_view text) override;
   void note(std::string_view text) override;
   void trial_done(const TrialNews& news) override;
@@ -107,7 +118,7 @@ class EngineThread final : private Observer {
   void share_the_machine();  // what runs stops after its trial if it had its time, or another user's turn has come
   // Its planned trials, in slices, then itself. pre: the gate is held; it opens meanwhile
   Status cancel_in_slices(store::Id experiment);
-  bool had_its_time(store::Id experiment, int64_t uid);
+  bool time_is_up(const store::ExperimentSummary& row);
   int64_t now_ns() const { return engine_->options().clock->realtime().count(); }
   void push(EngineEvent event);
   void push(EngineEvent event, int64_t uid);
@@ -120,8 +131,11 @@ class EngineThread final : private Observer {
   void end(store::Id experiment, ExperimentEnd how, const std::string& why);
 
   Engine* engine_;
+  Turns turns_;
+  std::function<uint64_t(uid_t)> parts_limit_;
   Blinding blinding_;
   std::function<void()> wake_;
+  EventOutbox outbox_;
   std::function<void(const EndedRun&, int quit_fd)> between_;
   StopSignal quit_signal_;
   std::thread thread_;
@@ -135,11 +149,8 @@ class EngineThread final : private Observer {
   store::Id running_ = 0, paused_ = 0;
   store::Id cancelled_ = 0;  // wanted; not yet stored
   std::unique_ptr<StopSignal> stop_;
-  std::vector<EngineEvent> events_;
   std::vector<std::function<void(store::Store&)>> work_;
-  std::function<std::chrono::nanoseconds(uid_t)> time_limit_;
   TrialGap* gap_ = nullptr;
-  std::chrono::nanoseconds turn_began_{0};  // the engine's thread only
   std::vector<EndedRun> ended_;              // on machines, and nothing was done about it yet
   std::set<store::Id> no_room_;              // for whose controller there was none; the engine's thread only, with the gate
   MachineRuns machine_runs_;                 // the last: its threads use what is above

@@ -15,7 +15,18 @@ MachineRuns::Listener EngineThread::machine_listener() {
   };
   listener.may_go_on = [this](store::Id experiment, int64_t uid) {
     const std::lock_guard<Gate> gate(engine_->gate());
-    return !had_its_time(experiment, uid);
+    return !turns_.had_its_time(experiment, uid);
+  };
+  listener.why_no_room = [this](store::Id experiment, int64_t uid, int64_t bytes) -> std::string {
+    const uint64_t most = parts_limit_ ? parts_limit_(static_cast<uid_t>(uid)) : 0;
+    if (most == 0) return {};
+    const std::lock_guard<Gate> gate(engine_->gate());
+    const auto used = engine_->store().usage(experiment);
+    if (!used) return used.error().message;
+    if (static_cast<uint64_t>(used->stored_bytes + bytes) <= most) return {};
+    return "it takes " + std::to_string(used->stored_bytes) + " bytes of the database, another part has " +
+           std::to_string(bytes) + ", and its user's experiments may take " + std::to_string(most) +
+           "; an administrator can raise stored in [quota], then 'stabctl resume' goes on";
   };
   listener.ended = [this](store::Id experiment, int64_t uid, const Result<RunEnd>& end, MachineRuns::Wished wished) {
     ended_on_machines(experiment, uid, end, wished);
@@ -73,7 +84,7 @@ void EngineThread::ended_on_machines(store::Id experiment, int64_t uid, const Re
   } else if (*end == RunEnd::kStopped) {
     const bool time_is_up = [&] {
       const std::lock_guard<Gate> gate(engine_->gate());
-      return had_its_time(experiment, uid);
+      return turns_.had_its_time(experiment, uid);
     }();
     if (wished == MachineRuns::Wished::kPause) pause("");
     else if (wished == MachineRuns::Wished::kQuit) how = ExperimentEnd::kStopped;

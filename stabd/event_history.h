@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "stabd/engine_thread.h"
+#include "stabd/event_outbox.h"
 
 namespace stab::engine {
 

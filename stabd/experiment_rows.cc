@@ -54,8 +54,9 @@ void put_ends(Json& rows) {
     if (ends[i]) (*of[i])["ends_in_ns"] = *ends[i];
 }
 
-Status put_machines(store::Store& store, store::Id experiment, const std::map<int, int64_t>& signs, int64_t now_ns, Json& row) {
-  STAB_TRY(const std::optional<MachinesAnswer> machines, machines_answer(store, experiment, signs, now_ns));
+Status put_machines(store::Store& store, DealtBlocks& dealt, store::Id experiment, const std::map<int, int64_t>& signs,
+                    int64_t now_ns, Json& row) {
+  STAB_TRY(const std::optional<MachinesAnswer> machines, machines_answer(store, dealt, experiment, signs, now_ns));
   if (!machines) return {};
   row["machines"] = Json::parse(machines->slots_json);
   row.erase("left_ns");

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "base/result.h"
+#include "engine/machines/slot_status.h"
 #include "store/store.h"
 
 namespace stab::engine {
@@ -16,7 +17,7 @@ nlohmann::json row_json(const store::ExperimentSummary& row, const store::Progre
 void put_ends(nlohmann::json& rows);
 // Of an experiment on machines: its slots. Its blocks come in parallel, so the time that is left is that of its machines.
 // signs: when each slot was last heard, by the controller itself
-Status put_machines(store::Store& store, store::Id experiment, const std::map<int, int64_t>& signs, int64_t now_ns,
-                    nlohmann::json& row);
+Status put_machines(store::Store& store, DealtBlocks& dealt, store::Id experiment, const std::map<int, int64_t>& signs,
+                    int64_t now_ns, nlohmann::json& row);
 
 }  // namespace stab::engine

@@ -29,7 +29,7 @@ void Latency::add(Callback callback, std::chrono::nanoseconds held, std::chrono:
   worked_.add(callback, worked);
 }
 
-void Latency::Histogram::add(Callback callback, std::chrono::nanoseconds time) {
+void TimeHistogram::add(Callback callback, std::chrono::nanoseconds time) {
   const int64_t ns = std::max<int64_t>(time.count(), 0);
   const size_t bucket =
       std::min<size_t>(static_cast<size_t>(std::bit_width(static_cast<uint64_t>(ns) / 1000)), buckets_.size() - 1);
@@ -38,7 +38,7 @@ void Latency::Histogram::add(Callback callback, std::chrono::nanoseconds time) {
   longest_.store(ns << kCallbackBits | static_cast<int64_t>(callback), std::memory_order_relaxed);
 }
 
-LatencyFacts Latency::Histogram::facts() const {
+LatencyFacts TimeHistogram::facts() const {
   LatencyFacts facts;
   for (size_t i = 0; i < buckets_.size(); ++i) facts.callbacks += facts.log2_us[i] = buckets_[i].load(std::memory_order_relaxed);
   const int64_t longest = longest_.load(std::memory_order_relaxed);

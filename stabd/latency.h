@@ -26,6 +26,18 @@ struct LatencyFacts {
   int64_t p99_ns = 0;  // the upper end of the bucket that has it
 };
 
+// Of one measure. Written by one thread, read by any.
+class TimeHistogram {
+ public:
+  void add(Callback callback, std::chrono::nanoseconds time);
+  LatencyFacts facts() const;
+
+ private:
+  std::array<std::atomic<uint64_t>, 24> buckets_{};
+  // A time in ns, and below it 3 bits that say whose: one word, so that the two belong together.
+  std::atomic<int64_t> longest_{0};
+};
+
 // Written by one thread, read by any. Two clocks: between its beginning and its end a callback may also have waited for a
 // processor, its own or the hypervisor's, which is no fault of its own; what the thread's clock says it has worked.
 class Latency {
@@ -57,17 +69,7 @@ class Latency {
   };
 
  private:
-  class Histogram {
-   public:
-    void add(Callback callback, std::chrono::nanoseconds time);
-    LatencyFacts facts() const;
-
-   private:
-    std::array<std::atomic<uint64_t>, 24> buckets_{};
-    // A time in ns, and below it 3 bits that say whose: one word, so that the two belong together.
-    std::atomic<int64_t> longest_{0};
-  };
-  Histogram held_, worked_;
+  TimeHistogram held_, worked_;
 };
 
 }  // namespace stab::engine

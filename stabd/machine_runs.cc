@@ -23,6 +23,7 @@ struct MachineRuns::Run final : Observer {
   std::thread thread;
   // Of the lock:
   Wished wished = Wished::kNothing;
+  bool decided = false;  // what it comes to no longer depends on what is wished
   bool over = false;
   std::map<int, int64_t> signs;
 };
@@ -65,6 +66,7 @@ void MachineRuns::serve(Run& run) {
     run.signs = signs;
   };
   watch.may_go_on = [&] { return listener_.may_go_on(run.experiment, run.uid); };
+  watch.why_no_room = [&](int64_t bytes) { return listener_.why_no_room(run.experiment, run.uid, bytes); };
   const Result<RunEnd> end = [&]() -> Result<RunEnd> {
     try {
       return run.run->to_end(run, run.stop, watch);
@@ -74,6 +76,7 @@ void MachineRuns::serve(Run& run) {
   }();
   const Wished wished = [&] {
     const std::lock_guard<std::mutex> held(mutex_);
+    run.decided = true;
     return run.wished;
   }();
   if (wished == Wished::kCancel) run.run->clear();
@@ -89,7 +92,7 @@ void MachineRuns::serve(Run& run) {
 bool MachineRuns::wish(store::Id experiment, Wished wished) {
   const std::lock_guard<std::mutex> held(mutex_);
   const auto at = runs_.find(experiment);
-  if (at == runs_.end() || at->second->over) return false;
+  if (at == runs_.end() || at->second->decided) return false;
   Run& run = *at->second;
   if (run.wished == Wished::kNothing || wished == Wished::kCancel) run.wished = wished;
   if (wished == Wished::kPause) run.stop.after_this_trial();

@@ -25,6 +25,8 @@ class MachineRuns {
   struct Listener {
     std::function<void(store::Id experiment, int64_t uid, bool is_phase, const std::string& text)> said;
     std::function<bool(store::Id experiment, int64_t uid)> may_go_on;  // false: its user's time is over
+    // Of a part of so many bytes: why it is not taken in; empty: it is.
+    std::function<std::string(store::Id experiment, int64_t uid, int64_t bytes)> why_no_room;
     std::function<void(store::Id experiment, int64_t uid, const Result<RunEnd>& end, Wished wished)> ended;
     std::function<void()> gone;  // after that: it counts no longer
   };
@@ -35,7 +37,7 @@ class MachineRuns {
   Status begin(store::Id experiment, int64_t uid);
   bool has(store::Id experiment) const;
   bool is_full() const;
-  // False: it has no run.
+  // False: it has no run, or one that has come to its end already; whoever wishes it stores it then.
   bool cancel(store::Id experiment) { return wish(experiment, Wished::kCancel); }
   bool pause(store::Id experiment) { return wish(experiment, Wished::kPause); }
   // pre: nobody begins one any more. All end at once; jobs of a scheduler go on, and the next daemon knows them. Idempotent.

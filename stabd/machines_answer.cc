@@ -3,15 +3,14 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "engine/machines/slot_status.h"
 #include "engine/results/printable.h"
 
 namespace stab::engine {
 
-Result<std::optional<MachinesAnswer>> machines_answer(store::Store& store, store::Id experiment,
+Result<std::optional<MachinesAnswer>> machines_answer(store::Store& store, DealtBlocks& dealt, store::Id experiment,
                                                       const std::map<int, int64_t>& signs, int64_t now_ns) {
   using Json = nlohmann::json;
-  STAB_TRY(const std::optional<MachinesStatus> status, machines_status(store, experiment, signs, now_ns));
+  STAB_TRY(const std::optional<MachinesStatus> status, machines_status(store, dealt, experiment, signs, now_ns));
   if (!status) return std::optional<MachinesAnswer>();
   Json slots = Json::array();
   for (const SlotStatus& slot : status->slots) {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "engine/machines/slot_status.h"
 #include "store/store.h"
 
 namespace stab::engine {
@@ -17,7 +18,7 @@ struct MachinesAnswer {
 };
 
 // None: it doesn't run on machines. `signs`: when something was last heard of a slot, as its controller knows.
-Result<std::optional<MachinesAnswer>> machines_answer(store::Store& store, store::Id experiment,
+Result<std::optional<MachinesAnswer>> machines_answer(store::Store& store, DealtBlocks& dealt, store::Id experiment,
                                                       const std::map<int, int64_t>& signs, int64_t now_ns);
 
 }  // namespace stab::engine

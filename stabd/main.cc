@@ -156,7 +156,11 @@ int main(int argc, char** argv) {
                  "once started as root, go on as this user (default: stab); a broker keeps what needs root's rights");
   app.add_option("--broker", options.broker, "socket of the broker to use, where a service manager keeps one");
   app.add_flag("--allow-root", options.allow_root, "run plans that root submits");
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& said) {  // --help, too
+    return app.exit(said) == 0 ? 0 : 2;
+  }
   ::signal(SIGPIPE, SIG_IGN);
   return run(options);
 }

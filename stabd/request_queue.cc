@@ -6,6 +6,15 @@
 
 namespace stab::engine {
 
+std::string_view name(Lane lane) {
+  switch (lane) {
+    case Lane::kLook: return "look";
+    case Lane::kChange: return "change";
+    case Lane::kWork: return "work";
+  }
+  return "unknown";
+}
+
 void RequestQueue::add(Lane lane, WaitingRequest request) {
   Turns& turns = of(lane);
   const uid_t uid = request.peer.uid;

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "stabd/peer.h"
 #include "stabd/web/form.h"
@@ -20,6 +22,7 @@ enum class Lane {
   kWork,    // up to many seconds: parsing a plan, reports, logs
 };
 inline constexpr size_t kLanes = 3;
+std::string_view name(Lane lane);
 
 struct WaitingRequest {
   uint64_t client = 0;
@@ -28,6 +31,7 @@ struct WaitingRequest {
   WebForm form = WebForm::kLine;
   bool closes = false;  // the connection, behind the answer
   bool changes = false;  // of a browser: it is more than a question
+  std::chrono::steady_clock::time_point asked{};  // when it came to wait
 };
 
 // Users take turns, whatever number of clients each has, and have one request of a lane under way at most: another user's is

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
@@ -20,6 +21,8 @@ struct AnsweredRequest {
   bool closes = false;         // the connection ends behind it
   bool of_browser = false;     // asked over HTTP
   bool changes = false;        // was more than a question
+  Lane lane = Lane::kLook;     // that has answered it
+  std::chrono::steady_clock::time_point asked{};
 };
 
 class RequestThreads {

@@ -14,8 +14,6 @@
 #include <unistd.h>
 #include <uv.h>
 
-#include <nlohmann/json.hpp>
-
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -27,10 +25,12 @@
 #include "stabd/connection_places.h"
 #include "stabd/daemon_socket.h"
 #include "stabd/event_history.h"
-#include "stabd/latency.h"
+#include "stabd/held_browsers.h"
+#include "stabd/loop_facts.h"
 #include "stabd/policy.h"
 #include "stabd/protocol.h"
 #include "stabd/request_threads.h"
+#include "stabd/watching.h"
 #include "stabd/web/conversation.h"
 
 namespace stab::engine {
@@ -38,8 +38,6 @@ namespace {
 
 // The most that Linux takes by default: accepting is quick, and who is not wanted is told by being closed.
 constexpr int kBacklog = 4096;
-// A watcher that is this far behind is not reading.
-constexpr size_t kMaxQueuedBytes = 1u << 20;
 constexpr uint64_t kSweepMs = 1000;
 // What one callback sends at most; the rest has its turn after others had theirs. A send is a system call, and a copy of as
 // much as the socket takes.
@@ -73,17 +71,14 @@ std::string start_of_now() {
 struct Server::Loop {
   explicit Loop(std::string start) : told(std::move(start)) {}
   struct Listener;
-  struct Client : ClientState {
+  struct Client : ClientState, Watching {
     uv_pipe_t pipe;
     Loop* loop = nullptr;
     uint64_t number = 0;
     LineSplitter lines{kMaxRequestBytes};
     std::deque<std::string> waiting;  // behind the one that is being answered
     std::optional<Peer> peer;         // once it is accepted
-    std::optional<store::Id> watches;
-    std::optional<Following> follows;
-    std::optional<WebConversation> web;
-    uint64_t told = 0;  // of a browser that follows: the last event that it has, or that is not for it
+    std::optional<WebConversation> web;  // a browser's
     Listener* listener = nullptr;
     bool reads = false, closing = false;
   };
@@ -117,10 +112,8 @@ struct Server::Loop {
   std::deque<AnsweredRequest> answered;  // not sent yet
   std::deque<uint64_t> hasty;            // browsers of which more requests are here than one turn answers
   EventHistory told;
-  DuringTrials during_trials = DuringTrials::kLive;
-  TrialGap* gap = nullptr;              // none: trials and browsers know nothing of each other
-  std::deque<WaitingRequest> held_back; // of browsers, until trials are over or there is a gap
-  Latency latency;
+  HeldBrowsers held_browsers;
+  LoopFacts facts;
   const std::function<std::vector<EngineEvent>()>* events = nullptr;
   Service* service = nullptr;
   std::function<void()> tick = [] {};
@@ -129,7 +122,7 @@ struct Server::Loop {
   static Loop& of(void* data) { return *static_cast<Loop*>(data); }
 
   void accept(Listener& listener) {
-    const Latency::Held held(latency, Callback::kAccept);
+    const Latency::Held held(facts.latency, Callback::kAccept);
     auto client = std::make_unique<Client>();
     Client* raw = client.get();
     uv_pipe_init(&loop, &raw->pipe, 0);
@@ -138,6 +131,7 @@ struct Server::Loop {
     raw->number = ++last_client;
     raw->listener = &listener;
     if (&listener == &browsers) raw->web.emplace();
+    raw->is_browser = raw->web.has_value();
     raw->connected = raw->quiet_since = std::chrono::steady_clock::now();
     clients.emplace(raw->number, std::move(client));
     uv_os_fd_t fd = -1;
@@ -165,7 +159,7 @@ struct Server::Loop {
         },
         [](uv_stream_t* stream, ssize_t got, const uv_buf_t* buffer) {
           Client& from = *static_cast<Client*>(stream->data);
-          const Latency::Held held(from.loop->latency, Callback::kRead);
+          const Latency::Held held(from.loop->facts.latency, Callback::kRead);
           if (got < 0) return from.loop->drop(from);
           from.loop->received(from, std::string_view(buffer->base, static_cast<size_t>(got)));
         });
@@ -205,7 +199,7 @@ struct Server::Loop {
         break;
       }
       ++taken;
-      const bool waits = during_trials == DuringTrials::kQuiet && turn->send.empty() && !turn->changes && trials_run();
+      const bool waits = turn->send.empty() && !turn->changes && held_browsers.wait();
       if (!waits) service->count_web_request();  // else in its gap
       client.asked = true;
       client.quiet_since = client.line_began = std::chrono::steady_clock::now();
@@ -214,7 +208,7 @@ struct Server::Loop {
         if (turn->closes) end(client);
         continue;
       }
-      if (during_trials == DuringTrials::kOff && trials_run()) {
+      if (held_browsers.rest()) {
         send(client, http_bytes(answer_of({503, kRests}, turn->closes)));
         if (turn->closes) end(client);
         continue;
@@ -224,8 +218,7 @@ struct Server::Loop {
       WaitingRequest request{client.number, *client.peer, std::move(turn->ask), turn->form, turn->closes, turn->changes};
       // What somebody decides is done at once; what they want to see can wait.
       if (waits) {
-        held_back.push_back(std::move(request));
-        gap->waits(true);
+        held_browsers.hold(std::move(request));
         continue;
       }
       threads->add(std::move(request));
@@ -233,31 +226,21 @@ struct Server::Loop {
     return taken;
   }
 
-  bool trials_run() const { return gap != nullptr && gap->closed(); }
-
   // In a gap, or when no trials follow each other any more: what was held is done, and browsers are told what they have missed.
   void catch_up() {
-    if (during_trials == DuringTrials::kLive || trials_run()) return;
-    while (!held_back.empty()) {
-      WaitingRequest request = std::move(held_back.front());
-      held_back.pop_front();
+    if (held_browsers.rule() == DuringTrials::kLive || held_browsers.trials_run()) return;
+    for (WaitingRequest& request : held_browsers.take()) {
       const auto found = clients.find(request.client);
       if (found == clients.end() || found->second->closing) continue;
       service->count_web_request();
       threads->add(std::move(request));
     }
     for (const auto& [number, client] : clients) {
-      if (!client->web || !client->follows || client->told == told.newest() || client->closing) continue;
-      std::string since = missed(*client, client->told).value_or("");
+      if (!client->is_behind(told) || client->closing) continue;
+      std::string since = client->missed(told, client->told).value_or("");
       client->told = told.newest();
       if (!since.empty()) send(*client, std::move(since));
     }
-  }
-
-  // The engine waits in a gap until nothing does.
-  void settle_gap() {
-    if (during_trials != DuringTrials::kQuiet) return;
-    gap->waits(!held_back.empty() || threads->of_browsers() > 0 || !answered.empty() || browser_is_behind());
   }
 
   void stop_reading(Client& client) {
@@ -289,8 +272,9 @@ struct Server::Loop {
       AnsweredRequest one = std::move(answered.front());
       answered.pop_front();
       if (one.answer.news) to_tell.push_back(std::move(*one.answer.news));
+      facts.answers[static_cast<size_t>(one.lane)].add(Callback::kWake, std::chrono::steady_clock::now() - one.asked);
       // It took longer than its gap, and so some of the trial that runs now, whose ledger is to have it.
-      if (one.of_browser && !one.changes && during_trials == DuringTrials::kQuiet && trials_run()) service->count_web_request();
+      if (one.of_browser && !one.changes && held_browsers.wait()) service->count_web_request();
       const auto found = clients.find(one.client);
       if (found == clients.end() || found->second->closing) continue;
       Client& client = *found->second;
@@ -302,7 +286,7 @@ struct Server::Loop {
         if (one.answer.watch) client.watches = one.answer.watch;
         // What happened since the answer was begun is not in it.
         const uint64_t seen = client.web ? told.number_of(client.web->last_event()).value_or(UINT64_MAX) : one.events_before;
-        const std::optional<std::string> since = missed(client, seen);
+        const std::optional<std::string> since = client.missed(told, seen);
         if (!since) {
           drop(client, "more has happened since it asked to watch than is kept for it", client.peer->uid);
           continue;
@@ -323,40 +307,16 @@ struct Server::Loop {
     if (!answered.empty() || !hasty.empty() || !to_tell.empty()) uv_async_send(&async);
   }
 
-  static bool sees(const Client& client, const EngineEvent& event) {
-    if (client.watches && *client.watches == event.experiment) return true;
-    return client.follows && (client.follows->all || client.follows->uid == event.uid);
-  }
-
   // Whether some browser has not been told of something yet.
   bool browser_is_behind() const {
     for (const auto& [number, client] : clients)
-      if (client->web && client->follows && client->told != told.newest()) return true;
+      if (client->is_behind(told)) return true;
     return false;
-  }
-
-  std::string event_text(bool for_browser, const NumberedEvent& one) const {
-    return for_browser ? sse_bytes("stab", told.name(one.number), one.event.json) : event_line(one.event.json);
-  }
-
-  // What a client that begins to follow or to watch has not seen. A browser that comes back says what it has seen last, and gets
-  // each event since once. One that was away for longer than we remember is told so, and looks at everything anew. Nothing: it
-  // would miss some, or more than a client is sent before it has read, and can't be told so.
-  std::optional<std::string> missed(const Client& client, uint64_t seen) const {
-    bool is_all = told.remembers_since(seen);
-    std::string text;
-    if (is_all)
-      told.look_since(seen, [&](const NumberedEvent& one) {
-        is_all = is_all && text.size() <= kMaxQueuedBytes;
-        if (is_all && sees(client, one.event)) text += event_text(client.web.has_value(), one);
-      });
-    if (is_all) return text;
-    return client.web ? std::optional(sse_bytes("anew", told.name(told.newest()), "{}")) : std::nullopt;
   }
 
   void send(Client& client, std::string text) {
     if (client.closing) return;
-    if (uv_stream_get_write_queue_size(reinterpret_cast<uv_stream_t*>(&client.pipe)) > kMaxQueuedBytes)
+    if (uv_stream_get_write_queue_size(reinterpret_cast<uv_stream_t*>(&client.pipe)) > kMostUnreadBytes)
       return drop(client, "it does not read its answers", client.peer->uid);
     auto* write = new Write{{}, std::move(text)};
     write->request.data = write;
@@ -372,8 +332,8 @@ struct Server::Loop {
   // Whoever begins to watch from now on learns of it with the answer (deliver).
   void begin_to_tell(EngineEvent event) {
     const NumberedEvent& one = told.add(std::move(event));
-    telling = {one, event_text(false, one), event_text(true, one), {}, 0};
-    const bool browsers_wait = during_trials != DuringTrials::kLive && trials_run();
+    telling = {one, event_text(told, false, one), event_text(told, true, one), {}, 0};
+    const bool browsers_wait = !held_browsers.are_told();
     bool behind = false;
     for (const auto& [number, client] : clients) {
       if (client->web && browsers_wait) {
@@ -383,9 +343,9 @@ struct Server::Loop {
       // Told in its turn; who is told now is not behind.
       if (client->web && client->told + 1 == one.number) client->told = one.number;
       else if (client->web) continue;  // it has more to catch up with
-      if (sees(*client, one.event)) telling.clients.push_back(number);
+      if (client->sees(one.event)) telling.clients.push_back(number);
     }
-    if (behind && during_trials == DuringTrials::kQuiet) gap->waits(true);
+    if (behind) held_browsers.miss_something();
   }
 
   void broadcast() {
@@ -393,7 +353,7 @@ struct Server::Loop {
     for (size_t sends = 0; sends < kSendsAtOnce; ++sends) {
       if (telling.done < telling.clients.size()) {
         const auto found = clients.find(telling.clients[telling.done++]);
-        if (found != clients.end() && sees(*found->second, telling.what.event))
+        if (found != clients.end() && found->second->sees(telling.what.event))
           send(*found->second, found->second->web ? telling.for_browsers : telling.line);
       } else if (!to_tell.empty()) {
         begin_to_tell(std::move(to_tell.front()));
@@ -407,17 +367,18 @@ struct Server::Loop {
   }
 
   void woken() {
-    const Latency::Held held(latency, Callback::kWake);
+    const Latency::Held held(facts.latency, Callback::kWake);
     if (events != nullptr) broadcast();
     if (!threads) return;
     catch_up();
     deliver();
-    settle_gap();
+    if (held_browsers.rule() == DuringTrials::kQuiet)
+      held_browsers.settle(threads->of_browsers() > 0 || !answered.empty() || browser_is_behind());
   }
 
   // Who has connected and says nothing, or not all of it.
   void sweep() {
-    const Latency::Held held(latency, Callback::kSweep);
+    const Latency::Held held(facts.latency, Callback::kSweep);
     const auto now = std::chrono::steady_clock::now();
     int dropped = 0;  // or told that we live
     for (const auto& [number, client] : clients) {
@@ -441,10 +402,6 @@ struct Server::Loop {
     uv_timer_start(&sweeper, [](uv_timer_t* due) { of(due->data).sweep(); }, milliseconds, milliseconds);
   }
 
-  static nlohmann::json measure(const LatencyFacts& facts) {
-    return {{"max_ns", facts.max_ns}, {"longest", name(facts.longest)}, {"p99_ns", facts.p99_ns}, {"log2_us", facts.log2_us}};
-  }
-
   void sweep_http(Client& client, Due due, ClientState::Time now) {
     if (due == Due::kEnd) return drop(client);
     if (due == Due::kEndOfEndless) return drop(client, "its request has no end", client.peer->uid);
@@ -461,23 +418,13 @@ struct Server::Loop {
     request->data = &client;
     const int failed = uv_shutdown(request, reinterpret_cast<uv_stream_t*>(&client.pipe), [](uv_shutdown_t* done, int) {
       Client& ended = *static_cast<Client*>(done->data);
-      const Latency::Held held(ended.loop->latency, Callback::kEnd);
+      const Latency::Held held(ended.loop->facts.latency, Callback::kEnd);
       delete done;
       ended.loop->drop(ended);
     });
     if (failed == 0) return;
     delete request;
     drop(client);
-  }
-
-  std::string facts() const {
-    const LatencyFacts held = latency.held(), worked = latency.worked();
-    nlohmann::json of_loop = measure(held);
-    of_loop["callbacks"] = held.callbacks;
-    of_loop["worked"] = measure(worked);
-    const nlohmann::json json = {
-        {"loop", of_loop}, {"waiting_requests", threads->waiting()}, {"during_trials", name(during_trials)}};
-    return json.dump();
   }
 
   void drop(Client& client, const char* why, uid_t uid) {
@@ -524,6 +471,10 @@ Server::Server() : loop_(std::make_unique<Loop>(start_of_now())) {
   for (void** data :
        {&loop_->async.data, &loop_->timer.data, &loop_->sweeper.data, &loop_->terminate.data, &loop_->interrupt.data})
     *data = loop_.get();
+  // From here on: who is told to stop before it serves ends in order as well.
+  const auto stop = [](uv_signal_t* signal, int) { uv_stop(signal->loop); };
+  uv_signal_start(&loop_->terminate, stop, SIGTERM);
+  uv_signal_start(&loop_->interrupt, stop, SIGINT);
 }
 
 Server::~Server() {
@@ -566,8 +517,7 @@ Status Server::listen_for_browsers(const std::string& path, const std::string& g
 }
 
 void Server::hold_browsers(DuringTrials during_trials, TrialGap& gap) {
-  loop_->during_trials = during_trials;
-  loop_->gap = &gap;
+  loop_->held_browsers.obey(during_trials, gap);
 }
 
 void Server::log_to(LogSink log) { loop_->log = std::move(log); }
@@ -576,7 +526,7 @@ void Server::every(std::chrono::milliseconds interval, std::function<void()> tic
   loop_->tick = std::move(tick);
   const auto milliseconds = static_cast<uint64_t>(interval.count());
   uv_timer_start(&loop_->timer, [](uv_timer_t* timer) {
-    const Latency::Held held(Loop::of(timer->data).latency, Callback::kTick);
+    const Latency::Held held(Loop::of(timer->data).facts.latency, Callback::kTick);
     Loop::of(timer->data).tick();
   }, milliseconds, milliseconds);
 }
@@ -589,11 +539,8 @@ void Server::run(Service& service, const std::function<std::vector<EngineEvent>(
   loop_->limits = service.rules().config->connections;
   loop_->owner = service.rules().owner;
   loop_->threads = std::make_unique<RequestThreads>(service, loop_->told.newest(), [this] { wake(); });
-  service.tell_of_daemon([this] { return loop_->facts(); });
+  service.tell_of_daemon([this] { return loop_->facts.json(loop_->threads->waiting(), loop_->held_browsers.rule()); });
   loop_->sweep_every(kSweepMs);
-  const auto stop = [](uv_signal_t* signal, int) { uv_stop(signal->loop); };
-  uv_signal_start(&loop_->terminate, stop, SIGTERM);
-  uv_signal_start(&loop_->interrupt, stop, SIGINT);
   uv_run(&loop_->loop, UV_RUN_DEFAULT);
   loop_->threads->stop();
   loop_->events = nullptr;

@@ -12,28 +12,19 @@
 #include <exception>
 #include <memory>
 
-#include "analysis/commands/causal_report.h"
-#include "analysis/commands/method_commands.h"
-#include "analysis/page/page.h"
 #include "broker/wire/client.h"
 #include "plan/design.h"
 #include "plan/parse.h"
 #include "plan/size.h"
 #include "stabd/base64.h"
 #include "engine/experiment/expand.h"
-#include "engine/results/evidence.h"
 #include "engine/results/log_text.h"
+#include "engine/results/trial_output.h"
 #include "engine/experiment/naming.h"
-#include "host/knobs.h"
-#include "engine/machine/ledger.h"
-#include "engine/machine/topology.h"
 #include "stabd/experiment_rows.h"
+#include "stabd/host_answer.h"
 #include "stabd/policy.h"
-#include "engine/results/valid_verdicts.h"
-#include "engine/results/precision.h"
-#include "engine/results/printable.h"
-#include "engine/results/load_causal.h"
-#include "engine/results/load_samples.h"
+#include "stabd/report_answers.h"
 #include "stabd/series_answers.h"
 #include "stabd/watch_events.h"
 
@@ -51,16 +42,10 @@ std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::erro
 
 // Blocks that one message may add: nobody means more.
 constexpr int64_t kMaxBlocksAtOnce = 1'000'000;
+// Of those that did not pass: more say nothing new, and each is a row to be read.
+constexpr size_t kMaxTrialsNotPassed = 200;
 
 Error denied(std::string message) { return {ErrorCode::kDenied, std::move(message), {}}; }
-
-Status check_priority(int64_t priority, const Quota& quota, bool privileged) {
-  if (priority < kLowestPriority || priority > kHighestPriority)
-    return bad_input("priority " + std::to_string(priority) + " is not from " + std::to_string(kLowestPriority) + " to " +
-                     std::to_string(kHighestPriority));
-  if (privileged || priority <= quota.priority) return {};
-  return denied("priority " + std::to_string(priority) + " is above your highest, " + std::to_string(quota.priority));
-}
 
 ServiceAnswer faulty(const RpcFault& fault) {
   ServiceAnswer answer{fault_line(fault)};
@@ -73,6 +58,16 @@ ServiceAnswer changed(std::string line, store::Id experiment, int64_t uid, const
   ServiceAnswer answer{std::move(line)};
   answer.news = EngineEvent{experiment, to_json({experiment, ChangeNews{what}}), false, uid};
   return answer;
+}
+
+// kUnavailable: one answer can't hold it. `cure` says how `what` can be had.
+Result<ServiceAnswer> of_one_frame(const RpcRequest& request, const std::string& answer, const std::string& what,
+                                   const std::string& cure) {
+  std::string line = answer_line(request.id, answer);
+  if (line.size() <= kMaxFrameBytes) return ServiceAnswer{std::move(line)};
+  return Error{ErrorCode::kUnavailable,
+               what + " has " + std::to_string(line.size()) + " bytes, more than one answer may; take 'stabctl bundle'" + cure,
+               {}};
 }
 
 // Each thread keeps its connection for as long as it lives; a test may have a database after the other.
@@ -92,13 +87,15 @@ Result<store::Store*> reader_of_this_thread(const std::string& database) {
 }  // namespace
 
 Service::Service(Engine& engine, EngineThread& thread, Rules rules)
-    : engine_(&engine), thread_(&thread), rules_(std::move(rules)), bundles_(engine.options().database) {
+    : engine_(&engine), thread_(&thread), rules_(std::move(rules)),
+      quotas_(*rules_.config, *rules_.upkeep, rules_.owner), bundles_(engine.options().database) {
   thread.limit_time([config = rules_.config, owner = rules_.owner](uid_t uid) {
     return uid == 0 || uid == owner ? std::chrono::nanoseconds(0) : config->quota_of(uid).wall_time;
   });
+  thread.limit_parts([config = rules_.config, owner = rules_.owner](uid_t uid) {
+    return uid == 0 || uid == owner ? uint64_t{0} : config->quota_of(uid).stored_bytes;
+  });
 }
-
-bool Service::privileged(const Peer& peer) const { return is_privileged(peer, rules_.owner); }
 
 Lane Service::lane_of(std::string_view line) const try {
   const ParsedRequest parsed = parse_request(line);
@@ -106,7 +103,7 @@ Lane Service::lane_of(std::string_view line) const try {
   const std::string& method = parsed.request->method;
   for (const char* change : {"cancel", "pause", "resume", "priority", "delete", "rerun", "unmask"})
     if (method == change) return Lane::kChange;
-  for (const char* work : {"submit", "watch", "report", "logs", "bundle", "extend", "machine", "series", "trend"})
+  for (const char* work : {"submit", "watch", "report", "logs", "output", "bundle", "extend", "machine", "series", "trend"})
     if (method == work) return Lane::kWork;
   return Lane::kLook;
 } catch (const std::exception&) {
@@ -143,6 +140,7 @@ Result<ServiceAnswer> Service::dispatch(const Call& call) {
   if (method == "machine") return machine(call);
   if (method == "report") return report(call);
   if (method == "logs") return logs(call);
+  if (method == "output") return output(call);
   if (method == "series") return series(call);
   if (method == "trend") return trend(call);
   if (method == "rerun") return rerun(call);
@@ -152,7 +150,8 @@ Result<ServiceAnswer> Service::dispatch(const Call& call) {
   return faulty({RpcCode::kNoSuchMethod,
                  "no method '" + method.substr(0, 100) +
                      "'; there are submit, status, watch, follow, machine, "
-                     "report, series, trend, logs, bundle, cancel, pause, resume, extend, priority, rerun, delete and unmask",
+                     "report, series, trend, logs, output, bundle, cancel, pause, resume, extend, priority, rerun, delete and "
+                     "unmask",
                  call.request.id});
 }
 
@@ -169,7 +168,7 @@ Result<ServiceAnswer> Service::submit(const Call& call) {
   const int64_t priority = request.number("priority").value_or(0);
   const std::string text = request.text("plan");
   // Before the work of parsing it.
-  STAB_CHECK_OK(check_quota(call, 0, text.size(), priority));
+  STAB_CHECK_OK(quotas_.check(reader, peer, 0, text.size(), priority));
   // Which files there are is asked when it is the plan's turn (engine/experiment/plan_files.h).
   const plan::Parsed parsed = plan::parse_plan(text, path);
   if (!parsed.plan) return bad_input(plan::render(parsed.errors));
@@ -178,7 +177,7 @@ Result<ServiceAnswer> Service::submit(const Call& call) {
   STAB_CHECK_OK(check_within(parsed.plan->limits, engine_->options().limits.most));
   STAB_TRY(const plan::Design design, plan::make_design(*parsed.plan));
   const auto trials = static_cast<int64_t>(plan::trials_of(*parsed.plan, design));
-  STAB_CHECK_OK(check_quota(call, trials, text.size(), priority));
+  STAB_CHECK_OK(quotas_.check(reader, peer, trials, text.size(), priority));
   STAB_TRY(const store::Id id,
            engine_->submit(*parsed.plan, directory, peer.uid, peer.gid, static_cast<int>(priority), trials));
   thread_->waits_with(static_cast<int>(priority));
@@ -199,64 +198,16 @@ Status Service::vouch(const Peer& peer) {
   return {};
 }
 
-Status Service::check_quota(const Call& call, int64_t trials, size_t plan_bytes, int64_t priority) {
-  const Peer& peer = call.peer;
-  const Quota& quota = quota_of(peer);
-  STAB_CHECK_OK(check_priority(priority, quota, privileged(peer)));
-  if (rules_.upkeep->disk_is_full())
-    return denied("the daemon's disk has less left than it must; its administrator can free some");
-  if (privileged(peer)) return {};
-  STAB_CHECK_OK(check_number(call));
-  STAB_CHECK_OK(check_trials(call, trials, trials));
-  STAB_TRY(const store::UserUsage used, call.reader.usage_of(peer.uid));
-  if (used.experiments >= quota.stored_experiments)
-    return denied("you have " + std::to_string(used.experiments) +
-                  " experiments in the database, those that are over included, and "
-                  "may have " +
-                  std::to_string(quota.stored_experiments) + "; 'stabctl delete' some that are over, a bundle keeps them");
-  const int64_t bytes = used.stored_bytes + static_cast<int64_t>(plan_bytes);
-  if (quota.stored_bytes > 0 && static_cast<uint64_t>(bytes) > quota.stored_bytes)
-    return denied("your experiments would take " + std::to_string(bytes) + " bytes of the database, and may take " +
-                  std::to_string(quota.stored_bytes) + "; 'stabctl delete' some that are over, a bundle keeps them");
-  const uint64_t builds = rules_.upkeep->disk_bytes_of(peer.uid);
-  if (quota.disk_bytes > 0 && builds > quota.disk_bytes)
-    return denied("your builds take " + std::to_string(builds) + " bytes, and may take " + std::to_string(quota.disk_bytes) +
-                  "; they shrink as your experiments end");
-  return {};
-}
-
-Status Service::check_number(const Call& call) {
-  if (privileged(call.peer)) return {};
-  const Quota& quota = quota_of(call.peer);
-  STAB_TRY(const store::UserUsage used, call.reader.usage_of(call.peer.uid));
-  if (used.unfinished < quota.experiments) return {};
-  return denied("you have " + std::to_string(used.unfinished) + " experiments that aren't over, and may have " +
-                std::to_string(quota.experiments) + "; wait for one, or cancel one");
-}
-
-Status Service::check_trials(const Call& call, int64_t trials, int64_t more) {
-  if (privileged(call.peer)) return {};
-  const Quota& quota = quota_of(call.peer);
-  if (trials > quota.trials)
-    return denied("that makes " + std::to_string(trials) + " trials, and yours may have " + std::to_string(quota.trials));
-  STAB_TRY(const store::UserUsage used, call.reader.usage_of(call.peer.uid));
-  if (used.trials + more <= quota.all_trials) return {};
-  return denied("that makes " + std::to_string(used.trials + more) +
-                " trials of all your experiments, those that are over included, "
-                "and they may have " +
-                std::to_string(quota.all_trials) + "; 'stabctl delete' some that are over");
-}
-
 Status Service::extend(const Call& call, const store::ExperimentSummary& row, int64_t blocks) {
   if (blocks < 1 || blocks > kMaxBlocksAtOnce)
     return bad_input("'" + std::to_string(blocks) + "' blocks: expected 1 to " + std::to_string(kMaxBlocksAtOnce));
-  if (is_over(row.state)) STAB_CHECK_OK(check_number(call));
-  if (!privileged(call.peer)) {
+  if (is_over(row.state)) STAB_CHECK_OK(quotas_.check_number(call.reader, call.peer));
+  if (!quotas_.has_none(call.peer)) {
     STAB_TRY(const store::ExperimentRow whole, call.reader.experiment(row.id));
     STAB_TRY(const ExpandedPlan expanded, expand_stored(whole));
     const uint64_t block = plan::block_trials(expanded.plan, expanded.design);
-    STAB_CHECK_OK(
-        check_trials(call, static_cast<int64_t>(block) * (row.replicates + blocks), static_cast<int64_t>(block) * blocks));
+    STAB_CHECK_OK(quotas_.check_trials(call.reader, call.peer, static_cast<int64_t>(block) * (row.replicates + blocks),
+                                       static_cast<int64_t>(block) * blocks));
   }
   STAB_CHECK_OK(engine_->extend(row.id, static_cast<int>(blocks)));
   thread_->waits_with(row.priority);
@@ -268,11 +219,23 @@ Result<store::ExperimentSummary> Service::chosen(const Call& call) {
                           asker(call.peer));
 }
 
+Result<Service::ChosenTrial> Service::chosen_trial(const Call& call) {
+  const store::Id trial = call.request.number("trial").value_or(0);
+  const Result<store::TrialRow> row = call.reader.trial(trial);
+  const auto experiment = row ? call.reader.summary(row->experiment) : Result<store::ExperimentSummary>(row.error());
+  const bool sees_all = is_operator(*rules_.config, call.peer, rules_.owner);
+  // A stranger's is as absent.
+  if (!experiment || (!sees_all && experiment->submitter_uid != call.peer.uid))
+    return Error{ErrorCode::kNotFound, "no trial " + std::to_string(trial), {}};
+  return ChosenTrial{*row, *experiment};
+}
+
 Result<ServiceAnswer> Service::status(const Call& call) {
   std::vector<store::ExperimentSummary> rows;
+  const std::optional<int64_t> uid =
+      is_operator(*rules_.config, call.peer, rules_.owner) ? std::nullopt : std::optional<int64_t>(call.peer.uid);
   if (call.request.text("experiment").empty()) {
-    const bool all = is_operator(*rules_.config, call.peer, rules_.owner);
-    STAB_TRY(rows, call.reader.summaries(all ? std::optional<int64_t>() : call.peer.uid));
+    STAB_TRY(rows, call.reader.summaries(uid));
   } else {
     STAB_TRY(store::ExperimentSummary row, chosen(call));
     rows.push_back(std::move(row));
@@ -282,12 +245,20 @@ Result<ServiceAnswer> Service::status(const Call& call) {
   const bool is_named = !call.request.text("experiment").empty();
   const int64_t now_ns = engine_->options().clock->realtime().count();
   Json list = Json::array();
+  std::map<store::Id, store::Listed> listed;
+  if (is_named) {
+    STAB_TRY(listed[rows[0].id].progress, call.reader.progress(rows[0].id));
+    STAB_TRY(const store::Usage used, call.reader.usage(rows[0].id));
+    listed[rows[0].id].machine_ns = used.machine_ns;
+    listed[rows[0].id].has_slots = true;  // or has none: it is looked at
+  } else if (!rows.empty()) {
+    STAB_TRY(listed, call.reader.listed(uid, rows[0].id));
+  }
   for (const store::ExperimentSummary& row : rows) {
-    STAB_TRY(const store::Progress progress, call.reader.progress(row.id));
-    STAB_TRY(const store::Usage used, call.reader.usage(row.id));
-    Json json = row_json(row, progress, thread_->runs(row.id), used.machine_ns);
-    if (is_named || !is_over(row.state))
-      STAB_CHECK_OK(put_machines(call.reader, row.id, thread_->machine_runs().signs_of_life(row.id), now_ns, json));
+    const store::Listed& more = listed[row.id];
+    Json json = row_json(row, more.progress, thread_->runs(row.id), more.machine_ns);
+    if (more.has_slots && (is_named || !is_over(row.state)))
+      STAB_CHECK_OK(put_machines(call.reader, dealt_, row.id, thread_->machine_runs().signs_of_life(row.id), now_ns, json));
     list.push_back(std::move(json));
   }
   put_ends(list);
@@ -302,21 +273,20 @@ Result<ServiceAnswer> Service::watch(const Call& call) {
   STAB_TRY(const store::Progress progress, call.reader.progress(row.id));
   STAB_TRY(const store::Usage used, call.reader.usage(row.id));
   Json answer = row_json(row, progress, thread_->runs(row.id), used.machine_ns);
-  STAB_CHECK_OK(put_machines(call.reader, row.id, thread_->machine_runs().signs_of_life(row.id),
+  STAB_CHECK_OK(put_machines(call.reader, dealt_, row.id, thread_->machine_runs().signs_of_life(row.id),
                              engine_->options().clock->realtime().count(), answer));
   Blinding& blinding = thread_->blinding();
   STAB_TRY(const bool unmasked, blinding.is_unmasked(call.reader, row.id));
   const bool masked = !is_over(row.state) && !unmasked;
   answer["masked"] = masked;
-  STAB_TRY(const store::ExperimentRow whole, call.reader.experiment(row.id));
-  STAB_TRY(const Precision precision, precision_of(call.reader, whole));
-  answer["cells"] = Json::parse(cells_json(masked ? blinding.masked(row.id, precision) : precision));
-  if (const auto widest = precision.widest()) answer["widest"] = *widest;
-  // What can't be analysed yet is no fault of who watches.
-  if (const auto verdicts = is_over(row.state) ? Result<std::string>("") : valid_verdicts(call.reader, whole);
-      verdicts && !verdicts->empty())
-    answer["verdicts"] = Json::parse(*verdicts);
-  return ServiceAnswer{answer_line(call.request.id, dump(answer)), row.id};
+  STAB_TRY(const WatchedResults::Shared watched, watched_.of(row.id, mark_of(row, progress, masked), [&] {
+             return watched_now(call.reader, blinding, row, masked);
+           }));
+  if (watched->widest) answer["widest"] = *watched->widest;
+  std::string text = dump(answer);
+  text.pop_back();
+  text += ",\"cells\":" + watched->cells + (watched->verdicts.empty() ? "" : ",\"verdicts\":" + watched->verdicts) + "}";
+  return ServiceAnswer{answer_line(call.request.id, text), row.id};
 }
 
 Result<ServiceAnswer> Service::report(const Call& call) {
@@ -325,29 +295,8 @@ Result<ServiceAnswer> Service::report(const Call& call) {
   if (call.request.number("html").value_or(0) != 0) return report_page(call, whole);
   // It names cells, so reading it is a look.
   if (!is_over(row.state)) STAB_CHECK_OK(unmask(call, row));
-  STAB_TRY(const ExpandedPlan expanded, expand_stored(whole));
-  STAB_TRY(const analysis::Samples samples, load_samples(call.reader, whole, expanded));
-  analysis::ReportOptions options;
-  options.format = call.request.number("json").value_or(0) != 0   ? analysis::ReportFormat::kJson
-                   : call.request.number("full").value_or(0) != 0 ? analysis::ReportFormat::kTerminal
-                                                                  : analysis::ReportFormat::kFirstScreen;
-  // How the reader came here, for the commands that the first screen names.
-  options.where = {row.id, printable(call.request.text("options")), printable(call.request.text("page"))};
-  options.width = width_asked(call.request);
-  std::vector<std::string> without;
-  STAB_TRY(const std::vector<analysis::CausalData> profiles, load_causal(call.reader, whole, expanded, &without));
-  analysis::CommandOutput output = profiles.empty() ? analysis::run_report(samples, options)
-                                                    : analysis::run_causal_report(profiles, options);
-  // Its trials as any others are behind --full: windows have changed their times.
-  if (!profiles.empty() && output.exit_code == 0 && options.format == analysis::ReportFormat::kTerminal) {
-    const analysis::CommandOutput trials = analysis::run_report(samples, options);
-    output.out += "\n" + trials.out;
-    output.err += trials.err;
-    output.exit_code = trials.exit_code;
-  }
-  if (!without.empty()) output.err += printable(words_without_windows(whole, without)) + "\n";
-  return ServiceAnswer{
-      answer_line(call.request.id, dump({{"out", output.out}, {"err", output.err}, {"exit_code", output.exit_code}})), {}};
+  STAB_TRY(const std::string answer, report_answer(call.reader, whole, call.request));
+  return ServiceAnswer{answer_line(call.request.id, answer)};
 }
 
 Result<ServiceAnswer> Service::report_page(const Call& call, const store::ExperimentRow& row) {
@@ -358,19 +307,8 @@ Result<ServiceAnswer> Service::report_page(const Call& call, const store::Experi
                      " is not over: its page would show its cells by name, and looking "
                      "early makes false alarms; 'unmask' shows them, and the report will say so",
                  {}};
-  STAB_TRY(const ExpandedPlan expanded, expand_stored(row));
-  STAB_TRY(const analysis::Samples samples, load_samples(call.reader, row, expanded));
-  STAB_TRY(const analysis::Evidence evidence, load_evidence(call.reader, row, expanded, samples));
-  STAB_TRY(const std::vector<analysis::CausalData> profiles, load_causal(call.reader, row, expanded));
-  STAB_TRY(const std::string page, analysis::render_page(samples, evidence, profiles));
-  std::string line = answer_line(call.request.id, dump({{"out", page}, {"err", ""}, {"exit_code", 0}}));
-  if (line.size() > kMaxFrameBytes)
-    return Error{ErrorCode::kUnavailable,
-                 "the page has " + std::to_string(page.size()) +
-                     " bytes, more than one answer may; take "
-                     "'stabctl bundle', then 'stabctl report --db FILE --html PAGE'",
-                 {}};
-  return ServiceAnswer{std::move(line)};
+  STAB_TRY(const std::string answer, page_answer(call.reader, row));
+  return of_one_frame(call.request, answer, "the page", ", then 'stabctl report --db FILE --html PAGE'");
 }
 
 Status Service::unmask(const Call& call, const store::ExperimentSummary& row) {
@@ -386,29 +324,38 @@ Result<ServiceAnswer> Service::follow(const Call& call) {
   return answer;
 }
 
-// How the machine stands now: its knobs as plans name them, and its weather as the ledger does.
 Result<ServiceAnswer> Service::machine(const Call& call) {
-  const Roots roots;
-  STAB_TRY(const Topology topology, Topology::discover());
-  STAB_TRY(const Placement placement, place(topology, "auto", "auto"));
-  Json knobs = Json::array(), weather = Json::object();
-  for (const KnobInfo& info : knob_infos()) {
-    const std::string name(info.name);
-    knobs.push_back(
-        {{"knob", name}, {"value", present_value(name, roots, placement)}, {"recommended", info.recommended}, {"why", info.why}});
-  }
-  const HostMoment now = Ledger(roots, placement.trial_cpu).look();
-  if (now.load_1min) weather["load_1min"] = *now.load_1min;
-  if (now.frequency_khz) weather["frequency_khz"] = *now.frequency_khz;
-  if (now.throttle_count) weather["throttle_count"] = *now.throttle_count;
-  if (now.steal_ns) weather["steal_ns"] = *now.steal_ns;
-  return ServiceAnswer{answer_line(call.request.id, dump({{"knobs", knobs}, {"weather", weather}, {"cpus", placement.why}}))};
+  STAB_TRY(const std::string answer, host_answer());
+  return ServiceAnswer{answer_line(call.request.id, answer)};
 }
 
 Result<ServiceAnswer> Service::logs(const Call& call) {
   STAB_TRY(const store::ExperimentSummary row, chosen(call));
   STAB_TRY(const std::string text, log_text(call.reader, row.id));
   return ServiceAnswer{answer_line(call.request.id, dump({{"text", text}})), {}};
+}
+
+Result<ServiceAnswer> Service::output(const Call& call) {
+  if (!call.request.number("trial")) {
+    STAB_TRY(const store::ExperimentSummary row, chosen(call));
+    STAB_TRY(const std::vector<TrialOutput> trials, trials_not_passed(call.reader, row.id, kMaxTrialsNotPassed));
+    Json list = Json::array();
+    for (const TrialOutput& one : trials) list.push_back(Json::parse(output_json(one)));
+    return ServiceAnswer{answer_line(call.request.id, dump({{"trials", list}}))};
+  }
+  STAB_TRY(const ChosenTrial trial, chosen_trial(call));
+  // Programs print their own times, and a replay's passes for its trial's.
+  if (trial.row.state == store::TrialState::kRecorded && !is_over(trial.experiment.state)) {
+    STAB_TRY(const bool unmasked, thread_->blinding().is_unmasked(call.reader, trial.experiment.id));
+    if (!unmasked)
+      return Error{ErrorCode::kBusy,
+                   "trial " + std::to_string(trial.row.id) +
+                       " has passed, and its experiment is not over: what it printed may say how long it took; 'unmask' shows "
+                       "it, and the report will say so",
+                   {}};
+  }
+  STAB_TRY(const TrialOutput output, trial_output(call.reader, trial.row.id));
+  return ServiceAnswer{answer_line(call.request.id, output_json(output))};
 }
 
 Asker Service::asker(const Peer& peer) const {
@@ -422,34 +369,22 @@ Result<ServiceAnswer> Service::series(const Call& call) {
 
 Result<ServiceAnswer> Service::trend(const Call& call) {
   STAB_TRY(const std::string answer, trend_answer(call.reader, asker(call.peer), call.request));
-  std::string line = answer_line(call.request.id, answer);
-  if (line.size() > kMaxFrameBytes)
-    return Error{ErrorCode::kUnavailable,
-                 "the trend has " + std::to_string(line.size()) +
-                     " bytes, more than one answer may; take 'stabctl bundle' of its experiments, import them, and "
-                     "'stabctl trend --db FILE'",
-                 {}};
-  return ServiceAnswer{std::move(line)};
+  return of_one_frame(call.request, answer, "the trend", " of its experiments, import them, and 'stabctl trend --db FILE'");
 }
 
 Result<ServiceAnswer> Service::rerun(const Call& call) {
   STAB_CHECK_OK(may_change(call.peer, rules_.owner, rules_.serves_others));
   STAB_CHECK_OK(vouch(call.peer));
-  const store::Id trial = call.request.number("trial").value_or(0);
-  const Result<store::TrialRow> row = call.reader.trial(trial);
-  const auto experiment = row ? call.reader.summary(row->experiment) : Result<store::ExperimentSummary>(row.error());
-  const bool sees_all = is_operator(*rules_.config, call.peer, rules_.owner);
-  // A stranger's is as absent.
-  if (!experiment || (!sees_all && experiment->submitter_uid != call.peer.uid))
-    return Error{ErrorCode::kNotFound, "no trial " + std::to_string(trial), {}};
-  if (is_over(experiment->state)) STAB_CHECK_OK(check_number(call));
-  STAB_TRY(const auto epochs, call.reader.slot_epochs(experiment->id));
+  STAB_TRY(const ChosenTrial trial, chosen_trial(call));
+  const store::ExperimentSummary& experiment = trial.experiment;
+  if (is_over(experiment.state)) STAB_CHECK_OK(quotas_.check_number(call.reader, call.peer));
+  STAB_TRY(const auto epochs, call.reader.slot_epochs(experiment.id));
   if (!epochs.empty())
-    return bad_input("trial " + std::to_string(trial) +
+    return bad_input("trial " + std::to_string(trial.row.id) +
                      " was run on one of several machines, where blocks are run as wholes; 'stabctl extend' adds some");
-  STAB_TRY(const store::Id planned, thread_->rerun(trial, row->experiment));
-  return changed(answer_line(call.request.id, dump({{"trial", planned}, {"experiment", row->experiment}})), row->experiment,
-                 experiment->submitter_uid, "rerun");
+  STAB_TRY(const store::Id planned, thread_->rerun(trial.row.id, experiment.id));
+  return changed(answer_line(call.request.id, dump({{"trial", planned}, {"experiment", experiment.id}})), experiment.id,
+                 experiment.submitter_uid, "rerun");
 }
 
 Result<ServiceAnswer> Service::bundle(const Call& call) {
@@ -466,10 +401,14 @@ Result<ServiceAnswer> Service::change(const Call& call) {
   const auto& [request, peer, reader] = call;
   STAB_CHECK_OK(may_change(peer, rules_.owner, rules_.serves_others));
   if (request.text("experiment").empty()) return bad_input("param 'experiment' is missing");
+  // Before the row, so that a cancel that settles in between is in one of the two.
+  std::vector<std::pair<store::Id, store::Wish>> wishes;
+  if (request.method == "delete") {
+    STAB_TRY(wishes, reader.wishes());
+  }
   STAB_TRY(const store::ExperimentSummary row, chosen(call));
   const bool over = is_over(row.state);
   if (request.method == "delete" && !over) {
-    STAB_TRY(const auto wishes, reader.wishes());
     if (std::count(wishes.begin(), wishes.end(), std::pair(row.id, store::Wish::kCancel)) > 0)
       return Error{ErrorCode::kBusy, "experiment " + std::to_string(row.id) + " is being cancelled; try again in a moment", {}};
     return bad_input("experiment " + std::to_string(row.id) + " is " + std::string(store::name(row.state)) + "; cancel it first");
@@ -481,7 +420,7 @@ Result<ServiceAnswer> Service::change(const Call& call) {
   }
   if (over && !tries_again && request.method != "extend" && request.method != "delete")
     return bad_input("experiment " + std::to_string(row.id) + " is over already");
-  if (tries_again) STAB_CHECK_OK(check_number(call));
+  if (tries_again) STAB_CHECK_OK(quotas_.check_number(reader, peer));
   if (request.method == "resume" || request.method == "extend") STAB_CHECK_OK(vouch(peer));
   if (request.method == "cancel") STAB_CHECK_OK(thread_->cancel(row.id));
   if (request.method == "pause") STAB_CHECK_OK(thread_->pause(row.id));
@@ -491,7 +430,7 @@ Result<ServiceAnswer> Service::change(const Call& call) {
   if (request.method == "priority") {
     if (!request.number("priority")) return bad_input("param 'priority' is missing, or no whole number");
     const int64_t priority = *request.number("priority");
-    STAB_CHECK_OK(check_priority(priority, quota_of(peer), privileged(peer)));
+    STAB_CHECK_OK(quotas_.check_priority(peer, priority));
     STAB_CHECK_OK(thread_->set_priority(row.id, static_cast<int>(priority)));
   }
   rules_.log({LogPriority::kInfo, request.method, row.name,

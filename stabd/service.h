@@ -8,22 +8,20 @@
 #include <string>
 
 #include "engine/experiment/naming.h"
+#include "engine/machines/slot_status.h"
 #include "stabd/bundles.h"
 #include "stabd/config.h"
 #include "stabd/daemon_log.h"
 #include "stabd/engine_thread.h"
 #include "stabd/peer.h"
 #include "stabd/protocol.h"
+#include "stabd/quotas.h"
 #include "stabd/request_queue.h"
 #include "stabd/upkeep.h"
+#include "stabd/watched_results.h"
+#include "stabd/watching.h"
 
 namespace stab::engine {
-
-// Whose events a peer follows.
-struct Following {
-  int64_t uid = 0;
-  bool all = false;  // everybody's
-};
 
 struct ServiceAnswer {
   std::string line;                 // to be sent
@@ -72,6 +70,8 @@ class Service {
   Result<ServiceAnswer> report(const Call& call);
   Result<ServiceAnswer> report_page(const Call& call, const store::ExperimentRow& row);
   Result<ServiceAnswer> logs(const Call& call);
+  // What one trial has printed, or which of an experiment's did not pass.
+  Result<ServiceAnswer> output(const Call& call);
   Result<ServiceAnswer> series(const Call& call);
   Result<ServiceAnswer> trend(const Call& call);
   Result<ServiceAnswer> bundle(const Call& call);
@@ -80,23 +80,26 @@ class Service {
   Result<ServiceAnswer> change(const Call& call);
   // The one that is meant, if this peer may see it; a stranger's is as absent.
   Result<store::ExperimentSummary> chosen(const Call& call);
+  // The trial that is meant and its experiment, the same.
+  struct ChosenTrial {
+    store::TrialRow row;
+    store::ExperimentSummary experiment;
+  };
+  Result<ChosenTrial> chosen_trial(const Call& call);
   // The log of an experiment that is not over keeps who looked at it by its cells' names, and when.
   Status unmask(const Call& call, const store::ExperimentSummary& row);
-  // kDenied says which quota is used up, and what to do.
-  Status check_quota(const Call& call, int64_t trials, size_t plan_bytes, int64_t priority);
   // Has the broker see who this is: it starts nothing for anybody else.
   Status vouch(const Peer& peer);
-  Status check_number(const Call& call);  // of experiments that aren't over
-  Status check_trials(const Call& call, int64_t trials, int64_t more);
   Status extend(const Call& call, const store::ExperimentSummary& row, int64_t blocks);
-  bool privileged(const Peer& peer) const;
   Asker asker(const Peer& peer) const;
-  const Quota& quota_of(const Peer& peer) const { return rules_.config->quota_of(peer.uid); }
 
   Engine* engine_;
   EngineThread* thread_;
   Rules rules_;
+  Quotas quotas_;
   Bundles bundles_;
+  DealtBlocks dealt_;
+  WatchedResults watched_;
   std::function<std::string()> facts_;
 };
 

@@ -554,13 +554,47 @@ Status Store::update_build(const BuildRow& build) {
   });
 }
 
-Status Store::put_host_facts(Id experiment, const std::map<std::string, std::string>& facts) {
+namespace {
+
+Result<std::vector<EnvironmentRow>> environments_of(Database& database, Id experiment) {
+  STAB_TRY(Statement * query,
+           database.prepare("SELECT e.number, e.since_ns, coalesce(f.name, ''), coalesce(f.value, '') FROM environments e "
+                            "LEFT JOIN environment_facts f ON f.experiment = e.experiment AND f.number = e.number "
+                            "WHERE e.experiment = ? ORDER BY e.number"));
+  query->bind(experiment);
+  std::vector<EnvironmentRow> out;
+  for (;;) {
+    STAB_TRY(const bool row, query->step());
+    if (!row) return out;
+    const int number = static_cast<int>(query->integer(0));
+    if (out.empty() || out.back().number != number) out.push_back({number, query->integer(1), {}});
+    if (const std::string name = query->text(2); !name.empty()) out.back().facts[name] = query->text(3);
+  }
+}
+
+}  // namespace
+
+Status Store::put_host_facts(Id experiment, const std::map<std::string, std::string>& facts, int64_t at_ns) {
   return state_->atomically([&]() -> Status {
-    STAB_TRY(Statement * put, state_->database.prepare("INSERT OR REPLACE INTO host_facts VALUES(?, ?, ?)"));
+    Database& database = state_->database;
+    STAB_TRY(Statement * put, database.prepare("INSERT OR REPLACE INTO host_facts VALUES(?, ?, ?)"));
     for (const auto& [fact, value] : facts) STAB_CHECK_OK(put->bind(experiment).bind(fact).bind(value).run());
-    return {};
+    STAB_TRY(const std::vector<EnvironmentRow> before, environments_of(database, experiment));
+    if (!before.empty() && before.back().facts == facts) return {};
+    const int number = before.empty() ? 1 : before.back().number + 1;
+    STAB_TRY(Statement * environment, database.prepare("INSERT INTO environments VALUES(?, ?, ?)"));
+    STAB_CHECK_OK(environment->bind(experiment).bind(number).bind(at_ns).run());
+    STAB_TRY(Statement * fact_of, database.prepare("INSERT INTO environment_facts VALUES(?, ?, ?, ?)"));
+    int64_t bytes = 0;
+    for (const auto& [fact, value] : facts) {
+      STAB_CHECK_OK(fact_of->bind(experiment).bind(number).bind(fact).bind(value).run());
+      bytes += static_cast<int64_t>(fact.size() + value.size());
+    }
+    return state_->add_usage(experiment, 0, bytes, 0);
   });
 }
+
+Result<std::vector<EnvironmentRow>> Store::environments(Id experiment) { return environments_of(state_->database, experiment); }
 
 Result<std::map<std::string, std::string>> Store::host_facts(Id experiment) {
   STAB_TRY(Statement * query, state_->database.prepare("SELECT name, value FROM host_facts WHERE experiment = ?"));
@@ -582,6 +616,15 @@ Status Store::log(const EventRow& event) {
     STAB_CHECK_OK(insert->bind(event.kind).bind(event.text).run());
     return state_->add_usage(event.experiment, 0, static_cast<int64_t>(event.kind.size() + event.text.size()), 0);
   });
+}
+
+Result<bool> Store::has_event(Id experiment, std::string_view kind) {
+  STAB_TRY(Statement * query,
+           state_->database.prepare("SELECT EXISTS(SELECT 1 FROM events WHERE experiment = ? AND kind = ?)"));
+  STAB_TRY(const bool row, query->bind(experiment).bind(kind).step());
+  const bool found = row && query->integer(0) != 0;
+  query->reset();
+  return found;
 }
 
 Result<std::vector<EventRow>> Store::events(Id experiment) {

@@ -120,6 +120,8 @@ constexpr Copy kCopies[] = {
     {"parts", "experiment, sha256, slot, epoch, number, block, fate, why, trials, at_ns",
      "$to, sha256, slot, epoch, number, block, fate, why, trials, at_ns", "experiment = $from"},
     {"host_facts", "experiment, name, value", "$to, name, value", "experiment = $from"},
+    {"environments", "experiment, number, since_ns", "$to, number, since_ns", "experiment = $from"},
+    {"environment_facts", "experiment, number, name, value", "$to, number, name, value", "experiment = $from"},
     {"events", "at_ns, experiment, kind, text", "at_ns, $to, kind, text", "experiment = $from ORDER BY id"},
 };
 

@@ -7,6 +7,7 @@
 //   - a part is taken in whole, in one transaction with the row that says so, or not at all
 //   - trials_recorded_once and parts_recorded_once make a second record of a place or a block impossible
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -20,6 +21,10 @@ namespace stab::store {
 namespace {
 
 constexpr std::string_view kPartFormat = "stab-part 2";
+
+// To take in a part of 100,000 trials takes less than a second. Of a value of its own a part has no more than all of it may have.
+constexpr std::chrono::seconds kImportLimit{10};
+constexpr int kMostValueBytes = 64 << 20;
 
 // What a part holds of a trial, besides its id; in this order in every statement here.
 constexpr std::string_view kPlace = "position, subject, cell, build, block, run, pass, link, seed, layout";
@@ -47,14 +52,35 @@ bool is_sqlite(const std::string& path) {
   return file.read(head, sizeof head) && std::string_view(head, sizeof head) == std::string_view("SQLite format 3\0", 16);
 }
 
-// Why the file that is attached as `other` is no part of this label; empty: it is.
+// The tables of a part, with what `places` selects of trials.
+Status make_tables(Database& database, const std::string& places) {
+  const auto run = [&](const std::string& sql) -> Status { return database.execute(sql.c_str()); };
+  STAB_CHECK_OK(run("CREATE TABLE other.part(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT"));
+  STAB_CHECK_OK(run("CREATE TABLE other.trials AS SELECT id, " + std::string(kPlace) + ", " + std::string(kAttempt) +
+                    " FROM main.trials WHERE " + places));
+  for (const OfTrial& table : kOfTrials)
+    STAB_CHECK_OK(run(std::string("CREATE TABLE other.") + table.table + " AS SELECT trial, " + table.columns + " FROM main." +
+                      table.table + " WHERE trial IN (SELECT id FROM other.trials)"));
+  return run(
+      "CREATE TABLE other.quarantines AS SELECT subject, cell, trial, reason FROM main.quarantines WHERE trial IN "
+      "(SELECT id FROM other.trials)");
+}
+
+// Of what is attached as `other`: all that decides what its tables are. A part has far fewer and shorter ones than are read.
+Result<std::string> schema_of_other(Database& database) {
+  STAB_TRY(Statement * query, database.prepare("SELECT substr(type, 1, 100), substr(name, 1, 100), substr(tbl_name, 1, 100), "
+                                               "substr(sql, 1, 100000) FROM other.sqlite_schema ORDER BY rowid LIMIT 20"));
+  STAB_TRY(const auto rows, read_rows(*query, [](const Statement& row) {
+             return row.text(0) + " " + row.text(1) + " " + row.text(2) + " " + row.text(3) + "\n";
+           }));
+  std::string schema;
+  for (const std::string& row : rows) schema += row;
+  return schema;
+}
+
+// Why the file that is attached as `other` is no part of this label; empty: it is. pre: it has the tables of one
 Result<std::string> unlike_label(Database& database, const PartLabel& label) {
-  // What SQLite takes for a table is decided by this text, whatever the row calls itself; an index that a table makes has none.
-  // (pragma_table_list says it, too, and costs more than anything else here: it reads each view of every schema anew.)
-  STAB_TRY(const int64_t strange, database.integer("SELECT count(*) FROM other.sqlite_schema WHERE sql IS NOT NULL AND sql NOT "
-                                                   "GLOB 'CREATE TABLE *'"));
-  if (strange != 0) return std::string("it has something else than tables");
-  STAB_TRY(Statement * query, database.prepare("SELECT key, value FROM other.part LIMIT 100"));
+  STAB_TRY(Statement * query, database.prepare("SELECT substr(key, 1, 100), substr(value, 1, 100) FROM other.part LIMIT 100"));
   STAB_TRY(const auto rows, read_rows(*query, [](const Statement& row) { return std::pair(row.text(0), row.text(1)); }));
   const std::map<std::string, std::string> found(rows.begin(), rows.end());
   const std::pair<const char*, std::string> keys[] = {
@@ -128,6 +154,22 @@ Status note_part(Database& database, Id experiment, const PartLabel& label, cons
       .run();
 }
 
+// What the trials of the attached part take, as usage.cc counts those that ran here. Of a text with a zero in it, length() would
+// count what is in front.
+Result<int64_t> bytes_of_part(Database& database) {
+  constexpr std::pair<const char*, const char*> kTexts[] = {
+      {"trials", "boot_id"},         {"trials", "failure"},       {"outcomes", "stdout_sha256"},
+      {"outcomes", "stderr_sha256"}, {"outcomes", "stdout_head"}, {"outcomes", "stderr_head"},
+      {"outcomes", "dose_json"},     {"responses", "name"},       {"responses", "reason"},
+      {"epochs", "series"},          {"ledger", "key"},           {"exclusions", "rule"},
+      {"quarantines", "reason"},
+  };
+  std::string sql = "SELECT (SELECT 40 * count(*) FROM other.responses) + (SELECT 20 * count(*) FROM other.ledger)";
+  for (const auto& [table, column] : kTexts)
+    sql += std::string(" + (SELECT coalesce(sum(length(CAST(") + column + " AS BLOB))), 0) FROM other." + table + ")";
+  return database.integer(sql);
+}
+
 Result<int64_t> newest_epoch(Database& database, Id experiment, int slot) {
   STAB_TRY(Statement * query,
            database.prepare("SELECT coalesce(max(epoch), 0) FROM main.slot_epochs WHERE experiment = ? AND slot = ?"));
@@ -138,6 +180,14 @@ Result<int64_t> newest_epoch(Database& database, Id experiment, int slot) {
 }
 
 }  // namespace
+
+Result<std::string> Store::State::schema_of_parts() {
+  if (!part_schema.empty()) return part_schema;
+  STAB_TRY(const Attached other, Attached::open(database, ":memory:"));
+  STAB_CHECK_OK(make_tables(database, "false"));
+  STAB_TRY(part_schema, schema_of_other(database));
+  return part_schema;
+}
 
 Result<int64_t> Store::State::take_part_in(Id experiment) {
   const std::string of = std::to_string(experiment);
@@ -192,11 +242,7 @@ Result<int64_t> Store::State::take_part_in(Id experiment) {
                               ", subject, cell, i.ours, reason FROM other.quarantines q JOIN part_ids i ON i.theirs = q.trial"));
     STAB_CHECK_OK(quarantine->run());
   }
-  STAB_TRY(const int64_t bytes,
-           database.integer("SELECT coalesce(sum(length(stdout_head) + length(stderr_head) + length(dose_json)), "
-                            "0) + (SELECT coalesce(sum(length(series)), 0) FROM other.epochs) + "
-                            "(SELECT 40 * count(*) FROM other.responses) + (SELECT 20 * count(*) FROM "
-                            "other.ledger) FROM other.outcomes"));
+  STAB_TRY(const int64_t bytes, bytes_of_part(database));
   STAB_TRY(const int64_t machine_ns, database.integer("SELECT coalesce(sum(max(finished_at_ns - claimed_at_ns, 0)), 0) FROM "
                                                       "other.trials WHERE claimed_at_ns > 0 AND state <> 'lost'"));
   STAB_CHECK_OK(add_usage(experiment, 0, bytes, machine_ns));
@@ -256,11 +302,13 @@ Result<std::vector<SlotEpochRow>> Store::slot_epochs(Id experiment) {
            }));
   STAB_TRY(Statement * facts, state_->database.prepare("SELECT slot, epoch, name, value FROM slot_facts WHERE experiment = ?"));
   facts->bind(experiment);
+  std::map<std::pair<int64_t, int64_t>, SlotEpochRow*> row_of;
+  for (SlotEpochRow& row : rows) row_of[{row.slot, row.epoch}] = &row;
   while (true) {
     STAB_TRY(const bool more, facts->step());
     if (!more) return rows;
-    for (SlotEpochRow& row : rows)
-      if (row.slot == facts->integer(0) && row.epoch == facts->integer(1)) row.facts[facts->text(2)] = facts->text(3);
+    const auto row = row_of.find({facts->integer(0), facts->integer(1)});
+    if (row != row_of.end()) row->second->facts[facts->text(2)] = facts->text(3);
   }
 }
 
@@ -294,25 +342,15 @@ Status Store::write_part(Id experiment, const PartLabel& label, int64_t first, i
   const Status made = [&]() -> Status {
     STAB_TRY(const Attached other, Attached::open(database, path));
     return state_->atomically([&]() -> Status {
-      const std::string of = " FROM main.trials WHERE experiment = " + std::to_string(experiment) +
-                             " AND kind = 'main' AND position >= " + std::to_string(first) + " AND position < " +
-                             std::to_string(first + places);
-      const auto run = [&](const std::string& sql) -> Status { return database.execute(sql.c_str()); };
-      STAB_CHECK_OK(run("CREATE TABLE other.part(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT"));
+      STAB_CHECK_OK(make_tables(database, "experiment = " + std::to_string(experiment) + " AND kind = 'main' AND position >= " +
+                                              std::to_string(first) + " AND position < " + std::to_string(first + places)));
       STAB_TRY(Statement * put, database.prepare("INSERT INTO other.part VALUES(?, ?)"));
       STAB_CHECK_OK(put->bind("format").bind(kPartFormat).run());
       STAB_CHECK_OK(put->bind("experiment").bind(label.identity).run());
       STAB_CHECK_OK(put->bind("slot").bind(std::to_string(label.slot)).run());
       STAB_CHECK_OK(put->bind("epoch").bind(std::to_string(label.epoch)).run());
       STAB_CHECK_OK(put->bind("number").bind(std::to_string(label.number)).run());
-      STAB_CHECK_OK(put->bind("block").bind(std::to_string(label.block)).run());
-      STAB_CHECK_OK(run("CREATE TABLE other.trials AS SELECT id, " + std::string(kPlace) + ", " + std::string(kAttempt) + of));
-      for (const OfTrial& table : kOfTrials)
-        STAB_CHECK_OK(run(std::string("CREATE TABLE other.") + table.table + " AS SELECT trial, " + table.columns +
-                          " FROM main." + table.table + " WHERE trial IN (SELECT id FROM other.trials)"));
-      return run(
-          "CREATE TABLE other.quarantines AS SELECT subject, cell, trial, reason FROM main.quarantines WHERE trial IN "
-          "(SELECT id FROM other.trials)");
+      return put->bind("block").bind(std::to_string(label.block)).run();
     });
   }();
   if (!made) std::filesystem::remove(path, code);
@@ -353,23 +391,36 @@ Result<PartVerdict> Store::import_part(Id experiment, const PartLabel& label, in
     return verdict;
   };
   if (!is_sqlite(path)) return refused("it is no SQLite file");
+  STAB_TRY(const std::string schema, state_->schema_of_parts());
   std::string why;
+  WorkLimit limit(kImportLimit, kMostValueBytes);
   const Status done = [&]() -> Status {
-    STAB_TRY(const Attached other, Attached::open(database, path));
+    STAB_TRY(const Attached other, [&] {
+      const Bounded opening(database, limit);
+      return Attached::open(database, path);
+    }());
+    const Bounded bounded(database, limit);
     return state_->atomically([&]() -> Status {
       // What can't be read as a part is the part's fault: our own tables were just read.
       const auto fault = [&]() -> Result<std::string> {
+        STAB_TRY(const std::string found, schema_of_other(database));
+        if (found != schema) return std::string("its tables are not those of a part");
         STAB_TRY(std::string unlike, unlike_label(database, label));
         if (!unlike.empty()) return unlike;
         return unlike_block(database, experiment, first, places);
       }();
       why = fault ? *fault : fault.error().message;
       if (!why.empty()) return bad_input(why);
-      STAB_TRY(const int64_t recorded, state_->take_part_in(experiment));
-      verdict = {PartFate::kRecorded, "", recorded};
+      const Result<int64_t> recorded = state_->take_part_in(experiment);
+      // What our tables don't take of its rows is its fault, too; left without a fate it would come back for ever.
+      if (!recorded && recorded.error().code == ErrorCode::kInternal)
+        why = "its rows are not those of a part: " + recorded.error().message;
+      if (!recorded) return recorded.error();
+      verdict = {PartFate::kRecorded, "", *recorded};
       return note_part(database, experiment, label, sha256, verdict, at_ns);
     });
   }();
+  if (!done && limit.was_met()) return refused("to take it in takes more than " + std::to_string(kImportLimit.count()) + " s");
   if (!why.empty()) return refused(why);
   // Torn where its first pages don't show it; ours would have said so before.
   if (!done && done.error().code == ErrorCode::kCorrupt) return refused(done.error().message);
@@ -394,6 +445,15 @@ Result<std::vector<PartRow>> Store::parts(Id experiment) {
     part.trials = row.integer(7);
     part.at_ns = row.integer(8);
     return part;
+  });
+}
+
+Result<std::vector<SlotParts>> Store::recorded_parts(Id experiment) {
+  STAB_TRY(Statement * query, state_->database.prepare("SELECT slot, count(*), max(at_ns) FROM parts WHERE experiment = ? AND "
+                                                       "fate = 'recorded' GROUP BY slot ORDER BY slot"));
+  query->bind(experiment);
+  return read_rows(*query, [](const Statement& row) {
+    return SlotParts{static_cast<int>(row.integer(0)), row.integer(1), row.integer(2)};
   });
 }
 

@@ -40,6 +40,23 @@ ResponseRow read_response(const Statement& row) {
 
 std::string first_text(const Statement& row) { return row.text(0); }
 
+// Attempts that stand alike.
+struct Counted {
+  std::optional<TrialState> state;
+  bool superseded;
+  int64_t count;
+};
+Counted read_counted(const Statement& row, int first) {
+  return {trial_state(row.text(first)), row.integer(first + 1) != 0, row.integer(first + 2)};
+}
+
+void add(const Counted& group, Progress& out) {
+  out.attempts += group.count;
+  if (group.superseded) return;
+  out.planned_total += group.count;
+  if (group.state) out.by_state[*group.state] += group.count;
+}
+
 }  // namespace
 
 Result<Progress> Store::progress(Id experiment) {
@@ -48,20 +65,36 @@ Result<Progress> Store::progress(Id experiment) {
            state_->database.prepare("SELECT state, superseded, number FROM trial_counts WHERE experiment = ? AND "
                                     "kind = 'main' AND number > 0"));
   query->bind(experiment);
-  struct Group {
-    std::optional<TrialState> state;
-    bool superseded;
-    int64_t count;
+  STAB_TRY(const std::vector<Counted> groups, read_rows(*query, [](const Statement& row) { return read_counted(row, 0); }));
+  for (const Counted& group : groups) add(group, out);
+  return out;
+}
+
+Result<std::map<Id, Listed>> Store::listed(std::optional<int64_t> uid, Id from) {
+  // Each is a walk along an index, with a look-up for each of the user's experiments.
+  const std::string of =
+      uid ? "IN (SELECT id FROM experiments INDEXED BY experiments_shown WHERE submitter_uid = ?1 AND id >= ?2)" : ">= ?2";
+  const auto prepared = [&](const std::string& sql) -> Result<Statement*> {
+    STAB_TRY(Statement * query, state_->database.prepare(sql));
+    if (uid) query->bind(*uid);
+    else query->bind(std::nullopt);
+    query->bind(from);
+    return query;
   };
-  STAB_TRY(const std::vector<Group> groups, read_rows(*query, [](const Statement& row) {
-             return Group{trial_state(row.text(0)), row.integer(1) != 0, row.integer(2)};
-           }));
-  for (const Group& group : groups) {
-    out.attempts += group.count;
-    if (group.superseded) continue;
-    out.planned_total += group.count;
-    if (group.state) out.by_state[*group.state] += group.count;
-  }
+  std::map<Id, Listed> out;
+  STAB_TRY(Statement * counts, prepared("SELECT experiment, state, superseded, number FROM trial_counts WHERE experiment " + of +
+                                        " AND kind = 'main' AND number > 0"));
+  STAB_TRY(const auto groups,
+           read_rows(*counts, [](const Statement& row) { return std::pair(row.integer(0), read_counted(row, 1)); }));
+  for (const auto& [experiment, group] : groups) add(group, out[experiment].progress);
+  STAB_TRY(Statement * usage, prepared("SELECT experiment, machine_ns FROM usage WHERE " +
+                                       std::string(uid ? "uid = ?1 AND experiment >= ?2" : "experiment >= ?2") +
+                                       " AND machine_ns > 0"));
+  STAB_TRY(const auto used, read_rows(*usage, [](const Statement& row) { return std::pair(row.integer(0), row.integer(1)); }));
+  for (const auto& [experiment, machine_ns] : used) out[experiment].machine_ns = machine_ns;
+  STAB_TRY(Statement * slots, prepared("SELECT DISTINCT experiment FROM slot_epochs WHERE experiment " + of));
+  STAB_TRY(const auto on_machines, read_rows(*slots, [](const Statement& row) { return row.integer(0); }));
+  for (const Id experiment : on_machines) out[experiment].has_slots = true;
   return out;
 }
 

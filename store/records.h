@@ -212,7 +212,9 @@ struct TrialFacts {
   int build = -1;                        // index, -1: none
   uint64_t seed = 0;
   uint64_t layout = 0;
-  int64_t started_at_ns = 0;
+  int64_t claimed_at_ns = 0, started_at_ns = 0;
+  std::string boot_id;
+  int cpu = -1;                          // it was pinned to; -1: nobody said
   std::map<std::string, double> ledger;  // entries asked for that are above 0
   std::vector<std::string> excluded_by;
 };
@@ -226,6 +228,13 @@ struct Progress {
     const auto at = by_state.find(state);
     return at == by_state.end() ? 0 : at->second;
   }
+};
+
+// What a list says of an experiment besides its summary.
+struct Listed {
+  Progress progress;
+  int64_t machine_ns = 0;
+  bool has_slots = false;  // it runs on machines, and one of them was granted a share
 };
 
 // Do not rename: on disk. Where one start of a slot stands.
@@ -271,6 +280,19 @@ struct PartRow : PartLabel {  // without identity
   std::string why;
   int64_t trials = 0;
   int64_t at_ns = 0;
+};
+
+// Of one slot, the parts that count.
+struct SlotParts {
+  int slot = 0;
+  int64_t parts = 0, newest_at_ns = 0;
+};
+
+// What a machine was like while trials ran, from a moment until the next such row.
+struct EnvironmentRow {
+  int number = 0;         // from 1
+  int64_t since_ns = 0;   // realtime; 0: an older version of Stab didn't say
+  std::map<std::string, std::string> facts;
 };
 
 struct EventRow {

@@ -1,4 +1,4 @@
-// Schema version 6. A released step is never edited: a change is a new step at the end, kSchemaVersion goes up,
+// Schema version 7. A released step is never edited: a change is a new step at the end, kSchemaVersion goes up,
 // and tests/unit/store keeps a database of each version to migrate from.
 //
 // Seeds and fingerprints are unsigned 64-bit numbers stored with the same bits in a signed column. Times of day
@@ -474,6 +474,26 @@ CREATE TABLE samples(
   cpu_ns INTEGER NOT NULL,
   PRIMARY KEY(trial, region)
 ) STRICT, WITHOUT ROWID;
+)sql",
+                                  R"sql(
+-- What the machine was like while trials ran: one row for each time when it was found otherwise than before. Which of them a
+-- trial is of, its boot and the moment of its claim say. Older versions kept the facts of the last run alone, in host_facts.
+CREATE TABLE environments(
+  experiment INTEGER NOT NULL REFERENCES experiments ON DELETE CASCADE,
+  number INTEGER NOT NULL CHECK(number > 0),
+  since_ns INTEGER NOT NULL,
+  PRIMARY KEY(experiment, number)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE environment_facts(
+  experiment INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  value TEXT NOT NULL,
+  PRIMARY KEY(experiment, number, name),
+  FOREIGN KEY(experiment, number) REFERENCES environments ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;
+INSERT INTO environments SELECT DISTINCT experiment, 1, 0 FROM host_facts;
+INSERT INTO environment_facts SELECT experiment, 1, name, value FROM host_facts;
 )sql"};
 
 static_assert(std::size(kSteps) == kSchemaVersion);

@@ -2,6 +2,7 @@
 #include "store/sqlite.h"
 
 #include <sqlite3.h>
+#include <time.h>
 
 #include <utility>
 
@@ -26,6 +27,15 @@ ErrorCode code_of(int sqlite_code) {
     case SQLITE_RANGE: return ErrorCode::kInternal;
     default: return ErrorCode::kSystem;
   }
+}
+
+// Instructions of SQLite's machine between two looks at the clock: some 100 us.
+constexpr int kBetweenLooks = 10000;
+
+std::chrono::nanoseconds cpu_time_of_thread() {
+  timespec time{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
 Error make_error(int code, std::string message) {
@@ -229,6 +239,26 @@ Status Database::copy_to(Database& target) {
   const int finish = sqlite3_backup_finish(backup);
   if (step != SQLITE_DONE || finish != SQLITE_OK) return target.error("copy");
   return {};
+}
+
+WorkLimit::WorkLimit(std::chrono::nanoseconds cpu_time, int value_bytes)
+    : until_(cpu_time_of_thread() + cpu_time), value_bytes_(value_bytes) {}
+
+Bounded::Bounded(Database& database, WorkLimit& limit)
+    : database_(&database), value_bytes_before_(sqlite3_limit(database.handle_, SQLITE_LIMIT_LENGTH, limit.value_bytes_)) {
+  sqlite3_progress_handler(
+      database.handle_, kBetweenLooks,
+      [](void* of) {
+        auto& limit = *static_cast<WorkLimit*>(of);
+        limit.was_met_ = limit.was_met_ || cpu_time_of_thread() > limit.until_;
+        return limit.was_met_ ? 1 : 0;
+      },
+      &limit);
+}
+
+Bounded::~Bounded() {
+  sqlite3_progress_handler(database_->handle_, 0, nullptr, nullptr);
+  sqlite3_limit(database_->handle_, SQLITE_LIMIT_LENGTH, value_bytes_before_);
 }
 
 }  // namespace stab::store

@@ -2,6 +2,7 @@
 // only included by .cc files.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -118,6 +119,7 @@ class Database {
   Error error(std::string_view what) const;
 
  private:
+  friend class Bounded;
   explicit Database(sqlite3* handle);
   void close();
   sqlite3* handle_ = nullptr;
@@ -135,6 +137,32 @@ class WithoutTriggers {
 
  private:
   Database* database_;
+};
+
+// What somebody else's file may cost: CPU time of this thread from now on, and bytes of one value.
+class WorkLimit {
+ public:
+  WorkLimit(std::chrono::nanoseconds cpu_time, int value_bytes);
+  bool was_met() const { return was_met_; }
+
+ private:
+  friend class Bounded;
+  std::chrono::nanoseconds until_;
+  int value_bytes_;
+  bool was_met_ = false;
+};
+
+// As long as it lives, statements that would take more fail. `limit` outlives it.
+class Bounded {
+ public:
+  Bounded(Database& database, WorkLimit& limit);
+  Bounded(const Bounded&) = delete;
+  Bounded& operator=(const Bounded&) = delete;
+  ~Bounded();
+
+ private:
+  Database* database_;
+  int value_bytes_before_;
 };
 
 }  // namespace stab::store

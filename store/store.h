@@ -32,7 +32,7 @@ inline constexpr int64_t kShareHalfLifeNs = 24LL * 3600 * 1'000'000'000;
 // What a planned trial takes in the database, indexes included.
 inline constexpr int64_t kTrialBytes = 200;
 
-inline constexpr int kSchemaVersion = 6;
+inline constexpr int kSchemaVersion = 7;
 
 class Store;
 
@@ -169,6 +169,9 @@ class Store {
 
   // --- reading -------------------------------------------------------------------------------------------
   Result<Progress> progress(Id experiment);
+  // The same and more of all experiments from that number on, of one user only: as many statements as for one of them. Those of
+  // which there is nothing to be said are absent.
+  Result<std::map<Id, Listed>> listed(std::optional<int64_t> uid, Id from);
   struct TrialFilter {
     std::optional<TrialKind> kind;
     std::optional<TrialState> state;
@@ -208,6 +211,7 @@ class Store {
   Result<PartVerdict> import_part(Id experiment, const PartLabel& label, int64_t first, int64_t places, const std::string& sha256,
                                   const std::string& path, int64_t at_ns);
   Result<std::vector<PartRow>> parts(Id experiment);  // by slot, epoch and number
+  Result<std::vector<SlotParts>> recorded_parts(Id experiment);  // by slot
 
   // --- causal experiments (store/causal.cc) --------------------------------------------------------------
   // Of one subject, once: kBadInput where it has some already.
@@ -219,9 +223,12 @@ class Store {
   Result<std::vector<CausalTrialRow>> causal_trials(Id experiment);
 
   // --- host facts and the log ----------------------------------------------------------------------------
-  Status put_host_facts(Id experiment, const std::map<std::string, std::string>& facts);
-  Result<std::map<std::string, std::string>> host_facts(Id experiment);
+  // Of the machine as it is from that moment on: a new environment, unless it is as it was found before.
+  Status put_host_facts(Id experiment, const std::map<std::string, std::string>& facts, int64_t at_ns);
+  Result<std::vector<EnvironmentRow>> environments(Id experiment);  // by number
+  Result<std::map<std::string, std::string>> host_facts(Id experiment);  // as it was found last
   Status log(const EventRow& event);
+  Result<bool> has_event(Id experiment, std::string_view kind);
   Result<std::vector<EventRow>> events(Id experiment);
 
   // --- care ----------------------------------------------------------------------------------------------

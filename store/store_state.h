@@ -17,6 +17,7 @@ struct Store::State {
   Database database;
   UniqueFd writer_lock;  // invalid: a reader
   std::string path;
+  std::string part_schema;  // what write_part makes, once it was asked for (store/parts.cc)
 
   // Runs `body` as one transaction, or as a savepoint of the one that is open. Its failure undoes all of it.
   Status atomically(const std::function<Status()>& body);
@@ -40,6 +41,7 @@ struct Store::State {
   Status fulfil_wishes(int64_t at_ns);  // pre: nothing runs
 
   // --- store/parts.cc ---
+  Result<std::string> schema_of_parts();
   // How many it records. pre: the part is attached as `other`, and its trials are those of one planned block
   Result<int64_t> take_part_in(Id experiment);
 

@@ -21,7 +21,7 @@ Result<std::vector<TrialFacts>> Store::trial_facts(Id experiment, std::span<cons
   std::unordered_map<Id, size_t> at;
   STAB_TRY(Statement * trials,
            database.prepare("SELECT t.id, t.subject, t.cell, t.block, t.position, t.link, t.seed, o.dose_json, "
-                            "t.started_at_ns, t.build, t.layout "
+                            "t.started_at_ns, t.build, t.layout, t.claimed_at_ns, t.boot_id, o.cpu "
                             "FROM trials t JOIN outcomes o ON o.trial = t.id WHERE " + recorded + " ORDER BY t.position"));
   trials->bind(experiment);
   for (;;) {
@@ -39,6 +39,9 @@ Result<std::vector<TrialFacts>> Store::trial_facts(Id experiment, std::span<cons
     fact.started_at_ns = trials->integer(8);
     fact.build = static_cast<int>(trials->maybe_integer(9).value_or(-1));
     fact.layout = static_cast<uint64_t>(trials->integer(10));
+    fact.claimed_at_ns = trials->integer(11);
+    fact.boot_id = trials->text(12);
+    fact.cpu = static_cast<int>(trials->integer(13));
     at.emplace(fact.trial, facts.size() - 1);
   }
   if (facts.empty()) return facts;

@@ -39,9 +39,9 @@ Status Store::State::account(const TrialRow& trial, const Outcome& outcome) {
   const int64_t uid = known ? query->integer(0) : 0;
   query->reset();
   if (!known) return {};
-  // Dates say nothing of how long it took: somebody may have set the clock meanwhile.
-  const bool timed = outcome.state != TrialState::kLost;
-  const int64_t machine_ns = timed ? std::max<int64_t>(outcome.machine_ns.value_or(0), 0) : 0;
+  // Dates say nothing of how long it took: somebody may have set the clock meanwhile. Of a trial that was found at a start nobody
+  // knows. One that was lost took what it took: a program that ends its own helper would have the machine for nothing.
+  const int64_t machine_ns = std::max<int64_t>(outcome.machine_ns.value_or(0), 0);
   STAB_CHECK_OK(add_usage(trial.experiment, 0, bytes_of(outcome), machine_ns));
   if (machine_ns == 0) return {};
   STAB_TRY(Statement * before, database.prepare("SELECT used_ns, at_ns FROM shares WHERE uid = ?"));

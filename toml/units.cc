@@ -64,7 +64,7 @@ Result<uint64_t> parse_bytes(std::string_view text) {
   return bad_input(quoted(text) + " is no size; write whole bytes or a number and KiB, MiB or GiB");
 }
 
-Result<std::vector<std::string>> split_words(std::string_view text) {
+Result<std::vector<std::string>> split_words(std::string_view text, std::string_view cure) {
   constexpr std::string_view kShellOnly = "|&;<>()$`*\n";
   std::vector<std::string> words;
   std::string word;
@@ -87,7 +87,7 @@ Result<std::vector<std::string>> split_words(std::string_view text) {
     if (c == '"') {
       for (++i; i < text.size() && text[i] != '"'; ++i) {
         if (text[i] == '$' || text[i] == '`')
-          return bad_input("'" + std::string(1, text[i]) + "' needs a shell; write shell = true");
+          return bad_input("'" + std::string(1, text[i]) + "' needs a shell; " + std::string(cure));
         const bool escape = text[i] == '\\' && i + 1 < text.size() &&
                             (text[i + 1] == '"' || text[i + 1] == '\\' || text[i + 1] == '$' ||
                              text[i + 1] == '`');
@@ -104,7 +104,7 @@ Result<std::vector<std::string>> split_words(std::string_view text) {
     }
     if (kShellOnly.find(c) != std::string_view::npos) {
       const std::string shown = c == '\n' ? "a line end" : "'" + std::string(1, c) + "'";
-      return bad_input(shown + " needs a shell; write shell = true, or quote it to pass it on");
+      return bad_input(shown + " needs a shell; " + std::string(cure) + ", or quote it to pass it on");
     }
     word += c;
   }

@@ -21,7 +21,7 @@ Result<double> parse_fraction(std::string_view text);
 Result<uint64_t> parse_bytes(std::string_view text);
 
 // Words as a POSIX shell splits them: blanks, '...', "...", backslash. What only a shell can do (pipes,
-// redirections, variables, globs) is refused, so that nothing silently means something else.
-Result<std::vector<std::string>> split_words(std::string_view text);
+// redirections, variables, globs) is refused, so that nothing silently means something else; `cure` says what to do instead.
+Result<std::vector<std::string>> split_words(std::string_view text, std::string_view cure = "write shell = true");
 
 }  // namespace stab::plan

@@ -61,13 +61,15 @@ Removed remove_entry(int directory, const char* name) {
 
 class Emptying {
  public:
-  Emptying(int top, const std::string& path) : top_(top), path_(path) {}
+  using Time = std::chrono::steady_clock::time_point;
+  Emptying(int top, const std::string& path, Time until) : top_(top), path_(path), until_(until) {}
 
   Status run() {
     for (;;) {
       STAB_TRY(const std::vector<std::string> names, some_names(top_));
       if (names.empty()) return {};
       for (const std::string& name : names) {
+        STAB_CHECK_OK(in_time());
         const Removed removed = remove_entry(top_, name.c_str());
         if (removed == Removed::kNo) return system_error("remove '" + path_ + "/" + name + "'", errno);
         if (removed == Removed::kNotEmpty) STAB_CHECK_OK(flatten(name));
@@ -76,6 +78,14 @@ class Emptying {
   }
 
  private:
+  Status in_time() const {
+    if (std::chrono::steady_clock::now() < until_) return {};
+    return Error{ErrorCode::kSystem,
+                 "'" + path_ + "' holds too much to be removed in time, or is filled while it is emptied: stop what writes " +
+                     "there, and remove the rest by hand",
+                 {}};
+  }
+
   // Afterwards `name` is gone, and what was two levels below the top is one.
   Status flatten(const std::string& name) {
     const UniqueFd inner = open_directory(top_, name.c_str());
@@ -84,6 +94,7 @@ class Emptying {
       STAB_TRY(const std::vector<std::string> names, some_names(inner.get()));
       if (names.empty()) break;
       for (const std::string& below : names) {
+        STAB_CHECK_OK(in_time());
         const Removed removed = remove_entry(inner.get(), below.c_str());
         if (removed == Removed::kNo) return system_error("remove '" + path_ + "/" + name + "/" + below + "'", errno);
         if (removed == Removed::kNotEmpty) STAB_CHECK_OK(lift(inner.get(), below));
@@ -107,21 +118,22 @@ class Emptying {
 
   int top_;
   const std::string& path_;
+  const Time until_;
   uint64_t next_ = 0;
 };
 
 }  // namespace
 
-Status empty_directory(const std::string& path) {
+Status empty_directory(const std::string& path, std::chrono::steady_clock::time_point until) {
   const UniqueFd top = open_directory(AT_FDCWD, path.c_str());
   if (!top) return system_error("open directory '" + path + "'", errno);
-  return Emptying(top.get(), path).run();
+  return Emptying(top.get(), path, until).run();
 }
 
-Status remove_tree(const std::string& path) {
+Status remove_tree(const std::string& path, std::chrono::steady_clock::time_point until) {
   if (remove_entry(AT_FDCWD, path.c_str()) == Removed::kYes) return {};
   if (errno == ENOENT) return {};
-  STAB_CHECK_OK(empty_directory(path));
+  STAB_CHECK_OK(empty_directory(path, until));
   if (::rmdir(path.c_str()) != 0 && errno != ENOENT) return system_error("remove '" + path + "'", errno);
   return {};
 }

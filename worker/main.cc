@@ -25,8 +25,8 @@ void set_alarm(std::chrono::seconds limit) { ::alarm(static_cast<unsigned>((limi
 int main() {
   using namespace stab::worker;
   ::prctl(PR_SET_DUMPABLE, 0);
-  // Whatever thread of the engine has started it, the socket says when the engine is gone.
-  ::prctl(PR_SET_PDEATHSIG, 0);
+  // The socket says when the engine is gone. One that is stopped hears nothing of it, and dies with whoever started it: the
+  // launcher has seen to that.
   ::signal(SIGPIPE, SIG_IGN);
   for (;;) {
     auto packet = receive_packet(kSocketFd);

@@ -15,13 +15,13 @@
 namespace stab::analysis {
 namespace {
 
-const std::vector<std::string> kSwitches{"json", "log", "markdown", "csv", "r", "help"};
+const std::vector<std::string> kSwitches{"json", "log", "markdown", "latex", "csv", "r", "help"};
 const std::vector<std::string> kFlags{"response", "factors", "within",   "block", "cluster", "log",    "margin",
-                                      "alpha",    "json",    "markdown", "csv",   "r",       "figures"};
+                                      "alpha",    "json",    "markdown", "latex", "csv",     "r",      "figures"};
 
 constexpr char kUsage[] =
     "stabctl analyze data.csv --response COL --factors a,b [--within SUBJECT] [--block COL] [--cluster COL] [--log]\n"
-    "                [--margin X] [--alpha X] [--json | --markdown | --csv | --r] [--figures DIR]\n"
+    "                [--margin X] [--alpha X] [--json | --markdown | --latex | --csv | --r] [--figures DIR]\n"
     "A report on a CSV file with a header ('-' is standard input). Each row counts as one observation, unless --block or\n"
     "--cluster says what belongs together.\n"
     "  --response   the numeric column       --factors    columns whose levels are compared, the first level\n"

@@ -25,7 +25,7 @@ std::string minutes_text(double minutes) {
 }  // namespace
 
 CommandOutput run_causal_report(const std::vector<CausalData>& programs, const ReportOptions& options) {
-  if (options.format == ReportFormat::kCsv || options.format == ReportFormat::kR)
+  if (options.format == ReportFormat::kCsv || options.format == ReportFormat::kR || options.format == ReportFormat::kLatex)
     return refused(bad_input("a causal profile is made of windows, not of trials: use --json, or --coz FILE for coz's own "
         "viewer"));
   CommandOutput output;

@@ -18,6 +18,7 @@
 #include <unordered_map>
 
 #include "analysis/statistics/descriptive.h"
+#include "base/printable.h"
 #include "base/unique_fd.h"
 
 namespace stab::analysis {
@@ -242,14 +243,9 @@ Error at_field(const CsvText& csv, const FieldWalker& walker, std::string messag
   return bad_input(std::move(message), {csv.name(), walker.line(), walker.column()});
 }
 
-bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
-bool has_control(std::string_view text) { return std::any_of(text.begin(), text.end(), is_control); }
-
 std::string quoted_short(std::string_view text) {
   constexpr size_t kMost = 40;
-  std::string out = "'";
-  for (char c : text.substr(0, kMost)) out += is_control(c) ? '?' : c;
-  return out + (text.size() > kMost ? "…'" : "'");
+  return "'" + one_line(text.substr(0, kMost)) + (text.size() > kMost ? "…'" : "'");
 }
 
 Result<std::vector<std::string>> header_of(const CsvText& csv, FieldWalker& walker) {

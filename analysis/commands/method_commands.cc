@@ -21,6 +21,7 @@ Result<ReportOptions> report_options_of(const Arguments& args, int width, bool c
   ReportOptions options{.width = width, .colour = colour, .figures = args.text("figures")};
   const std::pair<const char*, ReportFormat> formats[] = {{"json", ReportFormat::kJson},
                                                           {"markdown", ReportFormat::kMarkdown},
+                                                          {"latex", ReportFormat::kLatex},
                                                           {"csv", ReportFormat::kCsv},
                                                           {"r", ReportFormat::kR}};
   int asked = 0;
@@ -29,7 +30,7 @@ Result<ReportOptions> report_options_of(const Arguments& args, int width, bool c
     options.format = format;
     ++asked;
   }
-  if (asked > 1) return bad_input("--json, --markdown, --csv and --r exclude each other");
+  if (asked > 1) return bad_input("--json, --markdown, --latex, --csv and --r exclude each other");
   return options;
 }
 
@@ -42,6 +43,7 @@ CommandOutput render(const Report& report, const Samples& design,
     case ReportFormat::kTerminal: return {render_terminal(report, options.width, options.colour), "", 0};
     case ReportFormat::kJson: return {to_json(report), "", 0};
     case ReportFormat::kMarkdown: return {render_markdown(report), "", 0};
+    case ReportFormat::kLatex: return {render_latex(report), "", 0};
     case ReportFormat::kCsv: return {design.trials.empty() ? export_csv(design, units) : export_csv(design), "", 0};
     case ReportFormat::kR: return {export_r(report), "", 0};
   }

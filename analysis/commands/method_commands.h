@@ -24,7 +24,7 @@ struct CommandOutput {
 CommandOutput refused(const Error& error);
 
 // How a report is written. For people: one screen of answers, or all of it.
-enum class ReportFormat { kFirstScreen, kTerminal, kJson, kMarkdown, kCsv, kR };
+enum class ReportFormat { kFirstScreen, kTerminal, kJson, kMarkdown, kLatex, kCsv, kR };
 
 struct ReportOptions {
   ReportFormat format = ReportFormat::kTerminal;

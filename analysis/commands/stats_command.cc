@@ -23,8 +23,8 @@ std::vector<std::string> words(std::string_view text) {
 
 std::vector<const StatsMethod*> all_methods() {
   std::vector<const StatsMethod*> methods;
-  for (const auto family : {sample_methods(), quantile_methods(), group_methods(), mixed_methods(), causal_methods(),
-                            repetition_methods(), planning_methods()})
+  for (const auto family : {sample_methods(), shape_methods(), quantile_methods(), group_methods(), mixed_methods(),
+                            causal_methods(), repetition_methods(), planning_methods()})
     for (const StatsMethod& method : family) methods.push_back(&method);
   return methods;
 }

@@ -23,6 +23,7 @@ struct StatsMethod {
 };
 
 std::span<const StatsMethod> sample_methods();    // one and two samples
+std::span<const StatsMethod> shape_methods();     // what shape a sample has
 std::span<const StatsMethod> group_methods();     // several groups, factors, repeated measures
 std::span<const StatsMethod> quantile_methods();  // differences of quantiles
 std::span<const StatsMethod> mixed_methods();     // fixed and random effects

@@ -11,32 +11,15 @@
 #include "analysis/statistics/e_divisive.h"
 #include "analysis/statistics/effect_size.h"
 #include "analysis/statistics/fieller.h"
-#include "analysis/statistics/normality.h"
 #include "analysis/statistics/rank_tests.h"
 #include "analysis/statistics/resampling.h"
 #include "analysis/statistics/sequence.h"
+#include "analysis/commands/by_group.h"
 #include "analysis/commands/stats_methods.h"
 #include "analysis/statistics/variance_interval.h"
 
 namespace stab::analysis {
 namespace {
-
-// One finding for the whole response, or one a group under "groups".
-template <typename Describe>
-Result<Finding> by_group(const Arguments& args, const StatsData& data, const Describe& describe) {
-  if (!data.grouped()) return describe(args, data.response());
-  STAB_TRY(const auto samples, data.samples(1, SIZE_MAX));
-  std::vector<Finding> rows;
-  for (const NamedSample& sample : samples) {
-    STAB_TRY(const Finding part, describe(args, sample.values));
-    Finding row;
-    row.add("group", sample.name).append(part);
-    rows.push_back(std::move(row));
-  }
-  Finding finding;
-  finding.add("groups", std::move(rows));
-  return finding;
-}
 
 Result<Finding> describe_one(const Arguments& args, const std::vector<double>& values) {
   STAB_CHECK_OK(check_sample(values, 1, "describe"));
@@ -95,25 +78,6 @@ Result<Finding> quantiles_one(const Arguments& args, const std::vector<double>& 
 }
 
 Result<Finding> quantiles(const Arguments& args, const StatsData& data) { return by_group(args, data, quantiles_one); }
-
-Result<Finding> shapiro_one(const Arguments&, const std::vector<double>& values) {
-  STAB_TRY(const NormalityTest test, shapiro_wilk(values));
-  Finding finding;
-  finding.add_count("n", values.size()).add("statistic", test.statistic).add("p_value", test.p_value);
-  return finding;
-}
-
-Result<Finding> shapiro(const Arguments& args, const StatsData& data) { return by_group(args, data, shapiro_one); }
-
-Result<Finding> anderson_one(const Arguments&, const std::vector<double>& values) {
-  STAB_TRY(const NormalityTest test, anderson_darling(values));
-  Finding finding;
-  finding.add_count("n", values.size()).add("statistic", test.statistic).add("adjusted_statistic", test.adjusted);
-  finding.add("p_value", test.p_value);
-  return finding;
-}
-
-Result<Finding> anderson(const Arguments& args, const StatsData& data) { return by_group(args, data, anderson_one); }
 
 // ---- t tests --------------------------------------------------------------------------------------------
 
@@ -502,24 +466,9 @@ Result<Finding> sequence_method(const Arguments& args, const StatsData& data) {
 }
 
 // Points of a normal QQ plot: R's qqnorm() with ppoints().
-Result<Finding> qq(const Arguments&, const StatsData& data) {
-  STAB_CHECK_OK(check_sample(data.response(), 2, "qq"));
-  std::vector<double> sorted = data.response(), theoretical;
-  std::sort(sorted.begin(), sorted.end());
-  const auto n = static_cast<double>(sorted.size());
-  const double a = n <= 10 ? 3.0 / 8 : 0.5;
-  for (size_t i = 0; i < sorted.size(); ++i)
-    theoretical.push_back(normal_quantile((static_cast<double>(i + 1) - a) / (n + 1 - 2 * a)));
-  Finding finding;
-  finding.add_count("n", sorted.size()).add("theoretical", theoretical).add("sample", sorted);
-  return finding;
-}
-
 constexpr StatsMethod kMethods[] = {
     {"describe", "n, means, quantiles, spread and their intervals", "response group levels log conf", describe},
     {"quantile", "quantiles, --type 1 to 9 of Hyndman & Fan (7)", "response group levels log probs type", quantiles},
-    {"shapiro-wilk", "normality, 3 to 5000 values", "response group levels log", shapiro},
-    {"anderson-darling", "normality, tails weigh more", "response group levels log", anderson},
     {"one-sample-t", "mean against --mu", "response log mu alternative conf", one_sample},
     {"confidence-sequence", "mean against --mu, however often one looks",
      "response log mu narrowest-at conf", sequence_method},
@@ -548,7 +497,6 @@ constexpr StatsMethod kMethods[] = {
     {"change-points", "changes of the mean in row order (PELT)", "response log penalty least", change_point_method},
     {"e-divisive", "changes of any kind in row order, each with its p (E-divisive)",
      "response log least alpha resamples seed", e_divisive_method},
-    {"qq", "points of a normal QQ plot", "response log", qq},
 };
 
 }  // namespace

@@ -18,6 +18,18 @@ function rowsOfWorkload(trials, workload) {
 // Golden-ratio jitter: even, and the same every time.
 function jitter(i) { return (i * 0.6180339887) % 1; }
 
+function groupsText(cell, response) {
+  return cell.modes.map(mode => `${grouped(mode.n)} around ${valueText(response, mode.median)}`).join(', ');
+}
+
+// What the dip test says of these cells, in words.
+function modesSentence(cells, response) {
+  const several = cells.filter(cell => cell.modes.length > 1), tested = cells.filter(cell => cell.dip !== null).length;
+  if (several.length === 0) return tested > 0 ? ` No cell has more than one hump that the dip test would vouch for.` : '';
+  const worst = several.reduce((a, b) => b.dip > a.dip ? b : a), name = varying.map(f => worst.levels[samples.factors[f].name]).join(', ') || 'the cell';
+  return ` ${several.length === 1 ? 'One cell falls' : `${several.length} cells fall`} into groups: ${name}, ${groupsText(worst, response)} (dip ${significant(worst.dip, 3)}, p ${pText(worst.dip_p_holm)}); a mean between them describes neither.`;
+}
+
 function drawCloud(trials, width) {
   const response = shownResponse(), w = shownWorkload(), shown = figuresOf(response, w), cells = shown.cells;
   const values = trials.values(response), all = rowsOfWorkload(trials, w).filter(row => Number.isFinite(values[row]));
@@ -30,7 +42,7 @@ function drawCloud(trials, width) {
   }
   const log = response.scale === 'log', toPeople = log ? Math.exp : x => x;
   const range = valueRange(all.filter(row => !isExcluded(trials, row)).map(row => values[row]), state.whole === 'all');
-  const high = cells.length > 16 ? 44 : 72, left = Math.min(190, width * 0.26), right = width - 12, top = 10, bottom = top + cells.length * high;
+  const high = cells.length > 16 ? 44 : 72, left = Math.min(190, width * 0.26), right = width - 12, top = report.cells.some(cell => cell.response === response.name && cell.workload === report.workloads[w] && cell.modes.length > 1) ? 22 : 10, bottom = top + cells.length * high;
   const scale = linear(range[0], range[1], left, right), {canvas, context} = pointCanvas(width, bottom + 44);
   const svg = s('svg', {}, bottomAxis(scale, valueTicks(response, range[0], range[1], (right - left) / 100), bottom, top, responseLabel(response)));
   const xs = [], ys = [], rows = [];
@@ -63,15 +75,21 @@ function drawCloud(trials, width) {
       svg.append(s('rect', {x: low, y: base + 3, width: Math.max(0.5, high4 - low), height: high * 0.32, class: 'box'}), s('line', {x1: median, x2: median, y1: base + 3, y2: base + 3 + high * 0.32, class: 'median'}));
     }
     const described = report.cells.find(other => other.response === response.name && other.workload === report.workloads[w] && varying.every(f => other.levels[samples.factors[f].name] === samples.factors[f].levels[cell.levels[f]]));
+    // Groups that a test found: a bracket over each, its median marked.
+    if (described?.modes?.length > 1) for (const mode of described.modes) {
+      const y = base - cloud - 3, [from, to, middle] = [mode.low, mode.high, mode.median].map(value => clampTo(scale, value));
+      svg.append(s('path', {d: `M${from.toFixed(1)} ${y + 5}V${y}H${to.toFixed(1)}V${y + 5}M${middle.toFixed(1)} ${y}V${y - 5}`, class: 'bracket'}), label(middle, y - 7, grouped(mode.n), 'middle', 'faint'));
+    }
     if (described?.interval) svg.append(s('line', {x1: clampTo(scale, described.interval.conf_low), x2: clampTo(scale, described.interval.conf_high), y1: base, y2: base, class: 'mean-interval'}), s('circle', {cx: clampTo(scale, described.interval.estimate), cy: base, r: 3, class: 'mean'}));
   });
   const described = report.cells.filter(cell => cell.response === response.name && cell.workload === report.workloads[w]), centre = cell => log ? cell.geometric_mean ?? cell.mean : cell.mean;
   const sorted = [...described].sort((a, b) => centre(a) - centre(b)), nameOf = cell => varying.map(f => cell.levels[samples.factors[f].name]).join(', ') || 'the cell';
   const finding = `${report.workloads[w]}, ${response.name.replace(/_/g, ' ')}: ${count(rows.length + beyond, 'trial')} in ${count(cells.length, 'cell')}. ` + (sorted.length > 1 ? `Lowest on average: ${nameOf(sorted[0])}, ${valueText(response, centre(sorted[0]))}; highest: ${nameOf(sorted[sorted.length - 1])}, ${valueText(response, centre(sorted[sorted.length - 1]))}.` : sorted.length === 1 ? `On average ${valueText(response, centre(sorted[0]))}.` : '') +
+    modesSentence(described, response) +
     (beyond > 0 ? ` ${count(beyond, 'trial')} beyond the axis: choose “all values” to see ${beyond === 1 ? 'it' : 'them'}.` : '') + (left_out > 0 ? ` ${left_out} left out by declared rules.` : '');
   return {svg, canvas, height: bottom + 44, finding, marks: {length: rows.length, x: xs, y: ys, text: i => trialLine(trials, rows[i]), open: i => openTrial(trials, rows[i])},
-    columns: [{title: 'cell'}, {title: 'n', number: true}, {title: 'mean', number: true}, {title: 'median', number: true}, {title: 'sd', number: true}, {title: 'geometric mean', number: true}, {title: 'low', number: true}, {title: 'high', number: true}, {title: 'Shapiro-Wilk W', number: true}, {title: 'p', number: true, text: pText}, {title: 'one layout'}],
-    rows: described.map(cell => [nameOf(cell), cell.n, cell.mean, cell.median, cell.sd, cell.geometric_mean, cell.interval?.conf_low ?? null, cell.interval?.conf_high ?? null, cell.shapiro_w, cell.shapiro_p, cell.one_layout ? 'yes' : 'no'])};
+    columns: [{title: 'cell'}, {title: 'n', number: true}, {title: 'mean', number: true}, {title: 'median', number: true}, {title: 'sd', number: true}, {title: 'geometric mean', number: true}, {title: 'low', number: true}, {title: 'high', number: true}, {title: 'Shapiro-Wilk W', number: true}, {title: 'p', number: true, text: pText}, {title: 'one layout'}, {title: 'dip', number: true}, {title: 'p of one mode (Holm)', number: true, text: pText}, {title: 'groups'}],
+    rows: described.map(cell => [nameOf(cell), cell.n, cell.mean, cell.median, cell.sd, cell.geometric_mean, cell.interval?.conf_low ?? null, cell.interval?.conf_high ?? null, cell.shapiro_w, cell.shapiro_p, cell.one_layout ? 'yes' : 'no', cell.dip, cell.dip_p_holm, groupsText(cell, response)])};
 }
 
 // Lines of all cells of a workload; turned: probabilities across.

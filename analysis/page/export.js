@@ -40,6 +40,26 @@ function csvOf(columns, rows) {
   return [columns.map(column => column.title), ...rows].map(row => row.map(csvField).join(',')).join('\n') + '\n';
 }
 
+// Cells hold no tabs and no line ends of their own, so that each stays in its place when it is pasted; and no spreadsheet takes a name
+// for a formula (OWASP, CSV injection), which numbers with a sign are not.
+function tabbed(columns, rows) {
+  const cell = text => String(text).replace(/[\t\r\n]+/g, ' ').replace(/^(?=[=@]|[+-]([^\d.,\s%]|.*([=@|!]|[A-Za-z]\()))/, "'");
+  return [columns.map(column => column.title), ...rows].map(row => row.map(cell).join('\t')).join('\n') + '\n';
+}
+
+// By the rules of analysis/text/latex.cc.
+const latexOf = {'\\': '\\textbackslash{}', '{': '\\{', '}': '\\}', '$': '\\$', '&': '\\&', '%': '\\%', '#': '\\#', '_': '\\_', '~': '\\textasciitilde{}', '^': '\\textasciicircum{}', '<': '\\textless{}', '>': '\\textgreater{}', '|': '\\textbar{}', '"': '\\char34{}', '[': '{[}', ']': '{]}', '*': '{*}',
+  '−': '$-$', '×': '$\\times$', '±': '$\\pm$', 'α': '$\\alpha$', 'µ': '$\\mu$', '†': '\\textdagger{}', '≤': '$\\leq$', '≥': '$\\geq$', '…': '\\ldots{}', '–': '--', '—': '---', '’': "'"};
+
+function asLatex(text) {
+  return String(text).toWellFormed().replace(/[\n\t]+/g, ' ').replace(/[\x00-\x1f\x7f\ufffd]/g, '?').replace(/(?<=-)-|(?<=')'|(?<=`)`|(?<=,),|(?<=[?!])`/g, '\u0000$&').replace(/[\\{}$&%#_~^<>|"[\]*−×±αµ†≤≥…–—’]/g, symbol => latexOf[symbol]).replace(/\u0000/g, '{}');
+}
+
+function latexTable(title, columns, rows) {
+  const line = cells => cells.map(asLatex).join(' & ') + ' \\\\\n';
+  return `% needs \\usepackage{booktabs}\n\\begin{tabular}{${columns.map(column => column.number ? 'r' : 'l').join('')}}\n\\toprule\n${line(columns.map(column => column.title))}\\midrule\n${rows.map(line).join('')}\\bottomrule\n\\end{tabular}\n`;
+}
+
 function save(name, content, type) {
   const link = h('a', {download: name, href: URL.createObjectURL(content instanceof Blob ? content : new Blob([content], {type}))});
   document.body.append(link);

@@ -10,6 +10,7 @@
 #include "analysis/statistics/distributions.h"
 #include "analysis/text/json_writer.h"
 #include "analysis/page/distribution.h"
+#include "analysis/page/looks_data.h"
 #include "analysis/page/luck.h"
 #include "analysis/report/cell_pairs.h"
 #include "analysis/report/report_pen.h"
@@ -333,6 +334,7 @@ std::string figures_json(const Samples& samples, const UnitsByResponse& units, c
   more_layouts(json, report);
   predictions(json, report);
   half_normal(json, report);
+  write_looks(json, samples);
   json.end();
   return json.take();
 }

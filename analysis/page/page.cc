@@ -8,7 +8,7 @@
 #include "analysis/page/figure_data.h"
 #include "analysis/page/page_parts.h"
 #include "analysis/page/sample_columns.h"
-#include "analysis/page/valid_text.h"
+#include "analysis/text/valid_text.h"
 #include "analysis/report/report.h"
 #include "analysis/text/markup.h"
 
@@ -29,6 +29,8 @@ Samples with_valid_text(Samples samples) {
   for (Response& response : samples.responses) clean(response.name), clean(response.unit);
   clean_all(samples.machines), clean_all(samples.machine_differences), clean_all(samples.lost_machines);
   clean_all(samples.simulated);
+  clean_all(samples.environment_facts);
+  for (Environment& environment : samples.environments) clean_all(environment.values);
   for (Unavailable& missing : samples.unavailable) clean(missing.what), clean(missing.cure);
   for (Trial& trial : samples.trials) {
     clean(trial.excluded);

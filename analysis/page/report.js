@@ -19,7 +19,7 @@ async function openReport() {
   readState();
   applyTheme();
   document.querySelector('noscript')?.removeAttribute('hidden');
-  const forest = forestFigure(), programs = programsFigure(), effects = effectFigures(), interaction = interactionFigure(), components = componentFigures(), precision = precisionFigure(), pairs = pairFigures(), cells = cellsFigure(), normal = normalFigure(), suite = benchmarksFigure(), luck = luckFigure(), [curves, load] = causalFigures();
+  const forest = forestFigure(), programs = programsFigure(), effects = effectFigures(), interaction = interactionFigure(), components = componentFigures(), precision = precisionFigure(), pairs = pairFigures(), cells = cellsFigure(), normal = normalFigure(), suite = benchmarksFigure(), luck = luckFigure(), looks = looksFigure(), [curves, load] = causalFigures();
   const main = h('main', {}, heading(), overview(forest));
   document.body.append(main, h('dialog', {id: 'trial', 'aria-labelledby': 'trial-title'}), h('div', {id: 'spoken', class: 'offstage', role: 'status', 'aria-live': 'polite'}));
   forest.redraw();
@@ -44,8 +44,8 @@ async function openReport() {
     section('causes', 'What depends on what', interaction.element, components[1].element, effects[1].element),
     section('spread', 'Where the spread comes from', components[0].element, luck.element, doses.map(figure => figure.element)),
     ...layoutMapSections(),
-    section('more', 'What would settle it', extendCommands(), precision.element, components[2].element, whatIf()),
-    section('weather', 'The run and the machine', run.element, blocks.element, validityTable()),
+    section('more', 'What would settle it', extendCommands(), precision.element, components[2].element, looks?.element, whatIf()),
+    section('weather', 'The run and the machine', run.element, runChangesTable(), blocks.element, environmentSection(), validityTable()),
     section('assumptions', 'Assumptions', normal.element, diagnosticsTable()),
     section('proof', 'Proof', proofSection(trials)),
   ].filter(Boolean);

@@ -18,6 +18,8 @@ using Json = nlohmann::json;
 constexpr int kVersion = 3;  // 3: a stopping rule may be a sequence, and has `max`
 // The same, and estimators were declared: a reader that doesn't know them would miss a part of the report.
 constexpr int kVersionOfEstimators = 4;
+// The same with what was recorded of the machine.
+constexpr int kVersionOfEnvironments = 5;
 constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
 constexpr std::string_view kEstimators[] = {"hodges-lehmann", "quantile", "mixed"};
 constexpr std::string_view kRules[] = {"fixed", "looks", "precision", "sequence"};
@@ -103,6 +105,11 @@ void texts(JsonWriter& json, std::string_view key, const std::vector<std::string
   json.end();
 }
 
+int version_of(const Samples& samples) {
+  if (samples.environment_facts_compared > 0) return kVersionOfEnvironments;
+  return samples.estimators.empty() && samples.shift_quantiles.empty() ? kVersion : kVersionOfEstimators;
+}
+
 struct Tables {
   TextTableNumbers exclusions, degradations;
 };
@@ -129,6 +136,8 @@ Columns columns_of(const Samples& samples, const UnitsByResponse& units, const E
   out.add_whole("link", each(samples, [](const Trial& trial) { return trial.link; }));
   if (!samples.machines.empty())
     out.add_whole("machine", each(samples, [](const Trial& trial) { return trial.machine; }));
+  if (samples.environments.size() > 1)
+    out.add_whole("environment", each(samples, [](const Trial& trial) { return trial.environment; }));
   out.add_whole("layout", each(samples, [](const Trial& trial) { return trial.layout; }));
   out.add_whole("fixed_code", each(samples, [](const Trial& trial) { return trial.fixed_code; }));
   out.add_whole("disturbances", each(samples, [](const Trial& trial) { return trial.disturbances; }));
@@ -172,7 +181,7 @@ std::string samples_json(const Samples& samples, const Columns& columns) {
   JsonWriter json;
   const Tables tables = tables_of(samples);
   json.begin_object().value("format", "stab-samples")
-      .value("version", samples.estimators.empty() && samples.shift_quantiles.empty() ? kVersion : kVersionOfEstimators);
+      .value("version", version_of(samples));
   json.value("experiment", samples.experiment).value("alpha", samples.alpha);
   json.value("unit", samples.unit == Unit::kRow ? "row" : "layout");
   texts(json, "workloads", samples.workloads);
@@ -231,6 +240,17 @@ std::string samples_json(const Samples& samples, const Columns& columns) {
   texts(json, "layout_outputs", samples.layout_outputs);
   if (!samples.machines.empty()) texts(json, "machines", samples.machines);
   if (!samples.machine_differences.empty()) texts(json, "machine_differences", samples.machine_differences);
+  if (samples.environment_facts_compared > 0) {
+    json.begin_object("environment").value("compared", samples.environment_facts_compared);
+    texts(json, "facts", samples.environment_facts);
+    json.begin_array("kinds");
+    for (const Environment& one : samples.environments) {
+      json.begin_object().value("recorded", one.recorded);
+      texts(json, "values", one.values);
+      json.end();
+    }
+    json.end().end();
+  }
   if (!samples.simulated.empty()) texts(json, "simulated", samples.simulated);
   if (!samples.lost_machines.empty()) texts(json, "lost_machines", samples.lost_machines);
   texts(json, "exclusions", tables.exclusions.texts());
@@ -278,7 +298,7 @@ Result<Samples> design_of(const Json& json) {
   Samples out;
   if (json.at("format") != "stab-samples" ||
       (json.at("version") != 1 && json.at("version") != 2 && json.at("version") != kVersion &&
-       json.at("version") != kVersionOfEstimators))
+       json.at("version") != kVersionOfEstimators && json.at("version") != kVersionOfEnvironments))
     return corrupt("its trials are of another format or version");
   out.experiment = json.at("experiment");
   out.alpha = json.at("alpha");
@@ -297,6 +317,12 @@ Result<Samples> design_of(const Json& json) {
   out.machines = texts_of("machines");
   out.machine_differences = texts_of("machine_differences");
   out.simulated = texts_of("simulated");
+  if (json.contains("environment")) {
+    const Json& environment = json.at("environment");
+    out.environment_facts_compared = environment.at("compared");
+    out.environment_facts = environment.at("facts");
+    for (const Json& one : environment.at("kinds")) out.environments.push_back({one.at("recorded"), one.at("values")});
+  }
   out.lost_machines = texts_of("lost_machines");
   for (const Json& factor : json.at("factors"))
     out.factors.push_back(
@@ -371,7 +397,8 @@ Status fill_trials(const Columns& columns, const std::vector<std::string>& exclu
                      *seed = rows.whole("seed"), *link = rows.whole("link"), *disturbances = rows.whole("disturbances"),
                      *excluded = rows.whole("excluded"), *layout = has_layouts ? rows.whole("layout") : nullptr,
                      *fixed_code = has_layouts ? rows.whole("fixed_code") : nullptr,
-                     *machine = samples.machines.empty() ? nullptr : rows.whole("machine");
+                     *machine = samples.machines.empty() ? nullptr : rows.whole("machine"),
+                     *environment = samples.environments.size() > 1 ? rows.whole("environment") : nullptr;
   std::vector<const PackedColumn*> levels, values, counts;
   for (size_t f = 0; f < samples.factors.size(); ++f) levels.push_back(rows.whole("level/" + std::to_string(f)));
   for (size_t r = 0; r < samples.responses.size(); ++r) values.push_back(rows.real("value/" + std::to_string(r)));
@@ -394,6 +421,7 @@ Status fill_trials(const Columns& columns, const std::vector<std::string>& exclu
     trial.seed = seed->whole(row);
     trial.link = link->whole(row);
     if (machine) trial.machine = static_cast<uint32_t>(machine->whole(row));
+    if (environment) trial.environment = static_cast<uint32_t>(environment->whole(row));
     if (has_layouts) {
       trial.layout = layout->whole(row);
       trial.fixed_code = fixed_code->whole(row) != 0;

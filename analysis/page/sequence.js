@@ -38,6 +38,14 @@ function drawSequence(trials, width, view) {
     context.fillRect(px[i] - size / 2, py[i] - size / 2, size, size);
   });
   context.globalAlpha = 1;
+  const run = report.run_changes.find(one2 => one2.response === response.name && !one2.machine), changes = run ? run.changes.filter(change => change.position >= first && change.position <= last) : [];
+  // Levels between changes, of all workloads together, and where they change.
+  if (run?.changes.length > 0) for (const segment of run.segments) {
+    if (segment.level === null || segment.last < first || segment.first > last) continue;
+    const y = Math.min(bottom, Math.max(top, ys(segment.level - 1)));
+    svg.append(s('line', {x1: xs(Math.max(first, segment.first - 0.5)), x2: xs(Math.min(last, segment.last + 0.5)), y1: y, y2: y, class: 'run-level'}));
+  }
+  changes.forEach((change, i) => svg.append(s('line', {x1: xs(change.position - 0.5), x2: xs(change.position - 0.5), y1: top, y2: bottom, class: 'run-change'}), label(xs(change.position - 0.5) + 4, top + 11 + 13 * (i % 3), grouped(change.position), 'start', 'strong')));
   tracks.forEach((name, t) => {
     const y = bottom + 36 + t * trackHeight, values = trials.column(name), key = name.slice(8), most = [0, 0];
     for (const row of inView) if (values[row] > most[1]) most[1] = values[row];
@@ -58,7 +66,7 @@ function drawSequence(trials, width, view) {
   const brush = s('rect', {y: top, height, class: 'brush', visibility: 'hidden'});
   svg.append(brush);
   const drift = report.diagnostics.filter(one2 => one2.response === response.name && !one2.refused && ['drift', 'lag-1 autocorrelation'].includes(one2.name) && one2.p_value !== null && one2.p_value < report.alpha);
-  const finding = `${count(inView.length, 'trial')} in view` + (inView.length > mostPoints ? ' as a raster of densities; zoom in for points' : '') + `. ${drift.length === 0 ? 'No drift or dependence was found in the order of the run.' : `Drift or dependence in ${count(new Set(drift.map(one2 => one2.workload)).size, workloadWord)}: blocks take the slow part of it away.`}` +
+  const finding = `${count(inView.length, 'trial')} in view` + (inView.length > mostPoints ? ' as a raster of densities; zoom in for points' : '') + `. ${drift.length === 0 ? 'No drift or dependence was found in the order of the run.' : `Drift or dependence in ${count(new Set(drift.map(one2 => one2.workload)).size, workloadWord)}: blocks take the slow part of it away.`}` + changesSentence(response) + notSearchedSentence() +
     (beyond > 0 ? ` ${beyond} beyond the axis, at its edge.` : '') + (crossed > 0 ? ` ${crossed} left out by declared rules.` : '') + (tracks.length === 0 ? ' The ledger shows nothing above zero.' : evidence.calm.length > 0 ? ` Never above zero, or not to be had here: ${evidence.calm.map(name => name.replace(/_/g, ' ')).join(', ')}.` : '');
   const zoom = (from, to) => { view.range = to - from < 2 ? null : [from, to]; view.figure.redraw(); };
   return {svg, canvas, height: total, finding, marks: {length: inView.length, x: px, y: py, text: i => trialLine(trials, inView[i]), open: i => openTrial(trials, inView[i])},
@@ -100,6 +108,23 @@ function drawSequence(trials, width, view) {
       holder.addEventListener('dblclick', () => { view.range = null; view.figure.redraw(); });
     },
     invert: xs.invert};
+}
+
+// Where the run changes, in words; of several machines each.
+function changesSentence(response) {
+  const runs = report.run_changes.filter(run => run.response === response.name), all = runs.flatMap(run => run.changes.map(change => (run.machine ? short(run.machine, 40) + ': ' : '') + change.text));
+  if (runs.length === 0) return '';
+  return all.length === 0 ? ' No change within the run was found.' : ` ${all.length === 1 ? 'One change' : `${all.length} changes`} within the run: ${all.slice(0, 4).join('; ')}${all.length > 4 ? '; and more, in the table below' : ''}.`;
+}
+
+// Where there were too many runs to search all of them.
+const notSearchedSentence = () => !report.runs_not_searched ? '' : ` ${report.runs_not_searched} more run${report.runs_not_searched === 1 ? '' : 's'} of machines or responses ${report.runs_not_searched === 1 ? 'was' : 'were'} not searched, since all together would take too long.`;
+
+function runChangesTable() {
+  const rows = report.run_changes.flatMap(run => run.changes.map(change => [run.response.replace(/_/g, ' '), run.machine || '', change.position, change.block, change.statistic, change.p_value, change.text]));
+  if (rows.length === 0) return null;
+  return [h('h3', {}, 'Changes within the run'), h('p', {class: 'note'}, `All ${workloadWord}s together, each trial as its difference from the mean of its cell. E-divisive looks for stretches that differ from what came before in level, spread or shape; p is the share of random orders of the trials in which as strong a change is found.`),
+    table('Changes within the run', [{title: 'response'}, {title: 'machine'}, {title: 'position', number: true}, {title: 'block', number: true}, {title: 'Q', number: true}, {title: 'p', number: true, text: pText}, {title: 'what'}], rows)];
 }
 
 // How many points fall on each pixel, as ink: the logarithm of the count, so that single points stay visible.

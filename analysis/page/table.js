@@ -9,7 +9,8 @@ function cellText(column, value) {
 }
 
 // columns: {title, text?, number?}; rows: arrays of values, or {length, row(i)} where they are many. open?: called with i.
-function table(title, columns, rows, {filter = false, open = null} = {}) {
+// filtered?: what is said while a filter hides rows.
+function table(title, columns, rows, {filter = false, open = null, filtered = ''} = {}) {
   const many = !Array.isArray(rows), length = rows.length;
   const at = i => many ? rows.row(i) : rows[i];
   let order = null, shown = rowsAtOnce, sorted = -1, descending = false, wanted = '';
@@ -36,7 +37,7 @@ function table(title, columns, rows, {filter = false, open = null} = {}) {
       const content = c === 0 && open ? h('button', {type: 'button', class: 'link', click: () => open(i)}, text) : text;
       return c === 0 ? h('th', {scope: 'row', class: isNumber && 'number'}, content) : h('td', {class: isNumber && 'number'}, content);
     }))));
-    status.textContent = order.length < length || order.length > shown ? `${grouped(Math.min(shown, order.length))} of ${grouped(order.length)} rows` + (order.length < length ? ` (of ${grouped(length)})` : '') : '';
+    status.textContent = order.length < length || order.length > shown ? `${grouped(Math.min(shown, order.length))} of ${grouped(order.length)} rows` + (order.length < length ? ` (of ${grouped(length)})` : '') + (order.length < length && filtered ? '. ' + filtered : '') : '';
     more.hidden = order.length <= shown;
   }
   const headings = columns.map((column, c) => {
@@ -51,8 +52,12 @@ function table(title, columns, rows, {filter = false, open = null} = {}) {
   });
   select();
   paint();
+  // As they are shown, all rows that the filter leaves, in their order: into a spreadsheet, or a paper.
+  const texts = () => order.map(i => at(i).map((value, c) => cellText(columns[c], value)));
+  const copies = h('div', {class: 'copies'}, h('button', {type: 'button', class: 'small', 'aria-label': `copy table: ${title}`, click: () => copyText(tabbed(columns, texts()))}, 'copy table'), ' ',
+    h('button', {type: 'button', class: 'small', 'aria-label': `copy as LaTeX: ${title}`, click: () => copyText(latexTable(title, columns, texts()))}, 'copy as LaTeX'));
   return h('div', {class: 'table'},
     filter && h('label', {class: 'choice'}, 'rows with ', h('input', {type: 'search', input: event => { wanted = event.target.value.trim().toLowerCase(); shown = rowsAtOnce; select(); paint(); }})),
     h('div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': title}, h('table', {}, h('caption', {class: 'offstage'}, title), h('thead', {}, h('tr', {}, headings)), body)),
-    status, more);
+    status, more, copies);
 }

@@ -26,7 +26,8 @@ function openTrial(trials, row) {
   fill(dialog, {}, [h('h2', {id: 'trial-title'}, title),
     h('p', {}, `${report.workloads[trials.column('workload')[row]]}, ${samples.factors.map((factor, f) => `${factor.name} ${factor.levels[trials.level(f, row)]}`).join(', ')}.`),
     excluded > 0 && h('p', {class: 'warning'}, 'Left out of the analysis by a declared rule: ', samples.exclusions[excluded - 1]),
-    number !== null && [h('h3', {}, 'Again'), command(`stabctl replay ${number}`), h('p', {class: 'note'}, 'Runs it with its binary, seed and settings. The seed gives the same sequence of layouts; when each begins is driven by time. Several replays that stay slow mean a bad layout; ones that don’t, a bad moment.')],
+    number !== null && [h('h3', {}, 'Again'), ['', ` --under 'perf stat -d'`, ` --under 'gdb --args'`].map(tool => [command(`stabctl replay ${number}${tool}`), ' ']),
+      h('p', {class: 'note'}, 'Runs it with its binary, seed and settings. The seed gives the same sequence of layouts; when each begins is driven by time. Under perf its hardware counts are yours to choose; in gdb the script stab-gdb.py names functions that have moved. Several replays that stay slow mean a bad layout; ones that don’t, a bad moment.')],
     h('h3', {}, 'What it measured'), pairsTable('What it measured', responses.map((response, r) => [response.name.replace(/_/g, ' '), valueText(response, trials.column('value/' + r)[row], 6) + (Number.isFinite(trials.deviations(response)[row]) ? `, ${response.scale === 'log' ? signed(percent(trials.deviations(response)[row])) : differenceText(response, trials.deviations(response)[row])} from its cell` : '')])),
     h('h3', {}, 'What it was'), pairsTable('What it was', [['block', String(trials.column('block')[row])], ['position in the run', String(trials.column('order')[row])], trials.has('started_s') && ['began', `${significant(trials.column('started_s')[row], 5)} s into the run`],
       ['layout seed', h('code', {}, BigInt(seed).toString(16).padStart(16, '0'))], ['link', String(trials.column('link')[row])], build && ['build', short(build.name, 80)], build && build.sha256 && ['binary', h('code', {}, build.sha256)]].filter(Boolean)),
@@ -43,7 +44,7 @@ function trialsSection(trials) {
   const declared = responses.filter(response => response.declared);
   const rows = {length: trials.rows, row: row => [trialNumber(trials, row) ?? row + 1, report.workloads[trials.column('workload')[row]], cellName(cellOf(trials, row)), trials.column('block')[row], trials.column('order')[row], Number(trials.column('link')[row]),
     ...declared.map(response => trials.values(response)[row]), disturbancesOf(trials, row).join(', '), isExcluded(trials, row) ? samples.exclusions[trials.column('excluded')[row] - 1] : '']};
-  const details = h('details', {class: 'twin', toggle: () => { if (details.open && details.children.length === 1) details.append(table('Every trial', columns, rows, {filter: true, open: row => openTrial(trials, row)})); }}, h('summary', {}, `all ${grouped(trials.rows)} trials, to sort, filter and open`));
+  const details = h('details', {class: 'twin', toggle: () => { if (details.open && details.children.length === 1) details.append(table('Every trial', columns, rows, {filter: true, open: row => openTrial(trials, row), filtered: 'Verdicts, intervals and all other statistics stay those of all analysed trials: they do not follow this filter. “Any two cells” has the answers for single cells'})); }}, h('summary', {}, `all ${grouped(trials.rows)} trials, to sort, filter and open`));
   return details;
 }
 

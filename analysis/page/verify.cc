@@ -53,7 +53,7 @@ bool near(double a, double b) { return a == b || std::fabs(a - b) <= kTolerance 
 std::string place_of(const std::string& array, size_t i, const Json& element) {
   std::string label;
   if (element.is_object())
-    for (const char* key : {"response", "workload", "factor", "level", "term", "line", "point", "name", "code", "what"})
+    for (const char* key : {"response", "workload", "factor", "level", "term", "line", "point", "name", "code", "what", "fact"})
       if (const auto at = element.find(key); at != element.end() && at->is_string() && !at->get<std::string>().empty())
         label += (label.empty() ? "" : " ") + at->get<std::string>();
   constexpr size_t kLongest = 60;

@@ -13,6 +13,8 @@
 #include "analysis/report/diagnostics.h"
 #include "analysis/report/estimators.h"
 #include "analysis/report/machines.h"
+#include "analysis/report/modes.h"
+#include "analysis/report/run_changes.h"
 #include "analysis/statistics/normality.h"
 #include "analysis/report/report.h"
 #include "analysis/report/replication_units.h"
@@ -52,6 +54,9 @@ Status check(const Samples& samples) {
   for (const Trial& trial : samples.trials)
     if (!samples.machines.empty() && trial.machine >= samples.machines.size())
       return bad_input("trial " + std::to_string(trial.order) + " is of an unknown machine");
+  for (const Trial& trial : samples.trials)
+    if (!samples.environments.empty() && trial.environment >= samples.environments.size())
+      return bad_input("trial " + std::to_string(trial.order) + " is of an unknown environment");
   size_t usable = 0;
   for (const Trial& trial : samples.trials) {
     if (trial.workload >= samples.workloads.size() || trial.levels.size() != samples.factors.size() ||
@@ -252,7 +257,7 @@ std::string_view name(Verdict verdict) {
   return "withheld";
 }
 
-Result<Report> analyse_units(const Samples& samples, const std::vector<std::vector<WorkloadUnits>>& units) {
+Result<Report> analyse_units(const Samples& samples, const std::vector<std::vector<WorkloadUnits>>& units, Depth depth) {
   Report report;
   report.experiment = samples.experiment;
   report.alpha = samples.alpha;
@@ -312,16 +317,23 @@ Result<Report> analyse_units(const Samples& samples, const std::vector<std::vect
     if (!varying.empty() && !benchmark && program_count(samples) > 1)
       report.anovas.push_back(over_programs(samples, r, units[r], varying));
   }
+  if (depth == Depth::kWhole) {
+    find_modes(samples, units, report.cells);
+    RunSearch search = search_run(samples);
+    report.run_changes = std::move(search.runs);
+    report.runs_not_searched = search.not_searched;
+  }
+  report.environment = environment_table_of(samples, report.contrasts);
   report.doses = doses_of(samples);
   report.validity = validity_of(samples);
   report.caveats = caveats_of(samples, report);
   return report;
 }
 
-Result<Report> analyse(const Samples& samples) {
+Result<Report> analyse(const Samples& samples, Depth depth) {
   STAB_CHECK_OK(check(samples));
   // From here on every analysed value is finite, and positive where the scale is logarithmic.
-  return analyse_units(samples, all_units(samples));
+  return analyse_units(samples, all_units(samples), depth);
 }
 
 }  // namespace stab::analysis

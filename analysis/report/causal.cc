@@ -47,6 +47,17 @@ CausalEffect effect_of(const Result<ArmEstimate>& found, const CausalData& data)
   return out;
 }
 
+constexpr ArmKey kNullWindows{ArmKind::kNull, 0, 0};
+
+// The larger p, of which both are shown where it is small; 1 where they point to opposite sides, or where one has no number.
+double p_of_both(const CausalArm& arm) {
+  if (!arm.beyond_null.refused.empty() || (arm.effect.log_effect > 0) != (arm.beyond_null.log_effect > 0)) return 1;
+  return std::max(arm.effect.p_value, arm.beyond_null.p_value);
+}
+double p_equivalence_of_both(const CausalArm& arm) {
+  return arm.beyond_null.refused.empty() ? std::max(arm.effect.p_equivalence, arm.beyond_null.p_equivalence) : 1;
+}
+
 bool inside(const Interval& speedup, double margin) { return speedup.low > -margin && speedup.high < margin; }
 
 // A slope is an effect by the line's own speedup: the derivative of the share by the logarithm is exp(-effect).
@@ -164,9 +175,10 @@ class Analysis {
   }
 
   // Refused ones are none.
-  std::optional<ArmEstimate> estimate(const CausalFit& fit, const ArmKey& key, CausalCurve& curve, std::string* refused) {
+  std::optional<ArmEstimate> estimate(const CausalFit& fit, const ArmKey& key, CausalCurve& curve, std::string* refused,
+                                      const ArmKey& reference = {}) {
     const bool phase = curve.skipped > 0 && data_.points[curve.point].kind == PointKind::kProgress;
-    Result<ArmEstimate> found = phase ? fit.arm_of_phase(key, &curve.phase_share) : fit.arm(key);
+    Result<ArmEstimate> found = phase ? fit.arm_of_phase(key, &curve.phase_share, reference) : fit.arm(key, reference);
     curve.phase_corrected = curve.phase_corrected || (phase && found);
     if (found) return *found;
     if (refused) *refused = found.error().message;
@@ -187,6 +199,10 @@ class Analysis {
       arm.speedup = key.speedup;
       if (found) {
         arm.effect = effect_of(*found, data_);
+        std::string alone;
+        const auto beyond = estimate(fit, key, curve, &alone, kNullWindows);
+        if (beyond) arm.beyond_null = effect_of(*beyond, data_);
+        else arm.beyond_null.refused = alone;
         if (!faster && arm.effect.refused.empty()) faster = tangent_of(*found, key.speedup);
       } else {
         arm.effect.refused = refused;
@@ -350,27 +366,45 @@ class Analysis {
         if (arm.effect.refused.empty()) family.push_back(&arm), curve_of.push_back(&curve);
     }
     std::vector<double> p, equivalence;
-    for (const CausalArm* arm : family) p.push_back(arm->effect.p_value), equivalence.push_back(arm->effect.p_equivalence);
-    const std::vector<double> adjusted = holm(p), adjusted_equivalence = holm(equivalence);
+    std::vector<double> alone;  // as if nobody had asked the null windows
+    for (const CausalArm* arm : family) {
+      p.push_back(p_of_both(*arm)), equivalence.push_back(p_equivalence_of_both(*arm));
+      alone.push_back(arm->effect.p_value);
+    }
+    const std::vector<double> adjusted = holm(p), adjusted_equivalence = holm(equivalence), adjusted_alone = holm(alone);
     const auto open = [&](const std::vector<double>& values) {
       const auto count = std::count_if(values.begin(), values.end(), [&](double value) { return value >= data_.alpha; });
       return static_cast<double>(std::max<ptrdiff_t>(1, count));
     };
+    // What Holm's last step asks where only the baselines are: an arm whose larger p keeps below it fails by the nulls of others.
+    const auto open_alone =
+        std::count_if(adjusted_alone.begin(), adjusted_alone.end(), [&](double value) { return value >= data_.alpha; });
+    const double last_step = data_.alpha / (static_cast<double>(open_alone) + 1);
     const double open_changes = open(adjusted), open_equivalences = open(adjusted_equivalence);
     for (size_t i = 0; i < family.size(); ++i) {
       CausalArm& arm = *family[i];
       arm.p_holm = adjusted[i];
       arm.p_equivalence_holm = adjusted_equivalence[i];
       if (!may_judge(*curve_of[i])) continue;
-      const Interval& speedup = arm.effect.speedup;
       arm.verdict = Verdict::kUnsure;
-      if (arm.p_equivalence_holm < data_.alpha) arm.verdict = Verdict::kEquivalent;
-      else if (arm.p_holm < data_.alpha && (speedup.low > 0 || speedup.high < 0) && !inside(speedup, data_.margin))
+      if (arm.p_equivalence_holm < data_.alpha) {
+        arm.verdict = Verdict::kEquivalent;
+      } else if (arm.p_holm < data_.alpha && is_change(arm.effect) && is_change(arm.beyond_null)) {
         arm.verdict = Verdict::kChanged;
-      else
-        arm.settles_windows = settling_replicates(arm.effect.log_effect, arm.effect.standard_error, arm.effect.windows,
-                                                  data_.margin, data_.alpha / open_changes, data_.alpha / open_equivalences);
+      } else {
+        // By the one of the two that says less.
+        const CausalEffect& less =
+            arm.beyond_null.refused.empty() && arm.beyond_null.p_value > arm.effect.p_value ? arm.beyond_null : arm.effect;
+        arm.settles_windows = settling_replicates(less.log_effect, less.standard_error, arm.effect.windows, data_.margin,
+                                                  data_.alpha / open_changes, data_.alpha / open_equivalences);
+        arm.by_pausing = arm.beyond_null.refused.empty() && adjusted_alone[i] < data_.alpha && is_change(arm.effect) &&
+                         (p_of_both(arm) >= last_step || !is_change(arm.beyond_null));
+      }
     }
+  }
+
+  bool is_change(const CausalEffect& effect) const {
+    return effect.refused.empty() && (effect.speedup.low > 0 || effect.speedup.high < 0) && !inside(effect.speedup, data_.margin);
   }
 
   void sum_up(CausalCurve& curve) {

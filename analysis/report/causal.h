@@ -21,6 +21,7 @@ namespace stab::analysis {
 
 // What is said of a line. The words are in JSON and on the page: do not rename.
 enum class LineVerdict {
+  // Each is shown twice, against the baseline windows and against the null windows.
   kWorthIt,   // "worth it": at one declared speedup at least the program is shown to be faster
   kHarmful,   // "harmful": at one at least it is shown to be slower, at none faster
   kNoUse,     // "no use": at every declared speedup the effect is shown to lie inside the margin
@@ -45,8 +46,14 @@ struct CausalEffect {
 struct CausalArm {
   double speedup = 0;  // virtual, of the line
   CausalEffect effect;
+  // The same against the null windows (its `baselines` are those): what is there beside what pausing does. Where pausing does
+  // nothing both are one; where it does something inside the margin, only this one is free of it.
+  CausalEffect beyond_null;
+  // Of the larger p of the two, so that what is said holds against both.
   double p_holm = 1, p_equivalence_holm = 1;
   Verdict verdict = Verdict::kWithheld;
+  // Not settled, since its own null windows don't confirm what the baselines alone would show.
+  bool by_pausing = false;
   std::optional<uint64_t> settles_windows;  // unsure: windows of this arm in all that would settle it, at this spread
 };
 
@@ -129,7 +136,8 @@ struct CausalCellSummary {
 
 // The closed list of warnings of a causal report.
 enum class CausalCaveatCode {
-  kNullFails, kNullUnsure, kNoNull, kContention, kFewTrials, kIncomplete, kKinkOrBias, kPhaseUnknown, kNoVisits, kKernelTime,
+  kNullFails, kNullUnsure, kNoNull, kByPausing, kContention, kFewTrials, kIncomplete, kKinkOrBias, kPhaseUnknown, kNoVisits,
+  kKernelTime,
   kUnattributed, kUnclassifiedWaits, kCoarseSamples, kLengthened, kExcludedTrials,
   kClosedLoop, kLoopUnknown, kTimeouts, kNothing,
 };

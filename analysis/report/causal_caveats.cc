@@ -11,11 +11,10 @@
 namespace stab::analysis {
 namespace {
 
-constexpr std::array<std::string_view, 19> kCodes{
-    "null-fails",     "null-unsure",   "no-null",         "contention",  "few-trials",   "incomplete",
-    "kink-or-bias",   "phase-unknown", "no-visits",       "kernel-time", "unattributed", "unclassified-waits",
-    "coarse-samples", "lengthened",    "excluded-trials", "closed-loop", "loop-unknown", "time-outs",
-    "nothing"};
+constexpr std::array<std::string_view, 20> kCodes{
+    "null-fails",     "null-unsure",  "no-null",       "by-pausing",  "contention",      "few-trials",  "incomplete",
+    "kink-or-bias",   "phase-unknown", "no-visits",    "kernel-time", "unattributed",    "unclassified-waits",
+    "coarse-samples", "lengthened",   "excluded-trials", "closed-loop", "loop-unknown",  "time-outs",   "nothing"};
 
 // Shares from which on they are worth a word.
 constexpr double kMuchKernel = 0.2;
@@ -146,6 +145,15 @@ class Warnings {
   void curves() {
     for (const CausalCurve& curve : report_.curves) {
       const std::string line = "'" + design_.lines[curve.line].name + "'" + at(curve.cell);
+      for (const CausalArm& arm : curve.arms)
+        if (arm.by_pausing) {
+          say(CausalCaveatCode::kByPausing,
+              line + " differs from the baseline windows by " + range(arm.effect.speedup) + " at " + plain(100 * arm.speedup) +
+                  " %, but not from the null windows: there by " + range(arm.beyond_null.speedup) +
+                  "; pausing may be all of it",
+              "more null windows: replicates, or several candidates, of which every four bring one more");
+          break;
+        }
       if (curve.kink_or_bias)
         say(CausalCaveatCode::kKinkOrBias,
             line + ": from the speedups its slope at 0 is " + significant(curve.slope->slope.estimate, 3) +
@@ -179,7 +187,7 @@ class Warnings {
     if (all.kernel > kMuchKernel)
       say(CausalCaveatCode::kKernelTime,
           "up to " + percent(all.kernel) + " of a trial's CPU time was in the kernel and not sampled",
-          "kernel.perf_event_paranoid <= 1 lets the kernel's time count for the calling line");
+          "what the kernel does for a line is not in its effect; no setting changes that");
     if (all.unattributed > kMuchUnattributed)
       say(CausalCaveatCode::kUnattributed,
           "up to " + percent(all.unattributed) + " of a trial's samples belong to no line in scope",

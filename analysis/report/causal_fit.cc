@@ -140,13 +140,17 @@ std::vector<ArmKey> CausalFit::arms() const {
   return out;
 }
 
-Result<ArmEstimate> CausalFit::arm(const ArmKey& key) const { return mean_of(std::span(&key, 1)); }
+Result<ArmEstimate> CausalFit::arm(const ArmKey& key, const ArmKey& reference) const {
+  return mean_of(std::span(&key, 1), reference);
+}
 
-Result<ArmEstimate> CausalFit::mean_of(std::span<const ArmKey> keys) const {
+Result<ArmEstimate> CausalFit::mean_of(std::span<const ArmKey> keys, const ArmKey& reference) const {
   for (const ArmKey& key : keys)
     if (!column_.count(key)) return not_found("no window of it counts");
-  if (latency_) return latency_arm(keys);
+  if (!counts_.count(reference)) return not_found("no window that it could be held against counts");
+  if (latency_) return latency_arm(keys, reference);
   std::vector<double> combination(column_.size());
+  if (column_.count(reference)) combination[column_.at(reference)] = -1;
   ArmEstimate out;
   for (const ArmKey& key : keys) {
     combination[column_.at(key)] = 1 / static_cast<double>(keys.size());
@@ -157,12 +161,12 @@ Result<ArmEstimate> CausalFit::mean_of(std::span<const ArmKey> keys) const {
   out.standard_error = found.standard_error;
   out.df = found.df;
   out.scores = found.scores;
-  out.baselines = counts_.at(ArmKey{});
+  out.baselines = counts_.at(reference);
   return out;
 }
 
-Result<ArmEstimate> CausalFit::latency_arm(std::span<const ArmKey> keys) const {
-  // By cluster: integral and departures of the arm and of the baseline.
+Result<ArmEstimate> CausalFit::latency_arm(std::span<const ArmKey> keys, const ArmKey& reference) const {
+  // By cluster: integral and departures of the reference and of the arm.
   struct Sums {
     double inside[2] = {0, 0}, departures[2] = {0, 0};
   };
@@ -172,7 +176,7 @@ Result<ArmEstimate> CausalFit::latency_arm(std::span<const ArmKey> keys) const {
     const CausalWindow& window = data_->windows[windows_[i]];
     const ArmKey key = arm_of(window);
     const bool is_arm = std::find(keys.begin(), keys.end(), key) != keys.end();
-    if (!is_arm && key.kind != ArmKind::kBaseline) continue;
+    if (!is_arm && key != reference) continue;
     ++(is_arm ? out.windows : out.baselines);
     if (window.latencies.empty()) return bad_input("its windows have no integrals");
     Sums& sum = sums[cluster_of_[i]];
@@ -231,10 +235,13 @@ std::optional<double> CausalFit::phase_share(uint32_t line, std::span<const doub
   return time / samples * all_samples / run;
 }
 
-Result<ArmEstimate> CausalFit::arm_of_phase(const ArmKey& key, double* share) const {
+Result<ArmEstimate> CausalFit::arm_of_phase(const ArmKey& key, double* share, const ArmKey& reference) const {
   if (latency_) return bad_input("a latency is that of the phase: it has no share of the run");
   if (of_these_runs_) return bad_input("the share of the run takes trials, and there are too few");
-  STAB_TRY(ArmEstimate out, arm(key));
+  STAB_TRY(ArmEstimate out, arm(key, reference));
+  std::vector<double> contrast(column_.size());
+  contrast[column_.at(key)] = 1;
+  if (column_.count(reference)) contrast[column_.at(reference)] = -1;
   const auto corrected = [&](std::span<const double> counts, double* found) -> std::optional<double> {
     std::vector<double> effects(column_.size()), combination(column_.size());
     for (const auto& [other, column] : column_) {
@@ -248,7 +255,9 @@ Result<ArmEstimate> CausalFit::arm_of_phase(const ArmKey& key, double* share) co
     const auto part = phase_share(key.line, counts, effects);
     if (!part) return std::nullopt;
     if (found) *found = *part;
-    const double saved = *part * (1 - std::exp(-effects[column_.at(key)]));
+    const auto beyond = fit_->recounted(contrast, counts);
+    if (!beyond) return std::nullopt;
+    const double saved = *part * (1 - std::exp(-*beyond));
     if (!(saved < 1)) return std::nullopt;
     return -std::log1p(-saved);
   };

@@ -31,7 +31,7 @@ struct ArmEstimate {
   double standard_error = 0;
   double df = 0;
   std::vector<double> scores;  // their squares add up to standard_error^2
-  uint64_t windows = 0, baselines = 0;
+  uint64_t windows = 0, baselines = 0;  // baselines: windows of what it was held against
 };
 
 class CausalFit {
@@ -39,13 +39,13 @@ class CausalFit {
   // pre: windows are of one cell and count. kBadInput: nothing to compare, or too few clusters.
   static Result<CausalFit> of(const CausalData& data, uint32_t point, std::span<const size_t> windows);
 
-  // Against the baseline windows. Absent from the data: kNotFound.
-  Result<ArmEstimate> arm(const ArmKey& key) const;
+  // Against the windows of `reference`, the baselines or the null windows. Absent from the data: kNotFound.
+  Result<ArmEstimate> arm(const ArmKey& key, const ArmKey& reference = {}) const;
   // The mean of several arms, each with the same weight.
-  Result<ArmEstimate> mean_of(std::span<const ArmKey> keys) const;
+  Result<ArmEstimate> mean_of(std::span<const ArmKey> keys, const ArmKey& reference = {}) const;
   // For the share of the run that is like the line's windows (causal.h), which goes with the effect as clusters are left out.
   // pre: key.kind is kSpeedup or kSlowdown
-  Result<ArmEstimate> arm_of_phase(const ArmKey& key, double* share) const;
+  Result<ArmEstimate> arm_of_phase(const ArmKey& key, double* share, const ArmKey& reference = {}) const;
   // The interval of arm()'s effect by drawing clusters, which asks nothing of how they vary.
   Result<BootstrapInterval> bca(const ArmKey& key, uint64_t resamples, double conf, uint64_t seed) const;
   std::vector<ArmKey> arms() const;
@@ -60,7 +60,7 @@ class CausalFit {
   std::optional<double> split_baselines(uint64_t seed) const;
 
  private:
-  Result<ArmEstimate> latency_arm(std::span<const ArmKey> keys) const;
+  Result<ArmEstimate> latency_arm(std::span<const ArmKey> keys, const ArmKey& reference) const;
   std::optional<double> phase_share(uint32_t line, std::span<const double> counts, std::span<const double> effects) const;
 
   const CausalData* data_ = nullptr;

@@ -123,8 +123,13 @@ class Writer {
         json_.begin_object();
         json_.value("speedup", arm.speedup).value("verdict", word(arm.verdict));
         effect(json_, arm.effect);
-        if (arm.effect.refused.empty())
+        if (arm.effect.refused.empty()) {
           json_.value("p_holm", arm.p_holm).value("p_equivalence_holm", arm.p_equivalence_holm);
+          json_.value("by_pausing", arm.by_pausing);
+          json_.begin_object("beyond_null");
+          effect(json_, arm.beyond_null);
+          json_.end();
+        }
         json_.value("settles_windows", arm.settles_windows);
         json_.end();
       }

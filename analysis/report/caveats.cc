@@ -5,13 +5,17 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <initializer_list>
 #include <set>
 #include <string>
 
 #include "analysis/statistics/descriptive.h"
 #include "analysis/statistics/multiplicity.h"
 #include "analysis/report/stopping_decision.h"
+#include "analysis/report/modes.h"
 #include "analysis/report/replication_units.h"
+#include "analysis/report/report_pen.h"
+#include "analysis/report/run_changes.h"
 
 namespace stab::analysis {
 namespace {
@@ -60,9 +64,10 @@ void low_dose(const Report& report, bool in_a_loop, Caveats& out) {
         {CaveatCode::kLowDose,
          saw + " in " + number(*worst->epochs) + " epochs: in " + percent(worst->unentered) +
              " of them no function was entered, so the program stays in a loop, sleeps or waits for a CPU" + more,
-         "no epoch helps there; let the loop call its work as a function (noinline) in each round, or enter the function that "
-         "holds it anew, in slices, with stab_new_layout() before each; or take one layout a process for what it is, one draw, "
-         "and run more replicates"});
+         "no epoch helps there; write long_loops = true under [layout], which leads such loops to new layouts where it can; "
+         "or let the loop call its work as a function (noinline) in each round, or enter the function that holds it anew, in "
+         "slices, with stab_new_layout() before each; or take one layout a process for what it is, one draw, and run more "
+         "replicates"});
     return;
   }
   out.push_back({CaveatCode::kLowDose,
@@ -109,12 +114,16 @@ void aliased(const Report& report, Caveats& out) {
                  "read each as its factor's only where the interaction is small; the cells that didn't run tell them apart"});
 }
 
-// Smallest p after Holm among the primary response's diagnostics of one name.
-const Diagnostic* worst_of(const Report& report, std::string_view name) {
+// What one question is asked by: usually one test.
+using Tests = std::initializer_list<std::string_view>;
+
+// Smallest p after Holm among the primary response's diagnostics by these tests.
+const Diagnostic* worst_of(const Report& report, Tests tests) {
   std::vector<const Diagnostic*> members;
   std::vector<double> p_values;
   for (const Diagnostic& diagnostic : report.diagnostics) {
-    if (diagnostic.name != name || diagnostic.response != report.responses[0].name || !diagnostic.p_value) continue;
+    const bool asked = std::find(tests.begin(), tests.end(), diagnostic.name) != tests.end();
+    if (!asked || diagnostic.response != report.responses[0].name || !diagnostic.p_value) continue;
     members.push_back(&diagnostic);
     p_values.push_back(*diagnostic.p_value);
   }
@@ -129,9 +138,9 @@ const Diagnostic* worst_of(const Report& report, std::string_view name) {
   return worst;
 }
 
-void from_diagnostic(const Report& report, std::string_view name, CaveatCode code, std::string_view message,
-                     std::string_view hint, Caveats& out) {
-  const Diagnostic* worst = worst_of(report, name);
+void from_diagnostic(const Report& report, Tests tests, CaveatCode code, std::string_view message, std::string_view hint,
+                     Caveats& out) {
+  const Diagnostic* worst = worst_of(report, tests);
   if (!worst) return;
   out.push_back({code,
                  (worst->workload.empty() ? "" : worst->workload + ": ") + std::string(message) + " (" +
@@ -143,16 +152,60 @@ void from_diagnostic(const Report& report, std::string_view name, CaveatCode cod
 // Where the order within blocks was drawn, what lasts from trial to trial falls on all cells alike: intervals hold
 // (docs/method.md, "How often are we wrong"). Plain rows have no such order.
 void autocorrelation(const Samples& samples, const Report& report, Caveats& out) {
-  const Diagnostic* worst = worst_of(report, "lag-1 autocorrelation");
+  const Diagnostic* worst = worst_of(report, {"lag-1 autocorrelation"});
   if (!worst) return;
   const bool alike = worst->statistic > 0, drawn = samples.unit == Unit::kLayout;
   from_diagnostic(
-      report, worst->name, CaveatCode::kAutocorrelation,
+      report, {worst->name}, CaveatCode::kAutocorrelation,
       alike ? "a trial resembles the one before it" : "a trial goes against the one before it",
       drawn   ? "the order within blocks is random, so intervals hold all the same; find what lasts from trial to trial"
       : alike ? "if rows are in order of time, intervals are too narrow; randomize the order, and compare within blocks"
               : "if rows are in order of time, intervals are too wide or two kinds of rows alternate; look at the sequence",
       out);
+}
+
+// Of the primary response, or of the first one that has such cells: the cell that is furthest from one hump.
+void several_modes(const Report& report, Caveats& out) {
+  for (const Response& response : report.responses) {
+    const Cell* worst = nullptr;
+    uint64_t cells = 0, tested = 0;
+    for (const Cell& cell : report.cells) {
+      if (cell.response != response.name) continue;
+      tested += cell.dip.has_value();
+      if (cell.modes.empty()) continue;
+      ++cells;
+      if (!worst || *cell.dip > *worst->dip) worst = &cell;
+    }
+    if (!worst) continue;
+    out.push_back({CaveatCode::kSeveralModes,
+                   cell_text(report, *worst) + ": " + response.name + " falls into " + modes_text(response, *worst) +
+                       " (dip = " + number(*worst->dip) + ", p = " + number(*worst->dip_p_holm) +
+                       (tested > 1 ? " after Holm over " + std::to_string(tested) + " cells" : "") + ")" +
+                       (cells > 1 ? "; " + count(cells - 1, "more cell") + " likewise" : ""),
+                   "a mean between groups describes none of them: see in the plots whether layouts make them ('stabctl replay' "
+                   "of a trial stays in its group) or the moment (a group is a stretch of the run)"});
+    return;
+  }
+}
+
+void run_changed(const Report& report, Caveats& out) {
+  const RunChanges* first = nullptr;
+  size_t changes = 0;
+  for (const RunChanges& run : report.run_changes) {
+    if (run.changes.empty() || (first && run.response != first->response)) continue;
+    if (!first) first = &run;
+    changes += run.changes.size();
+  }
+  if (!first) return;
+  size_t strongest = 0;
+  for (size_t i = 1; i < first->changes.size(); ++i)
+    if (first->changes[i].statistic > first->changes[strongest].statistic) strongest = i;
+  out.push_back({CaveatCode::kRunChanged,
+                 "the run changes" + (first->machine.empty() ? "" : " on " + first->machine) + ": " + first->response + " " +
+                     run_change_text(response_of(report, first->response), *first, strongest) +
+                     (changes > 1 ? "; " + count(changes - 1, "more change") : ""),
+                 "blocks take what holds for all cells out of the comparison; find in the run's plot what the machine did, "
+                 "before trusting small effects"});
 }
 
 void disturbances(const Samples& samples, Caveats& out) {
@@ -315,6 +368,34 @@ void machines(const Samples& samples, Caveats& out) {
                    "add machines; replicates don't help here"});
 }
 
+// A fact that is shared out unevenly among a factor's levels is in that factor's difference; one that changes between blocks is
+// not, and one that each machine has its own value of is said with the machines.
+void environment(const Samples& samples, const Report& report, Caveats& out) {
+  const EnvironmentDifference *split = nullptr, *changed = nullptr;
+  size_t splits = 0, changes = 0;
+  for (const EnvironmentDifference& one : report.environment.differences) {
+    if (!one.splits.empty()) {
+      ++splits;
+      if (!split || one.splits[0].share_difference() > split->splits[0].share_difference()) split = &one;
+    } else if (one.along != EnvironmentAlong::kMachines && !one.says_where) {
+      ++changes;
+      if (!changed) changed = &one;
+    }
+  }
+  const auto more = [](size_t all) { return all > 1 ? "; likewise " + count(all - 1, "more fact") : std::string(); };
+  if (split)
+    out.push_back({CaveatCode::kEnvironmentSplit,
+                   "the machine differs together with " + split->splits[0].factor + ": " + split_words(*split, split->splits[0]) +
+                       more(splits),
+                   "a difference of " + split->splits[0].factor + " may be the machine's: run the experiment again on a machine "
+                   "that stays as it is, or at least all levels of the blocks concerned"});
+  if (changed && samples.simulated.empty())
+    out.push_back({CaveatCode::kEnvironmentChanged,
+                   "the machine changed within the experiment: " + environment_words(*changed) + more(changes),
+                   "blocks take what that does to all cells out of the comparison, not what it does to one of them; --full has "
+                   "the table"});
+}
+
 void simulated(const Samples& samples, Caveats& out) {
   if (samples.simulated.empty()) return;
   std::string models;
@@ -330,10 +411,13 @@ void simulated(const Samples& samples, Caveats& out) {
 // doubtful, then what makes them noisy. The others follow in the order in which they are checked.
 constexpr CaveatCode kGravestFirst[] = {
     CaveatCode::kSimulated,
-    CaveatCode::kIncomplete,    CaveatCode::kLayoutOutput,      CaveatCode::kOneLayout,    CaveatCode::kAliased,
+    CaveatCode::kIncomplete,    CaveatCode::kEnvironmentSplit,
+    CaveatCode::kLayoutOutput,  CaveatCode::kOneLayout,         CaveatCode::kAliased,
     CaveatCode::kLowDose,       CaveatCode::kDegraded,          CaveatCode::kSmallSample,  CaveatCode::kRanksDisagree,
-    CaveatCode::kExtended,      CaveatCode::kUnmasked,          CaveatCode::kDrift,        CaveatCode::kLostMachines,
-    CaveatCode::kDifferentMachines, CaveatCode::kFailedTrials,  CaveatCode::kDisturbed,    CaveatCode::kSteal};
+    CaveatCode::kExtended,      CaveatCode::kUnmasked,          CaveatCode::kSeveralModes,  CaveatCode::kRunChanged,
+    CaveatCode::kDrift,         CaveatCode::kLostMachines,
+    CaveatCode::kDifferentMachines, CaveatCode::kEnvironmentChanged,
+    CaveatCode::kFailedTrials,  CaveatCode::kDisturbed,         CaveatCode::kSteal};
 
 size_t gravity(CaveatCode code) {
   return static_cast<size_t>(std::find(std::begin(kGravestFirst), std::end(kGravestFirst), code) - std::begin(kGravestFirst));
@@ -371,6 +455,10 @@ std::string_view name(CaveatCode code) {
     case CaveatCode::kFewMachines: return "few-machines";
     case CaveatCode::kSimulated: return "simulated";
     case CaveatCode::kDifferentNights: return "different-nights";
+    case CaveatCode::kSeveralModes: return "several-modes";
+    case CaveatCode::kRunChanged: return "run-changed";
+    case CaveatCode::kEnvironmentSplit: return "environment-split";
+    case CaveatCode::kEnvironmentChanged: return "environment-changed";
   }
   return "unknown";
 }
@@ -393,13 +481,17 @@ std::vector<Caveat> caveats_of(const Samples& samples, const Report& report) {
   degradations(samples, out);
   few_workloads(samples, report, out);
   machines(samples, out);
+  environment(samples, report, out);
   disturbances(samples, out);
-  from_diagnostic(report, "drift", CaveatCode::kDrift, "values drift over the run",
+  from_diagnostic(report, {"drift"}, CaveatCode::kDrift, "values drift over the run",
                   "blocks take drift out of the comparison; find its cause before trusting small effects", out);
+  run_changed(report, out);
   autocorrelation(samples, report, out);
-  from_diagnostic(report, "shapiro-wilk", CaveatCode::kNotNormal, "residuals are not normal",
+  several_modes(report, out);
+  // The second one where residuals are more than 5,000.
+  from_diagnostic(report, {"shapiro-wilk", "anderson-darling"}, CaveatCode::kNotNormal, "residuals are not normal",
                   "means of 30 are close to normal all the same; see whether ranks agree", out);
-  from_diagnostic(report, "brown-forsythe", CaveatCode::kUnequalVariance, "cells differ in spread",
+  from_diagnostic(report, {"brown-forsythe"}, CaveatCode::kUnequalVariance, "cells differ in spread",
                   "contrasts allow for it; in the ANOVA table read the p in brackets", out);
   ranks(report, out);
   sizes(report, out);

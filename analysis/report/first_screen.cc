@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/report/report_pen.h"
+#include "base/printable.h"
 
 namespace stab::analysis {
 namespace {
@@ -26,12 +27,7 @@ struct Section {
 };
 
 // Names may come from a database of somebody else's: none of them drives the terminal.
-std::string shown(std::string_view name) {
-  std::string out(name);
-  for (char& c : out)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
-  return out;
-}
+std::string shown(std::string_view name) { return one_line(name); }
 
 std::string level_text(double alpha) { return plain(100 * (1 - alpha)) + " % interval "; }
 

@@ -125,26 +125,40 @@ LinkSpread spread_of(const Build& plain, const Build& file, double alpha) {
   return out;
 }
 
-Vanishes vanishing(const BuildRatio& moving, const Samples& samples) {
+struct OverFiles {
+  std::vector<double> change, equivalence;  // p by file, after Holm over the files
+};
+
+OverFiles over_files(const std::vector<VerifiedFile>& files, BuildRatio VerifiedFile::* ratio) {
+  OverFiles out;
+  for (const VerifiedFile& file : files) {
+    out.change.push_back((file.*ratio).p_value);
+    out.equivalence.push_back((file.*ratio).p_equivalence);
+  }
+  return {holm(out.change), holm(out.equivalence)};
+}
+
+// Over the files, as verdicts are: whether any of them is said to vanish or to remain wrongly.
+void judge_moving(const Samples& samples, std::vector<VerifiedFile>& files) {
+  const OverFiles p = over_files(files, &VerifiedFile::moving);
   const double margin = samples.responses[0].margin;
-  if (!moving.refused.empty()) return Vanishes::kUnsure;
-  if (moving.is_exact) return std::fabs(moving.ratio.estimate - 1) <= margin ? Vanishes::kYes : Vanishes::kNo;
-  if (moving.p_equivalence <= samples.alpha) return Vanishes::kYes;
-  return moving.p_value <= samples.alpha ? Vanishes::kNo : Vanishes::kUnsure;
+  for (size_t i = 0; i < files.size(); ++i) {
+    const BuildRatio& moving = files[i].moving;
+    if (samples.incomplete || !moving.refused.empty()) continue;
+    if (moving.is_exact)
+      files[i].vanishes = std::fabs(moving.ratio.estimate - 1) <= margin ? Vanishes::kYes : Vanishes::kNo;
+    else if (p.equivalence[i] <= samples.alpha) files[i].vanishes = Vanishes::kYes;
+    else if (p.change[i] <= samples.alpha) files[i].vanishes = Vanishes::kNo;
+  }
 }
 
 void judge(const Samples& samples, std::vector<VerifiedFile>& files) {
-  std::vector<double> changes, equivalences;
-  for (const VerifiedFile& file : files) {
-    changes.push_back(file.links.p_value);
-    equivalences.push_back(file.links.p_equivalence);
-  }
-  const std::vector<double> change_holm = holm(changes), equivalence_holm = holm(equivalences);
+  const OverFiles p = over_files(files, &VerifiedFile::links);
   const double margin = std::log1p(samples.responses[0].margin);
   for (size_t i = 0; i < files.size(); ++i) {
     VerifiedFile& file = files[i];
-    file.p_holm = change_holm[i];
-    file.p_equivalence_holm = equivalence_holm[i];
+    file.p_holm = p.change[i];
+    file.p_equivalence_holm = p.equivalence[i];
     if (samples.incomplete || !file.links.refused.empty()) continue;
     if (file.links.is_exact) {
       file.verdict = std::fabs(std::log(file.links.ratio.estimate)) <= margin ? Verdict::kEquivalent : Verdict::kChanged;
@@ -188,10 +202,10 @@ Result<LayoutVerificationReport> verify_layouts(const Samples& samples, const st
     file.as_linked = compare(as_linked(plain), as_linked(builds[level]), samples);
     file.moving = compare(plain.moving, builds[level].moving, samples);
     file.spread = spread_of(plain, builds[level], samples.alpha);
-    file.vanishes = vanishing(file.moving, samples);
     out.files.push_back(std::move(file));
   }
   judge(samples, out.files);
+  judge_moving(samples, out.files);
   return out;
 }
 

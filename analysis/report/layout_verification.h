@@ -41,7 +41,7 @@ struct VerifiedFile {
   LinkSpread spread;
   BuildRatio as_linked;  // of the two binaries that the build makes by itself; runs are what is counted
   BuildRatio moving;     // with code that moves
-  Vanishes vanishes = Vanishes::kUnsure;
+  Vanishes vanishes = Vanishes::kUnsure;  // by p of `moving` after Holm over the files; unsure before all trials are there
 };
 
 struct LayoutVerificationReport {

@@ -2,6 +2,8 @@
 #include "analysis/report/json_parts.h"
 #include "analysis/report/render_estimators.h"
 #include "analysis/report/report.h"
+#include "analysis/report/report_pen.h"
+#include "analysis/report/run_changes.h"
 
 namespace stab::analysis {
 namespace {
@@ -171,9 +173,70 @@ void cells(JsonWriter& json, const Report& report) {
     if (cell.mean_interval) write_interval(json, "interval", *cell.mean_interval);
     json.value("shapiro_w", cell.shapiro_w).value("shapiro_p", cell.shapiro_p);
     json.value("one_layout", cell.one_layout);
-    json.end();
+    json.value("dip", cell.dip).value("dip_p", cell.dip_p).value("dip_p_holm", cell.dip_p_holm);
+    json.begin_array("modes");
+    for (const Mode& mode : cell.modes) {
+      json.begin_object().value("median", mode.median).value("low", mode.low).value("high", mode.high);
+      json.value("n", mode.n).end();
+    }
+    json.end().end();
   }
   json.end();
+}
+
+void run_changes(JsonWriter& json, const Report& report) {
+  json.begin_array("run_changes");
+  for (const RunChanges& run : report.run_changes) {
+    json.begin_object().value("response", run.response);
+    if (!run.machine.empty()) json.value("machine", run.machine);
+    json.value("trials", run.trials).value("chunk", run.chunk).value("level", run.level);
+    json.value("permutations", run.permutations).value("p_of_next", run.p_of_next);
+    json.begin_array("segments");
+    for (const RunChanges::Segment& segment : run.segments) {
+      json.begin_object().value("first", uint64_t{segment.first}).value("last", uint64_t{segment.last});
+      json.value("first_block", uint64_t{segment.first_block}).value("trials", segment.trials).value("level", segment.level);
+      json.value("level_sds", segment.level_sds).value("spread_sds", segment.spread_sds).end();
+    }
+    json.end().begin_array("changes");
+    for (size_t i = 0; i < run.changes.size(); ++i) {
+      const RunChanges::Change& change = run.changes[i];
+      json.begin_object().value("position", uint64_t{change.position}).value("block", uint64_t{change.block});
+      json.value("statistic", change.statistic).value("p_value", change.p_value);
+      json.value("text", run_change_text(response_of(report, run.response), run, i)).end();
+    }
+    json.end().end();
+  }
+  json.end();
+  if (report.runs_not_searched > 0) json.value("runs_not_searched", report.runs_not_searched);
+}
+
+// Nothing of plain rows, which nobody's machine has run.
+void environment(JsonWriter& json, const Report& report) {
+  const EnvironmentTable& table = report.environment;
+  if (table.compared == 0) return;
+  json.begin_object("environment").value("facts", uint64_t{table.compared}).value("trials", table.trials);
+  json.value("unrecorded_trials", table.unrecorded_trials).begin_array("differences");
+  for (const EnvironmentDifference& one : table.differences) {
+    json.begin_object().value("fact", one.fact).value("along", name(one.along)).value("says_where", one.says_where);
+    const std::vector<std::string> shown = shown_values(one);
+    json.begin_array("values");
+    for (size_t v = 0; v < one.values.size(); ++v) {
+      const EnvironmentValue& value = one.values[v];
+      json.begin_object().value("value", value.value).value("shown", shown[v]).value("told", value.told);
+      json.value("trials", value.trials).value("blocks", value.blocks);
+      json.value("first_block", uint64_t{value.first_block}).value("last_block", uint64_t{value.last_block});
+      texts(json, "machines", value.machines);
+      json.end();
+    }
+    json.end().begin_array("splits");
+    for (const EnvironmentSplit& split : one.splits) {
+      json.begin_object().value("factor", split.factor).value("level", split.level).value("baseline", split.baseline);
+      json.value("value", split.value).value("share", split.share).value("baseline_share", split.baseline_share);
+      json.value("text", split_words(one, split)).end();
+    }
+    json.end().end();
+  }
+  json.end().end();
 }
 
 void checks(JsonWriter& json, const Report& report) {
@@ -190,6 +253,8 @@ void checks(JsonWriter& json, const Report& report) {
     json.value("p_value", diagnostic.p_value).end();
   }
   json.end();
+  run_changes(json, report);
+  environment(json, report);
   json.begin_array("doses");
   for (const DoseSummary& dose : report.doses) {
     json.begin_object();

@@ -9,7 +9,9 @@
 
 #include "analysis/report/caveats.h"
 #include "analysis/report/render_estimators.h"
+#include "analysis/report/modes.h"
 #include "analysis/report/report_pen.h"
+#include "analysis/report/run_changes.h"
 
 namespace stab::analysis {
 namespace {
@@ -427,6 +429,67 @@ std::string diagnostics(const Pen& pen, const Report& report) {
   return pen.heading("Assumptions, on residuals (they never choose the method)") + pen.table(table);
 }
 
+// Cells with several modes, and where the run changes; nothing where there are none.
+std::string shapes(const Pen& pen, const Report& report) {
+  TextTable table({{"response", Align::kLeft}, {"cell", Align::kLeft}, {"dip", Align::kRight}, {"p (Holm)", Align::kRight},
+                   {"groups", Align::kLeft, true}});
+  for (const Cell& cell : report.cells)
+    if (!cell.modes.empty())
+      table.add({cell.response, cell_text(report, cell), significant(*cell.dip, 3), p_text(*cell.dip_p_holm),
+                 modes_text(response_of(report, cell.response), cell)});
+  std::string out;
+  if (!table.empty()) out += pen.heading("Cells with more than one mode") + pen.table(table);
+  std::string changes;
+  for (const RunChanges& run : report.run_changes)
+    for (size_t i = 0; i < run.changes.size(); ++i)
+      changes += pen.item(run.response + (run.machine.empty() ? "" : " on " + run.machine) + ": " +
+                          run_change_text(response_of(report, run.response), run, i));
+  if (report.runs_not_searched > 0) changes += pen.item(runs_not_searched_text(report.runs_not_searched));
+  if (!changes.empty()) out += pen.heading("Changes within the run, all workloads together") + changes;
+  return out;
+}
+
+// What differed in the machine between trials; one line where nothing did.
+std::string environment(const Pen& pen, const Report& report) {
+  const EnvironmentTable& of = report.environment;
+  if (of.compared == 0) return {};
+  std::string notes;
+  if (of.unrecorded_trials > 0)
+    notes += pen.note("of " + plural(of.unrecorded_trials, report.trial_word) +
+                      " only boot and CPU were recorded: they are of an older version of Stab");
+  if (of.differences.empty())
+    return pen.heading("The environment of the trials") +
+           pen.note("no difference: " + plural(of.compared, "recorded fact") + " of the machine, the same for all of " +
+                    plural(of.trials, report.trial_word)) +
+           notes;
+  const bool several = std::any_of(of.differences.begin(), of.differences.end(), [](const EnvironmentDifference& one) {
+    return !one.values[0].machines.empty();
+  });
+  std::vector<TextTable::ColumnStyle> columns{{"fact", Align::kLeft}, {"value", Align::kLeft}, {"trials", Align::kRight},
+                                              {"blocks", Align::kLeft, true}};
+  if (several) columns.push_back({"machines", Align::kLeft});
+  TextTable table(columns);
+  constexpr size_t kShownValues = 8;  // of one fact; the others are in --json
+  for (const EnvironmentDifference& one : of.differences) {
+    const std::vector<std::string> shown = shown_values(one);
+    for (size_t v = 0; v < std::min(one.values.size(), kShownValues); ++v) {
+      const EnvironmentValue& value = one.values[v];
+      std::string blocks = std::to_string(value.first_block);
+      if (value.blocks > 1) blocks += " to " + std::to_string(value.last_block) + " (" + std::to_string(value.blocks) + ")";
+      std::vector<std::string> row{v == 0 ? one.fact : "", shown[v], std::to_string(value.trials), blocks};
+      std::string machines;
+      for (const std::string& machine : value.machines) machines += (machines.empty() ? "" : ", ") + machine;
+      if (several) row.push_back(machines);
+      table.add(row);
+    }
+    if (one.values.size() > kShownValues)
+      notes += pen.note(one.fact + ": " + plural(one.values.size() - kShownValues, "more value") + " in --json");
+    for (const EnvironmentSplit& split : one.splits) notes += pen.note("not shared out evenly: " + split_words(one, split));
+  }
+  return pen.heading("The environment of the trials: what differed, of " + plural(of.compared, "recorded fact")) +
+         pen.table(table) + notes;
+}
+
 std::string doses(const Pen& pen, const Report& report) {
   if (report.doses.empty()) return {};
   TextTable table({{report.workload_word, Align::kLeft}, {"factor", Align::kLeft}, {"level", Align::kLeft},
@@ -455,7 +518,8 @@ std::string render(const Pen& pen, const Report& report) {
          machines(pen, report) +
          workload_contrasts(pen, report, true) + benchmarks(pen, report) + anovas(pen, report) +
          cells(pen, report) + components(pen, report) +
-         diagnostics(pen, report) + doses(pen, report) + validity(pen, report) + workload_contrasts(pen, report, false);
+         diagnostics(pen, report) + shapes(pen, report) + environment(pen, report) + doses(pen, report) + validity(pen, report) +
+         workload_contrasts(pen, report, false);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analysis/statistics/anova.h"
+#include "analysis/report/environment.h"
 #include "analysis/report/samples.h"
 #include "base/result.h"
 
@@ -79,6 +80,12 @@ struct Contrast {
   std::string refused;
 };
 
+// A group that a cell's values fall into. On people's scale.
+struct Mode {
+  double median = 0, low = 0, high = 0;
+  uint64_t n = 0;  // independent values in it
+};
+
 // Descriptive statistics of one cell of one workload, excluded trials left out.
 struct Cell {
   std::string response;
@@ -93,6 +100,10 @@ struct Cell {
   std::optional<double> shapiro_w;        // of the analysed values; absent where n < 3 or they are constant
   std::optional<double> shapiro_p;
   bool one_layout = false;                // all its trials ran in one layout: n repeats, not n replicates
+  // Has it one hump? Hartigan's dip of its independent values (modes.h), Holm's p over the response's cells, and, where one mode
+  // is refuted, the groups, two or more. Absent where they are too few, constant, or of a benchmark.
+  std::optional<double> dip, dip_p, dip_p_holm;
+  std::vector<Mode> modes;
 };
 
 // The error a term is tested against in a within-subjects table, with the sphericity correction.
@@ -216,6 +227,30 @@ struct Diagnostic {
   std::string refused;
 };
 
+// What the run was like, all workloads together: where trials begin to lie otherwise than before (run_changes.h).
+// invariant: segments.size() == changes.size() + 1
+struct RunChanges {
+  struct Segment {
+    uint32_t first = 0, last = 0;  // positions in the run (Trial::order)
+    uint32_t first_block = 0;
+    uint64_t trials = 0;           // those of one layout in a block count once, here and below
+    double level_sds = 0;          // mean difference from the trials' cells, in sds of these
+    double spread_sds = 0;         // sd of the same
+    std::optional<double> level;   // the same as a ratio; absent on a linear scale, where cells have no common unit
+  };
+  struct Change {
+    uint32_t position = 0, block = 0;  // of the first trial after it
+    double statistic = 0, p_value = 1;
+  };
+  std::string response, machine;  // machine empty: there was one
+  uint64_t trials = 0, chunk = 1; // looked at in chunks of so many trials
+  double level = 0.05;            // of each test; all series of a report share alpha
+  uint64_t permutations = 0;
+  std::vector<Segment> segments;
+  std::vector<Change> changes;    // in the order of the run
+  std::optional<double> p_of_next;  // of the strongest split that is no change; absent where none could be asked about
+};
+
 // Layouts that trials of one level of a layout factor really saw.
 struct DoseSummary {
   std::string workload;
@@ -241,6 +276,8 @@ enum class CaveatCode {
   kUnmasked,
   kDifferentMachines, kLostMachines, kFewMachines,
   kSimulated,
+  kSeveralModes, kRunChanged,
+  kEnvironmentSplit, kEnvironmentChanged,
 };
 std::string_view name(CaveatCode code);
 
@@ -278,6 +315,9 @@ struct Report {
   std::vector<SpreadComponents> components;
   std::vector<AnovaTable> anovas;
   std::vector<Diagnostic> diagnostics;
+  std::vector<RunChanges> run_changes;  // of declared responses
+  uint64_t runs_not_searched = 0;       // for changes: there were too many of them
+  EnvironmentTable environment;
   std::vector<DoseSummary> doses;
   std::vector<ValidityCount> validity;
   std::vector<Caveat> caveats;  // the gravest first
@@ -285,17 +325,25 @@ struct Report {
 
 // Refuses, with the row and the cure: NaN or infinite values, values <= 0 on a log scale, a broken invariant,
 // no analysable trial. Cells that are too small or constant are refused one by one inside the report.
-Result<Report> analyse(const Samples& samples);
+enum class Depth {
+  kWhole,
+  kVerdicts,  // without modes and changes of the run, for who asks at each look and reads verdicts alone
+};
+Result<Report> analyse(const Samples& samples, Depth depth = Depth::kWhole);
 
 // analyse() for rows that never were trials (a large CSV file): `design` has no trials, units[r][w] the values.
 struct WorkloadUnits;
-Result<Report> analyse_units(const Samples& design, const std::vector<std::vector<WorkloadUnits>>& units);
+Result<Report> analyse_units(const Samples& design, const std::vector<std::vector<WorkloadUnits>>& units,
+                             Depth depth = Depth::kWhole);
 
 // One screen of verdicts first, then tables. Escape sequences only with `colour`.
 std::string render_terminal(const Report& report, int width = 100, bool colour = false);
 
 // For a pull request or a page: the terminal's tables as Markdown.
 std::string render_markdown(const Report& report);
+
+// The main tables for a paper, by booktabs: to be included.
+std::string render_latex(const Report& report);
 
 // The same, machine-readable: version 1 of docs/report-json.md. Doubles with 17 significant digits.
 std::string to_json(const Report& report);

@@ -104,6 +104,7 @@ struct Trial {
   uint64_t layout = 0;
   bool fixed_code = false;       // its layout is that of a binary, not one that its seed drew
   uint32_t machine = 0;          // index into Samples::machines
+  uint32_t environment = 0;      // index into Samples::environments
   uint64_t link = 0;             // which link of its binary, where links are freshly seeded; else 0
   // Absent: not measured on this machine, or nothing to measure. Never NaN: analyse() refuses those.
   std::vector<std::optional<double>> values;
@@ -150,6 +151,13 @@ struct Unavailable {
   std::string cure;
 };
 
+// What was recorded of the machine while some of the trials ran, of the facts that differ between trials.
+// invariant: values.size() == Samples::environment_facts.size()
+struct Environment {
+  bool recorded = true;             // false: more than boot and CPU is not known
+  std::vector<std::string> values;  // empty: the machine did not tell, or nobody asked it
+};
+
 // The design facts and the rows.
 // invariant: responses not empty; the first one is the primary response
 struct Samples {
@@ -179,6 +187,11 @@ struct Samples {
   std::vector<std::string> machines;
   std::vector<std::string> machine_differences;  // what was not declared equal and isn't, in words
   std::vector<std::string> lost_machines;        // slots that were lost and run again, in words
+  // The machine as it stood, for each kind of trial that stood otherwise: facts that differ, and how many were compared. Empty:
+  // it was the same for all trials, or, where none were compared, nobody recorded it.
+  std::vector<std::string> environment_facts;
+  std::vector<Environment> environments;
+  uint32_t environment_facts_compared = 0;
   std::vector<Unavailable> unavailable;  // for the caveats
   std::vector<std::string> early_looks;     // who saw cells by name before the data were complete, in words
   std::vector<std::string> simulated;  // the model that the responses are counts of, in words; several: of several models

@@ -186,7 +186,7 @@ Result<LookOutcome> look(const Samples& samples, uint32_t replicates) {
     outcome.level = bounds[outcome.index].nominal_p;
     outcome.critical_value = bounds[outcome.index].z;
   }
-  STAB_TRY(const Report report, analyse(upto));
+  STAB_TRY(const Report report, analyse(upto, Depth::kVerdicts));
   for (const Contrast& contrast : report.contrasts) {
     if (!holds_up(report, contrast)) continue;
     const bool settled = contrast.verdict == Verdict::kChanged || contrast.verdict == Verdict::kEquivalent;
@@ -210,7 +210,7 @@ Result<LookOutcome> look(const Samples& samples, uint32_t replicates) {
 Result<double> widest_half_width(const Samples& samples, uint32_t replicates) {
   Samples upto = first_blocks(samples, replicates);
   upto.incomplete = false;
-  STAB_TRY(const Report report, analyse(upto));
+  STAB_TRY(const Report report, analyse(upto, Depth::kVerdicts));
   double widest = 0;
   bool any = false;
   for (const Contrast& contrast : report.contrasts) {

@@ -7,7 +7,9 @@
 // so that what lies left of it differs most from what follows it, up to any later end within the segment (their equation 6).
 // Whether it is one is asked of permutations within the segments found so far, which have the same search done to them: p is
 // the share of them, with the series itself, whose largest Q is as large (their section 2.4). The first split that is not
-// significant ends the search.
+// significant ends the search. Permutations end as soon as so many are as large that p will lie above alpha (Besag & Clifford,
+// "Sequential Monte Carlo p-values", Biometrika 78(2), 1991): what is found stays the same, and p of the rejected split is the
+// share among those that were made.
 //
 // Assumed: between changes the order of the values means nothing. A series that remembers its last value has changes by this
 // measure that nobody made.
@@ -34,7 +36,7 @@ struct ChangePoints {
 };
 
 // least: values in a segment, 2 at least. The level of each step is alpha, and so is the chance of any change in a series
-// without one. Refuses more values and permutations than take a minute.
+// without one. Refuses more values and permutations than take a minute a step.
 Result<ChangePoints> e_divisive(std::span<const double> values, size_t least, double alpha, uint64_t permutations, uint64_t seed);
 
 // The same search in a series whose values are not exchangeable, but whose errors are known: p is the share of `rounds` series

@@ -30,8 +30,7 @@ double median_of(std::vector<double> values) {
   return (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
-double robust_scale(const std::vector<double>& values) {
-  const double center = median_of(values);
+double robust_scale(const std::vector<double>& values, double center) {
   std::vector<double> distances(values.size());
   std::transform(values.begin(), values.end(), distances.begin(), [&](double value) { return std::abs(value - center); });
   return kNormalMad * median_of(std::move(distances));
@@ -103,7 +102,7 @@ Differences::Differences(std::span<const double> signal, std::span<const uint32_
     values_.push_back(value);
     used_[i - 1] = used_[i] = used_[i + 1] = true;
   }
-  scale_ = robust_scale(values_);
+  scale_ = robust_scale(values_, 0);
 }
 
 std::optional<double> Differences::lag_one() const {
@@ -276,7 +275,7 @@ struct PlacementFitting {
   }
 
   double find_weights() {
-    const double scale = robust_scale(residual);
+    const double scale = robust_scale(residual, median_of(residual));
     for (size_t r = 0; r < rows.size(); ++r) {
       const double distance = std::abs(residual[r]);
       weight[r] = distance > kHuber * scale ? kHuber * scale / distance : 1;
@@ -306,7 +305,7 @@ struct PlacementFitting {
   // The columns' sums of squares about their means in each stratum, times the variance of the scores there; and over all moments.
   bool find_covariance() {
     const size_t n = fit.columns_;
-    const double scale = robust_scale(residual);
+    const double scale = robust_scale(residual, median_of(residual));
     std::vector<double> said(differences.rows().size(), 0.0);
     PlacementFit::Sums slope = empty_sums();
     for (size_t r = 0; r < rows.size(); ++r) {

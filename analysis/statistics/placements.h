@@ -35,7 +35,8 @@ class Differences {
   const std::vector<uint32_t>& series() const { return series_; }  // by moment
   const std::vector<uint32_t>& stratum() const { return stratum_; }
   bool counts(size_t moment) const { return used_[moment]; }       // it is part of a row
-  // Of a difference, robust: 1.4826 times the median distance from the median. 0: all are equal, or there is none.
+  // Of a difference, robust: 1.4826 times the median distance from 0, which Huber's bounds are about, too. Where most differences
+  // are of one sign, as in a program of alternating phases, it is large. 0: most moments are equal, or there is none.
   double scale() const { return scale_; }
   // Correlation of differences beside each other. -2/3 where moments are independent, more where what drifts is faster than
   // moments, less where it alternates with them. Absent: fewer than 20.

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "analysis/text/latex.h"
+
 namespace stab::analysis {
 
 TextTable::TextTable(std::vector<ColumnStyle> columns) : columns_(std::move(columns)) {}
@@ -101,6 +103,25 @@ std::string TextTable::markdown() const {
     out += "\n";
   }
   return out;
+}
+
+std::string TextTable::latex(std::string_view caption) const {
+  constexpr size_t kMostOfAPage = 45;
+  const bool is_long = rows_.size() > kMostOfAPage;
+  std::string kinds, heads;
+  for (const ColumnStyle& column : columns_) {
+    kinds += column.align == Align::kRight ? 'r' : 'l';
+    heads += (heads.empty() ? "" : " & ") + as_latex(column.title);
+  }
+  const std::string title = "\\caption{" + as_latex(caption) + "}", head = "\\toprule\n" + heads + " \\\\\n\\midrule\n";
+  std::string out = is_long ? "\\begin{longtable}{" + kinds + "}\n" + title + " \\\\\n" + head
+                            : "\\begin{table}[htbp]\n\\centering\n" + title + "\n\\begin{tabular}{" + kinds + "}\n" + head;
+  if (is_long) out += "\\endhead\n\\bottomrule\n\\endfoot\n";
+  for (const auto& row : rows_) {
+    for (size_t c = 0; c < row.size(); ++c) out += (c ? " & " : "") + as_latex(row[c]);
+    out += " \\\\\n";
+  }
+  return out + (is_long ? "\\end{longtable}\n\n" : "\\bottomrule\n\\end{tabular}\n\\end{table}\n\n");
 }
 
 std::string significant(double value, int digits) {

@@ -26,6 +26,8 @@ class TextTable {
   // widest left-aligned column that isn't `whole` is cut, with "…".
   std::string text(int width, std::string_view indent = "  ") const;
   std::string markdown() const;
+  // With booktabs: a float, or where it is longer than a page a longtable.
+  std::string latex(std::string_view caption) const;
 
  private:
   std::vector<ColumnStyle> columns_;

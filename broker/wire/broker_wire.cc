@@ -84,7 +84,8 @@ Status check(const Launch& request) {
   if ((request.flags & ~Launch::kAllFlags) != 0) return wrong("unknown flags of a launch");
   if ((request.flags & Launch::kHelper) && (request.flags & Launch::kHelperSocket))
     return wrong("a helper of its own and another's socket");
-  if ((request.flags & (Launch::kHelperScript | Launch::kHelperSamples)) != 0 && (request.flags & Launch::kHelper) == 0)
+  constexpr uint32_t kOfHelper = Launch::kHelperScript | Launch::kHelperSamples | Launch::kHelperLongLoops;
+  if ((request.flags & kOfHelper) != 0 && (request.flags & Launch::kHelper) == 0)
     return wrong("a task for a helper without a helper");
   if (!is_cpu(request.cpu) || !is_cpu(request.helper_cpu)) return wrong("no such cpu");
   if (request.argc > kMostWords || request.envc > kMostWords) return wrong("too many arguments");

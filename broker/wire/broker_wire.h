@@ -120,7 +120,8 @@ struct Launch {
   static constexpr uint32_t kBeginsTrial = 64;     // what was left in the tree's own IPC and /dev/shm is gone
   static constexpr uint32_t kHelperScript = 128;   // a descriptor beside: the helper's layout script, data to the broker
   static constexpr uint32_t kHelperSamples = 256;  // the helper tells where the program's CPU time was spent
-  static constexpr uint32_t kAllFlags = 511;
+  static constexpr uint32_t kHelperLongLoops = 512;  // the helper leads long loops to new layouts
+  static constexpr uint32_t kAllFlags = 1023;
   Head head{kVersion, kKind};
   uint32_t flags = 0;
   uint32_t uid = kOwnUser;

@@ -98,6 +98,36 @@ Result<store::Outcome> Engine::replay(store::Id trial, Observer& observer, StopS
   return outcome;
 }
 
+namespace {
+
+// Under a tool a program has this process's user and terminal: root's, or the daemon's, for a plan of anybody's.
+Status may_run_by_hand(const store::ExperimentSummary& experiment) {
+  const auto own = static_cast<int64_t>(::geteuid());
+  if (experiment.submitter_uid == own) return {};
+  const std::string id = std::to_string(experiment.id);
+  return Error{ErrorCode::kDenied,
+               "experiment " + id + " is user " + std::to_string(experiment.submitter_uid) +
+                   "'s, and under a tool its program would run as user " + std::to_string(own) +
+                   ", on this terminal; leave that to its user, or make it yours: 'stabctl bundle " + id +
+                   " FILE', then 'stabctl bundle --import FILE' into a database of your own",
+               {}};
+}
+
+}  // namespace
+
+Result<int> Engine::replay_under(store::Id trial, const std::vector<std::string>& tool, Observer& observer, StopSignal& stop) {
+  const std::lock_guard<Gate> held(gate_);
+  STAB_TRY(const store::TrialRow row, store_.trial(trial));
+  STAB_TRY(const store::ExperimentSummary experiment, store_.summary(row.experiment));
+  STAB_CHECK_OK(may_run_by_hand(experiment));
+  Result<int> status = [&]() -> Result<int> {
+    STAB_TRY(const std::unique_ptr<ExperimentRun> run, ExperimentRun::prepare(*this, row.experiment, observer, stop));
+    return run->replay_under(trial, tool);
+  }();
+  say_what_stays_tuned(row.experiment, observer);
+  return status;
+}
+
 // pre: the gate is held, no ExperimentRun lives: its Tuning has restored what it could.
 void Engine::say_what_stays_tuned(store::Id experiment, Observer& observer) {
   const Status restored = [&]() -> Status {

@@ -110,6 +110,9 @@ class Engine {
 
   // Runs a trial again. The seed gives the same sequence of layouts; when each begins is driven by time.
   Result<store::Outcome> replay(store::Id trial, Observer& observer, StopSignal& stop);
+  // Its program under a tool (by_hand.h), such as {"perf", "stat"}, on this terminal; nothing is stored. The exit status.
+  // kDenied: the experiment is another user's.
+  Result<int> replay_under(store::Id trial, const std::vector<std::string>& tool, Observer& observer, StopSignal& stop);
   // Plans `blocks` more blocks at the end of the schedule; the experiment is to be resumed then.
   Status extend(store::Id experiment, int blocks);
 

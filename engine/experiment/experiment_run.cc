@@ -84,6 +84,7 @@ Result<RunEnd> ExperimentRun::to_end() {
   const PinnedThread pinned(machine_->lab().placement.housekeeping_cpu);
   if (const Status set = runner_->set_up(builds_.place(), builds_.binaries()); !set) return was_cut_off(set.error());
   STAB_CHECK_OK(machine_->tune());
+  STAB_CHECK_OK(machine_->record_facts());
   STAB_CHECK_OK(machine_->check_requirements(runner_->passes()));
   STAB_CHECK_OK(runner_->remember_outputs());
   STAB_CHECK_OK(experiment_->log(
@@ -147,6 +148,17 @@ Result<bool> ExperimentRun::expand_if_new() {
   }
   STAB_CHECK_OK(plan_ahead(experiment_->engine(), experiment_->id(), experiment_->expanded(), experiment_->stop()));
   return true;
+}
+
+Result<int> ExperimentRun::replay_under(store::Id original, const std::vector<std::string>& tool) {
+  if (experiment_->plan().causal)
+    return bad_input("the experiment has windows of virtual speedup, which a program gets from the lab alone; replay the trial "
+                     "without --under");
+  STAB_TRY(const store::TrialRow trial, experiment_->store().trial(original));
+  STAB_CHECK_OK(builds_.find_recorded(trial.build));
+  STAB_CHECK_OK(runner_->set_up(builds_.place(), builds_.binaries()));
+  STAB_CHECK_OK(machine_->tune());
+  return runner_->run_by_hand(trial, tool);
 }
 
 Result<store::Outcome> ExperimentRun::replay(store::Id original) {

@@ -26,6 +26,8 @@ class ExperimentRun {
   Result<std::optional<RunEnd>> to_builds();
   // One trial again, with its binary, seed and settings; stored as a replay beside the schedule.
   Result<store::Outcome> replay(store::Id original);
+  // Its program under a tool, on this terminal; nothing is stored. The exit status.
+  Result<int> replay_under(store::Id original, const std::vector<std::string>& tool);
 
  private:
   ExperimentRun(std::unique_ptr<LiveExperiment> experiment, std::unique_ptr<HeldMachine> machine,

@@ -3,6 +3,7 @@
 #include "engine/experiment/held_machine.h"
 
 #include <poll.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -56,6 +57,9 @@ bool needs_helper(const plan::Plan& plan) {
 // A kind of log lines.
 constexpr char kWorker[] = "worker";
 
+// For what a trial has left in one directory, where its experiment is over: enough for some 100,000 files.
+constexpr std::chrono::seconds kLeftoverLimit{30};
+
 }  // namespace
 
 Result<std::unique_ptr<HeldMachine>> HeldMachine::take(LiveExperiment& experiment) {
@@ -73,16 +77,7 @@ Result<std::unique_ptr<HeldMachine>> HeldMachine::take(LiveExperiment& experimen
   STAB_TRY(ProcessTree tree, options.broker != nullptr ? machine->tree_at_broker(false) : ProcessTree::create(options.roots));
   machine->tree_ = std::make_unique<ProcessTree>(std::move(tree));
   machine->ledger_ = std::make_unique<Ledger>(options.roots, placement.trial_cpu, kernel_log_of(options.broker.get()));
-  const GateOpen open(experiment.gate());
-  machine->worker_ = std::make_unique<Worker>(Worker::Setting{options.installation.launcher,
-                                                              options.installation.worker,
-                                                              machine->submitter_,
-                                                              placement.housekeeping_cpu,
-                                                              experiment.stop().now_fd(),
-                                                              machine->tree_.get(),
-                                                              {}});
-  STAB_CHECK_OK(machine->worker_->start());
-  machine->scratch_->remove_leftovers();
+  STAB_CHECK_OK(machine->start_worker());
   machine->lab_ = {options.roots,
                    placement,
                    options.installation.launcher,
@@ -99,6 +94,28 @@ Result<std::unique_ptr<HeldMachine>> HeldMachine::take(LiveExperiment& experimen
     machine->lab_.perf = machine->perf_.get();
   }
   return machine;
+}
+
+// What killed engines have left is removed by a worker of its own, which has less time.
+Status HeldMachine::start_worker() {
+  const Engine::Options& options = experiment_->options();
+  Worker::Setting setting{options.installation.launcher,        options.installation.worker, submitter_,
+                          lab_.placement.housekeeping_cpu,      experiment_->stop().now_fd(), tree_.get(),
+                          {}};
+  std::string stays;
+  {
+    const GateOpen open(experiment_->gate());
+    worker_ = std::make_unique<Worker>(setting);
+    STAB_CHECK_OK(worker_->start());
+    setting.limit = kLeftoverLimit;
+    Worker sweeps(setting);
+    const unsigned uid = submitter_ ? submitter_->uid : ::geteuid();
+    stays = remove_leftovers({"/tmp", "/var/tmp"}, uid, [&](const std::string& path) -> Status {
+      const auto emptied = sweeps.ask(worker::Empty{path});
+      return emptied ? Status() : Status(emptied.error());
+    });
+  }
+  return stays.empty() ? Status() : experiment_->log("leftovers", stays);
 }
 
 // Held by the broker: as it made it, or below the isolated group.
@@ -144,31 +161,41 @@ Result<std::string> HeldMachine::fresh_directory() {
   return scratch_->fresh(submitter_ ? submitter_->uid : unsigned(-1), submitter_ ? submitter_->gid : unsigned(-1));
 }
 
+bool HeldMachine::directories_are_there(bool has_run) const {
+  if (!scratch_->is_there()) return false;
+  return has_run || (scratch_->has_trial() && (!temporary_ || temporary_->are_there()));
+}
+
 Status HeldMachine::tune() {
   const Engine::Options& options = experiment_->options();
-  std::map<std::string, std::string> facts = host_facts(options.roots);
-  facts["boot_id"] = boot_id_;
-  facts["placement"] = lab_.placement.why;
+  std::map<std::string, std::string> turned;
   broker::Client* broker = options.broker.get();
   // Before anything is turned: we may be in another cgroup afterwards.
   const Result<Isolation> isolation = isolation_of(options.roots, lab_.placement);
   knobs_ = std::make_unique<TurnedKnobs>(options.roots, options.knob_journal, boot_id_, broker);
   for (const auto& [knob, word] : experiment_->plan().machine.knobs) {
     STAB_TRY(const std::string why_not, knobs_->turn(knob, word, lab_.placement));
-    facts["knob." + knob] = word;
+    turned["knob." + knob] = word;
     if (!why_not.empty()) refused_knobs_[knob] = why_not;
   }
-  const bool isolated = facts.count("knob.cpuset") && !refused_knobs_.count("cpuset");
+  const bool isolated = turned.count("knob.cpuset") && !refused_knobs_.count("cpuset");
   if (isolated && broker != nullptr) STAB_CHECK_OK(hold_trials_in(tree_at_broker(true)));
   if (isolated && broker == nullptr && isolation) STAB_CHECK_OK(enter(*isolation));
+  facts_ = host_facts(options.roots);
+  facts_.merge(turned);
+  facts_["boot_id"] = boot_id_;
+  facts_["placement"] = lab_.placement.why;
   for (const auto& [knob, why] : refused_knobs_) {
-    facts["knob." + knob] = "not set: " + why;
+    facts_["knob." + knob] = "not set: " + why;
     experiment_->note("knob " + knob + " is not set: " + why);
   }
-  STAB_CHECK_OK(say_limits(facts));
-  STAB_CHECK_OK(say_ipc(facts));
-  STAB_CHECK_OK(say_tmp(facts));
-  return experiment_->store().put_host_facts(experiment_->id(), facts);
+  STAB_CHECK_OK(say_limits(facts_));
+  STAB_CHECK_OK(say_ipc(facts_));
+  return say_tmp(facts_);
+}
+
+Status HeldMachine::record_facts() const {
+  return experiment_->store().put_host_facts(experiment_->id(), facts_, experiment_->now_ns());
 }
 
 // Before anything is built for it.

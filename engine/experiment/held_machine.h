@@ -34,11 +34,17 @@ class HeldMachine {
   ScratchDirectory& scratch() { return *scratch_; }
   // A trial is about to be made ready: what earlier ones have left in its directories below /tmp is gone.
   Result<std::string> fresh_directory();
+  // After a trial that failed. False: whatever cleans /tmp took a directory of it, so the failure says nothing about the program.
+  // One that ran may have removed parts itself.
+  bool directories_are_there(bool has_run) const;
   const std::optional<Submitter>& submitter() const { return submitter_; }
   const std::string& boot_id() const { return boot_id_; }
 
-  // Turns the plan's knobs until this object goes, and records the facts of the machine.
+  // Turns the plan's knobs until this object goes, and looks at the machine as trials will find it.
   Status tune();
+  // What tune() has seen, as the environment of the trials from now on. Not for a replay, which says nothing of the machine that
+  // its experiment ran on.
+  Status record_facts() const;
   // False: the plan's own limits are more than the lab's, or can't be set; the experiment is rejected then.
   Result<bool> check_limits();
   // kUnavailable: what the plan requires, and this machine does not give. `passes`: the events of every pass over the counters.
@@ -58,6 +64,7 @@ class HeldMachine {
   Status say_tmp(std::map<std::string, std::string>& facts) const;
   Status say_ipc(std::map<std::string, std::string>& facts) const;
   Status make_directories(const Engine::Options& options);
+  Status start_worker();
   std::string why_ipc_is_shared() const;                                           // empty: a trial has its own
   std::string why_tmp_is_shared() const;                                           // the same
   std::string why_not_given(const std::string& need, const Passes& passes) const;  // empty: this machine gives it
@@ -75,6 +82,7 @@ class HeldMachine {
   std::optional<TemporaryPlaces> temporary_;  // none: trials have the machine's
   std::unique_ptr<Ledger> ledger_;
   std::map<std::string, std::string> refused_knobs_;  // name -> why it is not as the plan wants
+  std::map<std::string, std::string> facts_;          // of the machine, since tune()
   std::string why_shared_ipc_;                        // nobody is asked for a private one; empty: the broker is
   std::string why_shared_tmp_;                        // the same of /tmp and /var/tmp
   Laboratory lab_;

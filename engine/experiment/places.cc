@@ -1,16 +1,20 @@
 // /tmp for what a trial writes: it is local, it exists everywhere, and its name has one length whoever runs.
 #include "engine/experiment/places.h"
 
+#include <fcntl.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
+#include <iterator>
 
 #include "worker/empty_directory.h"
 
@@ -21,21 +25,32 @@ namespace fs = std::filesystem;
 
 Error file_error(const std::string& what, const std::error_code& error) { return system_error(what, error.value()); }
 
-// What engines that were killed have left; only our own user's, since anybody can make a name in /tmp. What it holds may be
-// another user's: `empty` has the rights of the one whose experiment begins, and what is not that one's stays for the next.
-void remove_leftovers(const std::string& below, const ScratchDirectory::Empty& empty) {
-  std::error_code error;
-  for (fs::directory_iterator at(below, error), end; !error && at != end; at.increment(error)) {
-    int pid = 0;
+// A legitimate build has some 100,000 files, which go in seconds.
+constexpr std::chrono::minutes kRemoveLimit{2};
+
+constexpr const char* kHeld[] = {"/trial", "/private"};
+
+// Of an engine of our user that lives no more: anybody can make a name in /tmp. What it holds, if anything, is this user's.
+bool is_left(const fs::path& path, unsigned uid) {
+  int pid = 0;
+  struct stat info;
+  if (std::sscanf(path.filename().c_str(), "stab-%7d-", &pid) != 1 || pid <= 0) return false;
+  if (::lstat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode) || info.st_uid != ::geteuid()) return false;
+  if (::kill(pid, 0) == 0 || errno != ESRCH || !hold_scratch(path.string())) return false;
+  return std::all_of(std::begin(kHeld), std::end(kHeld), [&](const char* held) {
+    return ::lstat((path.string() + held).c_str(), &info) != 0 || info.st_uid == uid || info.st_uid == ::geteuid();
+  });
+}
+
+// What could not be emptied in time would not be by us either.
+Status remove_leftover(const std::string& path, const ScratchDirectory::Empty& empty) {
+  for (const char* held : kHeld) {
     struct stat info;
-    if (std::sscanf(at->path().filename().c_str(), "stab-%7d-", &pid) != 1 || pid <= 0) continue;
-    if (::lstat(at->path().c_str(), &info) != 0 || !S_ISDIR(info.st_mode) || info.st_uid != ::geteuid()) continue;
-    if (::kill(pid, 0) == 0 || errno != ESRCH) continue;
-    for (const char* held : {"/trial", "/private"})
-      if (const std::string path = at->path().string() + held; ::lstat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode))
-        (void)empty(path);
-    (void)remove_tree(at->path().string());
+    const std::string inside = path + held;
+    if (::lstat(inside.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) continue;
+    if (const Status emptied = empty(inside); !emptied && emptied.error().code != ErrorCode::kDenied) return emptied;
   }
+  return remove_tree(path);
 }
 
 }  // namespace
@@ -62,7 +77,15 @@ Status make_directories(const std::string& path) {
   return {};
 }
 
-Status remove_tree(const std::string& path) { return worker::remove_tree(path); }
+Status remove_tree(const std::string& path) {
+  return worker::remove_tree(path, std::chrono::steady_clock::now() + kRemoveLimit);
+}
+
+UniqueFd hold_scratch(const std::string& path) {
+  UniqueFd held(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (held && ::flock(held.get(), LOCK_EX | LOCK_NB) != 0) held.reset();
+  return held;
+}
 
 Status chown_to(const std::string& path, unsigned uid, unsigned gid) {
   if (::chown(path.c_str(), uid, gid) != 0) return system_error("chown '" + path + "'", errno);
@@ -88,12 +111,36 @@ Status ScratchDirectory::make_root() {
   if (!S_ISDIR(info.st_mode) || info.st_uid != ::geteuid())
     return Error{ErrorCode::kDenied, "'" + root_ + "' was removed, and is somebody else's now; resume the experiment", {}};
   if (::chmod(root_.c_str(), 0711) != 0) return system_error("chmod '" + root_ + "'", errno);
+  held_ = hold_scratch(root_);
   inode_ = info.st_ino;
   return {};
 }
 
-void ScratchDirectory::remove_leftovers() const {
-  for (const char* below : {"/tmp", "/var/tmp"}) stab::engine::remove_leftovers(below, empty_);
+std::string remove_leftovers(const std::vector<std::string>& below, unsigned uid, const ScratchDirectory::Empty& empty,
+                             const LeftoverLimits& limits) {
+  const auto until = std::chrono::steady_clock::now() + limits.time;
+  int removed = 0, left = 0;
+  std::string one, why = "removing others took long enough";
+  for (const std::string& directory : below) {
+    std::error_code error;
+    for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
+      if (!is_left(at->path(), uid)) continue;
+      // What can't be removed keeps nobody from what lies behind it.
+      if (removed < limits.most && std::chrono::steady_clock::now() < until) {
+        const Status gone = remove_leftover(at->path().string(), empty);
+        if (gone) {
+          ++removed;
+          continue;
+        }
+        why = gone.error().message;
+      }
+      ++left;
+      one = at->path().string();
+    }
+  }
+  if (left == 0) return {};
+  return std::to_string(left) + " directories of engines that were killed stay for the next experiment, '" + one +
+         "' for one: " + why + "; root can remove them by hand";
 }
 
 bool ScratchDirectory::is_there() const {

@@ -1,12 +1,15 @@
 // Places: where a database is if nobody says so, and what lies beside it.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
+#include "base/unique_fd.h"
 
 namespace stab::engine {
 
@@ -19,13 +22,18 @@ std::string files_beside(const std::string& database);
 
 // Makes it and what is above it, 0755.
 Status make_directories(const std::string& path);
-// Removes a file or a tree; symbolic links are removed, not followed. Absent is fine.
+// Removes a file or a tree; symbolic links are removed, not followed. Absent is fine. What takes longer than two minutes stays,
+// with an Error: where somebody else may write, it could be filled for ever.
 Status remove_tree(const std::string& path);
 
 // Makes a directory of ours a user's.
 using Give = std::function<Status(const std::string& path, unsigned uid, unsigned gid)>;
 // By chown(2), which only root may.
 Status chown_to(const std::string& path, unsigned uid, unsigned gid);
+
+// A directory's lock, for as long as the descriptor is open: the kernel drops it however its holder ends. None, and errno says
+// why: another has it, or it is no directory any more.
+UniqueFd hold_scratch(const std::string& path);
 
 // A directory of its own for each trial, always under the same path of the same length, so that no two trials
 // differ in it. Removed with the object.
@@ -35,13 +43,15 @@ class ScratchDirectory {
   using Empty = std::function<Status(const std::string& path)>;
   static Result<ScratchDirectory> create(Empty empty, Give give = chown_to);
   ScratchDirectory(ScratchDirectory&& other) noexcept
-      : root_(std::move(other.root_)), empty_(std::move(other.empty_)), give_(std::move(other.give_)), inode_(other.inode_) {
+      : root_(std::move(other.root_)),
+        held_(std::move(other.held_)),
+        empty_(std::move(other.empty_)),
+        give_(std::move(other.give_)),
+        inode_(other.inode_) {
     other.root_.clear();
   }
   ScratchDirectory& operator=(ScratchDirectory&&) = delete;
   ~ScratchDirectory();
-  // What engines of our user that were killed have left below /tmp and /var/tmp, as far as it is ours or `empty` may.
-  void remove_leftovers() const;
 
   // Empty and new; what was there before is gone. Owned by uid and gid unless they are -1. Made again where somebody has
   // removed it all.
@@ -59,6 +69,7 @@ class ScratchDirectory {
   Status remove(const std::string& path) const;
   bool is_untouched(const std::string& path, unsigned uid, unsigned gid) const;
   std::string root_;
+  UniqueFd held_;  // the root, locked: an engine in another PID namespace can't tell by our pid whether we live
   Empty empty_;
   Give give_;
   uint64_t inode_ = 0;  // of the root
@@ -71,5 +82,16 @@ class ScratchDirectory {
   };
   std::optional<Made> made_;
 };
+
+// What is asked about leftovers when an experiment begins: a killed engine leaves three, and a user can make each as large as
+// there is room for, or stop who empties it. The rest is for the next experiment.
+struct LeftoverLimits {
+  int most = 32;                           // directories
+  std::chrono::milliseconds time{60'000};  // after which no other one is begun
+};
+// What engines of our user that were killed have left in `below`, of trials of `uid`, with whose rights `empty` acts: what is
+// another user's stays for that one's experiments. In words what was not done within the limits; empty: nothing.
+std::string remove_leftovers(const std::vector<std::string>& below, unsigned uid, const ScratchDirectory::Empty& empty,
+                             const LeftoverLimits& limits = {});
 
 }  // namespace stab::engine

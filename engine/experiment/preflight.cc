@@ -10,14 +10,15 @@
 namespace stab::engine {
 namespace {
 
-// What failed in an earlier run may have been repaired since; without being asked again it would count as passed.
+// What failed in an earlier run may have been repaired since; without being asked again it would count as passed. So would what
+// was lost too often: where another attempt is to come, that one is the last.
 Status repeat_failed(LiveExperiment& experiment) {
   STAB_TRY(const std::vector<store::TrialRow> attempts,
            experiment.store().trials(experiment.id(), {.kind = store::TrialKind::kPreflight, .state = {}, .block = {}}));
   std::map<uint32_t, store::TrialRow> last;  // by place; attempts come in their order
   for (const store::TrialRow& attempt : attempts) last[attempt.order] = attempt;
   for (const auto& [place, trial] : last) {
-    if (trial.state != store::TrialState::kFailed && trial.state != store::TrialState::kTimeout) continue;
+    if (!has(step(trial.state, store::TrialEvent::kRerun).actions, store::TrialAction::kRepeat)) continue;
     STAB_TRY(const store::Id again, experiment.store().rerun(trial.id));
     (void)again;
   }
@@ -52,9 +53,10 @@ Result<bool> run_preflight(LiveExperiment& experiment, TrialRunner& runner, Outp
     }
     const bool lost = outcome.state == store::TrialState::kLost;
     STAB_TRY(const store::Replacement replacement, experiment.store().finish(outcome, lost ? kMaxAttemptsWhenLost : 1));
-    (void)replacement;
     experiment.tell(*trial, outcome, 0, 0);
-    if (lost || outcome.state == store::TrialState::kVerified) continue;
+    if (outcome.state == store::TrialState::kVerified || (lost && replacement.next_attempt)) continue;
+    if (lost && experiment.stop().asked()) return false;
+    if (lost) outcome.failure = "lost in attempt " + std::to_string(trial->attempt) + ", the last one: " + outcome.failure;
     STAB_CHECK_OK(experiment.reject("preflight of " + experiment.name_of(*trial) + ": " + outcome.failure +
                                     (outcome.stderr_head.empty() ? "" : "\n" + outcome.stderr_head)));
     return false;

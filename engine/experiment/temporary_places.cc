@@ -33,6 +33,13 @@ bool has_entries(int directory, size_t wanted) {
   return found == wanted;
 }
 
+// Nothing is there, or something else. What we may not look at is not gone.
+bool is_gone(int directory, const char* name, std::optional<uint64_t> inode) {
+  struct stat info;
+  if (::fstatat(directory, name, &info, AT_SYMLINK_NOFOLLOW) != 0) return errno == ENOENT || errno == ENOTDIR;
+  return !S_ISDIR(info.st_mode) || (inode && info.st_ino != *inode);
+}
+
 bool is_one_place(const char* a, const char* b) {
   struct stat first, second;
   return ::stat(a, &first) == 0 && ::stat(b, &second) == 0 && first.st_dev == second.st_dev && first.st_ino == second.st_ino;
@@ -121,6 +128,18 @@ Status TemporaryPlaces::fresh() {
     STAB_CHECK_OK(make(place));
   }
   return {};
+}
+
+// What is in root/private only its user finds by name: of a directory that is open, the links tell whether it has one.
+bool TemporaryPlaces::are_there() const {
+  for (const Place& place : places_) {
+    if (!place.inside || is_gone(AT_FDCWD, (place.root + "/" + kPrivateDirectory).c_str(), place.closed.inode)) return false;
+    struct stat info;
+    if (::fstat(place.inside.get(), &info) == 0 && info.st_nlink == 0) return false;
+    for (size_t i = 0; i < place.kept; ++i)
+      if (is_gone(place.inside.get(), names_.kept[i].c_str(), {})) return false;
+  }
+  return true;
 }
 
 TemporaryPlaces::~TemporaryPlaces() {

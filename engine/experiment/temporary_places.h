@@ -26,6 +26,8 @@ class TemporaryPlaces {
   const TemporaryNames& names() const { return names_; }
   // What was done there is gone: whatever a trial has touched is another directory afterwards.
   Status fresh();
+  // False: whatever cleans /tmp took one of them, or a part of it.
+  bool are_there() const;
 
  private:
   // What a directory was when it was made; its time changes with whatever happens to it.

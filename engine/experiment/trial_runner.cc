@@ -6,6 +6,7 @@
 
 #include "engine/experiment/gate_open.h"
 #include "engine/results/load_samples.h"
+#include "engine/trial/by_hand.h"
 #include "engine/trial/simulated.h"
 #include "engine/trial/expectation.h"
 
@@ -37,6 +38,7 @@ store::Claim TrialRunner::claim() {
 
 Result<store::Outcome> TrialRunner::run(const store::TrialRow& trial) {
   STAB_CHECK_OK(experiment_->store().check_in_place());
+  has_run_ = false;
   Result<store::Outcome> outcome = run_prepared(trial);
   if (outcome) outcome->machine_ns = (experiment_->options().clock->monotonic_raw() - claimed_).count();
   // Whatever it came to is the broker's end. The next start repeats it, once; going on would lose one after the other.
@@ -44,8 +46,7 @@ Result<store::Outcome> TrialRunner::run(const store::TrialRow& trial) {
     return Error{ErrorCode::kUnavailable, "the broker has ended: what ran is lost, and repeated after the next start", {}};
   STAB_CHECK_OK(machine_->say_what_befell_the_worker());
   if (!outcome || outcome->state != store::TrialState::kFailed) return outcome;
-  const bool has_run = outcome->wall_ns.has_value();
-  if (!machine_->scratch().is_there() || (!has_run && !machine_->scratch().has_trial())) {
+  if (!machine_->directories_are_there(has_run_)) {
     outcome->state = step(outcome->state, store::TrialEvent::kCutOff).state;
     outcome->failure = "the trial's directory was removed meanwhile, by whatever cleans /tmp: " + outcome->failure;
     STAB_CHECK_OK(experiment_->log(kScratchGone, outcome->failure));
@@ -79,6 +80,25 @@ Result<store::Outcome> TrialRunner::run_pilot(const store::TrialRow& trial, Caus
   STAB_CHECK_OK(clean_up(trial));
   record = std::move(*found);
   return outcome;
+}
+
+Result<int> TrialRunner::run_by_hand(const store::TrialRow& trial, const std::vector<std::string>& tool) {
+  HandRun run;
+  {
+    const GateOpen open(experiment_->gate());
+    STAB_TRY(const WhyNot unprepared, prepare_directory(trial));
+    if (!unprepared.words.empty()) return bad_input(unprepared.words);
+    STAB_TRY(const TrialRequest request, setup_->request(trial));
+    STAB_TRY(run, by_hand(request, tool, setup_->directory()));
+    run.cpu = machine_->lab().placement.trial_cpu;
+  }
+  if (!run.input_note.empty()) experiment_->note("the program's standard input in the tool: " + run.input_note);
+  const Result<int> status = [&] {
+    const GateOpen open(experiment_->gate());
+    return engine::run_by_hand(run);
+  }();
+  STAB_CHECK_OK(clean_up(trial));
+  return status;
 }
 
 Result<store::Outcome> TrialRunner::run_prepared(const store::TrialRow& trial) {
@@ -141,6 +161,7 @@ Result<TrialRunner::WhyNot> TrialRunner::make_ready(const store::TrialRow& trial
   if (const auto first = first_stdout_.find(trial.subject); first != first_stdout_.end())
     request->first_stdout_sha256 = first->second;
   request->for_comparison = beside != Beside::kNo;
+  request->keeps_output = trial.kind == store::TrialKind::kReplay;
   if (beside == Beside::kNeutral) {
     request->layout.code = abi::CodeMode::kOff;
     request->layout.stack = abi::StackMode::kOff;
@@ -209,6 +230,7 @@ Result<store::Outcome> TrialRunner::run_ready() {
   const int64_t submits = experiment_->engine().submits(), web_requests = experiment_->engine().web_requests();
   const GateOpen open(experiment_->gate());
   Result<store::Outcome> outcome = trial.run();
+  has_run_ = trial.has_run();
   if (outcome) outcome->ledger["submits"] = static_cast<double>(experiment_->engine().submits() - submits);
   if (outcome) outcome->ledger["web_requests"] = static_cast<double>(experiment_->engine().web_requests() - web_requests);
   return outcome;

@@ -47,6 +47,9 @@ class TrialRunner {
   // What becomes of it is nobody's result. Nothing: it could not be run, or we were stopped.
   Result<std::optional<store::Outcome>> run_beside(const store::TrialRow& trial, Beside beside);
 
+  // A trial's program under a tool, on this terminal (by_hand.h), in a fresh directory like any trial's. Its exit status.
+  Result<int> run_by_hand(const store::TrialRow& trial, const std::vector<std::string>& tool);
+
   // Whose scripts the trials of a causal plan get. Outlives this.
   void follow(CausalProfile& profile) { profile_ = &profile; }
   // A trial that is only sampled: what was found of it, and the path of what ran.
@@ -87,6 +90,7 @@ class TrialRunner {
   std::unique_ptr<TrialSetup> setup_;
   std::map<int, std::string> first_stdout_;  // by subject
   std::map<int, bool> warm_;                 // subjects whose warm-up has run
+  bool has_run_ = false;                     // the program of the trial that run() is about
   std::set<std::string> idle_rules_;         // exclusion rules that were said to find nothing to judge
   std::chrono::nanoseconds claimed_{0};      // CLOCK_MONOTONIC_RAW of the claim that was made last
   std::unique_ptr<SideThread> ahead_;        // while trials run: makes the next one ready

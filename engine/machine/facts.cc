@@ -1,10 +1,15 @@
-// Stored once an experiment begins. Times of two machines, kernels or microcodes are never comparable, and a
+// Stored whenever an experiment begins or goes on. Times of two machines, kernels or microcodes are never comparable, and a
 // month later nobody remembers which one it was.
 #include "engine/machine/facts.h"
 
+#include <gnu/libc-version.h>
 #include <sys/utsname.h>
 
+#include <filesystem>
+#include <set>
 #include <sstream>
+
+#include "base/version.h"
 
 namespace stab::engine {
 namespace {
@@ -18,6 +23,18 @@ std::string cpuinfo_field(const std::string& cpuinfo, const std::string& field) 
     if (colon != std::string::npos) return line.substr(colon + 2);
   }
   return {};
+}
+
+// What all CPUs' policies of frequency say, each word once: "performance", or "performance schedutil".
+std::string of_policies(const Roots& roots, const char* file) {
+  std::set<std::string> words;
+  std::error_code code;
+  const std::filesystem::directory_iterator policies(roots.sys + "/devices/system/cpu/cpufreq", code), end;
+  for (auto policy = policies; !code && policy != end; policy.increment(code))
+    if (const auto word = read_small_file(policy->path().string() + "/" + file)) words.insert(*word);
+  std::string all;
+  for (const std::string& word : words) all += (all.empty() ? "" : " ") + word;
+  return all;
 }
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
@@ -44,7 +61,13 @@ std::map<std::string, std::string> host_facts(const Roots& roots) {
   put("kernel.clocksource",
       read_small_file(roots.sys + "/devices/system/clocksource/clocksource0/current_clocksource").value_or(""));
   put("cpu.online", read_small_file(roots.sys + "/devices/system/cpu/online").value_or(""));
+  put("cpu.governor", of_policies(roots, "scaling_governor"));
+  put("cpu.frequency_driver", of_policies(roots, "scaling_driver"));
+  put("cpu.boost", read_small_file(roots.sys + "/devices/system/cpu/cpufreq/boost").value_or(""));
+  put("cpu.no_turbo", read_small_file(roots.sys + "/devices/system/cpu/intel_pstate/no_turbo").value_or(""));
   put("cpu.smt", read_small_file(roots.sys + "/devices/system/cpu/smt/active").value_or(""));
+  put("libc", gnu_get_libc_version());
+  put("stab.version", std::string(version()));
   put("memory", first_line(read_small_file(roots.proc + "/meminfo").value_or("")));
   put("thp", read_small_file(roots.sys + "/kernel/mm/transparent_hugepage/enabled").value_or(""));
   put("aslr", read_small_file(roots.proc + "/sys/kernel/randomize_va_space").value_or(""));

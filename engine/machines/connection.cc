@@ -5,12 +5,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <string_view>
 #include <utility>
 
 #include "base/unique_fd.h"
+#include "engine/results/printable.h"
 #include "worker/sha256.h"
 
 namespace stab::engine {
@@ -18,6 +20,8 @@ namespace {
 
 // A name and two numbers.
 constexpr size_t kMostHeadBytes = 512;
+// Memory is taken as bytes come: a head alone may claim as many as are allowed.
+constexpr size_t kPieceBytes = 1 << 20;
 
 Status write_all(int fd, const char* bytes, size_t size) {
   while (size > 0) {
@@ -41,6 +45,14 @@ Result<size_t> read_some(int fd, char* bytes, size_t size) {
 
 Error no_file() {
   return {ErrorCode::kCorrupt, "the other end sends something else than files of a spool", {}};
+}
+
+Error too_large(const std::string& name, uint64_t bytes, uint64_t most) {
+  return {ErrorCode::kCorrupt,
+          "'" + one_line(name) + "' from the other end has " + std::to_string(bytes) + " bytes, and at most " +
+              std::to_string(most) +
+              " are taken; a block of fewer cells, or one that records no epochs and samples, makes smaller parts",
+          {}};
 }
 
 bool is_plain_name(const std::string& name) {
@@ -95,11 +107,12 @@ Status receive_files(int fd, uint64_t most_bytes, const PutFile& put) {
     const std::string name = head.substr(0, first), sha256 = head.substr(second + 1);
     uint64_t bytes = 0;
     const auto [end, code] = std::from_chars(head.data() + first + 1, head.data() + second, bytes);
-    if (code != std::errc() || end != head.data() + second || bytes > most_bytes || !worker::is_sha256(sha256) ||
-        !is_plain_name(name))
-      return no_file();
-    std::string content(bytes, '\0');
-    for (size_t at = 0; at < content.size();) {
+    if (code != std::errc() || end != head.data() + second) return no_file();
+    if (!worker::is_sha256(sha256) || !is_plain_name(name)) return no_file();
+    if (bytes > most_bytes) return too_large(name, bytes, most_bytes);
+    std::string content;
+    for (size_t at = 0; at < bytes;) {
+      if (at == content.size()) content.resize(std::min<uint64_t>(bytes, at + kPieceBytes));
       STAB_TRY(const size_t got, read_some(fd, content.data() + at, content.size() - at));
       if (got == 0) return Status();  // cut off: nobody has it
       at += got;

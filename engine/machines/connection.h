@@ -25,11 +25,14 @@ class FileSender {
   std::mutex writing_;
 };
 
-// The largest binary that is archived, or a bundle of a million trials.
+// What a controller sends: the largest binary that is archived, or a bundle of a million trials.
 inline constexpr uint64_t kMostFileBytes = uint64_t{1} << 30;
+// What a worker sends, which runs strangers' programs on another machine: one block of its slot.
+inline constexpr uint64_t kMostPartBytes = uint64_t{64} << 20;
 
-// Gives `put` what comes, whole, until the other end closes. kCorrupt: what comes is no such file, or one of more than
-// `most_bytes`; nothing after it can be believed. What `put` can't take ends it, too.
+// Gives `put` what comes, whole, until the other end closes. kCorrupt: what comes is no such file, or one that says it has more
+// than `most_bytes`; nothing after it can be believed. What `put` can't take ends it, too. Takes memory for what has come, not
+// for what was announced.
 using PutFile = std::function<Status(const std::string& name, const std::string& content)>;
 Status receive_files(int fd, uint64_t most_bytes, const PutFile& put);
 

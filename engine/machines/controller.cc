@@ -3,10 +3,12 @@
 #include "engine/machines/controller.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <sstream>
 
 #include "engine/machines/node_preflight.h"
 #include "engine/machines/slots.h"
+#include "engine/machines/worker_files.h"
 #include "worker/sha256.h"
 
 namespace stab::engine {
@@ -154,9 +156,11 @@ void Controller::is_alive(int slot) {
 }
 
 Result<bool> Controller::round(bool starts) {
+  no_room_.clear();
   STAB_CHECK_OK(collect());
+  stalled_ = no_room_;
+  if (has_no_room()) return false;  // who has brought all of its blocks is not known
   STAB_CHECK_OK(pass_points());
-  stalled_.clear();
   for (int slot = 0; slot < set_.machines.count; ++slot) {
     STAB_CHECK_OK(settle(slot));
     const store::SlotEpochRow* row = newest(slot);
@@ -191,12 +195,16 @@ bool Controller::still_torn(const std::string& name) {
   return sign && *sign == torn->second.sign && set_.clock->monotonic_raw() - torn->second.at < kHashAgain;
 }
 
+Status Controller::put_away(const std::string& name) {
+  return set_.keeps_aside ? set_.spool->set_aside(name) : set_.spool->remove(name);
+}
+
 Status Controller::take_part(const SlotFile& file, const PartFile& part, const std::string& name) {
   const auto may_come = [&] {
     const store::SlotEpochRow* row = newest(file.slot);
     return row != nullptr && row->epoch == file.epoch && !recorded_.contains(part.block);
   };
-  if (may_come() && still_torn(name)) return {};
+  if (has_no_room() || (may_come() && still_torn(name))) return {};
   const std::optional<FileSign> sign = set_.spool->sign_of(name);  // before its content, which may change meanwhile
   ++hashed_;
   const Result<std::string> content = worker::sha256_of_file(set_.spool->path_of(name));
@@ -207,14 +215,18 @@ Status Controller::take_part(const SlotFile& file, const PartFile& part, const s
     // Its rest may come, as long as its epoch is the newest.
     if (torn_.insert_or_assign(name, Torn{sign.value_or(FileSign()), set_.clock->monotonic_raw()}).second)
       STAB_CHECK_OK(say("part-torn", "part " + name + " is not whole: waiting for the rest"));
-    return may_come() ? Status() : set_.spool->set_aside(name);
+    return may_come() ? Status() : put_away(name);
   }
   if (!of_slot) {
     STAB_CHECK_OK(say("part-refused", "part " + name + " is refused: its block is not of its slot"));
-    return set_.spool->set_aside(name);
+    return put_away(name);
   }
   const store::PartLabel label{set_.identity, file.slot, file.epoch, part.number, part.block};
   const std::string path = set_.spool->path_of(name);
+  std::error_code absent;
+  if (const auto bytes = std::filesystem::file_size(path, absent); set_.why_no_room && may_come() && !absent)
+    no_room_ = set_.why_no_room(static_cast<int64_t>(bytes));
+  if (has_no_room()) return {};
   STAB_TRY(const store::PartVerdict verdict, write([&](store::Store& store) {
              return store.import_part(set_.experiment, label, set_.block_places * part.block, set_.block_places, part.sha256,
                                       path, set_.clock->realtime().count());
@@ -232,7 +244,7 @@ Status Controller::take_part(const SlotFile& file, const PartFile& part, const s
   }
   STAB_CHECK_OK(say(verdict.fate == store::PartFate::kSuperseded ? "part-superseded" : "part-refused",
                     "part " + name + " doesn't count: " + verdict.why));
-  return set_.spool->set_aside(name);
+  return put_away(name);
 }
 
 // What a worker says besides parts. What isn't the newest epoch's is nobody's any more.
@@ -281,10 +293,15 @@ Status Controller::take_preflight(store::SlotEpochRow& row, const std::string& n
 }
 
 Status Controller::judge_facts(store::SlotEpochRow& row, const std::string& text) {
-  row.facts = parse_facts(text);
-  std::erase_if(row.facts, [](const auto& fact) { return fact.first.starts_with(kPreflightFact); });
-  row.machine = row.facts["machine.name"];
+  std::map<std::string, std::string> facts = parse_facts(text);
+  std::erase_if(facts, [](const auto& fact) { return fact.first.starts_with(kPreflightFact); });
+  row.machine = at_most(facts["machine.name"], kMostMachineBytes);
   is_alive(row.slot);
+  if (const std::string strange = why_no_facts(facts); !strange.empty()) {
+    STAB_CHECK_OK(set_.spool->put_note(slot_file(row.slot, row.epoch, "verdict"), "refused: " + strange));
+    return end(row, store::SlotState::kRefused, row.machine + ": " + strange);
+  }
+  row.facts = std::move(facts);
   std::string why = first_facts_ ? difference_of(set_.machines.same, *first_facts_, row.facts) : "";
   if (row.facts["stab.version"] != set_.version)
     why = "it has version " + row.facts["stab.version"] + " of Stab, the controller " + set_.version + ": install the same";
@@ -300,7 +317,8 @@ Status Controller::judge_facts(store::SlotEpochRow& row, const std::string& text
   return end(row, store::SlotState::kRefused, row.machine + " differs: " + why);
 }
 
-Status Controller::end(store::SlotEpochRow& row, store::SlotState state, const std::string& why) {
+Status Controller::end(store::SlotEpochRow& row, store::SlotState state, const std::string& reason) {
+  const std::string why = at_most(reason, kMostReasonBytes);
   row.state = state;
   row.why = why;
   row.ended_at_ns = set_.clock->realtime().count();

@@ -59,6 +59,10 @@ class Controller {
     const Clock* clock = nullptr;
     Spool* spool = nullptr;
     MachineEngine* engine = nullptr;
+    // What doesn't count is kept aside for whoever wants to know why. Not where somebody else fills the spool, who has it, too.
+    bool keeps_aside = true;
+    // Before a part of so many bytes is taken in: why none is any more; empty, or no function: it is.
+    std::function<std::string(int64_t bytes)> why_no_room;
     std::function<void(const std::string&)> note;  // told of what a user should know, one line each
     std::function<void()> changes;                 // called before each write to the store
   };
@@ -69,6 +73,8 @@ class Controller {
   Result<bool> round(bool starts = true);
   // Why nothing can go on, though blocks are left; empty: it can.
   const std::string& stalled() const { return stalled_; }
+  // That is why: parts have come that are not taken in.
+  bool has_no_room() const { return !no_room_.empty(); }
   int64_t recorded_blocks() const { return static_cast<int64_t>(recorded_.size()); }
   int needed_blocks() const { return total_; }  // as far as it is decided
   // By slot: when something of its newest epoch was new, by the wall clock in ns, since this controller began.
@@ -87,12 +93,13 @@ class Controller {
   Status judge_facts(store::SlotEpochRow& row, const std::string& text);
   Status settle(int slot);
   Status start(int slot);
-  Status end(store::SlotEpochRow& row, store::SlotState state, const std::string& why);
+  Status end(store::SlotEpochRow& row, store::SlotState state, const std::string& reason);
   Status say(const char* kind, const std::string& text);
   Status read_heartbeat(int slot, int64_t epoch);
   void is_alive(int slot);
   void note_recorded(uint32_t block);
   bool still_torn(const std::string& name);
+  Status put_away(const std::string& name);  // a part that doesn't count
   std::optional<std::string> free_host() const;
   Status pass_points();
   bool has_open(int slot) const;
@@ -135,7 +142,7 @@ class Controller {
   std::map<int, int> slot_failures_;
   std::map<std::string, Torn> torn_;
   int64_t hashed_ = 0;
-  std::string stalled_;
+  std::string stalled_, no_room_;
 };
 
 }  // namespace stab::engine

@@ -21,7 +21,7 @@
 #include "engine/experiment/places.h"
 #include "engine/machines/choose_engine.h"
 #include "engine/machines/connection.h"
-#include "engine/machines/node_preflight.h"
+#include "engine/machines/worker_files.h"
 #include "plan/parse.h"
 #include "worker/sha256.h"
 
@@ -54,7 +54,11 @@ class Deputy {
       const Status received =
           receive_files(set_.from, kMostFileBytes, [this](const std::string& name, const std::string& content) {
             const std::lock_guard<std::mutex> held(mutex_);
-            come_.emplace_back(name, content);
+            // Kept apart from what waits for its turn: whoever says it closes, and what we are about to say to them then fails.
+            if (name == kDeputyOver)
+              over_ = true;
+            else
+              come_.emplace_back(name, content);
             changed_.notify_all();
             return Status();
           });
@@ -67,8 +71,8 @@ class Deputy {
     if (!served) ::shutdown(set_.from, SHUT_RDWR);  // or the reader waits for the daemon
     receives.join();
     engine_.reset();
+    if (over_) return own_.empty() ? Status() : remove_tree(own_);
     if (!served) return served;
-    if (over_ && !own_.empty()) STAB_CHECK_OK(remove_tree(own_));
     return why_closed_ ? Status(*why_closed_) : Status();
   }
 
@@ -101,10 +105,6 @@ class Deputy {
     if (name == kDeputyPlan) {
       const Status opened = open(unsealed(content).value_or(""));
       return say(kDeputyReady, opened ? "" : opened.error().message);
-    }
-    if (name == kDeputyOver) {
-      over_ = true;
-      return {};
     }
     if (!spool_) return bad_input("the daemon sent '" + name + "' before the plan");
     if (name == kSpoolExperiment || name == kSpoolBundle || name.starts_with("binary."))
@@ -154,8 +154,7 @@ class Deputy {
       const std::optional<SlotFile> file = parse_slot_file(name);
       if (!file) continue;
       const std::optional<PartFile> part = parse_part_file(file->what);
-      if (!part && file->what != "facts" && file->what != "heartbeat" && file->what != "end" && file->what != kPreflightNote)
-        continue;
+      if (!part && !is_worker_note(file->what)) continue;
       const std::optional<FileSign> sign = spool_->sign_of(name);
       const auto shown = shown_.find(name);
       if (!sign || (shown != shown_.end() && shown->second == *sign)) continue;
@@ -182,10 +181,10 @@ class Deputy {
 
   const DeputySetting set_;
   FileSender sender_;
-  std::mutex mutex_;  // of the next four
+  std::mutex mutex_;  // of the next five
   std::condition_variable changed_;
   std::deque<std::pair<std::string, std::string>> come_;
-  bool closed_ = false;
+  bool closed_ = false, over_ = false;
   std::optional<Error> why_closed_;
 
   plan::Machines machines_;
@@ -195,7 +194,7 @@ class Deputy {
   std::map<std::string, FileSign> shown_;  // to the daemon, or not whole then
   std::map<std::pair<int, int64_t>, std::optional<bool>> asked_;  // and what was told
   std::chrono::nanoseconds looked_{0};
-  bool over_ = false, new_asks_ = false;
+  bool new_asks_ = false;
 };
 
 }  // namespace

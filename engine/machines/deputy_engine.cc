@@ -11,7 +11,7 @@
 
 #include "engine/experiment/builds.h"
 #include "engine/machines/deputy.h"
-#include "engine/machines/node_preflight.h"
+#include "engine/machines/worker_files.h"
 
 namespace stab::engine {
 namespace {
@@ -22,8 +22,6 @@ constexpr int kEndMs = 15'000;
 constexpr std::chrono::milliseconds kKillLimit{1000};
 // A user's spool may be out of reach for a minute; one that stays so is a fault to be told.
 constexpr int kMostFailures = 6;
-// As a spool's: most notes are a few lines, what a preflight gave is a line a cell.
-constexpr size_t kMostNoteBytes = 1 << 20;
 
 class LaunchedDeputy final : public DeputyProcess {
  public:
@@ -204,10 +202,9 @@ void DeputyEngine::hear(const std::string& name) {
   if (sender_ && file && file->what == "verdict") (void)send(name);
 }
 
-// A slot's worker runs each of its blocks once an epoch; whatever else is called a part of its is none.
 bool DeputyEngine::may_send_part(const SlotFile& file) {
   const std::lock_guard<std::mutex> held(mutex_);
-  return ++parts_[{file.slot, file.epoch}] <= 2 * set_.blocks_of[static_cast<size_t>(file.slot)] + 16;
+  return ++parts_[{file.slot, file.epoch}] <= most_parts(static_cast<size_t>(set_.blocks_of[static_cast<size_t>(file.slot)]));
 }
 
 Status DeputyEngine::take(const std::string& name, const std::string& content) {
@@ -215,15 +212,17 @@ Status DeputyEngine::take(const std::string& name, const std::string& content) {
     const std::optional<std::string> text = unsealed(content);
     if (!text) return;
     const std::lock_guard<std::mutex> held(mutex_);
-    set(*text);
+    set(at_most(*text, kMostReasonBytes));
     changed_.notify_all();
   };
   const Error strange{ErrorCode::kCorrupt, "the submitter's deputy sent what no deputy sends", {}};
+  const std::optional<SlotFile> file = parse_slot_file(name);
+  const bool is_part = file && parse_part_file(file->what);
+  if (!is_part && content.size() > kMostNoteBytes) return strange;
   if (name == kDeputyReady) {
     told([&](const std::string& text) { ready_ = text; });
     return {};
   }
-  const std::optional<SlotFile> file = parse_slot_file(name);
   if (!file || file->slot >= static_cast<int>(set_.blocks_of.size())) return strange;
   const Of of(file->slot, file->epoch);
   {
@@ -231,16 +230,14 @@ Status DeputyEngine::take(const std::string& name, const std::string& content) {
     const auto newest = newest_.find(file->slot);
     if (newest == newest_.end() || file->epoch > newest->second) return strange;
   }
-  if (parse_part_file(file->what)) {
+  if (is_part) {
     if (!may_send_part(*file)) return strange;
     STAB_CHECK_OK(set_.spool->put(name, content));
     return say(slot_file(file->slot, file->epoch, kGotPrefix + file->what), "");
   }
-  if (content.size() > kMostNoteBytes) return strange;
   if (file->what == "started") told([&](const std::string& text) { started_[of] = text; });
   else if (file->what == "lives") told([&](const std::string& text) { lives_[of] = text == "1"; });
-  else if (file->what == "facts" || file->what == "heartbeat" || file->what == "end" || file->what == kPreflightNote)
-    return set_.spool->put(name, content);
+  else if (is_worker_note(file->what)) return set_.spool->put(name, content);
   else return strange;
   return {};
 }

@@ -54,7 +54,7 @@ class DeputyEngine final : public MachineEngine {
     std::chrono::nanoseconds patience = std::chrono::seconds(60);
     std::chrono::milliseconds answers_within = std::chrono::seconds(60);  // a start that is slower has failed
     std::chrono::milliseconds between_starts = std::chrono::seconds(2);   // of deputies
-    uint64_t most_file_bytes = uint64_t{64} << 20;                        // that a deputy may send
+    uint64_t most_file_bytes = kMostPartBytes;                            // that a deputy may send
   };
   explicit DeputyEngine(Setting setting);
   ~DeputyEngine() override;
@@ -97,7 +97,7 @@ class DeputyEngine final : public MachineEngine {
   std::map<Of, std::string> started_;
   std::map<Of, bool> lives_;
   std::map<int, int64_t> newest_;  // by slot: the newest epoch that there is
-  std::map<Of, int> parts_;        // that have come
+  std::map<Of, size_t> parts_;        // that have come
 };
 
 }  // namespace stab::engine

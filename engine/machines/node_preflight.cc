@@ -10,6 +10,8 @@ namespace stab::engine {
 namespace {
 
 constexpr size_t kMost = 2000, kMostFailureBytes = 200;  // a note of them stays below what a connection takes, 1 MiB
+// Of one machine's, which are in memory for each `status`, as all machines' are.
+constexpr size_t kMostBytes = 128 << 10;
 
 // On one line, with no tab in it.
 std::string in_one_field(std::string text) {
@@ -49,8 +51,13 @@ void add_preflight(std::map<std::string, std::string>& facts, const TrialNews& n
 
 std::map<std::string, std::string> preflight_facts(const std::map<std::string, std::string>& facts) {
   std::map<std::string, std::string> found;
-  for (const auto& [name, value] : facts)
-    if (name.starts_with(kPreflightFact) && parse(value) && found.size() < kMost) found[name] = value;
+  size_t bytes = 0;
+  for (const auto& [name, value] : facts) {
+    if (!name.starts_with(kPreflightFact) || !parse(value) || found.size() >= kMost) continue;
+    bytes += name.size() + value.size();
+    if (bytes > kMostBytes) break;
+    found[name] = value;
+  }
   return found;
 }
 

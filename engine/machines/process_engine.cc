@@ -9,7 +9,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <string_view>
+
+#include "engine/machines/worker_files.h"
 
 extern char** environ;
 
@@ -33,7 +37,8 @@ ProcessEngine::~ProcessEngine() {
     child->closing = true;
     if (child->pid > 0) ::kill(-child->pid, SIGTERM);
   }
-  for (auto& [of, child] : children_) end(*child);
+  const auto deadline = std::chrono::steady_clock::now() + kGrace;  // of all: whoever started us waits for us, too
+  for (auto& [of, child] : children_) end(*child, deadline);
 }
 
 Status ProcessEngine::start(int slot, int64_t epoch, const std::string& host) {
@@ -83,14 +88,40 @@ Status ProcessEngine::start(int slot, int64_t epoch, const std::string& host) {
   return {};
 }
 
+size_t ProcessEngine::granted_blocks(int slot, int64_t epoch) const {
+  const auto grant = set_.spool->note(slot_file(slot, epoch, "grant"));
+  if (!grant || !*grant) return 0;
+  const std::string_view blocks = std::string_view(**grant).substr(std::min((*grant)->find('\n'), (*grant)->size()));
+  return static_cast<size_t>(std::count_if(blocks.begin(), blocks.end(), [](char c) { return c == ' ' || c == '\n'; }));
+}
+
+// What else it may send, is left out.
+Status ProcessEngine::take(const SlotFile& file, const std::string& name, const std::string& content, size_t& parts_left) {
+  const auto strange = [](const char* what) {
+    return Error{ErrorCode::kCorrupt, std::string("the worker sent ") + what + ", which no worker does", {}};
+  };
+  if (parse_part_file(file.what)) {
+    if (parts_left-- == 0) return strange("more parts than its blocks have");
+    return set_.spool->put(name, content);
+  }
+  if (!is_worker_note(file.what)) return {};
+  return content.size() > kMostNoteBytes ? strange("a note of more than 1 MiB") : set_.spool->put(name, content);
+}
+
 // What it needs, in the order in which it asks for it; then the verdict when there is one. It may say things of its own epoch.
 void ProcessEngine::serve(Child& child, int slot, int64_t epoch) {
-  child.receives = std::thread([&child, spool = set_.spool, slot, epoch] {
-    const auto is_of_epoch = [&](const std::string& name) {
+  child.receives = std::thread([this, &child, spool = set_.spool, slot, epoch] {
+    size_t parts_left = most_parts(granted_blocks(slot, epoch));
+    const auto take_own = [&](const std::string& name, const std::string& content) {
       const auto file = parse_slot_file(name);
-      return file && file->slot == slot && file->epoch == epoch && file->what != "grant" && file->what != "verdict";
+      return file && file->slot == slot && file->epoch == epoch ? take(*file, name, content, parts_left) : Status();
     };
-    (void)receive_files(child.from.get(), kMostFileBytes, into(*spool, is_of_epoch));
+    const Status received = receive_files(child.from.get(), set_.most_file_bytes, take_own);
+    // It is refused with this reason; as nobody reads what it says any more, it ends at its next word. Where our own disk is full
+    // its host is not to blame: its epoch is lost, and another one granted.
+    if (!received && received.error().code == ErrorCode::kCorrupt)
+      (void)spool->put_note(slot_file(slot, epoch, "end"), received.error().message);
+    child.from.reset();
     child.over = true;
   });
   child.sends = std::thread([&child, spool = set_.spool, slot, epoch] {
@@ -128,8 +159,7 @@ void ProcessEngine::stop(int slot, int64_t epoch) {
   if (at->second->pid > 0) ::kill(-at->second->pid, SIGTERM);
 }
 
-void ProcessEngine::end(Child& child) {
-  const auto deadline = std::chrono::steady_clock::now() + kGrace;
+void ProcessEngine::end(Child& child, std::chrono::steady_clock::time_point deadline) {
   int status = 0;
   while (child.pid > 0 && ::waitpid(child.pid, &status, WNOHANG) == 0) {
     if (std::chrono::steady_clock::now() > deadline) {

@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <atomic>
+#include <chrono>
 #include <map>
 #include <memory>
 #include <string>
@@ -26,6 +27,7 @@ class ProcessEngine final : public MachineEngine {
     std::string stabctl;               // there
     bool shared = true;                // the spool is under its path there, too
     Spool* spool = nullptr;
+    uint64_t most_file_bytes = kMostPartBytes;  // that a worker may send
   };
   explicit ProcessEngine(Setting setting) : set_(std::move(setting)) {}
   ~ProcessEngine() override;
@@ -44,7 +46,10 @@ class ProcessEngine final : public MachineEngine {
     std::thread sends, receives;
   };
   void serve(Child& child, int slot, int64_t epoch);
-  void end(Child& child);
+  size_t granted_blocks(int slot, int64_t epoch) const;
+  // kCorrupt: no worker sends that.
+  Status take(const SlotFile& file, const std::string& name, const std::string& content, size_t& parts_left);
+  void end(Child& child, std::chrono::steady_clock::time_point deadline);
   Setting set_;
   std::map<std::pair<int, int64_t>, std::unique_ptr<Child>> children_;
 };

@@ -160,6 +160,8 @@ Result<RunEnd> MachineRun::to_end(Observer& observer, StopSignal& stop, const Wa
   setting.clock = engine_->options().clock;
   setting.spool = &spool_;
   setting.engine = starter.get();
+  setting.keeps_aside = !is_deputed(engine_->options(), row_);
+  setting.why_no_room = watch.why_no_room;
   setting.note = [&](const std::string& text) { observer.note(text); };
   setting.changes = [&] { engine_->count_change(); };
   STAB_TRY(Controller controller, Controller::open(setting));
@@ -180,7 +182,8 @@ Result<RunEnd> MachineRun::to_end(Observer& observer, StopSignal& stop, const Wa
       if (watch.may_go_on && !watch.may_go_on()) stop.after_this_trial();
     }
     if (over) return finish(observer, *starter);
-    const bool gives_up = !controller.stalled().empty() && !controller.any_alive();
+    if (controller.has_no_room()) controller.stop_all();
+    const bool gives_up = !controller.stalled().empty() && (controller.has_no_room() || !controller.any_alive());
     if (gives_up) {
       observer.note(controller.stalled());
       STAB_CHECK_OK(advance(store::ExperimentEvent::kPause, controller.stalled()));

@@ -36,6 +36,7 @@ class MachineRun {
     const std::atomic<bool>* leave = nullptr;  // true: end at once, and leave jobs to whoever goes on
     std::function<void(const std::map<int, int64_t>& signs)> signs;  // of life, by slot; after each round
     std::function<bool()> may_go_on;           // asked after each block; false: stop as if the user had asked
+    std::function<std::string(int64_t bytes)> why_no_room;  // asked before each part; not empty: pause with that reason
   };
   // pre: the gate is held, and no trial runs: the bundle is written here.
   static Result<std::unique_ptr<MachineRun>> prepare(Engine& engine, store::Id experiment);

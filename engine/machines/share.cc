@@ -4,25 +4,21 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
-#include <filesystem>
 #include <sstream>
 #include <utility>
 #include <vector>
 
 #include "base/unique_fd.h"
-#include "base/version.h"
 #include "engine/experiment/binary_archive.h"
 #include "engine/experiment/expand.h"
 #include "engine/experiment/places.h"
 #include "engine/machine/facts.h"
 #include "engine/machines/controller.h"
+#include "engine/machines/held_scratch.h"
 #include "engine/machines/node_preflight.h"
 #include "plan/size.h"
 #include "worker/sha256.h"
@@ -209,38 +205,13 @@ Result<RunEnd> run_blocks(const ShareSetting& set, const std::string& grant, con
   return end;
 }
 
-// Between a directory's making and its lock.
-constexpr time_t kMakingSeconds = 60;
-
-// Its owner's lock, for as long as the descriptor is open: the kernel drops it however a worker ends. None: another has it, or
-// it is no directory of ours any more.
-UniqueFd hold_scratch(const std::string& path) {
-  UniqueFd held(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (held && ::flock(held.get(), LOCK_EX | LOCK_NB) != 0) held.reset();
-  return held;
-}
-
 }  // namespace
-
-void remove_abandoned_scratch(const std::string& below) {
-  std::error_code error;
-  for (std::filesystem::directory_iterator at(below, error), end; !error && at != end; at.increment(error)) {
-    const std::string path = at->path().string();
-    struct stat info;
-    if (at->path().filename().string().rfind("stab-work-", 0) != 0) continue;
-    if (::lstat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode) || info.st_uid != ::geteuid()) continue;
-    // One that was made a moment ago is not held yet.
-    if (::time(nullptr) - info.st_mtime < kMakingSeconds) continue;
-    if (const UniqueFd held = hold_scratch(path)) (void)remove_tree(path);
-  }
-}
 
 Result<RunEnd> run_share(const ShareSetting& set) {
   const auto file = [&](const char* what) { return slot_file(set.slot, set.epoch, what); };
   const Roots roots;
   std::map<std::string, std::string> facts = host_facts(roots);
   facts["machine.name"] = set.machine.empty() ? machine_name(roots, facts) : set.machine;
-  facts["stab.version"] = std::string(version());
   STAB_TRY(const bool first, set.spool->claim(file("taken"), facts["machine.name"]));
   if (!first)
     return Error{ErrorCode::kBusy,
@@ -258,7 +229,8 @@ Result<RunEnd> run_share(const ShareSetting& set) {
   }
   remove_abandoned_scratch(set.scratch);
   char name[64];
-  std::snprintf(name, sizeof name, "/stab-work-%.12s-%03d-%04lld", grant->c_str(), set.slot, static_cast<long long>(set.epoch));
+  std::snprintf(name, sizeof name, "/%s%.12s-%03d-%04lld", kWorkFolders, grant->c_str(), set.slot,
+                static_cast<long long>(set.epoch));
   const std::string scratch = set.scratch + name;
   if (::mkdir(scratch.c_str(), 0711) != 0) return system_error("make '" + scratch + "'", errno);
   const UniqueFd held = hold_scratch(scratch);

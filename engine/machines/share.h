@@ -27,10 +27,8 @@ struct ShareSetting {
 };
 
 // kDone and kGaps: all blocks are delivered. kStopped: it was stopped, or its epoch is over. kRejected: the controller refused
-// the machine, or preflight failed here; the spool says why. kBusy where another worker has the epoch.
+// the machine, or preflight failed here; the spool says why. kBusy where another worker has the epoch. What killed
+// workers of this user left in `scratch` is removed.
 Result<RunEnd> run_share(const ShareSetting& setting);
-
-// Removes the folders of workers of this user that were killed: stab-work-* in `below`, that nobody holds. run_share() begins so.
-void remove_abandoned_scratch(const std::string& below);
 
 }  // namespace stab::engine

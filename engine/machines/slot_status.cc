@@ -10,28 +10,33 @@
 namespace stab::engine {
 namespace {
 
+// A plan's blocks are trials, whose number is bounded; a bundle of somebody's says what it likes.
+constexpr int64_t kMostBlocks = 10'000'000;
+// Experiments that are watched at a time.
+constexpr size_t kMostKnown = 256;
+
 // What is stored of them, and by slot its share of the blocks. No slots: no [machines].
 struct Stored {
   int slots = 0;
   std::vector<store::SlotEpochRow> epochs;
-  std::vector<store::PartRow> parts;  // recorded ones
+  std::vector<store::SlotParts> parts;  // of slots that there are
   std::map<int, int64_t> share, done;
   bool is_over = false;
 };
 
-Result<Stored> stored(store::Store& store, store::Id experiment) {
+Result<Stored> stored(store::Store& store, DealtBlocks& dealt, store::Id experiment) {
   Stored of;
   STAB_TRY(of.epochs, store.slot_epochs(experiment));
   if (of.epochs.empty()) return of;
-  STAB_TRY(const store::ExperimentRow row, store.experiment(experiment));
-  STAB_TRY(const ExpandedPlan expanded, expand_stored(row));
-  of.slots = expanded.plan.machines.count;
+  STAB_TRY(const store::ExperimentSummary row, store.summary(experiment));
   of.is_over = store::is_over(row.state);
+  STAB_TRY(const auto known, dealt.of(store, experiment, row.replicates));
+  of.slots = known->slots;
   if (of.slots < 1) return of;
-  for (const int slot : deal_blocks(row.seed, of.slots, static_cast<int>(row.replicates))) ++of.share[slot];
-  STAB_TRY(of.parts, store.parts(experiment));
-  std::erase_if(of.parts, [](const store::PartRow& part) { return part.fate != store::PartFate::kRecorded; });
-  for (const store::PartRow& part : of.parts) ++of.done[part.slot];
+  of.share = known->share;
+  STAB_TRY(of.parts, store.recorded_parts(experiment));
+  std::erase_if(of.parts, [&](const store::SlotParts& parts) { return parts.slot < 0 || parts.slot >= of.slots; });
+  for (const store::SlotParts& parts : of.parts) of.done[parts.slot] = parts.parts;
   return of;
 }
 
@@ -76,9 +81,32 @@ std::vector<std::string> preflight_text(const store::SlotEpochRow& epoch, bool w
 
 }  // namespace
 
-Result<std::optional<MachinesStatus>> machines_status(store::Store& store, store::Id experiment,
+// Two who ask at once may both read it.
+Result<std::shared_ptr<const DealtBlocks::Dealt>> DealtBlocks::of(store::Store& store, store::Id experiment, int64_t replicates) {
+  const std::pair key(experiment, replicates);
+  {
+    const std::lock_guard<std::mutex> held(mutex_);
+    if (const auto found = known_.find(key); found != known_.end()) return found->second;
+  }
+  STAB_TRY(const store::ExperimentRow row, store.experiment(experiment));
+  STAB_TRY(const ExpandedPlan expanded, expand_stored(row));
+  if (replicates < 0 || replicates > kMostBlocks)
+    return Error{ErrorCode::kCorrupt,
+                 "experiment " + std::to_string(experiment) + " claims to have " + std::to_string(replicates) + " blocks",
+                 {}};
+  auto made = std::make_shared<Dealt>();
+  made->slots = expanded.plan.machines.count;
+  if (made->slots > 0)
+    for (const int slot : deal_blocks(row.seed, made->slots, static_cast<int>(replicates))) ++made->share[slot];
+  const std::lock_guard<std::mutex> held(mutex_);
+  if (known_.size() >= kMostKnown) known_.clear();
+  known_[key] = made;
+  return std::shared_ptr<const Dealt>(std::move(made));
+}
+
+Result<std::optional<MachinesStatus>> machines_status(store::Store& store, DealtBlocks& dealt, store::Id experiment,
                                                       const std::map<int, int64_t>& signs, int64_t now_ns) {
-  STAB_TRY(const Stored of, stored(store, experiment));
+  STAB_TRY(const Stored of, stored(store, dealt, experiment));
   if (of.slots < 1) return std::optional<MachinesStatus>();
   MachinesStatus status;
   status.slots.resize(static_cast<size_t>(of.slots));
@@ -101,16 +129,17 @@ Result<std::optional<MachinesStatus>> machines_status(store::Store& store, store
     for (const NodePreflight& cell : preflight_of(row.facts)) ++(cell.passed ? one.preflight_passed : one.preflight_failed);
     one.losses += row.state == store::SlotState::kLost || row.state == store::SlotState::kRefused;
   }
-  for (const store::PartRow& part : of.parts) {
-    SlotStatus& one = status.slots[static_cast<size_t>(part.slot)];
-    one.sign_at_ns = std::max(one.sign_at_ns.value_or(0), part.at_ns);
+  for (const store::SlotParts& parts : of.parts) {
+    SlotStatus& one = status.slots[static_cast<size_t>(parts.slot)];
+    one.sign_at_ns = std::max(one.sign_at_ns.value_or(0), parts.newest_at_ns);
   }
   status.left_ns = left_of(of, now_ns);
   return std::optional(std::move(status));
 }
 
 Result<std::vector<std::string>> slots_text(store::Store& store, store::Id experiment) {
-  STAB_TRY(Stored of, stored(store, experiment));
+  DealtBlocks dealt;
+  STAB_TRY(Stored of, stored(store, dealt, experiment));
   std::vector<std::string> lines;
   if (of.slots < 1) return lines;
   for (const store::SlotEpochRow& epoch : of.epochs) {

@@ -3,8 +3,11 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -30,8 +33,23 @@ struct MachinesStatus {
   std::optional<int64_t> left_ns;
 };
 
+// How the blocks of experiments are dealt to their slots, which their plans say. A plan takes a while to read, and who asks how
+// far an experiment is asks often, so it is kept. From any thread; of one database.
+class DealtBlocks {
+ public:
+  struct Dealt {
+    int slots = 0;                 // 0: no [machines]
+    std::map<int, int64_t> share;  // of the blocks, by slot
+  };
+  Result<std::shared_ptr<const Dealt>> of(store::Store& store, store::Id experiment, int64_t replicates);
+
+ private:
+  std::mutex mutex_;
+  std::map<std::pair<store::Id, int64_t>, std::shared_ptr<const Dealt>> known_;
+};
+
 // None: its plan has no [machines]. `signs`: what a controller that lives knows, by slot.
-Result<std::optional<MachinesStatus>> machines_status(store::Store& store, store::Id experiment,
+Result<std::optional<MachinesStatus>> machines_status(store::Store& store, DealtBlocks& dealt, store::Id experiment,
                                                       const std::map<int, int64_t>& signs, int64_t now_ns);
 
 // Lines for people: each epoch of each slot with its machine, state and blocks. Empty: the experiment has no slots.

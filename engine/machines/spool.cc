@@ -21,9 +21,6 @@
 namespace stab::engine {
 namespace {
 
-// A note is a few lines.
-constexpr uint64_t kMostNoteBytes = 1 << 20;
-
 Status write_all(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(fd, bytes.data(), bytes.size());

@@ -22,6 +22,8 @@
 namespace stab::engine {
 
 inline constexpr char kSpoolExperiment[] = "experiment", kSpoolBundle[] = "bundle";
+// Most notes are a few lines; what a preflight gave is a line a cell.
+inline constexpr uint64_t kMostNoteBytes = 1 << 20;
 
 // "slot-003.epoch-0002.grant"
 std::string slot_file(int slot, int64_t epoch, std::string_view what);

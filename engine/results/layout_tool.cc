@@ -33,6 +33,8 @@ bool is_word(const std::string& text) {
 
 // How many functions and epochs there are the measured program decides.
 constexpr uint64_t kMostOutputBytes = uint64_t{256} << 20;
+// Five times as many as clang has.
+constexpr size_t kMostFunctions = 1 << 20;
 // What stab-layout allows itself of CPU time, and a little.
 constexpr std::chrono::seconds kTimeout{330};
 
@@ -148,6 +150,15 @@ std::vector<std::string_view> split(std::string_view text, char by) {
     if (end == std::string_view::npos) return parts;
     at = end + 1;
   }
+}
+
+Result<std::vector<std::string_view>> lines_of_functions(std::string_view text) {
+  if (static_cast<size_t>(std::count(text.begin(), text.end(), '\n')) > kMostFunctions + 1)
+    return Error{ErrorCode::kUnavailable,
+                 "the binary has more than " + std::to_string(kMostFunctions) +
+                     " functions; map a program with fewer, or build most of it without stab",
+                 {}};
+  return split(text, '\n');
 }
 
 Result<BinaryFile> find_binary(store::Store& store, const store::TrialRow& trial, const Archive& archive, bool is_checked) {

@@ -55,6 +55,9 @@ LayoutTool layout_tool(const Engine::Options& options, const store::ExperimentRo
 LayoutTool layout_tool(const Installation& installation, const store::ExperimentRow& row);
 
 std::vector<std::string_view> split(std::string_view text, char by);
+// Of an answer about all functions, its first line and what follows its last one included. kUnavailable: it tells of more
+// functions than are mapped, as a stranger's binary may claim.
+Result<std::vector<std::string_view>> lines_of_functions(std::string_view text);
 
 template <typename T>
 bool take(std::string_view text, int base, T& value) {

@@ -11,6 +11,7 @@
 
 #include "engine/causal/candidates.h"
 #include "engine/experiment/expand.h"
+#include "engine/results/printable.h"
 #include "plan/plan.h"
 #include "runtime/causal/causal_abi.h"
 
@@ -70,6 +71,14 @@ std::vector<analysis::CausalLine> lines_of(const std::vector<store::RegionRow>& 
     lines.push_back(std::move(line));
   }
   return lines;
+}
+
+// Files, functions and points are named by a measured program, or by whoever has made the database.
+void make_printable(CausalData& data) {
+  data.experiment = one_line(data.experiment);
+  for (analysis::CausalLine& line : data.lines)
+    for (std::string* text : {&line.file, &line.function, &line.name}) *text = one_line(*text);
+  for (CausalPoint& point : data.points) point.name = one_line(point.name);
 }
 
 // A point of the analysis, and the stored points that its numbers are from.
@@ -284,6 +293,7 @@ Result<std::vector<CausalData>> load_causal(store::Store& store, const store::Ex
     Loader loader(plan, data, of_subject);
     for (const store::CausalTrialRow& trial : trials)
       if (trial.subject == static_cast<int>(subject)) STAB_CHECK_OK(loader.add(trial));
+    make_printable(data);
     if (!data.points.empty() && !data.windows.empty()) all.push_back(std::move(data));
     else if (without) without->push_back(expanded.subjects[subject].name);
   }

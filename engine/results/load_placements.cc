@@ -223,7 +223,7 @@ Result<std::vector<PlacementData::Function>> functions_of(const LayoutTool& tool
   words.insert(words.end(), {"--image", "0"});
   STAB_TRY(const std::string text,
            tool.output(group.binary, words, group.trials.front().ran, group.trials.front().script));
-  const std::vector<std::string_view> lines = split(text, '\n');
+  STAB_TRY(const std::vector<std::string_view> lines, lines_of_functions(text));
   const std::vector<std::string_view> head = split(lines[0], ' ');
   if (head.size() != 6 || head[0] != "stab-layout" || head[1] != "1") return strange(tool);
   if (head[2] != group.text_hash)
@@ -418,11 +418,10 @@ Status take_trial(store::Store& store, const store::TrialRow& trial, const Archi
     return Error{
         ErrorCode::kCorrupt, "trials of one build ran code with hashes " + group.text_hash + " and " + ran.text_hash, {}};
   TrialUnits units{trial.id, trial.cell, ran, {}, {}};
-  if (by_trial) {
-    units.units.push_back(whole_trial(outcome));
-  } else {
+  if (by_trial) units.units.push_back(whole_trial(outcome));
+  if (!stored.empty()) {
     STAB_TRY(const EpochSeries series, decode_epochs(stored));
-    units.units = units_of(series, group);
+    if (!by_trial) units.units = units_of(series, group);
     units.script = series.script;
     if (series.profile) add_profile(*series.profile, group);
   }

@@ -12,6 +12,8 @@
 #include "engine/trial/simulated.h"
 #include "engine/trial/trial_metrics.h"
 #include "engine/experiment/expand.h"
+#include "engine/results/load_environments.h"
+#include "engine/results/printable.h"
 
 namespace stab::engine {
 namespace {
@@ -330,6 +332,29 @@ Status keep_whole_blocks(store::Store& store, store::Id experiment, analysis::Sa
   return {};
 }
 
+// Last, as texts are compared with what is stored before. A database or a bundle may be anybody's; names of factors, levels,
+// programs and workloads come from its plan, where such ones are refused.
+void make_printable(analysis::Samples& samples) {
+  samples.experiment = one_line(samples.experiment);
+  for (analysis::Response& response : samples.responses) {
+    response.name = one_line(response.name);
+    response.unit = one_line(response.unit);
+    response.family = one_line(response.family);
+  }
+  for (analysis::Unavailable& one : samples.unavailable) one = {one_line(one.what), one_line(one.cure)};
+  for (auto* texts : {&samples.machines, &samples.machine_differences, &samples.lost_machines, &samples.early_looks,
+                      &samples.simulated, &samples.layout_outputs})
+    for (std::string& text : *texts) text = one_line(text);
+  for (std::string& fact : samples.environment_facts) fact = one_line(fact);
+  for (analysis::Environment& environment : samples.environments)
+    for (std::string& value : environment.values) value = one_line(value);
+  for (analysis::Trial& trial : samples.trials) {
+    trial.excluded = one_line(trial.excluded);
+    if (!trial.dose) continue;
+    for (std::string& word : trial.dose->degradations) word = one_line(word);
+  }
+}
+
 }  // namespace
 
 uint32_t disturbances(const std::map<std::string, double>& ledger) {
@@ -411,6 +436,7 @@ Result<analysis::Samples> load_samples(store::Store& store, const store::Experim
     samples.trials.push_back(std::move(trial));
   }
   STAB_CHECK_OK(load_machines(store, experiment.id, expanded.plan, samples));
+  STAB_CHECK_OK(load_environments(store, experiment.id, facts, samples));
   Missing missing;
   for (size_t r = 0; r < samples.responses.size(); ++r) {
     const std::string& response = samples.responses[r].name;
@@ -448,6 +474,7 @@ Result<analysis::Samples> load_samples(store::Store& store, const store::Experim
   samples.incomplete = experiment.state != store::ExperimentState::kDone;
   if (samples.incomplete && samples.stopping.rule == analysis::StoppingRule::kSequence)
     STAB_CHECK_OK(keep_whole_blocks(store, experiment.id, samples));
+  make_printable(samples);
   return samples;
 }
 

@@ -77,7 +77,7 @@ Result<std::string> log_text(store::Store& store, store::Id experiment) {
   for (auto build = builds.rbegin(); build != builds.rend() && !last.full(); ++build)
     last.put_before("build " + build->name + ": " + std::string(store::name(build->state)) + "\n" + indented(build->log));
   STAB_TRY(const std::vector<std::string> slots, slots_text(store, experiment));
-  for (auto slot = slots.rbegin(); slot != slots.rend() && !last.full(); ++slot) last.put_before(*slot + "\n");
+  for (auto slot = slots.rbegin(); slot != slots.rend() && !last.full(); ++slot) last.put_before(first_line_out(*slot));
   return printable(last.text());
 }
 

@@ -1,14 +1,11 @@
-// Printable: text that may come from a measured program, a plan or a client, made safe for a terminal or a log.
+// What is a stranger's, for a terminal or a log: base/printable.h by its names here.
 #pragma once
 
-#include <string>
-#include <string_view>
+#include "base/printable.h"
 
 namespace stab::engine {
 
-// Without what could drive a terminal: each control character but newline and tab is a '?'.
-std::string printable(std::string_view text);
-// The same on one line.
-std::string one_line(std::string_view text);
+using stab::one_line;
+using stab::printable;
 
 }  // namespace stab::engine

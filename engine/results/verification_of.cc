@@ -29,6 +29,7 @@ Result<std::string> verification_plan(const plan::Plan& plan, const std::string&
   verification.of = name;
   verification.links = request.links;
   verification.runs = request.runs;
+  verification.draw = request.draw;
   verification.simulate = request.simulate;
   const advice::LayoutFile& first = request.files.front().second;
   verification.workload = first.workload;

@@ -14,7 +14,7 @@ namespace stab::engine {
 
 struct VerificationRequest {
   std::vector<std::pair<std::string, advice::LayoutFile>> files;  // with their names
-  int links = 10, runs = 2;
+  int links = 10, runs = 2, draw = 1;
   bool simulate = false;
 };
 

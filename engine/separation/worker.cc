@@ -20,6 +20,7 @@
 
 #include "host/launcher/launch_block.h"
 #include "engine/results/printable.h"
+#include "host/process_stat.h"
 #include "host/process_tree.h"
 #include "host/roots.h"
 
@@ -41,12 +42,7 @@ std::string words_of(milliseconds time) {
   return time >= milliseconds(1000) ? std::to_string(time.count() / 1000) + " s" : std::to_string(time.count()) + " ms";
 }
 
-// By a signal or a debugger: state T or t in /proc/PID/stat (proc_pid_stat(5)), behind the name, which may hold anything.
-bool is_stopped(pid_t pid) {
-  const std::string stat = read_small_file("/proc/" + std::to_string(pid) + "/stat").value_or("");
-  const size_t state = stat.rfind(')') + 2;
-  return stat.rfind(')') != std::string::npos && state < stat.size() && (stat[state] == 'T' || stat[state] == 't');
-}
+bool is_stopped(pid_t pid) { return read_process_stat(Roots(), pid).value_or(ProcessStat()).is_stopped(); }
 
 enum class Woken { kReadable, kCancelled, kLate, kStopped, kFailed };
 

@@ -65,7 +65,8 @@ Result<plan::Simulation> with_caches_of_machine(plan::Simulation simulation, con
       if (is_it(cache) && (last == nullptr || cache.level > last->level)) last = &cache;
     if (last == nullptr || !plan::why_no_cache(last->shape).empty())
       return Error{ErrorCode::kUnavailable,
-                   std::string("this machine doesn't say what its cache ") + name + " is; declare it: [counters.cache] " + name +
+                   std::string("this machine doesn't say what its cache ") + name +
+                       " is; declare it below simulate = \"cachegrind\": [counters.cache] " + name +
                        " = { size = \"32KiB\", ways = 8, line = 64 }", {}};
     shape = last->shape;
     return {};

@@ -155,6 +155,8 @@ class ReadyTrial::Run {
   Run(const Laboratory& laboratory, TrialRequest request)
       : lab_(laboratory), request_(std::move(request)), begun_(begin()) {}
 
+  bool has_run() const { return has_run_; }
+
   Result<store::Outcome> to_outcome() {
     TrialStep now = step(TrialState::kPlanned, TrialEvent::kClaim);  // as the store did
     while (!has(now.actions, TrialAction::kStore)) {
@@ -167,7 +169,8 @@ class ReadyTrial::Run {
     }
     outcome_.state = now.state;
     outcome_.finished_at_ns = lab_.clock->realtime().count();
-    if ((outcome_.state != TrialState::kVerified || request_.for_comparison) && output_.out) {
+    const bool is_kept = outcome_.state != TrialState::kVerified || request_.for_comparison || request_.keeps_output;
+    if (is_kept && output_.out) {
       outcome_.stdout_head = head_of_fd(output_.out.get(), kHeadBytes);
       outcome_.stderr_head = head_of_fd(output_.err.get(), kHeadBytes);
     }
@@ -199,6 +202,7 @@ class ReadyTrial::Run {
     const auto stamp = launched_->go();
     if (!stamp) return not_launched(stamp.error());
     start_ = *stamp;
+    has_run_ = true;
     program_ = launched_->pid();
     return TrialEvent::kLaunched;
   }
@@ -232,13 +236,15 @@ class ReadyTrial::Run {
     request.with_helper = with_helper && request.broker != nullptr;
     request.helper_cpu = lab_.placement.housekeeping_cpu;
     request.helper_samples = with_helper && request_.keeps_samples;
+    request.helper_long_loops = with_helper && request_.leads_loops;
     UniqueFd script;
     if (with_helper && !request_.script.empty()) {
       STAB_TRY(script, script_file(request_.script));
       descriptors.script = script.get();
     }
     if (with_helper && !request.with_helper) {
-      const HelperTask task{lab_.placement.housekeeping_cpu, descriptors.script, request.helper_samples};
+      const HelperTask task{lab_.placement.housekeeping_cpu, descriptors.script, request.helper_samples,
+                            request.helper_long_loops};
       STAB_TRY(Helper started, Helper::start(lab_.helper, task, request_.launch.submitter));
       helper_.emplace(std::move(started));
       lab_.tree->spare(helper_->pid());
@@ -384,14 +390,15 @@ class ReadyTrial::Run {
   }
 
   void finish_helper() {
-    const Result<HelperEnd> end = helper_->finish();
+    const Result<HelperEnd> end = helper_->finish(lab_.helper_patience);
     if (!end) {
       dose_failure_ = end.error().message;
       return;
     }
     helper_signal_ = end->signal;
+    helper_given_up_ = end->given_up;
     outcome_.dose_json = end->report;
-    if (helper_signal_ != 0 || end->report.empty()) return;
+    if (helper_signal_ != 0 || end->report.empty()) return;  // empty where it was given up, too
     const Result<std::optional<Dose>> parsed = parse_dose(end->report);
     if (!parsed) {
       dose_failure_ = parsed.error().message;
@@ -426,6 +433,10 @@ class ReadyTrial::Run {
 
   // Sizes first: what is too long is not read.
   Result<TrialEvent> check() {
+    if (helper_given_up_.count() > 0) {
+      outcome_.failure = "its helper lived and sent no whole dose report for " + std::to_string(helper_given_up_.count()) + " ms";
+      return TrialEvent::kCutOff;
+    }
     if (helper_signal_ != 0) {
       outcome_.failure = "its helper was ended by signal " + std::to_string(helper_signal_) + " (" +
                          ::sigdescr_np(helper_signal_) + ") before it reported";
@@ -512,6 +523,7 @@ class ReadyTrial::Run {
   HostMoment before_;
   LaunchStamp start_;
   nanoseconds end_raw_{0};
+  bool has_run_ = false;
   pid_t program_ = -1;
   std::optional<AreaFile> area_;
   std::optional<Companion> companion_;
@@ -520,6 +532,7 @@ class ReadyTrial::Run {
   std::optional<Dose> dose_;
   std::string dose_failure_;
   int helper_signal_ = 0;  // that ended the helper
+  std::chrono::milliseconds helper_given_up_{0};
   LimitHits hits_;
   std::string machine_kills_;  // memory_kills_text() of the time that it ran
   Status begun_;  // what keeps it from running. Last: begin() fills the others
@@ -538,6 +551,7 @@ ReadyTrial::ReadyTrial(ReadyTrial&&) noexcept = default;
 ReadyTrial::~ReadyTrial() = default;
 
 Result<store::Outcome> ReadyTrial::run() { return run_->to_outcome(); }
+bool ReadyTrial::has_run() const { return run_->has_run(); }
 
 Result<store::Outcome> run_trial(const Laboratory& laboratory, const TrialRequest& request) {
   return ReadyTrial(laboratory, request).run();

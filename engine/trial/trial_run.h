@@ -44,6 +44,7 @@ struct TrialRequest {
   bool keeps_epochs = false;        // what each epoch was is part of the outcome
   std::optional<CausalRequest> causal;
   bool keeps_samples = false;       // where its CPU time was spent, likewise
+  bool leads_loops = false;         // long loops are led to new layouts
   std::string script;               // layout script, kept with the outcome; empty: none
   uint64_t seed = 0;
   std::vector<std::string> stdin_paths;  // absolute; the first that can be read. None: /dev/null
@@ -55,6 +56,7 @@ struct TrialRequest {
   // To be compared with a trial that failed: the first bytes of its output are kept also where it passes, and what its
   // randomization did isn't held against the cell.
   bool for_comparison = false;
+  bool keeps_output = false;  // the first bytes of its output are kept also where it passes
   std::vector<counters::EventSpec> events;
   // What executes it instead of the machine; its counts are left in the directory.
   plan::Simulation simulation;
@@ -81,6 +83,7 @@ struct Laboratory {
   std::string isolated_procs;  // a cgroup.procs that trials enter, and nothing else; empty: none
   Worker* worker = nullptr;    // opens inputs and reads outputs; null: only for trials without
   TrialLimits limits{};
+  std::chrono::milliseconds helper_patience{10'000};  // for its dose report, after the program's end
   counters::PerfCalls* perf = &counters::system_perf();
 };
 
@@ -97,6 +100,7 @@ class ReadyTrial {
   // Runs it, once. The outcome's state is verified, failed, timeout or lost; an Error only where the laboratory itself
   // is broken, so that no further trial makes sense. `trial` of the outcome is left 0.
   Result<store::Outcome> run();
+  bool has_run() const;  // after run(): the program was executed, whatever came of it
 
  private:
   class Run;

@@ -1,4 +1,4 @@
-// Cells must not differ in the size of argv, environment, exec path or directory (DESIGN 4.1), so all of a
+// Cells must not differ in the size of argv, environment, exec path or directory (docs/trials.md), so all of a
 // workload's cells are laid out beforehand and padded to the longest. What the plan makes longer on purpose,
 // env_size, comes on top.
 #include "engine/trial/trial_setup.h"
@@ -127,6 +127,7 @@ Result<TrialRequest> TrialSetup::request(const store::NewTrial& trial) const {
   request.keeps_throughput = trial.pass == 0;  // as for wall_time
   request.keeps_epochs = expanded_->plan.experiment.record_epochs;
   request.keeps_samples = expanded_->plan.experiment.record_samples;
+  request.leads_loops = expanded_->plan.layout.long_loops;
   request.script = plan::script_of_trial(expanded_->plan, program, cell.layout.code);
   const auto counted = counted_.find({trial.subject, trial.build});
   request.script = plan::mapping_script(expanded_->plan.layout, expanded_->subjects[static_cast<size_t>(trial.subject)].name,

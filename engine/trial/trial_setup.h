@@ -40,6 +40,7 @@ class TrialSetup {
     counted_[{subject, build}] = std::move(functions);
   }
 
+  const std::string& directory() const { return trial_directory_; }  // of each trial, one after the other
   const std::vector<std::vector<counters::EventSpec>>& passes() const { return passes_; }
   // With the caches that are simulated, of this machine where the plan declares none.
   const plan::Simulation& simulation() const { return simulation_; }

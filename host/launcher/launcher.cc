@@ -6,10 +6,10 @@
 // of all a process ever was, and the one that the engine spawned was the engine until it became a launcher: /bin/true
 // would have needed 17 MB.
 //
-// Order (DESIGN 6): session, cgroup, its own IPC and /dev/shm, affinity, ASLR, huge pages, limits, groups and user with
-// proof, working directory as that user, no_new_privs, signals; then it says "ready", waits for one byte on the go pipe while
-// the engine opens counters on this pid (enable_on_exec), stamps the clock and execs. If the engine dies
-// first, the pipe closes and the launcher ends without a trace.
+// Order (docs/trials.md has what a trial then finds): session, cgroup, its own IPC and /dev/shm, affinity, ASLR, huge pages,
+// limits, groups and user with proof, working directory as that user, no_new_privs, signals; then it says "ready", waits for
+// one byte on the go pipe while the engine opens counters on this pid (enable_on_exec), stamps the clock and execs. If the
+// engine dies first, the pipe closes and the launcher ends without a trace.
 //
 // A launcher may also stay, and make one such process after the other (stay() below): to be started and to exec costs a
 // trial more than all that it does. What stays has read no request, so every process begins as the first one does.
@@ -91,9 +91,18 @@ void say_who() {
   tell(moved);
 }
 
+// Whoever is stopped by a signal when both the engine and the broker are killed would stay so for ever: it sees no end of a
+// pipe. So it dies with the process that started it, or, where that has several threads, with the thread. The kernel forgets
+// this with each fork and each change of user. It tells nobody whose parent is gone already, who has another one by then.
+void die_with(long parent) {
+  check(Step::kSignals, call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0));
+  if (call(SYS_getppid) != parent) stab::sys::exit_process(127);
+}
+
 // From here on `check` and `fail` speak for the brother.
-void move_on() {
+void move_on(long parent) {
   if (check(Step::kMove, make_brother()) != 0) stab::sys::exit_process(0);
+  die_with(parent);
   say_who();
 }
 
@@ -152,10 +161,10 @@ void close_all(const Ordered& ordered) {
 }
 
 // Comes back in each process that it makes, which holds what it was ordered with and nothing of the others.
-void stay() {
+void stay(long parent) {
   // What a terminal tells its programs is not meant for it.
   call(SYS_setsid);
-  call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  die_with(parent);
   call(SYS_close_range, 3, stab::launch::kOrdersFd - 1, 0);
   Ordered ordered{};
   while (next_order(ordered)) {
@@ -164,6 +173,7 @@ void stay() {
       put(ordered);
       close_all(ordered);
       stab::sys::close(stab::launch::kOrdersFd);
+      die_with(parent);
       say_who();
       return;
     }
@@ -352,14 +362,16 @@ LaunchReport started() {
 }  // namespace
 
 extern "C" [[noreturn]] void launcher_main() {
+  // A brother's parent is its own.
+  const long parent = call(SYS_getppid);
   const bool stays = call(SYS_fcntl, stab::launch::kOrdersFd, F_GETFD) >= 0;
-  if (stays) stay();
+  if (stays) stay(parent);
   Request request{};
   if (!parse(read_block(), request)) fail(Step::kReadConfig, EBADMSG);
   const LaunchHeader& header = request.header;
   // Out of the engine's way at once: what follows happens beside it. Refused where the cgroup has to come first.
   pin(header.cpu);
-  if (!stays) move_on();
+  if (!stays) move_on(parent);
 
   if (call(SYS_setsid) < 0 && call(SYS_getsid, 0) != stab::sys::getpid()) fail(Step::kSession, EPERM);
   join_cgroups(request);
@@ -378,8 +390,8 @@ extern "C" [[noreturn]] void launcher_main() {
   if (header.flags & stab::launch::kNoNewPrivs) check(Step::kLockPrivileges, call(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
   call(SYS_umask, 022);
   reset_signals();
-  // Dies with the engine's thread that started it. After the change of user, which clears it.
-  check(Step::kSignals, call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0));
+  // As the user, too.
+  die_with(parent);
   close_the_rest();
   call(SYS_fcntl, stab::launch::kStatusFd, F_SETFD, FD_CLOEXEC);
   call(SYS_fcntl, stab::launch::kGoFd, F_SETFD, FD_CLOEXEC);

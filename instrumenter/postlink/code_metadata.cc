@@ -22,7 +22,7 @@ class Encoder {
           const std::vector<JumpTable>& tables)
       : image_(image), functions_(functions), disassembly_(disassembly), tables_(tables) {}
 
-  std::vector<uint8_t> encode(uint64_t flags) {
+  std::vector<uint8_t> encode(uint64_t flags, const LongLoops& loops) {
     for (uint32_t index = 0; index < functions_.size(); ++index) take_function(index);
     abi::CodeHeader header{};
     std::copy(std::begin(abi::kCodeMagic), std::end(abi::kCodeMagic), header.magic);
@@ -38,6 +38,7 @@ class Encoder {
     header.target_count = static_cast<uint32_t>(targets_.size());
     header.directed_count = static_cast<uint32_t>(directed_.size());
     header.fixed_count = static_cast<uint32_t>(fixed_.size());
+    header.loop_words = words_of(loops);
     std::vector<uint8_t> out;
     append(out, &header, 1);
     append(out, code_functions_.data(), code_functions_.size());
@@ -45,10 +46,21 @@ class Encoder {
     append(out, targets_.data(), targets_.size());
     append(out, directed_.data(), directed_.size());
     append(out, fixed_.data(), fixed_.size());
+    if (header.loop_words == 0) return out;
+    out.resize((out.size() + 3) / 4 * 4);
+    const auto records = static_cast<uint32_t>(loops.records.size());
+    append(out, &records, 1);
+    append(out, loops.records.data(), loops.records.size());
+    append(out, loops.points.data(), loops.points.size());
     return out;
   }
 
  private:
+  static uint32_t words_of(const LongLoops& loops) {
+    if (loops.records.empty()) return 0;
+    return static_cast<uint32_t>(1 + loops.records.size() * sizeof(abi::LoopRecord) / 4 + loops.points.size());
+  }
+
   bool needs_version_3(uint64_t flags) const {
     const auto is_new = [](const abi::CodeFunction& function) {
       return function.immovable >= abi::Immovable::kNoFrame || (function.flags & abi::kLeaves) != 0;
@@ -158,9 +170,9 @@ class Encoder {
 std::vector<uint8_t> encode_code_metadata(const ElfImage& image, const FunctionTable& functions,
                                           const Disassembly& disassembly,
                                           const std::vector<JumpTable>& tables,
-                                          bool stacks_are_switched, bool is_walked) {
+                                          bool stacks_are_switched, bool is_walked, const LongLoops& loops) {
   return Encoder(image, functions, disassembly, tables)
-      .encode((stacks_are_switched ? abi::kCodeSwitchesStacks : 0) | (is_walked ? abi::kCodeWalked : 0));
+      .encode((stacks_are_switched ? abi::kCodeSwitchesStacks : 0) | (is_walked ? abi::kCodeWalked : 0), loops);
 }
 
 }  // namespace stab::postlink

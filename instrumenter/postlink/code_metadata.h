@@ -9,6 +9,7 @@
 #include "instrumenter/postlink/fields.h"
 #include "instrumenter/postlink/functions.h"
 #include "instrumenter/postlink/jump_tables.h"
+#include "instrumenter/postlink/long_loops.h"
 
 namespace stab::postlink {
 
@@ -16,6 +17,6 @@ namespace stab::postlink {
 std::vector<uint8_t> encode_code_metadata(const ElfImage& image, const FunctionTable& functions,
                                           const Disassembly& disassembly,
                                           const std::vector<JumpTable>& tables, bool stacks_are_switched,
-                                          bool is_walked);
+                                          bool is_walked, const LongLoops& loops = {});
 
 }  // namespace stab::postlink

@@ -25,6 +25,9 @@ class Taker {
     return true;
   }
   bool empty() const { return rest_.empty(); }
+  // Leaves out what lies up to a multiple of 4 bytes; the section begins at one.
+  void align() { rest_ = rest_.subspan(std::min(rest_.size(), rest_.size() % 4)); }
+  size_t words() const { return rest_.size() / 4; }
 
  private:
   std::span<const uint8_t> rest_;
@@ -60,6 +63,27 @@ bool tables_fit(const CodeView& view, const abi::CodeFunction& function) {
   return true;
 }
 
+bool take_loops(Taker& taker, const abi::CodeHeader& header, CodeView& view) {
+  if (header.loop_words == 0) return true;
+  taker.align();
+  std::span<const uint32_t> count;
+  if (taker.words() != header.loop_words || !taker.take(1, count) || !taker.take(count[0], view.loops)) return false;
+  return taker.take(taker.words(), view.points);
+}
+
+bool loops_fit(const CodeView& view) {
+  for (const abi::LoopRecord& record : view.loops) {
+    if (record.function >= view.functions.size() || record.point_count > abi::kMostPoints ||
+        !in_range(record.first_point, record.point_count, view.points.size()))
+      return false;
+    const abi::CodeFunction& function = view.functions[record.function];
+    uint32_t shorts = 0;
+    for (const uint32_t point : view.points.subspan(record.first_point, record.point_count))
+      if (function.immovable != abi::Immovable::kNo || !abi::point_fits(function, point, shorts)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 Result<CodeView> CodeView::parse(std::span<const uint8_t> section) {
@@ -75,8 +99,9 @@ Result<CodeView> CodeView::parse(std::span<const uint8_t> section) {
   Taker taker(section.subspan(sizeof header));
   if (!taker.take(header.function_count, view.functions) || !taker.take(header.table_count, view.tables) ||
       !taker.take(header.target_count, view.targets) || !taker.take(header.directed_count, view.directed) ||
-      !taker.take(header.fixed_count, view.fixed) || !taker.empty())
+      !taker.take(header.fixed_count, view.fixed) || !take_loops(taker, header, view) || !taker.empty())
     return corrupt("its counts don't match its size");
+  if (!loops_fit(view)) return corrupt("a lead point is where no jump can be stored");
   uint64_t last_end = 0;
   for (size_t i = 0; i < view.functions.size(); ++i) {
     const abi::CodeFunction& function = view.functions[i];

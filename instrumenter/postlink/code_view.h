@@ -9,7 +9,8 @@
 namespace stab::postlink {
 
 // Invariant: every index range of every function and table lies inside the arrays, functions ascend and don't
-// overlap, table targets lie inside their function, fix-ups inside their function and name existing targets.
+// overlap, table targets lie inside their function, fix-ups inside their function and name existing targets,
+// lead points lie inside their function, where a jump can be stored.
 struct CodeView {
   abi::CodeHeader header;
   std::span<const abi::CodeFunction> functions;
@@ -17,6 +18,8 @@ struct CodeView {
   std::span<const uint32_t> targets;
   std::span<const abi::DirectedFixup> directed;
   std::span<const uint16_t> fixed;
+  std::span<const abi::LoopRecord> loops;  // empty where nothing is told
+  std::span<const uint32_t> points;
 
   // Views `section`, which must outlive it and be 8-byte aligned.
   static Result<CodeView> parse(std::span<const uint8_t> section);

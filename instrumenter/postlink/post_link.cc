@@ -17,6 +17,7 @@
 #include "instrumenter/postlink/code_metadata.h"
 #include "instrumenter/postlink/elf_writer.h"
 #include "instrumenter/postlink/foreign.h"
+#include "instrumenter/postlink/long_loops.h"
 #include "instrumenter/postlink/movability.h"
 #include "instrumenter/postlink/pads.h"
 #include "instrumenter/postlink/placed.h"
@@ -97,7 +98,8 @@ Status post_link(const std::string& input, const std::string& output, const Opti
   // Before the text is hashed: some linkers put read-only data into the same segment.
   for (const uint64_t offset : analysis.recursive_pads) image.set_word(offset, abi::kPadRecursive);
   const auto metadata = encode_code_metadata(image, analysis.functions, analysis.disassembly,
-                                             analysis.tables, analysis.switches_stacks, analysis.is_walked);
+                                             analysis.tables, analysis.switches_stacks, analysis.is_walked,
+                                             find_long_loops(image, analysis.functions, analysis.disassembly, analysis.tables));
   STAB_TRY(const auto file, with_metadata(image, abi::kCodeSection, metadata, options.strip));
   return write_atomically(output, file, status.st_mode);
 }

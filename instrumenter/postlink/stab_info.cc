@@ -60,6 +60,24 @@ std::string describe_share(const std::map<abi::Immovable, Group>& groups, uint64
                          " bytes that aren't Stab's runtime move");
 }
 
+// Of backward branches, the share that an activation can be led from one layout to another at.
+std::string describe_loops(const CodeView& code) {
+  if (code.loops.empty()) return "";
+  size_t shorts = 0, led = 0, unled = 0, holders = 0, held = 0;
+  for (const uint32_t point : code.points) shorts += abi::is_short_point(point);
+  for (const abi::LoopRecord& record : code.loops) {
+    const bool holds = record.stay == abi::LoopStay::kHoldsTable;
+    holders += holds;
+    led += record.point_count > 0;
+    (holds ? held : unled) += record.unled;
+  }
+  return line("loops", std::to_string(led) + " functions can be led at " + std::to_string(code.points.size()) + " points, " +
+                           std::to_string(shorts) + " of them short; " + std::to_string(unled) +
+                           " backward branches pass none") +
+         line("", std::to_string(holders) + " functions with " + std::to_string(held) +
+                      " backward branches may hold addresses of their jump tables");
+}
+
 std::string describe_functions(const ElfImage& image, const CodeView& code) {
   const FunctionTable names = FunctionTable::read(image, false, {});
   std::map<abi::Immovable, Group> groups;
@@ -91,6 +109,7 @@ std::string describe_functions(const ElfImage& image, const CodeView& code) {
                              std::to_string(code.targets.size()) + " entries");
   text += line("fix-ups", std::to_string(code.directed.size()) + " directed, " +
                               std::to_string(code.fixed.size()) + " fixed");
+  text += describe_loops(code);
   for (const auto& [reason, group] : groups) {
     if (reason == abi::Immovable::kNo) continue;
     text += line(abi::kImmovableWords[static_cast<size_t>(reason)],

@@ -14,7 +14,7 @@ __attribute__((visibility("default"))) uint64_t stab_rt_original_pc(uint64_t pc)
   if (block.ring_address == 0 || into_ring >= block.ring_bytes) return pc;
   const uint64_t slot = block.ring_address + into_ring / block.slot_bytes * block.slot_bytes;
   code::ImageEntry entry;
-  if (!code::find_original(reinterpret_cast<const uint8_t*>(slot), static_cast<uint32_t>(pc - slot), entry)) return pc;
+  if (!code::find_executed(reinterpret_cast<const uint8_t*>(slot), static_cast<uint32_t>(pc - slot), entry)) return pc;
   const uint64_t body = slot + entry.body, start = block.text_address + entry.start;
   return pc < body ? start : start + (pc - body);
 }

@@ -2,6 +2,7 @@
 #include "runtime/causal/regions.h"
 
 #include "runtime/causal/clock.h"
+#include "runtime/code/partition_point.h"
 
 namespace stab::causal {
 namespace {
@@ -37,16 +38,9 @@ const char* fault_of_arms(const Script& script, const Area& area) {
 }  // namespace
 
 const Range* find_range(const Range* ranges, uint32_t count, uint32_t module, uint64_t address) {
-  uint32_t low = 0, high = count;
-  while (low < high) {
-    const uint32_t middle = low + (high - low) / 2;
-    if (is_before(ranges[middle], module, address))
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  if (low == count || ranges[low].module != module || ranges[low].start > address) return nullptr;
-  return &ranges[low];
+  const uint32_t at = code::partition_point(count, [&](uint32_t i) { return is_before(ranges[i], module, address); });
+  if (at == count || ranges[at].module != module || ranges[at].start > address) return nullptr;
+  return &ranges[at];
 }
 
 const char* fault_of(const Script& script, const Area& area) {

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "runtime/code/partition_point.h"
 #include "runtime/mapping.h"
 
 // glibc 2.35 and later; takes no lock, and is what libgcc asks.
@@ -87,19 +88,16 @@ bool covers(const uint8_t* description, uint64_t into_function) {
 const void* find_fde_in_table(const uint8_t* header, void* pc, EhBases* bases) {
   const auto head = load<Header>(header);
   if (head.version != 1 || head.frames_encoding != kRelative4 || head.count_encoding != kData4 ||
-      head.table_encoding != kHeaderRelative4 || head.count == 0)
+      head.table_encoding != kHeaderRelative4)
     return nullptr;
   const uint8_t* rows = header + sizeof(Header);
   const int64_t wanted = static_cast<uint8_t*>(pc) - header;
-  // Invariant: the function sought is in [first, end), if any.
-  uint32_t first = 0, end = head.count;
-  while (end - first > 1) {
-    const uint32_t middle = first + (end - first) / 2;
-    (load<Row>(rows + middle * sizeof(Row)).function <= wanted ? first : end) = middle;
-  }
-  const auto row = load<Row>(rows + first * sizeof(Row));
+  const auto row_at = [rows](uint32_t i) { return load<Row>(rows + i * sizeof(Row)); };
+  const uint32_t behind = partition_point(head.count, [&](uint32_t i) { return row_at(i).function <= wanted; });
+  if (behind == 0) return nullptr;
+  const Row row = row_at(behind - 1);
   const uint8_t* description = header + row.description;
-  if (row.function > wanted || !covers(description, static_cast<uint64_t>(wanted - row.function))) return nullptr;
+  if (!covers(description, static_cast<uint64_t>(wanted - row.function))) return nullptr;
   *bases = {nullptr, nullptr, const_cast<uint8_t*>(header + row.function)};
   return description;
 }

@@ -6,6 +6,9 @@
 
 #include <string.h>
 
+#include "runtime/code/long_loops.h"
+#include "runtime/code/partition_point.h"
+
 namespace stab::code {
 namespace {
 
@@ -58,7 +61,7 @@ uint32_t place_function(const Metadata& code, uint32_t index, uint32_t cursor, I
   if (body - front_bytes(f, body, wish) < cursor + kPrefixBytes) body += modulus;
   scratch.body[index] = body;
   scratch.entry[index] = body - front_bytes(f, body, wish);
-  return body + f.bytes;
+  return body + f.bytes + scratch.room[index];
 }
 
 void write_prefix(uint8_t* at, uint32_t address, uint32_t canonical, uint32_t executed) {
@@ -157,7 +160,7 @@ void write_function(const Metadata& code, uint32_t index, const uint8_t* text, c
 }  // namespace
 
 size_t scratch_bytes(const Metadata& code) {
-  return (size_t{code.header->function_count} * 4 + code.header->table_count) * sizeof(uint32_t);
+  return (size_t{code.header->function_count} * 4 + code.header->table_count) * sizeof(uint32_t) + code.header->function_count;
 }
 
 ImageScratch bind_scratch(const Metadata& code, void* memory) {
@@ -168,6 +171,8 @@ ImageScratch bind_scratch(const Metadata& code, void* memory) {
   scratch.entry = scratch.body + count;
   scratch.wish = scratch.entry + count;
   scratch.table = scratch.wish + count;
+  scratch.room = reinterpret_cast<uint8_t*>(scratch.table + code.header->table_count);
+  for (uint32_t i = 0; i < code.loop_count; ++i) scratch.room[code.loops[i].function] = room_for(code, code.loops[i]);
   for (uint32_t i = 0; i < count; ++i)
     if (code.functions[i].immovable == abi::Immovable::kNo) scratch.order[scratch.order_count++] = i;
   return scratch;
@@ -188,6 +193,8 @@ uint64_t slot_bytes(const Metadata& code, const LayoutScript* script) {
     for (uint32_t i = 0; i < script->placed_count; ++i) bytes += script->placed[i].modulus;
     bytes += script->counted_count * (kCountBytes + 1);
   }
+  for (uint32_t i = 0; i < code.loop_count; ++i) bytes += room_for(code, code.loops[i]);
+  if (code.loop_count > 0) bytes += kLandingsBytes;
   bytes = round_up(bytes + 64, 4096);
   return bytes < (uint64_t{1} << 30) ? bytes : 0;
 }
@@ -299,16 +306,40 @@ bool find_original(const uint8_t* image, uint32_t at, ImageEntry& out) {
   const ImageHeader* header = reinterpret_cast<const ImageHeader*>(image);
   if (header->magic != kImageMagic) return false;
   const ImageEntry* entries = reinterpret_cast<const ImageEntry*>(image + sizeof *header);
-  uint32_t low = 0, high = header->entry_count;  // entries[low - 1].prefix <= at < entries[high].prefix
-  while (low < high) {
-    const uint32_t middle = low + (high - low) / 2;
-    if (entries[middle].prefix <= at)
-      low = middle + 1;
-    else
-      high = middle;
+  const uint32_t behind = partition_point(header->entry_count, [&](uint32_t i) { return entries[i].prefix <= at; });
+  if (behind == 0 || at >= uint64_t{entries[behind - 1].body} + entries[behind - 1].bytes) return false;
+  out = entries[behind - 1];
+  return true;
+}
+
+bool find_executed(const uint8_t* image, uint32_t at, ImageEntry& out) {
+  if (find_original(image, at, out)) return true;
+  const ImageHeader* header = reinterpret_cast<const ImageHeader*>(image);
+  if (header->magic != kImageMagic || header->entry_count == 0) return false;
+  const ImageEntry* const entries = reinterpret_cast<const ImageEntry*>(image + sizeof *header);
+  const uint32_t landings = landings_at(header->image_bytes);
+  if (at >= landings && at - landings < kLandingsBytes) {
+    Landing landing;
+    memcpy(&landing, image + landings + (at - landings) / sizeof landing * sizeof landing, sizeof landing);
+    for (uint32_t i = 0; i < header->entry_count; ++i) {
+      if (landing.original - entries[i].start >= entries[i].bytes) continue;
+      out = entries[i];
+      out.body = at - (landing.original - out.start);
+      return true;
+    }
+    return false;
   }
-  if (low == 0 || at >= uint64_t{entries[low - 1].body} + entries[low - 1].bytes) return false;
-  out = entries[low - 1];
+  // Behind a function: the last one that begins in front of it.
+  uint32_t last = 0;
+  while (last + 1 < header->entry_count && entries[last + 1].prefix <= at) ++last;
+  const ImageEntry& entry = entries[last];
+  if (at % 8 != 0 || at + 8 > header->image_bytes || at < entry.body + entry.bytes || image[at] != 0xe9) return false;
+  uint16_t mark;
+  memcpy(&mark, image + at + 6, sizeof mark);
+  const uint8_t from_end = image[at + 5];
+  if (mark != kWordMark || from_end > entry.bytes) return false;
+  out = entry;
+  out.body = at - (entry.bytes - from_end);
   return true;
 }
 

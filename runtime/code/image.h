@@ -1,7 +1,7 @@
 // An image: one complete copy of all movable functions in a new order, with everything that refers to code
 // corrected. Pure: metadata, the text's bytes and random numbers in, bytes out.
 //
-//   slot:  ImageHeader | ImageEntry[entry_count] | functions | jump tables
+//   slot:  ImageHeader | ImageEntry[entry_count] | functions | jump tables | page of landings (long_loops.h), if there are any
 //
 // A function's copy:
 //   prefix + 0   jmp   canonical entry       where a retired copy sends its callers
@@ -12,6 +12,7 @@
 //   entry        (a 2 or 3 byte nop)         where calls inside the image go; 2-aligned
 //                or lock incq counter(%rip)  8 bytes, where the layout script counts the function; then a nop if need be
 //   body                                     the function's bytes, corrected; aligned mod 16 as the original
+//   (a gap, then a word each)                where the function has short lead points (long_loops.h)
 // The test of `executed` costs a load and a branch that is not taken; an unconditional store would make threads
 // that enter by function pointers fight for its cache line. Flags are dead at a function's entry.
 #pragma once
@@ -60,6 +61,7 @@ struct ImageScratch {
   uint32_t* entry = nullptr;      // by function: offset of its entry; 0: it does not move
   uint32_t* table = nullptr;      // by table: offset of its copy
   uint32_t* wish = nullptr;       // by function: what the layout script wants of it (image.cc); 0: nothing
+  uint8_t* room = nullptr;        // by function: bytes behind its body that its short lead points need
   const LayoutScript* script = nullptr;
   uint32_t still_count = 0;       // so many of the order's first keep their places
 };
@@ -98,5 +100,9 @@ void retire(uint8_t* image);
 // pc in this function's copy to get its original. Prefix and nops count as the function's start.
 // False: `at` is not in a function.
 bool find_original(const uint8_t* image, uint32_t at, ImageEntry& out);
+
+// The same for an address that a thread may be at, words behind functions and landings included: of these `out.body` is such
+// that `at` comes out as the place that they lead to.
+bool find_executed(const uint8_t* image, uint32_t at, ImageEntry& out);
 
 }  // namespace stab::code

@@ -4,6 +4,8 @@
 
 #include <elf.h>
 
+#include "runtime/code/partition_point.h"
+
 namespace stab::code {
 namespace {
 
@@ -84,6 +86,38 @@ bool function_fits(const Metadata& code, const abi::CodeFunction& f, Ends& ends)
          directed_fit(code, f) && fixed_list_fits(code, f);
 }
 
+// With what lies between them and the words about loops.
+uint64_t fixed_bytes(const abi::CodeHeader& header) {
+  const uint64_t bytes = uint64_t{header.fixed_count} * sizeof(uint16_t);
+  return header.loop_words == 0 ? bytes : (bytes + 3) & ~uint64_t{3};
+}
+
+// pre: the functions fit
+bool loops_fit(Metadata& code, const uint32_t* words) {
+  const uint32_t all = code.header->loop_words;
+  if (all == 0) return true;
+  constexpr uint32_t kRecordWords = sizeof(abi::LoopRecord) / sizeof(uint32_t);
+  if (words[0] > (all - 1) / kRecordWords) return false;
+  code.loop_count = words[0];
+  code.loops = reinterpret_cast<const abi::LoopRecord*>(words + 1);
+  code.points = words + 1 + code.loop_count * kRecordWords;
+  const uint32_t point_count = all - 1 - code.loop_count * kRecordWords;
+  uint32_t least = 0;      // that the next record's function may be
+  uint64_t points_end = 0; // of the records so far
+  for (uint32_t i = 0; i < code.loop_count; ++i) {
+    const abi::LoopRecord& record = code.loops[i];
+    if (record.function < least || record.function >= code.header->function_count) return false;
+    least = record.function + 1;
+    const abi::CodeFunction& f = code.functions[record.function];
+    if (f.immovable != abi::Immovable::kNo || record.point_count > abi::kMostPoints) return false;
+    if (!follows(record.first_point, record.point_count, point_count, points_end)) return false;
+    uint32_t shorts = 0;
+    for (uint32_t k = 0; k < record.point_count; ++k)
+      if (!abi::point_fits(f, code.points[record.first_point + k], shorts)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 uint64_t metadata_bytes(const abi::CodeHeader& header) {
@@ -92,8 +126,8 @@ uint64_t metadata_bytes(const abi::CodeHeader& header) {
     return 0;
   return sizeof header + uint64_t{header.function_count} * sizeof(abi::CodeFunction) +
          uint64_t{header.table_count} * sizeof(abi::CodeTable) + uint64_t{header.target_count} * sizeof(uint32_t) +
-         uint64_t{header.directed_count} * sizeof(abi::DirectedFixup) +
-         uint64_t{header.fixed_count} * sizeof(uint16_t);
+         uint64_t{header.directed_count} * sizeof(abi::DirectedFixup) + fixed_bytes(header) +
+         uint64_t{header.loop_words} * sizeof(uint32_t);
 }
 
 MetadataFault read_metadata(const void* bytes, size_t size, Metadata& out) {
@@ -113,21 +147,16 @@ MetadataFault read_metadata(const void* bytes, size_t size, Metadata& out) {
   Ends ends;
   for (uint32_t i = 0; i < header->function_count; ++i)
     if (!function_fits(code, code.functions[i], ends)) return MetadataFault::kMalformed;
+  const uint8_t* const behind = reinterpret_cast<const uint8_t*>(code.fixed) + fixed_bytes(*header);
+  if (!loops_fit(code, reinterpret_cast<const uint32_t*>(behind))) return MetadataFault::kMalformed;
   out = code;
   return MetadataFault::kNone;
 }
 
 uint32_t function_at(const Metadata& code, uint64_t start) {
-  uint32_t low = 0, high = code.header->function_count;
-  while (low < high) {
-    const uint32_t middle = low + (high - low) / 2;
-    if (code.functions[middle].start < start)
-      low = middle + 1;
-    else
-      high = middle;
-  }
   const uint32_t all = code.header->function_count;
-  return low < all && code.functions[low].start == start ? low : all;
+  const uint32_t at = partition_point(all, [&](uint32_t i) { return code.functions[i].start < start; });
+  return at < all && code.functions[at].start == start ? at : all;
 }
 
 namespace {

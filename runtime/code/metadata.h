@@ -19,6 +19,10 @@ struct Metadata {
   const uint32_t* targets = nullptr;
   const abi::DirectedFixup* directed = nullptr;
   const uint16_t* fixed = nullptr;
+  // What is told about loops; nullptr: nothing. The points of each record lie in its function, where a jump can be stored.
+  const abi::LoopRecord* loops = nullptr;
+  const uint32_t* points = nullptr;
+  uint32_t loop_count = 0;
 };
 
 enum class MetadataFault : uint8_t {

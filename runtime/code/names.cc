@@ -22,7 +22,7 @@ void* original_of(const void* pointer) {
   if (control.ring_address == 0 || into_ring >= control.ring_bytes) return const_cast<void*>(pointer);
   const uint64_t slot = control.ring_address + into_ring / control.slot_bytes * control.slot_bytes;
   stab::code::ImageEntry entry;
-  if (!stab::code::find_original(reinterpret_cast<const uint8_t*>(slot), static_cast<uint32_t>(address - slot), entry))
+  if (!stab::code::find_executed(reinterpret_cast<const uint8_t*>(slot), static_cast<uint32_t>(address - slot), entry))
     return const_cast<void*>(pointer);
   const uint64_t body = slot + entry.body;
   const uint64_t original = control.text_address + entry.start;

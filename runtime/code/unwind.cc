@@ -18,7 +18,7 @@ const void* find_moved_fde(FindFde real, void* pc, EhBases* bases) {
 
   const uint64_t slot_start = control.ring_address + into_ring / control.slot_bytes * control.slot_bytes;
   ImageEntry entry;
-  if (!find_original(reinterpret_cast<const uint8_t*>(slot_start),
+  if (!find_executed(reinterpret_cast<const uint8_t*>(slot_start),
                      static_cast<uint32_t>(address - slot_start), entry))
     return nullptr;
   const uint64_t body = slot_start + entry.body;

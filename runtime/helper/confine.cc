@@ -7,6 +7,7 @@
 #include "runtime/helper/confine.h"
 
 #include <linux/perf_event.h>
+#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
@@ -56,9 +57,12 @@ const char* become_served(const Served& served) {
 
 }  // namespace
 
-const char* confine(const Served* served) {
+const char* confine(const Served* served, long parent) {
   if (served != nullptr)
     if (const char* failed = become_served(*served)) return failed;
+  // After the change of user, which the kernel forgets it with.
+  if (parent >= 0 && sys::call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0) return "can't die with whoever started it";
+  if (parent >= 0 && sys::call(SYS_getppid) != parent) return "is nobody's any more: whoever started it has ended";
   // Not even the program, which is of the same user, may look into it or change it.
   if (sys::call(SYS_prctl, PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return "can't shut others out of its memory";
   if (!seccomp::limit(RLIMIT_CORE, 0) || !seccomp::limit(RLIMIT_AS, kAddressBytes) ||

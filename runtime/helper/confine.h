@@ -14,7 +14,8 @@ struct Served {
 };
 
 // nullptr, or what failed, for people. Where `served` is null the helper stays who it is; the caller sees to it that this
-// is not root. pre: one thread.
-const char* confine(const Served* served);
+// is not root. `parent`: the process that has started it, with which it dies, also where it is stopped; -1: none. pre: one
+// thread.
+const char* confine(const Served* served, long parent);
 
 }  // namespace stab::helper

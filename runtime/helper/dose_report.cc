@@ -86,6 +86,19 @@ void write_code(Text& out, const Control& control, const HelperUse& use) {
     script.number("placed", use.script->placed_count).number("counted", use.script->counted_count);
     script.close();
   }
+  if (use.loops != nullptr) {
+    const code::LongLoops::Summary& summary = use.loops->summary();
+    object.key("long_loops");
+    Object loops(out);
+    loops.number("functions", summary.functions)
+        .number("points", summary.points)
+        .number("unled_branches", summary.unled_branches)
+        .number("holds_table", summary.holds_table)
+        .number("no_point", summary.no_point)
+        .number("no_loop", summary.no_loop)
+        .number("full", summary.full);
+    loops.close();
+  }
   object.close();
 }
 

@@ -9,7 +9,9 @@
 //            "scans":N,"scan_ns":N,"looks":N,"looks_in_doubt":N,
 //            "ticks_held":N,"ticks_unentered":N,"stayers":N,"libraries_stay":N,
 //            "text_hash":"0x...","text_address":N,"ring_address":N,"slot_bytes":N,    where images were mapped
-//            "script":{"hash":"0x...","placed":N,"counted":N}},                       if it followed one
+//            "script":{"hash":"0x...","placed":N,"counted":N},                        if it followed one
+//            "long_loops":{"functions":N,"points":N,"unled_branches":N,"holds_table":N,"no_point":N,"no_loop":N,
+//                          "full":N}},                                                if loops were to be led
 //    "stack":{"slots":N,"slots_zeroed":N,"refills":N},
 //    "heap":{"mallocs":N,"bytes":N,"mallocs_mmapped":N,"bytes_mmapped":N,"largest_mmapped":N,"layouts":N,"turns":N},
 //    "region":{"regions":N,"wall_ns":N,"cpu_ns":N,"layouts":N},   sums, if the program had any
@@ -26,6 +28,7 @@
 #include <stdint.h>
 
 #include "runtime/code/layout_script.h"
+#include "runtime/code/long_loops.h"
 #include "runtime/control.h"
 #include "runtime/progress/board.h"
 #include "runtime/stab_abi.h"
@@ -47,6 +50,7 @@ struct HelperUse {
   uint64_t ticks_late = 0;
   uint64_t text_hash = 0;     // CodeHeader::text_hash: which binary's code it moved
   const code::LayoutScript* script = nullptr;  // that it followed
+  const code::LongLoops* loops = nullptr;      // that it led; nullptr: nobody asked for it
   bool launched = false;
 };
 

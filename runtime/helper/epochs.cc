@@ -52,6 +52,7 @@ bool replace_image(Session& session) {
   count_if_executed(session, slot);
   session.looks.threads.forget(code::SlotSet{1} << slot);
   session.looks.sampler.forget(code::SlotSet{1} << slot);
+  session.looks.loops.forget(static_cast<uint32_t>(slot));
 
   const uint64_t started_ns = sys::monotonic_ns();
   code::ImagePlace& place = images.place;
@@ -59,11 +60,15 @@ bool replace_image(Session& session) {
   place.executed = session.hello.control_address + offsetof(Control, executed) + static_cast<uint64_t>(slot);
   LayoutRng rng(session.hello.settings.seed, kRngCode, session.layouts.images_built);
   code::draw_levels(session.hello.settings.seed, session.layouts.images_built, images.scratch);
-  dose.image_bytes = code::build_image(images.code, images.original, place, session.hello.settings.code, rng, images.scratch,
-                                       images.slot_memory(slot));
+  images.image_bytes = static_cast<uint32_t>(code::build_image(
+      images.code, images.original, place, session.hello.settings.code, rng, images.scratch, images.slot_memory(slot)));
+  dose.image_bytes = images.image_bytes;
   const uint64_t built_ns = sys::monotonic_ns();
   code::publish(images.code, images.scratch, place, images.original, images.text_memory());
   lead_stayers(session, 0);
+  session.looks.loops.arrive(images.code, static_cast<uint32_t>(slot), place, images.scratch, images.slot_memory(slot),
+                             images.image_bytes);
+  lead_loops(session);
   const uint64_t published_ns = sys::monotonic_ns();
   images.ring.publish(slot);
   session.layouts.image_in[slot] = session.layouts.images_built;

@@ -23,10 +23,11 @@ bool has_word(E value, const char* const (&)[N]) {
 
 bool are_possible(const abi::Settings& settings, bool launched) {
   // A bool that is neither must not be read as one.
-  uint8_t perf_map, simulated;
+  uint8_t perf_map, long_loops, simulated;
   memcpy(&perf_map, &settings.perf_map, 1);
+  memcpy(&long_loops, &settings.long_loops, 1);
   memcpy(&simulated, &settings.simulated, 1);
-  return perf_map <= (launched ? 0 : 1) && simulated <= 1 && has_word(settings.code, abi::kCodeWords) &&
+  return perf_map <= (launched ? 0 : 1) && long_loops <= 1 && simulated <= 1 && has_word(settings.code, abi::kCodeWords) &&
          has_word(settings.stack, abi::kStackWords) && has_word(settings.heap, abi::kHeapWords) &&
          abi::is_epoch(settings) && abi::is_stack_range(settings.stack_range_bytes);
 }
@@ -48,6 +49,8 @@ bool read_hello(const void* bytes, size_t size, bool launched, Hello& out) {
   if (size != sizeof out) return false;
   memcpy(static_cast<void*>(&out), bytes, sizeof out);
   if (out.magic != kProtocolMagic || out.version != abi::kAbiVersion) return false;
+  // A launched program doesn't say; in one from before there was such a setting the byte may be anything.
+  if (launched) out.settings.long_loops = false;
   if (!are_possible(out.settings, launched)) return false;
   if (out.handed >> static_cast<uint32_t>(Handed::kCount) != 0 || out.pid <= 0 || out.nonce == 0) return false;
   if (out.text_relocations > 1 || out.foreign_unwinder > 3) return false;

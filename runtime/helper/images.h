@@ -20,6 +20,7 @@ struct Images {
   uint64_t ring_offset = 0;
   uint64_t ring_address = 0;          // in the program
   uint64_t slot_bytes = 0;
+  uint32_t image_bytes = 0;           // of the newest image
 
   code::Metadata code;
   const uint8_t* original = nullptr;  // a copy of the text's bytes in the file; whole pages

@@ -3,6 +3,7 @@
 
 #include <stdint.h>
 
+#include "runtime/code/long_loops.h"
 #include "runtime/code/ring.h"
 #include "runtime/code/stayers.h"
 #include "runtime/helper/sampler.h"
@@ -11,6 +12,8 @@ namespace stab::helper {
 
 struct Looks {
   code::Stayers stayers;
+  bool leads_loops = false;  // of what stays, too, not its calls alone
+  code::LongLoops loops;
   code::SeenCode seen;
   uint64_t looked_ns = 0;     // when the last one began
   uint64_t look_took_ns = 0;  // and how long it took

@@ -1,7 +1,10 @@
 // stab-helper: the helper as a program of its own, which a launcher starts beside the measured program so that
 // none of the helper's time is in the program's counters.
 //
-//   stab-helper --socket FD [--report FD [--epochs 1] [--samples 1]] [--script FD] [--cpu N] [--user UID --group GID]
+//   stab-helper --socket FD [--report FD [--epochs 1] [--samples 1]] [--script FD] [--long-loops 1] [--cpu N]
+//               [--user UID --group GID] [--parent PID]
+//
+// It dies with the process that --parent names, its own. Without it, it ends when its program does.
 //
 // One that starts as root has to be told whose program it serves, root's own included: it becomes that user before it
 // reads a byte of what the program says.
@@ -23,9 +26,11 @@ struct Options {
   long epochs = 0;
   long samples = 0;
   long script = -1;
+  long long_loops = 0;
   long cpu = -1;
   long user = -1;
   long group = -1;
+  long parent = -1;
 };
 
 // The highest user is -1, which is nobody.
@@ -46,10 +51,13 @@ bool parse(int argc, char** argv, Options& options) {
     if (strcmp(argv[i], "--epochs") == 0) value = &options.epochs;
     if (strcmp(argv[i], "--samples") == 0) value = &options.samples;
     if (strcmp(argv[i], "--script") == 0) value = &options.script;
+    if (strcmp(argv[i], "--long-loops") == 0) value = &options.long_loops;
     if (strcmp(argv[i], "--cpu") == 0) value = &options.cpu;
     if (strcmp(argv[i], "--user") == 0) value = &options.user;
     if (strcmp(argv[i], "--group") == 0) value = &options.group;
+    if (strcmp(argv[i], "--parent") == 0) value = &options.parent;
     if (value == &options.user || value == &options.group) most = 0xfffffffe;
+    if (value == &options.parent) most = 0x7fffffff;
     if (value == nullptr || !parse_number(argv[i + 1], most, *value)) return false;
   }
   return argc % 2 == 1 && options.socket >= 0 && (options.user < 0) == (options.group < 0);
@@ -65,8 +73,8 @@ bool parse(int argc, char** argv, Options& options) {
 int main(int argc, char** argv) {
   Options options;
   if (!parse(argc, argv, options)) {
-    fputs("usage: stab-helper --socket FD [--report FD [--epochs 1] [--samples 1]] [--script FD] [--cpu N] [--user UID --group "
-          "GID]; started by the engine, not by people\n",
+    fputs("usage: stab-helper --socket FD [--report FD [--epochs 1] [--samples 1]] [--script FD] [--long-loops 1] [--cpu N] "
+          "[--user UID --group GID] [--parent PID]; started by the engine, not by people\n",
           stderr);
     return 2;
   }
@@ -82,8 +90,9 @@ int main(int argc, char** argv) {
   task.tells_epochs = options.epochs == 1;
   task.tells_samples = options.samples == 1;
   task.script = static_cast<int>(options.script);
+  task.leads_loops = options.long_loops == 1;
   stab::helper::detach(socket, report, STDERR_FILENO, task.script);
-  if (const char* failed = stab::helper::confine(options.user < 0 ? nullptr : &served)) refuse(failed);
+  if (const char* failed = stab::helper::confine(options.user < 0 ? nullptr : &served, options.parent)) refuse(failed);
   close(STDERR_FILENO);
   return stab::helper::serve(task);
 }

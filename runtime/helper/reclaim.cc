@@ -245,11 +245,24 @@ void note_stay(Session& session, uint32_t slot, uint32_t at) {
                            session.layouts.epochs);
 }
 
+// The function of a copy in a retired image is led from now on, wherever a copy of it stays.
+void follow_loops(Session& session, uint32_t slot, uint32_t at) {
+  Images& images = session.images;
+  code::LongLoops& loops = session.looks.loops;
+  code::ImageEntry entry;
+  if (!session.looks.leads_loops || !code::find_original(images.slot_memory(static_cast<int>(slot)), at, entry)) return;
+  const uint32_t function = code::function_at(images.code, entry.start);
+  if (function == images.code.header->function_count) return;
+  const code::LongLoops::Following following = loops.follow(images.code, function);
+  if (following == code::LongLoops::Following::kBegun || following == code::LongLoops::Following::kKnown)
+    loops.note_body(function, slot, entry.body);
+}
+
 // Enters the copies in retired images that looks have found, and leads their calls on.
 void enter_stayers(Session& session) {
   Images& images = session.images;
   Looks& looks = session.looks;
-  const uint32_t known = looks.stayers.size();
+  const uint32_t known = looks.stayers.size(), followed = looks.loops.size();
   for (uint32_t place = 0; place < code::SeenCode::kPlaces; ++place) {
     const uint64_t address = looks.seen[place];
     if (address == 0) continue;
@@ -257,14 +270,36 @@ void enter_stayers(Session& session) {
     const uint32_t slot = static_cast<uint32_t>(at / images.slot_bytes);
     if ((images.ring.retired() >> slot & 1) == 0) continue;
     note_stay(session, slot, static_cast<uint32_t>(at % images.slot_bytes));
+    follow_loops(session, slot, static_cast<uint32_t>(at % images.slot_bytes));
     if (looks.stayers.add(images.code, slot, images.slot_memory(static_cast<int>(slot)),
                           static_cast<uint32_t>(at % images.slot_bytes)))
       ++session.control->code.stayers;
   }
   lead_stayers(session, known);
+  if (!looks.leads_loops) return;
+  // Nobody is led to the landings of those that are new before they are written.
+  const int newest = images.ring.newest();
+  looks.loops.arrive(images.code, static_cast<uint32_t>(newest), images.place, images.scratch, images.slot_memory(newest),
+                     images.image_bytes, followed);
+  lead_loops(session);
 }
 
 }  // namespace
+
+void lead_loops(Session& session) {
+  Images& images = session.images;
+  const code::LongLoops& loops = session.looks.loops;
+  if (loops.size() == 0) return;
+  const uint32_t newest = static_cast<uint32_t>((images.place.slot - images.ring_address) / images.slot_bytes);
+  const uint64_t landings = images.place.slot + code::landings_at(images.image_bytes);
+  // Of slots that are free nobody has to be led: everybody was seen out of them.
+  const code::SlotSet held = images.ring.retired() | code::SlotSet{1} << images.ring.newest();
+  for (uint32_t slot = 0; slot < images.ring.made(); ++slot) {
+    const int at = static_cast<int>(slot);
+    if (slot == newest || (held >> slot & 1) == 0) continue;
+    loops.lead(images.code, slot, images.slot_address(at), landings, images.slot_memory(at));
+  }
+}
 
 void lead_stayers(Session& session, uint32_t first) {
   Images& images = session.images;

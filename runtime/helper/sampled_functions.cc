@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <string.h>
 
+#include "runtime/code/partition_point.h"
 #include "runtime/sys.h"
 
 namespace stab::helper {
@@ -50,16 +51,10 @@ void copy_from_ring(const uint8_t* ring, uint64_t at, void* to, size_t bytes) {
 
 // The function whose original bytes hold this offset in the text; function_count where none does.
 uint32_t function_holding(const code::Metadata& code, uint64_t offset) {
-  uint32_t low = 0, high = code.header->function_count;
-  while (low < high) {
-    const uint32_t middle = low + (high - low) / 2;
-    if (code.functions[middle].start <= offset)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  if (low == 0 || offset - code.functions[low - 1].start >= code.functions[low - 1].bytes) return code.header->function_count;
-  return low - 1;
+  const uint32_t all = code.header->function_count;
+  const uint32_t behind = code::partition_point(all, [&](uint32_t i) { return code.functions[i].start <= offset; });
+  if (behind == 0 || offset - code.functions[behind - 1].start >= code.functions[behind - 1].bytes) return all;
+  return behind - 1;
 }
 
 bool is_of_family(const Family& family, int pid) {
@@ -128,7 +123,7 @@ void SampledFunctions::count(uint64_t pc, Images& images) {
   if (into_ring < images.ring.made() * images.slot_bytes) {
     const int slot = static_cast<int>(into_ring / images.slot_bytes);
     code::ImageEntry entry;
-    if (code::find_original(images.slot_memory(slot), static_cast<uint32_t>(into_ring % images.slot_bytes), entry))
+    if (code::find_executed(images.slot_memory(slot), static_cast<uint32_t>(into_ring % images.slot_bytes), entry))
       function = code::function_at(images.code, entry.start);
     is_newest = slot == images.ring.newest();
   } else if (pc - images.place.text < images.code.header->text_bytes) {

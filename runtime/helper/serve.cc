@@ -51,6 +51,7 @@ void fill_use(Session& session) {
   session.use.minor_faults = static_cast<uint64_t>(usage.ru_minflt);
   session.use.major_faults = static_cast<uint64_t>(usage.ru_majflt);
   session.use.launched = session.task.launched;
+  session.use.loops = session.looks.leads_loops ? &session.looks.loops : nullptr;
   session.use.script = session.followed.is_there && session.images.moves ? &session.followed.script : nullptr;
 }
 

@@ -282,6 +282,8 @@ void prepare_looks(Session& session) {
   looks.looker.signal_return = session.hello.signal_return;
   looks.looker.readable = session.hello.control_address;
   looks.looker.seen = &looks.seen;
+  looks.leads_loops = session.task.leads_loops || session.hello.settings.long_loops;
+  if (looks.leads_loops && images.code.header->loop_words == 0) degrade(*session.control, Degradation::kNoLoops);
   looks.looker.buffer = allocate(kLookBufferBytes);
   auto* rows = reinterpret_cast<code::ThreadLedger::Row*>(
       allocate(sizeof(code::ThreadLedger::Row) * code::ThreadLedger::kMaxThreads));

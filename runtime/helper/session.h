@@ -34,6 +34,7 @@ struct Task {
   int cpu = -1;                // to pin itself to; else what the settings say
   bool tells_epochs = false;   // behind the report (epoch_record.h)
   bool tells_samples = false;  // by function, likewise
+  bool leads_loops = false;    // or as the settings say
 };
 
 // The layout script of this run, once it is read and bound.
@@ -89,6 +90,8 @@ void record_epoch(Session& session, uint8_t flags);
 void reclaim(Session& session);
 // Leads the calls of the listed copies, from the `first` on, to the newest image.
 void lead_stayers(Session& session, uint32_t first);
+// Leads the loops that are followed to the newest image, which is complete: from all copies that somebody may be in.
+void lead_loops(Session& session);
 // Whether an open process has our control block: its nonce lies at one address in every member of the family.
 bool has_our_control(const Session& session, const Process& process);
 // Whether any forked child still shares the images; forgets those that don't.

@@ -43,6 +43,10 @@ std::optional<Question> question_at(std::string_view path) {
     return Question{"watch", {{"experiment", id}}, {}};
   if (const std::string id = number_in(path, "/api/experiments/", "/log"); !id.empty())
     return Question{"logs", {{"experiment", id}}, {}};
+  if (const std::string id = number_in(path, "/api/experiments/", "/not-passed"); !id.empty())
+    return Question{"output", {{"experiment", id}}, {}};
+  if (const std::string id = number_in(path, "/api/trials/", "/output"); !id.empty())
+    return Question{"output", {}, {{"trial", std::stoll(id)}}};
   if (const std::string id = number_in(path, "/experiments/", "/report.html"); !id.empty())
     return Question{"report", {{"experiment", id}}, {{"html", 1}}, WebForm::kPage};
   return {};

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/code/image.h"
+#include "runtime/code/long_loops.h"
 #include "runtime/code/metadata.h"
 #include "runtime/code/stayers.h"
 
@@ -52,6 +53,8 @@ void build_all(const Metadata& code, Memory& original, Memory& text, ImageScratc
   if (scratch.order_count == 0) return;
   Memory images[2] = {Memory(slot), Memory(slot)};
   Stayers stayers;
+  LongLoops loops;
+  for (uint32_t i = 0; i < code.header->function_count; ++i) loops.follow(code, i);
   uint64_t number = 0;
   for (const abi::CodeMode mode :
        {abi::CodeMode::kCopy, abi::CodeMode::kOnce, abi::CodeMode::kShuffle, abi::CodeMode::kPad, abi::CodeMode::kDesign}) {
@@ -59,7 +62,9 @@ void build_all(const Metadata& code, Memory& original, Memory& text, ImageScratc
     uint8_t* const before = images[(number + 1) % 2].bytes();
     const ImagePlace place{0x540000000000 + number * slot, 0x1000, 0x555555554000, 0x555555554000, 0x540000800000};
     LayoutRng rng(7, 1, number);
-    stayers.forget(SlotSet{1} << number % 2);
+    const uint32_t number_of_slot = static_cast<uint32_t>(number % 2);
+    stayers.forget(SlotSet{1} << number_of_slot);
+    loops.forget(number_of_slot);
     draw_levels(7, static_cast<uint32_t>(number), scratch);
     const uint64_t used = build_image(code, original.bytes(), place, mode, rng, scratch, image);
     if (used > slot) __builtin_trap();
@@ -71,6 +76,12 @@ void build_all(const Metadata& code, Memory& original, Memory& text, ImageScratc
     publish(code, scratch, place, original.bytes(), text.bytes());
     for (uint32_t i = 0; i < stayers.size(); ++i)
       lead_calls(code, stayers[i], 0x540000000000, place, scratch, original.bytes(), before);
+    if (loops.size() > 0) {
+      loops.arrive(code, number_of_slot, place, scratch, image, static_cast<uint32_t>(used));
+      loops.lead(code, 1 - number_of_slot, 0x540000000000, place.slot + landings_at(static_cast<uint32_t>(used)), before);
+    }
+    ImageEntry entry;
+    for (uint64_t at = 0; at < slot; at += slot / 64 + 1) (void)find_executed(image, static_cast<uint32_t>(at), entry);
     retire(image);
     for (uint64_t at = 0; at < used; at += used / 64 + 1)
       stayers.add(code, static_cast<uint32_t>(number % 2), image, static_cast<uint32_t>(at));

@@ -81,7 +81,7 @@ Status record(const std::string& plan_path, const std::string& data_path, const 
   if (!misfit.empty()) return bad_input(misfit);
   std::map<std::string, std::string> facts;
   for (const auto& [fact, value] : data.at("machine").items()) facts[fact] = value.get<std::string>();
-  return store.put_host_facts(*made, facts);
+  return store.put_host_facts(*made, facts, 0);
 }
 
 }  // namespace

@@ -5,12 +5,17 @@
 //   refused   one layout a side, constant values, missing values: much is refused
 //   lone      one program, one cell: nothing to compare
 //   suite     one program that measures 500 benchmarks of its own, two builds of it
+//   shapes    small, with a cell of two speeds, a run that changes half way, and declared looks, the second of which has come
+//   sequence  the same, judged by a confidence sequence
+//   environments  small, on two machines, one of which got another kernel, under which some trials ran again
 //   causal    small, with a causal profile: curves of every verdict, a latency, amplified load
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <functional>
 #include <map>
+#include <tuple>
 
 #include "analysis/page/page.h"
 #include "tests/unit/analysis/lab_samples.h"
@@ -64,6 +69,48 @@ Evidence evidence_of(const Samples& samples) {
 Samples small() {
   Samples samples = lab_samples(3, {.programs = 3, .replicates = 20, .links = 10});
   add_counter(samples);
+  return samples;
+}
+
+// Programs take turns, as the lab's schedule has it; one cell has two speeds, and from block 20 on all is 2 % slower.
+Samples shapes() {
+  Samples samples = lab_samples(5, {.programs = 2, .replicates = 40, .noise = 0.012});
+  std::sort(samples.trials.begin(), samples.trials.end(),
+            [](const Trial& a, const Trial& b) { return std::tie(a.block, a.order) < std::tie(b.block, b.order); });
+  for (uint32_t i = 0; i < samples.trials.size(); ++i) {
+    Trial& trial = samples.trials[i];
+    trial.order = i;
+    if (trial.workload == 0 && trial.levels == std::vector<uint16_t>{1, 0, 0} && trial.seed % 3 == 0) *trial.values[0] *= 1.2;
+    if (trial.block >= 20) *trial.values[0] *= 1.02;
+  }
+  samples.stopping.rule = StoppingRule::kLooks;
+  samples.stopping.looks = {20, 40, 80};
+  samples.planned_replicates = 80;
+  return samples;
+}
+
+Samples sequence() {
+  Samples samples = shapes();
+  samples.stopping = {};
+  samples.stopping.rule = StoppingRule::kSequence;
+  samples.stopping.first = 5;
+  samples.stopping.max = 100;
+  return samples;
+}
+
+// Two machines that share the blocks; the second got another kernel, under which it ran those trials of its last three blocks
+// again whose stack is on. Names are markup.
+Samples environments() {
+  Samples samples = small();
+  samples.machines = {"left", "right</script>"};
+  samples.environment_facts_compared = 21;
+  samples.environment_facts = {"kernel.cmdline", "kernel.release"};
+  const std::string line = "BOOT_IMAGE=/boot/vmlinuz root=UUID=0123 ro quiet mitigations=auto";
+  samples.environments = {{true, {line, "6.1.0-13"}}, {true, {line + " isolcpus=3", "6.8.0<b>-1"}}};
+  for (Trial& trial : samples.trials) {
+    trial.machine = trial.block % 2;
+    trial.environment = trial.machine == 1 && trial.block >= 15 && trial.levels[1] == 1;
+  }
   return samples;
 }
 
@@ -202,10 +249,11 @@ std::vector<std::string> layout_maps() {
 int main(int argc, char** argv) {
   const std::map<std::string, std::function<Samples()>> kinds{
       {"small", small}, {"large", large}, {"hostile", hostile}, {"refused", with_refusals}, {"lone", lone},
-      {"suite", suite}, {"causal", small}, {"map", small}};
+      {"suite", suite}, {"causal", small}, {"map", small}, {"shapes", shapes}, {"sequence", sequence},
+      {"environments", environments}};
   const auto kind = kinds.find(argc == 3 ? argv[1] : "");
   if (kind == kinds.end()) {
-    std::fputs("usage: made_page small|large|hostile|refused|lone|suite|causal|map FILE\n", stderr);
+    std::fputs("usage: made_page small|large|hostile|refused|lone|suite|causal|map|shapes|sequence|environments FILE\n", stderr);
     return 2;
   }
   const Samples samples = kind->second();

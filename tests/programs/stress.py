@@ -21,7 +21,8 @@ import run_program  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 MODES = {"STAB_CODE": ["shuffle", "shuffle", "design", "pad", "once", "copy", "off"], "STAB_STACK": ["on", "on", "zero", "off"],
-         "STAB_HEAP": ["page", "shuffle", "base", "off"], "STAB_EPOCH": ["100us", "300us", "1ms", "5ms"]}
+         "STAB_HEAP": ["page", "shuffle", "base", "off"], "STAB_EPOCH": ["100us", "300us", "1ms", "5ms"],
+         "STAB_LONG_LOOPS": ["1", "1", "0"]}
 
 
 class Built:

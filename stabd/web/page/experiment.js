@@ -32,9 +32,9 @@ async function showExperiment() {
   }
   if (state.experiment !== id) return;
   const open = new Set([...place.querySelectorAll('details[open]')].map(part => part.id));
-  const same = looked?.id === id, log = same ? place.querySelector('#log pre')?.textContent : null;
+  const same = looked?.id === id, outputs = same ? place.querySelector('#outputs')?.shown : null, log = same ? place.querySelector('#log pre')?.textContent : null;
   looked = row;
-  keepWork(place, same, () => place.replaceChildren(panelOf(row, open, log)));
+  keepWork(place, same, () => place.replaceChildren(panelOf(row, open, log, outputs)));
 }
 
 // What somebody has begun to type stays, and so does the focus, while the panel is drawn again.
@@ -138,10 +138,10 @@ function logOf(row, isOpen, text) {
   return details;
 }
 
-function panelOf(row, open, log) {
+function panelOf(row, open, log, outputs) {
   const panel = h('div', {class: 'panel'}, h('h2', {tabindex: -1}, `${row.id} ${short(row.name, 120)}`), factsOf(row),
     row.failure && h('p', {class: 'warning'}, row.failure), progressOf(row), machinesOf(row), verdictsOf(row), reportLink(row), compareForm(row), precisionOf(row), changesOf(row),
-    logOf(row, open.has('log'), log), h('p', {}, closeButton()));
-  for (const id of open) if (id !== 'log') panel.querySelector('#' + CSS.escape(id))?.setAttribute('open', '');
+    outputsOf(row, open.has('outputs'), outputs), logOf(row, open.has('log'), log), h('p', {}, closeButton()));
+  for (const id of open) if (id !== 'log' && id !== 'outputs') panel.querySelector('#' + CSS.escape(id))?.setAttribute('open', '');
   return panel;
 }

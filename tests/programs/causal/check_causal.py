@@ -17,12 +17,17 @@ import argparse
 import json
 import os
 import pathlib
+import re
 import resource
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+from times import in_time  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 INCLUDE = HERE.parents[2] / "include"
@@ -141,12 +146,11 @@ def one_cpu(tools, name, directory):
     for region in (1, 2):
         gain, error = found["null", region, 750]
         print(f"{name} null of line {region}: {gain:.1f} (se {error:.1f})")
-        if abs(gain) > MOST_WRONG + 2 * error:
-            raise Failed(f"a null window's effect is {gain:.1f} points")
+        expect_in_time(abs(gain) <= MOST_WRONG + 2 * error, f"a null window's effect is {gain:.1f} points")
     print(f"{name}: off by {statistics.mean(wrong):.1f} points in the mean, {max(wrong):.1f} at most")
     most = MOST_WRONG_IN_PHASES if name == "phases" else MOST_WRONG
-    if max(wrong) > most or statistics.mean(wrong) > (MOST_WRONG_IN_THE_MEAN if name != "phases" else most):
-        raise Failed("predictions are not near the truth")
+    expect_in_time(max(wrong) <= most and statistics.mean(wrong) <= (MOST_WRONG_IN_THE_MEAN if name != "phases" else most),
+                   "predictions are not near the truth")
 
 
 def build_with(compiler, program, directory, *options):
@@ -163,6 +167,11 @@ def expect(holds, what):
         raise Failed(what)
 
 
+def expect_in_time(holds, what):
+    if not in_time(holds, what):
+        raise Failed(what)
+
+
 def two_cpus(tools, name, directory):
     """The longer of two threads at a barrier counts, the shorter does not."""
     program = build(tools.cc, name, directory)
@@ -173,7 +182,7 @@ def two_cpus(tools, name, directory):
     for region, truth_of in ((1, 20.0), (2, 0.0)):
         gain, error = found["speedup", region, 750]
         print(f"{name} on two CPUs, line {region}: predicted {gain:.1f} (se {error:.1f}), real {truth_of:.1f}")
-        expect(abs(gain - truth_of) <= MOST_WRONG + 2 * error, "predictions on two CPUs are not near the truth")
+        expect_in_time(abs(gain - truth_of) <= MOST_WRONG + 2 * error, "predictions on two CPUs are not near the truth")
 
 
 def status_of(lines):
@@ -193,7 +202,7 @@ def waits(tools, name, directory):
     for region, truth_of in ((1, 100 / 6), (2, 100 / 3)):
         gain, error = found["speedup", region, 500]
         print(f"{name}, line {region} at 50 %: predicted {gain:.1f} (se {error:.1f}), real {truth_of:.1f}")
-        expect(abs(gain - truth_of) <= MOST_WRONG + 2 * error, "predictions of waits are not near the truth")
+        expect_in_time(abs(gain - truth_of) <= MOST_WRONG + 2 * error, "predictions of waits are not near the truth")
 
 
 def callers(tools, _, directory):
@@ -207,7 +216,7 @@ def callers(tools, _, directory):
     for region, truth_of in ((1, 37.5), (2, 12.5)):
         gain, error = arms(lines)["speedup", region, 500]
         print(f"callers, line {region} at 50 %: predicted {gain:.1f} (se {error:.1f}), by its share {truth_of:.1f}")
-        expect(abs(gain - truth_of) <= MOST_WRONG + 2 * error, "predictions of callers are not near the truth")
+        expect_in_time(abs(gain - truth_of) <= MOST_WRONG + 2 * error, "predictions of callers are not near the truth")
     lines = windows(tools, program, ["--seconds", "0.5"], [*options, "--flags", "0"])
     state = words_of(lines, "state")
     expect(int(state["in_ranges"]) < 0.1 * int(state["samples"]), "callers counted although nobody asked for them")
@@ -229,7 +238,7 @@ def shares(tools, name, directory):
     for region, truth_of in enumerate(SHARES[name], 1):
         gain, error = arms(lines)["speedup", region, 500]
         print(f"{name}, line {region} at 50 %: predicted {gain:.1f} (se {error:.1f}), by its share {truth_of:.1f}")
-        expect(abs(gain - truth_of) <= MOST_WRONG + 2 * error, "predictions are not near the truth")
+        expect_in_time(abs(gain - truth_of) <= MOST_WRONG + 2 * error, "predictions are not near the truth")
     expect(["degraded", "regions-not-loaded"] not in lines, "a library was loaded, and its ranges were not found")
     if name == "workers":
         expect(words_of(lines, "state")["attached"] == "2", "the forked worker did not join")
@@ -239,7 +248,7 @@ def shares(tools, name, directory):
         for region, truth_of in ((1, 0.5), (2, 1.0)):
             ratio = latency["speedup", region] / base
             print(f"latency with line {region} at 50 %: {ratio:.2f} of {base:.2f} ms, by its work {truth_of:.2f}")
-            expect(abs(ratio - truth_of) < 0.15, "latency is not what the work says")
+            expect_in_time(abs(ratio - truth_of) < 0.15, "latency is not what the work says")
 
 
 HABITS = ["interrupted", "own-trap", "deadly-trap", "blocks-signals", "forks", "executes", "descriptors", "short", "silent",
@@ -354,11 +363,24 @@ def moving(tools, _, directory):
     expect(points == {"round": rounds}, f"the dose report has {points}, not {rounds} rounds")
     gain, error = arms(lines)["speedup", 1, 750]
     print(f"moving: {len(layouts)} windows, line_a 75 %: predicted {gain:.1f} (se {error:.1f}), by its work 41.7")
-    expect(abs(gain - 41.7) <= MOST_WRONG + 2 * error, "predictions are not near the truth")
+    expect_in_time(abs(gain - 41.7) <= MOST_WRONG + 2 * error, "predictions are not near the truth")
 
 
 CHECKS = {"one-cpu": one_cpu, "two-cpus": two_cpus, "habits": habits, "same-output": same_output, "moving": moving,
           "waits": waits, "callers": callers, "shares": shares}
+
+
+def idlest_cpu(seconds=0.3):
+    """Where nobody else runs for the moment: two of these tests on one CPU take twice as long while the other one idles."""
+    allowed = os.sched_getaffinity(0)
+
+    def idle_ticks():
+        lines = (line.split() for line in pathlib.Path("/proc/stat").read_text().splitlines())
+        return {int(words[0][3:]): int(words[4]) for words in lines if re.fullmatch(r"cpu\d+", words[0])}
+    before = idle_ticks()
+    time.sleep(seconds)
+    after = idle_ticks()
+    return max(sorted(allowed, reverse=True), key=lambda cpu: after.get(cpu, 0) - before.get(cpu, 0))
 
 
 def main():
@@ -367,11 +389,12 @@ def main():
     parser.add_argument("--runner", required=True)
     parser.add_argument("--cc", default="cc")
     parser.add_argument("--cxx", default="c++")
-    parser.add_argument("--cpu", type=int, default=max(os.sched_getaffinity(0)))
+    parser.add_argument("--cpu", type=int, help="default: the one with least to do")
     parser.add_argument("--seconds", type=float, default=10, help="of CPU time, under the script")
     parser.add_argument("check", choices=CHECKS)
     parser.add_argument("program")
     tools = parser.parse_args()
+    tools.cpu = idlest_cpu() if tools.cpu is None else tools.cpu
     directory = tempfile.mkdtemp(prefix="causal")
     try:
         CHECKS[tools.check](tools, tools.program, directory)

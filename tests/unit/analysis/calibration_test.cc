@@ -17,6 +17,7 @@
 #include "analysis/statistics/resampling.h"
 #include "analysis/statistics/t_tests.h"
 #include "analysis/statistics/variance_tests.h"
+#include "tests/places.h"
 #include "tests/unit/analysis/lab_samples.h"
 #include "tests/unit/analysis/made_series.h"
 

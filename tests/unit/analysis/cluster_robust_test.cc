@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "base/rng.h"
+#include "tests/places.h"
 
 namespace stab::analysis {
 namespace {

@@ -3,6 +3,7 @@
 #include "analysis/statistics/e_divisive.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <cmath>
 #include <cstdio>
@@ -43,6 +44,20 @@ TEST(EDivisive, FindsChangesOfLevelAndOfSpread) {
   const auto spread = e_divisive(series, 5, 0.05, 199, 1);
   ASSERT_EQ(spread->found.size(), 1u) << rows(*spread);
   EXPECT_NEAR(static_cast<double>(spread->found[0].first), 40, 6);
+}
+
+// A distance for each pair of 6,000 values would be 288 MB.
+TEST(EDivisive, NeedsNoMemoryForPairs) {
+  const auto most_kib = [] {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;
+  };
+  Rng rng = Rng::stream(33, "long");
+  const std::vector<double> series = normal_series(rng, 6000);
+  const long before = most_kib();
+  ASSERT_TRUE(e_divisive(series, 5, 0.05, 19, 1));
+  EXPECT_LT(most_kib() - before, 20'000);
 }
 
 TEST(EDivisive, UnitAndOriginSayNothing) {

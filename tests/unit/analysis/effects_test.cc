@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "analysis/report/report.h"
+#include "tests/places.h"
 
 namespace stab::analysis {
 namespace {

@@ -9,6 +9,8 @@
 #include <sstream>
 #include <string>
 
+#include "tests/places.h"
+
 namespace stab::analysis {
 
 // Equal, or `"key": number` with the same key and numbers that agree to 1e-9: the last digits are the compiler's.

@@ -30,6 +30,7 @@ struct MadeProgram {
   double arm_spread = 0;             // of what an arm does in a trial: its effects differ from trial to trial
   double drift = 0.02;               // of the level, over a trial
   double null_bias = 0;              // of null windows, and of everything that pauses
+  double line_share = 1;             // of it, in windows of a sped-up line: 0 where they do not pause, as on one CPU
   bool controls_only = false;        // control trials: null and baseline windows, no line sped up
   uint32_t cut_after = 0;            // windows of a trial, which then ends in the middle of a block; 0: it has all of its blocks
   double visits = 400;               // of a baseline window
@@ -79,7 +80,7 @@ inline void add_trials(CausalData& data, const MadeProgram& program, uint64_t se
       arm.window.kind = kind;
       arm.window.line = line;
       arm.window.speedup = speedup;
-      arm.effect = effect + (pauses ? program.null_bias : 0);
+      arm.effect = effect + (pauses ? program.null_bias * (kind == ArmKind::kNull ? 1 : program.line_share) : 0);
       arm.own = kind == ArmKind::kBaseline ? 0 : program.arm_spread * normal_of(rng);
       arms.push_back(arm);
     };

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "analysis/report/report.h"
+#include "tests/places.h"
 #include "tests/unit/analysis/made_layouts.h"
 #include "tests/unit/analysis/watched_blocks.h"
 

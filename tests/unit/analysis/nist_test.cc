@@ -10,6 +10,7 @@
 #include "analysis/statistics/anova.h"
 #include "analysis/commands/method_commands.h"
 #include "analysis/statistics/variance_tests.h"
+#include "tests/places.h"
 #include "tests/unit/temporary_directory.h"
 
 namespace stab::analysis {

@@ -9,6 +9,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "analysis/statistics/alpha_spending.h"
 #include "analysis/statistics/distributions.h"
 #include "analysis/page/causal_windows.h"
 #include "analysis/page/columns.h"
@@ -17,7 +18,7 @@
 #include "analysis/page/luck.h"
 #include "analysis/page/page_parts.h"
 #include "analysis/page/sample_columns.h"
-#include "analysis/page/valid_text.h"
+#include "analysis/text/valid_text.h"
 #include "tests/unit/analysis/lab_samples.h"
 #include "tests/unit/analysis/made_windows.h"
 
@@ -44,6 +45,9 @@ Samples everything() {
   samples.row_word = "draw";
   samples.simulated = {"simulated cost = instructions, by <cachegrind>"};
   samples.early_looks = {"user 1000 looked at the cells by name after 12 of 200 trials"};
+  samples.environment_facts_compared = 17;
+  samples.environment_facts = {"kernel.release", "boot_id"};
+  samples.environments = {{true, {"6.1", "a"}}, {true, {"6.8", "b"}}, {false, {"", "c"}}};
   samples.layout_outputs = {"lua, code=shuffle: the program's output depends on its layout"};
   samples.responses.push_back(
       {.name = "faults", .unit = "", .scale = Scale::kLinear, .margin = 0.02, .margin_is_share = true, .declared = false});
@@ -51,6 +55,7 @@ Samples everything() {
     Trial& trial = samples.trials[i];
     trial.values.push_back(i % 5 ? std::optional<double>(300.25 + static_cast<double>(i % 7)) : std::nullopt);
     trial.seed = ~0ull - i;
+    trial.environment = static_cast<uint32_t>(i % 3);
     if (i % 11 == 0) trial.excluded = "load_1min > 1";
     if (i % 13 == 0) trial.disturbances = bit(Disturbance::kSteal) | bit(Disturbance::kSuspended);
     if (i % 3 == 0) trial.dose->degradations = {"a", "b, c"};
@@ -74,6 +79,11 @@ TEST(Page, HoldsEveryFieldOfTheSamples) {
   EXPECT_EQ(again.layout_outputs, samples.layout_outputs);
   EXPECT_EQ(again.early_looks, samples.early_looks);
   EXPECT_EQ(again.simulated, samples.simulated);
+  EXPECT_EQ(again.environment_facts_compared, 17u);
+  EXPECT_EQ(again.environment_facts, samples.environment_facts);
+  ASSERT_EQ(again.environments.size(), 3u);
+  EXPECT_EQ(again.environments[1].values, samples.environments[1].values);
+  EXPECT_FALSE(again.environments[2].recorded);
   EXPECT_EQ(again.stopping.looks, samples.stopping.looks);
   EXPECT_EQ(again.stopping.max, 9u);
   ASSERT_EQ(again.estimators.size(), 2u);
@@ -88,6 +98,7 @@ TEST(Page, HoldsEveryFieldOfTheSamples) {
     EXPECT_EQ(a.values, b.values);
     EXPECT_EQ(a.levels, b.levels);
     EXPECT_EQ(a.seed, b.seed);
+    EXPECT_EQ(a.environment, b.environment);
     EXPECT_EQ(a.layout, b.layout);
     EXPECT_EQ(a.fixed_code, b.fixed_code);
     EXPECT_EQ(a.excluded, b.excluded);
@@ -237,6 +248,34 @@ TEST(Page, RefusesWhatTheReportRefuses) {
   const auto page = render_page(samples, {});
   ASSERT_FALSE(page);
   EXPECT_THAT(page.error().message, HasSubstr("no trial has a value"));
+}
+
+// What looking costs, as it is drawn: at each look its share of alpha and the level of a single test, which are not the same.
+TEST(Looks, ShowWhatEachSpendsAndTheLevelOfItsTests) {
+  Samples samples = lab_samples(3, {.programs = 1, .replicates = 40});
+  samples.stopping = {StoppingRule::kLooks, Spending::kObrienFleming, {20, 40, 80}, 0, 0, 0};
+  samples.planned_replicates = 80;
+  const auto parts = computed_parts(samples, {});
+  ASSERT_TRUE(parts) << parts.error().text();
+  const auto looks = nlohmann::json::parse(parts->figures).at("looks");
+  const double fractions[] = {0.25, 0.5, 1};
+  const auto expected = alpha_spending(Spending::kObrienFleming, fractions, 0.05, false);
+  ASSERT_TRUE(expected);
+  EXPECT_EQ(looks.at("now"), 40);
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(looks.at("replicates")[i], samples.stopping.looks[i]);
+    EXPECT_NEAR(looks.at("spent")[i].get<double>(), (*expected)[i].spent, 1e-6 * (*expected)[i].spent);
+    EXPECT_NEAR(looks.at("nominal")[i].get<double>(), (*expected)[i].nominal_p, 1e-6 * (*expected)[i].nominal_p);
+  }
+  EXPECT_NEAR(looks.at("spent")[2].get<double>(), 0.05, 1e-7);
+  EXPECT_LT(looks.at("nominal")[2].get<double>(), 0.05) << "earlier looks have to be paid for";
+  // Between looks the curve is the spending function's: it goes through the looks.
+  const auto &at = looks.at("curve_at"), &spent = looks.at("curve_spent");
+  for (size_t i = 0; i < at.size(); ++i) {
+    if (at[i] == 20) EXPECT_NEAR(spent[i].get<double>(), (*expected)[0].spent, 1e-6 * (*expected)[0].spent);
+    if (i > 0) EXPECT_GE(spent[i].get<double>(), spent[i - 1].get<double>());
+  }
+  EXPECT_EQ(at.back(), 80);
 }
 
 TEST(ValidText, KeepsUtf8AndReplacesTheRest) {

@@ -36,6 +36,17 @@ TEST(Differences, OfIndependentMomentsCorrelateByTwoThirds) {
   EXPECT_NEAR(*Differences(data.signal, data.series).lag_one(), -2.0 / 3, 0.05);
 }
 
+// A phase of three moments, of which one is slow: two of three differences are about -0.25, and one is 0.5. They are no noise
+// about -0.25 of which nothing lies within Huber's bounds, in which case nothing could be found by any number of moments.
+TEST(PlacementScreen, PhasesMakeNoiseAndNotBlindness) {
+  Rng rng(5);
+  std::vector<double> signal(1200);
+  for (size_t i = 0; i < signal.size(); ++i) signal[i] = (i % 3 == 0 ? 0.5 : 0) + 0.01 * (rng.uniform() - 0.5);
+  const Differences differences(signal, std::vector<uint32_t>(signal.size(), 0));
+  EXPECT_GT(differences.scale(), 0.3);
+  EXPECT_LT(PlacementScreen(differences).error_of_halves(), 0.1);
+}
+
 // Drawn orders within series give the mean and the spread of the statistic that the closed form has, so p-values agree.
 TEST(PlacementScreen, ClosedFormIsThatOfDrawnPermutations) {
   const PlacementData data = made_placements(2, {.functions = 3, .trials = 6, .epochs = 40, .noise = 0.03});

@@ -11,6 +11,7 @@
 #include "analysis/commands/method_commands.h"
 #include "analysis/statistics/rank_tests.h"
 #include "analysis/statistics/studentized.h"
+#include "tests/places.h"
 
 namespace stab::analysis {
 namespace {
@@ -56,7 +57,8 @@ void load_cases(const std::string& name, std::vector<Case>& cases) {
 std::vector<Case> load_cases() {
   std::vector<Case> cases;
   for (const char* name : {"cases.txt", "cases_base.txt", "cases_sequence.txt", "cases_changes.txt",
-                           "cases_quantiles.txt", "cases_mixed.txt", "cases_repetitions.txt"}) load_cases(name, cases);
+                           "cases_quantiles.txt", "cases_mixed.txt", "cases_repetitions.txt", "cases_dip.txt"})
+    load_cases(name, cases);
   return cases;
 }
 

@@ -17,6 +17,7 @@
 #include <regex>
 #include <sstream>
 
+#include "tests/places.h"
 #include "tests/unit/analysis/golden.h"
 #include "tests/unit/analysis/lab_samples.h"
 
@@ -214,6 +215,24 @@ TEST(Caveats, SpeakWhenTheirReasonIsThere) {
     const std::vector<std::string> found = codes(with_layouts(samples));
     EXPECT_THAT(found, ::testing::Contains(code));
   }
+}
+
+// Beyond 5,000 residuals the test is Anderson and Darling's.
+TEST(Caveats, ManyResidualsAreStillSeenNotToBeNormal) {
+  const auto not_normal = [](bool outliers) {
+    Samples samples = lab_samples(21, {.programs = 1, .replicates = 800});
+    if (outliers)
+      for (Trial& trial : samples.trials)
+        if (trial.order % 37 == 0) *trial.values[0] *= 3;
+    const auto report = analyse(samples, Depth::kVerdicts);
+    EXPECT_TRUE(report);
+    EXPECT_TRUE(std::any_of(report->diagnostics.begin(), report->diagnostics.end(),
+                            [](const Diagnostic& one) { return one.name == "anderson-darling"; }));
+    return std::any_of(report->caveats.begin(), report->caveats.end(),
+                       [](const Caveat& one) { return one.code == CaveatCode::kNotNormal; });
+  };
+  EXPECT_TRUE(not_normal(true));
+  EXPECT_FALSE(not_normal(false));
 }
 
 // Too few epochs are cured by shorter ones; a loop that is entered once isn't, and the caveat doesn't say so.

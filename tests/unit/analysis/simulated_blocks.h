@@ -3,7 +3,9 @@
 
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/statistics/distributions.h"
@@ -29,10 +31,11 @@ struct BlocksShape {
   double block_sd = 2;     // what a block's trials have in common, in standard deviations of a trial
   Flaw flaw = Flaw::kNone;
   bool rows = false;       // plain rows of a file, without blocks and their deviations
+  size_t repeats = 1;      // trials of one layout in a block, without links: runs of a seed, or passes of counters
 };
 
-// Linear responses with mean 0. Without links each trial is a draw with variance 1; with links four fifths of the variance is
-// the layout's, of a link that cells with code off share.
+// Linear responses with mean 0. Without links each trial is a draw with variance 1; with links or repeats four fifths of the
+// variance is the layout's, of a link that cells with code off share, or of a seed that a cell's trials in a block share.
 inline Samples simulated_blocks(Rng& rng, const BlocksShape& shape) {
   const auto normal = [&rng] { return normal_quantile((static_cast<double>(rng.next() >> 12) + 0.5) * 0x1p-52); };
   const auto error = [&] {
@@ -61,7 +64,9 @@ inline Samples simulated_blocks(Rng& rng, const BlocksShape& shape) {
     const double common = shape.rows ? 0 : shape.block_sd * normal();
     std::vector<size_t> cells(shape.cells);
     std::iota(cells.begin(), cells.end(), size_t{0});
+    for (size_t i = 0; i < shape.cells * (shape.repeats - 1); ++i) cells.push_back(i % shape.cells);
     rng.shuffle(cells);
+    std::vector<std::optional<std::pair<uint64_t, double>>> drawn(shape.cells);  // of repeats: the seed and what it adds
     for (size_t cell : cells) {
       Trial trial;
       const bool is_fixed = cell < fixed;
@@ -69,8 +74,10 @@ inline Samples simulated_blocks(Rng& rng, const BlocksShape& shape) {
                       static_cast<uint16_t>(is_fixed ? cell : cell - fixed)};
       trial.block = static_cast<uint32_t>(block);
       trial.order = order++;
-      trial.seed = rng.next();
+      if (!drawn[cell]) drawn[cell].emplace(rng.next(), shape.repeats > 1 ? std::sqrt(0.8) * error() : 0);
+      trial.seed = drawn[cell]->first;
       double value = error();
+      if (shape.repeats > 1) value = drawn[cell]->second + std::sqrt(0.2) * value;
       if (fixed > 0) value = std::sqrt(0.8) * error() + std::sqrt(0.2) * error();
       if (is_fixed) {
         if (rounds[cell].empty()) {
@@ -88,7 +95,7 @@ inline Samples simulated_blocks(Rng& rng, const BlocksShape& shape) {
         value = is_fixed ? layouts[trial.link - 1] + std::sqrt(0.2) * remembered : remembered;
       }
       if (shape.flaw == Flaw::kDrift)
-        value += 2 * static_cast<double>(trial.order) / static_cast<double>(shape.blocks * shape.cells);
+        value += 2 * static_cast<double>(trial.order) / static_cast<double>(shape.blocks * cells.size());
       trial.values = {value + common};
       samples.trials.push_back(std::move(trial));
     }

@@ -11,6 +11,7 @@
 
 #include "analysis/commands/series_trend.h"
 #include "analysis/statistics/arm_network.h"
+#include "tests/places.h"
 #include "tests/unit/analysis/made_series.h"
 
 namespace stab::analysis {

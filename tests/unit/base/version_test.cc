@@ -1,5 +1,6 @@
 // The version is the project's, and no other source spells it.
 #include "base/version.h"
+#include "tests/places.h"
 
 #include <gtest/gtest.h>
 

@@ -22,6 +22,7 @@
 #include "host/roots.h"
 #include "host/launch.h"
 #include "host/process_tree.h"
+#include "tests/places.h"
 #include "tests/unit/temporary_directory.h"
 
 namespace stab::engine {

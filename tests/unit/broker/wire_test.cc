@@ -169,10 +169,12 @@ TEST(Wire, ALaunchKeepsItsBounds) {
     change(request);
     return why(request);
   };
-  EXPECT_NE(changed([](Launch& r) { r.flags |= 512; }), "");
+  EXPECT_NE(changed([](Launch& r) { r.flags |= 1024; }), "");
   EXPECT_NE(changed([](Launch& r) { r.flags |= Launch::kHelper | Launch::kHelperSocket; }), "");
   EXPECT_NE(changed([](Launch& r) { r.flags |= Launch::kHelperScript; }), "") << "without a helper";
   EXPECT_NE(changed([](Launch& r) { r.flags |= Launch::kHelperSamples; }), "");
+  EXPECT_NE(changed([](Launch& r) { r.flags |= Launch::kHelperLongLoops; }), "");
+  EXPECT_EQ(changed([](Launch& r) { r.flags |= Launch::kHelper | Launch::kHelperLongLoops; }), "");
   EXPECT_EQ(changed([](Launch& r) { r.flags |= Launch::kHelper | Launch::kHelperSamples; }), "");
   EXPECT_NE(changed([](Launch& r) { r.cpu = -2; }), "");
   EXPECT_NE(changed([](Launch& r) { r.helper_cpu = kMostCpus; }), "");

@@ -172,6 +172,26 @@ TEST_F(DeputyTest, WhatADeadDeputyHasLeftIsShownByTheNext) {
   engine.forget();
 }
 
+// The daemon says that all is over and goes, while the deputy has something to say that nobody hears any more.
+TEST_F(DeputyTest, NothingIsLeftOfWhatIsOverWhenTheDaemonGoesAtOnce) {
+  DeputyEngine::Setting set = setting();
+  auto [ours, its] = ends();
+  FileSender daemon(ours.get());
+  ASSERT_TRUE(daemon.send_bytes(kDeputyPlan, sealed(set.name + "\n" + set.identity + "\n" + set.plan_text)).ok());
+  std::thread deputy([this, fd = its.get()] {
+    (void)run_deputy({fd, fd, directory_.path() + "/stabctl", directory_.path(), &clock_});
+  });
+  char byte = 0;
+  ASSERT_EQ(::recv(ours.get(), &byte, 1, MSG_PEEK), 1) << "it says that it is ready";
+  ASSERT_TRUE(std::filesystem::exists(own()));
+  ASSERT_EQ(::shutdown(ours.get(), SHUT_RD), 0);
+  EXPECT_TRUE(daemon.send_bytes(slot_file(0, 1, "start"), sealed("")).ok());
+  EXPECT_TRUE(daemon.send_bytes(kDeputyOver, sealed("")).ok());
+  ::shutdown(ours.get(), SHUT_WR);
+  deputy.join();
+  EXPECT_FALSE(std::filesystem::exists(own()));
+}
+
 TEST_F(DeputyTest, AStopEndsTheWorkerAndItsEndIsTold) {
   Spool users = *Spool::open(own());
   std::filesystem::permissions(own(), std::filesystem::perms::owner_all);
@@ -205,6 +225,26 @@ TEST_F(DeputyTest, AnothersDirectoryUnderTheKnownNameIsNotUsed) {
   EXPECT_TRUE(within_seconds([&] { return spool_->has(part(0, 1)); }));
   EXPECT_TRUE(std::filesystem::is_empty(own()));
   engine.forget();
+}
+
+// The reason becomes the experiment's, which every answer about it has.
+TEST_F(DeputyTest, AReasonIsShort) {
+  for (const size_t bytes : {size_t{500'000}, size_t{2'000'000}}) {
+    DeputyEngine::Setting one = setting();
+    one.launch = [this, bytes]() -> Result<std::unique_ptr<DeputyProcess>> {
+      auto [ours, its] = ends();
+      return std::unique_ptr<DeputyProcess>(std::make_unique<Stranger>(std::move(ours), std::move(its), [bytes](int fd) {
+        FileSender sender(fd);
+        (void)sender.send_bytes(kDeputyReady, sealed(std::string(bytes, 'x')));
+      }));
+    };
+    DeputyEngine engine(one);
+    const Status started = grant(engine, 0, 1);
+    ASSERT_FALSE(started.ok());
+    EXPECT_LT(started.error().message.size(), 5000u);
+    EXPECT_EQ(started.error().message.find("xxx") != std::string::npos, bytes < kMostNoteBytes) << started.error().message;
+    engine.forget();
+  }
 }
 
 // What a process of the submitter's could say in a deputy's place.

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/unique_fd.h"
+#include "tests/places.h"
 #include "worker/sha256.h"
 #include "tests/unit/temporary_directory.h"
 

@@ -48,7 +48,8 @@ TEST(KeptNames, AreDirectoriesThatAreThere) {
 }
 
 TEST(TemporaryPlacesTest, AreOtherDirectoriesOnceATrialHasTouchedThem) {
-  auto places = TemporaryPlaces::create({"kept"}, unsigned(-1), unsigned(-1), worker::empty_directory);
+  auto places = TemporaryPlaces::create({"kept"}, unsigned(-1), unsigned(-1),
+                                        [](const std::string& path) { return worker::empty_directory(path); });
   ASSERT_TRUE(places.ok()) << places.error().message;
   const std::string tmp = "/tmp/" + places->names().tmp + "/private/tmp";
   const auto inode = [&] { return fs::exists(tmp) ? fs::directory_entry(tmp).last_write_time().time_since_epoch().count() : 0; };
@@ -74,6 +75,26 @@ TEST(TemporaryPlacesTest, AreOtherDirectoriesOnceATrialHasTouchedThem) {
   EXPECT_TRUE(fs::is_directory(tmp + "/kept"));
   { const TemporaryPlaces ended = *std::move(places); }
   EXPECT_FALSE(fs::exists(root));
+}
+
+// Whatever cleans /tmp takes one part after the other, and a trial may begin between any two of them.
+TEST(TemporaryPlacesTest, AreMissedOnceAnyPartOfThemIsGone) {
+  auto places = TemporaryPlaces::create({"kept"}, unsigned(-1), unsigned(-1),
+                                        [](const std::string& path) { return worker::empty_directory(path); });
+  ASSERT_TRUE(places.ok()) << places.error().message;
+  const std::string root = "/tmp/" + places->names().tmp;
+  EXPECT_TRUE(places->are_there());
+  std::ofstream(root + "/private/tmp/left") << "x";
+  EXPECT_TRUE(places->are_there()) << "a trial may leave what it wants to";
+  for (const char* part : {"/private/tmp/kept", "/private/tmp", "/private", ""}) {
+    fs::remove_all(root + part);
+    EXPECT_FALSE(places->are_there()) << part;
+    ASSERT_TRUE(places->fresh().ok());
+    EXPECT_TRUE(places->are_there()) << part;
+  }
+  fs::rename(root + "/private", root + "/other");
+  fs::create_directories(root + "/private/tmp/kept");
+  EXPECT_FALSE(places->are_there()) << "another has its name";
 }
 
 // A plan has room for so many names, and each is looked at once: compared with all others they held an engine up for 36 s.

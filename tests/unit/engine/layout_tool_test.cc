@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/experiment/stop_signal.h"
+#include "tests/places.h"
 #include "tests/unit/temporary_directory.h"
 
 namespace stab::engine {
@@ -47,6 +48,18 @@ TEST_F(LayoutToolTest, WhatHasNoEndIsEndedAndSaid) {
   EXPECT_EQ(output.error().code, ErrorCode::kUnavailable);
   EXPECT_THAT(output.error().message,
               AllOf(HasSubstr("takes more than 256 MiB"), HasSubstr("look at fewer functions with only = [...]")));
+}
+
+TEST_F(LayoutToolTest, MoreFunctionsThanAProgramHasAreRefused) {
+  std::string text = "stab-layout 1 0x0 64 0 0\n";
+  for (size_t i = 0; i < size_t{1} << 20; ++i) text += "\n";
+  const auto lines = lines_of_functions(text);
+  ASSERT_TRUE(lines.ok()) << lines.error().message;
+  EXPECT_EQ(lines->size(), (size_t{1} << 20) + 2);
+  const auto more = lines_of_functions(text + "\n");
+  ASSERT_FALSE(more.ok());
+  EXPECT_EQ(more.error().code, ErrorCode::kUnavailable);
+  EXPECT_THAT(more.error().message, HasSubstr("map a program with fewer"));
 }
 
 TEST_F(LayoutToolTest, WhatTakesTooLongIsEndedAndSaid) {

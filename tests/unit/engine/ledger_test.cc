@@ -110,8 +110,26 @@ TEST(Facts, OfTheFirstProcessorAndOnlyWhatIsTold) {
   const auto facts = host_facts(machine.roots);
   EXPECT_EQ(facts.at("cpu.model"), "First");
   EXPECT_EQ(facts.count("cpu.microcode"), 0u);
+  EXPECT_EQ(facts.count("cpu.governor"), 0u) << "a machine without policies of frequency";
   EXPECT_EQ(facts.count("thp"), 0u);
   EXPECT_FALSE(facts.at("kernel.release").empty());
+  EXPECT_FALSE(facts.at("libc").empty());
+  EXPECT_FALSE(facts.at("stab.version").empty());
+}
+
+TEST(Facts, GovernorsOfAllCpusEachOnce) {
+  FakeMachine machine;
+  const std::string policies = "sys/devices/system/cpu/cpufreq/";
+  for (const char* cpu : {"policy0", "policy1", "policy2"}) {
+    const std::string governor = std::string(cpu) == "policy1" ? "schedutil\n" : "performance\n";
+    machine.directory.write(policies + cpu + "/scaling_governor", governor);
+    machine.directory.write(policies + cpu + "/scaling_driver", "intel_pstate\n");
+  }
+  machine.directory.write(policies + "boost", "1\n");
+  const auto facts = host_facts(machine.roots);
+  EXPECT_EQ(facts.at("cpu.governor"), "performance schedutil");
+  EXPECT_EQ(facts.at("cpu.frequency_driver"), "intel_pstate");
+  EXPECT_EQ(facts.at("cpu.boost"), "1");
 }
 
 }  // namespace

@@ -125,6 +125,75 @@ TEST_F(SamplesTest, EachTrialHasItsLedgerAndItsExclusions) {
   }
 }
 
+// The environment of a trial is the one that was found last before it was claimed, in its boot.
+TEST_F(SamplesTest, EachTrialHasTheMachineAsItStood) {
+  constexpr int64_t kSubmitted = 1'700'000'000'000'000'000, kSecond = 1'000'000'000;
+  const auto measure = [](const store::TrialRow& trial, const plan::Cell&, store::Outcome& outcome) {
+    outcome.wall_ns = 1'000'000'000 + 1000 * trial.order;
+    outcome.cpu = 3;
+  };
+  const auto id = record_experiment(*store_, plan_of("\"wall_time\""), measure, kSubmitted);
+  ASSERT_TRUE(id);
+  const auto load = [&] { return *load_samples(*store_, *store_->experiment(*id)); };
+  EXPECT_EQ(load().environment_facts_compared, 2u) << "boot and CPU are each trial's own";
+  EXPECT_EQ(load().environments.size(), 1u);
+  EXPECT_FALSE(load().environments[0].recorded);
+
+  std::map<std::string, std::string> facts{{"boot_id", "made-up"}, {"kernel.release", "6.1"}, {"libc", "2.36"}};
+  ASSERT_TRUE(store_->put_host_facts(*id, facts, kSubmitted).ok());
+  analysis::Samples same = load();
+  EXPECT_EQ(same.environment_facts_compared, 4u);
+  EXPECT_TRUE(same.environment_facts.empty());
+  ASSERT_EQ(same.environments.size(), 1u);
+  EXPECT_TRUE(same.environments[0].recorded);
+
+  // Trials are claimed a second apart: the seventh and those behind it under another kernel.
+  facts["kernel.release"] = "6.8\x1b[31m";
+  ASSERT_TRUE(store_->put_host_facts(*id, facts, kSubmitted + 6 * kSecond - 1).ok());
+  const analysis::Samples changed = load();
+  EXPECT_EQ(changed.environment_facts, std::vector<std::string>{"kernel.release"});
+  ASSERT_EQ(changed.environments.size(), 2u);
+  EXPECT_EQ(changed.environments[1].values[0], "6.8?[31m") << "a bundle may be a stranger's";
+  for (const analysis::Trial& trial : changed.trials) EXPECT_EQ(trial.environment, trial.order >= 6 ? 1u : 0u) << trial.order;
+
+  // Another boot's facts are no trial's of this one, whenever they were found.
+  facts["boot_id"] = "another";
+  facts["kernel.release"] = "7.0";
+  ASSERT_TRUE(store_->put_host_facts(*id, facts, kSubmitted + 8 * kSecond).ok());
+  EXPECT_EQ(load().environments.size(), 2u);
+}
+
+// Where each trial says that it ran elsewhere, as a part of somebody else's may.
+TEST_F(SamplesTest, EnvironmentsAreNamedUpToABound) {
+  plan::Plan plan = plan_of("\"wall_time\"");
+  plan.experiment.replicates = 600;
+  const analysis::Samples samples =
+      samples_of(std::move(plan), [](const store::TrialRow& trial, const plan::Cell&, store::Outcome& outcome) {
+        outcome.wall_ns = 1'000'000'000 + 1000 * trial.order;
+        outcome.cpu = static_cast<int>(trial.order);
+      });
+  ASSERT_EQ(samples.trials.size(), 1200u);
+  ASSERT_EQ(samples.environments.size(), 1001u);
+  EXPECT_EQ(samples.environments.front().values, std::vector<std::string>{"0"});
+  EXPECT_EQ(samples.environments.back().values, std::vector<std::string>{"one of 200 more"});
+  EXPECT_EQ(std::count_if(samples.trials.begin(), samples.trials.end(), [](const auto& one) { return one.environment == 1000; }),
+            200);
+}
+
+// Facts of the last run alone, as older versions kept them, say nothing of trials of an earlier boot.
+TEST_F(SamplesTest, TrialsOfAnEarlierBootHaveNoRecord) {
+  const auto id = record_experiment(*store_, plan_of("\"wall_time\""),
+                                    [](const store::TrialRow& trial, const plan::Cell&, store::Outcome& outcome) {
+                                      outcome.wall_ns = 1'000'000'000 + 1000 * trial.order;
+                                    });
+  ASSERT_TRUE(id);
+  ASSERT_TRUE(store_->put_host_facts(*id, {{"boot_id", "later"}, {"kernel.release", "6.8"}}, 0).ok());
+  const auto report = analysis::analyse(*load_samples(*store_, *store_->experiment(*id)));
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->environment.unrecorded_trials, 12u);
+  EXPECT_TRUE(report->environment.differences.empty());
+}
+
 TEST_F(SamplesTest, ZerosUnderALogarithmRefuseTheResponse) {
   const analysis::Samples samples = samples_of(plan_of("[\"wall_time\", { name = \"page-faults\", scale = \"log\" }]"));
   ASSERT_EQ(samples.responses.size(), 1u);

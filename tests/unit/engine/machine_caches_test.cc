@@ -69,7 +69,8 @@ TEST_F(MachineCaches, AreRefusedWhereTheMachineIsSilent) {
   const auto found = with_caches_of_machine(asked(), roots());
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().code, ErrorCode::kUnavailable);
-  EXPECT_THAT(found.error().message, HasSubstr("doesn't say what its cache I1 is; declare it: [counters.cache] I1 ="));
+  EXPECT_THAT(found.error().message, HasSubstr("doesn't say what its cache I1 is; declare it below simulate = \"cachegrind\": "
+                                               "[counters.cache] I1 ="));
 }
 
 TEST(PutUnderCachegrind, KeepsTheProgramAndItsWords) {

@@ -122,6 +122,8 @@ class MachinesTest : public store::StoreTest {
     setting.clock = &clock_;
     setting.spool = &*spool_;
     setting.engine = &machines_;
+    setting.keeps_aside = keeps_aside_;
+    setting.why_no_room = [this](int64_t bytes) { return bytes > room_ ? "no room for " + std::to_string(bytes) : ""; };
     setting.note = [this](const std::string& text) { notes_ += text + "\n"; };
     auto controller = Controller::open(setting);
     ASSERT_TRUE(controller.ok()) << controller.error().message;
@@ -248,7 +250,8 @@ class MachinesTest : public store::StoreTest {
   Id id_ = 0;
   std::vector<int> points_, decided_;
   std::map<int, int> needed_;  // what is decided at a point
-  bool looks_wait_ = true;
+  bool looks_wait_ = true, keeps_aside_ = true;
+  int64_t room_ = 1 << 30;  // for the next part
   int blocks_ = 0, odd_slot_ = -1;
   size_t begun_ = 0;
   std::vector<Worker> workers_;
@@ -313,6 +316,61 @@ TEST_F(MachinesTest, WhatAPreflightGaveArrivesAndIsShown) {
   round();
   EXPECT_EQ(preflight_of(lab_->slot_epochs(id_)->front().facts).size(), 1u);
   expect_sound(*lab_);
+}
+
+// It is in the answers of each status, of whoever asks for all experiments, and in the log.
+TEST_F(MachinesTest, WhatAWorkerSaysOfItselfIsShort) {
+  constexpr size_t kLong = 500'000;
+  open_controller();
+  round();
+  begin_workers();
+  const Worker& worker = workers_[0];
+  auto facts = facts_of(worker);
+  facts["machine.name"] = std::string(4000, 'm');
+  deliver({slot_file(worker.slot, worker.epoch, "facts"), sealed(facts_text(facts))});
+  deliver({slot_file(worker.slot, worker.epoch, "end"), sealed(std::string(kLong, 'e'))});
+  round();
+  const store::SlotEpochRow row = lab_->slot_epochs(id_)->front();
+  EXPECT_EQ(row.state, store::SlotState::kRefused);
+  EXPECT_EQ(row.machine, std::string(200, 'm') + " ...");
+  EXPECT_EQ(row.why, std::string(4000, 'e') + " ...");
+  EXPECT_LT(notes_.size(), 10'000u);
+}
+
+// They are kept for each epoch of each slot, and all of them are looked at for each status.
+TEST_F(MachinesTest, AMachineThatTellsTooMuchOfItselfIsRefused) {
+  std::map<std::string, std::string> many, wide, large;
+  for (int i = 0; i < 1000; ++i) many["f" + std::to_string(i)] = "";
+  wide[std::string(65, 'n')] = "";
+  for (const char* name : {"a", "b", "c", "d", "e"}) large[name] = std::string(4000, 'v');
+  const std::pair<std::map<std::string, std::string>, const char*> cases[] = {
+      {many, "it tells more than 200 facts"},
+      {wide, "a fact's name has more than 64 bytes"},
+      {{{"a", std::string(5000, 'v')}}, "its fact 'a' has more than 4096 bytes"},
+      {large, "its facts have more than 16384 bytes"}};
+  for (const auto& [more, why] : cases) {
+    fresh(6);
+    begun_ = 0;
+    open_controller();
+    round();
+    begin_workers();
+    const Worker worker = workers_.back();
+    auto facts = facts_of(worker);
+    facts.insert(more.begin(), more.end());
+    deliver({slot_file(worker.slot, worker.epoch, "facts"), sealed(facts_text(facts))});
+    round();
+    bool refused = false;
+    const auto epochs = *lab_->slot_epochs(id_);
+    for (const store::SlotEpochRow& row : epochs) {
+      EXPECT_TRUE(row.facts.empty()) << why;
+      refused = refused || (row.state == store::SlotState::kRefused && row.why.find(why) != std::string::npos);
+    }
+    EXPECT_TRUE(refused) << why;
+  }
+  std::map<std::string, std::string> results;
+  for (int i = 0; i < 2000; ++i) results["preflight." + std::to_string(i)] = "passed\t1\tsubject\tcell\t" + std::string(400, 'x');
+  EXPECT_LT(preflight_facts(results).size(), 320u);
+  EXPECT_GT(preflight_facts(results).size(), 250u);
 }
 
 TEST_F(MachinesTest, AMachineThatDiffersIsRefusedWithWhatDiffers) {
@@ -540,6 +598,56 @@ TEST_F(MachinesTest, ASequenceWaitsForNobodyAndStopsWhatIsNeededNoMore) {
   for (const store::SlotEpochRow& row : epochs) EXPECT_EQ(row.state, store::SlotState::kDone);
   EXPECT_GE(lab_->progress(id_)->count(store::TrialState::kRecorded), kPlaces * 3);
   expect_sound(*lab_);
+}
+
+// A user could fill a daemon's disk with what does not count.
+TEST_F(MachinesTest, WhatDoesNotCountIsKeptOnlyInASpoolOfItsOwner) {
+  for (const bool keeps : {true, false}) {
+    fresh(6);
+    begun_ = 0;
+    keeps_aside_ = keeps;
+    open_controller();
+    round();
+    begin_workers();
+    const Worker worker = workers_[0], other = workers_[1];
+    const std::string none = "no part";
+    for (const uint32_t block : {worker.blocks[0], other.blocks[0]})
+      deliver({slot_file(worker.slot, worker.epoch, part_file({0, block, worker::sha256(none)})), none});
+    round();
+    EXPECT_NE(notes_.find("it is no SQLite file"), std::string::npos) << notes_;
+    EXPECT_NE(notes_.find("its block is not of its slot"), std::string::npos) << notes_;
+    const auto aside = std::filesystem::directory_iterator(directory_ + "/spool/aside");
+    EXPECT_EQ(std::distance(begin(aside), end(aside)), keeps ? 2 : 0);
+    const std::vector<std::string> names = *spool_->names();
+    EXPECT_EQ(std::count_if(names.begin(), names.end(), [](const auto& name) { return name.find("part") != std::string::npos; }),
+              0);
+  }
+}
+
+// What is there waits for room, of the epoch that it was made in.
+TEST_F(MachinesTest, APartIsTakenInWhenThereIsRoom) {
+  open_controller();
+  round();
+  begin_workers();
+  Worker& worker = workers_[0];
+  deliver({slot_file(worker.slot, worker.epoch, "facts"), sealed(facts_text(facts_of(worker)))});
+  round();
+  room_ = 1000;
+  while (worker.done < worker.blocks.size()) deliver(run_block(worker));
+  deliver({slot_file(worker.slot, worker.epoch, "end"), sealed("done")});
+  machines_.living.clear();
+  clock_.advance(seconds(1000));
+  const size_t started = machines_.started.size();
+  EXPECT_FALSE(round());
+  EXPECT_TRUE(controller_->has_no_room());
+  EXPECT_TRUE(controller_->stalled().starts_with("no room for ")) << controller_->stalled();
+  EXPECT_EQ(controller_->recorded_blocks(), 0);
+  EXPECT_EQ(machines_.started.size(), started);
+  room_ = 1 << 30;
+  open_controller();
+  round();
+  EXPECT_EQ(controller_->recorded_blocks(), static_cast<int64_t>(worker.blocks.size()));
+  EXPECT_FALSE(controller_->has_no_room());
 }
 
 // What is torn is hashed when it has changed, and not at each look: a round costs the same however large it is.

@@ -14,6 +14,7 @@
 #include <filesystem>
 
 #include "host/roots.h"
+#include "tests/places.h"
 #include "worker/sha256.h"
 #include "tests/unit/temporary_directory.h"
 
@@ -236,6 +237,23 @@ TEST_F(TrialRun, AHelperThatIsKilledLosesTheTrial) {
                                    "read name < /proc/$pid/comm; [ $name = stab-helper ] && kill -9 $pid; done; true"));
   EXPECT_EQ(killed.state, TrialState::kLost) << killed.failure;
   EXPECT_EQ(killed.failure, "its helper was ended by signal 9 (Killed) before it reported");
+}
+
+TEST_F(TrialRun, AHelperThatSaysNothingLosesTheTrial) {
+  laboratory_.helper = helper_that(directory_, "exec sleep 100");
+  laboratory_.helper_patience = std::chrono::milliseconds(300);
+  const Outcome outcome = run(shell("true"));
+  EXPECT_EQ(outcome.state, TrialState::kLost) << outcome.failure;
+  EXPECT_EQ(outcome.failure, "its helper lived and sent no whole dose report for 300 ms");
+}
+
+// Its user's programs may trace it.
+TEST_F(TrialRun, AHelperThatTalksForEverLosesTheTrial) {
+  laboratory_.helper = helper_that(directory_, "while :; do printf x >&\"$4\"; sleep 0.05; done");
+  laboratory_.helper_patience = std::chrono::milliseconds(400);
+  const Outcome outcome = run(shell("true"));
+  EXPECT_EQ(outcome.state, TrialState::kLost) << outcome.failure;
+  EXPECT_THAT(outcome.failure, ::testing::StartsWith("its helper lived and sent no whole dose report for 1")) << "of 1200 ms and more";
 }
 
 // A program that failed by itself is not excused by it: its helper died after the program's time was over.

@@ -16,6 +16,7 @@
 #include "engine/trial/expectation.h"
 #include "host/roots.h"
 #include "host/launcher/launch_block.h"
+#include "tests/places.h"
 #include "tests/unit/temporary_directory.h"
 
 namespace stab::engine {

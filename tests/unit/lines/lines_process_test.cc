@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "lines/wire/lines_wire.h"
+#include "tests/places.h"
 #include "tests/unit/temporary_directory.h"
 
 namespace stab::lines {

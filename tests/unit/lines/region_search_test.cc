@@ -1,6 +1,7 @@
 // A small program, compiled by both compilers, and what is said of its addresses. The truth is the compiler's own: a function
 // whose body is one line has only that line's code.
 #include "lines/region_search.h"
+#include "tests/places.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>

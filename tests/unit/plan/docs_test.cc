@@ -9,6 +9,7 @@
 #include <set>
 
 #include "plan/parse.h"
+#include "tests/places.h"
 
 namespace stab::plan {
 namespace {

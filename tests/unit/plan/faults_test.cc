@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "plan/parse.h"
+#include "tests/places.h"
 
 namespace stab::plan {
 namespace {
@@ -31,7 +32,7 @@ class NoFiles final : public FileLookup {
 
 std::vector<fs::path> cases() {
   std::vector<fs::path> out;
-  for (const auto& entry : fs::directory_iterator(STAB_FAULTS_DIR))
+  for (const auto& entry : fs::directory_iterator(STAB_SOURCE_DIR "/tests/unit/plan/faults"))
     if (entry.path().extension() == ".toml") out.push_back(entry.path());
   std::sort(out.begin(), out.end());
   return out;

@@ -45,6 +45,22 @@ TEST(LayoutMapping, KeepsWhatAMapNeeds) {
   EXPECT_EQ(mapping_script(plan.layout, "p", 0, abi::CodeMode::kOff, {"g"}, ""), "");
 }
 
+TEST(LayoutMapping, LongLoopsNeedLayoutsThatTheyAreLedTo) {
+  const auto plan_of = [](const std::string& code, const std::string& rest) {
+    return "[experiment]\nname = \"t\"\nseed = 1\nreplicates = 5\n[factors]\ncode = [" + code +
+           "]\n[layout]\nlong_loops = true\n" + rest + "[[program]]\nname = \"p\"\nrun = [\"p\"]\n";
+  };
+  EXPECT_FALSE(parsed(kPlan).layout.long_loops);
+  const Plan plan = parsed(plan_of("\"off\", \"shuffle\"", ""));
+  EXPECT_TRUE(plan.layout.long_loops);
+  EXPECT_FALSE(plan.layout.map);
+  EXPECT_FALSE(plan.experiment.record_epochs);
+  const auto refusal = [](const std::string& text) { return render(parse_plan(text, "t.toml").errors); };
+  EXPECT_NE(refusal(plan_of("\"off\", \"once\"", "")).find("no cell of this plan has a next one"), std::string::npos);
+  EXPECT_NE(refusal(plan_of("\"shuffle\"", "[counters]\nsimulate = \"cachegrind\"\n")).find("are simulated"),
+            std::string::npos);
+}
+
 TEST(LayoutMapping, ConfirmationIsThePlanWithForcedPlacesAndOtherSeeds) {
   const Plan plan = parsed(kPlan);
   const MappedBuild build{"p",

@@ -74,6 +74,11 @@ std::vector<std::string> names(const Factor& factor) {
 
 const Factor& factor(const Plan& plan, const char* name) { return plan.factors[static_cast<size_t>(plan.factor_index(name))]; }
 
+std::string refusal(const std::string& text) {
+  const Parsed result = parse_plan(text, "t.toml");
+  return result.plan ? "" : render(result.errors);
+}
+
 TEST(LayoutVerificationPlan, CrossesFilesWithCodeThatStaysAndMoves) {
   const Plan plan = verified(verification());
   EXPECT_EQ(plan.experiment.name, "t-verify");
@@ -92,6 +97,19 @@ TEST(LayoutVerificationPlan, CrossesFilesWithCodeThatStaysAndMoves) {
   const auto design = make_design(plan);
   ASSERT_TRUE(design);
   EXPECT_EQ(design->cells.size(), 6u);
+}
+
+TEST(LayoutVerificationPlan, AnotherDrawHasOtherLinks) {
+  LayoutVerification how = verification();
+  const uint64_t first = verified(how).experiment.seed;
+  how.draw = 2;
+  const Plan second = verified(how);
+  EXPECT_EQ(second.layout.verification->draw, 2);
+  EXPECT_NE(second.experiment.seed, first);
+  how.draw = 1;
+  EXPECT_EQ(verified(how).experiment.seed, first);
+  how.draw = 0;
+  EXPECT_THAT(refusal(verification_text(parsed(kPlan), "t", how)), HasSubstr("'draw' is 0, expected 1 to 1000"));
 }
 
 TEST(LayoutVerificationPlan, EachArmIsBuiltByItsFileInEachLink) {
@@ -137,11 +155,6 @@ TEST(LayoutVerificationPlan, SimulatesInsteadOfTiming) {
   EXPECT_TRUE(plan.counters.simulation.on());
   EXPECT_EQ(plan.factor_index("epoch"), -1);
   EXPECT_EQ(names(factor(plan, "code")), (std::vector<std::string>{"off", "once"}));
-}
-
-std::string refusal(const std::string& text) {
-  const Parsed result = parse_plan(text, "t.toml");
-  return result.plan ? "" : render(result.errors);
 }
 
 TEST(LayoutVerificationPlan, IsRefusedWhereItCantBe) {

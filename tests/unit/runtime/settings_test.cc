@@ -97,6 +97,13 @@ TEST(Settings, PerfMapIsOneOrZero) {
   EXPECT_THAT(parse({"STAB_PERF_MAP=yes"}).message, HasSubstr("STAB_PERF_MAP=yes: expected 1 or 0"));
 }
 
+TEST(Settings, LongLoopsIsOneOrZero) {
+  EXPECT_FALSE(parse({}).parsed.settings.long_loops);
+  EXPECT_TRUE(parse({"STAB_LONG_LOOPS=1"}).parsed.settings.long_loops);
+  EXPECT_FALSE(parse({"STAB_LONG_LOOPS=0"}).parsed.settings.long_loops);
+  EXPECT_THAT(parse({"STAB_LONG_LOOPS=on"}).message, HasSubstr("STAB_LONG_LOOPS=on: expected 1 or 0"));
+}
+
 TEST(Settings, FixedFormRoundTrips) {
   abi::Settings wanted;
   wanted.code = abi::CodeMode::kShuffle;

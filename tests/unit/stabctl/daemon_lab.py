@@ -23,9 +23,24 @@ run = ["/bin/sh", "-c", "sleep %s"]
 """
 
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from times import expect_in_time  # noqa: E402,F401
+
+
 def expect(condition, what):
     if not condition:
         sys.exit(f"FAIL: {what}")
+
+
+def texts_of(paths):
+    """Sorted; of those files that are there when they are read: retention removes some meanwhile."""
+    texts = []
+    for path in paths:
+        try:
+            texts.append(path.read_text().strip())
+        except OSError:
+            pass
+    return sorted(texts)
 
 
 class Client:

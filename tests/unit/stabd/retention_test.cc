@@ -12,6 +12,7 @@
 
 #include "base/unique_fd.h"
 #include "stabd/user_workers.h"
+#include "tests/places.h"
 #include "tests/unit/temporary_directory.h"
 
 namespace stab::engine {

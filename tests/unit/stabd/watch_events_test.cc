@@ -1,5 +1,6 @@
 // Both directions of what watchers are told, and that docs/protocol.md shows events that stabctl can read.
 #include "stabd/watch_events.h"
+#include "tests/places.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -149,6 +149,11 @@ TEST(Conversation, RequestsAreTheProtocols) {
   EXPECT_TRUE(same(asks("/api/experiments/12"), "watch", {{"experiment", "12"}}));
   EXPECT_TRUE(same(asks("/api/experiments/12/log?x=1"), "logs", {{"experiment", "12"}}));
   EXPECT_TRUE(same(asks("/experiments/12/report.html"), "report", {{"experiment", "12"}}));
+  EXPECT_TRUE(same(asks("/api/experiments/12/not-passed"), "output", {{"experiment", "12"}}));
+  EXPECT_EQ(asks("/api/trials/91/output"), request_line(1, "output", {}, {{"trial", 91}}));
+  for (const char* none : {"/api/trials//output", "/api/trials/-1/output", "/api/trials/9x/output", "/api/trials/91",
+                           "/api/trials/9999999999999999999/output"})
+    EXPECT_EQ(asks(none), "") << none;
   EXPECT_EQ(asks("/api/experiments/x"), "");
   EXPECT_EQ(asks("/api/experiments//log"), "");
   EXPECT_EQ(asks("/api/cancel"), "");

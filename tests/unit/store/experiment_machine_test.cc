@@ -8,6 +8,7 @@
 #include <set>
 
 #include "store_fixture.h"
+#include "tests/places.h"
 
 namespace stab::store {
 namespace {

@@ -94,12 +94,13 @@ TEST_F(ExperimentsTest, DeletingRemovesEverythingOfItAndNothingElse) {
   const Id gone = ready(store, 2, "gone"), kept = ready(store, 2, "kept");
   ASSERT_TRUE(store.finish(recorded(begin_next(store, gone).id), 3).ok());
   ASSERT_TRUE(store.finish(not_recorded(begin_next(store, gone).id), 1).ok());
-  ASSERT_TRUE(store.put_host_facts(gone, {{"cpu", "x"}}).ok());
+  ASSERT_TRUE(store.put_host_facts(gone, {{"cpu", "x"}}, 1).ok());
   ASSERT_TRUE(store.log({1, gone, "k", "t"}).ok());
   ASSERT_TRUE(store.delete_experiment(gone).ok());
   EXPECT_FALSE(store.experiment(gone).ok());
   EXPECT_EQ(store.progress(gone)->attempts, 0);
   EXPECT_TRUE(store.events(gone)->empty());
+  EXPECT_TRUE(store.environments(gone)->empty());
   EXPECT_EQ(store.progress(kept)->planned_total, 8);
   EXPECT_FALSE(store.delete_experiment(gone).ok());
   expect_sound(store);
@@ -121,11 +122,33 @@ TEST_F(ExperimentsTest, BuildsKeepTheirStory) {
   EXPECT_EQ(store.update_build(build).error().code, ErrorCode::kNotFound);
 }
 
+// A machine that is found as it was is no new environment, however often a run begins; one that is found otherwise is.
+TEST_F(ExperimentsTest, AnEnvironmentIsKeptWhereTheMachineIsAnother) {
+  Store store = open();
+  const Id id = ready(store);
+  const int64_t before = store.usage(id)->stored_bytes;
+  for (const int64_t at_ns : {10, 20}) ASSERT_TRUE(store.put_host_facts(id, {{"kernel", "6.1"}, {"smt", "1"}}, at_ns).ok());
+  ASSERT_TRUE(store.put_host_facts(id, {{"kernel", "6.8"}}, 30).ok());
+  ASSERT_TRUE(store.put_host_facts(id, {{"kernel", "6.1"}, {"smt", "1"}}, 40).ok());
+  const auto found = store.environments(id);
+  ASSERT_TRUE(found.ok()) << found.error().message;
+  ASSERT_EQ(found->size(), 3u);
+  const int64_t since[] = {10, 30, 40};
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ((*found)[i].number, static_cast<int>(i) + 1);
+    EXPECT_EQ((*found)[i].since_ns, since[i]);
+  }
+  EXPECT_EQ((*found)[1].facts, (std::map<std::string, std::string>{{"kernel", "6.8"}})) << "what is no longer told is not known";
+  EXPECT_EQ((*found)[2].facts, (*found)[0].facts);
+  EXPECT_GT(store.usage(id)->stored_bytes, before) << "they count as stored";
+  expect_sound(store);
+}
+
 TEST_F(ExperimentsTest, FactsAndEventsReadBack) {
   Store store = open();
   const Id id = ready(store);
-  ASSERT_TRUE(store.put_host_facts(id, {{"kernel", "6.18"}, {"cpu", "x"}}).ok());
-  ASSERT_TRUE(store.put_host_facts(id, {{"cpu", "y"}}).ok());
+  ASSERT_TRUE(store.put_host_facts(id, {{"kernel", "6.18"}, {"cpu", "x"}}, 1).ok());
+  ASSERT_TRUE(store.put_host_facts(id, {{"cpu", "y"}}, 2).ok());
   EXPECT_EQ((*store.host_facts(id))["cpu"], "y");
   EXPECT_EQ(store.host_facts(id)->size(), 2u);
   ASSERT_TRUE(store.log({5, 0, "engine-start", "pid 1"}).ok());

@@ -15,7 +15,7 @@ class ImportTest : public StoreTest {
   Id rich(Store& store) {
     ready(store, 1, "before");
     const Id id = ready(store, 3, "rich");
-    EXPECT_TRUE(store.put_host_facts(id, {{"kernel", "6.18"}}).ok());
+    EXPECT_TRUE(store.put_host_facts(id, {{"kernel", "6.18"}}, 3).ok());
     EXPECT_TRUE(store.log({5, id, "started", "now"}).ok());
     while (store.next_trial(id)->has_value()) {
       const TrialRow trial = begin_next(store, id);
@@ -41,6 +41,9 @@ TEST_F(ImportTest, ABundleCarriesEverything) {
   EXPECT_EQ(bundle->experiment(*copy)->state, ExperimentState::kDone);
   EXPECT_EQ(bundle->experiment(*copy)->seed, lab.experiment(id)->seed);
   EXPECT_EQ(bundle->host_facts(*copy)->at("kernel"), "6.18");
+  ASSERT_EQ(bundle->environments(*copy)->size(), 1u);
+  EXPECT_EQ(bundle->environments(*copy)->front().facts.at("kernel"), "6.18");
+  EXPECT_EQ(bundle->environments(*copy)->front().since_ns, 3);
   EXPECT_EQ(bundle->events(*copy)->size(), 1u);
   EXPECT_EQ(bundle->factors(*copy)->at(0).levels, lab.factors(id)->at(0).levels);
   EXPECT_EQ(bundle->builds(*copy)->size(), 1u);

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "store_fixture.h"
+#include "tests/places.h"
 
 namespace stab::store {
 namespace {
@@ -14,7 +15,7 @@ class MigrationTest : public StoreTest, public ::testing::WithParamInterface<int
  protected:
   void SetUp() override {
     StoreTest::SetUp();
-    std::ifstream file(std::string(STAB_STORE_TESTS) + "/version_" + std::to_string(GetParam()) + ".sql");
+    std::ifstream file(STAB_SOURCE_DIR "/tests/unit/store/version_" + std::to_string(GetParam()) + ".sql");
     const std::string sql{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     ASSERT_FALSE(sql.empty());
     sqlite3* handle = nullptr;
@@ -45,6 +46,8 @@ TEST_P(MigrationTest, KeepsEverythingAndGoesOn) {
   EXPECT_EQ(store.samples(id, "task-clock")->size(), 2u);
   EXPECT_EQ(store.missing_reasons(id, "cycles")->at("no PMU"), 2);
   EXPECT_EQ(store.host_facts(id)->at("kernel"), "6.1");
+  ASSERT_EQ(store.environments(id)->size(), 1u) << "what was known of the machine is its only environment";
+  EXPECT_EQ(store.environments(id)->front().facts.at("kernel"), "6.1");
   EXPECT_EQ(store.events(id)->at(0).text, "made by version 1");
   EXPECT_EQ(store.outcome(1)->ledger.at("steal_ns"), 12);
   EXPECT_EQ(store.recover(9, 5)->lost.size(), 1u);

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "store/sqlite.h"
 #include "store_fixture.h"
 
 namespace stab::store {
@@ -80,6 +81,10 @@ TEST_F(PartsTest, OfAnOlderEpochIsKeptAsSupersededAndNeverCounts) {
   EXPECT_EQ(*lab.samples(id, "wall_time")->at(0).value, 0.2);
   EXPECT_EQ(lab.parts(id)->size(), 2u);
   EXPECT_EQ(lab.parts(id)->at(0).fate, PartFate::kSuperseded);
+  ASSERT_EQ(lab.recorded_parts(id)->size(), 1u);
+  EXPECT_EQ(lab.recorded_parts(id)->at(0).slot, 0);
+  EXPECT_EQ(lab.recorded_parts(id)->at(0).parts, 1);
+  EXPECT_EQ(lab.recorded_parts(id)->at(0).newest_at_ns, 9);
   expect_sound(lab);
 }
 
@@ -122,8 +127,13 @@ TEST_F(PartsTest, OneWhoseTablesAreSomethingElseIsRefused) {
   const std::string forged = "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET type = 'table' WHERE name = 'exclusions'";
   const std::string triggers = "CREATE TRIGGER watched AFTER DELETE ON trials BEGIN DELETE FROM outcomes; END";
   const std::string virtual_ones = "DROP TABLE exclusions; CREATE VIRTUAL TABLE exclusions USING fts5(trial, rule)";
+  // What is computed when it is read takes no room in the file.
+  const std::string computed =
+      "DROP TABLE part; CREATE TABLE part(key TEXT, value AS (hex(zeroblob(4999999)))); "
+      "INSERT INTO part(key) VALUES('format')";
+  const std::string more = "CREATE TABLE more(x)", index = "CREATE INDEX more ON trials(id)";
   int files = 0;
-  for (const std::string& change : {views, views + forged, triggers, virtual_ones}) {
+  for (const std::string& change : {views, views + forged, triggers, virtual_ones, computed, more, index}) {
     const std::string name = "strange" + std::to_string(files++), path = directory_ + "/" + name;
     std::filesystem::copy(whole, path);
     sqlite3* handle = nullptr;
@@ -133,11 +143,69 @@ TEST_F(PartsTest, OneWhoseTablesAreSomethingElseIsRefused) {
     const PartVerdict verdict = take(lab, id, label(0, 1, 0), name, path);
     EXPECT_EQ(verdict.fate, PartFate::kRefused) << change;
     // Where a row's kind and its text disagree SQLite says so itself.
-    const bool by_us = verdict.why == "it has something else than tables";
+    const bool by_us = verdict.why == "its tables are not those of a part";
     EXPECT_TRUE(by_us || (change == views + forged && verdict.why.find("malformed") != std::string::npos)) << verdict.why;
   }
   EXPECT_EQ(recorded_in(lab, id), 0);
   expect_sound(lab);
+}
+
+TEST_F(PartsTest, OneWhoseRowsAreSomethingElseIsRefused) {
+  Store lab = open();
+  const Id id = ready(lab, 2);
+  ASSERT_EQ(*lab.grant_slot(id, 0, "here", 5), 1);
+  const std::string whole = part(lab, id, label(0, 1, 0)), path = directory_ + "/strange";
+  std::filesystem::copy(whole, path);
+  sqlite3* handle = nullptr;
+  ASSERT_EQ(sqlite3_open(path.c_str(), &handle), SQLITE_OK);
+  EXPECT_EQ(sqlite3_exec(handle, "UPDATE outcomes SET wall_ns = 'long'", nullptr, nullptr, nullptr), SQLITE_OK);
+  sqlite3_close(handle);
+  const PartVerdict verdict = take(lab, id, label(0, 1, 0), "strange", path);
+  EXPECT_EQ(verdict.fate, PartFate::kRefused);
+  EXPECT_TRUE(verdict.why.starts_with("its rows are not those of a part: ")) << verdict.why;
+  EXPECT_EQ(recorded_in(lab, id), 0);
+  expect_sound(lab);
+  // It is settled, and the whole one is taken in.
+  EXPECT_EQ(take(lab, id, label(0, 1, 0), "strange", path).fate, PartFate::kDuplicate);
+  EXPECT_EQ(take(lab, id, label(0, 1, 0), "whole", whole).fate, PartFate::kRecorded);
+}
+
+// A part is bounded by its file, and its experiment by what its parts have taken.
+TEST_F(PartsTest, EachTextOfAPartIsCounted) {
+  Store lab = open();
+  const Id id = ready(lab, 2);
+  ASSERT_EQ(*lab.grant_slot(id, 0, "here", 5), 1);
+  const std::string path = part(lab, id, label(0, 1, 0));
+  sqlite3* handle = nullptr;
+  ASSERT_EQ(sqlite3_open(path.c_str(), &handle), SQLITE_OK);
+  const char* changes =
+      "UPDATE trials SET failure = 'a' || char(0) || hex(zeroblob(10000)), boot_id = hex(zeroblob(10000)); "
+      "UPDATE responses SET reason = hex(zeroblob(10000)) WHERE value IS NULL; UPDATE outcomes SET stdout_sha256 = "
+      "hex(zeroblob(10000))";
+  EXPECT_EQ(sqlite3_exec(handle, changes, nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(handle);
+  sqlite3_close(handle);
+  const int64_t before = lab.usage(id)->stored_bytes;
+  const PartVerdict verdict = take(lab, id, label(0, 1, 0), "large", path);
+  ASSERT_EQ(verdict.fate, PartFate::kRecorded) << verdict.why;
+  EXPECT_GE(lab.usage(id)->stored_bytes - before, kPlaces * 4 * 20'000);
+}
+
+// A statement that would never end, and a value that its file does not hold.
+TEST_F(PartsTest, WhatIsSomebodyElsesIsReadWithinLimits) {
+  Database database = *Database::open(Database::kTemporary, Database::Mode::kCreate, nullptr);
+  const std::string endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
+  {
+    WorkLimit limit(std::chrono::milliseconds(20), 1000);
+    const Bounded bounded(database, limit);
+    EXPECT_FALSE(database.integer("SELECT length(hex(zeroblob(501)))").ok());
+    EXPECT_FALSE(limit.was_met());
+    EXPECT_FALSE(database.integer(endless).ok());
+    EXPECT_TRUE(limit.was_met());
+  }
+  EXPECT_EQ(*database.integer("SELECT length(hex(zeroblob(501)))"), 1002);
+  EXPECT_EQ(
+      *database.integer("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 100000) SELECT count(*) FROM n"),
+      100000);
 }
 
 // Trials of another experiment are counted one by one, before a part and after it.

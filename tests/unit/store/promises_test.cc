@@ -114,6 +114,23 @@ TEST_F(PromisesTest, DatesAreNoDurations) {
   EXPECT_LE(store.shares(1)->at(1000), 10'000);
 }
 
+// Whose programs end their own helpers, so that each trial is lost in the end, has used the machine.
+TEST_F(PromisesTest, WhatIsLostWasUsed) {
+  Store store = open();
+  const Id id = *store.add_experiment(new_experiment());
+  ASSERT_TRUE(store.expand(id, small_expansion(2)).ok());
+  const TrialRow trial = *store.next_trial(id).value();
+  ASSERT_TRUE(store.claim(trial.id, {"boot", 1'000}).ok());
+  Outcome outcome;
+  outcome.trial = trial.id;
+  outcome.state = TrialState::kLost;
+  outcome.finished_at_ns = 6'000;
+  outcome.machine_ns = 5'000;
+  ASSERT_TRUE(store.finish(outcome, 100).ok());
+  EXPECT_EQ(store.usage(id)->machine_ns, 5'000);
+  EXPECT_DOUBLE_EQ(store.shares(6'000)->at(1000), 5'000);
+}
+
 TEST_F(PromisesTest, WhatAUserTakes) {
   Store store = open();
   NewExperiment mine = new_experiment();

@@ -41,6 +41,44 @@ TEST_F(ReadingTest, SamplesAreTheRecordedMainTrialsInOrder) {
   EXPECT_EQ(samples[4].link, 1);
 }
 
+// A list asks for all of them at once.
+TEST_F(ReadingTest, AListSaysOfEachWhatIsSaidOfItAlone) {
+  Store store = open();
+  const auto add = [&](int64_t uid) {
+    NewExperiment one = new_experiment();
+    one.submitter_uid = uid;
+    return *store.add_experiment(one);
+  };
+  const Id mine = add(1000), others = add(1001), waits = add(1000), failing = add(1000);
+  for (const Id id : {mine, others, failing}) ASSERT_TRUE(store.expand(id, small_expansion(1)).ok());
+  record_all(store, others);
+  const TrialRow failed = begin_next(store, failing);
+  Outcome outcome = not_recorded(failed.id);
+  outcome.machine_ns = 70;
+  ASSERT_TRUE(store.finish(outcome, 3).ok());
+  ASSERT_TRUE(store.grant_slot(mine, 0, "host", 5).ok());
+
+  const auto expect_listed = [&](const std::map<Id, Listed>& listed, Id id) {
+    const auto found = listed.find(id);
+    const Listed is = found == listed.end() ? Listed() : found->second;
+    const Progress alone = *store.progress(id);
+    EXPECT_EQ(is.progress.by_state, alone.by_state) << id;
+    EXPECT_EQ(is.progress.planned_total, alone.planned_total) << id;
+    EXPECT_EQ(is.progress.attempts, alone.attempts) << id;
+    EXPECT_EQ(is.machine_ns, store.usage(id)->machine_ns) << id;
+    EXPECT_EQ(is.has_slots, !store.slot_epochs(id)->empty()) << id;
+  };
+  const auto of_all = *store.listed({}, 1), of_user = *store.listed(1000, 1), later = *store.listed(1000, waits);
+  for (const Id id : {mine, others, waits, failing}) expect_listed(of_all, id);
+  for (const Id id : {mine, waits, failing}) expect_listed(of_user, id);
+  EXPECT_EQ(of_all.at(failing).machine_ns, 70);
+  EXPECT_EQ(of_all.at(failing).progress.attempts, 5);
+  EXPECT_TRUE(of_all.at(mine).has_slots);
+  EXPECT_FALSE(of_user.contains(others)) << "another user's";
+  EXPECT_FALSE(later.contains(mine));
+  expect_listed(later, failing);
+}
+
 TEST_F(ReadingTest, CountersThatWereNotHadAreSamplesWithoutValueAndAReason) {
   Store store = open();
   const Id id = ready(store);

@@ -35,6 +35,7 @@ constexpr char kOfVersionTwo[] =
     "'trials_removed', 'experiments_shown'";
 // Version three made this view anew, and gave the trials a column.
 constexpr char kOfVersionSix[] = "'regions', 'progress_points', 'causal_runs', 'windows', 'window_counts', 'samples'";
+constexpr char kOfVersionSeven[] = "'environments', 'environment_facts'";
 constexpr char kOfVersionFive[] = "'epochs'";
 constexpr char kOfVersionFour[] = "'slot_epochs', 'slot_facts', 'parts', 'parts_recorded_once'";
 constexpr char kOfVersionThree[] = "'results'";
@@ -60,8 +61,8 @@ TEST_F(SchemaTest, VersionOneIsFrozen) {
   // A released version is never edited: this is its fingerprint. A change goes into a new step.
   { Store store = open(); }
   std::string text = sql("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT IN (" + std::string(kOfVersionTwo) +
-                         ", " + kOfVersionThree + ", " + kOfVersionFour + ", " + kOfVersionFive + ", " + kOfVersionSix +
-                         ") ORDER BY name");
+                         ", " + kOfVersionThree + ", " + kOfVersionFour + ", " + kOfVersionFive + ", " + kOfVersionSix + ", " +
+                         kOfVersionSeven + ") ORDER BY name");
   const size_t column = text.find(kColumnOfVersionThree);
   ASSERT_NE(column, std::string::npos);
   EXPECT_EQ(fingerprint(text.erase(column, kColumnOfVersionThree.size())), 6840328963402368408u) << text;
@@ -98,6 +99,13 @@ TEST_F(SchemaTest, VersionSixIsFrozen) {
   { Store store = open(); }
   const std::string text = sql("SELECT sql FROM sqlite_schema WHERE name IN (" + std::string(kOfVersionSix) + ") ORDER BY name");
   EXPECT_EQ(fingerprint(text), 9336748849354609233u) << text;
+}
+
+TEST_F(SchemaTest, VersionSevenIsFrozen) {
+  { Store store = open(); }
+  const std::string text =
+      sql("SELECT sql FROM sqlite_schema WHERE name IN (" + std::string(kOfVersionSeven) + ") ORDER BY name");
+  EXPECT_EQ(fingerprint(text), 9009787995215199737u) << text;
 }
 
 TEST_F(SchemaTest, ResultsAreReadableByAPerson) {

@@ -1,6 +1,7 @@
 // Every state with every event: the pairs that are legal are drawn here once more, and all others are not. That the table is
 // what production runs is read in its sources: whatever event nobody raises, or action nobody performs, should not exist.
 #include "store/trial_machine.h"
+#include "tests/places.h"
 
 #include <gtest/gtest.h>
 

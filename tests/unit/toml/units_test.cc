@@ -57,6 +57,8 @@ TEST(Units, WhatOnlyAShellCanDoIsRefused) {
     ASSERT_FALSE(words.ok()) << text;
     EXPECT_THAT(words.error().message, HasSubstr("shell = true")) << text;
   }
+  EXPECT_EQ(split_words("a | b", "name a script").error().message, "'|' needs a shell; name a script, or quote it to pass it on");
+  EXPECT_EQ(split_words("\"$HOME\"", "name a script").error().message, "'$' needs a shell; name a script");
   for (const char* text : {"'a", "\"a", "a\\"}) EXPECT_FALSE(split_words(text).ok()) << text;
 }
 

@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
+
 #include "base/unique_fd.h"
 #include "tests/unit/temporary_directory.h"
 
@@ -52,6 +54,17 @@ TEST(EmptyDirectory, DepthHasNoBound) {
   ::setrlimit(RLIMIT_NOFILE, &before);
   EXPECT_TRUE(removed.ok()) << removed.error().text();
   EXPECT_FALSE(std::filesystem::exists(root));
+}
+
+// Somebody else may fill it as fast as it is emptied.
+TEST(EmptyDirectory, ItEndsAtItsTimeAndSaysWhatToDo) {
+  const TemporaryDirectory directory;
+  directory.write("inside/a/file", "text");
+  const Status late = remove_tree(directory.path() + "/inside", std::chrono::steady_clock::now());
+  ASSERT_FALSE(late.ok());
+  EXPECT_NE(late.error().message.find("stop what writes there"), std::string::npos) << late.error().message;
+  EXPECT_EQ(directory.read("inside/a/file"), "text");
+  EXPECT_TRUE(remove_tree(directory.path() + "/inside", std::chrono::steady_clock::now() + std::chrono::minutes(1)).ok());
 }
 
 // What root's rights would hide: asked of another user where there is one to become.

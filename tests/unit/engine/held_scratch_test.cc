@@ -1,5 +1,5 @@
 // What a worker finds of workers before it.
-#include "engine/machines/share.h"
+#include "engine/machines/held_scratch.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -24,7 +24,8 @@ void make_older(const std::string& path) {
 TEST(AbandonedScratch, GoesUnlessAWorkerHoldsItOrItIsNoneOfOurs) {
   const TemporaryDirectory directory;
   const std::string below = directory.path() + "/";
-  for (const char* name : {"stab-work-killed", "stab-work-held", "stab-work-young", "another", "aim"}) {
+  for (const char* name :
+       {"stab-work-killed", "stab-share-killed", "stab-work-held", "stab-work-young", "stab-spool-0-x", "aim"}) {
     directory.write(std::string(name) + "/build/program", "text");
     if (std::string(name) != "stab-work-young") make_older(below + name);
   }
@@ -37,7 +38,8 @@ TEST(AbandonedScratch, GoesUnlessAWorkerHoldsItOrItIsNoneOfOurs) {
 
   remove_abandoned_scratch(directory.path());
   EXPECT_FALSE(std::filesystem::exists(below + "stab-work-killed"));
-  for (const char* name : {"stab-work-held", "stab-work-young", "another", "aim"})
+  EXPECT_FALSE(std::filesystem::exists(below + "stab-share-killed"));
+  for (const char* name : {"stab-work-held", "stab-work-young", "stab-spool-0-x", "aim"})
     EXPECT_TRUE(std::filesystem::exists(below + name + "/build/program")) << name;
   EXPECT_TRUE(std::filesystem::is_symlink(below + "stab-work-link"));
   EXPECT_TRUE(std::filesystem::exists(below + "stab-work-file"));

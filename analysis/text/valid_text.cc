@@ -1,4 +1,4 @@
-#include "analysis/page/valid_text.h"
+#include "analysis/text/valid_text.h"
 
 #include <cstddef>
 #include <cstdint>

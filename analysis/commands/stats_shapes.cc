@@ -1,0 +1,77 @@
+// `stabctl stats`: what shape a sample has: normality, modes, points of a QQ plot.
+#include <algorithm>
+#include <span>
+
+#include "analysis/commands/by_group.h"
+#include "analysis/commands/stats_methods.h"
+#include "analysis/statistics/descriptive.h"
+#include "analysis/statistics/distributions.h"
+#include "analysis/statistics/normality.h"
+#include "analysis/statistics/unimodality.h"
+
+namespace stab::analysis {
+namespace {
+
+Result<Finding> shapiro_one(const Arguments&, const std::vector<double>& values) {
+  STAB_TRY(const NormalityTest test, shapiro_wilk(values));
+  Finding finding;
+  finding.add_count("n", values.size()).add("statistic", test.statistic).add("p_value", test.p_value);
+  return finding;
+}
+
+Result<Finding> shapiro(const Arguments& args, const StatsData& data) { return by_group(args, data, shapiro_one); }
+
+// The groups are those of a test at 5 %, by the places of their first values among the sorted ones.
+Result<Finding> dip_one(const Arguments&, const std::vector<double>& values) {
+  STAB_TRY(const DipTest test, dip_test(values));
+  std::vector<double> sorted = values, first, medians;
+  std::sort(sorted.begin(), sorted.end());
+  const std::vector<size_t> starts = groups_of_values(sorted, 0.05);
+  for (size_t i = 0; i < starts.size(); ++i) {
+    const size_t end = i + 1 < starts.size() ? starts[i + 1] : sorted.size();
+    first.push_back(sorted[starts[i]]);
+    medians.push_back(quantile_sorted(std::span(sorted).subspan(starts[i], end - starts[i]), 0.5));
+  }
+  Finding finding;
+  finding.add_count("n", values.size()).add("statistic", test.dip).add("p_value", test.p_value);
+  finding.add("lowest_of_groups", first).add("medians_of_groups", medians);
+  return finding;
+}
+
+Result<Finding> dip(const Arguments& args, const StatsData& data) { return by_group(args, data, dip_one); }
+
+Result<Finding> anderson_one(const Arguments&, const std::vector<double>& values) {
+  STAB_TRY(const NormalityTest test, anderson_darling(values));
+  Finding finding;
+  finding.add_count("n", values.size()).add("statistic", test.statistic).add("adjusted_statistic", test.adjusted);
+  finding.add("p_value", test.p_value);
+  return finding;
+}
+
+Result<Finding> anderson(const Arguments& args, const StatsData& data) { return by_group(args, data, anderson_one); }
+
+Result<Finding> qq(const Arguments&, const StatsData& data) {
+  STAB_CHECK_OK(check_sample(data.response(), 2, "qq"));
+  std::vector<double> sorted = data.response(), theoretical;
+  std::sort(sorted.begin(), sorted.end());
+  const auto n = static_cast<double>(sorted.size());
+  const double a = n <= 10 ? 3.0 / 8 : 0.5;
+  for (size_t i = 0; i < sorted.size(); ++i)
+    theoretical.push_back(normal_quantile((static_cast<double>(i + 1) - a) / (n + 1 - 2 * a)));
+  Finding finding;
+  finding.add_count("n", sorted.size()).add("theoretical", theoretical).add("sample", sorted);
+  return finding;
+}
+
+constexpr StatsMethod kMethods[] = {
+    {"shapiro-wilk", "normality, 3 to 5000 values", "response group levels log", shapiro},
+    {"anderson-darling", "normality, tails weigh more", "response group levels log", anderson},
+    {"dip", "one mode or several (Hartigan and Hartigan)", "response group levels log", dip},
+    {"qq", "points of a normal QQ plot", "response log", qq},
+};
+
+}  // namespace
+
+std::span<const StatsMethod> shape_methods() { return kMethods; }
+
+}  // namespace stab::analysis

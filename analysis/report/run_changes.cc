@@ -1,0 +1,190 @@
+#include "analysis/report/run_changes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include "analysis/report/report_pen.h"
+#include "analysis/statistics/descriptive.h"
+#include "analysis/statistics/e_divisive.h"
+
+namespace stab::analysis {
+namespace {
+
+constexpr size_t kMostChunks = 120, kLeastChunks = 20, kLeastOfSegment = 5;
+constexpr double kMostSteps = 1e9;  // of one pass over all series, a few seconds: chunks squared for each permutation
+constexpr uint64_t kSeed = 1;
+
+// The trials of one layout within a cell and a block, which are alike and so no order of their own: usually one.
+struct Step {
+  double order = 0;  // in the run, the mean of its trials
+  uint32_t block = 0;
+  double deviation = 0;  // on the response's scale, from the mean of its cell
+  double standard = 0;   // the same in sds of the cell
+  uint32_t position() const { return static_cast<uint32_t>(std::lround(order)); }
+};
+
+using Key = std::tuple<uint32_t, uint32_t, std::vector<uint16_t>>;  // machine, workload, levels
+
+// One for each machine, in the order of its run.
+std::vector<std::vector<Step>> steps_of(const Samples& samples, size_t response, size_t machines) {
+  const bool log_scale = samples.responses[response].scale == Scale::kLog;
+  struct Sum {
+    double values = 0, orders = 0, count = 0;
+  };
+  std::map<Key, std::map<std::pair<uint32_t, uint64_t>, Sum>> cells;  // of each: by block and layout
+  for (const Trial& trial : samples.trials) {
+    if (!trial.excluded.empty() || !trial.values[response]) continue;
+    const uint32_t machine = samples.machines.empty() ? 0 : trial.machine;
+    Sum& sum = cells[{machine, trial.workload, trial.levels}][{trial.block, trial.layout}];
+    sum.values += log_scale ? std::log(*trial.values[response]) : *trial.values[response];
+    sum.orders += trial.order;
+    sum.count += 1;
+  }
+  constexpr size_t kLeastOfCell = 3;  // of two values each is as far from their mean as the other
+  std::vector<std::vector<Step>> steps(machines);
+  for (const auto& [key, sums] : cells) {
+    if (sums.size() < kLeastOfCell) continue;
+    std::vector<double> values;
+    for (const auto& [where, sum] : sums) values.push_back(sum.values / sum.count);
+    const Moments cell = moments(values);
+    if (!(cell.m2 > 0)) continue;
+    for (const auto& [where, sum] : sums) {
+      const double deviation = sum.values / sum.count - cell.mean;
+      steps[std::get<0>(key)].push_back({sum.orders / sum.count, where.first, deviation, deviation / cell.sd()});
+    }
+  }
+  for (std::vector<Step>& run : steps)
+    std::stable_sort(run.begin(), run.end(), [](const Step& a, const Step& b) { return a.order < b.order; });
+  return steps;
+}
+
+RunChanges::Segment segment_of(Scale scale, std::span<const Step> steps) {
+  std::vector<double> deviations, standard;
+  for (const Step& step : steps) {
+    deviations.push_back(step.deviation);
+    standard.push_back(step.standard);
+  }
+  RunChanges::Segment segment;
+  segment.first = steps.front().position();
+  segment.last = steps.back().position();
+  segment.first_block = steps.front().block;
+  segment.trials = steps.size();
+  const Moments all = moments(standard);
+  segment.level_sds = all.mean;
+  segment.spread_sds = all.n >= 2 ? all.sd() : 0;
+  // Cells of one response on a linear scale may differ in size by orders of magnitude: there is no common unit.
+  if (scale == Scale::kLog) segment.level = std::exp(mean(deviations));
+  return segment;
+}
+
+// What all series together are searched with.
+struct Effort {
+  size_t series = 0;       // that are searched
+  size_t chunks = 0;       // of each, at most
+  double level = 0;        // of each test: all series together keep alpha
+  uint64_t permutations = 0;
+};
+
+// Permutations resolve a tenth of the level, so each series asks for as many more as there are others: many are searched in
+// fewer chunks, and those that can't have kLeastChunks aren't searched.
+Effort effort_for(size_t series, double alpha) {
+  Effort effort;
+  for (effort.series = series; effort.series > 0; --effort.series) {
+    const auto count = static_cast<double>(effort.series);
+    effort.level = alpha / count;
+    const double permutations = std::ceil(10 / effort.level) - 1;
+    const double chunks = std::floor(std::sqrt(kMostSteps / ((permutations + 1) * count)));
+    if (chunks < kLeastChunks) continue;
+    effort.chunks = static_cast<size_t>(std::min<double>(chunks, kMostChunks));
+    effort.permutations = static_cast<uint64_t>(permutations);
+    break;
+  }
+  return effort;
+}
+
+}  // namespace
+
+RunSearch search_run(const Samples& samples) {
+  RunSearch out;
+  if (samples.unit != Unit::kLayout || samples.trials.empty()) return out;
+  const size_t machines = std::max<size_t>(1, samples.machines.size());
+  struct Series {
+    size_t response, machine;
+    std::vector<Step> steps;
+  };
+  std::vector<Series> all;
+  for (size_t r = 0; r < samples.responses.size(); ++r) {
+    if (!samples.responses[r].declared || samples.responses[r].is_benchmark()) continue;
+    std::vector<std::vector<Step>> runs = steps_of(samples, r, machines);
+    for (size_t machine = 0; machine < machines; ++machine)
+      if (runs[machine].size() >= kLeastChunks) all.push_back({r, machine, std::move(runs[machine])});
+  }
+  const Effort effort = effort_for(all.size(), samples.alpha);
+  out.not_searched = all.size() - effort.series;
+  all.resize(effort.series);
+  for (const Series& series : all) {
+    const Response& response = samples.responses[series.response];
+    const std::span<const Step> steps = series.steps;
+    RunChanges run;
+    run.response = response.name;
+    if (samples.machines.size() > 1) run.machine = samples.machines[series.machine];
+    run.trials = steps.size();
+    run.chunk = (steps.size() + effort.chunks - 1) / effort.chunks;
+    run.level = effort.level;
+    run.permutations = effort.permutations;
+    std::vector<double> values;
+    std::vector<size_t> starts;  // of the chunks; what is left over at the end goes to the last one
+    for (size_t from = 0; from + run.chunk <= steps.size(); from += run.chunk) starts.push_back(from);
+    for (size_t c = 0; c < starts.size(); ++c) {
+      const size_t end = c + 1 < starts.size() ? starts[c + 1] : steps.size();
+      double sum = 0;
+      for (size_t i = starts[c]; i < end; ++i) sum += steps[i].standard;
+      values.push_back(sum / static_cast<double>(end - starts[c]));
+    }
+    const auto changes = e_divisive(values, kLeastOfSegment, run.level, run.permutations, kSeed);
+    if (!changes) continue;  // nothing differs from anything
+    std::vector<ChangePoint> found = changes->found;
+    std::sort(found.begin(), found.end(), [](const ChangePoint& a, const ChangePoint& b) { return a.first < b.first; });
+    size_t from = 0;
+    for (const ChangePoint& point : found) {
+      const size_t at = starts[point.first];
+      run.segments.push_back(segment_of(response.scale, steps.subspan(from, at - from)));
+      run.changes.push_back({steps[at].position(), steps[at].block, point.statistic, point.p_value});
+      from = at;
+    }
+    run.segments.push_back(segment_of(response.scale, steps.subspan(from)));
+    if (!changes->rejected.empty()) run.p_of_next = changes->rejected[0].p_value;
+    out.runs.push_back(std::move(run));
+  }
+  return out;
+}
+
+std::string run_change_text(const Response& response, const RunChanges& run, size_t i) {
+  const RunChanges::Segment &before = run.segments[i], &after = run.segments[i + 1];
+  const double shift = after.level_sds - before.level_sds;
+  // Which of the two makes the change: the levels, if they differ by more than twice the error of their difference.
+  const double error = std::sqrt(before.spread_sds * before.spread_sds / static_cast<double>(before.trials) +
+                                 after.spread_sds * after.spread_sds / static_cast<double>(after.trials));
+  std::string what;
+  if (std::fabs(shift) > 2 * error && before.level && after.level) {
+    what = difference_text(response, *after.level / *before.level) + " (" + change_word(response, *after.level / *before.level) +
+           ")";
+  } else if (std::fabs(shift) > 2 * error) {
+    what = std::string(shift > 0 ? "+" : "-") + significant(std::fabs(shift), 2) + " sd of a cell";
+  } else {
+    what = "as high as before, but spread " + significant(after.spread_sds, 2) + " sd instead of " +
+           significant(before.spread_sds, 2);
+  }
+  return what + " from position " + std::to_string(run.changes[i].position) + " of the run on (block " +
+         std::to_string(run.changes[i].block) + ", p = " + significant(run.changes[i].p_value, 2) + ")";
+}
+
+std::string runs_not_searched_text(uint64_t not_searched) {
+  return std::to_string(not_searched) + (not_searched == 1 ? " more run of machines or responses was" :
+                                                             " more runs of machines or responses were") +
+         " not searched, since all together would take too long";
+}
+
+}  // namespace stab::analysis

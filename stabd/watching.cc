@@ -1,0 +1,29 @@
+#include "stabd/watching.h"
+
+#include "stabd/protocol.h"
+#include "stabd/web/http.h"
+
+namespace stab::engine {
+
+bool Watching::sees(const EngineEvent& event) const {
+  if (watches && *watches == event.experiment) return true;
+  return follows && (follows->all || follows->uid == event.uid);
+}
+
+std::optional<std::string> Watching::missed(const EventHistory& history, uint64_t seen) const {
+  bool is_all = history.remembers_since(seen);
+  std::string text;
+  if (is_all)
+    history.look_since(seen, [&](const NumberedEvent& one) {
+      is_all = is_all && text.size() <= kMostUnreadBytes;
+      if (is_all && sees(one.event)) text += event_text(history, is_browser, one);
+    });
+  if (is_all) return text;
+  return is_browser ? std::optional(sse_bytes("anew", history.name(history.newest()), "{}")) : std::nullopt;
+}
+
+std::string event_text(const EventHistory& history, bool for_browser, const NumberedEvent& one) {
+  return for_browser ? sse_bytes("stab", history.name(one.number), one.event.json) : event_line(one.event.json);
+}
+
+}  // namespace stab::engine
