@@ -114,8 +114,20 @@ Result<Helper> Helper::start(const std::string& path, const HelperTask& task, co
   argv.push_back(nullptr);
   char* envp[] = {nullptr};
 
+  // It binds its life to ours in its first microseconds (runtime/helper/confine.h). One that is stopped before it could is hung up on
+  // by the kernel when we end, as stopped members of a process group are that nobody of their session leads any more.
+  posix_spawnattr_t attributes;
+  ::posix_spawnattr_init(&attributes);
+  sigset_t hang_up;
+  ::sigemptyset(&hang_up);
+  ::sigaddset(&hang_up, SIGHUP);
+  ::posix_spawnattr_setsigdefault(&attributes, &hang_up);
+  ::posix_spawnattr_setpgroup(&attributes, 0);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
+
   Helper helper;
-  const int failed = ::posix_spawn(&helper.pid_, path.c_str(), &actions, nullptr, argv.data(), envp);
+  const int failed = ::posix_spawn(&helper.pid_, path.c_str(), &actions, &attributes, argv.data(), envp);
+  ::posix_spawnattr_destroy(&attributes);
   ::posix_spawn_file_actions_destroy(&actions);
   if (failed != 0) {
     helper.pid_ = -1;
