@@ -20,7 +20,8 @@ function(stab_unit_test name)
   target_compile_options(${name} PRIVATE ${STAB_WARNINGS} ${STAB_TEST_OPTIONS})
   target_link_libraries(${name} PRIVATE ${ARG_LIBS} GTest::gmock GTest::gtest_main)
   include(GoogleTest)
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES LABELS unit)
+  # Names without values: those of objects are bytes and addresses, and other ones in each run.
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST NO_PRETTY_VALUES PROPERTIES LABELS unit)
 endfunction()
 
 # Sanitizers reach every library and test of ours, never the runtime that is linked into measured

@@ -17,16 +17,16 @@ MachineRuns::Listener EngineThread::machine_listener() {
     const std::lock_guard<Gate> gate(engine_->gate());
     return !turns_.had_its_time(experiment, uid);
   };
-  listener.why_no_room = [this](store::Id experiment, int64_t uid, int64_t bytes) -> std::string {
+  listener.why_no_room = [this](int64_t uid, int64_t bytes) -> std::string {
     const uint64_t most = parts_limit_ ? parts_limit_(static_cast<uid_t>(uid)) : 0;
     if (most == 0) return {};
     const std::lock_guard<Gate> gate(engine_->gate());
-    const auto used = engine_->store().usage(experiment);
+    const Result<int64_t> used = engine_->store().stored_bytes_of(uid);
     if (!used) return used.error().message;
-    if (static_cast<uint64_t>(used->stored_bytes + bytes) <= most) return {};
-    return "it takes " + std::to_string(used->stored_bytes) + " bytes of the database, another part has " +
-           std::to_string(bytes) + ", and its user's experiments may take " + std::to_string(most) +
-           "; an administrator can raise stored in [quota], then 'stabctl resume' goes on";
+    if (static_cast<uint64_t>(*used + bytes) <= most) return {};
+    return "its user's experiments take " + std::to_string(*used) + " bytes of the database, another part has " +
+           std::to_string(bytes) + ", and they may take " + std::to_string(most) +
+           "; 'stabctl delete' some that are over, or an administrator can raise stored in [quota]; then 'stabctl resume' goes on";
   };
   listener.ended = [this](store::Id experiment, int64_t uid, const Result<RunEnd>& end, MachineRuns::Wished wished) {
     ended_on_machines(experiment, uid, end, wished);

@@ -66,7 +66,7 @@ void MachineRuns::serve(Run& run) {
     run.signs = signs;
   };
   watch.may_go_on = [&] { return listener_.may_go_on(run.experiment, run.uid); };
-  watch.why_no_room = [&](int64_t bytes) { return listener_.why_no_room(run.experiment, run.uid, bytes); };
+  watch.why_no_room = [&](int64_t bytes) { return listener_.why_no_room(run.uid, bytes); };
   const Result<RunEnd> end = [&]() -> Result<RunEnd> {
     try {
       return run.run->to_end(run, run.stop, watch);

@@ -26,7 +26,7 @@ class MachineRuns {
     std::function<void(store::Id experiment, int64_t uid, bool is_phase, const std::string& text)> said;
     std::function<bool(store::Id experiment, int64_t uid)> may_go_on;  // false: its user's time is over
     // Of a part of so many bytes: why it is not taken in; empty: it is.
-    std::function<std::string(store::Id experiment, int64_t uid, int64_t bytes)> why_no_room;
+    std::function<std::string(int64_t uid, int64_t bytes)> why_no_room;
     std::function<void(store::Id experiment, int64_t uid, const Result<RunEnd>& end, Wished wished)> ended;
     std::function<void()> gone;  // after that: it counts no longer
   };

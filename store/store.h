@@ -133,6 +133,7 @@ class Store {
   // --- what is taken -------------------------------------------------------------------------------------
   Result<Usage> usage(Id experiment);
   Result<UserUsage> usage_of(int64_t uid);
+  Result<int64_t> stored_bytes_of(int64_t uid);  // of all its experiments, without reading their rows
   // Time that each user had on the machine, each nanosecond halved every kShareHalfLife since.
   Result<std::map<int64_t, double>> shares(int64_t now_ns);
   Result<std::vector<FactorRow>> factors(Id experiment);

@@ -75,6 +75,14 @@ Result<UserUsage> Store::usage_of(int64_t uid) {
   return all;
 }
 
+Result<int64_t> Store::stored_bytes_of(int64_t uid) {
+  STAB_TRY(Statement * query, state_->database.prepare("SELECT coalesce(sum(stored_bytes), 0) FROM usage WHERE uid = ?"));
+  STAB_TRY(const bool row, query->bind(uid).step());
+  const int64_t bytes = row ? query->integer(0) : 0;
+  query->reset();
+  return bytes;
+}
+
 Result<std::map<int64_t, double>> Store::shares(int64_t now_ns) {
   STAB_TRY(Statement * query, state_->database.prepare("SELECT uid, used_ns, at_ns FROM shares"));
   STAB_TRY(const auto rows, read_rows(*query, [&](const Statement& row) {

@@ -161,6 +161,8 @@ TEST_F(PromisesTest, WhatAUserTakes) {
   ASSERT_TRUE(store.cancel(id, "", 9).ok());
   EXPECT_EQ(store.usage_of(1000)->experiments, 1);
   EXPECT_EQ(store.usage_of(1000)->unfinished, 0);
+  EXPECT_EQ(*store.stored_bytes_of(1000), store.usage_of(1000)->stored_bytes);
+  EXPECT_EQ(*store.stored_bytes_of(1001), 0);
   ASSERT_TRUE(store.delete_experiment(id).ok());
   EXPECT_EQ(store.usage_of(1000)->experiments, 0);
   EXPECT_EQ(store.usage_of(1000)->stored_bytes, 0);
