@@ -114,8 +114,8 @@ Result<Helper> Helper::start(const std::string& path, const HelperTask& task, co
   argv.push_back(nullptr);
   char* envp[] = {nullptr};
 
-  // It binds its life to ours in its first microseconds (runtime/helper/confine.h). One that is stopped before it could is hung up on
-  // by the kernel when we end, as stopped members of a process group are that nobody of their session leads any more.
+  // It binds its life to ours in its first microseconds (runtime/helper/confine.h). One that is stopped before it could is hung
+  // up on by the kernel when we end, as stopped members of a process group are that nobody of their session leads any more.
   posix_spawnattr_t attributes;
   ::posix_spawnattr_init(&attributes);
   sigset_t hang_up;

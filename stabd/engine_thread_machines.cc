@@ -26,7 +26,7 @@ MachineRuns::Listener EngineThread::machine_listener() {
     if (static_cast<uint64_t>(*used + bytes) <= most) return {};
     return "its user's experiments take " + std::to_string(*used) + " bytes of the database, another part has " +
            std::to_string(bytes) + ", and they may take " + std::to_string(most) +
-           "; 'stabctl delete' some that are over, or an administrator can raise stored in [quota]; then 'stabctl resume' goes on";
+           "; 'stabctl delete' some that are over, or let an administrator raise stored in [quota], then resume it";
   };
   listener.ended = [this](store::Id experiment, int64_t uid, const Result<RunEnd>& end, MachineRuns::Wished wished) {
     ended_on_machines(experiment, uid, end, wished);
