@@ -1,5 +1,5 @@
-// shape_table [ROUNDS]: how often a report finds several modes in a cell, and changes within a run, at 5 %, as the Markdown
-// tables of docs/method.md. First where there is nothing to find: at most 5 %. Then where there is something: the higher the
+// shape_table modes|changes [ROUNDS]: how often a report finds several modes in a cell, or changes within a run, at 5 %, as the
+// Markdown tables of docs/method.md. First where there is nothing to find: at most 5 %. Then where there is something: the higher the
 // better. The same, fewer rounds: tests/unit/analysis/shapes_calibration_test.cc.
 #include <cstdio>
 #include <cstdlib>
@@ -77,14 +77,7 @@ void run_row(const char* name, Flaw flaw, int rounds, const Change& change, size
   std::printf("\n");
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  const int rounds = argc > 1 ? std::atoi(argv[1]) : 2000;
-  if (rounds < 10) {
-    std::fputs("usage: shape_table [ROUNDS]\n", stderr);
-    return 2;
-  }
+void modes_table(int rounds) {
   std::printf("| values of a cell |");
   for (const size_t n : kSizes) std::printf(" %zu |", n);
   std::printf("\n|---|---:|---:|---:|---:|---:|---:|\n");
@@ -97,21 +90,35 @@ int main(int argc, char** argv) {
     dip_row(groups + "half each", two_humps(apart, 2), rounds / 2);
     dip_row(groups + "one in five above", two_humps(apart, 5), rounds / 2);
   }
-  std::printf("\n| what the run is like, 4 cells | 10 blocks | 30 blocks | 100 blocks |\n|---|---:|---:|---:|\n");
+}
+
+void changes_table(int rounds) {
+  std::printf("| what the run is like, 4 cells | 10 blocks | 30 blocks | 100 blocks |\n|---|---:|---:|---:|\n");
   const auto nothing = [](Rng&, double&) {};
-  const int few = rounds / 4;
-  run_row("normal errors", Flaw::kNone, few, nothing);
-  run_row("exponential errors", Flaw::kSkewed, few, nothing);
-  run_row("errors with t, 3 df", Flaw::kOutliers, few, nothing);
-  run_row("half the cells with twice the sd", Flaw::kSpread, few, nothing);
-  run_row("two trials of each layout in a block", Flaw::kNone, few, nothing, 2);
-  run_row("six trials of each layout in a block", Flaw::kNone, few, nothing, 6);
-  run_row("AR(1), 0.5: nobody changed anything", Flaw::kMemory, few, nothing);
-  run_row("a rise by 2 sd over the run", Flaw::kDrift, few, nothing);
-  run_row("1/2 sd more from the middle on", Flaw::kNone, few, [](Rng&, double& value) { value += 0.5; });
-  run_row("1 sd more from the middle on", Flaw::kNone, few, [](Rng&, double& value) { value += 1; });
-  run_row("1 sd, two trials of each layout in a block", Flaw::kNone, few, [](Rng&, double& value) { value += 1; }, 2);
-  run_row("2 sd more from the middle on", Flaw::kNone, few, [](Rng&, double& value) { value += 2; });
-  run_row("three times the sd from the middle on", Flaw::kNone, few, [](Rng&, double& value) { value *= 3; });
+  run_row("normal errors", Flaw::kNone, rounds, nothing);
+  run_row("exponential errors", Flaw::kSkewed, rounds, nothing);
+  run_row("errors with t, 3 df", Flaw::kOutliers, rounds, nothing);
+  run_row("half the cells with twice the sd", Flaw::kSpread, rounds, nothing);
+  run_row("two trials of each layout in a block", Flaw::kNone, rounds, nothing, 2);
+  run_row("six trials of each layout in a block", Flaw::kNone, rounds, nothing, 6);
+  run_row("AR(1), 0.5: nobody changed anything", Flaw::kMemory, rounds, nothing);
+  run_row("a rise by 2 sd over the run", Flaw::kDrift, rounds, nothing);
+  run_row("1/2 sd more from the middle on", Flaw::kNone, rounds, [](Rng&, double& value) { value += 0.5; });
+  run_row("1 sd more from the middle on", Flaw::kNone, rounds, [](Rng&, double& value) { value += 1; });
+  run_row("1 sd, two trials of each layout in a block", Flaw::kNone, rounds, [](Rng&, double& value) { value += 1; }, 2);
+  run_row("2 sd more from the middle on", Flaw::kNone, rounds, [](Rng&, double& value) { value += 2; });
+  run_row("three times the sd from the middle on", Flaw::kNone, rounds, [](Rng&, double& value) { value *= 3; });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string table = argc > 1 ? argv[1] : "";
+  const int rounds = argc > 2 ? std::atoi(argv[2]) : 400;
+  if ((table != "modes" && table != "changes") || rounds < 10) {
+    std::fputs("usage: shape_table modes|changes [ROUNDS]\n", stderr);
+    return 2;
+  }
+  table == "modes" ? modes_table(rounds) : changes_table(rounds);
   return 0;
 }
