@@ -58,16 +58,16 @@ std::string plan_text(int comparisons, int links, uint64_t seed) {
 
 int judge(store::Store& store, const store::ExperimentRow& row, const Arguments& arguments) {
   const auto samples = engine::load_samples(store, row);
-  if (!samples) return complain(samples.error());
+  if (!samples) return complain_of_no_answer(samples.error());
   return print(analysis::run_selftest(*samples, {.json = arguments.json}));
 }
 
 // One that was resumed, or of another day.
 int judge_recorded(const Arguments& arguments) {
   auto store = open_for_reading(arguments);
-  if (!store) return complain(store.error());
+  if (!store) return complain_of_no_answer(store.error());
   const auto row = chosen_experiment(*store, arguments.experiment);
-  if (!row) return complain(row.error());
+  if (!row) return complain_of_no_answer(row.error());
   return is_causal_selftest(*row) ? judge_causal_selftest(*store, *row, arguments) : judge(*store, *row, arguments);
 }
 

@@ -30,23 +30,28 @@ Status write_program(const std::string& folder, const std::string& source) {
 int run_selftest(const Selftest& selftest, const Arguments& arguments) {
   // The program's: gone with us unless the experiment still needs it.
   auto folder = TemporaryFolder::make("selftest");
-  if (!folder) return complain(folder.error());
-  if (const Status written = write_program(folder->path(), selftest.source); !written) return complain(written.error());
+  if (!folder) return complain_of_no_answer(folder.error());
+  if (const Status written = write_program(folder->path(), selftest.source); !written)
+    return complain_of_no_answer(written.error());
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   const auto seed = static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(now).count());
   const plan::Parsed parsed = plan::parse_plan(selftest.plan(seed), selftest.plan_name);
   if (!parsed.plan)
-    return complain({ErrorCode::kInternal, "the selftest's own plan is wrong:\n" + plan::render(parsed.errors), {}});
+    return complain_of_no_answer({ErrorCode::kInternal, "the selftest's own plan is wrong:\n" + plan::render(parsed.errors), {}});
 
   const SystemClock clock;
   const auto engine = open_engine(arguments, clock);
-  if (!engine) return complain(engine.error());
+  if (!engine) return complain_of_no_answer(engine.error());
   const auto experiment = (*engine)->submit(*parsed.plan, folder->path(), ::geteuid(), ::getegid());
-  if (!experiment) return complain(experiment.error());
+  if (!experiment) return complain_of_no_answer(experiment.error());
+  bool is_alarmed = false;
   const int code = run_to_end(**engine, *experiment, arguments, clock, [&](store::Store& store, store::Id id) {
     const auto row = store.experiment(id);
-    return row ? selftest.judge(store, *row) : complain(row.error());
+    const int judged = row ? selftest.judge(store, *row) : complain_of_no_answer(row.error());
+    is_alarmed = judged == kExitFailed;
+    return judged;
   });
+  if (code == kExitFailed && !is_alarmed) return kExitUsage;  // a build, a trial: the rate is not known
   if (code != kExitUnfinished) return code;
   folder->keep();  // resume builds what is still to be built from it
   std::fprintf(stderr, "then its rate: stabctl selftest --experiment %lld\n", static_cast<long long>(*experiment));
