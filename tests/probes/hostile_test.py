@@ -187,7 +187,7 @@ class Impostor:
         try:
             become_other_user()
             end = helper.program_end
-            end.settimeout(5)
+            end.settimeout(TIMEOUT_S)
             end.recv(100)
             own = self.descriptors()
             if hand:

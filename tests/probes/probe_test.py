@@ -309,7 +309,7 @@ class Report(unittest.TestCase):
 
     def test_replaces_what_another_process_has_written(self):
         path = WORK / "shared-dose"
-        program = subprocess.Popen([built("many_forks"), "1", "400"], stdout=subprocess.DEVNULL,
+        program = subprocess.Popen([built("many_forks"), "1", "2000"], stdout=subprocess.DEVNULL,
                                    env=environment(STAB_REPORT=str(path), **MOVING))
         time.sleep(0.15)
         path.write_text("longer " * 5000)
@@ -324,7 +324,7 @@ class Report(unittest.TestCase):
         program = built("ends")
         run([program, "exit"], **MOVING)
         run([program, "kill"], **MOVING)
-        for _ in range(100):
+        for _ in range(1500):
             left = subprocess.run(["pgrep", "-f", str(program)], capture_output=True, text=True).stdout.split()
             if not left:
                 return

@@ -69,7 +69,7 @@ def compare(expected, command, directory, **variables):
 
 def wait_for_dose(path):
     """The helper writes the report once it has seen the program's end, up to a moment after it."""
-    for _ in range(200):
+    for _ in range(3000):
         lines = path.read_text().splitlines(keepends=True) if path.exists() else []
         if lines and lines[-1].endswith("\n"):
             return lines

@@ -180,7 +180,7 @@ static int times_out(void) {
   action.sa_handler = on_alarm;
   sigaction(SIGALRM, &action, NULL);
   compute(0.1);
-  const struct itimerval soon = {{0, 0}, {0, 50000}};
+  const struct itimerval soon = {{0, 0}, {0, 500000}};
   setitimer(ITIMER_REAL, &soon, NULL);
   const int ended = poll(NULL, 0, 60000);
   printf("%d alarm, %s\n", (int)alarms, ended < 0 && errno == EINTR ? "EINTR" : "no EINTR");

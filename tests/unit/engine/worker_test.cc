@@ -132,7 +132,7 @@ class LateWorker : public testing::TestWithParam<milliseconds> {};
 
 TEST_P(LateWorker, IsKilledAtItsLimit) {
   Worker::Setting late_soon = setting(STAB_FAKE_WORKER);
-  late_soon.limit = milliseconds(300);
+  late_soon.limit = milliseconds(1000);
   late_soon.stop_patience = GetParam();
   Worker worker(late_soon);
   ASSERT_TRUE(worker.start().ok());
@@ -141,7 +141,7 @@ TEST_P(LateWorker, IsKilledAtItsLimit) {
   ASSERT_FALSE(late.ok());
   EXPECT_EQ(late.error().code, ErrorCode::kSystem);
   EXPECT_THAT(late.error().message,
-              HasSubstr("took more than 300 ms to look at a file, and was killed; what it reads is too slow"));
+              HasSubstr("took more than 1 s to look at a file, and was killed; what it reads is too slow"));
   EXPECT_NE(::kill(pid, 0), 0);
   EXPECT_TRUE(worker.ask(worker::Look{"fine"}).ok());
 }

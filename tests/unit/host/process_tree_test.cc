@@ -32,7 +32,7 @@ bool join(const ProcessTree& tree) {
 
 // A cgroup is empty a moment before its last process can be waited for.
 bool gone(pid_t pid) {
-  for (int tries = 0; tries < 1000; ++tries, ::usleep(1000)) {
+  for (int tries = 0; tries < 10000; ++tries, ::usleep(1000)) {
     while (::waitpid(-1, nullptr, WNOHANG) > 0) {
     }
     if (::kill(pid, 0) != 0) return true;

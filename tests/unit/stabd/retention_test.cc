@@ -224,12 +224,12 @@ TEST_F(RetentionOnDisk, AUserWhoseWorkerHangsCostsTheTimeOfOneRequest) {
   for (const char* name : {kOver, kWaits, "ffffffffffffffff"})
     directory_.write("d.db.files/builds/" + std::string(name) + "/hang", "");
   program_ = STAB_FAKE_WORKER;
-  limit_ = std::chrono::milliseconds(300);
+  limit_ = std::chrono::milliseconds(2000);
   const auto began = clock_->monotonic_raw();
   const RetentionResult result = apply(Config());
   EXPECT_LT(clock_->monotonic_raw() - began, 3 * limit_) << "it is asked once";
   EXPECT_EQ(result.wrong.size(), 3u);
-  EXPECT_THAT(result.wrong, Each(HasSubstr("took more than 300 ms to measure a directory")));
+  EXPECT_THAT(result.wrong, Each(HasSubstr("took more than 2 s to measure a directory")));
   EXPECT_EQ(counted_, before);
 }
 
