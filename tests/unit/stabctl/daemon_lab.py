@@ -24,12 +24,15 @@ run = ["/bin/sh", "-c", "sleep %s"]
 
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from times import expect_in_time  # noqa: E402,F401
+from times import in_time_or  # noqa: E402
 
 
 def expect(condition, what):
     if not condition:
         sys.exit(f"FAIL: {what}")
+
+
+expect_in_time = in_time_or(expect)
 
 
 def texts_of(paths):
