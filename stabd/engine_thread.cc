@@ -137,9 +137,9 @@ void EngineThread::share_the_machine() {
   stop_->after_this_trial();
 }
 
-bool EngineThread::time_is_up(const store::ExperimentSummary& row) {
+bool EngineThread::time_is_up(store::Id experiment, int64_t uid) {
   const std::lock_guard<Gate> gate(engine_->gate());
-  return turns_.had_its_time(row.id, row.submitter_uid);
+  return turns_.had_its_time(experiment, uid);
 }
 
 bool EngineThread::run(const store::ExperimentSummary& row) {
@@ -148,7 +148,7 @@ bool EngineThread::run(const store::ExperimentSummary& row) {
     const std::lock_guard<std::mutex> held(mutex_);
     uid_ = row.submitter_uid;
   }
-  if (time_is_up(row)) return pause_itself(experiment, kHadItsTime);
+  if (time_is_up(row.id, row.submitter_uid)) return pause_itself(experiment, kHadItsTime);
   bool is_elsewhere = false;
   {
     const std::lock_guard<Gate> gate(engine_->gate());
@@ -236,7 +236,7 @@ bool EngineThread::settle_run(const store::ExperimentSummary& row, const Result<
     return true;
   }
   if (asked.quits) return tell_end(stored, experiment, ExperimentEnd::kStopped, "");
-  if (time_is_up(row)) return pause_itself(experiment, kHadItsTime);
+  if (time_is_up(row.id, row.submitter_uid)) return pause_itself(experiment, kHadItsTime);
   // Nobody asked: a gate stayed closed. Waiting again at once would be waiting for ever.
   return pause_itself(experiment, "a gate stayed closed until its deadline; 'stabctl resume' waits again");
 }

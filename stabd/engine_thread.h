@@ -118,7 +118,7 @@ class EngineThread final : private Observer {
   void share_the_machine();  // what runs stops after its trial if it had its time, or another user's turn has come
   // Its planned trials, in slices, then itself. pre: the gate is held; it opens meanwhile
   Status cancel_in_slices(store::Id experiment);
-  bool time_is_up(const store::ExperimentSummary& row);
+  bool time_is_up(store::Id experiment, int64_t uid);
   int64_t now_ns() const { return engine_->options().clock->realtime().count(); }
   void push(EngineEvent event);
   void push(EngineEvent event, int64_t uid);

@@ -13,10 +13,7 @@ MachineRuns::Listener EngineThread::machine_listener() {
     const WatchEvent event = is_phase ? WatchEvent{experiment, PhaseNews{text}} : WatchEvent{experiment, NoteNews{text}};
     push({experiment, to_json(event), false, 0}, uid);
   };
-  listener.may_go_on = [this](store::Id experiment, int64_t uid) {
-    const std::lock_guard<Gate> gate(engine_->gate());
-    return !turns_.had_its_time(experiment, uid);
-  };
+  listener.may_go_on = [this](store::Id experiment, int64_t uid) { return !time_is_up(experiment, uid); };
   listener.why_no_room = [this](int64_t uid, int64_t bytes) -> std::string {
     const uint64_t most = parts_limit_ ? parts_limit_(static_cast<uid_t>(uid)) : 0;
     if (most == 0) return {};
@@ -82,13 +79,9 @@ void EngineThread::ended_on_machines(store::Id experiment, int64_t uid, const Re
   } else if (*end == RunEnd::kGaps) {
     why = "some cells are quarantined";
   } else if (*end == RunEnd::kStopped) {
-    const bool time_is_up = [&] {
-      const std::lock_guard<Gate> gate(engine_->gate());
-      return turns_.had_its_time(experiment, uid);
-    }();
     if (wished == MachineRuns::Wished::kPause) pause("");
     else if (wished == MachineRuns::Wished::kQuit) how = ExperimentEnd::kStopped;
-    else if (time_is_up)
+    else if (time_is_up(experiment, uid))
       pause("its machines have run for as long as one experiment of its user may; an administrator can raise wall_time in "
             "[quota], then 'stabctl resume' goes on");
     else return;  // blocks were added: it waits for its turn to be built again

@@ -341,7 +341,8 @@ Result<ServiceAnswer> Service::output(const Call& call) {
     STAB_TRY(const std::vector<TrialOutput> trials, trials_not_passed(call.reader, row.id, kMaxTrialsNotPassed));
     Json list = Json::array();
     for (const TrialOutput& one : trials) list.push_back(Json::parse(output_json(one)));
-    return ServiceAnswer{answer_line(call.request.id, dump({{"trials", list}}))};
+    return of_one_frame(call.request, dump({{"trials", list}}), "the list",
+                        ", then 'stabctl output --db FILE' lists them; 'stabctl output TRIAL' shows one");
   }
   STAB_TRY(const ChosenTrial trial, chosen_trial(call));
   // Programs print their own times, and a replay's passes for its trial's.

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <span>
 
+#include "analysis/commands/by_group.h"
+#include "analysis/commands/stats_methods.h"
 #include "analysis/statistics/bets.h"
 #include "analysis/statistics/confidence_sequence.h"
 #include "analysis/statistics/descriptive.h"
@@ -14,8 +16,6 @@
 #include "analysis/statistics/rank_tests.h"
 #include "analysis/statistics/resampling.h"
 #include "analysis/statistics/sequence.h"
-#include "analysis/commands/by_group.h"
-#include "analysis/commands/stats_methods.h"
 #include "analysis/statistics/variance_interval.h"
 
 namespace stab::analysis {
@@ -465,7 +465,6 @@ Result<Finding> sequence_method(const Arguments& args, const StatsData& data) {
   return finding;
 }
 
-// Points of a normal QQ plot: R's qqnorm() with ppoints().
 constexpr StatsMethod kMethods[] = {
     {"describe", "n, means, quantiles, spread and their intervals", "response group levels log conf", describe},
     {"quantile", "quantiles, --type 1 to 9 of Hyndman & Fan (7)", "response group levels log probs type", quantiles},

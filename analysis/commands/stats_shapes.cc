@@ -50,6 +50,7 @@ Result<Finding> anderson_one(const Arguments&, const std::vector<double>& values
 
 Result<Finding> anderson(const Arguments& args, const StatsData& data) { return by_group(args, data, anderson_one); }
 
+// Points of a normal QQ plot: R's qqnorm() with ppoints().
 Result<Finding> qq(const Arguments&, const StatsData& data) {
   STAB_CHECK_OK(check_sample(data.response(), 2, "qq"));
   std::vector<double> sorted = data.response(), theoretical;

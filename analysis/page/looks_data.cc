@@ -43,7 +43,9 @@ Looks of_sequence(const Samples& samples, uint32_t now) {
   Looks out;
   const uint32_t first = std::max(2u, samples.stopping.first), last = std::max({first, samples.stopping.max, now});
   const uint32_t step = (last - first) / kMostSequenceLooks + 1;
-  for (uint32_t at = first; at <= last; at += step) {
+  // A page that is verified may say any number: beyond the largest one of 32 bits there are no replicates, and no way back to 0.
+  for (uint64_t wide = first; wide <= last; wide += step) {
+    const auto at = static_cast<uint32_t>(wide);
     const LookLevels levels = LookLevels::in_sequence(at, narrowest_replicates(samples.stopping), samples.alpha);
     if (!levels.bounded()) continue;
     out.replicates.push_back(at);

@@ -54,6 +54,10 @@ Status check(const Samples& samples) {
   for (const Trial& trial : samples.trials)
     if (!samples.machines.empty() && trial.machine >= samples.machines.size())
       return bad_input("trial " + std::to_string(trial.order) + " is of an unknown machine");
+  for (const Environment& environment : samples.environments)
+    if (environment.values.size() != samples.environment_facts.size())
+      return bad_input("an environment has " + std::to_string(environment.values.size()) + " facts of " +
+                       std::to_string(samples.environment_facts.size()));
   for (const Trial& trial : samples.trials)
     if (!samples.environments.empty() && trial.environment >= samples.environments.size())
       return bad_input("trial " + std::to_string(trial.order) + " is of an unknown environment");

@@ -12,15 +12,17 @@ namespace {
 
 using Json = nlohmann::json;
 
-StreamOutput stream_of(const std::optional<int64_t>& bytes, const std::string& sha256, const std::string& head) {
-  StreamOutput out{bytes, one_line(sha256), {}, std::min(head.size(), kShownOutputBytes)};
-  // Not within a character of several bytes.
-  size_t end = out.kept;
-  const auto goes_on = [&](size_t at) { return at < head.size() && (static_cast<unsigned char>(head[at]) & 0xc0) == 0x80; };
+// What is shown of a text, whatever a stranger's database holds. Not cut within a character of several bytes.
+std::string_view shown_part(std::string_view text) {
+  size_t end = std::min(text.size(), kShownOutputBytes);
+  const auto goes_on = [&](size_t at) { return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80; };
   for (int back = 0; back < 3 && end > 0 && goes_on(end); ++back) --end;
-  out.kept = end;
-  out.head = printable(std::string_view(head).substr(0, end));
-  return out;
+  return text.substr(0, end);
+}
+
+StreamOutput stream_of(const std::optional<int64_t>& bytes, const std::string& sha256, const std::string& head) {
+  const std::string_view shown = shown_part(head);
+  return {bytes, one_line(sha256), printable(shown), shown.size()};
 }
 
 std::string grouped(int64_t number) {
@@ -71,7 +73,7 @@ Result<TrialOutput> identity_of(store::Store& store, const store::TrialRow& row,
   for (const store::CellRow& one : cells)
     if (one.index == row.cell) out.cell = one_line(one.name);
   STAB_TRY(const store::Outcome outcome, store.outcome(row.id));
-  out.failure = printable(outcome.failure);
+  out.failure = printable(shown_part(outcome.failure));
   out.exit_status = outcome.exit_status;
   out.signal = outcome.signal;
   out.out = stream_of(outcome.stdout_bytes, outcome.stdout_sha256, outcome.stdout_head);

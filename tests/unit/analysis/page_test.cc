@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -117,6 +118,28 @@ TEST(Page, HoldsEveryFieldOfTheSamples) {
   ASSERT_TRUE(second);
   EXPECT_EQ(second->report, parts->report);
   EXPECT_EQ(second->figures, parts->figures);
+}
+
+// Read from a page, which may say what no plan could.
+TEST(Page, LooksOfASequenceEndAtTheLargestNumber) {
+  Samples samples = everything();
+  samples.stopping.rule = StoppingRule::kSequence;
+  samples.stopping.first = 2;
+  samples.stopping.max = std::numeric_limits<uint32_t>::max();
+  const auto parts = computed_parts(samples, {});
+  ASSERT_TRUE(parts) << parts.error().text();
+  const auto figures = nlohmann::json::parse(parts->figures);
+  const auto replicates = figures.at("looks").at("replicates").get<std::vector<uint64_t>>();
+  EXPECT_LE(replicates.size(), 121u);
+  EXPECT_TRUE(std::is_sorted(replicates.begin(), replicates.end()));
+}
+
+TEST(Page, AnEnvironmentHasEachFact) {
+  Samples samples = everything();
+  samples.environments[1].values.pop_back();
+  const auto parts = computed_parts(samples, {});
+  ASSERT_FALSE(parts);
+  EXPECT_NE(parts.error().text().find("an environment has "), std::string::npos) << parts.error().text();
 }
 
 // Pages of version 1 have no column of layouts.
