@@ -1,5 +1,6 @@
 // Cgroup v2: a partition. A group with one CPU of its own takes it away from everybody else's effective CPUs; the
-// kernel moves them, and gives it back when the group is removed. Trials live in groups below it.
+// kernel moves them, and gives it back when the group is removed. Trials live in groups below it. Below a service's group
+// there can be none, so it stands at the top of the hierarchy then.
 //
 // Cgroup v1 has no such thing: a second group gets all other CPUs, and whoever is in ours moves there, we too, until
 // the trials are over. Groups beside ours may still use the CPU, and before Linux 6.2 a process that is moved forgets
@@ -49,6 +50,14 @@ KnobWrite write(KnobWrite::Kind kind, const std::string& path, const std::string
   return {"cpuset", path, wanted, false, kind};
 }
 
+// The group that a partition is made in. A partition's parent has to be the root of one (Linux before 6.7 knows no other, and
+// later ones want settings of every group above); the hierarchy's root always is, and the group of a service never: so where
+// ours is an ordinary member, it is made at the top.
+std::string parent_of_partition(const Roots& roots, const std::string& own) {
+  const auto kind = read_small_file(own + "/cpuset.cpus.partition");  // the hierarchy's root has none
+  return !kind || *kind == "root" || *kind == "isolated" ? own : cgroup_mount(roots, "");
+}
+
 Isolation partition(const std::string& base, const std::string& cpu) {
   const std::string group = base + kIsolated;
   Isolation made;
@@ -85,7 +94,7 @@ Result<Isolation> isolation_of(const Roots& roots, const Placement& placement) {
     return Error{ErrorCode::kUnavailable, "knob cpuset: there is no other cpu for everybody else", {}};
   const std::string unified = own_cgroup(roots, "");
   if (!unified.empty() && has_word(unified + "/cgroup.controllers", "cpuset"))
-    return partition(unified, std::to_string(placement.trial_cpu));
+    return partition(parent_of_partition(roots, unified), std::to_string(placement.trial_cpu));
   const std::string old = own_cgroup(roots, "cpuset");
   if (!old.empty()) return two_groups(old, placement.trial_cpu);
   return Error{ErrorCode::kUnavailable,

@@ -128,22 +128,23 @@ std::string_view name(TreeKind kind) {
   return "?";
 }
 
-std::string own_cgroup(const Roots& roots, std::string_view controller) {
-  const auto mounts = read_small_file(roots.proc + "/self/mounts");
-  const auto groups = read_small_file(roots.proc + "/self/cgroup");
-  if (!mounts || !groups) return {};
-
-  std::string mount;
-  std::istringstream mount_lines(*mounts);
-  for (std::string line; std::getline(mount_lines, line) && mount.empty();) {
+std::string cgroup_mount(const Roots& roots, std::string_view controller) {
+  std::istringstream lines(read_small_file(roots.proc + "/self/mounts").value_or(""));
+  for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);
     std::string device, where, type, options;
     words >> device >> where >> type >> options;
     if (controller.empty() ? type != "cgroup2" : type != "cgroup") continue;
     const std::string listed = "," + options + ",";
-    if (controller.empty() || listed.find("," + std::string(controller) + ",") != std::string::npos) mount = where;
+    if (controller.empty() || listed.find("," + std::string(controller) + ",") != std::string::npos) return where;
   }
-  if (mount.empty()) return {};
+  return {};
+}
+
+std::string own_cgroup(const Roots& roots, std::string_view controller) {
+  const std::string mount = cgroup_mount(roots, controller);
+  const auto groups = read_small_file(roots.proc + "/self/cgroup");
+  if (mount.empty() || !groups) return {};
 
   std::istringstream group_lines(*groups);
   for (std::string line; std::getline(group_lines, line);) {

@@ -113,8 +113,9 @@ int open_pidfd(pid_t pid);
 std::map<pid_t, pid_t> live_parents(const Roots& roots);
 // Members of `parents` below `root`, without `spared` and what is below those.
 std::vector<pid_t> descendants(const std::map<pid_t, pid_t>& parents, pid_t root, const std::vector<pid_t>& spared);
-// Where the unified (or, with a controller's name, the v1) hierarchy is mounted, joined with our own place in
-// it; empty if it isn't. From <proc>/self/mounts and <proc>/self/cgroup. A group that we have stepped aside to
+// Where the unified (or, with a controller's name, the v1) hierarchy is mounted, from <proc>/self/mounts; empty if it isn't.
+std::string cgroup_mount(const Roots& roots, std::string_view controller);
+// The same, joined with our own place in it, from <proc>/self/cgroup. A group that we have stepped aside to
 // (host/delegation.h) is not our place: the one above it is.
 inline constexpr std::string_view kAsidePrefix = "stab-aside-";
 std::string own_cgroup(const Roots& roots, std::string_view controller);

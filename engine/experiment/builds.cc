@@ -211,12 +211,19 @@ Result<std::string> first_of(Worker& worker, const worker::Find& find, const std
   return Error{ErrorCode::kSystem, "the worker has found a file that it was not asked for", {}};
 }
 
+// By its name alone where we may not look: a home directory is its user's, and a daemon's unit may show it none.
+fs::path resolved(const fs::path& path) {
+  std::error_code error;
+  const fs::path found = fs::weakly_canonical(path, error);
+  const fs::path named = error ? path.lexically_normal() : found;
+  return named.has_filename() ? named : named.parent_path();
+}
+
 // A copy of a directory into itself would have no end, and its hash would be another one each time.
 Status check_apart(const BuildPlace& place, const plan::Source& source) {
   if (source.dir.empty()) return {};
-  std::error_code error;
-  const fs::path from = fs::weakly_canonical(absolute(place, source.dir), error), own = fs::weakly_canonical(place.root, error);
-  if (error || std::mismatch(from.begin(), from.end(), own.begin(), own.end()).first != from.end()) return {};
+  const fs::path from = resolved(absolute(place, source.dir)), own = resolved(place.root);
+  if (std::mismatch(from.begin(), from.end(), own.begin(), own.end()).first != from.end()) return {};
   return bad_input("source '" + source.dir + "' holds the lab's own files, '" + own.string() +
                    "', which change while it is copied; give the database a place outside of it, with --db");
 }

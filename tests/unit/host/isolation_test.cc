@@ -67,6 +67,21 @@ TEST_F(FakeCgroups, Version2IsAPartition) {
   EXPECT_FALSE(read_small_file(journal).has_value());
 }
 
+// A service's group is a member of the machine's partition, and below a member the kernel makes none ("isolated invalid").
+TEST_F(FakeCgroups, BelowAMemberItStandsAtTheTop) {
+  mounted("cgroup2 " + at("/cg") + " cgroup2 rw 0 0\n", "0::/system.slice/lab.service/stab-aside-7\n");
+  const std::string ours = "cg/system.slice/lab.service";
+  machine.write(ours + "/cgroup.controllers", "cpuset\n");
+  const auto parent = [&](const char* kind) {
+    machine.write(ours + "/cpuset.cpus.partition", kind);
+    return isolation_of(roots, placement)->parent_of_trials;
+  };
+  EXPECT_EQ(parent("member\n"), at("/cg/stab-isolated"));
+  EXPECT_EQ(parent("isolated invalid (Parent is not a partition root)\n"), at("/cg/stab-isolated"));
+  EXPECT_EQ(parent("root\n"), at("/" + ours + "/stab-isolated"));
+  EXPECT_EQ(parent("isolated\n"), at("/" + ours + "/stab-isolated"));
+}
+
 TEST_F(FakeCgroups, AControllerThatIsThereIsLeftAlone) {
   mounted("cgroup2 " + at("/cg") + " cgroup2 rw 0 0\n", "0::/\n");
   machine.write("cg/cgroup.controllers", "cpuset\n");
