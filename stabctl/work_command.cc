@@ -79,9 +79,9 @@ int work_command(const Arguments& arguments) {
   UniqueFd held;
   if (arguments.spool.empty()) {
     own = arguments.scratch + "/" + engine::kShareFolders + "XXXXXX";
-    if (::mkdtemp(own.data()) == nullptr) return complain(system_error("make '" + own + "'", errno));
-    held = engine::hold_scratch(own);
-    if (!held) return complain(system_error("hold '" + own + "'", errno));
+    auto made = engine::make_scratch(own);
+    if (!made) return complain(made.error());
+    held = *std::move(made);
   } else if (::access((arguments.spool + "/" + engine::kSpoolExperiment).c_str(), R_OK) != 0) {
     return complain(bad_input("'" + arguments.spool +
                               "' is no spool of an experiment: 'stabctl run' and the daemon make it, for plans with "

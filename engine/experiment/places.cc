@@ -1,20 +1,15 @@
 // /tmp for what a trial writes: it is local, it exists everywhere, and its name has one length whoever runs.
 #include "engine/experiment/places.h"
 
-#include <fcntl.h>
 #include <pwd.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
-#include <iterator>
 
 #include "worker/empty_directory.h"
 
@@ -27,31 +22,6 @@ Error file_error(const std::string& what, const std::error_code& error) { return
 
 // A legitimate build has some 100,000 files, which go in seconds.
 constexpr std::chrono::minutes kRemoveLimit{2};
-
-constexpr const char* kHeld[] = {"/trial", "/private"};
-
-// Of an engine of our user that lives no more: anybody can make a name in /tmp. What it holds, if anything, is this user's.
-bool is_left(const fs::path& path, unsigned uid) {
-  int pid = 0;
-  struct stat info;
-  if (std::sscanf(path.filename().c_str(), "stab-%7d-", &pid) != 1 || pid <= 0) return false;
-  if (::lstat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode) || info.st_uid != ::geteuid()) return false;
-  if (::kill(pid, 0) == 0 || errno != ESRCH || !hold_scratch(path.string())) return false;
-  return std::all_of(std::begin(kHeld), std::end(kHeld), [&](const char* held) {
-    return ::lstat((path.string() + held).c_str(), &info) != 0 || info.st_uid == uid || info.st_uid == ::geteuid();
-  });
-}
-
-// What could not be emptied in time would not be by us either.
-Status remove_leftover(const std::string& path, const ScratchDirectory::Empty& empty) {
-  for (const char* held : kHeld) {
-    struct stat info;
-    const std::string inside = path + held;
-    if (::lstat(inside.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) continue;
-    if (const Status emptied = empty(inside); !emptied && emptied.error().code != ErrorCode::kDenied) return emptied;
-  }
-  return remove_tree(path);
-}
 
 }  // namespace
 
@@ -81,12 +51,6 @@ Status remove_tree(const std::string& path) {
   return worker::remove_tree(path, std::chrono::steady_clock::now() + kRemoveLimit);
 }
 
-UniqueFd hold_scratch(const std::string& path) {
-  UniqueFd held(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (held && ::flock(held.get(), LOCK_EX | LOCK_NB) != 0) held.reset();
-  return held;
-}
-
 Status chown_to(const std::string& path, unsigned uid, unsigned gid) {
   if (::chown(path.c_str(), uid, gid) != 0) return system_error("chown '" + path + "'", errno);
   return {};
@@ -96,51 +60,30 @@ Result<ScratchDirectory> ScratchDirectory::create(Empty empty, Give give) {
   // The pid says whether its engine lives; seven digits hold any, so that the length stays.
   char path[64];
   std::snprintf(path, sizeof path, "/tmp/stab-%07d-XXXXXX", ::getpid());
-  if (::mkdtemp(path) == nullptr) return system_error("create a directory below /tmp", errno);
-  ScratchDirectory made(path, std::move(empty), std::move(give));
-  STAB_CHECK_OK(made.make_root());
+  std::string root = path;
+  STAB_TRY(UniqueFd held, make_scratch(root));
+  ScratchDirectory made(root, std::move(empty), std::move(give));
+  STAB_CHECK_OK(made.open_root(std::move(held)));
   return made;
 }
 
-// pre: root_ is ours, or absent.
+// pre: root_ is absent, and held_ nothing that is there.
 Status ScratchDirectory::make_root() {
-  if (::mkdir(root_.c_str(), 0700) != 0 && errno != EEXIST) return system_error("create '" + root_ + "'", errno);
   struct stat info;
-  if (::lstat(root_.c_str(), &info) != 0) return system_error("stat '" + root_ + "'", errno);
   // Anybody can make a name in /tmp.
-  if (!S_ISDIR(info.st_mode) || info.st_uid != ::geteuid())
+  if (::lstat(root_.c_str(), &info) == 0)
     return Error{ErrorCode::kDenied, "'" + root_ + "' was removed, and is somebody else's now; resume the experiment", {}};
-  if (::chmod(root_.c_str(), 0711) != 0) return system_error("chmod '" + root_ + "'", errno);
-  held_ = hold_scratch(root_);
-  inode_ = info.st_ino;
-  return {};
+  STAB_TRY(UniqueFd held, make_scratch(root_));
+  return open_root(std::move(held));
 }
 
-std::string remove_leftovers(const std::vector<std::string>& below, unsigned uid, const ScratchDirectory::Empty& empty,
-                             const LeftoverLimits& limits) {
-  const auto until = std::chrono::steady_clock::now() + limits.time;
-  int removed = 0, left = 0;
-  std::string one, why = "removing others took long enough";
-  for (const std::string& directory : below) {
-    std::error_code error;
-    for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
-      if (!is_left(at->path(), uid)) continue;
-      // What can't be removed keeps nobody from what lies behind it.
-      if (removed < limits.most && std::chrono::steady_clock::now() < until) {
-        const Status gone = remove_leftover(at->path().string(), empty);
-        if (gone) {
-          ++removed;
-          continue;
-        }
-        why = gone.error().message;
-      }
-      ++left;
-      one = at->path().string();
-    }
-  }
-  if (left == 0) return {};
-  return std::to_string(left) + " directories of engines that were killed stay for the next experiment, '" + one +
-         "' for one: " + why + "; root can remove them by hand";
+// What is in it is for others by its name alone.
+Status ScratchDirectory::open_root(UniqueFd held) {
+  struct stat info;
+  if (::fstat(held.get(), &info) != 0 || ::fchmod(held.get(), 0711) != 0) return system_error("chmod '" + root_ + "'", errno);
+  held_ = std::move(held);
+  inode_ = info.st_ino;
+  return {};
 }
 
 bool ScratchDirectory::is_there() const {

@@ -1,15 +1,14 @@
 // Places: where a database is if nobody says so, and what lies beside it.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "base/result.h"
 #include "base/unique_fd.h"
+#include "engine/experiment/leftovers.h"
 
 namespace stab::engine {
 
@@ -31,16 +30,10 @@ using Give = std::function<Status(const std::string& path, unsigned uid, unsigne
 // By chown(2), which only root may.
 Status chown_to(const std::string& path, unsigned uid, unsigned gid);
 
-// A directory's lock, for as long as the descriptor is open: the kernel drops it however its holder ends. None, and errno says
-// why: another has it, or it is no directory any more.
-UniqueFd hold_scratch(const std::string& path);
-
 // A directory of its own for each trial, always under the same path of the same length, so that no two trials
 // differ in it. Removed with the object.
 class ScratchDirectory {
  public:
-  // `empty` removes what is in a directory, with no more rights than whoever may have filled it.
-  using Empty = std::function<Status(const std::string& path)>;
   static Result<ScratchDirectory> create(Empty empty, Give give = chown_to);
   ScratchDirectory(ScratchDirectory&& other) noexcept
       : root_(std::move(other.root_)),
@@ -66,6 +59,7 @@ class ScratchDirectory {
   ScratchDirectory(std::string root, Empty empty, Give give)
       : root_(std::move(root)), empty_(std::move(empty)), give_(std::move(give)) {}
   Status make_root();
+  Status open_root(UniqueFd held);
   Status remove(const std::string& path) const;
   bool is_untouched(const std::string& path, unsigned uid, unsigned gid) const;
   std::string root_;
@@ -82,16 +76,5 @@ class ScratchDirectory {
   };
   std::optional<Made> made_;
 };
-
-// What is asked about leftovers when an experiment begins: a killed engine leaves three, and a user can make each as large as
-// there is room for, or stop who empties it. The rest is for the next experiment.
-struct LeftoverLimits {
-  int most = 32;                           // directories
-  std::chrono::milliseconds time{60'000};  // after which no other one is begun
-};
-// What engines of our user that were killed have left in `below`, of trials of `uid`, with whose rights `empty` acts: what is
-// another user's stays for that one's experiments. In words what was not done within the limits; empty: nothing.
-std::string remove_leftovers(const std::vector<std::string>& below, unsigned uid, const ScratchDirectory::Empty& empty,
-                             const LeftoverLimits& limits = {});
 
 }  // namespace stab::engine

@@ -14,7 +14,6 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <utility>
@@ -47,8 +46,8 @@ bool is_one_place(const char* a, const char* b) {
 
 }  // namespace
 
-Result<TemporaryPlaces> TemporaryPlaces::create(std::vector<std::string> kept, unsigned uid, unsigned gid,
-                                                ScratchDirectory::Empty empty, Give give) {
+Result<TemporaryPlaces> TemporaryPlaces::create(std::vector<std::string> kept, unsigned uid, unsigned gid, Empty empty,
+                                                Give give) {
   TemporaryPlaces made;
   made.names_.kept = std::move(kept);
   made.uid_ = uid, made.gid_ = gid;
@@ -58,13 +57,14 @@ Result<TemporaryPlaces> TemporaryPlaces::create(std::vector<std::string> kept, u
   return made;
 }
 
-// The pid says whether its engine lives (places.cc).
+// The pid says whether its engine lives (leftovers.cc).
 Status TemporaryPlaces::add(const char* below, size_t kept, std::string& name) {
   char path[64];
   std::snprintf(path, sizeof path, "%s/stab-%07d-XXXXXX", below, ::getpid());
-  if (::mkdtemp(path) == nullptr) return system_error(std::string("create a directory below ") + below, errno);
-  places_.push_back({path, kept, UniqueFd(), {}, {}});
-  name = std::strrchr(path, '/') + 1;
+  Place place{path, {}, kept, UniqueFd(), {}, {}};
+  STAB_TRY(place.held, make_scratch(place.root));
+  places_.push_back(std::move(place));
+  name = places_.back().root.substr(places_.back().root.rfind('/') + 1);
   return make(places_.back());
 }
 
@@ -75,15 +75,24 @@ std::optional<TemporaryPlaces::Mark> TemporaryPlaces::mark_of(int directory, con
   return Mark{info.st_ino, info.st_ctim.tv_sec * 1'000'000'000LL + info.st_ctim.tv_nsec};
 }
 
+// Of the root that is held: there may be another by now, or none.
+Status TemporaryPlaces::hold_root(Place& place) {
+  struct stat held, there;
+  if (::lstat(place.root.c_str(), &there) != 0) {
+    place.held.reset();
+    STAB_TRY(place.held, make_scratch(place.root));
+    return {};
+  }
+  // Anybody can make a name there once ours is removed.
+  if (::fstat(place.held.get(), &held) != 0 || held.st_dev != there.st_dev || held.st_ino != there.st_ino)
+    return Error{ErrorCode::kDenied, "'" + place.root + "' was removed, and is somebody else's now; resume the experiment", {}};
+  return {};
+}
+
 // pre: nothing is there, or an empty root.
 Status TemporaryPlaces::make(Place& place) const {
-  struct stat info;
-  if (::mkdir(place.root.c_str(), 0700) != 0 && errno != EEXIST) return system_error("create '" + place.root + "'", errno);
-  if (::lstat(place.root.c_str(), &info) != 0) return system_error("stat '" + place.root + "'", errno);
-  // Anybody can make a name there once ours is removed.
-  if (!S_ISDIR(info.st_mode) || info.st_uid != ::geteuid())
-    return Error{ErrorCode::kDenied, "'" + place.root + "' was removed, and is somebody else's now; resume the experiment", {}};
-  if (::chmod(place.root.c_str(), 0711) != 0) return system_error("chmod '" + place.root + "'", errno);
+  STAB_CHECK_OK(hold_root(place));
+  if (::fchmod(place.held.get(), 0711) != 0) return system_error("chmod '" + place.root + "'", errno);
   const std::string closed = place.root + "/" + kPrivateDirectory, open = closed + "/" + kTemporaryDirectory;
   if (::mkdir(closed.c_str(), 0700) != 0) return system_error("create '" + closed + "'", errno);
   if (::mkdir(open.c_str(), 0700) != 0 || ::chmod(open.c_str(), 01777) != 0) return system_error("create '" + open + "'", errno);

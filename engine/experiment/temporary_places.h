@@ -17,7 +17,7 @@ class TemporaryPlaces {
  public:
   // Directories below the machine's /tmp and /var/tmp, of uid and gid unless they are -1. `kept`: names of directories of /tmp
   // for which there is to be room. `empty` and `give` as a ScratchDirectory has them.
-  static Result<TemporaryPlaces> create(std::vector<std::string> kept, unsigned uid, unsigned gid, ScratchDirectory::Empty empty,
+  static Result<TemporaryPlaces> create(std::vector<std::string> kept, unsigned uid, unsigned gid, Empty empty,
                                         Give give = chown_to);
   TemporaryPlaces(TemporaryPlaces&&) = default;
   TemporaryPlaces& operator=(TemporaryPlaces&&) = delete;
@@ -38,12 +38,14 @@ class TemporaryPlaces {
   };
   struct Place {
     std::string root;    // "/tmp/stab-0012345-XXXXXX", ours
+    UniqueFd held;       // the root, locked (leftovers.h)
     size_t kept = 0;     // how many names there is room for
     UniqueFd inside;     // root/private/tmp, opened before root/private became a user's
     Mark closed, open;   // of root/private and of root/private/tmp
   };
   TemporaryPlaces() = default;
   Status add(const char* below, size_t kept, std::string& name);
+  static Status hold_root(Place& place);
   Status make(Place& place) const;
   Status clear(Place& place) const;
   static std::optional<Mark> mark_of(int directory, const char* name);
@@ -51,7 +53,7 @@ class TemporaryPlaces {
 
   TemporaryNames names_;
   unsigned uid_ = unsigned(-1), gid_ = unsigned(-1);
-  ScratchDirectory::Empty empty_;
+  Empty empty_;
   Give give_;
   std::vector<Place> places_;
 };

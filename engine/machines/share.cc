@@ -227,14 +227,13 @@ Result<RunEnd> run_share(const ShareSetting& set) {
     set.observer->note(*verdict);
     return RunEnd::kRejected;
   }
-  remove_abandoned_scratch(set.scratch);
+  if (const std::string stays = remove_abandoned_scratch(set.scratch); !stays.empty()) set.observer->note(stays);
   char name[64];
-  std::snprintf(name, sizeof name, "/%s%.12s-%03d-%04lld", kWorkFolders, grant->c_str(), set.slot,
+  std::snprintf(name, sizeof name, "/%s%.12s-%03d-%04lld-XXXXXX", kWorkFolders, grant->c_str(), set.slot,
                 static_cast<long long>(set.epoch));
-  const std::string scratch = set.scratch + name;
-  if (::mkdir(scratch.c_str(), 0711) != 0) return system_error("make '" + scratch + "'", errno);
-  const UniqueFd held = hold_scratch(scratch);
-  if (!held) return system_error("hold '" + scratch + "'", errno);
+  std::string scratch = set.scratch + name;
+  STAB_TRY(const UniqueFd held, make_scratch(scratch));
+  if (::fchmod(held.get(), 0711) != 0) return system_error("chmod '" + scratch + "'", errno);
   const Result<RunEnd> end = run_blocks(set, *grant, scratch);
   const Status cleared = remove_tree(scratch);
   if (!cleared) set.observer->note(cleared.error().message);

@@ -8,12 +8,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <thread>
 
 #include "engine/experiment/temporary_places.h"
 #include "tests/unit/temporary_directory.h"
@@ -162,6 +164,67 @@ TEST_F(TemporaryOfTwo, WhatIsGoneIsMissed) {
   }
 }
 
+// An engine in another PID namespace tells by the lock alone that they are in use.
+TEST(Temporary, TheirRootsAreHeld) {
+  auto made =
+      TemporaryPlaces::create({}, kNobody, kNobody, [](const std::string& path) { return worker::empty_directory(path); });
+  ASSERT_TRUE(made.ok()) << made.error().text();
+  std::vector<std::string> roots{"/tmp/" + made->names().tmp};
+  if (!made->names().var_tmp.empty()) roots.push_back("/var/tmp/" + made->names().var_tmp);
+  for (const std::string& root : roots) {
+    EXPECT_FALSE(hold_scratch(root)) << root;
+    std::filesystem::create_directory(root + "/private/tmp/touched");
+    ASSERT_TRUE(made->fresh().ok());
+    EXPECT_FALSE(hold_scratch(root)) << root << " with something new in it";
+    std::filesystem::remove_all(root);
+    ASSERT_TRUE(made->fresh().ok());
+    EXPECT_FALSE(hold_scratch(root)) << root << " made again";
+    EXPECT_TRUE(made->are_there());
+  }
+  // What is there now in its place may be anybody's.
+  std::filesystem::remove_all(roots.front());
+  ASSERT_TRUE(std::filesystem::create_directory(roots.front()));
+  const Status refused = made->fresh();
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().message.find("is somebody else's now"), std::string::npos) << refused.error().message;
+  std::filesystem::remove(roots.front());
+}
+
+// Others remove whatever nobody holds, as fast as they can: what make_scratch() gives is there, and held.
+TEST(HeldScratch, NobodyTakesItBetweenMakingAndHolding) {
+  const TemporaryDirectory directory;
+  std::atomic<bool> over = false;
+  std::thread others([&] {
+    while (!over) (void)remove_held({directory.path()}, "engines", hold_scratch, remove_tree, {.most = 1'000'000'000});
+  });
+  for (int i = 0; i < 3000; ++i) {
+    std::string path = directory.path() + "/XXXXXX";
+    const auto held = make_scratch(path);
+    ASSERT_TRUE(held.ok()) << held.error().text();
+    struct stat mine, there;
+    ASSERT_EQ(::fstat(held->get(), &mine), 0);
+    ASSERT_EQ(::lstat(path.c_str(), &there), 0) << path << " was taken";
+    ASSERT_EQ(mine.st_ino, there.st_ino);
+    ASSERT_EQ(::rmdir(path.c_str()), 0);
+  }
+  over = true;
+  others.join();
+}
+
+TEST(HeldScratch, OnlyADirectoryOfThisUserIs) {
+  const TemporaryDirectory directory;
+  const std::string file = directory.write("file", "text"), link = directory.path() + "/link",
+                    other = directory.path() + "/other";
+  ASSERT_EQ(::symlink(directory.path().c_str(), link.c_str()), 0);
+  EXPECT_FALSE(hold_scratch(file));
+  EXPECT_FALSE(hold_scratch(link));
+  ASSERT_EQ(::mkdir(other.c_str(), 0755), 0);
+  EXPECT_TRUE(hold_scratch(other));
+  if (::geteuid() != 0) return;
+  ASSERT_EQ(::chown(other.c_str(), 64901, 64901), 0);
+  EXPECT_FALSE(hold_scratch(other));
+}
+
 // Directories of an engine that lives no more, each with a trial's file.
 class Leftovers : public testing::Test {
  protected:
@@ -173,7 +236,7 @@ class Leftovers : public testing::Test {
   }
   void leave(const std::string& end) { directory_.write(head_ + end + "/private/tmp/file", "text"); }
   bool is_there(const std::string& end) const { return std::filesystem::exists(directory_.path() + "/" + head_ + end); }
-  std::string remove(const ScratchDirectory::Empty& empty, LeftoverLimits limits, unsigned uid = ::geteuid()) {
+  std::string remove(const Empty& empty, LeftoverLimits limits, unsigned uid = ::geteuid()) {
     return remove_leftovers({directory_.path()}, uid, empty, limits);
   }
 
@@ -217,6 +280,18 @@ TEST_F(Leftovers, OneThatSomebodyHoldsStays) {
   ::close(holder);
   EXPECT_EQ(remove(empty, {}), "");
   EXPECT_FALSE(is_there("a"));
+}
+
+TEST_F(Leftovers, OneIsHeldWhileItIsRemoved) {
+  leave("a");
+  int asked = 0;
+  const auto others_look = [&](const std::string& path) {
+    ++asked;
+    EXPECT_FALSE(hold_scratch(std::filesystem::path(path).parent_path()));
+    return empty(path);
+  };
+  EXPECT_EQ(remove(others_look, {}), "");
+  EXPECT_EQ(asked, 1);
 }
 
 // Who was stopped, or had too much to do, would be followed by us, without an end.
