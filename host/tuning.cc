@@ -14,6 +14,7 @@
 #include <sstream>
 #include <utility>
 
+#include "base/path_lock.h"
 #include "base/unique_fd.h"
 #include "host/process_stat.h"
 #include "host/process_tree.h"
@@ -21,13 +22,15 @@
 namespace stab::engine {
 namespace {
 
-// Journals of version 1 have no lines but those of files, those of version 2 none that are struck out: both are read.
+// Journals of version 1 have no lines but those of files, those of version 2 none that are struck out, and those of version 3 are
+// not locked: all are read.
 constexpr char kMagic[] = "stab-knobs ";
-constexpr char kVersion[] = "3";
+constexpr int kVersion = 4, kLockedSince = 4;
 
 using JournalLine = std::pair<std::string, std::string>;  // path or the first word, the rest
 
 struct Journal {
+  int version = 0;
   std::string boot_id;
   long long pid = 0, start = 0;
   std::vector<JournalLine> lines;
@@ -50,8 +53,7 @@ std::optional<Journal> read_journal(const std::string& path) {
   std::string line;
   if (std::getline(lines, line) && line.rfind(kMagic, 0) == 0) {
     std::istringstream words(line.substr(sizeof kMagic - 1));
-    std::string version;
-    words >> version >> journal.boot_id >> journal.pid >> journal.start;
+    words >> journal.version >> journal.boot_id >> journal.pid >> journal.start;
   }
   while (std::getline(lines, line)) {
     const auto read = split(line);
@@ -72,12 +74,11 @@ bool write_new_file(const std::string& path, const std::string& text) {
   return made && write_small_file(path, text);
 }
 
-Status append_durably(const std::string& path, const std::string& text, int flags) {
-  const UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC | flags, 0644));
-  if (!fd) return system_error("open journal '" + path + "'", errno);
-  if (::write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+// `fd` is the journal, at its end.
+Status write_durably(int fd, const std::string& path, const std::string& text) {
+  if (::write(fd, text.data(), text.size()) != static_cast<ssize_t>(text.size()))
     return system_error("write journal '" + path + "'", errno);
-  if (::fsync(fd.get()) != 0) return system_error("fsync journal '" + path + "'", errno);
+  if (::fsync(fd) != 0) return system_error("fsync journal '" + path + "'", errno);
   return {};
 }
 
@@ -166,8 +167,39 @@ bool is_ours(const Roots& roots, const Journal& journal) {
   return journal.pid == ::getpid() && journal.start == start_of(roots, journal.pid);
 }
 
+// Of a journal that nobody has locked. Its process may be one that this namespace does not number, but those lock theirs.
 bool owner_lives(const Roots& roots, const Journal& journal) {
-  return journal.pid > 0 && journal.start >= 0 && start_of(roots, journal.pid) == journal.start;
+  return journal.version < kLockedSince && journal.pid > 0 && journal.start >= 0 && start_of(roots, journal.pid) == journal.start;
+}
+
+Error busy(long long pid) {
+  const std::string who = pid > 0 ? "process " + std::to_string(pid) + " (as its PID namespace numbers it)" : "another engine";
+  return {ErrorCode::kBusy, who + " has tuned this machine and still runs", {}};
+}
+
+// A journal, if there is one, and its lock, without which it may not be acted upon. kBusy: its owner lives, or another engine is
+// replaying it.
+struct HeldJournal {
+  UniqueFd held;
+  std::optional<Journal> journal;
+};
+Result<HeldJournal> hold_journal(const std::string& path) {
+  HeldJournal out;
+  out.held.reset(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  if (!out.held) return out;
+  if (!lock_path(out.held.get(), path)) {
+    if (errno == ENOENT) return HeldJournal();
+    if (errno != EWOULDBLOCK) return system_error("lock journal '" + path + "'", errno);
+    return busy(read_journal(path).value_or(Journal()).pid);
+  }
+  out.journal = read_journal(path);
+  return out;
+}
+
+Result<Restored> replay_or_forget(const Journal& journal, const std::string& path, const std::string& boot_id) {
+  if (journal.boot_id == boot_id || journal.boot_id.empty()) return replay(journal, path);
+  if (::unlink(path.c_str()) != 0) return system_error("remove journal '" + path + "'", errno);
+  return Restored();
 }
 
 }  // namespace
@@ -190,27 +222,24 @@ std::string left_text(const Restored& restored) {
 }
 
 Result<Restored> Tuning::recover(const Roots& roots, const std::string& journal, const std::string& boot_id) {
-  const auto found = read_journal(journal);
-  if (!found) return Restored();
-  if (found->boot_id == boot_id && owner_lives(roots, *found) && !is_ours(roots, *found))
-    return Error{ErrorCode::kBusy, "process " + std::to_string(found->pid) + " has tuned this machine and still runs", {}};
-  return restore(roots, journal, boot_id);
+  STAB_TRY(const HeldJournal found, hold_journal(journal));
+  if (!found.journal) return Restored();
+  if (found.journal->boot_id == boot_id && owner_lives(roots, *found.journal) && !is_ours(roots, *found.journal))
+    return busy(found.journal->pid);
+  return replay_or_forget(*found.journal, journal, boot_id);
 }
 
 Result<Restored> Tuning::restore(const Roots&, const std::string& journal, const std::string& boot_id) {
   const auto found = read_journal(journal);
-  if (!found) return Restored();
-  if (found->boot_id != boot_id && !found->boot_id.empty()) {
-    if (::unlink(journal.c_str()) != 0) return system_error("remove journal '" + journal + "'", errno);
-    return Restored();
-  }
-  return replay(*found, journal);
+  return found ? replay_or_forget(*found, journal, boot_id) : Restored();
 }
 
 Result<Restored> Tuning::restore_ours(const Roots& roots, const std::string& journal, const std::string& boot_id) {
-  const auto found = read_journal(journal);
-  if (!found || found->boot_id != boot_id || !is_ours(roots, *found)) return Restored();
-  return replay(*found, journal);
+  const Result<HeldJournal> found = hold_journal(journal);
+  if (!found && found.error().code == ErrorCode::kBusy) return Restored();
+  if (!found) return found.error();
+  if (!found->journal || found->journal->boot_id != boot_id || !is_ours(roots, *found->journal)) return Restored();
+  return replay(*found->journal, journal);
 }
 
 Result<Tuning> Tuning::begin(const Roots& roots, const std::string& journal, const std::string& boot_id) {
@@ -218,15 +247,24 @@ Result<Tuning> Tuning::begin(const Roots& roots, const std::string& journal, con
   (void)left;
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::path(journal).parent_path(), error);
-  const std::string head = std::string(kMagic) + kVersion + " " + boot_id + " " + std::to_string(::getpid()) + " " +
+  // Who can't read it can't lock it either.
+  UniqueFd held(::open(journal.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!held) return system_error("open journal '" + journal + "'", errno);
+  // Whoever looked at it in this moment took it for a dead engine's, which has turned nothing, and removes it.
+  if (!lock_path(held.get(), journal))
+    return errno == ENOENT || errno == EWOULDBLOCK ? busy(0) : system_error("lock journal '" + journal + "'", errno);
+  const std::string head = kMagic + std::to_string(kVersion) + " " + boot_id + " " + std::to_string(::getpid()) + " " +
                            std::to_string(start_of(roots, ::getpid())) + "\n";
-  STAB_CHECK_OK(append_durably(journal, head, O_CREAT | O_EXCL));
+  STAB_CHECK_OK(write_durably(held.get(), journal, head));
   STAB_CHECK_OK(sync_directory(journal));
-  return Tuning(roots, journal);
+  return Tuning(roots, journal, std::move(held));
 }
 
 Tuning::Tuning(Tuning&& other) noexcept
-    : roots_(std::move(other.roots_)), journal_(std::move(other.journal_)), active_(std::exchange(other.active_, false)) {}
+    : roots_(std::move(other.roots_)),
+      journal_(std::move(other.journal_)),
+      held_(std::move(other.held_)),
+      active_(std::exchange(other.active_, false)) {}
 
 Tuning::~Tuning() {
   if (!active_) return;
@@ -234,7 +272,11 @@ Tuning::~Tuning() {
 }
 
 // Durable before the change it undoes.
-Status Tuning::note(const std::string& line) const { return append_durably(journal_, line + "\n", O_APPEND); }
+Status Tuning::note(const std::string& line) const {
+  const UniqueFd fd(::open(journal_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+  if (!fd) return system_error("open journal '" + journal_ + "'", errno);
+  return write_durably(fd.get(), journal_, line + "\n");
+}
 
 Result<KnobOutcome> Tuning::apply(const KnobWrite& write) const {
   KnobOutcome outcome{write, "", "", "", ""};

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/unique_fd.h"
 #include "host/knobs.h"
 #include "host/roots.h"
 
@@ -33,7 +34,7 @@ std::string left_text(const Restored& restored);
 
 // A journal on disk holds what each file said before we wrote to it:
 //
-//   stab-knobs 3 BOOT_ID PID START
+//   stab-knobs 4 BOOT_ID PID START
 //   PATH \t BEFORE
 //   directory \t PATH                 made by us
 //   controller \t PATH \t NAME         taken into this cgroup.subtree_control
@@ -43,12 +44,14 @@ std::string left_text(const Restored& restored);
 //
 // in the order of the writes. A line is on disk (fsync) before its file is written, so whoever dies, restoring
 // all lines in reverse brings the machine back. Settings don't survive a boot: a journal of another boot is void.
-// A process has one Tuning at most at a time: a journal of its own pid is what one that ended could not restore.
+// The journal is locked (base/path_lock.h) for as long as its Tuning lives, and while it is replayed: the pid alone would say
+// nothing to an engine in another PID namespace. Of older versions, which nobody locked, it has to. A process has one Tuning at
+// most at a time: a journal of its own pid is what one that ended could not restore.
 class Tuning {
  public:
   // `journal`: one path a machine. kBusy where another living process has tuned it.
   static Result<Tuning> begin(const Roots& roots, const std::string& journal, const std::string& boot_id);
-  // Restores what a dead process left, or this one. kBusy where the tuner is another one and lives. The Error for what
+  // Restores what a Tuning left that is no more. kBusy where it lives. The Error for what
   // can't be restored says what to do by hand.
   static Result<Restored> recover(const Roots& roots, const std::string& journal, const std::string& boot_id);
   // The same whoever tuned it: for people.
@@ -66,13 +69,15 @@ class Tuning {
   void keep() { active_ = false; }
 
  private:
-  Tuning(Roots roots, std::string journal) : roots_(std::move(roots)), journal_(std::move(journal)) {}
+  Tuning(Roots roots, std::string journal, UniqueFd held)
+      : roots_(std::move(roots)), journal_(std::move(journal)), held_(std::move(held)) {}
   Status note(const std::string& line) const;
   Result<KnobOutcome> apply(const KnobWrite& write) const;
   Status strike_out(KnobOutcome& outcome) const;
   Status take_back(std::vector<KnobOutcome>& outcomes, const std::string& knob) const;
   Roots roots_;
   std::string journal_;
+  UniqueFd held_;  // the journal, locked
   bool active_ = true;
 };
 

@@ -238,6 +238,7 @@ TEST_F(RealCpuset, OthersLeaveTheCpuAndComeBackAlsoAfterAKill) {
       // A trial that a dead engine leaves is in the way of nobody.
       const pid_t trial = ::fork();
       if (trial == 0) {
+        ::close_range(3, ~0U, 0);  // as for whatever is started by exec
         write_small_file(isolation->procs_file, "0");
         for (;;) ::pause();
       }

@@ -1,7 +1,9 @@
 // A machine of files: what each knob writes there, and that everything is as it was afterwards, whoever dies when.
 #include "host/knobs.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -9,6 +11,8 @@
 
 #include <cstdio>
 
+#include "base/path_lock.h"
+#include "base/unique_fd.h"
 #include "engine/machine/gates.h"
 #include "host/tuning.h"
 #include "tests/unit/temporary_directory.h"
@@ -133,6 +137,57 @@ TEST_F(FakeHost, LivingTunersAreRespected) {
   ASSERT_TRUE(ours.ok()) << ours.error().text();
   EXPECT_EQ(state(), kUntouched);
   EXPECT_TRUE(read_small_file(journal).has_value());
+}
+
+// The other engine's /proc does not show the tuner: it is in a container, or the tuner is.
+TEST_F(FakeHost, ATunerOfAnotherPidNamespaceIsRespected) {
+  Roots others = roots;
+  others.proc = machine.path() + "/proc-of-a-container";
+  int ready[2];
+  ASSERT_EQ(::pipe(ready), 0);
+  const pid_t tuner = ::fork();
+  if (tuner == 0) {
+    auto tuning = Tuning::begin(roots, journal, "boot-1");
+    if (tuning) (void)tuning->apply(several());
+    if (::write(ready[1], "x", 1) != 1) ::_exit(1);
+    for (;;) ::pause();
+  }
+  char byte;
+  ASSERT_EQ(::read(ready[0], &byte, 1), 1);
+  EXPECT_EQ(state(), kTuned);
+  for (const auto& refused : {Tuning::recover(others, journal, "boot-1"), Tuning::recover(roots, journal, "boot-1")}) {
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().code, ErrorCode::kBusy);
+    EXPECT_EQ(refused.error().message,
+              "process " + std::to_string(tuner) + " (as its PID namespace numbers it) has tuned this machine and still runs");
+  }
+  EXPECT_FALSE(Tuning::begin(others, journal, "boot-1").ok());
+  EXPECT_EQ(state(), kTuned);
+  ::kill(tuner, SIGKILL);
+  ::waitpid(tuner, nullptr, 0);
+  const auto restored = Tuning::recover(others, journal, "boot-1");
+  ASSERT_TRUE(restored.ok()) << restored.error().text();
+  EXPECT_EQ(state(), kUntouched);
+  ::close(ready[0]), ::close(ready[1]);
+}
+
+// Between the file's making and its first line.
+TEST_F(FakeHost, AJournalThatIsAboutToBeWrittenStays) {
+  machine.write("var/lib/stab/knobs.journal", "");
+  const UniqueFd maker(::open(journal.c_str(), O_WRONLY | O_CLOEXEC));
+  ASSERT_TRUE(lock_path(maker.get(), journal));
+  const auto refused = Tuning::recover(roots, journal, "boot-1");
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().message, "another engine has tuned this machine and still runs");
+  EXPECT_TRUE(read_small_file(journal).has_value());
+}
+
+// Process 1 is here, and started when the journal says: it is the number of another, in a namespace that is no more.
+TEST_F(FakeHost, OfALockedJournalThePidSaysNothing) {
+  machine.write("var/lib/stab/knobs.journal", "stab-knobs 4 boot-1 1 777\n" + roots.proc + "/sys/kernel/watchdog\t0\n");
+  const auto restored = Tuning::recover(roots, journal, "boot-1");
+  ASSERT_TRUE(restored.ok()) << restored.error().text();
+  EXPECT_EQ(get("proc/sys/kernel/watchdog"), "0");
 }
 
 TEST_F(FakeHost, AnotherProcessWithTheOldPidIsNotTheTuner) {
