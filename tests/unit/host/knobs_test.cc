@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -147,6 +148,7 @@ TEST_F(FakeHost, ATunerOfAnotherPidNamespaceIsRespected) {
   ASSERT_EQ(::pipe(ready), 0);
   const pid_t tuner = ::fork();
   if (tuner == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // also where a check below ends the test
     auto tuning = Tuning::begin(roots, journal, "boot-1");
     if (tuning) (void)tuning->apply(several());
     if (::write(ready[1], "x", 1) != 1) ::_exit(1);
