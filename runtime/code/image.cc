@@ -302,25 +302,40 @@ void retire(uint8_t* image) {
                      __ATOMIC_RELEASE);
 }
 
-bool find_original(const uint8_t* image, uint32_t at, ImageEntry& out) {
+namespace {
+
+// The last function that begins at `at` or in front of it; none: there is none, or no image.
+const ImageEntry* entry_before(const uint8_t* image, uint32_t at) {
   const ImageHeader* header = reinterpret_cast<const ImageHeader*>(image);
-  if (header->magic != kImageMagic) return false;
+  if (header->magic != kImageMagic) return nullptr;
   const ImageEntry* entries = reinterpret_cast<const ImageEntry*>(image + sizeof *header);
   const uint32_t behind = partition_point(header->entry_count, [&](uint32_t i) { return entries[i].prefix <= at; });
-  if (behind == 0 || at >= uint64_t{entries[behind - 1].body} + entries[behind - 1].bytes) return false;
-  out = entries[behind - 1];
+  return behind == 0 ? nullptr : entries + behind - 1;
+}
+
+bool holds(const ImageEntry& entry, uint32_t at) { return at < uint64_t{entry.body} + entry.bytes; }
+
+}  // namespace
+
+bool find_original(const uint8_t* image, uint32_t at, ImageEntry& out) {
+  const ImageEntry* entry = entry_before(image, at);
+  if (entry == nullptr || !holds(*entry, at)) return false;
+  out = *entry;
   return true;
 }
 
 bool find_executed(const uint8_t* image, uint32_t at, ImageEntry& out) {
-  if (find_original(image, at, out)) return true;
+  const ImageEntry* const before = entry_before(image, at);
+  if (before == nullptr) return false;
+  out = *before;
+  if (holds(*before, at)) return true;
   const ImageHeader* header = reinterpret_cast<const ImageHeader*>(image);
-  if (header->magic != kImageMagic || header->entry_count == 0) return false;
-  const ImageEntry* const entries = reinterpret_cast<const ImageEntry*>(image + sizeof *header);
   const uint32_t landings = landings_at(header->image_bytes);
   if (at >= landings && at - landings < kLandingsBytes) {
     Landing landing;
     memcpy(&landing, image + landings + (at - landings) / sizeof landing * sizeof landing, sizeof landing);
+    // What is sorted by its place in the image is not by its original's.
+    const ImageEntry* const entries = reinterpret_cast<const ImageEntry*>(image + sizeof *header);
     for (uint32_t i = 0; i < header->entry_count; ++i) {
       if (landing.original - entries[i].start >= entries[i].bytes) continue;
       out = entries[i];
@@ -329,17 +344,13 @@ bool find_executed(const uint8_t* image, uint32_t at, ImageEntry& out) {
     }
     return false;
   }
-  // Behind a function: the last one that begins in front of it.
-  uint32_t last = 0;
-  while (last + 1 < header->entry_count && entries[last + 1].prefix <= at) ++last;
-  const ImageEntry& entry = entries[last];
-  if (at % 8 != 0 || at + 8 > header->image_bytes || at < entry.body + entry.bytes || image[at] != 0xe9) return false;
+  // A word behind the function.
+  if (at % 8 != 0 || at + 8 > header->image_bytes || image[at] != 0xe9) return false;
   uint16_t mark;
   memcpy(&mark, image + at + 6, sizeof mark);
   const uint8_t from_end = image[at + 5];
-  if (mark != kWordMark || from_end > entry.bytes) return false;
-  out = entry;
-  out.body = at - (entry.bytes - from_end);
+  if (mark != kWordMark || from_end > out.bytes) return false;
+  out.body = at - (out.bytes - from_end);
   return true;
 }
 

@@ -190,6 +190,37 @@ TEST_F(LongLoopsTest, WhereverALoopIsTheUnwinderFindsItsPlace) {
   EXPECT_EQ(entry.body, body_[0][kNear]);
 }
 
+// Functions are looked for by halves: as a look at each finds them, for every address of both images.
+TEST_F(LongLoopsTest, EachAddressIsFoundAsByLookingAtAllFunctions) {
+  loops_.follow(code_, kNear);
+  loops_.follow(code_, kShort);
+  move_to(0, 1);
+  move_to(1, 2);
+  lead(0, 1);
+  for (uint32_t of = 0; of < 2; ++of) {
+    const uint8_t* const image = slot(of);
+    const auto* header = reinterpret_cast<const ImageHeader*>(image);
+    const auto* entries = reinterpret_cast<const ImageEntry*>(image + sizeof *header);
+    ASSERT_GT(header->entry_count, 2u);
+    for (uint32_t i = 1; i < header->entry_count; ++i) ASSERT_LT(entries[i - 1].prefix, entries[i].prefix);
+    uint32_t words = 0;
+    for (uint32_t at = 0; at < landings_at(used_[of]); ++at) {
+      const ImageEntry* last = nullptr;
+      for (uint32_t i = 0; i < header->entry_count; ++i)
+        if (entries[i].prefix <= at) last = &entries[i];
+      const bool inside = last != nullptr && at < last->body + last->bytes;
+      ImageEntry found;
+      EXPECT_EQ(find_original(image, at, found), inside) << at;
+      const bool is_found = find_executed(image, at, found);
+      words += is_found && !inside;
+      if (inside) EXPECT_TRUE(is_found) << at;
+      if (is_found) ASSERT_EQ(found.start, last->start) << at;
+      if (inside) ASSERT_EQ(found.body, last->body) << at;
+    }
+    EXPECT_EQ(words, of == 0 ? 1u : 0u) << "the short point's word, in the image that is led on";
+  }
+}
+
 TEST_F(LongLoopsTest, SaysWhyItDoesNotLead) {
   EXPECT_EQ(loops_.follow(code_, kPlain), Following::kUnled);
   EXPECT_EQ(loops_.follow(code_, kPlain), Following::kUnled);
