@@ -26,11 +26,9 @@ Result<Finding> dip_one(const Arguments&, const std::vector<double>& values) {
   STAB_TRY(const DipTest test, dip_test(values));
   std::vector<double> sorted = values, first, medians;
   std::sort(sorted.begin(), sorted.end());
-  const std::vector<size_t> starts = groups_of_values(sorted, 0.05);
-  for (size_t i = 0; i < starts.size(); ++i) {
-    const size_t end = i + 1 < starts.size() ? starts[i + 1] : sorted.size();
-    first.push_back(sorted[starts[i]]);
-    medians.push_back(quantile_sorted(std::span(sorted).subspan(starts[i], end - starts[i]), 0.5));
+  for (const auto group : groups_of_values(sorted, 0.05)) {
+    first.push_back(group.front());
+    medians.push_back(quantile_sorted(group, 0.5));
   }
   Finding finding;
   finding.add_count("n", values.size()).add("statistic", test.dip).add("p_value", test.p_value);

@@ -16,14 +16,10 @@ constexpr size_t kMostForModes = 100'000;
 std::vector<Mode> modes_of(const Response& response, const CellUnits& cell, double level) {
   std::vector<double> sorted(cell.values);
   std::sort(sorted.begin(), sorted.end());
-  const std::vector<size_t> starts = groups_of_values(sorted, level);
   const auto to_people = [&](double x) { return response.scale == Scale::kLog ? std::exp(x) : x; };
   std::vector<Mode> modes;
-  for (size_t i = 0; i < starts.size(); ++i) {
-    const size_t end = i + 1 < starts.size() ? starts[i + 1] : sorted.size();
-    const auto group = std::span<const double>(sorted).subspan(starts[i], end - starts[i]);
+  for (const auto group : groups_of_values(sorted, level))
     modes.push_back({to_people(quantile_sorted(group, 0.5)), to_people(group.front()), to_people(group.back()), group.size()});
-  }
   return modes;
 }
 

@@ -151,15 +151,22 @@ DipTest test_of(std::span<const double> sorted) {
   return test;
 }
 
+// The groups that begin there.
+std::vector<std::span<const double>> groups_at(std::span<const double> sorted, const std::vector<size_t>& starts) {
+  std::vector<std::span<const double>> groups;
+  for (size_t i = 0; i < starts.size(); ++i) {
+    const size_t end = i + 1 < starts.size() ? starts[i + 1] : sorted.size();
+    groups.push_back(sorted.subspan(starts[i], end - starts[i]));
+  }
+  return groups;
+}
+
 // The splits, moved until each value is in the group whose median is nearest.
 void settle(std::span<const double> sorted, std::vector<size_t>& starts) {
   constexpr int kRounds = 50;
   for (int round = 0; round < kRounds; ++round) {
     std::vector<double> medians;
-    for (size_t i = 0; i < starts.size(); ++i) {
-      const size_t end = i + 1 < starts.size() ? starts[i + 1] : sorted.size();
-      medians.push_back(quantile_sorted(sorted.subspan(starts[i], end - starts[i]), 0.5));
-    }
+    for (const auto group : groups_at(sorted, starts)) medians.push_back(quantile_sorted(group, 0.5));
     std::vector<size_t> next{0};
     for (size_t i = 1; i < starts.size(); ++i) {
       const double middle = medians[i - 1] + (medians[i] - medians[i - 1]) / 2;
@@ -191,12 +198,12 @@ Result<DipTest> dip_test(std::span<const double> values) {
   return test_of(sorted);
 }
 
-std::vector<size_t> groups_of_values(std::span<const double> sorted, double level) {
+std::vector<std::span<const double>> groups_of_values(std::span<const double> sorted, double level) {
   std::vector<size_t> starts{0};
   split(sorted, 0, level, starts);
   std::sort(starts.begin(), starts.end());
   settle(sorted, starts);
-  return starts;
+  return groups_at(sorted, starts);
 }
 
 }  // namespace stab::analysis

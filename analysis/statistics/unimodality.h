@@ -28,9 +28,9 @@ struct DipTest {
 // n >= 4, not constant.
 Result<DipTest> dip_test(std::span<const double> values);
 
-// The groups that a sample falls into, as the place of each one's first value among the sorted ones: the test is asked again of
-// each part, and goes on while p is at most `level`. Always begins with 0.
+// The groups that a sample falls into, one behind the other: the test is asked again of each part, and goes on while p is at
+// most `level`. One group: all values.
 // pre: sorted; as dip_test's else
-std::vector<size_t> groups_of_values(std::span<const double> sorted, double level);
+std::vector<std::span<const double>> groups_of_values(std::span<const double> sorted, double level);
 
 }  // namespace stab::analysis

@@ -70,11 +70,17 @@ TEST(Dip, GroupsAreThoseThatWerePlanted) {
   std::vector<double> values = two_groups(5, 60, 30, 8);
   for (size_t i = 0; i < 45; ++i) values.push_back(values[i] + 20 + 0.001 * static_cast<double>(i));
   std::sort(values.begin(), values.end());
-  const std::vector<size_t> starts = groups_of_values(values, 0.01);
-  EXPECT_EQ(starts, (std::vector<size_t>{0, 60, 90}));
+  const auto groups = groups_of_values(values, 0.01);
+  ASSERT_EQ(groups.size(), 3u);
+  for (size_t i = 0, from = 0; i < 3; from += groups[i++].size()) {
+    EXPECT_EQ(groups[i].data(), values.data() + from) << i;
+    EXPECT_EQ(groups[i].size(), (std::vector<size_t>{60, 30, 45})[i]) << i;
+  }
   std::vector<double> one = two_groups(6, 90, 0, 0);
   std::sort(one.begin(), one.end());
-  EXPECT_EQ(groups_of_values(one, 0.01), std::vector<size_t>{0});
+  const auto alone = groups_of_values(one, 0.01);
+  ASSERT_EQ(alone.size(), 1u);
+  EXPECT_EQ(alone[0].size(), one.size());
 }
 
 TEST(Dip, OneValueFarOutIsNoGroup) {
