@@ -54,6 +54,10 @@ Status check(const Samples& samples) {
   for (const Trial& trial : samples.trials)
     if (!samples.machines.empty() && trial.machine >= samples.machines.size())
       return bad_input("trial " + std::to_string(trial.order) + " is of an unknown machine");
+  if (samples.environment_facts.size() > kMostEnvironmentFacts || samples.environments.size() > kMostEnvironments + 1)
+    return bad_input(std::to_string(samples.environment_facts.size()) + " facts of " +
+                     std::to_string(samples.environments.size()) + " environments: there are at most " +
+                     std::to_string(kMostEnvironmentFacts) + " of " + std::to_string(kMostEnvironments + 1));
   for (const Environment& environment : samples.environments)
     if (environment.values.size() != samples.environment_facts.size())
       return bad_input("an environment has " + std::to_string(environment.values.size()) + " facts of " +
@@ -326,8 +330,8 @@ Result<Report> analyse_units(const Samples& samples, const std::vector<std::vect
     RunSearch search = search_run(samples);
     report.run_changes = std::move(search.runs);
     report.runs_not_searched = search.not_searched;
+    report.environment = environment_table_of(samples, report.contrasts);
   }
-  report.environment = environment_table_of(samples, report.contrasts);
   report.doses = doses_of(samples);
   report.validity = validity_of(samples);
   report.caveats = caveats_of(samples, report);

@@ -385,8 +385,8 @@ void environment(const Samples& samples, const Report& report, Caveats& out) {
   const auto more = [](size_t all) { return all > 1 ? "; likewise " + count(all - 1, "more fact") : std::string(); };
   if (split)
     out.push_back({CaveatCode::kEnvironmentSplit,
-                   "the machine differs together with " + split->splits[0].factor + ": " + split_words(*split, split->splits[0]) +
-                       more(splits),
+                   "the machine differs together with " + split->splits[0].factor + ": " +
+                       split_words(*split, shown_values(*split), split->splits[0]) + more(splits),
                    "a difference of " + split->splits[0].factor + " may be the machine's: run the experiment again on a machine "
                    "that stays as it is, or at least all levels of the blocks concerned"});
   if (changed && samples.simulated.empty())

@@ -28,14 +28,17 @@ constexpr std::string_view kAlong[] = {"machines", "blocks", "trials"};
 // Values of one fact, numbered in the order in which the run met them.
 class Values {
  public:
-  Values(const Samples& samples, size_t fact) : samples_(samples), fact_(fact) {}
+  Values(const Samples& samples, size_t fact) : samples_(samples), fact_(fact), of_(samples.environments.size(), kNotMet) {}
 
   size_t of(const Trial& trial) {
+    size_t& known = of_[trial.environment];
+    if (known != kNotMet) return known;
     const Environment& environment = samples_.environments[trial.environment];
     const bool told = fact_ < environment.values.size() && !environment.values[fact_].empty();
     // "Not told" and "not recorded" are different things: only the first one says that machines differ.
     const std::pair<int, std::string> key{told ? 2 : environment.recorded ? 1 : 0, told ? environment.values[fact_] : ""};
-    return numbers_.try_emplace(key, numbers_.size()).first->second;
+    known = numbers_.try_emplace(key, numbers_.size()).first->second;
+    return known;
   }
   // How many there are that say something.
   size_t known() const {
@@ -52,8 +55,10 @@ class Values {
   }
 
  private:
+  static constexpr size_t kNotMet = SIZE_MAX;
   const Samples& samples_;
   size_t fact_;
+  std::vector<size_t> of_;  // by environment
   std::map<std::pair<int, std::string>, size_t> numbers_;
 };
 
@@ -290,8 +295,8 @@ std::string environment_words(const EnvironmentDifference& difference) {
   return out;
 }
 
-std::string split_words(const EnvironmentDifference& difference, const EnvironmentSplit& split) {
-  const std::vector<std::string> shown = shown_values(difference);
+std::string split_words(const EnvironmentDifference& difference, const std::vector<std::string>& shown,
+                        const EnvironmentSplit& split) {
   std::string value = split.value;
   for (size_t v = 0; v < shown.size(); ++v)
     if (difference.values[v].value == split.value) value = quoted(difference.values[v], shown[v]);

@@ -68,8 +68,9 @@ EnvironmentTable environment_table_of(const Samples& samples, const std::vector<
 // "kernel.release was '6.1' in blocks 0 to 9 and '6.8' in blocks 10 to 19", at most three values of it; long values without the
 // words that all have.
 std::string environment_words(const EnvironmentDifference& difference);
-// "-O3 ran under '6.8' in 100 % of its trials, -O2 in 0 %"
-std::string split_words(const EnvironmentDifference& difference, const EnvironmentSplit& split);
+// "-O3 ran under '6.8' in 100 % of its trials, -O2 in 0 %"; shown: shown_values() of it
+std::string split_words(const EnvironmentDifference& difference, const std::vector<std::string>& shown,
+                        const EnvironmentSplit& split);
 // The values of a fact as they are shown side by side: of long ones only what is not in all of them.
 std::vector<std::string> shown_values(const EnvironmentDifference& difference);
 

@@ -232,7 +232,7 @@ void environment(JsonWriter& json, const Report& report) {
     for (const EnvironmentSplit& split : one.splits) {
       json.begin_object().value("factor", split.factor).value("level", split.level).value("baseline", split.baseline);
       json.value("value", split.value).value("share", split.share).value("baseline_share", split.baseline_share);
-      json.value("text", split_words(one, split)).end();
+      json.value("text", split_words(one, shown, split)).end();
     }
     json.end().end();
   }

@@ -484,7 +484,8 @@ std::string environment(const Pen& pen, const Report& report) {
     }
     if (one.values.size() > kShownValues)
       notes += pen.note(one.fact + ": " + plural(one.values.size() - kShownValues, "more value") + " in --json");
-    for (const EnvironmentSplit& split : one.splits) notes += pen.note("not shared out evenly: " + split_words(one, split));
+    for (const EnvironmentSplit& split : one.splits)
+      notes += pen.note("not shared out evenly: " + split_words(one, shown, split));
   }
   return pen.heading("The environment of the trials: what differed, of " + plural(of.compared, "recorded fact")) +
          pen.table(table) + notes;

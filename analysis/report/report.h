@@ -327,7 +327,8 @@ struct Report {
 // no analysable trial. Cells that are too small or constant are refused one by one inside the report.
 enum class Depth {
   kWhole,
-  kVerdicts,  // without modes and changes of the run, for who asks at each look and reads verdicts alone
+  // Without modes, changes of the run and what differed in the machine, for who asks at each look and reads verdicts alone.
+  kVerdicts,
 };
 Result<Report> analyse(const Samples& samples, Depth depth = Depth::kWhole);
 

@@ -151,6 +151,10 @@ struct Unavailable {
   std::string cure;
 };
 
+// A report names each environment. One for each trial is what nobody's machines are, but what a stranger's part may say; what is
+// beyond these is one more. A machine tells some fifty facts.
+inline constexpr size_t kMostEnvironments = 1000, kMostEnvironmentFacts = 128;
+
 // What was recorded of the machine while some of the trials ran, of the facts that differ between trials.
 // invariant: values.size() == Samples::environment_facts.size()
 struct Environment {

@@ -4,6 +4,7 @@
 #include "engine/results/load_environments.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -19,10 +20,34 @@ namespace {
 
 using Facts = std::map<std::string, std::string>;
 
-// A report names each of them. One for each trial is what nobody's machines are, but what a stranger's part may say.
-constexpr size_t kMostEnvironments = 1000;
+using analysis::kMostEnvironmentFacts, analysis::kMostEnvironments;
 
 constexpr char kBoot[] = "boot_id", kCpu[] = "trial.cpu", kMachineName[] = "machine.name";
+
+// Rows in the order in which they were recorded, of which the last one holds that is not younger than a trial. A clock may have
+// been set back between two of them: a row before one that is as old, or older, never is the last, and is not kept.
+class Timeline {
+ public:
+  struct Step {
+    int64_t since_ns;
+    size_t row;
+  };
+  void add(const Step& step) {
+    if (!first_) first_ = step.row;
+    while (!steps_.empty() && steps_.back().since_ns >= step.since_ns) steps_.pop_back();
+    steps_.push_back(step);
+  }
+  std::optional<size_t> first() const { return first_; }
+  std::optional<size_t> at(int64_t time_ns) const {
+    const auto younger = std::upper_bound(steps_.begin(), steps_.end(), time_ns,
+                                          [](int64_t time, const Step& step) { return time < step.since_ns; });
+    return younger == steps_.begin() ? std::nullopt : std::optional(std::prev(younger)->row);
+  }
+
+ private:
+  std::optional<size_t> first_;
+  std::vector<Step> steps_;  // since_ns and row ascend
+};
 
 // Where trials ran, and what was said of it.
 class Records {
@@ -30,6 +55,12 @@ class Records {
   static Result<Records> load(store::Store& store, store::Id experiment) {
     Records out;
     STAB_TRY(out.environments_, store.environments(experiment));
+    for (size_t row = 0; row < out.environments_.size(); ++row) {
+      const auto boot = out.environments_[row].facts.find(kBoot);
+      const Timeline::Step step{out.environments_[row].since_ns, row};
+      (boot == out.environments_[row].facts.end() ? out.of_any_boot_ : out.of_boot_[boot->second]).add(step);
+      out.all_.add(step);
+    }
     STAB_TRY(out.slots_, store.slot_epochs(experiment));
     STAB_TRY(const std::vector<store::PartRow> parts, store.parts(experiment));
     std::map<std::pair<int, int64_t>, const Facts*> of_epoch;
@@ -44,18 +75,28 @@ class Records {
   // Null: nothing was recorded.
   const Facts* of(const store::TrialFacts& trial) const {
     if (const auto elsewhere = of_block_.find(trial.block); elsewhere != of_block_.end()) return elsewhere->second;
-    const Facts* of_boot = nullptr;
-    for (const store::EnvironmentRow& row : environments_) {
-      const auto boot = row.facts.find(kBoot);
-      if (boot != row.facts.end() && !trial.boot_id.empty() && boot->second != trial.boot_id) continue;
-      // A clock that was set back leaves the first record of the boot.
-      if (!of_boot || row.since_ns <= trial.claimed_at_ns) of_boot = &row.facts;
-    }
-    return of_boot;
+    if (trial.boot_id.empty()) return facts_at(all_.at(trial.claimed_at_ns), all_.first());
+    static const Timeline kNone;
+    const auto known = of_boot_.find(trial.boot_id);
+    const Timeline& of_boot = known != of_boot_.end() ? known->second : kNone;
+    // Rows that name no boot are of each.
+    return facts_at(std::max(of_boot.at(trial.claimed_at_ns), of_any_boot_.at(trial.claimed_at_ns)),
+                    first_of(of_boot.first(), of_any_boot_.first()));
   }
 
  private:
+  static std::optional<size_t> first_of(std::optional<size_t> a, std::optional<size_t> b) {
+    return a && b ? std::min(a, b) : a ? a : b;
+  }
+  // A clock that was set back leaves the first record of the boot.
+  const Facts* facts_at(std::optional<size_t> last, std::optional<size_t> first) const {
+    if (!last) last = first;
+    return last ? &environments_[*last].facts : nullptr;
+  }
+
   std::vector<store::EnvironmentRow> environments_;
+  std::map<std::string, Timeline> of_boot_;
+  Timeline of_any_boot_, all_;
   std::vector<store::SlotEpochRow> slots_;
   std::map<uint32_t, const Facts*> of_block_;
 };
@@ -140,7 +181,13 @@ Status load_environments(store::Store& store, store::Id experiment, const std::v
   std::vector<KnownFacts> kinds(numbers.size());
   for (const auto& [kind, number] : numbers) kinds[number] = facts_of(kind);
 
-  const std::set<std::string> names = names_of(kinds);
+  std::set<std::string> names = names_of(kinds);
+  if (names.size() > kMostEnvironmentFacts) {
+    samples.unavailable.push_back({"of " + std::to_string(names.size()) + " facts of the machine those behind the first " +
+                                       std::to_string(kMostEnvironmentFacts) + " by name are not compared",
+                                   "no machine of Stab's tells as many; see who has written these"});
+    names.erase(std::next(names.begin(), kMostEnvironmentFacts), names.end());
+  }
   samples.environment_facts_compared = static_cast<uint32_t>(names.size());
   std::string also;
   for (const std::string& fact : names) {

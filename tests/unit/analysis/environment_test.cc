@@ -208,6 +208,14 @@ TEST(Environment, WhatIsNotRecordedIsNoDifferenceAndIsSaid) {
   EXPECT_EQ(told.environment.differences.at(0).values[0].value, "not told") << "a machine that does not tell differs";
 }
 
+TEST(Environment, WhoReadsVerdictsAloneGetsNoTable) {
+  const Samples samples = two_kernels([](const Trial& trial) { return trial.block >= 8; });
+  EXPECT_EQ(report_of(samples).environment.differences.size(), 1u);
+  const auto verdicts = analyse(samples, Depth::kVerdicts);
+  ASSERT_TRUE(verdicts);
+  EXPECT_TRUE(verdicts->environment.differences.empty());
+}
+
 TEST(Environment, ExcludedTrialsDontCount) {
   Samples samples = two_kernels([](const Trial& trial) { return trial.block == 19; });
   for (Trial& trial : samples.trials)

@@ -142,6 +142,19 @@ TEST(Page, AnEnvironmentHasEachFact) {
   EXPECT_NE(parts.error().text().find("an environment has "), std::string::npos) << parts.error().text();
 }
 
+TEST(Page, FactsAndEnvironmentsAreBounded) {
+  Samples facts = everything();
+  for (int i = 0; i < 1000; ++i) facts.environment_facts.push_back("fact " + std::to_string(i));
+  for (Environment& environment : facts.environments) environment.values.resize(facts.environment_facts.size(), "x");
+  Samples kinds = everything();
+  kinds.environments.resize(2000, kinds.environments.front());
+  for (const Samples& samples : {facts, kinds}) {
+    const auto parts = computed_parts(samples, {});
+    ASSERT_FALSE(parts);
+    EXPECT_NE(parts.error().text().find("there are at most 128 of 1001"), std::string::npos) << parts.error().text();
+  }
+}
+
 // Pages of version 1 have no column of layouts.
 TEST(Page, FindsTheLayoutsOfOlderPages) {
   const Samples samples = everything();

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "analysis/report/report.h"
 #include "analysis/report/replication_units.h"
@@ -161,6 +163,75 @@ TEST_F(SamplesTest, EachTrialHasTheMachineAsItStood) {
   facts["kernel.release"] = "7.0";
   ASSERT_TRUE(store_->put_host_facts(*id, facts, kSubmitted + 8 * kSecond).ok());
   EXPECT_EQ(load().environments.size(), 2u);
+}
+
+// Each trial's record as one look at all rows finds it: the last of its boot, or of none, that is not younger; else the first.
+TEST_F(SamplesTest, RecordsOfManyBootsAreFoundAsByLookingAtAll) {
+  constexpr int64_t kSubmitted = 1'700'000'000'000'000'000, kSecond = 1'000'000'000;
+  for (const bool has_boot : {true, false}) {
+    plan::Plan plan = plan_of("\"wall_time\"");
+    plan.experiment.replicates = 40;
+    plan.experiment.name = has_boot ? "with" : "without";
+    const auto id = record_experiment(
+        *store_, plan,
+        [](const store::TrialRow& trial, const plan::Cell&, store::Outcome& outcome) {
+          outcome.wall_ns = 1'000'000'000 + 1000 * trial.order;
+        },
+        kSubmitted);
+    ASSERT_TRUE(id);
+    Rng rng = Rng::stream(7, "rows");
+    std::vector<store::EnvironmentRow> rows;
+    // Until the first of the trials' boot is younger than some of them, and the clock goes to and fro.
+    for (int i = 0; i < 60; ++i) {
+      store::EnvironmentRow row;
+      row.facts["number"] = std::to_string(i);
+      const auto boot = i < 10 ? 1 : rng.below(4);
+      if (boot < 2 && has_boot) row.facts["boot_id"] = boot == 0 ? "made-up" : "another";
+      if (boot == 2) row.facts["boot_id"] = "a third";
+      row.since_ns = kSubmitted + (10 + static_cast<int64_t>(rng.below(80))) * kSecond;
+      ASSERT_TRUE(store_->put_host_facts(*id, row.facts, row.since_ns).ok());
+      rows.push_back(row);
+    }
+    const analysis::Samples samples = *load_samples(*store_, *store_->experiment(*id));
+    const auto fact = std::find(samples.environment_facts.begin(), samples.environment_facts.end(), "number");
+    ASSERT_NE(fact, samples.environment_facts.end());
+    const auto at = static_cast<size_t>(fact - samples.environment_facts.begin());
+    std::map<uint32_t, store::TrialFacts> by_order;
+    for (const store::TrialFacts& trial : *store_->trial_facts(*id, {}, [](const std::string&) {})) by_order[trial.order] = trial;
+    std::set<std::string> seen;
+    for (const analysis::Trial& trial : samples.trials) {
+      const store::TrialFacts& facts = by_order.at(trial.order);
+      const store::EnvironmentRow* wanted = nullptr;
+      for (const store::EnvironmentRow& row : rows) {
+        const auto boot = row.facts.find("boot_id");
+        if (boot != row.facts.end() && boot->second != facts.boot_id) continue;
+        if (wanted == nullptr || row.since_ns <= facts.claimed_at_ns) wanted = &row;
+      }
+      ASSERT_NE(wanted, nullptr);
+      EXPECT_EQ(samples.environments[trial.environment].values[at], wanted->facts.at("number")) << trial.order;
+      seen.insert(wanted->facts.at("number"));
+    }
+    EXPECT_GT(seen.size(), 3u) << "nothing was to be told apart";
+  }
+}
+
+TEST_F(SamplesTest, FactsAreComparedUpToABound) {
+  const auto measure = [](const store::TrialRow& trial, const plan::Cell&, store::Outcome& outcome) {
+    outcome.wall_ns = 1'000'000'000 + 1000 * trial.order;
+  };
+  constexpr int64_t kSubmitted = 1'700'000'000'000'000'000, kSecond = 1'000'000'000;
+  const auto id = record_experiment(*store_, plan_of("\"wall_time\""), measure, kSubmitted);
+  ASSERT_TRUE(id);
+  for (const char* value : {"a", "b"}) {
+    std::map<std::string, std::string> facts;
+    for (int i = 0; i < 300; ++i) facts["fact" + std::to_string(1000 + i)] = value;
+    ASSERT_TRUE(store_->put_host_facts(*id, facts, kSubmitted + (value[0] == 'a' ? 0 : 6) * kSecond).ok());
+  }
+  const analysis::Samples samples = *load_samples(*store_, *store_->experiment(*id));
+  EXPECT_EQ(samples.environment_facts_compared, 128u);
+  EXPECT_LE(samples.environment_facts.size(), 128u);
+  EXPECT_GT(samples.environment_facts.size(), 100u);
+  EXPECT_THAT(caveats(samples), HasSubstr("of 301 facts of the machine those behind the first 128 by name are not compared"));
 }
 
 // Where each trial says that it ran elsewhere, as a part of somebody else's may.
