@@ -19,7 +19,8 @@ Error denied(std::string message) { return {ErrorCode::kDenied, std::move(messag
 
 }  // namespace
 
-bool is_privileged(const Peer& peer, uid_t owner) { return peer.uid == 0 || peer.uid == owner; }
+bool is_privileged(uid_t uid, uid_t owner) { return uid == 0 || uid == owner; }
+bool is_privileged(const Peer& peer, uid_t owner) { return is_privileged(peer.uid, owner); }
 
 bool is_operator(const Config& config, const Peer& peer, uid_t owner) {
   return is_privileged(peer, owner) || is_in(peer, config.policy.operators.gid);

@@ -11,7 +11,8 @@
 
 namespace stab::engine {
 
-// Root, and the user the daemon runs as.
+// Root, and the user the daemon runs as. Neither has a quota.
+bool is_privileged(uid_t uid, uid_t owner);
 bool is_privileged(const Peer& peer, uid_t owner);
 // May see and change others' experiments.
 bool is_operator(const Config& config, const Peer& peer, uid_t owner);

@@ -9,6 +9,22 @@ namespace {
 
 Error denied(std::string message) { return {ErrorCode::kDenied, std::move(message), {}}; }
 
+Status check_number_of(const store::UserUsage& used, const Quota& quota) {
+  if (used.unfinished < quota.experiments) return {};
+  return denied("you have " + std::to_string(used.unfinished) + " experiments that aren't over, and may have " +
+                std::to_string(quota.experiments) + "; wait for one, or cancel one");
+}
+
+Status check_trials_of(const store::UserUsage& used, const Quota& quota, int64_t trials, int64_t more) {
+  if (trials > quota.trials)
+    return denied("that makes " + std::to_string(trials) + " trials, and yours may have " + std::to_string(quota.trials));
+  if (used.trials + more <= quota.all_trials) return {};
+  return denied("that makes " + std::to_string(used.trials + more) +
+                " trials of all your experiments, those that are over included, "
+                "and they may have " +
+                std::to_string(quota.all_trials) + "; 'stabctl delete' some that are over");
+}
+
 }  // namespace
 
 bool Quotas::has_none(const Peer& peer) const { return is_privileged(peer, owner_); }
@@ -28,9 +44,9 @@ Status Quotas::check(store::Store& store, const Peer& peer, int64_t trials, size
   if (upkeep_->disk_is_full())
     return denied("the daemon's disk has less left than it must; its administrator can free some");
   if (has_none(peer)) return {};
-  STAB_CHECK_OK(check_number(store, peer));
-  STAB_CHECK_OK(check_trials(store, peer, trials, trials));
   STAB_TRY(const store::UserUsage used, store.usage_of(peer.uid));
+  STAB_CHECK_OK(check_number_of(used, quota));
+  STAB_CHECK_OK(check_trials_of(used, quota, trials, trials));
   if (used.experiments >= quota.stored_experiments)
     return denied("you have " + std::to_string(used.experiments) +
                   " experiments in the database, those that are over included, and "
@@ -49,24 +65,14 @@ Status Quotas::check(store::Store& store, const Peer& peer, int64_t trials, size
 
 Status Quotas::check_number(store::Store& store, const Peer& peer) const {
   if (has_none(peer)) return {};
-  const Quota& quota = config_->quota_of(peer.uid);
   STAB_TRY(const store::UserUsage used, store.usage_of(peer.uid));
-  if (used.unfinished < quota.experiments) return {};
-  return denied("you have " + std::to_string(used.unfinished) + " experiments that aren't over, and may have " +
-                std::to_string(quota.experiments) + "; wait for one, or cancel one");
+  return check_number_of(used, config_->quota_of(peer.uid));
 }
 
 Status Quotas::check_trials(store::Store& store, const Peer& peer, int64_t trials, int64_t more) const {
   if (has_none(peer)) return {};
-  const Quota& quota = config_->quota_of(peer.uid);
-  if (trials > quota.trials)
-    return denied("that makes " + std::to_string(trials) + " trials, and yours may have " + std::to_string(quota.trials));
   STAB_TRY(const store::UserUsage used, store.usage_of(peer.uid));
-  if (used.trials + more <= quota.all_trials) return {};
-  return denied("that makes " + std::to_string(used.trials + more) +
-                " trials of all your experiments, those that are over included, "
-                "and they may have " +
-                std::to_string(quota.all_trials) + "; 'stabctl delete' some that are over");
+  return check_trials_of(used, config_->quota_of(peer.uid), trials, more);
 }
 
 }  // namespace stab::engine

@@ -89,11 +89,16 @@ Result<store::Store*> reader_of_this_thread(const std::string& database) {
 Service::Service(Engine& engine, EngineThread& thread, Rules rules)
     : engine_(&engine), thread_(&thread), rules_(std::move(rules)),
       quotas_(*rules_.config, *rules_.upkeep, rules_.owner), bundles_(engine.options().database) {
-  thread.limit_time([config = rules_.config, owner = rules_.owner](uid_t uid) {
-    return uid == 0 || uid == owner ? std::chrono::nanoseconds(0) : config->quota_of(uid).wall_time;
+  const auto quota_of = [config = rules_.config, owner = rules_.owner](uid_t uid) -> const Quota* {
+    return is_privileged(uid, owner) ? nullptr : &config->quota_of(uid);
+  };
+  thread.limit_time([quota_of](uid_t uid) {
+    const Quota* quota = quota_of(uid);
+    return quota ? quota->wall_time : std::chrono::nanoseconds(0);
   });
-  thread.limit_parts([config = rules_.config, owner = rules_.owner](uid_t uid) {
-    return uid == 0 || uid == owner ? uint64_t{0} : config->quota_of(uid).stored_bytes;
+  thread.limit_parts([quota_of](uid_t uid) {
+    const Quota* quota = quota_of(uid);
+    return quota ? quota->stored_bytes : 0;
   });
 }
 
