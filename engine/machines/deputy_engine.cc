@@ -90,11 +90,13 @@ Status DeputyEngine::send(const std::string& name) {
   return sent(sender_->send(name, set_.spool->path_of(name)));
 }
 
+bool DeputyEngine::has_deputy() const {
+  const std::lock_guard<std::mutex> held(mutex_);
+  return process_ && !closed_;
+}
+
 Status DeputyEngine::ready() {
-  {
-    const std::lock_guard<std::mutex> held(mutex_);
-    if (process_ && !closed_) return {};
-  }
+  if (has_deputy()) return {};
   const auto now = set_.clock->monotonic_raw();
   if (began_ && now - *began_ < set_.between_starts) return Error{ErrorCode::kBusy, "its deputy has ended: " + why_, {}};
   began_ = now;
@@ -113,6 +115,18 @@ Status DeputyEngine::ready() {
 }
 
 Status DeputyEngine::begin() {
+  STAB_CHECK_OK(introduce());
+  STAB_TRY(const std::vector<std::string> names, set_.spool->names());
+  for (const std::string& name : names) {
+    const std::optional<SlotFile> file = parse_slot_file(name);
+    const bool wants = file ? file->what == "grant" || file->what == "verdict"
+                            : name == kSpoolExperiment || name == kSpoolBundle || name.starts_with("binary.");
+    if (wants) STAB_CHECK_OK(send(name));
+  }
+  return {};
+}
+
+Status DeputyEngine::introduce() {
   end();
   {
     const std::lock_guard<std::mutex> held(mutex_);
@@ -134,19 +148,10 @@ Status DeputyEngine::begin() {
     changed_.notify_all();
   });
   STAB_CHECK_OK(say(kDeputyPlan, set_.name + "\n" + set_.identity + "\n" + set_.plan_text));
-  {
-    std::unique_lock<std::mutex> held(mutex_);
-    changed_.wait_for(held, set_.answers_within, [this] { return closed_ || ready_; });
-    if (!ready_) return Error{ErrorCode::kUnavailable, "the submitter's deputy does not answer", {}};
-    if (!ready_->empty()) return Error{ErrorCode::kUnavailable, *ready_, {}};
-  }
-  STAB_TRY(const std::vector<std::string> names, set_.spool->names());
-  for (const std::string& name : names) {
-    const std::optional<SlotFile> file = parse_slot_file(name);
-    const bool wants = file ? file->what == "grant" || file->what == "verdict"
-                            : name == kSpoolExperiment || name == kSpoolBundle || name.starts_with("binary.");
-    if (wants) STAB_CHECK_OK(send(name));
-  }
+  std::unique_lock<std::mutex> held(mutex_);
+  changed_.wait_for(held, set_.answers_within, [this] { return closed_ || ready_; });
+  if (!ready_) return Error{ErrorCode::kUnavailable, "the submitter's deputy does not answer", {}};
+  if (!ready_->empty()) return Error{ErrorCode::kUnavailable, *ready_, {}};
   return {};
 }
 
@@ -193,8 +198,10 @@ void DeputyEngine::stop(int slot, int64_t epoch) {
   if (sender_) (void)say(slot_file(slot, epoch, "stop"), "");
 }
 
+// One that has ended has kept its directory for the next, and there would be none. Where no deputy can be had it stays.
 void DeputyEngine::forget() {
-  if (sender_) (void)say(kDeputyOver, "");
+  if (!has_deputy() && (newest_.empty() || !introduce())) return;
+  (void)say(kDeputyOver, "");
 }
 
 void DeputyEngine::hear(const std::string& name) {

@@ -65,6 +65,7 @@ class DeputyEngine final : public MachineEngine {
   void stop(int slot, int64_t epoch) override;
   std::chrono::nanoseconds patience() const override { return set_.patience; }
   void forget() override;
+  bool has_deputy() const;  // one that lives, as far as is seen
   // What the controller writes for its workers: to be told by the spool's listener.
   void hear(const std::string& name);
 
@@ -72,6 +73,7 @@ class DeputyEngine final : public MachineEngine {
   using Of = std::pair<int, int64_t>;
   Status ready();  // a deputy that lives and knows the plan
   Status begin();
+  Status introduce();  // one that knows the plan, and nothing else yet
   void end();
   Status take(const std::string& name, const std::string& content);
   // Either fails for good: what was sent in part can't be followed by anything.

@@ -172,6 +172,29 @@ TEST_F(DeputyTest, WhatADeadDeputyHasLeftIsShownByTheNext) {
   engine.forget();
 }
 
+// The last part has come, and the deputy ends before it is told that there is no more to do.
+TEST_F(DeputyTest, NothingIsLeftOfWhatIsOverWhenTheDeputyHasEnded) {
+  DeputyEngine::Setting set = setting();
+  int ours = -1;
+  set.launch = [&ours, launch = set.launch]() -> Result<std::unique_ptr<DeputyProcess>> {
+    STAB_TRY(std::unique_ptr<DeputyProcess> process, launch());
+    ours = process->socket.get();
+    return process;
+  };
+  {
+    DeputyEngine engine(set);
+    ASSERT_TRUE(grant(engine, 0, 1).ok());
+    ASSERT_TRUE(within_seconds([&] { return spool_->has(slot_file(0, 1, "end")); }));
+    ASSERT_TRUE(std::filesystem::exists(own()));
+    ASSERT_EQ(::shutdown(ours, SHUT_RDWR), 0);
+    // Until the engine has seen it: the word is heard by nobody then.
+    ASSERT_TRUE(within_seconds([&] { return !engine.has_deputy(); }));
+    engine.forget();
+    EXPECT_EQ(launches_, 2);
+  }
+  EXPECT_FALSE(std::filesystem::exists(own()));
+}
+
 // The daemon says that all is over and goes, while the deputy has something to say that nobody hears any more.
 TEST_F(DeputyTest, NothingIsLeftOfWhatIsOverWhenTheDaemonGoesAtOnce) {
   DeputyEngine::Setting set = setting();
