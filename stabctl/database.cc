@@ -36,6 +36,11 @@ Status must_have_database(const Arguments& arguments) {
   return Error{ErrorCode::kNotFound, "there is no database '" + path + "'; --db names the one that 'stabctl run' wrote", {}};
 }
 
+Result<store::Store> open_for_changes(const Arguments& arguments) {
+  STAB_CHECK_OK(must_have_database(arguments));
+  return open_for_writing(arguments);
+}
+
 Error no_experiment_yet() { return {ErrorCode::kNotFound, "no experiment yet; 'stabctl run PLAN' makes one", {}}; }
 
 // Whoever may read the file may read all of it, so others' experiments are found, too, where nothing of one's own is meant:

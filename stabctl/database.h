@@ -13,6 +13,7 @@ Result<store::Store> open_for_reading(const Arguments& arguments);
 Result<store::Store> open_for_writing(const Arguments& arguments);
 // For what works on experiments that are there already: where the file isn't there none is made.
 Status must_have_database(const Arguments& arguments);
+Result<store::Store> open_for_changes(const Arguments& arguments);
 // What a database without any experiment is answered with.
 Error no_experiment_yet();
 // By number, name or "user/name" (engine/experiment/naming.h); the newest where the word is empty.

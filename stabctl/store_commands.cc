@@ -30,8 +30,7 @@ int db_backup_command(const Arguments& arguments) {
 }
 
 int db_vacuum_command(const Arguments& arguments) {
-  if (const Status there = must_have_database(arguments); !there) return complain(there.error());
-  auto store = open_for_writing(arguments);
+  auto store = open_for_changes(arguments);
   if (!store) return complain(store.error());
   return done_or(store->vacuum());
 }
@@ -50,8 +49,7 @@ int logs_command(const Arguments& arguments) {
 
 int delete_command(const Arguments& arguments) {
   if (!arguments.socket.empty()) return daemon_delete_command(arguments);
-  if (const Status there = must_have_database(arguments); !there) return complain(there.error());
-  auto store = open_for_writing(arguments);
+  auto store = open_for_changes(arguments);
   if (!store) return complain(store.error());
   const auto row = chosen_experiment(*store, arguments.experiment);
   if (!row) return complain(row.error());
@@ -60,8 +58,7 @@ int delete_command(const Arguments& arguments) {
 
 int rerun_command(const Arguments& arguments) {
   if (!arguments.socket.empty()) return daemon_rerun_command(arguments);
-  if (const Status there = must_have_database(arguments); !there) return complain(there.error());
-  auto store = open_for_writing(arguments);
+  auto store = open_for_changes(arguments);
   if (!store) return complain(store.error());
   const auto planned = store->rerun(arguments.trial);
   if (!planned) return complain(planned.error());

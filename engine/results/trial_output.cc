@@ -20,9 +20,9 @@ std::string_view shown_part(std::string_view text) {
   return text.substr(0, end);
 }
 
+// Without what it printed.
 StreamOutput stream_of(const std::optional<int64_t>& bytes, const std::string& sha256, const std::string& head) {
-  const std::string_view shown = shown_part(head);
-  return {bytes, one_line(sha256), printable(shown), shown.size()};
+  return {bytes, one_line(sha256), {}, shown_part(head).size()};
 }
 
 std::string grouped(int64_t number) {
@@ -59,8 +59,8 @@ Json stream_json(const StreamOutput& stream) {
 }
 
 // Who it is, without what it printed.
-Result<TrialOutput> identity_of(store::Store& store, const store::TrialRow& row, const store::ExperimentSummary& experiment,
-                                const std::vector<store::SubjectRow>& subjects, const std::vector<store::CellRow>& cells) {
+TrialOutput identity_of(const store::TrialRow& row, const store::Outcome& outcome, const store::ExperimentSummary& experiment,
+                        const std::vector<store::SubjectRow>& subjects, const std::vector<store::CellRow>& cells) {
   TrialOutput out;
   out.trial = row.id;
   out.experiment = experiment.id;
@@ -72,7 +72,6 @@ Result<TrialOutput> identity_of(store::Store& store, const store::TrialRow& row,
     if (one.index == row.subject) out.subject = one_line(one.name);
   for (const store::CellRow& one : cells)
     if (one.index == row.cell) out.cell = one_line(one.name);
-  STAB_TRY(const store::Outcome outcome, store.outcome(row.id));
   out.failure = printable(shown_part(outcome.failure));
   out.exit_status = outcome.exit_status;
   out.signal = outcome.signal;
@@ -95,7 +94,11 @@ Result<TrialOutput> trial_output(store::Store& store, store::Id trial) {
   STAB_TRY(const store::ExperimentSummary experiment, store.summary(row.experiment));
   STAB_TRY(const auto subjects, store.subjects(row.experiment));
   STAB_TRY(const auto cells, store.cells(row.experiment));
-  return identity_of(store, row, experiment, subjects, cells);
+  STAB_TRY(const store::Outcome outcome, store.outcome(trial));
+  TrialOutput out = identity_of(row, outcome, experiment, subjects, cells);
+  out.out.head = printable(shown_part(outcome.stdout_head));
+  out.err.head = printable(shown_part(outcome.stderr_head));
+  return out;
 }
 
 Result<std::vector<TrialOutput>> trials_not_passed(store::Store& store, store::Id experiment, size_t most) {
@@ -113,10 +116,8 @@ Result<std::vector<TrialOutput>> trials_not_passed(store::Store& store, store::I
   if (rows.size() > most) rows.resize(most);
   std::vector<TrialOutput> out;
   for (const store::TrialRow& row : rows) {
-    STAB_TRY(TrialOutput one, identity_of(store, row, summary, subjects, cells));
-    one.out.head.clear();
-    one.err.head.clear();
-    out.push_back(std::move(one));
+    STAB_TRY(const store::Outcome outcome, store.outcome(row.id));
+    out.push_back(identity_of(row, outcome, summary, subjects, cells));
   }
   return out;
 }

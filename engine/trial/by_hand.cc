@@ -109,11 +109,11 @@ Result<HandRun> by_hand(const TrialRequest& request, const std::vector<std::stri
 Result<int> run_by_hand(const HandRun& run) {
   std::fflush(stdout);
   const pid_t child = ::fork();
-  if (child < 0) return Error{ErrorCode::kSystem, std::string("fork: ") + std::strerror(errno), {}};
+  if (child < 0) return system_error("fork", errno);
   if (child == 0) become(run);
   int status = 0;
   while (::waitpid(child, &status, 0) < 0)
-    if (errno != EINTR) return Error{ErrorCode::kSystem, std::string("waitpid: ") + std::strerror(errno), {}};
+    if (errno != EINTR) return system_error("waitpid", errno);
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 

@@ -26,7 +26,7 @@ class Taker {
   }
   bool empty() const { return rest_.empty(); }
   // Leaves out what lies up to a multiple of 4 bytes; the section begins at one.
-  void align() { rest_ = rest_.subspan(std::min(rest_.size(), rest_.size() % 4)); }
+  void align() { rest_ = rest_.subspan(rest_.size() % 4); }
   size_t words() const { return rest_.size() / 4; }
 
  private:
