@@ -8,12 +8,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <optional>
 #include <set>
 #include <stdexcept>
+#include <stop_token>
 #include <string>
 #include <thread>
 
@@ -193,9 +193,9 @@ TEST(Temporary, TheirRootsAreHeld) {
 // Others remove whatever nobody holds, as fast as they can: what make_scratch() gives is there, and held.
 TEST(HeldScratch, NobodyTakesItBetweenMakingAndHolding) {
   const TemporaryDirectory directory;
-  std::atomic<bool> over = false;
-  std::thread others([&] {
-    while (!over) (void)remove_held({directory.path()}, "engines", hold_scratch, remove_tree, {.most = 1'000'000'000});
+  const std::jthread others([&](const std::stop_token& over) {
+    while (!over.stop_requested())
+      (void)remove_held({directory.path()}, "engines", hold_scratch, remove_tree, {.most = 1'000'000'000});
   });
   for (int i = 0; i < 3000; ++i) {
     std::string path = directory.path() + "/XXXXXX";
@@ -207,8 +207,6 @@ TEST(HeldScratch, NobodyTakesItBetweenMakingAndHolding) {
     ASSERT_EQ(mine.st_ino, there.st_ino);
     ASSERT_EQ(::rmdir(path.c_str()), 0);
   }
-  over = true;
-  others.join();
 }
 
 TEST(HeldScratch, OnlyADirectoryOfThisUserIs) {
