@@ -266,13 +266,15 @@ Tuning::Tuning(Tuning&& other) noexcept
       held_(std::move(other.held_)),
       active_(std::exchange(other.active_, false)) {}
 
+// A person may have restored all meanwhile, and another engine have begun: its journal has the same name.
 Tuning::~Tuning() {
-  if (!active_) return;
+  if (!active_ || !lock_path(held_.get(), journal_)) return;
   if (const auto journal = read_journal(journal_)) (void)replay(*journal, journal_);
 }
 
 // Durable before the change it undoes.
 Status Tuning::note(const std::string& line) const {
+  if (!lock_path(held_.get(), journal_)) return system_error("write journal '" + journal_ + "'", errno);
   const UniqueFd fd(::open(journal_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
   if (!fd) return system_error("open journal '" + journal_ + "'", errno);
   return write_durably(fd.get(), journal_, line + "\n");

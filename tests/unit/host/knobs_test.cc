@@ -192,6 +192,25 @@ TEST_F(FakeHost, OfALockedJournalThePidSaysNothing) {
   EXPECT_EQ(get("proc/sys/kernel/watchdog"), "0");
 }
 
+// A person has restored what the first has turned, and another engine has begun.
+TEST_F(FakeHost, AJournalThatIsAnothersByNowIsLeftAlone) {
+  auto first = Tuning::begin(roots, journal, "boot-1");
+  ASSERT_TRUE(first.ok()) << first.error().text();
+  ASSERT_TRUE(first->apply(writes("watchdogs", "off")).ok());
+  ASSERT_TRUE(Tuning::restore(roots, journal, "boot-1").ok());
+  auto second = Tuning::begin(roots, journal, "boot-1");
+  ASSERT_TRUE(second.ok()) << second.error().text();
+  ASSERT_TRUE(second->apply(several()).ok());
+  const auto late = first->apply(writes("irqs", "off"));
+  ASSERT_FALSE(late.ok());
+  EXPECT_NE(late.error().message.find("write journal '" + journal + "'"), std::string::npos) << late.error().message;
+  { const Tuning ends = *std::move(first); }
+  EXPECT_EQ(state(), kTuned) << "what the second has turned";
+  { const Tuning ends = *std::move(second); }
+  EXPECT_EQ(state(), kUntouched);
+  EXPECT_FALSE(read_small_file(journal).has_value());
+}
+
 TEST_F(FakeHost, AnotherProcessWithTheOldPidIsNotTheTuner) {
   machine.write("var/lib/stab/knobs.journal",
                 "stab-knobs 1 boot-1 1 776\n" + roots.proc + "/sys/kernel/watchdog\t0\n");
