@@ -247,7 +247,7 @@ Result<Design> make_design(const Plan& plan) {
   if (design.cells.empty()) return bad_input("exclude leaves no cell; nothing would run");
   find_binaries(plan, design.cells);
   const bool seeds_repeat = plan.experiment.runs_per_seed > 1 || counter_passes(plan.counters).size() > 1;
-  for (Cell& cell : design.cells) cell.shares_layouts = cell.fixed_code || seeds_repeat;
+  for (Cell& cell : design.cells) cell.shares_layouts = cell.fixed_code || seeds_repeat || plan.layout.replay;
 
   if (fraction) {
     design.resolution = fraction->resolution;

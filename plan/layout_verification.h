@@ -23,7 +23,7 @@ std::string verification_text(const Plan& plan, std::string_view screened, const
 
 // [layout.verification]; what it makes of factors, links and responses. pre: factors, experiment and counters are parsed
 void parse_verification(Section& layout, Plan& plan);
-// Leaves the workload that is verified. pre: programs are parsed
-void keep_verified_workload(Plan& plan, Faults& faults);
+// Leaves the workload that is verified, or of which a trial is replayed. pre: programs are parsed
+void keep_one_workload(Plan& plan, Faults& faults);
 
 }  // namespace stab::plan

@@ -119,7 +119,7 @@ Parsed parse_plan(std::string_view text, const std::string& path, const ParseOpt
       faults.error(programs->spot, "the plan has no program", "add [[program]] with name and run");
   }
   root.finish();
-  if (faults.error_count() == 0) keep_verified_workload(plan, faults);
+  if (faults.error_count() == 0) keep_one_workload(plan, faults);
 
   // Beyond this point a plan without errors is complete; what follows looks at it as a whole.
   if (faults.error_count() == 0) {

@@ -6,6 +6,7 @@
 
 #include "base/rng.h"
 #include "plan/layout_confirmation.h"
+#include "plan/layout_replay.h"
 #include "plan/layout_scripts.h"
 #include "plan/layout_verification.h"
 #include "plan/limits.h"
@@ -218,6 +219,7 @@ void parse_layout(const TomlNode& table, Faults& faults, Plan& plan) {
   if (plan.layout.long_loops) check_long_loops(section, plan);
   parse_confirmation(section, plan);
   parse_verification(section, plan);
+  parse_replay(section, plan);
   section.finish();
 }
 

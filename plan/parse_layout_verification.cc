@@ -161,17 +161,19 @@ void parse_verification(Section& layout, Plan& plan) {
   make_verification(section, plan);
 }
 
-void keep_verified_workload(Plan& plan, Faults& faults) {
-  if (!plan.layout.verification) return;
-  const std::string& wanted = plan.layout.verification->workload;
+void keep_one_workload(Plan& plan, Faults& faults) {
+  if (!plan.layout.verification && !plan.layout.replay) return;
+  const std::string wanted = plan.layout.replay ? plan.layout.replay->workload : plan.layout.verification->workload;
   const std::vector<Subject> all = subjects(plan);
   const auto at = std::find_if(all.begin(), all.end(), [&](const Subject& subject) { return subject.name == wanted; });
   if (at == all.end())
-    return faults.error(plan.layout.spot, "the plan has no workload " + quoted(wanted), "the file's line 'workload' names one");
+    return faults.error(plan.layout.spot, "the plan has no workload " + quoted(wanted),
+                        plan.layout.replay ? "[layout.replay] names one" : "the file's line 'workload' names one");
   Program program = plan.programs[static_cast<size_t>(at->program)];
   program.workloads = {Workload(program.workloads[static_cast<size_t>(at->workload)])};
-  program.layout_script.clear();
+  if (plan.layout.verification) program.layout_script.clear();
   plan.programs = {std::move(program)};
+  if (plan.layout.replay) return;
   if (plan.programs[0].build.empty())
     faults.error(plan.programs[0].spot, "nothing builds " + quoted(wanted) + ", so no layout file can change it",
                  "add build = \"...\", which runs szc");

@@ -387,6 +387,21 @@ struct LayoutVerification {
   std::vector<LayoutArm> arms;
 };
 
+// [layout.replay], which the engine writes: the layout of one recorded trial.
+struct LayoutReplay {
+  ScreenKey of;          // the experiment that the trial is of
+  int64_t trial = 0;     // its number there, when this was written
+  std::string workload;  // as Subject::name has it; the plan's others are left out
+  std::map<std::string, std::string> levels;  // of all factors: the trial's cell
+  uint64_t seed = 0;     // the layout's
+  int link = 0;
+  int times = 20;        // runs of it, and of fresh layouts
+  int draw = 1;          // of fresh layouts: another number, other ones
+  // What the trial differed by from the others of its cell, in the first response: of its logarithm on a log scale. Absent: there
+  // were no others.
+  std::optional<double> excess;
+};
+
 // Which functions' places make the program's time vary.
 struct LayoutMapping {
   bool map = false;
@@ -397,6 +412,7 @@ struct LayoutMapping {
   std::optional<ScreenKey> confirms;  // [layout.confirmation], which the engine writes; absent: this plan is no confirmation
   std::vector<MappedBuild> measured;
   std::optional<LayoutVerification> verification;
+  std::optional<LayoutReplay> replay;
   SourceSpot spot;
 };
 

@@ -10,6 +10,8 @@
 //   link layout:         block b takes element b mod n of a permutation of 1..n drawn anew
 //                        for each n blocks                   stream("link <subject> <cell>", b / n)
 //                        (of 0..n, for n + 1 blocks, where link 0 is one of them)
+//   in a replay (plan/layout_replay.h) one of the two cells always has the seed, the link and the layout of a recorded
+//   trial; the other one's streams are named for the draw, too, where that is not the first
 //   order = "random":    all of the above, then one shuffle  stream("random order", first block)
 #include "plan/schedule.h"
 
@@ -17,6 +19,7 @@
 #include <numeric>
 
 #include "base/rng.h"
+#include "plan/layout_replay.h"
 
 namespace stab::plan {
 namespace {
@@ -38,6 +41,18 @@ uint16_t link_of(const Plan& plan, const Cell& cell, const std::string& stream_n
   std::iota(order.begin(), order.end(), static_cast<uint16_t>(plan.link.as_linked ? 0 : 1));
   Rng::stream(plan.experiment.seed, stream_name, block / n).shuffle(order);
   return order[block % n];
+}
+
+// What a plan that replays a trial has for every trial of this cell; nothing elsewhere.
+const LayoutReplay* replayed_in(const Plan& plan, const Cell& cell) {
+  if (!plan.layout.replay) return nullptr;
+  const auto factor = static_cast<size_t>(plan.factor_index(kReplayFactor));
+  const Level& level = plan.factors[factor].levels[static_cast<size_t>(cell.levels[factor])];
+  return level.name == kFreshLevel ? nullptr : &*plan.layout.replay;
+}
+
+std::string draw_suffix(const Plan& plan) {
+  return plan.layout.replay && plan.layout.replay->draw > 1 ? " draw " + std::to_string(plan.layout.replay->draw) : "";
 }
 
 }  // namespace
@@ -67,10 +82,10 @@ Schedule make_schedule(const Plan& plan, const Design& design, int first_block, 
   // Names are joined once, not once a trial.
   std::vector<std::string> block_streams, layout_streams, link_streams;
   for (const Subject& subject : all_subjects) {
-    block_streams.push_back("block " + subject.name);
+    block_streams.push_back("block " + subject.name + draw_suffix(plan));
     for (const Cell& cell : design.cells) {
-      layout_streams.push_back("layout " + subject.name + " " + cell.name);
-      link_streams.push_back("link " + subject.name + " " + cell.name);
+      layout_streams.push_back("layout " + subject.name + " " + cell.name + draw_suffix(plan));
+      link_streams.push_back("link " + subject.name + " " + cell.name + draw_suffix(plan));
     }
   }
 
@@ -95,6 +110,11 @@ Schedule make_schedule(const Plan& plan, const Design& design, int first_block, 
         trial.seed = Rng::stream(seed, layout_streams[stream], number).next();
         trial.link = link_of(plan, design.cells[c], link_streams[stream], number);
         trial.layout = layout_id(design.cells[c], trial.link, number);
+        if (const LayoutReplay* replay = replayed_in(plan, design.cells[c])) {
+          trial.seed = replay->seed;
+          trial.link = static_cast<uint16_t>(replay->link);
+          trial.layout = layout_id(design.cells[c], trial.link, 0);
+        }
         for (int pass = 0; pass < passes; ++pass) {
           for (int run = 0; run < runs; ++run) {
             trial.pass = static_cast<uint16_t>(pass);

@@ -28,6 +28,7 @@ struct Arguments {
   std::string junit;       // gate: file that takes JUnit's XML
   int priority = 0;        // submit, priority
   std::string under;       // replay: the tool that its program is run by
+  int times = 0;           // replay: runs of its layout, beside as many fresh ones; 0: once, beside none
   int64_t trial = 0;       // replay, rerun, layout
   int blocks = 0;          // extend
   int port = 0;            // web; 0: any that is free
@@ -42,7 +43,7 @@ struct Arguments {
   std::optional<std::string> ssh;  // web: the host whose daemon it is; absent: this one
   bool daemon = false;    // status: how it fares itself
   bool json = false;
-  bool wait = false;       // submit: until they end
+  bool wait = false;       // submit, replay: until they end
   bool full = false;       // of a report: all tables, not the first screen alone
   bool quiet = false;
   std::string color = "auto";  // of a report: auto, always, never

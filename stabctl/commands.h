@@ -21,6 +21,7 @@ int work_command(const Arguments& arguments);
 int resume_command(const Arguments& arguments);
 int extend_command(const Arguments& arguments);
 int replay_command(const Arguments& arguments);
+int daemon_replay_command(const Arguments& arguments);
 int rerun_command(const Arguments& arguments);
 int layout_show_command(const Arguments& arguments);
 int layout_epochs_command(const Arguments& arguments);

@@ -96,6 +96,16 @@ struct Followed {
 
 Result<Followed> follow(DaemonClient& client, const std::string& experiment, bool as_json);
 
+// To its end, then its report. A connection for each: the one that follows has events on it.
+int wait_for(DaemonClient& client, const Arguments& arguments, int64_t experiment) {
+  auto watching = connect(arguments);
+  if (!watching) return complain(watching.error());
+  const auto followed = follow(*watching, std::to_string(experiment), false);
+  if (!followed) return complain(followed.error());
+  const int code = followed->exit_code;
+  return followed->end == "done" ? std::max(code, report_with_page(client, arguments, experiment, followed->name)) : code;
+}
+
 }  // namespace
 
 int submit_command(const Arguments& arguments) {
@@ -120,16 +130,20 @@ int submit_command(const Arguments& arguments) {
   int worst = kExitDone;
   for (const int64_t experiment : submitted) {
     if (!arguments.wait) break;
-    // A connection for each: the one that follows has events on it.
-    auto watching = connect(arguments);
-    if (!watching) return complain(watching.error());
-    const auto followed = follow(*watching, std::to_string(experiment), false);
-    if (!followed) return complain(followed.error());
-    int code = followed->exit_code;
-    if (followed->end == "done") code = std::max(code, report_with_page(*client, arguments, experiment, followed->name));
-    worst = std::max(worst, code);
+    worst = std::max(worst, wait_for(*client, arguments, experiment));
   }
   return worst;
+}
+
+int daemon_replay_command(const Arguments& arguments) {
+  auto client = connect(arguments);
+  if (!client) return complain(client.error());
+  const auto result = client->call("replay", {}, {{"trial", arguments.trial}, {"times", arguments.times}});
+  if (!result) return complain(result.error());
+  const int64_t experiment = Json::parse(*result).value("experiment", int64_t{0});
+  std::printf("%lld\n", static_cast<long long>(experiment));
+  std::fflush(stdout);
+  return arguments.wait ? wait_for(*client, arguments, experiment) : kExitDone;
 }
 
 int status_command(const Arguments& arguments) {

@@ -26,6 +26,7 @@
 #include "engine/experiment/expand.h"
 #include "engine/experiment/places.h"
 #include "engine/results/map_of.h"
+#include "engine/results/replay_of.h"
 #include "engine/machines/run_machines.h"
 #include "toml/units.h"
 
@@ -222,7 +223,41 @@ int extend_command(const Arguments& arguments) {
   return kExitDone;
 }
 
+namespace {
+
+// Its layout again and again, beside fresh ones: an experiment as any other.
+int replay_times_command(const Arguments& arguments) {
+  if (const Status there = must_have_database(arguments); !there) return complain(there.error());
+  const SystemClock clock;
+  const auto engine = open_engine(arguments, clock);
+  if (!engine) return complain(engine.error());
+  const auto replay = engine::replay_plan((*engine)->store(), arguments.trial, arguments.times);
+  if (!replay) return complain(replay.error());
+  const auto experiment = (*engine)->submit(replay->plan, replay->of.plan_directory, static_cast<uid_t>(replay->of.submitter_uid),
+                                            static_cast<gid_t>(replay->of.submitter_gid));
+  if (!experiment) return complain(experiment.error());
+  return run_to_end(**engine, *experiment, arguments, clock, report_of(arguments));
+}
+
+// Options that only one way to replay has; nothing where all fit.
+Status options_of_replay_fit(const Arguments& arguments) {
+  if (arguments.times > 0 && !arguments.under.empty())
+    return bad_input("--under shows one run in a tool, and --times compares many that nothing slows: name one of them");
+  if (arguments.times > 0) return {};
+  for (const auto& [is_given, option] : {std::pair{!arguments.socket.empty(), "--socket"}, {arguments.wait, "--wait"},
+                                         {arguments.full, "--full"}, {arguments.json, "--json"},
+                                         {!arguments.html.empty(), "--html"}})
+    if (is_given)
+      return bad_input(std::string(option) +
+                       " is of the experiment that --times makes, and one run has no report; add --times 20");
+  return {};
+}
+
+}  // namespace
+
 int replay_command(const Arguments& arguments) {
+  if (const Status fit = options_of_replay_fit(arguments); !fit) return complain(fit.error());
+  if (arguments.times > 0) return arguments.socket.empty() ? replay_times_command(arguments) : daemon_replay_command(arguments);
   const auto tool = plan::split_words(arguments.under, "write a script, and name that");
   if (!tool) return complain(bad_input("--under '" + arguments.under + "': " + tool.error().message));
   if (const Status there = must_have_database(arguments); !there) return complain(there.error());

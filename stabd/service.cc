@@ -19,6 +19,7 @@
 #include "stabd/base64.h"
 #include "engine/experiment/expand.h"
 #include "engine/results/log_text.h"
+#include "engine/results/replay_of.h"
 #include "engine/results/trial_output.h"
 #include "engine/experiment/naming.h"
 #include "stabd/experiment_rows.h"
@@ -108,7 +109,8 @@ Lane Service::lane_of(std::string_view line) const try {
   const std::string& method = parsed.request->method;
   for (const char* change : {"cancel", "pause", "resume", "priority", "delete", "rerun", "unmask"})
     if (method == change) return Lane::kChange;
-  for (const char* work : {"submit", "watch", "report", "logs", "output", "bundle", "extend", "machine", "series", "trend"})
+  for (const char* work :
+       {"submit", "replay", "watch", "report", "logs", "output", "bundle", "extend", "machine", "series", "trend"})
     if (method == work) return Lane::kWork;
   return Lane::kLook;
 } catch (const std::exception&) {
@@ -139,6 +141,7 @@ ServiceAnswer Service::handle(std::string_view line, const Peer& peer) {
 Result<ServiceAnswer> Service::dispatch(const Call& call) {
   const std::string& method = call.request.method;
   if (method == "submit") return submit(call);
+  if (method == "replay") return replay(call);
   if (method == "status") return status(call);
   if (method == "watch") return watch(call);
   if (method == "follow") return follow(call);
@@ -154,7 +157,7 @@ Result<ServiceAnswer> Service::dispatch(const Call& call) {
     if (method == known) return change(call);
   return faulty({RpcCode::kNoSuchMethod,
                  "no method '" + method.substr(0, 100) +
-                     "'; there are submit, status, watch, follow, machine, "
+                     "'; there are submit, replay, status, watch, follow, machine, "
                      "report, series, trend, logs, output, bundle, cancel, pause, resume, extend, priority, rerun, delete and "
                      "unmask",
                  call.request.id});
@@ -167,8 +170,7 @@ Result<ServiceAnswer> Service::submit(const Call& call) {
   if (directory.empty() || directory[0] != '/') return bad_input("param 'directory' is not an absolute path");
   if (directory.size() > kMaxPathBytes || path.size() > kMaxPathBytes)
     return bad_input("params 'directory' and 'path' have at most " + std::to_string(kMaxPathBytes) + " bytes");
-  if (peer.uid == 0 && !rules_.config->root_plans)
-    return denied("plans of root are refused; start stabd with --allow-root, or submit as a user");
+  STAB_CHECK_OK(refuse_root(peer));
   STAB_CHECK_OK(vouch(peer));
   const int64_t priority = request.number("priority").value_or(0);
   const std::string text = request.text("plan");
@@ -177,19 +179,53 @@ Result<ServiceAnswer> Service::submit(const Call& call) {
   // Which files there are is asked when it is the plan's turn (engine/experiment/plan_files.h).
   const plan::Parsed parsed = plan::parse_plan(text, path);
   if (!parsed.plan) return bad_input(plan::render(parsed.errors));
-  if (const auto faults = event_faults(*parsed.plan); !faults.empty()) return bad_input(plan::render(faults));
-  STAB_CHECK_OK(may_turn_knobs(*rules_.config, peer, rules_.owner, *parsed.plan));
-  STAB_CHECK_OK(check_within(parsed.plan->limits, engine_->options().limits.most));
-  STAB_TRY(const plan::Design design, plan::make_design(*parsed.plan));
-  const auto trials = static_cast<int64_t>(plan::trials_of(*parsed.plan, design));
-  STAB_CHECK_OK(quotas_.check(reader, peer, trials, text.size(), priority));
-  STAB_TRY(const store::Id id,
-           engine_->submit(*parsed.plan, directory, peer.uid, peer.gid, static_cast<int>(priority), trials));
+  return take(call, *parsed.plan, directory, priority, plan::render(parsed.warnings));
+}
+
+Result<ServiceAnswer> Service::take(const Call& call, const plan::Plan& plan, const std::string& directory, int64_t priority,
+                                    const std::string& warnings) {
+  const auto& [request, peer, reader] = call;
+  if (const auto faults = event_faults(plan); !faults.empty()) return bad_input(plan::render(faults));
+  STAB_CHECK_OK(may_turn_knobs(*rules_.config, peer, rules_.owner, plan));
+  STAB_CHECK_OK(check_within(plan.limits, engine_->options().limits.most));
+  STAB_TRY(const plan::Design design, plan::make_design(plan));
+  const auto trials = static_cast<int64_t>(plan::trials_of(plan, design));
+  STAB_CHECK_OK(quotas_.check(reader, peer, trials, plan.text.size(), priority));
+  STAB_TRY(const store::Id id, engine_->submit(plan, directory, peer.uid, peer.gid, static_cast<int>(priority), trials));
   thread_->waits_with(static_cast<int>(priority));
-  rules_.log({LogPriority::kInfo, "submit", parsed.plan->experiment.name,
+  rules_.log({LogPriority::kInfo, "submit", plan.experiment.name,
               {{"experiment", std::to_string(id)}, {"uid", std::to_string(peer.uid)}, {"priority", std::to_string(priority)}}});
-  return changed(answer_line(request.id, dump({{"experiment", id}, {"warnings", plan::render(parsed.warnings)}})), id, peer.uid,
-                 "submit");
+  return changed(answer_line(request.id, dump({{"experiment", id}, {"warnings", warnings}})), id, peer.uid, "submit");
+}
+
+// Its program runs with the rights of who asks, so the trial must be theirs; an operator sees others' and replays none.
+Result<ServiceAnswer> Service::replay(const Call& call) {
+  const auto& [request, peer, reader] = call;
+  STAB_CHECK_OK(may_submit(*rules_.config, peer, rules_.owner, rules_.serves_others));
+  STAB_CHECK_OK(refuse_root(peer));
+  STAB_CHECK_OK(vouch(peer));
+  STAB_TRY(const ChosenTrial trial, chosen_trial(call));
+  const store::ExperimentSummary& experiment = trial.experiment;
+  if (experiment.submitter_uid != static_cast<int64_t>(peer.uid))
+    return denied("trial " + std::to_string(trial.row.id) + " is user " + std::to_string(experiment.submitter_uid) +
+                  "'s, and its program would run as user " + std::to_string(peer.uid) + "; leave that to its user");
+  if (!is_over(experiment.state)) {
+    STAB_TRY(const bool unmasked, thread_->blinding().is_unmasked(reader, experiment.id));
+    if (!unmasked)
+      return Error{ErrorCode::kBusy,
+                   "experiment " + std::to_string(experiment.id) +
+                       " is not over: what its trials differ by would show before a declared look; 'unmask' shows it, and the "
+                       "report will say so",
+                   {}};
+  }
+  const int64_t times = std::clamp<int64_t>(request.number("times").value_or(0), 0, INT32_MAX);
+  STAB_TRY(const ReplayPlan replay, replay_plan(reader, trial.row.id, static_cast<int>(times)));
+  return take(call, replay.plan, replay.of.plan_directory, 0, "");
+}
+
+Status Service::refuse_root(const Peer& peer) const {
+  if (peer.uid != 0 || rules_.config->root_plans) return {};
+  return denied("plans of root are refused; start stabd with --allow-root, or submit as a user");
 }
 
 Status Service::vouch(const Peer& peer) {

@@ -63,6 +63,10 @@ class Service {
   };
   Result<ServiceAnswer> dispatch(const Call& call);
   Result<ServiceAnswer> submit(const Call& call);
+  Result<ServiceAnswer> replay(const Call& call);
+  // A plan that may be of anybody's, as theirs who ask. pre: they may submit
+  Result<ServiceAnswer> take(const Call& call, const plan::Plan& plan, const std::string& directory, int64_t priority,
+                             const std::string& warnings);
   Result<ServiceAnswer> status(const Call& call);
   Result<ServiceAnswer> watch(const Call& call);
   Result<ServiceAnswer> follow(const Call& call);
@@ -90,6 +94,7 @@ class Service {
   Status unmask(const Call& call, const store::ExperimentSummary& row);
   // Has the broker see who this is: it starts nothing for anybody else.
   Status vouch(const Peer& peer);
+  Status refuse_root(const Peer& peer) const;
   Status extend(const Call& call, const store::ExperimentSummary& row, int64_t blocks);
   Asker asker(const Peer& peer) const;
 

@@ -52,6 +52,17 @@ function heading() {
     h('p', {class: 'facts'}, samples.factors.map((factor, i) => [i > 0 && ' × ', h('b', {}, short(factor.name, 40)), ' {' + short(factor.levels.map(level => short(level, 30)).join(', '), 120) + '}'])));
 }
 
+// Of an experiment that replays a trial: what it was made to answer, before anything else.
+function replayed() {
+  const answer = report.replay;
+  if (!answer) return null;
+  const kind = {layout: 'changed', both: 'changed', moment: 'equivalent', neither: 'equivalent', unsure: 'unsure', withheld: 'withheld'}[answer.cause], [first, ...more] = answer.sentences, at = first.indexOf(': ');
+  return h('section', {class: 'replayed', 'aria-label': 'The replayed trial'}, h('h2', {}, `Trial ${answer.trial}: a bad layout or a bad moment?`),
+    h('p', {class: 'cause'}, h('strong', {}, first.slice(0, at) + '. '), sentenceOf(first.slice(at + 2))), more.map(text => h('p', {}, text + '.')));
+}
+
+function sentenceOf(text) { return text.charAt(0).toUpperCase() + text.slice(1) + '.'; }
+
 function overview(forest) {
-  return h('section', {class: 'overview', 'aria-label': 'In short'}, h('div', {class: 'columns'}, h('div', {}, answers(), forest.element, tallySquares()), h('div', {class: 'side'}, worries(), badge())));
+  return h('section', {class: 'overview', 'aria-label': 'In short'}, replayed(), h('div', {class: 'columns'}, h('div', {}, answers(), forest.element, tallySquares()), h('div', {class: 'side'}, worries(), badge())));
 }

@@ -20,6 +20,8 @@ constexpr int kVersion = 3;  // 3: a stopping rule may be a sequence, and has `m
 constexpr int kVersionOfEstimators = 4;
 // The same with what was recorded of the machine.
 constexpr int kVersionOfEnvironments = 5;
+// The same of a replay.
+constexpr int kVersionOfReplays = 6;
 constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
 constexpr std::string_view kEstimators[] = {"hodges-lehmann", "quantile", "mixed"};
 constexpr std::string_view kRules[] = {"fixed", "looks", "precision", "sequence"};
@@ -106,6 +108,7 @@ void texts(JsonWriter& json, std::string_view key, const std::vector<std::string
 }
 
 int version_of(const Samples& samples) {
+  if (samples.replayed) return kVersionOfReplays;
   if (samples.environment_facts_compared > 0) return kVersionOfEnvironments;
   return samples.estimators.empty() && samples.shift_quantiles.empty() ? kVersion : kVersionOfEstimators;
 }
@@ -251,6 +254,9 @@ std::string samples_json(const Samples& samples, const Columns& columns) {
     }
     json.end().end();
   }
+  if (samples.replayed)
+    json.begin_object("replayed").value("trial", samples.replayed->trial).value("experiment", samples.replayed->experiment)
+        .value("factor", samples.replayed->factor).value("excess", samples.replayed->excess).end();
   if (!samples.simulated.empty()) texts(json, "simulated", samples.simulated);
   if (!samples.lost_machines.empty()) texts(json, "lost_machines", samples.lost_machines);
   texts(json, "exclusions", tables.exclusions.texts());
@@ -298,7 +304,8 @@ Result<Samples> design_of(const Json& json) {
   Samples out;
   if (json.at("format") != "stab-samples" ||
       (json.at("version") != 1 && json.at("version") != 2 && json.at("version") != kVersion &&
-       json.at("version") != kVersionOfEstimators && json.at("version") != kVersionOfEnvironments))
+       json.at("version") != kVersionOfEstimators && json.at("version") != kVersionOfEnvironments &&
+       json.at("version") != kVersionOfReplays))
     return corrupt("its trials are of another format or version");
   out.experiment = json.at("experiment");
   out.alpha = json.at("alpha");
@@ -324,6 +331,11 @@ Result<Samples> design_of(const Json& json) {
     for (const Json& one : environment.at("kinds")) out.environments.push_back({one.at("recorded"), one.at("values")});
   }
   out.lost_machines = texts_of("lost_machines");
+  if (json.contains("replayed")) {
+    const Json& replayed = json.at("replayed");
+    out.replayed = ReplayedTrial{replayed.at("trial"), replayed.at("experiment"), replayed.at("factor"), {}};
+    if (!replayed.at("excess").is_null()) out.replayed->excess = replayed.at("excess").get<double>();
+  }
   for (const Json& factor : json.at("factors"))
     out.factors.push_back(
         {factor.at("name"), factor.at("levels"), factor.at("layout"), factor.at("baseline"),

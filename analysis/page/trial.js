@@ -17,6 +17,13 @@ function pairsTable(title, pairs) {
   return h('table', {class: 'pairs'}, h('caption', {class: 'offstage'}, title), h('tbody', {}, pairs.map(([key, value]) => h('tr', {}, h('th', {scope: 'row'}, key), h('td', {}, value)))));
 }
 
+// What tells one from the other; where a trial can't be replayed so, why.
+function runsOfThisLayout(number) {
+  if (samples.simulated) return h('p', {class: 'note'}, 'A simulated trial of one layout is always the same: there was no moment that could have been bad.');
+  if (samples.replayed) return h('p', {class: 'note'}, `This experiment is the answer for trial ${samples.replayed.trial} of ${short(samples.replayed.experiment, 60)}: see the top of the page.`);
+  return [command(`stabctl replay ${number} --times 20`), h('p', {class: 'note'}, 'Runs this very layout 20 times, beside 20 fresh layouts of its cell, in random order on the same quiet machine, and answers whether the layout is slow or the moment was. It becomes an experiment with a report of its own.')];
+}
+
 function openTrial(trials, row) {
   const number = trialNumber(trials, row), buildIndex = trials.has('build') ? Number(trials.column('build')[row]) - 1 : -1, build = evidence.builds[buildIndex];
   const seed = trials.column('seed')[row], ledger = samples.columns.filter(column => column.name.startsWith('weather/')), doses = samples.columns.filter(column => column.name.startsWith('dose/') && column.name !== 'dose/degradations');
@@ -27,7 +34,7 @@ function openTrial(trials, row) {
     h('p', {}, `${report.workloads[trials.column('workload')[row]]}, ${samples.factors.map((factor, f) => `${factor.name} ${factor.levels[trials.level(f, row)]}`).join(', ')}.`),
     excluded > 0 && h('p', {class: 'warning'}, 'Left out of the analysis by a declared rule: ', samples.exclusions[excluded - 1]),
     number !== null && [h('h3', {}, 'Again'), ['', ` --under 'perf stat -d'`, ` --under 'gdb --args'`].map(tool => [command(`stabctl replay ${number}${tool}`), ' ']),
-      h('p', {class: 'note'}, 'Runs it with its binary, seed and settings. The seed gives the same sequence of layouts; when each begins is driven by time. Under perf its hardware counts are yours to choose; in gdb the script stab-gdb.py names functions that have moved. Several replays that stay slow mean a bad layout; ones that don’t, a bad moment.')],
+      h('p', {class: 'note'}, 'Runs it with its binary, seed and settings. The seed gives the same sequence of layouts; when each begins is driven by time. Under perf its hardware counts are yours to choose; in gdb the script stab-gdb.py names functions that have moved. To tell a bad layout from a bad moment:'), runsOfThisLayout(number)],
     h('h3', {}, 'What it measured'), pairsTable('What it measured', responses.map((response, r) => [response.name.replace(/_/g, ' '), valueText(response, trials.column('value/' + r)[row], 6) + (Number.isFinite(trials.deviations(response)[row]) ? `, ${response.scale === 'log' ? signed(percent(trials.deviations(response)[row])) : differenceText(response, trials.deviations(response)[row])} from its cell` : '')])),
     h('h3', {}, 'What it was'), pairsTable('What it was', [['block', String(trials.column('block')[row])], ['position in the run', String(trials.column('order')[row])], trials.has('started_s') && ['began', `${significant(trials.column('started_s')[row], 5)} s into the run`],
       ['layout seed', h('code', {}, BigInt(seed).toString(16).padStart(16, '0'))], ['link', String(trials.column('link')[row])], build && ['build', short(build.name, 80)], build && build.sha256 && ['binary', h('code', {}, build.sha256)]].filter(Boolean)),

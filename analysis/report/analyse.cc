@@ -65,6 +65,10 @@ Status check(const Samples& samples) {
   for (const Trial& trial : samples.trials)
     if (!samples.environments.empty() && trial.environment >= samples.environments.size())
       return bad_input("trial " + std::to_string(trial.order) + " is of an unknown environment");
+  if (samples.replayed &&
+      (samples.replayed->factor >= samples.factors.size() || samples.factors[samples.replayed->factor].levels.size() != 2 ||
+       !std::isfinite(samples.replayed->excess.value_or(0))))
+    return bad_input("it replays a trial and has no two layouts to compare");
   size_t usable = 0;
   for (const Trial& trial : samples.trials) {
     if (trial.workload >= samples.workloads.size() || trial.levels.size() != samples.factors.size() ||
@@ -305,6 +309,7 @@ Result<Report> analyse_units(const Samples& samples, const std::vector<std::vect
     report.sequence_mixture = stopped.levels.mixture();
   }
   report.contrasts = contrasts_of(samples, units, stopped);
+  report.replay = replay_answer(samples, units[0], report);
   report.estimators = estimator_contrasts_of(samples, units, stopped.levels);
   report.shift_functions = shift_functions_of(samples, units, stopped.levels);
   report.machine_contrasts = machine_contrasts_of(samples);

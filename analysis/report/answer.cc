@@ -92,9 +92,14 @@ Answers answers_of(const Report& report) {
 std::string answer(const Pen& pen, const Report& report) {
   constexpr size_t kMostSentences = 8;
   const auto [population, sentences] = answers_of(report);
-  if (sentences.empty()) return {};
+  std::string replayed;
+  if (report.replay) {
+    replayed = pen.heading(replay_title(*report.replay));
+    for (const std::string& sentence : report.replay->sentences) replayed += pen.item(sentence);
+  }
+  if (sentences.empty()) return replayed;
   std::string out =
-      pen.heading("In short" + (population == Population::kOneWorkload ? ""
+      replayed + pen.heading("In short" + (population == Population::kOneWorkload ? ""
                                 : population == Population::kThese     ? ", for these " + report.workload_word + "s"
                                                                        : ", for " + report.program_word + "s like these"));
   for (size_t i = 0; i < std::min(sentences.size(), kMostSentences); ++i) out += pen.item(sentences[i].text);

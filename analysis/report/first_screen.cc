@@ -195,6 +195,11 @@ std::vector<Section> sections_of(const Pen& pen, const Report& report, const Whe
   }
   refused.items = refusals(report, without);
   std::vector<Section> out;
+  if (report.replay) {
+    Section replayed{.title = replay_title(*report.replay), .items = {}, .rest = "more", .notes = {}};
+    for (const std::string& one : report.replay->sentences) replayed.items.push_back(shown(one));
+    out.push_back(std::move(replayed));
+  }
   if (!compared)
     out.push_back(
         {.title = "What changed", .items = {"nothing was compared: no factor has two levels"}, .rest = "", .notes = {}});

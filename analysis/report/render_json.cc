@@ -116,6 +116,17 @@ void machines(JsonWriter& json, const Report& report) {
   json.end();
 }
 
+// Left out where the experiment replays no trial.
+void replay(JsonWriter& json, const Report& report) {
+  if (!report.replay) return;
+  const ReplayAnswer& answer = *report.replay;
+  json.begin_object("replay").value("trial", answer.trial).value("experiment", answer.experiment);
+  json.value("factor", answer.factor).value("level", answer.level).value("cause", name(answer.cause));
+  json.value("excess", answer.excess).value("runs", answer.runs).value("fresh", answer.fresh).value("below", answer.below);
+  texts(json, "sentences", answer.sentences);
+  json.end();
+}
+
 void anovas(JsonWriter& json, const Report& report) {
   json.begin_array("anova");
   for (const AnovaTable& table : report.anovas) {
@@ -287,6 +298,7 @@ std::string to_json(const Report& report) {
   json.value("experiment", report.experiment).value("alpha", report.alpha).value("stopping", report.stopping);
   json.value("interval_level", report.interval_level);
   design(json, report);
+  replay(json, report);
   contrasts(json, report);
   estimators_json(json, report);
   machines(json, report);

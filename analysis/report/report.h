@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "analysis/statistics/anova.h"
-#include "analysis/report/environment.h"
+#include "analysis/report/replay.h"
 #include "analysis/report/samples.h"
 #include "base/result.h"
 
@@ -309,6 +309,7 @@ struct Report {
   uint64_t cell_count = 0;  // combinations of levels that have values
   std::vector<Contrast> contrasts;
   std::vector<EstimatorContrast> estimators;       // empty: none was declared
+  std::optional<ReplayAnswer> replay;              // of an experiment that replays a trial
   std::vector<ShiftFunction> shift_functions;      // of declared responses; the same
   std::vector<MachineContrast> machine_contrasts;  // empty: one machine
   std::vector<Cell> cells;

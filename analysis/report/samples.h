@@ -162,6 +162,15 @@ struct Environment {
   std::vector<std::string> values;  // empty: the machine did not tell, or nobody asked it
 };
 
+// Of an experiment that runs the layout of one recorded trial beside fresh ones: replay.h says what follows.
+// invariant: factor < Samples::factors.size(), whose baseline are the fresh layouts
+struct ReplayedTrial {
+  uint64_t trial = 0;              // its number
+  std::string experiment;          // that it is of
+  uint32_t factor = 0;             // which says whose layout a trial ran in
+  std::optional<double> excess;    // of the trial over the others of its cell, in the first response; a log ratio on its scale
+};
+
 // The design facts and the rows.
 // invariant: responses not empty; the first one is the primary response
 struct Samples {
@@ -199,6 +208,7 @@ struct Samples {
   std::vector<Unavailable> unavailable;  // for the caveats
   std::vector<std::string> early_looks;     // who saw cells by name before the data were complete, in words
   std::vector<std::string> simulated;  // the model that the responses are counts of, in words; several: of several models
+  std::optional<ReplayedTrial> replayed;
   std::vector<std::string> layout_outputs;  // where a program's output was seen to depend on its layout, in words
 };
 

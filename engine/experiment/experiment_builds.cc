@@ -11,6 +11,7 @@
 
 #include "engine/experiment/binary_archive.h"
 #include "engine/experiment/gate_open.h"
+#include "engine/results/replay_of.h"
 #include "engine/separation/runs_as.h"
 #include "engine/trial/expectation.h"
 #include "plan/design.h"
@@ -168,6 +169,54 @@ Result<bool> ExperimentBuilds::take_archived() {
     }
     binary.run_instead = *archived;
     binary.sha256 = row.binary_sha256;
+  }
+  return true;
+}
+
+// Nothing is built: a layout is that of one binary, and what its source gives today may be another.
+Result<bool> ExperimentBuilds::take_replayed() {
+  const plan::LayoutReplay& how = *experiment_->plan().layout.replay;
+  const auto reject = [&](const std::string& why) -> Result<bool> {
+    STAB_CHECK_OK(experiment_->reject(why));
+    return false;
+  };
+  const auto of = replayed_experiment(experiment_->store(), experiment_->row(), how);
+  if (!of) return reject(of.error().message);
+  STAB_TRY(std::vector<store::BuildRow> rows, experiment_->store().builds(experiment_->id()));
+  std::vector<std::string> first_words;
+  const auto measured = replayed_builds(experiment_->store(), *of, how, experiment_->plan(), first_words);
+  if (!measured) return reject(measured.error().message);
+  binaries_.assign(rows.size(), {experiment_->row().plan_directory, "", ""});
+  for (store::BuildRow& row : rows) {
+    const auto index = static_cast<size_t>(row.index);
+    if (index >= measured->size()) return Error{ErrorCode::kCorrupt, "a replay has a build that its plan doesn't make", {}};
+    const store::BuildRow& then = (*measured)[index];
+    BuiltBinary& binary = binaries_[index];
+    if (!then.input_hash.empty()) binary.directory = build_directory(place_, then.input_hash);
+    binary.sha256 = then.binary_sha256;
+    const bool is_there = [&] {
+      const GateOpen open(experiment_->gate());
+      const auto same = has_recorded_binary(machine_->worker(), then);
+      return same && *same;
+    }();
+    if (!is_there) {
+      const plan::Build& build = experiment_->expanded().builds.all()[index];
+      const plan::Cell& cell = experiment_->expanded().design.cells[static_cast<size_t>(build.cell)];
+      const plan::Command run = plan::substitute(program_of(build).workloads[0].run, experiment_->plan(), cell, build.link);
+      const auto archived = Archive(archive_beside(experiment_->options().database)).find(then.binary_sha256);
+      // A program's other workloads may run another file of its build than the one that was archived.
+      if (!archived || run.argv[0] != first_words[index])
+        return reject("'" + then.binary_path + "' is gone or has changed (sha256 " + then.binary_sha256.substr(0, 16) +
+                      " then), and " + (archived ? "'" + run.argv[0] + "' is not archived" : archived.error().message) +
+                      ": put it back as it was; another binary has other layouts");
+      binary.run_instead = *archived;
+      experiment_->note("'" + then.binary_path + "' is gone or has changed; its archived copy runs");
+    }
+    row.state = store::BuildState::kDone;
+    row.input_hash = then.input_hash;
+    row.binary_path = then.binary_path;
+    row.binary_sha256 = then.binary_sha256;
+    STAB_CHECK_OK(experiment_->store().update_build(row));
   }
   return true;
 }

@@ -17,9 +17,10 @@ class ExperimentBuilds {
  public:
   ExperimentBuilds(LiveExperiment& experiment, const HeldMachine& machine);
 
-  // Three ways to the binaries, by who runs. False: the experiment was rejected, or we were stopped.
+  // Four ways to the binaries, by who runs. False: the experiment was rejected, or we were stopped.
   Result<bool> make();               // makes what is not there as it was measured
   Result<bool> take_archived();      // a worker's share: what was built elsewhere came along by its hash
+  Result<bool> take_replayed();      // of a plan that replays a trial: what the trial's experiment measured, and nothing else
   Status find_recorded(int wanted);  // for a replay of a trial of build `wanted`: what was measured then
 
   const BuildPlace& place() const { return place_; }

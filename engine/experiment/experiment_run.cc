@@ -26,6 +26,7 @@
 #include "engine/experiment/preflight.h"
 #include "engine/experiment/trial_sequence.h"
 #include "engine/machine/pinned_thread.h"
+#include "engine/results/replay_of.h"
 #include "plan/parse.h"
 
 namespace stab::engine {
@@ -63,7 +64,9 @@ Result<std::optional<RunEnd>> ExperimentRun::to_builds() {
   if (!*expanded) return Left(RunEnd::kRejected);
   if (experiment_->stop().asked()) return Left(RunEnd::kStopped);
   STAB_CHECK_OK(experiment_->advance(store::ExperimentEvent::kRun));
-  const Result<bool> made = experiment_->options().share ? builds_.take_archived() : builds_.make();
+  const Result<bool> made = experiment_->options().share         ? builds_.take_archived()
+                            : experiment_->plan().layout.replay ? builds_.take_replayed()
+                                                                : builds_.make();
   STAB_CHECK_OK(machine_->say_what_befell_the_worker());
   if (!made) return cut_off(made.error());
   if (!*made) return Left(experiment_->stop().asked() ? RunEnd::kStopped : RunEnd::kRejected);
@@ -85,6 +88,8 @@ Result<RunEnd> ExperimentRun::to_end() {
   if (const Status set = runner_->set_up(builds_.place(), builds_.binaries()); !set) return was_cut_off(set.error());
   STAB_CHECK_OK(machine_->tune());
   STAB_CHECK_OK(machine_->record_facts());
+  STAB_TRY(const bool same_machine, is_replayed_where_it_ran());
+  if (!same_machine) return RunEnd::kRejected;
   STAB_CHECK_OK(machine_->check_requirements(runner_->passes()));
   STAB_CHECK_OK(runner_->remember_outputs());
   STAB_CHECK_OK(experiment_->log(
@@ -119,6 +124,25 @@ Result<RunEnd> ExperimentRun::to_end() {
   return recorded + not_needed(progress) == progress.planned_total ? RunEnd::kDone : RunEnd::kGaps;
 }
 
+// What a layout costs depends on the caches and predictors that it meets: another model of CPU answers another question. What
+// else differs is said.
+Result<bool> ExperimentRun::is_replayed_where_it_ran() {
+  if (!experiment_->plan().layout.replay) return true;
+  const plan::LayoutReplay& how = *experiment_->plan().layout.replay;
+  STAB_TRY(const store::ExperimentRow of, replayed_experiment(experiment_->store(), experiment_->row(), how));
+  for (const std::string& difference : machine_differences(experiment_->store(), of, how, machine_->facts())) {
+    if (!difference.starts_with("cpu.model") && !difference.starts_with("machine")) {
+      STAB_CHECK_OK(experiment_->note_and_log("replay-elsewhere", "not as when trial " + std::to_string(how.trial) +
+                                                                      " ran: " + difference));
+      continue;
+    }
+    STAB_CHECK_OK(experiment_->reject("trial " + std::to_string(how.trial) + " ran on another machine (" + difference +
+                                      "), where its layout may cost something else: replay it there"));
+    return false;
+  }
+  return true;
+}
+
 // What was asked of the worker when everything was to stop is no fault of the experiment's.
 Result<RunEnd> ExperimentRun::was_cut_off(const Error& error) const {
   if (error.code == ErrorCode::kBusy && experiment_->stop().asked()) return RunEnd::kStopped;
@@ -142,7 +166,8 @@ Result<bool> ExperimentRun::find_named_files() {
 }
 
 Result<bool> ExperimentRun::expand_if_new() {
-  if (experiment_->row().state == store::ExperimentState::kSubmitted) {
+  // A replay builds nothing, so sources may be gone.
+  if (experiment_->row().state == store::ExperimentState::kSubmitted && !experiment_->plan().layout.replay) {
     STAB_TRY(const bool found, find_named_files());
     if (!found) return false;
   }

@@ -45,6 +45,7 @@ class HeldMachine {
   // What tune() has seen, as the environment of the trials from now on. Not for a replay, which says nothing of the machine that
   // its experiment ran on.
   Status record_facts() const;
+  const std::map<std::string, std::string>& facts() const { return facts_; }  // since tune()
   // False: the plan's own limits are more than the lab's, or can't be set; the experiment is rejected then.
   Result<bool> check_limits();
   // kUnavailable: what the plan requires, and this machine does not give. `passes`: the events of every pass over the counters.

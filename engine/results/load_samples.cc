@@ -14,6 +14,7 @@
 #include "engine/experiment/expand.h"
 #include "engine/results/load_environments.h"
 #include "engine/results/printable.h"
+#include "plan/layout_replay.h"
 
 namespace stab::engine {
 namespace {
@@ -332,6 +333,24 @@ Status keep_whole_blocks(store::Store& store, store::Id experiment, analysis::Sa
   return {};
 }
 
+// Layouts of binaries are numbered by their links, which are fewer.
+constexpr uint64_t kAboveLinks = uint64_t{1} << 30;
+
+// A replay asks about one layout, so runs of it are what is counted: each is a draw of its own, as each fresh layout is. Fresh
+// ones of binaries as they were linked are draws of links, as ever; where there is one link, what is fresh is drawn by the seed.
+void count_replays(const plan::Plan& plan, analysis::Samples& samples) {
+  if (!plan.layout.replay) return;
+  const plan::LayoutReplay& replay = *plan.layout.replay;
+  const auto factor = static_cast<uint32_t>(plan.factor_index(plan::kReplayFactor));
+  samples.replayed = analysis::ReplayedTrial{static_cast<uint64_t>(replay.trial), replay.of.name, factor, replay.excess};
+  for (analysis::Trial& trial : samples.trials) {
+    const bool fresh = trial.levels[factor] == 0;
+    if (fresh && plan.link.seeds > 1 && trial.fixed_code) continue;
+    trial.fixed_code = false;
+    trial.layout = kAboveLinks + 2 * uint64_t{trial.block} + (fresh ? 0 : 1);
+  }
+}
+
 // Last, as texts are compared with what is stored before. A database or a bundle may be anybody's; names of factors, levels,
 // programs and workloads come from its plan, where such ones are refused.
 void make_printable(analysis::Samples& samples) {
@@ -341,6 +360,7 @@ void make_printable(analysis::Samples& samples) {
     response.unit = one_line(response.unit);
     response.family = one_line(response.family);
   }
+  if (samples.replayed) samples.replayed->experiment = one_line(samples.replayed->experiment);
   for (analysis::Unavailable& one : samples.unavailable) one = {one_line(one.what), one_line(one.cure)};
   for (auto* texts : {&samples.machines, &samples.machine_differences, &samples.lost_machines, &samples.early_looks,
                       &samples.simulated, &samples.layout_outputs})
@@ -435,6 +455,7 @@ Result<analysis::Samples> load_samples(store::Store& store, const store::Experim
     at.emplace(fact.trial, samples.trials.size());
     samples.trials.push_back(std::move(trial));
   }
+  count_replays(expanded.plan, samples);
   STAB_CHECK_OK(load_machines(store, experiment.id, expanded.plan, samples));
   STAB_CHECK_OK(load_environments(store, experiment.id, facts, samples));
   Missing missing;

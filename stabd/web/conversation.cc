@@ -16,8 +16,8 @@ constexpr char kPagePolicy[] =
 constexpr size_t kMaxEventName = 64;
 constexpr std::string_view kTrend = "trend";
 // What changes something, and the one question whose parameters are no part of a path.
-constexpr std::string_view kPosts[] = {"submit",   "cancel", "pause",  "resume", "extend",
-                                       "priority", "rerun",  "delete", "unmask", kTrend};
+constexpr std::string_view kPosts[] = {"submit",   "cancel", "pause",  "resume", "extend", "priority",
+                                       "rerun",    "replay", "delete", "unmask", kTrend};
 
 // "/api/experiments/12/log" with "/api/experiments/" and "/log": "12". Empty: it is no such path.
 std::string number_in(std::string_view path, std::string_view before, std::string_view behind) {

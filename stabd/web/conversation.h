@@ -8,7 +8,8 @@
 //   GET /api/experiments/N/log         logs
 //   GET /api/events                    follow, as server-sent events
 //   GET /experiments/N/report.html     report, the page
-//   POST /api/METHOD                   submit, cancel, pause, resume, extend, priority, rerun, delete, unmask; the body is params
+//   POST /api/METHOD                   submit, cancel, pause, resume, extend, priority, rerun, replay, delete, unmask;
+//                                      the body is params
 //
 // An answer is the protocol's, with a status that says the same as its error code.
 #pragma once

@@ -8,6 +8,7 @@
 //   shapes    small, with a cell of two speeds, a run that changes half way, and declared looks, the second of which has come
 //   sequence  the same, judged by a confidence sequence
 //   environments  small, on two machines, one of which got another kernel, under which some trials ran again
+//   replay    one trial's layout beside fresh ones
 //   causal    small, with a causal profile: curves of every verdict, a latency, amplified load
 #include <algorithm>
 #include <cmath>
@@ -20,6 +21,7 @@
 #include "analysis/page/page.h"
 #include "tests/unit/analysis/lab_samples.h"
 #include "tests/unit/analysis/made_placements.h"
+#include "tests/unit/analysis/made_replay.h"
 #include "tests/unit/analysis/made_windows.h"
 
 namespace {
@@ -113,6 +115,9 @@ Samples environments() {
   }
   return samples;
 }
+
+// The layout of a trial again, which is slow; the trial met a bad moment besides.
+Samples replay() { return replay_samples(4, {.effect = 0.06, .layout_sd = 0.01, .excess = 0.2}); }
 
 Samples large() {
   Samples samples = lab_samples(4, {.programs = 5, .replicates = 2500, .links = 20});
@@ -250,10 +255,11 @@ int main(int argc, char** argv) {
   const std::map<std::string, std::function<Samples()>> kinds{
       {"small", small}, {"large", large}, {"hostile", hostile}, {"refused", with_refusals}, {"lone", lone},
       {"suite", suite}, {"causal", small}, {"map", small}, {"shapes", shapes}, {"sequence", sequence},
-      {"environments", environments}};
+      {"environments", environments}, {"replay", replay}};
   const auto kind = kinds.find(argc == 3 ? argv[1] : "");
   if (kind == kinds.end()) {
-    std::fputs("usage: made_page small|large|hostile|refused|lone|suite|causal|map|shapes|sequence|environments FILE\n", stderr);
+    std::fputs("usage: made_page small|large|hostile|refused|lone|suite|causal|map|shapes|sequence|environments|replay "
+               "FILE\n", stderr);
     return 2;
   }
   const Samples samples = kind->second();

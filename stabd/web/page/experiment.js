@@ -122,6 +122,7 @@ function changesOf(row) {
   if (row.state !== 'cancelled') forms.push(numberForm('extend-blocks', 'blocks to add', 'extend', 10, blocks => perform('extend', {experiment: id, blocks}, `experiment ${id} has ${blocks} more blocks to run`)));
   if (!over) forms.push(numberForm('new-priority', 'priority', 'set', row.priority, priority => perform('priority', {experiment: id, priority}, `experiment ${id} has priority ${priority}`)));
   forms.push(numberForm('rerun-trial', 'number of a trial that failed', 'rerun', '', trial => perform('rerun', {trial}, `trial ${trial} is planned again`)));
+  if (over) forms.push(numberForm('replay-trial', 'number of a trial that was slow', 'run its layout 20 times', '', trial => perform('replay', {trial, times: 20}, `the layout of trial ${trial} runs again, beside fresh ones, as an experiment of its own`)));
   return [h('p', {class: 'actions'}, buttons), h('div', {class: 'controls'}, forms)];
 }
 

@@ -1,0 +1,151 @@
+// A replay is an experiment as any other: the plan of its trial, with a table behind it. What the table can't say, which binaries
+// ran, is read off the experiment of the trial, and only where both are of one user: a hash alone opens nobody's binary.
+#include "engine/results/replay_of.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "engine/experiment/expand.h"
+#include "plan/layout_replay.h"
+#include "plan/parse.h"
+
+namespace stab::engine {
+namespace {
+
+plan::ScreenKey key_of(const store::ExperimentRow& row) { return {row.name, row.submitted_at_ns, 0}; }
+
+// What the trial's first response differs by from the mean of the others of its cell, on the response's scale.
+Result<std::optional<double>> excess_of(store::Store& store, const store::TrialRow& trial, const plan::Response& response) {
+  STAB_TRY(const std::vector<store::SampleRow> rows, store.samples(trial.experiment, response.name));
+  double sum = 0;
+  int count = 0;
+  std::optional<double> own;
+  for (const store::SampleRow& row : rows) {
+    if (row.subject != trial.subject || row.cell != trial.cell || !row.value) continue;
+    if (response.scale == plan::Scale::kLog && *row.value <= 0) continue;
+    const double value = response.scale == plan::Scale::kLog ? std::log(*row.value) : *row.value;
+    if (row.trial == trial.id) {
+      own = value;
+    } else if (!row.excluded) {
+      sum += value;
+      ++count;
+    }
+  }
+  if (!own || count == 0 || !std::isfinite(*own - sum / count)) return std::optional<double>();
+  return std::optional(*own - sum / count);
+}
+
+std::string number(store::Id id) { return std::to_string(id); }
+
+}  // namespace
+
+Result<ReplayPlan> replay_plan(store::Store& store, store::Id id, int times) {
+  if (times < 2 || times > plan::kMostReplays)
+    return bad_input("'" + std::to_string(times) + "' times: expected 2 to " + std::to_string(plan::kMostReplays));
+  STAB_TRY(const store::TrialRow trial, store.trial(id));
+  STAB_TRY(store::ExperimentRow row, store.experiment(trial.experiment));
+  STAB_TRY(const ExpandedPlan expanded, expand_stored(row));
+  const std::string name = "trial " + number(id);
+  if (trial.kind != store::TrialKind::kMain)
+    return bad_input(name + " is no trial of the schedule, so it is no part of what its report says; name one that the page "
+                            "shows");
+  if (trial.state != store::TrialState::kRecorded)
+    return bad_input(name + " was not recorded, it is " + std::string(store::name(trial.state)) +
+                     ": there is no time of it to explain; 'stabctl output " + number(id) + "' says what befell it");
+  if (expanded.plan.layout.replay || expanded.plan.layout.confirms || expanded.plan.layout.verification)
+    return bad_input("experiment " + number(row.id) + " is written by the engine; replay a trial of '" +
+                     (expanded.plan.layout.replay ? expanded.plan.layout.replay->of.name : "the plan that it came from") + "'");
+  if (trial.cell < 0 || static_cast<size_t>(trial.cell) >= expanded.design.cells.size() || trial.subject < 0 ||
+      static_cast<size_t>(trial.subject) >= expanded.subjects.size())
+    return Error{ErrorCode::kCorrupt, name + " is of a cell that the plan doesn't make", {}};
+  plan::LayoutReplay replay;
+  replay.of = key_of(row);
+  replay.trial = id;
+  replay.workload = expanded.subjects[static_cast<size_t>(trial.subject)].name;
+  replay.seed = trial.seed;
+  replay.link = trial.link;
+  replay.times = times;
+  const plan::Cell& cell = expanded.design.cells[static_cast<size_t>(trial.cell)];
+  for (size_t f = 0; f < expanded.plan.factors.size(); ++f) {
+    const plan::Factor& factor = expanded.plan.factors[f];
+    replay.levels[factor.name] = factor.levels[static_cast<size_t>(cell.levels[f])].name;
+  }
+  STAB_TRY(replay.excess, excess_of(store, trial, expanded.plan.experiment.responses[0]));
+  // Each replay of a trial draws other fresh layouts.
+  STAB_TRY(const auto before, store.experiments_whose_plan_has(plan::replay_lines(replay.of, id)));
+  replay.draw = 1 + static_cast<int>(std::min<size_t>(before.size(), plan::kMostReplays - 1));
+  plan::Parsed parsed = plan::parse_plan(plan::replay_text(expanded.plan, replay), row.plan_path);
+  if (!parsed.plan) {
+    std::string why;
+    for (const plan::Diagnostic& fault : parsed.errors) why += (why.empty() ? "" : "; ") + fault.message + ": " + fault.hint;
+    return bad_input(name + " can't be replayed beside fresh layouts: " + why);
+  }
+  return ReplayPlan{*std::move(parsed.plan), std::move(row)};
+}
+
+Result<store::ExperimentRow> replayed_experiment(store::Store& store, const store::ExperimentRow& replay,
+                                                 const plan::LayoutReplay& how) {
+  STAB_TRY(const std::vector<store::ExperimentSummary> all, store.summaries(replay.submitter_uid));
+  for (const store::ExperimentSummary& one : all)
+    if (one.name == how.of.name && one.submitted_at_ns == how.of.submitted_ns) return store.experiment(one.id);
+  return Error{ErrorCode::kNotFound,
+               "this replays trial " + number(how.trial) + " of '" + how.of.name + "', and no such experiment of user " +
+                   std::to_string(replay.submitter_uid) + " is in this database, so nobody knows what it ran; import it, too",
+               {}};
+}
+
+Result<std::vector<store::BuildRow>> replayed_builds(store::Store& store, const store::ExperimentRow& of,
+                                                     const plan::LayoutReplay& how, const plan::Plan& plan,
+                                                     std::vector<std::string>& first_words) {
+  STAB_TRY(const ExpandedPlan then, expand_stored(of));
+  STAB_TRY(const plan::Design design, plan::make_design(plan));
+  STAB_TRY(const std::vector<store::BuildRow> recorded, store.builds(of.id));
+  const auto subject = std::find_if(then.subjects.begin(), then.subjects.end(),
+                                    [&](const plan::Subject& one) { return one.name == how.workload; });
+  const auto cell = std::find_if(then.design.cells.begin(), then.design.cells.end(), [&](const plan::Cell& one) {
+    for (size_t f = 0; f < then.plan.factors.size(); ++f) {
+      const plan::Factor& factor = then.plan.factors[f];
+      const auto level = how.levels.find(factor.name);
+      if (level == how.levels.end() || factor.levels[static_cast<size_t>(one.levels[f])].name != level->second) return false;
+    }
+    return true;
+  });
+  const Error other{ErrorCode::kCorrupt, "'" + of.name + "' has no such cell or workload as this replays", {}};
+  if (subject == then.subjects.end() || cell == then.design.cells.end()) return other;
+  const plan::Command& first = then.plan.programs[static_cast<size_t>(subject->program)].workloads[0].run;
+  std::vector<store::BuildRow> out;
+  const plan::BuildSet builds = plan::make_builds(plan, design);
+  for (const plan::Build& build : builds.all()) {
+    const auto index = static_cast<size_t>(then.builds.of(subject->program, cell->index, build.link));
+    if (index >= recorded.size()) return other;
+    out.push_back(recorded[index]);
+    first_words.push_back(plan::substitute(first, then.plan, *cell, build.link).argv[0]);
+  }
+  return out;
+}
+
+std::vector<std::string> machine_differences(store::Store& store, const store::ExperimentRow& of, const plan::LayoutReplay& how,
+                                             const std::map<std::string, std::string>& now) {
+  std::map<std::string, std::string> then;
+  if (const auto facts = store.host_facts(of.id)) then = *facts;
+  // Of several machines, the one that ran the trial's block.
+  const auto trial = store.trial(how.trial);
+  const auto parts = store.parts(of.id);
+  const auto epochs = store.slot_epochs(of.id);
+  if (trial && trial->experiment == of.id && parts && epochs)
+    for (const store::PartRow& part : *parts)
+      for (const store::SlotEpochRow& row : *epochs)
+        if (part.block == trial->block && part.fate == store::PartFate::kRecorded && row.slot == part.slot &&
+            row.epoch == part.epoch)
+          then = row.facts;
+  std::vector<std::string> out;
+  for (const char* fact : {"cpu.model", "machine", "cpu.microcode", "cpu.smt", "kernel.release", "host.name"}) {
+    const auto before = std::as_const(then).find(fact), after = now.find(fact);
+    if (before == then.end() || after == now.end() || before->second == after->second) continue;
+    out.push_back(std::string(fact) + ": " + before->second + " then, " + after->second + " now");
+  }
+  return out;
+}
+
+}  // namespace stab::engine

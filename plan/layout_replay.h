@@ -1,0 +1,26 @@
+// The plan that runs the layout of one recorded trial again and again, beside as many trials in fresh layouts of the same cell:
+// the plan that the trial is of, with a table behind it that says which layout.
+#pragma once
+
+#include <string>
+
+#include "plan/plan.h"
+#include "toml/section.h"
+
+namespace stab::plan {
+
+// The treatment that the plan gets, and the level that is compared with; the other one is replayed_level().
+inline constexpr char kReplayFactor[] = "layout", kFreshLevel[] = "fresh";
+inline constexpr int kMostReplays = 1000;
+
+std::string replayed_level(const LayoutReplay& replay);  // "trial-91"
+
+// What plans of all replays of this trial have in them, and no others.
+std::string replay_lines(const ScreenKey& of, int64_t trial);
+// The text of that plan. `plan`: the one that the trial is of.
+std::string replay_text(const Plan& plan, const LayoutReplay& replay);
+
+// [layout.replay]; what it makes of the plan. pre: factors, experiment, machines and counters are parsed
+void parse_replay(Section& layout, Plan& plan);
+
+}  // namespace stab::plan

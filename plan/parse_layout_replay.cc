@@ -1,0 +1,177 @@
+// [layout.replay] is written by the engine behind the plan of a recorded trial, and makes of it a comparison of two cells in
+// blocks: all factors keep the trial's level, and a factor `layout` says whose layout a trial runs in, the recorded one's or one
+// of its own. The plan's seed stays, as the links of its builds are drawn from it; the draws of fresh layouts are others.
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+#include "plan/design.h"
+#include "plan/layout_replay.h"
+#include "plan/limits.h"
+#include "plan/parse_parts.h"
+
+namespace stab::plan {
+namespace {
+
+using Kind = TomlNode::Kind;
+
+constexpr const char* kHint = "'stabctl replay TRIAL --times N' writes [layout.replay]";
+constexpr int kMostLinks = 65535;
+
+std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+
+std::string toml_string(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + "\"";
+}
+
+// A whole text as a number: TOML's integers end at 2^63, and a double is not read back exactly everywhere.
+template <typename Number, typename... Base>
+std::optional<Number> number_of(std::string_view text, Base... base) {
+  Number out{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out, base...);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(out) : std::nullopt;
+}
+
+template <typename Number, typename... Base>
+void parse_number(Section& section, const char* key, Number& out, Base... base) {
+  std::string text;
+  section.require(key, kHint);
+  const TomlNode* node = section.text(key, text);
+  if (!node) return;
+  if (const auto number = number_of<Number>(text, base...)) out = *number;
+  else section.faults().error(node->spot, quoted(text) + " is no number of " + quoted(key), kHint);
+}
+
+void keep_level(Factor& factor, const LayoutReplay& replay, Section& section) {
+  const auto wanted = replay.levels.find(factor.name);
+  const auto kept = std::find_if(factor.levels.begin(), factor.levels.end(), [&](const Level& level) {
+    return wanted != replay.levels.end() && level.name == wanted->second;
+  });
+  if (kept == factor.levels.end())
+    return section.faults().error(section.spot(), "levels has none of factor " + quoted(factor.name), kHint);
+  factor.levels = {Level(*kept)};
+}
+
+// Of a cell that a seed and a link leave as it is, fresh layouts would be the replayed one.
+bool draws_layouts(const Plan& plan) {
+  return std::any_of(plan.factors.begin(), plan.factors.end(), [&](const Factor& factor) {
+    return (factor.kind == FactorKind::kCode || factor.kind == FactorKind::kStack || factor.kind == FactorKind::kHeap) &&
+           !keeps_layout(factor.kind, factor.levels.front());
+  });
+}
+
+void make_replay(Section& section, Plan& plan) {
+  const LayoutReplay& replay = *plan.layout.replay;
+  Faults& faults = section.faults();
+  if (plan.causal || plan.layout.confirms || plan.layout.verification)
+    return faults.error(section.spot(), "a plan either replays a trial or does something else", kHint);
+  if (plan.counters.simulation.on())
+    return faults.error(section.spot(),
+                        "trials of this plan are simulated, and a simulated trial of one layout is always the same",
+                        "its own number is the layout's; there was no moment that could have been bad");
+  if (plan.factor_index(kReplayFactor) >= 0)
+    return faults.error(section.spot(), "the plan has a factor " + quoted(kReplayFactor) + " of its own", "rename it");
+  const size_t before = faults.error_count();
+  for (Factor& factor : plan.factors) keep_level(factor, replay, section);
+  if (faults.error_count() > before) return;
+  if (plan.link.seeds < 2 && !draws_layouts(plan))
+    return faults.error(section.spot(),
+                        "nothing draws layouts in the trial's cell: code, stack and heap stay, and there is one link",
+                        "all its trials ran in one layout, so what differs between them are moments");
+  plan.layout.map = false;
+  Experiment& experiment = plan.experiment;
+  experiment.name = experiment.name.substr(0, 70) + "-trial-" + std::to_string(replay.trial) +
+                    (replay.draw > 1 ? "-" + std::to_string(replay.draw) : "");
+  experiment.series.clear();
+  experiment.record_epochs = experiment.record_samples = false;
+  experiment.runs_per_seed = 1;
+  experiment.order = Order::kBlocks;
+  experiment.replicates = replay.times;
+  plan.stopping = {};
+  plan.exclude.clear();
+  plan.nested.clear();
+  plan.fraction = {};
+  plan.machines = {};
+  Factor layout;
+  layout.name = kReplayFactor;
+  layout.levels = {{kFreshLevel, ""}, {replayed_level(replay), ""}};
+  layout.spot = section.spot();
+  plan.factors.push_back(std::move(layout));
+}
+
+}  // namespace
+
+std::string replayed_level(const LayoutReplay& replay) { return "trial-" + std::to_string(replay.trial); }
+
+void parse_replay(Section& layout, Plan& plan) {
+  const TomlNode* node = layout.table("replay");
+  if (!node) return;
+  Faults& faults = layout.faults();
+  const size_t before = faults.error_count();
+  Section section(*node, "[layout.replay]", faults);
+  LayoutReplay replay;
+  section.require("of", kHint);
+  section.require("workload", kHint);
+  section.text("of", replay.of.name);
+  parse_number(section, "submitted", replay.of.submitted_ns);
+  parse_number(section, "trial", replay.trial);
+  section.text("workload", replay.workload);
+  parse_number(section, "seed", replay.seed, 16);
+  section.integer("link", 0, kMostLinks, replay.link);
+  section.integer("times", 2, kMostReplays, replay.times);
+  section.integer("draw", 1, kMostReplays, replay.draw);
+  if (section.find("excess")) {
+    double excess = 0;
+    parse_number(section, "excess", excess);
+    if (!std::isfinite(excess)) faults.error(section.spot(), "excess is not finite", kHint);
+    replay.excess = excess;
+  }
+  if (const TomlNode* levels = section.table("levels"))
+    for (const TomlEntry& entry : levels->entries) {
+      if (entry.value.kind != Kind::kString) wrong_type(faults, entry.key, entry.value, Kind::kString);
+      else replay.levels[entry.key] = entry.value.text;
+    }
+  section.finish();
+  if (replay.trial < 1 && faults.error_count() == before) faults.error(section.spot(), "trials are numbered from 1", kHint);
+  if (replay.link > plan.link.seeds && faults.error_count() == before)
+    faults.error(section.spot(), "the plan has no link " + std::to_string(replay.link), kHint);
+  if (faults.error_count() > before) return;
+  plan.layout.replay = std::move(replay);
+  make_replay(section, plan);
+}
+
+std::string replay_lines(const ScreenKey& of, int64_t trial) {
+  return "[layout.replay]\nof = " + toml_string(of.name) + "\nsubmitted = \"" + std::to_string(of.submitted_ns) +
+         "\"\ntrial = \"" + std::to_string(trial) + "\"\n";
+}
+
+std::string replay_text(const Plan& plan, const LayoutReplay& replay) {
+  std::string out = plan.text;
+  if (!out.ends_with('\n')) out += '\n';
+  char digits[32];
+  const auto as_text = [&](auto value, auto... base) {
+    return "\"" + std::string(digits, std::to_chars(digits, digits + sizeof digits, value, base...).ptr) + "\"\n";
+  };
+  out += "\n# Written by 'stabctl replay': the layout of a recorded trial again, beside fresh ones of its cell.\n" +
+         replay_lines(replay.of, replay.trial) + "workload = " + toml_string(replay.workload) +
+         "\nseed = " + as_text(replay.seed, 16) + "link = " + std::to_string(replay.link) +
+         "\ntimes = " + std::to_string(replay.times) + "\n";
+  if (replay.draw != 1) out += "draw = " + std::to_string(replay.draw) + "\n";
+  if (replay.excess) out += "excess = " + as_text(*replay.excess);
+  if (replay.levels.empty()) return out;
+  out += "levels = {";
+  const char* between = " ";
+  for (const auto& [factor, level] : replay.levels) {
+    out += between + toml_string(factor) + " = " + toml_string(level);
+    between = ", ";
+  }
+  return out + " }\n";
+}
+
+}  // namespace stab::plan
