@@ -45,7 +45,7 @@ async function openReport() {
     section('spread', 'Where the spread comes from', components[0].element, luck.element, doses.map(figure => figure.element)),
     ...layoutMapSections(),
     section('more', 'What would settle it', extendCommands(), precision.element, components[2].element, looks?.element, whatIf()),
-    section('weather', 'The run and the machine', run.element, runChangesTable(), blocks.element, environmentSection(), validityTable()),
+    section('weather', 'The run and the machine', run.element, runChangesTable(), environmentChangesTable(), blocks.element, environmentSection(), validityTable()),
     section('assumptions', 'Assumptions', normal.element, diagnosticsTable()),
     section('proof', 'Proof', proofSection(trials)),
   ].filter(Boolean);

@@ -46,6 +46,17 @@ function drawSequence(trials, width, view) {
     svg.append(s('line', {x1: xs(Math.max(first, segment.first - 0.5)), x2: xs(Math.min(last, segment.last + 0.5)), y1: y, y2: y, class: 'run-level'}));
   }
   changes.forEach((change, i) => svg.append(s('line', {x1: xs(change.position - 0.5), x2: xs(change.position - 0.5), y1: top, y2: bottom, class: 'run-change'}), label(xs(change.position - 0.5) + 4, top + 11 + 13 * (i % 3), grouped(change.position), 'start', 'strong')));
+  // Where the machine began to stand otherwise: in place of a trial's dot a diamond above the axis, with its words.
+  const stood = environmentChanges().filter(change => change.position >= first && change.position <= last);
+  const marksAt = {x: new Float32Array(inView.length + stood.length), y: new Float32Array(inView.length + stood.length)};
+  marksAt.x.set(px);
+  marksAt.y.set(py);
+  stood.forEach((change, i) => {
+    const x = marksAt.x[inView.length + i] = xs(change.position - 0.5), y = marksAt.y[inView.length + i] = top - 9;
+    if (stood.length <= mostLines) svg.append(s('line', {x1: x, x2: x, y1: y, y2: bottom, class: 'machine-change'}));
+    svg.append(s('path', {d: `M${x} ${y - 5}l5 5l-5 5l-5 -5z`, class: 'machine-diamond'}));
+    if (stood.length <= mostNumbered) svg.append(label(x + 7, y + 4, String(change.number), 'start', 'strong'));
+  });
   tracks.forEach((name, t) => {
     const y = bottom + 36 + t * trackHeight, values = trials.column(name), key = name.slice(8), most = [0, 0];
     for (const row of inView) if (values[row] > most[1]) most[1] = values[row];
@@ -66,10 +77,10 @@ function drawSequence(trials, width, view) {
   const brush = s('rect', {y: top, height, class: 'brush', visibility: 'hidden'});
   svg.append(brush);
   const drift = report.diagnostics.filter(one2 => one2.response === response.name && !one2.refused && ['drift', 'lag-1 autocorrelation'].includes(one2.name) && one2.p_value !== null && one2.p_value < report.alpha);
-  const finding = `${count(inView.length, 'trial')} in view` + (inView.length > mostPoints ? ' as a raster of densities; zoom in for points' : '') + `. ${drift.length === 0 ? 'No drift or dependence was found in the order of the run.' : `Drift or dependence in ${count(new Set(drift.map(one2 => one2.workload)).size, workloadWord)}: blocks take the slow part of it away.`}` + changesSentence(response) + notSearchedSentence() +
+  const finding = `${count(inView.length, 'trial')} in view` + (inView.length > mostPoints ? ' as a raster of densities; zoom in for points' : '') + `. ${drift.length === 0 ? 'No drift or dependence was found in the order of the run.' : `Drift or dependence in ${count(new Set(drift.map(one2 => one2.workload)).size, workloadWord)}: blocks take the slow part of it away.`}` + changesSentence(response) + notSearchedSentence() + environmentSentence() +
     (beyond > 0 ? ` ${beyond} beyond the axis, at its edge.` : '') + (crossed > 0 ? ` ${crossed} left out by declared rules.` : '') + (tracks.length === 0 ? ' The ledger shows nothing above zero.' : evidence.calm.length > 0 ? ` Never above zero, or not to be had here: ${evidence.calm.map(name => name.replace(/_/g, ' ')).join(', ')}.` : '');
   const zoom = (from, to) => { view.range = to - from < 2 ? null : [from, to]; view.figure.redraw(); };
-  return {svg, canvas, height: total, finding, marks: {length: inView.length, x: px, y: py, text: i => trialLine(trials, inView[i]), open: i => openTrial(trials, inView[i])},
+  return {svg, canvas, height: total, finding, marks: {length: inView.length + stood.length, x: marksAt.x, y: marksAt.y, text: i => i < inView.length ? trialLine(trials, inView[i]) : environmentChangeText(stood[i - inView.length]), open: i => { if (i < inView.length) openTrial(trials, inView[i]); }},
     columns: [{title: 'position', number: true}, {title: workloadWord}, {title: 'cell'}, {title: 'block', number: true}, {title: 'difference', number: true}, ...tracks.map(name => ({title: name.slice(8), number: true}))],
     rows: {length: inView.length, row: i => [order[inView[i]], report.workloads[of[inView[i]]], cellName(cellOf(trials, inView[i])), trials.column('block')[inView[i]], deviation[inView[i]], ...tracks.map(name => trials.column(name)[inView[i]])]},
     key: event => {
@@ -108,6 +119,29 @@ function drawSequence(trials, width, view) {
       holder.addEventListener('dblclick', () => { view.range = null; view.figure.redraw(); });
     },
     invert: xs.invert};
+}
+
+// Beyond so many the diamonds have no numbers, and no lines, behind which the trials would be lost.
+const mostNumbered = 12, mostLines = 40;
+
+// Numbered in the order of the run.
+const environmentChanges = () => (report.environment?.changes || []).map((change, i) => ({...change, number: i + 1}));
+
+function environmentChangeText(change) {
+  return `change ${change.number} of the machine${change.machine ? ` (${short(change.machine, 40)})` : ''} before position ${grouped(change.position)}, block ${change.block}: ${short(change.text, 300)}`;
+}
+
+function environmentSentence() {
+  const all = environmentChanges(), more = all.length + (report.environment?.changes_left_out || 0);
+  if (all.length === 0) return '';
+  return ` The machine stood otherwise from ${more === 1 ? 'one place' : grouped(more) + ' places'} of the run on: ${all.slice(0, 3).map(change => `at ${grouped(change.position)} ${short(change.text, 160)}`).join('; ')}${more > 3 ? '; and more, in the table below' : ''}.`;
+}
+
+function environmentChangesTable() {
+  const all = environmentChanges(), more = report.environment?.changes_left_out || 0;
+  if (all.length === 0) return null;
+  return [h('h3', {}, 'Changes of the machine within the run'), table('Changes of the machine within the run', [{title: 'number', number: true}, {title: 'position', number: true}, {title: 'block', number: true}, {title: 'machine'}, {title: 'what changed'}], all.map(change => [change.number, change.position, change.block, change.machine || '', change.text])),
+    more > 0 && h('p', {class: 'note'}, `${grouped(more)} more are not shown: the machine changed all the time.`)];
 }
 
 // Where the run changes, in words; of several machines each.

@@ -9,8 +9,9 @@ function cellText(column, value) {
 }
 
 // columns: {title, text?, number?}; rows: arrays of values, or {length, row(i)} where they are many. open?: called with i.
-// filtered?: what is said while a filter hides rows.
-function table(title, columns, rows, {filter = false, open = null, filtered = ''} = {}) {
+// filtered?: what is said while a filter hides rows. keep?: called with i, says whether the row may be shown; reselect() of the element
+// asks again. typed?: called with the words of the filter.
+function table(title, columns, rows, {filter = false, open = null, filtered = '', keep = null, typed = null} = {}) {
   const many = !Array.isArray(rows), length = rows.length;
   const at = i => many ? rows.row(i) : rows[i];
   let order = null, shown = rowsAtOnce, sorted = -1, descending = false, wanted = '';
@@ -19,7 +20,7 @@ function table(title, columns, rows, {filter = false, open = null, filtered = ''
   function select() {
     order = [];
     for (let i = 0; i < length; ++i)
-      if (!wanted || at(i).some((value, c) => cellText(columns[c], value).toLowerCase().includes(wanted))) order.push(i);
+      if ((!keep || keep(i)) && (!wanted || at(i).some((value, c) => cellText(columns[c], value).toLowerCase().includes(wanted)))) order.push(i);
     if (sorted < 0) return;
     const keys = new Map(order.map(i => [i, at(i)[sorted]]));
     const rank = value => value === null || value === undefined || Number.isNaN(value);
@@ -56,8 +57,11 @@ function table(title, columns, rows, {filter = false, open = null, filtered = ''
   const texts = () => order.map(i => at(i).map((value, c) => cellText(columns[c], value)));
   const copies = h('div', {class: 'copies'}, h('button', {type: 'button', class: 'small', 'aria-label': `copy table: ${title}`, click: () => copyText(tabbed(columns, texts()))}, 'copy table'), ' ',
     h('button', {type: 'button', class: 'small', 'aria-label': `copy as LaTeX: ${title}`, click: () => copyText(latexTable(title, columns, texts()))}, 'copy as LaTeX'));
-  return h('div', {class: 'table'},
-    filter && h('label', {class: 'choice'}, 'rows with ', h('input', {type: 'search', input: event => { wanted = event.target.value.trim().toLowerCase(); shown = rowsAtOnce; select(); paint(); }})),
+  const again = () => { shown = rowsAtOnce; select(); paint(); };
+  const element = h('div', {class: 'table'},
+    filter && h('label', {class: 'choice'}, 'rows with ', h('input', {type: 'search', input: event => { wanted = event.target.value.trim().toLowerCase(); if (typed) typed(wanted); again(); }})),
     h('div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': title}, h('table', {}, h('caption', {class: 'offstage'}, title), h('thead', {}, h('tr', {}, headings)), body)),
     status, more, copies);
+  element.reselect = again;
+  return element;
 }

@@ -51,7 +51,23 @@ function trialsSection(trials) {
   const declared = responses.filter(response => response.declared);
   const rows = {length: trials.rows, row: row => [trialNumber(trials, row) ?? row + 1, report.workloads[trials.column('workload')[row]], cellName(cellOf(trials, row)), trials.column('block')[row], trials.column('order')[row], Number(trials.column('link')[row]),
     ...declared.map(response => trials.values(response)[row]), disturbancesOf(trials, row).join(', '), isExcluded(trials, row) ? samples.exclusions[trials.column('excluded')[row] - 1] : '']};
-  const details = h('details', {class: 'twin', toggle: () => { if (details.open && details.children.length === 1) details.append(table('Every trial', columns, rows, {filter: true, open: row => openTrial(trials, row), filtered: 'Verdicts, intervals and all other statistics stay those of all analysed trials: they do not follow this filter. “Any two cells” has the answers for single cells'})); }}, h('summary', {}, `all ${grouped(trials.rows)} trials, to sort, filter and open`));
+  let list = null, words = '';
+  const summary = h('div', {role: 'status'}), describe = () => summary.replaceChildren(...[filterSummary(words)].filter(Boolean));
+  // Of 100,000 rows the filter is read once, not for each.
+  let filter = filteredBy();
+  watch(keys => {
+    if (!keys.includes('rows') || !list) return;
+    filter = filteredBy();
+    describe();
+    list.reselect();
+  });
+  const details = h('details', {class: 'twin', id: 'all-trials', toggle: () => {
+    if (!details.open || list) return;
+    list = table('The trials one by one', columns, rows, {filter: true, open: row => openTrial(trials, row), keep: row => passes(filter, trials, row), typed: text => { words = text; describe(); }, filtered: 'Verdicts, intervals and all other statistics stay those of all analysed trials: they do not follow this filter. “Any two cells” has the answers for single cells'});
+    details.append(h('div', {class: 'controls'}, levelChoices()), summary, list);
+    describe();
+  }}, h('summary', {}, `all ${grouped(trials.rows)} trials, to sort, filter and open`));
+  if (isFiltered(filter)) details.open = true;
   return details;
 }
 

@@ -336,6 +336,8 @@ Result<Report> analyse_units(const Samples& samples, const std::vector<std::vect
     report.run_changes = std::move(search.runs);
     report.runs_not_searched = search.not_searched;
     report.environment = environment_table_of(samples, report.contrasts);
+    report.environment_changes = environment_changes_of(samples, report.environment);
+    report.level_summaries = level_summaries_of(samples, units);
   }
   report.doses = doses_of(samples);
   report.validity = validity_of(samples);

@@ -247,7 +247,34 @@ void environment(JsonWriter& json, const Report& report) {
     }
     json.end().end();
   }
-  json.end().end();
+  json.end().begin_array("changes");
+  for (const EnvironmentChange& change : report.environment_changes.changes) {
+    json.begin_object().value("position", uint64_t{change.position}).value("block", uint64_t{change.block});
+    if (!change.machine.empty()) json.value("machine", change.machine);
+    json.value("facts", change.facts).value("text", change.text).end();
+  }
+  json.end().value("changes_left_out", report.environment_changes.left_out).end();
+}
+
+// Left out where no factor has two levels.
+void level_summaries(JsonWriter& json, const Report& report) {
+  const LevelSummaries& summaries = report.level_summaries;
+  if (summaries.all.empty() && summaries.left_out == 0) return;
+  json.value("level_summaries_left_out", summaries.left_out).begin_array("level_summaries");
+  for (const LevelSummary& one : summaries.all) {
+    json.begin_object().value("response", one.response).value("workload", one.workload).begin_object("levels");
+    for (const auto& [factor, level] : one.levels) json.value(factor, level);
+    json.end().value("n", one.n).value("units", one.units).value("cells", one.cells);
+    json.value("median", one.median).value("lower_quartile", one.lower_quartile).value("upper_quartile", one.upper_quartile);
+    json.value("least", one.least).value("most", one.most).value("sd", one.sd);
+    if (one.interval) {
+      write_interval(json, "mean", {one.mean, one.interval->first, one.interval->second});
+    } else {
+      json.begin_object("mean").value("estimate", one.mean).value("refused", one.no_interval).end();
+    }
+    json.value("one_layout", one.one_layout).end();
+  }
+  json.end();
 }
 
 void checks(JsonWriter& json, const Report& report) {
@@ -266,6 +293,7 @@ void checks(JsonWriter& json, const Report& report) {
   json.end();
   run_changes(json, report);
   environment(json, report);
+  level_summaries(json, report);
   json.begin_array("doses");
   for (const DoseSummary& dose : report.doses) {
     json.begin_object();

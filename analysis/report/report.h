@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "analysis/statistics/anova.h"
+#include "analysis/report/environment_changes.h"
+#include "analysis/report/level_summaries.h"
 #include "analysis/report/replay.h"
 #include "analysis/report/samples.h"
 #include "base/result.h"
@@ -319,6 +321,8 @@ struct Report {
   std::vector<RunChanges> run_changes;  // of declared responses
   uint64_t runs_not_searched = 0;       // for changes: there were too many of them
   EnvironmentTable environment;
+  EnvironmentChanges environment_changes;
+  LevelSummaries level_summaries;
   std::vector<DoseSummary> doses;
   std::vector<ValidityCount> validity;
   std::vector<Caveat> caveats;  // the gravest first

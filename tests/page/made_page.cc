@@ -8,6 +8,7 @@
 //   shapes    small, with a cell of two speeds, a run that changes half way, and declared looks, the second of which has come
 //   sequence  the same, judged by a confidence sequence
 //   environments  small, on two machines, one of which got another kernel, under which some trials ran again
+//   rebooted  two programs in turns, on a machine that changes twice while they run
 //   replay    one trial's layout beside fresh ones
 //   causal    small, with a causal profile: curves of every verdict, a latency, amplified load
 #include <algorithm>
@@ -113,6 +114,17 @@ Samples environments() {
     trial.machine = trial.block % 2;
     trial.environment = trial.machine == 1 && trial.block >= 15 && trial.levels[1] == 1;
   }
+  return samples;
+}
+
+// One machine that got another kernel before block 8, and before block 14 another governor and a boot.
+Samples rebooted() {
+  Samples samples = shapes();
+  samples.environment_facts_compared = 30;
+  samples.environment_facts = {"boot_id", "cpu.governor", "kernel.release"};
+  samples.environments = {{true, {"a", "performance", "6.1"}}, {true, {"b", "performance", "6.8</script>"}},
+                          {true, {"c", "schedutil", "6.8</script>"}}};
+  for (Trial& trial : samples.trials) trial.environment = trial.block < 8 ? 0 : trial.block < 14 ? 1 : 2;
   return samples;
 }
 
@@ -255,10 +267,10 @@ int main(int argc, char** argv) {
   const std::map<std::string, std::function<Samples()>> kinds{
       {"small", small}, {"large", large}, {"hostile", hostile}, {"refused", with_refusals}, {"lone", lone},
       {"suite", suite}, {"causal", small}, {"map", small}, {"shapes", shapes}, {"sequence", sequence},
-      {"environments", environments}, {"replay", replay}};
+      {"environments", environments}, {"rebooted", rebooted}, {"replay", replay}};
   const auto kind = kinds.find(argc == 3 ? argv[1] : "");
   if (kind == kinds.end()) {
-    std::fputs("usage: made_page small|large|hostile|refused|lone|suite|causal|map|shapes|sequence|environments|replay "
+    std::fputs("usage: made_page small|large|hostile|refused|lone|suite|causal|map|shapes|sequence|environments|rebooted|replay "
                "FILE\n", stderr);
     return 2;
   }

@@ -244,5 +244,47 @@ TEST(Environment, ATrialOfNoEnvironmentIsRefused) {
   EXPECT_THAT(report.error().message, HasSubstr("is of an unknown environment"));
 }
 
+// The run in order: where it stands otherwise than a trial before, once for each such place.
+TEST(Environment, ChangesStandWhereTheRunMetThem) {
+  const Samples samples = two_kernels([](const Trial& trial) { return trial.block >= 8 && trial.block < 15; });
+  const Report report = report_of(samples);
+  // Each workload runs its blocks in turn.
+  ASSERT_EQ(report.environment_changes.changes.size(), 4u);
+  const EnvironmentChange& first = report.environment_changes.changes[0];
+  EXPECT_EQ(first.position, 64u);
+  EXPECT_EQ(first.block, 8u);
+  EXPECT_EQ(first.text, "kernel.release: 6.1 to 6.8");
+  EXPECT_EQ(report.environment_changes.changes[1].text, "kernel.release: 6.8 to 6.1");
+  const auto json = nlohmann::json::parse(to_json(report))["environment"];
+  ASSERT_EQ(json["changes"].size(), 4u);
+  EXPECT_EQ(json["changes"][0]["position"], 64);
+  EXPECT_EQ(json["changes"][0]["text"], first.text);
+  EXPECT_EQ(json["changes_left_out"], 0);
+}
+
+TEST(Environment, AMachineThatRunsBesideAnotherIsNoChange) {
+  Samples samples = two_kernels([](const Trial& trial) { return trial.block % 2; });
+  samples.machines = {"left", "right"};
+  for (Trial& trial : samples.trials) trial.machine = trial.block % 2;
+  EXPECT_TRUE(report_of(samples).environment_changes.changes.empty());
+}
+
+TEST(Environment, ChangesThatNeverEndAreCounted) {
+  const Samples samples = two_kernels([](const Trial& trial) { return trial.order % 2; });
+  const Report report = report_of(samples);
+  EXPECT_EQ(report.environment_changes.changes.size(), 100u);
+  EXPECT_EQ(report.environment_changes.left_out, samples.trials.size() - 1 - 100);
+}
+
+TEST(Environment, ManyFactsAtOnceAreOneChange) {
+  Samples samples = two_kernels([](const Trial& trial) { return trial.block >= 8; });
+  samples.environment_facts = {"a", "b", "c", "d", "e"};
+  samples.environments = {{true, {"1", "1", "1", "1", "1"}}, {true, {"2", "", "2", "2", "1"}}};
+  const Report report = report_of(samples);
+  const EnvironmentChange& change = report.environment_changes.changes[0];
+  EXPECT_EQ(change.facts, 4u);
+  EXPECT_EQ(change.text, "a: 1 to 2; b: 1 to not told; c: 1 to 2; and 1 more");
+}
+
 }  // namespace
 }  // namespace stab::analysis

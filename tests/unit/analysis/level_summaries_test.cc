@@ -1,0 +1,147 @@
+// What is computed beforehand for a filter by levels: against the cells, where one is left, and against a formula of its own.
+#include "analysis/report/level_summaries.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/report/report.h"
+#include "analysis/statistics/distributions.h"
+#include "tests/unit/analysis/lab_samples.h"
+
+namespace stab::analysis {
+namespace {
+
+using Levels = std::vector<std::pair<std::string, std::string>>;
+
+const LevelSummary* find(const Report& report, const std::string& workload, const Levels& levels) {
+  for (const LevelSummary& one : report.level_summaries.all)
+    if (one.workload == workload && one.levels == levels) return &one;
+  return nullptr;
+}
+
+// The trials themselves, by hand.
+std::vector<double> values_of(const Samples& samples, uint32_t workload, const std::vector<int>& wanted) {
+  std::vector<double> out;
+  for (const Trial& trial : samples.trials) {
+    if (trial.workload != workload || !trial.excluded.empty()) continue;
+    bool is_in = true;
+    for (size_t f = 0; f < wanted.size(); ++f) is_in &= wanted[f] < 0 || trial.levels[f] == wanted[f];
+    if (is_in) out.push_back(*trial.values[0]);
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+TEST(LevelSummaries, EachLevelAndEachPairOfLevels) {
+  const Report report = *analyse(lab_samples(1, {.programs = 2, .replicates = 10}));
+  // Of two programs: all, three factors of two levels, three pairs of factors of four.
+  EXPECT_EQ(report.level_summaries.all.size(), 2u * (1 + 6 + 12));
+  EXPECT_EQ(report.level_summaries.left_out, 0u);
+  EXPECT_NE(find(report, "fib", {}), nullptr);
+  EXPECT_NE(find(report, "strings", {{"code", "shuffle"}, {"heap", "page"}}), nullptr);
+  EXPECT_EQ(find(report, "fib", {{"heap", "page"}, {"code", "shuffle"}}), nullptr) << "in the design's order";
+}
+
+TEST(LevelSummaries, QuantilesAndCountsAreThoseOfTheTrials) {
+  Samples samples = lab_samples(2, {.programs = 2, .replicates = 9});
+  samples.trials[3].excluded = "rule";
+  const Report report = *analyse(samples);
+  const std::vector<double> values = values_of(samples, 1, {1, -1, 0});
+  const LevelSummary& one = *find(report, "strings", {{"code", "shuffle"}, {"heap", "base"}});
+  EXPECT_EQ(one.n, values.size());
+  EXPECT_EQ(one.cells, 2u);
+  EXPECT_DOUBLE_EQ(one.least, values.front());
+  EXPECT_DOUBLE_EQ(one.most, values.back());
+  ASSERT_EQ(values.size() % 2, 0u);
+  EXPECT_DOUBLE_EQ(one.median, (values[values.size() / 2 - 1] + values[values.size() / 2]) / 2);
+  double mean = 0, squares = 0;
+  for (const double value : values) mean += value / static_cast<double>(values.size());
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  EXPECT_NEAR(*one.sd, std::sqrt(squares / static_cast<double>(values.size() - 1)), 1e-12);
+}
+
+TEST(LevelSummaries, OfOneCellItsMeanIsTheCells) {
+  Samples samples = lab_samples(3, {.programs = 1, .replicates = 12});
+  // The third factor is gone: two make the cells.
+  std::erase_if(samples.trials, [](const Trial& trial) { return trial.levels[2] == 1; });
+  samples.factors.pop_back();
+  for (Trial& trial : samples.trials) trial.levels.pop_back();
+  const Report report = *analyse(samples);
+  ASSERT_EQ(report.cells.size(), 4u);
+  for (const Cell& cell : report.cells) {
+    const LevelSummary& one = *find(report, "fib", {{"code", cell.levels[0]}, {"stack", cell.levels[1]}});
+    EXPECT_EQ(one.n, cell.n);
+    EXPECT_EQ(one.median, cell.median);
+    EXPECT_EQ(one.one_layout, cell.one_layout);
+    ASSERT_TRUE(one.interval.has_value()) << one.no_interval;
+    EXPECT_DOUBLE_EQ(one.mean, cell.mean_interval->estimate);
+    EXPECT_DOUBLE_EQ(one.interval->first, cell.mean_interval->low);
+    EXPECT_DOUBLE_EQ(one.interval->second, cell.mean_interval->high);
+  }
+}
+
+// Of several cells: the mean of their means, and the error from within them, with degrees of freedom by Satterthwaite, written
+// down here once more.
+TEST(LevelSummaries, OfSeveralCellsTheErrorComesFromWithinThem) {
+  const Samples samples = lab_samples(4, {.programs = 1, .replicates = 15, .heap_effect = -0.3});
+  const Report report = *analyse(samples);
+  const LevelSummary& one = *find(report, "fib", {{"code", "shuffle"}});
+  double mean = 0, variance = 0, df = 0;
+  for (const int stack : {0, 1})
+    for (const int heap : {0, 1}) {
+      std::vector<double> logs;
+      for (const double value : values_of(samples, 0, {1, stack, heap})) logs.push_back(std::log(value));
+      double centre = 0, squares = 0;
+      for (const double x : logs) centre += x / 15;
+      for (const double x : logs) squares += (x - centre) * (x - centre);
+      const double part = squares / 14 / 15 / 16;
+      mean += centre / 4;
+      variance += part;
+      df += part * part / 14;
+    }
+  df = variance * variance / df;
+  const double half = t_quantile(0.975, df) * std::sqrt(variance);
+  ASSERT_TRUE(one.interval.has_value()) << one.no_interval;
+  EXPECT_NEAR(one.mean, std::exp(mean), 1e-12);
+  EXPECT_NEAR(one.interval->first, std::exp(mean - half), 1e-10);
+  EXPECT_NEAR(one.interval->second, std::exp(mean + half), 1e-10);
+  EXPECT_LT(one.interval->second / one.interval->first, 1.03) << "what the heap changes by 30 % is no noise";
+}
+
+TEST(LevelSummaries, CellsThatRanTheSameLinksHaveNoInterval) {
+  Samples samples = lab_samples(5, {.programs = 1, .replicates = 10, .links = 5});
+  for (Trial& trial : samples.trials) {
+    trial.fixed_code = trial.levels[0] == 0;
+    trial.layout = trial.fixed_code ? trial.link : 100 + trial.order;
+  }
+  const Report report = *analyse(samples);
+  const LevelSummary& linked = *find(report, "fib", {{"code", "off"}});
+  EXPECT_FALSE(linked.interval.has_value());
+  EXPECT_NE(linked.no_interval.find("same links"), std::string::npos);
+  EXPECT_TRUE(find(report, "fib", {{"code", "shuffle"}})->interval.has_value());
+}
+
+TEST(LevelSummaries, TooManyPairsAreLeftOutAndCounted) {
+  const Report report = *analyse(lab_samples(6, {.programs = 30, .replicates = 2}));
+  EXPECT_EQ(report.level_summaries.all.size(), 30u * 7) << "levels, and all trials of a program";
+  EXPECT_EQ(report.level_summaries.left_out, 30u * 12);
+}
+
+TEST(LevelSummaries, AreInTheJson) {
+  const Report report = *analyse(lab_samples(7, {.programs = 1, .replicates = 4}));
+  const auto json = nlohmann::json::parse(to_json(report));
+  ASSERT_EQ(json["level_summaries"].size(), report.level_summaries.all.size());
+  const auto& one = json["level_summaries"][1];
+  const LevelSummary& summary = report.level_summaries.all[1];
+  EXPECT_EQ(one["levels"], (nlohmann::json{{"code", "off"}}));
+  EXPECT_EQ(one["n"], summary.n);
+  EXPECT_EQ(one["median"], summary.median);
+  EXPECT_EQ(json["level_summaries_left_out"], 0);
+}
+
+}  // namespace
+}  // namespace stab::analysis
