@@ -13,12 +13,14 @@ HEAD = """| program | planted at | less of it | real (quartiles) | predicted [95
 SHORTER = {50: "half", 100: "removed"}
 
 
-def cpu_times(cpu, commands, folder):
-    """All at once on one CPU: by name the CPU time of each, and a digest of its output."""
+def cpu_times(cpu, commands, folder, env):
+    """All at once on one CPU, each in a directory of its own: by name the CPU time of each, and a digest of its output."""
     started, costs, digests = {}, {}, {}
     for name, command in commands:
+        own = folder / f"{name}.run"
+        own.mkdir(exist_ok=True)
         with open(folder / name, "wb") as out:
-            started[name] = subprocess.Popen(["taskset", "-c", str(cpu), *command], stdout=out)
+            started[name] = subprocess.Popen(["taskset", "-c", str(cpu), *command], stdout=out, cwd=own, env=os.environ | env)
     for name, process in started.items():
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = status
@@ -36,7 +38,7 @@ def truth(built, cpu, turns, folder):
     gains, digests = {name: [] for name in SHORTER.values()}, set()
     for turn in range(turns):
         order = [(name, built.command(name, "short")) for name in BUILDS]
-        cost, of_turn = cpu_times(cpu, order[::-1] if turn % 2 else order, folder)
+        cost, of_turn = cpu_times(cpu, order[::-1] if turn % 2 else order, folder, built.env("short"))
         digests |= set(of_turn.values())
         for name, of_build in gains.items():
             of_build.append(1 - cost[name] / cost["planted"])

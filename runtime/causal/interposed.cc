@@ -33,6 +33,7 @@
 #include "runtime/causal/attach.h"
 #include "runtime/causal/last_writer.h"
 #include "runtime/causal/moment.h"
+#include "runtime/causal/readiness.h"
 #include "runtime/causal/real.h"
 #include "runtime/causal/regions.h"
 
@@ -108,11 +109,19 @@ void pay_first() {
 #define STAB_BODY_WORLD(RESULT, NAME, ARGUMENTS) STAB_BODY_WORLD_FOR(kScriptBlockedIo, RESULT, ARGUMENTS)
 #define STAB_BODY_SLEEPS(RESULT, NAME, ARGUMENTS) STAB_BODY_WORLD_FOR(kScriptBlockedSleep, RESULT, ARGUMENTS)
 
+#define STAB_BODY_READY(RESULT, NAME, ARGUMENTS)                                                             \
+  if (!is_profiled()) return real ARGUMENTS;                                                                \
+  Accounting accounting(kForWorld);                                                                         \
+  const RESULT result = real ARGUMENTS;                                                                     \
+  const Woken woken{accounting.wait.since_ns, result};                                                      \
+  accounting.end(woken.NAME ARGUMENTS ? kForOurs : kForWorld, kScriptBlockedIo, __builtin_return_address(0)); \
+  return result;
+
 #define STAB_BODY_READS(RESULT, NAME, ARGUMENTS)                               \
   if (!is_profiled()) return real ARGUMENTS;                                   \
   Accounting accounting(kForWorld);                                            \
   const RESULT result = real ARGUMENTS;                                        \
-  accounting.end(last_writer_is_ours(fd, accounting.wait.since_ns) ? kForOurs : kForWorld, kScriptBlockedIo, \
+  accounting.end(class_matters() && last_writer_is_ours(fd, accounting.wait.since_ns) ? kForOurs : kForWorld, kScriptBlockedIo, \
                  __builtin_return_address(0));                                 \
   return result;
 
@@ -149,6 +158,16 @@ inline int kBusy(int tried) { return tried == EBUSY || tried == thrd_busy ? trie
 #include "runtime/causal/calls.inc"
 #undef STAB_CALL
 #undef STAB_TRY
+
+// ---------------------------------------------------------------------------------------------------------
+// Which descriptor an event of epoll's is about.
+STAB_INTERPOSED(int, epoll_ctl, (int epoll, int operation, int fd, epoll_event* event)) {
+  using namespace stab::causal;
+  STAB_REAL(epoll_ctl, int (*)(int, int, int, epoll_event*));
+  const int result = real(epoll, operation, fd, event);
+  if (result == 0 && is_profiled()) note_registration(epoll, operation, fd, event);
+  return result;
+}
 
 // ---------------------------------------------------------------------------------------------------------
 // A sandbox of the program's own may end it for any call that it doesn't know, those of a sample included.

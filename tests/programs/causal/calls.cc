@@ -14,8 +14,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <threads.h>
 #include <time.h>
@@ -109,6 +113,32 @@ void sleeps_longer(const char* name, Call call) {
   expect(took >= kLongWaitNs + kDebtNs - 200'000, name, "did not wait for as long as the others were credited meanwhile");
 }
 
+// The same, but whoever wakes it is ours, and nobody sleeps for what was credited meanwhile, which is long.
+constexpr uint64_t kLongCreditNs = 15'000'000'000;
+int wakes_fd = -1;
+template <typename Call>
+void sleeps_no_longer(const char* name, int fd, Call call) {
+  forgive();
+  wakes_fd = fd;
+  pthread_t thread;
+  const auto credit_and_wake = [](void*) -> void* {
+    timespec soon = {0, 20'000'000};
+    while (nanosleep(&soon, &soon) != 0) {}
+    __atomic_fetch_add(&area->state.global, kLongCreditNs, __ATOMIC_SEQ_CST);
+    forgive();
+    const uint64_t one = 1;
+    if (write(wakes_fd, &one, sizeof one) != sizeof one) abort();
+    return nullptr;
+  };
+  pthread_create(&thread, nullptr, credit_and_wake, nullptr);
+  const uint64_t begun = now_ns();
+  const bool woken = call() == 1;
+  const uint64_t took = now_ns() - begun;
+  pthread_join(thread, nullptr);
+  expect(woken, name, "was not woken");
+  expect(took < kLongCreditNs, name, "waited for what the others were credited, although one of ours woke it");
+}
+
 pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
 pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
@@ -129,6 +159,52 @@ pthread_t wake_later(Wake) {
     return nullptr;
   }, nullptr);
   return thread;
+}
+
+void empty(int fd) {
+  char room[64];
+  if (read(fd, room, sizeof room) <= 0) abort();
+}
+
+// What says that something can be read was woken by whoever wrote it; a timer is the world.
+void wait_for_readiness() {
+  int pipe_ends[2], sockets[2];
+  if (pipe(pipe_ends) != 0 || socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) != 0) abort();
+  const int epoll = epoll_create1(0), timer = timerfd_create(CLOCK_MONOTONIC, 0);
+  // Registered by what is no descriptor, as libraries do; another descriptor was there before.
+  epoll_event wanted{};
+  wanted.events = EPOLLIN;
+  wanted.data.ptr = &sockets;
+  if (epoll_ctl(epoll, EPOLL_CTL_ADD, pipe_ends[0], &wanted) != 0 || epoll_ctl(epoll, EPOLL_CTL_DEL, pipe_ends[0], nullptr) != 0 ||
+      epoll_ctl(epoll, EPOLL_CTL_ADD, sockets[0], &wanted) != 0)
+    abort();
+  wanted.data.ptr = &wanted;
+  if (epoll_ctl(epoll, EPOLL_CTL_ADD, timer, &wanted) != 0) abort();
+  pollfd readable = {pipe_ends[0], POLLIN, 0};
+  epoll_event event{};
+  const auto set_of = [&] {
+    fd_set set;
+    FD_ZERO(&set);
+    FD_SET(pipe_ends[0], &set);
+    return set;
+  };
+  sleeps_no_longer("poll", pipe_ends[1], [&] { return poll(&readable, 1, -1); });
+  empty(pipe_ends[0]);
+  sleeps_no_longer("ppoll", pipe_ends[1], [&] { return ppoll(&readable, 1, nullptr, nullptr); });
+  empty(pipe_ends[0]);
+  sleeps_no_longer("select", pipe_ends[1], [&] { fd_set set = set_of(); return select(pipe_ends[0] + 1, &set, nullptr, nullptr, nullptr); });
+  empty(pipe_ends[0]);
+  sleeps_no_longer("pselect", pipe_ends[1], [&] { fd_set set = set_of(); return pselect(pipe_ends[0] + 1, &set, nullptr, nullptr, nullptr, nullptr); });
+  empty(pipe_ends[0]);
+  sleeps_no_longer("epoll_wait", sockets[1], [&] { return epoll_wait(epoll, &event, 1, -1); });
+  empty(sockets[0]);
+  sleeps_no_longer("epoll_pwait", sockets[1], [&] { return epoll_pwait(epoll, &event, 1, -1, nullptr); });
+  empty(sockets[0]);
+  sleeps_no_longer("epoll_pwait2", sockets[1], [&] { return epoll_pwait2(epoll, &event, 1, nullptr, nullptr); });
+  empty(sockets[0]);
+  const itimerspec once = {{}, {0, kLongWaitNs}};
+  if (timerfd_settime(timer, 0, &once, nullptr) != 0) abort();
+  sleeps_longer("epoll_wait, by a timer", [&] { epoll_wait(epoll, &event, 1, -1); });
 }
 
 int check() {
@@ -210,6 +286,8 @@ int check() {
     if (until.tv_nsec >= 1'000'000'000) until.tv_nsec -= 1'000'000'000, ++until.tv_sec;
     while (sem_timedwait(&semaphore, &until) != 0 && errno == EINTR) {}
   });
+
+  wait_for_readiness();
 
   const uint64_t open = area->state.live.open;
   area->state.live.open = open + 1;  // no window: nothing is paid, whatever is owed
