@@ -24,12 +24,13 @@ struct Thread {
   uint64_t local;       // Pauses::kThread: what it has given up itself
   uint64_t switches;    // voluntary ones, as read last
   uint64_t classified;  // waits in interposed calls since then
+  uint64_t blocked;     // voluntary ones, as its last wait in the window `seen_open` ended
   void* alternate_stack;
   int timer;            // samples by timer: its number, if timer_made
   bool timer_made;
 };
 
-inline constexpr Thread kNewThread = {false, kNot, false, 0, -1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, nullptr, 0, false};
+inline constexpr Thread kNewThread = {false, kNot, false, 0, -1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, nullptr, 0, false};
 
 extern __thread Thread self __attribute__((tls_model("initial-exec")));
 

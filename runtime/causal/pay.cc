@@ -65,6 +65,22 @@ void pay_by_spinning(Area& area) {
   self.spins = false;
 }
 
+uint64_t voluntary_switches() {
+  rusage used{};
+  sys::call(SYS_getrusage, RUSAGE_THREAD, sys::word(&used));
+  return static_cast<uint64_t>(used.ru_nvcsw);
+}
+
+// Whether the thread gave its CPU away since its last wait. A call that finds what it wants waits for nobody, however long it takes: it
+// may have been preempted in the middle, and what others were credited with meanwhile it owes to nobody. Not known where a window has
+// opened since.
+bool has_blocked() {
+  if (!is_window_open()) return true;
+  const uint64_t before = self.blocked;
+  self.blocked = voluntary_switches();
+  return self.blocked != before;
+}
+
 // R4. What global grew before this window was another window's business.
 void wait_as_the_world_does(Area& area) {
   const Clock clock = clock_of(area);
@@ -79,6 +95,7 @@ void wait_as_the_world_does(Area& area) {
     if (more == 0) return;
     ++self.classified;
     sleep_for(more);
+    self.blocked = voluntary_switches();
   }
 }
 
@@ -171,7 +188,9 @@ Wait start_wait(Waits what) {
   if (wait.outer != kNot) come_back(area, wait.outer);  // a handler inside a wait runs
   self.waits = kNot;
   pay();
-  self.seen_open = look(area.state.live.open);
+  const uint64_t window = look(area.state.live.open);
+  if (window % 2 == 1 && window != self.seen_open) self.blocked = voluntary_switches();
+  self.seen_open = window;
   self.seen = look(area.state.global);
   self.waits = what;
   go_off(area, what);
@@ -181,12 +200,13 @@ Wait start_wait(Waits what) {
 void finish_wait(const Wait& wait, Waits by, uint64_t why, uint64_t caller) {
   Area& area = *program.area;
   const uint64_t waited_ns = now_ns() - wait.since_ns;
+  const bool has_waited = waited_ns >= kShortestWaitNs && has_blocked();
   if (waited_ns >= kShortestWaitNs) {
     ++self.classified;
     if ((area.script.flags & why) != 0) credit_wait(area, caller, waited_ns);
     if (by == kForWorld && is_loaded(area.script)) stretch_wait(waited_ns, caller, why == kScriptBlockedLock);
   }
-  if (by == kForWorld && program.pauses != Pauses::kThread) wait_as_the_world_does(area);
+  if (has_waited && by == kForWorld && program.pauses != Pauses::kThread) wait_as_the_world_does(area);
   come_back(area, self.waits);
   if (program.pauses == Pauses::kThread && by == kForOurs) self.local += look(area.state.global) - self.seen;
   self.waits = kNot;
@@ -220,9 +240,7 @@ void leave() {
 }
 
 void read_switches() {
-  rusage used{};
-  sys::call(SYS_getrusage, RUSAGE_THREAD, sys::word(&used));
-  const auto switches = static_cast<uint64_t>(used.ru_nvcsw);
+  const uint64_t switches = voluntary_switches();
   State& state = program.area->state;
   const uint64_t waits = switches - self.switches;
   raise_by(state.waits, waits);

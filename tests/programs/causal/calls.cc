@@ -6,6 +6,7 @@
 //
 // Prints a line for each fault. Accounting is exact, times are only bounded from below: this holds on a loaded machine.
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -207,6 +208,32 @@ void wait_for_readiness() {
   sleeps_longer("epoll_wait, by a timer", [&] { epoll_wait(epoll, &event, 1, -1); });
 }
 
+// It computes in the kernel, and waits for nobody, when the credit comes.
+void finds_what_it_wants() {
+  constexpr size_t kBytes = 256 << 20;
+  void* const room = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  const int zeros = open("/dev/zero", O_RDONLY);
+  if (room == MAP_FAILED || zeros < 0) abort();
+  forgive();
+  const uint64_t before = area->state.global;
+  pthread_t thread;
+  pthread_create(&thread, nullptr, [](void*) -> void* {
+    timespec soon = {0, 10'000'000};
+    while (nanosleep(&soon, &soon) != 0) {}
+    __atomic_fetch_add(&area->state.global, kLongCreditNs, __ATOMIC_SEQ_CST);
+    forgive();
+    return nullptr;
+  }, nullptr);
+  const uint64_t begun = now_ns();
+  while (__atomic_load_n(&area->state.global, __ATOMIC_SEQ_CST) == before)
+    if (read(zeros, room, kBytes) <= 0) abort();
+  const uint64_t took = now_ns() - begun;
+  pthread_join(thread, nullptr);
+  munmap(room, kBytes);
+  close(zeros);
+  expect(took < kLongCreditNs, "read", "waited for what the others were credited, although it had not to wait");
+}
+
 int check() {
   area->state.live.claimed = area->state.live.ordered = 1;
   area->state.live.kind = ArmKind::kSpeedup;
@@ -288,6 +315,7 @@ int check() {
   });
 
   wait_for_readiness();
+  finds_what_it_wants();
 
   const uint64_t open = area->state.live.open;
   area->state.live.open = open + 1;  // no window: nothing is paid, whatever is owed
