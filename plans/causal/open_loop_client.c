@@ -24,14 +24,14 @@
 
 #include <stab/progress.h>
 
-/* Together a queue of some 20 ms of work, so that a client that gets its CPU late finds the server still busy. */
-enum { kConnections = 8, kDeepest = 128, kTickNs = 1000000, kPatienceTicks = 60000 };
+/* Together a queue of some 50 ms of work, so that a client that gets its CPU late finds the server still busy. */
+enum { kConnections = 8, kDeepest = 1024, kTickNs = 1000000, kPatienceTicks = 60000 };
 
 struct connection {
   int fd, outstanding;
   size_t out_bytes, in_bytes, skip;
   uint64_t digest;
-  char out[16384], in[65536];
+  char out[32768], in[65536];
 };
 
 static struct connection connections[kConnections];

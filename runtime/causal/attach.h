@@ -16,6 +16,7 @@ struct Thread {
   int occupied;         // R3: the CPU, -1: none
   uint64_t seen;        // R4: global when its wait began
   uint64_t seen_open;   // and the window that was open then
+  uint64_t overslept_ns;  // of R4's sleeps, which end late: the next are shorter
   uint64_t program_ns;  // its CPU time at the last sample
   uint64_t spun_ns;     // of it, since then, in pauses
   uint64_t too_much_ns; // that its pause before took beyond what it should: the next is shorter
@@ -30,7 +31,7 @@ struct Thread {
   bool timer_made;
 };
 
-inline constexpr Thread kNewThread = {false, kNot, false, 0, -1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, nullptr, 0, false};
+inline constexpr Thread kNewThread = {false, kNot, false, 0, -1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, nullptr, 0, false};
 
 extern __thread Thread self __attribute__((tls_model("initial-exec")));
 

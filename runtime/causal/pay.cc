@@ -81,6 +81,19 @@ bool has_blocked() {
   return self.blocked != before;
 }
 
+// Sleeps for so long in the sum over its calls: each ends late, by as much as it takes until the thread has a CPU again.
+void sleep_exactly(uint64_t ns) {
+  const uint64_t spared_ns = ns < self.overslept_ns ? ns : self.overslept_ns;
+  self.overslept_ns -= spared_ns;
+  if (spared_ns == ns) return;
+  ++self.classified;
+  const uint64_t wanted_ns = ns - spared_ns, begun_ns = sys::monotonic_ns();
+  sleep_for(wanted_ns);
+  const uint64_t slept_ns = sys::monotonic_ns() - begun_ns;
+  if (slept_ns > wanted_ns) self.overslept_ns += slept_ns - wanted_ns;
+  self.blocked = voluntary_switches();
+}
+
 // R4. What global grew before this window was another window's business.
 void wait_as_the_world_does(Area& area) {
   const Clock clock = clock_of(area);
@@ -88,14 +101,13 @@ void wait_as_the_world_does(Area& area) {
     const uint64_t window = look(area.state.live.open);
     if (window % 2 == 0) return;
     if (window != self.seen_open) {
+      self.overslept_ns = 0;
       self.seen_open = window;
       self.seen = look(area.state.begin.global);
     }
     const uint64_t more = clock.owed_to_world(self.seen);
     if (more == 0) return;
-    ++self.classified;
-    sleep_for(more);
-    self.blocked = voluntary_switches();
+    sleep_exactly(more);
   }
 }
 
@@ -189,7 +201,10 @@ Wait start_wait(Waits what) {
   self.waits = kNot;
   pay();
   const uint64_t window = look(area.state.live.open);
-  if (window % 2 == 1 && window != self.seen_open) self.blocked = voluntary_switches();
+  if (window % 2 == 1 && window != self.seen_open) {
+    self.blocked = voluntary_switches();
+    self.overslept_ns = 0;
+  }
   self.seen_open = window;
   self.seen = look(area.state.global);
   self.waits = what;

@@ -44,8 +44,21 @@ struct TrapInfo {
 // moves the next samples closer, which is what a null window's effect would be otherwise.
 constexpr uint64_t kPeriodsAtOnce = 8;
 
-// What was paused, to be charged: what is still owed when the window closes was not.
-uint64_t pause_in_bulk(Area& area, uint64_t delay_ns) {
+// A pause that everybody makes is charged as it goes by: whoever waits for the world pauses for as much of it as he waited through. Charged
+// as a whole at its end, it was slept off by all whose wait had just begun.
+constexpr uint64_t kChargedAtOnceNs = 100'000;
+
+void pause(const Clock& clock, uint64_t ns, bool everybody) {
+  for (uint64_t left = ns; left > 0;) {
+    const uint64_t step_ns = left < kChargedAtOnceNs ? left : kChargedAtOnceNs;
+    spin_for(step_ns);
+    if (everybody) clock.charge_everybody(step_ns);
+    left -= step_ns;
+  }
+}
+
+// What is still owed when the window closes was not paused.
+void pause_in_bulk(Area& area, uint64_t delay_ns, bool everybody) {
   const uint64_t window = look(area.state.live.open);
   const uint64_t bulk_ns = kPeriodsAtOnce * area.script.period_ns;
   if (self.owed_in != window) {
@@ -54,12 +67,11 @@ uint64_t pause_in_bulk(Area& area, uint64_t delay_ns) {
     self.owed_ns = (window * 0x9e3779b97f4a7c15u >> 20) % bulk_ns;
   }
   self.owed_ns += delay_ns;
-  if (self.owed_ns < bulk_ns) return 0;
+  if (self.owed_ns < bulk_ns) return;
   const uint64_t paused_ns = self.owed_ns;
   self.owed_ns = 0;
   raise_by(area.state.credited_ns, paused_ns);
-  spin_for(paused_ns);
-  return paused_ns;
+  pause(clock_of(area), paused_ns, everybody);
 }
 
 // What the arm of the open window does with a sample in its region that stands for `weight_ns`.
@@ -81,7 +93,7 @@ void judge(Area& area, uint64_t weight_ns) {
     case ArmKind::kNull:
       // On one CPU nobody pays, so the pause is made here.
       if (program.pauses == Pauses::kCpuTime) {
-        clock.charge_everybody(pause_in_bulk(area, delay_ns));
+        pause_in_bulk(area, delay_ns, true);
       } else {
         raise_by(area.state.credited_ns, delay_ns);
         clock.charge_everybody(delay_ns);
@@ -89,7 +101,7 @@ void judge(Area& area, uint64_t weight_ns) {
       break;
     case ArmKind::kSlowdown:
       if (program.pauses == Pauses::kCpuTime)
-        pause_in_bulk(area, delay_ns);
+        pause_in_bulk(area, delay_ns, false);
       else
         spin_for(delay_ns);
       break;
