@@ -63,6 +63,7 @@ struct Wait {
   Waits outer;         // what the thread waited for already: a signal handler is waiting now
   uint64_t since_ns;
 };
+uint64_t now_ns();                             // libc's monotonic clock, by the vDSO
 void pay();                                    // R2
 uint64_t thread_cpu_ns();                      // of the calling thread
 void sleep_for(uint64_t ns);                   // whatever signals come

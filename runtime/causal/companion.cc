@@ -134,7 +134,11 @@ class Companion {
     cpus_.follow(static_cast<int>(area_.processes[0].pid));
     if (is_loaded(script())) wait_for_arrivals();
     while (family_.is_alive() && arms_used_ < script().arm_count) try_arm();
-    while (family_.is_alive()) family_.sleep(kLongestNap);
+    while (family_.is_alive()) {
+      family_.sleep(kLongestNap);
+      // One that is killed and waited for at once has no clock any more when its end is seen.
+      cpu_of_family(area_, -1);
+    }
     write_whole(whole_begin);
     finish(kFinished);
   }

@@ -52,6 +52,25 @@ uint64_t channel_of(int fd, bool writes) {
   return (is.st_mode & S_IFMT) == 0 ? kEventCounters : 0;
 }
 
+// Which channel a descriptor is of takes up to three system calls, and a server writes once for each request: what was found is
+// believed for a while. A descriptor that was closed and is another one meanwhile makes waits of that while be classed wrongly.
+constexpr uint64_t kBelievedNs = 50'000'000;
+constexpr int kBelievedDescriptors = 4096;
+struct Believed {
+  uint64_t channel, until_ns;
+};
+Believed believed[2][kBelievedDescriptors];  // of readers, of writers
+
+uint64_t believed_channel_of(int fd, bool writes, uint64_t now) {
+  if (fd < 0 || fd >= kBelievedDescriptors) return channel_of(fd, writes);
+  Believed& entry = believed[writes ? 1 : 0][fd];
+  if (look(entry.until_ns) > now) return look(entry.channel);
+  const uint64_t channel = channel_of(fd, writes);
+  __atomic_store_n(&entry.channel, channel, __ATOMIC_RELAXED);
+  __atomic_store_n(&entry.until_ns, now + kBelievedNs, __ATOMIC_RELAXED);
+  return channel;
+}
+
 LastWrite* find(uint64_t key, bool make) {
   constexpr uint32_t kMostSteps = 64;
   uint32_t at = static_cast<uint32_t>(key * 0x9e3779b97f4a7c15u >> 40) % kLastWrites;
@@ -70,14 +89,14 @@ LastWrite* find(uint64_t key, bool make) {
 
 void note_writer(int fd) {
   if (!must_pay()) return;
-  const uint64_t key = channel_of(fd, true);
+  const uint64_t now = now_ns(), key = believed_channel_of(fd, true, now);
   if (key == 0) return;
-  if (LastWrite* cell = find(key, true)) raise_to(cell->at_ns, sys::monotonic_ns());
+  if (LastWrite* cell = find(key, true)) raise_to(cell->at_ns, now);
 }
 
 bool last_writer_is_ours(int fd, uint64_t since_ns) {
   if (!must_pay()) return false;
-  const uint64_t key = channel_of(fd, false);
+  const uint64_t key = believed_channel_of(fd, false, now_ns());
   const LastWrite* cell = key == 0 ? nullptr : find(key, false);
   return cell != nullptr && look(cell->at_ns) >= since_ns;
 }

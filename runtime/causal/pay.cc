@@ -21,13 +21,6 @@ namespace {
 // Waits shorter than this were no waits: a system call that found what it wanted. A switch away and back takes longer.
 constexpr uint64_t kShortestWaitNs = 3'000;
 
-// libc's, by the vDSO: a system call for each step of a pause would be longer than the step.
-uint64_t now_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
-}
-
 void pay_by_sleeping(Area& area) {
   const uint64_t everybody = look(area.state.global);
   if (self.local >= everybody) {
@@ -153,6 +146,13 @@ void come_back(Area& area, Waits what) {
 }
 
 }  // namespace
+
+// By the vDSO: a system call for each step of a pause would be longer than the step.
+uint64_t now_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
+}
 
 uint64_t thread_cpu_ns() {
   timespec now{};
