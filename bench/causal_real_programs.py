@@ -108,7 +108,8 @@ PROGRAMS = [
          "./configure --disable-docs --disable-coverage CPPFLAGS=-I$PWD/libevent/include LDFLAGS=-L$PWD/libevent/.libs",
          recipe=f"MAKEFLAGS='{MADE}' make -j2 memcached CFLAGS='-O2 -g -pthread' LIBS=\"$PWD/client.o -levent -lm\"",
          binary="memcached", plant="assoc.c", after="    item *ret = NULL;", turns=600000,
-         point=("proto_text.c", "/* item_get() has incremented it->refcount for us */"), run=["-u", "root", "-t", "2", "-U", "0", "-s", "socket"],
+         point=("proto_text.c", "/* item_get() has incremented it->refcount for us */"),
+         run=["-u", "root", "-t", "2", "-U", "0", "-s", "socket"],
          env={"OPEN_LOOP_SOCKET": "socket", "OPEN_LOOP_REQUESTS": "{input}", "OPEN_LOOP_RATE": "400000"},
          input=(STORED, ASKED, 30)),
 ]
@@ -180,3 +181,7 @@ class Built:
 
     def env(self, text="text"):
         return {name: value.replace("{input}", str(self.folder / text)) for name, value in self.real.env.items()}
+
+    def copy_into(self, folder):
+        shutil.copy2(self.paths["planted"], folder)
+        shutil.copy2(self.folder / "text", folder)

@@ -1,13 +1,13 @@
-/* A client for a server that speaks memcached's text protocol on a Unix socket. It is linked into the server itself: before main the
- * process forks, the child goes on as the server, and the parent asks it. So both are one family to a causal profile, which has to know
- * when everybody waits; a client from outside would be the world, whose requests come no slower while others pause.
+/* A client for a server that speaks memcached's text protocol on a Unix socket. It is linked into the server itself: before main
+ * the process forks, the child goes on as the server, and the parent asks it. So both are one family to a causal profile, which has
+ * to know when everybody waits; a client from outside would be the world, whose requests come no slower while others pause.
  *
  *   OPEN_LOOP_SOCKET=PATH OPEN_LOOP_REQUESTS=FILE OPEN_LOOP_RATE=N server -s PATH
  *
- * Requests come at drawn times, N a second, whatever becomes of them (an open loop): once a millisecond those that are due are sent and
- * replies are read, and what finds no room in its connection's queue is dropped. With a rate above what the server can do it is
- * saturated. The requests are those of the file, in order: a dropped one is the next that is sent, so that all runs ask the same and the
- * digest of all replies, which is what is printed, is the same. Without OPEN_LOOP_SOCKET nothing happens. */
+ * Requests come at drawn times, N a second, whatever becomes of them (an open loop): once a millisecond those that are due are sent
+ * and replies are read, and what finds no room in its connection's queue is dropped. With a rate above what the server can do it is
+ * saturated. The requests are those of the file, in order: a dropped one is the next that is sent, so that all runs ask the same
+ * and the digest of all replies, which is what is printed, is the same. Without OPEN_LOOP_SOCKET nothing happens. */
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
@@ -119,7 +119,9 @@ static void receive(struct connection* from) {
     const ssize_t got = recv(from->fd, from->in + from->in_bytes, sizeof from->in - from->in_bytes, MSG_DONTWAIT);
     if (got < 0 && errno == EAGAIN) return;
     if (got <= 0) fail("the server has closed a connection");
-    for (ssize_t i = 0; i < got; ++i) from->digest = (from->digest ^ (uint8_t)from->in[from->in_bytes + (size_t)i]) * 0x100000001b3u;
+    const char* const stop = from->in + from->in_bytes + got;
+    for (const char* byte = from->in + from->in_bytes; byte < stop; ++byte)
+      from->digest = (from->digest ^ (uint8_t)*byte) * 0x100000001b3u;
     from->in_bytes += (size_t)got;
     take_replies(from);
   }

@@ -52,8 +52,8 @@ inline bool is_window_open() { return look(program.area->state.live.open) % 2 ==
 // A window is open, or there is a load, so waking somebody has to be paid for first.
 inline bool must_pay() { return is_window_open() || program.area->script.load_permille != 0; }
 
-// Whether it makes a difference who wakes the calling thread, which has begun to wait: there is something that the world would have
-// waited for, too. Finding it out takes system calls.
+// Whether it makes a difference who wakes the calling thread, which has begun to wait: there is something that it would have to
+// sleep off if it was the world. Finding out who it was takes system calls.
 inline bool class_matters() {
   return program.area->script.load_permille != 0 || (is_window_open() && look(program.area->state.global) != self.seen);
 }

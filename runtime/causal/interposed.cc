@@ -121,6 +121,7 @@ void pay_first() {
   if (!is_profiled()) return real ARGUMENTS;                                   \
   Accounting accounting(kForWorld);                                            \
   const RESULT result = real ARGUMENTS;                                        \
+  if (result > 0) note_reader(fd);                                             \
   accounting.end(class_matters() && last_writer_is_ours(fd, accounting.wait.since_ns) ? kForOurs : kForWorld, kScriptBlockedIo, \
                  __builtin_return_address(0));                                 \
   return result;

@@ -87,18 +87,30 @@ LastWrite* find(uint64_t key, bool make) {
 
 }  // namespace
 
-void note_writer(int fd) {
+namespace {
+
+// Who reads makes room for who waits to write: the same channel, another number.
+constexpr uint64_t kRoom = uint64_t{1} << 63;
+
+void note(int fd, bool writes) {
   if (!must_pay()) return;
-  const uint64_t now = now_ns(), key = believed_channel_of(fd, true, now);
-  if (key == 0) return;
-  if (LastWrite* cell = find(key, true)) raise_to(cell->at_ns, now);
+  const uint64_t now = now_ns(), channel = believed_channel_of(fd, writes, now);
+  if (channel == 0) return;
+  if (LastWrite* cell = find(writes ? channel : channel | kRoom, true)) raise_to(cell->at_ns, now);
 }
 
-bool last_writer_is_ours(int fd, uint64_t since_ns) {
+bool is_noted(int fd, bool by_writer, uint64_t since_ns) {
   if (!must_pay()) return false;
-  const uint64_t key = believed_channel_of(fd, false, now_ns());
-  const LastWrite* cell = key == 0 ? nullptr : find(key, false);
+  const uint64_t channel = believed_channel_of(fd, !by_writer, now_ns());
+  const LastWrite* cell = channel == 0 ? nullptr : find(by_writer ? channel : channel | kRoom, false);
   return cell != nullptr && look(cell->at_ns) >= since_ns;
 }
+
+}  // namespace
+
+void note_writer(int fd) { note(fd, true); }
+void note_reader(int fd) { note(fd, false); }
+bool last_writer_is_ours(int fd, uint64_t since_ns) { return is_noted(fd, true, since_ns); }
+bool last_reader_is_ours(int fd, uint64_t since_ns) { return is_noted(fd, false, since_ns); }
 
 }  // namespace stab::causal

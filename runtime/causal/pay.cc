@@ -64,9 +64,9 @@ uint64_t voluntary_switches() {
   return static_cast<uint64_t>(used.ru_nvcsw);
 }
 
-// Whether the thread gave its CPU away since its last wait. A call that finds what it wants waits for nobody, however long it takes: it
-// may have been preempted in the middle, and what others were credited with meanwhile it owes to nobody. Not known where a window has
-// opened since.
+// Whether the thread gave its CPU away since its last wait. A call that finds what it wants waits for nobody, however long it
+// takes: it may have been preempted in the middle, and owes nobody what others were credited with meanwhile. Not known where a
+// window has opened since.
 bool has_blocked() {
   if (!is_window_open()) return true;
   const uint64_t before = self.blocked;

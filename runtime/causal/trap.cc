@@ -44,8 +44,8 @@ struct TrapInfo {
 // moves the next samples closer, which is what a null window's effect would be otherwise.
 constexpr uint64_t kPeriodsAtOnce = 8;
 
-// A pause that everybody makes is charged as it goes by: whoever waits for the world pauses for as much of it as he waited through. Charged
-// as a whole at its end, it was slept off by all whose wait had just begun.
+// A pause that everybody makes is charged as it goes by: whoever waits for the world pauses for as much of it as he waited
+// through. Charged as a whole at its end, it would be slept off by all whose wait had just begun.
 constexpr uint64_t kChargedAtOnceNs = 100'000;
 
 void pause(const Clock& clock, uint64_t ns, bool everybody) {

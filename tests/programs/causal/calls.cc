@@ -118,6 +118,7 @@ void sleeps_longer(const char* name, Call call) {
 // The same, but whoever wakes it is ours, and nobody sleeps for what was credited meanwhile, which is long.
 constexpr uint64_t kLongCreditNs = 15'000'000'000;
 int wakes_fd = -1;
+bool makes_room = false;
 template <typename Call>
 void sleeps_no_longer(const char* name, int fd, Call call) {
   forgive();
@@ -129,7 +130,11 @@ void sleeps_no_longer(const char* name, int fd, Call call) {
     __atomic_fetch_add(&area->state.global, kLongCreditNs, __ATOMIC_SEQ_CST);
     forgive();
     const uint64_t one = 1;
-    if (write(wakes_fd, &one, sizeof one) != sizeof one) abort();
+    if (makes_room) {
+      for (char room[65536]; recv(wakes_fd, room, sizeof room, MSG_DONTWAIT) > 0;) {}
+    } else if (write(wakes_fd, &one, sizeof one) != sizeof one) {
+      abort();
+    }
     return nullptr;
   };
   pthread_create(&thread, nullptr, credit_and_wake, nullptr);
@@ -177,8 +182,8 @@ void wait_for_readiness() {
   epoll_event wanted{};
   wanted.events = EPOLLIN;
   wanted.data.ptr = &sockets;
-  if (epoll_ctl(epoll, EPOLL_CTL_ADD, pipe_ends[0], &wanted) != 0 || epoll_ctl(epoll, EPOLL_CTL_DEL, pipe_ends[0], nullptr) != 0 ||
-      epoll_ctl(epoll, EPOLL_CTL_ADD, sockets[0], &wanted) != 0)
+  if (epoll_ctl(epoll, EPOLL_CTL_ADD, pipe_ends[0], &wanted) != 0 ||
+      epoll_ctl(epoll, EPOLL_CTL_DEL, pipe_ends[0], nullptr) != 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, sockets[0], &wanted) != 0)
     abort();
   wanted.data.ptr = &wanted;
   if (epoll_ctl(epoll, EPOLL_CTL_ADD, timer, &wanted) != 0) abort();
@@ -194,9 +199,15 @@ void wait_for_readiness() {
   empty(pipe_ends[0]);
   sleeps_no_longer("ppoll", pipe_ends[1], [&] { return ppoll(&readable, 1, nullptr, nullptr); });
   empty(pipe_ends[0]);
-  sleeps_no_longer("select", pipe_ends[1], [&] { fd_set set = set_of(); return select(pipe_ends[0] + 1, &set, nullptr, nullptr, nullptr); });
+  sleeps_no_longer("select", pipe_ends[1], [&] {
+    fd_set set = set_of();
+    return select(pipe_ends[0] + 1, &set, nullptr, nullptr, nullptr);
+  });
   empty(pipe_ends[0]);
-  sleeps_no_longer("pselect", pipe_ends[1], [&] { fd_set set = set_of(); return pselect(pipe_ends[0] + 1, &set, nullptr, nullptr, nullptr, nullptr); });
+  sleeps_no_longer("pselect", pipe_ends[1], [&] {
+    fd_set set = set_of();
+    return pselect(pipe_ends[0] + 1, &set, nullptr, nullptr, nullptr, nullptr);
+  });
   empty(pipe_ends[0]);
   sleeps_no_longer("epoll_wait", sockets[1], [&] { return epoll_wait(epoll, &event, 1, -1); });
   empty(sockets[0]);
@@ -204,6 +215,13 @@ void wait_for_readiness() {
   empty(sockets[0]);
   sleeps_no_longer("epoll_pwait2", sockets[1], [&] { return epoll_pwait2(epoll, &event, 1, nullptr, nullptr); });
   empty(sockets[0]);
+  // Full, until one of ours reads: the other end's room is what is waited for.
+  char much[4096] = {};
+  while (send(sockets[0], much, sizeof much, MSG_DONTWAIT) > 0) {}
+  pollfd writable = {sockets[0], POLLOUT, 0};
+  makes_room = true;
+  sleeps_no_longer("poll, for room", sockets[1], [&] { return poll(&writable, 1, -1); });
+  makes_room = false;
   const itimerspec once = {{}, {0, kLongWaitNs}};
   if (timerfd_settime(timer, 0, &once, nullptr) != 0) abort();
   sleeps_longer("epoll_wait, by a timer", [&] { epoll_wait(epoll, &event, 1, -1); });
