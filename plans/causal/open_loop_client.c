@@ -1,13 +1,15 @@
-/* A client for a server that speaks memcached's text protocol on a Unix socket. It is linked into the server itself: before main
- * the process forks, the child goes on as the server, and the parent asks it. So both are one family to a causal profile, which has
- * to know when everybody waits; a client from outside would be the world, whose requests come no slower while others pause.
+/* A client for a server that speaks memcached's text protocol on a Unix socket. It is linked into the server itself: before
+ * main the process forks, the child goes on as the server, and the parent asks it. So both are one family to a causal profile,
+ * which has to know when everybody waits; a client from outside would be the world, whose requests come no slower while others
+ * pause.
  *
  *   OPEN_LOOP_SOCKET=PATH OPEN_LOOP_REQUESTS=FILE OPEN_LOOP_RATE=N server -s PATH
  *
- * Requests come at drawn times, N a second, whatever becomes of them (an open loop): once a millisecond those that are due are sent
- * and replies are read, and what finds no room in its connection's queue is dropped. With a rate above what the server can do it is
- * saturated. The requests are those of the file, in order: a dropped one is the next that is sent, so that all runs ask the same
- * and the digest of all replies, which is what is printed, is the same. Without OPEN_LOOP_SOCKET nothing happens. */
+ * Requests come at drawn times, N a second, whatever becomes of them (an open loop): five times a millisecond those that are
+ * due are sent and replies are read, and what finds no room in its connection's queue is dropped. With a rate above what the
+ * server can do it is saturated. The requests are those of the file, in order: a dropped one is the next that is sent, so that
+ * all runs ask the same and the digest of all replies, which is what is printed, is the same. Without OPEN_LOOP_SOCKET nothing
+ * happens. */
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
@@ -25,7 +27,7 @@
 #include <stab/progress.h>
 
 /* Together a queue of some 50 ms of work, so that a client that gets its CPU late finds the server still busy. */
-enum { kConnections = 8, kDeepest = 1024, kTickNs = 1000000, kPatienceTicks = 60000 };
+enum { kConnections = 8, kDeepest = 1024, kTickNs = 200000, kPatienceTicks = 300000 };
 
 struct connection {
   int fd, outstanding;

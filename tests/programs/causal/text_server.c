@@ -1,5 +1,5 @@
-/* A server of memcached's text protocol, as far as plans/causal/open_loop_client.c speaks it: one value for each first letter of a
- * key. */
+/* A server of memcached's text protocol, as far as plans/causal/open_loop_client.c speaks it: one value for each first letter
+ * of a key. */
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
