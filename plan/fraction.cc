@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <bit>
 
+#include "toml/diagnostic.h"
+
 namespace stab::plan {
 namespace {
 
 constexpr size_t kMaxFactors = 16;
 constexpr uint64_t kMaxChoices = 200'000;
-
-std::string quoted(const std::string& text) { return "'" + text + "'"; }
 
 std::string trimmed(std::string_view text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);

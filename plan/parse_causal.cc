@@ -17,8 +17,6 @@ constexpr size_t kMostNames = 64;
 constexpr nanoseconds kShortestWindow{std::chrono::milliseconds(1)}, kLongestWindow{std::chrono::hours(1)};
 constexpr nanoseconds kShortestPeriod{std::chrono::microseconds(60)}, kLongestPeriod{std::chrono::milliseconds(90)};
 
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
-
 // A list of names, none empty, none twice.
 const TomlNode* parse_names(Section& section, std::string_view key, std::vector<std::string>& out, const char* hint) {
   std::vector<SourceSpot> spots;

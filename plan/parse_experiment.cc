@@ -19,8 +19,6 @@ constexpr int kFirstOfSequence = 8;
 constexpr int kMaxRunsPerSeed = 1000;
 constexpr size_t kMaxEvents = 64;
 
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
-
 // As the dose report can show one.
 bool is_point_name(std::string_view name) {
   constexpr size_t kMostBytes = 111;  // stab/progress.h

@@ -17,8 +17,6 @@ using Kind = TomlNode::Kind;
 constexpr uint64_t kMaxEnvSizeBytes = 120'000;
 constexpr int kMaxLinkSeeds = 1000;
 
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
-
 FactorKind kind_of(std::string_view name) {
   if (name == "code") return FactorKind::kCode;
   if (name == "stack") return FactorKind::kStack;

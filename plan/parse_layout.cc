@@ -12,13 +12,12 @@
 #include "plan/limits.h"
 #include "plan/parse_parts.h"
 #include "runtime/stab_abi.h"
+#include "toml/toml_text.h"
 
 namespace stab::plan {
 namespace {
 
 using Kind = TomlNode::Kind;
-
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
 Factor* factor_of(Plan& plan, FactorKind kind) {
   const auto at =
@@ -187,15 +186,6 @@ void parse_confirmation(Section& layout, Plan& plan) {
   make_confirmation(plan);
 }
 
-std::string toml_string(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + "\"";
-}
-
 std::string hex_text(uint64_t value) {
   char digits[17];
   const auto [end, error] = std::to_chars(digits, digits + sizeof digits, value, 16);
@@ -224,7 +214,7 @@ void parse_layout(const TomlNode& table, Faults& faults, Plan& plan) {
 }
 
 std::string screen_lines(const ScreenKey& key) {
-  return "[layout.confirmation]\nof = " + toml_string(key.name) + "\nsubmitted = \"" + std::to_string(key.submitted_ns) + "\"\n";
+  return "[layout.confirmation]\nof = " + toml_text(key.name) + "\nsubmitted = \"" + std::to_string(key.submitted_ns) + "\"\n";
 }
 
 std::string confirmation_text(const Plan& plan, const ScreenKey& screened, const std::vector<MappedBuild>& measured) {
@@ -233,12 +223,12 @@ std::string confirmation_text(const Plan& plan, const ScreenKey& screened, const
   out += "\n# Written when experiment '" + screened.name + "' was over: its map's candidates, measured again by fresh trials.\n" +
          screen_lines(screened);
   for (const MappedBuild& build : measured) {
-    out += "[[layout.confirmation.build]]\nworkload = " + toml_string(build.workload) +
-           "\nbuild = " + std::to_string(build.build) + "\ntext_hash = " + toml_string(build.text_hash) + "\nplaces = [\n";
+    out += "[[layout.confirmation.build]]\nworkload = " + toml_text(build.workload) +
+           "\nbuild = " + std::to_string(build.build) + "\ntext_hash = " + toml_text(build.text_hash) + "\nplaces = [\n";
     for (const MappedPlace& place : build.places) {
-      out += "  { place = " + toml_string(place.place) + ", function = " + toml_string(place.function) +
+      out += "  { place = " + toml_text(place.place) + ", function = " + toml_text(place.function) +
              ", linked = " + hex(place.linked);
-      if (!place.other.empty()) out += ", other = " + toml_string(place.other) + ", other_linked = " + hex(place.other_linked);
+      if (!place.other.empty()) out += ", other = " + toml_text(place.other) + ", other_linked = " + hex(place.other_linked);
       out += ", slowest = " + std::to_string(place.slowest) + ", fastest = " + std::to_string(place.fastest) + " },\n";
     }
     out += "]\n";

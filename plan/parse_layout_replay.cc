@@ -10,6 +10,7 @@
 #include "plan/layout_replay.h"
 #include "plan/limits.h"
 #include "plan/parse_parts.h"
+#include "toml/toml_text.h"
 
 namespace stab::plan {
 namespace {
@@ -18,17 +19,6 @@ using Kind = TomlNode::Kind;
 
 constexpr const char* kHint = "'stabctl replay TRIAL --times N' writes [layout.replay]";
 constexpr int kMostLinks = 65535;
-
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
-
-std::string toml_string(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + "\"";
-}
 
 // A whole text as a number: TOML's integers end at 2^63, and a double is not read back exactly everywhere.
 template <typename Number, typename... Base>
@@ -147,7 +137,7 @@ void parse_replay(Section& layout, Plan& plan) {
 }
 
 std::string replay_lines(const ScreenKey& of, int64_t trial) {
-  return "[layout.replay]\nof = " + toml_string(of.name) + "\nsubmitted = \"" + std::to_string(of.submitted_ns) +
+  return "[layout.replay]\nof = " + toml_text(of.name) + "\nsubmitted = \"" + std::to_string(of.submitted_ns) +
          "\"\ntrial = \"" + std::to_string(trial) + "\"\n";
 }
 
@@ -159,7 +149,7 @@ std::string replay_text(const Plan& plan, const LayoutReplay& replay) {
     return "\"" + std::string(digits, std::to_chars(digits, digits + sizeof digits, value, base...).ptr) + "\"\n";
   };
   out += "\n# Written by 'stabctl replay': the layout of a recorded trial again, beside fresh ones of its cell.\n" +
-         replay_lines(replay.of, replay.trial) + "workload = " + toml_string(replay.workload) +
+         replay_lines(replay.of, replay.trial) + "workload = " + toml_text(replay.workload) +
          "\nseed = " + as_text(replay.seed, 16) + "link = " + std::to_string(replay.link) +
          "\ntimes = " + std::to_string(replay.times) + "\n";
   if (replay.draw != 1) out += "draw = " + std::to_string(replay.draw) + "\n";
@@ -168,7 +158,7 @@ std::string replay_text(const Plan& plan, const LayoutReplay& replay) {
   out += "levels = {";
   const char* between = " ";
   for (const auto& [factor, level] : replay.levels) {
-    out += between + toml_string(factor) + " = " + toml_string(level);
+    out += between + toml_text(factor) + " = " + toml_text(level);
     between = ", ";
   }
   return out + " }\n";

@@ -7,6 +7,7 @@
 #include "plan/layout_verification.h"
 #include "plan/limits.h"
 #include "plan/parse_parts.h"
+#include "toml/toml_text.h"
 
 namespace stab::plan {
 namespace {
@@ -14,8 +15,6 @@ namespace {
 using Kind = TomlNode::Kind;
 
 constexpr const char* kHint = "'stabctl layout verify' writes [layout.verification]";
-
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
 void parse_arm(const TomlNode& node, Faults& faults, LayoutVerification& verification) {
   if (node.kind != Kind::kTable) return wrong_type(faults, "arm[]", node, Kind::kTable);
@@ -110,23 +109,6 @@ void make_verification(Section& section, Plan& plan) {
   plan.factors.push_back(std::move(arms));
   plan.link.seeds = verification.links;
   plan.link.as_linked = true;
-}
-
-std::string toml_text(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '\n') {
-      out += "\\n";
-      continue;
-    }
-    if (c == '\t') {
-      out += "\\t";
-      continue;
-    }
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + "\"";
 }
 
 }  // namespace

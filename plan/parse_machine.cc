@@ -15,8 +15,6 @@ using Kind = TomlNode::Kind;
 constexpr std::array<std::string_view, 4> kMoreRequirements = {"counters", "isolation", "private-ipc", "private-tmp"};
 constexpr std::array<std::string_view, 4> kOfNoKnob = {"affinity", "counters", "private-ipc", "private-tmp"};
 
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
-
 // "0", "2-3,5"; the hwloc terms "core:1", "pu:2", "numa:0", "package:0"; "auto", "none".
 bool is_cpu_set(std::string_view text, bool allow_none) {
   if (text == "auto" || (allow_none && text == "none")) return true;

@@ -10,10 +10,6 @@ namespace {
 // A slot's number has three digits in the spool's file names.
 constexpr int kMostSlots = 1000;
 
-std::string quoted(std::string_view text) {
-  return "'" + std::string(text) + "'";
-}
-
 void check_same(const Machines& machines, const std::vector<SourceSpot>& spots, Faults& faults) {
   std::vector<std::string_view> words;
   for (const SameFact& fact : kSameFacts) words.push_back(fact.word);

@@ -20,8 +20,6 @@ using Kind = TomlNode::Kind;
 // More than anybody reads; what it may take compiled is plan/pattern.cc's.
 constexpr size_t kMaxRegexBytes = 500;
 
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
-
 // What reading a program needs to know and to note.
 struct Context {
   Faults& faults;

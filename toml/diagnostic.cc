@@ -135,6 +135,8 @@ std::string render(const std::vector<Diagnostic>& diagnostics) {
   return out;
 }
 
+std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+
 std::string_view nearest(std::string_view word, const std::vector<std::string_view>& candidates) {
   constexpr size_t kLongestWord = 64;  // longer ones are no typing mistakes, and the table is quadratic
   if (word.empty() || word.size() > kLongestWord) return {};

@@ -10,8 +10,6 @@
 namespace stab::plan {
 namespace {
 
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
-
 std::string joined(const std::vector<std::string_view>& words) {
   std::string out;
   for (std::string_view word : words) out += (out.empty() ? "" : ", ") + std::string(word);

@@ -5,10 +5,10 @@
 #include <cmath>
 #include <utility>
 
+#include "toml/diagnostic.h"
+
 namespace stab::plan {
 namespace {
-
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
 // Splits "1.5 ms" into 1.5 and "ms"; false where no finite, non-negative number leads.
 bool number_and_unit(std::string_view text, double& number, std::string_view& unit) {
