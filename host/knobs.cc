@@ -109,6 +109,16 @@ Writes irqs(const Request& request) {
   return writes;
 }
 
+// Off by the switch of both kinds. While it is off, the kernel takes whoever reads one kind's file for somebody who has turned that
+// kind off as well (proc_watchdog_common in kernel/watchdog.c), and the switch alone brings neither back.
+Writes watchdogs(const Request& request) {
+  const std::string folder = request.roots.proc + "/sys/kernel";
+  STAB_TRY(std::vector<KnobWrite> writes, switch_file(request, folder + "/watchdog", "0", "1"));
+  for (const char* kind : {"/nmi_watchdog", "/soft_watchdog"})
+    if (exists(folder + kind)) writes.insert(writes.begin(), {request.knob, folder + kind, "", false, KnobWrite::Kind::kKept});
+  return writes;
+}
+
 // The launcher does it for each trial, or it is so anyway: warm-up leaves files cached.
 Writes nothing(const Request&) { return std::vector<KnobWrite>(); }
 
@@ -138,8 +148,7 @@ const std::vector<Entry>& table() {
        [](const Request& r) { return switch_file(r, r.roots.proc + "/sys/vm/swappiness", "0", "60"); }},
       {{"numa_balancing", "off", "the kernel unmaps pages to see who uses them"},
        [](const Request& r) { return switch_file(r, r.roots.proc + "/sys/kernel/numa_balancing", "0", "1"); }},
-      {{"watchdogs", "off", "a timer and a counter of the PMU on each CPU"},
-       [](const Request& r) { return switch_file(r, r.roots.proc + "/sys/kernel/watchdog", "0", "1"); }},
+      {{"watchdogs", "off", "a timer and a counter of the PMU on each CPU"}, watchdogs},
       {{"page_cache", "keep", "every trial should find the same files cached"}, nothing},
   };
   return entries;
@@ -193,7 +202,8 @@ std::string present_value(const std::string& knob, const Roots& roots, const Pla
   const Entry* entry = find(knob);
   // Any word shows the files; a frequency wants a number.
   for (const char* word : {"off", "1"}) {
-    const auto writes = entry != nullptr ? entry->writes({knob, word, roots, placement}) : Writes(bad_input(""));
+    Writes writes = entry != nullptr ? entry->writes({knob, word, roots, placement}) : Writes(bad_input(""));
+    if (writes) std::erase_if(*writes, [](const KnobWrite& write) { return write.kind == KnobWrite::Kind::kKept; });
     if (!writes || writes->empty()) continue;
     std::string shown;
     size_t same = 0;

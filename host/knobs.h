@@ -19,6 +19,7 @@ struct KnobWrite {
     kDirectory,   // the directory is made; undone by removing it
     kInside,      // a file of a directory that we made: nothing to undo
     kController,  // path is a cgroup.subtree_control that gets "+wanted"; undone by "-wanted"
+    kKept,        // nothing is written: what it says now is written back with the rest, as another write changes it, too
     kMembers,     // path is a cgroup.procs that takes whoever is in the one that `wanted` names; undone by moving them back
   };
   std::string knob;

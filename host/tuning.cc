@@ -143,16 +143,32 @@ std::string by_hand(const JournalLine& line) {
   return "write '" + line.second + "' to " + name;
 }
 
+// Of files that say something else than was written to them: one may say so until another is written, and the kernel may take
+// the question for an answer (knob watchdogs). So all are written before any is read. Those that still say something else.
+std::vector<JournalLine> write_all_again(const std::vector<JournalLine>& lines) {
+  for (const JournalLine& line : lines)
+    if (line.first[0] == '/') write_small_file(line.first, line.second);
+  std::vector<JournalLine> left;
+  for (const JournalLine& line : lines)
+    if (line.first[0] != '/' || written_form(read_small_file(line.first).value_or("")) != line.second) left.push_back(line);
+  return left;
+}
+
 // The journal goes only when everything it names is as it was.
 Result<Restored> replay(const Journal& journal, const std::string& path) {
-  std::string failed;
+  std::vector<JournalLine> left;
   Restored restored;
   for (auto line = journal.lines.rbegin(); line != journal.lines.rend(); ++line) {
     const Undone undone = undo(line->first, line->second);
     restored.settings += undone == Undone::kNow;
     if (undone == Undone::kGone) restored.gone.push_back(named_by(*line));
-    if (undone == Undone::kNot) failed += (failed.empty() ? "" : ", ") + by_hand(*line);
+    if (undone == Undone::kNot) left.push_back(*line);
   }
+  const size_t before = left.size();
+  left = write_all_again(left);
+  restored.settings += static_cast<int>(before - left.size());
+  std::string failed;
+  for (const JournalLine& line : left) failed += (failed.empty() ? "" : ", ") + by_hand(line);
   if (!failed.empty())
     return Error{ErrorCode::kSystem,
                  "could not restore the machine: " + failed + "; as root try 'stabctl machine restore', do it by hand, or "
@@ -306,6 +322,12 @@ Result<KnobOutcome> Tuning::apply(const KnobWrite& write) const {
       STAB_CHECK_OK(note_first("members\t" + write.path + "\t" + write.wanted));
       // Some may fork meanwhile: their children are seen the second time.
       refuse_unless(move_members(write.wanted, write.path) + move_members(write.wanted, write.path) > 0);
+      return outcome;
+    case KnobWrite::Kind::kKept:
+      if (const auto before = read_small_file(write.path)) {
+        outcome.before = outcome.after = written_form(*before);
+        STAB_CHECK_OK(note_first(write.path + "\t" + outcome.before));
+      }
       return outcome;
     case KnobWrite::Kind::kInside: refuse_unless(write_new_file(write.path, write.wanted)); break;
     case KnobWrite::Kind::kText: {

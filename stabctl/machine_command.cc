@@ -189,6 +189,7 @@ int machine_tune_command(const Arguments& arguments) {
   tuning->keep();
   bool all = true;
   for (const engine::KnobOutcome& outcome : *outcomes) {
+    if (outcome.write.kind == engine::KnobWrite::Kind::kKept) continue;
     all = all && (outcome.refused.empty() || outcome.write.may_refuse);
     std::printf("%-16s %s: %s -> %s%s%s\n", outcome.write.knob.c_str(), outcome.write.path.c_str(), outcome.before.c_str(),
                 outcome.after.c_str(), outcome.refused.empty() ? "" : "  refused: ", outcome.refused.c_str());

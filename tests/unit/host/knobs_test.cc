@@ -192,6 +192,26 @@ TEST_F(FakeHost, OfALockedJournalThePidSaysNothing) {
   EXPECT_EQ(get("proc/sys/kernel/watchdog"), "0");
 }
 
+// While the watchdogs are off, whoever reads soft_watchdog turns it off as well; the emulated machine of build-packages does so.
+TEST_F(FakeHost, WhatChangesWithAKnobIsWrittenBackToo) {
+  put("proc/sys/kernel/soft_watchdog", "1");
+  put("proc/sys/kernel/nmi_watchdog", "0");
+  {
+    auto tuning = Tuning::begin(roots, journal, "boot-1");
+    ASSERT_TRUE(tuning.ok()) << tuning.error().text();
+    const auto outcomes = tuning->apply(writes("watchdogs", "off"));
+    ASSERT_TRUE(outcomes.ok());
+    for (const KnobOutcome& outcome : *outcomes) EXPECT_EQ(outcome.refused, "") << outcome.write.path;
+    EXPECT_EQ(get("proc/sys/kernel/watchdog"), "0");
+    EXPECT_EQ(get("proc/sys/kernel/soft_watchdog"), "1") << "only the switch is turned";
+    EXPECT_EQ(present_value("watchdogs", roots, placement), "0");
+    put("proc/sys/kernel/soft_watchdog", "0");
+  }
+  EXPECT_EQ(get("proc/sys/kernel/watchdog"), "1");
+  EXPECT_EQ(get("proc/sys/kernel/soft_watchdog"), "1");
+  EXPECT_EQ(get("proc/sys/kernel/nmi_watchdog"), "0");
+}
+
 // A person has restored what the first has turned, and another engine has begun.
 TEST_F(FakeHost, AJournalThatIsAnothersByNowIsLeftAlone) {
   auto first = Tuning::begin(roots, journal, "boot-1");
