@@ -202,7 +202,9 @@ struct HeldJournal {
 Result<HeldJournal> hold_journal(const std::string& path) {
   HeldJournal out;
   out.held.reset(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
-  if (!out.held) return out;
+  // Who may not look at it can't turn anything back either.
+  if (!out.held && (errno == ENOENT || errno == ENOTDIR || errno == EACCES)) return out;
+  if (!out.held) return system_error("open journal '" + path + "'", errno);
   if (!lock_path(out.held.get(), path)) {
     if (errno == ENOENT) return HeldJournal();
     if (errno != EWOULDBLOCK) return system_error("lock journal '" + path + "'", errno);

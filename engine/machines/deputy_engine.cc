@@ -17,6 +17,7 @@ namespace stab::engine {
 namespace {
 
 constexpr timeval kWriteLimit{30, 0};
+constexpr std::chrono::milliseconds kForgetWithin{5'000};
 // A deputy that has lost its connection waits for its workers (process_engine.cc) before it ends.
 constexpr int kEndMs = 15'000;
 constexpr std::chrono::milliseconds kKillLimit{1000};
@@ -115,7 +116,7 @@ Status DeputyEngine::ready() {
 }
 
 Status DeputyEngine::begin() {
-  STAB_CHECK_OK(introduce());
+  STAB_CHECK_OK(introduce(set_.answers_within));
   STAB_TRY(const std::vector<std::string> names, set_.spool->names());
   for (const std::string& name : names) {
     const std::optional<SlotFile> file = parse_slot_file(name);
@@ -126,7 +127,7 @@ Status DeputyEngine::begin() {
   return {};
 }
 
-Status DeputyEngine::introduce() {
+Status DeputyEngine::introduce(std::chrono::milliseconds answers_within) {
   end();
   {
     const std::lock_guard<std::mutex> held(mutex_);
@@ -149,7 +150,7 @@ Status DeputyEngine::introduce() {
   });
   STAB_CHECK_OK(say(kDeputyPlan, set_.name + "\n" + set_.identity + "\n" + set_.plan_text));
   std::unique_lock<std::mutex> held(mutex_);
-  changed_.wait_for(held, set_.answers_within, [this] { return closed_ || ready_; });
+  changed_.wait_for(held, answers_within, [this] { return closed_ || ready_; });
   if (!ready_) return Error{ErrorCode::kUnavailable, "the submitter's deputy does not answer", {}};
   if (!ready_->empty()) return Error{ErrorCode::kUnavailable, *ready_, {}};
   return {};
@@ -198,9 +199,10 @@ void DeputyEngine::stop(int slot, int64_t epoch) {
   if (sender_) (void)say(slot_file(slot, epoch, "stop"), "");
 }
 
-// One that has ended has kept its directory for the next, and there would be none. Where no deputy can be had it stays.
+// One that has ended has kept its directory for the next, and there would be none. Where no deputy can be had soon it stays: the
+// daemon may be about to end, and waits for this.
 void DeputyEngine::forget() {
-  if (!has_deputy() && (newest_.empty() || !introduce())) return;
+  if (!has_deputy() && (newest_.empty() || !introduce(std::min(set_.answers_within, kForgetWithin)))) return;
   (void)say(kDeputyOver, "");
 }
 

@@ -73,7 +73,7 @@ class DeputyEngine final : public MachineEngine {
   using Of = std::pair<int, int64_t>;
   Status ready();  // a deputy that lives and knows the plan
   Status begin();
-  Status introduce();  // one that knows the plan, and nothing else yet
+  Status introduce(std::chrono::milliseconds answers_within);  // one that knows the plan, and nothing else yet
   void end();
   Status take(const std::string& name, const std::string& content);
   // Either fails for good: what was sent in part can't be followed by anything.

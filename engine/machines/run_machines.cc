@@ -197,7 +197,8 @@ Result<RunEnd> MachineRun::to_end(Observer& observer, StopSignal& stop, const Wa
       }
       pollfd at_once{stop.now_fd(), POLLIN, 0};
       const bool is_cancelled = ::poll(&at_once, 1, 0) > 0;
-      if (is_cancelled) starter->forget();
+      // A daemon that ends leaves what there is to the next one.
+      if (is_cancelled && !(watch.leave != nullptr && *watch.leave)) starter->forget();
       if (is_cancelled || !controller.any_alive() || now - *stopping > kLastRounds) return RunEnd::kStopped;
     }
     const auto wait = has_come || stop.asked() ? kRound : pause_after(took);

@@ -38,6 +38,52 @@ Result<std::optional<double>> excess_of(store::Store& store, const store::TrialR
 
 std::string number(store::Id id) { return std::to_string(id); }
 
+// Each replay of a trial draws other fresh layouts.
+Result<int> next_draw(store::Store& store, const std::string& lines) {
+  STAB_TRY(const auto before, store.experiments_whose_plan_has(lines));
+  int last = 0;
+  for (const store::ExperimentRow& row : before) {
+    const plan::Parsed parsed = plan::parse_plan(row.plan_text, row.plan_path);
+    if (parsed.plan && parsed.plan->layout.replay) last = std::max(last, parsed.plan->layout.replay->draw);
+  }
+  return std::min(last + 1, plan::kMostReplays);
+}
+
+// What of a replay is its trial's.
+Result<plan::LayoutReplay> layout_of(const store::ExperimentRow& row, const ExpandedPlan& expanded, const store::TrialRow& trial) {
+  if (trial.cell < 0 || static_cast<size_t>(trial.cell) >= expanded.design.cells.size() || trial.subject < 0 ||
+      static_cast<size_t>(trial.subject) >= expanded.subjects.size())
+    return Error{ErrorCode::kCorrupt, "trial " + number(trial.id) + " is of a cell that the plan doesn't make", {}};
+  plan::LayoutReplay replay;
+  replay.of = key_of(row);
+  replay.trial = trial.id;
+  replay.workload = expanded.subjects[static_cast<size_t>(trial.subject)].name;
+  replay.seed = trial.seed;
+  replay.link = trial.link;
+  const plan::Cell& cell = expanded.design.cells[static_cast<size_t>(trial.cell)];
+  for (size_t f = 0; f < expanded.plan.factors.size(); ++f) {
+    const plan::Factor& factor = expanded.plan.factors[f];
+    replay.levels[factor.name] = factor.levels[static_cast<size_t>(cell.levels[f])].name;
+  }
+  return replay;
+}
+
+// A table that was written by hand may name a link that nothing was built with, or stand behind another plan, whose programs are
+// others. What nobody has recorded of the trial is taken as it stands there.
+Status check_written_here(store::Store& store, const store::ExperimentRow& of, const ExpandedPlan& then,
+                          const plan::LayoutReplay& how, const plan::Plan& plan) {
+  const auto trial = store.trial(how.trial);
+  if (trial && trial->experiment == of.id) {
+    STAB_TRY(plan::LayoutReplay written, layout_of(of, then, *trial));
+    written.times = how.times;
+    written.draw = how.draw;
+    written.excess = how.excess;
+    if (plan::replay_text(then.plan, written) == plan.text) return {};
+  }
+  return bad_input("[layout.replay] is not what belongs to trial " + number(how.trial) + " of '" + of.name +
+                   "': let 'stabctl replay " + number(how.trial) + " --times " + std::to_string(how.times) + "' write it");
+}
+
 }  // namespace
 
 Result<ReplayPlan> replay_plan(store::Store& store, store::Id id, int times) {
@@ -56,25 +102,10 @@ Result<ReplayPlan> replay_plan(store::Store& store, store::Id id, int times) {
   if (expanded.plan.layout.replay || expanded.plan.layout.confirms || expanded.plan.layout.verification)
     return bad_input("experiment " + number(row.id) + " is written by the engine; replay a trial of '" +
                      (expanded.plan.layout.replay ? expanded.plan.layout.replay->of.name : "the plan that it came from") + "'");
-  if (trial.cell < 0 || static_cast<size_t>(trial.cell) >= expanded.design.cells.size() || trial.subject < 0 ||
-      static_cast<size_t>(trial.subject) >= expanded.subjects.size())
-    return Error{ErrorCode::kCorrupt, name + " is of a cell that the plan doesn't make", {}};
-  plan::LayoutReplay replay;
-  replay.of = key_of(row);
-  replay.trial = id;
-  replay.workload = expanded.subjects[static_cast<size_t>(trial.subject)].name;
-  replay.seed = trial.seed;
-  replay.link = trial.link;
+  STAB_TRY(plan::LayoutReplay replay, layout_of(row, expanded, trial));
   replay.times = times;
-  const plan::Cell& cell = expanded.design.cells[static_cast<size_t>(trial.cell)];
-  for (size_t f = 0; f < expanded.plan.factors.size(); ++f) {
-    const plan::Factor& factor = expanded.plan.factors[f];
-    replay.levels[factor.name] = factor.levels[static_cast<size_t>(cell.levels[f])].name;
-  }
   STAB_TRY(replay.excess, excess_of(store, trial, expanded.plan.experiment.responses[0]));
-  // Each replay of a trial draws other fresh layouts.
-  STAB_TRY(const auto before, store.experiments_whose_plan_has(plan::replay_lines(replay.of, id)));
-  replay.draw = 1 + static_cast<int>(std::min<size_t>(before.size(), plan::kMostReplays - 1));
+  STAB_TRY(replay.draw, next_draw(store, plan::replay_lines(replay.of, id)));
   plan::Parsed parsed = plan::parse_plan(plan::replay_text(expanded.plan, replay), row.plan_path);
   if (!parsed.plan) {
     std::string why;
@@ -99,6 +130,7 @@ Result<std::vector<store::BuildRow>> replayed_builds(store::Store& store, const 
                                                      const plan::LayoutReplay& how, const plan::Plan& plan,
                                                      std::vector<std::string>& first_words) {
   STAB_TRY(const ExpandedPlan then, expand_stored(of));
+  STAB_CHECK_OK(check_written_here(store, of, then, how, plan));
   STAB_TRY(const plan::Design design, plan::make_design(plan));
   STAB_TRY(const std::vector<store::BuildRow> recorded, store.builds(of.id));
   const auto subject = std::find_if(then.subjects.begin(), then.subjects.end(),
