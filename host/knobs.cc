@@ -109,8 +109,8 @@ Writes irqs(const Request& request) {
   return writes;
 }
 
-// Off by the switch of both kinds. While it is off, the kernel takes whoever reads one kind's file for somebody who has turned that
-// kind off as well (proc_watchdog_common in kernel/watchdog.c), and the switch alone brings neither back.
+// Off by the switch of both kinds. While it is off, the kernel takes whoever reads one kind's file for somebody who has turned
+// that kind off as well (proc_watchdog_common in kernel/watchdog.c), and the switch alone brings neither back.
 Writes watchdogs(const Request& request) {
   const std::string folder = request.roots.proc + "/sys/kernel";
   STAB_TRY(std::vector<KnobWrite> writes, switch_file(request, folder + "/watchdog", "0", "1"));

@@ -50,7 +50,8 @@ Result<int> next_draw(store::Store& store, const std::string& lines) {
 }
 
 // What of a replay is its trial's.
-Result<plan::LayoutReplay> layout_of(const store::ExperimentRow& row, const ExpandedPlan& expanded, const store::TrialRow& trial) {
+Result<plan::LayoutReplay> layout_of(const store::ExperimentRow& row, const ExpandedPlan& expanded,
+                                     const store::TrialRow& trial) {
   if (trial.cell < 0 || static_cast<size_t>(trial.cell) >= expanded.design.cells.size() || trial.subject < 0 ||
       static_cast<size_t>(trial.subject) >= expanded.subjects.size())
     return Error{ErrorCode::kCorrupt, "trial " + number(trial.id) + " is of a cell that the plan doesn't make", {}};
