@@ -3,6 +3,7 @@ place where a piece of work is done, and what it is run on.
 
 A program is built three times from one tree: with the planted loop, with a loop of half as many turns, and without it.
 """
+import hashlib
 import os
 import pathlib
 import shutil
@@ -45,13 +46,14 @@ class Real:
     point     file, and the text behind which a piece of work is done
     run       arguments; {input} stands for the input's path
     input     bytes of text to compress; or what an input begins with, and what a short run does so often
-    env       what its environment has more; {input} as in run"""
+    env       what its environment has more; {input} as in run
+    own       files of this repository that are built into it"""
 
     def __init__(self, name, *, sources, recipe, binary, plant, after, turns, point, run, input, prepare="", again="",
-                 window="250ms", env=None):
+                 window="250ms", env=None, own=()):
         self.name, self.sources, self.prepare, self.recipe, self.again = name, sources, prepare, recipe, again
         self.binary, self.plant, self.after, self.turns = binary, plant, after, turns
-        self.point, self.run, self.input, self.window, self.env = point, run, input, window, env or {}
+        self.point, self.run, self.input, self.window, self.env, self.own = point, run, input, window, env or {}, own
 
     def inputs(self):
         """The head of every input, and what a short run does."""
@@ -60,6 +62,10 @@ class Real:
             return b"", subprocess.run(corpus, stdout=subprocess.PIPE, check=True).stdout
         head, one, times = self.input
         return head.encode(), one.encode() * times
+
+    def stamp(self):
+        """One line: where any of it differs a build is another one."""
+        return repr((sorted(vars(self).items()), [hashlib.sha256(path.read_bytes()).hexdigest() for path in self.own]))
 
 
 # What memcached is asked: 2000 values, and each of them 30 times in a short run.
@@ -111,7 +117,7 @@ PROGRAMS = [
          point=("proto_text.c", "/* item_get() has incremented it->refcount for us */"),
          run=["-u", "root", "-t", "2", "-U", "0", "-s", "socket"],
          env={"OPEN_LOOP_SOCKET": "socket", "OPEN_LOOP_REQUESTS": "{input}", "OPEN_LOOP_RATE": "400000"},
-         input=(STORED, ASKED, 30)),
+         input=(STORED, ASKED, 30), own=(CLIENT,)),
 ]
 
 
@@ -140,7 +146,7 @@ class Built:
         self.real = real
         self.folder = root / real.name
         self.paths = {name: self.folder / name / pathlib.Path(real.binary).name for name in BUILDS}
-        stamp, wanted = self.folder / "stamp", repr(sorted(vars(real).items()))
+        stamp, wanted = self.folder / "stamp", real.stamp()
         if stamp.exists() and stamp.read_text().split("\n", 1)[1] == wanted:
             self.line = int(stamp.read_text().split("\n", 1)[0])
             return

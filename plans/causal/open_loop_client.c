@@ -41,9 +41,9 @@ static const char *at, *end; /* what is still to be asked */
 static uint64_t sent, answered, dropped;
 static pid_t server;
 
-static void fail(const char* what) {
-  fprintf(stderr, "open_loop_client: %s: %s\n", what, strerror(errno));
-  kill(server, SIGKILL);
+static void fail(const char* what, const char* why) {
+  fprintf(stderr, "open_loop_client: %s: %s\n", what, why);
+  if (server > 0) kill(server, SIGKILL); /* -1, of a fork that failed, would be every process that we may signal */
   _exit(1);
 }
 
@@ -57,9 +57,11 @@ static double exponential_of(uint64_t* state) {
 static const char* read_requests(const char* path) {
   struct stat is;
   FILE* const file = fopen(path, "rb");
-  if (file == NULL || fstat(fileno(file), &is) != 0) fail(path);
+  if (file == NULL || fstat(fileno(file), &is) != 0) fail(path, strerror(errno));
   char* const text = malloc((size_t)is.st_size + 1);
-  if (text == NULL || fread(text, 1, (size_t)is.st_size, file) != (size_t)is.st_size) fail(path);
+  if (text == NULL) fail(path, strerror(errno));
+  if (fread(text, 1, (size_t)is.st_size, file) != (size_t)is.st_size)
+    fail(path, ferror(file) ? strerror(errno) : "it became shorter while it was read");
   fclose(file);
   end = text + is.st_size;
   return text;
@@ -69,19 +71,19 @@ static const char* read_requests(const char* path) {
 static size_t length_of_next(void) {
   const char* stop = memchr(at, '\n', (size_t)(end - at));
   if (stop != NULL && *at == 's') stop = memchr(stop + 1, '\n', (size_t)(end - stop - 1));
-  if (stop == NULL) fail("the last request is no whole line");
+  if (stop == NULL) fail(getenv("OPEN_LOOP_REQUESTS"), "the last request is no whole line; end it, and a value, with a newline");
   return (size_t)(stop + 1 - at);
 }
 
 static void connect_all(const char* path) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
   const struct timespec tick = {0, kTickNs};
-  if (strlen(path) >= sizeof address.sun_path) fail("the socket's path is too long");
+  if (strlen(path) >= sizeof address.sun_path) fail(path, "the socket's path has more than 107 bytes; take a shorter one");
   strcpy(address.sun_path, path);
   for (int i = 0; i < kConnections; ++i) {
     const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     for (int tries = 0; connect(fd, (const struct sockaddr*)&address, sizeof address) != 0; nanosleep(&tick, NULL))
-      if (++tries == kPatienceTicks || waitpid(server, NULL, WNOHANG) != 0) fail(path);
+      if (++tries == kPatienceTicks || waitpid(server, NULL, WNOHANG) != 0) fail(path, strerror(errno));
     connections[i].fd = fd;
   }
 }
@@ -120,7 +122,7 @@ static void receive(struct connection* from) {
   while (from->outstanding > 0) {
     const ssize_t got = recv(from->fd, from->in + from->in_bytes, sizeof from->in - from->in_bytes, MSG_DONTWAIT);
     if (got < 0 && errno == EAGAIN) return;
-    if (got <= 0) fail("the server has closed a connection");
+    if (got <= 0) fail("the server has closed a connection", got < 0 ? strerror(errno) : "before it had answered all");
     const char* const stop = from->in + from->in_bytes + got;
     for (const char* byte = from->in + from->in_bytes; byte < stop; ++byte)
       from->digest = (from->digest ^ (uint8_t)*byte) * 0x100000001b3u;
@@ -131,7 +133,7 @@ static void receive(struct connection* from) {
 
 static void flush(struct connection* to) {
   const ssize_t done = to->out_bytes == 0 ? 0 : send(to->fd, to->out, to->out_bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
-  if (done < 0 && errno != EAGAIN) fail("send");
+  if (done < 0 && errno != EAGAIN) fail("send", strerror(errno));
   if (done <= 0) return;
   memmove(to->out, to->out + done, to->out_bytes - (size_t)done);
   to->out_bytes -= (size_t)done;
@@ -181,7 +183,7 @@ __attribute__((constructor)) static void begin(void) {
   const char* const rate = getenv("OPEN_LOOP_RATE");
   if (path == NULL || file == NULL || rate == NULL) return;
   server = fork();
-  if (server < 0) fail("fork");
+  if (server < 0) fail("fork", strerror(errno));
   if (server == 0) return;
   at = read_requests(file);
   connect_all(path);
