@@ -121,7 +121,7 @@ class DeputyTest : public testing::Test {
   }
   template <class Condition>
   bool within_seconds(Condition condition) {
-    for (int i = 0; i < 1000; ++i) {
+    for (int i = 0; i < 6000; ++i) {
       if (condition()) return true;
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
