@@ -2,7 +2,9 @@
 // the plan that the trial is of, with a table behind it that says which layout.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "plan/plan.h"
 #include "toml/section.h"
@@ -14,6 +16,14 @@ inline constexpr char kReplayFactor[] = "layout", kFreshLevel[] = "fresh";
 inline constexpr int kMostReplays = 1000;
 
 std::string replayed_level(const LayoutReplay& replay);  // "trial-91"
+
+// Why the layout of a trial can't be run beside fresh ones, and what that means for whoever wanted it.
+struct NoReplay {
+  std::string why, hint;
+};
+std::optional<NoReplay> no_replay_of(const Plan& plan);  // of no trial of the plan
+// Of none whose cell has these levels, one index for each factor of the plan.
+std::optional<NoReplay> no_replay_of(const Plan& plan, const std::vector<int>& levels);
 
 // What plans of all replays of this trial have in them, and no others.
 std::string replay_lines(const ScreenKey& of, int64_t trial);

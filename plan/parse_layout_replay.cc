@@ -48,32 +48,20 @@ void keep_level(Factor& factor, const LayoutReplay& replay, Section& section) {
   factor.levels = {Level(*kept)};
 }
 
-// Of a cell that a seed and a link leave as it is, fresh layouts would be the replayed one.
-bool draws_layouts(const Plan& plan) {
-  return std::any_of(plan.factors.begin(), plan.factors.end(), [&](const Factor& factor) {
-    return (factor.kind == FactorKind::kCode || factor.kind == FactorKind::kStack || factor.kind == FactorKind::kHeap) &&
-           !keeps_layout(factor.kind, factor.levels.front());
-  });
+bool draws_layouts(const Factor& factor, const Level& level) {
+  return (factor.kind == FactorKind::kCode || factor.kind == FactorKind::kStack || factor.kind == FactorKind::kHeap) &&
+         !keeps_layout(factor.kind, level);
 }
 
 void make_replay(Section& section, Plan& plan) {
   const LayoutReplay& replay = *plan.layout.replay;
   Faults& faults = section.faults();
-  if (plan.causal || plan.layout.confirms || plan.layout.verification)
-    return faults.error(section.spot(), "a plan either replays a trial or does something else", kHint);
-  if (plan.counters.simulation.on())
-    return faults.error(section.spot(),
-                        "trials of this plan are simulated, and a simulated trial of one layout is always the same",
-                        "its own number is the layout's; there was no moment that could have been bad");
-  if (plan.factor_index(kReplayFactor) >= 0)
-    return faults.error(section.spot(), "the plan has a factor " + quoted(kReplayFactor) + " of its own", "rename it");
+  if (const auto no = no_replay_of(plan)) return faults.error(section.spot(), no->why, no->hint);
   const size_t before = faults.error_count();
   for (Factor& factor : plan.factors) keep_level(factor, replay, section);
   if (faults.error_count() > before) return;
-  if (plan.link.seeds < 2 && !draws_layouts(plan))
-    return faults.error(section.spot(),
-                        "nothing draws layouts in the trial's cell: code, stack and heap stay, and there is one link",
-                        "all its trials ran in one layout, so what differs between them are moments");
+  if (const auto no = no_replay_of(plan, std::vector<int>(plan.factors.size(), 0)))
+    return faults.error(section.spot(), no->why, no->hint);
   plan.layout.map = false;
   Experiment& experiment = plan.experiment;
   experiment.name = experiment.name.substr(0, 70) + "-trial-" + std::to_string(replay.trial) +
@@ -98,6 +86,26 @@ void make_replay(Section& section, Plan& plan) {
 }  // namespace
 
 std::string replayed_level(const LayoutReplay& replay) { return "trial-" + std::to_string(replay.trial); }
+
+std::optional<NoReplay> no_replay_of(const Plan& plan) {
+  if (plan.causal || plan.layout.confirms || plan.layout.verification)
+    return NoReplay{"a plan either replays a trial or does something else", kHint};
+  if (plan.counters.simulation.on())
+    return NoReplay{"trials of this plan are simulated, and a simulated trial of one layout is always the same",
+                    "its own number is the layout's; there was no moment that could have been bad"};
+  if (plan.factor_index(kReplayFactor) >= 0)
+    return NoReplay{"the plan has a factor " + quoted(kReplayFactor) + " of its own", "rename it"};
+  return {};
+}
+
+// Of a cell that a seed and a link leave as it is, fresh layouts would be the replayed one.
+std::optional<NoReplay> no_replay_of(const Plan& plan, const std::vector<int>& levels) {
+  if (plan.link.seeds > 1) return {};
+  for (size_t f = 0; f < plan.factors.size(); ++f)
+    if (draws_layouts(plan.factors[f], plan.factors[f].levels[static_cast<size_t>(levels[f])])) return {};
+  return NoReplay{"nothing draws layouts in the trial's cell: code, stack and heap stay, and there is one link",
+                  "all its trials ran in one layout, so what differs between them are moments"};
+}
 
 void parse_replay(Section& layout, Plan& plan) {
   const TomlNode* node = layout.table("replay");

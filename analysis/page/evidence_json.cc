@@ -38,6 +38,19 @@ std::string evidence_json(const Evidence& evidence, const std::string& r_script)
         .value("conf_high", selftest->high);
     json.value("too_many", selftest->too_many).end();
   }
+  if (!evidence.no_replays.empty()) {
+    json.begin_array("no_replays");
+    for (const NoReplay& one : evidence.no_replays) {
+      json.begin_object().value("why", one.why).begin_array("cells");
+      for (const std::vector<uint16_t>& cell : one.cells) {
+        json.begin_array({});
+        for (const uint16_t level : cell) json.value({}, uint64_t{level});
+        json.end();
+      }
+      json.end().end();
+    }
+    json.end();
+  }
   // Each is a text of its own format.
   json.begin_array("layout_maps");
   for (const std::string& map : evidence.layout_maps) json.element(map);

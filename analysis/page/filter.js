@@ -43,7 +43,11 @@ function summariesFor(filter) {
 function whyNoSummary(filter, found) {
   if (filter.levels.size > 2) return `For ${filter.levels.size} factors at once nothing was computed: there are numbers for each level, and for each pair of levels of two factors. “Any two cells” compares single cells.`;
   if (found.length > 0) return '';
-  return report.level_summaries_left_out > 0 ? `For this filter nothing was computed: ${grouped(report.level_summaries_left_out)} levels or pairs of levels are more than a page should hold.` : 'No analysed trial is left.';
+  const all = report.level_summaries || [];
+  if (all.length === 0 && !report.level_summaries_left_out) return 'For this filter nothing was computed: every response is a benchmark of one ' + workloadWord + '.';
+  // Levels and pairs are each computed for all of the report, or left out for all of it.
+  if (!all.some(one => Object.keys(one.levels).length === filter.levels.size)) return `For this filter nothing was computed: ${grouped(report.level_summaries_left_out)} levels or pairs of levels are more than a page should hold.`;
+  return 'No analysed trial is left.';
 }
 
 const summaryColumns = [{title: workloadWord}, {title: 'response'}, {title: 'trials', number: true}, {title: samples.unit === 'row' ? 'units' : 'layouts', number: true}, {title: 'cells', number: true}, {title: 'median', number: true}, {title: 'quartiles'}, {title: 'least and most'}, {title: 'sd', number: true}, {title: 'mean', number: true}, {title: `${plainPercent(1 - report.alpha)} interval`}];

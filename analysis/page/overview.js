@@ -56,7 +56,7 @@ function heading() {
 function replayed() {
   const answer = report.replay;
   if (!answer) return null;
-  const kind = {layout: 'changed', both: 'changed', moment: 'equivalent', neither: 'equivalent', unsure: 'unsure', withheld: 'withheld'}[answer.cause], [first, ...more] = answer.sentences, at = first.indexOf(': ');
+  const [first, ...more] = answer.sentences, at = first.indexOf(': ');
   return h('section', {class: 'replayed', 'aria-label': 'The replayed trial'}, h('h2', {}, `Trial ${answer.trial}: a bad layout or a bad moment?`),
     h('p', {class: 'cause'}, h('strong', {}, first.slice(0, at) + '. '), sentenceOf(first.slice(at + 2))), more.map(text => h('p', {}, text + '.')));
 }

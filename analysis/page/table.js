@@ -10,11 +10,11 @@ function cellText(column, value) {
 
 // columns: {title, text?, number?}; rows: arrays of values, or {length, row(i)} where they are many. open?: called with i.
 // filtered?: what is said while a filter hides rows. keep?: called with i, says whether the row may be shown; reselect() of the element
-// asks again. typed?: called with the words of the filter.
-function table(title, columns, rows, {filter = false, open = null, filtered = '', keep = null, typed = null} = {}) {
+// asks again. words?: those that the filter begins with; typed?: called with them.
+function table(title, columns, rows, {filter = false, open = null, filtered = '', keep = null, words = '', typed = null} = {}) {
   const many = !Array.isArray(rows), length = rows.length;
   const at = i => many ? rows.row(i) : rows[i];
-  let order = null, shown = rowsAtOnce, sorted = -1, descending = false, wanted = '';
+  let order = null, shown = rowsAtOnce, sorted = -1, descending = false, wanted = words.trim().toLowerCase();
   const body = h('tbody'), status = h('p', {class: 'note', role: 'status'});
   const more = h('button', {type: 'button', class: 'small', click: () => { shown += rowsAtOnce; paint(); }}, 'more rows');
   function select() {
@@ -59,7 +59,7 @@ function table(title, columns, rows, {filter = false, open = null, filtered = ''
     h('button', {type: 'button', class: 'small', 'aria-label': `copy as LaTeX: ${title}`, click: () => copyText(latexTable(title, columns, texts()))}, 'copy as LaTeX'));
   const again = () => { shown = rowsAtOnce; select(); paint(); };
   const element = h('div', {class: 'table'},
-    filter && h('label', {class: 'choice'}, 'rows with ', h('input', {type: 'search', input: event => { wanted = event.target.value.trim().toLowerCase(); if (typed) typed(wanted); again(); }})),
+    filter && h('label', {class: 'choice'}, 'rows with ', h('input', {type: 'search', value: words, input: event => { wanted = event.target.value.trim().toLowerCase(); if (typed) typed(event.target.value.trim()); again(); }})),
     h('div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': title}, h('table', {}, h('caption', {class: 'offstage'}, title), h('thead', {}, h('tr', {}, headings)), body)),
     status, more, copies);
   element.reselect = again;

@@ -18,9 +18,11 @@ function pairsTable(title, pairs) {
 }
 
 // What tells one from the other; where a trial can't be replayed so, why.
-function runsOfThisLayout(number) {
+function runsOfThisLayout(trials, row, number) {
   if (samples.simulated) return h('p', {class: 'note'}, 'A simulated trial of one layout is always the same: there was no moment that could have been bad.');
   if (samples.replayed) return h('p', {class: 'note'}, `This experiment is the answer for trial ${samples.replayed.trial} of ${short(samples.replayed.experiment, 60)}: see the top of the page.`);
+  const no = (evidence.no_replays || []).find(({cells}) => cells.length === 0 || cells.some(levels => levels.every((level, f) => level === trials.level(f, row))));
+  if (no) return h('p', {class: 'note'}, no.why);
   return [command(`stabctl replay ${number} --times 20`), h('p', {class: 'note'}, 'Runs this very layout 20 times, beside 20 fresh layouts of its cell, in random order on the same quiet machine, and answers whether the layout is slow or the moment was. It becomes an experiment with a report of its own.')];
 }
 
@@ -34,7 +36,7 @@ function openTrial(trials, row) {
     h('p', {}, `${report.workloads[trials.column('workload')[row]]}, ${samples.factors.map((factor, f) => `${factor.name} ${factor.levels[trials.level(f, row)]}`).join(', ')}.`),
     excluded > 0 && h('p', {class: 'warning'}, 'Left out of the analysis by a declared rule: ', samples.exclusions[excluded - 1]),
     number !== null && [h('h3', {}, 'Again'), ['', ` --under 'perf stat -d'`, ` --under 'gdb --args'`].map(tool => [command(`stabctl replay ${number}${tool}`), ' ']),
-      h('p', {class: 'note'}, 'Runs it with its binary, seed and settings. The seed gives the same sequence of layouts; when each begins is driven by time. Under perf its hardware counts are yours to choose; in gdb the script stab-gdb.py names functions that have moved. To tell a bad layout from a bad moment:'), runsOfThisLayout(number)],
+      h('p', {class: 'note'}, 'Runs it with its binary, seed and settings. The seed gives the same sequence of layouts; when each begins is driven by time. Under perf its hardware counts are yours to choose; in gdb the script stab-gdb.py names functions that have moved. To tell a bad layout from a bad moment:'), runsOfThisLayout(trials, row, number)],
     h('h3', {}, 'What it measured'), pairsTable('What it measured', responses.map((response, r) => [response.name.replace(/_/g, ' '), valueText(response, trials.column('value/' + r)[row], 6) + (Number.isFinite(trials.deviations(response)[row]) ? `, ${response.scale === 'log' ? signed(percent(trials.deviations(response)[row])) : differenceText(response, trials.deviations(response)[row])} from its cell` : '')])),
     h('h3', {}, 'What it was'), pairsTable('What it was', [['block', String(trials.column('block')[row])], ['position in the run', String(trials.column('order')[row])], trials.has('started_s') && ['began', `${significant(trials.column('started_s')[row], 5)} s into the run`],
       ['layout seed', h('code', {}, BigInt(seed).toString(16).padStart(16, '0'))], ['link', String(trials.column('link')[row])], build && ['build', short(build.name, 80)], build && build.sha256 && ['binary', h('code', {}, build.sha256)]].filter(Boolean)),
@@ -51,8 +53,8 @@ function trialsSection(trials) {
   const declared = responses.filter(response => response.declared);
   const rows = {length: trials.rows, row: row => [trialNumber(trials, row) ?? row + 1, report.workloads[trials.column('workload')[row]], cellName(cellOf(trials, row)), trials.column('block')[row], trials.column('order')[row], Number(trials.column('link')[row]),
     ...declared.map(response => trials.values(response)[row]), disturbancesOf(trials, row).join(', '), isExcluded(trials, row) ? samples.exclusions[trials.column('excluded')[row] - 1] : '']};
-  let list = null, words = '';
-  const summary = h('div', {role: 'status'}), describe = () => summary.replaceChildren(...[filterSummary(words)].filter(Boolean));
+  let list = null;
+  const summary = h('div', {role: 'status'}), describe = () => summary.replaceChildren(...[filterSummary(state.words)].filter(Boolean));
   // Of 100,000 rows the filter is read once, not for each.
   let filter = filteredBy();
   watch(keys => {
@@ -63,11 +65,11 @@ function trialsSection(trials) {
   });
   const details = h('details', {class: 'twin', id: 'all-trials', toggle: () => {
     if (!details.open || list) return;
-    list = table('The trials one by one', columns, rows, {filter: true, open: row => openTrial(trials, row), keep: row => passes(filter, trials, row), typed: text => { words = text; describe(); }, filtered: 'Verdicts, intervals and all other statistics stay those of all analysed trials: they do not follow this filter. “Any two cells” has the answers for single cells'});
+    list = table('The trials one by one', columns, rows, {filter: true, open: row => openTrial(trials, row), keep: row => passes(filter, trials, row), words: state.words, typed: words => { setState({words}); describe(); }, filtered: 'Verdicts, intervals and all other statistics stay those of all analysed trials: they do not follow this filter. “Any two cells” has the answers for single cells'});
     details.append(h('div', {class: 'controls'}, levelChoices()), summary, list);
     describe();
   }}, h('summary', {}, `all ${grouped(trials.rows)} trials, to sort, filter and open`));
-  if (isFiltered(filter)) details.open = true;
+  if (isFiltered(filter) || state.words) details.open = true;
   return details;
 }
 

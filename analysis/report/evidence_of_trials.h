@@ -36,6 +36,12 @@ struct SelftestEvidence {
   bool too_many = false;
 };
 
+// Trials whose layout 'stabctl replay --times' refuses to run beside fresh ones.
+struct NoReplay {
+  std::string why;
+  std::vector<std::vector<uint16_t>> cells;  // of these, by the level of each factor; empty: of all
+};
+
 // invariant: trial_numbers, started_s, builds_of_trials and each track are empty or as long as Samples::trials
 struct Evidence {
   int64_t experiment = 0;  // its number in the database; 0: none
@@ -49,6 +55,7 @@ struct Evidence {
   std::vector<std::pair<std::string, std::string>> host;
   std::vector<PastEvent> events;
   std::vector<uint64_t> trial_numbers;       // for `stabctl replay`
+  std::vector<NoReplay> no_replays;
   std::vector<double> started_s;             // since the first trial began
   std::vector<int32_t> builds_of_trials;     // index into builds, -1: none
   std::vector<WeatherTrack> weather;         // those that are above zero somewhere

@@ -1,9 +1,11 @@
 // A filter is never computed with in a browser, so what it may ask for is here beforehand. Trials of a level are of several
-// cells, whose differences are no noise: the mean is over cells, and its error comes from within them.
+// cells, whose differences are no noise: the mean is over cells, and its error comes from within them. Cells that ran in the same
+// blocks have in common what the machine did to a block, which their mean keeps, however many they are.
 #include "analysis/report/level_summaries.h"
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "analysis/report/replication_units.h"
@@ -34,7 +36,27 @@ bool share_layouts(const std::vector<const CellUnits*>& cells) {
   return false;
 }
 
-void put_mean(const std::vector<const CellUnits*>& cells, const Samples& samples, Scale scale, LevelSummary& out) {
+// The error of the mean of the cells' means by blocks: a block's share of it is what its values lie off their cells' means, and
+// shares of blocks are independent. In complete blocks this is Student's interval of the block means. Where blocks lack cells,
+// the cell that ran in the fewest has the degrees of freedom, so that with no block in common the variance is that of independent
+// cells. Nothing: a cell ran in one block. pre: each cell has several values
+std::optional<std::pair<double, double>> error_by_blocks(const std::vector<const CellUnits*>& cells) {
+  std::map<uint32_t, double> shares;
+  size_t fewest = SIZE_MAX;
+  for (const CellUnits* cell : cells) {
+    const auto weight = static_cast<double>(cells.size() * cell->values.size());
+    for (size_t i = 0; i < cell->values.size(); ++i) shares[cell->blocks[i]] += (cell->values[i] - cell->moments.mean) / weight;
+    fewest = std::min(fewest, std::set<uint32_t>(cell->blocks.begin(), cell->blocks.end()).size());
+  }
+  if (fewest < 2) return {};
+  double squares = 0;
+  for (const auto& [block, share] : shares) squares += share * share;
+  const auto df = static_cast<double>(fewest - 1);
+  return std::pair(std::sqrt(squares * (df + 1) / df), df);
+}
+
+void put_mean(const std::vector<const CellUnits*>& cells, const Samples& samples, bool in_blocks, Scale scale,
+              LevelSummary& out) {
   const auto to_people = [&](double x) { return scale == Scale::kLog ? std::exp(x) : x; };
   double sum = 0;
   std::vector<WeightedCell> weighted;
@@ -42,7 +64,8 @@ void put_mean(const std::vector<const CellUnits*>& cells, const Samples& samples
     sum += cell->moments.mean;
     weighted.push_back({cell->moments, 1.0 / static_cast<double>(cells.size())});
   }
-  out.mean = to_people(sum / static_cast<double>(cells.size()));
+  const double mean = sum / static_cast<double>(cells.size());
+  out.mean = to_people(mean);
   if (std::any_of(cells.begin(), cells.end(), [](const CellUnits* cell) { return cell->moments.n < 2; })) {
     out.no_interval = "a cell has one value";
     return;
@@ -52,9 +75,25 @@ void put_mean(const std::vector<const CellUnits*>& cells, const Samples& samples
     return;
   }
   std::optional<ConfidenceInterval> interval;
-  if (cells.size() == 1) interval = mean_interval(cells[0]->moments, 1 - samples.alpha);
-  else if (const auto test = welch_contrast(weighted, 0, Alternative::kTwoSided, 1 - samples.alpha))
+  if (cells.size() == 1) {
+    interval = mean_interval(cells[0]->moments, 1 - samples.alpha);
+  } else if (in_blocks) {
+    if (std::any_of(cells.begin(), cells.end(), [](const CellUnits* cell) { return cell->spans_blocks; })) {
+      out.no_interval = "its links came back in several blocks, so its cells' errors are not independent";
+      return;
+    }
+    const auto error = error_by_blocks(cells);
+    if (!error) {
+      out.no_interval = "a cell ran in one block";
+      return;
+    }
+    if (error->first > 0) {
+      const TTest test = t_test_of(mean, error->first, error->second, 0, Alternative::kTwoSided, 1 - samples.alpha);
+      interval = ConfidenceInterval{*test.conf_low, *test.conf_high};
+    }
+  } else if (const auto test = welch_contrast(weighted, 0, Alternative::kTwoSided, 1 - samples.alpha)) {
     interval = ConfidenceInterval{*test->conf_low, *test->conf_high};
+  }
   if (!interval) {
     out.no_interval = "its values do not vary";
     return;
@@ -91,7 +130,7 @@ std::optional<LevelSummary> summary_of(const Samples& samples, size_t response, 
   out.upper_quartile = quantile_sorted(values, 0.75);
   out.least = values.front();
   out.most = values.back();
-  put_mean(cells, samples, samples.responses[response].scale, out);
+  put_mean(cells, samples, samples.unit == Unit::kLayout || units.rows_in_blocks, samples.responses[response].scale, out);
   return out;
 }
 
@@ -119,7 +158,6 @@ LevelSummaries level_summaries_of(const Samples& samples, const std::vector<std:
     if (more.size() * times <= most) asked.insert(asked.end(), more.begin(), more.end());
     else out.left_out += more.size() * times;
   };
-  if (singles.empty()) return out;
   ask(singles, kMostSingles);
   ask(pairs, kMostPairs);
   for (const size_t r : responses)

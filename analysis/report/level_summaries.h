@@ -23,8 +23,9 @@ struct LevelSummary {
   // Of the trials as measured. Quantiles are those of R's type 7.
   double median = 0, lower_quartile = 0, upper_quartile = 0, least = 0, most = 0;
   std::optional<double> sd;  // n >= 2
-  // The mean of the cells' means, each cell counted once; on the log scale of geometric means. Its interval, at 1 - alpha, is by
-  // the cells' own spreads and Satterthwaite's degrees of freedom; of one cell it is that of the cell.
+  // The mean of the cells' means, each cell counted once; on the log scale of geometric means. Its interval, at 1 - alpha, is
+  // that of the blocks' means; where rows have no blocks it is by the cells' own spreads and Satterthwaite's degrees of freedom,
+  // and of one cell it is that of the cell.
   double mean = 0;
   std::optional<std::pair<double, double>> interval;
   std::string no_interval;   // why there is none

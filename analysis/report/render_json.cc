@@ -256,7 +256,7 @@ void environment(JsonWriter& json, const Report& report) {
   json.end().value("changes_left_out", report.environment_changes.left_out).end();
 }
 
-// Left out where no factor has two levels.
+// Left out where all responses are benchmarks.
 void level_summaries(JsonWriter& json, const Report& report) {
   const LevelSummaries& summaries = report.level_summaries;
   if (summaries.all.empty() && summaries.left_out == 0) return;

@@ -47,7 +47,7 @@ Cause cause_of(const Contrast& contrast, const std::optional<double>& excess) {
     return up == (*excess > contrast.interval.high) ? Cause::kBoth : Cause::kLayout;
   }
   if (is_outside && is_odd) return Cause::kMoment;
-  return contrast.verdict == Verdict::kEquivalent && !is_odd ? Cause::kNeither : Cause::kUnsure;
+  return contrast.verdict == Verdict::kEquivalent && excess && !is_odd ? Cause::kNeither : Cause::kUnsure;
 }
 
 // What the comparison says of the layout, whatever the trial was.

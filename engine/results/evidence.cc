@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/commands/selftest.h"
+#include "plan/layout_replay.h"
 #include "plan/plan.h"
 #include "engine/experiment/expand.h"
 #include "engine/results/local_time.h"
@@ -76,6 +77,26 @@ std::optional<analysis::SelftestEvidence> last_selftest(store::Store& store) {
   return {};
 }
 
+// What 'stabctl replay --times' refuses of this plan, so that a page offers it nowhere in vain.
+std::vector<analysis::NoReplay> no_replays_of(const ExpandedPlan& expanded) {
+  const plan::LayoutMapping& layout = expanded.plan.layout;
+  if (layout.replay || layout.confirms || layout.verification)
+    return {{"No layout of this experiment can be run beside fresh ones, as the engine wrote it; replay a trial of the plan that "
+             "it came from.", {}}};
+  const auto words = [](const plan::NoReplay& no) {
+    return "Its layout can't be run beside fresh ones: " + no.why + "; " + no.hint + ".";
+  };
+  if (const auto no = plan::no_replay_of(expanded.plan)) return {{words(*no), {}}};
+  std::vector<analysis::NoReplay> out;
+  for (const plan::Cell& cell : expanded.design.cells) {
+    const auto no = plan::no_replay_of(expanded.plan, cell.levels);
+    if (!no) continue;
+    if (out.empty()) out.push_back({words(*no), {}});
+    out[0].cells.emplace_back(cell.levels.begin(), cell.levels.end());
+  }
+  return out;
+}
+
 }  // namespace
 
 Result<analysis::Evidence> load_evidence(store::Store& store, const store::ExperimentRow& experiment,
@@ -100,6 +121,7 @@ Result<analysis::Evidence> load_evidence(store::Store& store, const store::Exper
   STAB_TRY(const std::vector<store::EventRow> events, store.events(experiment.id));
   for (const store::EventRow& event : events)
     out.events.push_back({local_time(event.at_ns), event.kind, event.text});
+  out.no_replays = no_replays_of(expanded);
   STAB_CHECK_OK(add_trials(store, experiment, samples, out));
   out.selftest = last_selftest(store);
   return out;

@@ -9,6 +9,9 @@
 //   sequence  the same, judged by a confidence sequence
 //   environments  small, on two machines, one of which got another kernel, under which some trials ran again
 //   rebooted  two programs in turns, on a machine that changes twice while they run
+//   unfactored    three programs, and nothing to compare
+//   crowded   30 programs, so that pairs of levels are too many; the first has no trial with the heap's second level
+//   benchmarks    two programs that measure benchmarks of their own, and nothing else
 //   replay    one trial's layout beside fresh ones
 //   causal    small, with a causal profile: curves of every verdict, a latency, amplified load
 #include <algorithm>
@@ -130,6 +133,34 @@ Samples rebooted() {
 
 // The layout of a trial again, which is slow; the trial met a bad moment besides.
 Samples replay() { return replay_samples(4, {.effect = 0.06, .layout_sd = 0.01, .excess = 0.2}); }
+
+Samples unfactored() {
+  Samples samples = lab_samples(9, {.programs = 3, .replicates = 8});
+  std::erase_if(samples.trials, [](const Trial& trial) { return trial.levels != std::vector<uint16_t>{1, 1, 1}; });
+  for (Trial& trial : samples.trials) trial.levels = {0, 0, 0};
+  for (Factor& factor : samples.factors) factor.levels = {factor.levels[1]};
+  return samples;
+}
+
+Samples crowded() {
+  Samples samples = lab_samples(10, {.programs = 30, .replicates = 3});
+  std::erase_if(samples.trials, [](const Trial& trial) { return trial.workload == 0 && trial.levels[2] == 1; });
+  return samples;
+}
+
+Samples benchmarks() {
+  Samples samples = lab_samples(12, {.programs = 2, .replicates = 8});
+  samples.responses[0].name = "fib: sum";
+  samples.responses[0].only_workload = 0;
+  samples.responses.push_back(samples.responses[0]);
+  samples.responses[1].name = "strings: sum";
+  samples.responses[1].only_workload = 1;
+  for (Trial& trial : samples.trials) {
+    trial.values.emplace_back();
+    if (trial.workload == 1) std::swap(trial.values[0], trial.values[1]);
+  }
+  return samples;
+}
 
 Samples large() {
   Samples samples = lab_samples(4, {.programs = 5, .replicates = 2500, .links = 20});
@@ -267,17 +298,22 @@ int main(int argc, char** argv) {
   const std::map<std::string, std::function<Samples()>> kinds{
       {"small", small}, {"large", large}, {"hostile", hostile}, {"refused", with_refusals}, {"lone", lone},
       {"suite", suite}, {"causal", small}, {"map", small}, {"shapes", shapes}, {"sequence", sequence},
-      {"environments", environments}, {"rebooted", rebooted}, {"replay", replay}};
+      {"environments", environments}, {"rebooted", rebooted}, {"unfactored", unfactored}, {"crowded", crowded},
+      {"benchmarks", benchmarks}, {"replay", replay}};
   const auto kind = kinds.find(argc == 3 ? argv[1] : "");
   if (kind == kinds.end()) {
-    std::fputs("usage: made_page small|large|hostile|refused|lone|suite|causal|map|shapes|sequence|environments|rebooted|replay "
-               "FILE\n", stderr);
+    std::fputs("usage: made_page small|large|hostile|refused|lone|suite|causal|map|shapes|sequence|environments|rebooted|"
+               "unfactored|crowded|benchmarks|replay FILE\n", stderr);
     return 2;
   }
   const Samples samples = kind->second();
   const bool hostile = kind->first == "hostile";
   const auto causal = hostile || kind->first == "causal" ? profiles(hostile) : std::vector<CausalData>();
   Evidence evidence = evidence_of(samples);
+  // As of a plan of one link, whose first cell leaves everything where it is.
+  if (kind->first == "small")
+    evidence.no_replays = {{"Its layout can't be run beside fresh ones: nothing draws <b>layouts</b>.", {{0, 0, 0}}}};
+  if (kind->first == "shapes") evidence.no_replays = {{"The engine wrote it.", {}}};
   if (kind->first == "map") evidence.layout_maps = layout_maps();
   const Result<std::string> page = render_page(samples, evidence, causal);
   if (!page) {

@@ -68,6 +68,21 @@ TEST(Replay, NothingStandsOutWhereNothingDid) {
   EXPECT_EQ(report.replay->cause, Cause::kNeither);
 }
 
+TEST(Replay, OfATrialAloneInItsCellNothingIsSaidOfItsMoment) {
+  const Report report = report_of({.times = 60, .layout_sd = 0.002, .noise = 0.002});
+  ASSERT_EQ(report.contrasts[0].verdict, Verdict::kEquivalent);
+  EXPECT_EQ(report.replay->cause, Cause::kUnsure);
+  EXPECT_THAT(report.replay->sentences[0], HasSubstr("its layout is as fresh layouts of its cell are, within the margin"));
+}
+
+// As the table of docs/method.md has it: the margin is held against what lies on the other side only.
+TEST(Replay, OfALayoutThatIsSlowASmallDifferenceOfItsTrialIsNoMoment) {
+  EXPECT_EQ(report_of({.effect = 0.04, .layout_sd = 0.005, .excess = 0.005}).replay->cause, Cause::kLayout) << "short of it";
+  EXPECT_EQ(report_of({.effect = 0.04, .layout_sd = 0.005, .excess = -0.005}).replay->cause, Cause::kLayout)
+      << "within the margin";
+  EXPECT_EQ(report_of({.effect = 0.04, .layout_sd = 0.005, .excess = -0.03}).replay->cause, Cause::kMoment);
+}
+
 TEST(Replay, TooFewRunsAreUnsureAndSayHowManyWouldTell) {
   const Report report = report_of({.times = 4, .effect = 0.02, .layout_sd = 0.04, .excess = 0.03});
   EXPECT_EQ(report.replay->cause, Cause::kUnsure);

@@ -178,6 +178,19 @@ TEST(LayoutReplay, IsRefusedWhereItCouldSayNothing) {
   EXPECT_THAT(refusal(replay_text(parsed(own), how)), HasSubstr("factor 'layout' of its own"));
 }
 
+// A page asks this beforehand, of each cell of the plan.
+TEST(LayoutReplay, SaysOfWhichCellsItIsRefused) {
+  EXPECT_FALSE(no_replay_of(parsed(kPlan)));
+  const Plan plan = parsed(without(kPlan, "link = { seeds = 4 }\n"));
+  const Design design = *make_design(plan);
+  ASSERT_EQ(design.cells.size(), 6u);
+  for (const Cell& cell : design.cells) {
+    const bool is_off = cell.name.find("code=off") != std::string::npos;
+    EXPECT_EQ(no_replay_of(plan, cell.levels).has_value(), is_off) << cell.name;
+    EXPECT_FALSE(no_replay_of(parsed(kPlan), cell.levels)) << "links are layouts";
+  }
+}
+
 TEST(LayoutReplay, AFaultNamesItsPlace) {
   const std::string good = replay_text(parsed(kPlan), moving());
   const auto with = [&](const std::string& from, const std::string& to) {
