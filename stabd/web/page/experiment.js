@@ -50,7 +50,9 @@ function keepWork(place, same, draw) {
     field.value = value;
     field.dispatchEvent(new Event('change'));
   }
-  if (selector) place.querySelector(selector)?.focus({preventScroll: true});
+  // What is kept while the panel is drawn again has only lost the focus.
+  const focused = same && active && place.contains(active) ? active : selector && place.querySelector(selector);
+  if (focused) focused.focus({preventScroll: true});
 }
 
 function closeButton() { return h('button', {type: 'button', click: closeExperiment}, 'close'); }
