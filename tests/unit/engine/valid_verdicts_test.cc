@@ -41,6 +41,8 @@ TEST(ValidVerdicts, OtherRulesAndTooFewReplicatesTellNothing) {
     analysis::Samples samples = running(20, rule);
     samples.stopping.looks = {20, 60};
     EXPECT_EQ(*valid_verdicts_json(samples), "") << static_cast<int>(rule);
+    samples.incomplete = false;  // as at a declared look, which the report tells of, and nobody before it
+    EXPECT_EQ(*valid_verdicts_json(samples), "") << static_cast<int>(rule);
   }
   EXPECT_EQ(*valid_verdicts_json(running(7, analysis::StoppingRule::kSequence)), "") << "before its first replicates";
 }
