@@ -23,6 +23,9 @@ std::string verification_text(const Plan& plan, std::string_view screened, const
 
 // [layout.verification]; what it makes of factors, links and responses. pre: factors, experiment and counters are parsed
 void parse_verification(Section& layout, Plan& plan);
+// What plans that the engine writes behind others have in common: all cells in each of so many blocks, and nothing else that the
+// plan does.
+void compare_in_blocks(Plan& plan, int replicates);
 // Leaves the workload that is verified, or of which a trial is replayed. pre: programs are parsed
 void keep_one_workload(Plan& plan, Faults& faults);
 

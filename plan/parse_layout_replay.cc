@@ -8,6 +8,7 @@
 
 #include "plan/design.h"
 #include "plan/layout_replay.h"
+#include "plan/layout_verification.h"
 #include "plan/limits.h"
 #include "plan/parse_parts.h"
 #include "toml/toml_text.h"
@@ -62,19 +63,10 @@ void make_replay(Section& section, Plan& plan) {
   if (faults.error_count() > before) return;
   if (const auto no = no_replay_of(plan, std::vector<int>(plan.factors.size(), 0)))
     return faults.error(section.spot(), no->why, no->hint);
-  plan.layout.map = false;
   Experiment& experiment = plan.experiment;
   experiment.name = experiment.name.substr(0, 70) + "-trial-" + std::to_string(replay.trial) +
                     (replay.draw > 1 ? "-" + std::to_string(replay.draw) : "");
-  experiment.series.clear();
-  experiment.record_epochs = experiment.record_samples = false;
-  experiment.runs_per_seed = 1;
-  experiment.order = Order::kBlocks;
-  experiment.replicates = replay.times;
-  plan.stopping = {};
-  plan.exclude.clear();
-  plan.nested.clear();
-  plan.fraction = {};
+  compare_in_blocks(plan, replay.times);
   plan.machines = {};
   Factor layout;
   layout.name = kReplayFactor;

@@ -77,21 +77,12 @@ void simulate(Plan& plan) {
 
 void make_verification(Section& section, Plan& plan) {
   LayoutVerification& verification = *plan.layout.verification;
-  plan.layout.map = false;
   Experiment& experiment = plan.experiment;
   experiment.name = experiment.name.substr(0, 90) + "-verify";
-  experiment.series.clear();
   // The first draw is that of plans that were written before there were others.
   const std::string draw = verification.draw == 1 ? "" : " " + std::to_string(verification.draw);
   experiment.seed = Rng::stream(experiment.seed, "layout verification" + draw).next() >> 1;
-  experiment.record_epochs = experiment.record_samples = false;
-  experiment.runs_per_seed = 1;
-  experiment.order = Order::kBlocks;
-  experiment.replicates = verification.runs * (verification.links + 1);
-  plan.stopping = {};
-  plan.exclude.clear();
-  plan.nested.clear();
-  plan.fraction = {};
+  compare_in_blocks(plan, verification.runs * (verification.links + 1));
   if (plan.factor_index(kArmFactor) >= 0)
     return section.faults().error(section.spot(), "the plan has a factor " + quoted(kArmFactor) + " of its own", "rename it");
   for (Factor& factor : plan.factors)
@@ -112,6 +103,20 @@ void make_verification(Section& section, Plan& plan) {
 }
 
 }  // namespace
+
+void compare_in_blocks(Plan& plan, int replicates) {
+  plan.layout.map = false;
+  Experiment& experiment = plan.experiment;
+  experiment.series.clear();
+  experiment.record_epochs = experiment.record_samples = false;
+  experiment.runs_per_seed = 1;
+  experiment.order = Order::kBlocks;
+  experiment.replicates = replicates;
+  plan.stopping = {};
+  plan.exclude.clear();
+  plan.nested.clear();
+  plan.fraction = {};
+}
 
 void parse_verification(Section& layout, Plan& plan) {
   const TomlNode* node = layout.table("verification");

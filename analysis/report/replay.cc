@@ -121,7 +121,10 @@ std::optional<ReplayAnswer> replay_answer(const Samples& samples, const std::vec
   answer.experiment = replayed.experiment;
   answer.factor = factor.name;
   answer.level = factor.levels.back();
-  if (replayed.excess) answer.excess = response.scale == Scale::kLog ? std::exp(*replayed.excess) : *replayed.excess;
+  if (replayed.excess) {
+    const double excess = response.scale == Scale::kLog ? std::exp(*replayed.excess) : *replayed.excess;
+    if (std::isfinite(excess)) answer.excess = excess;  // a page or a plan may say any logarithm
+  }
   const auto contrast = std::find_if(report.contrasts.begin(), report.contrasts.end(), [&](const Contrast& one) {
     return one.response == response.name && one.factor == factor.name && one.population == Population::kOneWorkload;
   });

@@ -71,15 +71,15 @@ Result<plan::LayoutReplay> layout_of(const store::ExperimentRow& row, const Expa
 
 // A table that was written by hand may name a link that nothing was built with, or stand behind another plan, whose programs are
 // others. What nobody has recorded of the trial is taken as it stands there.
-Status check_written_here(store::Store& store, const store::ExperimentRow& of, const ExpandedPlan& then,
-                          const plan::LayoutReplay& how, const plan::Plan& plan) {
-  const auto trial = store.trial(how.trial);
+Result<store::TrialRow> trial_that_wrote(store::Store& store, const store::ExperimentRow& of, const ExpandedPlan& then,
+                                         const plan::LayoutReplay& how, const plan::Plan& plan) {
+  auto trial = store.trial(how.trial);
   if (trial && trial->experiment == of.id) {
     STAB_TRY(plan::LayoutReplay written, layout_of(of, then, *trial));
     written.times = how.times;
     written.draw = how.draw;
     written.excess = how.excess;
-    if (plan::replay_text(then.plan, written) == plan.text) return {};
+    if (plan::replay_text(then.plan, written) == plan.text) return trial;
   }
   return bad_input("[layout.replay] is not what belongs to trial " + number(how.trial) + " of '" + of.name +
                    "': let 'stabctl replay " + number(how.trial) + " --times " + std::to_string(how.times) + "' write it");
@@ -131,29 +131,20 @@ Result<std::vector<store::BuildRow>> replayed_builds(store::Store& store, const 
                                                      const plan::LayoutReplay& how, const plan::Plan& plan,
                                                      std::vector<std::string>& first_words) {
   STAB_TRY(const ExpandedPlan then, expand_stored(of));
-  STAB_CHECK_OK(check_written_here(store, of, then, how, plan));
+  STAB_TRY(const store::TrialRow trial, trial_that_wrote(store, of, then, how, plan));
   STAB_TRY(const plan::Design design, plan::make_design(plan));
   STAB_TRY(const std::vector<store::BuildRow> recorded, store.builds(of.id));
-  const auto subject = std::find_if(then.subjects.begin(), then.subjects.end(),
-                                    [&](const plan::Subject& one) { return one.name == how.workload; });
-  const auto cell = std::find_if(then.design.cells.begin(), then.design.cells.end(), [&](const plan::Cell& one) {
-    for (size_t f = 0; f < then.plan.factors.size(); ++f) {
-      const plan::Factor& factor = then.plan.factors[f];
-      const auto level = how.levels.find(factor.name);
-      if (level == how.levels.end() || factor.levels[static_cast<size_t>(one.levels[f])].name != level->second) return false;
-    }
-    return true;
-  });
-  const Error other{ErrorCode::kCorrupt, "'" + of.name + "' has no such cell or workload as this replays", {}};
-  if (subject == then.subjects.end() || cell == then.design.cells.end()) return other;
-  const plan::Command& first = then.plan.programs[static_cast<size_t>(subject->program)].workloads[0].run;
+  const plan::Subject& subject = then.subjects[static_cast<size_t>(trial.subject)];
+  const plan::Cell& cell = then.design.cells[static_cast<size_t>(trial.cell)];
+  const plan::Command& first = then.plan.programs[static_cast<size_t>(subject.program)].workloads[0].run;
   std::vector<store::BuildRow> out;
   const plan::BuildSet builds = plan::make_builds(plan, design);
   for (const plan::Build& build : builds.all()) {
-    const auto index = static_cast<size_t>(then.builds.of(subject->program, cell->index, build.link));
-    if (index >= recorded.size()) return other;
+    const auto index = static_cast<size_t>(then.builds.of(subject.program, cell.index, build.link));
+    if (index >= recorded.size())
+      return Error{ErrorCode::kCorrupt, "'" + of.name + "' has not recorded what it built for trial " + number(trial.id), {}};
     out.push_back(recorded[index]);
-    first_words.push_back(plan::substitute(first, then.plan, *cell, build.link).argv[0]);
+    first_words.push_back(plan::substitute(first, then.plan, cell, build.link).argv[0]);
   }
   return out;
 }

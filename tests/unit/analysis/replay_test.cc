@@ -129,5 +129,15 @@ TEST(Replay, APageThatReplaysNothingIsRefused) {
   EXPECT_FALSE(analyse(samples));
 }
 
+// A logarithm that is finite, of a ratio that is not: a page or a plan of a stranger's may say it.
+TEST(Replay, ADifferenceBeyondAllNumbersIsNotKnown) {
+  Samples samples = replay_samples(5);
+  samples.replayed->excess = 1000;
+  const auto report = analyse(samples);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_FALSE(report->replay->excess);
+  for (const std::string& sentence : report->replay->sentences) EXPECT_EQ(sentence.find("inf"), std::string::npos) << sentence;
+}
+
 }  // namespace
 }  // namespace stab::analysis
