@@ -53,14 +53,15 @@ void thread_ends(void* row) {
   free_row(static_cast<BoardRow*>(row));
 }
 
-bool has_key() {
+// kMade, kMaking while somebody else makes it, or kNone.
+uint32_t state_of_key() {
   uint32_t state = __atomic_load_n(&key_state, __ATOMIC_ACQUIRE);
   if (state == kNotMade &&
       __atomic_compare_exchange_n(&key_state, &state, kMaking, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
     state = pthread_key_create(&key, thread_ends) == 0 ? kMade : kNone;
     __atomic_store_n(&key_state, state, __ATOMIC_RELEASE);
   }
-  return state == kMade;
+  return state;
 }
 
 // Rows are looked at from the first, so that as few as possible are in use and have to be read.
@@ -83,9 +84,9 @@ BoardRow* find_row() {
 
 void take_row() {
   // Without the key rows would never come back. Whoever meets its making, a handler inside it included, counts beside.
-  const bool keyed = has_key();
-  if (!keyed && __atomic_load_n(&key_state, __ATOMIC_RELAXED) == kMaking) return;
-  BoardRow* const row = keyed ? find_row() : nullptr;
+  const uint32_t state = state_of_key();
+  if (state == kMaking) return;
+  BoardRow* const row = state == kMade ? find_row() : nullptr;
   if (row == nullptr) {
     shares = true;
     __atomic_fetch_add(&board->threads_sharing, uint64_t{1}, __ATOMIC_RELAXED);

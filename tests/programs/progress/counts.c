@@ -37,8 +37,10 @@ static void* waits_with_a_row(void* unused) {
   return unused;
 }
 
-/* More threads at a time than the board has rows. */
+/* More threads at a time than the board has rows. Main comes first: a thread that comes while another makes the first row
+ * possible takes its own at its next visit, when others may have given theirs back. */
 static void many(void) {
+  STAB_PROGRESS("work");
   pthread_t all[kMany];
   pthread_attr_t small;
   pthread_attr_init(&small);
