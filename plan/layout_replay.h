@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "plan/plan.h"
@@ -27,6 +28,8 @@ std::optional<NoReplay> no_replay_of(const Plan& plan, const std::vector<int>& l
 
 // What plans of all replays of this trial have in them, and no others.
 std::string replay_lines(const ScreenKey& of, int64_t trial);
+// The draw that a text from replay_text has behind these lines, without reading the plan around it; 0 where it has no such lines.
+int draw_in(std::string_view plan_text, std::string_view lines);
 // The text of that plan. `plan`: the one that the trial is of.
 std::string replay_text(const Plan& plan, const LayoutReplay& replay);
 

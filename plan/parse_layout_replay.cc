@@ -141,6 +141,19 @@ std::string replay_lines(const ScreenKey& of, int64_t trial) {
          "\"\ntrial = \"" + std::to_string(trial) + "\"\n";
 }
 
+int draw_in(std::string_view plan_text, std::string_view lines) {
+  constexpr std::string_view kKey = "draw = ";
+  const size_t at = plan_text.find(lines);
+  if (at == std::string_view::npos) return 0;
+  std::string_view left = plan_text.substr(at + lines.size());
+  while (!left.empty() && !left.starts_with('[') && !left.starts_with(kKey))
+    left.remove_prefix(std::min(left.find('\n'), left.size() - 1) + 1);
+  if (!left.starts_with(kKey)) return 1;
+  left.remove_prefix(kKey.size());
+  const auto number = number_of<int>(left.substr(0, left.find('\n')));
+  return number && *number >= 1 && *number <= kMostReplays ? *number : 1;
+}
+
 std::string replay_text(const Plan& plan, const LayoutReplay& replay) {
   std::string out = plan.text;
   if (!out.ends_with('\n')) out += '\n';

@@ -42,10 +42,7 @@ std::string number(store::Id id) { return std::to_string(id); }
 Result<int> next_draw(store::Store& store, const std::string& lines) {
   STAB_TRY(const auto before, store.experiments_whose_plan_has(lines));
   int last = 0;
-  for (const store::ExperimentRow& row : before) {
-    const plan::Parsed parsed = plan::parse_plan(row.plan_text, row.plan_path);
-    if (parsed.plan && parsed.plan->layout.replay) last = std::max(last, parsed.plan->layout.replay->draw);
-  }
+  for (const store::ExperimentRow& row : before) last = std::max(last, plan::draw_in(row.plan_text, lines));
   return std::min(last + 1, plan::kMostReplays);
 }
 

@@ -122,6 +122,22 @@ TEST(LayoutReplay, ItsScheduleCrossesThisLayoutWithFreshOnesInRandomOrder) {
   EXPECT_LT(first, 17);
 }
 
+TEST(LayoutReplay, ATextSaysItsDrawWithoutBeingRead) {
+  LayoutReplay how = moving();
+  const std::string lines = replay_lines(how.of, how.trial), another = replay_lines(how.of, how.trial + 1);
+  for (const int draw : {1, 2, kMostReplays}) {
+    how.draw = draw;
+    const std::string text = replay_text(parsed(kPlan), how);
+    EXPECT_EQ(draw_in(text, lines), draw);
+    EXPECT_EQ(draw_in(text, another), 0);
+  }
+  // A hand may have written anything.
+  EXPECT_EQ(draw_in(lines, lines), 1);
+  EXPECT_EQ(draw_in(lines + "times = 9\n[next]\ndraw = 7\n", lines), 1);
+  for (const char* wrong : {"draw = ", "draw = x\n", "draw = 0\n", "draw = -3\n", "draw = 1001\n", "draw = 99999999999999999999\n", "x"})
+    EXPECT_EQ(draw_in(lines + wrong, lines), 1) << wrong;
+}
+
 TEST(LayoutReplay, AnotherDrawHasOtherFreshLayouts) {
   LayoutReplay second = moving();
   second.draw = 2;
