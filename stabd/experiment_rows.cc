@@ -1,67 +1,104 @@
 #include "stabd/experiment_rows.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
-
-#include <optional>
-#include <string>
-#include <vector>
+#include <utility>
 
 #include "stabd/estimates.h"
 #include "stabd/machines_answer.h"
 
 namespace stab::engine {
+namespace {
 
-using Json = nlohmann::json;
-
-Json row_json(const store::ExperimentSummary& row, const store::Progress& progress, bool running, int64_t machine_ns) {
-  Json states = Json::object();
-  for (const auto& [state, count] : progress.by_state) states[std::string(store::name(state))] = count;
-  const int64_t left = progress.count(store::TrialState::kPlanned);
-  Json json = {{"id", row.id},
-          {"name", row.name},
-          {"state", store::name(row.state)},
-          {"running", running},
-          {"failure", row.failure},
-          {"uid", row.submitter_uid},
-          {"priority", row.priority},
-          {"submitted_at_ns", row.submitted_at_ns},
-          {"planned", progress.planned_total},
-          {"done", progress.planned_total - left},
-          {"trials", states},
-          {"machine_ns", machine_ns}};
-  if (const auto time = time_left(machine_ns, progress.planned_total - left, left); time && !is_over(row.state))
-    json["left_ns"] = *time;
-  if (row.finished_at_ns != 0) json["finished_at_ns"] = row.finished_at_ns;
-  return json;
+// A JSON string.
+std::string quoted_text(const std::string& text) {
+  const bool is_plain =
+      std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
+  if (is_plain) return '"' + text + '"';
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-void put_ends(Json& rows) {
+// Members of an object, one after the other.
+class Members {
+ public:
+  void number(std::string_view name, int64_t value) { add(name) += std::to_string(value); }
+  void number(std::string_view name, const std::optional<int64_t>& value) {
+    if (value) number(name, *value);
+  }
+  void json(std::string_view name, std::string_view value) { add(name) += value; }
+  std::string whole() && { return std::move(text_) + '}'; }
+
+ private:
+  std::string& add(std::string_view name) {
+    text_ += text_.size() > 1 ? ",\"" : "\"";
+    text_ += name;
+    return text_ += "\":";
+  }
+  std::string text_ = "{";
+};
+
+int64_t left_of(const store::Progress& progress) { return progress.count(store::TrialState::kPlanned); }
+
+}  // namespace
+
+ToldExperiment told(store::ExperimentSummary row, store::Progress progress, bool running, int64_t machine_ns) {
+  ToldExperiment out{std::move(row), std::move(progress), running, machine_ns, {}, {}, {}};
+  const int64_t left = left_of(out.progress);
+  if (!is_over(out.row.state)) out.left_ns = time_left(machine_ns, out.progress.planned_total - left, left);
+  return out;
+}
+
+Status put_machines(store::Store& store, DealtBlocks& dealt, const std::map<int, int64_t>& signs, int64_t now_ns,
+                    ToldExperiment& experiment) {
+  STAB_TRY(std::optional<MachinesAnswer> machines, machines_answer(store, dealt, experiment.row.id, signs, now_ns));
+  if (!machines) return {};
+  experiment.machines = std::move(machines->slots_json);
+  experiment.left_ns = experiment.row.finished_at_ns == 0 ? machines->left_ns : std::nullopt;
+  return {};
+}
+
+void put_ends(std::vector<ToldExperiment>& all) {
   std::vector<Waiting> waiting;
-  std::vector<Json*> of;
-  for (Json& row : rows) {
-    const auto state = store::experiment_state(row.value("state", ""));
-    if (!state || is_over(*state) || *state == store::ExperimentState::kPaused) continue;
-    if (row.contains("machines") && row.value("running", false)) {  // it keeps nobody waiting
-      if (row.contains("left_ns")) row["ends_in_ns"] = row["left_ns"];
+  std::vector<ToldExperiment*> of;
+  for (ToldExperiment& one : all) {
+    if (is_over(one.row.state) || one.row.state == store::ExperimentState::kPaused) continue;
+    if (!one.machines.empty() && one.running) {  // it keeps nobody waiting
+      one.ends_in_ns = one.left_ns;
       continue;
     }
-    waiting.push_back({row.value("id", store::Id{0}), row.value("priority", 0), row.value("running", false), {}});
-    if (row.contains("left_ns")) waiting.back().left_ns = row["left_ns"].get<int64_t>();
-    of.push_back(&row);
+    waiting.push_back({one.row.id, one.row.priority, one.running, one.left_ns});
+    of.push_back(&one);
   }
   const auto ends = ends_in(waiting);
-  for (size_t i = 0; i < ends.size(); ++i)
-    if (ends[i]) (*of[i])["ends_in_ns"] = *ends[i];
+  for (size_t i = 0; i < ends.size(); ++i) of[i]->ends_in_ns = ends[i];
 }
 
-Status put_machines(store::Store& store, DealtBlocks& dealt, store::Id experiment, const std::map<int, int64_t>& signs,
-                    int64_t now_ns, Json& row) {
-  STAB_TRY(const std::optional<MachinesAnswer> machines, machines_answer(store, dealt, experiment, signs, now_ns));
-  if (!machines) return {};
-  row["machines"] = Json::parse(machines->slots_json);
-  row.erase("left_ns");
-  if (machines->left_ns && !row.contains("finished_at_ns")) row["left_ns"] = *machines->left_ns;
-  return {};
+std::string text_of(const ToldExperiment& experiment) {
+  const store::ExperimentSummary& row = experiment.row;
+  const store::Progress& progress = experiment.progress;
+  std::map<std::string_view, int64_t> counts;
+  for (const auto& [state, count] : progress.by_state) counts[store::name(state)] = count;
+  Members trials;
+  for (const auto& [state, count] : counts) trials.number(state, count);
+
+  Members out;
+  out.number("done", progress.planned_total - left_of(progress));
+  out.number("ends_in_ns", experiment.ends_in_ns);
+  out.json("failure", quoted_text(row.failure));
+  if (row.finished_at_ns != 0) out.number("finished_at_ns", row.finished_at_ns);
+  out.number("id", row.id);
+  out.number("left_ns", experiment.left_ns);
+  out.number("machine_ns", experiment.machine_ns);
+  if (!experiment.machines.empty()) out.json("machines", experiment.machines);
+  out.json("name", quoted_text(row.name));
+  out.number("planned", progress.planned_total);
+  out.number("priority", row.priority);
+  out.json("running", experiment.running ? "true" : "false");
+  out.json("state", quoted_text(std::string(store::name(row.state))));
+  out.number("submitted_at_ns", row.submitted_at_ns);
+  out.json("trials", std::move(trials).whole());
+  out.number("uid", row.submitter_uid);
+  return std::move(out).whole();
 }
 
 }  // namespace stab::engine

@@ -1,10 +1,11 @@
 // An experiment as `status` and `watch` tell of it (docs/protocol.md).
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
-
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "engine/machines/slot_status.h"
@@ -12,12 +13,24 @@
 
 namespace stab::engine {
 
-nlohmann::json row_json(const store::ExperimentSummary& row, const store::Progress& progress, bool running, int64_t machine_ns);
-// Adds when each of them that waits or runs will be over, were there nobody else's between. rows: an array of row_json()'s
-void put_ends(nlohmann::json& rows);
+struct ToldExperiment {
+  store::ExperimentSummary row;
+  store::Progress progress;
+  bool running = false;
+  int64_t machine_ns = 0;
+  std::optional<int64_t> left_ns, ends_in_ns;
+  std::string machines;  // of one that runs on machines: JSON, an array with an object for each slot
+};
+
+ToldExperiment told(store::ExperimentSummary row, store::Progress progress, bool running, int64_t machine_ns);
 // Of an experiment on machines: its slots. Its blocks come in parallel, so the time that is left is that of its machines.
 // signs: when each slot was last heard, by the controller itself
-Status put_machines(store::Store& store, DealtBlocks& dealt, store::Id experiment, const std::map<int, int64_t>& signs,
-                    int64_t now_ns, nlohmann::json& row);
+Status put_machines(store::Store& store, DealtBlocks& dealt, const std::map<int, int64_t>& signs, int64_t now_ns,
+                    ToldExperiment& experiment);
+// Adds when each of them that waits or runs will be over, were there nobody else's between.
+void put_ends(std::vector<ToldExperiment>& all);
+
+// A JSON object, its members in alphabetical order. Written by hand: a user may have thousands, and asks many times a second.
+std::string text_of(const ToldExperiment& experiment);
 
 }  // namespace stab::engine

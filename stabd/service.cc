@@ -285,7 +285,6 @@ Result<ServiceAnswer> Service::status(const Call& call) {
   rows.erase(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(left_out));
   const bool is_named = !call.request.text("experiment").empty();
   const int64_t now_ns = engine_->options().clock->realtime().count();
-  Json list = Json::array();
   std::map<store::Id, store::Listed> listed;
   if (is_named) {
     STAB_TRY(listed[rows[0].id].progress, call.reader.progress(rows[0].id));
@@ -295,37 +294,43 @@ Result<ServiceAnswer> Service::status(const Call& call) {
   } else if (!rows.empty()) {
     STAB_TRY(listed, call.reader.listed(uid, rows[0].id));
   }
-  for (const store::ExperimentSummary& row : rows) {
-    const store::Listed& more = listed[row.id];
-    Json json = row_json(row, more.progress, thread_->runs(row.id), more.machine_ns);
-    if (more.has_slots && (is_named || !is_over(row.state)))
-      STAB_CHECK_OK(put_machines(call.reader, dealt_, row.id, thread_->machine_runs().signs_of_life(row.id), now_ns, json));
-    list.push_back(std::move(json));
+  std::vector<ToldExperiment> all;
+  all.reserve(rows.size());
+  for (store::ExperimentSummary& row : rows) {
+    store::Listed& more = listed[row.id];
+    const bool has_slots = more.has_slots && (is_named || !is_over(row.state));
+    const bool runs = thread_->runs(row.id);
+    all.push_back(told(std::move(row), std::move(more.progress), runs, more.machine_ns));
+    if (!has_slots) continue;
+    ToldExperiment& last = all.back();
+    STAB_CHECK_OK(put_machines(call.reader, dealt_, thread_->machine_runs().signs_of_life(last.row.id), now_ns, last));
   }
-  put_ends(list);
-  Json answer = {{"experiments", list}};
-  if (left_out > 0) answer["left_out"] = left_out;
-  if (call.request.number("daemon").value_or(0) != 0 && facts_) answer["daemon"] = Json::parse(facts_());
-  return ServiceAnswer{answer_line(call.request.id, dump(answer)), {}};
+  put_ends(all);
+  std::string answer = "{\"experiments\":[";
+  for (const ToldExperiment& one : all) answer += (&one == all.data() ? "" : ",") + text_of(one);
+  answer += ']';
+  if (left_out > 0) answer += ",\"left_out\":" + std::to_string(left_out);
+  if (call.request.number("daemon").value_or(0) != 0 && facts_) answer += ",\"daemon\":" + facts_();
+  return ServiceAnswer{answer_line(call.request.id, answer + '}'), {}};
 }
 
 Result<ServiceAnswer> Service::watch(const Call& call) {
   STAB_TRY(const store::ExperimentSummary row, chosen(call));
   STAB_TRY(const store::Progress progress, call.reader.progress(row.id));
   STAB_TRY(const store::Usage used, call.reader.usage(row.id));
-  Json answer = row_json(row, progress, thread_->runs(row.id), used.machine_ns);
-  STAB_CHECK_OK(put_machines(call.reader, dealt_, row.id, thread_->machine_runs().signs_of_life(row.id),
-                             engine_->options().clock->realtime().count(), answer));
+  ToldExperiment experiment = told(row, progress, thread_->runs(row.id), used.machine_ns);
+  STAB_CHECK_OK(put_machines(call.reader, dealt_, thread_->machine_runs().signs_of_life(row.id),
+                             engine_->options().clock->realtime().count(), experiment));
   Blinding& blinding = thread_->blinding();
   STAB_TRY(const bool unmasked, blinding.is_unmasked(call.reader, row.id));
   const bool masked = !is_over(row.state) && !unmasked;
-  answer["masked"] = masked;
   STAB_TRY(const WatchedResults::Shared watched, watched_.of(row.id, mark_of(row, progress, masked), [&] {
              return watched_now(call.reader, blinding, row, masked);
            }));
-  if (watched->widest) answer["widest"] = *watched->widest;
-  std::string text = dump(answer);
+  std::string text = text_of(experiment);
   text.pop_back();
+  text += std::string(",\"masked\":") + (masked ? "true" : "false");
+  if (watched->widest) text += ",\"widest\":" + Json(*watched->widest).dump();
   text += ",\"cells\":" + watched->cells + (watched->verdicts.empty() ? "" : ",\"verdicts\":" + watched->verdicts) + "}";
   return ServiceAnswer{answer_line(call.request.id, text), row.id};
 }

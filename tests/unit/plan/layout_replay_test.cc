@@ -134,7 +134,8 @@ TEST(LayoutReplay, ATextSaysItsDrawWithoutBeingRead) {
   // A hand may have written anything.
   EXPECT_EQ(draw_in(lines, lines), 1);
   EXPECT_EQ(draw_in(lines + "times = 9\n[next]\ndraw = 7\n", lines), 1);
-  for (const char* wrong : {"draw = ", "draw = x\n", "draw = 0\n", "draw = -3\n", "draw = 1001\n", "draw = 99999999999999999999\n", "x"})
+  for (const char* wrong :
+       {"draw = ", "draw = x\n", "draw = 0\n", "draw = -3\n", "draw = 1001\n", "draw = 99999999999999999999\n", "x"})
     EXPECT_EQ(draw_in(lines + wrong, lines), 1) << wrong;
 }
 
