@@ -141,6 +141,11 @@ inline int futex_wait(const uint32_t* at, uint32_t expected, uint64_t deadline_n
   return static_cast<int>(call(SYS_futex, word(at), FUTEX_WAIT_BITSET, static_cast<long>(expected),
                                deadline_ns == 0 ? 0 : word(&until), 0, static_cast<long>(FUTEX_BITSET_MATCH_ANY)));
 }
+// The same, for so long from now on.
+inline int futex_wait_for(const uint32_t* at, uint32_t expected, uint64_t time_ns) {
+  timespec time{static_cast<time_t>(time_ns / 1'000'000'000u), static_cast<long>(time_ns % 1'000'000'000u)};
+  return static_cast<int>(call(SYS_futex, word(at), FUTEX_WAIT, static_cast<long>(expected), word(&time)));
+}
 inline void futex_wake(const uint32_t* at) { call(SYS_futex, word(at), FUTEX_WAKE, 0x7fffffff); }
 
 }  // namespace stab::sys

@@ -148,16 +148,22 @@ bool EngineThread::run(const store::ExperimentSummary& row) {
     const std::lock_guard<std::mutex> held(mutex_);
     uid_ = row.submitter_uid;
   }
-  if (time_is_up(row.id, row.submitter_uid)) return pause_itself(experiment, kHadItsTime);
-  bool is_elsewhere = false;
+  bool is_elsewhere = false, had_its_time = false;
   {
     const std::lock_guard<Gate> gate(engine_->gate());
+    // Since it was chosen somebody may have paused or cancelled it. From here on a wish finds it running.
+    const Result<store::ExperimentSummary> now = engine_->store().summary(experiment);
+    if (now && !waits(now->state)) return true;
+    had_its_time = turns_.had_its_time(experiment, row.submitter_uid);
     (void)blinding_.is_unmasked(engine_->store(), experiment);  // where the store fails, it stays masked
     const Result<bool> machines = has_machines(engine_->store(), experiment);  // where it fails, the run says why
     is_elsewhere = machines && *machines;
+    if (!had_its_time) {
+      turns_.begin();
+      enter(row);
+    }
   }
-  turns_.begin();
-  enter(row);
+  if (had_its_time) return pause_itself(experiment, kHadItsTime);
   // What was submitted since this one was chosen found nothing that runs.
   if (const auto first = next_experiment(); first && *first && (*first)->id != experiment) {
     const std::lock_guard<std::mutex> held(mutex_);
@@ -258,6 +264,7 @@ Status EngineThread::settle(store::Id experiment, store::ExperimentEvent event, 
   // A cancel that came while it ended found nothing that runs, and stands.
   const auto row = engine_->store().summary(experiment);
   if (row && row->state == store::ExperimentState::kCancelled) return {};
+  if (row && row->state == store::ExperimentState::kPaused && event == store::ExperimentEvent::kPause) return {};
   return advance(experiment, event, why);
 }
 

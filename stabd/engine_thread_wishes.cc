@@ -57,11 +57,16 @@ Status EngineThread::pause(store::Id experiment) {
   }
   if (running() != experiment) return advance(experiment, store::ExperimentEvent::kPause, "");
   STAB_CHECK_OK(engine_->store().wish(experiment, store::Wish::kPause, now_ns()));
-  const std::lock_guard<std::mutex> held(mutex_);
-  if (running_ != experiment || !stop_) return {};
-  paused_ = experiment;
-  stop_->after_this_trial();
-  return {};
+  {
+    const std::lock_guard<std::mutex> held(mutex_);
+    if (running_ == experiment && stop_) {
+      paused_ = experiment;
+      stop_->after_this_trial();
+      return {};
+    }
+  }
+  // It has just left, to give way or at its end, and nobody comes who would look at the wish.
+  return advance(experiment, store::ExperimentEvent::kPause, "");
 }
 
 Status EngineThread::remove(store::Id experiment) {

@@ -24,17 +24,18 @@ inline bool send_orders() {
   return true;
 }
 
-// Sleeps until `done(*word)`, woken by changes of *word. False: the helper didn't answer, or is dead.
+// Sleeps until `done(*word)`, woken by changes of *word. False: the helper didn't answer, or is dead. Looks are counted, as a
+// program's own filter of system calls may know no clock.
 template <typename Done>
 bool wait_for(const uint32_t& word, Done done) {
-  const uint64_t begun_ns = sys::monotonic_ns();
-  for (uint64_t looked_ns = begun_ns;; looked_ns = sys::monotonic_ns()) {
+  for (uint64_t waited_ns = 0;;) {
     // Before the word is read: what it did before it died is seen.
     const bool dead = is_helper_dead();
     const uint32_t value = __atomic_load_n(&word, __ATOMIC_SEQ_CST);
     if (done(value)) return true;
-    if (dead || looked_ns - begun_ns >= kPatienceNs) return false;
-    sys::futex_wait(&word, value, looked_ns + kLookNs);
+    if (dead || waited_ns >= kPatienceNs) return false;
+    // A signal's handler, or another's change, ends it early.
+    waited_ns += sys::futex_wait_for(&word, value, kLookNs) == -ETIMEDOUT ? kLookNs : kLookNs / 100;
   }
 }
 
@@ -44,7 +45,7 @@ template <typename Done>
 bool wait_evenly_for(const uint32_t& word, uint32_t before, Done done) {
   constexpr uint64_t kEvenLookNs = 10'000'000'000;
   for (;;) {
-    sys::futex_wait(&word, before, sys::monotonic_ns() + kEvenLookNs);
+    sys::futex_wait_for(&word, before, kEvenLookNs);
     const bool dead = is_helper_dead();
     if (done(__atomic_load_n(&word, __ATOMIC_SEQ_CST))) return true;
     if (dead) return false;

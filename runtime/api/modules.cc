@@ -68,7 +68,9 @@ __attribute__((visibility("default"))) void stab_rt_module_end(uint32_t* start) 
     __atomic_fetch_sub(&orders.module_slots, module.slot_count, __ATOMIC_RELAXED);
     __atomic_store_n(&module.slots_address, 0, __ATOMIC_SEQ_CST);
   }
-  api::wait_until_idle();
+  // Memory that is about to be others': as long as somebody might still write there.
+  while (!api::wait_until_idle() && !is_helper_dead()) {
+  }
 }
 
 }  // extern "C"

@@ -13,12 +13,14 @@
 
 #include "runtime/causal/load.h"
 #include "runtime/causal/moment.h"
+#include "runtime/causal/real.h"
 #include "runtime/causal/regions.h"
 #include "runtime/progress/points.h"
 
 namespace stab::causal {
 
-void follow_threads();  // interposed.cc
+void find_all_real();   // interposed.cc
+void follow_threads();
 
 namespace {
 
@@ -102,6 +104,7 @@ void in_child() {
   Area& area = *program.area;
   self = kNewThread;
   program.event = -1;
+  forget_trap_change();
   progress::leave_row_to_parent();
   program.pid = sys::getpid();
   Process* const place = take_place(area);
@@ -142,13 +145,12 @@ void forget_descriptor(const char* path) {
   *at = '-';
 }
 
-void attach() {
+void attach(uint64_t begun_ns) {
   const char* const setting = getenv(kCausalSettingName);
   if (setting == nullptr || getauxval(AT_SECURE) != 0) return;
   const char* const path = path_in(setting);
   if (path == nullptr) return refuse(setting, "STAB_CAUSAL is not of this version");
   if (strcmp(path, "/-") == 0) return;
-  const uint64_t begun_ns = sys::monotonic_ns();
   const char* fault = nullptr;
   Area* const area = map_area(path, fault);
   if (area != nullptr) fault = fault_of(*area);
@@ -182,12 +184,16 @@ void attach() {
 
 __attribute__((constructor(101))) void begin() {
   const int saved_errno = errno;
-  attach();
+  const uint64_t begun_ns = sys::monotonic_ns();
+  find_all_real();  // of what isn't profiled, too: its calls come to us all the same
+  attach(begun_ns);
   errno = saved_errno;
 }
 
 __attribute__((destructor(101))) void end() {
-  if (is_profiled()) say_goodbye();
+  if (!is_profiled()) return;
+  list_modules(*program.area);
+  say_goodbye();
 }
 
 }  // namespace

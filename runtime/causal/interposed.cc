@@ -30,6 +30,8 @@
 #include <threads.h>
 #include <unistd.h>
 
+#include <string_view>
+
 #include "runtime/causal/attach.h"
 #include "runtime/causal/last_writer.h"
 #include "runtime/causal/moment.h"
@@ -48,8 +50,14 @@ void* find_real(const char* name) {
 
 namespace {
 
+// C11's calls have numbers of their own for what they return.
+constexpr bool is_c11(std::string_view name) { return name.starts_with("cnd_") || name.starts_with("mtx_"); }
+
 // Did a call end because its time was over?
-bool timed_out(long result) { return result == ETIMEDOUT || (result == -1 && (errno == ETIMEDOUT || errno == EAGAIN)); }
+bool timed_out(std::string_view name, long result) {
+  if (is_c11(name)) return result == thrd_timedout;
+  return result == ETIMEDOUT || (result == -1 && (errno == ETIMEDOUT || errno == EAGAIN));
+}
 
 // Calls that may give a reason to wait, and may not be called on a thread that has begun to end.
 struct Accounting {
@@ -77,11 +85,48 @@ void pay_first() {
   extern "C" __attribute__((visibility("default"))) RESULT stab_causal_##NAME PARAMETERS __asm__(#NAME); \
   RESULT stab_causal_##NAME PARAMETERS
 
-// The real function, looked for once; two threads that look at once find the same.
-#define STAB_REAL(NAME, ...)                                                                    \
-  using Real = __VA_ARGS__;                                                                     \
-  static Real real = nullptr;                                                                   \
-  if (__builtin_expect(real == nullptr, 0)) real = reinterpret_cast<Real>(stab::causal::find_real(#NAME))
+// The real functions. All are looked up before main (find_all_real): dlsym forgets what the program's dlerror() would say, and
+// waits for a dlopen whose constructor may wait for the thread that calls. What calls before that looks for itself; two threads
+// that look at once find the same.
+namespace stab::causal {
+namespace {
+struct RealName {
+  void* found;
+  const char* name;
+};
+void* real_of(RealName& one) {
+  if (__builtin_expect(one.found == nullptr, 0)) one.found = find_real(one.name);
+  return one.found;
+}
+}  // namespace
+}  // namespace stab::causal
+// Those that are defined by hand below.
+#define STAB_BY_HAND(ONE)                                                                                                   \
+  ONE(epoll_ctl) ONE(prctl) ONE(syscall) ONE(pthread_create) ONE(thrd_create) ONE(sigaction) ONE(signal) ONE(__sysv_signal) \
+  ONE(sigset) ONE(sigprocmask) ONE(pthread_sigmask)
+#define STAB_KEPT(NAME) static stab::causal::RealName stab_real_##NAME = {nullptr, #NAME};
+#define STAB_CALL(CLASS, RESULT, NAME, PARAMETERS, ARGUMENTS) STAB_KEPT(NAME)
+#define STAB_TRY(NAME, TRY, PARAMETERS) static stab::causal::RealName stab_real_try_##NAME = {nullptr, #TRY};
+#include "runtime/causal/calls.inc"
+STAB_BY_HAND(STAB_KEPT)
+#undef STAB_CALL
+#undef STAB_TRY
+namespace stab::causal {
+void find_all_real() {
+#define STAB_FIND(NAME) real_of(stab_real_##NAME);
+#define STAB_CALL(CLASS, RESULT, NAME, PARAMETERS, ARGUMENTS) STAB_FIND(NAME)
+#define STAB_TRY(NAME, TRY, PARAMETERS) STAB_FIND(try_##NAME)
+#include "runtime/causal/calls.inc"
+  STAB_BY_HAND(STAB_FIND)
+#undef STAB_CALL
+#undef STAB_TRY
+  dlerror();  // of a name that this libc hasn't
+}
+}  // namespace stab::causal
+
+#define STAB_REAL(NAME, ...)    \
+  using Real = __VA_ARGS__;     \
+  const Real real = reinterpret_cast<Real>(stab::causal::real_of(stab_real_##NAME))
 
 #define STAB_BODY_WAKES(RESULT, NAME, ARGUMENTS) \
   pay_first();                                   \
@@ -91,7 +136,7 @@ void pay_first() {
   if (!is_profiled()) return real ARGUMENTS;                     \
   Accounting accounting(kForOurs);                               \
   const RESULT result = real ARGUMENTS;                          \
-  accounting.end(timed_out(result) ? kForWorld : kForOurs, kScriptBlockedLock, __builtin_return_address(0)); \
+  accounting.end(timed_out(#NAME, result) ? kForWorld : kForOurs, kScriptBlockedLock, __builtin_return_address(0)); \
   return result;
 #define STAB_BODY_BOTH STAB_BODY_OURS
 
@@ -143,7 +188,7 @@ inline int kBusy(int tried) { return tried == EBUSY || tried == thrd_busy ? trie
 #define STAB_CALL(CLASS, RESULT, NAME, PARAMETERS, ARGUMENTS)
 #define STAB_TRY(NAME, TRY, PARAMETERS)                 \
   static inline int stab_try_##NAME PARAMETERS {        \
-    STAB_REAL(TRY, int(*) PARAMETERS);                  \
+    STAB_REAL(try_##NAME, int(*) PARAMETERS);           \
     return real(lock);                                  \
   }
 #include "runtime/causal/calls.inc"
@@ -182,6 +227,7 @@ bool is_sandbox(long operation, long filter) {
 
 void enter_sandbox() {
   degrade(*program.area, Degraded::kSandboxed);
+  list_modules(*program.area);
   say_goodbye();
   stop_sampling();
   program.is_silent = true;
@@ -216,6 +262,10 @@ STAB_INTERPOSED(long, syscall, (long number, ...)) {
   const auto pass = [&] { return real(number, a[0], a[1], a[2], a[3], a[4], a[5]); };
   if (!is_profiled()) return pass();
   if (number == SYS_seccomp && is_sandbox(a[0], a[2])) enter_sandbox();
+  if (number == SYS_rt_sigaction && a[0] == SIGTRAP && a[1] != 0) {  // behind our back: a sample would be the program's
+    degrade(*program.area, Degraded::kHandlerReplaced);
+    stop_sampling();
+  }
   if (number == SYS_prctl && a[0] == PR_SET_SECCOMP && is_sandbox(a[1] == SECCOMP_MODE_FILTER, a[2])) enter_sandbox();
   if (number != SYS_futex) return pass();
   switch (a[1] & FUTEX_CMD_MASK) {
@@ -242,6 +292,7 @@ pthread_key_t end_key;
 bool end_key_made = false;
 
 void thread_ends(void*) {
+  if (program.is_silent) return;
   leave();
   end_thread_sampling();
   free_alternate_stack();
@@ -256,10 +307,12 @@ struct Start {
 void* enter_thread(void* given) {
   const Start start = *static_cast<Start*>(given);
   free(given);
-  give_alternate_stack();
-  arrive();
-  start_thread_sampling();
-  if (end_key_made) pthread_setspecific(end_key, &self);
+  if (is_profiled()) {  // not where the program has gone into a sandbox meanwhile
+    give_alternate_stack();
+    arrive();
+    start_thread_sampling();
+    if (end_key_made) pthread_setspecific(end_key, &self);
+  }
   if (start.plain != nullptr) return reinterpret_cast<void*>(static_cast<intptr_t>(start.plain(start.argument)));
   return start.function(start.argument);
 }
@@ -335,44 +388,95 @@ int real_sigaction(int signal, const struct sigaction* action, struct sigaction*
 }
 struct sigaction own_trap_action() { return own_action; }
 void set_own_trap_action(const struct sigaction& action) {
-  // Read by handlers: whoever changes it at the same time waits, a handler never does.
+  // Read by handlers. Whoever changes it at the same time waits; a handler that changes it, too, would wait for what it interrupts.
+  const uint64_t all = ~uint64_t{0};
+  uint64_t before = 0;
+  sys::call(SYS_rt_sigprocmask, SIG_BLOCK, sys::word(&all), sys::word(&before), sizeof all);
   while (__atomic_exchange_n(&own_action_lock, 1u, __ATOMIC_ACQUIRE) != 0) {
   }
   own_action = action;
   __atomic_store_n(&own_action_lock, 0u, __ATOMIC_RELEASE);
+  sys::call(SYS_rt_sigprocmask, SIG_SETMASK, sys::word(&before), 0, sizeof before);
+}
+void forget_trap_change() { __atomic_store_n(&own_action_lock, 0u, __ATOMIC_RELEASE); }
+
+namespace {
+
+// A child of vfork has its parent's memory and handlers of its own.
+bool is_ours(int signal) { return is_profiled() && signal == SIGTRAP && sys::getpid() == program.pid; }
+
+struct sigaction change_trap(const struct sigaction* wanted) {
+  const struct sigaction before = own_trap_action();
+  if (wanted == nullptr) return before;
+  set_own_trap_action(*wanted);
+  if (wanted->sa_handler != SIG_DFL && wanted->sa_handler != SIG_IGN) degrade(*program.area, Degraded::kSharedTrap);
+  return before;
 }
 
-}  // namespace stab::causal
-
-STAB_INTERPOSED(int, sigaction, (int signal, const struct sigaction* action, struct sigaction* before)) {
-  using namespace stab::causal;
-  if (!is_profiled() || (signal != SIGTRAP && action == nullptr)) return real_sigaction(signal, action, before);
-  if (signal == SIGTRAP) {
-    const struct sigaction now = own_trap_action();
-    if (action != nullptr) {
-      set_own_trap_action(*action);
-      if (action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN) degrade(*program.area, Degraded::kSharedTrap);
-    }
-    if (before != nullptr) *before = now;
-    return 0;
-  }
-  struct sigaction changed = *action;
-  sigdelset(&changed.sa_mask, SIGTRAP);
-  return real_sigaction(signal, &changed, before);
-}
-
-STAB_INTERPOSED(sighandler_t, signal, (int number, sighandler_t handler)) {
-  using namespace stab::causal;
-  STAB_REAL(signal, sighandler_t (*)(int, sighandler_t));
-  if (!is_profiled() || number != SIGTRAP) return real(number, handler);
-  const struct sigaction now = own_trap_action();
+sighandler_t change_trap(sighandler_t handler, int flags) {
   struct sigaction wanted;
   memset(&wanted, 0, sizeof wanted);
   wanted.sa_handler = handler;
-  wanted.sa_flags = SA_RESTART;
-  set_own_trap_action(wanted);
-  if (handler != SIG_DFL && handler != SIG_IGN) degrade(*program.area, Degraded::kSharedTrap);
-  return now.sa_handler;
+  wanted.sa_flags = flags;
+  return change_trap(&wanted).sa_handler;
+}
+
+int sigaction_for(int signal, const struct sigaction* action, struct sigaction* before) {
+  if (is_ours(signal)) {
+    const struct sigaction now = change_trap(action);
+    if (before != nullptr) *before = now;
+    return 0;
+  }
+  if (!is_profiled() || signal == SIGTRAP || action == nullptr) return real_sigaction(signal, action, before);
+  // A sample in a handler is one of the handler; but the stack that a program gives its handlers may have no room for one.
+  struct sigaction changed = *action;
+  if ((action->sa_flags & SA_ONSTACK) != 0) sigaddset(&changed.sa_mask, SIGTRAP);
+  else sigdelset(&changed.sa_mask, SIGTRAP);
+  return real_sigaction(signal, &changed, before);
+}
+
+sighandler_t signal_for(int number, sighandler_t handler) {
+  STAB_REAL(signal, sighandler_t (*)(int, sighandler_t));
+  return is_ours(number) ? change_trap(handler, SA_RESTART) : real(number, handler);
+}
+
+// Once, and not blocked meanwhile: System V's.
+sighandler_t sysv_signal_for(int number, sighandler_t handler) {
+  STAB_REAL(__sysv_signal, sighandler_t (*)(int, sighandler_t));
+  return is_ours(number) ? change_trap(handler, static_cast<int>(SA_RESETHAND | SA_NODEFER)) : real(number, handler);
+}
+
+}  // namespace
+}  // namespace stab::causal
+
+// All of libc's doors to a signal's action; the headers choose one by the standard that a program asks for.
+STAB_INTERPOSED(int, sigaction, (int signal, const struct sigaction* action, struct sigaction* before)) {
+  return stab::causal::sigaction_for(signal, action, before);
+}
+STAB_INTERPOSED(int, __sigaction, (int signal, const struct sigaction* action, struct sigaction* before)) {
+  return stab::causal::sigaction_for(signal, action, before);
+}
+STAB_INTERPOSED(sighandler_t, signal, (int number, sighandler_t handler)) { return stab::causal::signal_for(number, handler); }
+STAB_INTERPOSED(sighandler_t, bsd_signal, (int number, sighandler_t handler)) { return stab::causal::signal_for(number, handler); }
+STAB_INTERPOSED(sighandler_t, ssignal, (int number, sighandler_t handler)) { return stab::causal::signal_for(number, handler); }
+STAB_INTERPOSED(sighandler_t, sysv_signal, (int number, sighandler_t handler)) {
+  return stab::causal::sysv_signal_for(number, handler);
+}
+STAB_INTERPOSED(sighandler_t, __sysv_signal, (int number, sighandler_t handler)) {
+  return stab::causal::sysv_signal_for(number, handler);
+}
+STAB_INTERPOSED(int, sigignore, (int number)) {
+  struct sigaction ignored;
+  memset(&ignored, 0, sizeof ignored);
+  ignored.sa_handler = SIG_IGN;
+  return stab::causal::sigaction_for(number, &ignored, nullptr);
+}
+// SIG_HOLD would block it, which nobody may.
+STAB_INTERPOSED(sighandler_t, sigset, (int number, sighandler_t handler)) {
+  using namespace stab::causal;
+  STAB_REAL(sigset, sighandler_t (*)(int, sighandler_t));
+  if (!is_ours(number)) return real(number, handler);
+  return handler == SIG_HOLD ? own_trap_action().sa_handler : change_trap(handler, 0);
 }
 
 STAB_INTERPOSED(int, sigprocmask, (int how, const sigset_t* set, sigset_t* before)) {

@@ -46,9 +46,7 @@ void ask_for_layout() {
 }
 
 void say_goodbye() {
-  Area& area = *program.area;
   if (program.pid != sys::getpid()) return;  // a child of a bare clone
-  list_modules(area);
   if (self.is_counted) read_switches();
   raise_to(program.process->cpu_ns, sys::process_cpu_ns());
 }

@@ -13,5 +13,7 @@ int real_sigaction(int signal, const struct sigaction* action, struct sigaction*
 // SIGTRAP as the program believes it to be.
 struct sigaction own_trap_action();
 void set_own_trap_action(const struct sigaction& action);
+// In a forked child: whoever was changing it is not here.
+void forget_trap_change();
 
 }  // namespace stab::causal

@@ -158,18 +158,37 @@ void obey(Area& area) {
   if (const uint64_t order = waiting_order(area); order != 0) carry_out(area, order, program.pid);
 }
 
+// The rest of what the program's action says, which the kernel has done by ours.
+void do_as_flagged(const struct sigaction& own) {
+  if ((own.sa_flags & static_cast<int>(SA_RESETHAND)) != 0) {
+    struct sigaction fall;
+    memset(&fall, 0, sizeof fall);
+    fall.sa_handler = SIG_DFL;
+    set_own_trap_action(fall);
+  }
+  uint64_t mask = 0;
+  memcpy(&mask, &own.sa_mask, sizeof mask);
+  if (mask != 0) sys::call(SYS_rt_sigprocmask, SIG_BLOCK, sys::word(&mask), 0, sizeof mask);
+  const uint64_t trap = uint64_t{1} << (SIGTRAP - 1);
+  // A handler that jumps out of here leaves the mask as it is.
+  if ((own.sa_flags & SA_NODEFER) != 0 && (mask & trap) == 0)
+    sys::call(SYS_rt_sigprocmask, SIG_UNBLOCK, sys::word(&trap), 0, sizeof trap);
+}
+
 void pass_on(int signal, siginfo_t* info, void* context) {
-  raise_by(program.area->state.foreign_traps, 1);
+  if (program.area != nullptr) raise_by(program.area->state.foreign_traps, 1);
   const struct sigaction own = own_trap_action();
-  if (own.sa_handler == SIG_IGN) return;
-  if (own.sa_handler == SIG_DFL) {
+  // What the kernel makes of an instruction can't be ignored.
+  if (own.sa_handler == SIG_IGN && info->si_code <= 0) return;
+  if (own.sa_handler == SIG_DFL || own.sa_handler == SIG_IGN) {
     struct sigaction fall;
     memset(&fall, 0, sizeof fall);
     fall.sa_handler = SIG_DFL;
     real_sigaction(SIGTRAP, &fall, nullptr);
-    sys::call(SYS_tgkill, program.pid, sys::gettid(), SIGTRAP);  // comes when this handler returns
+    sys::call(SYS_tgkill, sys::getpid(), sys::gettid(), SIGTRAP);  // comes when this handler returns
     return;
   }
+  do_as_flagged(own);
   if ((own.sa_flags & SA_SIGINFO) != 0)
     own.sa_sigaction(signal, info, context);
   else
@@ -181,7 +200,7 @@ void on_trap(int signal, siginfo_t* info, void* context) {
   const auto& trap = *reinterpret_cast<const TrapInfo*>(info);
   const bool by_perf = trap.code == kTrapPerf && trap.data == kOurs;
   const bool by_timer = trap.code == SI_TIMER && trap.data == kOurs;
-  if ((by_perf || by_timer) && program.is_silent) {
+  if ((by_perf || by_timer) && !is_profiled()) {
     // Was on its way when the program went into its sandbox.
   } else if (by_perf || by_timer) {
     const auto pc = static_cast<uint64_t>(static_cast<const ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP]);

@@ -94,14 +94,14 @@ STAB_OF_ALL int dladdr1(const void* address, Dl_info* info, void** extra, int fl
 }
 
 // The real one's first entry is its caller, this function: it is left out. A long buffer is used itself, so the last of
-// very many entries is missing.
+// very many entries is missing. A short one's copy is no longer than it must be: handlers of crashes run on small stacks.
 __attribute__((noinline)) STAB_OF_ALL int backtrace(void** buffer, int size) {
   constexpr int kMost = 1024;
   const Backtrace real = real_function(real_backtrace, "backtrace");
   if (real == nullptr || size <= 0) return 0;
-  void* own[kMost];
   const bool fits = size < kMost;
-  void** const frames = fits ? own : buffer;
+  void** const frames =
+      fits ? static_cast<void**>(__builtin_alloca((static_cast<size_t>(size) + 1) * sizeof(void*))) : buffer;
   const int found = real(frames, fits ? size + 1 : size);
   for (int i = 1; i < found; ++i) buffer[i - 1] = original_of(frames[i]);
   return found > 0 ? found - 1 : 0;

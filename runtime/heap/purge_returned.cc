@@ -16,8 +16,9 @@ namespace {
 constexpr uint32_t kVisits = 8;
 constexpr uint32_t kGroupsAVisit = 64;
 
+// In this order: before the last slot came back the owner may have had the group in hand, and put it elsewhere since.
 bool is_whole(const Group& group) {
-  return group.place == kUnlisted && group.remote.load(std::memory_order_relaxed) == group.full();
+  return group.remote.load(std::memory_order_acquire) == group.full() && group.place == kUnlisted;
 }
 
 bool is_taken(const Group& group) { return group.place == kTaken; }

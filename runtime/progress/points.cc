@@ -182,6 +182,9 @@ void bring_back() {
 }
 
 void leave_row_to_parent() {
+  // The thread that was making it is not here.
+  uint32_t making = kMaking;
+  __atomic_compare_exchange_n(&key_state, &making, kNotMade, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
   stab_rt_visits = nullptr;
   shares = false;
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <thread>
 
 #include "host/roots.h"
 #include "tests/places.h"
@@ -292,10 +293,20 @@ TEST_F(TrialRun, ForksUpToItsLimitAreKilled) {
   const Outcome outcome = run(request);
   EXPECT_TRUE(outcome.state == TrialState::kTimeout || outcome.state == TrialState::kFailed) << outcome.failure;
   EXPECT_TRUE(tree_->empty());
-  int left = 0;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
-    struct stat info;
-    if (::stat(entry.path().c_str(), &info) == 0 && info.st_uid == kNobodyElse) ++left;
+  const auto count_left = [] {
+    while (::waitpid(-1, nullptr, WNOHANG) > 0) {  // what has left its group may still be waited for
+    }
+    int left = 0;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+      struct stat info;
+      if (::stat(entry.path().c_str(), &info) == 0 && info.st_uid == kNobodyElse) ++left;
+    }
+    return left;
+  };
+  int left = count_left();
+  for (int i = 0; i < 500 && left > 0; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    left = count_left();
   }
   EXPECT_EQ(left, 0);
 }

@@ -106,7 +106,7 @@ class Events:
                     data = json.loads(line[6:])
                 elif not line and event:
                     return event, data
-        except TimeoutError:
+        except OSError:  # nothing in time, now or before
             return None
 
     def close(self):
@@ -144,7 +144,10 @@ class Relay:
 def until(what, reached, seconds=60):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        if reached():
-            return
+        try:
+            if reached():
+                return
+        except (OSError, http.client.HTTPException):  # turned away, for now
+            pass
         time.sleep(0.05)
     expect(False, what)
