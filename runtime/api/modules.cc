@@ -14,13 +14,13 @@ bool draws_pads() {
 
 // Takes a free entry. The address is stored last: it is what the helper looks at.
 bool add(uint64_t slots_address, uint32_t slot_count) {
-  constexpr uint64_t kTaken = 1;  // no address; the helper can't have been told of this entry
+  const auto pid = sys::getpid();
   for (ModulePads& module : control().orders.modules) {
     uint64_t free = 0;
-    if (!__atomic_compare_exchange_n(&module.slots_address, &free, kTaken, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+    if (!__atomic_compare_exchange_n(&module.slots_address, &free, kModuleTaken, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
       continue;
     module.slot_count = slot_count;
-    module.pid = sys::getpid();
+    module.pid = pid;
     __atomic_store_n(&module.slots_address, slots_address, __ATOMIC_SEQ_CST);
     __atomic_fetch_add(&control().orders.module_slots, slot_count, __ATOMIC_RELAXED);
     return true;

@@ -9,6 +9,9 @@
 
 namespace stab {
 
+// In place of an address: an entry that is being written.
+inline constexpr uint64_t kModuleTaken = 1;
+
 // A shared library with pads. Its slots lie in private memory of the program; the helper writes them through
 // /proc/PID/mem, so a library costs no mapping. A written slot may be seen half old and half new: every mixture is a
 // valid pad.

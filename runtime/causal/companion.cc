@@ -131,6 +131,7 @@ class Companion {
     if (!wait_for_program()) return finish(kNobodyCame);
     Snapshot whole_begin;
     take(area_, -1, kNoRegion, whole_begin);
+    memset(whole_begin.visits, 0, sizeof whole_begin.visits);  // what was visited before this look is of the run, too
     cpus_.follow(static_cast<int>(area_.processes[0].pid));
     if (is_loaded(script())) wait_for_arrivals();
     while (family_.is_alive() && arms_used_ < script().arm_count) try_arm();

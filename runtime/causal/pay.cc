@@ -68,7 +68,7 @@ uint64_t voluntary_switches() {
 // takes: it may have been preempted in the middle, and owes nobody what others were credited with meanwhile. Not known where a
 // window has opened since.
 bool has_blocked() {
-  if (!is_window_open()) return true;
+  if (!is_window_open() || program.is_silent) return true;
   const uint64_t before = self.blocked;
   self.blocked = voluntary_switches();
   return self.blocked != before;
@@ -185,7 +185,7 @@ void spin_for(uint64_t cpu_ns) {
   self.spins = true;
   const uint64_t begun = thread_cpu_ns();
   uint64_t spent = 0;
-  while (spent < wanted_ns) {
+  while (spent < wanted_ns && !program.is_silent) {
     for (int i = 0; i < 20; ++i) __builtin_ia32_pause();
     spent = thread_cpu_ns() - begun;
   }
@@ -213,6 +213,7 @@ Wait start_wait(Waits what) {
 }
 
 void finish_wait(const Wait& wait, Waits by, uint64_t why, uint64_t caller) {
+  if (program.is_silent) return;  // into a sandbox meanwhile, which may know no call of ours
   Area& area = *program.area;
   const uint64_t waited_ns = now_ns() - wait.since_ns;
   const bool has_waited = waited_ns >= kShortestWaitNs && has_blocked();
@@ -255,6 +256,7 @@ void leave() {
 }
 
 void read_switches() {
+  if (program.is_silent) return;
   const uint64_t switches = voluntary_switches();
   State& state = program.area->state;
   const uint64_t waits = switches - self.switches;

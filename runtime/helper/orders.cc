@@ -43,7 +43,7 @@ void refill_modules(Session& session, LayoutRng& rng) {
   uint32_t left = kMostPads;
   for (const ModulePads& module : orders.modules) {
     const uint64_t slots_address = __atomic_load_n(&module.slots_address, __ATOMIC_SEQ_CST);
-    if (slots_address == 0 || __atomic_load_n(&module.pid, __ATOMIC_RELAXED) != session.family.program.pid) continue;
+    if (slots_address <= kModuleTaken || __atomic_load_n(&module.pid, __ATOMIC_RELAXED) != session.family.program.pid) continue;
     const uint32_t slot_count = __atomic_load_n(&module.slot_count, __ATOMIC_RELAXED);
     if (slot_count > left || !refill_module(session, slots_address, slot_count, rng)) {
       degrade(*session.control, Degradation::kModulePads);

@@ -127,6 +127,7 @@ void run_epochs(Session& session) {
       continue;
     }
     if (request == kRequestReport && !reported) {
+      obey_orders(session);  // one may have been overwritten by this request
       write_dose(session, End::kExit);
       reported = true;
     }
@@ -147,7 +148,7 @@ void run_epochs(Session& session) {
     due_ns += period_ns;
     if (due_ns > now) continue;
     // Epochs that were missed are not made up for: layouts that last a moment would be no epochs.
-    session.use.ticks_late += (now - due_ns) / period_ns + 1;
+    if (epochs) session.use.ticks_late += (now - due_ns) / period_ns + 1;
     due_ns = now + period_ns;
   }
   __atomic_store_n(&watched.is_heard, 1u, __ATOMIC_RELEASE);

@@ -252,7 +252,8 @@ def shares(tools, name, directory):
 
 
 HABITS = ["interrupted", "own-trap", "deadly-trap", "blocks-signals", "forks", "executes", "descriptors", "short", "silent",
-          "sandboxed", "asks-for-sandbox", "clones", "times-out"]
+          "sandboxed", "asks-for-sandbox", "clones", "times-out", "keeps-dlerror", "resets-all", "once-only", "jumps-out",
+          "small-stack", "ends-in-sandbox"]
 
 
 def habits(tools, _, directory):
@@ -261,6 +262,7 @@ def habits(tools, _, directory):
     seen = {}
     for habit in HABITS:
         plain = subprocess.run([program, habit], capture_output=True, text=True)
+        expect(plain.returncode == 0 or habit == "deadly-trap", f"{habit}: without a profile it ends with {plain.returncode}")
         lines = windows(tools, program, [habit], quick, check=False)
         own = [" ".join(line) for line in lines if line[0] not in
                ("state", "degraded", "region", "arm", "point", "status")]
@@ -279,10 +281,12 @@ def habits(tools, _, directory):
     expect_in_time(number("interrupted", "samples") > 300, "the thread that computes had few samples")
     expect(["degraded", "shared-sigtrap"] in seen["own-trap"] and number("own-trap", "foreign_traps") == 50,
            "traps of the program's own were not told apart")
-    expect(["degraded", "late-traps"] not in seen["blocks-signals"] and number("blocks-signals", "samples") > 150,
-           "SIGTRAP was blocked by a mask of the program's")
-    expect(number("forks", "attached") == 5 and ["point", "1", "round", "kind", "1", "visits", "400"] in seen["forks"],
-           "forked children did not join")
+    expect(number("blocks-signals", "samples") > 30, "SIGTRAP was blocked by a mask of the program's")
+    # What the hypervisor takes away is one sample late.
+    expect_in_time(["degraded", "late-traps"] not in seen["blocks-signals"] and number("blocks-signals", "samples") > 150,
+                   "samples came late, or were few")
+    visits = sum(int(line[-1]) for line in seen["forks"] if line[0] == "point" and line[2] == "round")
+    expect(number("forks", "attached") == 5 and visits == 400, f"forked children did not join: {visits} visits")
     expect(number("short", "samples") <= 1 and not any(line[0] == "point" for line in seen["silent"]),
            "points that nobody visited")
 

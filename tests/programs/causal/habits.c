@@ -1,11 +1,20 @@
 /* Programs whose habits are a profile's trouble: habits HABIT. Each prints what it saw, which is the same without a profile. */
 #define _GNU_SOURCE
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+#include <dlfcn.h>
 #include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
 #include <linux/futex.h>
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <sched.h>
+#include <semaphore.h>
+#include <setjmp.h>
 #include <signal.h>
+#include <stddef.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -208,6 +217,134 @@ static int traced(char* self) {
   return 0;
 }
 
+/* A message waits in libc while something is called for the first time. */
+static int keeps_dlerror(void) {
+  sem_t semaphore;
+  sem_init(&semaphore, 0, 0);
+  const int found = dlopen("/no/such/library.so", RTLD_NOW) != NULL;
+  sem_post(&semaphore);
+  sem_wait(&semaphore);
+  const char* const text = dlerror();
+  printf("%d %s\n", found, text == NULL ? "no message" : "a message");
+  return 0;
+}
+
+/* As before an exec, by each of libc's doors. */
+static int resets_all(void) {
+  struct sigaction now;
+  for (int i = 1; i < NSIG; i++) sysv_signal(i, SIG_DFL);
+  compute(0.05);
+  for (int i = 1; i < NSIG; i++) signal(i, SIG_DFL);
+  compute(0.05);
+  sigignore(SIGTRAP);
+  compute(0.05);
+  sigaction(SIGTRAP, NULL, &now);
+  raise(SIGTRAP);
+  printf("%s\n", now.sa_handler == SIG_IGN ? "ignored" : "not ignored");
+  return 0;
+}
+
+/* What an instruction traps by is not ignored, and a handler once is once. */
+static int once_only(void) {
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  for (int how = 0; how < 2; how++) {
+    fflush(stdout);
+    const pid_t child = fork();
+    if (child == 0) {
+      action.sa_handler = how == 0 ? SIG_IGN : on_trap;
+      action.sa_flags = how == 0 ? 0 : (int)SA_RESETHAND;
+      sigaction(SIGTRAP, &action, NULL);
+      compute(0.02);
+      raise(SIGTRAP);
+      if (how == 0 || traps == 1) __asm__ volatile("int3");
+      _exit(1);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    printf("%d\n", WIFSIGNALED(status) ? WTERMSIG(status) : -1);
+  }
+  return 0;
+}
+
+static jmp_buf again;
+static void jumps(int signal) {
+  (void)signal;
+  traps++;
+  longjmp(again, 1);
+}
+
+/* Leaves its handler for good, with the mask as it is there. */
+static int jumps_out(void) {
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_handler = jumps;
+  action.sa_flags = SA_NODEFER;
+  sigaction(SIGTRAP, &action, NULL);
+  setjmp(again);
+  compute(0.02);
+  if (traps < 3) __asm__ volatile("int3");
+  printf("%d\n", (int)traps);
+  return 0;
+}
+
+static size_t signal_bytes(void) {
+  const size_t page = 4096;
+  return (getauxval(AT_MINSIGSTKSZ) + 1024 + page - 1) / page * page;
+}
+
+/* Leaves 1.5 KB of its stack. */
+static void computes(int signal) {
+  (void)signal;
+  const size_t bytes = signal_bytes() - getauxval(AT_MINSIGSTKSZ);
+  volatile char used[bytes > 1600 ? bytes - 1500 : 100];
+  used[0] = 1;
+  compute(0.1);
+}
+
+/* A stack for handlers that has room for one, and nothing behind it. */
+static int small_stack(void) {
+  const size_t page = 4096, bytes = signal_bytes();
+  char* const room = mmap(NULL, bytes + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (room == MAP_FAILED || mprotect(room, page, PROT_NONE) != 0) return 2;
+  const stack_t own = {room + page, 0, bytes};
+  if (sigaltstack(&own, NULL) != 0) return 2;
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_handler = computes;
+  action.sa_flags = SA_ONSTACK;
+  sigaction(SIGUSR1, &action, NULL);
+  computes(0);  // elsewhere, as the first call of each function takes more stack
+  for (int i = 0; i < 3; i++) raise(SIGUSR1);
+  return puts("done") < 0;
+}
+
+static void* waits_for_stop(void* nothing) {
+  while (!__atomic_load_n(&stop, __ATOMIC_SEQ_CST)) line_a(20000);
+  return nothing;
+}
+
+/* Threads end after a filter has come that knows no call but what they need. */
+static int ends_in_sandbox(void) {
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, waits_for_stop, NULL) != 0) return 2;
+  compute(0.05);
+  const struct sock_filter code[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getrusage, 3, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sigaltstack, 2, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_timer_delete, 1, 0),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+  };
+  const struct sock_fprog filter = {sizeof code / sizeof code[0], (struct sock_filter*)code};
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return 2;
+  if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter) != 0) return 2;
+  __atomic_store_n(&stop, 1, __ATOMIC_SEQ_CST);
+  pthread_join(thread, NULL);
+  return puts("ended") < 0;
+}
+
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
   const char* habit = argv[1];
@@ -223,6 +360,12 @@ int main(int argc, char** argv) {
   if (strcmp(habit, "clones") == 0) return clones();
   if (strcmp(habit, "times-out") == 0) return times_out();
   if (strcmp(habit, "traced") == 0) return traced(argv[0]);
+  if (strcmp(habit, "keeps-dlerror") == 0) return keeps_dlerror();
+  if (strcmp(habit, "resets-all") == 0) return resets_all();
+  if (strcmp(habit, "once-only") == 0) return once_only();
+  if (strcmp(habit, "jumps-out") == 0) return jumps_out();
+  if (strcmp(habit, "small-stack") == 0) return small_stack();
+  if (strcmp(habit, "ends-in-sandbox") == 0) return ends_in_sandbox();
   if (strcmp(habit, "short") == 0) return puts("done") < 0;
   if (strcmp(habit, "silent") == 0) {
     compute(0.2);

@@ -103,8 +103,11 @@ def places(tools, directory):
             raise Failed(f"image {image}: {alone} is not {lines.splitlines()[1 + image]}")
     # It goes on working where layouts change all the time.
     for seed in range(5):
-        dose = dose_of(["./entries", "works", "0.1"], directory, STAB_CODE="design", STAB_EPOCH="1ms", STAB_SEED=str(seed),
-                       STAB_LAYOUT=path)
+        for _ in range(5):  # the helper may have had no CPU in a run that is so short
+            dose = dose_of(["./entries", "works", "0.1"], directory, STAB_CODE="design", STAB_EPOCH="1ms", STAB_SEED=str(seed),
+                           STAB_LAYOUT=path)
+            if dose["code"]["layouts_built"] >= 2:
+                break
         if dose["settings"]["code"] != "design" or dose["code"]["layouts_built"] < 2:
             raise Failed(f"a run of 0.2 s at 1 ms: {dose}")
 
@@ -216,7 +219,7 @@ def samples(tools, directory):
     if not in_time(whole > 800 and sum(stays) > 800, f"brief {brief}, brief_too {brief_too}, stays {stays}"):
         raise Failed("few samples of a half")
     # What returns within some microseconds is in the newest image; what never returns is there for one epoch.
-    if brief[1] > 0.05 * sum(brief) or stays[0] > 0.2 * sum(stays):
+    if not in_time(brief[1] <= 0.05 * sum(brief) and stays[0] <= 0.2 * sum(stays), f"brief {brief}, stays {stays}"):
         raise Failed(f"brief {brief} should be in the newest image, stays {stays} in an old one")
     longest = max(((last - first, image) for name, image, first, last in stayed if name == "stays"), default=(0, 0))
     if longest[0] < 50 or not any(name == "main" for name, *_ in stayed) or any(name == "brief" and last - first > 200
@@ -232,7 +235,7 @@ def samples(tools, directory):
     totals, functions, _ = read_samples(rest[920 + 112 * count:], names)
     if (newest, older, elsewhere) != (totals["newest"], totals["older"], totals["original"] + totals["elsewhere"] + totals["kernel"]):
         raise Failed(f"the last record says {newest}, {older}, {elsewhere}, the sums {totals}")
-    if newest < 150 or older < 150:
+    if newest < 40 or older < 40 or not in_time(newest >= 150 and older >= 150, f"of 0.6 s: {totals}"):
         raise Failed(f"of 0.6 s: {totals}")
     # Code that stays has no image: nothing is sampled, and the part says so.
     dose, rest = served(tools, directory, ["./entries", "works", "0.1"], "-", "--samples", "1")

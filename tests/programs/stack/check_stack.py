@@ -180,7 +180,7 @@ def modules(szcxx, directory, sample):
 def ranges(szcxx, directory, sample):
     build_depths(szcxx, directory)
     for bytes_ in (16, 256, 4096):
-        layouts = addresses(run(["./depths", "layouts", str(32 * bytes_ // 16 + 100)], directory, STAB_STACK="on", STAB_SEED="1",
+        layouts = addresses(run(["./depths", "layouts", str(12 * bytes_ // 16 + 100)], directory, STAB_STACK="on", STAB_SEED="1",
                                 STAB_STACK_RANGE=str(bytes_)))
         # What one more function above the leaf takes: its frame, and its pad.
         taken = sorted({line[0] - line[1] for line in layouts})
