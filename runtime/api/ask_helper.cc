@@ -8,6 +8,8 @@ namespace {
 
 int* pid_page = nullptr;  // nullptr: not tried, or the kernel has no such page
 
+}  // namespace
+
 int own_pid() {
   int* page = __atomic_load_n(&pid_page, __ATOMIC_ACQUIRE);
   if (page == nullptr) {
@@ -31,8 +33,6 @@ int own_pid() {
   }
   return pid;
 }
-
-}  // namespace
 
 bool has_helper() { return control().nonce != 0 && control().program_pid == own_pid(); }
 

@@ -11,6 +11,9 @@ inline constexpr uint64_t kPatienceNs = 2'000'000'000;
 // How often whoever waits looks whether it is alive.
 inline constexpr uint64_t kLookNs = 10'000'000;
 
+// The number of this process, without a system call but for the first time and after a fork.
+int own_pid();
+
 // The helper is there and this process is the one it serves, not a forked child of it.
 bool has_helper();
 

@@ -388,7 +388,8 @@ int real_sigaction(int signal, const struct sigaction* action, struct sigaction*
 }
 struct sigaction own_trap_action() { return own_action; }
 void set_own_trap_action(const struct sigaction& action) {
-  // Read by handlers. Whoever changes it at the same time waits; a handler that changes it, too, would wait for what it interrupts.
+  // Read by handlers. Whoever changes it at the same time waits; a handler that changed it, too, would wait for what it
+  // interrupts.
   const uint64_t all = ~uint64_t{0};
   uint64_t before = 0;
   sys::call(SYS_rt_sigprocmask, SIG_BLOCK, sys::word(&all), sys::word(&before), sizeof all);
@@ -457,8 +458,12 @@ STAB_INTERPOSED(int, __sigaction, (int signal, const struct sigaction* action, s
   return stab::causal::sigaction_for(signal, action, before);
 }
 STAB_INTERPOSED(sighandler_t, signal, (int number, sighandler_t handler)) { return stab::causal::signal_for(number, handler); }
-STAB_INTERPOSED(sighandler_t, bsd_signal, (int number, sighandler_t handler)) { return stab::causal::signal_for(number, handler); }
-STAB_INTERPOSED(sighandler_t, ssignal, (int number, sighandler_t handler)) { return stab::causal::signal_for(number, handler); }
+STAB_INTERPOSED(sighandler_t, bsd_signal, (int number, sighandler_t handler)) {
+  return stab::causal::signal_for(number, handler);
+}
+STAB_INTERPOSED(sighandler_t, ssignal, (int number, sighandler_t handler)) {
+  return stab::causal::signal_for(number, handler);
+}
 STAB_INTERPOSED(sighandler_t, sysv_signal, (int number, sighandler_t handler)) {
   return stab::causal::sysv_signal_for(number, handler);
 }

@@ -42,7 +42,7 @@ struct alignas(64) SharedCell {
   uint64_t backoff;
 };
 
-// owner: process id << 32 | thread id, 0: free.
+// owner: process id << 32 | a number of the thread's own, 0: free.
 struct alignas(64) BoardRow {
   uint64_t owner;
   uint64_t visits[kPoints - 1];  // [number - 1]

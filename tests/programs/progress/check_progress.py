@@ -75,6 +75,7 @@ def counts(tools, directory):
             check("forks", {("progress", "work"): 1 + 7 * 100000 + 3 * 200000})
             check("signals", {("progress", "work"): 2000 * 51})
             check("destructors", {("progress", "work"): 100, ("progress", "late"): 300})
+            check("filtered", {("progress", "work"): 17})
             check("killed", {("progress", "work"): 100000}, -9)
 
 
