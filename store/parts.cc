@@ -94,17 +94,26 @@ Result<std::string> unlike_label(Database& database, const PartLabel& label) {
   return std::string();
 }
 
+// What a place is, of this table.
+std::string place_of(const std::string& table) {
+  std::string columns = table + ".";
+  for (const char c : kPlace) columns += c == ' ' ? " " + table + "." : std::string(1, c);
+  return columns;
+}
+
 // Why its trials can't be those of the block; empty: they are all of them, and over.
 Result<std::string> unlike_block(Database& database, Id experiment, int64_t first, int64_t places) {
   const std::string ours = "main.trials WHERE experiment = " + std::to_string(experiment) +
                            " AND kind = 'main' AND position >= " + std::to_string(first) + " AND position < " +
                            std::to_string(first + places);
-  const std::string place(kPlace);
   const std::pair<const char*, std::string> wrongs[] = {
+      // One look at our index for each; IS, as a NULL is no value.
       {"places that aren't the block's",
-       "SELECT count(*) FROM (SELECT " + place + " FROM other.trials EXCEPT SELECT " + place + " FROM " + ours + ")"},
+       "SELECT count(*) FROM other.trials p WHERE NOT EXISTS (SELECT 1 FROM " + ours + " AND attempt = 1 AND "
+       "main.trials.position = p.position AND (" + place_of("main.trials") + ") IS (" + place_of("p") + "))"},
+      // Those that it has are the block's.
       {"places of the block that it lacks",
-       "SELECT count(*) FROM (SELECT " + place + " FROM " + ours + " EXCEPT SELECT " + place + " FROM other.trials)"},
+       "SELECT (SELECT count(*) FROM " + ours + " AND attempt = 1) - (SELECT count(DISTINCT position) FROM other.trials)"},
       {"places whose attempts don't count from 1, or whose last one isn't the valid one",
        "SELECT count(*) FROM (SELECT position FROM other.trials GROUP BY position HAVING max(attempt) <> count(*) OR "
        "count(DISTINCT attempt) <> count(*) OR min(attempt) <> 1 OR sum(superseded = 0) <> 1 OR max(attempt) <> "

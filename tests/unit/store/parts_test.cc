@@ -171,6 +171,35 @@ TEST_F(PartsTest, OneWhoseRowsAreSomethingElseIsRefused) {
 }
 
 // A part is bounded by its file, and its experiment by what its parts have taken.
+TEST_F(PartsTest, OneWhosePlacesAreNotTheBlocksIsRefused) {
+  Store lab = open();
+  const Id id = ready(lab, 2);
+  ASSERT_EQ(*lab.grant_slot(id, 0, "here", 5), 1);
+  const std::string whole = part(lab, id, label(0, 1, 0)), last = " WHERE id = (SELECT max(id) FROM trials)";
+  std::vector<std::pair<std::string, std::string>> changes;  // the change, what is said of it
+  for (const std::string column : {"position", "subject", "cell", "build", "block", "run", "pass", "link", "seed", "layout"})
+    for (const std::string value : {column + " + 1000", std::string("NULL"), "CAST(" + column + " AS TEXT) || 'x'"})
+      changes.emplace_back("UPDATE trials SET " + column + " = " + value + last, "it has 1 places that aren't the block's");
+  changes.emplace_back("DELETE FROM outcomes WHERE trial = (SELECT max(id) FROM trials); DELETE FROM trials" + last,
+                       "it has 1 places of the block that it lacks");
+  changes.emplace_back("DELETE FROM trials", "it has " + std::to_string(kPlaces) + " places of the block that it lacks");
+  int files = 0;
+  for (const auto& [change, why] : changes) {
+    const std::string name = "other" + std::to_string(files++), path = directory_ + "/" + name;
+    std::filesystem::copy(whole, path);
+    sqlite3* handle = nullptr;
+    ASSERT_EQ(sqlite3_open(path.c_str(), &handle), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(handle, change.c_str(), nullptr, nullptr, nullptr), SQLITE_OK) << change;
+    sqlite3_close(handle);
+    const PartVerdict verdict = take(lab, id, label(0, 1, 0), name, path);
+    EXPECT_EQ(verdict.fate, PartFate::kRefused) << change;
+    EXPECT_EQ(verdict.why, why) << change;
+  }
+  EXPECT_EQ(recorded_in(lab, id), 0);
+  expect_sound(lab);
+  EXPECT_EQ(take(lab, id, label(0, 1, 0), "whole", whole).fate, PartFate::kRecorded);
+}
+
 TEST_F(PartsTest, EachTextOfAPartIsCounted) {
   Store lab = open();
   const Id id = ready(lab, 2);
