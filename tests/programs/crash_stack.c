@@ -2,11 +2,9 @@
 #include <execinfo.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/auxv.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
+#include "forbids.h"
 #include "repeat.h"
 
 enum { kFrames = 32, kPage = 4096 };
@@ -28,15 +26,7 @@ static int __attribute__((noinline)) crashes(int depth) {
 int main(void) {
   backtrace(frames, kFrames);  // loads the unwinder, which takes more stack
   const size_t bytes = (getauxval(AT_MINSIGSTKSZ) + 7000 + kPage - 1) / kPage * kPage;
-  char* const room = mmap(NULL, bytes + kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (room == MAP_FAILED || mprotect(room, kPage, PROT_NONE) != 0) return 2;
-  const stack_t own = {.ss_sp = room + kPage, .ss_flags = 0, .ss_size = bytes};
-  if (sigaltstack(&own, NULL) != 0) return 2;
-  struct sigaction action;
-  memset(&action, 0, sizeof action);
-  action.sa_handler = on_crash;
-  action.sa_flags = SA_ONSTACK;
-  sigaction(SIGUSR1, &action, NULL);
+  if (handle_on_small_stack(bytes, on_crash) != 0) return 2;
   REPEAT {
     found = 0;
     CHECK(crashes(5) == 5 && found > 3);

@@ -3,8 +3,6 @@
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 #include <dlfcn.h>
 #include <errno.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
 #include <linux/futex.h>
 #include <linux/seccomp.h>
 #include <poll.h>
@@ -12,9 +10,7 @@
 #include <semaphore.h>
 #include <setjmp.h>
 #include <signal.h>
-#include <stddef.h>
 #include <sys/auxv.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -22,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../forbids.h"
 #include "work.h"
 
 LINE(line_a)
@@ -304,16 +301,7 @@ static void computes(int signal) {
 
 /* A stack for handlers that has room for one, and nothing behind it. */
 static int small_stack(void) {
-  const size_t page = 4096, bytes = signal_bytes();
-  char* const room = mmap(NULL, bytes + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (room == MAP_FAILED || mprotect(room, page, PROT_NONE) != 0) return 2;
-  const stack_t own = {room + page, 0, bytes};
-  if (sigaltstack(&own, NULL) != 0) return 2;
-  struct sigaction action;
-  memset(&action, 0, sizeof action);
-  action.sa_handler = computes;
-  action.sa_flags = SA_ONSTACK;
-  sigaction(SIGUSR1, &action, NULL);
+  if (handle_on_small_stack(signal_bytes(), computes) != 0) return 2;
   computes(0);  // elsewhere, as the first call of each function takes more stack
   for (int i = 0; i < 3; i++) raise(SIGUSR1);
   return puts("done") < 0;
@@ -329,17 +317,8 @@ static int ends_in_sandbox(void) {
   pthread_t thread;
   if (pthread_create(&thread, NULL, waits_for_stop, NULL) != 0) return 2;
   compute(0.05);
-  const struct sock_filter code[] = {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getrusage, 3, 0),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sigaltstack, 2, 0),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_timer_delete, 1, 0),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
-  };
-  const struct sock_fprog filter = {sizeof code / sizeof code[0], (struct sock_filter*)code};
-  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return 2;
-  if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter) != 0) return 2;
+  const int calls[] = {SYS_getrusage, SYS_sigaltstack, SYS_timer_delete};
+  if (forbid_calls(calls, 3, SECCOMP_FILTER_FLAG_TSYNC) != 0) return 2;
   __atomic_store_n(&stop, 1, __ATOMIC_SEQ_CST);
   pthread_join(thread, NULL);
   return puts("ended") < 0;

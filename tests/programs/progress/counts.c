@@ -1,18 +1,15 @@
 /* Each word is one way to visit points; how often each was visited is known. */
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <stab/progress.h>
+
+#include "../forbids.h"
 
 enum { kVisits = 100000, kThreads = 8, kShort = 3000, kChildren = 6, kMany = 1100 };
 
@@ -115,15 +112,8 @@ static void destructors(void) {
 /* Behind a filter of the program's own, which knows no call that only we would make: a new thread's first visit, and ends. */
 static void filtered(void) {
   STAB_PROGRESS("work");
-  const struct sock_filter code[] = {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getpid, 2, 0),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_gettid, 1, 0),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
-  };
-  const struct sock_fprog filter = {sizeof code / sizeof code[0], (struct sock_filter*)code};
-  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0) abort();
+  const int calls[] = {SYS_getpid, SYS_gettid};
+  if (forbid_calls(calls, 2, 0) != 0) abort();
   in_threads(3, 5, 1);
   STAB_PROGRESS("work");
 }

@@ -41,6 +41,16 @@ class PartsTest : public StoreTest {
     EXPECT_TRUE(verdict.ok()) << (verdict.ok() ? "" : verdict.error().message);
     return verdict ? *verdict : PartVerdict();
   }
+  // A copy of the part with this done to it.
+  std::string changed(const std::string& part, const std::string& name, const std::string& sql) {
+    const std::string path = directory_ + "/" + name;
+    std::filesystem::copy(part, path);
+    sqlite3* handle = nullptr;
+    EXPECT_EQ(sqlite3_open(path.c_str(), &handle), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(handle, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK) << sql;
+    sqlite3_close(handle);
+    return path;
+  }
   int64_t recorded_in(Store& lab, Id id) { return lab.progress(id)->count(TrialState::kRecorded); }
 
   int files_ = 0;
@@ -134,13 +144,8 @@ TEST_F(PartsTest, OneWhoseTablesAreSomethingElseIsRefused) {
   const std::string more = "CREATE TABLE more(x)", index = "CREATE INDEX more ON trials(id)";
   int files = 0;
   for (const std::string& change : {views, views + forged, triggers, virtual_ones, computed, more, index}) {
-    const std::string name = "strange" + std::to_string(files++), path = directory_ + "/" + name;
-    std::filesystem::copy(whole, path);
-    sqlite3* handle = nullptr;
-    ASSERT_EQ(sqlite3_open(path.c_str(), &handle), SQLITE_OK);
-    EXPECT_EQ(sqlite3_exec(handle, change.c_str(), nullptr, nullptr, nullptr), SQLITE_OK) << change;
-    sqlite3_close(handle);
-    const PartVerdict verdict = take(lab, id, label(0, 1, 0), name, path);
+    const std::string name = "strange" + std::to_string(files++);
+    const PartVerdict verdict = take(lab, id, label(0, 1, 0), name, changed(whole, name, change));
     EXPECT_EQ(verdict.fate, PartFate::kRefused) << change;
     // Where a row's kind and its text disagree SQLite says so itself.
     const bool by_us = verdict.why == "its tables are not those of a part";
@@ -154,12 +159,8 @@ TEST_F(PartsTest, OneWhoseRowsAreSomethingElseIsRefused) {
   Store lab = open();
   const Id id = ready(lab, 2);
   ASSERT_EQ(*lab.grant_slot(id, 0, "here", 5), 1);
-  const std::string whole = part(lab, id, label(0, 1, 0)), path = directory_ + "/strange";
-  std::filesystem::copy(whole, path);
-  sqlite3* handle = nullptr;
-  ASSERT_EQ(sqlite3_open(path.c_str(), &handle), SQLITE_OK);
-  EXPECT_EQ(sqlite3_exec(handle, "UPDATE outcomes SET wall_ns = 'long'", nullptr, nullptr, nullptr), SQLITE_OK);
-  sqlite3_close(handle);
+  const std::string whole = part(lab, id, label(0, 1, 0));
+  const std::string path = changed(whole, "strange", "UPDATE outcomes SET wall_ns = 'long'");
   const PartVerdict verdict = take(lab, id, label(0, 1, 0), "strange", path);
   EXPECT_EQ(verdict.fate, PartFate::kRefused);
   EXPECT_TRUE(verdict.why.starts_with("its rows are not those of a part: ")) << verdict.why;
@@ -185,13 +186,8 @@ TEST_F(PartsTest, OneWhosePlacesAreNotTheBlocksIsRefused) {
   changes.emplace_back("DELETE FROM trials", "it has " + std::to_string(kPlaces) + " places of the block that it lacks");
   int files = 0;
   for (const auto& [change, why] : changes) {
-    const std::string name = "other" + std::to_string(files++), path = directory_ + "/" + name;
-    std::filesystem::copy(whole, path);
-    sqlite3* handle = nullptr;
-    ASSERT_EQ(sqlite3_open(path.c_str(), &handle), SQLITE_OK);
-    EXPECT_EQ(sqlite3_exec(handle, change.c_str(), nullptr, nullptr, nullptr), SQLITE_OK) << change;
-    sqlite3_close(handle);
-    const PartVerdict verdict = take(lab, id, label(0, 1, 0), name, path);
+    const std::string name = "other" + std::to_string(files++);
+    const PartVerdict verdict = take(lab, id, label(0, 1, 0), name, changed(whole, name, change));
     EXPECT_EQ(verdict.fate, PartFate::kRefused) << change;
     EXPECT_EQ(verdict.why, why) << change;
   }
@@ -204,15 +200,11 @@ TEST_F(PartsTest, EachTextOfAPartIsCounted) {
   Store lab = open();
   const Id id = ready(lab, 2);
   ASSERT_EQ(*lab.grant_slot(id, 0, "here", 5), 1);
-  const std::string path = part(lab, id, label(0, 1, 0));
-  sqlite3* handle = nullptr;
-  ASSERT_EQ(sqlite3_open(path.c_str(), &handle), SQLITE_OK);
-  const char* changes =
+  const std::string path = changed(
+      part(lab, id, label(0, 1, 0)), "large",
       "UPDATE trials SET failure = 'a' || char(0) || hex(zeroblob(10000)), boot_id = hex(zeroblob(10000)); "
       "UPDATE responses SET reason = hex(zeroblob(10000)) WHERE value IS NULL; UPDATE outcomes SET stdout_sha256 = "
-      "hex(zeroblob(10000))";
-  EXPECT_EQ(sqlite3_exec(handle, changes, nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(handle);
-  sqlite3_close(handle);
+      "hex(zeroblob(10000))");
   const int64_t before = lab.usage(id)->stored_bytes;
   const PartVerdict verdict = take(lab, id, label(0, 1, 0), "large", path);
   ASSERT_EQ(verdict.fate, PartFate::kRecorded) << verdict.why;
