@@ -415,10 +415,7 @@ struct sigaction change_trap(const struct sigaction* wanted) {
 }
 
 sighandler_t change_trap(sighandler_t handler, int flags) {
-  struct sigaction wanted;
-  memset(&wanted, 0, sizeof wanted);
-  wanted.sa_handler = handler;
-  wanted.sa_flags = flags;
+  const struct sigaction wanted = action_of(handler, flags);
   return change_trap(&wanted).sa_handler;
 }
 
@@ -471,9 +468,7 @@ STAB_INTERPOSED(sighandler_t, __sysv_signal, (int number, sighandler_t handler))
   return stab::causal::sysv_signal_for(number, handler);
 }
 STAB_INTERPOSED(int, sigignore, (int number)) {
-  struct sigaction ignored;
-  memset(&ignored, 0, sizeof ignored);
-  ignored.sa_handler = SIG_IGN;
+  const struct sigaction ignored = stab::causal::action_of(SIG_IGN);
   return stab::causal::sigaction_for(number, &ignored, nullptr);
 }
 // SIG_HOLD would block it, which nobody may.

@@ -10,6 +10,14 @@ void* find_real(const char* name);
 
 int real_sigaction(int signal, const struct sigaction* action, struct sigaction* before);
 
+// With no mask.
+inline struct sigaction action_of(sighandler_t handler, int flags = 0) {
+  struct sigaction action{};
+  action.sa_handler = handler;
+  action.sa_flags = flags;
+  return action;
+}
+
 // SIGTRAP as the program believes it to be.
 struct sigaction own_trap_action();
 void set_own_trap_action(const struct sigaction& action);

@@ -160,12 +160,7 @@ void obey(Area& area) {
 
 // The rest of what the program's action says, which the kernel has done by ours.
 void do_as_flagged(const struct sigaction& own) {
-  if ((own.sa_flags & static_cast<int>(SA_RESETHAND)) != 0) {
-    struct sigaction fall;
-    memset(&fall, 0, sizeof fall);
-    fall.sa_handler = SIG_DFL;
-    set_own_trap_action(fall);
-  }
+  if ((own.sa_flags & static_cast<int>(SA_RESETHAND)) != 0) set_own_trap_action(action_of(SIG_DFL));
   uint64_t mask = 0;
   memcpy(&mask, &own.sa_mask, sizeof mask);
   if (mask != 0) sys::call(SYS_rt_sigprocmask, SIG_BLOCK, sys::word(&mask), 0, sizeof mask);
@@ -181,9 +176,7 @@ void pass_on(int signal, siginfo_t* info, void* context) {
   // What the kernel makes of an instruction can't be ignored.
   if (own.sa_handler == SIG_IGN && info->si_code <= 0) return;
   if (own.sa_handler == SIG_DFL || own.sa_handler == SIG_IGN) {
-    struct sigaction fall;
-    memset(&fall, 0, sizeof fall);
-    fall.sa_handler = SIG_DFL;
+    const struct sigaction fall = action_of(SIG_DFL);
     real_sigaction(SIGTRAP, &fall, nullptr);
     sys::call(SYS_tgkill, sys::getpid(), sys::gettid(), SIGTRAP);  // comes when this handler returns
     return;
