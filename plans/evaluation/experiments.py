@@ -233,13 +233,54 @@ exclude = [
 nested = [{ factor = "epoch", within = { code = ["shuffle"] } }]
 """, "{cc}")
 
+PLANS["overhead-dose"] = ("What does it cost at the dose at which verdicts are promised: 30 layouts and more in a run?", """
+[experiment]
+name = "evaluation-overhead-dose"
+seed = 15
+replicates = 10             # ten links, each once
+response = ["wall_time", "user_time"]
+margin = "1%"
+preflight = false           # each trial's output and dose are checked anyway
+
+[factors]
+cc = ["clang-19", "szc"]
+code = ["off", "shuffle"]
+stack = ["off", "on"]
+heap = ["off", "page"]
+epoch = ["500ms", "10ms"]   # 30 layouts and more in the shortest run, of 0.4 s, at 10 ms
+link = { seeds = 10 }
+exclude = [
+  { cc = "clang-19", code = "shuffle" }, { cc = "clang-19", stack = "on" }, { cc = "clang-19", heap = "page" },
+  { cc = "szc", code = "off" }, { stack = "off", heap = "page" }, { code = "shuffle", stack = "on", heap = "off" },
+  { code = "shuffle", stack = "off", epoch = "500ms" },
+]
+nested = [{ factor = "epoch", within = { code = ["shuffle"] } }]
+""", "{cc}")
+
+PLANS["layout-share"] = ("How much of the variance of a run is the place of its code? One layout a run, each run three times.", """
+[experiment]
+name = "evaluation-layout-share"
+seed = 16
+replicates = 40             # layouts of `once`; blocks of `off`, whose layout is one and the same: what the machine does between blocks
+runs_per_seed = 3
+response = ["wall_time", "user_time"]
+margin = "1%"
+preflight = false           # each trial's output and dose are checked anyway
+
+[factors]
+code = ["off", "once"]
+stack = ["off"]
+heap = ["off"]
+""", "szc")
+
 # flang 19 neither instruments for a profile nor uses one, and lld breaks down on its output for ThinLTO; tcl's configuration
 # finds that it needs no -lm, because ThinLTO has dropped the call from the program that tries.
 COMPILED = {"pgo": lambda program: program.language != "fortran",
             "lto": lambda program: program.language != "fortran" and program.name != "tcl"}
 
 # Plans on the short runs of some programs; all others take every run of every program that can be compiled for them.
-CHOSEN = {"sensitivity": lambda program: program.slowed, "control": lambda program: program.name in ("sqlite3", "gnugo", "perl", "tcl")}
+CHOSEN = {"sensitivity": lambda program: program.slowed, "control": lambda program: program.name in ("sqlite3", "gnugo", "perl", "tcl"),
+          "layout-share": lambda program: program.short}
 
 # Where a program finds its library when it isn't run from its source tree.
 ENVIRONMENT = {"tcl": {"TCL_LIBRARY": "/usr/share/tcltk/tcl8.6"}}
