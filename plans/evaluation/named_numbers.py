@@ -96,6 +96,39 @@ def apart_p(kind, centre):
     return way.signed_ranks([p - r for p, r in zip(*(distances(kind, builds, centre) for builds in COMPILERS))])
 
 
+@functools.cache
+def blocked_alarms(builds):
+    """Pairs of the wide experiment whose sides the paired t-test within blocks calls different, in CPU time."""
+    sides = [defaultdict(dict), defaultdict(dict)]
+    for row in trials("aa-wide"):
+        if row["cc"] == COMPILERS[builds]:
+            sides[row["side"] == "B"][row["subject"]][row["block"]] = math.log(row["task-clock"])
+    return {s for s in sides[0] if way.paired([sides[0][s][b] - sides[1][s][b] for b in sides[0][s].keys() & sides[1][s].keys()])["p"] < 0.05}
+
+
+@functools.cache
+def wide_distances(builds):
+    """{pair: distance of its sides' medians, CPU time}."""
+    names = sorted(chosen("aa-wide", "task-clock", cc=COMPILERS[builds]))
+    return {name: abs(statistics.median(a) - statistics.median(b)) for name, (a, b) in zip(names, sides("wide", builds, "task-clock"))}
+
+
+def program_means(builds):
+    programs = defaultdict(list)
+    for name, distance in wide_distances(builds).items():
+        programs[name.rpartition("-")[0]].append(distance)
+    return {program: statistics.fmean(own) for program, own in programs.items()}
+
+
+def wide_p():
+    """Of the three questions that were asked before: pairs, programs, alarms."""
+    plain, randomized = (wide_distances(builds) for builds in COMPILERS)
+    of_programs = [program_means(builds) for builds in COMPILERS]
+    only = [len(blocked_alarms(a) - blocked_alarms(b)) for a, b in itertools.permutations(COMPILERS)]
+    return [way.signed_ranks([plain[name] - randomized[name] for name in plain]),
+            way.signed_ranks([of_programs[0][name] - of_programs[1][name] for name in of_programs[0]]), way.sign_test(*only)]
+
+
 def short_run_costs():
     """What everything on costs in the A/A runs at epochs of 5 ms, by kind: the median over the programs of the median over their pairs."""
     costs = []
@@ -159,9 +192,9 @@ def wrong_signs(workload, slow):
 # Control
 
 @functools.cache
-def order_costs(code, order):
+def order_costs(code, order, experiment="control"):
     """By workload: percent over the source's order."""
-    of, source = (chosen("control", "task-clock", code=code, order=o) for o in (order, "source"))
+    of, source = (chosen(experiment, "task-clock", code=code, order=o) for o in (order, "source"))
     return {s: 100 * math.expm1(way.shift(way.logs(of[s]), way.logs(source[s]))[0]) for s in source}
 
 
@@ -172,11 +205,11 @@ def order_p(code):
 
 
 @functools.cache
-def interaction(response="task-clock"):
+def interaction(experiment="control", response="task-clock"):
     """By workload: p of what the colliding order costs more where it is kept, block by block."""
-    times = {(row["subject"], row["code"], row["order"], row["block"]): math.log(row[response]) for row in trials("control")}
+    times = {(row["subject"], row["code"], row["order"], row["block"]): math.log(row[response]) for row in trials(experiment)}
     p = {}
-    for subject in subjects("control"):
+    for subject in subjects(experiment):
         blocks = sorted({key[3] for key in times if key[0] == subject})
         p[subject] = way.signed_ranks([sum(sign * times[subject, code, order, block] for code, order, sign in (
             ("pad", "colliding", 1), ("pad", "source", -1), ("shuffle", "colliding", -1), ("shuffle", "source", 1))) for block in blocks])
@@ -214,6 +247,36 @@ def layouts(pick, experiments, epoch, heaps=("off", "page")):
 
 
 MACHINES = {"zen5": "overhead-main", "xeon": "overhead-main-xeon"}
+
+
+# Simulated cost
+
+@functools.cache
+def simulated_spread(visits):
+    return statistics.stdev(way.logs([row["simulated_cost"] for row in trials("simulated") if row["epoch"] == f"{visits}visits"]))
+
+
+# How much of the variance is layout
+
+@functools.cache
+def layout_share(response="task-clock"):
+    """By workload: (share of layout in the variance of a run, p)."""
+    found = {}
+    for subject in subjects("layout-share"):
+        logs = {code: defaultdict(list) for code in ("once", "off")}
+        for row in trials("layout-share"):
+            if row["subject"] == subject:
+                logs[row["code"]][row["block"]].append(math.log(row[response]))
+        both = sorted(logs["once"].keys() & logs["off"].keys())
+        differences = [[x - y for x, y in zip(logs["once"][block], logs["off"][block])] for block in both]
+        between, _ = way.components(differences)
+        _, run = way.components([logs["once"][block] for block in both])
+        found[subject] = between / (between + run), way.kruskal_wallis(differences)
+    return found
+
+
+def layouts_seen(adjust):
+    return sum(p < 0.05 for p in adjust([p for _, p in layout_share().values()]))
 
 
 # Normality
@@ -309,6 +372,42 @@ def numbers():
         for builds in COMPILERS:
             add(f"aa.link.apart.{name}.{builds}", lambda centre=centre, builds=builds: apart("link", builds, centre))
         add(f"aa.link.apart.{name}.p", lambda centre=centre: apart_p("link", centre))
+    add("aa.wide.pairs", lambda: len(wide_distances("plain")))
+    add("aa.wide.programs", lambda: len(program_means("plain")))
+    for builds in COMPILERS:
+        for test, of in (("t", way.welch), ("ranks", way.mann_whitney)):
+            add(f"aa.wide.{builds}.{test}", lambda builds=builds, of=of: alarms("wide", builds, of))
+        add(f"aa.wide.{builds}.blocks", lambda builds=builds: len(blocked_alarms(builds)))
+        add(f"aa.wide.{builds}.blocks.share", lambda builds=builds: 100 * len(blocked_alarms(builds)) / len(wide_distances(builds)))
+        for bound, at in (("low", 0), ("high", 1)):
+            add(f"aa.wide.{builds}.blocks.{bound}",
+                lambda builds=builds, at=at: 100 * way.clopper_pearson(len(blocked_alarms(builds)), len(wide_distances(builds)))[at])
+        add(f"aa.wide.apart.{builds}", lambda builds=builds: 100 * math.expm1(statistics.median(wide_distances(builds).values())))
+    for at, name in enumerate(("pairs", "programs", "alarms")):
+        add(f"aa.wide.p.{name}", lambda at=at: wide_p()[at])
+        add(f"aa.wide.holm.{name}", lambda at=at: way.holm(wide_p())[at])
+    add("aa.wide.further", lambda: sum(plain > randomized for plain, randomized in
+                                       zip(*(program_means(builds).values() for builds in COMPILERS))))
+    for layouts_k in (4, 15, 30, 60):
+        visits = {4: 15, 15: 4, 30: 2, 60: 1}[layouts_k]
+        add(f"simulated.{layouts_k}.excess", lambda k=layouts_k, v=visits: simulated_spread(v) * math.sqrt(k) / simulated_spread(0))
+        add(f"simulated.{layouts_k}.ratio", lambda v=visits: 100 * simulated_spread(v) / simulated_spread(0))
+    add("share.median", lambda: 100 * statistics.median(share for share, _ in layout_share().values()))
+    add("share.most", lambda: 100 * max(share for share, _ in layout_share().values()))
+    add("share.seen", lambda: layouts_seen(lambda p: p))
+    add("share.seen.holm", lambda: layouts_seen(way.holm))
+    add("share.programs", lambda: len(layout_share()))
+    for code in ("pad", "shuffle"):
+        for name, pick in (("least", min), ("most", max)):
+            add(f"control-zen4.{code}.{name}", lambda code=code, pick=pick: pick(order_costs(code, "colliding", "control-zen4").values()))
+    add("control-zen4.interaction.holm", lambda: max(way.holm(list(interaction("control-zen4").values()))))
+    add("control-zen4.interaction.seen", lambda: sum(p < 0.05 for p in way.holm(list(interaction("control-zen4").values()))))
+    for epoch in ("500ms", "10ms"):
+        for what, bound in (("median", None), ("low", 0), ("high", 1)):
+            add(f"dose.cost.{epoch}.{what}", lambda epoch=epoch, bound=bound: median_cost("overhead-dose", bound, epoch=epoch))
+        add(f"dose.cost.{epoch}.worst", lambda epoch=epoch: 100 * (max(cost("overhead-dose", epoch=epoch).values()) - 1))
+        for name, pick in (("least", min), ("most", max)):
+            add(f"dose.cost.{epoch}.layouts.{name}", lambda epoch=epoch, pick=pick: layouts(pick, ["overhead-dose"], epoch, ("page",)))
     add("cost.5ms.least", lambda: min(short_run_costs()))
     add("cost.5ms.most", lambda: max(short_run_costs()))
 

@@ -36,9 +36,11 @@ COLUMNS = {
     "copy": Column(cell("copy")),
     "code": Column(cell("shuffle", epoch="500ms"), median=1.01, worst=1.10, paper="3.1 %"),
     "code 20 ms": Column(cell("shuffle", epoch="20ms"), median=1.02, worst=1.10),
+    "code 10 ms": Column(cell("shuffle", epoch="10ms")),
     "code, stack": Column(cell("shuffle", "on"), paper="5.5 %"),
     "all": Column(cell("shuffle", "on", "page", epoch="500ms"), paper="6.7 %; 38.7 %"),
     "all 20 ms": Column(cell("shuffle", "on", "page", epoch="20ms")),
+    "all 10 ms": Column(cell("shuffle", "on", "page", epoch="10ms"), median=1.03, worst=1.12),
     "all, heap shuffle": Column(cell("shuffle", "on", "shuffle")),
     "stack zero": Column(cell(stack="zero"), median=1.01, worst=1.10),
     "stack on": Column(cell(stack="on"), median=1.01, worst=1.10),
@@ -78,7 +80,7 @@ def tables(recorded):
         text += [
             "By workload: the heap over szc's build with everything off, link by link; peak memory where it can be seen.",
             table(["workload", *rest], [[s] + entries(cost, rest, s) for s in sorted(recorded.subjects)])]
-    shown = [name for name in ("code", "code, stack", "stack on", "all") if name in cost and (name != "stack on" or not rest)]
+    shown = [name for name in ("code", "code 10 ms", "code, stack", "stack on", "all", "all 10 ms") if name in cost and (name != "stack on" or not rest)]
     return {recorded.name: "\n\n".join(text)}, {recorded.name: bars(recorded, cost, shown)}
 
 

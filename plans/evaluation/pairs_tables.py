@@ -5,6 +5,8 @@ CPU time is beside it, and so are the contrast within blocks that stabctl report
 two sides, and, added when the first two kinds had run, Mann and Whitney's test: its level is exact whatever the times'
 distribution, 4.99 % with eight a side. The shares' intervals are exact and take the pairs as independent; pairs of a program share its
 source, so the programs' own shares are shown, and an interval from them alone.
+
+The wide experiment asks three questions that were written before it ran: wide() answers them, of CPU time.
 """
 import concurrent.futures
 import itertools
@@ -12,16 +14,17 @@ import math
 import statistics
 
 from figures import COLOURS, Canvas, Panel
-from pairs import KINDS as PAIRS, LONGER_ENV_BYTES
-from recorded import binomial, percent, ratio, shift, stats, table
+from pairs import KINDS as PAIRS, LONGER_ENV_BYTES, WIDE
+from recorded import binomial, holm, percent, ratio, shift, stats, table
 
 ALPHA = 0.05
 SIDES = {"side": ("A", "B"), "env_size": ("0", str(LONGER_ENV_BYTES))}
 COMPILERS = {"clang-19": "plain", "szc": "randomized"}
 RESPONSES = {"wall_ns": "wall time", "task-clock": "CPU time"}
 TESTS = {"p": "t", "blocked": "in blocks", "ranked": "ranks"}
-DIFFER = {"link": "another link order", "unused": "an unused function", "env": "a longer environment"}
+DIFFER = {"link": "another link order", WIDE: "another link order", "unused": "an unused function", "env": "a longer environment"}
 KINDS = {f"aa-{kind}": DIFFER[kind] for kind in PAIRS}
+DECLARED = "task-clock"   # the response of what was asked of the wide experiment
 
 
 def tested(recorded):
@@ -69,16 +72,62 @@ def tables(experiments):
     """{block name: markdown}, {figure name: svg}, of all the A/A experiments together."""
     pairs = [pair for recorded in experiments for pair in tested(recorded)]
     kinds = [recorded.name for recorded in experiments]
-    rows = [line(KINDS[kind], c, [p for p in pairs if p["kind"] == kind and p["compiler"] == c]) for kind in kinds for c in COMPILERS]
-    rows += [line("all", c, [p for p in pairs if p["compiler"] == c]) for c in COMPILERS]
-    shares = table(["the sides differ in", "builds", "pairs", "sd CPU", *(f"{name}, {test}" for test in TESTS.values() for name in RESPONSES.values())],
-                   rows)
-    headers = "\n\n".join(recorded.header() for recorded in experiments)
+    head = headers(experiments, pairs)
+    return ({"honesty": "\n\n".join([head, shares({kind: KINDS[kind] for kind in kinds} | {"all": "all"}, pairs), distances(kinds, pairs),
+                                     clusters(pairs)])}, {"honesty": curves(pairs)})
+
+
+def headers(experiments, pairs):
+    text = "\n\n".join(recorded.header() for recorded in experiments)
     if left_out := sum(len(recorded.subjects) for recorded in experiments) * len(COMPILERS) - len(pairs):
-        headers += f"\n\n{left_out} pairs with fewer than three trials on a side are left out."
+        text += f"\n\n{left_out} pairs with fewer than three trials on a side are left out."
+    return text
+
+
+def shares(kinds, pairs):
+    """kinds: what stands for each in the table; `all` are all of them."""
+    rows = [line(name, compiler, [p for p in pairs if kind in (p["kind"], "all") and p["compiler"] == compiler])
+            for kind, name in kinds.items() for compiler in COMPILERS]
     legend = ("Alarms, their share and its exact 95 % interval (t: Welch's test; in blocks: the paired one; ranks: Mann and "
               "Whitney's; sd CPU: of a side's trials, the median pair's):")
-    return ({"honesty": "\n\n".join([headers, legend, shares, distances(kinds, pairs), clusters(pairs)])}, {"honesty": curves(pairs)})
+    head = ["the sides differ in", "builds", "pairs", "sd CPU", *(f"{name}, {test}" for test in TESTS.values() for name in RESPONSES.values())]
+    return f"{legend}\n\n{table(head, rows)}"
+
+
+def wide(recorded):
+    """{block name: markdown}, {figure name: svg}: what was asked before, then the tables of the other kinds."""
+    pairs = tested(recorded)
+    text = [headers([recorded], pairs), asked(pairs), shares({recorded.name: DIFFER[WIDE]}, pairs),
+            distances([recorded.name], pairs, asked="CPU time's medians were asked about before"), clusters(pairs)]
+    return {recorded.name: "\n\n".join(text)}, {recorded.name: curves(pairs)}
+
+
+def asked(pairs):
+    """The three predictions, with what chance alone gives."""
+    apart = {compiler: {p["subject"]: p[DECLARED]["medians"] for p in pairs if p["compiler"] == compiler} for compiler in COMPILERS}
+    of_pairs = [paired_ranks(apart)]
+    programs = {compiler: {program: statistics.fmean(d for s, d in own.items() if s.rpartition("-")[0] == program)
+                           for program in {s.rpartition("-")[0] for s in own}} for compiler, own in apart.items()}
+    alarmed = {compiler: {p["subject"] for p in pairs if p["compiler"] == compiler and p[DECLARED]["blocked"] < ALPHA} for compiler in COMPILERS}
+    plain, randomized = alarmed.values()
+    only = len(plain - randomized), len(randomized - plain)
+    p_values = [*of_pairs, paired_ranks(programs), binomial(only[0], sum(only), 0.5)["p_value"] if sum(only) else 1.0]
+    centre = {compiler: [statistics.median(own.values()) for own in (apart[compiler], programs[compiler])] for compiler in COMPILERS}
+    said = [[percent(math.expm1(centre[compiler][k]), 2) for compiler in COMPILERS] for k in (0, 1)]
+    rows = [[question, *seen, p_four(p), p_four(adjusted)] for question, seen, p, adjusted in
+            zip(("sides' medians, the median pair", "the same, the median program's mean",
+                 f"called different in blocks; only plain {only[0]}, only randomized {only[1]}"),
+                [*said, [f"{len(found)} of {len(apart[compiler])}" for compiler, found in alarmed.items()]], p_values, holm(p_values))]
+    return ("What was asked before the data, of CPU time (signed ranks over pairs, signed ranks over programs, McNemar's exact test):\n\n" +
+            table(["asked", *COMPILERS.values(), "p", "p (Holm)"], rows))
+
+
+def paired_ranks(of):
+    """p of signed ranks. of: {compiler: {what pairs: value}}, both with the same pairs."""
+    both = sorted(set.intersection(*(set(found) for found in of.values())))
+    given = {"distance": [found[at] for found in of.values() for at in both], "pair": [at for _ in of for at in both],
+             "builds": [compiler for compiler in of for _ in both]}
+    return stats("wilcoxon", given, "--response", "distance", "--group", "builds", "--pair", "pair")["p_value"]
 
 
 def alarms(pairs, response, test="p"):
@@ -95,20 +144,18 @@ def line(kind, compiler, pairs):
     return row
 
 
-def distances(kinds, pairs):
+def distances(kinds, pairs, asked="asked after the data were seen"):
     rows = []
-    for kind, (response, name), centre in itertools.product((*kinds, "all"), RESPONSES.items(), ("medians", "means")):
+    for kind, (response, name), centre in itertools.product((*kinds, "all") if len(kinds) > 1 else kinds, RESPONSES.items(), ("medians", "means")):
         own = [p for p in pairs if kind in ("all", p["kind"])]
-        of = {compiler: {(p["kind"], p["subject"]): p[response][centre] for p in own if p["compiler"] == compiler} for compiler in COMPILERS}
+        of = {compiler: {f"{p['kind']} {p['subject']}": p[response][centre] for p in own if p["compiler"] == compiler} for compiler in COMPILERS}
         both = sorted(set.intersection(*(set(found) for found in of.values())))
-        given = {"distance": [found[at] for found in of.values() for at in both], "pair": [f"{k} {s}" for _ in of for k, s in both],
-                 "builds": [compiler for compiler in of for _ in both]}
-        p = stats("wilcoxon", given, "--response", "distance", "--group", "builds", "--pair", "pair")["p_value"]
+        p = paired_ranks(of)
         rows.append([KINDS.get(kind, kind), f"{name}, {centre}",
                      *(percent(math.expm1(statistics.median(found[at] for at in both)), 2) for found in of.values()), p_four(p)])
     head = ["the sides differ in", "distance of the sides'", *COMPILERS.values(), "p"]
     return (f"How far a pair's sides lie apart, in the median pair, and whether plain pairs differ in that from the randomized ones beside "
-            f"them (signed ranks; asked after the data were seen):\n\n{table(head, rows)}")
+            f"them (signed ranks; {asked}):\n\n{table(head, rows)}")
 
 
 def p_four(p):

@@ -124,8 +124,13 @@ def shift(a, b):
 
 
 def signed_ranks(differences):
-    """p of Wilcoxon's signed ranks, normal with continuity (50 and more)."""
+    """p of Wilcoxon's signed ranks: exact below 50 without ties, by counting signs; else normal with continuity."""
     sizes, ties = ranks([abs(d) for d in differences])
+    if ties == 0 and len(differences) < 50:
+        ways, up = [1], round(sum(r for r, d in zip(sizes, differences) if d > 0))
+        for rank in range(1, len(differences) + 1):
+            ways = [x + y for x, y in itertools.zip_longest(ways, [0] * rank + ways, fillvalue=0)]
+        return min(1.0, 2 * sum(ways[:min(up, len(ways) - 1 - up) + 1]) / 2 ** len(differences))
     n, up = len(differences), sum(r for r, d in zip(sizes, differences) if d > 0)
     sigma = math.sqrt(n * (n + 1) * (2 * n + 1) / 24 - ties / 48)
     return 2 * NORMAL.cdf(-max(0.0, abs(up - n * (n + 1) / 4) - 0.5) / sigma)
@@ -160,6 +165,36 @@ def brown_forsythe(a, b):
     """p: the analysis of variance of the distances from the medians, of two samples."""
     sides = [[abs(v - statistics.median(side)) for v in side] for side in (a, b)]
     return one_way(sides)
+
+
+def chi_upper(x, df):
+    """The regularized upper incomplete gamma function at df / 2 and x / 2, by its series (Abramowitz and Stegun 6.5.29)."""
+    a, x = df / 2, x / 2
+    term = total = 1 / a
+    for n in range(1, 2000):
+        term *= x / (a + n)
+        total += term
+    return max(0.0, 1 - total * math.exp(a * math.log(x) - x - math.lgamma(a)))
+
+
+def kruskal_wallis(groups):
+    """p, of values without ties."""
+    given, _ = ranks([v for group in groups for v in group])
+    n, at, total = len(given), 0, 0.0
+    for group in groups:
+        total += sum(given[at:at + len(group)]) ** 2 / len(group)
+        at += len(group)
+    return chi_upper(12 / (n * (n + 1)) * total - 3 * (n + 1), len(groups) - 1)
+
+
+def components(groups):
+    """Variances between and within groups of one size: by REML, which is by mean squares, or pooled where the former were below 0."""
+    size, k, grand = len(groups[0]), len(groups), statistics.fmean(v for group in groups for v in group)
+    between = size * sum((statistics.fmean(group) - grand) ** 2 for group in groups) / (k - 1)
+    within = statistics.fmean(map(statistics.variance, groups))
+    if between >= within:
+        return (between - within) / size, within
+    return 0.0, ((k - 1) * between + k * (size - 1) * within) / (k * size - 1)
 
 
 def one_way(groups):
