@@ -62,6 +62,31 @@ bool is_whole(std::string_view rest) {
   return true;
 }
 
+// Cuts off the frames in front, and returns the last of them. What isn't whole yet stays.
+std::optional<helper::ProgressFrame> take_frames(std::string& said) {
+  std::optional<helper::ProgressFrame> latest;
+  size_t taken = 0;
+  for (helper::ProgressFrame frame; said.size() - taken >= sizeof frame; taken += sizeof frame) {
+    std::memcpy(&frame, said.data() + taken, sizeof frame);
+    if (std::memcmp(frame.magic, helper::kProgressMagic, sizeof frame.magic) != 0) break;
+    latest = frame;
+  }
+  said.erase(0, taken);
+  return latest;
+}
+
+// The helper runs as the program's user, so its word is bounded like a stranger's.
+std::vector<PointVisits> points_of(const helper::ProgressFrame& frame) {
+  std::vector<PointVisits> points;
+  for (uint32_t i = 0; i < std::min(frame.count, helper::kEpochPoints); ++i) {
+    PointVisits point{std::string(frame.points[i], ::strnlen(frame.points[i], sizeof frame.points[i])), frame.visits[i]};
+    for (char& letter : point.name)
+      if (letter < ' ' || letter > '~') letter = '?';
+    points.push_back(std::move(point));
+  }
+  return points;
+}
+
 Result<UniqueFd> moved_above(UniqueFd fd) {
   UniqueFd moved(::fcntl(fd.get(), F_DUPFD_CLOEXEC, kAbove));
   if (!moved) return system_error("dup a descriptor for the helper", errno);
@@ -142,7 +167,8 @@ Helper::Helper(Helper&& other) noexcept
     : pid_(std::exchange(other.pid_, -1)),
       broker_(other.broker_),
       program_end_(std::move(other.program_end_)),
-      report_(std::move(other.report_)) {}
+      report_(std::move(other.report_)),
+      said_(std::move(other.said_)) {}
 
 Helper Helper::at(broker::Client& broker, pid_t pid, UniqueFd report) {
   Helper helper;
@@ -168,10 +194,22 @@ int Helper::end() {
   return status;
 }
 
+std::optional<std::vector<PointVisits>> Helper::progress() {
+  std::array<char, 16 * sizeof(helper::ProgressFrame)> buffer;
+  pollfd waiting{report_.get(), POLLIN, 0};
+  if (said_.size() > buffer.size() || ::poll(&waiting, 1, 0) != 1 || (waiting.revents & POLLIN) == 0) return {};
+  const ssize_t got = ::read(report_.get(), buffer.data(), buffer.size());
+  if (got > 0) said_.append(buffer.data(), static_cast<size_t>(got));
+  const std::optional<helper::ProgressFrame> latest = take_frames(said_);
+  if (!latest) return {};
+  return points_of(*latest);
+}
+
 Result<HelperEnd> Helper::finish(std::chrono::milliseconds patience) {
   program_end_.reset();
   HelperEnd ended;
   std::string& text = ended.report;
+  text = std::exchange(said_, {});
   std::array<char, 16384> buffer;
   pollfd waiting{report_.get(), POLLIN, 0};
   const auto begun = std::chrono::steady_clock::now();
@@ -196,6 +234,7 @@ Result<HelperEnd> Helper::finish(std::chrono::milliseconds patience) {
   }
   // It closes the report last; what is left of it is its exit. Where it has died before, our signal changes nothing.
   const int status = end();
+  (void)take_frames(text);
   if (const size_t line = text.find('\n'); line != std::string::npos && is_whole(std::string_view(text).substr(line + 1))) {
     ended.epochs = text.substr(line + 1);
     text.resize(line + 1);

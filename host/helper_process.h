@@ -5,8 +5,10 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "base/unique_fd.h"
@@ -25,6 +27,13 @@ struct HelperEnd {
   std::string epochs;  // what follows it: runtime/helper/epoch_record.h
   int signal = 0;      // 0: it reported
   std::chrono::milliseconds given_up{0};  // it lived, and its report was not whole after so long; 0: it reported
+};
+
+// How often a point of the program's was visited so far. The name is printable.
+struct PointVisits {
+  std::string name;
+  uint64_t visits = 0;
+  bool operator==(const PointVisits&) const = default;
 };
 
 // What a helper is to do. It always tells of epochs.
@@ -52,6 +61,8 @@ class Helper {
   // For a broker, which hands it to its engine, and ends the process itself.
   UniqueFd take_report() { return std::move(report_); }
   void release() { pid_ = -1; }
+  // While the program runs: the latest that the helper has said of what it has done, since the last look. Doesn't wait.
+  std::optional<std::vector<PointVisits>> progress();
   // After the program has ended: waits until the helper closes its report, has died, was silent for as long, or has talked for
   // three times as long, since whoever runs as its user may make it talk for ever. An Error where it has refused to serve.
   Result<HelperEnd> finish(std::chrono::milliseconds patience);
@@ -62,6 +73,7 @@ class Helper {
   pid_t pid_ = -1;
   broker::Client* broker_ = nullptr;  // who is its parent; null: we
   UniqueFd program_end_, report_;
+  std::string said_;  // and not yet looked at
 };
 
 }  // namespace stab::engine

@@ -268,6 +268,7 @@ Result<Followed> follow(DaemonClient& client, const std::string& experiment, boo
     if (const auto* phase = std::get_if<engine::PhaseNews>(&(*event)->what)) display.phase(phase->text);
     if (const auto* note = std::get_if<engine::NoteNews>(&(*event)->what)) display.note(note->text);
     if (const auto* told = std::get_if<engine::ToldTrial>(&(*event)->what)) display.trial_done(told->for_precision());
+    if (const auto* news = std::get_if<engine::ProgressNews>(&(*event)->what)) display.trial_progress(*news);
   }
 }
 

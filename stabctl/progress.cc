@@ -34,6 +34,14 @@ std::string precision_text(std::optional<double> widest) {
   return text;
 }
 
+// "1234 block, 5 flush"
+std::string visits_text(const std::vector<engine::PointVisits>& points) {
+  std::string text;
+  for (const engine::PointVisits& point : points)
+    text += (text.empty() ? "" : ", ") + std::to_string(point.visits) + " " + point.name;
+  return text;
+}
+
 }  // namespace
 
 void Pace::trial_done(int64_t done, int64_t planned) {
@@ -105,6 +113,11 @@ void ProgressDisplay::trial_done(const engine::TrialNews& news) {
   std::fprintf(stderr, "%lld/%lld trials, %.1f/s, %s left  %s\n", static_cast<long long>(news.done),
                static_cast<long long>(news.planned), pace_.per_second(), clock_text(pace_.left()).c_str(),
                precision_text(precision_.widest()).c_str());
+}
+
+// In the bar alone: lines are for logs, and a trial that is under way is no news there.
+void ProgressDisplay::trial_progress(const engine::ProgressNews& news) {
+  if (style_ == ProgressStyle::kBar) show_bar(news.subject + ": " + visits_text(news.points) + " so far");
 }
 
 void ProgressDisplay::show_bar(const std::string& what) {

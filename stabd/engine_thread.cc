@@ -325,6 +325,12 @@ void EngineThread::note_of(store::Id experiment, std::string_view text) {
   push({experiment, to_json({experiment, NoteNews{std::string(text)}}), false, 0});
 }
 
+// Without its cell: how far a trial is says nothing of the cells to who may not know them yet.
+void EngineThread::trial_progress(const ProgressNews& news) {
+  const store::Id id = running();
+  push({id, to_json({id, news}), false, 0});
+}
+
 void EngineThread::trial_done(const TrialNews& news) {
   do_work();
   if (const auto more = delete_a_slice(); !more) note("delete: " + more.error().message);

@@ -108,6 +108,7 @@ class EngineThread final : private Observer {
   void phase(std::string_view text) override;
   void note(std::string_view text) override;
   void trial_done(const TrialNews& news) override;
+  void trial_progress(const ProgressNews& news) override;
   void note_of(store::Id experiment, std::string_view text);
   void give_way_to(int priority);  // pre: mutex_ is held
   void do_work();  // pre: the gate is held, no trial runs

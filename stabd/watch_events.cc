@@ -13,7 +13,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::string_view kEnds[] = {"done", "failed", "cancelled", "paused", "stopped", "unsettled"};
-constexpr const char* kKinds[] = {"phase", "note", "trial", "change", "end"};  // in the order of WatchEvent's alternatives
+constexpr const char* kKinds[] = {"phase", "note", "trial", "change", "end", "progress"};  // in the order of WatchEvent's alternatives
 
 std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
@@ -23,6 +23,11 @@ void write(Json& json, const ChangeNews& change) { json["text"] = change.text; }
 void write(Json& json, const EndNews& ending) {
   json["state"] = name(ending.how);
   json["text"] = ending.text;
+}
+void write(Json& json, const ProgressNews& news) {
+  json["subject"] = news.subject;
+  json["points"] = Json::array();
+  for (const PointVisits& point : news.points) json["points"].push_back({{"name", point.name}, {"visits", point.visits}});
 }
 void write(Json& json, const ToldTrial& told) {
   const TrialNews& news = told.news;
@@ -53,6 +58,11 @@ PhaseNews read_phase(const Json& json) { return {json.at("text")}; }
 NoteNews read_note(const Json& json) { return {json.at("text")}; }
 ChangeNews read_change(const Json& json) { return {json.at("text")}; }
 EndNews read_end(const Json& json) { return {word(json, "state", experiment_end), json.at("text")}; }
+ProgressNews read_progress(const Json& json) {
+  ProgressNews news{json.at("subject"), {}};
+  for (const Json& point : json.at("points")) news.points.push_back({point.at("name"), point.at("visits")});
+  return news;
+}
 ToldTrial read_trial(const Json& json) {
   ToldTrial told;
   TrialNews& news = told.news;
@@ -119,6 +129,7 @@ Result<std::optional<WatchEvent>> watch_event(std::string_view text) {
     else if (kind == kKinds[2]) event.what = read_trial(json);
     else if (kind == kKinds[3]) event.what = read_change(json);
     else if (kind == kKinds[4]) event.what = read_end(json);
+    else if (kind == kKinds[5]) event.what = read_progress(json);
     else return {};
     return event;
   });

@@ -56,7 +56,7 @@ struct EndNews {
 
 struct WatchEvent {
   store::Id experiment = 0;
-  std::variant<PhaseNews, NoteNews, ToldTrial, ChangeNews, EndNews> what;
+  std::variant<PhaseNews, NoteNews, ToldTrial, ChangeNews, EndNews, ProgressNews> what;
 };
 // One line. Text that is no UTF-8 is replaced.
 std::string to_json(const WatchEvent& event);

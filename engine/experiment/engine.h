@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
@@ -16,6 +17,7 @@
 #include "engine/experiment/store_gate.h"
 #include "host/roots.h"
 #include "host/installation.h"
+#include "host/helper_process.h"
 #include "host/launch.h"
 #include "engine/experiment/stop_signal.h"
 #include "engine/trial/trial_limits.h"
@@ -46,13 +48,21 @@ struct TrialNews {
   int64_t planned = 0;  // places of the schedule
 };
 
-// Told of everything worth showing; called between trials only.
+// What a trial that runs has done so far.
+struct ProgressNews {
+  std::string subject;
+  std::vector<PointVisits> points;
+};
+
+// Told of everything worth showing; called between trials only, but for trial_progress().
 class Observer {
  public:
   virtual ~Observer() = default;
   virtual void phase(std::string_view text) = 0;  // "building lua opt=-O2"
   virtual void note(std::string_view text) = 0;   // something a user should know, one line
   virtual void trial_done(const TrialNews& news) = 0;
+  // While a trial runs, with the engine's gate open, so without the store. It is to take microseconds.
+  virtual void trial_progress(const ProgressNews& news) { (void)news; }
 };
 
 enum class RunEnd {

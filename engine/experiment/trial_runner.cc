@@ -162,6 +162,10 @@ Result<TrialRunner::WhyNot> TrialRunner::make_ready(const store::TrialRow& trial
     request->first_stdout_sha256 = first->second;
   request->for_comparison = beside != Beside::kNo;
   request->keeps_output = trial.kind == store::TrialKind::kReplay;
+  if (beside == Beside::kNo)
+    request->on_progress = [this, subject = trial.subject](const std::vector<PointVisits>& points) {
+      experiment_->observer().trial_progress({experiment_->expanded().subjects[static_cast<size_t>(subject)].name, points});
+    };
   if (beside == Beside::kNeutral) {
     request->layout.code = abi::CodeMode::kOff;
     request->layout.stack = abi::StackMode::kOff;

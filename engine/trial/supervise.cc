@@ -53,7 +53,8 @@ Result<Ending> wait_for_ending(const Watch& watch, const Clock& clock) {
   if (watch.timeout > nanoseconds(0)) {
     STAB_TRY(deadline, timer(watch.timeout));
   }
-  if (watch.output_limit_bytes > 0 && !watch.output_fds.empty()) {
+  const bool limits_output = watch.output_limit_bytes > 0 && !watch.output_fds.empty();
+  if (limits_output || watch.now_and_then) {
     STAB_TRY(tick, timer(kOutputTick));
   }
   nanoseconds armed = clock.monotonic_raw();
@@ -74,7 +75,8 @@ Result<Ending> wait_for_ending(const Watch& watch, const Clock& clock) {
     if (!waiting[3].revents) continue;
     // The two clocks may disagree by microseconds in a tick, so a tick can seem early; armed anew, that doesn't add up.
     latency = std::max({latency.value_or(nanoseconds(0)), now - armed - kOutputTick});
-    if (over_limit(watch)) return Ending{store::TrialEvent::kOverflow, now, latency};
+    if (limits_output && over_limit(watch)) return Ending{store::TrialEvent::kOverflow, now, latency};
+    if (watch.now_and_then) watch.now_and_then();
     armed = now;
     STAB_CHECK_OK(arm(tick, kOutputTick));
   }

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct Watch {
   int cancel_fd = -1;                   // readable: kCancel. -1: none
   std::vector<int> output_fds;          // files whose size is looked at now and then
   uint64_t output_limit_bytes = 0;      // of each; 0: none
+  std::function<void()> now_and_then;   // called four times a second; is to take microseconds. Empty: nothing is
 };
 
 struct Ending {

@@ -303,7 +303,11 @@ class ReadyTrial::Run {
 
   Result<TrialEvent> wait() {
     Watch watch{launched_->pidfd(), request_.timeout, lab_.cancel_fd,
-                {output_.out.get(), output_.err.get()}, request_.output_limit_bytes};
+                {output_.out.get(), output_.err.get()}, request_.output_limit_bytes, {}};
+    if (helper_ && request_.on_progress)
+      watch.now_and_then = [this] {
+        if (const auto points = helper_->progress()) request_.on_progress(*points);
+      };
     STAB_TRY(const Ending ending, wait_for_ending(watch, *lab_.clock));
     end_raw_ = ending.raw;
     if (ending.latency) outcome_.ledger["loop_latency_ns"] = static_cast<double>(ending.latency->count());

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +18,7 @@
 #include "engine/causal/area_file.h"
 #include "engine/machine/ledger.h"
 #include "engine/machine/topology.h"
+#include "host/helper_process.h"
 #include "host/launch.h"
 #include "host/process_tree.h"
 #include "engine/trial/trial_limits.h"
@@ -62,6 +64,8 @@ struct TrialRequest {
   plan::Simulation simulation;
   std::string simulated_directory;
   bool events_together = false;  // as one group, where the plan counts in passes
+  // Called while it runs, some seconds apart, with what it has done so far: visits of its progress points. Empty: nobody is.
+  std::function<void(const std::vector<PointVisits>&)> on_progress;
   // Bytes that argv, env and exec path are padded up to, so that all cells of a workload start with the same
   // stack; env_size comes on top.
   uint64_t stack_top_bytes = 0;

@@ -2,6 +2,8 @@
 // helper's own time. The program is not asked.
 #include "runtime/helper/epoch_log.h"
 
+#include <poll.h>
+
 #include "runtime/sys.h"
 
 namespace stab::helper {
@@ -15,6 +17,17 @@ bool read_cpu(long clock, uint64_t& ns) {
   if (sys::call(SYS_clock_gettime, clock, sys::word(&now)) != 0) return false;
   ns = static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
   return true;
+}
+
+void write_magic(const char (&magic)[8], char (&to)[8]) {
+  for (size_t i = 0; i < sizeof magic; ++i) to[i] = magic[i];
+}
+
+// Whether a pipe takes a page without making us wait.
+bool has_room(int fd) {
+  pollfd waited{fd, POLLOUT, 0};
+  const timespec at_once{0, 0};
+  return sys::call(SYS_ppoll, sys::word(&waited), 1, sys::word(&at_once), 0, 8) == 1 && (waited.revents & POLLOUT) != 0;
 }
 
 }  // namespace
@@ -31,6 +44,7 @@ void EpochLog::begin(const progress::Board* board, int pid, const code::LayoutSc
   counted_ = script != nullptr ? script->counted_count : 0;
   cpu_clock_ = pid > 0 ? cpu_clock_of(pid) : 0;
   origin_ns_ = sys::monotonic_ns();
+  tells_at_ns_ = origin_ns_ + kProgressPeriodNs;
 }
 
 // A point that is found later had not been visited before.
@@ -45,6 +59,32 @@ void EpochLog::find_points() {
   }
 }
 
+void EpochLog::read_visits(uint64_t (&to)[kEpochPoints]) {
+  for (uint32_t i = 0; i < counted_; ++i) to[i] = peek(entries_[i].visits);
+  if (board_ == nullptr) return;
+  find_points();
+  for (uint32_t i = 0; i < points_; ++i) to[counted_ + i] = progress::visits_of(*board_, number_[i]);
+}
+
+void EpochLog::write_names(char (&to)[kEpochPoints][kEpochNameBytes]) const {
+  static_assert(kEpochNameBytes == progress::kNameBytes);
+  for (uint32_t i = 0; i < counted_; ++i) code::write_point_name(script_->counted[i], to[i]);
+  for (uint32_t i = 0; i < points_; ++i) progress::read_name(*board_, number_[i], to[counted_ + i]);
+}
+
+void EpochLog::tell_progress(int fd) {
+  const uint64_t now_ns = sys::monotonic_ns();
+  tells_at_ns_ = now_ns + kProgressPeriodNs;
+  ProgressFrame frame{};
+  read_visits(frame.visits);
+  frame.count = counted_ + points_;
+  if (frame.count == 0 || !has_room(fd)) return;
+  write_magic(kProgressMagic, frame.magic);
+  frame.elapsed_ns = now_ns - origin_ns_;
+  write_names(frame.points);
+  sys::write_full(fd, &frame, sizeof frame);
+}
+
 void EpochLog::add(uint32_t epoch, uint32_t image, uint32_t refill, int slot, uint8_t flags, const SampledFunctions& samples) {
   if (!is_on()) return;
   // The last place is the end's.
@@ -56,11 +96,7 @@ void EpochLog::add(uint32_t epoch, uint32_t image, uint32_t refill, int slot, ui
   record = EpochRecord{};
   record.start_ns = sys::monotonic_ns() - origin_ns_;
   if (cpu_clock_ == 0 || !read_cpu(cpu_clock_, record.cpu_ns)) flags |= kEpochCpuUnknown;
-  for (uint32_t i = 0; i < counted_; ++i) record.visits[i] = peek(entries_[i].visits);
-  if (board_ != nullptr) {
-    find_points();
-    for (uint32_t i = 0; i < points_; ++i) record.visits[counted_ + i] = progress::visits_of(*board_, number_[i]);
-  }
+  read_visits(record.visits);
   record.epoch = epoch;
   record.image = image;
   record.refill = refill;
@@ -72,13 +108,11 @@ void EpochLog::add(uint32_t epoch, uint32_t image, uint32_t refill, int slot, ui
 void EpochLog::write_to(int fd) const {
   if (!is_on()) return;
   EpochHeader header{};
-  for (size_t i = 0; i < sizeof header.magic; ++i) header.magic[i] = kEpochMagic[i];
+  write_magic(kEpochMagic, header.magic);
   header.record_bytes = sizeof(EpochRecord);
   header.count = count_;
   header.unrecorded = unrecorded_;
-  static_assert(kEpochNameBytes == progress::kNameBytes);
-  for (uint32_t i = 0; i < counted_; ++i) code::write_point_name(script_->counted[i], header.points[i]);
-  for (uint32_t i = 0; i < points_; ++i) progress::read_name(*board_, number_[i], header.points[counted_ + i]);
+  write_names(header.points);
   if (sys::write_full(fd, &header, sizeof header) == 0) sys::write_full(fd, records_, count_ * sizeof(EpochRecord));
 }
 

@@ -1,7 +1,9 @@
 // What a helper tells its laboratory of each epoch and of each function: behind the dose report, where it was asked to
-// (--epochs 1, --samples 1). Each part is there or not, and says its own length.
+// (--epochs 1, --samples 1). Each part is there or not, and says its own length. With --epochs 1 it also tells what the program has
+// done so far, in front of the report and while the program runs.
 //
-//   dose report, one line
+//   ProgressFrame...
+//   | dose report, one line
 //   | EpochHeader | EpochRecord[count]
 //   | SampleHeader | FunctionSamples[count] | StayedFunction[stayed_count]
 //
@@ -29,6 +31,21 @@ struct EpochHeader {
   // as there is room for of kind progress, as they were visited first. Ended by 0, printable.
   char points[kEpochPoints][kEpochNameBytes];
 };
+
+// How often points were visited so far. One write of a pipe, which is whole or not there; a frame that the pipe has no room for is
+// left out. There is none before a point was visited.
+inline constexpr char kProgressMagic[8] = {'S', 'T', 'A', 'B', 'P', 'R', 'G', '1'};
+inline constexpr uint64_t kProgressPeriodNs = 2'000'000'000;
+
+struct ProgressFrame {
+  char magic[8];
+  uint64_t elapsed_ns;              // since the first layout was in place, before main
+  uint64_t visits[kEpochPoints];
+  uint32_t count;                   // of points, at most kEpochPoints
+  uint32_t reserved;
+  char points[kEpochPoints][kEpochNameBytes];  // as EpochHeader has them
+};
+static_assert(sizeof(ProgressFrame) == 24 + kEpochPoints * (8 + kEpochNameBytes) && sizeof(ProgressFrame) < 4096);
 
 inline constexpr uint32_t kNoImage = ~0u;
 

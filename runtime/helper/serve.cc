@@ -104,8 +104,12 @@ void serve_kin(Session& session, uint64_t due_ns) {
   }
 }
 
-// When there is something to do before a request comes: at the latest an epoch, or samples that nobody has taken.
+bool tells_progress(const Session& session) { return session.task.report >= 0 && session.layouts.log.is_on(); }
+
+// When there is something to do before a request comes: at the latest an epoch, samples that nobody has taken, or the next word
+// of what the program has done.
 uint64_t next_wake_ns(const Session& session, uint64_t due_ns) {
+  if (tells_progress(session) && session.layouts.log.tells_at_ns() < due_ns) due_ns = session.layouts.log.tells_at_ns();
   if (!session.samples.is_on()) return due_ns;
   const uint64_t soon_ns = sys::monotonic_ns() + SampledFunctions::kTakeEveryNs;
   return soon_ns < due_ns ? soon_ns : due_ns;
@@ -133,6 +137,7 @@ void run_epochs(Session& session) {
     }
     sys::futex_wait(&control.request, request, next_wake_ns(session, due_ns));
     const uint64_t now = sys::monotonic_ns();
+    if (tells_progress(session) && now >= session.layouts.log.tells_at_ns()) session.layouts.log.tell_progress(session.task.report);
     if (now < due_ns) {
       session.samples.take(session.family, session.images);
       continue;

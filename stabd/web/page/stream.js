@@ -60,6 +60,11 @@ function happened(event) {
     if (event.failure) note(event.experiment, `${event.subject} ${event.cell}: ${event.state}: ${event.failure}`);
     return paintSoon();
   }
+  if (event.kind === 'progress') {
+    const visits = event.points.map(point => `${grouped(point.visits)} ${point.name}`).join(', ');
+    known.now.set(event.experiment, `${event.subject}: ${visits} so far`);
+    return paintSoon();
+  }
   if (event.kind === 'phase') known.now.set(event.experiment, event.text);
   if (event.kind === 'note' || event.kind === 'phase') {
     note(event.experiment, event.text);

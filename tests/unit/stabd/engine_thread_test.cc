@@ -4,14 +4,21 @@
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
+#include <fstream>
+#include <future>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -118,6 +125,62 @@ class EngineThreadFailures : public testing::Test {
   std::vector<EndedRun> heard_;
   std::optional<EngineThread> thread_;  // last: it uses the others until it is joined
 };
+
+// Whether the thread of this number sleeps: it waits for something that another one holds.
+bool sleeps(pid_t thread) {
+  std::ifstream stat("/proc/self/task/" + std::to_string(thread) + "/stat");
+  const std::string text{std::istreambuf_iterator<char>(stat), {}};
+  const size_t name_end = text.rfind(')');
+  return name_end != std::string::npos && text.compare(name_end, 3, ") S") == 0;
+}
+
+// A wish that stands at the gate while the engine chooses what it runs next is let in between the choice and the run.
+class EngineThreadWishes : public EngineThreadFailures {
+ protected:
+  // Starts the engine with one experiment that waits, and returns when the engine waits again. The wish has been answered by then.
+  store::Id wish_between_choice_and_run(Status (EngineThread::*wish)(store::Id)) {
+    const store::Id experiment = claimed();
+    std::atomic<pid_t> at_gate = 0;
+    std::thread user;
+    Status answer;
+    std::promise<void> asked, looked_again;
+    thread_->between_trials([&](store::Store&) {  // the gate is held, the choice is next
+      user = std::thread([&] {
+        at_gate = static_cast<pid_t>(::syscall(SYS_gettid));
+        answer = ((*thread_).*wish)(experiment);
+      });
+      const auto until = std::chrono::steady_clock::now() + kPatience;
+      while ((at_gate == 0 || !sleeps(at_gate)) && std::chrono::steady_clock::now() < until)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      EXPECT_TRUE(at_gate != 0 && sleeps(at_gate)) << "the wish does not stand at the gate";
+      asked.set_value();
+    });
+    thread_->start();
+    asked.get_future().wait();
+    user.join();
+    EXPECT_TRUE(answer.ok()) << answer.error().text();
+    thread_->between_trials([&](store::Store&) { looked_again.set_value(); });
+    EXPECT_EQ(looked_again.get_future().wait_for(kPatience), std::future_status::ready) << "the engine looks for no more";
+    return experiment;
+  }
+  std::vector<EndedRun> ends() {
+    const std::lock_guard<std::mutex> held(mutex_);
+    return {heard_.begin() + 1, heard_.end()};  // its start not counted
+  }
+};
+
+TEST_F(EngineThreadWishes, APauseBetweenChoiceAndRunHolds) {
+  const store::Id experiment = wish_between_choice_and_run(&EngineThread::pause);
+  EXPECT_EQ(state(experiment), store::ExperimentState::kPaused);
+  EXPECT_TRUE(ends().empty()) << "it was run, and ended " << name(ends().front().how);
+  EXPECT_EQ(trials(experiment, store::TrialState::kClaimed), 1) << "it was run";
+}
+
+TEST_F(EngineThreadWishes, ACancelBetweenChoiceAndRunHolds) {
+  const store::Id experiment = wish_between_choice_and_run(&EngineThread::cancel);
+  EXPECT_EQ(state(experiment), store::ExperimentState::kCancelled);
+  EXPECT_TRUE(ends().empty()) << "it was run, and ended " << name(ends().front().how);
+}
 
 TEST_F(EngineThreadFailures, WhatWasClaimedIsPlannedAgain) {
   const store::Id experiment = claimed();

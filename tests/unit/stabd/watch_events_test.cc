@@ -96,6 +96,12 @@ TEST(WatchEvents, ChangesComeBack) {
   EXPECT_EQ(std::get<ChangeNews>(through_the_wire({3, ChangeNews{"pause"}}).what).text, "pause");
 }
 
+TEST(WatchEvents, WhatATrialHasDoneComesBack) {
+  const ProgressNews read = std::get<ProgressNews>(through_the_wire({3, ProgressNews{"p", {{"block", 1u << 31}, {"x", 0}}}}).what);
+  EXPECT_EQ(read.subject, "p");
+  EXPECT_EQ(read.points, (std::vector<PointVisits>{{"block", 1u << 31}, {"x", 0}}));
+}
+
 TEST(WatchEvents, OtherKindsArePassedOver) {
   const auto read = watch_event(R"({"experiment":3,"kind":"weather","text":"fine"})");
   ASSERT_TRUE(read) << read.error().message;
