@@ -13,7 +13,8 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::string_view kEnds[] = {"done", "failed", "cancelled", "paused", "stopped", "unsettled"};
-constexpr const char* kKinds[] = {"phase", "note", "trial", "change", "end", "progress"};  // in the order of WatchEvent's alternatives
+// In the order of WatchEvent's alternatives.
+constexpr const char* kKinds[] = {"phase", "note", "trial", "change", "end", "progress"};
 
 std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdlib>
 #include <map>
+#include <numeric>
+#include <utility>
 
 #include "analysis/commands/method_flags.h"
 #include "analysis/commands/method_commands.h"
@@ -63,6 +65,16 @@ struct Observation {
   uint32_t order = 0;    // its first row
   uint32_t cluster = 0;  // what it is a draw of; unused for plain rows
   double value = 0;      // on the response's scale
+  double noise = 0;      // by which its variance is too small: CellUnits::unit_noise
+};
+
+// Values less what their blocks add.
+struct WithoutBlocks {
+  std::vector<double> values;
+  // Each row's share of its block's fitted effect times the variance of a row: by so much the variance of what is left is too
+  // small.
+  std::vector<double> noise;
+  double noise_df = 0;
 };
 
 // Observations of each workload and cell, in file order. `clustered`: they carry clusters.
@@ -94,6 +106,7 @@ std::vector<WorkloadUnits> cells_of(const std::vector<Observation>& observations
     units.raw.push_back(log_scale ? std::exp(observation.value) : observation.value);
     units.orders.push_back(observation.order);
     if (clustered) units.clusters.push_back(observation.cluster);
+    if (observation.noise > 0) units.unit_noise.push_back(observation.noise);
   }
   for (WorkloadUnits& workload : workloads) {
     for (CellUnits& units : workload.cells) {
@@ -105,38 +118,71 @@ std::vector<WorkloadUnits> cells_of(const std::vector<Observation>& observations
 }
 
 // Rows of one cell and one group, averaged. pre: groups are numbered as group_of_row says
+// noise: of each row; empty: none
 std::vector<Observation> averaged(const std::vector<double>& values, const RowCells& rows,
-                                  const std::vector<uint32_t>& group_of_row) {
+                                  const std::vector<uint32_t>& group_of_row, const std::vector<double>& noise = {}) {
   std::map<std::pair<uint32_t, uint32_t>, std::vector<size_t>> members;
   for (size_t row = 0; row < values.size(); ++row) members[{rows.of_row[row], group_of_row[row]}].push_back(row);
   std::vector<Observation> observations;
   for (const auto& [key, of_group] : members) {
     std::vector<double> together;
-    for (size_t row : of_group) together.push_back(values[row]);
-    observations.push_back({key.first, static_cast<uint32_t>(of_group[0]), key.second, mean(together)});
+    double of_mean = 0;
+    const auto count = static_cast<double>(of_group.size());
+    for (size_t row : of_group) {
+      together.push_back(values[row]);
+      if (!noise.empty()) of_mean += noise[row] / (count * count);
+    }
+    observations.push_back({key.first, static_cast<uint32_t>(of_group[0]), key.second, mean(together), of_mean});
   }
   std::sort(observations.begin(), observations.end(),
             [](const Observation& a, const Observation& b) { return a.order < b.order; });
   return observations;
 }
 
-// Values less what their block adds: cells and blocks fitted together by least squares, one after the other until neither
-// moves.
-std::vector<double> without_blocks(const std::vector<double>& values, const RowCells& rows, const CsvColumn& block) {
-  std::vector<double> cells(rows.cells * rows.workloads), blocks(block.levels.size());
-  std::vector<double> cell_rows(cells.size()), block_rows(blocks.size());
+// Numbers for pairs, in the order in which they come up.
+std::vector<size_t> numbered(const std::vector<std::pair<uint32_t, uint32_t>>& pairs, size_t& count) {
+  std::map<std::pair<uint32_t, uint32_t>, size_t> numbers;
+  std::vector<size_t> out;
+  for (const auto& pair : pairs) out.push_back(numbers.try_emplace(pair, numbers.size()).first->second);
+  count = numbers.size();
+  return out;
+}
+
+// How many parts the data fall into, whose groups share no block.
+size_t separate_parts(const std::vector<size_t>& group_of, size_t groups, const CsvColumn& block) {
+  std::vector<size_t> parent(groups + block.levels.size());
+  std::iota(parent.begin(), parent.end(), size_t{0});
+  const auto root = [&](size_t at) {
+    while (parent[at] != at) at = parent[at] = parent[parent[at]];
+    return at;
+  };
+  for (size_t row = 0; row < group_of.size(); ++row) parent[root(groups + block.codes[row])] = root(group_of[row]);
+  size_t parts = 0;
+  for (size_t at = 0; at < parent.size(); ++at) parts += root(at) == at;
+  return parts;
+}
+
+// Each cluster in each cell and the blocks fitted together by least squares, one after the other until neither moves: a block's
+// effect holds nothing of the clusters that ran in it, only a part of its rows' own noise.
+WithoutBlocks without_blocks(const std::vector<double>& values, const RowCells& rows, const CsvColumn& block,
+                             const CsvColumn& cluster) {
+  std::vector<std::pair<uint32_t, uint32_t>> pairs;
+  for (size_t row = 0; row < values.size(); ++row) pairs.emplace_back(rows.of_row[row], cluster.codes[row]);
+  size_t count = 0;
+  const std::vector<size_t> group_of = numbered(pairs, count);
+  std::vector<double> groups(count), blocks(block.levels.size());
+  std::vector<double> group_rows(groups.size()), block_rows(blocks.size());
   for (size_t row = 0; row < values.size(); ++row) {
-    cell_rows[rows.of_row[row]] += 1;
+    group_rows[group_of[row]] += 1;
     block_rows[block.codes[row]] += 1;
   }
   double largest = 0;
   for (double value : values) largest = std::max(largest, std::fabs(value));
   for (int round = 0; round < 1000; ++round) {
-    std::vector<double> cell_sums(cells.size()), block_sums(blocks.size());
-    for (size_t row = 0; row < values.size(); ++row) cell_sums[rows.of_row[row]] += values[row] - blocks[block.codes[row]];
-    for (size_t c = 0; c < cells.size(); ++c)
-      if (cell_rows[c] > 0) cells[c] = cell_sums[c] / cell_rows[c];
-    for (size_t row = 0; row < values.size(); ++row) block_sums[block.codes[row]] += values[row] - cells[rows.of_row[row]];
+    std::vector<double> group_sums(groups.size()), block_sums(blocks.size());
+    for (size_t row = 0; row < values.size(); ++row) group_sums[group_of[row]] += values[row] - blocks[block.codes[row]];
+    for (size_t g = 0; g < groups.size(); ++g) groups[g] = group_sums[g] / group_rows[g];
+    for (size_t row = 0; row < values.size(); ++row) block_sums[block.codes[row]] += values[row] - groups[group_of[row]];
     double moved = 0;
     for (size_t b = 0; b < blocks.size(); ++b) {
       moved = std::max(moved, std::fabs(block_sums[b] / block_rows[b] - blocks[b]));
@@ -144,9 +190,18 @@ std::vector<double> without_blocks(const std::vector<double>& values, const RowC
     }
     if (moved <= 1e-13 * largest) break;
   }
-  std::vector<double> left(values);
-  for (size_t row = 0; row < left.size(); ++row) left[row] -= blocks[block.codes[row]];
-  return left;
+  WithoutBlocks out{values, std::vector<double>(values.size()), 0};
+  double squares = 0;
+  for (size_t row = 0; row < values.size(); ++row) {
+    out.values[row] -= blocks[block.codes[row]];
+    const double left = out.values[row] - groups[group_of[row]];
+    squares += left * left;
+  }
+  out.noise_df = static_cast<double>(values.size()) - static_cast<double>(groups.size() + blocks.size()) +
+                 static_cast<double>(separate_parts(group_of, count, block));
+  if (out.noise_df <= 0) return out;
+  for (size_t row = 0; row < values.size(); ++row) out.noise[row] = squares / out.noise_df / block_rows[block.codes[row]];
+  return out;
 }
 
 // What the rows of one group have in common must not count several times. Blocks: each is a draw of the comparison of its
@@ -155,7 +210,7 @@ std::vector<double> without_blocks(const std::vector<double>& values, const RowC
 Result<std::vector<WorkloadUnits>> grouped_cells(const std::vector<double>& values, const RowCells& rows,
                                                  const std::vector<CsvColumn>& factors, const CsvColumn* block,
                                                  const CsvColumn* cluster, bool log_scale) {
-  std::vector<double> adjusted(values);
+  WithoutBlocks adjusted{values, {}, 0};
   const CsvColumn* draw = cluster ? cluster : block;
   std::vector<Observation> observations;
   if (block && cluster) {
@@ -181,12 +236,14 @@ Result<std::vector<WorkloadUnits>> grouped_cells(const std::vector<double>& valu
       observations = averaged(means, again, blocks);
       for (Observation& one : observations) one.order = of_clusters[one.order].order;
     } else {
-      adjusted = without_blocks(values, rows, *block);
+      adjusted = without_blocks(values, rows, *block, *cluster);
     }
   }
-  if (observations.empty()) observations = averaged(adjusted, rows, draw->codes);
+  if (observations.empty()) observations = averaged(adjusted.values, rows, draw->codes, adjusted.noise);
   std::vector<WorkloadUnits> workloads = cells_of(observations, rows, factors, log_scale, true);
   for (WorkloadUnits& workload : workloads) {
+    for (CellUnits& cell : workload.cells) cell.noise_df = adjusted.noise_df;
+    workload.shares_clusters = draw == cluster;
     std::map<uint32_t, size_t> cells_with;
     for (const CellUnits& cell : workload.cells)
       for (uint32_t name : cell.clusters) ++cells_with[name];

@@ -144,14 +144,38 @@ bool single_values(const WorkloadUnits& units) {
 
 // ---- where the spread comes from ------------------------------------------------------------------------
 
+// The variance of units in a model of cells and blocks: what the machine did to a block is in all of its cells, and in no layout.
+// Absent where there are no two cells to tell, or units lie in several blocks.
+std::optional<double> variance_within_blocks(const std::vector<const CellUnits*>& cells) {
+  if (cells.size() < 2) return {};
+  std::map<uint32_t, std::vector<double>> blocks;
+  size_t units = 0;
+  for (const CellUnits* cell : cells) {
+    if (cell->spans_blocks) return {};
+    units += cell->values.size();
+    for (size_t i = 0; i < cell->values.size(); ++i) blocks[cell->blocks[i]].push_back(cell->values[i] - cell->moments.mean);
+  }
+  double squares = 0, held = 0;
+  for (const auto& [block, values] : blocks) {
+    if (values.size() != cells.size()) continue;
+    held += 1;
+    squares += moments(values).m2;
+  }
+  const auto count = static_cast<double>(cells.size());
+  if (held < 2 || 2 * held * count < static_cast<double>(units)) return {};
+  return squares / ((count - 1) * (held - 1));
+}
+
 std::optional<SpreadComponents> components_of(const Samples& samples, size_t response, uint32_t workload,
                                               const WorkloadUnits& units) {
   SpreadComponents out;
   out.response = samples.responses[response].name;
   out.workload = samples.workloads[workload];
   double between = 0, between_df = 0, within = 0, within_df = 0, runs = 0, share_of_run = 0;
+  std::vector<const CellUnits*> counted;
   for (const CellUnits& cell : units.cells) {
     if (cell.one_layout || cell.moments.n < 2) continue;
+    counted.push_back(&cell);
     between += cell.moments.m2;
     between_df += static_cast<double>(cell.moments.n - 1);
     within += cell.within_unit_m2;
@@ -167,6 +191,8 @@ std::optional<SpreadComponents> components_of(const Samples& samples, size_t res
   if (within_df > 0) {
     // A mean of r runs varies by layout + run / r.
     out.run = within / within_df;
+    // Runs of one layout ran in one block, so what blocks add would be taken for the layouts'.
+    out.layout = variance_within_blocks(counted).value_or(out.layout);
     out.layout -= *out.run * share_of_run / between_df;
   }
   return out;

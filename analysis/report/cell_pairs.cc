@@ -17,6 +17,9 @@ struct Tested {
   TTest test;
   uint64_t n = 0;
   std::string refused;
+  Shared shared;
+  bool by_link = false;
+  Route route = Route::kCells;
 };
 // Of one workload, by the two cells' levels.
 using TestedPairs = std::map<std::pair<Levels, Levels>, Tested>;
@@ -39,7 +42,7 @@ TestedPairs tested_pairs(const Samples& samples, const WorkloadUnits& workload) 
         continue;
       }
       Combination found = test_combination({{&second, 1}, {&first, -1}}, {}, first.moments.mean, samples.alpha, workload, fit);
-      tested = {found.test, found.n, std::move(found.refused)};
+      tested = {found.test, found.n, std::move(found.refused), std::move(found.shared), found.by_link, found.route};
     }
   }
   return out;
@@ -49,18 +52,20 @@ TestedPairs tested_pairs(const Samples& samples, const WorkloadUnits& workload) 
 TestedPairs over_these(const Samples& samples, const std::vector<TestedPairs>& workloads) {
   TestedPairs out;
   for (const auto& [cells, first] : workloads[0]) {
-    Tested over{{}, first.n, {}};
-    std::vector<const TTest*> tests;
+    Tested over;
+    over.n = first.n;
+    std::vector<MeanPart> tests;
     for (size_t w = 0; w < workloads.size(); ++w) {
       const auto at = workloads[w].find(cells);
       if (at == workloads[w].end()) break;
       if (!at->second.refused.empty() && over.refused.empty())
         over.refused = "refused for " + samples.workloads[w] + ": " + at->second.refused;
-      tests.push_back(&at->second.test);
+      const Tested& one = at->second;
+      tests.push_back({&one.test, &one.shared, one.by_link, sharing_group(samples, w, one.route)});
       over.n = std::min(over.n, at->second.n);
     }
     if (tests.size() < workloads.size()) continue;
-    if (over.refused.empty()) over.test = mean_of(tests, samples.alpha);
+    if (over.refused.empty()) over.test = mean_of(tests, samples.alpha).test;
     out.emplace(cells, std::move(over));
   }
   return out;

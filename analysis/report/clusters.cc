@@ -50,16 +50,41 @@ std::optional<Result<ClusterContrast>> cluster_contrast(const CellCoefficients& 
   for (const auto& [name, cluster] : clusters) estimate += cluster.added;
   if (!alone) {
     VarianceSum parts;
+    std::map<std::vector<size_t>, Moments> of_group;
     for (const auto& [cells, added] : groups) {
-      const Moments group = moments(added);
+      const Moments group = of_group[cells] = moments(added);
       parts.add(static_cast<double>(group.n) * group.variance(), static_cast<double>(group.n - 1));
     }
     variance = parts.sum();
     df = parts.df();
+    for (const auto& [name, cluster] : clusters) {
+      const Moments& group = of_group[cluster.cells];
+      result.shared.parts[name] =
+          (cluster.added - group.mean) * std::sqrt(static_cast<double>(group.n) / static_cast<double>(group.n - 1));
+    }
   } else if (result.clusters >= 2) {
     const auto count = static_cast<double>(clusters.size());
-    for (const auto& [name, cluster] : clusters) variance += cluster.deviation * cluster.deviation * count / (count - 1);
+    for (const auto& [name, cluster] : clusters) {
+      variance += cluster.deviation * cluster.deviation * count / (count - 1);
+      result.shared.parts[name] = cluster.deviation * std::sqrt(count / (count - 1));
+    }
     df = static_cast<double>(result.clusters - 1);
+  }
+  result.shared.df = df;
+  double noise = 0, noise_df = 0;
+  for (const auto& [cell, coefficient] : coefficients) {
+    const double weight = coefficient / static_cast<double>(cell->values.size());
+    for (const double own : cell->unit_noise) noise += weight * weight * own;
+    noise_df = std::max(noise_df, cell->noise_df);
+  }
+  if (noise > 0 && df > 0) {
+    VarianceSum both;
+    both.add(variance, df);
+    both.add(noise, noise_df);
+    variance = both.sum();
+    df = both.df();
+    result.shared.rest = noise;
+    result.shared.rest_df = noise_df;
   }
   if (result.clusters < 2)
     return Result<ClusterContrast>(

@@ -17,6 +17,7 @@ struct ClusterContrast {
   bool crossed = false;       // each cluster has all of these cells
   bool nested = false;        // each cluster has one of them
   std::vector<double> draws;  // crossed: each cluster's own value of the combination
+  Shared shared;              // what each adds to the error
 };
 
 // The combination of cell means where CellUnits::clusters tells which unit belongs to which cluster, one unit of a cluster

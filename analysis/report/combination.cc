@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <utility>
 
 #include "analysis/report/clusters.h"
 #include "analysis/statistics/satterthwaite.h"
@@ -20,6 +22,7 @@ void by_clusters(Combination& out, const Result<ClusterContrast>& clustered, con
   out.point = out.test.estimate;
   out.n = clustered->clusters;
   out.blocked = clustered->crossed;
+  out.shared = clustered->shared;
   if (clustered->crossed) {
     if (const auto p = signed_rank_p(clustered->draws)) out.p_rank = *p;
   } else if (clustered->nested) {
@@ -42,22 +45,32 @@ Combination test_combination(const CellCoefficients& coefficients, const std::ve
   }
   if (const auto clustered = cluster_contrast(coefficients, alpha)) {
     by_clusters(out, *clustered, strata);
+    if (!workload.shares_clusters) out.shared = {};
     return out;
   }
   bool recurring = false;
-  if (const auto values = block_contrasts(coefficients, &recurring)) {
+  if (const auto draws = block_draws(coefficients, &recurring)) {
+    std::vector<double> values;
+    for (const auto& [key, value] : *draws) values.push_back(value);
     out.blocked = true;
     out.route = Route::kBlocks;
-    out.n = values->size();
-    const auto blocked = one_sample_t(*values, 0, Alternative::kTwoSided, 1 - alpha, std::fabs(level));
+    out.n = values.size();
+    const auto blocked = one_sample_t(values, 0, Alternative::kTwoSided, 1 - alpha, std::fabs(level));
     if (!blocked) {
       out.refused = blocked.error().message;
       return out;
     }
     out.test = *blocked;
     out.point = blocked->estimate;
-    if (const auto p = signed_rank_p(*values)) out.p_rank = *p;
-    if (!recurring) out.draws = *values;
+    if (const auto p = signed_rank_p(values)) out.p_rank = *p;
+    if (recurring) {
+      const auto count = static_cast<double>(values.size());
+      for (const auto& [link, value] : *draws)
+        out.shared.parts[link] = (value - out.point) / std::sqrt(count * (count - 1));
+      out.shared.df = count - 1;
+    } else {
+      out.draws = std::move(values);
+    }
     return out;
   }
   if (out.by_link && !fit) fit = fit_links(workload);
@@ -66,6 +79,7 @@ Combination test_combination(const CellCoefficients& coefficients, const std::ve
     out.route = Route::kLinks;
     out.test = linked->test;
     out.point = linked->test.estimate;
+    out.shared = linked->shared;
     if (!strata.empty())
       if (const auto p = van_elteren_p(strata)) out.p_rank = *p;
     return out;
@@ -85,15 +99,69 @@ Combination test_combination(const CellCoefficients& coefficients, const std::ve
   return out;
 }
 
-TTest mean_of(const std::vector<const TTest*>& parts, double alpha) {
-  double estimate = 0;
-  VarianceSum variance;
-  const auto count = static_cast<double>(parts.size());
-  for (const TTest* part : parts) {
-    estimate += part->estimate / count;
-    variance.add(part->standard_error * part->standard_error / (count * count), part->df);
+namespace {
+
+// Adds what the parts of one group that share draws add to the variance of their sum. False: they share none.
+bool add_shared(const std::vector<const MeanPart*>& group, double scale, VarianceSum& variance) {
+  std::map<uint64_t, double> together;
+  size_t parts = 0;
+  double df = HUGE_VAL;
+  for (const MeanPart* part : group) {
+    for (const auto& [draw, own] : part->shared->parts) together[draw] += own;
+    parts += part->shared->parts.size();
+    df = std::min(df, part->shared->df);
   }
-  return t_test_of(estimate, std::sqrt(variance.sum()), variance.df(), 0, Alternative::kTwoSided, 1 - alpha);
+  if (together.size() == parts) return false;
+  double squares = 0;
+  for (const auto& [draw, sum] : together) squares += sum * sum;
+  variance.add(scale * squares, df);
+  for (const MeanPart* part : group)
+    if (part->shared->rest > 0) variance.add(scale * part->shared->rest, part->shared->rest_df);
+  return true;
+}
+
+}  // namespace
+
+std::string sharing_group(const Samples& samples, size_t workload, Route route) {
+  if (route == Route::kClusters) return {};
+  return samples.programs.empty() ? samples.workloads[workload] : samples.programs[workload];
+}
+
+MeanOfParts mean_of(const std::vector<MeanPart>& parts, double alpha) {
+  MeanOfParts out;
+  double estimate = 0;
+  VarianceSum variance, independent;
+  const double scale = 1 / static_cast<double>(parts.size() * parts.size());
+  std::map<std::string, std::vector<const MeanPart*>> known, unknown;  // by group: parts whose draws are known, or aren't
+  const auto add = [&](const MeanPart& part) {
+    variance.add(scale * part.test->standard_error * part.test->standard_error, part.test->df);
+  };
+  for (const MeanPart& part : parts) {
+    estimate += part.test->estimate / static_cast<double>(parts.size());
+    independent.add(scale * part.test->standard_error * part.test->standard_error, part.test->df);
+    if (!part.shared->parts.empty()) known[part.group].push_back(&part);
+    else if (part.by_link) unknown[part.group].push_back(&part);
+    else add(part);
+  }
+  for (const auto& [name, group] : known) {
+    if (add_shared(group, scale, variance)) {
+      out.shares = true;
+      continue;
+    }
+    for (const MeanPart* part : group) add(*part);
+  }
+  for (const auto& [name, group] : unknown) {
+    double errors = 0, df = HUGE_VAL;
+    for (const MeanPart* part : group) {
+      errors += part->test->standard_error;
+      df = std::min(df, part->test->df);
+    }
+    variance.add(scale * errors * errors, df);
+    out.shares |= group.size() > 1;
+  }
+  out.test = t_test_of(estimate, std::sqrt(variance.sum()), variance.df(), 0, Alternative::kTwoSided, 1 - alpha);
+  if (independent.sum() > 0) out.widened = std::sqrt(variance.sum() / independent.sum());
+  return out;
 }
 
 }  // namespace stab::analysis

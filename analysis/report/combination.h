@@ -26,6 +26,7 @@ struct Combination {
   std::optional<double> p_rank;  // absent without strata
   // kBlocks, where no link recurs: the independent values whose mean is the estimate, in the order of the run.
   std::vector<double> draws;
+  Shared shared;  // of links that recur, and of clusters
   std::string refused;
 };
 
@@ -34,8 +35,28 @@ struct Combination {
 Combination test_combination(const CellCoefficients& coefficients, const std::vector<Stratum2>& strata, double level,
                              double alpha, const WorkloadUnits& workload, std::optional<LinkFit>& fit);
 
-// The mean of independent estimates; Satterthwaite's degrees of freedom. pre: not empty
-TTest mean_of(const std::vector<const TTest*>& parts, double alpha);
+// An estimate of one workload on its way into a mean over workloads.
+struct MeanPart {
+  const TTest* test = nullptr;
+  const Shared* shared = nullptr;
+  bool by_link = false;
+  std::string group;  // who may share draws: those of the same group, such as a program whose binaries its workloads run
+};
+
+// Whom a workload may share draws with: clusters are named for all of the data, binaries belong to a program.
+std::string sharing_group(const Samples& samples, size_t workload, Route route);
+
+struct MeanOfParts {
+  TTest test;             // two-sided, 1 - alpha
+  double widened = 1;     // its standard error over that of independent parts
+  bool shares = false;    // some parts are not independent
+};
+
+// The mean of estimates of which some share draws: a link is the same layout for all workloads of its program, so what it adds to
+// their mean counts once. Draws that are known are averaged over the workloads that have them, with the degrees of freedom of the
+// part that has the fewest. Of links of which each ran once the standard errors are averaged, the most that they can come to. All
+// others are independent; Satterthwaite's degrees of freedom. pre: not empty
+MeanOfParts mean_of(const std::vector<MeanPart>& parts, double alpha);
 
 inline constexpr char kOneLayoutASide[] =
     "one layout a side: the difference may be luck of the linker; randomize code, or link with several seeds";

@@ -51,6 +51,7 @@ struct Estimate {
   std::optional<TTest> plus, minus;
   // Independent values whose means these are, in the order of the run; empty where the error comes from elsewhere.
   std::vector<double> draws, plus_draws, minus_draws;
+  Shared shared;                // of its error, with other workloads
   JudgedEstimate::Ends ends;  // of the (1 - alpha) interval, once it is described
 };
 
@@ -152,6 +153,7 @@ Estimate within_workload(const Samples& samples, size_t factor, uint32_t level, 
   estimate.by_link = found.by_link;
   estimate.refused = std::move(found.refused);
   estimate.draws = std::move(found.draws);
+  estimate.shared = std::move(found.shared);
   return estimate;
 }
 
@@ -205,12 +207,19 @@ Estimate two_stages(Estimate all, const Estimate& first, double shrinks, double 
     test = t_test_of(test.estimate, std::max(test.standard_error, shrinks * of_first.standard_error),
                      std::min(test.df, of_first.df), 0, Alternative::kTwoSided, 1 - alpha);
   };
+  const double before = all.test.standard_error;
   rest_on(all.test, first.test);
+  const double widened = before > 0 ? all.test.standard_error / before : 1;
+  for (auto& [draw, part] : all.shared.parts) part *= widened;
+  all.shared.rest *= widened * widened;
+  all.shared.df = std::min(all.shared.df, all.test.df);
   if (!first.plus || !first.minus) all.plus = all.minus = std::nullopt;
   if (all.plus) rest_on(*all.plus, *first.plus);
   if (all.minus) rest_on(*all.minus, *first.minus);
   return all;
 }
+
+const Shared kNothingShared;
 
 // The workloads' means, draw by draw, of as many as all have; empty where one has none.
 std::vector<double> means_of_draws(const std::vector<const std::vector<double>*>& parts) {
@@ -222,37 +231,48 @@ std::vector<double> means_of_draws(const std::vector<const std::vector<double>*>
   return means;
 }
 
-// The mean over workloads that are taken as given.
-Estimate over_these(const std::vector<Estimate>& parts, const std::vector<std::string>& names, double alpha) {
+// The mean over workloads that are taken as given. Those of one program run the same binaries.
+Estimate over_these(const std::vector<Estimate>& parts, const Samples& samples) {
   Estimate result;
   result.n = parts[0].n;
   result.aliases = parts[0].aliases;
-  std::vector<const TTest*> tests, plus, minus;
+  std::vector<MeanPart> all, plus, minus;
   std::vector<const std::vector<double>*> draws, plus_draws, minus_draws;
   const auto count = static_cast<double>(parts.size());
   for (size_t i = 0; i < parts.size(); ++i) {
     const Estimate& part = parts[i];
-    if (!part.refused.empty()) return refuse("refused for " + names[i] + ": " + part.refused);
-    tests.push_back(&part.test);
+    if (!part.refused.empty()) return refuse("refused for " + samples.workloads[i] + ": " + part.refused);
+    all.push_back({&part.test, &part.shared, part.by_link, sharing_group(samples, i, part.route)});
     draws.push_back(&part.draws);
     plus_draws.push_back(&part.plus_draws);
     minus_draws.push_back(&part.minus_draws);
     // A margin of one sign: shares of means that lie on both sides of 0 don't add up to one.
     if (part.plus && part.minus && (part.level < 0) == (parts[0].level < 0)) {
-      plus.push_back(&*part.plus);
-      minus.push_back(&*part.minus);
+      plus.push_back({&*part.plus, &kNothingShared, false, {}});
+      minus.push_back({&*part.minus, &kNothingShared, false, {}});
     }
     result.one_layout |= part.one_layout;
     result.level += part.level / count;
     result.by_link |= part.by_link;
     result.n = std::min(result.n, part.n);
   }
-  result.test = mean_of(tests, alpha);
-  result.draws = means_of_draws(draws);
+  const MeanOfParts mean = mean_of(all, samples.alpha);
+  result.test = mean.test;
   result.share = parts[0].share;
-  if (plus.size() == parts.size()) {
-    result.plus = mean_of(plus, alpha);
-    result.minus = mean_of(minus, alpha);
+  // What a margin adds to the error is little beside it, so workloads share as much of it.
+  const auto with_margin = [&](const std::vector<MeanPart>& tests) {
+    const TTest alone = mean_of(tests, samples.alpha).test;
+    return t_test_of(alone.estimate, alone.standard_error * std::max(1.0, mean.widened), std::min(alone.df, mean.test.df), 0,
+                     Alternative::kTwoSided, 1 - samples.alpha);
+  };
+  const bool has_share = plus.size() == parts.size();
+  if (has_share) {
+    result.plus = with_margin(plus);
+    result.minus = with_margin(minus);
+  }
+  if (mean.shares) return result;  // a block's mean is no draw of its own
+  result.draws = means_of_draws(draws);
+  if (has_share) {
     result.plus_draws = means_of_draws(plus_draws);
     result.minus_draws = means_of_draws(minus_draws);
   }
@@ -418,17 +438,30 @@ Verdict verdict_of(double low, double high, double margin, bool equivalent_after
 
 std::optional<uint64_t> settling_replicates(double estimate, double standard_error, uint64_t n, double margin,
                                             double change_level, double equivalence_level) {
-  // Normal approximation: a standard error that shrinks as 1/sqrt(n) must fit (z_crit + z_power) times into the
-  // distance to be shown: from zero for a change, to the margin for equivalence.
-  const double z_power = normal_quantile(0.8);
+  // Normal approximation: the standard error shrinks as 1/sqrt(n). For a change it must fit (z_crit + z_power) times into the
+  // estimate; for equivalence both one-sided tests must succeed together.
+  constexpr double kPower = 0.8;
   const double size = std::fabs(estimate);
-  const auto needed = [&](double distance, double z) {
-    const double ratio = (z + z_power) * standard_error / distance;
+  const auto needed = [&](double wanted_error) {
+    const double ratio = standard_error / wanted_error;
     return static_cast<double>(n) * ratio * ratio;
   };
   std::optional<double> best;
-  if (size > margin) best = needed(size, normal_quantile(1 - change_level / 2));
-  if (size < margin) best = needed(margin - size, normal_quantile(1 - equivalence_level));
+  if (size > margin) best = needed(size / (normal_quantile(1 - change_level / 2) + normal_quantile(kPower)));
+  if (size < margin) {
+    const double z = normal_quantile(1 - equivalence_level);
+    const auto power = [&](double error) {
+      return 1 - normal_upper((margin - size) / error - z) - normal_upper((margin + size) / error - z);
+    };
+    // With a smaller error both fail less often than the nearer side alone may, with a larger one that side fails too often.
+    double low = (margin - size) / (z + normal_quantile((1 + kPower) / 2));
+    double high = (margin - size) / (z + normal_quantile(kPower));
+    for (int round = 0; round < 60; ++round) {
+      const double middle = (low + high) / 2;
+      (power(middle) > kPower ? low : high) = middle;
+    }
+    best = needed(low);
+  }
   if (!best || *best > 1e9) return std::nullopt;
   return std::max<uint64_t>(n + 1, static_cast<uint64_t>(std::ceil(*best)));
 }
@@ -481,7 +514,7 @@ std::vector<Contrast> contrasts_of(const Samples& samples, const UnitsByResponse
     for (size_t i = 0; i < asked.size(); ++i) {
       const auto [factor, level] = asked[i];
       if (own_errors)
-        add(Population::kThese, response, factor, level, over_these(parts[i], samples.workloads, samples.alpha));
+        add(Population::kThese, response, factor, level, over_these(parts[i], samples));
       if (program_count(samples) > 1)
         add(Population::kLikeThese, response, factor, level, over_like_these(parts[i], samples));
     }

@@ -33,7 +33,7 @@ class FreshLinks {
 
 }  // namespace
 
-std::optional<std::vector<double>> block_contrasts(const CellCoefficients& coefficients, bool* recurring) {
+std::optional<std::map<uint64_t, double>> block_draws(const CellCoefficients& coefficients, bool* recurring) {
   FreshLinks links;
   for (const auto& [cell, coefficient] : coefficients) links.add(*cell);
   struct Block {
@@ -69,9 +69,18 @@ std::optional<std::vector<double>> block_contrasts(const CellCoefficients& coeff
     count += 1;
   }
   if (draws.size() < 2 || 2 * complete < blocks.size()) return {};
+  std::map<uint64_t, double> values;
+  for (const auto& [key, draw] : draws) values[key.second] = draw.first / draw.second;
+  *recurring = draws.rbegin()->first.first;
+  return values;
+}
+
+std::optional<std::vector<double>> block_contrasts(const CellCoefficients& coefficients, bool* recurring) {
+  bool by_link = false;
+  const auto draws = block_draws(coefficients, recurring != nullptr ? recurring : &by_link);
+  if (!draws) return {};
   std::vector<double> values;
-  for (const auto& [key, draw] : draws) values.push_back(draw.first / draw.second);
-  if (recurring != nullptr) *recurring = draws.rbegin()->first.first;
+  for (const auto& [key, value] : *draws) values.push_back(value);
   return values;
 }
 
@@ -101,6 +110,30 @@ std::vector<LinkFit::Row> rows_of(const WorkloadUnits& workload) {
     }
   }
   return rows;
+}
+
+// How many independent numbers the fit has: a mean for each binary and for each cell without links, and one for each block, less
+// one for each part of the experiment whose blocks share no binary and no such cell with the others'.
+double rank_of(const std::vector<LinkFit::Row>& rows, bool blocked) {
+  std::map<std::pair<bool, uint64_t>, size_t> means;  // binaries, and cells without
+  std::map<uint32_t, size_t> blocks;
+  std::vector<size_t> parent;
+  const auto node = [&](auto& numbers, const auto& key) {
+    const auto [at, is_new] = numbers.try_emplace(key, parent.size());
+    if (is_new) parent.push_back(parent.size());
+    return at->second;
+  };
+  const auto root = [&](size_t at) {
+    while (parent[at] != at) at = parent[at] = parent[parent[at]];
+    return at;
+  };
+  for (const LinkFit::Row& row : rows) {
+    const size_t mean = node(means, std::pair(row.link.has_value(), row.link ? row.layout : uint64_t{row.cell}));
+    if (blocked) parent[root(node(blocks, row.block))] = root(mean);
+  }
+  size_t parts = 0;
+  for (size_t at = 0; at < parent.size(); ++at) parts += root(at) == at;
+  return static_cast<double>(blocked ? parent.size() - parts : means.size());
 }
 
 }  // namespace
@@ -156,50 +189,96 @@ LinkFit fit_links(const WorkloadUnits& workload) {
             [&](size_t i) { return rows[i].value - cells[rows[i].cell] - link_effect(i); });
     if (moved < 1e-13) break;
   }
+  double linked = 0, squares = 0;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (link_of[i] == kNone) continue;
+    const double left = rows[i].value - blocks[block_of[i]] - cells[rows[i].cell] - links[link_of[i]];
+    linked += 1;
+    squares += left * left;
+  }
+  const auto all = static_cast<double>(rows.size());
+  const double fitted = rank_of(rows, fit.blocked);
+  if (linked > 0 && all > fitted) {
+    fit.run_df = (all - fitted) * linked / all;
+    fit.run_variance = squares / fit.run_df;
+  }
   for (size_t i = 0; i < fit.rows.size(); ++i) fit.rows[i].value -= blocks[block_of[i]];
   return fit;
 }
 
-std::optional<LinkContrast> link_contrast(const LinkFit& fit, const WorkloadUnits& workload,
-                                          const CellCoefficients& coefficients, double alpha) {
+std::optional<LinkDraws> link_draws(const LinkFit& fit, const WorkloadUnits& workload, const CellCoefficients& coefficients) {
   size_t linked_cells = 0;
   for (const auto& [cell, coefficient] : coefficients) linked_cells += is_linked(*cell);
-  if (linked_cells == 0) return {};
-  std::map<size_t, std::vector<double>> shuffled;                              // values by cell
-  std::map<uint64_t, std::map<size_t, std::pair<double, double>>> of_link;     // link: cell: sum and count
+  std::map<uint64_t, std::map<size_t, std::pair<double, double>>> of_link;  // link: cell: sum and count
   for (const LinkFit::Row& row : fit.rows) {
-    if (!coefficients.contains(&workload.cells[row.cell])) continue;
-    if (!row.link) {
-      shuffled[row.cell].push_back(row.value);
-      continue;
-    }
+    if (!row.link || !coefficients.contains(&workload.cells[row.cell])) continue;
     auto& [sum, count] = of_link[*row.link][row.cell];
     sum += row.value;
     count += 1;
   }
-  std::vector<double> draws;
+  LinkDraws out;
+  double of_runs = 0;  // variance of a link's draw by its runs, where theirs is 1: the mean over links
   for (const auto& [link, parts] : of_link) {
     if (parts.size() != linked_cells) return {};
-    draws.push_back(0);
-    for (const auto& [cell, part] : parts)
-      draws.back() += coefficients.at(&workload.cells[cell]) * part.first / part.second;
+    double& draw = out.values[link];
+    for (const auto& [cell, part] : parts) {
+      const double coefficient = coefficients.at(&workload.cells[cell]);
+      draw += coefficient * part.first / part.second;
+      of_runs += coefficient * coefficient / part.second / static_cast<double>(of_link.size());
+    }
   }
-  if (draws.size() < 2) return {};
-  double estimate = 0;
-  VarianceSum variance;
-  const auto add = [&](double coefficient, const Moments& part) {
-    estimate += coefficient * part.mean;
-    variance.add(coefficient * coefficient * fit.correction * part.variance() / static_cast<double>(part.n),
-                 static_cast<double>(part.n - 1));
+  if (out.values.size() < 2) return {};
+  if (!fit.blocked) return out;
+  if (fit.run_df > 0) {
+    // Each row's fitted block holds 1 / cells of the row's own noise.
+    out.noise = of_runs * fit.run_variance / static_cast<double>(workload.cells.size());
+    out.noise_df = fit.run_df;
+  } else {
+    // All of it may be noise.
+    std::vector<double> values;
+    for (const auto& [link, value] : out.values) values.push_back(value);
+    out.noise = (fit.correction - 1) * moments(values).variance();
+    out.noise_df = static_cast<double>(values.size() - 1);
+  }
+  return out;
+}
+
+std::optional<LinkContrast> link_contrast(const LinkFit& fit, const WorkloadUnits& workload,
+                                          const CellCoefficients& coefficients, double alpha) {
+  const std::optional<LinkDraws> linked = link_draws(fit, workload, coefficients);
+  if (!linked) return {};
+  std::vector<double> values;
+  for (const auto& [link, value] : linked->values) values.push_back(value);
+  const Moments draws = moments(values);
+  const auto count = static_cast<double>(draws.n);
+  double estimate = draws.mean;
+  VarianceSum variance, rest;
+  variance.add(draws.variance() / count, count - 1);
+  const auto add_own = [&](double own, double df) {
+    variance.add(own, df);
+    rest.add(own, df);
   };
-  add(1, moments(draws));
-  for (const auto& [cell, values] : shuffled) {
-    if (values.size() < 2) return {};
-    add(coefficients.at(&workload.cells[cell]), moments(values));
+  if (linked->noise > 0) add_own(linked->noise / count, linked->noise_df);
+  std::map<size_t, std::vector<double>> shuffled;  // values by cell
+  for (const LinkFit::Row& row : fit.rows)
+    if (!row.link && coefficients.contains(&workload.cells[row.cell])) shuffled[row.cell].push_back(row.value);
+  for (const auto& [cell, of_cell] : shuffled) {
+    if (of_cell.size() < 2) return {};
+    const double coefficient = coefficients.at(&workload.cells[cell]);
+    const Moments own = moments(of_cell);
+    estimate += coefficient * own.mean;
+    add_own(coefficient * coefficient * fit.correction * own.variance() / static_cast<double>(own.n),
+            static_cast<double>(own.n - 1));
   }
   if (!(variance.sum() > 0)) return {};
-  return LinkContrast{t_test_of(estimate, std::sqrt(variance.sum()), variance.df(), 0, Alternative::kTwoSided, 1 - alpha),
-                      fit.blocked};
+  const TTest test = t_test_of(estimate, std::sqrt(variance.sum()), variance.df(), 0, Alternative::kTwoSided, 1 - alpha);
+  LinkContrast out{test, fit.blocked, {}};
+  for (const auto& [link, value] : linked->values)
+    out.shared.parts[link] = (value - draws.mean) / std::sqrt(count * (count - 1));
+  out.shared.df = count - 1;
+  out.shared.rest = rest.sum();
+  out.shared.rest_df = rest.df();
+  return out;
 }
 
 std::vector<std::vector<double>> complete_draws(const std::vector<CellUnits>& cells, bool* by_link) {

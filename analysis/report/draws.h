@@ -14,11 +14,22 @@ namespace stab::analysis {
 // A linear combination of cells of one workload; coefficients sum to zero.
 using CellCoefficients = std::map<const CellUnits*, double>;
 
+// The error of an estimate by the draws that others may have part in: the links of a program's binaries, which all its workloads
+// run, or clusters that the data name. The sum of squares is the variance that they account for, and the sum of the products with
+// another estimate's the covariance; `rest` is the variance of what is the estimate's own.
+struct Shared {
+  std::map<uint64_t, double> parts;  // empty: all of the error is the estimate's own
+  double df = 0;
+  double rest = 0, rest_df = 0;
+};
+
 // The combination within each block, averaged over blocks that share a link: one value for each independent draw. Runs and
 // counter passes of one cell in one block are averaged. Absent where blocks don't hold: too few of them are complete, one
 // seed ran in several blocks, or a block mixes links that come back in others. In the order of the run, unless links recur:
 // `recurring` tells.
 std::optional<std::vector<double>> block_contrasts(const CellCoefficients& coefficients, bool* recurring = nullptr);
+// The same by what each is a draw of: the link where links recur, else the block.
+std::optional<std::map<uint64_t, double>> block_draws(const CellCoefficients& coefficients, bool* recurring);
 
 // Its layout is the link's, and it ran several.
 bool is_linked(const CellUnits& cell);
@@ -36,7 +47,9 @@ struct LinkFit {
   };
   std::vector<Row> rows;
   bool blocked = false;            // blocks were fitted: enough of them hold most of the cells
-  double correction = 1;           // of variances between rows, for the blocks fitted
+  double correction = 1;           // of variances between rows whose layouts are their own, for the blocks fitted
+  // Runs of one binary, a block's effect taken off; 0 degrees of freedom: no binary ran often enough to tell.
+  double run_variance = 0, run_df = 0;
 };
 LinkFit fit_links(const WorkloadUnits& workload);
 
@@ -46,7 +59,16 @@ LinkFit fit_links(const WorkloadUnits& workload);
 struct LinkContrast {
   TTest test;            // two-sided, 1 - alpha
   bool blocked = false;  // block effects were taken off
+  Shared shared;         // what each link adds to the error
 };
+
+// What each link adds to the combination, over all its cells that are linked. A block's fitted effect holds a part of the runs'
+// noise, but nothing of the links, which are fitted beside it: `noise` is by how much the draws' variance is too small.
+struct LinkDraws {
+  std::map<uint64_t, double> values;
+  double noise = 0, noise_df = 0;
+};
+std::optional<LinkDraws> link_draws(const LinkFit& fit, const WorkloadUnits& workload, const CellCoefficients& coefficients);
 std::optional<LinkContrast> link_contrast(const LinkFit& fit, const WorkloadUnits& workload,
                                           const CellCoefficients& coefficients, double alpha);
 

@@ -11,6 +11,7 @@
 
 #include "analysis/report/combination.h"
 #include "analysis/report/mixed_contrasts.h"
+#include "analysis/statistics/descriptive.h"
 #include "analysis/statistics/distributions.h"
 #include "analysis/statistics/multiplicity.h"
 #include "analysis/statistics/quantile_contrast.h"
@@ -61,27 +62,15 @@ Result<Draws> draws_of(const Samples& samples, size_t factor, uint32_t level, co
           "links that recur stand against shuffled layouts, which differ in spread by design; the mean's contrast "
           "allows for that, ranks don't");
     if (!fit) fit = fit_links(workload);
-    std::map<uint64_t, std::map<size_t, std::pair<double, double>>> of_link;
-    std::vector<const CellUnits*> cells;
-    for (const auto& [cell, coefficient] : compared.coefficients) cells.push_back(cell);
-    for (const LinkFit::Row& row : fit->rows) {
-      const auto at = std::find(cells.begin(), cells.end(), &workload.cells[row.cell]);
-      if (at == cells.end() || !row.link) continue;
-      auto& [sum, count] = of_link[*row.link][static_cast<size_t>(at - cells.begin())];
-      sum += row.value;
-      count += 1;
-    }
+    const std::optional<LinkDraws> of_links = link_draws(*fit, workload, compared.coefficients);
+    if (!of_links) return bad_input("not every link ran in all cells, or fewer than two did");
     WeightedSample draws{{}, 1};
-    for (const auto& [link, parts] : of_link) {
-      if (parts.size() != cells.size()) return bad_input("not every link ran in all cells");
-      double value = 0;
-      for (const auto& [c, part] : parts) value += out.cells[c].coefficient * part.first / part.second;
-      draws.values.push_back(value);
-    }
-    if (draws.values.size() < 2) return bad_input("fewer than two links ran in all cells");
-    // Fitted blocks hold a part of each value: deviations are that much too small (LinkFit::correction).
-    const double centre = mean(draws.values);
-    for (double& value : draws.values) value = centre + std::sqrt(fit->correction) * (value - centre);
+    for (const auto& [link, value] : of_links->values) draws.values.push_back(value);
+    // Fitted blocks hold a part of the runs' noise: deviations are that much too small.
+    const Moments own = moments(draws.values);
+    if (own.variance() > 0)
+      for (double& value : draws.values)
+        value = own.mean + std::sqrt(1 + of_links->noise / own.variance()) * (value - own.mean);
     out.cells = {std::move(draws)};
     out.baseline = {false};
     out.together = out.of_links = true;
@@ -109,6 +98,7 @@ RankOptions options_of(const Asked& asked, size_t n) {
   options.alternative = asked.alternative;
   options.conf = 1 - asked.level;
   options.method = n < kExactBelow ? RankMethod::kExact : RankMethod::kAutomatic;
+  options.zeros_stay = true;
   return options;
 }
 

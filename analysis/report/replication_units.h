@@ -30,6 +30,10 @@ struct CellUnits {
   std::vector<uint32_t> trial_orders;
   // Of each unit, where the data say what belongs together (analyze's --block and --cluster). Empty: nothing does.
   std::vector<uint32_t> clusters;
+  // By how much the variance of each unit is too small, as blocks' fitted effects that were taken off hold a part of its noise.
+  // Empty: nothing was taken off.
+  std::vector<double> unit_noise;
+  double noise_df = 0;
   bool code_fixed = false;       // its layout is the link's, not the seed's
   bool one_layout = false;       // code isn't randomized and there is one link: values are repeats of a layout
   bool spans_blocks = false;     // some unit averages trials of several blocks: links that come back
@@ -41,6 +45,7 @@ struct CellUnits {
 struct WorkloadUnits {
   std::vector<CellUnits> cells;  // those that have values, in order of their levels
   bool spans_blocks = false;     // in some cell
+  bool shares_clusters = false;  // CellUnits::clusters are the data's, not blocks: other workloads may have the same
   bool rows_in_blocks = false;   // plain data (Unit::kRow) whose blocks count: analyze's --block, or clusters in every cell
   std::string anova_refused;     // why a table of fixed effects would be wrong here; empty: it isn't
 };

@@ -129,6 +129,13 @@ double tail_alpha(const RankOptions& options) {
   return options.alternative == Alternative::kTwoSided ? (1 - options.conf) / 2 : 1 - options.conf;
 }
 
+// Of so many values without ties.
+std::vector<double> whole_ranks(size_t count) {
+  std::vector<double> ranks(count);
+  std::iota(ranks.begin(), ranks.end(), 1.0);
+  return ranks;
+}
+
 double middle(uint64_t pairs, auto&& pick) {
   if (pairs % 2 == 1) return pick(pairs / 2 + 1);
   return 0.5 * (pick(pairs / 2) + pick(pairs / 2 + 1));
@@ -167,17 +174,21 @@ Result<RankTest> wilcoxon_signed_rank(std::span<const double> values, const Rank
     if (sigma <= 0) return bad_input("too few values for the normal approximation");
     test.p_value = normal_p((centred - correction(centred, options)) / sigma, options.alternative);
   }
+  if (options.zeros_stay) x.resize(values.size(), 0.0);
   std::sort(x.begin(), x.end());
   for (double& value : x) value += options.mu;
-  const auto pairs = static_cast<uint64_t>(n * (n + 1) / 2);
+  const auto located = static_cast<double>(x.size());
+  const auto pairs = static_cast<uint64_t>(located * (located + 1) / 2);
   const auto pick = [&](uint64_t k) { return kth_walsh_average(x, k); };
   test.estimate = middle(pairs, pick);
-  const bool steps = test.exact && ties == 0;
+  if (test.exact && (ties > 0 || x.size() > size.size())) p = sign_distribution(doubled(whole_ranks(x.size())));
   const double alpha = tail_alpha(options);
+  const double middle_rank = located * (located + 1) / 4;
+  const double spread = options.zeros_stay && zeros ? std::sqrt(middle_rank * (2 * located + 1) / 6) : sigma;
   const double rank_low =
-      steps ? quantile_index(p, alpha)
-            : std::floor(expected - (options.continuity ? 0.5 : 0) - normal_quantile(1 - alpha) * sigma) + 1;
-  interval(test, options, static_cast<double>(pairs), pick, rank_low, steps, &p);
+      test.exact ? quantile_index(p, alpha)
+                 : std::floor(middle_rank - (options.continuity ? 0.5 : 0) - normal_quantile(1 - alpha) * spread) + 1;
+  interval(test, options, static_cast<double>(pairs), pick, rank_low, test.exact, &p);
   return test;
 }
 
@@ -239,7 +250,8 @@ Result<RankTest> mann_whitney(std::span<const double> first, std::span<const dou
     // From here on as a distribution of doubled W: drop the least sum.
     const double k = swap ? n : m;
     const auto offset = static_cast<ptrdiff_t>(std::llround(k * (k + 1)));
-    if (ties == 0) p.erase(p.begin(), p.begin() + offset);
+    if (ties > 0) p = subset_distribution(doubled(whole_ranks(x.size() + y.size())), swap ? y.size() : x.size());
+    p.erase(p.begin(), p.begin() + offset);
   } else {
     const double centred = test.statistic - expected;
     test.p_value = normal_p((centred - correction(centred, options)) / sigma_with(ties), options.alternative);
@@ -248,12 +260,11 @@ Result<RankTest> mann_whitney(std::span<const double> first, std::span<const dou
   const auto pairs = static_cast<uint64_t>(x.size()) * y.size();
   const auto pick = [&](uint64_t k) { return kth_difference(x, y, k); };
   test.estimate = middle(pairs, pick);
-  const bool steps = test.exact && ties == 0;
   const double alpha = tail_alpha(options);
-  const double rank_low = steps ? quantile_index(p, alpha)
-                                : std::floor(expected - (options.continuity ? 0.5 : 0) -
-                                             normal_quantile(1 - alpha) * sigma_with(own_ties)) + 1;
-  interval(test, options, static_cast<double>(pairs), pick, rank_low, steps, &p);
+  const double rank_low = test.exact ? quantile_index(p, alpha)
+                                     : std::floor(expected - (options.continuity ? 0.5 : 0) -
+                                                  normal_quantile(1 - alpha) * sigma_with(own_ties)) + 1;
+  interval(test, options, static_cast<double>(pairs), pick, rank_low, test.exact, &p);
   return test;
 }
 

@@ -31,10 +31,15 @@ struct RankOptions {
   double conf = 0.95;
   RankMethod method = RankMethod::kAutomatic;
   bool continuity = true;           // of the normal approximation
+  // Of signed ranks: values equal to mu take part in estimate and interval, where R drops them there, too. p drops them in any
+  // case.
+  bool zeros_stay = false;
 };
 
 // Zeros are dropped before ranking, as R's wilcox.test(). Exact with ties: the permutation distribution of the
 // mid-ranks by the shift algorithm (Streitberg & Roehmel 1986), as coin::wilcoxsign_test(zero.method = "Wilcoxon").
+// Intervals of exact tests are distribution-free; with ties they take the steps of untied ranks, which hold their level then, too
+// (Hollander, Wolfe & Chicken 2014, sections 3.3 and 4.3).
 Result<RankTest> wilcoxon_signed_rank(std::span<const double> values, const RankOptions& options);
 Result<RankTest> mann_whitney(std::span<const double> first, std::span<const double> second,
                               const RankOptions& options);

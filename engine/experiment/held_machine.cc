@@ -13,6 +13,7 @@
 #include "engine/experiment/kept_names.h"
 #include "engine/machine/facts.h"
 #include "engine/machine/gates.h"
+#include "engine/machine/claimed_place.h"
 #include "engine/machine/topology.h"
 #include "engine/separation/counters_at_broker.h"
 #include "engine/separation/runs_as.h"
@@ -54,8 +55,9 @@ bool needs_helper(const plan::Plan& plan) {
          plan.experiment.record_samples;
 }
 
-// A kind of log lines.
+// Kinds of log lines.
 constexpr char kWorker[] = "worker";
+constexpr char kSharedCpu[] = "shared-cpu";
 
 // For what a trial has left in one directory, where its experiment is over: enough for some 100,000 files.
 constexpr std::chrono::seconds kLeftoverLimit{30};
@@ -68,7 +70,17 @@ Result<std::unique_ptr<HeldMachine>> HeldMachine::take(LiveExperiment& experimen
   std::unique_ptr<HeldMachine> machine(new HeldMachine(experiment));
   machine->boot_id_ = stab::engine::boot_id(options.roots);
   STAB_TRY(const Topology topology, Topology::discover());
-  STAB_TRY(const Placement placement, place(topology, plan.machine.cpus, plan.machine.housekeeping));
+  // Simulated trials are counted, not timed: whoever runs beside them changes nothing.
+  ClaimedPlace place;
+  if (plan.counters.simulation.on()) {
+    STAB_TRY(place.placement, stab::engine::place(topology, plan.machine.cpus, plan.machine.housekeeping));
+  } else {
+    STAB_TRY(place, claim_place(topology, plan.machine.cpus, plan.machine.housekeeping, options.roots));
+  }
+  if (!place.shared.empty()) STAB_CHECK_OK(experiment.note_and_log(kSharedCpu, place.shared));
+  if (!place.shared.empty()) place.placement.why += "; another laboratory's trials run there, too";
+  const Placement placement = place.placement;
+  machine->claim_ = std::move(place.claim);
   machine->lab_.placement = placement;
   machine->why_shared_ipc_ = plan.machine.private_ipc ? why_dev_shm_is_needed(experiment.row(), options) : "the plan wants it so";
   machine->submitter_ =

@@ -71,6 +71,7 @@ class HeldMachine {
   std::string why_not_given(const std::string& need, const Passes& passes) const;  // empty: this machine gives it
 
   LiveExperiment* experiment_;
+  UniqueFd claim_;  // of the trials' CPU, against other laboratories
   std::string boot_id_;
   std::optional<Submitter> submitter_;
   std::unique_ptr<counters::PerfCalls> perf_;  // the broker's; none without one

@@ -4,6 +4,7 @@
 #include "engine/machine/topology.h"
 
 #include <hwloc.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <charconv>
@@ -24,6 +25,19 @@ class HwlocTopology {
  private:
   hwloc_topology_t topology_{};
 };
+
+// The affinity before main: threads of ours are pinned later. Empty where the kernel has more CPUs than the mask holds.
+cpu_set_t affinity() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (::sched_getaffinity(0, sizeof set, &set) != 0) CPU_ZERO(&set);
+  return set;
+}
+const cpu_set_t kStartedWith = affinity();
+
+bool was_allowed(const ProcessingUnit& unit) {
+  return CPU_COUNT(&kStartedWith) == 0 || (unit.cpu < CPU_SETSIZE && CPU_ISSET(static_cast<size_t>(unit.cpu), &kStartedWith));
+}
 
 int numa_of(hwloc_topology_t topology, hwloc_obj_t unit) {
   for (hwloc_obj_t node = nullptr; (node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node));)
@@ -120,7 +134,11 @@ std::string explain(const ProcessingUnit& trial, const ProcessingUnit& house) {
 
 Result<Topology> Topology::discover() {
   HwlocTopology hwloc;
-  return load(hwloc);
+  STAB_TRY(const Topology machine, load(hwloc));
+  std::vector<ProcessingUnit> units;
+  for (const ProcessingUnit& unit : machine.units())
+    if (was_allowed(unit)) units.push_back(unit);
+  return Topology(units.empty() ? machine.units() : std::move(units));
 }
 
 Result<Topology> Topology::synthetic(const std::string& description) {

@@ -18,9 +18,10 @@ struct ProcessingUnit {
   int package = 0;
 };
 
-// All units this process may use, ascending by cpu.
+// Units, ascending by cpu.
 class Topology {
  public:
+  // Those that this process might use when it was started: its cpuset's, and of these the ones of its affinity (taskset).
   static Result<Topology> discover();
   // For tests: from hwloc's synthetic description, such as "core:2 pu:2".
   static Result<Topology> synthetic(const std::string& description);

@@ -101,7 +101,7 @@ Status take_cells(const plan::Plan& plan, analysis::Samples& samples) {
 
 Status take_programs(const plan::Plan& plan, analysis::Samples& samples, std::vector<std::string>& unknown) {
   std::vector<int> becomes(samples.workloads.size(), -1);
-  std::vector<std::string> names;
+  std::vector<std::string> names, programs;
   for (const plan::Subject& subject : plan::subjects(plan)) {
     const auto at = std::find(samples.workloads.begin(), samples.workloads.end(), subject.name);
     if (at == samples.workloads.end()) {
@@ -110,6 +110,7 @@ Status take_programs(const plan::Plan& plan, analysis::Samples& samples, std::ve
     }
     becomes[static_cast<size_t>(at - samples.workloads.begin())] = static_cast<int>(names.size());
     names.push_back(subject.name);
+    if (!samples.programs.empty()) programs.push_back(samples.programs[static_cast<size_t>(at - samples.workloads.begin())]);
   }
   if (names.empty())
     return bad_input("the pilot '" + samples.experiment + "' ran none of the plan's programs; it ran " +
@@ -117,6 +118,7 @@ Status take_programs(const plan::Plan& plan, analysis::Samples& samples, std::ve
   std::erase_if(samples.trials, [&](const analysis::Trial& trial) { return becomes[trial.workload] < 0; });
   for (analysis::Trial& trial : samples.trials) trial.workload = static_cast<uint32_t>(becomes[trial.workload]);
   samples.workloads = std::move(names);
+  samples.programs = std::move(programs);
   return {};
 }
 

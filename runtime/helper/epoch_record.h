@@ -1,6 +1,6 @@
 // What a helper tells its laboratory of each epoch and of each function: behind the dose report, where it was asked to
-// (--epochs 1, --samples 1). Each part is there or not, and says its own length. With --epochs 1 it also tells what the program has
-// done so far, in front of the report and while the program runs.
+// (--epochs 1, --samples 1). Each part is there or not, and says its own length. With --epochs 1 it also tells what the program
+// has done so far, in front of the report and while the program runs.
 //
 //   ProgressFrame...
 //   | dose report, one line
@@ -32,8 +32,8 @@ struct EpochHeader {
   char points[kEpochPoints][kEpochNameBytes];
 };
 
-// How often points were visited so far. One write of a pipe, which is whole or not there; a frame that the pipe has no room for is
-// left out. There is none before a point was visited.
+// How often points were visited so far. One write of a pipe, which is whole or not there; a frame that the pipe has no room for
+// is left out. There is none before a point was visited.
 inline constexpr char kProgressMagic[8] = {'S', 'T', 'A', 'B', 'P', 'R', 'G', '1'};
 inline constexpr uint64_t kProgressPeriodNs = 2'000'000'000;
 

@@ -137,7 +137,8 @@ void run_epochs(Session& session) {
     }
     sys::futex_wait(&control.request, request, next_wake_ns(session, due_ns));
     const uint64_t now = sys::monotonic_ns();
-    if (tells_progress(session) && now >= session.layouts.log.tells_at_ns()) session.layouts.log.tell_progress(session.task.report);
+    if (tells_progress(session) && now >= session.layouts.log.tells_at_ns())
+      session.layouts.log.tell_progress(session.task.report);
     if (now < due_ns) {
       session.samples.take(session.family, session.images);
       continue;

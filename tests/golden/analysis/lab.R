@@ -69,6 +69,8 @@ contrast <- function(data, trials, f, level) {
     C <- length(unique(all$cell)); blocks <- factor(all$block)
     use <- C >= 2 && nrow(all) >= 0.75 * C * nlevels(blocks)
     fit <- if (use) lm(y ~ blocks + cell + binary, all) else lm(y ~ cell + binary, all)
+    own <- residuals(fit)[all$binary != "none"]
+    run_df <- df.residual(fit) * length(own) / nrow(all); run <- sum(own^2) / run_df  # runs of one binary
     effect <- coef(fit)[paste0("blocks", all$block)]; effect[is.na(effect)] <- 0
     all$y <- all$y - if (use) effect else 0
     all <- all[all$cell %in% names(w), ]
@@ -76,8 +78,15 @@ contrast <- function(data, trials, f, level) {
     by_link <- aggregate(all["y"][linked, , drop = FALSE], all[linked, c("cell", factors, "link")], mean)
     draws <- tapply(w[by_link$cell] * by_link$y, by_link$link, sum)
     correction <- if (use) C / (C - 1) else 1
-    estimate <- mean(draws); variance <- correction * var(draws) / length(draws)
+    estimate <- mean(draws); variance <- var(draws) / length(draws)
     denominator <- variance^2 / (length(draws) - 1)
+    if (use) {  # a block's fitted effect holds a part of the runs' noise, nothing of the links
+      rows <- table(all$cell[linked], all$link[linked])
+      noise <- if (run_df > 0) mean(colSums(w[rownames(rows)]^2 / rows)) * run / C else (correction - 1) * var(draws)
+      noise_df <- if (run_df > 0) run_df else length(draws) - 1
+      variance <- variance + noise / length(draws)
+      denominator <- denominator + (noise / length(draws))^2 / noise_df
+    }
     for (one in split(all[!linked, ], all$cell[!linked])) {
       a <- w[one$cell[1]]
       v <- a^2 * correction * var(one$y) / nrow(one)

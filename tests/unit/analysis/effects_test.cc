@@ -4,10 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <fstream>
 #include <map>
 #include <sstream>
 
+#include "analysis/report/contrasts.h"
 #include "analysis/report/report.h"
 #include "tests/places.h"
 
@@ -36,6 +38,21 @@ std::map<std::string, std::vector<std::string>> names_of(const FactorCodes& cell
   std::map<std::string, std::vector<std::string>> names;
   for (const EstimableTerm& term : effects.terms) names[term_name(cells, term.term)] = term.aliases;
   return names;
+}
+
+// What "would settle it" promises, by the normal distribution: both one-sided tests, at 2.5 %, succeed together in 80 of 100.
+TEST(SettlingReplicates, EquivalenceHasItsPower) {
+  const auto below = [](double z) { return 0.5 * std::erfc(-z / std::sqrt(2.0)); };
+  for (const double estimate : {0.0, 0.2, -0.5, 0.9}) {
+    const auto n = settling_replicates(estimate, 2, 10, 1, 0.05, 0.025);
+    ASSERT_TRUE(n) << estimate;
+    const auto power = [&](double replicates) {
+      const double error = 2 * std::sqrt(10 / replicates), z = 1.959963984540054;
+      return below((1 - estimate) / error - z) + below((1 + estimate) / error - z) - 1;
+    };
+    EXPECT_GE(power(static_cast<double>(*n)), 0.8 - 1e-6) << estimate;
+    EXPECT_LT(power(static_cast<double>(*n) - 1), 0.8) << estimate;
+  }
 }
 
 TEST(Effects, HalfOfThreeFactors) {

@@ -148,6 +148,49 @@ TEST(RankCounts, KthPairEqualsSorting) {
   }
 }
 
+// With ties the interval of an exact test is that of untied ranks, and says what level it has.
+TEST(RankExact, TiesDontHideTooFewValues) {
+  const RankOptions options{.method = RankMethod::kExact};
+  const auto untied = wilcoxon_signed_rank(Values{1, 1.00005, 1.0001}, options);
+  const auto tied = wilcoxon_signed_rank(Values{1, 1, 1.0001}, options);
+  ASSERT_TRUE(untied && tied);
+  EXPECT_NEAR(untied->achieved_conf, 0.75, 1e-12);
+  EXPECT_NEAR(tied->achieved_conf, 0.75, 1e-12);
+  const auto untied_two = mann_whitney(Values{1, 2, 3}, Values{4, 5}, options);
+  const auto tied_two = mann_whitney(Values{1, 1, 3}, Values{4, 4}, options);
+  ASSERT_TRUE(untied_two && tied_two);
+  EXPECT_NEAR(tied_two->achieved_conf, untied_two->achieved_conf, 1e-12);
+  EXPECT_LT(tied_two->achieved_conf, 0.95);
+}
+
+// Coverage of the closed interval where values come in steps: counted over all samples of a symmetric distribution on -1, 0, 1
+// around 5.
+TEST(RankExact, IntervalsOfTiedValuesHoldTheirLevel) {
+  constexpr int kValues = 7;
+  int samples = 0, missed = 0;
+  for (int code = 0; code < 2187; ++code) {  // 3^7
+    Values x;
+    for (int i = 0, rest = code; i < kValues; ++i, rest /= 3) x.push_back(5 + rest % 3 - 1);
+    const auto test = wilcoxon_signed_rank(x, {.conf = 0.9, .method = RankMethod::kExact, .zeros_stay = true});
+    ASSERT_TRUE(test);
+    ++samples;
+    missed += *test->conf_low > 5 || *test->conf_high < 5;
+  }
+  EXPECT_LE(missed, samples / 10);
+}
+
+TEST(RankExact, ZerosStayWhereTheyAreAskedTo) {
+  Values x(24, 0.0);
+  x.insert(x.end(), 6, 0.02);
+  const auto dropped = wilcoxon_signed_rank(x, {.method = RankMethod::kExact});
+  const auto kept = wilcoxon_signed_rank(x, {.method = RankMethod::kExact, .zeros_stay = true});
+  ASSERT_TRUE(dropped && kept);
+  EXPECT_EQ(dropped->estimate, 0.02) << "as R";
+  EXPECT_EQ(kept->estimate, 0) << "the middle of all averages of two";
+  EXPECT_EQ(*kept->conf_low, 0);
+  EXPECT_EQ(kept->p_value, dropped->p_value);
+}
+
 TEST(RankCounts, LargeSamplesBisect) {
   Rng rng(12);
   Values x(2000), y(1500);

@@ -362,6 +362,35 @@ TEST_F(SamplesTest, APilotOfAllCellsSpeaksForAFraction) {
   EXPECT_THAT(other_way.error().message, HasSubstr("didn't run the plan's cell code="));
 }
 
+// The plan keeps some of the pilot's workloads, in another order: each stays its own program's.
+TEST_F(SamplesTest, APilotOfMoreWorkloadsSpeaksForSome) {
+  const auto plan_with = [](const std::string& programs) {
+    const plan::Parsed parsed = plan::parse_plan(
+        "[experiment]\nname = \"x\"\nseed = 3\nreplicates = 3\nmargin = \"1%\"\n[factors]\ncode = [\"once\", \"shuffle\"]\n" +
+            programs,
+        "x.toml");
+    EXPECT_TRUE(parsed.plan) << plan::render(parsed.errors);
+    return *parsed.plan;
+  };
+  const auto program = [](const std::string& name, const std::vector<std::string>& workloads) {
+    std::string text = "[[program]]\nname = \"" + name + "\"\n";
+    for (const std::string& workload : workloads)
+      text += "[[program.workload]]\nname = \"" + workload + "\"\nrun = [\"true\"]\n";
+    return text;
+  };
+  const plan::Plan all = plan_with(program("p", {"a", "b", "c"}) + program("q", {"a", "b"}));
+  const plan::Plan some = plan_with(program("q", {"b", "a"}) + program("p", {"c"}));
+  const auto id = record_experiment(*store_, all, [](const store::TrialRow& trial, const plan::Cell&, store::Outcome& outcome) {
+    outcome.wall_ns = 1'000'000'000 + 1000 * (trial.order + 1);
+  });
+  ASSERT_TRUE(id);
+  const auto pilot = pilot_for(*store_, *store_->experiment(*id), some);
+  ASSERT_TRUE(pilot) << pilot.error().message;
+  EXPECT_EQ(pilot->samples.workloads, (std::vector<std::string>{"q/b", "q/a", "p/c"}));
+  EXPECT_EQ(pilot->samples.programs, (std::vector<std::string>{"q", "q", "p"}));
+  EXPECT_TRUE(analysis::analyse(pilot->samples));
+}
+
 // Two suites with benchmarks of the same name, one that bears a response's, one that a cell lacks.
 TEST_F(SamplesTest, BenchmarksAreResponsesOfTheirWorkload) {
   const plan::Parsed parsed = plan::parse_plan(

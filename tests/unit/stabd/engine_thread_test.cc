@@ -137,7 +137,8 @@ bool sleeps(pid_t thread) {
 // A wish that stands at the gate while the engine chooses what it runs next is let in between the choice and the run.
 class EngineThreadWishes : public EngineThreadFailures {
  protected:
-  // Starts the engine with one experiment that waits, and returns when the engine waits again. The wish has been answered by then.
+  // Starts the engine with one experiment that waits, and returns when the engine waits again. The wish has been answered by
+  // then.
   store::Id wish_between_choice_and_run(Status (EngineThread::*wish)(store::Id)) {
     const store::Id experiment = claimed();
     std::atomic<pid_t> at_gate = 0;

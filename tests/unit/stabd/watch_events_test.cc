@@ -97,9 +97,10 @@ TEST(WatchEvents, ChangesComeBack) {
 }
 
 TEST(WatchEvents, WhatATrialHasDoneComesBack) {
-  const ProgressNews read = std::get<ProgressNews>(through_the_wire({3, ProgressNews{"p", {{"block", 1u << 31}, {"x", 0}}}}).what);
+  const ProgressNews told{"p", {{"block", 1u << 31}, {"x", 0}}};
+  const ProgressNews read = std::get<ProgressNews>(through_the_wire({3, told}).what);
   EXPECT_EQ(read.subject, "p");
-  EXPECT_EQ(read.points, (std::vector<PointVisits>{{"block", 1u << 31}, {"x", 0}}));
+  EXPECT_EQ(read.points, told.points);
 }
 
 TEST(WatchEvents, OtherKindsArePassedOver) {
