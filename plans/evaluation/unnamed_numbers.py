@@ -40,6 +40,8 @@ UNNAMED = {
         ("on which a trial takes 0.77 s", SPENT),
         ("trials of one cell spread by 13 to 17 %", MACHINE),
         ("wall times of one program spread by 30 %", PILOT),
+        ("Trials of one cell spread by 3 to 29 %", MACHINE),
+        ("control on CPU 3 beside compilations on 0 to 2", "numbers of CPUs"),
     ],
     "normality.md": [
         ("p about 0.07, of 1,000 times", 'of random swaps, which take minutes; with second_way.shapiro_wilk, 2026-11-21'),
