@@ -31,8 +31,8 @@ Status put(int fd, const std::string& bytes) {
 }
 
 Status fetch(DaemonClient& client, const std::string& experiment, int fd) {
-  for (int64_t offset = 0;;) {
-    const auto answer = client.call("bundle", {{"experiment", experiment}}, {{"offset", offset}});
+  for (int64_t offset = 0, copy = 0;;) {
+    const auto answer = client.call("bundle", {{"experiment", experiment}}, {{"offset", offset}, {"copy", copy}});
     if (!answer && answer.error().code == ErrorCode::kBusy) {
       ::poll(nullptr, 0, kAskAgainMs);
       continue;
@@ -43,6 +43,7 @@ Status fetch(DaemonClient& client, const std::string& experiment, int fd) {
     if (!bytes) return Error{ErrorCode::kCorrupt, "the daemon's answer is no Base64", {}};
     STAB_CHECK_OK(put(fd, *bytes));
     offset += static_cast<int64_t>(bytes->size());
+    copy = json.value("copy", int64_t{0});
     if (!json.value("end", true)) continue;
     if (offset == json.value("size", int64_t{-1})) return {};
     return Error{ErrorCode::kCorrupt, "the daemon's bundle is not complete", {}};

@@ -89,7 +89,7 @@ Result<store::Store*> reader_of_this_thread(const std::string& database) {
 
 Service::Service(Engine& engine, EngineThread& thread, Rules rules)
     : engine_(&engine), thread_(&thread), rules_(std::move(rules)),
-      quotas_(*rules_.config, *rules_.upkeep, rules_.owner), bundles_(engine.options().database) {
+      quotas_(*rules_.config, *rules_.upkeep, rules_.owner), bundles_(engine.options().database, *engine.options().clock) {
   const auto quota_of = [config = rules_.config, owner = rules_.owner](uid_t uid) -> const Quota* {
     return is_privileged(uid, owner) ? nullptr : &config->quota_of(uid);
   };
@@ -439,9 +439,12 @@ Result<ServiceAnswer> Service::bundle(const Call& call) {
   const int64_t offset = call.request.number("offset").value_or(0);
   // It holds every trial's time beside its cell's name, so taking it is a look.
   if (!is_over(row.state)) STAB_CHECK_OK(unmask(call, row));
-  STAB_TRY(const BundlePiece piece, bundles_.piece(*thread_, row.id, call.peer.uid, offset));
+  const int64_t copy = call.request.number("copy").value_or(0);
+  STAB_TRY(const BundlePiece piece, bundles_.piece(*thread_, row, call.peer.uid, offset, copy));
   return ServiceAnswer{
-      answer_line(call.request.id, dump({{"data", to_base64(piece.bytes)}, {"size", piece.size}, {"end", piece.end}})), {}};
+      answer_line(call.request.id,
+                  dump({{"data", to_base64(piece.bytes)}, {"size", piece.size}, {"end", piece.end}, {"copy", piece.copy}})),
+      {}};
 }
 
 Result<ServiceAnswer> Service::change(const Call& call) {
