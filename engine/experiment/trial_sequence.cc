@@ -24,7 +24,7 @@ Result<bool> TrialSequence::to_its_end() {
     STAB_CHECK_OK(inquiry_->explain(current, outcome));
     STAB_TRY(trial, store_and_claim(current, outcome));
     experiment_->tell(current, outcome, done_, planned_);
-    if (trial || experiment_->stop().asked()) continue;
+    if (trial || gave_up_ || experiment_->stop().asked()) continue;
     // It may have been extended meanwhile.
     STAB_CHECK_OK(plan_ahead(experiment_->engine(), experiment_->id(), experiment_->expanded(), experiment_->stop()));
     STAB_CHECK_OK(count_places());
@@ -34,11 +34,16 @@ Result<bool> TrialSequence::to_its_end() {
   return !left.has_value();
 }
 
+// A gate is for a trial: where none is left, nothing waits.
 Result<std::optional<store::TrialRow>> TrialSequence::claim_next() {
-  if (experiment_->stop().asked()) return std::optional<store::TrialRow>();
-  STAB_TRY(const bool open, machine_->wait_for_gates());
-  if (!open) return std::optional<store::TrialRow>();
+  if (gave_up_ || experiment_->stop().asked()) return std::optional<store::TrialRow>();
   STAB_TRY(std::optional<store::TrialRow> trial, experiment_->store().next_trial(experiment_->id()));
+  if (!trial) return trial;
+  STAB_TRY(const bool open, machine_->wait_for_gates());
+  gave_up_ = !open && !experiment_->stop().asked();
+  if (!open) return std::optional<store::TrialRow>();
+  // Others had the store while it waited.
+  STAB_TRY(trial, experiment_->store().next_trial(experiment_->id()));
   if (!trial) return trial;
   STAB_TRY(const bool fewer, decide_before(*trial));
   if (fewer) {

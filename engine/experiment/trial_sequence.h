@@ -18,12 +18,12 @@ class TrialSequence {
   TrialSequence(LiveExperiment& experiment, const HeldMachine& machine, TrialRunner& runner, OutputInquiry& inquiry)
       : experiment_(&experiment), machine_(&machine), runner_(&runner), inquiry_(&inquiry) {}
 
-  // False: stopped before its end.
+  // False: stopped before its end, or a gate stayed closed until its deadline.
   Result<bool> to_its_end();
 
  private:
   Status count_places();
-  Result<std::optional<store::TrialRow>> claim_next();  // none: all done, or stopped
+  Result<std::optional<store::TrialRow>> claim_next();  // none: all done, stopped, or gave up waiting
   // Obeys the plan's stopping rule if this trial is the first behind one of its points; true: some trials are
   // not needed any more.
   Result<bool> decide_before(const store::TrialRow& next);
@@ -33,6 +33,7 @@ class TrialSequence {
   const HeldMachine* machine_;
   TrialRunner* runner_;
   OutputInquiry* inquiry_;
+  bool gave_up_ = false;            // waiting for a gate: whoever resumes it waits again
   int64_t done_ = 0, planned_ = 0;  // places of the schedule: that will not run any more, and all
 };
 
