@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
+#include <utility>
 
 #include "plan/limits.h"
 #include "plan/size.h"
@@ -64,6 +66,24 @@ class Parts {
   int64_t first_ = 0;
 };
 
+// Where the schedule goes on, and in which stretch of promised blocks that is; none: all that is promised is stored.
+struct NextPlace {
+  int64_t position = 0;
+  std::optional<std::pair<int64_t, int64_t>> stretch;
+};
+
+Result<NextPlace> next_place(store::Store& store, store::Id experiment, int64_t block_trials) {
+  NextPlace next;
+  STAB_TRY(next.position, store.places(experiment, store::TrialKind::kMain));
+  STAB_TRY(const auto stretches, store.stretches(experiment));
+  const int64_t block = next.position / block_trials;
+  const auto found = std::find_if(stretches.begin(), stretches.end(), [&](const auto& one) {
+    return block >= one.first && block < one.first + one.second;
+  });
+  if (found != stretches.end()) next.stretch = *found;
+  return next;
+}
+
 Status plan_preflight(Engine& engine, store::Id experiment, const ExpandedPlan& expanded, const StopSignal& stop) {
   store::Store& store = engine.store();
   STAB_TRY(int64_t stored, store.places(experiment, store::TrialKind::kPreflight));
@@ -114,25 +134,27 @@ Status plan_ahead(Engine& engine, store::Id experiment, const ExpandedPlan& expa
   Parts parts(expanded);
   SliceSize size;
   while (!stop.asked()) {
-    STAB_TRY(const int64_t position, store.places(experiment, store::TrialKind::kMain));
-    STAB_TRY(const auto stretches, store.stretches(experiment));
-    const int64_t block = position / parts.block_trials();
-    const auto stretch = std::find_if(stretches.begin(), stretches.end(), [&](const auto& one) {
-      return block >= one.first && block < one.first + one.second;
-    });
-    if (stretch == stretches.end()) return {};
+    STAB_TRY(const NextPlace next, next_place(store, experiment, parts.block_trials()));
+    const auto& stretch = next.stretch;
+    if (!stretch) return {};
     // A bundle may have been made by anybody.
     if (stretch->second < 0 || stretch->first < 0 ||
         plan::times(static_cast<uint64_t>(stretch->first) + static_cast<uint64_t>(stretch->second),
                     static_cast<uint64_t>(parts.block_trials())) > plan::kMaxTrials)
       return Error{ErrorCode::kCorrupt, "the experiment promises more trials than a plan may have", {}};
-    const std::vector<store::NewTrial> rows = rows_of(expanded, parts.slice(position, *stretch, size.get()));
+    const std::vector<store::NewTrial> rows = rows_of(expanded, parts.slice(next.position, *stretch, size.get()));
     const auto began = std::chrono::steady_clock::now();
     STAB_CHECK_OK(store.plan_more(experiment, store::TrialKind::kMain, rows));
     size.took(std::chrono::steady_clock::now() - began);
     const GateOpen open(engine.gate());
   }
   return {};
+}
+
+Result<bool> is_planned(store::Store& store, store::Id experiment, const ExpandedPlan& expanded) {
+  const auto block_trials = static_cast<int64_t>(plan::block_trials(expanded.plan, expanded.design));
+  STAB_TRY(const NextPlace next, next_place(store, experiment, block_trials));
+  return !next.stretch;
 }
 
 }  // namespace stab::engine

@@ -18,20 +18,24 @@ Result<bool> TrialSequence::to_its_end() {
   experiment_->observer().phase("running");
   runner_->work_ahead();
   STAB_TRY(std::optional<store::TrialRow> trial, claim_next());
-  while (trial) {
-    const store::TrialRow current = *trial;
-    STAB_TRY(store::Outcome outcome, runner_->run(current));
-    STAB_CHECK_OK(inquiry_->explain(current, outcome));
-    STAB_TRY(trial, store_and_claim(current, outcome));
-    experiment_->tell(current, outcome, done_, planned_);
-    if (trial || gave_up_ || experiment_->stop().asked()) continue;
+  do {
+    while (trial) {
+      const store::TrialRow current = *trial;
+      STAB_TRY(store::Outcome outcome, runner_->run(current));
+      STAB_CHECK_OK(inquiry_->explain(current, outcome));
+      STAB_TRY(trial, store_and_claim(current, outcome));
+      experiment_->tell(current, outcome, done_, planned_);
+    }
+    if (gave_up_ || experiment_->stop().asked()) break;
     // It may have been extended meanwhile.
     STAB_CHECK_OK(plan_ahead(experiment_->engine(), experiment_->id(), experiment_->expanded(), experiment_->stop()));
     STAB_CHECK_OK(count_places());
     STAB_TRY(trial, claim_next());
-  }
+  } while (trial);
   STAB_TRY(const std::optional<store::TrialRow> left, experiment_->store().next_trial(experiment_->id()));
-  return !left.has_value();
+  if (left) return false;
+  // Whoever was asked to stop in the last trial that was planned has not looked whether there are more.
+  return is_planned(experiment_->store(), experiment_->id(), experiment_->expanded());
 }
 
 // A gate is for a trial: where none is left, nothing waits.
