@@ -1,6 +1,7 @@
 // What is next the store says (turns.h). What runs gives way after its trial to a higher priority, and after its turn to a user
-// of the same priority who has had less. Where the store doesn't take what became of an experiment (a full disk, somebody else's
-// lock), we wait, recover as a start does, and go on where it was.
+// of the same priority who has had less; while it waits for a gate of its plan, to any other of its priority at once. Where the
+// store doesn't take what became of an experiment (a full disk, somebody else's lock), we wait, recover as a start does, and go
+// on where it was.
 #include "stabd/engine_thread.h"
 
 #include <chrono>
@@ -109,11 +110,7 @@ bool EngineThread::run_what_waits() {
 Result<std::optional<store::ExperimentSummary>> EngineThread::next_experiment() {
   const std::lock_guard<Gate> gate(engine_->gate());
   do_work();
-  for (;;) {
-    STAB_TRY(const bool more, delete_a_slice());
-    if (!more) break;
-    const GateOpen open(engine_->gate());
-  }
+  STAB_CHECK_OK(delete_what_waits());
   return first_in_turn();
 }
 
@@ -134,6 +131,20 @@ void EngineThread::share_the_machine() {
   if (!stop_ || (*next)->priority != priority_) return;
   yields_ = true;
   yields_to_ = "another user, who has had the machine less";
+  stop_->after_this_trial();
+}
+
+void EngineThread::lend_the_machine() {
+  const store::Id waiting = running();
+  const auto next = turns_.first([&](store::Id id) {
+    return id == waiting || machine_runs_.has(id) || waits_for_machines(id) || turns_.stands_back(id);
+  });
+  if (!next || !*next) return;
+  const std::lock_guard<std::mutex> held(mutex_);
+  if (!stop_ || (*next)->priority < priority_) return;
+  turns_.stand_back(waiting);
+  yields_ = true;
+  yields_to_ = "another experiment, while a gate of its plan is closed";
   stop_->after_this_trial();
 }
 
@@ -329,6 +340,15 @@ void EngineThread::note_of(store::Id experiment, std::string_view text) {
 void EngineThread::trial_progress(const ProgressNews& news) {
   const store::Id id = running();
   push({id, to_json({id, news}), false, 0});
+}
+
+// Nothing is measured meanwhile, so whoever waits for a moment between two trials has it, browsers included.
+void EngineThread::at_closed_gate() {
+  do_work();
+  // What the store refuses to delete is tried again behind the next trial, and said there.
+  (void)delete_what_waits();
+  lend_the_machine();
+  if (gap_ != nullptr) gap_->between_trials(wake_);
 }
 
 void EngineThread::trial_done(const TrialNews& news) {

@@ -109,14 +109,17 @@ class EngineThread final : private Observer {
   void note(std::string_view text) override;
   void trial_done(const TrialNews& news) override;
   void trial_progress(const ProgressNews& news) override;
+  void at_closed_gate() override;
   void note_of(store::Id experiment, std::string_view text);
   void give_way_to(int priority);  // pre: mutex_ is held
   void do_work();  // pre: the gate is held, no trial runs
   // A slice of what is to be deleted; true: there is more. The same.
   Result<bool> delete_a_slice();
+  Status delete_what_waits();  // all of it; between two slices the gate is open
   // Those that wait, and of them the one whose turn it is. The same.
   Result<std::optional<store::ExperimentSummary>> first_in_turn();
   void share_the_machine();  // what runs stops after its trial if it had its time, or another user's turn has come
+  void lend_the_machine();   // what runs waits for a gate of its plan, and gives way to any other of its priority
   // Its planned trials, in slices, then itself. pre: the gate is held; it opens meanwhile
   Status cancel_in_slices(store::Id experiment);
   bool time_is_up(store::Id experiment, int64_t uid);

@@ -142,6 +142,14 @@ Result<store::Id> EngineThread::rerun(store::Id trial, store::Id experiment) {
   return planned;
 }
 
+Status EngineThread::delete_what_waits() {
+  for (;;) {
+    STAB_TRY(const bool more, delete_a_slice());
+    if (!more) return {};
+    const GateOpen open(engine_->gate());
+  }
+}
+
 Result<bool> EngineThread::delete_a_slice() {
   {
     const std::lock_guard<std::mutex> held(mutex_);

@@ -1,6 +1,7 @@
 #include "stabd/turns.h"
 
 #include <algorithm>
+#include <map>
 #include <tuple>
 #include <vector>
 
@@ -9,6 +10,9 @@ namespace {
 
 // What runs has the machine for so long before another user of its priority has: to change costs a set-up and warm-ups.
 constexpr std::chrono::minutes kTurn{15};
+// Until one that gave way at a closed gate comes as early as before: chosen again at once it would take the machine only to meet
+// the same gate. Where several stand at gates, each comes to look at its own about once in that time.
+constexpr std::chrono::seconds kStandsBack{60};
 
 }  // namespace
 
@@ -39,9 +43,21 @@ Result<std::optional<store::ExperimentSummary>> Turns::first(const LeavesOut& le
     const auto found = shares.find(row.submitter_uid);
     return found == shares.end() ? 0.0 : found->second;
   };
-  const auto place = [&](const store::ExperimentSummary& row) { return std::tuple(-row.priority, share_of(row), row.id); };
+  const auto place = [&](const store::ExperimentSummary& row) {
+    return std::tuple(-row.priority, stands_back(row.id), share_of(row), row.id);
+  };
   return std::optional(
       *std::min_element(all.begin(), all.end(), [&](const auto& a, const auto& b) { return place(a) < place(b); }));
+}
+
+void Turns::stand_back(store::Id experiment) {
+  std::erase_if(back_until_, [&](const auto& one) { return !stands_back(one.first); });
+  back_until_[experiment] = engine_->options().clock->monotonic_raw() + kStandsBack;
+}
+
+bool Turns::stands_back(store::Id experiment) const {
+  const auto found = back_until_.find(experiment);
+  return found != back_until_.end() && engine_->options().clock->monotonic_raw() < found->second;
 }
 
 void Turns::begin() { began_ = engine_->options().clock->monotonic_raw(); }

@@ -1,6 +1,7 @@
 // Turns: whose turn it is at the lab's machine. Of whatever waits the highest priority is next; of equal ones that of the user
 // who has had the machine least (a share is halved every day), and of theirs the lowest number. What runs has the machine for a
-// turn before another user of its priority has, and for as long as one experiment of its user may.
+// turn before another user of its priority has, and for as long as one experiment of its user may. One that can't use it, as a
+// gate of its plan is closed, stands back for a minute: others of its priority come before it.
 //
 // The queue is the store itself, so a daemon that was killed goes on where it was, without a state of its own.
 #pragma once
@@ -9,6 +10,7 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <optional>
 
 #include "engine/experiment/engine.h"
@@ -31,6 +33,10 @@ class Turns {
   using LeavesOut = std::function<bool(store::Id)>;
   Result<std::optional<store::ExperimentSummary>> first(const LeavesOut& leaves_out) const;
 
+  // A gate of its plan is closed.
+  void stand_back(store::Id experiment);
+  bool stands_back(store::Id experiment) const;
+
   // A turn begins now.
   void begin();
   // Whether it has lasted long enough for another user to have one; if so, the next one begins.
@@ -40,6 +46,7 @@ class Turns {
   Engine* engine_;
   std::function<std::chrono::nanoseconds(uid_t)> time_limit_;
   std::chrono::nanoseconds began_{0};
+  std::map<store::Id, std::chrono::nanoseconds> back_until_;
 };
 
 }  // namespace stab::engine

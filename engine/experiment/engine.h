@@ -3,7 +3,9 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -63,6 +65,9 @@ class Observer {
   virtual void trial_done(const TrialNews& news) = 0;
   // While a trial runs, with the engine's gate open, so without the store. It is to take microseconds.
   virtual void trial_progress(const ProgressNews& news) { (void)news; }
+  // About once a second while one of the plan's gates keeps the next trial from beginning. No trial runs, and the engine's gate
+  // is held; who opens it meanwhile holds it again in the end.
+  virtual void at_closed_gate() {}
 };
 
 enum class RunEnd {
@@ -111,6 +116,9 @@ class Engine {
   // Requests over HTTP so far; trials note them as well.
   int64_t web_requests() const { return web_requests_; }
   void count_web_request() { ++web_requests_; }
+  // How long an experiment has stood at closed gates of its plan since it last got through: a run that gives way there leaves it
+  // to its next one, whose deadline goes on. pre: the gate is held
+  std::chrono::nanoseconds& waited_at_gates(store::Id experiment) { return waited_at_gates_[experiment]; }
 
   // Goes on with it until it is over or stopped. An Error means that the laboratory is broken, not the plan.
   Result<RunEnd> run(store::Id experiment, Observer& observer, StopSignal& stop);
@@ -136,6 +144,7 @@ class Engine {
   store::Recovery recovered_;
   Gate gate_;
   std::atomic<int64_t> submits_{0}, web_requests_{0};
+  std::map<store::Id, std::chrono::nanoseconds> waited_at_gates_;
 };
 
 // "7c9e6679-...": changes with every boot. Empty if the kernel does not say.

@@ -25,6 +25,8 @@ using std::chrono::milliseconds;
 
 // Between two looks at a closed gate: load averages move no faster, and a look is work for the machine.
 constexpr milliseconds kLookAgain{5000};
+// Meanwhile others are served so often: soon enough for a person who waits for an answer, and for a daemon that is told to stop.
+constexpr milliseconds kServeOthers{1000};
 
 // Opened by the broker, which may; none where it may not either, or there is none.
 UniqueFd kernel_log_of(broker::Client* broker) {
@@ -317,26 +319,39 @@ Result<bool> HeldMachine::wait_for_gates() const {
   const plan::Gates& gates = experiment_->plan().machine.gates;
   if (!has_gates(gates)) return true;
   const auto& options = experiment_->options();
-  const auto start = options.clock->monotonic_raw();
-  std::string told;
-  for (;;) {
+  std::chrono::nanoseconds& waited = experiment_->engine().waited_at_gates(experiment_->id());
+  const auto start = options.clock->monotonic_raw() - waited;
+  for (bool told = false;; told = true) {
     const std::string why = closed_gate(gates, look_at_gates(options.roots, options.clock->realtime()));
+    const auto now = options.clock->monotonic_raw();
+    const bool gives_up = gates.deadline.count() > 0 && now - start > gates.deadline;
+    if (why.empty() || gives_up) waited = std::chrono::nanoseconds(0);
     if (why.empty()) return true;
-    if (told.empty()) experiment_->note("waiting: " + why);
-    told = why;
-    if (gates.deadline.count() > 0 && options.clock->monotonic_raw() - start > gates.deadline) {
-      const std::string text = "gave up waiting: " + why;
-      STAB_CHECK_OK(experiment_->note_and_log("gate", text));
+    if (!told) experiment_->note("waiting: " + why);
+    if (gives_up) {
+      STAB_CHECK_OK(experiment_->note_and_log("gate", "gave up waiting: " + why));
       return false;
     }
-    const auto left = start + gates.deadline - options.clock->monotonic_raw();
-    const auto look_again =
-        std::clamp(std::chrono::duration_cast<milliseconds>(left) + milliseconds(1), milliseconds(1), kLookAgain);
+    const auto left = std::chrono::duration_cast<milliseconds>(start + gates.deadline - now) + milliseconds(1);
+    if (stay_until(now + std::clamp(left, milliseconds(1), kLookAgain))) continue;
+    waited = options.clock->monotonic_raw() - start;
+    return false;
+  }
+}
+
+// At a closed gate, until the next look at it.
+bool HeldMachine::stay_until(std::chrono::nanoseconds next_look) const {
+  while (!experiment_->stop().asked()) {
+    experiment_->observer().at_closed_gate();
+    if (experiment_->stop().asked()) return false;
+    const auto left = next_look - experiment_->options().clock->monotonic_raw();
+    if (left <= std::chrono::nanoseconds(0)) return true;
+    const milliseconds sleep = std::min(std::chrono::ceil<milliseconds>(left), kServeOthers);
     const GateOpen open(experiment_->gate());
     pollfd stop{experiment_->stop().now_fd(), POLLIN, 0};
-    ::poll(&stop, 1, static_cast<int>(look_again.count()));
-    if (experiment_->stop().asked()) return false;
+    ::poll(&stop, 1, static_cast<int>(sleep.count()));
   }
+  return false;
 }
 
 Status HeldMachine::say_what_befell_the_worker() const {

@@ -1,6 +1,7 @@
 // HeldMachine: the machine as one experiment holds it, from its CPUs to its knobs. Everything is given back with the object.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <optional>
@@ -51,7 +52,7 @@ class HeldMachine {
   // kUnavailable: what the plan requires, and this machine does not give. `passes`: the events of every pass over the counters.
   using Passes = std::vector<std::vector<counters::EventSpec>>;
   Status check_requirements(const Passes& passes) const;
-  // False: stopped, or a gate stayed closed until its deadline.
+  // False: stopped, or a gate stayed closed until its deadline. Meanwhile the observer may serve others, and ask us to stop.
   Result<bool> wait_for_gates() const;
   Status say_what_befell_the_worker() const;
 
@@ -61,6 +62,7 @@ class HeldMachine {
   Result<ProcessTree> tree_at_broker(bool isolated) const;
   Status enter(const Isolation& isolation);  // trials run in the cpuset that tune() has made
   Status hold_trials_in(Result<ProcessTree> tree);
+  bool stay_until(std::chrono::nanoseconds next_look) const;  // false: stopped
   Status say_limits(std::map<std::string, std::string>& facts) const;
   Status say_tmp(std::map<std::string, std::string>& facts) const;
   Status say_ipc(std::map<std::string, std::string>& facts) const;

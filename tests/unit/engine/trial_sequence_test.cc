@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -37,6 +38,10 @@ class Listener final : public Observer {
   void phase(std::string_view) override {}
   void note(std::string_view text) override { notes_.emplace_back(clock_->monotonic_raw(), text); }
   void trial_done(const TrialNews&) override {}
+  void at_closed_gate() override {
+    if (at_gate) at_gate();
+  }
+  std::function<void()> at_gate;
 
   int64_t notes_with(std::string_view begin) const {
     return std::count_if(notes_.begin(), notes_.end(), [&](const auto& note) { return note.second.starts_with(begin); });
@@ -92,6 +97,9 @@ class TrialSequenceTest : public testing::Test {
   }
   RunEnd run(store::Id experiment, Observer& observer) {
     StopSignal stop;
+    return run(experiment, observer, stop);
+  }
+  RunEnd run(store::Id experiment, Observer& observer, StopSignal& stop) {
     const auto end = engine_->run(experiment, observer, stop);
     EXPECT_TRUE(end.ok()) << end.error().text();
     return end ? *end : RunEnd::kRejected;
@@ -127,6 +135,23 @@ TEST_F(TrialSequenceTest, AClosedGateIsWaitedForOnce) {
   EXPECT_EQ(listener.notes_with("gave up waiting: "), 1);
   EXPECT_GE(listener.waited(), kDeadline - kNoteTakes);
   EXPECT_LT(listener.waited(), kDeadline + milliseconds(1000));
+}
+
+// As a daemon lets others have the machine meanwhile: two that do so in turns still come to the ends of their deadlines.
+TEST_F(TrialSequenceTest, WhoGivesWayAtAClosedGateGoesOnWaitingThere) {
+  const store::Id experiment = heats_in(1, 2);
+  Listener first(clock_), second(clock_);
+  StopSignal stop;
+  int looks = 0;
+  first.at_gate = [&] {
+    if (++looks == 2) stop.after_this_trial();  // a second has passed
+  };
+  EXPECT_EQ(run(experiment, first, stop), RunEnd::kStopped);
+  EXPECT_EQ(looks, 2) << "it stayed though it was asked to leave";
+  EXPECT_EQ(first.notes_with("gave up waiting: "), 0);
+  EXPECT_EQ(run(experiment, second), RunEnd::kStopped);
+  EXPECT_EQ(second.notes_with("gave up waiting: "), 1);
+  EXPECT_LT(second.waited(), kDeadline - milliseconds(500)) << "its deadline began anew";
 }
 
 TEST_F(TrialSequenceTest, AfterItGaveUpItWaitsAgain) {
