@@ -60,6 +60,7 @@ struct CommandRow {
   int (*run)(const Arguments&) = nullptr;
   // Instead of `run`: it reads its words itself, because what it takes depends on them.
   int (*run_words)(const std::vector<std::string>&) = nullptr;
+  bool answers_with_1 = false;  // its exit status 1 says "worse": what keeps it from an answer is 2
 
   std::string group() const { return words.find(' ') == std::string::npos ? "" : words.substr(0, words.find(' ')); }
   std::string name() const { return words.substr(words.find(' ') + 1); }

@@ -3,12 +3,15 @@
 #include <string>
 #include <vector>
 
+#include "base/standard_output.h"
 #include "stabctl/arguments.h"
 #include "stabctl/command_table.h"
+#include "stabctl/commands.h"
 #include "stabctl/completion.h"
 
-int main(int argc, char** argv) {
-  const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
+namespace {
+
+int answer(const std::vector<std::string>& words) {
   const std::vector<std::string> rest(words.begin() + (words.empty() ? 0 : 1), words.end());
   if (!words.empty() && words[0] == "__complete") return stab::ctl::complete_command(rest);
   // stats and analyze read their own words.
@@ -17,4 +20,18 @@ int main(int argc, char** argv) {
   const stab::ctl::ParsedArguments parsed = stab::ctl::parse_arguments(words);
   if (parsed.exit_code) return *parsed.exit_code;
   return parsed.command->run(parsed.arguments);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  stab::hold_standard_descriptors();
+  const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
+  const int code = answer(words);
+  const stab::Status printed = stab::finish_standard_output();
+  if (printed) return code;
+  const stab::ctl::CommandRow* row = stab::ctl::command_of(words);
+  const auto complain = row && row->answers_with_1 ? stab::ctl::complain_of_no_answer : stab::ctl::complain;
+  const int failed = complain(printed.error());
+  return code == stab::ctl::kExitDone ? failed : code;
 }

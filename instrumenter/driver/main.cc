@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/standard_output.h"
 #include "instrumenter/driver/command_line.h"
 #include "instrumenter/driver/layout_choice.h"
 #include "instrumenter/driver/link_job.h"
@@ -95,6 +96,7 @@ Result<int> post_link(const Toolchain& tools, const CommandLine& line, const Lin
 Result<int> print_parts() {
   STAB_TRY(const std::vector<std::string> parts, parts_of_builds());
   for (const std::string& part : parts) printf("%s\n", part.c_str());
+  STAB_CHECK_OK(finish_standard_output());
   return 0;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/standard_output.h"
 #include "instrumenter/postlink/post_link.h"
 #include "instrumenter/postlink/stab_info.h"
 
@@ -76,7 +77,7 @@ stab::Status run(const Command& command) {
   }
   STAB_TRY(const std::string text, stab::postlink::describe(command.input));
   fputs(text.c_str(), stdout);
-  return {};
+  return stab::finish_standard_output();
 }
 
 }  // namespace
