@@ -13,6 +13,7 @@
 #include "store/attached.h"
 #include "store/schema.h"
 #include "store/store_state.h"
+#include "store/unwritable_place.h"
 
 namespace stab::store {
 namespace {
@@ -153,6 +154,7 @@ Result<Id> Store::import_experiment(const std::string& other_path, Id experiment
   std::error_code code;
   if (!std::filesystem::is_regular_file(other_path, code))
     return Error{ErrorCode::kNotFound, "'" + other_path + "' does not exist", {}};
+  if (needs_unwritable_files(other_path)) return unwritable_place(other_path);
   STAB_TRY(const Attached other, Attached::open(database, other_path));
   STAB_CHECK_OK(check_other(database, other_path));
 
@@ -208,12 +210,15 @@ Status Store::bundle(Id experiment, const std::string& path) {
   // Made under a name that is nobody's; whatever fails leaves nothing.
   const std::string part = path + ".part-" + std::to_string(::getpid());
   if (std::filesystem::exists(part, code)) return bad_input("'" + part + "' exists already; remove it");
+  const std::string whole = part + "-all";  // a file of what we read from a copy, as files alone can be attached
   const auto clear = [&] {
-    for (const char* end : {"", "-wal", "-shm", "-journal", ".writer"}) ::unlink((part + end).c_str());
+    for (const char* end : {"", "-wal", "-shm", "-journal", ".writer"})
+      for (const std::string& file : {part, whole}) ::unlink((file + end).c_str());
   };
   const Status made = [&]() -> Status {
     STAB_TRY(Store copy, open(part, Access::kWrite));
-    STAB_TRY(const Id id, copy.import_experiment(state_->path, experiment));
+    if (state_->is_copy) STAB_CHECK_OK(backup(whole));
+    STAB_TRY(const Id id, copy.import_experiment(state_->is_copy ? whole : state_->path, experiment));
     (void)id;
     // WAL would want its files beside it, also from a reader who can't make any.
     return copy.state_->database.execute("PRAGMA journal_mode = DELETE");

@@ -4,6 +4,7 @@
 #include <sqlite3.h>
 #include <time.h>
 
+#include <filesystem>
 #include <utility>
 
 namespace stab::store {
@@ -42,6 +43,18 @@ Error make_error(int code, std::string message) {
   if ((code & 0xff) == SQLITE_FULL) message += "; free space on the database's file system";
   if (code_of(code) == ErrorCode::kBusy) message += "; another program writes to it, close it";
   return {code_of(code), std::move(message), {}};
+}
+
+// https://www.sqlite.org/uri.html
+std::string immutable_uri(const std::string& path) {
+  std::string uri = "file://";
+  for (const char c : std::filesystem::absolute(path).string()) {
+    constexpr char kHex[] = "0123456789ABCDEF";
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '%' || c == '?' || c == '#') uri.append({'%', kHex[byte >> 4], kHex[byte & 15]});
+    else uri += c;
+  }
+  return uri + "?immutable=1";
 }
 
 }  // namespace
@@ -164,8 +177,9 @@ void Database::close() {
 Result<Database> Database::open(const std::string& path, Mode mode, const char* vfs) {
   sqlite3* handle = nullptr;
   const int flags = (mode == Mode::kCreate ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY) |
-                    SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
-  const int code = sqlite3_open_v2(path.c_str(), &handle, flags, vfs);
+                    (mode == Mode::kImmutable ? SQLITE_OPEN_URI : 0) | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+  const std::string name = mode == Mode::kImmutable ? immutable_uri(path) : path;
+  const int code = sqlite3_open_v2(name.c_str(), &handle, flags, vfs);
   if (code != SQLITE_OK) {
     const int errno_value = handle ? sqlite3_system_errno(handle) : 0;
     std::string why = handle ? sqlite3_errmsg(handle) : sqlite3_errstr(code);

@@ -86,7 +86,8 @@ auto read_rows(Statement& query, Make make) {
 
 class Database {
  public:
-  enum class Mode { kCreate, kReadOnly };
+  // kImmutable: read without looking at a -wal or at locks. pre: nobody writes to it
+  enum class Mode { kCreate, kReadOnly, kImmutable };
   // The path of a database that nobody else sees and that is gone when it is closed; large ones spill to a file without a name.
   static constexpr char kTemporary[] = "";
   static Result<Database> open(const std::string& path, Mode mode, const char* vfs);

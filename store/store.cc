@@ -16,6 +16,7 @@
 
 #include "store/schema.h"
 #include "store/store_state.h"
+#include "store/unwritable_place.h"
 
 namespace stab::store {
 namespace {
@@ -56,7 +57,9 @@ Result<Store> Store::open(const std::string& path, Access access, const char* vf
   if (writer) {
     STAB_TRY(lock, lock_for_writing(path));
   }
-  STAB_TRY(Database database, Database::open(path, writer ? Database::Mode::kCreate : Database::Mode::kReadOnly, vfs));
+  bool is_copy = !writer && needs_unwritable_files(path);
+  STAB_TRY(Database database, is_copy ? copy_of_unwritable(path, vfs)
+                                      : Database::open(path, writer ? Database::Mode::kCreate : Database::Mode::kReadOnly, vfs));
   // The owner is checked before anything is written: WAL mode alone changes the file's header.
   STAB_CHECK_OK(check_owner(database));
   STAB_CHECK_OK(set_up(database, writer));
@@ -66,11 +69,12 @@ Result<Store> Store::open(const std::string& path, Access access, const char* vf
     STAB_TRY(const bool current, is_current(database));
     if (!current) {
       STAB_TRY(database, migrated_copy(database));
-      // What is written to it would be lost, and must fail as in a file that is open for reading.
-      STAB_CHECK_OK(database.execute("PRAGMA query_only = ON"));
+      is_copy = true;
     }
+    // What is written to it would be lost, and must fail as in a file that is open for reading.
+    if (is_copy) STAB_CHECK_OK(database.execute("PRAGMA query_only = ON"));
   }
-  return Store(std::make_unique<State>(State{std::move(database), std::move(lock), path}));
+  return Store(std::make_unique<State>(State{std::move(database), std::move(lock), path, is_copy}));
 }
 
 // --- transactions ----------------------------------------------------------------------------------------

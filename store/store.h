@@ -68,8 +68,8 @@ class Store {
   enum class Access { kWrite, kRead };
 
   // kWrite creates and migrates; kBusy where another process writes to it, kCorrupt where the file isn't ours,
-  // kUnavailable where a newer version made it. kRead needs an existing file; of an older version it reads a migrated copy,
-  // as the file was at that moment. `vfs` names a registered SQLite VFS (tests).
+  // kUnavailable where a newer version made it. kRead needs an existing file; of an older version, and of one beside which WAL
+  // mode's files can't be made, it reads a copy, as the file was at that moment. `vfs` names a registered SQLite VFS (tests).
   static Result<Store> open(const std::string& path, Access access, const char* vfs = nullptr);
   Store(Store&&) noexcept;
   Store& operator=(Store&&) noexcept;

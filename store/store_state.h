@@ -17,6 +17,7 @@ struct Store::State {
   Database database;
   UniqueFd writer_lock;  // invalid: a reader
   std::string path;
+  bool is_copy = false;  // a reader of what the file held when it was opened: `database` is no file of this path
   std::string part_schema;  // what write_part makes, once it was asked for (store/parts.cc)
 
   // Runs `body` as one transaction, or as a savepoint of the one that is open. Its failure undoes all of it.
