@@ -93,7 +93,7 @@ Parsed parse_plan(std::string_view text, const std::string& path, const ParseOpt
   TomlNode& tree = std::get<TomlNode>(read);
   tree.spot = {path, 1, 1};
 
-  Faults faults(text, path, options.max_errors);
+  Faults faults(text, path, options.max_errors, options.stored);
   Plan plan;
   plan.text = text;
   plan.path = path;

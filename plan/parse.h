@@ -38,7 +38,7 @@ class RealFiles final : public FileLookup {
 struct ParseOptions {
   size_t max_errors = 20;               // then "too many errors"
   const FileLookup* files = nullptr;    // null: existence is not checked
-  bool stored = false;                  // it was accepted once, when names could be numbers
+  bool stored = false;                  // it was accepted once, maybe before there were all of today's rules
 };
 
 struct Parsed {

@@ -220,10 +220,14 @@ bool check_name(Faults& faults, const SourceSpot& spot, std::string_view what, c
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
            c == '_' || c == '+' || c == '-';
   };
-  if (!name.empty() && name.size() <= 100 && name[0] != '.' && std::all_of(name.begin(), name.end(), good))
-    return true;
-  faults.error(spot, std::string(what) + " " + quoted(name) + " can't name files",
-               "use 1 to 100 letters, digits and . _ + -, not starting with a dot");
+  if (name.empty() || name.size() > 100 || name[0] == '.' || !std::all_of(name.begin(), name.end(), good)) {
+    faults.error(spot, std::string(what) + " " + quoted(name) + " can't name files",
+                 "use 1 to 100 letters, digits and . _ + -, not starting with a dot or a hyphen");
+    return false;
+  }
+  if (name[0] != '-' || faults.accepted_once()) return true;
+  faults.error(spot, std::string(what) + " " + quoted(name) + " would be an option of every command that it is named in",
+               "begin it with a letter, a digit, _ or +");
   return false;
 }
 

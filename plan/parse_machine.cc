@@ -2,6 +2,7 @@
 // passed on as words; what they mean is known where knobs are turned (host/).
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 #include "plan/limits.h"
 #include "plan/parse_parts.h"
@@ -15,29 +16,44 @@ using Kind = TomlNode::Kind;
 constexpr std::array<std::string_view, 4> kMoreRequirements = {"counters", "isolation", "private-ipc", "private-tmp"};
 constexpr std::array<std::string_view, 4> kOfNoKnob = {"affinity", "counters", "private-ipc", "private-tmp"};
 
-// "0", "2-3,5"; the hwloc terms "core:1", "pu:2", "numa:0", "package:0"; "auto", "none".
-bool is_cpu_set(std::string_view text, bool allow_none) {
-  if (text == "auto" || (allow_none && text == "none")) return true;
-  for (std::string_view object : {"core:", "pu:", "numa:", "package:"})
-    if (text.starts_with(object)) text.remove_prefix(object.size());
-  const auto is_number = [](std::string_view part) {
-    return !part.empty() && part.size() <= 5 &&
-           std::all_of(part.begin(), part.end(), [](char c) { return c >= '0' && c <= '9'; });
+enum class CpuSet { kGood, kBackwards, kNone };
+
+// "0", "2-3,5"; one of the hwloc terms "core:1", "pu:2", "numa:0", "package:0"; "auto", "none".
+CpuSet cpu_set(std::string_view text, bool allow_none) {
+  if (text == "auto" || (allow_none && text == "none")) return CpuSet::kGood;
+  for (std::string_view object : {"core:", "pu:", "numa:", "package:"}) {
+    if (!text.starts_with(object)) continue;
+    text.remove_prefix(object.size());
+    break;
+  }
+  const auto number_of = [](std::string_view part) {
+    int number = -1;
+    const bool digits = !part.empty() && part.size() <= 5 && part.find_first_not_of("0123456789") == std::string_view::npos;
+    if (digits) std::from_chars(part.data(), part.data() + part.size(), number);
+    return number;
   };
+  CpuSet found = CpuSet::kGood;
   while (true) {
     const size_t comma = text.find(',');
     const std::string_view range = text.substr(0, comma);
     const size_t dash = range.find('-');
-    if (!is_number(range.substr(0, dash))) return false;
-    if (dash != std::string_view::npos && !is_number(range.substr(dash + 1))) return false;
-    if (comma == std::string_view::npos) return true;
+    const int first = number_of(range.substr(0, dash));
+    const int last = dash == std::string_view::npos ? first : number_of(range.substr(dash + 1));
+    if (first < 0 || last < 0) return CpuSet::kNone;
+    if (last < first) found = CpuSet::kBackwards;
+    if (comma == std::string_view::npos) return found;
     text.remove_prefix(comma + 1);
   }
 }
 
 void parse_cpus(Section& section, std::string_view key, bool allow_none, std::string& out) {
   const TomlNode* node = section.text(key, out);
-  if (node && (out.size() > kMaxWordBytes || !is_cpu_set(out, allow_none)))
+  if (!node || (section.faults().accepted_once() && out.size() <= kMaxWordBytes)) return;
+  const CpuSet set = out.size() > kMaxWordBytes ? CpuSet::kNone : cpu_set(out, allow_none);
+  if (set == CpuSet::kBackwards)
+    section.faults().error(node->spot, quoted(key) + " " + quoted(out) + " has a range that ends before it begins",
+                           "write the smaller number first: \"1-3\"");
+  if (set == CpuSet::kNone)
     section.faults().error(node->spot, quoted(key) + " " + quoted(out) + " is no set of CPUs",
                            std::string("\"auto\", ") + (allow_none ? "\"none\", " : "") +
                                "\"2-3\", \"core:1\", \"pu:2\", \"numa:0\"");

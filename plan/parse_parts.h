@@ -41,8 +41,8 @@ void parse_layout(const TomlNode& table, Faults& faults, Plan& plan);
 void parse_programs(const TomlNode& array, const FileLookup* files, Faults& faults, Plan& plan,
                     std::set<std::string>& used);
 
-// Names of experiments, programs and workloads become parts of paths: letters, digits and . _ + - only, not
-// starting with a dot, at most 100. Notes a fault otherwise.
+// Names of experiments, programs, workloads and families become parts of paths and words of commands: letters, digits and . _ + -
+// only, not starting with a dot or a hyphen, at most 100. Notes a fault otherwise; what was accepted once may have the hyphen.
 bool check_name(Faults& faults, const SourceSpot& spot, std::string_view what, const std::string& name);
 
 }  // namespace stab::plan

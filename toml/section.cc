@@ -25,8 +25,8 @@ std::string number_text(double number) {
 
 }  // namespace
 
-Faults::Faults(std::string_view text, std::string file, size_t max_errors)
-    : text_(text), file_(std::move(file)), lines_{0}, max_errors_(max_errors) {
+Faults::Faults(std::string_view text, std::string file, size_t max_errors, bool accepted_once)
+    : text_(text), file_(std::move(file)), lines_{0}, max_errors_(max_errors), accepted_once_(accepted_once) {
   for (size_t end = text.find('\n'); end != text.npos; end = text.find('\n', end + 1)) lines_.push_back(end + 1);
 }
 

@@ -16,7 +16,9 @@ namespace stab::plan {
 class Faults {
  public:
   // Spots without a file are of `file`.
-  Faults(std::string_view text, std::string file, size_t max_errors);
+  Faults(std::string_view text, std::string file, size_t max_errors, bool accepted_once = false);
+  // The text was accepted before, maybe by an older version: rules that came later are not for it.
+  bool accepted_once() const { return accepted_once_; }
   void error(const SourceSpot& spot, std::string message, std::string hint = {});
   void warning(const SourceSpot& spot, std::string message, std::string hint = {});
   // The place of `needle` inside the value at `spot`, if it stands in the same source line; else `spot`.
@@ -38,6 +40,7 @@ class Faults {
   std::string file_;
   std::vector<size_t> lines_;  // where each begins; a text may have as many faults as lines
   size_t max_errors_;
+  bool accepted_once_;
   size_t dropped_ = 0, dropped_warnings_ = 0;
   std::vector<Diagnostic> errors_, warnings_;
 };

@@ -249,6 +249,33 @@ TEST(Parse, WhatThePlanNamesMustExist) {
   EXPECT_EQ(render(parse_plan(text + "build=\"make\"\n", "t.toml", options).errors), "");
 }
 
+TEST(Parse, NamesThatCommandsWouldTakeForOptions) {
+  const std::string text = "[experiment]\nname=\"-x\"\nseed=1\nreplicates=2\n[machine]\ncpus=\"3-1\"\n"
+                           "[[program]]\nname=\"--json\"\nrun=[\"p\"]\n"
+                           "[program.metrics]\nformat=\"google-benchmark\"\nfamilies={\"-f\"=\"BM_*\"}\n"
+                           "[[program.workload]]\nname=\"-w\"\n";
+  const std::string wrong = render(parse_plan(text, "t.toml").errors);
+  for (const char* name : {"experiment name '-x'", "program name '--json'", "workload name '-w'", "family '-f'"})
+    EXPECT_THAT(wrong, HasSubstr(std::string(name) + " would be an option of every command"));
+  EXPECT_THAT(wrong, HasSubstr("'cpus' '3-1' has a range that ends before it begins"));
+  // A database may have such a plan from the time when it was accepted.
+  EXPECT_EQ(render(parse_plan(text, "t.toml", {.stored = true}).errors), "");
+}
+
+TEST(Parse, SetsOfCpus) {
+  const auto errors = [](const std::string& cpus) {
+    const std::string text = "[experiment]\nname=\"t\"\nseed=1\nreplicates=2\n[machine]\ncpus=\"" + cpus +
+                             "\"\n[[program]]\nname=\"p\"\nrun=[\"p\"]\n";
+    return render(parse_plan(text, "t.toml").errors);
+  };
+  for (const char* good : {"auto", "none", "0", "2-3,5", "3-3", "core:1", "pu:2-4", "numa:0", "package:0", "99999", "1,3-4"})
+    EXPECT_EQ(errors(good), "") << good;
+  for (const char* backwards : {"3-1", "0,7-6", "core:2-1"}) EXPECT_THAT(errors(backwards), HasSubstr("smaller number first"));
+  for (const char* none :
+       {"core:pu:numa:1", "core:pu:1", "pu:core:1", "", "-", "1-", "1,", "x", "1-2-3", "123456", "core:", "+1"})
+    EXPECT_THAT(errors(none), HasSubstr("is no set of CPUs")) << none;
+}
+
 TEST(Parse, RealFilesLookBelowThePlansDirectory) {
   const RealFiles files("/usr/bin");
   EXPECT_TRUE(files.command_exists("sh"));
