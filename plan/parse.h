@@ -12,23 +12,25 @@
 
 namespace stab::plan {
 
-// What the parser asks of the world: do named files exist? Paths are as written in the plan.
+// What there is at a path, links followed; what may not be looked at is absent. Of two that have a name the later kind is meant:
+// it serves better, whatever is wanted.
+enum class FileKind { kAbsent, kOther, kDirectory, kFile, kProgram };  // kProgram: a regular file that may be executed
+
+// What the parser asks of the world. Paths are as written in the plan.
 class FileLookup {
  public:
   virtual ~FileLookup() = default;
-  virtual bool file_exists(const std::string& path) const = 0;
-  virtual bool directory_exists(const std::string& path) const = 0;
-  // A command by bare name, searched in PATH, or by path.
-  virtual bool command_exists(const std::string& name) const = 0;
+  virtual FileKind look(const std::string& path) const = 0;
+  // A command by bare name.
+  virtual bool is_in_path(const std::string& name) const = 0;
 };
 
 // Looks below `directory` (the plan's own) on the real file system.
 class RealFiles final : public FileLookup {
  public:
   explicit RealFiles(std::string directory) : directory_(std::move(directory)) {}
-  bool file_exists(const std::string& path) const override;
-  bool directory_exists(const std::string& path) const override;
-  bool command_exists(const std::string& name) const override;
+  FileKind look(const std::string& path) const override;
+  bool is_in_path(const std::string& name) const override;
 
  private:
   std::string resolve(const std::string& path) const;

@@ -242,16 +242,32 @@ void parse_metrics(const TomlNode& table, Faults& faults, std::optional<Metrics>
   out = std::move(metrics);
 }
 
+// Whether the program's directory is known only once there is a commit or a cell.
+bool has_later_source(const Program& program) { return !program.source.git.empty() || has_placeholder(program.source.dir); }
+
+FileKind kind_in_source(const std::string& path, const Program& program, const Context& context) {
+  const std::string& dir = program.source.dir;
+  return dir.empty() || path.starts_with('/') ? FileKind::kAbsent : context.files->look(dir + "/" + path);
+}
+
+// A path is one of the plan's directory or of the program's: what fits better is meant.
+FileKind kind_of(const std::string& path, const Program& program, const Context& context) {
+  return std::max(context.files->look(path), kind_in_source(path, program, context));
+}
+
 // A file that a trial reads must exist now, unless the program's build may make it.
 void check_file_exists(const std::string& path, const SourceSpot& spot, std::string_view what,
                        const Program& program, Context& context) {
-  if (!context.files || !program.build.empty() || has_placeholder(path)) return;
-  if (context.files->file_exists(path)) return;
-  const Source& source = program.source;
-  if (!source.git.empty() || has_placeholder(source.dir)) return;
-  if (!source.dir.empty() && context.files->file_exists(source.dir + "/" + path)) return;
-  context.faults.error(spot, std::string(what) + " " + quoted(path) + " does not exist",
-                       "paths are relative to the plan's directory");
+  if (!context.files || !program.build.empty() || has_placeholder(path) || has_later_source(program)) return;
+  const std::string named = std::string(what) + " " + quoted(path);
+  switch (kind_of(path, program, context)) {
+    case FileKind::kFile:
+    case FileKind::kProgram: return;
+    case FileKind::kDirectory: return context.faults.error(spot, named + " is a directory", "name a file in it");
+    case FileKind::kOther: return context.faults.error(spot, named + " is no regular file", "name a file that can be copied");
+    case FileKind::kAbsent:
+      return context.faults.error(spot, named + " does not exist", "paths are relative to the plan's directory");
+  }
 }
 
 void parse_inputs(Section& section, const Program& program, Context& context,
@@ -292,28 +308,37 @@ void parse_shared(Section& section, const Program& program, Context& context, Wo
 // A command that nothing builds must exist now.
 void check_command_exists(const Command& run, const SourceSpot& spot, const Program& program, Context& context) {
   const std::string& name = run.argv[0];
-  if (!context.files || !program.build.empty() || has_placeholder(name)) return;
-  if (context.files->command_exists(name)) return;
-  const std::string& dir = program.source.dir;
-  if (!program.source.git.empty() || has_placeholder(dir)) return;
-  if (!dir.empty() && name[0] != '/' && context.files->command_exists(dir + "/" + name)) return;
-  context.faults.error(spot, "program " + quoted(name) + " does not exist",
-                       name.find('/') == std::string::npos ? "it is not in PATH"
-                                                           : "add build = \"...\", or check the path, which is "
-                                                             "relative to the plan's directory");
+  if (!context.files || !program.build.empty() || has_placeholder(name) || has_later_source(program)) return;
+  const bool bare = name.find('/') == std::string::npos;
+  if (bare && context.files->is_in_path(name)) return;
+  const std::string named = "program " + quoted(name);
+  switch (bare ? kind_in_source(name, program, context) : kind_of(name, program, context)) {
+    case FileKind::kProgram: return;
+    case FileKind::kFile:
+      return context.faults.error(spot, named + " is not executable", "chmod +x it, or name what reads it: run = [\"sh\", " +
+                                                                          ("\"" + name + "\"]"));
+    case FileKind::kDirectory: return context.faults.error(spot, named + " is a directory", "name a program in it");
+    case FileKind::kOther: return context.faults.error(spot, named + " is no regular file", "name a program");
+    case FileKind::kAbsent:
+      return context.faults.error(spot, named + " does not exist",
+                                  bare ? "it is not in PATH"
+                                       : "add build = \"...\", or check the path, which is relative to the plan's directory");
+  }
 }
 
 void parse_source(Section& section, Context& context, Source& source) {
   const TomlNode* node = section.find("source");
   if (!node) return;
-  SourceSpot dir_spot = node->spot;
+  SourceSpot dir_spot = node->spot, git_spot = node->spot;
   if (node->kind == Kind::kString) {
     source.dir = node->text;
   } else if (node->kind == Kind::kTable) {
     Section inner(*node, "source", context.faults);
     if (const TomlNode* dir = inner.text("dir", source.dir)) dir_spot = dir->spot;
-    if (const TomlNode* git = inner.text("git", source.git))
+    if (const TomlNode* git = inner.text("git", source.git)) {
+      git_spot = git->spot;
       check_placeholders(source.git, git->spot, Seen::kByOthers, context);
+    }
     const TomlNode* revision = inner.text("revision", source.revision);
     if (revision) check_placeholders(source.revision, revision->spot, Seen::kByOthers, context);
     std::vector<SourceSpot> spots;
@@ -333,10 +358,18 @@ void parse_source(Section& section, Context& context, Source& source) {
     wrong_type(context.faults, "source", *node, Kind::kString);
     return;
   }
+  // Everything that is no URL is a path (engine/experiment/builds.cc): of a repository, or of a bundle of git's own.
+  if (context.files && !source.git.empty() && source.git.find("://") == std::string::npos && !has_placeholder(source.git) &&
+      context.files->look(source.git) == FileKind::kAbsent)
+    context.faults.error(git_spot, "git repository " + quoted(source.git) + " does not exist",
+                         "paths are relative to the plan's directory; another machine's is a URL: ssh://HOST/PATH");
   if (source.dir.empty()) return;
   check_placeholders(source.dir, dir_spot, Seen::kByOthers, context);
-  if (context.files && !has_placeholder(source.dir) && !context.files->directory_exists(source.dir))
-    context.faults.error(dir_spot, "source directory " + quoted(source.dir) + " does not exist",
+  if (!context.files || has_placeholder(source.dir)) return;
+  const FileKind kind = context.files->look(source.dir);
+  if (kind != FileKind::kDirectory)
+    context.faults.error(dir_spot, "source directory " + quoted(source.dir) +
+                                       (kind == FileKind::kAbsent ? " does not exist" : " is no directory"),
                          "paths are relative to the plan's directory");
 }
 

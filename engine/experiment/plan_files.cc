@@ -6,27 +6,23 @@
 
 namespace stab::engine {
 
-worker::Look::Answer PlanFiles::look(const std::string& path) const {
-  if (failure_) return {};
+plan::FileKind PlanFiles::look(const std::string& path) const {
+  if (failure_) return plan::FileKind::kAbsent;
   const auto seen = worker_->ask(worker::Look{path.starts_with('/') ? path : directory_ + "/" + path});
-  if (seen) return *seen;
-  failure_ = seen.error();
-  return {};
-}
-
-bool PlanFiles::file_exists(const std::string& path) const {
-  return look(path).type == static_cast<uint32_t>(worker::FileType::kRegular);
-}
-
-bool PlanFiles::directory_exists(const std::string& path) const {
-  return look(path).type == static_cast<uint32_t>(worker::FileType::kDirectory);
-}
-
-bool PlanFiles::command_exists(const std::string& name) const {
-  if (name.find('/') != std::string::npos) {
-    const worker::Look::Answer seen = look(name);
-    return seen.type == static_cast<uint32_t>(worker::FileType::kRegular) && seen.executable;
+  if (!seen) {
+    failure_ = seen.error();
+    return plan::FileKind::kAbsent;
   }
+  switch (static_cast<worker::FileType>(seen->type)) {
+    case worker::FileType::kRegular: return seen->executable ? plan::FileKind::kProgram : plan::FileKind::kFile;
+    case worker::FileType::kDirectory: return plan::FileKind::kDirectory;
+    case worker::FileType::kOther: return plan::FileKind::kOther;
+    case worker::FileType::kAbsent: break;
+  }
+  return plan::FileKind::kAbsent;
+}
+
+bool PlanFiles::is_in_path(const std::string& name) const {
   if (failure_) return false;
   const Result<std::string> found = find_in_path(*worker_, search_path_, name);
   if (!found && found.error().code != ErrorCode::kNotFound) failure_ = found.error();

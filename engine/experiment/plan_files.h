@@ -14,15 +14,13 @@ class PlanFiles final : public plan::FileLookup {
  public:
   PlanFiles(Worker& worker, std::string directory, std::string search_path)
       : worker_(&worker), directory_(std::move(directory)), search_path_(std::move(search_path)) {}
-  bool file_exists(const std::string& path) const override;
-  bool directory_exists(const std::string& path) const override;
-  bool command_exists(const std::string& name) const override;
+  plan::FileKind look(const std::string& path) const override;
+  bool is_in_path(const std::string& name) const override;
 
-  // The first time that the worker could not say; what was asked since is answered with no.
+  // The first time that the worker could not say; what was asked since is absent.
   const std::optional<Error>& failure() const { return failure_; }
 
  private:
-  worker::Look::Answer look(const std::string& path) const;
   Worker* worker_;
   std::string directory_, search_path_;
   mutable std::optional<Error> failure_;

@@ -25,9 +25,8 @@ std::string contents(const fs::path& path) {
 // Nothing exists, so that every existence check speaks.
 class NoFiles final : public FileLookup {
  public:
-  bool file_exists(const std::string&) const override { return false; }
-  bool directory_exists(const std::string&) const override { return false; }
-  bool command_exists(const std::string& name) const override { return name == "p"; }
+  FileKind look(const std::string&) const override { return FileKind::kAbsent; }
+  bool is_in_path(const std::string& name) const override { return name == "p"; }
 };
 
 std::vector<fs::path> cases() {

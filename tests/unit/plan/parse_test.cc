@@ -225,10 +225,9 @@ TEST(Parse, AShellIsUsedOnlyWhereThePlanAsks) {
 
 class FakeFiles final : public FileLookup {
  public:
-  std::set<std::string> present;
-  bool file_exists(const std::string& path) const override { return present.count(path) > 0; }
-  bool directory_exists(const std::string& path) const override { return present.count(path) > 0; }
-  bool command_exists(const std::string& name) const override { return present.count(name) > 0; }
+  std::map<std::string, FileKind> present;
+  FileKind look(const std::string& path) const override { return present.contains(path) ? present.at(path) : FileKind::kAbsent; }
+  bool is_in_path(const std::string& name) const override { return look("PATH/" + name) == FileKind::kProgram; }
 };
 
 TEST(Parse, WhatThePlanNamesMustExist) {
@@ -242,11 +241,49 @@ TEST(Parse, WhatThePlanNamesMustExist) {
   EXPECT_THAT(missing, HasSubstr("program './p' does not exist"));
   EXPECT_THAT(missing, HasSubstr("input 'in' does not exist"));
   EXPECT_THAT(missing, HasSubstr("stdin 'std' does not exist"));
-  files.present = {"src", "src/./p", "in", "std"};
+  files.present = {{"src", FileKind::kDirectory}, {"src/./p", FileKind::kProgram},
+                   {"in", FileKind::kFile},       {"std", FileKind::kFile}};
   EXPECT_EQ(render(parse_plan(text, "t.toml", options).errors), "");
   // A program that is built need not exist yet.
-  files.present = {"src", "in", "std"};
+  files.present.erase("src/./p");
   EXPECT_EQ(render(parse_plan(text + "build=\"make\"\n", "t.toml", options).errors), "");
+}
+
+TEST(Parse, WhatIsThereButDoesNotServeIsNotSaidToBeMissing) {
+  const std::string text =
+      "[experiment]\nname=\"t\"\nseed=1\nreplicates=2\n[[program]]\nname=\"p\"\nsource=\"src\"\n"
+      "run=[\"./p\"]\ninputs=[\"in\"]\nstdin=\"std\"\n";
+  FakeFiles files;
+  const ParseOptions options{.max_errors = 20, .files = &files};
+  files.present = {{"src", FileKind::kFile},      {"src/./p", FileKind::kFile},
+                   {"in", FileKind::kDirectory}, {"std", FileKind::kOther}};
+  const std::string unfit = render(parse_plan(text, "t.toml", options).errors);
+  EXPECT_THAT(unfit, HasSubstr("source directory 'src' is no directory"));
+  EXPECT_THAT(unfit, HasSubstr("program './p' is not executable"));
+  EXPECT_THAT(unfit, HasSubstr("hint: chmod +x it"));
+  EXPECT_THAT(unfit, HasSubstr("input 'in' is a directory"));
+  EXPECT_THAT(unfit, HasSubstr("stdin 'std' is no regular file"));
+  EXPECT_THAT(unfit, Not(HasSubstr("does not exist")));
+  // Of two that have the name the one that serves is meant.
+  files.present = {{"src", FileKind::kDirectory}, {"./p", FileKind::kDirectory}, {"src/./p", FileKind::kProgram},
+                   {"in", FileKind::kFile},       {"src/in", FileKind::kDirectory}, {"std", FileKind::kFile}};
+  EXPECT_EQ(render(parse_plan(text, "t.toml", options).errors), "");
+  files.present["src/./p"] = FileKind::kDirectory;
+  EXPECT_THAT(render(parse_plan(text, "t.toml", options).errors), HasSubstr("program './p' is a directory"));
+}
+
+TEST(Parse, AGitRepositoryThatIsAPathMustBeThere) {
+  const auto errors = [](const std::string& git, const FakeFiles& files) {
+    const std::string text = "[experiment]\nname=\"t\"\nseed=1\nreplicates=2\n[[program]]\nname=\"p\"\nrun=[\"./p\"]\n"
+                             "source={git=\"" + git + "\",revision=\"v1\"}\nbuild=\"make\"\n";
+    return render(parse_plan(text, "t.toml", {.max_errors = 20, .files = &files}).errors);
+  };
+  FakeFiles files;
+  EXPECT_THAT(errors("nodir", files), HasSubstr("git repository 'nodir' does not exist"));
+  EXPECT_EQ(errors("https://example.org/nodir", files), "");
+  files.present = {{"nodir", FileKind::kDirectory}, {"one.bundle", FileKind::kFile}};
+  EXPECT_EQ(errors("nodir", files), "");
+  EXPECT_EQ(errors("one.bundle", files), "");
 }
 
 TEST(Parse, NamesThatCommandsWouldTakeForOptions) {
@@ -278,12 +315,13 @@ TEST(Parse, SetsOfCpus) {
 
 TEST(Parse, RealFilesLookBelowThePlansDirectory) {
   const RealFiles files("/usr/bin");
-  EXPECT_TRUE(files.command_exists("sh"));
-  EXPECT_TRUE(files.command_exists("./env"));
-  EXPECT_TRUE(files.file_exists("/usr/bin/env"));
-  EXPECT_FALSE(files.command_exists("no-such-command-here"));
-  EXPECT_FALSE(files.file_exists("no-such-file"));
-  EXPECT_TRUE(files.directory_exists("../bin"));
+  EXPECT_TRUE(files.is_in_path("sh"));
+  EXPECT_FALSE(files.is_in_path("no-such-command-here"));
+  EXPECT_EQ(files.look("./env"), FileKind::kProgram);
+  EXPECT_EQ(files.look("/etc/passwd"), FileKind::kFile);
+  EXPECT_EQ(files.look("no-such-file"), FileKind::kAbsent);
+  EXPECT_EQ(files.look("../bin"), FileKind::kDirectory);
+  EXPECT_EQ(files.look("/dev/null"), FileKind::kOther);
 }
 
 TEST(Parse, AMissingPlanFileIsAnErrorNotAPlan) {
