@@ -16,6 +16,7 @@
 #include "stabctl/mistakes.h"
 
 #include "base/version.h"
+#include "toml/units.h"
 
 namespace stab::ctl {
 namespace {
@@ -89,11 +90,23 @@ std::string above_zero(const std::string& word) {
   return number && value > 0 ? "" : "takes a number above 0";
 }
 
-void add_option(CLI::App& app, const Option& row, Arguments& out) {
-  if (!row.sets.empty()) {
-    app.add_flag_callback(row.name, [&row, &out] { out.*std::get<std::string Arguments::*>(row.target) = row.sets; }, row.help);
-    return;
-  }
+// "5%" becomes 0.05, as which CLI11 can read it.
+std::string as_a_share(std::string& word) {
+  double number = 0;
+  const auto [stop, fault] = std::from_chars(word.data(), word.data() + word.size(), number);
+  if (fault == std::errc() && stop == word.data() + word.size()) return {};
+  const Result<double> share = plan::parse_fraction(word);
+  if (!share) return "takes a share, such as 1% or 0.01";
+  char digits[32];
+  const auto [end, error] = std::to_chars(digits, digits + sizeof digits, *share);
+  word.assign(digits, error == std::errc() ? end : digits);
+  return {};
+}
+
+CLI::Option* add_option(CLI::App& app, const Option& row, Arguments& out) {
+  if (!row.sets.empty())
+    return app.add_flag_callback(
+        row.name, [&row, &out] { out.*std::get<std::string Arguments::*>(row.target) = row.sets; }, row.help);
   CLI::Option* option = std::visit(
       [&](auto member) -> CLI::Option* {
         using Member = std::remove_reference_t<decltype(out.*member)>;
@@ -101,13 +114,24 @@ void add_option(CLI::App& app, const Option& row, Arguments& out) {
         else return app.add_option(row.name, out.*member, row.help);
       },
       row.target);
-  if (row.is_switch()) return;
+  if (row.is_switch()) return option;
   option->type_name(value_name(row));
+  if (row.share) option->transform(CLI::Validator(as_a_share, "").description(""));
   if (!row.words.empty()) option->check(CLI::IsMember(row.words).description(""));
   if (row.required) option->required();
-  if (!row.range) return;
+  if (!row.range) return option;
   if (std::holds_alternative<double Arguments::*>(row.target)) option->check(above_zero, "");
   else option->check(CLI::Range(row.range->first, row.range->second).description(""));
+  return option;
+}
+
+// The form of the output that this option asks for; empty: none. A form given twice is one.
+std::string form_of(const Option& row, const CLI::Option& given) {
+  if (given.count() == 0) return {};
+  if (const auto* on = std::get_if<bool Arguments::*>(&row.target)) return *on == &Arguments::json ? "json" : "";
+  const auto* word = std::get_if<std::string Arguments::*>(&row.target);
+  if (!word || *word != &Arguments::format) return {};
+  return row.sets.empty() ? given.as<std::string>() : row.sets;
 }
 
 std::string examples_of(const CommandRow& row) {
@@ -146,7 +170,7 @@ class Grammar {
         const CLI::Option* option = add_positional(*command, operand, out_);
         if (!operand.takes.empty()) lists_.push_back({&row, &operand, option});
       }
-      for (const Option& option : row.options) add_option(*command, option, out_);
+      for (const Option& option : row.options) options_.push_back({&row, &option, add_option(*command, option, out_)});
     }
   }
 
@@ -164,6 +188,10 @@ class Grammar {
       std::fprintf(stderr, "stabctl: %s; see 'stabctl%s --help'\n", said.c_str(), of.c_str());
       return {out_, nullptr, kUsage};
     }
+    if (const std::string forms = exclusive_forms(); !forms.empty()) {
+      std::fprintf(stderr, "stabctl: %s\n", forms.c_str());
+      return {out_, nullptr, kUsage};
+    }
     return {out_, chosen_, {}};
   }
 
@@ -173,6 +201,25 @@ class Grammar {
     const Operand* operand;
     const CLI::Option* option;
   };
+
+  struct Given {
+    const CommandRow* row;
+    const Option* option;
+    const CLI::Option* given;
+  };
+
+  // "--json and --csv exclude each other", where output is asked for in two forms; empty: it isn't.
+  std::string exclusive_forms() const {
+    std::string form, name;
+    for (const Given& one : options_) {
+      if (one.row != chosen_) continue;
+      const std::string own = form_of(*one.option, *one.given);
+      const std::string called = one.option->name + (one.option->is_switch() ? "" : " " + own);
+      if (!own.empty() && !form.empty() && own != form) return name + " and " + called + " exclude each other";
+      if (!own.empty()) form = own, name = called;
+    }
+    return {};
+  }
 
   // What the command takes, where its list of operands has too few words; empty: it hasn't, or its name says enough.
   std::string too_short() const {
@@ -191,6 +238,7 @@ class Grammar {
   CLI::App app_{"stabctl: run experiments that randomize program layout, and say what they show", "stabctl"};
   Arguments out_;
   std::vector<List> lists_;
+  std::vector<Given> options_;
   const CommandRow* chosen_ = nullptr;
   std::string words_of_command_;
 };

@@ -82,7 +82,7 @@ int import_command(const Arguments& arguments) {
     return complain(Error{
         ErrorCode::kBadInput, "format '" + printable(arguments.words[0]) + "' is not one of " + known_formats(), {}});
   if (arguments.margin && !(*arguments.margin >= 0 && *arguments.margin < 1))
-    return complain(Error{ErrorCode::kBadInput, "--margin takes a share from 0 to below 1, such as 0.01", {}});
+    return complain(Error{ErrorCode::kBadInput, "--margin takes a share from 0 to below 100%, such as 1% or 0.01", {}});
   Sides sides;
   for (size_t i = 1; i < arguments.words.size(); ++i) {
     const std::string& word = arguments.words[i];
