@@ -94,6 +94,9 @@ Status write_page(store::Store& store, const store::ExperimentRow& experiment, c
 }
 
 int verify_command(const Arguments& arguments) {
+  struct stat status {};
+  if (::stat(arguments.path.c_str(), &status) == 0 && S_ISDIR(status.st_mode))
+    return complain(bad_input("'" + arguments.path + "' is a directory; name a page that --html wrote"));
   std::ifstream file(arguments.path, std::ios::binary);
   std::ostringstream text;
   if (file) text << file.rdbuf();

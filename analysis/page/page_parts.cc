@@ -60,6 +60,10 @@ std::string assemble(const PageParts& parts) {
 
 Result<PageParts> take_apart(std::string_view page) {
   const std::string text = frame();
+  if (!page.starts_with(std::string_view(text).substr(0, text.find('\n'))))
+    return bad_input(page.starts_with("SQLite format 3")
+                         ? "it is a database; 'stabctl report --db FILE --html PAGE' writes a page of it"
+                         : "it is no page that 'stabctl report --html' or 'stabctl run' wrote");
   PageParts parts;
   size_t from = 0, in_page = 0;
   for (size_t i = 0; i <= std::size(kParts); ++i) {

@@ -173,7 +173,7 @@ Result<PagePlan> plan_of_page(const std::string& page) {
 CommandOutput verify_page(const std::string& page) {
   Result<CommandOutput> output = verify(page);
   return output ? *std::move(output)
-                : refused({output.error().code, "this page can't be verified: " + output.error().message, {}});
+                : refused({output.error().code, "this file can't be verified: " + output.error().message, {}});
 }
 
 }  // namespace stab::analysis
