@@ -78,6 +78,7 @@ int daemon_report(const Arguments& arguments) {
     return print_daemons_text(*client, arguments, arguments.experiment, as_json, "");
   auto bundle = FetchedBundle::fetch(*client, arguments.experiment);
   if (!bundle) return complain(bundle.error());
+  if (!arguments.html.empty() && says_rejected(bundle->store(), bundle->row())) return kExitFailed;
   if (!arguments.html.empty())
     if (const Status written = write_page(bundle->store(), bundle->row(), arguments.html); !written)
       return complain(written.error());

@@ -50,15 +50,18 @@ int print_causal(const std::vector<analysis::CausalData>& profiles, const analys
 
 }  // namespace
 
+bool says_rejected(store::Store& store, const store::ExperimentRow& row) {
+  if (row.state != store::ExperimentState::kFailed) return false;
+  if (const auto progress = store.progress(row.id); progress && progress->count(store::TrialState::kRecorded) != 0) return false;
+  std::fprintf(stderr, "stabctl: experiment %lld was rejected: %s\n", static_cast<long long>(row.id),
+               printable(row.failure).c_str());
+  return true;
+}
+
 int print_report(store::Store& store, store::Id experiment, const Arguments& arguments, const std::string& page) {
   const auto row = store.experiment(experiment);
   if (!row) return complain(row.error());
-  const auto progress = store.progress(experiment);
-  if (row->state == store::ExperimentState::kFailed && (!progress || progress->count(store::TrialState::kRecorded) == 0)) {
-    std::fprintf(stderr, "stabctl: experiment %lld was rejected: %s\n", static_cast<long long>(experiment),
-                 printable(row->failure).c_str());
-    return kExitFailed;
-  }
+  if (says_rejected(store, *row)) return kExitFailed;
   analysis::ReportOptions options = options_of(arguments);
   std::vector<std::string> without;
   const auto expanded = engine::expand_stored(*row);
@@ -91,6 +94,7 @@ int report_command(const Arguments& arguments) {
   const auto row = chosen_experiment(*store, arguments.experiment);
   if (!row) return complain(row.error());
   if (arguments.html.empty()) return print_report(*store, row->id, arguments, written_page(arguments, *row));
+  if (says_rejected(*store, *row)) return kExitFailed;
   // The page first: a reader of the text who has seen enough (`| head`) must not cost it.
   const Status written = write_page(*store, *row, arguments.html, layout_maps_of(*store, *row, arguments));
   if (!written) {

@@ -10,6 +10,9 @@ namespace stab::ctl {
 // `page`: where its page is; empty: not written. Returns the exit code.
 int print_report(store::Store& store, store::Id experiment, const Arguments& arguments, const std::string& page);
 
+// Whether the experiment was rejected before it had a trial: then standard error has been told why, and there is no report.
+bool says_rejected(store::Store& store, const store::ExperimentRow& row);
+
 // As these arguments ask for it; where its page is isn't known yet.
 analysis::ReportOptions options_of(const Arguments& arguments);
 
