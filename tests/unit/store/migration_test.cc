@@ -1,7 +1,9 @@
 // Every released version's database opens, is migrated, keeps what it held, and goes on. version_N.sql is what
 // `.dump` printed of a store that version N made; a new version adds a file.
 #include <sqlite3.h>
+#include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -70,6 +72,11 @@ TEST_P(MigrationTest, IsReadAsItIsWithoutBeingChanged) {
       EXPECT_EQ(reader.samples(experiment.id, "task-clock")->size(), 2u);
       EXPECT_EQ(reader.host_facts(experiment.id)->at("kernel"), "6.1");
       EXPECT_FALSE(reader.log({1, experiment.id, "test", "a reader writes nothing, not even to be lost"}).ok());
+      const std::string bundle = path_ + "." + std::string(mode).substr(std::string(mode).rfind(' ') + 1);
+      const Status made = reader.bundle(experiment.id, bundle);
+      ASSERT_TRUE(made.ok()) << made.error().text();
+      EXPECT_EQ(Store::open(bundle, Store::Access::kRead)->samples(1, "task-clock")->size(), 2u);
+      EXPECT_FALSE(std::filesystem::exists(bundle + ".part-" + std::to_string(::getpid()) + "-all"));
     }
     EXPECT_EQ(bytes(), before) << mode;
     sqlite3_close(writer);
