@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "runtime/heap/bit_count.h"
 #include "runtime/heap/large_objects.h"
 #include "runtime/heap/os_memory.h"
 
@@ -409,7 +410,7 @@ bool Heap::consistent() const {
     }
     uint32_t fresh = 0;
     for (const Run* run = lists.runs_with_fresh; run != nullptr; run = run->next) {
-      const uint32_t count = static_cast<uint32_t>(__builtin_popcountll(run->fresh));
+      const uint32_t count = static_cast<uint32_t>(bit_count(run->fresh));
       if (count == 0 || count >= run->group_count || run->owner != tag()) return false;
       if (run->size_class != size_class || (run->next != nullptr && run->next->previous != run)) return false;
       fresh += count;

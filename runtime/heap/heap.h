@@ -19,6 +19,7 @@
 #include <atomic>
 
 #include "runtime/control.h"
+#include "runtime/heap/bit_count.h"
 #include "runtime/heap/bookkeeping.h"
 #include "runtime/heap/heap_draws.h"
 #include "runtime/heap/group.h"
@@ -182,7 +183,7 @@ class Heap {
     if (shuffles_) return arrays_.allocations(size_class);
     const ClassLists& lists = lists_[size_class];
     const Group* group = lists.current;
-    return lists.given - (group == nullptr ? 0 : static_cast<uint64_t>(__builtin_popcountll(group->free)));
+    return lists.given - (group == nullptr ? 0 : static_cast<uint64_t>(bit_count(group->free)));
   }
 
   // Checks every list and group of this heap; for tests.

@@ -8,6 +8,8 @@
 
 #include <stdint.h>
 
+#include "runtime/heap/bit_count.h"
+
 namespace stab::heap {
 
 // Finalizer of splitmix64: derives independent streams from a seed and an index.
@@ -55,7 +57,7 @@ class Draws {
 
 // A set bit of mask, each with the same probability. pre: mask != 0
 inline int draw_bit(Draws& draws, uint64_t mask) {
-  for (uint32_t skip = draws.below(static_cast<uint32_t>(__builtin_popcountll(mask))); skip > 0; --skip)
+  for (uint32_t skip = draws.below(static_cast<uint32_t>(bit_count(mask))); skip > 0; --skip)
     mask &= mask - 1;
   return __builtin_ctzll(mask);
 }

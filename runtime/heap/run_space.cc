@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "runtime/heap/bit_count.h"
 #include "runtime/heap/os_memory.h"
 
 namespace stab::heap {
@@ -205,7 +206,7 @@ void RunSpace::unmap(Region& region) {
   __atomic_store_n(&region.version, region.version + 1, __ATOMIC_RELAXED);  // seen by whoever sees what follows
   __atomic_store_n(&region.usable, 0, __ATOMIC_RELEASE);
   for (uint32_t pool = 0; pool < region.opened; ++pool)
-    dirty_runs_ -= static_cast<uint64_t>(__builtin_popcountll(region.pools[pool].dirty));
+    dirty_runs_ -= static_cast<uint64_t>(bit_count(region.pools[pool].dirty));
   os_unmap(region.base, region.bytes);
   os_unmap(reinterpret_cast<char*>(region.runs), region.pool_count() * kRecordsPerPool);
   os_unmap(reinterpret_cast<char*>(region.pools), pool_list_bytes(region.bytes));

@@ -325,6 +325,13 @@ def check_partial_and_bare_links(place):
     require(".symtab" not in place.must("readelf", "-SW", "bare").stdout, "-s left symbols in a program without libc")
 
 
+def check_without_libgcc(place):
+    """The runtime needs libc alone."""
+    for options in ([], ["-fuse-ld=bfd"]):
+        place.must("szc", "-O2", "-nodefaultlibs", *options, "main.c", "twice.c", "-lc", "-o", "prog")
+        place.moves("prog")
+
+
 def check_freestanding(place):
     """Nobody has set up the thread-local storage that pads read."""
     place.write("bare.c", 'int g(int*);\nint f(int x) { int y = x; return g(&y) + 1; }\n__attribute__((noreturn)) void _start(void) {\n'
