@@ -3,8 +3,13 @@
 // -s, which the linker refuses together with --emit-relocs; our own options; and what can't work.
 #include "instrumenter/driver/command_line.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <fstream>
+#include <memory>
 #include <sstream>
 #include <string_view>
 
@@ -120,7 +125,8 @@ Status take_layout(std::string_view argument, std::string& file) {
   return {};
 }
 
-// Words of a response file as clang splits them (GNU style): blanks separate, quotes group, backslash escapes.
+// Words of a response file as clang splits them (GNU style): blanks separate, quotes group, a backslash escapes the next
+// character, between quotes of either kind, too.
 Arguments split_words(const std::string& text) {
   Arguments words;
   std::string word;
@@ -128,7 +134,7 @@ Arguments split_words(const std::string& text) {
   char quote = 0;
   for (size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
-    if (c == '\\' && i + 1 < text.size() && quote != '\'') {
+    if (c == '\\' && i + 1 < text.size()) {
       word += text[++i];
       in_word = true;
     } else if (quote != 0) {
@@ -150,94 +156,138 @@ Arguments split_words(const std::string& text) {
   return words;
 }
 
+// The text of a response file that clang splits into these words.
+std::string joined_words(const Arguments& words) {
+  std::string text;
+  for (const std::string& word : words) {
+    text += '"';
+    for (const char c : word) {
+      if (c == '"' || c == '\\') text += '\\';
+      text += c;
+    }
+    text += "\"\n";
+  }
+  return text;
+}
+
+// A word, and which argument it is or comes out of.
+struct Word {
+  std::string text;
+  size_t argument;
+  bool taken = false;  // clang doesn't get it
+  bool cut = false;    // clang gets less of it than there was
+};
+
 // Response files may name others; a file that names itself would never end.
 constexpr int kMaxResponseDepth = 20;
 
-Status expand(const std::string& argument, int depth, Arguments& out) {
-  if (argument.size() < 2 || argument[0] != '@') {
-    out.push_back(argument);
+Status expand(const std::string& text, size_t argument, int depth, std::vector<Word>& out) {
+  if (text.size() < 2 || text[0] != '@') {
+    out.push_back({text, argument});
     return {};
   }
-  std::ifstream file(argument.substr(1));
+  std::ifstream file(text.substr(1));
   if (!file) {
-    out.push_back(argument);  // clang takes it for a file name and says what it thinks
+    out.push_back({text, argument});  // clang takes it for a file name and says what it thinks
     return {};
   }
-  if (depth == kMaxResponseDepth) return bad_input("'" + argument + "': response files nest too deep");
-  std::ostringstream text;
-  text << file.rdbuf();
-  for (const std::string& word : split_words(text.str())) STAB_CHECK_OK(expand(word, depth + 1, out));
+  if (depth == kMaxResponseDepth) return bad_input("'" + text + "': response files nest too deep");
+  std::ostringstream content;
+  content << file.rdbuf();
+  for (const std::string& word : split_words(content.str())) STAB_CHECK_OK(expand(word, argument, depth + 1, out));
   return {};
+}
+
+// A response file in memory. Whoever inherits the descriptor reads it under the descriptor's name.
+Status write_response_file(const Arguments& words, CommandLine& line) {
+  const std::string text = joined_words(words);
+  auto memory = std::make_shared<UniqueFd>(memfd_create("stab-arguments", 0));
+  for (size_t at = 0; memory->valid() && at < text.size();) {
+    const ssize_t count = write(memory->get(), text.data() + at, text.size() - at);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) memory->reset();
+    at += static_cast<size_t>(count);
+  }
+  if (!*memory) return system_error("make a response file in memory", errno);
+  line.arguments.push_back("@/proc/self/fd/" + std::to_string(memory->get()));
+  line.response_files.push_back(std::move(memory));
+  return {};
+}
+
+// Sets what clang gets of the arguments. A response file stays one, since expanded it may exceed what exec takes: itself where
+// nothing was taken out of it, otherwise one in memory, of the words that are left.
+Status keep_the_rest(std::span<char* const> raw, const std::vector<Word>& words, CommandLine& line) {
+  auto word = words.begin();
+  for (size_t i = 0; i < raw.size(); ++i) {
+    Arguments left;
+    bool whole = true;
+    for (; word != words.end() && word->argument == i; ++word) {
+      whole &= !word->taken && !word->cut;
+      if (!word->taken) left.push_back(word->text);
+    }
+    if (whole) left = {raw[i]};
+    if (whole || raw[i][0] != '@') line.arguments.insert(line.arguments.end(), left.begin(), left.end());
+    else STAB_CHECK_OK(write_response_file(left, line));
+  }
+  return {};
+}
+
+// Options of ours, each with its value; true: it was one.
+Result<bool> take_choice(const std::string& argument, CommandLine& line) {
+  if (argument.starts_with(kPads)) {
+    STAB_TRY(line.pads_all, all_pads(argument));
+    return true;
+  }
+  if (argument.starts_with(kMove)) {
+    STAB_TRY(line.move_all, moves_all(argument));
+    return true;
+  }
+  if (argument.starts_with(kVisit)) {
+    STAB_CHECK_OK(add_visited(argument, line.visited));
+    return true;
+  }
+  if (argument.starts_with(kLayout)) {
+    STAB_CHECK_OK(take_layout(argument, line.layout_file));
+    return true;
+  }
+  line.prints_parts |= argument == "--stab-parts";
+  return argument == "--stab-parts";
 }
 
 }  // namespace
 
 Result<CommandLine> CommandLine::parse(std::span<char* const> raw) {
-  Arguments expanded;
-  for (const char* argument : raw) STAB_CHECK_OK(expand(argument, 0, expanded));
+  std::vector<Word> words;
+  for (size_t i = 0; i < raw.size(); ++i) STAB_CHECK_OK(expand(raw[i], i, 0, words));
   CommandLine line;
-  size_t choices = 0;  // options of ours, which clang must not see
-  for (size_t i = 0; i < expanded.size(); ++i) {
-    std::string& argument = expanded[i];
-    const bool is_value = i > 0 && contains(kTakesValue, expanded[i - 1]);
-    if (is_value && expanded[i - 1] == "-Xlinker" && (argument == "-s" || argument == "--strip-all")) {
-      line.strips = true;
-      line.arguments.pop_back();
+  for (size_t i = 0; i < words.size(); ++i) {
+    std::string& argument = words[i].text;
+    const bool is_value = i > 0 && contains(kTakesValue, words[i - 1].text);
+    if (is_value && words[i - 1].text == "-Xlinker" && (argument == "-s" || argument == "--strip-all")) {
+      line.strips = words[i - 1].taken = words[i].taken = true;
       continue;
     }
-    if (is_value) {
-      line.arguments.push_back(argument);
-      continue;
-    }
+    if (is_value) continue;
     STAB_CHECK_OK(check_allowed(argument));
     if (argument == "--stab-info") {
-      if (i + 1 == expanded.size()) return bad_input("'--stab-info' needs a file");
-      line.info_file = expanded[++i];
+      if (i + 1 == words.size()) return bad_input("'--stab-info' needs a file");
+      words[i].taken = words[i + 1].taken = true;
+      line.info_file = words[++i].text;
       continue;
     }
-    if (argument == "--stab-parts") {
-      line.prints_parts = true;
-      continue;
-    }
-    if (argument.starts_with(kPads)) {
-      STAB_TRY(line.pads_all, all_pads(argument));
-      ++choices;
-      continue;
-    }
-    if (argument.starts_with(kMove)) {
-      STAB_TRY(line.move_all, moves_all(argument));
-      ++choices;
-      continue;
-    }
-    if (argument.starts_with(kVisit)) {
-      STAB_CHECK_OK(add_visited(argument, line.visited));
-      ++choices;
-      continue;
-    }
-    if (argument.starts_with(kLayout)) {
-      STAB_CHECK_OK(take_layout(argument, line.layout_file));
-      ++choices;
-      continue;
-    }
+    STAB_TRY(words[i].taken, take_choice(argument, line));
+    if (words[i].taken) continue;
     line.only_compiles |= contains(kStopsBeforeLink, argument);
     line.prints_steps |= argument == "-###";
     if (argument == "-ffreestanding") line.freestanding = true;
     if (argument == "-fhosted") line.freestanding = false;
     line.verbose |= argument == "-v";
-    if (argument == "-s" || argument == "-Wl,-s" || take_strip_from_linker_list(argument)) {
-      line.strips = true;
-      if (argument.empty() || argument == "-s" || argument == "-Wl,-s") continue;
+    if (argument == "-s" || take_strip_from_linker_list(argument)) {
+      line.strips = words[i].cut = true;
+      words[i].taken = argument.empty() || argument == "-s";
     }
-    line.arguments.push_back(argument);
   }
-  // Response files stay response files, unless something had to be taken out of one: expanded they may exceed what exec
-  // takes.
-  Arguments as_given(raw.begin(), raw.end());
-  const size_t taken = std::erase_if(as_given, [](const std::string& argument) {
-    return argument.starts_with(kMove) || argument.starts_with(kPads) || argument.starts_with(kVisit) ||
-           argument.starts_with(kLayout);
-  });
-  if (!line.strips && line.info_file.empty() && taken == choices) line.arguments = as_given;
+  STAB_CHECK_OK(keep_the_rest(raw, words, line));
   return line;
 }
 

@@ -1,11 +1,13 @@
 // CommandLine: the few things about a user's arguments that have to be known before clang sees them.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "base/unique_fd.h"
 
 namespace stab::driver {
 
@@ -13,6 +15,7 @@ using Arguments = std::vector<std::string>;
 
 struct CommandLine {
   Arguments arguments;  // for clang: as given, but for --stab-move, --stab-pads, --stab-visit, --stab-layout and what strips says
+  std::vector<std::shared_ptr<UniqueFd>> response_files{};  // those of them in memory: open, and inherited by clang
   bool only_compiles = false;  // surely no link: -c, -S, -E and the like
   bool prints_steps = false;   // -###
   bool freestanding = false;   // -ffreestanding: nobody may set up thread-local storage, which pads read

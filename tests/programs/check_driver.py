@@ -101,6 +101,25 @@ def check_response_file(place):
     require(place.has("separate.o"), "a response file with -c made no object")
 
 
+def check_large_response_file(place):
+    """Options of ours beside it or in it leave it a file: its words are more than one exec takes."""
+    many = "".join(f"-DNAME_{i}_OF_A_LONG_LIST_OF_DEFINITIONS={i}\n" for i in range(60000))
+    place.write("options.rsp", many + "-O2 main.c twice.c -o prog '-DTEXT=\"it\\'s\"'\n")
+    place.write("strips.rsp", many + "-O2 main.c twice.c -o prog '-DTEXT=\"it\\'s\"' --stab-pads=all -s\n")
+    place.write("compiles.rsp", many + "main.c '-DTEXT=\"it\\'s\"' --stab-pads=all -s\n")
+    place.write("main.c", HELLO + "extern char text[sizeof TEXT == 5 ? 1 : -1];\n"
+                                  "int last = NAME_59999_OF_A_LONG_LIST_OF_DEFINITIONS;\n")
+    for options, strips in ((["@options.rsp"], False), (["-s", "@options.rsp"], True), (["@strips.rsp"], True),
+                            (["--stab-pads=all", "@options.rsp"], False)):
+        place.must("szc", *options)
+        place.moves("prog")
+        symbols = ".symtab" in place.must("readelf", "-SW", "prog").stdout
+        require(symbols != strips, f"{options}: the symbols aren't as asked for")
+        place.must("rm", "prog")
+    place.must("szc", "-c", "@compiles.rsp", "-o", "main.o")
+    require(place.has("main.o"), "a response file of which words were taken made no object")
+
+
 def check_shared_library(place):
     place.must("szc", "-shared", "-fPIC", "twice.c", "-o", "libtwice.so")
     info = place.must("szc", "--stab-info", "libtwice.so").stdout

@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iomanip>
+
 #include "tests/unit/temporary_directory.h"
 
 namespace stab::driver {
@@ -22,6 +25,14 @@ CommandLine parsed(Arguments words) {
   auto line = parse(std::move(words));
   EXPECT_TRUE(line) << line.error().text();
   return std::move(line).value();
+}
+
+// The words of a response file whose every line is a word between double quotes.
+Arguments words_in(const std::string& argument) {
+  Arguments words;
+  std::ifstream file(argument.substr(1));
+  for (std::string word; file >> std::quoted(word);) words.push_back(word);
+  return words;
 }
 
 TEST(CommandLine, KnowsWhatSurelyDoesNotLink) {
@@ -68,10 +79,25 @@ TEST(CommandLine, ReadsResponseFilesAndPassesThemOn) {
   const CommandLine line = parsed({"@" + name});
   EXPECT_TRUE(line.only_compiles);
   EXPECT_THAT(line.arguments, ElementsAre("@" + name));
-  const CommandLine stripping = parsed({"-s", "@" + name});
-  EXPECT_THAT(stripping.arguments, ElementsAre("-O2", "-c", "a b.c", "c d.c", "e f.c"));
+  const CommandLine stripping = parsed({"-s", "@" + name, "-Xlinker", "--strip-all", ""});
+  EXPECT_TRUE(stripping.strips);
+  EXPECT_THAT(stripping.arguments, ElementsAre("@" + name, "")) << "the file need not change";
   directory.write("options.rsp", "@" + name);
   EXPECT_FALSE(parse({"@" + name})) << "a file that names itself";
+}
+
+TEST(CommandLine, WhatIsTakenOutOfAResponseFileLeavesAnother) {
+  const TemporaryDirectory directory;
+  const std::string inner = directory.write("inner.rsp", "--stab-pads=all \"q\\\"u'o t e\"");
+  const std::string outer = directory.write("outer.rsp", "-O2 'i\\'t' -s\n@" + inner + " -Wl,-s,-O1 -Xlinker -s back\\\\slash");
+  const CommandLine line = parsed({"a.c", "@" + outer, "-o", "a"});
+  EXPECT_TRUE(line.strips && line.pads_all);
+  ASSERT_EQ(line.arguments.size(), 4u);
+  EXPECT_EQ(line.arguments[0], "a.c");
+  EXPECT_EQ(line.arguments[3], "a");
+  EXPECT_THAT(words_in(line.arguments[1]), ElementsAre("-O2", "i't", "q\"u'o t e", "-Wl,-O1", "back\\slash"));
+  directory.write("inner.rsp", "-s");
+  EXPECT_THAT(parsed({"a.c", "@" + inner}).arguments, ElementsAre("a.c", testing::StartsWith("@"))) << "an empty file";
 }
 
 TEST(CommandLine, TakesVisitedFunctionsOut) {
@@ -110,8 +136,9 @@ TEST(CommandLine, TakesTheChoiceOfPadsOut) {
   const std::string file = "@" + directory.write("options.rsp", "-O2 a.c");
   EXPECT_THAT(parsed({"--stab-pads=all", file}).arguments, ElementsAre(file));
   directory.write("options.rsp", "-O2 a.c --stab-pads=all");
-  EXPECT_THAT(parsed({file}).arguments, ElementsAre("-O2", "a.c"));
-  EXPECT_TRUE(parsed({file}).pads_all);
+  const CommandLine in_file = parsed({file});
+  EXPECT_THAT(words_in(in_file.arguments.at(0)), ElementsAre("-O2", "a.c"));
+  EXPECT_TRUE(in_file.pads_all);
 }
 
 TEST(CommandLine, InfoTakesAFile) {
