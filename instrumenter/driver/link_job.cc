@@ -61,6 +61,31 @@ bool discards(const Arguments& words) {
   return gc || icf;
 }
 
+// The names that --wrap gives to functions of the program's.
+Arguments wrapped_names(const Arguments& words) {
+  Arguments names;
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (words[i] != "--wrap" && words[i] != "-wrap") {
+      for (const std::string_view option : {"--wrap=", "-wrap="})
+        if (words[i].starts_with(option)) names.push_back(words[i].substr(option.size()));
+    } else if (i + 1 < words.size()) {
+      names.push_back(words[i + 1]);
+    }
+  }
+  return names;
+}
+
+// Operators call each other by name, and the heap: in a library linked statically each such call is the wrapper's.
+bool wraps_operators(const Arguments& words) {
+  constexpr std::string_view kCalledByOperators[] = {"malloc", "free", "aligned_alloc", "posix_memalign", "memalign"};
+  for (const std::string_view name : wrapped_names(words)) {
+    for (const std::string_view op : {"_Znw", "_Zna", "_Zdl", "_Zda"})
+      if (name.starts_with(op)) return true;
+    if (has_cxx_archive(words) && std::ranges::find(kCalledByOperators, name) != std::end(kCalledByOperators)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::optional<LinkJob> find_link_job(const std::string& steps) {
@@ -82,6 +107,7 @@ std::optional<LinkJob> find_link_job(const std::string& steps) {
         .with_cxx_archive = has_cxx_archive(words),
         .lld = words[0].find("lld") != std::string::npos,
         .gold_discards = words[0].ends_with("gold") && discards(words),
+        .wraps_operators = wraps_operators(words),
     };
   }
   return job;

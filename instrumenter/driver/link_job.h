@@ -17,6 +17,7 @@ struct LinkJob {
   bool with_cxx_archive = false;  // the C++ library, linked statically
   bool lld = false;
   bool gold_discards = false;  // gold, with --gc-sections or --icf
+  bool wraps_operators = false;  // --wrap of operator new or delete, or of what those of a statically linked C++ library call
 };
 
 // Reads what `compiler -### arguments` printed; empty when the command doesn't link.

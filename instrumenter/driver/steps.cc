@@ -68,7 +68,10 @@ Arguments runtime_options(const Toolchain& tools, const LinkJob& job) {
   // What the heap's operator new calls when it fails, by a weak reference, which takes nothing out of an archive.
   if (job.with_cxx_archive) names += ",-u,_ZSt17__throw_bad_allocv,-u,_ZSt15get_new_handlerv";
   const std::string archive = "-Wl,--whole-archive," + tools.static_runtime + ",--no-whole-archive";
-  return {job.is_static ? archive : "-Wl," + tools.runtime, names};
+  Arguments options{job.is_static ? archive : "-Wl," + tools.runtime, names};
+  // Ours would not call the wrappers that those of the C++ library call.
+  if (!job.wraps_operators) options.push_back("-Wl," + tools.operators);
+  return options;
 }
 
 Arguments link_options(const Toolchain& tools, const LinkJob& job, const LinkOrder& order) {

@@ -17,6 +17,7 @@ struct Toolchain {
   std::string pass_plugin;     // <root>/lib/stab/libstabpass.so
   std::string runtime;         // <root>/lib/stab/stabrt.o
   std::string static_runtime;  // <root>/lib/stab/libstabrt-static.a, for programs without a dynamic linker
+  std::string operators;       // <root>/lib/stab/stabnew.o, operator new and delete of both kinds of programs
   std::string include;         // <root>/include, for <stab/stab.h>
   std::string post_linker;     // <root>/bin/stab-postlink
 

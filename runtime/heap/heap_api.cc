@@ -18,3 +18,4 @@ bool is_power_of_two(size_t value) { return value != 0 && (value & (value - 1)) 
 // Calls under these names are meant for us; a sanitizer's library brings a malloc, too.
 bool stab::heap::library_has_malloc() { return false; }
 bool stab::heap::program_has_malloc() { return false; }
+bool stab::heap::libraries_find_ours() { return true; }

@@ -3,7 +3,6 @@
 #include "runtime/heap/libc_heap.h"
 
 #include <dlfcn.h>
-#include <stdlib.h>
 
 namespace stab::heap {
 
@@ -25,7 +24,5 @@ int libc_trim(size_t pad) {
   auto found = reinterpret_cast<int (*)(size_t)>(dlsym(RTLD_NEXT, "malloc_trim"));
   return found == nullptr ? 0 : found(pad);
 }
-
-bool libraries_find_ours() { return dlsym(RTLD_DEFAULT, "malloc") == reinterpret_cast<void*>(&malloc); }
 
 }  // namespace stab::heap

@@ -215,6 +215,132 @@ def check_static_program_with_its_own_malloc(place):
                             f"{linker} {options} {variables}: {ran.returncode} {ran.stdout}{ran.stderr}")
 
 
+WRAPS = """#define _GNU_SOURCE
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#ifdef __cplusplus
+#include <new>
+#include <string>
+#define C_LINKAGE extern "C"
+#else
+#define C_LINKAGE
+#endif
+#define COUNTED(name, returns, parameters, arguments) \\
+  static int calls_of_##name; \\
+  C_LINKAGE returns __real_##name parameters BINDING_##name; \\
+  C_LINKAGE returns __wrap_##name parameters { ++calls_of_##name; return __real_##name arguments; }
+COUNTED(malloc, void*, (size_t n), (n))
+COUNTED(calloc, void*, (size_t n, size_t m), (n, m))
+COUNTED(realloc, void*, (void* p, size_t n), (p, n))
+COUNTED(free, void, (void* p), (p))
+COUNTED(memalign, void*, (size_t a, size_t n), (a, n))
+COUNTED(aligned_alloc, void*, (size_t a, size_t n), (a, n))
+COUNTED(posix_memalign, int, (void** p, size_t a, size_t n), (p, a, n))
+#ifdef __cplusplus
+COUNTED(_Znwm, void*, (size_t n), (n))
+COUNTED(_Znam, void*, (size_t n), (n))
+COUNTED(_ZnwmRKSt9nothrow_t, void*, (size_t n, const std::nothrow_t& t), (n, t))
+COUNTED(_ZnwmSt11align_val_t, void*, (size_t n, std::align_val_t a), (n, a))
+COUNTED(_ZdlPv, void, (void* p), (p))
+COUNTED(_ZdlPvm, void, (void* p, size_t n), (p, n))
+COUNTED(_ZdaPv, void, (void* p), (p))
+#endif
+#define SAY(name) if (calls_of_##name != 0) printf(" %s %d", #name, calls_of_##name);
+int main(void) {
+  void* volatile first = malloc(10);
+  void* volatile second = realloc(calloc(3, 100), 5000);
+  void* volatile third = memalign(64, 10);
+  void* volatile fourth = aligned_alloc(64, 64);
+  void* fifth = NULL;
+  int wrong = posix_memalign(&fifth, 64, 10);
+  char* volatile text = strdup("from libc");
+  wrong += strcmp(text, "from libc") != 0;
+  free(first); free(second); free(third); free(fourth); free(fifth); free(text);
+#ifdef __cplusplus
+  int* volatile one = new int(42);
+  int* volatile many = new int[100];
+  int* volatile perhaps = new (std::nothrow) int(1);
+  int* volatile some = new (std::nothrow) int[10];
+  struct alignas(64) Wide { int x; };
+  Wide* volatile wide = new Wide;
+  std::string* volatile words = new std::string(100, 'x');
+  words->append("more than there was room for, so that the library makes some");
+  delete one; delete[] many; delete perhaps; delete[] some; delete wide; delete words;
+  SAY(_Znwm) SAY(_Znam) SAY(_ZnwmRKSt9nothrow_t) SAY(_ZnwmSt11align_val_t) SAY(_ZdlPv) SAY(_ZdlPvm) SAY(_ZdaPv)
+#endif
+  SAY(malloc) SAY(calloc) SAY(realloc) SAY(free) SAY(memalign) SAY(aligned_alloc) SAY(posix_memalign)
+#ifdef __cplusplus
+  // Uncounted: libgcc's unwinder allocates for the first exception where ours doesn't.
+  try { ::operator delete(::operator new(size_t{1} << 60)); ++wrong; } catch (const std::bad_alloc&) {}
+  wrong += new (std::nothrow) char[size_t{1} << 60] != nullptr;
+#endif
+  printf(" wrong %d\\n", wrong);
+  return 0;
+}
+"""
+C_WRAPPED = ("malloc", "calloc", "realloc", "free", "memalign", "aligned_alloc", "posix_memalign")
+CXX_WRAPPED = ("_Znwm", "_Znam", "_ZnwmRKSt9nothrow_t", "_ZnwmSt11align_val_t", "_ZdlPv", "_ZdlPvm", "_ZdaPv")
+
+
+def same_wrapped_calls(place, compiler, wrapped, options, variables, *objects):
+    """The wrappers of one build count what clang's count, whatever randomizes the heap."""
+    source = "wraps.cc" if compiler == "szc++" else "wraps.c"
+    names = [f"-DBINDING_{name}=" for name in wrapped]
+    for name in C_WRAPPED + CXX_WRAPPED:
+        if name not in wrapped: names += [f"-DBINDING_{name}=__attribute__((weak))", f"-D__wrap_{name}=unused_{name}"]
+    place.write(source, WRAPS)
+    for driver, output in (PLAIN[compiler], "plain"), (compiler, "prog"):
+        place.must(driver, "-O1", "-fno-builtin", *names, "-c", source, "-o", output + ".o")
+        place.must(driver, *options, output + ".o", *objects, *(f"-Wl,--wrap={name}" for name in wrapped), "-o", output)
+    expected = place.must("timeout", "20", "./plain").stdout
+    require("wrong 0" in expected, f"{wrapped} {options}: clang's says {expected}")
+    for settings in variables:
+        ran = place.run("timeout", "20", "./prog", STAB_REPORT="dose", **settings)
+        require((ran.returncode, ran.stdout) == (0, expected),
+                f"{compiler} {wrapped} {options} {settings}: clang's says {expected}, "
+                f"ours {ran.returncode} {ran.stdout}{ran.stderr}")
+
+
+def check_wrapped_memory(place):
+    """A program that wraps functions of the heap (--wrap=malloc) keeps its wrappers, and they lead to our heap."""
+    for name in C_WRAPPED:
+        same_wrapped_calls(place, "szc", [name], ["-fuse-ld=lld"], [{"STAB_HEAP": "page"}])
+    for linker in ("lld", "bfd", "gold"):
+        same_wrapped_calls(place, "szc", [], [f"-fuse-ld={linker}"], [ALL_ON])
+        for options in ([], ["-no-pie"], ["-rdynamic"], ["-static"]):
+            same_wrapped_calls(place, "szc", C_WRAPPED, [f"-fuse-ld={linker}", *options], ({}, {"STAB_HEAP": "page"}, ALL_ON))
+            dose = (place.directory / "dose").read_text()
+            served = '"mallocs":0' not in dose and "brings a malloc" not in dose
+            require(served == ("-static" not in options), f"{linker} {options}: the heap is another's: {dose}")
+
+
+def check_wrapped_operators(place):
+    """Operator new calls what it calls in clang's build: a wrapper where the C++ library is linked statically."""
+    for options in ([], ["-static-libstdc++"], ["-static"]):
+        for wrapped in ([], ["malloc"], ["free"], ["aligned_alloc"], ["_Znwm"], ["_Znam"], ["_ZdlPv"], C_WRAPPED, CXX_WRAPPED):
+            same_wrapped_calls(place, "szc++", wrapped, ["-fuse-ld=lld", *options], [{"STAB_HEAP": "page"}])
+    for linker in ("lld", "bfd", "gold"):
+        for options in ([], ["-static-libstdc++"], ["-static"]):
+            same_wrapped_calls(place, "szc++", C_WRAPPED + CXX_WRAPPED, [f"-fuse-ld={linker}", *options], ({}, ALL_ON))
+
+
+def check_wrapped_malloc_of_the_program(place):
+    """A program that has a malloc and wraps it: operator new of a shared library gets what clang's build gives it."""
+    aligned = ("int posix_memalign(void** out, size_t alignment, size_t bytes) {\n"
+               "  return (*out = cut(alignment, bytes)) == NULL;\n}\n"
+               "void* memalign(size_t alignment, size_t bytes) { return cut(alignment, bytes); }\n"
+               "void* aligned_alloc(size_t alignment, size_t bytes) { return cut(alignment, bytes); }\n")
+    place.write("own.c", OWN_MALLOC.replace("ALIGNED", aligned))
+    place.must("szc", "-O1", "-fno-builtin", "-ffreestanding", "-c", "own.c")
+    for linker in ("lld", "bfd", "gold"):
+        for wrapped in (["malloc"], ["free"], C_WRAPPED, CXX_WRAPPED):
+            same_wrapped_calls(place, "szc++", wrapped, [f"-fuse-ld={linker}"], ({}, {"STAB_HEAP": "page"}, ALL_ON), "own.o")
+            dose = (place.directory / "dose").read_text()
+            require('"mallocs":0' in dose, f"{linker} {wrapped}: the dose says: {dose}")
+
+
 OWN_NAMES = """#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>

@@ -9,7 +9,7 @@ get_filename_component(STAB_ROOT "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
 set(STAB_SZC "${STAB_ROOT}/bin/szc")
 set(STAB_SZCXX "${STAB_ROOT}/bin/szc++")
 foreach(part "${STAB_SZC}" "${STAB_ROOT}/bin/stab-postlink" "${STAB_ROOT}/lib/stab/libstabpass.so"
-    "${STAB_ROOT}/lib/stab/stabrt.o")
+    "${STAB_ROOT}/lib/stab/stabrt.o" "${STAB_ROOT}/lib/stab/stabnew.o")
   if(NOT EXISTS "${part}")
     set(Stab_FOUND FALSE)
     set(Stab_NOT_FOUND_MESSAGE "'${part}' is missing; build or install Stab again")

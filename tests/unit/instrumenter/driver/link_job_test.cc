@@ -53,6 +53,20 @@ TEST(LinkJob, TellsWhetherTheCxxLibraryIsAnArchive) {
   EXPECT_FALSE(is_archive(R"("-static" "-o" "a" "-lc")"));
 }
 
+TEST(LinkJob, TellsWhetherOperatorsWouldMissTheProgramsWrappers) {
+  const auto wraps = [](const std::string& words) { return find_link_job(link_line(words))->wraps_operators; };
+  const std::string dynamic = R"("-dynamic-linker" "/lib64/ld" "-o" "a" "-lstdc++" "-lc" )";
+  const std::string archive = R"("-static" "-o" "a" "-lstdc++" "-lc" )";
+  for (const char* option : {R"("--wrap=_Znwm")", R"("--wrap" "_ZdlPvm")", R"("-wrap=_Znam")", R"("-wrap" "_ZdaPv")"})
+    EXPECT_TRUE(wraps(dynamic + option) && wraps(archive + option)) << option;
+  for (const char* option : {R"("--wrap=malloc")", R"("--wrap" "free")", R"("--wrap=aligned_alloc")"}) {
+    EXPECT_FALSE(wraps(dynamic + option)) << option;
+    EXPECT_TRUE(wraps(archive + option)) << option;
+  }
+  EXPECT_FALSE(wraps(archive + R"("--wrap=calloc" "--wrap=read")")) << "no operator calls them";
+  EXPECT_FALSE(wraps(dynamic + R"("_Znwm" "--wrap")"));
+}
+
 TEST(LinkJob, OtherLinkersToo) {
   EXPECT_TRUE(find_link_job(R"( "/usr/bin/ld" "-o" "a" "-lc")"));
   EXPECT_TRUE(find_link_job(R"( "/usr/bin/mold" "-o" "a" "-lc")"));

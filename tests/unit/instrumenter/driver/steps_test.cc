@@ -20,6 +20,7 @@ const Toolchain kTools{.language = Language::kC,
                        .pass_plugin = "/root/pass.so",
                        .runtime = "/root/rt.o",
                        .static_runtime = "/root/rt-static.a",
+                       .operators = "/root/new.o",
                        .include = "/root/include",
                        .post_linker = "/root/stab-postlink"};
 const CommandLine kLine{.arguments = {"a.c", "--", "b.c"}, .info_file = {}};
@@ -56,6 +57,16 @@ TEST(Steps, StaticProgramsGetTheStaticRuntimeAndWrappers) {
   EXPECT_THAT(command, Contains("-Wl,--whole-archive,/root/rt-static.a,--no-whole-archive"));
   EXPECT_THAT(command, Contains(HasSubstr("--wrap=__libc_start_main")));
   EXPECT_THAT(command, Not(Contains(HasSubstr("--export-dynamic-symbol"))));
+}
+
+TEST(Steps, ProgramsThatWrapOperatorsGetNoneOfOurs) {
+  for (const bool is_static : {false, true}) {
+    LinkJob job = kProgram;
+    job.is_static = is_static;
+    EXPECT_THAT(link_command(kTools, kLine, job, {}), Contains("-Wl,/root/new.o"));
+    job.wraps_operators = true;
+    EXPECT_THAT(link_command(kTools, kLine, job, {}), Not(Contains("-Wl,/root/new.o")));
+  }
 }
 
 TEST(Steps, WhatAFailingNewCallsComesOutOfTheArchive) {
