@@ -34,9 +34,8 @@ constexpr Refusal kRefused[] = {
     {"-pg", "mcount attributes time by the address of code, which moves"},
     {"-fxray-instrument", "XRay rewrites code in place"},
     {"-fsplit-stack", "it replaces the stack that Stab randomizes"},
-    {"-m32", "Stab supports x86-64 only"},
-    {"-mx32", "Stab supports x86-64 only"},
 };
+constexpr std::string_view kNarrows[] = {"-m32", "-mx32"};
 // Sanitizers with a runtime that replaces malloc, owns the shadow of the address space, or checks code addresses.
 constexpr std::string_view kRefusedSanitizers[] = {"address",  "thread", "memory", "leak",   "hwaddress",
                                                    "dataflow", "safe-stack", "kernel-address", "fuzzer",
@@ -45,6 +44,12 @@ constexpr std::string_view kRefusedSanitizers[] = {"address",  "thread", "memory
 template <typename List>
 bool contains(const List& list, std::string_view value) {
   return std::find(std::begin(list), std::end(list), value) != std::end(list);
+}
+
+bool names_another_target(std::string_view argument) {
+  for (const std::string_view option : {"--target=", "-target", "-arch", "-m16", "--config"})
+    if (argument.starts_with(option)) return true;
+  return contains(kNarrows, argument);
 }
 
 Error refused(const std::string& argument, std::string_view why) {
@@ -256,6 +261,8 @@ Result<bool> take_choice(const std::string& argument, CommandLine& line) {
 
 }  // namespace
 
+Error no_narrow_programs(const std::string& option) { return refused(option, "Stab supports x86-64 only"); }
+
 Result<CommandLine> CommandLine::parse(std::span<char* const> raw) {
   std::vector<Word> words;
   for (size_t i = 0; i < raw.size(); ++i) STAB_CHECK_OK(expand(raw[i], i, 0, words));
@@ -268,7 +275,9 @@ Result<CommandLine> CommandLine::parse(std::span<char* const> raw) {
       continue;
     }
     if (is_value) continue;
-    STAB_CHECK_OK(check_allowed(argument));
+    if (const Status allowed = check_allowed(argument); !allowed && !line.refused) line.refused = allowed.error();
+    line.may_be_other_target |= names_another_target(argument);
+    if (contains(kNarrows, argument)) line.narrow = argument;
     if (argument == "--stab-info") {
       if (i + 1 == words.size()) return bad_input("'--stab-info' needs a file");
       words[i].taken = words[i + 1].taken = true;

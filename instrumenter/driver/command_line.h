@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -28,8 +29,15 @@ struct CommandLine {
   std::string layout_file;     // --stab-layout: where functions are to start; empty: not said
   bool move_all = false;       // --stab-move=all: what other compilers made moves, too
 
-  // Fails on options that can't work together with moving code, and on unreadable response files.
+  std::optional<Error> refused{};  // an option that can't work together with moving code, where code is for our target
+  bool may_be_other_target = false;  // an option names a target: clang has to be asked which it is
+  std::string narrow{};              // the last of -m32 and -mx32
+
+  // Fails on wrong options of ours, and on response files that nest too deep.
   static Result<CommandLine> parse(std::span<char* const> arguments);
 };
+
+// What a link of a program for -m32 or -mx32 is answered.
+Error no_narrow_programs(const std::string& option);
 
 }  // namespace stab::driver

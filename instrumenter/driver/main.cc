@@ -1,7 +1,8 @@
 // szc, szc++, szflang: clang or flang with the layout of its output made movable.
 //
 // A command that surely doesn't link becomes clang at once. For any other, clang is asked what it would link;
-// then clang runs with our options, and the post-link step works on the file it wrote.
+// then clang runs with our options, and the post-link step works on the file it wrote. A command for another target than
+// x86-64 Linux becomes clang as it is.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,6 +19,7 @@
 #include "instrumenter/driver/link_job.h"
 #include "instrumenter/driver/child_process.h"
 #include "instrumenter/driver/steps.h"
+#include "instrumenter/driver/target.h"
 #include "instrumenter/driver/toolchain.h"
 
 namespace {
@@ -100,6 +102,14 @@ Result<int> print_parts() {
   return 0;
 }
 
+// As clang does it. -m32 is refused where the output would be a program or a library on top of libc: who says that for the
+// machine at hand expects a program that is randomized, as with any other option.
+Result<int> for_other_target(const Toolchain& tools, const CommandLine& line, const Captured& answer) {
+  const auto job = find_link_job(answer.error_output);
+  if (job && needs_post_link(*job) && !line.narrow.empty()) return no_narrow_programs(line.narrow);
+  return become(other_target_command(tools, line));
+}
+
 Result<int> drive(std::string_view name, std::span<char* const> raw) {
   STAB_TRY(const CommandLine line, CommandLine::parse(raw));
   if (line.prints_parts) return print_parts();
@@ -110,14 +120,21 @@ Result<int> drive(std::string_view name, std::span<char* const> raw) {
     return bad_input("'--stab-visit=" + line.visited +
                      "' is for C and C++: flang can't mark functions; call stab_visit() from C");
   if (!line.info_file.empty()) return become({tools.post_linker, "--info", line.info_file});
+  if (line.refused && !line.may_be_other_target) return *line.refused;
+  Arguments command = compile_command(tools, line);
+  Captured answer;
+  if (!line.only_compiles || line.may_be_other_target) {
+    Arguments question = command;
+    question.insert(question.begin() + 1, "-###");
+    STAB_TRY(answer, run_captured(question));
+    const std::string target = target_of(answer.error_output);
+    if (!target.empty() && !is_our_target(target)) return for_other_target(tools, line, answer);
+    if (line.refused) return *line.refused;
+  }
   STAB_TRY(const Layout layout, choose_layout(line, advice::cpu_model()));
   if (layout) STAB_CHECK_OK(tell_places(layout->file));
-  Arguments command = compile_command(tools, line);
   if (line.only_compiles) return become(command);
 
-  Arguments question = command;
-  question.insert(question.begin() + 1, "-###");
-  STAB_TRY(const Captured answer, run_captured(question));
   const auto job = answer.exit_code == 0 ? find_link_job(answer.error_output) : std::nullopt;
   if (!job) return become(command);  // nothing to link, or clang's own complaint
 

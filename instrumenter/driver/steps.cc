@@ -121,6 +121,13 @@ Arguments compile_command(const Toolchain& tools, const CommandLine& line) {
   return command;
 }
 
+Arguments other_target_command(const Toolchain& tools, const CommandLine& line) {
+  Arguments command{tools.compiler};
+  if (line.strips && !line.only_compiles) command.push_back("-s");
+  append(command, line.arguments);
+  return command;
+}
+
 Arguments link_command(const Toolchain& tools, const CommandLine& line, const LinkJob& job,
                        const LinkOrder& order) {
   Arguments ours = compile_options(tools, is_bare(job) ? Pads::kNone : pads_of(line), line.visited);

@@ -22,7 +22,10 @@ struct LinkOrder {
 // The user's command with our compiler options in front.
 Arguments compile_command(const Toolchain& tools, const CommandLine& line);
 
-// ... with our linker options, too. pre: the command links what `job` says.
+// The user's command for another target: nothing of ours.
+Arguments other_target_command(const Toolchain& tools, const CommandLine& line);
+
+// The command of compile_command() with our linker options, too. pre: the command links what `job` says.
 Arguments link_command(const Toolchain& tools, const CommandLine& line, const LinkJob& job,
                        const LinkOrder& order);
 // What lld is told to order functions by the lines of a file.

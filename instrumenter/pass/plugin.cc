@@ -6,10 +6,14 @@
 // the mark kDeferredFlag in it and insert nothing. At link time full LTO has a callback of its own, and the
 // backends of thin LTO call OptimizerLast again, on a module with the mark. At -O0 those backends run no callback;
 // but nothing is inlined or cloned then either, so -O0 modules are instrumented at once.
+//
+// A module for another target than ours is left as clang makes it: drivers build parts for other machines, too (BIOS code,
+// bytecode, GPU kernels), and our pads are x86-64 instructions and our lists sections of ELF.
 #include <llvm-c/Target.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Passes/PassPlugin.h>
+#include <llvm/TargetParser/Triple.h>
 
 #include "instrumenter/pass/function_list.h"
 #include "instrumenter/pass/goto_tables.h"
@@ -22,6 +26,12 @@ namespace {
 
 constexpr llvm::StringRef kDeferredFlag = "stab-deferred";
 
+// x86-64 Linux with pointers of 64 bits. Code for no system at all is left alone, too: pads read thread-local storage.
+bool is_for_our_target(const llvm::Module& module) {
+  const llvm::Triple target(module.getTargetTriple());
+  return target.getArch() == llvm::Triple::x86_64 && target.isOSLinux() && target.isOSBinFormatELF() && !target.isX32();
+}
+
 // Whether the module goes to a link-time optimizer and this is the compile step. Sets the mark then.
 // EnableSplitLTOUnit is in every bitcode file that clang writes for full, thin and fat LTO.
 bool deferred_to_link(llvm::Module& module) {
@@ -32,6 +42,7 @@ bool deferred_to_link(llvm::Module& module) {
 }
 
 llvm::PreservedAnalyses instrument(llvm::Module& module, llvm::ModuleAnalysisManager& analyses) {
+  if (!is_for_our_target(module)) return llvm::PreservedAnalyses::all();
   llvm::PreservedAnalyses preserved = GotoTables().run(module, analyses);
   preserved.intersect(StackPads().run(module, analyses));
   preserved.intersect(FunctionList().run(module, analyses));
@@ -39,11 +50,20 @@ llvm::PreservedAnalyses instrument(llvm::Module& module, llvm::ModuleAnalysisMan
   return preserved;
 }
 
+// Before the optimizer.
+struct AtStart : llvm::PassInfoMixin<AtStart> {
+  llvm::PreservedAnalyses run(llvm::Module& module, llvm::ModuleAnalysisManager& analyses) {
+    return is_for_our_target(module) ? Visits().run(module, analyses) : llvm::PreservedAnalyses::all();
+  }
+  static bool isRequired() { return true; }
+};
+
 // At the end of a compilation, or of a thin LTO backend's.
 class AtOptimizerLast : public llvm::PassInfoMixin<AtOptimizerLast> {
  public:
   explicit AtOptimizerLast(llvm::OptimizationLevel level) : level_(level) {}
   llvm::PreservedAnalyses run(llvm::Module& module, llvm::ModuleAnalysisManager& analyses) {
+    if (!is_for_our_target(module)) return llvm::PreservedAnalyses::all();
     if (level_ != llvm::OptimizationLevel::O0 && deferred_to_link(module)) return llvm::PreservedAnalyses::all();
     return instrument(module, analyses);
   }
@@ -79,6 +99,7 @@ bool add_by_name(llvm::StringRef name, llvm::ModulePassManager& passes) {
   if (name == "stab-functions") return passes.addPass(FunctionList()), true;
   if (name == "stab-places") return passes.addPass(Places()), true;
   if (name == "stab-gotos") return passes.addPass(GotoTables()), true;
+  if (name == "stab-start") return passes.addPass(AtStart()), true;
   if (name == "stab-optimizer-last") return passes.addPass(AtOptimizerLast(llvm::OptimizationLevel::O2)), true;
   if (name == "stab-link-last") return passes.addPass(AtLinkLast()), true;
   return false;
@@ -87,7 +108,7 @@ bool add_by_name(llvm::StringRef name, llvm::ModulePassManager& passes) {
 void register_callbacks(llvm::PassBuilder& builder) {
   LLVMInitializeX86AsmParser();  // pads are taken by inline assembly, and flang initializes no parser for it
   builder.registerPipelineStartEPCallback(
-      [](llvm::ModulePassManager& passes, llvm::OptimizationLevel) { passes.addPass(Visits()); });
+      [](llvm::ModulePassManager& passes, llvm::OptimizationLevel) { passes.addPass(AtStart()); });
   builder.registerOptimizerLastEPCallback(
       [](llvm::ModulePassManager& passes, llvm::OptimizationLevel level) { passes.addPass(AtOptimizerLast(level)); });
   builder.registerFullLinkTimeOptimizationLastEPCallback(

@@ -597,6 +597,39 @@ def check_other_compiler(place):
         require("runtime  " in info, f"our runtime isn't kept still:\n{info}")
 
 
+def check_other_targets(place):
+    """Code for other machines is clang's, byte for byte; a program for -m32 is refused with the reason."""
+    place.write("f.c", "int g(int*);\nint many[10];\nint f(int x) { int y = x; return g(&y) + 1; }\n"
+                "int h(int x) {\n  for (int i = 0; i < x; i++) many[i] += f(i);\n"
+                "  switch (x) { case 1: return f(7); case 2: return g(many);\n"
+                "    case 3: return 5; case 4: return f(9) + g(many); default: return x; } }\n")
+    targets = ("--target=wasm32", "--target=i386-linux-gnu", "--target=aarch64-linux-gnu", "--target=x86_64-w64-mingw32",
+               "--target=x86_64-apple-macos", "--target=x86_64-linux-gnux32", "-m32", "-mx32", "-m16")
+    for target in targets:
+        for options in (["-O2", "-c"], ["-O0", "-S"], ["-O2", "-S", "-emit-llvm"], ["-O2", "-c", "-flto"],
+                        ["-c", "--stab-pads=all", "-s"]):
+            place.must("szc", target, *options, "f.c", "-o", "ours")
+            place.must("clang-19", target, *[o for o in options if o[:7] not in ("-s", "--stab-")], "f.c", "-o", "plain")
+            ours, plain = ((place.directory / name).read_bytes() for name in ("ours", "plain"))
+            require(ours == plain, f"{target} {options}: not what clang makes")
+            require(b"stab_" not in ours, f"{target} {options}: a section of ours")
+    place.must("szc", "--target=aarch64-linux-gnu", "-fsanitize=address", "-c", "f.c")
+    place.must("szc", "-m32", "--target=x86_64-pc-linux-gnu", "-m64", "-O2", "-c", "f.c", "-o", "ours")
+    require(b"stab_" in (place.directory / "ours").read_bytes(), "-m64 behind -m32 isn't ours")
+    # Links: of other targets clang's; on top of this machine's libc refused.
+    place.write("wasm.c", "int run(void) { return 42; }\n")
+    link = ["--target=wasm32", "-nostdlib", "-Wl,--no-entry,--export-all", "-s", "wasm.c", "-o"]
+    ours, plain = place.run("szc", *link, "ours.wasm"), place.run("clang-19", *link, "plain.wasm")
+    require((ours.returncode, ours.stderr) == (plain.returncode, plain.stderr), f"wasm: {ours.stderr}, clang: {plain.stderr}")
+    if plain.returncode == 0:
+        ours, plain = ((place.directory / f"{name}.wasm").read_bytes() for name in ("ours", "plain"))
+        require(ours == plain, "wasm: not what clang links")
+    refused = place.run("szc", "-m32", "main.c", "twice.c", "-o", "prog")
+    require(refused.returncode == 1 and "'-m32' can't be used with Stab" in refused.stderr and "clang-19" in refused.stderr,
+            f"a program for -m32 isn't refused with the reason: {refused.stderr}")
+    place.must("szc", "-m32", "-r", "-nostdlib", "-fuse-ld=lld", "f.c", "-o", "narrow.o")
+
+
 def check_precompiled_header(place):
     place.write("all.h", "#include <stdio.h>\nint twice(int);\n")
     place.must("szc", "-x", "c-header", "all.h", "-o", "all.h.pch")

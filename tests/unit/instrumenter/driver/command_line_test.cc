@@ -53,13 +53,26 @@ TEST(CommandLine, TakesStrippingOutInAllItsForms) {
 }
 
 TEST(CommandLine, RefusesWhatCannotWork) {
-  for (const char* option : {"-pg", "-fsanitize=address", "-fsanitize=undefined,thread", "-fsanitize=cfi-icall", "-m32"}) {
-    const auto line = parse({"-O2", option, "a.c"});
-    ASSERT_FALSE(line) << option;
-    EXPECT_THAT(line.error().message, HasSubstr(option));
+  for (const char* option : {"-pg", "-fsanitize=address", "-fsanitize=undefined,thread", "-fsanitize=cfi-icall"}) {
+    const CommandLine line = parsed({"-O2", option, "a.c"});
+    ASSERT_TRUE(line.refused) << option;
+    EXPECT_THAT(line.refused->message, HasSubstr(option));
   }
-  EXPECT_TRUE(parse({"-fsanitize=undefined", "-g", "a.c"}));
-  EXPECT_TRUE(parse({"-o", "-pg", "a.c"})) << "a file name";
+  EXPECT_FALSE(parsed({"-fsanitize=undefined", "-g", "a.c"}).refused);
+  EXPECT_FALSE(parsed({"-o", "-pg", "a.c"}).refused) << "a file name";
+}
+
+TEST(CommandLine, SeesWhatMayNameAnotherTarget) {
+  for (const Arguments& options :
+       {Arguments{"--target=wasm32"}, {"-target", "wasm32"}, {"-m32"}, {"-mx32"}, {"-m16"}, {"--config=a"}}) {
+    Arguments words = options;
+    words.push_back("a.c");
+    EXPECT_TRUE(parsed(words).may_be_other_target) << options[0];
+    EXPECT_THAT(parsed(words).arguments, testing::ElementsAreArray(words));
+  }
+  EXPECT_FALSE(parsed({"-m64", "-march=native", "-o", "-m32", "a.c"}).may_be_other_target);
+  EXPECT_EQ(parsed({"-m32", "a.c"}).narrow, "-m32");
+  EXPECT_EQ(parsed({"--target=i386-linux-gnu", "a.c"}).narrow, "");
 }
 
 TEST(CommandLine, TakesOutWhatMoves) {

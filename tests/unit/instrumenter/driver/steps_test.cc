@@ -34,6 +34,13 @@ TEST(Steps, TheUsersArgumentsComeLastAndUnchanged) {
   EXPECT_THAT(command, Contains("-Wl,/root/rt.o"));
 }
 
+TEST(Steps, OtherTargetsGetNothingOfOurs) {
+  EXPECT_THAT(other_target_command(kTools, kLine), ElementsAre("/usr/bin/clang-19", "a.c", "--", "b.c"));
+  CommandLine line = kLine;
+  line.strips = true;
+  EXPECT_THAT(other_target_command(kTools, line), ElementsAre("/usr/bin/clang-19", "-s", "a.c", "--", "b.c"));
+}
+
 TEST(Steps, FunctionsAreMarkedAsTheChoiceOfPadsSays) {
   const auto marked = [](const CommandLine& line, const LinkJob& job) {
     Arguments marks;
