@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <future>
 #include <memory>
 #include <mutex>
@@ -12,6 +11,7 @@
 #include <string>
 
 #include "base/clock.h"
+#include "tests/unit/stabd/opened_engine.h"
 #include "tests/unit/temporary_directory.h"
 
 namespace stab::engine {
@@ -24,15 +24,8 @@ constexpr uid_t kReader = 1000;
 class BundlesTest : public testing::Test {
  protected:
   BundlesTest() {
-    Engine::Options options;
-    options.database = directory_.path() + "/lab.db";
-    options.clock = &clock_;
-    options.knob_journal = directory_.path() + "/knobs.journal";
-    auto engine = Engine::open(options);
-    EXPECT_TRUE(engine.ok()) << engine.error().text();
-    if (!engine) std::abort();
-    engine_ = *std::move(engine);
-    bundles_.emplace(options.database, clock_);
+    engine_ = opened_engine(directory_.path(), clock_);
+    bundles_.emplace(directory_.path() + "/lab.db", clock_);
     thread_.emplace(*engine_, [] {}, [](const EndedRun&, int) {});
     add_paused();
     thread_->start();

@@ -10,7 +10,6 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <cstdlib>
 #include <fstream>
 #include <future>
 #include <iterator>
@@ -23,6 +22,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "tests/unit/stabd/opened_engine.h"
 #include "tests/unit/temporary_directory.h"
 
 namespace stab::engine {
@@ -34,14 +34,7 @@ constexpr std::chrono::seconds kPatience{30};
 class EngineThreadFailures : public testing::Test {
  protected:
   EngineThreadFailures() {
-    Engine::Options options;
-    options.database = directory_.path() + "/lab.db";
-    options.clock = &clock_;
-    options.knob_journal = directory_.path() + "/knobs.journal";
-    auto engine = Engine::open(options);
-    EXPECT_TRUE(engine.ok()) << engine.error().text();
-    if (!engine) std::abort();
-    engine_ = *std::move(engine);
+    engine_ = opened_engine(directory_.path(), clock_);
     thread_.emplace(*engine_, [] {}, [this](const EndedRun& ended, int) { heard(ended); });
   }
 

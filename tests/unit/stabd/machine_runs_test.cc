@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <condition_variable>
-#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -13,6 +12,7 @@
 #include "base/clock.h"
 #include "plan/parse.h"
 #include "tests/golden/record.h"
+#include "tests/unit/stabd/opened_engine.h"
 #include "tests/unit/temporary_directory.h"
 
 namespace stab::engine {
@@ -24,14 +24,7 @@ constexpr char kPlan[] =
 class MachineRunsTest : public testing::Test {
  protected:
   MachineRunsTest() {
-    Engine::Options options;
-    options.database = directory_.path() + "/lab.db";
-    options.clock = &clock_;
-    options.knob_journal = directory_.path() + "/knobs.journal";
-    auto engine = Engine::open(options);
-    EXPECT_TRUE(engine.ok()) << engine.error().text();
-    if (!engine) std::abort();
-    engine_ = *std::move(engine);
+    engine_ = opened_engine(directory_.path(), clock_);
   }
   // Each of its blocks is recorded: its run is over as soon as it begins.
   store::Id recorded() {

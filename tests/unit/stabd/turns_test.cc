@@ -3,12 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "base/clock.h"
+#include "tests/unit/stabd/opened_engine.h"
 #include "tests/unit/temporary_directory.h"
 
 namespace stab::engine {
@@ -19,14 +19,7 @@ using std::chrono::seconds;
 class TurnsTest : public testing::Test {
  protected:
   TurnsTest() {
-    Engine::Options options;
-    options.database = directory_.path() + "/lab.db";
-    options.clock = &clock_;
-    options.knob_journal = directory_.path() + "/knobs.journal";
-    auto engine = Engine::open(options);
-    EXPECT_TRUE(engine.ok()) << engine.error().text();
-    if (!engine) std::abort();
-    engine_ = *std::move(engine);
+    engine_ = opened_engine(directory_.path(), clock_);
     turns_.emplace(*engine_);
   }
 
