@@ -162,9 +162,10 @@ bool EngineThread::run(const store::ExperimentSummary& row) {
   bool is_elsewhere = false, had_its_time = false;
   {
     const std::lock_guard<Gate> gate(engine_->gate());
-    // Since it was chosen somebody may have paused or cancelled it. From here on a wish finds it running.
-    const Result<store::ExperimentSummary> now = engine_->store().summary(experiment);
-    if (now && !waits(now->state)) return true;
+    // Since it was chosen somebody may have paused, cancelled or deleted it. From here on a wish finds it running.
+    const Result<bool> wanted = is_still_wanted(experiment);
+    if (!wanted) return false;
+    if (!*wanted) return true;
     had_its_time = turns_.had_its_time(experiment, row.submitter_uid);
     (void)blinding_.is_unmasked(engine_->store(), experiment);  // where the store fails, it stays masked
     const Result<bool> machines = has_machines(engine_->store(), experiment);  // where it fails, the run says why

@@ -118,6 +118,8 @@ class EngineThread final : private Observer {
   Status delete_what_waits();  // all of it; between two slices the gate is open
   // Those that wait, and of them the one whose turn it is. The same.
   Result<std::optional<store::ExperimentSummary>> first_in_turn();
+  // Whether it still waits or runs, and nobody wishes that it stops. pre: the gate is held
+  Result<bool> is_still_wanted(store::Id experiment);
   void share_the_machine();  // what runs stops after its trial if it had its time, or another user's turn has come
   void lend_the_machine();   // what runs waits for a gate of its plan, and gives way to any other of its priority
   // Its planned trials, in slices, then itself. pre: the gate is held; it opens meanwhile

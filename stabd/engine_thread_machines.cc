@@ -41,6 +41,8 @@ bool EngineThread::begin_on_machines(const store::ExperimentSummary& row) {
     const std::lock_guard<Gate> gate(engine_->gate());
     no_room_.erase(row.id);
     // Whoever has stopped it since it was built found nothing that runs.
+    STAB_TRY(const bool wanted, is_still_wanted(row.id));
+    if (!wanted) return false;
     STAB_TRY(const store::ExperimentSummary now, engine_->store().summary(row.id));
     if (now.state != store::ExperimentState::kRunning) return false;
     // Blocks that were added since are promised and not yet planned: it has its turn again.

@@ -44,6 +44,17 @@ Status EngineThread::cancel_in_slices(store::Id experiment) {
   return engine_->store().cancel(experiment, "cancelled by its user", now_ns());
 }
 
+// Between two slices of a cancel the gate is open: the wish is stored by then, and the experiment's state is still what it was.
+Result<bool> EngineThread::is_still_wanted(store::Id experiment) {
+  const Result<store::ExperimentSummary> now = engine_->store().summary(experiment);
+  if (!now && now.error().code == ErrorCode::kNotFound) return false;
+  if (!now) return now.error();
+  STAB_TRY(const auto wishes, engine_->store().wishes());
+  const bool is_to_stop =
+      std::any_of(wishes.begin(), wishes.end(), [&](const auto& one) { return one.first == experiment; });
+  return waits(now->state) && !is_to_stop;
+}
+
 Status EngineThread::pause(store::Id experiment) {
   const std::lock_guard<Gate> gate(engine_->gate());
   engine_->count_change();

@@ -38,8 +38,8 @@ class EngineThreadFailures : public testing::Test {
     thread_.emplace(*engine_, [] {}, [this](const EndedRun& ended, int) { heard(ended); });
   }
 
-  // An experiment of one trial, which is claimed as by a run that failed before it could store its outcome.
-  store::Id claimed() {
+  // An experiment whose first trial is claimed as by a run that failed before it could store its outcome.
+  store::Id claimed(uint32_t trials = 1) {
     store::Store& store = engine_->store();
     store::NewExperiment row;
     row.name = "broken";
@@ -55,11 +55,14 @@ class EngineThreadFailures : public testing::Test {
     store::BuildRow build;
     build.name = build.program = "true";
     expansion.builds = {build};
-    store::NewTrial trial;
-    trial.build = 0;
-    expansion.trials = {trial};
+    for (uint32_t block = 0; block < trials; ++block) {
+      store::NewTrial trial;
+      trial.build = 0;
+      trial.order = trial.block = block;
+      expansion.trials.push_back(trial);
+    }
     expansion.schedule_version = 1;
-    expansion.replicates = 1;
+    expansion.replicates = trials;
     const Status expanded = store.expand(*id, expansion);
     EXPECT_TRUE(expanded.ok()) << expanded.error().text();
     const auto next = store.next_trial(*id);
@@ -132,8 +135,8 @@ class EngineThreadWishes : public EngineThreadFailures {
  protected:
   // Starts the engine with one experiment that waits, and returns when the engine waits again. The wish has been answered by
   // then.
-  store::Id wish_between_choice_and_run(Status (EngineThread::*wish)(store::Id)) {
-    const store::Id experiment = claimed();
+  store::Id wish_between_choice_and_run(Status (EngineThread::*wish)(store::Id), uint32_t trials = 1) {
+    const store::Id experiment = claimed(trials);
     std::atomic<pid_t> at_gate = 0;
     std::thread user;
     Status answer;
@@ -174,6 +177,14 @@ TEST_F(EngineThreadWishes, ACancelBetweenChoiceAndRunHolds) {
   const store::Id experiment = wish_between_choice_and_run(&EngineThread::cancel);
   EXPECT_EQ(state(experiment), store::ExperimentState::kCancelled);
   EXPECT_TRUE(ends().empty()) << "it was run, and ended " << name(ends().front().how);
+}
+
+// So many are cancelled in slices, and the engine may look at the store between two of them.
+TEST_F(EngineThreadWishes, ACancelOfManyTrialsBetweenChoiceAndRunHolds) {
+  const store::Id experiment = wish_between_choice_and_run(&EngineThread::cancel, 5000);
+  EXPECT_EQ(state(experiment), store::ExperimentState::kCancelled);
+  EXPECT_TRUE(ends().empty()) << "it was run, and ended " << name(ends().front().how);
+  EXPECT_EQ(trials(experiment, store::TrialState::kPlanned), 0);
 }
 
 TEST_F(EngineThreadFailures, WhatWasClaimedIsPlannedAgain) {
