@@ -198,8 +198,10 @@ bool EngineThread::run(const store::ExperimentSummary& row) {
     note_of(experiment, ended.error().message);
     return false;
   }
-  if (is_elsewhere && !asked.cancelled && ended && *ended == RunEnd::kDone) return begin_on_machines(row);
-  return settle_run(row, ended, asked, stored);
+  const bool is_built = is_elsewhere && ended && *ended == RunEnd::kDone;
+  if (is_built && !asked.cancelled && !asked.paused && !asked.quits) return begin_on_machines(row);
+  // The last build ends as if nobody had asked; what was asked during it holds before the first machine is started.
+  return settle_run(row, is_built ? Result<RunEnd>(RunEnd::kStopped) : ended, asked, stored);
 }
 
 void EngineThread::enter(const store::ExperimentSummary& row) {
