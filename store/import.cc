@@ -1,5 +1,5 @@
 // Moving an experiment between stores. The other file is attached to our connection, its rows are copied by name
-// of column; the ids of experiment, trials and builds are shifted past ours, all other keys are relative to them.
+// of column; experiment, trials and builds get ids past ours, all other keys are relative to them.
 // A bundle may come from a stranger: the file must be a store of this version whose tables are plain tables, and
 // our tables' constraints apply to what it holds.
 #include <fcntl.h>
@@ -41,7 +41,7 @@ Status check_other(Database& database, const std::string& path) {
 struct Copy {
   const char* table;
   const char* columns;    // in both lists in the same order
-  const char* selection;  // $from and $to: ids of the experiment; $trials, $builds: shifts of their ids
+  const char* selection;  // $from and $to: ids of the experiment; $id, $trial: what a trial's id, or one in `trial`, becomes
   const char* where;
 };
 
@@ -59,27 +59,27 @@ constexpr Copy kCopies[] = {
      "$to, cell, name, code, stack, heap, epoch_ns, env_size_bytes", "experiment = $from"},
     {"cell_levels", "experiment, cell, factor, level", "$to, cell, factor, level", "experiment = $from"},
     {"builds",
-     "id, experiment, build, name, program, link, state, command, input_hash, binary_path, binary_sha256, log, duration_ns",
-     "id + $builds, $to, build, name, program, link, state, command, input_hash, binary_path, binary_sha256, log, duration_ns",
-     "experiment = $from"},
+     "experiment, build, name, program, link, state, command, input_hash, binary_path, binary_sha256, log, duration_ns",
+     "$to, build, name, program, link, state, command, input_hash, binary_path, binary_sha256, log, duration_ns",
+     "experiment = $from ORDER BY id"},
     {"trials",
      "id, experiment, kind, position, attempt, superseded, state, subject, cell, build, block, run, pass, link, seed, layout, "
      "boot_id, claimed_at_ns, started_at_ns, finished_at_ns, failure",
-     "id + $trials, $to, kind, position, attempt, superseded, state, subject, cell, build, block, run, pass, link, seed, layout, "
+     "$id, $to, kind, position, attempt, superseded, state, subject, cell, build, block, run, pass, link, seed, layout, "
      "boot_id, claimed_at_ns, started_at_ns, finished_at_ns, failure",
      "experiment = $from"},
     {"outcomes",
      "trial, wall_ns, exit_status, signal, user_ns, system_ns, max_rss_kib, minor_faults, major_faults, "
      "voluntary_switches, involuntary_switches, stdout_sha256, stderr_sha256, stdout_bytes, stderr_bytes, stdout_head, "
      "stderr_head, cpu, dose_json, layouts_built, layouts_executed, functions_moved, functions_kept, helper_cpu_ns",
-     "trial + $trials, wall_ns, exit_status, signal, user_ns, system_ns, max_rss_kib, minor_faults, major_faults, "
+     "$trial, wall_ns, exit_status, signal, user_ns, system_ns, max_rss_kib, minor_faults, major_faults, "
      "voluntary_switches, involuntary_switches, stdout_sha256, stderr_sha256, stdout_bytes, stderr_bytes, stdout_head, "
      "stderr_head, cpu, dose_json, layouts_built, layouts_executed, functions_moved, functions_kept, helper_cpu_ns",
      "trial IN (SELECT id FROM other.trials WHERE experiment = $from)"},
     {"responses", "trial, name, value, raw, enabled_ns, running_ns, reason",
-     "trial + $trials, name, value, raw, enabled_ns, running_ns, reason",
+     "$trial, name, value, raw, enabled_ns, running_ns, reason",
      "trial IN (SELECT id FROM other.trials WHERE experiment = $from)"},
-    {"epochs", "trial, series", "trial + $trials, series", "trial IN (SELECT id FROM other.trials WHERE experiment = $from)"},
+    {"epochs", "trial, series", "$trial, series", "trial IN (SELECT id FROM other.trials WHERE experiment = $from)"},
     {"regions", "experiment, subject, number, candidate, file, line, function, pilot_samples",
      "$to, subject, number, candidate, file, line, function, pilot_samples", "experiment = $from"},
     {"progress_points", "experiment, number, name, kind", "$to, number, name, kind", "experiment = $from"},
@@ -87,7 +87,7 @@ constexpr Copy kCopies[] = {
      "trial, pauses, cpus, period_ns, run_ns, cpu_ns, growth_ns, start_ns, spun_wall_ns, spun_counted_ns, world_ns, "
      "samples, samples_in_regions, samples_unattributed, samples_late, samples_lost, waits, waits_classified, "
      "degradations",
-     "trial + $trials, pauses, cpus, period_ns, run_ns, cpu_ns, growth_ns, start_ns, spun_wall_ns, spun_counted_ns, "
+     "$trial, pauses, cpus, period_ns, run_ns, cpu_ns, growth_ns, start_ns, spun_wall_ns, spun_counted_ns, "
      "world_ns, samples, samples_in_regions, samples_unattributed, samples_late, samples_lost, waits, "
      "waits_classified, degradations",
      "trial IN (SELECT id FROM other.trials WHERE experiment = $from)"},
@@ -95,25 +95,25 @@ constexpr Copy kCopies[] = {
      "trial, number, position, block, kind, region, permille, flags, start_ns, wall_ns, cpu_ns, effective_ns, "
      "growth_ns, credited_ns, spun_wall_ns, spun_counted_ns, world_ns, samples, region_samples, region_ns, waits, "
      "waits_classified, foreign_ns, layout",
-     "trial + $trials, number, position, block, kind, region, permille, flags, start_ns, wall_ns, cpu_ns, "
+     "$trial, number, position, block, kind, region, permille, flags, start_ns, wall_ns, cpu_ns, "
      "effective_ns, growth_ns, credited_ns, spun_wall_ns, spun_counted_ns, world_ns, samples, region_samples, region_ns, waits, "
      "waits_classified, foreign_ns, layout",
      "trial IN (SELECT id FROM other.trials WHERE experiment = $from)"},
     {"window_counts",
      "trial, window, point, visits, inside_ns",
-     "trial + $trials, window, point, visits, inside_ns",
+     "$trial, window, point, visits, inside_ns",
      "trial IN (SELECT id FROM other.trials WHERE experiment = $from)"},
     {"samples",
      "trial, region, samples, cpu_ns",
-     "trial + $trials, region, samples, cpu_ns",
+     "$trial, region, samples, cpu_ns",
      "trial IN (SELECT id FROM other.trials WHERE experiment = $from)"},
-    {"ledger", "trial, key, value", "trial + $trials, key, value",
+    {"ledger", "trial, key, value", "$trial, key, value",
      "trial IN (SELECT id FROM other.trials WHERE experiment = $from)"},
-    {"exclusions", "trial, rule", "trial + $trials, rule", "trial IN (SELECT id FROM other.trials WHERE experiment = $from)"},
+    {"exclusions", "trial, rule", "$trial, rule", "trial IN (SELECT id FROM other.trials WHERE experiment = $from)"},
     {"usage", "experiment, uid, trials, stored_bytes, machine_ns", "$to, uid, trials, stored_bytes, machine_ns",
      "experiment = $from"},
     {"stretches", "experiment, first_block, blocks", "$to, first_block, blocks", "experiment = $from"},
-    {"quarantines", "experiment, subject, cell, trial, reason", "$to, subject, cell, trial + $trials, reason",
+    {"quarantines", "experiment, subject, cell, trial, reason", "$to, subject, cell, $trial, reason",
      "experiment = $from"},
     {"slot_epochs", "experiment, slot, epoch, host, machine, state, why, granted_at_ns, ended_at_ns",
      "$to, slot, epoch, host, machine, state, why, granted_at_ns, ended_at_ns", "experiment = $from"},
@@ -125,6 +125,62 @@ constexpr Copy kCopies[] = {
     {"environment_facts", "experiment, number, name, value", "$to, number, name, value", "experiment = $from"},
     {"events", "at_ns, experiment, kind, text", "at_ns, $to, kind, text", "experiment = $from ORDER BY id"},
 };
+
+// Numbers that a store counts up from 0 or 1: it goes on behind the largest, so there has to be room behind it.
+struct Counted {
+  const char* table;
+  const char* columns;
+  bool has_trial = false;  // and no experiment
+};
+constexpr Counted kCounted[] = {
+    {"levels", "factor_position, position"},
+    {"subjects", "subject"},
+    {"cells", "cell"},
+    {"builds", "id"},
+    {"trials", "id, position, attempt, block"},
+    {"regions", "subject, number"},
+    {"progress_points", "number"},
+    {"windows", "number, position", true},
+    {"stretches", "first_block, blocks"},
+    {"quarantines", "subject, cell, trial"},
+    {"slot_epochs", "slot, epoch"},
+    {"parts", "slot, epoch, number, block"},
+    {"environments", "number"},
+};
+// So many trials of 100 bytes would be 100 TB.
+constexpr int64_t kMostCounted = int64_t{1} << 40;
+
+Status check_numbers(Database& database, const std::string& path, Id experiment) {
+  const std::string of = "experiment = " + std::to_string(experiment);
+  for (const Counted& counted : kCounted) {
+    const std::string columns = std::string("(0, ") + counted.columns + ")";
+    const std::string where = counted.has_trial ? "trial IN (SELECT id FROM other.trials WHERE " + of + ")" : of;
+    STAB_TRY(const int64_t wrong,
+             database.integer("SELECT count(*) FROM other." + std::string(counted.table) + " WHERE " + where + " AND (min" +
+                              columns + " < 0 OR max" + columns + " > " + std::to_string(kMostCounted) + ")"));
+    if (wrong != 0)
+      return Error{ErrorCode::kCorrupt,
+                   "'" + path + "' has " + std::to_string(wrong) + " rows in '" + counted.table +
+                       "' with numbers below 0 or above " + std::to_string(kMostCounted) + ", which no store of Stab's gives out",
+                   {}};
+  }
+  return {};
+}
+
+// What each trial's id becomes. A copy that we make ourselves keeps them, past ours; a stranger's trials are numbered one after
+// the other, so that they take no more of our ids than there are trials, whatever ids they have.
+Status number_trials(Database& database, Id experiment, bool is_strangers) {
+  STAB_CHECK_OK(
+      database.execute("CREATE TEMP TABLE IF NOT EXISTS import_ids(theirs INTEGER PRIMARY KEY, ours INTEGER NOT NULL); "
+                       "DELETE FROM import_ids"));
+  // AUTOINCREMENT ids are never used again, so the next one is past sqlite_sequence, not past max(id).
+  STAB_TRY(Statement * number,
+           database.prepare("INSERT INTO import_ids SELECT id, coalesce((SELECT seq FROM main.sqlite_sequence WHERE name = "
+                            "'trials'), 0) + " +
+                            std::string(is_strangers ? "row_number() OVER (ORDER BY id)" : "id") +
+                            " FROM other.trials WHERE experiment = ?"));
+  return number->bind(experiment).run();
+}
 
 // Builds are counted from 0, and whoever reads them uses the number as an index.
 Status check_builds(Database& database, Id imported) {
@@ -138,9 +194,8 @@ Status check_builds(Database& database, Id imported) {
   return Error{ErrorCode::kCorrupt, "the experiment has builds that aren't numbered from 0", {}};
 }
 
-// Our own numbers, so they may stand in the text; which ones a statement has differs.
-void put_number(std::string& sql, std::string_view placeholder, int64_t number) {
-  const std::string text = std::to_string(number);
+// Our own words, so they may stand in the text; which ones a statement has differs.
+void put_text(std::string& sql, std::string_view placeholder, const std::string& text) {
   for (size_t at = sql.find(placeholder); at != std::string::npos; at = sql.find(placeholder, at + text.size()))
     sql.replace(at, placeholder.size(), text);
 }
@@ -160,20 +215,18 @@ Result<Id> Store::import_experiment(const std::string& other_path, Id experiment
 
   Id imported = 0;
   const Status done = state_->atomically([&]() -> Status {
-    // AUTOINCREMENT ids are never used again, so the next one is past sqlite_sequence, not past max(id).
+    STAB_CHECK_OK(check_numbers(database, other_path, experiment));
     STAB_TRY(const int64_t last, database.integer("SELECT coalesce((SELECT seq FROM main.sqlite_sequence WHERE name = "
                                                   "'experiments'), 0)"));
-    STAB_TRY(const int64_t trials, database.integer("SELECT coalesce((SELECT seq FROM main.sqlite_sequence WHERE name = "
-                                                    "'trials'), 0)"));
-    STAB_TRY(const int64_t builds, database.integer("SELECT coalesce(max(id), 0) FROM main.builds"));
     imported = last + 1;
+    STAB_CHECK_OK(number_trials(database, experiment, importer.has_value()));
     for (const Copy& copy : kCopies) {
       std::string sql = std::string("INSERT INTO main.") + copy.table + "(" + copy.columns + ") SELECT " +
                         copy.selection + " FROM other." + copy.table + " WHERE " + copy.where;
-      put_number(sql, "$from", experiment);
-      put_number(sql, "$to", imported);
-      put_number(sql, "$trials", trials);
-      put_number(sql, "$builds", builds);
+      put_text(sql, "$from", std::to_string(experiment));
+      put_text(sql, "$to", std::to_string(imported));
+      put_text(sql, "$trial", "(SELECT ours FROM import_ids WHERE theirs = trial)");
+      put_text(sql, "$id", "(SELECT ours FROM import_ids WHERE theirs = id)");
       STAB_TRY(Statement * insert, database.prepare(sql));
       STAB_CHECK_OK(insert->run());
       if (std::string_view(copy.table) == "experiments" && database.changes() != 1)

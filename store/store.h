@@ -239,10 +239,10 @@ class Store {
   // A consistent copy while others read and write; `path` must not exist.
   Status backup(const std::string& path);
   Status vacuum();
-  // Copies an experiment with everything of it (plan, builds, attempts, results, facts, log) out of another store's
-  // file, in one transaction; ids are new. Trials that were under way there are copied as they are: recover() deals
-  // with them. With an importer it becomes theirs, and if it was not over it is paused: a file from a stranger must
-  // not decide as whom something runs, nor when.
+  // Copies an experiment with everything of it (plan, builds, attempts, results, facts, log) out of another store's file, in one
+  // transaction; ids are new. Trials that were under way there are copied as they are: recover() deals with them. With an
+  // importer it becomes theirs, and if it was not over it is paused: a file from a stranger must not decide as whom something
+  // runs, nor when; and it takes as many ids as it has trials. kCorrupt where its numbers are none that a store gives out.
   struct Importer {
     int64_t uid = 0, gid = 0;
   };

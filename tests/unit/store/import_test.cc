@@ -27,6 +27,13 @@ class ImportTest : public StoreTest {
     finish_experiment(store, id, 9);
     return id;
   }
+  // As its maker could, without any of our checks.
+  static void by_hand(const std::string& path, const std::string& sql) {
+    sqlite3* handle = nullptr;
+    ASSERT_EQ(sqlite3_open(path.c_str(), &handle), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(handle, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(handle);
+    sqlite3_close(handle);
+  }
 };
 
 TEST_F(ImportTest, ABundleCarriesEverything) {
@@ -150,6 +157,59 @@ TEST_F(ImportTest, BuildsThatAreNoIndexAreRefused) {
     EXPECT_TRUE(other.experiments()->empty());
     for (const char* end : {"", "-wal", "-shm"}) std::filesystem::remove(path + end);
   }
+}
+
+// Behind the largest id there would be none for the next trial, whoever's it is.
+TEST_F(ImportTest, NumbersThatNoStoreGivesOutAreRefused) {
+  const std::string huge = "9223372036854775807", last = " WHERE id = (SELECT max(id) FROM trials)";
+  for (const std::string& change :
+       {"UPDATE trials SET id = " + huge + last, "UPDATE trials SET id = -5" + last, "UPDATE builds SET id = " + huge,
+        "UPDATE trials SET position = " + huge + last, "UPDATE stretches SET first_block = -" + huge}) {
+    const std::string path = directory_ + "/strange.db";
+    {
+      Store made = *Store::open(path, Store::Access::kWrite);
+      ready(made);
+    }
+    by_hand(path, change);
+    Store other = open();
+    const Result<Id> taken = other.import_experiment(path, 1, Store::Importer{1000, 1001});
+    ASSERT_FALSE(taken.ok()) << change;
+    EXPECT_EQ(taken.error().code, ErrorCode::kCorrupt) << change;
+    EXPECT_NE(taken.error().message.find("which no store of Stab's gives out"), std::string::npos) << taken.error().message;
+    EXPECT_TRUE(other.experiments()->empty()) << change;
+    const Id own = ready(other);
+    EXPECT_LT(other.next_trial(own)->value().id, 100) << change;
+    expect_sound(other);
+    for (const char* end : {"", "-wal", "-shm"}) {
+      std::filesystem::remove(path + end);
+      std::filesystem::remove(path_ + end);
+    }
+  }
+}
+
+TEST_F(ImportTest, AStrangersTrialsTakeNoMoreIdsThanTheyAre) {
+  Id id = 0;
+  {
+    Store lab = open();
+    id = rich(lab);
+  }
+  std::string shift = "UPDATE trials SET id = id + 1000000000000 WHERE id % 2; ";
+  for (const char* table : {"outcomes", "responses", "epochs", "ledger", "exclusions", "quarantines"})
+    shift += std::string("UPDATE ") + table + " SET trial = trial + 1000000000000 WHERE trial % 2; ";
+  by_hand(path_, shift);
+  Store lab = open(), other = *Store::open(directory_ + "/other.db", Store::Access::kWrite);
+  const Id before = ready(other, 1, "before"), taken = *other.import_experiment(path_, id, Store::Importer{1000, 1001});
+  EXPECT_EQ(other.progress(taken)->by_state, lab.progress(id)->by_state);
+  const auto theirs = *lab.samples(id, "wall_time"), ours = *other.samples(taken, "wall_time");
+  ASSERT_EQ(ours.size(), theirs.size());
+  for (size_t i = 0; i < ours.size(); ++i) {
+    EXPECT_EQ(ours[i].value, theirs[i].value);
+    EXPECT_EQ(ours[i].excluded, theirs[i].excluded);
+    EXPECT_EQ(other.outcome(ours[i].trial)->ledger, lab.outcome(theirs[i].trial)->ledger);
+  }
+  EXPECT_LT(other.next_trial(ready(other, 1, "after"))->value().id, 100);
+  EXPECT_TRUE(other.finish(recorded(begin_next(other, before).id), 3).ok());
+  expect_sound(other);
 }
 
 TEST_F(ImportTest, WhatIsNoStoreOrNotThereIsRefusedAndChangesNothing) {
