@@ -227,7 +227,8 @@ Status Controller::take_part(const SlotFile& file, const PartFile& part, const s
   if (const auto bytes = std::filesystem::file_size(path, absent); set_.why_no_room && may_come() && !absent)
     no_room_ = set_.why_no_room(static_cast<int64_t>(bytes));
   if (has_no_room()) return {};
-  STAB_TRY(const store::PartVerdict verdict, write([&](store::Store& store) {
+  STAB_TRY(const store::PartVerdict verdict, write([&](store::Store& store) -> Result<store::PartVerdict> {
+             STAB_CHECK_OK(store.check_in_place());  // else it would be gone from the spool, and from the database
              return store.import_part(set_.experiment, label, set_.block_places * part.block, set_.block_places, part.sha256,
                                       path, set_.clock->realtime().count());
            }));

@@ -229,10 +229,14 @@ Result<int> MachineRun::decide(const plan::Plan& plan, int blocks, Observer& obs
 
 // Every block that this run knows is recorded. Some may have been added meanwhile.
 Result<RunEnd> MachineRun::finish(Observer& observer, MachineEngine& starter) {
+  store::Store& store = engine_->store();
+  {
+    const std::lock_guard<Gate> held(engine_->gate());
+    STAB_CHECK_OK(store.check_in_place());
+  }
   starter.forget();
   clear();
   const std::lock_guard<Gate> held(engine_->gate());
-  store::Store& store = engine_->store();
   STAB_TRY(const store::ExperimentRow now, store.experiment(row_.id));
   if (now.replicates != row_.replicates) return RunEnd::kStopped;
   STAB_TRY(const store::ExperimentState state,

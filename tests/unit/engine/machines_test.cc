@@ -650,6 +650,31 @@ TEST_F(MachinesTest, APartIsTakenInWhenThereIsRoom) {
   EXPECT_FALSE(controller_->has_no_room());
 }
 
+// What is taken in by a database that nobody can open by its name any more would be nowhere.
+TEST_F(MachinesTest, APartStaysInTheSpoolWhereTheDatabaseWasMoved) {
+  open_controller();
+  round();
+  begin_workers();
+  Worker& worker = workers_[0];
+  deliver({slot_file(worker.slot, worker.epoch, "facts"), sealed(facts_text(facts_of(worker)))});
+  deliver(run_block(worker));
+  round();
+  ASSERT_EQ(controller_->recorded_blocks(), 1);
+  const OnItsWay next = run_block(worker);
+  deliver(next);
+  std::filesystem::rename(path_, path_ + ".moved");
+  const auto over = controller_->round();
+  ASSERT_FALSE(over.ok());
+  EXPECT_EQ(over.error().code, ErrorCode::kCorrupt);
+  EXPECT_NE(over.error().message.find("was removed, moved or replaced while it was open"), std::string::npos);
+  EXPECT_TRUE(spool_->has(next.name));
+  std::filesystem::rename(path_ + ".moved", path_);
+  open_controller();
+  round();
+  EXPECT_EQ(controller_->recorded_blocks(), 2);
+  expect_sound(*lab_);
+}
+
 // What is torn is hashed when it has changed, and not at each look: a round costs the same however large it is.
 TEST_F(MachinesTest, ATornPartIsHashedAgainWhenItHasChanged) {
   open_controller();

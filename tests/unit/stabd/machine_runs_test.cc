@@ -1,15 +1,22 @@
-// A run that has come to its end, while that is being stored: nobody hears a wish any more, and whoever wishes stores it.
+// A run that has come to its end, while that is being stored: nobody hears a wish any more, and whoever wishes stores it. It is
+// stored where somebody finds it.
 #include "stabd/machine_runs.h"
 
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 
+#include <chrono>
 #include <condition_variable>
+#include <filesystem>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 
 #include "base/clock.h"
+#include "engine/experiment/places.h"
+#include "engine/machines/choose_engine.h"
 #include "plan/parse.h"
 #include "tests/golden/record.h"
 #include "tests/unit/stabd/opened_engine.h"
@@ -37,6 +44,56 @@ class MachineRunsTest : public testing::Test {
     return *id;
   }
 
+  // One whose blocks are recorded, and whose end is not: as if the daemon had died in between.
+  store::Id recorded_and_running() {
+    const store::Id id = recorded();
+    by_hand("UPDATE experiments SET state = 'running'; INSERT INTO parts VALUES(1, 'a', 0, 1, 0, 0, 'recorded', '', 1, 1), "
+            "(1, 'b', 1, 1, 0, 1, 'recorded', '', 1, 1)");
+    const auto row = engine_->store().experiment(id);
+    const auto builds = engine_->store().builds(id);
+    EXPECT_TRUE(row.ok() && builds.ok());
+    auto spool = Spool::open(files_beside(database()) + "/machines/" + spool_name(identity_of(*row, *builds), row->replicates));
+    EXPECT_TRUE(spool.ok() && spool->put("binary.", "none was built").ok() && spool->put(kSpoolBundle, "nobody reads it").ok());
+    return id;
+  }
+  // What a run of it comes to.
+  Result<RunEnd> run(store::Id experiment) {
+    std::promise<Result<RunEnd>> over;
+    std::future<Result<RunEnd>> end = over.get_future();
+    MachineRuns::Listener listener = quiet();
+    listener.ended = [&](store::Id, int64_t, const Result<RunEnd>& what, MachineRuns::Wished) { over.set_value(what); };
+    listener.gone = [] {};
+    MachineRuns runs(*engine_, listener);
+    {
+      const std::lock_guard<Gate> gate(engine_->gate());
+      const Status begun = runs.begin(experiment, 1000);
+      if (!begun) return begun.error();
+    }
+    if (end.wait_for(std::chrono::seconds(60)) != std::future_status::ready)
+      return Error{ErrorCode::kInternal, "it does not end", {}};
+    return end.get();
+  }
+  static MachineRuns::Listener quiet() {
+    MachineRuns::Listener listener;
+    listener.said = [](store::Id, int64_t, bool, const std::string&) {};
+    listener.may_go_on = [](store::Id, int64_t) { return true; };
+    listener.why_no_room = [](int64_t, int64_t) { return std::string(); };
+    return listener;
+  }
+  store::ExperimentState state(store::Id experiment) {
+    const std::lock_guard<Gate> gate(engine_->gate());
+    const auto row = engine_->store().experiment(experiment);
+    EXPECT_TRUE(row.ok());
+    return row->state;
+  }
+  std::string database() const { return directory_.path() + "/lab.db"; }
+  void by_hand(const std::string& sql) {
+    sqlite3* handle = nullptr;
+    ASSERT_EQ(sqlite3_open(database().c_str(), &handle), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(handle, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(handle);
+    sqlite3_close(handle);
+  }
+
   TemporaryDirectory directory_;
   SystemClock clock_;
   std::unique_ptr<Engine> engine_;
@@ -50,10 +107,7 @@ TEST_F(MachineRunsTest, ItIsTooLateToCancelWhatIsBeingStored) {
   MachineRuns::Wished wished = MachineRuns::Wished::kQuit;
   std::mutex mutex;
   std::condition_variable changed;
-  MachineRuns::Listener listener;
-  listener.said = [](store::Id, int64_t, bool, const std::string&) {};
-  listener.may_go_on = [](store::Id, int64_t) { return true; };
-  listener.why_no_room = [](int64_t, int64_t) { return std::string(); };
+  MachineRuns::Listener listener = quiet();
   // As a request of its user's that comes while the end is stored.
   listener.ended = [&](store::Id id, int64_t, const Result<RunEnd>& end, MachineRuns::Wished what) {
     had = all->has(id);
@@ -81,6 +135,20 @@ TEST_F(MachineRunsTest, ItIsTooLateToCancelWhatIsBeingStored) {
   EXPECT_EQ(wished, MachineRuns::Wished::kNothing);
   EXPECT_FALSE(runs.has(experiment));
   EXPECT_FALSE(runs.cancel(experiment));
+}
+
+TEST_F(MachineRunsTest, ItEndsInTheDatabaseOfThatNameOrNotAtAll) {
+  const store::Id experiment = recorded_and_running();
+  std::filesystem::rename(database(), database() + ".moved");
+  const Result<RunEnd> moved = run(experiment);
+  ASSERT_FALSE(moved.ok()) << "it is over in a file that nobody finds";
+  EXPECT_EQ(moved.error().code, ErrorCode::kCorrupt) << moved.error().text();
+  EXPECT_EQ(state(experiment), store::ExperimentState::kRunning);
+  std::filesystem::rename(database() + ".moved", database());
+  const Result<RunEnd> back = run(experiment);
+  ASSERT_TRUE(back.ok()) << back.error().text();
+  EXPECT_EQ(*back, RunEnd::kDone);
+  EXPECT_EQ(state(experiment), store::ExperimentState::kDone);
 }
 
 }  // namespace
