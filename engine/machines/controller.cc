@@ -3,6 +3,7 @@
 #include "engine/machines/controller.h"
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <sstream>
 
@@ -23,6 +24,15 @@ constexpr int kMostSlotFailures = 10;
 constexpr std::chrono::seconds kBetweenHeartbeats{5};
 // What is torn is hashed again when it has changed. Some file systems show a content late and its time early.
 constexpr std::chrono::seconds kHashAgain{30};
+
+// A grant is the experiment's identity and, ascending, the numbers of its blocks; this is the last of them.
+std::optional<uint32_t> last_block_of(std::string_view grant) {
+  const size_t before = grant.find_last_of(" \n");
+  uint32_t block = 0;
+  if (before == std::string_view::npos) return {};
+  const auto [end, code] = std::from_chars(grant.data() + before + 1, grant.data() + grant.size(), block);
+  return code == std::errc() && end == grant.data() + grant.size() ? std::optional(block) : std::nullopt;
+}
 
 std::string slot_words(const store::SlotEpochRow& row) {
   return "slot " + std::to_string(row.slot) + ", epoch " + std::to_string(row.epoch) +
@@ -103,6 +113,10 @@ Status Controller::load() {
     first = row.granted_at_ns;
     first_facts_ = row.facts;
   }
+  for (const auto& [slot, row] : epochs_) {
+    STAB_TRY(const std::optional<std::string> grant, set_.spool->note(slot_file(slot, row.epoch, "grant")));
+    if (const auto last = last_block_of(grant.value_or(""))) last_granted_[slot] = *last;
+  }
   STAB_TRY(const std::vector<store::PartRow> parts, look([&](store::Store& store) { return store.parts(set_.experiment); }));
   for (const store::PartRow& part : parts)
     if (part.fate == store::PartFate::kRecorded) note_recorded(part.block);
@@ -134,14 +148,19 @@ Status Controller::pass_points() {
   return {};
 }
 
-bool Controller::has_open(int slot) const {
+bool Controller::has_open(int slot, uint32_t end) const {
   const std::set<uint32_t>& open = open_[static_cast<size_t>(slot)];
-  return !open.empty() && *open.begin() < static_cast<uint32_t>(limit_);
+  return !open.empty() && *open.begin() < end;
 }
 
-std::vector<uint32_t> Controller::open_blocks(int slot) const {
+std::vector<uint32_t> Controller::open_blocks(int slot, uint32_t end) const {
   const std::set<uint32_t>& open = open_[static_cast<size_t>(slot)];
-  return {open.begin(), open.lower_bound(static_cast<uint32_t>(limit_))};
+  return {open.begin(), open.lower_bound(end)};
+}
+
+uint32_t Controller::end_of_grant(int slot) const {
+  const auto last = last_granted_.find(slot);
+  return last == last_granted_.end() ? end_of_grants() : std::min(end_of_grants(), last->second + 1);
 }
 
 void Controller::note_recorded(uint32_t block) {
@@ -165,7 +184,7 @@ Result<bool> Controller::round(bool starts) {
     STAB_CHECK_OK(settle(slot));
     const store::SlotEpochRow* row = newest(slot);
     const bool runs = row != nullptr && (row->state == store::SlotState::kGranted || row->state == store::SlotState::kRunning);
-    if (starts && !runs && has_open(slot)) STAB_CHECK_OK(start(slot));
+    if (starts && !runs && has_open(slot, end_of_grants())) STAB_CHECK_OK(start(slot));
   }
   return prefix_ >= static_cast<uint32_t>(total_);
 }
@@ -343,7 +362,7 @@ Status Controller::settle(int slot) {
   if (there_.contains(end_note)) {
     STAB_TRY(ended, set_.spool->note(end_note));
   }
-  if (!has_open(slot)) {
+  if (!has_open(slot, end_of_grant(slot))) {
     if (total_ < set_.blocks) set_.engine->stop(slot, row->epoch);  // it may run what is needed no more
     return end(*row, store::SlotState::kDone, "");
   }
@@ -354,7 +373,7 @@ Status Controller::settle(int slot) {
   if (set_.clock->monotonic_raw() - seen_[slot] < set_.engine->patience()) return {};
   return end(*row, store::SlotState::kLost,
              (ended ? "it ended before its blocks were done: " : "its worker is gone: ") +
-                 std::to_string(open_blocks(slot).size()) + " of its blocks are left");
+                 std::to_string(open_blocks(slot, end_of_grant(slot)).size()) + " of its blocks are left");
 }
 
 Status Controller::start(int slot) {
@@ -377,8 +396,11 @@ Status Controller::start(int slot) {
   seen_[slot] = set_.clock->monotonic_raw();
   signs_.erase(slot);
   sign_at_ns_.erase(slot);
+  std::vector<uint32_t> granted = open_blocks(slot, end_of_grants());
+  granted.resize(std::min(granted.size(), set_.most_granted));
+  last_granted_[slot] = granted.back();
   std::string blocks;
-  for (const uint32_t block : open_blocks(slot)) blocks += (blocks.empty() ? "" : " ") + std::to_string(block);
+  for (const uint32_t block : granted) blocks += (blocks.empty() ? "" : " ") + std::to_string(block);
   STAB_CHECK_OK(set_.spool->put_note(slot_file(slot, epoch, "grant"), set_.identity + "\n" + blocks));
   const Status started = set_.engine->start(slot, epoch, *host);
   if (!started) return end(epochs_[slot], store::SlotState::kLost, started.error().message);

@@ -2,8 +2,9 @@
 // but the right to an epoch of a slot. What it knows is in the store and the spool, so that a controller that dies is followed
 // by one that opens them: nothing here has to be remembered.
 //
-// A slot's epoch goes  granted -> running -> done, or lost, or refused;  after the last two the slot gets a new epoch, with
-// the blocks that aren't recorded by then. From that moment what an older epoch still brings is superseded.
+// A slot's epoch goes  granted -> running -> done, or lost, or refused;  it is done when the blocks that it was granted are
+// recorded. A slot that has blocks which aren't recorded by then gets a new epoch with them, or with as many as one grant may
+// have. From that moment what an older epoch still brings is superseded.
 #pragma once
 
 #include <chrono>
@@ -37,6 +38,10 @@ std::string difference_of(const std::vector<std::string>& same, const std::map<s
 std::string facts_text(const std::map<std::string, std::string>& facts);
 std::map<std::string, std::string> parse_facts(const std::string& text);
 
+// Blocks of one grant, at most: with ten digits each they are half of what a note may have, and a worker drops its other blocks
+// by one statement of SQLite, which may have 1,000,000 bytes.
+inline constexpr size_t kMostGrantedBlocks = 50'000;
+
 class Controller {
  public:
   struct Setting {
@@ -54,6 +59,7 @@ class Controller {
     bool looks_wait = true;
     std::function<Result<int>(int blocks)> decide;
     int64_t block_places = 0;  // of one block in the schedule
+    size_t most_granted = kMostGrantedBlocks;
     std::string identity;
     std::string version;  // of Stab: workers of another are refused
     const Clock* clock = nullptr;
@@ -102,8 +108,11 @@ class Controller {
   Status put_away(const std::string& name);  // a part that doesn't count
   std::optional<std::string> free_host() const;
   Status pass_points();
-  bool has_open(int slot) const;
-  std::vector<uint32_t> open_blocks(int slot) const;  // that may be granted
+  bool has_open(int slot, uint32_t end) const;
+  // Of the slot's blocks in front of `end`, those that aren't recorded.
+  std::vector<uint32_t> open_blocks(int slot, uint32_t end) const;
+  uint32_t end_of_grants() const { return static_cast<uint32_t>(limit_); }  // of those that may be granted
+  uint32_t end_of_grant(int slot) const;  // of those that the slot's newest epoch was granted and that are needed
   store::SlotEpochRow* newest(int slot);
   // What `work` does to the store, with the gate.
   template <class Work>
@@ -128,6 +137,7 @@ class Controller {
   std::vector<int> slot_of_;                   // by block
   std::vector<std::set<uint32_t>> open_;       // by slot: its blocks that aren't recorded
   std::map<int, store::SlotEpochRow> epochs_;  // by slot: the newest
+  std::map<int, uint32_t> last_granted_;       // by slot: of that one's grant; none: it has none, as its controller died before
   std::optional<std::map<std::string, std::string>> first_facts_;
   std::set<uint32_t> recorded_;                     // blocks
   uint32_t prefix_ = 0;                             // all before it are recorded

@@ -20,6 +20,7 @@
 #include "engine/machines/controller.h"
 #include "engine/machines/held_scratch.h"
 #include "engine/machines/node_preflight.h"
+#include "engine/machines/worker_files.h"
 #include "plan/size.h"
 #include "worker/sha256.h"
 
@@ -110,7 +111,8 @@ class Deliverer final : public Observer {
   // What its trials gave, in one note once they are over: before any part, and before the slot's end.
   Status tell_preflight() {
     if (preflight_told_) return {};
-    STAB_CHECK_OK(set_->spool->put_note(slot_file(set_->slot, set_->epoch, kPreflightNote), facts_text(preflight_)));
+    const std::string text = facts_text(preflight_facts(preflight_));  // no more than the controller keeps, so that it is a note
+    STAB_CHECK_OK(set_->spool->put_note(slot_file(set_->slot, set_->epoch, kPreflightNote), text));
     preflight_told_ = true;
     return {};
   }
@@ -238,7 +240,7 @@ Result<RunEnd> run_share(const ShareSetting& set) {
   const Status cleared = remove_tree(scratch);
   if (!cleared) set.observer->note(cleared.error().message);
   if (end && *end == RunEnd::kStopped) return end;
-  STAB_CHECK_OK(set.spool->put_note(file("end"), end ? "done" : end.error().message));
+  STAB_CHECK_OK(set.spool->put_note(file("end"), end ? "done" : at_most(end.error().message, kMostReasonBytes)));
   if (!end) {
     set.observer->note(end.error().message);
     return RunEnd::kRejected;

@@ -195,7 +195,11 @@ Status Spool::put_copy(const std::string& name, const std::string& path) {
 }
 
 Status Spool::put_note(const std::string& name, const std::string& text) {
-  return put(name, sealed(text));
+  const std::string note = sealed(text);
+  if (note.size() > kMostNoteBytes)
+    return bad_input("note '" + name + "' would have " + std::to_string(note.size()) + " bytes, and a note has at most " +
+                     std::to_string(kMostNoteBytes));
+  return put(name, note);
 }
 
 Result<std::optional<std::string>> Spool::note(const std::string& name) const {

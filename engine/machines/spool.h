@@ -22,7 +22,8 @@
 namespace stab::engine {
 
 inline constexpr char kSpoolExperiment[] = "experiment", kSpoolBundle[] = "bundle";
-// Most notes are a few lines; what a preflight gave is a line a cell.
+// Most notes are a few lines; what a preflight gave is a line a cell, and a grant has the numbers of its blocks. Nothing more is
+// read of a note, nor written.
 inline constexpr uint64_t kMostNoteBytes = 1 << 20;
 
 // "slot-003.epoch-0002.grant"
@@ -59,6 +60,7 @@ class Spool {
   // Under its final name, whole and on disk, or not at all.
   Status put(const std::string& name, std::string_view bytes);
   Status put_copy(const std::string& name, const std::string& path);
+  // kBadInput, and nothing is put, where note() would not read it.
   Status put_note(const std::string& name, const std::string& text);
   // None: it is not there, or not whole.
   Result<std::optional<std::string>> note(const std::string& name) const;

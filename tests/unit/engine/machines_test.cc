@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -117,6 +118,7 @@ class MachinesTest : public store::StoreTest {
       return needed;
     };
     setting.block_places = kPlaces;
+    setting.most_granted = most_granted_;
     setting.identity = identity_;
     setting.version = "1";
     setting.clock = &clock_;
@@ -252,6 +254,7 @@ class MachinesTest : public store::StoreTest {
   std::map<int, int> needed_;  // what is decided at a point
   bool looks_wait_ = true, keeps_aside_ = true;
   int64_t room_ = 1 << 30;  // for the next part
+  size_t most_granted_ = kMostGrantedBlocks;
   int blocks_ = 0, odd_slot_ = -1;
   size_t begun_ = 0;
   std::vector<Worker> workers_;
@@ -574,6 +577,9 @@ TEST_F(MachinesTest, NoBlockBehindALookIsGrantedBeforeItIsDecided) {
   EXPECT_EQ(controller_->needed_blocks(), 4);
   EXPECT_EQ(lab_->progress(id_)->count(store::TrialState::kRecorded), kPlaces * 4);
   EXPECT_EQ(lab_->progress(id_)->count(store::TrialState::kCancelled), kPlaces * 2);
+  // A worker that has brought what it was granted is lost by no decision.
+  const auto epochs = *lab_->slot_epochs(id_);
+  for (const store::SlotEpochRow& row : epochs) EXPECT_EQ(row.state, store::SlotState::kDone) << row.why;
   // Another controller asks nothing again, and has nothing to do.
   controller_.reset();
   open_controller();
@@ -598,6 +604,68 @@ TEST_F(MachinesTest, ASequenceWaitsForNobodyAndStopsWhatIsNeededNoMore) {
   for (const store::SlotEpochRow& row : epochs) EXPECT_EQ(row.state, store::SlotState::kDone);
   EXPECT_GE(lab_->progress(id_)->count(store::TrialState::kRecorded), kPlaces * 3);
   expect_sound(*lab_);
+}
+
+TEST_F(MachinesTest, WhatOneGrantDoesNotHoldHasTheNext) {
+  plan_.hosts = {"a", "b"};
+  most_granted_ = 1;
+  open_controller();
+  run_all();
+  expect_each_once();
+  const auto epochs = *lab_->slot_epochs(id_);
+  EXPECT_EQ(epochs.size(), 6u);
+  for (const store::SlotEpochRow& row : epochs) EXPECT_EQ(row.state, store::SlotState::kDone) << row.why;
+  for (const Worker& worker : workers_) EXPECT_EQ(worker.blocks.size(), 1u);
+  expect_sound(*lab_);
+}
+
+// What its controller has granted is in the spool, and so is whether the worker was done.
+TEST_F(MachinesTest, AnotherControllerKnowsWhatWasGranted) {
+  plan_.count = 1;
+  most_granted_ = 2;
+  open_controller();
+  round();
+  begin_workers();
+  Worker& worker = workers_[0];
+  deliver({slot_file(0, 1, "facts"), sealed(facts_text(facts_of(worker)))});
+  round();
+  while (worker.done < worker.blocks.size()) deliver(run_block(worker));
+  deliver({slot_file(0, 1, "end"), sealed("done")});
+  machines_.living.clear();
+  clock_.advance(seconds(1000));
+  open_controller();
+  round();
+  const auto epochs = *lab_->slot_epochs(id_);
+  ASSERT_EQ(epochs.size(), 2u);
+  EXPECT_EQ(epochs[0].state, store::SlotState::kDone) << epochs[0].why;
+  EXPECT_EQ(epochs[1].state, store::SlotState::kGranted);
+}
+
+// A note that is longer than any reader reads would be as if it were not there, and its slot would wait for ever.
+TEST_F(MachinesTest, AGrantOfManyBlocksIsANote) {
+  plan_.count = 1;
+  blocks_ = 400'000;
+  open_controller();
+  round();
+  begin_workers();
+  ASSERT_EQ(workers_.size(), 1u);
+  ASSERT_EQ(workers_[0].blocks.size(), kMostGrantedBlocks);
+  EXPECT_EQ(workers_[0].blocks.back(), kMostGrantedBlocks - 1);
+  sqlite3* handle = nullptr;
+  ASSERT_EQ(sqlite3_open(path_.c_str(), &handle), SQLITE_OK);
+  const std::string all_recorded =
+      "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n LIMIT " + std::to_string(kMostGrantedBlocks) +
+      ") INSERT INTO parts SELECT " + std::to_string(id_) + ", i, 0, 1, i, i, 'recorded', '', 4, 1 FROM n";
+  ASSERT_EQ(sqlite3_exec(handle, all_recorded.c_str(), nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(handle);
+  sqlite3_close(handle);
+  open_controller();
+  round();
+  begin_workers();
+  ASSERT_EQ(workers_.size(), 2u);
+  EXPECT_EQ(workers_[1].epoch, 2);
+  EXPECT_EQ(workers_[1].blocks.size(), kMostGrantedBlocks);
+  EXPECT_EQ(workers_[1].blocks.front(), kMostGrantedBlocks);
+  EXPECT_EQ(lab_->slot_epochs(id_)->front().state, store::SlotState::kDone);
 }
 
 // A user could fill a daemon's disk with what does not count.

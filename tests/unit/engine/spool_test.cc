@@ -105,6 +105,20 @@ TEST(SpoolNotes, AreWholeOrNotThere) {
   EXPECT_FALSE(unsealed(other));
 }
 
+TEST(SpoolNotes, ThatNobodyWouldReadAreNotPut) {
+  const TemporaryDirectory directory;
+  auto spool = Spool::open(directory.path() + "/spool");
+  ASSERT_TRUE(spool.ok());
+  const std::string longest(kMostNoteBytes - (sealed("").size()), 'x');
+  ASSERT_TRUE(spool->put_note("longest", longest).ok());
+  EXPECT_EQ(*spool->note("longest"), longest);
+  const Status put = spool->put_note("longer", longest + "x");
+  ASSERT_FALSE(put.ok());
+  EXPECT_EQ(put.error().code, ErrorCode::kBadInput);
+  EXPECT_EQ(put.error().message, "note 'longer' would have 1048577 bytes, and a note has at most 1048576");
+  EXPECT_EQ(*spool->names(), std::vector<std::string>{"longest"});
+}
+
 TEST(SpoolTest, PutsWholeFilesAndLetsOneClaim) {
   const TemporaryDirectory directory;
   auto spool = Spool::open(directory.path() + "/new/spool");
