@@ -179,6 +179,24 @@ Result<int64_t> bytes_of_part(Database& database) {
   return database.integer(sql);
 }
 
+// The machine's time that the trials of the attached part took. They have it from a clock that somebody may have set meanwhile,
+// or from a worker that says anything; a machine runs one trial at a time, so together they took no longer than `most_ns`.
+Result<int64_t> machine_time_of_part(Database& database, int64_t most_ns) {
+  const std::string most = std::to_string(most_ns);
+  return database.integer("SELECT CAST(min(total(min(max(finished_at_ns - claimed_at_ns, 0), " + most + ")), " + most +
+                          ") AS INTEGER) FROM other.trials WHERE claimed_at_ns > 0 AND state <> 'lost'");
+}
+
+// By our own clock, since the slot was granted the epoch.
+Result<int64_t> time_since_grant(Database& database, Id experiment, const PartLabel& label, int64_t now_ns) {
+  STAB_TRY(Statement * query, database.prepare("SELECT max(? - granted_at_ns, 0) FROM main.slot_epochs WHERE experiment = ? AND "
+                                               "slot = ? AND epoch = ?"));
+  STAB_TRY(const bool row, query->bind(now_ns).bind(experiment).bind(label.slot).bind(label.epoch).step());
+  const int64_t since_ns = row ? query->integer(0) : 0;
+  query->reset();
+  return since_ns;
+}
+
 Result<int64_t> newest_epoch(Database& database, Id experiment, int slot) {
   STAB_TRY(Statement * query,
            database.prepare("SELECT coalesce(max(epoch), 0) FROM main.slot_epochs WHERE experiment = ? AND slot = ?"));
@@ -198,7 +216,7 @@ Result<std::string> Store::State::schema_of_parts() {
   return part_schema;
 }
 
-Result<int64_t> Store::State::take_part_in(Id experiment) {
+Result<int64_t> Store::State::take_part_in(Id experiment, int64_t most_ns) {
   const std::string of = std::to_string(experiment);
   // First attempts are planned here already; later ones get rows of their own. All become what the part says in one update. A
   // trigger would count each row by itself, which takes longer than the update, so they are counted below, by state.
@@ -252,8 +270,7 @@ Result<int64_t> Store::State::take_part_in(Id experiment) {
     STAB_CHECK_OK(quarantine->run());
   }
   STAB_TRY(const int64_t bytes, bytes_of_part(database));
-  STAB_TRY(const int64_t machine_ns, database.integer("SELECT coalesce(sum(max(finished_at_ns - claimed_at_ns, 0)), 0) FROM "
-                                                      "other.trials WHERE claimed_at_ns > 0 AND state <> 'lost'"));
+  STAB_TRY(const int64_t machine_ns, machine_time_of_part(database, most_ns));
   STAB_CHECK_OK(add_usage(experiment, 0, bytes, machine_ns));
   return database.integer("SELECT count(*) FROM other.trials WHERE state = 'recorded'");
 }
@@ -420,7 +437,8 @@ Result<PartVerdict> Store::import_part(Id experiment, const PartLabel& label, in
       }();
       why = fault ? *fault : fault.error().message;
       if (!why.empty()) return bad_input(why);
-      const Result<int64_t> recorded = state_->take_part_in(experiment);
+      STAB_TRY(const int64_t most_ns, time_since_grant(database, experiment, label, at_ns));
+      const Result<int64_t> recorded = state_->take_part_in(experiment, most_ns);
       // What our tables don't take of its rows is its fault, too; left without a fate it would come back for ever.
       if (!recorded && recorded.error().code == ErrorCode::kInternal)
         why = "its rows are not those of a part: " + recorded.error().message;

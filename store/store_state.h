@@ -43,14 +43,16 @@ struct Store::State {
 
   // --- store/parts.cc ---
   Result<std::string> schema_of_parts();
-  // How many it records. pre: the part is attached as `other`, and its trials are those of one planned block
-  Result<int64_t> take_part_in(Id experiment);
+  // How many it records. pre: the part is attached as `other`, and its trials are those of one planned block, on which a machine
+  // has spent no more than `most_ns`
+  Result<int64_t> take_part_in(Id experiment, int64_t most_ns);
 
   // --- store/causal.cc ---
   Status store_causal(Id trial, const CausalRun& run);
   Result<int64_t> number_of_point(Id experiment, const ProgressPointRow& point);
 
   // --- store/usage.cc ---
+  // What would be more than a number of the store's can be stays the largest.
   Status add_usage(Id experiment, int64_t trials, int64_t stored_bytes, int64_t machine_ns);
   // Of a trial that has just ended: what its experiment and its user take.
   Status account(const TrialRow& trial, const Outcome& outcome);

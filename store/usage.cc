@@ -28,8 +28,9 @@ int64_t bytes_of(const Outcome& outcome) {
 
 Status Store::State::add_usage(Id experiment, int64_t trials, int64_t stored_bytes, int64_t machine_ns) {
   STAB_TRY(Statement * update,
-           database.prepare("UPDATE usage SET trials = trials + ?, stored_bytes = stored_bytes + ?, machine_ns = machine_ns + ? "
-                            "WHERE experiment = ?"));
+           database.prepare("UPDATE usage SET trials = min(trials, 9223372036854775807 - max(?1, 0)) + ?1, "
+                            "stored_bytes = min(stored_bytes, 9223372036854775807 - max(?2, 0)) + ?2, "
+                            "machine_ns = min(machine_ns, 9223372036854775807 - max(?3, 0)) + ?3 WHERE experiment = ?4"));
   return update->bind(trials).bind(stored_bytes).bind(machine_ns).bind(experiment).run();
 }
 

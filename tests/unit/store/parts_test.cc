@@ -36,8 +36,9 @@ class PartsTest : public StoreTest {
     EXPECT_TRUE(written.ok()) << (written.ok() ? "" : written.error().message);
     return name + ".part";
   }
-  PartVerdict take(Store& lab, Id id, const PartLabel& label, const std::string& sha256, const std::string& path) {
-    const auto verdict = lab.import_part(id, label, kPlaces * label.block, kPlaces, sha256, path, 9);
+  PartVerdict take(Store& lab, Id id, const PartLabel& label, const std::string& sha256, const std::string& path,
+                   int64_t at_ns = 9) {
+    const auto verdict = lab.import_part(id, label, kPlaces * label.block, kPlaces, sha256, path, at_ns);
     EXPECT_TRUE(verdict.ok()) << (verdict.ok() ? "" : verdict.error().message);
     return verdict ? *verdict : PartVerdict();
   }
@@ -209,6 +210,50 @@ TEST_F(PartsTest, EachTextOfAPartIsCounted) {
   const PartVerdict verdict = take(lab, id, label(0, 1, 0), "large", path);
   ASSERT_EQ(verdict.fate, PartFate::kRecorded) << verdict.why;
   EXPECT_GE(lab.usage(id)->stored_bytes - before, kPlaces * 4 * 20'000);
+}
+
+// As the fixture has it each trial of a worker's takes 1,500 ns.
+TEST_F(PartsTest, AClockThatWasSetAddsNoMoreThanTheTimeThatPassed) {
+  Store lab = open();
+  const Id id = ready(lab, 4);
+  ASSERT_EQ(*lab.grant_slot(id, 0, "here", 1'000), 1);
+  const auto machine_ns = [&] { return lab.usage(id)->machine_ns; };
+  EXPECT_EQ(take(lab, id, label(0, 1, 0), "plain", part(lab, id, label(0, 1, 0)), 1'001'000).fate, PartFate::kRecorded);
+  EXPECT_EQ(machine_ns(), 6'000);
+  const std::string last = " WHERE id = (SELECT max(id) FROM trials)";
+  const std::string forward = changed(part(lab, id, label(0, 1, 1)), "forward",
+                                      "UPDATE trials SET finished_at_ns = finished_at_ns + 100000000000000000" + last);
+  EXPECT_EQ(take(lab, id, label(0, 1, 1), "forward", forward, 1'001'000).fate, PartFate::kRecorded);
+  EXPECT_EQ(machine_ns(), 1'006'000);
+  const std::string backward = changed(part(lab, id, label(0, 1, 2)), "backward", "UPDATE trials SET finished_at_ns = -1" + last);
+  EXPECT_EQ(take(lab, id, label(0, 1, 2), "backward", backward, 1'001'000).fate, PartFate::kRecorded);
+  EXPECT_EQ(machine_ns(), 1'010'500);
+  // Ours was set back.
+  EXPECT_EQ(take(lab, id, label(0, 1, 3), "ours", part(lab, id, label(0, 1, 3)), 10).fate, PartFate::kRecorded);
+  EXPECT_EQ(machine_ns(), 1'010'500);
+  expect_sound(lab);
+}
+
+// Times whose sum is no number of the store's any more, and a usage that is nearly so.
+TEST_F(PartsTest, NoTimesAreTooLong) {
+  Store lab = open();
+  const Id id = ready(lab, 2);
+  ASSERT_EQ(*lab.grant_slot(id, 0, "here", 1'000), 1);
+  const std::string long_ones =
+      changed(part(lab, id, label(0, 1, 0)), "long", "UPDATE trials SET finished_at_ns = 4611686018427387904, claimed_at_ns = 1");
+  EXPECT_EQ(take(lab, id, label(0, 1, 0), "long", long_ones, 1'001'000).fate, PartFate::kRecorded);
+  EXPECT_EQ(lab.usage(id)->machine_ns, 1'000'000);
+  sqlite3* handle = nullptr;
+  ASSERT_EQ(sqlite3_open(path_.c_str(), &handle), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(handle, "UPDATE usage SET machine_ns = 9223372036854775800, stored_bytes = 9223372036854775800", nullptr,
+                         nullptr, nullptr),
+            SQLITE_OK);
+  sqlite3_close(handle);
+  const PartVerdict verdict = take(lab, id, label(0, 1, 1), "more", part(lab, id, label(0, 1, 1)), 1'001'000);
+  EXPECT_EQ(verdict.fate, PartFate::kRecorded) << verdict.why;
+  EXPECT_EQ(lab.usage(id)->machine_ns, INT64_MAX);
+  EXPECT_EQ(lab.usage(id)->stored_bytes, INT64_MAX);
+  expect_sound(lab);
 }
 
 // A statement that would never end, and a value that its file does not hold.
