@@ -97,36 +97,60 @@ def apart_p(kind, centre):
 
 
 @functools.cache
-def blocked_alarms(builds):
-    """Pairs of the wide experiment whose sides the paired t-test within blocks calls different, in CPU time."""
+def blocked_alarms(kind, builds):
+    """Pairs whose sides the paired t-test within blocks calls different, in CPU time."""
     sides = [defaultdict(dict), defaultdict(dict)]
-    for row in trials("aa-wide"):
+    for row in trials(f"aa-{kind}"):
         if row["cc"] == COMPILERS[builds]:
             sides[row["side"] == "B"][row["subject"]][row["block"]] = math.log(row["task-clock"])
     return {s for s in sides[0] if way.paired([sides[0][s][b] - sides[1][s][b] for b in sides[0][s].keys() & sides[1][s].keys()])["p"] < 0.05}
 
 
 @functools.cache
-def wide_distances(builds):
+def pair_distances(kind, builds):
     """{pair: distance of its sides' medians, CPU time}."""
-    names = sorted(chosen("aa-wide", "task-clock", cc=COMPILERS[builds]))
-    return {name: abs(statistics.median(a) - statistics.median(b)) for name, (a, b) in zip(names, sides("wide", builds, "task-clock"))}
+    names = sorted(chosen(f"aa-{kind}", "task-clock", cc=COMPILERS[builds]))
+    return {name: abs(statistics.median(a) - statistics.median(b)) for name, (a, b) in zip(names, sides(kind, builds, "task-clock"))}
 
 
-def program_means(builds):
+def program_means(kind, builds):
     programs = defaultdict(list)
-    for name, distance in wide_distances(builds).items():
+    for name, distance in pair_distances(kind, builds).items():
         programs[name.rpartition("-")[0]].append(distance)
     return {program: statistics.fmean(own) for program, own in programs.items()}
 
 
-def wide_p():
+def asked_p(kind):
     """Of the three questions that were asked before: pairs, programs, alarms."""
-    plain, randomized = (wide_distances(builds) for builds in COMPILERS)
-    of_programs = [program_means(builds) for builds in COMPILERS]
-    only = [len(blocked_alarms(a) - blocked_alarms(b)) for a, b in itertools.permutations(COMPILERS)]
+    plain, randomized = (pair_distances(kind, builds) for builds in COMPILERS)
+    of_programs = [program_means(kind, builds) for builds in COMPILERS]
+    only = [len(blocked_alarms(kind, a) - blocked_alarms(kind, b)) for a, b in itertools.permutations(COMPILERS)]
     return [way.signed_ranks([plain[name] - randomized[name] for name in plain]),
             way.signed_ranks([of_programs[0][name] - of_programs[1][name] for name in of_programs[0]]), way.sign_test(*only)]
+
+
+def add_asked_pairs(add, run):
+    """What the pages say of a run of the wide plan, as aa.RUN.*."""
+    def say(name, value):
+        add(f"aa.{run}.{name}", value)
+
+    say("pairs", lambda: len(pair_distances(run, "plain")))
+    say("programs", lambda: len(program_means(run, "plain")))
+    for builds in COMPILERS:
+        alarmed = functools.partial(blocked_alarms, run, builds)
+        say(f"{builds}.t", lambda builds=builds: alarms(run, builds, way.welch))
+        say(f"{builds}.ranks", lambda builds=builds: alarms(run, builds, way.mann_whitney))
+        say(f"{builds}.blocks", lambda alarmed=alarmed: len(alarmed()))
+        say(f"{builds}.blocks.share", lambda alarmed=alarmed: 100 * len(alarmed()) / len(pair_distances(run, "plain")))
+        for bound, at in (("low", 0), ("high", 1)):
+            say(f"{builds}.blocks.{bound}",
+                lambda alarmed=alarmed, at=at: 100 * way.clopper_pearson(len(alarmed()), len(pair_distances(run, "plain")))[at])
+        say(f"apart.{builds}", lambda builds=builds: 100 * math.expm1(statistics.median(pair_distances(run, builds).values())))
+    for at, name in enumerate(("pairs", "programs", "alarms")):
+        say(f"p.{name}", lambda at=at: asked_p(run)[at])
+        say(f"holm.{name}", lambda at=at: way.holm(asked_p(run))[at])
+    say("further", lambda: sum(plain > randomized for plain, randomized in
+                               zip(*(program_means(run, builds).values() for builds in COMPILERS))))
 
 
 def short_run_costs():
@@ -372,22 +396,10 @@ def numbers():
         for builds in COMPILERS:
             add(f"aa.link.apart.{name}.{builds}", lambda centre=centre, builds=builds: apart("link", builds, centre))
         add(f"aa.link.apart.{name}.p", lambda centre=centre: apart_p("link", centre))
-    add("aa.wide.pairs", lambda: len(wide_distances("plain")))
-    add("aa.wide.programs", lambda: len(program_means("plain")))
+    for run in ("wide", "wide-alone"):
+        add_asked_pairs(add, run)
     for builds in COMPILERS:
-        for test, of in (("t", way.welch), ("ranks", way.mann_whitney)):
-            add(f"aa.wide.{builds}.{test}", lambda builds=builds, of=of: alarms("wide", builds, of))
-        add(f"aa.wide.{builds}.blocks", lambda builds=builds: len(blocked_alarms(builds)))
-        add(f"aa.wide.{builds}.blocks.share", lambda builds=builds: 100 * len(blocked_alarms(builds)) / len(wide_distances(builds)))
-        for bound, at in (("low", 0), ("high", 1)):
-            add(f"aa.wide.{builds}.blocks.{bound}",
-                lambda builds=builds, at=at: 100 * way.clopper_pearson(len(blocked_alarms(builds)), len(wide_distances(builds)))[at])
-        add(f"aa.wide.apart.{builds}", lambda builds=builds: 100 * math.expm1(statistics.median(wide_distances(builds).values())))
-    for at, name in enumerate(("pairs", "programs", "alarms")):
-        add(f"aa.wide.p.{name}", lambda at=at: wide_p()[at])
-        add(f"aa.wide.holm.{name}", lambda at=at: way.holm(wide_p())[at])
-    add("aa.wide.further", lambda: sum(plain > randomized for plain, randomized in
-                                       zip(*(program_means(builds).values() for builds in COMPILERS))))
+        add(f"aa.both.{builds}", lambda builds=builds: len(blocked_alarms("wide", builds) & blocked_alarms("wide-alone", builds)))
     for layouts_k in (4, 15, 30, 60):
         visits = {4: 15, 15: 4, 30: 2, 60: 1}[layouts_k]
         add(f"simulated.{layouts_k}.excess", lambda k=layouts_k, v=visits: simulated_spread(v) * math.sqrt(k) / simulated_spread(0))
