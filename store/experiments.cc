@@ -462,11 +462,11 @@ Result<std::vector<ExperimentRow>> Store::experiments() {
   return read_rows(*query, read_experiment);
 }
 
-Result<std::vector<ExperimentRow>> Store::experiments_whose_plan_has(std::string_view text) {
+Result<std::vector<ExperimentRow>> Store::experiments_whose_plan_has(std::string_view text, int64_t uid) {
   STAB_TRY(Statement * query,
-           state_->database.prepare(std::string(kExperimentColumns) + "WHERE instr(plan_text, ?) > 0 AND " +
+           state_->database.prepare(std::string(kExperimentColumns) + "WHERE submitter_uid = ? AND instr(plan_text, ?) > 0 AND " +
                                     std::string(kNotDeleted) + "ORDER BY id"));
-  query->bind(text);
+  query->bind(uid).bind(text);
   return read_rows(*query, read_experiment);
 }
 

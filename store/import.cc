@@ -212,6 +212,8 @@ Result<Id> Store::import_experiment(const std::string& other_path, Id experiment
   if (needs_unwritable_files(other_path)) return unwritable_place(other_path);
   STAB_TRY(const Attached other, Attached::open(database, other_path));
   STAB_CHECK_OK(check_other(database, other_path));
+  const uintmax_t bytes = std::filesystem::file_size(other_path, code);
+  if (code) return system_error("stat '" + other_path + "'", code.value());
 
   Id imported = 0;
   const Status done = state_->atomically([&]() -> Status {
@@ -240,8 +242,11 @@ Result<Id> Store::import_experiment(const std::string& other_path, Id experiment
                          "WHERE experiment = ? GROUP BY kind, superseded, state"));
     STAB_CHECK_OK(count->bind(imported).run());
     if (!importer) return {};
-    STAB_TRY(Statement * owner, database.prepare("UPDATE main.usage SET uid = ? WHERE experiment = ?"));
-    STAB_CHECK_OK(owner->bind(importer->uid).bind(imported).run());
+    // What a stranger says that it takes is not believed: at most its file's bytes, and it had no time on this machine.
+    STAB_TRY(Statement * usage,
+             database.prepare("INSERT OR REPLACE INTO main.usage SELECT ?1, ?2, count(*), ?3, 0 FROM main.trials "
+                              "WHERE experiment = ?1 AND kind = 'main' AND superseded = 0"));
+    STAB_CHECK_OK(usage->bind(imported).bind(importer->uid).bind(static_cast<int64_t>(bytes)).run());
     STAB_TRY(Statement * own,
              database.prepare("UPDATE main.experiments SET submitter_uid = ?, submitter_gid = ?, priority = 0 WHERE id = ?"));
     STAB_CHECK_OK(own->bind(importer->uid).bind(importer->gid).bind(imported).run());

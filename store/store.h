@@ -116,8 +116,8 @@ class Store {
   Status delete_experiment(Id experiment);
   Result<ExperimentRow> experiment(Id experiment);
   Result<std::vector<ExperimentRow>> experiments();
-  // Whose plan has these characters anywhere, by number. Those that wait to be deleted are left out.
-  Result<std::vector<ExperimentRow>> experiments_whose_plan_has(std::string_view text);
+  // A user's whose plan has these characters anywhere, by number. Those that wait to be deleted are left out.
+  Result<std::vector<ExperimentRow>> experiments_whose_plan_has(std::string_view text, int64_t uid);
   // Without their plans, by number; of one user only. Those that wait to be deleted are left out.
   Result<std::vector<ExperimentSummary>> summaries(std::optional<int64_t> uid = {});
   Result<ExperimentSummary> summary(Id experiment);

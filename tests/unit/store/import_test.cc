@@ -127,6 +127,33 @@ TEST_F(ImportTest, AStrangersExperimentIsTheImportersAndRunsOnlyWhenAsked) {
   EXPECT_EQ(other.experiment(*other.import_experiment(path_, done, me))->state, ExperimentState::kDone);
 }
 
+// Bytes below zero would make room for others of the importer's, time below zero would never be over.
+TEST_F(ImportTest, WhatAStrangersExperimentTakesIsCountedHere) {
+  for (const char* change : {"UPDATE usage SET trials = -1000, stored_bytes = -1000000000000, machine_ns = -1000000000000000",
+                             "UPDATE usage SET machine_ns = 9223372036854775807, uid = 7", "DELETE FROM usage"}) {
+    const std::string path = directory_ + "/strange.db";
+    Id id = 0;
+    {
+      Store made = *Store::open(path, Store::Access::kWrite);
+      id = ready(made);
+    }
+    by_hand(path, change);
+    Store other = open();
+    const Id taken = *other.import_experiment(path, id, Store::Importer{1000, 1001});
+    const Result<Usage> usage = other.usage(taken);
+    ASSERT_TRUE(usage.ok()) << change << ": " << usage.error().message;
+    EXPECT_EQ(usage->trials, 8) << change;
+    EXPECT_GT(usage->stored_bytes, 0) << change;
+    EXPECT_EQ(usage->machine_ns, 0) << change;
+    EXPECT_EQ(other.usage_of(1000)->experiments, 1) << change;
+    EXPECT_EQ(other.usage_of(7)->experiments, 0) << change;
+    for (const char* end : {"", "-wal", "-shm"}) {
+      std::filesystem::remove(path + end);
+      std::filesystem::remove(path_ + end);
+    }
+  }
+}
+
 TEST_F(ImportTest, AFileWithViewsForTablesIsRefused) {
   {
     Store lab = open();
