@@ -77,7 +77,8 @@ Result<Base> base_of(store::Store& store, const Arguments& arguments, Files& fil
     files.emplace_back(arguments.slow ? "slow" : "advised", std::move(layout.file));
   }
   if (!arguments.plan.empty()) return Base{};
-  STAB_TRY(const store::ExperimentRow row, engine::experiment_of(store, files.front().second, arguments.words.front()));
+  STAB_TRY(const store::ExperimentRow row, engine::experiment_of(store, files.front().second, arguments.words.front(),
+                                                                       static_cast<int64_t>(::geteuid())));
   return stored_base(row);
 }
 

@@ -75,22 +75,27 @@ Status confirm(store::Store& store, const store::ExperimentRow& row, const Expan
 
 plan::ScreenKey key_of(const store::ExperimentRow& row) { return {row.name, row.submitted_at_ns, 0}; }
 
-Result<store::Id> screen_of(store::Store& store, const plan::ScreenKey& key) {
-  if (key.number > 0) return store::Id{key.number};
-  STAB_TRY(const std::vector<store::ExperimentSummary> all, store.summaries());
+// A confirmation is a plan, which anybody can write by hand; it speaks of its own user's experiments only.
+Result<store::Id> screen_of(store::Store& store, const plan::ScreenKey& key, int64_t uid) {
+  STAB_TRY(const std::vector<store::ExperimentSummary> all, store.summaries(uid));
   for (const store::ExperimentSummary& one : all)
-    if (one.name == key.name && one.submitted_at_ns == key.submitted_ns) return one.id;
+    if (key.number > 0 ? one.id == key.number : one.name == key.name && one.submitted_at_ns == key.submitted_ns) return one.id;
+  const std::string named = key.number > 0 ? "experiment " + std::to_string(key.number) : "'" + key.name + "'";
   return Error{ErrorCode::kNotFound,
-               "this confirms the map of '" + key.name + "', which is not in this database; import that experiment, too", {}};
+               "this confirms the map of " + named + ", and no such experiment of user " + std::to_string(uid) +
+                   " is in this database; import it, too",
+               {}};
 }
 
 }  // namespace
 
 Result<std::optional<store::Id>> confirmation_of(store::Store& store, store::Id screened) {
   STAB_TRY(const store::ExperimentRow screen, store.experiment(screened));
-  STAB_TRY(std::vector<store::ExperimentRow> rows, store.experiments_whose_plan_has(plan::screen_lines(key_of(screen))));
+  STAB_TRY(std::vector<store::ExperimentRow> rows,
+           store.experiments_whose_plan_has(plan::screen_lines(key_of(screen)), screen.submitter_uid));
   if (rows.empty()) {  // planned when plans had the screen's number
-    STAB_TRY(rows, store.experiments_whose_plan_has("[layout.confirmation]\nof = " + std::to_string(screened) + "\n"));
+    STAB_TRY(rows, store.experiments_whose_plan_has("[layout.confirmation]\nof = " + std::to_string(screened) + "\n",
+                                                    screen.submitter_uid));
   }
   std::optional<store::Id> newest;
   for (const store::ExperimentRow& row : rows) newest = row.id;
@@ -103,7 +108,7 @@ Result<MappedExperiment> map_of(store::Store& store, store::Id experiment, const
   STAB_TRY(store::ExperimentRow row, store.experiment(experiment));
   STAB_TRY(ExpandedPlan expanded, expand_stored(row));
   if (expanded.plan.layout.confirms) {
-    STAB_TRY(out.screened, screen_of(store, *expanded.plan.layout.confirms));
+    STAB_TRY(out.screened, screen_of(store, *expanded.plan.layout.confirms, row.submitter_uid));
     STAB_TRY(row, store.experiment(out.screened));
     STAB_TRY(expanded, expand_stored(row));
   }

@@ -38,9 +38,9 @@ Result<std::optional<double>> excess_of(store::Store& store, const store::TrialR
 
 std::string number(store::Id id) { return std::to_string(id); }
 
-// Each replay of a trial draws other fresh layouts.
-Result<int> next_draw(store::Store& store, const std::string& lines) {
-  STAB_TRY(const auto before, store.experiments_whose_plan_has(lines));
+// Each replay of a trial draws other fresh layouts. Only the user's own replays count: the lines are no secret.
+Result<int> next_draw(store::Store& store, const std::string& lines, int64_t uid) {
+  STAB_TRY(const auto before, store.experiments_whose_plan_has(lines, uid));
   int last = 0;
   for (const store::ExperimentRow& row : before) last = std::max(last, plan::draw_in(row.plan_text, lines));
   return std::min(last + 1, plan::kMostReplays);
@@ -103,7 +103,7 @@ Result<ReplayPlan> replay_plan(store::Store& store, store::Id id, int times) {
   STAB_TRY(plan::LayoutReplay replay, layout_of(row, expanded, trial));
   replay.times = times;
   STAB_TRY(replay.excess, excess_of(store, trial, expanded.plan.experiment.responses[0]));
-  STAB_TRY(replay.draw, next_draw(store, plan::replay_lines(replay.of, id)));
+  STAB_TRY(replay.draw, next_draw(store, plan::replay_lines(replay.of, id), row.submitter_uid));
   plan::Parsed parsed = plan::parse_plan(plan::replay_text(expanded.plan, replay), row.plan_path);
   if (!parsed.plan) {
     std::string why;

@@ -45,15 +45,20 @@ Result<std::string> verification_plan(const plan::Plan& plan, const std::string&
   return plan::verification_text(plan, name, verification);
 }
 
-Result<store::ExperimentRow> experiment_of(store::Store& store, const advice::LayoutFile& file, const std::string& path) {
+Result<store::ExperimentRow> experiment_of(store::Store& store, const advice::LayoutFile& file, const std::string& path,
+                                           int64_t asker) {
   if (file.experiment.empty())
     return bad_input("'" + path +
                      "' names no experiment, so nobody knows how its program is built; write 'experiment NAME' into it");
-  STAB_TRY(const std::vector<store::ExperimentSummary> all, store.summaries());
-  std::optional<store::Id> newest;
-  for (const store::ExperimentSummary& one : all)
-    if (one.name == file.experiment) newest = std::max(newest.value_or(one.id), one.id);
-  if (newest) return store.experiment(*newest);
+  STAB_TRY(std::vector<int64_t> users, store.users_of_name(file.experiment));
+  if (std::find(users.begin(), users.end(), asker) != users.end()) users = {asker};
+  if (users.size() > 1)
+    return bad_input("'" + path + "' comes from experiment '" + file.experiment + "', and those of several users are " +
+                     "called so; name its plan by --plan");
+  if (users.size() == 1) {
+    STAB_TRY(const auto newest, store.newest_named(file.experiment, users[0]));
+    if (newest) return store.experiment(newest->id);
+  }
   return Error{ErrorCode::kNotFound,
                "'" + path + "' comes from experiment '" + file.experiment + "', which is not in this database; name one by --db",
                {}};

@@ -21,8 +21,10 @@ struct VerificationRequest {
 // The text of a plan that measures what the files do to the program of `plan`. All files are of one workload.
 // `name`: of the experiment or the plan. pre: there is a file
 Result<std::string> verification_plan(const plan::Plan& plan, const std::string& name, const VerificationRequest& request);
-// The newest experiment of the name that a file's line 'experiment' has.
-Result<store::ExperimentRow> experiment_of(store::Store& store, const advice::LayoutFile& file, const std::string& path);
+// The asking user's newest experiment of the name that a file's line 'experiment' has, or another user's where nobody else uses
+// that name.
+Result<store::ExperimentRow> experiment_of(store::Store& store, const advice::LayoutFile& file, const std::string& path,
+                                           int64_t asker);
 
 // What a verification says, for people and for programs. kBadInput where the experiment is none.
 Result<std::string> verified_text(store::Store& store, store::Id experiment, int width);
