@@ -83,11 +83,12 @@ CLI::Option* add_positional(CLI::App& app, const Operand& operand, Arguments& ou
 }
 
 // CLI11's own names the smallest number there is, in all its digits.
-std::string above_zero(const std::string& word) {
+std::string above_zero(const std::string& word, int most) {
   double value = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  const bool number = error == std::errc() && end == word.data() + word.size() && std::isfinite(value);
-  return number && value > 0 ? "" : "takes a number above 0";
+  const bool number = error == std::errc() && end == word.data() + word.size() && !std::isnan(value);
+  if (!number || value <= 0) return "takes a number above 0";
+  return value <= most ? "" : "takes at most " + std::to_string(most);
 }
 
 // "5%" becomes 0.05, as which CLI11 can read it.
@@ -120,7 +121,9 @@ CLI::Option* add_option(CLI::App& app, const Option& row, Arguments& out) {
   if (!row.words.empty()) option->check(CLI::IsMember(row.words).description(""));
   if (row.required) option->required();
   if (!row.range) return option;
-  if (std::holds_alternative<double Arguments::*>(row.target)) option->check(above_zero, "");
+  if (std::holds_alternative<double Arguments::*>(row.target) ||
+      std::holds_alternative<std::optional<double> Arguments::*>(row.target))
+    option->check([most = row.range->second](const std::string& word) { return above_zero(word, most); }, "");
   else option->check(CLI::Range(row.range->first, row.range->second).description(""));
   return option;
 }

@@ -101,11 +101,12 @@ class Deliverer final : public Observer {
     }
     if (news.kind == store::TrialKind::kMain) failure_ = deliver();
     if (!failure_.ok() && said_ != failure_.error().message) note(said_ = failure_.error().message);
-    const auto now = set_->clock->monotonic_raw();
-    if (now - beat_ < kBeat && beats_ > 0) return;
-    beat_ = now;
-    (void)set_->spool->put_note(slot_file(set_->slot, set_->epoch, "heartbeat"), std::to_string(++beats_));
-    if (set_->spool->has(slot_file(set_->slot, set_->epoch + 1, "grant"))) set_->stop->after_this_trial();
+    show_life();
+  }
+  void trial_progress(const ProgressNews& news) override { set_->observer->trial_progress(news); }
+  void at_closed_gate() override {
+    set_->observer->at_closed_gate();
+    show_life();
   }
 
   // What its trials gave, in one note once they are over: before any part, and before the slot's end.
@@ -136,6 +137,14 @@ class Deliverer final : public Observer {
   bool all_delivered() const { return next_ == blocks_.size(); }
 
  private:
+  void show_life() {
+    const auto now = set_->clock->monotonic_raw();
+    if (now - beat_ < kBeat && beats_ > 0) return;
+    beat_ = now;
+    (void)set_->spool->put_note(slot_file(set_->slot, set_->epoch, "heartbeat"), std::to_string(++beats_));
+    if (set_->spool->has(slot_file(set_->slot, set_->epoch + 1, "grant"))) set_->stop->after_this_trial();
+  }
+
   const ShareSetting* set_;
   store::Store* store_;
   std::string identity_;
