@@ -57,9 +57,10 @@ std::vector<Metric> Collected::take() const {
 }
 
 std::optional<double> seconds_of_unit(std::string_view unit) {
+  // The micro sign is the one of Latin-1 or the Greek letter. "hr" and "day" are JMH's.
   static constexpr std::pair<std::string_view, double> kUnits[] = {
-      {"ps", 1e-12}, {"ns", 1e-9}, {"us", 1e-6},     {"µs", 1e-6},        {"ms", 1e-3},
-      {"s", 1},      {"min", 60},  {"seconds", 1}, {"nanoseconds", 1e-9}};
+      {"ps", 1e-12}, {"ns", 1e-9}, {"us", 1e-6}, {"\u00b5s", 1e-6}, {"\u03bcs", 1e-6}, {"ms", 1e-3},
+      {"s", 1},      {"min", 60},  {"hr", 3600}, {"day", 86400},    {"seconds", 1},    {"nanoseconds", 1e-9}};
   for (const auto& [name, seconds] : kUnits)
     if (name == unit) return seconds;
   return {};

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 
 #include "metrics/collected.h"
 #include "metrics/readers.h"
@@ -40,8 +42,35 @@ std::string place_of(std::string_view text, size_t byte) {
   return "line " + std::to_string(line) + ", column " + std::to_string(before.size() - start + 1);
 }
 
+// Google Benchmark and Python write what is no number as "NaN" and "Infinity", which JSON doesn't have: a counter's coefficient
+// of variation is 0 / 0 where the counter stayed at 0. An empty string of the same length takes their places, so that nobody
+// takes them for numbers, and errors keep theirs.
+std::string without_infinities(std::string_view text) {
+  std::string out(text);
+  bool in_string = false;
+  for (size_t i = 0; i < out.size(); ++i) {
+    if (in_string) {
+      if (out[i] == '\\') ++i;
+      else if (out[i] == '"') in_string = false;
+      continue;
+    }
+    in_string = out[i] == '"';
+    if (out[i] != 'N' && out[i] != 'I' && out[i] != '-') continue;
+    for (const std::string_view word : {"NaN", "-NaN", "Infinity", "-Infinity"}) {
+      if (out.compare(i, word.size(), word) != 0) continue;
+      out.replace(i, word.size(), "\"\"" + std::string(word.size() - 2, ' '));
+      i += word.size() - 1;
+      break;
+    }
+  }
+  return out;
+}
+
 Result<json> parse(std::string_view text) {
   if (too_deep(text)) return bad_input("nested deeper than " + std::to_string(kMostDepth) + " levels");
+  std::string replaced;
+  if (text.find("NaN") != std::string_view::npos || text.find("Infinity") != std::string_view::npos)
+    text = replaced = without_infinities(text);
   try {
     return json::parse(text);
   } catch (const json::parse_error& error) {
@@ -112,6 +141,15 @@ std::optional<double> seconds_of_score(double score, std::string_view unit) {
   return one && score > 0 ? std::optional<double>(*one / score) : std::nullopt;
 }
 
+// ":size=8" for each parameter.
+std::string parameters_of(const json& one, const char* name) {
+  std::string out;
+  if (const json* parameters = member(one, name); parameters && parameters->is_object())
+    for (const auto& [key, value] : parameters->items())
+      out += ":" + key + "=" + (value.is_string() ? value.get<std::string>() : value.dump());
+  return out;
+}
+
 // One result of JMH's list: its name with its parameters, and the metric that it is for.
 struct JmhResult {
   std::string name, whose, unit;
@@ -135,9 +173,7 @@ Result<std::vector<JmhResult>> jmh_results(const json& root) {
     STAB_TRY(result.name, text_of(one, "benchmark", words(i)));
     result.whose = "'" + result.name + "'";
     STAB_TRY(const std::string mode, text_of(one, "mode", result.whose));
-    if (const json* params = member(one, "params"); params && params->is_object())
-      for (const auto& [key, value] : params->items())
-        result.name += ":" + key + "=" + (value.is_string() ? value.get<std::string>() : value.dump());
+    result.name += parameters_of(one, "params");
     if (mode != "avgt") result.name += " (" + mode + ")";
     result.metric = member(one, "primaryMetric");
     if (!result.metric) return lacks(result.whose, "primaryMetric", "an object");
@@ -168,35 +204,56 @@ class ProcessList {
 
 namespace {
 
+// Why a row has no time; none: it has one.
+std::optional<std::string> failure_of(const json& row) {
+  for (const auto& [flag, words] : {std::pair{"error_occurred", "error_message"}, std::pair{"skipped", "skip_message"}}) {
+    const json* set = member(row, flag);
+    if (!set || !set->is_boolean() || !set->get<bool>()) continue;
+    const json* message = member(row, words);
+    return message && message->is_string() ? message->get<std::string>() : "";
+  }
+  return {};
+}
+
+struct GoogleRow {
+  std::string benchmark;
+  double seconds = 0;
+  std::optional<std::string> failure;
+  bool is_mean = false;
+};
+
 Result<std::vector<Metric>> google_benchmarks(const json& root) {
   STAB_TRY(const json* list, list_of(root, "benchmarks", "the file"));
-  Collected measured, means;
+  std::vector<GoogleRow> rows;
+  std::set<std::string> has_repetitions;
   for (size_t i = 0; i < list->size(); ++i) {
     const json& one = (*list)[i];
     STAB_TRY(const std::string name, text_of(one, "name", words(i)));
-    const json* error = member(one, "error_occurred");
-    const json* message = member(one, "error_message");
-    const json* skipped = member(one, "skipped");
-    if ((error && error->is_boolean() && error->get<bool>()) || (skipped && skipped->is_boolean() && skipped->get<bool>())) {
-      STAB_CHECK_OK(measured.add_failed(name, message && message->is_string() ? message->get<std::string>() : ""));
-      continue;
-    }
-    const json* type = member(one, "run_type");
-    const bool aggregate = type && type->is_string() && *type == "aggregate";
-    const json* what = member(one, "aggregate_name");
-    if (aggregate && !(what && what->is_string() && *what == "mean")) continue;
-    // Complexities ("BigO") have other members.
-    if (!member(one, "real_time")) continue;
-    STAB_TRY(const double time, number_of(one, "real_time", "'" + name + "'"));
-    STAB_TRY(const std::string unit, text_of(one, "time_unit", "'" + name + "'"));
-    const auto seconds = seconds_of_unit(unit);
-    if (!seconds) return unknown_unit(name, unit);
     const json* run_name = member(one, "run_name");
-    const std::string base = run_name && run_name->is_string() ? run_name->get<std::string>() : name;
-    STAB_CHECK_OK((aggregate ? means : measured).add(base, time * *seconds));
+    GoogleRow row{run_name && run_name->is_string() ? run_name->get<std::string>() : name, 0, failure_of(one), false};
+    if (!row.failure) {
+      const json* type = member(one, "run_type");
+      row.is_mean = type && type->is_string() && *type == "aggregate";
+      const json* what = member(one, "aggregate_name");
+      if (row.is_mean && !(what && what->is_string() && *what == "mean")) continue;
+      // Complexities ("BigO") have other members.
+      if (!member(one, "real_time")) continue;
+      STAB_TRY(const double time, number_of(one, "real_time", "'" + name + "'"));
+      STAB_TRY(const std::string unit, text_of(one, "time_unit", "'" + name + "'"));
+      const auto seconds = seconds_of_unit(unit);
+      if (!seconds) return unknown_unit(name, unit);
+      row.seconds = time * *seconds;
+    }
+    if (!row.is_mean) has_repetitions.insert(row.benchmark);
+    rows.push_back(std::move(row));
   }
-  // With --benchmark_report_aggregates_only the means are all there is.
-  return measured.empty() ? means.take() : measured.take();
+  Collected out;
+  for (const GoogleRow& row : rows) {
+    if (row.failure) STAB_CHECK_OK(out.add_failed(row.benchmark, *row.failure));
+    // With --benchmark_report_aggregates_only the mean is all there is, but of benchmarks that ran once, or failed.
+    else if (!row.is_mean || !has_repetitions.contains(row.benchmark)) STAB_CHECK_OK(out.add(row.benchmark, row.seconds));
+  }
+  return out.take();
 }
 
 }  // namespace
@@ -229,13 +286,32 @@ Result<std::vector<ProcessTime>> read_google_benchmark_processes(std::string_vie
   return out.take();
 }
 
+namespace {
+
+// The results' names. hyperfine gives one --command-name to each command of a scan of parameters: those are told apart by them.
+Result<std::vector<std::string>> hyperfine_names(const json& list) {
+  std::vector<std::string> names;
+  std::map<std::string, size_t> results;
+  for (size_t i = 0; i < list.size(); ++i) {
+    STAB_TRY(std::string name, text_of(list[i], "command", words(i)));
+    ++results[name];
+    names.push_back(std::move(name));
+  }
+  for (size_t i = 0; i < list.size(); ++i)
+    if (results[names[i]] > 1) names[i] += parameters_of(list[i], "parameters");
+  return names;
+}
+
+}  // namespace
+
 Result<std::vector<Metric>> read_hyperfine(std::string_view text) {
   STAB_TRY(const json root, parse(text));
   STAB_TRY(const json* list, list_of(root, "results", "the file"));
+  STAB_TRY(const std::vector<std::string> names, hyperfine_names(*list));
   Collected out;
   for (size_t i = 0; i < list->size(); ++i) {
     const json& one = (*list)[i];
-    STAB_TRY(const std::string name, text_of(one, "command", words(i)));
+    const std::string& name = names[i];
     const std::string whose = "'" + name + "'";
     if (const json* codes = member(one, "exit_codes"); codes && codes->is_array()) {
       const auto failed = [](const json& code) { return code.is_null() || (code.is_number() && code != 0); };
@@ -258,10 +334,11 @@ Result<std::vector<Metric>> read_hyperfine(std::string_view text) {
 Result<std::vector<ProcessTime>> read_hyperfine_runs(std::string_view text) {
   STAB_TRY(const json root, parse(text));
   STAB_TRY(const json* list, list_of(root, "results", "the file"));
+  STAB_TRY(const std::vector<std::string> names, hyperfine_names(*list));
   ProcessList out;
   for (size_t i = 0; i < list->size(); ++i) {
     const json& one = (*list)[i];
-    STAB_TRY(const std::string name, text_of(one, "command", words(i)));
+    const std::string& name = names[i];
     const std::string whose = "'" + name + "'";
     STAB_TRY(const json* times, list_of(one, "times", whose));
     const json* codes = member(one, "exit_codes");
@@ -314,17 +391,38 @@ Result<std::vector<Metric>> read_jmh(std::string_view text) {
   return out.take();
 }
 
+namespace {
+
+// The mean of one fork of mode "sample": each iteration lists its times, each with the number of calls that took it.
+Result<std::optional<double>> mean_of_histograms(const json& iterations, const std::string& which) {
+  double sum = 0, calls = 0;
+  for (const json& iteration : iterations) {
+    if (!iteration.is_array()) return bad_input(which + ": expected a list of times for each iteration");
+    for (const json& one : iteration) {
+      if (!one.is_array() || one.size() != 2 || !one[0].is_number() || !one[1].is_number())
+        return bad_input(which + ": expected [time, number of calls] in each iteration");
+      sum += one[0].get<double>() * one[1].get<double>();
+      calls += one[1].get<double>();
+    }
+  }
+  return calls > 0 ? std::optional(sum / calls) : std::nullopt;
+}
+
+}  // namespace
+
 // A fork is a process; its iterations are averaged as JMH averages them, on the scale of the score.
 Result<std::vector<ProcessTime>> read_jmh_forks(std::string_view text) {
   STAB_TRY(const json root, parse(text));
   STAB_TRY(const std::vector<JmhResult> results, jmh_results(root));
   ProcessList out;
   for (const JmhResult& one : results) {
-    STAB_TRY(const json* forks, list_of(*one.metric, "rawData", one.whose));
+    const bool sampled = member(*one.metric, "rawDataHistogram") != nullptr;
+    STAB_TRY(const json* forks, list_of(*one.metric, sampled ? "rawDataHistogram" : "rawData", one.whose));
     for (size_t fork = 0; fork < forks->size(); ++fork) {
       const std::string which = one.whose + ", fork " + std::to_string(fork + 1);
       if (!(*forks)[fork].is_array()) return bad_input(which + ": expected a list of iterations");
-      STAB_TRY(const std::optional<double> score, mean_of((*forks)[fork], which));
+      STAB_TRY(const std::optional<double> score,
+               sampled ? mean_of_histograms((*forks)[fork], which) : mean_of((*forks)[fork], which));
       if (!score) return bad_input(which + " has no iteration");
       STAB_TRY(const double seconds, one.seconds_of(*score));
       STAB_CHECK_OK(out.add(one.name, seconds));

@@ -3,6 +3,7 @@
 // Go: golang.org/design/14313-benchmark-format. CSV: RFC 4180, without line breaks in a field.
 #include <algorithm>
 #include <charconv>
+#include <span>
 
 #include "metrics/collected.h"
 #include "metrics/readers.h"
@@ -52,27 +53,51 @@ Result<std::vector<std::string>> fields_of(std::string_view line, const std::str
 
 }  // namespace
 
+namespace {
+
+bool is_count(std::string_view word) { return !word.empty() && word.find_first_not_of("0123456789") == std::string_view::npos; }
+
+// What a Go benchmark took, of the words behind its name: a count of iterations, then a number before each unit.
+Result<std::optional<double>> nanoseconds_of(std::span<const std::string_view> words, size_t line) {
+  if (words.empty() || !is_count(words[0])) return std::optional<double>();
+  for (size_t i = 2; i < words.size(); i += 2) {
+    if (words[i] != "ns/op") continue;
+    const auto ns = number(words[i - 1]);
+    if (ns) return ns;
+    return bad_input("line " + std::to_string(line) + ": '" + std::string(words[i - 1].substr(0, 40)) + "' ns/op is no number");
+  }
+  return std::optional<double>();
+}
+
+}  // namespace
+
 Result<std::vector<Metric>> read_go(std::string_view text) {
   Collected out;
-  std::string package;
+  std::string package, name;
   for (size_t line = 1; !text.empty(); ++line) {
     const std::string_view row = take_line(text);
-    const std::vector<std::string_view> words = words_of(row);
-    if (words.size() == 2 && words[0] == "pkg:") package = std::string(words[1]) + ".";
-    // A benchmark that prints something has its name on a line of its own: no result.
-    if (words.size() < 4 || !words[0].starts_with("Benchmark")) continue;
-    const std::string where = "line " + std::to_string(line);
-    for (size_t i = 3; i < words.size(); i += 2) {
-      if (words[i] != "ns/op") continue;
-      const auto ns = number(words[i - 1]);
-      if (!ns) return bad_input(where + ": '" + std::string(words[i - 1].substr(0, 40)) + "' ns/op is no number");
-      STAB_CHECK_OK(out.add(package + std::string(words[0]), *ns * 1e-9));
+    const std::vector<std::string_view> all = words_of(row);
+    std::span<const std::string_view> words(all);
+    if (words.size() == 2 && words[0] == "pkg:") {
+      package = std::string(words[1]) + ".";
+      name.clear();
     }
+    if (!words.empty() && words[0].starts_with("Benchmark")) {
+      name = std::string(words[0]);
+      words = words.subspan(1);
+    }
+    // What a benchmark prints stands between its name and its result, which then has a line of its own.
+    STAB_TRY(const std::optional<double> ns, nanoseconds_of(words, line));
+    if (!ns || name.empty()) continue;
+    STAB_CHECK_OK(out.add(package + name, *ns * 1e-9));
+    name.clear();
   }
   return out.take();
 }
 
 Result<std::vector<Metric>> read_csv(std::string_view text) {
+  // What spreadsheets begin UTF-8 with.
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
   STAB_TRY(const std::vector<std::string> header, fields_of(take_line(text), "line 1"));
   const auto column = [&](std::string_view name) {
     return static_cast<size_t>(std::find(header.begin(), header.end(), name) - header.begin());

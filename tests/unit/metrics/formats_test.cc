@@ -54,6 +54,56 @@ TEST(GoogleBenchmark, AggregatesAloneGiveTheirMean) {
   expect_seconds(found[0], "BM_A", 20e-6);
 }
 
+// --benchmark_report_aggregates_only lists repetitions where there are no aggregates: of what ran once, and of what failed.
+TEST(GoogleBenchmark, AggregatesAndRepetitionsOfDifferentBenchmarksAreBothRead) {
+  const auto found = read_ok("google-benchmark", R"({"benchmarks": [
+    {"name": "A_mean", "run_name": "A", "run_type": "aggregate", "aggregate_name": "mean", "real_time": 20, "time_unit": "ns"},
+    {"name": "A_median", "run_name": "A", "run_type": "aggregate", "aggregate_name": "median", "real_time": 9, "time_unit": "s"},
+    {"name": "B", "run_name": "B", "run_type": "iteration", "real_time": 7, "time_unit": "ns"},
+    {"name": "C", "run_name": "C", "run_type": "iteration", "error_occurred": true, "error_message": "no data"},
+    {"name": "D_mean", "run_name": "D", "run_type": "aggregate", "aggregate_name": "mean", "real_time": 3, "time_unit": "ns"}
+    ]})");
+  ASSERT_EQ(found.size(), 4u);
+  expect_seconds(found[0], "A", 20e-9);
+  expect_seconds(found[1], "B", 7e-9);
+  EXPECT_EQ(found[2].reason, "no data");
+  expect_seconds(found[3], "D", 3e-9);
+}
+
+// As 1.8 writes them: counters that are no numbers, complexities, and a benchmark that says that it does not apply.
+TEST(GoogleBenchmark, WhatIsNoNumberIsNoneOfItsTimes) {
+  const auto found = read_ok("google-benchmark", R"({"benchmarks": [
+    {"name": "A/NaN", "run_name": "A/NaN", "run_type": "iteration", "real_time": 4.0e+00, "time_unit": "ns", "label": "Infinity",
+     "hits": NaN, "rate": Infinity, "loss": -Infinity, "odd": -NaN},
+    {"name": "A_BigO", "run_name": "A", "run_type": "aggregate", "aggregate_name": "BigO", "cpu_coefficient": 1.0,
+     "real_coefficient": 1.0, "big_o": "N", "time_unit": "ns"},
+    {"name": "A_RMS", "run_name": "A", "run_type": "aggregate", "aggregate_name": "RMS", "rms": NaN},
+    {"name": "S", "run_name": "S", "run_type": "iteration", "skipped": true, "skip_message": "no AVX here"}]})");
+  ASSERT_EQ(found.size(), 2u);
+  expect_seconds(found[0], "A/NaN", 4e-9);
+  EXPECT_EQ(found[1].name, "S");
+  EXPECT_EQ(found[1].reason, "no AVX here");
+  EXPECT_THAT(refusal("google-benchmark", R"({"benchmarks": [{"name": "a", "real_time": NaN, "time_unit": "ns"}]})"),
+              HasSubstr("'a' has no 'real_time', expected a number"));
+  EXPECT_THAT(refusal("google-benchmark", "{\"a\": Infinity,\n \"b\": oops}"), HasSubstr("line 2, column 7"));
+}
+
+// hyperfine gives one --command-name to all commands of a --parameter-list.
+TEST(Hyperfine, CommandsOfOneNameAreToldApartByTheirParameters) {
+  constexpr char kScan[] = R"({"results": [
+    {"command": "sort", "times": [1, 1], "parameters": {"size": "8"}},
+    {"command": "sort", "times": [3, 3], "parameters": {"size": "64"}},
+    {"command": "other", "times": [2], "parameters": {"size": "8"}}]})";
+  const auto found = read_ok("hyperfine", kScan);
+  ASSERT_EQ(found.size(), 3u);
+  expect_seconds(found[0], "sort:size=8", 1);
+  expect_seconds(found[1], "sort:size=64", 3);
+  expect_seconds(found[2], "other", 2);
+  const auto runs = read_processes(*format_named("hyperfine"), kScan);
+  ASSERT_TRUE(runs.ok());
+  EXPECT_EQ((*runs)[2], (ProcessTime{"sort:size=64", 2, 3}));
+}
+
 TEST(Hyperfine, ACommandThatFailedHasNoValue) {
   const auto found = read_ok("hyperfine", R"({"results": [
     {"command": "sleep 0.1", "mean": 9, "times": [0.1, 0.3], "exit_codes": [0, 0]},
@@ -83,6 +133,21 @@ TEST(Jmh, RatesAreTurnedOver) {
               HasSubstr("'x' has no 'score', expected a number"));
 }
 
+// TimeValue.tuToString has them all.
+TEST(Jmh, EveryUnitOfTime) {
+  for (const auto& [unit, seconds] : std::vector<std::pair<std::string, double>>{
+           {"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}, {"min", 60}, {"hr", 3600}, {"day", 86400}}) {
+    const auto read_one = [&](const std::string& score_unit) {
+      return read_ok("jmh", R"([{"benchmark": "b", "mode": "avgt", "primaryMetric": {"score": 2, "scoreUnit": ")" + score_unit +
+                                "\"}}]");
+    };
+    const auto time = read_one(unit + "/op"), rate = read_one("ops/" + unit);
+    ASSERT_EQ(time.size() + rate.size(), 2u) << unit;
+    expect_seconds(time[0], "b", 2 * seconds);
+    expect_seconds(rate[0], "b", seconds / 2);
+  }
+}
+
 TEST(PytestBenchmark, MeansInSeconds) {
   const auto found = read_ok("pytest-benchmark",
                              R"({"benchmarks": [{"name": "a", "fullname": "t.py::a", "stats": {"mean": 0.25}}]})");
@@ -98,6 +163,17 @@ TEST(Go, CountsAreAveragedAndPackagesKeptApart) {
   expect_seconds(found[1], "x/z.BenchmarkA-8", 50.5e-9);
 }
 
+// go test writes the name before a benchmark runs and the rest after it; -v has a line with the name alone before that.
+TEST(Go, ResultsBehindWhatABenchmarkPrints) {
+  const auto found = read_ok("go", "BenchmarkTalks\nBenchmarkTalks-8 \thello\nworld\n     100\t 40 ns/op\t 3 B/op\n"
+                                   "BenchmarkNext-8 10 5 ns/op\n     100\t 99 ns/op\nBenchmarks took 3 ns/op\n"
+                                   "BenchmarkRate-8 10 7 MB/s 20 ns/op\r\nok x 1s\n");
+  ASSERT_EQ(found.size(), 3u);
+  expect_seconds(found[0], "BenchmarkTalks-8", 40e-9);
+  expect_seconds(found[1], "BenchmarkNext-8", 5e-9);
+  expect_seconds(found[2], "BenchmarkRate-8", 20e-9);
+}
+
 TEST(Csv, UnitsAndQuotationMarks) {
   const auto found = read_ok("csv", "unit,name,value\r\nms,\"a, \"\"b\"\"\",2\r\n\r\ns,c,0\r\n");
   ASSERT_EQ(found.size(), 2u);
@@ -109,6 +185,13 @@ TEST(Csv, UnitsAndQuotationMarks) {
   EXPECT_THAT(refusal("csv", "a;b\n"), HasSubstr("columns 'name' and 'value'"));
   EXPECT_THAT(refusal("csv", "name,value\na,nan\n"), HasSubstr("no time"));
   EXPECT_THAT(refusal("csv", "name,value\na,-1\n"), HasSubstr("no time"));
+}
+
+TEST(Csv, ByteOrderMarksAndMicroSigns) {
+  const auto found = read_ok("csv", "\xef\xbb\xbfname,value,unit\r\na,1,\u00b5s\r\nb,2,\u03bcs\r\n");
+  ASSERT_EQ(found.size(), 2u);
+  expect_seconds(found[0], "a", 1e-6);
+  expect_seconds(found[1], "b", 2e-6);
 }
 
 TEST(Hostile, EveryFormatRefusesWhatIsEmptyOrElse) {
@@ -146,6 +229,20 @@ TEST(Processes, EachForkOfJmhIsOneWhateverItRepeats) {
   const auto rates = processes_ok("jmh", R"([{"benchmark": "a.B", "mode": "thrpt", "primaryMetric":
     {"score": 4, "scoreUnit": "ops/s", "rawData": [[2, 6]]}}])");
   EXPECT_EQ(rates, (std::vector<ProcessTime>{{"a.B (thrpt)", 0, 0.25}}));
+}
+
+// Mode "sample" lists times with the number of calls that took them: by fork, then by iteration.
+TEST(Processes, ForksOfSampledTimesAreMeansOverTheirCalls) {
+  const auto result = [](const std::string& forks) {
+    return R"([{"benchmark": "a.B", "mode": "sample", "primaryMetric":
+      {"score": 3, "scoreUnit": "s/op", "rawDataHistogram": )" + forks + "}}]";
+  };
+  EXPECT_EQ(processes_ok("jmh", result("[[[[1, 2], [4, 1]], [[6, 1]]], [[[5, 3]]]]")),
+            (std::vector<ProcessTime>{{"a.B (sample)", 0, 3}, {"a.B (sample)", 1, 5}}));
+  EXPECT_THAT(processes_refusal("jmh", result("[[]]")), HasSubstr("fork 1 has no iteration"));
+  EXPECT_THAT(processes_refusal("jmh", result("[[[[1]]]]")), HasSubstr("expected [time, number of calls]"));
+  EXPECT_THAT(processes_refusal("jmh", result("[[[1, 2]]]")), HasSubstr("expected [time, number of calls]"));
+  EXPECT_THAT(processes_refusal("jmh", result("[[7]]")), HasSubstr("a list of times for each iteration"));
 }
 
 TEST(Processes, EachSampleOfLntIsOne) {
