@@ -347,6 +347,9 @@ TEST(Parse, StoppingRulesSetTheNumberOfReplicates) {
   EXPECT_THAT(errors_of(head + "[stopping]\nrule=\"sequence\"\nmax=8\nhalf_width=\"1%\"\n" + tail), HasSubstr("belongs to"));
   EXPECT_THAT(errors_of(head + "[stopping]\nrule=\"looks\"\nlooks=[10,20]\nmax=20\n" + tail), HasSubstr("belongs to"));
   EXPECT_THAT(errors_of(head + "[stopping]\nrule=\"looks\"\nlooks=[10,10]\n" + tail), HasSubstr("come after 10"));
+  EXPECT_THAT(errors_of(head + "alpha=0.25\n[stopping]\nrule=\"looks\"\nlooks=[10,20]\n" + tail),
+              HasSubstr("with several looks 'alpha' is at most 24%"));
+  EXPECT_EQ(parsed(head + "alpha=0.25\n[stopping]\nrule=\"looks\"\nlooks=[10]\n" + tail).experiment.alpha, 0.25);
   EXPECT_THAT(errors_of(head + "[stopping]\nrule=\"fixed\"\nlooks=[10]\n" + tail), HasSubstr("belongs to"));
   EXPECT_THAT(errors_of(head + "order=\"random\"\n[stopping]\nrule=\"looks\"\nlooks=[10,20]\n" + tail),
               HasSubstr("could never stop"));
