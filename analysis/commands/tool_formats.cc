@@ -15,6 +15,7 @@
 #include "analysis/report/report_pen.h"
 #include "analysis/statistics/descriptive.h"
 #include "analysis/text/json_writer.h"
+#include "analysis/text/valid_text.h"
 
 namespace stab::analysis {
 namespace {
@@ -315,7 +316,7 @@ bool labels_collide(const Samples& samples) {
 // pre: name is of a label's characters
 std::string label(const std::string& name, const std::string& value) {
   std::string out = name + "=\"";
-  for (const char c : value) {
+  for (const char c : valid_text(value)) {
     if (c == '\\' || c == '"') out += '\\';
     if (c == '\n') out += "\\n";
     else out += c;

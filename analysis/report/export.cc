@@ -1,9 +1,11 @@
 // What leaves the lab: data anybody can read, and a script that says in R what the report says.
 #include "analysis/report/export.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <set>
+#include <string_view>
 
 namespace stab::analysis {
 namespace {
@@ -22,18 +24,29 @@ std::string number(double value) {
   return text;
 }
 
+constexpr std::string_view kColumns[] = {"workload", "block", "order", "seed", "link", "layout", "excluded"};
+
+bool is_ours(const std::string& name) { return std::find(std::begin(kColumns), std::end(kColumns), name) != std::end(kColumns); }
+
 // What a factor's column is called: it may have the name of one of ours, or of one that the R script makes.
 std::string column_of(const Factor& factor) {
-  for (const char* ours : {"workload", "block", "order", "seed", "link", "layout", "excluded", "y", "single", "cell", "binary"})
-    if (factor.name == ours) return "factor." + factor.name;
-  return factor.name;
+  for (const char* made : {"y", "single", "cell", "binary"})
+    if (factor.name == made) return "factor." + factor.name;
+  return is_ours(factor.name) ? "factor." + factor.name : factor.name;
+}
+
+// A benchmark may have any name.
+std::string column_of(const std::vector<Factor>& factors, const Response& response) {
+  const auto same = [&](const Factor& factor) { return column_of(factor) == response.name; };
+  const bool taken = is_ours(response.name) || std::any_of(factors.begin(), factors.end(), same);
+  return taken ? "response." + response.name : response.name;
 }
 
 std::string header(const Samples& samples) {
   std::string line = "workload";
   for (const Factor& factor : samples.factors) line += "," + field(column_of(factor));
   line += ",block,order,seed,link,layout,excluded";
-  for (const Response& response : samples.responses) line += "," + field(response.name);
+  for (const Response& response : samples.responses) line += "," + field(column_of(samples.factors, response));
   return line + "\n";
 }
 
@@ -173,7 +186,8 @@ std::string export_r(const Report& report) {
   out += "args <- commandArgs(trailingOnly = TRUE)\n"
          "d <- read.csv(if (length(args)) args[1] else \"data.csv\", check.names = FALSE, colClasses = c(seed = \"character\"))\n"
          "d <- d[is.na(d$excluded) | d$excluded == \"\", ]\n";
-  out += "d$y <- " + std::string(response.scale == Scale::kLog ? "log(d[[" : "(d[[") + quoted(response.name) + "]])\n";
+  out += "d$y <- " + std::string(response.scale == Scale::kLog ? "log(d[[" : "(d[[") +
+         quoted(column_of(report.factors, response)) + "]])\n";
   out += "d <- d[!is.na(d$y), ]\nlevel_of_intervals <- " + std::string(level) + "\nfactors <- " + vector_of(names) +
          "\ntreatments <- " + (treatments.empty() ? "character()" : vector_of(treatments)) + "\n" + levels;
   out += judged_by(report);

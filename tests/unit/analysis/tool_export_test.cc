@@ -5,6 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/commands/tool_formats.h"
+#include "analysis/report/export.h"
+#include "analysis/report/report.h"
+#include "analysis/text/valid_text.h"
 
 namespace stab::analysis {
 namespace {
@@ -57,6 +60,28 @@ TEST(ToolFormats, CpuTimesAreThoseOfTheTrialsOrSaidToBeBorrowed) {
   EXPECT_THAT(known->err, Not(HasSubstr("cpu_time")));
   context.cpu.erase(0);
   EXPECT_THAT(export_for_tool("google-benchmark", two_cells(), context)->err, HasSubstr("cpu_time: repeats real_time"));
+}
+
+// OpenMetrics and XML are UTF-8, whatever a benchmark is called.
+TEST(ToolFormats, NamesInAnotherEncodingAreStillText) {
+  Samples samples = two_cells();
+  samples.factors[0].levels[1] = "caf\xe9";
+  for (const char* format : {"openmetrics", "junit"}) {
+    const auto output = export_for_tool(format, samples, kContext);
+    ASSERT_TRUE(output.ok());
+    EXPECT_EQ(valid_text(output->out), output->out) << format;
+    EXPECT_THAT(output->out, HasSubstr("caf\xef\xbf\xbd")) << format;
+  }
+}
+
+// A column of the samples has a name of its own, whatever a benchmark is called, so that `analyze` reads them.
+TEST(Csv, ColumnsHaveNamesOfTheirOwn) {
+  Samples samples = two_cells();
+  samples.responses[1].name = "block";
+  EXPECT_TRUE(export_csv(samples).starts_with("workload,opt,block,order,seed,link,layout,excluded,wall_time,response.block\n"));
+  samples.responses[0].name = "opt";
+  EXPECT_THAT(export_csv(samples), HasSubstr(",excluded,response.opt,response.block\n"));
+  EXPECT_THAT(export_r(*analyse(samples)), HasSubstr("d$y <- log(d[[\"response.opt\"]])"));
 }
 
 TEST(ToolFormats, ThroughputsGoWhereTheyAreBetterHigher) {
