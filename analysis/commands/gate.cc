@@ -102,8 +102,16 @@ std::string sentence(const Report& report, const Judged& judged, const GateFacts
     case Worse::kNo: return of + "no regression beyond " + margin + " in " + count(judged.fine.size(), "question");
     case Worse::kUnsure: break;
   }
-  return of + "unsure, " + count(judged.unsure.size(), "question") + " without an answer" +
-         (facts.unfinished.empty() ? "; more replicates or a larger margin would tell" : ": " + facts.unfinished);
+  // Exploratory ones keep nobody waiting, unless there are no others.
+  std::vector<Question> open = judged.unsure;
+  std::erase_if(open, [](const Question& one) { return !one.response->declared; });
+  if (open.empty()) open = judged.unsure;
+  const std::string unsure = of + "unsure, " + count(open.size(), "question") + " without an answer";
+  if (!facts.unfinished.empty()) return unsure + ": " + facts.unfinished;
+  const auto refused =
+      std::find_if(open.begin(), open.end(), [](const Question& one) { return !one.contrast->refused.empty(); });
+  if (refused != open.end()) return unsure + ": " + subject(report, *refused) + ", " + refused->contrast->refused;
+  return unsure + "; more replicates or a larger margin would tell";
 }
 
 // Names come from repositories: none of them is markup, nor Markdown's where a table has them.
@@ -148,8 +156,12 @@ std::string markdown(const Report& report, const Judged& judged, const GateFacts
   const std::string again = "<code>" + escaped(facts.command, false) + "</code>\n";
   const std::string end = "\n" + std::to_string(report.analysed) + " trials; again: " + again;
   if (out.size() + end.size() > kMostMarkdown) {
-    out.resize(out.rfind('\n', kMostMarkdown - end.size() - 40) + 1);
-    out += "\n(cut: the rest is too long)\n";
+    const std::string closing = "\n</details>\n", cut = "\n(cut: the rest is too long)\n";
+    out.resize(out.rfind('\n', kMostMarkdown - end.size() - closing.size() - cut.size()) + 1);
+    // An element that is left open would fold what follows.
+    const size_t opened = out.rfind("<details>"), closed = out.rfind("</details>");
+    if (opened != std::string::npos && (closed == std::string::npos || closed < opened)) out += closing;
+    out += cut;
   }
   return out + end;
 }
@@ -161,8 +173,9 @@ std::string junit(const Report& report, const Judged& judged) {
       const auto outcome = one.answer == Worse::kYes      ? JunitCase::Outcome::kFailed
                            : one.answer == Worse::kUnsure ? JunitCase::Outcome::kSkipped
                                                           : JunitCase::Outcome::kPassed;
-      cases.push_back({"stab." + one.contrast->workload, subject(report, one), outcome,
-                       verdict(one) + ": " + change(one) + ", interval " + interval(one)});
+      const std::string numbers =
+          one.contrast->refused.empty() ? ": " + change(one) + ", interval " + interval(one) : std::string();
+      cases.push_back({"stab." + one.contrast->workload, subject(report, one), outcome, verdict(one) + numbers});
     }
   }
   return junit_xml("stab gate", cases);
@@ -220,19 +233,39 @@ Result<GateOutput> run_gate(const Samples& samples, const GateFacts& facts) {
   return out;
 }
 
-GateOutput gate_without_answer(const GateFacts& facts, const std::string& reason) {
-  const std::string of = facts.head + " against " + facts.base + ": no answer, ";
+namespace {
+
+// Of a gate that has judged nothing: one test case, and one sentence.
+GateOutput nothing_judged(const GateFacts& facts, int exit_code, const std::string& answer, const std::string& sentence,
+                          JunitCase::Outcome outcome, const std::string& reason) {
+  const std::string line = facts.head + " against " + facts.base + ": " + sentence;
   GateOutput out;
-  out.exit_code = 2;
-  out.text = of + reason + "\n";
+  out.exit_code = exit_code;
+  out.text = line + "\n";
   JsonWriter json;
   json.begin_object();
-  json.value("format", "stab-gate").value("version", 1).value("answer", "none").value("reason", reason);
-  json.value("base", facts.base).value("head", facts.head).end();
+  json.value("format", "stab-gate").value("version", 1).value("answer", answer);
+  json.value(outcome == JunitCase::Outcome::kError ? "reason" : "unfinished", reason);
+  json.value("base", facts.base).value("head", facts.head).value("trials", 0).begin_array("questions").end().end();
   out.json = json.take();
-  out.markdown = kMarker + std::string("### Stab gate\n\n") + escaped(of + reason, false).substr(0, kMostMarkdown) + "\n";
-  out.junit = junit_xml("stab gate", {{"stab", "gate", JunitCase::Outcome::kError, reason}});
+  std::string shown = escaped(line, false);
+  // At a blank, which is in no entity and no character of several bytes.
+  constexpr size_t kMost = kMostMarkdown - 100;
+  if (shown.size() > kMost) shown.resize(std::min(shown.rfind(' ', kMost), kMost));
+  out.markdown = kMarker + std::string("### Stab gate\n\n") + shown + "\n";
+  out.junit = junit_xml("stab gate", {{"stab", "gate", outcome, reason}});
   return out;
+}
+
+}  // namespace
+
+GateOutput gate_without_answer(const GateFacts& facts, const std::string& reason) {
+  return nothing_judged(facts, 2, "none", "no answer, " + reason, JunitCase::Outcome::kError, reason);
+}
+
+GateOutput gate_without_trials(const GateFacts& facts) {
+  return nothing_judged(facts, 3, "unsure", "unsure, no question has an answer: " + facts.unfinished,
+                        JunitCase::Outcome::kSkipped, facts.unfinished);
 }
 
 }  // namespace stab::analysis

@@ -29,6 +29,8 @@ struct GateOutput {
 // Not worse: each declared question is shown not to be worse by the margin, and no exploratory benchmark is shown to be
 // worse. Worse: one of them is. wall_time of a workload whose benchmarks are read is no question, unless it is declared.
 Result<GateOutput> run_gate(const Samples& samples, const GateFacts& facts);
+// Unsure, as no trial was over when it had to end: facts.unfinished says why.
+GateOutput gate_without_trials(const GateFacts& facts);
 // Where there is nothing to judge: a build that failed.
 GateOutput gate_without_answer(const GateFacts& facts, const std::string& reason);
 

@@ -32,9 +32,20 @@ std::vector<double> fractions_of(const Stopping& stopping) {
   return fractions;
 }
 
+// The time of a workload that measures itself, alone or together with others': a suite chooses its number of iterations, and
+// where benchmarks of it are declared, they are what is asked.
+bool is_beside_declared_benchmarks(const Report& report, const Contrast& contrast) {
+  return contrast.response == "wall_time" &&
+         std::any_of(report.responses.begin(), report.responses.end(), [&](const Response& other) {
+           return other.is_benchmark() && other.declared &&
+                  (contrast.workload.empty() || report.workloads[*other.only_workload] == contrast.workload);
+         });
+}
+
 // Of a declared response, with an error that more replicates make smaller.
-bool holds_up(const Report& report, const Contrast& contrast) {
+bool holds_up(const Stopping& stopping, const Report& report, const Contrast& contrast) {
   if (!contrast.refused.empty() || contrast.population == Population::kLikeThese) return false;
+  if (stopping.until_worse && is_beside_declared_benchmarks(report, contrast)) return false;
   for (const Response& response : report.responses)
     if (response.name == contrast.response) return response.declared;
   return false;
@@ -188,7 +199,7 @@ Result<LookOutcome> look(const Samples& samples, uint32_t replicates) {
   }
   STAB_TRY(const Report report, analyse(upto, Depth::kVerdicts));
   for (const Contrast& contrast : report.contrasts) {
-    if (!holds_up(report, contrast)) continue;
+    if (!holds_up(stopping, report, contrast)) continue;
     const bool settled = contrast.verdict == Verdict::kChanged || contrast.verdict == Verdict::kEquivalent;
     ++(settled ? outcome.settled : outcome.open);
     if (stopping.until_worse && ends_as_worse(report, contrast)) ++outcome.worse;
@@ -214,7 +225,7 @@ Result<double> widest_half_width(const Samples& samples, uint32_t replicates) {
   double widest = 0;
   bool any = false;
   for (const Contrast& contrast : report.contrasts) {
-    if (contrast.workload.empty() || !holds_up(report, contrast)) continue;
+    if (contrast.workload.empty() || !holds_up(samples.stopping, report, contrast)) continue;
     double width = 0;
     if (contrast.scale == Scale::kLog) {
       width = std::expm1(std::log(contrast.interval.high / contrast.interval.low) / 2);

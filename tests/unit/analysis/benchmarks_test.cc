@@ -9,7 +9,9 @@
 #include "analysis/commands/gate.h"
 #include "analysis/report/first_screen.h"
 #include "analysis/report/report.h"
+#include "analysis/report/stopping_decision.h"
 #include "analysis/statistics/multiplicity.h"
+#include "analysis/text/valid_text.h"
 #include "base/rng.h"
 #include "tests/unit/analysis/lab_samples.h"
 
@@ -192,6 +194,100 @@ TEST(Gate, WhatIsUnfinishedIsUnsure) {
   ASSERT_TRUE(gate.ok());
   EXPECT_EQ(gate->exit_code, 3);
   EXPECT_THAT(gate->text, HasSubstr("the budget of 2s ended first"));
+}
+
+// What is printed, written and returned says one thing, also where no trial was over.
+TEST(Gate, WithoutTrialsItIsUnsureEverywhere) {
+  const GateOutput gate = gate_without_trials({"aaaa", "bbbb", "", "the budget of 2s ended first"});
+  EXPECT_EQ(gate.exit_code, 3);
+  EXPECT_THAT(gate.text, HasSubstr("bbbb against aaaa: unsure, no question has an answer: the budget of 2s ended first"));
+  EXPECT_THAT(gate.markdown, HasSubstr("unsure, no question has an answer"));
+  EXPECT_THAT(gate.json, HasSubstr("\"answer\": \"unsure\""));
+  EXPECT_THAT(gate.json, HasSubstr("\"unfinished\": \"the budget of 2s ended first\""));
+  EXPECT_THAT(gate.json, HasSubstr("\"trials\": 0,\n  \"questions\": []"));
+  EXPECT_THAT(gate.junit, HasSubstr("errors=\"0\" skipped=\"1\""));
+  const GateOutput none = gate_without_answer(kFacts, "a build failed");
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_THAT(none.json, HasSubstr("\"answer\": \"none\""));
+  EXPECT_THAT(none.junit, HasSubstr("errors=\"1\" skipped=\"0\""));
+}
+
+// Of 20 benchmarks one is declared and nothing tells: two questions hold the answer open, the other workload's among them.
+TEST(Gate, ExploratoryOnesAreNotCountedAsOpen) {
+  Samples samples = suite(20, 1, [](int) { return 0.0; });
+  for (Response& response : samples.responses) response.margin = 1e-6;
+  const auto gate = run_gate(samples, kFacts);
+  ASSERT_TRUE(gate.ok());
+  EXPECT_EQ(gate->exit_code, 3);
+  EXPECT_THAT(gate->text, HasSubstr("unsure, 2 questions without an answer"));
+}
+
+// No number of replicates brings back what HEAD has removed.
+TEST(Gate, WhatIsRemovedIsNamed) {
+  Samples samples = suite(3, 3, [](int) { return 0.0; });
+  for (Trial& trial : samples.trials)
+    if (trial.levels[0] == 1) trial.values[2].reset();
+  const auto gate = run_gate(samples, kFacts);
+  ASSERT_TRUE(gate.ok());
+  EXPECT_EQ(gate->exit_code, 3);
+  EXPECT_THAT(gate->text, HasSubstr("unsure, 1 question without an answer: b1, no cell with revision=head has values\n"));
+  EXPECT_THAT(gate->text, Not(HasSubstr("more replicates")));
+  EXPECT_THAT(gate->junit, HasSubstr("<skipped message=\"no answer: no cell with revision=head has values\"/>"));
+}
+
+TEST(Gate, WhatIsCutFromASummaryLeavesNothingFolded) {
+  Samples samples = suite(200, 200, [](int) { return 0.0; });
+  for (size_t i = 1; i < samples.responses.size(); ++i) samples.responses[i].name += std::string(150, '<');
+  const auto gate = run_gate(samples, kFacts);
+  ASSERT_TRUE(gate.ok());
+  EXPECT_THAT(gate->markdown, HasSubstr("(cut: the rest is too long)"));
+  EXPECT_LE(gate->markdown.size(), 60'000u);
+  const auto count_of = [&](const std::string& word) {
+    size_t count = 0;
+    for (size_t at = 0; (at = gate->markdown.find(word, at)) != std::string::npos; ++at) ++count;
+    return count;
+  };
+  EXPECT_GT(count_of("<details>"), 0u);
+  EXPECT_EQ(count_of("<details>"), count_of("</details>"));
+}
+
+// A suite chooses its number of iterations, so its time is never settled: it keeps no gate from its end.
+TEST(Gate, TheTimeOfASuiteHoldsNoLookUpWhereItsBenchmarksAreDeclared) {
+  const auto outcome = [](int declared, bool until_worse) {
+    Samples samples = suite(3, declared, [](int) { return 0.0; }, 1, 20);
+    Rng rng = Rng::stream(2, "iterations");
+    for (Trial& trial : samples.trials)
+      if (trial.workload == 0) trial.values[0] = std::exp(standard_normal(rng));
+    samples.stopping.rule = StoppingRule::kLooks;
+    samples.stopping.looks = {12, 20};
+    samples.stopping.until_worse = until_worse;
+    const auto found = look(samples, 12);
+    EXPECT_TRUE(found.ok());
+    return *found;
+  };
+  EXPECT_TRUE(outcome(3, true).stop) << outcome(3, true).text;
+  EXPECT_FALSE(outcome(3, false).stop) << "a plan that asks for all of its responses waits for them";
+  EXPECT_FALSE(outcome(0, true).stop) << "nothing else is declared";
+}
+
+// A compiler quotes the line that it fails at, whatever encoding that has.
+TEST(Gate, WhatIsWrittenIsText) {
+  std::string log = "build failed: caf\xe9\x01\xef\xbf\xbe ";
+  for (int i = 0; i < 20'000; ++i) log += "\xc3\xa9<\"\xe9 ";
+  const GateOutput gate = gate_without_answer(kFacts, log);
+  EXPECT_EQ(valid_text(gate.junit), gate.junit);
+  EXPECT_THAT(gate.junit, Not(HasSubstr("\xef\xbf\xbe")));
+  EXPECT_THAT(gate.junit, HasSubstr("message=\"build failed: caf\xef\xbf\xbd   \xc3\xa9&lt;"));
+  EXPECT_EQ(valid_text(gate.markdown), gate.markdown);
+  EXPECT_LE(gate.markdown.size(), 60'000u);
+  EXPECT_GT(gate.markdown.size(), 59'000u);
+  EXPECT_TRUE(gate.markdown.ends_with("\xc3\xa9&lt;&quot;\xef\xbf\xbd\n")) << gate.markdown.substr(gate.markdown.size() - 40);
+  Samples samples = suite(1, 1, [](int) { return 0.0; });
+  samples.responses[1].name = "caf\xe9";
+  const auto judged = run_gate(samples, kFacts);
+  ASSERT_TRUE(judged.ok());
+  EXPECT_EQ(valid_text(judged->junit), judged->junit);
+  EXPECT_EQ(valid_text(judged->markdown), judged->markdown);
 }
 
 TEST(Gate, NamesAreNoMarkupAndSummariesFitACommentAlways) {
