@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -35,7 +36,17 @@ constexpr char kFile[] = "stab-gate.toml";
 constexpr size_t kMostSaid = 64 << 10;
 constexpr size_t kShownCommit = 12;
 
-// What git says, without the line's end; an Error with git's own words where it fails.
+std::string read_all(int fd) {
+  std::string said;
+  char bytes[4096];
+  for (ssize_t got = 0; (got = ::read(fd, bytes, sizeof bytes)) > 0;)
+    if (said.size() < kMostSaid) said.append(bytes, static_cast<size_t>(got));
+  while (said.ends_with('\n')) said.pop_back();
+  return said;
+}
+
+// What git answers, without the line's end; an Error with git's own words where it fails. Its warnings, such as of a home
+// directory that it may not read, are no part of the answer.
 Result<std::string> git(std::vector<std::string> words) {
   words.insert(words.begin(), "git");
   std::vector<char*> argv;
@@ -45,24 +56,24 @@ Result<std::string> git(std::vector<std::string> words) {
   if (::pipe2(ends, O_CLOEXEC) != 0) return system_error("pipe", errno);
   const UniqueFd out(ends[0]);
   UniqueFd in(ends[1]);
+  const UniqueFd warnings(::memfd_create("git", MFD_CLOEXEC));
+  if (!warnings) return system_error("make a file in memory", errno);
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawn_file_actions_adddup2(&actions, in.get(), 1);
-  ::posix_spawn_file_actions_adddup2(&actions, in.get(), 2);
+  ::posix_spawn_file_actions_adddup2(&actions, warnings.get(), 2);
   pid_t pid = 0;
   const int failed = ::posix_spawnp(&pid, "git", &actions, nullptr, argv.data(), environ);
   ::posix_spawn_file_actions_destroy(&actions);
   in.reset();
   if (failed != 0) return system_error("run git", failed);
-  std::string said;
-  char bytes[4096];
-  for (ssize_t got = 0; (got = ::read(out.get(), bytes, sizeof bytes)) > 0;)
-    if (said.size() < kMostSaid) said.append(bytes, static_cast<size_t>(got));
+  const std::string answer = read_all(out.get());
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
-  while (said.ends_with('\n')) said.pop_back();
-  if (status == 0) return said;
+  if (status == 0) return answer;
+  ::lseek(warnings.get(), 0, SEEK_SET);
+  const std::string said = read_all(warnings.get());
   return bad_input("git " + words[1] + ": " + (said.empty() ? "failed" : said));
 }
 
@@ -153,6 +164,9 @@ int gate_command(const Arguments& arguments) {
 
   analysis::GateFacts facts{revisions->base.substr(0, kShownCommit), revisions->head.substr(0, kShownCommit), {}, {}};
   facts.command = "stabctl gate " + facts.base + ".." + facts.head;
+  // From here on: what is interrupted still removes what it has made.
+  engine::StopSignal stop;
+  const CaughtInterrupts caught(stop);
   const auto scratch = TemporaryFolder::make("gate");
   if (!scratch) return complain_of_no_answer(scratch.error());
   Arguments own = arguments;
@@ -163,7 +177,7 @@ int gate_command(const Arguments& arguments) {
   const auto experiment = (*engine)->submit(*plan, revisions->root, ::geteuid(), ::getegid());
   if (!experiment) return complain_of_no_answer(experiment.error());
   Budget limit{*budget};
-  const auto end = run_until(**engine, *experiment, arguments, clock, limit);
+  const auto end = run_until(**engine, *experiment, arguments, clock, limit, stop);
   if (!end) return complain_of_no_answer(end.error());
   const auto row = (*engine)->store().experiment(*experiment);
   if (!row) return complain_of_no_answer(row.error());
@@ -178,11 +192,7 @@ int gate_command(const Arguments& arguments) {
   if (!samples) return complain_of_no_answer(samples.error());
   const auto output = analysis::run_gate(*samples, facts);
   // No trial was over before the budget was.
-  if (!output && !facts.unfinished.empty()) {
-    analysis::GateOutput none = analysis::gate_without_answer(facts, facts.unfinished);
-    none.exit_code = kExitUnfinished;
-    return say(none, arguments);
-  }
+  if (!output && !facts.unfinished.empty()) return say(analysis::gate_without_trials(facts), arguments);
   if (!output) return complain_of_no_answer(output.error());
   return say(*output, arguments);
 }

@@ -86,6 +86,13 @@ std::string level(const char* factor, const std::string& word) {
   return word.empty() ? "" : std::string(factor) + " = [\"" + word + "\"]\n";
 }
 
+// In a value: what a comment says builds nothing.
+bool names_revision(const plan::TomlNode& node) {
+  return (node.kind == Kind::kString && node.text.find("{revision}") != std::string::npos) ||
+         std::any_of(node.items.begin(), node.items.end(), names_revision) ||
+         std::any_of(node.entries.begin(), node.entries.end(), [](const auto& entry) { return names_revision(entry.value); });
+}
+
 std::string added(const Settings& settings, const std::string& base, const std::string& head) {
   // Which commits are compared draws the order: the same gate twice is the same plan.
   const std::string seed = std::to_string(std::stoull(head.substr(0, 12), nullptr, 16));
@@ -130,10 +137,12 @@ GatePlan gate_plan(const std::string& file, const std::string& path, const std::
       continue;
     }
     plan::Section section(entry.value, "[gate]", faults);
-    section.fraction("margin", 0, 1, settings.margin);
-    section.number("alpha", 0.0001, 0.4, settings.alpha);
+    section.fraction("margin", 1e-6, 1, settings.margin);
+    const plan::TomlNode* alpha = section.number("alpha", 0.0001, 0.4, settings.alpha);
     read_looks(section, settings.looks);
     read_sequence(section, settings);
+    if (alpha && settings.max == 0 && settings.looks.size() > 1 && settings.alpha > plan::kMaxAlphaOfLooks)
+      faults.error(alpha->spot, plan::kAlphaOfLooks, "write alpha = 0.05, or looks = [40]");
     for (const auto& [key, member] : {std::pair{"code", &settings.code}, std::pair{"stack", &settings.stack},
                                       std::pair{"heap", &settings.heap}, std::pair{"epoch", &settings.epoch}}) {
       const plan::TomlNode* node = section.text(key, *member);
@@ -143,7 +152,7 @@ GatePlan gate_plan(const std::string& file, const std::string& path, const std::
     section.integer("links", 0, 1000, settings.links);
     section.finish();
   }
-  if (file.find("{revision}") == std::string::npos)
+  if (!names_revision(tree))
     faults.error(tree.spot, "nothing takes {revision}, so both sides would be the same",
                  "write source = { git = \".\", revision = \"{revision}\" } into the program");
   out.faults = faults.take_errors();

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdio>
 #include <filesystem>
@@ -35,21 +36,16 @@ namespace {
 
 constexpr int kBusyTries = 20, kBusyRetryMs = 100;
 
-engine::StopSignal* g_stop = nullptr;  // for the signal handler only
+std::atomic<engine::StopSignal*> g_stop = nullptr;  // for the signal handler only
+constexpr std::array kInterrupts = {SIGINT, SIGTERM, SIGHUP};
 
 void on_interrupt(int) {
-  if (g_stop->asked()) return g_stop->now();
-  g_stop->after_this_trial();
+  engine::StopSignal* const stop = g_stop.load();
+  if (!stop) return;
+  if (stop->asked()) return stop->now();
+  stop->after_this_trial();
   constexpr char kText[] = "\nstopping after this trial; once more to kill it\n";
   [[maybe_unused]] const ssize_t put = ::write(STDERR_FILENO, kText, sizeof kText - 1);
-}
-
-void catch_interrupts(engine::StopSignal& stop) {
-  g_stop = &stop;
-  struct sigaction action {};
-  action.sa_handler = on_interrupt;
-  action.sa_flags = SA_RESTART;
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(signal, &action, nullptr);
 }
 
 ProgressStyle style_of(const Arguments& arguments) {
@@ -116,6 +112,19 @@ bool on_machines(engine::Engine& engine, store::Id experiment) {
 
 }  // namespace
 
+CaughtInterrupts::CaughtInterrupts(engine::StopSignal& stop) {
+  g_stop = &stop;
+  struct sigaction action {};
+  action.sa_handler = on_interrupt;
+  action.sa_flags = SA_RESTART;
+  for (size_t i = 0; i < kInterrupts.size(); ++i) ::sigaction(kInterrupts[i], &action, &before_[i]);
+}
+
+CaughtInterrupts::~CaughtInterrupts() {
+  for (size_t i = 0; i < kInterrupts.size(); ++i) ::sigaction(kInterrupts[i], &before_[i], nullptr);
+  g_stop = nullptr;
+}
+
 Result<std::unique_ptr<engine::Engine>> open_engine(const Arguments& arguments, const Clock& clock, bool share) {
   // A launcher that somebody has killed while it waited is a pipe without a reader: the trial is lost, and the run goes on.
   ::signal(SIGPIPE, SIG_IGN);
@@ -141,9 +150,7 @@ Result<std::unique_ptr<engine::Engine>> open_engine(const Arguments& arguments, 
 }
 
 Result<engine::RunEnd> run_until(engine::Engine& engine, store::Id experiment, const Arguments& arguments, const Clock& clock,
-                                 Budget& budget) {
-  engine::StopSignal stop;
-  catch_interrupts(stop);
+                                 Budget& budget, engine::StopSignal& stop) {
   std::mutex mutex;
   std::condition_variable ended;
   bool is_ended = false;
@@ -172,9 +179,15 @@ Result<engine::RunEnd> run_until(engine::Engine& engine, store::Id experiment, c
   return end;
 }
 
-int run_to_end(engine::Engine& engine, store::Id experiment, const Arguments& arguments, const Clock& clock, const Show& show) {
+int run_to_end(engine::Engine& engine, store::Id experiment, const Arguments& arguments, const Clock& clock, const Show& show,
+               engine::StopSignal* stop) {
   Budget budget;
-  const auto end = run_until(engine, experiment, arguments, clock, budget);
+  const auto end = [&] {
+    if (stop) return run_until(engine, experiment, arguments, clock, budget, *stop);
+    engine::StopSignal own;
+    const CaughtInterrupts caught(own);
+    return run_until(engine, experiment, arguments, clock, budget, own);
+  }();
   if (!end) return complain(end.error());
   if (*end == engine::RunEnd::kRejected) return kExitFailed;
   if (*end == engine::RunEnd::kStopped) {
@@ -187,7 +200,7 @@ int run_to_end(engine::Engine& engine, store::Id experiment, const Arguments& ar
       *end == engine::RunEnd::kDone ? engine::confirmation_of(engine.store(), experiment) : Result(std::optional<store::Id>());
   if (!again) return complain(again.error());
   if (*again && **again != experiment) {
-    const int confirmed = run_to_end(engine, **again, arguments, clock, [](store::Store&, store::Id) { return kExitDone; });
+    const int confirmed = run_to_end(engine, **again, arguments, clock, [](store::Store&, store::Id) { return kExitDone; }, stop);
     if (confirmed != kExitDone) return confirmed;
   }
   const int shown = show(engine.store(), experiment);
@@ -265,7 +278,7 @@ int replay_command(const Arguments& arguments) {
   const auto engine = open_engine(arguments, clock);
   if (!engine) return complain(engine.error());
   engine::StopSignal stop;
-  catch_interrupts(stop);
+  const CaughtInterrupts caught(stop);
   ProgressDisplay display(style_of(arguments), clock);
   if (!arguments.under.empty()) {
     const auto status = (*engine)->replay_under(arguments.trial, *tool, display, stop);

@@ -1,6 +1,9 @@
 // An engine in this process, for the commands that run trials themselves.
 #pragma once
 
+#include <signal.h>
+
+#include <array>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -9,6 +12,7 @@
 #include "base/result.h"
 #include "stabctl/arguments.h"
 #include "engine/experiment/engine.h"
+#include "engine/experiment/stop_signal.h"
 #include "store/store.h"
 
 namespace stab::ctl {
@@ -21,13 +25,27 @@ struct Budget {
   std::chrono::nanoseconds most{0};
   bool is_over = false;  // it ended the run
 };
-// Runs it until it is over, the user stops it or the budget ends, with progress on stderr.
+// As long as it lives, Ctrl-C, SIGTERM and SIGHUP ask `stop` to end after this trial, and at once when one comes again. What
+// they did before, they do after it. One at a time.
+class CaughtInterrupts {
+ public:
+  explicit CaughtInterrupts(engine::StopSignal& stop);
+  ~CaughtInterrupts();
+  CaughtInterrupts(const CaughtInterrupts&) = delete;
+  CaughtInterrupts& operator=(const CaughtInterrupts&) = delete;
+
+ private:
+  std::array<struct sigaction, 3> before_{};
+};
+
+// Runs it until it is over, somebody stops it or the budget ends, with progress on stderr.
 Result<engine::RunEnd> run_until(engine::Engine& engine, store::Id experiment, const Arguments& arguments, const Clock& clock,
-                                 Budget& budget);
+                                 Budget& budget, engine::StopSignal& stop);
 
 // Runs it until it is over or the user stops it, with progress on stderr, then shows what it says: `show` prints and
-// returns an exit code. Returns that, or why there is nothing to show.
+// returns an exit code. Returns that, or why there is nothing to show. `stop`: of whoever has caught interrupts already.
 using Show = std::function<int(store::Store&, store::Id)>;
-int run_to_end(engine::Engine& engine, store::Id experiment, const Arguments& arguments, const Clock& clock, const Show& show);
+int run_to_end(engine::Engine& engine, store::Id experiment, const Arguments& arguments, const Clock& clock, const Show& show,
+               engine::StopSignal* stop = nullptr);
 
 }  // namespace stab::ctl

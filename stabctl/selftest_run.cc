@@ -28,6 +28,8 @@ Status write_program(const std::string& folder, const std::string& source) {
 }  // namespace
 
 int run_selftest(const Selftest& selftest, const Arguments& arguments) {
+  engine::StopSignal stop;
+  const CaughtInterrupts caught(stop);
   // The program's: gone with us unless the experiment still needs it.
   auto folder = TemporaryFolder::make("selftest");
   if (!folder) return complain_of_no_answer(folder.error());
@@ -50,7 +52,7 @@ int run_selftest(const Selftest& selftest, const Arguments& arguments) {
     const int judged = row ? selftest.judge(store, *row) : complain_of_no_answer(row.error());
     is_alarmed = judged == kExitFailed;
     return judged;
-  });
+  }, &stop);
   if (code == kExitFailed && !is_alarmed) return kExitUsage;  // a build, a trial: the rate is not known
   if (code != kExitUnfinished) return code;
   folder->keep();  // resume builds what is still to be built from it

@@ -3,9 +3,13 @@
 #include <stdlib.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <system_error>
+
+#include "base/printable.h"
+#include "engine/experiment/places.h"
 
 namespace stab::ctl {
 
@@ -18,9 +22,11 @@ Result<TemporaryFolder> TemporaryFolder::make(std::string_view purpose) {
   return TemporaryFolder(path);
 }
 
+// A build may leave directories that nobody may write into, such as Go's cache of modules.
 TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+  if (path_.empty()) return;
+  if (const Status removed = engine::remove_tree(path_); !removed)
+    std::fprintf(stderr, "stabctl: '%s' stays: %s\n", printable(path_).c_str(), printable(removed.error().text()).c_str());
 }
 
 }  // namespace stab::ctl
