@@ -51,10 +51,19 @@ bool holds_up(const Stopping& stopping, const Report& report, const Contrast& co
   return false;
 }
 
+Worse answer_to_gate(const Report& report, const Contrast& contrast) {
+  return worse_by(response_of(report, contrast.response), contrast, report.alpha, contrast.p_holm);
+}
+
 // Whether it may end an experiment as a regression: shown to be worse, by what says something of its workload.
 bool ends_as_worse(const Report& report, const Contrast& contrast) {
-  return !is_time_of_suite(report, contrast) &&
-         worse_by(response_of(report, contrast.response), contrast, report.alpha, contrast.p_holm) == Worse::kYes;
+  return !is_time_of_suite(report, contrast) && answer_to_gate(report, contrast) == Worse::kYes;
+}
+
+// Whether more replicates have nothing to add. A gate doesn't ask by how much something got better.
+bool is_settled(const Stopping& stopping, const Report& report, const Contrast& contrast) {
+  if (stopping.until_worse) return answer_to_gate(report, contrast) != Worse::kUnsure;
+  return contrast.verdict == Verdict::kChanged || contrast.verdict == Verdict::kEquivalent;
 }
 
 }  // namespace
@@ -200,8 +209,7 @@ Result<LookOutcome> look(const Samples& samples, uint32_t replicates) {
   STAB_TRY(const Report report, analyse(upto, Depth::kVerdicts));
   for (const Contrast& contrast : report.contrasts) {
     if (!holds_up(stopping, report, contrast)) continue;
-    const bool settled = contrast.verdict == Verdict::kChanged || contrast.verdict == Verdict::kEquivalent;
-    ++(settled ? outcome.settled : outcome.open);
+    ++(is_settled(stopping, report, contrast) ? outcome.settled : outcome.open);
     if (stopping.until_worse && ends_as_worse(report, contrast)) ++outcome.worse;
   }
   const bool last = sequence ? replicates >= stopping.max : outcome.index + 1 == outcome.looks;

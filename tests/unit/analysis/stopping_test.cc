@@ -211,6 +211,26 @@ TEST(Stopping, EndsAtARegressionWhereThatIsEnough) {
   EXPECT_FALSE(outcome(0, true).stop);
 }
 
+// Better by about the margin: whether it has changed takes more replicates than that it is not worse.
+TEST(Stopping, AGateDoesNotWaitToLearnHowMuchBetterItIs) {
+  for (const auto& [rule, effect] : {std::pair{StoppingRule::kLooks, -0.01}, std::pair{StoppingRule::kSequence, -0.015}}) {
+    const auto outcome = [rule = rule, effect = effect](bool until_worse) {
+      Rng rng = Rng::stream(7, "better");
+      Samples samples = treatment_samples(rng, 40, 2, 0.02, effect);
+      samples.responses[0].margin = 0.01;
+      samples.stopping.rule = rule;
+      if (rule == StoppingRule::kLooks) samples.stopping.looks = {20, 40};
+      samples.stopping.first = 8;
+      samples.stopping.max = 40;
+      samples.stopping.until_worse = until_worse;
+      return *look(with_layouts(std::move(samples)), 20);
+    };
+    EXPECT_TRUE(outcome(true).stop) << outcome(true).text;
+    EXPECT_EQ(outcome(true).worse, 0u);
+    EXPECT_FALSE(outcome(false).stop) << outcome(false).text;
+  }
+}
+
 TEST(Stopping, LookStopsWhenNothingIsOpen) {
   Rng rng = Rng::stream(4, "look");
   Samples samples = treatment_samples(rng, 40, 2, 0.002, 0);
