@@ -8,16 +8,19 @@
 
 namespace stab::helper {
 
-// Addresses of words on a stack that equal the sigreturn trampoline.
+// What a scan of a stack comes across besides images: addresses of words that equal the sigreturn trampoline, and the
+// descriptor of its thread, which libc puts at the upper end of each stack but main's.
 struct SignalFrames {
   static constexpr uint32_t kMost = 64;
   uint32_t count = 0;
+  bool met_descriptor = false;
   uint64_t at[kMost];
 };
 
 struct Mapping {
   uint64_t start = 0;
   uint64_t end = 0;
+  uint64_t file = 0;  // its inode; 0: memory of no file
   bool writable = false;
 };
 
@@ -43,6 +46,14 @@ enum class Reading : uint8_t { kDone, kFailed, kTooMuch };
 // The same for memory of the process.
 Reading scan_memory(const Looker& looker, const Process& process, uint64_t from, uint64_t to, SlotSet& live,
                     SignalFrames& frames);
+
+// Whether a stack of which `stack` has been scanned up to `end` may go on behind it; then it is in `stack`, too. The kernel
+// shows a stack in parts where pages of it were locked, or left out of forks or dumps.
+bool goes_on(const Looker& looker, const Process& process, uint64_t end, const SignalFrames& frames, Mapping& stack);
+
+// Scans a stack from sp to the end of its frames. pre: `stack` is the mapping that holds sp.
+Reading scan_stack(const Looker& looker, const Process& process, uint64_t sp, Mapping& stack, SlotSet& live,
+                   SignalFrames& frames);
 
 // Follows signal frames to interrupted stacks outside [scanned_from, scanned_to), and those found there.
 Reading scan_interrupted(const Looker& looker, const Process& process, uint64_t scanned_from, uint64_t scanned_to,

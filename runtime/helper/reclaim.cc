@@ -161,6 +161,7 @@ void settle(Session& session, code::ThreadLedger::Row& row) {
   if (look == Look::kRunning || look == Look::kBusy) {
     retired = session.images.ring.retired();
     look = look_at_blocked(session.looks.looker, *process, row.thread, live);
+    if (look == Look::kRunning && has_ended(*process, row.thread)) look = Look::kGone;
     if (look != Look::kRunning && look != Look::kBusy) session.looks.sampler.disarm(row.process, row.thread);
   }
   enter(session, row, look, retired, live);

@@ -88,10 +88,11 @@ Look scan_sample(const Looker& looker, const Process& process, const Sample& sam
   Mapping stack;
   if (!find_mapping(process, sample.sp, looker.buffer, stack)) return Look::kBusy;
   const uint64_t copied_to = sample.sp + sample.stack_bytes;
-  const uint64_t end = end_of_frames(looker, stack, sample.sp);
+  uint64_t end = end_of_frames(looker, stack, sample.sp);
+  while (copied_to >= end && goes_on(looker, process, end, frames, stack)) end = end_of_frames(looker, stack, sample.sp);
   if (copied_to >= end && frames.count == 0) return Look::kSeen;
   if (!fresh) return Look::kBusy;
-  Reading reading = scan_memory(looker, process, sample.sp, end, live, frames);
+  Reading reading = scan_stack(looker, process, sample.sp, stack, live, frames);
   if (reading == Reading::kDone) reading = scan_interrupted(looker, process, sample.sp, stack.end, live, frames);
   if (reading == Reading::kTooMuch) return Look::kTooLarge;
   return reading == Reading::kDone ? Look::kSeenRunning : Look::kBusy;

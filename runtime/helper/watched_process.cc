@@ -1,7 +1,7 @@
 // Reading another process's threads; process.h has the method, sampler.cc the part that catches running threads.
 //
-// A stack is scanned conservatively: every aligned word from sp to the end of the mapping that holds it, since a
-// thread's stack ends with its mapping. Signal handlers on a sigaltstack are found by the return address of
+// A stack is scanned conservatively: every aligned word from sp to the end of the mapping that holds it, and on through what
+// lies right behind that as long as the thread's descriptor, which ends its stack, hasn't been met. Signal handlers on a sigaltstack are found by the return address of
 // their frame, libc's sigreturn trampoline: behind it lies the interrupted sp, and the scan goes on there.
 #include "runtime/helper/watched_process.h"
 
@@ -94,6 +94,7 @@ bool read_flags(const Process& process, uint64_t& flags) {
   return sys::read_small(process.directory, "stat", stat, sizeof stat) > 0 && take_flags(stat, flags);
 }
 constexpr uint64_t kExiting = 4;         // PF_EXITING
+constexpr uint64_t kIoWorker = 0x10;     // PF_IO_WORKER, of io_uring: listed among the threads, and nothing but kernel
 constexpr uint64_t kForkNoExec = 0x40;   // PF_FORKNOEXEC
 
 // What a thread is that couldn't be read. One on its way out can't be, since it has given up its memory, and /proc shows its
@@ -126,7 +127,7 @@ bool find_mapping(const Process& process, uint64_t address, uint8_t* buffer, Map
   const long asked = sys::call(SYS_ioctl, process.maps, static_cast<long>(kProcmapQuery), sys::word(&query));
   if (asked == 0) {
     constexpr uint64_t kWritable = 2;  // PROCMAP_QUERY_VMA_WRITABLE
-    out = {query.vma_start, query.vma_end, (query.vma_flags & kWritable) != 0};
+    out = {query.vma_start, query.vma_end, query.inode, (query.vma_flags & kWritable) != 0};
     return true;
   }
   if (asked == -ENOENT || asked == -ESRCH) return false;
@@ -145,8 +146,9 @@ bool find_mapping(const Process& process, uint64_t address, uint8_t* buffer, Map
       line = i + 1;
       if (!take_hex(at, out.start) || *at++ != '-' || !take_hex(at, out.end)) continue;
       if (address < out.start || address >= out.end) continue;
-      out.writable = at[0] == ' ' && at[1] == 'r' && at[2] == 'w';  // " rw-p"
-      return true;
+      out.writable = at[0] == ' ' && at[1] == 'r' && at[2] == 'w';  // " rw-p offset device inode"
+      for (int spaces = 0; spaces < 4 && *at != '\n'; ++at) spaces += *at == ' ';
+      return take_number(at, out.file);
     }
     memmove(buffer, buffer + line, held - line);
     held -= line;
@@ -171,6 +173,12 @@ bool scan_words(const Looker& looker, const uint8_t* bytes, size_t size, uint64_
     uint64_t word;
     memcpy(&word, bytes + at, 8);
     live |= looker.slot_of(word);
+    if (word == address + at && at + 24 <= size) {
+      // tcbhead_t: its own address, the table of thread-local storage, its own address.
+      memcpy(&word, bytes + at + 16, 8);
+      frames.met_descriptor |= word == address + at;
+      continue;
+    }
     if (word != looker.signal_return || word == 0) continue;
     if (frames.count == SignalFrames::kMost) return false;
     frames.at[frames.count++] = address + at;
@@ -191,6 +199,25 @@ Reading scan_memory(const Looker& looker, const Process& process, uint64_t from,
   return Reading::kDone;
 }
 
+bool goes_on(const Looker& looker, const Process& process, uint64_t end, const SignalFrames& frames, Mapping& stack) {
+  if (end != stack.end || frames.met_descriptor) return false;
+  Mapping next;
+  if (!find_mapping(process, end, looker.buffer, next) || next.start != end || !next.writable || next.file != stack.file)
+    return false;
+  stack.end = next.end;
+  return true;
+}
+
+Reading scan_stack(const Looker& looker, const Process& process, uint64_t sp, Mapping& stack, SlotSet& live,
+                   SignalFrames& frames) {
+  for (uint64_t from = sp & ~uint64_t{7};;) {
+    const uint64_t end = end_of_frames(looker, stack, sp);
+    const Reading reading = scan_memory(looker, process, from, end, live, frames);
+    if (reading != Reading::kDone || !goes_on(looker, process, end, frames, stack)) return reading;
+    from = end;
+  }
+}
+
 Reading scan_interrupted(const Looker& looker, const Process& process, uint64_t scanned_from, uint64_t scanned_to,
                          SlotSet& live, SignalFrames& frames) {
   // The trampoline's address is followed by ucontext: flags, link, three words of uc_stack, then the registers
@@ -207,8 +234,8 @@ Reading scan_interrupted(const Looker& looker, const Process& process, uint64_t 
     if (sp >= scanned_from && sp < scanned_to) continue;
     Mapping stack;
     if (!find_mapping(process, sp, looker.buffer, stack) || !stack.writable) continue;
-    const Reading reading =
-        scan_memory(looker, process, sp & ~uint64_t{7}, end_of_frames(looker, stack, sp), live, frames);
+    frames.met_descriptor = false;
+    const Reading reading = scan_stack(looker, process, sp, stack, live, frames);
     if (reading != Reading::kDone) return reading;
   }
   return Reading::kDone;
@@ -271,7 +298,7 @@ bool has_ended(const Process& process, int tid) {
   const long got = read_thread_file(process, tid, "stat", stat, sizeof stat);
   if (got < 0) return means_gone(got);
   uint64_t flags = 0;
-  return take_flags(stat, flags) && (flags & kExiting) != 0;
+  return take_flags(stat, flags) && (flags & (kExiting | kIoWorker)) != 0;
 }
 
 bool waits_in_vfork(const Process& process, int tid) {
@@ -299,7 +326,7 @@ Look look_at_blocked(const Looker& looker, const Process& process, int tid, Slot
   note_return_from_handler(looker, blocked.pc, sp, frames);
   Reading reading = Reading::kFailed;
   if (find_mapping(process, sp, looker.buffer, stack))
-    reading = scan_memory(looker, process, sp, end_of_frames(looker, stack, sp), live, frames);
+    reading = scan_stack(looker, process, sp, stack, live, frames);
   if (reading == Reading::kDone) reading = scan_interrupted(looker, process, sp, stack.end, live, frames);
   // However the thread moved meanwhile: the time is gone.
   if (reading == Reading::kTooMuch) return Look::kTooLarge;

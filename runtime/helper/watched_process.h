@@ -92,7 +92,8 @@ enum class Look : uint8_t {
 inline bool means_gone(long error) { return error == -ENOENT || error == -ESRCH; }
 inline bool means_denied(long error) { return error == -EACCES || error == -EPERM; }
 
-// True once a thread has ended or is ending: it never runs its program's code again, and from some moment on can't be read.
+// True once a thread has ended or is ending: it never runs its program's code again, and from some moment on can't be read. Also
+// of those that the kernel has among the program's threads to work for io_uring: they never run its code at all.
 bool has_ended(const Process& process, int tid);
 
 // A page-sized working buffer and the signal trampoline, shared by all looks.

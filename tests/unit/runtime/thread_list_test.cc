@@ -1,6 +1,7 @@
 // Listing threads that come and go, and telling one that has ended, in real processes.
 #include <gtest/gtest.h>
 
+#include <linux/io_uring.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -138,6 +139,22 @@ TEST_F(ThreadList, AThreadOnItsWayOutHasEnded) {
   EXPECT_TRUE(has_ended(process, other));
   close_process(process);
   for (const int end : {to_parent[0], to_parent[1], to_child[0], to_child[1]}) close(end);
+}
+
+// The kernel's thread that takes requests from a ring is one of the process's own.
+TEST_F(ThreadList, AWorkerOfTheKernelNeverRunsTheProgram) {
+  io_uring_params parameters{};
+  parameters.flags = IORING_SETUP_SQPOLL;
+  parameters.sq_thread_idle = 1000;
+  const int ring = static_cast<int>(sys::call(SYS_io_uring_setup, 4, sys::word(&parameters)));
+  if (ring < 0) GTEST_SKIP() << "no io_uring: error " << -ring;
+  std::set<int> listed;
+  ASSERT_EQ(list(listed), Listing::kComplete);
+  int workers = 0;
+  for (const int tid : listed) workers += tid != getpid() && has_ended(self_, tid);
+  EXPECT_EQ(workers, 1);
+  EXPECT_FALSE(has_ended(self_, getpid()));
+  close(ring);
 }
 
 }  // namespace
