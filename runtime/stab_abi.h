@@ -259,9 +259,9 @@ enum class Immovable : uint8_t {
   kUnresolvedField = 11, // a PC-relative field whose target can't be told apart
   kFallsThrough = 12,    // assembly that runs off its end into whatever follows
   kColdPart = 13,        // split off and jumped to: flags may be alive at its entry, and the way into an image sets them
-  // Of functions that other compilers made, where these may move (szc --stab-move=all):
+  // Of functions that other compilers made, where these may move (szc --stab-move=all); kAssembly of others, too:
   kNoFrame = 14,         // no unwind entry of exactly its extent: assembly, crt files, -fno-asynchronous-unwind-tables
-  kAssembly = 15,        // uses what no compiler does: flags alive at its entry, jumps between the middles of functions
+  kAssembly = 15,        // does what no compiler does: flags alive at its entry, jumps to a middle, its places in a table (rseq)
   kLandingPads = 16,     // its exceptions are handled in a way that isn't known to follow a copy
   kWalksCode = 17,       // of a program whose runtime walks code addresses: Go, OCaml, V8 and the like
   kSystem = 18,          // the entry point, IFUNC resolvers, the unwinder; all that is linked statically with libc

@@ -9,6 +9,7 @@
 #include "instrumenter/postlink/movability.h"
 
 #include <algorithm>
+#include <string>
 #include <string_view>
 
 #include "instrumenter/postlink/instruction.h"
@@ -55,11 +56,17 @@ bool refers_to_one_of(const std::string_view (&names)[N], uint32_t function, con
   });
 }
 
+// Where compilers keep arrays of labels: in constants and in data. What is in other sections is of the program's own making.
+bool may_hold_labels(std::string_view section) {
+  return section.starts_with(".rodata") || section.starts_with(".lrodata") || section.starts_with(".data") ||
+         section.starts_with(".ldata");
+}
+
 class Judge {
  public:
-  Judge(const Callees& callees, const Disassembly& disassembly, const References& references,
+  Judge(const ElfImage& image, const Callees& callees, const Disassembly& disassembly, const References& references,
         const std::vector<JumpTable>& tables, const ForeignRules& rules, bool foreign_moves, const FunctionTable& functions)
-      : callees_(callees), disassembly_(disassembly), references_(references), tables_(tables), rules_(rules),
+      : image_(image), callees_(callees), disassembly_(disassembly), references_(references), tables_(tables), rules_(rules),
         foreign_moves_(foreign_moves), functions_(functions) {
     for (const JumpTable& table : tables) table_ranges_.push_back({table.address, table.end()});
     std::sort(table_ranges_.begin(), table_ranges_.end());
@@ -80,13 +87,15 @@ class Judge {
     if (!code.decoded || !code.fields_match_relocations) return Immovable::kUndecodable;
     if (code.unresolvable) return Immovable::kUnresolvedField;
     if (code.short_jump_leaves || is_entered_by_short_jump(function)) return Immovable::kCrossShortJump;
-    // A compiled function that runs off its end does so only in undefined behaviour; assembly may mean it.
-    if (code.falls_off_its_end && is_unseen) return Immovable::kFallsThrough;
+    // A compiled function that runs off its end does so only in undefined behaviour, or into a part of it that was split off
+    // and begins there (-fbasic-block-sections, from where the linker may take the jump); assembly may mean it.
+    if (code.falls_off_its_end && (is_unseen || goes_on_in_part(function))) return Immovable::kFallsThrough;
     if (refers_to_one_of(kReturnsTwice, index, callees_, disassembly_, functions_))
       return Immovable::kReturnsTwice;
     // For compilers its entry is in the middle of a function, and a comparison before may be used after it.
     if (!function.parent_of_cold_part().empty() && is_jumped_to(function)) return Immovable::kColdPart;
     if (entry_is_target(index)) return Immovable::kEntryIsTarget;
+    if (is_known_by_its_places(index)) return Immovable::kAssembly;
     if (function.foreign) return rules_.decide(index);
     return is_unseen ? rules_.decide_exceptions(function) : Immovable::kNo;
   }
@@ -100,6 +109,14 @@ class Judge {
   }
 
  private:
+  // Parts of blocks are symbols without a type, "f.__part.1".
+  bool goes_on_in_part(const Function& function) const {
+    const std::string prefix = std::string(function.name) + ".";
+    return std::any_of(image_.symbols().begin(), image_.symbols().end(), [&](const Symbol& symbol) {
+      return symbol.value == function.end() && symbol.section != SHN_UNDEF && symbol.name.starts_with(prefix);
+    });
+  }
+
   bool is_entered_by_short_jump(const Function& function) const {
     for (const Reference& reference : references_.into(function.start + 1, function.end()))
       if (is_a(FieldKind::kShortJump, reference)) return true;
@@ -116,6 +133,20 @@ class Judge {
     if (!reference.branch || reference.from == kNoFunction) return false;
     for (const Field& field : disassembly_.fields_of(reference.from))
       if (field.place == reference.place) return field.kind == kind;
+    return false;
+  }
+
+  // Whether somebody may ask which of its instructions a thread is at: the kernel by the table of a restartable sequence
+  // (rseq), a signal handler by one of loads that may fault. No copy lies at those addresses. Assembly in the function
+  // writes them into a section of their own, or names a place for other functions; compilers do neither.
+  bool is_known_by_its_places(uint32_t index) const {
+    const Function& function = functions_[index];
+    for (const Reference& reference : references_.into(function.start + 1, function.end())) {
+      if (reference.branch || reference.from == index || is_table_entry(reference.place)) continue;
+      if (reference.from != kNoFunction) return true;
+      const Section* const section = image_.section_at(reference.place);
+      if (section != nullptr && !section->executable() && !may_hold_labels(section->name)) return true;
+    }
     return false;
   }
 
@@ -166,6 +197,7 @@ class Judge {
     return {static_cast<uint32_t>(tables.size()), targets_entry};
   }
 
+  const ElfImage& image_;
   const Callees& callees_;
   const Disassembly& disassembly_;
   const References& references_;
@@ -178,10 +210,10 @@ class Judge {
 
 }  // namespace
 
-void decide_movability(const Callees& callees, const Disassembly& disassembly, const References& references,
-                       const std::vector<JumpTable>& tables, const ForeignRules& rules, bool foreign_moves,
-                       FunctionTable& functions) {
-  const Judge judge(callees, disassembly, references, tables, rules, foreign_moves, functions);
+void decide_movability(const ElfImage& image, const Callees& callees, const Disassembly& disassembly,
+                       const References& references, const std::vector<JumpTable>& tables, const ForeignRules& rules,
+                       bool foreign_moves, FunctionTable& functions) {
+  const Judge judge(image, callees, disassembly, references, tables, rules, foreign_moves, functions);
   for (uint32_t index = 0; index < functions.size(); ++index) {
     Function& function = functions.all()[index];
     function.immovable = judge.decide(index);

@@ -15,9 +15,9 @@ namespace stab::postlink {
 
 // Sets Function::immovable of every function. With `foreign_moves` functions that our pass hasn't compiled move where
 // `rules` let them.
-void decide_movability(const Callees& callees, const Disassembly& disassembly, const References& references,
-                       const std::vector<JumpTable>& tables, const ForeignRules& rules, bool foreign_moves,
-                       FunctionTable& functions);
+void decide_movability(const ElfImage& image, const Callees& callees, const Disassembly& disassembly,
+                       const References& references, const std::vector<JumpTable>& tables, const ForeignRules& rules,
+                       bool foreign_moves, FunctionTable& functions);
 
 // True when suspended stacks may hold return addresses: the program makes or switches contexts.
 bool switches_stacks(const ElfImage& image, const Callees& callees, const Disassembly& disassembly,

@@ -76,7 +76,8 @@ Result<Analysis> analyze(const ElfImage& image, const Options& options) {
   const Callees callees(image);
   const ForeignRules rules(image, analysis.functions, analysis.disassembly, callees, references);
   analysis.is_walked = rules.is_walked() && (options.move_all || !analysis.functions.has_compiled_list());
-  decide_movability(callees, analysis.disassembly, references, analysis.tables, rules, options.move_all, analysis.functions);
+  decide_movability(image, callees, analysis.disassembly, references, analysis.tables, rules, options.move_all,
+                    analysis.functions);
   analysis.switches_stacks = switches_stacks(image, callees, analysis.disassembly, analysis.functions);
   const std::vector<bool> recursive =
       recursive_functions(callees, analysis.disassembly, analysis.functions);

@@ -71,6 +71,19 @@ TEST_F(MovabilityTest, AssemblyThatRunsOffItsEndStays) {
   EXPECT_EQ(fate("falls"), Immovable::kFallsThrough);
 }
 
+// As lld makes it of blocks in sections of their own.
+TEST_F(MovabilityTest, ACompiledFunctionThatGoesOnInItsNextPartStays) {
+  const std::string list = ".section stab_funcs,\"a\"\n.long f - .\n.long 8\n";
+  const std::string falls = assembly_function("f", "mov $1, %eax\ninc %eax");
+  const auto followed_by = [](const std::string& name) {
+    return name + ": inc %eax\nret\n.size " + name + ", .-" + name + "\n";
+  };
+  analyze_assembly(kPlainStart + falls + followed_by("f.__part.1") + list);
+  EXPECT_EQ(fate("f"), Immovable::kFallsThrough);
+  analyze_assembly(kPlainStart + falls + followed_by("g") + list);
+  EXPECT_EQ(fate("f"), Immovable::kNo) << "undefined behaviour";
+}
+
 TEST_F(MovabilityTest, ColdPartsThatAreJumpedToStay) {
   analyze_assembly(
       kPlainStart + assembly_function("f", "cmp $1, %edi\n.byte 0x0f, 0x82\n.long f.cold - . - 4\nf_goes_on: mov $1, %eax\nret") +
@@ -150,6 +163,28 @@ TEST_F(MovabilityTest, ContextSwitchesOutsideOfFunctionsAreSeen) {
   EXPECT_FALSE(analysis_->switches_stacks) << "data";
   analyze_assembly(kPlainStart + "plain: push %rbp\nmov %rsp, %rbp\nleave\nret\n");
   EXPECT_FALSE(analysis_->switches_stacks);
+}
+
+// A restartable sequence, a load that may fault: whoever finds a thread there looks its place up in a table.
+TEST_F(MovabilityTest, PlacesInATableOfTheProgramsKeepTheirFunction) {
+  const std::string body = "mov $1, %eax\n1: mov (%rdi), %eax\n2: ret\n.pushsection ";
+  const auto with_table_in = [&](const std::string& section) {
+    analyze_assembly(kPlainStart + assembly_function("loads", body + section + "\n.quad 1b, 2b\n.popsection"));
+    return fate("loads");
+  };
+  EXPECT_EQ(with_table_in("__rseq_cs,\"aw\""), Immovable::kAssembly);
+  EXPECT_EQ(with_table_in(".data.rel.ro,\"aw\""), Immovable::kNo) << "an array of labels";
+  EXPECT_EQ(with_table_in(".data,\"aw\""), Immovable::kNo) << "an array of labels";
+  EXPECT_EQ(with_table_in(".note.probes,\"\""), Immovable::kNo) << "not in memory";
+}
+
+TEST_F(MovabilityTest, APlaceThatAnotherFunctionTakesTheAddressOfKeepsItsFunction) {
+  analyze_assembly(kPlainStart + assembly_function("loads", "mov $1, %eax\nmay_fault: mov (%rdi), %eax\nret") +
+                   assembly_function("handles", "lea may_fault(%rip), %rax\nret"));
+  EXPECT_EQ(fate("loads"), Immovable::kAssembly);
+  EXPECT_EQ(fate("handles"), Immovable::kNo);
+  analyze_assembly(kPlainStart + assembly_function("own", "lea 1f(%rip), %rax\njmp *%rax\n1: ret"));
+  EXPECT_EQ(fate("own"), Immovable::kNo);
 }
 
 TEST_F(MovabilityTest, ABranchIntoAnInstructionMeansDataAmongTheCode) {
