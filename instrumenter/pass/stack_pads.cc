@@ -105,13 +105,14 @@ bool may_pad(const llvm::Function& function) {
   }
 }
 
-// Assembly that uses the frame pointer as one more register. It may in a function without a frame pointer, which a
-// padded one can't be.
+// Assembly that uses the frame pointer as one more register, or rbx: that may be the base pointer, by which a function whose
+// frame is aligned beyond 16 bytes and isn't of a fixed size finds its locals. It may where there are no such pointers; a
+// padded function has the one, and the other if a local or a spilled vector wants alignment, which is not known here.
 bool takes_frame_pointer(const llvm::CallBase& call) {
   const auto* assembly = llvm::dyn_cast<llvm::InlineAsm>(call.getCalledOperand());
   if (assembly == nullptr) return false;
   const llvm::StringRef constraints = assembly->getConstraintString();
-  for (llvm::StringRef name : {"{rbp}", "{ebp}", "{bp}", "{bpl}"})
+  for (llvm::StringRef name : {"{rbp}", "{ebp}", "{bp}", "{bpl}", "{rbx}", "{ebx}", "{bx}", "{bl}", "{bh}"})
     if (constraints.contains_insensitive(name)) return true;
   return false;
 }

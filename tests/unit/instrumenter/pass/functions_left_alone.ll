@@ -57,6 +57,21 @@ define void @frame_pointer_is_a_register() {
   ret void
 }
 
+; A frame that is aligned and whose size isn't fixed keeps its place in rbx.
+; CHECK-LABEL: @base_pointer_is_written_to
+define void @base_pointer_is_written_to() {
+  call void asm sideeffect "movl $$1, %ebx", "~{rbx}"()
+  call void @callee()
+  ret void
+}
+
+; CHECK-LABEL: @base_pointer_is_an_operand
+define void @base_pointer_is_an_operand() {
+  %all = call { i32, i32, i32, i32 } asm "cpuid", "={ax},={bx},={cx},={dx},0,2"(i32 0, i32 0)
+  call void @callee()
+  ret void
+}
+
 ; Runs before thread-local storage is ready.
 ; CHECK-LABEL: @resolver
 define ptr @resolver() {
