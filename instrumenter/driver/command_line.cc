@@ -33,6 +33,7 @@ struct Refusal {
 constexpr Refusal kRefused[] = {
     {"-pg", "mcount attributes time by the address of code, which moves"},
     {"-fxray-instrument", "XRay rewrites code in place"},
+    {"-fsanitize-minimal-runtime", "it tells what it has reported by the address of code, which moves"},
     {"-fsplit-stack", "it replaces the stack that Stab randomizes"},
 };
 constexpr std::string_view kNarrows[] = {"-m32", "-mx32"};

@@ -53,7 +53,8 @@ TEST(CommandLine, TakesStrippingOutInAllItsForms) {
 }
 
 TEST(CommandLine, RefusesWhatCannotWork) {
-  for (const char* option : {"-pg", "-fsanitize=address", "-fsanitize=undefined,thread", "-fsanitize=cfi-icall"}) {
+  for (const char* option : {"-pg", "-fsanitize=address", "-fsanitize=undefined,thread", "-fsanitize=cfi-icall",
+                             "-fsanitize-minimal-runtime"}) {
     const CommandLine line = parsed({"-O2", option, "a.c"});
     ASSERT_TRUE(line.refused) << option;
     EXPECT_THAT(line.refused->message, HasSubstr(option));
