@@ -3,6 +3,8 @@
 #include "runtime/heap/allocate.h"
 
 #include <errno.h>
+#include <gnu/libc-version.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "runtime/heap/fault.h"
@@ -169,6 +171,25 @@ void* allocate_aligned(size_t alignment, size_t bytes) {
   bool zeroed = false;
   void* got = large_objects.allocate(bytes > 0 ? bytes : 1, alignment, zeroed);
   return got != nullptr ? got : no_memory();
+}
+
+void* allocate_rounded(size_t alignment, size_t bytes) {
+  if (alignment > SIZE_MAX / 2 + 1) {
+    errno = EINVAL;
+    return nullptr;
+  }
+  size_t power = 1;
+  while (power < alignment) power *= 2;
+  return allocate_aligned(power, bytes);
+}
+
+// "2.36". What is no such number is newer than all that are known.
+bool libc_refuses_odd_alignments() {
+  const char* at = gnu_get_libc_version();
+  if (at[0] != '2' || at[1] != '.') return true;
+  int minor = 0;
+  for (at += 2; *at >= '0' && *at <= '9'; ++at) minor = minor * 10 + (*at - '0');
+  return minor >= 38;
 }
 
 size_t usable_size(void* address) {

@@ -48,6 +48,10 @@ void free_slot(void* address, Heap* heap, const Run* run, Group* group, uint32_t
 void* allocate_zeroed(size_t count, size_t bytes);           // overflow: null, ENOMEM
 void* reallocate(void* old, size_t bytes);                   // old may be null; 0 bytes: frees, null
 void* allocate_aligned(size_t alignment, size_t bytes);      // pre: alignment is a power of two
+void* allocate_rounded(size_t alignment, size_t bytes);      // one that is none counts as the next one, as in glibc
 size_t usable_size(void* address);                           // 0 for null
+
+// Whether the process's libc has an aligned_alloc that demands a power of two.
+bool libc_refuses_odd_alignments();
 
 }  // namespace stab::heap

@@ -143,8 +143,24 @@ TEST_P(Allocation, ImpossibleRequestsFailWithEnomemAndChangeNothing) {
     EXPECT_EQ(out, block);
     EXPECT_EQ(errno, 77);
     EXPECT_EQ(stab_heap_pvalloc(huge), nullptr);
-    EXPECT_EQ(stab_heap_aligned_alloc(24, 8), nullptr);
     stab_heap_free(block);
+  });
+}
+
+// libc's own function says what the one of this version does.
+TEST_P(Allocation, AlignedAllocTakesWhatLibcTakes) {
+  expect_ok([] {
+    for (volatile size_t alignment : {size_t{0}, size_t{3}, size_t{24}, size_t{48}, size_t{1} << 63, (size_t{1} << 63) + 1}) {
+      errno = 0;
+      void* const theirs = aligned_alloc(alignment, 8);
+      const int their_error = errno;
+      errno = 0;
+      void* const ours = stab_heap_aligned_alloc(alignment, 8);
+      EXPECT_EQ(ours == nullptr, theirs == nullptr) << alignment;
+      EXPECT_EQ(errno, their_error) << alignment;
+      free(theirs);
+      stab_heap_free(ours);
+    }
   });
 }
 
