@@ -27,7 +27,12 @@ constexpr uint32_t kStackBytes = 60 * 1024;         // a sample's size is 16 bit
 constexpr size_t kRingBytes = 64 * 1024;            // one sample
 constexpr size_t kMappedBytes = 4096 + kRingBytes;  // behind the control page
 constexpr uint64_t kPeriodNs = 50'000;              // of the thread's own CPU time until the sample
-constexpr uint64_t kRegisterSp = 7, kRegisterPc = 8;  // asm/perf_regs.h
+
+// All general registers and the pc, by their numbers in asm/perf_regs.h: rax rbx rcx rdx rsi rdi rbp rsp rip, r8 to r15 from 16
+// on. A return address may be in one of them alone: code that is hardened against load value injection (-mlvi-cfi) takes it off
+// the stack, fences, and jumps.
+constexpr uint64_t kRegisters = 0x1ff | 0xffu << 16;
+constexpr uint32_t kRegisterCount = 17, kSp = 7, kPc = 8;
 
 int open_event(int tid, bool exclude_kernel) {
   perf_event_attr attr;
@@ -37,7 +42,7 @@ int open_event(int tid, bool exclude_kernel) {
   attr.config = PERF_COUNT_SW_CPU_CLOCK;
   attr.sample_period = kPeriodNs;
   attr.sample_type = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-  attr.sample_regs_user = (1u << kRegisterSp) | (1u << kRegisterPc);
+  attr.sample_regs_user = kRegisters;
   attr.sample_stack_user = kStackBytes;
   attr.disabled = 1;
   attr.exclude_kernel = exclude_kernel;
@@ -47,7 +52,7 @@ int open_event(int tid, bool exclude_kernel) {
 }
 
 struct Sample {
-  uint64_t sp = 0, pc = 0;
+  uint64_t registers[kRegisterCount] = {};
   uint64_t stack_bytes = 0;  // of them in the buffer
 };
 
@@ -60,13 +65,12 @@ bool take_sample(const uint8_t* mapped, uint8_t* buffer, Sample& out) {
     perf_event_header header;
     memcpy(&header, ring + at, sizeof header);
     if (header.size < sizeof header || at + header.size > head) return false;
-    uint64_t words[4];  // abi, sp, pc, size of the stack copy
+    uint64_t words[kRegisterCount + 2];  // abi, registers, size of the stack copy
     if (header.type == PERF_RECORD_SAMPLE && header.size >= sizeof header + sizeof words) {
       memcpy(words, ring + at + sizeof header, sizeof words);
-      const uint64_t room = words[3];
+      const uint64_t room = words[kRegisterCount + 1];
       if (words[0] == PERF_SAMPLE_REGS_ABI_64 && sizeof header + sizeof words + room <= header.size) {
-        out.sp = words[1];
-        out.pc = words[2];
+        memcpy(out.registers, words + 1, sizeof out.registers);
         if (room > 0) memcpy(&out.stack_bytes, ring + at + sizeof header + sizeof words + room, 8);
         if (out.stack_bytes > room) return false;
         memcpy(buffer, ring + at + sizeof header + sizeof words, out.stack_bytes);
@@ -79,21 +83,23 @@ bool take_sample(const uint8_t* mapped, uint8_t* buffer, Sample& out) {
 }
 
 Look scan_sample(const Looker& looker, const Process& process, const Sample& sample, bool fresh, SlotSet& live) {
-  live = looker.slot_of(sample.pc);
+  const uint64_t sp = sample.registers[kSp], pc = sample.registers[kPc];
+  live = 0;
+  for (const uint64_t value : sample.registers) live |= looker.slot_of(value);
   // Between instructions that push whole words sp is a multiple of 8; anything else is no stack that we know.
-  if (sample.sp % 8 != 0) return Look::kBusy;
+  if (sp % 8 != 0) return Look::kBusy;
   SignalFrames frames;
-  note_return_from_handler(looker, sample.pc, sample.sp, frames);
-  if (!scan_words(looker, looker.buffer, sample.stack_bytes, sample.sp, live, frames)) return Look::kTooLarge;
+  note_return_from_handler(looker, pc, sp, frames);
+  if (!scan_words(looker, looker.buffer, sample.stack_bytes, sp, live, frames)) return Look::kTooLarge;
   Mapping stack;
-  if (!find_mapping(process, sample.sp, looker.buffer, stack)) return Look::kBusy;
-  const uint64_t copied_to = sample.sp + sample.stack_bytes;
-  uint64_t end = end_of_frames(looker, stack, sample.sp);
-  while (copied_to >= end && goes_on(looker, process, end, frames, stack)) end = end_of_frames(looker, stack, sample.sp);
+  if (!find_mapping(process, sp, looker.buffer, stack)) return Look::kBusy;
+  const uint64_t copied_to = sp + sample.stack_bytes;
+  uint64_t end = end_of_frames(looker, stack, sp);
+  while (copied_to >= end && goes_on(looker, process, end, frames, stack)) end = end_of_frames(looker, stack, sp);
   if (copied_to >= end && frames.count == 0) return Look::kSeen;
   if (!fresh) return Look::kBusy;
-  Reading reading = scan_stack(looker, process, sample.sp, stack, live, frames);
-  if (reading == Reading::kDone) reading = scan_interrupted(looker, process, sample.sp, stack.end, live, frames);
+  Reading reading = scan_stack(looker, process, sp, stack, live, frames);
+  if (reading == Reading::kDone) reading = scan_interrupted(looker, process, sp, stack.end, live, frames);
   if (reading == Reading::kTooMuch) return Look::kTooLarge;
   return reading == Reading::kDone ? Look::kSeenRunning : Look::kBusy;
 }
