@@ -55,6 +55,8 @@ const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)] = 
     ("a language runtime in the program walks code addresses (Go, OCaml, V8 and the like; szc --stab-info names it), so the "
      "functions that came with it stay"),
     "long loops are to be led to new layouts, and the executable's metadata tells nothing of loops; link it again with szc",
+    ("the program mapped other memory over its own text, so it went on there and layouts ended; leave that out, as an option "
+     "for huge pages may"),
 };
 
 }  // namespace stab

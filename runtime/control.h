@@ -69,6 +69,7 @@ enum class Degradation : uint8_t {
   kNoFunctionSamples,  // the laboratory asked for samples by function, and the kernel gives none
   kWalksCode,          // a runtime in the program walks code addresses: what our drivers didn't compile stays
   kNoLoops,            // long loops are to be led, and the metadata tells nothing of any
+  kTextReplaced,       // the program mapped something over its own text: it goes on there, unmoved
   kCount
 };
 extern const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)];

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "runtime/helper/orders.h"
+#include "runtime/helper/replaced_text.h"
 #include "runtime/helper/session.h"
 #include "runtime/stack/fill.h"
 #include "runtime/sys.h"
@@ -105,7 +106,7 @@ bool may_reuse(const Session& session) {
 }
 
 bool code_has_epochs(const Session& session) {
-  return session.images.moves && abi::has_layouts(session.hello.settings.code);
+  return session.images.moves && !session.images.text_replaced && abi::has_layouts(session.hello.settings.code);
 }
 
 // The heap watches the epoch's number: each advance is a new layout of it.
@@ -174,6 +175,11 @@ void advance(Session& session, bool ordered) {
   // Before a slot is used again.
   session.samples.take(session.family, session.images);
   uint8_t flags = ordered ? kEpochOrdered : 0;
+  if (code_has_epochs(session) && has_replaced_text(session)) {
+    session.images.text_replaced = true;
+    degrade(*session.control, Degradation::kTextReplaced);
+    leave_replaced_text(session);
+  }
   if (code_has_epochs(session)) {
     CodeDose& dose = session.control->code;
     if (!ordered && !newest_was_entered(session)) {

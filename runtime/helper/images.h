@@ -13,6 +13,7 @@ namespace stab::helper {
 // is published, and everything here is set
 struct Images {
   bool moves = false;
+  bool text_replaced = false;         // by the program: no further image would be entered
   int memory_fd = -1;
   uint8_t* shared = nullptr;          // our writable view of it
   uint64_t text_offset = 0;

@@ -1,0 +1,55 @@
+// See replaced_text.h. The kernel says whose memory lies at an address: one question an epoch, as all of the text is one mapping
+// as a rule. What was copied while images changed may lead to several; all their slots stay as they are from now on.
+#include "runtime/helper/replaced_text.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include "runtime/helper/look.h"
+#include "runtime/sys.h"
+
+namespace stab::helper {
+namespace {
+
+constexpr uint32_t kJumpBytes = 5;
+constexpr uint8_t kJump = 0xe9;  // jmp rel32
+
+bool leads_into_ring(const Session& session, const uint8_t* entry, uint64_t address) {
+  int32_t distance = 0;
+  memcpy(&distance, entry + 1, sizeof distance);
+  const uint64_t target = address + kJumpBytes + static_cast<uint64_t>(int64_t{distance});
+  return entry[0] == kJump && target - session.looks.looker.ring.address < session.looks.looker.ring.bytes;
+}
+
+}  // namespace
+
+bool has_replaced_text(const Session& session) {
+  struct stat ours;
+  if (sys::call(SYS_fstat, session.images.memory_fd, sys::word(&ours)) != 0) return false;
+  const uint64_t end = session.images.place.text + session.images.text_bytes;
+  for (uint64_t at = session.images.place.text; at < end;) {
+    Mapping mapping;
+    if (!find_mapping(session.family.program, at, session.looks.looker.buffer, mapping)) return false;  // it has just ended
+    if (mapping.file != ours.st_ino) return true;
+    at = mapping.end;
+  }
+  return false;
+}
+
+void leave_replaced_text(Session& session) {
+  const code::Metadata& code = session.images.code;
+  const int memory = session.family.program.memory;
+  for (uint32_t i = 0; i < code.header->function_count; ++i) {
+    const abi::CodeFunction& f = code.functions[i];
+    if (f.immovable != abi::Immovable::kNo) continue;
+    const uint32_t start = f.start & ~7u;
+    const uint64_t address = session.images.place.text + start;
+    uint8_t word[8];
+    if (sys::pread_full(memory, word, sizeof word, address) != sizeof word) continue;
+    if (!leads_into_ring(session, word + f.start % 8, address + f.start % 8)) continue;
+    memcpy(word + f.start % 8, session.images.original + f.start, kJumpBytes);
+    sys::pwrite(memory, word, sizeof word, address);
+  }
+}
+
+}  // namespace stab::helper
