@@ -1,8 +1,9 @@
 // Reading another process's threads; process.h has the method, sampler.cc the part that catches running threads.
 //
 // A stack is scanned conservatively: every aligned word from sp to the end of the mapping that holds it, and on through what
-// lies right behind that as long as the thread's descriptor, which ends its stack, hasn't been met. Signal handlers on a sigaltstack are found by the return address of
-// their frame, libc's sigreturn trampoline: behind it lies the interrupted sp, and the scan goes on there.
+// lies right behind that as long as the thread's descriptor, which ends its stack, hasn't been met. Signal handlers on a
+// sigaltstack are found by the return address of their frame, libc's sigreturn trampoline: behind it lies the interrupted sp,
+// and the scan goes on there.
 #include "runtime/helper/watched_process.h"
 
 #include <string.h>

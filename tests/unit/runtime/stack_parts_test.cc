@@ -44,7 +44,7 @@ class StackParts : public ::testing::TestWithParam<Way> {
   char* page(size_t index) { return pages_ + index * kPage; }
   uint64_t* word(size_t page_index, size_t index) { return reinterpret_cast<uint64_t*>(page(page_index)) + index; }
   void divide(size_t index) { ASSERT_EQ(madvise(page(index), kPage, MADV_DONTFORK), 0); }
-  void return_into_image(size_t page_index) { *word(page_index, 7) = looker_.ring.address + kSlot * looker_.ring.slot_bytes + 16; }
+  void return_into_image(size_t index) { *word(index, 7) = looker_.ring.address + kSlot * looker_.ring.slot_bytes + 16; }
 
   // The slots that a scan from the first page finds.
   SlotSet scan() {
