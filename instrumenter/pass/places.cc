@@ -6,6 +6,7 @@
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/ADT/StringExtras.h>
 #include <llvm/IR/Constants.h>
+#include <llvm/IR/GlobalAlias.h>
 #include <llvm/IR/Module.h>
 
 #include <algorithm>
@@ -26,6 +27,16 @@ void place(llvm::Function& function, unsigned modulus, unsigned remainder) {
   function.setPrefixData(llvm::ConstantDataArray::get(function.getContext(), bytes));
 }
 
+// The function that the linker knows by this name: itself, the one that the name is an alias of (a complete constructor is one of
+// the base object's), or one whose name in the source is another, by an asm label.
+llvm::Function* function_named(llvm::Module& module, llvm::StringRef name) {
+  llvm::GlobalValue* value = module.getNamedValue(name);
+  if (value == nullptr) value = module.getNamedValue(("\1" + name).str());
+  if (auto* alias = llvm::dyn_cast_or_null<llvm::GlobalAlias>(value))
+    return llvm::dyn_cast<llvm::Function>(alias->getAliasee()->stripPointerCastsAndAliases());
+  return llvm::dyn_cast_or_null<llvm::Function>(value);
+}
+
 }  // namespace
 
 llvm::PreservedAnalyses Places::run(llvm::Module& module, llvm::ModuleAnalysisManager&) {
@@ -39,7 +50,7 @@ llvm::PreservedAnalyses Places::run(llvm::Module& module, llvm::ModuleAnalysisMa
     unsigned modulus = 0, remainder = 0;
     if (words.size() != 3 || words[1].getAsInteger(10, modulus) || words[2].getAsInteger(10, remainder)) continue;
     if (modulus > 4096 || !llvm::isPowerOf2_32(modulus) || remainder >= modulus) continue;
-    if (llvm::Function* function = module.getFunction(words[0])) place(*function, modulus, remainder);
+    if (llvm::Function* function = function_named(module, words[0])) place(*function, modulus, remainder);
   }
   return llvm::PreservedAnalyses::all();  // neither is seen by analyses
 }

@@ -3,6 +3,7 @@
 // result is looked at.
 #include "instrumenter/postlink/placed.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 
@@ -44,9 +45,12 @@ Status check_place(const ElfImage& image, const FixedPlace& place, const Symbol&
       ": only what szc compiles with --stab-layout is placed; compile its source again with the file, or take the line out");
 }
 
-void check_size(const FixedPlace& place, const Symbol& symbol, const std::string& name, std::vector<std::string>& warnings) {
-  if (place.bytes == 0 || symbol.bytes == place.bytes) return;
-  warnings.push_back(quoted(place.function) + " has " + std::to_string(symbol.bytes) + " bytes, and when '" + name +
+// Of several functions of one name the file doesn't say which was measured.
+void check_size(const FixedPlace& place, const std::vector<const Symbol*>& symbols, const std::string& name,
+                std::vector<std::string>& warnings) {
+  const auto is_same = [&](const Symbol* symbol) { return symbol->bytes == place.bytes; };
+  if (place.bytes == 0 || std::any_of(symbols.begin(), symbols.end(), is_same)) return;
+  warnings.push_back(quoted(place.function) + " has " + std::to_string(symbols.front()->bytes) + " bytes, and when '" + name +
                      "' was measured it had " + std::to_string(place.bytes) +
                      ": its source, the compiler or its options are others, so what its place does is not known; 'stabctl layout "
                      "verify' measures it");
@@ -85,7 +89,7 @@ Result<std::vector<std::string>> check_placed(const ElfImage& image, const Layou
     const auto at = look_for(place.function);
     if (at == functions.end()) continue;
     for (const Symbol* symbol : at->second) STAB_CHECK_OK(check_place(image, place, *symbol, name));
-    check_size(place, *at->second.front(), name, warnings);
+    check_size(place, at->second, name, warnings);
   }
   for (const std::string& function : file.order) look_for(function);
   STAB_CHECK_OK(check_order(image, file, functions, name));

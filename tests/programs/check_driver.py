@@ -721,6 +721,24 @@ def check_layout_files(place):
     warned = place.must("szc", "-O0", "--stab-layout=size.layout", *sources, "-o", "prog").stderr
     require("and when 'size.layout' was measured it had 9999" in warned, f"another size: {warned}")
 
+    # The name of a constructor is an alias of another function's.
+    place.write("made.cc", "struct Made { int x; Made(int); };\n__attribute__((noinline)) Made::Made(int v) : x(v) {}\n"
+                           "int main(int count, char**) { Made made(count); return made.x - 1; }\n")
+    write("place _ZN4MadeC1Ei mod 256 at 48\n", name="made.layout")
+    place.must("szc++", "-O0", "--stab-layout=made.layout", "made.cc", "-o", "prog")
+    require(address("_ZN4MadeC1Ei") % 256 == 48, f"a constructor is at {address('_ZN4MadeC1Ei'):#x}")
+    # Of two functions of one name either may be the one that was measured.
+    for source, body in (("one.c", "return x + 1;"), ("two.c", "return x % 3 ? x * x : x / 7;")):
+        place.write(source, f"__attribute__((noinline)) static int same(int x) {{ {body} }}\nint {source[:3]}(int x) {{ return same(x); }}\n")
+    place.write("both.c", "int one(int), two(int);\nint main(int count, char** words) { return one(count) + two(count) - 3; }\n")
+    place.must("szc", "-O0", "one.c", "two.c", "both.c", "-o", "prog")
+    sizes = [int(line.split()[1], 16) for line in place.must("nm", "-S", "prog").stdout.splitlines() if line.split()[-1] == "same"]
+    require(len(set(sizes)) == 2, f"functions of one name: {sizes}")
+    for bytes_of in sizes:
+        write(f"place same mod 64 at 32 bytes {bytes_of}\n", name="same.layout")
+        warned = place.must("szc", "-O0", "--stab-layout=same.layout", "one.c", "two.c", "both.c", "-o", "prog").stderr
+        require(warned == "", f"functions of one name: {warned}")
+
 
 def check_questions(place):
     for question in (["--version"], ["-print-search-dirs"], ["-dumpmachine"], ["-print-file-name=libc.so"], ["-v"]):
