@@ -77,6 +77,22 @@ int BuildSet::of(int program, int cell, int link) const {
                 static_cast<size_t>(link)];
 }
 
+namespace {
+
+// What tells builds apart.
+auto key_of(const Build& build) {
+  return std::tie(build.program, build.link, build.command.argv, build.source.dir, build.source.git, build.source.revision,
+                  build.source.patches, build.layout_file);
+}
+
+}  // namespace
+
+int BuildSet::same_as(const Build& other) const {
+  for (const Build& build : builds_)
+    if (key_of(build) == key_of(other)) return build.index;
+  return -1;
+}
+
 BuildSet make_builds(const Plan& plan, const Design& design) {
   BuildSet set;
   set.cells_ = static_cast<int>(design.cells.size());

@@ -110,6 +110,9 @@ class BuildSet {
   const std::vector<Build>& all() const { return builds_; }
   // Index of the build that trials of this program, cell and link use.
   int of(int program, int cell, int link) const;
+  // Index of the build that does the same as this one of another expansion of the plan, such as a confirmation's, which has fewer
+  // cells. -1: none does.
+  int same_as(const Build& other) const;
 
  private:
   friend BuildSet make_builds(const Plan&, const Design&);

@@ -49,6 +49,15 @@ void warn_runs_per_seed(Faults& faults, const Plan& plan) {
   }
 }
 
+// Of layouts that come again a map would count one.
+void check_repeated_layouts(Faults& faults, const Plan& plan) {
+  if (!plan.layout.map || plan.experiment.runs_per_seed < 2) return;
+  faults.error(plan.layout.spot,
+               "a map compares layouts, and with runs_per_seed = " + std::to_string(plan.experiment.runs_per_seed) +
+                   " the trials of one seed have the same ones",
+               "leave runs_per_seed out, and write as many more replicates");
+}
+
 // A number is the experiment of that number, in every command.
 void check_is_no_number(const TomlNode& tree, Faults& faults, const std::string& name) {
   if (name.find_first_not_of("0123456789") != std::string::npos) return;
@@ -129,6 +138,7 @@ Parsed parse_plan(std::string_view text, const std::string& path, const ParseOpt
       if (entry.key == "causal") causal_spot = entry.key_spot;
     }
     if (!options.stored) check_is_no_number(tree, faults, plan.experiment.name);
+    if (!options.stored) check_repeated_layouts(faults, plan);
     check_design(faults, plan, factors_spot);
     warn_unused(used, faults, plan);
     check_simulation(faults, plan);

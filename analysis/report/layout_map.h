@@ -161,6 +161,7 @@ Result<Confirmation> confirm_places(const PlacementData& fresh, const std::vecto
 void add_confirmation(LayoutMap& map, Confirmation confirmation);
 
 std::string render_map_text(const LayoutMap& map, int width);
+std::string render_no_map_text(const std::string& workload, const std::string& why, int width);
 std::string render_map_json(const LayoutMap& map);  // docs/layout.md has the format
 
 }  // namespace stab::analysis

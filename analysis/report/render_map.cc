@@ -195,6 +195,10 @@ std::string render_map_text(const LayoutMap& map, int width) {
   return out;
 }
 
+std::string render_no_map_text(const std::string& workload, const std::string& why, int width) {
+  return wrap("no map of " + workload + ": " + why, width, "", "  ");
+}
+
 std::string render_map_json(const LayoutMap& map) {
   JsonWriter json;
   json.begin_object().value("format", "stab-layout-map").value("version", 1);

@@ -21,6 +21,10 @@ constexpr double kNormalMad = 1.4826;  // the standard deviation of a normal dis
 constexpr int kMostSteps = 50;
 constexpr uint32_t kLeastOfLevel = 5;  // moments, to have an effect
 constexpr int kBase = -1, kAbsent = -2;
+// Residuals by their distance from the median, in units of the median distance: what is nearer than kNearest, bins of kBinWidth
+// behind it, and what is farther. The median of a resampled sum lies in one of the bins between.
+constexpr double kNearest = 0.5, kBinWidth = 1.0 / 64;
+constexpr size_t kDistanceBins = 2 + 64;
 
 double median_of(std::vector<double> values) {
   if (values.empty()) return 0;
@@ -37,6 +41,21 @@ double robust_scale(const std::vector<double>& values, double center) {
 }
 
 double bounded(double value, double bound) { return std::clamp(value, -bound, bound); }
+
+size_t bin_of(double distance, double unit) {
+  const double bin = unit > 0 ? (distance / unit - kNearest) / kBinWidth : 0;
+  return bin < 0 ? 0 : static_cast<size_t>(std::min(bin, static_cast<double>(kDistanceBins - 2))) + 1;
+}
+
+// The median of what is in the bins, in their unit.
+double median_of_bins(const std::vector<double>& bins) {
+  const double half = std::accumulate(bins.begin(), bins.end(), 0.0) / 2;
+  double before = bins[0];
+  for (size_t i = 1; i + 1 < kDistanceBins; before += bins[i++])
+    if (before + bins[i] >= half && bins[i] > 0)
+      return kNearest + kBinWidth * (static_cast<double>(i - 1) + std::max(0.0, half - before) / bins[i]);
+  return kNearest + kBinWidth * static_cast<double>(kDistanceBins - 2);
+}
 
 // D' applied to what each row says.
 std::vector<double> scores_of(const Differences& differences, const std::vector<double>& rows) {
@@ -258,13 +277,9 @@ struct PlacementFitting {
       for (size_t b = 0; b < n; ++b) sums.xx[a * n + b] += weight_of_row * row[a] * row[b];
       sums.xd[a] += weight_of_row * row[a] * d;
     }
-    sums.dd += weight_of_row * d * d;
-    sums.weight += weight_of_row;
   }
 
-  PlacementFit::Sums empty_sums() const {
-    return {std::vector<double>(fit.columns_ * fit.columns_, 0.0), std::vector<double>(fit.columns_, 0.0), 0, 0};
-  }
+  PlacementFit::Sums empty_sums() const { return fit.empty_sums(); }
 
   void find_residuals() {
     residual.resize(rows.size());
@@ -400,6 +415,7 @@ struct PlacementFitting {
       before = now;
     }
     const bool stretched = series < kLeastResampled;
+    const double median = median_of(residual), unit = robust_scale(residual, median) / kNormalMad;
     size_t in_stretch = 0;
     for (size_t r = 0; r < rows.size(); ++r) {
       const uint32_t now = differences.series()[differences.rows()[rows[r]]];
@@ -410,9 +426,15 @@ struct PlacementFitting {
       before = now;
       ++in_stretch;
       add_row(r, weight[r], fit.sums_.back());
+      fit.sums_.back().distances[bin_of(std::abs(residual[r] - median), unit)] += 1;
     }
   }
 };
+
+PlacementFit::Sums PlacementFit::empty_sums() const {
+  return {std::vector<double>(columns_ * columns_, 0.0), std::vector<double>(columns_, 0.0),
+          std::vector<double>(kDistanceBins, 0.0)};
+}
 
 double PlacementFit::variance_of(size_t which, std::span<const double> beta) const {
   if (which == effects_.size()) return quadratic(spread_, beta, beta);
@@ -474,44 +496,42 @@ std::vector<PlacementFit::Share> PlacementFit::shares(double confidence, uint64_
   for (size_t t = 0; t < things; ++t) out[t].estimate = std::min(1.0, effects_[t].variance / total);
   out[things].estimate = explained_ / total;
   if (sums_.size() < kLeastResampled) return out;
-  const auto residual_variance = [&](const Sums& sums, std::span<const double> beta) {
-    double cross = 0;
-    for (size_t a = 0; a < columns_; ++a) cross += beta[a] * sums.xd[a];
-    return std::max(0.0, sums.dd - 2 * cross + quadratic(sums.xx, beta, beta)) / sums.weight;
+  const auto add = [](std::vector<double>& to, const std::vector<double>& from) {
+    for (size_t i = 0; i < from.size(); ++i) to[i] += from[i];
   };
-  Sums whole{std::vector<double>(columns_ * columns_, 0.0), std::vector<double>(columns_, 0.0), 0, 0};
-  const auto add = [](Sums& to, const Sums& from) {
-    for (size_t i = 0; i < from.xx.size(); ++i) to.xx[i] += from.xx[i];
-    for (size_t i = 0; i < from.xd.size(); ++i) to.xd[i] += from.xd[i];
-    to.dd += from.dd;
-    to.weight += from.weight;
-  };
-  for (const Sums& sums : sums_) add(whole, sums);
-  const double as_fitted = residual_variance(whole, beta_);
-  if (!(as_fitted > 0)) return out;
   Rng rng = Rng::stream(seed, "shares");
   std::vector<std::vector<double>> drawn(things + 1);
   for (int round = 0; round < rounds; ++round) {
-    Sums sums{std::vector<double>(columns_ * columns_, 0.0), std::vector<double>(columns_, 0.0), 0, 0};
-    for (size_t i = 0; i < sums_.size(); ++i) add(sums, sums_[rng.below(sums_.size())]);
+    Sums sums = empty_sums();
+    for (size_t i = 0; i < sums_.size(); ++i) {
+      const Sums& one = sums_[rng.below(sums_.size())];
+      add(sums.xx, one.xx);
+      add(sums.xd, one.xd);
+      add(sums.distances, one.distances);
+    }
     std::vector<double> factor = sums.xx;
     if (!factorize(factor, columns_)) continue;
     const std::vector<double> beta = solve(factor, columns_, sums.xd);
+    const double scale = median_of_bins(sums.distances), noise = noise_ * scale * scale;
     // The draw's noise comes on top of the estimate's own.
-    const double noise = noise_ * residual_variance(sums, beta) / as_fitted;
     const double explained = std::max(0.0, variance_of(things, beta) - 2 * bias_of(things));
     if (!(explained + noise > 0)) continue;
     for (size_t t = 0; t < things; ++t)
       drawn[t].push_back(std::min(1.0, std::max(0.0, variance_of(t, beta) - 2 * bias_of(t)) / (explained + noise)));
     drawn[things].push_back(explained / (explained + noise));
   }
-  const double tail = (1 - confidence) / 2;
+  const double tail = (1 - confidence) / 2, drawn_from = static_cast<double>(sums_.size());
+  // Draws of few vary less than new ones would, and by how much they do is not known well.
+  const double wider =
+      t_quantile_upper(tail, drawn_from - 1) / normal_quantile(1 - tail) * std::sqrt(drawn_from / (drawn_from - 1));
   for (size_t t = 0; t <= things; ++t) {
     std::vector<double>& values = drawn[t];
     if (values.size() < 100) continue;
     std::sort(values.begin(), values.end());
     const auto at = [&](double p) { return values[static_cast<size_t>(p * static_cast<double>(values.size() - 1) + 0.5)]; };
-    out[t].interval = {at(tail), at(1 - tail)};
+    const double estimate = out[t].estimate;
+    out[t].interval = {std::max(0.0, estimate - wider * std::max(0.0, estimate - at(tail))),
+                       std::min(1.0, estimate + wider * std::max(0.0, at(1 - tail) - estimate))};
   }
   return out;
 }

@@ -111,7 +111,8 @@ class PlacementFit {
   double explained() const { return explained_; }  // variance that all places make together
 
   // Of explained and noise together. The interval is by bootstrap over series, or over stretches of kStretchRows rows where
-  // series are few; absent where there are fewer than kLeastResampled of either.
+  // series are few, as much wider as Student's is than the normal one for so many; absent where there are fewer than
+  // kLeastResampled of either.
   struct Share {
     double estimate = 0;
     std::optional<std::pair<double, double>> interval;
@@ -120,10 +121,11 @@ class PlacementFit {
   std::vector<Share> shares(double confidence, uint64_t seed, int rounds) const;
 
  private:
+  // distances: of residuals from their median, how many lie in each of kDistanceBins (placements.cc).
   struct Sums {
-    std::vector<double> xx, xd;
-    double dd = 0, weight = 0;
+    std::vector<double> xx, xd, distances;
   };
+  Sums empty_sums() const;
   double variance_of(size_t which, std::span<const double> beta) const;  // which = number of things: of all
   double bias_of(size_t which) const;
 

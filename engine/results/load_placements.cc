@@ -13,6 +13,7 @@
 #include "engine/results/layout_tool.h"
 #include "engine/trial/epoch_series.h"
 #include "plan/layout_confirmation.h"
+#include "runtime/code/layout_script.h"
 
 namespace stab::engine {
 namespace {
@@ -72,21 +73,22 @@ size_t index_of(std::vector<std::string>& names, const std::string& name) {
   return names.size() - 1;
 }
 
+// Whether an epoch has the layout of the unit before. Pads are drawn anew although nobody has entered the image: then no function
+// was called, and those that are from now on have the new pads.
+bool stays_in(const Unit& unit, const Epoch& epoch) {
+  return unit.image == epoch.image && (unit.refill == epoch.refill || (epoch.flags & helper::kEpochUnentered) != 0);
+}
+
 // The epochs of a trial; those in which the layout of the one before stayed are part of it.
 std::vector<Unit> units_of(const EpochSeries& series, Group& group) {
   std::vector<size_t> columns;
   for (const std::string& point : series.points) columns.push_back(index_of(group.points, point));
   std::vector<Unit> out;
   for (const Epoch& epoch : epochs_of(series)) {
-    const bool joins = !out.empty() && out.back().image == epoch.image && out.back().refill == epoch.refill;
-    if (!joins) {
-      out.emplace_back();
-      out.back().image = epoch.image;
-      out.back().refill = epoch.refill;
-    } else {
-      ++group.left_out["joined to the epoch before, whose layout stayed"];
-    }
+    if (!out.empty() && stays_in(out.back(), epoch)) ++group.left_out["joined to the epoch before, whose layout stayed"];
+    else out.emplace_back().image = epoch.image;
     Unit& unit = out.back();
+    unit.refill = epoch.refill;
     unit.cpu_ns += epoch.cpu_ns;
     unit.wall_ns += epoch.wall_ns;
     unit.usable = unit.usable && epoch.cpu_known;
@@ -217,8 +219,13 @@ std::vector<std::string> words_for(const Ran& ran) {
   return {"--code", ran.code, "--stack", ran.stack, "--range", std::to_string(ran.range), "--seed", std::to_string(ran.seed)};
 }
 
-// All functions that move.
-Result<std::vector<PlacementData::Function>> functions_of(const LayoutTool& tool, const Group& group) {
+// The functions of a program, as stab-layout names them.
+struct Listed {
+  std::vector<PlacementData::Function> moving;
+  std::map<std::string, size_t> named;  // how many have a name; those that never move count, too
+};
+
+Result<Listed> functions_of(const LayoutTool& tool, const Group& group) {
   std::vector<std::string> words = words_for(group.trials.front().ran);
   words.insert(words.end(), {"--image", "0"});
   STAB_TRY(const std::string text,
@@ -231,22 +238,29 @@ Result<std::vector<PlacementData::Function>> functions_of(const LayoutTool& tool
                  "'" + group.binary.path + "' is not what the trials ran: its code has hash " + std::string(head[2]) +
                      ", theirs " + group.text_hash,
                  {}};
-  std::vector<PlacementData::Function> out;
+  Listed out;
   for (size_t i = 1; i + 1 < lines.size(); ++i) {
     const std::vector<std::string_view> fields = split(lines[i], '\t');
     PlacementData::Function function;
     if (fields.size() != 5 || !take(fields[0], 16, function.linked) || !take(fields[1], 10, function.bytes)) return strange(tool);
-    if (fields[2] == "-") continue;
     function.name = fields[4];
+    ++out.named[function.name];
+    if (fields[2] == "-") continue;
     if (group.samples.all > 0) {
       const auto at = group.samples.of.find(static_cast<uint32_t>(i - 1));
       const auto [all, older] = at == group.samples.of.end() ? std::pair<uint64_t, uint64_t>() : at->second;
       function.samples = static_cast<double>(all) / static_cast<double>(group.samples.all);
       if (all > 0) function.older = static_cast<double>(older) / static_cast<double>(all);
     }
-    out.push_back(std::move(function));
+    out.moving.push_back(std::move(function));
   }
   return out;
+}
+
+std::string hex(uint64_t value) {
+  char text[24];
+  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
+  return text;
 }
 
 void choose_functions(const plan::Plan& plan, const std::set<uint64_t>& wanted, std::vector<PlacementData::Function>& functions) {
@@ -291,11 +305,7 @@ Result<Drawn> draw_again(const LayoutTool& tool, const Group& group, const Trial
       if (which != helper::kNoImage) last = std::max(last, which);
   std::vector<std::string> words = words_for(trial.ran);
   words.insert(words.end(), {"--through", std::to_string(last)});
-  for (const PlacementData::Function& function : functions) {
-    char hex[24];
-    std::snprintf(hex, sizeof hex, "0x%llx", static_cast<unsigned long long>(function.linked));
-    words.emplace_back(hex);
-  }
+  for (const PlacementData::Function& function : functions) words.push_back(hex(function.linked));
   STAB_TRY(const std::string text, tool.output(group.binary, words, trial.ran, trial.script));
   Drawn drawn;
   std::string_view rest = text;
@@ -373,7 +383,8 @@ Result<Placements> placements_of(const Group& group, const plan::Plan& plan, con
     point = work.point;
     data.work = "visits of '" + group.points[work.point] + "'";
   }
-  STAB_TRY(data.functions, functions_of(tool, group));
+  STAB_TRY(Listed listed, functions_of(tool, group));
+  data.functions = std::move(listed.moving);
   data.program_functions = data.functions.size();
   choose_functions(plan, wanted, data.functions);
   if (data.functions.empty())
@@ -429,7 +440,31 @@ Status take_trial(store::Store& store, const store::TrialRow& trial, const Archi
   return {};
 }
 
+// Trials of one seed have the same layouts, so they are no draws of their own, and what else these layouts do would come to light
+// once for each of them. The first one stands for all.
+void leave_out_repeats(Group& group) {
+  std::set<uint64_t> seeds;
+  std::erase_if(group.trials, [&](const TrialUnits& trial) {
+    if (seeds.insert(trial.ran.seed).second) return false;
+    group.left_out["in layouts that an earlier trial has had"] += trial.units.size();
+    return true;
+  });
+}
+
 }  // namespace
+
+std::string name_in_script(const PlacementData::Function& function, size_t same) {
+  const std::string address = hex(function.linked);
+  // stab-layout makes a name up for a stripped function, and prints '?' for odd bytes.
+  const bool is_symbol = function.name != "fn_" + address.substr(2) && function.name.find_first_of("?\"\\") == std::string::npos;
+  return same == 1 && is_symbol && function.name.size() <= code::kMostCountedName ? function.name : address;
+}
+
+std::string reasons_of(const std::vector<RefusedMap>& refused) {
+  std::string out;
+  for (const RefusedMap& one : refused) out += (out.empty() ? "" : "; ") + one.why;
+  return out;
+}
 
 Steadiest steadiest_point(const EpochSeries& series) {
   Group group;
@@ -453,21 +488,19 @@ Result<std::vector<std::string>> hot_functions(store::Store& store, const store:
   STAB_TRY(group.binary, find_binary(store, trial, archive, true));
   group.trials.push_back({trial.id, trial.cell, ran, series.script, {}});
   if (series.profile) add_profile(*series.profile, group);
-  STAB_TRY(std::vector<PlacementData::Function> functions, functions_of(tool, group));
+  STAB_TRY(Listed listed, functions_of(tool, group));
+  std::vector<PlacementData::Function>& functions = listed.moving;
   std::erase_if(functions, [](const PlacementData::Function& function) { return function.samples.value_or(0) <= 0; });
   std::stable_sort(functions.begin(), functions.end(), [](const auto& a, const auto& b) { return *a.samples > *b.samples; });
   std::vector<std::string> out;
-  for (size_t i = 0; i < functions.size() && out.size() < most; ++i) {
-    // A script names one function by a name, or none.
-    const auto same = [&](const PlacementData::Function& other) { return other.name == functions[i].name; };
-    if (std::count_if(functions.begin(), functions.end(), same) == 1) out.push_back(functions[i].name);
-  }
+  for (size_t i = 0; i < functions.size() && out.size() < most; ++i)
+    out.push_back(name_in_script(functions[i], listed.named[functions[i].name]));
   return out;
 }
 
-Result<std::vector<Placements>> load_placements(store::Store& store, const store::ExperimentRow& row, const plan::Plan& plan,
-                                                const std::vector<plan::Subject>& subjects, const std::set<uint64_t>& functions,
-                                                const LayoutTool& tool, const Archive& archive) {
+Result<LoadedPlacements> load_placements(store::Store& store, const store::ExperimentRow& row, const plan::Plan& plan,
+                                         const std::vector<plan::Subject>& subjects, const std::set<uint64_t>& functions,
+                                         const LayoutTool& tool, const Archive& archive) {
   std::map<GroupKey, Group> groups;
   uint64_t without_epochs = 0;
   STAB_TRY(const std::vector<store::TrialRow> trials,
@@ -479,18 +512,26 @@ Result<std::vector<Placements>> load_placements(store::Store& store, const store
                           ? std::to_string(without_epochs) + " trials had layouts, but their epochs were not kept; write "
                                                              "map = true under [layout], or record_epochs = true"
                           : "no recorded trial drew layouts of code; write code = [\"shuffle\"] under [factors]"));
-  std::vector<Placements> out;
+  LoadedPlacements out;
   for (auto& [key, group] : groups) {
+    leave_out_repeats(group);
     // Trials of one cell stand together, in the order in which they ran: cells may differ by more than their layouts.
     if (group.by_trial)
       std::stable_sort(group.trials.begin(), group.trials.end(),
                        [](const TrialUnits& a, const TrialUnits& b) { return a.cell < b.cell; });
     else
       mark_unusable(group);
-    STAB_TRY(Placements placements,
-             placements_of(group, plan, subjects[static_cast<size_t>(group.subject)].name, functions, tool));
-    out.push_back(std::move(placements));
+    const std::string& workload = subjects[static_cast<size_t>(group.subject)].name;
+    Result<Placements> placements = placements_of(group, plan, workload, functions, tool);
+    if (placements) {
+      out.of.push_back(*std::move(placements));
+      continue;
+    }
+    // What is wrong with one program's work says nothing of another's; that there is no time, or another binary, does.
+    if (placements.error().code != ErrorCode::kBadInput) return placements.error();
+    out.refused.push_back({workload, placements.error().message});
   }
+  if (out.of.empty()) return bad_input(reasons_of(out.refused));
   return out;
 }
 

@@ -23,12 +23,24 @@ struct Placements {
   analysis::PlacementData data;
 };
 
+// A workload that can't be mapped beside others that can.
+struct RefusedMap {
+  std::string workload, why;
+};
+std::string reasons_of(const std::vector<RefusedMap>& refused);
+
+struct LoadedPlacements {
+  std::vector<Placements> of;  // at least one
+  std::vector<RefusedMap> refused;
+};
+
 // One for each build in each workload whose recorded trials had layouts. `tool` is stab-layout. `functions`: link-time addresses
-// of those to look at; empty: the hot ones, or all that move, of those that plan.layout.only names.
+// of those to look at; empty: the hot ones, or all that move, of those that plan.layout.only names. Of trials of one seed the
+// first alone, as they have the same layouts.
 // kBadInput where no trial has kept its epochs, or nothing counts the work of any, with the figures that showed it.
-Result<std::vector<Placements>> load_placements(store::Store& store, const store::ExperimentRow& row, const plan::Plan& plan,
-                                                const std::vector<plan::Subject>& subjects, const std::set<uint64_t>& functions,
-                                                const LayoutTool& tool, const Archive& archive);
+Result<LoadedPlacements> load_placements(store::Store& store, const store::ExperimentRow& row, const plan::Plan& plan,
+                                         const std::vector<plan::Subject>& subjects, const std::set<uint64_t>& functions,
+                                         const LayoutTool& tool, const Archive& archive);
 
 // Of the points of one trial, that by which CPU time varies least from epoch to epoch; empty: by none it is steady. The figures
 // say why.
@@ -37,7 +49,9 @@ struct Steadiest {
 };
 Steadiest steadiest_point(const EpochSeries& series);
 
-// Names of the functions that move with the most samples, at most so many, as stab-layout names them. `outcome`: the trial's.
+// How a layout script names a function of which `same` have its name: by link-time address where the name would be refused.
+std::string name_in_script(const analysis::PlacementData::Function& function, size_t same);
+// The functions that move with the most samples, at most so many, as a layout script names them. `outcome`: the trial's.
 Result<std::vector<std::string>> hot_functions(store::Store& store, const store::TrialRow& trial, const store::Outcome& outcome,
                                                const EpochSeries& series, size_t most, const LayoutTool& tool,
                                                const Archive& archive);

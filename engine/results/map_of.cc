@@ -4,6 +4,7 @@
 #include "engine/results/map_of.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "engine/experiment/expand.h"
@@ -45,6 +46,13 @@ Result<std::vector<analysis::Candidate>> candidates_of(const plan::MappedBuild& 
   return out;
 }
 
+// The number that a build of the screen has in its confirmation, whose cells are fewer. Where a command names the level of code
+// it is none of them: then the hash of its code tells.
+int number_in(const ExpandedPlan& confirmation, const ExpandedPlan& screen, int build) {
+  const int same = confirmation.builds.same_as(screen.builds.all()[static_cast<size_t>(build)]);
+  return same < 0 ? build : same;
+}
+
 // What fresh trials say of one map. Where they can't say it, that is a caveat.
 Status confirm(store::Store& store, const store::ExperimentRow& row, const ExpandedPlan& expanded, const plan::MappedBuild& build,
                const LayoutTool& tool, const Archive& archive, analysis::LayoutMap& map) {
@@ -59,10 +67,9 @@ Status confirm(store::Store& store, const store::ExperimentRow& row, const Expan
     map.caveats.push_back({"not-confirmed", "the fresh trials of '" + row.name + "' say nothing: " + why, "run the plan again"});
     return Status();
   };
-  const Result<std::vector<Placements>> fresh =
-      load_placements(store, row, expanded.plan, expanded.subjects, functions, tool, archive);
+  const Result<LoadedPlacements> fresh = load_placements(store, row, expanded.plan, expanded.subjects, functions, tool, archive);
   if (!fresh) return refuse(fresh.error().message);
-  for (const Placements& placements : *fresh) {
+  for (const Placements& placements : fresh->of) {
     if (placements.data.workload != build.workload || placements.build != build.build) continue;
     if (placements.text_hash != build.text_hash) return refuse("they ran another binary than the one that was mapped");
     Result<analysis::Confirmation> said = analysis::confirm_places(placements.data, candidates, settings_of(expanded.plan));
@@ -70,6 +77,8 @@ Status confirm(store::Store& store, const store::ExperimentRow& row, const Expan
     add_confirmation(map, *std::move(said));
     return {};
   }
+  for (const RefusedMap& one : fresh->refused)
+    if (one.workload == build.workload) return refuse(one.why);
   return refuse("none of them was recorded");
 }
 
@@ -113,25 +122,33 @@ Result<MappedExperiment> map_of(store::Store& store, store::Id experiment, const
     STAB_TRY(expanded, expand_stored(row));
   }
   STAB_TRY(out.confirmed, confirmation_of(store, out.screened));
-  STAB_TRY(const std::vector<Placements> all, load_placements(store, row, expanded.plan, expanded.subjects, {}, tool, archive));
-  for (const Placements& placements : all) {
-    STAB_TRY(analysis::LayoutMap map, analysis::screen_layouts(placements.data, settings_of(expanded.plan)));
+  STAB_TRY(LoadedPlacements all, load_placements(store, row, expanded.plan, expanded.subjects, {}, tool, archive));
+  out.refused = std::move(all.refused);
+  for (const Placements& placements : all.of) {
+    Result<analysis::LayoutMap> map = analysis::screen_layouts(placements.data, settings_of(expanded.plan));
+    if (!map) {
+      out.refused.push_back({placements.data.workload, map.error().message});
+      continue;
+    }
     if (out.confirmed) {
       STAB_TRY(const store::ExperimentRow fresh, store.experiment(*out.confirmed));
       STAB_TRY(const ExpandedPlan plan, expand_stored(fresh));
+      const int number = number_in(plan, expanded, placements.build);
       for (const plan::MappedBuild& build : plan.plan.layout.measured)
-        if (build.workload == placements.data.workload && build.build == placements.build)
-          STAB_CHECK_OK(confirm(store, fresh, plan, build, tool, archive, map));
+        if (build.workload == placements.data.workload && build.build == number)
+          STAB_CHECK_OK(confirm(store, fresh, plan, build, tool, archive, *map));
     }
-    out.maps.push_back(std::move(map));
+    out.maps.push_back(*std::move(map));
     out.builds.push_back({placements.subject, placements.build, placements.text_hash});
   }
+  if (out.maps.empty()) return bad_input(reasons_of(out.refused));
   return out;
 }
 
 std::string text_of(const MappedExperiment& mapped, int width) {
   std::string out;
   for (const analysis::LayoutMap& map : mapped.maps) out += (out.empty() ? "" : "\n") + analysis::render_map_text(map, width);
+  for (const RefusedMap& one : mapped.refused) out += "\n" + analysis::render_no_map_text(one.workload, one.why, width);
   return out;
 }
 
@@ -149,7 +166,10 @@ std::string json_of(const MappedExperiment& mapped) {
     out += between + map;
     between = ",";
   }
-  return out + "]}\n";
+  using Json = nlohmann::ordered_json;
+  Json refused = Json::array();
+  for (const RefusedMap& one : mapped.refused) refused.push_back({{"workload", one.workload}, {"why", one.why}});
+  return out + "],\n\"refused\": " + refused.dump(-1, ' ', false, Json::error_handler_t::replace) + "}\n";
 }
 
 Result<std::optional<store::Id>> confirm_map(Engine& engine, store::Id screened, Observer& observer, int cancel_fd) {
@@ -161,34 +181,46 @@ Result<std::optional<store::Id>> confirm_map(Engine& engine, store::Id screened,
   if (made) return made;
   observer.phase("mapping layouts");
   const LayoutTool tool = layout_tool(engine.options(), row, engine.gate(), cancel_fd);
-  STAB_TRY(const std::vector<Placements> all, load_placements(store, row, expanded.plan, expanded.subjects, {}, tool,
-                                                              Archive(archive_beside(engine.options().database))));
+  STAB_TRY(LoadedPlacements all, load_placements(store, row, expanded.plan, expanded.subjects, {}, tool,
+                                                 Archive(archive_beside(engine.options().database))));
   std::vector<plan::MappedBuild> measured;
   size_t candidates = 0;
-  for (const Placements& placements : all) {
+  for (const Placements& placements : all.of) {
     const Result<analysis::LayoutMap> map = [&] {
       const GateOpen open(engine.gate());
       return analysis::screen_layouts(placements.data, settings_of(expanded.plan));
     }();
-    STAB_CHECK_OK(map ? Status() : Status(map.error()));
+    if (!map) {
+      all.refused.push_back({placements.data.workload, map.error().message});
+      continue;
+    }
     plan::MappedBuild build{placements.data.workload, placements.build, placements.text_hash, {}};
     for (const analysis::Candidate& candidate : map->screen.candidates)
       if (build.places.size() < static_cast<size_t>(expanded.plan.layout.confirm)) build.places.push_back(place_of(candidate));
     candidates += build.places.size();
     measured.push_back(std::move(build));
   }
+  if (measured.empty()) return bad_input(reasons_of(all.refused));
+  for (const RefusedMap& one : all.refused) observer.note("no layout map of " + one.workload + ": " + one.why);
   if (candidates == 0) {
     observer.note("the layout map names no function whose place matters");
     return std::optional<store::Id>();
   }
-  const std::string text = plan::confirmation_text(expanded.plan, key_of(row), measured);
-  plan::Parsed parsed = plan::parse_plan(text, row.plan_path);
-  if (!parsed.plan) return bad_input("the plan can't be continued by a confirmation: " + plan::render(parsed.errors));
+  const auto parse = [&]() -> Result<plan::Plan> {
+    plan::Parsed parsed = plan::parse_plan(plan::confirmation_text(expanded.plan, key_of(row), measured), row.plan_path);
+    if (!parsed.plan) return bad_input("the plan can't be continued by a confirmation: " + plan::render(parsed.errors));
+    return *std::move(parsed.plan);
+  };
+  // Cells of code that stays are gone there, and with them their builds.
+  STAB_TRY(plan::Plan draft, parse());
+  STAB_TRY(const ExpandedPlan fresh, expand(std::move(draft)));
+  for (plan::MappedBuild& build : measured) build.build = number_in(fresh, expanded, build.build);
+  STAB_TRY(const plan::Plan plan, parse());
   const GateOpen open(engine.gate());
-  STAB_TRY(const store::Id id, engine.submit(*parsed.plan, row.plan_directory, static_cast<uid_t>(row.submitter_uid),
+  STAB_TRY(const store::Id id, engine.submit(plan, row.plan_directory, static_cast<uid_t>(row.submitter_uid),
                                              static_cast<gid_t>(row.submitter_gid), row.priority));
   observer.note("the layout map names " + std::to_string(candidates) + (candidates == 1 ? " place" : " places") +
-                " to measure again: experiment " + std::to_string(id) + ", '" + parsed.plan->experiment.name + "'");
+                " to measure again: experiment " + std::to_string(id) + ", '" + plan.experiment.name + "'");
   return std::optional(id);
 }
 

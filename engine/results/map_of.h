@@ -22,6 +22,7 @@ struct MappedExperiment {
   std::optional<store::Id> confirmed;   // the experiment that measured again; absent: none did
   std::vector<analysis::LayoutMap> maps;  // one for each build in each workload
   std::vector<Build> builds;              // of each map
+  std::vector<RefusedMap> refused;        // workloads that have none
 };
 
 // Of an experiment or, all the same, of the one that confirms it.

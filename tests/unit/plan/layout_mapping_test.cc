@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/like.h"
+#include "plan/design.h"
 #include "plan/layout_confirmation.h"
 #include "plan/parse.h"
 
@@ -43,6 +44,14 @@ TEST(LayoutMapping, KeepsWhatAMapNeeds) {
   EXPECT_EQ(mapping_script(plan.layout, "p", 0, abi::CodeMode::kShuffle, {"f", "g"}, ""),
             "stab-script 1 any\ncount f\ncount g\n");
   EXPECT_EQ(mapping_script(plan.layout, "p", 0, abi::CodeMode::kOff, {"g"}, ""), "");
+}
+
+TEST(LayoutMapping, EachTrialHasLayoutsOfItsOwn) {
+  std::string text = kPlan;
+  text.replace(text.find("replicates = 5"), 14, "replicates = 5\nruns_per_seed = 2");
+  const std::string refusal = render(parse_plan(text, "t.toml").errors);
+  EXPECT_NE(refusal.find("with runs_per_seed = 2 the trials of one seed have the same ones"), std::string::npos) << refusal;
+  EXPECT_TRUE(parse_plan(text, "t.toml", {.stored = true}).plan.has_value()) << "one that was accepted once is";
 }
 
 TEST(LayoutMapping, LongLoopsNeedLayoutsThatTheyAreLedTo) {
@@ -89,6 +98,42 @@ TEST(LayoutMapping, ConfirmationIsThePlanWithForcedPlacesAndOtherSeeds) {
   EXPECT_EQ(mapping_script(again.layout, "p", 0, abi::CodeMode::kDesign, {}, ""),
             "stab-script 1 0xabc\ncount f\nplace 0x401130 mod 64 0 16 32 48\nplace 0x401230 mod 64 0 16 32 48\n");
   EXPECT_EQ(mapping_script(again.layout, "other", 0, abi::CodeMode::kDesign, {}, ""), "stab-script 1 any\ncount f\n");
+}
+
+// Code that stays has no cell there, and so none of its links.
+TEST(LayoutMapping, ABuildIsFoundAgainAmongThoseOfTheConfirmation) {
+  const Plan plan = parsed(R"([experiment]
+name = "t"
+seed = 7
+replicates = 5
+[factors]
+code = ["off", "shuffle"]
+opt = ["-O2", "-O3"]
+exclude = [{ code = "off", opt = "-O2" }]
+link = { seeds = 2 }
+[layout]
+map = true
+[[program]]
+name = "p"
+build = ["szc", "{opt}", "p.c"]
+source = "p"
+run = ["p"])");
+  const Plan again = parsed(confirmation_text(plan, {"t", 1, 0}, {}));
+  const Result<Design> screened = make_design(plan), fresh = make_design(again);
+  ASSERT_TRUE(screened.ok() && fresh.ok());
+  const BuildSet before = make_builds(plan, *screened), after = make_builds(again, *fresh);
+  ASSERT_EQ(before.all().size(), 4u);
+  ASSERT_EQ(after.all().size(), 2u);
+  int found = 0;
+  for (const Build& build : before.all()) {
+    const int number = after.same_as(build);
+    EXPECT_EQ(number >= 0, build.link == 0) << build.name;
+    if (number < 0) continue;
+    ++found;
+    EXPECT_EQ(after.all()[static_cast<size_t>(number)].command.argv, build.command.argv);
+    EXPECT_NE(number, build.index) << "nothing is shown";
+  }
+  EXPECT_EQ(found, 2);
 }
 
 TEST(LayoutMapping, PatternsAreLike) {
