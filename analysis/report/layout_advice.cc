@@ -3,7 +3,9 @@
 #include "analysis/report/layout_advice.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdio>
 #include <map>
 #include <optional>
 
@@ -56,8 +58,24 @@ std::string difference_of(const Interval& interval) {
          value(interval.high) + "]";
 }
 
-std::string_view why_not(const Confirmed& place) {
+// Why no line of a file can name this function. stab-layout makes names up for those that have none, and prints '?' for odd
+// bytes.
+std::string_view why_unnamed(const LayoutMap& map, const std::string& name, uint64_t linked) {
+  std::array<char, 24> made_up{};
+  std::snprintf(made_up.data(), made_up.size(), "fn_%llx", static_cast<unsigned long long>(linked));
+  if (name == made_up.data()) return "it has no name, as the program is stripped: link it without -s and map that";
+  if (name.find('?') != std::string::npos) return "its name has bytes that a layout file can't hold";
+  const auto is_other = [&](const PlacementData::Function& other) { return other.name == name && other.linked != linked; };
+  if (std::any_of(map.functions.begin(), map.functions.end(), is_other))
+    return "another function has its name, and a build can't tell them apart: rename one of them";
+  return "";
+}
+
+std::string_view why_not(const LayoutMap& map, const Confirmed& place) {
   if (place.place.kind == PlaceKind::kPad) return "the pads of its frames are the runtime's, and no build has them";
+  if (const std::string_view why = why_unnamed(map, place.place.function, place.place.linked); !why.empty()) return why;
+  if (is_of_two(place.place.kind))
+    if (const std::string_view why = why_unnamed(map, place.place.other, place.place.other_linked); !why.empty()) return why;
   if (place.place.linked % kGrain != 0 || place.place.other_linked % kGrain != 0)
     return "it is not aligned by 16, so szc has not compiled it";
   return "";
@@ -109,7 +127,7 @@ LayoutAdvice advise(const LayoutMap& map, Wanted wanted) {
   Placings all;
   for (const Confirmed& place : map.confirmation->places) {  // by the variance that they make
     if (place.verdict != Verdict::kChanged || !place.refused.empty()) continue;
-    if (const std::string_view why = why_not(place); !why.empty()) {
+    if (const std::string_view why = why_not(map, place); !why.empty()) {
       out.left_out.push_back(place.place.text() + ": " + std::string(why));
       continue;
     }

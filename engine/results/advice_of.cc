@@ -28,16 +28,19 @@ Result<size_t> choose_map(const MappedExperiment& mapped, const std::string& wor
     names += (names.empty() ? "'" : ", '") + map.workload + "'";
     if (workload.empty() ? map.confirmation.has_value() : map.workload == workload) confirmed.push_back(i);
   }
-  if (confirmed.size() == 1) return confirmed[0];
+  const auto is_of = [&](const analysis::LayoutMap& map) { return map.workload == mapped.maps[confirmed[0]].workload; };
+  // Of one build, too, where the others' maps have found nothing: a verification would build another one with its file.
+  const auto is_refused_of = [&](const RefusedMap& one) { return one.workload == mapped.maps[confirmed[0]].workload; };
+  if (confirmed.size() == 1 && std::count_if(mapped.maps.begin(), mapped.maps.end(), is_of) == 1 &&
+      std::none_of(mapped.refused.begin(), mapped.refused.end(), is_refused_of))
+    return confirmed[0];
   if (!workload.empty() && confirmed.empty())
     return bad_input("the experiment has no map of workload '" + workload + "'; it has those of " + names);
   if (confirmed.empty())
     return bad_input(
         "no place was confirmed by fresh trials, so there is nothing to advise; 'stabctl layout map' says what the map "
         "has found, and map = true under [layout] confirms it");
-  const bool one_workload = std::all_of(confirmed.begin(), confirmed.end(), [&](size_t i) {
-    return mapped.maps[i].workload == mapped.maps[confirmed[0]].workload;
-  });
+  const bool one_workload = std::all_of(confirmed.begin(), confirmed.end(), [&](size_t i) { return is_of(mapped.maps[i]); });
   if (one_workload)
     return bad_input("several builds of '" + mapped.maps[confirmed[0]].workload +
                      "' were mapped, and a layout file is of one: map it by a plan without other treatments");

@@ -132,5 +132,25 @@ TEST(LayoutAdvice, LeavesOutWhatNoBuildCanHave) {
   EXPECT_THAT(advice.left_out[1], HasSubstr("not aligned by 16"));
 }
 
+TEST(LayoutAdvice, LeavesOutWhatNoLineCanName) {
+  LayoutMap map = map_of({{"twice", 100}, {"twice", 120}, {"fn_420000", 100}, {"gr??e", 100}, {"f", 100}, {"fn_0", 100}});
+  for (size_t i = 0; i < map.functions.size(); ++i) {
+    add(map, PlaceKind::kLine, map.functions[i].name, 0, 2);
+    map.confirmation->places.back().place.linked = map.functions[i].linked;
+  }
+  add(map, PlaceKind::kSets, "f", 1, 0, "gr??e");
+  const LayoutAdvice advice = advise(map, Wanted::kFastest);
+  ASSERT_THAT(advice.places, SizeIs(2));
+  EXPECT_EQ(of(advice, "f").modulus, 64u);
+  EXPECT_EQ(of(advice, "fn_0").modulus, 64u) << "a function's own name may look like one that is made up";
+  EXPECT_THAT(advice.measured, SizeIs(2));
+  ASSERT_THAT(advice.left_out, SizeIs(5));
+  EXPECT_THAT(advice.left_out[0], HasSubstr("twice: start mod 64: another function has its name"));
+  EXPECT_THAT(advice.left_out[1], HasSubstr("another function has its name"));
+  EXPECT_THAT(advice.left_out[2], HasSubstr("stripped"));
+  EXPECT_THAT(advice.left_out[3], HasSubstr("can't hold"));
+  EXPECT_THAT(advice.left_out[4], HasSubstr("f and gr??e: same sets: its name has bytes"));
+}
+
 }  // namespace
 }  // namespace stab::analysis
