@@ -49,7 +49,8 @@ void print_json(const engine::TrialLayout& layout, int64_t trial) {
                     {"epoch", layout.epoch},   {"code", layout.code},   {"stack", layout.stack},
                     {"seed", hex(layout.seed)}, {"image", maybe(layout.image)}, {"refill", maybe(layout.refill)},
                     {"binary", layout.binary}, {"functions", functions}};
-  std::printf("%s\n", all.dump(1).c_str());
+  // A path may have bytes that are no text.
+  std::printf("%s\n", all.dump(1, ' ', false, Json::error_handler_t::replace).c_str());
 }
 
 void print_csv(const engine::TrialLayout& layout) {
