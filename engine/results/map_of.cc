@@ -201,7 +201,11 @@ Result<std::optional<store::Id>> confirm_map(Engine& engine, store::Id screened,
     measured.push_back(std::move(build));
   }
   if (measured.empty()) return bad_input(reasons_of(all.refused));
-  for (const RefusedMap& one : all.refused) observer.note("no layout map of " + one.workload + ": " + one.why);
+  for (const RefusedMap& one : all.refused) {
+    observer.note("no layout map of " + one.workload + ": " + one.why);
+    STAB_CHECK_OK(
+        store.log({engine.options().clock->realtime().count(), screened, "no-layout-map", one.workload + ": " + one.why}));
+  }
   if (candidates == 0) {
     observer.note("the layout map names no function whose place matters");
     return std::optional<store::Id>();
