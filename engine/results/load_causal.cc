@@ -148,6 +148,8 @@ class Loader {
     }
     if (row.run.windows.empty()) return {};
     const store::WindowRow& window = row.run.windows.front();
+    // A run that is left out takes none of its block with it, nor is it taken along.
+    if (!row.excluded_by.empty()) return add_window(row, window, add_trial(row));
     const auto [at, is_new] = cluster_.try_emplace({row.cell, window.block}, 0);
     if (is_new) at->second = add_trial(row);
     return add_window(row, window, at->second);

@@ -142,6 +142,33 @@ TEST_F(LoadCausal, TakesWholeRunsByTheBlocksOfTheirList) {
   EXPECT_EQ(data.windows[0].flags, 0u);
 }
 
+// A rule of the plan's leaves out a run, wherever in its block it is, and that one alone.
+TEST_F(LoadCausal, LeavesOutWholeRunsOneByOne) {
+  const plan::Plan plan = plan_of("experiments = \"trials\"\n");
+  for (const int64_t excluded : {0, 3}) {
+    Rng rng(1);
+    int64_t first = 0;
+    const auto id = record_experiment(*store_, plan, [&](const store::TrialRow&, const plan::Cell&, store::Outcome& outcome) {
+      outcome.wall_ns = 1'000'000'000;
+      outcome.causal = run_of(plan, first, rng, 0.02);
+      outcome.causal->windows.resize(1);
+      outcome.causal->points.clear();
+      outcome.causal->windows[0].counts.clear();
+      if (first == excluded) outcome.excluded_by = {"contention > 10%"};
+      ++first;
+    });
+    ASSERT_TRUE(id);
+    ASSERT_TRUE(store_->put_regions(*id, 0, kRegions).ok());
+    const auto programs = load_causal(*store_, *store_->experiment(*id));
+    ASSERT_TRUE(programs) << programs.error().message;
+    const analysis::CausalData& data = programs->at(0);
+    size_t left_out = 0;
+    for (const analysis::CausalWindow& window : data.windows) left_out += !data.trials[window.trial].excluded.empty();
+    EXPECT_EQ(data.windows.size(), 6u);
+    EXPECT_EQ(left_out, 1u) << "of which run " << excluded << " was to be left out";
+  }
+}
+
 // Stopped before its first window: no profile, and whoever reports is told of whom and why.
 TEST_F(LoadCausal, WithoutAWindowItSaysOfWhatThereIsNone) {
   const plan::Plan plan = plan_of();
