@@ -28,6 +28,10 @@ std::string why_not_causal(const CausalRecord& record, bool is_load) {
   if (has("no-samples"))
     return "neither perf nor a timer may sample the program: lower kernel.perf_event_paranoid to 2, or allow perf_event_open in "
            "this container; 'stabctl doctor' shows what is allowed";
+  if (record.pauses == causal::Pauses::kCpuTime && record.state.cpus > 1)
+    return "pauses = 'cpu-time' is for one CPU, and the program may run on " + std::to_string(record.state.cpus) +
+           ", where threads that wait for each other would count as if they worked in turns: leave pauses out of [causal], or "
+           "write cpus = \"auto\" below [machine]";
   if (has("traced"))
     return "a debugger or tracer (gdb, strace) has the program, and the signal of its samples with it: measure it without";
   if (has("sandboxed"))
@@ -96,7 +100,8 @@ store::CausalRun run_of(const CausalRecord& record, const CausalScript& script) 
       store::WindowCount& count = counts[point];
       count.point = point;
       count.visits += number(window.visits[on_board]);
-      count.inside_ns += number(window.inside_ns[on_board]);
+      // Each of them has the whole integral: who is inside is known by name.
+      count.inside_ns = std::max(count.inside_ns, number(window.inside_ns[on_board]));
     }
     for (const auto& [point, count] : counts) row.counts.push_back(count);
     run.windows.push_back(std::move(row));

@@ -89,6 +89,19 @@ TEST_F(AreaFileTest, BecomesRowsOfTheStore) {
   EXPECT_EQ(run.region_samples[0].region, 2u);
 }
 
+TEST_F(AreaFileTest, ALatencyOfTwoNumbersIsInsideOnce) {
+  for (const size_t number : {1, 3}) {
+    at_->points[number].kind = static_cast<uint32_t>(progress::Kind::kEnd);
+    window(1).inside_ns[number] = 700;  // summed up by name, for each of them
+  }
+  const auto record = area_->read(script_);
+  ASSERT_TRUE(record.ok()) << record.error().message;
+  const store::CausalRun run = run_of(*record, script_);
+  ASSERT_EQ(run.windows[1].counts.size(), 1u);
+  EXPECT_EQ(run.windows[1].counts[0].visits, 24);
+  EXPECT_EQ(run.windows[1].counts[0].inside_ns, 700);
+}
+
 TEST_F(AreaFileTest, IsNotBelievedBeyondWhatTheScriptAllows) {
   EXPECT_FALSE(refused());
   window(1).arm = 2;
@@ -113,6 +126,10 @@ TEST_F(AreaFileTest, SaysWhatIsMissing) {
   at_->state.finished = causal::kNobodyCame, at_->state.attached = 0;
   EXPECT_NE(why_not_causal(*area_->read(script_)).find("statically"), std::string::npos);
   at_->state.finished = causal::kFinished, at_->state.attached = 1;
+  at_->state.cpus = 1;
+  EXPECT_EQ(why_not_causal(*area_->read(script_)), "");
+  at_->state.cpus = 2;
+  EXPECT_NE(why_not_causal(*area_->read(script_)).find("pauses = 'cpu-time' is for one CPU"), std::string::npos);
   at_->state.degradations = 1u << static_cast<uint32_t>(causal::Degraded::kNoSamples);
   EXPECT_NE(why_not_causal(*area_->read(script_)).find("perf_event_paranoid"), std::string::npos);
 }
