@@ -33,7 +33,7 @@ const char* path_in(const char* setting) {
   return path;
 }
 
-// A number of this process's own in the table. nullptr: it is full.
+// A number of this process's own in the table, that of one that has ended where no other is left. nullptr: it is full.
 Process* take_place(Area& area) {
   for (Process& process : area.processes) {
     uint32_t free = 0;
@@ -42,6 +42,15 @@ Process* take_place(Area& area) {
                                     __ATOMIC_RELAXED))
       return &process;
   }
+  for (Process& process : area.processes) {
+    uint32_t ended = kProcessEnded;
+    if (!__atomic_compare_exchange_n(&process.ended, &ended, kProcessComes, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) continue;
+    process.before_ns = look(process.cpu_ns);
+    process.runnable = 0;
+    __atomic_store_n(&process.pid, static_cast<uint32_t>(program.pid), __ATOMIC_RELAXED);
+    __atomic_store_n(&process.ended, kProcessRuns, __ATOMIC_RELEASE);
+    return &process;
+  }
   degrade(area, Degraded::kProcessesFull);
   return nullptr;
 }
@@ -49,7 +58,8 @@ Process* take_place(Area& area) {
 // What a process finds that takes another's program's place by exec is its own entry: its CPU time goes on.
 Process* find_place_of_exec(Area& area) {
   for (Process& process : area.processes)
-    if (__atomic_load_n(&process.pid, __ATOMIC_RELAXED) == static_cast<uint32_t>(program.pid) && process.ended == 0)
+    if (__atomic_load_n(&process.pid, __ATOMIC_RELAXED) == static_cast<uint32_t>(program.pid) &&
+        (process.ended == kProcessRuns || process.ended == kProcessExecutes))
       return &process;
   return nullptr;
 }
@@ -88,8 +98,8 @@ void join(Area& area) {
   // After an exec the threads of the program before are gone, whatever they did.
   if (before != nullptr) {
     __atomic_fetch_sub(&area.state.runnable, place->runnable, __ATOMIC_SEQ_CST);
-    __atomic_fetch_sub(&area.state.world_waiters, place->world_waiters, __ATOMIC_SEQ_CST);
-    place->runnable = place->world_waiters = 0;
+    place->runnable = 0;
+    __atomic_store_n(&place->ended, kProcessRuns, __ATOMIC_RELEASE);
   }
   program.process = place;
   count_threads(area, *place, 1);
@@ -193,7 +203,7 @@ __attribute__((constructor(101))) void begin() {
 __attribute__((destructor(101))) void end() {
   if (!is_profiled()) return;
   list_modules(*program.area);
-  say_goodbye();
+  end_process();
 }
 
 }  // namespace

@@ -53,15 +53,20 @@ inline bool is_window_open() { return look(program.area->state.live.open) % 2 ==
 inline bool must_pay() { return is_window_open() || program.area->script.load_permille != 0; }
 
 // Whether it makes a difference who wakes the calling thread, which has begun to wait: there is something that it would have to
-// sleep off if it was the world. Finding out who it was takes system calls.
+// sleep off if it was the world, or it ends a time in which nobody could run. Finding out who it was takes system calls.
 inline bool class_matters() {
-  return program.area->script.load_permille != 0 || (is_window_open() && look(program.area->state.global) != self.seen);
+  const State& state = program.area->state;
+  if (program.area->script.load_permille != 0) return true;
+  return is_window_open() && (look(state.global) != self.seen ||
+                              (program.pauses == Pauses::kCpuTime && look(state.idle_since_ns) != 0));
 }
 
 // pay.cc
 struct Wait {
   Waits outer;         // what the thread waited for already: a signal handler is waiting now
   uint64_t since_ns;
+  bool may_bring_task;  // whether an arrival under a load may be its end
+  uint64_t asked_ns;    // of a sleep: how long it should be; 0: nobody knows
 };
 uint64_t now_ns();                             // libc's monotonic clock, by the vDSO
 void pay();                                    // R2
@@ -96,5 +101,9 @@ void meet_program();
 uint64_t original_of(uint64_t pc);
 void ask_for_layout();
 void say_goodbye();
+void end_process();  // the same, and none of its threads runs any more
+// This process is about to execute another program, and has failed to. What begin_exec returns is for the latter.
+int begin_exec();
+void end_failed_exec(int threads);
 
 }  // namespace stab::causal

@@ -29,7 +29,7 @@
 
 namespace stab::causal {
 
-inline constexpr uint32_t kCausalVersion = 2;
+inline constexpr uint32_t kCausalVersion = 3;
 inline constexpr char kAreaMagic[8] = {'S', 'T', 'A', 'B', 'C', 'A', 'U', '1'};
 
 // ---------------------------------------------------------------------------------------------------------
@@ -251,15 +251,15 @@ struct alignas(64) State {
   uint64_t credited_ns;                   // sum of all credits
   uint64_t spun_wall_ns;                  // R2: wall time of paying, and what of it was counted as lost
   uint64_t spun_counted_ns;
-  uint64_t world_blocked_ns;              // time in which nobody of the family could run and somebody waited for the world
+  uint64_t world_blocked_ns;              // time in which nobody of the family could run until the world woke somebody
   uint64_t waits;                         // voluntary switches of threads, seen in traps and at their ends
   uint64_t waits_classified;              // of those, in interposed calls
   uint64_t foreign_traps;                 // SIGTRAPs that were the program's own
   uint64_t layouts_asked;
-  // R4 on one CPU: threads of the family that can run, threads that wait for the world, and since when nobody can run.
+  // R4 on one CPU: threads of the family that can run, and since when nobody can.
   alignas(64) int32_t runnable;
-  int32_t world_waiters;
-  uint64_t idle_since_ns;                 // 0: somebody can run, or nobody waits for the world
+  int32_t reserved_runnable;
+  uint64_t idle_since_ns;                 // 0: somebody can run
   uint32_t cpu_limit;                     // highest CPU of the program + 1, at most kMaxCpus
   uint32_t arriving;                      // 1: under a load, the first task has arrived
   // Written by the companion.
@@ -289,13 +289,20 @@ struct alignas(64) CpuClock {
   uint32_t reserved;
 };
 
+// Process::ended
+inline constexpr uint32_t kProcessRuns = 0;
+inline constexpr uint32_t kProcessEnded = 1;
+inline constexpr uint32_t kProcessExecutes = 2;  // another program, which is none of ours unless it attaches
+inline constexpr uint32_t kProcessComes = 3;     // takes the place of one that has ended
+
 struct alignas(64) Process {
   uint32_t pid;       // 0: free
-  uint32_t ended;
-  uint64_t cpu_ns;    // as read last by the companion
+  uint32_t ended;     // kProcessRuns or one of the others
+  uint64_t cpu_ns;    // as read last; of all that had this place
   uint64_t started;   // its start time in ticks, so that a reused pid is not taken for it
   int32_t runnable;   // its part of State::runnable
-  int32_t world_waiters;
+  int32_t reserved;
+  uint64_t before_ns; // of cpu_ns: what processes that had this place before have used
 };
 
 // Of a progress point, by its number on the board (1 to kPointSlots - 2), written by the companion: printable, ends with 0.
@@ -363,6 +370,7 @@ struct WindowRecord {
 struct LastWrite {
   uint64_t key;  // 0: free
   uint64_t at_ns;
+  uint64_t going_on;  // calls that have begun and not returned
 };
 inline constexpr uint32_t kLastWrites = 4096;
 
@@ -392,6 +400,7 @@ struct alignas(4096) Area {
   alignas(4096) WindowRecord windows[kMaxWindows];
 };
 
+static_assert(sizeof(Process) == 64 && sizeof(LastWrite) == 24);
 static_assert(sizeof(Script) == 152 && sizeof(Arm) == 16 && sizeof(Range) == 24 && sizeof(HistogramCell) == 16);
 static_assert(sizeof(WindowRecord) == 1240);
 

@@ -67,13 +67,14 @@ struct Clock {
     return passed_ns;
   }
 
-  // R3. `occupied` is the thread's: the CPU that it occupies, -1 while it is blocked.
-  void occupy(int& occupied, int number) const {
+  // R3. `occupied` is the thread's: the CPU that it occupies, -1 while it is blocked. was_away: it may have left that CPU idle,
+  // and did not just call what found at once what it wanted.
+  void occupy(int& occupied, int number, bool was_away = true) const {
     if (occupied == number) return;
     vacate(occupied);
     occupied = number;
     CpuClock& to = cpu(number);
-    if (__atomic_fetch_add(&to.occupants, 1, __ATOMIC_RELAXED) <= 0) raise_to(to.lost, look(global));
+    if (__atomic_fetch_add(&to.occupants, 1, __ATOMIC_RELAXED) <= 0 && was_away) raise_to(to.lost, look(global));
   }
   void vacate(int& occupied) const {
     if (occupied >= 0) __atomic_fetch_sub(&cpu(occupied).occupants, 1, __ATOMIC_RELAXED);
@@ -96,12 +97,21 @@ struct Clock {
   }
 };
 
+// One CPU: time in which all waited for the world. No more than the CPU had besides: a thread that is in a call and computes
+// there may have counted as one that waits.
+inline uint64_t world_blocked_ns(const Snapshot& from, const Snapshot& to) {
+  const uint64_t blocked = to.world_blocked_ns - from.world_blocked_ns;
+  const uint64_t wall = to.at_ns - from.at_ns, cpu = to.cpu_ns - from.cpu_ns;
+  const uint64_t rest = cpu < wall ? wall - cpu : 0;
+  return blocked < rest ? blocked : rest;
+}
+
 // The time of a window without its pauses, 0 where nothing is left.
 inline uint64_t effective_ns(Pauses pauses, const Snapshot& from, const Snapshot& to) {
   const uint64_t growth = to.global - from.global, wall = to.at_ns - from.at_ns;
   const auto less = [](uint64_t all, uint64_t part) { return part < all ? all - part : 0; };
   if (pauses == Pauses::kCpuTime)
-    return less(to.cpu_ns - from.cpu_ns + (to.world_blocked_ns - from.world_blocked_ns), growth);
+    return less(to.cpu_ns - from.cpu_ns + world_blocked_ns(from, to), growth);
   if (pauses == Pauses::kThread) return less(wall, growth);
   const uint64_t spun = to.spun_wall_ns - from.spun_wall_ns, counted = to.spun_counted_ns - from.spun_counted_ns;
   if (counted == 0 || spun <= counted) return less(wall, growth);

@@ -94,8 +94,10 @@ class Family {
  private:
   void find_new() {
     for (uint32_t i = 0; i < kMaxProcesses; ++i) {
+      // First whether it runs: then the pid is its own, and not that of one that had the place before.
+      const uint32_t how = __atomic_load_n(&area_.processes[i].ended, __ATOMIC_ACQUIRE);
       const auto pid = static_cast<int>(__atomic_load_n(&area_.processes[i].pid, __ATOMIC_ACQUIRE));
-      if (pid == 0 || fds_[i].fd >= 0 || area_.processes[i].ended != 0) continue;
+      if (pid == 0 || fds_[i].fd >= 0 || (how != kProcessRuns && how != kProcessExecutes)) continue;
       fds_[i].fd = sys::pidfd_open(pid);
       if (fds_[i].fd < 0) end(i);
     }
@@ -104,18 +106,12 @@ class Family {
   void end(uint32_t i) {
     Process& process = area_.processes[i];
     cpu_of_family(area_, -1);  // while it is a zombie its clock can be read
-    __atomic_store_n(&process.ended, 1u, __ATOMIC_RELEASE);
     // What it had on its account, it has no more.
-    begin_wait_of_ended(process);
-    if (fds_[i].fd >= 0) sys::close(fds_[i].fd);
-    fds_[i].fd = -1;
-  }
-
-  void begin_wait_of_ended(Process& process) {
-    __atomic_fetch_sub(&area_.state.world_waiters, process.world_waiters, __ATOMIC_SEQ_CST);
-    process.world_waiters = 0;
     const int runnable = process.runnable;
     if (runnable != 0) count_threads(area_, process, -runnable);
+    if (fds_[i].fd >= 0) sys::close(fds_[i].fd);
+    fds_[i].fd = -1;
+    __atomic_store_n(&process.ended, kProcessEnded, __ATOMIC_RELEASE);  // and others may have its place
   }
 
   Area& area_;
@@ -130,7 +126,7 @@ class Companion {
   void run() {
     if (!wait_for_program()) return finish(kNobodyCame);
     Snapshot whole_begin;
-    take(area_, -1, kNoRegion, whole_begin);
+    take_beginning(area_, -1, kNoRegion, whole_begin);
     memset(whole_begin.visits, 0, sizeof whole_begin.visits);  // what was visited before this look is of the run, too
     cpus_.follow(static_cast<int>(area_.processes[0].pid));
     if (is_loaded(script())) wait_for_arrivals();

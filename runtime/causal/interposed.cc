@@ -71,6 +71,35 @@ struct Accounting {
   Wait wait;
 };
 
+// How long a call of libc's is asked to sleep; 0: nobody knows, or it is no time.
+struct Asked {
+  static uint64_t ns_of(const timespec* time) {
+    if (time == nullptr || time->tv_sec < 0) return 0;
+    return static_cast<uint64_t>(time->tv_sec) * 1'000'000'000u + static_cast<uint64_t>(time->tv_nsec);
+  }
+  uint64_t nanosleep(const timespec* time, timespec*) const { return ns_of(time); }
+  uint64_t thrd_sleep(const timespec* time, timespec*) const { return ns_of(time); }
+  uint64_t usleep(useconds_t time) const { return uint64_t{time} * 1'000u; }
+  uint64_t sleep(unsigned seconds) const { return uint64_t{seconds} * 1'000'000'000u; }
+  uint64_t clock_nanosleep(clockid_t clock, int flags, const timespec* time, timespec*) const {
+    if ((flags & TIMER_ABSTIME) == 0) return ns_of(time);
+    timespec now{};
+    if (clock_gettime(clock, &now) != 0) return 0;
+    const uint64_t until_ns = ns_of(time), now_ns = ns_of(&now);
+    return until_ns > now_ns ? until_ns - now_ns : 0;
+  }
+};
+
+// The child that a call of the wait family tells of, 0: none.
+struct EndedChild {
+  long result;
+  template <typename... Arguments>
+  int operator()(Arguments...) const {
+    return static_cast<int>(result);
+  }
+  int operator()(idtype_t, id_t, siginfo_t* info, int) const { return result == 0 && info != nullptr ? info->si_pid : 0; }
+};
+
 void pay_first() {
   if (!is_profiled() || !must_pay()) return;
   const int saved_errno = errno;
@@ -103,7 +132,7 @@ void* real_of(RealName& one) {
 // Those that are defined by hand below.
 #define STAB_BY_HAND(ONE)                                                                                                   \
   ONE(epoll_ctl) ONE(prctl) ONE(syscall) ONE(pthread_create) ONE(thrd_create) ONE(sigaction) ONE(signal) ONE(__sysv_signal) \
-  ONE(sigset) ONE(sigprocmask) ONE(pthread_sigmask)
+  ONE(sigset) ONE(sigprocmask) ONE(pthread_sigmask) ONE(execve) ONE(execv) ONE(execvp) ONE(execvpe) ONE(fexecve) ONE(execveat)
 #define STAB_KEPT(NAME) static stab::causal::RealName stab_real_##NAME = {nullptr, #NAME};
 #define STAB_CALL(CLASS, RESULT, NAME, PARAMETERS, ARGUMENTS) STAB_KEPT(NAME)
 #define STAB_TRY(NAME, TRY, PARAMETERS) static stab::causal::RealName stab_real_try_##NAME = {nullptr, #TRY};
@@ -140,19 +169,47 @@ void find_all_real() {
   return result;
 #define STAB_BODY_BOTH STAB_BODY_OURS
 
+#define STAB_BODY_SIGNALS(RESULT, NAME, ARGUMENTS) \
+  pay_first();                                     \
+  if (is_profiled()) note_signal();                \
+  return real ARGUMENTS;
+
 #define STAB_BODY_FAST_OURS(RESULT, NAME, ARGUMENTS)             \
   if (!is_profiled()) return real ARGUMENTS;                     \
   if (const int tried = stab_try_##NAME(lock); tried != kBusy(tried)) return tried; \
   STAB_BODY_OURS(RESULT, NAME, ARGUMENTS)
 
-#define STAB_BODY_WORLD_FOR(WHY, RESULT, ARGUMENTS)              \
+#define STAB_BODY_WORLD(RESULT, NAME, ARGUMENTS)                 \
   if (!is_profiled()) return real ARGUMENTS;                     \
   Accounting accounting(kForWorld);                              \
   const RESULT result = real ARGUMENTS;                          \
-  accounting.end(kForWorld, WHY, __builtin_return_address(0));   \
+  accounting.end(kForWorld, kScriptBlockedIo, __builtin_return_address(0)); \
   return result;
-#define STAB_BODY_WORLD(RESULT, NAME, ARGUMENTS) STAB_BODY_WORLD_FOR(kScriptBlockedIo, RESULT, ARGUMENTS)
-#define STAB_BODY_SLEEPS(RESULT, NAME, ARGUMENTS) STAB_BODY_WORLD_FOR(kScriptBlockedSleep, RESULT, ARGUMENTS)
+#define STAB_BODY_SLEEPS(RESULT, NAME, ARGUMENTS)                \
+  if (!is_profiled()) return real ARGUMENTS;                     \
+  Accounting accounting(kForWorld);                              \
+  accounting.wait.asked_ns = Asked{}.NAME ARGUMENTS;             \
+  const RESULT result = real ARGUMENTS;                          \
+  accounting.end(kForWorld, kScriptBlockedSleep, __builtin_return_address(0)); \
+  return result;
+
+#define STAB_BODY_SIGNALLED(RESULT, NAME, ARGUMENTS)                                                        \
+  if (!is_profiled()) return real ARGUMENTS;                                                                \
+  Accounting accounting(kForWorld);                                                                         \
+  const RESULT result = real ARGUMENTS;                                                                     \
+  const bool by_ours =                                                                                      \
+      class_matters() && !timed_out(#NAME, result) && last_signal_is_ours(accounting.wait.since_ns);        \
+  accounting.end(by_ours ? kForOurs : kForWorld, by_ours ? kScriptBlockedLock : kScriptBlockedSleep,        \
+                 __builtin_return_address(0));                                                              \
+  return result;
+
+#define STAB_BODY_CHILD(RESULT, NAME, ARGUMENTS)                                                            \
+  if (!is_profiled()) return real ARGUMENTS;                                                                \
+  Accounting accounting(kForWorld);                                                                         \
+  const RESULT result = real ARGUMENTS;                                                                     \
+  const bool by_ours = class_matters() && is_of_family(EndedChild{result} ARGUMENTS);                       \
+  accounting.end(by_ours ? kForOurs : kForWorld, kScriptBlockedIo, __builtin_return_address(0));            \
+  return result;
 
 #define STAB_BODY_READY(RESULT, NAME, ARGUMENTS)                                                             \
   if (!is_profiled()) return real ARGUMENTS;                                                                \
@@ -165,17 +222,23 @@ void find_all_real() {
 #define STAB_BODY_READS(RESULT, NAME, ARGUMENTS)                               \
   if (!is_profiled()) return real ARGUMENTS;                                   \
   Accounting accounting(kForWorld);                                            \
+  LastWrite* const begun = begin_reading(fd);                                  \
   const RESULT result = real ARGUMENTS;                                        \
-  if (result > 0) note_reader(fd);                                             \
+  end_noted(begun);                                                            \
   accounting.end(class_matters() && last_writer_is_ours(fd, accounting.wait.since_ns) ? kForOurs : kForWorld, kScriptBlockedIo, \
                  __builtin_return_address(0));                                 \
   return result;
 
-#define STAB_BODY_WRITES(RESULT, NAME, ARGUMENTS) \
-  if (!is_profiled()) return real ARGUMENTS;      \
-  pay_first();                                    \
-  note_writer(fd);                                \
-  return real ARGUMENTS;
+#define STAB_BODY_WRITES(RESULT, NAME, ARGUMENTS)                              \
+  if (!is_profiled()) return real ARGUMENTS;                                   \
+  Accounting accounting(kForWorld);                                            \
+  accounting.wait.may_bring_task = false;                                      \
+  LastWrite* const begun = begin_writing(fd);                                  \
+  const RESULT result = real ARGUMENTS;                                        \
+  end_noted(begun);                                                            \
+  accounting.end(class_matters() && last_reader_is_ours(fd, accounting.wait.since_ns) ? kForOurs : kForWorld, kScriptBlockedIo, \
+                 __builtin_return_address(0));                                 \
+  return result;
 
 namespace stab::causal {
 namespace {
@@ -498,17 +561,106 @@ STAB_INTERPOSED(int, pthread_sigmask, (int how, const sigset_t* set, sigset_t* b
 }
 
 // ---------------------------------------------------------------------------------------------------------
+// Executed programs: ours no more, unless they attach again.
+namespace stab::causal {
+namespace {
+
+template <typename Execute>
+int execute(Execute execute) {
+  // A child of vfork has its parent's place.
+  if (!is_profiled() || program.pid != sys::getpid()) return execute();
+  const int threads = begin_exec();
+  const int result = execute();
+  const int saved_errno = errno;
+  end_failed_exec(threads);
+  errno = saved_errno;
+  return result;
+}
+
+// Of execl and its kin: what the list has more than its first, and the terminating null.
+int count_arguments(va_list list) {
+  int count = 1;
+  while (va_arg(list, char*) != nullptr) ++count;
+  return count;
+}
+void take_arguments(const char* first, va_list list, int count, char** out) {
+  out[0] = const_cast<char*>(first);
+  for (int i = 1; i <= count; ++i) out[i] = va_arg(list, char*);
+}
+
+}  // namespace
+}  // namespace stab::causal
+
+STAB_INTERPOSED(int, execve, (const char* path, char* const* arguments, char* const* environment)) {
+  STAB_REAL(execve, int (*)(const char*, char* const*, char* const*));
+  return stab::causal::execute([&] { return real(path, arguments, environment); });
+}
+STAB_INTERPOSED(int, execv, (const char* path, char* const* arguments)) {
+  STAB_REAL(execv, int (*)(const char*, char* const*));
+  return stab::causal::execute([&] { return real(path, arguments); });
+}
+STAB_INTERPOSED(int, execvp, (const char* file, char* const* arguments)) {
+  STAB_REAL(execvp, int (*)(const char*, char* const*));
+  return stab::causal::execute([&] { return real(file, arguments); });
+}
+STAB_INTERPOSED(int, execvpe, (const char* file, char* const* arguments, char* const* environment)) {
+  STAB_REAL(execvpe, int (*)(const char*, char* const*, char* const*));
+  return stab::causal::execute([&] { return real(file, arguments, environment); });
+}
+STAB_INTERPOSED(int, fexecve, (int fd, char* const* arguments, char* const* environment)) {
+  STAB_REAL(fexecve, int (*)(int, char* const*, char* const*));
+  return stab::causal::execute([&] { return real(fd, arguments, environment); });
+}
+STAB_INTERPOSED(int, execveat, (int folder, const char* path, char* const* arguments, char* const* environment, int flags)) {
+  STAB_REAL(execveat, int (*)(int, const char*, char* const*, char* const*, int));
+  return stab::causal::execute([&] { return real(folder, path, arguments, environment, flags); });
+}
+
+// The list on the stack, as libc has it: no memory may be asked for in a child of vfork's.
+#define STAB_ARGUMENTS_OF_LIST(FIRST)                              \
+  va_list list;                                                    \
+  va_start(list, FIRST);                                           \
+  const int count = (FIRST) == nullptr ? 0 : count_arguments(list); \
+  va_end(list);                                                    \
+  auto** const arguments = static_cast<char**>(__builtin_alloca((static_cast<size_t>(count) + 1) * sizeof(char*))); \
+  va_start(list, FIRST);                                           \
+  take_arguments(FIRST, list, count, arguments)
+
+STAB_INTERPOSED(int, execl, (const char* path, const char* first, ...)) {
+  using namespace stab::causal;
+  STAB_ARGUMENTS_OF_LIST(first);
+  va_end(list);
+  STAB_REAL(execv, int (*)(const char*, char* const*));
+  return execute([&] { return real(path, arguments); });
+}
+STAB_INTERPOSED(int, execlp, (const char* file, const char* first, ...)) {
+  using namespace stab::causal;
+  STAB_ARGUMENTS_OF_LIST(first);
+  va_end(list);
+  STAB_REAL(execvp, int (*)(const char*, char* const*));
+  return execute([&] { return real(file, arguments); });
+}
+STAB_INTERPOSED(int, execle, (const char* path, const char* first, ...)) {
+  using namespace stab::causal;
+  STAB_ARGUMENTS_OF_LIST(first);
+  char* const* const environment = va_arg(list, char* const*);
+  va_end(list);
+  STAB_REAL(execve, int (*)(const char*, char* const*, char* const*));
+  return execute([&] { return real(path, arguments, environment); });
+}
+
+// ---------------------------------------------------------------------------------------------------------
 // Ends.
 
 STAB_INTERPOSED(void, _exit, (int status)) {
   using namespace stab::causal;
   pay_first();
-  if (is_profiled()) say_goodbye();
+  if (is_profiled()) end_process();
   stab::sys::exit_process(status);
 }
 STAB_INTERPOSED(void, _Exit, (int status)) {
   using namespace stab::causal;
   pay_first();
-  if (is_profiled()) say_goodbye();
+  if (is_profiled()) end_process();
   stab::sys::exit_process(status);
 }

@@ -13,18 +13,12 @@ namespace {
 // write of ours into one counts. Of a TCP connection the two directions differ by the order of ports; Unix sockets, whose
 // other end has no number, are one channel where that end is a process of the family.
 constexpr uint64_t kEventCounters = uint64_t{1} << 60, kUnixSockets = uint64_t{2} << 60, kPorts = uint64_t{3} << 60,
-                   kPipes = uint64_t{4} << 60;
+                   kPipes = uint64_t{4} << 60, kSignals = uint64_t{5} << 60;
 
 uint64_t port_of(const sockaddr_storage& address) {
   if (address.ss_family == AF_INET) return reinterpret_cast<const sockaddr_in&>(address).sin_port;
   if (address.ss_family == AF_INET6) return reinterpret_cast<const sockaddr_in6&>(address).sin6_port;
   return 0;
-}
-
-bool is_family(int pid) {
-  for (const Process& process : program.area->processes)
-    if (static_cast<int>(__atomic_load_n(&process.pid, __ATOMIC_RELAXED)) == pid) return true;
-  return false;
 }
 
 uint64_t socket_channel(int fd, bool writes) {
@@ -35,7 +29,7 @@ uint64_t socket_channel(int fd, bool writes) {
     ucred peer{};
     bytes = sizeof peer;
     const bool known = sys::call(SYS_getsockopt, fd, SOL_SOCKET, SO_PEERCRED, sys::word(&peer), sys::word(&bytes)) == 0;
-    return known && is_family(peer.pid) ? kUnixSockets : 0;
+    return known && is_of_family(peer.pid) ? kUnixSockets : 0;
   }
   bytes = sizeof other;
   if (sys::call(SYS_getpeername, fd, sys::word(&other), sys::word(&bytes)) != 0) return 0;
@@ -92,25 +86,50 @@ namespace {
 // Who reads makes room for who waits to write: the same channel, another number.
 constexpr uint64_t kRoom = uint64_t{1} << 63;
 
-void note(int fd, bool writes) {
-  if (!must_pay()) return;
+LastWrite* begin(int fd, bool writes) {
+  if (!must_pay()) return nullptr;
   const uint64_t now = now_ns(), channel = believed_channel_of(fd, writes, now);
-  if (channel == 0) return;
-  if (LastWrite* cell = find(writes ? channel : channel | kRoom, true)) raise_to(cell->at_ns, now);
+  LastWrite* const cell = channel == 0 ? nullptr : find(writes ? channel : channel | kRoom, true);
+  if (cell == nullptr) return nullptr;
+  raise_to(cell->at_ns, now);
+  raise_by(cell->going_on, 1);
+  return cell;
 }
 
 bool is_noted(int fd, bool by_writer, uint64_t since_ns) {
   if (!must_pay()) return false;
   const uint64_t channel = believed_channel_of(fd, !by_writer, now_ns());
   const LastWrite* cell = channel == 0 ? nullptr : find(by_writer ? channel : channel | kRoom, false);
-  return cell != nullptr && look(cell->at_ns) >= since_ns;
+  return cell != nullptr && (look(cell->at_ns) >= since_ns || look(cell->going_on) != 0);
 }
 
 }  // namespace
 
-void note_writer(int fd) { note(fd, true); }
-void note_reader(int fd) { note(fd, false); }
+LastWrite* begin_writing(int fd) { return begin(fd, true); }
+LastWrite* begin_reading(int fd) { return begin(fd, false); }
+void end_noted(LastWrite* begun) {
+  if (begun == nullptr) return;
+  raise_to(begun->at_ns, now_ns());
+  __atomic_fetch_sub(&begun->going_on, uint64_t{1}, __ATOMIC_RELAXED);
+}
 bool last_writer_is_ours(int fd, uint64_t since_ns) { return is_noted(fd, true, since_ns); }
 bool last_reader_is_ours(int fd, uint64_t since_ns) { return is_noted(fd, false, since_ns); }
+
+void note_signal() {
+  if (!must_pay()) return;
+  if (LastWrite* cell = find(kSignals, true)) raise_to(cell->at_ns, now_ns());
+}
+bool last_signal_is_ours(uint64_t since_ns) {
+  const LastWrite* cell = find(kSignals, false);
+  return cell != nullptr && look(cell->at_ns) >= since_ns;
+}
+
+bool is_of_family(int pid) {
+  if (pid <= 0) return false;
+  for (const Process& process : program.area->processes)
+    if (static_cast<int>(__atomic_load_n(&process.pid, __ATOMIC_RELAXED)) == pid)
+      return __atomic_load_n(&process.ended, __ATOMIC_RELAXED) != kProcessExecutes;
+  return false;
+}
 
 }  // namespace stab::causal

@@ -81,8 +81,9 @@ void pay_load() {
 void stretch_wait(uint64_t waited_ns, uint64_t site, bool timed_out) {
   Area& area = *program.area;
   const uint32_t load = area.script.load_permille;
-  mine.sites.waited_at(site);
+  if (site != 0) mine.sites.waited_at(site);
   if (load <= kLoadOne || !has_begun(area) || mine.sites.is_one(site)) return;
+  if (waited_ns == 0) return;
   if (timed_out) degrade(area, Degraded::kTimeouts);
   const uint64_t wanted_ns = extra_ns(waited_ns, load);
   if (mine.overslept_ns >= wanted_ns) {

@@ -63,6 +63,7 @@ class ArrivalSites {
 void watch_load();          // in a program that attached, before main, where the script has a load
 void begin_load_thread();   // the calling thread has just begun
 void pay_load();            // for the CPU time since it paid last
-void stretch_wait(uint64_t waited_ns, uint64_t site, bool timed_out);  // after a wait that the world ended
+// After a wait that the world ended; waited_ns is 0 where the thread kept its CPU, site is 0 where no task can come by it.
+void stretch_wait(uint64_t waited_ns, uint64_t site, bool timed_out);
 
 }  // namespace stab::causal

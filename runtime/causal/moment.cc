@@ -8,6 +8,9 @@
 namespace stab::causal {
 namespace {
 
+// A sleep ends by as much too late on a CPU that nobody else wants: timers have a slack of 50 us.
+constexpr uint64_t kPromptNs = 100'000;
+
 // The clock of another process's CPU time, as clock_getcpuclockid makes it. 0: it is gone.
 uint64_t cpu_of(int pid) {
   constexpr int kScheduler = 2;
@@ -24,18 +27,31 @@ uint64_t world_blocked(const Area& area, uint64_t now) {
 
 void look_whether_idle(Area& area) {
   State& state = area.state;
-  if (__atomic_load_n(&state.runnable, __ATOMIC_SEQ_CST) > 0 || __atomic_load_n(&state.world_waiters, __ATOMIC_SEQ_CST) <= 0)
-    return;
+  if (__atomic_load_n(&state.runnable, __ATOMIC_SEQ_CST) > 0) return;
   uint64_t none = 0;
   __atomic_compare_exchange_n(&state.idle_since_ns, &none, sys::monotonic_ns(), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 
-void end_idleness(Area& area) {
+void end_idleness(Area& area, bool was_the_worlds, const Late& late) {
   if (look(area.state.idle_since_ns) == 0) return;
   const uint64_t since = __atomic_exchange_n(&area.state.idle_since_ns, uint64_t{0}, __ATOMIC_SEQ_CST);
-  if (since == 0) return;
-  // What a window's beginning has counted already is part of both its ends.
-  raise_by(area.state.world_blocked_ns, sys::monotonic_ns() - since);
+  if (since == 0 || !was_the_worlds) return;
+  const uint64_t late_from = late.due_ns + kPromptNs > since ? late.due_ns + kPromptNs : since;
+  const uint64_t late_ns = late.woke_ns > late_from ? late.woke_ns - late_from : 0;
+  raise_by(area.state.world_blocked_ns, sys::monotonic_ns() - since - late_ns);
+}
+
+void settle_idleness(Area& area) {
+  uint64_t since = look(area.state.idle_since_ns);
+  const uint64_t now = sys::monotonic_ns();
+  if (since == 0 || since >= now) return;
+  if (__atomic_compare_exchange_n(&area.state.idle_since_ns, &since, now, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+    raise_by(area.state.world_blocked_ns, now - since);
+}
+
+void change_runnable(Area& area, Process& process, int by) {
+  __atomic_fetch_add(&process.runnable, by, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&area.state.runnable, by, __ATOMIC_SEQ_CST);
 }
 
 }  // namespace
@@ -43,10 +59,10 @@ void end_idleness(Area& area) {
 uint64_t cpu_of_family(Area& area, int own_pid) {
   uint64_t sum = 0;
   for (Process& process : area.processes) {
+    const bool runs = __atomic_load_n(&process.ended, __ATOMIC_ACQUIRE) == kProcessRuns;
     const auto pid = static_cast<int>(__atomic_load_n(&process.pid, __ATOMIC_ACQUIRE));
     if (pid == 0) continue;
-    if (__atomic_load_n(&process.ended, __ATOMIC_ACQUIRE) == 0)
-      raise_to(process.cpu_ns, pid == own_pid ? sys::process_cpu_ns() : cpu_of(pid));
+    if (runs) raise_to(process.cpu_ns, process.before_ns + (pid == own_pid ? sys::process_cpu_ns() : cpu_of(pid)));
     sum += look(process.cpu_ns);
   }
   return sum;
@@ -83,6 +99,13 @@ void take(Area& area, int own_pid, uint32_t region, Snapshot& out) {
     out.visits[point] = point >= 1 && point <= used ? progress::visits_of(area.board, point) : 0;
 }
 
+void take_beginning(Area& area, int own_pid, uint32_t region, Snapshot& out) {
+  settle_idleness(area);
+  take(area, own_pid, region, out);
+  // What begins now may yet turn out to be nobody's wait for the world: no later moment has less.
+  out.world_blocked_ns = look(area.state.world_blocked_ns);
+}
+
 uint64_t waiting_order(const Area& area) {
   const Live& live = area.state.live;
   const uint64_t ordered = __atomic_load_n(&live.ordered, __ATOMIC_ACQUIRE);
@@ -96,7 +119,7 @@ bool carry_out(Area& area, uint64_t order, int own_pid) {
   const bool opens = order % 2 == 1;
   if (opens) {
     clock_of(area).forgive();
-    take(area, own_pid, live.region, area.state.begin);
+    take_beginning(area, own_pid, live.region, area.state.begin);
     begin_insides(area);
   } else {
     add_insides(area, own_pid);
@@ -107,28 +130,19 @@ bool carry_out(Area& area, uint64_t order, int own_pid) {
   return true;
 }
 
-void begin_wait(Area& area, Process& process, bool for_world) {
-  if (for_world) {
-    __atomic_fetch_add(&process.world_waiters, 1, __ATOMIC_RELAXED);
-    __atomic_fetch_add(&area.state.world_waiters, 1, __ATOMIC_SEQ_CST);
-  }
-  count_threads(area, process, -1);
-}
+void begin_wait(Area& area, Process& process) { count_threads(area, process, -1); }
 
-void end_wait(Area& area, Process& process, bool for_world) {
-  count_threads(area, process, 1);
-  if (!for_world) return;
-  __atomic_fetch_sub(&process.world_waiters, 1, __ATOMIC_RELAXED);
-  __atomic_fetch_sub(&area.state.world_waiters, 1, __ATOMIC_SEQ_CST);
+void end_wait(Area& area, Process& process, bool world_woke_it, const Late& late) {
+  change_runnable(area, process, 1);
+  end_idleness(area, world_woke_it, late);
 }
 
 void count_threads(Area& area, Process& process, int by) {
-  __atomic_fetch_add(&process.runnable, by, __ATOMIC_RELAXED);
-  __atomic_fetch_add(&area.state.runnable, by, __ATOMIC_SEQ_CST);
+  change_runnable(area, process, by);
   if (by < 0)
     look_whether_idle(area);
   else
-    end_idleness(area);
+    end_idleness(area, false, {});
 }
 
 }  // namespace stab::causal

@@ -7,6 +7,13 @@
 
 namespace stab::causal {
 
+// A sleep that should have ended at `due_ns` and has at `woke_ns`: in between the thread could run, and had no CPU. Both are 0
+// where nobody knows.
+struct Late {
+  uint64_t due_ns = 0, woke_ns = 0;
+  uint64_t ns() const { return woke_ns > due_ns ? woke_ns - due_ns : 0; }
+};
+
 // CPU time of every process of the area so far. `own_pid`'s is read exactly, that of others to the kernel's tick.
 uint64_t cpu_of_family(Area& area, int own_pid);
 
@@ -25,9 +32,16 @@ uint64_t waiting_order(const Area& area);
 // Carries out an order if nobody else has begun to. False: somebody has.
 bool carry_out(Area& area, uint64_t order, int own_pid);
 
-// R4 on one CPU: a thread begins to wait, for the world or for ours, and comes back.
-void begin_wait(Area& area, Process& process, bool for_world);
-void end_wait(Area& area, Process& process, bool for_world);
+// As take, for what later moments are held against. Time in which nobody can run is known to be the world's only when it ends
+// (end_wait), so what went on until now is settled: it is of what was before.
+void take_beginning(Area& area, int own_pid, uint32_t region, Snapshot& out);
+
+// R4 on one CPU: a thread begins to wait, and comes back. The time in which nobody could run was a wait for the world if it was
+// the world that woke the thread which ends it, by a time-out, too. Else that thread was woken by ours and waited for its CPU,
+// or never gave it away: a call that computes in the kernel is CPU time already.
+// Nor is the time in which it was late: then others than ours had its CPU.
+void begin_wait(Area& area, Process& process);
+void end_wait(Area& area, Process& process, bool world_woke_it, const Late& late = {});
 
 // Threads of a process that come (+) and go (-).
 void count_threads(Area& area, Process& process, int by);

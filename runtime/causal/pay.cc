@@ -65,8 +65,8 @@ uint64_t voluntary_switches() {
 }
 
 // Whether the thread gave its CPU away since its last wait. A call that finds what it wants waits for nobody, however long it
-// takes: it may have been preempted in the middle, and owes nobody what others were credited with meanwhile. Not known where a
-// window has opened since.
+// takes: it may have been preempted in the middle, and owes nobody what others were credited with meanwhile, nor did anybody
+// idle. Not known where a window has opened since.
 bool has_blocked() {
   if (!is_window_open() || program.is_silent) return true;
   const uint64_t before = self.blocked;
@@ -75,20 +75,21 @@ bool has_blocked() {
 }
 
 // Sleeps for so long in the sum over its calls: each ends late, by as much as it takes until the thread has a CPU again.
-void sleep_exactly(uint64_t ns) {
+void sleep_exactly(uint64_t ns, Late& late) {
   const uint64_t spared_ns = ns < self.overslept_ns ? ns : self.overslept_ns;
   self.overslept_ns -= spared_ns;
   if (spared_ns == ns) return;
   ++self.classified;
   const uint64_t wanted_ns = ns - spared_ns, begun_ns = sys::monotonic_ns();
   sleep_for(wanted_ns);
-  const uint64_t slept_ns = sys::monotonic_ns() - begun_ns;
-  if (slept_ns > wanted_ns) self.overslept_ns += slept_ns - wanted_ns;
-  self.blocked = voluntary_switches();
+  late = {begun_ns + wanted_ns, sys::monotonic_ns()};
+  self.overslept_ns += late.ns();
 }
 
-// R4. What global grew before this window was another window's business.
-void wait_as_the_world_does(Area& area) {
+// R4. What global grew before this window was another window's business. Who comes back late from a sleep has waited for a CPU
+// for so long, and not for the world: what the others were credited with then is slept off already.
+void wait_as_the_world_does(Area& area, Late& late) {
+  uint64_t late_ns = late.ns();
   const Clock clock = clock_of(area);
   for (;;) {
     const uint64_t window = look(area.state.live.open);
@@ -99,8 +100,9 @@ void wait_as_the_world_does(Area& area) {
       self.seen = look(area.state.begin.global);
     }
     const uint64_t more = clock.owed_to_world(self.seen);
-    if (more == 0) return;
-    sleep_exactly(more);
+    if (more <= late_ns) return;
+    sleep_exactly(more - late_ns, late);
+    late_ns = 0;
   }
 }
 
@@ -135,14 +137,15 @@ void credit_wait(Area& area, uint64_t caller, uint64_t waited_ns) {
   if (program.pauses == Pauses::kThread) self.local += delay_ns;
 }
 
-void go_off(Area& area, Waits what) {
+void go_off(Area& area) {
   if (program.pauses == Pauses::kSpin) clock_of(area).vacate(self.occupied);
-  if (self.is_counted) begin_wait(area, *program.process, what == kForWorld);
+  if (self.is_counted) begin_wait(area, *program.process);
 }
 
-void come_back(Area& area, Waits what) {
-  if (self.is_counted) end_wait(area, *program.process, what == kForWorld);
-  if (program.pauses == Pauses::kSpin) clock_of(area).occupy(self.occupied, sched_getcpu());
+// kNot: it never gave its CPU away, which was not idle therefore.
+void come_back(Area& area, Waits woken_by, const Late& late = {}) {
+  if (self.is_counted) end_wait(area, *program.process, woken_by == kForWorld, late);
+  if (program.pauses == Pauses::kSpin) clock_of(area).occupy(self.occupied, sched_getcpu(), woken_by != kNot);
 }
 
 }  // namespace
@@ -165,6 +168,7 @@ void sleep_for(uint64_t ns) {
   const timespec until{static_cast<time_t>(until_ns / 1'000'000'000u), static_cast<long>(until_ns % 1'000'000'000u)};
   while (sys::call(SYS_clock_nanosleep, CLOCK_MONOTONIC, TIMER_ABSTIME, sys::word(&until)) == -EINTR) {
   }
+  self.blocked = voluntary_switches();  // no wait of the program's
 }
 
 void pay() {
@@ -196,8 +200,8 @@ void spin_for(uint64_t cpu_ns) {
 
 Wait start_wait(Waits what) {
   Area& area = *program.area;
-  const Wait wait{self.waits, now_ns()};
-  if (wait.outer != kNot) come_back(area, wait.outer);  // a handler inside a wait runs
+  const Wait wait{self.waits, now_ns(), true, 0};
+  if (wait.outer != kNot) come_back(area, kForWorld);  // a handler inside a wait runs
   self.waits = kNot;
   pay();
   const uint64_t window = look(area.state.live.open);
@@ -208,7 +212,7 @@ Wait start_wait(Waits what) {
   self.seen_open = window;
   self.seen = look(area.state.global);
   self.waits = what;
-  go_off(area, what);
+  go_off(area);
   return wait;
 }
 
@@ -220,16 +224,19 @@ void finish_wait(const Wait& wait, Waits by, uint64_t why, uint64_t caller) {
   if (waited_ns >= kShortestWaitNs) {
     ++self.classified;
     if ((area.script.flags & why) != 0) credit_wait(area, caller, waited_ns);
-    if (by == kForWorld && is_loaded(area.script)) stretch_wait(waited_ns, caller, why == kScriptBlockedLock);
+    if (by == kForWorld && is_loaded(area.script))
+      stretch_wait(has_waited ? waited_ns : 0, wait.may_bring_task ? caller : 0, why == kScriptBlockedLock);
   }
-  if (has_waited && by == kForWorld && program.pauses != Pauses::kThread) wait_as_the_world_does(area);
-  come_back(area, self.waits);
+  Late late;
+  if (wait.asked_ns != 0 && wait.asked_ns < waited_ns) late = {wait.since_ns + wait.asked_ns, wait.since_ns + waited_ns};
+  if (has_waited && by == kForWorld && program.pauses != Pauses::kThread) wait_as_the_world_does(area, late);
+  come_back(area, has_waited ? by : kNot, late);
   if (program.pauses == Pauses::kThread && by == kForOurs) self.local += look(area.state.global) - self.seen;
   self.waits = kNot;
   if (by == kForWorld) pay();
   if (wait.outer == kNot) return;
   self.waits = wait.outer;
-  go_off(area, wait.outer);
+  go_off(area);
 }
 
 void arrive() {
@@ -246,11 +253,7 @@ void leave() {
   read_switches();
   pay();
   if (program.pauses == Pauses::kSpin) clock_of(*program.area).vacate(self.occupied);
-  // Ended inside a wait, by cancellation: it is off already.
-  if (self.waits == kForWorld) {
-    __atomic_fetch_sub(&program.process->world_waiters, 1, __ATOMIC_RELAXED);
-    __atomic_fetch_sub(&program.area->state.world_waiters, 1, __ATOMIC_SEQ_CST);
-  }
+  // Ended inside a wait, by cancellation, it is off already.
   if (self.waits == kNot) count_threads(*program.area, *program.process, -1);
   self.is_counted = false;
 }

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include "runtime/causal/attach.h"
+#include "runtime/causal/last_writer.h"
 #include "runtime/causal/moment.h"
 #include "runtime/causal/regions.h"
 #include "runtime/progress/points.h"
@@ -48,7 +49,32 @@ void ask_for_layout() {
 void say_goodbye() {
   if (program.pid != sys::getpid()) return;  // a child of a bare clone
   if (self.is_counted) read_switches();
-  raise_to(program.process->cpu_ns, sys::process_cpu_ns());
+  raise_to(program.process->cpu_ns, program.process->before_ns + sys::process_cpu_ns());
+}
+
+void end_process() {
+  if (program.pid != sys::getpid()) return;
+  say_goodbye();
+  note_signal();
+  if (program.pauses == Pauses::kSpin) clock_of(*program.area).vacate(self.occupied);
+  // Whoever sees its end sooner than the companion may wait for the world then.
+  self.is_counted = false;
+  count_threads(*program.area, *program.process, -__atomic_load_n(&program.process->runnable, __ATOMIC_RELAXED));
+}
+
+int begin_exec() {
+  pay();
+  say_goodbye();
+  Process& process = *program.process;
+  __atomic_store_n(&process.ended, kProcessExecutes, __ATOMIC_RELEASE);
+  const int threads = __atomic_load_n(&process.runnable, __ATOMIC_RELAXED);
+  count_threads(*program.area, process, -threads);
+  return threads;
+}
+
+void end_failed_exec(int threads) {
+  __atomic_store_n(&program.process->ended, kProcessRuns, __ATOMIC_RELEASE);
+  count_threads(*program.area, *program.process, threads);
 }
 
 }  // namespace stab::causal

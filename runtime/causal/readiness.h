@@ -32,6 +32,10 @@ struct Woken {
   template <typename... Rest>
   bool ppoll(const pollfd* fds, nfds_t count, Rest...) const { return by_ours_in_poll(fds, count); }
   template <typename... Rest>
+  bool __poll_chk(const pollfd* fds, nfds_t count, Rest...) const { return by_ours_in_poll(fds, count); }
+  template <typename... Rest>
+  bool __ppoll_chk(const pollfd* fds, nfds_t count, Rest...) const { return by_ours_in_poll(fds, count); }
+  template <typename... Rest>
   bool select(int count, const fd_set* in, const fd_set* out, Rest...) const { return by_ours_in_select(count, in, out); }
   template <typename... Rest>
   bool pselect(int count, const fd_set* in, const fd_set* out, Rest...) const { return by_ours_in_select(count, in, out); }

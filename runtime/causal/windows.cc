@@ -30,7 +30,7 @@ bool RunningRegions::is_running(uint32_t region, uint64_t cpu_ns, uint64_t look_
 
 uint64_t length_ns(Pauses pauses, const Snapshot& from, const Snapshot& to) {
   if (pauses != Pauses::kCpuTime) return to.at_ns - from.at_ns;
-  return to.cpu_ns - from.cpu_ns + (to.world_blocked_ns - from.world_blocked_ns);
+  return to.cpu_ns - from.cpu_ns + world_blocked_ns(from, to);
 }
 
 uint64_t busiest(const Snapshot& from, const Snapshot& to) {
@@ -56,7 +56,8 @@ void write_record(const Area& area, uint32_t arm, const Snapshot& from, const Sn
   out.credited_ns = to.credited_ns - from.credited_ns;
   out.spun_wall_ns = to.spun_wall_ns - from.spun_wall_ns;
   out.spun_counted_ns = to.spun_counted_ns - from.spun_counted_ns;
-  out.world_blocked_ns = to.world_blocked_ns - from.world_blocked_ns;
+  out.world_blocked_ns = area.state.pauses == Pauses::kCpuTime ? world_blocked_ns(from, to)
+                                                               : to.world_blocked_ns - from.world_blocked_ns;
   out.samples = to.samples - from.samples;
   out.samples_in_region = to.region_samples - from.region_samples;
   out.region_ns = to.region_ns - from.region_ns;

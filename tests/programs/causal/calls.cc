@@ -21,6 +21,7 @@
 #include <sys/mman.h>
 #include <sys/select.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <threads.h>
@@ -121,23 +122,38 @@ void sleeps_longer(const char* name, Call call) {
 
 // The same, but whoever wakes it is ours, and nobody sleeps for what was credited meanwhile, which is long.
 constexpr uint64_t kLongCreditNs = 15'000'000'000;
+void credit_soon() {
+  timespec soon = {0, 20'000'000};
+  while (nanosleep(&soon, &soon) != 0) {}
+  __atomic_fetch_add(&area->state.global, kLongCreditNs, __ATOMIC_SEQ_CST);
+  forgive();
+}
+enum class Wakes { kByWriting, kByReading, kWhileItReads, kBySignal };
 int wakes_fd = -1;
-bool makes_room = false;
+Wakes wakes_how = Wakes::kByWriting;
+pthread_t main_thread;
 template <typename Call>
 void sleeps_no_longer(const char* name, int fd, Call call) {
   forgive();
   wakes_fd = fd;
+  main_thread = pthread_self();
   pthread_t thread;
   const auto credit_and_wake = [](void*) -> void* {
-    timespec soon = {0, 20'000'000};
-    while (nanosleep(&soon, &soon) != 0) {}
-    __atomic_fetch_add(&area->state.global, kLongCreditNs, __ATOMIC_SEQ_CST);
-    forgive();
+    credit_soon();
     const uint64_t one = 1;
-    if (makes_room) {
-      for (char room[65536]; recv(wakes_fd, room, sizeof room, MSG_DONTWAIT) > 0;) {}
-    } else if (write(wakes_fd, &one, sizeof one) != sizeof one) {
-      abort();
+    static char room[1 << 22];
+    switch (wakes_how) {
+      case Wakes::kByWriting:
+        if (write(wakes_fd, &one, sizeof one) != sizeof one) abort();
+        break;
+      case Wakes::kByReading:
+        while (recv(wakes_fd, room, sizeof room, MSG_DONTWAIT) > 0) {}
+        break;
+      // Has made room long before it returns: there is never so much.
+      case Wakes::kWhileItReads:
+        if (recv(wakes_fd, room, sizeof room, MSG_WAITALL) < 0) abort();
+        break;
+      case Wakes::kBySignal: pthread_kill(main_thread, SIGUSR1); break;
     }
     return nullptr;
   };
@@ -223,13 +239,114 @@ void wait_for_readiness() {
   char much[4096] = {};
   while (send(sockets[0], much, sizeof much, MSG_DONTWAIT) > 0) {}
   pollfd writable = {sockets[0], POLLOUT, 0};
-  makes_room = true;
+  wakes_how = Wakes::kByReading;
   sleeps_no_longer("poll, for room", sockets[1], [&] { return poll(&writable, 1, -1); });
-  makes_room = false;
+  while (send(sockets[0], much, sizeof much, MSG_DONTWAIT) > 0) {}
+  sleeps_no_longer("send, for room", sockets[1], [&] { return send(sockets[0], much, sizeof much, 0) == sizeof much; });
+  wakes_how = Wakes::kWhileItReads;
+  while (send(sockets[0], much, sizeof much, MSG_DONTWAIT) > 0) {}
+  sleeps_no_longer("poll, for room that is being made", sockets[1], [&] {
+    const int found = poll(&writable, 1, -1);
+    shutdown(sockets[0], SHUT_WR);
+    return found;
+  });
+  wakes_how = Wakes::kByWriting;
   const itimerspec once = {{}, {0, kLongWaitNs}};
   sleeps_longer("epoll_wait, by a timer", [&] {
     if (timerfd_settime(timer, 0, &once, nullptr) != 0) abort();
     epoll_wait(epoll, &event, 1, -1);
+  });
+}
+
+// Stopped while it sleeps, it comes back long after the time that it asked for. It has not waited for the world since then, so
+// what the others were credited with meanwhile, which is less, is none of its business.
+void is_late_from_a_sleep() {
+  constexpr time_t kStoppedSeconds = 5;
+  constexpr uint64_t kCreditNs = 4'500'000'000;
+  forgive();
+  area->state.live.open += 2;
+  const pid_t sleeper = getpid();
+  const pid_t child = fork();
+  if (child == 0) {
+    timespec soon = {0, 50'000'000}, stopped = {kStoppedSeconds, 0};
+    while (nanosleep(&soon, &soon) != 0) {}
+    kill(sleeper, SIGSTOP);
+    __atomic_fetch_add(&area->state.global, kCreditNs, __ATOMIC_SEQ_CST);
+    forgive();
+    syscall(SYS_nanosleep, &stopped, nullptr);
+    kill(sleeper, SIGCONT);
+    _exit(0);
+  }
+  const timespec time = {0, kLongWaitNs};
+  const uint64_t begun = now_ns();
+  const int left = nanosleep(&time, nullptr);
+  const uint64_t took = now_ns() - begun;
+  if (waitpid(child, nullptr, 0) != child) abort();
+  constexpr uint64_t kStoppedNs = uint64_t{kStoppedSeconds} * 1'000'000'000;
+  expect(left == 0 && took >= kStoppedNs, "nanosleep", "was not stopped in its sleep");
+  expect(took < kStoppedNs + kCreditNs, "nanosleep", "slept off what the others were credited with while it only was late");
+}
+
+// A write that finds no room until somebody reads who is none of ours: by a system call that nobody stands before.
+void waits_for_a_strange_reader() {
+  static int ends[2];
+  if (pipe(ends) != 0) abort();
+  static char much[1 << 16];
+  fcntl(ends[1], F_SETFL, O_NONBLOCK);
+  while (write(ends[1], much, sizeof much) > 0) {}
+  fcntl(ends[1], F_SETFL, 0);
+  sleeps_longer("write, that finds no room", [] {
+    pthread_t reader;
+    pthread_create(&reader, nullptr, [](void*) -> void* {
+      timespec late = {0, kLongWaitNs};
+      while (nanosleep(&late, &late) != 0) {}
+      static char room[1 << 20];
+      if (syscall(SYS_read, ends[0], room, sizeof room) <= 0) abort();
+      return nullptr;
+    }, nullptr);
+    if (write(ends[1], "x", 1) != 1) abort();
+    pthread_join(reader, nullptr);
+  });
+}
+
+// Signals and children are ours or the world's.
+void wait_for_signals_and_children() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGUSR1);
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  int came = 0;
+  wakes_how = Wakes::kBySignal;
+  sleeps_no_longer("sigwait", -1, [&] { return sigwait(&set, &came) == 0; });
+  wakes_how = Wakes::kByWriting;
+  sleeps_longer("sigwait, by a timer", [&] {
+    timer_t timer;
+    sigevent event{};
+    event.sigev_notify = SIGEV_SIGNAL;
+    event.sigev_signo = SIGUSR1;
+    const itimerspec once = {{}, {0, kLongWaitNs}};
+    if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0 || timer_settime(timer, 0, &once, nullptr) != 0) abort();
+    sigwait(&set, &came);
+    timer_delete(timer);
+  });
+  pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+  const auto child_of = [] {
+    const pid_t child = fork();
+    if (child != 0) return child;
+    credit_soon();
+    _exit(0);
+  };
+  const auto takes_no_longer = [&](const char* name, auto wait_for) {
+    forgive();
+    const pid_t child = child_of();
+    const uint64_t begun = now_ns();
+    expect(wait_for(child), name, "did not wait for the child");
+    expect(now_ns() - begun < kLongCreditNs, name, "waited for what its child was credited");
+  };
+  takes_no_longer("waitpid", [](pid_t child) { return waitpid(child, nullptr, 0) == child; });
+  takes_no_longer("waitid", [](pid_t child) {
+    siginfo_t info;
+    return waitid(P_PID, static_cast<id_t>(child), &info, WEXITED) == 0 && info.si_pid == child;
   });
 }
 
@@ -257,6 +374,53 @@ void finds_what_it_wants() {
   munmap(room, kBytes);
   close(zeros);
   expect(took < kLongCreditNs, "read", "waited for what the others were credited, although it had not to wait");
+}
+
+// Nor was its CPU idle meanwhile: it pays as one that computes.
+void pays_for_what_it_computed_in_the_kernel() {
+  constexpr size_t kBytes = 64 << 20;
+  void* const room = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+  static int zeros;
+  zeros = open("/dev/zero", O_RDONLY);
+  if (room == MAP_FAILED || zeros < 0) abort();
+  const Stays stays;
+  static int here;
+  here = sched_getcpu();
+  // Where the credit comes between two reads it is missed.
+  bool paid = false;
+  for (int i = 0; i < 20 && !paid; ++i) {
+    static volatile bool is_elsewhere, is_over;
+    is_elsewhere = false;
+    is_over = false;
+    pthread_t thread;
+    pthread_create(&thread, nullptr, [](void*) -> void* {
+      for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+        cpu_set_t elsewhere;
+        CPU_ZERO(&elsewhere);
+        CPU_SET(cpu, &elsewhere);
+        if (cpu != here && sched_setaffinity(0, sizeof elsewhere, &elsewhere) == 0) break;
+      }
+      timespec soon = {0, 1'000'000};
+      while (nanosleep(&soon, &soon) != 0) {}  // occupies that CPU from now on
+      is_elsewhere = true;
+      const uint64_t end = now_ns() + 1'000'000;
+      while (now_ns() < end) {}
+      raise_global();
+      while (!is_over) {}  // and pays nothing meanwhile
+      return nullptr;
+    }, nullptr);
+    while (!is_elsewhere) sched_yield();
+    forgive();
+    const uint64_t spun_before = spun(), before = area->state.global;
+    while (__atomic_load_n(&area->state.global, __ATOMIC_SEQ_CST) == before)
+      if (read(zeros, room, kBytes) <= 0) abort();
+    paid = spun() - spun_before >= kDebtNs;
+    is_over = true;
+    pthread_join(thread, nullptr);
+  }
+  munmap(room, kBytes);
+  close(zeros);
+  expect(paid, "read", "owed nothing after it had computed in the kernel, as if its CPU had been idle");
 }
 
 int check() {
@@ -341,6 +505,10 @@ int check() {
 
   wait_for_readiness();
   finds_what_it_wants();
+  pays_for_what_it_computed_in_the_kernel();
+  is_late_from_a_sleep();
+  waits_for_a_strange_reader();
+  wait_for_signals_and_children();
 
   const uint64_t open = area->state.live.open;
   area->state.live.open = open + 1;  // no window: nothing is paid, whatever is owed

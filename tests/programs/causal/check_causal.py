@@ -6,7 +6,8 @@
     ... habits -            signals, forks, execs, refusals: the output is the plain program's, and what is missing is said
     ... same-output -       the programs of tests/programs print under a profile what they print without
     ... shares PROGRAM      forked workers, a library that comes later, latency
-    ... waits io            sleep is sped up, too
+    ... waits io            sleep is sped up, too; time-outs, timers, and writes that find no room are waits for the world
+    ... no-waits -          time in the kernel and children are not
     ... callers -           samples in libc count for their callers
     ... moving -            code and stack move, a new layout for each window
 
@@ -203,6 +204,29 @@ def waits(tools, name, directory):
         gain, error = found["speedup", region, 500]
         print(f"{name}, line {region} at 50 %: predicted {gain:.1f} (se {error:.1f}), real {truth_of:.1f}")
         expect_in_time(abs(gain - truth_of) <= MOST_WRONG + 2 * error, "predictions of waits are not near the truth")
+    program = build(tools.cc, "waiting", directory)
+    for kind, truth_of in (("condition", 100 / 6), ("semaphore", 100 / 6), ("signal", 100 / 6), ("helper", 100 / 6), ("full-pipe", 0)):
+        found = arms(windows(tools, program, [kind, "--seconds", "1"], [
+            "--region", "a=line_a", "--speedups", "500", "--window-ms", "60", "--period-us", "500", "--cpus", tools.cpu]))
+        gain, error = found["speedup", 1, 500]
+        print(f"{kind}: half of the work: predicted {gain:.1f} (se {error:.1f}), real {truth_of:.1f}")
+        expect_in_time(abs(gain - truth_of) <= MOST_WRONG + 2 * error, f"{kind}: predictions beside a wait are not near the truth")
+
+
+def no_waits(tools, _, directory):
+    """Time in the kernel that is no wait, and children of the family that are waited for: CPU time all of it."""
+    program = build(tools.cc, "waiting", directory)
+    common = ["--rounds-per-us", rounds_per_us(program)]
+    for kind, seconds in (("kernel", "3"), ("child", "1")):
+        lines = windows(tools, program, [kind, *common, "--seconds", seconds], [
+            "--region", "a=line_a", "--speedups", "500", "--window-ms", "60", "--period-us", "250", "--cpus", tools.cpu])
+        gain, error = arms(lines)["speedup", 1, 500]
+        expect(["degraded", "processes-full"] not in lines, "children found no place, although others had ended")
+        if kind == "child":
+            expect_in_time(int(words_of(lines, "state")["attached"]) > 300, "there were fewer children than places for them")
+        real = truth(program, tools.cpu, [kind, *common], "line_a", 50)
+        print(f"{kind}: half of the work: predicted {gain:.1f} (se {error:.1f}), real {real:.1f}")
+        expect_in_time(abs(gain - real) <= MOST_WRONG + 2 * error, f"{kind}: predictions are not near the truth")
 
 
 def callers(tools, _, directory):
@@ -372,7 +396,7 @@ def moving(tools, _, directory):
 
 
 CHECKS = {"one-cpu": one_cpu, "two-cpus": two_cpus, "habits": habits, "same-output": same_output, "moving": moving,
-          "waits": waits, "callers": callers, "shares": shares}
+          "waits": waits, "no-waits": no_waits, "callers": callers, "shares": shares}
 
 
 def idlest_cpu(seconds=0.3):

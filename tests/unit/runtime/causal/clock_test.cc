@@ -173,6 +173,17 @@ TEST(VirtualClock, AnIdleCpuOwesNothingWhenSomebodyComes) {
   EXPECT_EQ(c.clock.owed(1), 0u);
 }
 
+TEST(VirtualClock, ACpuThatComputedInTheKernelWasNotIdle) {
+  Clocks c;
+  int thread = -1;
+  c.clock.occupy(thread, 1);
+  c.clock.vacate(thread);  // calls what may wait
+  c.clock.credit(0, 1'000);
+  c.clock.occupy(thread, 1, false);
+  EXPECT_EQ(c.clock.owed(1), 1'000u);
+  EXPECT_EQ(c.cpus[1].occupants, 1);
+}
+
 TEST(VirtualClock, WhoeverTheWorldWokeSleepsByWhatGrewMeanwhile) {
   Clocks c;
   uint64_t seen = c.global;

@@ -6,8 +6,10 @@
 #include <cstring>
 #include <memory>
 
+#include "runtime/causal/clock.h"
 #include "runtime/causal/insides.h"
 #include "runtime/causal/moment.h"
+#include "runtime/sys.h"
 
 namespace stab::causal {
 namespace {
@@ -85,25 +87,75 @@ TEST(Orders, AreCarriedOutOnce) {
   EXPECT_EQ(area->state.end.global - area->state.begin.global, 400u);
 }
 
-TEST(WorldBlocked, IsTimeInWhichNobodyCanRunAndSomebodyWaitsForTheWorld) {
+TEST(WorldBlocked, IsTimeInWhichNobodyCanRunUntilTheWorldWakesSomebody) {
   const auto area = new_area();
   Process& process = area->processes[0];
   count_threads(*area, process, 2);
-  begin_wait(*area, process, true);
+  begin_wait(*area, process);
   EXPECT_EQ(area->state.idle_since_ns, 0u) << "another one computes";
-  begin_wait(*area, process, false);
+  begin_wait(*area, process);
   EXPECT_NE(area->state.idle_since_ns, 0u);
   end_wait(*area, process, true);
   EXPECT_EQ(area->state.idle_since_ns, 0u);
   EXPECT_GT(area->state.world_blocked_ns, 0u);
   EXPECT_EQ(area->state.runnable, 1);
-  EXPECT_EQ(area->state.world_waiters, 0);
-  end_wait(*area, process, false);
   const uint64_t blocked = area->state.world_blocked_ns;
-  begin_wait(*area, process, false);
-  begin_wait(*area, process, false);
-  EXPECT_EQ(area->state.idle_since_ns, 0u) << "nobody waits for the world: a deadlock, or an unknown wait";
-  EXPECT_EQ(area->state.world_blocked_ns, blocked);
+  begin_wait(*area, process);
+  EXPECT_NE(area->state.idle_since_ns, 0u);
+  end_wait(*area, process, false);
+  EXPECT_EQ(area->state.idle_since_ns, 0u);
+  EXPECT_EQ(area->state.world_blocked_ns, blocked) << "one of ours woke it: it only waited for its CPU";
+}
+
+TEST(WorldBlocked, IsNoTimeInWhichASleeperWasLate) {
+  const auto area = new_area();
+  Process& process = area->processes[0];
+  count_threads(*area, process, 1);
+  begin_wait(*area, process);
+  const uint64_t begun = area->state.idle_since_ns;
+  while (sys::monotonic_ns() < begun + 5'000'000) {
+  }
+  const uint64_t woke = sys::monotonic_ns();
+  end_wait(*area, process, true, {begun + 1'000'000, woke});
+  // What passed since it woke is a wait, too: it may have slept off what others were credited with.
+  EXPECT_GE(area->state.world_blocked_ns, 1'000'000u);
+  EXPECT_LE(area->state.world_blocked_ns, 1'100'000u + (sys::monotonic_ns() - woke));
+  const uint64_t blocked = area->state.world_blocked_ns;
+  begin_wait(*area, process);
+  const uint64_t idle = area->state.idle_since_ns;
+  while (sys::monotonic_ns() < idle + 1'000'000) {
+  }
+  const uint64_t late = sys::monotonic_ns();
+  end_wait(*area, process, true, {begun, late});
+  EXPECT_LE(area->state.world_blocked_ns - blocked, sys::monotonic_ns() - late) << "it was late before all others waited";
+}
+
+TEST(WorldBlocked, HasNoLessThanAtTheBeginningOfAWindow) {
+  const auto area = new_area();
+  area->state.pauses = Pauses::kCpuTime;
+  Process& process = area->processes[0];
+  count_threads(*area, process, 1);
+  begin_wait(*area, process);
+  while (sys::monotonic_ns() <= area->state.idle_since_ns) {
+  }
+  area->state.live.ordered = 1;
+  ASSERT_TRUE(carry_out(*area, 1, -1));
+  EXPECT_GT(area->state.begin.world_blocked_ns, 0u) << "what went on before the window is of before";
+  end_wait(*area, process, false);
+  Snapshot now;
+  take_times(*area, -1, now);
+  EXPECT_EQ(now.world_blocked_ns, area->state.begin.world_blocked_ns);
+}
+
+TEST(WorldBlocked, IsNoMoreThanOneCpuHadBesides) {
+  Snapshot from{}, to{};
+  to.at_ns = 1'000, to.cpu_ns = 900, to.world_blocked_ns = 300, to.global = 200;
+  EXPECT_EQ(effective_ns(Pauses::kCpuTime, from, to), 800u);
+  EXPECT_EQ(length_ns(Pauses::kCpuTime, from, to), 1'000u);
+  to.world_blocked_ns = 50;
+  EXPECT_EQ(length_ns(Pauses::kCpuTime, from, to), 950u);
+  to.cpu_ns = 1'001;  // of another process, to the tick
+  EXPECT_EQ(length_ns(Pauses::kCpuTime, from, to), 1'001u);
 }
 
 TEST(WindowRecord, HasTheDifferencesOfItsMoments) {
