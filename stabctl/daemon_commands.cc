@@ -207,6 +207,7 @@ void print_verdicts(const Json& verdicts) {
               static_cast<long long>(verdicts.value("replicates", int64_t{0})));
   for (const Json& one : verdicts.value("contrasts", Json::array())) {
     const bool is_ratio = one.value("scale", "") == "log";
+    const std::string unit = is_ratio || one.value("unit", "").empty() ? "" : " " + printable(one.value("unit", ""));
     const auto number = [&](const char* key) {
       const double value = one.value(key, 0.0);
       char text[40];
@@ -214,10 +215,10 @@ void print_verdicts(const Json& verdicts) {
       return std::string(text);
     };
     const std::string about = one.value("workload", "").empty() ? one.value("population", "") : one.value("workload", "");
-    std::printf("  %-10s %s, %s, %s: %s / %s: %s [%s, %s]\n", one.value("verdict", "").c_str(), printable(about).c_str(),
+    std::printf("  %-10s %s, %s, %s: %s / %s: %s [%s, %s]%s\n", one.value("verdict", "").c_str(), printable(about).c_str(),
                 printable(one.value("response", "")).c_str(), printable(one.value("factor", "")).c_str(),
                 printable(one.value("level", "")).c_str(), printable(one.value("baseline", "")).c_str(),
-                number("estimate").c_str(), number("conf_low").c_str(), number("conf_high").c_str());
+                number("estimate").c_str(), number("conf_low").c_str(), number("conf_high").c_str(), unit.c_str());
   }
   std::fflush(stdout);
 }

@@ -4,9 +4,9 @@
 
 namespace stab::engine {
 
-const NumberedEvent& EventHistory::add(EngineEvent event) {
+const NumberedEvent& EventHistory::add(EngineEvent event, std::chrono::steady_clock::time_point now) {
   bytes_ += event.json.size();
-  events_.push_back({newest_ + 1, std::move(event)});
+  events_.push_back({newest_ + 1, now, std::move(event)});
   ++newest_;
   while (events_.size() > 1 && (events_.size() > kMostEvents || bytes_ > kMostBytes)) {
     bytes_ -= events_.front().event.json.size();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -16,6 +17,7 @@ namespace stab::engine {
 // Numbers are consecutive, from 1 on.
 struct NumberedEvent {
   uint64_t number = 0;
+  std::chrono::steady_clock::time_point at;
   EngineEvent event;
 };
 
@@ -29,7 +31,7 @@ class EventHistory {
   explicit EventHistory(std::string start) : start_(std::move(start)) {}
 
   // Takes the next number; the oldest are forgotten. The newest is always there.
-  const NumberedEvent& add(EngineEvent event);
+  const NumberedEvent& add(EngineEvent event, std::chrono::steady_clock::time_point now = std::chrono::steady_clock::now());
   // Of the newest, from any thread. 0: there was none.
   const std::atomic<uint64_t>& newest() const { return newest_; }
   size_t size() const { return events_.size(); }

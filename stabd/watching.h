@@ -1,6 +1,7 @@
 // Watching: which events a client is told of, and what one has missed that begins to watch or comes back.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -32,7 +33,9 @@ struct Watching {
   // What it has not seen, in its form. A browser that comes back says what it has seen last, and gets each event since once. One
   // that was away for longer than we remember is told so, and looks at everything anew. Nothing: it would miss some, or more
   // than a client is sent before it has read, and can't be told so.
-  std::optional<std::string> missed(const EventHistory& history, uint64_t seen) const;
+  // Each of a browser's says how long ago it was: whoever was away can't know, and its clock need not be ours.
+  std::optional<std::string> missed(const EventHistory& history, uint64_t seen,
+                                    std::chrono::steady_clock::time_point now = std::chrono::steady_clock::now()) const;
 };
 
 // As it is sent.

@@ -16,7 +16,8 @@ function drawBlocks(trials, width) {
   }
   const order = [...rows.values()].sort((a, b) => a.key - b.key), index = new Uint32Array(known.length);
   order.forEach((row, i) => { index[row.key] = i; });
-  const high = Math.max(3, Math.min(20, Math.floor(560 / order.length))), left = Math.min(220, width * 0.3), right = width - 14, top = 34, bottom = top + order.length * high;
+  const nameOf = row => one || report.workloads.length === 1 ? cellName(row.levels) : `${report.workloads[row.workload]}, ${cellName(row.levels)}`;
+  const high = Math.max(3, Math.min(20, Math.floor(560 / order.length))), left = roomForNames(width, order.map(nameOf), Math.min(220, width * 0.3)), right = width - 14, top = 34, bottom = top + order.length * high;
   const blocks = last - first + 1, columns = Math.max(1, Math.min(blocks, Math.round((right - left) * pointScale)));
   // Means over the trials of a block and cell, or over the blocks that share a pixel.
   const sums = new Float64Array(columns * order.length), counts = new Uint32Array(columns * order.length), perBlock = new Float64Array(blocks), ofBlock = new Uint32Array(blocks);
@@ -47,15 +48,16 @@ function drawBlocks(trials, width) {
   if ((right - left) / blocks > 6) for (let i = 1; i < blocks; ++i) context.fillRect(left + i * (right - left) / blocks - 0.5, top, 1, order.length * high);
   const text = x => response.scale === 'log' ? signed(plain(Number((100 * x).toPrecision(2)))) + ' %' : differenceText(response, x);
   const svg = s('svg', {}, bottomAxis(linear(first - 0.5, last + 0.5, left, right), ticks(first, last, (right - left) / 80).filter(Number.isInteger).map(at => ({at, text: String(at)})), bottom, bottom, 'block'));
+  const key = isNarrow(width) ? 60 : left;
   for (let i = 0; i <= 20; ++i) {
     const share = i / 10 - 1, ink = share < 0 ? low : up;
-    svg.append(s('rect', {x: left + i * 9, y: 6, width: 9, height: 9, fill: `rgb(${ground.map((channel, c) => Math.round(channel + (ink[c] - channel) * Math.abs(share))).join(',')})`}));
+    svg.append(s('rect', {x: key + i * 9, y: 6, width: 9, height: 9, fill: `rgb(${ground.map((channel, c) => Math.round(channel + (ink[c] - channel) * Math.abs(share))).join(',')})`}));
   }
-  svg.append(label(left - 6, 14, text(-most), 'end', 'faint'), label(left + 195, 14, `${text(most)} and more`, 'start', 'faint'));
+  svg.append(label(key - 6, 14, text(-most), 'end', 'faint'), label(key + 195, 14, `${text(most)} and more`, 'start', 'faint'));
   let workload = -1;
   order.forEach((row, i) => {
-    const name = cellName(row.levels), y = top + i * high + high / 2 + 4;
-    if (high >= 11) svg.append(label(left - 6, y, short(one || report.workloads.length === 1 ? name : `${report.workloads[row.workload]}, ${name}`, Math.floor(left / 6.6)), 'end'));
+    const y = top + i * high + high / 2 + 4;
+    if (high >= 11) svg.append(label(left - 6, y, short(nameOf(row), Math.floor(left / 6.6)), 'end'));
     else if (row.workload !== workload) svg.append(label(left - 6, y + 4, short(report.workloads[row.workload], Math.floor(left / 6.6)), 'end'));
     workload = row.workload;
   });

@@ -80,7 +80,7 @@ function drawLoad(width) {
   const values = loads.flatMap(load => [load.throughput, load.throughput_interval?.conf_low, load.throughput_interval?.conf_high]).filter(Number.isFinite);
   const [fromX, toX] = padded(extent(loads.map(load => Math.log(load.load))), 0.06), [fromY, toY] = padded(extent(values.map(Math.log)), 0.1);
   const xs = linear(fromX, toX, left, right), ys = linear(fromY, toY, bottom, top);
-  const svg = s('svg', {}, leftAxis(ys, ticks(Math.exp(fromY), Math.exp(toY), 5).filter(at => at > 0).map(at => ({at: Math.log(at), text: plain(at)})), left, right, `${saturation.point}, per second`),
+  const svg = s('svg', {}, leftAxis(ys, logTicks(Math.exp(fromY), Math.exp(toY)).map(at => ({at: Math.log(at), text: plain(at)})), left, right, `${saturation.point}, per second`),
     bottomAxis(xs, loads.map(load => ({at: Math.log(load.load), text: '× ' + plain(load.load)})), bottom, top, 'load'));
   if (knee) {
     const low = Math.max(fromX, Math.log(knee.conf_low)), end = Math.min(toX, Math.log(knee.conf_high)), at = Math.log(knee.load), value = Math.log(knee.throughput);
@@ -92,7 +92,7 @@ function drawLoad(width) {
   const lowTop = bottom + 82, lowBottom = lowTop + 180, latencies = slow.flatMap(load => [load.latency_s, load.latency_interval?.conf_low, load.latency_interval?.conf_high]).filter(Number.isFinite).map(Math.log);
   const [fromL, toL] = padded(extent(latencies) || [0, 1], 0.12), ls = linear(fromL, toL, lowBottom, lowTop);
   if (slow.length > 1) {
-    svg.append(leftAxis(ls, ticks(1e3 * Math.exp(fromL), 1e3 * Math.exp(toL), 4).filter(at => at > 0).map(at => ({at: Math.log(at / 1e3), text: plain(at)})), left, right, `latency of ${saturation.latency_point}, ms`),
+    svg.append(leftAxis(ls, logTicks(1e3 * Math.exp(fromL), 1e3 * Math.exp(toL), 4).map(at => ({at: Math.log(at / 1e3), text: plain(at)})), left, right, `latency of ${saturation.latency_point}, ms`),
       bottomAxis(xs, loads.map(load => ({at: Math.log(load.load), text: '× ' + plain(load.load)})), lowBottom, lowTop, 'load'));
     for (const load of slow) {
       const x = xs(Math.log(load.load)), found = load.latency_interval;

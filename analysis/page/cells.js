@@ -33,14 +33,14 @@ function pairOf(family, response, first, second) {
 function aboutPair(pair) { return pair.workload || (report.workloads.length > 1 ? `over these ${workloadWord}s` : report.workloads[0]); }
 
 function pairText(response, pair, families) {
-  const about = `${pair.second} against ${pair.first}, ${aboutPair(pair)}: `, level = plainPercent(1 - report.interval_level);
+  const about = `${pair.second} against ${pair.first}, ${aboutPair(pair)}: `, level = plainPercent(1 - report.alpha);
   if (pair.refused) return about + 'no answer, ' + pair.refused;
   return about + `${differenceText(response, pair.estimate)}, ${level} interval ${intervalText(response, pair.one)} for this pair alone, ${intervalText(response, pair.all)} for all ${families.get(pair.workload)} pairs at once, n ${pair.n}`;
 }
 
 function pairRow(scale, y, height, pair, response, picked) {
   if (pair.refused) return label(scale(0) + 6, y + 4, '×', 'start', 'faint');
-  const from = x => clampTo(scale, onScale(response, x)), margin = response.scale === 'log' ? Math.log1p(response.margin) : response.margin_is_share ? 0 : response.margin;
+  const from = x => clampTo(scale, onScale(response, x)), margin = response.scale === 'log' ? Math.log1p(response.margin) : marginOf(response);
   return s('g', {class: 'pair' + (picked ? ' picked' : '')},
     s('rect', {x: clampTo(scale, -margin), width: Math.max(0, clampTo(scale, margin) - clampTo(scale, -margin)), y: y - height / 2, height, class: 'band'}), s('line', {x1: scale(0), x2: scale(0), y1: y - height / 2, y2: y + height / 2, class: 'zero'}),
     s('line', {x1: from(pair.all.conf_low), x2: from(pair.all.conf_high), y1: y, y2: y, class: 'thin'}), s('line', {x1: from(pair.one.conf_low), x2: from(pair.one.conf_high), y1: y, y2: y, class: 'thick'}),

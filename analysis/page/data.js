@@ -17,6 +17,11 @@ function responseOf(name) {
   return responses.find(response => response.name === name) || primary;
 }
 
+// In the unit of its differences; 0 where it is none, or a share of what each baseline is.
+function marginOf(response) {
+  return response.scale !== 'log' && samples.responses[responses.indexOf(response)].margin_is_share ? 0 : response.margin;
+}
+
 const widths = {u8: 1, u16: 2, u32: 4, u64: 8, f32: 4, f64: 8};
 
 class Trials {

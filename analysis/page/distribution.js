@@ -42,15 +42,17 @@ function drawCloud(trials, width) {
   }
   const log = response.scale === 'log', toPeople = log ? Math.exp : x => x;
   const range = valueRange(all.filter(row => !isExcluded(trials, row)).map(row => values[row]), state.whole === 'all');
-  const high = cells.length > 16 ? 44 : 72, left = Math.min(190, width * 0.26), right = width - 12, top = report.cells.some(cell => cell.response === response.name && cell.workload === report.workloads[w] && cell.modes.length > 1) ? 22 : 10, bottom = top + cells.length * high;
+  const hasGroups = report.cells.some(cell => cell.response === response.name && cell.workload === report.workloads[w] && cell.modes.length > 1);
+  const narrow = isNarrow(width), above = !narrow ? 0 : hasGroups ? 38 : 26, bare = cells.length > 16 ? 44 : 72, high = bare + above, left = narrow ? 8 : Math.min(190, width * 0.26), right = width - 12, top = hasGroups ? 22 : 10, bottom = top + cells.length * high;
   const scale = linear(range[0], range[1], left, right), {canvas, context} = pointCanvas(width, bottom + 44);
   const svg = s('svg', {}, bottomAxis(scale, valueTicks(response, range[0], range[1], (right - left) / 100), bottom, top, responseLabel(response)));
   const xs = [], ys = [], rows = [];
   let beyond = 0;
   const tallest = Math.max(...cells.map(cell => cell.density ? Math.max(...cell.density.height) : 0));
   cells.forEach((cell, i) => {
-    const base = top + i * high + high * 0.56, cloud = high * 0.48, paint = levelColour(cellKey(cell.levels));
-    svg.append(label(left - 10, base + 2, short(cellName(cell.levels), Math.floor(left / 7)), 'end', 'strong'), label(left - 10, base + 17, `${grouped(cell.units)} units`, 'end', 'faint'));
+    const base = top + i * high + above + bare * 0.56, cloud = bare * 0.48, paint = levelColour(cellKey(cell.levels));
+    if (narrow) svg.append(label(left, top + i * high + 14, short(cellName(cell.levels), Math.floor(width / 10)), 'start', 'strong'), label(right, top + i * high + 14, count(cell.units, 'unit'), 'end', 'faint'));
+    else svg.append(label(left - 10, base + 2, short(cellName(cell.levels), Math.floor(left / 7)), 'end', 'strong'), label(left - 10, base + 17, count(cell.units, 'unit'), 'end', 'faint'));
     const {density} = cell;
     if (density) {
       const step = (density.to - density.from) / (density.height.length - 1), points = [];
@@ -66,13 +68,13 @@ function drawCloud(trials, width) {
     mine.forEach((row, j) => {
       const value = values[row];
       if (value < range[0] || value > range[1]) { ++beyond; return; }
-      const x = scale(value), y = base + 4 + jitter(j) * high * 0.3;
+      const x = scale(value), y = base + 4 + jitter(j) * bare * 0.3;
       if (size > 2.5) { context.beginPath(); context.arc(x, y, size / 1.6, 0, 7); context.fill(); } else context.fillRect(x - size / 2, y - size / 2, size, size);
       xs.push(x); ys.push(y); rows.push(row);
     });
     if (cell.five) {
       const [, low, median, high4] = cell.five.map(value => clampTo(scale, value));
-      svg.append(s('rect', {x: low, y: base + 3, width: Math.max(0.5, high4 - low), height: high * 0.32, class: 'box'}), s('line', {x1: median, x2: median, y1: base + 3, y2: base + 3 + high * 0.32, class: 'median'}));
+      svg.append(s('rect', {x: low, y: base + 3, width: Math.max(0.5, high4 - low), height: bare * 0.32, class: 'box'}), s('line', {x1: median, x2: median, y1: base + 3, y2: base + 3 + bare * 0.32, class: 'median'}));
     }
     const described = report.cells.find(other => other.response === response.name && other.workload === report.workloads[w] && varying.every(f => other.levels[samples.factors[f].name] === samples.factors[f].levels[cell.levels[f]]));
     // Groups that a test found: a bracket over each, its median marked.
@@ -98,15 +100,15 @@ function drawQuantiles(width, turned) {
   if (cells.length === 0) return nothing('No cell has values.');
   const values = cells.flatMap(cell => cell.quantiles.value), range = valueRange(values, state.whole === 'all');
   // Names beside the lines have the room that the longest one wants, up to a third of the plot.
-  const named = Math.min(Math.floor(width / 21), Math.max(12, ...cells.map(cell => cellName(cell.levels).length)));
-  const left = 64, right = width - 40 - 7 * named, top = 26, bottom = 330;
+  const narrow = isNarrow(width), named = narrow ? Math.floor((width - 90) / 7) : Math.min(Math.floor(width / 21), Math.max(12, ...cells.map(cell => cellName(cell.levels).length)));
+  const left = 64, right = narrow ? width - 12 : width - 40 - 7 * named, top = 26, bottom = 330;
   const valueScale = turned ? linear(range[0], range[1], bottom, top) : linear(range[0], range[1], left, right);
   const shareScale = turned ? linear(0, 1, left, right) : linear(0, 1, bottom, top);
   const shares = [0, 0.25, 0.5, 0.75, 1].map(at => ({at, text: 100 * at + ' %'}));
   const svg = s('svg', {}, turned ? [bottomAxis(shareScale, shares, bottom, top, 'share of units'), leftAxis(valueScale, valueTicks(response, range[0], range[1], 6), left, right, responseLabel(response))]
     : [bottomAxis(valueScale, valueTicks(response, range[0], range[1], (right - left) / 110), bottom, top, responseLabel(response)), leftAxis(shareScale, shares, left, right, 'share of units')]);
   const marks = [], rows = [], ends = [];
-  cells.forEach((cell, i) => {
+  cells.forEach(cell => {
     const {value, exact} = cell.quantiles, points = [], probability = value.map((_, j) => exact ? (j + 1) / value.length : j / (value.length - 1));
     value.forEach((x, j) => {
       const at = clampTo(valueScale, x), up = shareScale(probability[j]), before = exact ? shareScale(j === 0 ? 0 : probability[j - 1]) : up;
@@ -114,15 +116,16 @@ function drawQuantiles(width, turned) {
       else points.push(`${at.toFixed(1)} ${before.toFixed(1)}`, `${at.toFixed(1)} ${up.toFixed(1)}`);
       rows.push([cellName(cell.levels), probability[j], x]);
     });
-    const paint = levelColour(cellKey(cell.levels));
-    svg.append(s('path', {d: 'M' + points.join('L'), class: 'curve', stroke: `var(--${paint})`, 'stroke-dasharray': ['', '7 3', '2 3', '9 3 2 3'][Math.floor(cellKey(cell.levels) / levelColours.length) % 4] || null}));
+    const paint = levelColour(cellKey(cell.levels)), dashes = ['', '7 3', '2 3', '9 3 2 3'][Math.floor(cellKey(cell.levels) / levelColours.length) % 4];
+    svg.append(s('path', {d: 'M' + points.join('L'), class: 'curve', stroke: `var(--${paint})`, 'stroke-dasharray': dashes || null}));
     const median = cell.five[2];
-    ends.push({i, text: cellName(cell.levels), paint, y: turned ? clampTo(valueScale, value[value.length - 1]) : 0});
+    ends.push({text: cellName(cell.levels), paint, dashes});
     marks.push({x: turned ? shareScale(0.5) : clampTo(valueScale, median), y: turned ? clampTo(valueScale, median) : shareScale(0.5), text: `${cellName(cell.levels)}: quartiles ${cell.five.slice(1, 4).map(x => valueText(response, x)).join(', ')}, from ${valueText(response, cell.five[0])} to ${valueText(response, cell.five[4])}`});
   });
-  ends.forEach((end, i) => svg.append(s('line', {x1: right + 10, x2: right + 26, y1: top + 6 + i * 17, y2: top + 6 + i * 17, class: 'curve', stroke: `var(--${end.paint})`}), label(right + 31, top + 10 + i * 17, short(end.text, named))));
+  const namesAt = narrow ? bottom + 56 : top + 10;
+  svg.append(s('g', {}, lineNames(ends, narrow ? left : right + 10, namesAt, named)));
   const medians = [...cells].sort((a, b) => a.five[2] - b.five[2]);
-  return {svg, height: Math.max(bottom + 44, top + 20 + ends.length * 17), marks, columns: [{title: 'cell'}, {title: 'share', number: true}, {title: response.name, number: true}], rows,
+  return {svg, height: Math.max(bottom + 44, namesAt + 10 + ends.length * 17), marks, columns: [{title: 'cell'}, {title: 'share', number: true}, {title: response.name, number: true}], rows,
     finding: `${report.workloads[w]}: medians from ${valueText(response, medians[0].five[2])} (${cellName(medians[0].levels)}) to ${valueText(response, medians[medians.length - 1].five[2])} (${cellName(medians[medians.length - 1].levels)}).`};
 }
 

@@ -8,16 +8,24 @@ function drawDose(width) {
   if (rangeX[1] - rangeX[0] < 0.4) { rangeX[0] -= 0.4; rangeX[1] += 0.4; }
   if (rangeY[1] - rangeY[0] < 0.4) { rangeY[0] -= 0.4; rangeY[1] += 0.4; }
   const xs = linear(...rangeX, left, right), ys = linear(...rangeY, bottom, top);
-  const around = (range, text) => ticks(Math.exp(range[0]), Math.exp(range[1]), 5).filter(x => x > 0).map(x => ({at: log(x), text: text(x)}));
+  const around = (range, text) => logTicks(Math.exp(range[0]), Math.exp(range[1])).map(x => ({at: log(x), text: text(x)}));
   const spread = x => response.scale === 'log' ? plainPercent(x) : valueText(response, x, 2);
   const svg = s('svg', {}, bottomAxis(xs, around(rangeX, plain), bottom, top, 'layouts that a trial ran in (median)'), leftAxis(ys, around(rangeY, spread), left, right, 'sd of the cell'));
   const meanX = points.reduce((sum, point) => sum + log(point.layouts), 0) / points.length, meanY = points.reduce((sum, point) => sum + log(point.sd), 0) / points.length;
   const line = x => meanY - (x - meanX) / 2, inside = [rangeX[0], rangeX[1]].map(x => [xs(x), clampTo(ys, line(x))]);
   svg.append(s('line', {x1: inside[0][0], y1: inside[0][1], x2: inside[1][0], y2: inside[1][1], class: 'dashed'}), label(inside[1][0] + 6, inside[1][1] + 4, 'slope −1/2', 'start', 'faint'));
+  const named = [];
   const marks = points.map(point => {
     const x = xs(log(point.layouts)), y = ys(log(point.sd));
     svg.append(s('circle', {cx: x, cy: y, r: 5, fill: `var(--${levelColour(cellKey(point.levels))})`, class: 'dot'}));
-    if (points.length <= 10) svg.append(label(x + 9, y + 4, short(cellName(point.levels), Math.max(8, Math.floor((width - x - 12) / 6.6))), 'start', 'faint'));
+    if (points.length <= 10) {
+      // Names of points that lie beside each other stand below each other.
+      const text = short(cellName(point.levels), Math.max(8, Math.floor((width - x - 12) / 6.6))), end = x + 9 + 6.6 * text.length;
+      let at = y + 4;
+      for (let hit; (hit = named.find(one => Math.abs(one.at - at) < 12 && x + 9 < one.end && end > one.x));) at = hit.at + 12;
+      named.push({at, x: x + 9, end});
+      svg.append(label(x + 9, at, text, 'start', 'faint'));
+    }
     return {x, y, text: `${cellName(point.levels)}: sd ${spread(point.sd)} in ${plain(point.layouts)} layouts, ${point.units} units`};
   });
   return {svg, height: bottom + 44, marks, columns: [{title: 'cell'}, {title: 'layouts', number: true}, {title: 'sd', number: true}, {title: 'units', number: true}], rows: points.map(point => [cellName(point.levels), point.layouts, point.sd, point.units]),

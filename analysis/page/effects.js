@@ -27,16 +27,16 @@ function drawPopulations(width) {
     if (like.response === response.name && like.population === 'programs like these')
       pairs.push({like, these: report.contrasts.find(other => other.response === like.response && other.factor === like.factor && other.level === like.level && other.population === 'these programs'), prediction: figures.predictions.find(one => report.contrasts[one.contrast] === like)});
   if (pairs.length === 0) return {...nothing('One program stands for no others.'), hidden: true};
-  const high = 52, left = Math.min(230, width * 0.28), right = width - 24, top = 12, bottom = top + pairs.length * high;
+  const narrow = isNarrow(width), above = narrow ? 28 : 0, high = 52 + above, left = narrow ? 8 : Math.min(230, width * 0.28), right = width - 24, top = 12, bottom = top + pairs.length * high;
   const all = pairs.flatMap(pair => [pair.like, pair.these].filter(Boolean)), ends = pairs.filter(pair => pair.prediction).flatMap(pair => [onScale(response, pair.prediction.conf_low), onScale(response, pair.prediction.conf_high)]);
   const [from, to] = intervalExtent(all, response, ends), scale = linear(from, to, left, right);
   const svg = s('svg', {}, bottomAxis(scale, differenceTicks(response, from, to, (right - left) / 90), bottom, top, 'difference against the baseline'), s('line', {x1: scale(0), x2: scale(0), y1: top, y2: bottom, class: 'zero'}));
   const marks = [];
   pairs.forEach(({like, these, prediction}, i) => {
     const y = top + i * high;
-    svg.append(label(0, y + 20, short(`${like.factor}: ${like.level} / ${like.baseline}`, Math.floor(left / 7)), 'start', 'strong'), label(0, y + 37, 'above: these; below: like these', 'start', 'faint'));
-    if (prediction) svg.append(s('line', {x1: scale(onScale(response, prediction.conf_low)), x2: scale(onScale(response, prediction.conf_high)), y1: y + 35, y2: y + 35, class: 'prediction'}));
-    for (const [contrast, at] of [[these, y + 16], [like, y + 35]]) {
+    svg.append(label(0, y + (narrow ? 16 : 20), short(`${like.factor}: ${like.level} / ${like.baseline}`, Math.floor((narrow ? width : left) / 7)), 'start', 'strong'), label(0, y + (narrow ? 31 : 37), 'above: these; below: like these', 'start', 'faint'));
+    if (prediction) svg.append(s('line', {x1: scale(onScale(response, prediction.conf_low)), x2: scale(onScale(response, prediction.conf_high)), y1: y + above + 35, y2: y + above + 35, class: 'prediction'}));
+    for (const [contrast, at] of [[these, y + above + 16], [like, y + above + 35]]) {
       if (!contrast) continue;
       svg.append(intervalRow(scale, at, 18, contrast, response));
       marks.push({x: contrast.refused ? scale(0) : clampTo(scale, onScale(response, contrast.interval.estimate)), y: at, text: contrastText(contrast) + (contrast === like && prediction ? `; the next program’s own: ${intervalText(response, prediction)}` : '')});

@@ -1,8 +1,9 @@
 // The forest: intervals on one axis, the margin as a band. And the same for each workload, as small multiples.
 
+// Those that answer for the whole experiment; a benchmark is measured of one workload, however many there are.
 function overallContrasts(response) {
-  const wanted = report.workloads.length === 1 ? '' : figures.answer.population;
-  return report.contrasts.filter(contrast => contrast.response === response.name && contrast.population === wanted && (contrast.workload === '' || report.workloads.length === 1));
+  const ofOne = report.workloads.length === 1 || response.benchmark, wanted = ofOne ? '' : figures.answer.population;
+  return report.contrasts.filter(contrast => contrast.response === response.name && contrast.population === wanted && (contrast.workload === '' || ofOne));
 }
 
 function byVerdict(contrasts) {
@@ -52,7 +53,7 @@ function settles(contrast) {
 function contrastText(contrast) {
   const response = responseOf(contrast.response), about = `${questionOf(contrast)}, ${subjectOf(contrast)}: `;
   if (contrast.refused) return about + 'no answer, ' + contrast.refused;
-  return about + `${verdictWord(contrast)}, ${differenceText(response, contrast.interval.estimate)}, ${plainPercent(1 - report.interval_level)} interval ${intervalText(response, contrast.interval)}, p after Holm ${pText(contrast.p_holm)}, n ${contrast.n}` +
+  return about + `${verdictWord(contrast)}, ${differenceText(response, contrast.interval.estimate)}, ${plainPercent(1 - report.alpha)} interval ${intervalText(response, contrast.interval)}, p after Holm ${pText(contrast.p_holm)}, n ${contrast.n}` +
     (contrast.settles_n ? '; ' + settles(contrast) : '') + (contrast.one_layout_a_side ? '; at least one side ran in one layout: holds for this link only' : '');
 }
 
@@ -101,11 +102,13 @@ function drawForest(width) {
     if (narrow) {
       svg.append(label(width, y - 15, verdict + (width > 480 && settles(contrast) ? `: ${settles(contrast)}` : ''), 'end', 'strong word-' + verdictClass(contrast)));
     } else {
-      svg.append(label(right + 20, y - 3, verdict, 'start', 'strong word-' + verdictClass(contrast)), label(right + 20, y + 13, short(word + (settles(contrast) ? '; ' + settles(contrast) : ''), 47), 'start', 'faint'));
+      const beside = label(right + 20, y - 3, verdict, 'start', 'strong word-' + verdictClass(contrast));
+      if (settles(contrast)) beside.append(s('tspan', {class: 'label faint'}, ': ' + settles(contrast)));
+      svg.append(beside, label(right + 20, y + 13, short(word, 47), 'start', 'faint'));
     }
     marks.push({x: contrast.refused ? scale(0) : clampTo(scale, onScale(response, contrast.interval.estimate)), y, text: contrastText(contrast)});
   });
-  return {svg, height: bottom + 42, marks, finding: `${count(rows.length, 'question')} about ${report.workloads.length === 1 ? report.workloads[0] : figures.answer.population === 'programs like these' ? `${samples.program_word}s like these` : `these ${workloadWord}s`}: ${tallyText(rows)}.`, columns: contrastColumns, rows: rows.map(contrastRow)};
+  return {svg, height: bottom + 42, marks, finding: `${count(rows.length, 'question')} about ${subjectOf(rows[0])}: ${tallyText(rows)}.`, columns: contrastColumns, rows: rows.map(contrastRow)};
 }
 
 function forestFigure() {
@@ -128,7 +131,7 @@ function questions(response) {
 function drawPrograms(width) {
   const response = shownResponse(), asked = questions(response);
   if (asked.length === 0 || report.workloads.length < 2) return {...nothing('One workload: the forest above is all.'), hidden: true};
-  const names = Math.min(170, width * 0.24), least = 150, across = Math.max(1, Math.min(asked.length, Math.floor((width - names) / least)));
+  const names = roomForNames(width, report.workloads, Math.min(170, width * 0.24)), least = 150, across = Math.max(1, Math.min(asked.length, Math.floor((width - names) / least)));
   const sortBy = asked[Math.min(asked.length - 1, Math.max(0, Number(state.sort) || 0))];
   const size = workload => { const contrast = sortBy.of.get(workload); return !contrast || contrast.refused ? Infinity : -onScale(response, contrast.interval.estimate); };
   const order = [...report.workloads].sort((a, b) => size(a) - size(b));
@@ -141,7 +144,7 @@ function drawPrograms(width) {
       bottomAxis(scale, differenceTicks(response, from, to, panel / 75), bottom, top), s('line', {x1: scale(0), x2: scale(0), y1: top, y2: bottom, class: 'zero'}));
     order.forEach((workload, i) => {
       const y = top + i * high + high / 2, contrast = question.of.get(workload);
-      if (q % across === 0) svg.append(label(names - 6, y + 4, short(workload, Math.floor(names / 7)), 'end'));
+      if (q % across === 0) svg.append(label(names - 6, y + 4, short(workload, Math.floor(names / 6.6)), 'end'));
       if (!contrast) return;
       svg.append(intervalRow(scale, y, high, contrast, response));
       marks.push({x: contrast.refused ? scale(0) : clampTo(scale, onScale(response, contrast.interval.estimate)), y, text: contrastText(contrast), open: () => setState({workload})});

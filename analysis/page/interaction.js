@@ -25,11 +25,13 @@ function drawInteraction(width) {
       }
       const last = means[means.length - 1];
       beside = Math.max(ys(last.mean) + 4, beside + 15);
-      svg.append(label(xAt(last.x) + shift + 14, beside, short(`${lines.name} ${level}`, 22), 'start', 'strong'));
+      const x = xAt(last.x) + shift + 12;
+      svg.append(s('line', {x1: x, x2: x + 12, y1: beside - 4, y2: beside - 4, class: 'curve', stroke: paint}), label(x + 17, beside, short(`${lines.name} ${level}`, 20), 'start', 'strong'));
     });
   const term = report.anova.find(tableOf => tableOf.response === response.name && tableOf.workload === report.workloads[w])?.rows.find(row => row.term.split(':').sort().join() === [along.name, lines.name].sort().join());
+  const p = term?.p_robust ?? term?.p_value ?? null;  // the one that is said is the one that is judged
   return {svg, height: bottom + 50, marks, columns: [{title: along.name}, {title: lines.name}, {title: response.name, number: true}, {title: 'low', number: true}, {title: 'high', number: true}], rows,
-    finding: `${report.workloads[w]}: ${along.name} by ${lines.name}. ` + (term && term.p_value !== null ? `Does one depend on the other? F ${significant(term.f, 3)}, p ${pText(term.p_robust ?? term.p_value)}${term.p_value < report.alpha ? ': it seems so.' : ': nothing here says so.'}` : '')};
+    finding: `${report.workloads[w]}: ${along.name} by ${lines.name}. ` + (p !== null ? `Does one depend on the other? F ${significant(term.f, 3)}, p ${pText(p)}${p < report.alpha ? ': it seems so.' : ': nothing here says so.'}` : '')};
 }
 
 function interactionFigure() {

@@ -35,10 +35,13 @@ function drawLayoutMap(map, width) {
     }
     if (share > 0) marks.push({x: xs(from % perRow), y: 8 + Math.floor(from / perRow) * rowHeight + 10, text: `${one.name}, ${grouped(one.bytes)} bytes${one.samples === null ? '' : `, ${percent(one.samples)} of the samples`}: its place makes ${percent(share)} of the variance`});
   }
-  const listTop = 8 + kRows * rowHeight + 18, lineHeight = 34, bars = linear(0, Math.max(most, ...places.map(one => one.share?.high || 0)), left, right - 60);
+  // Where one line has no room for all of it, sizes stand on a second one.
+  const longest = Math.floor((right - left) / 7), narrow = isNarrow(width), below = narrow ? 15 : 0;
+  const listTop = 8 + kRows * rowHeight + 18, lineHeight = 34 + below, bars = linear(0, Math.max(most, ...places.map(one => one.share?.high || 0)), left, right - 60);
   places.forEach((one, i) => {
-    const y = listTop + i * lineHeight, share = one.share?.estimate || 0;
-    svg.append(label(left, y + 8, `${placeText(one)} — ${sizeText(one)} (${one.word})`, 'start'));
+    const y = listTop + i * lineHeight + below, share = one.share?.estimate || 0;
+    if (narrow) svg.append(label(left, y - 7, short(placeText(one), longest - one.word.length - 3) + ` (${one.word})`, 'start'), label(left, y + 8, short(sizeText(one), longest), 'start', 'faint'));
+    else svg.append(label(left, y + 8, short(placeText(one), longest - sizeText(one).length - one.word.length - 6) + ` — ${sizeText(one)} (${one.word})`, 'start'));
     if (one.refused) return;
     svg.append(s('rect', {x: left, width: Math.max(1, bars(share) - left), y: y + 14, height: 9, fill: 'var(--blue)', 'fill-opacity': one.verdict === 'changed' ? 1 : 0.4}));
     if (one.share.low !== undefined) svg.append(s('line', {x1: bars(one.share.low), x2: bars(one.share.high), y1: y + 18.5, y2: y + 18.5, class: 'zero'}));

@@ -3,7 +3,7 @@
 function significant(x, digits = 3) {
   if (x === 0) return '0';
   if (!Number.isFinite(x)) return '–';
-  const size = Math.abs(x);
+  const size = Math.abs(Number(x.toPrecision(digits)));  // 9.999 is 10.0, not 10.00
   if (size >= 1e6 || size < 1e-4) return x.toExponential(digits - 1).replace('e+', 'e').replace('-', '−');
   const decimals = Math.max(0, digits - 1 - Math.floor(Math.log10(size)));
   return x.toFixed(decimals).replace('-', '−');
@@ -62,10 +62,12 @@ function differenceText(response, value, digits = 3) {
   return signed(percent(value - 1, digits));
 }
 
+// "[−1.20, +3.40] %": a unit that both ends share is said once. What stands behind a blank need not be one: "× 2.97", "12 345".
 function intervalText(response, interval) {
   const low = differenceText(response, interval.conf_low), high = differenceText(response, interval.conf_high);
-  const unit = low.match(/ \S+$/), same = unit && high.endsWith(unit[0]);
-  return same ? `[${low.slice(0, -unit[0].length)}, ${high.slice(0, -unit[0].length)}]${unit[0]}` : `[${low}, ${high}]`;
+  const units = [response.unit && ' ' + response.unit, ' %', ' s', ' ms', ' µs', ' ns'].filter(Boolean);
+  const unit = units.find(one => low.endsWith(one) && high.endsWith(one));
+  return unit ? `[${low.slice(0, -unit.length)}, ${high.slice(0, -unit.length)}]${unit}` : `[${low}, ${high}]`;
 }
 
 // On the scale on which things are placed: logarithms of ratios, or differences.

@@ -2,7 +2,7 @@
 
 // "question: answer, and the rest": the part that a hurried reader takes away is strong.
 function answerLine({text, verdict, factor, level}) {
-  const contrast = report.contrasts.find(one => one.response === primary.name && one.factor === factor && one.level === level && one.population === figures.answer.population && (one.workload === '' || report.workloads.length === 1));
+  const contrast = overallContrasts(primary).find(one => one.factor === factor && one.level === level);
   const kind = contrast ? verdictClass(contrast) : verdict, at = text.indexOf(': '), question = at < 0 ? '' : text.slice(0, at), rest = at < 0 ? text : text.slice(at + 2), end = rest.search(/[,;]/);
   return h('li', {class: 'answer ' + kind}, h('span', {class: 'sign word-' + kind, 'aria-hidden': 'true'}, verdictSigns[kind] || '?'),
     h('span', {class: 'said'}, h('span', {class: 'question'}, short(question, 160)), ' ', h('strong', {}, short(end < 0 ? rest : rest.slice(0, end), 200)), h('span', {class: 'rest'}, end < 0 ? '' : short(rest.slice(end), 400))));
@@ -12,7 +12,7 @@ function answers() {
   const sentences = figures.answer.sentences;
   const ofSuite = benchmarkAnswers(), suiteChanged = benchmarkSentences().reduce((sum, one) => sum + one.changed, 0);
   if (sentences.length + ofSuite.length === 0) return h('p', {}, 'Nothing was compared: no factor has two levels with an answer.');
-  const most = 5, about = figures.answer.population === 'programs like these' ? `${samples.program_word}s like these` : report.workloads.length > 1 ? `these ${count(report.workloads.length, workloadWord)}` : report.workloads[0];
+  const most = 5, about = primary.benchmark ? `${primary.name} of ${primary.workload}` : figures.answer.population === 'programs like these' ? `${samples.program_word}s like these` : report.workloads.length > 1 ? `these ${count(report.workloads.length, workloadWord)}` : report.workloads[0];
   const changed = sentences.filter(one => one.verdict === 'changed').length + suiteChanged;
   const list = h('ul', {class: 'answers'}, [sentences.slice(0, most).map(answerLine), ofSuite]);
   return [h('h2', {}, changed > 0 ? 'What changed' : sentences.every(one => one.verdict === 'refused') ? 'No answer could be had' : sentences.every(one => one.verdict === 'withheld') ? 'Not yet to be judged' : sentences.every(one => one.verdict === 'equivalent') ? 'Nothing changed' : 'Nothing was shown to change', h('span', {class: 'about'}, `, for ${short(about, 60)}`)), list,
@@ -39,7 +39,7 @@ function badge() {
   const test = evidence.selftest;
   if (!test) return h('div', {class: 'badge'}, h('strong', {}, 'This lab’s false alarms: not measured. '), evidence.plan ? ['Equal builds were never compared in this database. ', command('stabctl selftest')] : 'These are no trials of a lab.');
   return h('div', {class: 'badge ' + (test.too_many ? 'bad' : 'good')}, h('strong', {}, test.too_many ? '✗ This lab raises too many false alarms. ' : '✓ This lab keeps its promise. '),
-    `${test.false_alarms} false alarms in ${count(test.comparisons, 'comparison')} of equal builds: ${percent(test.rate)}, exact 95 % interval ${percent(test.conf_low)} to ${percent(test.conf_high)}; promised ${plainPercent(test.alpha)}. ${test.experiment}, ${test.at}.`);
+    `${count(test.false_alarms, 'false alarm')} in ${count(test.comparisons, 'comparison')} of equal builds: ${percent(test.rate)}, exact 95 % interval ${percent(test.conf_low)} to ${percent(test.conf_high)}; promised ${plainPercent(test.alpha)}. ${test.experiment}, ${test.at}.`);
 }
 
 function heading() {

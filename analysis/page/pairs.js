@@ -6,16 +6,22 @@ function scatter(width, {points, response, across, up, margin, finding, columns,
   const log = response.scale === 'log', values = points.flatMap(point => [point.x, point.y]).filter(Number.isFinite);
   const place = value => log ? Math.log(value) : value, [from, to] = padded(extent(values.map(place)), 0.06);
   const wide = log && to - from > Math.log(8), xs = linear(from, to, left, right), ys = linear(from, to, bottom, top);
-  const marksAt = wide ? ticks(from / Math.LN10, to / Math.LN10, 5).map(x => Math.pow(10, x)) : ticks(log ? Math.exp(from) : from, log ? Math.exp(to) : to, 5);
+  const marksAt = wide ? ticks(from / Math.LN10, to / Math.LN10, 5).map(x => Math.pow(10, x)) : ticks(log ? Math.exp(from) : from, log ? Math.exp(to) : to, 7);
   const axisMarks = marksAt.map(value => ({at: place(value), text: valueText(response, value, 3)}));
   const svg = s('svg', {}, bottomAxis(xs, axisMarks, bottom, top, across), leftAxis(ys, axisMarks, left, right, up));
   svg.append(s('line', {x1: xs(from), y1: ys(from), x2: xs(to), y2: ys(to), class: 'zero'}));
   if (margin > 0 && log && margin < to - from) svg.append(
     s('line', {x1: xs(from), y1: ys(from + margin), x2: xs(to - margin), y2: ys(to), class: 'dashed'}), s('line', {x1: xs(from + margin), y1: ys(from), x2: xs(to), y2: ys(to - margin), class: 'dashed'}));
+  const named = [];
   const marks = points.map(point => {
     const x = xs(place(point.x)), y = ys(place(point.y));
     svg.append(point.verdict ? verdictMark(x, y, point.verdict, 5) : s('circle', {cx: x, cy: y, r: points.length > 200 ? 2 : 3.5, class: 'dot', fill: 'var(--blue)'}));
-    if (point.name && points.length <= 30) svg.append(label(x + 8, y + 4, short(point.name, 16), 'start', 'faint'));
+    // Names that would lie on others are left to the pointer and the keys.
+    const name = point.name && short(point.name, 20), end = name && x + 8 + 6.6 * name.length;
+    if (name && end < width && !named.some(one => Math.abs(one.y - y) < 13 && x + 8 < one.end && end > one.x)) {
+      named.push({x: x + 8, y, end});
+      svg.append(label(x + 8, y + 4, name, 'start', 'faint'));
+    }
     return {x, y, text: point.text, open: point.open};
   });
   return {svg, height: bottom + 46, marks, finding, columns, rows};

@@ -19,6 +19,15 @@ function ticks(from, to, wanted = 6) {
   return out;
 }
 
+// Of a logarithmic axis: 1, 2 and 5 times the powers of ten, of many powers these alone; within one as on any axis.
+function logTicks(from, to, wanted = 5) {
+  if (to < 10 * from) return ticks(from, to, wanted).filter(x => x > 0);
+  const out = [], steps = to > 2000 * from ? [1] : [1, 2, 5];
+  for (let power = Math.floor(Math.log10(from)); power <= Math.log10(to); ++power)
+    for (const step of steps) if (step * 10 ** power >= from * 0.999 && step * 10 ** power <= to * 1.001) out.push(step * 10 ** power);
+  return out;
+}
+
 // Ticks of differences: round percentages placed by their logarithm, or round differences. Each {at, text}.
 function differenceTicks(response, from, to, wanted = 6) {
   if (response.scale !== 'log')
@@ -53,11 +62,35 @@ function padded([low, high], share = 0.05) {
   return [low - pad, high + pad];
 }
 
+// Of marks whose words would touch each other on a narrow screen those that have room; where there is no difference comes first.
+function withRoom(scale, marks) {
+  const taken = [], wide = mark => 7 * Array.from(mark.text).length + 6;
+  return new Set([...marks].sort((a, b) => (b.text === '0') - (a.text === '0')).filter(mark => {
+    const from = scale(mark.at) - wide(mark) / 2, to = from + wide(mark);
+    if (taken.some(other => from < other.to && to > other.from)) return false;
+    taken.push({from, to});
+    return true;
+  }));
+}
+
+// Below this width names stand above what they name, or below the plot: beside it they would be cut until one looks like another.
+const isNarrow = width => width < 560;
+
+// The room that names to the left of a plot have: `usual`, or on a narrow screen what they need.
+function roomForNames(width, names, usual) {
+  return isNarrow(width) ? Math.min(width * 0.56, 7 * Math.max(...names.map(name => Array.from(short(name, 60)).length)) + 10) : usual;
+}
+
+// What lines are called: {text, paint, dashes?} each below the other, with a piece of its line.
+function lineNames(names, x, y, longest) {
+  return names.map((one, i) => [s('line', {x1: x, x2: x + 16, y1: y + 17 * i - 4, y2: y + 17 * i - 4, class: 'curve', stroke: `var(--${one.paint})`, 'stroke-dasharray': one.dashes || null}), label(x + 21, y + 17 * i, short(one.text, longest))]);
+}
+
 // An axis at the bottom or the left, with grid lines through the plot.
 function bottomAxis(scale, marks, y, top, title) {
-  const middle = (scale(scale.from) + scale(scale.to)) / 2;
+  const middle = (scale(scale.from) + scale(scale.to)) / 2, said = withRoom(scale, marks);
   return s('g', {class: 'axis'},
-    marks.map(mark => [s('line', {x1: scale(mark.at), x2: scale(mark.at), y1: top, y2: y, class: 'grid'}), label(scale(mark.at), y + 15, mark.text, 'middle')]),
+    marks.map(mark => [s('line', {x1: scale(mark.at), x2: scale(mark.at), y1: top, y2: y, class: 'grid'}), said.has(mark) && label(scale(mark.at), y + 15, mark.text, 'middle')]),
     title && label(middle, y + 33, title, 'middle', 'axis-title'));
 }
 

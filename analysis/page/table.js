@@ -8,18 +8,18 @@ function cellText(column, value) {
   return typeof value === 'number' ? (Number.isInteger(value) ? String(value) : significant(value, 6)) : short(String(value), 160);
 }
 
-// columns: {title, text?, number?}; rows: arrays of values, or {length, row(i)} where they are many. open?: called with i.
+// columns: {title, text?, number?}; rows: arrays of values, or {length, row(i)} where they are many. open?: called with i and its row.
 // filtered?: what is said while a filter hides rows. keep?: called with i, says whether the row may be shown; reselect() of the element
-// asks again. words?: those that the filter begins with; typed?: called with them.
+// asks again, renew(rows) takes others in their place: what is sorted, filtered and scrolled stays. words?: those that the filter begins
+// with; typed?: called with them.
 function table(title, columns, rows, {filter = false, open = null, filtered = '', keep = null, words = '', typed = null} = {}) {
-  const many = !Array.isArray(rows), length = rows.length;
-  const at = i => many ? rows.row(i) : rows[i];
+  const at = i => Array.isArray(rows) ? rows[i] : rows.row(i);
   let order = null, shown = rowsAtOnce, sorted = -1, descending = false, wanted = words.trim().toLowerCase();
   const body = h('tbody'), status = h('p', {class: 'note', role: 'status'});
   const more = h('button', {type: 'button', class: 'small', click: () => { shown += rowsAtOnce; paint(); }}, 'more rows');
   function select() {
     order = [];
-    for (let i = 0; i < length; ++i)
+    for (let i = 0; i < rows.length; ++i)
       if ((!keep || keep(i)) && (!wanted || at(i).some((value, c) => cellText(columns[c], value).toLowerCase().includes(wanted)))) order.push(i);
     if (sorted < 0) return;
     const keys = new Map(order.map(i => [i, at(i)[sorted]]));
@@ -35,10 +35,11 @@ function table(title, columns, rows, {filter = false, open = null, filtered = ''
     body.replaceChildren(...order.slice(0, shown).map(i => h('tr', {}, at(i).map((value, c) => {
       const text = cellText(columns[c], value);
       const isNumber = typeof value === 'number' || columns[c].number;
-      const content = c === 0 && open ? h('button', {type: 'button', class: 'link', click: () => open(i)}, text) : text;
+      const content = c === 0 && open ? h('button', {type: 'button', class: 'link', click: () => open(i, at(i))}, text) : text;
       return c === 0 ? h('th', {scope: 'row', class: isNumber && 'number'}, content) : h('td', {class: isNumber && 'number'}, content);
     }))));
-    status.textContent = order.length < length || order.length > shown ? `${grouped(Math.min(shown, order.length))} of ${grouped(order.length)} rows` + (order.length < length ? ` (of ${grouped(length)})` : '') + (order.length < length && filtered ? '. ' + filtered : '') : '';
+    const counted = order.length < rows.length || order.length > shown ? `${grouped(Math.min(shown, order.length))} of ${grouped(order.length)} rows` + (order.length < rows.length ? ` (of ${grouped(rows.length)})` : '') + (order.length < rows.length && filtered ? '. ' + filtered : '') : '';
+    if (status.textContent !== counted) status.textContent = counted;  // or it would be spoken again
     more.hidden = order.length <= shown;
   }
   const headings = columns.map((column, c) => {
@@ -63,5 +64,6 @@ function table(title, columns, rows, {filter = false, open = null, filtered = ''
     h('div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': title}, h('table', {}, h('caption', {class: 'offstage'}, title), h('thead', {}, h('tr', {}, headings)), body)),
     status, more, copies);
   element.reselect = again;
+  element.renew = fresh => { rows = fresh; select(); paint(); };
   return element;
 }

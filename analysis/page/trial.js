@@ -41,7 +41,7 @@ function openTrial(trials, row) {
     h('h3', {}, 'What it was'), pairsTable('What it was', [['block', String(trials.column('block')[row])], ['position in the run', String(trials.column('order')[row])], trials.has('started_s') && ['began', `${significant(trials.column('started_s')[row], 5)} s into the run`],
       ['layout seed', h('code', {}, BigInt(seed).toString(16).padStart(16, '0'))], ['link', String(trials.column('link')[row])], build && ['build', short(build.name, 80)], build && build.sha256 && ['binary', h('code', {}, build.sha256)]].filter(Boolean)),
     doses.length > 0 && trials.column('dose')[row] > 0 && [h('h3', {}, 'Its randomization'), pairsTable('Its randomization', doses.map(column => [column.name.slice(5).replace(/_/g, ' '), tidy(Number(trials.column(column.name)[row]))])), degradation > 0 && h('p', {class: 'warning'}, samples.degradations[degradation - 1].split('\u001f').join('; '))],
-    ledger.length > 0 && [h('h3', {}, 'The machine meanwhile'), pairsTable('The machine meanwhile', ledger.map(column => [column.name.slice(8).replace(/_/g, ' '), tidy(trials.column(column.name)[row])]))],
+    ledger.length > 0 && [h('h3', {}, 'The machine meanwhile'), pairsTable('The machine meanwhile', ledger.map(column => column.name.slice(8)).map(key => [ledgerWords[key] || key.replace(/_/g, ' '), ledgerText(key, trials.column('weather/' + key)[row])]))],
     disturbancesOf(trials, row).length > 0 && h('p', {}, 'Disturbed by: ' + disturbancesOf(trials, row).join(', ') + '.'),
     h('form', {method: 'dialog'}, h('button', {}, 'close'))]);
   dialog.showModal();

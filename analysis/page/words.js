@@ -30,12 +30,21 @@ const howToRead = {
 
 const ledgerWords = {
   voluntary_switches: 'the program gave up its CPU', involuntary_switches: 'somebody else took its CPU', migrations: 'moves to another CPU',
-  interrupts: 'interrupts on its CPU', steal_ns: 'CPU time that the hypervisor took (ns)', throttle_count: 'thermal throttling',
-  frequency_min_khz: 'lowest frequency (kHz)', frequency_max_khz: 'highest frequency (kHz)', psi_cpu_us: 'somebody waited for CPU (µs)',
-  psi_memory_us: 'somebody waited for memory (µs)', psi_io_us: 'somebody waited for a disk (µs)', kernel_log_lines: 'lines that the kernel logged',
+  interrupts: 'interrupts on its CPU', steal_ns: 'CPU time that the hypervisor took', throttle_count: 'thermal throttling',
+  frequency_min_khz: 'lowest frequency', frequency_max_khz: 'highest frequency', psi_cpu_us: 'somebody waited for CPU',
+  psi_memory_us: 'somebody waited for memory', psi_io_us: 'somebody waited for a disk', kernel_log_lines: 'lines that the kernel logged',
   minor_faults: 'page faults', major_faults: 'page faults that read a disk', swap_in_pages: 'pages swapped in', swap_out_pages: 'pages swapped out',
-  loop_latency_ns: 'delay of the lab’s own loop (ns)', load_1min: 'load average', submits: 'requests to the daemon', web_requests: 'requests of browsers',
+  loop_latency_ns: 'delay of the lab’s own loop', load_1min: 'load average', submits: 'requests to the daemon', web_requests: 'requests of browsers',
 };
+
+// A value of the ledger in a unit that people read; its name says in which one it was kept.
+function ledgerText(key, value) {
+  if (!Number.isFinite(value)) return '–';
+  if (key.endsWith('_ns')) return valueText({unit: 'ns'}, value, 3);
+  if (key.endsWith('_us')) return valueText({unit: 's'}, 1e-6 * value, 3);
+  if (key.endsWith('_khz')) return significant(1e-6 * value, 3) + ' GHz';
+  return Number.isInteger(value) ? grouped(value) : significant(value, 3);
+}
 
 const disturbanceWords = ['moved to another CPU', 'preempted', 'interrupts', 'steal', 'throttled', 'frequency changed', 'pressure', 'read from disk', 'swapped', 'kernel log', 'laboratory busy', 'machine slept'];
 

@@ -59,12 +59,11 @@ std::string sentence(const Report& report, const Contrast& contrast) {
   const std::string start = contrast.factor + "=" + contrast.level + " against " + contrast.baseline + ": ";
   if (!contrast.refused.empty()) return start + "no answer, " + contrast.refused;
   const std::string interval = interval_text(response, contrast.interval);
-  std::string size = difference_text(response, contrast.interval.estimate);
+  const std::string size = difference_text(response, contrast.interval.estimate);
   switch (contrast.verdict) {
     case Verdict::kChanged:
-      if (size.starts_with("+") || size.starts_with("-")) size.erase(0, 1);
-      return start + size + " " + verdict_word(response, contrast) + ", " + plain(100 * (1 - report.alpha)) + " % interval " +
-             interval + beyond(report, contrast);
+      return start + change_text(response, contrast.interval.estimate) + ", " + plain(100 * (1 - report.alpha)) +
+             " % interval " + interval + beyond(report, contrast);
     case Verdict::kEquivalent:
       return start + "the same within the margin, " + plain(100 * (1 - 2 * report.alpha)) + " % interval " +
              interval_text(response, contrast.equivalence) + beyond(report, contrast);
@@ -83,7 +82,8 @@ std::string sentence(const Report& report, const Contrast& contrast) {
 }  // namespace
 
 Answers answers_of(const Report& report) {
-  Answers answers{answering_population(report), {}};
+  const bool benchmark = report.responses[0].is_benchmark();  // of one workload, however many there are
+  Answers answers{benchmark ? Population::kOneWorkload : answering_population(report), {}};
   for (const Contrast* contrast : answering(report, report.responses[0].name))
     answers.sentences.push_back({contrast, sentence(report, *contrast)});
   return answers;

@@ -31,12 +31,6 @@ std::string shown(std::string_view name) { return one_line(name); }
 
 std::string level_text(double alpha) { return plain(100 * (1 - alpha)) + " % interval "; }
 
-std::string size_text(const Response& response, const Contrast& contrast) {
-  std::string size = difference_text(response, contrast.interval.estimate);
-  if (size.starts_with("+") || size.starts_with("-")) size.erase(0, 1);
-  return size + " " + verdict_word(response, contrast);
-}
-
 std::string margin_text(const Response& response) {
   if (response.margin == 0) return {};
   return response.scale == Scale::kLog || response.margin_is_share ? plain(100 * response.margin) + " %"
@@ -67,7 +61,7 @@ std::string most_changed(const Report& report, const Contrast& contrast) {
     if (other.verdict == Verdict::kChanged && (!most || size(other) > size(*most))) most = &other;
   }
   return most && workloads > 1
-             ? " (most: " + shown(most->workload) + ", " + size_text(response_of(report, most->response), *most) + ")"
+             ? " (most: " + shown(most->workload) + ", " + change_text(response_of(report, most->response), most->interval.estimate) + ")"
              : "";
 }
 
@@ -97,7 +91,8 @@ std::string sentence(const Pen& pen, const Report& report, const Contrast& contr
   const bool up = contrast.interval.estimate > (contrast.scale == Scale::kLog ? 1 : 0);
   switch (contrast.verdict) {
     case Verdict::kChanged:
-      return start + pen.paint(up ? "31" : "32", size_text(response, contrast)) + interval +
+      return start + pen.paint(up != response.higher_is_better ? "31" : "32",
+                               change_text(response, contrast.interval.estimate)) + interval +
              beyond(report, contrast, most_changed(report, contrast)) + reservations(contrast);
     case Verdict::kEquivalent:
       return start + "the same within " + margin_text(response) + ", " + level_text(2 * report.alpha) +

@@ -53,7 +53,7 @@ std::string contrasts_text(const Pen& pen, const Report& report) {
   for (const char* title : {"estimator", "of", "level / baseline"}) columns.push_back({title, Align::kLeft, true});
   columns.push_back({"n", Align::kRight});
   columns.push_back({"difference", Align::kRight});
-  columns.push_back({plain(100 * (1 - report.interval_level)) + " % interval", Align::kLeft, true});
+  columns.push_back({plain(100 * (1 - report.alpha)) + " % interval", Align::kLeft, true});
   columns.push_back({"p", Align::kRight});
   columns.push_back({"p (Holm)", Align::kRight});
   columns.push_back({"verdict", Align::kLeft});
@@ -97,7 +97,7 @@ std::string shifts_text(const Pen& pen, const Report& report) {
                  plain(point.probability), difference_text(response, point.interval.estimate),
                  interval_text(response, point.interval), interval_text(response, point.band)});
   }
-  std::string out = pen.heading("Shift function: differences of quantiles, " + plain(100 * (1 - report.interval_level)) + " %");
+  std::string out = pen.heading("Shift function: differences of quantiles, " + plain(100 * (1 - report.alpha)) + " %");
   if (!table.empty()) out += pen.table(table);
   return out + refusals(pen, refused);
 }

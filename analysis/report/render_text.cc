@@ -12,6 +12,7 @@
 #include "analysis/report/modes.h"
 #include "analysis/report/report_pen.h"
 #include "analysis/report/run_changes.h"
+#include "analysis/text/markup.h"
 
 namespace stab::analysis {
 namespace {
@@ -61,7 +62,9 @@ std::string header(const Pen& pen, const Report& report) {
   const std::string margin = primary.margin == 0                                       ? "none"
                              : primary.scale == Scale::kLog || primary.margin_is_share ? plain(100 * primary.margin) + " %"
                                                                                        : value_text(primary, primary.margin, 3);
-  std::string out = (pen.markdown ? "# " : "") + pen.paint("1", report.experiment.empty() ? "report" : report.experiment) + ": " +
+  const std::string name = report.experiment.empty() ? "report" : report.experiment;
+  const auto line = [&](const std::string& text) { return pen.markdown ? pen.item(text) : wrap(text, pen.width, "", "  "); };
+  std::string out = (pen.markdown ? "# " + as_markdown(name) : pen.paint("1", name)) + ": " +
                     plural(report.workloads.size(), report.workload_word) + ", " +
                     (report.cell_count < crossing ? std::to_string(report.cell_count) + " of " : "") + plural(crossing, "cell") +
                     ", " + plural(report.analysed, report.trial_word) + " analysed";
@@ -69,14 +72,12 @@ std::string header(const Pen& pen, const Report& report) {
   if (report.failed) out += ", " + std::to_string(report.failed) + " failed";
   out += "\n";
   if (pen.markdown) out += "\n";
-  if (!levels.empty()) out += wrap("factors: " + levels, pen.width, pen.markdown ? "- " : "", "  ");
+  if (!levels.empty()) out += line("factors: " + levels);
   if (const std::string aliases = alias_text(report); !aliases.empty())
-    out += wrap("fraction: each effect is estimated from all cells, and is that of a sum: " + aliases, pen.width,
-                pen.markdown ? "- " : "", "  ");
-  out += std::string(pen.markdown ? "- " : "") + "response: " + primary.name +
-         (primary.scale == Scale::kLog ? " on a log scale (ratios of geometric means)" : "") + ", margin " + margin + ", alpha " +
-         plain(100 * report.alpha) + " %\n";
-  if (!report.stopping.empty()) out += wrap("stopping: " + report.stopping, pen.width, pen.markdown ? "- " : "", "  ");
+    out += line("fraction: each effect is estimated from all cells, and is that of a sum: " + aliases);
+  out += line("response: " + primary.name + (primary.scale == Scale::kLog ? " on a log scale (ratios of geometric means)" : "") +
+              ", margin " + margin + ", alpha " + plain(100 * report.alpha) + " %");
+  if (!report.stopping.empty()) out += line("stopping: " + report.stopping);
   return out;
 }
 

@@ -59,14 +59,14 @@ std::string of_layout(const Report& report, const Response& response, const Cont
   switch (contrast.verdict) {
     case Verdict::kChanged:
       return (answer.cause == Cause::kMoment ? "its layout is " : "") + size_text(response, contrast.interval.estimate) +
-             " than " + fresh + ", " + level(report.interval_level) + interval_text(response, contrast.interval) + ", " +
+             " than " + fresh + ", " + level(report.alpha) + interval_text(response, contrast.interval) + ", " +
              p_words(contrast.p_value) + counts;
     case Verdict::kEquivalent:
-      return "its layout is as " + fresh + " are, within the margin, " + level(2 * report.interval_level) +
+      return "its layout is as " + fresh + " are, within the margin, " + level(2 * report.alpha) +
              interval_text(response, contrast.equivalence) + counts;
     default:
       return "its layout differs by " + difference_text(response, contrast.interval.estimate) + " from " + fresh + ", " +
-             level(report.interval_level) + interval_text(response, contrast.interval) + ", " + p_words(contrast.p_value) +
+             level(report.alpha) + interval_text(response, contrast.interval) + ", " + p_words(contrast.p_value) +
              ", which may be nothing" + counts;
   }
 }

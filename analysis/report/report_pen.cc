@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "analysis/text/markup.h"
+
 namespace stab::analysis {
 
 std::string Pen::paint(std::string_view code, std::string_view text) const {
@@ -12,30 +14,31 @@ std::string Pen::paint(std::string_view code, std::string_view text) const {
 }
 
 std::string Pen::heading(std::string_view text) const {
-  if (markdown) return "\n## " + std::string(text) + "\n\n";
+  if (markdown) return "\n## " + as_markdown(text) + "\n\n";
   return "\n" + paint("1", text) + "\n";
 }
 
 std::string Pen::table(const TextTable& table) const { return markdown ? table.markdown() : table.text(width); }
 
 std::string Pen::note(std::string_view text) const {
-  if (markdown) return "\n" + std::string(text) + "\n";
+  if (markdown) return "\n" + as_markdown(text) + "\n";
   return wrap(text, width, "  ", "    ");
 }
 
 std::string Pen::before_table(std::string_view text) const {
-  if (markdown) return std::string(text) + "\n\n";
+  if (markdown) return as_markdown(text) + "\n\n";
   return wrap(text, width, "  ", "  ");
 }
 
 std::string Pen::item(std::string_view text) const {
-  if (markdown) return "- " + std::string(text) + "\n";
+  if (markdown) return "- " + as_markdown(text) + "\n";
   return wrap("- " + std::string(text), width, "  ", "    ");
 }
 
 std::string plain(double value) {
   char text[32];
-  std::snprintf(text, sizeof text, "%.4g", value);
+  const double size = std::fabs(value);
+  std::snprintf(text, sizeof text, size >= 9999.5 && size < 1e6 ? "%.0f" : "%.4g", value);
   return text;
 }
 
@@ -73,7 +76,9 @@ std::string difference_text(const Response& response, double value) {
 
 std::string between(const std::string& low, const std::string& high) {
   const size_t low_unit = low.find(' '), high_unit = high.find(' ');
-  if (low_unit == std::string::npos || high_unit == std::string::npos || low.substr(low_unit) != high.substr(high_unit))
+  const bool is_ratio = low.starts_with("x ") || high.starts_with("x ");  // what stands behind its blank is the number
+  if (is_ratio || low_unit == std::string::npos || high_unit == std::string::npos ||
+      low.substr(low_unit) != high.substr(high_unit))
     return "[" + low + ", " + high + "]";
   return "[" + low.substr(0, low_unit) + ", " + high.substr(0, high_unit) + "]" + high.substr(high_unit);
 }
@@ -92,6 +97,14 @@ std::string change_word(const Response& response, double estimate) {
   const bool time = response.unit == "s" || response.unit == "ms" || response.unit == "ns";
   const bool up = estimate > (response.scale == Scale::kLog ? 1 : 0);
   return time ? (up ? "slower" : "faster") : (up ? "higher" : "lower");
+}
+
+std::string change_text(const Response& response, double estimate) {
+  std::string size = difference_text(response, estimate);
+  const std::string word = change_word(response, estimate);
+  if (size.starts_with("x ")) return size + " (" + word + ")";
+  if (size.starts_with("+") || size.starts_with("-")) size.erase(0, 1);
+  return size + " " + word;
 }
 
 std::string verdict_word(const Response& response, const Contrast& contrast) {

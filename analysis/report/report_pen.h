@@ -24,7 +24,7 @@ struct Pen {
   std::string item(std::string_view text) const;
 };
 
-// At most four digits, no trailing zeros: "95", "0.5".
+// At most four digits behind which nothing is told, no trailing zeros: "95", "0.5"; whole numbers up to a million: "12345".
 std::string plain(double value);
 // "code = stack:heap": an effect with its other names, of which at most so many.
 std::string alias_string(const std::string& effect, const std::vector<std::string>& aliases, size_t most = SIZE_MAX);
@@ -45,7 +45,9 @@ std::string interval_text(const Response& response, const Interval& interval);
 const Response& response_of(const Report& report, const std::string& name);
 // "slower" where the response is a time, "higher" elsewhere. estimate: a ratio on the log scale, else a difference
 std::string change_word(const Response& response, double estimate);
-// The same of a contrast that has changed; its verdict else.
+// "1.18 % slower", and of a ratio, which says the direction itself, "x 0.33 (faster)".
+std::string change_text(const Response& response, double estimate);
+// The word of a contrast that has changed; its verdict else.
 std::string verdict_word(const Response& response, const Contrast& contrast);
 
 // The contrasts that answer the plan's questions in one response, one for each: of the one workload, of these workloads, or,

@@ -1,4 +1,4 @@
-// Text from elsewhere inside XML and HTML.
+// Text from elsewhere inside XML, HTML and Markdown.
 #pragma once
 
 #include <string>
@@ -11,5 +11,8 @@ std::string as_markup(std::string_view text);
 
 // The same on one line: control characters, of which XML has none, are blanks.
 std::string as_markup_line(std::string_view text);
+
+// Shown as it is by GitHub's Markdown, in a paragraph, a list or a table: "Find<int>" is no tag, "a*b*" no emphasis.
+std::string as_markdown(std::string_view text);
 
 }  // namespace stab::analysis

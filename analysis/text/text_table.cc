@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 
 #include "analysis/text/latex.h"
+#include "analysis/text/markup.h"
 
 namespace stab::analysis {
 
@@ -89,17 +91,13 @@ std::string TextTable::text(int width, std::string_view indent) const {
 
 std::string TextTable::markdown() const {
   std::string out = "|";
-  for (const ColumnStyle& column : columns_) out += " " + column.title + " |";
+  for (const ColumnStyle& column : columns_) out += " " + as_markdown(column.title) + " |";
   out += "\n|";
   for (const ColumnStyle& column : columns_) out += column.align == Align::kRight ? "---:|" : "---|";
   out += "\n";
   for (const auto& row : rows_) {
     out += "|";
-    for (const std::string& cell : row) {
-      out += " ";
-      for (char c : cell) out += c == '|' ? std::string("\\|") : std::string(1, c);
-      out += " |";
-    }
+    for (const std::string& cell : row) out += " " + as_markdown(cell) + " |";
     out += "\n";
   }
   return out;
@@ -127,11 +125,12 @@ std::string TextTable::latex(std::string_view caption) const {
 std::string significant(double value, int digits) {
   char text[64];
   const double size = std::fabs(value);
-  if (value != 0 && (size < 1e-4 || size >= 1e7)) {
-    std::snprintf(text, sizeof text, "%.*e", digits - 1, value);
-    return text;
-  }
-  const int magnitude = value == 0 ? 0 : static_cast<int>(std::floor(std::log10(size)));
+  std::snprintf(text, sizeof text, "%.*e", digits - 1, value);
+  if (value != 0 && (size < 1e-4 || size >= 1e7)) return text;
+  // As it is rounded: 9.999 is 10.0, not 10.00.
+  const std::string_view rounded = text;
+  const size_t exponent = rounded.find('e');
+  const int magnitude = exponent == std::string_view::npos ? 0 : std::atoi(text + exponent + 1);
   std::snprintf(text, sizeof text, "%.*f", std::max(0, digits - 1 - magnitude), value);
   return text;
 }
@@ -146,8 +145,11 @@ std::string p_text(double p) {
 
 std::string ratio_text(double ratio) {
   char text[48];
+  const double percent = 100 * (ratio - 1);
+  // Two decimals, and more where these would not say on which side of no difference it lies.
+  if (percent != 0 && std::fabs(percent) < 0.01) return (percent > 0 ? "+" : "") + significant(percent, 2) + " %";
   if (ratio >= 2 || ratio <= 0.5) std::snprintf(text, sizeof text, "x %.3g", ratio);
-  else std::snprintf(text, sizeof text, "%+.2f %%", 100 * (ratio - 1));
+  else std::snprintf(text, sizeof text, "%+.2f %%", percent);
   return text;
 }
 

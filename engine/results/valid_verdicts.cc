@@ -27,6 +27,7 @@ Result<std::string> valid_verdicts_json(const analysis::Samples& samples) {
                          {"factor", contrast.factor},
                          {"level", contrast.level},
                          {"baseline", contrast.baseline},
+                         {"unit", response->unit},
                          {"scale", contrast.scale == analysis::Scale::kLog ? "log" : "linear"},
                          {"verdict", analysis::name(contrast.verdict)},
                          {"estimate", contrast.interval.estimate},

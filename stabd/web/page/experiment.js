@@ -79,11 +79,8 @@ function precisionOf(row) {
 // What a confidence sequence says so far: it holds at every look, so it is shown while the cells are masked.
 function verdictsOf(row) {
   if (!row.verdicts) return null;
-  const shown = one => one.scale === 'log' ? x => (x < 1 ? '−' : '+') + percent(Math.abs(x - 1), 2) : x => String(Number(x.toPrecision(4)));
-  const rows = row.verdicts.contrasts.map(one => {
-    const text = shown(one);
-    return [one.workload || one.population, one.response, `${one.factor}: ${one.level} / ${one.baseline}`, text(one.estimate), `${text(one.conf_low)} to ${text(one.conf_high)}`, one.verdict];
-  });
+  const rows = row.verdicts.contrasts.map(one =>
+    [one.workload || one.population, one.response, `${one.factor}: ${one.level} / ${one.baseline}`, differenceText(one, one.estimate), intervalText(one, one), one.verdict]);
   return [h('h3', {}, 'Verdicts so far'), h('p', {}, `After ${row.verdicts.replicates} replicates. The plan stops by a confidence sequence, whose intervals hold at every look: seeing them is no reason to trust them less.`),
     table('verdicts so far', [{title: 'about'}, {title: 'response'}, {title: 'level / baseline'}, {title: 'difference', number: true}, {title: 'interval'}, {title: 'verdict'}], rows)];
 }
@@ -111,7 +108,7 @@ function compareForm(row) {
 
 function reportLink(row) {
   if (row.masked) return [h('p', {class: 'note'}, 'Its report can be seen when it is over. Before that, it can be unmasked.'), change('unmask', row, {grave: true})];
-  return h('p', {}, h('a', {href: `/experiments/${row.id}/report.html`, target: '_blank', rel: 'noopener', id: 'report-link'}, 'Open its report'), isOver(row) ? '' : ', so far: verdicts are withheld until it is over.');
+  return h('p', {}, h('a', {href: `/experiments/${row.id}/report.html`, target: '_blank', rel: 'noopener', id: 'report-link'}, 'Open its report'), isOver(row) ? '' : row.verdicts ? ', so far.' : ', so far: verdicts are withheld until it is over.');
 }
 
 function changesOf(row) {

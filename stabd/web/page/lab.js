@@ -2,6 +2,7 @@
 
 const refreshEvery = 200, paintEvery = 250;
 let refreshing = 0, painting = 0;
+let refusal = '';  // why the last refresh failed, as it is said
 
 function section(id, title, ...content) {
   return h('section', {id, 'aria-labelledby': id + '-title'}, h('h2', {id: id + '-title'}, title), content);
@@ -16,6 +17,16 @@ function showConnection(well) {
   place.className = well ? 'connection' : 'connection lost';
 }
 
+// What is true no longer is not said any longer; what became of a command stays.
+function forgetRefusal() {
+  const place = document.getElementById('said');
+  if (refusal && place.textContent === refusal) {
+    place.textContent = '';
+    place.className = 'said';
+  }
+  refusal = '';
+}
+
 async function refresh() {
   try {
     const asked = Date.now(), answer = await ask('status');
@@ -23,9 +34,11 @@ async function refresh() {
     known.leftOut = answer.left_out || 0;
     paint(true);
     if (state.experiment) await showExperiment();
+    forgetRefusal();
     document.documentElement.dataset.ready = 'yes';
   } catch (error) {
-    said(error.message, false);
+    refusal = error.message;
+    said(refusal, false);
   }
 }
 
@@ -50,12 +63,9 @@ function paint(all) {
   const queue = document.getElementById('queue-now');
   keepFocus(queue, () => queue.replaceChildren(queueTable()));
   if (!all) return;
-  const place = document.getElementById('all-now'), search = place.querySelector('input[type=search]');
-  const wanted = search?.value || '', focused = search && document.activeElement === search;
-  place.replaceChildren(allTable(), known.leftOut ? h('p', {class: 'note'}, `${grouped(known.leftOut)} older ones are not shown.`) : '');
-  const fresh = place.querySelector('input[type=search]');
-  if (wanted && fresh) { fresh.value = wanted; fresh.dispatchEvent(new Event('input')); }
-  if (focused) fresh?.focus();
+  const place = document.getElementById('all-now'), experiments = allExperiments();
+  if (!place.contains(experiments)) place.append(experiments, h('p', {class: 'note'}));
+  place.lastChild.textContent = known.leftOut ? `${grouped(known.leftOut)} older ones are not shown.` : '';
 }
 
 function themeChoice() {

@@ -1,7 +1,7 @@
 // What runs and waits, and all that is stored.
 
 function progressOf(row) {
-  const share = row.planned ? Math.round(100 * row.done / row.planned) : 0;
+  const share = row.planned ? Math.floor(100 * row.done / row.planned) : 0;  // 100 % is all of them
   return [h('progress', {max: Math.max(row.planned, 1), value: row.done, 'aria-label': `${row.name}: ${row.done} of ${row.planned} trials`}),
           h('span', {class: 'now'}, row.planned ? `${grouped(row.done)} of ${count(row.planned, 'trial')}, ${share} %` : 'not planned yet')];
 }
@@ -9,7 +9,8 @@ function progressOf(row) {
 function endOf(row) {
   if (row.state === 'paused') return 'paused';
   if (row.ends_in_ns === undefined) return 'not known before its first trials';
-  return `about ${momentText(row.asked + row.ends_in_ns / 1e6)}, in ${durationText(row.ends_in_ns)}`;
+  const at = row.asked + row.ends_in_ns / 1e6, left = at - Date.now();
+  return left > 0 ? `about ${momentText(at)}, in ${durationText(1e6 * left)}` : `was expected at ${momentText(at)}`;
 }
 
 function queueTable() {
@@ -35,9 +36,18 @@ function quickActions(row) {
   return [change(again ? 'resume' : 'pause', row), change('cancel', row, {grave: true})];
 }
 
-function allTable() {
-  const rows = [...known.rows.values()].sort((a, b) => b.id - a.id);
-  const columns = [{title: 'number', number: true}, {title: 'name'}, {title: 'state'}, {title: 'trials', number: true}, {title: 'submitted', text: momentText}, {title: 'user', number: true}];
-  return table('all experiments', columns, rows.map(row => [row.id, row.name, stateOf(row), row.done, row.submitted_at_ns / 1e6, row.uid]),
-               {filter: true, open: i => openExperiment(rows[i].id)});
+// One table as long as the page is open, so that how it is sorted, filtered and scrolled stays while the lab goes on.
+let allTable = null;
+
+function allExperiments() {
+  const rows = [...known.rows.values()].sort((a, b) => b.id - a.id).map(row => [row.id, row.name, stateOf(row), row.done, row.submitted_at_ns / 1e6, row.uid]);
+  if (!allTable) {
+    const columns = [{title: 'number', number: true}, {title: 'name'}, {title: 'state'}, {title: 'trials', number: true}, {title: 'submitted', text: momentText}, {title: 'user', number: true}];
+    allTable = table('all experiments', columns, rows, {filter: true, open: (_, row) => openExperiment(row[0])});
+    return allTable;
+  }
+  const focused = document.activeElement.closest('#all tbody button')?.textContent;
+  allTable.renew(rows);
+  if (focused) [...allTable.querySelectorAll('tbody button')].find(button => button.textContent === focused)?.focus({preventScroll: true});
+  return allTable;
 }

@@ -50,14 +50,15 @@ function heard(message) {
 }
 
 function happened(event) {
+  const at = Date.now() - (event.ago_ms || 0);  // of what was missed; by this browser's clock
   const row = known.rows.get(event.experiment);
   if (event.kind === 'trial') {
     if (!row) return refreshSoon();
     row.done = event.done;
     row.planned = event.planned;
-    if (event.left_ns !== undefined) Object.assign(row, {left_ns: event.left_ns, ends_in_ns: event.left_ns, asked: Date.now()});
+    if (event.left_ns !== undefined) Object.assign(row, {left_ns: event.left_ns, ends_in_ns: event.left_ns, asked: at});
     known.now.set(event.experiment, `${event.subject} ${event.cell}${event.failure ? ': ' + event.state + ': ' + event.failure : ''}`);
-    if (event.failure) note(event.experiment, `${event.subject} ${event.cell}: ${event.state}: ${event.failure}`);
+    if (event.failure) note(at, event.experiment, `${event.subject} ${event.cell}: ${event.state}: ${event.failure}`);
     return paintSoon();
   }
   if (event.kind === 'progress') {
@@ -67,19 +68,19 @@ function happened(event) {
   }
   if (event.kind === 'phase') known.now.set(event.experiment, event.text);
   if (event.kind === 'note' || event.kind === 'phase') {
-    note(event.experiment, event.text);
+    note(at, event.experiment, event.text);
     // Of an experiment on machines each block is a phase, and its slots have changed.
     return row && row.running && !row.machines ? paintSoon() : refreshSoon();
   }
   if (event.kind === 'end') {
     known.now.delete(event.experiment);
-    note(event.experiment, event.state + (event.text ? ': ' + event.text : ''));
+    note(at, event.experiment, event.state + (event.text ? ': ' + event.text : ''));
   }
   refreshSoon();
 }
 
-function note(experiment, text) {
-  known.happened.unshift({at: Date.now(), experiment, text});
+function note(at, experiment, text) {
+  known.happened.unshift({at, experiment, text});
   known.happened.length = Math.min(known.happened.length, 200);
   document.getElementById('happened').replaceChildren(...known.happened.map(one => h('li', {}, h('time', {}, momentText(one.at)), `${one.experiment}: ${short(one.text, 300)}`)));
 }

@@ -281,5 +281,55 @@ TEST(FirstScreen, ColourOnlyWhenAsked) {
   EXPECT_THAT(screen(two_cells(), 100, kWritten, true), HasSubstr("\033[32m"));
 }
 
+// Less of what one wants more of is worse.
+TEST(FirstScreen, RedIsWhatIsWorse) {
+  Samples samples = two_cells();
+  samples.responses[0] = {.name = "throughput", .unit = "MB/s", .higher_is_better = true};
+  const std::string text = screen(samples, 100, kWritten, true);
+  EXPECT_THAT(text, HasSubstr("lower\033[0m"));
+  EXPECT_THAT(text, HasSubstr("\033[31m"));
+  EXPECT_THAT(text, Not(HasSubstr("\033[32m")));
+}
+
+// Not "x 0.3 faster", which is said of what became slower, too.
+TEST(FirstScreen, RatiosSayWhatTheyAre) {
+  Samples samples = two_cells();
+  for (Trial& trial : samples.trials)
+    if (trial.levels[1] == 1) *trial.values[0] *= 0.3;
+  EXPECT_THAT(unwrapped(screen(samples)), ::testing::ContainsRegex("against -O2: x 0\\.[0-9]+ \\(faster\\), 95 % interval \\[x 0"));
+}
+
+TEST(Numbers, SayOnWhichSideOfNoDifferenceTheyLie) {
+  EXPECT_EQ(ratio_text(1.000031), "+0.0031 %");
+  EXPECT_EQ(ratio_text(0.999968), "-0.0032 %");
+  EXPECT_EQ(ratio_text(1.0123), "+1.23 %");
+  EXPECT_EQ(ratio_text(1), "+0.00 %");
+  const Response response{.name = "instructions", .unit = ""};
+  EXPECT_EQ(interval_text(response, {1.00004, 1.00001, 1.00007}), "[+0.0010, +0.0070] %");
+}
+
+TEST(Numbers, AUnitIsSaidOnceAndIsNoNumber) {
+  const Response response{.name = "instructions", .unit = ""};
+  EXPECT_EQ(interval_text(response, {2.972, 2.971, 2.973}), "[x 2.97, x 2.97]");
+  EXPECT_EQ(interval_text(response, {1.02, 1.01, 1.03}), "[+1.00, +3.00] %");
+  EXPECT_EQ(between("5.00 MB per s", "6.00 MB per s"), "[5.00, 6.00] MB per s");
+}
+
+TEST(Numbers, HaveAsManyDigitsAsAreAskedFor) {
+  EXPECT_EQ(significant(9.9996, 4), "10.00");
+  EXPECT_EQ(significant(9.996, 4), "9.996");
+  EXPECT_EQ(significant(0.09999, 3), "0.100");
+  EXPECT_EQ(significant(-99.97, 3), "-100");
+  EXPECT_EQ(significant(0, 3), "0.00");
+  EXPECT_EQ(significant(12345, 3), "12345");
+}
+
+TEST(Numbers, LayoutsOfALongTrialAreCounted) {
+  EXPECT_EQ(plain(12345), "12345");
+  EXPECT_EQ(plain(9999.7), "10000");
+  EXPECT_EQ(plain(0.5), "0.5");
+  EXPECT_EQ(plain(2.5e6), "2.5e+06");
+}
+
 }  // namespace
 }  // namespace stab::analysis

@@ -17,6 +17,7 @@ analysis::Samples running(uint32_t blocks, analysis::StoppingRule rule) {
   analysis::Samples samples = analysis::watched_blocks(rng, {.programs = 2}, 60, 5, 0.5);
   samples = analysis::first_blocks(samples, blocks);
   samples.incomplete = true;
+  samples.responses[0].unit = "KiB";
   samples.stopping.rule = rule;
   return samples;
 }
@@ -33,6 +34,7 @@ TEST(ValidVerdicts, ASequencesAreToldWhileItRuns) {
     EXPECT_NE(one["population"], "programs like these");
     EXPECT_LT(one["conf_low"], one["estimate"]);
     EXPECT_LT(one["estimate"], one["conf_high"]);
+    EXPECT_EQ(one["unit"], "KiB");
   }
 }
 
