@@ -9,14 +9,14 @@ function linear(from, to, low, high) {
   return scale;
 }
 
-// 1, 2 or 5 times a power of ten, about `wanted` of them.
+// 1, 2 or 5 times a power of ten, about `wanted` of them; never so few that nobody could read the scale off them.
 function ticks(from, to, wanted = 6) {
   if (!(to > from)) return [from];
   const rough = (to - from) / wanted, power = 10 ** Math.floor(Math.log10(rough));
   const step = power * [1, 2, 5, 10].find(m => m * power >= rough * 0.999);
   const out = [];
   for (let i = Math.ceil(from / step - 1e-9); i * step <= to + 1e-9 * step; ++i) out.push(i * step);
-  return out;
+  return out.length < 3 && wanted < 12 ? ticks(from, to, 1.6 * wanted) : out;
 }
 
 // Of a logarithmic axis: 1, 2 and 5 times the powers of ten, of many powers these alone; within one as on any axis.

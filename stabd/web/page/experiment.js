@@ -57,8 +57,12 @@ function keepWork(place, same, draw) {
 
 function closeButton() { return h('button', {type: 'button', click: closeExperiment}, 'close'); }
 
+// Trials with a result; the others that are done have failed.
+function recordedOf(row) { return row.trials?.recorded || 0; }
+
 function factsOf(row) {
-  const facts = [['state', stateOf(row)], ['trials', `${grouped(row.done)} of ${grouped(row.planned)} done`], ['submitted', momentText(row.submitted_at_ns / 1e6)], ['machine time so far', durationText(row.machine_ns)], ['priority', String(row.priority)], ['user', String(row.uid)]];
+  const failed = row.done - recordedOf(row);
+  const facts = [['state', stateOf(row)], ['trials', `${grouped(row.done)} of ${grouped(row.planned)} done` + (failed > 0 ? `, ${grouped(failed)} of them did not pass` : '')], ['submitted', momentText(row.submitted_at_ns / 1e6)], ['machine time so far', durationText(row.machine_ns)], ['priority', String(row.priority)], ['user', String(row.uid)]];
   if (row.finished_at_ns) facts.push(['over', momentText(row.finished_at_ns / 1e6)]);
   if (row.left_ns !== undefined) facts.push(['left', 'about ' + durationText(row.left_ns)]);
   return h('p', {class: 'facts'}, facts.map(([name, value], i) => [i > 0 && ' · ', name + ' ', h('b', {}, value)]));
@@ -66,7 +70,7 @@ function factsOf(row) {
 
 function precisionOf(row) {
   const withWidth = row.cells.filter(cell => cell.half_width !== undefined);
-  const sentence = row.cells.length === 0 ? 'No trial has been recorded yet.' :
+  const sentence = row.cells.length === 0 ? (isOver(row) ? 'No trial was recorded.' : 'No trial has been recorded yet.') :
     row.widest !== undefined ? `Each cell’s mean time is known to ±${percent(row.widest, 2)} or better.` :
     `Of ${count(row.cells.length, 'cell')}, ${withWidth.length} have enough layouts for an interval.`;
   const columns = [{title: 'program'}, {title: 'cell'}, {title: 'layouts', number: true}, {title: '± of the mean time', number: true, text: width => percent(width, 2)}];
@@ -108,6 +112,7 @@ function compareForm(row) {
 
 function reportLink(row) {
   if (row.masked) return [h('p', {class: 'note'}, 'Its report can be seen when it is over. Before that, it can be unmasked.'), change('unmask', row, {grave: true})];
+  if (isOver(row) && recordedOf(row) === 0) return h('p', {class: 'note'}, 'It has no report, since no trial was recorded; what its trials have printed is below.');
   return h('p', {}, h('a', {href: `/experiments/${row.id}/report.html`, target: '_blank', rel: 'noopener', id: 'report-link'}, 'Open its report'), isOver(row) ? '' : row.verdicts ? ', so far.' : ', so far: verdicts are withheld until it is over.');
 }
 
@@ -118,7 +123,7 @@ function changesOf(row) {
   if (!over) buttons.push(change('cancel', row, {grave: true}));
   if (over) buttons.push(change('delete', row, {grave: true}));
   const forms = [];
-  if (row.state !== 'cancelled') forms.push(numberForm('extend-blocks', 'blocks to add', 'extend', 10, blocks => perform('extend', {experiment: id, blocks}, `experiment ${id} has ${blocks} more blocks to run`)));
+  if (row.state !== 'cancelled') forms.push(numberForm('extend-blocks', 'blocks to add', 'extend', 10, blocks => perform('extend', {experiment: id, blocks}, `experiment ${id} has ${count(blocks, 'more block')} to run`)));
   if (!over) forms.push(numberForm('new-priority', 'priority', 'set', row.priority, priority => perform('priority', {experiment: id, priority}, `experiment ${id} has priority ${priority}`)));
   forms.push(numberForm('rerun-trial', 'number of a trial that failed', 'rerun', '', trial => perform('rerun', {trial}, `trial ${trial} is planned again`)));
   if (over) forms.push(numberForm('replay-trial', 'number of a trial that was slow', 'run its layout 20 times', '', trial => perform('replay', {trial, times: 20}, `the layout of trial ${trial} runs again, beside fresh ones, as an experiment of its own`)));
