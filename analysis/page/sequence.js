@@ -72,7 +72,8 @@ function drawSequence(trials, width, view) {
     const paint = (name2, of2) => { context.fillStyle = colour(name2); for (let x = 0; x <= width; ++x) if (counts[x] > 0) context.fillRect(x - 0.5, scale(of2(x)), 1, ground - scale(of2(x))); };
     if (inView.length > width) paint('line', x => highest[x]);
     paint('grey', x => inView.length > width ? sums[x] / counts[x] : highest[x]);
-    svg.append(label(left - 6, y + 18, short(key.replace(/_/g, ' '), 11), 'end', 'faint'), label(left, y - 3, `${short(ledgerWords[key] || key, 60)}, at most ${ledgerText(key, most[1])}`, 'start', 'faint'));
+    const entry = short(key.replace(/_/g, ' '), 40), words = ledgerWords[key];
+    svg.append(label(left, y - 3, `${words && isNarrow(width) ? words : words ? `${entry}: ${words}` : entry}, at most ${ledgerText(key, most[1])}`, 'start', 'faint'));
   });
   const brush = s('rect', {y: top, height, class: 'brush', visibility: 'hidden'});
   svg.append(brush);

@@ -14,6 +14,7 @@
 #include "analysis/report/estimators.h"
 #include "analysis/report/machines.h"
 #include "analysis/report/modes.h"
+#include "analysis/report/report_pen.h"
 #include "analysis/report/run_changes.h"
 #include "analysis/statistics/normality.h"
 #include "analysis/report/report.h"
@@ -29,6 +30,16 @@ std::string describe_trial(const Samples& samples, const Trial& trial) {
   for (size_t f = 0; f < samples.factors.size(); ++f)
     cell += ", " + samples.factors[f].name + "=" + samples.factors[f].levels[trial.levels[f]];
   return "trial " + std::to_string(trial.order) + " (" + cell + ")";
+}
+
+// What a reader can do about an experiment without a single value.
+std::string why_no_value(const Samples& samples) {
+  if (samples.trials.empty() && samples.failed > 0)
+    return ": " + plural(samples.failed, "trial") + " failed; 'stabctl logs' says why";
+  if (samples.trials.empty() && samples.incomplete) return ": none has passed yet";
+  const bool excluded = std::none_of(samples.trials.begin(), samples.trials.end(), [](const Trial& t) { return t.excluded.empty(); });
+  return !samples.trials.empty() && excluded ? ": the plan's exclusion rules leave out all " + std::to_string(samples.trials.size())
+                                             : "";
 }
 
 Status check(const Samples& samples) {
@@ -95,7 +106,7 @@ Status check(const Samples& samples) {
       usable += r == 0;
     }
   }
-  if (usable == 0) return bad_input("no trial has a value of " + samples.responses[0].name);
+  if (usable == 0) return bad_input("no trial has a value of " + samples.responses[0].name + why_no_value(samples));
   return {};
 }
 

@@ -286,6 +286,19 @@ TEST(Page, RefusesWhatTheReportRefuses) {
   EXPECT_THAT(page.error().message, HasSubstr("no trial has a value"));
 }
 
+// Whoever has no value asks why.
+TEST(Page, SaysWhyThereIsNoValue) {
+  Samples samples = lab_samples(3);
+  for (Trial& trial : samples.trials) trial.excluded = "steal_ns > 0";
+  EXPECT_THAT(render_page(samples, {}).error().message, HasSubstr("exclusion rules leave out all 720"));
+  samples.trials.clear();
+  samples.failed = 6;
+  EXPECT_THAT(render_page(samples, {}).error().message, HasSubstr("6 trials failed; 'stabctl logs' says why"));
+  samples.failed = 0;
+  samples.incomplete = true;
+  EXPECT_THAT(render_page(samples, {}).error().message, HasSubstr("none has passed yet"));
+}
+
 // What looking costs, as it is drawn: at each look its share of alpha and the level of a single test, which are not the same.
 TEST(Looks, ShowWhatEachSpendsAndTheLevelOfItsTests) {
   Samples samples = lab_samples(3, {.programs = 1, .replicates = 40});
