@@ -9,16 +9,16 @@
 #include "analysis/report/anova_tables.h"
 #include "analysis/report/caveats.h"
 #include "analysis/report/contrasts.h"
-#include "analysis/statistics/descriptive.h"
 #include "analysis/report/diagnostics.h"
 #include "analysis/report/estimators.h"
 #include "analysis/report/machines.h"
 #include "analysis/report/modes.h"
+#include "analysis/report/replication_units.h"
+#include "analysis/report/report.h"
 #include "analysis/report/report_pen.h"
 #include "analysis/report/run_changes.h"
+#include "analysis/statistics/descriptive.h"
 #include "analysis/statistics/normality.h"
-#include "analysis/report/report.h"
-#include "analysis/report/replication_units.h"
 
 namespace stab::analysis {
 namespace {
@@ -37,9 +37,9 @@ std::string why_no_value(const Samples& samples) {
   if (samples.trials.empty() && samples.failed > 0)
     return ": " + plural(samples.failed, "trial") + " failed; 'stabctl logs' says why";
   if (samples.trials.empty() && samples.incomplete) return ": none has passed yet";
-  const bool excluded = std::none_of(samples.trials.begin(), samples.trials.end(), [](const Trial& t) { return t.excluded.empty(); });
-  return !samples.trials.empty() && excluded ? ": the plan's exclusion rules leave out all " + std::to_string(samples.trials.size())
-                                             : "";
+  const auto is_kept = [](const Trial& trial) { return trial.excluded.empty(); };
+  if (samples.trials.empty() || std::any_of(samples.trials.begin(), samples.trials.end(), is_kept)) return "";
+  return ": the plan's exclusion rules leave out all " + std::to_string(samples.trials.size());
 }
 
 Status check(const Samples& samples) {

@@ -62,8 +62,8 @@ std::string sentence(const Report& report, const Contrast& contrast) {
   const std::string size = difference_text(response, contrast.interval.estimate);
   switch (contrast.verdict) {
     case Verdict::kChanged:
-      return start + change_text(response, contrast.interval.estimate) + ", " + plain(100 * (1 - report.alpha)) +
-             " % interval " + interval + beyond(report, contrast);
+      return start + change_text(response, contrast.interval.estimate) + ", " + plain(100 * (1 - report.alpha)) + " % interval " +
+             interval + beyond(report, contrast);
     case Verdict::kEquivalent:
       return start + "the same within the margin, " + plain(100 * (1 - 2 * report.alpha)) + " % interval " +
              interval_text(response, contrast.equivalence) + beyond(report, contrast);

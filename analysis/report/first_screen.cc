@@ -60,9 +60,9 @@ std::string most_changed(const Report& report, const Contrast& contrast) {
     ++workloads;
     if (other.verdict == Verdict::kChanged && (!most || size(other) > size(*most))) most = &other;
   }
-  return most && workloads > 1
-             ? " (most: " + shown(most->workload) + ", " + change_text(response_of(report, most->response), most->interval.estimate) + ")"
-             : "";
+  if (!most || workloads < 2) return "";
+  return " (most: " + shown(most->workload) + ", " + change_text(response_of(report, most->response), most->interval.estimate) +
+         ")";
 }
 
 // What a reader of this one answer must know of it.
@@ -91,9 +91,8 @@ std::string sentence(const Pen& pen, const Report& report, const Contrast& contr
   const bool up = contrast.interval.estimate > (contrast.scale == Scale::kLog ? 1 : 0);
   switch (contrast.verdict) {
     case Verdict::kChanged:
-      return start + pen.paint(up != response.higher_is_better ? "31" : "32",
-                               change_text(response, contrast.interval.estimate)) + interval +
-             beyond(report, contrast, most_changed(report, contrast)) + reservations(contrast);
+      return start + pen.paint(up != response.higher_is_better ? "31" : "32", change_text(response, contrast.interval.estimate)) +
+             interval + beyond(report, contrast, most_changed(report, contrast)) + reservations(contrast);
     case Verdict::kEquivalent:
       return start + "the same within " + margin_text(response) + ", " + level_text(2 * report.alpha) +
              interval_text(response, contrast.equivalence) + beyond(report, contrast, most_changed(report, contrast)) +

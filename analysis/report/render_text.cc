@@ -8,8 +8,8 @@
 #include <tuple>
 
 #include "analysis/report/caveats.h"
-#include "analysis/report/render_estimators.h"
 #include "analysis/report/modes.h"
+#include "analysis/report/render_estimators.h"
 #include "analysis/report/report_pen.h"
 #include "analysis/report/run_changes.h"
 #include "analysis/text/markup.h"

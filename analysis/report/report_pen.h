@@ -24,7 +24,7 @@ struct Pen {
   std::string item(std::string_view text) const;
 };
 
-// At most four digits behind which nothing is told, no trailing zeros: "95", "0.5"; whole numbers up to a million: "12345".
+// At most four digits, no trailing zeros: "95", "0.5"; from 10,000 to a million whole numbers: "12345".
 std::string plain(double value);
 // "code = stack:heap": an effect with its other names, of which at most so many.
 std::string alias_string(const std::string& effect, const std::vector<std::string>& aliases, size_t most = SIZE_MAX);

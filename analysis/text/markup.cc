@@ -51,10 +51,14 @@ std::string as_markdown(std::string_view text) {
       continue;
     }
     const bool ends_a_link = c == ']' && at + 1 < text.size() && text[at + 1] == '(';
-    if (c == '<') out += "&lt;";
-    else if (c == '&') out += "&amp;";
-    else if (ends_a_link || std::string_view("*`~|\\").find(c) != std::string_view::npos) out.append("\\").push_back(c);
-    else out += c;
+    if (c == '<')
+      out += "&lt;";
+    else if (c == '&')
+      out += "&amp;";
+    else if (ends_a_link || std::string_view("*`~|\\").find(c) != std::string_view::npos)
+      out.append("\\").push_back(c);
+    else
+      out += c;
   }
   return out;
 }

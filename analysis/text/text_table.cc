@@ -149,7 +149,8 @@ std::string ratio_text(double ratio) {
   // Two decimals, and more where these would not say on which side of no difference it lies.
   if (percent != 0 && std::fabs(percent) < 0.01) return (percent > 0 ? "+" : "") + significant(percent, 2) + " %";
   if (ratio >= 2 || ratio <= 0.5) std::snprintf(text, sizeof text, "x %.3g", ratio);
-  else std::snprintf(text, sizeof text, "%+.2f %%", percent);
+  else
+    std::snprintf(text, sizeof text, "%+.2f %%", percent);
   return text;
 }
 

@@ -296,7 +296,8 @@ TEST(FirstScreen, RatiosSayWhatTheyAre) {
   Samples samples = two_cells();
   for (Trial& trial : samples.trials)
     if (trial.levels[1] == 1) *trial.values[0] *= 0.3;
-  EXPECT_THAT(unwrapped(screen(samples)), ::testing::ContainsRegex("against -O2: x 0\\.[0-9]+ \\(faster\\), 95 % interval \\[x 0"));
+  EXPECT_THAT(unwrapped(screen(samples)),
+              ::testing::ContainsRegex("against -O2: x 0\\.[0-9]+ \\(faster\\), 95 % interval \\[x 0"));
 }
 
 TEST(Numbers, SayOnWhichSideOfNoDifferenceTheyLie) {
