@@ -7,7 +7,7 @@ function scatter(width, {points, response, across, up, margin, finding, columns,
   const place = value => log ? Math.log(value) : value, [from, to] = padded(extent(values.map(place)), 0.06);
   const wide = log && to - from > Math.log(8), xs = linear(from, to, left, right), ys = linear(from, to, bottom, top);
   const marksAt = wide ? ticks(from / Math.LN10, to / Math.LN10, 5).map(x => Math.pow(10, x)) : ticks(log ? Math.exp(from) : from, log ? Math.exp(to) : to, 7);
-  const axisMarks = marksAt.map(value => ({at: place(value), text: valueText(response, value, 3)}));
+  const axisMarks = marksAt.map(value => ({at: place(value), text: roundText(response, value)}));
   const svg = s('svg', {}, bottomAxis(xs, axisMarks, bottom, top, across), leftAxis(ys, axisMarks, left, right, up));
   svg.append(s('line', {x1: xs(from), y1: ys(from), x2: xs(to), y2: ys(to), class: 'zero'}));
   if (margin > 0 && log && margin < to - from) svg.append(

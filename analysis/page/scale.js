@@ -43,8 +43,13 @@ function differenceTicks(response, from, to, wanted = 6) {
   return ticks(100 * Math.expm1(from), 100 * Math.expm1(to), wanted).map(p => ({at: Math.log1p(p / 100), text: Math.abs(p) < 1e-12 ? '0' : signed(significant(p, 3).replace(/\.?0+$/, '')) + ' %'}));
 }
 
+// A round value, without zeros behind it that say nothing: "30 ms".
+function roundText(response, value) {
+  return valueText(response, value, 4).replace(/(\.\d*?)0+(?= |$)/, '$1').replace(/\.(?= |$)/, '');
+}
+
 function valueTicks(response, from, to, wanted = 6) {
-  return ticks(from, to, wanted).map(x => ({at: x, text: valueText(response, x, 4).replace(/(\.\d*?)0+(?= |$)/, '$1').replace(/\.(?= |$)/, '')}));
+  return ticks(from, to, wanted).map(x => ({at: x, text: roundText(response, x)}));
 }
 
 function extent(values) {
