@@ -1,6 +1,6 @@
 // run, resume, extend and replay: an engine of our own, in this process and on this thread.
 //
-// The first Ctrl-C ends after the trial that runs; a second one kills it, and it will be repeated by resume.
+// The first Ctrl-C ends after the trial or build that runs; a second one kills it, and it will be repeated by resume.
 // A SIGKILL at any moment loses at most that trial.
 #include "stabctl/run_command.h"
 
@@ -44,7 +44,7 @@ void on_interrupt(int) {
   if (!stop) return;
   if (stop->asked()) return stop->now();
   stop->after_this_trial();
-  constexpr char kText[] = "\nstopping after this trial; once more to kill it\n";
+  constexpr char kText[] = "\nstopping after this trial or build; once more to kill it\n";
   [[maybe_unused]] const ssize_t put = ::write(STDERR_FILENO, kText, sizeof kText - 1);
 }
 
@@ -117,7 +117,11 @@ CaughtInterrupts::CaughtInterrupts(engine::StopSignal& stop) {
   struct sigaction action {};
   action.sa_handler = on_interrupt;
   action.sa_flags = SA_RESTART;
-  for (size_t i = 0; i < kInterrupts.size(); ++i) ::sigaction(kInterrupts[i], &action, &before_[i]);
+  for (size_t i = 0; i < kInterrupts.size(); ++i) {
+    ::sigaction(kInterrupts[i], nullptr, &before_[i]);
+    // Who started us wants it ignored: nohup, for one.
+    if (before_[i].sa_handler != SIG_IGN) ::sigaction(kInterrupts[i], &action, nullptr);
+  }
 }
 
 CaughtInterrupts::~CaughtInterrupts() {
