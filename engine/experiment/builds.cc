@@ -93,7 +93,13 @@ Result<bool> run_step(const Laboratory& laboratory, const BuildPlace& place, con
   if (name.find('/') != std::string::npos) {
     request.exec_path = name[0] == '/' ? name : directory + "/" + name;
   } else {
-    STAB_TRY(request.exec_path, find_in_path(*place.worker, place.installation.bin + ":" + kSearchPath, name));
+    const auto found = find_in_path(*place.worker, place.installation.bin + ":" + kSearchPath, name);
+    if (!found && found.error().code != ErrorCode::kNotFound) return found.error();
+    if (!found) {
+      row.log += found.error().message + "\n";
+      return false;
+    }
+    request.exec_path = *found;
   }
   STAB_TRY(const CommandOutput output, run_command(laboratory, request, timeout));
   row.log += output.log;
