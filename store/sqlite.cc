@@ -57,6 +57,12 @@ std::string immutable_uri(const std::string& path) {
   return uri + "?immutable=1";
 }
 
+// "database 'lab.db'"; one in memory has no name.
+std::string called(sqlite3* database) {
+  const char* path = sqlite3_db_filename(database, "main");
+  return path != nullptr && *path != 0 ? "database '" + std::string(path) + "'" : "database";
+}
+
 }  // namespace
 
 Statement::~Statement() { sqlite3_finalize(statement_); }
@@ -98,7 +104,7 @@ Result<bool> Statement::step() {
     reset();
     return false;
   }
-  Error error = make_error(code, std::string("database: ") + sqlite3_errmsg(database_));
+  Error error = make_error(code, called(database_) + ": " + sqlite3_errmsg(database_));
   reset();
   return error;
 }
@@ -196,7 +202,7 @@ Error Database::error(std::string_view what) const {
 
 Status Database::execute(const char* sql) {
   if (sqlite3_exec(handle_, sql, nullptr, nullptr, nullptr) == SQLITE_OK) return {};
-  return error("database");
+  return error(called(handle_));
 }
 
 Result<Statement*> Database::prepare(std::string_view sql) {
@@ -207,7 +213,7 @@ Result<Statement*> Database::prepare(std::string_view sql) {
   sqlite3_stmt* statement = nullptr;
   if (sqlite3_prepare_v3(handle_, sql.data(), static_cast<int>(sql.size()), SQLITE_PREPARE_PERSISTENT, &statement,
                          nullptr) != SQLITE_OK)
-    return error("database");
+    return error(called(handle_));
   auto& slot = statements_[std::string(sql)];
   slot = std::make_unique<Statement>(handle_, statement);
   return slot.get();
