@@ -86,6 +86,17 @@ bool wraps_operators(const Arguments& words) {
   return false;
 }
 
+// The last one holds: a user may say it to the linker (-Wl,-o,a). Empty: none.
+std::string output_of(const Arguments& words) {
+  constexpr std::string_view kLong = "--output=";
+  std::string output;
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (words[i].starts_with(kLong)) output = words[i].substr(kLong.size());
+    if ((words[i] == "-o" || words[i] == "--output") && i + 1 < words.size()) output = words[i + 1];
+  }
+  return output;
+}
+
 }  // namespace
 
 std::optional<LinkJob> find_link_job(const std::string& steps) {
@@ -96,10 +107,10 @@ std::optional<LinkJob> find_link_job(const std::string& steps) {
     const Arguments words = words_of(line);
     if (words.empty()) continue;
     if (has(words, "-cc1") || has(words, "-cc1as") || !is_linker(words[0])) continue;
-    const auto output = std::find(words.begin(), words.end(), "-o");
-    if (output == words.end() || output + 1 == words.end()) continue;
+    const std::string output = output_of(words);
+    if (output.empty()) continue;
     job = LinkJob{
-        .output = *(output + 1),
+        .output = output,
         .relocatable = has(words, "-r") || has(words, "--relocatable"),
         .shared = has(words, "-shared") || has(words, "--shared"),
         .is_static = is_static(words),

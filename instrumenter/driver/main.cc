@@ -110,6 +110,11 @@ Result<int> for_other_target(const Toolchain& tools, const CommandLine& line, co
   return become(other_target_command(tools, line));
 }
 
+CommandLine without_link(CommandLine line) {
+  line.only_compiles = true;
+  return line;
+}
+
 Result<int> drive(std::string_view name, std::span<char* const> raw) {
   STAB_TRY(const CommandLine line, CommandLine::parse(raw));
   if (line.prints_parts) return print_parts();
@@ -136,7 +141,9 @@ Result<int> drive(std::string_view name, std::span<char* const> raw) {
   if (line.only_compiles) return become(command);
 
   const auto job = answer.exit_code == 0 ? find_link_job(answer.error_output) : std::nullopt;
-  if (!job) return become(command);  // nothing to link, or clang's own complaint
+  // Nothing to link, or clang's own complaint. flang would warn of an option for a linker.
+  if (!job && tools.language == Language::kFortran) return become(compile_command(tools, without_link(line)));
+  if (!job) return become(command);
 
   STAB_TRY(const LinkOrder order, LinkOrder::from_environment());
   warn_of_gold(*job);

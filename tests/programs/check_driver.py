@@ -744,6 +744,9 @@ def check_questions(place):
     for question in (["--version"], ["-print-search-dirs"], ["-dumpmachine"], ["-print-file-name=libc.so"], ["-v"]):
         ours, plain = place.run("szc", *question), place.run("clang-19", *question)
         require((ours.returncode, ours.stdout) == (plain.returncode, plain.stdout), f"{question} differs")
+    for question in (["--version"], ["-v"]) if shutil.which("flang-new-19") else ():
+        ours, plain = place.run("szflang", *question), place.run("flang-new-19", *question)
+        require((ours.returncode, ours.stdout, ours.stderr) == (plain.returncode, plain.stdout, plain.stderr), f"flang's {question} differs: {ours.stderr}")
     steps = place.run("szc", "-###", "main.c", "twice.c", "-o", "prog")
     require(steps.returncode == 0 and "stab-postlink" in steps.stderr.splitlines()[-1], "-### misses our step")
     require(not place.has("prog"), "-### linked something")
@@ -756,6 +759,8 @@ def check_links_that_write_nothing(place):
     for question in ("-Wl,--version", "-Wl,--help"):
         place.must("szc", question)
         require((place.directory / "a.out").read_text() == "not ours", f"{question}: a.out is another")
+    place.must("szc", "main.c", "twice.c", "-Wl,-o,told")
+    place.moves("told")
     place.must("szc", "main.c", "twice.c")
     place.must("szc", "-Wl,--version")
     place.moves("a.out")
@@ -816,13 +821,17 @@ def check_cmake_package(place):
                 "add_library(parts STATIC twice.c)\nadd_executable(prog main.c)\nadd_executable(other main.c)\n"
                 "target_link_libraries(prog parts)\ntarget_link_libraries(other parts)\n"
                 "stab_instrument(parts)\nstab_instrument(prog)\n")
-    configure = ["cmake", "-S", ".", "-B", "build", "-G", "Ninja", f"-DStab_DIR={place.bin.parent}/lib/cmake/Stab"]
+    (place.directory / "a prefix").symlink_to(place.bin.parent)
+    configure = ["cmake", "-S", ".", "-B", "build", "-G", "Ninja", f"-DStab_DIR={place.directory}/a prefix/lib/cmake/Stab"]
     gcc = place.run(*configure, "-DCMAKE_C_COMPILER=gcc", "-DCMAKE_CXX_COMPILER=g++")
     require(gcc.returncode != 0 and "expected Clang 19" in gcc.stderr, "gcc isn't refused with the reason")
     shutil.rmtree(place.directory / "build")
     place.must(*configure, "-DCMAKE_C_COMPILER=clang-19", "-DCMAKE_CXX_COMPILER=clang++-19")
     place.must("cmake", "--build", "build")
     place.moves("build/prog")
+    place.must(*configure[:3], "-B", "made", "-G", "Unix Makefiles", configure[-1], "-DCMAKE_C_COMPILER=clang-19", "-DCMAKE_CXX_COMPILER=clang++-19")
+    place.must("cmake", "--build", "made")
+    place.moves("made/prog")
     require(place.must("build/other").stdout == "42\n", "an untouched target changed")
     require("no stab_code" in place.must("szc", "--stab-info", "build/other").stdout, "an untouched target is movable")
 

@@ -36,6 +36,7 @@ function(stab_instrument target)
   get_target_property(type ${target} TYPE)
   if(type STREQUAL "EXECUTABLE" OR type STREQUAL "SHARED_LIBRARY" OR type STREQUAL "MODULE_LIBRARY")
     # The link line stays the project's own; only its first word changes.
-    set_target_properties(${target} PROPERTIES RULE_LAUNCH_LINK "${STAB_ROOT}/libexec/stab/link-with-szc ${STAB_ROOT}/bin")
+    set_target_properties(${target} PROPERTIES RULE_LAUNCH_LINK
+      "\"${STAB_ROOT}/libexec/stab/link-with-szc\" \"${STAB_ROOT}/bin\"")
   endif()
 endfunction()

@@ -36,6 +36,12 @@ TEST(LinkJob, TellsStaticSharedRelocatableAndBare) {
   EXPECT_FALSE(find_link_job(link_line(R"("-o" "a" "a.o")"))->with_libc);
 }
 
+TEST(LinkJob, TellsTheOutputThatIsToldTheLinker) {
+  const auto output = [](const std::string& words) { return find_link_job(link_line(words))->output; };
+  for (const char* option : {R"("-o" "b")", R"("--output" "b")", R"("--output=b")"})
+    EXPECT_EQ(output(std::string(R"("-o" "a.out" "a.o" )") + option + R"( "-lc")"), "b") << option;
+}
+
 TEST(LinkJob, StaticLibrariesDoNotMakeAProgramStatic) {
   const auto job = find_link_job(
       link_line(R"("-pie" "-dynamic-linker" "/lib64/ld" "-o" "a" "-static" "-lm" "-Bdynamic" "-lc")"));
