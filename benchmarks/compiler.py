@@ -38,11 +38,12 @@ class Compiler:
         return all(getattr(self, name) == value for name, value in AS_BUILT.items())
 
     def checked(self):
-        """Itself, where its options go together."""
+        """Itself, where its options go together and it is there."""
         if self.layout and not self.is_szc():
             raise Failure(f"compiler '{self.cc}' knows no layout files; use szc")
         if self.layout and not os.path.isfile(self.layout):
             raise Failure(f"there is no layout file '{self.layout}'")
+        self.commands()
         return self
 
     def lto(self):
@@ -75,6 +76,8 @@ class Compiler:
             raise Failure(f"compiler {commands[0]} not found; " +
                           ("build it: cmake --preset release && cmake --build --preset release"
                            if name == "szc" else "run scripts/install"))
+        if self.is_szc() and any(character.isspace() for character in commands[0]):
+            raise Failure(f"compiler '{commands[0]}': programs' makefiles can't take a path with a blank; install or clone Stab to one without")
         return commands
 
     def configuration(self):
