@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "advice/layout_file.h"
+#include "base/shell_word.h"
 #include "engine/experiment/binary_archive.h"
 #include "engine/experiment/expand.h"
 #include "engine/results/advice_of.h"
@@ -99,8 +100,9 @@ int layout_emit_command(const Arguments& arguments) {
   }
   const Status written = write_whole(text, arguments.path);
   if (!written) return complain(written.error());
-  std::fprintf(stderr, "built with it: szc --stab-layout=%s; what it does: stabctl layout verify %s\n", arguments.path.c_str(),
-               arguments.path.c_str());
+  const std::string file = shell_word(arguments.path);
+  std::fprintf(stderr, "built with it: szc --stab-layout=%s; what it does: stabctl layout verify %s%s\n", file.c_str(),
+               file.c_str(), database_option(arguments).c_str());
   return kExitDone;
 }
 
@@ -112,6 +114,9 @@ int layout_verify_command(const Arguments& arguments) {
     if (!row) return complain(row.error());
     if (engine::is_verification(*row)) return print_verification(*store, row->id, arguments);
   }
+  // Without --plan it is an experiment of the database that says how the program is built.
+  if (arguments.plan.empty())
+    if (const Status there = must_have_database(arguments); !there) return complain(there.error());
   const SystemClock clock;
   const auto engine = open_engine(arguments, clock);
   if (!engine) return complain(engine.error());

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "base/shell_word.h"
 #include "plan/parse.h"
 #include "stabctl/commands.h"
 #include "stabctl/report_text.h"
@@ -86,7 +87,7 @@ int causal_command(const Arguments& arguments) {
   const std::string text = plan_text(arguments, seed);
   if (!arguments.plan.empty()) {
     if (const Status written = write_whole(text, arguments.plan); !written) return complain(written.error());
-    std::printf("'stabctl run %s' runs it\n", printable(arguments.plan).c_str());
+    std::printf("it runs with: stabctl run %s\n", printable(shell_word(arguments.plan)).c_str());
     return kExitDone;
   }
   const plan::RealFiles files(fs::current_path().string());

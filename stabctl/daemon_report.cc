@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/shell_word.h"
 #include "stabctl/commands.h"
 #include "stabctl/daemon_client.h"
 #include "stabctl/page_file.h"
@@ -48,8 +49,9 @@ class FetchedBundle {
 
 int print_daemons_text(DaemonClient& client, const Arguments& arguments, const std::string& experiment, bool as_json,
                        const std::string& page) {
+  const std::string options = " --socket " + shell_word(socket_of(arguments));
   const auto result =
-      client.call("report", {{"experiment", experiment}, {"options", " --socket " + socket_of(arguments)}, {"page", page}},
+      client.call("report", {{"experiment", experiment}, {"options", options}, {"page", page}},
                   {{"json", as_json ? 1 : 0}, {"full", arguments.full ? 1 : 0}, {"width", terminal_width()}});
   return result ? print_daemons_output(*result) : complain(result.error());
 }
@@ -65,7 +67,7 @@ int print_daemons_output(const std::string& answer) {
 }
 
 std::string report_words(const Arguments& arguments, int64_t experiment) {
-  return "stabctl report " + std::to_string(experiment) + " --socket " + socket_of(arguments);
+  return "stabctl report " + std::to_string(experiment) + " --socket " + shell_word(socket_of(arguments));
 }
 
 int daemon_report(const Arguments& arguments) {

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 
+#include "base/shell_word.h"
 #include "engine/experiment/naming.h"
 #include "engine/experiment/places.h"
 
@@ -13,6 +14,10 @@ namespace stab::ctl {
 
 Result<std::string> database_path(const Arguments& arguments) {
   return arguments.database.empty() ? engine::default_database() : Result<std::string>(arguments.database);
+}
+
+std::string database_option(const Arguments& arguments) {
+  return arguments.database.empty() ? "" : " --db " + shell_word(arguments.database);
 }
 
 Result<store::Store> open_for_reading(const Arguments& arguments) {

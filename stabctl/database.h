@@ -9,6 +9,8 @@ namespace stab::ctl {
 
 // --db, or the user's own.
 Result<std::string> database_path(const Arguments& arguments);
+// " --db FILE" as a shell reads it, for commands that a person is told to type next; empty where --db isn't given.
+std::string database_option(const Arguments& arguments);
 Result<store::Store> open_for_reading(const Arguments& arguments);
 Result<store::Store> open_for_writing(const Arguments& arguments);
 // For what works on experiments that are there already: where the file isn't there none is made.

@@ -19,9 +19,18 @@
 namespace stab::ctl {
 namespace {
 
+bool names_plan(const std::string& word) { return word.ends_with(".toml"); }
+
 bool is_plan(const std::string& word) {
   struct stat status {};
-  return word.ends_with(".toml") && ::stat(word.c_str(), &status) == 0;
+  return names_plan(word) && ::stat(word.c_str(), &status) == 0;
+}
+
+// A plan's name that is no file's may be an experiment's; where it isn't, the file is what was meant.
+Error with_plan(Error error, const std::string& word) {
+  if (names_plan(word) && error.code == ErrorCode::kNotFound)
+    error.message = "there is no plan '" + word + "', and " + error.message;
+  return error;
 }
 
 Result<engine::MappedExperiment> mapped_by(store::Store& store, store::Id experiment, const Arguments& arguments) {
@@ -53,9 +62,9 @@ std::vector<std::string> layout_maps_of(store::Store& store, const store::Experi
 int layout_map_command(const Arguments& arguments) {
   if (!is_plan(arguments.experiment)) {
     auto store = open_for_reading(arguments);
-    if (!store) return complain(store.error());
+    if (!store) return complain(with_plan(store.error(), arguments.experiment));
     const auto row = chosen_experiment(*store, arguments.experiment);
-    if (!row) return complain(row.error());
+    if (!row) return complain(with_plan(row.error(), arguments.experiment));
     return print_map(*store, row->id, arguments);
   }
   const PlanFile file = read_plan(arguments.experiment);

@@ -83,7 +83,7 @@ int print_report(store::Store& store, store::Id experiment, const Arguments& arg
   if (!samples) return complain(samples.error());
   // A bundle's number is not the one that the daemon knows the experiment by.
   if (arguments.socket.empty())
-    options.where = {experiment, arguments.database.empty() ? "" : " --db " + arguments.database, page};
+    options.where = {experiment, database_option(arguments), page};
   return print(analysis::run_report(*samples, options));
 }
 

@@ -54,9 +54,7 @@ ProgressStyle style_of(const Arguments& arguments) {
 }
 
 std::string where(const Arguments& arguments, store::Id experiment) {
-  std::string text = "stabctl report " + std::to_string(experiment);
-  if (!arguments.database.empty()) text += " --db " + arguments.database;
-  return text;
+  return "stabctl report " + std::to_string(experiment) + database_option(arguments);
 }
 
 int exit_code_of(engine::RunEnd end) {
@@ -192,11 +190,21 @@ int run_to_end(engine::Engine& engine, store::Id experiment, const Arguments& ar
     const CaughtInterrupts caught(own);
     return run_until(engine, experiment, arguments, clock, budget, own);
   }();
-  if (!end) return complain(end.error());
-  if (*end == engine::RunEnd::kRejected) return kExitFailed;
+  if (!end) {
+    const int code = complain(end.error());
+    if (const auto row = engine.store().experiment(experiment); row && !store::is_over(row->state))
+      std::fprintf(stderr, "then go on with: stabctl resume %lld%s\n", static_cast<long long>(experiment),
+                   database_option(arguments).c_str());
+    return code;
+  }
+  if (*end == engine::RunEnd::kRejected) {
+    std::fprintf(stderr, "what happened: stabctl logs %lld%s\n", static_cast<long long>(experiment),
+                 database_option(arguments).c_str());
+    return kExitFailed;
+  }
   if (*end == engine::RunEnd::kStopped) {
-    std::fprintf(stderr, "stopped; go on with: stabctl resume %lld%s%s\n", static_cast<long long>(experiment),
-                 arguments.database.empty() ? "" : " --db ", arguments.database.c_str());
+    std::fprintf(stderr, "stopped; go on with: stabctl resume %lld%s\n", static_cast<long long>(experiment),
+                 database_option(arguments).c_str());
     return kExitUnfinished;
   }
   // What its layout map names is measured again by an experiment of its own, and what is shown has both.
@@ -221,8 +229,8 @@ int run_command(const Arguments& arguments) {
   if (!experiment) return complain(experiment.error());
   const int code = run_to_end(**engine, *experiment, arguments, clock, report_of(arguments));
   if (file.plan->layout.map && code == kExitDone)
-    std::fprintf(stderr, "layout map: stabctl layout map %lld%s%s\n", static_cast<long long>(*experiment),
-                 arguments.database.empty() ? "" : " --db ", arguments.database.c_str());
+    std::fprintf(stderr, "layout map: stabctl layout map %lld%s\n", static_cast<long long>(*experiment),
+                 database_option(arguments).c_str());
   return code;
 }
 
@@ -236,7 +244,8 @@ int extend_command(const Arguments& arguments) {
   if (!row) return complain(row.error());
   const Status extended = (*engine)->extend(row->id, arguments.blocks);
   if (!extended) return complain(extended.error());
-  std::printf("%d more blocks are planned; 'stabctl resume %lld' runs them\n", arguments.blocks, static_cast<long long>(row->id));
+  std::printf("%d more blocks are planned; they run with: stabctl resume %lld%s\n", arguments.blocks,
+              static_cast<long long>(row->id), database_option(arguments).c_str());
   return kExitDone;
 }
 
@@ -299,7 +308,7 @@ int replay_command(const Arguments& arguments) {
               printable(again->failure).c_str(), seconds(*again), seconds(*before));
   std::printf("the seed gives the same sequence of layouts; when each begins is driven by time\n");
   std::printf("what it printed: stabctl output %lld%s\n", static_cast<long long>(again->trial),
-              arguments.database.empty() ? "" : (" --db " + arguments.database).c_str());
+              database_option(arguments).c_str());
   return again->state == store::TrialState::kRecorded ? kExitDone : kExitFailed;
 }
 

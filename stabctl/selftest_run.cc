@@ -9,6 +9,7 @@
 
 #include "plan/parse.h"
 #include "stabctl/commands.h"
+#include "stabctl/database.h"
 #include "stabctl/run_command.h"
 #include "stabctl/temporary_folder.h"
 
@@ -56,7 +57,8 @@ int run_selftest(const Selftest& selftest, const Arguments& arguments) {
   if (code == kExitFailed && !is_alarmed) return kExitUsage;  // a build, a trial: the rate is not known
   if (code != kExitUnfinished) return code;
   folder->keep();  // resume builds what is still to be built from it
-  std::fprintf(stderr, "then its rate: stabctl selftest --experiment %lld\n", static_cast<long long>(*experiment));
+  std::fprintf(stderr, "then its rate: stabctl selftest --experiment %lld%s\n", static_cast<long long>(*experiment),
+               database_option(arguments).c_str());
   return code;
 }
 

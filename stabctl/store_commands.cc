@@ -62,7 +62,8 @@ int rerun_command(const Arguments& arguments) {
   if (!store) return complain(store.error());
   const auto planned = store->rerun(arguments.trial);
   if (!planned) return complain(planned.error());
-  std::printf("planned again as trial %lld; 'stabctl resume' runs it\n", static_cast<long long>(*planned));
+  std::printf("planned again as trial %lld; it runs with: stabctl resume%s\n", static_cast<long long>(*planned),
+              database_option(arguments).c_str());
   return kExitDone;
 }
 

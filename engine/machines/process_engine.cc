@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <string_view>
 
+#include "base/shell_word.h"
 #include "engine/machines/worker_files.h"
 
 extern char** environ;
@@ -25,12 +26,6 @@ constexpr auto kLook = std::chrono::milliseconds(100);  // how often a verdict i
 constexpr auto kGrace = std::chrono::seconds(10);
 
 }  // namespace
-
-std::string shell_word(const std::string& text) {
-  std::string word = "'";
-  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return word + "'";
-}
 
 ProcessEngine::~ProcessEngine() {
   for (auto& [of, child] : children_) {

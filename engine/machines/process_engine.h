@@ -54,7 +54,4 @@ class ProcessEngine final : public MachineEngine {
   std::map<std::pair<int, int64_t>, std::unique_ptr<Child>> children_;
 };
 
-// One word for a shell, whatever it holds.
-std::string shell_word(const std::string& text);
-
 }  // namespace stab::engine

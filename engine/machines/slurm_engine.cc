@@ -10,8 +10,8 @@
 #include <cerrno>
 #include <sstream>
 
+#include "base/shell_word.h"
 #include "base/unique_fd.h"
-#include "engine/machines/process_engine.h"
 #include "engine/machines/spool.h"
 
 extern char** environ;

@@ -55,7 +55,7 @@ TEST_F(Slurm, AJobHasANodeAndRunsTheWorker) {
   ASSERT_TRUE(engine_.start(3, 2, "").ok());
   const std::string words = directory_.read("job.stab-abc-3-2");
   for (const char* word : {"--exclusive\n", "--mem=0\n", "--no-requeue\n", "--signal=B:TERM@120\n", "--constraint=epyc\n",
-                           "--wrap=exec '/opt/stabctl' 'work' '--slot' '3' '--epoch' '2' '--spool' '/shared/it'\\''s'\n"})
+                           "--wrap=exec /opt/stabctl work --slot 3 --epoch 2 --spool '/shared/it'\\''s'\n"})
     EXPECT_NE(words.find(word), std::string::npos) << words;
 }
 
