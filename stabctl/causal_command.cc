@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "base/absolute_path.h"
 #include "base/shell_word.h"
 #include "plan/parse.h"
 #include "stabctl/commands.h"
@@ -90,7 +91,9 @@ int causal_command(const Arguments& arguments) {
     std::printf("it runs with: stabctl run %s\n", printable(shell_word(arguments.plan)).c_str());
     return kExitDone;
   }
-  const plan::RealFiles files(fs::current_path().string());
+  const Result<std::string> here = absolute_path(".");
+  if (!here) return complain(here.error());
+  const plan::RealFiles files(*here);
   const plan::Parsed parsed = plan::parse_plan(text, "causal.toml", {.max_errors = 20, .files = &files});
   if (!parsed.plan) {
     std::fputs(plan::render(parsed.errors).c_str(), stderr);
@@ -99,7 +102,7 @@ int causal_command(const Arguments& arguments) {
   const SystemClock clock;
   const auto engine = open_engine(arguments, clock);
   if (!engine) return complain(engine.error());
-  const auto experiment = (*engine)->submit(*parsed.plan, fs::current_path().string(), ::geteuid(), ::getegid());
+  const auto experiment = (*engine)->submit(*parsed.plan, *here, ::geteuid(), ::getegid());
   if (!experiment) return complain(experiment.error());
   return run_to_end(**engine, *experiment, arguments, clock, [&](store::Store& store, store::Id id) {
     return print_report(store, id, arguments, "");

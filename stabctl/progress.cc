@@ -58,14 +58,16 @@ double Pace::per_second() const {
   return first_ >= 0 && elapsed > 0 ? static_cast<double>(done_ - first_) / elapsed : 0;
 }
 
-seconds Pace::left() const {
+std::optional<seconds> Pace::left() const {
   const double rate = per_second();
+  if (rate <= 0 && done_ < planned_) return {};
   return seconds(rate > 0 ? static_cast<int64_t>(static_cast<double>(planned_ - done_) / rate + 0.5) : 0);
 }
 
-std::string clock_text(seconds duration) {
+std::string clock_text(std::optional<seconds> duration) {
+  if (!duration) return "-";
   char text[32];
-  const long long total = duration.count();
+  const long long total = duration->count();
   std::snprintf(text, sizeof text, "%lld:%02lld:%02lld", total / 3600, total / 60 % 60, total % 60);
   return text;
 }

@@ -21,7 +21,8 @@ class Pace {
   explicit Pace(const Clock& clock) : clock_(&clock) {}
   void trial_done(int64_t done, int64_t planned);
   double per_second() const;
-  std::chrono::seconds left() const;
+  // Nothing while one trial is all that was seen: it has no pace.
+  std::optional<std::chrono::seconds> left() const;
   int64_t done() const { return done_; }
   int64_t planned() const { return planned_; }
 
@@ -34,8 +35,8 @@ class Pace {
 // "[#####-----] 120/240  3.1/s  0:00:38 left  ±0.8%  lua/fib code=shuffle", at most `width` characters. `widest` is the
 // half width of the cell whose mean is known least; absent, it is shown as "±-".
 std::string progress_bar(const Pace& pace, std::optional<double> widest, const std::string& what, int width);
-// "0:01:05"
-std::string clock_text(std::chrono::seconds duration);
+// "0:01:05"; "-" where it isn't known.
+std::string clock_text(std::optional<std::chrono::seconds> duration);
 
 // Shows an engine's run on stderr.
 class ProgressDisplay final : public engine::Observer {

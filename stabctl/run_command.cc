@@ -11,10 +11,10 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdio>
-#include <filesystem>
 #include <mutex>
 #include <thread>
 
+#include "base/absolute_path.h"
 #include "broker/wire/start_broker.h"
 #include "stabctl/commands.h"
 #include "stabctl/database.h"
@@ -136,7 +136,7 @@ Result<std::unique_ptr<engine::Engine>> open_engine(const Arguments& arguments, 
   options.knob_journal = engine::default_journal();
   options.limits.most = engine::default_limits(options.roots);
   STAB_TRY(options.database, arguments.database.empty() ? engine::default_database() : Result<std::string>(arguments.database));
-  options.database = std::filesystem::absolute(options.database).string();
+  STAB_TRY(options.database, absolute_path(options.database));
   STAB_TRY(options.installation, engine::find_installation());
   // It ends what runs if we are killed.
   broker::StartOptions start;

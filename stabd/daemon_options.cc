@@ -9,6 +9,7 @@
 
 #include <filesystem>
 
+#include "base/absolute_path.h"
 #include "base/unique_fd.h"
 #include "host/installation.h"
 #include "engine/experiment/places.h"
@@ -57,7 +58,8 @@ Result<Config> settle_config(const DaemonOptions& options) {
   if (config.database.empty()) {
     STAB_TRY(config.database, default_database());
   }
-  config.database = fs::absolute(config.database).string();
+  STAB_TRY(config.database, absolute_path(config.database));
+  STAB_TRY(config.socket, absolute_path(config.socket));
   return config;
 }
 
