@@ -300,7 +300,7 @@ def check_small_programs(place):
 
 
 CLANGS_WORDS = ("musttail",)
-CLANG_ONLY = ("-mllvm", "-fbasic-block-sections", "-mretpoline", "-fexperimental", "-fcoroutines", "-std=c++2c")
+CLANG_ONLY = ("-mllvm", "-fbasic-block-sections", "-mretpoline", "-mlvi-cfi", "-fexperimental", "-fcoroutines", "-std=c++2c")
 
 
 def check_real_programs(place):
