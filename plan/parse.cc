@@ -58,14 +58,26 @@ void check_repeated_layouts(Faults& faults, const Plan& plan) {
                "leave runs_per_seed out, and write as many more replicates");
 }
 
-// A number is the experiment of that number, in every command.
-void check_is_no_number(const TomlNode& tree, Faults& faults, const std::string& name) {
-  if (name.find_first_not_of("0123456789") != std::string::npos) return;
+// Of a value below [experiment].
+SourceSpot spot_in_experiment(const TomlNode& tree, std::string_view key) {
   SourceSpot spot = tree.spot;
   for (const TomlEntry& table : tree.entries)
     for (const TomlEntry& entry : table.value.entries)
-      if (table.key == "experiment" && entry.key == "name") spot = entry.value.spot;
-  faults.error(spot, "experiment name '" + name + "' is a number, and experiments have numbers of their own",
+      if (table.key == "experiment" && entry.key == key) spot = entry.value.spot;
+  return spot;
+}
+
+// No boundaries can be made for more.
+void check_alpha_of_looks(const TomlNode& tree, Faults& faults, const Plan& plan) {
+  if (plan.stopping.looks.size() > 1 && plan.experiment.alpha > kMaxAlphaOfLooks)
+    faults.error(spot_in_experiment(tree, "alpha"), kAlphaOfLooks, "write alpha = 0.05, or rule = \"fixed\"");
+}
+
+// A number is the experiment of that number, in every command.
+void check_is_no_number(const TomlNode& tree, Faults& faults, const std::string& name) {
+  if (name.find_first_not_of("0123456789") != std::string::npos) return;
+  faults.error(spot_in_experiment(tree, "name"),
+               "experiment name '" + name + "' is a number, and experiments have numbers of their own",
                "add a letter, such as '" + name.substr(0, 20) + "-runs'");
 }
 
@@ -137,8 +149,12 @@ Parsed parse_plan(std::string_view text, const std::string& path, const ParseOpt
       if (entry.key == "factors") factors_spot = entry.key_spot;
       if (entry.key == "causal") causal_spot = entry.key_spot;
     }
-    if (!options.stored) check_is_no_number(tree, faults, plan.experiment.name);
-    if (!options.stored) check_repeated_layouts(faults, plan);
+    // What was accepted once is read for ever.
+    if (!options.stored) {
+      check_is_no_number(tree, faults, plan.experiment.name);
+      check_alpha_of_looks(tree, faults, plan);
+      check_repeated_layouts(faults, plan);
+    }
     check_design(faults, plan, factors_spot);
     warn_unused(used, faults, plan);
     check_simulation(faults, plan);

@@ -339,9 +339,7 @@ void parse_experiment(const TomlNode& table, Faults& faults, Plan& plan) {
   section.integer("runs_per_seed", 1, kMaxRunsPerSeed, experiment.runs_per_seed);
   parse_responses(section, plan);
   section.fraction("margin", 1e-6, 1, experiment.margin);
-  const TomlNode* alpha = section.fraction("alpha", 1e-6, 0.5, experiment.alpha);
-  if (alpha && plan.stopping.looks.size() > 1 && experiment.alpha > kMaxAlphaOfLooks)
-    faults.error(alpha->spot, kAlphaOfLooks, "write alpha = 0.05, or rule = \"fixed\"");
+  section.fraction("alpha", 1e-6, 0.5, experiment.alpha);
   size_t order = 0;
   const TomlNode* node = section.word("order", {"blocks", "random"}, order);
   experiment.order = static_cast<Order>(order);

@@ -108,7 +108,7 @@ bool may_pad(const llvm::Function& function) {
 // Assembly that uses the frame pointer as one more register, or rbx: that may be the base pointer, by which a function whose
 // frame is aligned beyond 16 bytes and isn't of a fixed size finds its locals. It may where there are no such pointers; a
 // padded function has the one, and the other if a local or a spilled vector wants alignment, which is not known here.
-bool takes_frame_pointer(const llvm::CallBase& call) {
+bool takes_frame_or_base_pointer(const llvm::CallBase& call) {
   const auto* assembly = llvm::dyn_cast<llvm::InlineAsm>(call.getCalledOperand());
   if (assembly == nullptr) return false;
   const llvm::StringRef constraints = assembly->getConstraintString();
@@ -128,7 +128,7 @@ Calls calls_to_shift(llvm::Function& function) {
   for (llvm::BasicBlock& block : function) {
     for (llvm::Instruction& instruction : block) {
       if (const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction))
-        if (has_argument_block(*call) || takes_frame_pointer(*call)) return {};
+        if (has_argument_block(*call) || takes_frame_or_base_pointer(*call)) return {};
       if (is_real_call(instruction)) calls.push_back(&instruction);
     }
   }

@@ -86,6 +86,28 @@ class LoadCausal : public ::testing::Test {
     return loaded ? *loaded : std::vector<analysis::CausalData>();
   }
 
+  // Runs that are windows as a whole, each as `change` leaves it.
+  template <typename Change>
+  std::optional<analysis::CausalData> whole_runs(Change change) {
+    const plan::Plan plan = plan_of("experiments = \"trials\"\n");
+    Rng rng(1);
+    int64_t number = 0;
+    const auto id = record_experiment(*store_, plan, [&](const store::TrialRow&, const plan::Cell&, store::Outcome& outcome) {
+      outcome.wall_ns = 1'000'000'000;
+      outcome.causal = run_of(plan, number, rng, 0.02);
+      outcome.causal->windows.resize(1);
+      outcome.causal->points.clear();
+      outcome.causal->windows[0].counts.clear();
+      change(number++, outcome);
+    });
+    EXPECT_TRUE(id);
+    if (!id) return {};
+    EXPECT_TRUE(store_->put_regions(*id, 0, kRegions).ok());
+    const auto programs = load_causal(*store_, *store_->experiment(*id));
+    EXPECT_TRUE(programs) << programs.error().message;
+    return programs ? std::optional(programs->at(0)) : std::nullopt;
+  }
+
   TemporaryDirectory directory_;
   std::optional<store::Store> store_;
 };
@@ -118,23 +140,9 @@ TEST_F(LoadCausal, GivesTheCurvesThatTheWindowsHave) {
 }
 
 TEST_F(LoadCausal, TakesWholeRunsByTheBlocksOfTheirList) {
-  const plan::Plan plan = plan_of("experiments = \"trials\"\n");
-  Rng rng(1);
-  int64_t first = 0;
-  const auto id = record_experiment(*store_, plan, [&](const store::TrialRow&, const plan::Cell&, store::Outcome& outcome) {
-    outcome.wall_ns = 1'000'000'000;
-    outcome.causal = run_of(plan, first, rng, 0.02);
-    outcome.causal->windows.resize(1);
-    outcome.causal->windows[0].flags = causal::kWindowCut;
-    outcome.causal->points.clear();
-    outcome.causal->windows[0].counts.clear();
-    ++first;
-  });
-  ASSERT_TRUE(id);
-  ASSERT_TRUE(store_->put_regions(*id, 0, kRegions).ok());
-  const auto programs = load_causal(*store_, *store_->experiment(*id));
-  ASSERT_TRUE(programs) << programs.error().message;
-  const analysis::CausalData& data = programs->at(0);
+  const auto loaded = whole_runs([](int64_t, store::Outcome& outcome) { outcome.causal->windows[0].flags = causal::kWindowCut; });
+  ASSERT_TRUE(loaded);
+  const analysis::CausalData& data = *loaded;
   EXPECT_EQ(data.points[0].name, "end-to-end");
   EXPECT_EQ(data.windows.size(), 6u);
   EXPECT_EQ(data.trials.size(), 1u);  // one block of the list has more arms than there are runs
@@ -144,24 +152,12 @@ TEST_F(LoadCausal, TakesWholeRunsByTheBlocksOfTheirList) {
 
 // A rule of the plan's leaves out a run, wherever in its block it is, and that one alone.
 TEST_F(LoadCausal, LeavesOutWholeRunsOneByOne) {
-  const plan::Plan plan = plan_of("experiments = \"trials\"\n");
   for (const int64_t excluded : {0, 3}) {
-    Rng rng(1);
-    int64_t first = 0;
-    const auto id = record_experiment(*store_, plan, [&](const store::TrialRow&, const plan::Cell&, store::Outcome& outcome) {
-      outcome.wall_ns = 1'000'000'000;
-      outcome.causal = run_of(plan, first, rng, 0.02);
-      outcome.causal->windows.resize(1);
-      outcome.causal->points.clear();
-      outcome.causal->windows[0].counts.clear();
-      if (first == excluded) outcome.excluded_by = {"contention > 10%"};
-      ++first;
+    const auto loaded = whole_runs([&](int64_t number, store::Outcome& outcome) {
+      if (number == excluded) outcome.excluded_by = {"contention > 10%"};
     });
-    ASSERT_TRUE(id);
-    ASSERT_TRUE(store_->put_regions(*id, 0, kRegions).ok());
-    const auto programs = load_causal(*store_, *store_->experiment(*id));
-    ASSERT_TRUE(programs) << programs.error().message;
-    const analysis::CausalData& data = programs->at(0);
+    ASSERT_TRUE(loaded);
+    const analysis::CausalData& data = *loaded;
     size_t left_out = 0;
     for (const analysis::CausalWindow& window : data.windows) left_out += !data.trials[window.trial].excluded.empty();
     EXPECT_EQ(data.windows.size(), 6u);

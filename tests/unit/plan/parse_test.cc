@@ -350,6 +350,8 @@ TEST(Parse, StoppingRulesSetTheNumberOfReplicates) {
   EXPECT_THAT(errors_of(head + "alpha=0.25\n[stopping]\nrule=\"looks\"\nlooks=[10,20]\n" + tail),
               HasSubstr("with several looks 'alpha' is at most 24%"));
   EXPECT_EQ(parsed(head + "alpha=0.25\n[stopping]\nrule=\"looks\"\nlooks=[10]\n" + tail).experiment.alpha, 0.25);
+  const std::string accepted_once = head + "alpha=0.242\n[stopping]\nrule=\"looks\"\nlooks=[10,20]\n" + tail;
+  EXPECT_TRUE(parse_plan(accepted_once, "t.toml", {.stored = true}).plan) << "it is read for ever";
   EXPECT_THAT(errors_of(head + "[stopping]\nrule=\"fixed\"\nlooks=[10]\n" + tail), HasSubstr("belongs to"));
   EXPECT_THAT(errors_of(head + "order=\"random\"\n[stopping]\nrule=\"looks\"\nlooks=[10,20]\n" + tail),
               HasSubstr("could never stop"));
