@@ -82,7 +82,7 @@ namespace {
 // What tells builds apart.
 auto key_of(const Build& build) {
   return std::tie(build.program, build.link, build.command.argv, build.source.dir, build.source.git, build.source.revision,
-                  build.source.patches, build.layout_file);
+                  build.source.patches, build.source.submodules, build.layout_file);
 }
 
 }  // namespace
@@ -120,6 +120,7 @@ BuildSet make_builds(const Plan& plan, const Design& design) {
         source.dir = substitute(program.source.dir, plan, cell, link);
         source.git = substitute(program.source.git, plan, cell, link);
         source.revision = substitute(program.source.revision, plan, cell, link);
+        source.submodules = program.source.submodules;
         for (const std::string& patch : program.source.patches)
           if (std::string path = substitute(patch, plan, cell, link); !path.empty())
             source.patches.push_back(std::move(path));

@@ -341,6 +341,7 @@ void parse_source(Section& section, Context& context, Source& source) {
     }
     const TomlNode* revision = inner.text("revision", source.revision);
     if (revision) check_placeholders(source.revision, revision->spot, Seen::kByOthers, context);
+    const TomlNode* submodules = inner.boolean("submodules", source.submodules);
     std::vector<SourceSpot> spots;
     const TomlNode* patches = inner.texts("patches", source.patches, &spots);
     inner.finish();
@@ -354,6 +355,8 @@ void parse_source(Section& section, Context& context, Source& source) {
       context.faults.error(node->spot, "a git source needs its revision", "add revision = \"v1.0\"");
     if (source.git.empty() && revision)
       context.faults.error(revision->spot, "'revision' belongs to a git source");
+    if (source.git.empty() && submodules)
+      context.faults.error(submodules->spot, "'submodules' belongs to a git source");
   } else {
     wrong_type(context.faults, "source", *node, Kind::kString);
     return;

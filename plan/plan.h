@@ -325,6 +325,7 @@ struct Source {
   std::string git;                   // or a repository
   std::string revision;              // of git; may hold placeholders
   std::vector<std::string> patches;  // applied in order; may hold placeholders, empty after replacement: none
+  bool submodules = true;            // of git: they are fetched, too
 };
 
 struct Program {

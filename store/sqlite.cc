@@ -41,6 +41,9 @@ std::chrono::nanoseconds cpu_time_of_thread() {
 
 Error make_error(int code, std::string message) {
   if ((code & 0xff) == SQLITE_FULL) message += "; free space on the database's file system";
+  // Of a new database alone: SQLite makes its first change before it writes ahead (https://www.sqlite.org/rescode.html).
+  if (code == SQLITE_READONLY_ROLLBACK)
+    message += "; whoever made it was killed before it was whole, and 'stabctl resume' or the next 'stabctl run' sets it right";
   if (code_of(code) == ErrorCode::kBusy) message += "; another program writes to it, close it";
   return {code_of(code), std::move(message), {}};
 }
@@ -269,9 +272,9 @@ Bounded::Bounded(Database& database, WorkLimit& limit)
   sqlite3_progress_handler(
       database.handle_, kBetweenLooks,
       [](void* of) {
-        auto& limit = *static_cast<WorkLimit*>(of);
-        limit.was_met_ = limit.was_met_ || cpu_time_of_thread() > limit.until_;
-        return limit.was_met_ ? 1 : 0;
+        auto& work = *static_cast<WorkLimit*>(of);
+        work.was_met_ = work.was_met_ || cpu_time_of_thread() > work.until_;
+        return work.was_met_ ? 1 : 0;
       },
       &limit);
 }

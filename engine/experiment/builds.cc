@@ -15,8 +15,9 @@
 #include <utility>
 #include <vector>
 
+#include "engine/experiment/build_step.h"
+#include "engine/experiment/git_source.h"
 #include "engine/trial/command.h"
-#include "host/roots.h"
 #include "engine/experiment/places.h"
 #include "engine/results/printable.h"
 #include "worker/sha256.h"
@@ -27,14 +28,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Part of every input hash: a change of how builds are made must not find old ones.
-constexpr char kCacheVersion[] = "2";
-constexpr std::chrono::minutes kFetchTimeout{10};
-
-std::string absolute(const BuildPlace& place, const std::string& path) {
-  return path.empty() || path[0] == '/' ? path : place.plan_directory + "/" + path;
-}
-
-bool is_git_address(const std::string& git) { return git.find("://") != std::string::npos; }
+constexpr char kCacheVersion[] = "3";
 
 void add_part(std::string& all, const std::string& name, const std::string& value) {
   all += name + "=" + std::to_string(value.size()) + ":" + value + "\n";
@@ -56,9 +50,6 @@ Status remove_build(const BuildPlace& place, const std::string& directory) {
   return remove_tree(directory);
 }
 
-// Beside the build's directory, so that no source has it or can change it.
-std::string layout_file_path(const std::string& directory) { return directory + ".layout"; }
-
 // Readable by the submitter, whose compiler obeys it; it holds nothing but what the plan has.
 Status write_layout_file(const std::string& directory, const std::string& text) {
   const std::string path = layout_file_path(directory);
@@ -66,63 +57,6 @@ Status write_layout_file(const std::string& directory, const std::string& text) 
   if (!file || ::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
     return system_error("write '" + path + "'", errno);
   return {};
-}
-
-LaunchRequest command_request(const BuildPlace& place, const plan::Build& build, const std::string& directory,
-                              std::vector<std::string> argv) {
-  LaunchRequest request;
-  request.directory = directory;
-  request.argv = std::move(argv);
-  request.submitter = place.submitter;
-  const char* home = place.submitter ? nullptr : ::getenv("HOME");
-  request.env = {"PATH=" + place.installation.bin + ":" + kSearchPath, "LC_ALL=C.UTF-8",
-                 "HOME=" + std::string(home != nullptr ? home : "/nonexistent"), "PLAN_DIR=" + place.plan_directory,
-                 "LINK=" + std::to_string(build.link)};
-  if (!build.layout_file.empty()) request.env.push_back("STAB_LINK_LAYOUT=" + layout_file_path(directory));
-  // The drivers shuffle the link order by it; 0 is the order as given.
-  if (build.link_seed != 0) request.env.push_back("STAB_LINK_SEED=" + std::to_string(build.link_seed));
-  return request;
-}
-
-// Runs one command of the build and appends to its log. False: it failed, and the row says so.
-Result<bool> run_step(const Laboratory& laboratory, const BuildPlace& place, const plan::Build& build,
-                      const std::string& directory, const std::vector<std::string>& argv,
-                      std::chrono::nanoseconds timeout, store::BuildRow& row) {
-  LaunchRequest request = command_request(place, build, directory, argv);
-  const std::string& name = argv[0];
-  if (name.find('/') != std::string::npos) {
-    request.exec_path = name[0] == '/' ? name : directory + "/" + name;
-  } else {
-    const auto found = find_in_path(*place.worker, place.installation.bin + ":" + kSearchPath, name);
-    if (!found && found.error().code != ErrorCode::kNotFound) return found.error();
-    if (!found) {
-      row.log += found.error().message + "\n";
-      return false;
-    }
-    request.exec_path = *found;
-  }
-  STAB_TRY(const CommandOutput output, run_command(laboratory, request, timeout));
-  row.log += output.log;
-  row.duration_ns += output.duration.count();
-  if (!output.ok) row.log += "\n" + name + ": " + output.failure + "\n";
-  return output.ok;
-}
-
-// The commit that a revision means in this repository now, asked of git itself. Nothing: git knows none, and `words`
-// says why.
-Result<std::optional<std::string>> commit_named(const Laboratory& laboratory, const BuildPlace& place,
-                                                const plan::Build& build, const std::string& repository,
-                                                const std::string& revision, std::string& words) {
-  store::BuildRow asked;  // its log is stdout and stderr together: warnings may come first
-  STAB_TRY(const bool ok, run_step(laboratory, place, build, "/",
-                                   {"git", "-C", repository, "rev-parse", "--verify", "--end-of-options", revision + "^{commit}"},
-                                   kFetchTimeout, asked));
-  std::string said = words = asked.log;
-  while (!said.empty() && said.back() == '\n') said.pop_back();
-  said.erase(0, said.rfind('\n') + 1);
-  const bool is_commit =
-      (said.size() == 40 || said.size() == 64) && said.find_first_not_of("0123456789abcdef") == std::string::npos;
-  return ok && is_commit ? std::optional(said) : std::nullopt;
 }
 
 // What compiles and links, as the driver itself lists it with the PATH that the build has. Our own parts go in by their
@@ -151,33 +85,6 @@ Status add_toolchain(const Laboratory& laboratory, const BuildPlace& place, cons
     add_part(all, part, std::to_string(seen.bytes) + " " + std::to_string(seen.modified_ns));
   }
   return {};
-}
-
-void say_no_commit(const plan::Source& source, const std::string& words, store::BuildRow& row) {
-  row.log += words + "no commit '" + source.revision + "' is to be had from '" + source.git + "'\n";
-}
-
-// A clone of the source at the commit; without one, of a repository elsewhere, at what its revision means there.
-Result<bool> fetch_git(const Laboratory& laboratory, const BuildPlace& place, const plan::Build& build, std::string commit,
-                       const std::string& directory, store::BuildRow& row) {
-  const plan::Source& source = build.source;
-  const std::string from = is_git_address(source.git) ? source.git : absolute(place, source.git);
-  STAB_TRY(const bool cloned, run_step(laboratory, place, build, directory,
-                                       {"git", "clone", "--quiet", "--no-checkout", from, "."}, kFetchTimeout, row));
-  if (!cloned) return false;
-  // Branches of a clone are origin's, all but one.
-  std::string words;
-  for (const char* where : {"origin/", ""}) {
-    if (!commit.empty()) break;
-    STAB_TRY(const std::optional<std::string> found,
-             commit_named(laboratory, place, build, directory, where + source.revision, words));
-    commit = found.value_or("");
-  }
-  if (commit.empty()) {
-    say_no_commit(source, words, row);
-    return false;
-  }
-  return run_step(laboratory, place, build, directory, {"git", "checkout", "--quiet", "--detach", commit}, kFetchTimeout, row);
 }
 
 Result<bool> fetch_source(const Laboratory& laboratory, const BuildPlace& place, const plan::Build& build,
@@ -274,6 +181,7 @@ Result<std::string> input_hash_of(const Laboratory& laboratory, const BuildPlace
   if (!build.source.git.empty()) {
     add_part(all, "git", build.source.git);
     add_part(all, "commit", commit.empty() ? build.source.revision : commit);
+    if (!build.source.submodules) add_part(all, "submodules", "none");
   }
   for (const std::string& patch : build.source.patches) {
     if (patch.empty()) continue;

@@ -90,7 +90,7 @@ Result<FileAnswer> ask_about_files(const ReaderSetting& setting, const FileQuest
     return Error{start.error().code,
                  "start '" + program + "': " + start.error().message + "; every user who submits must be able to run it", {}};
   STAB_TRY(const Ending ending,
-           wait_for_ending({launched.pidfd(), question.timeout, setting.cancel_fd, {}, 0}, *setting.clock));
+           wait_for_ending({launched.pidfd(), question.timeout, setting.cancel_fd, {}, 0, {}}, *setting.clock));
   STAB_TRY(const ProcessUsage used, launched.end(setting.tree, kKillDeadline));
   while (setting.tree != nullptr && setting.tree->number() == 0 && ::waitpid(-1, nullptr, WNOHANG) > 0) {
   }

@@ -59,8 +59,9 @@ Result<CommandOutput> run_command(const Laboratory& laboratory, const LaunchRequ
     output.failure = start.error().message;
     return output;
   }
-  STAB_TRY(const Ending ending, wait_for_ending({launched.pidfd(), timeout, laboratory.cancel_fd, {log.get()}, kOutputLimitBytes},
-                                                *laboratory.clock));
+  STAB_TRY(
+      const Ending ending,
+      wait_for_ending({launched.pidfd(), timeout, laboratory.cancel_fd, {log.get()}, kOutputLimitBytes, {}}, *laboratory.clock));
   STAB_TRY(const ProcessUsage used, launched.end(laboratory.tree, std::chrono::seconds(10)));
   const int status = used.status;
   while (laboratory.tree->number() == 0 && ::waitpid(-1, nullptr, WNOHANG) > 0) {

@@ -65,12 +65,12 @@ def make(folder):
 
 
 def query(database, sql):
-    """Rows, read by sqlite3 alone; empty while there is no such database or table yet."""
+    """Rows, read by sqlite3 alone; empty while there is no such database or table yet, or its maker was killed before it was whole."""
     try:
         with sqlite3.connect(f"file:{database}?mode=ro", uri=True, timeout=10) as connection:
             return connection.execute(sql).fetchall()
     except sqlite3.OperationalError as error:
-        if "no such table" in str(error) or "unable to open" in str(error):
+        if "no such table" in str(error) or "unable to open" in str(error) or error.sqlite_errorname == "SQLITE_READONLY_ROLLBACK":
             return []
         raise
 

@@ -2,6 +2,8 @@
 // reasons, and that reading neither waits nor writes.
 #include "store_fixture.h"
 
+#include <sqlite3.h>
+
 namespace stab::store {
 namespace {
 
@@ -135,6 +137,26 @@ TEST_F(ReadingTest, AReaderSeesCommittedDataWhileAWriteIsOpen) {
   EXPECT_EQ(reader.progress(id)->by_state[TrialState::kRecorded], 0);  // neither waits nor sees half of it
   ASSERT_TRUE(transaction.commit().ok());
   EXPECT_EQ(reader.progress(id)->by_state[TrialState::kRecorded], 1);
+}
+
+// Its journal is to be rolled back, which only a writer may do.
+TEST_F(ReadingTest, ADatabaseWhoseMakerWasKilledSaysWhatSetsItRight) {
+  const std::string unfinished = directory_ + "/unfinished.db";
+  sqlite3* maker = nullptr;
+  ASSERT_EQ(sqlite3_open(unfinished.c_str(), &maker), SQLITE_OK);
+  const char killed_within[] =
+      "PRAGMA cache_size = 1; CREATE TABLE t(x); BEGIN; INSERT INTO t WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 "
+      "FROM n "
+      "WHERE i < 1000) SELECT zeroblob(100) FROM n";
+  ASSERT_EQ(sqlite3_exec(maker, killed_within, nullptr, nullptr, nullptr), SQLITE_OK);
+  std::filesystem::copy(unfinished, path_);
+  std::filesystem::copy(unfinished + "-journal", path_ + "-journal");
+  sqlite3_close(maker);
+
+  const auto read = Store::open(path_, Store::Access::kRead);
+  ASSERT_FALSE(read.ok());
+  EXPECT_NE(read.error().message.find("was killed before it was whole, and 'stabctl resume'"), std::string::npos)
+      << read.error().message;
 }
 
 TEST_F(ReadingTest, AReaderCanNotWrite) {

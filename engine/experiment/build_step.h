@@ -1,0 +1,35 @@
+// One step of a build: a command of the plan's or one of ours, run as the submitter in the build's directory, with its output in
+// the build's log.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/experiment/builds.h"
+#include "engine/trial/trial_run.h"
+#include "plan/design.h"
+#include "store/records.h"
+
+namespace stab::engine {
+
+// What is copied or cloned may take so long, each.
+inline constexpr std::chrono::minutes kFetchTimeout{10};
+
+// A path of the plan's.
+std::string absolute(const BuildPlace& place, const std::string& path);
+
+// Beside the build's directory, so that no source has it or can change it.
+std::string layout_file_path(const std::string& directory);
+
+// With the environment that all of a build's commands have.
+LaunchRequest command_request(const BuildPlace& place, const plan::Build& build, const std::string& directory,
+                              std::vector<std::string> argv);
+
+// Runs it and appends what it prints to the row's log. False: it failed, and the log says so.
+Result<bool> run_step(const Laboratory& laboratory, const BuildPlace& place, const plan::Build& build,
+                      const std::string& directory, const std::vector<std::string>& argv, std::chrono::nanoseconds timeout,
+                      store::BuildRow& row);
+
+}  // namespace stab::engine
