@@ -96,8 +96,12 @@ bool is_record(const causal::WindowRecord& window, const CausalScript& script) {
   if (window.arm >= script.arms.size()) return false;
   const causal::Arm& arm = script.arms[window.arm];
   constexpr size_t kFirstNumber = offsetof(causal::WindowRecord, start_ns);
+  constexpr auto kMost = static_cast<int64_t>(kMostNumber);
+  if (window.foreign_ns < -kMost || window.foreign_ns > kMost) return false;
+  causal::WindowRecord numbers = window;
+  numbers.foreign_ns = 0;
   return window.kind == arm.kind && window.region == arm.region && window.speedup_permille == arm.speedup_permille &&
-         is_bounded(reinterpret_cast<const char*>(&window) + kFirstNumber, sizeof window - kFirstNumber);
+         is_bounded(reinterpret_cast<const char*>(&numbers) + kFirstNumber, sizeof numbers - kFirstNumber);
 }
 
 }  // namespace

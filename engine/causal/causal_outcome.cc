@@ -92,7 +92,7 @@ store::CausalRun run_of(const CausalRecord& record, const CausalScript& script) 
     row.region_ns = number(window.region_ns);
     row.waits = number(window.waits);
     row.waits_classified = number(window.waits_classified);
-    row.foreign_ns = number(window.foreign_ns);
+    row.foreign_ns = window.foreign_ns;
     row.layout = number(window.layout);
     std::map<uint32_t, store::WindowCount> counts;
     for (const auto& [on_board, point] : place) {

@@ -11,6 +11,7 @@
 
 #include "engine/causal/candidates.h"
 #include "engine/experiment/expand.h"
+#include "engine/results/foreign_share.h"
 #include "engine/results/printable.h"
 #include "plan/plan.h"
 #include "runtime/causal/causal_abi.h"
@@ -144,6 +145,8 @@ class Loader {
     if (!whole_) {
       const uint32_t trial = add_trial(row);
       for (size_t i = 0; i < row.run.windows.size(); ++i) STAB_CHECK_OK(add_window(row, row.run.windows[i], trial));
+      // In CPU time what others took is no part of a window: foreign load makes it longer and changes nothing of its numbers.
+      if (data_.trials[trial].clock == CausalClock::kWall) add_foreign_shares(row.run);
       return {};
     }
     if (row.run.windows.empty()) return {};
@@ -217,8 +220,6 @@ class Loader {
           window.latencies[i] = {static_cast<double>(std::max<int64_t>(one.inside_ns, 0)), count(one.visits)};
       }
     const double cpus_time = static_cast<double>(stored.wall_ns) * std::max(row.run.cpus, 1u);
-    // In CPU time what others took is no part of a window: foreign load makes it longer and changes nothing of its numbers.
-    if (data_.trials[trial].clock == CausalClock::kWall) window.foreign_share = share(stored.foreign_ns, cpus_time);
     window.busy_share = share(stored.cpu_ns, cpus_time);
     window.layout = count(stored.layout);
     if ((stored.flags & causal::kWindowSkipped) != 0) window.flags |= bit(analysis::WindowFlag::kSkipped);
@@ -226,6 +227,17 @@ class Loader {
     if ((stored.flags & causal::kWindowProlonged) != 0) window.flags |= bit(analysis::WindowFlag::kProlonged);
     data_.windows.push_back(std::move(window));
     return {};
+  }
+
+  // To the windows of the trial that was added last.
+  void add_foreign_shares(const store::CausalRun& run) {
+    std::vector<WindowOfCpus> windows;
+    for (const store::WindowRow& window : run.windows)
+      windows.push_back({static_cast<double>(window.foreign_ns), static_cast<double>(window.wall_ns) * std::max(run.cpus, 1u),
+                         (window.flags & (causal::kWindowSkipped | causal::kWindowForeignUnknown)) == 0});
+    const std::vector<double> shares = foreign_shares(windows, run.cpus, data_.most_foreign);
+    const size_t first = data_.windows.size() - shares.size();
+    for (size_t w = 0; w < shares.size(); ++w) data_.windows[first + w].foreign_share = shares[w];
   }
 
   const plan::Causal& plan_;

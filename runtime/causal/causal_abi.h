@@ -29,7 +29,7 @@
 
 namespace stab::causal {
 
-inline constexpr uint32_t kCausalVersion = 3;
+inline constexpr uint32_t kCausalVersion = 4;
 inline constexpr char kAreaMagic[8] = {'S', 'T', 'A', 'B', 'C', 'A', 'U', '1'};
 
 // ---------------------------------------------------------------------------------------------------------
@@ -357,7 +357,7 @@ struct WindowRecord {
   uint64_t region_ns;       // the CPU time that these stand for
   uint64_t waits;
   uint64_t waits_classified;
-  uint64_t foreign_ns;      // CPU time that others took on the CPUs of the program, time stolen by the hypervisor included
+  int64_t foreign_ns;       // CPU time that others took on the CPUs of the program; off by up to 10 ms a CPU, below 0, too
   uint64_t layout;          // State::layouts_asked when it opened
   uint64_t reserved[7];
   uint64_t visits[kPointSlots];     // of each point by its number on the board

@@ -35,32 +35,43 @@ constexpr uint32_t kNoArm = ~0u;
 
 uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
-// CPU time that the CPUs of the program worked, for whomever.
+// How long the CPUs of the program had nothing to do. What they did for whom is charged by the kernel's tick, a whole one to
+// whoever it meets; idle time is what it counts exactly, printed in hundredths of a second.
 class Cpus {
  public:
+  struct Reading {
+    uint64_t at_ns = 0;  // CLOCK_MONOTONIC
+    uint64_t idle_ns = 0;
+    uint32_t cpus = 0;
+  };
+
   // From now on, those that `pid` may run on.
   void follow(int pid) {
     CPU_ZERO(&set_);
     known_ = sys::call(SYS_sched_getaffinity, pid, sizeof set_, sys::word(&set_)) > 0;
   }
-  // False: the kernel doesn't say. To its tick of 10 ms.
-  bool busy_ns(uint64_t& out) const {
+  // False: the kernel doesn't say.
+  bool read(Reading& out) const {
     if (!known_) return false;
     static char text[64 * 1024];
+    out = {};
     const long bytes = sys::read_small(AT_FDCWD, "/proc/stat", text, sizeof text);
+    out.at_ns = sys::monotonic_ns();
     if (bytes <= 0) return false;
-    out = 0;
-    bool any = false;
     for (const char* line = strstr(text, "\ncpu"); line != nullptr; line = strstr(line + 1, "\ncpu")) {
       unsigned cpu = 0;
-      unsigned long long user, nice, system, idle, io, irq, soft, steal;
-      if (sscanf(line, "\ncpu%u %llu %llu %llu %llu %llu %llu %llu %llu", &cpu, &user, &nice, &system, &idle, &io, &irq, &soft,
-                 &steal) != 9 || cpu >= CPU_SETSIZE || !CPU_ISSET(cpu, &set_))
+      unsigned long long user, nice, system, idle, io;
+      if (sscanf(line, "\ncpu%u %llu %llu %llu %llu %llu", &cpu, &user, &nice, &system, &idle, &io) != 6 || cpu >= CPU_SETSIZE ||
+          !CPU_ISSET(cpu, &set_))
         continue;
-      out += (user + nice + system + irq + soft + steal) * 10 * kMs;
-      any = true;
+      out.idle_ns += (idle + io) * 10 * kMs;
+      ++out.cpus;
     }
-    return any;
+    return out.cpus > 0;
+  }
+  // What they worked from one reading to a later one, for whomever. Off by up to 10 ms a CPU, so below 0 at times.
+  static int64_t busy_ns(const Reading& from, const Reading& to) {
+    return static_cast<int64_t>((to.at_ns - from.at_ns) * to.cpus) - static_cast<int64_t>(to.idle_ns - from.idle_ns);
   }
 
  private:
@@ -174,18 +185,17 @@ class Companion {
       return write_skipped(arm);
     WindowRecord* const record = next_record();
     if (record == nullptr) return;
-    uint64_t busy_before = 0, busy_after = 0;
-    const bool known = cpus_.busy_ns(busy_before);
+    Cpus::Reading before, after;
+    const bool known = cpus_.read(before);
     open(arm);
     const bool whole = wait_in_window(*record);
     close();
-    const bool still_known = cpus_.busy_ns(busy_after) && known;
+    const bool still_known = cpus_.read(after) && known && after.cpus == before.cpus;
     write_record(area_, arm, area_.state.begin, area_.state.end, *record);
     if (!whole) record->flags |= kWindowCut;
     if (busiest(area_.state.begin, area_.state.end) < script().least_visits) record->flags |= kWindowFewVisits;
     if (still_known) {
-      const uint64_t busy = busy_after - busy_before;
-      record->foreign_ns = busy > record->cpu_ns ? busy - record->cpu_ns : 0;
+      record->foreign_ns = Cpus::busy_ns(before, after) - static_cast<int64_t>(record->cpu_ns);
     } else {
       record->flags |= kWindowForeignUnknown;
       degrade(area_, Degraded::kNoContention);
