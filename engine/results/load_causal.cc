@@ -285,8 +285,11 @@ Result<std::vector<CausalData>> load_causal(store::Store& store, const store::Ex
       if (is_load) out.load = cell.load_permille / 1000.0;
     }
     data.loads = is_load;
+    data.whole_runs = plan.experiments == plan::Causal::Experiments::kTrials;
     data.closed_loop = plan.closed;
     for (const double speedup : plan.speedups) data.speedups.push_back(std::lround(speedup * 1000) / 1000.0);
+    // Plans that were accepted once may have two in one step of windows.
+    data.speedups.erase(std::unique(data.speedups.begin(), data.speedups.end()), data.speedups.end());
     data.margin = expanded.plan.experiment.margin;
     data.alpha = expanded.plan.experiment.alpha;
     data.sampling_ns = count(plan.sampling.count());
