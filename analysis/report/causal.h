@@ -176,24 +176,26 @@ Result<CausalReport> analyse_causal(const CausalData& data, uint64_t splits = kC
 
 // Windows that a causal plan makes and what they can show.
 struct CausalBudget {
-  uint64_t lines = 20, speedups = 2, points = 1, cells = 1;
+  uint64_t lines = 20, speedups = 2, points = 1, cells = 1, programs = 1;
+  uint64_t trials = 10;         // of a cell
   double spread = 0.015;        // of a window's logarithm, within blocks: 0.015 is 1.5 %
   double window_s = 0.25, cooloff_s = 0.005;
-  double baseline_share = 1.0 / 3, control_share = 0.1;  // of all windows: baselines; null and slow-down
+  uint64_t block_windows = 100, block_baselines = 35, block_nulls = 5;  // of a block, in which each arm comes once
   double alpha = 0.05, margin = 0.01;
 };
-// Windows an arm for an interval of +- half_width (of the log) at 1 - alpha, each arm against as many baselines.
-// pre: spread > 0, half_width > 0
-uint64_t windows_for(double spread, double half_width, double alpha);
 struct CausalPlanning {
-  uint64_t arm_windows = 0;       // an arm
+  uint64_t arm_windows = 0;       // of an arm in a cell
   uint64_t windows = 0;           // in all, baselines and controls included
   double minutes = 0;
+  double half_width = 0;          // of the interval of an arm's logarithm
   double detectable = 0;          // program speedup shown with a chance of 80 % after Holm, as a share
 };
+// For intervals of +- half_width (of the logarithm) at 1 - alpha. pre: spread > 0, half_width > 0
 CausalPlanning plan_windows(const CausalBudget& budget, double half_width);
-// What so many windows an arm can show.
+// What so many windows an arm can show. Where trials do differ in what an arm does, they show less. pre: arm_windows > 0
 CausalPlanning plan_from_windows(const CausalBudget& budget, uint64_t arm_windows);
+// Null windows of a cell that know the control to a part of the margin, as control trials aim at (null_extension.h).
+uint64_t null_windows_for(const CausalBudget& budget);
 
 // ---- what is written ----------------------------------------------------------------------------------
 

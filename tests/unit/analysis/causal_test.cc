@@ -431,14 +431,24 @@ TEST(Causal, ArrivalsThatWaitAreSeen) {
 }
 
 TEST(Causal, PlansItsWindows) {
-  EXPECT_EQ(windows_for(0.015, 0.01, 0.05), 18u);  // 2 (1.96 x 1.5)^2 = 17.3
-  EXPECT_EQ(windows_for(0.04, 0.01, 0.05), 123u);
   CausalBudget budget;
   const CausalPlanning planned = plan_windows(budget, 0.01);
-  EXPECT_GE(planned.arm_windows, 9u);
-  EXPECT_LE(planned.arm_windows, 18u);
+  // (2.262 x 1.5)^2 (1 + 1/35) = 11.8: Student's t of ten trials, and 35 baselines to each window of an arm.
+  EXPECT_EQ(planned.arm_windows, 12u);
+  EXPECT_EQ(planned.windows, 1200u);
+  EXPECT_LE(planned.half_width, 0.01);
   EXPECT_GT(planned.minutes, 1);
   EXPECT_LT(plan_from_windows(budget, 4 * planned.arm_windows).detectable, planned.detectable);
+  // Three trials know less with as many windows, and what they show after Holm is far beyond what ten show.
+  budget.trials = 3;
+  const CausalPlanning few = plan_from_windows(budget, planned.arm_windows);
+  EXPECT_GT(few.half_width, 1.8 * planned.half_width);
+  EXPECT_GT(few.detectable, 5 * planned.detectable);
+  // Programs are families of their own, cells are not.
+  budget.trials = 10, budget.programs = 2;
+  EXPECT_EQ(plan_from_windows(budget, 12).detectable, planned.detectable);
+  budget.programs = 1, budget.cells = 2;
+  EXPECT_GT(plan_from_windows(budget, 12).detectable, planned.detectable);
 }
 
 TEST(Causal, RefusesBrokenData) {
