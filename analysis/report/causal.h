@@ -99,17 +99,27 @@ struct CausalAA {
 struct CausalInteraction {
   uint32_t cell = 0, point = 0, line = 0;
   double speedup = 0;
-  double difference = 0;  // of the program's speedups: this cell's minus the first one's
+  double difference = 0;  // of the program's speedups against the baselines: this cell's minus the first one's
   double low = 0, high = 0;
-  double df = 0, p_value = 1, p_holm = 1;
+  double df = 0, p_value = 1;
+  // The same of effects against the null windows: pausing may do something in one cell and not in the other. 1 where one of them
+  // has no number.
+  double p_beyond_null = 1;
+  double p_holm = 1;         // of the larger of the two, 1 where they point to opposite sides
+  bool exploratory = false;  // not a candidate: in a family of its own
+  bool withheld = false;     // in one of the two cells no verdict is given at this point
 };
 
-// Whether a line's effect differs between layouts: F of arm x layout within cells of both, where layouts hold several windows.
+// Whether a line's effect differs between layouts, where these hold windows of the line and baseline windows: F of arm x layout.
 struct LayoutInteraction {
   uint32_t cell = 0, point = 0, line = 0;
   double speedup = 0;
   double f = 0, df1 = 0, df2 = 0, p_value = 1, p_holm = 1;
   uint64_t layouts = 0;
+  // What layouts are held against: trials that had the same one, or windows, where each layout is of one trial. Then whatever
+  // else differs between trials counts as the layout.
+  bool against_trials = false;
+  bool exploratory = false;
 };
 
 // Whether arrivals follow departures, as they do where clients wait for an answer before they ask again: slow-down windows, which
