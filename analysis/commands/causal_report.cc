@@ -118,7 +118,7 @@ std::string had_text(const CausalWish& wish, uint64_t arm_windows, const std::st
 std::string whole_runs_text(const CausalWish& wish) {
   const uint64_t runs = wish.budget.trials, blocks = runs / wish.budget.block_windows;
   std::string out = "  a block has " + std::to_string(wish.budget.block_windows) +
-                    " runs, one for each line at each speedup, and " + std::to_string(runs) +
+                    " runs, among them one of each line at each speedup; " + std::to_string(runs) +
                     (runs == 1 ? " replicate is " : " replicates are ") + std::to_string(blocks) +
                     (blocks == 1 ? " block" : " blocks") + " a cell\n";
   if (blocks < kFewestCausalTrials) return out + too_few(blocks, "blocks");
@@ -156,7 +156,8 @@ std::string causal_wish_text(const CausalWish& wish) {
                           " an arm, which give and show");
     }
   }
-  return out + null_control_text(wish, nulls) +
+  if (budget.trials >= kFewestCausalTrials) out += null_control_text(wish, nulls);
+  return out +
          "  a trial has as many windows as it lasts for; more of the program's work, or more replicates, make more of them\n";
 }
 
