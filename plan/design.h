@@ -54,6 +54,11 @@ using AliasSet = std::vector<std::string>;
 // Whether a level of code, stack or heap leaves what it names where it was: no layouts are to be expected of it.
 bool keeps_layout(FactorKind kind, const Level& level);
 
+// Whether the windows of a causal trial of the cell each ask for a layout of their own: its code moves at their word.
+constexpr bool asks_for_layouts(const Cell& cell) {
+  return cell.layout.code == abi::CodeMode::kShuffle || cell.layout.code == abi::CodeMode::kPad;
+}
+
 // What whoever counts a trial needs to know of its layout.
 struct TrialLayout {
   uint64_t id = 0;          // layout_id()

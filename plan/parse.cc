@@ -3,6 +3,7 @@
 // ends the parse at once. A plan comes out only when there is no error at all.
 #include "plan/parse.h"
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -58,25 +59,42 @@ void check_repeated_layouts(Faults& faults, const Plan& plan) {
                "leave runs_per_seed out, and write as many more replicates");
 }
 
-// Of a value below [experiment].
-SourceSpot spot_in_experiment(const TomlNode& tree, std::string_view key) {
+// Of a value below [TABLE].
+SourceSpot spot_in(const TomlNode& tree, std::string_view table_key, std::string_view key) {
   SourceSpot spot = tree.spot;
   for (const TomlEntry& table : tree.entries)
     for (const TomlEntry& entry : table.value.entries)
-      if (table.key == "experiment" && entry.key == key) spot = entry.value.spot;
+      if (table.key == table_key && entry.key == key) spot = entry.value.spot;
   return spot;
 }
 
 // No boundaries can be made for more.
 void check_alpha_of_looks(const TomlNode& tree, Faults& faults, const Plan& plan) {
   if (plan.stopping.looks.size() > 1 && plan.experiment.alpha > kMaxAlphaOfLooks)
-    faults.error(spot_in_experiment(tree, "alpha"), kAlphaOfLooks, "write alpha = 0.05, or rule = \"fixed\"");
+    faults.error(spot_in(tree, "experiment", "alpha"), kAlphaOfLooks, "write alpha = 0.05, or rule = \"fixed\"");
+}
+
+// What a causal report can't be computed with: a program can't take a whole of its time less, and windows are told apart by
+// thousandths of their line's time.
+void check_numbers_of_causal(const TomlNode& tree, Faults& faults, const Plan& plan) {
+  if (!plan.causal) return;
+  if (plan.experiment.margin >= 1)
+    faults.error(spot_in(tree, "experiment", "margin"),
+                 "[causal] and a margin of 100%: no line makes a program that much faster, so none could be of use",
+                 "write the smallest speedup of the program that matters, such as margin = \"2%\"");
+  for (const double speedup : plan.causal->speedups) {
+    if (std::fabs(speedup * 1000 - std::round(speedup * 1000)) <= 1e-6) continue;
+    faults.error(spot_in(tree, "causal", "speedups"),
+                 "a speedup of 'speedups' has more than one digit after the point of its percentage",
+                 "windows are told apart by tenths of a percent: write speedups = [\"12.5%\", \"25%\"]");
+    return;
+  }
 }
 
 // A number is the experiment of that number, in every command.
 void check_is_no_number(const TomlNode& tree, Faults& faults, const std::string& name) {
   if (name.find_first_not_of("0123456789") != std::string::npos) return;
-  faults.error(spot_in_experiment(tree, "name"),
+  faults.error(spot_in(tree, "experiment", "name"),
                "experiment name '" + name + "' is a number, and experiments have numbers of their own",
                "add a letter, such as '" + name.substr(0, 20) + "-runs'");
 }
@@ -153,6 +171,7 @@ Parsed parse_plan(std::string_view text, const std::string& path, const ParseOpt
     if (!options.stored) {
       check_is_no_number(tree, faults, plan.experiment.name);
       check_alpha_of_looks(tree, faults, plan);
+      check_numbers_of_causal(tree, faults, plan);
       check_repeated_layouts(faults, plan);
     }
     check_design(faults, plan, factors_spot);

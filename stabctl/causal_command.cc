@@ -15,27 +15,12 @@
 #include "stabctl/run_command.h"
 #include "stabctl/terminal.h"
 #include "stabctl/whole_file.h"
+#include "toml/toml_text.h"
 
 namespace stab::ctl {
 namespace {
 
 namespace fs = std::filesystem;
-
-// As TOML wants a text.
-std::string toml_text(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    if (static_cast<unsigned char>(c) < ' ' || c == 127) {
-      char code[8];
-      std::snprintf(code, sizeof code, "\\u%04x", static_cast<unsigned>(c));
-      out += code;
-    } else {
-      out += c;
-    }
-  }
-  return out + "\"";
-}
 
 // Braces are placeholders in a plan.
 std::string escaped(const std::string& word) {
@@ -56,8 +41,8 @@ std::string absolute_if_file(const std::string& word) {
 std::string name_of(const std::string& program) {
   std::string name;
   for (const char c : fs::path(program).filename().string())
-    name += (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-' ?
-        c : '_';
+    name +=
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-' ? c : '_';
   if (name.empty() || name[0] == '.') name = "program" + name;
   return name.substr(0, 80);
 }
@@ -66,17 +51,17 @@ std::string name_of(const std::string& program) {
 std::string plan_text(const Arguments& arguments, uint64_t seed) {
   const std::string name = name_of(arguments.words[0]);
   std::string text = "# Written by stabctl causal. docs/causal.md says what the keys do.\n[experiment]\nname = " +
-      toml_text(name + "-causal") +
-                     "\nseed = " + std::to_string(seed) + "\nreplicates = " + std::to_string(arguments.trials) +
+                     plan::toml_text(name + "-causal") + "\nseed = " + std::to_string(seed) +
+                     "\nreplicates = " + std::to_string(arguments.trials) +
                      "\nmargin = \"2%\"\n\n[machine]\ncpus = " + (arguments.one_cpu ? "\"auto\"" : "\"none\"") +
                      "\n\n[causal]\ncandidates = 5\nspeedups = [\"50%\"]\ncontrols = [\"null\"]\nexplore = \"0%\"\n";
-  if (!arguments.progress.empty()) text += "progress = [" + toml_text(arguments.progress) + "]\n";
-  if (!arguments.scope.empty()) text += "scope = [" + toml_text(arguments.scope) + "]\n";
-  text += "\n[[program]]\nname = " + toml_text(name) + "\nrun = [";
+  if (!arguments.progress.empty()) text += "progress = [" + plan::toml_text(arguments.progress) + "]\n";
+  if (!arguments.scope.empty()) text += "scope = [" + plan::toml_text(arguments.scope) + "]\n";
+  text += "\n[[program]]\nname = " + plan::toml_text(name) + "\nrun = [";
   for (size_t i = 0; i < arguments.words.size(); ++i)
-    text += (i > 0 ? ", " : "") + toml_text(escaped(i == 0 && arguments.words[0].find('/') == std::string::npos
-                                                     ? arguments.words[0]
-                                                     : absolute_if_file(arguments.words[i])));
+    text += (i > 0 ? ", " : "") + plan::toml_text(escaped(i == 0 && arguments.words[0].find('/') == std::string::npos
+                                                              ? arguments.words[0]
+                                                              : absolute_if_file(arguments.words[i])));
   return text + "]\n";
 }
 
@@ -86,27 +71,28 @@ int causal_command(const Arguments& arguments) {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   const auto seed = static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(now).count());
   const std::string text = plan_text(arguments, seed);
+  const Result<std::string> here = absolute_path(".");
+  if (!here) return complain(here.error());
+  const plan::RealFiles files(*here);
+  // A plan that is only written may be of a program that is built later.
+  const plan::Parsed parsed =
+      plan::parse_plan(text, "causal.toml", {.max_errors = 20, .files = arguments.plan.empty() ? &files : nullptr});
+  if (!parsed.plan) {
+    std::fputs(plan::render(parsed.errors).c_str(), stderr);
+    return kExitUsage;
+  }
   if (!arguments.plan.empty()) {
     if (const Status written = write_whole(text, arguments.plan); !written) return complain(written.error());
     std::printf("it runs with: stabctl run %s\n", printable(shell_word(arguments.plan)).c_str());
     return kExitDone;
-  }
-  const Result<std::string> here = absolute_path(".");
-  if (!here) return complain(here.error());
-  const plan::RealFiles files(*here);
-  const plan::Parsed parsed = plan::parse_plan(text, "causal.toml", {.max_errors = 20, .files = &files});
-  if (!parsed.plan) {
-    std::fputs(plan::render(parsed.errors).c_str(), stderr);
-    return kExitUsage;
   }
   const SystemClock clock;
   const auto engine = open_engine(arguments, clock);
   if (!engine) return complain(engine.error());
   const auto experiment = (*engine)->submit(*parsed.plan, *here, ::geteuid(), ::getegid());
   if (!experiment) return complain(experiment.error());
-  return run_to_end(**engine, *experiment, arguments, clock, [&](store::Store& store, store::Id id) {
-    return print_report(store, id, arguments, "");
-  });
+  return run_to_end(**engine, *experiment, arguments, clock,
+                    [&](store::Store& store, store::Id id) { return print_report(store, id, arguments, ""); });
 }
 
 }  // namespace stab::ctl

@@ -19,39 +19,45 @@ std::string causal_text(const plan::CheckReport& report, const plan::Plan& plan,
   const plan::Causal& causal = *plan.causal;
   if (causal.candidates == 0) {
     const double window_s = std::chrono::duration<double>(causal.window).count();
-    char text[300];
+    const int factor = plan.factor_index(plan::kLoadFactor);
+    const size_t loads = factor < 0 ? 0 : plan.factors[static_cast<size_t>(factor)].levels.size();
+    char text[300], few[100] = "";
+    if (loads < 3 || plan.experiment.replicates < 3)
+      std::snprintf(few, sizeof few, "; this plan has %zu and %d, so it will give none", loads, plan.experiment.replicates);
     std::snprintf(text, sizeof text,
                   "amplified load: windows of %g s, from so long after the first arrival on, as many as a trial lasts for\n"
-                  "  a knee takes 3 loads, 3 trials at each, and 100 arrivals in their windows\n", window_s);
+                  "  a knee takes 3 loads, 3 trials at each, and 100 arrivals in their windows%s\n", window_s, few);
     return text;
   }
   plan::CausalRegions regions;
   regions.candidates = static_cast<uint32_t>(causal.candidates);
-  regions.others.assign(1, causal.explore > 0 ? 1 : 0);
+  // A plan that names its lines has no others to explore.
+  regions.others.assign(1, causal.lines.empty() && causal.explore > 0 ? 1 : 0);
   const auto arms = plan::arms_of_block(causal, plan.experiment.seed, "causal check", 0, regions);
   const auto count = [&](plan::CausalArmKind kind) {
     return static_cast<uint64_t>(
         std::count_if(arms.begin(), arms.end(), [&](const plan::CausalArm& arm) { return arm.kind == kind; }));
   };
   analysis::CausalWish wish;
-  wish.lines = regions.candidates;
-  wish.speedups = causal.speedups.size();
-  wish.programs = report.subjects.size();
-  wish.cells = report.design.cells.size();
-  wish.window_s = std::chrono::duration<double>(causal.window).count();
-  wish.cooloff_s = std::chrono::duration<double>(causal.cooloff).count();
-  wish.block_windows = arms.size();
-  wish.block_nulls = count(plan::CausalArmKind::kNull);
-  wish.block_baselines = count(plan::CausalArmKind::kBaseline);
-  wish.control_share = static_cast<double>(wish.block_nulls + count(plan::CausalArmKind::kSlowdown)) /
-                       static_cast<double>(arms.size());
-  wish.replicates = static_cast<uint64_t>(plan.experiment.replicates);
-  wish.control_trials = wish.replicates;
+  wish.budget.lines = regions.candidates;
+  wish.budget.speedups = causal.speedups.size();
+  wish.budget.points = std::max<size_t>(1, causal.progress.size() + causal.latency.size());
+  wish.budget.programs = report.subjects.size();
+  wish.budget.cells = report.design.cells.size();
+  wish.budget.trials = static_cast<uint64_t>(plan.experiment.replicates);
+  wish.budget.window_s = std::chrono::duration<double>(causal.window).count();
+  wish.budget.cooloff_s = std::chrono::duration<double>(causal.cooloff).count();
+  wish.budget.block_windows = arms.size();
+  wish.budget.block_nulls = count(plan::CausalArmKind::kNull);
+  wish.budget.block_baselines = count(plan::CausalArmKind::kBaseline);
+  wish.budget.alpha = plan.experiment.alpha;
+  wish.budget.margin = plan.experiment.margin;
+  wish.whole_runs = causal.experiments == plan::Causal::Experiments::kTrials;
+  wish.control_trials = wish.budget.trials;
   wish.trial_s = seconds_per_trial;
-  wish.alpha = plan.experiment.alpha;
-  wish.margin = plan.experiment.margin;
-  return analysis::causal_wish_text(wish) + "  a block has " + std::to_string(arms.size()) + " windows; " +
-         std::to_string(static_cast<size_t>(causal.pilot) * wish.cells * wish.programs) +
+  const std::string block = wish.whole_runs ? "  " : "  a block has " + std::to_string(arms.size()) + " windows; ";
+  return analysis::causal_wish_text(wish) + block +
+         std::to_string(static_cast<size_t>(causal.pilot) * report.design.cells.size() * report.subjects.size()) +
          " pilot trials find the lines before the first one\n";
 }
 

@@ -37,7 +37,8 @@ CausalTrialRow read_run(const Statement& row) {
         &run.world_ns, &run.samples, &run.samples_in_regions, &run.samples_unattributed, &run.samples_late, &run.samples_lost,
         &run.waits, &run.waits_classified})
     *field = row.integer(column++);
-  run.degradations = row.text(column);
+  run.degradations = row.text(column++);
+  trial.layout = row.integer(column);
   return trial;
 }
 
@@ -167,11 +168,11 @@ Result<std::vector<CausalTrialRow>> Store::causal_trials(Id experiment) {
            }));
   STAB_TRY(Statement * runs,
            database.prepare("SELECT t.id, t.subject, t.cell, t.block, coalesce((SELECT group_concat(rule, '; ') FROM "
-               "exclusions x "
+                            "exclusions x "
                             "WHERE x.trial = t.id), ''), c.pauses, c.cpus, c.period_ns, c.run_ns, c.cpu_ns, c.growth_ns, "
                             "c.start_ns, c.spun_wall_ns, c.spun_counted_ns, c.world_ns, c.samples, c.samples_in_regions, "
                             "c.samples_unattributed, c.samples_late, c.samples_lost, c.waits, c.waits_classified, "
-                                "c.degradations " +
+                            "c.degradations, t.layout " +
                             std::string(kRecorded) + "ORDER BY t.position"));
   runs->bind(experiment);
   STAB_TRY(std::vector<CausalTrialRow> trials, read_rows(*runs, read_run));

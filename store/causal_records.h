@@ -74,6 +74,7 @@ struct CausalTrialRow {
   int64_t trial = 0;
   int subject = 0, cell = 0;
   uint32_t block = 0;
+  int64_t layout = 0;  // trials of one subject ran in the same layout of the code where this is equal, unless it changed in them
   bool excluded = false;  // by a declared rule
   std::string excluded_by;
   CausalRun run;

@@ -3,9 +3,6 @@
 #include <cmath>
 #include <cstdio>
 
-#include "analysis/report/causal.h"
-#include "analysis/report/null_extension.h"
-#include "analysis/statistics/distributions.h"
 #include "analysis/text/json_writer.h"
 
 namespace stab::analysis {
@@ -59,56 +56,109 @@ Result<std::string> causal_for_coz(const std::vector<CausalData>& programs) {
 
 namespace {
 
-// Null windows that know the control to half of the margin, beside so many baselines each. As NullExtension aims.
-uint64_t nulls_for(const CausalWish& wish, double spread) {
-  const double ratio = normal_quantile(1 - wish.alpha / 2) * spread / (kNullMarginShare * wish.margin);
-  const double baselines = static_cast<double>(wish.block_baselines) / static_cast<double>(wish.block_nulls);
-  return static_cast<uint64_t>(std::ceil(ratio * ratio * (1 + 1 / baselines)));
+// Seen of programs whose windows have some hundred visits: a quiet machine, and one with other work.
+struct Machine {
+  const char* words;
+  double spread;
+};
+constexpr Machine kQuiet{"quiet", 0.015}, kNoisy{"noisy", 0.04};
+
+std::string percent(double share) {
+  return number("%.3g", 100 * share) + " %";
 }
 
-std::string null_control_text(const CausalWish& wish, double quiet, double noisy) {
-  if (wish.block_nulls == 0 || wish.block_baselines == 0) return {};
+CausalBudget on(const Machine& machine, CausalBudget budget) {
+  budget.spread = machine.spread;
+  return budget;
+}
+
+// "+- 1.2 % and 4.3 %": an interval, and what is shown in four of five profiles.
+std::string both_of(const CausalPlanning& planning) {
+  return "+- " + percent(planning.half_width) + " and " + percent(planning.detectable);
+}
+
+std::string null_control_text(const CausalWish& wish, std::optional<uint64_t> plans_nulls) {
+  const char* windows = wish.whole_runs ? " null runs" : " null windows";
   std::string out = "  the null control must be inside the margin, or verdicts are withheld: about " +
-                    std::to_string(nulls_for(wish, quiet)) + " null windows a cell settle it on a quiet machine, " +
-                    std::to_string(nulls_for(wish, noisy)) + " on a noisy one; a block has " + std::to_string(wish.block_nulls);
-  if (wish.trial_s) {
-    const double windows = std::floor(*wish.trial_s / (wish.window_s + wish.cooloff_s)) * static_cast<double>(wish.replicates);
-    const double nulls = windows * static_cast<double>(wish.block_nulls) / static_cast<double>(wish.block_windows);
-    out += ", the plan's trials " + number("%.0f", nulls);
-  }
+                    std::to_string(null_windows_for(on(kQuiet, wish.budget))) + windows +
+                    " a cell settle it on a quiet machine, " + std::to_string(null_windows_for(on(kNoisy, wish.budget))) +
+                    " on a noisy one; a block has " + std::to_string(wish.budget.block_nulls);
+  if (plans_nulls) out += ", the plan's trials " + std::to_string(*plans_nulls);
+  if (wish.whole_runs) return out + "; no control trials follow whole runs\n";
   return out + "; where that is too few, up to " + std::to_string(wish.control_trials) +
          (wish.control_trials == 1 ? " control trial follows" : " control trials a cell follow") + "\n";
+}
+
+std::string too_few(uint64_t trials, const char* what) {
+  return "  verdicts need " + std::to_string(kFewestCausalTrials) + " " + what + " a cell, and the plan has " +
+         std::to_string(trials) + ": it will show numbers and give no verdict\n";
+}
+
+// What windows of so many an arm give, one machine below the other.
+std::string wanted_text(const CausalWish& wish) {
+  std::string out;
+  for (const Machine& machine : {kQuiet, kNoisy}) {
+    const CausalPlanning planning = plan_windows(on(machine, wish.budget), wish.budget.margin);
+    out += std::string("  on a ") + machine.words + " machine (" + number("%g", 100 * machine.spread) +
+           " % a window): " + std::to_string(planning.arm_windows) + " windows an arm give +- " +
+           number("%g", 100 * wish.budget.margin) + " %, " + std::to_string(planning.windows) + " in all, " +
+           minutes_text(planning.minutes) + " of the program's time; they show " + percent(planning.detectable) +
+           " in four of five profiles\n";
+  }
+  return out;
+}
+
+std::string had_text(const CausalWish& wish, uint64_t arm_windows, const std::string& made) {
+  if (arm_windows == 0) return "  " + made + ", fewer than a block, so most lines are not tried once\n";
+  return "  " + made + ": " + both_of(plan_from_windows(on(kQuiet, wish.budget), arm_windows)) +
+         " in four of five profiles on a quiet machine, " + both_of(plan_from_windows(on(kNoisy, wish.budget), arm_windows)) +
+         " on a noisy one\n";
+}
+
+std::string whole_runs_text(const CausalWish& wish) {
+  const uint64_t runs = wish.budget.trials, blocks = runs / wish.budget.block_windows;
+  std::string out = "  a block has " + std::to_string(wish.budget.block_windows) +
+                    " runs, among them one of each line at each speedup; " + std::to_string(runs) +
+                    (runs == 1 ? " replicate is " : " replicates are ") + std::to_string(blocks) +
+                    (blocks == 1 ? " block" : " blocks") + " a cell\n";
+  if (blocks < kFewestCausalTrials) return out + too_few(blocks, "blocks");
+  CausalWish of_blocks = wish;
+  of_blocks.budget.trials = blocks;
+  return out + had_text(of_blocks, blocks, std::to_string(blocks) + " runs an arm give and show") +
+         null_control_text(of_blocks, blocks * wish.budget.block_nulls);
 }
 
 }  // namespace
 
 std::string causal_wish_text(const CausalWish& wish) {
-  // Seen of programs whose windows have some hundred visits: a quiet machine, and one with other work.
-  constexpr double kQuiet = 0.015, kNoisy = 0.04;
-  std::string out = "causal profile: at most " + std::to_string(wish.lines) + (wish.lines == 1 ? " line x " : " lines x ") +
-                    std::to_string(wish.speedups) + (wish.speedups == 1 ? " speedup" : " speedups") + ", windows of " +
-                    number("%g s", wish.window_s) + "\n";
-  for (const auto& [words, spread] : {std::pair{"quiet", kQuiet}, std::pair{"noisy", kNoisy}}) {
-    CausalBudget budget;
-    budget.lines = wish.lines;
-    budget.speedups = wish.speedups;
-    budget.cells = wish.cells * wish.programs;
-    budget.spread = spread;
-    budget.window_s = wish.window_s;
-    budget.cooloff_s = wish.cooloff_s;
-    budget.control_share = wish.control_share;
-    budget.alpha = wish.alpha;
-    budget.margin = wish.margin;
-    const CausalPlanning planning = plan_windows(budget, wish.margin);
-    out += std::string("  on a ") + words + " machine (" + number("%g", 100 * spread) + " % a window): " +
-           std::to_string(planning.arm_windows) + " windows an arm give +- " + number("%g", 100 * wish.margin) + " %, " +
-           std::to_string(planning.windows) + " in all, " + minutes_text(planning.minutes) +
-               " of the program's time; they show " +
-           number("%.1f", 100 * planning.detectable) + " % in four of five profiles\n";
+  const CausalBudget& budget = wish.budget;
+  std::string out = "causal profile: at most " + std::to_string(budget.lines) + (budget.lines == 1 ? " line x " : " lines x ") +
+                    std::to_string(budget.speedups) + (budget.speedups == 1 ? " speedup, " : " speedups, ");
+  if (wish.whole_runs) return out + "each run of the program is one window\n" + whole_runs_text(wish);
+  out += "windows of " + number("%g s", budget.window_s) + "\n";
+  if (budget.trials < kFewestCausalTrials)
+    out += too_few(budget.trials, "trials");
+  else
+    out += wanted_text(wish);
+  std::optional<uint64_t> nulls;
+  if (wish.trial_s) {
+    const auto windows = static_cast<uint64_t>(std::floor(*wish.trial_s / (budget.window_s + budget.cooloff_s)));
+    const uint64_t all = windows * budget.trials;
+    nulls = all * budget.block_nulls / budget.block_windows;
+    if (windows < 2) {
+      out += "  a trial of " + number("%g s", *wish.trial_s) +
+             " is shorter than two windows: write a shorter window, or give the "
+             "program more work\n";
+    } else if (budget.trials >= kFewestCausalTrials) {
+      const uint64_t each = all / budget.block_windows;
+      out += had_text(wish, each,
+                      "the plan's trials have " + std::to_string(all) + " windows a cell, " + std::to_string(each) +
+                          " an arm, which give and show");
+    }
   }
-  out += null_control_text(wish, kQuiet, kNoisy);
-  return out + "  a trial has as many windows as it lasts for; more of the program's work, or more replicates, make more of "
-      "them\n";
+  if (budget.trials >= kFewestCausalTrials) out += null_control_text(wish, nulls);
+  return out +
+         "  a trial has as many windows as it lasts for; more of the program's work, or more replicates, make more of them\n";
 }
 
 }  // namespace stab::analysis

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "analysis/commands/method_commands.h"
-#include "analysis/report/causal_data.h"
+#include "analysis/report/causal.h"
 
 namespace stab::analysis {
 
@@ -19,11 +19,9 @@ Result<std::string> causal_for_coz(const std::vector<CausalData>& programs);
 
 // Windows that a plan asks for and what they can show, before anything is known of the program.
 struct CausalWish {
-  uint64_t lines = 0, speedups = 0, programs = 1, cells = 1;
-  double window_s = 0, cooloff_s = 0, control_share = 0;
-  double alpha = 0.05, margin = 0.01;
-  // Of a block, and of the plan.
-  uint64_t block_windows = 0, block_nulls = 0, block_baselines = 0, replicates = 0, control_trials = 0;
+  CausalBudget budget;            // its spread is not looked at
+  bool whole_runs = false;        // each run is a window, and a block of runs what a trial is elsewhere
+  uint64_t control_trials = 0;    // of a cell, at most
   std::optional<double> trial_s;  // how long a trial lasts, if somebody said so
 };
 std::string causal_wish_text(const CausalWish& wish);

@@ -123,9 +123,16 @@ function causalFigures() {
 function causalSection(curves, load) {
   if (causal.length === 0) return null;
   const nulls = causal.flatMap(program => program.nulls.map(one => [causal.length > 1 ? `${program.program}: ${one.point}` : one.point, one.cell_name, one.speedup_interval?.estimate ?? null, one.speedup_interval?.conf_low ?? null, one.speedup_interval?.conf_high ?? null, one.refused ? one.refused : one.holds ? 'holds' : one.biased ? 'biased' : 'too wide']));
-  const caveats = causal.flatMap(program => program.caveats);
+  const caveats = causal.flatMap(program => program.caveats), named = (program, one) => causal.length > 1 ? `${program.program}: ${one.line}` : one.line;
+  const cells = causal.flatMap(program => program.interactions.map(one => [named(program, one), one.point, one.speedup, one.cell_name, one.difference.estimate, one.difference.conf_low, one.difference.conf_high, one.withheld ? 'withheld' : one.p_holm]));
+  const layouts = causal.flatMap(program => program.layout_interactions.map(one => [named(program, one), one.point, one.speedup, one.cell_name, one.layouts, one.against, one.f, one.p_holm]));
+  const asked = [{title: 'line'}, {title: 'point'}, {title: 'line faster by (share)', number: true}, {title: 'cell'}];
   return section('causal', causal.some(program => program.lines.length > 0) ? 'Which line is worth it' : 'Under more load', curves.element, load.element,
     nulls.length > 0 && [h('h3', {}, 'Where nothing should change'), h('p', {class: 'note'}, 'Windows in which everybody pauses, the sampled thread too: the true effect is 0. Verdicts need an interval inside the margin.'),
       table('Where nothing should change', [{title: 'point'}, {title: 'cell'}, {title: 'effect (share)', number: true}, {title: 'low', number: true}, {title: 'high', number: true}, {title: 'control'}], nulls)],
+    cells.length > 0 && [h('h3', {}, 'Is a line worth as much elsewhere?'), h('p', {class: 'note'}, 'What a line is worth in a cell, less what it is worth in the first one. Withheld where no verdict is given in one of the two.'),
+      table('Is a line worth as much elsewhere?', [...asked, {title: 'differs by (share)', number: true}, {title: 'low', number: true}, {title: 'high', number: true}, {title: 'p (Holm)', number: true}], cells)],
+    layouts.length > 0 && [h('h3', {}, 'Is it worth as much in each layout?'), h('p', {class: 'note'}, 'Layouts are held against trials that had the same one. Where each is of one trial they are held against windows, and whatever else differs between trials counts as the layout.'),
+      table('Is it worth as much in each layout?', [...asked, {title: 'layouts', number: true}, {title: 'held against'}, {title: 'F', number: true}, {title: 'p (Holm)', number: true}], layouts)],
     caveats.length > 0 && [h('h3', {}, 'What to worry about here'), h('ul', {class: 'worries'}, caveats.map(caveat => h('li', {}, short(caveat.message, 400), h('span', {class: 'hint'}, ' ' + short(caveat.hint, 300)))))]);
 }

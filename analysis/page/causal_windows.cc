@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;
 constexpr uint64_t kNoLine = UINT32_MAX;
 
 Error corrupt(std::string what) { return {ErrorCode::kCorrupt, std::move(what), {}}; }
@@ -72,6 +72,7 @@ void write_design(JsonWriter& json, const CausalData& data) {
       .value("alpha", data.alpha);
   json.value("most_foreign", data.most_foreign).value("sampling_ns", data.sampling_ns).value("window_ns", data.window_ns);
   json.value("incomplete", data.incomplete).value("closed_loop", data.closed_loop);
+  json.value("loads", data.loads).value("whole_runs", data.whole_runs);
   column(json, "factors", data.factors, [](const std::string& name) { return name; });
   column(json, "speedups", data.speedups, [](double speedup) { return speedup; });
   json.begin_array("points");
@@ -99,7 +100,11 @@ void write_design(JsonWriter& json, const CausalData& data) {
 void write_trials(JsonWriter& json, const CausalData& data) {
   json.begin_array("trials");
   for (const CausalTrial& trial : data.trials) {
-    json.begin_object().value("cell", trial.cell).value("clock", name(trial.clock)).value("coarse_samples", trial.coarse_samples)
+    json.begin_object()
+        .value("cell", trial.cell)
+        .value("clock", name(trial.clock))
+        .value("coarse_samples", trial.coarse_samples)
+        .value("timeouts", trial.timeouts)
         .value("excluded", trial.excluded);
     for (const TrialNumber& number : kTrialNumbers) json.value(number.name, trial.*number.field);
     for (const TrialShare& share : kTrialShares) json.value(share.name, trial.*share.field);
@@ -142,6 +147,7 @@ Result<CausalData> data_of(const Json& json) {
   data.margin = json.at("margin"), data.alpha = json.at("alpha"), data.most_foreign = json.at("most_foreign");
   data.sampling_ns = json.at("sampling_ns"), data.window_ns = json.at("window_ns");
   data.incomplete = json.at("incomplete"), data.closed_loop = json.at("closed_loop");
+  data.loads = json.at("loads"), data.whole_runs = json.at("whole_runs");
   data.factors = json.at("factors").get<std::vector<std::string>>();
   data.speedups = json.at("speedups").get<std::vector<double>>();
   for (const Json& point : json.at("points")) {
@@ -160,7 +166,7 @@ Result<CausalData> data_of(const Json& json) {
     const auto clock = causal_clock(each.at("clock").get<std::string>());
     if (!clock) return corrupt("a trial has an unknown clock");
     trial.clock = *clock;
-    trial.coarse_samples = each.at("coarse_samples");
+    trial.coarse_samples = each.at("coarse_samples"), trial.timeouts = each.at("timeouts");
     trial.excluded = each.at("excluded");
     for (const TrialNumber& number : kTrialNumbers) trial.*number.field = each.at(number.name);
     for (const TrialShare& share : kTrialShares) trial.*share.field = each.at(share.name);

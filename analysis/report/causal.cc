@@ -9,6 +9,7 @@
 #include <map>
 
 #include "analysis/report/causal_fit.h"
+#include "analysis/report/causal_interactions.h"
 #include "analysis/report/contrasts.h"
 #include "analysis/statistics/distributions.h"
 #include "analysis/statistics/multiplicity.h"
@@ -61,10 +62,6 @@ double p_equivalence_of_both(const CausalArm& arm) {
 bool inside(const Interval& speedup, double margin) { return speedup.low > -margin && speedup.high < margin; }
 
 // A slope is an effect by the line's own speedup: the derivative of the share by the logarithm is exp(-effect).
-struct Tangent {
-  double value = 0, df = 0;
-  std::vector<double> scores;
-};
 Tangent tangent_of(const ArmEstimate& found, double by) {
   Tangent out{share_of(found.log_effect) / by, found.df, found.scores};
   for (double& score : out.scores) score *= std::exp(-found.log_effect) / by;
@@ -100,8 +97,8 @@ class Analysis {
     for (uint32_t point = 0; point < data_.points.size(); ++point)
       for (uint32_t cell = 0; cell < cells; ++cell) look_at(cell, point);
     adjust_kinks();
-    adjust_interactions();
     withhold();
+    adjust_interactions();
     judge(false);
     judge(true);
     for (CausalCurve& curve : report_.curves) sum_up(curve);
@@ -197,10 +194,11 @@ class Analysis {
       }
       CausalArm arm;
       arm.speedup = key.speedup;
+      std::optional<ArmEstimate> beyond;
       if (found) {
         arm.effect = effect_of(*found, data_);
         std::string alone;
-        const auto beyond = estimate(fit, key, curve, &alone, kNullWindows);
+        beyond = estimate(fit, key, curve, &alone, kNullWindows);
         if (beyond) arm.beyond_null = effect_of(*beyond, data_);
         else arm.beyond_null.refused = alone;
         if (!faster && arm.effect.refused.empty()) faster = tangent_of(*found, key.speedup);
@@ -210,7 +208,7 @@ class Analysis {
       if (arm.effect.refused.empty() &&
           (!curve.best || arm.effect.speedup.estimate > curve.arms[*curve.best].effect.speedup.estimate))
         curve.best = curve.arms.size();
-      if (found) keep(curve, arm.speedup, *found);
+      if (found) keep(curve, arm.speedup, *found, beyond);
       curve.arms.push_back(std::move(arm));
     }
     if (faster) curve.slope = slope_of(*faster, data_.alpha);
@@ -223,68 +221,29 @@ class Analysis {
     layouts(curve);
   }
 
-  // The same arm in the first cell and in another: trials of different cells have nothing in common.
-  void keep(const CausalCurve& curve, double speedup, const ArmEstimate& found) {
-    const Tangent here = tangent_of(found, 1);
+  // The same arm in the first cell and in another.
+  void keep(const CausalCurve& curve, double speedup, const ArmEstimate& found, const std::optional<ArmEstimate>& beyond) {
+    ArmInCell here{tangent_of(found, 1), std::nullopt};
+    if (beyond) here.beyond_null = tangent_of(*beyond, 1);
     const auto key = std::tuple(curve.point, curve.line, speedup);
     if (curve.cell == 0) {
-      first_cell_.emplace(key, here);
+      first_cell_.emplace(key, std::move(here));
       return;
     }
     const auto first = first_cell_.find(key);
     if (first == first_cell_.end()) return;
-    const double a = error_of(here.scores), b = error_of(first->second.scores);
-    CausalInteraction out{curve.cell, curve.point, curve.line, speedup, here.value - first->second.value, 0, 0, 0, 1, 1};
-    const double variance = a * a + b * b;
-    out.df = variance * variance / (a * a * a * a / here.df + b * b * b * b / first->second.df);
-    const double half = t_quantile_upper(data_.alpha / 2, out.df) * std::sqrt(variance);
-    out.low = out.difference - half;
-    out.high = out.difference + half;
-    out.p_value = t_two_sided(out.difference / std::sqrt(variance), out.df);
+    CausalInteraction out;
+    out.cell = curve.cell, out.point = curve.point, out.line = curve.line, out.speedup = speedup;
+    out.exploratory = curve.exploratory;
+    compare_cells(first->second, here, data_.alpha, out);
     report_.interactions.push_back(out);
   }
 
-  // F of arm x layout for two arms: differences of layouts about their mean, weighted as their windows allow, against the spread
-  // of windows of one arm in one layout.
   void layouts(const CausalCurve& curve) {
     if (data_.points[curve.point].kind != PointKind::kProgress) return;
-    for (const CausalArm& arm : curve.arms) {
-      struct Part {
-        double weight[2] = {0, 0}, sum[2] = {0, 0}, squares = 0;
-        uint64_t count[2] = {0, 0};
-      };
-      std::map<std::pair<uint32_t, uint64_t>, Part> parts;
-      for (const size_t w : counted_[curve.cell]) {
-        const CausalWindow& window = data_.windows[w];
-        if (window.layout == 0 || window.visits[curve.point] == 0) continue;
-        const bool is_arm = window.kind == ArmKind::kSpeedup && window.line == curve.line && window.speedup == arm.speedup;
-        if (!is_arm && window.kind != ArmKind::kBaseline) continue;
-        Part& part = parts[{window.trial, window.layout}];
-        const auto weight = static_cast<double>(window.visits[curve.point]);
-        const double y = log_throughput(data_, window, curve.point);
-        part.weight[is_arm] += weight, part.sum[is_arm] += weight * y, part.squares += weight * y * y, ++part.count[is_arm];
-      }
-      double rest = 0, rest_df = 0, total = 0, mean = 0, squares = 0;
-      uint64_t layouts = 0;
-      for (const auto& [key, part] : parts) {
-        if (part.count[0] == 0 || part.count[1] == 0) continue;
-        ++layouts;
-        rest += part.squares;
-        for (const int each : {0, 1}) {
-          rest -= part.sum[each] * part.sum[each] / part.weight[each];
-          rest_df += static_cast<double>(part.count[each]) - 1;
-        }
-        const double weight = 1 / (1 / part.weight[0] + 1 / part.weight[1]);
-        const double difference = part.sum[1] / part.weight[1] - part.sum[0] / part.weight[0];
-        total += weight, mean += weight * difference, squares += weight * difference * difference;
-      }
-      if (layouts < 3 || rest_df < 3 || !(rest > 0)) continue;
-      LayoutInteraction out{curve.cell, curve.point, curve.line, arm.speedup, 0, static_cast<double>(layouts - 1), rest_df, 1, 1,
-                            layouts};
-      out.f = std::max(0.0, squares - mean * mean / total) / out.df1 / (rest / rest_df);
-      out.p_value = f_upper(out.f, out.df1, out.df2);
-      report_.layout_interactions.push_back(out);
-    }
+    for (const CausalArm& arm : curve.arms)
+      if (const auto found = layout_interaction(data_, counted_[curve.cell], curve, arm.speedup))
+        report_.layout_interactions.push_back(*found);
   }
 
   void check_loop(uint32_t cell, uint32_t point) {
@@ -313,15 +272,23 @@ class Analysis {
     }
   }
 
+  // Candidates and others in families of their own, as their verdicts are.
   void adjust_interactions() {
-    const auto adjust = [](auto& rows) {
-      std::vector<double> p;
-      for (const auto& row : rows) p.push_back(row.p_value);
-      const std::vector<double> adjusted = holm(p);
-      for (size_t i = 0; i < rows.size(); ++i) rows[i].p_holm = adjusted[i];
+    const auto adjust = [](auto& rows, auto p_of) {
+      for (const bool exploratory : {false, true}) {
+        std::vector<double> p;
+        for (const auto& row : rows)
+          if (row.exploratory == exploratory) p.push_back(p_of(row));
+        const std::vector<double> adjusted = holm(p);
+        size_t next = 0;
+        for (auto& row : rows)
+          if (row.exploratory == exploratory) row.p_holm = adjusted[next++];
+      }
     };
-    adjust(report_.interactions);
-    adjust(report_.layout_interactions);
+    adjust(report_.interactions, [](const CausalInteraction& each) { return each.p_holm; });
+    adjust(report_.layout_interactions, [](const LayoutInteraction& each) { return each.p_value; });
+    for (CausalInteraction& each : report_.interactions)
+      each.withheld = !may_judge(0, each.point) || !may_judge(each.cell, each.point);
   }
 
   // Reasons to give no verdict, first by cell, then by point.
@@ -331,12 +298,12 @@ class Analysis {
       const auto say = [&](std::string reason) {
         if (summary.withheld.empty()) summary.withheld = std::move(reason);
       };
-      if (data_.incomplete) say("trials are still to come");
+      if (data_.incomplete) say("the experiment is not finished");
       if (summary.foreign > 0 && 2 * summary.foreign > summary.windows + summary.foreign)
         say("other programs ran in more than half of the windows");
       if (summary.trials < kFewestCausalTrials)
-        say("verdicts need " + std::to_string(kFewestCausalTrials) + " trials, there " +
-            (summary.trials == 1 ? "is 1" : "are " + std::to_string(summary.trials)));
+        say("verdicts need " + std::to_string(kFewestCausalTrials) + (data_.whole_runs ? " blocks of runs" : " trials") +
+            ", there " + (summary.trials == 1 ? "is 1" : "are " + std::to_string(summary.trials)));
       for (const NullControl& null : report_.nulls)
         if (null.cell == cell && null.biased)
           say("pausing itself changes '" + data_.points[null.point].name + "' by " +
@@ -349,11 +316,10 @@ class Analysis {
     return std::any_of(data_.cells.begin(), data_.cells.end(), [](const CausalCell& cell) { return cell.load != 1; });
   }
 
-  bool may_judge(const CausalCurve& curve) const {
-    if (!report_.cells[curve.cell].withheld.empty() || too_few_visits(curve.cell, curve.point)) return false;
-    return std::any_of(report_.nulls.begin(), report_.nulls.end(), [&](const NullControl& null) {
-      return null.cell == curve.cell && null.point == curve.point && null.holds;
-    });
+  bool may_judge(uint32_t cell, uint32_t point) const {
+    if (!report_.cells[cell].withheld.empty() || too_few_visits(cell, point)) return false;
+    return std::any_of(report_.nulls.begin(), report_.nulls.end(),
+                       [&](const NullControl& null) { return null.cell == cell && null.point == point && null.holds; });
   }
 
   // Lines x speedups x points x cells, candidates and others in families of their own.
@@ -385,7 +351,7 @@ class Analysis {
       CausalArm& arm = *family[i];
       arm.p_holm = adjusted[i];
       arm.p_equivalence_holm = adjusted_equivalence[i];
-      if (!may_judge(*curve_of[i])) continue;
+      if (!may_judge(curve_of[i]->cell, curve_of[i]->point)) continue;
       arm.verdict = Verdict::kUnsure;
       if (arm.p_equivalence_holm < data_.alpha) {
         arm.verdict = Verdict::kEquivalent;
@@ -425,7 +391,7 @@ class Analysis {
   uint64_t splits_ = 0;
   CausalReport report_;
   std::vector<std::vector<size_t>> counted_;  // by cell
-  std::map<std::tuple<uint32_t, uint32_t, double>, Tangent> first_cell_;
+  std::map<std::tuple<uint32_t, uint32_t, double>, ArmInCell> first_cell_;
 };
 
 }  // namespace

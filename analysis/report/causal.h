@@ -99,17 +99,27 @@ struct CausalAA {
 struct CausalInteraction {
   uint32_t cell = 0, point = 0, line = 0;
   double speedup = 0;
-  double difference = 0;  // of the program's speedups: this cell's minus the first one's
+  double difference = 0;  // of the program's speedups against the baselines: this cell's minus the first one's
   double low = 0, high = 0;
-  double df = 0, p_value = 1, p_holm = 1;
+  double df = 0, p_value = 1;
+  // The same of effects against the null windows: pausing may do something in one cell and not in the other. 1 where one of them
+  // has no number.
+  double p_beyond_null = 1;
+  double p_holm = 1;         // of the larger of the two, 1 where they point to opposite sides
+  bool exploratory = false;  // not a candidate: in a family of its own
+  bool withheld = false;     // in one of the two cells no verdict is given at this point
 };
 
-// Whether a line's effect differs between layouts: F of arm x layout within cells of both, where layouts hold several windows.
+// Whether a line's effect differs between layouts, where these hold windows of the line and baseline windows: F of arm x layout.
 struct LayoutInteraction {
   uint32_t cell = 0, point = 0, line = 0;
   double speedup = 0;
   double f = 0, df1 = 0, df2 = 0, p_value = 1, p_holm = 1;
   uint64_t layouts = 0;
+  // What layouts are held against: trials that had the same one, or windows, where each layout is of one trial. Then whatever
+  // else differs between trials counts as the layout.
+  bool against_trials = false;
+  bool exploratory = false;
 };
 
 // Whether arrivals follow departures, as they do where clients wait for an answer before they ask again: slow-down windows, which
@@ -176,24 +186,26 @@ Result<CausalReport> analyse_causal(const CausalData& data, uint64_t splits = kC
 
 // Windows that a causal plan makes and what they can show.
 struct CausalBudget {
-  uint64_t lines = 20, speedups = 2, points = 1, cells = 1;
+  uint64_t lines = 20, speedups = 2, points = 1, cells = 1, programs = 1;
+  uint64_t trials = 10;         // of a cell
   double spread = 0.015;        // of a window's logarithm, within blocks: 0.015 is 1.5 %
   double window_s = 0.25, cooloff_s = 0.005;
-  double baseline_share = 1.0 / 3, control_share = 0.1;  // of all windows: baselines; null and slow-down
+  uint64_t block_windows = 100, block_baselines = 35, block_nulls = 5;  // of a block, in which each arm comes once
   double alpha = 0.05, margin = 0.01;
 };
-// Windows an arm for an interval of +- half_width (of the log) at 1 - alpha, each arm against as many baselines.
-// pre: spread > 0, half_width > 0
-uint64_t windows_for(double spread, double half_width, double alpha);
 struct CausalPlanning {
-  uint64_t arm_windows = 0;       // an arm
+  uint64_t arm_windows = 0;       // of an arm in a cell
   uint64_t windows = 0;           // in all, baselines and controls included
   double minutes = 0;
+  double half_width = 0;          // of the interval of an arm's logarithm
   double detectable = 0;          // program speedup shown with a chance of 80 % after Holm, as a share
 };
+// For intervals of +- half_width (of the logarithm) at 1 - alpha. pre: spread > 0, half_width > 0
 CausalPlanning plan_windows(const CausalBudget& budget, double half_width);
-// What so many windows an arm can show.
+// What so many windows an arm can show. Where trials do differ in what an arm does, they show less. pre: arm_windows > 0
 CausalPlanning plan_from_windows(const CausalBudget& budget, uint64_t arm_windows);
+// Null windows of a cell that know the control to a part of the margin, as control trials aim at (null_extension.h).
+uint64_t null_windows_for(const CausalBudget& budget);
 
 // ---- what is written ----------------------------------------------------------------------------------
 

@@ -80,7 +80,8 @@ class Warnings {
 
   void cells() {
     if (design_.incomplete)
-      say(CausalCaveatCode::kIncomplete, "trials are still to come; verdicts are withheld", "wait for the end of the experiment");
+      say(CausalCaveatCode::kIncomplete, "the experiment is not finished; verdicts are withheld",
+          "wait for its end; one that was cancelled or has failed gets no more trials, so run its plan again");
     for (uint32_t cell = 0; cell < report_.cells.size(); ++cell) {
       const CausalCellSummary& summary = report_.cells[cell];
       if (summary.foreign > 0)
@@ -88,11 +89,7 @@ class Warnings {
             std::to_string(summary.foreign) + " of " + std::to_string(summary.windows + summary.foreign) + " windows" + at(cell) +
                 " were left out, as other programs took more than " + percent(design_.most_foreign) + " of their CPUs",
             "isolate the trials' CPUs; where more than half of the windows are left out no verdict is given");
-      if (summary.trials < kFewestCausalTrials)
-        say(CausalCaveatCode::kFewTrials,
-            plural(summary.trials, "trial") + at(cell) + ": what is said is said of " +
-                (summary.trials == 1 ? "this run" : "these runs") + ", not of other runs like them",
-            "verdicts need " + std::to_string(kFewestCausalTrials) + " trials");
+      if (summary.trials < kFewestCausalTrials) few_trials(cell);
       if (summary.excluded_trials > 0)
         say(CausalCaveatCode::kExcludedTrials,
             plural(summary.excluded_trials, "trial") + at(cell) + " left out by declared rules", "");
@@ -103,6 +100,22 @@ class Warnings {
                   " have no visit of '" + point(p) + "'; its verdicts are withheld",
               "longer windows, or a progress point that is visited more often");
     }
+  }
+
+  void few_trials(uint32_t cell) {
+    const CausalCellSummary& summary = report_.cells[cell];
+    const std::string needed = "verdicts need " + std::to_string(kFewestCausalTrials);
+    if (design_.whole_runs)
+      return say(CausalCaveatCode::kFewTrials,
+                 plural(summary.windows, "run") + at(cell) + " in " + plural(summary.trials, "block") +
+                     ": what is said is said of these runs, not of other runs like them",
+                 needed +
+                     " blocks, in each of which every line has a run at every speedup: more replicates, or fewer lines and "
+                     "speedups; 'stabctl plan check' says how many");
+    say(CausalCaveatCode::kFewTrials,
+        plural(summary.trials, "trial") + at(cell) + ": what is said is said of " +
+            (summary.trials == 1 ? "this run" : "these runs") + ", not of other runs like them",
+        needed + " trials");
   }
 
   void loops() {

@@ -71,7 +71,7 @@ std::optional<std::string> fault_of(const CausalData& data) {
   if (data.points.empty()) return "there is no progress point";
   if (data.cells.empty()) return "there is no cell";
   if (!(data.margin > 0 && data.margin < 1)) return "the margin is not between 0 and 1";
-  if (!(data.alpha > 0 && data.alpha < 0.5)) return "alpha is not between 0 and 0.5";
+  if (!(data.alpha > 0 && data.alpha <= 0.5)) return "alpha is not above 0 and at most 0.5";
   for (const CausalCell& cell : data.cells) {
     if (cell.levels.size() != data.factors.size()) return "a cell has levels of other factors";
     if (!(cell.load > 0 && std::isfinite(cell.load))) return "a cell's load is no number above 0";

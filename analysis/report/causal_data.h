@@ -110,7 +110,7 @@ struct CausalWindow {
   std::vector<LatencyIntegral> latencies;  // one for each point; those of others are 0. Empty: no point is a latency
   double foreign_share = 0;  // 0 to 1: of its CPUs' time, that other programs took
   double busy_share = 0;     // 0 to 1: of its CPUs' time, that the family took: utilization
-  uint64_t layout = 0;       // the layout it ran in: equal numbers, equal layouts; 0: not known, or nothing moves
+  uint64_t layout = 0;       // the layout of code it ran in: equal numbers, equal layouts; 0: not known
   uint32_t flags = 0;        // WindowFlag bits
 };
 
@@ -132,7 +132,9 @@ struct CausalData {
   double most_foreign = 0.02;      // a window with a larger foreign_share is excluded
   uint64_t sampling_ns = 1000000;  // P
   uint64_t window_ns = 250000000;  // a window's declared length
-  bool incomplete = false;         // trials are still to come: verdicts are withheld
+  bool incomplete = false;         // not all trials have run: verdicts are withheld
+  // Each window is a run of the program from end to end, and a trial here is a block of them, in which each arm comes once.
+  bool whole_runs = false;
   bool loads = false;              // load is a factor: trials have baseline windows and no lines
   bool closed_loop = false;        // the plan says that its clients wait for answers before they ask again
 };

@@ -40,7 +40,8 @@ class Writer {
     json_.value("margin", design_.margin).value("alpha", design_.alpha).value("program", design_.program);
     json_.value("most_foreign", design_.most_foreign)
         .value("sampling_ns", design_.sampling_ns)
-        .value("window_ns", design_.window_ns);
+        .value("window_ns", design_.window_ns)
+        .value("whole_runs", design_.whole_runs);
     json_.begin_array("speedups");
     for (const double speedup : design_.speedups) json_.element(speedup);
     json_.end();
@@ -179,7 +180,8 @@ class Writer {
       where(each.cell, each.point);
       json_.value("line", design_.lines[each.line].name).value("speedup", each.speedup);
       interval(json_, "difference", {each.difference, each.low, each.high});
-      json_.value("df", each.df).value("p_value", each.p_value).value("p_holm", each.p_holm);
+      json_.value("df", each.df).value("p_value", each.p_value).value("p_beyond_null", each.p_beyond_null);
+      json_.value("p_holm", each.p_holm).value("exploratory", each.exploratory).value("withheld", each.withheld);
       json_.end();
     }
     json_.end();
@@ -192,7 +194,9 @@ class Writer {
           .value("df1", each.df1)
           .value("df2", each.df2)
           .value("p_value", each.p_value)
-          .value("p_holm", each.p_holm);
+          .value("p_holm", each.p_holm)
+          .value("against", each.against_trials ? "trials" : "windows")
+          .value("exploratory", each.exploratory);
       json_.end();
     }
     json_.end();

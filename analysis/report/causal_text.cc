@@ -63,9 +63,10 @@ class CausalText {
     std::string out = pen_.heading("Causal profile of " + (design_.program.empty() ? design_.experiment : design_.program));
     uint64_t trials = 0, windows = 0;
     for (const CausalCellSummary& cell : report_.cells) trials += cell.trials, windows += cell.windows;
+    const std::string seen = design_.whole_runs ? plural(windows, "run") + " in " + plural(trials, "block")
+                                                : plural(trials, "trial") + ", " + plural(windows, "window");
     return out +
-           pen_.note(plural(trials, "trial") + ", " + plural(windows, "window") + "; margin " + percent(design_.margin) +
-                     ", alpha " + plain(design_.alpha) +
+           pen_.note(seen + "; margin " + percent(design_.margin) + ", alpha " + plain(design_.alpha) +
                      ". If a line took so much less time, the program would take so much less: percent of the program's time, " +
                      plain(100 * (1 - design_.alpha)) + " % interval.");
   }
@@ -177,19 +178,30 @@ class CausalText {
                      {"differs by, points", Align::kRight, true}, {"p (Holm)", Align::kRight}});
     for (const CausalInteraction& each : report_.interactions)
       table.add({design_.lines[each.line].name, design_.points[each.point].name, plain(100 * each.speedup) + " %",
-                 cell_name(design_, each.cell), in_percent({each.difference, each.low, each.high}), p_text(each.p_holm)});
+                 cell_name(design_, each.cell), in_percent({each.difference, each.low, each.high}),
+                 each.withheld ? "withheld" : p_text(each.p_holm)});
     if (table.empty()) return {};
-    return pen_.heading("Lines against " + cell_name(design_, 0)) + pen_.table(table);
+    const bool withheld = std::any_of(report_.interactions.begin(), report_.interactions.end(),
+                                      [](const CausalInteraction& each) { return each.withheld; });
+    std::string out = pen_.heading("Lines against " + cell_name(design_, 0)) + pen_.table(table);
+    if (withheld) out += pen_.note("withheld: in one of the two cells no verdict is given, so what differs may be the control.");
+    return out;
   }
 
   std::string layouts() const {
     TextTable table({{"line", Align::kLeft}, {"point", Align::kLeft}, {"speedup", Align::kRight}, {"layouts", Align::kRight},
                      {"F", Align::kRight}, {"p (Holm)", Align::kRight}});
-    for (const LayoutInteraction& each : report_.layout_interactions)
+    bool of_trials = false;
+    for (const LayoutInteraction& each : report_.layout_interactions) {
+      of_trials = of_trials || !each.against_trials;
       table.add({design_.lines[each.line].name, design_.points[each.point].name, plain(100 * each.speedup) + " %",
                  std::to_string(each.layouts), significant(each.f, 3), p_text(each.p_holm)});
+    }
     if (table.empty()) return {};
-    return pen_.heading("Does a line's worth depend on the layout?") + pen_.table(table);
+    std::string out = pen_.heading("Does a line's worth depend on the layout?") + pen_.table(table);
+    if (of_trials)
+      out += pen_.note("Where each trial has a layout of its own, whatever else differs between trials counts as it.");
+    return out;
   }
 
   std::string load(const Saturation& saturation) const {

@@ -351,8 +351,7 @@ Result<CausalScript> CausalProfile::script_of(const store::TrialRow& trial, cons
   if (plan().blocked_io) script.flags |= causal::kScriptBlockedIo;
   if (plan().blocked_sleep) script.flags |= causal::kScriptBlockedSleep;
   if (plan().blocked_lock) script.flags |= causal::kScriptBlockedLock;
-  if (cell.layout.code == abi::CodeMode::kShuffle || cell.layout.code == abi::CodeMode::kPad)
-    script.flags |= causal::kScriptLayouts;
+  if (plan::asks_for_layouts(cell)) script.flags |= causal::kScriptLayouts;
   const plan::CausalRegions regions = counts_of(regions_[trial.subject]);
   script.region_count = regions.candidates + static_cast<uint32_t>(regions.others.size()) + 1;
   const auto position = positions_.find(trial.id);

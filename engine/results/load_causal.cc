@@ -13,6 +13,7 @@
 #include "engine/experiment/expand.h"
 #include "engine/results/foreign_share.h"
 #include "engine/results/printable.h"
+#include "plan/design.h"
 #include "plan/plan.h"
 #include "runtime/causal/causal_abi.h"
 
@@ -125,8 +126,8 @@ std::vector<Point> points_of(const plan::Causal& plan, const std::vector<store::
 
 class Loader {
  public:
-  Loader(const plan::Causal& plan, CausalData& data, const std::vector<store::RegionRow>& regions)
-      : plan_(plan), data_(data), whole_(plan.experiments == plan::Causal::Experiments::kTrials) {
+  Loader(const plan::Causal& plan, const plan::Design& design, CausalData& data, const std::vector<store::RegionRow>& regions)
+      : plan_(plan), design_(design), data_(data), whole_(data.whole_runs) {
     for (size_t i = 0; i < regions.size(); ++i) line_of_[regions[i].number] = static_cast<uint32_t>(i);
   }
 
@@ -188,6 +189,14 @@ class Loader {
     return static_cast<uint32_t>(data_.trials.size() - 1);
   }
 
+  // Where code moves each window asks for a layout, counted within its trial; else the trial's stays. 0: the one before the first
+  // that was asked for, and whole runs, of which none shares its layout with others of its block.
+  uint64_t layout_of(const store::CausalTrialRow& row, const store::WindowRow& stored, uint32_t trial) const {
+    if (whole_) return 0;
+    if (!plan::asks_for_layouts(design_.cells[static_cast<size_t>(row.cell)])) return count(row.layout) + 1;
+    return stored.layout > 0 ? (uint64_t{trial} + 1) << 32 | (count(stored.layout) & 0xffffffff) : 0;
+  }
+
   Status add_window(const store::CausalTrialRow& row, const store::WindowRow& stored, uint32_t trial) {
     CausalWindow window;
     window.trial = trial;
@@ -221,7 +230,7 @@ class Loader {
       }
     const double cpus_time = static_cast<double>(stored.wall_ns) * std::max(row.run.cpus, 1u);
     window.busy_share = share(stored.cpu_ns, cpus_time);
-    window.layout = count(stored.layout);
+    window.layout = layout_of(row, stored, trial);
     if ((stored.flags & causal::kWindowSkipped) != 0) window.flags |= bit(analysis::WindowFlag::kSkipped);
     if ((stored.flags & causal::kWindowCut) != 0 && !whole_) window.flags |= bit(analysis::WindowFlag::kCut);
     if ((stored.flags & causal::kWindowProlonged) != 0) window.flags |= bit(analysis::WindowFlag::kProlonged);
@@ -241,6 +250,7 @@ class Loader {
   }
 
   const plan::Causal& plan_;
+  const plan::Design& design_;
   CausalData& data_;
   const bool whole_;
   std::map<uint32_t, uint32_t> line_of_;  // by number of the region
@@ -297,14 +307,17 @@ Result<std::vector<CausalData>> load_causal(store::Store& store, const store::Ex
       if (is_load) out.load = cell.load_permille / 1000.0;
     }
     data.loads = is_load;
+    data.whole_runs = plan.experiments == plan::Causal::Experiments::kTrials;
     data.closed_loop = plan.closed;
     for (const double speedup : plan.speedups) data.speedups.push_back(std::lround(speedup * 1000) / 1000.0);
+    // Plans that were accepted once may have two in one step of windows.
+    data.speedups.erase(std::unique(data.speedups.begin(), data.speedups.end()), data.speedups.end());
     data.margin = expanded.plan.experiment.margin;
     data.alpha = expanded.plan.experiment.alpha;
     data.sampling_ns = count(plan.sampling.count());
     data.window_ns = count(plan.window.count());
     data.incomplete = experiment.state != store::ExperimentState::kDone;
-    Loader loader(plan, data, of_subject);
+    Loader loader(plan, expanded.design, data, of_subject);
     for (const store::CausalTrialRow& trial : trials)
       if (trial.subject == static_cast<int>(subject)) STAB_CHECK_OK(loader.add(trial));
     make_printable(data);

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "analysis/commands/causal_csv.h"
+#include "analysis/commands/causal_report.h"
 #include "analysis/commands/method_commands.h"
 #include "analysis/report/causal.h"
 #include "analysis/text/json_writer.h"
@@ -154,6 +155,39 @@ TEST(CausalFiles, CozProfileGivesTheViewerTheSameCurve) {
   const auto period = [&](const char* at) { return found["made.c:10"][at].duration / found["made.c:10"][at].delta; };
   EXPECT_NEAR((period("0") - period("0.5")) / period("0"), 0.2, 0.01);
   EXPECT_NEAR((period("0") - period("0.25")) / period("0"), 0.1, 0.01);
+}
+
+// What plan check says of windows, and of runs that are windows as a whole.
+TEST(CausalFiles, WishesAreToldInWindowsOrInRuns) {
+  CausalWish wish;
+  wish.budget.lines = 2, wish.budget.speedups = 1, wish.budget.trials = 10;
+  wish.budget.block_windows = 5, wish.budget.block_baselines = 2, wish.budget.block_nulls = 1;
+  wish.control_trials = 10;
+  const std::string windows = causal_wish_text(wish);
+  for (const char* part : {"2 lines x 1 speedup, windows of 0.25 s", "windows an arm give +- 1 %", "in four of five profiles",
+                           "null windows a cell settle it", "up to 10 control trials a cell follow"})
+    EXPECT_NE(windows.find(part), std::string::npos) << part << "\n" << windows;
+  wish.trial_s = 20.4;
+  const std::string timed = causal_wish_text(wish);
+  EXPECT_NE(timed.find("the plan's trials have 800 windows a cell, 160 an arm, which give and show: +- 0.329 %"),
+            std::string::npos)
+      << timed;
+  wish.trial_s = 0.4;
+  EXPECT_NE(causal_wish_text(wish).find("a trial of 0.4 s is shorter than two windows"), std::string::npos);
+  wish.trial_s.reset();
+  wish.budget.trials = 2;
+  const std::string few = causal_wish_text(wish);
+  EXPECT_NE(few.find("verdicts need 3 trials a cell, and the plan has 2"), std::string::npos) << few;
+  EXPECT_EQ(few.find("four of five"), std::string::npos) << few;
+
+  wish.whole_runs = true, wish.budget.trials = 24;
+  const std::string runs = causal_wish_text(wish);
+  for (const char* part : {"each run of the program is one window", "24 replicates are 4 blocks a cell",
+                           "4 runs an arm give and show", "the plan's trials 4; no control trials follow whole runs"})
+    EXPECT_NE(runs.find(part), std::string::npos) << part << "\n" << runs;
+  EXPECT_EQ(runs.find("0.25 s"), std::string::npos) << runs;
+  wish.budget.trials = 14;
+  EXPECT_NE(causal_wish_text(wish).find("verdicts need 3 blocks a cell, and the plan has 2"), std::string::npos);
 }
 
 TEST(CausalFiles, CommandPrintsTheReport) {

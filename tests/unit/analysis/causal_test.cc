@@ -332,6 +332,48 @@ TEST(Causal, CellsMayDiffer) {
   }
 }
 
+// Pausing changes the program in one of two cells, and all that it changes there is no difference of a line's worth. Where that
+// bias lies inside the margin verdicts are given, and only the null windows tell.
+TEST(Causal, CellsThatDifferInTheirControlsAloneDoNotDiffer) {
+  for (const double bias : {0.15, 0.01}) {
+    MadeProgram program;
+    program.slopes = {0.2, 0};
+    program.speedups = {0.5};
+    program.trials = 8, program.blocks = 40, program.nulls = 3;
+    CausalData data = made_data(program);
+    data.factors = {"opt"};
+    data.cells = {{{"-O2"}, 1}, {{"-O3"}, 1}};
+    data.margin = 0.02;
+    add_trials(data, program, 10);
+    program.cell = 1, program.null_bias = bias;
+    add_trials(data, program, 11);
+    const CausalReport report = report_of(data);
+    ASSERT_EQ(report.interactions.size(), 2u);
+    for (const CausalInteraction& each : report.interactions) {
+      EXPECT_LT(each.p_value, 0.001);
+      EXPECT_GT(each.p_beyond_null, 0.05);
+      EXPECT_GT(each.p_holm, 0.05);
+      EXPECT_EQ(each.withheld, bias > data.margin);
+    }
+    const std::string text = render_causal_text(report, 100, false);
+    EXPECT_EQ(text.find("what differs may be the control") != std::string::npos, bias > data.margin) << text;
+  }
+}
+
+// Runs from end to end are told as runs and blocks of them, of which verdicts need three.
+TEST(Causal, WholeRunsAreToldAsRuns) {
+  MadeProgram program;
+  program.slopes = {0.3};
+  program.trials = 2, program.blocks = 1;
+  CausalData data = made_windows(program, 14);
+  data.whole_runs = true;
+  const CausalReport report = report_of(data);
+  EXPECT_EQ(report.cells[0].withheld, "verdicts need 3 blocks of runs, there are 2");
+  const std::string text = render_causal_text(report, 100, false);
+  EXPECT_NE(text.find("14 runs in 2 blocks; margin"), std::string::npos) << text;
+  EXPECT_EQ(text.find("2 trials"), std::string::npos) << text;
+}
+
 // A layout of several windows in which the line is worth something, and others in which it isn't.
 TEST(Causal, LayoutsMayDiffer) {
   for (const bool differ : {false, true}) {
@@ -355,6 +397,27 @@ TEST(Causal, LayoutsMayDiffer) {
     ASSERT_EQ(report.layout_interactions.size(), 2u);
     for (const LayoutInteraction& each : report.layout_interactions)
       EXPECT_EQ(each.p_holm < 0.001, differ) << each.f << " " << each.p_value;
+  }
+}
+
+// Trials of one layout each are held against the spread of windows; trials that share one against each other, so that trials that
+// differ are not taken for layouts that do.
+TEST(Causal, LayoutsOfTrialsAreHeldAgainstTrialsThatShareThem) {
+  for (const bool shared : {false, true}) {
+    MadeProgram program;
+    program.slopes = {0.4};
+    program.trials = 12, program.blocks = 20, program.arm_spread = 0.03;
+    CausalData data = made_windows(program, 12);
+    for (CausalWindow& window : data.windows) window.layout = window.trial % (shared ? 4 : 12) + 1;
+    const CausalReport report = report_of(data);
+    ASSERT_EQ(report.layout_interactions.size(), 2u);
+    for (const LayoutInteraction& each : report.layout_interactions) {
+      EXPECT_EQ(each.against_trials, shared);
+      EXPECT_EQ(each.layouts, shared ? 4u : 12u);
+      EXPECT_EQ(each.p_value < 0.01, !shared) << each.f;
+    }
+    const std::string text = render_causal_text(report, 100, false);
+    EXPECT_EQ(text.find("whatever else differs between trials") != std::string::npos, !shared) << text;
   }
 }
 
@@ -431,14 +494,24 @@ TEST(Causal, ArrivalsThatWaitAreSeen) {
 }
 
 TEST(Causal, PlansItsWindows) {
-  EXPECT_EQ(windows_for(0.015, 0.01, 0.05), 18u);  // 2 (1.96 x 1.5)^2 = 17.3
-  EXPECT_EQ(windows_for(0.04, 0.01, 0.05), 123u);
   CausalBudget budget;
   const CausalPlanning planned = plan_windows(budget, 0.01);
-  EXPECT_GE(planned.arm_windows, 9u);
-  EXPECT_LE(planned.arm_windows, 18u);
+  // (2.262 x 1.5)^2 (1 + 1/35) = 11.8: Student's t of ten trials, and 35 baselines to each window of an arm.
+  EXPECT_EQ(planned.arm_windows, 12u);
+  EXPECT_EQ(planned.windows, 1200u);
+  EXPECT_LE(planned.half_width, 0.01);
   EXPECT_GT(planned.minutes, 1);
   EXPECT_LT(plan_from_windows(budget, 4 * planned.arm_windows).detectable, planned.detectable);
+  // Three trials know less with as many windows, and what they show after Holm is far beyond what ten show.
+  budget.trials = 3;
+  const CausalPlanning few = plan_from_windows(budget, planned.arm_windows);
+  EXPECT_GT(few.half_width, 1.8 * planned.half_width);
+  EXPECT_GT(few.detectable, 5 * planned.detectable);
+  // Programs are families of their own, cells are not.
+  budget.trials = 10, budget.programs = 2;
+  EXPECT_EQ(plan_from_windows(budget, 12).detectable, planned.detectable);
+  budget.programs = 1, budget.cells = 2;
+  EXPECT_GT(plan_from_windows(budget, 12).detectable, planned.detectable);
 }
 
 TEST(Causal, RefusesBrokenData) {

@@ -191,6 +191,31 @@ TEST(Page, EqualsTheReportAndVerifies) {
   EXPECT_EQ(said.exit_code, 0) << said.err;
 }
 
+// Of a program under amplified load, and of runs that are windows as a whole, what was declared is in the page, too.
+TEST(Page, HoldsLoadsAndWholeRunsAndVerifiesThem) {
+  for (const bool loads : {false, true}) {
+    MadeProgram program;
+    program.slopes = {0.4};
+    program.trials = 4;
+    CausalData data = made_data(program);
+    data.program = "served";
+    program.controls_only = loads;
+    program.nulls = loads ? 0 : 1;
+    if (loads) data.factors = {"load"}, data.cells = {{{"1"}, 1}, {{"2"}, 2}, {{"3"}, 3}}, data.lines.clear();
+    for (uint32_t cell = 0; cell < data.cells.size(); ++cell) program.cell = cell, add_trials(data, program, 3 + cell);
+    for (CausalTrial& trial : data.trials) {
+      trial.timeouts = loads;
+      if (loads) trial.run_samples.clear();
+    }
+    data.loads = loads, data.whole_runs = !loads;
+    const auto page = render_page(everything(), {}, std::span(&data, 1));
+    ASSERT_TRUE(page) << page.error().text();
+    EXPECT_NE(page->find(loads ? "Amplified load of served" : " runs in 4 blocks"), std::string::npos);
+    const CommandOutput said = verify_page(*page);
+    EXPECT_EQ(said.exit_code, 0) << said.out << said.err;
+  }
+}
+
 // Profiles are computed again from the windows in the page, and a number that was changed is found.
 TEST(Page, HoldsCausalProfilesAndVerifiesThem) {
   MadeProgram program;

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
 
 #include "analysis/report/causal.h"
 #include "base/rng.h"
@@ -148,6 +149,46 @@ TEST_F(LoadCausal, TakesWholeRunsByTheBlocksOfTheirList) {
   EXPECT_EQ(data.trials.size(), 1u);  // one block of the list has more arms than there are runs
   EXPECT_EQ(data.windows[0].visits[0], 1u);
   EXPECT_EQ(data.windows[0].flags, 0u);
+  EXPECT_TRUE(data.whole_runs);
+}
+
+// Two speedups of an old plan that its windows don't tell apart are one, rather than no report at all.
+TEST_F(LoadCausal, ReadsOldPlansWhoseSpeedupsAreNearerThanWindowsTell) {
+  plan::Plan plan = plan_of();
+  const size_t at = plan.text.find("explore");
+  plan.text.insert(at, "speedups = [\"25%\", \"25.02%\"]\n");
+  plan.causal->speedups = {0.25, 0.2502};
+  const auto programs = recorded(plan);
+  ASSERT_EQ(programs.size(), 1u);
+  EXPECT_EQ(programs[0].speedups, std::vector<double>{0.25});
+  EXPECT_EQ(analysis::fault_of(programs[0]).value_or(""), "");
+}
+
+// Where the code doesn't move while a trial runs, its windows share the layout that the schedule gave it; where each window asked
+// for one, no two trials do.
+TEST_F(LoadCausal, KnowsWhichWindowsShareALayout) {
+  for (const std::string code : {"once", "shuffle"}) {
+    plan::Plan plan = plan_of("[factors]\ncode = [\"" + code + "\"]\n");
+    Rng rng(7);
+    const auto id = record_experiment(*store_, plan, [&](const store::TrialRow&, const plan::Cell&, store::Outcome& outcome) {
+      outcome.wall_ns = 1'000'000'000;
+      outcome.causal = run_of(plan, 0, rng, 0.02);
+      for (size_t w = 0; code == "shuffle" && w < outcome.causal->windows.size(); ++w)
+        outcome.causal->windows[w].layout = static_cast<int64_t>(w);
+    });
+    ASSERT_TRUE(id) << id.error().message;
+    ASSERT_TRUE(store_->put_regions(*id, 0, kRegions).ok());
+    const auto programs = load_causal(*store_, *store_->experiment(*id));
+    ASSERT_TRUE(programs) << programs.error().message;
+    std::set<uint64_t> layouts;
+    for (const analysis::CausalWindow& window : programs->at(0).windows) layouts.insert(window.layout);
+    EXPECT_EQ(layouts.size(), code == "once" ? 6u : 6u * 87 + 1) << code;
+    EXPECT_EQ(layouts.count(0), code == "once" ? 0u : 1u);
+    const auto report = analysis::analyse_causal(programs->at(0), 0);
+    ASSERT_TRUE(report) << report.error().message;
+    // A line's worth is asked of layouts where these hold windows of it and baseline windows.
+    EXPECT_EQ(report->layout_interactions.size(), code == "once" ? 4u : 0u);
+  }
 }
 
 // A rule of the plan's leaves out a run, wherever in its block it is, and that one alone.

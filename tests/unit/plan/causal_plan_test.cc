@@ -68,6 +68,21 @@ TEST(CausalPlan, RefusesWithPlaceAndCure) {
   EXPECT_NE(refused("[counters]\nsimulate = \"cachegrind\"").find("simulated trial"), std::string::npos);
 }
 
+// Numbers with which every trial would run and no report could be computed. What was accepted once is read all the same.
+TEST(CausalPlan, RefusesNumbersThatNoReportCanHave) {
+  const std::string near = "[causal]\nspeedups = [\"25%\", \"25.04%\"]";
+  const std::string said = errors_of(small_plan(near));
+  EXPECT_NE(said.find("t.toml:6:12"), std::string::npos) << said;
+  EXPECT_NE(said.find("more than one digit after the point"), std::string::npos) << said;
+  EXPECT_NE(refused("speedups = [\"33.33%\"]").find("tenths of a percent"), std::string::npos);
+  EXPECT_EQ(causal("speedups = [\"12.5%\", \"33.3%\", \"100%\"]").speedups.size(), 3u);
+  EXPECT_NE(errors_of(small_plan("margin = \"100%\"\n[causal]")).find("a margin of 100%"), std::string::npos);
+  EXPECT_EQ(errors_of(small_plan("margin = \"99%\"\nalpha = 0.5\n[causal]")), "");
+  EXPECT_EQ(errors_of(small_plan("margin = \"100%\"")), "");
+  for (const std::string& once : {near, std::string("margin = \"100%\"\n[causal]")})
+    EXPECT_TRUE(parse_plan(small_plan(once), "t.toml", {.stored = true}).plan) << once;
+}
+
 // Each with its place, with what to write, and once.
 TEST(CausalPlan, RefusesWhatItCannotDo) {
   struct Case {
