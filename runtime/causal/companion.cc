@@ -79,8 +79,9 @@ class Family {
   void sleep(uint64_t ns) {
     find_new();
     const timespec time{static_cast<time_t>(ns / 1'000'000'000u), static_cast<long>(ns % 1'000'000'000u)};
-    if (ppoll(fds_, kMaxProcesses, &time, nullptr) <= 0) return;
-    for (uint32_t i = 0; i < kMaxProcesses; ++i)
+    // Not more of them than there are: more than the limit of open files is refused.
+    if (ppoll(fds_, used_, &time, nullptr) <= 0) return;
+    for (uint32_t i = 0; i < used_; ++i)
       if (fds_[i].fd >= 0 && fds_[i].revents != 0) end(i);
   }
 
@@ -100,6 +101,7 @@ class Family {
       if (pid == 0 || fds_[i].fd >= 0 || (how != kProcessRuns && how != kProcessExecutes)) continue;
       fds_[i].fd = sys::pidfd_open(pid);
       if (fds_[i].fd < 0) end(i);
+      else if (i >= used_) used_ = i + 1;
     }
   }
 
@@ -116,6 +118,7 @@ class Family {
 
   Area& area_;
   pollfd fds_[kMaxProcesses];
+  uint32_t used_ = 0;  // the first that have ever been
 };
 
 class Companion {
