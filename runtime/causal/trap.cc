@@ -1,7 +1,7 @@
 // Samples: a SIGTRAP in the thread itself after each period of its CPU time, judged and paid on the spot.
 //
-// The event (perf, software task-clock, sigtrap) is opened once, for this process; threads inherit it, other
-// processes don't, and an exec takes it away. Its signal is synchronous and comes on the way back to user mode only,
+// The event (perf, software task-clock, sigtrap) is opened once, for this process; threads inherit it, each with a period of its
+// own, other processes don't, and an exec takes it away. Its signal is synchronous and comes on the way back to user mode only,
 // so no system call ends with EINTR. Where perf is refused each thread has a timer on its CPU clock, with the grain of the
 // kernel's tick.
 //
@@ -227,6 +227,22 @@ int open_event(uint64_t period_ns) {
   return static_cast<int>(sys::call(SYS_perf_event_open, sys::word(&attr), 0, -1, -1, PERF_FLAG_FD_CLOEXEC));
 }
 
+// Threads with inherited events look alike to the kernel, and where one makes way for another on a CPU it lets their events go on
+// instead of stopping one and starting the other: what is then sampled after each period is the CPU, and not the thread. A
+// program whose threads make way for each other about as often as samples come has these in step with it, and one line too few of
+// them. A thread that has ever opened an event of its own is not like others.
+void keep_own_period() {
+  perf_event_attr attr;
+  memset(&attr, 0, sizeof attr);
+  attr.size = sizeof attr;
+  attr.type = PERF_TYPE_SOFTWARE;
+  attr.config = PERF_COUNT_SW_DUMMY;
+  attr.exclude_kernel = 1;
+  attr.exclude_hv = 1;
+  const long fd = sys::call(SYS_perf_event_open, sys::word(&attr), 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+  if (fd >= 0) sys::close(static_cast<int>(fd));
+}
+
 }  // namespace
 
 void take_signal() {
@@ -259,7 +275,10 @@ void stop_sampling() {
 }
 
 void start_thread_sampling() {
-  if (!program.by_timer) return;
+  if (!program.by_timer) {
+    if (program.event >= 0) keep_own_period();
+    return;
+  }
   sigevent event;
   memset(&event, 0, sizeof event);
   event.sigev_notify = SIGEV_THREAD_ID;

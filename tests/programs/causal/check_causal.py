@@ -9,6 +9,7 @@
     ... shares PROGRAM      forked workers, a library that comes later, latency
     ... waits io            sleep is sped up, too; time-outs, timers, and writes that find no room are waits for the world
     ... no-waits -          time in the kernel and children are not
+    ... in-step -           threads that make way for each other as often as samples come
     ... callers -           samples in libc count for their callers
     ... moving -            code and stack move, a new layout for each window
 
@@ -112,7 +113,7 @@ def truth(program, cpu, common, line, percent, turns=4, seconds="0.4"):
 
 
 # (line, its number as a region) and what is asked. phases needs whole cycles, and windows that are short beside a phase.
-CASES = [(1, "line_a", 500), (1, "line_a", 750), (2, "line_b", 500)]
+CASES = [(1, "line_a", 500), (1, "line_a", 750), (1, "line_a", 1000), (2, "line_b", 500)]
 
 
 def corrected(gain, lines, region, base):
@@ -131,7 +132,7 @@ def one_cpu(tools, name, directory):
     common = ["--rounds-per-us", rounds_per_us(program), "--scale", "0.25" if name != "phases" else "1"]
     # Windows are long beside what a queue can hand on without being filled: 8 of 70 rounds are no small part of 40 ms.
     window = "200" if name == "pipeline" else "40"
-    options = ["--region", "a=line_a", "--region", "b=line_b", "--speedups", "500,750", "--kinds", "null", "--window-ms", window, "--cool-ms", "1",
+    options = ["--region", "a=line_a", "--region", "b=line_b", "--speedups", "500,750,1000", "--kinds", "null", "--window-ms", window, "--cool-ms", "1",
                "--period-us", "250", "--cpus", tools.cpu, "--baselines", "2", "--windows"]
     if name == "phases":
         options += ["--skip-ms", "5", "--window-ms", "10", "--cool-ms", "0"]
@@ -148,7 +149,7 @@ def one_cpu(tools, name, directory):
         wrong.append(abs(gain - real))
         print(f"{name} {line} {permille / 10:.0f} %: predicted {gain:.1f} (se {error:.1f}), real {real:.1f}, off by {wrong[-1]:.1f}")
     for region in (1, 2):
-        gain, error = found["null", region, 750]
+        gain, error = found["null", region, 1000]
         print(f"{name} null of line {region}: {gain:.1f} (se {error:.1f})")
         expect_in_time(abs(gain) <= MOST_WRONG + 2 * error, f"a null window's effect is {gain:.1f} points")
     print(f"{name}: off by {statistics.mean(wrong):.1f} points in the mean, {max(wrong):.1f} at most")
@@ -250,6 +251,17 @@ def callers(tools, _, directory):
 
 # One CPU, half of a line: gains in points by the line's share of the work.
 SHARES = {"workers": (30, 20), "plugin": (25, 25), "latency": (12.5, 37.5)}
+
+
+def in_step(tools, _, directory):
+    """Two threads make way for each other about as often as samples come: each has its samples all the same."""
+    program = build(tools.cc, "barrier_pair", directory)
+    lines = windows(tools, program, ["--rounds-per-us", rounds_per_us(program), "--scale", "0.25", "--seconds", "6"],
+                    ["--region", "a=line_a", "--region", "b=line_b", "--pilot", "--period-us", "1000", "--cpus", tools.cpu])
+    a, b = (int(line[4]) for line in lines if line[0] == "region")
+    print(f"in step: line_a has {100 * a / (a + b):.1f} % of {a + b} samples, by its work 55.6")
+    expect(a + b > 3000, "there were few samples")
+    expect_in_time(abs(100 * a / (a + b) - 100 * 2000 / 3600) < 1.2, "samples were in step with the threads")
 
 
 def shares(tools, name, directory):
@@ -435,7 +447,7 @@ def moving(tools, _, directory):
 
 
 CHECKS = {"one-cpu": one_cpu, "two-cpus": two_cpus, "habits": habits, "mirror": mirror, "same-output": same_output, "moving": moving,
-          "waits": waits, "no-waits": no_waits, "callers": callers, "shares": shares}
+          "waits": waits, "no-waits": no_waits, "callers": callers, "in-step": in_step, "shares": shares}
 
 
 def idlest_cpu(seconds=0.3):
