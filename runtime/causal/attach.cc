@@ -109,12 +109,21 @@ void before_fork() {
   if (is_profiled() && must_pay()) pay();
 }
 
-void in_child() {
+}  // namespace
+
+// What of its thread is the program's goes on; what is an account of ours begins anew.
+void begin_child() {
   if (!is_profiled()) return;
   Area& area = *program.area;
-  self = kNewThread;
+  Thread child = kNewThread;
+  child.alternate_stack = self.alternate_stack;
+  child.blocks_trap = self.blocks_trap;
+  child.mask_with_trap = self.mask_with_trap;
+  self = child;
+  if (program.event >= 0) sys::close(program.event);  // its parent's
   program.event = -1;
   forget_trap_change();
+  forget_module_change();
   progress::leave_row_to_parent();
   program.pid = sys::getpid();
   Process* const place = take_place(area);
@@ -129,6 +138,8 @@ void in_child() {
   __atomic_fetch_add(&area.state.attached, 1u, __ATOMIC_SEQ_CST);
   sys::futex_wake(&area.state.attached);
 }
+
+namespace {
 
 // Whoever traces this process gets its SIGTRAPs first, and a debugger keeps them.
 bool is_traced() {
@@ -183,10 +194,14 @@ void attach(uint64_t begun_ns) {
   give_alternate_stack();
   take_signal();
   follow_threads();
-  pthread_atfork(before_fork, nullptr, in_child);
+  pthread_atfork(before_fork, nullptr, begin_child);
   arrive();
-  if (is_traced()) degrade(*area, Degraded::kTraced);
-  else start_sampling();
+  if (is_traced()) {
+    degrade(*area, Degraded::kTraced);
+  } else {
+    unblock_trap(false);
+    start_sampling();
+  }
   if (is_first) area->state.start_ns = sys::monotonic_ns() - begun_ns;
   __atomic_fetch_add(&area->state.attached, 1u, __ATOMIC_SEQ_CST);
   sys::futex_wake(&area->state.attached);

@@ -11,9 +11,11 @@ enum Waits : uint8_t { kNot = 0, kForOurs = 1, kForWorld = 2 };
 struct Thread {
   bool spins;           // in a pause of ours: a sample there is none of the program
   Waits waits;          // while it waits it owes nothing, as it is off the CPU
+  bool blocks_trap;     // the program believes that it blocks SIGTRAP (own_signals.cc), with this mask beside
+  bool keeps_trap;      // and one that is the program's has come meanwhile
   bool is_counted;      // in runnable: came by pthread_create, or is a process's first
   uint32_t traps;
-  int occupied;         // R3: the CPU, -1: none
+  int occupied = -1;    // R3: the CPU, -1: none
   uint64_t seen;        // R4: global when its wait began
   uint64_t seen_open;   // and the window that was open then
   uint64_t overslept_ns;  // of R4's sleeps, which end late: the next are shorter
@@ -26,12 +28,16 @@ struct Thread {
   uint64_t switches;    // voluntary ones, as read last
   uint64_t classified;  // waits in interposed calls since then
   uint64_t blocked;     // voluntary ones, as its last wait in the window `seen_open` ended
+  uint64_t mask_with_trap;
+  uint64_t pause_frame; // where its stack was as a pause began, and the outermost of its waits: a jump to above it has left it
+  uint64_t wait_frame;
+  LastWrite* noted;     // of a read or write that goes on
   void* alternate_stack;
   int timer;            // samples by timer: its number, if timer_made
   bool timer_made;
 };
 
-inline constexpr Thread kNewThread = {false, kNot, false, 0, -1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, nullptr, 0, false};
+inline constexpr Thread kNewThread = {};
 
 extern __thread Thread self __attribute__((tls_model("initial-exec")));
 
@@ -77,6 +83,8 @@ Wait start_wait(Waits what);                   // R2, then off the CPU
 // R3 or R4; and R1, where the script wants waits of the kind `why` sped up (a bit of Script::flags, 0: none) and `caller` is in
 // the region.
 void finish_wait(const Wait& wait, Waits by, uint64_t why, uint64_t caller);
+// A handler jumps to where the stack is at `stack`: for a pause or wait whose frame lies below this is the end.
+void abandon_below(uint64_t stack);
 void arrive();                                 // R5: the calling thread is there
 void leave();                                  // it ends
 void read_switches();                          // voluntary switches, and those that had a class
@@ -84,11 +92,19 @@ void read_switches();                          // voluntary switches, and those 
 // trap.cc
 void take_signal();                // SIGTRAP is ours from now on
 bool start_sampling();             // in the calling process; false: neither kind of sample can be had
-void start_thread_sampling();      // of a new thread, where samples come from timers
+void start_thread_sampling();      // of a new thread, which calls it
 void end_thread_sampling();
 void stop_sampling();              // of all threads, for good
 void give_alternate_stack();
+bool restore_alternate_stack();    // where the program has taken its own away
 void free_alternate_stack();
+
+// own_descriptors.cc
+// The same descriptor under a number that the program is not likely to meet; as it is where there is none.
+int out_of_the_way(int fd);
+
+// attach.cc
+void begin_child();                // in a process that was forked from one that is profiled
 
 // caller.cc
 struct Place;

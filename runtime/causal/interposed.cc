@@ -1,16 +1,20 @@
-// The calls of calls.inc, and those that are about threads and SIGTRAP themselves.
+// The calls of calls.inc, and those about threads and executed programs. Where nothing is profiled each passes its call on.
 //
-// Each is defined under libc's name by an asm label, so that its type needs no agreement with libc's headers about what is
-// noexcept. Where nothing is profiled each passes its call on.
+// Signals are in own_signals.cc, descriptors in own_descriptors.cc, and what makes processes in children.cc.
+#include <aio.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <linux/seccomp.h>
 #include <mqueue.h>
+#include <netdb.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,12 +31,14 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <threads.h>
 #include <unistd.h>
 
 #include <string_view>
 
 #include "runtime/causal/attach.h"
+#include "runtime/causal/interposed.h"
 #include "runtime/causal/last_writer.h"
 #include "runtime/causal/moment.h"
 #include "runtime/causal/readiness.h"
@@ -59,18 +65,6 @@ bool timed_out(std::string_view name, long result) {
   return result == ETIMEDOUT || (result == -1 && (errno == ETIMEDOUT || errno == EAGAIN));
 }
 
-// Calls that may give a reason to wait, and may not be called on a thread that has begun to end.
-struct Accounting {
-  explicit Accounting(Waits what) : wait(start_wait(what)) {}
-  // `why` is the class that the script may want sped up, `caller` who waited.
-  void end(Waits by, uint64_t why, const void* caller) {
-    const int saved_errno = errno;
-    finish_wait(wait, by, why, reinterpret_cast<uint64_t>(caller));
-    errno = saved_errno;
-  }
-  Wait wait;
-};
-
 // How long a call of libc's is asked to sleep; 0: nobody knows, or it is no time.
 struct Asked {
   static uint64_t ns_of(const timespec* time) {
@@ -90,6 +84,74 @@ struct Asked {
   }
 };
 
+// A read or write that goes on, as the thread knows it: a handler may jump out of it, or begin another.
+struct Noted {
+  explicit Noted(LastWrite* one) : begun(one), outer(self.noted) { self.noted = one; }
+  void end() const {
+    end_noted(begun);
+    self.noted = outer;
+  }
+  LastWrite* begun;
+  LastWrite* outer;
+};
+
+// Whether a stream has what it is asked for, so that libc needs not read. A look without its lock: at worst a call that reads
+// counts as one that computes, or the other way round.
+struct ReadAhead {
+  FILE* file = stdin;
+
+  bool has(size_t bytes) const { return static_cast<size_t>(file->_IO_read_end - file->_IO_read_ptr) >= bytes; }
+  bool has_line(int end, size_t most, FILE* of) {
+    file = of;
+    const size_t there = has(1) ? static_cast<size_t>(file->_IO_read_end - file->_IO_read_ptr) : 0;
+    return there >= most || (there != 0 && memchr(file->_IO_read_ptr, end, there) != nullptr);
+  }
+  bool has_bytes(size_t bytes, FILE* of) {
+    file = of;
+    return has(bytes);
+  }
+
+  bool fgets(char*, int bytes, FILE* of) { return has_line('\n', bytes > 0 ? static_cast<size_t>(bytes - 1) : 0, of); }
+  bool fgets_unlocked(char* to, int bytes, FILE* of) { return fgets(to, bytes, of); }
+  bool __fgets_chk(char* to, size_t, int bytes, FILE* of) { return fgets(to, bytes, of); }
+  bool fread(void*, size_t bytes, size_t count, FILE* of) { return has_bytes(bytes * count, of); }
+  bool fread_unlocked(void* to, size_t bytes, size_t count, FILE* of) { return fread(to, bytes, count, of); }
+  bool __fread_chk(void* to, size_t, size_t bytes, size_t count, FILE* of) { return fread(to, bytes, count, of); }
+  bool getline(char**, size_t*, FILE* of) { return has_line('\n', SIZE_MAX, of); }
+  bool getdelim(char**, size_t*, int end, FILE* of) { return has_line(end, SIZE_MAX, of); }
+  bool __getdelim(char**, size_t*, int end, FILE* of) { return has_line(end, SIZE_MAX, of); }
+  bool fgetc(FILE* of) { return has_bytes(1, of); }
+  bool getc(FILE* of) { return has_bytes(1, of); }
+  bool _IO_getc(FILE* of) { return has_bytes(1, of); }
+  bool getchar() { return has(1); }
+  bool fgetc_unlocked(FILE* of) { return has_bytes(1, of); }
+  bool getc_unlocked(FILE* of) { return has_bytes(1, of); }
+  bool getchar_unlocked() { return has(1); }
+  bool __uflow(FILE* of) { return has_bytes(1, of); }
+};
+
+// What a call that waits for signals finds before it waits: a SIGTRAP that the thread has kept (own_signals.cc).
+struct KeptSignal {
+  int& result;
+
+  bool sigwait(const sigset_t* set, int* signal) const {
+    if (!take_kept_trap(set, nullptr)) return false;
+    *signal = SIGTRAP;
+    result = 0;
+    return true;
+  }
+  bool sigwaitinfo(const sigset_t* set, siginfo_t* info) const {
+    if (!take_kept_trap(set, info)) return false;
+    result = SIGTRAP;
+    return true;
+  }
+  bool sigtimedwait(const sigset_t* set, siginfo_t* info, const timespec*) const { return sigwaitinfo(set, info); }
+  bool sigsuspend(const sigset_t*) const { return false; }
+  bool sigpause(int) const { return false; }
+  bool __xpg_sigpause(int) const { return false; }
+  bool pause() const { return false; }
+};
+
 // The child that a call of the wait family tells of, 0: none.
 struct EndedChild {
   long result;
@@ -100,40 +162,13 @@ struct EndedChild {
   int operator()(idtype_t, id_t, siginfo_t* info, int) const { return result == 0 && info != nullptr ? info->si_pid : 0; }
 };
 
-void pay_first() {
-  if (!is_profiled() || !must_pay()) return;
-  const int saved_errno = errno;
-  pay();
-  errno = saved_errno;
-}
-
 }  // namespace
 }  // namespace stab::causal
 
-#define STAB_INTERPOSED(RESULT, NAME, PARAMETERS)                                                        \
-  extern "C" __attribute__((visibility("default"))) RESULT stab_causal_##NAME PARAMETERS __asm__(#NAME); \
-  RESULT stab_causal_##NAME PARAMETERS
-
-// The real functions. All are looked up before main (find_all_real): dlsym forgets what the program's dlerror() would say, and
-// waits for a dlopen whose constructor may wait for the thread that calls. What calls before that looks for itself; two threads
-// that look at once find the same.
-namespace stab::causal {
-namespace {
-struct RealName {
-  void* found;
-  const char* name;
-};
-void* real_of(RealName& one) {
-  if (__builtin_expect(one.found == nullptr, 0)) one.found = find_real(one.name);
-  return one.found;
-}
-}  // namespace
-}  // namespace stab::causal
 // Those that are defined by hand below.
-#define STAB_BY_HAND(ONE)                                                                                                   \
-  ONE(epoll_ctl) ONE(prctl) ONE(syscall) ONE(pthread_create) ONE(thrd_create) ONE(sigaction) ONE(signal) ONE(__sysv_signal) \
-  ONE(sigset) ONE(sigprocmask) ONE(pthread_sigmask) ONE(execve) ONE(execv) ONE(execvp) ONE(execvpe) ONE(fexecve) ONE(execveat)
-#define STAB_KEPT(NAME) static stab::causal::RealName stab_real_##NAME = {nullptr, #NAME};
+#define STAB_BY_HAND(ONE)                                                                                         \
+  ONE(epoll_ctl) ONE(prctl) ONE(syscall) ONE(fcntl) ONE(fcntl64) ONE(flockfile) ONE(ftrylockfile) ONE(pthread_create) \
+  ONE(thrd_create) ONE(execve) ONE(execv) ONE(execvp) ONE(execvpe) ONE(fexecve) ONE(execveat)
 #define STAB_CALL(CLASS, RESULT, NAME, PARAMETERS, ARGUMENTS) STAB_KEPT(NAME)
 #define STAB_TRY(NAME, TRY, PARAMETERS) static stab::causal::RealName stab_real_try_##NAME = {nullptr, #TRY};
 #include "runtime/causal/calls.inc"
@@ -142,20 +177,18 @@ STAB_BY_HAND(STAB_KEPT)
 #undef STAB_TRY
 namespace stab::causal {
 void find_all_real() {
-#define STAB_FIND(NAME) real_of(stab_real_##NAME);
 #define STAB_CALL(CLASS, RESULT, NAME, PARAMETERS, ARGUMENTS) STAB_FIND(NAME)
 #define STAB_TRY(NAME, TRY, PARAMETERS) STAB_FIND(try_##NAME)
 #include "runtime/causal/calls.inc"
   STAB_BY_HAND(STAB_FIND)
 #undef STAB_CALL
 #undef STAB_TRY
+  find_real_signals();
+  find_real_descriptors();
+  find_real_children();
   dlerror();  // of a name that this libc hasn't
 }
 }  // namespace stab::causal
-
-#define STAB_REAL(NAME, ...)    \
-  using Real = __VA_ARGS__;     \
-  const Real real = reinterpret_cast<Real>(stab::causal::real_of(stab_real_##NAME))
 
 #define STAB_BODY_WAKES(RESULT, NAME, ARGUMENTS) \
   pay_first();                                   \
@@ -195,6 +228,7 @@ void find_all_real() {
 
 #define STAB_BODY_SIGNALLED(RESULT, NAME, ARGUMENTS)                                                        \
   if (!is_profiled()) return real ARGUMENTS;                                                                \
+  if (RESULT kept = 0; KeptSignal{kept}.NAME ARGUMENTS) return kept;                                        \
   Accounting accounting(kForWorld);                                                                         \
   const RESULT result = real ARGUMENTS;                                                                     \
   const bool by_ours =                                                                                      \
@@ -222,20 +256,26 @@ void find_all_real() {
 #define STAB_BODY_READS(RESULT, NAME, ARGUMENTS)                               \
   if (!is_profiled()) return real ARGUMENTS;                                   \
   Accounting accounting(kForWorld);                                            \
-  LastWrite* const begun = begin_reading(fd);                                  \
-  const RESULT result = real ARGUMENTS;                                        \
-  end_noted(begun);                                                            \
+  const Noted noted(begin_reading(fd));                                        \
+  const auto result = real ARGUMENTS; /* of type RESULT, which may be a pointer */ \
+  noted.end();                                                                 \
   accounting.end(class_matters() && last_writer_is_ours(fd, accounting.wait.since_ns) ? kForOurs : kForWorld, kScriptBlockedIo, \
                  __builtin_return_address(0));                                 \
   return result;
+
+#define STAB_BODY_STREAM(RESULT, NAME, ARGUMENTS)                              \
+  ReadAhead ahead;                                                             \
+  if (is_profiled() && ahead.NAME ARGUMENTS) return real ARGUMENTS;            \
+  [[maybe_unused]] const int fd = ahead.file->_fileno;                         \
+  STAB_BODY_READS(RESULT, NAME, ARGUMENTS)
 
 #define STAB_BODY_WRITES(RESULT, NAME, ARGUMENTS)                              \
   if (!is_profiled()) return real ARGUMENTS;                                   \
   Accounting accounting(kForWorld);                                            \
   accounting.wait.may_bring_task = false;                                      \
-  LastWrite* const begun = begin_writing(fd);                                  \
+  const Noted noted(begin_writing(fd));                                        \
   const RESULT result = real ARGUMENTS;                                        \
-  end_noted(begun);                                                            \
+  noted.end();                                                                 \
   accounting.end(class_matters() && last_reader_is_ours(fd, accounting.wait.since_ns) ? kForOurs : kForWorld, kScriptBlockedIo, \
                  __builtin_return_address(0));                                 \
   return result;
@@ -313,6 +353,70 @@ STAB_INTERPOSED(int, prctl, (int option, ...)) {
 }
 
 // ---------------------------------------------------------------------------------------------------------
+// Locks of files, of which fcntl has some, and of streams.
+namespace stab::causal {
+namespace {
+
+template <typename Call>
+int lock_file(Call real, int fd, int command, void* argument, const void* caller) {
+  if (!is_profiled() || (command != F_SETLKW && command != F_OFD_SETLKW)) return real(fd, command, argument);
+  Accounting accounting(kForWorld);
+  const int result = real(fd, command, argument);
+  accounting.end(kForWorld, kScriptBlockedIo, caller);
+  return result;
+}
+
+}  // namespace
+}  // namespace stab::causal
+
+#define STAB_FCNTL(NAME)                                                                    \
+  STAB_INTERPOSED(int, NAME, (int fd, int command, ...)) {                                  \
+    STAB_REAL(NAME, int (*)(int, int, ...));                                                \
+    va_list list;                                                                           \
+    va_start(list, command);                                                                \
+    void* const argument = va_arg(list, void*);                                             \
+    va_end(list);                                                                           \
+    return stab::causal::lock_file(real, fd, command, argument, __builtin_return_address(0)); \
+  }
+STAB_FCNTL(fcntl)
+STAB_FCNTL(fcntl64)
+
+STAB_INTERPOSED(void, flockfile, (FILE * file)) {
+  using namespace stab::causal;
+  using Try = int (*)(FILE*);
+  STAB_REAL(flockfile, void (*)(FILE*));
+  if (!is_profiled()) return real(file);
+  if (reinterpret_cast<Try>(real_of(stab_real_ftrylockfile))(file) == 0) return;
+  Accounting accounting(kForOurs);
+  real(file);
+  accounting.end(kForOurs, kScriptBlockedLock, __builtin_return_address(0));
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// System calls by number. What makes a process there is a fork without its hooks; and newer ways to wait have no function yet,
+// or an older libc has none.
+namespace stab::causal {
+namespace {
+
+bool makes_process(long number, const long* arguments) {
+  if (number == SYS_fork) return true;
+  constexpr uint64_t kShared = CLONE_VM | CLONE_FILES;
+  if (number == SYS_clone) return (static_cast<uint64_t>(arguments[0]) & kShared) == 0;
+  // Its first word is the flags.
+  return number == SYS_clone3 && arguments[0] != 0 && (*reinterpret_cast<const uint64_t*>(arguments[0]) & kShared) == 0;
+}
+
+Waits waits_by_number(long number, const long* arguments) {
+  constexpr long kFutexWaitv = 449;  // which the kernel's headers of Debian 12 have, and older ones have not
+  if (number == kFutexWaitv) return kForOurs;
+  if (number == SYS_epoll_pwait2) return kForWorld;
+  const bool waits_for_one = number == SYS_io_uring_enter && arguments[2] > 0;
+  return waits_for_one ? kForWorld : kNot;
+}
+
+}  // namespace
+}  // namespace stab::causal
+
 // Futexes by hand: libstdc++'s atomic waits, guards and futures, and Rust's std, call syscall().
 STAB_INTERPOSED(long, syscall, (long number, ...)) {
   using namespace stab::causal;
@@ -330,11 +434,25 @@ STAB_INTERPOSED(long, syscall, (long number, ...)) {
     stop_sampling();
   }
   if (number == SYS_prctl && a[0] == PR_SET_SECCOMP && is_sandbox(a[1] == SECCOMP_MODE_FILTER, a[2])) enter_sandbox();
+  if (makes_process(number, a)) {
+    pay_first();
+    const long result = pass();
+    if (result == 0) begin_child();
+    return result;
+  }
+  if (const Waits what = waits_by_number(number, a); what != kNot) {
+    Accounting accounting(what);
+    const long result = pass();
+    accounting.end(result == -1 && errno == ETIMEDOUT ? kForWorld : what,
+                   what == kForOurs ? kScriptBlockedLock : kScriptBlockedIo, __builtin_return_address(0));
+    return result;
+  }
   if (number != SYS_futex) return pass();
   switch (a[1] & FUTEX_CMD_MASK) {
     case FUTEX_WAIT:
     case FUTEX_WAIT_BITSET:
     case FUTEX_LOCK_PI:
+    case FUTEX_LOCK_PI2:
     case FUTEX_WAIT_REQUEUE_PI: {
       Accounting accounting(kForOurs);
       const long result = pass();
@@ -365,6 +483,7 @@ struct Start {
   void* (*function)(void*);
   int (*plain)(void*);
   void* argument;
+  bool blocks_trap;  // its creator, which it takes after
 };
 
 void* enter_thread(void* given) {
@@ -372,6 +491,7 @@ void* enter_thread(void* given) {
   free(given);
   if (is_profiled()) {  // not where the program has gone into a sandbox meanwhile
     give_alternate_stack();
+    unblock_trap(start.blocks_trap);
     arrive();
     start_thread_sampling();
     if (end_key_made) pthread_setspecific(end_key, &self);
@@ -384,7 +504,7 @@ int enter_plain_thread(void* given) { return static_cast<int>(reinterpret_cast<i
 // The memory goes with the thread. nullptr: none is left, and the thread starts without us.
 Start* start_of(void* (*function)(void*), int (*plain)(void*), void* argument) {
   auto* start = static_cast<Start*>(malloc(sizeof(Start)));
-  if (start != nullptr) *start = {function, plain, argument};
+  if (start != nullptr) *start = {function, plain, argument, self.blocks_trap};
   return start;
 }
 
@@ -427,137 +547,6 @@ STAB_INTERPOSED(int, thrd_create, (thrd_t * thread, thrd_start_t function, void*
     free(start);
   }
   return failed;
-}
-
-// ---------------------------------------------------------------------------------------------------------
-// SIGTRAP: the program may have a handler of its own, and may not block it.
-
-namespace stab::causal {
-namespace {
-
-struct sigaction own_action;
-uint32_t own_action_lock = 0;
-
-void without_trap(const sigset_t* set, sigset_t& out) {
-  out = *set;
-  sigdelset(&out, SIGTRAP);
-}
-
-}  // namespace
-
-int real_sigaction(int signal, const struct sigaction* action, struct sigaction* before) {
-  STAB_REAL(sigaction, int (*)(int, const struct sigaction*, struct sigaction*));
-  return real(signal, action, before);
-}
-struct sigaction own_trap_action() { return own_action; }
-void set_own_trap_action(const struct sigaction& action) {
-  // Read by handlers. Whoever changes it at the same time waits; a handler that changed it, too, would wait for what it
-  // interrupts.
-  const uint64_t all = ~uint64_t{0};
-  uint64_t before = 0;
-  sys::call(SYS_rt_sigprocmask, SIG_BLOCK, sys::word(&all), sys::word(&before), sizeof all);
-  while (__atomic_exchange_n(&own_action_lock, 1u, __ATOMIC_ACQUIRE) != 0) {
-  }
-  own_action = action;
-  __atomic_store_n(&own_action_lock, 0u, __ATOMIC_RELEASE);
-  sys::call(SYS_rt_sigprocmask, SIG_SETMASK, sys::word(&before), 0, sizeof before);
-}
-void forget_trap_change() { __atomic_store_n(&own_action_lock, 0u, __ATOMIC_RELEASE); }
-
-namespace {
-
-// A child of vfork has its parent's memory and handlers of its own.
-bool is_ours(int signal) { return is_profiled() && signal == SIGTRAP && sys::getpid() == program.pid; }
-
-struct sigaction change_trap(const struct sigaction* wanted) {
-  const struct sigaction before = own_trap_action();
-  if (wanted == nullptr) return before;
-  set_own_trap_action(*wanted);
-  if (wanted->sa_handler != SIG_DFL && wanted->sa_handler != SIG_IGN) degrade(*program.area, Degraded::kSharedTrap);
-  return before;
-}
-
-sighandler_t change_trap(sighandler_t handler, int flags) {
-  const struct sigaction wanted = action_of(handler, flags);
-  return change_trap(&wanted).sa_handler;
-}
-
-int sigaction_for(int signal, const struct sigaction* action, struct sigaction* before) {
-  if (is_ours(signal)) {
-    const struct sigaction now = change_trap(action);
-    if (before != nullptr) *before = now;
-    return 0;
-  }
-  if (!is_profiled() || signal == SIGTRAP || action == nullptr) return real_sigaction(signal, action, before);
-  // A sample in a handler is one of the handler; but the stack that a program gives its handlers may have no room for one.
-  struct sigaction changed = *action;
-  if ((action->sa_flags & SA_ONSTACK) != 0) sigaddset(&changed.sa_mask, SIGTRAP);
-  else sigdelset(&changed.sa_mask, SIGTRAP);
-  return real_sigaction(signal, &changed, before);
-}
-
-sighandler_t signal_for(int number, sighandler_t handler) {
-  STAB_REAL(signal, sighandler_t (*)(int, sighandler_t));
-  return is_ours(number) ? change_trap(handler, SA_RESTART) : real(number, handler);
-}
-
-// Once, and not blocked meanwhile: System V's.
-sighandler_t sysv_signal_for(int number, sighandler_t handler) {
-  STAB_REAL(__sysv_signal, sighandler_t (*)(int, sighandler_t));
-  return is_ours(number) ? change_trap(handler, static_cast<int>(SA_RESETHAND | SA_NODEFER)) : real(number, handler);
-}
-
-}  // namespace
-}  // namespace stab::causal
-
-// All of libc's doors to a signal's action; the headers choose one by the standard that a program asks for.
-STAB_INTERPOSED(int, sigaction, (int signal, const struct sigaction* action, struct sigaction* before)) {
-  return stab::causal::sigaction_for(signal, action, before);
-}
-STAB_INTERPOSED(int, __sigaction, (int signal, const struct sigaction* action, struct sigaction* before)) {
-  return stab::causal::sigaction_for(signal, action, before);
-}
-STAB_INTERPOSED(sighandler_t, signal, (int number, sighandler_t handler)) { return stab::causal::signal_for(number, handler); }
-STAB_INTERPOSED(sighandler_t, bsd_signal, (int number, sighandler_t handler)) {
-  return stab::causal::signal_for(number, handler);
-}
-STAB_INTERPOSED(sighandler_t, ssignal, (int number, sighandler_t handler)) {
-  return stab::causal::signal_for(number, handler);
-}
-STAB_INTERPOSED(sighandler_t, sysv_signal, (int number, sighandler_t handler)) {
-  return stab::causal::sysv_signal_for(number, handler);
-}
-STAB_INTERPOSED(sighandler_t, __sysv_signal, (int number, sighandler_t handler)) {
-  return stab::causal::sysv_signal_for(number, handler);
-}
-STAB_INTERPOSED(int, sigignore, (int number)) {
-  const struct sigaction ignored = stab::causal::action_of(SIG_IGN);
-  return stab::causal::sigaction_for(number, &ignored, nullptr);
-}
-// SIG_HOLD would block it, which nobody may.
-STAB_INTERPOSED(sighandler_t, sigset, (int number, sighandler_t handler)) {
-  using namespace stab::causal;
-  STAB_REAL(sigset, sighandler_t (*)(int, sighandler_t));
-  if (!is_ours(number)) return real(number, handler);
-  return handler == SIG_HOLD ? own_trap_action().sa_handler : change_trap(handler, 0);
-}
-
-STAB_INTERPOSED(int, sigprocmask, (int how, const sigset_t* set, sigset_t* before)) {
-  using namespace stab::causal;
-  STAB_REAL(sigprocmask, int (*)(int, const sigset_t*, sigset_t*));
-  if (!is_profiled() || set == nullptr || how == SIG_UNBLOCK) return real(how, set, before);
-  sigset_t changed;
-  without_trap(set, changed);
-  return real(how, &changed, before);
-}
-
-STAB_INTERPOSED(int, pthread_sigmask, (int how, const sigset_t* set, sigset_t* before)) {
-  using namespace stab::causal;
-  STAB_REAL(pthread_sigmask, int (*)(int, const sigset_t*, sigset_t*));
-  if (!is_profiled() || set == nullptr || how == SIG_UNBLOCK) return real(how, set, before);
-  sigset_t changed;
-  without_trap(set, changed);
-  return real(how, &changed, before);
 }
 
 // ---------------------------------------------------------------------------------------------------------

@@ -149,6 +149,8 @@ void list_modules(Area& area) {
   dl_iterate_phdr(list_one, &area);
 }
 
+void forget_module_change() { __atomic_store_n(&adding, 0u, __ATOMIC_RELEASE); }
+
 Place find_place(Area& area, uint64_t pc) {
   Place place;
   dl_find_object found;

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "runtime/causal/attach.h"
+#include "runtime/causal/last_writer.h"
 #include "runtime/causal/load.h"
 #include "runtime/causal/moment.h"
 #include "runtime/causal/regions.h"
@@ -20,6 +21,9 @@ namespace {
 
 // Waits shorter than this were no waits: a system call that found what it wanted. A switch away and back takes longer.
 constexpr uint64_t kShortestWaitNs = 3'000;
+
+// Of the calling function. What a handler that interrupts it calls lies below, and what called it above.
+#define STAB_FRAME reinterpret_cast<uint64_t>(__builtin_frame_address(0))
 
 void pay_by_sleeping(Area& area) {
   const uint64_t everybody = look(area.state.global);
@@ -40,6 +44,7 @@ void pay_by_spinning(Area& area) {
   int cpu = sched_getcpu();
   clock.occupy(self.occupied, cpu);
   if (clock.owed(cpu) == 0) return;
+  self.pause_frame = STAB_FRAME;
   self.spins = true;
   const uint64_t begun = now_ns();
   uint64_t at = begun, counted = 0;
@@ -186,6 +191,7 @@ void spin_for(uint64_t cpu_ns) {
     return;
   }
   const uint64_t wanted_ns = cpu_ns - self.too_much_ns;
+  self.pause_frame = STAB_FRAME;
   self.spins = true;
   const uint64_t begun = thread_cpu_ns();
   uint64_t spent = 0;
@@ -211,6 +217,7 @@ Wait start_wait(Waits what) {
   }
   self.seen_open = window;
   self.seen = look(area.state.global);
+  if (wait.outer == kNot) self.wait_frame = STAB_FRAME;
   self.waits = what;
   go_off(area);
   return wait;
@@ -239,6 +246,15 @@ void finish_wait(const Wait& wait, Waits by, uint64_t why, uint64_t caller) {
   go_off(area);
 }
 
+void abandon_below(uint64_t stack) {
+  if (self.pause_frame < stack) self.spins = false;
+  if (self.waits == kNot || self.wait_frame >= stack) return;
+  end_noted(self.noted);
+  self.noted = nullptr;
+  come_back(*program.area, kForWorld);
+  self.waits = kNot;
+}
+
 void arrive() {
   Area& area = *program.area;
   self.is_counted = true;
@@ -254,6 +270,8 @@ void leave() {
   pay();
   if (program.pauses == Pauses::kSpin) clock_of(*program.area).vacate(self.occupied);
   // Ended inside a wait, by cancellation, it is off already.
+  end_noted(self.noted);
+  self.noted = nullptr;
   if (self.waits == kNot) count_threads(*program.area, *program.process, -1);
   self.is_counted = false;
 }

@@ -32,6 +32,9 @@ bool count_in(HistogramCell* cells, uint32_t module, uint64_t address, uint64_t 
 // Lists every module that is loaded now. Not in a signal handler.
 void list_modules(Area& area);
 
+// In a forked child: whoever was adding one is not here.
+void forget_module_change();
+
 // Where a pc is. Safe in a signal handler.
 Place find_place(Area& area, uint64_t pc);
 

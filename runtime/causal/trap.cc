@@ -1,11 +1,13 @@
 // Samples: a SIGTRAP in the thread itself after each period of its CPU time, judged and paid on the spot.
 //
-// The event (perf, software task-clock, sigtrap) is opened once, for this process; threads inherit it, other processes don't,
-// and an exec takes it away. Its signal is synchronous and comes on the way back to user mode only, so no system call ends with
-// EINTR. Where perf is refused each thread has a timer on its CPU clock, with the grain of the kernel's tick.
+// The event (perf, software task-clock, sigtrap) is opened once, for this process; threads inherit it, each with a period of its
+// own, other processes don't, and an exec takes it away. Its signal is synchronous and comes on the way back to user mode only,
+// so no system call ends with EINTR. Where perf is refused each thread has a timer on its CPU clock, with the grain of the
+// kernel's tick.
 //
-// What falls into a pause is no sample of the program. SIGTRAP is blocked in its own handler, so what falls due there comes
-// right after it, marked as late, and stands for no time.
+// What falls into a pause is no sample of the program. All signals are blocked in the handler: a handler of the program's that
+// ran in it might jump out of it, in the middle of what it does to the area. A sample that falls due there comes right after it,
+// marked as late, and stands for no time.
 #include <linux/perf_event.h>
 #include <sched.h>
 #include <signal.h>
@@ -158,30 +160,31 @@ void obey(Area& area) {
   if (const uint64_t order = waiting_order(area); order != 0) carry_out(area, order, program.pid);
 }
 
-// The rest of what the program's action says, which the kernel has done by ours.
-void do_as_flagged(const struct sigaction& own) {
+// The rest of what the program's action says, which the kernel has done by ours. interrupted: the mask of what was interrupted. A
+// handler that jumps out of here leaves its mask as it is.
+void do_as_flagged(const struct sigaction& own, uint64_t interrupted) {
   if ((own.sa_flags & static_cast<int>(SA_RESETHAND)) != 0) set_own_trap_action(action_of(SIG_DFL));
-  uint64_t mask = 0;
-  memcpy(&mask, &own.sa_mask, sizeof mask);
-  if (mask != 0) sys::call(SYS_rt_sigprocmask, SIG_BLOCK, sys::word(&mask), 0, sizeof mask);
-  const uint64_t trap = uint64_t{1} << (SIGTRAP - 1);
-  // A handler that jumps out of here leaves the mask as it is.
-  if ((own.sa_flags & SA_NODEFER) != 0 && (mask & trap) == 0)
-    sys::call(SYS_rt_sigprocmask, SIG_UNBLOCK, sys::word(&trap), 0, sizeof trap);
+  const uint64_t trap = (own.sa_flags & SA_NODEFER) != 0 ? 0 : uint64_t{1} << (SIGTRAP - 1);
+  const uint64_t mask = interrupted | word_of(own.sa_mask) | trap;
+  sys::call(SYS_rt_sigprocmask, SIG_SETMASK, sys::word(&mask), 0, sizeof mask);
 }
 
 void pass_on(int signal, siginfo_t* info, void* context) {
-  if (program.area != nullptr) raise_by(program.area->state.foreign_traps, 1);
   const struct sigaction own = own_trap_action();
-  // What the kernel makes of an instruction can't be ignored.
-  if (own.sa_handler == SIG_IGN && info->si_code <= 0) return;
-  if (own.sa_handler == SIG_DFL || own.sa_handler == SIG_IGN) {
+  const uint64_t interrupted = word_of(static_cast<const ucontext_t*>(context)->uc_sigmask);
+  const bool is_blocked = believes_trap_blocked(interrupted);
+  // What the kernel makes of an instruction can be neither ignored nor blocked.
+  const bool by_instruction = info->si_code > 0;
+  if (is_blocked && !by_instruction) return keep_trap(*info);
+  if (program.area != nullptr) raise_by(program.area->state.foreign_traps, 1);
+  if (own.sa_handler == SIG_IGN && !by_instruction) return;
+  if (own.sa_handler == SIG_DFL || own.sa_handler == SIG_IGN || is_blocked) {
     const struct sigaction fall = action_of(SIG_DFL);
     real_sigaction(SIGTRAP, &fall, nullptr);
     sys::call(SYS_tgkill, sys::getpid(), sys::gettid(), SIGTRAP);  // comes when this handler returns
     return;
   }
-  do_as_flagged(own);
+  do_as_flagged(own, interrupted);
   if ((own.sa_flags & SA_SIGINFO) != 0)
     own.sa_sigaction(signal, info, context);
   else
@@ -224,15 +227,20 @@ int open_event(uint64_t period_ns) {
   return static_cast<int>(sys::call(SYS_perf_event_open, sys::word(&attr), 0, -1, -1, PERF_FLAG_FD_CLOEXEC));
 }
 
-// The program's own descriptors get the numbers that they would have had.
-int out_of_the_way(int fd) {
-  for (int least = 1000; least >= 250; least -= 250) {
-    const long moved = sys::call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, least);
-    if (moved < 0) continue;
-    sys::close(fd);
-    return static_cast<int>(moved);
-  }
-  return fd;
+// Threads with inherited events look alike to the kernel, and where one makes way for another on a CPU it lets their events go on
+// instead of stopping one and starting the other: what is then sampled after each period is the CPU, and not the thread. A
+// program whose threads make way for each other about as often as samples come has these in step with it, and one line too few of
+// them. A thread that has ever opened an event of its own is not like others.
+void keep_own_period() {
+  perf_event_attr attr;
+  memset(&attr, 0, sizeof attr);
+  attr.size = sizeof attr;
+  attr.type = PERF_TYPE_SOFTWARE;
+  attr.config = PERF_COUNT_SW_DUMMY;
+  attr.exclude_kernel = 1;
+  attr.exclude_hv = 1;
+  const long fd = sys::call(SYS_perf_event_open, sys::word(&attr), 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+  if (fd >= 0) sys::close(static_cast<int>(fd));
 }
 
 }  // namespace
@@ -242,6 +250,7 @@ void take_signal() {
   memset(&action, 0, sizeof action);
   action.sa_sigaction = on_trap;
   action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
+  memset(&action.sa_mask, 0xff, sizeof action.sa_mask);  // sigfillset leaves out those that libc uses
   real_sigaction(SIGTRAP, &action, &before);
   set_own_trap_action(before);
 }
@@ -266,7 +275,10 @@ void stop_sampling() {
 }
 
 void start_thread_sampling() {
-  if (!program.by_timer) return;
+  if (!program.by_timer) {
+    if (program.event >= 0) keep_own_period();
+    return;
+  }
   sigevent event;
   memset(&event, 0, sizeof event);
   event.sigev_notify = SIGEV_THREAD_ID;
@@ -286,24 +298,31 @@ void end_thread_sampling() {
   self.timer_made = false;
 }
 
-// A frame of a signal with AVX-512 or AMX takes up to 11 KB, and there are stacks of 16 KiB.
+// A frame of a signal with AVX-512 or AMX takes up to 11 KB, and there are stacks of 16 KiB. Handlers of the program's that want
+// such a stack, in a thread for which it has none, run here as well, and would have had the thread's own. What is not used is no
+// memory.
 namespace {
-constexpr size_t kRoomForHandlers = 64 * 1024;
+constexpr size_t kRoomForHandlers = 256 * 1024;
 size_t alternate_bytes() { return kRoomForHandlers + ((getauxval(AT_MINSIGSTKSZ) + 4095) & ~4095ul); }
 }  // namespace
 
 void give_alternate_stack() {
   stack_t now{};
   if (sys::call(SYS_sigaltstack, 0, sys::word(&now)) != 0 || (now.ss_flags & SS_DISABLE) == 0) return;
-  void* const room = sys::map(nullptr, alternate_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK);
+  constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE;
+  void* const room = sys::map(nullptr, alternate_bytes(), PROT_READ | PROT_WRITE, kFlags);
   if (!sys::is_address(room)) return degrade(*program.area, Degraded::kNoAlternateStack);
+  self.alternate_stack = room;
+  if (restore_alternate_stack()) return;
+  self.alternate_stack = nullptr;
+  sys::unmap(room, alternate_bytes());
+}
+
+bool restore_alternate_stack() {
   stack_t own{};
-  own.ss_sp = room;
+  own.ss_sp = self.alternate_stack;
   own.ss_size = alternate_bytes();
-  if (sys::call(SYS_sigaltstack, sys::word(&own), 0) == 0)
-    self.alternate_stack = room;
-  else
-    sys::unmap(room, alternate_bytes());
+  return sys::call(SYS_sigaltstack, sys::word(&own), 0) == 0;
 }
 
 void free_alternate_stack() {

@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +23,7 @@
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <threads.h>
@@ -423,6 +425,47 @@ void pays_for_what_it_computed_in_the_kernel() {
   expect(paid, "read", "owed nothing after it had computed in the kernel, as if its CPU had been idle");
 }
 
+// A time-out of the program's own may jump out of whatever goes on: a wait that so has no end, a read, a pause.
+sigjmp_buf again;
+template <typename Call>
+bool jumps_out_of(Call call) {
+  struct sigaction action{};
+  action.sa_handler = [](int) { siglongjmp(again, 1); };
+  sigaction(SIGALRM, &action, nullptr);
+  if (sigsetjmp(again, 1) != 0) return true;
+  const itimerval soon = {{0, 0}, {0, 50'000}};
+  setitimer(ITIMER_REAL, &soon, nullptr);
+  call();
+  return false;
+}
+
+void leaves_by_jumps() {
+  static int ends[2];
+  if (pipe(ends) != 0) abort();
+  forgive();
+  const int before = area->state.runnable;
+  const bool left_sleep = jumps_out_of([] {
+    timespec long_time = {60, 0};
+    nanosleep(&long_time, nullptr);
+  });
+  expect(left_sleep && area->state.runnable == before, "nanosleep", "waits still, after a handler has jumped out of it");
+  const bool left_read = jumps_out_of([] {
+    char one;
+    if (read(ends[0], &one, 1) < 0) abort();
+  });
+  uint64_t going_on = 0;
+  for (const LastWrite& cell : area->last_writes) going_on += cell.going_on;
+  expect(left_read && area->state.runnable == before && going_on == 0, "read", "goes on, after a handler has jumped out of it");
+  const bool left_pause = jumps_out_of([] {
+    __atomic_fetch_add(&area->state.global, kLongCreditNs, __ATOMIC_SEQ_CST);
+    sem_post(&semaphore);
+  });
+  forgive();
+  expect(left_pause, "sem_post", "was not left in its pause");
+  pays_first("sem_post, after a pause that was left", [] { sem_post(&semaphore); });
+  while (sem_trywait(&semaphore) == 0) {}
+}
+
 int check() {
   area->state.live.claimed = area->state.live.ordered = 1;
   area->state.live.kind = ArmKind::kSpeedup;
@@ -489,6 +532,25 @@ int check() {
     pthread_mutex_unlock(&mutex);
     pthread_join(thread, nullptr);
   });
+  owes_nothing_after("flockfile", [] {
+    static sem_t locked;
+    sem_init(&locked, 0, 0);
+    pthread_t thread;
+    pthread_create(&thread, nullptr, [](void*) -> void* {
+      flockfile(stderr);
+      sem_post(&locked);
+      timespec soon = {0, 20'000'000};
+      while (nanosleep(&soon, &soon) != 0) {}
+      raise_global();
+      forgive();
+      funlockfile(stderr);
+      return nullptr;
+    }, nullptr);
+    sem_wait(&locked);
+    flockfile(stderr);
+    funlockfile(stderr);
+    pthread_join(thread, nullptr);
+  });
   owes_nothing_after("pthread_join", [] { pthread_join(wake_later([] {}), nullptr); });
 
   constexpr timespec kTime = {0, kLongWaitNs};
@@ -509,6 +571,7 @@ int check() {
   is_late_from_a_sleep();
   waits_for_a_strange_reader();
   wait_for_signals_and_children();
+  leaves_by_jumps();
 
   const uint64_t open = area->state.live.open;
   area->state.live.open = open + 1;  // no window: nothing is paid, whatever is owed

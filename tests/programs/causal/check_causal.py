@@ -3,11 +3,13 @@
 
     check_causal.py --bin DIR --runner FILE one-cpu PROGRAM [--cpu N]   in CPU time, so it holds on a loaded machine
     ... two-cpus PROGRAM    wall time on two CPUs, as a real-time process: for a machine that nobody else needs meanwhile
+    ... mirror -            what a program sees of itself, its masks, stacks, descriptors and children, is as without a profile
     ... habits -            signals, forks, execs, refusals: the output is the plain program's, and what is missing is said
     ... same-output -       the programs of tests/programs print under a profile what they print without
     ... shares PROGRAM      forked workers, a library that comes later, latency
     ... waits io            sleep is sped up, too; time-outs, timers, and writes that find no room are waits for the world
     ... no-waits -          time in the kernel and children are not
+    ... in-step -           threads that make way for each other as often as samples come
     ... callers -           samples in libc count for their callers
     ... moving -            code and stack move, a new layout for each window
 
@@ -205,7 +207,8 @@ def waits(tools, name, directory):
         print(f"{name}, line {region} at 50 %: predicted {gain:.1f} (se {error:.1f}), real {truth_of:.1f}")
         expect_in_time(abs(gain - truth_of) <= MOST_WRONG + 2 * error, "predictions of waits are not near the truth")
     program = build(tools.cc, "waiting", directory)
-    for kind, truth_of in (("condition", 100 / 6), ("semaphore", 100 / 6), ("signal", 100 / 6), ("helper", 100 / 6), ("full-pipe", 0)):
+    for kind, truth_of in (("condition", 100 / 6), ("semaphore", 100 / 6), ("signal", 100 / 6), ("helper", 100 / 6), ("lines", 100 / 6),
+                           ("bytes", 100 / 6), ("full-pipe", 0)):
         found = arms(windows(tools, program, [kind, "--seconds", "1"], [
             "--region", "a=line_a", "--speedups", "500", "--window-ms", "60", "--period-us", "500", "--cpus", tools.cpu]))
         gain, error = found["speedup", 1, 500]
@@ -250,6 +253,23 @@ def callers(tools, _, directory):
 SHARES = {"workers": (30, 20), "plugin": (25, 25), "latency": (12.5, 37.5)}
 
 
+def in_step(tools, _, directory):
+    """Two threads make way for each other about as often as samples come: each has its samples all the same."""
+    program = build(tools.cc, "barrier_pair", directory)
+    common = ["--rounds-per-us", rounds_per_us(program), "--scale", "0.25"]
+    lines = windows(tools, program, [*common, "--seconds", "6"], [
+        "--region", "a=line_a", "--region", "b=line_b", "--speedups", "1000", "--baselines", "2", "--window-ms", "100", "--period-us",
+        "1000", "--cpus", tools.cpu])
+    a, b = (int(line[4]) for line in lines if line[0] == "region")
+    print(f"in step: line_a has {100 * a / (a + b):.1f} % of {a + b} samples, by its work 55.6")
+    expect(a + b > 3000, "there were few samples")
+    expect_in_time(abs(100 * a / (a + b) - 100 * 2000 / 3600) < 1.2, "samples were in step with the threads")
+    gain, error = arms(lines)["speedup", 1, 1000]
+    real = truth(program, tools.cpu, common, "line_a", 100)
+    print(f"in step: all of line_a: predicted {gain:.1f} (se {error:.1f}), real {real:.1f}")
+    expect_in_time(abs(gain - real) <= MOST_WRONG_IN_THE_MEAN + 2 * error, "predictions of threads in step are not near the truth")
+
+
 def shares(tools, name, directory):
     """Forked processes with one clock; a library that is loaded while the program runs; latency beside throughput."""
     program, arguments, second = build_with(tools.cc, name, directory, "-ldl"), [], "line_b"
@@ -280,45 +300,82 @@ HABITS = ["interrupted", "own-trap", "deadly-trap", "blocks-signals", "forks", "
           "small-stack", "ends-in-sandbox"]
 
 
+def as_without_profile(tools, program, what, seen):
+    """Its output and its status are those of the plain program; what run_windows says is kept."""
+    quick = ["--speedups", "500", "--window-ms", "20", "--kinds", "null,slowdown", "--region", "a=line_a"]
+    plain = subprocess.run([program, what], capture_output=True, text=True)
+    expect(plain.returncode == 0 or what == "deadly-trap", f"{what}: without a profile it ends with {plain.returncode}")
+    lines = windows(tools, program, [what], quick, check=False)
+    own = [" ".join(line) for line in lines if line[0] not in ("state", "degraded", "region", "arm", "point", "status")]
+    seen[what] = lines
+    expect("\n".join(own) == "\n".join(" ".join(line.split()) for line in plain.stdout.splitlines()),
+           f"{what}: prints {own}, without a profile {plain.stdout!r}")
+    status = status_of(lines)
+    expect(status == plain.returncode, f"{what}: ends with {status}, not {plain.returncode}")
+    print(f"{what}: as without a profile")
+
+
+def number(lines, what):
+    return int(words_of(lines, "state")[what])
+
+
+def visits_of(lines, name):
+    return sum(int(line[-1]) for line in lines if line[0] == "point" and line[2] == name)
+
+
+MIRRORED = ["masks", "waiting-trap", "stacks", "closes", "other-forks", "traces-child", "commands", "stops-itself"]
+
+
+def mirror(tools, _, directory):
+    """What a program sees of itself is what it sees without a profile, and it is sampled all the same."""
+    program, seen = build_with(tools.cc, "mirror", directory), {}
+    for what in MIRRORED:
+        as_without_profile(tools, program, what, seen)
+    expect(number(seen["waiting-trap"], "foreign_traps") == 2, "SIGTRAPs of its own were lost, or came twice")
+    expect(number(seen["stacks"], "samples") > 30, "there were hardly any samples after it gave its stack back")
+    expect(number(seen["closes"], "samples") > 100 and ["degraded", "no-samples"] not in seen["closes"],
+           "samples ended as the program closed what it did not open")
+    expect(number(seen["other-forks"], "attached") == 4 and visits_of(seen["other-forks"], "round") == 300,
+           "children that were forked behind libc's back did not join")
+    expect(["degraded", "traced"] not in seen["traces-child"], "a child that has a tracer was taken for the whole program")
+    expect(number(seen["stops-itself"], "samples") > 300, "there were hardly any samples after a jump out of a pause")
+
+    habit, tools_with = build_with(tools.cc, "habits", directory), argparse.Namespace(**vars(tools))
+    tools_with.runner = ["env", "--block-signal=TRAP", tools.runner]
+    lines = windows(tools_with, habit, ["silent"], ["--region", "a=line_a", "--pilot"])
+    expect(number(lines, "samples") > 60 and number(lines, "late") == 0, "whoever started the program blocked SIGTRAP, and no sample came")
+    print("started with SIGTRAP blocked: sampled")
+    tools_with.runner = ["sh", "-c", 'ulimit -n 64; exec "$@"', "sh", tools.runner]
+    as_without_profile(tools_with, habit, "descriptors", seen)
+    expect(number(seen["descriptors"], "samples") > 10, "with few descriptors there were no samples")
+
+
 def habits(tools, _, directory):
     program = build_with(tools.cc, "habits", directory)
     quick = ["--speedups", "500", "--window-ms", "20", "--kinds", "null,slowdown", "--region", "a=line_a"]
     seen = {}
     for habit in HABITS:
-        plain = subprocess.run([program, habit], capture_output=True, text=True)
-        expect(plain.returncode == 0 or habit == "deadly-trap", f"{habit}: without a profile it ends with {plain.returncode}")
-        lines = windows(tools, program, [habit], quick, check=False)
-        own = [" ".join(line) for line in lines if line[0] not in
-               ("state", "degraded", "region", "arm", "point", "status")]
-        seen[habit] = lines
-        expect("\n".join(own) == "\n".join(" ".join(line.split()) for line in plain.stdout.splitlines()),
-               f"{habit}: prints {own}, without a profile {plain.stdout!r}")
-        status = status_of(lines)
-        expect(status == plain.returncode, f"{habit}: ends with {status}, not {plain.returncode}")
-        print(f"{habit}: as without a profile")
-
-    def number(habit, what):
-        return int(words_of(seen[habit], "state")[what])
+        as_without_profile(tools, program, habit, seen)
 
     expect(["0", "calls", "ended", "with", "EINTR"] in seen["interrupted"], "calls were interrupted")
-    expect(number("interrupted", "samples") > 100, "the thread that computes had hardly a sample")
-    expect_in_time(number("interrupted", "samples") > 300, "the thread that computes had few samples")
-    expect(["degraded", "shared-sigtrap"] in seen["own-trap"] and number("own-trap", "foreign_traps") == 50,
+    expect(number(seen["interrupted"], "samples") > 100, "the thread that computes had hardly a sample")
+    expect_in_time(number(seen["interrupted"], "samples") > 300, "the thread that computes had few samples")
+    expect(["degraded", "shared-sigtrap"] in seen["own-trap"] and number(seen["own-trap"], "foreign_traps") == 50,
            "traps of the program's own were not told apart")
-    expect(number("blocks-signals", "samples") > 30, "SIGTRAP was blocked by a mask of the program's")
+    expect(number(seen["blocks-signals"], "samples") > 30, "SIGTRAP was blocked by a mask of the program's")
     # What the hypervisor takes away is one sample late.
-    expect_in_time(["degraded", "late-traps"] not in seen["blocks-signals"] and number("blocks-signals", "samples") > 150,
+    expect_in_time(["degraded", "late-traps"] not in seen["blocks-signals"] and number(seen["blocks-signals"], "samples") > 150,
                    "samples came late, or were few")
-    visits = sum(int(line[-1]) for line in seen["forks"] if line[0] == "point" and line[2] == "round")
-    expect(number("forks", "attached") == 5 and visits == 400, f"forked children did not join: {visits} visits")
-    expect(number("short", "samples") <= 1 and not any(line[0] == "point" for line in seen["silent"]),
+    visits = visits_of(seen["forks"], "round")
+    expect(number(seen["forks"], "attached") == 5 and visits == 400, f"forked children did not join: {visits} visits")
+    expect(number(seen["short"], "samples") <= 1 and not any(line[0] == "point" for line in seen["silent"]),
            "points that nobody visited")
 
-    expect(["degraded", "sandboxed"] in seen["sandboxed"] and number("sandboxed", "samples") > 30,
+    expect(["degraded", "sandboxed"] in seen["sandboxed"] and number(seen["sandboxed"], "samples") > 30,
            "a sandbox was not noticed, or samples did not come before it")
-    expect(["degraded", "sandboxed"] not in seen["asks-for-sandbox"] and number("asks-for-sandbox", "samples") > 100,
+    expect(["degraded", "sandboxed"] not in seen["asks-for-sandbox"] and number(seen["asks-for-sandbox"], "samples") > 100,
            "a program that only asked for a sandbox was left alone")
-    expect(number("clones", "samples") > 60, "a thread by clone had no samples")
+    expect(number(seen["clones"], "samples") > 60, "a thread by clone had no samples")
 
     static = build_with(tools.cc, "habits", directory, "-static")
     lines = windows(tools, static, ["short"], quick[:-2], check=False)
@@ -395,8 +452,8 @@ def moving(tools, _, directory):
     expect_in_time(abs(gain - 41.7) <= MOST_WRONG + 2 * error, "predictions are not near the truth")
 
 
-CHECKS = {"one-cpu": one_cpu, "two-cpus": two_cpus, "habits": habits, "same-output": same_output, "moving": moving,
-          "waits": waits, "no-waits": no_waits, "callers": callers, "shares": shares}
+CHECKS = {"one-cpu": one_cpu, "two-cpus": two_cpus, "habits": habits, "mirror": mirror, "same-output": same_output, "moving": moving,
+          "waits": waits, "no-waits": no_waits, "callers": callers, "in-step": in_step, "shares": shares}
 
 
 def idlest_cpu(seconds=0.3):

@@ -3,6 +3,7 @@
  *   condition, semaphore   a time-out, for want of anybody who wakes it
  *   signal                 a timer's signal
  *   helper                 a sleep, beside a child that has executed another program
+ *   lines, bytes           a line, or as many bytes, read by libc's streams from another program that answers when it is asked
  *   full-pipe              a write into a pipe whose reader, a child of its own, empties it each 2 ms: so long takes each round
  *   kernel                 a read that finds what it wants, and computes in the kernel for about so long
  *   child                  4 ms of work (line_a) in a child, and 2 ms (line_b) in the parent after that has ended */
@@ -97,6 +98,50 @@ static pid_t start_reader(void) {
   _exit(0);
 }
 
+/* Answers each byte with a line, 2 ms later. */
+static int answer(void) {
+  char asked;
+  while (read(0, &asked, 1) == 1) {
+    nap();
+    if (write(1, "answer\n", 7) != 7) return 1;
+  }
+  return 0;
+}
+
+static FILE* answers;
+static void ask(void) {
+  if (write(ends[1], "?", 1) != 1) abort();
+}
+static void wait_for_line(void) {
+  char line[64];
+  ask();
+  if (fgets(line, sizeof line, answers) == NULL) abort();
+}
+static void wait_for_bytes(void) {
+  char bytes[7];
+  ask();
+  if (fread(bytes, 1, sizeof bytes, answers) != sizeof bytes) abort();
+}
+
+/* Another program, which nobody profiles. */
+static pid_t start_answering(const char* self) {
+  int to[2], from[2];
+  if (pipe(to) != 0 || pipe(from) != 0) abort();
+  const pid_t other = fork();
+  if (other == 0) {
+    dup2(to[0], 0);
+    dup2(from[1], 1);
+    close(to[1]);
+    execl(self, self, "answer", (char*)NULL);
+    _exit(1);
+  }
+  close(to[0]);
+  close(from[1]);
+  ends[1] = to[1];
+  answers = fdopen(from[0], "r");
+  return other;
+}
+
 static char* room_for_zeros;
 static int zeros;
 enum { kZeros = 16000000 };
@@ -139,6 +184,9 @@ int main(int argc, char** argv) {
   if (strcmp(kind, "semaphore") == 0) waits = wait_for_semaphore;
   if (strcmp(kind, "signal") == 0) waits = wait_for_signal;
   if (strcmp(kind, "helper") == 0) waits = nap, helper = start_helper();
+  if (strcmp(kind, "answer") == 0) return answer();
+  if (strcmp(kind, "lines") == 0) waits = wait_for_line, reader = start_answering(argv[0]);
+  if (strcmp(kind, "bytes") == 0) waits = wait_for_bytes, reader = start_answering(argv[0]);
   if (strcmp(kind, "full-pipe") == 0) waits = write_into_pipe, reader = start_reader();
   if (strcmp(kind, "kernel") == 0) waits = compute_in_kernel, open_zeros();
   if (waits == NULL) return 2;
