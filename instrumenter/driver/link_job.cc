@@ -3,6 +3,7 @@
 #include "instrumenter/driver/link_job.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <sstream>
 #include <string_view>
 
@@ -97,6 +98,40 @@ std::string output_of(const Arguments& words) {
   return output;
 }
 
+// Where -lNAME leads: to the first folder that has the library, shared ones preferred unless archives alone are wanted. Empty:
+// nowhere, which the linker says itself.
+std::string find_library(const std::string& name, const Arguments& folders, bool only_archives) {
+  std::error_code ignored;
+  for (const std::string& folder : folders) {
+    if (name.starts_with(':')) {
+      if (const std::string file = folder + "/" + name.substr(1); std::filesystem::exists(file, ignored)) return file;
+      continue;
+    }
+    for (const char* ending : {".so", ".a"})
+      if (const std::string file = folder + "/lib" + name + ending;
+          !(only_archives && std::string_view(ending) == ".so") && std::filesystem::exists(file, ignored))
+        return file;
+  }
+  return {};
+}
+
+// Values of options that come as words of their own are no files, or no objects; whoever reads them sees that.
+Arguments files_of(const Arguments& words) {
+  Arguments folders, files;
+  for (const std::string& word : words)
+    if (word.starts_with("-L") && word.size() > 2) folders.push_back(word.substr(2));
+  bool only_archives = is_static(words);
+  for (size_t i = 1; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    if (word == "-Bstatic" || word == "-static") only_archives = true;
+    if (word == "-Bdynamic") only_archives = is_static(words);
+    if (!word.starts_with('-')) files.push_back(word);
+    if (!word.starts_with("-l") || word.size() == 2) continue;
+    if (const std::string file = find_library(word.substr(2), folders, only_archives); !file.empty()) files.push_back(file);
+  }
+  return files;
+}
+
 }  // namespace
 
 std::optional<LinkJob> find_link_job(const std::string& steps) {
@@ -111,6 +146,7 @@ std::optional<LinkJob> find_link_job(const std::string& steps) {
     if (output.empty()) continue;
     job = LinkJob{
         .output = output,
+        .files = files_of(words),
         .relocatable = has(words, "-r") || has(words, "--relocatable"),
         .shared = has(words, "-shared") || has(words, "--shared"),
         .is_static = is_static(words),

@@ -10,6 +10,7 @@ namespace stab::driver {
 
 struct LinkJob {
   std::string output;
+  Arguments files;           // what is linked, in order: objects, archives, libraries where -l finds them
   bool relocatable = false;  // -r
   bool shared = false;
   bool is_static = false;    // no dynamic linker: -static, -static-pie
@@ -17,6 +18,7 @@ struct LinkJob {
   bool with_cxx_archive = false;  // the C++ library, linked statically
   bool lld = false;
   bool gold_discards = false;  // gold, with --gc-sections or --icf
+  bool executable_stack = false;  // an object asks for one, and the linker doesn't look: filled in by who reads the objects
   bool wraps_operators = false;  // --wrap of operator new or delete, or of what those of a statically linked C++ library call
 };
 

@@ -15,6 +15,7 @@
 
 #include "base/standard_output.h"
 #include "instrumenter/driver/command_line.h"
+#include "instrumenter/driver/executable_stack.h"
 #include "instrumenter/driver/layout_choice.h"
 #include "instrumenter/driver/link_job.h"
 #include "instrumenter/driver/child_process.h"
@@ -140,7 +141,8 @@ Result<int> drive(std::string_view name, std::span<char* const> raw) {
   if (layout) STAB_CHECK_OK(tell_places(layout->file));
   if (line.only_compiles) return become(command);
 
-  const auto job = answer.exit_code == 0 ? find_link_job(answer.error_output) : std::nullopt;
+  auto job = answer.exit_code == 0 ? find_link_job(answer.error_output) : std::nullopt;
+  if (job && job->lld && needs_post_link(*job)) job->executable_stack = ask_for_executable_stack(job->files);
   // Nothing to link, or clang's own complaint. flang would warn of an option for a linker.
   if (!job && tools.language == Language::kFortran) return become(compile_command(tools, without_link(line)));
   if (!job) return become(command);

@@ -80,6 +80,7 @@ Arguments link_options(const Toolchain& tools, const LinkJob& job, const LinkOrd
   if (!job.shared) append(options, runtime_options(tools, job));
   // Any object may be bitcode.
   if (job.lld) options.push_back("-Wl,--load-pass-plugin=" + tools.pass_plugin);
+  if (job.executable_stack) options.push_back("-Wl,-z,execstack");
   if (order.code_seed) {
     const std::string seed = std::to_string(*order.code_seed);
     options.push_back("-Wl,--shuffle-sections=.text*=" + seed);

@@ -1,5 +1,6 @@
 // Reading ar archives: a magic line, then members, each behind a header of text whose only interesting field is
-// the size. Used to know our own runtime's functions in programs that carry no list of what our pass compiled.
+// the size. Used to know our own runtime's functions in programs that carry no list of what our pass compiled, and what objects
+// ask of a link.
 #include "instrumenter/postlink/archive.h"
 
 #include <elf.h>
@@ -52,17 +53,24 @@ void append_functions(std::span<const uint8_t> object, std::vector<std::string>&
 
 }  // namespace
 
-Result<std::vector<std::string>> functions_of_archive(std::span<const uint8_t> bytes, const std::string& path) {
+Result<std::vector<std::span<const uint8_t>>> members_of_archive(std::span<const uint8_t> bytes, const std::string& path) {
   if (bytes.size() < kMagic.size() || memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0)
     return bad_input("'" + path + "' is not an archive");
-  std::vector<std::string> names;
+  std::vector<std::span<const uint8_t>> members;
   for (size_t at = kMagic.size(); at + kHeaderBytes <= bytes.size();) {
     const size_t size = number_in(bytes.subspan(at + kSizeAt, kSizeBytes));
     at += kHeaderBytes;
     if (size > bytes.size() - at) return bad_input("'" + path + "' is cut off");
-    append_functions(bytes.subspan(at, size), names);
+    members.push_back(bytes.subspan(at, size));
     at += size + size % 2;
   }
+  return members;
+}
+
+Result<std::vector<std::string>> functions_of_archive(std::span<const uint8_t> bytes, const std::string& path) {
+  STAB_TRY(const auto members, members_of_archive(bytes, path));
+  std::vector<std::string> names;
+  for (const auto member : members) append_functions(member, names);
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;

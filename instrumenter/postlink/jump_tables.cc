@@ -119,7 +119,33 @@ class TableFinder {
     return tables;
   }
 
+  std::vector<uint64_t> loose_labels(const std::vector<JumpTable>& tables) const {
+    std::vector<uint64_t> labels;
+    for (uint32_t function = 0; function < functions_.size(); ++function) {
+      if (disassembly_.codes[function].indirect_jumps == 0) continue;
+      for (const uint64_t address : candidates_of(function))
+        if (std::none_of(tables.begin(), tables.end(), [&](const JumpTable& table) { return table.contains(address); }))
+          append_labels(address, labels);
+    }
+    std::sort(labels.begin(), labels.end());
+    return labels;
+  }
+
  private:
+  // Of the array that begins at `address`, up to what is surely another one.
+  void append_labels(uint64_t address, std::vector<uint64_t>& labels) const {
+    const ConstantData* data = data_at(address);
+    if (data == nullptr) return;
+    const uint64_t section_end = data->section->header.sh_addr + data->section->bytes.size();
+    uint64_t place = address;
+    for (size_t at = data->first_at(address); at < data->relocations.size(); ++at, place += 4) {
+      const Relocation& relocation = data->relocations[at];
+      if (relocation.place != place || relocation.type != R_X86_64_PC32 || place + 4 > section_end) return;
+      if (place != address && begins_a_table(*data, place)) return;
+      labels.push_back(relative_label(*data, place, address));
+    }
+  }
+
   // Constant addresses the function refers to, ascending, each once.
   std::vector<uint64_t> candidates_of(uint32_t function) const {
     std::vector<uint64_t> candidates;
@@ -319,6 +345,11 @@ class TableFinder {
 std::vector<JumpTable> find_jump_tables(const ElfImage& image, const FunctionTable& functions,
                                         const Disassembly& disassembly, const References& references) {
   return TableFinder(image, functions, disassembly, references).find();
+}
+
+std::vector<uint64_t> find_loose_labels(const ElfImage& image, const FunctionTable& functions, const Disassembly& disassembly,
+                                        const References& references, const std::vector<JumpTable>& tables) {
+  return TableFinder(image, functions, disassembly, references).loose_labels(tables);
 }
 
 }  // namespace stab::postlink

@@ -27,4 +27,10 @@ struct JumpTable {
 std::vector<JumpTable> find_jump_tables(const ElfImage& image, const FunctionTable& functions,
                                         const Disassembly& disassembly, const References& references);
 
+// Where arrays of distances lead that functions with indirect jumps refer to and that are none of `tables`, ascending: by one of
+// those a jump may reach the original. (The relocation of such an entry names another place, as its addend grows along the
+// array.)
+std::vector<uint64_t> find_loose_labels(const ElfImage& image, const FunctionTable& functions, const Disassembly& disassembly,
+                                        const References& references, const std::vector<JumpTable>& tables);
+
 }  // namespace stab::postlink

@@ -34,6 +34,8 @@ constexpr std::string_view kContextSwitches[] = {"makecontext",   "swapcontext",
 constexpr std::string_view kSignalStacks[] = {"sigaltstack", "__sigaltstack"};
 constexpr std::string_view kLongJumps[] = {"longjmp",       "_longjmp",          "siglongjmp",     "__longjmp_chk",
                                            "__libc_longjmp", "__libc_siglongjmp", "____longjmp_chk"};
+// What these do it with, in a program that libc is part of.
+constexpr std::string_view kLoadsOfLongJumps[] = {"__longjmp", "__longjmp_cancel"};
 
 template <size_t N>
 bool is_one_of(std::string_view name, const std::string_view (&names)[N]) {
@@ -68,6 +70,7 @@ class Judge {
         const std::vector<JumpTable>& tables, const ForeignRules& rules, bool foreign_moves, const FunctionTable& functions)
       : image_(image), callees_(callees), disassembly_(disassembly), references_(references), tables_(tables), rules_(rules),
         foreign_moves_(foreign_moves), functions_(functions) {
+    loose_labels_ = find_loose_labels(image, functions, disassembly, references, tables);
     for (const JumpTable& table : tables) table_ranges_.push_back({table.address, table.end()});
     std::sort(table_ranges_.begin(), table_ranges_.end());
   }
@@ -103,9 +106,10 @@ class Judge {
   // Whether data or code holds an address inside it, so that a copy may jump there.
   bool has_labels(uint32_t index) const {
     const Function& function = functions_[index];
+    if (disassembly_.codes[index].indirect_jumps == 0) return false;
     for (const Reference& reference : references_.into(function.start + 1, function.end()))
-      if (!reference.branch && !is_table_entry(reference.place)) return disassembly_.codes[index].indirect_jumps > 0;
-    return false;
+      if (!reference.branch && !is_table_entry(reference.place)) return true;
+    return has_loose_label(function.start + 1, function.end());
   }
 
  private:
@@ -156,6 +160,7 @@ class Judge {
     for (const Reference& reference :
          references_.into(function.start + 1, function.start + kPatchedEntryBytes))
       if (!is_table_entry(reference.place)) return true;
+    if (has_loose_label(function.start + 1, function.start + kPatchedEntryBytes)) return true;
     const auto [tables, targets_entry] = tables_of(index);
     const bool branches = disassembly_.codes[index].branches_into_entry || targets_entry;
     return branches && original_can_run(index, tables);
@@ -167,6 +172,11 @@ class Judge {
       if (!is_table_entry(reference.place)) return true;
     // Each recognized table explains one indirect jump; what the others do isn't known.
     return disassembly_.codes[index].indirect_jumps > recognized_tables;
+  }
+
+  bool has_loose_label(uint64_t begin, uint64_t end) const {
+    const auto label = std::lower_bound(loose_labels_.begin(), loose_labels_.end(), begin);
+    return label != loose_labels_.end() && *label < end;
   }
 
   std::span<const JumpTable> own_tables(uint32_t index) const {
@@ -205,6 +215,7 @@ class Judge {
   const ForeignRules& rules_;
   bool foreign_moves_;
   const FunctionTable& functions_;
+  std::vector<uint64_t> loose_labels_;                       // ascending
   std::vector<std::pair<uint64_t, uint64_t>> table_ranges_;  // ascending, [address, end)
 };
 
@@ -267,7 +278,7 @@ bool switches_stacks(const ElfImage& image, const Callees& callees, const Disass
     jumps = jumps || refers_to_one_of(kLongJumps, index, callees, disassembly, functions);
     if (makes_stack && jumps) return true;
     // longjmp alone goes back on the same stack; the dynamic linker's resolver restores its own.
-    const bool known = function.name.find("longjmp") != std::string_view::npos ||
+    const bool known = is_one_of(function.name, kLongJumps) || is_one_of(function.name, kLoadsOfLongJumps) ||
                        function.name.starts_with("_dl_runtime_") || function.runtime ||
                        is_one_of(function.name, kContextSwitches);
     if (!known && code.loads_stack_from_memory) return true;

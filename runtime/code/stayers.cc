@@ -7,6 +7,9 @@
 namespace stab::code {
 namespace {
 
+constexpr uint8_t kJumpNear = 0xe9, kJumpShort = 0xeb;
+constexpr uint32_t kRetiredEntryBytes = 2;  // jmp rel8, by retire()
+
 uint32_t get32(const uint8_t* at) {
   uint32_t value;
   memcpy(&value, at, 4);
@@ -27,7 +30,6 @@ void store_field(uint8_t* image, uint32_t at, uint32_t value) {
 
 // Leads a call whose field crosses an aligned 8 to the prefix of the copy that it calls, and that on to `arrival`.
 void lead_through_prefix(uint8_t* image, uint32_t at, uint32_t slot, uint32_t arrival) {
-  constexpr uint8_t kJumpNear = 0xe9, kJumpShort = 0xeb;
   const uint32_t image_bytes = reinterpret_cast<const ImageHeader*>(image)->image_bytes;
   const uint32_t field = get32(image + at);
   uint32_t prefix = at + 4 + field;  // a call, jmp or jcc ends with its field
@@ -40,6 +42,12 @@ void lead_through_prefix(uint8_t* image, uint32_t at, uint32_t slot, uint32_t ar
   }
   if (image[prefix] == kJumpNear && bytes_in_word(prefix + 1) == 4)
     store_field(image, prefix + 1, arrival - (slot + prefix + 5));
+}
+
+// Whether retire() has stored its jump over the call or jump whose field is at `at` of the body: the first instruction of a copy
+// that is entered at its body. That one never runs again, and its field shares a byte with the jump that does.
+bool is_under_retired_entry(const uint8_t* image, uint32_t body, uint32_t at) {
+  return at < kRetiredEntryBytes && image[body] == kJumpShort;
 }
 
 }  // namespace
@@ -86,6 +94,7 @@ void lead_calls(const Metadata& code, const Stayer& stayer, uint64_t slot, const
   for (uint32_t i = 0; i < f.directed_count; ++i) {
     const abi::DirectedFixup& fixup = code.directed[f.first_directed + i];
     if (fixup.kind() != abi::FixupKind::kPcFunction || scratch.entry[fixup.target()] == 0) continue;
+    if (is_under_retired_entry(image, stayer.body, fixup.at)) continue;
     const uint32_t arrival =
         static_cast<uint32_t>(newest.slot) + scratch.entry[fixup.target()] - kPrefixBytes + kPrefixArrival;
     const uint32_t at = stayer.body + fixup.at;

@@ -80,12 +80,8 @@ class Workplace:
 def needs(compiler):
     found = shutil.which(compiler)
     if not found:
-        raise Skipped(f"no {compiler} to be had; apt-get install {PACKAGES.get(compiler, compiler)}")
+        raise Skipped(f"no {compiler} to be had: scripts/install --services")
     return found
-
-
-PACKAGES = {"gcc": "gcc", "g++": "g++", "rustc": "rustc", "cargo": "cargo", "gnatmake": "gnat", "gdc": "gdc", "ldc2": "ldc",
-            "go": "golang-go"}
 
 
 def share_of(info):
@@ -171,6 +167,53 @@ def check_gcc_builds(place):
         require("-O0" in options or int(tables[1]) > 0, f"{options}: no jump table of gcc's was recognized\n{info}")
 
 
+# gcc's objects ask for a stack that code may run on; so does one that comes out of an archive, by its path or by -l.
+def check_gcc_nested(place):
+    needs("gcc")
+    place.must("gcc", "-O2", HERE / "nested.c", "-o", "plain")
+    place.must("gcc", "-O2", "-falign-functions=16", "-c", HERE / "nested.c")
+    place.must("gcc", "-O2", "-falign-functions=16", "-Dmain=inner", "-c", HERE / "nested.c", "-o", "inner.o")
+    place.must("ar", "rcs", "libinner.a", "inner.o")
+    (place.directory / "outer.c").write_text("int inner(void);\nint main(void) { return inner(); }\n")
+    place.must("gcc", "-c", "outer.c")
+    expected = place.must("./plain")
+    for objects in (["nested.o"], ["outer.o", "libinner.a"], ["outer.o", "-L.", "-linner"]):
+        place.must("szc", "--stab-move=all", *objects, "-o", "program")
+        require(stack_flags(place, "program") == "RWE", f"{objects}: the stack is {stack_flags(place, 'program')}")
+        require(place.must("./program").stdout == expected.stdout, f"{objects}: another output with all off")
+        place.dose("program", expected=expected)
+    place.must("gcc", "-c", HERE.parent / "switches.c")
+    place.must("szc", "--stab-move=all", "switches.o", "-o", "program")
+    require(stack_flags(place, "program") == "RW", "a stack is executable without need")
+    place.must("szc", "--stab-move=all", "-Wl,-z,noexecstack", "nested.o", "-o", "program")
+    require(stack_flags(place, "program") == "RW", "the user's choice doesn't win")
+
+
+def stack_flags(place, program):
+    lines = place.must("readelf", "-lW", program).stdout.splitlines()
+    return next(line.split()[6] for line in lines if "GNU_STACK" in line)
+
+
+# What docs/foreign-code.md says to builds that link by their compiler: a variable of automake's, and a rule of CMake's.
+def check_gcc_build_systems(place):
+    needs("gcc")
+    for name in ("switches.c", "repeat.h"):
+        shutil.copy(HERE.parent / name, place.directory)
+    place.must("gcc", "-O2", "switches.c", "-o", "plain")
+    expected = place.must("./plain")
+    (place.directory / "Makefile").write_text("CCLD = $(CC)\nprogram: switches.o\n\t$(CCLD) $(CFLAGS) -o $@ switches.o\n")
+    place.must("make", "CC=gcc", "CFLAGS=-O2", "CCLD=szc --stab-move=all")
+    place.dose("program", expected=expected)
+    (place.directory / "program").unlink()
+    (place.directory / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.20)\nproject(p C)\nadd_executable(program switches.c)\ntarget_link_libraries(program m)\n")
+    rule = "szc --stab-move=all <LINK_FLAGS> <OBJECTS> -o <TARGET> <LINK_LIBRARIES>"
+    place.must("cmake", "-S", ".", "-B", "built", "-DCMAKE_C_COMPILER=gcc", "-DCMAKE_BUILD_TYPE=Release",
+               f"-DCMAKE_C_LINK_EXECUTABLE={rule}")
+    place.must("cmake", "--build", "built")
+    place.dose("built/program", expected=expected)
+
+
 def check_rust_panics(place):
     needs("rustc")
     for options in (["-O"], ["-C", "opt-level=0"]):
@@ -210,7 +253,7 @@ def check_rust_tool(place):
     needs("cargo"), needs("rustc")
     crates = sorted(REGISTRY.glob("pulldown-cmark-*"))
     if not crates or not list(REGISTRY.glob("getopts-*")):
-        raise Skipped("no librust-pulldown-cmark-dev to be had; apt-get install librust-pulldown-cmark-dev librust-getopts-dev")
+        raise Skipped("no librust-pulldown-cmark-dev to be had: scripts/install --services")
     source = place.directory / "source"
     shutil.copytree(crates[-1], source, ignore=shutil.ignore_patterns(".cargo-checksum.json", "Cargo.lock"))
     # What its own tests need isn't packaged.
@@ -237,6 +280,15 @@ def check_ada_tasks(place):
     needs("gnatmake")
     for name, options in (("plain", []), ("program", ["-largs", f"--LINK={place.bin / 'szc'}", "--stab-move=all"])):
         place.must("gnatmake", "-q", "-f", "-O2", HERE / "tasks.adb", "-o", name, *options)
+    check_moves(place, "program", plain="plain")
+
+
+# An internal procedure that is passed on is code on the stack, too.
+def check_fortran(place):
+    needs("gfortran")
+    place.must("gfortran", "-O2", HERE / "closures.f90", "-o", "plain")
+    place.must("gfortran", "-O2", "-c", HERE / "closures.f90", "-o", "closures.o")
+    place.must("szc", "--stab-move=all", "closures.o", "-lgfortran", "-lm", "-o", "program")
     check_moves(place, "program", plain="plain")
 
 

@@ -422,6 +422,29 @@ TEST_F(ImageTest, CallsOfAStayerAreLedToEachNewestImage) {
   }
 }
 
+// Caller begins with its call. Where nothing is in front of its body, the jump of its retired entry lies over that call.
+TEST_F(ImageTest, LeadingTheFirstCallOfAStayerLeavesItsRetiredEntry) {
+  for (const uint32_t skew : {0u, 1u, 2u, 3u}) {
+    SCOPED_TRACE(skew);
+    make_program(skew);
+    move_to(0, abi::CodeMode::kShuffle, skew);
+    const uint32_t body = scratch_.body[kCaller], entry = scratch_.entry[kCaller];
+    move_to(1, abi::CodeMode::kShuffle, skew + 10);
+    retire(slot(0));
+    const Bytes jump(slot(0) + entry, slot(0) + entry + 2);
+    Stayers stayers;
+    ASSERT_TRUE(stayers.add(code_, 0, slot(0), body));
+    lead_calls(code_, stayers[0], reinterpret_cast<uint64_t>(slot(0)), newest_, scratch_, original_.data(), slot(0));
+    ASSERT_EQ(Bytes(slot(0) + entry, slot(0) + entry + 2), jump);
+    EXPECT_EQ(reinterpret_cast<long (*)(long)>(slot(0) + entry)(0) & 0xffffffff, 1001);
+    EXPECT_EQ(executed(1), 1);
+    if (entry != body) {
+      EXPECT_EQ(reinterpret_cast<long (*)(long)>(slot(0) + body)(0) & 0xffffffff, 1001) << "its call runs on";
+    }
+    executed(0) = executed(1) = 0;
+  }
+}
+
 TEST(SeenCode, NotesEachAddressOnceAndForgetsWhatIsTooMuch) {
   SeenCode seen;
   const auto count = [&seen] {

@@ -1,10 +1,18 @@
 // Reading the link step out of clang's -### output.
 #include "instrumenter/driver/link_job.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
 
 namespace stab::driver {
 namespace {
+
+using testing::Contains;
+using testing::IsSupersetOf;
+using testing::Not;
 
 constexpr char kHead[] = "Debian clang version 19.1.7\nTarget: x86_64-pc-linux-gnu\nInstalledDir: /usr/bin\n";
 constexpr char kCompile[] = " \"/usr/lib/llvm-19/bin/clang\" \"-cc1\" \"-emit-obj\" \"-o\" \"/tmp/a.o\" \"-x\" \"c\" \"a.c\"\n";
@@ -40,6 +48,21 @@ TEST(LinkJob, TellsTheOutputThatIsToldTheLinker) {
   const auto output = [](const std::string& words) { return find_link_job(link_line(words))->output; };
   for (const char* option : {R"("-o" "b")", R"("--output" "b")", R"("--output=b")"})
     EXPECT_EQ(output(std::string(R"("-o" "a.out" "a.o" )") + option + R"( "-lc")"), "b") << option;
+}
+
+TEST(LinkJob, NamesTheFilesThatAreLinked) {
+  const std::string folder = testing::TempDir() + "stab-link-job";
+  std::filesystem::create_directories(folder);
+  for (const char* name : {"/libboth.so", "/libboth.a", "/libold.a"}) std::ofstream(folder + name) << "x";
+  const auto files = [&folder](const std::string& words) {
+    return find_link_job(link_line(R"("-dynamic-linker" "/lib64/ld" "-o" "a" "-L)" + folder + "\" " + words))->files;
+  };
+  EXPECT_THAT(files(R"("a.o" "b/c.a")"), IsSupersetOf({"a.o", "b/c.a"}));
+  EXPECT_THAT(files(R"("-lboth" "-lold" "-lnowhere")"), IsSupersetOf({folder + "/libboth.so", folder + "/libold.a"}));
+  EXPECT_THAT(files(R"("-Bstatic" "-lboth" "-Bdynamic" "-lold")"), IsSupersetOf({folder + "/libboth.a", folder + "/libold.a"}));
+  EXPECT_THAT(files(R"("-l:libold.a")"), Contains(folder + "/libold.a"));
+  EXPECT_THAT(files(R"("-lnowhere")"), Not(Contains(testing::HasSubstr("nowhere"))));
+  std::filesystem::remove_all(folder);
 }
 
 TEST(LinkJob, StaticLibrariesDoNotMakeAProgramStatic) {

@@ -24,7 +24,7 @@ const Toolchain kTools{.language = Language::kC,
                        .include = "/root/include",
                        .post_linker = "/root/stab-postlink"};
 const CommandLine kLine{.arguments = {"a.c", "--", "b.c"}, .info_file = {}};
-const LinkJob kProgram{.output = "prog", .with_libc = true, .lld = true};
+const LinkJob kProgram{.output = "prog", .files = {}, .with_libc = true, .lld = true};
 
 TEST(Steps, TheUsersArgumentsComeLastAndUnchanged) {
   const Arguments command = link_command(kTools, kLine, kProgram, {});
@@ -114,6 +114,13 @@ TEST(Steps, TheOutputIsHeldToItsLayoutFile) {
   EXPECT_EQ(Arguments(held.end() - 2, held.end()), (Arguments{"--layout", "/l/a.layout"}));
   EXPECT_THAT(post_link_command(kTools, kLine, kProgram, ""), Not(Contains("--layout")));
   EXPECT_THAT(ordering_options("/o"), Contains("-Wl,--symbol-ordering-file=/o"));
+}
+
+TEST(Steps, LldIsToldOfObjectsThatWantAnExecutableStack) {
+  LinkJob job = kProgram;
+  EXPECT_THAT(link_command(kTools, kLine, job, {}), Not(Contains("-Wl,-z,execstack")));
+  job.executable_stack = true;
+  EXPECT_THAT(link_command(kTools, kLine, job, {}), Contains("-Wl,-z,execstack"));
 }
 
 TEST(Steps, LinkTimeOptimizationFindsThePassInTheLinker) {

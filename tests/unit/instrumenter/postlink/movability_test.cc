@@ -129,6 +129,21 @@ TEST_F(MovabilityTest, JumpFromOutsideToItsFirstBytesKeepsIt) {
   EXPECT_EQ(fate("other"), Immovable::kNo);
 }
 
+// A table with an entry into another function is none, and its jumps lead into the original, which must not be at bytes 1 to 4.
+TEST_F(MovabilityTest, ALabelOfATableThatIsNoneKeepsTheFunctionWhoseFirstBytesItLeadsTo) {
+  const auto switches = [](const std::string& second_case) {
+    return assembly_function("loop", "xor %eax, %eax\n.Lsecond: inc %ecx\nand $3, %ecx\n.Lfourth: lea .Ltable(%rip), %rdx\n"
+                                     "movslq (%rdx,%rcx,4), %rcx\nadd %rdx, %rcx\njmp *%rcx\n.Lend: ret") +
+           ".section .rodata\n.p2align 2\n.Ltable: .long .Lend - .Ltable, " + second_case +
+           " - .Ltable, leaf - .Ltable\n.text\n";
+  };
+  analyze_assembly(kPlainStart + switches(".Lsecond"));
+  EXPECT_TRUE(analysis_->tables.empty());
+  EXPECT_EQ(fate("loop"), Immovable::kEntryIsTarget);
+  analyze_assembly(kPlainStart + switches(".Lfourth"));
+  EXPECT_EQ(fate("loop"), Immovable::kNo);
+}
+
 TEST_F(MovabilityTest, CallersOfSetjmpStay) {
   analyze_assembly(kPlainStart + assembly_function("saver", "push %rax\ncall _setjmp@PLT\npop %rcx\nret") +
                        assembly_function("by_slot", "push %rax\ncall *getcontext@GOTPCREL(%rip)\npop %rcx\nret"),
@@ -143,8 +158,12 @@ TEST_F(MovabilityTest, ContextSwitchesAreSeen) {
     analyze_assembly(kPlainStart + assembly_function("make", "push %rax\ncall " + callee + "@PLT\npop %rcx\nret"), "-shared");
     EXPECT_TRUE(analysis_->switches_stacks) << callee;
   }
-  analyze_assembly(kPlainStart + assembly_function("jump", "mov %rsp, (%rdi)\nmov (%rsi), %rsp\nret"));
-  EXPECT_TRUE(analysis_->switches_stacks);
+  for (const std::string name : {"jump", "my_longjmp"}) {
+    analyze_assembly(kPlainStart + assembly_function(name, "mov %rsp, (%rdi)\nmov (%rsi), %rsp\nret"));
+    EXPECT_TRUE(analysis_->switches_stacks) << name;
+  }
+  analyze_assembly(kPlainStart + assembly_function("__longjmp", "mov (%rsi), %rsp\nret"));
+  EXPECT_FALSE(analysis_->switches_stacks) << "libc's goes back on the same stack";
   analyze_assembly(kPlainStart);
   EXPECT_FALSE(analysis_->switches_stacks);
 }
