@@ -58,7 +58,7 @@ void check_repeated_layouts(Faults& faults, const Plan& plan) {
                "leave runs_per_seed out, and write as many more replicates");
 }
 
-// Of a value below [experiment].
+// Where the value of this key below [experiment] stands.
 SourceSpot spot_in_experiment(const TomlNode& tree, std::string_view key) {
   SourceSpot spot = tree.spot;
   for (const TomlEntry& table : tree.entries)
