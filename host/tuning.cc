@@ -54,7 +54,6 @@ std::pair<std::string_view, std::string_view> at_tab(std::string_view text) {
   return {text.substr(0, tab), text.substr(tab + 1)};
 }
 
-// A line cut off by a crash has no tab, or its file was not written yet: both need no restoring.
 std::optional<Change> change_of(std::string_view line) {
   if (line.find('\t') == std::string_view::npos) return {};
   const auto [first, rest] = at_tab(line);
@@ -86,7 +85,8 @@ std::optional<Journal> read_journal(const std::string& path) {
     std::istringstream words(line.substr(sizeof kMagic - 1));
     words >> journal.version >> journal.boot_id >> journal.pid >> journal.start;
   }
-  while (std::getline(lines, line)) {
+  // A line that was cut off has no end, and its file was not written: half a value must not be.
+  while (std::getline(lines, line) && !lines.eof()) {
     const auto [first, rest] = at_tab(line);
     const bool is_struck_out = first == kStruckOut;
     const std::optional<Change> change = change_of(is_struck_out ? rest : line);
