@@ -14,6 +14,7 @@
 #include <set>
 
 #include "base/unique_fd.h"
+#include "base/wording.h"
 
 namespace stab::advice {
 namespace {
@@ -24,7 +25,10 @@ constexpr size_t kMostMeasured = 256;
 
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
-std::string quoted(std::string_view text) { return "'" + std::string(text.substr(0, 80)) + (text.size() > 80 ? "...'" : "'"); }
+// What a message quotes of a line, which may be as long as the file.
+std::string shown(std::string_view text) {
+  return in_quotes(text, 80);
+}
 
 // One line, taken apart from its begin.
 class Line {
@@ -75,7 +79,7 @@ Result<std::string> take_name(Line& line) {
   const std::string_view name = line.word();
   if (is_symbol(name)) return std::string(name);
   return line.wrong(name.empty() ? std::string("a function's name is missing")
-                                 : quoted(name) + " is no name of a function, such as main or _ZN5Board4moveEv");
+                                 : shown(name) + " is no name of a function, such as main or _ZN5Board4moveEv");
 }
 
 Result<uint32_t> take_number(Line& line, std::string_view what, uint32_t least, uint32_t most) {
@@ -83,21 +87,21 @@ Result<uint32_t> take_number(Line& line, std::string_view what, uint32_t least, 
   uint32_t value = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
   if (!word.empty() && error == std::errc() && end == word.data() + word.size() && value >= least && value <= most) return value;
-  return line.wrong(quoted(word) + " behind '" + std::string(what) + "': expected a number from " + std::to_string(least) +
+  return line.wrong(shown(word) + " behind '" + std::string(what) + "': expected a number from " + std::to_string(least) +
                     " to " + std::to_string(most));
 }
 
 Status take_keyword(Line& line, std::string_view keyword) {
   const std::string_view word = line.word();
   if (word == keyword) return {};
-  return line.wrong((word.empty() ? std::string("the line ends") : quoted(word)) + " where '" + std::string(keyword) +
+  return line.wrong((word.empty() ? std::string("the line ends") : shown(word)) + " where '" + std::string(keyword) +
                     "' is expected: place NAME mod M at R [bytes N]");
 }
 
 Result<FixedPlace> take_place(Line& line, std::set<std::string>& placed) {
   FixedPlace place;
   STAB_TRY(place.function, take_name(line));
-  if (!placed.insert(place.function).second) return line.wrong(quoted(place.function) + " has a place already");
+  if (!placed.insert(place.function).second) return line.wrong(shown(place.function) + " has a place already");
   STAB_CHECK_OK(take_keyword(line, "mod"));
   STAB_TRY(place.modulus, take_number(line, "mod", kLeastModulus, kMostModulus));
   if (!std::has_single_bit(place.modulus))
@@ -124,7 +128,7 @@ std::string* header_of(LayoutFile& file, std::string_view word) {
 Result<std::string> take_text(Line& line, std::string_view word) {
   const std::string_view text = line.rest();
   if (text.empty() || text.size() > kMostTextBytes || !is_text(text))
-    return line.wrong(quoted(word) + " needs a text of 1 to " + std::to_string(kMostTextBytes) + " printable bytes");
+    return line.wrong(shown(word) + " needs a text of 1 to " + std::to_string(kMostTextBytes) + " printable bytes");
   return std::string(text);
 }
 
@@ -132,7 +136,7 @@ Status take_line(Line& line, LayoutFile& file, std::set<std::string>& placed, st
   const std::string_view word = line.word();
   const auto too_many = [&] { return line.wrong("more than " + std::to_string(kMostFunctions) + " lines of this kind"); };
   if (std::string* header = header_of(file, word)) {
-    if (!header->empty()) return line.wrong(quoted(word) + " is said twice");
+    if (!header->empty()) return line.wrong(shown(word) + " is said twice");
     STAB_TRY(*header, take_text(line, word));
     return {};
   }
@@ -149,15 +153,16 @@ Status take_line(Line& line, LayoutFile& file, std::set<std::string>& placed, st
   } else if (word == "order") {
     if (file.order.size() == kMostFunctions) return too_many();
     STAB_TRY(std::string name, take_name(line));
-    if (!ordered.insert(name).second) return line.wrong(quoted(name) + " is in the order already");
+    if (!ordered.insert(name).second) return line.wrong(shown(name) + " is in the order already");
     file.order.push_back(std::move(name));
   } else {
-    return line.wrong(quoted(word) + " begins no line of a layout file: program, experiment, workload, binary, cpu, measured, "
+    return line.wrong(shown(word) +
+                      " begins no line of a layout file: program, experiment, workload, binary, cpu, measured, "
                       "place or order");
   }
   if (line.at_end()) return {};
   const std::string_view more = line.word();
-  return line.wrong(quoted(more) + " is more than the line says");
+  return line.wrong(shown(more) + " is more than the line says");
 }
 
 Status check_first(Line& line) {
@@ -166,7 +171,7 @@ Status check_first(Line& line) {
     return line.wrong("this is no layout file: its first line is 'stab-layout 1'; 'stabctl layout emit' writes one");
   const std::string_view version = line.word();
   if (version == std::to_string(kLayoutFileVersion) && line.at_end()) return {};
-  return line.wrong("version " + quoted(version) + " of layout files is not known here; this is version 1");
+  return line.wrong("version " + shown(version) + " of layout files is not known here; this is version 1");
 }
 
 }  // namespace

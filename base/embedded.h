@@ -9,5 +9,5 @@
   __asm__(".section .rodata\n" #name "_begin:\n" incbins #name "_end:\n.previous\n");                    \
   extern "C" const char name##_begin[], name##_end[]
 
-// Them all, one after the other.
+// The bytes of all its files, one file after the other.
 #define STAB_EMBEDDED(name) std::string_view(name##_begin, static_cast<size_t>(name##_end - name##_begin))

@@ -162,7 +162,7 @@ void serve(int socket, broker::Warden& warden) {
   }
 }
 
-// Of a pair of sockets that is who made them: our engine, too.
+// Who is at the other end. For a pair of sockets the kernel names the process that made both, which is our engine.
 std::optional<ucred> peer_of(int socket) {
   ucred peer{};
   socklen_t bytes = sizeof peer;

@@ -9,17 +9,16 @@
 #include <system_error>
 #include <utility>
 
+#include "base/wording.h"
+
 namespace stab::counters {
 namespace {
-
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
 std::string no_value_reason(const Reading& reading, const EventSpec& spec) {
   if (reading.enabled_ns == 0) return "counting never began: the program did not reach its exec";
   if (reading.running_ns == 0 && spec.hardware)
-    return quoted(spec.name) +
-           " never got a register of the PMU; list fewer events or set counters.sharing = \"passes\"";
-  if (reading.running_ns == 0) return quoted(spec.name) + " was enabled but never ran";
+    return in_quotes(spec.name) + " never got a register of the PMU; list fewer events or set counters.sharing = \"passes\"";
+  if (reading.running_ns == 0) return in_quotes(spec.name) + " was enabled but never ran";
   return {};
 }
 
@@ -31,7 +30,7 @@ std::string why_unavailable(const EventSpec& spec, PerfCalls& perf) {
 }
 
 std::string refusal(const EventSpec& spec, int errno_value, int paranoid) {
-  const std::string name = quoted(spec.name);
+  const std::string name = in_quotes(spec.name);
   switch (errno_value) {
     case EACCES:
     case EPERM: {
@@ -101,10 +100,10 @@ std::vector<Reading> Session::read() const {
                           static_cast<double>(kernel.running_ns);
       } else if (bytes == 0) {
         // The event is in error state: a pinned one that could not be scheduled.
-        reading.reason = quoted(counter.spec.name) + " could not be kept on the PMU";
+        reading.reason = in_quotes(counter.spec.name) + " could not be kept on the PMU";
       } else {
-        reading.reason = "reading " + quoted(counter.spec.name) + ": " +
-                         std::generic_category().message(bytes < 0 ? errno : EIO);
+        reading.reason =
+            "reading " + in_quotes(counter.spec.name) + ": " + std::generic_category().message(bytes < 0 ? errno : EIO);
       }
     }
     readings.push_back(std::move(reading));
@@ -114,8 +113,7 @@ std::vector<Reading> Session::read() const {
 
 Status Session::enable() {
   for (const Counter& counter : counters_)
-    if (counter.fd && perf_->enable(counter.fd.get()) != 0)
-      return system_error("enable " + quoted(counter.spec.name), errno);
+    if (counter.fd && perf_->enable(counter.fd.get()) != 0) return system_error("enable " + in_quotes(counter.spec.name), errno);
   return {};
 }
 

@@ -11,12 +11,11 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "base/wording.h"
 #include "counters/kernel_events.h"
 
 namespace stab::counters {
 namespace {
-
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
 // libpfm keeps global state and wants to be initialized once; a static local is.
 int initialize_pfm() {
@@ -35,7 +34,7 @@ EventSpec from_kernel_event(const KernelEvent& event, const Scope& scope) {
   if (event.in_kernel_only && !scope.kernel) {
     // perf_event_open takes it and counts 0 for ever.
     spec.available = false;
-    spec.reason = quoted(event.name) + " happens in the kernel, which counters.kernel = false leaves out; " +
+    spec.reason = in_quotes(event.name) + " happens in the kernel, which counters.kernel = false leaves out; " +
                   "remove the event or set counters.kernel = true";
   }
   return spec;
@@ -114,11 +113,11 @@ Result<EventSpec> from_pfm(const std::string& name, const Scope& scope) {
   split_pfm_name(name, pmu, event);
   if (const std::string owner = elsewhere(pmu, event); !owner.empty()) {
     spec.available = false;
-    spec.reason = "this machine has no PMU with " + quoted(name) + ", it is an event of " + owner +
+    spec.reason = "this machine has no PMU with " + in_quotes(name) + ", it is an event of " + owner +
                   "; use a generic event such as cycles, or that processor";
     return spec;
   }
-  return bad_input("event " + quoted(name) + " is unknown (libpfm4: " + pfm_strerror(code) +
+  return bad_input("event " + in_quotes(name) + " is unknown (libpfm4: " + pfm_strerror(code) +
                    "); 'perf list' shows the names of this machine");
 }
 

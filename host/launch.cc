@@ -178,7 +178,7 @@ Result<Launched> Launched::begin(const std::string& launcher, const LaunchReques
 Result<Launched> Launched::begin_encoded(const std::string& launcher, const std::string& block,
                                          const LaunchDescriptors& descriptors, Starter* starter) {
   STAB_TRY(Launched launched, spawn(launcher, block, descriptors, starter));
-  STAB_CHECK_OK(launched.meet());
+  STAB_CHECK_OK(launched.learn_pid());
   return launched;
 }
 
@@ -247,7 +247,7 @@ Result<Launched> Launched::ask(const LaunchRequest& request, const LaunchDescrip
 }
 
 // Learns who becomes the program. It is our child and not waited for, so its number stays its own.
-Status Launched::meet() {
+Status Launched::learn_pid() {
   STAB_TRY(const LaunchReport moved, wait_for_report(status_.get(), LaunchReport::kMoved));
   pid_ = moved.pid;
   if (starter_ > 0) ::waitpid(std::exchange(starter_, -1), nullptr, 0);
@@ -257,7 +257,7 @@ Status Launched::meet() {
 }
 
 Status Launched::wait_until_ready() {
-  if (pid_ <= 0) STAB_CHECK_OK(meet());
+  if (pid_ <= 0) STAB_CHECK_OK(learn_pid());
   STAB_TRY(const LaunchReport ready, wait_for_report(status_.get(), LaunchReport::kReady));
   (void)ready;
   return {};
@@ -304,7 +304,7 @@ Launched::~Launched() {
     return;
   }
   if (!status_) return;
-  if (starter_ > 0) (void)meet();
+  if (starter_ > 0) (void)learn_pid();
   for (const pid_t pid : {starter_, pid_}) {
     if (pid <= 0) continue;
     ::kill(pid, SIGKILL);

@@ -148,7 +148,7 @@ class Launched {
   static Result<Launched> spawn(const std::string& launcher, const std::string& block, const LaunchDescriptors& descriptors,
                                 Starter* starter);
   static Result<Launched> ask(const LaunchRequest& request, const LaunchDescriptors& descriptors);
-  Status meet();
+  Status learn_pid();
   broker::Client* broker_ = nullptr;  // who is its parent; null: we
   pid_t starter_ = -1;  // spawned by us; makes pid_ and ends. -1: waited for
   pid_t pid_ = -1;      // becomes the program. -1: not known yet, or the caller's

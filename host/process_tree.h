@@ -54,7 +54,7 @@ class ProcessTree {
   std::vector<std::string> procs_files() const;
   // What is launched by this request is a member from its beginning, within the request's limits.
   Status admit(LaunchRequest& request);
-  // Who holds it; null: we.
+  // The broker that holds this tree; null: this process holds it.
   broker::Client* broker() const { return broker_; }
   // Its broker's number for it; 0: we hold it.
   uint32_t number() const { return number_; }

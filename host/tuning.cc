@@ -16,6 +16,7 @@
 
 #include "base/path_lock.h"
 #include "base/unique_fd.h"
+#include "base/wording.h"
 #include "host/process_stat.h"
 #include "host/process_tree.h"
 
@@ -27,20 +28,49 @@ namespace {
 constexpr char kMagic[] = "stab-knobs ";
 constexpr int kVersion = 4, kLockedSince = 4;
 
-using JournalLine = std::pair<std::string, std::string>;  // path or the first word, the rest
+// A change of the host, as a line of the journal has it.
+struct Change {
+  enum class Kind { kSetting, kDirectory, kController, kMembers };
+  Kind kind = Kind::kSetting;
+  std::string path;
+  std::string before;  // what the file said, the controller's name, or the group that the members were in; a directory has none
+  bool operator==(const Change&) const = default;
+};
+constexpr std::pair<std::string_view, Change::Kind> kWords[] = {
+    {"directory", Change::Kind::kDirectory}, {"controller", Change::Kind::kController}, {"members", Change::Kind::kMembers}};
+constexpr std::string_view kStruckOut = "undone";
 
 struct Journal {
   int version = 0;
   std::string boot_id;
   long long pid = 0, start = 0;
-  std::vector<JournalLine> lines;
+  std::vector<Change> changes;
 };
 
-// A line cut off by a crash has no tab, or its file was not written yet: both need no restoring.
-std::optional<JournalLine> split(const std::string& line) {
-  const size_t tab = line.find('\t');
-  if (tab == std::string::npos) return {};
-  return JournalLine(line.substr(0, tab), line.substr(tab + 1));
+// The text before the first tab, and what is behind it.
+std::pair<std::string_view, std::string_view> at_tab(std::string_view text) {
+  const size_t tab = text.find('\t');
+  if (tab == std::string_view::npos) return {text, {}};
+  return {text.substr(0, tab), text.substr(tab + 1)};
+}
+
+std::optional<Change> change_of(std::string_view line) {
+  if (line.find('\t') == std::string_view::npos) return {};
+  const auto [first, rest] = at_tab(line);
+  for (const auto& [word, kind] : kWords) {
+    if (first != word) continue;
+    const auto [path, before] = at_tab(rest);
+    return Change{kind, std::string(path), std::string(before)};
+  }
+  return Change{Change::Kind::kSetting, std::string(first), std::string(rest)};
+}
+
+std::string line_of(const Change& change) {
+  std::string line;
+  for (const auto& [word, kind] : kWords)
+    if (kind == change.kind) line = std::string(word) + "\t";
+  line += change.path;
+  return change.kind == Change::Kind::kDirectory ? line : line + "\t" + change.before;
 }
 
 long long start_of(const Roots& roots, long long pid) { return read_process_stat(roots, pid).value_or(ProcessStat()).start; }
@@ -55,15 +85,18 @@ std::optional<Journal> read_journal(const std::string& path) {
     std::istringstream words(line.substr(sizeof kMagic - 1));
     words >> journal.version >> journal.boot_id >> journal.pid >> journal.start;
   }
-  while (std::getline(lines, line)) {
-    const auto read = split(line);
-    if (!read) continue;
-    if (read->first != "undone") {
-      journal.lines.push_back(*read);
+  // A line that was cut off has no end, and its file was not written: half a value must not be.
+  while (std::getline(lines, line) && !lines.eof()) {
+    const auto [first, rest] = at_tab(line);
+    const bool is_struck_out = first == kStruckOut;
+    const std::optional<Change> change = change_of(is_struck_out ? rest : line);
+    if (!change) continue;
+    if (!is_struck_out) {
+      journal.changes.push_back(*change);
       continue;
     }
-    const auto last = std::find(journal.lines.rbegin(), journal.lines.rend(), split(read->second));
-    if (last != journal.lines.rend()) journal.lines.erase(std::next(last).base());
+    const auto last = std::find(journal.changes.rbegin(), journal.changes.rend(), *change);
+    if (last != journal.changes.rend()) journal.changes.erase(std::next(last).base());
   }
   return journal;
 }
@@ -109,66 +142,65 @@ enum class Undone { kAlready, kNow, kGone, kNot };
 // Files of /proc and /sys go with what they set: an interrupt that is freed, a device that is pulled out.
 Undone gone_or_not() { return errno == ENOENT || errno == ENODEV || errno == ENXIO ? Undone::kGone : Undone::kNot; }
 
-Undone undo(const std::string& first, const std::string& rest) {
-  const size_t tab = rest.find('\t');
-  if (first == "directory") {
-    if (::access(rest.c_str(), F_OK) != 0) return Undone::kAlready;
-    return remove_group(rest) ? Undone::kNow : Undone::kNot;
-  }
-  if (first == "members") {
-    // Who can't be moved is seen at the next line: a group with members can't be removed.
-    move_members(rest.substr(0, tab), rest.substr(std::min(tab, rest.size() - 1) + 1));
-    return Undone::kNow;
-  }
-  if (first == "controller")
-    return write_small_file(rest.substr(0, tab), "-" + rest.substr(std::min(tab, rest.size() - 1) + 1)) ? Undone::kNow
-                                                                                                        : gone_or_not();
-  const auto now = read_small_file(first);
+Undone undo_setting(const std::string& path, const std::string& before) {
+  const auto now = read_small_file(path);
   if (!now && gone_or_not() == Undone::kGone) return Undone::kGone;
-  if (now && written_form(*now) == rest) return Undone::kAlready;
-  if (!write_small_file(first, rest)) return gone_or_not();
-  return written_form(read_small_file(first).value_or("")) == rest ? Undone::kNow : Undone::kNot;
+  if (now && written_form(*now) == before) return Undone::kAlready;
+  if (!write_small_file(path, before)) return gone_or_not();
+  return written_form(read_small_file(path).value_or("")) == before ? Undone::kNow : Undone::kNot;
 }
 
-// The file or the group that a line is about.
-std::string named_by(const JournalLine& line) {
-  return line.first[0] == '/' ? line.first : line.second.substr(0, line.second.find('\t'));
+Undone undo(const Change& change) {
+  switch (change.kind) {
+    case Change::Kind::kDirectory:
+      if (::access(change.path.c_str(), F_OK) != 0) return Undone::kAlready;
+      return remove_group(change.path) ? Undone::kNow : Undone::kNot;
+    case Change::Kind::kMembers:
+      // Who can't be moved is seen when the group is removed: one with members can't be.
+      move_members(change.path, change.before);
+      return Undone::kNow;
+    case Change::Kind::kController:
+      return write_small_file(change.path, "-" + change.before) ? Undone::kNow : gone_or_not();
+    case Change::Kind::kSetting:
+      break;
+  }
+  return undo_setting(change.path, change.before);
 }
 
 // What undo() does, for a person.
-std::string by_hand(const JournalLine& line) {
-  const std::string name = "'" + named_by(line) + "'";
-  if (line.first == "directory") return "remove the cgroup " + name;
-  if (line.first == "controller") return "write '-" + line.second.substr(line.second.find('\t') + 1) + "' to " + name;
-  return "write '" + line.second + "' to " + name;
+std::string by_hand(const Change& change) {
+  if (change.kind == Change::Kind::kDirectory) return "remove the cgroup " + in_quotes(change.path);
+  const std::string sign = change.kind == Change::Kind::kController ? "-" : "";
+  return "write " + in_quotes(sign + change.before) + " to " + in_quotes(change.path);
 }
 
 // Of files that say something else than was written to them: one may say so until another is written, and the kernel may take
 // the question for an answer (knob watchdogs). So all are written before any is read. Those that still say something else.
-std::vector<JournalLine> write_all_again(const std::vector<JournalLine>& lines) {
-  for (const JournalLine& line : lines)
-    if (line.first[0] == '/') write_small_file(line.first, line.second);
-  std::vector<JournalLine> left;
-  for (const JournalLine& line : lines)
-    if (line.first[0] != '/' || written_form(read_small_file(line.first).value_or("")) != line.second) left.push_back(line);
+std::vector<Change> write_all_again(const std::vector<Change>& changes) {
+  const auto is_setting = [](const Change& change) { return change.kind == Change::Kind::kSetting; };
+  for (const Change& change : changes)
+    if (is_setting(change)) write_small_file(change.path, change.before);
+  std::vector<Change> left;
+  for (const Change& change : changes)
+    if (!is_setting(change) || written_form(read_small_file(change.path).value_or("")) != change.before) left.push_back(change);
   return left;
 }
 
 // The journal goes only when everything it names is as it was.
 Result<Restored> replay(const Journal& journal, const std::string& path) {
-  std::vector<JournalLine> left;
+  std::vector<Change> left;
   Restored restored;
-  for (auto line = journal.lines.rbegin(); line != journal.lines.rend(); ++line) {
-    const Undone undone = undo(line->first, line->second);
+  for (auto change = journal.changes.rbegin(); change != journal.changes.rend(); ++change) {
+    const Undone undone = undo(*change);
     restored.settings += undone == Undone::kNow;
-    if (undone == Undone::kGone) restored.gone.push_back(named_by(*line));
-    if (undone == Undone::kNot) left.push_back(*line);
+    if (undone == Undone::kGone) restored.gone.push_back(change->path);
+    if (undone == Undone::kNot) left.push_back(*change);
   }
   const size_t before = left.size();
   left = write_all_again(left);
   restored.settings += static_cast<int>(before - left.size());
   std::string failed;
-  for (const JournalLine& line : left) failed += (failed.empty() ? "" : ", ") + by_hand(line);
+  for (const Change& change : left) failed += (failed.empty() ? "" : ", ") + by_hand(change);
   if (!failed.empty())
     return Error{ErrorCode::kSystem,
                  "could not restore the machine: " + failed + "; as root try 'stabctl machine restore', do it by hand, or "
@@ -229,7 +261,7 @@ std::string default_journal() { return default_state() + "/knobs.journal"; }
 std::string gone_text(const Restored& restored) {
   if (restored.gone.empty()) return {};
   std::string text;
-  for (const std::string& path : restored.gone) text += (text.empty() ? "'" : ", '") + path + "'";
+  for (const std::string& path : restored.gone) text += (text.empty() ? "" : ", ") + in_quotes(path);
   const size_t count = restored.gone.size();
   return "; " + std::to_string(count) + (count == 1 ? " is" : " are") + " gone with what was set there: " + text;
 }
@@ -300,9 +332,9 @@ Status Tuning::note(const std::string& line) const {
 
 Result<KnobOutcome> Tuning::apply(const KnobWrite& write) const {
   KnobOutcome outcome{write, "", "", "", ""};
-  const auto note_first = [&](const std::string& line) {
-    outcome.noted = line;
-    return note(line);
+  const auto note_first = [&](Change::Kind kind, const std::string& before) {
+    outcome.noted = line_of({kind, write.path, before});
+    return note(outcome.noted);
   };
   const auto refuse_unless = [&](bool done) {
     if (!done) outcome.refused = std::strerror(errno);
@@ -313,22 +345,22 @@ Result<KnobOutcome> Tuning::apply(const KnobWrite& write) const {
         outcome.refused = "exists already";
         return outcome;
       }
-      STAB_CHECK_OK(note_first("directory\t" + write.path));
+      STAB_CHECK_OK(note_first(Change::Kind::kDirectory, ""));
       refuse_unless(::mkdir(write.path.c_str(), 0755) == 0);
       return outcome;
     case KnobWrite::Kind::kController:
-      STAB_CHECK_OK(note_first("controller\t" + write.path + "\t" + write.wanted));
+      STAB_CHECK_OK(note_first(Change::Kind::kController, write.wanted));
       refuse_unless(write_small_file(write.path, "+" + write.wanted));
       return outcome;
     case KnobWrite::Kind::kMembers:
-      STAB_CHECK_OK(note_first("members\t" + write.path + "\t" + write.wanted));
+      STAB_CHECK_OK(note_first(Change::Kind::kMembers, write.wanted));
       // Some may fork meanwhile: their children are seen the second time.
       refuse_unless(move_members(write.wanted, write.path) + move_members(write.wanted, write.path) > 0);
       return outcome;
     case KnobWrite::Kind::kKept:
       if (const auto before = read_small_file(write.path)) {
         outcome.before = outcome.after = written_form(*before);
-        STAB_CHECK_OK(note_first(write.path + "\t" + outcome.before));
+        STAB_CHECK_OK(note_first(Change::Kind::kSetting, outcome.before));
       }
       return outcome;
     case KnobWrite::Kind::kInside: refuse_unless(write_new_file(write.path, write.wanted)); break;
@@ -340,7 +372,7 @@ Result<KnobOutcome> Tuning::apply(const KnobWrite& write) const {
       }
       outcome.before = written_form(*before);
       if (outcome.before == write.wanted) break;
-      STAB_CHECK_OK(note_first(write.path + "\t" + outcome.before));
+      STAB_CHECK_OK(note_first(Change::Kind::kSetting, outcome.before));
       refuse_unless(write_small_file(write.path, write.wanted));
     }
   }
@@ -371,15 +403,15 @@ Result<std::vector<KnobOutcome>> Tuning::apply(const std::vector<KnobWrite>& wri
 // From here on somebody else may make the like, which is not ours to undo.
 Status Tuning::strike_out(KnobOutcome& outcome) const {
   if (outcome.noted.empty()) return {};
-  return note("undone\t" + std::exchange(outcome.noted, {}));
+  return note(std::string(kStruckOut) + "\t" + std::exchange(outcome.noted, {}));
 }
 
 // What can't be undone now keeps its line.
 Status Tuning::take_back(std::vector<KnobOutcome>& outcomes, const std::string& knob) const {
   for (auto outcome = outcomes.rbegin(); outcome != outcomes.rend(); ++outcome) {
     if (outcome->write.knob != knob || outcome->write.kind == KnobWrite::Kind::kText) continue;
-    const auto line = split(outcome->noted);
-    if (line && undo(line->first, line->second) != Undone::kNot) STAB_CHECK_OK(strike_out(*outcome));
+    const std::optional<Change> change = change_of(outcome->noted);
+    if (change && undo(*change) != Undone::kNot) STAB_CHECK_OK(strike_out(*outcome));
   }
   return {};
 }

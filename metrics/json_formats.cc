@@ -359,7 +359,7 @@ Result<std::vector<Metric>> read_criterion(std::string_view text) {
     const size_t end = std::min(text.find('\n'), text.size());
     const std::string_view row = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
-    // What cargo and the benchmarks print between the messages.
+    // Other lines are what cargo and the benchmarks print between the messages.
     if (!row.starts_with('{')) continue;
     const std::string whose = "line " + std::to_string(line);
     const Result<json> message = parse(row);

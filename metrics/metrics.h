@@ -22,7 +22,7 @@ namespace stab::metrics {
 inline constexpr size_t kMostBytes = size_t{32} << 20;
 inline constexpr size_t kMostBenchmarks = 2000;
 inline constexpr size_t kMostNameBytes = 200;
-// Of one output, where each measurement is a process of its own.
+// The most that one output may hold where each measurement is a process of its own.
 inline constexpr size_t kMostProcesses = 100'000;
 // Real files have less than ten.
 inline constexpr int kMostDepth = 64;
@@ -49,7 +49,7 @@ struct Format {
   std::string_view name;  // in a plan
   std::string_view what;  // for people
   Result<std::vector<Metric>> (*read)(std::string_view text);
-  // Of tools that start a process for each measurement, or a few; null: an output is of one process.
+  // For tools that start a process for each measurement or for a few of them. null: all of an output comes from one process.
   Result<std::vector<ProcessTime>> (*read_processes)(std::string_view text) = nullptr;
 };
 const std::vector<Format>& formats();

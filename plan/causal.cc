@@ -15,7 +15,7 @@ namespace {
 
 uint32_t permille(double share) { return static_cast<uint32_t>(std::lround(share * 1000)); }
 
-// Of how many arms of each kind a block consists.
+// How many arms of each kind a block has.
 struct Counts {
   size_t speedups = 0, nulls = 0, slowdowns = 0, others = 0, baselines = 0;
   size_t all() const { return speedups + nulls + slowdowns + others + baselines; }

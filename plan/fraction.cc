@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/wording.h"
 #include "toml/diagnostic.h"
 
 namespace stab::plan {
@@ -90,7 +91,7 @@ Status parse_generator(const Plan& plan, const FractionDesign& design, const std
   const SourceSpot& spot = plan.fraction.spot;
   const size_t equals = text.find('=');
   if (equals == std::string::npos)
-    return bad_input("generator " + quoted(text) + " has no '='; write \"heap = code:stack\"", spot);
+    return bad_input("generator " + in_quotes(text) + " has no '='; write \"heap = code:stack\"", spot);
   std::string right = trimmed(std::string_view(text).substr(equals + 1));
   sign = 1;
   if (right.starts_with('-')) {
@@ -108,10 +109,9 @@ Status parse_generator(const Plan& plan, const FractionDesign& design, const std
     const int index = plan.factor_index(name);
     const auto at = std::find(design.factors.begin(), design.factors.end(), index);
     if (index < 0 || at == design.factors.end())
-      return bad_input("generator " + quoted(text) + ": " + quoted(name) + " is no factor with two levels",
-                       spot);
+      return bad_input("generator " + in_quotes(text) + ": " + in_quotes(name) + " is no factor with two levels", spot);
     const uint32_t bit = 1u << (at - design.factors.begin());
-    if (word & bit) return bad_input("generator " + quoted(text) + " names " + quoted(name) + " twice", spot);
+    if (word & bit) return bad_input("generator " + in_quotes(text) + " names " + in_quotes(name) + " twice", spot);
     word |= bit;
   }
   return {};

@@ -23,7 +23,7 @@ struct NoReplay {
   std::string why, hint;
 };
 std::optional<NoReplay> no_replay_of(const Plan& plan);  // of no trial of the plan
-// Of none whose cell has these levels, one index for each factor of the plan.
+// Why no trial of a cell with these levels can be replayed; one index for each factor of the plan.
 std::optional<NoReplay> no_replay_of(const Plan& plan, const std::vector<int>& levels);
 
 // What plans of all replays of this trial have in them, and no others.

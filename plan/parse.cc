@@ -59,7 +59,7 @@ void check_repeated_layouts(Faults& faults, const Plan& plan) {
                "leave runs_per_seed out, and write as many more replicates");
 }
 
-// Of a value below [TABLE].
+// Where the value of this key below [TABLE] stands.
 SourceSpot spot_in(const TomlNode& tree, std::string_view table_key, std::string_view key) {
   SourceSpot spot = tree.spot;
   for (const TomlEntry& table : tree.entries)

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/wording.h"
 #include "plan/limits.h"
 #include "plan/parse_parts.h"
 #include "toml/units.h"
@@ -24,16 +25,16 @@ const TomlNode* parse_names(Section& section, std::string_view key, std::vector<
   const TomlNode* node = section.texts(key, names, &spots);
   if (node == nullptr) return nullptr;
   Faults& faults = section.faults();
-  if (names.empty()) faults.error(node->spot, quoted(key) + " is empty", hint);
+  if (names.empty()) faults.error(node->spot, in_quotes(key) + " is empty", hint);
   if (names.size() > kMostNames)
-    faults.error(node->spot, quoted(key) + " lists " + std::to_string(names.size()) + " entries, at most " +
+    faults.error(node->spot, in_quotes(key) + " lists " + std::to_string(names.size()) + " entries, at most " +
                                  std::to_string(kMostNames) + " are possible");
   for (size_t i = 0; i < names.size() && i < kMostNames; ++i) {
-    if (names[i].empty() || names[i].size() > kMaxWordBytes) faults.error(spots[i], "an entry of " + quoted(key) + " is empty",
-        hint);
+    if (names[i].empty() || names[i].size() > kMaxWordBytes)
+      faults.error(spots[i], "an entry of " + in_quotes(key) + " is empty", hint);
     if (std::find(names.begin(), names.begin() + static_cast<ptrdiff_t>(i), names[i]) != names.begin() +
         static_cast<ptrdiff_t>(i))
-      faults.error(spots[i], quoted(names[i]) + " is named twice in " + quoted(key));
+      faults.error(spots[i], in_quotes(names[i]) + " is named twice in " + in_quotes(key));
   }
   out = std::move(names);
   return node;
@@ -50,11 +51,11 @@ void parse_speedups(Section& section, Causal& causal) {
   for (size_t i = 0; i < texts.size(); ++i) {
     const Result<double> share = parse_fraction(texts[i]);
     if (!share || !(*share >= 0.01) || *share > 1) {
-      faults.error(spots[i], "speedup " + quoted(texts[i]) + " is none between 1% and 100%", hint);
+      faults.error(spots[i], "speedup " + in_quotes(texts[i]) + " is none between 1% and 100%", hint);
       continue;
     }
     if (!speedups.empty() && *share <= speedups.back())
-      faults.error(spots[i], "speedup " + quoted(texts[i]) + " does not follow in ascending order", hint);
+      faults.error(spots[i], "speedup " + in_quotes(texts[i]) + " does not follow in ascending order", hint);
     speedups.push_back(*share);
   }
   if (texts.empty() || texts.size() > kMostSpeedups)
@@ -83,14 +84,14 @@ void parse_candidates(Section& section, Causal& causal) {
   if (causal.unit == Causal::Unit::kFunction) return;
   for (const std::string& line : causal.lines)
     if (!is_line(line))
-      section.faults().error(section.faults().inside(node->spot, line), "candidate " + quoted(line) + " is no line",
+      section.faults().error(section.faults().inside(node->spot, line), "candidate " + in_quotes(line) + " is no line",
                              "write \"compress.c:212\", or unit = \"function\" and names of functions");
 }
 
 void check_duration(Section& section, const TomlNode* node, std::string_view key, nanoseconds value, nanoseconds low,
                     nanoseconds high, const char* bounds) {
   if (node != nullptr && (value < low || value > high))
-    section.faults().error(node->spot, quoted(key) + " is out of bounds", std::string("expected ") + bounds);
+    section.faults().error(node->spot, in_quotes(key) + " is out of bounds", std::string("expected ") + bounds);
 }
 
 void parse_blocked(Section& section, Causal& causal) {
@@ -146,7 +147,7 @@ void parse_points(Section& section, std::string_view key, std::vector<std::strin
     for (const TomlNode& point : node->items)
       if (point.kind == Kind::kTable)
         return section.faults().error(
-            point.spot, "an entry of " + quoted(key) + " is a table, and calls of a function are no point",
+            point.spot, "an entry of " + in_quotes(key) + " is a table, and calls of a function are no point",
             "write STAB_PROGRESS(\"name\") (stab/progress.h) into that function, and here its \"name\"");
   parse_names(section, key, out, "leave it out: then all points count that the program visits");
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/wording.h"
 #include "plan/limits.h"
 #include "plan/parse_parts.h"
 #include "toml/units.h"
@@ -40,17 +41,17 @@ std::vector<std::string_view> measured_names(const Plan& plan) {
 bool is_measured(const std::string& name, const SourceSpot& spot, Faults& faults, const Plan& plan) {
   const std::vector<std::string_view> names = measured_names(plan);
   if (std::find(names.begin(), names.end(), name) != names.end()) return true;
-  const std::string_view near = nearest(name, names);
+  const std::string meant = did_you_mean(name, names);
   const bool builtin = std::find(kBuiltinResponses.begin(), kBuiltinResponses.end(), name) != kBuiltinResponses.end();
   if (plan.counters.simulation.on() && builtin)
-    faults.error(spot, "response " + quoted(name) + " is the simulator's own, not the program's",
+    faults.error(spot, "response " + in_quotes(name) + " is the simulator's own, not the program's",
                  "simulate = \"cachegrind\" gives simulated_cost and what it is made of");
   else if (simulated_response(name) != nullptr)
-    faults.error(spot, "response " + quoted(name) + " is measured in simulated trials only",
+    faults.error(spot, "response " + in_quotes(name) + " is measured in simulated trials only",
                  "write simulate = \"cachegrind\" below [counters]");
   else
-    faults.error(spot, "response " + quoted(name) + " is measured by nothing",
-                 !near.empty()                  ? "did you mean " + quoted(near) + "?"
+    faults.error(spot, "response " + in_quotes(name) + " is measured by nothing",
+                 !meant.empty()                  ? meant
                  : plan.counters.simulation.on() ? "use simulated_cost"
                                                  : "list it in counters.events, or use wall_time");
   return false;
@@ -85,7 +86,7 @@ bool parse_response(const TomlNode& node, Faults& faults, const Plan& plan, Resp
   }
   if (out.name.starts_with(kProgressPrefix) && !plan.counters.simulation.on()) {
     if (!is_point_name(progress_point(out.name))) {
-      faults.error(spot, "response " + quoted(out.name) + " names no progress point",
+      faults.error(spot, "response " + in_quotes(out.name) + " names no progress point",
                    "write \"progress:NAME\", with the name as it stands in STAB_PROGRESS(\"NAME\")");
       return false;
     }
@@ -109,7 +110,7 @@ void parse_responses(Section& section, Plan& plan) {
     if (!parse_response(item, section.faults(), plan, response)) return;
     for (const Response& other : responses)
       if (other.name == response.name) {
-        section.faults().error(item.spot, "response " + quoted(response.name) + " is named twice");
+        section.faults().error(item.spot, "response " + in_quotes(response.name) + " is named twice");
         return;
       }
     responses.push_back(std::move(response));
@@ -178,7 +179,7 @@ bool parse_rule(const std::string& text, const SourceSpot& spot, Faults& faults,
       end == std::string::npos ? "" : std::string_view(text).substr(at, end - at);
   const std::vector<std::string_view> signs = {"<", "<=", "==", "!=", ">=", ">"};
   if (std::find(signs.begin(), signs.end(), sign) == signs.end()) {
-    faults.error(spot, "rule " + quoted(text) + " has no comparison", example);
+    faults.error(spot, "rule " + in_quotes(text) + " has no comparison", example);
     return false;
   }
   rule.text = text;
@@ -199,7 +200,7 @@ bool parse_rule(const std::string& text, const SourceSpot& spot, Faults& faults,
     rule.value = static_cast<double>(duration->count()) / unit_ns;
     return true;
   }
-  faults.error(faults.inside(spot, number), quoted(number) + " is no number",
+  faults.error(faults.inside(spot, number), in_quotes(number) + " is no number",
                unit_ns > 0 ? "write a number or a duration" : example);
   return false;
 }
@@ -221,12 +222,12 @@ bool check_name(Faults& faults, const SourceSpot& spot, std::string_view what, c
            c == '_' || c == '+' || c == '-';
   };
   if (name.empty() || name.size() > 100 || name[0] == '.' || !std::all_of(name.begin(), name.end(), good)) {
-    faults.error(spot, std::string(what) + " " + quoted(name) + " can't name files",
+    faults.error(spot, std::string(what) + " " + in_quotes(name) + " can't name files",
                  "use 1 to 100 letters, digits and . _ + -, not starting with a dot or a hyphen");
     return false;
   }
   if (name[0] != '-' || faults.accepted_once()) return true;
-  faults.error(spot, std::string(what) + " " + quoted(name) + " would be an option of every command that it is named in",
+  faults.error(spot, std::string(what) + " " + in_quotes(name) + " would be an option of every command that it is named in",
                "begin it with a letter, a digit, _ or +");
   return false;
 }
@@ -243,10 +244,10 @@ void parse_counters(const TomlNode& table, Faults& faults, Plan& plan) {
     for (size_t i = 0; i < counters.events.size(); ++i) {
       const auto end = counters.events.begin() + static_cast<std::ptrdiff_t>(i);
       if (std::find(counters.events.begin(), end, counters.events[i]) != end)
-        faults.error(counters.spots[i], "event " + quoted(counters.events[i]) + " is listed twice");
+        faults.error(counters.spots[i], "event " + in_quotes(counters.events[i]) + " is listed twice");
       if (std::find(kBuiltinResponses.begin(), kBuiltinResponses.end(), counters.events[i]) !=
           kBuiltinResponses.end())
-        faults.error(counters.spots[i], quoted(counters.events[i]) + " is measured always, it is no event",
+        faults.error(counters.spots[i], in_quotes(counters.events[i]) + " is measured always, it is no event",
                      "remove it here and name it as response");
     }
   }
@@ -316,7 +317,7 @@ void parse_stopping(const TomlNode& table, Faults& faults, Plan& plan) {
   }
   const auto misplaced = [&](const TomlNode* node, std::string_view key, StoppingRule owner, const char* word) {
     if (node && stopping.rule != owner)
-      faults.error(node->spot, quoted(key) + " belongs to rule = \"" + word + "\"", "remove it or change the rule");
+      faults.error(node->spot, in_quotes(key) + " belongs to rule = \"" + word + "\"", "remove it or change the rule");
   };
   const bool staged = stopping.rule == StoppingRule::kSequence;
   misplaced(looks, "looks", StoppingRule::kLooks, "looks");

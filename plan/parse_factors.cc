@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "base/wording.h"
 #include "plan/limits.h"
 #include "plan/parse_parts.h"
 #include "toml/units.h"
@@ -67,7 +68,7 @@ bool scalar_text(const TomlNode& node, std::string& out) {
 
 bool parse_treatment_level(const Factor& factor, const TomlNode& node, Faults& faults, Level& level) {
   if (node.kind == Kind::kTable) {
-    Section section(node, "a level of " + quoted(factor.name), faults);
+    Section section(node, "a level of " + in_quotes(factor.name), faults);
     const size_t before = faults.error_count();
     section.text("name", level.name);
     const TomlNode* value = section.find("value");
@@ -80,14 +81,14 @@ bool parse_treatment_level(const Factor& factor, const TomlNode& node, Faults& f
     if (faults.error_count() > before) return false;
   } else {
     if (!scalar_text(node, level.value)) {
-      faults.error(node.spot, "a level of " + quoted(factor.name) + " is " +
-                                  std::string(kind_name(node.kind)) + ", expected a string or a number");
+      faults.error(node.spot, "a level of " + in_quotes(factor.name) + " is " + std::string(kind_name(node.kind)) +
+                                  ", expected a string or a number");
       return false;
     }
     level.name = level.value;
   }
   if (level.value.find('\0') != std::string::npos) {
-    faults.error(node.spot, "a level of " + quoted(factor.name) + " contains a zero byte", "remove it");
+    faults.error(node.spot, "a level of " + in_quotes(factor.name) + " contains a zero byte", "remove it");
     return false;
   }
   if (level.name.size() > kMaxLevelNameBytes) {
@@ -129,7 +130,7 @@ bool parse_epoch_level(const TomlNode& node, Faults& faults, Level& level) {
   }
   const auto ns = static_cast<uint64_t>(epoch->count());
   if (ns < abi::kMinEpochNs || ns > abi::kMaxEpochNs) {
-    faults.error(node.spot, "epoch " + quoted(node.text) + " is out of range", "100us to 1h");
+    faults.error(node.spot, "epoch " + in_quotes(node.text) + " is out of range", "100us to 1h");
     return false;
   }
   level = {node.text, std::to_string(ns)};
@@ -188,7 +189,7 @@ void parse_factor(const TomlEntry& entry, Faults& faults, Plan& plan) {
   factor.kind = kind_of(entry.key);
   factor.spot = entry.key_spot;
   if (!is_identifier(entry.key)) {
-    faults.error(entry.key_spot, "factor name " + quoted(entry.key) + " can't be a placeholder",
+    faults.error(entry.key_spot, "factor name " + in_quotes(entry.key) + " can't be a placeholder",
                  "use letters, digits, _ and -, starting with a letter");
     return;
   }
@@ -206,13 +207,12 @@ void parse_factor(const TomlEntry& entry, Faults& faults, Plan& plan) {
     return;
   }
   if (entry.value.items.empty()) {
-    faults.error(entry.value.spot, "factor " + quoted(entry.key) + " has no levels",
+    faults.error(entry.value.spot, "factor " + in_quotes(entry.key) + " has no levels",
                  "write at least one, such as " + entry.key + " = [\"a\", \"b\"]");
     return;
   }
   if (entry.value.items.size() > kMaxLevels) {
-    faults.error(entry.value.spot, "factor " + quoted(entry.key) + " has more than " +
-                                       std::to_string(kMaxLevels) + " levels");
+    faults.error(entry.value.spot, "factor " + in_quotes(entry.key) + " has more than " + std::to_string(kMaxLevels) + " levels");
     return;
   }
   for (const TomlNode& item : entry.value.items) {
@@ -220,7 +220,7 @@ void parse_factor(const TomlEntry& entry, Faults& faults, Plan& plan) {
     if (!parse_level(factor, item, faults, level)) continue;
     const auto same = [&](const Level& other) { return other.name == level.name; };
     if (std::any_of(factor.levels.begin(), factor.levels.end(), same)) {
-      faults.error(item.spot, "factor " + quoted(factor.name) + " has level " + quoted(level.name) + " twice",
+      faults.error(item.spot, "factor " + in_quotes(factor.name) + " has level " + in_quotes(level.name) + " twice",
                    "remove one, or give it a name: { name = \"again\", value = \"" + level.value + "\" }");
       continue;
     }
@@ -246,9 +246,7 @@ bool parse_levels_of(const TomlEntry& entry, Faults& faults, const Plan& plan,
     if (faults.full()) return faults.error(entry.key_spot, {}), false;
     std::vector<std::string_view> names;
     for (const Factor& factor : plan.factors) names.push_back(factor.name);
-    const std::string_view near = nearest(entry.key, names);
-    faults.error(entry.key_spot, quoted(entry.key) + " is no factor of this plan",
-                 near.empty() ? "" : "did you mean " + quoted(near) + "?");
+    faults.error(entry.key_spot, in_quotes(entry.key) + " is no factor of this plan", did_you_mean(entry.key, names));
     return false;
   }
   const Factor& factor = plan.factors[static_cast<size_t>(index)];
@@ -269,11 +267,11 @@ bool parse_levels_of(const TomlEntry& entry, Faults& faults, const Plan& plan,
   };
   if (entry.value.kind != Kind::kArray) return add(entry.value);
   if (entry.value.items.empty()) {
-    faults.error(entry.value.spot, quoted(entry.key) + " lists no levels");
+    faults.error(entry.value.spot, in_quotes(entry.key) + " lists no levels");
     return false;
   }
   if (entry.value.items.size() > names.size()) {
-    faults.error(entry.value.spot, quoted(entry.key) + " lists " + std::to_string(entry.value.items.size()) +
+    faults.error(entry.value.spot, in_quotes(entry.key) + " lists " + std::to_string(entry.value.items.size()) +
                                        " levels, and has " + std::to_string(names.size()));
     return false;
   }
@@ -292,8 +290,9 @@ std::vector<const TomlNode*> tables_of(Section& factors, std::string_view key, s
     return out;
   }
   if (node->items.size() > most) {
-    factors.faults().error(node->spot, quoted(key) + " has " + std::to_string(node->items.size()) + " entries, at most " +
-                                           std::to_string(most), "one entry may list several levels of each factor");
+    factors.faults().error(
+        node->spot, in_quotes(key) + " has " + std::to_string(node->items.size()) + " entries, at most " + std::to_string(most),
+        "one entry may list several levels of each factor");
     return out;
   }
   for (const TomlNode& item : node->items) {
@@ -334,7 +333,7 @@ void parse_nested(Section& factors, Plan& plan) {
     section.finish();
     if (!inner || !within) continue;
     if (plan.factor_index(nested.inner) < 0) {
-      faults.error(inner->spot, quoted(nested.inner) + " is no factor of this plan");
+      faults.error(inner->spot, in_quotes(nested.inner) + " is no factor of this plan");
       continue;
     }
     if (within->entries.size() != 1) {
@@ -347,7 +346,7 @@ void parse_nested(Section& factors, Plan& plan) {
     nested.outer = outer.key;
     if (!parse_levels_of(outer, faults, plan, nested.outer_levels)) continue;
     if (nested.outer == nested.inner) {
-      faults.error(outer.key_spot, "factor " + quoted(nested.inner) + " can't be nested in itself");
+      faults.error(outer.key_spot, "factor " + in_quotes(nested.inner) + " can't be nested in itself");
       continue;
     }
     plan.nested.push_back(std::move(nested));
@@ -358,8 +357,7 @@ void parse_fraction_of(const TomlNode& node, const std::string& text, Faults& fa
   for (int halvings = 1; halvings <= 10; ++halvings)
     if (text == "1/" + std::to_string(1 << halvings)) plan.fraction.halvings = halvings;
   if (plan.fraction.halvings == 0)
-    faults.error(node.spot, "fraction " + quoted(text) + " is no power of one half",
-                 "write \"1/2\", \"1/4\", \"1/8\" ...");
+    faults.error(node.spot, "fraction " + in_quotes(text) + " is no power of one half", "write \"1/2\", \"1/4\", \"1/8\" ...");
 }
 
 void parse_fraction_key(Section& factors, Plan& plan) {

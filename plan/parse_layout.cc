@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/rng.h"
+#include "base/wording.h"
 #include "plan/layout_confirmation.h"
 #include "plan/layout_replay.h"
 #include "plan/layout_scripts.h"
@@ -34,7 +35,7 @@ void parse_epoch(Section& section, Plan& plan) {
   if (!node) return;
   const auto ns = static_cast<uint64_t>(std::max<int64_t>(epoch.count(), 0));
   if (ns < abi::kMinEpochNs || ns > abi::kMaxEpochNs)
-    return section.faults().error(node->spot, "epoch " + quoted(node->text) + " is out of range", "100us to 1h");
+    return section.faults().error(node->spot, "epoch " + in_quotes(node->text) + " is out of range", "100us to 1h");
   if (factor_of(plan, FactorKind::kEpoch))
     return section.faults().error(node->spot, "the plan has epochs already, as a factor",
                                   "leave epoch out here, or under [factors]");
@@ -51,11 +52,11 @@ void parse_texts(Section& section, std::string_view key, const char* hint, std::
   const TomlNode* node = section.texts(key, out, &spots);
   if (!node) return;
   if (out.size() > kMaxPatterns)
-    return section.faults().error(node->spot, quoted(key) + " has " + std::to_string(out.size()) + " entries, at most " +
-                                                  std::to_string(kMaxPatterns));
+    return section.faults().error(
+        node->spot, in_quotes(key) + " has " + std::to_string(out.size()) + " entries, at most " + std::to_string(kMaxPatterns));
   for (size_t i = 0; i < out.size(); ++i)
     if (out[i].empty() || out[i].size() > kMaxWordBytes)
-      section.faults().error(spots[i], "an entry of " + quoted(key) + " is empty or too long", hint);
+      section.faults().error(spots[i], "an entry of " + in_quotes(key) + " is empty or too long", hint);
 }
 
 void check_map(Section& section, Plan& plan) {
@@ -112,9 +113,9 @@ void parse_place(const TomlNode& node, Faults& faults, MappedBuild& build) {
   section.integer("fastest", 0, 3, place.fastest);
   section.finish();
   if (at && !parse_address(linked, place.linked))
-    faults.error(at->spot, quoted(linked) + " is no address", "such as \"0x401130\"");
+    faults.error(at->spot, in_quotes(linked) + " is no address", "such as \"0x401130\"");
   if (other_at && !parse_address(other_linked, place.other_linked))
-    faults.error(other_at->spot, quoted(other_linked) + " is no address", "such as \"0x401130\"");
+    faults.error(other_at->spot, in_quotes(other_linked) + " is no address", "such as \"0x401130\"");
   build.places.push_back(std::move(place));
 }
 
@@ -168,7 +169,7 @@ ScreenKey parse_screen(Section& section) {
   const TomlNode* at = section.text("submitted", submitted);
   const auto [end, error] = std::from_chars(submitted.data(), submitted.data() + submitted.size(), key.submitted_ns);
   if (at && (error != std::errc() || end != submitted.data() + submitted.size()))
-    section.faults().error(at->spot, quoted(submitted) + " is no time in nanoseconds", hint);
+    section.faults().error(at->spot, in_quotes(submitted) + " is no time in nanoseconds", hint);
   return key;
 }
 

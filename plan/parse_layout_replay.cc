@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 
+#include "base/wording.h"
 #include "plan/design.h"
 #include "plan/layout_replay.h"
 #include "plan/layout_verification.h"
@@ -36,7 +37,8 @@ void parse_number(Section& section, const char* key, Number& out, Base... base) 
   const TomlNode* node = section.text(key, text);
   if (!node) return;
   if (const auto number = number_of<Number>(text, base...)) out = *number;
-  else section.faults().error(node->spot, quoted(text) + " is no number of " + quoted(key), kHint);
+  else
+    section.faults().error(node->spot, in_quotes(text) + " is no number of " + in_quotes(key), kHint);
 }
 
 void keep_level(Factor& factor, const LayoutReplay& replay, Section& section) {
@@ -45,7 +47,7 @@ void keep_level(Factor& factor, const LayoutReplay& replay, Section& section) {
     return wanted != replay.levels.end() && level.name == wanted->second;
   });
   if (kept == factor.levels.end())
-    return section.faults().error(section.spot(), "levels has none of factor " + quoted(factor.name), kHint);
+    return section.faults().error(section.spot(), "levels has none of factor " + in_quotes(factor.name), kHint);
   factor.levels = {Level(*kept)};
 }
 
@@ -86,7 +88,7 @@ std::optional<NoReplay> no_replay_of(const Plan& plan) {
     return NoReplay{"trials of this plan are simulated, and a simulated trial of one layout is always the same",
                     "its own number is the layout's; there was no moment that could have been bad"};
   if (plan.factor_index(kReplayFactor) >= 0)
-    return NoReplay{"the plan has a factor " + quoted(kReplayFactor) + " of its own", "rename it"};
+    return NoReplay{"the plan has a factor " + in_quotes(kReplayFactor) + " of its own", "rename it"};
   return {};
 }
 

@@ -4,6 +4,7 @@
 
 #include "advice/layout_file.h"
 #include "base/rng.h"
+#include "base/wording.h"
 #include "plan/layout_verification.h"
 #include "plan/limits.h"
 #include "plan/parse_parts.h"
@@ -28,7 +29,7 @@ void parse_arm(const TomlNode& node, Faults& faults, LayoutVerification& verific
   if (!named || !text || !check_name(faults, named->spot, "an arm", arm.name)) return;
   const auto is_same = [&](const LayoutArm& other) { return other.name == arm.name; };
   if (arm.name == kPlainArm || std::any_of(verification.arms.begin(), verification.arms.end(), is_same))
-    return faults.error(named->spot, "arm " + quoted(arm.name) + " is there twice", "give each layout file a name of its own");
+    return faults.error(named->spot, "arm " + in_quotes(arm.name) + " is there twice", "give each layout file a name of its own");
   if (const auto file = advice::parse_layout_file(arm.text, arm.name + ".layout"); !file)
     return faults.error(text->spot, file.error().text(), kHint);
   verification.arms.push_back(std::move(arm));
@@ -60,7 +61,7 @@ void keep_one_level(Factor& factor, const LayoutVerification& verification, Faul
     kept = std::find_if(factor.levels.begin(), factor.levels.end(),
                         [&](const Level& level) { return level.name == wanted->second; });
     if (kept == factor.levels.end())
-      return faults.error(spot, "factor " + quoted(factor.name) + " has no level " + quoted(wanted->second), kHint);
+      return faults.error(spot, "factor " + in_quotes(factor.name) + " has no level " + in_quotes(wanted->second), kHint);
   }
   factor.levels = {Level(*kept)};
 }
@@ -84,7 +85,7 @@ void make_verification(Section& section, Plan& plan) {
   experiment.seed = Rng::stream(experiment.seed, "layout verification" + draw).next() >> 1;
   compare_in_blocks(plan, verification.runs * (verification.links + 1));
   if (plan.factor_index(kArmFactor) >= 0)
-    return section.faults().error(section.spot(), "the plan has a factor " + quoted(kArmFactor) + " of its own", "rename it");
+    return section.faults().error(section.spot(), "the plan has a factor " + in_quotes(kArmFactor) + " of its own", "rename it");
   for (Factor& factor : plan.factors)
     if (factor.kind != FactorKind::kCode) keep_one_level(factor, verification, section.faults(), section.spot());
   if (verification.simulate) simulate(plan);
@@ -154,7 +155,7 @@ void keep_one_workload(Plan& plan, Faults& faults) {
   const std::vector<Subject> all = subjects(plan);
   const auto at = std::find_if(all.begin(), all.end(), [&](const Subject& subject) { return subject.name == wanted; });
   if (at == all.end())
-    return faults.error(plan.layout.spot, "the plan has no workload " + quoted(wanted),
+    return faults.error(plan.layout.spot, "the plan has no workload " + in_quotes(wanted),
                         plan.layout.replay ? "[layout.replay] names one" : "the file's line 'workload' names one");
   Program program = plan.programs[static_cast<size_t>(at->program)];
   program.workloads = {Workload(program.workloads[static_cast<size_t>(at->workload)])};
@@ -162,7 +163,7 @@ void keep_one_workload(Plan& plan, Faults& faults) {
   plan.programs = {std::move(program)};
   if (plan.layout.replay) return;
   if (plan.programs[0].build.empty())
-    faults.error(plan.programs[0].spot, "nothing builds " + quoted(wanted) + ", so no layout file can change it",
+    faults.error(plan.programs[0].spot, "nothing builds " + in_quotes(wanted) + ", so no layout file can change it",
                  "add build = \"...\", which runs szc");
 }
 

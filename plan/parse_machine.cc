@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 
+#include "base/wording.h"
 #include "plan/limits.h"
 #include "plan/parse_parts.h"
 
@@ -51,12 +52,12 @@ void parse_cpus(Section& section, std::string_view key, bool allow_none, std::st
   if (!node || (section.faults().accepted_once() && out.size() <= kMaxWordBytes)) return;
   const CpuSet set = out.size() > kMaxWordBytes ? CpuSet::kNone : cpu_set(out, allow_none);
   if (set == CpuSet::kBackwards)
-    section.faults().error(node->spot, quoted(key) + " " + quoted(out) + " has a range that ends before it begins",
+    section.faults().error(node->spot, in_quotes(key) + " " + in_quotes(out) + " has a range that ends before it begins",
                            "write the smaller number first: \"1-3\"");
   if (set == CpuSet::kNone)
-    section.faults().error(node->spot, quoted(key) + " " + quoted(out) + " is no set of CPUs",
-                           std::string("\"auto\", ") + (allow_none ? "\"none\", " : "") +
-                               "\"2-3\", \"core:1\", \"pu:2\", \"numa:0\"");
+    section.faults().error(
+        node->spot, in_quotes(key) + " " + in_quotes(out) + " is no set of CPUs",
+        std::string("\"auto\", ") + (allow_none ? "\"none\", " : "") + "\"2-3\", \"core:1\", \"pu:2\", \"numa:0\"");
 }
 
 // "22:00-06:00"
@@ -76,8 +77,7 @@ void parse_gates(const TomlNode& table, Faults& faults, Gates& gates) {
   if (section.number("load", 0.01, 10000, value)) gates.load = value;
   if (section.number("temperature", 1, 150, value)) gates.temperature_c = value;
   if (const TomlNode* node = section.text("window", gates.window); node && !is_window(gates.window))
-    faults.error(node->spot, "window " + quoted(gates.window) + " is no span of a day",
-                 "write \"22:00-06:00\", local time");
+    faults.error(node->spot, "window " + in_quotes(gates.window) + " is no span of a day", "write \"22:00-06:00\", local time");
   section.duration("deadline", gates.deadline);
   section.finish();
   if (gates.deadline.count() == 0 && (gates.load || gates.temperature_c || !gates.window.empty()))
@@ -111,7 +111,7 @@ void parse_knobs(const TomlNode& table, Faults& faults, std::map<std::string, st
       continue;
     }
     if (word.size() > kMaxWordBytes || !knob->takes(word))
-      faults.error(value.spot, "knob " + entry.key + " doesn't take " + quoted(word), "write " + knob->expected());
+      faults.error(value.spot, "knob " + entry.key + " doesn't take " + in_quotes(word), "write " + knob->expected());
     knobs[entry.key] = word;
   }
 }
@@ -139,7 +139,7 @@ void parse_require(Section& section, Machine& machine) {
       section.faults().error(spots[i], std::string("requirement \"private-tmp\": the plan says ") +
                                            (machine.private_tmp ? "ipc" : "tmp") + " = \"shared\"", "leave one of them out");
     else if (std::find(kOfNoKnob.begin(), kOfNoKnob.end(), need) == kOfNoKnob.end() && machine.knobs.count(knob) == 0)
-      section.faults().error(spots[i], "requirement " + quoted(need) + ": the plan sets no such knob",
+      section.faults().error(spots[i], "requirement " + in_quotes(need) + ": the plan sets no such knob",
                              "add " + knob + " to knobs");
   }
 }

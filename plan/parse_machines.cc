@@ -1,6 +1,7 @@
 // [machines]: an experiment whose blocks run on several machines. docs/machines.md says what follows from it.
 #include <algorithm>
 
+#include "base/wording.h"
 #include "plan/limits.h"
 #include "plan/parse_parts.h"
 
@@ -24,10 +25,11 @@ void check_hosts(const Machines& machines, const std::vector<SourceSpot>& spots,
     const std::string& host = machines.hosts[i];
     const bool good = !host.empty() && host.size() <= 255 && host[0] != '-' &&
                       std::all_of(host.begin(), host.end(), [](unsigned char c) { return c > ' ' && c < 127; });
-    if (!good) faults.error(spots[i], "host " + quoted(host) + " is no host's name", "write \"lab3\" or \"user@lab3.example\"");
+    if (!good)
+      faults.error(spots[i], "host " + in_quotes(host) + " is no host's name", "write \"lab3\" or \"user@lab3.example\"");
     if (std::find(machines.hosts.begin(), machines.hosts.begin() + static_cast<ptrdiff_t>(i), host) !=
         machines.hosts.begin() + static_cast<ptrdiff_t>(i))
-      faults.error(spots[i], "host " + quoted(host) + " is named twice", "a machine runs one slot at a time: name it once");
+      faults.error(spots[i], "host " + in_quotes(host) + " is named twice", "a machine runs one slot at a time: name it once");
   }
 }
 
@@ -55,7 +57,7 @@ void parse_machines(const TomlNode& table, Faults& faults, Plan& plan) {
   if (command && machines.command.empty())
     faults.error(command->spot, "'command' is empty", "write command = [\"ssh\", \"-p\", \"2222\"]");
   if (spool && (machines.spool.empty() || machines.spool[0] != '/'))
-    faults.error(spool->spot, "spool " + quoted(machines.spool) + " is no absolute path",
+    faults.error(spool->spot, "spool " + in_quotes(machines.spool) + " is no absolute path",
                  "name a directory that all machines see under this path");
   if (machines.engine == MachineEngineKind::kSsh && hosts.empty())
     faults.error(engine_spot, "engine 'ssh' has no hosts", "add hosts = [\"lab1\", \"lab2\"]");

@@ -14,7 +14,7 @@ namespace stab::plan {
 
 void parse_factors(const TomlNode& table, Faults& faults, Plan& plan);
 void parse_counters(const TomlNode& table, Faults& faults, Plan& plan);
-// Its simulate, cache and cost.
+// The keys simulate, cache and cost of [counters].
 void parse_simulation(Section& counters, Plan& plan);
 // What a simulated experiment can't have, of the whole plan.
 void check_simulation(Faults& faults, const Plan& plan);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/wording.h"
 #include "metrics/metrics.h"
 #include "plan/limits.h"
 #include "plan/parse_parts.h"
@@ -34,7 +35,7 @@ enum class Seen { kByTheProgram, kByOthers };
 void check_placeholders(const std::string& text, const SourceSpot& spot, Seen seen, Context& context) {
   const Result<std::vector<Piece>> pieces = split_placeholders(text);
   if (!pieces) {
-    context.faults.error(spot, quoted(text) + ": " + pieces.error().message);
+    context.faults.error(spot, in_quotes(text) + ": " + pieces.error().message);
     return;
   }
   for (const Piece& piece : *pieces) {
@@ -74,7 +75,7 @@ bool has_placeholder(const std::string& text) { return text.find('{') != std::st
 // Notes a fault where `count` entries are more than a plan may have.
 bool too_many(Faults& faults, const SourceSpot& spot, std::string_view what, size_t count, size_t most) {
   if (count <= most) return false;
-  faults.error(spot, quoted(what) + " has " + std::to_string(count) + " entries, at most " + std::to_string(most));
+  faults.error(spot, in_quotes(what) + " has " + std::to_string(count) + " entries, at most " + std::to_string(most));
   return true;
 }
 
@@ -89,7 +90,7 @@ const TomlNode* parse_command(Section& section, std::string_view key, bool shell
     if (!section.texts(key, command.argv)) return nullptr;
   } else if (node->kind == Kind::kString) {
     if (node->text.find('\0') != std::string::npos) {
-      faults.error(node->spot, quoted(key) + " contains a zero byte", "remove it");
+      faults.error(node->spot, in_quotes(key) + " contains a zero byte", "remove it");
       return nullptr;
     }
     if (shell) {
@@ -97,7 +98,7 @@ const TomlNode* parse_command(Section& section, std::string_view key, bool shell
     } else {
       Result<std::vector<std::string>> words = split_words(node->text);
       if (!words) {
-        faults.error(node->spot, quoted(key) + ": " + words.error().message);
+        faults.error(node->spot, in_quotes(key) + ": " + words.error().message);
         return nullptr;
       }
       command.argv = *std::move(words);
@@ -107,7 +108,7 @@ const TomlNode* parse_command(Section& section, std::string_view key, bool shell
     return nullptr;
   }
   if (command.argv.empty() || command.argv[0].empty()) {
-    faults.error(node->spot, quoted(key) + " is empty", "remove the key, or write a command");
+    faults.error(node->spot, in_quotes(key) + " is empty", "remove the key, or write a command");
     return nullptr;
   }
   for (const std::string& word : command.argv) check_placeholders(word, node->spot, seen, context);
@@ -126,7 +127,7 @@ void parse_hash(Section& section, std::string_view key, std::optional<std::strin
   const TomlNode* node = section.text(key, text);
   if (!node) return;
   if (!is_sha256(text)) {
-    section.faults().error(node->spot, quoted(key) + " is no SHA-256", "64 lower-case hex digits, as sha256sum prints");
+    section.faults().error(node->spot, in_quotes(key) + " is no SHA-256", "64 lower-case hex digits, as sha256sum prints");
     return;
   }
   out = text;
@@ -161,12 +162,12 @@ void parse_expect(const TomlNode& table, Faults& faults, Expect& expect) {
       files && !too_many(faults, files->spot, "files", files->entries.size(), kMaxExpectedFiles)) {
     for (const TomlEntry& entry : files->entries) {
       if (entry.value.kind != Kind::kString || !is_sha256(entry.value.text)) {
-        faults.error(entry.value.spot, "file " + quoted(entry.key) + " has no SHA-256",
+        faults.error(entry.value.spot, "file " + in_quotes(entry.key) + " has no SHA-256",
                      "64 lower-case hex digits, as sha256sum prints");
         continue;
       }
       if (entry.key.empty() || entry.key[0] == '/' || entry.key.find("..") != std::string::npos) {
-        faults.error(entry.key_spot, "file " + quoted(entry.key) + " is not inside the trial's directory");
+        faults.error(entry.key_spot, "file " + in_quotes(entry.key) + " is not inside the trial's directory");
         continue;
       }
       expect.files.push_back({entry.key, entry.value.text});
@@ -180,11 +181,11 @@ void parse_env(const TomlNode& table, Context& context, std::map<std::string, st
   for (const TomlEntry& entry : table.entries) {
     const std::string& name = entry.key;
     if (name.empty() || name.find_first_of(std::string_view("=\0", 2)) != std::string::npos) {
-      context.faults.error(entry.key_spot, quoted(name) + " can't be the name of a variable");
+      context.faults.error(entry.key_spot, in_quotes(name) + " can't be the name of a variable");
       continue;
     }
     if (name.starts_with("STAB")) {
-      context.faults.error(entry.key_spot, quoted(name) + " is set by the engine", "use [factors]");
+      context.faults.error(entry.key_spot, in_quotes(name) + " is set by the engine", "use [factors]");
       continue;
     }
     if (entry.value.kind != Kind::kString || entry.value.text.find('\0') != std::string::npos) {
@@ -208,13 +209,13 @@ bool parse_patterns(const TomlEntry& entry, Faults& faults, std::vector<std::str
   if (too_many(faults, value.spot, entry.key, items.size(), kMaxFamilies)) return false;
   for (const TomlNode* item : items) {
     if (item->kind != Kind::kString || item->text.empty() || item->text.find('\0') != std::string::npos) {
-      faults.error(item->spot, "family " + quoted(entry.key) + " has no pattern", "write names of benchmarks: \"BM_Sort*\"");
+      faults.error(item->spot, "family " + in_quotes(entry.key) + " has no pattern", "write names of benchmarks: \"BM_Sort*\"");
       return false;
     }
     out.push_back(item->text);
   }
   if (out.empty())
-    faults.error(value.spot, "family " + quoted(entry.key) + " has no pattern", "write names of benchmarks: \"BM_Sort*\"");
+    faults.error(value.spot, "family " + in_quotes(entry.key) + " has no pattern", "write names of benchmarks: \"BM_Sort*\"");
   return !out.empty();
 }
 
@@ -223,7 +224,7 @@ void parse_metrics(const TomlNode& table, Faults& faults, std::optional<Metrics>
   Metrics metrics;
   if (const TomlNode* file = section.text("file", metrics.file);
       file && (metrics.file.empty() || metrics.file[0] == '/' || metrics.file.find("..") != std::string::npos))
-    faults.error(file->spot, "file " + quoted(metrics.file) + " is not inside the trial's directory",
+    faults.error(file->spot, "file " + in_quotes(metrics.file) + " is not inside the trial's directory",
                  "leave the key out to read standard output");
   std::vector<std::string_view> words;
   for (const metrics::Format& format : metrics::formats()) words.push_back(format.name);
@@ -259,7 +260,7 @@ FileKind kind_of(const std::string& path, const Program& program, const Context&
 void check_file_exists(const std::string& path, const SourceSpot& spot, std::string_view what,
                        const Program& program, Context& context) {
   if (!context.files || !program.build.empty() || has_placeholder(path) || has_later_source(program)) return;
-  const std::string named = std::string(what) + " " + quoted(path);
+  const std::string named = std::string(what) + " " + in_quotes(path);
   switch (kind_of(path, program, context)) {
     case FileKind::kFile:
     case FileKind::kProgram: return;
@@ -292,7 +293,7 @@ void parse_shared(Section& section, const Program& program, Context& context, Wo
   if (const TomlNode* node = section.text("cwd", out.cwd)) {
     check_placeholders(out.cwd, node->spot, Seen::kByOthers, context);
     if (out.cwd.starts_with('/') || out.cwd.find("..") != std::string::npos)
-      context.faults.error(node->spot, "cwd " + quoted(out.cwd) + " is not inside the trial's directory");
+      context.faults.error(node->spot, "cwd " + in_quotes(out.cwd) + " is not inside the trial's directory");
   }
   if (const TomlNode* env = section.table("env")) parse_env(*env, context, out.env);
   section.integer("warmup", 0, 1000, out.warmup);
@@ -311,7 +312,7 @@ void check_command_exists(const Command& run, const SourceSpot& spot, const Prog
   if (!context.files || !program.build.empty() || has_placeholder(name) || has_later_source(program)) return;
   const bool bare = name.find('/') == std::string::npos;
   if (bare && context.files->is_in_path(name)) return;
-  const std::string named = "program " + quoted(name);
+  const std::string named = "program " + in_quotes(name);
   switch (bare ? kind_in_source(name, program, context) : kind_of(name, program, context)) {
     case FileKind::kProgram: return;
     case FileKind::kFile:
@@ -364,16 +365,17 @@ void parse_source(Section& section, Context& context, Source& source) {
   // Everything that is no URL is a path (engine/experiment/builds.cc): of a repository, or of a bundle of git's own.
   if (context.files && !source.git.empty() && source.git.find("://") == std::string::npos && !has_placeholder(source.git) &&
       context.files->look(source.git) == FileKind::kAbsent)
-    context.faults.error(git_spot, "git repository " + quoted(source.git) + " does not exist",
+    context.faults.error(git_spot, "git repository " + in_quotes(source.git) + " does not exist",
                          "paths are relative to the plan's directory; another machine's is a URL: ssh://HOST/PATH");
   if (source.dir.empty()) return;
   check_placeholders(source.dir, dir_spot, Seen::kByOthers, context);
   if (!context.files || has_placeholder(source.dir)) return;
   const FileKind kind = context.files->look(source.dir);
   if (kind != FileKind::kDirectory)
-    context.faults.error(dir_spot, "source directory " + quoted(source.dir) +
-                                       (kind == FileKind::kAbsent ? " does not exist" : " is no directory"),
-                         "paths are relative to the plan's directory");
+    context.faults.error(
+        dir_spot,
+        "source directory " + in_quotes(source.dir) + (kind == FileKind::kAbsent ? " does not exist" : " is no directory"),
+        "paths are relative to the plan's directory");
 }
 
 // What a workload begins with.
@@ -399,7 +401,7 @@ void parse_workload(const TomlNode& table, const Program& program, const Workloa
   if (const TomlNode* name = section.text("name", workload.name);
       name && check_name(faults, name->spot, "workload name", workload.name)) {
     if (!names.insert(workload.name).second)
-      faults.error(name->spot, "workload " + quoted(workload.name) + " is defined twice");
+      faults.error(name->spot, "workload " + in_quotes(workload.name) + " is defined twice");
   }
   const TomlNode* run = parse_command(section, "run", shell, Seen::kByTheProgram, context, workload.run);
   std::vector<std::string> args;
@@ -429,7 +431,7 @@ void parse_program(const TomlNode& table, Context& context, Plan& plan) {
       name && check_name(faults, name->spot, "program name", program.name)) {
     for (const Program& other : plan.programs)
       if (other.name == program.name)
-        faults.error(name->spot, "program " + quoted(program.name) + " is defined twice",
+        faults.error(name->spot, "program " + in_quotes(program.name) + " is defined twice",
                      "programs that share a build are workloads: [[program.workload]]");
   }
   bool shell = false;
@@ -456,7 +458,7 @@ void parse_program(const TomlNode& table, Context& context, Plan& plan) {
   section.finish();
   if (run) check_command_exists(defaults.run, run->spot, program, context);
   if (plan.link.seeds > 0 && !build && !section.find("build"))
-    faults.error(table.spot, "link seeds need a build of " + quoted(program.name),
+    faults.error(table.spot, "link seeds need a build of " + in_quotes(program.name),
                  "add build = \"...\"; it gets STAB_LINK_SEED");
 
   if (!workloads) {

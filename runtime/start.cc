@@ -274,7 +274,7 @@ struct MadeDescriptors {
   ~MadeDescriptors() {
     for (int i = 0; i < count; ++i) sys::close(at[i]);
   }
-  // What the plan leaves out is not among them.
+  // A descriptor that the plan does without was not sent.
   int find(helper::Made which, const Plan& plan) const {
     if (which == helper::Made::kBoard && plan.board_bytes == 0) return -1;
     const int place = static_cast<int>(which) - (which > helper::Made::kBoard && plan.board_bytes == 0 ? 1 : 0);

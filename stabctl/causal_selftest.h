@@ -8,7 +8,7 @@ namespace stab::ctl {
 
 int causal_selftest(const Arguments& arguments);
 
-// Of one that is recorded.
+// Whether a recorded experiment is one of these.
 bool is_causal_selftest(const store::ExperimentRow& row);
 int judge_causal_selftest(store::Store& store, const store::ExperimentRow& row, const Arguments& arguments);
 

@@ -240,7 +240,7 @@ Result<Followed> follow(DaemonClient& client, const std::string& experiment, boo
   ProgressDisplay display(::isatty(STDERR_FILENO) ? ProgressStyle::kBar : ProgressStyle::kLines, clock);
   auto known = engine::precision_in(row.value("cells", Json::array()).dump());
   if (!known) return known.error();
-  display.know(std::move(*known));
+  display.begin_with(std::move(*known));
   if (!as_json) print_machines(row);
   for (;;) {
     const auto line = client.next_event();

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "toml/diagnostic.h"
+#include "base/wording.h"
 #include "stabctl/command_table.h"
 #include "stabctl/commands.h"
 
@@ -13,8 +13,8 @@ namespace {
 
 // "; did you mean 'report'?", or where else to look.
 std::string hint(const std::string& word, const std::vector<std::string>& known, const std::string& otherwise) {
-  const std::string_view near = plan::nearest(word, {known.begin(), known.end()});
-  return near.empty() ? "; " + otherwise : "; did you mean '" + std::string(near) + "'?";
+  const std::string meant = did_you_mean(word, known);
+  return "; " + (meant.empty() ? otherwise : meant);
 }
 
 // Of the group, or the first words of all commands where it is empty.

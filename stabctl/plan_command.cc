@@ -14,7 +14,7 @@
 namespace stab::ctl {
 namespace {
 
-// What its windows take and show.
+// How long a causal experiment's windows take, and what they can show.
 std::string causal_text(const plan::CheckReport& report, const plan::Plan& plan, std::optional<double> seconds_per_trial) {
   const plan::Causal& causal = *plan.causal;
   if (causal.candidates == 0) {

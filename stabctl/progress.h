@@ -47,7 +47,7 @@ class ProgressDisplay final : public engine::Observer {
   void trial_done(const engine::TrialNews& news) override;
   void trial_progress(const engine::ProgressNews& news) override;
   // Cells as they were before this display began.
-  void know(engine::Precision precision) { precision_ = std::move(precision); }
+  void begin_with(engine::Precision precision) { precision_ = std::move(precision); }
   // Ends the bar's line.
   void finish();
 

@@ -138,7 +138,7 @@ Result<std::unique_ptr<engine::Engine>> open_engine(const Arguments& arguments, 
   STAB_TRY(options.database, arguments.database.empty() ? engine::default_database() : Result<std::string>(arguments.database));
   STAB_TRY(options.database, absolute_path(options.database));
   STAB_TRY(options.installation, engine::find_installation());
-  // It ends what runs if we are killed.
+  // If we are killed, the broker ends what runs.
   broker::StartOptions start;
   start.program = options.installation.broker;
   start.allow_root = true;  // if we are root, so is whoever asks us
@@ -166,7 +166,7 @@ Result<engine::RunEnd> run_until(engine::Engine& engine, store::Id experiment, c
     });
   ProgressDisplay display(style_of(arguments), clock);
   if (const auto row = engine.store().experiment(experiment))
-    if (auto known = engine::precision_of(engine.store(), *row)) display.know(std::move(*known));
+    if (auto known = engine::precision_of(engine.store(), *row)) display.begin_with(std::move(*known));
   auto end = on_machines(engine, experiment) ? engine::run_on_machines(engine, experiment, display, stop)
                                              : engine.run(experiment, display, stop);
   display.finish();
@@ -176,7 +176,7 @@ Result<engine::RunEnd> run_until(engine::Engine& engine, store::Id experiment, c
   }
   ended.notify_all();
   if (watch.joinable()) watch.join();
-  // It ended at the very moment at which the trials did.
+  // The budget ended at the very moment at which the trials did: they were not stopped by it.
   if (end && *end != engine::RunEnd::kStopped) budget.is_over = false;
   return end;
 }
@@ -251,7 +251,7 @@ int extend_command(const Arguments& arguments) {
 
 namespace {
 
-// Its layout again and again, beside fresh ones: an experiment as any other.
+// Runs one trial's layout again and again, beside fresh ones. That is an experiment as any other.
 int replay_times_command(const Arguments& arguments) {
   if (const Status there = must_have_database(arguments); !there) return complain(there.error());
   const SystemClock clock;

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/json_line.h"
 #include "engine/results/local_time.h"
 #include "engine/results/printable.h"
 
@@ -50,7 +51,7 @@ std::string json_line(const LogEntry& entry, int64_t realtime_ns) {
                                  {"kind", entry.kind},
                                  {"text", printable(entry.text)}};
   for (const auto& [name, value] : entry.fields) json[name] = printable(value);
-  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return stab::json_line(json);
 }
 
 std::vector<std::string> journal_fields(const LogEntry& entry) {

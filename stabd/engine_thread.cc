@@ -172,7 +172,7 @@ bool EngineThread::run(const store::ExperimentSummary& row) {
     is_elsewhere = machines && *machines;
     if (!had_its_time) {
       turns_.begin();
-      enter(row);
+      open_to_wishes(row);
     }
   }
   if (had_its_time) return pause_itself(experiment, kHadItsTime);
@@ -190,7 +190,7 @@ bool EngineThread::run(const store::ExperimentSummary& row) {
     }
   }();
   if (gap_) gap_->trials_end();
-  const Asked asked = leave(experiment);
+  const Asked asked = close_to_wishes(experiment);
   // What became of its last trial may not be stored.
   const Status stored = ended ? Status() : recover();
   // Whoever started us starts us again, with another one; nothing of this is the experiment's fault.
@@ -204,7 +204,7 @@ bool EngineThread::run(const store::ExperimentSummary& row) {
   return settle_run(row, is_built ? Result<RunEnd>(RunEnd::kStopped) : ended, asked, stored);
 }
 
-void EngineThread::enter(const store::ExperimentSummary& row) {
+void EngineThread::open_to_wishes(const store::ExperimentSummary& row) {
   const std::lock_guard<std::mutex> held(mutex_);
   running_ = row.id;
   priority_ = row.priority;
@@ -212,7 +212,7 @@ void EngineThread::enter(const store::ExperimentSummary& row) {
   if (quit_ || cancelled_ == row.id) stop_->now();
 }
 
-EngineThread::Asked EngineThread::leave(store::Id experiment) {
+EngineThread::Asked EngineThread::close_to_wishes(store::Id experiment) {
   const std::lock_guard<std::mutex> held(mutex_);
   running_ = 0;
   Asked asked;

@@ -94,8 +94,9 @@ class EngineThread final : private Observer {
     bool cancelled = false, paused = false, yields = false, quits = false;
     std::string yields_to;
   };
-  void enter(const store::ExperimentSummary& row);  // from now on they can
-  Asked leave(store::Id experiment);
+  // From the first to the second they can.
+  void open_to_wishes(const store::ExperimentSummary& row);
+  Asked close_to_wishes(store::Id experiment);
   // These three: false where what became of it can't be stored.
   bool settle_run(const store::ExperimentSummary& row, const Result<RunEnd>& ended, const Asked& asked, Status stored);
   bool pause_itself(store::Id experiment, const std::string& why);

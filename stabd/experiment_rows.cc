@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/json_line.h"
 #include "stabd/estimates.h"
 #include "stabd/machines_answer.h"
 
@@ -15,7 +16,7 @@ std::string quoted_text(const std::string& text) {
   const bool is_plain =
       std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
   if (is_plain) return '"' + text + '"';
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return json_line(nlohmann::json(text));
 }
 
 // Members of an object, one after the other.

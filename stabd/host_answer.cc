@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_line.h"
 #include "engine/machine/ledger.h"
 #include "engine/machine/topology.h"
 #include "host/knobs.h"
@@ -25,7 +26,7 @@ Result<std::string> host_answer() {
   if (now.throttle_count) weather["throttle_count"] = *now.throttle_count;
   if (now.steal_ns) weather["steal_ns"] = *now.steal_ns;
   const Json json = {{"knobs", knobs}, {"weather", weather}, {"cpus", placement.why}};
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json_line(json);
 }
 
 }  // namespace stab::engine

@@ -26,7 +26,7 @@ struct LatencyFacts {
   int64_t p99_ns = 0;  // the upper end of the bucket that has it
 };
 
-// Of one measure. Written by one thread, read by any.
+// How often one measure took how long. One thread writes it, any may read it.
 class TimeHistogram {
  public:
   void add(Callback callback, std::chrono::nanoseconds time);

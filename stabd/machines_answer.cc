@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/json_line.h"
 #include "engine/results/printable.h"
 
 namespace stab::engine {
@@ -26,7 +27,7 @@ Result<std::optional<MachinesAnswer>> machines_answer(store::Store& store, Dealt
     if (slot.sign_at_ns) one["heard_ns"] = std::max<int64_t>(now_ns - *slot.sign_at_ns, 0);
     slots.push_back(std::move(one));
   }
-  return std::optional(MachinesAnswer{slots.dump(-1, ' ', false, Json::error_handler_t::replace), status->left_ns});
+  return std::optional(MachinesAnswer{json_line(slots), status->left_ns});
 }
 
 }  // namespace stab::engine

@@ -17,7 +17,7 @@ namespace stab::engine {
 class Connection {
  public:
   explicit Connection(int fd) : fd_(fd) {}
-  // A copy of its own; none once it is closed.
+  // A descriptor that the caller owns; none once the connection is closed.
   UniqueFd copy() const {
     const std::lock_guard<std::mutex> held(mutex_);
     return UniqueFd(fd_ < 0 ? -1 : ::fcntl(fd_, F_DUPFD_CLOEXEC, 0));

@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_line.h"
+
 namespace stab::engine {
 namespace {
 
@@ -38,8 +40,6 @@ ParsedRequest with_params(RpcRequest request, const Json& params) {
   return {std::move(request), {}};
 }
 
-std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
 }  // namespace
 
 std::string RpcRequest::text(const std::string& name) const {
@@ -70,7 +70,7 @@ ParsedRequest parse_request(std::string_view line) {
   const auto id = json.find("id");
   if (id == json.end() || !(id->is_number_integer() || id->is_string()))
     return fault(RpcCode::kInvalidRequest, "id is missing, or neither a whole number nor a text");
-  request.id = dump(*id);
+  request.id = json_line(*id);
   if (json.value("jsonrpc", Json()) != "2.0")
     return fault(RpcCode::kInvalidRequest, "jsonrpc is not \"2.0\"", request.id);
   const auto method = json.find("method");
@@ -96,7 +96,7 @@ std::string answer_line(const std::string& id, const std::string& result) {
 
 std::string fault_line(const RpcFault& fault) {
   const Json error = {{"code", static_cast<int>(fault.code)}, {"message", fault.message}};
-  return "{\"jsonrpc\":\"2.0\",\"id\":" + fault.id + ",\"error\":" + dump(error) + "}\n";
+  return "{\"jsonrpc\":\"2.0\",\"id\":" + fault.id + ",\"error\":" + json_line(error) + "}\n";
 }
 
 std::string event_line(const std::string& params) {
@@ -108,7 +108,7 @@ std::string request_line(int64_t id, const std::string& method, const std::map<s
   Json params = Json::object();
   for (const auto& [name, value] : texts) params[name] = value;
   for (const auto& [name, value] : numbers) params[name] = value;
-  return dump({{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", params}}) + "\n";
+  return json_line(Json{{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", params}}) + "\n";
 }
 
 bool LineSplitter::add(std::string_view bytes, std::vector<std::string>& lines) {

@@ -27,23 +27,26 @@ Status check_trials_of(const store::UserUsage& used, const Quota& quota, int64_t
 
 }  // namespace
 
-bool Quotas::has_none(const Peer& peer) const { return is_privileged(peer, owner_); }
+const Quota* Quotas::of(uid_t user) const {
+  return is_privileged(user, owner_) ? nullptr : &config_->quota_of(user);
+}
 
 Status Quotas::check_priority(const Peer& peer, int64_t priority) const {
   if (priority < kLowestPriority || priority > kHighestPriority)
     return bad_input("priority " + std::to_string(priority) + " is not from " + std::to_string(kLowestPriority) + " to " +
                      std::to_string(kHighestPriority));
-  const Quota& quota = config_->quota_of(peer.uid);
-  if (has_none(peer) || priority <= quota.priority) return {};
-  return denied("priority " + std::to_string(priority) + " is above your highest, " + std::to_string(quota.priority));
+  const Quota* quota = of(peer.uid);
+  if (quota == nullptr || priority <= quota->priority) return {};
+  return denied("priority " + std::to_string(priority) + " is above your highest, " + std::to_string(quota->priority));
 }
 
 Status Quotas::check(store::Store& store, const Peer& peer, int64_t trials, size_t plan_bytes, int64_t priority) const {
-  const Quota& quota = config_->quota_of(peer.uid);
   STAB_CHECK_OK(check_priority(peer, priority));
   if (upkeep_->disk_is_full())
     return denied("the daemon's disk has less left than it must; its administrator can free some");
-  if (has_none(peer)) return {};
+  const Quota* limits = of(peer.uid);
+  if (limits == nullptr) return {};
+  const Quota& quota = *limits;
   STAB_TRY(const store::UserUsage used, store.usage_of(peer.uid));
   STAB_CHECK_OK(check_number_of(used, quota));
   STAB_CHECK_OK(check_trials_of(used, quota, trials, trials));
@@ -64,15 +67,17 @@ Status Quotas::check(store::Store& store, const Peer& peer, int64_t trials, size
 }
 
 Status Quotas::check_number(store::Store& store, const Peer& peer) const {
-  if (has_none(peer)) return {};
+  const Quota* quota = of(peer.uid);
+  if (quota == nullptr) return {};
   STAB_TRY(const store::UserUsage used, store.usage_of(peer.uid));
-  return check_number_of(used, config_->quota_of(peer.uid));
+  return check_number_of(used, *quota);
 }
 
 Status Quotas::check_trials(store::Store& store, const Peer& peer, int64_t trials, int64_t more) const {
-  if (has_none(peer)) return {};
+  const Quota* quota = of(peer.uid);
+  if (quota == nullptr) return {};
   STAB_TRY(const store::UserUsage used, store.usage_of(peer.uid));
-  return check_trials_of(used, config_->quota_of(peer.uid), trials, more);
+  return check_trials_of(used, *quota, trials, more);
 }
 
 }  // namespace stab::engine

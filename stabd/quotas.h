@@ -27,7 +27,8 @@ class Quotas {
   Status check_number(store::Store& store, const Peer& peer) const;
   // `trials` of one experiment, `more` of them new.
   Status check_trials(store::Store& store, const Peer& peer, int64_t trials, int64_t more) const;
-  bool has_none(const Peer& peer) const;
+  // What this user may have; nullptr: as much as there is.
+  const Quota* of(uid_t user) const;
 
  private:
   const Config* config_;

@@ -7,6 +7,7 @@
 #include "analysis/commands/causal_report.h"
 #include "analysis/commands/method_commands.h"
 #include "analysis/page/page.h"
+#include "base/json_line.h"
 #include "engine/experiment/expand.h"
 #include "engine/results/evidence.h"
 #include "engine/results/load_causal.h"
@@ -20,7 +21,7 @@ namespace {
 std::string printed(const std::string& out, const std::string& err, int exit_code) {
   using Json = nlohmann::json;
   const Json json = {{"out", out}, {"err", err}, {"exit_code", exit_code}};
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json_line(json);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/commands/series_trend.h"
+#include "base/json_line.h"
 #include "engine/results/load_series.h"
 
 namespace stab::engine {
@@ -16,8 +17,6 @@ using Json = nlohmann::json;
 constexpr int64_t kNarrowest = 20, kWidest = 1000;
 // Names of series, factors and levels are far shorter.
 constexpr size_t kMaxNameBytes = 4096;
-
-std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 }  // namespace
 
@@ -32,7 +31,7 @@ Result<std::string> series_answer(store::Store& store, const Asker& asker) {
     list.push_back({{"name", one.name}, {"uid", one.uid}, {"experiments", one.experiments}, {"newest", one.newest}});
   Json answer = {{"series", list}};
   if (found.cut) answer["older_left_out"] = true;
-  return dump(answer);
+  return json_line(answer);
 }
 
 Result<std::string> trend_answer(store::Store& store, const Asker& asker, const RpcRequest& request) {
@@ -48,7 +47,7 @@ Result<std::string> trend_answer(store::Store& store, const Asker& asker, const 
   options.full = request.number("full").value_or(0) != 0;
   options.width = width_asked(request);
   const analysis::CommandOutput output = analysis::run_trend(series.parts, options);
-  return dump({{"out", output.out}, {"err", output.err}, {"exit_code", output.exit_code}});
+  return json_line(Json{{"out", output.out}, {"err", output.err}, {"exit_code", output.exit_code}});
 }
 
 }  // namespace stab::engine

@@ -10,18 +10,21 @@
 
 #include <algorithm>
 #include <exception>
+#include <iterator>
 #include <memory>
 
+#include "base/json_line.h"
+#include "base/wording.h"
 #include "broker/wire/client.h"
+#include "engine/experiment/expand.h"
+#include "engine/experiment/naming.h"
+#include "engine/results/log_text.h"
+#include "engine/results/replay_of.h"
+#include "engine/results/trial_output.h"
 #include "plan/design.h"
 #include "plan/parse.h"
 #include "plan/size.h"
 #include "stabd/base64.h"
-#include "engine/experiment/expand.h"
-#include "engine/results/log_text.h"
-#include "engine/results/replay_of.h"
-#include "engine/results/trial_output.h"
-#include "engine/experiment/naming.h"
 #include "stabd/experiment_rows.h"
 #include "stabd/host_answer.h"
 #include "stabd/policy.h"
@@ -38,8 +41,6 @@ using Json = nlohmann::json;
 constexpr size_t kMaxPathBytes = 4096;
 // A list of more rows is read by nobody.
 constexpr size_t kMaxRows = 1000;
-
-std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 // Blocks that one message may add: nobody means more.
 constexpr int64_t kMaxBlocksAtOnce = 1'000'000;
@@ -90,29 +91,38 @@ Result<store::Store*> reader_of_this_thread(const std::string& database) {
 Service::Service(Engine& engine, EngineThread& thread, Rules rules)
     : engine_(&engine), thread_(&thread), rules_(std::move(rules)),
       quotas_(*rules_.config, *rules_.upkeep, rules_.owner), bundles_(engine.options().database, *engine.options().clock) {
-  const auto quota_of = [config = rules_.config, owner = rules_.owner](uid_t uid) -> const Quota* {
-    return is_privileged(uid, owner) ? nullptr : &config->quota_of(uid);
-  };
-  thread.limit_time([quota_of](uid_t uid) {
-    const Quota* quota = quota_of(uid);
+  thread.limit_time([quotas = quotas_](uid_t uid) {
+    const Quota* quota = quotas.of(uid);
     return quota ? quota->wall_time : std::chrono::nanoseconds(0);
   });
-  thread.limit_parts([quota_of](uid_t uid) {
-    const Quota* quota = quota_of(uid);
+  thread.limit_parts([quotas = quotas_](uid_t uid) {
+    const Quota* quota = quotas.of(uid);
     return quota ? quota->stored_bytes : 0;
   });
 }
 
+const Service::Method Service::kMethods[] = {
+    {"submit", Lane::kWork, &Service::submit},     {"replay", Lane::kWork, &Service::replay},
+    {"status", Lane::kLook, &Service::status},     {"watch", Lane::kWork, &Service::watch},
+    {"follow", Lane::kLook, &Service::follow},     {"machine", Lane::kWork, &Service::machine},
+    {"report", Lane::kWork, &Service::report},     {"series", Lane::kWork, &Service::series},
+    {"trend", Lane::kWork, &Service::trend},       {"logs", Lane::kWork, &Service::logs},
+    {"output", Lane::kWork, &Service::output},     {"bundle", Lane::kWork, &Service::bundle},
+    {"cancel", Lane::kChange, &Service::change},   {"pause", Lane::kChange, &Service::change},
+    {"resume", Lane::kChange, &Service::change},   {"extend", Lane::kWork, &Service::change},
+    {"priority", Lane::kChange, &Service::change}, {"rerun", Lane::kChange, &Service::rerun},
+    {"delete", Lane::kChange, &Service::change},   {"unmask", Lane::kChange, &Service::change},
+};
+
+const Service::Method* Service::method_named(std::string_view name) {
+  const auto found = std::find_if(std::begin(kMethods), std::end(kMethods), [&](const Method& one) { return one.name == name; });
+  return found == std::end(kMethods) ? nullptr : found;
+}
+
 Lane Service::lane_of(std::string_view line) const try {
   const ParsedRequest parsed = parse_request(line);
-  if (!parsed.request) return Lane::kLook;
-  const std::string& method = parsed.request->method;
-  for (const char* change : {"cancel", "pause", "resume", "priority", "delete", "rerun", "unmask"})
-    if (method == change) return Lane::kChange;
-  for (const char* work :
-       {"submit", "replay", "watch", "report", "logs", "output", "bundle", "extend", "machine", "series", "trend"})
-    if (method == work) return Lane::kWork;
-  return Lane::kLook;
+  const Method* method = parsed.request ? method_named(parsed.request->method) : nullptr;
+  return method != nullptr ? method->lane : Lane::kLook;
 } catch (const std::exception&) {
   return Lane::kLook;  // handle() meets it again, and says so
 }
@@ -139,28 +149,12 @@ ServiceAnswer Service::handle(std::string_view line, const Peer& peer) {
 }
 
 Result<ServiceAnswer> Service::dispatch(const Call& call) {
-  const std::string& method = call.request.method;
-  if (method == "submit") return submit(call);
-  if (method == "replay") return replay(call);
-  if (method == "status") return status(call);
-  if (method == "watch") return watch(call);
-  if (method == "follow") return follow(call);
-  if (method == "machine") return machine(call);
-  if (method == "report") return report(call);
-  if (method == "logs") return logs(call);
-  if (method == "output") return output(call);
-  if (method == "series") return series(call);
-  if (method == "trend") return trend(call);
-  if (method == "rerun") return rerun(call);
-  if (method == "bundle") return bundle(call);
-  for (const char* known : {"cancel", "pause", "resume", "extend", "priority", "delete", "unmask"})
-    if (method == known) return change(call);
-  return faulty({RpcCode::kNoSuchMethod,
-                 "no method '" + method.substr(0, 100) +
-                     "'; there are submit, replay, status, watch, follow, machine, "
-                     "report, series, trend, logs, output, bundle, cancel, pause, resume, extend, priority, rerun, delete and "
-                     "unmask",
-                 call.request.id});
+  if (const Method* method = method_named(call.request.method)) return (this->*method->answer)(call);
+  std::string names;
+  for (const Method& one : kMethods)
+    names += (&one == kMethods ? "" : &one == std::end(kMethods) - 1 ? " and " : ", ") + std::string(one.name);
+  return faulty(
+      {RpcCode::kNoSuchMethod, "no method " + in_quotes(call.request.method, 100) + "; there are " + names, call.request.id});
 }
 
 Result<ServiceAnswer> Service::submit(const Call& call) {
@@ -195,7 +189,8 @@ Result<ServiceAnswer> Service::take(const Call& call, const plan::Plan& plan, co
   thread_->waits_with(static_cast<int>(priority));
   rules_.log({LogPriority::kInfo, "submit", plan.experiment.name,
               {{"experiment", std::to_string(id)}, {"uid", std::to_string(peer.uid)}, {"priority", std::to_string(priority)}}});
-  return changed(answer_line(request.id, dump({{"experiment", id}, {"warnings", warnings}})), id, peer.uid, "submit");
+  return changed(answer_line(request.id, stab::json_line(Json{{"experiment", id}, {"warnings", warnings}})), id, peer.uid,
+                 "submit");
 }
 
 // Its program runs with the rights of who asks, so the trial must be theirs; an operator sees others' and replays none.
@@ -243,7 +238,7 @@ Status Service::extend(const Call& call, const store::ExperimentSummary& row, in
   if (blocks < 1 || blocks > kMaxBlocksAtOnce)
     return bad_input("'" + std::to_string(blocks) + "' blocks: expected 1 to " + std::to_string(kMaxBlocksAtOnce));
   if (is_over(row.state)) STAB_CHECK_OK(quotas_.check_number(call.reader, call.peer));
-  if (!quotas_.has_none(call.peer)) {
+  if (quotas_.of(call.peer.uid) != nullptr) {
     STAB_TRY(const store::ExperimentRow whole, call.reader.experiment(row.id));
     STAB_TRY(const ExpandedPlan expanded, expand_stored(whole));
     const uint64_t block = plan::block_trials(expanded.plan, expanded.design);
@@ -339,7 +334,7 @@ Result<ServiceAnswer> Service::report(const Call& call) {
   STAB_TRY(const store::ExperimentSummary row, chosen(call));
   STAB_TRY(const store::ExperimentRow whole, call.reader.experiment(row.id));
   if (call.request.number("html").value_or(0) != 0) return report_page(call, whole);
-  // It names cells, so reading it is a look.
+  // A report names cells, so that to read it is a look at the results.
   if (!is_over(row.state)) STAB_CHECK_OK(unmask(call, row));
   STAB_TRY(const std::string answer, report_answer(call.reader, whole, call.request));
   return ServiceAnswer{answer_line(call.request.id, answer)};
@@ -378,7 +373,7 @@ Result<ServiceAnswer> Service::machine(const Call& call) {
 Result<ServiceAnswer> Service::logs(const Call& call) {
   STAB_TRY(const store::ExperimentSummary row, chosen(call));
   STAB_TRY(const std::string text, log_text(call.reader, row.id));
-  return ServiceAnswer{answer_line(call.request.id, dump({{"text", text}})), {}};
+  return ServiceAnswer{answer_line(call.request.id, stab::json_line(Json{{"text", text}})), {}};
 }
 
 Result<ServiceAnswer> Service::output(const Call& call) {
@@ -387,7 +382,7 @@ Result<ServiceAnswer> Service::output(const Call& call) {
     STAB_TRY(const std::vector<TrialOutput> trials, trials_not_passed(call.reader, row.id, kMaxTrialsNotPassed));
     Json list = Json::array();
     for (const TrialOutput& one : trials) list.push_back(Json::parse(output_json(one)));
-    return of_one_frame(call.request, dump({{"trials", list}}), "the list",
+    return of_one_frame(call.request, stab::json_line(Json{{"trials", list}}), "the list",
                         ", then 'stabctl output --db FILE' lists them; 'stabctl output TRIAL' shows one");
   }
   STAB_TRY(const ChosenTrial trial, chosen_trial(call));
@@ -430,8 +425,8 @@ Result<ServiceAnswer> Service::rerun(const Call& call) {
     return bad_input("trial " + std::to_string(trial.row.id) +
                      " was run on one of several machines, where blocks are run as wholes; 'stabctl extend' adds some");
   STAB_TRY(const store::Id planned, thread_->rerun(trial.row.id, experiment.id));
-  return changed(answer_line(call.request.id, dump({{"trial", planned}, {"experiment", experiment.id}})), experiment.id,
-                 experiment.submitter_uid, "rerun");
+  return changed(answer_line(call.request.id, stab::json_line(Json{{"trial", planned}, {"experiment", experiment.id}})),
+                 experiment.id, experiment.submitter_uid, "rerun");
 }
 
 Result<ServiceAnswer> Service::bundle(const Call& call) {
@@ -443,7 +438,8 @@ Result<ServiceAnswer> Service::bundle(const Call& call) {
   STAB_TRY(const BundlePiece piece, bundles_.piece(*thread_, row, call.peer.uid, offset, copy));
   return ServiceAnswer{
       answer_line(call.request.id,
-                  dump({{"data", to_base64(piece.bytes)}, {"size", piece.size}, {"end", piece.end}, {"copy", piece.copy}})),
+                  stab::json_line(
+                      Json{{"data", to_base64(piece.bytes)}, {"size", piece.size}, {"end", piece.end}, {"copy", piece.copy}})),
       {}};
 }
 
@@ -485,7 +481,8 @@ Result<ServiceAnswer> Service::change(const Call& call) {
   }
   rules_.log({LogPriority::kInfo, request.method, row.name,
               {{"experiment", std::to_string(row.id)}, {"uid", std::to_string(peer.uid)}}});
-  return changed(answer_line(request.id, dump({{"experiment", row.id}})), row.id, row.submitter_uid, request.method);
+  return changed(answer_line(request.id, stab::json_line(Json{{"experiment", row.id}})), row.id, row.submitter_uid,
+                 request.method);
 }
 
 }  // namespace stab::engine

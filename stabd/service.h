@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "engine/experiment/naming.h"
 #include "engine/machines/slot_status.h"
@@ -61,6 +62,14 @@ class Service {
     const Peer& peer;
     store::Store& reader;
   };
+  // What can be asked for, in the order in which an answer lists it.
+  struct Method {
+    std::string_view name;
+    Lane lane;
+    Result<ServiceAnswer> (Service::*answer)(const Call&);
+  };
+  static const Method kMethods[];
+  static const Method* method_named(std::string_view name);
   Result<ServiceAnswer> dispatch(const Call& call);
   Result<ServiceAnswer> submit(const Call& call);
   Result<ServiceAnswer> replay(const Call& call);

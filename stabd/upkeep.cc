@@ -19,7 +19,7 @@
 namespace stab::engine {
 namespace {
 
-// Of the failure that a notify command is told.
+// How much of a failure's text a notify command is told.
 constexpr size_t kFailureBytes = 1000;
 
 }  // namespace

@@ -7,6 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_line.h"
+
 namespace stab::engine {
 namespace {
 
@@ -15,8 +17,6 @@ using Json = nlohmann::json;
 constexpr std::string_view kEnds[] = {"done", "failed", "cancelled", "paused", "stopped", "unsettled"};
 // In the order of WatchEvent's alternatives.
 constexpr const char* kKinds[] = {"phase", "note", "trial", "change", "end", "progress"};
-
-std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 void write(Json& json, const PhaseNews& phase) { json["text"] = phase.text; }
 void write(Json& json, const NoteNews& note) { json["text"] = note.text; }
@@ -116,7 +116,7 @@ TrialNews ToldTrial::for_precision() const {
 std::string to_json(const WatchEvent& event) {
   Json json = {{"experiment", event.experiment}, {"kind", kKinds[event.what.index()]}};
   std::visit([&](const auto& what) { write(json, what); }, event.what);
-  return dump(json);
+  return json_line(json);
 }
 
 Result<std::optional<WatchEvent>> watch_event(std::string_view text) {
@@ -151,7 +151,7 @@ std::string cells_json(const Precision& precision) {
     }
     cells.push_back(std::move(cell));
   }
-  return dump(cells);
+  return json_line(cells);
 }
 
 Result<Precision> precision_in(std::string_view text) {

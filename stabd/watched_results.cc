@@ -16,7 +16,7 @@ Result<Watched> watched_now(store::Store& store, const Blinding& blinding, const
   out.cells = cells_json(masked ? blinding.masked(row.id, precision) : precision);
   out.widest = precision.widest();
   if (is_over(row.state)) return out;
-  // What can't be analysed yet is no fault of who watches.
+  // Too few trials for an analysis are no error for somebody who watches.
   if (Result<std::string> verdicts = valid_verdicts(store, whole)) out.verdicts = *std::move(verdicts);
   return out;
 }

@@ -18,7 +18,7 @@ struct Following {
   bool all = false;  // everybody's
 };
 
-// Who has not taken so much of what it was sent does not read.
+// A client with so much unread output is taken for one that does not read.
 inline constexpr size_t kMostUnreadBytes = 1u << 20;
 
 struct Watching {

@@ -15,7 +15,6 @@
 
 #include "store/attached.h"
 #include "store/store_state.h"
-#include "store/trial_machine.h"
 
 namespace stab::store {
 namespace {
@@ -94,7 +93,7 @@ Result<std::string> unlike_label(Database& database, const PartLabel& label) {
   return std::string();
 }
 
-// What a place is, of this table.
+// The columns that make a place of the schedule what it is, named as this table's.
 std::string place_of(const std::string& table) {
   std::string columns = table + ".";
   for (const char c : kPlace) columns += c == ' ' ? " " + table + "." : std::string(1, c);
@@ -336,29 +335,6 @@ Result<std::vector<SlotEpochRow>> Store::slot_epochs(Id experiment) {
     const auto row = row_of.find({facts->integer(0), facts->integer(1)});
     if (row != row_of.end()) row->second->facts[facts->text(2)] = facts->text(3);
   }
-}
-
-Status Store::keep_blocks(Id experiment, const std::vector<uint32_t>& blocks) {
-  std::string list;
-  for (const uint32_t block : blocks) list += (list.empty() ? "" : ", ") + std::to_string(block);
-  STAB_CHECK_OK(state_->atomically([&]() -> Status {
-    STAB_TRY(Statement * update, state_->database.prepare("UPDATE trials SET state = ? WHERE experiment = ? AND kind = 'main' "
-                                                          "AND superseded = 0 AND state = 'planned' AND block NOT IN (" +
-                                                          list + ")"));
-    return update->bind(name(step(TrialState::kPlanned, TrialEvent::kDrop).state)).bind(experiment).run();
-  }));
-  return state_->checkpoint_if_large();
-}
-
-Result<int64_t> Store::open_places(Id experiment, int64_t first, int64_t places) {
-  STAB_TRY(Statement * query,
-           state_->database.prepare("SELECT count(*) FROM trials WHERE experiment = ? AND kind = 'main' AND position >= ? AND "
-                                    "position < ? AND superseded = 0 AND state NOT IN ('recorded', 'failed', 'timeout', 'lost', "
-                                    "'quarantined', 'cancelled')"));
-  STAB_TRY(const bool row, query->bind(experiment).bind(first).bind(first + places).step());
-  const int64_t count = row ? query->integer(0) : 0;
-  query->reset();
-  return count;
 }
 
 Status Store::write_part(Id experiment, const PartLabel& label, int64_t first, int64_t places, const std::string& path) {

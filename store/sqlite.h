@@ -115,7 +115,7 @@ class Database {
   bool has_moved() const;
   Status checkpoint();
   Status backup(const std::string& path);
-  // All of it, as of one moment, in place of what the target holds.
+  // Copies the whole database, as of one moment, over what the target holds.
   Status copy_to(Database& target);
   Error error(std::string_view what) const;
 

@@ -333,6 +333,29 @@ Result<int64_t> Store::cancel_planned(Id experiment, uint32_t first_block) {
   return count;
 }
 
+Status Store::keep_blocks(Id experiment, const std::vector<uint32_t>& blocks) {
+  std::string list;
+  for (const uint32_t block : blocks) list += (list.empty() ? "" : ", ") + std::to_string(block);
+  STAB_CHECK_OK(state_->atomically([&]() -> Status {
+    STAB_TRY(Statement * update, state_->database.prepare(update_to(TrialEvent::kDrop) +
+                                                          " WHERE experiment = ? AND kind = 'main' AND superseded = 0 AND " +
+                                                          where_legal(TrialEvent::kDrop) + " AND block NOT IN (" + list + ")"));
+    return update->bind(experiment).run();
+  }));
+  return state_->checkpoint_if_large();
+}
+
+Result<int64_t> Store::open_places(Id experiment, int64_t first, int64_t places) {
+  STAB_TRY(Statement * query,
+           state_->database.prepare("SELECT count(*) FROM trials WHERE experiment = ? AND kind = 'main' AND position >= ? AND "
+                                    "position < ? AND superseded = 0 AND (" +
+                                    where_legal(TrialEvent::kClaim) + " OR " + where_legal(TrialEvent::kFoundAtStart) + ")"));
+  STAB_TRY(const bool row, query->bind(experiment).bind(first).bind(first + places).step());
+  const int64_t count = row ? query->integer(0) : 0;
+  query->reset();
+  return count;
+}
+
 Result<Id> Store::rerun(Id trial) {
   Id next = 0;
   const Status done = state_->atomically([&]() -> Status {

@@ -1,4 +1,4 @@
-// Rendering of faults, and "did you mean".
+// Rendering of faults.
 //
 // A plan may come from a stranger through the daemon's socket, and it is quoted back to a terminal: everything
 // rendered here goes through printable(), so that no escape sequence survives. Columns count code points, as
@@ -76,28 +76,6 @@ std::string quoted_line(const Diagnostic& diagnostic) {
          std::string(indent, ' ') + "^\n";
 }
 
-// Edit distance with transpositions of neighbours (optimal string alignment; Boytsov, "Indexing methods for
-// approximate dictionary searching", JEA 16, 2011, 2.1), case ignored.
-size_t distance(std::string_view a, std::string_view b) {
-  const auto same = [](char x, char y) {
-    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-    return lower(x) == lower(y);
-  };
-  std::vector<std::vector<size_t>> cost(a.size() + 1, std::vector<size_t>(b.size() + 1));
-  for (size_t i = 0; i <= a.size(); ++i) cost[i][0] = i;
-  for (size_t j = 0; j <= b.size(); ++j) cost[0][j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t change = same(a[i - 1], b[j - 1]) ? 0 : 1;
-      cost[i][j] =
-          std::min({cost[i - 1][j] + 1, cost[i][j - 1] + 1, cost[i - 1][j - 1] + change});
-      if (i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1]))
-        cost[i][j] = std::min(cost[i][j], cost[i - 2][j - 2] + 1);
-    }
-  }
-  return cost[a.size()][b.size()];
-}
-
 }  // namespace
 
 Diagnostic diagnostic_at(std::string_view text, SourceSpot spot, std::string message,
@@ -133,22 +111,6 @@ std::string render(const std::vector<Diagnostic>& diagnostics) {
   std::string out;
   for (const Diagnostic& diagnostic : diagnostics) out += render(diagnostic);
   return out;
-}
-
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
-
-std::string_view nearest(std::string_view word, const std::vector<std::string_view>& candidates) {
-  constexpr size_t kLongestWord = 64;  // longer ones are no typing mistakes, and the table is quadratic
-  if (word.empty() || word.size() > kLongestWord) return {};
-  size_t best = std::max<size_t>(1, word.size() / 3) + 1;
-  std::string_view found;
-  for (std::string_view candidate : candidates) {
-    const size_t cost = distance(word, candidate);
-    if (cost >= best) continue;
-    best = cost;
-    found = candidate;
-  }
-  return found;
 }
 
 }  // namespace stab::plan

@@ -27,11 +27,4 @@ std::string render(const std::vector<Diagnostic>& diagnostics);
 // A diagnostic with the line of `text` that the spot names.
 Diagnostic diagnostic_at(std::string_view text, SourceSpot spot, std::string message, std::string hint = {});
 
-// How a message names what the user wrote: 'seeed'.
-std::string quoted(std::string_view text);
-
-// The candidate nearest to `word` by edit distance (Damerau, at most a third of its length, at least 1), or
-// empty. Ties go to the first.
-std::string_view nearest(std::string_view word, const std::vector<std::string_view>& candidates);
-
 }  // namespace stab::plan

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/wording.h"
 #include "toml/units.h"
 
 namespace stab::plan {
@@ -113,17 +114,14 @@ void wrong_type(Faults& faults, std::string_view key, const TomlNode& value,
     hint = "put it in quotes";
   if (expected == Kind::kArray && value.kind == Kind::kString) hint = "write [\"" + value.text + "\"]";
   faults.error(value.spot,
-               quoted(key) + " is " + std::string(kind_name(value.kind)) + ", expected " +
-                   std::string(kind_name(expected)),
+               in_quotes(key) + " is " + std::string(kind_name(value.kind)) + ", expected " + std::string(kind_name(expected)),
                hint);
 }
 
 void unknown_word(Faults& faults, const SourceSpot& spot, std::string_view what,
                   std::string_view word, const std::vector<std::string_view>& words) {
   if (faults.full()) return faults.error(spot, {});
-  const std::string_view near = nearest(word, words);
-  faults.error(spot, std::string(what) + " " + quoted(word) + " is none of " + joined(words),
-               near.empty() ? "" : "did you mean " + quoted(near) + "?");
+  faults.error(spot, std::string(what) + " " + in_quotes(word) + " is none of " + joined(words), did_you_mean(word, words));
 }
 
 const TomlNode* Section::find(std::string_view key) {
@@ -143,7 +141,7 @@ const TomlNode* Section::find(std::string_view key, TomlNode::Kind expected) {
 bool Section::require(std::string_view key, std::string hint) {
   for (const TomlEntry& entry : table_.entries)
     if (entry.key == key) return true;
-  faults_.error(table_.spot, name_ + " has no " + quoted(key), std::move(hint));
+  faults_.error(table_.spot, name_ + " has no " + in_quotes(key), std::move(hint));
   return false;
 }
 
@@ -151,7 +149,7 @@ const TomlNode* Section::text(std::string_view key, std::string& out) {
   const TomlNode* node = find(key, TomlNode::Kind::kString);
   if (!node) return nullptr;
   if (node->text.find('\0') != std::string::npos) {
-    faults_.error(node->spot, quoted(key) + " contains a zero byte", "remove it");
+    faults_.error(node->spot, in_quotes(key) + " contains a zero byte", "remove it");
     return nullptr;
   }
   out = node->text;
@@ -169,9 +167,8 @@ const TomlNode* Section::integer(std::string_view key, int64_t low, int64_t high
   const TomlNode* node = find(key, TomlNode::Kind::kInteger);
   if (!node) return nullptr;
   if (node->integer < low || node->integer > high) {
-    faults_.error(node->spot,
-                  quoted(key) + " is " + std::to_string(node->integer) + ", expected " +
-                      std::to_string(low) + " to " + std::to_string(high));
+    faults_.error(node->spot, in_quotes(key) + " is " + std::to_string(node->integer) + ", expected " + std::to_string(low) +
+                                  " to " + std::to_string(high));
     return nullptr;
   }
   out = static_cast<int>(node->integer);
@@ -186,8 +183,8 @@ const TomlNode* Section::number(std::string_view key, double low, double high, d
     return nullptr;
   }
   if (!(node->number >= low && node->number <= high)) {
-    faults_.error(node->spot, quoted(key) + " is " + number_text(node->number) + ", expected " +
-                                  number_text(low) + " to " + number_text(high));
+    faults_.error(node->spot, in_quotes(key) + " is " + number_text(node->number) + ", expected " + number_text(low) + " to " +
+                                  number_text(high));
     return nullptr;
   }
   out = node->number;
@@ -201,21 +198,19 @@ const TomlNode* Section::fraction(std::string_view key, double low, double high,
   if (node->kind == TomlNode::Kind::kString) {
     const Result<double> parsed = parse_fraction(node->text);
     if (!parsed) {
-      faults_.error(node->spot, quoted(key) + ": " + parsed.error().message);
+      faults_.error(node->spot, in_quotes(key) + ": " + parsed.error().message);
       return nullptr;
     }
     value = *parsed;
   } else if (node->kind != TomlNode::Kind::kFloat && node->kind != TomlNode::Kind::kInteger) {
-    faults_.error(node->spot,
-                  quoted(key) + " is " + std::string(kind_name(node->kind)) +
-                      ", expected a share",
+    faults_.error(node->spot, in_quotes(key) + " is " + std::string(kind_name(node->kind)) + ", expected a share",
                   "write a percentage such as \"1%\"");
     return nullptr;
   }
   if (!(value >= low && value <= high)) {
     faults_.error(node->spot,
-                  quoted(key) + " is " + number_text(value * 100) + "%, expected " +
-                      number_text(low * 100) + "% to " + number_text(high * 100) + "%",
+                  in_quotes(key) + " is " + number_text(value * 100) + "%, expected " + number_text(low * 100) + "% to " +
+                      number_text(high * 100) + "%",
                   "write a percentage such as \"1%\"");
     return nullptr;
   }
@@ -227,15 +222,13 @@ const TomlNode* Section::duration(std::string_view key, std::chrono::nanoseconds
   const TomlNode* node = find(key);
   if (!node) return nullptr;
   if (node->kind != TomlNode::Kind::kString) {
-    faults_.error(node->spot,
-                  quoted(key) + " is " + std::string(kind_name(node->kind)) +
-                      ", expected a duration",
+    faults_.error(node->spot, in_quotes(key) + " is " + std::string(kind_name(node->kind)) + ", expected a duration",
                   "write a number and its unit in quotes, such as \"60s\"");
     return nullptr;
   }
   const Result<std::chrono::nanoseconds> parsed = parse_duration(node->text);
   if (!parsed) {
-    faults_.error(node->spot, quoted(key) + ": " + parsed.error().message, "such as \"60s\"");
+    faults_.error(node->spot, in_quotes(key) + ": " + parsed.error().message, "such as \"60s\"");
     return nullptr;
   }
   out = *parsed;
@@ -250,14 +243,13 @@ const TomlNode* Section::bytes(std::string_view key, uint64_t& out) {
     return node;
   }
   if (node->kind != TomlNode::Kind::kString) {
-    faults_.error(node->spot,
-                  quoted(key) + " is " + std::string(kind_name(node->kind)) + ", expected a size",
+    faults_.error(node->spot, in_quotes(key) + " is " + std::string(kind_name(node->kind)) + ", expected a size",
                   "such as \"64MiB\"");
     return nullptr;
   }
   const Result<uint64_t> parsed = parse_bytes(node->text);
   if (!parsed) {
-    faults_.error(node->spot, quoted(key) + ": " + parsed.error().message, "such as \"64MiB\"");
+    faults_.error(node->spot, in_quotes(key) + ": " + parsed.error().message, "such as \"64MiB\"");
     return nullptr;
   }
   out = *parsed;
@@ -270,7 +262,8 @@ const TomlNode* Section::bytes(std::string_view key, uint64_t low, uint64_t& out
   if (!node) return nullptr;
   if (read < low) {
     const std::string written = node->kind == TomlNode::Kind::kString ? node->text : std::to_string(read);
-    faults_.error(node->spot, quoted(key) + " is " + quoted(written) + ", expected at least " + std::to_string(low) + " bytes");
+    faults_.error(node->spot,
+                  in_quotes(key) + " is " + in_quotes(written) + ", expected at least " + std::to_string(low) + " bytes");
     return nullptr;
   }
   out = read;
@@ -287,7 +280,7 @@ const TomlNode* Section::texts(std::string_view key, std::vector<std::string>& o
       return nullptr;
     }
     if (item.text.empty() || item.text.find('\0') != std::string::npos) {
-      faults_.error(item.spot, quoted(key) + " has an empty entry or one with a zero byte");
+      faults_.error(item.spot, in_quotes(key) + " has an empty entry or one with a zero byte");
       return nullptr;
     }
   }
@@ -322,10 +315,9 @@ void Section::finish() {
       faults_.error(entry.key_spot, {});
       continue;
     }
-    const std::string_view near = nearest(entry.key, known_);
-    faults_.error(entry.key_spot, "unknown key " + quoted(entry.key) + " in " + name_,
-                  near.empty() ? "known are " + joined(known_)
-                               : "did you mean " + quoted(near) + "?");
+    const std::string meant = did_you_mean(entry.key, known_);
+    faults_.error(entry.key_spot, "unknown key " + in_quotes(entry.key) + " in " + name_,
+                  meant.empty() ? "known are " + joined(known_) : meant);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/wording.h"
 #include "toml/diagnostic.h"
 
 namespace stab::plan {
@@ -32,11 +33,11 @@ Result<std::chrono::nanoseconds> parse_duration(std::string_view text) {
     for (const auto& [word, factor] : kUnits) {
       if (unit != word) continue;
       const double ns = std::round(number * factor);
-      if (ns >= 9.2e18) return bad_input(quoted(text) + " is longer than 292 years");
+      if (ns >= 9.2e18) return bad_input(in_quotes(text) + " is longer than 292 years");
       return std::chrono::nanoseconds(static_cast<int64_t>(ns));
     }
   }
-  return bad_input(quoted(text) + " is no duration; write a number and ns, us, ms, s, min or h");
+  return bad_input(in_quotes(text) + " is no duration; write a number and ns, us, ms, s, min or h");
 }
 
 Result<double> parse_fraction(std::string_view text) {
@@ -44,7 +45,7 @@ Result<double> parse_fraction(std::string_view text) {
   std::string_view unit;
   if (number_and_unit(text, number, unit) && (unit.empty() || unit == "%"))
     return unit.empty() ? number : number / 100;
-  return bad_input(quoted(text) + " is no share; write a percentage such as \"1%\"");
+  return bad_input(in_quotes(text) + " is no share; write a percentage such as \"1%\"");
 }
 
 Result<uint64_t> parse_bytes(std::string_view text) {
@@ -61,7 +62,7 @@ Result<uint64_t> parse_bytes(std::string_view text) {
       return static_cast<uint64_t>(bytes);
     }
   }
-  return bad_input(quoted(text) + " is no size; write whole bytes or a number and KiB, MiB or GiB");
+  return bad_input(in_quotes(text) + " is no size; write whole bytes or a number and KiB, MiB or GiB");
 }
 
 Result<std::vector<std::string>> split_words(std::string_view text, std::string_view cure) {

@@ -109,7 +109,7 @@ class Emptying {
       const std::string free = ".stab-" + std::to_string(next_++);
       if (::renameat(from, name.c_str(), top_, free.c_str()) == 0) return {};
       if (errno == ENOTEMPTY || errno == EEXIST || errno == ENOTDIR) continue;  // the tree has one of that name
-      // Who moves a directory changes it: its ".." is another.
+      // To move a directory writes to it, too, since its ".." becomes another one.
       if (errno == EACCES && make_mine(from, name.c_str()) && ::renameat(from, name.c_str(), top_, free.c_str()) == 0) return {};
       break;
     }

@@ -54,7 +54,8 @@ Result<UniqueFd> open_regular_file(const std::string& path) {
   return open_as_one_of(path, path, false, ", not a regular file");
 }
 
-// Nothing is asked of the file system itself.
+// Why a file of this mount is not handed to a program; empty: it may be. The list of mounts tells, since a question to the file
+// system itself might never be answered.
 //
 // "31 26 8:1 / /mnt rw shared:1 - fuse.sshfs host:/ rw,user_id=1000,group_id=1000"
 std::string why_not_passed_on(int fd) {
@@ -80,7 +81,7 @@ Result<UniqueFd> open_input(const std::string& path) {
   if (!seen) return system_error("open '" + path + "'", errno);
   if (const std::string why = why_not_passed_on(seen.get()); !why.empty())
     return bad_input("'" + path + "' is no stdin: " + why + "; name it in 'inputs', which copies it");
-  // The one that was seen, whatever the path leads to now.
+  // The file that was looked at is opened, even if the path leads to another one by now.
   return open_as_one_of("/proc/self/fd/" + std::to_string(seen.get()), path, true,
                         "; stdin is a regular file, /dev/null, zero, full, random or urandom; let 'prepare' make one");
 }

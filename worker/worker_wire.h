@@ -29,7 +29,7 @@ inline constexpr uint32_t kVersion = 4;
 inline constexpr int kSocketFd = 193;
 // Less than half of what a socket takes unless its administrator says otherwise (net.core.wmem_default).
 inline constexpr size_t kMaxPacketBytes = 96 << 10;
-// Of an error's words.
+// How long the words of an error may be.
 inline constexpr size_t kMaxWordsBytes = 4096;
 
 // Do not renumber.

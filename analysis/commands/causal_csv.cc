@@ -7,6 +7,8 @@
 #include <map>
 #include <set>
 
+#include "base/wording.h"
+
 namespace stab::analysis {
 namespace {
 
@@ -64,7 +66,7 @@ class Reader {
       } else {
         std::vector<std::string> known = kLevelColumns;
         known.insert(known.end(), kNumberColumns.begin(), kNumberColumns.end());
-        const std::string hint = nearest_name(name, known);
+        const std::string hint = did_you_mean(name, known);
         return bad_input("'" + csv_.name() + "': '" + name + "' is no column of windows" +
                          (hint.empty() ? "; points are 'visits:NAME', 'arrivals:NAME', or 'departures:NAME' with 'inside_ns:NAME'"
                                        : "; " + hint));

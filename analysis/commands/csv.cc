@@ -20,6 +20,7 @@
 #include "analysis/statistics/descriptive.h"
 #include "base/printable.h"
 #include "base/unique_fd.h"
+#include "base/wording.h"
 
 namespace stab::analysis {
 
@@ -243,9 +244,10 @@ Error at_field(const CsvText& csv, const FieldWalker& walker, std::string messag
   return bad_input(std::move(message), {csv.name(), walker.line(), walker.column()});
 }
 
-std::string quoted_short(std::string_view text) {
+// What a message quotes of a field, which may be as long as the file.
+std::string shown(std::string_view text) {
   constexpr size_t kMost = 40;
-  return "'" + one_line(text.substr(0, kMost)) + (text.size() > kMost ? "…'" : "'");
+  return in_quotes(one_line(text.substr(0, 2 * kMost)), kMost);
 }
 
 Result<std::vector<std::string>> header_of(const CsvText& csv, FieldWalker& walker) {
@@ -255,7 +257,7 @@ Result<std::vector<std::string>> header_of(const CsvText& csv, FieldWalker& walk
   do {
     if (!walker.next()) return at_field(csv, walker, "a quote is not closed, or text follows it");
     std::string name(walker.field);
-    if (has_control(name)) return at_field(csv, walker, "column name " + quoted_short(name) + " holds a control character");
+    if (has_control(name)) return at_field(csv, walker, "column name " + shown(name) + " holds a control character");
     if (std::find(names.begin(), names.end(), name) != names.end())
       return at_field(csv, walker, "column '" + name + "' is there twice; rename one");
     names.push_back(std::move(name));
@@ -268,21 +270,6 @@ bool marks_missing(std::string_view field) {
   if (field.size() < 2 || field.size() > 4 || (field[0] != 'N' && field[0] != 'n' && field[0] != '#')) return false;
   constexpr std::string_view kWords[] = {"NA", "N/A", "n/a", "NaN", "nan", "NAN", "NULL", "null", "#N/A"};
   return std::find(std::begin(kWords), std::end(kWords), field) != std::end(kWords);
-}
-
-size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t above = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])});
-      diagonal = above;
-    }
-  }
-  return row[b.size()];
 }
 
 // True when the whole field is one finite number.
@@ -305,18 +292,6 @@ double rest_of(std::string_view field, double number) {
 }
 
 }  // namespace
-
-std::string nearest_name(std::string_view wanted, const std::vector<std::string>& names) {
-  const std::string* best = nullptr;
-  size_t least = std::max<size_t>(2, wanted.size() / 3) + 1;
-  for (const std::string& name : names) {
-    const size_t distance = edit_distance(wanted, name);
-    if (distance >= least) continue;
-    least = distance;
-    best = &name;
-  }
-  return best ? "did you mean '" + *best + "'?" : "";
-}
 
 Result<std::vector<std::string>> csv_header(const CsvText& csv) {
   FieldWalker walker(csv.text());
@@ -354,7 +329,7 @@ Result<std::vector<CsvColumn>> read_csv(const CsvText& csv, const std::vector<Cs
     if (found == names.end()) {
       std::string list;
       for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
-      const std::string hint = nearest_name(requests[r].name, names);
+      const std::string hint = did_you_mean(requests[r].name, names);
       return bad_input("no column '" + requests[r].name + "' in '" + csv.name() + "'; " +
                        (hint.empty() ? "it has " + list : hint));
     }
@@ -391,12 +366,13 @@ Result<std::vector<CsvColumn>> read_csv(const CsvText& csv, const std::vector<Cs
       if (action.number) {
         double number = 0;
         if (!parse_number(walker.field, number))
-          return at_field(csv, walker, "row " + std::to_string(rows) + ", column '" + names[column] + "': " +
-                                           (walker.field.empty() ? "it is empty" : quoted_short(walker.field) +
-                                           " is not a finite number") + "; remove the row or repair it");
+          return at_field(csv, walker,
+                          "row " + std::to_string(rows) + ", column '" + names[column] +
+                              "': " + (walker.field.empty() ? "it is empty" : shown(walker.field) + " is not a finite number") +
+                              "; remove the row or repair it");
         if (std::fabs(number) > kLargestValue)
           return at_field(csv, walker,
-                          "row " + std::to_string(rows) + ", column '" + names[column] + "': " + quoted_short(walker.field) +
+                          "row " + std::to_string(rows) + ", column '" + names[column] + "': " + shown(walker.field) +
                               " is so large that its square overflows; rescale the column");
         const double rest = rest_of(walker.field, number);
         if (rest != 0 && action.number->rests.empty()) action.number->rests.resize(action.number->numbers.size());
@@ -426,7 +402,7 @@ Result<std::vector<CsvColumn>> read_csv(const CsvText& csv, const std::vector<Cs
     // Levels are printed; an escape sequence among them would drive the terminal.
     for (const std::string& level : columns[r].levels)
       if (has_control(level))
-        return bad_input("column '" + columns[r].name + "' has the level " + quoted_short(level) +
+        return bad_input("column '" + columns[r].name + "' has the level " + shown(level) +
                          " with a control character or line end in it; rename it");
     for (uint32_t& code : columns[r].codes) code = renumbered[code];
   }

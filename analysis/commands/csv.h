@@ -62,7 +62,4 @@ Result<std::vector<std::string>> csv_numeric_columns(const CsvText& csv);
 // characters in names of levels and columns, no data rows.
 Result<std::vector<CsvColumn>> read_csv(const CsvText& csv, const std::vector<CsvRequest>& requests);
 
-// "did you mean 'time'?" for a mistyped name; empty where nothing is close.
-std::string nearest_name(std::string_view wanted, const std::vector<std::string>& names);
-
 }  // namespace stab::analysis

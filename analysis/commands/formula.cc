@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "analysis/commands/csv.h"
+#include "base/wording.h"
 
 namespace stab::analysis {
 namespace {
@@ -26,7 +27,7 @@ Result<TermMask> factor_mask(std::string_view name, const FactorCodes& factors) 
   const auto found = std::find(factors.names.begin(), factors.names.end(), name);
   if (found != factors.names.end()) return TermMask{1} << (found - factors.names.begin());
   if (name.empty()) return bad_input("the model has an empty term; write it like a*b+c");
-  const std::string hint = nearest_name(name, factors.names);
+  const std::string hint = did_you_mean(name, factors.names);
   return bad_input("the model names '" + std::string(name) + "', which is no factor; " +
                    (hint.empty() ? "list it in --group" : hint));
 }

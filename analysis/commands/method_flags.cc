@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "analysis/commands/csv.h"
+#include "base/wording.h"
 
 namespace stab::analysis {
 namespace {
@@ -59,7 +60,7 @@ bool Arguments::has(std::string_view name) const { return flags_.find(name) != f
 Status Arguments::only(const std::vector<std::string>& allowed) const {
   for (const auto& [name, value] : flags_) {
     if (std::find(allowed.begin(), allowed.end(), name) != allowed.end()) continue;
-    const std::string hint = nearest_name(name, allowed);
+    const std::string hint = did_you_mean(name, allowed);
     std::string list;
     for (const std::string& flag : allowed) list += (list.empty() ? "--" : " --") + flag;
     return bad_input("unknown flag --" + name + "; " + (hint.empty() ? "it takes " + list : hint));

@@ -4,6 +4,7 @@
 #include "analysis/commands/method_commands.h"
 #include "analysis/commands/stats_methods.h"
 #include "analysis/text/text_table.h"
+#include "base/wording.h"
 
 namespace stab::analysis {
 namespace {
@@ -64,7 +65,7 @@ CommandOutput run_stats(const std::vector<std::string>& args, int width) {
   if (found == methods.end()) {
     std::vector<std::string> names;
     for (const StatsMethod* method : methods) names.emplace_back(method->name);
-    const std::string hint = nearest_name(wanted, names);
+    const std::string hint = did_you_mean(wanted, names);
     return refused(bad_input("unknown method '" + wanted + "'; " + (hint.empty() ? "'stabctl stats --help' lists them" : hint)));
   }
   const StatsMethod& method = **found;

@@ -4,10 +4,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/wording.h"
+
 namespace stab::analysis {
 namespace {
 
-std::string quoted(const std::string& text) { return "'" + text + "'"; }
 
 // The columns that --random names, "a,a:b" both of them, but for those that the fixed effects have, too.
 std::vector<std::string> columns_of_random(const Arguments& args, const std::vector<std::string>& known) {
@@ -63,7 +64,7 @@ Result<StatsData> StatsData::load(const Arguments& args, const std::string& path
     for (CsvColumn& column : data.responses_) {
       for (size_t row = 0; row < column.numbers.size(); ++row) {
         if (column.numbers[row] <= 0)
-          return bad_input("row " + std::to_string(row + 1) + ", column " + quoted(column.name) + ": " +
+          return bad_input("row " + std::to_string(row + 1) + ", column " + in_quotes(column.name) + ": " +
                            std::to_string(column.numbers[row]) + " has no logarithm; leave out --log or the row");
         column.numbers[row] = std::log(column.numbers[row]);
       }
@@ -97,14 +98,16 @@ Status StatsData::reorder_levels(const std::vector<std::string>& wanted) {
   std::vector<uint32_t> renumbered(group.levels.size(), UINT32_MAX);
   for (size_t i = 0; i < wanted.size(); ++i) {
     const auto found = std::find(group.levels.begin(), group.levels.end(), wanted[i]);
-    if (found == group.levels.end())
-      return bad_input("column " + quoted(group.name) + " has no level " + quoted(wanted[i]) + "; " +
-                       nearest_name(wanted[i], group.levels));
+    if (found == group.levels.end()) {
+      const std::string meant = did_you_mean(wanted[i], group.levels);
+      return bad_input("column " + in_quotes(group.name) + " has no level " + in_quotes(wanted[i]) + "; " +
+                       (meant.empty() ? "--levels names those that the column has" : meant));
+    }
     renumbered[static_cast<size_t>(found - group.levels.begin())] = static_cast<uint32_t>(i);
   }
   if (wanted.size() != group.levels.size())
-    return bad_input("--levels names " + std::to_string(wanted.size()) + " of the " +
-                     std::to_string(group.levels.size()) + " levels of " + quoted(group.name) + "; name all");
+    return bad_input("--levels names " + std::to_string(wanted.size()) + " of the " + std::to_string(group.levels.size()) +
+                     " levels of " + in_quotes(group.name) + "; name all");
   if (std::find(renumbered.begin(), renumbered.end(), UINT32_MAX) != renumbered.end())
     return bad_input("--levels names a level twice");
   for (uint32_t& code : group.codes) code = renumbered[code];
@@ -125,7 +128,7 @@ Result<std::vector<NamedSample>> StatsData::samples(size_t least, size_t most) c
   if (samples.size() < least || samples.size() > most) {
     const std::string wanted = most == least ? std::to_string(least) : "at least " + std::to_string(least);
     if (groups_.empty()) return bad_input("this method compares " + wanted + " groups; name the column with --group");
-    return bad_input("this method compares " + wanted + " groups, but column " + quoted(groups_[0].name) + " has " +
+    return bad_input("this method compares " + wanted + " groups, but column " + in_quotes(groups_[0].name) + " has " +
                      std::to_string(samples.size()) + (samples.size() == 1 ? " level" : " levels"));
   }
   return samples;
@@ -163,7 +166,7 @@ Result<std::vector<std::vector<double>>> StatsData::complete_blocks(std::vector<
   constexpr double kMostUnchecked = 1e6;
   if (needed > kMostUnchecked && needed != static_cast<double>(group.codes.size()))
     return bad_input(std::to_string(subject->levels.size()) + " levels of '" + subject->name + "' with " +
-                     std::to_string(group.levels.size()) + " of " + quoted(group.name) + " need a value each, the file has " +
+                     std::to_string(group.levels.size()) + " of " + in_quotes(group.name) + " need a value each, the file has " +
                      std::to_string(group.codes.size()) + " rows");
   std::vector<std::vector<double>> blocks(subject->levels.size(), std::vector<double>(group.levels.size()));
   std::vector<std::vector<int>> seen(subject->levels.size(), std::vector<int>(group.levels.size()));
@@ -175,8 +178,8 @@ Result<std::vector<std::vector<double>>> StatsData::complete_blocks(std::vector<
   for (size_t s = 0; s < seen.size(); ++s)
     for (size_t t = 0; t < group.levels.size(); ++t)
       if (seen[s][t] != 1)
-        return bad_input(subject->name + " " + quoted(subject->levels[s]) + " has " + std::to_string(seen[s][t]) +
-                         " values of " + quoted(group.levels[t]) + "; each needs exactly one");
+        return bad_input(subject->name + " " + in_quotes(subject->levels[s]) + " has " + std::to_string(seen[s][t]) +
+                         " values of " + in_quotes(group.levels[t]) + "; each needs exactly one");
   if (treatments) *treatments = group.levels;
   return blocks;
 }
@@ -196,7 +199,7 @@ FactorCodes StatsData::factors(bool with_block) const {
 Status check_squares(const std::vector<NamedSample>& samples) {
   for (const NamedSample& sample : samples)
     if (const Status status = check_squares(sample.values); !status)
-      return bad_input(quoted(sample.name) + ": " + status.error().message);
+      return bad_input(in_quotes(sample.name) + ": " + status.error().message);
   return {};
 }
 

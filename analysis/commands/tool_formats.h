@@ -19,7 +19,7 @@
 
 namespace stab::analysis {
 
-// What samples don't hold and some formats ask for.
+// Facts that some formats ask for and samples don't hold.
 struct ToolContext {
   struct CpuTime {
     double user_s = 0;

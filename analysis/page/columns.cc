@@ -105,7 +105,7 @@ std::string Columns::packed() const {
 }
 
 Result<Columns> Columns::unpack(size_t rows, const std::vector<Named>& described, std::string_view packed) {
-  // A page of ten million trials is a gigabyte; whoever claims more has no page of ours.
+  // A page of ten million trials would be a gigabyte: a file that claims more was not written by us.
   constexpr size_t kMostRows = 10'000'000;
   if (rows > kMostRows) return corrupt("it claims " + std::to_string(rows) + " trials");
   Columns out(rows);

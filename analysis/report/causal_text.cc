@@ -33,7 +33,7 @@ std::string slope_text(const std::optional<CausalSlope>& slope) {
          significant(slope->slope.high, 2) + "]";
 }
 
-// Of a long name what tells it from others: its end.
+// The end of a long name, which is what tells it from others.
 std::string end_of(const std::string& name) {
   constexpr size_t kLongest = 32;
   if (display_width(name) <= kLongest) return name;

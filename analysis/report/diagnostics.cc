@@ -266,7 +266,7 @@ Result<NormalityTest> normality_of(const Groups& groups) {
   STAB_TRY(NormalityTest test, shapiro_wilk(standardized(groups)));
   std::sort(sizes.begin(), sizes.end());
   if (sizes[0] >= kSmall) return test;
-  // The same sizes come back with each response and program.
+  // Kept because each response and program asks for the same sizes again.
   thread_local std::map<std::vector<size_t>, Moments> simulated;
   auto [known, fresh] = simulated.try_emplace(sizes);
   if (fresh) known->second = simulated_normality(sizes);

@@ -234,7 +234,7 @@ std::optional<LinkDraws> link_draws(const LinkFit& fit, const WorkloadUnits& wor
     out.noise = of_runs * fit.run_variance / static_cast<double>(workload.cells.size());
     out.noise_df = fit.run_df;
   } else {
-    // All of it may be noise.
+    // All variance may be noise.
     std::vector<double> values;
     for (const auto& [link, value] : out.values) values.push_back(value);
     out.noise = (fit.correction - 1) * moments(values).variance();

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "analysis/report/report_pen.h"
+#include "base/wording.h"
 
 namespace stab::analysis {
 namespace {
@@ -178,7 +179,9 @@ std::string blocks_words(const EnvironmentValue& value) {
          std::to_string(value.last_block);
 }
 
-std::string quoted(const EnvironmentValue& value, const std::string& shown) { return value.told ? "'" + shown + "'" : shown; }
+std::string quoted_if_told(const EnvironmentValue& value, const std::string& shown) {
+  return value.told ? in_quotes(shown) : shown;
+}
 
 std::string share_text(double share) { return plain(100 * share) + " %"; }
 
@@ -288,8 +291,8 @@ std::string environment_words(const EnvironmentDifference& difference) {
   std::string out = difference.fact + " was ";
   for (size_t v = 0; v < std::min(difference.values.size(), kMost); ++v) {
     const EnvironmentValue& value = difference.values[v];
-    out += (v == 0 ? "" : v + 1 == difference.values.size() ? " and " : ", ") + quoted(value, shown[v]) + " in " +
-           blocks_words(value);
+    const char* join = v == 0 ? "" : v + 1 == difference.values.size() ? " and " : ", ";
+    out += join + quoted_if_told(value, shown[v]) + " in " + blocks_words(value);
   }
   if (difference.values.size() > kMost) out += ", and " + plural(difference.values.size() - kMost, "more value");
   return out;
@@ -299,7 +302,7 @@ std::string split_words(const EnvironmentDifference& difference, const std::vect
                         const EnvironmentSplit& split) {
   std::string value = split.value;
   for (size_t v = 0; v < shown.size(); ++v)
-    if (difference.values[v].value == split.value) value = quoted(difference.values[v], shown[v]);
+    if (difference.values[v].value == split.value) value = quoted_if_told(difference.values[v], shown[v]);
   return difference.fact + " was " + value + " in " + share_text(split.share) + " of the trials with " + split.factor + "=" +
          split.level + " and in " + share_text(split.baseline_share) + " of those with " + split.baseline;
 }

@@ -51,7 +51,7 @@ std::string header(const Samples& samples) {
 }
 
 // A string of R.
-std::string quoted(const std::string& text) {
+std::string r_string(const std::string& text) {
   std::string out = "\"";
   for (char c : text) {
     if (c == '"' || c == '\\') out += '\\';
@@ -62,7 +62,7 @@ std::string quoted(const std::string& text) {
 
 std::string vector_of(const std::vector<std::string>& texts) {
   std::string out = "c(";
-  for (size_t i = 0; i < texts.size(); ++i) out += (i ? ", " : "") + quoted(texts[i]);
+  for (size_t i = 0; i < texts.size(); ++i) out += (i ? ", " : "") + r_string(texts[i]);
   return out + ")";
 }
 
@@ -169,8 +169,7 @@ std::string export_r(const Report& report) {
     std::vector<std::string> ordered{factor.levels[factor.baseline]};
     for (size_t i = 0; i < factor.levels.size(); ++i)
       if (i != factor.baseline) ordered.push_back(factor.levels[i]);
-    levels += "d[[" + quoted(column) + "]] <- factor(d[[" + quoted(column) + "]], levels = " +
-              vector_of(ordered) + ")\n";
+    levels += "d[[" + r_string(column) + "]] <- factor(d[[" + r_string(column) + "]], levels = " + vector_of(ordered) + ")\n";
   }
   char level[32];
   std::snprintf(level, sizeof level, "%.17g", report.interval_level);
@@ -187,7 +186,7 @@ std::string export_r(const Report& report) {
          "d <- read.csv(if (length(args)) args[1] else \"data.csv\", check.names = FALSE, colClasses = c(seed = \"character\"))\n"
          "d <- d[is.na(d$excluded) | d$excluded == \"\", ]\n";
   out += "d$y <- " + std::string(response.scale == Scale::kLog ? "log(d[[" : "(d[[") +
-         quoted(column_of(report.factors, response)) + "]])\n";
+         r_string(column_of(report.factors, response)) + "]])\n";
   out += "d <- d[!is.na(d$y), ]\nlevel_of_intervals <- " + std::string(level) + "\nfactors <- " + vector_of(names) +
          "\ntreatments <- " + (treatments.empty() ? "character()" : vector_of(treatments)) + "\n" + levels;
   out += judged_by(report);

@@ -23,7 +23,7 @@ namespace {
 constexpr size_t kMostPoints = 4000;
 
 // Inside double quotes of gnuplot, labels set with noenhanced.
-std::string quoted(const std::string& text) {
+std::string gnuplot_string(const std::string& text) {
   std::string out = "\"";
   for (char c : text) {
     if (c == '"' || c == '\\') out += '\\';
@@ -45,8 +45,8 @@ std::string line(double x, double y) {
 }
 
 std::string preamble(const std::string& title, const std::string& x, const std::string& y) {
-  return "set terminal svg noenhanced size 800,500 font 'sans,12'\nset title " + quoted(title) + "\nset xlabel " +
-         quoted(x) + "\nset ylabel " + quoted(y) + "\nset grid\nset key outside right top\n";
+  return "set terminal svg noenhanced size 800,500 font 'sans,12'\nset title " + gnuplot_string(title) + "\nset xlabel " +
+         gnuplot_string(x) + "\nset ylabel " + gnuplot_string(y) + "\nset grid\nset key outside right top\n";
 }
 
 std::string cell_name(const Samples& design, const CellUnits& cell) {
@@ -70,7 +70,7 @@ std::string strip(const Samples& design, const std::string& name, const Workload
   for (const CellUnits& cell : workload.cells) total += cell.raw.size();
   for (size_t c = 0; c < workload.cells.size(); ++c) {
     const CellUnits& cell = workload.cells[c];
-    tics += (c ? ", " : "") + quoted(cell_name(design, cell)) + " " + std::to_string(c);
+    tics += (c ? ", " : "") + gnuplot_string(cell_name(design, cell)) + " " + std::to_string(c);
     for (size_t i = 0; i < cell.raw.size(); ++i) {
       if (at++ % stride(total) != 0) continue;
       // Golden-ratio jitter: even, and the same every time.
@@ -124,7 +124,8 @@ std::string interaction(const Samples& design, const std::string& name, const Wo
   const Factor& lines = design.factors[varying[1]];
   const bool log_scale = design.responses[0].scale == Scale::kLog;
   std::string blocks, plots, tics;
-  for (size_t x = 0; x < along.levels.size(); ++x) tics += (x ? ", " : "") + quoted(along.levels[x]) + " " + std::to_string(x);
+  for (size_t x = 0; x < along.levels.size(); ++x)
+    tics += (x ? ", " : "") + gnuplot_string(along.levels[x]) + " " + std::to_string(x);
   for (size_t l = 0; l < lines.levels.size(); ++l) {
     blocks += "$line" + std::to_string(l) + " << EOD\n";
     for (size_t x = 0; x < along.levels.size(); ++x) {
@@ -138,7 +139,7 @@ std::string interaction(const Samples& design, const std::string& name, const Wo
     }
     blocks += "EOD\n";
     plots += (l ? ", " : "") + std::string("$line") + std::to_string(l) + " with linespoints pt 7 title " +
-             quoted(lines.name + " " + lines.levels[l]);
+             gnuplot_string(lines.name + " " + lines.levels[l]);
   }
   return preamble(name + ": " + along.name + " by " + lines.name, along.name, response_label(design)) + "set xtics (" +
          tics + ")\nset xrange [-0.2:" + std::to_string(along.levels.size() - 1) + ".2]\n" + blocks + "plot " + plots + "\n";

@@ -17,7 +17,7 @@ namespace {
 using Matrix = Eigen::MatrixXd;
 using Vector = Eigen::VectorXd;
 
-// What the data are, once.
+// The data and what never changes while the variances are fitted.
 struct Data {
   Matrix x;
   Vector y;

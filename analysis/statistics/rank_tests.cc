@@ -129,7 +129,7 @@ double tail_alpha(const RankOptions& options) {
   return options.alternative == Alternative::kTwoSided ? (1 - options.conf) / 2 : 1 - options.conf;
 }
 
-// Of so many values without ties.
+// The ranks of so many values without ties.
 std::vector<double> whole_ranks(size_t count) {
   std::vector<double> ranks(count);
   std::iota(ranks.begin(), ranks.end(), 1.0);

@@ -4,6 +4,7 @@
 
 #include <sstream>
 
+#include "base/wording.h"
 #include "counters/events.h"
 #include "plan/parse.h"
 #include "plan/schedule.h"
@@ -82,9 +83,8 @@ std::vector<plan::Diagnostic> event_faults(const plan::Plan& plan) {
     if (resolved) continue;
     SourceSpot spot = i < counters.spots.size() ? counters.spots[i] : SourceSpot();
     spot.file = plan.path;
-    const std::string_view near = plan::nearest(counters.events[i], counters::known_events());
     faults.push_back(plan::diagnostic_at(plan.text, spot, resolved.error().message,
-                                         near.empty() ? "" : "did you mean '" + std::string(near) + "'?"));
+                                         did_you_mean(counters.events[i], counters::known_events())));
   }
   return faults;
 }

@@ -22,7 +22,7 @@ class ExperimentRun {
                                                         StopSignal& stop);
   // Phases: expand, build, preflight, trials. Each leaves the store so that the next engine can go on there.
   Result<RunEnd> to_end();
-  // Its first two; none: they are done.
+  // The first two phases. No end: both are done, and the third follows.
   Result<std::optional<RunEnd>> to_builds();
   // One trial again, with its binary, seed and settings; stored as a replay beside the schedule.
   Result<store::Outcome> replay(store::Id original);

@@ -194,7 +194,7 @@ Status HeldMachine::tune() {
   }
   const bool isolated = turned.count("knob.cpuset") && !refused_knobs_.count("cpuset");
   if (isolated && broker != nullptr) STAB_CHECK_OK(hold_trials_in(tree_at_broker(true)));
-  if (isolated && broker == nullptr && isolation) STAB_CHECK_OK(enter(*isolation));
+  if (isolated && broker == nullptr && isolation) STAB_CHECK_OK(hold_trials_in_cpuset(*isolation));
   facts_ = host_facts(options.roots);
   facts_.merge(turned);
   facts_["boot_id"] = boot_id_;
@@ -260,7 +260,7 @@ Status HeldMachine::say_tmp(std::map<std::string, std::string>& facts) const {
   return experiment_->log("tmp", "trials share /tmp and /var/tmp with the machine: " + why);
 }
 
-Status HeldMachine::enter(const Isolation& isolation) {
+Status HeldMachine::hold_trials_in_cpuset(const Isolation& isolation) {
   if (isolation.parent_of_trials.empty()) {
     lab_.isolated_procs = isolation.procs_file;
     return {};
@@ -306,7 +306,7 @@ std::string HeldMachine::why_not_given(const std::string& need, const Passes& pa
 }
 
 Status HeldMachine::check_requirements(const Passes& passes) const {
-  // Of the group that trials run in now.
+  // Whether limits hold depends on the group that trials run in now.
   if (const std::string why_not = why_not_limited(lab_.limits); !why_not.empty())
     return Error{ErrorCode::kUnavailable, why_not, {}};
   for (const std::string& need : experiment_->plan().machine.require)

@@ -60,7 +60,7 @@ class HeldMachine {
   explicit HeldMachine(LiveExperiment& experiment) : experiment_(&experiment) {}
 
   Result<ProcessTree> tree_at_broker(bool isolated) const;
-  Status enter(const Isolation& isolation);  // trials run in the cpuset that tune() has made
+  Status hold_trials_in_cpuset(const Isolation& isolation);  // the one that tune() has made
   Status hold_trials_in(Result<ProcessTree> tree);
   bool stay_until(std::chrono::nanoseconds next_look) const;  // false: stopped
   Status say_limits(std::map<std::string, std::string>& facts) const;

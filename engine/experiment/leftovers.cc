@@ -40,18 +40,23 @@ UniqueFd hold_left(const std::string& path, unsigned uid) {
   return all_his ? std::move(held) : UniqueFd();
 }
 
-// What could not be emptied in time would not be by us either.
 Status remove_leftover(const std::string& path, const Empty& empty) {
-  for (const char* held : kHeld) {
-    struct stat info;
-    const std::string inside = path + held;
-    if (::lstat(inside.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) continue;
-    if (const Status emptied = empty(inside); !emptied && emptied.error().code != ErrorCode::kDenied) return emptied;
-  }
+  for (const char* held : kHeld) STAB_CHECK_OK(remove_filled(path + held, empty));
   return remove_tree(path);
 }
 
 }  // namespace
+
+Status remove_filled(const std::string& path, const Empty& empty) {
+  struct stat info;
+  if (::lstat(path.c_str(), &info) != 0) return {};
+  if (S_ISDIR(info.st_mode)) {
+    const Status emptied = empty(path);
+    // What could not be emptied in time would not be by us either.
+    if (!emptied && emptied.error().code != ErrorCode::kDenied) return emptied;
+  }
+  return remove_tree(path);
+}
 
 UniqueFd hold_scratch(const std::string& path) {
   UniqueFd held(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));

@@ -25,6 +25,10 @@ Result<UniqueFd> make_scratch(std::string& path);
 // Removes what is in a directory, with no more rights than whoever may have filled it.
 using Empty = std::function<Status(const std::string& path)>;
 
+// Removes a directory that somebody else may have filled: first what is in it, by `empty`, then by us what that one may not
+// remove. A file or a link is only removed, and absent is fine. What takes too long stays, with an Error.
+Status remove_filled(const std::string& path, const Empty& empty);
+
 // What is asked about leftovers when an experiment begins: a killed engine leaves three, and a user can make each as large as
 // there is room for, or stop who empties it. The rest is for the next experiment.
 struct LeftoverLimits {

@@ -9,7 +9,7 @@
 #include <charconv>
 #include <vector>
 
-#include "toml/diagnostic.h"
+#include "base/wording.h"
 
 namespace stab::engine {
 namespace {
@@ -34,8 +34,7 @@ Error no_such(store::Store& store, std::string_view word, const Asker& asker) {
   if (!own) return error;
   std::vector<std::string_view> names;
   for (const store::ExperimentSummary& row : *own) names.push_back(row.name);
-  if (const std::string_view near = plan::nearest(word, names); !near.empty())
-    error.message += "; did you mean '" + std::string(near) + "'?";
+  if (const std::string meant = did_you_mean(word, names); !meant.empty()) error.message += "; " + meant;
   return error;
 }
 

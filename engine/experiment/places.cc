@@ -97,19 +97,9 @@ bool ScratchDirectory::has_trial() const {
   return ::lstat((root_ + "/trial").c_str(), &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-// What its user may not remove is left to us; what takes too long is left, to whoever starts next.
-Status ScratchDirectory::remove(const std::string& path) const {
-  struct stat info;
-  if (::lstat(path.c_str(), &info) != 0) return {};
-  if (S_ISDIR(info.st_mode)) {
-    const Status emptied = empty_(path);
-    if (!emptied && emptied.error().code != ErrorCode::kDenied) return emptied;
-  }
-  return remove_tree(path);
-}
-
+// What takes too long is left to whoever starts next.
 ScratchDirectory::~ScratchDirectory() {
-  if (!root_.empty() && remove(root_ + "/trial")) (void)remove_tree(root_);
+  if (!root_.empty() && remove_filled(root_ + "/trial", empty_)) (void)remove_tree(root_);
 }
 
 // A program that writes nothing leaves nothing to be made anew. Times may be as coarse as a tick of the kernel, so the
@@ -127,7 +117,7 @@ Result<std::string> ScratchDirectory::fresh(unsigned uid, unsigned gid) {
   if (!is_there()) STAB_CHECK_OK(make_root());
   if (is_untouched(path, uid, gid)) return path;
   made_.reset();
-  STAB_CHECK_OK(remove(path));
+  STAB_CHECK_OK(remove_filled(path, empty_));
   if (::mkdir(path.c_str(), 0700) != 0) return system_error("create '" + path + "'", errno);
   if (uid != unsigned(-1)) STAB_CHECK_OK(give_(path, uid, gid));
   struct stat info;

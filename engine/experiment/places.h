@@ -49,7 +49,7 @@ class ScratchDirectory {
   // Empty and new; what was there before is gone. Owned by uid and gid unless they are -1. Made again where somebody has
   // removed it all.
   Result<std::string> fresh(unsigned uid, unsigned gid);
-  // Of what is ours below /tmp.
+  // The name of our directory below /tmp.
   std::string name() const { return root_.substr(root_.rfind('/') + 1); }
   // False where somebody else has removed what is ours, around the trial's directory: cleaners of /tmp do.
   bool is_there() const;
@@ -60,7 +60,6 @@ class ScratchDirectory {
       : root_(std::move(root)), empty_(std::move(empty)), give_(std::move(give)) {}
   Status make_root();
   Status open_root(UniqueFd held);
-  Status remove(const std::string& path) const;
   bool is_untouched(const std::string& path, unsigned uid, unsigned gid) const;
   std::string root_;
   UniqueFd held_;  // the root, locked: an engine in another PID namespace can't tell by our pid whether we live

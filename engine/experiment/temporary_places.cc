@@ -121,13 +121,7 @@ Status TemporaryPlaces::clear(Place& place) const {
   const std::string closed = place.root + "/" + kPrivateDirectory;
   for (size_t i = 0; place.inside && i < place.kept; ++i) ::unlinkat(place.inside.get(), names_.kept[i].c_str(), AT_REMOVEDIR);
   place.inside.reset();
-  struct stat info;
-  if (::lstat(closed.c_str(), &info) != 0) return {};
-  if (S_ISDIR(info.st_mode)) {
-    const Status emptied = empty_(closed);
-    if (!emptied && emptied.error().code != ErrorCode::kDenied) return emptied;
-  }
-  return remove_tree(closed);
+  return remove_filled(closed, empty_);
 }
 
 Status TemporaryPlaces::fresh() {

@@ -136,7 +136,7 @@ Status TrialRunner::hold_against_rules(store::Outcome& outcome) {
   return {};
 }
 
-// Once for each rule and run; the report repeats it.
+// Said once for each rule in a run; the report says it again.
 Status TrialRunner::say_that_it_is_idle(const plan::ExclusionRule& rule) {
   if (!idle_rules_.insert(rule.text).second) return {};
   const std::string text = "exclusion rule '" + rule.text + "' judges nothing where the ledger has no " + rule.key + ", as here";
@@ -196,7 +196,7 @@ Result<TrialRunner::WhyNot> TrialRunner::prepare_directory(const store::TrialRow
   const Result<std::string> directory = machine_->fresh_directory();
   if (!directory) return why_not(directory.error());
   if (const Status filled = setup_->fill_directory(trial, *directory); !filled) return why_not(filled.error());
-  const auto before = setup_->around(trial, true);
+  const auto before = setup_->prepare_request(trial);
   if (!before) return WhyNot();
   STAB_TRY(const CommandOutput output, command(*before));
   return output.ok ? WhyNot() : WhyNot{"prepare failed: " + output.failure + "\n" + output.log};
@@ -204,7 +204,7 @@ Result<TrialRunner::WhyNot> TrialRunner::prepare_directory(const store::TrialRow
 
 Status TrialRunner::clean_up(const store::TrialRow& trial) {
   const GateOpen open(experiment_->gate());
-  const auto after = setup_->around(trial, false);
+  const auto after = setup_->cleanup_request(trial);
   if (!after) return {};
   STAB_TRY(const CommandOutput output, command(*after));
   if (!output.ok) experiment_->note("cleanup failed: " + output.failure);
@@ -262,13 +262,13 @@ void TrialRunner::work_ahead() {
   ahead_ = std::make_unique<SideThread>(lab.helper.empty() ? lab.placement.trial_cpu : lab.placement.housekeeping_cpu);
 }
 
-// What keeps it from getting ready is said when it should run.
+// A trial that can't be prepared says why when its turn comes, not here.
 void TrialRunner::begin_ahead(const store::TrialRow& trial) {
   if (is_quick_to_make_ready(trial)) ahead_->begin([this, trial] { (void)make_ready(trial, Beside::kNo); });
 }
 
 void TrialRunner::wait_for_ahead() {
-  // What it does may wait for a file of its user's.
+  // The work ahead may wait for a file of the user, which takes as long as its file system likes.
   const GateOpen open(experiment_->gate());
   ahead_->wait();
 }

@@ -27,7 +27,7 @@ Result<bool> TrialSequence::to_its_end() {
       experiment_->tell(current, outcome, done_, planned_);
     }
     if (gave_up_ || experiment_->stop().asked()) break;
-    // It may have been extended meanwhile.
+    // The experiment may have been extended meanwhile.
     STAB_CHECK_OK(plan_ahead(experiment_->engine(), experiment_->id(), experiment_->expanded(), experiment_->stop()));
     STAB_CHECK_OK(count_places());
     STAB_TRY(trial, claim_next());

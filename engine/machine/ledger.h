@@ -44,7 +44,7 @@ class Ledger {
    public:
     WatchedFile() = default;
     explicit WatchedFile(const std::string& path);
-    // Its text now, in `buffer`.
+    // What the file says now, as a view into `buffer`.
     std::optional<std::string_view> read(std::string& buffer) const;
 
    private:

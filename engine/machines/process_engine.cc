@@ -32,7 +32,7 @@ ProcessEngine::~ProcessEngine() {
     child->closing = true;
     if (child->pid > 0) ::kill(-child->pid, SIGTERM);
   }
-  const auto deadline = std::chrono::steady_clock::now() + kGrace;  // of all: whoever started us waits for us, too
+  const auto deadline = std::chrono::steady_clock::now() + kGrace;  // one for all of them: whoever started us waits for us, too
   for (auto& [of, child] : children_) end(*child, deadline);
 }
 
@@ -90,7 +90,7 @@ size_t ProcessEngine::granted_blocks(int slot, int64_t epoch) const {
   return static_cast<size_t>(std::count_if(blocks.begin(), blocks.end(), [](char c) { return c == ' ' || c == '\n'; }));
 }
 
-// What else it may send, is left out.
+// Keeps a file that the worker has sent, if it is one that the controller reads. Other files are not kept, and are no fault.
 Status ProcessEngine::take(const SlotFile& file, const std::string& name, const std::string& content, size_t& parts_left) {
   const auto strange = [](const char* what) {
     return Error{ErrorCode::kCorrupt, std::string("the worker sent ") + what + ", which no worker does", {}};
@@ -103,7 +103,8 @@ Status ProcessEngine::take(const SlotFile& file, const std::string& name, const 
   return content.size() > kMostNoteBytes ? strange("a note of more than 1 MiB") : set_.spool->put(name, content);
 }
 
-// What it needs, in the order in which it asks for it; then the verdict when there is one. It may say things of its own epoch.
+// Talks with a worker by two threads. One takes its files, those of its own slot and epoch only. The other sends what the worker
+// needs, in the order in which it looks for it, and the verdict when there is one.
 void ProcessEngine::serve(Child& child, int slot, int64_t epoch) {
   child.receives = std::thread([this, &child, spool = set_.spool, slot, epoch] {
     size_t parts_left = most_parts(granted_blocks(slot, epoch));

@@ -52,7 +52,8 @@ Result<std::optional<std::string>> wait_for(const ShareSetting& set, const std::
   return std::optional<std::string>();
 }
 
-// A file whose name says what it holds, or that comes before what names it: it may be shown late.
+// Waits for a file that a file system between machines may show late: others name it before we see it, or its name alone says
+// what it holds.
 Result<bool> wait_for_file(const ShareSetting& set, const std::string& name) {
   while (!set.stop->asked()) {
     if (set.spool->has(name)) return true;
@@ -79,7 +80,8 @@ Status take_binary(const Spool& spool, const Archive& archive, const std::string
   return {};
 }
 
-// Sends each block of the share as soon as it is over, and a sign of life; and hears when the epoch is over.
+// Sends each block of the share as soon as it is over, and signs of life meanwhile. It also looks whether the controller has
+// ended the epoch.
 class Deliverer final : public Observer {
  public:
   Deliverer(const ShareSetting& set, store::Store& store, std::string identity, std::vector<uint32_t> blocks,
@@ -109,10 +111,10 @@ class Deliverer final : public Observer {
     show_life();
   }
 
-  // What its trials gave, in one note once they are over: before any part, and before the slot's end.
+  // Sends what the preflight's trials gave, in one note when they are over: before any block, and before the slot's end.
   Status tell_preflight() {
     if (preflight_told_) return {};
-    const std::string text = facts_text(preflight_facts(preflight_));  // no more than the controller keeps, so that it is a note
+    const std::string text = facts_text(preflight_facts(preflight_));  // a note: no more than the controller keeps
     STAB_CHECK_OK(set_->spool->put_note(slot_file(set_->slot, set_->epoch, kPreflightNote), text));
     preflight_told_ = true;
     return {};
@@ -165,7 +167,7 @@ struct Share {
   int64_t block_places = 0;
 };
 
-// Its own store, with its blocks and the binaries that they run.
+// The worker's own store, with the blocks that it was granted and the binaries that they run.
 Result<Share> take_share(const ShareSetting& set, const std::string& grant, const std::string& database) {
   Share share;
   std::istringstream words(grant);

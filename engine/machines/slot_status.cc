@@ -10,9 +10,9 @@
 namespace stab::engine {
 namespace {
 
-// A plan's blocks are trials, whose number is bounded; a bundle of somebody's says what it likes.
+// A plan is bounded by its number of trials; a bundle that somebody made may claim any number of blocks.
 constexpr int64_t kMostBlocks = 10'000'000;
-// Experiments that are watched at a time.
+// Of so many experiments at most what was read of the store is kept for the next question.
 constexpr size_t kMostKnown = 256;
 
 // What is stored of them, and by slot its share of the blocks. No slots: no [machines].
@@ -62,7 +62,8 @@ std::optional<int64_t> left_of(const Stored& of, int64_t now_ns) {
   return static_cast<int64_t>(left);
 }
 
-// Times are told when the experiment is over: they are beside their cells' names, and before a declared look that is one.
+// Times stand beside the names of their cells, so that to read them before a look that the plan declares would be a look: they
+// are told when the experiment is over.
 std::vector<std::string> preflight_text(const store::SlotEpochRow& epoch, bool with_times) {
   const std::vector<NodePreflight> cells = preflight_of(epoch.facts);
   std::vector<std::string> lines;

@@ -22,7 +22,7 @@ namespace {
 // A queue of thousands of jobs has a name each; beyond this it is no answer.
 constexpr size_t kMostOutputBytes = 4 << 20;
 
-// What it prints; kUnavailable with its last words where it fails.
+// Runs a command of Slurm and gives what it prints; kUnavailable with its last words where it fails.
 Result<std::string> output_of(std::vector<std::string> words) {
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());

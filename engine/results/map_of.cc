@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/json_line.h"
 #include "engine/experiment/expand.h"
 #include "engine/experiment/gate_open.h"
 #include "plan/layout_confirmation.h"
@@ -169,7 +170,7 @@ std::string json_of(const MappedExperiment& mapped) {
   using Json = nlohmann::ordered_json;
   Json refused = Json::array();
   for (const RefusedMap& one : mapped.refused) refused.push_back({{"workload", one.workload}, {"why", one.why}});
-  return out + "],\n\"refused\": " + refused.dump(-1, ' ', false, Json::error_handler_t::replace) + "}\n";
+  return out + "],\n\"refused\": " + json_line(refused) + "}\n";
 }
 
 Result<std::optional<store::Id>> confirm_map(Engine& engine, store::Id screened, Observer& observer, int cancel_fd) {

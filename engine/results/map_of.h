@@ -25,7 +25,7 @@ struct MappedExperiment {
   std::vector<RefusedMap> refused;        // workloads that have none
 };
 
-// Of an experiment or, all the same, of the one that confirms it.
+// The map of an experiment. The experiment that confirms it gives the same map.
 Result<MappedExperiment> map_of(store::Store& store, store::Id experiment, const LayoutTool& tool, const Archive& archive);
 
 std::string text_of(const MappedExperiment& mapped, int width);

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_line.h"
 #include "engine/results/printable.h"
 
 namespace stab::engine {
@@ -147,7 +148,7 @@ std::string output_json(const TrialOutput& output) {
             {"stderr", stream_json(output.err)}};
   if (output.exit_status) json["exit_status"] = *output.exit_status;
   if (output.signal) json["signal"] = *output.signal;
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json_line(json);
 }
 
 Result<TrialOutput> parse_output(std::string_view text) try {

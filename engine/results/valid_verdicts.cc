@@ -6,6 +6,7 @@
 
 #include "analysis/report/report.h"
 #include "analysis/report/stopping_decision.h"
+#include "base/json_line.h"
 #include "engine/results/load_samples.h"
 #include "plan/parse.h"
 
@@ -37,8 +38,7 @@ Result<std::string> valid_verdicts_json(const analysis::Samples& samples) {
   }
   if (contrasts.empty()) return std::string();
   // Names are the user's, and need not be UTF-8.
-  return Json{{"replicates", analysis::replicates_of(samples)}, {"contrasts", contrasts}}.dump(-1, ' ', false,
-                                                                                               Json::error_handler_t::replace);
+  return json_line(Json{{"replicates", analysis::replicates_of(samples)}, {"contrasts", contrasts}});
 }
 
 Result<std::string> valid_verdicts(store::Store& store, const store::ExperimentRow& experiment) {

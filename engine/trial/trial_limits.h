@@ -42,7 +42,7 @@ std::string process_limit_text(const TrialLimits& limits);
 
 // Of a tree that came to the end of its memory: what it may use and where that is raised.
 std::string memory_kill_text(const TrialLimits& limits);
-// The same of the machine's memory, which is none of the trial's doing.
+// The same for a kill because the machine's memory ran out, which is none of the trial's doing.
 std::string outside_kill_text();
 // Of processes that it was refused; empty: none was.
 std::string refused_processes_text(const LimitHits& hits, const TrialLimits& limits);

@@ -341,7 +341,7 @@ class ReadyTrial::Run {
     if (helper_) finish_helper();
     if (companion_) finish_causal();
     reap_orphans();
-    // Of one that was killed nothing more is asked, and this may be why.
+    // A trial that was killed is checked no further, and a limit that it met may be why it was killed.
     if (const std::string met = limits_text(); !outcome_.failure.empty() && !met.empty()) outcome_.failure += "; " + met;
     return TrialEvent::kTreeGone;
   }

@@ -181,9 +181,15 @@ Status TrialSetup::fill_directory(const store::NewTrial& trial, const std::strin
   return send();
 }
 
-std::optional<LaunchRequest> TrialSetup::around(const store::NewTrial& trial, bool before) const {
-  const plan::Program& program = expanded_->program_of(trial.subject);
-  const plan::Command& command = before ? program.prepare : program.cleanup;
+std::optional<LaunchRequest> TrialSetup::prepare_request(const store::NewTrial& trial) const {
+  return request_of(expanded_->program_of(trial.subject).prepare, trial);
+}
+
+std::optional<LaunchRequest> TrialSetup::cleanup_request(const store::NewTrial& trial) const {
+  return request_of(expanded_->program_of(trial.subject).cleanup, trial);
+}
+
+std::optional<LaunchRequest> TrialSetup::request_of(const plan::Command& command, const store::NewTrial& trial) const {
   if (command.empty()) return {};
   const plan::Cell& cell = expanded_->design.cells[static_cast<size_t>(trial.cell)];
   LaunchRequest request;

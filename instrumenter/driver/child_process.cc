@@ -69,7 +69,7 @@ Error become(const Arguments& command) {
   return system_error("run '" + command[0] + "'", errno);
 }
 
-std::string quoted(const Arguments& command) {
+std::string shown_as_typed(const Arguments& command) {
   std::string out;
   for (const std::string& word : command) {
     out += " \"";

@@ -23,6 +23,6 @@ Result<Captured> run_captured(const Arguments& command);
 Error become(const Arguments& command);
 
 // The command as -### shows it: every word quoted.
-std::string quoted(const Arguments& command);
+std::string shown_as_typed(const Arguments& command);
 
 }  // namespace stab::driver

@@ -37,7 +37,7 @@ struct CommandLine {
   static Result<CommandLine> parse(std::span<char* const> arguments);
 };
 
-// What a link of a program for -m32 or -mx32 is answered.
+// The refusal of a link for -m32 or -mx32.
 Error no_narrow_programs(const std::string& option);
 
 }  // namespace stab::driver

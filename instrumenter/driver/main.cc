@@ -90,7 +90,7 @@ Result<Arguments> ordered(Arguments command, const Layout& layout, const LinkJob
 
 Result<int> post_link(const Toolchain& tools, const CommandLine& line, const LinkJob& job, const Layout& layout) {
   const Arguments command = post_link_command(tools, line, job, file_of(layout));
-  if (line.verbose) fprintf(stderr, "%s\n", quoted(command).c_str());
+  if (line.verbose) fprintf(stderr, "%s\n", shown_as_typed(command).c_str());
   STAB_TRY(const int exit_code, run(command));
   if (exit_code != 0) unlink(job.output.c_str());
   return exit_code;
@@ -158,7 +158,7 @@ Result<int> drive(std::string_view name, std::span<char* const> raw) {
   if (exit_code == 0 && written && layout && !needs_post_link(*job)) warn_of_layout(*job, *layout);
   if (exit_code != 0 || !needs_post_link(*job)) return exit_code;
   if (line.prints_steps) {
-    fprintf(stderr, "%s\n", quoted(post_link_command(tools, line, *job, file_of(layout))).c_str());
+    fprintf(stderr, "%s\n", shown_as_typed(post_link_command(tools, line, *job, file_of(layout))).c_str());
     return 0;
   }
   if (!written) return 0;

@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <map>
 
+#include "base/wording.h"
+
 namespace stab::postlink {
 namespace {
 
@@ -20,8 +22,6 @@ std::map<std::string_view, std::vector<const Symbol*>> functions_by_name(const E
     if (symbol.type == STT_FUNC && symbol.section != SHN_UNDEF) out[symbol.name].push_back(&symbol);
   return out;
 }
-
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
 // libtool links "lt-NAME" first, to be run where it lies.
 bool is_the_program(const std::string& path, const std::string& program) {
@@ -39,7 +39,7 @@ std::string hex(uint64_t value) {
 Status check_place(const ElfImage& image, const FixedPlace& place, const Symbol& symbol, const std::string& name) {
   if (symbol.value % place.modulus == place.remainder) return {};
   return bad_input(
-      "'" + name + "' wants " + quoted(place.function) + " at " + std::to_string(place.remainder) + " mod " +
+      "'" + name + "' wants " + in_quotes(place.function) + " at " + std::to_string(place.remainder) + " mod " +
       std::to_string(place.modulus) + ", and in '" + image.path() + "' it is at " + hex(symbol.value) + ", which is " +
       std::to_string(symbol.value % place.modulus) +
       ": only what szc compiles with --stab-layout is placed; compile its source again with the file, or take the line out");
@@ -50,7 +50,7 @@ void check_size(const FixedPlace& place, const std::vector<const Symbol*>& symbo
                 std::vector<std::string>& warnings) {
   const auto is_same = [&](const Symbol* symbol) { return symbol->bytes == place.bytes; };
   if (place.bytes == 0 || std::any_of(symbols.begin(), symbols.end(), is_same)) return;
-  warnings.push_back(quoted(place.function) + " has " + std::to_string(symbols.front()->bytes) + " bytes, and when '" + name +
+  warnings.push_back(in_quotes(place.function) + " has " + std::to_string(symbols.front()->bytes) + " bytes, and when '" + name +
                      "' was measured it had " + std::to_string(place.bytes) +
                      ": its source, the compiler or its options are others, so what its place does is not known; 'stabctl layout "
                      "verify' measures it");
@@ -64,7 +64,7 @@ Status check_order(const ElfImage& image, const LayoutFile& file,
     if (at == functions.end()) continue;
     const Symbol* here = at->second.front();
     if (last && here->value < last->value)
-      return bad_input("'" + name + "' wants " + quoted(function) + " behind " + quoted(last->name) + ", and in '" +
+      return bad_input("'" + name + "' wants " + in_quotes(function) + " behind " + in_quotes(last->name) + ", and in '" +
                        image.path() +
                        "' it lies before: functions are ordered by lld alone, and only those that have sections of their own");
     last = here;
@@ -81,7 +81,8 @@ Result<std::vector<std::string>> check_placed(const ElfImage& image, const Layou
   size_t found = 0;
   const auto look_for = [&](const std::string& function) {
     const auto at = functions.find(function);
-    if (at == functions.end()) missing += (missing.empty() ? "" : ", ") + quoted(function);
+    if (at == functions.end())
+      missing += (missing.empty() ? "" : ", ") + in_quotes(function);
     else ++found;
     return at;
   };

@@ -26,7 +26,7 @@ inline constexpr size_t kMostPlaces = 1u << 20;
 inline constexpr size_t kMostWanted = 4096;
 inline constexpr size_t kMostPatterns = 64;
 inline constexpr size_t kMostTextBytes = 4096;  // of a path, a pattern, a name
-// Of an answer.
+// How many regions an answer may have.
 inline constexpr size_t kMostRegions = 1u << 18;
 inline constexpr size_t kMostRanges = 1u << 20;
 inline constexpr size_t kMostAnswerBytes = size_t{64} << 20;

@@ -50,7 +50,7 @@ void on_visit(int kind) {
 void watch_load() {
   using Watch = void (*)(void (*)(int));
   const auto watch = reinterpret_cast<Watch>(dlsym(RTLD_DEFAULT, "stab_rt_watch_visits"));
-  // A program of an older szc counts by itself.
+  // A program that an older szc built counts its points itself, where we do not see it.
   if (watch == nullptr || (dlsym(RTLD_DEFAULT, "stab_rt_active") != nullptr &&
                            dlsym(RTLD_DEFAULT, "stab_rt_share_board") == nullptr))
     return degrade(*program.area, Degraded::kPointsElsewhere);

@@ -235,7 +235,7 @@ bool Heap::add_run(int size_class, Choice choice) {
   Group* groups = static_cast<Group*>(shared.bookkeeping.allocate(shape.groups * sizeof(Group)));
   if (groups == nullptr) return false;
   RunSpace::Acquired acquired = shared.space.acquire(choice, draws_);
-  // What ended threads or large objects keep may be just what is missing.
+  // Memory that ended threads or large objects keep may be just what is missing.
   if (acquired.run == nullptr) {
     look_after_heaps(true);
     large_objects.trim();

@@ -99,7 +99,7 @@ bool SampledFunctions::begin(const Family& family, const Images& images) {
   for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
     if (!CPU_ISSET(cpu, &allowed)) continue;
     if (!open_ring(pid, cpu, exclude_kernel)) {
-      // What is forbidden is forbidden on the first one, too.
+      // Whether the kernel may be sampled shows on the first CPU already: it holds for all.
       if (exclude_kernel || ring_count_ > 0 || !open_ring(pid, cpu, exclude_kernel = true)) return end(), false;
     }
   }

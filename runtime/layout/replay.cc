@@ -16,7 +16,7 @@ bool read_at(void* context, void* to, size_t size, uint64_t offset) {
   return sys::pread_full(*static_cast<int*>(context), to, size, offset) == static_cast<long>(size);
 }
 
-// nullptr: there is not so much of it.
+// A copy of these bytes of the file. nullptr: the file is shorter, or they are more than kMostBytes.
 uint8_t* read_part(int file, uint64_t offset, uint64_t bytes) {
   if (bytes == 0 || bytes > kMostBytes) return nullptr;
   void* memory = sys::map(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);

@@ -42,7 +42,7 @@ TEST_F(Refusal, UnknownMethodFlagColumnAndLevel) {
   EXPECT_THAT(stats({"welch", data, "--group", "g", "--alternative", "lower"}), HasSubstr("two.sided, less or greater"));
   EXPECT_THAT(stats({"welch", data, "--group", "g", "--conf", "95"}), HasSubstr("between 0 and 1"));
   EXPECT_THAT(stats({"welch", data, "--group", "g", "--conf", "1e-17"}), HasSubstr("an interval is a point"));
-  EXPECT_THAT(stats({"welch", data, "--group", "g", "--levels", "a,c"}), HasSubstr("no level 'c'"));
+  EXPECT_THAT(stats({"welch", data, "--group", "g", "--levels", "a,c"}), HasSubstr("no level 'c'; --levels names those that"));
   EXPECT_THAT(stats({"dunnett", data, "--group", "g", "--control", "c"}), HasSubstr("no level"));
   EXPECT_THAT(stats({"anova", data, "--group", "g", "--model", "g+h"}), HasSubstr("names 'h'"));
   EXPECT_THAT(stats({"welch"}), HasSubstr("takes one CSV file"));

@@ -144,8 +144,8 @@ TEST_F(ExperimentLife, RerunWakesWhatIsDone) {
 
 TEST(ExperimentMachine, NothingElseWritesAState) {
   int writers = 0;
-  for (const char* folder : {"/store", "/stabd", "/stabctl", "/worker", "/broker"})
-    for (const auto& file : std::filesystem::directory_iterator(STAB_SOURCE_DIR + std::string(folder))) {
+  for (const char* folder : {"/store", "/engine", "/stabd", "/stabctl", "/worker", "/broker", "/host"})
+    for (const auto& file : std::filesystem::recursive_directory_iterator(STAB_SOURCE_DIR + std::string(folder))) {
       if (file.path().extension() != ".cc") continue;
       std::ifstream stream(file.path());
       const std::string text{std::istreambuf_iterator<char>(stream), {}};

@@ -1,4 +1,4 @@
-// How a fault is shown, with hostile lines too, and when a misspelt word is recognized.
+// How a fault is shown, with hostile lines too.
 #include "toml/diagnostic.h"
 
 #include <gtest/gtest.h>
@@ -41,17 +41,6 @@ TEST(Diagnostic, LongLinesAreCutAroundTheCaret) {
 TEST(Diagnostic, PastTheEndIsHarmless) {
   EXPECT_EQ(render(diagnostic_at("a\n", {"p", 9, 99}, "m")), "p:9:99: error: m\n  9 | \n    | ^\n");
   EXPECT_EQ(render(diagnostic_at("", {}, "m")), "error: m\n");
-}
-
-TEST(Nearest, FindsTypingMistakes) {
-  const std::vector<std::string_view> words = {"seed", "replicates", "response", "name"};
-  EXPECT_EQ(nearest("seeed", words), "seed");
-  EXPECT_EQ(nearest("sede", words), "seed");
-  EXPECT_EQ(nearest("Seed", words), "seed");
-  EXPECT_EQ(nearest("replicats", words), "replicates");
-  EXPECT_EQ(nearest("banana", words), "");
-  EXPECT_EQ(nearest("", words), "");
-  EXPECT_EQ(nearest(std::string(1'000'000, 'a'), words), "");
 }
 
 }  // namespace
