@@ -31,6 +31,8 @@ constexpr uint64_t kShortestNap = kMs / 5;
 constexpr uint64_t kInsideNap = kMs;
 // Where the program has no CPU a window by CPU time could last for ever.
 constexpr uint64_t kMostStretched = 20;
+// A program that can't run for so long waits for the world.
+constexpr uint64_t kUndecidedFor = 100 * kMs;
 constexpr uint32_t kNoArm = ~0u;
 
 uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
@@ -245,7 +247,8 @@ class Companion {
     constexpr uint64_t kLostAfter = 1000 * kMs;
     while (__atomic_load_n(&live().done, __ATOMIC_ACQUIRE) != order) {
       const uint64_t waited = sys::monotonic_ns() - begun;
-      if (waited >= patience || !family_.is_alive()) carry_out(area_, order, -1);
+      const bool is_time = waited >= patience && (!is_undecided(order) || waited >= patience + kUndecidedFor);
+      if (is_time || !family_.is_alive()) carry_out(area_, order, -1);
       // Who had begun to has died in the middle of it.
       if (waited >= kLostAfter) {
         take(area_, -1, live().region, order % 2 == 1 ? area_.state.begin : area_.state.end);
@@ -254,6 +257,12 @@ class Companion {
       }
       if (__atomic_load_n(&live().done, __ATOMIC_ACQUIRE) != order) family_.sleep(kShortestNap);
     }
+  }
+
+  // At the end of a window by CPU time: nobody can run, and whether that is a wait for the world shows only when it ends. A
+  // program that waits for its CPU, right after one of its own has woken it, would have all of that wait in its window.
+  bool is_undecided(uint64_t order) const {
+    return order % 2 == 0 && area_.state.pauses == Pauses::kCpuTime && look(area_.state.idle_since_ns) != 0;
   }
 
   void cool_off() {
