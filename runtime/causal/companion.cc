@@ -269,8 +269,8 @@ class Companion {
     }
   }
 
-  // At the end of a window by CPU time: nobody can run, and whether that is a wait for the world shows only when it ends. A program
-  // that waits for its CPU, right after one of its own has woken it, would have all of that wait in its window.
+  // At the end of a window by CPU time: nobody can run, and whether that is a wait for the world shows only when it ends. A
+  // program that waits for its CPU, right after one of its own has woken it, would have all of that wait in its window.
   bool is_undecided(uint64_t order) const {
     return order % 2 == 0 && area_.state.pauses == Pauses::kCpuTime && look(area_.state.idle_since_ns) != 0;
   }
