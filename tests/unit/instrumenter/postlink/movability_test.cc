@@ -145,6 +145,10 @@ TEST_F(MovabilityTest, ContextSwitchesAreSeen) {
   }
   analyze_assembly(kPlainStart + assembly_function("jump", "mov %rsp, (%rdi)\nmov (%rsi), %rsp\nret"));
   EXPECT_TRUE(analysis_->switches_stacks);
+  for (const std::string plain : {"longjmp", "_Unwind_Resume", "_Unwind_ForcedUnwind"}) {
+    analyze_assembly(kPlainStart + assembly_function(plain, "mov 8(%rdi), %rsp\nret"));
+    EXPECT_FALSE(analysis_->switches_stacks) << plain;
+  }
   analyze_assembly(kPlainStart);
   EXPECT_FALSE(analysis_->switches_stacks);
 }
