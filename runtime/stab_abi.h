@@ -195,7 +195,8 @@ inline constexpr uint32_t kPadMask = 4080;     // multiples of 16 up to one page
 inline constexpr uint32_t kPadRecursive = 1u << 16;  // set by post-link in the slot's file content: stays 0 unless
                                                      // STAB_STACK=recursive
 
-// Thread-local, defined by the runtime (and weakly, all zero, by each object, so that objects link without it):
+// Thread-local, defined by the runtime (and weakly, all zero, by each object, so that objects link without it; in a linked
+// library that definition is taken back, as it would make the library's thread-local storage static):
 // pads are taken while lowest <= rsp <= base. {~0, 0}: nowhere, which the first comparison finds.
 inline constexpr char kStackRecordSymbol[] = "stab_stack";
 struct StackRecord {

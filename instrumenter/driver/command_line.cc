@@ -289,6 +289,7 @@ Result<CommandLine> CommandLine::parse(std::span<char* const> raw) {
     if (words[i].taken) continue;
     line.only_compiles |= contains(kStopsBeforeLink, argument);
     line.prints_steps |= argument == "-###";
+    line.emits_bitcode |= argument == "-emit-llvm";
     if (argument == "-ffreestanding") line.freestanding = true;
     if (argument == "-fhosted") line.freestanding = false;
     line.verbose |= argument == "-v";

@@ -19,6 +19,7 @@ struct CommandLine {
   std::vector<std::shared_ptr<UniqueFd>> response_files{};  // those of them in memory: open, and inherited by clang
   bool only_compiles = false;  // surely no link: -c, -S, -E and the like
   bool prints_steps = false;   // -###
+  bool emits_bitcode = false;  // -emit-llvm: an optimizer comes to what is made
   bool freestanding = false;   // -ffreestanding: nobody may set up thread-local storage, which pads read
   bool pads_all = false;       // --stab-pads=all: short functions get pads, too
   std::string visited;         // --stab-visit: functions whose entries are counted, with commas between them

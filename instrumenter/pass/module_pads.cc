@@ -39,7 +39,7 @@ llvm::Function* make_caller(llvm::Module& module, llvm::StringRef name, llvm::Ar
   caller->setVisibility(llvm::GlobalValue::HiddenVisibility);
   caller->setComdat(module.getOrInsertComdat(name));
   caller->addFnAttr(llvm::Attribute::NoUnwind);
-  caller->addFnAttr(kPaddedAttribute);  // runs before its slot is known
+  caller->addFnAttr(kNoPadAttribute);  // runs before its slot is known
 
   llvm::IRBuilder<> build(llvm::BasicBlock::Create(context, "", caller));
   for (const Callee& callee : callees) {

@@ -10,6 +10,7 @@
 // A module for another target than ours is left as clang makes it: drivers build parts for other machines, too (BIOS code,
 // bytecode, GPU kernels), and our pads are x86-64 instructions and our lists sections of ELF.
 #include <llvm-c/Target.h>
+#include <llvm/ADT/STLExtras.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Passes/PassPlugin.h>
@@ -50,12 +51,29 @@ llvm::PreservedAnalyses instrument(llvm::Module& module, llvm::ModuleAnalysisMan
   return preserved;
 }
 
+// To an optimizer the alloca of nothing beside a pad is one of a fixed frame, and a padded function may be inlined: either way
+// nothing gives the pad back. Without optimization a function stays what it is.
+bool has_pads_to_lose(const llvm::Module& module) {
+  return llvm::any_of(module, [](const llvm::Function& function) {
+    return !function.isDeclaration() && function.hasFnAttribute(kPaddedAttribute) && !function.hasOptNone();
+  });
+}
+
 // Before the optimizer.
-struct AtStart : llvm::PassInfoMixin<AtStart> {
+class AtStart : public llvm::PassInfoMixin<AtStart> {
+ public:
+  explicit AtStart(llvm::OptimizationLevel level) : level_(level) {}
   llvm::PreservedAnalyses run(llvm::Module& module, llvm::ModuleAnalysisManager& analyses) {
-    return is_for_our_target(module) ? Visits().run(module, analyses) : llvm::PreservedAnalyses::all();
+    if (!is_for_our_target(module)) return llvm::PreservedAnalyses::all();
+    if (level_ != llvm::OptimizationLevel::O0 && has_pads_to_lose(module))
+      module.getContext().emitError("'" + module.getModuleIdentifier() + "' has stack pads already, which an optimizer breaks; "
+                                    "make it again with 'szc -emit-llvm'");
+    return Visits().run(module, analyses);
   }
   static bool isRequired() { return true; }
+
+ private:
+  llvm::OptimizationLevel level_;
 };
 
 // At the end of a compilation, or of a thin LTO backend's.
@@ -99,7 +117,7 @@ bool add_by_name(llvm::StringRef name, llvm::ModulePassManager& passes) {
   if (name == "stab-functions") return passes.addPass(FunctionList()), true;
   if (name == "stab-places") return passes.addPass(Places()), true;
   if (name == "stab-gotos") return passes.addPass(GotoTables()), true;
-  if (name == "stab-start") return passes.addPass(AtStart()), true;
+  if (name == "stab-start") return passes.addPass(AtStart(llvm::OptimizationLevel::O2)), true;
   if (name == "stab-optimizer-last") return passes.addPass(AtOptimizerLast(llvm::OptimizationLevel::O2)), true;
   if (name == "stab-link-last") return passes.addPass(AtLinkLast()), true;
   return false;
@@ -108,7 +126,7 @@ bool add_by_name(llvm::StringRef name, llvm::ModulePassManager& passes) {
 void register_callbacks(llvm::PassBuilder& builder) {
   LLVMInitializeX86AsmParser();  // pads are taken by inline assembly, and flang initializes no parser for it
   builder.registerPipelineStartEPCallback(
-      [](llvm::ModulePassManager& passes, llvm::OptimizationLevel) { passes.addPass(AtStart()); });
+      [](llvm::ModulePassManager& passes, llvm::OptimizationLevel level) { passes.addPass(AtStart(level)); });
   builder.registerOptimizerLastEPCallback(
       [](llvm::ModulePassManager& passes, llvm::OptimizationLevel level) { passes.addPass(AtOptimizerLast(level)); });
   builder.registerFullLinkTimeOptimizationLastEPCallback(

@@ -8,8 +8,8 @@
 
 namespace stab {
 
-// A function that carries this attribute has its pad already; a module that goes through a second pipeline
-// (bitcode written by -emit-llvm and compiled later) gets no second one.
+// A function that carries this attribute has its pad already: a module that goes through a second pipeline gets no second one.
+// Only one that doesn't optimize may follow (plugin.cc), so what szc makes with -emit-llvm has none yet.
 inline constexpr llvm::StringRef kPaddedAttribute = "stab-padded";
 
 // The one instruction in assembly by which a function takes its pad.

@@ -36,6 +36,9 @@ constexpr std::string_view kLongJumps[] = {"longjmp",       "_longjmp",         
                                            "__libc_longjmp", "__libc_siglongjmp", "____longjmp_chk"};
 // What these do it with, in a program that libc is part of.
 constexpr std::string_view kLoadsOfLongJumps[] = {"__longjmp", "__longjmp_cancel"};
+// libgcc's unwinder, linked statically: it goes back on the stack that it is on.
+constexpr std::string_view kUnwinds[] = {"_Unwind_RaiseException", "_Unwind_Resume", "_Unwind_Resume_or_Rethrow",
+                                         "_Unwind_ForcedUnwind"};
 
 template <size_t N>
 bool is_one_of(std::string_view name, const std::string_view (&names)[N]) {
@@ -280,7 +283,7 @@ bool switches_stacks(const ElfImage& image, const Callees& callees, const Disass
     // longjmp alone goes back on the same stack; the dynamic linker's resolver restores its own.
     const bool known = is_one_of(function.name, kLongJumps) || is_one_of(function.name, kLoadsOfLongJumps) ||
                        function.name.starts_with("_dl_runtime_") || function.runtime ||
-                       is_one_of(function.name, kContextSwitches);
+                       is_one_of(function.name, kContextSwitches) || is_one_of(function.name, kUnwinds);
     if (!known && code.loads_stack_from_memory) return true;
     if (!known && function.foreign && code.loads_stack_from_register) return true;
   }

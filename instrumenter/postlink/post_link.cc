@@ -22,6 +22,7 @@
 #include "instrumenter/postlink/pads.h"
 #include "instrumenter/postlink/placed.h"
 #include "instrumenter/postlink/references.h"
+#include "instrumenter/postlink/stack_record.h"
 #include "runtime/stab_abi.h"
 
 namespace stab::postlink {
@@ -98,6 +99,7 @@ Status post_link(const std::string& input, const std::string& output, const Opti
   STAB_CHECK_OK(hold_to_layout(image, options));
   // Before the text is hashed: some linkers put read-only data into the same segment.
   for (const uint64_t offset : analysis.recursive_pads) image.set_word(offset, abi::kPadRecursive);
+  if (image.is_shared_library()) leave_record_to_program(image);
   const auto metadata = encode_code_metadata(image, analysis.functions, analysis.disassembly,
                                              analysis.tables, analysis.switches_stacks, analysis.is_walked,
                                              find_long_loops(image, analysis.functions, analysis.disassembly, analysis.tables));

@@ -15,6 +15,8 @@ struct Family {
   int pidfd = -1;
   Process kin[kMaxKin];
   uint32_t kin_count_seen = 0;    // Control::kin_count when forget_gone_kin last looked
+  int made_seen = 0;    // up to this number processes have been looked at, whoever made them; 0: nobody tells of new ones
+  int largest_pid = 0;  // the number behind which the kernel begins anew
   uint64_t pending_since_ns = 0;  // since when forks were seen pending or children unreadable; 0: none are
 };
 

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
+#include "runtime/helper/children.h"
 #include "runtime/helper/handshake.h"
 #include "runtime/helper/life.h"
 #include "runtime/helper/socket.h"
@@ -323,6 +324,7 @@ bool shake_hands(Session& session) {
   const int pidfd = sender > 0 ? sys::pidfd_open(sender) : -1;
   session.family.pidfd = pidfd >= 0 ? pidfd : received[Handed::kPidfd];
   session.family.numbered = sender == hello.pid && is_numbered(session.family.program);
+  begin_finding(session.family);
   if (session.task.report < 0) session.task.report = received[Handed::kReport];
   pin(session.task.cpu >= 0 ? session.task.cpu : hello.settings.helper_cpu);
   Plan plan;

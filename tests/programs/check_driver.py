@@ -528,6 +528,35 @@ def check_library_hides_stack(place):
         require(("a stab_stack of its own" in dose) == hidden, f"{options}: the dose says: {dose}")
 
 
+def check_library_in_a_plain_program(place):
+    """What its pads read takes no static thread-local storage, of which a program has room for a hundred libraries or one buffer."""
+    place.write("twice.c", "#ifdef BUFFER\nstatic __thread char buffer[BUFFER];\n#else\nstatic char buffer[1];\n#endif\n"
+                "__attribute__((noinline)) static int add(int* x) { return *x + *x; }\n"
+                "int twice(int x) { buffer[0] = (char)x; return add(&x) + buffer[0] - x; }\n")
+    place.write("loads.c", "#include <dlfcn.h>\n#include <stdio.h>\nint main(int count, char** names) {\n  int sum = 0;\n"
+                "  for (int i = 1; i < count; ++i) {\n    void* library = dlopen(names[i], RTLD_NOW);\n"
+                "    if (library == NULL) return puts(dlerror());\n    sum += ((int (*)(int))dlsym(library, \"twice\"))(21);\n  }\n"
+                "  printf(\"%d\\n\", sum / (count - 1));\n  return 0;\n}\n")
+    place.write("versions", "ONE { global: twice; stab_stack; };\n")
+    place.write("exports", "{ global: twice; local: *; };\n")
+    place.must("clang-19", "loads.c", "-o", "plain")
+    place.must("szc", "loads.c", "-o", "prog")
+    for linker in ("lld", "bfd", "gold"):
+        for options in ([], ["-Wl,--version-script=versions"], ["-Wl,--version-script=exports"], ["-Wl,-Bsymbolic"], ["-s"]):
+            library = ["szc", f"-fuse-ld={linker}", "--stab-pads=all", "-fPIC", "-shared", *options, "twice.c"]
+            place.must(*library, "-DBUFFER=8192", "-o", "libtwice.so")
+            place.must(*library, "-o", "copy0.so")
+            copies = [f"./copy{i}.so" for i in range(150)]
+            for copy in copies[1:]: shutil.copy(place.directory / "copy0.so", place.directory / copy)
+            for program, variables in (("./plain", {}), ("./prog", {}), ("./prog", ALL_ON)):
+                for libraries in (["./libtwice.so"], copies):
+                    said = place.run(program, *libraries, **variables).stdout
+                    require(said == "42\n", f"{linker} {options}: {program} with {len(libraries)} libraries says {said}")
+            for user in ("szc", "clang-19"):
+                place.must(user, "-fuse-ld=lld", "main.c", "-L.", "-ltwice", "-Wl,-rpath,$ORIGIN", "-o", "linked")
+                require(place.must("./linked").stdout == "42\n", f"{linker} {options}: linked by {user} it says something else")
+
+
 def check_strip(place):
     for number, option in enumerate(("-s", "-Wl,-s", "-Wl,--strip-all,-O1")):
         program = f"prog{number}"
@@ -553,6 +582,31 @@ def check_link_time_optimization(place):
         place.moves("prog")
         # One pad for each padded function, not one for the compilation and one for the link.
         require(pads() == without, f"{option}: {pads()}, without {without}")
+
+
+def check_bitcode(place):
+    """What compiles it gives it pads; an optimizer that comes behind pads would leave frames that don't give them back."""
+    def pads(program):
+        return [line for line in place.must("szc", "--stab-info", program).stdout.splitlines() if line.startswith("pads")]
+
+    options = ["--stab-pads=all", "-O2", "-fno-inline"]
+    place.must("szc", *options, "main.c", "twice.c", "-o", "prog")
+    without = pads("prog")
+    require("none" not in without[0], "no function has a pad")
+    place.must("szc", *options, "-emit-llvm", "-c", "main.c", "-o", "main.bc")
+    place.must("szc", *options, "-emit-llvm", "-S", "twice.c", "-o", "twice.ll")
+    place.must("llvm-link-19", "main.bc", "twice.ll", "-o", "both.bc")
+    place.must("opt-19", "-passes=default<O3>", "both.bc", "-o", "optimized.bc")
+    for inputs in (["main.bc", "twice.ll"], ["both.bc"], ["optimized.bc"]):
+        for level in ("-O0", "-O2"):
+            place.must("szc", level, *inputs, "-o", "prog")
+            place.moves("prog")
+            require(level == "-O0" or pads("prog") == without, f"{inputs}: {pads('prog')}, without {without}")
+    place.must("szc", *options, "-c", "-Xclang", "-emit-llvm-bc", "main.c", "-o", "padded.bc")
+    refused = place.run("szc", "-O2", "padded.bc", "twice.ll", "-o", "refused")
+    require(refused.returncode != 0 and "has stack pads already" in refused.stderr, f"bitcode with pads: {refused.stderr}")
+    place.must("szc", "-O0", "padded.bc", "twice.ll", "-o", "prog")
+    place.moves("prog")
 
 
 def check_other_linker(place):

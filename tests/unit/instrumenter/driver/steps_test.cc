@@ -41,6 +41,16 @@ TEST(Steps, OtherTargetsGetNothingOfOurs) {
   EXPECT_THAT(other_target_command(kTools, line), ElementsAre("/usr/bin/clang-19", "-s", "a.c", "--", "b.c"));
 }
 
+TEST(Steps, BitcodeIsMadeWithoutThePassAndWithItsMarks) {
+  CommandLine line = kLine;
+  line.only_compiles = line.pads_all = line.emits_bitcode = true;
+  const Arguments command = compile_command(kTools, line);
+  EXPECT_THAT(command, Not(Contains(HasSubstr("-fpass-plugin="))));
+  EXPECT_THAT(command, Contains("stab-pad-short"));
+  line.emits_bitcode = false;
+  EXPECT_THAT(compile_command(kTools, line), Contains("-fpass-plugin=/root/pass.so"));
+}
+
 TEST(Steps, FunctionsAreMarkedAsTheChoiceOfPadsSays) {
   const auto marked = [](const CommandLine& line, const LinkJob& job) {
     Arguments marks;
