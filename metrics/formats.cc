@@ -10,7 +10,7 @@ const std::vector<Format>& formats() {
   static const std::vector<Format> table = {
       {"google-benchmark", "Google Benchmark's --benchmark_format=json", read_google_benchmark, read_google_benchmark_processes},
       {"hyperfine", "hyperfine's --export-json", read_hyperfine, read_hyperfine_runs},
-      {"criterion", "cargo criterion's --message-format=json", read_criterion},
+      {"criterion", "cargo criterion's --message-format=json, or --output-format bencher", read_criterion},
       {"jmh", "JMH's -rf json", read_jmh, read_jmh_forks},
       {"pytest-benchmark", "pytest's --benchmark-json", read_pytest_benchmark},
       {"lnt", "LNT's report file, format 2", read_lnt, read_lnt_runs},

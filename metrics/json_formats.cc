@@ -1,14 +1,17 @@
 // The JSON of benchmark libraries. Depth is counted before anything is parsed; a member that is missing or of another type
 // is named with the benchmark that it belongs to.
 //
-// Google Benchmark: docs/user_guide.md, "Output Formats". hyperfine: export/json.rs. cargo-criterion: book, "External tools".
-// LNT: docs, "Importing Data". JMH: results/format/JSONResultFormat.java. pytest-benchmark: docs/usage, "--benchmark-json".
+// Google Benchmark: docs/user_guide.md, "Output Formats". hyperfine: export/json.rs. cargo-criterion: book, "External tools";
+// criterion: bencher_compat, and Rust's test crate, whose lines that is. LNT: docs, "Importing Data". JMH:
+// results/format/JSONResultFormat.java. pytest-benchmark: docs/usage, "--benchmark-json".
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <map>
 #include <set>
+#include <sstream>
 
 #include "metrics/collected.h"
 #include "metrics/readers.h"
@@ -115,7 +118,8 @@ Result<const json*> list_of(const json& of, const char* name, const std::string&
 std::string words(size_t index) { return "benchmark " + std::to_string(index + 1); }
 
 Error unknown_unit(const std::string& name, const std::string& unit) {
-  return {ErrorCode::kBadInput, "'" + name + "' is in '" + unit + "', expected a unit of time", {}};
+  constexpr size_t kShown = 40;
+  return {ErrorCode::kBadInput, "'" + name + "' is in '" + unit.substr(0, kShown) + "', expected a unit of time", {}};
 }
 
 // The mean of the numbers in a list; 0 of them: none.
@@ -353,15 +357,43 @@ Result<std::vector<ProcessTime>> read_hyperfine_runs(std::string_view text) {
   return out.take();
 }
 
+namespace {
+
+// "test fib/20 ... bench:       1,234.5 ns/iter (+/- 56)", as 'cargo bench -- --output-format bencher' and Rust's own benchmarks
+// print. False: another line.
+Result<bool> add_bencher_line(std::string_view row, const std::string& whose, Collected& out) {
+  constexpr std::string_view kTest = "test ", kBench = " ... bench:", kPer = "/iter";
+  const size_t bench = row.find(kBench);
+  if (!row.starts_with(kTest) || bench == std::string_view::npos || bench < kTest.size()) return false;
+  std::string_view name = row.substr(kTest.size(), bench - kTest.size());
+  while (name.ends_with(' ')) name.remove_suffix(1);  // names are padded to one length
+  std::istringstream rest{std::string(row.substr(bench + kBench.size()))};
+  std::string digits, unit;
+  rest >> digits >> unit;
+  std::erase(digits, ',');
+  double value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (error != std::errc() || end != digits.data() + digits.size() || !unit.ends_with(kPer))
+    return bad_input(whose + ": expected a number and a unit such as ns/iter behind 'bench:'");
+  unit.resize(unit.size() - kPer.size());
+  const auto seconds = seconds_of_unit(unit);
+  if (!seconds) return unknown_unit(std::string(name), unit);
+  STAB_CHECK_OK(out.add(name, value * *seconds));
+  return true;
+}
+
+}  // namespace
+
 Result<std::vector<Metric>> read_criterion(std::string_view text) {
   Collected out;
   for (size_t line = 1; !text.empty(); ++line) {
     const size_t end = std::min(text.find('\n'), text.size());
     const std::string_view row = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
-    // Other lines are what cargo and the benchmarks print between the messages.
-    if (!row.starts_with('{')) continue;
     const std::string whose = "line " + std::to_string(line);
+    STAB_TRY(const bool is_bencher_line, add_bencher_line(row, whose, out));
+    // Other lines are what cargo and the benchmarks print between the messages.
+    if (is_bencher_line || !row.starts_with('{')) continue;
     const Result<json> message = parse(row);
     if (!message) return bad_input(whose + ": " + message.error().message);
     const json* reason = member(*message, "reason");

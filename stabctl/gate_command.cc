@@ -111,13 +111,29 @@ Result<Revisions> revisions_of(const std::string& range) {
   return out;
 }
 
-int say(const analysis::GateOutput& output, const Arguments& arguments) {
-  std::fputs((arguments.json ? output.json : output.text).c_str(), stdout);
-  std::fflush(stdout);
+// What CI reads beside the exit status. kExitDone unless one of the files can't be written.
+int write_files(const analysis::GateOutput& output, const Arguments& arguments) {
   for (const auto& [path, text] : {std::pair{&arguments.summary, &output.markdown}, std::pair{&arguments.junit, &output.junit}})
     if (!path->empty())
       if (const Status written = write_whole(*text, *path); !written) return complain_of_no_answer(written.error());
-  return output.exit_code;
+  return kExitDone;
+}
+
+int say(const analysis::GateOutput& output, const Arguments& arguments) {
+  std::fputs((arguments.json ? output.json : output.text).c_str(), stdout);
+  std::fflush(stdout);
+  const int written = write_files(output, arguments);
+  return written == kExitDone ? output.exit_code : written;
+}
+
+// What keeps the gate from an answer is said where each reader looks for one: a summary or a JUnit file that is missing, or of
+// the run before, says something else.
+int say_no_answer(const Error& error, const analysis::GateFacts& facts, const Arguments& arguments) {
+  const int exit_code = complain_of_no_answer(error);
+  const analysis::GateOutput output = analysis::gate_without_answer(facts, printable(error.text()));
+  if (arguments.json) std::fputs(output.json.c_str(), stdout);
+  write_files(output, arguments);
+  return exit_code;
 }
 
 Result<plan::Plan> plan_of(const Revisions& revisions) {
@@ -140,8 +156,9 @@ Result<plan::Plan> plan_of(const Revisions& revisions) {
       gate.faults = std::move(parsed.errors);
     }
   }
-  std::fputs(plan::render(gate.faults).c_str(), stderr);
-  return bad_input(std::string(kFile) + " is no gate");
+  std::string faults = plan::render(gate.faults);
+  while (faults.ends_with('\n')) faults.pop_back();
+  return bad_input(std::string(kFile) + " is no gate:\n" + faults);
 }
 
 // "10min"; nothing: 0.
@@ -155,32 +172,37 @@ Result<std::chrono::nanoseconds> budget_of(const std::string& text) {
 }  // namespace
 
 int gate_command(const Arguments& arguments) {
+  for (const std::string* path : {&arguments.summary, &arguments.junit})
+    if (!path->empty())
+      if (const Status writable = check_writable(*path); !writable) return complain_of_no_answer(writable.error());
+  analysis::GateFacts facts;
+  const auto no_answer = [&](const Error& error) { return say_no_answer(error, facts, arguments); };
   const auto budget = budget_of(arguments.at_most);
-  if (!budget) return complain_of_no_answer(budget.error());
+  if (!budget) return no_answer(budget.error());
   const auto revisions = revisions_of(arguments.range);
-  if (!revisions) return complain_of_no_answer(revisions.error());
-  const auto plan = plan_of(*revisions);
-  if (!plan) return complain_of_no_answer(plan.error());
-
-  analysis::GateFacts facts{revisions->base.substr(0, kShownCommit), revisions->head.substr(0, kShownCommit), {}, {}};
+  if (!revisions) return no_answer(revisions.error());
+  facts.base = revisions->base.substr(0, kShownCommit);
+  facts.head = revisions->head.substr(0, kShownCommit);
   facts.command = "stabctl gate " + facts.base + ".." + facts.head;
+  const auto plan = plan_of(*revisions);
+  if (!plan) return no_answer(plan.error());
   // From here on: what is interrupted still removes what it has made.
   engine::StopSignal stop;
   const CaughtInterrupts caught(stop);
   const auto scratch = TemporaryFolder::make("gate");
-  if (!scratch) return complain_of_no_answer(scratch.error());
+  if (!scratch) return no_answer(scratch.error());
   Arguments own = arguments;
   if (own.database.empty()) own.database = scratch->path() + "/gate.db";
   const SystemClock clock;
   const auto engine = open_engine(own, clock);
-  if (!engine) return complain_of_no_answer(engine.error());
+  if (!engine) return no_answer(engine.error());
   const auto experiment = (*engine)->submit(*plan, revisions->root, ::geteuid(), ::getegid());
-  if (!experiment) return complain_of_no_answer(experiment.error());
+  if (!experiment) return no_answer(experiment.error());
   Budget limit{*budget};
   const auto end = run_until(**engine, *experiment, arguments, clock, limit, stop);
-  if (!end) return complain_of_no_answer(end.error());
+  if (!end) return no_answer(end.error());
   const auto row = (*engine)->store().experiment(*experiment);
-  if (!row) return complain_of_no_answer(row.error());
+  if (!row) return no_answer(row.error());
   if (*end == engine::RunEnd::kRejected) return say(analysis::gate_without_answer(facts, printable(row->failure)), arguments);
   if (*end == engine::RunEnd::kStopped)
     facts.unfinished = limit.is_over ? "the budget of " + arguments.at_most + " ended first" : "it was interrupted";
@@ -189,11 +211,11 @@ int gate_command(const Arguments& arguments) {
                                                     "logs'"),
                arguments);
   const auto samples = engine::load_samples((*engine)->store(), *row);
-  if (!samples) return complain_of_no_answer(samples.error());
+  if (!samples) return no_answer(samples.error());
   const auto output = analysis::run_gate(*samples, facts);
   // No trial was over before the budget was.
   if (!output && !facts.unfinished.empty()) return say(analysis::gate_without_trials(facts), arguments);
-  if (!output) return complain_of_no_answer(output.error());
+  if (!output) return no_answer(output.error());
   return say(*output, arguments);
 }
 

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <variant>
 
+#include "base/printable.h"
 #include "plan/limits.h"
 #include "toml/section.h"
 #include "toml/toml_reader.h"
@@ -19,9 +20,21 @@ struct Settings {
   double margin = 0.02, alpha = 0.05;
   std::vector<int> looks = {10, 20, 40};
   int first = 0, max = 0;  // of a confidence sequence instead of looks; 0: there is none, or the plan's own first
+  std::vector<std::string> responses;  // empty: the plan's own default
   std::string code = "shuffle", stack = "on", heap = "page", epoch = "20ms";
   int links = 0;
 };
+
+// A simulator has no time that could end an epoch: each process has a layout of its own.
+void take_simulated(const plan::TomlNode& tree, Settings& settings) {
+  const auto at = [](const plan::TomlNode& table, std::string_view key) {
+    return std::find_if(table.entries.begin(), table.entries.end(), [&](const auto& entry) { return entry.key == key; });
+  };
+  const auto counters = at(tree, "counters");
+  if (counters == tree.entries.end() || at(counters->value, "simulate") == counters->value.entries.end()) return;
+  settings.code = "once";
+  settings.epoch.clear();
+}
 
 // "[ gate ]  # ...", and no table whose name only begins so.
 bool opens_gate(std::string_view header) {
@@ -76,6 +89,20 @@ void read_sequence(plan::Section& section, Settings& settings) {
     section.faults().error(first->spot, "'first' is larger than 'max'", "it ends between them");
 }
 
+// One or a list, as [experiment] takes them; what there is by these names is the plan's to say.
+void read_responses(plan::Section& section, std::vector<std::string>& out) {
+  const plan::TomlNode* node = section.find("response");
+  if (!node) return;
+  const bool list = node->kind == Kind::kArray && !node->items.empty();
+  for (const plan::TomlNode& item : list ? node->items : std::vector<plan::TomlNode>{*node}) {
+    const bool name = item.kind == Kind::kString && !item.text.empty() && !has_control(item.text) &&
+                      item.text.find_first_of("\"\\") == std::string::npos;
+    if (!name)
+      return section.faults().error(item.spot, "'response' is a name, or a list of names", "write response = \"user_time\"");
+    out.push_back(item.text);
+  }
+}
+
 std::string number(double value) {
   char text[40];
   std::snprintf(text, sizeof text, "%.10f", value);
@@ -98,13 +125,15 @@ std::string added(const Settings& settings, const std::string& base, const std::
   const std::string seed = std::to_string(std::stoull(head.substr(0, 12), nullptr, 16));
   std::string looks;
   for (const int look : settings.looks) looks += (looks.empty() ? "" : ", ") + std::to_string(look);
+  std::string responses;
+  for (const std::string& one : settings.responses) responses += (responses.empty() ? "" : ", ") + ("\"" + one + "\"");
+  if (!responses.empty()) responses = "\nresponse = [" + responses + "]";
   std::string text = "\n[experiment]\nname = \"gate\"\nseed = " + seed +
-                     "\nreplicates = " + std::to_string(settings.max > 0 ? settings.max : settings.looks.back()) +
+                     "\nreplicates = " + std::to_string(settings.max > 0 ? settings.max : settings.looks.back()) + responses +
                      "\nmargin = " + number(settings.margin) + "\nalpha = " + number(settings.alpha) +
-                     "\n[factors]\nrevision = [{ name = \"base\", value = \"" + base +
-                     "\" }, { name = \"head\", value = \"" + head +
-                     "\" }]\n" + level("code", settings.code) + level("stack", settings.stack) + level("heap", settings.heap) +
-                     level("epoch", settings.epoch);
+                     "\n[factors]\nrevision = [{ name = \"base\", value = \"" + base + "\" }, { name = \"head\", value = \"" +
+                     head + "\" }]\n" + level("code", settings.code) + level("stack", settings.stack) +
+                     level("heap", settings.heap) + level("epoch", settings.epoch);
   if (settings.links > 0) text += "link = { seeds = " + std::to_string(settings.links) + " }\n";
   if (settings.max > 0)
     text += "[stopping]\nrule = \"sequence\"\n" +
@@ -127,6 +156,7 @@ GatePlan gate_plan(const std::string& file, const std::string& path, const std::
   tree.spot = {path, 1, 1};
   plan::Faults faults(file, path, 20);
   Settings settings;
+  take_simulated(tree, settings);
   for (const plan::TomlEntry& entry : tree.entries) {
     for (const char* own : {"experiment", "factors", "stopping"})
       if (entry.key == own)
@@ -143,6 +173,7 @@ GatePlan gate_plan(const std::string& file, const std::string& path, const std::
     read_sequence(section, settings);
     if (alpha && settings.max == 0 && settings.looks.size() > 1 && settings.alpha > plan::kMaxAlphaOfLooks)
       faults.error(alpha->spot, plan::kAlphaOfLooks, "write alpha = 0.05, or looks = [40]");
+    read_responses(section, settings.responses);
     for (const auto& [key, member] : {std::pair{"code", &settings.code}, std::pair{"stack", &settings.stack},
                                       std::pair{"heap", &settings.heap}, std::pair{"epoch", &settings.epoch}}) {
       const plan::TomlNode* node = section.text(key, *member);

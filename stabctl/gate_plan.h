@@ -5,6 +5,7 @@
 //   [gate]
 //   margin = "2%"                # the regression that matters
 //   looks = [10, 20, 40]         # replicates after which it may end; or max = 60: after each block from first = 8 on
+//   response = "wall_time"       # what is judged beside benchmarks of the program's own
 //   code = "shuffle"  stack = "on"  heap = "page"  epoch = "20ms"  links = 10
 //
 //   [[program]]                  # as in any plan; {revision} is what git checks out
@@ -22,7 +23,7 @@ struct GatePlan {
   std::string text;  // of a plan; the file's lines keep their numbers
   std::vector<plan::Diagnostic> faults;
 };
-// `base` and `head`: commits, 40 hex digits.
+// `base` and `head`: commits, 40 hex digits or 64.
 GatePlan gate_plan(const std::string& file, const std::string& path, const std::string& base, const std::string& head);
 
 }  // namespace stab::ctl

@@ -33,6 +33,10 @@ int descriptor_of(const fs::path& link) {
   return error == std::errc() && end == name.data() + name.size() ? number : -1;
 }
 
+Error no_place(const std::string& path, int error) {
+  return system_error("write '" + path + "'", error);
+}
+
 struct Place {
   fs::path end;         // of the links
   int descriptor = -1;  // not -1: the end is this one of ours
@@ -42,11 +46,11 @@ Result<Place> follow(const std::string& path) {
   Place place{path};
   std::error_code code;
   for (int links = 0; fs::is_symlink(place.end, code); ++links) {
-    if (links == kMostLinks) return system_error("write '" + path + "'", ELOOP);
+    if (links == kMostLinks) return no_place(path, ELOOP);
     place.descriptor = descriptor_of(place.end);
     if (place.descriptor >= 0) break;
     const fs::path next = fs::read_symlink(place.end, code);
-    if (code) return system_error("write '" + path + "'", code.value());
+    if (code) return no_place(path, code.value());
     place.end = place.end.parent_path() / next;  // an absolute one stays as it is
   }
   return place;
@@ -91,6 +95,18 @@ bool may_be_replaced(const std::string& path, const fs::path& end) {
 
 }  // namespace
 
+Status check_writable(const std::string& path) {
+  STAB_TRY(const Place place, follow(path));
+  if (place.descriptor >= 0) return {};
+  std::error_code code;
+  if (fs::is_directory(path, code)) return no_place(path, EISDIR);
+  const bool replaced = may_be_replaced(path, place.end);
+  const fs::path folder = place.end.parent_path().empty() ? "." : place.end.parent_path();
+  const int refused = replaced ? ::access(folder.c_str(), W_OK | X_OK) : ::access(path.c_str(), W_OK);
+  if (refused != 0) return no_place(path, errno);
+  return {};
+}
+
 Status write_whole(const std::string& text, const std::string& path) {
   STAB_TRY(const Place place, follow(path));
   int error = 0;
@@ -103,7 +119,7 @@ Status write_whole(const std::string& text, const std::string& path) {
     error = write_to(UniqueFd(::open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC)), text);
   }
   if (error == 0) return {};
-  return system_error("write '" + path + "'", error);
+  return no_place(path, error);
 }
 
 }  // namespace stab::ctl

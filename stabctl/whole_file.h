@@ -12,4 +12,7 @@ namespace stab::ctl {
 // a descriptor of our own (/dev/stdout, /proc/self/fd/N) goes on where it is, behind what was printed.
 Status write_whole(const std::string& text, const std::string& path);
 
+// Whether it could be written now, so that nobody works for minutes on what has no place. Nothing is changed.
+Status check_writable(const std::string& path);
+
 }  // namespace stab::ctl

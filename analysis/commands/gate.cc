@@ -114,15 +114,9 @@ std::string sentence(const Report& report, const Judged& judged, const GateFacts
   return unsure + "; more replicates or a larger margin would tell";
 }
 
-// Names come from repositories: none of them is markup, nor Markdown's where a table has them.
-std::string escaped(const std::string& text, bool table) {
-  if (!table) return as_markup_line(text);
-  std::string out;
-  for (const char c : text) {
-    if (std::string_view("|`*_[]").find(c) != std::string_view::npos) out += '\\';
-    out += c;
-  }
-  return as_markup_line(out);
+// Names come from repositories: none of them is markup or Markdown.
+std::string escaped(const std::string& text) {
+  return as_markdown(as_line(text));
 }
 
 std::string markdown_rows(const Report& report, const std::vector<Question>& questions) {
@@ -132,7 +126,7 @@ std::string markdown_rows(const Report& report, const std::vector<Question>& que
     std::string row;
     const std::string n = std::to_string(one.contrast->n);
     for (const std::string& field : {subject(report, one), change(one), interval(one), verdict(one), n})
-      row += "| " + escaped(field, true) + " ";
+      row += "| " + escaped(field) + " ";
     out += row + "|\n";
   }
   if (questions.size() > kMostRows) out += "| and " + std::to_string(questions.size() - kMostRows) + " more | | | | |\n";
@@ -142,7 +136,7 @@ std::string markdown_rows(const Report& report, const std::vector<Question>& que
 std::string markdown(const Report& report, const Judged& judged, const GateFacts& facts) {
   const std::string heading =
       "| | change | " + plain(100 * (1 - report.alpha)) + " % interval | verdict | n |\n|---|---:|---|---|---:|\n";
-  std::string out = kMarker + std::string("### Stab gate\n\n") + escaped(sentence(report, judged, facts), false) + "\n";
+  std::string out = kMarker + std::string("### Stab gate\n\n") + escaped(sentence(report, judged, facts)) + "\n";
   if (!judged.worse.empty() || !judged.unsure.empty())
     out += "\n" + heading + markdown_rows(report, judged.worse) + markdown_rows(report, judged.unsure);
   if (!judged.fine.empty())
@@ -150,10 +144,10 @@ std::string markdown(const Report& report, const Judged& judged, const GateFacts
            markdown_rows(report, judged.fine) + "\n</details>\n";
   if (!report.caveats.empty()) {
     out += "\n<details><summary>read with care: " + std::to_string(report.caveats.size()) + "</summary>\n\n";
-    for (const Caveat& caveat : report.caveats) out += "- " + escaped(caveat.message + "; " + caveat.hint, false) + "\n";
+    for (const Caveat& caveat : report.caveats) out += "- " + escaped(caveat.message + "; " + caveat.hint) + "\n";
     out += "\n</details>\n";
   }
-  const std::string again = "<code>" + escaped(facts.command, false) + "</code>\n";
+  const std::string again = "<code>" + escaped(facts.command) + "</code>\n";
   const std::string end = "\n" + std::to_string(report.analysed) + " trials; again: " + again;
   if (out.size() + end.size() > kMostMarkdown) {
     const std::string closing = "\n</details>\n", cut = "\n(cut: the rest is too long)\n";
@@ -235,10 +229,26 @@ Result<GateOutput> run_gate(const Samples& samples, const GateFacts& facts) {
 
 namespace {
 
-// Of a gate that has judged nothing: one test case, and one sentence.
+// As an indented block of code, in which nothing is Markdown. Of what is too long the end: there a build says what failed.
+std::string code_block(std::string_view text, size_t most) {
+  constexpr size_t kMostOfALine = 1000;
+  constexpr std::string_view kCut = "    (the beginning is left out)\n";
+  std::string out;
+  while (!text.empty()) {
+    if (text.ends_with('\n')) text.remove_suffix(1);
+    const size_t start = text.rfind('\n') == std::string_view::npos ? 0 : text.rfind('\n') + 1;
+    const std::string line = "    " + as_line(text.substr(start, kMostOfALine)) + "\n";
+    if (out.size() + line.size() + kCut.size() > most) return std::string(kCut) + out;
+    out.insert(0, line);
+    text = text.substr(0, start);
+  }
+  return out;
+}
+
+// Of a gate that has judged nothing: one test case, and one sentence, with what a build has printed below it.
 GateOutput nothing_judged(const GateFacts& facts, int exit_code, const std::string& answer, const std::string& sentence,
                           JunitCase::Outcome outcome, const std::string& reason) {
-  const std::string line = facts.head + " against " + facts.base + ": " + sentence;
+  const std::string line = (facts.head.empty() ? "" : facts.head + " against " + facts.base + ": ") + sentence;
   GateOutput out;
   out.exit_code = exit_code;
   out.text = line + "\n";
@@ -248,11 +258,15 @@ GateOutput nothing_judged(const GateFacts& facts, int exit_code, const std::stri
   json.value(outcome == JunitCase::Outcome::kError ? "reason" : "unfinished", reason);
   json.value("base", facts.base).value("head", facts.head).value("trials", 0).begin_array("questions").end().end();
   out.json = json.take();
-  std::string shown = escaped(line, false);
+  const size_t end = std::min(line.find('\n'), line.size());
+  std::string shown = escaped(line.substr(0, end));
   // At a blank, which is in no entity and no character of several bytes.
   constexpr size_t kMost = kMostMarkdown - 100;
   if (shown.size() > kMost) shown.resize(std::min(shown.rfind(' ', kMost), kMost));
   out.markdown = kMarker + std::string("### Stab gate\n\n") + shown + "\n";
+  if (end + 1 < line.size())
+    out.markdown +=
+        "\n" + code_block(std::string_view(line).substr(end + 1), kMostMarkdown - std::min(out.markdown.size(), kMost));
   out.junit = junit_xml("stab gate", {{"stab", "gate", outcome, reason}});
   return out;
 }

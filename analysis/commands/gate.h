@@ -13,7 +13,7 @@ namespace stab::analysis {
 inline constexpr char kGateFactor[] = "revision", kGateBase[] = "base", kGateHead[] = "head";
 
 struct GateFacts {
-  std::string base, head;  // commits, as people read them
+  std::string base, head;  // commits, as people read them; empty: nobody knows them yet
   std::string command;     // that repeats it
   std::string unfinished;  // why the trials ended before they said enough; empty: they didn't
 };
@@ -31,7 +31,8 @@ struct GateOutput {
 Result<GateOutput> run_gate(const Samples& samples, const GateFacts& facts);
 // Unsure, as no trial was over when it had to end: facts.unfinished says why.
 GateOutput gate_without_trials(const GateFacts& facts);
-// Where there is nothing to judge: a build that failed.
+// Where there is nothing to judge: a build that failed, a range that is none. What the reason has behind its first line is shown
+// as it was printed.
 GateOutput gate_without_answer(const GateFacts& facts, const std::string& reason);
 
 }  // namespace stab::analysis

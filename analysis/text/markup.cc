@@ -19,14 +19,18 @@ std::string as_markup(std::string_view text) {
   return out;
 }
 
-std::string as_markup_line(std::string_view text) {
+std::string as_line(std::string_view text) {
   std::string line(text);
   const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
   std::replace_if(line.begin(), line.end(), is_control, ' ');
   line = valid_text(line);
   for (const std::string_view noncharacter : {"\xEF\xBF\xBE", "\xEF\xBF\xBF"})
     for (size_t at = 0; (at = line.find(noncharacter, at)) != std::string::npos;) line.replace(at, noncharacter.size(), " ");
-  return as_markup(line);
+  return line;
+}
+
+std::string as_markup_line(std::string_view text) {
+  return as_markup(as_line(text));
 }
 
 namespace {
@@ -51,7 +55,11 @@ std::string as_markdown(std::string_view text) {
       continue;
     }
     const bool ends_a_link = c == ']' && at + 1 < text.size() && text[at + 1] == '(';
-    if (c == '<')
+    // Names of people and teams are looked for in what was rendered, so that no escape hides one: a space without width does.
+    const bool calls = c == '@' && is_letter_or_digit(text, at + 1) && !(at > 0 && is_letter_or_digit(text, at - 1));
+    if (calls)
+      out += "@&#8203;";
+    else if (c == '<')
       out += "&lt;";
     else if (c == '&')
       out += "&amp;";

@@ -29,9 +29,12 @@ LaunchRequest command_request(const BuildPlace& place, const plan::Build& build,
   return request;
 }
 
-Result<bool> run_step(const Laboratory& laboratory, const BuildPlace& place, const plan::Build& build,
-                      const std::string& directory, const std::vector<std::string>& argv,
-                      std::chrono::nanoseconds timeout, store::BuildRow& row) {
+namespace {
+
+// As run_step(); what it printed, where it went well.
+Result<std::optional<CommandOutput>> run_one(const Laboratory& laboratory, const BuildPlace& place, const plan::Build& build,
+                                             const std::string& directory, const std::vector<std::string>& argv,
+                                             std::chrono::nanoseconds timeout, Stdout out, store::BuildRow& row) {
   LaunchRequest request = command_request(place, build, directory, argv);
   const std::string& name = argv[0];
   if (name.find('/') != std::string::npos) {
@@ -41,15 +44,34 @@ Result<bool> run_step(const Laboratory& laboratory, const BuildPlace& place, con
     if (!found && found.error().code != ErrorCode::kNotFound) return found.error();
     if (!found) {
       row.log += found.error().message + "\n";
-      return false;
+      return std::optional<CommandOutput>();
     }
     request.exec_path = *found;
   }
-  STAB_TRY(const CommandOutput output, run_command(laboratory, request, timeout));
+  STAB_TRY(CommandOutput output, run_command(laboratory, request, timeout, out));
   row.log += output.log;
   row.duration_ns += output.duration.count();
-  if (!output.ok) row.log += "\n" + name + ": " + output.failure + "\n";
-  return output.ok;
+  if (output.ok) return std::optional(std::move(output));
+  row.log += "\n" + name + ": " + output.failure + "\n";
+  return std::optional<CommandOutput>();
+}
+
+}  // namespace
+
+Result<bool> run_step(const Laboratory& laboratory, const BuildPlace& place, const plan::Build& build,
+                      const std::string& directory, const std::vector<std::string>& argv, std::chrono::nanoseconds timeout,
+                      store::BuildRow& row) {
+  STAB_TRY(const std::optional<CommandOutput> output,
+           run_one(laboratory, place, build, directory, argv, timeout, Stdout::kInLog, row));
+  return output.has_value();
+}
+
+Result<std::optional<std::string>> ask_step(const Laboratory& laboratory, const BuildPlace& place, const plan::Build& build,
+                                            const std::string& directory, const std::vector<std::string>& argv,
+                                            std::chrono::nanoseconds timeout, store::BuildRow& row) {
+  STAB_TRY(std::optional<CommandOutput> output, run_one(laboratory, place, build, directory, argv, timeout, Stdout::kApart, row));
+  if (!output) return std::optional<std::string>();
+  return std::optional(std::move(output->answer));
 }
 
 }  // namespace stab::engine

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,9 +28,14 @@ std::string layout_file_path(const std::string& directory);
 LaunchRequest command_request(const BuildPlace& place, const plan::Build& build, const std::string& directory,
                               std::vector<std::string> argv);
 
-// Runs it and appends what it prints to the row's log. False: it failed, and the log says so.
+// Runs it and appends what it prints to the row's log. False: it failed or was stopped, and the log says so.
 Result<bool> run_step(const Laboratory& laboratory, const BuildPlace& place, const plan::Build& build,
                       const std::string& directory, const std::vector<std::string>& argv, std::chrono::nanoseconds timeout,
                       store::BuildRow& row);
+// The same of a question: what it prints to standard output is its answer and not logged. Nothing: as false above; a question
+// that failed has no answer, which an empty one would be.
+Result<std::optional<std::string>> ask_step(const Laboratory& laboratory, const BuildPlace& place, const plan::Build& build,
+                                            const std::string& directory, const std::vector<std::string>& argv,
+                                            std::chrono::nanoseconds timeout, store::BuildRow& row);
 
 }  // namespace stab::engine

@@ -9,7 +9,7 @@
 
 namespace stab::engine {
 
-// A URL; all else is the path of a repository or of a bundle.
+// A URL; all else is the path of a repository.
 bool is_git_address(const std::string& git);
 
 // The commit that a revision means in this repository now, asked of git itself. Nothing: git knows none, and `words`
@@ -22,7 +22,8 @@ void say_no_commit(const plan::Source& source, const std::string& words, store::
 
 // Clones the source into `directory` at the commit; without one, of a repository elsewhere, at what its revision means there.
 // Submodules come from where the repository on this machine has them checked out, if that has their commit, else from their
-// address, which is relative to the repository's own origin (gitsubmodules(7)). False: it failed, and the row's log says so.
+// address, which is relative to the repository's own origin (gitsubmodules(7)). A link to a commit that .gitmodules doesn't name
+// stays an empty directory. False: it failed or was stopped, and the row's log says so.
 Result<bool> fetch_git(const Laboratory& laboratory, const BuildPlace& place, const plan::Build& build, std::string commit,
                        const std::string& directory, store::BuildRow& row);
 

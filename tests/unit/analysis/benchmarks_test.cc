@@ -270,6 +270,53 @@ TEST(Gate, TheTimeOfASuiteHoldsNoLookUpWhereItsBenchmarksAreDeclared) {
   EXPECT_FALSE(outcome(0, true).stop) << "nothing else is declared";
 }
 
+// A row has five cells whatever the benchmark's name has in it, and a summary that becomes a comment calls nobody.
+TEST(Gate, NamesAreNoMarkdown) {
+  Samples samples = suite(4, 4, [](int i) { return i == 0 ? 0.3 : 0.0; });
+  samples.responses[1].name = "worst\\| **0 %** | @team/all a@b [x](http://y)";
+  samples.responses[2].name = "a|b\\";
+  samples.responses[3].name = "`a` ~b~ _c_";
+  samples.responses[4].name = "BM_Find_8";
+  const auto gate = run_gate(samples, kFacts);
+  ASSERT_TRUE(gate.ok());
+  EXPECT_EQ(gate->exit_code, 1);
+  constexpr char kWorst[] = "worst\\\\\\| \\*\\*0 %\\*\\* \\| @&#8203;team/all a@b [x\\](http://y)";
+  EXPECT_THAT(gate->markdown, HasSubstr("worse: 1 regression, the largest " + std::string(kWorst) + " +"));
+  EXPECT_THAT(gate->markdown, HasSubstr("\n| " + std::string(kWorst) + " | +"));
+  EXPECT_THAT(gate->markdown, HasSubstr("\n| a\\|b\\\\ | "));
+  EXPECT_THAT(gate->markdown, HasSubstr("\n| \\`a\\` \\~b\\~ \\_c\\_ | "));
+  EXPECT_THAT(gate->markdown, HasSubstr("\n| BM_Find_8 | "));
+}
+
+TEST(Gate, WhatABuildHasPrintedIsShownAsItIs) {
+  std::string log = "build 'work revision=head' failed:\nwork.c:3:1: error: expected '}'\n\n<b>*x*\n";
+  const GateOutput gate = gate_without_answer(kFacts, log);
+  EXPECT_THAT(gate.markdown, HasSubstr("bbbb against aaaa: no answer, build 'work revision=head' failed:\n\n"
+                                       "    work.c:3:1: error: expected '}'\n    \n    <b>*x*\n"));
+  for (int i = 0; i < 20'000; ++i) log += "line\n";
+  const std::string cut = gate_without_answer(kFacts, log + "the last\n").markdown;
+  EXPECT_THAT(cut, HasSubstr("failed:\n\n    (the beginning is left out)\n    line\n"));
+  EXPECT_TRUE(cut.ends_with("    line\n    the last\n"));
+  EXPECT_LE(cut.size(), 60'000u);
+  EXPECT_GT(cut.size(), 59'000u);
+  EXPECT_LE(gate_without_answer(kFacts, "failed:\n" + std::string(100'000, 'x')).markdown.size(), 60'000u);
+  const GateOutput early = gate_without_answer({}, "'x' is no range of revisions");
+  EXPECT_THAT(early.markdown, HasSubstr("\n\nno answer, 'x' is no range of revisions\n"));
+}
+
+// Of a throughput less is worse: in the exit status, in what is named first, and in JUnit.
+TEST(Gate, OfAThroughputLessIsWorse) {
+  for (const double effect : {-0.3, 0.3}) {
+    Samples samples = suite(2, 2, [&](int i) { return i == 1 ? effect : 0.0; });
+    samples.responses[2].higher_is_better = true;
+    const auto gate = run_gate(samples, kFacts);
+    ASSERT_TRUE(gate.ok());
+    EXPECT_EQ(gate->exit_code, effect < 0 ? 1 : 0) << gate->text;
+    EXPECT_EQ(gate->junit.find("<failure message=\"worse: -") != std::string::npos, effect < 0) << gate->junit;
+    EXPECT_THAT(gate->text, HasSubstr(effect < 0 ? "worse: 1 regression, the largest b1 -" : "no regression beyond 5 %"));
+  }
+}
+
 // A compiler quotes the line that it fails at, whatever encoding that has.
 TEST(Gate, WhatIsWrittenIsText) {
   std::string log = "build failed: caf\xe9\x01\xef\xbf\xbe ";
@@ -281,7 +328,7 @@ TEST(Gate, WhatIsWrittenIsText) {
   EXPECT_EQ(valid_text(gate.markdown), gate.markdown);
   EXPECT_LE(gate.markdown.size(), 60'000u);
   EXPECT_GT(gate.markdown.size(), 59'000u);
-  EXPECT_TRUE(gate.markdown.ends_with("\xc3\xa9&lt;&quot;\xef\xbf\xbd\n")) << gate.markdown.substr(gate.markdown.size() - 40);
+  EXPECT_TRUE(gate.markdown.ends_with("\xc3\xa9&lt;\"\xef\xbf\xbd\n")) << gate.markdown.substr(gate.markdown.size() - 40);
   Samples samples = suite(1, 1, [](int) { return 0.0; });
   samples.responses[1].name = "caf\xe9";
   const auto judged = run_gate(samples, kFacts);
@@ -298,7 +345,7 @@ TEST(Gate, NamesAreNoMarkupAndSummariesFitACommentAlways) {
   ASSERT_TRUE(gate.ok());
   EXPECT_LE(gate->markdown.size(), 60'000u);
   EXPECT_THAT(gate->markdown, Not(HasSubstr("<b>")));
-  EXPECT_THAT(gate->markdown, HasSubstr("&lt;b&gt;\\|"));
+  EXPECT_THAT(gate->markdown, HasSubstr("| &lt;b>\\|xxx"));
   EXPECT_THAT(gate->junit, Not(HasSubstr("<b>")));
   EXPECT_TRUE(gate->markdown.starts_with("<!-- stab-gate -->\n"));
   EXPECT_THAT(gate_without_answer(kFacts, "<script>\n").markdown, Not(HasSubstr("<script>")));

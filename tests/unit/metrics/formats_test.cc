@@ -122,6 +122,23 @@ TEST(Criterion, MessagesBetweenOtherLines) {
   expect_seconds(found[0], "fib/20", 26.5e-6);
 }
 
+// What criterion prints where nobody has cargo-criterion, and what Rust's own benchmarks print, numbers with commas and all.
+TEST(Criterion, LinesOfBencher) {
+  const auto found = read_ok("criterion",
+                             "running 3 tests\ntest tests::it_works ... ignored\n"
+                             "test sum of/1 000     ... bench:       1,234.50 ns/iter (+/- 56) = 12 MB/s\r\n"
+                             "test fib/20 ... bench:       26029 us/iter (+/- 251)\n"
+                             "test result: ok. 0 passed; 0 failed; 1 ignored; 2 measured\n");
+  ASSERT_EQ(found.size(), 2u);
+  expect_seconds(found[0], "sum of/1 000", 1234.5e-9);
+  expect_seconds(found[1], "fib/20", 26029e-6);
+  EXPECT_THAT(refusal("criterion", "x\ntest a ... bench:\n"), HasSubstr("line 2: expected a number and a unit such as ns/iter"));
+  EXPECT_THAT(refusal("criterion", "test a ... bench: 1x ns/iter\n"), HasSubstr("line 1: expected a number"));
+  EXPECT_THAT(refusal("criterion", "test a ... bench: 1 cycles/iter\n"),
+              HasSubstr("'a' is in 'cycles', expected a unit of time"));
+  EXPECT_THAT(refusal("criterion", "test  ... bench: 1 ns/iter\n"), HasSubstr("a benchmark has no name"));
+}
+
 TEST(Jmh, RatesAreTurnedOver) {
   const auto found = read_ok("jmh", R"([
     {"benchmark": "org.A.b", "mode": "avgt", "params": {"n": "8"}, "primaryMetric": {"score": 5, "scoreUnit": "us/op"}},
@@ -291,6 +308,9 @@ TEST(Hostile, PlacesOfWhatIsCutOrBroken) {
   EXPECT_THAT(refusal("google-benchmark", "[]"), HasSubstr("the file has no 'benchmarks', expected a list"));
   EXPECT_THAT(refusal("google-benchmark", R"({"benchmarks": [{"name": "a", "real_time": 1, "time_unit": "parsec"}]})"),
               HasSubstr("'a' is in 'parsec'"));
+  const std::string long_unit =
+      R"({"benchmarks": [{"name": "a", "real_time": 1, "time_unit": ")" + std::string(100'000, 'x') + "\"}]}";
+  EXPECT_LT(refusal("google-benchmark", long_unit).size(), 200u);
 }
 
 TEST(Hostile, LimitsHold) {
