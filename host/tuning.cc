@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <sstream>
 #include <utility>
 
@@ -54,7 +55,6 @@ std::pair<std::string_view, std::string_view> at_tab(std::string_view text) {
   return {text.substr(0, tab), text.substr(tab + 1)};
 }
 
-// A line cut off by a crash has no tab, or its file was not written yet: both need no restoring.
 std::optional<Change> change_of(std::string_view line) {
   if (line.find('\t') == std::string_view::npos) return {};
   const auto [first, rest] = at_tab(line);
@@ -77,16 +77,17 @@ std::string line_of(const Change& change) {
 long long start_of(const Roots& roots, long long pid) { return read_process_stat(roots, pid).value_or(ProcessStat()).start; }
 
 std::optional<Journal> read_journal(const std::string& path) {
-  const auto text = read_small_file(path);
-  if (!text) return {};
+  // Not by read_small_file(), which leaves the end of the last line out.
+  std::ifstream lines(path);
+  if (!lines) return {};
   Journal journal;
-  std::istringstream lines(*text);
   std::string line;
   if (std::getline(lines, line) && line.rfind(kMagic, 0) == 0) {
     std::istringstream words(line.substr(sizeof kMagic - 1));
     words >> journal.version >> journal.boot_id >> journal.pid >> journal.start;
   }
-  while (std::getline(lines, line)) {
+  // A line that was cut off has no end, and its file was not written: half a value must not be.
+  while (std::getline(lines, line) && !lines.eof()) {
     const auto [first, rest] = at_tab(line);
     const bool is_struck_out = first == kStruckOut;
     const std::optional<Change> change = change_of(is_struck_out ? rest : line);

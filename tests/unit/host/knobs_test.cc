@@ -129,6 +129,19 @@ TEST_F(FakeHost, JournalAheadOfTheKnob) {
   EXPECT_EQ(state(), kUntouched);
 }
 
+// A disk that is full takes the beginning of a line, and its file was not written then: half a value is no former one.
+TEST_F(FakeHost, ALineThatWasCutOffIsNone) {
+  const std::string line = roots.proc + "/irq/5/smp_affinity_list\t0-3\n";
+  for (size_t bytes = 0; bytes < line.size(); ++bytes) {
+    machine.write("var/lib/stab/knobs.journal",
+                  "stab-knobs 4 boot-1 1 5\n" + roots.proc + "/sys/vm/swappiness\t60\n" + line.substr(0, bytes));
+    const auto restored = Tuning::recover(roots, journal, "boot-1");
+    ASSERT_TRUE(restored.ok()) << restored.error().text();
+    EXPECT_EQ(restored->settings, 0) << line.substr(0, bytes);
+    ASSERT_EQ(get("proc/irq/5/smp_affinity_list"), "0-3") << line.substr(0, bytes);
+  }
+}
+
 TEST_F(FakeHost, LivingTunersAreRespected) {
   machine.write("var/lib/stab/knobs.journal", "stab-knobs 1 boot-1 1 777\n" + roots.proc + "/sys/kernel/watchdog\t0\n");
   const auto second = Tuning::begin(roots, journal, "boot-1");
