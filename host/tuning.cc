@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <sstream>
 #include <utility>
 
@@ -76,10 +77,10 @@ std::string line_of(const Change& change) {
 long long start_of(const Roots& roots, long long pid) { return read_process_stat(roots, pid).value_or(ProcessStat()).start; }
 
 std::optional<Journal> read_journal(const std::string& path) {
-  const auto text = read_small_file(path);
-  if (!text) return {};
+  // Not by read_small_file(), which leaves the end of the last line out.
+  std::ifstream lines(path);
+  if (!lines) return {};
   Journal journal;
-  std::istringstream lines(*text);
   std::string line;
   if (std::getline(lines, line) && line.rfind(kMagic, 0) == 0) {
     std::istringstream words(line.substr(sizeof kMagic - 1));
