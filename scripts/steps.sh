@@ -6,12 +6,16 @@ logs=$build/logs
 mkdir -p "$logs"
 
 # step NAME COMMAND...: says NAME, runs COMMAND with its output in a log, ends the program with the log's end
-# and place when it fails.
+# and place when it fails. A function fails where its first command does: as a condition, bash would go on to its last one.
 step() {
-  local name=$1 log=$logs/${1// /-}.log start=$SECONDS
+  local name=$1 log=$logs/${1// /-}.log start=$SECONDS status=0
   shift
   printf '%s: %s ... ' "$program" "$name"
-  if ! "$@" > "$log" 2>&1 < /dev/null; then
+  set +e
+  (set -e; "$@") > "$log" 2>&1 < /dev/null
+  status=$?
+  set -e
+  if [ $status != 0 ]; then
     echo "FAILED"
     tail -n 40 "$log" >&2
     echo "$program: failed: $name; log: $(realpath "$log")" >&2
