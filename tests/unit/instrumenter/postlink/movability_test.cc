@@ -159,14 +159,11 @@ TEST_F(MovabilityTest, ContextSwitchesAreSeen) {
     EXPECT_TRUE(analysis_->switches_stacks) << callee;
   }
   for (const std::string name : {"jump", "my_longjmp"}) {
-    analyze_assembly(kPlainStart + assembly_function(name, "mov %rsp, (%rdi)
-mov (%rsi), %rsp
-ret"));
+    analyze_assembly(kPlainStart + assembly_function(name, "mov %rsp, (%rdi)\nmov (%rsi), %rsp\nret"));
     EXPECT_TRUE(analysis_->switches_stacks) << name;
   }
   for (const std::string plain : {"longjmp", "__longjmp", "_Unwind_Resume", "_Unwind_ForcedUnwind"}) {
-    analyze_assembly(kPlainStart + assembly_function(plain, "mov 8(%rdi), %rsp
-ret"));
+    analyze_assembly(kPlainStart + assembly_function(plain, "mov 8(%rdi), %rsp\nret"));
     EXPECT_FALSE(analysis_->switches_stacks) << plain << " goes back on the same stack";
   }
   analyze_assembly(kPlainStart);
