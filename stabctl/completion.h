@@ -12,7 +12,8 @@ namespace stab::ctl {
 std::vector<std::string> candidates(const std::vector<std::string>& words,
                                     const std::function<std::vector<std::string>()>& experiments);
 
-// stabctl __complete WORDS...: the candidates, one on each line, for the scripts that `stabctl completion` prints.
-int complete_command(const std::vector<std::string>& words);
+// stabctl __complete [--typed] WORDS...: the candidates, one on each line, for the scripts that `stabctl completion` prints.
+// --typed: the words are as they stand on the command line, quotes included.
+int complete_command(std::vector<std::string> words);
 
 }  // namespace stab::ctl

@@ -31,5 +31,20 @@ TEST(ShellWord, StaysReadableWhereNothingNeedsQuotes) {
   EXPECT_EQ(shell_word(""), "''");
 }
 
+TEST(ShellWord, IsReadBack) {
+  for (const char* text : {"lab.db", "/tmp/a b/lab.db", "it's", "$HOME", "a\nb", "~/x", "a;b", "\\", "\"", "\\\"", "über", ""})
+    EXPECT_EQ(text_of_shell_word(shell_word(text)), text);
+  for (const char* typed :
+       {R"(a\ b)", R"('a b'c)", R"("a b")", R"("it's")", R"("a\"b")", R"("a\nb")", R"('a\b')", R"(a'"'b)", R"("\$HOME")"})
+    EXPECT_EQ(text_of_shell_word(typed), read_by_a_shell(typed)) << typed;
+}
+
+TEST(ShellWord, IsReadWhileItIsTyped) {
+  EXPECT_EQ(text_of_shell_word("\"my la"), "my la");
+  EXPECT_EQ(text_of_shell_word("'my la"), "my la");
+  EXPECT_EQ(text_of_shell_word("my\\"), "my");
+  EXPECT_EQ(text_of_shell_word("'"), "");
+}
+
 }  // namespace
 }  // namespace stab
