@@ -100,7 +100,7 @@ TEST(CausalSetting, HasOneLengthWhateverThePath) {
   char text[kCausalSettingLength + 1];
   ASSERT_TRUE(encode_causal_setting("/proc/self/fd/7", text));
   EXPECT_EQ(std::strlen(text), kCausalSettingLength);
-  EXPECT_EQ(std::string(text).substr(0, 6), "03,///");
+  EXPECT_EQ(std::string(text).substr(0, 6), "04,///");
   EXPECT_EQ(std::string(text).substr(kCausalSettingLength - 15), "/proc/self/fd/7");
   EXPECT_FALSE(encode_causal_setting("relative", text));
   EXPECT_FALSE(encode_causal_setting(("/" + std::string(kCausalPathLength, 'x')).c_str(), text));
