@@ -23,11 +23,11 @@ namespace {
 
 constexpr char kNote[] = ".note.GNU-stack";
 
-// A file that is mapped for reading while this lives; empty where that can't be.
+// A file that is mapped for reading while this lives; empty where that can't be. A named pipe is not waited for.
 class MappedFile {
  public:
   explicit MappedFile(const std::string& path) {
-    const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     struct stat status{};
     if (!file || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0) return;
     size_ = static_cast<size_t>(status.st_size);
