@@ -120,6 +120,13 @@ def check_large_response_file(place):
     require(place.has("main.o"), "a response file of which words were taken made no object")
 
 
+def check_named_pipe_among_the_words(place):
+    """The value of an option may name one, whose writer never comes."""
+    os.mkfifo(place.directory / "pipe")
+    place.must("szc", "-O2", "main.c", "twice.c", "-Wl,-rpath", "-Wl,pipe", "-o", "prog")
+    place.moves("prog")
+
+
 def check_shared_library(place):
     place.must("szc", "-shared", "-fPIC", "twice.c", "-o", "libtwice.so")
     info = place.must("szc", "--stab-info", "libtwice.so").stdout

@@ -14,8 +14,8 @@ NOINLINE static int steps(int count) {
   for (int i = 0; i < count; ++i) sum = next(sum) & 0xffff;
   return sum;
 }
-/* Comes back through all of its frames at the end, layouts later. */
-NOINLINE static int stay(int depth, double until) {
+/* Comes back through all of its frames at the end, layouts later; each call has a frame, whatever the optimization. */
+__attribute__((optnone)) NOINLINE static int stay(int depth, double until) {
   if (depth > 0) {
     volatile int below = stay(depth - 1, until);
     return below + next(depth) - 3 * depth;
