@@ -18,7 +18,7 @@ struct Store::State {
   UniqueFd writer_lock;  // invalid: a reader
   std::string path;
   bool is_copy = false;  // a reader of what the file held when it was opened: `database` is no file of this path
-  std::string part_schema;  // what write_part makes, once it was asked for (store/parts.cc)
+  std::string part_schema{};  // what write_part makes, once it was asked for (store/parts.cc)
 
   // Runs `body` as one transaction, or as a savepoint of the one that is open. Its failure undoes all of it.
   Status atomically(const std::function<Status()>& body);
