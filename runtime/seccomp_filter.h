@@ -47,8 +47,13 @@ constexpr auto make_filter(const uint32_t (&always)[kAlways], const Exactly (&ex
   // Goes on behind the next `skipped` instructions where the loaded word is another.
   const auto if_equal = [&](uint32_t value, uint8_t skipped) { put(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, skipped)); };
   const auto if_without = [&](uint32_t bits, uint8_t skipped) { put(BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, bits, skipped, 0)); };
-  const auto load_argument = [&](int index) {
-    load(static_cast<uint32_t>(offsetof(seccomp_data, args)) + 8u * static_cast<uint32_t>(index));
+  // Only where what `condition` puts, one instruction, doesn't go on behind the answer.
+  const auto allow_if = [&](uint32_t number, int argument, const auto& condition) {
+    if_equal(number, 4);
+    load(static_cast<uint32_t>(offsetof(seccomp_data, args)) + 8u * static_cast<uint32_t>(argument));
+    condition();
+    answer(SECCOMP_RET_ALLOW);
+    load(kNumber);
   };
   load(kArchitecture);
   put(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0));
@@ -58,20 +63,8 @@ constexpr auto make_filter(const uint32_t (&always)[kAlways], const Exactly (&ex
     if_equal(number, 1);
     answer(SECCOMP_RET_ALLOW);
   }
-  for (const Exactly& one : exactly) {
-    if_equal(one.number, 4);
-    load_argument(one.argument);
-    if_equal(one.value, 1);
-    answer(SECCOMP_RET_ALLOW);
-    load(kNumber);
-  }
-  for (const Without& one : without) {
-    if_equal(one.number, 4);
-    load_argument(one.argument);
-    if_without(one.bits, 1);
-    answer(SECCOMP_RET_ALLOW);
-    load(kNumber);
-  }
+  for (const Exactly& one : exactly) allow_if(one.number, one.argument, [&] { if_equal(one.value, 1); });
+  for (const Without& one : without) allow_if(one.number, one.argument, [&] { if_without(one.bits, 1); });
   answer(SECCOMP_RET_KILL_PROCESS);
   return filter;
 }

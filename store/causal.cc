@@ -10,53 +10,28 @@ namespace {
 
 RegionRow read_region(const Statement& row) {
   RegionRow region;
-  region.subject = static_cast<int>(row.integer(0));
-  region.number = static_cast<uint32_t>(row.integer(1));
-  region.candidate = row.integer(2) != 0;
-  region.file = row.text(3);
-  region.line = static_cast<uint32_t>(row.integer(4));
-  region.function = row.text(5);
-  region.pilot_samples = row.integer(6);
+  Columns(row).into(region.subject, region.number, region.candidate, region.file, region.line, region.function,
+                    region.pilot_samples);
   return region;
 }
 
 CausalTrialRow read_run(const Statement& row) {
   CausalTrialRow trial;
-  trial.trial = row.integer(0);
-  trial.subject = static_cast<int>(row.integer(1));
-  trial.cell = static_cast<int>(row.integer(2));
-  trial.block = static_cast<uint32_t>(row.integer(3));
-  trial.excluded_by = row.text(4);
-  trial.excluded = !trial.excluded_by.empty();
   CausalRun& run = trial.run;
-  run.pauses = row.text(5);
-  run.cpus = static_cast<uint32_t>(row.integer(6));
-  int column = 7;
-  for (int64_t* const field :
-       {&run.period_ns, &run.run_ns, &run.cpu_ns, &run.growth_ns, &run.start_ns, &run.spun_wall_ns, &run.spun_counted_ns,
-        &run.world_ns, &run.samples, &run.samples_in_regions, &run.samples_unattributed, &run.samples_late, &run.samples_lost,
-        &run.waits, &run.waits_classified})
-    *field = row.integer(column++);
-  run.degradations = row.text(column++);
-  trial.layout = row.integer(column);
+  Columns(row).into(trial.trial, trial.subject, trial.cell, trial.block, trial.excluded_by, run.pauses, run.cpus, run.period_ns,
+                    run.run_ns, run.cpu_ns, run.growth_ns, run.start_ns, run.spun_wall_ns, run.spun_counted_ns, run.world_ns,
+                    run.samples, run.samples_in_regions, run.samples_unattributed, run.samples_late, run.samples_lost, run.waits,
+                    run.waits_classified, run.degradations, trial.layout);
+  trial.excluded = !trial.excluded_by.empty();
   return trial;
 }
 
 WindowRow read_window(const Statement& row) {
   WindowRow window;
-  window.position = row.integer(2);
-  window.block = row.integer(3);
-  window.kind = static_cast<uint32_t>(row.integer(4));
-  window.region = static_cast<uint32_t>(row.integer(5));
-  window.permille = static_cast<uint32_t>(row.integer(6));
-  window.flags = static_cast<uint32_t>(row.integer(7));
-  int column = 8;
-  for (int64_t* const field :
-       {&window.start_ns, &window.wall_ns, &window.cpu_ns, &window.effective_ns, &window.growth_ns, &window.credited_ns,
-        &window.spun_wall_ns, &window.spun_counted_ns, &window.world_ns, &window.samples, &window.region_samples,
-            &window.region_ns, &window.waits,
-        &window.waits_classified, &window.foreign_ns, &window.layout})
-    *field = row.integer(column++);
+  Columns(row, 2).into(window.position, window.block, window.kind, window.region, window.permille, window.flags, window.start_ns,
+                       window.wall_ns, window.cpu_ns, window.effective_ns, window.growth_ns, window.credited_ns,
+                       window.spun_wall_ns, window.spun_counted_ns, window.world_ns, window.samples, window.region_samples,
+                       window.region_ns, window.waits, window.waits_classified, window.foreign_ns, window.layout);
   return window;
 }
 
@@ -71,50 +46,37 @@ Status Store::put_regions(Id experiment, int subject, const std::vector<RegionRo
   return state_->atomically([&]() -> Status {
     STAB_TRY(Statement * insert, state_->database.prepare("INSERT INTO regions VALUES(?, ?, ?, ?, ?, ?, ?, ?)"));
     for (const RegionRow& region : regions)
-      STAB_CHECK_OK(insert->bind(experiment)
-                        .bind(subject)
-                        .bind(region.number)
-                        .bind(region.candidate ? 1 : 0)
-                        .bind(region.file)
-                        .bind(region.line)
-                        .bind(region.function)
-                        .bind(region.pilot_samples)
-                        .run());
+      STAB_CHECK_OK(insert->run(experiment, subject, region.number, region.candidate ? 1 : 0, region.file, region.line,
+                                region.function, region.pilot_samples));
     return {};
   });
 }
 
 Result<std::vector<RegionRow>> Store::regions(Id experiment) {
-  STAB_TRY(Statement * query,
-           state_->database.prepare("SELECT subject, number, candidate, file, line, function, pilot_samples FROM regions "
-                                    "WHERE experiment = ? ORDER BY subject, number"));
-  query->bind(experiment);
-  return read_rows(*query, read_region);
+  return state_->database.select(
+      "SELECT subject, number, candidate, file, line, function, pilot_samples FROM regions "
+      "WHERE experiment = ? ORDER BY subject, number",
+      read_region, experiment);
 }
 
 Result<int64_t> Store::next_window(Id experiment, int subject, int cell) {
-  STAB_TRY(Statement * query,
-           state_->database.prepare("SELECT coalesce(max(w.position) + 1, 0) FROM windows w JOIN trials t ON t.id = w.trial "
-                                    "WHERE t.experiment = ? AND t.subject = ? AND t.cell = ? AND t.kind = 'main' AND "
-                                    "t.state = 'recorded'"));
-  STAB_TRY(const bool row, query->bind(experiment).bind(subject).bind(cell).step());
-  const int64_t next = row ? query->integer(0) : 0;
-  query->reset();
-  return next;
+  return state_->database.integer(
+      "SELECT coalesce(max(w.position) + 1, 0) FROM windows w JOIN trials t ON t.id = w.trial "
+      "WHERE t.experiment = ? AND t.subject = ? AND t.cell = ? AND t.kind = 'main' AND "
+      "t.state = 'recorded'",
+      experiment, subject, cell);
 }
 
 Result<int64_t> Store::State::number_of_point(Id experiment, const ProgressPointRow& point) {
   STAB_TRY(Statement * insert,
            database.prepare("INSERT OR IGNORE INTO progress_points SELECT ?1, coalesce(max(number) + 1, 0), ?2, ?3 "
                             "FROM progress_points WHERE experiment = ?1"));
-  STAB_CHECK_OK(insert->bind(experiment).bind(point.name).bind(point.kind).run());
-  STAB_TRY(Statement * query,
-           database.prepare("SELECT number FROM progress_points WHERE experiment = ? AND name = ? AND kind = ?"));
-  STAB_TRY(const bool row, query->bind(experiment).bind(point.name).bind(point.kind).step());
-  const int64_t number = row ? query->integer(0) : -1;
-  query->reset();
-  if (number < 0) return Error{ErrorCode::kInternal, "a progress point was not stored", {}};
-  return number;
+  STAB_CHECK_OK(insert->run(experiment, point.name, point.kind));
+  STAB_TRY(const std::optional<int64_t> number,
+           database.select_one("SELECT number FROM progress_points WHERE experiment = ? AND name = ? AND kind = ?", first_integer,
+                               experiment, point.name, point.kind));
+  if (!number) return Error{ErrorCode::kInternal, "a progress point was not stored", {}};
+  return *number;
 }
 
 Status Store::State::store_causal(Id id, const CausalRun& run) {
@@ -126,7 +88,7 @@ Status Store::State::store_causal(Id id, const CausalRun& run) {
                               run.spun_counted_ns, run.world_ns, run.samples, run.samples_in_regions, run.samples_unattributed,
                               run.samples_late, run.samples_lost, run.waits, run.waits_classified})
     whole->bind(field);
-  STAB_CHECK_OK(whole->bind(run.degradations).run());
+  STAB_CHECK_OK(whole->run(run.degradations));
   std::vector<int64_t> numbers;
   for (const ProgressPointRow& point : run.points) {
     STAB_TRY(const int64_t number, number_of_point(trial.experiment, point));
@@ -149,43 +111,41 @@ Status Store::State::store_causal(Id id, const CausalRun& run) {
     STAB_CHECK_OK(insert->run());
     for (const WindowCount& one : window.counts) {
       if (one.point >= numbers.size()) return Error{ErrorCode::kInternal, "a window counts a point that it does not have", {}};
-      STAB_CHECK_OK(count->bind(id).bind(number).bind(numbers[one.point]).bind(one.visits).bind(one.inside_ns).run());
+      STAB_CHECK_OK(count->run(id, number, numbers[one.point], one.visits, one.inside_ns));
     }
   }
   STAB_TRY(Statement * samples, database.prepare("INSERT INTO samples VALUES(?, ?, ?, ?)"));
-  for (const RegionSamples& one : run.region_samples)
-    STAB_CHECK_OK(samples->bind(id).bind(one.region).bind(one.samples).bind(one.cpu_ns).run());
+  for (const RegionSamples& one : run.region_samples) STAB_CHECK_OK(samples->run(id, one.region, one.samples, one.cpu_ns));
   return {};
 }
 
 Result<std::vector<CausalTrialRow>> Store::causal_trials(Id experiment) {
   Database& database = state_->database;
-  STAB_TRY(Statement * points,
-           database.prepare("SELECT name, kind FROM progress_points WHERE experiment = ? ORDER BY number"));
-  points->bind(experiment);
-  STAB_TRY(const std::vector<ProgressPointRow> known, read_rows(*points, [](const Statement& row) {
-             return ProgressPointRow{row.text(0), static_cast<uint32_t>(row.integer(1))};
-           }));
-  STAB_TRY(Statement * runs,
-           database.prepare("SELECT t.id, t.subject, t.cell, t.block, coalesce((SELECT group_concat(rule, '; ') FROM "
-                            "exclusions x "
-                            "WHERE x.trial = t.id), ''), c.pauses, c.cpus, c.period_ns, c.run_ns, c.cpu_ns, c.growth_ns, "
-                            "c.start_ns, c.spun_wall_ns, c.spun_counted_ns, c.world_ns, c.samples, c.samples_in_regions, "
-                            "c.samples_unattributed, c.samples_late, c.samples_lost, c.waits, c.waits_classified, "
-                            "c.degradations, t.layout " +
-                            std::string(kRecorded) + "ORDER BY t.position"));
-  runs->bind(experiment);
-  STAB_TRY(std::vector<CausalTrialRow> trials, read_rows(*runs, read_run));
+  STAB_TRY(const std::vector<ProgressPointRow> known,
+           database.select(
+               "SELECT name, kind FROM progress_points WHERE experiment = ? ORDER BY number",
+               [](const Statement& row) {
+                 return ProgressPointRow{row.text(0), static_cast<uint32_t>(row.integer(1))};
+               },
+               experiment));
+  STAB_TRY(std::vector<CausalTrialRow> trials,
+           database.select("SELECT t.id, t.subject, t.cell, t.block, coalesce((SELECT group_concat(rule, '; ') FROM "
+                           "exclusions x "
+                           "WHERE x.trial = t.id), ''), c.pauses, c.cpus, c.period_ns, c.run_ns, c.cpu_ns, c.growth_ns, "
+                           "c.start_ns, c.spun_wall_ns, c.spun_counted_ns, c.world_ns, c.samples, c.samples_in_regions, "
+                           "c.samples_unattributed, c.samples_late, c.samples_lost, c.waits, c.waits_classified, "
+                           "c.degradations, t.layout " +
+                               std::string(kRecorded) + "ORDER BY t.position",
+                           read_run, experiment));
   std::map<Id, size_t> by_trial;
   for (size_t i = 0; i < trials.size(); ++i) {
     by_trial[trials[i].trial] = i;
     trials[i].run.points = known;
   }
-  STAB_TRY(Statement * windows,
-           database.prepare("SELECT w.* " + std::string("FROM windows w JOIN trials t ON t.id = w.trial WHERE t.experiment = ? "
-                                                        "ORDER BY w.trial, w.number")));
-  windows->bind(experiment);
-  STAB_TRY(const auto all, read_rows(*windows, [](const Statement& row) { return std::pair(row.integer(0), read_window(row)); }));
+  STAB_TRY(const auto all, database.select(
+                               "SELECT w.* FROM windows w JOIN trials t ON t.id = w.trial WHERE t.experiment = ? "
+                               "ORDER BY w.trial, w.number",
+                               [](const Statement& row) { return std::pair(row.integer(0), read_window(row)); }, experiment));
   for (const auto& [trial, window] : all)
     if (const auto at = by_trial.find(trial); at != by_trial.end()) trials[at->second].run.windows.push_back(window);
   STAB_TRY(Statement * counts,
@@ -206,14 +166,14 @@ Result<std::vector<CausalTrialRow>> Store::causal_trials(Id experiment) {
     of[number].counts.push_back({static_cast<uint32_t>(point), counts->integer(3), counts->integer(4)});
   }
   counts->reset();
-  STAB_TRY(Statement * samples,
-           database.prepare("SELECT s.trial, s.region, s.samples, s.cpu_ns FROM samples s JOIN trials t ON t.id = s.trial "
-                            "WHERE t.experiment = ? ORDER BY s.trial, s.region"));
-  samples->bind(experiment);
-  STAB_TRY(const auto seen, read_rows(*samples, [](const Statement& row) {
-             return std::pair(row.integer(0),
-                              RegionSamples{static_cast<uint32_t>(row.integer(1)), row.integer(2), row.integer(3)});
-           }));
+  STAB_TRY(const auto seen, database.select(
+                                "SELECT s.trial, s.region, s.samples, s.cpu_ns FROM samples s JOIN trials t ON t.id = s.trial "
+                                "WHERE t.experiment = ? ORDER BY s.trial, s.region",
+                                [](const Statement& row) {
+                                  return std::pair(row.integer(0), RegionSamples{static_cast<uint32_t>(row.integer(1)),
+                                                                                 row.integer(2), row.integer(3)});
+                                },
+                                experiment));
   for (const auto& [trial, one] : seen)
     if (const auto at = by_trial.find(trial); at != by_trial.end())
       trials[at->second].run.region_samples.push_back(one);

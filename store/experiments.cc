@@ -14,62 +14,40 @@ constexpr std::string_view kExperimentColumns =
 template <typename Row>
 Result<Row> read_head(const Statement& row) {
   Row out;
-  out.id = row.integer(0);
-  out.name = row.text(1);
-  const std::optional<ExperimentState> state = experiment_state(row.text(2));
+  Columns columns(row);
+  const std::optional<ExperimentState> state = experiment_state(columns.into(out.id, out.name).text());
   if (!state) return Error{ErrorCode::kCorrupt, "experiment " + std::to_string(out.id) + " has no known state", {}};
   out.state = *state;
-  out.failure = row.text(3);
+  columns.into(out.failure);
   return out;
 }
 
 Result<ExperimentRow> read_experiment(const Statement& row) {
   STAB_TRY(ExperimentRow out, read_head<ExperimentRow>(row));
-  out.plan_text = row.text(4);
-  out.plan_path = row.text(5);
-  out.plan_directory = row.text(6);
-  out.seed = static_cast<uint64_t>(row.integer(7));
-  out.submitter_uid = row.integer(8);
-  out.submitter_gid = row.integer(9);
-  out.priority = static_cast<int>(row.integer(10));
-  out.submitted_at_ns = row.integer(11);
-  out.finished_at_ns = row.integer(12);
-  out.schedule_fingerprint = static_cast<uint64_t>(row.integer(13));
-  out.schedule_version = static_cast<int>(row.integer(14));
-  out.replicates = row.integer(15);
+  Columns(row, 4).into(out.plan_text, out.plan_path, out.plan_directory, out.seed, out.submitter_uid, out.submitter_gid,
+                       out.priority, out.submitted_at_ns, out.finished_at_ns, out.schedule_fingerprint, out.schedule_version,
+                       out.replicates);
   return out;
 }
 
 SubjectRow read_subject(const Statement& row) {
-  return {static_cast<int>(row.integer(0)), row.text(1), row.text(2), row.text(3)};
+  SubjectRow subject;
+  Columns(row).into(subject.index, subject.name, subject.program, subject.workload);
+  return subject;
 }
 
 CellRow read_cell(const Statement& row) {
   CellRow cell;
-  cell.index = static_cast<int>(row.integer(0));
-  cell.name = row.text(1);
-  cell.code = row.text(2);
-  cell.stack = row.text(3);
-  cell.heap = row.text(4);
-  cell.epoch_ns = row.integer(5);
-  cell.env_size_bytes = row.integer(6);
+  Columns(row).into(cell.index, cell.name, cell.code, cell.stack, cell.heap, cell.epoch_ns, cell.env_size_bytes);
   return cell;
 }
 
 BuildRow read_build(const Statement& row) {
   BuildRow build;
-  build.id = row.integer(0);
-  build.index = static_cast<int>(row.integer(1));
-  build.name = row.text(2);
-  build.program = row.text(3);
-  build.link = static_cast<int>(row.integer(4));
-  build.state = build_state(row.text(5)).value_or(BuildState::kFailed);
-  build.command = row.text(6);
-  build.input_hash = row.text(7);
-  build.binary_path = row.text(8);
-  build.binary_sha256 = row.text(9);
-  build.log = row.text(10);
-  build.duration_ns = row.integer(11);
+  Columns columns(row);
+  columns.into(build.id, build.index, build.name, build.program, build.link);
+  build.state = build_state(columns.text()).value_or(BuildState::kFailed);
+  columns.into(build.command, build.input_hash, build.binary_path, build.binary_sha256, build.log, build.duration_ns);
   return build;
 }
 
@@ -82,12 +60,8 @@ constexpr std::string_view kNotDeleted =
 
 Result<ExperimentSummary> read_summary(const Statement& row) {
   STAB_TRY(ExperimentSummary out, read_head<ExperimentSummary>(row));
-  out.submitter_uid = row.integer(4);
-  out.priority = static_cast<int>(row.integer(5));
-  out.submitted_at_ns = row.integer(6);
-  out.finished_at_ns = row.integer(7);
-  out.schedule_version = static_cast<int>(row.integer(8));
-  out.replicates = row.integer(9);
+  Columns(row, 4).into(out.submitter_uid, out.priority, out.submitted_at_ns, out.finished_at_ns, out.schedule_version,
+                       out.replicates);
   return out;
 }
 
@@ -102,24 +76,15 @@ Status insert_factors(Database& database, Id experiment, const std::vector<Facto
   STAB_TRY(Statement * insert, database.prepare("INSERT INTO levels VALUES(?, ?, ?, ?, ?)"));
   for (size_t f = 0; f < factors.size(); ++f)
     for (size_t l = 0; l < factors[f].levels.size(); ++l)
-      STAB_CHECK_OK(insert->bind(experiment)
-                        .bind(static_cast<int64_t>(f))
-                        .bind(static_cast<int64_t>(l))
-                        .bind(factors[f].name)
-                        .bind(factors[f].levels[l])
-                        .run());
+      STAB_CHECK_OK(
+          insert->run(experiment, static_cast<int64_t>(f), static_cast<int64_t>(l), factors[f].name, factors[f].levels[l]));
   return {};
 }
 
 Status insert_subjects(Database& database, Id experiment, const std::vector<SubjectRow>& subjects) {
   STAB_TRY(Statement * insert, database.prepare("INSERT INTO subjects VALUES(?, ?, ?, ?, ?)"));
   for (const SubjectRow& subject : subjects)
-    STAB_CHECK_OK(insert->bind(experiment)
-                      .bind(subject.index)
-                      .bind(subject.name)
-                      .bind(subject.program)
-                      .bind(subject.workload)
-                      .run());
+    STAB_CHECK_OK(insert->run(experiment, subject.index, subject.name, subject.program, subject.workload));
   return {};
 }
 
@@ -127,17 +92,9 @@ Status insert_cells(Database& database, Id experiment, const std::vector<CellRow
   STAB_TRY(Statement * insert, database.prepare("INSERT INTO cells VALUES(?, ?, ?, ?, ?, ?, ?, ?)"));
   STAB_TRY(Statement * insert_level, database.prepare("INSERT INTO cell_levels VALUES(?, ?, ?, ?)"));
   for (const CellRow& cell : cells) {
-    STAB_CHECK_OK(insert->bind(experiment)
-                      .bind(cell.index)
-                      .bind(cell.name)
-                      .bind(cell.code)
-                      .bind(cell.stack)
-                      .bind(cell.heap)
-                      .bind(cell.epoch_ns)
-                      .bind(cell.env_size_bytes)
-                      .run());
-    for (const auto& [factor, level] : cell.levels)
-      STAB_CHECK_OK(insert_level->bind(experiment).bind(cell.index).bind(factor).bind(level).run());
+    STAB_CHECK_OK(
+        insert->run(experiment, cell.index, cell.name, cell.code, cell.stack, cell.heap, cell.epoch_ns, cell.env_size_bytes));
+    for (const auto& [factor, level] : cell.levels) STAB_CHECK_OK(insert_level->run(experiment, cell.index, factor, level));
   }
   return {};
 }
@@ -147,19 +104,8 @@ Status insert_builds(Database& database, Id experiment, const std::vector<BuildR
            database.prepare("INSERT INTO builds(experiment, build, name, program, link, state, command, input_hash, "
                             "binary_path, binary_sha256, log, duration_ns) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
   for (const BuildRow& build : builds)
-    STAB_CHECK_OK(insert->bind(experiment)
-                      .bind(build.index)
-                      .bind(build.name)
-                      .bind(build.program)
-                      .bind(build.link)
-                      .bind(name(build.state))
-                      .bind(build.command)
-                      .bind(build.input_hash)
-                      .bind(build.binary_path)
-                      .bind(build.binary_sha256)
-                      .bind(build.log)
-                      .bind(build.duration_ns)
-                      .run());
+    STAB_CHECK_OK(insert->run(experiment, build.index, build.name, build.program, build.link, name(build.state), build.command,
+                              build.input_hash, build.binary_path, build.binary_sha256, build.log, build.duration_ns));
   return {};
 }
 
@@ -172,23 +118,13 @@ Result<Id> Store::add_experiment(const NewExperiment& experiment) {
              state_->database.prepare("INSERT INTO experiments(name, state, plan_text, plan_path, plan_directory, "
                                       "seed, submitter_uid, submitter_gid, priority, submitted_at_ns) "
                                       "VALUES(?, 'submitted', ?, ?, ?, ?, ?, ?, ?, ?)"));
-    STAB_CHECK_OK(insert->bind(experiment.name)
-                      .bind(experiment.plan_text)
-                      .bind(experiment.plan_path)
-                      .bind(experiment.plan_directory)
-                      .bind(experiment.seed)
-                      .bind(experiment.submitter_uid)
-                      .bind(experiment.submitter_gid)
-                      .bind(experiment.priority)
-                      .bind(experiment.submitted_at_ns)
-                      .run());
+    STAB_CHECK_OK(insert->run(experiment.name, experiment.plan_text, experiment.plan_path, experiment.plan_directory,
+                              experiment.seed, experiment.submitter_uid, experiment.submitter_gid, experiment.priority,
+                              experiment.submitted_at_ns));
     id = state_->database.last_id();
     STAB_TRY(Statement * usage, state_->database.prepare("INSERT INTO usage VALUES(?, ?, ?, ?, 0)"));
-    return usage->bind(id)
-        .bind(experiment.submitter_uid)
-        .bind(experiment.promised_trials)
-        .bind(static_cast<int64_t>(experiment.plan_text.size()) + experiment.promised_trials * kTrialBytes)
-        .run();
+    return usage->run(id, experiment.submitter_uid, experiment.promised_trials,
+                      static_cast<int64_t>(experiment.plan_text.size()) + experiment.promised_trials * kTrialBytes);
   });
   if (!done) return done.error();
   return id;
@@ -205,17 +141,13 @@ Status Store::expand(Id experiment, const Expansion& expansion) {
     STAB_TRY(
         Statement * update,
         database.prepare("UPDATE experiments SET schedule_fingerprint = ?, schedule_version = ?, replicates = ? WHERE id = ?"));
-    STAB_CHECK_OK(update->bind(expansion.schedule_fingerprint)
-                      .bind(expansion.schedule_version)
-                      .bind(expansion.replicates)
-                      .bind(experiment)
-                      .run());
+    STAB_CHECK_OK(update->run(expansion.schedule_fingerprint, expansion.schedule_version, expansion.replicates, experiment));
     STAB_CHECK_OK(insert_factors(database, experiment, expansion.factors));
     STAB_CHECK_OK(insert_subjects(database, experiment, expansion.subjects));
     STAB_CHECK_OK(insert_cells(database, experiment, expansion.cells));
     STAB_CHECK_OK(insert_builds(database, experiment, expansion.builds));
     STAB_TRY(Statement * stretch, database.prepare("INSERT INTO stretches VALUES(?, 0, ?)"));
-    STAB_CHECK_OK(stretch->bind(experiment).bind(expansion.replicates).run());
+    STAB_CHECK_OK(stretch->run(experiment, expansion.replicates));
     STAB_TRY(auto main_ids, state_->insert_trials(experiment, TrialKind::kMain, expansion.trials));
     STAB_TRY(auto preflight_ids, state_->insert_trials(experiment, TrialKind::kPreflight, expansion.preflight));
     return {};
@@ -229,10 +161,10 @@ Status Store::extend(Id experiment, const std::vector<NewTrial>& trials, int64_t
   const Status done = state_->atomically([&]() -> Status {
     STAB_TRY(Statement * stretch,
              database.prepare("INSERT INTO stretches SELECT ?1, replicates, ?2 - replicates FROM experiments WHERE id = ?1"));
-    STAB_CHECK_OK(stretch->bind(experiment).bind(replicates).run());
+    STAB_CHECK_OK(stretch->run(experiment, replicates));
     STAB_TRY(const ExperimentState before, state_->state_of(experiment));
     STAB_TRY(Statement * update, database.prepare("UPDATE experiments SET replicates = ?1 WHERE id = ?2 AND replicates < ?1"));
-    STAB_CHECK_OK(update->bind(replicates).bind(experiment).run());
+    STAB_CHECK_OK(update->run(replicates, experiment));
     if (database.changes() != 1 || !step(before, ExperimentEvent::kExtend).legal)
       return bad_input("experiment " + std::to_string(experiment) + " is " + std::string(name(before)) +
                        " and can't be extended to " + std::to_string(replicates) +
@@ -261,19 +193,13 @@ Status Store::plan_more(Id experiment, TrialKind kind, const std::vector<NewTria
 }
 
 Result<int64_t> Store::places(Id experiment, TrialKind kind) {
-  STAB_TRY(Statement * query,
-           state_->database.prepare("SELECT coalesce(max(position) + 1, 0) FROM trials WHERE experiment = ? AND kind = ?"));
-  STAB_TRY(const bool row, query->bind(experiment).bind(name(kind)).step());
-  const int64_t count = row ? query->integer(0) : 0;
-  query->reset();
-  return count;
+  return state_->database.integer("SELECT coalesce(max(position) + 1, 0) FROM trials WHERE experiment = ? AND kind = ?",
+                                  experiment, name(kind));
 }
 
 Result<std::vector<std::pair<int64_t, int64_t>>> Store::stretches(Id experiment) {
-  STAB_TRY(Statement * query,
-           state_->database.prepare("SELECT first_block, blocks FROM stretches WHERE experiment = ? ORDER BY first_block"));
-  query->bind(experiment);
-  return read_rows(*query, [](const Statement& row) { return std::pair(row.integer(0), row.integer(1)); });
+  return state_->database.select("SELECT first_block, blocks FROM stretches WHERE experiment = ? ORDER BY first_block",
+                                 read_pair<int64_t, int64_t>, experiment);
 }
 
 // A wish to stop is fulfilled by whatever has stopped it.
@@ -296,17 +222,16 @@ Result<ExperimentState> Store::State::advance(Id experiment, ExperimentEvent eve
   }
   if (!is_over(next.state) && next.state != ExperimentState::kPaused) return next.state;
   STAB_TRY(Statement * forget, database.prepare("DELETE FROM wishes WHERE experiment = ? AND wish <> 'delete'"));
-  STAB_CHECK_OK(forget->bind(experiment).run());
+  STAB_CHECK_OK(forget->run(experiment));
   return next.state;
 }
 
 Result<ExperimentState> Store::State::state_of(Id experiment) {
-  STAB_TRY(Statement * query, database.prepare("SELECT state FROM experiments WHERE id = ?"));
-  query->bind(experiment);
-  STAB_TRY(const std::vector<std::string> words, read_rows(*query, [](const Statement& row) { return row.text(0); }));
-  if (words.empty()) return not_found("experiment", experiment);
-  if (const auto state = experiment_state(words[0])) return *state;
-  return Error{ErrorCode::kCorrupt, "experiment " + std::to_string(experiment) + " is in no known state: '" + words[0] + "'", {}};
+  STAB_TRY(const std::optional<std::string> word,
+           database.select_one("SELECT state FROM experiments WHERE id = ?", first_text, experiment));
+  if (!word) return not_found("experiment", experiment);
+  if (const auto state = experiment_state(*word)) return *state;
+  return Error{ErrorCode::kCorrupt, "experiment " + std::to_string(experiment) + " is in no known state: '" + *word + "'", {}};
 }
 
 Result<ExperimentState> Store::advance(Id experiment, ExperimentEvent event, std::string_view failure, int64_t at_ns) {
@@ -350,30 +275,27 @@ Status Store::wish(Id experiment, Wish wish, int64_t at_ns) {
     STAB_TRY(Statement * put,
              state_->database.prepare("INSERT INTO wishes VALUES(?, ?, ?) ON CONFLICT DO UPDATE SET wish = excluded.wish, "
                                       "at_ns = excluded.at_ns WHERE wish = 'pause'"));
-    return put->bind(experiment).bind(name(wish)).bind(at_ns).run();
+    return put->run(experiment, name(wish), at_ns);
   });
 }
 
 Result<std::vector<std::pair<Id, Wish>>> Store::wishes() {
-  STAB_TRY(Statement * query, state_->database.prepare("SELECT experiment, wish FROM wishes ORDER BY experiment"));
-  return read_rows(*query, [](const Statement& row) {
+  return state_->database.select("SELECT experiment, wish FROM wishes ORDER BY experiment", [](const Statement& row) {
     return std::pair(row.integer(0), store::wish(row.text(1)).value_or(Wish::kPause));
   });
 }
 
 Status Store::State::fulfil_wishes(int64_t at_ns) {
-  STAB_TRY(
-      Statement * unwanted,
-      database.prepare("SELECT w.experiment FROM wishes w JOIN experiments e ON e.id = w.experiment WHERE w.wish = 'cancel'"));
-  STAB_TRY(const std::vector<Id> to_cancel, read_rows(*unwanted, [](const Statement& row) { return row.integer(0); }));
+  STAB_TRY(const std::vector<Id> to_cancel,
+           database.select("SELECT w.experiment FROM wishes w JOIN experiments e ON e.id = w.experiment WHERE w.wish = 'cancel'",
+                           first_integer));
   for (const Id id : to_cancel) {
     STAB_TRY(const int64_t planned, cancel_planned(id, 0));
     (void)planned;
     STAB_TRY(const ExperimentState cancelled, advance(id, ExperimentEvent::kCancel, "cancelled by its user", at_ns));
     (void)cancelled;
   }
-  STAB_TRY(Statement * to_stop, database.prepare("SELECT experiment FROM wishes WHERE wish = 'pause'"));
-  STAB_TRY(const std::vector<Id> to_pause, read_rows(*to_stop, [](const Statement& row) { return row.integer(0); }));
+  STAB_TRY(const std::vector<Id> to_pause, database.select("SELECT experiment FROM wishes WHERE wish = 'pause'", first_integer));
   for (const Id id : to_pause) {
     STAB_TRY(const ExperimentState paused, advance(id, ExperimentEvent::kPause, "", at_ns));
     (void)paused;
@@ -387,11 +309,11 @@ Result<bool> Store::delete_some(Id experiment, int64_t rows) {
   const Status done = state_->atomically([&]() -> Status {
     STAB_TRY(Statement * trials,
              database.prepare("DELETE FROM trials WHERE id IN (SELECT id FROM trials WHERE experiment = ? LIMIT ?)"));
-    STAB_CHECK_OK(trials->bind(experiment).bind(rows).run());
+    STAB_CHECK_OK(trials->run(experiment, rows));
     if (database.changes() == rows) return {};
     STAB_TRY(Statement * remove, database.prepare("DELETE FROM experiments WHERE id = ?"));
     gone = true;
-    return remove->bind(experiment).run();
+    return remove->run(experiment);
   });
   STAB_CHECK_OK(done);
   STAB_CHECK_OK(state_->checkpoint_if_large());
@@ -415,11 +337,10 @@ Status Store::delete_experiment(Id experiment) {
 }
 
 Result<ExperimentRow> Store::experiment(Id experiment) {
-  STAB_TRY(Statement * query, state_->database.prepare(std::string(kExperimentColumns) + "WHERE id = ?"));
-  query->bind(experiment);
-  STAB_TRY(std::vector<ExperimentRow> found, read_rows(*query, read_experiment));
-  if (found.empty()) return not_found("experiment", experiment);
-  return std::move(found[0]);
+  STAB_TRY(std::optional<ExperimentRow> found,
+           state_->database.select_one(std::string(kExperimentColumns) + "WHERE id = ?", read_experiment, experiment));
+  if (!found) return not_found("experiment", experiment);
+  return *std::move(found);
 }
 
 Result<std::vector<ExperimentSummary>> Store::summaries(std::optional<int64_t> uid) {
@@ -433,55 +354,45 @@ Result<std::vector<ExperimentSummary>> Store::summaries(std::optional<int64_t> u
 }
 
 Result<ExperimentSummary> Store::summary(Id experiment) {
-  STAB_TRY(Statement * query,
-           state_->database.prepare(std::string(kSummaryColumns) + "WHERE id = ? AND " + std::string(kNotDeleted)));
-  query->bind(experiment);
-  STAB_TRY(std::vector<ExperimentSummary> found, read_rows(*query, read_summary));
-  if (found.empty()) return not_found("experiment", experiment);
-  return std::move(found[0]);
+  STAB_TRY(std::optional<ExperimentSummary> found,
+           state_->database.select_one(std::string(kSummaryColumns) + "WHERE id = ? AND " + std::string(kNotDeleted),
+                                       read_summary, experiment));
+  if (!found) return not_found("experiment", experiment);
+  return *std::move(found);
 }
 
 Result<std::optional<ExperimentSummary>> Store::newest_named(std::string_view name, int64_t uid) {
-  STAB_TRY(Statement * query,
-           state_->database.prepare(std::string(kSummaryColumns) + "WHERE submitter_uid = ? AND name = ? AND " +
-                                    std::string(kNotDeleted) + "ORDER BY id DESC LIMIT 1"));
-  query->bind(uid).bind(name);
-  STAB_TRY(std::vector<ExperimentSummary> found, read_rows(*query, read_summary));
-  if (found.empty()) return std::optional<ExperimentSummary>();
-  return std::optional(std::move(found[0]));
+  return state_->database.select_one(std::string(kSummaryColumns) + "WHERE submitter_uid = ? AND name = ? AND " +
+                                         std::string(kNotDeleted) + "ORDER BY id DESC LIMIT 1",
+                                     read_summary, uid, name);
 }
 
 Result<std::vector<int64_t>> Store::users_of_name(std::string_view name) {
-  STAB_TRY(Statement * query, state_->database.prepare("SELECT DISTINCT submitter_uid FROM experiments WHERE name = ?"));
-  query->bind(name);
-  return read_rows(*query, [](const Statement& row) { return row.integer(0); });
+  return state_->database.select("SELECT DISTINCT submitter_uid FROM experiments WHERE name = ?", first_integer, name);
 }
 
 Result<std::vector<ExperimentRow>> Store::experiments() {
-  STAB_TRY(Statement * query, state_->database.prepare(std::string(kExperimentColumns) + "ORDER BY id"));
-  return read_rows(*query, read_experiment);
+  return state_->database.select(std::string(kExperimentColumns) + "ORDER BY id", read_experiment);
 }
 
 Result<std::vector<ExperimentRow>> Store::experiments_whose_plan_has(std::string_view text, int64_t uid) {
-  STAB_TRY(Statement * query,
-           state_->database.prepare(std::string(kExperimentColumns) + "WHERE submitter_uid = ? AND instr(plan_text, ?) > 0 AND " +
-                                    std::string(kNotDeleted) + "ORDER BY id"));
-  query->bind(uid).bind(text);
-  return read_rows(*query, read_experiment);
+  return state_->database.select(std::string(kExperimentColumns) + "WHERE submitter_uid = ? AND instr(plan_text, ?) > 0 AND " +
+                                     std::string(kNotDeleted) + "ORDER BY id",
+                                 read_experiment, uid, text);
 }
 
 Result<std::vector<FactorRow>> Store::factors(Id experiment) {
-  STAB_TRY(Statement * query,
-           state_->database.prepare("SELECT factor, level, position FROM levels WHERE experiment = ? "
-                                    "ORDER BY factor_position, position"));
-  query->bind(experiment);
   struct LevelRow {
     std::string factor, level;
     int64_t position;
   };
-  STAB_TRY(const std::vector<LevelRow> levels, read_rows(*query, [](const Statement& row) {
-             return LevelRow{row.text(0), row.text(1), row.integer(2)};
-           }));
+  STAB_TRY(const std::vector<LevelRow> levels,
+           state_->database.select(
+               "SELECT factor, level, position FROM levels WHERE experiment = ? ORDER BY factor_position, position",
+               [](const Statement& row) {
+                 return LevelRow{row.text(0), row.text(1), row.integer(2)};
+               },
+               experiment));
   std::vector<FactorRow> out;
   for (const LevelRow& row : levels) {
     if (row.position == 0) out.push_back({row.factor, {}});
@@ -492,29 +403,25 @@ Result<std::vector<FactorRow>> Store::factors(Id experiment) {
 }
 
 Result<std::vector<SubjectRow>> Store::subjects(Id experiment) {
-  STAB_TRY(Statement * query,
-           state_->database.prepare(
-               "SELECT subject, name, program, workload FROM subjects WHERE experiment = ? ORDER BY subject"));
-  query->bind(experiment);
-  return read_rows(*query, read_subject);
+  return state_->database.select("SELECT subject, name, program, workload FROM subjects WHERE experiment = ? ORDER BY subject",
+                                 read_subject, experiment);
 }
 
 Result<std::vector<CellRow>> Store::cells(Id experiment) {
-  STAB_TRY(Statement * query,
-           state_->database.prepare("SELECT cell, name, code, stack, heap, epoch_ns, env_size_bytes FROM cells "
-                                    "WHERE experiment = ? ORDER BY cell"));
-  query->bind(experiment);
-  STAB_TRY(std::vector<CellRow> out, read_rows(*query, read_cell));
-  STAB_TRY(Statement * levels,
-           state_->database.prepare("SELECT cell, factor, level FROM cell_levels WHERE experiment = ? ORDER BY cell"));
-  levels->bind(experiment);
+  Database& database = state_->database;
+  STAB_TRY(std::vector<CellRow> out, database.select("SELECT cell, name, code, stack, heap, epoch_ns, env_size_bytes FROM cells "
+                                                     "WHERE experiment = ? ORDER BY cell",
+                                                     read_cell, experiment));
   struct LevelRow {
     size_t cell;
     std::string factor, level;
   };
-  STAB_TRY(const std::vector<LevelRow> rows, read_rows(*levels, [](const Statement& row) {
-             return LevelRow{static_cast<size_t>(row.integer(0)), row.text(1), row.text(2)};
-           }));
+  STAB_TRY(const std::vector<LevelRow> rows, database.select(
+                                                 "SELECT cell, factor, level FROM cell_levels WHERE experiment = ? ORDER BY cell",
+                                                 [](const Statement& row) {
+                                                   return LevelRow{static_cast<size_t>(row.integer(0)), row.text(1), row.text(2)};
+                                                 },
+                                                 experiment));
   for (const LevelRow& row : rows) {
     if (row.cell >= out.size()) return Error{ErrorCode::kCorrupt, "levels of a cell that does not exist", {}};
     out[row.cell].levels[row.factor] = row.level;
@@ -523,21 +430,18 @@ Result<std::vector<CellRow>> Store::cells(Id experiment) {
 }
 
 Result<std::vector<BuildRow>> Store::builds(Id experiment) {
-  STAB_TRY(Statement * query,
-           state_->database.prepare("SELECT id, build, name, program, link, state, command, input_hash, binary_path, "
-                                    "binary_sha256, log, duration_ns FROM builds WHERE experiment = ? ORDER BY build"));
-  query->bind(experiment);
-  return read_rows(*query, read_build);
+  return state_->database.select(
+      "SELECT id, build, name, program, link, state, command, input_hash, binary_path, "
+      "binary_sha256, log, duration_ns FROM builds WHERE experiment = ? ORDER BY build",
+      read_build, experiment);
 }
 
 Status Store::update_build(const BuildRow& build) {
   return state_->atomically([&]() -> Status {
-    STAB_TRY(Statement * before,
-             state_->database.prepare("SELECT experiment, length(CAST(log AS BLOB)) FROM builds WHERE id = ?"));
-    STAB_TRY(const bool known, before->bind(build.id).step());
-    const Id experiment = known ? before->integer(0) : 0;
-    const int64_t log_bytes = known ? before->integer(1) : 0;
-    before->reset();
+    STAB_TRY(const auto before,
+             state_->database.select_one("SELECT experiment, length(CAST(log AS BLOB)) FROM builds WHERE id = ?",
+                                         read_pair<Id, int64_t>, build.id));
+    const auto [experiment, log_bytes] = before.value_or(std::pair<Id, int64_t>());
     STAB_CHECK_OK(state_->add_usage(experiment, 0, static_cast<int64_t>(build.log.size()) - log_bytes, 0));
     STAB_TRY(Statement * update,
              state_->database.prepare("UPDATE builds SET state = ?, command = ?, input_hash = ?, binary_path = ?, "
@@ -578,16 +482,16 @@ Status Store::put_host_facts(Id experiment, const std::map<std::string, std::str
   return state_->atomically([&]() -> Status {
     Database& database = state_->database;
     STAB_TRY(Statement * put, database.prepare("INSERT OR REPLACE INTO host_facts VALUES(?, ?, ?)"));
-    for (const auto& [fact, value] : facts) STAB_CHECK_OK(put->bind(experiment).bind(fact).bind(value).run());
+    for (const auto& [fact, value] : facts) STAB_CHECK_OK(put->run(experiment, fact, value));
     STAB_TRY(const std::vector<EnvironmentRow> before, environments_of(database, experiment));
     if (!before.empty() && before.back().facts == facts) return {};
     const int number = before.empty() ? 1 : before.back().number + 1;
     STAB_TRY(Statement * environment, database.prepare("INSERT INTO environments VALUES(?, ?, ?)"));
-    STAB_CHECK_OK(environment->bind(experiment).bind(number).bind(at_ns).run());
+    STAB_CHECK_OK(environment->run(experiment, number, at_ns));
     STAB_TRY(Statement * fact_of, database.prepare("INSERT INTO environment_facts VALUES(?, ?, ?, ?)"));
     int64_t bytes = 0;
     for (const auto& [fact, value] : facts) {
-      STAB_CHECK_OK(fact_of->bind(experiment).bind(number).bind(fact).bind(value).run());
+      STAB_CHECK_OK(fact_of->run(experiment, number, fact, value));
       bytes += static_cast<int64_t>(fact.size() + value.size());
     }
     return state_->add_usage(experiment, 0, bytes, 0);
@@ -597,9 +501,8 @@ Status Store::put_host_facts(Id experiment, const std::map<std::string, std::str
 Result<std::vector<EnvironmentRow>> Store::environments(Id experiment) { return environments_of(state_->database, experiment); }
 
 Result<std::map<std::string, std::string>> Store::host_facts(Id experiment) {
-  STAB_TRY(Statement * query, state_->database.prepare("SELECT name, value FROM host_facts WHERE experiment = ?"));
-  query->bind(experiment);
-  STAB_TRY(const auto rows, read_rows(*query, [](const Statement& row) { return std::pair(row.text(0), row.text(1)); }));
+  STAB_TRY(const auto rows, state_->database.select("SELECT name, value FROM host_facts WHERE experiment = ?",
+                                                    read_pair<std::string, std::string>, experiment));
   return std::map<std::string, std::string>(rows.begin(), rows.end());
 }
 
@@ -613,28 +516,24 @@ Status Store::log(const EventRow& event) {
     } else {
       insert->bind(std::nullopt);
     }
-    STAB_CHECK_OK(insert->bind(event.kind).bind(event.text).run());
+    STAB_CHECK_OK(insert->run(event.kind, event.text));
     return state_->add_usage(event.experiment, 0, static_cast<int64_t>(event.kind.size() + event.text.size()), 0);
   });
 }
 
 Result<bool> Store::has_event(Id experiment, std::string_view kind) {
-  STAB_TRY(Statement * query,
-           state_->database.prepare("SELECT EXISTS(SELECT 1 FROM events WHERE experiment = ? AND kind = ?)"));
-  STAB_TRY(const bool row, query->bind(experiment).bind(kind).step());
-  const bool found = row && query->integer(0) != 0;
-  query->reset();
-  return found;
+  STAB_TRY(const int64_t found,
+           state_->database.integer("SELECT EXISTS(SELECT 1 FROM events WHERE experiment = ? AND kind = ?)", experiment, kind));
+  return found != 0;
 }
 
 Result<std::vector<EventRow>> Store::events(Id experiment) {
-  STAB_TRY(Statement * query,
-           state_->database.prepare("SELECT at_ns, coalesce(experiment, 0), kind, text FROM events "
-                                    "WHERE experiment IS nullif(?, 0) ORDER BY id"));
-  query->bind(experiment);
-  return read_rows(*query, [](const Statement& row) {
-    return EventRow{row.integer(0), row.integer(1), row.text(2), row.text(3)};
-  });
+  return state_->database.select(
+      "SELECT at_ns, coalesce(experiment, 0), kind, text FROM events WHERE experiment IS nullif(?, 0) ORDER BY id",
+      [](const Statement& row) {
+        return EventRow{row.integer(0), row.integer(1), row.text(2), row.text(3)};
+      },
+      experiment);
 }
 
 }  // namespace stab::store

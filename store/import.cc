@@ -179,7 +179,7 @@ Status number_trials(Database& database, Id experiment, bool is_strangers) {
                             "'trials'), 0) + " +
                             std::string(is_strangers ? "row_number() OVER (ORDER BY id)" : "id") +
                             " FROM other.trials WHERE experiment = ?"));
-  return number->bind(experiment).run();
+  return number->run(experiment);
 }
 
 // Builds are counted from 0, and whoever reads them uses the number as an index.
@@ -240,16 +240,16 @@ Result<Id> Store::import_experiment(const std::string& other_path, Id experiment
         Statement * count,
         database.prepare("INSERT INTO main.trial_counts SELECT experiment, kind, superseded, state, count(*) FROM main.trials "
                          "WHERE experiment = ? GROUP BY kind, superseded, state"));
-    STAB_CHECK_OK(count->bind(imported).run());
+    STAB_CHECK_OK(count->run(imported));
     if (!importer) return {};
     // What a stranger says that it takes is not believed: at most its file's bytes, and it had no time on this machine.
     STAB_TRY(Statement * usage,
              database.prepare("INSERT OR REPLACE INTO main.usage SELECT ?1, ?2, count(*), ?3, 0 FROM main.trials "
                               "WHERE experiment = ?1 AND kind = 'main' AND superseded = 0"));
-    STAB_CHECK_OK(usage->bind(imported).bind(importer->uid).bind(static_cast<int64_t>(bytes)).run());
+    STAB_CHECK_OK(usage->run(imported, importer->uid, static_cast<int64_t>(bytes)));
     STAB_TRY(Statement * own,
              database.prepare("UPDATE main.experiments SET submitter_uid = ?, submitter_gid = ?, priority = 0 WHERE id = ?"));
-    STAB_CHECK_OK(own->bind(importer->uid).bind(importer->gid).bind(imported).run());
+    STAB_CHECK_OK(own->run(importer->uid, importer->gid, imported));
     STAB_TRY(const ExperimentSummary row, summary(imported));
     STAB_TRY(const ExperimentState state, state_->advance(imported, ExperimentEvent::kImport, row.failure, 0));
     (void)state;

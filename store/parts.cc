@@ -67,11 +67,12 @@ Status make_tables(Database& database, const std::string& places) {
 
 // Of what is attached as `other`: all that decides what its tables are. A part has far fewer and shorter ones than are read.
 Result<std::string> schema_of_other(Database& database) {
-  STAB_TRY(Statement * query, database.prepare("SELECT substr(type, 1, 100), substr(name, 1, 100), substr(tbl_name, 1, 100), "
-                                               "substr(sql, 1, 100000) FROM other.sqlite_schema ORDER BY rowid LIMIT 20"));
-  STAB_TRY(const auto rows, read_rows(*query, [](const Statement& row) {
-             return row.text(0) + " " + row.text(1) + " " + row.text(2) + " " + row.text(3) + "\n";
-           }));
+  STAB_TRY(const auto rows, database.select("SELECT substr(type, 1, 100), substr(name, 1, 100), substr(tbl_name, 1, 100), "
+                                            "substr(sql, 1, 100000) FROM other.sqlite_schema ORDER BY rowid LIMIT 20",
+                                            [](const Statement& row) {
+                                              return row.text(0) + " " + row.text(1) + " " + row.text(2) + " " + row.text(3) +
+                                                     "\n";
+                                            }));
   std::string schema;
   for (const std::string& row : rows) schema += row;
   return schema;
@@ -79,8 +80,8 @@ Result<std::string> schema_of_other(Database& database) {
 
 // Why the file that is attached as `other` is no part of this label; empty: it is. pre: it has the tables of one
 Result<std::string> unlike_label(Database& database, const PartLabel& label) {
-  STAB_TRY(Statement * query, database.prepare("SELECT substr(key, 1, 100), substr(value, 1, 100) FROM other.part LIMIT 100"));
-  STAB_TRY(const auto rows, read_rows(*query, [](const Statement& row) { return std::pair(row.text(0), row.text(1)); }));
+  STAB_TRY(const auto rows, database.select("SELECT substr(key, 1, 100), substr(value, 1, 100) FROM other.part LIMIT 100",
+                                            read_pair<std::string, std::string>));
   const std::map<std::string, std::string> found(rows.begin(), rows.end());
   const std::pair<const char*, std::string> keys[] = {
       {"format", std::string(kPartFormat)},   {"experiment", label.identity},           {"slot", std::to_string(label.slot)},
@@ -149,17 +150,8 @@ Result<std::set<std::string>> tables_with_rows(Database& database) {
 Status note_part(Database& database, Id experiment, const PartLabel& label, const std::string& sha256, const PartVerdict& verdict,
                  int64_t at_ns) {
   STAB_TRY(Statement * insert, database.prepare("INSERT INTO main.parts VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
-  return insert->bind(experiment)
-      .bind(sha256)
-      .bind(label.slot)
-      .bind(label.epoch)
-      .bind(label.number)
-      .bind(label.block)
-      .bind(name(verdict.fate))
-      .bind(verdict.why)
-      .bind(verdict.recorded)
-      .bind(at_ns)
-      .run();
+  return insert->run(experiment, sha256, label.slot, label.epoch, label.number, label.block, name(verdict.fate), verdict.why,
+                     verdict.recorded, at_ns);
 }
 
 // What the trials of the attached part take, as usage.cc counts those that ran here. Of a text with a zero in it, length() would
@@ -186,23 +178,34 @@ Result<int64_t> machine_time_of_part(Database& database, int64_t most_ns) {
                           ") AS INTEGER) FROM other.trials WHERE claimed_at_ns > 0 AND state <> 'lost'");
 }
 
+SlotEpochRow read_slot_epoch(const Statement& row) {
+  SlotEpochRow epoch;
+  Columns columns(row);
+  columns.into(epoch.slot, epoch.epoch, epoch.host, epoch.machine);
+  epoch.state = slot_state(columns.text()).value_or(SlotState::kLost);
+  columns.into(epoch.why, epoch.granted_at_ns, epoch.ended_at_ns);
+  return epoch;
+}
+
+PartRow read_part(const Statement& row) {
+  PartRow part;
+  Columns columns(row);
+  columns.into(part.slot, part.epoch, part.number, part.block, part.sha256);
+  part.fate = part_fate(columns.text()).value_or(PartFate::kRefused);
+  columns.into(part.why, part.trials, part.at_ns);
+  return part;
+}
+
 // By our own clock, since the slot was granted the epoch.
 Result<int64_t> time_since_grant(Database& database, Id experiment, const PartLabel& label, int64_t now_ns) {
-  STAB_TRY(Statement * query, database.prepare("SELECT max(? - granted_at_ns, 0) FROM main.slot_epochs WHERE experiment = ? AND "
-                                               "slot = ? AND epoch = ?"));
-  STAB_TRY(const bool row, query->bind(now_ns).bind(experiment).bind(label.slot).bind(label.epoch).step());
-  const int64_t since_ns = row ? query->integer(0) : 0;
-  query->reset();
-  return since_ns;
+  return database.integer(
+      "SELECT max(? - granted_at_ns, 0) FROM main.slot_epochs WHERE experiment = ? AND slot = ? AND epoch = ?", now_ns,
+      experiment, label.slot, label.epoch);
 }
 
 Result<int64_t> newest_epoch(Database& database, Id experiment, int slot) {
-  STAB_TRY(Statement * query,
-           database.prepare("SELECT coalesce(max(epoch), 0) FROM main.slot_epochs WHERE experiment = ? AND slot = ?"));
-  STAB_TRY(const bool row, query->bind(experiment).bind(slot).step());
-  const int64_t epoch = row ? query->integer(0) : 0;
-  query->reset();
-  return epoch;
+  return database.integer("SELECT coalesce(max(epoch), 0) FROM main.slot_epochs WHERE experiment = ? AND slot = ?", experiment,
+                          slot);
 }
 
 }  // namespace
@@ -281,7 +284,7 @@ Result<int64_t> Store::grant_slot(Id experiment, int slot, std::string_view host
     epoch = newest + 1;
     STAB_TRY(Statement * insert, state_->database.prepare("INSERT INTO slot_epochs(experiment, slot, epoch, host, state, "
                                                           "granted_at_ns) VALUES(?, ?, ?, ?, 'granted', ?)"));
-    return insert->bind(experiment).bind(slot).bind(epoch).bind(host).bind(at_ns).run();
+    return insert->run(experiment, slot, epoch, host, at_ns);
   }));
   return epoch;
 }
@@ -292,39 +295,20 @@ Status Store::update_slot(Id experiment, const SlotEpochRow& row) {
     STAB_TRY(Statement * update,
              database.prepare("UPDATE slot_epochs SET state = ?, why = ?, ended_at_ns = ?, machine = CASE ?4 "
                               "WHEN '' THEN machine ELSE ?4 END WHERE experiment = ? AND slot = ? AND epoch = ?"));
-    STAB_CHECK_OK(update->bind(name(row.state))
-                      .bind(row.why)
-                      .bind(row.ended_at_ns)
-                      .bind(row.machine)
-                      .bind(experiment)
-                      .bind(row.slot)
-                      .bind(row.epoch)
-                      .run());
+    STAB_CHECK_OK(update->run(name(row.state), row.why, row.ended_at_ns, row.machine, experiment, row.slot, row.epoch));
     if (database.changes() != 1)
       return Error{ErrorCode::kNotFound, "slot " + std::to_string(row.slot) + " has no epoch " + std::to_string(row.epoch), {}};
     STAB_TRY(Statement * fact, database.prepare("INSERT OR REPLACE INTO slot_facts VALUES(?, ?, ?, ?, ?)"));
-    for (const auto& [key, value] : row.facts)
-      STAB_CHECK_OK(fact->bind(experiment).bind(row.slot).bind(row.epoch).bind(key).bind(value).run());
+    for (const auto& [key, value] : row.facts) STAB_CHECK_OK(fact->run(experiment, row.slot, row.epoch, key, value));
     return {};
   });
 }
 
 Result<std::vector<SlotEpochRow>> Store::slot_epochs(Id experiment) {
-  STAB_TRY(Statement * query,
-           state_->database.prepare("SELECT slot, epoch, host, machine, state, why, granted_at_ns, ended_at_ns "
-                                    "FROM slot_epochs WHERE experiment = ? ORDER BY slot, epoch"));
-  query->bind(experiment);
-  STAB_TRY(std::vector<SlotEpochRow> rows, read_rows(*query, [](const Statement& row) {
-             return SlotEpochRow{static_cast<int>(row.integer(0)),
-                                 row.integer(1),
-                                 row.text(2),
-                                 row.text(3),
-                                 slot_state(row.text(4)).value_or(SlotState::kLost),
-                                 row.text(5),
-                                 row.integer(6),
-                                 row.integer(7),
-                                 {}};
-           }));
+  STAB_TRY(std::vector<SlotEpochRow> rows,
+           state_->database.select("SELECT slot, epoch, host, machine, state, why, granted_at_ns, ended_at_ns "
+                                   "FROM slot_epochs WHERE experiment = ? ORDER BY slot, epoch",
+                                   read_slot_epoch, experiment));
   STAB_TRY(Statement * facts, state_->database.prepare("SELECT slot, epoch, name, value FROM slot_facts WHERE experiment = ?"));
   facts->bind(experiment);
   std::map<std::pair<int64_t, int64_t>, SlotEpochRow*> row_of;
@@ -347,12 +331,12 @@ Status Store::write_part(Id experiment, const PartLabel& label, int64_t first, i
       STAB_CHECK_OK(make_tables(database, "experiment = " + std::to_string(experiment) + " AND kind = 'main' AND position >= " +
                                               std::to_string(first) + " AND position < " + std::to_string(first + places)));
       STAB_TRY(Statement * put, database.prepare("INSERT INTO other.part VALUES(?, ?)"));
-      STAB_CHECK_OK(put->bind("format").bind(kPartFormat).run());
-      STAB_CHECK_OK(put->bind("experiment").bind(label.identity).run());
-      STAB_CHECK_OK(put->bind("slot").bind(std::to_string(label.slot)).run());
-      STAB_CHECK_OK(put->bind("epoch").bind(std::to_string(label.epoch)).run());
-      STAB_CHECK_OK(put->bind("number").bind(std::to_string(label.number)).run());
-      return put->bind("block").bind(std::to_string(label.block)).run();
+      STAB_CHECK_OK(put->run("format", kPartFormat));
+      STAB_CHECK_OK(put->run("experiment", label.identity));
+      STAB_CHECK_OK(put->run("slot", std::to_string(label.slot)));
+      STAB_CHECK_OK(put->run("epoch", std::to_string(label.epoch)));
+      STAB_CHECK_OK(put->run("number", std::to_string(label.number)));
+      return put->run("block", std::to_string(label.block));
     });
   }();
   if (!made) std::filesystem::remove(path, code);
@@ -366,10 +350,9 @@ Result<PartVerdict> Store::import_part(Id experiment, const PartLabel& label, in
   PartVerdict verdict;
   // The store's own answer, without a look at the file. None: it is to be taken in.
   const auto settled = [&]() -> Result<bool> {
-    STAB_TRY(Statement * known, database.prepare("SELECT fate, why FROM main.parts WHERE experiment = ? AND sha256 = ?"));
-    STAB_TRY(const bool row, known->bind(experiment).bind(sha256).step());
-    known->reset();
-    if (row) {
+    STAB_TRY(const int64_t is_known,
+             database.integer("SELECT EXISTS(SELECT 1 FROM main.parts WHERE experiment = ? AND sha256 = ?)", experiment, sha256));
+    if (is_known != 0) {
       verdict.fate = PartFate::kDuplicate;
       return true;
     }
@@ -433,31 +416,19 @@ Result<PartVerdict> Store::import_part(Id experiment, const PartLabel& label, in
 }
 
 Result<std::vector<PartRow>> Store::parts(Id experiment) {
-  STAB_TRY(Statement * query, state_->database.prepare("SELECT slot, epoch, number, block, sha256, fate, why, trials, at_ns FROM "
-                                                       "parts WHERE experiment = ? ORDER BY slot, epoch, number, sha256"));
-  query->bind(experiment);
-  return read_rows(*query, [](const Statement& row) {
-    PartRow part;
-    part.slot = static_cast<int>(row.integer(0));
-    part.epoch = row.integer(1);
-    part.number = static_cast<int>(row.integer(2));
-    part.block = static_cast<uint32_t>(row.integer(3));
-    part.sha256 = row.text(4);
-    part.fate = part_fate(row.text(5)).value_or(PartFate::kRefused);
-    part.why = row.text(6);
-    part.trials = row.integer(7);
-    part.at_ns = row.integer(8);
-    return part;
-  });
+  return state_->database.select(
+      "SELECT slot, epoch, number, block, sha256, fate, why, trials, at_ns FROM parts "
+      "WHERE experiment = ? ORDER BY slot, epoch, number, sha256",
+      read_part, experiment);
 }
 
 Result<std::vector<SlotParts>> Store::recorded_parts(Id experiment) {
-  STAB_TRY(Statement * query, state_->database.prepare("SELECT slot, count(*), max(at_ns) FROM parts WHERE experiment = ? AND "
-                                                       "fate = 'recorded' GROUP BY slot ORDER BY slot"));
-  query->bind(experiment);
-  return read_rows(*query, [](const Statement& row) {
-    return SlotParts{static_cast<int>(row.integer(0)), row.integer(1), row.integer(2)};
-  });
+  return state_->database.select(
+      "SELECT slot, count(*), max(at_ns) FROM parts WHERE experiment = ? AND fate = 'recorded' GROUP BY slot ORDER BY slot",
+      [](const Statement& row) {
+        return SlotParts{static_cast<int>(row.integer(0)), row.integer(1), row.integer(2)};
+      },
+      experiment);
 }
 
 }  // namespace stab::store

@@ -112,7 +112,7 @@ Result<bool> Statement::step() {
   return error;
 }
 
-Status Statement::run() {
+Status Statement::run_bound() {
   while (true) {
     STAB_TRY(const bool row, step());
     if (!row) return {};
@@ -220,14 +220,6 @@ Result<Statement*> Database::prepare(std::string_view sql) {
   auto& slot = statements_[std::string(sql)];
   slot = std::make_unique<Statement>(handle_, statement);
   return slot.get();
-}
-
-Result<int64_t> Database::integer(std::string_view sql) {
-  STAB_TRY(Statement * statement, prepare(sql));
-  STAB_TRY(const bool row, statement->step());
-  const int64_t value = row ? statement->integer(0) : 0;
-  statement->reset();
-  return value;
 }
 
 void Database::let_triggers_run(bool run) { sqlite3_db_config(handle_, SQLITE_DBCONFIG_ENABLE_TRIGGER, run ? 1 : 0, nullptr); }

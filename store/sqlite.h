@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -45,8 +46,12 @@ class Statement {
 
   // True: a row is there. False: done, and the statement is ready to be bound again.
   Result<bool> step();
-  // For statements without rows; ready to be bound again after.
-  Status run();
+  // For statements without rows, with these as the parameters that aren't bound yet; ready to be bound again after.
+  template <typename... Values>
+  Status run(const Values&... values) {
+    (bind(values), ...);
+    return run_bound();
+  }
   void reset();
 
   int64_t integer(int column) const;
@@ -56,11 +61,58 @@ class Statement {
   std::string bytes(int column) const;
 
  private:
+  Status run_bound();
+
   sqlite3* database_;
   sqlite3_stmt* statement_;
   int next_parameter_ = 1;
   int bind_error_ = 0;
 };
+
+// Reads the columns of a row one after another: whoever names the columns of a query and its fields in the same order needs no
+// numbers.
+class Columns {
+ public:
+  explicit Columns(const Statement& row, int first = 0) : row_(row), next_(first) {}
+
+  template <typename... Fields>
+  Columns& into(Fields&... fields) {
+    (read(fields), ...);
+    return *this;
+  }
+  // For what is stored as a word.
+  std::string text() { return row_.text(next_++); }
+
+ private:
+  template <typename Number>
+  requires std::is_integral_v<Number>
+  void read(Number& field) { field = static_cast<Number>(row_.integer(next_++)); }
+  void read(bool& field) { field = row_.integer(next_++) != 0; }
+  void read(std::string& field) { field = text(); }
+  void read(std::optional<int64_t>& field) { field = row_.maybe_integer(next_++); }
+  void read(std::optional<int>& field) {
+    const std::optional<int64_t> value = row_.maybe_integer(next_++);
+    field = value ? std::optional<int>(static_cast<int>(*value)) : std::nullopt;
+  }
+  void read(std::optional<double>& field) { field = row_.maybe_number(next_++); }
+
+  const Statement& row_;
+  int next_;
+};
+
+// For queries of one column, or of two.
+inline int64_t first_integer(const Statement& row) {
+  return row.integer(0);
+}
+inline std::string first_text(const Statement& row) {
+  return row.text(0);
+}
+template <typename First, typename Second>
+std::pair<First, Second> read_pair(const Statement& row) {
+  std::pair<First, Second> out;
+  Columns(row).into(out.first, out.second);
+  return out;
+}
 
 // What `make` makes of each row of a query whose parameters are bound, in the query's order. `make` takes the
 // statement and gives a T or a Result<T>; its first error ends the reading.
@@ -84,6 +136,11 @@ auto read_rows(Statement& query, Make make) {
   }
 }
 
+template <typename Make>
+using RowsMade = decltype(read_rows(std::declval<Statement&>(), std::declval<Make>()));
+template <typename Make>
+using RowMade = typename std::remove_cvref_t<decltype(std::declval<RowsMade<Make>&>().value())>::value_type;
+
 class Database {
  public:
   // kImmutable: read without looking at a -wal or at locks. pre: nobody writes to it
@@ -99,13 +156,30 @@ class Database {
   Status execute(const char* sql);
   // Cached by text, reset, ready to be bound. Valid until the database closes.
   Result<Statement*> prepare(std::string_view sql);
+  // All rows of a query with these parameters, each as `make` reads it (read_rows).
+  template <typename Make, typename... Values>
+  RowsMade<Make> select(std::string_view sql, Make make, const Values&... values) {
+    STAB_TRY(Statement * query, prepare(sql));
+    (query->bind(values), ...);
+    return read_rows(*query, std::move(make));
+  }
+  // The same of a query that gives one row at most; nothing: it gave none.
+  template <typename Make, typename... Values>
+  Result<std::optional<RowMade<Make>>> select_one(std::string_view sql, Make make, const Values&... values) {
+    STAB_TRY(auto rows, select(sql, std::move(make), values...));
+    if (rows.empty()) return std::optional<RowMade<Make>>();
+    return std::optional(std::move(rows.front()));
+  }
+  // The number that such a query of one column gives; 0: it gave no row.
+  template <typename... Values>
+  Result<int64_t> integer(std::string_view sql, const Values&... values) {
+    STAB_TRY(const std::optional<int64_t> number, select_one(sql, first_integer, values...));
+    return number.value_or(0);
+  }
   // Whether triggers of ours run. Foreign keys are kept in any case.
   void let_triggers_run(bool run);
   // Finalizes the cached statements; those handed out are gone.
   void forget_statements() { statements_.clear(); }
-  // The first column of the first row of a query without parameters.
-  Result<int64_t> integer(std::string_view sql);
-
   int64_t last_id() const;
   int64_t changes() const;
   bool in_transaction() const;

@@ -145,8 +145,7 @@ Result<std::vector<std::string>> Store::check() {
        "planned but has responses: trial "},
   };
   for (const auto& [query, prefix] : checks) {
-    STAB_TRY(Statement * statement, state_->database.prepare(query));
-    STAB_TRY(const std::vector<std::string> found, read_rows(*statement, [](const Statement& row) { return row.text(0); }));
+    STAB_TRY(const std::vector<std::string> found, state_->database.select(query, first_text));
     for (const std::string& text : found)
       if (text != "ok") problems.push_back(prefix + text);
   }

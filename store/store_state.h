@@ -60,7 +60,7 @@ struct Store::State {
 
 // Columns of TrialRow, in the order that read_trial expects.
 inline constexpr std::string_view kTrialColumns =
-    "id, experiment, kind, attempt, state, position, subject, cell, build, block, run, pass, link, seed, layout";
+    "id, experiment, kind, attempt, state, position, subject, cell, coalesce(build, -1), block, run, pass, link, seed, layout";
 TrialRow read_trial(const Statement& row);
 
 Error not_found(std::string_view what, Id id);

@@ -21,27 +21,18 @@ Result<std::vector<TrialFacts>> Store::trial_facts(Id experiment, std::span<cons
   std::unordered_map<Id, size_t> at;
   STAB_TRY(Statement * trials,
            database.prepare("SELECT t.id, t.subject, t.cell, t.block, t.position, t.link, t.seed, o.dose_json, "
-                            "t.started_at_ns, t.build, t.layout, t.claimed_at_ns, t.boot_id, o.cpu "
-                            "FROM trials t JOIN outcomes o ON o.trial = t.id WHERE " + recorded + " ORDER BY t.position"));
+                            "t.started_at_ns, coalesce(t.build, -1), t.layout, t.claimed_at_ns, t.boot_id, o.cpu "
+                            "FROM trials t JOIN outcomes o ON o.trial = t.id WHERE " +
+                            recorded + " ORDER BY t.position"));
   trials->bind(experiment);
   for (;;) {
     STAB_TRY(const bool row, trials->step());
     if (!row) break;
     TrialFacts& fact = facts.emplace_back();
-    fact.trial = trials->integer(0);
-    fact.subject = static_cast<int>(trials->integer(1));
-    fact.cell = static_cast<int>(trials->integer(2));
-    fact.block = static_cast<uint32_t>(trials->integer(3));
-    fact.order = static_cast<uint32_t>(trials->integer(4));
-    fact.link = static_cast<int>(trials->integer(5));
-    fact.seed = static_cast<uint64_t>(trials->integer(6));
-    take_dose(trials->text(7));
-    fact.started_at_ns = trials->integer(8);
-    fact.build = static_cast<int>(trials->maybe_integer(9).value_or(-1));
-    fact.layout = static_cast<uint64_t>(trials->integer(10));
-    fact.claimed_at_ns = trials->integer(11);
-    fact.boot_id = trials->text(12);
-    fact.cpu = static_cast<int>(trials->integer(13));
+    Columns columns(*trials);
+    columns.into(fact.trial, fact.subject, fact.cell, fact.block, fact.order, fact.link, fact.seed);
+    take_dose(columns.text());
+    columns.into(fact.started_at_ns, fact.build, fact.layout, fact.claimed_at_ns, fact.boot_id, fact.cpu);
     at.emplace(fact.trial, facts.size() - 1);
   }
   if (facts.empty()) return facts;

@@ -35,33 +35,19 @@ std::string update_to(TrialEvent event) {
 
 TrialRow read_trial(const Statement& row) {
   TrialRow out;
-  out.id = row.integer(0);
-  out.experiment = row.integer(1);
+  Columns columns(row);
   // CHECK constraints keep both words among the known ones.
-  out.kind = trial_kind(row.text(2)).value_or(TrialKind::kReplay);
-  out.attempt = static_cast<int>(row.integer(3));
-  out.state = trial_state(row.text(4)).value_or(TrialState::kCancelled);
-  out.order = static_cast<uint32_t>(row.integer(5));
-  out.subject = static_cast<int>(row.integer(6));
-  out.cell = static_cast<int>(row.integer(7));
-  out.build = static_cast<int>(row.maybe_integer(8).value_or(-1));
-  out.block = static_cast<uint32_t>(row.integer(9));
-  out.run = static_cast<int>(row.integer(10));
-  out.pass = static_cast<int>(row.integer(11));
-  out.link = static_cast<int>(row.integer(12));
-  out.seed = static_cast<uint64_t>(row.integer(13));
-  out.layout = static_cast<uint64_t>(row.integer(14));
+  out.kind = trial_kind(columns.into(out.id, out.experiment).text()).value_or(TrialKind::kReplay);
+  out.state = trial_state(columns.into(out.attempt).text()).value_or(TrialState::kCancelled);
+  columns.into(out.order, out.subject, out.cell, out.build, out.block, out.run, out.pass, out.link, out.seed, out.layout);
   return out;
 }
 
 Result<TrialRow> Store::State::load_trial(Id trial) {
-  STAB_TRY(Statement * query,
-           database.prepare("SELECT " + std::string(kTrialColumns) + " FROM trials WHERE id = ?"));
-  STAB_TRY(const bool row, query->bind(trial).step());
-  if (!row) return not_found("trial", trial);
-  TrialRow out = read_trial(*query);
-  query->reset();
-  return out;
+  STAB_TRY(std::optional<TrialRow> found,
+           database.select_one("SELECT " + std::string(kTrialColumns) + " FROM trials WHERE id = ?", read_trial, trial));
+  if (!found) return not_found("trial", trial);
+  return *std::move(found);
 }
 
 Result<std::vector<Id>> Store::State::insert_trials(Id experiment, TrialKind kind,
@@ -79,7 +65,7 @@ Result<std::vector<Id>> Store::State::insert_trials(Id experiment, TrialKind kin
       insert->bind(std::nullopt);
     }
     insert->bind(trial.block).bind(trial.run).bind(trial.pass).bind(trial.link).bind(trial.seed);
-    STAB_CHECK_OK(insert->bind(trial.layout).run());
+    STAB_CHECK_OK(insert->run(trial.layout));
     ids.push_back(database.last_id());
   }
   STAB_CHECK_OK(count_planned(experiment, kind, static_cast<int64_t>(trials.size())));
@@ -91,7 +77,7 @@ Status Store::State::count_planned(Id experiment, TrialKind kind, int64_t more) 
       Statement * count,
       database.prepare(
           "INSERT INTO trial_counts VALUES(?, ?, 0, 'planned', ?) ON CONFLICT DO UPDATE SET number = number + excluded.number"));
-  return count->bind(experiment).bind(name(kind)).bind(more).run();
+  return count->run(experiment, name(kind), more);
 }
 
 Status Store::State::claim(Id trial, const Claim& claim) {
@@ -99,52 +85,26 @@ Status Store::State::claim(Id trial, const Claim& claim) {
   const TrialStep claimed = step(row.state, TrialEvent::kClaim);
   if (!claimed.legal) return bad_step(row, name(TrialEvent::kClaim));
   STAB_TRY(Statement * update, database.prepare("UPDATE trials SET state = ?, boot_id = ?, claimed_at_ns = ? WHERE id = ?"));
-  return update->bind(name(claimed.state)).bind(claim.boot_id).bind(claim.claimed_at_ns).bind(trial).run();
+  return update->run(name(claimed.state), claim.boot_id, claim.claimed_at_ns, trial);
 }
 
 Status Store::State::store_outcome(const Outcome& outcome) {
   STAB_TRY(Statement * insert,
            database.prepare("INSERT INTO outcomes VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
                             "?, ?)"));
-  STAB_CHECK_OK(insert->bind(outcome.trial)
-                    .bind(outcome.wall_ns)
-                    .bind(outcome.exit_status)
-                    .bind(outcome.signal)
-                    .bind(outcome.user_ns)
-                    .bind(outcome.system_ns)
-                    .bind(outcome.max_rss_kib)
-                    .bind(outcome.minor_faults)
-                    .bind(outcome.major_faults)
-                    .bind(outcome.voluntary_switches)
-                    .bind(outcome.involuntary_switches)
-                    .bind(outcome.stdout_sha256)
-                    .bind(outcome.stderr_sha256)
-                    .bind(outcome.stdout_bytes)
-                    .bind(outcome.stderr_bytes)
-                    .bind(outcome.stdout_head)
-                    .bind(outcome.stderr_head)
-                    .bind(outcome.cpu)
-                    .bind(outcome.dose_json)
-                    .bind(outcome.layouts_built)
-                    .bind(outcome.layouts_executed)
-                    .bind(outcome.functions_moved)
-                    .bind(outcome.functions_kept)
-                    .bind(outcome.helper_cpu_ns)
-                    .run());
+  STAB_CHECK_OK(insert->run(outcome.trial, outcome.wall_ns, outcome.exit_status, outcome.signal, outcome.user_ns,
+                            outcome.system_ns, outcome.max_rss_kib, outcome.minor_faults, outcome.major_faults,
+                            outcome.voluntary_switches, outcome.involuntary_switches, outcome.stdout_sha256,
+                            outcome.stderr_sha256, outcome.stdout_bytes, outcome.stderr_bytes, outcome.stdout_head,
+                            outcome.stderr_head, outcome.cpu, outcome.dose_json, outcome.layouts_built, outcome.layouts_executed,
+                            outcome.functions_moved, outcome.functions_kept, outcome.helper_cpu_ns));
   STAB_TRY(Statement * response, database.prepare("INSERT INTO responses VALUES(?, ?, ?, ?, ?, ?, ?)"));
   for (const ResponseRow& row : outcome.responses)
-    STAB_CHECK_OK(response->bind(outcome.trial)
-                      .bind(row.name)
-                      .bind(row.value)
-                      .bind(row.raw)
-                      .bind(row.enabled_ns)
-                      .bind(row.running_ns)
-                      .bind(row.reason)
-                      .run());
+    STAB_CHECK_OK(response->run(outcome.trial, row.name, row.value, row.raw, row.enabled_ns, row.running_ns, row.reason));
   STAB_TRY(Statement * ledger, database.prepare("INSERT INTO ledger VALUES(?, ?, ?)"));
-  for (const auto& [key, value] : outcome.ledger) STAB_CHECK_OK(ledger->bind(outcome.trial).bind(key).bind(value).run());
+  for (const auto& [key, value] : outcome.ledger) STAB_CHECK_OK(ledger->run(outcome.trial, key, value));
   STAB_TRY(Statement * exclusion, database.prepare("INSERT INTO exclusions VALUES(?, ?)"));
-  for (const std::string& rule : outcome.excluded_by) STAB_CHECK_OK(exclusion->bind(outcome.trial).bind(rule).run());
+  for (const std::string& rule : outcome.excluded_by) STAB_CHECK_OK(exclusion->run(outcome.trial, rule));
   if (outcome.causal) STAB_CHECK_OK(store_causal(outcome.trial, *outcome.causal));
   if (outcome.epochs.empty()) return {};
   STAB_TRY(Statement * epochs, database.prepare("INSERT INTO epochs VALUES(?, ?)"));
@@ -153,12 +113,12 @@ Status Store::State::store_outcome(const Outcome& outcome) {
 
 Result<Id> Store::State::plan_next_attempt(const TrialRow& trial) {
   STAB_TRY(Statement * supersede, database.prepare("UPDATE trials SET superseded = 1 WHERE id = ?"));
-  STAB_CHECK_OK(supersede->bind(trial.id).run());
+  STAB_CHECK_OK(supersede->run(trial.id));
   STAB_TRY(Statement * insert,
            database.prepare("INSERT INTO trials(experiment, kind, position, attempt, subject, cell, build, block, run, "
                             "pass, link, seed, layout) SELECT experiment, kind, position, attempt + 1, subject, cell, build, "
                             "block, run, pass, link, seed, layout FROM trials WHERE id = ?"));
-  STAB_CHECK_OK(insert->bind(trial.id).run());
+  STAB_CHECK_OK(insert->run(trial.id));
   const Id next = database.last_id();
   STAB_CHECK_OK(count_planned(trial.experiment, trial.kind, 1));
   return next;
@@ -167,31 +127,26 @@ Result<Id> Store::State::plan_next_attempt(const TrialRow& trial) {
 // How often this trial's place came to nothing in the same way: losses are the machine's and the engine's, failures the
 // program's, and neither uses up the other's attempts.
 Result<int64_t> Store::State::attempts_that_ended_so(const TrialRow& trial, TrialState end) {
-  STAB_TRY(Statement * query,
-           database.prepare("SELECT count(*) FROM trials WHERE experiment = ? AND kind = ? AND position = ? AND "
-                            "state IN ('lost', 'failed', 'timeout') AND (state = 'lost') = ?"));
-  query->bind(trial.experiment).bind(name(trial.kind)).bind(trial.order).bind(end == TrialState::kLost);
-  STAB_TRY(const bool row, query->step());
-  const int64_t count = row ? query->integer(0) : 0;
-  query->reset();
-  return count;
+  return database.integer(
+      "SELECT count(*) FROM trials WHERE experiment = ? AND kind = ? AND position = ? AND "
+      "state IN ('lost', 'failed', 'timeout') AND (state = 'lost') = ?",
+      trial.experiment, name(trial.kind), trial.order, end == TrialState::kLost);
 }
 
 Status Store::State::quarantine(const TrialRow& trial, std::string_view reason) {
   STAB_TRY(Statement * insert, database.prepare("INSERT OR IGNORE INTO quarantines VALUES(?, ?, ?, ?, ?)"));
-  STAB_CHECK_OK(
-      insert->bind(trial.experiment).bind(trial.subject).bind(trial.cell).bind(trial.id).bind(reason).run());
+  STAB_CHECK_OK(insert->run(trial.experiment, trial.subject, trial.cell, trial.id, reason));
   STAB_TRY(Statement * update, database.prepare(update_to(TrialEvent::kQuarantine) +
                                                 " WHERE experiment = ? AND kind = 'main' AND superseded = 0 AND " +
                                                 where_legal(TrialEvent::kQuarantine) + " AND subject = ? AND cell = ?"));
-  return update->bind(trial.experiment).bind(trial.subject).bind(trial.cell).run();
+  return update->run(trial.experiment, trial.subject, trial.cell);
 }
 
 Result<int64_t> Store::State::cancel_planned(Id experiment, uint32_t first_block) {
   STAB_TRY(Statement * update,
            database.prepare(update_to(TrialEvent::kDrop) + " WHERE experiment = ? AND kind = 'main' AND superseded = 0 AND " +
                             where_legal(TrialEvent::kDrop) + " AND block >= ?"));
-  STAB_CHECK_OK(update->bind(experiment).bind(first_block).run());
+  STAB_CHECK_OK(update->run(experiment, first_block));
   return database.changes();
 }
 
@@ -200,7 +155,7 @@ Result<int64_t> Store::State::cancel_some(Id experiment, int64_t rows) {
                                                 " WHERE id IN (SELECT id FROM trials WHERE experiment = ? AND kind = 'main' "
                                                 "AND superseded = 0 AND " +
                                                 where_legal(TrialEvent::kDrop) + " LIMIT ?)"));
-  STAB_CHECK_OK(update->bind(experiment).bind(rows).run());
+  STAB_CHECK_OK(update->run(experiment, rows));
   return database.changes();
 }
 
@@ -211,12 +166,7 @@ Result<Replacement> Store::State::finish(const Outcome& outcome, int max_attempt
   STAB_TRY(Statement * update,
            database.prepare("UPDATE trials SET state = ?, failure = ?, started_at_ns = max(started_at_ns, ?), "
                             "finished_at_ns = ? WHERE id = ?"));
-  STAB_CHECK_OK(update->bind(name(stored.state))
-                    .bind(outcome.failure)
-                    .bind(outcome.started_at_ns)
-                    .bind(outcome.finished_at_ns)
-                    .bind(outcome.trial)
-                    .run());
+  STAB_CHECK_OK(update->run(name(stored.state), outcome.failure, outcome.started_at_ns, outcome.finished_at_ns, outcome.trial));
   STAB_CHECK_OK(store_outcome(outcome));
   STAB_CHECK_OK(account(trial, outcome));
 
@@ -243,11 +193,8 @@ Result<std::vector<Id>> Store::add_trials(Id experiment, TrialKind kind, const s
   std::vector<Id> ids;
   const Status done = state_->atomically([&]() -> Status {
     // Positions of added trials go on from the last one of their kind.
-    STAB_TRY(Statement * query,
-             state_->database.prepare("SELECT coalesce(max(position) + 1, 0) FROM trials WHERE experiment = ? AND kind = ?"));
-    STAB_TRY(const bool row, query->bind(experiment).bind(name(kind)).step());
-    uint32_t position = row ? static_cast<uint32_t>(query->integer(0)) : 0;
-    query->reset();
+    STAB_TRY(const int64_t first, places(experiment, kind));
+    uint32_t position = static_cast<uint32_t>(first);
     std::vector<NewTrial> placed = trials;
     for (NewTrial& trial : placed) trial.order = position++;
     STAB_TRY(ids, state_->insert_trials(experiment, kind, placed));
@@ -258,15 +205,10 @@ Result<std::vector<Id>> Store::add_trials(Id experiment, TrialKind kind, const s
 }
 
 Result<std::optional<TrialRow>> Store::next_trial(Id experiment, TrialKind kind) {
-  STAB_TRY(Statement * query,
-           state_->database.prepare("SELECT " + std::string(kTrialColumns) +
-                                    " FROM trials WHERE experiment = ? AND kind = ? AND superseded = 0 AND " +
-                                    where_legal(TrialEvent::kClaim) + " ORDER BY position LIMIT 1"));
-  STAB_TRY(const bool row, query->bind(experiment).bind(name(kind)).step());
-  if (!row) return std::optional<TrialRow>();
-  std::optional<TrialRow> out = read_trial(*query);
-  query->reset();
-  return out;
+  return state_->database.select_one("SELECT " + std::string(kTrialColumns) +
+                                         " FROM trials WHERE experiment = ? AND kind = ? AND superseded = 0 AND " +
+                                         where_legal(TrialEvent::kClaim) + " ORDER BY position LIMIT 1",
+                                     read_trial, experiment, name(kind));
 }
 
 Result<TrialRow> Store::trial(Id trial) { return state_->load_trial(trial); }
@@ -301,10 +243,10 @@ Result<Replacement> Store::finish_and_claim(const Outcome& outcome, int max_atte
 Result<Recovery> Store::recover(int64_t now_ns, int max_attempts) {
   Recovery recovery;
   const Status done = state_->atomically([&]() -> Status {
-    STAB_TRY(Statement * query,
-             state_->database.prepare("SELECT " + std::string(kTrialColumns) + " FROM trials WHERE " +
-                                      where_legal(TrialEvent::kFoundAtStart) + " ORDER BY id"));
-    STAB_TRY(const std::vector<TrialRow> open, read_rows(*query, read_trial));
+    STAB_TRY(const std::vector<TrialRow> open,
+             state_->database.select("SELECT " + std::string(kTrialColumns) + " FROM trials WHERE " +
+                                         where_legal(TrialEvent::kFoundAtStart) + " ORDER BY id",
+                                     read_trial));
     for (const TrialRow& trial : open) {
       Outcome outcome;
       outcome.trial = trial.id;
@@ -340,32 +282,25 @@ Status Store::keep_blocks(Id experiment, const std::vector<uint32_t>& blocks) {
     STAB_TRY(Statement * update, state_->database.prepare(update_to(TrialEvent::kDrop) +
                                                           " WHERE experiment = ? AND kind = 'main' AND superseded = 0 AND " +
                                                           where_legal(TrialEvent::kDrop) + " AND block NOT IN (" + list + ")"));
-    return update->bind(experiment).run();
+    return update->run(experiment);
   }));
   return state_->checkpoint_if_large();
 }
 
 Result<int64_t> Store::open_places(Id experiment, int64_t first, int64_t places) {
-  STAB_TRY(Statement * query,
-           state_->database.prepare("SELECT count(*) FROM trials WHERE experiment = ? AND kind = 'main' AND position >= ? AND "
-                                    "position < ? AND superseded = 0 AND (" +
-                                    where_legal(TrialEvent::kClaim) + " OR " + where_legal(TrialEvent::kFoundAtStart) + ")"));
-  STAB_TRY(const bool row, query->bind(experiment).bind(first).bind(first + places).step());
-  const int64_t count = row ? query->integer(0) : 0;
-  query->reset();
-  return count;
+  return state_->database.integer(
+      "SELECT count(*) FROM trials WHERE experiment = ? AND kind = 'main' AND position >= ? AND "
+      "position < ? AND superseded = 0 AND (" +
+          where_legal(TrialEvent::kClaim) + " OR " + where_legal(TrialEvent::kFoundAtStart) + ")",
+      experiment, first, first + places);
 }
 
 Result<Id> Store::rerun(Id trial) {
   Id next = 0;
   const Status done = state_->atomically([&]() -> Status {
-    STAB_TRY(Statement * query, state_->database.prepare("SELECT superseded FROM trials WHERE id = ?"));
-    STAB_TRY(const bool row, query->bind(trial).step());
-    const bool superseded = row && query->integer(0) != 0;
-    query->reset();
+    STAB_TRY(const int64_t superseded, state_->database.integer("SELECT superseded FROM trials WHERE id = ?", trial));
     STAB_TRY(const TrialRow found, state_->load_trial(trial));
-    if (superseded)
-      return bad_input("trial " + std::to_string(trial) + " was replaced already; rerun its latest attempt");
+    if (superseded != 0) return bad_input("trial " + std::to_string(trial) + " was replaced already; rerun its latest attempt");
     if (found.state == TrialState::kCancelled)
       return bad_input("trial " + std::to_string(trial) +
                        " was left out, by the plan's stopping rule or as its experiment was cancelled");
@@ -385,7 +320,7 @@ Result<Id> Store::rerun(Id trial) {
     }
     STAB_TRY(Statement * update, state_->database.prepare("UPDATE trials SET state = ? WHERE id = ?"));
     next = trial;
-    return update->bind(name(again.state)).bind(trial).run();
+    return update->run(name(again.state), trial);
   });
   if (!done) return done.error();
   return next;

@@ -31,64 +31,62 @@ Status Store::State::add_usage(Id experiment, int64_t trials, int64_t stored_byt
            database.prepare("UPDATE usage SET trials = min(trials, 9223372036854775807 - max(?1, 0)) + ?1, "
                             "stored_bytes = min(stored_bytes, 9223372036854775807 - max(?2, 0)) + ?2, "
                             "machine_ns = min(machine_ns, 9223372036854775807 - max(?3, 0)) + ?3 WHERE experiment = ?4"));
-  return update->bind(trials).bind(stored_bytes).bind(machine_ns).bind(experiment).run();
+  return update->run(trials, stored_bytes, machine_ns, experiment);
 }
 
 Status Store::State::account(const TrialRow& trial, const Outcome& outcome) {
-  STAB_TRY(Statement * query, database.prepare("SELECT uid FROM usage WHERE experiment = ?"));
-  STAB_TRY(const bool known, query->bind(trial.experiment).step());
-  const int64_t uid = known ? query->integer(0) : 0;
-  query->reset();
-  if (!known) return {};
+  STAB_TRY(const std::optional<int64_t> uid,
+           database.select_one("SELECT uid FROM usage WHERE experiment = ?", first_integer, trial.experiment));
+  if (!uid) return {};
   // Dates say nothing of how long it took: somebody may have set the clock meanwhile. Of a trial that was found at a start nobody
   // knows. One that was lost took what it took: a program that ends its own helper would have the machine for nothing.
   const int64_t machine_ns = std::max<int64_t>(outcome.machine_ns.value_or(0), 0);
   STAB_CHECK_OK(add_usage(trial.experiment, 0, bytes_of(outcome), machine_ns));
   if (machine_ns == 0) return {};
-  STAB_TRY(Statement * before, database.prepare("SELECT used_ns, at_ns FROM shares WHERE uid = ?"));
-  STAB_TRY(const bool had, before->bind(uid).step());
-  const double used_ns = had ? decayed(before->maybe_number(0).value_or(0), outcome.finished_at_ns - before->integer(1)) : 0;
-  before->reset();
+  STAB_TRY(
+      const std::optional<double> before,
+      database.select_one(
+          "SELECT used_ns, at_ns FROM shares WHERE uid = ?",
+          [&](const Statement& row) { return decayed(row.maybe_number(0).value_or(0), outcome.finished_at_ns - row.integer(1)); },
+          *uid));
+  const double used_ns = before.value_or(0);
   STAB_TRY(Statement * put, database.prepare("INSERT OR REPLACE INTO shares VALUES(?, ?, ?)"));
-  return put->bind(uid).bind(used_ns + static_cast<double>(machine_ns)).bind(outcome.finished_at_ns).run();
+  return put->run(*uid, used_ns + static_cast<double>(machine_ns), outcome.finished_at_ns);
 }
 
 Result<Usage> Store::usage(Id experiment) {
-  STAB_TRY(Statement * query,
-           state_->database.prepare("SELECT trials, stored_bytes, machine_ns FROM usage WHERE experiment = ?"));
-  STAB_TRY(const bool known, query->bind(experiment).step());
-  if (!known) return not_found("experiment", experiment);
-  const Usage usage{query->integer(0), query->integer(1), query->integer(2)};
-  query->reset();
-  return usage;
+  STAB_TRY(const std::optional<Usage> usage, state_->database.select_one(
+                                                 "SELECT trials, stored_bytes, machine_ns FROM usage WHERE experiment = ?",
+                                                 [](const Statement& row) {
+                                                   return Usage{row.integer(0), row.integer(1), row.integer(2)};
+                                                 },
+                                                 experiment));
+  if (!usage) return not_found("experiment", experiment);
+  return *usage;
 }
 
 Result<UserUsage> Store::usage_of(int64_t uid) {
-  UserUsage all;
-  STAB_TRY(Statement * query,
-           state_->database.prepare(
-               "SELECT count(*), coalesce(sum(trials), 0), coalesce(sum(stored_bytes), 0) FROM usage WHERE uid = ?"));
-  STAB_TRY(const bool row, query->bind(uid).step());
-  if (row) all = {query->integer(0), 0, query->integer(1), query->integer(2)};
-  query->reset();
+  STAB_TRY(const std::optional<UserUsage> sums,
+           state_->database.select_one(
+               "SELECT count(*), coalesce(sum(trials), 0), coalesce(sum(stored_bytes), 0) FROM usage WHERE uid = ?",
+               [](const Statement& row) {
+                 return UserUsage{row.integer(0), 0, row.integer(1), row.integer(2)};
+               },
+               uid));
+  UserUsage all = sums.value_or(UserUsage());
   STAB_TRY(const std::vector<ExperimentSummary> rows, summaries(uid));
   all.unfinished = std::count_if(rows.begin(), rows.end(), [](const ExperimentSummary& one) { return !is_over(one.state); });
   return all;
 }
 
 Result<int64_t> Store::stored_bytes_of(int64_t uid) {
-  STAB_TRY(Statement * query, state_->database.prepare("SELECT coalesce(sum(stored_bytes), 0) FROM usage WHERE uid = ?"));
-  STAB_TRY(const bool row, query->bind(uid).step());
-  const int64_t bytes = row ? query->integer(0) : 0;
-  query->reset();
-  return bytes;
+  return state_->database.integer("SELECT coalesce(sum(stored_bytes), 0) FROM usage WHERE uid = ?", uid);
 }
 
 Result<std::map<int64_t, double>> Store::shares(int64_t now_ns) {
-  STAB_TRY(Statement * query, state_->database.prepare("SELECT uid, used_ns, at_ns FROM shares"));
-  STAB_TRY(const auto rows, read_rows(*query, [&](const Statement& row) {
-             return std::pair(row.integer(0), decayed(row.maybe_number(1).value_or(0), now_ns - row.integer(2)));
-           }));
+  STAB_TRY(const auto rows, state_->database.select("SELECT uid, used_ns, at_ns FROM shares", [&](const Statement& row) {
+    return std::pair(row.integer(0), decayed(row.maybe_number(1).value_or(0), now_ns - row.integer(2)));
+  }));
   return std::map<int64_t, double>(rows.begin(), rows.end());
 }
 

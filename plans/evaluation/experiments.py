@@ -6,32 +6,38 @@ events = ["task-clock", "page-faults", "context-switches", "cycles", "instructio
 """
 
 # name -> (what it is for, everything above [[program]], compiler and options of the build)
-PLANS = {
-    "normality": ("""Are times normal when layouts are drawn anew in a run, and when they are drawn once? The paper's Table 1.""",
-                  """
-[experiment]
-name = "evaluation-normality"
-seed = 1
-replicates = 30
-response = ["wall_time", "user_time"]
-margin = "1%"
+PLANS = {}
 
+# Why a plan does without a preflight.
+CHECKED_ANYWAY = "false           # each trial's output and dose are checked anyway"
+
+
+def declare(name, question, build, *, seed, replicates, below, these="", runs_per_seed=1, response='["wall_time", "user_time"]',
+            margin="1%", preflight=""):
+    """A plan whose [experiment] says this, and `below` all that follows; what `these` replicates are stands beside their number."""
+    lines = ["[experiment]", f'name = "evaluation-{name}"', f"seed = {seed}"]
+    lines.append(f"replicates = {replicates}".ljust(28) + f"# {these}" if these else f"replicates = {replicates}")
+    if runs_per_seed > 1:
+        lines.append(f"runs_per_seed = {runs_per_seed}")
+    lines += [f"response = {response}", f'margin = "{margin}"']
+    if preflight:
+        lines.append(f"preflight = {preflight}")
+    PLANS[name] = question, "\n" + "\n".join(lines) + "\n" + below, build
+
+
+declare("normality", "Are times normal when layouts are drawn anew in a run, and when they are drawn once? The "
+        "paper's Table 1.",
+        "szc", seed=1, replicates=30, below="""
 [factors]
 code = ["once", "shuffle"]
 stack = ["on"]
 heap = ["page"]
 epoch = ["8ms"]             # 50 layouts and more in the shortest run, of 0.5 s
-""", "szc"),
-    "overhead": ("""What does each randomization cost, what its mechanism alone? The paper's Figure 6.""",
-                 """
-[experiment]
-name = "evaluation-overhead"
-seed = 2
-replicates = 10             # of cells that stay in place: ten links, each once
-response = ["wall_time", "user_time"]
-margin = "1%"
-preflight = false           # each trial's output and dose are checked anyway
+""")
 
+declare("overhead", "What does each randomization cost, what its mechanism alone? The paper's Figure 6.",
+        "{cc}", seed=2, replicates=10, these="of cells that stay in place: ten links, each once", preflight=CHECKED_ANYWAY,
+        below="""
 [factors]
 cc = ["clang-19", "szc"]    # the plain build and ours, both in seeded links
 code = ["off", "copy", "shuffle"]
@@ -52,33 +58,21 @@ exclude = [
   { code = "shuffle", stack = "on", heap = ["off", "shuffle"], epoch = "20ms" },
 ]
 nested = [{ factor = "epoch", within = { code = ["shuffle"] } }]
-""", "{cc}"),
-    "optimization": ("""Does -O2 beat -O1, and -O3 -O2, once layout is no longer luck? The paper's Section 6.""",
-                     """
-[experiment]
-name = "evaluation-optimization"
-seed = 3
-replicates = 30
-response = ["wall_time", "user_time"]
-margin = "1%"
+""")
 
+declare("optimization", "Does -O2 beat -O1, and -O3 -O2, once layout is no longer luck? The paper's Section 6.",
+        "szc --opt={opt}", seed=3, replicates=30, below="""
 [factors]
 opt = ["-O1", "-O2", "-O3"]
 code = ["shuffle"]
 stack = ["on"]
 heap = ["page"]
 epoch = ["20ms"]
-""", "szc --opt={opt}"),
-    "sensitivity": ("""How many trials does it take to see a function slowed down, by half a percent to two of the whole?""",
-                    """
-[experiment]
-name = "evaluation-sensitivity"
-seed = 5
-replicates = 60
-response = ["wall_time", "task-clock"]
-margin = "0.5%"
-preflight = false
+""")
 
+declare("sensitivity", "How many trials does it take to see a function slowed down, by half a percent to two of the whole?",
+        "{cc} --slow {slow}", seed=5, replicates=60, response='["wall_time", "task-clock"]', margin="0.5%", preflight="false",
+        below="""
 [factors]
 slow = ["0", "0.5", "1", "2"]
 cc = ["clang-19", "szc"]
@@ -92,17 +86,12 @@ exclude = [
   { cc = "clang-19", code = "shuffle" }, { cc = "clang-19", stack = "on" }, { cc = "clang-19", heap = "page" },
   { cc = "szc", code = "off" }, { cc = "szc", stack = "off" }, { cc = "szc", heap = "off" },
 ]
-""", "{cc} --slow {slow}"),
-    "control": ("""Does a layout optimization show where the order of functions is kept (pad), and vanish where it isn't (shuffle)?""",
-                """
-[experiment]
-name = "evaluation-control"
-seed = 8
-replicates = 60
-response = ["wall_time", "task-clock"]
-margin = "0.5%"
-preflight = false
+""")
 
+declare("control", "Does a layout optimization show where the order of functions is kept (pad), and vanish where "
+        "it isn't (shuffle)?",
+        "szc --order {order}", seed=8, replicates=60, response='["wall_time", "task-clock"]', margin="0.5%", preflight="false",
+        below="""
 [factors]
 # By a profile: the busy functions together, as far apart as can be, or all at the same places in pages.
 order = ["source", "hot", "scattered", "colliding"]
@@ -110,17 +99,11 @@ code = ["pad", "shuffle"]
 stack = ["on"]
 heap = ["page"]
 epoch = ["5ms"]
-""", "szc --order {order}"),
-    "bias": ("""How far do the size of the environment and the order of linking move the mean, with and without
-# randomization? Mytkowicz et al., ASPLOS 2009.""",
-             """
-[experiment]
-name = "evaluation-bias"
-seed = 4
-replicates = 10             # ten links, each once at each size
-response = ["wall_time", "user_time"]
-margin = "1%"
+""")
 
+declare("bias", """How far do the size of the environment and the order of linking move the mean, with and without
+# randomization? Mytkowicz et al., ASPLOS 2009.""",
+        "szc", seed=4, replicates=10, these="ten links, each once at each size", below="""
 [machine]
 knobs = { aslr = false }    # a stack that begins at random hides what the environment moves
 
@@ -133,16 +116,11 @@ epoch = ["20ms"]
 link = { seeds = 10 }
 # Everything where it is, or code and stack moving.
 exclude = [{ code = "off", stack = "on" }, { code = "shuffle", stack = "off" }]
-""", "szc"),
-    "data": ("""How far does the order of data objects move the mean? Of data we randomize only stack and heap: what remains stays.""",
-             """
-[experiment]
-name = "evaluation-data"
-seed = 6
-replicates = 10
-response = ["wall_time", "user_time"]
-margin = "1%"
+""")
 
+declare("data", "How far does the order of data objects move the mean? Of data we randomize only stack and heap: "
+        "what remains stays.",
+        "szc --link-data={data}", seed=6, replicates=10, below="""
 [factors]
 data = [0, 1, 2, 3, 4]      # orders drawn by the linker; 0: as they come
 code = ["off", "shuffle"]
@@ -154,32 +132,21 @@ exclude = [
   { code = "off", stack = "on" }, { code = "off", heap = "page" },
   { code = "shuffle", stack = "off" }, { code = "shuffle", heap = "off" },
 ]
-""", "szc --link-data={data}"),
-    "ablation": ("""Which of the three randomizations do what? Each with and without each.""",
-                 """
-[experiment]
-name = "evaluation-ablation"
-seed = 9
-replicates = 10             # ten links, each once
-response = ["wall_time", "user_time"]
-margin = "1%"
+""")
 
+declare("ablation", "Which of the three randomizations do what? Each with and without each.",
+        "szc", seed=9, replicates=10, these="ten links, each once", below="""
 [factors]
 code = ["off", "shuffle"]
 stack = ["off", "on"]
 heap = ["off", "page"]
 epoch = ["20ms"]
 link = { seeds = 10 }
-""", "szc"),
-    "dose": ("""How much randomization is enough? Epochs, the range of the stack's pads, and the two randomizers of the heap.""",
-             """
-[experiment]
-name = "evaluation-dose"
-seed = 7
-replicates = 10
-response = ["wall_time", "user_time"]
-margin = "1%"
+""")
 
+declare("dose", "How much randomization is enough? Epochs, the range of the stack's pads, and the two "
+        "randomizers of the heap.",
+        "szc", seed=7, replicates=10, below="""
 [factors]
 code = ["shuffle"]
 stack = ["on"]
@@ -190,8 +157,7 @@ stack_range = [4096, 256, 16]   # bytes; 16: no pad but 0, stacks still start at
 exclude = [
   { stack_range = [256, 16], heap = "shuffle" }, { stack_range = [256, 16], epoch = ["500ms", "100ms"] },
 ]
-""", "szc"),
-}
+""")
 
 # The programs of the small versions, and how their short runs become a third as long, some five epochs of 20 ms: what is tried
 # there is the way from plan to table, once for each trial of hundreds.
@@ -208,15 +174,8 @@ def knowing(name, what, options):
 PLANS["pgo"] = knowing("pgo", "what a run did (PGO)", "szc --opt={opt} --pgo")
 PLANS["lto"] = knowing("lto", "the whole program (ThinLTO)", 'szc --opt="{opt} -flto=thin"')
 
-PLANS["overhead-main"] = ("What do code, stack and everything cost? The main cells of the overhead plan, in half the time.", """
-[experiment]
-name = "evaluation-overhead-main"
-seed = 10
-replicates = 10             # ten links, each once
-response = ["wall_time", "user_time"]
-margin = "1%"
-preflight = false           # each trial's output and dose are checked anyway
-
+declare("overhead-main", "What do code, stack and everything cost? The main cells of the overhead plan, in half the time.",
+        "{cc}", seed=10, replicates=10, these="ten links, each once", preflight=CHECKED_ANYWAY, below="""
 [factors]
 cc = ["clang-19", "szc"]
 code = ["off", "shuffle"]
@@ -231,17 +190,10 @@ exclude = [
   { stack = "on", code = "shuffle", epoch = "20ms" },
 ]
 nested = [{ factor = "epoch", within = { code = ["shuffle"] } }]
-""", "{cc}")
+""")
 
-PLANS["overhead-dose"] = ("What does it cost at the dose at which verdicts are promised: 30 layouts and more in a run?", """
-[experiment]
-name = "evaluation-overhead-dose"
-seed = 15
-replicates = 10             # ten links, each once
-response = ["wall_time", "user_time"]
-margin = "1%"
-preflight = false           # each trial's output and dose are checked anyway
-
+declare("overhead-dose", "What does it cost at the dose at which verdicts are promised: 30 layouts and more in a run?",
+        "{cc}", seed=15, replicates=10, these="ten links, each once", preflight=CHECKED_ANYWAY, below="""
 [factors]
 cc = ["clang-19", "szc"]
 code = ["off", "shuffle"]
@@ -255,23 +207,17 @@ exclude = [
   { code = "shuffle", stack = "off", epoch = "500ms" },
 ]
 nested = [{ factor = "epoch", within = { code = ["shuffle"] } }]
-""", "{cc}")
+""")
 
-PLANS["layout-share"] = ("How much of the variance of a run is the place of its code? One layout a run, each run three times.", """
-[experiment]
-name = "evaluation-layout-share"
-seed = 16
-replicates = 40             # layouts of `once`; blocks of `off`, whose layout is one and the same: what the machine does between blocks
-runs_per_seed = 3
-response = ["wall_time", "user_time"]
-margin = "1%"
-preflight = false           # each trial's output and dose are checked anyway
-
+declare("layout-share", "How much of the variance of a run is the place of its code? One layout a run, each run three times.",
+        "szc", seed=16, replicates=40,
+        these="layouts of `once`; blocks of `off`, whose layout is one and the same: "
+        "what the machine does between blocks", runs_per_seed=3, preflight=CHECKED_ANYWAY, below="""
 [factors]
 code = ["off", "once"]
 stack = ["off"]
 heap = ["off"]
-""", "szc")
+""")
 
 # flang 19 neither instruments for a profile nor uses one, and lld breaks down on its output for ThinLTO; tcl's configuration
 # finds that it needs no -lm, because ThinLTO has dropped the call from the program that tries.

@@ -3,11 +3,11 @@
 // Wall and CPU time and the process's counts are read from the kernel at both ends. Hardware counters are opened at
 // the first region and never closed; a machine that has none, or does not let us, just leaves their bits unset. Their
 // descriptors go to high numbers, because a program may rely on getting the lowest one.
-#include <linux/perf_event.h>
 #include <string.h>
 #include <sys/resource.h>
 
 #include "runtime/control.h"
+#include "runtime/perf_event.h"
 #include "runtime/sys.h"
 #include "stab/stab.h"
 
@@ -35,20 +35,14 @@ struct Reading {
 Reading begin;
 
 int open_counter(uint64_t event) {
-  perf_event_attr attributes;
-  memset(&attributes, 0, sizeof attributes);
-  attributes.size = sizeof attributes;
-  attributes.type = PERF_TYPE_HARDWARE;
-  attributes.config = event;
+  perf_event_attr attributes = sys::event_attributes(PERF_TYPE_HARDWARE, event);
   attributes.exclude_kernel = 1;
-  attributes.exclude_hv = 1;
   attributes.inherit = 1;
-  constexpr long kCloseOnExec = PERF_FLAG_FD_CLOEXEC;
-  const long fd = sys::call(SYS_perf_event_open, sys::word(&attributes), 0, -1, -1, kCloseOnExec);
+  const int fd = sys::open_event(attributes, 0, -1);
   if (fd < 0) return -1;
   const long high = sys::call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, kLowestDescriptor);
-  if (high < 0) return static_cast<int>(fd);  // few descriptors are allowed
-  sys::close(static_cast<int>(fd));
+  if (high < 0) return fd;  // few descriptors are allowed
+  sys::close(fd);
   return static_cast<int>(high);
 }
 

@@ -8,7 +8,6 @@
 // What falls into a pause is no sample of the program. All signals are blocked in the handler: a handler of the program's that
 // ran in it might jump out of it, in the middle of what it does to the area. A sample that falls due there comes right after it,
 // marked as late, and stands for no time.
-#include <linux/perf_event.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
@@ -22,6 +21,7 @@
 #include "runtime/causal/moment.h"
 #include "runtime/causal/real.h"
 #include "runtime/causal/regions.h"
+#include "runtime/perf_event.h"
 
 namespace stab::causal {
 namespace {
@@ -209,22 +209,17 @@ void on_trap(int signal, siginfo_t* info, void* context) {
 }
 
 int open_event(uint64_t period_ns) {
-  perf_event_attr attr;
-  memset(&attr, 0, sizeof attr);
-  attr.size = sizeof attr;
-  attr.type = PERF_TYPE_SOFTWARE;
-  attr.config = PERF_COUNT_SW_TASK_CLOCK;
+  perf_event_attr attr = sys::event_attributes(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK);
   attr.sample_period = period_ns;
   attr.sample_type = PERF_SAMPLE_IP;
   // A sample in the kernel would end a wait with EINTR, and one in an exec would reach the new program, which has no handler.
   attr.exclude_kernel = 1;
-  attr.exclude_hv = 1;
   attr.inherit = 1;
   attr.inherit_thread = 1;
   attr.sigtrap = 1;
   attr.remove_on_exec = 1;
   attr.sig_data = kOurs;
-  return static_cast<int>(sys::call(SYS_perf_event_open, sys::word(&attr), 0, -1, -1, PERF_FLAG_FD_CLOEXEC));
+  return sys::open_event(attr, 0, -1);
 }
 
 // Threads with inherited events look alike to the kernel, and where one makes way for another on a CPU it lets their events go on
@@ -232,15 +227,9 @@ int open_event(uint64_t period_ns) {
 // program whose threads make way for each other about as often as samples come has these in step with it, and one line too few of
 // them. A thread that has ever opened an event of its own is not like others.
 void keep_own_period() {
-  perf_event_attr attr;
-  memset(&attr, 0, sizeof attr);
-  attr.size = sizeof attr;
-  attr.type = PERF_TYPE_SOFTWARE;
-  attr.config = PERF_COUNT_SW_DUMMY;
+  perf_event_attr attr = sys::event_attributes(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
   attr.exclude_kernel = 1;
-  attr.exclude_hv = 1;
-  const long fd = sys::call(SYS_perf_event_open, sys::word(&attr), 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-  if (fd >= 0) sys::close(static_cast<int>(fd));
+  if (const int fd = sys::open_event(attr, 0, -1); fd >= 0) sys::close(fd);
 }
 
 }  // namespace

@@ -2,11 +2,10 @@
 // against what there is before anything is read by it.
 #include "runtime/helper/sampled_functions.h"
 
-#include <linux/perf_event.h>
 #include <sched.h>
-#include <string.h>
 
 #include "runtime/code/partition_point.h"
+#include "runtime/perf_event.h"
 #include "runtime/sys.h"
 
 namespace stab::helper {
@@ -29,20 +28,15 @@ struct LostBody {
 };
 
 int open_event(int pid, int cpu, bool exclude_kernel) {
-  perf_event_attr attr;
-  memset(&attr, 0, sizeof attr);
-  attr.size = sizeof attr;
-  attr.type = PERF_TYPE_SOFTWARE;
-  attr.config = PERF_COUNT_SW_TASK_CLOCK;
+  perf_event_attr attr = sys::event_attributes(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK);
   attr.sample_period = kSamplePeriodNs;
   attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID;
   attr.inherit = 1;
   attr.exclude_kernel = exclude_kernel;
-  attr.exclude_hv = 1;
   // Nobody waits for it.
   attr.watermark = 1;
   attr.wakeup_watermark = kRingBytes;
-  return static_cast<int>(sys::call(SYS_perf_event_open, sys::word(&attr), pid, cpu, -1, PERF_FLAG_FD_CLOEXEC));
+  return sys::open_event(attr, pid, cpu);
 }
 
 void copy_from_ring(const uint8_t* ring, uint64_t at, void* to, size_t bytes) {

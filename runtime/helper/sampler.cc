@@ -12,12 +12,12 @@
 // must agree (ThreadLedger::saw_running). tests/programs/deep_stack.c does all that as fast as it can.
 #include "runtime/helper/sampler.h"
 
-#include <linux/perf_event.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/ioctl.h>
 
 #include "runtime/helper/look.h"
+#include "runtime/perf_event.h"
 #include "runtime/sys.h"
 
 namespace stab::helper {
@@ -35,20 +35,15 @@ constexpr uint64_t kRegisters = 0x1ff | 0xffu << 16;
 constexpr uint32_t kRegisterCount = 17, kSp = 7, kPc = 8;
 
 int open_event(int tid, bool exclude_kernel) {
-  perf_event_attr attr;
-  memset(&attr, 0, sizeof attr);
-  attr.size = sizeof attr;
-  attr.type = PERF_TYPE_SOFTWARE;
-  attr.config = PERF_COUNT_SW_CPU_CLOCK;
+  perf_event_attr attr = sys::event_attributes(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
   attr.sample_period = kPeriodNs;
   attr.sample_type = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
   attr.sample_regs_user = kRegisters;
   attr.sample_stack_user = kStackBytes;
   attr.disabled = 1;
   attr.exclude_kernel = exclude_kernel;
-  attr.exclude_hv = 1;
   attr.wakeup_events = 1;
-  return static_cast<int>(sys::call(SYS_perf_event_open, sys::word(&attr), tid, -1, -1, PERF_FLAG_FD_CLOEXEC));
+  return sys::open_event(attr, tid, -1);
 }
 
 struct Sample {

@@ -180,7 +180,7 @@ TEST_F(PartsTest, OneWhosePlacesAreNotTheBlocksIsRefused) {
   const std::string whole = part(lab, id, label(0, 1, 0)), last = " WHERE id = (SELECT max(id) FROM trials)";
   std::vector<std::pair<std::string, std::string>> changes;  // the change, what is said of it
   for (const std::string column : {"position", "subject", "cell", "build", "block", "run", "pass", "link", "seed", "layout"})
-    for (const std::string value : {column + " + 1000", std::string("NULL"), "CAST(" + column + " AS TEXT) || 'x'"})
+    for (const std::string& value : {column + " + 1000", std::string("NULL"), "CAST(" + column + " AS TEXT) || 'x'"})
       changes.emplace_back("UPDATE trials SET " + column + " = " + value + last, "it has 1 places that aren't the block's");
   changes.emplace_back("DELETE FROM outcomes WHERE trial = (SELECT max(id) FROM trials); DELETE FROM trials" + last,
                        "it has 1 places of the block that it lacks");
