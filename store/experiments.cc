@@ -44,10 +44,10 @@ CellRow read_cell(const Statement& row) {
 
 BuildRow read_build(const Statement& row) {
   BuildRow build;
-  Columns columns(row);
-  columns.into(build.id, build.index, build.name, build.program, build.link);
-  build.state = build_state(columns.text()).value_or(BuildState::kFailed);
-  columns.into(build.command, build.input_hash, build.binary_path, build.binary_sha256, build.log, build.duration_ns);
+  Columns(row)
+      .into(build.id, build.index, build.name, build.program, build.link)
+      .word(build.state, build_state, BuildState::kFailed)
+      .into(build.command, build.input_hash, build.binary_path, build.binary_sha256, build.log, build.duration_ns);
   return build;
 }
 

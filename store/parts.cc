@@ -180,19 +180,19 @@ Result<int64_t> machine_time_of_part(Database& database, int64_t most_ns) {
 
 SlotEpochRow read_slot_epoch(const Statement& row) {
   SlotEpochRow epoch;
-  Columns columns(row);
-  columns.into(epoch.slot, epoch.epoch, epoch.host, epoch.machine);
-  epoch.state = slot_state(columns.text()).value_or(SlotState::kLost);
-  columns.into(epoch.why, epoch.granted_at_ns, epoch.ended_at_ns);
+  Columns(row)
+      .into(epoch.slot, epoch.epoch, epoch.host, epoch.machine)
+      .word(epoch.state, slot_state, SlotState::kLost)
+      .into(epoch.why, epoch.granted_at_ns, epoch.ended_at_ns);
   return epoch;
 }
 
 PartRow read_part(const Statement& row) {
   PartRow part;
-  Columns columns(row);
-  columns.into(part.slot, part.epoch, part.number, part.block, part.sha256);
-  part.fate = part_fate(columns.text()).value_or(PartFate::kRefused);
-  columns.into(part.why, part.trials, part.at_ns);
+  Columns(row)
+      .into(part.slot, part.epoch, part.number, part.block, part.sha256)
+      .word(part.fate, part_fate, PartFate::kRefused)
+      .into(part.why, part.trials, part.at_ns);
   return part;
 }
 

@@ -34,7 +34,7 @@ ResponseRow read_response(const Statement& row) {
 Outcome read_outcome(const Statement& row) {
   Outcome out;
   Columns columns(row);
-  out.state = trial_state(columns.text()).value_or(TrialState::kLost);
+  columns.word(out.state, trial_state, TrialState::kLost);
   columns.into(out.failure, out.started_at_ns, out.finished_at_ns, out.wall_ns, out.exit_status, out.signal, out.user_ns,
                out.system_ns, out.max_rss_kib, out.minor_faults, out.major_faults, out.voluntary_switches,
                out.involuntary_switches, out.stdout_sha256, out.stderr_sha256, out.stdout_bytes, out.stderr_bytes,

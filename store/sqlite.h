@@ -80,7 +80,12 @@ class Columns {
     (read(fields), ...);
     return *this;
   }
-  // For what is stored as a word.
+  // For what is stored as a word, which `parse` gives a value or none.
+  template <typename Value, typename Parse>
+  Columns& word(Value& field, Parse parse, Value otherwise) {
+    field = parse(text()).value_or(otherwise);
+    return *this;
+  }
   std::string text() { return row_.text(next_++); }
 
  private:

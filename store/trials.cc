@@ -35,11 +35,13 @@ std::string update_to(TrialEvent event) {
 
 TrialRow read_trial(const Statement& row) {
   TrialRow out;
-  Columns columns(row);
   // CHECK constraints keep both words among the known ones.
-  out.kind = trial_kind(columns.into(out.id, out.experiment).text()).value_or(TrialKind::kReplay);
-  out.state = trial_state(columns.into(out.attempt).text()).value_or(TrialState::kCancelled);
-  columns.into(out.order, out.subject, out.cell, out.build, out.block, out.run, out.pass, out.link, out.seed, out.layout);
+  Columns(row)
+      .into(out.id, out.experiment)
+      .word(out.kind, trial_kind, TrialKind::kReplay)
+      .into(out.attempt)
+      .word(out.state, trial_state, TrialState::kCancelled)
+      .into(out.order, out.subject, out.cell, out.build, out.block, out.run, out.pass, out.link, out.seed, out.layout);
   return out;
 }
 
