@@ -183,7 +183,7 @@ class Warnings {
 
   void trials() {
     struct Largest {
-      double kernel = 0, unattributed = 0, unclassified = 0, lengthened = 0;
+      double kernel = 0, unattributed = 0, unclassified = 0, unclassified_on_one_cpu = 0, lengthened = 0;
       uint64_t coarse = 0, count = 0, timeouts = 0;
     } all;
     for (const CausalTrial& trial : design_.trials) {
@@ -191,7 +191,8 @@ class Warnings {
       ++all.count;
       all.kernel = std::max(all.kernel, trial.kernel_share);
       all.unattributed = std::max(all.unattributed, trial.unattributed_share);
-      all.unclassified = std::max(all.unclassified, trial.unclassified_waits);
+      double& unclassified = trial.clock == CausalClock::kCpu && !design_.loads ? all.unclassified_on_one_cpu : all.unclassified;
+      unclassified = std::max(unclassified, trial.unclassified_waits);
       all.lengthened = std::max(all.lengthened, trial.lengthened_share);
       all.coarse += trial.coarse_samples;
       all.timeouts += trial.timeouts;
@@ -210,6 +211,12 @@ class Warnings {
           "up to " + percent(all.unclassified) +
               " of a trial's waits were in calls that are not seen; pauses may be paid twice there",
           "pin the trials to one CPU (cpus = \"auto\"), where nobody pauses");
+    if (all.unclassified_on_one_cpu > kMuchUnclassified)
+      say(CausalCaveatCode::kUnclassifiedWaits,
+          "up to " + percent(all.unclassified_on_one_cpu) +
+              " of a trial's waits were in calls that are not seen; time in which all waited for the world there is missing, so "
+              "lines look worth more than they are",
+          "statically linked code and direct system calls are not seen");
     if (all.coarse > 0)
       say(CausalCaveatCode::kCoarseSamples, plural(all.coarse, "trial") + " sampled by timers with the grain of the tick",
           "see 'stabctl doctor'");

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <optional>
 
 #include "analysis/report/null_extension.h"
 #include "tests/unit/analysis/made_windows.h"
@@ -20,6 +21,13 @@ CausalReport report_of(const CausalData& data) {
 bool warned(const CausalReport& report, CausalCaveatCode code) {
   return std::any_of(report.caveats.begin(), report.caveats.end(),
                      [&](const CausalCaveat& caveat) { return caveat.code == code; });
+}
+
+// None: it isn't said.
+std::optional<CausalCaveat> said(const CausalReport& report, CausalCaveatCode code) {
+  for (const CausalCaveat& caveat : report.caveats)
+    if (caveat.code == code) return caveat;
+  return std::nullopt;
 }
 
 const CausalCurve& curve_of(const CausalReport& report, uint32_t line, uint32_t cell = 0, uint32_t point = 0) {
@@ -58,11 +66,29 @@ TEST(Causal, SaysThatTheKernelsTimeIsNotInAnEffect) {
   for (CausalTrial& trial : data.trials) trial.kernel_share = 0.19;
   EXPECT_FALSE(warned(report_of(data), CausalCaveatCode::kKernelTime));
   data.trials[0].kernel_share = 0.21;
-  const CausalReport report = report_of(data);
-  const auto said = std::find_if(report.caveats.begin(), report.caveats.end(),
-                                 [](const CausalCaveat& caveat) { return caveat.code == CausalCaveatCode::kKernelTime; });
-  ASSERT_NE(said, report.caveats.end());
-  EXPECT_EQ(said->hint, "what the kernel does for a line is not in its effect; no setting changes that");
+  const std::optional<CausalCaveat> caveat = said(report_of(data), CausalCaveatCode::kKernelTime);
+  ASSERT_TRUE(caveat);
+  EXPECT_EQ(caveat->hint, "what the kernel does for a line is not in its effect; no setting changes that");
+}
+
+// Where threads pause, a pause may be paid twice in a wait that isn't seen; on one CPU nobody pauses, and what is missing there
+// is the time of waits for the world. The cure of the one is the place of the other.
+TEST(Causal, SaysWhatWaitsThatAreNotSeenDo) {
+  CausalData data = made_windows(MadeProgram(), 1);
+  data.trials[0].unclassified_waits = 0.04;
+  EXPECT_FALSE(warned(report_of(data), CausalCaveatCode::kUnclassifiedWaits));
+  data.trials[0].unclassified_waits = 0.06;
+  const std::optional<CausalCaveat> pausing = said(report_of(data), CausalCaveatCode::kUnclassifiedWaits);
+  ASSERT_TRUE(pausing);
+  EXPECT_NE(pausing->message.find("pauses may be paid twice"), std::string::npos) << pausing->message;
+  EXPECT_NE(pausing->hint.find("pin the trials to one CPU"), std::string::npos) << pausing->hint;
+
+  for (CausalTrial& trial : data.trials) trial.clock = CausalClock::kCpu;
+  for (CausalWindow& window : data.windows) window.cpu_ns = window.wall_ns;
+  const std::optional<CausalCaveat> alone = said(report_of(data), CausalCaveatCode::kUnclassifiedWaits);
+  ASSERT_TRUE(alone);
+  EXPECT_NE(alone->message.find("lines look worth more than they are"), std::string::npos) << alone->message;
+  EXPECT_EQ(alone->hint.find("pin the trials"), std::string::npos) << alone->hint;
 }
 
 // Effective time is the real one less the pauses: with the sign turned the same windows say the opposite.

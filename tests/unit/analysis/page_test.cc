@@ -346,8 +346,12 @@ TEST(Looks, ShowWhatEachSpendsAndTheLevelOfItsTests) {
   // Between looks the curve is the spending function's: it goes through the looks.
   const auto &at = looks.at("curve_at"), &spent = looks.at("curve_spent");
   for (size_t i = 0; i < at.size(); ++i) {
-    if (at[i] == 20) EXPECT_NEAR(spent[i].get<double>(), (*expected)[0].spent, 1e-6 * (*expected)[0].spent);
-    if (i > 0) EXPECT_GE(spent[i].get<double>(), spent[i - 1].get<double>());
+    if (at[i] == 20) {
+      EXPECT_NEAR(spent[i].get<double>(), (*expected)[0].spent, 1e-6 * (*expected)[0].spent);
+    }
+    if (i > 0) {
+      EXPECT_GE(spent[i].get<double>(), spent[i - 1].get<double>());
+    }
   }
   EXPECT_EQ(at.back(), 80);
 }

@@ -286,7 +286,8 @@ TEST(Trend, ChangesAreInTextAndJson) {
   const std::string json = run_trend(parts, options).out;
   for (const char* words : {"\"scale\": \"log\"", "\"levels_before\"", "\"segments\"", "\"p_of_next\""})
     EXPECT_NE(json.find(words), std::string::npos) << words << json;
-  const std::string calm = run_trend(nights(6, false, [](size_t) { return 0; }), {.series = "nightly"}).out;
+  const std::string calm =
+      run_trend(nights(6, false, [](size_t) { return 0; }), {.series = "nightly", .request = {}, .left_out = {}}).out;
   EXPECT_NE(calm.find("Lasting changes: none at 5 %"), std::string::npos) << calm;
   std::vector<SeriesPart> linear = nights(6, false, [](size_t) { return 0; });
   for (SeriesPart& part : linear) part.samples.responses[0].scale = Scale::kLinear;
