@@ -243,7 +243,8 @@ class Loader {
     std::vector<WindowOfCpus> windows;
     for (const store::WindowRow& window : run.windows)
       windows.push_back({static_cast<double>(window.foreign_ns), static_cast<double>(window.wall_ns) * std::max(run.cpus, 1u),
-                         (window.flags & (causal::kWindowSkipped | causal::kWindowForeignUnknown)) == 0});
+                         (window.flags & (causal::kWindowSkipped | causal::kWindowForeignUnknown)) == 0,
+                         static_cast<double>(window.waits)});
     const std::vector<double> shares = foreign_shares(windows, run.cpus, data_.most_foreign);
     const size_t first = data_.windows.size() - shares.size();
     for (size_t w = 0; w < shares.size(); ++w) data_.windows[first + w].foreign_share = shares[w];

@@ -44,6 +44,7 @@ class Cpus {
   struct Reading {
     uint64_t at_ns = 0;  // CLOCK_MONOTONIC
     uint64_t idle_ns = 0;
+    uint64_t own_ns = 0;  // CPU time of this process, where it works on these CPUs only
     uint32_t cpus = 0;
   };
 
@@ -51,6 +52,11 @@ class Cpus {
   void follow(int pid) {
     CPU_ZERO(&set_);
     known_ = sys::call(SYS_sched_getaffinity, pid, sizeof set_, sys::word(&set_)) > 0;
+    cpu_set_t own, both;
+    CPU_ZERO(&own);
+    beside_ = sys::call(SYS_sched_getaffinity, 0, sizeof own, sys::word(&own)) > 0;
+    CPU_AND(&both, &own, &set_);
+    beside_ = beside_ && CPU_EQUAL(&both, &own);
   }
   // False: the kernel doesn't say.
   bool read(Reading& out) const {
@@ -60,6 +66,7 @@ class Cpus {
     const long bytes = sys::read_small(AT_FDCWD, "/proc/stat", text, sizeof text);
     out.at_ns = sys::monotonic_ns();
     if (bytes <= 0) return false;
+    if (beside_) out.own_ns = own_cpu_ns();
     for (const char* line = strstr(text, "\ncpu"); line != nullptr; line = strstr(line + 1, "\ncpu")) {
       unsigned cpu = 0;
       unsigned long long user, nice, system, idle, io;
@@ -71,14 +78,21 @@ class Cpus {
     }
     return out.cpus > 0;
   }
-  // What they worked from one reading to a later one, for whomever. Off by up to 10 ms a CPU, so below 0 at times.
+  // What they worked from one reading to a later one, for whomever but this process. Off by up to 10 ms a CPU, so below 0 at times.
   static int64_t busy_ns(const Reading& from, const Reading& to) {
-    return static_cast<int64_t>((to.at_ns - from.at_ns) * to.cpus) - static_cast<int64_t>(to.idle_ns - from.idle_ns);
+    return static_cast<int64_t>((to.at_ns - from.at_ns) * to.cpus) - static_cast<int64_t>(to.idle_ns - from.idle_ns) -
+           static_cast<int64_t>(to.own_ns - from.own_ns);
   }
 
  private:
+  static uint64_t own_cpu_ns() {
+    timespec now{};
+    sys::call(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID, sys::word(&now));
+    return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
+  }
+
   cpu_set_t set_;
-  bool known_ = false;
+  bool known_ = false, beside_ = false;
 };
 
 // The processes of the area, by descriptors that tell when they end.

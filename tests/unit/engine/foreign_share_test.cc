@@ -24,7 +24,7 @@ std::vector<WindowOfCpus> trial(size_t count, double window_ms, uint32_t cpus, S
       const double before = 10 * rng.uniform(), idle = window_ms * (0.5 - share(w));
       seen_idle_ms += 10 * (std::floor((before + idle) / 10) - std::floor(before / 10));
     }
-    windows.push_back({1e6 * (cpus * window_ms * 0.5 - seen_idle_ms), 1e6 * cpus * window_ms, true});
+    windows.push_back({1e6 * (cpus * window_ms * 0.5 - seen_idle_ms), 1e6 * cpus * window_ms, true, 0});
   }
   return windows;
 }
@@ -74,15 +74,27 @@ TEST(ForeignShare, HalfOfATrialIsLeftOutWhereHalfWasLoaded) {
 
 // Three standard deviations of three windows are 26 ms, of which 6 are 2 %.
 TEST(ForeignShare, OfAShortTrialOnlyWhatIsSureCounts) {
-  EXPECT_EQ(foreign_shares({{5e6, 100e6, true}, {-5e6, 100e6, true}, {9e6, 100e6, true}}, 1, kMost),
+  EXPECT_EQ(foreign_shares({{5e6, 100e6, true, 0}, {-5e6, 100e6, true, 0}, {9e6, 100e6, true, 0}}, 1, kMost),
             (std::vector<double>{0, 0, 0}));
-  for (const double share : foreign_shares({{10e6, 100e6, true}, {10e6, 100e6, true}, {9e6, 100e6, true}}, 1, kMost))
+  for (const double share : foreign_shares({{10e6, 100e6, true, 0}, {10e6, 100e6, true, 0}, {9e6, 100e6, true, 0}}, 1, kMost))
     EXPECT_NEAR(share, (29 - (3 * 5 * std::sqrt(3.0) - 6)) / 300, 1e-9);
   EXPECT_EQ(foreign_shares({}, 2, kMost), std::vector<double>());
 }
 
+// 2 % of 200 ms for 300 waits of 10 us; no more than 2 % for any number, so 5 % are 3.
+TEST(ForeignShare, WhatTheKernelDoesForWaitsIsNotForeign) {
+  const auto shares = [](double foreign_ns, double waits) {
+    return foreign_shares(std::vector<WindowOfCpus>(300, {foreign_ns, 200e6, true, waits}), 2, kMost).front();
+  };
+  EXPECT_NEAR(shares(5e6, 0), 0.025, 1e-12);
+  EXPECT_NEAR(shares(5e6, 200), 0.015, 1e-12);
+  EXPECT_NEAR(shares(10e6, 1e6), 0.03, 1e-12);
+  // Of one window whose load shows by itself, too.
+  EXPECT_NEAR(foreign_shares({{100e6, 200e6, true, 200}}, 2, kMost).front(), 0.49, 1e-12);
+}
+
 TEST(ForeignShare, WhatIsNotKnownIsNoPart) {
-  const std::vector<double> shares = foreign_shares({{9e9, 100e6, false}, {0, 0, true}, {10e6, 1e9, true}}, 1, kMost);
+  const std::vector<double> shares = foreign_shares({{9e9, 100e6, false, 0}, {0, 0, true, 0}, {10e6, 1e9, true, 0}}, 1, kMost);
   EXPECT_EQ(shares, (std::vector<double>{0, 0, 0.01}));
 }
 
