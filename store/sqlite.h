@@ -106,12 +106,8 @@ class Columns {
 };
 
 // For queries of one column, or of two.
-inline int64_t first_integer(const Statement& row) {
-  return row.integer(0);
-}
-inline std::string first_text(const Statement& row) {
-  return row.text(0);
-}
+inline int64_t first_integer(const Statement& row) { return row.integer(0); }
+inline std::string first_text(const Statement& row) { return row.text(0); }
 template <typename First, typename Second>
 std::pair<First, Second> read_pair(const Statement& row) {
   std::pair<First, Second> out;
