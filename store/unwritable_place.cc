@@ -40,9 +40,12 @@ bool is_unchanged(const struct stat& before, const struct stat& after) {
 }  // namespace
 
 bool needs_unwritable_files(const std::string& path) {
-  if (!is_in_wal_mode(path) || (is_there(path + "-wal") && is_there(path + "-shm"))) return false;
+  if (is_there(path + "-wal") && is_there(path + "-shm")) return false;
   const std::string folder = std::filesystem::path(path).parent_path().string();
-  return ::faccessat(AT_FDCWD, folder.empty() ? "." : folder.c_str(), W_OK, AT_EACCESS) != 0;
+  if (::faccessat(AT_FDCWD, folder.empty() ? "." : folder.c_str(), W_OK, AT_EACCESS) == 0) return false;
+  // Last, as nobody of this process has it open then: closing it takes all of a process's locks from it, and without that of a
+  // writer whoever closes it next takes himself for the last one and removes the -wal.
+  return is_in_wal_mode(path);
 }
 
 Error unwritable_place(const std::string& path) {

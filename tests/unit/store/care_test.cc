@@ -1,5 +1,7 @@
 // The database as a file: who may write to it, copies of it, its size, and what `db check` finds in one that is broken.
+#include <fcntl.h>
 #include <sqlite3.h>
+#include <sys/wait.h>
 
 #include "store_fixture.h"
 
@@ -7,6 +9,24 @@ namespace stab::store {
 namespace {
 
 using CareTest = StoreTest;
+
+// Whether another process sees that this one has the database open: the lock that SQLite keeps on it as long as it does
+// (https://www.sqlite.org/fileformat2.html, os_unix.c: SHARED_FIRST).
+bool is_seen_to_be_open(const std::string& path) {
+  constexpr off_t kSharedFirst = 0x40000000 + 2, kSharedSize = 510;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    struct flock lock {};
+    lock.l_type = F_WRLCK;
+    lock.l_whence = SEEK_SET;
+    lock.l_start = kSharedFirst;
+    lock.l_len = kSharedSize;
+    const int fd = ::open(path.c_str(), O_RDWR);
+    ::_exit(fd >= 0 && ::fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK ? 0 : 1);
+  }
+  int status = 1;
+  return child > 0 && ::waitpid(child, &status, 0) == child && status == 0;
+}
 
 TEST_F(CareTest, OneWriterAtATime) {
   Store first = open();
@@ -16,6 +36,23 @@ TEST_F(CareTest, OneWriterAtATime) {
   EXPECT_TRUE(Store::open(path_, Store::Access::kRead).ok());
   { Store moved = std::move(first); }
   EXPECT_TRUE(Store::open(path_, Store::Access::kWrite).ok());
+}
+
+// Whoever closes the database last removes the -wal, with all that a writer puts there afterwards. That it isn't the last one it
+// knows by locks, and a process loses all of its locks on a file when it closes any descriptor of it.
+TEST_F(CareTest, ReadersOfTheSameProcessLeaveTheWritersLock) {
+  Store store = open();
+  ASSERT_TRUE(is_seen_to_be_open(path_));
+  {
+    Result<Store> reader = Store::open(path_, Store::Access::kRead);
+    ASSERT_TRUE(reader.ok()) << reader.error().message;
+    EXPECT_TRUE(is_seen_to_be_open(path_)) << "after a reader was opened";
+    ASSERT_TRUE(reader->experiments().ok());
+  }
+  EXPECT_TRUE(is_seen_to_be_open(path_)) << "after a reader was closed";
+  ASSERT_TRUE(store.backup(directory_ + "/copy.db").ok());
+  ASSERT_TRUE(store.check().ok());
+  EXPECT_TRUE(is_seen_to_be_open(path_)) << "after a backup and a check";
 }
 
 TEST_F(CareTest, BackupIsACompleteStoreAndNeverOverwrites) {
