@@ -21,8 +21,8 @@ struct WindowOfCpus {
   double waits = 0;       // of the program's threads
 };
 
-// The kernel's time for so many waits, at most `most` of the CPUs' time: where a program waits more often, load has to be seen all
-// the same.
+// The kernel's time for so many waits, at most `most` of the CPUs' time: where a program waits more often, load has to be seen
+// all the same.
 double waiting_ns(double waits, double cpus_ns, double most);
 
 // From 0 to 1, one for each of the trial's windows, which come in order of time on `cpus` CPUs. A window that is beyond `most` by

@@ -78,7 +78,8 @@ class Cpus {
     }
     return out.cpus > 0;
   }
-  // What they worked from one reading to a later one, for whomever but this process. Off by up to 10 ms a CPU, so below 0 at times.
+  // What they worked from one reading to a later one, for whomever but this process. Off by up to 10 ms a CPU, so below 0 at
+  // times.
   static int64_t busy_ns(const Reading& from, const Reading& to) {
     return static_cast<int64_t>((to.at_ns - from.at_ns) * to.cpus) - static_cast<int64_t>(to.idle_ns - from.idle_ns) -
            static_cast<int64_t>(to.own_ns - from.own_ns);
