@@ -200,8 +200,10 @@ class Warnings {
     if (design_.loads) return waits_under_load(all.unclassified, all.timeouts);
     if (all.kernel > kMuchKernel)
       say(CausalCaveatCode::kKernelTime,
-          "up to " + percent(all.kernel) + " of a trial's CPU time was in the kernel and not sampled",
-          "what the kernel does for a line is not in its effect; no setting changes that");
+          "up to " + percent(all.kernel) +
+              " of a trial's CPU time has no sample: it was in the kernel, or in threads that end within a period of sampling",
+          "what the kernel does for a line is not in its effect, and no setting changes that; a shorter sampling sees more of "
+          "threads that end soon");
     if (all.unattributed > kMuchUnattributed)
       say(CausalCaveatCode::kUnattributed,
           "up to " + percent(all.unattributed) + " of a trial's samples belong to no line in scope",
