@@ -20,6 +20,7 @@ constexpr std::array<std::string_view, 20> kCodes{
 constexpr double kMuchKernel = 0.2;
 constexpr double kMuchUnattributed = 0.1;
 constexpr double kMuchUnclassified = 0.05;
+constexpr char kUnseenCalls[] = "statically linked code and direct system calls are not seen";
 constexpr double kMuchLengthened = 0.1;
 
 std::string percent(double share) { return significant(100 * share, 3) + " %"; }
@@ -191,13 +192,13 @@ class Warnings {
       ++all.count;
       all.kernel = std::max(all.kernel, trial.kernel_share);
       all.unattributed = std::max(all.unattributed, trial.unattributed_share);
-      double& unclassified = trial.clock == CausalClock::kCpu && !design_.loads ? all.unclassified_on_one_cpu : all.unclassified;
+      double& unclassified = trial.clock == CausalClock::kCpu ? all.unclassified_on_one_cpu : all.unclassified;
       unclassified = std::max(unclassified, trial.unclassified_waits);
       all.lengthened = std::max(all.lengthened, trial.lengthened_share);
       all.coarse += trial.coarse_samples;
       all.timeouts += trial.timeouts;
     }
-    if (design_.loads) return waits_under_load(all.unclassified, all.timeouts);
+    if (design_.loads) return waits_under_load(std::max(all.unclassified, all.unclassified_on_one_cpu), all.timeouts);
     if (all.kernel > kMuchKernel)
       say(CausalCaveatCode::kKernelTime,
           "up to " + percent(all.kernel) +
@@ -218,7 +219,7 @@ class Warnings {
           "up to " + percent(all.unclassified_on_one_cpu) +
               " of a trial's waits were in calls that are not seen; time in which all waited for the world there is missing, so "
               "lines look worth more than they are",
-          "statically linked code and direct system calls are not seen");
+          kUnseenCalls);
     if (all.coarse > 0)
       say(CausalCaveatCode::kCoarseSamples, plural(all.coarse, "trial") + " sampled by timers with the grain of the tick",
           "see 'stabctl doctor'");
@@ -234,7 +235,7 @@ class Warnings {
           "up to " + percent(unclassified) +
               " of a trial's waits were in calls that are not seen; those for the world were not made longer, so the program "
               "looks faster under a load than it is",
-          "statically linked code and direct system calls are not seen");
+          kUnseenCalls);
     if (timeouts > 0)
       say(CausalCaveatCode::kTimeouts,
           "in " + plural(timeouts, "trial") +

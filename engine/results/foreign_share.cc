@@ -18,23 +18,23 @@ double rounding_ns(double cpus, size_t count) {
   return 3 * kRoundingNs * std::sqrt(cpus * static_cast<double>(count));
 }
 
+// The kernel's, in which it goes to sleep and wakes up.
 constexpr double kWaitNs = 10e3;
+
+double foreign_of(const WindowOfCpus& window, double most) {
+  return window.foreign_ns - std::min(kWaitNs * window.waits, most * window.cpus_ns);
+}
 
 }  // namespace
 
-double waiting_ns(double waits, double cpus_ns, double most) { return std::min(kWaitNs * waits, most * cpus_ns); }
-
 std::vector<double> foreign_shares(const std::vector<WindowOfCpus>& windows, uint32_t cpus, double most) {
   const double number = std::max(cpus, 1u);
-  const auto foreign_of = [&](const WindowOfCpus& window) {
-    return window.foreign_ns - waiting_ns(window.waits, window.cpus_ns, most);
-  };
   const auto share_of = [](double foreign_ns, double cpus_ns) { return std::clamp(foreign_ns / cpus_ns, 0.0, 1.0); };
   std::vector<double> shares(windows.size(), 0.0);
   std::vector<size_t> together;
   for (size_t w = 0; w < windows.size(); ++w) {
     if (!windows[w].known || windows[w].cpus_ns <= 0) continue;
-    const double foreign = foreign_of(windows[w]), time = windows[w].cpus_ns;
+    const double foreign = foreign_of(windows[w], most), time = windows[w].cpus_ns;
     if (foreign - number * kPrintedNs > most * time)
       shares[w] = share_of(foreign, time);
     else
@@ -57,7 +57,7 @@ std::vector<double> foreign_shares(const std::vector<WindowOfCpus>& windows, uin
     const size_t end = b + 1 < begins.size() ? begins[b + 1] : together.size();
     double foreign = 0, all = 0;
     for (size_t i = begins[b]; i < end; ++i) {
-      foreign += foreign_of(windows[together[i]]);
+      foreign += foreign_of(windows[together[i]], most);
       all += windows[together[i]].cpus_ns;
     }
     // Where the whole trial is too short, what rounding may have made of it is not held against it.

@@ -6,7 +6,8 @@
 //
 // What isn't idle and isn't the program's is not all others': what the kernel does where a thread goes to sleep and wakes up, the
 // switch to nothing and back with the sampling clock stopped and started, is charged to no task. On a virtual machine of two CPUs
-// that was 10 us a wait, a hundredth of the CPUs' time of a program with 2,000 waits a second. So much is no foreign load.
+// that was 10 us a wait, a hundredth of the CPUs' time of a program with 2,000 waits a second. So much is no foreign load, at
+// most as much as a window may have: where a program waits more often, load has to be seen all the same.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +21,6 @@ struct WindowOfCpus {
   bool known = true;      // false: the kernel did not say
   double waits = 0;       // of the program's threads
 };
-
-// The kernel's time for so many waits, at most `most` of the CPUs' time: where a program waits more often, load has to be seen
-// all the same.
-double waiting_ns(double waits, double cpus_ns, double most);
 
 // From 0 to 1, one for each of the trial's windows, which come in order of time on `cpus` CPUs. A window that is beyond `most` by
 // more than rounding explains has a share of its own. The others have that of the windows around them, of as many as are needed

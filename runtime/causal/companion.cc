@@ -66,7 +66,7 @@ class Cpus {
     const long bytes = sys::read_small(AT_FDCWD, "/proc/stat", text, sizeof text);
     out.at_ns = sys::monotonic_ns();
     if (bytes <= 0) return false;
-    if (beside_) out.own_ns = own_cpu_ns();
+    if (beside_) out.own_ns = sys::process_cpu_ns();
     for (const char* line = strstr(text, "\ncpu"); line != nullptr; line = strstr(line + 1, "\ncpu")) {
       unsigned cpu = 0;
       unsigned long long user, nice, system, idle, io;
@@ -86,12 +86,6 @@ class Cpus {
   }
 
  private:
-  static uint64_t own_cpu_ns() {
-    timespec now{};
-    sys::call(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID, sys::word(&now));
-    return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
-  }
-
   cpu_set_t set_;
   bool known_ = false, beside_ = false;
 };

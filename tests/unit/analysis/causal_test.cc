@@ -18,17 +18,13 @@ CausalReport report_of(const CausalData& data) {
   return *report;
 }
 
-bool warned(const CausalReport& report, CausalCaveatCode code) {
-  return std::any_of(report.caveats.begin(), report.caveats.end(),
-                     [&](const CausalCaveat& caveat) { return caveat.code == code; });
-}
-
 // None: it isn't said.
 std::optional<CausalCaveat> said(const CausalReport& report, CausalCaveatCode code) {
   for (const CausalCaveat& caveat : report.caveats)
     if (caveat.code == code) return caveat;
   return std::nullopt;
 }
+bool warned(const CausalReport& report, CausalCaveatCode code) { return said(report, code).has_value(); }
 
 const CausalCurve& curve_of(const CausalReport& report, uint32_t line, uint32_t cell = 0, uint32_t point = 0) {
   for (const CausalCurve& curve : report.curves)
