@@ -79,6 +79,8 @@ void pay();                                    // R2
 uint64_t thread_cpu_ns();                      // of the calling thread
 void sleep_for(uint64_t ns);                   // whatever signals come
 void spin_for(uint64_t cpu_ns);                // burns the calling thread's CPU time, in the sum over pauses exactly
+// A pause of so much CPU time, that of everybody or the thread's own. It ends with the window, and counts for what it took.
+void pause_in_window(uint64_t cpu_ns, bool everybody);
 Wait start_wait(Waits what);                   // R2, then off the CPU
 // R3 or R4; and R1, where the script wants waits of the kind `why` sped up (a bit of Script::flags, 0: none) and `caller` is in
 // the region.

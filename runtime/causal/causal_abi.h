@@ -225,6 +225,7 @@ struct alignas(64) Live {
   uint32_t speedup_permille;
   uint32_t reserved_32;
   uint64_t layouts_wanted;  // raised by the companion between windows; the first trap that sees it asks for a new layout
+  uint64_t until_ns;        // of a null window: the effective time at which it is over
   alignas(64) uint64_t ordered;
   uint64_t claimed;         // by whoever carries it out; raised by compare and exchange
   uint64_t done;            // raised when `begin` or `end` holds the moment

@@ -150,9 +150,8 @@ class Companion {
 
   void run() {
     if (!wait_for_program()) return finish(kNobodyCame);
-    Snapshot whole_begin;
-    take_beginning(area_, -1, kNoRegion, whole_begin);
-    memset(whole_begin.visits, 0, sizeof whole_begin.visits);  // what was visited before this look is of the run, too
+    take_beginning(area_, -1, kNoRegion, begin_);
+    memset(begin_.visits, 0, sizeof begin_.visits);  // what was visited before this look is of the run, too
     cpus_.follow(static_cast<int>(area_.processes[0].pid));
     if (is_loaded(script())) wait_for_arrivals();
     while (family_.is_alive() && arms_used_ < script().arm_count) try_arm();
@@ -161,7 +160,7 @@ class Companion {
       // One that is killed and waited for at once has no clock any more when its end is seen.
       cpu_of_family(area_, -1);
     }
-    write_whole(whole_begin);
+    write_whole();
     finish(kFinished);
   }
 
@@ -222,27 +221,31 @@ class Companion {
   bool wait_in_window(WindowRecord& record) {
     const Pauses pauses = area_.state.pauses;
     const Snapshot& from = area_.state.begin;
+    const ArmKind kind = live().kind;
     const uint64_t times = script().most_prolonged < 1 ? 1 : script().most_prolonged;
     const uint64_t most_wall_ns = script().window_ns * kMostStretched * times;
-    uint64_t wanted_ns = script().window_ns, samples_before = from.samples;
+    const uint64_t once_ns =
+        wanted_ns(script(), kind, live().speedup_permille, from.region_ns, effective_ns(pauses, begin_, from));
+    uint64_t until_ns = once_ns, samples_before = from.samples;
     Snapshot now;
     for (;;) {
+      __atomic_store_n(&live().until_ns, until_ns, __ATOMIC_RELAXED);
       if (!family_.is_alive()) return false;
       take(area_, -1, live().region, now);
       running_.look_at(area_, now.cpu_ns);
-      const uint64_t length = length_ns(pauses, from, now);
+      const uint64_t length = length_ns(kind, pauses, from, now);
       const bool has_latency = has_ends(area_);
       // While samples come they add; nobody computes where none does.
       if (has_latency && now.samples == samples_before) add_insides(area_, -1);
       samples_before = now.samples;
-      if (length >= wanted_ns || now.at_ns - from.at_ns >= most_wall_ns) {
-        const bool may_go_on = wanted_ns < script().window_ns * script().most_prolonged && now.at_ns - from.at_ns < most_wall_ns;
+      if (length >= until_ns || now.at_ns - from.at_ns >= most_wall_ns) {
+        const bool may_go_on = until_ns < once_ns * script().most_prolonged && now.at_ns - from.at_ns < most_wall_ns;
         if (busiest(from, now) >= script().least_visits || !may_go_on) return true;
         record.flags |= kWindowProlonged;
-        wanted_ns += script().window_ns;
+        until_ns += once_ns;
         continue;
       }
-      const uint64_t rest = wanted_ns - length;
+      const uint64_t rest = until_ns - length;
       const uint64_t nap = least(rest, has_latency ? kInsideNap : kLongestNap);
       family_.sleep(nap < kShortestNap ? kShortestNap : nap);
     }
@@ -253,6 +256,7 @@ class Companion {
     now.kind = area_.arms[arm].kind;
     now.region = area_.arms[arm].region;
     now.speedup_permille = area_.arms[arm].speedup_permille;
+    __atomic_store_n(&now.until_ns, ~uint64_t{0}, __ATOMIC_RELAXED);
     give_order();
   }
   void close() { give_order(); }
@@ -262,7 +266,9 @@ class Companion {
     const uint64_t order = live().ordered + 1;
     __atomic_store_n(&live().ordered, order, __ATOMIC_RELEASE);
     const uint64_t begun = sys::monotonic_ns();
-    const uint64_t patience = 3 * script().period_ns + 2 * kMs;
+    // While a thread pauses no trap comes.
+    const bool may_pause = order % 2 == 0 && live().kind != ArmKind::kBaseline && live().kind != ArmKind::kSpeedup;
+    const uint64_t patience = 3 * script().period_ns + 2 * kMs + (may_pause ? 2 * bulk_ns_of(script()) : 0);
     constexpr uint64_t kLostAfter = 1000 * kMs;
     while (__atomic_load_n(&live().done, __ATOMIC_ACQUIRE) != order) {
       const uint64_t waited = sys::monotonic_ns() - begun;
@@ -325,12 +331,12 @@ class Companion {
     publish();
   }
 
-  void write_whole(const Snapshot& from) {
+  void write_whole() {
     Snapshot to;
     take(area_, -1, kNoRegion, to);
     WindowRecord& record = area_.windows[windows_used_];
     record.number = windows_used_;
-    write_record(area_, kNoArm, from, to, record);
+    write_record(area_, kNoArm, begin_, to, record);
     record.kind = ArmKind::kBaseline;
     record.flags = kWindowWhole;
     area_.state.cpu_ns = to.cpu_ns;
@@ -361,6 +367,7 @@ class Companion {
 
   Area& area_;
   const Script script_;
+  Snapshot begin_;                             // of the run
   uint32_t arms_used_ = 0, windows_used_ = 0;  // what the area says is for those who read it
   Family family_;
   Cpus cpus_;

@@ -204,6 +204,29 @@ void spin_for(uint64_t cpu_ns) {
   self.spins = false;
 }
 
+void pause_in_window(uint64_t cpu_ns, bool everybody) {
+  // A pause that everybody makes is charged as it goes by: whoever waits for the world pauses for as much of it as he waited
+  // through. Charged as a whole at its end, it would be slept off by all whose wait had just begun.
+  constexpr uint64_t kChargedAtOnceNs = 100'000;
+  Area& area = *program.area;
+  const uint64_t window = look(area.state.live.open);
+  self.pause_frame = STAB_FRAME;
+  self.spins = true;
+  const uint64_t begun = thread_cpu_ns();
+  uint64_t spent = 0, charged = 0;
+  while (spent < cpu_ns && !program.is_silent && look(area.state.live.open) == window) {
+    for (int i = 0; i < 20; ++i) __builtin_ia32_pause();
+    spent = thread_cpu_ns() - begun;
+    if (!everybody || (spent - charged < kChargedAtOnceNs && spent < cpu_ns)) continue;
+    clock_of(area).charge_everybody(spent - charged);
+    charged = spent;
+  }
+  if (everybody) clock_of(area).charge_everybody(spent - charged);
+  raise_by(area.state.credited_ns, spent);
+  self.spun_ns += spent;
+  self.spins = false;
+}
+
 Wait start_wait(Waits what) {
   Area& area = *program.area;
   const Wait wait{self.waits, now_ns(), true, 0};

@@ -41,39 +41,27 @@ struct TrapInfo {
   uint32_t type, flags;
 };
 
-
-// One CPU: when a pause is made matters to nobody, so many are made as one, of so many periods. Each costs a late trap and
-// moves the next samples closer, which is what a null window's effect would be otherwise.
-constexpr uint64_t kPeriodsAtOnce = 8;
-
-// A pause that everybody makes is charged as it goes by: whoever waits for the world pauses for as much of it as he waited
-// through. Charged as a whole at its end, it would be slept off by all whose wait had just begun.
-constexpr uint64_t kChargedAtOnceNs = 100'000;
-
-void pause(const Clock& clock, uint64_t ns, bool everybody) {
-  for (uint64_t left = ns; left > 0;) {
-    const uint64_t step_ns = left < kChargedAtOnceNs ? left : kChargedAtOnceNs;
-    spin_for(step_ns);
-    if (everybody) clock.charge_everybody(step_ns);
-    left -= step_ns;
-  }
+// Not yet closed, as the companion sees the program's CPU time a tick of the kernel's late.
+bool is_over(Area& area) {
+  Snapshot now;
+  take_times(area, program.pid, now);
+  return effective_ns(program.pauses, area.state.begin, now) >= look(area.state.live.until_ns);
 }
 
 // What is still owed when the window closes was not paused.
 void pause_in_bulk(Area& area, uint64_t delay_ns, bool everybody) {
   const uint64_t window = look(area.state.live.open);
-  const uint64_t bulk_ns = kPeriodsAtOnce * area.script.period_ns;
+  const uint64_t bulk_ns = bulk_ns_of(area.script);
   if (self.owed_in != window) {
     self.owed_in = window;
     // A window begins somewhere in a bulk, or all would end owing half of one.
     self.owed_ns = (window * 0x9e3779b97f4a7c15u >> 20) % bulk_ns;
   }
   self.owed_ns += delay_ns;
-  if (self.owed_ns < bulk_ns) return;
-  const uint64_t paused_ns = self.owed_ns;
+  if (self.owed_ns < bulk_ns || (everybody && is_over(area))) return;
+  const uint64_t wanted_ns = self.owed_ns;
   self.owed_ns = 0;
-  raise_by(area.state.credited_ns, paused_ns);
-  pause(clock_of(area), paused_ns, everybody);
+  pause_in_window(wanted_ns, everybody);
 }
 
 // What the arm of the open window does with a sample in its region that stands for `weight_ns`.

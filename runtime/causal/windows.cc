@@ -28,9 +28,18 @@ bool RunningRegions::is_running(uint32_t region, uint64_t cpu_ns, uint64_t look_
   return region < kMaxRegions && samples_[region] != 0 && cpu_ns - newest_cpu_ns_[region] <= look_ns;
 }
 
-uint64_t length_ns(Pauses pauses, const Snapshot& from, const Snapshot& to) {
+uint64_t length_ns(ArmKind kind, Pauses pauses, const Snapshot& from, const Snapshot& to) {
+  if (kind == ArmKind::kNull) return effective_ns(pauses, from, to);
   if (pauses != Pauses::kCpuTime) return to.at_ns - from.at_ns;
   return to.cpu_ns - from.cpu_ns + world_blocked_ns(from, to);
+}
+
+uint64_t wanted_ns(const Script& script, ArmKind kind, uint32_t speedup_permille, uint64_t region_ns, uint64_t run_ns) {
+  if (kind != ArmKind::kNull || run_ns == 0) return script.window_ns;
+  constexpr double kMostPaused = 3;  // of what it has besides
+  const double paused =
+      static_cast<double>(speedup_permille) / 1000 * static_cast<double>(region_ns) / static_cast<double>(run_ns);
+  return static_cast<uint64_t>(static_cast<double>(script.window_ns) / (1 + (paused < kMostPaused ? paused : kMostPaused)));
 }
 
 uint64_t busiest(const Snapshot& from, const Snapshot& to) {

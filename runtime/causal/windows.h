@@ -23,7 +23,14 @@ class RunningRegions {
 
 // The window's own clock: what its length is measured by. On one CPU it is what the program had, so that a loaded machine makes
 // windows longer and not emptier.
-uint64_t length_ns(Pauses pauses, const Snapshot& from, const Snapshot& to);
+//
+// A null window's pauses are not of its length. Else it ends in one as often as they take of it, and a pause is in the line
+// always, before the point that comes after it: a fifth of a round too few in each window.
+uint64_t length_ns(ArmKind kind, Pauses pauses, const Snapshot& from, const Snapshot& to);
+
+// How long a window of this arm shall be, by that clock. A null window is as much shorter as its pauses are expected to take, by
+// the part that `region_ns` of its line have been of the run so far, so that it takes the program about as long as others.
+uint64_t wanted_ns(const Script& script, ArmKind kind, uint32_t speedup_permille, uint64_t region_ns, uint64_t run_ns);
 
 // The visits of the busiest point between two moments.
 uint64_t busiest(const Snapshot& from, const Snapshot& to);

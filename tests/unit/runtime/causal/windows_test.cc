@@ -151,11 +151,39 @@ TEST(WorldBlocked, IsNoMoreThanOneCpuHadBesides) {
   Snapshot from{}, to{};
   to.at_ns = 1'000, to.cpu_ns = 900, to.world_blocked_ns = 300, to.global = 200;
   EXPECT_EQ(effective_ns(Pauses::kCpuTime, from, to), 800u);
-  EXPECT_EQ(length_ns(Pauses::kCpuTime, from, to), 1'000u);
+  EXPECT_EQ(length_ns(ArmKind::kBaseline, Pauses::kCpuTime, from, to), 1'000u);
   to.world_blocked_ns = 50;
-  EXPECT_EQ(length_ns(Pauses::kCpuTime, from, to), 950u);
+  EXPECT_EQ(length_ns(ArmKind::kBaseline, Pauses::kCpuTime, from, to), 950u);
   to.cpu_ns = 1'001;  // of another process, to the tick
-  EXPECT_EQ(length_ns(Pauses::kCpuTime, from, to), 1'001u);
+  EXPECT_EQ(length_ns(ArmKind::kBaseline, Pauses::kCpuTime, from, to), 1'001u);
+}
+
+TEST(WindowLength, OfANullWindowHasNoPauses) {
+  Snapshot from{}, to{};
+  to.at_ns = 1'100, to.cpu_ns = 1'000, to.global = 400;
+  EXPECT_EQ(length_ns(ArmKind::kNull, Pauses::kCpuTime, from, to), 600u);
+  EXPECT_EQ(length_ns(ArmKind::kNull, Pauses::kSpin, from, to), 700u);
+  EXPECT_EQ(length_ns(ArmKind::kSlowdown, Pauses::kCpuTime, from, to), 1'000u);
+}
+
+TEST(WindowLength, OfANullWindowIsShorterByWhatItIsExpectedToPause) {
+  Script script{};
+  script.window_ns = 100'000'000;
+  EXPECT_EQ(wanted_ns(script, ArmKind::kNull, 1000, 250'000, 1'000'000), 80'000'000u);
+  EXPECT_EQ(wanted_ns(script, ArmKind::kNull, 500, 2'000'000, 4'000'000), 80'000'000u);
+  EXPECT_EQ(wanted_ns(script, ArmKind::kNull, 1000, 900'000'000, 1'000), 25'000'000u) << "whatever the area says";
+  EXPECT_EQ(wanted_ns(script, ArmKind::kNull, 1000, 0, 0), 100'000'000u) << "nothing known yet";
+  EXPECT_EQ(wanted_ns(script, ArmKind::kSpeedup, 1000, 250'000, 1'000'000), 100'000'000u);
+  EXPECT_EQ(wanted_ns(script, ArmKind::kBaseline, 0, 250'000, 1'000'000), 100'000'000u);
+}
+
+TEST(BulkOfPauses, IsAnEighthOfAWindowBetweenEightAndThirtyTwoPeriods) {
+  Script script{};
+  script.period_ns = 1'000'000;
+  for (const auto& [window_ms, bulk_us] : {std::pair{10, 8'000}, {64, 8'000}, {100, 12'500}, {250, 31'250}, {1000, 32'000}}) {
+    script.window_ns = static_cast<uint64_t>(window_ms) * 1'000'000;
+    EXPECT_EQ(bulk_ns_of(script), static_cast<uint64_t>(bulk_us) * 1'000) << window_ms;
+  }
 }
 
 TEST(WindowRecord, HasTheDifferencesOfItsMoments) {
@@ -181,8 +209,8 @@ TEST(WindowRecord, HasTheDifferencesOfItsMoments) {
   EXPECT_EQ(record.region_ns, 400u);
   EXPECT_EQ(record.visits[3], 20u);
   EXPECT_EQ(busiest(from, to), 20u);
-  EXPECT_EQ(length_ns(Pauses::kCpuTime, from, to), 900u);
-  EXPECT_EQ(length_ns(Pauses::kSpin, from, to), 1'000u);
+  EXPECT_EQ(length_ns(ArmKind::kBaseline, Pauses::kCpuTime, from, to), 900u);
+  EXPECT_EQ(length_ns(ArmKind::kBaseline, Pauses::kSpin, from, to), 1'000u);
 }
 
 }  // namespace
