@@ -21,7 +21,7 @@ CausalTrialRow read_run(const Statement& row) {
   Columns(row).into(trial.trial, trial.subject, trial.cell, trial.block, trial.excluded_by, run.pauses, run.cpus, run.period_ns,
                     run.run_ns, run.cpu_ns, run.growth_ns, run.start_ns, run.spun_wall_ns, run.spun_counted_ns, run.world_ns,
                     run.samples, run.samples_in_regions, run.samples_unattributed, run.samples_late, run.samples_lost, run.waits,
-                    run.waits_classified, run.degradations, trial.layout);
+                    run.waits_classified, run.degradations, trial.layout, trial.system_share);
   trial.excluded = !trial.excluded_by.empty();
   return trial;
 }
@@ -37,7 +37,7 @@ WindowRow read_window(const Statement& row) {
 
 // Main trials that count.
 constexpr char kRecorded[] =
-    "FROM trials t JOIN causal_runs c ON c.trial = t.id "
+    "FROM trials t JOIN causal_runs c ON c.trial = t.id LEFT JOIN outcomes o ON o.trial = t.id "
     "WHERE t.experiment = ? AND t.kind = 'main' AND t.state = 'recorded' ";
 
 }  // namespace
@@ -134,7 +134,7 @@ Result<std::vector<CausalTrialRow>> Store::causal_trials(Id experiment) {
                            "WHERE x.trial = t.id), ''), c.pauses, c.cpus, c.period_ns, c.run_ns, c.cpu_ns, c.growth_ns, "
                            "c.start_ns, c.spun_wall_ns, c.spun_counted_ns, c.world_ns, c.samples, c.samples_in_regions, "
                            "c.samples_unattributed, c.samples_late, c.samples_lost, c.waits, c.waits_classified, "
-                           "c.degradations, t.layout " +
+                           "c.degradations, t.layout, CAST(o.system_ns AS REAL) / nullif(o.user_ns + o.system_ns, 0) " +
                                std::string(kRecorded) + "ORDER BY t.position",
                            read_run, experiment));
   std::map<Id, size_t> by_trial;

@@ -77,6 +77,7 @@ struct CausalTrialRow {
   int64_t layout = 0;  // trials of one subject ran in the same layout of the code where this is equal, unless it changed in them
   bool excluded = false;  // by a declared rule
   std::string excluded_by;
+  std::optional<double> system_share;  // of the CPU time that the whole trial had, by the kernel's tick
   CausalRun run;
 };
 

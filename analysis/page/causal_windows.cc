@@ -33,7 +33,7 @@ struct TrialShare {
   const char* name;
   double CausalTrial::*field;
 };
-constexpr TrialShare kTrialShares[] = {{"kernel_share", &CausalTrial::kernel_share},
+constexpr TrialShare kTrialShares[] = {{"unsampled_share", &CausalTrial::unsampled_share},
                                        {"unattributed_share", &CausalTrial::unattributed_share},
                                        {"unclassified_waits", &CausalTrial::unclassified_waits},
                                        {"lengthened_share", &CausalTrial::lengthened_share}};
@@ -108,6 +108,7 @@ void write_trials(JsonWriter& json, const CausalData& data) {
         .value("excluded", trial.excluded);
     for (const TrialNumber& number : kTrialNumbers) json.value(number.name, trial.*number.field);
     for (const TrialShare& share : kTrialShares) json.value(share.name, trial.*share.field);
+    if (trial.system_share) json.value("system_share", *trial.system_share);
     column(json, "run_samples", trial.run_samples, [](uint64_t count) { return count; });
     json.end();
   }
@@ -170,6 +171,7 @@ Result<CausalData> data_of(const Json& json) {
     trial.excluded = each.at("excluded");
     for (const TrialNumber& number : kTrialNumbers) trial.*number.field = each.at(number.name);
     for (const TrialShare& share : kTrialShares) trial.*share.field = each.at(share.name);
+    if (each.contains("system_share")) trial.system_share = each.at("system_share").get<double>();
     trial.run_samples = each.at("run_samples").get<std::vector<uint64_t>>();
     data.trials.push_back(std::move(trial));
   }

@@ -17,7 +17,8 @@ constexpr std::array<std::string_view, 20> kCodes{
     "coarse-samples", "lengthened",   "excluded-trials", "closed-loop", "loop-unknown",  "time-outs",   "nothing"};
 
 // Shares from which on they are worth a word.
-constexpr double kMuchKernel = 0.2;
+constexpr double kMuchUnsampled = 0.2;
+constexpr double kMuchInThreads = 0.05;
 constexpr double kMuchUnattributed = 0.1;
 constexpr double kMuchUnclassified = 0.05;
 constexpr char kUnseenCalls[] = "statically linked code and direct system calls are not seen";
@@ -184,13 +185,14 @@ class Warnings {
 
   void trials() {
     struct Largest {
-      double kernel = 0, unattributed = 0, unclassified = 0, unclassified_on_one_cpu = 0, lengthened = 0;
+      double unattributed = 0, unclassified = 0, unclassified_on_one_cpu = 0, lengthened = 0;
       uint64_t coarse = 0, count = 0, timeouts = 0;
     } all;
+    const CausalTrial* least_sampled = nullptr;
     for (const CausalTrial& trial : design_.trials) {
       if (!trial.excluded.empty()) continue;
       ++all.count;
-      all.kernel = std::max(all.kernel, trial.kernel_share);
+      if (least_sampled == nullptr || trial.unsampled_share > least_sampled->unsampled_share) least_sampled = &trial;
       all.unattributed = std::max(all.unattributed, trial.unattributed_share);
       double& unclassified = trial.clock == CausalClock::kCpu ? all.unclassified_on_one_cpu : all.unclassified;
       unclassified = std::max(unclassified, trial.unclassified_waits);
@@ -199,12 +201,7 @@ class Warnings {
       all.timeouts += trial.timeouts;
     }
     if (design_.loads) return waits_under_load(std::max(all.unclassified, all.unclassified_on_one_cpu), all.timeouts);
-    if (all.kernel > kMuchKernel)
-      say(CausalCaveatCode::kKernelTime,
-          "up to " + percent(all.kernel) +
-              " of a trial's CPU time has no sample: it was in the kernel, or in threads that end within a period of sampling",
-          "what the kernel does for a line is not in its effect, and no setting changes that; a shorter sampling sees more of "
-          "threads that end soon");
+    if (least_sampled != nullptr && least_sampled->unsampled_share > kMuchUnsampled) unsampled(*least_sampled);
     if (all.unattributed > kMuchUnattributed)
       say(CausalCaveatCode::kUnattributed,
           "up to " + percent(all.unattributed) + " of a trial's samples belong to no line in scope",
@@ -226,6 +223,21 @@ class Warnings {
     if (all.lengthened > kMuchLengthened)
       say(CausalCaveatCode::kLengthened, "pauses made up to " + percent(all.lengthened) + " of a trial's time",
           "fewer or smaller speedups, or a smaller share of windows");
+  }
+
+  // User time without a sample is that of threads which end within a period.
+  void unsampled(const CausalTrial& trial) {
+    const std::string much = "up to " + percent(trial.unsampled_share) + " of a trial's CPU time has no sample: ";
+    const std::string of_kernel = "what the kernel does for a line is not in its effect, and no setting changes that";
+    const std::string of_threads = "a shorter sampling sees more of threads that end soon";
+    if (!trial.system_share)
+      return say(CausalCaveatCode::kKernelTime, much + "it was in the kernel, or in threads that end within a period of sampling",
+                 of_kernel + "; " + of_threads);
+    const double kernel = std::min(trial.unsampled_share, *trial.system_share), threads = trial.unsampled_share - kernel;
+    if (threads < kMuchInThreads) return say(CausalCaveatCode::kKernelTime, much + "it was in the kernel", of_kernel);
+    say(CausalCaveatCode::kKernelTime,
+        much + percent(kernel) + " were in the kernel, " + percent(threads) + " in threads that end within a period of sampling",
+        of_threads + "; " + of_kernel);
   }
 
   // Samples say nothing there, so what they lack is nothing either.

@@ -26,7 +26,8 @@ std::string fault_of_trial(const CausalData& data, const CausalTrial& trial) {
   if (!trial.run_samples.empty() && trial.run_samples.size() != data.lines.size())
     return "counts samples of " + std::to_string(trial.run_samples.size()) + " lines, not of " +
            std::to_string(data.lines.size());
-  for (const double each : {trial.kernel_share, trial.unattributed_share, trial.unclassified_waits, trial.lengthened_share})
+  for (const double each : {trial.unsampled_share, trial.system_share.value_or(0), trial.unattributed_share,
+                            trial.unclassified_waits, trial.lengthened_share})
     if (!share(each)) return "has a share that is not between 0 and 1";
   return {};
 }

@@ -68,7 +68,8 @@ struct CausalTrial {
   // and then no phase can be corrected for.
   std::vector<uint64_t> run_samples;
   uint64_t all_samples = 0;    // of all lines and of none, in the whole run; 0: not counted
-  double kernel_share = 0;        // 0 to 1: of the CPU time, without a sample: in the kernel, or in threads that end soon
+  double unsampled_share = 0;  // 0 to 1: of the CPU time, without a sample: in the kernel, or in threads that end soon
+  std::optional<double> system_share;  // 0 to 1: of the CPU time, in the kernel; empty: not known
   double unattributed_share = 0;  // 0 to 1: of the samples, of which no line in scope was found
   double unclassified_waits = 0;  // 0 to 1: of the voluntary switches, that no interposed call accounts for
   double lengthened_share = 0;    // 0 to 1: of the run's time, spent in pauses

@@ -21,8 +21,9 @@ double rounding_ns(double cpus, size_t count) {
 // The kernel's, in which it goes to sleep and wakes up.
 constexpr double kWaitNs = 10e3;
 
-double foreign_of(const WindowOfCpus& window, double most) {
-  return window.foreign_ns - std::min(kWaitNs * window.waits, most * window.cpus_ns);
+// Of a window, or of several together.
+double foreign_of(const WindowOfCpus& all, double most) {
+  return all.foreign_ns - std::min(kWaitNs * all.waits, most * all.cpus_ns);
 }
 
 }  // namespace
@@ -55,14 +56,14 @@ std::vector<double> foreign_shares(const std::vector<WindowOfCpus>& windows, uin
 
   for (size_t b = 0; b < begins.size(); ++b) {
     const size_t end = b + 1 < begins.size() ? begins[b + 1] : together.size();
-    double foreign = 0, all = 0;
+    WindowOfCpus all;
     for (size_t i = begins[b]; i < end; ++i) {
-      foreign += foreign_of(windows[together[i]], most);
-      all += windows[together[i]].cpus_ns;
+      const WindowOfCpus& window = windows[together[i]];
+      all.foreign_ns += window.foreign_ns, all.cpus_ns += window.cpus_ns, all.waits += window.waits;
     }
     // Where the whole trial is too short, what rounding may have made of it is not held against it.
-    const double unsure = std::max(0.0, rounding_ns(number, end - begins[b]) - most * all);
-    for (size_t i = begins[b]; i < end; ++i) shares[together[i]] = share_of(foreign - unsure, all);
+    const double unsure = std::max(0.0, rounding_ns(number, end - begins[b]) - most * all.cpus_ns);
+    for (size_t i = begins[b]; i < end; ++i) shares[together[i]] = share_of(foreign_of(all, most) - unsure, all.cpus_ns);
   }
   return shares;
 }

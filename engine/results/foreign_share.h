@@ -19,7 +19,7 @@ struct WindowOfCpus {
   double foreign_ns = 0;  // CPU time of others as measured; below 0 where rounding made it so
   double cpus_ns = 0;     // of all CPUs: wall time times their number; 0 or below: no window was open
   bool known = true;      // false: the kernel did not say
-  double waits = 0;       // of the program's threads
+  double waits = 0;       // of the program's threads; each thread's come in at its every sixteenth sample
 };
 
 // From 0 to 1, one for each of the trial's windows, which come in order of time on `cpus` CPUs. A window that is beyond `most` by

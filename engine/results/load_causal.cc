@@ -172,9 +172,10 @@ class Loader {
       if (const auto line = line_of_.find(seen.region); line != line_of_.end()) trial.run_samples[line->second] =
           count(seen.samples);
     trial.all_samples = count(run.samples);
-    // A sample stands for a period of CPU time; what has none was in the kernel.
+    // A sample stands for a period of CPU time; what has none was in the kernel, or in threads that ended within a period.
     if (is_degraded(run, "kernel-not-sampled") && !is_degraded(run, "coarse-samples"))
-      trial.kernel_share = 1 - share(run.samples * run.period_ns, static_cast<double>(run.cpu_ns));
+      trial.unsampled_share = 1 - share(run.samples * run.period_ns, static_cast<double>(run.cpu_ns));
+    trial.system_share = row.system_share;
     trial.unattributed_share = share(run.samples_unattributed, static_cast<double>(run.samples));
     trial.unclassified_waits = run.waits > 0 ? 1 - share(run.waits_classified, static_cast<double>(run.waits)) : 0;
     if (trial.clock == CausalClock::kWall)

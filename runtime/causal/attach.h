@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/causal/area.h"
+#include "runtime/causal/early_sample.h"
 
 namespace stab::causal {
 
@@ -21,6 +22,8 @@ struct Thread {
   uint64_t overslept_ns;  // of R4's sleeps, which end late: the next are shorter
   uint64_t program_ns;  // its CPU time at the last sample
   uint64_t spun_ns;     // of it, since then, in pauses
+  EarlySample early;
+  Sampled last;         // its last sample
   uint64_t too_much_ns; // that its pause before took beyond what it should: the next is shorter
   uint64_t owed_ns;     // of pauses that are made in bulk, in the window `owed_in`
   uint64_t owed_in;
@@ -95,6 +98,7 @@ void read_switches();                          // voluntary switches, and those 
 void take_signal();                // SIGTRAP is ours from now on
 bool start_sampling();             // in the calling process; false: neither kind of sample can be had
 void start_thread_sampling();      // of a new thread, which calls it
+void take_rest();                  // of the calling thread, which ends: what it has computed since its last sample
 void end_thread_sampling();
 void stop_sampling();              // of all threads, for good
 void give_alternate_stack();
@@ -109,7 +113,6 @@ int out_of_the_way(int fd);
 void begin_child();                // in a process that was forked from one that is profiled
 
 // caller.cc
-struct Place;
 void load_unwinder();
 // The nearest caller in scope of the code that a trap interrupted, called in that trap. False: there is none.
 bool find_caller(uint64_t interrupted, Place& place);

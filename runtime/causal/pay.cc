@@ -290,6 +290,7 @@ void arrive() {
 void leave() {
   if (!self.is_counted) return;
   read_switches();
+  take_rest();
   pay();
   if (program.pauses == Pauses::kSpin) clock_of(*program.area).vacate(self.occupied);
   // Ended inside a wait, by cancellation, it is off already.

@@ -117,6 +117,30 @@ void count(Area& area, const Place& place, bool by_caller, uint64_t weight_ns) {
   raise_by(state.region_ns[place.region], weight_ns);
 }
 
+Sampled sampled_at(Area& area, uint64_t pc) {
+  Sampled found{find_place(area, original_of(pc)), false, true};
+  found.by_caller = !found.place.in_scope && (area.script.flags & kScriptCallers) != 0 && find_caller(pc, found.place);
+  return found;
+}
+
+void stand_for(Area& area, const Sampled& sampled, uint64_t weight_ns) {
+  count(area, sampled.place, sampled.by_caller, weight_ns);
+  const Live& live = area.state.live;
+  if (look(live.open) % 2 == 1) {
+    if (sampled.place.region != kNoRegion && sampled.place.region == live.region) judge(area, weight_ns);
+    add_insides(area, program.pid);
+    pay();
+  } else if (is_loaded(area.script)) {
+    pay();
+  }
+}
+
+void take_early_sample(Area& area, uint64_t pc) {
+  const bool is_due = is_early_sample_due();
+  end_early_sample();
+  if (is_due && !self.spins && !self.last.is_there) self.early.found = sampled_at(area, pc);
+}
+
 void take_sample(Area& area, uint64_t pc, bool is_late) {
   if (self.spins) return raise_by(area.state.samples_spun, 1);
   const uint64_t cpu_ns = thread_cpu_ns();
@@ -129,17 +153,9 @@ void take_sample(Area& area, uint64_t pc, bool is_late) {
                                               : weight_of(since_ns, self.spun_ns, area.script.period_ns);
   self.program_ns = cpu_ns;
   self.spun_ns = 0;
-  Place place = find_place(area, original_of(pc));
-  const bool by_caller = !place.in_scope && (area.script.flags & kScriptCallers) != 0 && find_caller(pc, place);
-  count(area, place, by_caller, weight_ns);
-  const Live& live = area.state.live;
-  if (look(live.open) % 2 == 1) {
-    if (place.region != kNoRegion && place.region == live.region) judge(area, weight_ns);
-    add_insides(area, program.pid);
-    pay();
-  } else if (is_loaded(area.script)) {
-    pay();
-  }
+  const Sampled here = sampled_at(area, pc);
+  stand_for(area, self.early.found.is_there && !self.last.is_there ? self.early.found : here, weight_ns);
+  self.last = here;
   if (++self.traps % kTrapsPerLook == 0) read_switches();
 }
 
@@ -184,10 +200,13 @@ void on_trap(int signal, siginfo_t* info, void* context) {
   const auto& trap = *reinterpret_cast<const TrapInfo*>(info);
   const bool by_perf = trap.code == kTrapPerf && trap.data == kOurs;
   const bool by_timer = trap.code == SI_TIMER && trap.data == kOurs;
-  if ((by_perf || by_timer) && !is_profiled()) {
+  const bool is_early = trap.code == kTrapPerf && trap.data == kEarlySignal;
+  const auto pc = static_cast<uint64_t>(static_cast<const ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP]);
+  if ((by_perf || by_timer || is_early) && !is_profiled()) {
     // Was on its way when the program went into its sandbox.
+  } else if (is_early) {
+    take_early_sample(*program.area, pc);
   } else if (by_perf || by_timer) {
-    const auto pc = static_cast<uint64_t>(static_cast<const ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP]);
     take_sample(*program.area, pc, by_perf && (trap.flags & kTrapAsync) != 0);
     obey(*program.area);
   } else {
@@ -247,13 +266,14 @@ bool start_sampling() {
 }
 
 void stop_sampling() {
+  stop_early_events();
   if (program.event >= 0) sys::call(SYS_ioctl, program.event, PERF_EVENT_IOC_DISABLE, 0);
   end_thread_sampling();
 }
 
 void start_thread_sampling() {
   if (!program.by_timer) {
-    if (program.event >= 0) keep_own_period();
+    if (program.event >= 0 && !begin_early_sample(program.area->script.period_ns)) keep_own_period();
     return;
   }
   sigevent event;
@@ -268,6 +288,23 @@ void start_thread_sampling() {
   const timespec period{static_cast<time_t>(period_ns / 1'000'000'000u), static_cast<long>(period_ns % 1'000'000'000u)};
   const itimerspec times{period, period};
   sys::call(SYS_timer_settime, self.timer, 0, sys::word(&times), 0);
+}
+
+// A thread of less than a period has an early sample as often as its time is of one; where it has more, its last sample is where
+// the rest begins.
+void take_rest() {
+  if (program.by_timer || program.is_silent) return;
+  end_early_sample();
+  Area& area = *program.area;
+  const uint64_t period_ns = area.script.period_ns;
+  if (!self.last.is_there) {
+    if (self.early.found.is_there) stand_for(area, self.early.found, period_ns);
+    return;
+  }
+  if (!self.early.found.is_there) return;  // began with the process, or had no event: whole periods alone
+  const uint64_t cpu_ns = thread_cpu_ns(), since_ns = cpu_ns - self.program_ns;
+  const uint64_t rest_ns = since_ns > self.spun_ns ? since_ns - self.spun_ns : 0;
+  if ((cpu_ns * 0x9e37'79b9'7f4a'7c15u >> 20) % period_ns < rest_ns) stand_for(area, self.last, period_ns);
 }
 
 void end_thread_sampling() {

@@ -10,6 +10,7 @@
     ... waits io            sleep is sped up, too; time-outs, timers, and writes that find no room are waits for the world
     ... no-waits -          time in the kernel and children are not
     ... in-step -           threads that make way for each other as often as samples come
+    ... short-threads -     threads that end before they have had a period
     ... callers -           samples in libc count for their callers
     ... moving -            code and stack move, a new layout for each window
 
@@ -176,6 +177,19 @@ def one_cpu(tools, name, directory):
                    "predictions are not near the truth")
 
 
+def short_threads(tools, name, directory):
+    """Threads that end before a period of theirs is over: by whole periods alone none of them would have a sample."""
+    program = build(tools.cc, "short_threads", directory)
+    lines = windows(tools, program, ["--rounds-per-us", rounds_per_us(program), "--seconds", "4"], [
+        "--region", "a=line_a", "--region", "b=line_b", "--pilot", "--cpus", tools.cpu])
+    rounds = visits_of(lines, "round")
+    of_line = {line[2]: float(line[-1]) for line in lines if line[0] == "region"}
+    per_round, share = sum(of_line.values()) / rounds, of_line["a"] / sum(of_line.values())
+    print(f"short threads: samples of {per_round:.2f} ms a round, by their work 1.50; {100 * share:.1f} % of them in line_a, by its work 60")
+    expect(per_round > 0.5, "threads that end within a period are not seen")
+    expect_in_time(abs(per_round - 1.5) <= 0.25 and abs(share - 0.6) <= 0.05, "threads that end within a period are not seen as they should be")
+
+
 def build_with(compiler, program, directory, *options):
     out = pathlib.Path(directory) / ("_".join([program, *[option.strip("-") for option in options]]))
     done = subprocess.run([str(word) for word in [compiler, "-O2", f"-I{INCLUDE}", HERE / f"{program}.c", "-o", out, "-pthread",
@@ -313,7 +327,7 @@ def shares(tools, name, directory):
             expect_in_time(abs(ratio - truth_of) < 0.15, "latency is not what the work says")
 
 
-HABITS = ["interrupted", "own-trap", "deadly-trap", "blocks-signals", "forks", "executes", "descriptors", "short", "silent",
+HABITS = ["interrupted", "own-trap", "deadly-trap", "blocks-signals", "forks", "executes", "descriptors", "takes-descriptors", "short", "silent",
           "sandboxed", "asks-for-sandbox", "clones", "times-out", "keeps-dlerror", "resets-all", "once-only", "jumps-out",
           "small-stack", "ends-in-sandbox"]
 
@@ -386,6 +400,8 @@ def habits(tools, _, directory):
                    "samples came late, or were few")
     visits = visits_of(seen["forks"], "round")
     expect(number(seen["forks"], "attached") == 5 and visits == 400, f"forked children did not join: {visits} visits")
+    expect(number(seen["takes-descriptors"], "samples") > 100 and ["degraded", "no-samples"] not in seen["takes-descriptors"],
+           "samples ended as the program took the numbers of descriptors")
     expect(number(seen["short"], "samples") <= 1 and not any(line[0] == "point" for line in seen["silent"]),
            "points that nobody visited")
 
@@ -471,7 +487,7 @@ def moving(tools, _, directory):
 
 
 CHECKS = {"one-cpu": one_cpu, "two-cpus": two_cpus, "habits": habits, "mirror": mirror, "same-output": same_output, "moving": moving,
-          "waits": waits, "no-waits": no_waits, "callers": callers, "in-step": in_step, "shares": shares}
+          "waits": waits, "no-waits": no_waits, "callers": callers, "in-step": in_step, "shares": shares, "short-threads": short_threads}
 
 
 def idlest_cpu(seconds=0.3):

@@ -3,6 +3,7 @@
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <linux/seccomp.h>
 #include <poll.h>
@@ -129,6 +130,29 @@ static int descriptors(void) {
   const int first = dup(0), second = dup(0);
   printf("%d %d\n", first, second);
   compute(0.05);
+  return 0;
+}
+
+static void* live_shortly(void* nothing) {
+  compute(0.0008);
+  return nothing;
+}
+
+/* Numbers that a profile may have taken for a moment, and which stay the program's once it has them. */
+static int takes_descriptors(void) {
+  enum { kFirst = 990, kEnd = 1016 };
+  int lost = 0;
+  for (int round = 0; round < 150; round++) {
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++)
+      if (pthread_create(&threads[i], NULL, live_shortly, NULL) != 0) return 1;
+    compute(0.0003);
+    for (int fd = kFirst; fd < kEnd; fd++) dup2(0, fd);
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+    for (int fd = kFirst; fd < kEnd; fd++) lost += fcntl(fd, F_GETFD) < 0;
+    for (int fd = 3; fd < kEnd; fd++) close(fd);
+  }
+  printf("%d descriptors lost\n", lost);
   return 0;
 }
 
@@ -334,6 +358,7 @@ int main(int argc, char** argv) {
   if (strcmp(habit, "forks") == 0) return forks();
   if (strcmp(habit, "executes") == 0) return executes(argv[0]);
   if (strcmp(habit, "descriptors") == 0) return descriptors();
+  if (strcmp(habit, "takes-descriptors") == 0) return takes_descriptors();
   if (strcmp(habit, "sandboxed") == 0) return sandboxed();
   if (strcmp(habit, "asks-for-sandbox") == 0) return asks_for_sandbox();
   if (strcmp(habit, "clones") == 0) return clones();

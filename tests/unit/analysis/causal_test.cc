@@ -59,15 +59,24 @@ TEST(Causal, SaysWhichLineIsWorthIt) {
 // Time in the kernel is never sampled, so no setting is a cure; that of threads which end within a period is lost by the setting.
 TEST(Causal, SaysWhatTimeIsNotInAnEffect) {
   CausalData data = made_windows(MadeProgram(), 1);
-  for (CausalTrial& trial : data.trials) trial.kernel_share = 0.19;
+  for (CausalTrial& trial : data.trials) trial.unsampled_share = 0.19, trial.system_share = 0.19;
   EXPECT_FALSE(warned(report_of(data), CausalCaveatCode::kKernelTime));
-  data.trials[0].kernel_share = 0.21;
-  const std::optional<CausalCaveat> caveat = said(report_of(data), CausalCaveatCode::kKernelTime);
-  ASSERT_TRUE(caveat);
-  EXPECT_NE(caveat->hint.find("what the kernel does for a line is not in its effect, and no setting changes that"),
-            std::string::npos)
-      << caveat->hint;
-  EXPECT_NE(caveat->hint.find("a shorter sampling"), std::string::npos) << caveat->hint;
+  CausalTrial& least_sampled = data.trials[1];
+  least_sampled.unsampled_share = 0.4;
+  const auto caveat = [&](std::optional<double> system_share) {
+    least_sampled.system_share = system_share;
+    return said(report_of(data), CausalCaveatCode::kKernelTime).value_or(CausalCaveat());
+  };
+  const char kKernel[] = "what the kernel does for a line is not in its effect, and no setting changes that";
+  const char kThreads[] = "a shorter sampling sees more of threads that end soon";
+  EXPECT_EQ(
+      caveat(0.16).message,
+      "up to 40 % of a trial's CPU time has no sample: 16 % were in the kernel, 24 % in threads that end within a period of "
+      "sampling");
+  EXPECT_EQ(caveat(0.16).hint, std::string(kThreads) + "; " + kKernel);
+  EXPECT_EQ(caveat(0.38).message, "up to 40 % of a trial's CPU time has no sample: it was in the kernel");
+  EXPECT_EQ(caveat(0.5).hint, kKernel);
+  EXPECT_EQ(caveat({}).hint, std::string(kKernel) + "; " + kThreads);
 }
 
 // Where threads pause, a pause may be paid twice in a wait that isn't seen; on one CPU nobody pauses, and what is missing there

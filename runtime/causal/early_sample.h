@@ -1,0 +1,48 @@
+// Where a thread is at a random moment of its first period.
+//
+// The sampling event gives a thread its first sample after a whole period. A thread that ends before has none, and of one that
+// ends in its second period half is missing; and as such threads do the same, all of them are sampled in the same place. So each
+// thread has an event of its own, once, after a part of a period that is drawn. That moment stands for the first period; the sample at its end
+// is where the next one begins, and stands for as much of it as the thread still lives (take_rest).
+//
+// The event is a descriptor for less than a period. A program that closes or takes descriptors which it did not open ends these
+// events, and finds the numbers free; its threads then have whole periods alone.
+#pragma once
+
+#include <stdint.h>
+
+#include "runtime/causal/regions.h"
+
+namespace stab::causal {
+
+// What a sample found.
+struct Sampled {
+  Place place;
+  bool by_caller = false;
+  bool is_there = false;
+};
+
+// Of a thread.
+struct EarlySample {
+  uint64_t event = 0;     // its ticket, 0: none any more
+  uint64_t begun_ns = 0;  // the thread's CPU time as the event began
+  uint64_t after_ns = 0;  // which was drawn
+  Sampled found;
+};
+
+inline constexpr uint64_t kEarlySignal = 0x5354'4142'4541'524c;  // its sig_data
+
+// Of the calling thread, which begins. False: it has none.
+bool begin_early_sample(uint64_t period_ns);
+// Its trap has come: the event ends. Whether it came when it should have: what fell into the kernel comes later.
+bool is_early_sample_due();
+void end_early_sample();
+
+// Whether a number between these is an event of any thread.
+bool has_early_events(unsigned first, unsigned last);
+// Ends those of all threads: the program wants to close what it finds, or a child has its parent's.
+void end_early_events();
+// The same, and none begins any more.
+void stop_early_events();
+
+}  // namespace stab::causal
