@@ -57,9 +57,10 @@ bool begin_early_sample(uint64_t period_ns) {
 }
 
 bool is_early_sample_due() {
-  constexpr uint64_t kDelayNs = 20'000;  // of an interrupt and its signal
+  constexpr uint64_t kDelayNs = 100'000;  // of an interrupt and its signal, on a stack that nobody has touched
   const EarlySample& early = self.early;
-  return thread_cpu_ns() - early.begun_ns < early.after_ns + early.after_ns / 2 + kDelayNs;
+  const uint64_t half_ns = early.after_ns / 2;
+  return thread_cpu_ns() - early.begun_ns < early.after_ns + (half_ns > kDelayNs ? half_ns : kDelayNs);
 }
 
 void end_early_sample() {

@@ -2,8 +2,8 @@
 //
 // The sampling event gives a thread its first sample after a whole period. A thread that ends before has none, and of one that
 // ends in its second period half is missing; and as such threads do the same, all of them are sampled in the same place. So each
-// thread has an event of its own, once, after a part of a period that is drawn. That moment stands for the first period; the sample at its end
-// is where the next one begins, and stands for as much of it as the thread still lives (take_rest).
+// thread has an event of its own, once, after a part of a period that is drawn. That moment stands for the first period. The last
+// sample at a period's end is where the rest of the thread begins, and stands for it (take_rest).
 //
 // The event is a descriptor for less than a period. A program that closes or takes descriptors which it did not open ends these
 // events, and finds the numbers free; its threads then have whole periods alone.

@@ -1,6 +1,6 @@
 // The profile has one descriptor in the program, its event's. A program that closes whatever it did not open, as daemons do, must
-// not end its samples by that, and its own descriptors have the numbers that they would have had. Those of early samples give
-// way.
+// not end its samples by that, and its own descriptors have the numbers that they would have had. Events of early samples are
+// others, for a moment each: they give way.
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/resource.h>

@@ -5,6 +5,8 @@
 // so no system call ends with EINTR. Where perf is refused each thread has a timer on its CPU clock, with the grain of the
 // kernel's tick.
 //
+// A thread's first period is sampled by an event of its own (early_sample.h), its last one by where it began.
+//
 // What falls into a pause is no sample of the program. All signals are blocked in the handler: a handler of the program's that
 // ran in it might jump out of it, in the middle of what it does to the area. A sample that falls due there comes right after it,
 // marked as late, and stands for no time.
