@@ -1,5 +1,7 @@
 #include "runtime/causal/early_sample.h"
 
+#include <sys/ioctl.h>
+
 #include "runtime/causal/attach.h"
 #include "runtime/perf_event.h"
 
@@ -12,11 +14,22 @@ constexpr uint64_t kMost = 32;
 // The events that there are: a serial number above, the descriptor below. 0: free; kTaken: about to be one.
 uint64_t events[kMost];
 constexpr uint64_t kTaken = ~uint64_t{0};
+uint64_t ids[kMost];  // the kernel's number of each
 uint64_t serials = 0;
 
 int descriptor_of(uint64_t event) { return static_cast<int>(event & 0xffff'ffff); }
 
-int open_once(uint64_t after_ns) {
+uint64_t id_of(int fd) {
+  uint64_t id = 0;
+  return sys::call(SYS_ioctl, fd, PERF_EVENT_IOC_ID, sys::word(&id)) == 0 ? id : 0;
+}
+
+// The program may have taken the number while the event wasn't listed yet, or had looked before it was.
+void close_if_ours(uint64_t event, uint64_t id) {
+  if (id != 0 && id_of(descriptor_of(event)) == id) sys::close(descriptor_of(event));
+}
+
+int open_once(uint64_t after_ns, uint64_t& id) {
   perf_event_attr attr = sys::event_attributes(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK);
   attr.sample_period = after_ns;
   attr.sample_type = PERF_SAMPLE_IP;
@@ -26,6 +39,7 @@ int open_once(uint64_t after_ns) {
   attr.sig_data = kEarlySignal;
   const int fd = sys::open_event(attr, 0, -1);
   if (fd < 0) return -1;
+  id = id_of(fd);
   const int moved = out_of_the_way(fd);
   if (moved != fd) return moved;
   sys::close(fd);  // a number that the program may meet
@@ -50,7 +64,7 @@ bool begin_early_sample(uint64_t period_ns) {
   early.begun_ns = thread_cpu_ns();
   // Serial numbers alone would be spread evenly, and in step with threads of two kinds that are started in turns.
   early.after_ns = 1 + ((serial + early.begun_ns + now_ns()) * 0x9e37'79b9'7f4a'7c15u >> 20) % period_ns;
-  const int fd = open_once(early.after_ns);
+  const int fd = open_once(early.after_ns, ids[place - events]);
   early.event = fd < 0 ? 0 : (serial + 1) << 32 | static_cast<uint64_t>(fd);
   __atomic_store_n(place, early.event, __ATOMIC_RELEASE);
   return fd >= 0;
@@ -67,11 +81,11 @@ void end_early_sample() {
   const uint64_t own = self.early.event;
   self.early.event = 0;
   if (own == 0) return;
-  for (uint64_t& event : events) {
+  for (uint64_t i = 0; i < kMost; ++i) {
     uint64_t wanted = own;
-    if (!__atomic_compare_exchange_n(&event, &wanted, uint64_t{0}, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) continue;
-    sys::close(descriptor_of(own));
-    return;
+    const uint64_t id = ids[i];  // the next one's, once the place is free
+    if (!__atomic_compare_exchange_n(&events[i], &wanted, uint64_t{0}, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) continue;
+    return close_if_ours(own, id);
   }
 }
 
@@ -85,11 +99,12 @@ bool has_early_events(unsigned first, unsigned last) {
 }
 
 void end_early_events() {
-  for (uint64_t& event : events) {
-    uint64_t now = __atomic_load_n(&event, __ATOMIC_ACQUIRE);
+  for (uint64_t i = 0; i < kMost; ++i) {
+    uint64_t now = __atomic_load_n(&events[i], __ATOMIC_ACQUIRE);
     if (now == 0 || now == kTaken) continue;
-    if (__atomic_compare_exchange_n(&event, &now, uint64_t{0}, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-      sys::close(descriptor_of(now));
+    const uint64_t id = ids[i];
+    if (__atomic_compare_exchange_n(&events[i], &now, uint64_t{0}, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+      close_if_ours(now, id);
   }
 }
 

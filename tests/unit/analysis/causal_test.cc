@@ -69,12 +69,12 @@ TEST(Causal, SaysWhatTimeIsNotInAnEffect) {
   };
   const char kKernel[] = "what the kernel does for a line is not in its effect, and no setting changes that";
   const char kThreads[] = "a shorter sampling sees more of threads that end soon";
-  EXPECT_EQ(
-      caveat(0.16).message,
-      "up to 40 % of a trial's CPU time has no sample: 16 % were in the kernel, 24 % in threads that end within a period of "
-      "sampling");
+  EXPECT_EQ(caveat(0.16).message,
+            "up to 40.0 % of a trial's CPU time has no sample: 16.0 % were in the kernel, 24.0 % in threads that end within a "
+            "period of "
+            "sampling");
   EXPECT_EQ(caveat(0.16).hint, std::string(kThreads) + "; " + kKernel);
-  EXPECT_EQ(caveat(0.38).message, "up to 40 % of a trial's CPU time has no sample: it was in the kernel");
+  EXPECT_EQ(caveat(0.38).message, "up to 40.0 % of a trial's CPU time has no sample: it was in the kernel");
   EXPECT_EQ(caveat(0.5).hint, kKernel);
   EXPECT_EQ(caveat({}).hint, std::string(kKernel) + "; " + kThreads);
 }
