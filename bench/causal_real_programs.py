@@ -55,13 +55,17 @@ class Real:
         self.binary, self.plant, self.after, self.turns = binary, plant, after, turns
         self.point, self.run, self.input, self.window, self.env, self.own = point, run, input, window, env or {}, own
 
-    def inputs(self):
-        """The head of every input, and what a short run does."""
+    def head(self):
+        """What every input begins with."""
+        return b"" if isinstance(self.input, int) else self.input[0].encode()
+
+    def short(self):
+        """What a short run does, without the head."""
         if isinstance(self.input, int):
             corpus = [sys.executable, BENCHMARKS / "inputs/corpus.py", "text", str(self.input)]
-            return b"", subprocess.run(corpus, stdout=subprocess.PIPE, check=True).stdout
-        head, one, times = self.input
-        return head.encode(), one.encode() * times
+            return subprocess.run(corpus, stdout=subprocess.PIPE, check=True).stdout
+        _, one, times = self.input
+        return one.encode() * times
 
     def stamp(self):
         """One line: where any of it differs a build is another one."""
@@ -149,7 +153,7 @@ class Built:
         stamp, wanted = self.folder / "stamp", real.stamp()
         if stamp.exists() and stamp.read_text().split("\n", 1)[1] == wanted:
             self.line = int(stamp.read_text().split("\n", 1)[0])
-            self._write_inputs(times)
+            self._write_text(times)
             return
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir(parents=True)
@@ -170,13 +174,15 @@ class Built:
             self._make(name, real.again if real.again and name != BUILDS[0] else real.recipe, tree, include)
             self.paths[name].parent.mkdir()
             shutil.copy2(tree / real.binary, self.paths[name])
-        self._write_inputs(times)
+        (self.folder / "short").write_bytes(real.head() + real.short())
+        self._write_text(times)
         stamp.write_text(f"{self.line}\n{wanted}")
 
-    def _write_inputs(self, times):
-        head, short = self.real.inputs()
-        (self.folder / "short").write_bytes(head + short)
-        (self.folder / "text").write_bytes(head + short * times)
+    def _write_text(self, times):
+        head, text = self.real.head(), self.folder / "text"
+        short = (self.folder / "short").read_bytes()[len(head):]
+        if not text.exists() or text.stat().st_size != len(head) + len(short) * times:
+            text.write_bytes(head + short * times)
 
     def _make(self, name, recipe, tree, include):
         log = self.folder / f"{name}.log"

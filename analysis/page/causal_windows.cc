@@ -33,7 +33,7 @@ struct TrialShare {
   const char* name;
   double CausalTrial::*field;
 };
-constexpr TrialShare kTrialShares[] = {{"unsampled_share", &CausalTrial::unsampled_share},
+constexpr TrialShare kTrialShares[] = {{"kernel_share", &CausalTrial::unsampled_share},  // by the name that pages know
                                        {"unattributed_share", &CausalTrial::unattributed_share},
                                        {"unclassified_waits", &CausalTrial::unclassified_waits},
                                        {"lengthened_share", &CausalTrial::lengthened_share}};

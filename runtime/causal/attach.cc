@@ -122,7 +122,7 @@ void begin_child() {
   self = child;
   if (program.event >= 0) sys::close(program.event);  // its parent's
   program.event = -1;
-  end_early_events();
+  forget_early_samples();
   forget_trap_change();
   forget_module_change();
   progress::leave_row_to_parent();

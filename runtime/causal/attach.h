@@ -70,6 +70,11 @@ inline bool class_matters() {
                               (program.pauses == Pauses::kCpuTime && look(state.idle_since_ns) != 0));
 }
 
+// A number below `below`, as good as drawn: the same from the same, and another one from the next.
+inline uint64_t drawn(uint64_t from, uint64_t below) {
+  return (from * 0x9e3779b97f4a7c15u >> 20) % below;
+}
+
 // pay.cc
 struct Wait {
   Waits outer;         // what the thread waited for already: a signal handler is waiting now

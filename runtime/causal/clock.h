@@ -121,9 +121,13 @@ inline uint64_t effective_ns(Pauses pauses, const Snapshot& from, const Snapshot
 
 // One CPU: when a pause is made matters to nobody, so many are made as one. After each the program finds its caches colder, as
 // far as others share them, and a late trap: with eight periods at once a null window of xz's was 1 % slower by that.
+// No longer than that for its own sake: whoever closes a window waits for its pauses.
 inline uint64_t bulk_ns_of(const Script& script) {
-  const uint64_t least_ns = 8 * script.period_ns, most_ns = 32 * script.period_ns, eighth_ns = script.window_ns / 8;
-  return eighth_ns < least_ns ? least_ns : eighth_ns < most_ns ? eighth_ns : most_ns;
+  const auto lesser = [](uint64_t a, uint64_t b) { return a < b ? a : b; };
+  constexpr uint64_t kLongestNs = 100'000'000;
+  const uint64_t least_ns = 8 * script.period_ns;
+  const uint64_t wanted_ns = lesser(lesser(32 * script.period_ns, script.window_ns / 8), kLongestNs);
+  return wanted_ns < least_ns ? least_ns : wanted_ns;
 }
 
 // What a sample stands for. Samples come after whole periods of a thread's CPU time, `since_ns` up to the jitter of timers, of

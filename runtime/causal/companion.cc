@@ -268,8 +268,9 @@ class Companion {
     const uint64_t begun = sys::monotonic_ns();
     // While a thread pauses no trap comes.
     const bool may_pause = order % 2 == 0 && live().kind != ArmKind::kBaseline && live().kind != ArmKind::kSpeedup;
-    const uint64_t patience = 3 * script().period_ns + 2 * kMs + (may_pause ? 2 * bulk_ns_of(script()) : 0);
     constexpr uint64_t kLostAfter = 1000 * kMs;
+    const uint64_t patience =
+        least(3 * script().period_ns + 2 * kMs + (may_pause ? 2 * bulk_ns_of(script()) : 0), kLostAfter / 2);
     while (__atomic_load_n(&live().done, __ATOMIC_ACQUIRE) != order) {
       const uint64_t waited = sys::monotonic_ns() - begun;
       const bool is_time = waited >= patience && (!is_undecided(order) || waited >= patience + kUndecidedFor);

@@ -5,8 +5,7 @@
 // thread has an event of its own, once, after a part of a period that is drawn. That moment stands for the first period. The last
 // sample at a period's end is where the rest of the thread begins, and stands for it (take_rest).
 //
-// The event is a descriptor for less than a period. A program that closes or takes descriptors which it did not open ends these
-// events, and finds the numbers free; its threads then have whole periods alone.
+// The event is held by a mapping of its page and not by a descriptor: the program may close or take any number at any time.
 #pragma once
 
 #include <stdint.h>
@@ -24,7 +23,7 @@ struct Sampled {
 
 // Of a thread.
 struct EarlySample {
-  uint64_t event = 0;     // its ticket, 0: none any more
+  void* page = nullptr;   // of its event, nullptr: none any more
   uint64_t begun_ns = 0;  // the thread's CPU time as the event began
   uint64_t after_ns = 0;  // which was drawn
   Sampled found;
@@ -34,15 +33,13 @@ inline constexpr uint64_t kEarlySignal = 0x5354'4142'4541'524c;  // its sig_data
 
 // Of the calling thread, which begins. False: it has none.
 bool begin_early_sample(uint64_t period_ns);
-// Its trap has come: the event ends. Whether it came when it should have: what fell into the kernel comes later.
+// Its trap has come: whether it came when it should have. What fell into the kernel comes later.
 bool is_early_sample_due();
 void end_early_sample();
 
-// Whether a number between these is an event of any thread.
-bool has_early_events(unsigned first, unsigned last);
-// Ends those of all threads: the program wants to close what it finds, or a child has its parent's.
-void end_early_events();
-// The same, and none begins any more.
-void stop_early_events();
+// Ends those of all threads, and none begins any more.
+void stop_early_samples();
+// In a forked child, which has none of its parent's mappings.
+void forget_early_samples();
 
 }  // namespace stab::causal

@@ -1,6 +1,5 @@
 // The profile has one descriptor in the program, its event's. A program that closes whatever it did not open, as daemons do, must
-// not end its samples by that, and its own descriptors have the numbers that they would have had. Events of early samples are
-// others, for a moment each: they give way.
+// not end its samples by that, and its own descriptors have the numbers that they would have had.
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -42,14 +41,6 @@ int is_none_of_yours() {
   return -1;
 }
 
-// The program closes these numbers, or takes one. A child of vfork does so in its own table.
-void give_way(unsigned first, unsigned last) {
-  if (is_profiled() && has_early_events(first, last) && sys::getpid() == program.pid) end_early_events();
-}
-void give_way(int fd) {
-  give_way(static_cast<unsigned>(fd), static_cast<unsigned>(fd));
-}
-
 // What the program wants under the event's number comes there.
 void make_room_for(int fd) {
   if (!is_event(fd) || sys::getpid() != program.pid) return;
@@ -64,14 +55,12 @@ void make_room_for(int fd) {
 STAB_INTERPOSED(int, close, (int fd)) {
   using namespace stab::causal;
   STAB_REAL(close, int (*)(int));
-  give_way(fd);
   return is_event(fd) ? is_none_of_yours() : real(fd);
 }
 
 STAB_INTERPOSED(int, close_range, (unsigned first, unsigned last, int flags)) {
   using namespace stab::causal;
   STAB_REAL(close_range, int (*)(unsigned, unsigned, int));
-  give_way(first, last);
   const auto event = static_cast<unsigned>(program.event);
   if (!is_profiled() || program.event < 0 || event < first || event > last) return real(first, last, flags);
   // All of what is asked for can fail, then nothing is done; so the first part decides.
@@ -83,7 +72,6 @@ STAB_INTERPOSED(int, close_range, (unsigned first, unsigned last, int flags)) {
 STAB_INTERPOSED(void, closefrom, (int first)) {
   using namespace stab::causal;
   STAB_REAL(closefrom, void (*)(int));
-  give_way(first < 0 ? 0 : static_cast<unsigned>(first), ~0u);
   if (!is_profiled() || program.event < first) return real(first);
   if (program.event > first && first >= 0) stab::sys::call(SYS_close_range, first, program.event - 1, 0);
   real(program.event + 1);
@@ -93,7 +81,6 @@ STAB_INTERPOSED(int, dup2, (int from, int to)) {
   using namespace stab::causal;
   STAB_REAL(dup2, int (*)(int, int));
   if (is_event(from)) return is_none_of_yours();
-  give_way(to);
   make_room_for(to);
   return real(from, to);
 }
@@ -102,7 +89,6 @@ STAB_INTERPOSED(int, dup3, (int from, int to, int flags)) {
   using namespace stab::causal;
   STAB_REAL(dup3, int (*)(int, int, int));
   if (is_event(from)) return is_none_of_yours();
-  give_way(to);
   make_room_for(to);
   return real(from, to, flags);
 }

@@ -142,6 +142,22 @@ void credit_wait(Area& area, uint64_t caller, uint64_t waited_ns) {
   if (program.pauses == Pauses::kThread) self.local += delay_ns;
 }
 
+// Burns so much of the thread's CPU time, less where goes_on(what is spent) ends it. Returns what it took.
+template <typename GoesOn>
+uint64_t spin(uint64_t cpu_ns, GoesOn goes_on) {
+  self.pause_frame = STAB_FRAME;
+  self.spins = true;
+  const uint64_t begun = thread_cpu_ns();
+  uint64_t spent = 0;
+  while (spent < cpu_ns && !program.is_silent && goes_on(spent)) {
+    for (int i = 0; i < 20; ++i) __builtin_ia32_pause();
+    spent = thread_cpu_ns() - begun;
+  }
+  self.spun_ns += spent;
+  self.spins = false;
+  return spent;
+}
+
 void go_off(Area& area) {
   if (program.pauses == Pauses::kSpin) clock_of(area).vacate(self.occupied);
   if (self.is_counted) begin_wait(area, *program.process);
@@ -191,17 +207,7 @@ void spin_for(uint64_t cpu_ns) {
     return;
   }
   const uint64_t wanted_ns = cpu_ns - self.too_much_ns;
-  self.pause_frame = STAB_FRAME;
-  self.spins = true;
-  const uint64_t begun = thread_cpu_ns();
-  uint64_t spent = 0;
-  while (spent < wanted_ns && !program.is_silent) {
-    for (int i = 0; i < 20; ++i) __builtin_ia32_pause();
-    spent = thread_cpu_ns() - begun;
-  }
-  self.too_much_ns = spent - wanted_ns;
-  self.spun_ns += spent;
-  self.spins = false;
+  self.too_much_ns = spin(wanted_ns, [](uint64_t) { return true; }) - wanted_ns;
 }
 
 void pause_in_window(uint64_t cpu_ns, bool everybody) {
@@ -210,21 +216,17 @@ void pause_in_window(uint64_t cpu_ns, bool everybody) {
   constexpr uint64_t kChargedAtOnceNs = 100'000;
   Area& area = *program.area;
   const uint64_t window = look(area.state.live.open);
-  self.pause_frame = STAB_FRAME;
-  self.spins = true;
-  const uint64_t begun = thread_cpu_ns();
-  uint64_t spent = 0, charged = 0;
-  while (spent < cpu_ns && !program.is_silent && look(area.state.live.open) == window) {
-    for (int i = 0; i < 20; ++i) __builtin_ia32_pause();
-    spent = thread_cpu_ns() - begun;
-    if (!everybody || (spent - charged < kChargedAtOnceNs && spent < cpu_ns)) continue;
-    clock_of(area).charge_everybody(spent - charged);
+  uint64_t charged = 0;
+  const auto charge_until = [&](uint64_t spent) {
+    if (everybody) clock_of(area).charge_everybody(spent - charged);
     charged = spent;
-  }
-  if (everybody) clock_of(area).charge_everybody(spent - charged);
+  };
+  const uint64_t spent = spin(cpu_ns, [&](uint64_t so_far) {
+    if (so_far - charged >= kChargedAtOnceNs) charge_until(so_far);
+    return look(area.state.live.open) == window;
+  });
+  charge_until(spent);
   raise_by(area.state.credited_ns, spent);
-  self.spun_ns += spent;
-  self.spins = false;
 }
 
 Wait start_wait(Waits what) {

@@ -23,7 +23,7 @@
 #include "runtime/causal/moment.h"
 #include "runtime/causal/real.h"
 #include "runtime/causal/regions.h"
-#include "runtime/perf_event.h"
+#include "runtime/causal/sampling_event.h"
 
 namespace stab::causal {
 namespace {
@@ -57,7 +57,7 @@ void pause_in_bulk(Area& area, uint64_t delay_ns, bool everybody) {
   if (self.owed_in != window) {
     self.owed_in = window;
     // A window begins somewhere in a bulk, or all would end owing half of one.
-    self.owed_ns = (window * 0x9e3779b97f4a7c15u >> 20) % bulk_ns;
+    self.owed_ns = drawn(window, bulk_ns);
   }
   self.owed_ns += delay_ns;
   if (self.owed_ns < bulk_ns || (everybody && is_over(area))) return;
@@ -218,16 +218,9 @@ void on_trap(int signal, siginfo_t* info, void* context) {
 }
 
 int open_event(uint64_t period_ns) {
-  perf_event_attr attr = sys::event_attributes(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK);
-  attr.sample_period = period_ns;
-  attr.sample_type = PERF_SAMPLE_IP;
-  // A sample in the kernel would end a wait with EINTR, and one in an exec would reach the new program, which has no handler.
-  attr.exclude_kernel = 1;
+  perf_event_attr attr = sampling_event(period_ns, kOurs);
   attr.inherit = 1;
   attr.inherit_thread = 1;
-  attr.sigtrap = 1;
-  attr.remove_on_exec = 1;
-  attr.sig_data = kOurs;
   return sys::open_event(attr, 0, -1);
 }
 
@@ -268,7 +261,7 @@ bool start_sampling() {
 }
 
 void stop_sampling() {
-  stop_early_events();
+  stop_early_samples();
   if (program.event >= 0) sys::call(SYS_ioctl, program.event, PERF_EVENT_IOC_DISABLE, 0);
   end_thread_sampling();
 }
@@ -303,10 +296,10 @@ void take_rest() {
     if (self.early.found.is_there) stand_for(area, self.early.found, period_ns);
     return;
   }
-  if (!self.early.found.is_there) return;  // began with the process, or had no event: whole periods alone
+  if (!self.early.found.is_there) return;  // whole periods alone
   const uint64_t cpu_ns = thread_cpu_ns(), since_ns = cpu_ns - self.program_ns;
   const uint64_t rest_ns = since_ns > self.spun_ns ? since_ns - self.spun_ns : 0;
-  if ((cpu_ns * 0x9e37'79b9'7f4a'7c15u >> 20) % period_ns < rest_ns) stand_for(area, self.last, period_ns);
+  if (drawn(cpu_ns, period_ns) < rest_ns) stand_for(area, self.last, period_ns);
 }
 
 void end_thread_sampling() {

@@ -184,6 +184,9 @@ TEST(BulkOfPauses, IsAnEighthOfAWindowBetweenEightAndThirtyTwoPeriods) {
     script.window_ns = static_cast<uint64_t>(window_ms) * 1'000'000;
     EXPECT_EQ(bulk_ns_of(script), static_cast<uint64_t>(bulk_us) * 1'000) << window_ms;
   }
+  // The longest sampling of a plan, and the longest window beside it: a pause has to end before its window is given up.
+  script.period_ns = 90'000'000, script.window_ns = 3'600'000'000'000;
+  EXPECT_EQ(bulk_ns_of(script), 720'000'000u);
 }
 
 TEST(WindowRecord, HasTheDifferencesOfItsMoments) {
