@@ -26,8 +26,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// An engine has one tree, two while it changes them, and another for what it runs between experiments.
-constexpr size_t kMostTrees = 8;
+// An engine has a tree for each trial that runs at once (plan::kMostAtOnce), one more while it changes them, and another for what
+// it runs between experiments.
+constexpr size_t kMostTrees = 24;
 // For what is killed in one request. It takes some 100 us.
 constexpr milliseconds kKillPatience{5};
 // For everything, when an engine is gone: init reaps what is left.
@@ -182,6 +183,7 @@ Result<Warden::Done> Warden::perform(const Launch& request, std::vector<UniqueFd
   Done done;
   engine::LaunchRequest terms;
   terms.cpu = request.cpu;
+  terms.slice = std::chrono::nanoseconds(request.slice_ns);
   terms.aslr = !(request.flags & Launch::kNoAslr);
   terms.thp = !(request.flags & Launch::kNoThp);
   // Whoever can start programs as others never starts one that finds a way back.

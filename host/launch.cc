@@ -121,6 +121,7 @@ Result<std::string> encode_terms(const LaunchRequest& request, uint32_t argc, ui
                  (request.submitter ? launch::kDropPrivileges : 0) | (request.reset_oom_score ? launch::kResetOomScore : 0) |
                  (request.private_ipc ? launch::kPrivateIpc : 0);
   header.cpu = request.cpu;
+  header.slice_ns = static_cast<uint64_t>(request.slice.count());
   if (request.submitter) {
     header.uid = request.submitter->uid;
     header.gid = request.submitter->gid;
@@ -220,6 +221,7 @@ Result<Launched> Launched::ask(const LaunchRequest& request, const LaunchDescrip
   wire.memory_bytes = request.tree != 0 ? request.limits_of_tree.memory_bytes : 0;
   wire.processes = request.tree != 0 ? request.limits_of_tree.processes : 0;
   wire.cpu = request.cpu;
+  wire.slice_ns = static_cast<uint64_t>(request.slice.count());
   wire.helper_cpu = request.helper_cpu;
   wire.argc = static_cast<uint32_t>(request.argv.size());
   wire.envc = static_cast<uint32_t>(request.env.size());
@@ -312,14 +314,26 @@ Launched::~Launched() {
   }
 }
 
+namespace {
+Error ended_instead() { return {ErrorCode::kUnavailable, "launcher: ended instead of starting the program", {}}; }
+}  // namespace
+
+Status Launched::send_go() {
+  if (::write(go_.get(), "g", 1) == 1) return {};
+  return errno == EPIPE ? ended_instead() : system_error("send go to the launcher", errno);
+}
+
 Result<LaunchStamp> Launched::go() {
-  const Error gone{ErrorCode::kUnavailable, "launcher: ended instead of starting the program", {}};
-  if (::write(go_.get(), "g", 1) != 1) return errno == EPIPE ? gone : system_error("send go to the launcher", errno);
+  STAB_CHECK_OK(send_go());
+  return wait_for_exec();
+}
+
+Result<LaunchStamp> Launched::wait_for_exec() {
   // The descriptor closes with the exec, or with the launcher. Only then is the answer read: one wake-up less while
   // the program starts.
   if (!wait_for(status_.get(), 0)) return Error{ErrorCode::kSystem, "launcher: has not started the program after 10 s", {}};
   LaunchReport report{};
-  if (!next_report(status_.get(), report)) return gone;
+  if (!next_report(status_.get(), report)) return ended_instead();
   if (report.kind == LaunchReport::kFailed) return launcher_error(report);
   const LaunchStamp stamp = stamp_of(report);
   // A second record says why there was no exec.

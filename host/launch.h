@@ -47,6 +47,7 @@ struct LaunchRequest {
   std::vector<std::string> argv;
   std::vector<std::string> env;  // all of it: "NAME=value"
   int cpu = -1;
+  std::chrono::nanoseconds slice{0};  // of CPU time at a time, where others want the CPU, too; 0: what the kernel gives
   bool aslr = true;
   bool thp = true;
   bool no_new_privs = true;
@@ -130,6 +131,9 @@ class Launched {
 
   // Sends go and waits for the exec.
   Result<LaunchStamp> go();
+  // The two steps of it, for programs that begin together.
+  Status send_go();
+  Result<LaunchStamp> wait_for_exec();
   // Kills what still lives of it and of `tree` (null: of it alone), and reaps it; once. kBusy when something is still alive
   // at the deadline.
   Result<ProcessUsage> end(ProcessTree* tree, std::chrono::milliseconds deadline);

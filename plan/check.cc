@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "plan/size.h"
+#include "plan/slicing.h"
 
 namespace stab::plan {
 namespace {
@@ -167,6 +168,7 @@ std::string render(const CheckReport& report, const Plan& plan, size_t max_cells
     out += words_of(plan.counters.simulation) +
            "\n  each trial takes some 50 times the program's time, one thread at a time, and no time is measured;\n"
            "  instructions that valgrind doesn't know (AVX-512) end it: leave -march=native out\n";
+  out += slicing_text(plan, report.design.cells.size());
   out += "stops: " + stopping_text(plan.stopping) + "\n";
   out += "a trial may use: " + limits_text(plan.limits) + "\n\n";
 

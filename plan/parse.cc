@@ -15,6 +15,7 @@
 #include "plan/limits.h"
 #include "plan/parse_parts.h"
 #include "plan/size.h"
+#include "plan/slicing.h"
 #include "toml/toml_reader.h"
 
 namespace stab::plan {
@@ -110,6 +111,7 @@ void check_design(Faults& faults, const Plan& plan, const SourceSpot& factors_sp
     const SourceSpot& spot = sized.error().spot.known() ? sized.error().spot : factors_spot;
     return faults.error(spot, sized.error().message);
   }
+  check_slicing(faults, plan, *design);
   for (const std::string& name : design->not_estimable)
     faults.warning(plan.factors[static_cast<size_t>(plan.factor_index(name))].spot,
                    "the cells that are left can't tell the effect of '" + name + "' from the others",

@@ -7,6 +7,7 @@
 #include "base/wording.h"
 #include "plan/limits.h"
 #include "plan/parse_parts.h"
+#include "plan/slicing.h"
 #include "toml/units.h"
 
 namespace stab::plan {
@@ -102,7 +103,8 @@ void parse_responses(Section& section, Plan& plan) {
   std::vector<Response>& responses = plan.experiment.responses;
   const TomlNode* node = section.find("response");
   if (!node) {
-    responses = {{plan.counters.simulation.on() ? "simulated_cost" : "wall_time", Scale::kLog}};
+    const bool sliced = plan.experiment.blocks == BlockMode::kSliced;
+    responses = {{plan.counters.simulation.on() ? "simulated_cost" : sliced ? "cpu_time" : "wall_time", Scale::kLog}};
     return;
   }
   const auto add = [&](const TomlNode& item) {
@@ -209,7 +211,7 @@ bool parse_rule(const std::string& text, const SourceSpot& spot, Faults& faults,
 
 Scale default_scale(std::string_view response) {
   if (const SimulatedResponse* simulated = simulated_response(response)) return simulated->multiplies ? Scale::kLog : Scale::kRaw;
-  constexpr std::string_view kTimes[] = {"wall_time", "user_time", "system_time", "task-clock", "cpu-clock",
+  constexpr std::string_view kTimes[] = {"wall_time", "cpu_time", "user_time", "system_time", "task-clock", "cpu-clock",
                                          "cycles", "cpu-cycles", "ref-cycles", "instructions", "max_rss", "region_time"};
   if (!progress_point(response).empty()) return Scale::kLog;
   const bool multiplies = std::find(std::begin(kTimes), std::end(kTimes), response) != std::end(kTimes);
@@ -327,6 +329,21 @@ void parse_stopping(const TomlNode& table, Faults& faults, Plan& plan) {
   misplaced(half_width, "half_width", StoppingRule::kPrecision, "precision");
 }
 
+// Before the responses, whose default depends on it.
+void parse_blocks(Section& section, Experiment& experiment) {
+  size_t mode = 0;
+  if (const TomlNode* node = section.word("blocks", {"in turn", "sliced"}, mode)) experiment.blocks_spot = node->spot;
+  experiment.blocks = static_cast<BlockMode>(mode);
+  const TomlNode* slice = section.duration("slice", experiment.slice);
+  const TomlNode* alone = section.fraction("alone", 0, 0.5, experiment.alone);
+  for (const TomlNode* node : {slice, alone})
+    if (node != nullptr && experiment.blocks != BlockMode::kSliced)
+      section.faults().error(node->spot, "'slice' and 'alone' are of sliced blocks", "write blocks = \"sliced\", or remove it");
+  if (slice != nullptr && (experiment.slice < kLeastSlice || experiment.slice > kMostSlice))
+    section.faults().error(slice->spot, "the kernel gives no time slices of that length",
+                           "write 100us to 100ms, such as slice = \"20ms\"");
+}
+
 void parse_experiment(const TomlNode& table, Faults& faults, Plan& plan) {
   Section section(table, "[experiment]", faults);
   Experiment& experiment = plan.experiment;
@@ -338,6 +355,7 @@ void parse_experiment(const TomlNode& table, Faults& faults, Plan& plan) {
   parse_seed(section, plan);
   parse_replicates(section, plan);
   section.integer("runs_per_seed", 1, kMaxRunsPerSeed, experiment.runs_per_seed);
+  parse_blocks(section, experiment);
   parse_responses(section, plan);
   section.fraction("margin", 1e-6, 1, experiment.margin);
   section.fraction("alpha", 1e-6, 0.5, experiment.alpha);

@@ -28,7 +28,8 @@ using std::chrono::nanoseconds;
 
 enum class Scale { kLog, kRaw };
 
-// "wall_time", "user_time", "system_time", "max_rss", "region_time" (what the program spent between its own
+// "wall_time", "cpu_time" (what wait4 counts as the program's and its waited-for descendants', user and system together),
+// "user_time", "system_time", "max_rss", "region_time" (what the program spent between its own
 // stab_region_begin and stab_region_end), "progress:NAME" (visits of a progress point, stab/progress.h, per second of wall
 // time; higher is better), or one of counters.events. Of a simulated experiment: one of kSimulatedResponses.
 struct Response {
@@ -38,12 +39,18 @@ struct Response {
 };
 // Log for times, cycles, instructions and memory, which multiply; raw for counts of what may not happen at all.
 Scale default_scale(std::string_view response);
-inline constexpr std::array<std::string_view, 5> kBuiltinResponses = {"wall_time", "user_time", "system_time",
+inline constexpr std::array<std::string_view, 6> kBuiltinResponses = {"wall_time", "cpu_time", "user_time", "system_time",
                                                                       "max_rss", "region_time"};
 
 inline constexpr std::string_view kProgressPrefix = "progress:";
 // The point of a response that is one's throughput; empty: it is another.
 std::string_view progress_point(std::string_view response);
+
+// How the trials of a block have the machine.
+enum class BlockMode {
+  kInTurn,  // one after the other, each alone
+  kSliced,  // all at the same time on one CPU, in time slices, but for a share of control blocks: slicing.h
+};
 
 enum class Order {
   kBlocks,  // randomized complete blocks
@@ -60,6 +67,10 @@ struct Experiment {
   double margin = 0.01;   // fraction of the baseline: the smallest difference that matters
   double alpha = 0.05;
   Order order = Order::kBlocks;
+  BlockMode blocks = BlockMode::kInTurn;
+  nanoseconds slice{0};   // kSliced: length of the time slices; 0: chosen after the preflight
+  double alone = 0.1;     // kSliced: share of the control blocks, whose trials run in turn
+  SourceSpot blocks_spot;
   bool preflight = true;
   bool record_epochs = false;  // what each epoch of each trial was is kept
   bool record_samples = false;  // where each trial's CPU time was spent, by function, is kept
@@ -249,12 +260,13 @@ struct Analysis {
 // --- [exclusions] ----------------------------------------------------------------------------------------
 
 // What the engine writes into each trial's validity ledger, and rules may name. Deltas over the trial.
-inline constexpr std::array<std::string_view, 20> kLedgerKeys = {
+inline constexpr std::array<std::string_view, 24> kLedgerKeys = {
     "voluntary_switches", "involuntary_switches", "migrations",       "interrupts",    "steal_ns",
     "throttle_count",     "frequency_min_khz",    "frequency_max_khz", "psi_cpu_us",   "psi_memory_us",
     "psi_io_us",          "kernel_log_lines",     "minor_faults",     "major_faults",  "swap_in_pages",
     "swap_out_pages",     "loop_latency_ns",      "load_1min",        "submits",
-    "web_requests"};
+    "web_requests",       "overlap",              "foreign_ns",       "foreign_switches",
+    "run_delay_ns"};
 
 enum class Comparison { kLess, kLessEqual, kEqual, kNotEqual, kGreaterEqual, kGreater };
 

@@ -10,6 +10,7 @@ namespace {
 // Responses that every trial has, and the expression that reads them from an outcome.
 constexpr std::pair<std::string_view, std::string_view> kBuiltin[] = {
     {"wall_time", "o.wall_ns / 1e9"},
+    {"cpu_time", "(o.user_ns + o.system_ns) / 1e9"},
     {"user_time", "o.user_ns / 1e9"},
     {"system_time", "o.system_ns / 1e9"},
     {"max_rss", "CAST(o.max_rss_kib AS REAL)"},

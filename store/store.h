@@ -151,14 +151,23 @@ class Store {
   // The planned one with the lowest order; a replacement thus comes before the rest of its block.
   Result<std::optional<TrialRow>> next_trial(Id experiment, TrialKind kind = TrialKind::kMain);
   Result<TrialRow> trial(Id trial);
+  // Of the planned main trials those that a sliced block runs at once with this one, itself included, by order: of its
+  // workload, block, run and counter pass.
+  Result<std::vector<TrialRow>> planned_beside(const TrialRow& trial);
   Status claim(Id trial, const Claim& claim);
+  Status claim(const std::vector<Id>& trials, const Claim& claim);  // all or none
   // Stores outcome and state at once. Of a trial that is under way only: a second record of the
   // same trial is an error (kInternal) and changes nothing. Unless recorded, plans the next attempt in the same
   // place, or, when attempt max_attempts was the last, quarantines the cell of that subject: its planned trials
   // will not run. Preflight, warm-up and replay trials are only repeated when lost, and quarantine nothing.
   Result<Replacement> finish(const Outcome& outcome, int max_attempts);
-  // The same and the claim of the next trial in one commit: one fsync a trial.
-  Result<Replacement> finish_and_claim(const Outcome& outcome, int max_attempts, Id next, const Claim& claim);
+  // The same of trials that ran together, all or none, and the claim of what runs next, in one commit: one fsync a block. What
+  // was lost may be tried more often. One replacement each, in their order.
+  struct Attempts {
+    int most = 1, most_when_lost = 1;
+  };
+  Result<std::vector<Replacement>> finish_and_claim(const std::vector<Outcome>& outcomes, const Attempts& attempts,
+                                                    const std::vector<Id>& next, const Claim& claim);
   // At start-up: claimed, started, exited and verified trials of every experiment become lost and are replaced; what was
   // wished before is done.
   Result<Recovery> recover(int64_t now_ns, int max_attempts);

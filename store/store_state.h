@@ -30,6 +30,8 @@ struct Store::State {
   Status count_planned(Id experiment, TrialKind kind, int64_t more);  // after they were added
   Result<std::vector<Id>> insert_trials(Id experiment, TrialKind kind, const std::vector<NewTrial>& trials);
   Status claim(Id trial, const Claim& claim);
+  Status claim(const std::vector<Id>& trials, const Claim& claim);
+  Result<int64_t> recorded_in_company_of(const TrialRow& trial);
   Result<Replacement> finish(const Outcome& outcome, int max_attempts);
   Status store_outcome(const Outcome& outcome);
   Result<int64_t> attempts_that_ended_so(const TrialRow& trial, TrialState end);

@@ -5,7 +5,8 @@
 //     after it: that a preflight measured nothing, and that a failure was our doing;
 //   - the store sees claims and outcomes. Started, exited and verified are states of the engine that runs the trial; a
 //     database may hold them nevertheless, since a bundle may come from anywhere;
-//   - a trial without a result is replaced when its outcome is stored, in the same transaction.
+//   - a trial without a result is replaced when its outcome is stored, in the same transaction;
+//   - a sliced block is repeated whole: where one of its trials comes to nothing, those that passed are lost.
 //
 // Recovery is decided here and nowhere else: the rows of kFoundAtStart.
 #include "store/trial_machine.h"
@@ -35,12 +36,14 @@ constexpr Row kRows[] = {
     {S::kClaimed, E::kLaunched, S::kStarted, A::kWait},
     {S::kClaimed, E::kLaunchFailed, S::kFailed, A::kKillTree},
     {S::kClaimed, E::kCutOff, S::kLost, A::kKillTree},
+    {S::kClaimed, E::kSpoiled, S::kLost, A::kKillTree},
     {S::kClaimed, E::kFoundAtStart, S::kLost, A::kStore},
 
     {S::kStarted, E::kExited, S::kExited, A::kStampEnd | A::kKillTree},
     {S::kStarted, E::kDeadline, S::kTimeout, A::kKillTree},
     {S::kStarted, E::kOverflow, S::kFailed, A::kKillTree},
     {S::kStarted, E::kCancel, S::kLost, A::kKillTree},
+    {S::kStarted, E::kSpoiled, S::kLost, A::kKillTree},
     {S::kStarted, E::kFoundAtStart, S::kLost, A::kStore},
 
     {S::kExited, E::kTreeGone, S::kExited, A::kCheck},
@@ -50,6 +53,7 @@ constexpr Row kRows[] = {
     {S::kExited, E::kFoundAtStart, S::kLost, A::kStore},
 
     {S::kVerified, E::kUnanswered, S::kFailed, A::kStore},
+    {S::kVerified, E::kSpoiled, S::kLost, A::kStore},
     {S::kVerified, E::kStored, S::kRecorded, A::kNone},
     {S::kVerified, E::kFoundAtStart, S::kLost, A::kStore},
 
@@ -99,7 +103,7 @@ AfterEnd after_end(TrialKind kind, TrialState end, int64_t same_ends, int64_t ma
 
 std::string_view name(TrialEvent event) {
   constexpr std::string_view kNames[] = {"claim",    "launched", "launch failed", "exited",  "deadline",       "overflow",
-                                         "cancel",   "tree gone", "accepted",     "rejected", "cut off",       "unanswered",
+                                         "cancel",   "tree gone", "accepted",     "rejected", "cut off",       "spoiled",  "unanswered",
                                          "stored",   "found at start", "quarantine", "drop", "rerun"};
   static_assert(std::size(kNames) == kTrialEventCount);
   return kNames[static_cast<int>(event)];

@@ -30,6 +30,7 @@ enum class TrialEvent : uint8_t {
   kAccepted,      // output, dose and counters fit
   kRejected,      // one of them contradicts the plan
   kCutOff,        // something of ours that it needs went away, so that nothing is known of it
+  kSpoiled,       // another trial of its sliced block came to nothing, so that it did not have the company that it was to have
   kUnanswered,    // in preflight: it passed, and gave no value of the response that the plan is about
   kStored,        // its outcome is in the store
   kFoundAtStart,  // an engine that has just started found it in the store

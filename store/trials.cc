@@ -90,6 +90,11 @@ Status Store::State::claim(Id trial, const Claim& claim) {
   return update->run(name(claimed.state), claim.boot_id, claim.claimed_at_ns, trial);
 }
 
+Status Store::State::claim(const std::vector<Id>& trials, const Claim& claim) {
+  for (const Id trial : trials) STAB_CHECK_OK(this->claim(trial, claim));
+  return {};
+}
+
 Status Store::State::store_outcome(const Outcome& outcome) {
   STAB_TRY(Statement * insert,
            database.prepare("INSERT INTO outcomes VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
@@ -133,6 +138,14 @@ Result<int64_t> Store::State::attempts_that_ended_so(const TrialRow& trial, Tria
       "SELECT count(*) FROM trials WHERE experiment = ? AND kind = ? AND position = ? AND "
       "state IN ('lost', 'failed', 'timeout') AND (state = 'lost') = ?",
       trial.experiment, name(trial.kind), trial.order, end == TrialState::kLost);
+}
+
+// Trials of the same sliced block that have a result; what ran in company says so in its ledger.
+Result<int64_t> Store::State::recorded_in_company_of(const TrialRow& trial) {
+  return database.integer(
+      "SELECT count(*) FROM trials t JOIN ledger l ON l.trial = t.id AND l.key = 'overlap' WHERE t.experiment = ? AND t.kind = ? "
+      "AND t.superseded = 0 AND t.state = 'recorded' AND t.subject = ? AND t.block = ? AND t.run = ? AND t.pass = ? AND t.id <> ?",
+      trial.experiment, name(trial.kind), trial.subject, trial.block, trial.run, trial.pass, trial.id);
 }
 
 Status Store::State::quarantine(const TrialRow& trial, std::string_view reason) {
@@ -213,10 +226,20 @@ Result<std::optional<TrialRow>> Store::next_trial(Id experiment, TrialKind kind)
                                      read_trial, experiment, name(kind));
 }
 
+Result<std::vector<TrialRow>> Store::planned_beside(const TrialRow& trial) {
+  return state_->database.select("SELECT " + std::string(kTrialColumns) +
+                                     " FROM trials WHERE experiment = ? AND kind = ? AND superseded = 0 AND " +
+                                     where_legal(TrialEvent::kClaim) +
+                                     " AND subject = ? AND block = ? AND run = ? AND pass = ? ORDER BY position",
+                                 read_trial, trial.experiment, name(trial.kind), trial.subject, trial.block, trial.run, trial.pass);
+}
+
 Result<TrialRow> Store::trial(Id trial) { return state_->load_trial(trial); }
 
-Status Store::claim(Id trial, const Claim& claim) {
-  STAB_CHECK_OK(state_->atomically([&] { return state_->claim(trial, claim); }));
+Status Store::claim(Id trial, const Claim& claim) { return this->claim(std::vector<Id>{trial}, claim); }
+
+Status Store::claim(const std::vector<Id>& trials, const Claim& claim) {
+  STAB_CHECK_OK(state_->atomically([&] { return state_->claim(trials, claim); }));
   return state_->checkpoint_if_large();
 }
 
@@ -231,15 +254,19 @@ Result<Replacement> Store::finish(const Outcome& outcome, int max_attempts) {
   return replacement;
 }
 
-Result<Replacement> Store::finish_and_claim(const Outcome& outcome, int max_attempts, Id next, const Claim& claim) {
-  Replacement replacement;
+Result<std::vector<Replacement>> Store::finish_and_claim(const std::vector<Outcome>& outcomes, const Attempts& attempts,
+                                                         const std::vector<Id>& next, const Claim& claim) {
+  std::vector<Replacement> replacements;
   const Status done = state_->atomically([&]() -> Status {
-    STAB_TRY(replacement, state_->finish(outcome, max_attempts));
+    for (const Outcome& outcome : outcomes) {
+      const bool lost = outcome.state == TrialState::kLost;
+      STAB_TRY(replacements.emplace_back(), state_->finish(outcome, lost ? attempts.most_when_lost : attempts.most));
+    }
     return state_->claim(next, claim);
   });
   if (!done) return done.error();
   STAB_CHECK_OK(state_->checkpoint_if_large());
-  return replacement;
+  return replacements;
 }
 
 Result<Recovery> Store::recover(int64_t now_ns, int max_attempts) {
@@ -303,6 +330,10 @@ Result<Id> Store::rerun(Id trial) {
     STAB_TRY(const int64_t superseded, state_->database.integer("SELECT superseded FROM trials WHERE id = ?", trial));
     STAB_TRY(const TrialRow found, state_->load_trial(trial));
     if (superseded != 0) return bad_input("trial " + std::to_string(trial) + " was replaced already; rerun its latest attempt");
+    STAB_TRY(const int64_t beside, state_->recorded_in_company_of(found));
+    if (beside > 0)
+      return bad_input("trial " + std::to_string(trial) + " is of a sliced block, and the block's other trials have run without it; "
+                       "repair the program and run the plan again");
     if (found.state == TrialState::kCancelled)
       return bad_input("trial " + std::to_string(trial) +
                        " was left out, by the plan's stopping rule or as its experiment was cancelled");

@@ -99,6 +99,8 @@ Status check(const Launch& request) {
   }
   if (request.tree == 0 && (request.memory_bytes != 0 || request.processes != 0))
     return wrong("limits of a tree without a tree");
+  if (request.slice_ns != 0 && (request.slice_ns < kLeastSliceNs || request.slice_ns > kMostSliceNs))
+    return wrong("time slices of no such length");
   if (request.tree == 0 && (request.flags & Launch::kBeginsTrial)) return wrong("the first of a trial without a tree");
   return {};
 }

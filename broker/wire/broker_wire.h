@@ -22,7 +22,7 @@
 
 namespace stab::broker {
 
-inline constexpr uint32_t kVersion = 5;
+inline constexpr uint32_t kVersion = 6;
 
 inline constexpr size_t kMostDescriptors = 32;   // of one message: one for each counter
 inline constexpr size_t kMostCounters = 32;
@@ -33,6 +33,8 @@ inline constexpr size_t kNameRoom = 256;  // of one entry of a directory, and a 
 inline constexpr uint64_t kMostCommandBytes = 8u << 20;
 inline constexpr uint32_t kMostWords = 1u << 20;
 inline constexpr int32_t kMostCpus = 1 << 16;
+// The kernel brings whatever is asked for between these.
+inline constexpr uint64_t kLeastSliceNs = 100'000, kMostSliceNs = 100'000'000;
 // "The broker's own user", where it is not root or where it may run programs as root.
 inline constexpr uint32_t kOwnUser = UINT32_MAX;
 
@@ -132,6 +134,7 @@ struct Launch {
   uint32_t limit_count = 0;
   uint64_t memory_bytes = 0;  // of the tree; 0: no limit
   uint64_t processes = 0;     // of the tree; 0: no limit
+  uint64_t slice_ns = 0;      // of the program's time slices, kLeastSlice to kMostSlice; 0: what the kernel gives
   Limit limits[kMostLimits];
 };
 

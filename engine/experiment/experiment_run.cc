@@ -24,6 +24,7 @@
 #include "engine/experiment/plan_files.h"
 #include "engine/experiment/planning.h"
 #include "engine/experiment/preflight.h"
+#include "engine/experiment/slicing.h"
 #include "engine/experiment/trial_sequence.h"
 #include "engine/machine/pinned_thread.h"
 #include "engine/results/replay_of.h"
@@ -106,6 +107,7 @@ Result<RunEnd> ExperimentRun::to_end() {
     if (!found) return experiment_->stop().asked() ? RunEnd::kStopped : RunEnd::kRejected;
   }
   STAB_CHECK_OK(choose_counted_entries(*experiment_, *runner_));
+  STAB_CHECK_OK(prepare_slicing(*experiment_, *machine_, *runner_));
   while (true) {
     STAB_TRY(const bool finished, TrialSequence(*experiment_, *machine_, *runner_, inquiry_).to_its_end());
     if (!finished) return RunEnd::kStopped;

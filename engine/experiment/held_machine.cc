@@ -83,38 +83,68 @@ Result<std::unique_ptr<HeldMachine>> HeldMachine::take(LiveExperiment& experimen
   if (!place.shared.empty()) place.placement.why += "; another laboratory's trials run there, too";
   const Placement placement = place.placement;
   machine->claim_ = std::move(place.claim);
-  machine->lab_.placement = placement;
+  machine->first_.lab.placement = placement;
   machine->why_shared_ipc_ = plan.machine.private_ipc ? why_dev_shm_is_needed(experiment.row(), options) : "the plan wants it so";
   machine->submitter_ =
       runs_as(options, static_cast<uid_t>(experiment.row().submitter_uid), static_cast<gid_t>(experiment.row().submitter_gid));
-  STAB_CHECK_OK(machine->make_directories(options));
-  STAB_TRY(ProcessTree tree, options.broker != nullptr ? machine->tree_at_broker(false) : ProcessTree::create(options.roots));
-  machine->tree_ = std::make_unique<ProcessTree>(std::move(tree));
-  machine->ledger_ = std::make_unique<Ledger>(options.roots, placement.trial_cpu, kernel_log_of(options.broker.get()));
+  STAB_CHECK_OK(machine->make_directories(machine->first_));
+  STAB_TRY(ProcessTree tree, options.broker != nullptr ? machine->tree_at_broker(machine->first_, false) : ProcessTree::create(options.roots));
+  machine->first_.tree = std::make_unique<ProcessTree>(std::move(tree));
+  machine->first_.ledger = std::make_unique<Ledger>(options.roots, placement.trial_cpu, kernel_log_of(options.broker.get()));
   STAB_CHECK_OK(machine->start_worker());
-  machine->lab_ = {options.roots,
+  machine->first_.lab = {options.roots,
                    placement,
                    options.installation.launcher,
                    needs_helper(plan) ? options.installation.helper : std::string(),
                    options.clock,
-                   machine->tree_.get(),
-                   machine->ledger_.get(),
+                   machine->first_.tree.get(),
+                   machine->first_.ledger.get(),
                    experiment.stop().now_fd(),
                    {},
                    machine->worker_.get()};
-  machine->lab_.limits = settle_limits(plan.limits, options.limits.most, *machine->tree_);
+  machine->first_.lab.limits = settle_limits(plan.limits, options.limits.most, *machine->first_.tree);
   if (options.broker != nullptr) {
     machine->perf_ = counters_at(*options.broker);
-    machine->lab_.perf = machine->perf_.get();
+    machine->first_.lab.perf = machine->perf_.get();
   }
   return machine;
+}
+
+// The worker empties the directories, and goes before the tree that knows it.
+HeldMachine::~HeldMachine() {
+  const auto remove_directories = [](Enclosure& enclosure) {
+    enclosure.temporary.reset();
+    enclosure.scratch.reset();
+  };
+  for (const auto& other : others_) remove_directories(*other);
+  remove_directories(first_);
+}
+
+Status HeldMachine::enclose(size_t trials) {
+  const Engine::Options& options = experiment_->options();
+  if (trials > 1 && options.broker == nullptr)
+    return Error{ErrorCode::kUnavailable, "trials that run at once are held by a broker, and this engine has none", {}};
+  while (others_.size() + 1 < trials) {
+    auto made = std::make_unique<Enclosure>();
+    STAB_CHECK_OK(make_directories(*made));
+    STAB_TRY(ProcessTree tree, tree_at_broker(*made, is_isolated_));
+    made->tree = std::make_unique<ProcessTree>(std::move(tree));
+    made->ledger =
+        std::make_unique<Ledger>(options.roots, first_.lab.placement.trial_cpu, kernel_log_of(options.broker.get()));
+    made->lab = first_.lab;
+    made->lab.tree = made->tree.get();
+    made->lab.ledger = made->ledger.get();
+    made->lab.limits = settle_limits(experiment_->plan().limits, options.limits.most, *made->tree);
+    others_.push_back(std::move(made));
+  }
+  return {};
 }
 
 // What killed engines have left is removed by a worker of its own, which has less time.
 Status HeldMachine::start_worker() {
   const Engine::Options& options = experiment_->options();
   Worker::Setting setting{options.installation.launcher,        options.installation.worker, submitter_,
-                          lab_.placement.housekeeping_cpu,      experiment_->stop().now_fd(), tree_.get(),
+                          first_.lab.placement.housekeeping_cpu,      experiment_->stop().now_fd(), first_.tree.get(),
                           {}};
   std::string stays;
   {
@@ -133,13 +163,14 @@ Status HeldMachine::start_worker() {
 }
 
 // Held by the broker: as it made it, or below the isolated group.
-Result<ProcessTree> HeldMachine::tree_at_broker(bool isolated) const {
-  return ProcessTree::create_at(*experiment_->options().broker, isolated, lab_.placement.housekeeping_cpu, true,
-                                why_shared_ipc_.empty(), temporary_ ? &temporary_->names() : nullptr);
+Result<ProcessTree> HeldMachine::tree_at_broker(const Enclosure& enclosure, bool isolated) const {
+  return ProcessTree::create_at(*experiment_->options().broker, isolated, first_.lab.placement.housekeeping_cpu, true,
+                                why_shared_ipc_.empty(), enclosure.temporary ? &enclosure.temporary->names() : nullptr);
 }
 
 // Below /tmp, before there is a tree, whose /tmp shows the trial's directory and another's in place of the rest.
-Status HeldMachine::make_directories(const Engine::Options& options) {
+Status HeldMachine::make_directories(Enclosure& enclosure) {
+  const Engine::Options& options = experiment_->options();
   const GateOpen open(experiment_->gate());
   // Asked when there is something to empty, or in the end.
   const auto empty = [this](const std::string& path) -> Status {
@@ -151,7 +182,7 @@ Status HeldMachine::make_directories(const Engine::Options& options) {
     return give_directory(options, path, uid, gid);
   };
   STAB_TRY(ScratchDirectory scratch, ScratchDirectory::create(empty, give));
-  scratch_.emplace(std::move(scratch));
+  enclosure.scratch.emplace(std::move(scratch));
   const store::ExperimentRow& row = experiment_->row();
   if (!experiment_->plan().machine.private_tmp) {
     why_shared_tmp_ = "the plan wants it so";
@@ -160,24 +191,26 @@ Status HeldMachine::make_directories(const Engine::Options& options) {
   // Whose reason is that of IPC, which the broker says.
   if (options.broker == nullptr || !options.broker->is_root() || !why_shared_ipc_.empty()) return {};
   KeptNames kept =
-      kept_names(row.plan_text, {row.plan_directory, options.database, options.installation.launcher}, {scratch_->name()});
+      kept_names(row.plan_text, {row.plan_directory, options.database, options.installation.launcher}, {enclosure.scratch->name()});
   why_shared_tmp_ = kept.why_shared;
   if (!why_shared_tmp_.empty()) return {};
   const unsigned uid = submitter_ ? submitter_->uid : unsigned(-1), gid = submitter_ ? submitter_->gid : unsigned(-1);
   Result<TemporaryPlaces> places = TemporaryPlaces::create(std::move(kept.names), uid, gid, empty, give);
-  if (places) temporary_.emplace(*std::move(places));
+  if (places) enclosure.temporary.emplace(*std::move(places));
   else why_shared_tmp_ = places.error().message;
   return {};
 }
 
-Result<std::string> HeldMachine::fresh_directory() {
-  if (temporary_) STAB_CHECK_OK(temporary_->fresh());
-  return scratch_->fresh(submitter_ ? submitter_->uid : unsigned(-1), submitter_ ? submitter_->gid : unsigned(-1));
+Result<std::string> HeldMachine::fresh_directory(size_t enclosure) {
+  Enclosure& in = of(enclosure);
+  if (in.temporary) STAB_CHECK_OK(in.temporary->fresh());
+  return in.scratch->fresh(submitter_ ? submitter_->uid : unsigned(-1), submitter_ ? submitter_->gid : unsigned(-1));
 }
 
-bool HeldMachine::directories_are_there(bool has_run) const {
-  if (!scratch_->is_there()) return false;
-  return has_run || (scratch_->has_trial() && (!temporary_ || temporary_->are_there()));
+bool HeldMachine::directories_are_there(size_t enclosure, bool has_run) const {
+  const Enclosure& in = of(enclosure);
+  if (!in.scratch->is_there()) return false;
+  return has_run || (in.scratch->has_trial() && (!in.temporary || in.temporary->are_there()));
 }
 
 Status HeldMachine::tune() {
@@ -185,20 +218,20 @@ Status HeldMachine::tune() {
   std::map<std::string, std::string> turned;
   broker::Client* broker = options.broker.get();
   // Before anything is turned: we may be in another cgroup afterwards.
-  const Result<Isolation> isolation = isolation_of(options.roots, lab_.placement);
+  const Result<Isolation> isolation = isolation_of(options.roots, first_.lab.placement);
   knobs_ = std::make_unique<TurnedKnobs>(options.roots, options.knob_journal, boot_id_, broker);
   for (const auto& [knob, word] : experiment_->plan().machine.knobs) {
-    STAB_TRY(const std::string why_not, knobs_->turn(knob, word, lab_.placement));
+    STAB_TRY(const std::string why_not, knobs_->turn(knob, word, first_.lab.placement));
     turned["knob." + knob] = word;
     if (!why_not.empty()) refused_knobs_[knob] = why_not;
   }
   const bool isolated = turned.count("knob.cpuset") && !refused_knobs_.count("cpuset");
-  if (isolated && broker != nullptr) STAB_CHECK_OK(hold_trials_in(tree_at_broker(true)));
+  if (isolated && broker != nullptr) STAB_CHECK_OK(hold_trials_in(tree_at_broker(first_, true)));
   if (isolated && broker == nullptr && isolation) STAB_CHECK_OK(hold_trials_in_cpuset(*isolation));
   facts_ = host_facts(options.roots);
   facts_.merge(turned);
   facts_["boot_id"] = boot_id_;
-  facts_["placement"] = lab_.placement.why;
+  facts_["placement"] = first_.lab.placement.why;
   for (const auto& [knob, why] : refused_knobs_) {
     facts_["knob." + knob] = "not set: " + why;
     experiment_->note("knob " + knob + " is not set: " + why);
@@ -215,7 +248,7 @@ Status HeldMachine::record_facts() const {
 // Before anything is built for it.
 Result<bool> HeldMachine::check_limits() {
   const Status within = check_within(experiment_->plan().limits, experiment_->options().limits.most);
-  const std::string why_not = within ? why_not_limited(lab_.limits) : within.error().message;
+  const std::string why_not = within ? why_not_limited(first_.lab.limits) : within.error().message;
   if (why_not.empty()) return true;
   STAB_CHECK_OK(experiment_->reject(why_not));
   return false;
@@ -223,7 +256,7 @@ Result<bool> HeldMachine::check_limits() {
 
 // Recorded with every experiment. Who has configured limits that don't hold is told as well.
 Status HeldMachine::say_limits(std::map<std::string, std::string>& facts) const {
-  const TrialLimits& limits = lab_.limits;
+  const TrialLimits& limits = first_.lab.limits;
   facts["limit.memory"] = memory_limit_text(limits);
   facts["limit.processes"] = process_limit_text(limits);
   for (const auto& [what, why] : {std::pair("memory", &limits.no_memory), std::pair("processes", &limits.no_processes)}) {
@@ -236,7 +269,7 @@ Status HeldMachine::say_limits(std::map<std::string, std::string>& facts) const 
 }
 
 std::string HeldMachine::why_ipc_is_shared() const {
-  return why_shared_ipc_.empty() ? tree_->why_ipc_is_shared() : why_shared_ipc_;
+  return why_shared_ipc_.empty() ? first_.tree->why_ipc_is_shared() : why_shared_ipc_;
 }
 
 // What a trial leaves there is found by the next one, or not.
@@ -250,7 +283,7 @@ Status HeldMachine::say_ipc(std::map<std::string, std::string>& facts) const {
 std::string HeldMachine::why_tmp_is_shared() const {
   if (!why_shared_tmp_.empty()) return why_shared_tmp_;
   const std::string ipc = why_ipc_is_shared();
-  return ipc.empty() ? tree_->why_tmp_is_shared() : ipc;
+  return ipc.empty() ? first_.tree->why_tmp_is_shared() : ipc;
 }
 
 Status HeldMachine::say_tmp(std::map<std::string, std::string>& facts) const {
@@ -262,7 +295,7 @@ Status HeldMachine::say_tmp(std::map<std::string, std::string>& facts) const {
 
 Status HeldMachine::hold_trials_in_cpuset(const Isolation& isolation) {
   if (isolation.parent_of_trials.empty()) {
-    lab_.isolated_procs = isolation.procs_file;
+    first_.lab.isolated_procs = isolation.procs_file;
     return {};
   }
   return hold_trials_in(ProcessTree::create(experiment_->options().roots, TreeKind::kCgroup2, isolation.parent_of_trials));
@@ -274,15 +307,16 @@ Status HeldMachine::hold_trials_in(Result<ProcessTree> tree) {
     refused_knobs_["cpuset"] = tree ? "no group can be made below the isolated one" : tree.error().message;
     return {};
   }
-  first_tree_ = std::move(tree_);
-  tree_ = std::make_unique<ProcessTree>(*std::move(tree));
-  lab_.tree = tree_.get();
-  lab_.limits = settle_limits(experiment_->plan().limits, experiment_->options().limits.most, *tree_);
+  is_isolated_ = true;
+  first_tree_ = std::move(first_.tree);
+  first_.tree = std::make_unique<ProcessTree>(*std::move(tree));
+  first_.lab.tree = first_.tree.get();
+  first_.lab.limits = settle_limits(experiment_->plan().limits, experiment_->options().limits.most, *first_.tree);
   return {};
 }
 
 std::string HeldMachine::why_not_given(const std::string& need, const Passes& passes) const {
-  if (need == "affinity" && lab_.placement.trial_cpu >= 0) return {};
+  if (need == "affinity" && first_.lab.placement.trial_cpu >= 0) return {};
   if (need == "private-ipc") {
     const std::string why = why_ipc_is_shared();
     return why.empty() ? why : "the plan requires private-ipc, and trials share the machine's: " + why;
@@ -294,7 +328,7 @@ std::string HeldMachine::why_not_given(const std::string& need, const Passes& pa
   if (need == "counters") {
     for (const std::vector<counters::EventSpec>& pass : passes)
       for (const counters::EventSpec& spec : pass)
-        if (const std::string why = counters::why_unavailable(spec, *lab_.perf); !why.empty())
+        if (const std::string why = counters::why_unavailable(spec, *first_.lab.perf); !why.empty())
           return "the plan requires counters; " + why;
     return {};
   }
@@ -307,7 +341,7 @@ std::string HeldMachine::why_not_given(const std::string& need, const Passes& pa
 
 Status HeldMachine::check_requirements(const Passes& passes) const {
   // Whether limits hold depends on the group that trials run in now.
-  if (const std::string why_not = why_not_limited(lab_.limits); !why_not.empty())
+  if (const std::string why_not = why_not_limited(first_.lab.limits); !why_not.empty())
     return Error{ErrorCode::kUnavailable, why_not, {}};
   for (const std::string& need : experiment_->plan().machine.require)
     if (const std::string why_not = why_not_given(need, passes); !why_not.empty())

@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "counters/events.h"
 #include "counters/counting_session.h"
+#include "engine/experiment/enclosure.h"
 #include "engine/experiment/live_experiment.h"
 #include "engine/experiment/places.h"
 #include "engine/experiment/temporary_places.h"
@@ -29,15 +30,20 @@ class HeldMachine {
   // CPUs for the plan, a tree for its processes, a worker for its files. Nothing of the machine is changed yet.
   // pre: the gate is held; `experiment` outlives this.
   static Result<std::unique_ptr<HeldMachine>> take(LiveExperiment& experiment);
+  ~HeldMachine();
 
-  const Laboratory& lab() const { return lab_; }
+  // Of enclosure 0, which there always is.
+  const Laboratory& lab() const { return first_.lab; }
   Worker& worker() const { return *worker_; }
-  ScratchDirectory& scratch() { return *scratch_; }
-  // A trial is about to be made ready: what earlier ones have left in its directories below /tmp is gone.
-  Result<std::string> fresh_directory();
+  ScratchDirectory& scratch() { return *first_.scratch; }
+  // From here on so many trials may run at once, each in an enclosure of its own. pre: tune() was called
+  Status enclose(size_t trials);
+  const Laboratory& lab(size_t enclosure) const { return of(enclosure).lab; }
+  // A trial is about to be made ready there: what earlier ones have left in its directories below /tmp is gone.
+  Result<std::string> fresh_directory(size_t enclosure);
   // After a trial that failed. False: whatever cleans /tmp took a directory of it, so the failure says nothing about the program.
   // One that ran may have removed parts itself.
-  bool directories_are_there(bool has_run) const;
+  bool directories_are_there(size_t enclosure, bool has_run) const;
   const std::optional<Submitter>& submitter() const { return submitter_; }
   const std::string& boot_id() const { return boot_id_; }
 
@@ -59,14 +65,16 @@ class HeldMachine {
  private:
   explicit HeldMachine(LiveExperiment& experiment) : experiment_(&experiment) {}
 
-  Result<ProcessTree> tree_at_broker(bool isolated) const;
+  const Enclosure& of(size_t enclosure) const { return enclosure == 0 ? first_ : *others_[enclosure - 1]; }
+  Enclosure& of(size_t enclosure) { return enclosure == 0 ? first_ : *others_[enclosure - 1]; }
+  Result<ProcessTree> tree_at_broker(const Enclosure& enclosure, bool isolated) const;
   Status hold_trials_in_cpuset(const Isolation& isolation);  // the one that tune() has made
   Status hold_trials_in(Result<ProcessTree> tree);
   bool stay_until(std::chrono::nanoseconds next_look) const;  // false: stopped
   Status say_limits(std::map<std::string, std::string>& facts) const;
   Status say_tmp(std::map<std::string, std::string>& facts) const;
   Status say_ipc(std::map<std::string, std::string>& facts) const;
-  Status make_directories(const Engine::Options& options);
+  Status make_directories(Enclosure& enclosure);
   Status start_worker();
   std::string why_ipc_is_shared() const;                                           // empty: a trial has its own
   std::string why_tmp_is_shared() const;                                           // the same
@@ -79,17 +87,14 @@ class HeldMachine {
   std::unique_ptr<counters::PerfCalls> perf_;  // the broker's; none without one
   std::unique_ptr<TurnedKnobs> knobs_;         // outlives the tree, whose group may be in one that it made
   std::unique_ptr<ProcessTree> first_tree_;    // before the one on an isolated CPU; the worker knows it
-  std::unique_ptr<ProcessTree> tree_;
-  std::unique_ptr<Worker> worker_;  // does the file work; the tree knows it
-  // Emptied by the worker, in which there is one.
-  std::optional<ScratchDirectory> scratch_;
-  std::optional<TemporaryPlaces> temporary_;  // none: trials have the machine's
-  std::unique_ptr<Ledger> ledger_;
+  bool is_isolated_ = false;                   // trees lie in the group of the isolated CPU
+  Enclosure first_;
+  std::vector<std::unique_ptr<Enclosure>> others_;
+  std::unique_ptr<Worker> worker_;  // does the file work; the first tree knows it
   std::map<std::string, std::string> refused_knobs_;  // name -> why it is not as the plan wants
   std::map<std::string, std::string> facts_;          // of the machine, since tune()
   std::string why_shared_ipc_;                        // nobody is asked for a private one; empty: the broker is
   std::string why_shared_tmp_;                        // the same of /tmp and /var/tmp
-  Laboratory lab_;
 };
 
 }  // namespace stab::engine

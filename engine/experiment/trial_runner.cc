@@ -1,7 +1,8 @@
-// One trial of an experiment: its directory and what the plan wants run around it, the run itself with the engine's gate
+// The trials of an experiment: their directories and what the plan wants run around it, the run itself with the engine's gate
 // open, and the verdict of the plan's exclusion rules. Nothing is stored here; trial_run.cc runs the process.
 #include "engine/experiment/trial_runner.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "engine/experiment/gate_open.h"
@@ -37,21 +38,31 @@ store::Claim TrialRunner::claim() {
 }
 
 Result<store::Outcome> TrialRunner::run(const store::TrialRow& trial) {
+  STAB_TRY(std::vector<store::Outcome> outcomes, run(std::vector<store::TrialRow>{trial}));
+  return std::move(outcomes.front());
+}
+
+Result<std::vector<store::Outcome>> TrialRunner::run(const std::vector<store::TrialRow>& trials) {
   STAB_CHECK_OK(experiment_->store().check_in_place());
   has_run_ = false;
-  Result<store::Outcome> outcome = run_prepared(trial);
-  if (outcome) outcome->machine_ns = (experiment_->options().clock->monotonic_raw() - claimed_).count();
+  Result<std::vector<store::Outcome>> outcomes = run_prepared(trials);
+  // They had the machine together.
+  const int64_t took_ns = (experiment_->options().clock->monotonic_raw() - claimed_).count() / static_cast<int64_t>(trials.size());
+  if (outcomes)
+    for (store::Outcome& outcome : *outcomes) outcome.machine_ns = took_ns;
   // Whatever it came to is the broker's end. The next start repeats it, once; going on would lose one after the other.
   if (experiment_->engine().lost_broker())
     return Error{ErrorCode::kUnavailable, "the broker has ended: what ran is lost, and repeated after the next start", {}};
   STAB_CHECK_OK(machine_->say_what_befell_the_worker());
-  if (!outcome || outcome->state != store::TrialState::kFailed) return outcome;
-  if (!machine_->directories_are_there(has_run_)) {
-    outcome->state = step(outcome->state, store::TrialEvent::kCutOff).state;
-    outcome->failure = "the trial's directory was removed meanwhile, by whatever cleans /tmp: " + outcome->failure;
-    STAB_CHECK_OK(experiment_->log(kScratchGone, outcome->failure));
+  if (!outcomes) return outcomes;
+  for (size_t i = 0; i < outcomes->size(); ++i) {
+    store::Outcome& outcome = (*outcomes)[i];
+    if (outcome.state != store::TrialState::kFailed || machine_->directories_are_there(i, has_run_)) continue;
+    outcome.state = step(outcome.state, store::TrialEvent::kCutOff).state;
+    outcome.failure = "the trial's directory was removed meanwhile, by whatever cleans /tmp: " + outcome.failure;
+    STAB_CHECK_OK(experiment_->log(kScratchGone, outcome.failure));
   }
-  return outcome;
+  return outcomes;
 }
 
 Result<std::optional<store::Outcome>> TrialRunner::run_beside(const store::TrialRow& trial, Beside beside) {
@@ -65,7 +76,7 @@ Result<std::optional<store::Outcome>> TrialRunner::run_beside(const store::Trial
 }
 
 Result<store::Outcome> TrialRunner::run_pilot(const store::TrialRow& trial, CausalRecord& record, std::string& executable) {
-  STAB_TRY(const TrialRequest request, setup_->request(trial));
+  STAB_TRY(const TrialRequest request, setup_->request(trial, setup_->directory()));
   executable = request.launch.exec_path;
   pilot_ = std::make_shared<CausalRecord>();
   const std::shared_ptr<CausalRecord> found = pilot_;
@@ -86,9 +97,9 @@ Result<int> TrialRunner::run_by_hand(const store::TrialRow& trial, const std::ve
   HandRun run;
   {
     const GateOpen open(experiment_->gate());
-    STAB_TRY(const WhyNot unprepared, prepare_directory(trial));
+    STAB_TRY(const WhyNot unprepared, prepare_directory(trial, 0));
     if (!unprepared.words.empty()) return bad_input(unprepared.words);
-    STAB_TRY(const TrialRequest request, setup_->request(trial));
+    STAB_TRY(const TrialRequest request, setup_->request(trial, setup_->directory()));
     STAB_TRY(run, by_hand(request, tool, setup_->directory()));
     run.cpu = machine_->lab().placement.trial_cpu;
   }
@@ -101,27 +112,50 @@ Result<int> TrialRunner::run_by_hand(const store::TrialRow& trial, const std::ve
   return status;
 }
 
-Result<store::Outcome> TrialRunner::run_prepared(const store::TrialRow& trial) {
-  if (!ready_ || ready_->first != trial.id) {
-    if (profile_ != nullptr) STAB_CHECK_OK(profile_->look_up_position(trial));
-    STAB_CHECK_OK(warm_up(trial));
-    STAB_TRY(const WhyNot why_not, make_ready_with_open_gate(trial, Beside::kNo));
-    if (!why_not.words.empty()) {
-      store::Outcome outcome;
-      outcome.trial = trial.id;
-      outcome.state =
-          step(store::TrialState::kClaimed, why_not.lost ? store::TrialEvent::kCutOff : store::TrialEvent::kLaunchFailed).state;
-      outcome.failure = why_not.words;
-      outcome.finished_at_ns = experiment_->now_ns();
-      return outcome;
+bool TrialRunner::are_ready(const std::vector<store::TrialRow>& trials) const {
+  return std::equal(trials.begin(), trials.end(), ready_.begin(), ready_.end(),
+                    [](const store::TrialRow& trial, const auto& ready) { return trial.id == ready.first; });
+}
+
+Result<std::vector<store::Outcome>> TrialRunner::run_prepared(const std::vector<store::TrialRow>& trials) {
+  if (!are_ready(trials)) {
+    for (const store::TrialRow& trial : trials) {
+      if (profile_ != nullptr) STAB_CHECK_OK(profile_->look_up_position(trial));
+      STAB_CHECK_OK(warm_up(trial));
+    }
+    ready_.clear();
+    for (size_t i = 0; i < trials.size(); ++i) {
+      const GateOpen open(experiment_->gate());
+      STAB_TRY(const WhyNot why_not, make_ready(trials[i], Beside::kNo, trials.size() > 1));
+      if (why_not.words.empty()) continue;
+      ready_.clear();
+      return not_run(trials, i, why_not);
     }
   }
-  STAB_TRY(store::Outcome outcome, run_ready());
-  outcome.trial = trial.id;
-  STAB_CHECK_OK(clean_up(trial));
-  STAB_CHECK_OK(hold_against_rules(outcome));
-  if (outcome.state == store::TrialState::kVerified) first_stdout_.emplace(trial.subject, outcome.stdout_sha256);
-  return outcome;
+  STAB_TRY(std::vector<store::Outcome> outcomes, run_all_ready());
+  for (size_t i = 0; i < trials.size(); ++i) {
+    store::Outcome& outcome = outcomes[i];
+    outcome.trial = trials[i].id;
+    STAB_CHECK_OK(clean_up(trials[i], i));
+    STAB_CHECK_OK(hold_against_rules(outcome));
+    if (outcome.state == store::TrialState::kVerified) first_stdout_.emplace(trials[i].subject, outcome.stdout_sha256);
+  }
+  return outcomes;
+}
+
+std::vector<store::Outcome> TrialRunner::not_run(const std::vector<store::TrialRow>& trials, size_t unready,
+                                                 const WhyNot& why_not) const {
+  std::vector<store::Outcome> outcomes(trials.size());
+  for (size_t i = 0; i < trials.size(); ++i) {
+    using store::TrialEvent;
+    store::Outcome& outcome = outcomes[i];
+    outcome.trial = trials[i].id;
+    const TrialEvent event = i != unready ? TrialEvent::kSpoiled : why_not.lost ? TrialEvent::kCutOff : TrialEvent::kLaunchFailed;
+    outcome.state = step(store::TrialState::kClaimed, event).state;
+    outcome.failure = i == unready ? why_not.words : spoiled_text(why_not.words);
+    outcome.finished_at_ns = experiment_->now_ns();
+  }
+  return outcomes;
 }
 
 Status TrialRunner::hold_against_rules(store::Outcome& outcome) {
@@ -149,14 +183,15 @@ TrialRunner::WhyNot TrialRunner::why_not(const Error& error) {
 
 Result<TrialRunner::WhyNot> TrialRunner::make_ready_with_open_gate(const store::TrialRow& trial, Beside beside) {
   const GateOpen open(experiment_->gate());
+  ready_.clear();
   return make_ready(trial, beside);
 }
 
-Result<TrialRunner::WhyNot> TrialRunner::make_ready(const store::TrialRow& trial, Beside beside) {
-  ready_.reset();
-  STAB_TRY(WhyNot unprepared, prepare_directory(trial));
+Result<TrialRunner::WhyNot> TrialRunner::make_ready(const store::TrialRow& trial, Beside beside, bool in_company) {
+  const size_t enclosure = ready_.size();
+  STAB_TRY(WhyNot unprepared, prepare_directory(trial, enclosure));
   if (!unprepared.words.empty()) return unprepared;
-  Result<TrialRequest> request = setup_->request(trial);
+  Result<TrialRequest> request = setup_->request(trial, directories_[enclosure]);
   if (!request) return why_not(request.error());
   if (const auto first = first_stdout_.find(trial.subject); first != first_stdout_.end())
     request->first_stdout_sha256 = first->second;
@@ -180,7 +215,8 @@ Result<TrialRunner::WhyNot> TrialRunner::make_ready(const store::TrialRow& trial
         (trial.kind == store::TrialKind::kMain || trial.kind == store::TrialKind::kReplay) && beside == Beside::kNo;
     request->causal = CausalRequest{*std::move(script), installation.causal_library, installation.causal, is_kept, pilot_};
   }
-  ready_.emplace(trial.id, ReadyTrial(machine_->lab(), *std::move(request)));
+  if (in_company) request->launch.slice = slice_;
+  ready_.emplace_back(trial.id, ReadyTrial(machine_->lab(enclosure), *std::move(request)));
   return WhyNot();
 }
 
@@ -191,22 +227,24 @@ bool TrialRunner::is_quick_to_make_ready(const store::TrialRow& trial) const {
          experiment_->expanded().workload_of(trial.subject).inputs.empty();
 }
 
-Result<TrialRunner::WhyNot> TrialRunner::prepare_directory(const store::TrialRow& trial) {
-  machine_->lab().tree->begin_trial();
-  const Result<std::string> directory = machine_->fresh_directory();
+Result<TrialRunner::WhyNot> TrialRunner::prepare_directory(const store::TrialRow& trial, size_t enclosure) {
+  machine_->lab(enclosure).tree->begin_trial();
+  const Result<std::string> directory = machine_->fresh_directory(enclosure);
   if (!directory) return why_not(directory.error());
+  directories_.resize(std::max(directories_.size(), enclosure + 1));
+  directories_[enclosure] = *directory;
   if (const Status filled = setup_->fill_directory(trial, *directory); !filled) return why_not(filled.error());
-  const auto before = setup_->prepare_request(trial);
+  const auto before = setup_->prepare_request(trial, *directory);
   if (!before) return WhyNot();
-  STAB_TRY(const CommandOutput output, command(*before));
+  STAB_TRY(const CommandOutput output, command(*before, enclosure));
   return output.ok ? WhyNot() : WhyNot{"prepare failed: " + output.failure + "\n" + output.log};
 }
 
-Status TrialRunner::clean_up(const store::TrialRow& trial) {
+Status TrialRunner::clean_up(const store::TrialRow& trial, size_t enclosure) {
   const GateOpen open(experiment_->gate());
-  const auto after = setup_->cleanup_request(trial);
+  const auto after = setup_->cleanup_request(trial, directories_[enclosure]);
   if (!after) return {};
-  STAB_TRY(const CommandOutput output, command(*after));
+  STAB_TRY(const CommandOutput output, command(*after, enclosure));
   if (!output.ok) experiment_->note("cleanup failed: " + output.failure);
   return {};
 }
@@ -224,20 +262,29 @@ Status TrialRunner::warm_up(const store::TrialRow& trial) {
   return {};
 }
 
-Result<CommandOutput> TrialRunner::command(const LaunchRequest& request) {
-  return run_command(machine_->lab(), request, kAroundTimeout);
+Result<CommandOutput> TrialRunner::command(const LaunchRequest& request, size_t enclosure) {
+  return run_command(machine_->lab(enclosure), request, kAroundTimeout);
 }
 
 Result<store::Outcome> TrialRunner::run_ready() {
-  ReadyTrial trial = std::move(ready_->second);
-  ready_.reset();
+  STAB_TRY(std::vector<store::Outcome> outcomes, run_all_ready());
+  return std::move(outcomes.front());
+}
+
+Result<std::vector<store::Outcome>> TrialRunner::run_all_ready() {
+  std::vector<ReadyTrial> trials;
+  for (auto& [id, ready] : ready_) trials.push_back(std::move(ready));
+  ready_.clear();
   const int64_t submits = experiment_->engine().submits(), web_requests = experiment_->engine().web_requests();
   const GateOpen open(experiment_->gate());
-  Result<store::Outcome> outcome = trial.run();
-  has_run_ = trial.has_run();
-  if (outcome) outcome->ledger["submits"] = static_cast<double>(experiment_->engine().submits() - submits);
-  if (outcome) outcome->ledger["web_requests"] = static_cast<double>(experiment_->engine().web_requests() - web_requests);
-  return outcome;
+  Result<std::vector<store::Outcome>> outcomes = ReadyTrial::run_all(trials);
+  has_run_ = std::any_of(trials.begin(), trials.end(), [](const ReadyTrial& trial) { return trial.has_run(); });
+  if (!outcomes) return outcomes;
+  for (store::Outcome& outcome : *outcomes) {
+    outcome.ledger["submits"] = static_cast<double>(experiment_->engine().submits() - submits);
+    outcome.ledger["web_requests"] = static_cast<double>(experiment_->engine().web_requests() - web_requests);
+  }
+  return outcomes;
 }
 
 Status TrialRunner::remember_outputs() {
@@ -263,8 +310,15 @@ void TrialRunner::work_ahead() {
 }
 
 // A trial that can't be prepared says why when its turn comes, not here.
-void TrialRunner::begin_ahead(const store::TrialRow& trial) {
-  if (is_quick_to_make_ready(trial)) ahead_->begin([this, trial] { (void)make_ready(trial, Beside::kNo); });
+void TrialRunner::begin_ahead(const std::vector<store::TrialRow>& trials) {
+  if (!std::all_of(trials.begin(), trials.end(), [&](const auto& trial) { return is_quick_to_make_ready(trial); })) return;
+  ahead_->begin([this, trials] {
+    ready_.clear();
+    for (const store::TrialRow& trial : trials) {
+      const Result<WhyNot> why_not = make_ready(trial, Beside::kNo, trials.size() > 1);
+      if (!why_not || !why_not->words.empty()) return ready_.clear();
+    }
+  });
 }
 
 void TrialRunner::wait_for_ahead() {

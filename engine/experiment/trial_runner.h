@@ -1,4 +1,5 @@
-// TrialRunner: runs the claimed trials of one experiment, one at a time, each in its own fresh directory. It stores nothing.
+// TrialRunner: runs the claimed trials of one experiment, one at a time or those of a sliced block at once, each in its own fresh
+// directory. It stores nothing.
 #pragma once
 
 #include <chrono>
@@ -41,6 +42,10 @@ class TrialRunner {
   store::Claim claim();  // of a trial that begins now
   // One claimed trial, made ready unless it is, run and checked. An Error: the laboratory is broken.
   Result<store::Outcome> run(const store::TrialRow& trial);
+  // The same of all trials of a sliced block, at once: all have passed, or none. pre: slice_with() was called, or it is one
+  Result<std::vector<store::Outcome>> run(const std::vector<store::TrialRow>& trials);
+  // How long the time slices of trials that run at once are.
+  void slice_with(std::chrono::nanoseconds slice) { slice_ = slice; }
 
   // kRepeated and kNeutral: for OutputInquiry, with its seed, and with code, stack and heap off. kPilot: for CausalProfile.
   enum class Beside { kNo, kRepeated, kNeutral, kPilot };
@@ -57,7 +62,7 @@ class TrialRunner {
 
   // From here on a trial may be made ready while the one before it is stored.
   void work_ahead();
-  void begin_ahead(const store::TrialRow& trial);  // nothing happens where that takes long
+  void begin_ahead(const std::vector<store::TrialRow>& trials);  // nothing happens where that takes long
   void wait_for_ahead();                           // opens the gate
 
  private:
@@ -67,21 +72,26 @@ class TrialRunner {
     bool lost = false;  // for nothing that it has done
   };
   static WhyNot why_not(const Error& error);
-  Result<store::Outcome> run_prepared(const store::TrialRow& trial);
+  Result<std::vector<store::Outcome>> run_prepared(const std::vector<store::TrialRow>& trials);
+  // Of trials of which this one could not be made ready.
+  std::vector<store::Outcome> not_run(const std::vector<store::TrialRow>& trials, size_t unready, const WhyNot& why_not) const;
   Status hold_against_rules(store::Outcome& outcome);
   Status say_that_it_is_idle(const plan::ExclusionRule& rule);
-  // Up to the point where it waits for go, as ready_.
-  Result<WhyNot> make_ready(const store::TrialRow& trial, Beside beside);
+  // Up to the point where it waits for go, as the next one of ready_, in the enclosure of that number.
+  Result<WhyNot> make_ready(const store::TrialRow& trial, Beside beside, bool in_company = false);
+  // Alone, in place of whatever was ready.
   Result<WhyNot> make_ready_with_open_gate(const store::TrialRow& trial, Beside beside);
+  bool are_ready(const std::vector<store::TrialRow>& trials) const;
   // Nothing of its subject is run or copied before a trial.
   bool is_quick_to_make_ready(const store::TrialRow& trial) const;
   // The trial's empty directory with its inputs, after the plan's prepare.
-  Result<WhyNot> prepare_directory(const store::TrialRow& trial);
-  Result<CommandOutput> command(const LaunchRequest& request);  // pre: the gate is open
-  Status clean_up(const store::TrialRow& trial);
+  Result<WhyNot> prepare_directory(const store::TrialRow& trial, size_t enclosure);
+  Result<CommandOutput> command(const LaunchRequest& request, size_t enclosure);  // pre: the gate is open
+  Status clean_up(const store::TrialRow& trial, size_t enclosure = 0);
   Status warm_up(const store::TrialRow& trial);
-  // Opens the gate while it runs.
-  Result<store::Outcome> run_ready();  // pre: ready_ is set; then it isn't
+  // Opens the gate while they run.
+  Result<std::vector<store::Outcome>> run_all_ready();  // pre: ready_ isn't empty; then it is
+  Result<store::Outcome> run_ready();                   // the same of one
 
   LiveExperiment* experiment_;
   HeldMachine* machine_;
@@ -94,8 +104,10 @@ class TrialRunner {
   std::set<std::string> idle_rules_;         // exclusion rules that were said to find nothing to judge
   std::chrono::nanoseconds claimed_{0};      // CLOCK_MONOTONIC_RAW of the claim that was made last
   std::unique_ptr<SideThread> ahead_;        // while trials run: makes the next one ready
-  // The next trial, between make_ready() and its run.
-  std::optional<std::pair<store::Id, ReadyTrial>> ready_;
+  std::chrono::nanoseconds slice_{0};
+  std::vector<std::string> directories_;  // of the trials, by enclosure, once one was made ready there
+  // What runs next, between make_ready() and its run, by enclosure.
+  std::vector<std::pair<store::Id, ReadyTrial>> ready_;
 };
 
 }  // namespace stab::engine

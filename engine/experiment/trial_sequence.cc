@@ -1,10 +1,13 @@
-// The main phase of an experiment. Each trial is claimed before it starts; its outcome and the next claim are one commit, so
-// that a crash at any moment leaves at most one claimed trial. Between two trials the plan's stopping rule may end the sequence.
+// The main phase of an experiment. What runs at once is claimed before it starts; its outcomes and the next claims are one commit,
+// so that a crash at any moment leaves at most one trial claimed, or one sliced block. Between two trials the plan's stopping rule may end the sequence.
 #include "engine/experiment/trial_sequence.h"
+
+#include <algorithm>
 
 #include "engine/experiment/planning.h"
 #include "engine/experiment/stopping_point.h"
 #include "engine/machine/gates.h"
+#include "plan/slicing.h"
 #include "plan/stopping.h"
 
 namespace stab::engine {
@@ -13,25 +16,37 @@ int64_t not_needed(const store::Progress& progress) {
   return progress.count(store::TrialState::kCancelled);
 }
 
+namespace {
+
+std::vector<store::Id> ids_of(const std::vector<store::TrialRow>& trials) {
+  std::vector<store::Id> ids;
+  for (const store::TrialRow& trial : trials) ids.push_back(trial.id);
+  return ids;
+}
+
+}  // namespace
+
 Result<bool> TrialSequence::to_its_end() {
   STAB_CHECK_OK(count_places());
   experiment_->observer().phase("running");
   runner_->work_ahead();
-  STAB_TRY(std::optional<store::TrialRow> trial, claim_next());
+  STAB_TRY(AtOnce trials, claim_next());
   do {
-    while (trial) {
-      const store::TrialRow current = *trial;
-      STAB_TRY(store::Outcome outcome, runner_->run(current));
-      STAB_CHECK_OK(inquiry_->explain(current, outcome));
-      STAB_TRY(trial, store_and_claim(current, outcome));
-      experiment_->tell(current, outcome, done_, planned_);
+    while (!trials.empty()) {
+      const AtOnce current = std::move(trials);
+      STAB_TRY(std::vector<store::Outcome> outcomes, runner_->run(current));
+      for (size_t i = 0; i < current.size(); ++i) STAB_CHECK_OK(inquiry_->explain(current[i], outcomes[i]));
+      const int64_t before = done_;
+      STAB_TRY(trials, store_and_claim(current, outcomes));
+      for (size_t i = 0; i < current.size(); ++i)
+        experiment_->tell(current[i], outcomes[i], std::min(before + static_cast<int64_t>(i) + 1, done_), planned_);
     }
     if (gave_up_ || experiment_->stop().asked()) break;
     // The experiment may have been extended meanwhile.
     STAB_CHECK_OK(plan_ahead(experiment_->engine(), experiment_->id(), experiment_->expanded(), experiment_->stop()));
     STAB_CHECK_OK(count_places());
-    STAB_TRY(trial, claim_next());
-  } while (trial);
+    STAB_TRY(trials, claim_next());
+  } while (!trials.empty());
   STAB_TRY(const std::optional<store::TrialRow> left, experiment_->store().next_trial(experiment_->id()));
   if (left) return false;
   // Whoever was asked to stop in the last trial that was planned has not looked whether there are more.
@@ -39,22 +54,29 @@ Result<bool> TrialSequence::to_its_end() {
 }
 
 // A gate is for a trial: where none is left, nothing waits.
-Result<std::optional<store::TrialRow>> TrialSequence::claim_next() {
-  if (gave_up_ || experiment_->stop().asked()) return std::optional<store::TrialRow>();
+Result<TrialSequence::AtOnce> TrialSequence::claim_next() {
+  if (gave_up_ || experiment_->stop().asked()) return AtOnce();
   STAB_TRY(std::optional<store::TrialRow> trial, experiment_->store().next_trial(experiment_->id()));
-  if (!trial) return trial;
+  if (!trial) return AtOnce();
   STAB_TRY(const bool open, machine_->wait_for_gates());
   gave_up_ = !open && !experiment_->stop().asked();
-  if (!open) return std::optional<store::TrialRow>();
+  if (!open) return AtOnce();
   // Others had the store while it waited.
   STAB_TRY(trial, experiment_->store().next_trial(experiment_->id()));
-  if (!trial) return trial;
+  if (!trial) return AtOnce();
   STAB_TRY(const bool fewer, decide_before(*trial));
   if (fewer) {
     STAB_TRY(trial, experiment_->store().next_trial(experiment_->id()));
   }
-  if (trial) STAB_CHECK_OK(experiment_->store().claim(trial->id, runner_->claim()));
-  return trial;
+  if (!trial) return AtOnce();
+  STAB_TRY(const AtOnce trials, company_of(*trial));
+  STAB_CHECK_OK(experiment_->store().claim(ids_of(trials), runner_->claim()));
+  return trials;
+}
+
+Result<TrialSequence::AtOnce> TrialSequence::company_of(const store::TrialRow& next) {
+  if (plan::runs_alone(experiment_->plan(), next.block)) return AtOnce{next};
+  return experiment_->store().planned_beside(next);
 }
 
 Result<bool> TrialSequence::decide_before(const store::TrialRow& next) {
@@ -72,34 +94,39 @@ Result<bool> TrialSequence::decide_before(const store::TrialRow& next) {
   return true;
 }
 
-// Stores what became of a trial and claims the next one, in one commit where nothing went wrong. The next one's launcher
-// is started and sets itself up meanwhile, and gets its go only once the claim is on disk. What keeps it from getting
-// ready now is said when it should run.
-Result<std::optional<store::TrialRow>> TrialSequence::store_and_claim(const store::TrialRow& trial,
-                                                                      const store::Outcome& outcome) {
+// Stores what became of what ran and claims what runs next, in one commit where nothing went wrong. The launchers of that are
+// started and set themselves up meanwhile, and get their go only once the claim is on disk. What keeps them from getting ready now
+// is said when they should run.
+Result<TrialSequence::AtOnce> TrialSequence::store_and_claim(const AtOnce& trials, const std::vector<store::Outcome>& outcomes) {
   store::Store& store = experiment_->store();
+  const store::Store::Attempts attempts{kMaxAttempts, kMaxAttemptsWhenLost};
   const bool gated = has_gates(experiment_->plan().machine.gates);
-  if (outcome.state == store::TrialState::kVerified && !gated && !experiment_->stop().asked()) {
-    ++done_;
+  const bool passed = std::all_of(outcomes.begin(), outcomes.end(),
+                                  [](const auto& outcome) { return outcome.state == store::TrialState::kVerified; });
+  if (passed && !gated && !experiment_->stop().asked()) {
+    done_ += static_cast<int64_t>(trials.size());
     STAB_TRY(const std::optional<store::TrialRow> next, store.next_trial(experiment_->id()));
     std::optional<int> point;
+    AtOnce following;
     if (next) {
       STAB_TRY(point, due_stopping_point(store, experiment_->row(), experiment_->plan(), *next));
-      if (!point) runner_->begin_ahead(*next);
+      if (!point) {
+        STAB_TRY(following, company_of(*next));
+        runner_->begin_ahead(following);
+      }
     }
-    const auto stored = next && !point ? store.finish_and_claim(outcome, kMaxAttempts, next->id, runner_->claim())
-                                       : store.finish(outcome, kMaxAttempts);
+    const auto stored = store.finish_and_claim(outcomes, attempts, ids_of(following), runner_->claim());
     runner_->wait_for_ahead();
     if (!stored) return stored.error();
     if (point) return claim_next();
-    return next;
+    return following;
   }
-  const bool lost = outcome.state == store::TrialState::kLost;
-  STAB_TRY(const store::Replacement replacement, store.finish(outcome, lost ? kMaxAttemptsWhenLost : kMaxAttempts));
+  STAB_TRY(const std::vector<store::Replacement> replacements, store.finish_and_claim(outcomes, attempts, {}, {}));
   STAB_CHECK_OK(count_places());
-  if (replacement.quarantined)
-    STAB_CHECK_OK(experiment_->note_and_log("quarantined", experiment_->name_of(trial) + ": quarantined after " +
-                                                               std::to_string(kMaxAttempts) + " attempts: " + outcome.failure));
+  for (size_t i = 0; i < trials.size(); ++i)
+    if (replacements[i].quarantined)
+      STAB_CHECK_OK(experiment_->note_and_log("quarantined", experiment_->name_of(trials[i]) + ": quarantined after " +
+                                                                 std::to_string(kMaxAttempts) + " attempts: " + outcomes[i].failure));
   return claim_next();
 }
 

@@ -1,8 +1,10 @@
-// TrialSequence: the main trials of one experiment in the order of its schedule, from the first that is left to the last.
+// TrialSequence: the main trials of one experiment in the order of its schedule, from the first that is left to the last. What runs
+// at once is claimed, run, stored and repeated as a whole: a trial by itself, or all of a sliced block.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "base/result.h"
 #include "engine/experiment/held_machine.h"
@@ -23,11 +25,14 @@ class TrialSequence {
 
  private:
   Status count_places();
-  Result<std::optional<store::TrialRow>> claim_next();  // none: all done, stopped, or gave up waiting
+  using AtOnce = std::vector<store::TrialRow>;
+  Result<AtOnce> claim_next();  // empty: all done, stopped, or gave up waiting
+  // What runs at once with the next trial of the schedule, itself included.
+  Result<AtOnce> company_of(const store::TrialRow& next);
   // Obeys the plan's stopping rule if this trial is the first behind one of its points; true: some trials are
   // not needed any more.
   Result<bool> decide_before(const store::TrialRow& next);
-  Result<std::optional<store::TrialRow>> store_and_claim(const store::TrialRow& trial, const store::Outcome& outcome);
+  Result<AtOnce> store_and_claim(const AtOnce& trials, const std::vector<store::Outcome>& outcomes);
 
   LiveExperiment* experiment_;
   const HeldMachine* machine_;

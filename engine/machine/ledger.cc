@@ -110,6 +110,14 @@ std::optional<int64_t> migrations_of(const Roots& roots, int pid) {
   return {};
 }
 
+std::optional<int64_t> run_delay_ns_of(const Roots& roots, int pid) {
+  const auto text = read_small_file(roots.proc + "/" + std::to_string(pid) + "/schedstat");
+  if (!text) return {};
+  std::string_view rest = *text;  // time on a CPU, time in the queue, slices
+  (void)next_word(rest);
+  return to_integer(next_word(rest));
+}
+
 Ledger::WatchedFile::WatchedFile(const std::string& path) : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
 
 std::optional<std::string_view> Ledger::WatchedFile::read(std::string& buffer) const {

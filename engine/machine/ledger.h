@@ -74,5 +74,8 @@ std::optional<int64_t> pressure_total_us(std::string_view pressure);
 std::optional<int64_t> vmstat_value(std::string_view vmstat, std::string_view name);
 // se.nr_migrations of /proc/PID/sched; works on a zombie too.
 std::optional<int64_t> migrations_of(const Roots& roots, int pid);
+// How long its first thread could have run and waited for a CPU, from /proc/PID/schedstat (Documentation/scheduler/sched-stats);
+// works on a zombie too.
+std::optional<int64_t> run_delay_ns_of(const Roots& roots, int pid);
 
 }  // namespace stab::engine

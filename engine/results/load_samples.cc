@@ -43,7 +43,7 @@ std::vector<analysis::Factor> factors_of(const plan::Plan& plan) {
 
 std::string unit_of(const std::string& response) {
   if (const plan::SimulatedResponse* simulated = plan::simulated_response(response)) return std::string(simulated->unit);
-  if (response == "wall_time" || response == "user_time" || response == "system_time" ||
+  if (response == "wall_time" || response == "cpu_time" || response == "user_time" || response == "system_time" ||
       response == "region_time")
     return "s";
   if (response == "max_rss") return "KiB";

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 
 #include "base/unique_fd.h"
@@ -39,47 +38,91 @@ Result<UniqueFd> timer(nanoseconds after) {
   return fd;
 }
 
+bool limits_output(const Watch& watch) { return watch.output_limit_bytes > 0 && !watch.output_fds.empty(); }
+
 bool over_limit(const Watch& watch) {
-  return std::any_of(watch.output_fds.begin(), watch.output_fds.end(), [&](int fd) {
+  return limits_output(watch) && std::any_of(watch.output_fds.begin(), watch.output_fds.end(), [&](int fd) {
     struct stat info;
     return ::fstat(fd, &info) == 0 && static_cast<uint64_t>(info.st_size) > watch.output_limit_bytes;
   });
 }
 
+// Of all its threads; also of a process that has ended and is not waited for. The clock's number is that of clock_getcpuclockid(3).
+nanoseconds cpu_time_of(pid_t pid) {
+  timespec used{};
+  if (::clock_gettime(static_cast<clockid_t>((~static_cast<unsigned>(pid) << 3) | 2), &used) != 0) return nanoseconds(0);
+  return std::chrono::seconds(used.tv_sec) + nanoseconds(used.tv_nsec);
+}
+
+// What is looked at four times a second. Nothing: it may go on.
+std::optional<store::TrialEvent> look_at(const Watch& watch) {
+  if (over_limit(watch)) return store::TrialEvent::kOverflow;
+  if (watch.cpu_timeout > nanoseconds(0) && cpu_time_of(watch.pid) > watch.cpu_timeout) return store::TrialEvent::kDeadline;
+  if (watch.now_and_then) watch.now_and_then();
+  return {};
+}
+
 }  // namespace
 
 Result<Ending> wait_for_ending(const Watch& watch, const Clock& clock) {
-  UniqueFd deadline, tick;
-  if (watch.timeout > nanoseconds(0)) {
-    STAB_TRY(deadline, timer(watch.timeout));
+  Ending ending;
+  STAB_CHECK_OK(wait_for_endings({&watch, 1}, clock, [&](size_t, const Ending& seen) {
+    ending = seen;
+    return true;
+  }));
+  return ending;
+}
+
+Status wait_for_endings(std::span<const Watch> watches, const Clock& clock, const std::function<bool(size_t, const Ending&)>& ended) {
+  const size_t count = watches.size();
+  // poll() ignores entries of -1, and what has ended becomes one: the processes, their deadlines, then one for all: cancel, tick.
+  std::vector<pollfd> waiting(2 * count + 2, pollfd{-1, POLLIN, 0});
+  std::vector<UniqueFd> deadlines(count);
+  bool ticks = false;
+  for (size_t i = 0; i < count; ++i) {
+    const Watch& watch = watches[i];
+    waiting[i].fd = watch.pidfd;
+    if (watch.timeout > nanoseconds(0)) {
+      STAB_TRY(deadlines[i], timer(watch.timeout));
+      waiting[count + i].fd = deadlines[i].get();
+    }
+    ticks = ticks || limits_output(watch) || watch.now_and_then || watch.cpu_timeout > nanoseconds(0);
   }
-  const bool limits_output = watch.output_limit_bytes > 0 && !watch.output_fds.empty();
-  if (limits_output || watch.now_and_then) {
-    STAB_TRY(tick, timer(kOutputTick));
+  pollfd &cancel = waiting[2 * count], &tick = waiting[2 * count + 1];
+  cancel.fd = watches.empty() ? -1 : watches.front().cancel_fd;
+  UniqueFd tick_timer;
+  if (ticks) {
+    STAB_TRY(tick_timer, timer(kOutputTick));
+    tick.fd = tick_timer.get();
   }
   nanoseconds armed = clock.monotonic_raw();
   std::optional<nanoseconds> latency;
-  // poll() ignores entries of -1.
-  std::array<pollfd, 4> waiting = {{{watch.pidfd, POLLIN, 0},
-                                    {watch.cancel_fd, POLLIN, 0},
-                                    {deadline.get(), POLLIN, 0},
-                                    {tick.get(), POLLIN, 0}}};
-  for (;;) {
+  for (size_t left = count; left > 0;) {
     const int ready = ::poll(waiting.data(), waiting.size(), -1);
     const nanoseconds now = clock.monotonic_raw();
     if (ready < 0 && errno == EINTR) continue;
     if (ready < 0) return system_error("poll", errno);
-    if (waiting[0].revents) return Ending{store::TrialEvent::kExited, now, latency};
-    if (waiting[1].revents) return Ending{store::TrialEvent::kCancel, now, latency};
-    if (waiting[2].revents) return Ending{store::TrialEvent::kDeadline, now, latency};
-    if (!waiting[3].revents) continue;
-    // The two clocks may disagree by microseconds in a tick, so a tick can seem early; armed anew, that doesn't add up.
-    latency = std::max({latency.value_or(nanoseconds(0)), now - armed - kOutputTick});
-    if (limits_output && over_limit(watch)) return Ending{store::TrialEvent::kOverflow, now, latency};
-    if (watch.now_and_then) watch.now_and_then();
+    const bool looks = tick.revents != 0;
+    // The two clocks may disagree by microseconds in a tick, so a tick can seem early; armed anew, that doesn't add up. A tick that
+    // is seen late together with an end says that the end is, too.
+    if (looks) latency = std::max(latency.value_or(nanoseconds(0)), now - armed - kOutputTick);
+    for (size_t i = 0; i < count; ++i) {
+      if (waiting[i].fd < 0) continue;
+      std::optional<store::TrialEvent> event;
+      if (waiting[i].revents) event = store::TrialEvent::kExited;
+      else if (cancel.revents) event = store::TrialEvent::kCancel;
+      else if (waiting[count + i].revents) event = store::TrialEvent::kDeadline;
+      else if (looks) event = look_at(watches[i]);
+      if (!event) continue;
+      waiting[i].fd = waiting[count + i].fd = -1;
+      --left;
+      if (!ended(i, {*event, now, latency})) return {};
+    }
+    if (!looks) continue;
     armed = now;
-    STAB_CHECK_OK(arm(tick, kOutputTick));
+    STAB_CHECK_OK(arm(tick_timer, kOutputTick));
   }
+  return {};
 }
 
 }  // namespace stab::engine

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/clock.h"
@@ -22,6 +23,8 @@ struct Watch {
   std::vector<int> output_fds;          // files whose size is looked at now and then
   uint64_t output_limit_bytes = 0;      // of each; 0: none
   std::function<void()> now_and_then;   // called four times a second; is to take microseconds. Empty: nothing is
+  pid_t pid = -1;                       // whose CPU time is looked at as often; -1: nobody's
+  std::chrono::nanoseconds cpu_timeout{0};  // kDeadline once it has used more
 };
 
 struct Ending {
@@ -34,5 +37,8 @@ struct Ending {
 
 // Blocks until the first of them. An exit that is there at the same time as another event wins.
 Result<Ending> wait_for_ending(const Watch& watch, const Clock& clock);
+// The same for processes that run together, until all have ended: `ended` is told of each with its index, at once. False from it:
+// the others are not waited for. pre: one cancel_fd for all
+Status wait_for_endings(std::span<const Watch> watches, const Clock& clock, const std::function<bool(size_t, const Ending&)>& ended);
 
 }  // namespace stab::engine

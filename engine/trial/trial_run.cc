@@ -8,21 +8,17 @@
 // The waiter is engine/trial/supervise.cc, the kill host/process_tree.cc, the decisions store/trial_machine.cc.
 #include "engine/trial/trial_run.h"
 
-#include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
-#include <spawn.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <algorithm>
 #include <cstring>
+#include <initializer_list>
+#include <sstream>
 #include <tuple>
 #include <utility>
 
@@ -34,12 +30,12 @@
 #include "engine/trial/epoch_series.h"
 #include "engine/trial/expectation.h"
 #include "engine/trial/throughput.h"
+#include "engine/trial/trial_inputs.h"
 #include "engine/trial/simulated.h"
 #include "engine/trial/trial_metrics.h"
 #include "host/helper_process.h"
 #include "host/launcher/launch_block.h"
 #include "engine/trial/supervise.h"
-#include "worker/named_file.h"
 
 namespace stab::engine {
 
@@ -63,88 +59,8 @@ struct Output {
   UniqueFd out, err;
 };
 
-Result<UniqueFd> memory_file(const char* name) {
-  UniqueFd fd(::memfd_create(name, MFD_CLOEXEC));
-  if (!fd) return system_error("memfd_create", errno);
-  return fd;
-}
-
-// For the helper, which may rely on its length: nobody changes it any more.
-Result<UniqueFd> script_file(const std::string& text) {
-  UniqueFd fd(::memfd_create("stab-script", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!fd) return system_error("memfd_create", errno);
-  if (::write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()) ||
-      ::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) != 0)
-    return system_error("write the layout script", errno);
-  return fd;
-}
-
-// A worker is the submitter's, and so may be what it hands over: asked without asking the file system that it is on,
-// which may be a process of the same user's.
-bool is_input(int fd) {
-  struct statx info;
-  if (::statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &info) != 0) return false;
-  return S_ISREG(info.stx_mode) || worker::is_endless_device(info.stx_mode, ::makedev(info.stx_rdev_major, info.stx_rdev_minor));
-}
-
-Result<UniqueFd> open_input(Worker* worker, const std::vector<std::string>& paths) {
-  if (paths.empty()) {
-    UniqueFd null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-    if (!null) return system_error("open '/dev/null'", errno);
-    return null;
-  }
-  if (worker == nullptr) return Error{ErrorCode::kInternal, "stdin is to be opened, and there is no worker", {}};
-  STAB_TRY(auto answer, worker->ask_for_fd(worker::Open{paths}));
-  if (answer.second && is_input(answer.second.get())) {
-    const std::string why_not = worker::why_not_passed_on(answer.second.get());
-    if (why_not.empty()) return std::move(answer.second);
-    // Our worker passes no such thing on. To close it might take for ever.
-    (void)answer.second.release();
-    return bad_input("'" + paths.front() + "' is no stdin: " + why_not);
-  }
-  return Error{ErrorCode::kSystem, "the worker has opened no file for stdin '" + paths.front() + "'", {}};
-}
-
 int64_t nanoseconds_of(const timeval& time) {
   return static_cast<int64_t>(time.tv_sec) * 1'000'000'000 + static_cast<int64_t>(time.tv_usec) * 1000;
-}
-
-// The same in every trial of a causal plan, so that no cell's environment is longer.
-void put_causal(const std::string& library, std::vector<std::string>& env) {
-  char text[causal::kCausalSettingLength + 1];
-  causal::encode_causal_setting(("/proc/self/fd/" + std::to_string(launch::kReportFd)).c_str(), text);
-  env.push_back(std::string(causal::kCausalSettingName) + "=" + text);
-  constexpr std::string_view kPreload = "LD_PRELOAD=";
-  for (std::string& variable : env)
-    if (variable.starts_with(kPreload)) return void(variable.insert(kPreload.size(), library + ":"));
-  env.push_back(std::string(kPreload) + library);
-}
-
-std::vector<std::string> full_environment(const TrialRequest& request, int helper_cpu, bool helper) {
-  std::vector<std::string> env = request.launch.env;
-  abi::Settings settings;
-  settings.code = request.layout.code;
-  settings.stack = request.layout.stack;
-  settings.stack_range_bytes = request.layout.stack_range_bytes;
-  settings.heap = request.layout.heap;
-  settings.seed = request.seed;
-  settings.epoch_ns = request.layout.epoch_ns;
-  settings.epoch_visits = request.layout.epoch_visits;
-  if (helper) {
-    // The helper that was started knows its own. A simulated program's settings are the same on every machine.
-    settings.helper_cpu = request.simulation.on() ? -1 : helper_cpu;
-    settings.helper_socket = launch::kHelperFd;
-  }
-  char text[abi::kSettingsLength + 1];
-  abi::encode_settings(settings, text);
-  env.push_back(std::string(abi::kSettingsName) + "=" + text);
-
-  if (request.causal) put_causal(request.causal->library, env);
-
-  const uint64_t used = stack_top_bytes(request.launch);
-  const uint64_t missing = request.stack_top_bytes > used ? request.stack_top_bytes - used : 0;
-  env.push_back("PAD=" + std::string(missing + request.layout.env_size_bytes, 'x'));
-  return env;
 }
 
 }  // namespace
@@ -158,16 +74,103 @@ class ReadyTrial::Run {
   bool has_run() const { return has_run_; }
 
   Result<store::Outcome> to_outcome() {
-    TrialStep now = step(TrialState::kPlanned, TrialEvent::kClaim);  // as the store did
-    while (!has(now.actions, TrialAction::kStore)) {
-      STAB_TRY(const TrialEvent event, perform(now.actions));
-      const TrialStep next = step(now.state, event);
-      if (!next.legal)
-        return Error{ErrorCode::kInternal,
-                     "trial machine: '" + std::string(name(event)) + "' in state " + std::string(name(now.state)), {}};
-      now = next;
+    STAB_CHECK_OK(go_on());
+    return take_outcome();
+  }
+
+  // --- the steps of a block, in which others take theirs in between; the table says what follows from each ---------------
+
+  TrialState state() const { return now_.state; }
+  // Something happened to it.
+  Status raise(TrialEvent event) {
+    const TrialStep next = step(now_.state, event);
+    if (!next.legal)
+      return Error{ErrorCode::kInternal,
+                   "trial machine: '" + std::string(name(event)) + "' in state " + std::string(name(now_.state)), {}};
+    now_ = next;
+    return {};
+  }
+  // Does what the table asks for and tells it what came of that, until there is an outcome, or something else has to happen: a
+  // trial that runs, and one whose check is put off.
+  Status go_on(bool check_now = true) {
+    while (!has(now_.actions, TrialAction::kStore) && !(has(now_.actions, TrialAction::kCheck) && !check_now)) {
+      STAB_TRY(const TrialEvent event, perform(now_.actions));
+      STAB_CHECK_OK(raise(event));
     }
-    outcome_.state = now.state;
+    return {};
+  }
+  // Up to where it waits for go. Nothing: it does; else what happened instead.
+  std::optional<TrialEvent> get_set() {
+    outcome_.cpu = lab_.placement.trial_cpu;
+    if (begun_) begun_ = launched_->wait_until_ready();
+    if (!begun_) {
+      launched_.reset();
+      return not_launched(begun_.error());
+    }
+    if (!counters_) open_counters();
+    before_ = lab_.ledger->look();
+    (void)lab_.ledger->new_kernel_log_lines();
+    outcome_.started_at_ns = lab_.clock->realtime().count();
+    return {};
+  }
+  // Nothing: sent.
+  std::optional<TrialEvent> send_go() {
+    const Status sent = launched_->send_go();
+    return sent ? std::nullopt : std::optional(not_launched(sent.error()));
+  }
+  TrialEvent see_exec() {
+    const auto stamp = launched_->wait_for_exec();
+    if (!stamp) return not_launched(stamp.error());
+    start_ = *stamp;
+    has_run_ = true;
+    program_ = launched_->pid();
+    return TrialEvent::kLaunched;
+  }
+  // pre: launched. Of so many that share the CPU each may take its timeout of CPU time, and of wall time as many times more.
+  Watch watch(size_t at_once) {
+    Watch watch{launched_->pidfd(), request_.timeout * at_once, lab_.cancel_fd,
+                {output_.out.get(), output_.err.get()}, request_.output_limit_bytes, {}};
+    if (at_once > 1) {
+      watch.pid = launched_->pid();
+      watch.cpu_timeout = request_.timeout;
+    }
+    if (helper_ && request_.on_progress)
+      watch.now_and_then = [this] {
+        if (const auto points = helper_->progress()) request_.on_progress(*points);
+      };
+    return watch;
+  }
+  TrialEvent see_end(const Ending& ending) {
+    end_raw_ = ending.raw;
+    if (ending.latency) outcome_.ledger["loop_latency_ns"] = static_cast<double>(ending.latency->count());
+    switch (ending.event) {
+      case TrialEvent::kDeadline: outcome_.failure = "still running at its timeout, killed"; break;
+      case TrialEvent::kOverflow: outcome_.failure = overflow_text(); break;
+      case TrialEvent::kCancel: outcome_.failure = "cancelled while it ran"; break;
+      default: break;
+    }
+    return ending.event;
+  }
+  // Another one has come to nothing, and why.
+  Status spoil(const std::string& why) {
+    outcome_.failure = why;
+    return raise(TrialEvent::kSpoiled);
+  }
+  const std::string& failure() const { return outcome_.failure; }
+  const Laboratory& lab() const { return lab_; }
+  nanoseconds started() const { return start_.raw; }
+  nanoseconds ended() const { return end_raw_; }
+  // Of it and of its descendants that were waited for; absent: it did not run.
+  std::optional<nanoseconds> cpu_time() const {
+    if (!outcome_.user_ns || !outcome_.system_ns) return {};
+    return nanoseconds(*outcome_.user_ns + *outcome_.system_ns);
+  }
+  int64_t switches() const { return outcome_.voluntary_switches.value_or(0) + outcome_.involuntary_switches.value_or(0); }
+  void note(const char* key, double value) { outcome_.ledger[key] = value; }
+
+  // pre: gone on to the end
+  store::Outcome take_outcome() {
+    outcome_.state = now_.state;
     outcome_.finished_at_ns = lab_.clock->realtime().count();
     const bool is_kept = outcome_.state != TrialState::kVerified || request_.for_comparison || request_.keeps_output;
     if (is_kept && output_.out) {
@@ -189,22 +192,9 @@ class ReadyTrial::Run {
   }
 
   Result<TrialEvent> launch() {
-    outcome_.cpu = lab_.placement.trial_cpu;
-    if (begun_) begun_ = launched_->wait_until_ready();
-    if (!begun_) {
-      launched_.reset();
-      return not_launched(begun_.error());
-    }
-    if (!counters_) open_counters();
-    before_ = lab_.ledger->look();
-    (void)lab_.ledger->new_kernel_log_lines();
-    outcome_.started_at_ns = lab_.clock->realtime().count();
-    const auto stamp = launched_->go();
-    if (!stamp) return not_launched(stamp.error());
-    start_ = *stamp;
-    has_run_ = true;
-    program_ = launched_->pid();
-    return TrialEvent::kLaunched;
+    if (const auto failed = get_set()) return *failed;
+    if (const auto failed = send_go()) return *failed;
+    return see_exec();
   }
 
   // pre: it is known who becomes the program
@@ -302,22 +292,8 @@ class ReadyTrial::Run {
   }
 
   Result<TrialEvent> wait() {
-    Watch watch{launched_->pidfd(), request_.timeout, lab_.cancel_fd,
-                {output_.out.get(), output_.err.get()}, request_.output_limit_bytes, {}};
-    if (helper_ && request_.on_progress)
-      watch.now_and_then = [this] {
-        if (const auto points = helper_->progress()) request_.on_progress(*points);
-      };
-    STAB_TRY(const Ending ending, wait_for_ending(watch, *lab_.clock));
-    end_raw_ = ending.raw;
-    if (ending.latency) outcome_.ledger["loop_latency_ns"] = static_cast<double>(ending.latency->count());
-    switch (ending.event) {
-      case TrialEvent::kDeadline: outcome_.failure = "still running at its timeout, killed"; break;
-      case TrialEvent::kOverflow: outcome_.failure = overflow_text(); break;
-      case TrialEvent::kCancel: outcome_.failure = "cancelled while it ran"; break;
-      default: break;
-    }
-    return ending.event;
+    STAB_TRY(const Ending ending, wait_for_ending(watch(1), *lab_.clock));
+    return see_end(ending);
   }
 
   std::string overflow_text() const {
@@ -330,6 +306,8 @@ class ReadyTrial::Run {
     if (launched_) {
       const auto migrations = migrations_of(lab_.roots, launched_->pid());
       if (migrations) outcome_.ledger["migrations"] = static_cast<double>(*migrations);
+      if (const auto delay = run_delay_ns_of(lab_.roots, launched_->pid()))
+        outcome_.ledger["run_delay_ns"] = static_cast<double>(*delay);
     }
     if (launched_) STAB_CHECK_OK(end_program());
     else STAB_CHECK_OK(lab_.tree->kill_all(kKillDeadline));
@@ -519,6 +497,7 @@ class ReadyTrial::Run {
 
   const Laboratory& lab_;
   const TrialRequest request_;
+  TrialStep now_ = step(TrialState::kPlanned, TrialEvent::kClaim);  // as the store did
   store::Outcome outcome_;
   Output output_;
   std::optional<Helper> helper_;
@@ -556,6 +535,115 @@ ReadyTrial::~ReadyTrial() = default;
 
 Result<store::Outcome> ReadyTrial::run() { return run_->to_outcome(); }
 bool ReadyTrial::has_run() const { return run_->has_run(); }
+
+namespace {
+
+// How often tasks came onto this CPU, by /proc/schedstat, where the kernel keeps it (CONFIG_SCHED_INFO).
+std::optional<int64_t> arrivals_on(const Roots& roots, int cpu) {
+  std::istringstream lines(read_small_file(roots.proc + "/schedstat").value_or(""));
+  const std::string wanted = "cpu" + std::to_string(cpu);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string name, last;
+    words >> name;
+    if (name != wanted) continue;
+    while (words >> last) {
+    }
+    const auto number = to_integer(last);
+    return number ? std::optional<int64_t>(*number) : std::nullopt;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string spoiled_text(const std::string& failure) { return "another trial of its sliced block came to nothing: " + failure; }
+
+Result<std::vector<store::Outcome>> ReadyTrial::run_all(std::vector<ReadyTrial>& trials) {
+  if (trials.size() > 1) return run_together(trials);
+  STAB_TRY(store::Outcome outcome, trials.front().run());
+  return std::vector{std::move(outcome)};
+}
+
+// Every trial is ready before the first one begins, and all begin together. Each is ended as soon as it has: whatever it leaves
+// behind would take the others' time. Only where trees are told apart by ancestry is that put off, since what another one has left
+// behind can't be told from its own there. Output is read and compared when nothing runs any more.
+Result<std::vector<store::Outcome>> ReadyTrial::run_together(std::vector<ReadyTrial>& trials) {
+  std::vector<Run*> runs;
+  for (const ReadyTrial& trial : trials) runs.push_back(trial.run_.get());
+  const Laboratory& lab = runs.front()->lab();
+  std::optional<std::string> spoiled;  // what the first one that came to nothing says
+  const auto happened = [&](Run& run, TrialEvent event) -> Status {
+    STAB_CHECK_OK(run.raise(event));
+    if (event != TrialEvent::kLaunched && event != TrialEvent::kExited && !spoiled)
+      spoiled = spoiled_text(run.failure());
+    return {};
+  };
+
+  for (Run* run : runs)
+    if (const auto failed = run->get_set()) STAB_CHECK_OK(happened(*run, *failed));
+  const std::optional<int64_t> arrivals = arrivals_on(lab.roots, lab.placement.trial_cpu);
+  std::vector<Run*> gone;
+  for (Run* run : runs) {
+    if (spoiled) break;
+    if (const auto failed = run->send_go()) STAB_CHECK_OK(happened(*run, *failed));
+    else gone.push_back(run);
+  }
+  for (Run* run : gone) STAB_CHECK_OK(happened(*run, run->see_exec()));
+  // From here on a trial without a failure has started, or all of them are spoiled.
+
+  std::vector<Watch> watches;
+  if (!spoiled)
+    for (Run* run : runs) watches.push_back(run->watch(runs.size()));
+  Status broken;
+  STAB_CHECK_OK(wait_for_endings(watches, *lab.clock, [&](size_t i, const Ending& ending) {
+    broken = happened(*runs[i], runs[i]->see_end(ending));
+    if (broken && lab.tree->kind() != TreeKind::kAncestry) broken = runs[i]->go_on(false);
+    return broken.ok() && !spoiled;
+  }));
+  STAB_CHECK_OK(broken);
+  const auto spoil_in = [&](std::initializer_list<TrialState> states) -> Status {
+    for (Run* run : runs)
+      if (spoiled && std::find(states.begin(), states.end(), run->state()) != states.end()) STAB_CHECK_OK(run->spoil(*spoiled));
+    return {};
+  };
+  STAB_CHECK_OK(spoil_in({TrialState::kClaimed, TrialState::kStarted}));
+  for (Run* run : runs) STAB_CHECK_OK(run->go_on(false));
+  // Nothing of the block is left that could run.
+  if (!spoiled) note_company(runs, arrivals);
+
+  for (Run* run : runs) STAB_CHECK_OK(run->go_on());
+  for (Run* run : runs)
+    if (run->state() != TrialState::kVerified && !spoiled)
+      spoiled = spoiled_text(run->failure());
+  STAB_CHECK_OK(spoil_in({TrialState::kVerified}));
+  std::vector<store::Outcome> outcomes;
+  for (Run* run : runs) outcomes.push_back(run->take_outcome());
+  return outcomes;
+}
+
+// The kernel gives each the same share of the CPU until the first one ends; so the shortest one's CPU time is what each had in
+// the company of all.
+void ReadyTrial::note_company(const std::vector<Run*>& runs, const std::optional<int64_t>& arrivals) {
+  nanoseconds shortest = nanoseconds::max(), sum{0}, first = nanoseconds::max(), last{0};
+  int64_t switches = 0;
+  for (const Run* run : runs) {
+    const nanoseconds used = run->cpu_time().value_or(nanoseconds(0));
+    shortest = std::min(shortest, used);
+    sum += used;
+    first = std::min(first, run->started());
+    last = std::max(last, run->ended());
+    switches += run->switches();
+  }
+  const auto now = arrivals_on(runs.front()->lab().roots, runs.front()->lab().placement.trial_cpu);
+  for (Run* run : runs) {
+    const nanoseconds used = run->cpu_time().value_or(nanoseconds(0));
+    run->note("overlap", used > nanoseconds(0) ? static_cast<double>(shortest.count()) / static_cast<double>(used.count()) : 1);
+    run->note("foreign_ns", static_cast<double>(std::max(last - first - sum, nanoseconds(0)).count()));
+    if (arrivals && now)
+      run->note("foreign_switches", static_cast<double>(std::max<int64_t>(*now - *arrivals - switches, 0)));
+  }
+}
 
 Result<store::Outcome> run_trial(const Laboratory& laboratory, const TrialRequest& request) {
   return ReadyTrial(laboratory, request).run();

@@ -74,7 +74,7 @@ struct TrialRequest {
 // Bytes that a program finds above its first stack frame because of this request, without the padding.
 uint64_t stack_top_bytes(const LaunchRequest& launch);
 
-// What surrounds every trial. One trial at a time.
+// What surrounds a trial. One trial at a time; those of a sliced block have one each.
 struct Laboratory {
   Roots roots;
   Placement placement;
@@ -105,11 +105,20 @@ class ReadyTrial {
   // is broken, so that no further trial makes sense. `trial` of the outcome is left 0.
   Result<store::Outcome> run();
   bool has_run() const;  // after run(): the program was executed, whatever came of it
+  // Runs all of a sliced block at the same time. An outcome each: all verified, or none, as the others are lost with the first
+  // that comes to nothing. pre: each has a tree and a ledger of its own, and all the same CPU and cancel_fd
+  static Result<std::vector<store::Outcome>> run_together(std::vector<ReadyTrial>& trials);
+  // One by itself, several together.
+  static Result<std::vector<store::Outcome>> run_all(std::vector<ReadyTrial>& trials);
 
  private:
   class Run;
+  static void note_company(const std::vector<Run*>& runs, const std::optional<int64_t>& arrivals);
   std::unique_ptr<Run> run_;
 };
+
+// What an outcome says of a trial whose block has come to nothing, because of another's `failure`.
+std::string spoiled_text(const std::string& failure);
 
 // Made ready and run in one go.
 Result<store::Outcome> run_trial(const Laboratory& laboratory, const TrialRequest& request);

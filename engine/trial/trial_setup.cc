@@ -61,7 +61,7 @@ Result<TrialSetup> TrialSetup::prepare(const ExpandedPlan& expanded, const Build
       for (int link = 0; link < links; ++link) {
         const int build = expanded.builds.of(expanded.subjects[subject].program, cell.index, link);
         if (build < 0) continue;
-        STAB_TRY(const LaunchRequest launch, setup.launch_of(static_cast<int>(subject), cell.index, build, link));
+        STAB_TRY(const LaunchRequest launch, setup.launch_of(static_cast<int>(subject), cell.index, build, link, trial_directory));
         longest = std::max(longest, stack_top_bytes(launch));
         const std::string& path = program_of(launch);
         if (setup.seen_.count(path) > 0) continue;
@@ -74,7 +74,7 @@ Result<TrialSetup> TrialSetup::prepare(const ExpandedPlan& expanded, const Build
   return setup;
 }
 
-Result<LaunchRequest> TrialSetup::launch_of(int subject, int cell, int build, int link) const {
+Result<LaunchRequest> TrialSetup::launch_of(int subject, int cell, int build, int link, const std::string& directory) const {
   const plan::Plan& plan = expanded_->plan;
   const plan::Program& program = expanded_->program_of(subject);
   const plan::Workload& workload = expanded_->workload_of(subject);
@@ -91,8 +91,8 @@ Result<LaunchRequest> TrialSetup::launch_of(int subject, int cell, int build, in
     }
     launch.exec_path = found;
   }
-  launch.directory = workload.cwd.empty() ? trial_directory_ : trial_directory_ + "/" + workload.cwd;
-  launch.env = {std::string("PATH=") + kSearchPath, "HOME=" + trial_directory_, "LC_ALL=C.UTF-8"};
+  launch.directory = workload.cwd.empty() ? directory : directory + "/" + workload.cwd;
+  launch.env = {std::string("PATH=") + kSearchPath, "HOME=" + directory, "LC_ALL=C.UTF-8"};
   if (program.preload_heap) launch.env.push_back("LD_PRELOAD=" + place_.installation.heap);
   for (const auto& [key, value] : workload.env)
     launch.env.push_back(key + "=" + plan::substitute(value, plan, of, link));
@@ -103,17 +103,17 @@ Result<LaunchRequest> TrialSetup::launch_of(int subject, int cell, int build, in
     launch.limits.push_back({RLIMIT_STACK, program.stack_limit_bytes, program.stack_limit_bytes});
   if (valgrind_.empty()) return launch;
   const size_t number = simulated_.try_emplace(launch.exec_path, simulated_.size()).first->second;
-  STAB_TRY(const std::string path, path_of_constant_length(trial_directory_, number, launch.argv[0], launch.exec_path));
-  put_under_cachegrind(simulation_, valgrind_, trial_directory_, path, launch);
+  STAB_TRY(const std::string path, path_of_constant_length(directory, number, launch.argv[0], launch.exec_path));
+  put_under_cachegrind(simulation_, valgrind_, directory, path, launch);
   return launch;
 }
 
-Result<TrialRequest> TrialSetup::request(const store::NewTrial& trial) const {
+Result<TrialRequest> TrialSetup::request(const store::NewTrial& trial, const std::string& directory) const {
   const plan::Program& program = expanded_->program_of(trial.subject);
   const plan::Workload& workload = expanded_->workload_of(trial.subject);
   const plan::Cell& cell = expanded_->design.cells[static_cast<size_t>(trial.cell)];
   TrialRequest request;
-  STAB_TRY(request.launch, launch_of(trial.subject, trial.cell, trial.build, trial.link));
+  STAB_TRY(request.launch, launch_of(trial.subject, trial.cell, trial.build, trial.link, directory));
   // The launcher looks, as the submitter.
   const auto seen = seen_.find(program_of(request.launch));
   request.launch.must_be.emplace();  // no file that there is
@@ -121,7 +121,7 @@ Result<TrialRequest> TrialSetup::request(const store::NewTrial& trial) const {
     request.launch.must_be = FileIdentity{seen->second.inode, seen->second.bytes, seen->second.modified_ns};
   request.layout = cell.layout;
   request.simulation = simulation_;
-  request.simulated_directory = trial_directory_;
+  request.simulated_directory = directory;
   request.needs_region = expanded_->plan.has_response("region_time");
   request.points = expanded_->plan.progress_points();
   request.keeps_throughput = trial.pass == 0;  // as for wall_time
@@ -139,7 +139,7 @@ Result<TrialRequest> TrialSetup::request(const store::NewTrial& trial) const {
     const std::string name = plan::substitute(workload.stdin_path, expanded_->plan, cell, trial.link);
     request.stdin_paths = input_paths(place_, binaries_[static_cast<size_t>(trial.build)].directory, name);
     // In the trial's directory, where inputs and prepare put it; else as an input is found.
-    if (name[0] != '/') request.stdin_paths.insert(request.stdin_paths.begin(), trial_directory_ + "/" + name);
+    if (name[0] != '/') request.stdin_paths.insert(request.stdin_paths.begin(), directory + "/" + name);
   }
   request.timeout = workload.timeout;
   request.output_limit_bytes = program.output_limit_bytes;
@@ -181,23 +181,24 @@ Status TrialSetup::fill_directory(const store::NewTrial& trial, const std::strin
   return send();
 }
 
-std::optional<LaunchRequest> TrialSetup::prepare_request(const store::NewTrial& trial) const {
-  return request_of(expanded_->program_of(trial.subject).prepare, trial);
+std::optional<LaunchRequest> TrialSetup::prepare_request(const store::NewTrial& trial, const std::string& directory) const {
+  return request_of(expanded_->program_of(trial.subject).prepare, trial, directory);
 }
 
-std::optional<LaunchRequest> TrialSetup::cleanup_request(const store::NewTrial& trial) const {
-  return request_of(expanded_->program_of(trial.subject).cleanup, trial);
+std::optional<LaunchRequest> TrialSetup::cleanup_request(const store::NewTrial& trial, const std::string& directory) const {
+  return request_of(expanded_->program_of(trial.subject).cleanup, trial, directory);
 }
 
-std::optional<LaunchRequest> TrialSetup::request_of(const plan::Command& command, const store::NewTrial& trial) const {
+std::optional<LaunchRequest> TrialSetup::request_of(const plan::Command& command, const store::NewTrial& trial,
+                                                    const std::string& directory) const {
   if (command.empty()) return {};
   const plan::Cell& cell = expanded_->design.cells[static_cast<size_t>(trial.cell)];
   LaunchRequest request;
   request.argv = plan::substitute(command, expanded_->plan, cell, trial.link).argv;
   const auto path = find_program(place_, binaries_[static_cast<size_t>(trial.build)].directory, request.argv[0]);
   request.exec_path = path ? *path : request.argv[0];
-  request.directory = trial_directory_;
-  request.env = {std::string("PATH=") + kSearchPath, "HOME=" + trial_directory_, "LC_ALL=C.UTF-8",
+  request.directory = directory;
+  request.env = {std::string("PATH=") + kSearchPath, "HOME=" + directory, "LC_ALL=C.UTF-8",
                  "PLAN_DIR=" + place_.plan_directory};
   request.submitter = place_.submitter;
   return request;

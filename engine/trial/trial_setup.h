@@ -28,20 +28,20 @@ class TrialSetup {
   static Result<TrialSetup> prepare(const ExpandedPlan& expanded, const BuildPlace& place,
                                     std::vector<BuiltBinary> binaries, const std::string& trial_directory);
 
-  // What to run for this trial; its directory is filled by fill_directory().
-  Result<TrialRequest> request(const store::NewTrial& trial) const;
+  // What to run for this trial in its directory, which fill_directory() fills. Directories of trials are paths of one length.
+  Result<TrialRequest> request(const store::NewTrial& trial, const std::string& directory) const;
   // Copies the declared inputs into the trial's fresh directory.
   Status fill_directory(const store::NewTrial& trial, const std::string& directory) const;
   // The program's prepare and cleanup, run in the trial's directory; nothing where the plan has none.
-  std::optional<LaunchRequest> prepare_request(const store::NewTrial& trial) const;
-  std::optional<LaunchRequest> cleanup_request(const store::NewTrial& trial) const;
+  std::optional<LaunchRequest> prepare_request(const store::NewTrial& trial, const std::string& directory) const;
+  std::optional<LaunchRequest> cleanup_request(const store::NewTrial& trial, const std::string& directory) const;
 
   // Trials of this workload and build count the calls of these functions from here on.
   void count_entries(int subject, int build, std::vector<std::string> functions) {
     counted_[{subject, build}] = std::move(functions);
   }
 
-  const std::string& directory() const { return trial_directory_; }  // of each trial, one after the other
+  const std::string& directory() const { return trial_directory_; }  // of the trials of the first enclosure
   const std::vector<std::vector<counters::EventSpec>>& passes() const { return passes_; }
   // With the caches that are simulated, of this machine where the plan declares none.
   const plan::Simulation& simulation() const { return simulation_; }
@@ -49,8 +49,9 @@ class TrialSetup {
  private:
   TrialSetup(const ExpandedPlan& expanded, BuildPlace place, std::vector<BuiltBinary> binaries,
              std::string trial_directory);
-  Result<LaunchRequest> launch_of(int subject, int cell, int build, int link) const;
-  std::optional<LaunchRequest> request_of(const plan::Command& command, const store::NewTrial& trial) const;
+  Result<LaunchRequest> launch_of(int subject, int cell, int build, int link, const std::string& directory) const;
+  std::optional<LaunchRequest> request_of(const plan::Command& command, const store::NewTrial& trial,
+                                          const std::string& directory) const;
 
   const ExpandedPlan* expanded_;
   BuildPlace place_;

@@ -19,7 +19,7 @@
 namespace stab::launch {
 
 inline constexpr char kMagic[8] = {'S', 'T', 'A', 'B', 'L', 'N', 'C', 'H'};
-inline constexpr uint32_t kVersion = 7;
+inline constexpr uint32_t kVersion = 8;
 
 // Descriptors the launcher is born with, above what a shell or a build system would use. The program inherits
 // kHelperFd and kReportFd only.
@@ -67,8 +67,9 @@ struct LaunchHeader {
   uint32_t cgroup_count;
   uint32_t argc;
   uint32_t envc;
+  uint64_t slice_ns;  // of CPU time at a time, where others want the CPU, too; 0: as long as the kernel gives everybody
 };
-static_assert(sizeof(LaunchHeader) == 48);
+static_assert(sizeof(LaunchHeader) == 56);
 
 struct LaunchLimit {
   uint32_t resource;  // RLIMIT_*
@@ -81,14 +82,14 @@ static_assert(sizeof(LaunchLimit) == 24);
 // Do not renumber: shown by name, but engine and launcher meet here.
 enum class Step : uint32_t {
   kReadConfig, kSession, kCgroup, kAffinity, kAslr, kThp, kLimits, kGroups, kUser, kProof, kDirectory,
-  kLockPrivileges, kSignals, kGo, kExec, kMove, kOomScore, kSameFile, kIpc, kCount,
+  kLockPrivileges, kSignals, kGo, kExec, kMove, kOomScore, kSameFile, kIpc, kSlice, kCount,
 };
 inline constexpr const char* kStepWords[] = {
     "read the request", "start a session", "join the cgroup",  "pin to the cpu",      "set the personality",
     "disable huge pages", "set limits",    "set groups",       "become the user",     "prove that root is gone",
     "enter the directory", "set no_new_privs", "reset signals", "wait for go",        "exec",
     "start a process of its own", "reset oom_score_adj", "find the same program",
-    "enter its own ipc and /dev/shm"};
+    "enter its own ipc and /dev/shm", "ask for the length of its time slices"};
 static_assert(sizeof(kStepWords) / sizeof(kStepWords[0]) == static_cast<size_t>(Step::kCount));
 
 // Three numbers of 16 hexadecimal digits: inode, bytes, nanoseconds of its last modification.

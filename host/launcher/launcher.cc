@@ -279,6 +279,26 @@ void step_back() {
     check(Step::kAffinity, call(SYS_sched_setscheduler, 0, SCHED_OTHER, word(&none)));
 }
 
+// sched_setattr(2): of an ordinary task `runtime` is the length of its slices since Linux 6.12; older kernels take it and do as
+// they always did (host/time_slices.h says which). Its niceness stays as it is.
+struct SchedulingAttributes {
+  uint32_t size;
+  uint32_t policy;
+  uint64_t flags;
+  int32_t niceness;
+  uint32_t priority;
+  uint64_t runtime_ns, deadline_ns, period_ns;
+};
+
+void ask_for_slices(uint64_t slice_ns) {
+  if (slice_ns == 0) return;
+  SchedulingAttributes attributes{};
+  check(Step::kSlice, call(SYS_sched_getattr, 0, word(&attributes), sizeof attributes, 0));
+  attributes.size = sizeof attributes;
+  attributes.runtime_ns = slice_ns;
+  check(Step::kSlice, call(SYS_sched_setattr, 0, word(&attributes), 0));
+}
+
 // Where it fails the engine is told the step (runtime/become.h).
 void drop_privileges(const Request& request) {
   const LaunchHeader& header = request.header;
@@ -397,6 +417,7 @@ extern "C" [[noreturn]] void launcher_main() {
   call(SYS_fcntl, stab::launch::kGoFd, F_SETFD, FD_CLOEXEC);
 
   step_back();
+  ask_for_slices(header.slice_ns);
   LaunchReport ready{};
   ready.kind = LaunchReport::kReady;
   tell(ready);

@@ -469,5 +469,108 @@ TEST_F(TrialRun, CountersOfTheProgramAlone) {
   EXPECT_LT(*outcome.responses[0].value, static_cast<double>(*outcome.wall_ns));
 }
 
+// --- sliced blocks ---------------------------------------------------------------------------------------------------
+
+// Two enclosures on one CPU, as a sliced block has them.
+class SlicedBlock : public TrialRun {
+ protected:
+  SlicedBlock() : other_ledger_(Roots(), -1) {
+    auto tree = ProcessTree::create(Roots());
+    EXPECT_TRUE(tree.ok());
+    other_tree_.emplace(std::move(*tree));
+    cpu_set_t allowed;
+    EXPECT_EQ(::sched_getaffinity(0, sizeof allowed, &allowed), 0);
+    while (!CPU_ISSET(static_cast<size_t>(laboratory_.placement.trial_cpu < 0 ? 0 : laboratory_.placement.trial_cpu), &allowed))
+      ++laboratory_.placement.trial_cpu;
+    laboratory_.placement.trial_cpu = std::max(laboratory_.placement.trial_cpu, 0);
+    other_ = laboratory_;
+    other_.tree = &*other_tree_;
+    other_.ledger = &other_ledger_;
+  }
+
+  std::vector<Outcome> run_together(TrialRequest first, TrialRequest second) {
+    std::vector<ReadyTrial> trials;
+    first.launch.slice = second.launch.slice = std::chrono::milliseconds(1);
+    trials.emplace_back(laboratory_, std::move(first));
+    trials.emplace_back(other_, std::move(second));
+    auto outcomes = ReadyTrial::run_together(trials);
+    EXPECT_TRUE(outcomes.ok()) << outcomes.error().text();
+    EXPECT_TRUE(tree_->empty());
+    EXPECT_TRUE(other_tree_->empty());
+    return outcomes ? *outcomes : std::vector<Outcome>(2);
+  }
+
+  std::optional<ProcessTree> other_tree_;
+  Ledger other_ledger_;
+  Laboratory other_;
+};
+
+constexpr const char* kBusy = "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done";
+
+TEST_F(SlicedBlock, TrialsRunAtTheSameTime) {
+  // Each waits for the other one's file: in turn, neither would end.
+  const std::string wait = "; while [ ! -e $other ]; do :; done";
+  const auto outcomes =
+      run_together(shell("touch a; other=b" + wait), shell("touch b; other=a" + wait));
+  for (const Outcome& outcome : outcomes) {
+    EXPECT_EQ(outcome.state, TrialState::kVerified) << outcome.failure;
+    EXPECT_TRUE(outcome.wall_ns.has_value());
+  }
+}
+
+TEST_F(SlicedBlock, OverlapIsTheShorterTrialsShare) {
+  const auto outcomes = run_together(shell(kBusy), shell(std::string(kBusy) + "; " + kBusy + "; " + kBusy));
+  ASSERT_EQ(outcomes[0].state, TrialState::kVerified) << outcomes[0].failure;
+  ASSERT_EQ(outcomes[1].state, TrialState::kVerified) << outcomes[1].failure;
+  EXPECT_EQ(outcomes[0].ledger.at("overlap"), 1);
+  EXPECT_NEAR(outcomes[1].ledger.at("overlap"), 1.0 / 3, 0.15);
+  EXPECT_EQ(outcomes[0].ledger.at("foreign_ns"), outcomes[1].ledger.at("foreign_ns"));
+  EXPECT_GE(outcomes[0].ledger.at("foreign_ns"), 0);
+}
+
+TEST_F(SlicedBlock, AFailureIsItsOwnAndTheOtherIsLost) {
+  for (const bool first : {true, false}) {
+    const auto outcomes = run_together(shell(first ? "exit 3" : "true"), shell(first ? "true" : "exit 3"));
+    const Outcome &failed = outcomes[first ? 0 : 1], &other = outcomes[first ? 1 : 0];
+    EXPECT_EQ(failed.state, TrialState::kFailed);
+    EXPECT_EQ(failed.failure, "exit status 3, expected exit status 0");
+    EXPECT_EQ(other.state, TrialState::kLost);
+    EXPECT_EQ(other.failure, "another trial of its sliced block came to nothing: exit status 3, expected exit status 0");
+    EXPECT_EQ(other.ledger.count("overlap"), 1u);  // it ran, as what it was compared with
+  }
+}
+
+TEST_F(SlicedBlock, ATimeoutEndsTheBlockAtOnce) {
+  TrialRequest endless = shell("while :; do :; done");
+  endless.timeout = std::chrono::milliseconds(100);
+  const auto start = clock_.monotonic_raw();
+  const auto outcomes = run_together(endless, shell("sleep 60"));
+  EXPECT_LT(clock_.monotonic_raw() - start, std::chrono::seconds(30));
+  EXPECT_EQ(outcomes[0].state, TrialState::kTimeout);
+  EXPECT_EQ(outcomes[1].state, TrialState::kLost);
+  EXPECT_EQ(outcomes[1].ledger.count("overlap"), 0u);
+}
+
+TEST_F(SlicedBlock, OneThatCannotBeStartedKeepsTheOthersFromRunning) {
+  TrialRequest missing = shell("true");
+  missing.launch.exec_path = "/nonexistent/program";
+  missing.launch.directory = "/nonexistent";
+  const auto outcomes = run_together(shell("touch ran"), missing);
+  EXPECT_EQ(outcomes[0].state, TrialState::kLost);
+  EXPECT_EQ(outcomes[1].state, TrialState::kFailed);
+  EXPECT_FALSE(std::filesystem::exists(directory_.path() + "/ran"));
+}
+
+TEST_F(SlicedBlock, CancelLosesAll) {
+  std::thread canceller([&] {
+    while (!std::filesystem::exists(directory_.path() + "/runs")) ::usleep(1000);
+    const uint64_t one = 1;
+    EXPECT_EQ(::write(cancel_.get(), &one, sizeof one), static_cast<ssize_t>(sizeof one));
+  });
+  const auto outcomes = run_together(shell("touch runs; sleep 60"), shell("sleep 60"));
+  canceller.join();
+  for (const Outcome& outcome : outcomes) EXPECT_EQ(outcome.state, TrialState::kLost) << outcome.failure;
+}
+
 }  // namespace
 }  // namespace stab::engine

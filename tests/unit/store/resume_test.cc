@@ -32,7 +32,7 @@ class ResumeTest : public StoreTest {
       const std::vector<TrialRow> planned =
           *store.trials(id, {.kind = TrialKind::kMain, .state = TrialState::kPlanned, .block = {}, .limit = 1});
       if (good && !planned.empty()) {
-        EXPECT_TRUE(store.finish_and_claim(outcome, kMaxAttempts, planned[0].id, {"boot", 1}).ok());
+        EXPECT_TRUE(store.finish_and_claim({outcome}, {kMaxAttempts, kMaxAttempts}, {planned[0].id}, {"boot", 1}).ok());
         trial = planned[0];
         continue;
       }

@@ -34,18 +34,18 @@ S run(S state, std::initializer_list<E> events) {
 // '.' for illegal. A change of the table must change this picture.
 TEST(TrialMachine, EveryPair) {
   const std::vector<std::string> picture = {
-      //  C L F X D O K G A R T U S B Q D R   (claim launched failed exited deadline overflow cancel gone ...)
-      "C.............QN.",  // planned
-      ".SF.......L..L...",  // claimed
-      "...XTFL......L...",  // started
-      ".......XVFL..L...",  // exited
-      "...........FRL...",  // verified
-      ".................",  // recorded
-      ".......F..L.F...F",  // failed
-      ".......T....T...T",  // timeout
-      ".......L....L...L",  // lost
-      "................P",  // quarantined
-      ".................",  // cancelled
+      // claim launched failed exited deadline overflow cancel gone accepted rejected cut-off spoiled unanswered stored ...
+      "C..............QN.",  // planned
+      ".SF.......LL..L...",  // claimed
+      "...XTFL....L..L...",  // started
+      ".......XVFL...L...",  // exited
+      "...........LFRL...",  // verified
+      "..................",  // recorded
+      ".......F..L..F...F",  // failed
+      ".......T.....T...T",  // timeout
+      ".......L.....L...L",  // lost
+      ".................P",  // quarantined
+      "..................",  // cancelled
   };
   const std::string letters = "PCSXVRFTLQN";
   for (int state = 0; state < kStates; ++state) {

@@ -207,13 +207,85 @@ TEST_F(TrialsTest, FinishAndClaimIsOneCommit) {
   const Id id = ready(store);
   const TrialRow first = begin_next(store, id);
   const TrialRow second = **store.next_trial(id);
-  ASSERT_TRUE(store.finish_and_claim(recorded(first.id), 3, second.id, {"boot", 1}).ok());
+  ASSERT_TRUE(store.finish_and_claim({recorded(first.id)}, {3, 3}, {second.id}, {"boot", 1}).ok());
   EXPECT_EQ(store.trial(first.id)->state, TrialState::kRecorded);
   EXPECT_EQ(store.trial(second.id)->state, TrialState::kClaimed);
   // The second half fails: the first is undone with it.
-  ASSERT_FALSE(store.finish_and_claim(recorded(second.id), 3, first.id, {"boot", 1}).ok());
+  ASSERT_FALSE(store.finish_and_claim({recorded(second.id)}, {3, 3}, {first.id}, {"boot", 1}).ok());
   EXPECT_EQ(store.trial(second.id)->state, TrialState::kClaimed);
   EXPECT_FALSE(store.outcome(second.id).ok());
+}
+
+// A sliced block: its trials are claimed together, end together, and come back together.
+TEST_F(TrialsTest, ABlockIsClaimedFinishedAndRepeatedWhole) {
+  Store store = open();
+  const Id id = ready(store);
+  const TrialRow first = **store.next_trial(id);
+  const std::vector<TrialRow> block = *store.planned_beside(first);
+  ASSERT_EQ(block.size(), 2u);  // the cells of its subject
+  EXPECT_EQ(block[0].id, first.id);
+  EXPECT_EQ(block[1].subject, first.subject);
+  EXPECT_EQ(block[1].block, first.block);
+  ASSERT_TRUE(store.claim({block[0].id, block[1].id}, {"boot", 1}).ok());
+
+  // All or none: a second claim of one undoes that of the other.
+  const TrialRow next = **store.next_trial(id);
+  ASSERT_FALSE(store.claim({next.id, block[0].id}, {"boot", 1}).ok());
+  EXPECT_EQ(store.trial(next.id)->state, TrialState::kPlanned);
+
+  Outcome spoiled = not_recorded(block[1].id, TrialState::kLost);
+  const auto replaced = store.finish_and_claim({not_recorded(block[0].id), spoiled}, {3, 100}, {}, {});
+  ASSERT_TRUE(replaced.ok()) << replaced.error().text();
+  const std::vector<TrialRow> again = *store.planned_beside(**store.next_trial(id));
+  ASSERT_EQ(again.size(), 2u);
+  EXPECT_EQ(again[0].order, block[0].order);
+  EXPECT_EQ(again[1].order, block[1].order);
+  EXPECT_EQ(again[0].attempt, 2);
+  EXPECT_EQ(again[1].attempt, 2);
+}
+
+TEST_F(TrialsTest, HalfABlockIsNeverStored) {
+  Store store = open();
+  const Id id = ready(store);
+  const std::vector<TrialRow> block = *store.planned_beside(**store.next_trial(id));
+  ASSERT_TRUE(store.claim({block[0].id, block[1].id}, {"boot", 1}).ok());
+  // The second outcome is of a trial that doesn't run.
+  const TrialRow other = **store.next_trial(id);
+  ASSERT_FALSE(store.finish_and_claim({recorded(block[0].id), recorded(other.id)}, {3, 100}, {}, {}).ok());
+  EXPECT_EQ(store.trial(block[0].id)->state, TrialState::kClaimed);
+  // What a crash leaves is a whole block.
+  const Recovery recovery = *store.recover(5, 3);
+  EXPECT_EQ(recovery.lost, (std::vector<Id>{block[0].id, block[1].id}));
+  EXPECT_EQ(store.planned_beside(**store.next_trial(id))->size(), 2u);
+}
+
+// The cell of the one that fails goes; those that it spoiled have attempts left.
+TEST_F(TrialsTest, OnlyTheCellThatFailsIsQuarantined) {
+  Store store = open();
+  const Id id = ready(store);
+  for (int failure = 1; failure <= 3; ++failure) {
+    const std::vector<TrialRow> block = *store.planned_beside(**store.next_trial(id));
+    ASSERT_EQ(block.size(), 2u);
+    ASSERT_TRUE(store.claim({block[0].id, block[1].id}, {"boot", 1}).ok());
+    const auto replaced = *store.finish_and_claim({not_recorded(block[0].id), not_recorded(block[1].id, TrialState::kLost)}, {3, 100}, {}, {});
+    EXPECT_EQ(replaced[0].quarantined, failure == 3);
+    EXPECT_FALSE(replaced[1].quarantined);
+  }
+  const std::vector<TrialRow> left = *store.planned_beside(**store.next_trial(id));
+  EXPECT_EQ(left.size(), 1u);
+}
+
+TEST_F(TrialsTest, ATrialOfASlicedBlockIsNotRerunWithoutIt) {
+  Store store = open();
+  const Id id = ready(store);
+  const std::vector<TrialRow> block = *store.planned_beside(**store.next_trial(id));
+  ASSERT_TRUE(store.claim({block[0].id, block[1].id}, {"boot", 1}).ok());
+  Outcome passed = recorded(block[1].id);
+  passed.ledger["overlap"] = 1;
+  ASSERT_TRUE(store.finish_and_claim({not_recorded(block[0].id), passed}, {1, 1}, {}, {}).ok());
+  const Result<Id> again = store.rerun(block[0].id);
+  ASSERT_FALSE(again.ok());
+  EXPECT_NE(again.error().message.find("sliced block"), std::string::npos) << again.error().message;
 }
 
 TEST_F(TrialsTest, CancelAndRerun) {
