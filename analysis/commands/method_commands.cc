@@ -188,6 +188,9 @@ CommandOutput run_compare(const Samples& a, const Samples& b, const CompareOptio
       a.responses[0].name != b.responses[0].name)
     return refused(bad_input("the experiments differ in " + a.workload_word +
                              "s, factors or response, so their cells don't pair up; compare levels within one experiment"));
+  if (a.is_sliced != b.is_sliced)
+    return refused(bad_input("one of the experiments ran its blocks in slices and the other did not: a trial's cost is another "
+                             "beside others; compare levels within one experiment"));
   Samples both = a;
   both.stopping = {};
   both.responses.resize(1);
@@ -204,6 +207,8 @@ CommandOutput run_compare(const Samples& a, const Samples& b, const CompareOptio
     trial.values.resize(1);
     both.trials.push_back(std::move(trial));
   }
+  // Of each the blocks that answer it: whose numbers ran alone in one ran in slices in the other.
+  std::erase_if(both.trials, [](const Trial& trial) { return trial.ran_alone; });
   const Result<Report> report = analyse(both);
   if (!report) return refused(report.error());
   Judgement comparison = judge(*report, "experiment");

@@ -7,6 +7,7 @@
 #include "analysis/statistics/distributions.h"
 #include "analysis/text/finding.h"
 #include "analysis/report/report.h"
+#include "analysis/report/report_pen.h"
 
 namespace stab::analysis {
 namespace {
@@ -51,6 +52,10 @@ double family_size(const Report& report, size_t workloads, size_t unknown) {
 CommandOutput run_power(const Samples& pilot, const PowerOptions& options) {
   if (!(options.power > 0 && options.power < 1))
     return refused(bad_input("the power must lie between 0 and 1: 0.8 finds the difference in four of five experiments"));
+  if (options.is_sliced && *options.is_sliced != pilot.is_sliced)
+    return refused(bad_input(std::string("the plan runs its blocks ") + (pilot.is_sliced ? "one trial after the other" : "in slices") +
+                             " and the pilot ran them " + (pilot.is_sliced ? "in slices" : "one trial after the other") +
+                             ": their spreads differ by an order of magnitude; run a pilot of the plan's kind"));
   Samples samples = pilot;
   samples.incomplete = false;  // its spread is asked for, not its verdicts
   samples.stopping = {};
@@ -73,6 +78,10 @@ CommandOutput run_power(const Samples& pilot, const PowerOptions& options) {
       refusal = contrast.refused;
       continue;
     }
+    if (contrast.by_alone) {
+      refusal = "slicing changes what differs, so that blocks alone answer it: plan such, by a pilot of such";
+      continue;
+    }
     linked |= contrast.by_link;
     Finding row;
     const uint64_t change = needed(contrast, level / 2, options.power);
@@ -90,23 +99,27 @@ CommandOutput run_power(const Samples& pilot, const PowerOptions& options) {
   if (rows.empty())
     return refused(bad_input("the pilot holds no contrast with an error of its own" +
                              (refusal.empty() ? "; give it two levels and replicates" : ": " + refusal)));
+  // Of a sliced pilot the draws are blocks in slices, and a plan's replicates are blocks of both kinds.
+  const uint64_t replicates = report->slicing ? blocks_for(*report->slicing, most) : most;
   Finding finding;
   finding.add("response", primary.name).add("margin", primary.margin).add("alpha", report->alpha);
   finding.add("power", options.power);
   finding.add("questions", questions).add("level_of_each", level);
   if (options.planned > 0) finding.add_count("planned", options.planned);
-  finding.add("replicates", out_of_reach ? std::optional<double>() : static_cast<double>(most));
-  if (options.planned > 0) finding.add_flag("enough", !out_of_reach && options.planned >= most);
+  finding.add("replicates", out_of_reach ? std::optional<double>() : static_cast<double>(replicates));
+  if (options.planned > 0) finding.add_flag("enough", !out_of_reach && options.planned >= replicates);
   if (!options.unknown.empty()) finding.add("not_in_the_pilot", options.unknown);
   finding.add("contrasts", std::move(rows));
   if (options.json) return {finding.json(), "", 0};
   std::string out = finding.text(options.width);
-  out += "n: replicates of each cell that find a difference as large as the margin, or show that there is none, in " +
+  out += "n: " + replicates_word(*report) + " of each cell that find a difference as large as the margin, or show that there is none, in " +
          std::to_string(static_cast<int>(std::lround(100 * options.power))) + " % of experiments\n";
   if (questions > 1)
     out +=
         "level of each: alpha over the number of questions, which Holm asks of the first; a plan of fewer questions needs "
         "fewer\n";
+  if (report->slicing)
+    out += "replicates: together with blocks that run alone, in the pilot's share; the spread is that of a block's differences\n";
   if (linked) out += "where code is off a draw is a link: raise link = { seeds = ... } along with replicates\n";
   if (out_of_reach) out += "-: no number up to 10,000,000 does; make trials longer, or the margin wider\n";
   return {out, "", 0};

@@ -47,7 +47,7 @@ class Cases {
   Cases(const Samples& samples, const Report& report) : samples_(samples) {
     std::map<std::vector<std::string_view>, std::vector<const Trial*>> of_cell;  // by workload and levels
     for (const Trial& trial : samples.trials)
-      if (trial.excluded.empty()) of_cell[key_of(trial)].push_back(&trial);
+      if (answers(samples, trial)) of_cell[key_of(trial)].push_back(&trial);
     for (const Cell& cell : report.cells) {
       const size_t response = index_of(cell.response);
       Case one{&samples.responses[response], &cell, base_name(samples.responses[response], cell), levels_of(cell), {}, {}};

@@ -13,8 +13,8 @@
 #include "analysis/page/looks_data.h"
 #include "analysis/page/luck.h"
 #include "analysis/report/cell_pairs.h"
+#include "analysis/report/level_summaries.h"
 #include "analysis/report/report_pen.h"
-#include "analysis/statistics/t_tests.h"
 
 namespace stab::analysis {
 namespace {
@@ -83,7 +83,7 @@ void residuals(JsonWriter& json, const WorkloadUnits& workload) {
   json.begin_object("normal").value("n", sorted.size()).numbers("quantile", pairs.normal).numbers("residual", pairs.value).end();
 }
 
-// Means over the other factors, cells weighing alike, with Welch's interval.
+// Means over the other factors, cells weighing alike. Cells of a block share what the machine did to it, so intervals are by blocks.
 void interactions(JsonWriter& json, const Samples& samples, Scale scale, const WorkloadUnits& workload) {
   json.begin_array("interactions");
   for (size_t a = 0; a < samples.factors.size(); ++a) {
@@ -92,18 +92,13 @@ void interactions(JsonWriter& json, const Samples& samples, Scale scale, const W
       json.begin_object().value("along", a).value("lines", b).begin_array("means");
       for (uint32_t line = 0; line < samples.factors[b].levels.size(); ++line) {
         for (uint32_t x = 0; x < samples.factors[a].levels.size(); ++x) {
-          std::vector<WeightedCell> cells;
+          std::vector<const CellUnits*> cells;
           for (const CellUnits& cell : workload.cells)
-            if (cell.levels[a] == x && cell.levels[b] == line) cells.push_back({cell.moments, 1});
+            if (cell.levels[a] == x && cell.levels[b] == line) cells.push_back(&cell);
           if (cells.empty()) continue;
-          double estimate = 0;
-          for (WeightedCell& cell : cells) {
-            cell.coefficient = 1 / static_cast<double>(cells.size());
-            estimate += cell.coefficient * cell.moments.mean;
-          }
-          json.begin_object().value("x", x).value("line", line).value("mean", to_people(scale, estimate));
-          if (const auto test = welch_contrast(cells, 0, Alternative::kTwoSided, 1 - samples.alpha))
-            json.value("low", to_people(scale, *test->conf_low)).value("high", to_people(scale, *test->conf_high));
+          const LevelSummary mean = mean_of_cells(cells, samples, samples.unit == Unit::kLayout || workload.rows_in_blocks, scale);
+          json.begin_object().value("x", x).value("line", line).value("mean", mean.mean);
+          if (mean.interval) json.value("low", mean.interval->first).value("high", mean.interval->second);
           json.end();
         }
       }
@@ -149,7 +144,7 @@ void doses(JsonWriter& json, const Samples& samples, uint32_t w, const WorkloadU
   if (!has_code_factor(samples)) return;
   std::map<std::vector<uint32_t>, std::vector<double>> layouts;
   for (const Trial& trial : samples.trials)
-    if (trial.workload == w && trial.excluded.empty() && trial.dose && trial.dose->code_layouts_executed > 0)
+    if (trial.workload == w && answers(samples, trial) && trial.dose && trial.dose->code_layouts_executed > 0)
       layouts[{trial.levels.begin(), trial.levels.end()}].push_back(static_cast<double>(trial.dose->code_layouts_executed));
   json.begin_array("spread_by_dose");
   for (const CellUnits& cell : workload.cells) {

@@ -48,7 +48,7 @@ function heading() {
     `response: ${responseLabel(primary)}, ${primary.higher_is_better ? 'higher' : 'lower'} is better`, `smallest difference that matters: ${margin}`, evidence.finished || evidence.submitted].filter(Boolean);
   return h('header', {}, h('div', {class: 'top'}, h('h1', {title: report.experiment}, short(report.experiment || 'report', 90)),
       h('label', {class: 'choice'}, 'colours ', h('select', {id: 'theme', change: event => { state.theme = event.target.value; applyTheme(); setState({theme: state.theme}); }}, [['auto', 'as the system'], ['light', 'light'], ['dark', 'dark']].map(([value, text]) => h('option', {value, selected: state.theme === value}, text))))),
-    h('p', {class: 'facts'}, facts.join(' · ')), report.stopping && h('p', {class: 'facts'}, short(report.stopping, 400)),
+    h('p', {class: 'facts'}, facts.join(' · ')), report.slicing && h('p', {class: 'facts'}, short(report.slicing.text, 400)), report.stopping && h('p', {class: 'facts'}, short(report.stopping, 400)),
     h('p', {class: 'facts'}, samples.factors.map((factor, i) => [i > 0 && ' × ', h('b', {}, short(factor.name, 40)), ' {' + short(factor.levels.map(level => short(level, 30)).join(', '), 120) + '}'])));
 }
 

@@ -39,7 +39,7 @@ async function openReport() {
   const sections = [
     causalSection(curves, load),
     benchmarksSection(suite),
-    section('differences', 'Where it differs', programs.element, effects[0].element, pairs[1].element, cells.element, estimatorTables()),
+    section('differences', 'Where it differs', programs.element, effects[0].element, pairs[1].element, cells.element, slicingTable(), estimatorTables()),
     section('shapes', 'Every trial', shapes.map(figure => figure.element), pairs[0].element, trialsSection(trials)),
     section('causes', 'What depends on what', interaction.element, components[1].element, effects[1].element),
     section('spread', 'Where the spread comes from', components[0].element, luck.element, doses.map(figure => figure.element)),

@@ -22,6 +22,8 @@ constexpr int kVersionOfEstimators = 4;
 constexpr int kVersionOfEnvironments = 5;
 // The same of a replay.
 constexpr int kVersionOfReplays = 6;
+// The same of sliced blocks, whose control a reader that doesn't know of it would take for answers.
+constexpr int kVersionOfSlices = 7;
 constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
 constexpr std::string_view kEstimators[] = {"hodges-lehmann", "quantile", "mixed"};
 constexpr std::string_view kRules[] = {"fixed", "looks", "precision", "sequence"};
@@ -108,6 +110,7 @@ void texts(JsonWriter& json, std::string_view key, const std::vector<std::string
 }
 
 int version_of(const Samples& samples) {
+  if (samples.is_sliced) return kVersionOfSlices;
   if (samples.replayed) return kVersionOfReplays;
   if (samples.environment_facts_compared > 0) return kVersionOfEnvironments;
   return samples.estimators.empty() && samples.shift_quantiles.empty() ? kVersion : kVersionOfEstimators;
@@ -143,6 +146,12 @@ Columns columns_of(const Samples& samples, const UnitsByResponse& units, const E
     out.add_whole("environment", each(samples, [](const Trial& trial) { return trial.environment; }));
   out.add_whole("layout", each(samples, [](const Trial& trial) { return trial.layout; }));
   out.add_whole("fixed_code", each(samples, [](const Trial& trial) { return trial.fixed_code; }));
+  if (samples.is_sliced) {
+    out.add_whole("ran_alone", each(samples, [](const Trial& trial) { return trial.ran_alone; }));
+    std::vector<double> overlaps;
+    for (const Trial& trial : samples.trials) overlaps.push_back(trial.overlap.value_or(kAbsent));
+    out.add_real("overlap", overlaps);
+  }
   out.add_whole("disturbances", each(samples, [](const Trial& trial) { return trial.disturbances; }));
   out.add_whole("excluded", each(samples, [&](const Trial& trial) { return tables.exclusions.of(trial.excluded); }));
   for (size_t r = 0; r < samples.responses.size(); ++r) {
@@ -257,6 +266,7 @@ std::string samples_json(const Samples& samples, const Columns& columns) {
   if (samples.replayed)
     json.begin_object("replayed").value("trial", samples.replayed->trial).value("experiment", samples.replayed->experiment)
         .value("factor", samples.replayed->factor).value("excess", samples.replayed->excess).end();
+  if (samples.is_sliced) json.value("sliced", true);
   if (!samples.simulated.empty()) texts(json, "simulated", samples.simulated);
   if (!samples.lost_machines.empty()) texts(json, "lost_machines", samples.lost_machines);
   texts(json, "exclusions", tables.exclusions.texts());
@@ -305,7 +315,7 @@ Result<Samples> design_of(const Json& json) {
   if (json.at("format") != "stab-samples" ||
       (json.at("version") != 1 && json.at("version") != 2 && json.at("version") != kVersion &&
        json.at("version") != kVersionOfEstimators && json.at("version") != kVersionOfEnvironments &&
-       json.at("version") != kVersionOfReplays))
+       json.at("version") != kVersionOfReplays && json.at("version") != kVersionOfSlices))
     return corrupt("its trials are of another format or version");
   out.experiment = json.at("experiment");
   out.alpha = json.at("alpha");
@@ -331,6 +341,7 @@ Result<Samples> design_of(const Json& json) {
     for (const Json& one : environment.at("kinds")) out.environments.push_back({one.at("recorded"), one.at("values")});
   }
   out.lost_machines = texts_of("lost_machines");
+  out.is_sliced = json.value("sliced", false);
   if (json.contains("replayed")) {
     const Json& replayed = json.at("replayed");
     out.replayed = ReplayedTrial{replayed.at("trial"), replayed.at("experiment"), replayed.at("factor"), {}};
@@ -410,7 +421,9 @@ Status fill_trials(const Columns& columns, const std::vector<std::string>& exclu
                      *excluded = rows.whole("excluded"), *layout = has_layouts ? rows.whole("layout") : nullptr,
                      *fixed_code = has_layouts ? rows.whole("fixed_code") : nullptr,
                      *machine = samples.machines.empty() ? nullptr : rows.whole("machine"),
-                     *environment = samples.environments.size() > 1 ? rows.whole("environment") : nullptr;
+                     *environment = samples.environments.size() > 1 ? rows.whole("environment") : nullptr,
+                     *ran_alone = samples.is_sliced ? rows.whole("ran_alone") : nullptr,
+                     *overlap = samples.is_sliced ? rows.real("overlap") : nullptr;
   std::vector<const PackedColumn*> levels, values, counts;
   for (size_t f = 0; f < samples.factors.size(); ++f) levels.push_back(rows.whole("level/" + std::to_string(f)));
   for (size_t r = 0; r < samples.responses.size(); ++r) values.push_back(rows.real("value/" + std::to_string(r)));
@@ -433,6 +446,8 @@ Status fill_trials(const Columns& columns, const std::vector<std::string>& exclu
     trial.seed = seed->whole(row);
     trial.link = link->whole(row);
     if (machine) trial.machine = static_cast<uint32_t>(machine->whole(row));
+    if (ran_alone) trial.ran_alone = ran_alone->whole(row) != 0;
+    if (overlap) trial.overlap = value_in(*overlap, row);
     if (environment) trial.environment = static_cast<uint32_t>(environment->whole(row));
     if (has_layouts) {
       trial.layout = layout->whole(row);

@@ -34,12 +34,14 @@ const ledgerWords = {
   frequency_min_khz: 'lowest frequency', frequency_max_khz: 'highest frequency', psi_cpu_us: 'somebody waited for CPU',
   psi_memory_us: 'somebody waited for memory', psi_io_us: 'somebody waited for a disk', kernel_log_lines: 'lines that the kernel logged',
   minor_faults: 'page faults', major_faults: 'page faults that read a disk', swap_in_pages: 'pages swapped in', swap_out_pages: 'pages swapped out',
+  overlap: 'share of its CPU time during which all of its block ran', foreign_switches: 'somebody else than its block took its CPU',
   loop_latency_ns: 'delay of the lab’s own loop', load_1min: 'load average', submits: 'requests to the daemon', web_requests: 'requests of browsers',
 };
 
 // A value of the ledger in a unit that people read; its name says in which one it was kept.
 function ledgerText(key, value) {
   if (!Number.isFinite(value)) return '–';
+  if (key === 'overlap') return plainPercent(value);
   if (key.endsWith('_ns')) return valueText({unit: 'ns'}, value, 3);
   if (key.endsWith('_us')) return valueText({unit: 's'}, 1e-6 * value, 3);
   if (key.endsWith('_khz')) return significant(1e-6 * value, 3) + ' GHz';

@@ -17,6 +17,7 @@
 #include "analysis/report/report.h"
 #include "analysis/report/report_pen.h"
 #include "analysis/report/run_changes.h"
+#include "analysis/report/slicing.h"
 #include "analysis/statistics/descriptive.h"
 #include "analysis/statistics/normality.h"
 
@@ -38,6 +39,10 @@ std::string why_no_value(const Samples& samples) {
     return ": " + plural(samples.failed, "trial") + " failed; 'stabctl logs' says why";
   if (samples.trials.empty() && samples.incomplete) return ": none has passed yet";
   const auto is_kept = [](const Trial& trial) { return trial.excluded.empty(); };
+  if (samples.is_sliced && std::any_of(samples.trials.begin(), samples.trials.end(), [&](const Trial& trial) {
+        return is_kept(trial) && trial.ran_alone;
+      }))
+    return " in a sliced block: so far blocks ran alone only, which are the control";
   if (samples.trials.empty() || std::any_of(samples.trials.begin(), samples.trials.end(), is_kept)) return "";
   return ": the plan's exclusion rules leave out all " + std::to_string(samples.trials.size());
 }
@@ -80,6 +85,15 @@ Status check(const Samples& samples) {
       (samples.replayed->factor >= samples.factors.size() || samples.factors[samples.replayed->factor].levels.size() != 2 ||
        !std::isfinite(samples.replayed->excess.value_or(0))))
     return bad_input("it replays a trial and has no two layouts to compare");
+  std::map<std::pair<uint32_t, uint32_t>, bool> alone;  // by workload and block
+  for (const Trial& trial : samples.trials) {
+    if (trial.ran_alone && !samples.is_sliced)
+      return bad_input("trial " + std::to_string(trial.order) + " is of a block that ran alone, in an experiment that isn't sliced");
+    if (trial.ran_alone != alone.try_emplace({trial.workload, trial.block}, trial.ran_alone).first->second)
+      return bad_input("block " + std::to_string(trial.block) + " ran alone and in slices; a block is of one kind");
+    if (trial.overlap && !(*trial.overlap >= 0 && *trial.overlap <= 1))
+      return bad_input("trial " + std::to_string(trial.order) + " ran beside its block for no share between 0 and 1 of its time");
+  }
   size_t usable = 0;
   for (const Trial& trial : samples.trials) {
     if (trial.workload >= samples.workloads.size() || trial.levels.size() != samples.factors.size() ||
@@ -103,7 +117,7 @@ Status check(const Samples& samples) {
         return bad_input(describe_trial(samples, trial) + ": " + response.name + " is " + std::to_string(value) +
                          ", which has no logarithm; give the response scale = \"raw\" in the plan, or zeros = \"missing\" to "
                          "leave such trials out");
-      usable += r == 0;
+      usable += r == 0 && answers(samples, trial);
     }
   }
   if (usable == 0) return bad_input("no trial has a value of " + samples.responses[0].name + why_no_value(samples));
@@ -173,7 +187,7 @@ std::optional<double> variance_within_blocks(const std::vector<const CellUnits*>
     squares += moments(values).m2;
   }
   const auto count = static_cast<double>(cells.size());
-  if (held < 2 || 2 * held * count < static_cast<double>(units)) return {};
+  if (held < 2 || (2 * held * count < static_cast<double>(units) && !cells[0]->sliced)) return {};
   return squares / ((count - 1) * (held - 1));
 }
 
@@ -199,6 +213,12 @@ std::optional<SpreadComponents> components_of(const Samples& samples, size_t res
   if (between_df == 0) return {};
   out.runs_per_layout = runs / static_cast<double>(out.layouts);
   out.layout = between / between_df;
+  if (counted[0]->sliced) {
+    const std::optional<double> within_blocks = variance_within_blocks(counted);
+    if (!within_blocks) return {};
+    out.block = out.layout - *within_blocks;
+    out.layout = *within_blocks;
+  }
   if (within_df > 0) {
     // A mean of r runs varies by layout + run / r.
     out.run = within / within_df;
@@ -221,7 +241,7 @@ std::vector<DoseSummary> doses_of(const Samples& samples) {
         if (factor.is_fixed(level)) continue;
         std::vector<double> layouts, shares, epochs, unentered;
         for (const Trial& trial : samples.trials) {
-          if (trial.workload != w || trial.levels[f] != level || !trial.dose || !trial.excluded.empty()) continue;
+          if (trial.workload != w || trial.levels[f] != level || !trial.dose || !answers(samples, trial)) continue;
           const Dose& dose = *trial.dose;
           if (dose.epochs > 0) {
             epochs.push_back(static_cast<double>(dose.epochs));
@@ -335,20 +355,26 @@ Result<Report> analyse_units(const Samples& samples, const std::vector<std::vect
   const Stopping& stopping = samples.stopping;
   const uint32_t replicates = replicates_of(samples);
   if (stopping.rule == StoppingRule::kPrecision && stopping.first > 0 && replicates > stopping.first) {
-    first_stage = all_units(first_blocks(samples, stopping.first));
+    const Samples first = first_blocks(samples, stopping.first);
+    first_stage = all_units(first);
     stopped.first_stage = &first_stage;
-    stopped.shrinks = std::sqrt(static_cast<double>(stopping.first) / static_cast<double>(replicates));
+    stopped.shrinks = std::sqrt(static_cast<double>(blocks_of(first, false)) / static_cast<double>(blocks_of(samples, false)));
   }
   report.interval_level = stopped.levels.interval();
   report.stopping = stopping_text(stopping, replicates, samples.incomplete);
   if (stopped.levels.is_sequence()) {
-    report.sequence_replicates = std::max(2u, replicates);
+    report.sequence_replicates = std::max(2u, blocks_of(samples, false));
     report.sequence_mixture = stopped.levels.mixture();
   }
   report.contrasts = contrasts_of(samples, units, stopped);
+  if (samples.is_sliced) {
+    report.slicing = slicing_of(samples, units);
+    STAB_CHECK_OK(answer_from_alone(samples, *report.slicing, report.contrasts));
+  }
   report.replay = replay_answer(samples, units[0], report);
   report.estimators = estimator_contrasts_of(samples, units, stopped.levels);
   report.shift_functions = shift_functions_of(samples, units, stopped.levels);
+  if (report.slicing) leave_to_alone(*report.slicing, report.estimators, report.shift_functions);
   report.machine_contrasts = machine_contrasts_of(samples);
   const std::vector<size_t> varying = varying_factors(samples);
   for (size_t r = 0; r < samples.responses.size(); ++r) {

@@ -77,6 +77,7 @@ std::vector<double> drawwise_p(const FactorCodes& cells, const Effects& effects,
 std::vector<std::optional<double>> linkwise_p(const Samples& samples, const WorkloadUnits& units, const Effects& effects) {
   if (std::none_of(units.cells.begin(), units.cells.end(), is_linked)) return {};
   const LinkFit fit = fit_links(units);
+  if (!fit.blocked && units.cells[0].sliced) return {};
   std::vector<std::optional<double>> p_values;
   bool any = false;
   for (const EstimableTerm& term : effects.terms) {
@@ -143,7 +144,8 @@ AnovaTable within_one_workload(const Samples& samples, size_t response, uint32_t
   } else if (const auto by_term = linkwise_p(samples, units, effects); !by_term.empty()) {
     table.robust_method = "links";
     table.p_robust = by_term;
-  } else if (const auto robust = hc3_anova(aggregate(codes, values), terms, SumsType::kTwo); robust && !recurring_links(units)) {
+  } else if (const auto robust = hc3_anova(aggregate(codes, values), terms, SumsType::kTwo);
+             robust && !recurring_links(units) && !units.cells[0].sliced) {
     table.robust_method = "HC3";
     for (size_t t = 0; t < terms.size(); ++t) table.p_robust.push_back((*robust)[t].p_value);
   }

@@ -150,10 +150,21 @@ void from_diagnostic(const Report& report, Tests tests, CaveatCode code, std::st
 }
 
 // Where the order within blocks was drawn, what lasts from trial to trial falls on all cells alike: intervals hold
-// (docs/method.md, "How often are we wrong"). Plain rows have no such order.
+// (docs/method.md, "How often are we wrong"). Plain rows have no such order, and trials of a sliced block have none either.
 void autocorrelation(const Samples& samples, const Report& report, Caveats& out) {
   const Diagnostic* worst = worst_of(report, {"lag-1 autocorrelation"});
   if (!worst) return;
+  if (samples.is_sliced) {
+    const double widens = std::sqrt(std::max(0.0, (1 + worst->statistic) / (1 - std::min(worst->statistic, 0.99))));
+    from_diagnostic(report, {worst->name}, CaveatCode::kAutocorrelation,
+                    worst->statistic > 0 ? "a sliced block's differences resemble those of the block before"
+                                         : "a sliced block's differences go against those of the block before",
+                    worst->statistic > 0 ? "no drawn order undoes that where trials run at the same time: intervals should be " +
+                                               number(widens) + " times as wide; find what lasts from block to block"
+                                         : "intervals are wider than they need be; find what alternates from block to block",
+                    out);
+    return;
+  }
   const bool alike = worst->statistic > 0, drawn = samples.unit == Unit::kLayout;
   from_diagnostic(
       report, {worst->name}, CaveatCode::kAutocorrelation,
@@ -162,6 +173,63 @@ void autocorrelation(const Samples& samples, const Report& report, Caveats& out)
       : alike ? "if rows are in order of time, intervals are too narrow; randomize the order, and compare within blocks"
               : "if rows are in order of time, intervals are too wide or two kinds of rows alternate; look at the sequence",
       out);
+}
+
+// "-0.1 % [-1.2, +0.9] %"
+std::string bias_text(const Report& report, const SlicingBias& bias) {
+  const Response& response = response_of(report, bias.response);
+  return difference_text(response, bias.bias.estimate) + " " + interval_text(response, bias.bias);
+}
+
+// Those that the blocks alone answer, the one first that is moved most beyond its margin.
+void slicing_moves(const Report& report, Caveats& out) {
+  const auto by_margins = [](const SlicingBias& bias) {
+    const double size = std::fabs(bias.scale == Scale::kLog ? std::log(bias.bias.estimate) : bias.bias.estimate);
+    return bias.margin > 0 ? size / bias.margin : size;
+  };
+  const SlicingBias* worst = nullptr;
+  uint64_t moved = 0;
+  for (const SlicingBias& bias : report.slicing->biases) {
+    if (!bias.moves) continue;
+    ++moved;
+    if (!worst || by_margins(bias) > by_margins(*worst)) worst = &bias;
+  }
+  if (!worst) return;
+  const std::string where = worst->workload.empty() ? std::string(name(worst->population)) : worst->workload;
+  out.push_back({CaveatCode::kSlicingMoves,
+                 "slicing changes " + worst->response + " of " + where + ", " + worst->factor + " " + worst->level + " / " +
+                     worst->baseline + ", by " + bias_text(report, *worst) + ", more than the margin and more than chance (p = " +
+                     number(worst->p_holm) + "), so the answer is that of the " + count(worst->alone_n, "block") + " alone" +
+                     (moved > 1 ? "; " + count(moved - 1, "more question") + " likewise" : ""),
+                 "programs beside each other share caches; longer slices disturb them less, and alone = \"50%\" or ordinary blocks "
+                 "answer it sharply. Tables below the answers are of the sliced blocks"});
+}
+
+void slicing_unchecked(const Report& report, Caveats& out) {
+  if (report.slicing->refused.empty()) return;
+  out.push_back({CaveatCode::kSlicingUnchecked, report.slicing->refused,
+                 "alone = \"10%\" in [experiment], with 20 replicates or more, measures it"});
+}
+
+// A trial that runs on when the others have ended has its noise to itself, and the cache.
+void low_overlap(const Report& report, Caveats& out) {
+  constexpr double kLow = 0.75;
+  const CellOverlap* worst = nullptr;
+  uint64_t low = 0;
+  for (const CellOverlap& cell : report.slicing->overlaps) {
+    if (cell.overlap >= kLow) continue;
+    ++low;
+    if (!worst || cell.overlap < worst->overlap) worst = &cell;
+  }
+  if (!worst) return;
+  std::string levels;
+  for (size_t f = 0; f < worst->levels.size(); ++f)
+    if (report.factors[f].levels.size() > 1) levels += (levels.empty() ? " with " : ", ") + report.factors[f].name + "=" + worst->levels[f];
+  out.push_back({CaveatCode::kLowOverlap,
+                 "trials of " + worst->workload + levels + " ran beside all of their block in " + percent(worst->overlap) +
+                     " of their CPU time" + (low > 1 ? "; " + count(low - 1, "more cell") + " below 75 % likewise" : ""),
+                 "what the machine does in the rest is in one side of the difference only, and so is a cache of its own: give "
+                 "cells of a block about the same work, or read what the blocks alone say"});
 }
 
 // Of the primary response, or of the first one that has such cells: the cell that is furthest from one hump.
@@ -411,10 +479,11 @@ void simulated(const Samples& samples, Caveats& out) {
 // doubtful, then what makes them noisy. The others follow in the order in which they are checked.
 constexpr CaveatCode kGravestFirst[] = {
     CaveatCode::kSimulated,
-    CaveatCode::kIncomplete,    CaveatCode::kEnvironmentSplit,
+    CaveatCode::kIncomplete,    CaveatCode::kEnvironmentSplit,  CaveatCode::kSlicingMoves,
     CaveatCode::kLayoutOutput,  CaveatCode::kOneLayout,         CaveatCode::kAliased,
     CaveatCode::kLowDose,       CaveatCode::kDegraded,          CaveatCode::kSmallSample,  CaveatCode::kRanksDisagree,
-    CaveatCode::kExtended,      CaveatCode::kUnmasked,          CaveatCode::kSeveralModes,  CaveatCode::kRunChanged,
+    CaveatCode::kExtended,      CaveatCode::kUnmasked,          CaveatCode::kSlicingUnchecked, CaveatCode::kLowOverlap,
+    CaveatCode::kSeveralModes,  CaveatCode::kRunChanged,
     CaveatCode::kDrift,         CaveatCode::kLostMachines,
     CaveatCode::kDifferentMachines, CaveatCode::kEnvironmentChanged,
     CaveatCode::kFailedTrials,  CaveatCode::kDisturbed,         CaveatCode::kSteal};
@@ -459,6 +528,9 @@ std::string_view name(CaveatCode code) {
     case CaveatCode::kRunChanged: return "run-changed";
     case CaveatCode::kEnvironmentSplit: return "environment-split";
     case CaveatCode::kEnvironmentChanged: return "environment-changed";
+    case CaveatCode::kSlicingMoves: return "slicing-moves";
+    case CaveatCode::kSlicingUnchecked: return "slicing-unchecked";
+    case CaveatCode::kLowOverlap: return "low-overlap";
   }
   return "unknown";
 }
@@ -482,6 +554,11 @@ std::vector<Caveat> caveats_of(const Samples& samples, const Report& report) {
   few_workloads(samples, report, out);
   machines(samples, out);
   environment(samples, report, out);
+  if (report.slicing) {
+    slicing_moves(report, out);
+    slicing_unchecked(report, out);
+    low_overlap(report, out);
+  }
   disturbances(samples, out);
   from_diagnostic(report, {"drift"}, CaveatCode::kDrift, "values drift over the run",
                   "blocks take drift out of the comparison; find its cause before trusting small effects", out);

@@ -73,8 +73,10 @@ Combination test_combination(const CellCoefficients& coefficients, const std::ve
     }
     return out;
   }
+  const bool sliced = !coefficients.empty() && coefficients.begin()->first->sliced;
   if (out.by_link && !fit) fit = fit_links(workload);
-  if (const auto linked = fit ? link_contrast(*fit, workload, coefficients, alpha) : std::nullopt) {
+  const bool takes_links = fit && (fit->blocked || !sliced);
+  if (const auto linked = takes_links ? link_contrast(*fit, workload, coefficients, alpha) : std::nullopt) {
     out.blocked = linked->blocked;
     out.route = Route::kLinks;
     out.test = linked->test;
@@ -82,6 +84,10 @@ Combination test_combination(const CellCoefficients& coefficients, const std::ve
     out.shared = linked->shared;
     if (!strata.empty())
       if (const auto p = van_elteren_p(strata)) out.p_rank = *p;
+    return out;
+  }
+  if (sliced) {
+    out.refused = kSlicedAlike;
     return out;
   }
   auto test = welch_contrast(cells, 0, Alternative::kTwoSided, 1 - alpha);

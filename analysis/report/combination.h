@@ -1,5 +1,6 @@
 // Combination: a linear combination of cells of one workload with its error, by the route that the data allow. Clusters
-// that the data name, else blocks, else links that recur, else each cell's own variance (Welch, Satterthwaite).
+// that the data name, else blocks, else links that recur, else each cell's own variance (Welch, Satterthwaite); never that last
+// one for sliced blocks, whose trials are not independent.
 #pragma once
 
 #include <cstdint>
@@ -58,6 +59,9 @@ struct MeanOfParts {
 // others are independent; Satterthwaite's degrees of freedom. pre: not empty
 MeanOfParts mean_of(const std::vector<MeanPart>& parts, double alpha);
 
+inline constexpr char kSlicedAlike[] =
+    "fewer than two sliced blocks hold all the cells that it compares, and trials of one block are not independent; exclude "
+    "fewer trials, or run more blocks";
 inline constexpr char kOneLayoutASide[] =
     "one layout a side: the difference may be luck of the linker; randomize code, or link with several seeds";
 

@@ -428,6 +428,13 @@ void judge(const Samples& samples, const LookLevels& levels, const std::vector<C
 
 }  // namespace
 
+FamilyOfQuestions family_of(const Samples& samples, size_t response, Population population) {
+  const Response& of = samples.responses[response];
+  const size_t own = of.declared || of.is_benchmark() ? 0 : response + 1;
+  const uint32_t workload = of.is_benchmark() ? 1 + *of.only_workload : 0;
+  return {population, own, of.family, workload};
+}
+
 Verdict verdict_of(double low, double high, double margin, bool equivalent_after_holm, bool significant_after_holm) {
   if (equivalent_after_holm) return Verdict::kEquivalent;
   const bool excludes_zero = low > 0 || high < 0;
@@ -519,15 +526,9 @@ std::vector<Contrast> contrasts_of(const Samples& samples, const UnitsByResponse
         add(Population::kLikeThese, response, factor, level, over_like_these(parts[i], samples));
     }
   }
-  // A family for each question: each workload alone, these together, those like them. Responses that were not
-  // declared are families of their own. Benchmarks have the declared ones, and one for the others of each workload.
-  std::map<std::tuple<Population, size_t, std::string, uint32_t>, std::vector<Candidate*>> families;
-  for (Candidate& candidate : candidates) {
-    const Response& of = samples.responses[candidate.response];
-    const size_t own = of.declared || of.is_benchmark() ? 0 : candidate.response + 1;
-    const uint32_t workload = of.is_benchmark() ? 1 + *of.only_workload : 0;
-    families[{candidate.contrast.population, own, of.family, workload}].push_back(&candidate);
-  }
+  std::map<FamilyOfQuestions, std::vector<Candidate*>> families;
+  for (Candidate& candidate : candidates)
+    families[family_of(samples, candidate.response, candidate.contrast.population)].push_back(&candidate);
   for (const auto& [question, family] : families) judge(samples, levels_for(std::get<0>(question)), family);
   std::vector<Contrast> contrasts;
   for (Candidate& candidate : candidates) contrasts.push_back(std::move(candidate.contrast));

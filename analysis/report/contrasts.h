@@ -2,6 +2,8 @@
 // all, with both error terms.
 #pragma once
 
+#include <string>
+#include <tuple>
 #include <vector>
 
 #include "analysis/report/draws.h"
@@ -15,6 +17,11 @@
 namespace stab::analysis {
 
 using UnitsByResponse = std::vector<std::vector<WorkloadUnits>>;  // [response][workload]
+
+// The questions whose errors are controlled together: each workload alone, these together, those like them. Responses that were
+// not declared are families of their own. Benchmarks have the declared ones, and one for the others of each workload.
+using FamilyOfQuestions = std::tuple<Population, size_t, std::string, uint32_t>;
+FamilyOfQuestions family_of(const Samples& samples, size_t response, Population population);
 
 // What the stopping rule makes of an estimate.
 struct StoppedAt {

@@ -6,7 +6,8 @@
 //   shapiro-wilk      contrasts of a block's cells (recursive residuals), which are independent where the cells are
 //   brown-forsythe    distances compared within blocks; where links come back, one distance for each link
 //   drift             the blocks' means in order of time, or rows within their cells
-//   lag-1             against all orders that a block's trials could have been run in
+//   lag-1             against all orders that a block's trials could have been run in; of sliced blocks, whose trials have no
+//                     order, their contrasts against all orders of the blocks
 #include "analysis/report/diagnostics.h"
 
 #include <algorithm>
@@ -90,6 +91,20 @@ Result<SequenceTest> autocorrelation(std::vector<Step> steps, bool blocked) {
     values.push_back(step.deviation);
     groups.push_back(by_block ? step.block : step.cell);
   }
+  return lag1_within(values, groups);
+}
+
+// Of sliced blocks: the trials of a block ran at the same time, so what one may have left to the next is between blocks, and it is
+// the blocks' contrasts whose independence intervals rest on. No drawn order protects them: which side a block favoured, its
+// neighbour may favour, too. Each contrast against all orders of the blocks.
+Result<SequenceTest> autocorrelation_of_blocks(const Groups& contrasts, uint64_t* n) {
+  std::vector<double> values;
+  std::vector<uint32_t> groups;
+  for (uint32_t k = 0; k < contrasts.size(); ++k) {
+    values.insert(values.end(), contrasts[k].begin(), contrasts[k].end());
+    groups.insert(groups.end(), contrasts[k].size(), k);
+  }
+  *n = values.size();
   return lag1_within(values, groups);
 }
 
@@ -188,7 +203,8 @@ Draws draws_of(const Samples& samples, const WorkloadUnits& units) {
     for (const LinkFit::Row* row : rows) first_blocks[block][row->cell] = row->measured;
   }
   draws.blocks = complete_rows(first_blocks, units.cells.size());
-  if (units.cells.size() < 2 || 2 * draws.blocks.size() < first_blocks.size() || draws.blocks.size() < 3) draws.blocks.clear();
+  const bool too_few = 2 * draws.blocks.size() < first_blocks.size() && !samples.is_sliced;
+  if (units.cells.size() < 2 || too_few || draws.blocks.size() < 3) draws.blocks.clear();
   if (!draws.recurring) {
     for (const CellUnits& cell : units.cells) draws.groups.push_back(cell.values);
     return draws;
@@ -337,6 +353,14 @@ void diagnose(const Samples& samples, size_t response, uint32_t workload, const 
   uint64_t n = 0;
   const auto drift = drift_of(steps, blocked, &n);
   add(named("drift", "rho", n), drift, &SequenceTest::statistic, out);
+  if (samples.is_sliced) {
+    const bool in_order = !draws.blocks.empty() && !draws.recurring;  // and not by link
+    const auto memory = in_order ? autocorrelation_of_blocks(contrasts_of_blocks(draws.blocks), &n)
+                                 : Result<SequenceTest>(bad_input(draws.recurring ? "links come back in several blocks"
+                                                                                  : "too few complete blocks"));
+    add(named("lag-1 autocorrelation", "r", n), memory, &SequenceTest::statistic, out);
+    return;
+  }
   add(named("lag-1 autocorrelation", "r", steps.size()), autocorrelation(steps, blocked), &SequenceTest::statistic, out);
 }
 

@@ -16,6 +16,10 @@
 namespace stab::analysis {
 namespace {
 
+bool are_sliced(const CellCoefficients& coefficients) {
+  return !coefficients.empty() && coefficients.begin()->first->sliced;
+}
+
 // No binary of cells that are run as linked comes back, in the same cell or another: then each trial is a draw of its
 // own, whichever links its block holds.
 class FreshLinks {
@@ -68,7 +72,8 @@ std::optional<std::map<uint64_t, double>> block_draws(const CellCoefficients& co
     sum += block.sum;
     count += 1;
   }
-  if (draws.size() < 2 || 2 * complete < blocks.size()) return {};
+  // Where many blocks lack a cell, what is left may be few. Of sliced blocks nothing else is of any use.
+  if (draws.size() < 2 || (2 * complete < blocks.size() && !are_sliced(coefficients))) return {};
   std::map<uint64_t, double> values;
   for (const auto& [key, draw] : draws) values[key.second] = draw.first / draw.second;
   *recurring = draws.rbegin()->first.first;
@@ -302,6 +307,8 @@ std::vector<std::vector<double>> complete_draws(const std::vector<CellUnits>& ce
   *by_link = !link_of.empty();
   std::map<uint64_t, std::pair<std::vector<double>, double>> draws;  // sums and number of blocks
   for (const auto& [block, row] : blocks) {
+    const bool complete = std::all_of(row.begin(), row.end(), [](const auto& value) { return value.has_value(); });
+    if (!complete && cells[0].sliced) continue;
     auto& [sums, count] = draws[link_of.empty() ? block : link_of[block]];
     sums.resize(cells.size());
     count += 1;

@@ -24,9 +24,9 @@ struct Shared {
 };
 
 // The combination within each block, averaged over blocks that share a link: one value for each independent draw. Runs and
-// counter passes of one cell in one block are averaged. Absent where blocks don't hold: too few of them are complete, one
-// seed ran in several blocks, or a block mixes links that come back in others. In the order of the run, unless links recur:
-// `recurring` tells.
+// counter passes of one cell in one block are averaged. Absent where blocks don't hold: too few of them are complete (half; of
+// sliced ones two), one seed ran in several blocks, or a block mixes links that come back in others. In the order of the run,
+// unless links recur: `recurring` tells.
 std::optional<std::vector<double>> block_contrasts(const CellCoefficients& coefficients, bool* recurring = nullptr);
 // The same by what each is a draw of: the link where links recur, else the block.
 std::optional<std::map<uint64_t, double>> block_draws(const CellCoefficients& coefficients, bool* recurring);
@@ -73,8 +73,8 @@ std::optional<LinkContrast> link_contrast(const LinkFit& fit, const WorkloadUnit
                                           const CellCoefficients& coefficients, double alpha);
 
 // One row for each independent draw: the means of all cells over the blocks that share a link, or over one block.
-// Empty where a block lacks a cell or mixes links that come back, where a seed ran in several blocks, or with fewer
-// than 3 draws. `by_link` tells which it was.
+// Empty where a block lacks a cell (sliced ones are left out) or mixes links that come back, where a seed ran in several blocks,
+// or with fewer than 3 draws. `by_link` tells which it was.
 std::vector<std::vector<double>> complete_draws(const std::vector<CellUnits>& cells, bool* by_link);
 
 }  // namespace stab::analysis

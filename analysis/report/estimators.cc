@@ -62,6 +62,7 @@ Result<Draws> draws_of(const Samples& samples, size_t factor, uint32_t level, co
           "links that recur stand against shuffled layouts, which differ in spread by design; the mean's contrast "
           "allows for that, ranks don't");
     if (!fit) fit = fit_links(workload);
+    if (!fit->blocked && compared.coefficients.begin()->first->sliced) return bad_input(kSlicedAlike);
     const std::optional<LinkDraws> of_links = link_draws(*fit, workload, compared.coefficients);
     if (!of_links) return bad_input("not every link ran in all cells, or fewer than two did");
     WeightedSample draws{{}, 1};
@@ -76,6 +77,7 @@ Result<Draws> draws_of(const Samples& samples, size_t factor, uint32_t level, co
     out.together = out.of_links = true;
     return out;
   }
+  if (compared.coefficients.begin()->first->sliced) return bad_input(kSlicedAlike);
   return out;
 }
 

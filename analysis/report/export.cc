@@ -24,7 +24,7 @@ std::string number(double value) {
   return text;
 }
 
-constexpr std::string_view kColumns[] = {"workload", "block", "order", "seed", "link", "layout", "excluded"};
+constexpr std::string_view kColumns[] = {"workload", "block", "order", "seed", "link", "layout", "alone", "excluded"};
 
 bool is_ours(const std::string& name) { return std::find(std::begin(kColumns), std::end(kColumns), name) != std::end(kColumns); }
 
@@ -45,7 +45,7 @@ std::string column_of(const std::vector<Factor>& factors, const Response& respon
 std::string header(const Samples& samples) {
   std::string line = "workload";
   for (const Factor& factor : samples.factors) line += "," + field(column_of(factor));
-  line += ",block,order,seed,link,layout,excluded";
+  line += samples.is_sliced ? ",block,order,seed,link,layout,alone,excluded" : ",block,order,seed,link,layout,excluded";
   for (const Response& response : samples.responses) line += "," + field(column_of(samples.factors, response));
   return line + "\n";
 }
@@ -84,7 +84,8 @@ std::string export_csv(const Samples& samples) {
     out += field(samples.workloads[trial.workload]);
     for (size_t f = 0; f < samples.factors.size(); ++f) out += "," + field(samples.factors[f].levels[trial.levels[f]]);
     out += "," + std::to_string(trial.block) + "," + std::to_string(trial.order) + "," + std::to_string(trial.seed) +
-           "," + std::to_string(trial.link) + "," + std::to_string(it->second) + "," + field(trial.excluded);
+           "," + std::to_string(trial.link) + "," + std::to_string(it->second) +
+           (samples.is_sliced ? trial.ran_alone ? ",1," : ",0," : ",") + field(trial.excluded);
     for (const auto& value : trial.values) out += value ? "," + number(*value) : std::string(",");
     out += "\n";
   }
@@ -185,6 +186,12 @@ std::string export_r(const Report& report) {
   out += "args <- commandArgs(trailingOnly = TRUE)\n"
          "d <- read.csv(if (length(args)) args[1] else \"data.csv\", check.names = FALSE, colClasses = c(seed = \"character\"))\n"
          "d <- d[is.na(d$excluded) | d$excluded == \"\", ]\n";
+  if (report.slicing)
+    out += "# Blocks in time slices answer; 1 as a second argument asks those that ran alone, which are their control.\n"
+           "alone <- if (length(args) > 1) as.integer(args[2]) else 0\n"
+           "d <- d[d$alone == alone, ]\n"
+           "sliced <- alone == 0  # trials of a block ran at the same time: never independent values\n";
+  else out += "sliced <- FALSE\n";
   out += "d$y <- " + std::string(response.scale == Scale::kLog ? "log(d[[" : "(d[[") +
          r_string(column_of(report.factors, response)) + "]])\n";
   out += "d <- d[!is.na(d$y), ]\nlevel_of_intervals <- " + std::string(level) + "\nfactors <- " + vector_of(names) +
@@ -232,7 +239,7 @@ contrast <- function(data, trials, f, level) {
   ran <- t$link > 0 & !t$single
   fresh <- !anyDuplicated(do.call(paste, c(t[ran, c("link", treatments), drop = FALSE], sep = "\r")))  # no link comes back
   mixed <- !fresh && any(tapply(t$link[ran], t$block[ran], function(x) length(unique(x))) > 1)
-  if (!repeated && !mixed && length(whole) > 1 && 2 * length(whole) >= length(size)) {
+  if (!repeated && !mixed && length(whole) > 1 && (sliced || 2 * length(whole) >= length(size))) {
     t <- t[as.character(t$block) %in% whole, ]
     runs <- runs[as.character(runs$block) %in% whole, ]
     x <- tapply(w[runs$cell] * runs$y, runs$block, sum)
@@ -247,6 +254,7 @@ contrast <- function(data, trials, f, level) {
     all <- aggregate(all["y"], all[c("cell", factors, "block", "link", "binary")], mean)
     C <- length(unique(all$cell)); blocks <- factor(all$block)
     use <- C >= 2 && nrow(all) >= 0.75 * C * nlevels(blocks)
+    if (sliced && !use) return(NULL)
     fit <- if (use) lm(y ~ blocks + cell + binary, all) else lm(y ~ cell + binary, all)
     own <- residuals(fit)[all$binary != "none"]
     run_df <- df.residual(fit) * length(own) / nrow(all); run <- sum(own^2) / run_df  # runs of one binary
@@ -273,6 +281,8 @@ contrast <- function(data, trials, f, level) {
       denominator <- denominator + v^2 / (nrow(one) - 1)
     }
     df <- variance^2 / denominator
+  } else if (sliced) {
+    return(NULL)
   } else {
     estimate <- 0; variance <- 0; denominator <- 0
     for (one in names(w)) {

@@ -72,12 +72,14 @@ std::string reservations(const Contrast& contrast) {
     out = "; not told apart from " + shown(contrast.aliases[0]);
     if (contrast.aliases.size() > 1) out += " and " + std::to_string(contrast.aliases.size() - 1) + " more";
   }
+  if (contrast.by_alone) out += "; of the blocks alone, as slicing changes it";
   if (contrast.one_layout_a_side) out += "; a side ran in one layout, so this holds for this link only";
   return out;
 }
 
 std::string settling(const Report& report, const Contrast& contrast) {
   if (contrast.population == Population::kLikeThese) return "; more " + report.program_word + "s would tell";
+  if (contrast.by_alone) return "; more blocks alone would tell (now " + std::to_string(contrast.n) + ")";
   if (!contrast.settles_n) return "; it lies at the margin, where no number would tell";
   const std::string unit = contrast.by_link ? "links" : replicates_word(report);
   return "; " + std::to_string(*contrast.settles_n) + " " + unit + (contrast.by_link ? " a side" : " of each cell") +
@@ -140,6 +142,7 @@ std::vector<std::string> heading(const Pen& pen, const Report& report) {
                   : "; answers are for these " + plural(report.workloads.size(), report.workload_word);
   }
   std::vector<std::string> out{first, second};
+  if (report.slicing) out.push_back(slicing_text(report));
   if (!report.stopping.empty()) out.push_back("stopping: " + report.stopping);
   return out;
 }
@@ -183,8 +186,9 @@ std::vector<Section> sections_of(const Pen& pen, const Report& report, const Whe
                          : contrast->verdict == Verdict::kUnsure     ? unsure
                                                                      : withheld;
       section.items.push_back(sentence(pen, report, *contrast));
-      if (contrast->verdict == Verdict::kUnsure && contrast->settles_n && !contrast->by_link)
-        fewest = std::min(fewest.value_or(UINT64_MAX), *contrast->settles_n - contrast->n);
+      if (contrast->verdict != Verdict::kUnsure || !contrast->settles_n || contrast->by_link || contrast->by_alone) continue;
+      const uint64_t more = *contrast->settles_n - contrast->n;
+      fewest = std::min(fewest.value_or(UINT64_MAX), report.slicing ? blocks_for(*report.slicing, more) : more);
     }
   }
   refused.items = refusals(report, without);

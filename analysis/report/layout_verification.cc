@@ -32,7 +32,7 @@ Result<std::vector<Build>> builds_of(const Samples& samples, size_t file_factor)
   std::vector<Build> out(samples.factors[file_factor].levels.size());
   const double sign = samples.responses[0].higher_is_better ? -1 : 1;
   for (const Trial& trial : samples.trials) {
-    if (!trial.excluded.empty() || !trial.values[0]) continue;
+    if (!answers(samples, trial) || !trial.values[0]) continue;
     if (!(*trial.values[0] > 0))
       return bad_input("response '" + samples.responses[0].name + "' has a value that is not above 0, so builds have no ratio");
     const double value = sign * std::log(*trial.values[0]);

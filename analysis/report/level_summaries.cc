@@ -103,6 +103,16 @@ void put_mean(const std::vector<const CellUnits*>& cells, const Samples& samples
   else out.no_interval = "it is beyond all numbers";
 }
 
+}  // namespace
+
+LevelSummary mean_of_cells(const std::vector<const CellUnits*>& cells, const Samples& samples, bool in_blocks, Scale scale) {
+  LevelSummary out;
+  put_mean(cells, samples, in_blocks, scale, out);
+  return out;
+}
+
+namespace {
+
 // Nothing where no trial is of these levels.
 std::optional<LevelSummary> summary_of(const Samples& samples, size_t response, size_t workload, const WorkloadUnits& units,
                                        const Where& where) {

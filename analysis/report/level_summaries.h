@@ -12,6 +12,7 @@
 
 namespace stab::analysis {
 
+struct CellUnits;
 struct WorkloadUnits;
 
 struct LevelSummary {
@@ -39,5 +40,8 @@ struct LevelSummaries {
 
 // Of declared responses that are no benchmarks. pre: all analysed values are finite, as analyse() checks
 LevelSummaries level_summaries_of(const Samples& samples, const std::vector<std::vector<WorkloadUnits>>& units);
+
+// Mean and interval alone, of the mean of these cells. in_blocks: their blocks count, so that they may have errors in common.
+LevelSummary mean_of_cells(const std::vector<const CellUnits*>& cells, const Samples& samples, bool in_blocks, Scale scale);
 
 }  // namespace stab::analysis

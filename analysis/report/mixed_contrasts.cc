@@ -17,7 +17,7 @@ constexpr size_t kMostRows = 20'000;
 std::vector<const Trial*> rows_of(const Samples& samples, size_t response) {
   std::vector<const Trial*> rows;
   for (const Trial& trial : samples.trials)
-    if (trial.excluded.empty() && trial.values[response]) rows.push_back(&trial);
+    if (answers(samples, trial) && trial.values[response]) rows.push_back(&trial);
   return rows;
 }
 

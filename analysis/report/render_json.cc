@@ -78,9 +78,42 @@ void contrasts(JsonWriter& json, const Report& report) {
     json.value("p_equivalence", contrast.p_equivalence).value("p_equivalence_holm", contrast.p_equivalence_holm);
     json.value("p_rank", contrast.p_rank).value("blocked", contrast.blocked).value("by_link", contrast.by_link);
     json.value("settles_n", contrast.settles_n).value("one_layout_a_side", contrast.one_layout_a_side);
+    if (contrast.by_alone) json.value("by_alone", true);
     json.end();
   }
   json.end();
+}
+
+// Left out where blocks ran as ever.
+void slicing(JsonWriter& json, const Report& report) {
+  if (!report.slicing) return;
+  const Slicing& of = *report.slicing;
+  json.begin_object("slicing").value("sliced_blocks", of.sliced_blocks).value("alone_blocks", of.alone_blocks);
+  json.value("text", slicing_text(report));
+  if (!of.refused.empty()) json.value("refused", of.refused);
+  json.begin_array("biases");
+  for (const SlicingBias& bias : of.biases) {
+    json.begin_object().value("response", bias.response).value("workload", bias.workload);
+    json.value("population", name(bias.population)).value("factor", bias.factor).value("level", bias.level);
+    json.value("baseline", bias.baseline).value("scale", scale_name(bias.scale));
+    if (!bias.refused.empty()) {
+      json.value("refused", bias.refused).end();
+      continue;
+    }
+    write_interval(json, "sliced", bias.sliced);
+    write_interval(json, "alone", bias.alone);
+    write_interval(json, "bias", bias.bias);
+    json.value("sliced_n", bias.sliced_n).value("alone_n", bias.alone_n);
+    json.value("standard_error", bias.standard_error).value("df", bias.df).value("p_value", bias.p_value);
+    json.value("p_holm", bias.p_holm).value("margin", bias.margin).value("moves", bias.moves).end();
+  }
+  json.end().begin_array("overlaps");
+  for (const CellOverlap& cell : of.overlaps) {
+    json.begin_object().value("workload", cell.workload).begin_object("levels");
+    for (size_t f = 0; f < report.factors.size(); ++f) json.value(report.factors[f].name, cell.levels[f]);
+    json.end().value("overlap", cell.overlap).value("trials", cell.trials).end();
+  }
+  json.end().end();
 }
 
 // Left out where there was one machine.
@@ -166,6 +199,7 @@ void components(JsonWriter& json, const Report& report) {
     json.begin_object();
     json.value("response", part.response).value("workload", part.workload).value("layouts", part.layouts);
     json.value("runs_per_layout", part.runs_per_layout).value("layout", part.layout).value("run", part.run);
+    if (part.block) json.value("block", *part.block);
     json.end();
   }
   json.end();
@@ -328,6 +362,7 @@ std::string to_json(const Report& report) {
   design(json, report);
   replay(json, report);
   contrasts(json, report);
+  slicing(json, report);
   estimators_json(json, report);
   machines(json, report);
   anovas(json, report);

@@ -32,6 +32,7 @@ std::string verdict_text(const Pen& pen, const Report& report, const Contrast& c
     word = pen.paint("33", word);
     if (contrast.settles_n) word += " (n " + std::to_string(*contrast.settles_n) + ")";
   }
+  if (contrast.by_alone) word += " (blocks alone)";
   if (contrast.one_layout_a_side) word += " †";
   return word;
 }
@@ -174,6 +175,40 @@ std::string caveats(const Pen& pen, const Report& report) {
   std::string out = pen.heading("Read with care");
   for (const Caveat& caveat : report.caveats)
     out += pen.item(caveat.message + "; " + caveat.hint);
+  return out;
+}
+
+// Of a sliced experiment: what both kinds of blocks say of each question, in the primary response.
+std::string slicing(const Pen& pen, const Report& report) {
+  if (!report.slicing) return {};
+  const Slicing& of = *report.slicing;
+  const Response& primary = report.responses[0];
+  std::string out = pen.heading("Slicing: " + plural(of.sliced_blocks, "block") + " sliced, " + std::to_string(of.alone_blocks) +
+                                " alone, and the difference between the two kinds");
+  if (!of.refused.empty()) return out + pen.note(of.refused);
+  TextTable table({{"factor", Align::kLeft}, {"level / base", Align::kLeft}, {report.workload_word, Align::kLeft},
+                   {"sliced", Align::kRight}, {"alone", Align::kRight}, {"difference", Align::kRight},
+                   {plain(100 * (1 - report.alpha)) + " % interval", Align::kLeft, true}, {"p (Holm)", Align::kRight},
+                   {"answered by", Align::kLeft}});
+  std::set<std::string> refusals;
+  for (const SlicingBias& bias : of.biases) {
+    if (bias.response != primary.name) continue;
+    const std::string where = bias.population == Population::kThese       ? "these " + report.workload_word + "s"
+                              : bias.population == Population::kLikeThese ? "like these"
+                                                                          : bias.workload;
+    std::vector<std::string> row{bias.factor, bias.level + " / " + bias.baseline, where};
+    if (!bias.refused.empty()) {
+      row.insert(row.end(), {"-", "-", "-", "-", "-", "refused"});
+      refusals.insert(bias.refused);
+    } else {
+      row.insert(row.end(), {difference_text(primary, bias.sliced.estimate), difference_text(primary, bias.alone.estimate),
+                             difference_text(primary, bias.bias.estimate), interval_text(primary, bias.bias), p_text(bias.p_holm),
+                             bias.moves ? "blocks alone" : "sliced blocks"});
+    }
+    table.add(row);
+  }
+  if (!table.empty()) out += pen.table(table);
+  for (const std::string& refusal : refusals) out += pen.note("refused: " + refusal);
   return out;
 }
 
@@ -372,16 +407,22 @@ std::string spread_text(const Response& response, double variance) {
 
 std::string components(const Pen& pen, const Report& report) {
   const Response& primary = report.responses[0];
-  TextTable table({{report.workload_word, Align::kLeft}, {"layouts", Align::kRight}, {"runs each", Align::kRight},
-                   {"sd of layouts", Align::kRight}, {"sd of runs", Align::kRight}, {"layout + run", Align::kRight}});
+  std::vector<TextTable::ColumnStyle> columns{{report.workload_word, Align::kLeft}, {"layouts", Align::kRight},
+                                              {"runs each", Align::kRight},         {"sd of layouts", Align::kRight},
+                                              {"sd of runs", Align::kRight},        {"layout + run", Align::kRight}};
+  if (report.slicing) columns.push_back({"sd of blocks", Align::kRight});
+  TextTable table(columns);
   for (const SpreadComponents& part : report.components) {
     if (part.response != primary.name) continue;
-    table.add({part.workload, std::to_string(part.layouts), plain(part.runs_per_layout),
-               part.run ? spread_text(primary, part.layout) : "", part.run ? spread_text(primary, *part.run) : "",
-               part.run ? "" : spread_text(primary, part.layout)});
+    std::vector<std::string> row{part.workload, std::to_string(part.layouts), plain(part.runs_per_layout),
+                                 part.run ? spread_text(primary, part.layout) : "", part.run ? spread_text(primary, *part.run) : "",
+                                 part.run ? "" : spread_text(primary, part.layout)};
+    if (report.slicing) row.push_back(part.block ? spread_text(primary, *part.block) : "");
+    table.add(row);
   }
   if (table.empty()) return {};
-  return pen.heading("Where the spread within cells comes from") + pen.table(table);
+  return pen.heading("Where the spread within cells comes from") + pen.table(table) +
+         (report.slicing ? pen.note("sd of blocks: what a block's trials have in common; it is in no difference between them") : "");
 }
 
 // Both questions over machines, and whether they differ; the primary response.
@@ -516,7 +557,8 @@ std::string validity(const Pen& pen, const Report& report) {
 namespace {
 
 std::string render(const Pen& pen, const Report& report) {
-  return header(pen, report) + answer(pen, report) + verdicts(pen, report) + caveats(pen, report) + estimators_text(pen, report) +
+  return header(pen, report) + answer(pen, report) + verdicts(pen, report) + caveats(pen, report) + slicing(pen, report) +
+         estimators_text(pen, report) +
          machines(pen, report) +
          workload_contrasts(pen, report, true) + benchmarks(pen, report) + anovas(pen, report) +
          cells(pen, report) + components(pen, report) +

@@ -61,7 +61,7 @@ WorkloadUnits units_of(const Samples& samples, uint32_t workload, size_t respons
   const bool log_scale = samples.responses[response].scale == Scale::kLog;
   std::vector<std::pair<std::vector<uint32_t>, const Trial*>> rows;
   for (const Trial& trial : samples.trials) {
-    if (trial.workload != workload || !trial.excluded.empty() || !trial.values[response]) continue;
+    if (trial.workload != workload || !answers(samples, trial) || !trial.values[response]) continue;
     rows.emplace_back(std::vector<uint32_t>(trial.levels.begin(), trial.levels.end()), &trial);
   }
   std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
@@ -94,6 +94,7 @@ WorkloadUnits units_of(const Samples& samples, uint32_t workload, size_t respons
       cell.trial_orders.push_back(trial.order);
     }
     cell.code_fixed = code_fixed;
+    cell.sliced = samples.is_sliced;
     cell.one_layout = samples.unit == Unit::kLayout && code_fixed && !several_layouts;
     if (cell.one_layout) {  // repeats: kept one by one, so that the cell can at least be described
       units.clear();

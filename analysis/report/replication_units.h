@@ -37,6 +37,9 @@ struct CellUnits {
   bool code_fixed = false;       // its layout is the link's, not the seed's
   bool one_layout = false;       // code isn't randomized and there is one link: values are repeats of a layout
   bool spans_blocks = false;     // some unit averages trials of several blocks: links that come back
+  // Its trials ran beside those of their blocks' other cells: what they have in common is far larger than what tells them apart,
+  // so they are never values that are independent of others'.
+  bool sliced = false;
   // Where units have several trials each: variance within units (run noise), pooled. 0 trials a unit: none.
   double within_unit_m2 = 0;
   uint64_t within_unit_df = 0;

@@ -79,7 +79,40 @@ struct Contrast {
   // A fraction: what the difference stands for besides the factor's own effect, such as "stack:heap" (code = stack:heap).
   std::vector<std::string> aliases;
   bool one_layout_a_side = false;  // neither side varies layout: the contrast compares two layouts
+  bool by_alone = false;           // of a sliced experiment: the answer of its blocks alone, as slicing moves this difference
   std::string refused;
+};
+
+// What slicing does to one question (slicing.h): the answer of the sliced blocks less that of the blocks alone.
+struct SlicingBias {
+  std::string response;
+  std::string workload;  // empty: over all workloads
+  Population population = Population::kOneWorkload;
+  std::string factor, level, baseline;
+  Scale scale = Scale::kLog;
+  Interval sliced, alone;  // each kind's own answer, at 1 - alpha
+  uint64_t sliced_n = 0, alone_n = 0;
+  Interval bias;           // a ratio on the log scale, as a contrast
+  double standard_error = 0, df = 0;  // on the response's scale
+  double p_value = 1, p_holm = 1;
+  double margin = 0;       // of the contrast, on the response's scale
+  bool moves = false;      // by more than chance and more than the margin: the answer is that of the blocks alone
+  std::string refused;
+};
+
+// How far the trials of one cell ran beside those of their blocks.
+struct CellOverlap {
+  std::string workload;
+  std::vector<std::string> levels;  // one for each factor
+  double overlap = 1;               // 0 to 1, the mean
+  uint64_t trials = 0;
+};
+
+struct Slicing {
+  uint64_t sliced_blocks = 0, alone_blocks = 0;
+  std::vector<SlicingBias> biases;
+  std::vector<CellOverlap> overlaps;  // empty: not recorded
+  std::string refused;                // why there are no biases
 };
 
 // A group that a cell's values fall into. On people's scale.
@@ -147,6 +180,8 @@ struct SpreadComponents {
   // With one run a layout the two can't be told apart: `run` is absent and `layout` is the variance of both.
   double layout = 0;                // may be negative where runs explain all of it: estimated as a difference
   std::optional<double> run;
+  // Of sliced blocks: what all trials of a block have in common, which is in no difference; the two above are without it.
+  std::optional<double> block;
 };
 
 // A contrast of one workload, or of these programs, over the machines that ran its blocks (machines.h). Differences between
@@ -280,6 +315,7 @@ enum class CaveatCode {
   kSimulated,
   kSeveralModes, kRunChanged,
   kEnvironmentSplit, kEnvironmentChanged,
+  kSlicingMoves, kSlicingUnchecked, kLowOverlap,
 };
 std::string_view name(CaveatCode code);
 
@@ -310,6 +346,7 @@ struct Report {
   uint64_t failed = 0;
   uint64_t cell_count = 0;  // combinations of levels that have values
   std::vector<Contrast> contrasts;
+  std::optional<Slicing> slicing;                  // of a sliced experiment
   std::vector<EstimatorContrast> estimators;       // empty: none was declared
   std::optional<ReplayAnswer> replay;              // of an experiment that replays a trial
   std::vector<ShiftFunction> shift_functions;      // of declared responses; the same

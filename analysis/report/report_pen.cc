@@ -54,7 +54,44 @@ std::string plural(uint64_t n, const std::string& word) {
 }
 
 std::string replicates_word(const Report& report) {
+  if (report.slicing) return "sliced blocks";
   return report.trial_word == "trial" ? "replicates" : report.trial_word + "s";
+}
+
+uint64_t blocks_for(const Slicing& slicing, uint64_t sliced) {
+  const uint64_t all = slicing.sliced_blocks + slicing.alone_blocks;
+  if (slicing.sliced_blocks == 0) return sliced;
+  return (sliced * all + slicing.sliced_blocks - 1) / slicing.sliced_blocks;
+}
+
+std::string slicing_text(const Report& report) {
+  const Slicing& slicing = *report.slicing;
+  std::string out =
+      "slicing: " + plural(slicing.sliced_blocks, "block") + " sliced, " + std::to_string(slicing.alone_blocks) + " alone; ";
+  if (!slicing.refused.empty()) return out + slicing.refused;
+  const SlicingBias* largest = nullptr;
+  std::string refusal;
+  size_t questions = 0;
+  const auto size = [](const SlicingBias& bias) {
+    return std::fabs(bias.scale == Scale::kLog ? std::log(bias.bias.estimate) : bias.bias.estimate);
+  };
+  for (const SlicingBias& bias : slicing.biases) {
+    if (bias.response != report.responses[0].name) continue;
+    if (!bias.refused.empty()) {
+      refusal = bias.refused;
+      continue;
+    }
+    ++questions;
+    if (!largest || size(bias) > size(*largest)) largest = &bias;
+  }
+  if (!largest) return out + (refusal.empty() ? "nothing was compared" : "no difference between the two kinds: " + refusal);
+  const Response& response = response_of(report, largest->response);
+  const std::string which = questions == 1 ? " for this question "
+                                           : ", the largest of " + std::to_string(questions) + " (" +
+                                                 (largest->workload.empty() ? std::string(name(largest->population)) : largest->workload) +
+                                                 ", " + largest->factor + "=" + largest->level + "): ";
+  return out + "difference between the two kinds" + which + difference_text(response, largest->bias.estimate) + " " +
+         interval_text(response, largest->bias);
 }
 
 std::string value_text(const Response& response, double value, int digits) {

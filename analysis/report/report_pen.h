@@ -31,8 +31,15 @@ std::string alias_string(const std::string& effect, const std::vector<std::strin
 // "3 programs"
 std::string plural(uint64_t n, const std::string& word);
 
-// "replicates", or "rows" of plain data: what a cell has more or less of.
+// "replicates", "sliced blocks", or "rows" of plain data: what a cell has more or less of.
 std::string replicates_word(const Report& report);
+
+// Blocks of all kinds that it takes until so many have run in slices. pre: a sliced experiment's report
+uint64_t blocks_for(const Slicing& slicing, uint64_t sliced);
+
+// "slicing: 27 blocks sliced, 3 alone; difference between the two kinds ..." of the primary response: of the one question, or of
+// the one that has the largest of several; or why it is not known.
+std::string slicing_text(const Report& report);
 
 // A value in the response's unit, times scaled to a readable one.
 std::string value_text(const Response& response, double value, int digits = 4);

@@ -16,7 +16,8 @@ constexpr size_t kMostChunks = 120, kLeastChunks = 20, kLeastOfSegment = 5;
 constexpr double kMostSteps = 1e9;  // of one pass over all series, a few seconds: chunks squared for each permutation
 constexpr uint64_t kSeed = 1;
 
-// The trials of one layout within a cell and a block, which are alike and so no order of their own: usually one.
+// The trials of one layout within a cell and a block, which are alike and so no order of their own: usually one. Those of a sliced
+// block ran at the same time, so all of them are one step.
 struct Step {
   double order = 0;  // in the run, the mean of its trials
   uint32_t block = 0;
@@ -27,6 +28,22 @@ struct Step {
 
 using Key = std::tuple<uint32_t, uint32_t, std::vector<uint16_t>>;  // machine, workload, levels
 
+// The steps of a sliced block as one: the mean of its cells.
+std::vector<Step> joined_by_block(const std::map<std::pair<uint32_t, uint32_t>, std::vector<Step>>& blocks) {
+  std::vector<Step> out;
+  for (const auto& [where, steps] : blocks) {
+    const auto count = static_cast<double>(steps.size());
+    Step joined{0, where.second};
+    for (const Step& step : steps) {
+      joined.order += step.order / count;
+      joined.deviation += step.deviation / count;
+      joined.standard += step.standard / count;
+    }
+    out.push_back(joined);
+  }
+  return out;
+}
+
 // One for each machine, in the order of its run.
 std::vector<std::vector<Step>> steps_of(const Samples& samples, size_t response, size_t machines) {
   const bool log_scale = samples.responses[response].scale == Scale::kLog;
@@ -35,7 +52,7 @@ std::vector<std::vector<Step>> steps_of(const Samples& samples, size_t response,
   };
   std::map<Key, std::map<std::pair<uint32_t, uint64_t>, Sum>> cells;  // of each: by block and layout
   for (const Trial& trial : samples.trials) {
-    if (!trial.excluded.empty() || !trial.values[response]) continue;
+    if (!answers(samples, trial) || !trial.values[response]) continue;
     const uint32_t machine = samples.machines.empty() ? 0 : trial.machine;
     Sum& sum = cells[{machine, trial.workload, trial.levels}][{trial.block, trial.layout}];
     sum.values += log_scale ? std::log(*trial.values[response]) : *trial.values[response];
@@ -44,6 +61,7 @@ std::vector<std::vector<Step>> steps_of(const Samples& samples, size_t response,
   }
   constexpr size_t kLeastOfCell = 3;  // of two values each is as far from their mean as the other
   std::vector<std::vector<Step>> steps(machines);
+  std::vector<std::map<std::pair<uint32_t, uint32_t>, std::vector<Step>>> blocks(machines);  // by workload and block
   for (const auto& [key, sums] : cells) {
     if (sums.size() < kLeastOfCell) continue;
     std::vector<double> values;
@@ -52,9 +70,13 @@ std::vector<std::vector<Step>> steps_of(const Samples& samples, size_t response,
     if (!(cell.m2 > 0)) continue;
     for (const auto& [where, sum] : sums) {
       const double deviation = sum.values / sum.count - cell.mean;
-      steps[std::get<0>(key)].push_back({sum.orders / sum.count, where.first, deviation, deviation / cell.sd()});
+      const Step step{sum.orders / sum.count, where.first, deviation, deviation / cell.sd()};
+      if (samples.is_sliced) blocks[std::get<0>(key)][{std::get<1>(key), where.first}].push_back(step);
+      else steps[std::get<0>(key)].push_back(step);
     }
   }
+  if (samples.is_sliced)
+    for (size_t machine = 0; machine < machines; ++machine) steps[machine] = joined_by_block(blocks[machine]);
   for (std::vector<Step>& run : steps)
     std::stable_sort(run.begin(), run.end(), [](const Step& a, const Step& b) { return a.order < b.order; });
   return steps;

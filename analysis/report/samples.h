@@ -110,6 +110,9 @@ struct Trial {
   std::vector<std::optional<double>> values;
   std::optional<Dose> dose;
   uint32_t disturbances = 0;     // Disturbance bits
+  bool ran_alone = false;        // of a sliced experiment: a trial of a control block, whose trials ran one after the other
+  // Of a sliced block: the share of its CPU time, 0 to 1, during which all trials of its block ran. Absent: not recorded.
+  std::optional<double> overlap{};
   // Why a declared rule leaves this trial out; empty: it is analysed. Excluded rows are counted in the report.
   std::string excluded;
 };
@@ -210,6 +213,14 @@ struct Samples {
   std::vector<std::string> simulated;  // the model that the responses are counts of, in words; several: of several models
   std::optional<ReplayedTrial> replayed;
   std::vector<std::string> layout_outputs;  // where a program's output was seen to depend on its layout, in words
+  // A block's trials, of one workload, run at the same time on one CPU in time slices, but for a share of blocks that run alone.
+  // Answers are those of the sliced blocks; the blocks alone are their control: slicing.h.
+  bool is_sliced = false;
 };
+
+// Whether the trial is one of those whose values answer the experiment's questions.
+inline bool answers(const Samples& samples, const Trial& trial) {
+  return trial.excluded.empty() && !(samples.is_sliced && trial.ran_alone);
+}
 
 }  // namespace stab::analysis

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 
 #include "analysis/report/report_pen.h"
 #include "analysis/report/worse.h"
@@ -42,9 +44,9 @@ bool is_beside_declared_benchmarks(const Report& report, const Contrast& contras
          });
 }
 
-// Of a declared response, with an error that more replicates make smaller.
+// Of a declared response, with an error that more replicates make smaller. Of few of them the blocks alone are made.
 bool holds_up(const Stopping& stopping, const Report& report, const Contrast& contrast) {
-  if (!contrast.refused.empty() || contrast.population == Population::kLikeThese) return false;
+  if (!contrast.refused.empty() || contrast.population == Population::kLikeThese || contrast.by_alone) return false;
   if (stopping.until_worse && is_beside_declared_benchmarks(report, contrast)) return false;
   for (const Response& response : report.responses)
     if (response.name == contrast.response) return response.declared;
@@ -124,6 +126,18 @@ uint32_t replicates_of(const Samples& samples) {
   return replicates;
 }
 
+uint32_t blocks_of(const Samples& samples, bool alone) {
+  if (!samples.is_sliced) return alone ? 0 : replicates_of(samples);
+  std::map<uint32_t, std::set<uint32_t>> blocks;  // by workload
+  for (const Trial& trial : samples.trials) {
+    std::set<uint32_t>& of_workload = blocks[trial.workload];
+    if (trial.excluded.empty() && trial.ran_alone == alone) of_workload.insert(trial.block);
+  }
+  size_t fewest = blocks.empty() ? 0 : SIZE_MAX;
+  for (const auto& [workload, of] : blocks) fewest = std::min(fewest, of.size());
+  return static_cast<uint32_t>(fewest);
+}
+
 size_t look_index(const Stopping& stopping, uint32_t replicates) {
   const auto at = std::lower_bound(stopping.looks.begin(), stopping.looks.end(), replicates);
   return std::min(static_cast<size_t>(at - stopping.looks.begin()), stopping.looks.size() - 1);
@@ -142,10 +156,12 @@ double narrowest_replicates(const Stopping& stopping) {
   return std::max(2.0, std::sqrt(static_cast<double>(stopping.first) * static_cast<double>(stopping.max)));
 }
 
-Result<LookLevels> levels_of(const Samples& samples) {
+Result<LookLevels> levels_of(const Samples& samples) { return levels_of(samples, blocks_of(samples, false)); }
+
+Result<LookLevels> levels_of(const Samples& samples, uint32_t blocks) {
   const Stopping& stopping = samples.stopping;
   if (stopping.rule == StoppingRule::kSequence)
-    return LookLevels::in_sequence(std::max(2u, replicates_of(samples)), narrowest_replicates(stopping), samples.alpha);
+    return LookLevels::in_sequence(std::max(2u, blocks), narrowest_replicates(stopping), samples.alpha);
   if (stopping.rule != StoppingRule::kLooks || stopping.looks.size() < 2) return LookLevels(samples.alpha);
   return LookLevels::at_look(stopping.spending, fractions_of(stopping), look_index(stopping, replicates_of(samples)),
                              samples.alpha);

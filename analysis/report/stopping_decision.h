@@ -58,6 +58,9 @@ class LookLevels {
 // Complete passes over the cells: the largest block's number + 1; 0 without trials.
 uint32_t replicates_of(const Samples& samples);
 
+// Blocks that ran in slices, or alone: of the workload that has the fewest. All blocks are of the first kind where none is sliced.
+uint32_t blocks_of(const Samples& samples, bool alone);
+
 // The look that `replicates` belong to: the first that holds at least as many; the last one beyond. pre: rule kLooks
 size_t look_index(const Stopping& stopping, uint32_t replicates);
 
@@ -72,6 +75,8 @@ double narrowest_replicates(const Stopping& stopping);
 
 // How the verdicts of these samples are to be judged, by their stopping rule and the replicates they hold.
 Result<LookLevels> levels_of(const Samples& samples);
+// The same where so many blocks answer, and not all that ran: a sequence's width is by those. pre: blocks > 0
+Result<LookLevels> levels_of(const Samples& samples, uint32_t blocks);
 
 // The trials of the first `replicates` blocks.
 Samples first_blocks(const Samples& samples, uint32_t replicates);

@@ -1,0 +1,240 @@
+#include "analysis/report/slicing.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "analysis/report/replication_units.h"
+#include "analysis/report/report_pen.h"
+#include "analysis/report/stopping_decision.h"
+#include "analysis/statistics/descriptive.h"
+#include "analysis/statistics/multiplicity.h"
+#include "analysis/statistics/satterthwaite.h"
+#include "analysis/statistics/t_tests.h"
+
+namespace stab::analysis {
+namespace {
+
+using Key = std::tuple<Population, std::string, std::string, std::string, std::string>;
+
+Key key_of(const Contrast& contrast) {
+  return {contrast.population, contrast.response, contrast.workload, contrast.factor, contrast.level};
+}
+
+Key key_of(const SlicingBias& bias) {
+  return {bias.population, bias.response, bias.workload, bias.factor, bias.level};
+}
+
+UnitsByResponse units_alone(const Samples& samples) {
+  const Samples alone = blocks_alone(samples);
+  UnitsByResponse units(samples.responses.size());
+  for (size_t r = 0; r < samples.responses.size(); ++r)
+    for (uint32_t w = 0; w < samples.workloads.size(); ++w) units[r].push_back(units_of(alone, w, r));
+  return units;
+}
+
+double on_scale(Scale scale, double shown) { return scale == Scale::kLog ? std::log(shown) : shown; }
+
+double estimate_of(const Contrast& contrast) { return on_scale(contrast.scale, contrast.interval.estimate); }
+
+// pre: standard error and degrees of freedom are those of the test
+void put_test(const TTest& test, SlicingBias& bias) {
+  bias.bias = to_people(bias.scale, test);
+  bias.standard_error = test.standard_error;
+  bias.df = test.df;
+  bias.p_value = bias.p_holm = test.p_value;
+  for (const double number : {bias.bias.estimate, bias.bias.low, bias.bias.high, test.standard_error, test.p_value})
+    if (!std::isfinite(number)) bias.refused = "its interval is beyond what a double holds; rescale the response";
+}
+
+SlicingBias named(const Contrast& contrast) {
+  SlicingBias bias;
+  bias.response = contrast.response;
+  bias.workload = contrast.workload;
+  bias.population = contrast.population;
+  bias.factor = contrast.factor;
+  bias.level = contrast.level;
+  bias.baseline = contrast.baseline;
+  bias.scale = contrast.scale;
+  bias.margin = contrast.margin;
+  return bias;
+}
+
+// Of one workload, or of these: the blocks of one kind have no part in the other's estimate.
+void compare_kinds(const Contrast& sliced, const Contrast& alone, double alpha, SlicingBias& bias) {
+  VarianceSum variance;
+  variance.add(sliced.standard_error * sliced.standard_error, sliced.df);
+  variance.add(alone.standard_error * alone.standard_error, alone.df);
+  if (!(variance.sum() > 0)) {
+    bias.refused = "the blocks of neither kind vary";
+    return;
+  }
+  put_test(t_test_of(estimate_of(sliced) - estimate_of(alone), std::sqrt(variance.sum()), variance.df(), 0,
+                     Alternative::kTwoSided, 1 - alpha),
+           bias);
+}
+
+// Of programs like these: the same programs are in both kinds, so what slicing does to each is one value.
+void compare_programs(const Samples& samples, const std::vector<const SlicingBias*>& of_workloads, SlicingBias& bias) {
+  std::vector<double> values;
+  for (const SlicingBias* one : of_workloads) {
+    if (!one->refused.empty()) {
+      bias.refused = "refused for " + one->workload + ": " + one->refused;
+      return;
+    }
+    values.push_back(on_scale(one->scale, one->bias.estimate));
+  }
+  if (values.size() != samples.workloads.size()) {
+    bias.refused = "not each " + samples.workload_word + " has a difference of its own";
+    return;
+  }
+  const auto test = one_sample_t(means_by_program(samples, values), 0, Alternative::kTwoSided, 1 - samples.alpha);
+  if (test) put_test(*test, bias);
+  else bias.refused = test.error().message;
+}
+
+// Holm over the questions of each family, as in contrasts.cc; then which answers slicing moves.
+void judge(const Samples& samples, std::vector<SlicingBias>& biases) {
+  std::map<FamilyOfQuestions, std::vector<SlicingBias*>> families;
+  for (SlicingBias& bias : biases) {
+    if (!bias.refused.empty()) continue;
+    const auto response = std::find_if(samples.responses.begin(), samples.responses.end(),
+                                       [&](const Response& one) { return one.name == bias.response; });
+    families[family_of(samples, static_cast<size_t>(response - samples.responses.begin()), bias.population)].push_back(&bias);
+  }
+  for (const auto& [which, family] : families) {
+    std::vector<double> p_values;
+    for (const SlicingBias* bias : family) p_values.push_back(bias->p_value);
+    const std::vector<double> adjusted = holm(p_values);
+    for (size_t i = 0; i < family.size(); ++i) {
+      family[i]->p_holm = adjusted[i];
+      family[i]->moves =
+          adjusted[i] < samples.alpha && std::fabs(on_scale(family[i]->scale, family[i]->bias.estimate)) > family[i]->margin;
+    }
+  }
+}
+
+std::vector<CellOverlap> overlaps_of(const Samples& samples) {
+  std::map<std::pair<uint32_t, std::vector<uint16_t>>, std::pair<double, uint64_t>> cells;
+  for (const Trial& trial : samples.trials) {
+    if (!answers(samples, trial) || !trial.overlap) continue;
+    auto& [sum, count] = cells[{trial.workload, trial.levels}];
+    sum += *trial.overlap;
+    count += 1;
+  }
+  std::vector<CellOverlap> out;
+  for (const auto& [cell, of] : cells) {
+    CellOverlap one{samples.workloads[cell.first], {}, of.first / static_cast<double>(of.second), of.second};
+    for (size_t f = 0; f < samples.factors.size(); ++f) one.levels.push_back(samples.factors[f].levels[cell.second[f]]);
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
+bool same_answer(const Contrast& a, const Contrast& b) {
+  return a.verdict == b.verdict && (a.verdict != Verdict::kChanged || (estimate_of(a) > 0) == (estimate_of(b) > 0));
+}
+
+// The answer of the blocks alone in the place of the sliced ones'.
+Contrast in_place_of(const Contrast& sliced, Contrast alone, double alpha) {
+  alone.by_alone = true;
+  if (!alone.refused.empty()) {
+    alone.refused = "slicing changes it, and the blocks alone don't answer it: " + alone.refused;
+    return alone;
+  }
+  if (alone.verdict == Verdict::kUnsure || alone.verdict == Verdict::kWithheld || same_answer(sliced, alone)) return alone;
+  alone.p_holm = std::min(1.0, kOnlyAlone * alone.p_holm);
+  alone.p_equivalence_holm = std::min(1.0, kOnlyAlone * alone.p_equivalence_holm);
+  if ((alone.verdict == Verdict::kChanged ? alone.p_holm : alone.p_equivalence_holm) >= alpha) alone.verdict = Verdict::kUnsure;
+  return alone;
+}
+
+}  // namespace
+
+Samples blocks_alone(const Samples& samples) {
+  Samples alone = samples;
+  alone.is_sliced = false;
+  std::erase_if(alone.trials, [](const Trial& trial) { return !trial.ran_alone; });
+  return alone;
+}
+
+Slicing slicing_of(const Samples& samples, const UnitsByResponse& units) {
+  Slicing out;
+  out.sliced_blocks = blocks_of(samples, false);
+  out.alone_blocks = blocks_of(samples, true);
+  out.overlaps = overlaps_of(samples);
+  if (out.alone_blocks < 2) {
+    out.refused = (out.alone_blocks == 0 ? "no block ran alone" : "one block ran alone, and two are the fewest that have a spread") +
+                  std::string(": what slicing does to these differences is not known");
+    return out;
+  }
+  // Not at a look's levels: what is asked is how large the bias is, and the guard above doesn't rest on how often that is asked.
+  const LookLevels at_once(samples.alpha);
+  const std::vector<Contrast> of_sliced = contrasts_of(samples, units, {at_once});
+  std::map<Key, Contrast> of_alone;
+  for (Contrast& contrast : contrasts_of(samples, units_alone(samples), {at_once}))
+    of_alone.emplace(key_of(contrast), std::move(contrast));
+  for (const Contrast& sliced : of_sliced) {
+    SlicingBias& bias = out.biases.emplace_back(named(sliced));
+    const auto alone = of_alone.find(key_of(sliced));
+    if (!sliced.refused.empty()) {
+      bias.refused = "the sliced blocks: " + sliced.refused;
+    } else if (alone == of_alone.end()) {
+      bias.refused = "the blocks alone have no error of their own";
+    } else if (!alone->second.refused.empty()) {
+      bias.refused = "the blocks alone: " + alone->second.refused;
+    }
+    if (!bias.refused.empty()) continue;
+    bias.sliced = sliced.interval;
+    bias.alone = alone->second.interval;
+    bias.sliced_n = sliced.n;
+    bias.alone_n = alone->second.n;
+    if (bias.population != Population::kLikeThese) compare_kinds(sliced, alone->second, samples.alpha, bias);
+  }
+  for (SlicingBias& bias : out.biases) {
+    if (bias.population != Population::kLikeThese || !bias.refused.empty()) continue;
+    std::vector<const SlicingBias*> of_workloads;
+    for (const SlicingBias& one : out.biases)
+      if (one.population == Population::kOneWorkload && one.response == bias.response && one.factor == bias.factor &&
+          one.level == bias.level)
+        of_workloads.push_back(&one);
+    compare_programs(samples, of_workloads, bias);
+  }
+  judge(samples, out.biases);
+  return out;
+}
+
+Status answer_from_alone(const Samples& samples, const Slicing& slicing, std::vector<Contrast>& contrasts) {
+  std::set<Key> moved;
+  for (const SlicingBias& bias : slicing.biases)
+    if (bias.moves) moved.insert(key_of(bias));
+  if (moved.empty()) return {};
+  STAB_TRY(const LookLevels levels, levels_of(samples, blocks_of(samples, true)));
+  std::map<Key, Contrast> alone;
+  for (Contrast& contrast : contrasts_of(samples, units_alone(samples), {levels}))
+    alone.emplace(key_of(contrast), std::move(contrast));
+  for (Contrast& contrast : contrasts)
+    if (moved.contains(key_of(contrast))) contrast = in_place_of(contrast, alone.at(key_of(contrast)), samples.alpha);
+  return {};
+}
+
+void leave_to_alone(const Slicing& slicing, std::vector<EstimatorContrast>& estimators, std::vector<ShiftFunction>& shifts) {
+  std::set<Key> moved;
+  for (const SlicingBias& bias : slicing.biases)
+    if (bias.moves) moved.insert(key_of(bias));
+  constexpr char kLeft[] = "slicing changes this difference: the blocks alone answer it, by the mean";
+  for (EstimatorContrast& one : estimators) {
+    if (!moved.contains({one.population, one.response, one.workload, one.factor, one.level})) continue;
+    one.refused = kLeft;
+    one.verdict = Verdict::kWithheld;
+  }
+  for (ShiftFunction& one : shifts) {
+    if (!moved.contains({Population::kOneWorkload, one.response, one.workload, one.factor, one.level})) continue;
+    one.points.clear();
+    one.refused = kLeft;
+  }
+}
+
+}  // namespace stab::analysis
