@@ -42,7 +42,7 @@ struct TrialNews {
   store::TrialKind kind = store::TrialKind::kMain;
   store::TrialState state = store::TrialState::kRecorded;
   std::string subject, cell;
-  std::optional<int64_t> wall_ns;
+  std::optional<int64_t> wall_ns;  // in a sliced experiment its CPU time; absent for control blocks there
   // That it ran in. Absent: another pass over the counters is the replicate whose time counts.
   std::optional<plan::TrialLayout> layout;
   std::string failure;

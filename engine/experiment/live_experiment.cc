@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "plan/slicing.h"
 #include "store/trial_machine.h"
 
 namespace stab::engine {
@@ -54,7 +55,11 @@ void LiveExperiment::tell(const store::TrialRow& trial, const store::Outcome& ou
   news.state = step(outcome.state, store::TrialEvent::kStored).state;
   news.subject = expanded_.subjects[static_cast<size_t>(trial.subject)].name;
   news.cell = cell.name;
-  news.wall_ns = outcome.wall_ns;
+  if (plan().experiment.blocks != plan::BlockMode::kSliced) {
+    news.wall_ns = outcome.wall_ns;
+  } else if (!plan::runs_alone(plan(), trial.block) && outcome.user_ns && outcome.system_ns) {
+    news.wall_ns = *outcome.user_ns + *outcome.system_ns;
+  }
   const bool timed = trial.pass == 0 && !plan().counters.simulation.on();  // a simulator's time is no replicate's
   if (timed) news.layout = plan::layout_of(cell, trial.layout);
   news.failure = outcome.failure;

@@ -15,6 +15,7 @@
 #include "engine/results/load_environments.h"
 #include "engine/results/printable.h"
 #include "plan/layout_replay.h"
+#include "plan/slicing.h"
 
 namespace stab::engine {
 namespace {
@@ -24,7 +25,8 @@ using analysis::Disturbance;
 // What disturbances() asks a ledger for.
 constexpr std::string_view kDisturbing[] = {"migrations", "involuntary_switches", "steal_ns", "throttle_count",
                                             "frequency_min_khz", "frequency_max_khz", "psi_memory_us", "psi_io_us",
-                                            "major_faults", "swap_in_pages", "swap_out_pages", "kernel_log_lines", "submits"};
+                                            "major_faults", "swap_in_pages", "swap_out_pages", "kernel_log_lines", "submits",
+                                            "overlap", "foreign_switches"};
 
 bool is_layout(plan::FactorKind kind) { return kind != plan::FactorKind::kTreatment && kind != plan::FactorKind::kLoad; }
 
@@ -386,8 +388,9 @@ uint32_t disturbances(const std::map<std::string, double>& ledger) {
   const auto mark = [&](bool when, Disturbance what) { bits |= when ? analysis::bit(what) : 0; };
   // Moving to its CPU before the exec is not counted by the kernel as the program's, any later move is one.
   mark(value("migrations") > 1, Disturbance::kMigrated);
-  // Some switches are the scheduler's own housekeeping; tens mean that somebody else wanted the CPU.
-  mark(value("involuntary_switches") > 10, Disturbance::kPreempted);
+  // Some switches are the scheduler's own housekeeping; tens mean that somebody else wanted the CPU. In a sliced block the others of
+  // the block want it by design, so that switches to those who aren't of it count, where the kernel tells.
+  mark(value(ledger.contains("overlap") ? "foreign_switches" : "involuntary_switches") > 10, Disturbance::kPreempted);
   mark(value("steal_ns") > 0, Disturbance::kSteal);
   mark(value("throttle_count") > 0, Disturbance::kThrottled);
   const double slow = value("frequency_min_khz"), fast = value("frequency_max_khz");
@@ -418,6 +421,7 @@ Result<analysis::Samples> load_samples(store::Store& store, const store::Experim
   samples.shift_quantiles = expanded.plan.analysis.shift;
   samples.planned_replicates = static_cast<uint32_t>(expanded.plan.experiment.replicates);
   samples.stopping = stopping_of(expanded.plan.stopping);
+  samples.is_sliced = expanded.plan.experiment.blocks == plan::BlockMode::kSliced;
   for (const plan::Subject& subject : expanded.subjects) samples.workloads.push_back(subject.name);
   if (expanded.subjects.size() > expanded.plan.programs.size()) {
     samples.workload_word = "workload";
@@ -451,6 +455,9 @@ Result<analysis::Samples> load_samples(store::Store& store, const store::Experim
     trial.dose = std::move(doses[samples.trials.size()]);
     // What disturbs a machine changes no count of a simulator's.
     trial.disturbances = expanded.plan.counters.simulation.on() ? 0 : disturbances(fact.ledger);
+    trial.ran_alone = samples.is_sliced && plan::runs_alone(expanded.plan, fact.block);
+    if (const auto overlap = fact.ledger.find("overlap"); samples.is_sliced && overlap != fact.ledger.end())
+      trial.overlap = overlap->second;
     for (const std::string& rule : fact.excluded_by) trial.excluded += (trial.excluded.empty() ? "" : "; ") + rule;
     at.emplace(fact.trial, samples.trials.size());
     samples.trials.push_back(std::move(trial));

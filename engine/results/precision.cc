@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "analysis/statistics/distributions.h"
+#include "plan/slicing.h"
 
 namespace stab::engine {
 namespace {
@@ -66,12 +67,14 @@ std::optional<double> Precision::widest() const {
 
 Result<Precision> precision_of(store::Store& store, const store::ExperimentRow& experiment) {
   STAB_TRY(const ExpandedPlan expanded, expand_stored(experiment));
-  STAB_TRY(const std::vector<store::SampleRow> samples, store.samples(experiment.id, "wall_time"));
+  const bool sliced = expanded.plan.experiment.blocks == plan::BlockMode::kSliced;
+  STAB_TRY(const std::vector<store::SampleRow> samples, store.samples(experiment.id, sliced ? "cpu_time" : "wall_time"));
   Precision precision;
   if (expanded.plan.counters.simulation.on()) return precision;  // its times are the simulator's
   for (const store::SampleRow& sample : samples) {
     const auto subject = static_cast<size_t>(sample.subject), cell = static_cast<size_t>(sample.cell);
     if (!sample.value || sample.excluded || subject >= expanded.subjects.size() || cell >= expanded.design.cells.size()) continue;
+    if (sliced && plan::runs_alone(expanded.plan, sample.block)) continue;
     precision.add(expanded.subjects[subject].name, expanded.design.cells[cell].name, std::llround(*sample.value * 1e9),
                   plan::layout_of(expanded.design.cells[cell], sample.layout));
   }
