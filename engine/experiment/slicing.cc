@@ -21,8 +21,8 @@ constexpr char kSlices[] = "slices";
 
 // Below this share of its time on a CPU a program waits for something, and above the other it has several.
 constexpr double kLeastBusy = 0.9, kMostBusy = 1.1;
-// Shorter runs begin and end before the clock of the scheduler has ticked often enough.
-constexpr std::chrono::milliseconds kShort{20};
+// Of a shorter trial much is its start, which waits for the helper.
+constexpr std::chrono::milliseconds kShort{50};
 // What a machine needs beside its trials.
 constexpr int64_t kMemoryLeftKib = 256 << 10;
 
@@ -66,8 +66,9 @@ Status say_how_busy(LiveExperiment& experiment, const std::vector<Seen>& seen) {
   std::map<int, std::pair<double, const Seen*>> farthest;
   for (const Seen& one : seen) {
     const nanoseconds had = one.wall - one.delay;
-    if (had < kShort) continue;
-    const double busy = static_cast<double>(one.cpu.count()) / static_cast<double>(had.count());
+    if (one.cpu < kShort || had.count() <= 0) continue;
+    const double busy = std::max(static_cast<double>(one.cpu.count()) / static_cast<double>(one.wall.count()),
+                                 std::min(1.0, static_cast<double>(one.cpu.count()) / static_cast<double>(had.count())));
     const auto [at, is_new] = farthest.try_emplace(one.trial.subject, busy, &one);
     if (!is_new && std::abs(busy - 1) > std::abs(at->second.first - 1)) at->second = {busy, &one};
   }

@@ -109,6 +109,7 @@ class ReadyTrial::Run {
     }
     if (!counters_) open_counters();
     before_ = lab_.ledger->look();
+    launcher_delay_ns_ = run_delay_ns_of(lab_.roots, launched_->pid());
     (void)lab_.ledger->new_kernel_log_lines();
     outcome_.started_at_ns = lab_.clock->realtime().count();
     return {};
@@ -306,8 +307,8 @@ class ReadyTrial::Run {
     if (launched_) {
       const auto migrations = migrations_of(lab_.roots, launched_->pid());
       if (migrations) outcome_.ledger["migrations"] = static_cast<double>(*migrations);
-      if (const auto delay = run_delay_ns_of(lab_.roots, launched_->pid()))
-        outcome_.ledger["run_delay_ns"] = static_cast<double>(*delay);
+      if (const auto delay = run_delay_ns_of(lab_.roots, launched_->pid()); delay && launcher_delay_ns_)
+        outcome_.ledger["run_delay_ns"] = static_cast<double>(*delay - *launcher_delay_ns_);
     }
     if (launched_) STAB_CHECK_OK(end_program());
     else STAB_CHECK_OK(lab_.tree->kill_all(kKillDeadline));
@@ -504,6 +505,7 @@ class ReadyTrial::Run {
   std::optional<Launched> launched_;
   std::optional<counters::Session> counters_;
   HostMoment before_;
+  std::optional<int64_t> launcher_delay_ns_;
   LaunchStamp start_;
   nanoseconds end_raw_{0};
   bool has_run_ = false;
