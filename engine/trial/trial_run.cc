@@ -157,6 +157,13 @@ class ReadyTrial::Run {
     outcome_.failure = why;
     return raise(TrialEvent::kSpoiled);
   }
+  // Others that this process has to wait for run beside it.
+  void come_into_company() { in_company_ = true; }
+  // Children that the program left to us, where we are their subreaper. The helper is waited for by its own class.
+  void reap_orphans() {
+    while (lab_.tree->number() == 0 && ::waitpid(-1, nullptr, WNOHANG) > 0) {
+    }
+  }
   const std::string& failure() const { return outcome_.failure; }
   const Laboratory& lab() const { return lab_; }
   nanoseconds started() const { return start_.raw; }
@@ -319,7 +326,7 @@ class ReadyTrial::Run {
     read_counters();
     if (helper_) finish_helper();
     if (companion_) finish_causal();
-    reap_orphans();
+    if (!in_company_) reap_orphans();
     // A trial that was killed is checked no further, and a limit that it met may be why it was killed.
     if (const std::string met = limits_text(); !outcome_.failure.empty() && !met.empty()) outcome_.failure += "; " + met;
     return TrialEvent::kTreeGone;
@@ -349,11 +356,6 @@ class ReadyTrial::Run {
     return {};
   }
 
-  // Children that the program left to us, where we are their subreaper. The helper is waited for by its own class.
-  void reap_orphans() {
-    while (lab_.tree->number() == 0 && ::waitpid(-1, nullptr, WNOHANG) > 0) {
-    }
-  }
 
   void read_counters() {
     if (!counters_) return;
@@ -509,6 +511,7 @@ class ReadyTrial::Run {
   LaunchStamp start_;
   nanoseconds end_raw_{0};
   bool has_run_ = false;
+  bool in_company_ = false;
   pid_t program_ = -1;
   std::optional<AreaFile> area_;
   std::optional<Companion> companion_;
@@ -573,6 +576,7 @@ Result<std::vector<store::Outcome>> ReadyTrial::run_all(std::vector<ReadyTrial>&
 Result<std::vector<store::Outcome>> ReadyTrial::run_together(std::vector<ReadyTrial>& trials) {
   std::vector<Run*> runs;
   for (const ReadyTrial& trial : trials) runs.push_back(trial.run_.get());
+  for (Run* run : runs) run->come_into_company();
   const Laboratory& lab = runs.front()->lab();
   std::optional<std::string> spoiled;  // what the first one that came to nothing says
   const auto happened = [&](Run& run, TrialEvent event) -> Status {
@@ -612,6 +616,7 @@ Result<std::vector<store::Outcome>> ReadyTrial::run_together(std::vector<ReadyTr
   STAB_CHECK_OK(spoil_in({TrialState::kClaimed, TrialState::kStarted}));
   for (Run* run : runs) STAB_CHECK_OK(run->go_on(false));
   // Nothing of the block is left that could run.
+  runs.front()->reap_orphans();
   if (!spoiled) note_company(runs, arrivals);
 
   for (Run* run : runs) STAB_CHECK_OK(run->go_on());

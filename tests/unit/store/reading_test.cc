@@ -92,10 +92,12 @@ TEST_F(ReadingTest, CountersThatWereNotHadAreSamplesWithoutValueAndAReason) {
   EXPECT_TRUE(store.missing_reasons(id, "task-clock")->empty());
   EXPECT_DOUBLE_EQ(*(*store.samples(id, "task-clock"))[0].value, 1.5);
   EXPECT_DOUBLE_EQ(*(*store.samples(id, "user_time"))[0].value, 0.4);
+  EXPECT_DOUBLE_EQ(*(*store.samples(id, "cpu_time"))[0].value,
+                   *(*store.samples(id, "user_time"))[0].value + *(*store.samples(id, "system_time"))[0].value);
   EXPECT_FALSE((*store.samples(id, "max_rss"))[0].value.has_value());
   EXPECT_TRUE(store.samples(id, "no-such-event")->empty());
   const std::vector<std::string> names = *store.response_names(id);
-  EXPECT_EQ(names, (std::vector<std::string>{"wall_time", "user_time", "system_time", "max_rss", "region_time",
+  EXPECT_EQ(names, (std::vector<std::string>{"wall_time", "cpu_time", "user_time", "system_time", "max_rss", "region_time",
                                              "cycles", "task-clock"}));
 }
 
