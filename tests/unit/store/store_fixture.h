@@ -74,7 +74,6 @@ inline Outcome recorded(Id trial, double seconds = 0.5) {
   o.wall_ns = static_cast<int64_t>(seconds * 1e9);
   o.exit_status = 0;
   o.user_ns = 400'000'000;
-  o.system_ns = 30'000'000;
   o.stdout_sha256 = "ab";
   o.cpu = 1;
   o.layouts_executed = 40;
