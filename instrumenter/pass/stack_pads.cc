@@ -21,7 +21,7 @@
 //
 // The pad goes to the closest point that dominates all calls but rare ones and lies in no cycle: paths that call
 // nothing stay as they were, and a loop can't pile pads up. Where it would cost much and move little there is none
-// (rare_calls.cc, tight_loops.cc, short_activations.cc).
+// (rare_calls.cc, tight_loops.cc, short_activations.cc), and none where the function would no longer work (own_frame.cc).
 #include "instrumenter/pass/stack_pads.h"
 
 #include <llvm/ADT/SCCIterator.h>
@@ -42,7 +42,9 @@
 #include <llvm/IR/Module.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 
+#include "instrumenter/pass/inline_assembly.h"
 #include "instrumenter/pass/module_pads.h"
+#include "instrumenter/pass/own_frame.h"
 #include "instrumenter/pass/rare_calls.h"
 #include "instrumenter/pass/short_activations.h"
 #include "instrumenter/pass/tight_loops.h"
@@ -52,6 +54,9 @@ namespace stab {
 namespace {
 
 using Calls = llvm::SmallVector<llvm::Instruction*, 16>;
+
+// Pads are multiples of what the stack pointer is always a multiple of.
+constexpr uint64_t kPadAlign = 16;
 
 // Whether the function returns right after `call`, and nothing but what the call returned, so that a call marked
 // `tail` will be a jump. Code generation duplicates a return block into its predecessors to make that so, hence
@@ -87,6 +92,8 @@ bool may_pad(const llvm::Function& function) {
   if (function.hasFnAttribute(kPaddedAttribute)) return false;
   if (function.hasFnAttribute(kNoPadAttribute)) return false;  // -ffreestanding: nobody may set up thread-local storage
   if (function.hasFnAttribute(llvm::Attribute::Naked)) return false;  // has no frame; the body is asm
+  if (function.getFnStackAlign().valueOrOne().value() > kPadAlign) return false;  // what it calls may count on it
+  if (function.hasGC()) return false;  // a collector is told where its frame's values lie
   if (function.isPresplitCoroutine()) return false;  // an alloca would become part of the coroutine's frame
   if (function.hasFnAttribute(llvm::Attribute::DisableSanitizerInstrumentation)) return false;  // asked for
   // Sanitizers and safe stacks rewrite dynamic allocas into something that is no longer a pad.
@@ -95,44 +102,24 @@ bool may_pad(const llvm::Function& function) {
   if (function.hasFnAttribute(llvm::Attribute::SanitizeMemory)) return false;
   if (function.hasFnAttribute(llvm::Attribute::SanitizeMemTag)) return false;
   if (function.hasFnAttribute(llvm::Attribute::SafeStack)) return false;
-  switch (function.getCallingConv()) {
-    case llvm::CallingConv::GHC:   // these have no frame, or one that the compiler does not own
-    case llvm::CallingConv::HiPE:
-    case llvm::CallingConv::X86_INTR:
-      return false;
-    default:
-      return true;
-  }
+  // Split stacks are looked at before a frame is made, not before a pad is taken.
+  if (function.hasFnAttribute("split-stack")) return false;
+  return true;
 }
 
-// Assembly that uses the frame pointer as one more register, or rbx: that may be the base pointer, by which a function whose
-// frame is aligned beyond 16 bytes and isn't of a fixed size finds its locals. It may where there are no such pointers; a
-// padded function has the one, and the other if a local or a spilled vector wants alignment, which is not known here.
-bool takes_frame_or_base_pointer(const llvm::CallBase& call) {
-  const auto* assembly = llvm::dyn_cast<llvm::InlineAsm>(call.getCalledOperand());
-  if (assembly == nullptr) return false;
-  const llvm::StringRef constraints = assembly->getConstraintString();
-  for (llvm::StringRef name : {"{rbp}", "{ebp}", "{bp}", "{bpl}", "{rbx}", "{ebx}", "{bx}", "{bl}", "{bh}"})
-    if (constraints.contains_insensitive(name)) return true;
-  return false;
-}
-
-// Arguments in a block that has to stay at the stack's end.
-bool has_argument_block(const llvm::CallBase& call) {
-  return call.hasInAllocaArgument() || call.getOperandBundle(llvm::LLVMContext::OB_preallocated);
-}
-
-// The calls to shift; none where one of the function's calls leaves no room for a pad.
+// The calls to shift.
 Calls calls_to_shift(llvm::Function& function) {
   Calls calls;
-  for (llvm::BasicBlock& block : function) {
-    for (llvm::Instruction& instruction : block) {
-      if (const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction))
-        if (has_argument_block(*call) || takes_frame_or_base_pointer(*call)) return {};
-      if (is_real_call(instruction)) calls.push_back(&instruction);
-    }
-  }
+  for (llvm::Instruction& instruction : llvm::instructions(function))
+    if (is_real_call(instruction)) calls.push_back(&instruction);
   return calls;
+}
+
+// Assembly that the pad has to come before, as it must not come between one that pushes and one that pops.
+void add_assembly(llvm::Function& function, Calls& calls) {
+  for (llvm::Instruction& instruction : llvm::instructions(function))
+    if (const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction); call != nullptr && assembly_of(*call) != nullptr)
+      if (uses_stack_pointer(*call)) calls.push_back(&instruction);
 }
 
 llvm::SmallPtrSet<const llvm::BasicBlock*, 16> blocks_in_cycles(llvm::Function& function) {
@@ -167,8 +154,8 @@ llvm::Instruction* place_for_pad(llvm::Function& function, const Calls& calls, c
   if (block == nullptr) return nullptr;
   const auto cyclic = blocks_in_cycles(function);
   while (cyclic.contains(block)) block = dominators.getNode(block)->getIDom()->getBlock();  // the entry is in none
-  for (llvm::Instruction* call : calls)
-    if (call->getParent() == block) return call;  // calls are listed in the block's order
+  for (llvm::Instruction& instruction : *block)
+    if (llvm::is_contained(calls, &instruction)) return &instruction;
   return block->getTerminator();
 }
 
@@ -245,7 +232,7 @@ llvm::Value* load_pad(llvm::IRBuilder<>& build, llvm::GlobalVariable* slot) {
 void take_pad(llvm::IRBuilder<>& build, llvm::Value* pad) {
   llvm::StructType* empty = llvm::StructType::get(build.getContext());
   llvm::AllocaInst* nothing = build.CreateAlloca(empty, nullptr, "stab.moves");
-  nothing->setAlignment(llvm::Align(16));
+  nothing->setAlignment(llvm::Align(kPadAlign));
   build.CreateStore(llvm::ConstantStruct::get(empty, {}), nothing, /*isVolatile=*/true);
   auto* type = llvm::FunctionType::get(build.getVoidTy(), {build.getInt64Ty()}, false);
   build.CreateCall(llvm::InlineAsm::get(type, kTakePad, "r,~{rsp},~{flags}",
@@ -305,13 +292,17 @@ void insert_unlikely_pad(llvm::Module& module, llvm::Function& function, llvm::I
 llvm::Instruction* place_in(llvm::Function& function, bool recursive, llvm::FunctionAnalysisManager& analyses) {
   Calls calls = calls_to_shift(function);
   if (calls.empty()) return nullptr;
+  const auto& target = analyses.getResult<llvm::TargetIRAnalysis>(function);
+  const auto vector_bits = target.getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector);
+  if (needs_own_frame(function, vector_bits.getFixedValue() / 8)) return nullptr;
   if (has_tight_loop(analyses.getResult<llvm::LoopAnalysis>(function))) return nullptr;
   if (function.hasOptNone()) return place_behind_arguments(function);
   const auto& frequencies = analyses.getResult<llvm::BlockFrequencyAnalysis>(function);
   if (!function.hasFnAttribute(kPadShortAttribute) &&
-      is_short(function, recursive, frequencies, analyses.getResult<llvm::TargetIRAnalysis>(function)))
+      is_short(function, recursive, frequencies, target))
     return nullptr;
   drop_rare_calls(frequencies, calls);
+  if (!calls.empty()) add_assembly(function, calls);
   return place_for_pad(function, calls, analyses.getResult<llvm::DominatorTreeAnalysis>(function));
 }
 
@@ -320,6 +311,8 @@ llvm::Instruction* place_in(llvm::Function& function, bool recursive, llvm::Func
 llvm::PreservedAnalyses StackPads::run(llvm::Module& module, llvm::ModuleAnalysisManager& analyses) {
   // A kernel has its own idea of %fs.
   if (module.getCodeModel() == llvm::CodeModel::Kernel) return llvm::PreservedAnalyses::all();
+  // -mstack-alignment: frames are laid out as if the stack pointer were always aligned so.
+  if (module.getOverrideStackAlignment() > kPadAlign) return llvm::PreservedAnalyses::all();
   auto& of_functions = analyses.getResult<llvm::FunctionAnalysisManagerModuleProxy>(module).getManager();
   const auto early = reached_from_resolvers(module);
   const auto in_cycles = recursive_functions(module);

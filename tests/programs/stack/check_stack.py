@@ -83,7 +83,7 @@ def check_features(source, level, sample, directory):
 
 
 def matrix(szcxx, directory, sample):
-    for source in ["frames.c", "frames_cxx.cc", "threads.c", "signals.c"]:
+    for source in ["frames.c", "own_frame.c", "frames_cxx.cc", "threads.c", "signals.c"]:
         language = ["-x", "c"] if source.endswith(".c") else ["-std=c++20", "-x", "c++"]
         for level in levels_of(sample):
             options = [*level.split(), *language, HERE / source, "-x", "none"]

@@ -40,6 +40,23 @@ NOINLINE int catcher(int n) {
   }
 }
 
+struct Page {
+  char bytes[4096];
+};
+NOINLINE long throws_pages(Page page, long n) { throw n + page.bytes[n]; }
+// 16 MiB of arguments in one activation, which throwing gives back.
+NOINLINE long catches_pages() {
+  Page page;
+  memset(&page, 1, sizeof page);
+  long total = 0;
+  for (long n = 0; n < 4096; ++n) try {
+      total += throws_pages(page, n);
+    } catch (long thrown) {
+      total += thrown;
+    }
+  return total;
+}
+
 struct Generator {
   struct promise_type {
     int value = 0;
@@ -128,11 +145,12 @@ long exceptions() {
   const long sizes = catcher(6);
   return sizes * 1000 + destroyed - before;
 }
+long thrown_arguments() { return catches_pages(); }
 long coroutine_frames() { return coroutines(); }
 long virtual_calls() { return virtuals(); }
 long thread_frames() { return threads(); }
 
 }  // namespace
 
-FEATURES({"exceptions", exceptions, 0}, {"coroutines", coroutine_frames, 0}, {"virtual", virtual_calls, 0},
-         {"std-thread", thread_frames, 0})
+FEATURES({"exceptions", exceptions, 0}, {"thrown-arguments", thrown_arguments, 0}, {"coroutines", coroutine_frames, 0},
+         {"virtual", virtual_calls, 0}, {"std-thread", thread_frames, 0})

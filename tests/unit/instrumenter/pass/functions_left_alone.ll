@@ -37,6 +37,18 @@ define void @sanitized() sanitize_address {
   ret void
 }
 
+; CHECK-LABEL: @collected
+define void @collected() gc "statepoint-example" {
+  call void @callee()
+  ret void
+}
+
+; CHECK-LABEL: @on_split_stack
+define void @on_split_stack() "split-stack" {
+  call void @callee()
+  ret void
+}
+
 ; CHECK-LABEL: @haskell
 define ghccc void @haskell() {
   call void @callee()
