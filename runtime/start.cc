@@ -28,7 +28,6 @@
 extern "C" {
 extern uint32_t __start_stab_pads[] __attribute__((weak, visibility("hidden")));
 extern uint32_t __stop_stab_pads[] __attribute__((weak, visibility("hidden")));
-void __unw_add_dynamic_fde(uintptr_t) __attribute__((weak));
 }
 
 namespace stab {
@@ -214,11 +213,7 @@ void fill_hello(Hello& hello, const Extent& extent) {
   hello.nonce = draw_nonce();
   hello.bias = extent.bias;
   hello.text_relocations = extent.text_relocations;
-  // LLVM's libunwind looks code up in the files that are loaded and asks nobody: there is no way to tell it of images.
-  hello.foreign_unwinder = __unw_add_dynamic_fde != nullptr   ? 1
-                           : code::is_replaced_by_program() ? 3
-                           : code::is_before_libgcc()       ? 0
-                                                            : 2;
+  if (hello.settings.code != abi::CodeMode::kOff) hello.unwinder = static_cast<uint32_t>(code::find_unwinder());
   hello.control_address = address_of(stab_control_pages.bytes);
   hello.signal_return = signal_trampoline();
   hello.degradations = control().degradations;
