@@ -18,6 +18,6 @@ void after_load_apart(void*) {}
 }  // namespace stab::code
 
 namespace {
-__attribute__((constructor)) void begin() { stab::start(stab::MayMakeHelper::kNo); }
+__attribute__((constructor)) void begin() { stab::start(nullptr); }
 __attribute__((destructor)) void end() { stab::finish(); }
 }  // namespace

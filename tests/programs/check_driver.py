@@ -564,6 +564,58 @@ def check_unwinders_of_plugins(place):
     require((ran.returncode, ran.stdout) == (0, "42\n"), f"main doesn't catch what a plugin throws: {ran.stdout}{ran.stderr}")
 
 
+def holders_of(path):
+    """The processes that execute a file, or have it mapped."""
+    found = set()
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if os.path.samefile(process / "exe", path) or str(path) in (process / "maps").read_text():
+                found.add(int(process.name))
+        except OSError:
+            pass  # it has ended, or is a kernel's
+    return found
+
+
+def check_file_is_free_at_the_end(place):
+    """The helper, which outlives its program by a moment, does not keep the file from being written."""
+    place.write("waits.c", '#include <stdio.h>\nint main(void) { puts("42"); fflush(stdout); return getchar() != EOF; }\n')
+    place.must("szc", "-O1", "waits.c", "-o", "prog")
+    program = place.directory / "prog"
+    environment = os.environ | ALL_ON
+    for end in (subprocess.Popen.kill, lambda running: running.stdin.close()) * 10:
+        running = subprocess.Popen([program], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        require(running.stdout.readline() == b"42\n", "prints something else")
+        held = holders_of(program)
+        require(held == {running.pid}, f"{held - {running.pid}} hold the program's file, too")
+        end(running)
+        require(running.stdout.read() == b"", "prints more")
+        running.wait()
+        os.close(os.open(program, os.O_WRONLY))
+
+
+def check_small_limits(place):
+    """What the runtime writes and opens under limits that it meets first ends or changes no program; nor does where its dose goes."""
+    place.must("szc", "-O1", "main.c", "twice.c", "-o", "prog")
+    limits = [("FSIZE", n) for n in (0, 1, 4096, 100000, 1 << 20)] + [("NOFILE", n) for n in (*range(3, 14), 20)]
+    limits += [(name, 1 << n) for name in ("AS", "DATA") for n in (20, 22, 24, 27)]
+    limits += [("STACK", n << 10) for n in (0, 16, 64, 256)] + [("MEMLOCK", 0), ("NPROC", 1), ("CPU", 1), ("CORE", 0)]
+    on = {"STAB_CODE": "shuffle", "STAB_STACK": "on", "STAB_EPOCH": "1ms", "STAB_REPORT": "dose"}
+    for name, value in limits:
+        command = ["prlimit", f"--{name.lower()}={value}:{value}", "./prog"]
+        plain, ran = place.run(*command), place.run(*command, **on)
+        require((ran.returncode, ran.stdout, ran.stderr) == (plain.returncode, plain.stdout, plain.stderr),
+                f"{name} {value}: {ran.returncode} {ran.stdout}{ran.stderr}, and without anything switched on {plain.returncode} {plain.stdout}")
+    os.mkfifo(place.directory / "fifo")
+    for report in ("/dev/full", "fifo", ".", "nowhere/dose", "/dev/null"):
+        for command in (["./prog"], ["prlimit", "--fsize=0", "./prog"]):
+            ran = place.run(*command, **on | {"STAB_REPORT": report})
+            require((ran.returncode, ran.stdout, ran.stderr) == (0, "42\n", ""), f"{report}: {ran.returncode} {ran.stdout}{ran.stderr}")
+    # Who opens the other end in time gets all of it, whatever comes first.
+    reader = subprocess.Popen(["cat", "fifo"], cwd=place.directory, stdout=subprocess.PIPE, text=True)
+    ran = place.run("./prog", **on | {"STAB_REPORT": "fifo"})
+    require(ran.stdout == "42\n" and '"end":"exit"' in reader.communicate(timeout=60)[0], "a reader of a FIFO gets no dose")
+
+
 def check_partial_and_bare_links(place):
     place.must("szc", "-c", "main.c", "twice.c")
     place.must("szc", "-r", "main.o", "twice.o", "-o", "both.o")
