@@ -57,6 +57,11 @@ const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)] = 
     "long loops are to be led to new layouts, and the executable's metadata tells nothing of loops; link it again with szc",
     ("the program mapped other memory over its own text, so it went on there and layouts ended; leave that out, as an option "
      "for huge pages may"),
+    ("a library brings an unwinder that can't be told of moved functions (libunwind, or one linked into it), so exceptions and "
+     "stack walks would end there; link with libgcc_s ahead of libunwind, or without it"),
+    ("a library was loaded that brings an unwinder which can't be told of moved functions (libunwind, one linked into it, or one "
+     "that RTLD_DEEPBIND or dlmopen keeps apart), so layouts ended and calls run the original code; exceptions can't leave "
+     "functions that were running then; load it with libgcc_s, or use STAB_CODE=off"),
 };
 
 }  // namespace stab

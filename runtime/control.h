@@ -70,6 +70,8 @@ enum class Degradation : uint8_t {
   kWalksCode,          // a runtime in the program walks code addresses: what our drivers didn't compile stays
   kNoLoops,            // long loops are to be led, and the metadata tells nothing of any
   kTextReplaced,       // the program mapped something over its own text: it goes on there, unmoved
+  kUnwinderOther,      // exceptions couldn't pass moved functions: a library brings an unwinder that asks neither of ours
+  kUnwinderCame,       // such a library was loaded while code moved: what is called from then on runs originals
   kCount
 };
 extern const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)];

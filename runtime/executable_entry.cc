@@ -3,7 +3,10 @@
 #include "runtime/start.h"
 
 namespace {
-void begin() { stab::start(stab::MayMakeHelper::kYes); }
+void begin() {
+  const stab::OwnHelper own{stab::helper::own_program(), stab::helper::become};
+  stab::start(&own);
+}
 }  // namespace
 
 // Linkers sort .fini_array.N, and the array runs backwards: the lowest number runs last.

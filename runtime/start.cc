@@ -28,7 +28,6 @@
 extern "C" {
 extern uint32_t __start_stab_pads[] __attribute__((weak, visibility("hidden")));
 extern uint32_t __stop_stab_pads[] __attribute__((weak, visibility("hidden")));
-void __unw_add_dynamic_fde(uintptr_t) __attribute__((weak));
 }
 
 namespace stab {
@@ -97,9 +96,17 @@ bool is_report_memfd(int fd) {
   return got >= static_cast<long>(sizeof kName - 1) && memcmp(target, kName, sizeof kName - 1) == 0;
 }
 
+// Never waits: of a FIFO that nobody reads yet the reader may still come, and finds in it what was written.
+int open_report_path() {
+  const int fd = sys::open(report_path(), O_WRONLY | O_CREAT | O_TRUNC | O_NOCTTY | O_NONBLOCK, 0666);
+  if (fd == -ENXIO) return sys::open(report_path(), O_RDWR | O_NOCTTY | O_NONBLOCK);
+  if (fd >= 0) sys::call(SYS_fcntl, fd, F_SETFL, 0);  // who reads slowly gets all of it
+  return fd;
+}
+
 int open_report() {
   if (report_path() != nullptr) {
-    const int fd = sys::open(report_path(), O_WRONLY | O_CREAT | O_TRUNC | O_NOCTTY, 0666);
+    const int fd = open_report_path();
     if (fd < 0) degrade(control(), Degradation::kReportFailed);
     return fd;
   }
@@ -170,8 +177,8 @@ bool may_orphan() {
 // a child with exit signal 0, which other waits don't see. 0 in the helper, minus an error without one.
 //
 // The process between is not waited for but ignored, or its time would count as that of children.
-long clone_helper() {
-  if (!may_orphan()) return sys::call(SYS_clone, 0, 0, 0, 0, 0);
+long clone_helper(bool orphan) {
+  if (!orphan) return sys::call(SYS_clone, 0, 0, 0, 0, 0);
   KernelAction ignore{SIG_IGN, 0, 0, 0}, before{};
   if (sys::call(SYS_rt_sigaction, SIGCHLD, sys::word(&ignore), sys::word(&before), 8) != 0) return -EINVAL;
   long made = -EAGAIN;
@@ -183,13 +190,15 @@ long clone_helper() {
   return between < 0 ? between : made;
 }
 
-// Returns our end of a socket pair.
-int start_own_helper() {
+// Returns our end of a socket pair. nullptr: the helper stays a clone of this program.
+int start_own_helper(const OwnHelper* own) {
   int ends[2];
   if (sys::call(SYS_socketpair, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sys::word(ends)) != 0) return -1;
-  const long pid = clone_helper();
+  const bool orphan = may_orphan();
+  const long pid = clone_helper(orphan);
   if (pid == 0) {
     helper::detach(ends[1], -1);
+    if (own != nullptr && orphan) own->become(own->program, ends[1]);
     helper::Task task;
     task.socket = ends[1];
     sys::exit_process(helper::serve(task));
@@ -197,6 +206,22 @@ int start_own_helper() {
   sys::close(ends[1]);
   if (pid > 0) return ends[0];
   sys::close(ends[0]);
+  return -1;
+}
+
+bool receive_greeting(int socket, Greeting& greeting) {
+  return helper::receive_message(socket, &greeting, sizeof greeting, helper::kPatienceMs) &&
+         greeting.magic == helper::kProtocolMagic && greeting.version == abi::kAbiVersion;
+}
+
+// The same, once it has said something. One that ended when it became its own program is followed by one that doesn't.
+int start_greeting_helper(const OwnHelper* own, Greeting& greeting) {
+  for (const OwnHelper* const chosen : {own, static_cast<const OwnHelper*>(nullptr)}) {
+    const int socket = start_own_helper(chosen);
+    if (socket < 0) return -1;
+    if (receive_greeting(socket, greeting)) return socket;
+    sys::close(socket);
+  }
   return -1;
 }
 
@@ -214,11 +239,7 @@ void fill_hello(Hello& hello, const Extent& extent) {
   hello.nonce = draw_nonce();
   hello.bias = extent.bias;
   hello.text_relocations = extent.text_relocations;
-  // LLVM's libunwind looks code up in the files that are loaded and asks nobody: there is no way to tell it of images.
-  hello.foreign_unwinder = __unw_add_dynamic_fde != nullptr   ? 1
-                           : code::is_replaced_by_program() ? 3
-                           : code::is_before_libgcc()       ? 0
-                                                            : 2;
+  if (hello.settings.code != abi::CodeMode::kOff) hello.unwinder = static_cast<uint32_t>(code::find_unwinder());
   hello.control_address = address_of(stab_control_pages.bytes);
   hello.signal_return = signal_trampoline();
   hello.degradations = control().degradations;
@@ -283,11 +304,7 @@ struct MadeDescriptors {
 };
 
 // From Hello to Ready. False: no helper came of it, the program runs unmoved.
-bool shake_hands(int socket, const Extent& extent, Descriptors& own) {
-  Greeting greeting;
-  if (!helper::receive_message(socket, &greeting, sizeof greeting, helper::kPatienceMs) ||
-      greeting.magic != helper::kProtocolMagic || greeting.version != abi::kAbiVersion)
-    return false;
+bool shake_hands(int socket, const Greeting& greeting, const Extent& extent, Descriptors& own) {
   // Yama: this process, and only this one, may look at our threads.
   code::ask_of_children(sys::call(SYS_prctl, PR_SET_PTRACER, greeting.helper_pid, 0, 0, 0) == 0);
   Hello hello;
@@ -315,6 +332,31 @@ bool shake_hands(int socket, const Extent& extent, Descriptors& own) {
          ready.magic == helper::kProtocolMagic;
 }
 
+// Of what is written here the program gets no signal: not of a limit on files (SIGXFSZ), nor of a reader that is gone (SIGPIPE). Both
+// come to the thread that writes, so what came meanwhile is taken back before they may come again.
+class WithoutSignals {
+ public:
+  WithoutSignals() {
+    uint64_t pending = 0;
+    sys::call(SYS_rt_sigpending, sys::word(&pending), sizeof pending);
+    ours_ = bit_of(SIGXFSZ) | bit_of(SIGPIPE);
+    sys::call(SYS_rt_sigprocmask, SIG_BLOCK, sys::word(&ours_), sys::word(&before_), sizeof ours_);
+    ours_ &= ~pending;
+  }
+  ~WithoutSignals() {
+    const timespec at_once{};
+    while (sys::call(SYS_rt_sigtimedwait, sys::word(&ours_), 0, sys::word(&at_once), sizeof ours_) > 0) {
+    }
+    sys::call(SYS_rt_sigprocmask, SIG_SETMASK, sys::word(&before_), 0, sizeof before_);
+  }
+  WithoutSignals(const WithoutSignals&) = delete;
+  WithoutSignals& operator=(const WithoutSignals&) = delete;
+
+ private:
+  static constexpr uint64_t bit_of(int signal) { return uint64_t{1} << (signal - 1); }
+  uint64_t ours_ = 0, before_ = 0;
+};
+
 // Nobody else writes the dose then. At once, since nobody sees the end, and the report's path may lead elsewhere later.
 // A launcher's report is its helper's.
 void report_alone() {
@@ -324,6 +366,7 @@ void report_alone() {
   abi::Settings ran = settings();
   ran.simulated = is_simulated();
   const size_t bytes = helper::write_report(ran, control(), helper::HelperUse{}, helper::End::kUnwatched, text);
+  const WithoutSignals quiet;
   sys::write_over(fd, text, bytes);
   sys::close(fd);
 }
@@ -345,22 +388,25 @@ bool wants_helper(const abi::Settings& wanted) {
 
 }  // namespace
 
-void start(MayMakeHelper may_make) {
+void start(const OwnHelper* own) {
   const abi::Settings& wanted = settings();
   if (wanted.heap != abi::HeapMode::kOff && !heap::libraries_find_ours() && heap::leave_to_libc())
     degrade(control(), Degradation::kNamesHidden);
   if (!wants_helper(wanted)) return;
-  if (may_make == MayMakeHelper::kNo && !(wanted.helper_socket >= 0 && is_helper_socket(wanted.helper_socket))) return;
+  const bool launched = wanted.helper_socket >= 0 && is_helper_socket(wanted.helper_socket);
+  if (own == nullptr && !launched) return;
   Extent extent;
   if (!find_extent(extent)) return;
   int socket = -1;
-  if (wanted.helper_socket >= 0 && is_helper_socket(wanted.helper_socket)) socket = wanted.helper_socket;
+  Greeting greeting;
+  if (launched && receive_greeting(wanted.helper_socket, greeting)) socket = wanted.helper_socket;
+  else if (launched) sys::close(wanted.helper_socket);
   // valgrind refuses such a clone, and says so on the program's stderr.
-  if (socket < 0 && is_simulated()) degrade(control(), Degradation::kSimulatedAlone);
-  else if (socket < 0) socket = start_own_helper();
+  else if (is_simulated()) degrade(control(), Degradation::kSimulatedAlone);
+  else socket = start_greeting_helper(own, greeting);
   if (socket < 0) return go_on_alone();
-  Descriptors own;
-  const bool done = shake_hands(socket, extent, own);
+  Descriptors descriptors;
+  const bool done = shake_hands(socket, greeting, extent, descriptors);
   sys::close(socket);
   if (!done) return go_on_alone();
   code::follow_forks();

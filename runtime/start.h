@@ -2,13 +2,19 @@
 // (executable_entry.cc), or the preloaded heap's constructor (heap/preloaded.cc).
 #pragma once
 
+#include "runtime/helper/own_program.h"
+
 namespace stab {
 
-// A program that nobody launched clones a helper of its own; a preloaded library is in every child of a script, and makes none.
-enum class MayMakeHelper { kYes, kNo };
+// A program that nobody launched makes a helper of its own. nullptr: it makes none, as a preloaded library is in every child of a script.
+// Becoming that helper is part of the executable, too.
+struct OwnHelper {
+  helper::OwnProgram program;
+  void (*become)(helper::OwnProgram program, int socket);
+};
 
 // pre: the main thread is alone, at least with the text where code is to move.
-void start(MayMakeHelper may_make);
+void start(const OwnHelper* own);
 
 // The last thing that exit() runs of whoever started: its dose is complete but for what libraries do later.
 void finish();

@@ -67,7 +67,7 @@ Arguments runtime_options(const Toolchain& tools, const LinkJob& job) {
   const std::string option = job.is_static ? ",--wrap=" : ",--export-dynamic-symbol=";
   std::string names = "-Wl";
   for (const char* name : kInterposed) names += option + name;
-  if (!job.is_static) names += option + "dlopen" + option + "stab_stack" + option + "stab_rt_*" + option + "_coz_get_counter";
+  if (!job.is_static) names += option + "_dl_find_object" + option + "dlopen" + option + "dlmopen" + option + "stab_stack" + option + "stab_rt_*" + option + "_coz_get_counter";
   // What the heap's operator new calls when it fails, by a weak reference, which takes nothing out of an archive.
   if (job.with_cxx_archive) names += ",-u,_ZSt17__throw_bad_allocv,-u,_ZSt15get_new_handlerv";
   const std::string archive = "-Wl,--whole-archive," + tools.static_runtime + ",--no-whole-archive";

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "instrumenter/postlink/instruction.h"
+#include "instrumenter/postlink/saved_stack.h"
 
 namespace stab::postlink {
 namespace {
@@ -285,7 +286,9 @@ bool switches_stacks(const ElfImage& image, const Callees& callees, const Disass
                        function.name.starts_with("_dl_runtime_") || function.runtime ||
                        is_one_of(function.name, kContextSwitches) || is_one_of(function.name, kUnwinds);
     if (!known && code.loads_stack_from_memory) return true;
-    if (!known && function.foreign && code.loads_stack_from_register) return true;
+    if (!known && function.foreign && code.loads_stack_from_register &&
+        !goes_back_on_its_stack(image.text_at(function.start, function.bytes)))
+      return true;
   }
   return false;
 }

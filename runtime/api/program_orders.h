@@ -36,6 +36,8 @@ struct Orders {
   uint32_t modules_given = 0;   // futex word: the count when their pads were drawn last
   uint32_t modules_dropped = 0; // more than kMaxModules: these have no pads
   uint32_t module_slots = 0;    // sum over `modules`
+  uint32_t home_wanted = 0;     // 1: calls are to run originals, from now on
+  uint32_t home_given = 0;      // futex word: 1: they do
   uint64_t visits = 0;          // counts stab_visit
   ModulePads modules[kMaxModules];
 };

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "runtime/code/frame_header.h"
 #include "runtime/code/partition_point.h"
 #include "runtime/mapping.h"
 
@@ -18,21 +19,6 @@ extern "C" int _dl_find_object(void* pc, dl_find_object* result) noexcept __attr
 
 namespace stab::code {
 namespace {
-
-constexpr uint8_t kData4 = 0x03;           // DW_EH_PE_udata4
-constexpr uint8_t kRelative4 = 0x1b;       // DW_EH_PE_pcrel | sdata4
-constexpr uint8_t kHeaderRelative4 = 0x3b; // DW_EH_PE_datarel | sdata4
-
-struct Header {
-  uint8_t version, frames_encoding, count_encoding, table_encoding;
-  int32_t frames;
-  uint32_t count;
-};
-// Both relative to the header; sorted by function.
-struct Row {
-  int32_t function;
-  int32_t description;
-};
 
 template <typename T>
 T load(const uint8_t* at) {
@@ -86,16 +72,14 @@ bool covers(const uint8_t* description, uint64_t into_function) {
 }
 
 const void* find_fde_in_table(const uint8_t* header, void* pc, EhBases* bases) {
-  const auto head = load<Header>(header);
-  if (head.version != 1 || head.frames_encoding != kRelative4 || head.count_encoding != kData4 ||
-      head.table_encoding != kHeaderRelative4)
-    return nullptr;
-  const uint8_t* rows = header + sizeof(Header);
+  const auto head = load<FrameHeader>(header);
+  if (!has_sorted_rows(head)) return nullptr;
+  const uint8_t* rows = header + sizeof(FrameHeader);
   const int64_t wanted = static_cast<uint8_t*>(pc) - header;
-  const auto row_at = [rows](uint32_t i) { return load<Row>(rows + i * sizeof(Row)); };
+  const auto row_at = [rows](uint32_t i) { return load<FrameRow>(rows + i * sizeof(FrameRow)); };
   const uint32_t behind = partition_point(head.count, [&](uint32_t i) { return row_at(i).function <= wanted; });
   if (behind == 0) return nullptr;
-  const Row row = row_at(behind - 1);
+  const FrameRow row = row_at(behind - 1);
   const uint8_t* description = header + row.description;
   if (!covers(description, static_cast<uint64_t>(wanted - row.function))) return nullptr;
   *bases = {nullptr, nullptr, const_cast<uint8_t*>(header + row.function)};

@@ -157,6 +157,34 @@ void write_function(const Metadata& code, uint32_t index, const uint8_t* text, c
   }
 }
 
+// The table of frame descriptions behind what an image uses so far; returns its end.
+uint32_t write_frames(const Metadata& code, const ImagePlace& place, const ImageScratch& scratch, uint32_t used, uint8_t* out) {
+  const MovedFrames& frames = scratch.frames;
+  const uint32_t header_at = static_cast<uint32_t>(round_up(used, 4));
+  const uint32_t header_address = static_cast<uint32_t>(place.slot) + header_at;
+  // Of the original table, as it lies in the program.
+  const uint32_t original_address = static_cast<uint32_t>(place.bias + frames.address);
+  uint32_t at = header_at + static_cast<uint32_t>(sizeof(FrameHeader));
+  if (frames.total > 0) {
+    for (uint32_t i = 0; i < scratch.order_count; ++i) {
+      const uint32_t index = scratch.order[i];
+      const uint32_t start = static_cast<uint32_t>(code.header->text_start - frames.address) + code.functions[index].start;
+      for (uint32_t k = 0; k < frames.count[index]; ++k, at += static_cast<uint32_t>(sizeof(FrameRow))) {
+        const FrameRow& row = frames.rows[frames.first[index] + k];
+        put32(out + at, scratch.body[index] + (static_cast<uint32_t>(row.function) - start) - header_at);
+        put32(out + at + 4, static_cast<uint32_t>(row.description) + original_address - header_address);
+      }
+    }
+  }
+  FrameHeader header;
+  header.frames = static_cast<int32_t>(at - header_at - offsetof(FrameHeader, frames));
+  header.count = frames.total;
+  memcpy(out + header_at, &header, sizeof header);
+  put32(out + at, 0);
+  put32(out + at + 4, header_at);
+  return at + 8;
+}
+
 }  // namespace
 
 size_t scratch_bytes(const Metadata& code) {
@@ -178,8 +206,8 @@ ImageScratch bind_scratch(const Metadata& code, void* memory) {
   return scratch;
 }
 
-uint64_t slot_bytes(const Metadata& code, const LayoutScript* script) {
-  uint64_t bytes = sizeof(ImageHeader) + kStartRange;
+uint64_t slot_bytes(const Metadata& code, const LayoutScript* script, uint32_t frame_rows) {
+  uint64_t bytes = sizeof(ImageHeader) + kStartRange + frames_bytes(frame_rows);
   for (uint32_t i = 0; i < code.header->function_count; ++i) {
     const abi::CodeFunction& f = code.functions[i];
     if (f.immovable != abi::Immovable::kNo) continue;
@@ -272,9 +300,10 @@ uint64_t build_image(const Metadata& code, const uint8_t* text, const ImagePlace
   }
   for (uint32_t i = 0; i < scratch.order_count; ++i)
     write_function(code, scratch.order[i], text, place, scratch, out);
-  const ImageHeader header{kImageMagic, scratch.order_count, used};
+  const uint32_t end = write_frames(code, place, scratch, used, out);
+  const ImageHeader header{kImageMagic, scratch.order_count, end};
   memcpy(out, &header, sizeof header);
-  return used;
+  return end;
 }
 
 void publish(const Metadata& code, const ImageScratch& scratch, const ImagePlace& place, const uint8_t* original,
@@ -291,6 +320,21 @@ void publish(const Metadata& code, const ImageScratch& scratch, const ImagePlace
     memcpy(&value, patched, 8);
     __atomic_store_n(reinterpret_cast<uint64_t*>(text + (start & ~7u)), value, __ATOMIC_RELEASE);
   }
+}
+
+void restore(const Metadata& code, const ImageScratch& scratch, const uint8_t* original, uint8_t* text) {
+  for (uint32_t i = 0; i < scratch.order_count; ++i) {
+    const uint32_t word = code.functions[scratch.order[i]].start & ~7u;
+    uint64_t value;
+    memcpy(&value, original + word, sizeof value);
+    __atomic_store_n(reinterpret_cast<uint64_t*>(text + word), value, __ATOMIC_RELEASE);
+  }
+}
+
+const uint8_t* frames_of(const uint8_t* image) {
+  ImageHeader header;
+  memcpy(&header, image, sizeof header);
+  return header.magic == kImageMagic ? image + get32(image + header.image_bytes - 4) : nullptr;
 }
 
 void retire(uint8_t* image) {

@@ -1,7 +1,8 @@
 // An image: one complete copy of all movable functions in a new order, with everything that refers to code
 // corrected. Pure: metadata, the text's bytes and random numbers in, bytes out.
 //
-//   slot:  ImageHeader | ImageEntry[entry_count] | functions | jump tables | page of landings (long_loops.h), if there are any
+//   slot:  ImageHeader | ImageEntry[entry_count] | functions | jump tables | frame rows (moved_frames.h)
+//          | page of landings (long_loops.h), if there are any
 //
 // A function's copy:
 //   prefix + 0   jmp   canonical entry       where a retired copy sends its callers
@@ -22,6 +23,7 @@
 
 #include "runtime/code/layout_script.h"
 #include "runtime/code/metadata.h"
+#include "runtime/code/moved_frames.h"
 #include "runtime/layout_rng.h"
 #include "runtime/stab_abi.h"
 
@@ -63,6 +65,7 @@ struct ImageScratch {
   uint32_t* wish = nullptr;       // by function: what the layout script wants of it (image.cc); 0: nothing
   uint8_t* room = nullptr;        // by function: bytes behind its body that its short lead points need
   const LayoutScript* script = nullptr;
+  MovedFrames frames;             // no rows: the executable has no table
   uint32_t still_count = 0;       // so many of the order's first keep their places
 };
 // Bytes that bind_scratch needs, and binding zeroed memory of that size.
@@ -70,7 +73,7 @@ size_t scratch_bytes(const Metadata& code);
 ImageScratch bind_scratch(const Metadata& code, void* memory);
 
 // An upper bound on the size of any image of this program; a multiple of 4096. 0: too large to move.
-uint64_t slot_bytes(const Metadata& code, const LayoutScript* script = nullptr);
+uint64_t slot_bytes(const Metadata& code, const LayoutScript* script = nullptr, uint32_t frame_rows = 0);
 
 // From now on images obey a script, which is bound and outlives the scratch. pre: no image was built with it yet
 void follow_script(const LayoutScript& script, ImageScratch& scratch);
@@ -95,6 +98,12 @@ void publish(const Metadata& code, const ImageScratch& scratch, const ImagePlace
 // Makes every entry of an image lead back to its canonical one, each by one aligned 2-byte store. The image's
 // own header says where they are.
 void retire(uint8_t* image);
+
+// Puts the original's bytes back at the canonical entries, likewise: whoever comes from then on runs the original.
+void restore(const Metadata& code, const ImageScratch& scratch, const uint8_t* original, uint8_t* text);
+
+// The table of frame descriptions that an image ends with; nullptr: this is no image.
+const uint8_t* frames_of(const uint8_t* image);
 
 // The original offset in the text of `at`, an offset in the slot of `image`; `bias` is what to subtract from a
 // pc in this function's copy to get its original. Prefix and nops count as the function's start.

@@ -1,5 +1,9 @@
-// What stands before the unwinder's _Unwind_Find_FDE, with the real one as an argument.
+// What stands before the unwinder's _Unwind_Find_FDE and the loader's _dl_find_object, with the real ones as arguments.
 #pragma once
+
+#include <dlfcn.h>
+
+#include "runtime/helper/handshake_messages.h"
 
 namespace stab::code {
 
@@ -13,12 +17,13 @@ using FindFde = const void* (*)(void*, EhBases*);
 
 const void* find_moved_fde(FindFde real, void* pc, EhBases* bases);
 
-// Whether the other files of this process find ours, too: an executable's link may hide it (--exclude-libs, a version
-// script). libgcc_s then asks itself, which knows nothing of images; also one that comes later, by pthread_cancel.
-bool is_before_libgcc();
+using FindObject = int (*)(void*, dl_find_object*);
 
-// Whether the executable holds an unwinder with one of its own, which knows nothing of images: libgcc_eh.a's, linked for
-// __register_frame.
-bool is_replaced_by_program();
+// For a pc in an image, the image as if it were a file with a table of its frames. nullptr: there is no real one, or it finds nothing.
+int find_moved_object(FindObject real, void* pc, dl_find_object* result);
+
+// Who unwinds in this process, and whether images can be told to all of them.
+// pre: before main
+helper::Unwinder find_unwinder();
 
 }  // namespace stab::code

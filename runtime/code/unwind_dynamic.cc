@@ -1,9 +1,11 @@
-// In a dynamic executable: it exports this definition ahead of libgcc_s's. Weak: a program linked with -static-libgcc that
+// In a dynamic executable: it exports these definitions ahead of libgcc_s's and the loader's. Weak: a program linked with -static-libgcc that
 // registers frames of generated code has libgcc_eh.a's, which is in one object with __register_frame, and stays unmoved.
 #include <dlfcn.h>
 #include <stdlib.h>
 
 #include "runtime/code/frame_tables.h"
+#include "runtime/code/library_unwinders.h"
+#include "runtime/code/linked_unwinders.h"
 #include "runtime/code/unwind.h"
 
 extern "C" {
@@ -32,20 +34,43 @@ FindFde find_real(void* caller) {
 }
 
 FindFde real_find_fde;
+stab::code::FindObject real_find_object;
 
-}  // namespace
-
-bool stab::code::is_replaced_by_program() {
+// Whether the executable holds an unwinder with one of its own, which knows nothing of images: libgcc_eh.a's, linked for
+// __register_frame.
+bool is_replaced_by_program() {
   const void* (*volatile linked)(void*, EhBases*) = _Unwind_Find_FDE;
   return linked != stab_own_find_fde;
 }
 
-bool stab::code::is_before_libgcc() {
+// Whether the other files of this process find ours, too: an executable's link may hide it (--exclude-libs, a version
+// script). libgcc_s then asks itself, which knows nothing of images; also one that comes later, by pthread_cancel.
+bool is_before_libgcc() {
   void* const found = dlsym(RTLD_DEFAULT, "_Unwind_Find_FDE");
   if (found != nullptr) return found == reinterpret_cast<void*>(&_Unwind_Find_FDE);
   dlerror();  // the program's next one is not to tell of this
   // No libgcc_s yet. Other compilers' links of C programs export what libraries refer to, so malloc only.
   return dlsym(RTLD_DEFAULT, "malloc") == reinterpret_cast<void*>(&malloc);
+}
+
+}  // namespace
+
+stab::helper::Unwinder stab::code::find_unwinder() {
+  using helper::Unwinder;
+  if (const Unwinder linked = linked_unwinder(); linked != Unwinder::kFollows) return linked;
+  if (is_replaced_by_program()) return Unwinder::kReplaced;
+  if (!is_before_libgcc()) return Unwinder::kNamesHidden;
+  return libraries_bring_unwinder() ? Unwinder::kOther : Unwinder::kFollows;
+}
+
+// Found at the first question, which may come before main.
+extern "C" __attribute__((visibility("default"))) int _dl_find_object(void* pc, dl_find_object* result) noexcept {
+  stab::code::FindObject real = __atomic_load_n(&real_find_object, __ATOMIC_RELAXED);
+  if (real == nullptr) {
+    real = reinterpret_cast<stab::code::FindObject>(dlsym(RTLD_NEXT, "_dl_find_object"));
+    __atomic_store_n(&real_find_object, real, __ATOMIC_RELAXED);
+  }
+  return stab::code::find_moved_object(real, pc, result);
 }
 
 extern "C" const void* _Unwind_Find_FDE(void* pc, EhBases* bases) {

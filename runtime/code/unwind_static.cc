@@ -1,11 +1,11 @@
 // In a static executable: the driver links with --wrap=_Unwind_Find_FDE.
 #include "runtime/code/frame_tables.h"
+#include "runtime/code/linked_unwinders.h"
 #include "runtime/code/unwind.h"
 
 using stab::code::EhBases;
 
-bool stab::code::is_before_libgcc() { return true; }
-bool stab::code::is_replaced_by_program() { return false; }
+stab::helper::Unwinder stab::code::find_unwinder() { return linked_unwinder(); }
 
 extern "C" {
 

@@ -1,30 +1,72 @@
-// dlopen without RTLD_DEEPBIND, in dynamic executables. A library loaded so finds libc's malloc and free before ours, yet
+// dlopen and dlmopen, in dynamic executables: what is loaded must get along with a heap and with code of ours.
+//
+// Without RTLD_DEEPBIND, where the heap is ours. A library loaded so finds libc's malloc and free before ours, yet
 // libc's own strdup and getline allocate for it from ours: its free() would end the program. PHP loads its extensions so.
 // The price: where the library and the program define the same name, the library gets the program's.
+//
+// Where code moves, what came is looked at for an unwinder (code/library_unwinders.h). libc looks at the return address of the
+// call, because the library that calls may bring a search path or a $ORIGIN. So a call from a library that needs its caller is handed on by a
+// jump, and what it loads is looked at with the next load.
 #include <dlfcn.h>
+#include <elf.h>
+#include <stdint.h>
+#include <string.h>
 
+#include "runtime/code/library_unwinders.h"
 #include "runtime/heap/threads.h"
+
+extern "C" {
+extern const Elf64_Ehdr __ehdr_start __attribute__((weak, visibility("hidden")));
+extern const char _end[] __attribute__((weak, visibility("hidden")));
+}
 
 namespace {
 
-using Open = void*(const char* file, int mode);
-Open* next_open;
+using stab::code::Load;
+using LoadApart = void*(Lmid_t space, const char* file, int mode);
+Load* next_open;
+LoadApart* next_open_apart;
 
-Open* find_next() {
-  Open* const found = reinterpret_cast<Open*>(dlsym(RTLD_NEXT, "dlopen"));
-  __atomic_store_n(&next_open, found, __ATOMIC_RELAXED);
+template <typename Function>
+Function* find_next(Function*& cached, const char* name) {
+  Function* found = __atomic_load_n(&cached, __ATOMIC_RELAXED);
+  if (found != nullptr) return found;
+  found = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+  __atomic_store_n(&cached, found, __ATOMIC_RELAXED);
   return found;
+}
+
+// Whoever is in an image is of the executable, too; libc takes that for nobody's, and nobody for the executable.
+bool is_ours(const void* caller) {
+  const auto address = reinterpret_cast<uint64_t>(caller);
+  const stab::Control& control = stab::control();
+  return address - control.ring_address < control.ring_bytes || (caller >= &__ehdr_start && caller < _end);
+}
+
+bool needs_caller(const char* file) {
+  return file != nullptr && (strchr(file, '/') == nullptr || strchr(file, '$') != nullptr);
 }
 
 }  // namespace
 
-// A jump to libc's: that looks at its return address, because the library that calls may bring a search path.
 extern "C" [[gnu::weak, gnu::visibility("default")]] void* dlopen(const char* file, int mode) {
-  Open* next = __atomic_load_n(&next_open, __ATOMIC_RELAXED);
-  if (next == nullptr) next = find_next();
+  Load* const next = find_next(next_open, "dlopen");
   if ((mode & RTLD_DEEPBIND) != 0 && stab::heap::decide() == stab::heap::State::kOurs) {
     mode &= ~RTLD_DEEPBIND;
     stab::degrade(stab::control(), stab::Degradation::kDeepBinding);
   }
-  return next(file, mode);
+  if (stab::control().ring_address == 0 || (needs_caller(file) && !is_ours(__builtin_return_address(0)))) return next(file, mode);
+  stab::code::before_load(next, mode);
+  void* const handle = next(file, mode);
+  if (handle != nullptr) stab::code::after_load(mode);
+  return handle;
+}
+
+extern "C" [[gnu::weak, gnu::visibility("default")]] void* dlmopen(Lmid_t space, const char* file, int mode) {
+  LoadApart* const next = find_next(next_open_apart, "dlmopen");
+  const bool is_asked_for_it = needs_caller(file) && !is_ours(__builtin_return_address(0));
+  if (space == LM_ID_BASE || stab::control().ring_address == 0 || is_asked_for_it) return next(space, file, mode);
+  void* const handle = next(space, file, mode);
+  if (handle != nullptr) stab::code::after_load_apart(handle);
+  return handle;
 }

@@ -3,18 +3,21 @@
 //
 // A constructor, as a library has no .preinit_array. Constructors of other libraries may have allocated by then, and are counted.
 // In an executable of ours that is preloaded all the same, the executable has met the helper before, and its malloc serves.
+#include "runtime/code/library_unwinders.h"
 #include "runtime/code/unwind.h"
 #include "runtime/start.h"
 
 namespace stab::code {
 
 // Nothing moves here that an unwinder would have to be told of.
-bool is_before_libgcc() { return true; }
-bool is_replaced_by_program() { return false; }
+helper::Unwinder find_unwinder() { return helper::Unwinder::kFollows; }
+void before_load(Load*, int) {}
+void after_load(int) {}
+void after_load_apart(void*) {}
 
 }  // namespace stab::code
 
 namespace {
-__attribute__((constructor)) void begin() { stab::start(stab::MayMakeHelper::kNo); }
+__attribute__((constructor)) void begin() { stab::start(nullptr); }
 __attribute__((destructor)) void end() { stab::finish(); }
 }  // namespace

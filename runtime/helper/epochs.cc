@@ -102,11 +102,11 @@ bool newest_was_entered(const Session& session) {
 // What a look finds depends on the moment, and so would the addresses of the images that follow: a run whose layouts change with
 // its work is a function of its seed. Under valgrind there is nothing to see: the kernel's stacks and registers are valgrind's.
 bool may_reuse(const Session& session) {
-  return session.hello.settings.epoch_ns != 0 && !session.hello.settings.simulated;
+  return session.hello.settings.epoch_ns != 0 && !session.hello.settings.simulated && !session.images.at_home;
 }
 
 bool code_has_epochs(const Session& session) {
-  return session.images.moves && !session.images.text_replaced && abi::has_layouts(session.hello.settings.code);
+  return session.images.moves && !session.images.text_replaced && !session.images.at_home && abi::has_layouts(session.hello.settings.code);
 }
 
 // The heap watches the epoch's number: each advance is a new layout of it.
@@ -200,6 +200,14 @@ void advance(Session& session, bool ordered) {
   if (session.images.moves) forget_gone_kin(session);
   if (!may_reuse(session)) return;
   if (seeks_slot(session) || seeks_stayers(session)) reclaim(session);
+}
+
+void go_home(Session& session) {
+  Images& images = session.images;
+  if (!images.moves || images.text_replaced || images.at_home) return;
+  code::restore(images.code, images.scratch, images.original, images.text_memory());
+  code::retire(images.slot_memory(images.ring.newest()));
+  images.at_home = true;
 }
 
 void record_epoch(Session& session, uint8_t flags) {

@@ -26,7 +26,7 @@
 
 namespace stab::helper {
 
-inline constexpr uint64_t kProtocolMagic = 0x34524550'4c454853u;  // "SHELPER4"
+inline constexpr uint64_t kProtocolMagic = 0x35524550'4c454853u;  // "SHELPER5"
 inline constexpr int kGreetingPatienceMs = 2000;  // a helper that our launcher started is there within 10 ms
 inline constexpr int kPatienceMs = 10'000;        // hashing and copying 100 MB of text takes well below 1 s
 
@@ -48,6 +48,16 @@ enum class Handed : uint32_t {
   kCount
 };
 
+// Whether exceptions could pass moved functions, and if not, why.
+enum class Unwinder : uint32_t {
+  kFollows,
+  kLlvm,         // the executable's is LLVM's libunwind
+  kNamesHidden,  // libraries don't find the runtime's names
+  kReplaced,     // the executable has libgcc_eh's _Unwind_Find_FDE
+  kOther,        // a library brings one that asks neither of ours
+  kCount
+};
+
 struct Hello {
   uint64_t magic = kProtocolMagic;
   uint32_t version = abi::kAbiVersion;
@@ -61,8 +71,7 @@ struct Hello {
   uint64_t pads_bytes = 0;        // whole pages
   uint64_t slots_address = 0;     // of the first slot
   uint32_t slot_count = 0;
-  // Exceptions couldn't pass moved functions: 1: LLVM's libunwind; 2: the names are hidden; 3: libgcc_eh's.
-  uint32_t foreign_unwinder = 0;
+  uint32_t unwinder = 0;          // Unwinder
   uint64_t control_address = 0;
   uint64_t signal_return = 0;     // libc's sigreturn trampoline, 0: unknown
   uint64_t degradations = 0;      // what went wrong before this message

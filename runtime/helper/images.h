@@ -14,6 +14,7 @@ namespace stab::helper {
 struct Images {
   bool moves = false;
   bool text_replaced = false;         // by the program: no further image would be entered
+  bool at_home = false;               // its calls run originals again, as the program asked: there is no further image
   int memory_fd = -1;
   uint8_t* shared = nullptr;          // our writable view of it
   uint64_t text_offset = 0;

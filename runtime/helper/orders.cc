@@ -66,7 +66,9 @@ bool obey_orders(Session& session) {
   const bool new_layout = wanted != orders.layouts_given;
   const uint32_t modules = __atomic_load_n(&orders.modules_wanted, __ATOMIC_SEQ_CST);
   const bool new_modules = modules != orders.modules_given;
+  const bool home = __atomic_load_n(&orders.home_wanted, __ATOMIC_SEQ_CST) != 0 && orders.home_given == 0;
   begin(orders);
+  if (home) go_home(session);
   if (new_layout) {
     if (session.hello.settings.epoch_ns == 0) ++session.use.ticks;
     advance(session, true);
@@ -77,6 +79,10 @@ bool obey_orders(Session& session) {
     refill_modules(session, rng);
   }
   end(orders);
+  if (home) {
+    __atomic_store_n(&orders.home_given, 1u, __ATOMIC_SEQ_CST);
+    sys::futex_wake(&orders.home_given);
+  }
   if (new_modules) {
     __atomic_store_n(&orders.modules_given, modules, __ATOMIC_SEQ_CST);
     sys::futex_wake(&orders.modules_given);

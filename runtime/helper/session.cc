@@ -113,6 +113,17 @@ bool read_script(Session& session, int handed) {
   return followed.is_there;
 }
 
+// Finds what describes frames of what moves; without it unwinders that read tables themselves end at a copy.
+code::MovedFrames read_frames(const code::Metadata& code, int executable) {
+  code::FrameTable table;
+  if (!code::find_frame_table(read_file_at, &executable, table) || table.count > kMostFileBytes / sizeof(code::FrameRow)) return {};
+  const uint64_t bytes = table.count * sizeof(code::FrameRow);
+  auto* const rows = reinterpret_cast<code::FrameRow*>(allocate(bytes));
+  auto* const memory = reinterpret_cast<uint32_t*>(allocate(uint64_t{code.header->function_count} * 2 * sizeof(uint32_t)));
+  if (rows == nullptr || memory == nullptr || !read_file_at(&executable, rows, bytes, table.rows_offset)) return {};
+  return code::bind_frames(code, table, rows, memory);
+}
+
 bool bind_followed(Session& session) {
   if (!session.followed.is_there) return true;
   const auto name_of = [](const void* names, uint32_t function) { return static_cast<const PerfMap*>(names)->name_of(function); };
@@ -130,9 +141,14 @@ bool read_executable(Session& session, int executable) {
   };
   if (!is_file(executable)) return refuse(Degradation::kNoMetadata);
   if (session.hello.text_relocations != 0) return refuse(Degradation::kTextRelocations);
-  if (session.hello.foreign_unwinder == 2) return refuse(Degradation::kNamesHidden);
-  if (session.hello.foreign_unwinder == 3) return refuse(Degradation::kUnwinderReplaced);
-  if (session.hello.foreign_unwinder != 0) return refuse(Degradation::kNoUnwinder);
+  switch (static_cast<Unwinder>(session.hello.unwinder)) {
+    case Unwinder::kFollows: break;
+    case Unwinder::kLlvm: return refuse(Degradation::kNoUnwinder);
+    case Unwinder::kNamesHidden: return refuse(Degradation::kNamesHidden);
+    case Unwinder::kReplaced: return refuse(Degradation::kUnwinderReplaced);
+    case Unwinder::kOther:
+    case Unwinder::kCount: return refuse(Degradation::kUnwinderOther);
+  }
   code::FileSpan span;
   if (!code::find_code_section(read_file_at, &executable, span)) return refuse(Degradation::kNoMetadata);
   const code::MetadataFault fault = read_section(executable, span, session.images.code);
@@ -165,11 +181,13 @@ bool read_executable(Session& session, int executable) {
   if (session.hello.settings.perf_map || session.followed.is_there)
     (void)session.images.perf_map.read_names(executable, session.images.code);  // a map without names is one, too
   if (!bind_followed(session)) return false;
-  session.images.slot_bytes = code::slot_bytes(session.images.code, script_of(session));
+  const code::MovedFrames frames = read_frames(session.images.code, executable);
+  session.images.slot_bytes = code::slot_bytes(session.images.code, script_of(session), frames.total);
   void* scratch = allocate(code::scratch_bytes(session.images.code) + 8);
   if (session.images.slot_bytes == 0 && session.followed.is_there) return refuse_script(session, code::ScriptFault::kTooLarge);
   if (session.images.slot_bytes == 0 || scratch == nullptr) return refuse(Degradation::kNoNearMemory);
   session.images.scratch = code::bind_scratch(session.images.code, scratch);
+  session.images.scratch.frames = frames;
   if (session.followed.is_there) code::follow_script(session.followed.script, session.images.scratch);
   return session.images.scratch.order_count > 0;
 }

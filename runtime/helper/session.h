@@ -79,6 +79,8 @@ void send_ready(Session& session);
 // pre of build_first: the handshake is done, main has not started.
 bool build_first(Session& session);
 void advance(Session& session, bool ordered = false);
+// Ends the layouts of code: whoever calls a function from then on runs the original. Frames in images stay there.
+void go_home(Session& session);
 // True if epochs change anything, so that the helper has to wake for them.
 bool has_epochs(const Session& session);
 void count_executed(Session& session);

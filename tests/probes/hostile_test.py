@@ -161,7 +161,7 @@ class Impostor:
         pads = self.address + 4 * PAGE
         fields = {"magic": MAGIC, "version": ABI_VERSION, "handed": handed, "settings": settings(), "pid": pid,
                   "text_relocations": 0, "nonce": 7, "bias": 0x555555554000, "pads_address": pads, "pads_bytes": 2 * PAGE,
-                  "slots_address": pads + 16, "slot_count": 1200, "foreign_unwinder": 0, "control_address": self.address,
+                  "slots_address": pads + 16, "slot_count": 1200, "unwinder": 0, "control_address": self.address,
                   "signal_return": 0, "degradations": 0} | changes
         return HELLO.pack(*fields.values())
 

@@ -465,6 +465,157 @@ def check_llvm_unwinder(place):
         require("LLVM's libunwind" in dose and '"functions_moved":0' in dose, f"{options}: the dose doesn't say why: {dose}")
 
 
+# Of each hundred calls fifty throw, for a while, through functions whose images change.
+THROWS_ON = """#include <stdio.h>
+#include <time.h>
+static double now() { timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec + t.tv_nsec * 1e-9; }
+struct Guard { int* count; ~Guard() { ++*count; } };
+__attribute__((noinline)) static int leaf(int n) { if (n % 2) throw n; return n; }
+__attribute__((noinline)) static int middle(int n, int* left) { Guard guard{left}; return leaf(n) + 1; }
+int main() {
+  int left = 0, caught = 0, calls = 0;
+  for (const double end = now() + 0.1; now() < end;)
+    for (int i = 0; i < 100; ++i, ++calls) try { middle(i, &left); } catch (int) { ++caught; }
+  printf("%d\\n", caught * 2 == calls && left == calls ? 42 : 0);
+}
+"""
+BRINGS_UNWINDER = "a library brings an unwinder"
+UNWINDER_CAME = "a library was loaded that brings an unwinder"
+
+
+def find_library(place, name):
+    return place.must("clang-19", "-print-file-name=" + name).stdout.strip()
+
+
+def check_other_libunwind(place):
+    """It looks code up in files, in front of libgcc_s, so code stays, and the dose says so."""
+    place.write("throws.cc", THROWS_ON)
+    other = find_library(place, "libunwind.so.8")
+    place.must("szc++", "-O2", "throws.cc", "-o", "prog")
+    place.must("szc++", "-O2", "throws.cc", "-Wl,--no-as-needed", other, "-o", "linked")
+    for program, variables, stays in (("prog", {}, False), ("linked", {}, True), ("prog", {"LD_PRELOAD": other}, True)):
+        for code in ("copy", "once", "shuffle"):
+            ran = place.must(f"./{program}", STAB_CODE=code, STAB_EPOCH="1ms", STAB_REPORT="dose", **variables)
+            require(ran.stdout == "42\n", f"{program} {variables} {code}: prints {ran.stdout}")
+            dose = (place.directory / "dose").read_text()
+            require((BRINGS_UNWINDER in dose) == stays == ('"functions_moved":0,' in dose), f"{program} {variables} {code}: {dose}")
+
+
+PLUGIN = """extern "C" void plug_throw(int n) { if (n % 2) throw n; }
+extern "C" int plug_run(void (*through)(int), int n) { try { through(n); return -1; } catch (int thrown) { return thrown; } }
+"""
+HOST = """#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+static double now(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec + t.tv_nsec * 1e-9; }
+static void (*thrower)(int);
+static int passed;
+__attribute__((noinline)) static void inner(int n) { thrower(n); ++passed; }
+__attribute__((noinline)) static void through(int n) { inner(n); ++passed; }
+int main(int argc, char** argv) {
+  const int apart = !strcmp(argv[2], "dlmopen");
+  void* plugin = apart ? dlmopen(LM_ID_NEWLM, argv[1], RTLD_NOW)
+                       : dlopen(argv[1], RTLD_NOW | (!strcmp(argv[2], "deep") ? RTLD_DEEPBIND : 0));
+  if (!plugin) { puts(dlerror()); return 2; }
+  thrower = (void (*)(int))dlsym(plugin, "plug_throw");
+  int (*run)(void (*)(int), int) = (int (*)(void (*)(int), int))dlsym(plugin, "plug_run");
+  int wrong = 0;
+  for (const double end = now() + 0.1; now() < end;)
+    for (int i = 0; i < 100; ++i) wrong += run(through, i) != (i % 2 ? i : -1);
+  printf("%d\\n", wrong ? 0 : 42);
+}
+"""
+CATCHING_HOST = """#include <dlfcn.h>
+#include <stdio.h>
+int main(int, char** argv) {
+  void (*thrower)(int) = (void (*)(int))dlsym(dlopen(argv[1], RTLD_NOW), "plug_throw");
+  try { thrower(21); } catch (int thrown) { printf("%d\\n", 2 * thrown); }
+}
+"""
+
+
+def check_unwinders_of_plugins(place):
+    """What a library brings, that is loaded while code moves: libgcc's, hidden, is served; for others the code goes home."""
+    place.write("plugin.cc", PLUGIN)
+    place.write("host.c", HOST)
+    place.write("catches.cc", CATCHING_HOST)
+    own = ["-static-libgcc", "-static-libstdc++"]
+    llvm = find_library(place, "libunwind.a")
+    plugins = {"shared": [], "own": own, "own_llvm": [*own, "-Wl,--whole-archive", llvm, "-Wl,--no-whole-archive,--exclude-libs,ALL"],
+               "other": ["-Wl,--no-as-needed", find_library(place, "libunwind.so.8")],
+               "llvm": ["-Wl,--no-as-needed", find_library(place, "libunwind.so.1")]}
+    for name, options in plugins.items():
+        place.must("g++", "-O2", "-shared", "-fPIC", "plugin.cc", *options, "-o", name + ".so")
+    place.must("szc", "-O2", "host.c", "-o", "prog")
+    served = {("shared", "now"), ("shared", "deep"), ("own", "now")}
+    # In a namespace of its own a plain build of the others ends, too: their unwinder sees that one's files alone.
+    cases = [(name, way) for name in plugins for way in ("now", "deep", "dlmopen") if way != "dlmopen" or name in ("shared", "own")]
+    for name, way in cases:
+        for code in ("copy", "shuffle"):
+            ran = place.run("./prog", f"./{name}.so", way, STAB_CODE=code, STAB_EPOCH="1ms", STAB_REPORT="dose")
+            require((ran.returncode, ran.stdout) == (0, "42\n"), f"{name} {way} {code}: {ran.returncode} {ran.stdout}{ran.stderr}")
+            dose = (place.directory / "dose").read_text()
+            require((UNWINDER_CAME not in dose) == ((name, way) in served), f"{name} {way} {code}: the dose says: {dose}")
+            require('"functions_moved":0,' not in dose, f"{name} {way} {code}: nothing moved before")
+    place.must("szc++", "-O2", "catches.cc", "-o", "catches")
+    ran = place.run("./catches", "./own.so", STAB_CODE="shuffle")
+    require((ran.returncode, ran.stdout) == (0, "42\n"), f"main doesn't catch what a plugin throws: {ran.stdout}{ran.stderr}")
+
+
+def holders_of(path):
+    """The processes that execute a file, or have it mapped."""
+    found = set()
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if os.path.samefile(process / "exe", path) or str(path) in (process / "maps").read_text():
+                found.add(int(process.name))
+        except OSError:
+            pass  # it has ended, or is a kernel's
+    return found
+
+
+def check_file_is_free_at_the_end(place):
+    """The helper, which outlives its program by a moment, does not keep the file from being written."""
+    place.write("waits.c", '#include <stdio.h>\nint main(void) { puts("42"); fflush(stdout); return getchar() != EOF; }\n')
+    place.must("szc", "-O1", "waits.c", "-o", "prog")
+    program = place.directory / "prog"
+    environment = os.environ | ALL_ON
+    for end in (subprocess.Popen.kill, lambda running: running.stdin.close()) * 10:
+        running = subprocess.Popen([program], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        require(running.stdout.readline() == b"42\n", "prints something else")
+        held = holders_of(program)
+        require(held == {running.pid}, f"{held - {running.pid}} hold the program's file, too")
+        end(running)
+        require(running.stdout.read() == b"", "prints more")
+        running.wait()
+        os.close(os.open(program, os.O_WRONLY))
+
+
+def check_small_limits(place):
+    """What the runtime writes and opens under limits that it meets first ends or changes no program; nor does where its dose goes."""
+    place.must("szc", "-O1", "main.c", "twice.c", "-o", "prog")
+    limits = [("FSIZE", n) for n in (0, 1, 4096, 100000, 1 << 20)] + [("NOFILE", n) for n in (*range(3, 14), 20)]
+    limits += [(name, 1 << n) for name in ("AS", "DATA") for n in (20, 22, 24, 27)]
+    limits += [("STACK", n << 10) for n in (0, 16, 64, 256)] + [("MEMLOCK", 0), ("NPROC", 1), ("CPU", 1), ("CORE", 0)]
+    on = {"STAB_CODE": "shuffle", "STAB_STACK": "on", "STAB_EPOCH": "1ms", "STAB_REPORT": "dose"}
+    for name, value in limits:
+        command = ["prlimit", f"--{name.lower()}={value}:{value}", "./prog"]
+        plain, ran = place.run(*command), place.run(*command, **on)
+        require((ran.returncode, ran.stdout, ran.stderr) == (plain.returncode, plain.stdout, plain.stderr),
+                f"{name} {value}: {ran.returncode} {ran.stdout}{ran.stderr}, and without anything switched on {plain.returncode} {plain.stdout}")
+    os.mkfifo(place.directory / "fifo")
+    for report in ("/dev/full", "fifo", ".", "nowhere/dose", "/dev/null"):
+        for command in (["./prog"], ["prlimit", "--fsize=0", "./prog"]):
+            ran = place.run(*command, **on | {"STAB_REPORT": report})
+            require((ran.returncode, ran.stdout, ran.stderr) == (0, "42\n", ""), f"{report}: {ran.returncode} {ran.stdout}{ran.stderr}")
+    # Who opens the other end in time gets all of it, whatever comes first.
+    reader = subprocess.Popen(["cat", "fifo"], cwd=place.directory, stdout=subprocess.PIPE, text=True)
+    ran = place.run("./prog", **on | {"STAB_REPORT": "fifo"})
+    require(ran.stdout == "42\n" and '"end":"exit"' in reader.communicate(timeout=60)[0], "a reader of a FIFO gets no dose")
+
+
 def check_partial_and_bare_links(place):
     place.must("szc", "-c", "main.c", "twice.c")
     place.must("szc", "-r", "main.o", "twice.o", "-o", "both.o")

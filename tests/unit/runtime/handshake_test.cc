@@ -69,7 +69,7 @@ TEST(Handshake, BelievesNoBrokenHello) {
       [](Hello& h) { h.text_relocations = 2; },
       [](Hello& h) { h.nonce = 0; },
       [](Hello& h) { h.bias += 8; },
-      [](Hello& h) { h.foreign_unwinder = 4; },
+      [](Hello& h) { h.unwinder = static_cast<uint32_t>(Unwinder::kCount); },
       [](Hello& h) { h.control_address = 0; },
       [](Hello& h) { h.control_address += 8; },
       [](Hello& h) { h.control_address = uint64_t{1} << 47; },

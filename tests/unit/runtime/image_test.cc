@@ -5,12 +5,16 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <map>
 #include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "runtime/code/stayers.h"
@@ -173,7 +177,7 @@ class ImageTest : public ::testing::Test {
     section_.insert(section_.end(), from, from + size);
   }
 
-  uint8_t* slot(int index) { return base_ + kRing + static_cast<size_t>(index) * slot_bytes(code_, scratch_.script); }
+  uint8_t* slot(int index) { return base_ + kRing + static_cast<size_t>(index) * slot_bytes(code_, scratch_.script, scratch_.frames.total); }
   uint8_t& executed(int index) { return base_[kData + 512 + index]; }
 
   void move_to(int index, abi::CodeMode mode, uint64_t number) {
@@ -184,7 +188,7 @@ class ImageTest : public ::testing::Test {
     place.bias = 0;
     LayoutRng rng(7, kRngCode, number);
     const uint64_t used = build_image(code_, original_.data(), place, mode, rng, scratch_, slot(index));
-    EXPECT_LE(used, slot_bytes(code_, scratch_.script));
+    EXPECT_LE(used, slot_bytes(code_, scratch_.script, scratch_.frames.total));
     publish(code_, scratch_, place, original_.data(), base_);
   }
 
@@ -572,6 +576,83 @@ TEST_F(ImageTest, MalformedMetadataIsRefused) {
   EXPECT_EQ(broken(fixups + 4, kCount), MetadataFault::kMalformed);                  // no such function
   EXPECT_EQ(read_metadata(good.data(), good.size() - 1, out), MetadataFault::kMalformed);
   EXPECT_EQ(read_metadata(good.data(), 10, out), MetadataFault::kAbsent);
+}
+
+// Rows of the executable's own table, which lies in its data here: from its header, a function's start and its description.
+std::vector<FrameRow> rows_of(const std::vector<std::pair<uint64_t, int32_t>>& functions, uint64_t table) {
+  std::vector<FrameRow> rows;
+  for (const auto& [start, description] : functions) rows.push_back({static_cast<int32_t>(start - table), description});
+  return rows;
+}
+
+TEST_F(ImageTest, EndsWithTheFramesOfItsFunctions) {
+  make_program();
+  const uint64_t table = address(kData + 1024);
+  // Assembly in `pushes` has two descriptions; what stays has one that no image lists, `where` none.
+  const auto rows = rows_of({{text_of(kCaller), 10}, {text_of(kLoads), 20}, {text_of(kPushes), 30}, {text_of(kPushes) + 3, 31},
+                             {text_of(kSelectsAbsolute), 50}, {text_of(kStays), 60}}, table);
+  std::vector<uint32_t> memory(2 * kCount, 0);
+  scratch_.frames = bind_frames(code_, {0, table, static_cast<uint32_t>(rows.size())}, rows.data(), memory.data());
+  EXPECT_EQ(scratch_.frames.total, 5u);
+  for (uint64_t number = 0; number < 20; ++number) {
+    move_to(0, abi::CodeMode::kShuffle, number);
+    const uint8_t* const frames = frames_of(slot(0));
+    ASSERT_NE(frames, nullptr);
+    EXPECT_EQ(reinterpret_cast<uint64_t>(frames) % 4, 0u);
+    FrameHeader header;
+    std::memcpy(&header, frames, sizeof header);
+    EXPECT_TRUE(has_sorted_rows(header));
+    ASSERT_EQ(header.count, 5u);
+    std::map<uint64_t, uint64_t> found;
+    int64_t before = INT64_MIN;
+    for (uint32_t i = 0; i < header.count; ++i) {
+      FrameRow row;
+      std::memcpy(&row, frames + sizeof header + i * sizeof row, sizeof row);
+      EXPECT_LT(before, row.function);
+      before = row.function;
+      found[reinterpret_cast<uint64_t>(frames) + static_cast<uint64_t>(int64_t{row.function})] =
+          reinterpret_cast<uint64_t>(frames) + static_cast<uint64_t>(int64_t{row.description});
+    }
+    const uint64_t image = reinterpret_cast<uint64_t>(slot(0));
+    EXPECT_EQ(found[image + scratch_.body[kCaller]], table + 10);
+    EXPECT_EQ(found[image + scratch_.body[kPushes]], table + 30);
+    EXPECT_EQ(found[image + scratch_.body[kPushes] + 3], table + 31);
+    EXPECT_EQ(found[image + scratch_.body[kSelectsAbsolute]], table + 50);
+    // Whoever reads on finds no descriptions.
+    uint32_t first = 1;
+    std::memcpy(&first, frames + offsetof(FrameHeader, frames) + header.frames, sizeof first);
+    EXPECT_EQ(first, 0u);
+  }
+}
+
+// The file is the program's: its rows may be in any order and as many as there are.
+TEST_F(ImageTest, FramesOfHostileTablesStayInBounds) {
+  make_program();
+  const uint64_t table = address(kData + 1024);
+  std::vector<uint32_t> memory(2 * kCount, 0);
+  auto rows = rows_of({{text_of(kCaller), 1}, {text_of(kLoads), 2}, {text_of(kPushes), 3}, {text_of(kWhere), 4}}, table);
+  std::sort(rows.begin(), rows.end(), [](const FrameRow& a, const FrameRow& b) { return a.function < b.function; });
+  do {
+    const uint32_t count = static_cast<uint32_t>(rows.size());
+    const MovedFrames frames = bind_frames(code_, {0, table, count}, rows.data(), memory.data());
+    ASSERT_LE(frames.total, count);
+    for (uint32_t i = 0; i < kCount; ++i) ASSERT_LE(frames.first[i] + frames.count[i], count);
+  } while (std::next_permutation(rows.begin(), rows.end(), [](const FrameRow& a, const FrameRow& b) { return a.function < b.function; }));
+  const auto same = rows_of(std::vector<std::pair<uint64_t, int32_t>>(500, {text_of(kCaller), 1}), table);
+  EXPECT_EQ(bind_frames(code_, {0, table, 500}, same.data(), memory.data()).total, 0u);
+}
+
+TEST_F(ImageTest, GoesHome) {
+  make_program();
+  for (uint64_t number = 0; number < 20; ++number) {
+    move_to(0, abi::CodeMode::kShuffle, number);
+    EXPECT_NE(std::memcmp(base_, original_.data(), kTextBytes), 0);
+    restore(code_, scratch_, original_.data(), base_);
+    retire(slot(0));
+    EXPECT_EQ(std::memcmp(base_, original_.data(), kTextBytes), 0);
+    expect_right_results();
+    EXPECT_EQ(static_cast<uint64_t>(call(kWhere)), text_of(kWhere) + 7);
+  }
 }
 
 // A list that many functions share would be gone through once for each of them: a section of some MB for hours.

@@ -170,6 +170,38 @@ TEST_F(MovabilityTest, ContextSwitchesAreSeen) {
   EXPECT_FALSE(analysis_->switches_stacks);
 }
 
+// gcc's code for arrays of variable size at a scope's end, and what looks like it.
+TEST_F(MovabilityTest, VariableArraysStayOnTheirStack) {
+  const std::string frame = "push %rbp\nmov %rsp, %rbp\npush %rbx\n", end = "\nlea -8(%rbp), %rsp\npop %rbx\npop %rbp\nret";
+  const std::pair<std::string, bool> bodies[] = {
+      // A scope in a loop, with code between that names other registers.
+      {frame + "sub $120, %rsp\n1: mov %rsp, %rbx\nsub %rdi, %rsp\nmov %rsp, %r15\nmovss %xmm3, %xmm5\nsub $5, %eax\ncall other\n"
+               "mov %rbx, %rsp\ntest %eax, %eax\njne 1b" + end, true},
+      // What fills the gap behind a jump runs for nobody.
+      {frame + "mov %rsp, %rbx\njmp 1f\n.p2align 4\nnopl (%rax)\n1: mov %rbx, %rsp" + end, true},
+      // The register was needed for something else meanwhile.
+      {frame + "mov %rsp, %rbx\nmov %rbx, -160(%rbp)\nsub %rdi, %rsp\nmov %rdi, %rbx\ncall other\nmov -160(%rbp), %rbx\n"
+               "mov %rbx, %rsp" + end, true},
+      {frame + "mov %rsp, %rbx\nmov %rdi, %rsp\ncall other\nmov %rbx, %rsp" + end, false},
+      {frame + "mov %rsp, %rbx\nmov (%rdi), %rbx\nmov %rbx, %rsp" + end, false},
+      {frame + "mov %rsp, %rbx\nadd %rdi, %rbx\nmov %rbx, %rsp" + end, false},
+      {frame + "mov %rsp, %rax\ncall other\nmov %rax, %rsp" + end, false},
+      {frame + "mov %rsp, %rbx\ncpuid\nmov %rbx, %rsp" + end, false},
+      {frame + "mov %rsp, %rbx\npext %rdi, %rsi, %rbx\nmov %rbx, %rsp" + end, false},
+      {frame + "mov %rdi, %rbx\ntest %esi, %esi\nje 1f\nmov %rsp, %rbx\n1: mov %rbx, %rsp" + end, false},
+      {frame + "mov %rsp, %rbx\nmov %ebx, %esp" + end, false},
+      // A frame that was loaded from elsewhere, and one of nobody's.
+      {"mov 16(%rdi), %rbp\nmov 8(%rbp), %rbx\nmov %rbx, %rsp\nret", false},
+      {"mov 8(%rbp), %rbx\nmov %rbx, %rsp\nret", false},
+      // Behind a jump by a table, from where nobody knows.
+      {frame + "mov %rsp, %rbx\njmp *%rax\nmov %rbx, %rsp" + end, false}};
+  options_.only_listed = true;  // others' code, as no list says that it is ours
+  for (const auto& [body, stays] : bodies) {
+    analyze_assembly(kPlainStart + assembly_function("other", "ret") + assembly_function("arrays", body));
+    EXPECT_EQ(analysis_->switches_stacks, !stays) << body;
+  }
+}
+
 // Assembly without .type or .size, and instructions in a constant array.
 TEST_F(MovabilityTest, ContextSwitchesOutsideOfFunctionsAreSeen) {
   const std::string change = "push %rbp\nmov %rsp, (%rdi)\nmov %rsi, %rsp\npop %rbp\nret\n";

@@ -1,0 +1,155 @@
+// Registers are followed through the function: one holds an address of the own stack where it was copied from rsp, from another such
+// register, or loaded from the frame by rbp, where compilers spill what they saved. Whatever else may write a register, by the shape of its
+// instruction, makes it unknown. Where two ways meet both must know. Ways that aren't seen (jump tables, landing pads)
+// begin behind an instruction that nothing runs on from, with nothing known.
+#include "instrumenter/postlink/saved_stack.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <map>
+#include <vector>
+
+#include "instrumenter/postlink/elf_image.h"
+#include "instrumenter/postlink/instruction.h"
+
+namespace stab::postlink {
+namespace {
+
+using Registers = uint16_t;  // a bit for each that holds an address of the own stack
+
+constexpr unsigned kRsp = 4, kRbp = 5;
+constexpr Registers kAll = 0xffff;
+constexpr Registers kStackPointer = 1u << kRsp;
+// rax, rcx, rdx, rsi, rdi, r8 to r11: what calls leave as they like.
+constexpr Registers kOfCalls = 0x0fc7;
+// rax, rcx, rdx, rsi, rdi: what instructions write without naming them.
+constexpr Registers kUnnamed = 0x00c7;
+constexpr Registers kByCpuid = 0x000f;
+
+struct Line {
+  Instruction instruction;
+  size_t at;
+  const uint8_t* bytes;
+};
+
+unsigned reg_of(const Instruction& i) { return i.modrm_reg() | (i.rex & 4u) << 1; }
+unsigned rm_of(const Instruction& i) { return (i.modrm & 7u) | (i.rex & 1u) << 3; }
+bool names_registers(const Instruction& i) { return i.has_modrm && i.modrm >> 6 == 3; }
+bool is_wide(const Instruction& i) { return (i.rex & 8u) != 0; }
+// disp(%rbp), without an index.
+bool is_in_frame(const Instruction& i) { return i.has_modrm && (i.modrm >> 6 == 1 || i.modrm >> 6 == 2) && rm_of(i) == kRbp; }
+
+bool is_nop(const Instruction& i) { return i.plain(0x90) || (!i.is_vector && i.map == 1 && i.opcode == 0x1f); }
+
+Registers with(Registers known, unsigned to, bool holds) {
+  return static_cast<Registers>(holds ? known | 1u << to : known & ~(1u << to));
+}
+
+bool is_one_of(uint8_t opcode, std::initializer_list<uint8_t> opcodes) {
+  return std::find(opcodes.begin(), opcodes.end(), opcode) != opcodes.end();
+}
+
+// SSE, AVX and AVX-512: registers of their own, but for what compares, extracts and converts.
+bool is_of_vectors(const Instruction& i) {
+  if (i.is_vector || i.map == 2 || i.map == 3) return true;
+  if (i.map != 1) return false;
+  const uint8_t o = i.opcode;
+  return (o >= 0x10 && o < 0x18) || (o >= 0x28 && o < 0x30) || (o >= 0x50 && o < 0x80) || o == 0xc2 || (o >= 0xc4 && o < 0xc7) || o >= 0xd0;
+}
+
+Registers written_by_vectors(const Instruction& i) {
+  const auto both = [](unsigned low) { return static_cast<Registers>(0x0101u << (low & 7u)); };  // a prefix may hold the high bit
+  if ((i.map == 2 || i.map == 3) && i.opcode >= 0xf0) return kAll & ~kStackPointer;              // BMI, crc32, movbe
+  if (i.map == 3) return is_one_of(i.opcode, {0x14, 0x15, 0x16, 0x17}) ? both(i.modrm) : kUnnamed;
+  if (is_one_of(i.opcode, {0x2c, 0x2d, 0x50, 0x78, 0x79, 0x93, 0xc5, 0xd7})) return both(i.modrm_reg());
+  return i.opcode == 0x7e ? both(i.modrm) : Registers{0};
+}
+
+// Whether the opcode itself names a register: push, pop, xchg, mov of a constant, bswap.
+bool has_register_in_opcode(const Instruction& i) {
+  if (i.map == 1) return i.opcode >= 0xc8 && i.opcode < 0xd0;
+  return (i.opcode >= 0x50 && i.opcode < 0x60) || (i.opcode >= 0x90 && i.opcode < 0x98) || (i.opcode >= 0xb0 && i.opcode < 0xc0);
+}
+
+// Where the field for a register is a part of the opcode: arithmetic with a constant, shifts, mul and its like.
+bool has_opcode_in_modrm(const Instruction& i) {
+  if (i.map == 1) return i.opcode == 0xba;
+  return is_one_of(i.opcode, {0x80, 0x81, 0x83, 0x8f, 0xc0, 0xc1, 0xc6, 0xc7, 0xd0, 0xd1, 0xd2, 0xd3, 0xf6, 0xf7, 0xfe, 0xff});
+}
+
+// What an instruction may write that isn't followed.
+Registers may_write(const Instruction& i) {
+  const bool compares = i.plain(0x38) || i.plain(0x39) || i.plain(0x3a) || i.plain(0x3b) || i.plain(0x84) || i.plain(0x85);
+  if (compares || i.is_branch) return 0;
+  if (i.plain(0x88) || i.plain(0x89)) return static_cast<Registers>(names_registers(i) ? 1u << rm_of(i) : 0u);  // mov to its second operand
+  if (i.plain(0xc9)) return 1u << kRbp;                                                                         // leave
+  if (!i.is_vector && i.map == 1 && i.opcode == 0xa2) return kByCpuid;
+  if (is_of_vectors(i)) return written_by_vectors(i);
+  Registers written = kUnnamed;
+  if (i.has_modrm && !has_opcode_in_modrm(i)) written |= static_cast<Registers>(1u << reg_of(i));
+  if (names_registers(i)) written |= static_cast<Registers>(1u << rm_of(i));
+  if (has_register_in_opcode(i)) written |= static_cast<Registers>(1u << ((i.opcode & 7u) | (i.rex & 1u) << 3));
+  return written;
+}
+
+Registers after(const Instruction& i, Registers known) {
+  known |= kStackPointer;
+  if (i.plain(0x89) && is_wide(i) && names_registers(i)) return with(known, rm_of(i), (known >> reg_of(i) & 1) != 0);
+  if (i.plain(0x8b) && is_wide(i) && names_registers(i)) return with(known, reg_of(i), (known >> rm_of(i) & 1) != 0);
+  if (i.plain(0x8b) && is_wide(i) && is_in_frame(i)) return with(known, reg_of(i), (known >> kRbp & 1) != 0);
+  if (i.is_call() || i.is_indirect_call()) return known & ~kOfCalls;
+  const bool pushes = !i.is_vector && i.map == 0 && i.opcode >= 0x50 && i.opcode < 0x58;
+  if (pushes || is_nop(i)) return known;
+  return known & ~(may_write(i) & ~kStackPointer);
+}
+
+}  // namespace
+
+bool goes_back_on_its_stack(std::span<const uint8_t> code) {
+  std::vector<Line> lines;
+  std::map<size_t, size_t> line_at;
+  Instruction instruction;
+  for (size_t at = 0; at < code.size(); at += instruction.length) {
+    if (!decode(code.subspan(at), instruction)) return false;
+    line_at[at] = lines.size();
+    lines.push_back({instruction, at, code.data() + at});
+  }
+  std::vector<Registers> before(lines.size(), kAll);
+  std::vector<bool> begins(lines.size());  // reached by nothing that is seen, until it is
+  for (size_t n = 0; n < lines.size(); ++n)
+    begins[n] = n == 0 || lines[n - 1].instruction.ends_flow() || (n > 1 && begins[n - 1] && is_nop(lines[n - 1].instruction));
+  const auto target_of = [&](const Line& line) {
+    const Instruction& i = line.instruction;
+    if (!i.is_branch || i.is_call()) return lines.size();
+    const int64_t distance = i.immediate_bytes == 1 ? int64_t{read_as<int8_t>(line.bytes + i.immediate_at)}
+                                                    : int64_t{read_as<int32_t>(line.bytes + i.immediate_at)};
+    const auto found = line_at.find(line.at + i.length + static_cast<size_t>(distance));
+    return found == line_at.end() ? lines.size() : found->second;
+  };
+  for (const Line& line : lines)
+    if (const size_t target = target_of(line); target > 0 && target < lines.size()) begins[target] = false;
+  for (size_t n = 0; n < lines.size(); ++n)
+    if (begins[n] && (n == 0 || !is_nop(lines[n].instruction))) before[n] = kStackPointer;  // what fills a gap runs for nobody
+  for (bool changed = true; changed;) {
+    changed = false;
+    const auto meet = [&](size_t n, Registers known) {
+      if (n >= lines.size() || (before[n] & known) == before[n]) return;
+      before[n] &= known;
+      changed = true;
+    };
+    for (size_t n = 0; n < lines.size(); ++n) {
+      const Registers known = after(lines[n].instruction, before[n]);
+      meet(target_of(lines[n]), known);
+      if (!lines[n].instruction.ends_flow()) meet(n + 1, known);
+    }
+  }
+  for (size_t n = 0; n < lines.size(); ++n) {
+    const Instruction& i = lines[n].instruction;
+    if (!i.loads_stack_from_register()) continue;
+    const unsigned from = i.plain(0x8b) ? rm_of(i) : reg_of(i);
+    if (!is_wide(i) || (before[n] >> from & 1) == 0) return false;
+  }
+  return true;
+}
+
+}  // namespace stab::postlink

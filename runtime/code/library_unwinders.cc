@@ -1,0 +1,209 @@
+// What a library brings is read in its dynamic symbols. Three kinds exist: libraries that are unwinders (both libunwinds), and
+// export them; libraries that hold libgcc's, hidden, which asks the loader (_dl_find_object, served by unwind_dynamic.cc) or in
+// versions before 12 goes through all files by itself (dl_iterate_phdr); and LLVM's, hidden, which does the latter, too. A hidden one
+// shows in that the library handles exceptions, which its frame descriptions tell, and takes no unwinder from elsewhere.
+#include "runtime/code/library_unwinders.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <string.h>
+
+#include "runtime/api/ask_helper.h"
+#include "runtime/code/frame_header.h"
+#include "runtime/control.h"
+
+namespace stab::code {
+namespace {
+
+// Both libunwinds' own interface. LLVM's has a function of the name that libgcc asks ours by, too, and doesn't call it.
+constexpr const char* kOfLibunwind[] = {"_ULx86_64_step", "unw_step", "__unw_step"};
+// What all unwinders have.
+constexpr const char* kOfUnwinders[] = {"_Unwind_RaiseException", "_Unwind_Backtrace"};
+
+// The dynamic symbols of a loaded file.
+class DynamicSymbols {
+ public:
+  DynamicSymbols(const Elf64_Dyn* dynamic, uint64_t bias) {
+    for (; dynamic != nullptr && dynamic->d_tag != DT_NULL; ++dynamic) {
+      // The loader has made addresses of these, but for the kernel's own file.
+      const uint64_t value = dynamic->d_un.d_ptr;
+      const uint64_t address = value < bias ? value + bias : value;
+      if (dynamic->d_tag == DT_SYMTAB) symbols_ = reinterpret_cast<const Elf64_Sym*>(address);
+      if (dynamic->d_tag == DT_STRTAB) names_ = reinterpret_cast<const char*>(address);
+      if (dynamic->d_tag == DT_GNU_HASH) gnu_hash_ = reinterpret_cast<const uint32_t*>(address);
+      if (dynamic->d_tag == DT_HASH) hash_ = reinterpret_cast<const uint32_t*>(address);
+    }
+    if (symbols_ == nullptr || names_ == nullptr) gnu_hash_ = hash_ = nullptr;
+  }
+
+  bool defines(const char* name) const {
+    if (gnu_hash_ == nullptr) return any(1, count(), [&](const Elf64_Sym& s) { return s.st_shndx != SHN_UNDEF && is(s, name); });
+    // Buckets | hashes of the symbols from `first` on, the lowest bit ends a bucket.
+    const uint32_t buckets = gnu_hash_[0], first = gnu_hash_[1], bloom_words = gnu_hash_[2];
+    const uint32_t* const bucket = gnu_hash_ + 4 + bloom_words * 2;
+    const uint32_t* const chain = bucket + buckets;
+    uint32_t hash = 5381;
+    for (const char* at = name; *at != 0; ++at) hash = hash * 33 + static_cast<uint8_t>(*at);
+    uint32_t i = buckets == 0 ? 0 : bucket[hash % buckets];
+    if (i < first) return false;
+    for (;; ++i) {
+      if ((chain[i - first] | 1) == (hash | 1) && is(symbols_[i], name)) return true;
+      if ((chain[i - first] & 1) != 0) return false;
+    }
+  }
+
+  // Whether it takes a symbol of this name, or one that begins so, from another file.
+  bool takes(const char* name) const {
+    return imports([&](const Elf64_Sym& s) { return is(s, name); });
+  }
+  bool takes_any(const char* beginning) const {
+    const size_t length = strlen(beginning);
+    return imports([&](const Elf64_Sym& s) { return strncmp(names_ + s.st_name, beginning, length) == 0; });
+  }
+
+ private:
+  template <typename Holds>
+  bool any(uint32_t from, uint32_t to, Holds holds) const {
+    for (uint32_t i = from; i < to; ++i)
+      if (holds(symbols_[i])) return true;
+    return false;
+  }
+  // A GNU table lists what is defined; all else comes before it.
+  template <typename Holds>
+  bool imports(Holds holds) const {
+    return any(1, gnu_hash_ != nullptr ? gnu_hash_[1] : count(),
+               [&](const Elf64_Sym& s) { return s.st_shndx == SHN_UNDEF && holds(s); });
+  }
+  uint32_t count() const { return hash_ == nullptr ? 0 : hash_[1]; }
+  bool is(const Elf64_Sym& symbol, const char* name) const { return strcmp(names_ + symbol.st_name, name) == 0; }
+
+  const Elf64_Sym* symbols_ = nullptr;
+  const char* names_ = nullptr;
+  const uint32_t* gnu_hash_ = nullptr;
+  const uint32_t* hash_ = nullptr;
+};
+
+// Whether functions of a file handle exceptions: a common part of its frame descriptions names a routine for that (P).
+bool handles_exceptions(const uint8_t* frame_header) {
+  if (frame_header == nullptr) return false;
+  FrameHeader header;
+  memcpy(&header, frame_header, sizeof header);
+  if (header.frames_encoding != kRelative4) return true;  // by a linker that we don't know
+  for (const uint8_t* at = frame_header + offsetof(FrameHeader, frames) + header.frames;;) {
+    uint32_t bytes, common;
+    memcpy(&bytes, at, sizeof bytes);
+    if (bytes == 0) return false;
+    if (bytes == 0xffffffff) return true;  // of 4 GiB: never seen
+    memcpy(&common, at + 4, sizeof common);
+    if (common == 0 && strchr(reinterpret_cast<const char*>(at + 9), 'P') != nullptr) return true;
+    at += 4 + bytes;
+  }
+}
+
+// `apart`: it doesn't find our names before those of libgcc and the loader.
+bool brings_unwinder(const DynamicSymbols& symbols, const uint8_t* frame_header, bool apart) {
+  const auto defines_one_of = [&](const auto& names) {
+    for (const char* name : names)
+      if (symbols.defines(name)) return true;
+    return false;
+  };
+  if (defines_one_of(kOfLibunwind)) return true;
+  if (!apart && symbols.defines("_Unwind_Find_FDE")) return false;
+  if (defines_one_of(kOfUnwinders)) return true;
+  const bool looks_itself = symbols.takes("dl_iterate_phdr") || (apart && symbols.takes("_dl_find_object"));
+  return looks_itself && !symbols.takes_any("_Unwind_") && handles_exceptions(frame_header);
+}
+
+struct Search {
+  bool apart = false;
+  size_t skipped = 1;  // the first is the executable
+  size_t seen = 0;
+  bool found = false;
+};
+
+int count_file(dl_phdr_info*, size_t, void* count) {
+  ++*static_cast<size_t*>(count);
+  return 0;
+}
+
+int look_at_file(dl_phdr_info* file, size_t, void* context) {
+  Search& search = *static_cast<Search*>(context);
+  if (search.seen++ < search.skipped) return 0;
+  const Elf64_Dyn* dynamic = nullptr;
+  const uint8_t* frame_header = nullptr;
+  for (int i = 0; i < file->dlpi_phnum; ++i) {
+    const uint64_t address = file->dlpi_addr + file->dlpi_phdr[i].p_vaddr;
+    if (file->dlpi_phdr[i].p_type == PT_DYNAMIC) dynamic = reinterpret_cast<const Elf64_Dyn*>(address);
+    if (file->dlpi_phdr[i].p_type == PT_GNU_EH_FRAME) frame_header = reinterpret_cast<const uint8_t*>(address);
+  }
+  search.found = brings_unwinder(DynamicSymbols(dynamic, file->dlpi_addr), frame_header, search.apart);
+  return search.found;
+}
+
+int read_loads(dl_phdr_info* file, size_t, void* loads) {
+  *static_cast<unsigned long long*>(loads) = file->dlpi_adds;
+  return 1;
+}
+
+// How many files had ever been loaded when libraries were looked at last.
+unsigned long long looked_at_loads;
+
+unsigned long long loads_so_far() {
+  unsigned long long loads = 0;
+  dl_iterate_phdr(read_loads, &loads);
+  return loads;
+}
+
+bool may_move() { return control().ring_address != 0 && __atomic_load_n(&control().orders.home_wanted, __ATOMIC_RELAXED) == 0; }
+
+// A helper that is dead makes no further image, and what is there stays.
+void go_home() {
+  degrade(control(), Degradation::kUnwinderCame);
+  __atomic_store_n(&control().orders.home_wanted, 1u, __ATOMIC_SEQ_CST);
+  if (api::send_orders()) api::wait_for(control().orders.home_given, [](uint32_t given) { return given != 0; });
+}
+
+}  // namespace
+
+bool libraries_bring_unwinder() {
+  looked_at_loads = loads_so_far();
+  Search search;
+  dl_iterate_phdr(look_at_file, &search);
+  return search.found;
+}
+
+void before_load(Load* load, int mode) {
+  if (!may_move() || (mode & RTLD_DEEPBIND) == 0) return;
+  load("libgcc_s.so.1", RTLD_LAZY);
+  after_load(0);  // that one is not apart
+}
+
+void after_load(int mode) {
+  if (!may_move()) return;
+  const unsigned long long loads = loads_so_far();
+  const unsigned long long came = loads - __atomic_exchange_n(&looked_at_loads, loads, __ATOMIC_RELAXED);
+  if (came == 0) return;
+  // What came last is last in the list.
+  size_t files = 0;
+  dl_iterate_phdr(count_file, &files);
+  Search search;
+  search.apart = (mode & RTLD_DEEPBIND) != 0;
+  if (came < files) search.skipped = files - came;
+  dl_iterate_phdr(look_at_file, &search);
+  if (search.found) go_home();
+}
+
+void after_load_apart(void* handle) {
+  if (!may_move()) return;
+  const auto* file = static_cast<const link_map*>(handle);
+  while (file->l_prev != nullptr) file = file->l_prev;
+  for (; file != nullptr; file = file->l_next) {
+    dl_find_object object;
+    const bool found = _dl_find_object(file->l_ld, &object) == 0;
+    const auto* frame_header = static_cast<const uint8_t*>(found ? object.dlfo_eh_frame : nullptr);
+    if (brings_unwinder(DynamicSymbols(file->l_ld, file->l_addr), frame_header, true)) return go_home();
+  }
+}
+
+}  // namespace stab::code

@@ -1,0 +1,19 @@
+// Unwinders that shared libraries bring. libgcc's asks ours (unwind.h), wherever it is, but in a scope that doesn't find our
+// names; others look code up in the files that are loaded, and end at a copy.
+#pragma once
+
+namespace stab::code {
+
+// Whether a loaded library brings one that can't be told of copies. What the executable holds itself is not looked at.
+bool libraries_bring_unwinder();
+
+// Around a load by dlopen with this mode, in a program whose code may move. before_load: RTLD_DEEPBIND would let libgcc_s, if it
+// came with the library, find itself before ours, so it comes first. after_load: if an unwinder has come that can't be told of copies,
+// the code goes home (Orders::home_wanted), and the dose says so.
+using Load = void*(const char* file, int mode);
+void before_load(Load* load, int mode);
+void after_load(int mode);
+// The same behind a load into another namespace, where nobody finds our names.
+void after_load_apart(void* handle);
+
+}  // namespace stab::code
