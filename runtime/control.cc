@@ -34,7 +34,7 @@ const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)] = 
      "and the like, stab_stack and stab_rt_* under 'global:' in its version script"),
     ("the executable holds an unwinder that can't be told of moved functions, so exceptions would end there; link without "
      "-static-libgcc"),
-    "the program or a library of it brings a malloc, which serves all calls; link without it, or don't preload it",
+    "a library of the program brings a malloc, which serves all calls; link without it, or don't preload it",
     ("a library was loaded without RTLD_DEEPBIND, which would have made it free with libc what our heap gave; with STAB_HEAP=off "
      "it is loaded as asked"),
     ("/proc shows other process ids than the program has, so its threads can't be found, images are never reused, and moving "
@@ -57,6 +57,9 @@ const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)] = 
     "long loops are to be led to new layouts, and the executable's metadata tells nothing of loops; link it again with szc",
     ("the program mapped other memory over its own text, so it went on there and layouts ended; leave that out, as an option "
      "for huge pages may"),
+    "the program brings a malloc of its own, which serves all calls; link without it",
+    ("clock_gettime was refused to the helper, so epochs don't end and the first layout stays; let the seccomp filter that the "
+     "program was started under pass it"),
 };
 
 }  // namespace stab
