@@ -31,12 +31,12 @@ bool has(const Arguments& words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-// Each link for our target is told the emulation. Of the compiler's other steps none is: they are its own processes, as and
+// Each link of an ELF file is told the emulation. Of the compiler's other steps none is: they are its own processes, as and
 // objcopy.
 bool is_link(const Arguments& words) {
   if (words.size() < 2 || words[1].starts_with("-cc1") || words[1] == "-fc1") return false;
   for (size_t i = 1; i + 1 < words.size(); ++i)
-    if (words[i] == "-m" && words[i + 1] == "elf_x86_64") return true;
+    if (words[i] == "-m" && words[i + 1].starts_with("elf")) return true;
   return false;
 }
 
@@ -161,8 +161,9 @@ std::string dynamic_linker_of(const Arguments& words) {
   std::string path;
   for (size_t i = 0; i < words.size(); ++i) {
     for (const std::string_view option : kOptions) {
+      const std::string with_value = std::string(option) + "=";
       if (words[i] == option && i + 1 < words.size()) path = words[i + 1];
-      else if (words[i].starts_with(option) && words[i].substr(option.size()).starts_with('=')) path = words[i].substr(option.size() + 1);
+      if (words[i].starts_with(with_value)) path = words[i].substr(with_value.size());
     }
   }
   return path;

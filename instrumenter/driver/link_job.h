@@ -30,8 +30,8 @@ struct LinkJob {
   bool wraps_operators = false;  // --wrap of operator new or delete, or of what those of a statically linked C++ library call
 };
 
-// Whether a configuration file that the compiler has read chooses a linker, by the same answer. Ours would come behind that choice
-// and win over it.
+// Whether a configuration file that the compiler has read chooses a linker, by the same answer. Ours would come behind that
+// choice and win over it.
 bool is_linker_configured(const std::string& steps);
 
 // Reads what `compiler -### arguments` printed; empty when the command doesn't link. A step is a link by what it is told, not

@@ -67,10 +67,10 @@ void warn_of_left_out(const LinkJob& job) {
             out.options.c_str(), out.why.c_str());
 }
 
-// Of programs; a library's code stays anyway, and a bare program is meant to be without libc.
+// A bare program is meant to be without libc.
 void warn_of_unprocessed(const LinkJob& job) {
   const std::string why = why_not_processed(job);
-  if (!why.empty() && !job.shared && !is_bare(job))
+  if (!why.empty() && !is_bare(job))
     fprintf(stderr, "szc: warning: '%s' %s: nothing in it is randomized\n", job.output.c_str(), why.c_str());
 }
 
@@ -124,7 +124,7 @@ Result<LinkerKind> kind_of(const LinkJob& job) {
   return kind_by_version(answer.text);
 }
 
-// What a strict command can't do however it goes on; `strict` is for the output of `job`.
+// Fails what can't come to be strict however the link goes; `strict` is for the output of `job`.
 Status check_strict(const LinkJob& job, const postlink::Factors& strict) {
   const std::string why = why_not_processed(job);
   if (why.empty() || !strict.any()) return {};
@@ -134,9 +134,9 @@ Status check_strict(const LinkJob& job, const postlink::Factors& strict) {
 // ThinLTO's backends apart from the link optimize on their own, and clang 19 loads no pass there.
 Status check_thin_backend(const CommandLine& line) {
   if (!line.is_thin_backend) return {};
-  constexpr char kText[] = "clang loads no pass where it obeys -fthinlto-index=, so these functions have no pads and stay; let the "
-                           "link optimize ('szc -flto=thin', with --thinlto-cache-dir= to save time), or move them by linking with "
-                           "--stab-move=all";
+  constexpr char kText[] =
+      "clang loads no pass where it obeys -fthinlto-index=, so these functions have no pads and stay; let the link optimize "
+      "('szc -flto=thin', with --thinlto-cache-dir= to save time), or move them by linking with --stab-move=all";
   if (line.strict && (line.strict->code || line.strict->stack)) return bad_input(kText);
   fprintf(stderr, "szc: warning: %s\n", kText);
   return {};

@@ -17,7 +17,7 @@ Result<postlink::Factors> strictness_of(const CommandLine& line, const std::stri
 }
 
 std::string why_not_processed(const LinkJob& job) {
-  if (job.relocatable) return {};
+  if (job.relocatable || job.shared) return {};
   if (job.libc == Libc::kNone) return "is linked without glibc, which Stab's runtime needs";
   if (job.libc == Libc::kOther) return "is linked with '" + job.other_libc + "', and Stab's runtime needs glibc";
   return {};

@@ -11,10 +11,12 @@
 namespace stab::driver {
 
 // Of the link of `output`: what --stab-strict says, or STAB_LINK_STRICT, which STAB_LINK_PROGRAM, names of files with colons
-// between them, keeps from whatever else a build links: its own tools, the tests of a configure script. Fails on words that it doesn't know.
+// between them, keeps from whatever else a build links: its own tools, the tests of a configure script. Fails on words that it
+// doesn't know.
 Result<postlink::Factors> strictness_of(const CommandLine& line, const std::string& output);
 
-// Why no post-link step comes to what `job` links, nor can; empty: one does, or the output goes into another link.
+// Why no post-link step comes to the program that `job` links, nor can; empty: one does, or the output is no program. Of a
+// library the code stays anyway.
 std::string why_not_processed(const LinkJob& job);
 
 }  // namespace stab::driver

@@ -37,7 +37,8 @@ bool names_processor(std::string_view word) {
   constexpr std::string_view kBegins[] = {"x86_64", "amd64", "i386", "i486",  "i586",  "i686",  "aarch64",   "arm", "riscv",
                                           "powerpc", "ppc",  "mips", "s390x", "sparc", "wasm",  "loongarch", "m68k"};
   const std::string_view processor = word.substr(0, word.find('-'));
-  return std::any_of(std::begin(kBegins), std::end(kBegins), [&](std::string_view begin) { return processor.starts_with(begin); });
+  return std::any_of(std::begin(kBegins), std::end(kBegins),
+                     [&](std::string_view begin) { return processor.starts_with(begin); });
 }
 
 // Empty if it is not installed.
@@ -88,8 +89,8 @@ Error missing(const std::string& what, std::string_view cure) {
 DriverName DriverName::read(std::string_view name) {
   // Versions are digits and points behind the last dash.
   const size_t dash = name.rfind('-');
-  const bool versioned = dash != name.npos && dash + 1 < name.size() && name.find_first_not_of("0123456789.", dash + 1) == name.npos;
-  if (versioned) name = name.substr(0, dash);
+  if (dash != name.npos && dash + 1 < name.size() && name.find_first_not_of("0123456789.", dash + 1) == name.npos)
+    name = name.substr(0, dash);
   Language language = Language::kC;
   if (name.find("++") != name.npos) language = Language::kCxx;
   else if (name.find("flang") != name.npos || name.find("fortran") != name.npos) language = Language::kFortran;

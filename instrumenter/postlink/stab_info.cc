@@ -170,8 +170,8 @@ std::string describe_stubs(const ElfImage& image) {
     if (!told) bytes += section.header.sh_size;
   }
   if (bytes == 0) return "";
-  return line("stubs", std::to_string(bytes) + " bytes of calls into libraries have no unwind entry, so a stack taken by a signal "
-                       "there ends; -fno-plt makes none, and -fuse-ld=bfd writes entries");
+  return line("stubs", std::to_string(bytes) + " bytes of calls into libraries have no unwind entry, so a stack taken by a "
+                       "signal there ends; -fno-plt makes none, and -fuse-ld=bfd writes entries");
 }
 
 std::string describe_match(const ElfImage& image, const CodeView& code) {

@@ -108,7 +108,8 @@ TEST(LinkJob, IsTakenForOneByWhatItIsTold) {
   EXPECT_FALSE(find_link_job(R"( "/usr/bin/as" "--64" "-o" "a.o" "a.s")"));
   EXPECT_FALSE(find_link_job(R"( "/usr/bin/objcopy" "--extract-dwo" "a.o" "a.dwo")"));
   EXPECT_FALSE(find_link_job(R"( "/usr/lib/llvm-19/bin/flang-new" "-fc1" "-m" "elf_x86_64" "-o" "a.o")"));
-  const auto wrapped = find_link_job(R"( "clang-linker-wrapper" "--linker-path=/usr/bin/ld.bfd" "--" "-m" "elf_x86_64" "-o" "a")");
+  const auto wrapped =
+      find_link_job(R"( "clang-linker-wrapper" "--linker-path=/usr/bin/ld.bfd" "--" "-m" "elf_x86_64" "-o" "a")");
   ASSERT_TRUE(wrapped);
   EXPECT_EQ(wrapped->kind, LinkerKind::kOther);
 }

@@ -153,7 +153,8 @@ TEST(Steps, LinkTimeOptimizationFindsThePassInTheLinker) {
 }
 
 TEST(Steps, PostLinkIsToldWhatIsStrict) {
-  EXPECT_THAT(post_link_command(kTools, kLine, kProgram, "", {.code = true, .stack = false, .heap = true}), Contains("code,heap"));
+  const postlink::Factors two{.code = true, .stack = false, .heap = true};
+  EXPECT_THAT(post_link_command(kTools, kLine, kProgram, "", two), Contains("code,heap"));
   EXPECT_THAT(post_link_command(kTools, kLine, kProgram, "", {}), Not(Contains("--strict")));
 }
 
