@@ -35,6 +35,26 @@ std::string layout_file_of(const Plan& plan, const Cell& cell) {
   return level == 0 ? std::string() : plan.layout.verification->arms[static_cast<size_t>(level) - 1].text;
 }
 
+// Adds `name` to names with `separator` between them, unless it is there.
+void add_name(std::string& names, char separator, std::string_view name) {
+  const std::string framed = separator + names + separator;
+  if (framed.find(separator + std::string(name) + separator) != std::string::npos) return;
+  if (!names.empty()) names += separator;
+  names += name;
+}
+
+// What a build has to give, so that this cell's trials can be what the cell says. A heap that is preloaded needs nothing.
+void add_demands(const Plan& plan, const Program& program, const Cell& cell, int link, Build& build) {
+  const Layout& layout = cell.layout;
+  if (layout.code != abi::CodeMode::kOff) add_name(build.strict, ',', "code");
+  if (layout.stack == abi::StackMode::kOn || layout.stack == abi::StackMode::kRecursive) add_name(build.strict, ',', "stack");
+  if (layout.heap != abi::HeapMode::kOff && !program.preload_heap) add_name(build.strict, ',', "heap");
+  for (const Workload& workload : program.workloads) {
+    const std::string path = substitute(workload.run.argv[0], plan, cell, link);
+    add_name(build.measured, ':', std::string_view(path).substr(path.rfind('/') + 1));
+  }
+}
+
 }  // namespace
 
 uint32_t link_seed(const Plan& plan, int link) {
@@ -131,7 +151,8 @@ BuildSet make_builds(const Plan& plan, const Design& design) {
         if (is_new)
           set.builds_.push_back({at->second, p, cell.index, link, link_seed(plan, link),
                                  build_name(plan, program, cell, link), std::move(command), std::move(source),
-                                 std::move(layout)});
+                                 std::move(layout), {}, {}});
+        add_demands(plan, program, cell, link, set.builds_[static_cast<size_t>(at->second)]);
         set.index_.push_back(at->second);
       }
     }

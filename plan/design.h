@@ -108,6 +108,8 @@ struct Build {
   Command command;           // substituted; empty: nothing to build
   Source source;             // substituted
   std::string layout_file;   // text of the layout file that it obeys; empty: none
+  std::string strict;        // layout factors that are on in a cell of it, "code,stack,heap": what szc may not link without
+  std::string measured;      // names of the files that its cells run, with colons between them
 };
 
 class BuildSet {

@@ -34,7 +34,7 @@ const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)] = 
      "and the like, stab_stack and stab_rt_* under 'global:' in its version script"),
     ("the executable holds an unwinder that can't be told of moved functions, so exceptions would end there; link without "
      "-static-libgcc"),
-    "the program or a library of it brings a malloc, which serves all calls; link without it, or don't preload it",
+    "a library of the program brings a malloc, which serves all calls; link without it, or don't preload it",
     ("a library was loaded without RTLD_DEEPBIND, which would have made it free with libc what our heap gave; with STAB_HEAP=off "
      "it is loaded as asked"),
     ("/proc shows other process ids than the program has, so its threads can't be found, images are never reused, and moving "
@@ -62,6 +62,9 @@ const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)] = 
     ("a library was loaded that brings an unwinder which can't be told of moved functions (libunwind, one linked into it, or one "
      "that RTLD_DEEPBIND or dlmopen keeps apart), so layouts ended and calls run the original code; exceptions can't leave "
      "functions that were running then; load it with libgcc_s, or use STAB_CODE=off"),
+    "the program brings a malloc of its own, which serves all calls; link without it",
+    ("clock_gettime was refused to the helper, so epochs don't end and the first layout stays; let the seccomp filter that the "
+     "program was started under pass it"),
 };
 
 }  // namespace stab

@@ -56,7 +56,7 @@ enum class Degradation : uint8_t {
   kModuleStack,        // a shared library's link hides stab_stack: its pads read a record of their own
   kNamesHidden,        // the executable's link hides the runtime's names, so libraries use those of libgcc and libc
   kUnwinderReplaced,   // exceptions couldn't pass moved functions: the executable has libgcc_eh's _Unwind_Find_FDE
-  kHeapOfLibrary,      // the program or a library of it brings a malloc: the heap is theirs
+  kHeapOfLibrary,      // a library of the program brings a malloc: the heap is its
   kDeepBinding,        // a library was loaded without RTLD_DEEPBIND, which would have given it libc's heap beside ours
   kForeignNumbers,     // /proc numbers processes differently, so threads can't be found: images are never reused
   kThreadsDenied,      // the kernel refuses the helper to look at threads: no image is reused meanwhile
@@ -72,6 +72,8 @@ enum class Degradation : uint8_t {
   kTextReplaced,       // the program mapped something over its own text: it goes on there, unmoved
   kUnwinderOther,      // exceptions couldn't pass moved functions: a library brings an unwinder that asks neither of ours
   kUnwinderCame,       // such a library was loaded while code moved: what is called from then on runs originals
+  kHeapOfProgram,      // the program brings a malloc: the heap is its
+  kNoClock,            // the kernel refuses the helper to look at a clock: there are no epochs
   kCount
 };
 extern const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)];

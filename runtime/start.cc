@@ -392,6 +392,8 @@ void start(const OwnHelper* own) {
   const abi::Settings& wanted = settings();
   if (wanted.heap != abi::HeapMode::kOff && !heap::libraries_find_ours() && heap::leave_to_libc())
     degrade(control(), Degradation::kNamesHidden);
+  // Where the program's own malloc serves, no call comes to ours that would tell.
+  if (wanted.heap != abi::HeapMode::kOff) heap::find_brought();
   if (!wants_helper(wanted)) return;
   const bool launched = wanted.helper_socket >= 0 && is_helper_socket(wanted.helper_socket);
   if (own == nullptr && !launched) return;

@@ -123,6 +123,11 @@ inline int gettid() { return static_cast<int>(call(SYS_gettid)); }
   for (;;) call(SYS_exit_group, status);
 }
 inline int pidfd_open(int pid) { return static_cast<int>(call(SYS_pidfd_open, pid, 0)); }
+// A seccomp filter may refuse clocks; monotonic_ns is 0 then.
+inline bool has_clock() {
+  timespec now{};
+  return call(SYS_clock_gettime, CLOCK_MONOTONIC, word(&now)) == 0;
+}
 inline uint64_t monotonic_ns() {
   timespec now{};
   call(SYS_clock_gettime, CLOCK_MONOTONIC, word(&now));

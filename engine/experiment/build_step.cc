@@ -24,6 +24,12 @@ LaunchRequest command_request(const BuildPlace& place, const plan::Build& build,
                  "HOME=" + std::string(home != nullptr ? home : "/nonexistent"), "PLAN_DIR=" + place.plan_directory,
                  "LINK=" + std::to_string(build.link)};
   if (!build.layout_file.empty()) request.env.push_back("STAB_LINK_LAYOUT=" + layout_file_path(directory));
+  // Of what is measured alone: a build's own tools and the tests of its configure script need nothing that moves. What is
+  // linked differs in nothing, so an input hash doesn't have it; a build of before is held to the same by its trials' doses.
+  if (!build.strict.empty()) {
+    request.env.push_back("STAB_LINK_STRICT=" + build.strict);
+    request.env.push_back("STAB_LINK_PROGRAM=" + build.measured);
+  }
   // The drivers shuffle the link order by it; 0 is the order as given.
   if (build.link_seed != 0) request.env.push_back("STAB_LINK_SEED=" + std::to_string(build.link_seed));
   return request;

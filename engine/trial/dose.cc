@@ -64,6 +64,7 @@ class DoseReader final : public nlohmann::json_sax<Json> {
     }
     if (depth_ == 3 && arrays_ == 0 && keys_[1] == "code" && keys_[2] == "script" && keys_[3] == "hash")
       dose.script_hash = std::move(value);
+    if (depth_ == 2 && arrays_ == 0 && keys_[1] == "heap" && keys_[2] == "served_by") dose.heap_served_by = std::move(value);
     if (depth_ != 2 || arrays_ != 0 || keys_[1] != "settings") return true;
     if (keys_[2] == "code") dose.code = std::move(value);
     else if (keys_[2] == "stack") dose.stack = std::move(value);
@@ -156,8 +157,12 @@ std::string stack_contradiction(const plan::Layout& layout, const Dose& dose) {
 std::string heap_contradiction(abi::HeapMode mode, const Dose& dose) {
   if (mode == abi::HeapMode::kOff)
     return dose.allocations > 0 ? "heap is off, but " + std::to_string(dose.allocations) + " calls were served" : "";
+  const std::string cell = std::string("heap is ") + abi::kHeapWords[static_cast<int>(mode)];
+  if (dose.heap_served_by == "program" || dose.heap_served_by == "library")
+    return cell + ", but a malloc of " + (dose.heap_served_by == "program" ? "the program's own" : "a library's") +
+           " served the calls; link without it, or leave heap out of the plan";
   if (dose.allocations > 0) return {};
-  return std::string("heap is ") + abi::kHeapWords[static_cast<int>(mode)] + ", but it served no call";
+  return cell + ", but it served no call";
 }
 
 std::string visits_contradiction(const plan::Layout& layout, const Dose& dose) {

@@ -35,6 +35,7 @@ struct Dose {
   std::vector<std::string> degradations;
   std::string script_hash;  // of the layout script that it followed, "0x" and hexadecimal; empty: none
   std::string code, stack, heap;  // the modes it ran with, in the words of stab_abi.h; empty: not reported
+  std::string heap_served_by;     // whose malloc it was: "stab", "program" or "library"; empty: off, or not reported
 };
 
 // Nothing where the helper reports that no program ever connected. kCorrupt where the text is not a dose report.

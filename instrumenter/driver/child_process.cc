@@ -39,14 +39,15 @@ Result<int> run(const Arguments& command) {
   return wait_for(child);
 }
 
-Result<Captured> run_captured(const Arguments& command) {
+Result<Captured> run_captured(const Arguments& command, int descriptor) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return system_error("make a pipe", errno);
   UniqueFd reader(ends[0]), writer(ends[1]);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, writer.get(), STDERR_FILENO);
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, writer.get(), descriptor);
+  const int other = descriptor == STDERR_FILENO ? STDOUT_FILENO : STDERR_FILENO;
+  posix_spawn_file_actions_addopen(&actions, other, "/dev/null", O_WRONLY, 0);
   pid_t child = 0;
   const int error = posix_spawn(&child, command[0].c_str(), &actions, nullptr, pointers(command).data(), environ);
   posix_spawn_file_actions_destroy(&actions);
@@ -58,7 +59,7 @@ Result<Captured> run_captured(const Arguments& command) {
     const ssize_t count = read(reader.get(), buffer, sizeof buffer);
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) break;
-    captured.error_output.append(buffer, static_cast<size_t>(count));
+    captured.text.append(buffer, static_cast<size_t>(count));
   }
   STAB_TRY(captured.exit_code, wait_for(child));
   return captured;

@@ -14,10 +14,10 @@ Result<int> run(const Arguments& command);
 
 struct Captured {
   int exit_code;
-  std::string error_output;
+  std::string text;
 };
-// The same with standard error captured and standard output dropped.
-Result<Captured> run_captured(const Arguments& command);
+// The same with what it writes to `descriptor`, standard output or standard error, captured and the other dropped.
+Result<Captured> run_captured(const Arguments& command, int descriptor);
 
 // Becomes the command. Returns only on failure.
 Error become(const Arguments& command);

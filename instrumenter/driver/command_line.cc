@@ -131,6 +131,13 @@ Status take_layout(std::string_view argument, std::string& file) {
   return {};
 }
 
+constexpr std::string_view kStrict = "--stab-strict";
+
+Result<postlink::Factors> strict_factors(const std::string& argument) {
+  if (argument == kStrict) return postlink::Factors::all();
+  return postlink::parse_factors(std::string_view(argument).substr(kStrict.size() + 1), argument);
+}
+
 // Words of a response file as clang splits them (GNU style): blanks separate, quotes group, a backslash escapes the next
 // character, between quotes of either kind, too.
 Arguments split_words(const std::string& text) {
@@ -256,6 +263,10 @@ Result<bool> take_choice(const std::string& argument, CommandLine& line) {
     STAB_CHECK_OK(take_layout(argument, line.layout_file));
     return true;
   }
+  if (argument == kStrict || argument.starts_with(std::string(kStrict) + "=")) {
+    STAB_TRY(line.strict, strict_factors(argument));
+    return true;
+  }
   line.prints_parts |= argument == "--stab-parts";
   return argument == "--stab-parts";
 }
@@ -268,6 +279,11 @@ Result<CommandLine> CommandLine::parse(std::span<char* const> raw) {
   std::vector<Word> words;
   for (size_t i = 0; i < raw.size(); ++i) STAB_CHECK_OK(expand(raw[i], i, 0, words));
   CommandLine line;
+  if (!words.empty() && (words[0].text.starts_with("-cc1") || words[0].text == "-fc1")) {
+    line.is_inner = true;
+    line.arguments.assign(raw.begin(), raw.end());
+    return line;
+  }
   for (size_t i = 0; i < words.size(); ++i) {
     std::string& argument = words[i].text;
     const bool is_value = i > 0 && contains(kTakesValue, words[i - 1].text);
@@ -290,6 +306,7 @@ Result<CommandLine> CommandLine::parse(std::span<char* const> raw) {
     line.only_compiles |= contains(kStopsBeforeLink, argument);
     line.prints_steps |= argument == "-###";
     line.emits_bitcode |= argument == "-emit-llvm";
+    line.is_thin_backend |= argument.starts_with("-fthinlto-index=") && argument != "-fthinlto-index=/dev/null";
     if (argument == "-ffreestanding") line.freestanding = true;
     if (argument == "-fhosted") line.freestanding = false;
     line.verbose |= argument == "-v";

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <sstream>
 #include <string_view>
 
@@ -29,9 +31,21 @@ bool has(const Arguments& words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-bool is_linker(const std::string& program) {
-  const std::string_view name = std::string_view(program).substr(program.rfind('/') + 1);
-  return name.starts_with("ld") || name == "mold" || name.ends_with("-ld") || name.find("-ld.") != name.npos;
+// Each link of an ELF file is told the emulation. Of the compiler's other steps none is: they are its own processes, as and
+// objcopy.
+bool is_link(const Arguments& words) {
+  if (words.size() < 2 || words[1].starts_with("-cc1") || words[1] == "-fc1") return false;
+  for (size_t i = 1; i + 1 < words.size(); ++i)
+    if (words[i] == "-m" && words[i + 1].starts_with("elf")) return true;
+  return false;
+}
+
+// Where code for other processors is embedded, a wrapper runs the linker.
+std::string linker_of(const Arguments& words) {
+  constexpr std::string_view kPath = "--linker-path=";
+  for (const std::string& word : words)
+    if (word.starts_with(kPath)) return word.substr(kPath.size());
+  return words[0];
 }
 
 // To linkers -static is a switch for the libraries behind it (-Wl,-static ... -Wl,-Bdynamic). It makes a program static
@@ -52,14 +66,23 @@ bool has_cxx_archive(const Arguments& words) {
   return found;
 }
 
-bool discards(const Arguments& words) {
-  bool gc = false, icf = false;
+// The last word of each holds.
+bool collects_sections(const Arguments& words) {
+  bool collects = false;
   for (const std::string& word : words) {
-    if (word == "--gc-sections" || word == "-gc-sections") gc = true;
-    if (word == "--no-gc-sections" || word == "-no-gc-sections") gc = false;
-    if (word.starts_with("--icf=") || word.starts_with("-icf=")) icf = !word.ends_with("=none");
+    if (word == "--gc-sections" || word == "-gc-sections") collects = true;
+    if (word == "--no-gc-sections" || word == "-no-gc-sections") collects = false;
   }
-  return gc || icf;
+  return collects;
+}
+
+bool folds_functions(const Arguments& words) {
+  bool folds = false;
+  for (const std::string& word : words) {
+    if (word.starts_with("--icf=") || word.starts_with("-icf=")) folds = !word.ends_with("=none");
+    if (word == "--no-icf") folds = false;
+  }
+  return folds;
 }
 
 // The names that --wrap gives to functions of the program's.
@@ -132,7 +155,71 @@ Arguments files_of(const Arguments& words) {
   return files;
 }
 
+// The last one holds. Empty: none.
+std::string dynamic_linker_of(const Arguments& words) {
+  constexpr std::string_view kOptions[] = {"-dynamic-linker", "--dynamic-linker", "-I"};
+  std::string path;
+  for (size_t i = 0; i < words.size(); ++i) {
+    for (const std::string_view option : kOptions) {
+      const std::string with_value = std::string(option) + "=";
+      if (words[i] == option && i + 1 < words.size()) path = words[i + 1];
+      if (words[i].starts_with(with_value)) path = words[i].substr(with_value.size());
+    }
+  }
+  return path;
+}
+
+// A file's name behind all links that lead to it.
+std::string real_name(const std::string& path) {
+  std::error_code error;
+  const auto real = std::filesystem::canonical(path, error);
+  return (error ? std::filesystem::path(path) : real).filename().string();
+}
+
+bool is_named_as_libc(const std::string& path) {
+  const std::string name = real_name(path);
+  return name == "libc.a" || name == "libc.so" || name.starts_with("libc.so.") || name.starts_with("libc-2.") ||
+         name.starts_with("libc.musl") || name.starts_with("ld-musl");
+}
+
+// glibc alone has this function; and libc.so of its development files is a script that names the library.
+bool is_glibc(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  return bytes.find("gnu_get_libc_version") != bytes.npos || (bytes.size() < 4096 && bytes.find("libc.so.6") != bytes.npos);
+}
+
+// By what is linked: -lc, or the library under another name or by its path. A library that nobody finds the linker complains of.
+void find_libc(const Arguments& words, LinkJob& job) {
+  if (const std::string loader = dynamic_linker_of(words); loader.substr(loader.rfind('/') + 1).starts_with("ld-musl")) {
+    job.libc = Libc::kOther;
+    job.other_libc = loader;
+    return;
+  }
+  const auto file = std::find_if(job.files.begin(), job.files.end(), is_named_as_libc);
+  if (file == job.files.end()) {
+    job.libc = has(words, "-lc") ? Libc::kGlibc : Libc::kNone;
+    return;
+  }
+  job.libc = is_glibc(*file) ? Libc::kGlibc : Libc::kOther;
+  if (job.libc == Libc::kOther) job.other_libc = *file;
+  job.libc_by_file = job.libc == Libc::kGlibc && !job.is_static && !has(words, "-lc");
+}
+
 }  // namespace
+
+bool is_linker_configured(const std::string& steps) {
+  constexpr std::string_view kFile = "Configuration file: ";
+  std::istringstream lines(steps);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with(kFile)) continue;
+    std::ifstream file(line.substr(kFile.size()));
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    for (const char* option : {"-fuse-ld=", "--ld-path="})
+      if (text.find(option) != text.npos) return true;
+  }
+  return false;
+}
 
 std::optional<LinkJob> find_link_job(const std::string& steps) {
   std::optional<LinkJob> job;
@@ -140,22 +227,24 @@ std::optional<LinkJob> find_link_job(const std::string& steps) {
   for (std::string line; std::getline(lines, line);) {
     if (!line.starts_with(" \"")) continue;
     const Arguments words = words_of(line);
-    if (words.empty()) continue;
-    if (has(words, "-cc1") || has(words, "-cc1as") || !is_linker(words[0])) continue;
+    if (!is_link(words)) continue;
     const std::string output = output_of(words);
     if (output.empty()) continue;
+    const std::string linker = linker_of(words);
     job = LinkJob{
+        .linker = linker,
+        .kind = kind_by_path(linker),
         .output = output,
         .files = files_of(words),
         .relocatable = has(words, "-r") || has(words, "--relocatable"),
         .shared = has(words, "-shared") || has(words, "--shared"),
         .is_static = is_static(words),
-        .with_libc = has(words, "-lc"),
         .with_cxx_archive = has_cxx_archive(words),
-        .lld = words[0].find("lld") != std::string::npos,
-        .gold_discards = words[0].ends_with("gold") && discards(words),
+        .collects = collects_sections(words),
+        .folds = folds_functions(words),
         .wraps_operators = wraps_operators(words),
     };
+    find_libc(words, *job);
   }
   return job;
 }

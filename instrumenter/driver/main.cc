@@ -20,6 +20,7 @@
 #include "instrumenter/driver/link_job.h"
 #include "instrumenter/driver/child_process.h"
 #include "instrumenter/driver/steps.h"
+#include "instrumenter/driver/strictness.h"
 #include "instrumenter/driver/target.h"
 #include "instrumenter/driver/toolchain.h"
 
@@ -59,10 +60,18 @@ void warn_of_pads(const LinkJob& job) {
             "storage; compile them with -ffreestanding\n", job.output.c_str());
 }
 
-void warn_of_gold(const LinkJob& job) {
-  if (job.gold_discards)
-    fprintf(stderr, "szc: warning: '%s' is linked without --gc-sections and --icf, because gold can't discard functions "
-            "that have stack pads; use -fuse-ld=lld\n", job.output.c_str());
+void warn_of_left_out(const LinkJob& job) {
+  const LeftOut out = left_out(job);
+  if (!out.undo.empty())
+    fprintf(stderr, "szc: warning: '%s' is linked without %s, because %s; use -fuse-ld=lld\n", job.output.c_str(),
+            out.options.c_str(), out.why.c_str());
+}
+
+// A bare program is meant to be without libc.
+void warn_of_unprocessed(const LinkJob& job) {
+  const std::string why = why_not_processed(job);
+  if (!why.empty() && !is_bare(job))
+    fprintf(stderr, "szc: warning: '%s' %s: nothing in it is randomized\n", job.output.c_str(), why.c_str());
 }
 
 using Layout = std::optional<LayoutChoice>;
@@ -80,7 +89,7 @@ void warn_of_layout(const LinkJob& job, const LayoutChoice& layout) {
 // The command that links, with what an order of functions adds to it; `ordering` holds the order until it has run.
 Result<Arguments> ordered(Arguments command, const Layout& layout, const LinkJob& job, UniqueFd& ordering) {
   if (!layout || layout->file.order.empty()) return command;
-  if (!job.lld)
+  if (!is_lld(job.kind))
     return bad_input("'" + layout->path + "' orders functions, which lld alone does here; link '" + job.output +
                      "' with -fuse-ld=lld, or take the lines of 'order' out");
   STAB_TRY(ordering, ordering_file(layout->file));
@@ -88,8 +97,7 @@ Result<Arguments> ordered(Arguments command, const Layout& layout, const LinkJob
   return command;
 }
 
-Result<int> post_link(const Toolchain& tools, const CommandLine& line, const LinkJob& job, const Layout& layout) {
-  const Arguments command = post_link_command(tools, line, job, file_of(layout));
+Result<int> post_link(const CommandLine& line, const LinkJob& job, const Arguments& command) {
   if (line.verbose) fprintf(stderr, "%s\n", shown_as_typed(command).c_str());
   STAB_TRY(const int exit_code, run(command));
   if (exit_code != 0) unlink(job.output.c_str());
@@ -103,11 +111,52 @@ Result<int> print_parts() {
   return 0;
 }
 
+// What the compiler would run for a command, on its standard error.
+Result<Captured> ask(Arguments command) {
+  command.insert(command.begin() + 1, "-###");
+  return run_captured(command, STDERR_FILENO);
+}
+
+// By whom it is called the compiler says; who that is, a linker that its name doesn't tell has to be asked.
+Result<LinkerKind> kind_of(const LinkJob& job) {
+  if (job.kind != LinkerKind::kUnknown) return job.kind;
+  STAB_TRY(const Captured answer, run_captured({job.linker, "--version"}, STDOUT_FILENO));
+  return kind_by_version(answer.text);
+}
+
+// Fails what can't come to be strict however the link goes; `strict` is for the output of `job`.
+Status check_strict(const LinkJob& job, const postlink::Factors& strict) {
+  const std::string why = why_not_processed(job);
+  if (why.empty() || !strict.any()) return {};
+  return bad_input("'" + job.output + "' " + why + "; --stab-strict or STAB_LINK_STRICT asks for " + text_of(strict));
+}
+
+// ThinLTO's backends apart from the link optimize on their own, and clang 19 loads no pass there.
+Status check_thin_backend(const CommandLine& line) {
+  if (!line.is_thin_backend) return {};
+  constexpr char kText[] =
+      "clang loads no pass where it obeys -fthinlto-index=, so these functions have no pads and stay; let the link optimize "
+      "('szc -flto=thin', with --thinlto-cache-dir= to save time), or move them by linking with --stab-move=all";
+  if (line.strict && (line.strict->code || line.strict->stack)) return bad_input(kText);
+  fprintf(stderr, "szc: warning: %s\n", kText);
+  return {};
+}
+
 // As clang does it. -m32 is refused where the output would be a program or a library on top of libc: who says that for the
 // machine at hand expects a program that is randomized, as with any other option.
 Result<int> for_other_target(const Toolchain& tools, const CommandLine& line, const Captured& answer) {
-  const auto job = find_link_job(answer.error_output);
+  const auto job = find_link_job(answer.text);
   if (job && needs_post_link(*job) && !line.narrow.empty()) return no_narrow_programs(line.narrow);
+  if (job && !job->relocatable) {
+    const std::string target = target_of(answer.text);
+    STAB_TRY(const postlink::Factors strict, strictness_of(line, job->output));
+    if (strict.any())
+      return bad_input("'" + job->output + "' is for '" + target + "', and Stab is for x86-64 Linux with glibc; --stab-strict or "
+                       "STAB_LINK_STRICT asks for " + text_of(strict));
+    if (is_only_of_another_libc(target))
+      fprintf(stderr, "szc: warning: '%s' is for '%s', and Stab's runtime needs glibc: nothing in it is randomized\n",
+              job->output.c_str(), target.c_str());
+  }
   return become(other_target_command(tools, line));
 }
 
@@ -116,53 +165,68 @@ CommandLine without_link(CommandLine line) {
   return line;
 }
 
+// The link that the compiler speaks of, with what is ours, and the post-link step.
+Result<int> link(const Toolchain& tools, const CommandLine& line, const Layout& layout, LinkJob job) {
+  STAB_TRY(job.kind, kind_of(job));
+  STAB_TRY(const postlink::Factors strict, strictness_of(line, job.output));
+  STAB_CHECK_OK(check_strict(job, strict));
+  if (is_lld(job.kind) && needs_post_link(job)) job.executable_stack = ask_for_executable_stack(job.files);
+  STAB_TRY(const LinkOrder order, LinkOrder::from_environment());
+  warn_of_left_out(job);
+  UniqueFd ordering;
+  STAB_TRY(const Arguments command, ordered(link_command(tools, line, job, order), layout, job, ordering));
+  const struct stat before = state_of(job.output);
+  STAB_TRY(const int exit_code, run(command));
+  const bool written = is_written(before, state_of(job.output));
+  if (exit_code == 0 && written) {
+    warn_of_pads(job);
+    warn_of_unprocessed(job);
+    if (layout && !needs_post_link(job)) warn_of_layout(job, *layout);
+  }
+  if (exit_code != 0 || !needs_post_link(job)) return exit_code;
+  const Arguments last = post_link_command(tools, line, job, file_of(layout), strict);
+  if (line.prints_steps) {
+    fprintf(stderr, "%s\n", shown_as_typed(last).c_str());
+    return 0;
+  }
+  if (!written) return 0;
+  return post_link(line, job, last);
+}
+
 Result<int> drive(std::string_view name, std::span<char* const> raw) {
-  STAB_TRY(const CommandLine line, CommandLine::parse(raw));
+  STAB_TRY(CommandLine line, CommandLine::parse(raw));
   if (line.prints_parts) return print_parts();
   STAB_TRY(const Toolchain tools, Toolchain::find(name));
+  if (line.is_inner) return become(inner_command(tools, line));
   if (line.pads_all && tools.language == Language::kFortran)
     return bad_input("'--stab-pads=all' is for C and C++: flang can't mark functions");
   if (!line.visited.empty() && tools.language == Language::kFortran)
     return bad_input("'--stab-visit=" + line.visited +
                      "' is for C and C++: flang can't mark functions; call stab_visit() from C");
   if (!line.info_file.empty()) return become({tools.post_linker, "--info", line.info_file});
-  if (line.refused && !line.may_be_other_target) return *line.refused;
-  Arguments command = compile_command(tools, line);
+  const bool may_be_other_target = line.may_be_other_target || !tools.target.empty();
+  if (line.refused && !may_be_other_target) return *line.refused;
   Captured answer;
-  if (!line.only_compiles || line.may_be_other_target) {
-    Arguments question = command;
-    question.insert(question.begin() + 1, "-###");
-    STAB_TRY(answer, run_captured(question));
-    const std::string target = target_of(answer.error_output);
+  if (!line.only_compiles || may_be_other_target) {
+    STAB_TRY(answer, ask(compile_command(tools, line)));
+    line.keeps_linker = is_linker_configured(answer.text);
+    if (line.keeps_linker) {
+      STAB_TRY(answer, ask(compile_command(tools, line)));
+    }
+    const std::string target = target_of(answer.text);
     if (!target.empty() && !is_our_target(target)) return for_other_target(tools, line, answer);
     if (line.refused) return *line.refused;
   }
+  STAB_CHECK_OK(check_thin_backend(line));
   STAB_TRY(const Layout layout, choose_layout(line, advice::cpu_model()));
   if (layout) STAB_CHECK_OK(tell_places(layout->file));
+  const Arguments command = compile_command(tools, line);
   if (line.only_compiles) return become(command);
 
-  auto job = answer.exit_code == 0 ? find_link_job(answer.error_output) : std::nullopt;
-  if (job && job->lld && needs_post_link(*job)) job->executable_stack = ask_for_executable_stack(job->files);
+  const auto job = answer.exit_code == 0 ? find_link_job(answer.text) : std::nullopt;
+  if (job) return link(tools, line, layout, *job);
   // Nothing to link, or clang's own complaint. flang would warn of an option for a linker.
-  if (!job && tools.language == Language::kFortran) return become(compile_command(tools, without_link(line)));
-  if (!job) return become(command);
-
-  STAB_TRY(const LinkOrder order, LinkOrder::from_environment());
-  warn_of_gold(*job);
-  UniqueFd ordering;
-  STAB_TRY(command, ordered(link_command(tools, line, *job, order), layout, *job, ordering));
-  const struct stat before = state_of(job->output);
-  STAB_TRY(const int exit_code, run(command));
-  const bool written = is_written(before, state_of(job->output));
-  if (exit_code == 0 && written) warn_of_pads(*job);
-  if (exit_code == 0 && written && layout && !needs_post_link(*job)) warn_of_layout(*job, *layout);
-  if (exit_code != 0 || !needs_post_link(*job)) return exit_code;
-  if (line.prints_steps) {
-    fprintf(stderr, "%s\n", shown_as_typed(post_link_command(tools, line, *job, file_of(layout))).c_str());
-    return 0;
-  }
-  if (!written) return 0;
-  return post_link(tools, line, *job, layout);
+  return become(tools.language == Language::kFortran ? compile_command(tools, without_link(line)) : command);
 }
 
 }  // namespace

@@ -7,6 +7,9 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "instrumenter/driver/cache_key.h"
+#include "instrumenter/pass/places_variable.h"
+
 namespace stab::driver {
 namespace {
 
@@ -39,10 +42,16 @@ Arguments compile_options(const Toolchain& tools, Pads pads, const std::string& 
   return options;
 }
 
+// As clang does, a driver takes the target out of its name: x86_64-linux-gnu-g++.
+Arguments first_words(const Toolchain& tools) {
+  if (tools.target.empty()) return {tools.compiler};
+  return {tools.compiler, "--target=" + tools.target};
+}
+
 // The compiler, told not to complain about those of our options that this command has no use for. flang can't be
 // told; it is only given what it needs.
 Arguments start_command(const Toolchain& tools, const Arguments& ours) {
-  Arguments command{tools.compiler};
+  Arguments command = first_words(tools);
   if (tools.language == Language::kFortran) {
     append(command, ours);
     return command;
@@ -72,17 +81,26 @@ Arguments runtime_options(const Toolchain& tools, const LinkJob& job) {
   if (job.with_cxx_archive) names += ",-u,_ZSt17__throw_bad_allocv,-u,_ZSt15get_new_handlerv";
   const std::string archive = "-Wl,--whole-archive," + tools.static_runtime + ",--no-whole-archive";
   Arguments options{job.is_static ? archive : "-Wl," + tools.runtime, names};
+  // Where the runtime's thread-local storage is, by a name that GNU ld wants even where no call is left.
+  if (job.libc_by_file) options.push_back("-Wl,--push-state,--as-needed,-l:ld-linux-x86-64.so.2,--pop-state");
   // Ours would not call the wrappers that those of the C++ library call.
   if (!job.wraps_operators) options.push_back("-Wl," + tools.operators);
   return options;
 }
 
+// Any object may be bitcode, of a link with -r, too.
+Arguments optimizer_options(const Toolchain& tools, const LinkJob& job) {
+  if (job.kind != LinkerKind::kLld19 || is_bare(job)) return {};
+  const char* places = getenv(kPlacesVariable);
+  return {"-Wl,--load-pass-plugin=" + tools.pass_plugin,
+          "-Wl,-mllvm," + cache_key_option(tools.pass_plugin, places == nullptr ? "" : places)};
+}
+
 Arguments link_options(const Toolchain& tools, const LinkJob& job, const LinkOrder& order) {
-  if (!needs_post_link(job)) return {};
-  Arguments options{"-Wl,--emit-relocs"};
+  Arguments options = optimizer_options(tools, job);
+  if (!needs_post_link(job)) return options;
+  options.push_back("-Wl,--emit-relocs");
   if (!job.shared) append(options, runtime_options(tools, job));
-  // Any object may be bitcode.
-  if (job.lld) options.push_back("-Wl,--load-pass-plugin=" + tools.pass_plugin);
   if (job.executable_stack) options.push_back("-Wl,-z,execstack");
   if (order.code_seed) {
     const std::string seed = std::to_string(*order.code_seed);
@@ -117,7 +135,7 @@ Result<LinkOrder> LinkOrder::from_environment() {
 Arguments compile_command(const Toolchain& tools, const CommandLine& line) {
   Arguments ours = compile_options(tools, pads_of(line), line.visited, line.emits_bitcode);
   if (!line.only_compiles) {
-    ours.push_back("-fuse-ld=lld");
+    if (!line.keeps_linker) ours.push_back("-fuse-ld=lld");
     if (line.strips) ours.push_back("-s");
   }
   Arguments command = start_command(tools, ours);
@@ -125,8 +143,14 @@ Arguments compile_command(const Toolchain& tools, const CommandLine& line) {
   return command;
 }
 
-Arguments other_target_command(const Toolchain& tools, const CommandLine& line) {
+Arguments inner_command(const Toolchain& tools, const CommandLine& line) {
   Arguments command{tools.compiler};
+  append(command, line.arguments);
+  return command;
+}
+
+Arguments other_target_command(const Toolchain& tools, const CommandLine& line) {
+  Arguments command = first_words(tools);
   if (line.strips && !line.only_compiles) command.push_back("-s");
   append(command, line.arguments);
   return command;
@@ -135,13 +159,12 @@ Arguments other_target_command(const Toolchain& tools, const CommandLine& line) 
 Arguments link_command(const Toolchain& tools, const CommandLine& line, const LinkJob& job,
                        const LinkOrder& order) {
   Arguments ours = compile_options(tools, is_bare(job) ? Pads::kNone : pads_of(line), line.visited, line.emits_bitcode);
-  ours.push_back("-fuse-ld=lld");
+  if (!line.keeps_linker) ours.push_back("-fuse-ld=lld");
   if (line.strips && !needs_post_link(job)) ours.push_back("-s");
   append(ours, link_options(tools, job, order));
   Arguments command = start_command(tools, ours);
   append(command, line.arguments);
-  // gold keeps sections that are tied to discarded ones (SHF_LINK_ORDER), as ours are, and stops at an assertion.
-  if (job.gold_discards) command.push_back("-Wl,--no-gc-sections,--icf=none");
+  if (const LeftOut out = left_out(job); !out.undo.empty()) command.push_back(out.undo);
   return command;
 }
 
@@ -150,14 +173,27 @@ Arguments ordering_options(const std::string& file) {
   return {"-Wl,--symbol-ordering-file=" + file, "-Wl,--no-warn-symbol-ordering"};
 }
 
-bool needs_post_link(const LinkJob& job) { return !job.relocatable && job.with_libc; }
+bool needs_post_link(const LinkJob& job) { return !job.relocatable && job.libc == Libc::kGlibc; }
 
-bool is_bare(const LinkJob& job) { return job.is_static && !job.with_libc && !job.relocatable && !job.shared; }
+bool is_bare(const LinkJob& job) { return job.is_static && job.libc == Libc::kNone && !job.relocatable && !job.shared; }
 
-Arguments post_link_command(const Toolchain& tools, const CommandLine& line, const LinkJob& job, const std::string& layout) {
+LeftOut left_out(const LinkJob& job) {
+  if (!needs_post_link(job)) return {};
+  // It keeps sections that are tied to discarded ones (SHF_LINK_ORDER), as ours are, and stops at an assertion.
+  if (job.kind == LinkerKind::kGold && (job.collects || job.folds))
+    return {"--gc-sections and --icf", "gold can't discard functions that have stack pads", "-Wl,--no-gc-sections,--icf=none"};
+  // It stops at an assertion where debug information that it keeps relocations of names a discarded variable.
+  if (job.kind == LinkerKind::kMold && job.collects)
+    return {"--gc-sections", "mold can't keep the relocations of what it discards", "-Wl,--no-gc-sections"};
+  return {};
+}
+
+Arguments post_link_command(const Toolchain& tools, const CommandLine& line, const LinkJob& job, const std::string& layout,
+                            const postlink::Factors& strict) {
   Arguments command{tools.post_linker, job.output, line.move_all ? "--move-all" : "--only-listed"};
   if (line.strips) command.push_back("--strip");
   if (!layout.empty()) append(command, {"--layout", layout});
+  if (strict.any()) append(command, {"--strict", text_of(strict)});
   return command;
 }
 

@@ -22,6 +22,9 @@ struct LinkOrder {
 // The user's command with our compiler options in front.
 Arguments compile_command(const Toolchain& tools, const CommandLine& line);
 
+// The command by which a compiler runs itself, or a user a part of it: nothing of ours.
+Arguments inner_command(const Toolchain& tools, const CommandLine& line);
+
 // The user's command for another target: nothing of ours.
 Arguments other_target_command(const Toolchain& tools, const CommandLine& line);
 
@@ -37,7 +40,16 @@ bool needs_post_link(const LinkJob& job);
 // A program whose start code is its own: thread-local storage, which pads read, may not be set up.
 bool is_bare(const LinkJob& job);
 
-// `layout`: path of the layout file that the output is held to; empty: none.
-Arguments post_link_command(const Toolchain& tools, const CommandLine& line, const LinkJob& job, const std::string& layout);
+// What `job` asks of a linker that can't do it with what we ask of it, so that it is left out. Empty: nothing.
+struct LeftOut {
+  std::string options;  // for the user
+  std::string why;
+  std::string undo;     // what takes it back, for the command
+};
+LeftOut left_out(const LinkJob& job);
+
+// `layout`: path of the layout file that the output is held to; empty: none. `strict`: for what it fails without.
+Arguments post_link_command(const Toolchain& tools, const CommandLine& line, const LinkJob& job, const std::string& layout,
+                            const postlink::Factors& strict);
 
 }  // namespace stab::driver

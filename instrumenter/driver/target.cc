@@ -14,9 +14,25 @@ std::string target_of(const std::string& steps) {
   return {};
 }
 
-bool is_our_target(std::string_view triple) {
+namespace {
+
+constexpr std::string_view kSystem = "-linux";
+
+bool is_wide_linux(std::string_view triple) {
   const bool is_arch = triple.starts_with("x86_64-") || triple.starts_with("amd64-");
-  return is_arch && triple.find("-linux") != triple.npos && !triple.ends_with("x32");
+  return is_arch && triple.find(kSystem) != triple.npos && !triple.ends_with("x32");
 }
+
+// What stands behind the system names the C library: nothing and gnu are glibc.
+bool names_glibc(std::string_view triple) {
+  const std::string_view library = triple.substr(triple.find(kSystem) + kSystem.size());
+  return library.find('-') == library.npos || library.starts_with("-gnu");
+}
+
+}  // namespace
+
+bool is_our_target(std::string_view triple) { return is_wide_linux(triple) && names_glibc(triple); }
+
+bool is_only_of_another_libc(std::string_view triple) { return is_wide_linux(triple) && !names_glibc(triple); }
 
 }  // namespace stab::driver

@@ -32,9 +32,13 @@ std::string find_on_path(const std::string& name) {
   return {};
 }
 
-Language language_of(std::string_view program_name) {
-  if (program_name.ends_with("++")) return Language::kCxx;
-  return program_name.ends_with("flang") ? Language::kFortran : Language::kC;
+// Whether a triple may begin so. What stands in front of a driver's name may be anything.
+bool names_processor(std::string_view word) {
+  constexpr std::string_view kBegins[] = {"x86_64", "amd64", "i386", "i486",  "i586",  "i686",  "aarch64",   "arm", "riscv",
+                                          "powerpc", "ppc",  "mips", "s390x", "sparc", "wasm",  "loongarch", "m68k"};
+  const std::string_view processor = word.substr(0, word.find('-'));
+  return std::any_of(std::begin(kBegins), std::end(kBegins),
+                     [&](std::string_view begin) { return processor.starts_with(begin); });
 }
 
 // Empty if it is not installed.
@@ -82,10 +86,25 @@ Error missing(const std::string& what, std::string_view cure) {
 
 }  // namespace
 
+DriverName DriverName::read(std::string_view name) {
+  // Versions are digits and points behind the last dash.
+  const size_t dash = name.rfind('-');
+  if (dash != name.npos && dash + 1 < name.size() && name.find_first_not_of("0123456789.", dash + 1) == name.npos)
+    name = name.substr(0, dash);
+  Language language = Language::kC;
+  if (name.find("++") != name.npos) language = Language::kCxx;
+  else if (name.find("flang") != name.npos || name.find("fortran") != name.npos) language = Language::kFortran;
+  const size_t end = name.rfind('-');
+  const bool has_target = end != name.npos && names_processor(name) && name.find('-') < end;
+  return {language, has_target ? std::string(name.substr(0, end)) : std::string()};
+}
+
 Result<Toolchain> Toolchain::find(std::string_view program_name) {
   STAB_TRY(const std::string root, our_root());
   Toolchain tools;
-  tools.language = language_of(program_name);
+  const DriverName name = DriverName::read(program_name);
+  tools.language = name.language;
+  tools.target = name.target;
   tools.compiler = find_compiler(tools.language);
   if (tools.compiler.empty())
     return tools.language == Language::kFortran ? missing("flang-19", "install it: apt install flang-19 lld-19")
@@ -110,7 +129,8 @@ Result<std::vector<std::string>> parts_of_builds() {
   std::vector<std::string> tools;
   for (const Language language : {Language::kC, Language::kCxx, Language::kFortran}) add_part(find_compiler(language), tools);
   // clang looks for its linker beside itself, then on the PATH.
-  for (const std::string& linker : {std::string(kLlvmBin) + "ld.lld", find_on_path("ld.lld-19"), find_on_path("ld.gold")})
+  for (const std::string& linker : {std::string(kLlvmBin) + "ld.lld", find_on_path("ld.lld-19"), find_on_path("ld.gold"),
+                                    find_on_path("ld.bfd"), find_on_path("ld.mold")})
     add_part(linker, tools);
   for (const std::string& tool : tools) add_part(tool, parts);
   for (const std::string& tool : tools)

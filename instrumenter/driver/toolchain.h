@@ -11,8 +11,17 @@ namespace stab::driver {
 
 enum class Language { kC, kCxx, kFortran };
 
+// What a program's name says, as clang reads its own: szc++, g++-12, x86_64-linux-gnu-c++.
+struct DriverName {
+  Language language;
+  std::string target;  // in front of the driver's own name; empty: none
+
+  static DriverName read(std::string_view name);
+};
+
 struct Toolchain {
   Language language;
+  std::string target;          // that its name gives; empty: the machine's
   std::string compiler;        // clang-19, clang++-19 or flang-19, found on PATH or beside LLVM 19
   std::string pass_plugin;     // <root>/lib/stab/libstabpass.so
   std::string runtime;         // <root>/lib/stab/stabrt.o

@@ -27,10 +27,12 @@ namespace {
 
 constexpr llvm::StringRef kDeferredFlag = "stab-deferred";
 
-// x86-64 Linux with pointers of 64 bits. Code for no system at all is left alone, too: pads read thread-local storage.
+// x86-64 Linux with pointers of 64 bits and glibc. Code for no system at all is left alone, too: pads read thread-local storage.
 bool is_for_our_target(const llvm::Module& module) {
   const llvm::Triple target(module.getTargetTriple());
-  return target.getArch() == llvm::Triple::x86_64 && target.isOSLinux() && target.isOSBinFormatELF() && !target.isX32();
+  const bool is_for_glibc = target.isGNUEnvironment() || target.getEnvironment() == llvm::Triple::UnknownEnvironment;
+  return target.getArch() == llvm::Triple::x86_64 && target.isOSLinux() && target.isOSBinFormatELF() && !target.isX32() &&
+         is_for_glibc;
 }
 
 // Whether the module goes to a link-time optimizer and this is the compile step. Sets the mark then.

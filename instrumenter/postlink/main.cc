@@ -15,11 +15,12 @@ namespace {
 
 constexpr char kUsage[] =
     "usage: stab-postlink PROGRAM [-o OUTPUT] [--strip] [--only-listed | --move-all]\n"
-    "                     [--layout FILE]\n"
+    "                     [--layout FILE] [--strict FACTOR[,FACTOR...]]\n"
     "           add stab_code to an ELF file linked with --emit-relocs; --strip drops symbols;\n"
     "           --only-listed moves nothing without a list of what our pass compiled; --move-all moves\n"
     "           other compilers' functions, too, where their code and unwind tables show that it can be done\n"
-    "           --layout fails where functions are not where FILE places them\n"
+    "           --layout fails where functions are not where FILE places them; --strict where one of the factors\n"
+    "           code, stack, heap has nothing to randomize\n"
     "       stab-postlink --info PROGRAM\n"
     "           print what a processed file carries\n";
 
@@ -30,7 +31,8 @@ struct Command {
   stab::postlink::Options options;
 };
 
-bool parse(int argc, char** argv, Command& command) {
+// False: wrong usage.
+stab::Result<bool> parse(int argc, char** argv, Command& command) {
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
     if (argument == "-o" && i + 1 < argc) {
@@ -45,6 +47,9 @@ bool parse(int argc, char** argv, Command& command) {
       command.options.move_all = true;
     } else if (argument == "--layout" && i + 1 < argc) {
       command.options.layout_file = argv[++i];
+    } else if (argument == "--strict" && i + 1 < argc) {
+      STAB_TRY(command.options.strict, stab::postlink::parse_factors(argv[i + 1], argument + " " + argv[i + 1]));
+      ++i;
     } else if (!argument.starts_with('-') && command.input.empty()) {
       command.input = argument;
     } else {
@@ -86,8 +91,9 @@ int main(int argc, char** argv) {
   if (argc == 2 && strcmp(argv[1], "--help") == 0) return fputs(kUsage, stdout), 0;
   Command command;
   command.options.runtime_archives = runtime_archives();
-  if (!parse(argc, argv, command)) return fputs(kUsage, stderr), 2;
-  const stab::Status status = run(command);
+  const stab::Result<bool> parsed = parse(argc, argv, command);
+  if (parsed && !*parsed) return fputs(kUsage, stderr), 2;
+  const stab::Status status = parsed ? run(command) : stab::Status(parsed.error());
   if (status) return 0;
   fprintf(stderr, "stab-postlink: %s\n", status.error().text().c_str());
   return status.error().code == stab::ErrorCode::kBadInput ? 2 : 1;

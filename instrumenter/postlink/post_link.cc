@@ -21,7 +21,9 @@
 #include "instrumenter/postlink/movability.h"
 #include "instrumenter/postlink/pads.h"
 #include "instrumenter/postlink/placed.h"
+#include "instrumenter/postlink/probes.h"
 #include "instrumenter/postlink/references.h"
+#include "instrumenter/postlink/shortfalls.h"
 #include "instrumenter/postlink/stack_record.h"
 #include "runtime/stab_abi.h"
 
@@ -57,8 +59,36 @@ Result<std::vector<std::string>> read_runtime_names(const ElfImage& image, const
 Status hold_to_layout(const ElfImage& image, const Options& options) {
   if (options.layout_file.empty()) return {};
   STAB_TRY(const advice::LayoutFile file, advice::read_layout_file(options.layout_file));
-  STAB_TRY(std::vector<std::string> warnings, check_placed(image, file, options.layout_file));
-  if (options.warnings) *options.warnings = std::move(warnings);
+  STAB_TRY(const std::vector<std::string> warnings, check_placed(image, file, options.layout_file));
+  if (options.warnings) options.warnings->insert(options.warnings->end(), warnings.begin(), warnings.end());
+  return {};
+}
+
+Shares shares_of(const FunctionTable& functions) {
+  Shares shares;
+  for (const Function& function : functions.all()) {
+    if (function.immovable == abi::Immovable::kRuntime) continue;
+    ++(function.immovable == abi::Immovable::kNo ? shares.moving
+       : function.immovable == abi::Immovable::kForeign ? shares.foreign : shares.others);
+  }
+  return shares;
+}
+
+// Strict or not, nobody is to measure what stays and take it for what moves.
+Status hold_to_factors(const ElfImage& image, const FunctionTable& functions, const Options& options) {
+  const Shortfalls lacking = find_shortfalls(image, shares_of(functions));
+  const std::string name = "'" + image.path() + "': ";
+  if (const std::string text = lacking.text(options.strict); !text.empty())
+    return bad_input(name + text + "; --stab-strict or STAB_LINK_STRICT asks for " + text_of(options.strict));
+  if (options.warnings == nullptr || image.is_shared_library()) return {};
+  if (!lacking.code.empty()) options.warnings->push_back(name + lacking.code);
+  const auto moves = [&functions](uint64_t address) {
+    const auto found = functions.holding(address);
+    return found && functions[*found].immovable == abi::Immovable::kNo;
+  };
+  if (const std::string probes = moving_probes(image, moves); !probes.empty())
+    options.warnings->push_back(name + probes + ", in code that moves: a tracer's breakpoint there is never reached while "
+                                "STAB_CODE is on");
   return {};
 }
 
@@ -99,6 +129,7 @@ Status post_link(const std::string& input, const std::string& output, const Opti
   STAB_CHECK_OK(hold_to_layout(image, options));
   // Before the text is hashed: some linkers put read-only data into the same segment.
   for (const uint64_t offset : analysis.recursive_pads) image.set_word(offset, abi::kPadRecursive);
+  STAB_CHECK_OK(hold_to_factors(image, analysis.functions, options));
   if (image.is_shared_library()) leave_record_to_program(image);
   const auto metadata = encode_code_metadata(image, analysis.functions, analysis.disassembly,
                                              analysis.tables, analysis.switches_stacks, analysis.is_walked,

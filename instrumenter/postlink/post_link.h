@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "instrumenter/postlink/elf_image.h"
+#include "instrumenter/postlink/factors.h"
 #include "instrumenter/postlink/fields.h"
 #include "instrumenter/postlink/functions.h"
 #include "instrumenter/postlink/jump_tables.h"
@@ -32,7 +33,8 @@ struct Options {
   bool only_listed = false;  // no section stab_funcs means: our pass compiled nothing, rather than: unknown
   bool move_all = false;     // what our pass didn't compile moves, too, where the stricter rules of foreign.h hold
   std::string layout_file;   // that the file is held to; empty: none
-  std::vector<std::string>* warnings = nullptr;  // takes what isn't as it was when the layout file was measured
+  Factors strict;            // fails where one of these is asked for and nothing came of it, shortfalls.h
+  std::vector<std::string>* warnings = nullptr;  // takes what the user should know of the file
 };
 
 // Fails on a file that was linked without --emit-relocs or already has metadata.

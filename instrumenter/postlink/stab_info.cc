@@ -2,14 +2,18 @@
 // ELF file; without metadata it says what is missing and how to get it.
 #include "instrumenter/postlink/stab_info.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <vector>
 
 #include "instrumenter/postlink/code_view.h"
 #include "instrumenter/postlink/elf_image.h"
+#include "instrumenter/postlink/frames.h"
 #include "instrumenter/postlink/functions.h"
 #include "instrumenter/postlink/post_link.h"
+#include "instrumenter/postlink/probes.h"
+#include "instrumenter/postlink/shortfalls.h"
 #include "instrumenter/postlink/walkers.h"
 
 namespace stab::postlink {
@@ -120,6 +124,56 @@ std::string describe_functions(const ElfImage& image, const CodeView& code) {
   return text;
 }
 
+Shares shares_of(const CodeView& code) {
+  Shares shares;
+  for (const abi::CodeFunction& function : code.functions) {
+    if (function.immovable == abi::Immovable::kRuntime) continue;
+    ++(function.immovable == abi::Immovable::kNo ? shares.moving
+       : function.immovable == abi::Immovable::kForeign ? shares.foreign : shares.others);
+  }
+  return shares;
+}
+
+std::string describe_shortfalls(const Shortfalls& lacking) {
+  std::string text;
+  const auto add = [&text](const char* factor, const std::string& why) {
+    if (!why.empty()) text += line("lacks", std::string(factor) + ": " + why);
+  };
+  add("code", lacking.code);
+  add("stack", lacking.stack);
+  add("heap", lacking.heap);
+  return text;
+}
+
+std::string describe_probes(const ElfImage& image, const CodeView& code) {
+  const auto moves = [&code](uint64_t address) {
+    const auto after = std::upper_bound(code.functions.begin(), code.functions.end(), address - code.header.text_start,
+                                        [](uint64_t at, const abi::CodeFunction& function) { return at < function.start; });
+    if (after == code.functions.begin()) return false;
+    const abi::CodeFunction& function = *(after - 1);
+    return function.immovable == abi::Immovable::kNo && address - code.header.text_start - function.start < function.bytes;
+  };
+  const std::string probes = moving_probes(image, moves);
+  if (probes.empty()) return "";
+  return line("probes", probes + ", in code that moves: a tracer's breakpoint there is never reached while STAB_CODE is on");
+}
+
+// lld writes no unwind entries for stubs. Whoever unwinds from a signal that came inside of one ends there.
+std::string describe_stubs(const ElfImage& image) {
+  const std::vector<Frame> frames = read_frames(image);
+  uint64_t bytes = 0;
+  for (const Section& section : image.sections()) {
+    if (!section.executable() || !section.name.starts_with(".plt") || section.header.sh_size == 0) continue;
+    const bool told = std::any_of(frames.begin(), frames.end(), [&section](const Frame& frame) {
+      return frame.start <= section.header.sh_addr && frame.end() > section.header.sh_addr;
+    });
+    if (!told) bytes += section.header.sh_size;
+  }
+  if (bytes == 0) return "";
+  return line("stubs", std::to_string(bytes) + " bytes of calls into libraries have no unwind entry, so a stack taken by a "
+                       "signal there ends; -fno-plt makes none, and -fuse-ld=bfd writes entries");
+}
+
 std::string describe_match(const ElfImage& image, const CodeView& code) {
   if (code.header.text_start != image.text_start() || code.header.text_bytes != image.text().size())
     return line("text", "its size changed after post-link: the program runs unmoved");
@@ -139,7 +193,7 @@ Result<std::string> describe(const std::string& path) {
   const Section* section = image.find_section(abi::kCodeSection);
   if (section == nullptr) {
     text += line("code", std::string("no ") + abi::kCodeSection +
-                             ": nothing moves; link with szc, or run stab-postlink");
+                             ": nothing moves; link with szc and glibc, or run stab-postlink");
     return text + describe_pads(image);
   }
   // The file may hold the section at any offset; the view needs alignment.
@@ -161,6 +215,8 @@ Result<std::string> describe(const std::string& path) {
     text += line("walked", (walker.empty() ? "a language runtime" : std::string(walker)) +
                                " walks code addresses: what our drivers didn't compile stays");
   }
+  text += describe_shortfalls(find_shortfalls(image, shares_of(code)));
+  text += describe_probes(image, code) + describe_stubs(image);
   return text + describe_pads(image) + describe_functions(image, code);
 }
 

@@ -27,6 +27,12 @@
 #include "runtime/layout_rng.h"
 #include "runtime/settings.h"
 
+// What pthread_atfork does. That is in libc_nonshared.a, which a program may be linked without (-nodefaultlibs -l:libc.so.6).
+extern "C" {
+int __register_atfork(void (*before)(), void (*in_parent)(), void (*in_child)(), void* of) noexcept;
+[[gnu::weak, gnu::visibility("hidden")]] extern void* __dso_handle;
+}
+
 namespace stab::heap {
 
 constinit std::atomic<State> state{State::kUndecided};
@@ -78,10 +84,13 @@ State decided(State what) {
   return what;
 }
 
-// Both look: each sets `behind`, the program's last.
+// Whether somebody brings a malloc, and then it serves all calls. Both look: each sets `behind`, the program's last.
 bool is_brought() {
   const bool by_library = library_has_malloc();
-  return program_has_malloc() || by_library;
+  const bool by_program = program_has_malloc();
+  if (settings().heap != abi::HeapMode::kOff && (by_program || by_library))
+    degrade(control(), by_program ? Degradation::kHeapOfProgram : Degradation::kHeapOfLibrary);
+  return by_program || by_library;
 }
 
 State start() {
@@ -89,7 +98,6 @@ State start() {
   if (const State now = state; now != State::kUndecided) return now;
   const abi::Settings& wish = settings();
   const bool brought = is_brought();
-  if (brought && wish.heap != abi::HeapMode::kOff) degrade(control(), Degradation::kHeapOfLibrary);
   const bool any_behind = behind.malloc != nullptr && behind.free != nullptr;
   if ((wish.heap == abi::HeapMode::kOff && any_behind) || brought) {
     small_limit = 0;
@@ -108,6 +116,13 @@ State start() {
 }
 
 }  // namespace
+
+void find_brought() {
+  Locked locked(registry.lock);
+  if (state != State::kUndecided || !is_brought()) return;
+  small_limit = 0;
+  decided(State::kLibc);
+}
 
 bool leave_to_libc() {
   Locked locked(registry.lock);
@@ -167,7 +182,7 @@ void after_fork_in_child() {
 
 // Early, so that of most fork handlers ours is the innermost. Libraries that are loaded before may have theirs inside.
 [[gnu::constructor(101)]] void register_fork_handlers() {
-  pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+  __register_atfork(before_fork, after_fork_in_parent, after_fork_in_child, &__dso_handle != nullptr ? __dso_handle : nullptr);
 }
 
 // Before the runtime asks for its dose report, which is the last thing an executable does. Without the lock: programs

@@ -22,6 +22,8 @@ extern __attribute__((visibility("hidden"))) size_t small_limit;
 
 // Decides the state. Safe from a malloc that runs before libc and its constructors are ready.
 State decide();
+// Makes it kLibc, and the dose say so, where the program or a library of it brings a malloc.
+void find_brought();
 // Makes it kLibc for good. False: it was decided before.
 bool leave_to_libc();
 

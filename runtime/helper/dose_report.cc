@@ -102,6 +102,14 @@ void write_code(Text& out, const Control& control, const HelperUse& use) {
   object.close();
 }
 
+// Libc's where its callers don't find ours (kNamesHidden says it of code, too).
+const char* server_of_heap(const Control& control) {
+  const auto is = [&control](Degradation what) { return (peek(control.degradations) >> static_cast<unsigned>(what) & 1) != 0; };
+  if (is(Degradation::kHeapOfProgram)) return "program";
+  if (is(Degradation::kHeapOfLibrary)) return "library";
+  return is(Degradation::kNamesHidden) && peek(control.heap.mallocs) == 0 ? "libc" : "stab";
+}
+
 // Names come printable and without anything to escape (read_board).
 void write_progress(Text& out, const progress::Counts& counts) {
   Object object(out);
@@ -165,6 +173,7 @@ size_t write_report(const abi::Settings& settings, const Control& control, const
       .number("largest_mmapped", peek(control.heap.largest_mmapped))
       .number("layouts", peek(control.heap.layouts))
       .number("turns", peek(control.heap.turns));
+  if (settings.heap != abi::HeapMode::kOff) heap.text("served_by", server_of_heap(control));
   heap.close();
 
   if (const uint64_t visits = peek(control.orders.visits); visits > 0 || settings.epoch_ns == 0) {

@@ -13,7 +13,8 @@
 //            "long_loops":{"functions":N,"points":N,"unled_branches":N,"holds_table":N,"no_point":N,"no_loop":N,
 //                          "full":N}},                                                if loops were to be led
 //    "stack":{"slots":N,"slots_zeroed":N,"refills":N},
-//    "heap":{"mallocs":N,"bytes":N,"mallocs_mmapped":N,"bytes_mmapped":N,"largest_mmapped":N,"layouts":N,"turns":N},
+//    "heap":{"mallocs":N,"bytes":N,"mallocs_mmapped":N,"bytes_mmapped":N,"largest_mmapped":N,"layouts":N,"turns":N,
+//            "served_by":"stab"|"program"|"library"|"libc"},   whose malloc it was, unless heap is off
 //    "region":{"regions":N,"wall_ns":N,"cpu_ns":N,"layouts":N},   sums, if the program had any
 //    "progress":{"points":[{"name":TEXT,"kind":"progress"|"begin"|"end"|"arrival","visits":N},...],
 //                "rows":N,"threads_sharing":N,"points_dropped":N,"visits_dropped":N},   if a point was visited

@@ -109,6 +109,7 @@ bool tells_progress(const Session& session) { return session.task.report >= 0 &&
 // When there is something to do before a request comes: at the latest an epoch, samples that nobody has taken, or the next word
 // of what the program has done.
 uint64_t next_wake_ns(const Session& session, uint64_t due_ns) {
+  if (!session.has_clock) return 0;  // no time would come: when there is a request, or the program ends
   if (tells_progress(session) && session.layouts.log.tells_at_ns() < due_ns) due_ns = session.layouts.log.tells_at_ns();
   if (!session.samples.is_on()) return due_ns;
   const uint64_t soon_ns = sys::monotonic_ns() + SampledFunctions::kTakeEveryNs;
@@ -117,7 +118,8 @@ uint64_t next_wake_ns(const Session& session, uint64_t due_ns) {
 
 void run_epochs(Session& session) {
   Control& control = *session.control;
-  const bool epochs = has_epochs(session);
+  const bool epochs = has_epochs(session) && session.has_clock;
+  if (has_epochs(session) && !session.has_clock) degrade(control, Degradation::kNoClock);
   const uint64_t period_ns = epochs ? session.hello.settings.epoch_ns : kIdleNs;
   uint64_t due_ns = sys::monotonic_ns() + period_ns;
   bool reported = false;

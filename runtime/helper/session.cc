@@ -331,6 +331,7 @@ bool shake_hands(Session& session) {
                       &sender))
     return false;
   session.begun_ns = sys::monotonic_ns();
+  session.has_clock = sys::has_clock();
   Hello& hello = session.hello;
   if (!read_hello(said, sizeof said, session.task.launched, hello)) return false;
   Received received = sort_out(hello.handed, descriptors, count);

@@ -50,6 +50,7 @@ struct FollowedScript {
 struct Session {
   Task task;                  // its socket and report are -1 once they are closed
   uint64_t begun_ns = 0;      // when the hello had come
+  bool has_clock = true;      // false: a filter that it was started under refuses clocks, and times are 0
 
   Hello hello;
   Control* control = nullptr;

@@ -102,21 +102,26 @@ def check_response_file(place):
 
 
 def check_large_response_file(place):
-    """Options of ours beside it or in it leave it a file: its words are more than one exec takes."""
-    many = "".join(f"-DNAME_{i}_OF_A_LONG_LIST_OF_DEFINITIONS={i}\n" for i in range(60000))
+    """Options of ours beside it or in it leave it a file: its words are more than one exec takes. That is a quarter of the stack's
+    limit, and a low limit makes a short list too long."""
+    limit = 1 << 20
+    many = "".join(f"-DNAME_{i}_OF_A_LONG_LIST_OF_DEFINITIONS={i}\n" for i in range(8000))
+    narrow = ["prlimit", f"--stack={limit}:"]
+    too_long = place.run(*narrow, "true", *many.split())
+    require("Argument list too long" in too_long.stderr, f"the list fits: {too_long.stderr}")
     place.write("options.rsp", many + "-O2 main.c twice.c -o prog '-DTEXT=\"it\\'s\"'\n")
     place.write("strips.rsp", many + "-O2 main.c twice.c -o prog '-DTEXT=\"it\\'s\"' --stab-pads=all -s\n")
     place.write("compiles.rsp", many + "main.c '-DTEXT=\"it\\'s\"' --stab-pads=all -s\n")
     place.write("main.c", HELLO + "extern char text[sizeof TEXT == 5 ? 1 : -1];\n"
-                                  "int last = NAME_59999_OF_A_LONG_LIST_OF_DEFINITIONS;\n")
+                                  "int last = NAME_7999_OF_A_LONG_LIST_OF_DEFINITIONS;\n")
     for options, strips in ((["@options.rsp"], False), (["-s", "@options.rsp"], True), (["@strips.rsp"], True),
                             (["--stab-pads=all", "@options.rsp"], False)):
-        place.must("szc", *options)
+        place.must(*narrow, "szc", *options)
         place.moves("prog")
         symbols = ".symtab" in place.must("readelf", "-SW", "prog").stdout
         require(symbols != strips, f"{options}: the symbols aren't as asked for")
         place.must("rm", "prog")
-    place.must("szc", "-c", "@compiles.rsp", "-o", "main.o")
+    place.must(*narrow, "szc", "-c", "@compiles.rsp", "-o", "main.o")
     require(place.has("main.o"), "a response file of which words were taken made no object")
 
 

@@ -172,6 +172,17 @@ TEST(Dose, StackAndHeapOnWithoutEffect) {
             std::string::npos);
 }
 
+TEST(Dose, AHeapThatSomebodyElseServed) {
+  for (const auto& [server, words] : {std::pair{"program", "a malloc of the program's own served"},
+                                      {"library", "a malloc of a library's served"}}) {
+    const auto dose = parse_dose(std::string(R"({"hello":true,"heap":{"mallocs":3,"served_by":")") + server + R"("}})");
+    ASSERT_TRUE(dose && *dose);
+    EXPECT_NE(dose_contradiction(layout(CodeMode::kOff, StackMode::kOff, HeapMode::kPage), *dose).find(words), std::string::npos);
+  }
+  const auto ours = parse_dose(R"({"hello":true,"heap":{"mallocs":3,"served_by":"stab"}})");
+  EXPECT_EQ(dose_contradiction(layout(CodeMode::kOff, StackMode::kOff, HeapMode::kPage), *ours), "");
+}
+
 TEST(Dose, OnlyRecursiveFunctionsHavePads) {
   Dose dose = full_dose();
   dose.layouts_built = 0;

@@ -112,6 +112,22 @@ TEST(Builds, OnlyTheLevelsABuildNamesTellBuildsApart) {
   }
 }
 
+TEST(Builds, AreStrictAboutTheFactorsThatAreOnInACellOfTheirs) {
+  const char* text = "[experiment]\nname=\"t\"\nseed=1\nreplicates=2\n"
+                     "[factors]\ncode=[\"off\",\"shuffle\"]\nheap=[\"off\",\"page\"]\nway=[\"plain\",\"szc\"]\n"
+                     "exclude=[{way=\"plain\",code=\"shuffle\"},{way=\"plain\",heap=\"page\"}]\n"
+                     "[[program]]\nname=\"p\"\nbuild=\"make {way}\"\nrun=[\"./p-{way}\",\"1\"]\n";
+  const Plan plan = parsed(text);
+  const Result<Design> design = make_design(plan);
+  ASSERT_TRUE(design) << design.error().text();
+  const BuildSet builds = make_builds(plan, *design);
+  ASSERT_EQ(builds.all().size(), 2u);
+  EXPECT_EQ(builds.all()[0].strict, "");
+  EXPECT_EQ(builds.all()[0].measured, "p-plain");
+  EXPECT_EQ(builds.all()[1].strict, "heap,code");
+  EXPECT_EQ(builds.all()[1].measured, "p-szc");
+}
+
 TEST(Builds, CellsOfFixedCodeAreLinkedOncePerSeed) {
   const Plan plan = parsed(builds_plan("link={seeds=3}"));
   const Result<Design> design = make_design(plan);

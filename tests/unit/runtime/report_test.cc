@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace stab::helper {
@@ -53,6 +54,23 @@ TEST(Report, FitsWithEveryDegradationAndLargestNumbers) {
   const std::string text = report(settings, *control, End::kExit);
   EXPECT_LT(text.size(), kReportBytes - 100);
   EXPECT_THAT(text, HasSubstr("]}\n"));
+}
+
+TEST(Report, SaysWhoseMallocItWas) {
+  abi::Settings settings;
+  const auto served_by = [&settings](std::optional<Degradation> what) {
+    auto control = std::make_unique<Control>();
+    if (what) degrade(*control, *what);
+    const std::string text = report(settings, *control, End::kExit);
+    const size_t at = text.find("\"served_by\":\"");
+    return at == std::string::npos ? std::string() : text.substr(at + 13, text.find('"', at + 13) - at - 13);
+  };
+  EXPECT_EQ(served_by(Degradation::kHeapOfProgram), "") << "heap is off: nobody looks";
+  settings.heap = abi::HeapMode::kPage;
+  EXPECT_EQ(served_by({}), "stab");
+  EXPECT_EQ(served_by(Degradation::kHeapOfProgram), "program");
+  EXPECT_EQ(served_by(Degradation::kHeapOfLibrary), "library");
+  EXPECT_EQ(served_by(Degradation::kNamesHidden), "libc");
 }
 
 TEST(Report, EveryDegradationHasWords) {

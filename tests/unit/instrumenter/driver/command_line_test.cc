@@ -52,6 +52,32 @@ TEST(CommandLine, TakesStrippingOutInAllItsForms) {
   EXPECT_FALSE(parsed({"a.c", "-Wl,--build-id", "-o", "-s"}).strips);
 }
 
+TEST(CommandLine, ReadsWhatALinkIsStrictAbout) {
+  EXPECT_FALSE(parsed({"a.c"}).strict);
+  EXPECT_EQ(parsed({"--stab-strict", "a.c"}).strict, postlink::Factors::all());
+  EXPECT_THAT(parsed({"--stab-strict", "a.c"}).arguments, ElementsAre("a.c"));
+  EXPECT_EQ(parsed({"--stab-strict=code,heap"}).strict, (postlink::Factors{.code = true, .stack = false, .heap = true}));
+  for (const char* wrong : {"--stab-strict=", "--stab-strict=code,", "--stab-strict=all"}) {
+    const auto line = parse({wrong});
+    ASSERT_FALSE(line) << wrong;
+    EXPECT_THAT(line.error().message, HasSubstr("expected a list of 'code', 'stack' and 'heap'"));
+  }
+}
+
+TEST(CommandLine, LeavesClangsOwnCommandsAlone) {
+  for (const char* first : {"-cc1", "-cc1as", "-cc1gen-reproducer", "-fc1"}) {
+    const CommandLine line = parsed({first, "-s", "--stab-strict", "-pg"});
+    EXPECT_TRUE(line.is_inner) << first;
+    EXPECT_THAT(line.arguments, ElementsAre(first, "-s", "--stab-strict", "-pg"));
+  }
+  EXPECT_FALSE(parsed({"a.c", "-cc1"}).is_inner) << "clang takes it for an option that it doesn't know";
+}
+
+TEST(CommandLine, KnowsThinBackends) {
+  EXPECT_TRUE(parsed({"-c", "a.o", "-fthinlto-index=a.bc"}).is_thin_backend);
+  EXPECT_FALSE(parsed({"-c", "a.o", "-fthinlto-index=/dev/null"}).is_thin_backend) << "an ordinary compilation";
+}
+
 TEST(CommandLine, RefusesWhatCannotWork) {
   for (const char* option : {"-pg", "-fsanitize=address", "-fsanitize=undefined,thread", "-fsanitize=cfi-icall",
                              "-fsanitize-minimal-runtime"}) {

@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/unit/temporary_directory.h"
+
 namespace stab::driver {
 namespace {
 
@@ -31,8 +33,8 @@ TEST(LinkJob, TellsTheOutputAndTheKind) {
                                  link_line(R"("-pie" "-dynamic-linker" "/lib64/ld" "-o" "dir/a b\"c" "a.o" "-lc")"));
   ASSERT_TRUE(job);
   EXPECT_EQ(job->output, "dir/a b\"c");
-  EXPECT_TRUE(job->with_libc);
-  EXPECT_TRUE(job->lld);
+  EXPECT_EQ(job->libc, Libc::kGlibc);
+  EXPECT_EQ(job->kind, LinkerKind::kLld19);
   EXPECT_FALSE(job->shared || job->relocatable || job->is_static);
 }
 
@@ -41,7 +43,7 @@ TEST(LinkJob, TellsStaticSharedRelocatableAndBare) {
   EXPECT_TRUE(find_link_job(link_line(R"("-static" "-pie" "--no-dynamic-linker" "-o" "a" "-lc")"))->is_static);
   EXPECT_TRUE(find_link_job(link_line(R"("-shared" "-o" "a.so" "-lc")"))->shared);
   EXPECT_TRUE(find_link_job(link_line(R"("-o" "a" "-r" "a.o")"))->relocatable);
-  EXPECT_FALSE(find_link_job(link_line(R"("-o" "a" "a.o")"))->with_libc);
+  EXPECT_EQ(find_link_job(link_line(R"("-o" "a" "a.o")"))->libc, Libc::kNone);
 }
 
 TEST(LinkJob, TellsTheOutputThatIsToldTheLinker) {
@@ -96,10 +98,55 @@ TEST(LinkJob, TellsWhetherOperatorsWouldMissTheProgramsWrappers) {
   EXPECT_FALSE(wraps(dynamic + R"("_Znwm" "--wrap")"));
 }
 
-TEST(LinkJob, OtherLinkersToo) {
-  EXPECT_TRUE(find_link_job(R"( "/usr/bin/ld" "-o" "a" "-lc")"));
-  EXPECT_TRUE(find_link_job(R"( "/usr/bin/mold" "-o" "a" "-lc")"));
-  EXPECT_TRUE(find_link_job(R"( "/usr/bin/x86_64-linux-gnu-ld.gold" "-o" "a" "-lc")"));
+TEST(LinkJob, IsTakenForOneByWhatItIsTold) {
+  for (const char* linker : {"/usr/bin/ld", "/usr/bin/mold", "./wrapper", "wild", "/opt/links.py"}) {
+    const auto job = find_link_job(" \"" + std::string(linker) + R"(" "-m" "elf_x86_64" "-o" "a" "-lc")");
+    ASSERT_TRUE(job) << linker;
+    EXPECT_EQ(job->linker, linker);
+    EXPECT_EQ(job->kind, LinkerKind::kUnknown) << linker;
+  }
+  EXPECT_FALSE(find_link_job(R"( "/usr/bin/as" "--64" "-o" "a.o" "a.s")"));
+  EXPECT_FALSE(find_link_job(R"( "/usr/bin/objcopy" "--extract-dwo" "a.o" "a.dwo")"));
+  EXPECT_FALSE(find_link_job(R"( "/usr/lib/llvm-19/bin/flang-new" "-fc1" "-m" "elf_x86_64" "-o" "a.o")"));
+  const auto wrapped =
+      find_link_job(R"( "clang-linker-wrapper" "--linker-path=/usr/bin/ld.bfd" "--" "-m" "elf_x86_64" "-o" "a")");
+  ASSERT_TRUE(wrapped);
+  EXPECT_EQ(wrapped->kind, LinkerKind::kOther);
+}
+
+TEST(LinkJob, TellsWhoseLibcItIs) {
+  TemporaryDirectory folder;
+  const std::string path = folder.path();
+  std::ofstream(path + "/libc.so.6") << "...gnu_get_libc_version...";
+  std::filesystem::create_symlink("libc.so.6", path + "/libother.so");
+  std::filesystem::create_directory(path + "/musl");
+  std::ofstream(path + "/musl/libc.a") << "!<arch>";
+  std::ofstream(path + "/musl/libc.so") << "\177ELF";
+  const auto libc = [&path](const std::string& words) {
+    return find_link_job(link_line(R"("-dynamic-linker" "/lib64/ld" "-o" "a" "-L)" + path + "\" " + words))->libc;
+  };
+  EXPECT_EQ(libc(R"("a.o" "-lother")"), Libc::kGlibc);
+  EXPECT_EQ(libc(R"("a.o" "-l:libc.so.6")"), Libc::kGlibc);
+  EXPECT_EQ(libc("\"" + path + "/libc.so.6\""), Libc::kGlibc);
+  EXPECT_EQ(libc(R"("-lc")"), Libc::kGlibc) << "nobody finds it: the linker says so";
+  EXPECT_EQ(libc(R"("a.o")"), Libc::kNone);
+  EXPECT_EQ(libc("\"-L" + path + R"(/musl" "-lc")"), Libc::kOther);
+  EXPECT_EQ(libc("\"-L" + path + R"(/musl" "-Bstatic" "-lc")"), Libc::kOther);
+  EXPECT_EQ(libc(R"("-lc" "-dynamic-linker" "/lib/ld-musl-x86_64.so.1")"), Libc::kOther);
+  EXPECT_EQ(libc(R"("-lc" "--dynamic-linker=/lib/ld-musl-x86_64.so.1")"), Libc::kOther);
+}
+
+TEST(Linker, IsKnownByItsPathOrItsAnswer) {
+  EXPECT_EQ(kind_by_path("/usr/lib/llvm-19/bin/ld.lld"), LinkerKind::kLld19);
+  EXPECT_EQ(kind_by_path("/usr/lib/llvm-14/bin/ld.lld"), LinkerKind::kUnknown);
+  EXPECT_EQ(kind_by_path("/usr/bin/ld.gold"), LinkerKind::kGold);
+  EXPECT_EQ(kind_by_path("./lld-wrapper"), LinkerKind::kUnknown);
+  EXPECT_EQ(kind_by_version("Debian LLD 19.1.7 (compatible with GNU linkers)\n"), LinkerKind::kLld19);
+  EXPECT_EQ(kind_by_version("LLD 14.0.6 (compatible with GNU linkers)\n"), LinkerKind::kOtherLld);
+  EXPECT_EQ(kind_by_version("GNU gold (GNU Binutils for Debian 2.40) 1.16\n"), LinkerKind::kGold);
+  EXPECT_EQ(kind_by_version("mold 1.10.1 (compatible with GNU ld)\n"), LinkerKind::kMold);
+  EXPECT_EQ(kind_by_version("GNU ld (GNU Binutils for Debian) 2.40\n"), LinkerKind::kOther);
+  EXPECT_EQ(kind_by_version(""), LinkerKind::kOther);
 }
 
 }  // namespace

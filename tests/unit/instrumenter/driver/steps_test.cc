@@ -5,6 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <fstream>
+
+#include "instrumenter/driver/cache_key.h"
+#include "tests/unit/temporary_directory.h"
 
 namespace stab::driver {
 namespace {
@@ -16,6 +20,7 @@ using testing::IsEmpty;
 using testing::Not;
 
 const Toolchain kTools{.language = Language::kC,
+                       .target = "",
                        .compiler = "/usr/bin/clang-19",
                        .pass_plugin = "/root/pass.so",
                        .runtime = "/root/rt.o",
@@ -24,7 +29,7 @@ const Toolchain kTools{.language = Language::kC,
                        .include = "/root/include",
                        .post_linker = "/root/stab-postlink"};
 const CommandLine kLine{.arguments = {"a.c", "--", "b.c"}, .info_file = {}};
-const LinkJob kProgram{.output = "prog", .files = {}, .with_libc = true, .lld = true};
+const LinkJob kProgram{.linker = "ld.lld", .kind = LinkerKind::kLld19, .output = "prog", .files = {}, .libc = Libc::kGlibc};
 
 TEST(Steps, TheUsersArgumentsComeLastAndUnchanged) {
   const Arguments command = link_command(kTools, kLine, kProgram, {});
@@ -98,7 +103,8 @@ TEST(Steps, LibrariesAndPartialLinksGetNoRuntime) {
   job.shared = true;
   EXPECT_THAT(link_command(kTools, kLine, job, {}), Not(Contains(HasSubstr("rt.o"))));
   job.relocatable = true;
-  EXPECT_THAT(link_command(kTools, kLine, job, {}), Not(Contains(HasSubstr("-Wl,"))));
+  EXPECT_THAT(link_command(kTools, kLine, job, {}), Not(Contains("-Wl,--emit-relocs")));
+  EXPECT_THAT(link_command(kTools, kLine, job, {}), Contains("-Wl,--load-pass-plugin=/root/pass.so"));
   EXPECT_FALSE(needs_post_link(job));
 }
 
@@ -106,12 +112,12 @@ TEST(Steps, TheLinkerStripsWhatGetsNoPostLink) {
   CommandLine line = kLine;
   line.strips = true;
   EXPECT_THAT(link_command(kTools, line, kProgram, {}), Not(Contains("-s")));
-  EXPECT_THAT(post_link_command(kTools, line, kProgram, ""), Contains("--strip"));
-  EXPECT_THAT(post_link_command(kTools, line, kProgram, ""), Contains("--only-listed"));
+  EXPECT_THAT(post_link_command(kTools, line, kProgram, "", {}), Contains("--strip"));
+  EXPECT_THAT(post_link_command(kTools, line, kProgram, "", {}), Contains("--only-listed"));
   line.move_all = true;
-  EXPECT_THAT(post_link_command(kTools, line, kProgram, ""), Contains("--move-all"));
+  EXPECT_THAT(post_link_command(kTools, line, kProgram, "", {}), Contains("--move-all"));
   LinkJob bare = kProgram;
-  bare.with_libc = false;
+  bare.libc = Libc::kNone;
   EXPECT_THAT(link_command(kTools, line, bare, {}), Contains("-s"));
   EXPECT_THAT(link_command(kTools, kLine, bare, {}), Not(Contains("-s")));
   EXPECT_THAT(compile_command(kTools, line), Contains("-s")) << "for a linker we don't recognize";
@@ -120,9 +126,9 @@ TEST(Steps, TheLinkerStripsWhatGetsNoPostLink) {
 }
 
 TEST(Steps, TheOutputIsHeldToItsLayoutFile) {
-  const Arguments held = post_link_command(kTools, kLine, kProgram, "/l/a.layout");
+  const Arguments held = post_link_command(kTools, kLine, kProgram, "/l/a.layout", {});
   EXPECT_EQ(Arguments(held.end() - 2, held.end()), (Arguments{"--layout", "/l/a.layout"}));
-  EXPECT_THAT(post_link_command(kTools, kLine, kProgram, ""), Not(Contains("--layout")));
+  EXPECT_THAT(post_link_command(kTools, kLine, kProgram, "", {}), Not(Contains("--layout")));
   EXPECT_THAT(ordering_options("/o"), Contains("-Wl,--symbol-ordering-file=/o"));
 }
 
@@ -136,8 +142,59 @@ TEST(Steps, LldIsToldOfObjectsThatWantAnExecutableStack) {
 TEST(Steps, LinkTimeOptimizationFindsThePassInTheLinker) {
   LinkJob job = kProgram;
   EXPECT_THAT(link_command(kTools, kLine, job, {}), Contains("-Wl,--load-pass-plugin=/root/pass.so"));
-  job.lld = false;  // others don't know the option
-  EXPECT_THAT(link_command(kTools, kLine, job, {}), Not(Contains(HasSubstr("--load-pass-plugin"))));
+  for (const LinkerKind other : {LinkerKind::kOtherLld, LinkerKind::kGold, LinkerKind::kMold, LinkerKind::kOther}) {
+    job.kind = other;
+    EXPECT_THAT(link_command(kTools, kLine, job, {}), Not(Contains(HasSubstr("--load-pass-plugin"))));
+  }
+  LinkJob bare = kProgram;
+  bare.is_static = true;
+  bare.libc = Libc::kNone;
+  EXPECT_THAT(link_command(kTools, kLine, bare, {}), Not(Contains(HasSubstr("--load-pass-plugin"))));
+}
+
+TEST(Steps, PostLinkIsToldWhatIsStrict) {
+  const postlink::Factors two{.code = true, .stack = false, .heap = true};
+  EXPECT_THAT(post_link_command(kTools, kLine, kProgram, "", two), Contains("code,heap"));
+  EXPECT_THAT(post_link_command(kTools, kLine, kProgram, "", {}), Not(Contains("--strict")));
+}
+
+TEST(Steps, TheTargetOfTheNameComesFirst) {
+  Toolchain tools = kTools;
+  tools.target = "x86_64-linux-gnu";
+  for (const Arguments& command : {compile_command(tools, kLine), link_command(tools, kLine, kProgram, {}),
+                                   other_target_command(tools, kLine)})
+    EXPECT_EQ(command[1], "--target=x86_64-linux-gnu");
+}
+
+TEST(Steps, WhatClangRunsItselfByIsUnchanged) {
+  EXPECT_THAT(inner_command(kTools, {.arguments = {"-cc1", "-version"}, .info_file = {}}),
+              ElementsAre("/usr/bin/clang-19", "-cc1", "-version"));
+}
+
+TEST(CacheKey, FollowsThePassAndItsPlaces) {
+  TemporaryDirectory directory;
+  const std::string plugin = directory.path() + "/pass.so";
+  const auto key = [&](const char* bytes, const char* places) {
+    std::ofstream(plugin) << bytes;
+    return cache_key_option(plugin, places);
+  };
+  const std::string first = key("one", "");
+  EXPECT_EQ(key("one", ""), first);
+  EXPECT_NE(key("two", ""), first);
+  EXPECT_NE(key("one", "f 64 0\n"), first);
+}
+
+TEST(DriverName, IsReadAsClangReadsItsOwn) {
+  const auto reads = [](const char* name, Language language, const char* target) {
+    const DriverName read = DriverName::read(name);
+    return read.language == language && read.target == target;
+  };
+  for (const char* name : {"szc++", "c++", "g++", "g++-12", "clang++-19", "g++-12.2", "c++.real", "my-g++-13"})
+    EXPECT_TRUE(reads(name, Language::kCxx, "")) << name;
+  EXPECT_TRUE(reads("x86_64-linux-gnu-g++-12", Language::kCxx, "x86_64-linux-gnu"));
+  EXPECT_TRUE(reads("aarch64-linux-gnu-gcc", Language::kC, "aarch64-linux-gnu"));
+  for (const char* name : {"szc", "cc", "gcc-12", "clang-19", "my-cc"}) EXPECT_TRUE(reads(name, Language::kC, "")) << name;
+  for (const char* name : {"szflang", "flang-new-19", "gfortran-12"}) EXPECT_TRUE(reads(name, Language::kFortran, "")) << name;
 }
 
 class LinkOrderTest : public testing::Test {

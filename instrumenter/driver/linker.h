@@ -1,0 +1,25 @@
+// Linkers: which of them a link is done by, since not all can do the same.
+#pragma once
+
+#include <string_view>
+
+namespace stab::driver {
+
+enum class LinkerKind {
+  kUnknown,   // its name says nothing
+  kLld19,     // loads our pass where it optimizes
+  kOtherLld,  // of another LLVM
+  kGold,
+  kMold,
+  kOther,     // GNU ld, and whatever else takes its options
+};
+
+inline bool is_lld(LinkerKind kind) { return kind == LinkerKind::kLld19 || kind == LinkerKind::kOtherLld; }
+
+// By the path that the compiler calls it by. kUnknown for a name that any linker may have, such as ld.
+LinkerKind kind_by_path(std::string_view path);
+
+// By what `linker --version` printed. Never kUnknown.
+LinkerKind kind_by_version(std::string_view text);
+
+}  // namespace stab::driver

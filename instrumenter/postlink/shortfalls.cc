@@ -1,0 +1,85 @@
+// The heap is the program's where its malloc isn't the one that our runtime has under a name of its own. The runtime decides by
+// the same names when the program runs (runtime/heap/libc_heap.h); here they are read out of the symbol table.
+#include "instrumenter/postlink/shortfalls.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "runtime/stab_abi.h"
+
+namespace stab::postlink {
+namespace {
+
+constexpr std::string_view kControl = "_ZN4stab18stab_control_pagesE";  // runtime/control.h
+
+std::optional<uint64_t> value_in(const std::vector<Symbol>& symbols, std::string_view name) {
+  for (const Symbol& symbol : symbols)
+    if (symbol.name == name && symbol.section != SHN_UNDEF) return symbol.value;
+  return std::nullopt;
+}
+
+bool is_hidden_from_libraries(const ElfImage& image) {
+  return image.has_program_interpreter() && !value_in(image.dynamic_symbols(), "_Unwind_Find_FDE");
+}
+
+std::string why_code_stays(const ElfImage& image, const Shares& shares) {
+  if (shares.moving == 0) {
+    std::string text = "no function moves";
+    if (shares.foreign > 0) text += "; what szc has not compiled stays: compile it with szc, or link with --stab-move=all";
+    if (shares.others > 0) text += "; 'szc --stab-info' names " + std::to_string(shares.others) + " that stay for other reasons";
+    return text;
+  }
+  if (!image.symbols().empty() && !value_in(image.symbols(), kControl))
+    return "it does not hold Stab's runtime; link it with szc";
+  if (is_hidden_from_libraries(image))
+    return "it hides the runtime's names from its libraries; name _Unwind_Find_FDE, malloc and the like, stab_stack and "
+           "stab_rt_* under 'global:' in its version script";
+  return {};
+}
+
+std::string why_stack_stays(const ElfImage& image) {
+  const Section* pads = image.find_section(abi::kPadsSection);
+  if (pads == nullptr || pads->bytes.size() < sizeof(uint32_t))
+    return "no function has a pad; compile with szc, or with szc --stab-pads=all where all functions are short ones";
+  return {};
+}
+
+std::string why_heap_is_another(const ElfImage& image) {
+  constexpr std::string_view kOwn = "; link without it, or leave the heap out";
+  if (image.symbols().empty()) return {};
+  const auto own = value_in(image.symbols(), "stab_own_malloc");
+  if (!own) return "it does not hold Stab's heap; link it with szc";
+  const auto is = [&image](std::string_view name, std::optional<uint64_t> value) {
+    const auto found = value_in(image.symbols(), name);
+    return !found || found == value;
+  };
+  if (image.has_program_interpreter()) {
+    if (!is("malloc", own)) return "the program's own malloc serves all calls" + std::string(kOwn);
+    if (is_hidden_from_libraries(image)) return "it hides malloc from its libraries, so that libc's serves all calls";
+    return {};
+  }
+  if (!is("__wrap_malloc", own)) return "the program's wrapper of malloc serves all calls" + std::string(kOwn);
+  if (!is("malloc", value_in(image.symbols(), "__libc_malloc")))
+    return "the program's own malloc serves all calls" + std::string(kOwn);
+  return {};
+}
+
+}  // namespace
+
+std::string Shortfalls::text(const Factors& asked) const {
+  std::string all;
+  const auto add = [&all](bool wanted, const char* factor, const std::string& why) {
+    if (wanted && !why.empty()) all += (all.empty() ? "" : "; ") + std::string(factor) + ": " + why;
+  };
+  add(asked.code, "code", code);
+  add(asked.stack, "stack", stack);
+  add(asked.heap, "heap", heap);
+  return all;
+}
+
+Shortfalls find_shortfalls(const ElfImage& image, const Shares& shares) {
+  if (image.is_shared_library()) return {};
+  return {why_code_stays(image, shares), why_stack_stays(image), why_heap_is_another(image)};
+}
+
+}  // namespace stab::postlink
