@@ -84,13 +84,18 @@ Status check_prerequisites(const Config& config) {
 Status keep_private(const std::string& database) {
   const std::string directory = fs::path(database).parent_path().string();
   if (!directory.empty()) STAB_CHECK_OK(make_directories(directory));
-  const UniqueFd fd(::open(database.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!fd) return system_error("open database '" + database + "'", errno);
   // SQLite gives the files beside it the same mode; those of an earlier start may have another.
-  if (::fchmod(fd.get(), 0600) != 0) return system_error("chmod '" + database + "'", errno);
-  for (const char* end : {"-wal", "-shm"})
-    if (::chmod((database + end).c_str(), 0600) != 0 && errno != ENOENT)
-      return system_error("chmod '" + database + end + "'", errno);
+  for (const char* end : {"", "-wal", "-shm"}) {
+    const std::string path = database + end;
+    const int flags = *end == '\0' ? O_RDWR | O_CREAT : O_RDONLY | O_NONBLOCK;
+    const UniqueFd fd(::open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (!fd && errno == ENOENT) continue;
+    struct stat info {};
+    if (!fd || ::fstat(fd.get(), &info) != 0) return system_error("open '" + path + "'", errno);
+    if (!S_ISREG(info.st_mode) || info.st_nlink != 1)
+      return Error{ErrorCode::kDenied, "'" + path + "' is no file with this one name; move it away", {}};
+    if (::fchmod(fd.get(), 0600) != 0) return system_error("chmod '" + path + "'", errno);
+  }
   return {};
 }
 
