@@ -1,7 +1,7 @@
 // The waiter that stamps the end of a trial. It sleeps in one poll() on the process and on timers, and reads
 // the clock before it looks at what has happened. The deadline is a timerfd; output goes to memory files, so
 // nothing has to be drained and a slow timer that looks at their size is enough. How late that timer is seen says how
-// late the end may be seen.
+// late the end may be seen: who stops the laboratory (Ctrl-Z) or starves it stops the waiter, and the program goes on.
 #include "engine/trial/supervise.h"
 
 #include <poll.h>
@@ -46,7 +46,14 @@ bool over_limit(const Watch& watch) {
   });
 }
 
+// A machine that is busy comes to a timer some milliseconds late; to have missed a whole one is something else.
+constexpr nanoseconds kMissed = kOutputTick;
+// And of a long trial it is what nobody looks for.
+constexpr int64_t kShareThatMatters = 1000;
+
 }  // namespace
+
+bool is_too_late(nanoseconds late, nanoseconds wall) { return late >= kMissed && late * kShareThatMatters >= wall; }
 
 Result<Ending> wait_for_ending(const Watch& watch, const Clock& clock) {
   UniqueFd deadline, tick;
@@ -54,9 +61,7 @@ Result<Ending> wait_for_ending(const Watch& watch, const Clock& clock) {
     STAB_TRY(deadline, timer(watch.timeout));
   }
   const bool limits_output = watch.output_limit_bytes > 0 && !watch.output_fds.empty();
-  if (limits_output || watch.now_and_then) {
-    STAB_TRY(tick, timer(kOutputTick));
-  }
+  STAB_TRY(tick, timer(kOutputTick));
   nanoseconds armed = clock.monotonic_raw();
   std::optional<nanoseconds> latency;
   // poll() ignores entries of -1.
@@ -69,13 +74,14 @@ Result<Ending> wait_for_ending(const Watch& watch, const Clock& clock) {
     const nanoseconds now = clock.monotonic_raw();
     if (ready < 0 && errno == EINTR) continue;
     if (ready < 0) return system_error("poll", errno);
-    if (waiting[0].revents) return Ending{store::TrialEvent::kExited, now, latency};
-    if (waiting[1].revents) return Ending{store::TrialEvent::kCancel, now, latency};
-    if (waiting[2].revents) return Ending{store::TrialEvent::kDeadline, now, latency};
-    if (!waiting[3].revents) continue;
     // The two clocks may disagree by microseconds in a tick, so a tick can seem early; armed anew, that doesn't add up.
-    latency = std::max({latency.value_or(nanoseconds(0)), now - armed - kOutputTick});
-    if (limits_output && over_limit(watch)) return Ending{store::TrialEvent::kOverflow, now, latency};
+    const nanoseconds late = std::max(now - armed - kOutputTick, nanoseconds(0));
+    if (waiting[3].revents || late.count() > 0) latency = std::max(latency.value_or(nanoseconds(0)), late);
+    if (waiting[0].revents) return Ending{store::TrialEvent::kExited, now, latency, late};
+    if (waiting[1].revents) return Ending{store::TrialEvent::kCancel, now, latency, late};
+    if (waiting[2].revents) return Ending{store::TrialEvent::kDeadline, now, latency, late};
+    if (!waiting[3].revents) continue;
+    if (limits_output && over_limit(watch)) return Ending{store::TrialEvent::kOverflow, now, latency, late};
     if (watch.now_and_then) watch.now_and_then();
     armed = now;
     STAB_CHECK_OK(arm(tick, kOutputTick));

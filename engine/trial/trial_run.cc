@@ -310,6 +310,7 @@ class ReadyTrial::Run {
       };
     STAB_TRY(const Ending ending, wait_for_ending(watch, *lab_.clock));
     end_raw_ = ending.raw;
+    if (ending.event == TrialEvent::kExited) seen_late_ = ending.late;
     if (ending.latency) outcome_.ledger["loop_latency_ns"] = static_cast<double>(ending.latency->count());
     switch (ending.event) {
       case TrialEvent::kDeadline: outcome_.failure = "still running at its timeout, killed"; break;
@@ -437,6 +438,13 @@ class ReadyTrial::Run {
 
   // Sizes first: what is too long is not read.
   Result<TrialEvent> check() {
+    if (is_too_late(seen_late_, end_raw_ - start_.raw)) {
+      outcome_.wall_ns.reset();
+      outcome_.failure =
+          "its end was seen up to " + std::to_string(seen_late_.count() / 1'000'000) +
+          " ms late, so how long it took is not known: the laboratory was stopped (Ctrl-Z, SIGSTOP) or had no processor";
+      return TrialEvent::kCutOff;
+    }
     if (helper_given_up_.count() > 0) {
       outcome_.failure = "its helper lived and sent no whole dose report for " + std::to_string(helper_given_up_.count()) + " ms";
       return TrialEvent::kCutOff;
@@ -527,6 +535,7 @@ class ReadyTrial::Run {
   HostMoment before_;
   LaunchStamp start_;
   nanoseconds end_raw_{0};
+  nanoseconds seen_late_{0};  // its exit
   bool has_run_ = false;
   pid_t program_ = -1;
   std::optional<AreaFile> area_;
