@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "base/absolute_path.h"
+#include "base/trusted_folder.h"
 #include "base/unique_fd.h"
 #include "host/installation.h"
 #include "engine/experiment/places.h"
@@ -66,14 +67,16 @@ Result<Config> settle_config(const DaemonOptions& options) {
 Status check_prerequisites(const Config& config) {
   STAB_TRY(const Installation installation, find_installation());
   (void)installation;
+  std::optional<uid_t> service;
   if (::geteuid() == 0 && config.broker.empty() && config.user != "root") {
     STAB_TRY(const ServiceUser user, service_user(config.user, config.socket_group));
-    (void)user;
+    service = user.uid;
   }
   STAB_CHECK_OK(check_socket_is_free(config.socket));
   if (config.web) STAB_CHECK_OK(check_socket_is_free(web_socket_beside(config.socket)));
   STAB_CHECK_OK(check_writable("socket", config.socket));
   STAB_CHECK_OK(check_writable("database", config.database));
+  STAB_TRY(const UniqueFd folder, open_trusted_folder(existing_above(fs::path(config.database).parent_path().string()), service));
   std::error_code ignored;
   if (!fs::exists(config.database, ignored)) return {};
   STAB_TRY(const store::Store reader, store::Store::open(config.database, store::Store::Access::kRead));
