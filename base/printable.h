@@ -6,7 +6,8 @@
 
 namespace stab {
 
-// C0 controls, DEL, and C1 controls in UTF-8 (0xc2 0x80 to 0x9f), which some terminals obey too.
+// C0 controls, DEL, C1 controls in UTF-8 (0xc2 0x80 to 0x9f), which some terminals obey too, and what turns the direction of
+// text.
 bool has_control(std::string_view text);
 // Without what could drive a terminal: each control character but newline and tab is a '?'.
 std::string printable(std::string_view text);

@@ -24,6 +24,7 @@
 #include <optional>
 #include <string>
 
+#include "base/trusted_folder.h"
 #include "base/unique_fd.h"
 #include "broker/wire/broker_channel.h"
 #include "broker/users.h"
@@ -110,7 +111,7 @@ Status own_directory(const std::string& path) {
   if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return system_error("make '" + path + "'", errno);
   struct stat info;
   if (::lstat(path.c_str(), &info) != 0) return system_error("look at '" + path + "'", errno);
-  if (S_ISDIR(info.st_mode) && info.st_uid == ::geteuid() && (info.st_mode & 0022) == 0) return {};
+  if (S_ISDIR(info.st_mode) && info.st_uid == ::geteuid() && (info.st_mode & 0022) == 0) return check_trusted_folder(path);
   return Error{ErrorCode::kDenied,
                "'" + path + "' must be a directory of user " + std::to_string(::geteuid()) + " that nobody else may write",
                {}};

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "base/printable.h"
 #include "base/wording.h"
 #include "plan/limits.h"
 #include "plan/parse_parts.h"
@@ -43,11 +44,6 @@ bool is_identifier(std::string_view name) {
          std::all_of(name.begin(), name.end(), [&](char c) {
            return letter(c) || (c >= '0' && c <= '9') || c == '-';
          });
-}
-
-bool is_printable(std::string_view text) {
-  return std::all_of(text.begin(), text.end(),
-                     [](char c) { return static_cast<unsigned char>(c) >= 0x20 && c != 0x7f; });
 }
 
 std::string float_text(double number) {
@@ -96,7 +92,7 @@ bool parse_treatment_level(const Factor& factor, const TomlNode& node, Faults& f
                  "write { name = \"...\", value = \"...\" }");
     return false;
   }
-  if (!is_printable(level.name)) {
+  if (has_control(level.name)) {
     faults.error(node.spot, "a level's name holds control characters",
                  "write { name = \"...\", value = \"...\" }");
     return false;

@@ -39,7 +39,6 @@ struct Arguments {
   std::string machine;     // work: what to call this machine
   bool attached = false;   // work: ends when standard input does
   bool no_browser = false;  // web: open none
-  bool numeric = false;     // web: 127.0.0.1 instead of a name of its own
   std::optional<std::string> ssh;  // web: the host whose daemon it is; absent: this one
   bool daemon = false;    // status: how it fares itself
   bool json = false;

@@ -6,22 +6,27 @@
 #include "base/clock.h"
 #include "stabctl/commands.h"
 #include "stabctl/database.h"
+#include "stabctl/temporary_folder.h"
 
 namespace stab::ctl {
 namespace {
 
-// All experiments of the file; a bundle has one.
+// All experiments of the file; a bundle has one. The file and its folder may be a stranger's, so it is read once, for reading
+// alone, into a place of ours, as of this version; what is taken in is that copy.
 Result<std::vector<store::Id>> take_in(store::Store& store, const std::string& path) {
   std::vector<store::Id> taken;
   std::vector<store::ExperimentRow> rows;
+  STAB_TRY(const TemporaryFolder folder, TemporaryFolder::make("import"));
+  const std::string copy = folder.path() + "/bundle";
   {
     STAB_TRY(store::Store bundle, store::Store::open(path, store::Store::Access::kRead));
     STAB_TRY(rows, bundle.experiments());
+    STAB_CHECK_OK(bundle.backup(copy));
   }
   if (rows.empty()) return Error{ErrorCode::kNotFound, "there is no experiment in '" + path + "'", {}};
   for (const store::ExperimentRow& row : rows) {
     STAB_TRY(const store::Id id,
-             store.import_experiment(path, row.id, store::Store::Importer{::geteuid(), ::getegid()}));
+             store.import_experiment(copy, row.id, store::Store::Importer{::geteuid(), ::getegid()}));
     STAB_CHECK_OK(store.log({SystemClock().realtime().count(), id, "imported", "from '" + path + "'"}));
     taken.push_back(id);
   }

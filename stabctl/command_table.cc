@@ -558,13 +558,9 @@ std::vector<CommandRow> rows() {
        .operands = {},
        .options = {{.name = "--port",
                     .target = &A::port,
-                    .help = "of 127.0.0.1; default: one that is free",
+                    .help = "of 127.0.0.1 and ::1; default: one that is free on both",
                     .range = {{1, 65535}}},
                    {.name = "--no-browser", .target = &A::no_browser, .help = "print the address only"},
-                   {.name = "--numeric",
-                    .target = &A::numeric,
-                    .help = "127.0.0.1 in the address, for a browser that knows no names below .localhost; its cookie then goes "
-                            "to every port of this machine"},
                    {.name = "--ssh",
                     .target = &A::ssh,
                     .help = "the daemon of this host, as ssh names it; --socket is then a path there, default: "

@@ -175,7 +175,8 @@ int status_command(const Arguments& arguments) {
     std::printf("without what it waited for a processor: at most %s (%s), in 99 of 100 for at most %s\n",
                 time(worked, "max_ns").c_str(), printable(worked.value("longest", "")).c_str(), time(worked, "p99_ns").c_str());
     const Json answers = daemon.value("answers", Json::object());
-    const std::pair<const char*, const char*> lanes[] = {{"look", "quick"}, {"change", "a change"}, {"work", "long work"}};
+    const std::pair<const char*, const char*> lanes[] = {
+        {"look", "quick"}, {"change", "a change"}, {"work", "long work"}, {"report", "a report"}};
     for (const auto& [lane, what] : lanes) {
       const Json of_lane = answers.value(lane, Json::object());
       if (of_lane.value("count", int64_t{0}) == 0) continue;

@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "base/printable.h"
+#include "base/trusted_folder.h"
 #include "engine/experiment/places.h"
 
 namespace stab::ctl {
@@ -17,6 +18,8 @@ Result<TemporaryFolder> TemporaryFolder::make(std::string_view purpose) {
   std::error_code missing;
   std::string path = (std::filesystem::temp_directory_path(missing) / ("stab-" + std::string(purpose) + "-XXXXXX")).string();
   if (missing) return Error{ErrorCode::kSystem, "no temporary folder: " + missing.message() + "; set TMPDIR to one", {}};
+  if (const Status trusted = check_trusted_folder(std::filesystem::path(path).parent_path().string()); !trusted)
+    return Error{trusted.error().code, trusted.error().message + "; set TMPDIR to a folder of yours", {}};
   if (::mkdtemp(path.data()) == nullptr)
     return Error{ErrorCode::kSystem, "make '" + path + "': " + std::strerror(errno) + "; set TMPDIR to a folder with space", {}};
   return TemporaryFolder(path);

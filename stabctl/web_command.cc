@@ -1,5 +1,5 @@
-// web: the lab's page in a browser of this user's. The daemon opens no port; we do, on 127.0.0.1, and what passes is what
-// this user may do at its socket. Who we are the kernel tells the daemon.
+// web: the lab's page in a browser of this user's. The daemon opens no port; we do, for this machine alone, and what passes is
+// what this user may do at its socket. Who we are the kernel tells the daemon.
 #include <signal.h>
 #include <spawn.h>
 #include <fcntl.h>
@@ -110,12 +110,11 @@ Status serve(const Arguments& arguments) {
     tunnel.emplace(std::move(opened));
   }
   STAB_TRY(const auto daemon, way_to_daemon(arguments, tunnel));
-  STAB_TRY(UniqueFd listener, WebRelay::listen(arguments.port));
-  STAB_TRY(const int port, WebRelay::port_of(listener.get()));
+  STAB_TRY(WebRelay::Port port, WebRelay::listen(arguments.port));
   STAB_TRY(const std::string token, drawn_word());
   STAB_TRY(const std::string cookie, drawn_word());
-  STAB_TRY(const std::string name, arguments.numeric ? Result<std::string>("127.0.0.1") : drawn_name());
-  const WebGate gate(name, port, token, cookie);
+  STAB_TRY(const std::string name, drawn_name());
+  const WebGate gate(name, port.number, token, cookie);
   sigset_t stopping;
   ::sigemptyset(&stopping);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&stopping, signal);
@@ -133,7 +132,7 @@ Status serve(const Arguments& arguments) {
     open_browser(page->path());
   }
   STAB_TRY(const UniqueFd ends, either(stop.get(), tunnel ? tunnel->ended() : -1));
-  STAB_CHECK_OK(WebRelay(std::move(listener), gate, daemon).run(ends.get()));
+  STAB_CHECK_OK(WebRelay(std::move(port), gate, daemon).run(ends.get()));
   signalfd_siginfo signal;
   const bool was_asked = ::read(stop.get(), &signal, sizeof signal) == static_cast<ssize_t>(sizeof signal);
   if (!was_asked && tunnel)

@@ -1,4 +1,4 @@
-// WebGate: who may pass from a port of 127.0.0.1 to the daemon. Every user of the machine can connect to it, and every page
+// WebGate: who may pass from a port of this machine's to the daemon. Every user of the machine can connect to it, and every page
 // in the user's browser, too; so a request passes only with a cookie that is given for a token, and the token is known only
 // to who started us: it stands behind the # of the address that is opened, which no browser sends to anybody.
 //
@@ -17,7 +17,7 @@ namespace stab::ctl {
 
 class WebGate {
  public:
-  // `name`: how a browser calls this machine. pre: all three are words, or the name a loopback host
+  // `name`: how a browser calls this machine. pre: all three were drawn
   WebGate(std::string name, int port, std::string token, std::string cookie)
       : name_(std::move(name)), port_(port), token_(std::move(token)), cookie_(std::move(cookie)) {}
 

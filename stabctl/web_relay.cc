@@ -27,6 +27,9 @@ constexpr size_t kMostKept = 1u << 20;
 // A browser that was let in before may be silent for as long as the daemon lets it; another one says what it wants.
 constexpr std::chrono::seconds kFirstRequest{10};
 
+// Ports that are tried where any will do. Who holds a port on ::1 beside each free one of 127.0.0.1 holds thousands.
+constexpr int kPortsTried = 64;
+
 bool would_block() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
 
 // False where the other side is gone.
@@ -50,29 +53,86 @@ struct WebRelay::Pair {
   Clock::time_point since = Clock::now();
 };
 
-WebRelay::WebRelay(UniqueFd listener, WebGate gate, std::function<Result<UniqueFd>()> daemon)
-    : listener_(std::move(listener)), gate_(std::move(gate)), daemon_(std::move(daemon)) {}
+WebRelay::WebRelay(Port port, WebGate gate, std::function<Result<UniqueFd>()> daemon)
+    : port_(std::move(port)), gate_(std::move(gate)), daemon_(std::move(daemon)) {}
 WebRelay::~WebRelay() = default;
 
-Result<UniqueFd> WebRelay::listen(int port) {
-  UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!fd) return system_error("socket", errno);
-  const int yes = 1;
-  ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(static_cast<uint16_t>(port));
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 || ::listen(fd.get(), SOMAXCONN) != 0)
-    return system_error("listen on 127.0.0.1:" + std::to_string(port), errno);
-  return fd;
+namespace {
+
+union Address {
+  sockaddr any;
+  sockaddr_in four;
+  sockaddr_in6 six;
+};
+
+Address loopback(int family, int port) {
+  Address address{};
+  address.any.sa_family = static_cast<sa_family_t>(family);
+  if (family == AF_INET) {
+    address.four.sin_port = htons(static_cast<uint16_t>(port));
+    address.four.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  } else {
+    address.six.sin6_port = htons(static_cast<uint16_t>(port));
+    address.six.sin6_addr = in6addr_loopback;
+  }
+  return address;
 }
 
-Result<int> WebRelay::port_of(int listener) {
-  sockaddr_in address{};
+socklen_t size_of(int family) { return family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6); }
+
+// errno where it can't be had.
+UniqueFd listen_on(int family, int port) {
+  UniqueFd fd(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!fd) return {};
+  const int yes = 1;
+  ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  if (family == AF_INET6) ::setsockopt(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &yes, sizeof yes);
+  const Address address = loopback(family, port);
+  if (::bind(fd.get(), &address.any, size_of(family)) == 0 && ::listen(fd.get(), SOMAXCONN) == 0) return fd;
+  const int why = errno;
+  fd.reset();
+  errno = why;
+  return {};
+}
+
+// Of a kernel without IPv6, or an interface without the address.
+bool means_no_address(int code) { return code == EAFNOSUPPORT || code == EADDRNOTAVAIL || code == EPROTONOSUPPORT; }
+
+Result<int> port_of(int listener) {
+  Address address{};
   socklen_t size = sizeof address;
-  if (::getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size) != 0) return system_error("getsockname", errno);
-  return static_cast<int>(ntohs(address.sin_port));
+  if (::getsockname(listener, &address.any, &size) != 0) return system_error("getsockname", errno);
+  return static_cast<int>(ntohs(address.four.sin_port));
+}
+
+Error not_ours(const std::string& address, int code) {
+  if (code != EADDRINUSE) return system_error("listen on " + address, code);
+  return {ErrorCode::kBusy,
+          "another program listens on " + address +
+              ", and a browser could come to that one instead, with your token; give another "
+              "--port, or none for one that is free",
+          {}};
+}
+
+}  // namespace
+
+Result<WebRelay::Port> WebRelay::listen(int number) {
+  for (int tried = 1;; ++tried) {
+    Port port;
+    UniqueFd four = listen_on(AF_INET, number);
+    if (!four) return not_ours("127.0.0.1:" + std::to_string(number), errno);
+    STAB_TRY(port.number, port_of(four.get()));
+    port.listeners.push_back(std::move(four));
+    UniqueFd six = listen_on(AF_INET6, port.number);
+    if (!six) {
+      const int why = errno;
+      if (means_no_address(why)) return port;
+      if (number == 0 && why == EADDRINUSE && tried < kPortsTried) continue;
+      return not_ours("[::1]:" + std::to_string(port.number), why);
+    }
+    port.listeners.push_back(std::move(six));
+    return port;
+  }
 }
 
 // Of those that were not let in the oldest goes: whoever has no cookie keeps nobody out.
@@ -85,9 +145,9 @@ void WebRelay::make_room() {
 }
 
 // As many as there may be, then those that are there have their turn.
-void WebRelay::accept() {
+void WebRelay::accept(int listener) {
   for (size_t accepted = 0; accepted < kMostPairs; ++accepted) {
-    UniqueFd fd(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    UniqueFd fd(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!fd) return;
     make_room();
     if (pairs_.size() >= kMostPairs) continue;
@@ -170,7 +230,8 @@ bool WebRelay::take_from_daemon(Pair& pair) {
 Status WebRelay::run(int stop) {
   std::vector<pollfd> fds;
   for (;;) {
-    fds = {{stop, POLLIN, 0}, {listener_.get(), POLLIN, 0}};
+    fds = {{stop, POLLIN, 0}};
+    for (const UniqueFd& listener : port_.listeners) fds.push_back({listener.get(), POLLIN, 0});
     for (const Pair& pair : pairs_) {
       // Who does not take answers is asked for no more questions, whoever answers them: one to our gate takes no cookie.
       const bool reads = !pair.ends && pair.to_daemon.size() < kMostKept && pair.to_browser.size() < kMostKept;
@@ -181,7 +242,7 @@ Status WebRelay::run(int stop) {
     }
     if (::poll(fds.data(), fds.size(), -1) < 0 && errno != EINTR) return system_error("poll", errno);
     if (fds[0].revents != 0) return {};
-    size_t i = 2;
+    size_t i = 1 + port_.listeners.size();
     for (auto pair = pairs_.begin(); pair != pairs_.end(); i += 2) {
       bool goes_on = (fds[i].revents & (POLLERR | POLLNVAL)) == 0;
       const bool was_asked = (fds[i].events & POLLIN) != 0;
@@ -194,7 +255,8 @@ Status WebRelay::run(int stop) {
       if (goes_on && pair->ends && pair->to_browser.empty()) goes_on = false;
       pair = goes_on ? std::next(pair) : pairs_.erase(pair);
     }
-    if (fds[1].revents != 0) accept();
+    for (size_t listener = 1; listener <= port_.listeners.size(); ++listener)
+      if (fds[listener].revents != 0) accept(fds[listener].fd);
   }
 }
 

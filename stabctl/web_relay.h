@@ -1,10 +1,11 @@
-// WebRelay: passes what a gate lets through from a port of 127.0.0.1 to the daemon's socket, and its answers back. It reads
+// WebRelay: passes what a gate lets through from a port of this machine's to the daemon's socket, and its answers back. It reads
 // requests to know whether they may pass, and hands on their very bytes; of answers it knows nothing.
 #pragma once
 
 #include <functional>
 #include <list>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "base/unique_fd.h"
@@ -14,12 +15,17 @@ namespace stab::ctl {
 
 class WebRelay {
  public:
-  // Listens on 127.0.0.1; port 0: one that is free.
-  static Result<UniqueFd> listen(int port);
-  static Result<int> port_of(int listener);
+  // A port on both addresses that a browser takes a name below .localhost to, 127.0.0.1 and ::1: whoever held the other one would
+  // get the visitors, and with them the token. Where the machine has no ::1, nobody can.
+  struct Port {
+    int number = 0;
+    std::vector<UniqueFd> listeners;
+  };
+  // 0: one that is free on both.
+  static Result<Port> listen(int number);
 
   // `daemon` connects to it anew.
-  WebRelay(UniqueFd listener, WebGate gate, std::function<Result<UniqueFd>()> daemon);
+  WebRelay(Port port, WebGate gate, std::function<Result<UniqueFd>()> daemon);
   ~WebRelay();
 
   // Until `stop` is readable.
@@ -27,7 +33,7 @@ class WebRelay {
 
  private:
   struct Pair;
-  void accept();
+  void accept(int listener);
   void make_room();
   // False: it is over.
   bool take_from_browser(Pair& pair);
@@ -35,7 +41,7 @@ class WebRelay {
   void pass_on(Pair& pair);
   void answer(Pair& pair, const engine::HttpAnswer& answer);
 
-  UniqueFd listener_;
+  Port port_;
   WebGate gate_;
   std::function<Result<UniqueFd>()> daemon_;
   std::list<Pair> pairs_;

@@ -157,6 +157,8 @@ void parse_limits(const TomlNode& table, Faults& faults, Config& config) {
   }
   int processes = 0;
   if (section.integer("processes", 0, plan::kMostProcesses, processes)) config.limits.processes = processes;
+  if (const TomlNode* node = section.duration("timeout", config.limits.timeout); node && config.limits.timeout.count() < 0)
+    faults.error(node->spot, "'timeout' is '" + node->text + "', expected no less than nothing", "0 is no limit");
   section.finish();
 }
 
@@ -270,6 +272,7 @@ LabLimits lab_limits(const ConfiguredLimits& limits, const Roots& roots) {
   LabLimits lab{default_limits(roots), limits.memory_bytes || limits.processes};
   if (limits.memory_bytes) lab.most.memory_bytes = *limits.memory_bytes;
   if (limits.processes) lab.most.processes = static_cast<uint64_t>(*limits.processes);
+  lab.timeout = limits.timeout;
   return lab;
 }
 
@@ -285,7 +288,8 @@ std::string describe(const Config& config) {
           limit_text(keep.disk_bytes) + ", left free: " + std::to_string(keep.free_bytes) + " bytes\n";
   const TreeLimits most = lab_limits(config.limits, Roots()).most;
   text += "a trial may use: " + (most.memory_bytes == 0 ? "any memory" : bytes_text(most.memory_bytes) + " of memory") + ", " +
-          (most.processes == 0 ? "any number of" : std::to_string(most.processes)) + " processes\n";
+          (most.processes == 0 ? "any number of" : std::to_string(most.processes)) + " processes, and take " +
+          (config.limits.timeout.count() == 0 ? "any time" : "up to " + plan::duration_text(config.limits.timeout)) + "\n";
   const Policy& policy = config.policy;
   text += "may submit: " + group_text(policy.submitters, "who may connect") + "; may turn shared knobs: " +
           group_text(policy.knobs, "root") + "; operators: " + group_text(policy.operators, "root") + "\n";

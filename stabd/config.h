@@ -63,6 +63,9 @@ struct Retention {
 struct ConfiguredLimits {
   std::optional<uint64_t> memory_bytes;  // none: nine tenths of the machine's; 0: no limit
   std::optional<int> processes;          // none: 4096; 0: no limit
+  // The longest that a plan may give one trial or build. Nobody else's runs meanwhile: a day is more than any has that is
+  // waited for.
+  std::chrono::nanoseconds timeout = std::chrono::hours(24);  // 0: no limit
 };
 
 // What browsers get while trials follow each other. Do not reorder: the words of the configuration.

@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "base/absolute_path.h"
+#include "base/trusted_folder.h"
 #include "base/unique_fd.h"
 #include "host/installation.h"
 #include "engine/experiment/places.h"
@@ -66,14 +67,16 @@ Result<Config> settle_config(const DaemonOptions& options) {
 Status check_prerequisites(const Config& config) {
   STAB_TRY(const Installation installation, find_installation());
   (void)installation;
+  std::optional<uid_t> service;
   if (::geteuid() == 0 && config.broker.empty() && config.user != "root") {
     STAB_TRY(const ServiceUser user, service_user(config.user, config.socket_group));
-    (void)user;
+    service = user.uid;
   }
   STAB_CHECK_OK(check_socket_is_free(config.socket));
   if (config.web) STAB_CHECK_OK(check_socket_is_free(web_socket_beside(config.socket)));
   STAB_CHECK_OK(check_writable("socket", config.socket));
   STAB_CHECK_OK(check_writable("database", config.database));
+  STAB_TRY(const UniqueFd folder, open_trusted_folder(existing_above(fs::path(config.database).parent_path().string()), service));
   std::error_code ignored;
   if (!fs::exists(config.database, ignored)) return {};
   STAB_TRY(const store::Store reader, store::Store::open(config.database, store::Store::Access::kRead));
@@ -84,13 +87,18 @@ Status check_prerequisites(const Config& config) {
 Status keep_private(const std::string& database) {
   const std::string directory = fs::path(database).parent_path().string();
   if (!directory.empty()) STAB_CHECK_OK(make_directories(directory));
-  const UniqueFd fd(::open(database.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!fd) return system_error("open database '" + database + "'", errno);
   // SQLite gives the files beside it the same mode; those of an earlier start may have another.
-  if (::fchmod(fd.get(), 0600) != 0) return system_error("chmod '" + database + "'", errno);
-  for (const char* end : {"-wal", "-shm"})
-    if (::chmod((database + end).c_str(), 0600) != 0 && errno != ENOENT)
-      return system_error("chmod '" + database + end + "'", errno);
+  for (const char* end : {"", "-wal", "-shm"}) {
+    const std::string path = database + end;
+    const int flags = *end == '\0' ? O_RDWR | O_CREAT : O_RDONLY | O_NONBLOCK;
+    const UniqueFd fd(::open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (!fd && errno == ENOENT) continue;
+    struct stat info {};
+    if (!fd || ::fstat(fd.get(), &info) != 0) return system_error("open '" + path + "'", errno);
+    if (!S_ISREG(info.st_mode) || info.st_nlink != 1)
+      return Error{ErrorCode::kDenied, "'" + path + "' is no file with this one name; move it away", {}};
+    if (::fchmod(fd.get(), 0600) != 0) return system_error("chmod '" + path + "'", errno);
+  }
   return {};
 }
 

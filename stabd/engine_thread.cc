@@ -16,6 +16,8 @@ namespace {
 
 // Until the next try after the store has failed: people make room on a disk, and nobody tells us when they have.
 constexpr std::chrono::seconds kTryAgain{60};
+// More passes around a trial than is counted for it.
+constexpr std::chrono::seconds kSlack{5};
 constexpr char kHadItsTime[] =
     "it has had the machine for as long as one experiment of its user may; an administrator can raise wall_time in [quota], then "
     "'stabctl resume' goes on";
@@ -118,6 +120,18 @@ Result<std::optional<store::ExperimentSummary>> EngineThread::first_in_turn() {
   return turns_.first([this](store::Id id) { return machine_runs_.has(id) || waits_for_machines(id); });
 }
 
+void EngineThread::bound_what_runs() {
+  const auto left = turns_.time_left(running(), uid_);
+  const std::lock_guard<std::mutex> held(mutex_);
+  time_left_ = left ? std::optional(*left + kSlack) : std::nullopt;
+  if (stop_ && time_left_) stop_->now_after(*time_left_);
+}
+
+void EngineThread::bound_the_next_step() {
+  const std::lock_guard<std::mutex> held(mutex_);
+  if (stop_ && time_left_) stop_->now_after(*time_left_);
+}
+
 void EngineThread::share_the_machine() {
   if (turns_.had_its_time(running(), uid_)) {
     const std::lock_guard<std::mutex> held(mutex_);
@@ -173,6 +187,7 @@ bool EngineThread::run(const store::ExperimentSummary& row) {
     if (!had_its_time) {
       turns_.begin();
       open_to_wishes(row);
+      bound_what_runs();
     }
   }
   if (had_its_time) return pause_itself(experiment, kHadItsTime);
@@ -219,6 +234,8 @@ EngineThread::Asked EngineThread::close_to_wishes(store::Id experiment) {
   asked.quits = quit_;
   asked.yields = std::exchange(yields_, false);
   asked.yields_to = std::exchange(yields_to_, {});
+  asked.ran_out = stop_->ran_out();
+  time_left_.reset();
   stop_.reset();
   asked.cancelled = cancelled_ == experiment;
   if (asked.cancelled) cancelled_ = 0;
@@ -251,6 +268,7 @@ bool EngineThread::settle_run(const store::ExperimentSummary& row, const Result<
     case RunEnd::kRejected: return tell_end(stored, experiment, stored_end(experiment), "a build or the preflight failed");
     case RunEnd::kStopped: break;
   }
+  if (asked.ran_out) return pause_itself(experiment, kHadItsTime);
   if (asked.yields) {
     note_of(experiment, "gives way to " + asked.yields_to);
     return true;
@@ -329,6 +347,7 @@ void EngineThread::end(store::Id experiment, ExperimentEnd how, const std::strin
 }
 
 void EngineThread::phase(std::string_view text) {
+  bound_the_next_step();
   const store::Id id = running();
   push({id, to_json({id, PhaseNews{std::string(text)}}), false, 0});
 }
@@ -351,6 +370,7 @@ void EngineThread::at_closed_gate() {
   // What the store refuses to delete is tried again behind the next trial, and said there.
   (void)delete_what_waits();
   lend_the_machine();
+  bound_the_next_step();  // to wait takes none of its time
   if (gap_ != nullptr) gap_->between_trials(wake_);
 }
 
@@ -359,6 +379,7 @@ void EngineThread::trial_done(const TrialNews& news) {
   if (const auto more = delete_a_slice(); !more) note("delete: " + more.error().message);
   const store::Id id = running();
   share_the_machine();
+  bound_what_runs();
   ToldTrial told = blinding_.is_known_unmasked(id) ? ToldTrial{news, {}, {}} : blinding_.masked(id, news);
   if (const auto used = engine_->store().usage(id))
     told.left_ns = time_left(used->machine_ns, news.done, news.planned - news.done);

@@ -92,6 +92,7 @@ class EngineThread final : private Observer {
   // What others have asked for while an experiment ran.
   struct Asked {
     bool cancelled = false, paused = false, yields = false, quits = false;
+    bool ran_out = false;  // the time of one experiment of its user, within a trial or another step
     std::string yields_to;
   };
   // From the first to the second they can.
@@ -122,6 +123,10 @@ class EngineThread final : private Observer {
   // Whether it still waits or runs, and nobody wishes that it stops. pre: the gate is held
   Result<bool> is_still_wanted(store::Id experiment);
   void share_the_machine();  // what runs stops after its trial if it had its time, or another user's turn has come
+  // A trial, a build or another step that does not end is killed when the experiment's time is over. pre of the first: the gate
+  // is held
+  void bound_what_runs();
+  void bound_the_next_step();  // from now on it has as much as there was left at the last trial's end
   void lend_the_machine();   // what runs waits for a gate of its plan, and gives way to any other of its priority
   // Its planned trials, in slices, then itself. pre: the gate is held; it opens meanwhile
   Status cancel_in_slices(store::Id experiment);
@@ -156,6 +161,7 @@ class EngineThread final : private Observer {
   store::Id running_ = 0, paused_ = 0;
   store::Id cancelled_ = 0;  // wanted; not yet stored
   std::unique_ptr<StopSignal> stop_;
+  std::optional<std::chrono::nanoseconds> time_left_;  // of what runs, with some slack; none: no limit
   std::vector<std::function<void(store::Store&)>> work_;
   TrialGap* gap_ = nullptr;
   std::vector<EndedRun> ended_;              // on machines, and nothing was done about it yet

@@ -10,8 +10,10 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 
+#include "base/trusted_folder.h"
 #include "base/version.h"
 #include "broker/wire/start_broker.h"
 #include "engine/machine/topology.h"
@@ -80,6 +82,15 @@ Result<std::shared_ptr<broker::Client>> separate(const engine::Config& config, c
   return client;
 }
 
+// A report of many trials is computed for minutes and knows no way to be interrupted. It only reads, and what the engine had to
+// store is stored, so the process can end under it; the next start removes what else lies about.
+[[noreturn]] void end_beside_reports(engine::Server& server, const engine::LogSink& log, bool lost_broker) {
+  log({engine::LogPriority::kNotice, "stop", "a report that was being computed is given up", {}});
+  server.leave_places();
+  std::fflush(nullptr);
+  std::_Exit(lost_broker ? 1 : 0);
+}
+
 // Every prerequisite has its own message; after this only the machine itself can fail.
 Status serve(const engine::Config& config) {
   const SystemClock clock;
@@ -94,6 +105,7 @@ Status serve(const engine::Config& config) {
   if (!directory.empty()) STAB_CHECK_OK(engine::make_directories(directory));
   STAB_CHECK_OK(engine::keep_private(wanted.database));
   STAB_TRY(wanted.broker, separate(config, wanted.installation));
+  STAB_CHECK_OK(check_trusted_folder(std::filesystem::path(config.database).parent_path().string()));
   STAB_TRY(const std::unique_ptr<engine::Engine> engine, engine::Engine::open(wanted));
   STAB_TRY(const std::unique_ptr<engine::Server> server, engine::Server::listen(config.socket, config.socket_group));
   if (config.web) STAB_CHECK_OK(server->listen_for_browsers(engine::web_socket_beside(config.socket), config.socket_group));
@@ -114,7 +126,7 @@ Status serve(const engine::Config& config) {
   server->log_to(log);
   keep_watchdog_quiet(*server);
   ::sd_notify(0, "READY=1");
-  server->run(service, [&] {
+  const bool is_at_rest = server->run(service, [&] {
     // Without it nothing runs any more. Whoever started us starts us again: what ran is repeated then.
     if (engine->lost_broker()) ::raise(SIGTERM);
     return thread.take_events();
@@ -123,6 +135,7 @@ Status serve(const engine::Config& config) {
   const bool lost_broker = engine->lost_broker();
   log({engine::LogPriority::kNotice, "stop", lost_broker ? "the broker has ended" : "told to stop", {}});
   thread.stop();
+  if (!is_at_rest) end_beside_reports(*server, log, lost_broker);
   if (!lost_broker) return {};
   return Error{ErrorCode::kUnavailable, "the broker has ended: what ran is lost, and repeated after the next start", {}};
 }

@@ -11,6 +11,7 @@ std::string_view name(Lane lane) {
     case Lane::kLook: return "look";
     case Lane::kChange: return "change";
     case Lane::kWork: return "work";
+    case Lane::kReport: return "report";
   }
   return "unknown";
 }

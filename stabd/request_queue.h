@@ -19,9 +19,10 @@ namespace stab::engine {
 enum class Lane {
   kLook,    // milliseconds: status
   kChange,  // the store's gate and a sync of the disk: cancel, priority
-  kWork,    // up to many seconds: parsing a plan, reports, logs
+  kWork,    // up to seconds: parsing a plan, logs, a piece of a bundle
+  kReport,  // as long as it takes: what is computed of all trials of an experiment
 };
-inline constexpr size_t kLanes = 3;
+inline constexpr size_t kLanes = 4;
 std::string_view name(Lane lane);
 
 struct WaitingRequest {

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <iterator>
 #include <utility>
 
 #include "stabd/web/http_answer.h"
@@ -14,8 +15,9 @@ namespace {
 
 // A plan is longer, and nothing that is answered at once is.
 constexpr size_t kShortLine = 16 << 10;
-// Two, so that one user's long report is beside another one's.
-constexpr Lane kThreads[] = {Lane::kLook, Lane::kChange, Lane::kWork, Lane::kWork};
+// Two of a lane, so that one user's long request is beside another one's. Each report takes memory with its trials, so there
+// are no more of them, and whatever number of users asks for reports, nobody else waits for one.
+constexpr Lane kThreads[] = {Lane::kLook, Lane::kChange, Lane::kWork, Lane::kWork, Lane::kReport, Lane::kReport};
 
 // More than the others have. Where processors are short, what is quick gets nine times as much of them as what takes long.
 constexpr int kWorkNice = 10;
@@ -24,18 +26,29 @@ constexpr int kWorkNice = 10;
 
 RequestThreads::RequestThreads(Service& service, const std::atomic<uint64_t>& events, std::function<void()> wake)
     : service_(&service), events_(&events), wake_(std::move(wake)) {
-  for (const Lane lane : kThreads) threads_.emplace_back([this, lane] { loop(lane); });
+  loops_ = std::size(kThreads);
+  for (const Lane lane : kThreads)
+    threads_.emplace_back([this, lane] {
+      loop(lane);
+      const std::lock_guard<std::mutex> held(mutex_);
+      --loops_;
+      changed_.notify_all();
+    });
 }
 
-void RequestThreads::stop() {
+bool RequestThreads::stop(std::chrono::nanoseconds patience) {
   {
-    const std::lock_guard<std::mutex> held(mutex_);
+    std::unique_lock<std::mutex> held(mutex_);
     quit_ = true;
     changed_.notify_all();
+    if (!changed_.wait_for(held, patience, [this] { return loops_ == 0; })) return false;
   }
   for (std::thread& thread : threads_)
     if (thread.joinable()) thread.join();
+  return true;
 }
+
+RequestThreads::~RequestThreads() { (void)stop(std::chrono::hours(24 * 365)); }
 
 void RequestThreads::add(WaitingRequest request) {
   const std::lock_guard<std::mutex> held(mutex_);
@@ -69,7 +82,8 @@ size_t RequestThreads::waiting() const {
 void RequestThreads::loop(Lane lane) {
   // Of this thread alone. Where it is refused, the lanes are equals.
   const auto self = static_cast<id_t>(::gettid());
-  if (lane == Lane::kWork) (void)::setpriority(PRIO_PROCESS, self, ::getpriority(PRIO_PROCESS, self) + kWorkNice);
+  if (lane == Lane::kWork || lane == Lane::kReport)
+    (void)::setpriority(PRIO_PROCESS, self, ::getpriority(PRIO_PROCESS, self) + kWorkNice);
   std::unique_lock<std::mutex> held(mutex_);
   for (;;) {
     std::optional<WaitingRequest> request;

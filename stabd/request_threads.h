@@ -29,9 +29,10 @@ class RequestThreads {
  public:
   // `wake` is called from any thread whenever take_answers() has something; it must only signal.
   RequestThreads(Service& service, const std::atomic<uint64_t>& events, std::function<void()> wake);
-  ~RequestThreads() { stop(); }
-  // What is under way is waited for, what waits is dropped. Idempotent.
-  void stop();
+  ~RequestThreads();  // waits for what is under way
+  // What waits is dropped, what is under way is waited for as long as `patience`. False: something still is, and uses the
+  // service: the process has to end without taking anything down. Reports only read.
+  bool stop(std::chrono::nanoseconds patience);
   RequestThreads(const RequestThreads&) = delete;
   RequestThreads& operator=(const RequestThreads&) = delete;
 
@@ -55,6 +56,7 @@ class RequestThreads {
   std::vector<AnsweredRequest> answers_;
   size_t of_browsers_ = 0;
   bool quit_ = false;
+  size_t loops_ = 0;                  // that have not ended
   std::vector<std::thread> threads_;  // last: they use the others
 };
 

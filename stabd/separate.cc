@@ -3,6 +3,7 @@
 // broker, which was started before.
 #include "stabd/separate.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
@@ -17,6 +18,7 @@
 #include <cerrno>
 #include <filesystem>
 
+#include "base/trusted_folder.h"
 #include "base/unique_fd.h"
 
 namespace stab::engine {
@@ -28,46 +30,59 @@ Error denied(std::string text) { return Error{ErrorCode::kDenied, std::move(text
 
 bool may_be_given(const struct stat& info, const ServiceUser& user) { return info.st_uid == 0 || info.st_uid == user.uid; }
 
-// Absent is fine. Nobody can put a link there, or another file between the look and the gift.
-Status give_file(const std::string& path, const ServiceUser& user) {
-  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+Error cant_give(const std::string& path, const ServiceUser& user) {
+  return system_error("give '" + path + "' to user '" + user.name + "'", errno);
+}
+
+// A file by its name in an open folder. Absent is fine. Nobody can put a link there, or another file between the look and the
+// gift.
+Status give_file(int folder, const std::string& name, const std::string& path, const ServiceUser& user) {
+  const UniqueFd file(::openat(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   if (!file && errno == ENOENT) return {};
-  if (!file) return system_error("give '" + path + "' to user '" + user.name + "'", errno);
+  if (!file) return cant_give(path, user);
   struct stat info;
   if (::fstat(file.get(), &info) != 0) return system_error("look at '" + path + "'", errno);
   if (!S_ISREG(info.st_mode) || info.st_nlink != 1 || !may_be_given(info, user))
     return denied("'" + path + "' is not a file of root's or of user '" + user.name + "' alone; move it away");
-  if (::fchown(file.get(), user.uid, user.gid) != 0)
-    return system_error("give '" + path + "' to user '" + user.name + "'", errno);
+  if (::fchown(file.get(), user.uid, user.gid) != 0) return cant_give(path, user);
   return {};
 }
 
-bool all_belong(const std::string& directory, const std::vector<std::string>& names, std::string& other) {
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(directory, error)) {
-    const std::string found = entry.path().filename().string();
-    if (std::any_of(names.begin(), names.end(), [&](const std::string& name) { return found.rfind(name, 0) == 0; })) continue;
-    other = found;
-    return false;
+// What lies in an open folder, by name.
+Result<std::vector<std::string>> names_in(int folder, const std::string& path) {
+  UniqueFd again(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  DIR* directory = again ? ::fdopendir(again.get()) : nullptr;
+  if (directory == nullptr) return system_error("list '" + path + "'", errno);
+  (void)again.release();  // the stream's now
+  std::vector<std::string> names;
+  while (const dirent* entry = ::readdir(directory)) {
+    const std::string name = entry->d_name;
+    if (name != "." && name != "..") names.push_back(name);
   }
-  return !error;
+  ::closedir(directory);
+  return names;
 }
 
-// The user has to make files there. `names`: how its own begin.
-Status give_directory(const std::string& path, const std::vector<std::string>& names, const ServiceUser& user) {
-  const UniqueFd folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (!folder) return system_error("give '" + path + "' to user '" + user.name + "'", errno);
+// One that is neither the user's nor begins like what is; empty: there is none.
+std::string foreign_one(const std::vector<std::string>& found, const std::vector<std::string>& own) {
+  for (const std::string& name : found)
+    if (std::none_of(own.begin(), own.end(), [&](const std::string& begin) { return name.starts_with(begin); })) return name;
+  return {};
+}
+
+// The user has to make files there. `names`: how its own begin. On the way there root follows nobody's link but its own.
+Result<UniqueFd> give_directory(const std::string& path, const std::vector<std::string>& names, const ServiceUser& user) {
+  STAB_TRY(UniqueFd folder, open_trusted_folder(path, user.uid));
   struct stat info;
   if (::fstat(folder.get(), &info) != 0) return system_error("look at '" + path + "'", errno);
-  if (info.st_uid == user.uid) return {};
+  if (info.st_uid == user.uid) return folder;
   const std::string cure = "; name a directory of its own, made with 'install -d -o " + user.name + " DIRECTORY'";
-  std::string other;
   if (!may_be_given(info, user)) return denied("'" + path + "' belongs to another user than root and '" + user.name + "'" + cure);
-  if (!all_belong(path, names, other))
+  STAB_TRY(const std::vector<std::string> found, names_in(folder.get(), path));
+  if (const std::string other = foreign_one(found, names); !other.empty())
     return denied("'" + path + "' can't become user '" + user.name + "''s: '" + other + "' is there too" + cure);
-  if (::fchown(folder.get(), user.uid, static_cast<gid_t>(-1)) != 0)
-    return system_error("give '" + path + "' to user '" + user.name + "'", errno);
-  return {};
+  if (::fchown(folder.get(), user.uid, static_cast<gid_t>(-1)) != 0) return cant_give(path, user);
+  return folder;
 }
 
 bool has_capabilities() {
@@ -110,34 +125,49 @@ Result<ServiceUser> service_user(const std::string& name, const std::string& soc
 
 namespace {
 
-// What lies beside the database: the directory itself, and files in it; other users' directories in it stay theirs.
-Status give_beside(const std::string& path, const ServiceUser& user) {
+// A folder beside the database, by its name in one that is open: itself and the files in it; other users' directories in it stay
+// theirs. Open, or nothing where there is none.
+Result<UniqueFd> give_beside(int above, const std::string& name, const std::string& path, const ServiceUser& user) {
+  UniqueFd folder(::openat(above, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!folder && errno == ENOENT) return folder;
+  if (!folder && (errno == ELOOP || errno == ENOTDIR)) return denied("'" + path + "' is no directory; move it away");
+  if (!folder) return cant_give(path, user);
   struct stat info;
-  if (::lstat(path.c_str(), &info) != 0)
-    return errno == ENOENT ? Status() : Status(system_error("look at '" + path + "'", errno));
-  const UniqueFd folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (!folder) return system_error("give '" + path + "' to user '" + user.name + "'", errno);
   if (::fstat(folder.get(), &info) != 0 || !may_be_given(info, user))
     return denied("'" + path + "' belongs to another user than root and '" + user.name + "'; move it away");
-  if (info.st_uid == user.uid) return {};
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(path, error))
-    if (entry.is_regular_file(error) && !entry.is_symlink(error)) STAB_CHECK_OK(give_file(entry.path().string(), user));
-  // Last: whoever was cut off begins again.
-  if (::fchown(folder.get(), user.uid, user.gid) != 0)
-    return system_error("give '" + path + "' to user '" + user.name + "'", errno);
+  if (info.st_uid == user.uid) return folder;
+  STAB_TRY(const std::vector<std::string> found, names_in(folder.get(), path));
+  for (const std::string& one : found) {
+    if (::fstatat(folder.get(), one.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(info.st_mode)) continue;
+    STAB_CHECK_OK(give_file(folder.get(), one, path + "/" + one, user));
+  }
+  return folder;
+}
+
+// Last, when all that is in it was given: whoever was cut off begins again.
+Status give_itself(int folder, const std::string& path, const ServiceUser& user) {
+  if (::fchown(folder, user.uid, user.gid) != 0) return cant_give(path, user);
   return {};
 }
 
 }  // namespace
 
 Status hand_over(const std::string& database, const std::string& socket, const ServiceUser& user) {
-  const std::string base = fs::path(database).filename().string();
+  const std::string base = fs::path(database).filename().string(), files = database + ".files";
   const std::string of_socket = fs::path(socket).filename().string();
-  STAB_CHECK_OK(give_directory(fs::path(database).parent_path().string(), {base, of_socket}, user));
-  STAB_CHECK_OK(give_directory(fs::path(socket).parent_path().string(), {base, of_socket}, user));
-  for (const char* end : {".files/builds", ".files/archive", ".files"}) STAB_CHECK_OK(give_beside(database + end, user));
-  for (const char* end : {"", "-wal", "-shm", "-journal"}) STAB_CHECK_OK(give_file(database + end, user));
+  STAB_TRY(const UniqueFd folder, give_directory(fs::path(database).parent_path().string(), {base, of_socket}, user));
+  STAB_TRY(const UniqueFd sockets, give_directory(fs::path(socket).parent_path().string(), {base, of_socket}, user));
+  STAB_TRY(const UniqueFd beside, give_beside(folder.get(), base + ".files", files, user));
+  if (beside) {
+    for (const char* name : {"builds", "archive"}) {
+      const std::string path = files + "/" + name;
+      STAB_TRY(const UniqueFd one, give_beside(beside.get(), name, path, user));
+      if (one) STAB_CHECK_OK(give_itself(one.get(), path, user));
+    }
+    STAB_CHECK_OK(give_itself(beside.get(), files, user));
+  }
+  for (const char* end : {"", "-wal", "-shm", "-journal"})
+    STAB_CHECK_OK(give_file(folder.get(), base + end, database + end, user));
   return {};
 }
 

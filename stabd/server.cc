@@ -4,11 +4,16 @@
 #include <unistd.h>
 #include <uv.h>
 
+#include <chrono>
+
 #include "stabd/policy.h"
 #include "stabd/server_loop.h"
 
 namespace stab::engine {
 namespace {
+
+// For answers that are under way when we are told to stop: a service manager waits 90 s before it kills.
+constexpr std::chrono::seconds kPatience{2};
 
 // Names this daemon's events.
 std::string start_of_now() {
@@ -44,6 +49,10 @@ Server::~Server() {
   loop_->close_all();
   uv_run(&loop_->loop, UV_RUN_DEFAULT);
   uv_loop_close(&loop_->loop);
+  leave_places();
+}
+
+void Server::leave_places() {
   for (const Loop::Listener* listener : {&loop_->plain, &loop_->browsers})
     if (!listener->path.empty()) ::unlink(listener->path.c_str());
 }
@@ -82,7 +91,7 @@ void Server::wake() {
   uv_async_send(&loop_->async);
 }
 
-void Server::run(Service& service, const std::function<std::vector<EngineEvent>()>& events) {
+bool Server::run(Service& service, const std::function<std::vector<EngineEvent>()>& events) {
   loop_->events = &events;
   loop_->service = &service;
   loop_->limits = service.rules().config->connections;
@@ -91,8 +100,8 @@ void Server::run(Service& service, const std::function<std::vector<EngineEvent>(
   service.tell_of_daemon([this] { return loop_->facts.json(loop_->threads->waiting(), loop_->held_browsers.rule()); });
   loop_->sweep_every();
   uv_run(&loop_->loop, UV_RUN_DEFAULT);
-  loop_->threads->stop();
   loop_->events = nullptr;
+  return loop_->threads->stop(kPatience);
 }
 
 }  // namespace stab::engine

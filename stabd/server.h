@@ -32,8 +32,11 @@ class Server {
   void every(std::chrono::milliseconds interval, std::function<void()> tick);
   // Told of clients that were dropped. Before run().
   void log_to(LogSink log);
-  // Serves until SIGTERM or SIGINT. `events` yields what has happened since it was called last.
-  void run(Service& service, const std::function<std::vector<EngineEvent>()>& events);
+  // Serves until SIGTERM or SIGINT. `events` yields what has happened since it was called last. False: an answer is still being
+  // computed (RequestThreads::stop), so nothing may be taken down.
+  bool run(Service& service, const std::function<std::vector<EngineEvent>()>& events);
+  // The names of its sockets go. Idempotent.
+  void leave_places();
 
  private:
   Server();

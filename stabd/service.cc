@@ -62,14 +62,25 @@ ServiceAnswer changed(std::string line, store::Id experiment, int64_t uid, const
   return answer;
 }
 
-// kUnavailable: one answer can't hold it. `cure` says how `what` can be had.
-Result<ServiceAnswer> of_one_frame(const RpcRequest& request, const std::string& answer, const std::string& what,
-                                   const std::string& cure) {
-  std::string line = answer_line(request.id, answer);
-  if (line.size() <= kMaxFrameBytes) return ServiceAnswer{std::move(line)};
-  return Error{ErrorCode::kUnavailable,
-               what + " has " + std::to_string(line.size()) + " bytes, more than one answer may; take 'stabctl bundle'" + cure,
-               {}};
+// How the same can be had where one answer can't hold it.
+std::string cure_for(const RpcRequest& request) {
+  const bool is_page = request.number("html").value_or(0) != 0;
+  if (request.method == "report")
+    return std::string("take 'stabctl bundle', then 'stabctl report --db FILE") + (is_page ? " --html PAGE'" : "'");
+  if (request.method == "trend") return "take 'stabctl bundle' of its experiments, import them, and 'stabctl trend --db FILE'";
+  if (request.method == "output")
+    return "take 'stabctl bundle', then 'stabctl output --db FILE' lists them; 'stabctl output TRIAL' shows one";
+  if (request.method == "logs") return "take 'stabctl bundle', then 'stabctl logs --db FILE'";
+  return "name one experiment";
+}
+
+// No answer is longer than docs/protocol.md says, whatever it is about.
+ServiceAnswer within_a_frame(const RpcRequest& request, ServiceAnswer answer) {
+  if (answer.line.size() <= kMaxFrameBytes) return answer;
+  return faulty({rpc_code(ErrorCode::kUnavailable),
+                 "the answer to '" + request.method + "' has " + std::to_string(answer.line.size()) +
+                     " bytes, and one has at most " + std::to_string(kMaxFrameBytes) + "; " + cure_for(request),
+                 request.id});
 }
 
 // Each thread keeps its connection for as long as it lives; a test may have a database after the other.
@@ -105,8 +116,8 @@ const Service::Method Service::kMethods[] = {
     {"submit", Lane::kWork, &Service::submit},     {"replay", Lane::kWork, &Service::replay},
     {"status", Lane::kLook, &Service::status},     {"watch", Lane::kWork, &Service::watch},
     {"follow", Lane::kLook, &Service::follow},     {"machine", Lane::kWork, &Service::machine},
-    {"report", Lane::kWork, &Service::report},     {"series", Lane::kWork, &Service::series},
-    {"trend", Lane::kWork, &Service::trend},       {"logs", Lane::kWork, &Service::logs},
+    {"report", Lane::kReport, &Service::report},     {"series", Lane::kWork, &Service::series},
+    {"trend", Lane::kReport, &Service::trend},       {"logs", Lane::kWork, &Service::logs},
     {"output", Lane::kWork, &Service::output},     {"bundle", Lane::kWork, &Service::bundle},
     {"cancel", Lane::kChange, &Service::change},   {"pause", Lane::kChange, &Service::change},
     {"resume", Lane::kChange, &Service::change},   {"extend", Lane::kWork, &Service::change},
@@ -136,7 +147,7 @@ ServiceAnswer Service::handle(std::string_view line, const Peer& peer) {
     const Result<store::Store*> reader = reader_of_this_thread(engine_->options().database);
     const Result<ServiceAnswer> answer =
         reader ? dispatch({*parsed.request, peer, **reader}) : Result<ServiceAnswer>(reader.error());
-    if (answer) return *answer;
+    if (answer) return within_a_frame(*parsed.request, *answer);
     if (answer.error().code == ErrorCode::kDenied)
       rules_.log({LogPriority::kWarning, "refused", answer.error().message,
                   {{"method", parsed.request->method}, {"uid", std::to_string(peer.uid)}}});
@@ -162,6 +173,9 @@ Result<ServiceAnswer> Service::submit(const Call& call) {
   STAB_CHECK_OK(may_submit(*rules_.config, peer, rules_.owner, rules_.serves_others));
   const std::string directory = request.text("directory"), path = request.text("path");
   if (directory.empty() || directory[0] != '/') return bad_input("param 'directory' is not an absolute path");
+  for (const std::string* text : {&directory, &path})
+    if (text->find('\0') != std::string::npos)
+      return bad_input("params 'directory' and 'path' are paths, and have no zero byte");
   if (directory.size() > kMaxPathBytes || path.size() > kMaxPathBytes)
     return bad_input("params 'directory' and 'path' have at most " + std::to_string(kMaxPathBytes) + " bytes");
   STAB_CHECK_OK(refuse_root(peer));
@@ -182,6 +196,7 @@ Result<ServiceAnswer> Service::take(const Call& call, const plan::Plan& plan, co
   if (const auto faults = event_faults(plan); !faults.empty()) return bad_input(plan::render(faults));
   STAB_CHECK_OK(may_turn_knobs(*rules_.config, peer, rules_.owner, plan));
   STAB_CHECK_OK(check_within(plan.limits, engine_->options().limits.most));
+  STAB_CHECK_OK(check_timeouts(plan, engine_->options().limits.timeout));
   STAB_TRY(const plan::Design design, plan::make_design(plan));
   const auto trials = static_cast<int64_t>(plan::trials_of(plan, design));
   STAB_CHECK_OK(quotas_.check(reader, peer, trials, plan.text.size(), priority));
@@ -349,7 +364,7 @@ Result<ServiceAnswer> Service::report_page(const Call& call, const store::Experi
                      "early makes false alarms; 'unmask' shows them, and the report will say so",
                  {}};
   STAB_TRY(const std::string answer, page_answer(call.reader, row));
-  return of_one_frame(call.request, answer, "the page", ", then 'stabctl report --db FILE --html PAGE'");
+  return ServiceAnswer{answer_line(call.request.id, answer)};
 }
 
 Status Service::unmask(const Call& call, const store::ExperimentSummary& row) {
@@ -382,8 +397,7 @@ Result<ServiceAnswer> Service::output(const Call& call) {
     STAB_TRY(const std::vector<TrialOutput> trials, trials_not_passed(call.reader, row.id, kMaxTrialsNotPassed));
     Json list = Json::array();
     for (const TrialOutput& one : trials) list.push_back(Json::parse(output_json(one)));
-    return of_one_frame(call.request, stab::json_line(Json{{"trials", list}}), "the list",
-                        ", then 'stabctl output --db FILE' lists them; 'stabctl output TRIAL' shows one");
+    return ServiceAnswer{answer_line(call.request.id, stab::json_line(Json{{"trials", list}}))};
   }
   STAB_TRY(const ChosenTrial trial, chosen_trial(call));
   // Programs print their own times, and a replay's passes for its trial's.
@@ -411,7 +425,7 @@ Result<ServiceAnswer> Service::series(const Call& call) {
 
 Result<ServiceAnswer> Service::trend(const Call& call) {
   STAB_TRY(const std::string answer, trend_answer(call.reader, asker(call.peer), call.request));
-  return of_one_frame(call.request, answer, "the trend", " of its experiments, import them, and 'stabctl trend --db FILE'");
+  return ServiceAnswer{answer_line(call.request.id, answer)};
 }
 
 Result<ServiceAnswer> Service::rerun(const Call& call) {

@@ -22,10 +22,16 @@ bool waits(store::ExperimentState state) {
 }
 
 bool Turns::had_its_time(store::Id experiment, int64_t uid) const {
-  if (!time_limit_) return false;
+  const auto left = time_left(experiment, uid);
+  return left && left->count() <= 0;
+}
+
+std::optional<std::chrono::nanoseconds> Turns::time_left(store::Id experiment, int64_t uid) const {
+  if (!time_limit_) return {};
   const auto limit = time_limit_(static_cast<uid_t>(uid));
   const auto usage = engine_->store().usage(experiment);
-  return limit.count() > 0 && usage && usage->machine_ns >= limit.count();
+  if (limit.count() <= 0 || !usage) return {};
+  return limit - std::chrono::nanoseconds(usage->machine_ns);
 }
 
 Result<std::optional<store::ExperimentSummary>> Turns::first(const LeavesOut& leaves_out) const {

@@ -28,6 +28,8 @@ class Turns {
   // How long an experiment of that user may have the machine; 0: no limit. Before the rest.
   void limit_time(std::function<std::chrono::nanoseconds(uid_t)> limit) { time_limit_ = std::move(limit); }
   bool had_its_time(store::Id experiment, int64_t uid) const;
+  // What is left of it, 0 or less if it has had it; nothing where there is no limit.
+  std::optional<std::chrono::nanoseconds> time_left(store::Id experiment, int64_t uid) const;
 
   // Of those that wait, without those that are to stop, the one whose turn it is.
   using LeavesOut = std::function<bool(store::Id)>;

@@ -11,9 +11,8 @@ namespace stab::store {
 // Attached for as long as it lives.
 class Attached {
  public:
-  static Result<Attached> open(Database& database, const std::string& path) {
-    STAB_TRY(Statement * attach, database.prepare("ATTACH DATABASE ? AS other"));
-    STAB_CHECK_OK(attach->bind(path).run());
+  static Result<Attached> open(Database& database, const std::string& path, Database::Attach how) {
+    STAB_CHECK_OK(database.attach(path, how));
     return Attached(&database);
   }
   Attached(Attached&& other) noexcept : database_(std::exchange(other.database_, nullptr)) {}

@@ -26,7 +26,7 @@ Status check_other(Database& database, const std::string& path) {
   if (version != kSchemaVersion)
     return Error{ErrorCode::kUnavailable,
                  "'" + path + "' has schema version " + std::to_string(version) + ", expected " +
-                     std::to_string(kSchemaVersion) + "; open it for writing once to migrate it",
+                     std::to_string(kSchemaVersion) + "; take in what 'stabctl db backup' makes of it, which has this version",
                  {}};
   // A view or a virtual table of the same name would run what the file says. What a table is, SQLite tells, not the
   // text that the file has for it.
@@ -210,7 +210,7 @@ Result<Id> Store::import_experiment(const std::string& other_path, Id experiment
   if (!std::filesystem::is_regular_file(other_path, code))
     return Error{ErrorCode::kNotFound, "'" + other_path + "' does not exist", {}};
   if (needs_unwritable_files(other_path)) return unwritable_place(other_path);
-  STAB_TRY(const Attached other, Attached::open(database, other_path));
+  STAB_TRY(const Attached other, Attached::open(database, other_path, Database::Attach::kReadOnly));
   STAB_CHECK_OK(check_other(database, other_path));
   const uintmax_t bytes = std::filesystem::file_size(other_path, code);
   if (code) return system_error("stat '" + other_path + "'", code.value());

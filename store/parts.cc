@@ -212,7 +212,7 @@ Result<int64_t> newest_epoch(Database& database, Id experiment, int slot) {
 
 Result<std::string> Store::State::schema_of_parts() {
   if (!part_schema.empty()) return part_schema;
-  STAB_TRY(const Attached other, Attached::open(database, ":memory:"));
+  STAB_TRY(const Attached other, Attached::open(database, ":memory:", Database::Attach::kNew));
   STAB_CHECK_OK(make_tables(database, "false"));
   STAB_TRY(part_schema, schema_of_other(database));
   return part_schema;
@@ -326,7 +326,7 @@ Status Store::write_part(Id experiment, const PartLabel& label, int64_t first, i
   if (std::filesystem::exists(path, code)) return bad_input("part '" + path + "' exists already");
   Database& database = state_->database;
   const Status made = [&]() -> Status {
-    STAB_TRY(const Attached other, Attached::open(database, path));
+    STAB_TRY(const Attached other, Attached::open(database, path, Database::Attach::kNew));
     return state_->atomically([&]() -> Status {
       STAB_CHECK_OK(make_tables(database, "experiment = " + std::to_string(experiment) + " AND kind = 'main' AND position >= " +
                                               std::to_string(first) + " AND position < " + std::to_string(first + places)));
@@ -382,7 +382,7 @@ Result<PartVerdict> Store::import_part(Id experiment, const PartLabel& label, in
   const Status done = [&]() -> Status {
     STAB_TRY(const Attached other, [&] {
       const Bounded opening(database, limit);
-      return Attached::open(database, path);
+      return Attached::open(database, path, Database::Attach::kImmutable);
     }());
     const Bounded bounded(database, limit);
     return state_->atomically([&]() -> Status {

@@ -515,6 +515,14 @@ Status check_owner(Database& database) {
   return Error{ErrorCode::kCorrupt, "this database belongs to another program; choose another path", {}};
 }
 
+Status check_kinds(Database& database) {
+  STAB_TRY(const auto strange,
+           database.select_one("SELECT name FROM pragma_table_list WHERE schema = 'main' AND type <> 'table' AND NOT (type = 'view' "
+                               "AND name IN ('results', 'progress')) LIMIT 1", first_text));
+  if (!strange) return {};
+  return Error{ErrorCode::kCorrupt, "the database has '" + *strange + "', which is no table of Stab's; whoever made it has changed it", {}};
+}
+
 Status migrate(Database& database) {
   STAB_TRY(const int64_t version, database.integer("PRAGMA user_version"));
   if (version > kSchemaVersion) return newer(version);
@@ -539,8 +547,7 @@ Result<bool> is_current(Database& database) {
 
 Result<Database> migrated_copy(Database& database) {
   STAB_TRY(Database copy, Database::open(Database::kTemporary, Database::Mode::kCreate, nullptr));
-  // As in store.cc: the file may be a stranger's, and the steps run in what it calls its schema.
-  STAB_CHECK_OK(copy.execute("PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF"));
+  STAB_CHECK_OK(copy.execute("PRAGMA foreign_keys = ON"));
   STAB_CHECK_OK(database.copy_to(copy));
   STAB_CHECK_OK(migrate(copy));
   return copy;

@@ -11,6 +11,8 @@ inline constexpr int64_t kApplicationId = 0x53746162;
 
 // kCorrupt where the file belongs to another program. Reads only.
 Status check_owner(Database& database);
+// kCorrupt where the name of a table is one of something that would run what the file says (a view, a virtual table). Reads only.
+Status check_kinds(Database& database);
 // Brings a new or older database to kSchemaVersion, all steps in one transaction. kUnavailable where a
 // newer version of ours made it.
 Status migrate(Database& database);

@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <utility>
 
+#include "store/database_files.h"
+
 namespace stab::store {
 namespace {
 
@@ -41,15 +43,27 @@ std::chrono::nanoseconds cpu_time_of_thread() {
 
 Error make_error(int code, std::string message) {
   if ((code & 0xff) == SQLITE_FULL) message += "; free space on the database's file system";
-  // Of a new database alone: SQLite makes its first change before it writes ahead (https://www.sqlite.org/rescode.html).
-  if (code == SQLITE_READONLY_ROLLBACK)
-    message += "; whoever made it was killed before it was whole, and 'stabctl resume' or the next 'stabctl run' sets it right";
+  // What could not be opened may be a journal, which then counts as one to be rolled back.
+  const bool is_unfinished = code == SQLITE_READONLY_ROLLBACK;
+  const std::string refusal = (code & 0xff) == SQLITE_CANTOPEN || is_unfinished ? take_refusal() : std::string();
+  if (!refusal.empty()) {
+    message += "; " + refusal;
+  } else if (is_unfinished) {
+    // Of a new database of ours alone: SQLite makes its first change before it writes ahead
+    // (https://www.sqlite.org/rescode.html). A stranger's is not to be opened for writing, which does what the journal says.
+    message +=
+        "; a journal beside it says that whoever made it was killed before it was whole: if you did, 'stabctl resume' or the "
+        "next 'stabctl run' sets it right, otherwise ask for what 'stabctl bundle EXPERIMENT FILE' makes, one file alone";
+  }
   if (code_of(code) == ErrorCode::kBusy) message += "; another program writes to it, close it";
   return {code_of(code), std::move(message), {}};
 }
 
+// What begins like a URI is a path nevertheless.
+std::string as_path(const std::string& path) { return path.starts_with("file:") ? "./" + path : path; }
+
 // https://www.sqlite.org/uri.html
-std::string immutable_uri(const std::string& path) {
+std::string uri_of(const std::string& path, const char* options) {
   std::string uri = "file://";
   for (const char c : std::filesystem::absolute(path).string()) {
     constexpr char kHex[] = "0123456789ABCDEF";
@@ -57,7 +71,7 @@ std::string immutable_uri(const std::string& path) {
     if (c == '%' || c == '?' || c == '#') uri.append({'%', kHex[byte >> 4], kHex[byte & 15]});
     else uri += c;
   }
-  return uri + "?immutable=1";
+  return uri + "?" + options;
 }
 
 // "database 'lab.db'"; one in memory has no name.
@@ -152,6 +166,9 @@ std::string Statement::text(int column) const {
 Database::Database(sqlite3* handle) : handle_(handle), wal_pages_(std::make_unique<int>(0)) {
   sqlite3_busy_timeout(handle_, kBusyMs);
   sqlite3_extended_result_codes(handle_, 1);
+  // What a file's schema says is text of whoever made the file.
+  sqlite3_db_config(handle_, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_db_config(handle_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   // Replaces SQLite's own checkpoint at 1000 pages: we choose the moment (see Store::checkpoint).
   sqlite3_wal_hook(
       handle_,
@@ -186,17 +203,28 @@ void Database::close() {
 Result<Database> Database::open(const std::string& path, Mode mode, const char* vfs) {
   sqlite3* handle = nullptr;
   const int flags = (mode == Mode::kCreate ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY) |
-                    (mode == Mode::kImmutable ? SQLITE_OPEN_URI : 0) | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
-  const std::string name = mode == Mode::kImmutable ? immutable_uri(path) : path;
-  const int code = sqlite3_open_v2(name.c_str(), &handle, flags, vfs);
+                    SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+  const std::string name = mode == Mode::kImmutable ? uri_of(path, "immutable=1") : as_path(path);
+  (void)take_refusal();
+  const int code = sqlite3_open_v2(name.c_str(), &handle, flags, vfs != nullptr ? vfs : careful_vfs());
   if (code != SQLITE_OK) {
     const int errno_value = handle ? sqlite3_system_errno(handle) : 0;
     std::string why = handle ? sqlite3_errmsg(handle) : sqlite3_errstr(code);
     sqlite3_close_v2(handle);
+    if (const std::string refusal = take_refusal(); !refusal.empty())
+      return Error{ErrorCode::kDenied, "open database '" + path + "': " + refusal, {}};
     if (errno_value != 0) return system_error("open database '" + path + "'", errno_value);
     return make_error(code, "open database '" + path + "': " + why);
   }
   return Database(handle);
+}
+
+Status Database::attach(const std::string& path, Attach how) {
+  const std::string name = how == Attach::kNew        ? as_path(path)
+                           : how == Attach::kReadOnly ? uri_of(path, "mode=ro")
+                                                      : uri_of(path, "immutable=1");
+  STAB_TRY(Statement * attach, prepare("ATTACH DATABASE ? AS other"));
+  return attach->bind(name).run();
 }
 
 Error Database::error(std::string_view what) const {

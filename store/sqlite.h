@@ -153,6 +153,10 @@ class Database {
   Database& operator=(Database&& other) noexcept;
   ~Database();
 
+  // Another file as the schema "other" (attached.h). kNew: it is made here, or is in memory. kReadOnly: also while it changes; a
+  // journal beside it is an error and nothing is done for it. kImmutable: what lies beside it is not looked at. pre: as for Mode
+  enum class Attach { kNew, kReadOnly, kImmutable };
+  Status attach(const std::string& path, Attach how);
   // One or more statements without parameters or rows of interest.
   Status execute(const char* sql);
   // Cached by text, reset, ready to be bound. Valid until the database closes.

@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <filesystem>
 
+#include "store/database_files.h"
 #include "store/schema.h"
 #include "store/store_state.h"
 #include "store/unwritable_place.h"
@@ -27,8 +28,12 @@ constexpr int kCheckpointPages = 1000;
 // One writer a database. flock: released by the kernel however the writer ends, not inherited by exec.
 Result<UniqueFd> lock_for_writing(const std::string& path) {
   const std::string lock_path = path + ".writer";
-  UniqueFd fd(::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0640));
-  if (!fd) return system_error("open '" + lock_path + "'", errno);
+  UniqueFd fd(open_carefully(lock_path.c_str(), O_RDWR | O_CREAT, 0640));
+  if (!fd) {
+    const int why = errno;
+    if (const std::string refusal = take_refusal(); !refusal.empty()) return Error{ErrorCode::kDenied, refusal, {}};
+    return system_error("open '" + lock_path + "'", why);
+  }
   if (::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) return fd;
   if (errno != EWOULDBLOCK) return system_error("lock '" + lock_path + "'", errno);
   return Error{ErrorCode::kBusy,
@@ -36,7 +41,7 @@ Result<UniqueFd> lock_for_writing(const std::string& path) {
 }
 
 Status set_up(Database& database, bool writer) {
-  STAB_CHECK_OK(database.execute("PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF"));
+  STAB_CHECK_OK(database.execute("PRAGMA foreign_keys = ON"));
   if (!writer) return {};
   STAB_CHECK_OK(database.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL"));
   return {};
@@ -51,8 +56,10 @@ Store::~Store() = default;
 
 Result<Store> Store::open(const std::string& path, Access access, const char* vfs) {
   const bool writer = access == Access::kWrite;
-  struct stat status;
-  if (!writer && ::stat(path.c_str(), &status) != 0) return system_error("open database '" + path + "'", errno);
+  struct stat status {};
+  const bool is_there = ::stat(path.c_str(), &status) == 0;
+  if (!writer && !is_there) return system_error("open database '" + path + "'", errno);
+  if (is_there && !S_ISREG(status.st_mode)) return bad_input("'" + path + "' is no regular file; name a database");
   UniqueFd lock;
   if (writer) {
     STAB_TRY(lock, lock_for_writing(path));
@@ -62,6 +69,7 @@ Result<Store> Store::open(const std::string& path, Access access, const char* vf
                                       : Database::open(path, writer ? Database::Mode::kCreate : Database::Mode::kReadOnly, vfs));
   // The owner is checked before anything is written: WAL mode alone changes the file's header.
   STAB_CHECK_OK(check_owner(database));
+  STAB_CHECK_OK(check_kinds(database));
   STAB_CHECK_OK(set_up(database, writer));
   if (writer) {
     STAB_CHECK_OK(migrate(database));

@@ -18,7 +18,7 @@ constexpr off_t kReadVersionAt = 19;
 constexpr char kWalVersion = 2;
 
 bool is_in_wal_mode(const std::string& path) {
-  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   char version = 0;
   return file && ::pread(file.get(), &version, 1, kReadVersionAt) == 1 && version == kWalVersion;
 }

@@ -22,6 +22,7 @@ bool Engine::lost_broker() const { return options_.broker != nullptr && options_
 Result<std::unique_ptr<Engine>> Engine::open(const Options& options) {
   const std::string parent = std::filesystem::path(options.database).parent_path().string();
   if (!parent.empty()) STAB_CHECK_OK(make_directories(parent));
+  STAB_CHECK_OK(close_files_beside(options.database));
   STAB_TRY(store::Store store, store::Store::open(options.database, store::Store::Access::kWrite));
   STAB_TRY(store::Recovery recovered, store.recover(options.clock->realtime().count(), kMaxAttemptsWhenLost));
   // A tuner that lives keeps its knobs; what a dead one left is turned back before anything runs.

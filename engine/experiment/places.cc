@@ -1,6 +1,7 @@
 // /tmp for what a trial writes: it is local, it exists everywhere, and its name has one length whoever runs.
 #include "engine/experiment/places.h"
 
+#include <fcntl.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,8 +18,6 @@ namespace stab::engine {
 namespace {
 
 namespace fs = std::filesystem;
-
-Error file_error(const std::string& what, const std::error_code& error) { return system_error(what, error.value()); }
 
 // A legitimate build has some 100,000 files, which go in seconds.
 constexpr std::chrono::minutes kRemoveLimit{2};
@@ -40,10 +39,29 @@ Result<std::string> default_database() {
 
 std::string files_beside(const std::string& database) { return database + ".files"; }
 
+Status close_files_beside(const std::string& database) {
+  const std::string path = files_beside(database);
+  const UniqueFd folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!folder && errno == ENOENT) return {};
+  struct stat info {};
+  if (!folder || ::fstat(folder.get(), &info) != 0 || (info.st_uid != ::geteuid() && info.st_uid != 0))
+    return Error{ErrorCode::kDenied,
+                 "programs are run from '" + path + "', which is no directory of user " + std::to_string(::geteuid()) +
+                     "'s or root's; remove it, or name a database in a folder of yours",
+                 {}};
+  if ((info.st_mode & (S_IWGRP | S_IWOTH)) == 0 || ::fchmod(folder.get(), info.st_mode & 07755) == 0) return {};
+  return system_error("chmod go-w '" + path + "'", errno);
+}
+
 Status make_directories(const std::string& path) {
-  std::error_code error;
-  fs::create_directories(path, error);
-  if (error) return file_error("create directory '" + path + "'", error);
+  for (size_t at = 0; at != std::string::npos;) {
+    at = path.find('/', at + 1);
+    const std::string one = path.substr(0, at);
+    if (::mkdir(one.c_str(), 0755) == 0) continue;
+    const int code = errno;  // of one that is there it may be another, such as of a file system that nobody writes to
+    std::error_code error;
+    if (!fs::is_directory(one, error)) return system_error("create directory '" + path + "'", code);
+  }
   return {};
 }
 

@@ -19,7 +19,11 @@ Result<std::string> default_database();
 // "<database>.files": build directories. Everything in it can be made again.
 std::string files_beside(const std::string& database);
 
-// Makes it and what is above it, 0755.
+// Where it is there: what lies in it is run, so it must be a directory of ours or root's, and nobody else may write into it from
+// now on.
+Status close_files_beside(const std::string& database);
+
+// Makes it and what is above it, 0755 whatever the umask adds.
 Status make_directories(const std::string& path);
 // Removes a file or a tree; symbolic links are removed, not followed. Absent is fine. What takes longer than two minutes stays,
 // with an Error: where somebody else may write, it could be filled for ever.

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/trusted_folder.h"
 #include "base/unique_fd.h"
 #include "engine/experiment/binary_archive.h"
 #include "engine/experiment/expand.h"
@@ -244,6 +245,8 @@ Result<RunEnd> run_share(const ShareSetting& set) {
   char name[64];
   std::snprintf(name, sizeof name, "/%s%.12s-%03d-%04lld-XXXXXX", kWorkFolders, grant->c_str(), set.slot,
                 static_cast<long long>(set.epoch));
+  // Programs are run from there.
+  STAB_CHECK_OK(check_trusted_folder(set.scratch));
   std::string scratch = set.scratch + name;
   STAB_TRY(const UniqueFd held, make_scratch(scratch));
   if (::fchmod(held.get(), 0711) != 0) return system_error("chmod '" + scratch + "'", errno);

@@ -1,4 +1,5 @@
-// How a file gets there: a hidden name that nobody else draws, fsync, rename, fsync of the directory.
+// How a file gets there: a hidden name that nobody else draws, fsync, rename, fsync of the directory. All of it below the
+// descriptor.
 #include "engine/machines/spool.h"
 
 #include <dirent.h>
@@ -14,12 +15,14 @@
 #include <filesystem>
 #include <iterator>
 
-#include "base/unique_fd.h"
+#include "base/trusted_folder.h"
 #include "engine/experiment/places.h"
 #include "worker/sha256.h"
 
 namespace stab::engine {
 namespace {
+
+constexpr char kAside[] = "aside";
 
 Status write_all(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
@@ -31,10 +34,13 @@ Status write_all(int fd, std::string_view bytes) {
   return {};
 }
 
-Status sync_directory(const std::string& path) {
-  const UniqueFd directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!directory || ::fsync(directory.get()) != 0) return system_error("sync spool '" + path + "'", errno);
-  return {};
+std::string fresh_name() {
+  uint64_t random[2] = {};
+  [[maybe_unused]] const ssize_t got = ::getrandom(random, sizeof random, 0);
+  char text[48];
+  std::snprintf(text, sizeof text, ".new-%016llx%016llx", static_cast<unsigned long long>(random[0]),
+                static_cast<unsigned long long>(random[1]));
+  return text;
 }
 
 template <typename Number>
@@ -102,10 +108,9 @@ std::optional<std::string> unsealed(std::string_view bytes) {
 namespace {
 
 // What is in a spool is run: grants name binaries, and results come back as parts. Others who can write into it decide both.
-Status check_is_ours_alone(const std::string& directory) {
-  const UniqueFd fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+Status check_is_ours_alone(int fd, const std::string& directory) {
   struct stat info {};
-  if (!fd || ::fstat(fd.get(), &info) != 0) return system_error("open spool '" + directory + "'", errno);
+  if (::fstat(fd, &info) != 0) return system_error("open spool '" + directory + "'", errno);
   if (info.st_uid != ::geteuid())
     return Error{ErrorCode::kDenied,
                  "spool '" + directory + "' belongs to user " + std::to_string(info.st_uid) +
@@ -125,48 +130,37 @@ Result<Spool> Spool::open(const std::string& directory) {
   const std::string above = std::filesystem::path(directory).parent_path().string();
   if (!above.empty()) STAB_CHECK_OK(make_directories(above));
   if (::mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST) return system_error("make spool '" + directory + "'", errno);
-  STAB_CHECK_OK(check_is_ours_alone(directory));
-  const std::string aside = directory + "/aside";
-  if (::mkdir(aside.c_str(), 0700) != 0 && errno != EEXIST) return system_error("make spool '" + aside + "'", errno);
-  if (::access(directory.c_str(), W_OK | X_OK) != 0)
+  Result<UniqueFd> folder = open_trusted_folder(directory, {});
+  if (!folder) return Error{folder.error().code, "spool: " + folder.error().message, {}};
+  STAB_CHECK_OK(check_is_ours_alone(folder->get(), directory));
+  if (::mkdirat(folder->get(), kAside, 0700) != 0 && errno != EEXIST)
+    return system_error("make spool '" + directory + "/" + kAside + "'", errno);
+  if (::faccessat(folder->get(), ".", W_OK | X_OK, AT_EACCESS) != 0)
     return Error{ErrorCode::kDenied, "spool '" + directory + "' can't be written to; give another directory", {}};
-  return Spool(directory);
-}
-
-std::string Spool::fresh_name() const {
-  uint64_t random[2] = {};
-  [[maybe_unused]] const ssize_t got = ::getrandom(random, sizeof random, 0);
-  char text[48];
-  std::snprintf(text, sizeof text, "/.new-%016llx%016llx", static_cast<unsigned long long>(random[0]),
-                static_cast<unsigned long long>(random[1]));
-  return directory_ + text;
+  return Spool(directory, *std::move(folder));
 }
 
 Status Spool::finish(const std::string& part, const std::string& name, Status written) {
-  if (written && ::rename(part.c_str(), path_of(name).c_str()) != 0)
+  if (written && ::renameat(folder(), part.c_str(), folder(), name.c_str()) != 0)
     written = system_error("rename into spool '" + directory_ + "'", errno);
   if (!written) {
-    ::unlink(part.c_str());
+    ::unlinkat(folder(), part.c_str(), 0);
     return Error{written.error().code,
                  written.error().message + "; the spool '" + directory_ + "' needs room and write access, then it goes on",
                  {}};
   }
-  STAB_CHECK_OK(sync_directory(directory_));
+  if (::fsync(folder()) != 0) return system_error("sync spool '" + directory_ + "'", errno);
   if (listener_) listener_(name, path_of(name));
   return {};
 }
 
-namespace {
-
-Status write_new(const std::string& part, std::string_view bytes) {
-  const UniqueFd file(::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  if (!file) return system_error("make '" + part + "'", errno);
+Status Spool::write_new(const std::string& part, std::string_view bytes) const {
+  const UniqueFd file(::openat(folder(), part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!file) return system_error("make '" + path_of(part) + "'", errno);
   STAB_CHECK_OK(write_all(file.get(), bytes));
-  if (::fsync(file.get()) != 0) return system_error("sync '" + part + "'", errno);
+  if (::fsync(file.get()) != 0) return system_error("sync '" + path_of(part) + "'", errno);
   return {};
 }
-
-}  // namespace
 
 Status Spool::put(const std::string& name, std::string_view bytes) {
   const std::string part = fresh_name();
@@ -178,8 +172,8 @@ Status Spool::put_copy(const std::string& name, const std::string& path) {
   const Status written = [&]() -> Status {
     const UniqueFd from(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!from) return system_error("open '" + path + "'", errno);
-    const UniqueFd file(::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-    if (!file) return system_error("make '" + part + "'", errno);
+    const UniqueFd file(::openat(folder(), part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    if (!file) return system_error("make '" + path_of(part) + "'", errno);
     std::string buffer(1 << 20, '\0');
     while (true) {
       const ssize_t got = ::read(from.get(), buffer.data(), buffer.size());
@@ -188,7 +182,7 @@ Status Spool::put_copy(const std::string& name, const std::string& path) {
       if (got == 0) break;
       STAB_CHECK_OK(write_all(file.get(), std::string_view(buffer).substr(0, static_cast<size_t>(got))));
     }
-    if (::fsync(file.get()) != 0) return system_error("sync '" + part + "'", errno);
+    if (::fsync(file.get()) != 0) return system_error("sync '" + path_of(part) + "'", errno);
     return {};
   }();
   return finish(part, name, written);
@@ -205,7 +199,7 @@ Status Spool::put_note(const std::string& name, const std::string& text) {
 Result<std::optional<std::string>> Spool::note(const std::string& name) const {
   using Text = std::optional<std::string>;
   // Of a pipe nobody waits for the other end.
-  const UniqueFd file(::open(path_of(name).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  const UniqueFd file(::openat(folder(), name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   // A file server that restarts forgets handles; the next look finds it again.
   if (!file && (errno == ENOENT || errno == ESTALE)) return Text();
   if (!file) return system_error("open '" + path_of(name) + "'", errno);
@@ -226,47 +220,49 @@ Result<std::optional<std::string>> Spool::note(const std::string& name) const {
 Result<bool> Spool::claim(const std::string& name, const std::string& text) {
   const std::string part = fresh_name();
   if (const Status written = write_new(part, sealed(text)); !written) {
-    ::unlink(part.c_str());
+    ::unlinkat(folder(), part.c_str(), 0);
     return written.error();
   }
-  const bool first = ::link(part.c_str(), path_of(name).c_str()) == 0;
+  const bool first = ::linkat(folder(), part.c_str(), folder(), name.c_str(), 0) == 0;
   const int code = errno;
-  ::unlink(part.c_str());
+  ::unlinkat(folder(), part.c_str(), 0);
   if (!first && code != EEXIST) return system_error("claim '" + path_of(name) + "'", code);
   if (first && listener_) listener_(name, path_of(name));
   return first;
 }
 
 Result<std::vector<std::string>> Spool::names() const {
-  DIR* directory = ::opendir(directory_.c_str());
+  UniqueFd again(::openat(folder(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  DIR* directory = again ? ::fdopendir(again.get()) : nullptr;
   if (directory == nullptr) return system_error("list spool '" + directory_ + "'", errno);
+  (void)again.release();  // the stream's now
   std::vector<std::string> names;
   while (const dirent* entry = ::readdir(directory))
-    if (entry->d_name[0] != '.' && std::string_view(entry->d_name) != "aside") names.emplace_back(entry->d_name);
+    if (entry->d_name[0] != '.' && std::string_view(entry->d_name) != kAside) names.emplace_back(entry->d_name);
   ::closedir(directory);
   std::sort(names.begin(), names.end());
   return names;
 }
 
 bool Spool::has(const std::string& name) const {
-  return ::access(path_of(name).c_str(), F_OK) == 0;
+  return ::faccessat(folder(), name.c_str(), F_OK, 0) == 0;
 }
 
 std::optional<FileSign> Spool::sign_of(const std::string& name) const {
   struct stat info {};
-  if (::stat(path_of(name).c_str(), &info) != 0) return {};
+  if (::fstatat(folder(), name.c_str(), &info, 0) != 0) return {};
   return FileSign{info.st_ino, static_cast<uint64_t>(info.st_size),
                   int64_t{info.st_ctim.tv_sec} * 1'000'000'000 + info.st_ctim.tv_nsec};
 }
 
 Status Spool::remove(const std::string& name) {
-  if (::unlink(path_of(name).c_str()) == 0 || errno == ENOENT) return {};
+  if (::unlinkat(folder(), name.c_str(), 0) == 0 || errno == ENOENT) return {};
   return system_error("remove '" + path_of(name) + "'", errno);
 }
 
 Status Spool::set_aside(const std::string& name) {
-  const std::string to = directory_ + "/aside/" + name;
-  if (::rename(path_of(name).c_str(), to.c_str()) == 0 || errno == ENOENT) return {};
+  const std::string to = std::string(kAside) + "/" + name;
+  if (::renameat(folder(), name.c_str(), folder(), to.c_str()) == 0 || errno == ENOENT) return {};
   return system_error("move '" + path_of(name) + "' aside", errno);
 }
 

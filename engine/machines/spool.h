@@ -2,6 +2,10 @@
 // written under a name of its own and then renamed, nobody waits for a lock, and nobody believes that what isn't seen isn't
 // there. The only code that touches the directory; workers that share none have a copy of it (connection.h).
 //
+// What is in a spool is run, and what comes back is believed, so it is ours alone and stays so: nobody else may write into it
+// or put another folder in the place of it or of one above it (base/trusted_folder.h). Each machine looks for itself, and what
+// was looked at is held and worked in.
+//
 //   experiment               whose spool it is: the experiment's identity, the version of Stab
 //   bundle, binary.SHA256    what a worker needs
 //   slot-SSS.epoch-EEEE.*    grant (its blocks), taken, facts, verdict, preflight, heartbeat, end; part-NNNNNN.BLOCK.SHA256
@@ -12,12 +16,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "base/unique_fd.h"
 
 namespace stab::engine {
 
@@ -80,10 +86,13 @@ class Spool {
   void listen(Listener listener) { listener_ = std::move(listener); }
 
  private:
-  explicit Spool(std::string directory) : directory_(std::move(directory)) {}
+  Spool(std::string directory, UniqueFd folder)
+      : directory_(std::move(directory)), folder_(std::make_shared<const UniqueFd>(std::move(folder))) {}
+  int folder() const { return folder_->get(); }
   Status finish(const std::string& part, const std::string& name, Status written);
-  std::string fresh_name() const;
+  Status write_new(const std::string& part, std::string_view bytes) const;
   std::string directory_;
+  std::shared_ptr<const UniqueFd> folder_;  // it, open
   Listener listener_;
 };
 

@@ -1,7 +1,7 @@
 // The waiter that stamps the end of a trial. It sleeps in one poll() on the process and on timers, and reads
 // the clock before it looks at what has happened. The deadline is a timerfd; output goes to memory files, so
 // nothing has to be drained and a slow timer that looks at their size is enough. How late that timer is seen says how
-// late the end may be seen.
+// late the end may be seen: who stops the laboratory (Ctrl-Z) or starves it stops the waiter, and the program goes on.
 #include "engine/trial/supervise.h"
 
 #include <poll.h>
@@ -62,7 +62,14 @@ std::optional<store::TrialEvent> look_at(const Watch& watch) {
   return {};
 }
 
+// A machine that is busy comes to a timer some milliseconds late; to have missed a whole one is something else.
+constexpr nanoseconds kMissed = kOutputTick;
+// And of a long trial it is what nobody looks for.
+constexpr int64_t kShareThatMatters = 1000;
+
 }  // namespace
+
+bool is_too_late(nanoseconds late, nanoseconds wall) { return late >= kMissed && late * kShareThatMatters >= wall; }
 
 Result<Ending> wait_for_ending(const Watch& watch, const Clock& clock) {
   Ending ending;
@@ -78,7 +85,6 @@ Status wait_for_endings(std::span<const Watch> watches, const Clock& clock, cons
   // poll() ignores entries of -1, and what has ended becomes one: the processes, their deadlines, then one for all: cancel, tick.
   std::vector<pollfd> waiting(2 * count + 2, pollfd{-1, POLLIN, 0});
   std::vector<UniqueFd> deadlines(count);
-  bool ticks = false;
   for (size_t i = 0; i < count; ++i) {
     const Watch& watch = watches[i];
     waiting[i].fd = watch.pidfd;
@@ -86,15 +92,11 @@ Status wait_for_endings(std::span<const Watch> watches, const Clock& clock, cons
       STAB_TRY(deadlines[i], timer(watch.timeout));
       waiting[count + i].fd = deadlines[i].get();
     }
-    ticks = ticks || limits_output(watch) || watch.now_and_then || watch.cpu_timeout > nanoseconds(0);
   }
   pollfd &cancel = waiting[2 * count], &tick = waiting[2 * count + 1];
   cancel.fd = watches.empty() ? -1 : watches.front().cancel_fd;
-  UniqueFd tick_timer;
-  if (ticks) {
-    STAB_TRY(tick_timer, timer(kOutputTick));
-    tick.fd = tick_timer.get();
-  }
+  STAB_TRY(const UniqueFd tick_timer, timer(kOutputTick));
+  tick.fd = tick_timer.get();
   nanoseconds armed = clock.monotonic_raw();
   std::optional<nanoseconds> latency;
   for (size_t left = count; left > 0;) {
@@ -102,10 +104,10 @@ Status wait_for_endings(std::span<const Watch> watches, const Clock& clock, cons
     const nanoseconds now = clock.monotonic_raw();
     if (ready < 0 && errno == EINTR) continue;
     if (ready < 0) return system_error("poll", errno);
+    // The two clocks may disagree by microseconds in a tick, so a tick can seem early; armed anew, that doesn't add up.
+    const nanoseconds late = std::max(now - armed - kOutputTick, nanoseconds(0));
     const bool looks = tick.revents != 0;
-    // The two clocks may disagree by microseconds in a tick, so a tick can seem early; armed anew, that doesn't add up. A tick that
-    // is seen late together with an end says that the end is, too.
-    if (looks) latency = std::max(latency.value_or(nanoseconds(0)), now - armed - kOutputTick);
+    if (looks || late.count() > 0) latency = std::max(latency.value_or(nanoseconds(0)), late);
     for (size_t i = 0; i < count; ++i) {
       if (waiting[i].fd < 0) continue;
       std::optional<store::TrialEvent> event;
@@ -116,7 +118,7 @@ Status wait_for_endings(std::span<const Watch> watches, const Clock& clock, cons
       if (!event) continue;
       waiting[i].fd = waiting[count + i].fd = -1;
       --left;
-      if (!ended(i, {*event, now, latency})) return {};
+      if (!ended(i, {*event, now, latency, late})) return {};
     }
     if (!looks) continue;
     armed = now;

@@ -33,7 +33,12 @@ struct Ending {
   // The latest that the waiter came to one of its own timers; absent where none was due. So late may the end's
   // stamp be, too.
   std::optional<std::chrono::nanoseconds> latency;
+  // For so long a timer of the waiter's was due when it saw this end, so that the end may be as old as that and a tick more.
+  std::chrono::nanoseconds late{0};
 };
+
+// Whether an end that was seen so late says nothing of a trial that seemed to take so long.
+bool is_too_late(std::chrono::nanoseconds late, std::chrono::nanoseconds wall);
 
 // Blocks until the first of them. An exit that is there at the same time as another event wins.
 Result<Ending> wait_for_ending(const Watch& watch, const Clock& clock);

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <sstream>
 
+#include "plan/check.h"
+
 namespace stab::engine {
 namespace {
 
@@ -47,6 +49,21 @@ Status check_within(const plan::Limits& wanted, const TreeLimits& most) {
     return bad_input("the plan wants " + std::to_string(wanted.processes) +
                      " processes for a trial, and this lab's may have at most " + std::to_string(most.processes) +
                      "; lower processes in [limits] of the plan, or leave it out");
+  return {};
+}
+
+Status check_timeouts(const plan::Plan& plan, std::chrono::nanoseconds longest) {
+  if (longest.count() == 0) return {};
+  const auto check = [&](const char* key, const std::string& of, std::chrono::nanoseconds wanted) -> Status {
+    if (wanted <= longest) return {};
+    return bad_input("'" + std::string(key) + "' of '" + of + "' is " + plan::duration_text(wanted) +
+                     ", and in this lab nothing may have the machine at a stretch for more than " + plan::duration_text(longest) +
+                     "; lower it, or an administrator can raise timeout in [limits] of stabd.toml");
+  };
+  for (const plan::Program& program : plan.programs) {
+    STAB_CHECK_OK(check("build_timeout", program.name, program.build_timeout));
+    for (const plan::Workload& workload : program.workloads) STAB_CHECK_OK(check("timeout", workload.name, workload.timeout));
+  }
   return {};
 }
 

@@ -1,6 +1,7 @@
 // TrialLimits: what a trial may use, by the lab and the plan.
 #pragma once
 
+#include <chrono>
 #include <string>
 
 #include "base/result.h"
@@ -15,6 +16,7 @@ namespace stab::engine {
 struct LabLimits {
   TreeLimits most;
   bool is_named = false;  // in a configuration; else the defaults
+  std::chrono::nanoseconds timeout{0};  // the longest that a plan may give a trial or a build; 0: any
 };
 // Nine tenths of the machine's memory, and 4096 processes.
 TreeLimits default_limits(const Roots& roots);
@@ -22,6 +24,8 @@ inline constexpr int kDefaultProcesses = 4096;
 
 // kBadInput, with both numbers, where the plan wants more.
 Status check_within(const plan::Limits& wanted, const TreeLimits& most);
+// The same of the time that a plan gives a trial, or a build.
+Status check_timeouts(const plan::Plan& plan, std::chrono::nanoseconds longest);
 
 struct TrialLimits {
   TreeLimits trials;    // as they are set for a trial; 0: there is none

@@ -143,6 +143,8 @@ class ReadyTrial::Run {
   }
   TrialEvent see_end(const Ending& ending) {
     end_raw_ = ending.raw;
+    // CPU time is the kernel's, and no later for a waiter that is.
+    if (ending.event == TrialEvent::kExited && !in_company_) seen_late_ = ending.late;
     if (ending.latency) outcome_.ledger["loop_latency_ns"] = static_cast<double>(ending.latency->count());
     switch (ending.event) {
       case TrialEvent::kDeadline: outcome_.failure = "still running at its timeout, killed"; break;
@@ -418,6 +420,13 @@ class ReadyTrial::Run {
 
   // Sizes first: what is too long is not read.
   Result<TrialEvent> check() {
+    if (is_too_late(seen_late_, end_raw_ - start_.raw)) {
+      outcome_.wall_ns.reset();
+      outcome_.failure =
+          "its end was seen up to " + std::to_string(seen_late_.count() / 1'000'000) +
+          " ms late, so how long it took is not known: the laboratory was stopped (Ctrl-Z, SIGSTOP) or had no processor";
+      return TrialEvent::kCutOff;
+    }
     if (helper_given_up_.count() > 0) {
       outcome_.failure = "its helper lived and sent no whole dose report for " + std::to_string(helper_given_up_.count()) + " ms";
       return TrialEvent::kCutOff;
@@ -510,6 +519,7 @@ class ReadyTrial::Run {
   std::optional<int64_t> launcher_delay_ns_;
   LaunchStamp start_;
   nanoseconds end_raw_{0};
+  nanoseconds seen_late_{0};  // its exit
   bool has_run_ = false;
   bool in_company_ = false;
   pid_t program_ = -1;

@@ -83,6 +83,41 @@ TEST(Spools, AreOursAlone) {
   EXPECT_NE(opened.error().message.find("belongs to user 12345"), std::string::npos) << opened.error().message;
 }
 
+// Its owner could put another spool there after the look.
+TEST(Spools, AreInNobodyElsesFolder) {
+  const TemporaryDirectory folder;
+  const std::string above = folder.path() + "/theirs", path = above + "/deep/spool";
+  ASSERT_TRUE(Spool::open(path).ok());
+  ASSERT_EQ(::chmod(above.c_str(), 0777), 0);
+  auto opened = Spool::open(path);
+  ASSERT_FALSE(opened.ok());
+  EXPECT_EQ(opened.error().code, ErrorCode::kDenied);
+  EXPECT_NE(opened.error().message.find("others can write into '" + above), std::string::npos) << opened.error().message;
+  ASSERT_EQ(::chmod(above.c_str(), 01777), 0);
+  EXPECT_TRUE(Spool::open(path).ok()) << "as in /tmp nobody else renames what is ours";
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a directory to another user";
+  ASSERT_EQ(::chmod(above.c_str(), 0755), 0);
+  ASSERT_EQ(::chown(above.c_str(), 12345, 12345), 0);
+  opened = Spool::open(path);
+  ASSERT_FALSE(opened.ok());
+  EXPECT_NE(opened.error().message.find("belongs to user 12345"), std::string::npos) << opened.error().message;
+}
+
+TEST(Spools, StayWhatWasLookedAt) {
+  const TemporaryDirectory folder;
+  const std::string path = folder.path() + "/spool", away = folder.path() + "/away";
+  auto spool = Spool::open(path);
+  ASSERT_TRUE(spool.ok());
+  ASSERT_TRUE(spool->put_note("grant", "mine").ok());
+  std::filesystem::rename(path, away);
+  std::filesystem::create_directory(path);
+  std::ofstream(path + "/grant") << sealed("another's");
+  EXPECT_EQ(*spool->note("grant"), "mine");
+  ASSERT_TRUE(spool->put_note("next", "mine").ok());
+  EXPECT_TRUE(std::filesystem::exists(away + "/next"));
+  EXPECT_FALSE(spool->has("another"));
+}
+
 TEST(Spools, WaitForNoPipeAndFollowNoLink) {
   const TemporaryDirectory folder;
   auto spool = Spool::open(folder.path() + "/spool");

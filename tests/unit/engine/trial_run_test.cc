@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "engine/trial/supervise.h"
 #include "host/roots.h"
 #include "tests/places.h"
 #include "worker/sha256.h"
@@ -437,6 +438,45 @@ TEST_F(TrialRun, LongTrialsSayHowLateTheWaiterIs) {
   ASSERT_EQ(longer.ledger.count("loop_latency_ns"), 1u);
   EXPECT_GE(longer.ledger.at("loop_latency_ns"), 0);
   EXPECT_LT(longer.ledger.at("loop_latency_ns"), static_cast<double>(*longer.wall_ns));
+}
+
+// A lab that its user stops (Ctrl-Z) while a trial runs comes back to a program that ended long ago.
+class StoppedClock final : public Clock {
+ public:
+  std::chrono::nanoseconds monotonic_raw() const override {
+    // Its second look at a trial is the waiter's first.
+    if (++looks_ == stops_at) std::this_thread::sleep_for(std::chrono::milliseconds(900));
+    return real_.monotonic_raw();
+  }
+  std::chrono::nanoseconds realtime() const override { return real_.realtime(); }
+  int stops_at = 0;
+  int looks() const { return looks_; }
+
+ private:
+  SystemClock real_;
+  mutable int looks_ = 0;
+};
+
+TEST_F(TrialRun, AnEndThatTheLabSawLateIsNoTime) {
+  StoppedClock clock;
+  laboratory_.clock = &clock;
+  ASSERT_EQ(run(shell("sleep 0.1")).state, TrialState::kVerified);
+  const int looks = clock.looks();
+  clock.stops_at = looks + looks;  // the last one, at the end
+  const Outcome outcome = run(shell("sleep 0.1"));
+  EXPECT_EQ(outcome.state, TrialState::kLost) << outcome.failure;
+  EXPECT_THAT(outcome.failure, HasSubstr("ms late, so how long it took is not known: the laboratory was stopped"));
+  EXPECT_FALSE(outcome.wall_ns.has_value());
+  EXPECT_GT(outcome.ledger.at("loop_latency_ns"), 500'000'000);
+}
+
+TEST(SeenLate, AWholeTickIsTooLateWhereItMatters) {
+  using std::chrono::milliseconds;
+  EXPECT_FALSE(is_too_late(milliseconds(0), milliseconds(1)));
+  EXPECT_FALSE(is_too_late(milliseconds(200), milliseconds(400)));
+  EXPECT_TRUE(is_too_late(milliseconds(300), milliseconds(700)));
+  EXPECT_TRUE(is_too_late(milliseconds(4000), milliseconds(600'000)));
+  EXPECT_FALSE(is_too_late(milliseconds(300), milliseconds(600'000)));
 }
 
 // The stack's start must not tell cells apart: argv and environment are padded to one size.

@@ -120,7 +120,7 @@ class Relay:
     def __init__(self, lab, *words, **popen):
         self.process = subprocess.Popen([BIN / "stabctl", "web", "--no-browser", "--socket", lab.socket, *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, **popen)
         self.address = self.process.stdout.readline().strip()
-        expect(re.fullmatch(r"http://(stab-[0-9a-f]{32}\.localhost|127\.0\.0\.1):[0-9]+/#token=[0-9a-f]{64}", self.address), f"stabctl web prints '{self.address}'")
+        expect(re.fullmatch(r"http://stab-[0-9a-f]{32}\.localhost:[0-9]+/#token=[0-9a-f]{64}", self.address), f"stabctl web prints '{self.address}'")
         self.host = self.address.split("/")[2]
         self.port, self.token = int(self.host.split(":")[1]), self.address.split("=")[1]
 

@@ -34,6 +34,15 @@ TEST(Config, NoTrialFitsIntoLessThanItsLauncher) {
   EXPECT_NE(faults_of("[limits]\nprocesses = -1\n"), "");
 }
 
+TEST(Config, NothingHasTheMachineForEver) {
+  const auto parsed = [](const char* text) { return parse_config(text, "c.toml", known_users).config.value().limits; };
+  EXPECT_EQ(parsed("").timeout, hours(24));
+  EXPECT_EQ(lab_limits(parsed(""), Roots()).timeout, hours(24));
+  EXPECT_EQ(parsed("[limits]\ntimeout = \"2h\"\n").timeout, hours(2));
+  EXPECT_EQ(parsed("[limits]\ntimeout = \"0s\"\n").timeout, hours(0));
+  EXPECT_NE(faults_of("[limits]\ntimeout = \"-1s\"\n"), "");
+}
+
 TEST(Config, EveryKey) {
   const ParsedConfig parsed = parse_config(R"(
 [daemon]
