@@ -54,7 +54,7 @@ function contrastText(contrast) {
   const response = responseOf(contrast.response), about = `${questionOf(contrast)}, ${subjectOf(contrast)}: `;
   if (contrast.refused) return about + 'no answer, ' + contrast.refused;
   return about + `${verdictWord(contrast)}, ${differenceText(response, contrast.interval.estimate)}, ${plainPercent(1 - report.alpha)} interval ${intervalText(response, contrast.interval)}, p after Holm ${pText(contrast.p_holm)}, n ${contrast.n}` +
-    (contrast.settles_n ? '; ' + settles(contrast) : '') + (contrast.one_layout_a_side ? '; at least one side ran in one layout: holds for this link only' : '');
+    (contrast.settles_n ? '; ' + settles(contrast) : '') + (contrast.by_alone ? '; of the blocks alone, as slicing changes it' : '') + (contrast.one_layout_a_side ? '; at least one side ran in one layout: holds for this link only' : '');
 }
 
 const contrastColumns = [{title: 'question'}, {title: 'about'}, {title: 'response'}, {title: 'verdict'}, {title: 'estimate', number: true}, {title: 'low', number: true}, {title: 'high', number: true},
@@ -98,7 +98,7 @@ function drawForest(width) {
     if (narrow) svg.append(label(left, y - 15, question, 'start', 'strong'));
     else svg.append(label(0, y + 4, question, 'start', 'strong'));
     const word = contrast.refused ? contrast.refused : `${differenceText(response, contrast.interval.estimate)} ${intervalText(response, contrast.interval)}`;
-    const verdict = `${verdictSigns[verdictClass(contrast)]} ${verdictWord(contrast)}${contrast.one_layout_a_side ? ', this link only' : ''}`;
+    const verdict = `${verdictSigns[verdictClass(contrast)]} ${verdictWord(contrast)}${contrast.by_alone ? ', blocks alone' : ''}${contrast.one_layout_a_side ? ', this link only' : ''}`;
     if (narrow) {
       svg.append(label(width, y - 15, verdict + (width > 480 && settles(contrast) ? `: ${settles(contrast)}` : ''), 'end', 'strong word-' + verdictClass(contrast)));
     } else {

@@ -374,8 +374,8 @@ Result<Report> analyse_units(const Samples& samples, const std::vector<std::vect
   report.replay = replay_answer(samples, units[0], report);
   report.estimators = estimator_contrasts_of(samples, units, stopped.levels);
   report.shift_functions = shift_functions_of(samples, units, stopped.levels);
-  if (report.slicing) leave_to_alone(*report.slicing, report.estimators, report.shift_functions);
   report.machine_contrasts = machine_contrasts_of(samples);
+  if (report.slicing) leave_to_alone(*report.slicing, report);
   const std::vector<size_t> varying = varying_factors(samples);
   for (size_t r = 0; r < samples.responses.size(); ++r) {
     const bool benchmark = samples.responses[r].is_benchmark();

@@ -85,7 +85,8 @@ Answers answers_of(const Report& report) {
   const bool benchmark = report.responses[0].is_benchmark();  // of one workload, however many there are
   Answers answers{benchmark ? Population::kOneWorkload : answering_population(report), {}};
   for (const Contrast* contrast : answering(report, report.responses[0].name))
-    answers.sentences.push_back({contrast, sentence(report, *contrast)});
+    answers.sentences.push_back(
+        {contrast, sentence(report, *contrast) + (contrast->by_alone ? "; of the blocks alone, as slicing changes it" : "")});
   return answers;
 }
 

@@ -11,7 +11,6 @@
 #include "analysis/report/stopping_decision.h"
 #include "analysis/statistics/descriptive.h"
 #include "analysis/statistics/multiplicity.h"
-#include "analysis/statistics/satterthwaite.h"
 #include "analysis/statistics/t_tests.h"
 
 namespace stab::analysis {
@@ -62,17 +61,18 @@ SlicingBias named(const Contrast& contrast) {
   return bias;
 }
 
-// Of one workload, or of these: the blocks of one kind have no part in the other's estimate.
+// Of one workload, or of these: the blocks of one kind have no part in the other's estimate. Welch's error, with the degrees of
+// freedom of the kind that has fewer: with those the level holds whatever the two spreads are (Mickey & Brown 1966, Annals of
+// Mathematical Statistics 37, 639). Satterthwaite's are estimated, and of three blocks alone too many just where their spread came
+// out too small: after Holm over seven questions that spoke in 7.6 % of experiments instead of 5.
 void compare_kinds(const Contrast& sliced, const Contrast& alone, double alpha, SlicingBias& bias) {
-  VarianceSum variance;
-  variance.add(sliced.standard_error * sliced.standard_error, sliced.df);
-  variance.add(alone.standard_error * alone.standard_error, alone.df);
-  if (!(variance.sum() > 0)) {
+  const double error = std::hypot(sliced.standard_error, alone.standard_error);
+  if (!(error > 0)) {
     bias.refused = "the blocks of neither kind vary";
     return;
   }
-  put_test(t_test_of(estimate_of(sliced) - estimate_of(alone), std::sqrt(variance.sum()), variance.df(), 0,
-                     Alternative::kTwoSided, 1 - alpha),
+  put_test(t_test_of(estimate_of(sliced) - estimate_of(alone), error, std::min(sliced.df, alone.df), 0, Alternative::kTwoSided,
+                     1 - alpha),
            bias);
 }
 
@@ -220,21 +220,22 @@ Status answer_from_alone(const Samples& samples, const Slicing& slicing, std::ve
   return {};
 }
 
-void leave_to_alone(const Slicing& slicing, std::vector<EstimatorContrast>& estimators, std::vector<ShiftFunction>& shifts) {
+void leave_to_alone(const Slicing& slicing, Report& report) {
   std::set<Key> moved;
   for (const SlicingBias& bias : slicing.biases)
     if (bias.moves) moved.insert(key_of(bias));
   constexpr char kLeft[] = "slicing changes this difference: the blocks alone answer it, by the mean";
-  for (EstimatorContrast& one : estimators) {
-    if (!moved.contains({one.population, one.response, one.workload, one.factor, one.level})) continue;
-    one.refused = kLeft;
-    one.verdict = Verdict::kWithheld;
-  }
-  for (ShiftFunction& one : shifts) {
-    if (!moved.contains({Population::kOneWorkload, one.response, one.workload, one.factor, one.level})) continue;
-    one.points.clear();
-    one.refused = kLeft;
-  }
+  const auto refuse = [&](Population population, auto& one) {
+    const bool is_moved = moved.contains({population, one.response, one.workload, one.factor, one.level});
+    if (is_moved) one.refused = kLeft;
+    return is_moved;
+  };
+  for (EstimatorContrast& one : report.estimators)
+    if (refuse(one.population, one)) one.verdict = Verdict::kWithheld;
+  for (ShiftFunction& one : report.shift_functions)
+    if (refuse(Population::kOneWorkload, one)) one.points.clear();
+  for (MachineContrast& one : report.machine_contrasts)
+    refuse(one.workload.empty() ? Population::kThese : Population::kOneWorkload, one);
 }
 
 }  // namespace stab::analysis

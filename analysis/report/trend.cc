@@ -12,6 +12,7 @@
 #include "analysis/report/contrasts.h"
 #include "analysis/report/stopping_decision.h"
 #include "analysis/report/replication_units.h"
+#include "analysis/report/slicing.h"
 #include "analysis/report/trend_changes.h"
 #include "analysis/statistics/arm_network.h"
 #include "analysis/statistics/distributions.h"
@@ -49,7 +50,9 @@ Result<std::map<std::string, Found>> found_in(Samples samples, size_t factor) {
   Factor& asked = samples.factors[factor];
   for (uint32_t baseline = 0; baseline < asked.levels.size(); ++baseline) {
     asked.baseline = baseline;
-    for (const Contrast& contrast : contrasts_of(samples, units, {levels})) {
+    std::vector<Contrast> contrasts = contrasts_of(samples, units, {levels});
+    if (samples.is_sliced) STAB_CHECK_OK(answer_from_alone(samples, slicing_of(samples, units), contrasts));
+    for (const Contrast& contrast : contrasts) {
       if (contrast.factor != asked.name || contrast.population == Population::kLikeThese) continue;
       Found& found = out[contrast.workload];
       const auto level =

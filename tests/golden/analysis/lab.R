@@ -2,6 +2,7 @@
 args <- commandArgs(trailingOnly = TRUE)
 d <- read.csv(if (length(args)) args[1] else "data.csv", check.names = FALSE, colClasses = c(seed = "character"))
 d <- d[is.na(d$excluded) | d$excluded == "", ]
+sliced <- FALSE
 d$y <- log(d[["wall_time"]])
 d <- d[!is.na(d$y), ]
 level_of_intervals <- 0.050000000000000003
@@ -53,7 +54,7 @@ contrast <- function(data, trials, f, level) {
   ran <- t$link > 0 & !t$single
   fresh <- !anyDuplicated(do.call(paste, c(t[ran, c("link", treatments), drop = FALSE], sep = "\r")))  # no link comes back
   mixed <- !fresh && any(tapply(t$link[ran], t$block[ran], function(x) length(unique(x))) > 1)
-  if (!repeated && !mixed && length(whole) > 1 && 2 * length(whole) >= length(size)) {
+  if (!repeated && !mixed && length(whole) > 1 && (sliced || 2 * length(whole) >= length(size))) {
     t <- t[as.character(t$block) %in% whole, ]
     runs <- runs[as.character(runs$block) %in% whole, ]
     x <- tapply(w[runs$cell] * runs$y, runs$block, sum)
@@ -68,6 +69,7 @@ contrast <- function(data, trials, f, level) {
     all <- aggregate(all["y"], all[c("cell", factors, "block", "link", "binary")], mean)
     C <- length(unique(all$cell)); blocks <- factor(all$block)
     use <- C >= 2 && nrow(all) >= 0.75 * C * nlevels(blocks)
+    if (sliced && !use) return(NULL)
     fit <- if (use) lm(y ~ blocks + cell + binary, all) else lm(y ~ cell + binary, all)
     own <- residuals(fit)[all$binary != "none"]
     run_df <- df.residual(fit) * length(own) / nrow(all); run <- sum(own^2) / run_df  # runs of one binary
@@ -94,6 +96,8 @@ contrast <- function(data, trials, f, level) {
       denominator <- denominator + v^2 / (nrow(one) - 1)
     }
     df <- variance^2 / denominator
+  } else if (sliced) {
+    return(NULL)
   } else {
     estimate <- 0; variance <- 0; denominator <- 0
     for (one in names(w)) {

@@ -1,4 +1,4 @@
-# The bias of slicing: the mean difference of sliced blocks less that of blocks alone, by Welch's test of R itself. Base R alone:
+# The bias of slicing: the mean difference of sliced blocks less that of blocks alone, by R itself. Base R alone:
 #   Rscript slicing.R > slicing.txt
 # A case is a line "case NAME", its rows "row FIRST SECOND ALONE", a block each, and "value KEY NUMBER".
 options(digits = 17)
@@ -18,7 +18,13 @@ one <- function(name, sliced, alone, sd_sliced, sd_alone, bias) {
   difference <- second - first
   say("sliced", t.test(difference[kind == 0]))
   say("alone", t.test(difference[kind == 1]))
-  say("bias", t.test(difference[kind == 0], difference[kind == 1]))
+  # Welch's test but for the degrees of freedom, which are those of the kind that has fewer.
+  welch <- t.test(difference[kind == 0], difference[kind == 1])
+  df <- min(sliced, alone) - 1
+  welch$conf.int <- -diff(welch$estimate) + c(-1, 1) * qt(0.975, df) * welch$stderr
+  welch$parameter <- df
+  welch$p.value <- 2 * pt(-abs(welch$statistic), df)
+  say("bias", welch)
 }
 one("two alone", 18, 2, 0.1, 2, 0)
 one("one in ten alone", 45, 5, 0.1, 1.5, 0.3)

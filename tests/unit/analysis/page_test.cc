@@ -21,6 +21,7 @@
 #include "analysis/page/sample_columns.h"
 #include "analysis/text/valid_text.h"
 #include "tests/unit/analysis/lab_samples.h"
+#include "tests/unit/analysis/made_sliced.h"
 #include "tests/unit/analysis/made_windows.h"
 
 namespace stab::analysis {
@@ -189,6 +190,31 @@ TEST(Page, EqualsTheReportAndVerifies) {
   EXPECT_EQ(nlohmann::json::parse(parts->report), nlohmann::json::parse(to_json(*report)));
   const CommandOutput said = verify_page(*page);
   EXPECT_EQ(said.exit_code, 0) << said.err;
+}
+
+TEST(Page, HoldsSlicedBlocksAndTheirControlAndVerifies) {
+  Rng rng = Rng::stream(12, "page of sliced blocks");
+  Samples samples = sliced_blocks(rng, {.blocks = 40, .alone_each = 4, .half_overlap = true, .bias = 0.2, .programs = 2});
+  samples.trials[0].overlap.reset();
+  const auto page = render_page(samples, {});
+  ASSERT_TRUE(page) << page.error().text();
+  EXPECT_EQ(verify_page(*page).exit_code, 0) << verify_page(*page).err;
+  const auto parts = computed_parts(samples, {});
+  ASSERT_TRUE(parts);
+  const auto json = nlohmann::json::parse(samples_json(samples, parts->columns));
+  EXPECT_EQ(json.at("version"), 7);
+  const auto read = read_samples(json, parts->columns.packed());
+  ASSERT_TRUE(read) << read.error().text();
+  EXPECT_TRUE(read->samples.is_sliced);
+  for (size_t i = 0; i < samples.trials.size(); ++i) {
+    EXPECT_EQ(read->samples.trials[i].ran_alone, samples.trials[i].ran_alone);
+    EXPECT_EQ(read->samples.trials[i].overlap, samples.trials[i].overlap);
+  }
+  const auto slicing = nlohmann::json::parse(parts->report).at("slicing");
+  EXPECT_EQ(slicing.at("sliced_blocks"), 30);
+  EXPECT_EQ(slicing.at("alone_blocks"), 10);
+  EXPECT_TRUE(slicing.at("biases").at(0).at("moves").get<bool>());
+  EXPECT_TRUE(nlohmann::json::parse(parts->report).at("contrasts").at(0).at("by_alone").get<bool>());
 }
 
 // Of a program under amplified load, and of runs that are windows as a whole, what was declared is in the page, too.
