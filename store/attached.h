@@ -12,8 +12,10 @@ namespace stab::store {
 class Attached {
  public:
   static Result<Attached> open(Database& database, const std::string& path) {
+    // Ours alone says ":memory:".
+    const std::string name = path.starts_with("file:") ? file_name(path) : path;
     STAB_TRY(Statement * attach, database.prepare("ATTACH DATABASE ? AS other"));
-    STAB_CHECK_OK(attach->bind(path).run());
+    STAB_CHECK_OK(attach->bind(name).run());
     return Attached(&database);
   }
   Attached(Attached&& other) noexcept : database_(std::exchange(other.database_, nullptr)) {}

@@ -68,6 +68,8 @@ std::string called(sqlite3* database) {
 
 }  // namespace
 
+std::string file_name(const std::string& path) { return path.starts_with("file:") || path.starts_with(':') ? "./" + path : path; }
+
 Statement::~Statement() { sqlite3_finalize(statement_); }
 
 Statement& Statement::bind(int64_t value) {
@@ -187,7 +189,7 @@ Result<Database> Database::open(const std::string& path, Mode mode, const char* 
   sqlite3* handle = nullptr;
   const int flags = (mode == Mode::kCreate ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY) |
                     (mode == Mode::kImmutable ? SQLITE_OPEN_URI : 0) | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
-  const std::string name = mode == Mode::kImmutable ? immutable_uri(path) : path;
+  const std::string name = mode == Mode::kImmutable ? immutable_uri(path) : file_name(path);
   const int code = sqlite3_open_v2(name.c_str(), &handle, flags, vfs);
   if (code != SQLITE_OK) {
     const int errno_value = handle ? sqlite3_system_errno(handle) : 0;

@@ -20,6 +20,9 @@ struct sqlite3_stmt;
 
 namespace stab::store {
 
+// The path as SQLite takes it for a file's: "file:x" would be an address and ":memory:" nothing on a disk.
+std::string file_name(const std::string& path);
+
 // One prepared statement. Parameters are bound in order by bind(), columns read by index from 0 while step()
 // says there is a row. Text of columns is copied.
 class Statement {
