@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/number_text.h"
 #include "base/printable.h"
 
 namespace stab::metrics {
@@ -32,7 +33,7 @@ Result<Collected::Item*> Collected::item(std::string_view name) {
 Status Collected::add(std::string_view name, double seconds) {
   STAB_TRY(Item * found, item(name));
   if (!std::isfinite(seconds) || seconds < 0)
-    return bad_input("'" + std::string(name) + "' took " + std::to_string(seconds) + " s, which is no time");
+    return bad_input("'" + std::string(name) + "' took " + number_text(seconds) + " s, which is no time");
   found->sum += seconds;
   ++found->count;
   return {};

@@ -13,6 +13,8 @@
 #include <set>
 #include <sstream>
 
+#include "base/number_text.h"
+#include "base/wording.h"
 #include "metrics/collected.h"
 #include "metrics/readers.h"
 
@@ -122,6 +124,18 @@ Error unknown_unit(const std::string& name, const std::string& unit) {
   return {ErrorCode::kBadInput, "'" + name + "' is in '" + unit.substr(0, kShown) + "', expected a unit of time", {}};
 }
 
+// Of a tool that lists each benchmark once: two of one name are two benchmarks, and nobody may take them for one.
+Status check_apart(const std::vector<std::string>& names, const std::string& cure) {
+  std::map<std::string_view, size_t> places;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const auto [at, fresh] = places.try_emplace(names[i], i + 1);
+    if (!fresh)
+      return bad_input("results " + std::to_string(at->second) + " and " + std::to_string(i + 1) + " are both " +
+                       in_quotes(names[i], kMostNameBytes) + ", so nothing tells them apart; " + cure);
+  }
+  return {};
+}
+
 // The mean of the numbers in a list; 0 of them: none.
 Result<std::optional<double>> mean_of(const json& list, const std::string& whose) {
   double sum = 0;
@@ -162,7 +176,7 @@ struct JmhResult {
   Result<double> seconds_of(double score) const {
     const auto seconds = seconds_of_score(score, unit);
     if (seconds) return *seconds;
-    return bad_input(whose + " is " + std::to_string(score) + " " + unit + ", expected a time for one operation, or "
+    return bad_input(whose + " is " + number_text(score) + " " + unit + ", expected a time for one operation, or "
                      "a rate above 0");
   }
 };
@@ -184,6 +198,9 @@ Result<std::vector<JmhResult>> jmh_results(const json& root) {
     STAB_TRY(result.unit, text_of(*result.metric, "scoreUnit", result.whose));
     results.push_back(std::move(result));
   }
+  std::vector<std::string> names;
+  for (const JmhResult& result : results) names.push_back(result.name);
+  STAB_CHECK_OK(check_apart(names, "write a file for each run of JMH"));
   return results;
 }
 
@@ -226,8 +243,39 @@ struct GoogleRow {
   bool is_mean = false;
 };
 
+// Google Benchmark before 1.5 has no run_type: its aggregates are rows whose names end so, after the repetitions or instead of
+// them. A benchmark may be called "scan_mean" itself; only an aggregate comes with its benchmark's deviation.
+struct NamedAggregate {
+  std::string benchmark;
+  std::string_view what;  // "mean"
+};
+
+class OldAggregates {
+ public:
+  explicit OldAggregates(const json& list) {
+    for (const json& row : list)
+      if (const json* name = member(row, "name"); name && name->is_string() && !member(row, "run_type"))
+        names_.insert(name->get<std::string>());
+  }
+  // Nothing: a measurement. pre: the row has no run_type
+  std::optional<NamedAggregate> of(const std::string& name) const {
+    for (const std::string_view what : {"mean", "median", "stddev", "cv"}) {
+      const std::string end = "_" + std::string(what);
+      if (name.size() <= end.size() || !name.ends_with(end)) continue;
+      std::string benchmark = name.substr(0, name.size() - end.size());
+      if (names_.contains(benchmark + "_mean") && names_.contains(benchmark + "_stddev"))
+        return NamedAggregate{std::move(benchmark), what};
+    }
+    return {};
+  }
+
+ private:
+  std::set<std::string> names_;
+};
+
 Result<std::vector<Metric>> google_benchmarks(const json& root) {
   STAB_TRY(const json* list, list_of(root, "benchmarks", "the file"));
+  const OldAggregates old(*list);
   std::vector<GoogleRow> rows;
   std::set<std::string> has_repetitions;
   for (size_t i = 0; i < list->size(); ++i) {
@@ -240,6 +288,11 @@ Result<std::vector<Metric>> google_benchmarks(const json& root) {
       row.is_mean = type && type->is_string() && *type == "aggregate";
       const json* what = member(one, "aggregate_name");
       if (row.is_mean && !(what && what->is_string() && *what == "mean")) continue;
+      if (const auto aggregate = type ? std::nullopt : old.of(name)) {
+        if (aggregate->what != "mean") continue;
+        row.is_mean = true;
+        row.benchmark = aggregate->benchmark;
+      }
       // Complexities ("BigO") have other members.
       if (!member(one, "real_time")) continue;
       STAB_TRY(const double time, number_of(one, "real_time", "'" + name + "'"));
@@ -303,6 +356,7 @@ Result<std::vector<std::string>> hyperfine_names(const json& list) {
   }
   for (size_t i = 0; i < list.size(); ++i)
     if (results[names[i]] > 1) names[i] += parameters_of(list[i], "parameters");
+  STAB_CHECK_OK(check_apart(names, "name each command: hyperfine --command-name old ... --command-name new ..."));
   return names;
 }
 
@@ -361,7 +415,7 @@ namespace {
 
 // "test fib/20 ... bench:       1,234.5 ns/iter (+/- 56)", as 'cargo bench -- --output-format bencher' and Rust's own benchmarks
 // print. False: another line.
-Result<bool> add_bencher_line(std::string_view row, const std::string& whose, Collected& out) {
+Result<bool> add_bencher_line(std::string_view row, const std::string& whose, Collected& out, std::vector<std::string>& names) {
   constexpr std::string_view kTest = "test ", kBench = " ... bench:", kPer = "/iter";
   const size_t bench = row.find(kBench);
   if (!row.starts_with(kTest) || bench == std::string_view::npos || bench < kTest.size()) return false;
@@ -379,6 +433,7 @@ Result<bool> add_bencher_line(std::string_view row, const std::string& whose, Co
   const auto seconds = seconds_of_unit(unit);
   if (!seconds) return unknown_unit(std::string(name), unit);
   STAB_CHECK_OK(out.add(name, value * *seconds));
+  names.emplace_back(name);
   return true;
 }
 
@@ -386,12 +441,13 @@ Result<bool> add_bencher_line(std::string_view row, const std::string& whose, Co
 
 Result<std::vector<Metric>> read_criterion(std::string_view text) {
   Collected out;
+  std::vector<std::string> names;
   for (size_t line = 1; !text.empty(); ++line) {
     const size_t end = std::min(text.find('\n'), text.size());
     const std::string_view row = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
     const std::string whose = "line " + std::to_string(line);
-    STAB_TRY(const bool is_bencher_line, add_bencher_line(row, whose, out));
+    STAB_TRY(const bool is_bencher_line, add_bencher_line(row, whose, out, names));
     // Other lines are what cargo and the benchmarks print between the messages.
     if (is_bencher_line || !row.starts_with('{')) continue;
     const Result<json> message = parse(row);
@@ -407,7 +463,9 @@ Result<std::vector<Metric>> read_criterion(std::string_view text) {
     const auto seconds = seconds_of_unit(unit);
     if (!seconds) return unknown_unit(name, unit);
     STAB_CHECK_OK(out.add(name, estimate * *seconds));
+    names.push_back(name);
   }
+  STAB_CHECK_OK(check_apart(names, "run crates that share names one by one (cargo bench -p NAME), and each once"));
   return out.take();
 }
 
@@ -467,6 +525,7 @@ Result<std::vector<Metric>> read_pytest_benchmark(std::string_view text) {
   STAB_TRY(const json root, parse(text));
   STAB_TRY(const json* list, list_of(root, "benchmarks", "the file"));
   Collected out;
+  std::vector<std::string> names;
   for (size_t i = 0; i < list->size(); ++i) {
     const json& one = (*list)[i];
     const bool full = member(one, "fullname") != nullptr;
@@ -475,7 +534,9 @@ Result<std::vector<Metric>> read_pytest_benchmark(std::string_view text) {
     if (!stats) return lacks("'" + name + "'", "stats", "an object");
     STAB_TRY(const double mean, number_of(*stats, "mean", "'" + name + "'"));
     STAB_CHECK_OK(out.add(name, mean));
+    names.push_back(name);
   }
+  STAB_CHECK_OK(check_apart(names, "write a file for each run of pytest"));
   return out.take();
 }
 

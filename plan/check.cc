@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/number_text.h"
 #include "plan/size.h"
 #include "plan/slicing.h"
 
@@ -83,13 +84,6 @@ std::string one_layout_note(const Design& design, const Plan& plan) {
          "; add link = { seeds = " + std::to_string(kEnoughLinks) + " } to [factors] to vary it\n";
 }
 
-std::string percent(double share) {
-  std::string text = std::to_string(share * 100);
-  text.erase(text.find_last_not_of('0') + 1);
-  if (text.ends_with('.')) text.pop_back();
-  return text + "%";
-}
-
 // What the plan leaves to the lab is not known here.
 std::string limits_text(const Limits& limits) {
   const std::string memory =
@@ -105,7 +99,7 @@ std::string stopping_text(const Stopping& stopping) {
   if (stopping.rule == StoppingRule::kFixed) return "after all replicates";
   if (stopping.rule == StoppingRule::kPrecision)
     return "after " + std::to_string(stopping.first) + " to " + std::to_string(stopping.max) +
-           " replicates, once CIs are within " + percent(stopping.half_width);
+           " replicates, once CIs are within " + percent_text(stopping.half_width);
   if (stopping.rule == StoppingRule::kSequence)
     return "after " + std::to_string(stopping.first) + " to " + std::to_string(stopping.max) +
            " replicates, once a confidence sequence leaves nothing open" + or_worse;
@@ -162,8 +156,8 @@ Result<CheckReport> check_plan(const Plan& plan, std::optional<nanoseconds> per_
 std::string render(const CheckReport& report, const Plan& plan, size_t max_cells) {
   const Experiment& experiment = plan.experiment;
   std::string out = "experiment " + experiment.name + ", seed " + std::to_string(experiment.seed) + "\n";
-  out += "responses: " + response_text(plan) + "; margin " + percent(experiment.margin) + ", alpha " +
-         percent(experiment.alpha) + "\n";
+  out += "responses: " + response_text(plan) + "; margin " + percent_text(experiment.margin) + ", alpha " +
+         percent_text(experiment.alpha) + "\n";
   if (plan.counters.simulation.on())
     out += words_of(plan.counters.simulation) +
            "\n  each trial takes some 50 times the program's time, one thread at a time, and no time is measured;\n"
@@ -176,6 +170,11 @@ std::string render(const CheckReport& report, const Plan& plan, size_t max_cells
   for (const Subject& subject : report.subjects) out += " " + subject.name;
   out += "\n" + plural(report.design.cells.size(), "cell") + ":\n" + matrix_text(report, plan, max_cells);
   out += alias_text(report.design);
+  if (!report.design.together.empty()) {
+    std::string names;
+    for (const std::string& factor : report.design.together) names += (names.empty() ? "" : " = ") + factor;
+    out += "one effect: " + names + ", which change together\n";
+  }
   for (const std::string& factor : report.design.not_estimable)
     out += "not estimable: the effect of " + factor + " in the cells that are left\n";
 

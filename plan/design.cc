@@ -185,6 +185,33 @@ size_t model_rank(const Plan& plan, const std::vector<Cell>& cells, int without)
   return space.rank();
 }
 
+// Whether each level of one comes with one level of the other, and the other way around.
+bool change_together(const std::vector<Cell>& cells, size_t one, size_t other) {
+  std::map<int, int> there, back;
+  for (const Cell& cell : cells) {
+    const auto a = there.emplace(cell.levels[one], cell.levels[other]), b = back.emplace(cell.levels[other], cell.levels[one]);
+    if (a.first->second != cell.levels[other] || b.first->second != cell.levels[one]) return false;
+  }
+  return there.size() > 1;
+}
+
+// Those that change together with the first layout factor that changes. A treatment among them would be confounded with layouts,
+// which nobody means.
+std::vector<std::string> changing_together(const Plan& plan, const std::vector<Cell>& cells) {
+  std::vector<std::string> out;
+  const auto is_layout = [&](size_t f) {
+    return plan.factors[f].kind != FactorKind::kTreatment && plan.factors[f].kind != FactorKind::kLoad;
+  };
+  for (size_t first = 0; first < plan.factors.size() && out.empty(); ++first) {
+    for (size_t f = first; is_layout(first) && f < plan.factors.size(); ++f)
+      if (is_layout(f) && change_together(cells, first, f)) out.push_back(plan.factors[f].name);
+    for (size_t f = 0; f < plan.factors.size(); ++f)
+      if (!is_layout(f) && change_together(cells, first, f)) out.clear();
+    if (out.size() < 2) out.clear();
+  }
+  return out;
+}
+
 std::vector<std::string> not_estimable(const Plan& plan, const std::vector<Cell>& cells) {
   std::vector<std::string> out;
   size_t columns = 1;
@@ -260,6 +287,10 @@ Result<Design> make_design(const Plan& plan) {
     }
   }
   design.not_estimable = not_estimable(plan, design.cells);
+  design.together = changing_together(plan, design.cells);
+  std::erase_if(design.not_estimable, [&](const std::string& name) {
+    return std::find(design.together.begin(), design.together.end(), name) != design.together.end();
+  });
   return design;
 }
 

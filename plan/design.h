@@ -72,7 +72,10 @@ struct Design {
   std::vector<AliasSet> aliases;  // only sets of two or more; empty for a full factorial
   std::vector<std::string> defining_words;  // of the fraction, such as "code:stack:heap"
   int resolution = 0;             // of the fraction; 0: full
-  // Factors whose effect can't be estimated in the cells that are left (rank check of the main effects).
+  // Layout factors that change together in the cells that are left, two or more of them: plain, or everything on. They have one
+  // effect, whatever name it goes by.
+  std::vector<std::string> together;
+  // Others whose effect can't be estimated in the cells that are left (rank check of the main effects).
   std::vector<std::string> not_estimable;
 
   // -1 where there is none.

@@ -3,12 +3,14 @@
 // ends the parse at once. A plan comes out only when there is no error at all.
 #include "plan/parse.h"
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <set>
 
+#include "base/wording.h"
 #include "plan/design.h"
 #include "plan/layout_verification.h"
 #include "plan/layout_scripts.h"
@@ -112,6 +114,16 @@ void check_design(Faults& faults, const Plan& plan, const SourceSpot& factors_sp
     return faults.error(spot, sized.error().message);
   }
   check_slicing(faults, plan, *design);
+  // Plain, or everything on, is what such a plan is for.
+  const auto switched = [&](const char* factor) {
+    return std::find(design->together.begin(), design->together.end(), factor) != design->together.end();
+  };
+  if (!design->together.empty() && !(switched("code") && switched("stack") && switched("heap"))) {
+    std::string names;
+    for (const std::string& name : design->together) names += (names.empty() ? "" : ", ") + in_quotes(name);
+    faults.warning(plan.factors[static_cast<size_t>(plan.factor_index(design->together[0]))].spot,
+                   names + " change together in the cells that are left: they have one effect", "exclude less to tell them apart");
+  }
   for (const std::string& name : design->not_estimable)
     faults.warning(plan.factors[static_cast<size_t>(plan.factor_index(name))].spot,
                    "the cells that are left can't tell the effect of '" + name + "' from the others",

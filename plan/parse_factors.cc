@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "base/number_text.h"
 #include "base/printable.h"
 #include "base/wording.h"
 #include "plan/limits.h"
@@ -46,10 +47,10 @@ bool is_identifier(std::string_view name) {
          });
 }
 
+// 2.0 stays a number with a point.
 std::string float_text(double number) {
-  std::string text = std::to_string(number);
-  text.erase(text.find_last_not_of('0') + 1);
-  if (text.ends_with('.')) text += '0';
+  std::string text = number_text(number);
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
   return text;
 }
 
@@ -62,6 +63,17 @@ bool scalar_text(const TomlNode& node, std::string& out) {
   return false;
 }
 
+// The same, and false with a fault where it is none: a table, or no number, which programs write in ways of their own.
+bool read_scalar(const TomlNode& node, const std::string& what, Faults& faults, std::string& out) {
+  if (scalar_text(node, out)) return true;
+  if (node.kind == Kind::kFloat)
+    faults.error(node.spot, what + " is " + number_text(node.number) + ", which is no number",
+                 "in quotes it is a word that the program gets as it is: \"" + number_text(node.number) + "\"");
+  else
+    faults.error(node.spot, what + " is " + std::string(kind_name(node.kind)) + ", expected a string, a number or a boolean");
+  return false;
+}
+
 bool parse_treatment_level(const Factor& factor, const TomlNode& node, Faults& faults, Level& level) {
   if (node.kind == Kind::kTable) {
     Section section(node, "a level of " + in_quotes(factor.name), faults);
@@ -69,18 +81,12 @@ bool parse_treatment_level(const Factor& factor, const TomlNode& node, Faults& f
     section.text("name", level.name);
     const TomlNode* value = section.find("value");
     section.require("name", "write { name = \"fast\", value = \"-O3\" }");
-    if (section.require("value", "write { name = \"fast\", value = \"-O3\" }") &&
-        !scalar_text(*value, level.value))
-      faults.error(value->spot, "the value of a level is " + std::string(kind_name(value->kind)) +
-                                    ", expected a string or a number");
+    if (section.require("value", "write { name = \"fast\", value = \"-O3\" }"))
+      read_scalar(*value, "the value of a level", faults, level.value);
     section.finish();
     if (faults.error_count() > before) return false;
   } else {
-    if (!scalar_text(node, level.value)) {
-      faults.error(node.spot, "a level of " + in_quotes(factor.name) + " is " + std::string(kind_name(node.kind)) +
-                                  ", expected a string or a number");
-      return false;
-    }
+    if (!read_scalar(node, "a level of " + in_quotes(factor.name), faults, level.value)) return false;
     level.name = level.value;
   }
   if (level.value.find('\0') != std::string::npos) {
@@ -250,10 +256,7 @@ bool parse_levels_of(const TomlEntry& entry, Faults& faults, const Plan& plan,
   for (const Level& level : factor.levels) names.push_back(level.name);
   const auto add = [&](const TomlNode& node) {
     std::string name;
-    if (!scalar_text(node, name)) {
-      wrong_type(faults, entry.key, node, Kind::kString);
-      return false;
-    }
+    if (!read_scalar(node, "a level of " + in_quotes(entry.key), faults, name)) return false;
     if (std::find(names.begin(), names.end(), name) == names.end()) {
       unknown_word(faults, node.spot, entry.key + " level", name, names);
       return false;

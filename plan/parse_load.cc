@@ -1,6 +1,7 @@
 // The factor load: multiples of the rate at which tasks arrive. docs/causal.md says what it does to a program.
 #include <cmath>
 
+#include "base/number_text.h"
 #include "plan/parse_parts.h"
 
 namespace stab::plan {
@@ -9,13 +10,6 @@ namespace {
 using Kind = TomlNode::Kind;
 
 constexpr double kMostLoad = 100;  // the runtime's bound (runtime/causal/causal_abi.h)
-
-std::string load_text(double load) {
-  std::string text = std::to_string(load);
-  text.erase(text.find_last_not_of('0') + 1);
-  if (text.ends_with('.')) text.pop_back();
-  return text;
-}
 
 }  // namespace
 
@@ -28,20 +22,20 @@ bool parse_load_level(const TomlNode& node, Faults& faults, Level& level) {
   }
   const double load = node.kind == Kind::kInteger ? static_cast<double>(node.integer) : node.number;
   if (!(load >= 1)) {
-    faults.error(node.spot, "load " + load_text(load) + " is below 1: arrivals can be made denser, not rarer",
+    faults.error(node.spot, "load " + number_text(load) + " is below 1: arrivals can be made denser, not rarer",
                  "let what drives the program send less, so that load 1 is the smallest of interest");
     return false;
   }
   if (load > kMostLoad) {
-    faults.error(node.spot, "load " + load_text(load) + " is above " + load_text(kMostLoad));
+    faults.error(node.spot, "load " + number_text(load) + " is above " + number_text(kMostLoad));
     return false;
   }
   const double permille = std::round(load * 1000);
   if (std::fabs(load * 1000 - permille) > 1e-6) {
-    faults.error(node.spot, "load " + load_text(load) + " has more than 3 digits after the point");
+    faults.error(node.spot, "load " + number_text(load) + " has more than 3 digits after the point");
     return false;
   }
-  level = {load_text(load), std::to_string(static_cast<uint32_t>(permille))};
+  level = {number_text(load), std::to_string(static_cast<uint32_t>(permille))};
   return true;
 }
 

@@ -3,6 +3,8 @@
 
 #include <fnmatch.h>
 
+#include <algorithm>
+
 namespace stab::plan {
 
 int Plan::factor_index(std::string_view name) const {
@@ -55,10 +57,24 @@ bool excludes(const ExclusionRule& rule, double ledger_value) {
 }
 
 std::string Metrics::family_of(const std::string& benchmark) const {
+  // "test_sort[8]" is itself, though as a pattern it is "test_sort8".
+  for (const Family& family : families)
+    if (std::find(family.patterns.begin(), family.patterns.end(), benchmark) != family.patterns.end()) return family.name;
   for (const Family& family : families)
     for (const std::string& pattern : family.patterns)
       if (::fnmatch(pattern.c_str(), benchmark.c_str(), 0) == 0) return family.name;
   return {};
+}
+
+std::vector<Metrics::Unasked> Metrics::unasked(const std::set<std::string>& benchmarks) const {
+  std::vector<Unasked> out;
+  for (const Family& family : families)
+    for (const std::string& pattern : family.patterns)
+      if (!benchmarks.contains(pattern) && std::none_of(benchmarks.begin(), benchmarks.end(), [&](const std::string& benchmark) {
+            return ::fnmatch(pattern.c_str(), benchmark.c_str(), 0) == 0;
+          }))
+        out.push_back({family.name, pattern});
+  return out;
 }
 
 }  // namespace stab::plan

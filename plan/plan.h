@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -307,14 +308,19 @@ struct Expect {
 struct Metrics {
   struct Family {
     std::string name;
-    std::vector<std::string> patterns;  // fnmatch(3): "BM_Sort*"
+    std::vector<std::string> patterns;  // a name, or of fnmatch(3): "BM_Sort*"
     bool operator==(const Family&) const = default;
   };
   std::string file;    // in the trial's directory; empty: standard output
   std::string format;  // metrics/formats.cc has it
   std::vector<Family> families;
-  // Empty: of none. The first that matches.
+  // Empty: of none. The first that has the name itself, else the first that has a pattern of it.
   std::string family_of(const std::string& benchmark) const;
+  // Patterns that none of these names has, each with its family: what they were to ask is not asked.
+  struct Unasked {
+    std::string family, pattern;
+  };
+  std::vector<Unasked> unasked(const std::set<std::string>& benchmarks) const;
 };
 
 // One thing that is run and measured.

@@ -2,18 +2,13 @@
 #include "plan/simulation.h"
 
 #include <algorithm>
-#include <cstdio>
+
+#include "base/number_text.h"
 
 namespace stab::plan {
 namespace {
 
 bool is_power_of_two(uint64_t number) { return number > 0 && (number & (number - 1)) == 0; }
-
-std::string number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%g", value);
-  return text;
-}
 
 std::string size_words(uint64_t bytes) {
   if (bytes % (1u << 20) == 0) return std::to_string(bytes >> 20) + " MiB";
@@ -55,8 +50,8 @@ const SimulatedResponse* simulated_response(std::string_view name) {
 
 std::string words_of(const Simulation& simulation) {
   const CostWeights& weights = simulation.weights;
-  return "simulated cost = instructions + " + number(weights.miss) + " x first-level misses + " +
-         number(weights.last_level_miss) + " x last-level misses + " + number(weights.misprediction) +
+  return "simulated cost = instructions + " + number_text(weights.miss) + " x first-level misses + " +
+         number_text(weights.last_level_miss) + " x last-level misses + " + number_text(weights.misprediction) +
          " x mispredictions, by cachegrind with I1 " + words_of(simulation.i1) + ", D1 " + words_of(simulation.d1) +
          ", LL " + words_of(simulation.ll);
 }

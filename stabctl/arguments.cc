@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 
+#include "base/number_text.h"
 #include "stabctl/command_table.h"
 #include "stabctl/commands.h"
 #include "stabctl/mistakes.h"
@@ -95,12 +96,15 @@ std::string above_zero(const std::string& word, int most) {
 std::string as_a_share(std::string& word) {
   double number = 0;
   const auto [stop, fault] = std::from_chars(word.data(), word.data() + word.size(), number);
-  if (fault == std::errc() && stop == word.data() + word.size()) return {};
+  if (fault == std::errc() && stop == word.data() + word.size()) {
+    const bool is_whole = word.find_first_not_of("0123456789") == std::string::npos;
+    if (is_whole && number == 1) return "takes a share, and 1 may be 1% or 100%: write 1%, or 1.0 for 100%";
+    if (is_whole && number > 1) return "takes a share: write " + word + "%";
+    return {};
+  }
   const Result<double> share = plan::parse_fraction(word);
   if (!share) return "takes a share, such as 1% or 0.01";
-  char digits[32];
-  const auto [end, error] = std::to_chars(digits, digits + sizeof digits, *share);
-  word.assign(digits, error == std::errc() ? end : digits);
+  word = number_text(*share);
   return {};
 }
 

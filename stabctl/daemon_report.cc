@@ -99,12 +99,10 @@ int report_with_page(DaemonClient& client, const Arguments& arguments, int64_t e
   const std::string number = std::to_string(experiment);
   const auto page = [&]() -> Result<std::string> {
     STAB_TRY(FetchedBundle bundle, FetchedBundle::fetch(client, number));
-    // Its number at the daemon, so that it doesn't meet the page of an experiment of one's own.
     store::ExperimentRow row = bundle.row();
-    constexpr size_t kLongest = 70;  // of a name in a file name, so that the word after it stays
-    row.name = name.substr(0, kLongest) + "-daemon";
+    row.name = name;
     row.id = experiment;
-    STAB_TRY(const std::string path, page_to_write(arguments, row));
+    STAB_TRY(const std::string path, daemons_page_to_write(arguments, socket_of(arguments), row));
     STAB_CHECK_OK(write_page(bundle.store(), bundle.row(), path));
     return path;
   }();

@@ -77,6 +77,25 @@ Result<std::string> git(std::vector<std::string> words) {
   return bad_input("git " + words[1] + ": " + (said.empty() ? "failed" : said));
 }
 
+constexpr char kFetchAll[] = "; this clone is shallow and may lack it: fetch with depth 0 (git fetch --unshallow)";
+
+bool is_shallow() {
+  const auto shallow = git({"rev-parse", "--is-shallow-repository"});
+  return shallow && *shallow == "true";
+}
+
+// "HEAD~3" of a history of two commits.
+std::string why_no_commit(const std::string& name) {
+  if (is_shallow()) return kFetchAll;
+  const std::string of = name.substr(0, name.find_first_of("~^"));
+  if (of.size() < name.size() && !of.empty()) {
+    const auto count = git({"rev-list", "--count", "--end-of-options", of});
+    if (count && *count == "1") return "; '" + of + "' is the first commit, with none before it to compare it with";
+    if (count) return "; '" + of + "' and what came before it are " + *count + " commits";
+  }
+  return "; 'git log --all --oneline' lists the commits that there are";
+}
+
 struct Revisions {
   std::string root;        // of the working tree
   std::string base, head;  // commits
@@ -96,12 +115,12 @@ Result<Revisions> revisions_of(const std::string& range) {
     return git({"rev-parse", "--verify", "--quiet", "--end-of-options", name + "^{commit}"});
   };
   const auto base_commit = commit(base), head_commit = commit(head);
-  const std::string shallow = "; a shallow clone lacks it: fetch with depth 0";
-  if (!base_commit) return bad_input("'" + base + "' names no commit here" + shallow);
-  if (!head_commit) return bad_input("'" + head + "' names no commit here" + shallow);
+  if (!base_commit) return bad_input("'" + base + "' names no commit here" + why_no_commit(base));
+  if (!head_commit) return bad_input("'" + head + "' names no commit here" + why_no_commit(head));
   const auto ancestor = git({"merge-base", *base_commit, *head_commit});
   if (!ancestor)
-    return bad_input("'" + base + "' and '" + head + "' have no common ancestor, so there is no change to judge" + shallow);
+    return bad_input("'" + base + "' and '" + head + "' have no common ancestor, so there is no change to judge" +
+                     (is_shallow() ? kFetchAll : "; compare commits of one history"));
   out.base = forked ? *ancestor : *base_commit;
   out.head = *head_commit;
   STAB_TRY(const std::string changes, git({"-C", out.root, "status", "--porcelain", "--untracked-files=no"}));

@@ -1,11 +1,12 @@
-// The plan's text is the file's with [gate] blanked out, and what the gate adds behind it, so that faults of the plan have the
+// The plan's text is the file's with `gate` blanked out, and what the gate adds behind it, so that faults of the plan have the
 // places of the file.
 #include "stabctl/gate_plan.h"
 
 #include <algorithm>
-#include <cstdio>
+#include <map>
 #include <variant>
 
+#include "base/number_text.h"
 #include "base/printable.h"
 #include "plan/limits.h"
 #include "toml/section.h"
@@ -36,28 +37,49 @@ void take_simulated(const plan::TomlNode& tree, Settings& settings) {
   settings.epoch.clear();
 }
 
-// "[ gate ]  # ...", and no table whose name only begins so.
-bool opens_gate(std::string_view header) {
-  std::string name(header.substr(1, std::min(header.find(']'), header.size()) - 1));
-  std::erase_if(name, [](char c) { return c == ' ' || c == '\t'; });
-  return name == "gate";
+// Lines on which something begins, and whether that is of `gate`.
+using Owners = std::map<int, bool>;
+
+void add_owners(const plan::TomlNode& node, bool of_gate, Owners& owners) {
+  if (node.spot.line > 0) owners.emplace(node.spot.line, of_gate);
+  for (const plan::TomlNode& item : node.items) add_owners(item, of_gate, owners);
+  for (const plan::TomlEntry& entry : node.entries) {
+    if (entry.key_spot.line > 0) owners.emplace(entry.key_spot.line, of_gate);
+    add_owners(entry.value, of_gate, owners);
+  }
 }
 
-// Lines from [gate] up to the next table's header.
-std::string without_gate(const std::string& text) {
+bool are_same(const plan::TomlNode& a, const plan::TomlNode& b) {
+  return a.kind == b.kind && a.text == b.text && a.integer == b.integer && a.boolean == b.boolean &&
+         (a.number == b.number || (a.number != a.number && b.number != b.number)) &&
+         std::equal(a.items.begin(), a.items.end(), b.items.begin(), b.items.end(), are_same) &&
+         std::equal(a.entries.begin(), a.entries.end(), b.entries.begin(), b.entries.end(),
+                    [](const plan::TomlEntry& x, const plan::TomlEntry& y) { return x.key == y.key && are_same(x.value, y.value); });
+}
+
+// The text with empty lines in place of `gate`'s, however it is written: [gate], ["gate"], gate = { ... }, gate.margin = ...: each
+// line is of what began last. Empty: this takes more or less away than `gate`.
+std::string without_gate(const std::string& text, const std::string& path, const plan::TomlNode& tree) {
+  Owners owners;
+  plan::TomlNode rest = tree;
+  std::erase_if(rest.entries, [](const plan::TomlEntry& entry) { return entry.key == "gate"; });
+  for (const plan::TomlEntry& entry : tree.entries) {
+    owners.emplace(entry.key_spot.line, entry.key == "gate");
+    add_owners(entry.value, entry.key == "gate", owners);
+  }
   std::string out;
   bool inside = false;
-  for (size_t at = 0; at < text.size();) {
+  int number = 1;
+  for (size_t at = 0; at < text.size(); ++number) {
     const size_t end = std::min(text.find('\n', at), text.size());
-    const std::string line = text.substr(at, end - at);
-    const size_t first = line.find_first_not_of(" \t");
-    if (first != std::string::npos && line[first] == '[')
-      inside = opens_gate(std::string_view(line).substr(first));
-    if (!inside) out += line;
+    if (const auto owner = owners.find(number); owner != owners.end()) inside = owner->second;
+    if (!inside) out.append(text, at, end - at);
     out += '\n';
     at = end + 1;
   }
-  return out;
+  const auto again = plan::read_toml(out, path);
+  const auto* left = std::get_if<plan::TomlNode>(&again);
+  return left != nullptr && are_same(*left, rest) ? out : std::string();
 }
 
 void read_looks(plan::Section& section, std::vector<int>& out) {
@@ -103,12 +125,6 @@ void read_responses(plan::Section& section, std::vector<std::string>& out) {
   }
 }
 
-std::string number(double value) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.10f", value);
-  return text;
-}
-
 std::string level(const char* factor, const std::string& word) {
   return word.empty() ? "" : std::string(factor) + " = [\"" + word + "\"]\n";
 }
@@ -130,7 +146,7 @@ std::string added(const Settings& settings, const std::string& base, const std::
   if (!responses.empty()) responses = "\nresponse = [" + responses + "]";
   std::string text = "\n[experiment]\nname = \"gate\"\nseed = " + seed +
                      "\nreplicates = " + std::to_string(settings.max > 0 ? settings.max : settings.looks.back()) + responses +
-                     "\nmargin = " + number(settings.margin) + "\nalpha = " + number(settings.alpha) +
+                     "\nmargin = " + number_text(settings.margin) + "\nalpha = " + number_text(settings.alpha) +
                      "\n[factors]\nrevision = [{ name = \"base\", value = \"" + base + "\" }, { name = \"head\", value = \"" +
                      head + "\" }]\n" + level("code", settings.code) + level("stack", settings.stack) +
                      level("heap", settings.heap) + level("epoch", settings.epoch);
@@ -186,8 +202,12 @@ GatePlan gate_plan(const std::string& file, const std::string& path, const std::
   if (!names_revision(tree))
     faults.error(tree.spot, "nothing takes {revision}, so both sides would be the same",
                  "write source = { git = \".\", revision = \"{revision}\" } into the program");
+  if (faults.error_count() == 0) {
+    const std::string plan = without_gate(file, path, tree);
+    if (plan.empty()) faults.error(tree.spot, "'gate' is mixed with other tables", "write it as [gate], with its keys below, at the end");
+    else out.text = plan + added(settings, base, head);
+  }
   out.faults = faults.take_errors();
-  if (out.faults.empty()) out.text = without_gate(file) + added(settings, base, head);
   return out;
 }
 

@@ -1,6 +1,6 @@
 // stabctl import FORMAT SIDE=FILE...: what other tools have measured already, judged by our rules. A file is the output of one
 // process, but for tools that start one for each measurement (metrics/). hyperfine compares commands in one file: without a
-// side it is taken apart by them.
+// side it is taken apart by them. Two builds have two commands: where each side has one, these are compared.
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <set>
 
 #include "analysis/commands/imported_times.h"
 #include "metrics/metrics.h"
@@ -28,6 +29,9 @@ Result<std::string> text_of(const std::string& path) {
   return text;
 }
 
+// What a command of hyperfine's took, where commands are the sides.
+constexpr char kOfACommand[] = "time";
+
 class Sides {
  public:
   analysis::ImportedSide& named(const std::string& name) {
@@ -46,6 +50,18 @@ class Sides {
     next_ = next;
   }
   const std::vector<analysis::ImportedSide>& all() const { return sides_; }
+  // Where each side is one command's, and they are not the same, the commands are what is compared.
+  void compare_commands() {
+    std::set<std::string> commands;
+    for (const analysis::ImportedSide& side : sides_) {
+      for (const analysis::ImportedTime& time : side.times)
+        if (time.benchmark != side.times[0].benchmark) return;
+      if (!side.times.empty()) commands.insert(side.times[0].benchmark);
+    }
+    if (commands.size() < 2) return;
+    for (analysis::ImportedSide& side : sides_)
+      for (analysis::ImportedTime& time : side.times) time.benchmark = kOfACommand;
+  }
 
  private:
   std::vector<analysis::ImportedSide> sides_;
@@ -68,7 +84,7 @@ Status take_apart(const metrics::Format& format, const std::string& path, const 
   std::vector<std::string> order;
   for (const metrics::ProcessTime& time : times) {
     if (!of_command.contains(time.benchmark)) order.push_back(time.benchmark);
-    of_command[time.benchmark].push_back({"time", of_command[time.benchmark].size(), time.seconds});
+    of_command[time.benchmark].push_back({kOfACommand, of_command[time.benchmark].size(), time.seconds});
   }
   for (const std::string& command : order) sides.add(command, of_command[command]);
   return {};
@@ -98,6 +114,7 @@ int import_command(const Arguments& arguments) {
     if (!side.empty()) sides.add(side, *times);
     else if (const Status taken = take_apart(*format, path, *times, sides); !taken) return complain(taken.error());
   }
+  if (format->name == "hyperfine") sides.compare_commands();
   analysis::ReportOptions options = options_of(arguments);
   if (options.format == analysis::ReportFormat::kFirstScreen) options.format = analysis::ReportFormat::kTerminal;
   return print(analysis::run_import(sides.all(), arguments.margin.value_or(0.01), options));

@@ -14,6 +14,7 @@
 
 #include "analysis/page/page.h"
 #include "stabctl/commands.h"
+#include "stabctl/database.h"
 #include "stabctl/report_text.h"
 #include "stabctl/terminal.h"
 #include "stabctl/whole_file.h"
@@ -37,12 +38,31 @@ std::string as_file_name(const std::string& name) {
   return out;
 }
 
-// reports/NAME-NUMBER.html beside the database.
-Result<std::filesystem::path> usual_page(const Arguments& arguments, const store::ExperimentRow& experiment) {
-  STAB_TRY(const std::string database,
-           arguments.database.empty() ? engine::default_database() : Result<std::string>(arguments.database));
-  return std::filesystem::absolute(database).parent_path() / "reports" /
+// A path as one name of a folder, a different one for each path.
+std::string as_folder(const std::string& path) {
+  constexpr char kHex[] = "0123456789ABCDEF";
+  std::string out;
+  for (const char c : path) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) || c == '.' || c == '_' || c == '-') out += c;
+    else out.append({'%', kHex[byte >> 4], kHex[byte & 15]});
+  }
+  return out;
+}
+
+// Each database numbers its experiments from 1, and so does each daemon: what has numbers of its own has a folder of its own.
+Result<std::filesystem::path> usual_page(const Arguments& arguments, const store::ExperimentRow& experiment, std::string folder) {
+  STAB_TRY(const std::string named, database_path(arguments));
+  const std::filesystem::path database = std::filesystem::absolute(named);
+  if (folder.empty()) folder = database.filename().string();
+  return database.parent_path() / "reports" / folder /
          (as_file_name(experiment.name) + "-" + std::to_string(experiment.id) + ".html");
+}
+
+Result<std::string> to_write(const Result<std::filesystem::path>& path) {
+  if (!path) return path.error();
+  STAB_CHECK_OK(engine::make_directories(path->parent_path().string()));
+  return path->string();
 }
 
 // What the schedule of the page's plan is by this stabctl; empty where the plan can't be expanded here.
@@ -61,13 +81,16 @@ std::string schedule_of(const analysis::PagePlan& page) {
 }  // namespace
 
 Result<std::string> page_to_write(const Arguments& arguments, const store::ExperimentRow& experiment) {
-  STAB_TRY(const std::filesystem::path path, usual_page(arguments, experiment));
-  STAB_CHECK_OK(engine::make_directories(path.parent_path().string()));
-  return path.string();
+  return to_write(usual_page(arguments, experiment, ""));
+}
+
+Result<std::string> daemons_page_to_write(const Arguments& arguments, const std::string& socket,
+                                          const store::ExperimentRow& experiment) {
+  return to_write(usual_page(arguments, experiment, as_folder(std::filesystem::absolute(socket).string())));
 }
 
 std::string written_page(const Arguments& arguments, const store::ExperimentRow& experiment) {
-  const auto path = usual_page(arguments, experiment);
+  const auto path = usual_page(arguments, experiment, "");
   struct stat file {};
   if (!path || experiment.finished_at_ns == 0 || ::stat(path->c_str(), &file) != 0) return {};
   const int64_t written_at_ns = file.st_mtim.tv_sec * 1'000'000'000ll + file.st_mtim.tv_nsec;

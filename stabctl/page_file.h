@@ -9,8 +9,13 @@
 
 namespace stab::ctl {
 
-// Where `run` and `resume` put it unless told: reports/NAME-NUMBER.html beside the database. Makes the folder.
+// Where `run` and `resume` put it unless told: reports/DATABASE/NAME-NUMBER.html beside the database, whose file name is the
+// folder's. Makes the folder.
 Result<std::string> page_to_write(const Arguments& arguments, const store::ExperimentRow& experiment);
+// The same of an experiment of the daemon at that socket, beside the user's own database: reports/SOCKET/NAME-NUMBER.html, with
+// the socket's slashes as %2F. `experiment` has the daemon's number.
+Result<std::string> daemons_page_to_write(const Arguments& arguments, const std::string& socket,
+                                          const store::ExperimentRow& experiment);
 
 // That file, if it is there and no older than the experiment's end; else empty, as for one that goes on.
 std::string written_page(const Arguments& arguments, const store::ExperimentRow& experiment);

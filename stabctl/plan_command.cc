@@ -4,6 +4,7 @@
 
 #include "analysis/commands/causal_report.h"
 #include "analysis/commands/method_commands.h"
+#include "base/number_text.h"
 #include "plan/check.h"
 #include "stabctl/commands.h"
 #include "stabctl/database.h"
@@ -21,12 +22,13 @@ std::string causal_text(const plan::CheckReport& report, const plan::Plan& plan,
     const double window_s = std::chrono::duration<double>(causal.window).count();
     const int factor = plan.factor_index(plan::kLoadFactor);
     const size_t loads = factor < 0 ? 0 : plan.factors[static_cast<size_t>(factor)].levels.size();
+    const std::string window = number_text(window_s);
     char text[300], few[100] = "";
     if (loads < 3 || plan.experiment.replicates < 3)
       std::snprintf(few, sizeof few, "; this plan has %zu and %d, so it will give none", loads, plan.experiment.replicates);
     std::snprintf(text, sizeof text,
-                  "amplified load: windows of %g s, from so long after the first arrival on, as many as a trial lasts for\n"
-                  "  a knee takes 3 loads, 3 trials at each, and 100 arrivals in their windows%s\n", window_s, few);
+                  "amplified load: windows of %s s, from so long after the first arrival on, as many as a trial lasts for\n"
+                  "  a knee takes 3 loads, 3 trials at each, and 100 arrivals in their windows%s\n", window.c_str(), few);
     return text;
   }
   plan::CausalRegions regions;

@@ -59,8 +59,8 @@ Error make_error(int code, std::string message) {
   return {code_of(code), std::move(message), {}};
 }
 
-// What begins like a URI is a path nevertheless.
-std::string as_path(const std::string& path) { return path.starts_with("file:") ? "./" + path : path; }
+// The path as SQLite takes it for a file's: "file:x" would be an address and ":memory:" nothing on a disk.
+std::string as_path(const std::string& path) { return path.starts_with("file:") || path.starts_with(':') ? "./" + path : path; }
 
 // https://www.sqlite.org/uri.html
 std::string uri_of(const std::string& path, const char* options) {
@@ -220,7 +220,8 @@ Result<Database> Database::open(const std::string& path, Mode mode, const char* 
 }
 
 Status Database::attach(const std::string& path, Attach how) {
-  const std::string name = how == Attach::kNew        ? as_path(path)
+  const bool in_memory = path == ":memory:";  // only we say so
+  const std::string name = how == Attach::kNew        ? (in_memory ? path : as_path(path))
                            : how == Attach::kReadOnly ? uri_of(path, "mode=ro")
                                                       : uri_of(path, "immutable=1");
   STAB_TRY(Statement * attach, prepare("ATTACH DATABASE ? AS other"));

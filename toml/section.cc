@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/number_text.h"
 #include "base/wording.h"
 #include "toml/units.h"
 
@@ -15,13 +16,6 @@ std::string joined(const std::vector<std::string_view>& words) {
   std::string out;
   for (std::string_view word : words) out += (out.empty() ? "" : ", ") + std::string(word);
   return out;
-}
-
-std::string number_text(double number) {
-  std::string text = std::to_string(number);
-  text.erase(text.find_last_not_of('0') + 1);
-  if (text.ends_with('.')) text.pop_back();
-  return text;
 }
 
 }  // namespace
@@ -207,10 +201,19 @@ const TomlNode* Section::fraction(std::string_view key, double low, double high,
                   "write a percentage such as \"1%\"");
     return nullptr;
   }
+  // 2 is no share of anything, and 1 is 1% as often as all.
+  const bool is_whole = node->kind == TomlNode::Kind::kInteger ||
+                        (node->kind == TomlNode::Kind::kString && node->text.find_first_of("%.eE") == std::string::npos);
+  if (is_whole && value >= 1 && !faults_.accepted_once()) {
+    const std::string written = number_text(value);
+    const bool may_be_all = value == 1 && high >= 1;
+    faults_.error(node->spot, in_quotes(key) + " is " + written + (may_be_all ? ": is that 1% or 100%?" : ", expected a share"),
+                  "write \"" + written + "%\"" + (may_be_all ? ", or 1.0 for 100%" : ""));
+    return nullptr;
+  }
   if (!(value >= low && value <= high)) {
     faults_.error(node->spot,
-                  in_quotes(key) + " is " + number_text(value * 100) + "%, expected " + number_text(low * 100) + "% to " +
-                      number_text(high * 100) + "%",
+                  in_quotes(key) + " is " + percent_text(value) + ", expected " + percent_text(low) + " to " + percent_text(high),
                   "write a percentage such as \"1%\"");
     return nullptr;
   }

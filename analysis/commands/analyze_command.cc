@@ -13,6 +13,7 @@
 #include "analysis/commands/render.h"
 #include "analysis/report/report.h"
 #include "analysis/report/replication_units.h"
+#include "base/number_text.h"
 
 namespace stab::analysis {
 namespace {
@@ -353,7 +354,7 @@ Result<Input> load(const Arguments& args, const std::string& path) {
   if (log_scale)
     for (size_t row = 0; row < values.size(); ++row)
       if (values[row] <= 0)
-        return bad_input("row " + std::to_string(row + 1) + ", column '" + response + "': " + std::to_string(values[row]) +
+        return bad_input("row " + std::to_string(row + 1) + ", column '" + response + "': " + number_text(values[row]) +
                          " has no logarithm; leave out --log or the row");
   std::vector<double> scaled(values);
   if (log_scale)

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "analysis/text/json_writer.h"
+#include "base/number_text.h"
 
 namespace stab::analysis {
 namespace {
@@ -135,7 +136,7 @@ std::string causal_wish_text(const CausalWish& wish) {
   std::string out = "causal profile: at most " + std::to_string(budget.lines) + (budget.lines == 1 ? " line x " : " lines x ") +
                     std::to_string(budget.speedups) + (budget.speedups == 1 ? " speedup, " : " speedups, ");
   if (wish.whole_runs) return out + "each run of the program is one window\n" + whole_runs_text(wish);
-  out += "windows of " + number("%g s", budget.window_s) + "\n";
+  out += "windows of " + number_text(budget.window_s) + " s\n";
   if (budget.trials < kFewestCausalTrials)
     out += too_few(budget.trials, "trials");
   else

@@ -40,6 +40,13 @@ std::string why_not(const std::vector<ImportedSide>& sides, const std::vector<st
   return {};
 }
 
+bool any_in_common(const Counted& counted) {
+  return std::any_of(counted.processes.begin(), counted.processes.end(), [](const auto& benchmark) {
+    const auto& sides = benchmark.second;
+    return std::count_if(sides.begin(), sides.end(), [](const std::set<size_t>& side) { return !side.empty(); }) > 1;
+  });
+}
+
 std::string listed(const std::vector<std::string>& lines) {
   std::string out;
   for (size_t i = 0; i < std::min(lines.size(), kMostShown); ++i) out += "  " + lines[i] + "\n";
@@ -75,8 +82,10 @@ CommandOutput run_import(const std::vector<ImportedSide>& sides, double margin, 
   if (at.empty())
     return refused(Error{ErrorCode::kBadInput,
                          "no benchmark can be judged:\n" + listed(left_out) +
-                             "run each side in at least 2 processes, better 10, and give a file of each: a=1.json a=2.json "
-                             "b=3.json b=4.json",
+                             (any_in_common(counted)
+                                  ? "run each side in at least 2 processes, better 10, and give a file of each: a=1.json a=2.json "
+                                    "b=3.json b=4.json"
+                                  : "the sides have no benchmark in common: give what is to be compared one name in both"),
                          {}});
   for (size_t side = 0; side < sides.size(); ++side) {
     std::map<size_t, Trial> processes;

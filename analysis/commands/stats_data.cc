@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/number_text.h"
 #include "base/wording.h"
 
 namespace stab::analysis {
@@ -65,7 +66,7 @@ Result<StatsData> StatsData::load(const Arguments& args, const std::string& path
       for (size_t row = 0; row < column.numbers.size(); ++row) {
         if (column.numbers[row] <= 0)
           return bad_input("row " + std::to_string(row + 1) + ", column " + in_quotes(column.name) + ": " +
-                           std::to_string(column.numbers[row]) + " has no logarithm; leave out --log or the row");
+                           number_text(column.numbers[row]) + " has no logarithm; leave out --log or the row");
         column.numbers[row] = std::log(column.numbers[row]);
       }
       column.rests.clear();

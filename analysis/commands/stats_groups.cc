@@ -12,6 +12,7 @@
 #include "analysis/statistics/strata.h"
 #include "analysis/statistics/variance_components.h"
 #include "analysis/statistics/variance_tests.h"
+#include "base/number_text.h"
 
 namespace stab::analysis {
 namespace {
@@ -351,7 +352,7 @@ Result<Finding> adjust(const Arguments&, const StatsData& data) {
   const std::vector<double>& p = data.response();
   for (size_t row = 0; row < p.size(); ++row)
     if (p[row] < 0 || p[row] > 1)
-      return bad_input("row " + std::to_string(row + 1) + ": " + std::to_string(p[row]) + " is no p-value");
+      return bad_input("row " + std::to_string(row + 1) + ": " + number_text(p[row]) + " is no p-value");
   Finding finding;
   finding.add_count("n", p.size()).add("p_values", p).add("adjusted", Adjust(p));
   return finding;

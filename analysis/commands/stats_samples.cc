@@ -17,6 +17,7 @@
 #include "analysis/statistics/resampling.h"
 #include "analysis/statistics/sequence.h"
 #include "analysis/statistics/variance_interval.h"
+#include "base/number_text.h"
 
 namespace stab::analysis {
 namespace {
@@ -251,7 +252,7 @@ Result<Finding> ratio(const Arguments& args, const StatsData& data) {
   STAB_TRY(auto two, data.samples(2, 2));
   for (NamedSample& sample : two) {
     for (double& value : sample.values) {
-      if (value <= 0) return bad_input("ratio: group '" + sample.name + "' has the value " + std::to_string(value) +
+      if (value <= 0) return bad_input("ratio: group '" + sample.name + "' has the value " + number_text(value) +
                                        ", which has no logarithm");
       value = std::log(value);
     }

@@ -16,6 +16,7 @@
 #include "analysis/statistics/descriptive.h"
 #include "analysis/text/json_writer.h"
 #include "analysis/text/valid_text.h"
+#include "base/number_text.h"
 
 namespace stab::analysis {
 namespace {
@@ -324,12 +325,6 @@ std::string label(const std::string& name, const std::string& value) {
   return out + "\"";
 }
 
-std::string exact(double value) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.17g", value);
-  return text;
-}
-
 Written open_metrics(Cases& cases, const Samples& samples, const Report&, const ToolContext& context) {
   std::string seconds, values, counts;
   const bool exactly = labels_collide(samples);
@@ -341,7 +336,7 @@ Written open_metrics(Cases& cases, const Samples& samples, const Report&, const 
     const bool time = is_time(*one.response);
     const auto line = [&](const char* bound, double value) {
       const std::string family = time ? "stab_time_seconds{" : "stab_value{";
-      (time ? seconds : values) += family + labels + "," + label("bound", bound) + "} " + exact(value) + "\n";
+      (time ? seconds : values) += family + labels + "," + label("bound", bound) + "} " + number_text(value) + "\n";
     };
     line("estimate", interval.estimate);
     if (one.cell->mean_interval) line("lower", interval.low), line("upper", interval.high);

@@ -11,6 +11,7 @@
 #include "analysis/page/sample_columns.h"
 #include "analysis/text/text_table.h"
 #include "analysis/text/markup.h"
+#include "base/number_text.h"
 
 namespace stab::analysis {
 namespace {
@@ -100,7 +101,7 @@ void compare_columns(const Columns& page, const Columns& again, Differences& dif
       const double a = own->real(row), b = computed.real(row);
       const bool equal = (std::isnan(a) && std::isnan(b)) || std::fabs(a - b) <= kSingle * std::max(std::fabs(b), 1e-3);
       if (!equal)
-        differences.add("trials." + computed.name + "[" + std::to_string(row) + "]", std::to_string(a), std::to_string(b));
+        differences.add("trials." + computed.name + "[" + std::to_string(row) + "]", number_text(a), number_text(b));
     }
   }
 }

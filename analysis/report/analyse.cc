@@ -11,6 +11,7 @@
 #include "analysis/report/contrasts.h"
 #include "analysis/report/diagnostics.h"
 #include "analysis/report/estimators.h"
+#include "analysis/report/halves.h"
 #include "analysis/report/machines.h"
 #include "analysis/report/modes.h"
 #include "analysis/report/replication_units.h"
@@ -20,6 +21,7 @@
 #include "analysis/report/slicing.h"
 #include "analysis/statistics/descriptive.h"
 #include "analysis/statistics/normality.h"
+#include "base/number_text.h"
 
 namespace stab::analysis {
 namespace {
@@ -53,17 +55,17 @@ Status check(const Samples& samples) {
   if (!samples.programs.empty() && samples.programs.size() != samples.workloads.size())
     return bad_input("not each " + samples.workload_word + " has a program");
   if (!(samples.alpha > 0 && samples.alpha < 0.5))
-    return bad_input("alpha must lie between 0 and 0.5, got " + std::to_string(samples.alpha));
+    return bad_input("alpha must lie between 0 and 0.5, got " + number_text(samples.alpha));
   for (const Factor& factor : samples.factors)
     if (factor.levels.empty() || factor.baseline >= factor.levels.size())
       return bad_input("factor '" + factor.name + "' has no level or no valid baseline");
   if (samples.factors.size() > 16) return bad_input("more than 16 factors");
   for (const Estimator& estimator : samples.estimators)
     if (estimator.kind == Estimator::Kind::kQuantile && !(estimator.probability > 0 && estimator.probability < 1))
-      return bad_input("a quantile lies between 0 and 1, got " + std::to_string(estimator.probability));
+      return bad_input("a quantile lies between 0 and 1, got " + number_text(estimator.probability));
   for (const double probability : samples.shift_quantiles)
     if (!(probability > 0 && probability < 1))
-      return bad_input("a quantile lies between 0 and 1, got " + std::to_string(probability));
+      return bad_input("a quantile lies between 0 and 1, got " + number_text(probability));
   for (const Response& response : samples.responses)
     if (response.only_workload && *response.only_workload >= samples.workloads.size())
       return bad_input("'" + response.name + "' is of no " + samples.workload_word + " that there is");
@@ -114,7 +116,7 @@ Status check(const Samples& samples) {
       if (std::fabs(value) > kLargestValue)
         return bad_input(describe_trial(samples, trial) + ": " + response.name + " is so large that its square overflows");
       if (response.scale == Scale::kLog && value <= 0)
-        return bad_input(describe_trial(samples, trial) + ": " + response.name + " is " + std::to_string(value) +
+        return bad_input(describe_trial(samples, trial) + ": " + response.name + " is " + number_text(value) +
                          ", which has no logarithm; give the response scale = \"raw\" in the plan, or zeros = \"missing\" to "
                          "leave such trials out");
       usable += r == 0 && answers(samples, trial);
@@ -233,6 +235,9 @@ std::optional<SpreadComponents> components_of(const Samples& samples, size_t res
 
 std::vector<DoseSummary> doses_of(const Samples& samples) {
   std::vector<DoseSummary> summaries;
+  const auto code = static_cast<size_t>(std::find_if(samples.factors.begin(), samples.factors.end(), [](const Factor& factor) {
+                                          return factor.layout && factor.name == "code";
+                                        }) - samples.factors.begin());
   for (uint32_t w = 0; w < samples.workloads.size(); ++w) {
     for (size_t f = 0; f < samples.factors.size(); ++f) {
       const Factor& factor = samples.factors[f];
@@ -240,9 +245,11 @@ std::vector<DoseSummary> doses_of(const Samples& samples) {
       for (uint32_t level = 0; level < factor.levels.size(); ++level) {
         if (factor.is_fixed(level)) continue;
         std::vector<double> layouts, shares, epochs, unentered;
+        size_t draws = 0;  // trials whose code is one layout's
         for (const Trial& trial : samples.trials) {
           if (trial.workload != w || trial.levels[f] != level || !trial.dose || !answers(samples, trial)) continue;
           const Dose& dose = *trial.dose;
+          draws += code < samples.factors.size() && samples.factors[code].levels[trial.levels[code]] == "once";
           if (dose.epochs > 0) {
             epochs.push_back(static_cast<double>(dose.epochs));
             unentered.push_back(static_cast<double>(dose.epochs_unentered) / static_cast<double>(dose.epochs));
@@ -268,8 +275,9 @@ std::vector<DoseSummary> doses_of(const Samples& samples) {
                             std::min(1.0, mean(shares)), {}, 0};
         if (!epochs.empty()) {
           summary.epochs = median(epochs);
-          if (factor.name == "code") summary.unentered = median(unentered);
+          if (factor.name != "heap") summary.unentered = median(unentered);
         }
+        summary.one_draw = draws == shares.size() || (!samples.simulated.empty() && epochs.empty());
         std::sort(layouts.begin(), layouts.end());
         if (!layouts.empty()) {
           summary.minimum = layouts.front();
@@ -401,6 +409,7 @@ Result<Report> analyse_units(const Samples& samples, const std::vector<std::vect
     report.environment = environment_table_of(samples, report.contrasts);
     report.environment_changes = environment_changes_of(samples, report.environment);
     report.level_summaries = level_summaries_of(samples, units);
+    report.halves = halves_of(samples, units[0], report.interval_level);
   }
   report.doses = doses_of(samples);
   report.validity = validity_of(samples);

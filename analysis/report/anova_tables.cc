@@ -129,13 +129,12 @@ AnovaTable within_one_workload(const Samples& samples, size_t response, uint32_t
   const Effects effects = effects_of(cells, units.cells.size() <= kMostCells);
   std::vector<TermMask> terms;
   for (const EstimableTerm& term : effects.terms) terms.push_back(term.term);
-  auto rows = blocked_anova(codes, values, blocks, terms, SumsType::kTwo, Dependent::kLeaveOut);
+  const auto rows_of = [&](SumsType type) { return blocked_anova(codes, values, blocks, terms, type, Dependent::kLeaveOut); };
+  auto rows = rows_of(SumsType::kTwo);
   if (!rows) {
     table.refused = rows.error().message;
     return table;
   }
-  table.rows = *std::move(rows);
-  name_effects(effects, table);
   bool by_link = false;
   const auto draws = complete_draws(units.cells, &by_link);
   if (const auto p = drawwise_p(cells, effects, draws); !p.empty()) {
@@ -144,11 +143,19 @@ AnovaTable within_one_workload(const Samples& samples, size_t response, uint32_t
   } else if (const auto by_term = linkwise_p(samples, units, effects); !by_term.empty()) {
     table.robust_method = "links";
     table.p_robust = by_term;
-  } else if (const auto robust = hc3_anova(aggregate(codes, values), terms, SumsType::kTwo);
+  } else if (const auto robust = hc3_anova(aggregate(codes, values), terms, SumsType::kThree);
              robust && !recurring_links(units) && !units.cells[0].sliced) {
-    table.robust_method = "HC3";
-    for (size_t t = 0; t < terms.size(); ++t) table.p_robust.push_back((*robust)[t].p_value);
+    // Type II with HC3 weighs a factor's cells by their spreads, which is no question that somebody asks: of two cells that
+    // differ by d and -d, the quieter one decides. Type III weighs cells alike, as contrasts do, and p beside it has to.
+    if (auto alike = rows_of(SumsType::kThree)) {
+      rows = std::move(alike);
+      table.type = 3;
+      table.robust_method = "HC3";
+      for (size_t t = 0; t < terms.size(); ++t) table.p_robust.push_back((*robust)[t].p_value);
+    }
   }
+  table.rows = *std::move(rows);
+  name_effects(effects, table);
   if (!table.p_robust.empty()) table.p_robust.resize(table.rows.size());
   return table;
 }

@@ -39,10 +39,11 @@ std::string count(uint64_t n, std::string_view what) {
 constexpr double kEnoughLayouts = 30;
 
 // A function's code changes when it is entered, not while it runs. Where most epochs end before any function was entered
-// anew, the program sits in a loop, or sleeps, and neither shorter epochs nor a longer run gives it more layouts.
+// anew, the program sits in a loop, or sleeps, and neither shorter epochs nor a longer run gives it more layouts. Of two or
+// three epochs those before the program got going may be most.
 bool stays_in_a_loop(const DoseSummary& dose) {
-  constexpr double kMost = 0.5;
-  return dose.epochs && *dose.epochs >= kEnoughLayouts && dose.unentered > kMost;
+  constexpr double kMost = 0.5, kTelling = 4;
+  return dose.epochs && *dose.epochs >= kTelling && dose.unentered > kMost;
 }
 
 // Of the doses that are low for the same reason, the lowest, and how many more there are.
@@ -50,7 +51,7 @@ void low_dose(const Report& report, bool in_a_loop, Caveats& out) {
   const DoseSummary* worst = nullptr;
   uint64_t low = 0;
   for (const DoseSummary& dose : report.doses) {
-    if (dose.factor == "heap" || dose.level == "once" || !dose.median || *dose.median >= kEnoughLayouts) continue;
+    if (dose.factor == "heap" || dose.one_draw || !dose.median || *dose.median >= kEnoughLayouts) continue;
     if (stays_in_a_loop(dose) != in_a_loop) continue;
     ++low;
     if (!worst || *dose.median < *worst->median) worst = &dose;
@@ -277,6 +278,7 @@ void run_changed(const Report& report, Caveats& out) {
 }
 
 void disturbances(const Samples& samples, Caveats& out) {
+  if (!samples.simulated.empty()) return;  // a simulator's counts are the same on a busy machine
   uint64_t analysed = 0, steal = 0, disturbed = 0;
   for (const Trial& trial : samples.trials) {
     if (!trial.excluded.empty()) continue;
@@ -401,14 +403,15 @@ void sizes(const Report& report, Caveats& out) {
   if (smallest != largest)
     out.push_back({CaveatCode::kUnbalanced,
                    "cells hold between " + std::to_string(smallest) + " and " + count(largest, report.trial_word),
-                   "type II sums of squares allow for it; see why some are missing"});
+                   "sums of squares of type II and III allow for it; see why some are missing"});
+  // What a process takes from its start to its end. A benchmark's operation has no start-up in it, nor has a region.
   const Response& primary = report.responses[0];
-  const double unit_seconds = primary.unit == "s" ? 1 : primary.unit == "ms" ? 1e-3 : primary.unit == "ns" ? 1e-9 : 0;
-  if (unit_seconds == 0) return;
+  const bool is_of_the_process = primary.name == "wall_time" || primary.name == "user_time" || primary.name == "system_time";
+  if (!is_of_the_process || primary.unit != "s") return;
   constexpr double kShortSeconds = 0.05;
   std::set<std::string> tiny;
   for (const Cell& cell : report.cells)
-    if (cell.response == primary.name && cell.median * unit_seconds < kShortSeconds) tiny.insert(cell.workload);
+    if (cell.response == primary.name && cell.median < kShortSeconds) tiny.insert(cell.workload);
   if (!tiny.empty())
     out.push_back({CaveatCode::kTiny,
                    *tiny.begin() + (tiny.size() > 1 ? " and " + std::to_string(tiny.size() - 1) + " more run" : " runs") +

@@ -18,6 +18,8 @@
 
 #include "analysis/report/causal_fit.h"
 
+#include "base/number_text.h"
+
 namespace stab::analysis {
 namespace {
 
@@ -31,9 +33,7 @@ std::string field(std::string_view name, uint64_t value) { return field(name, st
 
 void experiment(std::string& out, const CausalData& data, const CausalWindow& window, uint32_t line) {
   const double duration = effective_ns(window, data.trials[window.trial].clock);
-  char speedup[32];
-  std::snprintf(speedup, sizeof speedup, "%.4g", window.speedup);
-  out += "experiment" + field("selected", data.lines[line].name) + field("speedup", speedup) +
+  out += "experiment" + field("selected", data.lines[line].name) + field("speedup", number_text(window.speedup)) +
          field("duration", static_cast<uint64_t>(duration)) + field("selected-samples", window.line_samples) + "\n";
   for (size_t p = 0; p < data.points.size(); ++p) {
     const CausalPoint& point = data.points[p];

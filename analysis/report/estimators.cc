@@ -16,6 +16,7 @@
 #include "analysis/statistics/multiplicity.h"
 #include "analysis/statistics/quantile_contrast.h"
 #include "analysis/statistics/rank_tests.h"
+#include "base/number_text.h"
 
 namespace stab::analysis {
 namespace {
@@ -326,9 +327,7 @@ std::string name_of(const Estimator& estimator) {
   if (estimator.kind == Estimator::Kind::kHodgesLehmann) return "hodges-lehmann";
   if (estimator.kind == Estimator::Kind::kMixed) return "mixed";
   if (estimator.probability == 0.5) return "median";
-  char text[40];
-  std::snprintf(text, sizeof text, "quantile %g", estimator.probability);
-  return text;
+  return "quantile " + number_text(estimator.probability);
 }
 
 std::vector<EstimatorContrast> estimator_contrasts_of(const Samples& samples, const UnitsByResponse& units,

@@ -7,6 +7,8 @@
 #include <set>
 #include <string_view>
 
+#include "base/number_text.h"
+
 namespace stab::analysis {
 namespace {
 
@@ -16,12 +18,6 @@ std::string field(const std::string& text) {
   std::string out = "\"";
   for (char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
   return out + "\"";
-}
-
-std::string number(double value) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.17g", value);
-  return text;
 }
 
 constexpr std::string_view kColumns[] = {"workload", "block", "order", "seed", "link", "layout", "alone", "excluded"};
@@ -86,7 +82,7 @@ std::string export_csv(const Samples& samples) {
     out += "," + std::to_string(trial.block) + "," + std::to_string(trial.order) + "," + std::to_string(trial.seed) +
            "," + std::to_string(trial.link) + "," + std::to_string(it->second) +
            (samples.is_sliced ? trial.ran_alone ? ",1," : ",0," : ",") + field(trial.excluded);
-    for (const auto& value : trial.values) out += value ? "," + number(*value) : std::string(",");
+    for (const auto& value : trial.values) out += value ? "," + number_text(*value) : std::string(",");
     out += "\n";
   }
   return out;
@@ -100,7 +96,7 @@ std::string export_csv(const Samples& design, const std::vector<std::vector<Work
       for (size_t f = 0; f < design.factors.size(); ++f) start += "," + field(design.factors[f].levels[cell.levels[f]]);
       for (size_t i = 0; i < cell.raw.size(); ++i)
         out += start + "," + std::to_string(cell.blocks[i]) + "," + std::to_string(cell.orders[i]) + ",0,0," +
-               std::to_string(i + 1) + ",," + number(cell.raw[i]) + "\n";
+               std::to_string(i + 1) + ",," + number_text(cell.raw[i]) + "\n";
     }
   }
   return out;
@@ -112,10 +108,8 @@ namespace {
 // mixture, and both from bets where the estimate is the mean of draws.
 std::string judged_by(const Report& report) {
   if (report.sequence_mixture <= 0) return "judged <- function(row, draws) row\n";
-  char text[160];
-  std::snprintf(text, sizeof text, "n <- %u; g <- %.17g; alpha <- %.17g  # replicates, the mixture's variance\n",
-                report.sequence_replicates, report.sequence_mixture, report.alpha);
-  return text + std::string(R"R(# Log wealth of who bets that the mean is above m (sign 1) or below (-1), by the values before.
+  return "n <- " + std::to_string(report.sequence_replicates) + "; g <- " + number_text(report.sequence_mixture) +
+         "; alpha <- " + number_text(report.alpha) + "  # replicates, the mixture's variance\n" + std::string(R"R(# Log wealth of who bets that the mean is above m (sign 1) or below (-1), by the values before.
 log_wealth <- function(x, m, sign) {
   z <- 1:12 / 4
   delta <- c(z * sqrt(g), 1, 2); weight <- c(0.9 * exp(-z^2 / 2) / sum(exp(-z^2 / 2)), 0.05, 0.05)
@@ -172,8 +166,7 @@ std::string export_r(const Report& report) {
       if (i != factor.baseline) ordered.push_back(factor.levels[i]);
     levels += "d[[" + r_string(column) + "]] <- factor(d[[" + r_string(column) + "]], levels = " + vector_of(ordered) + ")\n";
   }
-  char level[32];
-  std::snprintf(level, sizeof level, "%.17g", report.interval_level);
+  const std::string level = number_text(report.interval_level);
   std::string out;
   if (!report.stopping.empty())
     out = "# " + report.stopping +
@@ -313,7 +306,7 @@ print(table, digits = 6, row.names = FALSE)
         "row.names = FALSE)\n";
   if (!names.empty())
     out +=
-        "# Units are analysed, and blocks where each unit lies in one. Type I: equal to the report's type II where cells are\n"
+        "# Units are analysed, and blocks where each unit lies in one. Type I: equal to the report's types where cells are\n"
         "# balanced. Terms that the cells can't tell from those before them are left out.\n"
         "for (w in workloads) {\n"
         "  cat(\"\\n\", w, \"\\n\")\n"

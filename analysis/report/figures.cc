@@ -15,6 +15,7 @@
 #include <cstdio>
 
 #include "analysis/statistics/distributions.h"
+#include "base/number_text.h"
 #include "base/unique_fd.h"
 
 namespace stab::analysis {
@@ -39,9 +40,7 @@ std::string file_name(const std::string& kind, const std::string& workload) {
 }
 
 std::string line(double x, double y) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.10g %.10g\n", x, y);
-  return text;
+  return number_text(x) + " " + number_text(y) + "\n";
 }
 
 std::string preamble(const std::string& title, const std::string& x, const std::string& y) {

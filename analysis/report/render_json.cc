@@ -160,6 +160,20 @@ void replay(JsonWriter& json, const Report& report) {
   json.end();
 }
 
+// Left out where there are none.
+void halves(JsonWriter& json, const Report& report) {
+  if (report.halves.empty()) return;
+  json.begin_array("halves");
+  for (const HalfContrast& half : report.halves) {
+    json.begin_object().value("workload", half.workload).value("within", half.within).value("randomized", half.randomized);
+    json.value("factor", half.factor).value("level", half.level).value("baseline", half.baseline).value("n", half.n);
+    if (half.refused.empty()) write_interval(json, "interval", half.interval);
+    else json.value("refused", half.refused);
+    json.end();
+  }
+  json.end();
+}
+
 void anovas(JsonWriter& json, const Report& report) {
   json.begin_array("anova");
   for (const AnovaTable& table : report.anovas) {
@@ -365,6 +379,7 @@ std::string to_json(const Report& report) {
   slicing(json, report);
   estimators_json(json, report);
   machines(json, report);
+  halves(json, report);
   anovas(json, report);
   cells(json, report);
   components(json, report);

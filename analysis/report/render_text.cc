@@ -357,6 +357,32 @@ std::string anovas(const Pen& pen, const Report& report) {
   return out;
 }
 
+// What treatments do in plain cells and in randomized ones.
+std::string halves(const Pen& pen, const Report& report) {
+  if (report.halves.empty()) return {};
+  const Response& primary = report.responses[0];
+  std::vector<TextTable::ColumnStyle> columns{{"half", Align::kLeft}};
+  const bool several = report.workloads.size() > 1;
+  if (several) columns.push_back({report.workload_word, Align::kLeft, true});
+  for (const TextTable::ColumnStyle& column : std::vector<TextTable::ColumnStyle>{
+           {"level / baseline", Align::kLeft, true}, {"n", Align::kRight}, {"difference", Align::kRight},
+           {plain(100 * (1 - report.interval_level)) + " % interval", Align::kLeft, true}, {"cells", Align::kLeft}})
+    columns.push_back(column);
+  TextTable table(columns);
+  for (const HalfContrast& half : report.halves) {
+    const bool refused = !half.refused.empty();
+    std::vector<std::string> row{half.randomized ? "randomized" : "plain"};
+    if (several) row.push_back(half.workload);
+    row.insert(row.end(), {half.factor + ": " + half.level + " / " + half.baseline, std::to_string(half.n),
+                           refused ? "" : difference_text(primary, half.interval.estimate),
+                           refused ? "refused: " + half.refused : interval_text(primary, half.interval), half.within});
+    table.add(std::move(row));
+  }
+  return pen.heading("Plain and randomized cells: " + primary.name) + pen.table(table) +
+         pen.note("each row for itself, without a verdict: what is the treatment's shows in both halves, what is one layout's luck "
+                  "in the plain one alone");
+}
+
 std::string cells(const Pen& pen, const Report& report) {
   const Response& primary = report.responses[0];
   std::vector<TextTable::ColumnStyle> columns{{report.workload_word, Align::kLeft}};
@@ -560,7 +586,7 @@ std::string render(const Pen& pen, const Report& report) {
   return header(pen, report) + answer(pen, report) + verdicts(pen, report) + caveats(pen, report) + slicing(pen, report) +
          estimators_text(pen, report) +
          machines(pen, report) +
-         workload_contrasts(pen, report, true) + benchmarks(pen, report) + anovas(pen, report) +
+         workload_contrasts(pen, report, true) + benchmarks(pen, report) + halves(pen, report) + anovas(pen, report) +
          cells(pen, report) + components(pen, report) +
          diagnostics(pen, report) + shapes(pen, report) + environment(pen, report) + doses(pen, report) + validity(pen, report) +
          workload_contrasts(pen, report, false);

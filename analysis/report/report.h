@@ -297,12 +297,24 @@ struct DoseSummary {
   std::optional<double> minimum, median, maximum;  // layouts in a trial; absent where the runtime doesn't count them
   double share = 0;                 // functions moved, functions padded or requests served, 0 to 1
   std::optional<double> epochs;     // that ended in a trial, median; absent where the runtime doesn't count them
-  double unentered = 0;             // of code: the share of them in which the program entered no function anew, median
+  double unentered = 0;             // of code and stack: the share of them in which the program entered no function anew, median
+  bool one_draw = false;            // the plan asks for one layout a process: code = "once", or a simulator without epochs
 };
 
 struct ValidityCount {
   std::string what;
   uint64_t trials = 0;
+};
+
+// level against baseline of one treatment, in two cells that differ in nothing else (halves.h).
+struct HalfContrast {
+  std::string workload;
+  std::string within;  // the other factors' levels: "code=off, stack=off"
+  bool randomized = false;
+  std::string factor, level, baseline;
+  Interval interval;   // at the report's level, for this row alone
+  uint64_t n = 0;
+  std::string refused;  // then the interval is not set
 };
 
 // The closed list of warnings. Words and hints are in caveats.cc.
@@ -351,6 +363,7 @@ struct Report {
   std::optional<ReplayAnswer> replay;              // of an experiment that replays a trial
   std::vector<ShiftFunction> shift_functions;      // of declared responses; the same
   std::vector<MachineContrast> machine_contrasts;  // empty: one machine
+  std::vector<HalfContrast> halves;                // empty: no plain cells beside randomized ones
   std::vector<Cell> cells;
   std::vector<SpreadComponents> components;
   std::vector<AnovaTable> anovas;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "analysis/statistics/descriptive.h"
+#include "base/number_text.h"
 #include "base/rng.h"
 
 namespace stab::analysis {
@@ -73,7 +74,7 @@ Status check(std::span<const double> values, size_t least, double alpha, uint64_
   if (!(alpha > 0 && alpha < 1)) return bad_input("alpha must lie between 0 and 1");
   if (1 / (static_cast<double>(rounds) + 1) > alpha)
     return bad_input("with " + std::to_string(rounds) + " permutations p is never below " +
-                     std::to_string(1 / (static_cast<double>(rounds) + 1)) + "; ask for more");
+                     number_text(1 / (static_cast<double>(rounds) + 1)) + "; ask for more");
   const auto n = static_cast<double>(values.size());
   if (n * n * (static_cast<double>(rounds) + 1) > kMostSteps)
     return bad_input(std::to_string(values.size()) + " values with " + std::to_string(rounds) +

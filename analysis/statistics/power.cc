@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "analysis/statistics/distributions.h"
+#include "base/number_text.h"
 
 namespace stab::analysis {
 namespace {
@@ -56,7 +57,7 @@ Result<double> t_detectable(const TPower& plan, double power, bool strict) {
   const auto rising = [&](double delta) { at.delta = delta; return t_power(at, strict); };
   if (rising(0) >= power)
     return bad_input("without any difference the test says so that often already; the power must be above " +
-                     std::to_string(rising(0)));
+                     number_text(rising(0)));
   // In units of the standard error a difference must exceed the critical value by a few to be found.
   const double samples = plan.design == TDesign::kTwoSample ? 2 : 1;
   double most = plan.sd / std::sqrt(plan.n / samples);

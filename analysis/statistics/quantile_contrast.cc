@@ -11,16 +11,11 @@
 #include "analysis/statistics/descriptive.h"
 #include "analysis/statistics/distributions.h"
 #include "analysis/statistics/satterthwaite.h"
+#include "base/number_text.h"
 #include "base/rng.h"
 
 namespace stab::analysis {
 namespace {
-
-std::string number_text(double number) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%g", number);
-  return text;
-}
 
 // Harrell & Davis (1982), equation 1: the weight of each order statistic.
 std::vector<double> beta_weights(size_t n, double p) {
@@ -119,7 +114,7 @@ Result<QuantileContrasts> quantile_contrasts(std::span<const WeightedSample> sam
       return bad_input("samples that belong together have as many values each");
   }
   for (const double p : probabilities) {
-    if (!(p > 0 && p < 1)) return bad_input("a quantile lies between 0 and 1, got " + std::to_string(p));
+    if (!(p > 0 && p < 1)) return bad_input("a quantile lies between 0 and 1, got " + number_text(p));
     if (out.n < least_draws(p))
       return bad_input("the quantile " + number_text(p) + " takes " + std::to_string(least_draws(p)) +
                        " values a side for an interval that keeps its promise, and the smaller one has " + std::to_string(out.n));

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "base/number_text.h"
+
 namespace stab::analysis {
 
 namespace {
@@ -104,10 +106,7 @@ JsonWriter& JsonWriter::value(std::string_view key, std::string_view text) {
 }
 
 JsonWriter& JsonWriter::value(std::string_view key, double number) {
-  if (!std::isfinite(number)) return raw(key, "null");
-  char text[40];
-  std::snprintf(text, sizeof text, "%.17g", number);
-  return raw(key, text);
+  return raw(key, std::isfinite(number) ? number_text(number) : "null");
 }
 
 JsonWriter& JsonWriter::numbers(std::string_view key, std::span<const double> values, int digits) {

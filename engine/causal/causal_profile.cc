@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/number_text.h"
 #include "engine/causal/line_query.h"
 #include "engine/causal/load_arrivals.h"
 #include "engine/experiment/expand.h"
@@ -195,8 +196,8 @@ std::string CausalProfile::why_no_windows(const Seen& seen) const {
         return "it never visited the point '" + name + "'; it visited " + list_of(names);
   const double window = static_cast<double>((plan().window + plan().cooloff).count()) / 1e9;
   if (seconds < 2 * window)
-    return "it runs for " + std::to_string(seconds).substr(0, 5) + " s, and a window takes " +
-           std::to_string(window).substr(0, 5) +
+    return "it runs for " + number_text(seconds) + " s, and a window takes " +
+           number_text(window) +
            " s: give it more work, write a shorter window, or measure whole runs by experiments = \"trials\"";
   return {};
 }

@@ -28,7 +28,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Part of every input hash: a change of how builds are made must not find old ones.
-constexpr char kCacheVersion[] = "4";
+constexpr char kCacheVersion[] = "5";
 
 void add_part(std::string& all, const std::string& name, const std::string& value) {
   all += name + "=" + std::to_string(value.size()) + ":" + value + "\n";

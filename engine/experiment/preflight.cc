@@ -3,9 +3,13 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "base/wording.h"
+#include "engine/trial/trial_metrics.h"
 
 namespace stab::engine {
 namespace {
@@ -34,6 +38,29 @@ std::string without_first_response(const plan::Plan& plan, const store::Outcome&
   return {};
 }
 
+// Why a declared question would not be asked: no cell of its workload has a benchmark of that name. Empty: each one will be.
+Result<std::string> without_benchmark(const LiveExperiment& experiment) {
+  std::map<int, std::set<std::string>> names;  // by subject
+  STAB_TRY(const std::vector<store::TrialRow> trials,
+           experiment.store().trials(experiment.id(), {.kind = store::TrialKind::kPreflight, .state = {}, .block = {}}));
+  for (const store::TrialRow& trial : trials) {
+    const auto& metrics = experiment.expanded().workload_of(trial.subject).metrics;
+    if (!metrics || metrics->families.empty()) continue;
+    STAB_TRY(const store::Outcome outcome, experiment.store().outcome(trial.id));
+    for (const store::ResponseRow& row : outcome.responses)
+      if (row.name.starts_with(kMetricPrefix)) names[trial.subject].insert(row.name.substr(kMetricPrefix.size()));
+  }
+  for (const auto& [subject, benchmarks] : names) {
+    const std::vector<plan::Metrics::Unasked> unasked = experiment.expanded().workload_of(subject).metrics->unasked(benchmarks);
+    if (unasked.empty()) continue;
+    const std::string near = did_you_mean(unasked[0].pattern, std::vector<std::string>(benchmarks.begin(), benchmarks.end()));
+    return experiment.expanded().subjects[static_cast<size_t>(subject)].name + ": family " + in_quotes(unasked[0].family) +
+           " asks for " + in_quotes(unasked[0].pattern) + ", and no benchmark has that name; " +
+           (near.empty() ? "there are " + std::to_string(benchmarks.size()) + ", such as " + in_quotes(*benchmarks.begin()) : near);
+  }
+  return std::string();
+}
+
 }  // namespace
 
 Result<bool> run_preflight(LiveExperiment& experiment, TrialRunner& runner, OutputInquiry& inquiry) {
@@ -42,7 +69,11 @@ Result<bool> run_preflight(LiveExperiment& experiment, TrialRunner& runner, Outp
   while (!experiment.stop().asked()) {
     STAB_TRY(const std::optional<store::TrialRow> trial,
              experiment.store().next_trial(experiment.id(), store::TrialKind::kPreflight));
-    if (!trial) return true;
+    if (!trial) {
+      STAB_TRY(const std::string unasked, without_benchmark(experiment));
+      if (!unasked.empty()) STAB_CHECK_OK(experiment.reject("preflight of " + unasked));
+      return unasked.empty();
+    }
     if (!std::exchange(announced, true)) experiment.observer().phase("preflight: one trial of each cell");
     STAB_CHECK_OK(experiment.store().claim(trial->id, runner.claim()));
     STAB_TRY(store::Outcome outcome, runner.run(*trial));

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "analysis/report/stopping_decision.h"
+#include "base/wording.h"
 #include "engine/trial/dose.h"
 #include "engine/trial/layout_output.h"
 #include "engine/trial/simulated.h"
@@ -209,6 +210,7 @@ Status add_benchmarks(store::Store& store, const store::ExperimentRow& experimen
     if (expanded.workload_of(static_cast<int>(s)).metrics) sources.insert(static_cast<int>(s));
   if (sources.empty()) return {};
   std::vector<std::string> uneven;
+  std::map<int, std::set<std::string>> benchmarks;  // by subject
   STAB_TRY(const std::vector<std::string> names, store.response_names(experiment.id));
   for (const std::string& stored : names) {
     if (!stored.starts_with(kMetricPrefix)) continue;
@@ -224,6 +226,7 @@ Status add_benchmarks(store::Store& store, const store::ExperimentRow& experimen
     for (const auto& [subject, measured] : values) {
       if (!sources.contains(subject)) continue;
       const plan::Metrics& metrics = *expanded.workload_of(subject).metrics;
+      benchmarks[subject].insert(name);
       analysis::Response response;
       response.name = sources.size() > 1 ? expanded.subjects[static_cast<size_t>(subject)].name + ": " + name : name;
       const auto same = [&](const analysis::Response& other) { return other.name == response.name; };
@@ -249,6 +252,12 @@ Status add_benchmarks(store::Store& store, const store::ExperimentRow& experimen
       samples.responses.push_back(std::move(response));
     }
   }
+  // The preflight refuses them, where there was one.
+  for (const auto& [subject, names_of] : benchmarks)
+    for (const plan::Metrics::Unasked& unasked : expanded.workload_of(subject).metrics->unasked(names_of))
+      samples.unavailable.push_back({expanded.subjects[static_cast<size_t>(subject)].name + ": family " + in_quotes(unasked.family) +
+                                         " asks for " + in_quotes(unasked.pattern) + ", and no benchmark with values has that name",
+                                     "its question is not asked; docs/metrics.md"});
   for (size_t i = 0; i < std::min(uneven.size(), kShownUneven); ++i)
     samples.unavailable.push_back({uneven[i], "compare what all cells measure; docs/metrics.md"});
   if (uneven.size() > kShownUneven)

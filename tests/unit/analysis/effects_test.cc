@@ -133,7 +133,7 @@ TEST(Effects, FractionAsInR) {
   for (const char* name : {"a", "b", "c", "d"}) samples.factors.push_back({name, {"0", "1"}, false, 0});
   samples.responses = {{.name = "y", .unit = "", .scale = Scale::kLinear, .margin = 0.1}};
   std::map<std::string, std::vector<double>> contrasts;
-  std::map<std::string, double> squares;
+  std::map<std::string, double> squares, robust;
   std::ifstream file(std::string(STAB_SOURCE_DIR) + "/tests/reference/analysis/fraction.txt");
   for (std::string line; std::getline(file, line);) {
     std::istringstream words(line);
@@ -157,6 +157,7 @@ TEST(Effects, FractionAsInR) {
     for (double value = 0; words >> value;) {
       if (kind == "contrast") contrasts[name].push_back(value);
       if (kind == "squares") squares[name] = value;
+      if (kind == "robust") robust[name] = value;
     }
   }
   ASSERT_EQ(contrasts.size(), 4u);
@@ -175,6 +176,81 @@ TEST(Effects, FractionAsInR) {
   ASSERT_EQ(report->anovas[0].rows.size(), 8u);
   for (const AnovaRow& row : report->anovas[0].rows) EXPECT_NEAR(row.sum_squares, squares.at(row.term), 1e-9) << row.term;
   EXPECT_EQ(report->anovas[0].robust_method, "HC3");
+  EXPECT_EQ(report->anovas[0].type, 3);
+  ASSERT_EQ(robust.size(), 7u);
+  for (size_t t = 0; t < robust.size(); ++t)
+    EXPECT_NEAR(report->anovas[0].p_robust[t].value(), robust.at(report->anovas[0].rows[t].term), 1e-9);
+}
+
+Samples two_factors(uint32_t levels_of_b) {
+  Samples samples;
+  samples.unit = Unit::kRow;
+  samples.workloads = {"p"};
+  samples.factors = {{"a", {"0", "1"}, false, 0}, {"b", {"0", "1", "2"}, false, 0}};
+  samples.factors[1].levels.resize(levels_of_b);
+  samples.responses = {{.name = "y", .unit = "", .scale = Scale::kLinear, .margin = 0.1}};
+  return samples;
+}
+
+void add_row(Samples& samples, uint16_t a, uint16_t b, double y) {
+  Trial trial;
+  trial.levels = {a, b};
+  trial.values = {y};
+  trial.order = static_cast<uint32_t>(samples.trials.size());
+  samples.trials.push_back(std::move(trial));
+}
+
+// p beside p is of the same hypothesis, and both are as car has them.
+TEST(Effects, TypeThreeWithHc3AsInCar) {
+  Samples samples = two_factors(3);
+  std::map<std::string, std::vector<double>> terms;
+  std::ifstream file(std::string(STAB_SOURCE_DIR) + "/tests/reference/analysis/hc3_table.txt");
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::string kind, name;
+    words >> kind;
+    if (kind == "row") {
+      uint16_t a = 0, b = 0;
+      double y = 0;
+      words >> a >> b >> y;
+      add_row(samples, a, b, y);
+      continue;
+    }
+    words >> name;
+    for (double value = 0; words >> value;) terms[name].push_back(value);
+  }
+  ASSERT_EQ(terms.size(), 3u);
+  const auto report = analyse(samples);
+  ASSERT_TRUE(report);
+  const AnovaTable& table = report->anovas[0];
+  ASSERT_EQ(table.refused, "");
+  EXPECT_EQ(table.robust_method, "HC3");
+  EXPECT_EQ(table.type, 3);
+  for (size_t t = 0; t < 3; ++t) {
+    const std::vector<double>& r = terms.at(table.rows[t].term);
+    EXPECT_NEAR(table.rows[t].f.value(), r[0], 1e-9 * r[0]) << table.rows[t].term;
+    EXPECT_NEAR(table.rows[t].p_value.value(), r[1], 1e-9) << table.rows[t].term;
+    EXPECT_NEAR(table.p_robust[t].value(), r[2], 1e-9) << table.rows[t].term;
+  }
+}
+
+// Noisy cells differ by d along b, quiet ones by -d: b makes no difference, and its contrast says so.
+TEST(Effects, QuietCellsDoNotDecideWithHc3) {
+  Samples samples = two_factors(2);
+  for (int i = 0; i < 20; ++i) {
+    const double at = i % 2 == 0 ? 1 : -1;
+    add_row(samples, 0, 0, 10 + 0.5 * at);
+    add_row(samples, 0, 1, 10.2 + 0.5 * at);
+    add_row(samples, 1, 0, 10 + 0.02 * at);
+    add_row(samples, 1, 1, 9.8 + 0.02 * at);
+  }
+  const auto report = analyse(samples);
+  ASSERT_TRUE(report);
+  const AnovaTable& table = report->anovas[0];
+  ASSERT_EQ(table.robust_method, "HC3");
+  ASSERT_EQ(table.rows[1].term, "b");
+  EXPECT_NEAR(table.rows[1].p_value.value(), 1, 1e-6);
+  EXPECT_NEAR(table.p_robust[1].value(), 1, 1e-6);
 }
 
 }  // namespace

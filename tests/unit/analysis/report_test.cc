@@ -251,6 +251,78 @@ TEST(Caveats, ManyResidualsAreStillSeenNotToBeNormal) {
   EXPECT_FALSE(not_normal(false));
 }
 
+// Plain, or everything on: what the treatment does in each half, beside the contrast over both.
+TEST(Halves, AreThePlainAndTheRandomizedCells) {
+  Samples samples = lab_samples(21, {.programs = 1, .replicates = 20, .links = 10});
+  EXPECT_TRUE(analyse(samples)->halves.empty()) << "no treatment";
+  samples.factors[0].fixed = samples.factors[1].fixed = {true, false};
+  samples.factors[2] = {"version", {"before", "after"}, false, 0};
+  std::erase_if(samples.trials, [](const Trial& trial) { return trial.levels[0] != trial.levels[1]; });
+  const auto report = analyse(samples);
+  ASSERT_TRUE(report) << report.error().message;
+  ASSERT_EQ(report->halves.size(), 2u);
+  const HalfContrast &plain = report->halves[0], &randomized = report->halves[1];
+  EXPECT_EQ(plain.within, "code=off, stack=zero");
+  EXPECT_EQ(randomized.within, "code=shuffle, stack=on");
+  EXPECT_FALSE(plain.randomized);
+  EXPECT_TRUE(randomized.randomized);
+  for (const HalfContrast& half : report->halves) {
+    EXPECT_EQ(half.refused, "");
+    EXPECT_EQ(half.level, "after");
+    EXPECT_LT(half.interval.low, std::exp(-0.03));
+    EXPECT_GT(half.interval.high, std::exp(-0.03));
+  }
+  const double over_both = find(*report, "version", samples.workloads[0]).interval.estimate;
+  EXPECT_NEAR(std::log(plain.interval.estimate * randomized.interval.estimate) / 2, std::log(over_both), 1e-9);
+  const std::string text = render_terminal(*report, 160, false);
+  EXPECT_THAT(text, ::testing::AllOf(HasSubstr("Plain and randomized cells: wall_time"), HasSubstr("version: after / before")));
+  EXPECT_THAT(to_json(*report), HasSubstr("\"halves\""));
+  // The other way around.
+  samples.factors[2].baseline = 1;
+  const auto turned = analyse(samples);
+  ASSERT_EQ(turned->halves.size(), 2u);
+  EXPECT_EQ(turned->halves[0].level, "before");
+  EXPECT_NEAR(turned->halves[0].interval.low, 1 / plain.interval.high, 1e-12);
+  EXPECT_NEAR(turned->halves[0].interval.estimate, 1 / plain.interval.estimate, 1e-12);
+}
+
+// What a process takes has its start in it; an operation of a benchmark, in nanoseconds, has not.
+TEST(Caveats, ShortRunsAreOfProcesses) {
+  const auto short_run = [](const char* response) {
+    Samples samples = lab_samples(21, {.programs = 6, .replicates = 20, .links = 10});
+    samples.responses[0].name = response;
+    for (Trial& trial : samples.trials) *trial.values[0] /= 1e7;
+    const auto report = analyse(samples);
+    EXPECT_TRUE(report);
+    return std::any_of(report->caveats.begin(), report->caveats.end(), [](const Caveat& one) { return one.code == CaveatCode::kTiny; });
+  };
+  EXPECT_TRUE(short_run("wall_time"));
+  EXPECT_FALSE(short_run("Sort/8"));
+  EXPECT_FALSE(short_run("region_time"));
+}
+
+// A simulator's counts are no other on a busy machine, and it has no epochs that could be shorter.
+TEST(Caveats, ASimulatorGetsNoAdviceForMachines) {
+  Samples samples = lab_samples(21, {.programs = 6, .replicates = 20, .links = 10});
+  const auto advised = [&] {
+    std::vector<CaveatCode> out;
+    const auto report = analyse(samples);
+    EXPECT_TRUE(report);
+    for (const Caveat& caveat : report->caveats)
+      for (const CaveatCode code : {CaveatCode::kLowDose, CaveatCode::kSteal, CaveatCode::kDisturbed})
+        if (caveat.code == code) out.push_back(code);
+    return out.size();
+  };
+  for (Trial& trial : samples.trials) {
+    trial.disturbances = bit(Disturbance::kSteal) | bit(Disturbance::kMigrated);
+    trial.dose->code_layouts_executed = trial.dose->stack_layouts = 1;
+    trial.dose->epochs = 0;
+  }
+  EXPECT_EQ(advised(), 4u);
+  samples.simulated = {"simulated cost = instructions + 10 x misses"};
+  EXPECT_EQ(advised(), 0u);
+}
+
 // Too few epochs are cured by shorter ones; a loop that is entered once isn't, and the caveat doesn't say so.
 TEST(Caveats, LowDoseNamesItsReason) {
   const auto low_doses = [](uint64_t epochs, uint64_t unentered, const char* level = "shuffle") {
@@ -276,6 +348,8 @@ TEST(Caveats, LowDoseNamesItsReason) {
   EXPECT_THAT(loop[0], ::testing::AllOf(
                            HasSubstr("only 1 layout (median) in 100 epochs: in 99 % of them no function was entered"),
                            HasSubstr("stab_new_layout()"), HasSubstr("more replicates"), Not(HasSubstr("shorten the epoch"))));
+  // A run of ten epochs in one loop gains as little from shorter ones.
+  EXPECT_THAT(low_doses(10, 9)[0], ::testing::AllOf(HasSubstr("long_loops = true"), Not(HasSubstr("shorten the epoch"))));
   // Layouts that are held, or as yet unused in a few epochs, are no loop; an older runtime counts no epochs.
   EXPECT_THAT(low_doses(100, 40)[0], HasSubstr("shorten the epoch"));
   EXPECT_THAT(low_doses(0, 0)[0], ::testing::AllOf(HasSubstr("shorten the epoch"), Not(HasSubstr("epochs ended"))));

@@ -80,7 +80,7 @@ TEST_F(GitSource, WarningsAreNoPartOfAnAnswer) {
 }
 
 TEST_F(GitSource, AQuestionThatFailsIsNoAnswer) {
-  for (const char* question : {" .gitmodules ", " ls-tree ", " remote.origin.url "}) {
+  for (const char* question : {" -z --list", " status ", " stab-ask", " .gitmodules ", " ls-tree ", " remote.origin.url "}) {
     git_is("*\"" + std::string(question) + "\"*) echo fatal: no idea >&2; exit 128 ;;\n" + kNamesOne);
     EXPECT_FALSE(fetched()) << question;
     EXPECT_THAT(row_.log, HasSubstr("fatal: no idea")) << question;
@@ -90,7 +90,7 @@ TEST_F(GitSource, AQuestionThatFailsIsNoAnswer) {
 
 // A clone without its submodules must not pass for the source because somebody stopped the questions.
 TEST_F(GitSource, AQuestionThatIsStoppedIsNoAnswer) {
-  for (const char* question : {" .gitmodules ", " ls-tree ", " remote.origin.url "}) {
+  for (const char* question : {" -z --list", " status ", " stab-ask", " .gitmodules ", " ls-tree ", " remote.origin.url "}) {
     const std::string reached = directory_.path() + "/reached";
     git_is("*\"" + std::string(question) + "\"*) touch " + reached + "; sleep 100 ;;\n" + kNamesOne);
     std::thread stop([&] {
@@ -105,6 +105,20 @@ TEST_F(GitSource, AQuestionThatIsStoppedIsNoAnswer) {
     EXPECT_EQ(::read(cancel_.get(), &taken, sizeof taken), static_cast<ssize_t>(sizeof taken));
     std::filesystem::remove(reached);
   }
+}
+
+// git's checkout says "unable to read" and ends with 0.
+TEST_F(GitSource, WhatIsNotWrittenIsNoSource) {
+  git_is(R"(*" status "*) printf ' D a b\0 D c\0' ;;)");
+  EXPECT_FALSE(fetched());
+  EXPECT_THAT(row_.log, HasSubstr("git has not written 'a b' and 1 other file as the commit has it"));
+  // What git takes for changed may be as a checkout writes it; " stab-ask " says which is not.
+  git_is(R"(*" status "*) printf ' M a b\0 M c\0' ;;)");
+  EXPECT_TRUE(fetched()) << row_.log;
+  git_is(R"(*" status "*) printf ' M a b\0 M c\0' ;; *" stab-ask a b c"*) printf 'c\0' ;;)");
+  row_.log.clear();
+  EXPECT_FALSE(fetched());
+  EXPECT_THAT(row_.log, HasSubstr("git has not written 'c' as the commit has it"));
 }
 
 TEST_F(GitSource, AsManySubmodulesAsNoProjectHas) {

@@ -54,6 +54,25 @@ TEST(GoogleBenchmark, AggregatesAloneGiveTheirMean) {
   expect_seconds(found[0], "BM_A", 20e-6);
 }
 
+// Before 1.5: neither run_type nor run_name.
+TEST(GoogleBenchmark, OldAggregatesAreNoTimes) {
+  const auto found = read_ok("google-benchmark", R"({"context": {}, "benchmarks": [
+    {"name": "scan/repeats:3", "iterations": 10, "real_time": 10, "cpu_time": 10, "time_unit": "ns"},
+    {"name": "scan/repeats:3", "iterations": 10, "real_time": 14, "cpu_time": 10, "time_unit": "ns"},
+    {"name": "scan/repeats:3_mean", "iterations": 10, "real_time": 12, "cpu_time": 10, "time_unit": "ns"},
+    {"name": "scan/repeats:3_median", "iterations": 10, "real_time": 12, "cpu_time": 10, "time_unit": "ns"},
+    {"name": "scan/repeats:3_stddev", "iterations": 0, "real_time": 2, "cpu_time": 0, "time_unit": "ns"},
+    {"name": "alone_mean", "iterations": 10, "real_time": 7, "time_unit": "ns"},
+    {"name": "alone_stddev", "iterations": 0, "real_time": 1, "time_unit": "ns"},
+    {"name": "running_mean", "iterations": 10, "real_time": 5, "time_unit": "ns"},
+    {"name": "running_median", "iterations": 10, "real_time": 6, "time_unit": "ns"}]})");
+  ASSERT_EQ(found.size(), 4u);
+  expect_seconds(found[0], "scan/repeats:3", 12e-9);
+  expect_seconds(found[1], "alone", 7e-9);
+  expect_seconds(found[2], "running_mean", 5e-9);
+  expect_seconds(found[3], "running_median", 6e-9);
+}
+
 // --benchmark_report_aggregates_only lists repetitions where there are no aggregates: of what ran once, and of what failed.
 TEST(GoogleBenchmark, AggregatesAndRepetitionsOfDifferentBenchmarksAreBothRead) {
   const auto found = read_ok("google-benchmark", R"({"benchmarks": [
@@ -102,6 +121,36 @@ TEST(Hyperfine, CommandsOfOneNameAreToldApartByTheirParameters) {
   const auto runs = read_processes(*format_named("hyperfine"), kScan);
   ASSERT_TRUE(runs.ok());
   EXPECT_EQ((*runs)[2], (ProcessTime{"sort:size=64", 2, 3}));
+}
+
+// "make" before and after a checkout is two builds; their mean is none's.
+TEST(Hyperfine, ResultsOfOneNameAreNoRepetitions) {
+  constexpr char kTwo[] = R"({"results": [
+    {"command": "git checkout old && make", "times": [2.0, 2.1]},
+    {"command": "make", "times": [2.0, 2.1]},
+    {"command": "make", "times": [2.6, 2.7]}]})";
+  EXPECT_THAT(refusal("hyperfine", kTwo), HasSubstr("results 2 and 3 are both 'make', so nothing tells them apart; name each"));
+  const auto runs = read_processes(*format_named("hyperfine"), kTwo);
+  ASSERT_FALSE(runs.ok());
+  EXPECT_THAT(runs.error().message, HasSubstr("--command-name"));
+  EXPECT_THAT(refusal("hyperfine", R"({"results": [
+    {"command": "sort", "times": [1, 1], "parameters": {"size": "8"}},
+    {"command": "sort", "times": [3, 3], "parameters": {"size": "8"}}]})"),
+              HasSubstr("results 1 and 2 are both 'sort:size=8'"));
+}
+
+TEST(OtherTools, ResultsOfOneNameAreNoRepetitionsEither) {
+  EXPECT_THAT(refusal("pytest-benchmark", R"({"benchmarks": [{"name": "a", "stats": {"mean": 1}},
+                                                             {"name": "a", "stats": {"mean": 2}}]})"),
+              HasSubstr("results 1 and 2 are both 'a'"));
+  EXPECT_THAT(refusal("criterion", "test a ... bench: 1 ns/iter (+/- 0)\ntest b ... bench: 1 ns/iter (+/- 0)\n"
+                                   "test a ... bench: 9 ns/iter (+/- 0)\n"),
+              HasSubstr("results 1 and 3 are both 'a'"));
+  constexpr char kJmh[] = R"([
+    {"benchmark": "a", "mode": "avgt", "primaryMetric": {"score": 1, "scoreUnit": "ns/op", "rawData": [[1]]}},
+    {"benchmark": "a", "mode": "avgt", "primaryMetric": {"score": 2, "scoreUnit": "ns/op", "rawData": [[2]]}}])";
+  EXPECT_THAT(refusal("jmh", kJmh), HasSubstr("results 1 and 2 are both 'a'"));
+  EXPECT_FALSE(read_processes(*format_named("jmh"), kJmh).ok());
 }
 
 TEST(Hyperfine, ACommandThatFailedHasNoValue) {

@@ -143,6 +143,20 @@ TEST_F(SchemaTest, OtherProgramsDatabasesAreLeftAlone) {
   EXPECT_EQ(sql("PRAGMA journal_mode"), "delete\n");
 }
 
+// To SQLite "file:lab.db" is an address and ":memory:" no file: what was written would not be found again.
+TEST_F(SchemaTest, EveryPathIsAFile) {
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(directory_);
+  for (const std::string path : {"file:lab.db", "file:lab.db?mode=memory", ":memory:"}) {
+    EXPECT_EQ(Store::open(path, Store::Access::kRead).error().code, ErrorCode::kNotFound) << path;
+    EXPECT_TRUE(Store::open(path, Store::Access::kWrite).ok()) << path;
+    EXPECT_TRUE(std::filesystem::exists(directory_ + "/" + path));
+    EXPECT_TRUE(Store::open(path, Store::Access::kRead).ok()) << path;
+  }
+  EXPECT_FALSE(std::filesystem::exists(path_));
+  std::filesystem::current_path(before);
+}
+
 TEST_F(SchemaTest, NewerAndBrokenFilesAreRefused) {
   { Store store = open(); }
   sql("PRAGMA user_version = 999");

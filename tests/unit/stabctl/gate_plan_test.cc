@@ -1,0 +1,79 @@
+// The ways in which TOML lets somebody write [gate]: each gives the same plan, on the lines of the file.
+#include "stabctl/gate_plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "plan/parse.h"
+
+namespace stab::ctl {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr char kProgram[] = R"([[program]]
+name = "parser"
+source = { git = ".", revision = "{revision}" }
+build = ["make", "parser"]
+run = ["./parser"]
+)";
+
+GatePlan gate_of(const std::string& text) {
+  return gate_plan(text, "stab-gate.toml", std::string(40, 'a'), std::string(40, 'b'));
+}
+
+plan::Plan plan_of(const std::string& text) {
+  const GatePlan gate = gate_of(text);
+  EXPECT_EQ(plan::render(gate.faults), "") << text;
+  plan::Parsed parsed = plan::parse_plan(gate.text, "stab-gate.toml", {});
+  EXPECT_TRUE(parsed.plan) << plan::render(parsed.errors) << gate.text;
+  return parsed.plan ? *std::move(parsed.plan) : plan::Plan();
+}
+
+TEST(GatePlan, IsFoundHoweverItIsWritten) {
+  const std::string program = kProgram;
+  const std::string more = "[limits]\nmemory = \"1GiB\"\n";
+  for (const std::string& text :
+       {"[gate]\nmargin = \"3%\"\nlooks = [5, 9]\n" + program,
+        program + "[gate]\nmargin = \"3%\"\nlooks = [5, 9]\n",
+        program + "\n [ \"gate\" ]  # what matters\nmargin = \"3%\"\nlooks = [\n 5,\n 9,\n]\n[machine]\ncpus = \"auto\"\n",
+        "['gate']\nmargin = '3%'\nlooks = [5, 9]\n" + program,
+        "gate = { margin = \"3%\", looks = [5, 9] }\n" + program,
+        "gate = { margin = \"3%\", looks = [\n5,\n9 ] }\n" + program,
+        "\"gate\" = { margin = \"3%\", looks = [5, 9] }\n" + program,
+        "gate.margin = \"3%\"\ngate.looks = [5, 9]\n" + program,
+        "\xef\xbb\xbf[gate]\nmargin = \"3%\"\nlooks = [5, 9]\n" + program,
+        "\xef\xbb\xbf" + program + "[gate]\nmargin = \"3%\"\nlooks = [5, 9]",
+        "[gate]\r\nmargin = \"3%\"\r\nlooks = [5, 9]\r\n" + program,
+        "[gate]\nmargin = \"\"\"\n3%\"\"\"\nlooks = [5, 9]\n" + program}) {
+    const plan::Plan plan = plan_of(text);
+    EXPECT_EQ(plan.experiment.margin, 0.03) << text;
+    EXPECT_EQ(plan.experiment.replicates, 9) << text;
+    ASSERT_EQ(plan.programs.size(), 1u) << text;
+    EXPECT_EQ(plan.programs[0].name, "parser");
+  }
+  EXPECT_EQ(plan_of("[gate]\n" + program + "[[program.workload]]\nname = \"a\"\nrun = [\"./parser\", \"a\"]\n").programs[0].workloads.size(),
+            1u);
+}
+
+// What only looks like its header is somebody else's.
+TEST(GatePlan, LeavesOthersLinesAlone) {
+  const plan::Plan plan = plan_of("[gate]\nmargin = \"3%\"\n[[program]]\nname = \"p\"\nsource = { git = \".\", revision = \"{revision}\" }\n"
+                                  "run = [\"./p\", \"\"\"\n[gate]\nmargin = 9\n\"\"\"]\n");
+  ASSERT_EQ(plan.programs.size(), 1u);
+  EXPECT_THAT(plan.programs[0].workloads[0].run.argv[1], HasSubstr("[gate]"));
+}
+
+TEST(GatePlan, FaultsHaveThePlacesOfTheFile) {
+  const GatePlan gate = gate_of("gate = { margin = \"3%\" }\n\n[[program]]\nname = \"p\"\nrum = [\"{revision}\"]\n");
+  ASSERT_TRUE(gate.faults.empty()) << plan::render(gate.faults);
+  const plan::Parsed parsed = plan::parse_plan(gate.text, "stab-gate.toml", {});
+  EXPECT_FALSE(parsed.plan);
+  EXPECT_THAT(plan::render(parsed.errors), HasSubstr("stab-gate.toml:5:1"));
+  EXPECT_THAT(plan::render(gate_of("gate = 3\n" + std::string(kProgram)).faults), HasSubstr("gate"));
+  EXPECT_THAT(plan::render(gate_of("[gate]\nmarginn = 1\n" + std::string(kProgram)).faults), HasSubstr("did you mean 'margin'"));
+}
+
+}  // namespace
+}  // namespace stab::ctl
