@@ -24,6 +24,7 @@ struct Settings {
   std::vector<std::string> responses;  // empty: the plan's own default
   std::string code = "shuffle", stack = "on", heap = "page", epoch = "20ms";
   int links = 0;
+  std::string blocks;  // how their trials have the machine; empty: the plan's own default
 };
 
 // A simulator has no time that could end an epoch: each process has a layout of its own.
@@ -144,6 +145,7 @@ std::string added(const Settings& settings, const std::string& base, const std::
   std::string responses;
   for (const std::string& one : settings.responses) responses += (responses.empty() ? "" : ", ") + ("\"" + one + "\"");
   if (!responses.empty()) responses = "\nresponse = [" + responses + "]";
+  if (!settings.blocks.empty()) responses += "\nblocks = \"" + settings.blocks + "\"";
   std::string text = "\n[experiment]\nname = \"gate\"\nseed = " + seed +
                      "\nreplicates = " + std::to_string(settings.max > 0 ? settings.max : settings.looks.back()) + responses +
                      "\nmargin = " + number_text(settings.margin) + "\nalpha = " + number_text(settings.alpha) +
@@ -197,6 +199,8 @@ GatePlan gate_plan(const std::string& file, const std::string& path, const std::
         faults.error(node->spot, "'" + std::string(key) + "' is one level of that factor", "docs/plan.md lists them");
     }
     section.integer("links", 0, 1000, settings.links);
+    size_t blocks = 0;
+    if (section.word("blocks", {"in turn", "sliced"}, blocks)) settings.blocks = blocks == 1 ? "sliced" : "in turn";
     section.finish();
   }
   if (!names_revision(tree))

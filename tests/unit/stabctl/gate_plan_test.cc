@@ -57,6 +57,17 @@ TEST(GatePlan, IsFoundHoweverItIsWritten) {
             1u);
 }
 
+TEST(GatePlan, SlicedBlocksJudgeCpuTime) {
+  const std::string program = kProgram;
+  const plan::Plan plan = plan_of("[gate]\nblocks = \"sliced\"\n" + program);
+  EXPECT_EQ(plan.experiment.blocks, plan::BlockMode::kSliced);
+  EXPECT_EQ(plan.experiment.responses[0].name, "cpu_time");
+  EXPECT_EQ(plan_of("[gate]\nblocks = \"in turn\"\n" + program).experiment.responses[0].name, "wall_time");
+  EXPECT_EQ(plan_of("[gate]\n" + program).experiment.blocks, plan::BlockMode::kInTurn);
+  const GatePlan wall = gate_of("[gate]\nblocks = \"sliced\"\nresponse = \"wall_time\"\n" + program);
+  EXPECT_THAT(plan::render(plan::parse_plan(wall.text, "stab-gate.toml", {}).errors), HasSubstr("use cpu_time"));
+}
+
 // What only looks like its header is somebody else's.
 TEST(GatePlan, LeavesOthersLinesAlone) {
   const plan::Plan plan = plan_of("[gate]\nmargin = \"3%\"\n[[program]]\nname = \"p\"\nsource = { git = \".\", revision = \"{revision}\" }\n"
