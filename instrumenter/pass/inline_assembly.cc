@@ -187,6 +187,9 @@ bool spares_frame_registers(const llvm::CallBase& call) {
   return !has_word(assembly, is_frame_register) && taken_by(call, assembly).fits();
 }
 
-bool uses_stack_pointer(const llvm::CallBase& call) { return has_word(*assembly_of(call), names_stack); }
+bool uses_stack_pointer(const llvm::CallBase& call) {
+  const llvm::InlineAsm& assembly = *assembly_of(call);
+  return has_word(assembly, names_stack) || taken_by(call, assembly).fixed[kRsp];
+}
 
 }  // namespace stab

@@ -33,6 +33,17 @@ call:
   ret void
 }
 
+; As an operand.
+; CHECK-LABEL: @sets_the_stack_pointer(
+; CHECK: stab.moves
+; CHECK: ={rsp}
+; CHECK: call void @callee
+define void @sets_the_stack_pointer(i64 %x) {
+  %r = call i64 asm sideeffect "", "={rsp},{rsp}"(i64 %x)
+  call void @callee()
+  ret void
+}
+
 ; Neither pushes nor pops.
 ; CHECK-LABEL: @counts_bits(
 ; CHECK: popcntq
