@@ -153,6 +153,7 @@ std::optional<LinkJob> find_link_job(const std::string& steps) {
         .with_libc = has(words, "-lc"),
         .with_cxx_archive = has_cxx_archive(words),
         .lld = words[0].find("lld") != std::string::npos,
+        .keeps_relocations = has(words, "-q") || has(words, "--emit-relocs") || has(words, "-emit-relocs"),
         .gold_discards = words[0].ends_with("gold") && discards(words),
         .wraps_operators = wraps_operators(words),
     };

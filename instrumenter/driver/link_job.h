@@ -17,6 +17,7 @@ struct LinkJob {
   bool with_libc = false;    // without -nostdlib and the like
   bool with_cxx_archive = false;  // the C++ library, linked statically
   bool lld = false;
+  bool keeps_relocations = false;  // the user's own --emit-relocs
   bool gold_discards = false;  // gold, with --gc-sections or --icf
   bool executable_stack = false;  // an object asks for one, and the linker doesn't look: filled in by who reads the objects
   bool wraps_operators = false;  // --wrap of operator new or delete, or of what those of a statically linked C++ library call

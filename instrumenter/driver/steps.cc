@@ -157,6 +157,7 @@ bool is_bare(const LinkJob& job) { return job.is_static && !job.with_libc && !jo
 Arguments post_link_command(const Toolchain& tools, const CommandLine& line, const LinkJob& job, const std::string& layout) {
   Arguments command{tools.post_linker, job.output, line.move_all ? "--move-all" : "--only-listed"};
   if (line.strips) command.push_back("--strip");
+  if (job.keeps_relocations && !line.strips) command.push_back("--keep-relocations");
   if (!layout.empty()) append(command, {"--layout", layout});
   return command;
 }

@@ -15,10 +15,11 @@ namespace {
 
 constexpr char kUsage[] =
     "usage: stab-postlink PROGRAM [-o OUTPUT] [--strip] [--only-listed | --move-all]\n"
-    "                     [--layout FILE]\n"
+    "                     [--keep-relocations] [--layout FILE]\n"
     "           add stab_code to an ELF file linked with --emit-relocs; --strip drops symbols;\n"
     "           --only-listed moves nothing without a list of what our pass compiled; --move-all moves\n"
     "           other compilers' functions, too, where their code and unwind tables show that it can be done\n"
+    "           --keep-relocations leaves those of --emit-relocs in the file\n"
     "           --layout fails where functions are not where FILE places them\n"
     "       stab-postlink --info PROGRAM\n"
     "           print what a processed file carries\n";
@@ -39,6 +40,8 @@ bool parse(int argc, char** argv, Command& command) {
       command.info = true;
     } else if (argument == "--strip") {
       command.options.strip = true;
+    } else if (argument == "--keep-relocations") {
+      command.options.keep_relocations = true;
     } else if (argument == "--only-listed") {
       command.options.only_listed = true;
     } else if (argument == "--move-all") {
