@@ -242,6 +242,7 @@ std::optional<LinkJob> find_link_job(const std::string& steps) {
         .with_cxx_archive = has_cxx_archive(words),
         .collects = collects_sections(words),
         .folds = folds_functions(words),
+        .keeps_relocations = has(words, "-q") || has(words, "--emit-relocs") || has(words, "-emit-relocs"),
         .wraps_operators = wraps_operators(words),
     };
     find_libc(words, *job);

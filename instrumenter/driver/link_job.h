@@ -26,6 +26,7 @@ struct LinkJob {
   bool with_cxx_archive = false;  // the C++ library, linked statically
   bool collects = false;     // --gc-sections
   bool folds = false;        // --icf
+  bool keeps_relocations = false;  // the user's own --emit-relocs
   bool executable_stack = false;  // an object asks for one, and the linker doesn't look: filled in by who reads the objects
   bool wraps_operators = false;  // --wrap of operator new or delete, or of what those of a statically linked C++ library call
 };

@@ -192,6 +192,7 @@ Arguments post_link_command(const Toolchain& tools, const CommandLine& line, con
                             const postlink::Factors& strict) {
   Arguments command{tools.post_linker, job.output, line.move_all ? "--move-all" : "--only-listed"};
   if (line.strips) command.push_back("--strip");
+  if (job.keeps_relocations && !line.strips) command.push_back("--keep-relocations");
   if (!layout.empty()) append(command, {"--layout", layout});
   if (strict.any()) append(command, {"--strict", text_of(strict)});
   return command;

@@ -1,7 +1,7 @@
 // Rewriting an ELF file behind its last loaded byte. Everything a loader maps keeps its place, so nothing in
 // memory changes but the section index that dynamic symbols mention. What comes behind (debug information,
-// comments, symbol table, names) is laid out afresh, without the relocations --emit-relocs kept: they have
-// served, and are as large as the code.
+// comments, symbol table, names) is laid out afresh, without the relocations --emit-relocs kept unless the user wants them: they
+// have served, and are as large as the code.
 #include "instrumenter/postlink/elf_writer.h"
 
 #include <fcntl.h>
@@ -26,7 +26,7 @@ bool is_kept_relocation(const Section& section) {
 
 class Rewriter {
  public:
-  Rewriter(const ElfImage& image, bool strip) : image_(image), strip_(strip) {}
+  Rewriter(const ElfImage& image, Leaving leaving) : image_(image), leaving_(leaving) {}
 
   // An empty name adds no section.
   Result<std::vector<uint8_t>> rewrite(std::string_view name, std::span<const uint8_t> content) {
@@ -45,7 +45,7 @@ class Rewriter {
     const auto& sections = image_.sections();
     new_index_.assign(sections.size(), kGone);
     for (size_t i = 0; i < sections.size(); ++i) {
-      if (is_kept_relocation(sections[i]) || (strip_ && is_stripped(i))) continue;
+      if ((!leaving_.keep_relocations && is_kept_relocation(sections[i])) || (leaving_.strip && is_stripped(i))) continue;
       new_index_[i] = static_cast<uint32_t>(headers_.size());
       headers_.push_back(sections[i].header);
     }
@@ -155,7 +155,7 @@ class Rewriter {
   }
 
   const ElfImage& image_;
-  const bool strip_;
+  const Leaving leaving_;
   std::vector<uint32_t> new_index_;  // old section index -> new, kGone for removed ones
   std::vector<Elf64_Shdr> headers_;
   std::vector<uint8_t> out_;
@@ -164,12 +164,12 @@ class Rewriter {
 }  // namespace
 
 Result<std::vector<uint8_t>> with_metadata(const ElfImage& image, std::string_view name,
-                                           std::span<const uint8_t> content, bool strip) {
-  return Rewriter(image, strip).rewrite(name, content);
+                                           std::span<const uint8_t> content, Leaving leaving) {
+  return Rewriter(image, leaving).rewrite(name, content);
 }
 
-Result<std::vector<uint8_t>> without_relocations(const ElfImage& image, bool strip) {
-  return Rewriter(image, strip).rewrite({}, {});
+Result<std::vector<uint8_t>> without_metadata(const ElfImage& image, Leaving leaving) {
+  return Rewriter(image, leaving).rewrite({}, {});
 }
 
 Status write_atomically(const std::string& path, std::span<const uint8_t> bytes, uint32_t mode) {

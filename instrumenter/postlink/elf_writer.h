@@ -1,4 +1,4 @@
-// Writing the processed file: the loaded part as it was, without the kept relocations, with stab_code.
+// Writing the processed file: the loaded part as it was, with stab_code.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,18 @@
 
 namespace stab::postlink {
 
-// The bytes of the new file: `image` minus its non-allocated relocation sections, plus a non-allocated section
-// `name` with `content`. Loaded bytes keep their file offsets. Entries of section headers, symbol tables and
-// links are renumbered. `strip` also leaves out the symbol table and debug information, as ld -s does (the linker
-// itself can't: it refuses -s together with --emit-relocs).
-Result<std::vector<uint8_t>> with_metadata(const ElfImage& image, std::string_view name,
-                                           std::span<const uint8_t> content, bool strip);
+struct Leaving {
+  bool strip = false;             // leave out the symbol table and debug information, as ld -s does (the linker itself can't: it refuses
+                                  // -s together with --emit-relocs)
+  bool keep_relocations = false;  // keep the relocations of --emit-relocs, which are left out otherwise
+};
+
+// The bytes of the new file: `image` minus what is left out, plus a non-allocated section `name` with `content`. Loaded bytes keep
+// their file offsets. Entries of section headers, symbol tables and links are renumbered.
+Result<std::vector<uint8_t>> with_metadata(const ElfImage& image, std::string_view name, std::span<const uint8_t> content, Leaving leaving);
 
 // The same without the new section.
-Result<std::vector<uint8_t>> without_relocations(const ElfImage& image, bool strip);
+Result<std::vector<uint8_t>> without_metadata(const ElfImage& image, Leaving leaving);
 
 // Replaces or creates `path` in one step, with the given permission bits.
 Status write_atomically(const std::string& path, std::span<const uint8_t> bytes, uint32_t mode);

@@ -1,6 +1,7 @@
-// Finding functions. Symbols are all there is: aliases and identical code folding give one range several
+// Finding functions by their symbols: aliases and identical code folding give one range several
 // names, hand-written assembly gives ranges without size or with other symbols inside. One entry comes out
 // for each disjoint range; whatever is irregular is kept and marked, so that it is counted and stays put.
+// Where symbols were left out, the list of what our pass compiled has the same ranges.
 #include "instrumenter/postlink/functions.h"
 
 #include <algorithm>
@@ -8,6 +9,8 @@
 
 namespace stab::postlink {
 namespace {
+
+constexpr size_t kListedBytes = 8;  // of stab_funcs: i32 distance, u32 size
 
 bool is_code(const ElfImage& image, const Symbol& symbol) {
   if (symbol.type != STT_FUNC && symbol.type != STT_GNU_IFUNC) return false;
@@ -47,15 +50,41 @@ FunctionTable FunctionTable::read(const ElfImage& image, bool only_listed,
     }
     table.functions_.push_back({.start = symbol->value, .bytes = symbol->bytes, .name = symbol->name});
   }
+  table.add_nameless(image);
   table.mark_foreign(image, only_listed);
   table.mark_runtime(runtime_names);
   return table;
 }
 
+void FunctionTable::add_nameless(const ElfImage& image) {
+  const Section* section = image.find_section(abi::kFunctionsSection);
+  if (section == nullptr) return;
+  std::vector<Function> nameless;
+  for (size_t at = 0; at + kListedBytes <= section->bytes.size(); at += kListedBytes) {
+    const uint8_t* const entry = section->bytes.data() + at;
+    const uint64_t start = section->header.sh_addr + at + static_cast<uint64_t>(int64_t{read_as<int32_t>(entry)});
+    const uint64_t bytes = read_as<uint32_t>(entry + sizeof(int32_t));
+    if (bytes == 0 || !image.in_text(start) || bytes > image.text_end() - start || holding(start)) continue;
+    const auto next = std::lower_bound(functions_.begin(), functions_.end(), start,
+                                       [](const Function& function, uint64_t value) { return function.start < value; });
+    if (next != functions_.end() && next->start < start + bytes) continue;
+    nameless.push_back({.start = start, .bytes = bytes, .name = {}});
+  }
+  std::sort(nameless.begin(), nameless.end(), [](const Function& a, const Function& b) { return a.start < b.start; });
+  uint64_t end = 0;
+  for (const Function& function : nameless) {
+    if (function.start < end) continue;  // listed twice, as identical code is
+    end = function.end();
+    functions_.push_back(function);
+    has_nameless_ = true;
+  }
+  std::sort(functions_.begin(), functions_.end(), [](const Function& a, const Function& b) { return a.start < b.start; });
+}
+
 void FunctionTable::mark_foreign(const ElfImage& image, bool only_listed) {
   has_compiled_list_ = only_listed || image.find_section(abi::kFunctionsSection) != nullptr;
   if (!has_compiled_list_) return;
-  const std::vector<uint64_t> listed = self_relative_list(image, abi::kFunctionsSection, 8);
+  const std::vector<uint64_t> listed = self_relative_list(image, abi::kFunctionsSection, kListedBytes);
   const auto is_listed = [&listed](uint64_t start) {
     return std::binary_search(listed.begin(), listed.end(), start);
   };

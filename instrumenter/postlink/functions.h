@@ -15,7 +15,7 @@ namespace stab::postlink {
 struct Function {
   uint64_t start;
   uint64_t bytes;         // 0 when its symbol has no size
-  std::string_view name;  // one of its names; global ones are preferred
+  std::string_view name;  // one of its names; global ones are preferred. Empty: our pass alone tells of it (ld -x, objcopy)
   abi::Immovable immovable = abi::Immovable::kNo;
   bool overlaps = false;  // another function symbol starts inside it
   bool foreign = false;   // our pass has not compiled it
@@ -49,13 +49,17 @@ class FunctionTable {
   uint64_t next_sized_after(uint64_t address) const;
   // Whether the binary says which functions our pass compiled (section stab_funcs).
   bool has_compiled_list() const { return has_compiled_list_; }
+  // Functions that no symbol names: others, that aren't ours, may lie anywhere between these.
+  bool has_nameless() const { return has_nameless_; }
 
  private:
+  void add_nameless(const ElfImage& image);
   void mark_foreign(const ElfImage& image, bool only_listed);
   void mark_runtime(const std::vector<std::string>& names);
 
   std::vector<Function> functions_;
   bool has_compiled_list_ = false;
+  bool has_nameless_ = false;
 };
 
 // The addresses listed in a section whose entries start with an i32 distance from the entry itself (stab_funcs:

@@ -15,10 +15,11 @@ namespace {
 
 constexpr char kUsage[] =
     "usage: stab-postlink PROGRAM [-o OUTPUT] [--strip] [--only-listed | --move-all]\n"
-    "                     [--layout FILE] [--strict FACTOR[,FACTOR...]]\n"
+    "                     [--keep-relocations] [--layout FILE] [--strict FACTOR[,FACTOR...]]\n"
     "           add stab_code to an ELF file linked with --emit-relocs; --strip drops symbols;\n"
     "           --only-listed moves nothing without a list of what our pass compiled; --move-all moves\n"
     "           other compilers' functions, too, where their code and unwind tables show that it can be done\n"
+    "           --keep-relocations leaves those of --emit-relocs in the file\n"
     "           --layout fails where functions are not where FILE places them; --strict where one of the factors\n"
     "           code, stack, heap has nothing to randomize\n"
     "       stab-postlink --info PROGRAM\n"
@@ -41,6 +42,8 @@ stab::Result<bool> parse(int argc, char** argv, Command& command) {
       command.info = true;
     } else if (argument == "--strip") {
       command.options.strip = true;
+    } else if (argument == "--keep-relocations") {
+      command.options.keep_relocations = true;
     } else if (argument == "--only-listed") {
       command.options.only_listed = true;
     } else if (argument == "--move-all") {

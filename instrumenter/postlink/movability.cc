@@ -268,11 +268,31 @@ bool strays_switch_stacks(const ElfImage& image, const FunctionTable& functions)
   return false;
 }
 
+// Code that nothing names, where symbols were left out: from the end of each function to the next.
+bool nameless_switch_stacks(const ElfImage& image, const FunctionTable& functions) {
+  if (!functions.has_nameless()) return false;
+  for (const Section& section : image.sections()) {
+    if (!section.executable() || section.bytes.empty()) continue;
+    const uint64_t section_end = section.header.sh_addr + section.bytes.size();
+    uint64_t at = section.header.sh_addr;
+    const auto look_up_to = [&](uint64_t end) {
+      return end > at && loads_stack(section.bytes.subspan(at - section.header.sh_addr, end - at), false);
+    };
+    for (const Function& function : functions.all()) {
+      if (function.start < at || function.start >= section_end) continue;
+      if (look_up_to(function.start)) return true;
+      at = function.end();
+    }
+    if (look_up_to(section_end)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool switches_stacks(const ElfImage& image, const Callees& callees, const Disassembly& disassembly,
                      const FunctionTable& functions) {
-  if (strays_switch_stacks(image, functions)) return true;
+  if (strays_switch_stacks(image, functions) || nameless_switch_stacks(image, functions)) return true;
   bool makes_stack = false, jumps = false;
   for (uint32_t index = 0; index < functions.size(); ++index) {
     const Function& function = functions[index];

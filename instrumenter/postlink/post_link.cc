@@ -122,7 +122,7 @@ Status post_link(const std::string& input, const std::string& output, const Opti
   STAB_TRY(auto bytes, read_file(input));
   STAB_TRY(auto image, ElfImage::parse(std::move(bytes), input));
   if (image.text().empty()) {
-    STAB_TRY(const auto file, without_relocations(image, options.strip));
+    STAB_TRY(const auto file, without_metadata(image, {options.strip, options.keep_relocations}));
     return write_atomically(output, file, status.st_mode);
   }
   STAB_TRY(const auto analysis, analyze(image, options));
@@ -134,7 +134,7 @@ Status post_link(const std::string& input, const std::string& output, const Opti
   const auto metadata = encode_code_metadata(image, analysis.functions, analysis.disassembly,
                                              analysis.tables, analysis.switches_stacks, analysis.is_walked,
                                              find_long_loops(image, analysis.functions, analysis.disassembly, analysis.tables));
-  STAB_TRY(const auto file, with_metadata(image, abi::kCodeSection, metadata, options.strip));
+  STAB_TRY(const auto file, with_metadata(image, abi::kCodeSection, metadata, {options.strip, options.keep_relocations}));
   return write_atomically(output, file, status.st_mode);
 }
 

@@ -27,6 +27,7 @@ struct Analysis {
 
 struct Options {
   bool strip = false;        // leave out symbols and debug information
+  bool keep_relocations = false;  // those of --emit-relocs, which the user asked for
   // Static forms of our runtime: in a file without a list their functions stay. Those that don't exist are
   // passed over.
   std::vector<std::string> runtime_archives;

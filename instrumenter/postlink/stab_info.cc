@@ -47,7 +47,7 @@ std::string describe_pads(const ElfImage& image) {
 }
 
 std::string name_of(const FunctionTable& names, uint64_t address) {
-  if (const auto found = names.starting_at(address)) return std::string(names[*found].name);
+  if (const auto found = names.starting_at(address); found && !names[*found].name.empty()) return std::string(names[*found].name);
   char text[32];
   snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(address));
   return text;
@@ -109,6 +109,8 @@ std::string describe_functions(const ElfImage& image, const CodeView& code) {
                                  " go on in their original where they jump through labels that are values");
     for (const std::string& name : leaving.names) text += "    " + name + "\n";
   }
+  if (names.has_nameless())
+    text += line("nameless", "symbols were left out (ld -x, objcopy): other compilers' functions without one aren't known, and stay");
   text += line("tables", std::to_string(code.tables.size()) + " jump tables, " +
                              std::to_string(code.targets.size()) + " entries");
   text += line("fix-ups", std::to_string(code.directed.size()) + " directed, " +

@@ -27,6 +27,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   memcpy(written.data(), metadata.data(), metadata.size());
   // What we write we must be able to read, whatever the input.
   if (!CodeView::parse({reinterpret_cast<const uint8_t*>(written.data()), metadata.size()})) __builtin_trap();
-  (void)with_metadata(*image, "stab_code", metadata, size % 2 == 0);
+  (void)with_metadata(*image, "stab_code", metadata, {size % 2 == 0, size % 3 == 0});
   return 0;
 }

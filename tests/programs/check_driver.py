@@ -621,6 +621,56 @@ def check_small_limits(place):
     require(ran.stdout == "42\n" and '"end":"exit"' in reader.communicate(timeout=60)[0], "a reader of a FIFO gets no dose")
 
 
+def check_left_out_symbols(place):
+    """The list of what our pass compiled has the functions that no symbol names any more."""
+    place.write("many.c", '#include <stdio.h>\n#include <stdlib.h>\n__attribute__((noinline)) static int half(volatile int n) { return n / 2; }\n'
+                '__attribute__((noinline)) static int twice(volatile int n) { return 2 * half(n) + half(n) * 2; }\n'
+                'int main(void) { printf("%d\\n", twice(atoi("21")) + 2); return 0; }\n')
+    for command in (["szc", "-O1", "-Wl,-x", "many.c", "-o", "prog"], ["szc", "-O1", "-fuse-ld=bfd", "-Wl,-x", "many.c", "-o", "prog"]):
+        place.must(*command)
+        require(" half" not in place.must("nm", "prog").stdout, f"{command}: the symbol is there")
+        place.must("./prog", STAB_REPORT="dose", **ALL_ON)
+        require('"functions_moved":3,' in (place.directory / "dose").read_text(), f"{command}: static functions don't move")
+        place.moves("prog")
+        require("symbols were left out" in place.must("szc", "--stab-info", "prog").stdout, f"{command}: nobody says that names are missing")
+    # Assembly whose name is gone may switch stacks all the same.
+    place.write("switch.s", ".text\n.type change,@function\nchange: push %rbp\nmov %rsp, (%rdi)\nmov %rsi, %rsp\npop %rbp\nret\n"
+                ".size change, .-change\n.section .note.GNU-stack,\"\",@progbits\n")
+    place.must("szc", "-O1", "-Wl,-x", "many.c", "switch.s", "-o", "prog")
+    require("switches stacks" in place.must("szc", "--stab-info", "prog").stdout, "a nameless switch of stacks isn't seen")
+
+
+def check_relocations_of_the_user(place):
+    """--emit-relocs is ours where nobody asked for it, and stays where somebody did."""
+    def relocations(*options):
+        place.must("szc", "-O1", *options, "main.c", "twice.c", "-o", "prog")
+        place.moves("prog")
+        return place.must("readelf", "-rW", "prog").stdout
+    for options in (["-Wl,-q"], ["-Wl,--emit-relocs"], ["-Wl,-q", "-fuse-ld=bfd"]):
+        listed = relocations(*options)
+        require(".rela.text" in listed and "twice" in listed, f"{options}: the relocations are gone:\n{listed}")
+    require(".rela.text" not in relocations(), "our own relocations are left")
+
+
+def check_static_layouts(place):
+    """A static program has as many layouts as a dynamic one: libc's variable arrays switch no stacks."""
+    place.write("spins.c", '#include <stdio.h>\n#include <time.h>\n__attribute__((noinline)) static int step(int n) { volatile int m = n; return m + 1; }\n'
+                'int main(void) {\n  const clock_t end = clock() + CLOCKS_PER_SEC / 2;\n  while (clock() < end) for (int i = 0; i < 1000; ++i) step(i);\n  puts("42");\n}\n')
+    for options in (["-static"], ["-static-pie"]):
+        place.must("szc", "-O1", *options, "spins.c", "-o", "prog")
+        require("switches stacks" not in place.must("szc", "--stab-info", "prog").stdout, f"{options}: taken for one that switches stacks")
+        place.must("./prog", STAB_CODE="shuffle", STAB_EPOCH="1ms", STAB_REPORT="dose")
+        dose = (place.directory / "dose").read_text()
+        require("switches stacks" not in dose and '"ticks_held":0,' in dose, f"{options}: {dose}")
+    # gcc's own variable arrays in a dynamic program, beside ours.
+    place.write("array.c", 'int use(char*);\nint array(int n) {\n  int sum = 0;\n  for (int i = 1; i < n; ++i) { char a[i]; sum += use(a); }\n  return sum;\n}\n')
+    place.write("uses.c", '#include <stdio.h>\nint array(int);\nint use(char* a) { *a = 1; return *a; }\nint main(void) { printf("%d\\n", array(43)); return 0; }\n')
+    place.must("gcc", "-O2", "-c", "array.c")
+    place.must("szc", "-O1", "uses.c", "array.o", "-o", "prog")
+    require("switches stacks" not in place.must("szc", "--stab-info", "prog").stdout, "gcc's variable array is taken for a switch of stacks")
+    place.moves("prog")
+
+
 def check_partial_and_bare_links(place):
     place.must("szc", "-c", "main.c", "twice.c")
     place.must("szc", "-r", "main.o", "twice.o", "-o", "both.o")

@@ -59,7 +59,7 @@ TEST_F(DamageTest, FilesAreRefusedOrProcessed) {
     if (!analysis) continue;
     const auto metadata =
         encode_code_metadata(*image, analysis->functions, analysis->disassembly, analysis->tables, false, false);
-    const auto written = with_metadata(*image, abi::kCodeSection, metadata, random() % 2 == 0);
+    const auto written = with_metadata(*image, abi::kCodeSection, metadata, {random() % 2 == 0, random() % 2 == 0});
     if (!written) continue;
     ++processed;
     for (const uint64_t offset : analysis->recursive_pads) ASSERT_LE(offset + 4, written->size());
