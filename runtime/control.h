@@ -70,6 +70,10 @@ enum class Degradation : uint8_t {
   kWalksCode,          // a runtime in the program walks code addresses: what our drivers didn't compile stays
   kNoLoops,            // long loops are to be led, and the metadata tells nothing of any
   kTextReplaced,       // the program mapped something over its own text: it goes on there, unmoved
+  kNotMatched,         // layouts are to be matched with those of other builds, and for the code the laboratory has no table
+  kMatchFailed,        // a function of the program has no place in the match table, or its images would be too large
+  kNoIdentities,       // layouts are to be matched, and the executable says no identities of functions
+  kWallEpochs,         // the program's CPU time can't be read: epochs end by the time of day
   kCount
 };
 extern const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)];
