@@ -70,7 +70,8 @@ Result<UniqueFd> memory_file(const char* name) {
 }
 
 // For the helper, which may rely on its length: nobody changes it any more.
-Result<UniqueFd> script_file(const std::string& text) {
+Result<UniqueFd> script_file(const TrialRequest& request) {
+  const std::string text = script_with_rows(request);
   UniqueFd fd(::memfd_create("stab-script", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd) return system_error("memfd_create", errno);
   if (::write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()) ||
@@ -239,7 +240,7 @@ class ReadyTrial::Run {
     request.helper_long_loops = with_helper && request_.leads_loops;
     UniqueFd script;
     if (with_helper && !request_.script.empty()) {
-      STAB_TRY(script, script_file(request_.script));
+      STAB_TRY(script, script_file(request_));
       descriptors.script = script.get();
     }
     if (with_helper && !request.with_helper) {

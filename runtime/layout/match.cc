@@ -35,13 +35,30 @@ const char* add_rows(int file, Rows& rows) {
   return nullptr;
 }
 
-int by_identity(const void* a, const void* b) {
-  const uint64_t x = static_cast<const code::MatchRow*>(a)->identity, y = static_cast<const code::MatchRow*>(b)->identity;
-  return x < y ? -1 : x > y;
+// The largest of a heap that lacks order at `at` alone comes to its place.
+void sift(code::MatchRow* rows, size_t at, size_t count) {
+  for (size_t child; (child = 2 * at + 1) < count; at = child) {
+    if (child + 1 < count && rows[child].identity < rows[child + 1].identity) ++child;
+    if (rows[at].identity >= rows[child].identity) return;
+    const code::MatchRow larger = rows[child];
+    rows[child] = rows[at];
+    rows[at] = larger;
+  }
+}
+
+// Heapsort: libc's qsort asks the system how much memory there is, which the sandbox forbids.
+void sort(Rows& rows) {
+  for (size_t at = rows.count / 2; at-- > 0;) sift(rows.all, at, rows.count);
+  for (size_t left = rows.count; left-- > 1;) {
+    const code::MatchRow largest = rows.all[0];
+    rows.all[0] = rows.all[left];
+    rows.all[left] = largest;
+    sift(rows.all, 0, left);
+  }
 }
 
 void merge(Rows& rows) {
-  qsort(rows.all, rows.count, sizeof *rows.all, by_identity);
+  sort(rows);
   size_t kept = 0;
   for (size_t i = 0; i < rows.count; ++i) {
     if (kept > 0 && rows.all[kept - 1].identity == rows.all[i].identity) rows.all[kept - 1] = code::both(rows.all[kept - 1], rows.all[i]);

@@ -211,6 +211,15 @@ def alone(tools, directory):
         done = run(["./one"], directory, 125, STAB_CODE=code, STAB_LAYOUT="match")
         if not done.stderr.decode().startswith("stab: " + words.replace("script", "match", 1)) or done.stdout:
             raise Failed(f"{damaged[:60]!r} under {code}: expected '{words}', got {done.stderr!r}")
+    # Of many functions.
+    many = "".join(f"__attribute__((noinline)) int f{i}(int x) {{ return x * {i + 100} ^ {i}; }}\n" for i in range(300))
+    source = pathlib.Path(directory) / "many.c"
+    source.write_text(many + "int main(int n, char** v) { (void)v; return (" + " + ".join(f"f{i}(n)" for i in range(300)) + ") == 77; }\n")
+    run([tools / "szc", "-O1", source, "-o", "many"], directory)
+    if int(match(tools, directory, "many").read_bytes().split()[4]) != 301:
+        raise Failed(f"of 301 functions: {path.read_bytes()[:60]}")
+    if dose_of("many")["code"]["script"]["matched"] != 301:
+        raise Failed("301 functions are not matched")
     # It is stripped of its symbols, and not of its identities.
     match(tools, directory, "one", "two")
     run(["strip", "one"], directory)
