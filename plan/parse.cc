@@ -15,6 +15,7 @@
 #include "plan/layout_verification.h"
 #include "plan/layout_scripts.h"
 #include "plan/limits.h"
+#include "plan/matched_layouts.h"
 #include "plan/parse_parts.h"
 #include "plan/size.h"
 #include "plan/slicing.h"
@@ -164,6 +165,7 @@ Parsed parse_plan(std::string_view text, const std::string& path, const ParseOpt
   optional_table(root, "machines", plan, parse_machines);
   optional_table(root, "limits", plan, parse_limits);
   optional_table(root, "causal", plan, parse_causal);
+  settle_layouts(plan, options.schedule_version);
   optional_table(root, "layout", plan, parse_layout);
   root.require("program", "add [[program]] with name and run");
   if (const TomlNode* programs = root.find("program")) {
@@ -195,6 +197,7 @@ Parsed parse_plan(std::string_view text, const std::string& path, const ParseOpt
     check_causal(faults, plan, causal_spot);
     check_load(faults, plan, causal_spot);
     check_layout_scripts(plan, faults);
+    check_layouts(plan, faults);
     warn_runs_per_seed(faults, plan);
   }
   const bool good = faults.error_count() == 0;

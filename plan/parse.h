@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "toml/diagnostic.h"
 #include "plan/plan.h"
+#include "plan/schedule.h"
 
 namespace stab::plan {
 
@@ -41,6 +42,7 @@ struct ParseOptions {
   size_t max_errors = 20;               // then "too many errors"
   const FileLookup* files = nullptr;    // null: existence is not checked
   bool stored = false;                  // it was accepted once, maybe before there were all of today's rules
+  int schedule_version = kScheduleVersion;  // that a stored one was expanded with
 };
 
 struct Parsed {

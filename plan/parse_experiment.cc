@@ -365,6 +365,11 @@ void parse_experiment(const TomlNode& table, Faults& faults, Plan& plan) {
   if (node && experiment.order == Order::kRandom && plan.stopping.rule != StoppingRule::kFixed)
     faults.error(node->spot, "in random order no block is complete before the end, so [stopping] could never stop",
                  "write order = \"blocks\", or rule = \"fixed\"");
+  size_t layouts = 0;
+  if (const TomlNode* said = section.word("layouts", {"independent", "matched"}, layouts)) {
+    experiment.layouts = static_cast<Layouts>(layouts);
+    experiment.layouts_spot = said->spot;
+  }
   section.boolean("preflight", experiment.preflight);
   section.boolean("record_epochs", experiment.record_epochs);
   section.boolean("record_samples", experiment.record_samples);

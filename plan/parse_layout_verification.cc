@@ -106,8 +106,9 @@ void make_verification(Section& section, Plan& plan) {
 }  // namespace
 
 void compare_in_blocks(Plan& plan, int replicates) {
-  plan.layout.map = false;
   Experiment& experiment = plan.experiment;
+  if (plan.layout.map) experiment.layouts = Layouts::kIndependent;  // as its trials were
+  plan.layout.map = false;
   experiment.series.clear();
   experiment.record_epochs = experiment.record_samples = false;
   experiment.runs_per_seed = 1;

@@ -58,6 +58,12 @@ enum class Order {
   kRandom,  // all trials of the experiment in one random order
 };
 
+// What the layouts of a block's cells have in common.
+enum class Layouts {
+  kIndependent,  // nothing: each cell has a seed of its own
+  kMatched,      // one seed, and of programs' code, pads and heap what the cells' builds have in common lies in the same places
+};
+
 struct Experiment {
   std::string name;
   std::string series;     // that it is a part of: its levels are followed over all of them; empty: none
@@ -72,6 +78,8 @@ struct Experiment {
   nanoseconds slice{0};   // kSliced: length of the time slices; 0: chosen after the preflight
   double alone = 0.1;     // kSliced: share of the control blocks, whose trials run in turn
   SourceSpot blocks_spot;
+  Layouts layouts = Layouts::kIndependent;
+  SourceSpot layouts_spot;     // where the plan says which; line 0: it doesn't
   bool preflight = true;
   bool record_epochs = false;  // what each epoch of each trial was is kept
   bool record_samples = false;  // where each trial's CPU time was spent, by function, is kept

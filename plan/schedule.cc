@@ -1,4 +1,4 @@
-// The schedule, version 1. Frozen: what a stored experiment ran is described by its plan and seed only as long
+// The schedule, version 2. Frozen: what a stored experiment ran is described by its plan and seed only as long
 // as this file gives the same trials for them.
 //
 // Every draw comes from a stream named by its purpose and by what it is for (Rng::stream), never from one shared
@@ -6,7 +6,8 @@
 //
 //   for each block b:    the subjects in random order        stream("round", b)
 //     for each subject:  cells x passes x runs, shuffled     stream("block <subject>", b)
-//   layout seed:         stream("layout <subject> <cell>", b), shared by the runs and passes of the block
+//   layout seed:         stream("layout <subject> <cell>", b), shared by the runs and passes of the block;
+//                        where layouts are matched      stream("layout <subject>", b), shared by the cells, too
 //   link layout:         block b takes element b mod n of a permutation of 1..n drawn anew
 //                        for each n blocks                   stream("link <subject> <cell>", b / n)
 //                        (of 0..n, for n + 1 blocks, where link 0 is one of them)
@@ -51,6 +52,9 @@ const LayoutReplay* replayed_in(const Plan& plan, const Cell& cell) {
   return level.name == kFreshLevel ? nullptr : &*plan.layout.replay;
 }
 
+// A replay compares a layout with fresh ones.
+bool shares_seeds(const Plan& plan) { return plan.experiment.layouts == Layouts::kMatched && !plan.layout.replay; }
+
 std::string draw_suffix(const Plan& plan) {
   return plan.layout.replay && plan.layout.replay->draw > 1 ? " draw " + std::to_string(plan.layout.replay->draw) : "";
 }
@@ -84,7 +88,7 @@ Schedule make_schedule(const Plan& plan, const Design& design, int first_block, 
   for (const Subject& subject : all_subjects) {
     block_streams.push_back("block " + subject.name + draw_suffix(plan));
     for (const Cell& cell : design.cells) {
-      layout_streams.push_back("layout " + subject.name + " " + cell.name + draw_suffix(plan));
+      layout_streams.push_back("layout " + subject.name + (shares_seeds(plan) ? "" : " " + cell.name) + draw_suffix(plan));
       link_streams.push_back("link " + subject.name + " " + cell.name + draw_suffix(plan));
     }
   }

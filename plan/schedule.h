@@ -1,5 +1,5 @@
-// Schedule: every trial of a plan in the order it will run, with its layout seed. The algorithm is frozen
-// (version 1): plan and seed give the same schedule byte for byte on every machine and in every later version.
+// Schedule: every trial of a plan in the order it will run, with its layout seed. The algorithm is frozen:
+// plan and seed give the same schedule byte for byte on every machine and in every later version.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,10 @@
 
 namespace stab::plan {
 
-inline constexpr int kScheduleVersion = 1;
+// 1: each cell has layout seeds of its own. 2: where layouts are matched, the cells of a block share one; a plan that doesn't say
+// whether they are is read as of the version that it was expanded with.
+inline constexpr int kScheduleVersion = 2;
+inline constexpr int kMatchingScheduleVersion = 2;
 
 struct PlannedTrial {
   uint32_t order = 0;        // position, from 0
@@ -21,7 +24,7 @@ struct PlannedTrial {
   uint16_t run = 0;          // 0 .. runs_per_seed - 1: trials of one (subject, cell, block) share the seed
   uint16_t pass = 0;         // which group of counters (Counters::sharing)
   uint16_t link = 0;         // link layout, 1..seeds in cells of fixed code, else 0
-  uint64_t seed = 0;         // layout seed: independent between cells, subjects and blocks
+  uint64_t seed = 0;         // layout seed: independent between subjects and blocks, and between cells unless layouts are matched
   uint64_t layout = 0;       // layout_id(): trials of one subject share a layout exactly where it is equal
 
   friend bool operator==(const PlannedTrial&, const PlannedTrial&) = default;

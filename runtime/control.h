@@ -74,6 +74,10 @@ enum class Degradation : uint8_t {
   kUnwinderCame,       // such a library was loaded while code moved: what is called from then on runs originals
   kHeapOfProgram,      // the program brings a malloc: the heap is its
   kNoClock,            // the kernel refuses the helper to look at a clock: there are no epochs
+  kNotMatched,         // layouts are to be matched with those of other builds, and for the code the laboratory has no table
+  kMatchFailed,        // a function of the program has no place in the match table, or its images would be too large
+  kNoIdentities,       // layouts are to be matched, and the executable says no identities of functions
+  kWallEpochs,         // the program's CPU time can't be read: epochs end by the time of day
   kCount
 };
 extern const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)];

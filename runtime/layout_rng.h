@@ -32,8 +32,7 @@ class LayoutRng {
   // pre: 0 < bound
   uint32_t below(uint32_t bound) { return static_cast<uint32_t>(((next() >> 32) * bound) >> 32); }
 
- private:
-  static uint64_t rotate(uint64_t x, int k) { return (x << k) | (x >> (64 - k)); }
+  // splitmix64: advances the state, and gives 64 bits of it.
   static uint64_t mix(uint64_t& state) {
     uint64_t z = (state += 0x9e3779b97f4a7c15u);
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -41,6 +40,8 @@ class LayoutRng {
     return z ^ (z >> 31);
   }
 
+ private:
+  static uint64_t rotate(uint64_t x, int k) { return (x << k) | (x >> (64 - k)); }
   uint64_t state_[4];
 };
 

@@ -22,11 +22,14 @@ using helper::Mapped;
 using helper::Plan;
 
 constexpr uint64_t kReach = 0x7fff0000;  // of a 32-bit displacement, less a little
+// The ring begins at a multiple of this: an offset in a slot of images that are matched with another build's is then the same place
+// to whatever looks at an address's lower bits (code::kMatchStride).
+constexpr uint64_t kRingGrain = uint64_t{2} << 20;
 
 // Tries the addresses from `first` in steps of `step` until one is free; `tries` bounds it. 0: none.
 uint64_t map_ring_near(uint64_t first, int64_t step, uint64_t tries, uint64_t bytes, int images, uint64_t offset) {
   constexpr int kFixedNoReplace = 0x100000;
-  uint64_t at = first & ~(kPage - 1);
+  uint64_t at = first & ~(kRingGrain - 1);
   for (; tries > 0; --tries, at += static_cast<uint64_t>(step)) {
     void* mapped = sys::map(pointer_to(at), bytes, PROT_READ | PROT_EXEC, MAP_SHARED | MAP_NORESERVE | kFixedNoReplace,
                             images, offset);
@@ -57,7 +60,7 @@ uint64_t map_ring(const Extent& extent, const Plan& plan, int images, uint32_t& 
       found = map_ring_near(kReach - bytes, -kStep, tries, bytes, images, plan.ring_offset);
     } else {
       found = map_ring_near(extent.low - bytes - kGap, -kStep, tries, bytes, images, plan.ring_offset);
-      if (found == 0) found = map_ring_near(extent.high + kGap, kStep, tries, bytes, images, plan.ring_offset);
+      if (found == 0) found = map_ring_near(extent.high + kGap + kRingGrain, kStep, tries, bytes, images, plan.ring_offset);
     }
     if (found != 0) return found;
   }

@@ -229,6 +229,9 @@ inline constexpr char kGotosSection[] = "stab_gotos";
 //
 //   CodeHeader | CodeFunction[function_count] | CodeTable[table_count] | u32 targets[target_count]
 //   | DirectedFixup[directed_count] | u16 fixed[fixed_count] | 0 to 2 bytes up to a multiple of 4 | u32 loops[loop_words]
+//   | 0 to 7 bytes up to a multiple of 8 | u64 identities[function_count] | u32 pads[function_count]
+//
+// The last line is there where flags has kCodeIdentities.
 //
 // Functions are sorted by start and don't overlap. Immovable ones are listed too, for the dose and for
 // szc --stab-info; they own no fix-ups and no tables.
@@ -277,6 +280,8 @@ inline constexpr const char* kImmovableWords[] = {
 inline constexpr uint64_t kCodeSwitchesStacks = 1;  // makecontext, swapcontext or code that loads rsp from
                                                     // memory: suspended stacks may hold return addresses
 inline constexpr uint64_t kCodeWalked = 2;          // since version 3: a runtime in it walks code addresses; see kWalksCode
+inline constexpr uint64_t kCodeIdentities = 4;      // identities and pads follow the loops. Readers from before they were there
+                                                    // leave them out
 
 struct CodeHeader {
   char magic[8];
@@ -387,6 +392,11 @@ inline constexpr bool point_fits(const CodeFunction& function, uint32_t point, u
   if (at < kFirstPoint || uint64_t{at} + bytes > function.bytes || !in_one_word(function.start + at, bytes)) return false;
   return !is_short_point(point) || (reaches_word(function.start, function.bytes, at, shorts++) && shorts <= kMostShortPoints);
 }
+
+// Identities. The same function of another build of the program has the same identity: it is made of its name and, where that
+// is local, the name of its source file, not of where it lies or what is in it (instrumenter/postlink/identities.cc). No two
+// functions of one binary have the same. pads[i] is the slot of stab_pads that function i reads, or kNoPad.
+inline constexpr uint32_t kNoPad = ~0u;
 
 static_assert(sizeof(LoopRecord) == 12);
 static_assert(sizeof(CodeHeader) == 72);

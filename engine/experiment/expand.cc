@@ -69,6 +69,7 @@ Result<ExpandedPlan> expand(plan::Plan plan) {
 Result<ExpandedPlan> expand_stored(const store::ExperimentRow& row) {
   plan::ParseOptions options;
   options.stored = true;
+  if (row.schedule_version > 0) options.schedule_version = row.schedule_version;
   plan::Parsed parsed = plan::parse_plan(row.plan_text, row.plan_path, options);
   if (!parsed.plan)
     return Error{ErrorCode::kCorrupt, "the stored plan no longer parses: " + plan::render(parsed.errors), {}};

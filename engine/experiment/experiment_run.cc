@@ -21,6 +21,7 @@
 #include "engine/causal/causal_profile.h"
 #include "engine/experiment/counted_entries.h"
 #include "engine/experiment/gate_open.h"
+#include "engine/experiment/matched_layouts.h"
 #include "engine/experiment/plan_files.h"
 #include "engine/experiment/planning.h"
 #include "engine/experiment/preflight.h"
@@ -96,6 +97,7 @@ Result<RunEnd> ExperimentRun::to_end() {
   STAB_CHECK_OK(experiment_->log(
       "engine", machine_->lab().placement.why + "; trees held by " + std::string(name(machine_->lab().tree->kind())) +
                     (pinned.in_front() ? "" : "; no real-time priority, so ends may be stamped late")));
+  STAB_CHECK_OK(match_layouts());
   STAB_TRY(const bool passed, run_preflight(*experiment_, *runner_, inquiry_));
   if (!passed) return experiment_->stop().asked() ? RunEnd::kStopped : RunEnd::kRejected;
   std::unique_ptr<CausalProfile> profile;
@@ -127,6 +129,14 @@ Result<RunEnd> ExperimentRun::to_end() {
   // What is done stays done: everything is on disk, if in the write-ahead log.
   if (const Status moved = experiment_->store().checkpoint(); !moved) experiment_->note(moved.error().message);
   return recorded + not_needed(progress) == progress.planned_total ? RunEnd::kDone : RunEnd::kGaps;
+}
+
+// What is compared beside a replayed trial ran with its experiment's builds.
+Status ExperimentRun::match_layouts() {
+  if (!experiment_->plan().layout.replay) return engine::match_layouts(*experiment_, *runner_, experiment_->row());
+  STAB_TRY(const store::ExperimentRow of,
+           replayed_experiment(experiment_->store(), experiment_->row(), *experiment_->plan().layout.replay));
+  return engine::match_layouts(*experiment_, *runner_, of);
 }
 
 // What a layout costs depends on the caches and predictors that it meets: another model of CPU answers another question. What
@@ -187,6 +197,7 @@ Result<int> ExperimentRun::replay_under(store::Id original, const std::vector<st
   STAB_TRY(const store::TrialRow trial, experiment_->store().trial(original));
   STAB_CHECK_OK(builds_.find_recorded(trial.build));
   STAB_CHECK_OK(runner_->set_up(builds_.place(), builds_.binaries()));
+  STAB_CHECK_OK(match_layouts());
   STAB_CHECK_OK(machine_->tune());
   return runner_->run_by_hand(trial, tool);
 }
@@ -196,6 +207,7 @@ Result<store::Outcome> ExperimentRun::replay(store::Id original) {
   STAB_CHECK_OK(builds_.find_recorded(trial.build));
   const PinnedThread pinned(machine_->lab().placement.housekeeping_cpu);
   STAB_CHECK_OK(runner_->set_up(builds_.place(), builds_.binaries()));
+  STAB_CHECK_OK(match_layouts());
   STAB_CHECK_OK(machine_->tune());
   STAB_CHECK_OK(runner_->remember_outputs());
   std::unique_ptr<CausalProfile> profile;

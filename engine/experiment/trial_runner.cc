@@ -206,6 +206,7 @@ Result<TrialRunner::WhyNot> TrialRunner::make_ready(const store::TrialRow& trial
     request->layout.stack = abi::StackMode::kOff;
     request->layout.heap = abi::HeapMode::kOff;
     request->script.clear();
+    request->match_rows.reset();
   }
   if (profile_ != nullptr) {
     Result<CausalScript> script = profile_->script_of(trial, request->launch.exec_path);

@@ -39,6 +39,8 @@ class TrialRunner {
     setup_->count_entries(subject, build, std::move(functions));
   }
 
+  void match(int program, TableOfProgram table) { setup_->match(program, std::move(table)); }
+
   store::Claim claim();  // of a trial that begins now
   // One claimed trial, made ready unless it is, run and checked. An Error: the laboratory is broken.
   Result<store::Outcome> run(const store::TrialRow& trial);

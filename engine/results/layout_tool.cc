@@ -41,7 +41,8 @@ constexpr std::chrono::seconds kTimeout{330};
 // The script that a trial has followed, as a file.
 Result<UniqueFd> script_of(const std::string& text, const std::string& hash) {
   std::array<char, 24> own{};
-  std::snprintf(own.data(), own.size(), "0x%llx", static_cast<unsigned long long>(abi::hash64(text.data(), text.size())));
+  const size_t bytes = std::min(text.find('\0'), text.size());  // what is behind it has a hash of its own in it
+  std::snprintf(own.data(), own.size(), "0x%llx", static_cast<unsigned long long>(abi::hash64(text.data(), bytes)));
   if (hash != own.data())
     return Error{
         ErrorCode::kCorrupt, "the layout script of this trial is not the one that it followed, by the hash in its dose", {}};
@@ -109,6 +110,23 @@ Result<std::string> LayoutTool::output(const BinaryFile& binary, const std::vect
                                        const std::string& script) const {
   FileQuestion question;
   question.words = {path, binary.is_kept ? "-" : binary.path};
+  UniqueFd beside;
+  if (!ran.script_hash.empty()) {
+    STAB_TRY(beside, script_of(script, ran.script_hash));
+    question.words.insert(question.words.end(), {"--script", "/proc/self/fd/" + std::to_string(kBesideFd)});
+    question.beside = beside.get();
+  }
+  question.words.insert(question.words.end(), words.begin(), words.end());
+  return ask(binary, std::move(question));
+}
+
+Result<std::string> LayoutTool::match(const BinaryFile& binary) const {
+  FileQuestion question;
+  question.words = {path, "--match", binary.is_kept ? "-" : binary.path};
+  return ask(binary, std::move(question));
+}
+
+Result<std::string> LayoutTool::ask(const BinaryFile& binary, FileQuestion question) const {
   question.most_bytes = kMostOutputBytes;
   question.timeout = kTimeout;
   if (until.count() > 0) {
@@ -118,13 +136,6 @@ Result<std::string> LayoutTool::output(const BinaryFile& binary, const std::vect
                      " min that an experiment has for it");
     question.timeout = std::min(question.timeout, left);
   }
-  UniqueFd beside;
-  if (!ran.script_hash.empty()) {
-    STAB_TRY(beside, script_of(script, ran.script_hash));
-    question.words.insert(question.words.end(), {"--script", "/proc/self/fd/" + std::to_string(kBesideFd)});
-    question.beside = beside.get();
-  }
-  question.words.insert(question.words.end(), words.begin(), words.end());
   const char* const input = binary.is_kept ? binary.path.c_str() : "/dev/null";
   const UniqueFd in(::open(input, O_RDONLY | O_CLOEXEC));
   if (!in) return system_error(std::string("open '") + input + "'", errno);

@@ -42,10 +42,17 @@ struct LayoutTool {
   ReaderSetting reader;
   Gate* gate = nullptr;
   std::chrono::nanoseconds until{0};  // on the reader's raw clock: no question is answered later. 0: each has its own time alone
-  // What it prints for a trial; `words`: the rest of its command, `script`: what the trial has kept as its layout script.
+  // What it prints for a trial; `words`: the rest of its command, `script`: what the trial has kept as its layout script, with
+  // its match table if it has one (script_with_table).
   // kUnavailable: it would take more time or more bytes than there are.
   Result<std::string> output(const BinaryFile& binary, const std::vector<std::string>& words, const Ran& ran,
                              const std::string& script) const;
+  // What it prints of a build for a match table (match_tables.h). kCorrupt: the binary has no metadata that it could read, or no
+  // identities.
+  Result<std::string> match(const BinaryFile& binary) const;
+
+ private:
+  Result<std::string> ask(const BinaryFile& binary, FileQuestion question) const;
 };
 // For all that one experiment of the lab asks of it: nobody else's experiment waits for longer.
 inline constexpr std::chrono::minutes kLayoutsOfAnExperiment{15};

@@ -11,6 +11,7 @@
 #include "analysis/statistics/placements.h"
 #include "base/like.h"
 #include "engine/results/layout_tool.h"
+#include "engine/results/match_tables.h"
 #include "engine/trial/epoch_series.h"
 #include "plan/layout_confirmation.h"
 #include "runtime/code/layout_script.h"
@@ -56,7 +57,12 @@ struct Group {
   bool by_trial = false;
   std::vector<std::string> points;
   std::vector<TrialUnits> trials;
+  std::string match_rows;  // of the match table that scripts of its trials name, behind a byte 0
   std::map<std::string, uint64_t> left_out;
+
+  std::string script_of(const TrialUnits& trial) const {
+    return trial.script.find("\nmatch ") == std::string::npos ? trial.script : trial.script + match_rows;
+  }
 };
 
 double median_of(std::vector<double> values) {
@@ -229,7 +235,7 @@ Result<Listed> functions_of(const LayoutTool& tool, const Group& group) {
   std::vector<std::string> words = words_for(group.trials.front().ran);
   words.insert(words.end(), {"--image", "0"});
   STAB_TRY(const std::string text,
-           tool.output(group.binary, words, group.trials.front().ran, group.trials.front().script));
+           tool.output(group.binary, words, group.trials.front().ran, group.script_of(group.trials.front())));
   STAB_TRY(const std::vector<std::string_view> lines, lines_of_functions(text));
   const std::vector<std::string_view> head = split(lines[0], ' ');
   if (head.size() != 6 || head[0] != "stab-layout" || head[1] != "1") return strange(tool);
@@ -306,7 +312,7 @@ Result<Drawn> draw_again(const LayoutTool& tool, const Group& group, const Trial
   std::vector<std::string> words = words_for(trial.ran);
   words.insert(words.end(), {"--through", std::to_string(last)});
   for (const PlacementData::Function& function : functions) words.push_back(hex(function.linked));
-  STAB_TRY(const std::string text, tool.output(group.binary, words, trial.ran, trial.script));
+  STAB_TRY(const std::string text, tool.output(group.binary, words, trial.ran, group.script_of(trial)));
   Drawn drawn;
   std::string_view rest = text;
   rest.remove_prefix(std::min(rest.size(), rest.find('\n') + 1));
@@ -405,8 +411,17 @@ Unit whole_trial(const store::Outcome& outcome) {
 
 using GroupKey = std::pair<int, int>;
 
-Status take_trial(store::Store& store, const store::TrialRow& trial, const Archive& archive, std::map<GroupKey, Group>& groups,
-                  uint64_t& without_epochs) {
+// Once for the trials of one build, whose scripts name the same table. pre: the trial is the last of the group
+Status find_table(store::Store& store, const store::TrialRow& trial, const Archive& archive, const LayoutTool& tool, Group& group) {
+  const std::string& script = group.trials.back().script;
+  if (!group.match_rows.empty()) return {};
+  STAB_TRY(const std::string whole, script_with_table(store, trial, script, archive, tool));
+  group.match_rows = whole.substr(script.size());
+  return {};
+}
+
+Status take_trial(store::Store& store, const store::TrialRow& trial, const Archive& archive, const LayoutTool& tool,
+                  std::map<GroupKey, Group>& groups, uint64_t& without_epochs) {
   STAB_TRY(const store::Outcome outcome, store.outcome(trial.id));
   if (outcome.dose_json.empty() || !outcome.excluded_by.empty() || trial.pass != 0) return {};
   STAB_TRY(const Ran ran, read_dose(outcome.dose_json));
@@ -437,7 +452,7 @@ Status take_trial(store::Store& store, const store::TrialRow& trial, const Archi
     if (series.profile) add_profile(*series.profile, group);
   }
   group.trials.push_back(std::move(units));
-  return {};
+  return find_table(store, trial, archive, tool, group);
 }
 
 // Trials of one seed have the same layouts, so they are no draws of their own, and what else these layouts do would come to light
@@ -487,6 +502,7 @@ Result<std::vector<std::string>> hot_functions(store::Store& store, const store:
   group.text_hash = ran.text_hash;
   STAB_TRY(group.binary, find_binary(store, trial, archive, true));
   group.trials.push_back({trial.id, trial.cell, ran, series.script, {}});
+  STAB_CHECK_OK(find_table(store, trial, archive, tool, group));
   if (series.profile) add_profile(*series.profile, group);
   STAB_TRY(Listed listed, functions_of(tool, group));
   std::vector<PlacementData::Function>& functions = listed.moving;
@@ -505,7 +521,7 @@ Result<LoadedPlacements> load_placements(store::Store& store, const store::Exper
   uint64_t without_epochs = 0;
   STAB_TRY(const std::vector<store::TrialRow> trials,
            store.trials(row.id, {.kind = store::TrialKind::kMain, .state = store::TrialState::kRecorded, .block = {}}));
-  for (const store::TrialRow& trial : trials) STAB_CHECK_OK(take_trial(store, trial, archive, groups, without_epochs));
+  for (const store::TrialRow& trial : trials) STAB_CHECK_OK(take_trial(store, trial, archive, tool, groups, without_epochs));
   if (groups.empty())
     return bad_input("experiment " + std::to_string(row.id) + " has nothing to map: " +
                      (without_epochs > 0

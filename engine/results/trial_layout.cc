@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "engine/results/layout_tool.h"
+#include "engine/results/match_tables.h"
 #include "engine/trial/epoch_series.h"
 
 namespace stab::engine {
@@ -79,7 +80,8 @@ Result<TrialLayout> layout_of(store::Store& store, store::Id id, std::optional<u
   };
   ask("--image", chosen.image, out.image);
   ask("--refill", chosen.refill, out.refill);
-  STAB_TRY(const std::string text, tool.output(binary, words, ran, chosen.script));
+  STAB_TRY(const std::string script, script_with_table(store, trial, chosen.script, archive, tool));
+  STAB_TRY(const std::string text, tool.output(binary, words, ran, script));
 
   const Error strange{ErrorCode::kCorrupt, "'" + tool.path + "' is of another version", {}};
   std::vector<std::string_view> lines = split(text, '\n');

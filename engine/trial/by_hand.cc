@@ -90,10 +90,12 @@ Result<HandRun> by_hand(const TrialRequest& request, const std::vector<std::stri
   run.directory = request.launch.directory;
   run.aslr = request.launch.aslr;
   run.limits = request.launch.limits;
-  if (!request.script.empty()) {
+  // A person's program whose code and stack stay has no helper that it could tell.
+  const bool has_helper = request.layout.code != abi::CodeMode::kOff || request.layout.stack != abi::StackMode::kOff;
+  if (!request.script.empty() && has_helper) {
     const std::string path = directory + "/.stab-layout-script";
-    std::ofstream file(path);
-    file << request.script;
+    std::ofstream file(path, std::ios::binary);
+    file << script_with_rows(request);
     if (!file.flush()) return Error{ErrorCode::kSystem, "can't write '" + path + "'", {}};
     run.env.push_back("STAB_LAYOUT=" + path);
   }

@@ -45,7 +45,8 @@ Result<UniqueFd> memory_file(const char* name) {
   return fd;
 }
 
-Result<UniqueFd> script_file(const std::string& text) {
+Result<UniqueFd> script_file(const TrialRequest& request) {
+  const std::string text = script_with_rows(request);
   UniqueFd fd(::memfd_create("stab-script", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd) return system_error("memfd_create", errno);
   if (::write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()) ||

@@ -239,7 +239,7 @@ class ReadyTrial::Run {
     request.helper_long_loops = with_helper && request_.leads_loops;
     UniqueFd script;
     if (with_helper && !request_.script.empty()) {
-      STAB_TRY(script, script_file(request_.script));
+      STAB_TRY(script, script_file(request_));
       descriptors.script = script.get();
     }
     if (with_helper && !request.with_helper) {

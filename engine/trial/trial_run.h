@@ -48,6 +48,7 @@ struct TrialRequest {
   bool keeps_samples = false;       // where its CPU time was spent, likewise
   bool leads_loops = false;         // long loops are led to new layouts
   std::string script;               // layout script, kept with the outcome; empty: none
+  std::shared_ptr<const std::string> match_rows;  // the match table that it names, behind it; null or empty: it names none
   uint64_t seed = 0;
   std::vector<std::string> stdin_paths;  // absolute; the first that can be read. None: /dev/null
   std::chrono::nanoseconds timeout{0};
@@ -73,6 +74,12 @@ struct TrialRequest {
 
 // Bytes that a program finds above its first stack frame because of this request, without the padding.
 uint64_t stack_top_bytes(const LaunchRequest& launch);
+
+// The script as a helper reads it: its text, and behind a byte 0 the match table that it names.
+inline std::string script_with_rows(const TrialRequest& request) {
+  const bool has_rows = request.match_rows != nullptr && !request.match_rows->empty();
+  return has_rows ? request.script + '\0' + *request.match_rows : request.script;
+}
 
 // What surrounds a trial. One trial at a time; those of a sliced block have one each.
 struct Laboratory {

@@ -12,6 +12,7 @@
 #include "engine/trial/simulated.h"
 #include "plan/layout_confirmation.h"
 #include "plan/layout_scripts.h"
+#include "plan/matched_layouts.h"
 #include "plan/schedule.h"
 
 namespace stab::engine {
@@ -134,6 +135,11 @@ Result<TrialRequest> TrialSetup::request(const store::NewTrial& trial, const std
                                         trial.build, cell.layout.code,
                                         counted == counted_.end() ? std::vector<std::string>() : counted->second,
                                         std::move(request.script));
+  const int program_index = expanded_->subjects[static_cast<size_t>(trial.subject)].program;
+  if (const auto matched = matched_.find(program_index); matched != matched_.end()) {
+    request.script = plan::matched_script(cell.layout, matched->second.line, std::move(request.script));
+    if (plan::is_placed_by_table(cell.layout.code)) request.match_rows = matched->second.rows;
+  }
   request.seed = trial.seed;
   if (!workload.stdin_path.empty()) {
     const std::string name = plan::substitute(workload.stdin_path, expanded_->plan, cell, trial.link);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -22,6 +23,12 @@ struct BuiltBinary {
   std::string run_instead;   // a replay's copy of that program; empty: what is found in the directory
 };
 
+// How a program's trials are told of its match table.
+struct TableOfProgram {
+  std::string line;                         // of their layout scripts; empty: there is no table
+  std::shared_ptr<const std::string> rows;  // its bytes
+};
+
 class TrialSetup {
  public:
   // `binaries` by build index. Resolves counters and the padding of every subject once.
@@ -40,6 +47,9 @@ class TrialSetup {
   void count_entries(int subject, int build, std::vector<std::string> functions) {
     counted_[{subject, build}] = std::move(functions);
   }
+
+  // Layouts of this program's trials are matched from here on.
+  void match(int program, TableOfProgram table) { matched_[program] = std::move(table); }
 
   const std::string& directory() const { return trial_directory_; }  // of the trials of the first enclosure
   const std::vector<std::vector<counters::EventSpec>>& passes() const { return passes_; }
@@ -63,6 +73,7 @@ class TrialSetup {
   mutable std::map<std::string, size_t> simulated_;  // programs by path, numbered: prepare() has asked for all of them
   std::vector<uint64_t> stack_top_;   // by subject
   std::map<std::pair<int, int>, std::vector<std::string>> counted_;  // functions, by subject and build
+  std::map<int, TableOfProgram> matched_;  // by program
   std::map<std::string, worker::Look::Answer> seen_;  // programs by path, as they were at the start
   // Paths of programs by directory and first word, found once: prepare() has asked for all of them.
   mutable std::map<std::pair<std::string, std::string>, std::string> programs_;

@@ -1,10 +1,12 @@
 // Writing down what the runtime needs to move code: for every movable function its PC-relative fields, split
 // into those whose target moves with the image (directed) and those whose target stays (fixed), and its jump
-// tables. By far most fields are fixed (data, PLT) or calls; a fixed one costs two bytes.
+// tables. By far most fields are fixed (data, PLT) or calls; a fixed one costs two bytes. Behind them come each function's
+// identity and pad.
 #include "instrumenter/postlink/code_metadata.h"
 
 #include <algorithm>
 
+#include "instrumenter/postlink/identities.h"
 #include "runtime/stab_abi.h"
 
 namespace stab::postlink {
@@ -22,7 +24,7 @@ class Encoder {
           const std::vector<JumpTable>& tables)
       : image_(image), functions_(functions), disassembly_(disassembly), tables_(tables) {}
 
-  std::vector<uint8_t> encode(uint64_t flags, const LongLoops& loops) {
+  std::vector<uint8_t> encode(uint64_t flags, const LongLoops& loops, const Identities& identities) {
     for (uint32_t index = 0; index < functions_.size(); ++index) take_function(index);
     abi::CodeHeader header{};
     std::copy(std::begin(abi::kCodeMagic), std::end(abi::kCodeMagic), header.magic);
@@ -32,7 +34,7 @@ class Encoder {
     header.text_bytes = image_.text().size();
     const auto hashed = image_.text().subspan(code_functions_.empty() ? image_.text().size() : code_functions_.front().start);
     header.text_hash = abi::hash64(hashed.data(), hashed.size());
-    header.flags = flags;
+    header.flags = flags | abi::kCodeIdentities;
     header.function_count = static_cast<uint32_t>(code_functions_.size());
     header.table_count = static_cast<uint32_t>(code_tables_.size());
     header.target_count = static_cast<uint32_t>(targets_.size());
@@ -46,12 +48,10 @@ class Encoder {
     append(out, targets_.data(), targets_.size());
     append(out, directed_.data(), directed_.size());
     append(out, fixed_.data(), fixed_.size());
-    if (header.loop_words == 0) return out;
-    out.resize((out.size() + 3) / 4 * 4);
-    const auto records = static_cast<uint32_t>(loops.records.size());
-    append(out, &records, 1);
-    append(out, loops.records.data(), loops.records.size());
-    append(out, loops.points.data(), loops.points.size());
+    if (header.loop_words != 0) append_loops(out, loops);
+    out.resize((out.size() + 7) / 8 * 8);
+    append(out, identities.of.data(), identities.of.size());
+    append(out, identities.pads.data(), identities.pads.size());
     return out;
   }
 
@@ -59,6 +59,14 @@ class Encoder {
   static uint32_t words_of(const LongLoops& loops) {
     if (loops.records.empty()) return 0;
     return static_cast<uint32_t>(1 + loops.records.size() * sizeof(abi::LoopRecord) / 4 + loops.points.size());
+  }
+
+  static void append_loops(std::vector<uint8_t>& out, const LongLoops& loops) {
+    out.resize((out.size() + 3) / 4 * 4);
+    const auto records = static_cast<uint32_t>(loops.records.size());
+    append(out, &records, 1);
+    append(out, loops.records.data(), loops.records.size());
+    append(out, loops.points.data(), loops.points.size());
   }
 
   bool needs_version_3(uint64_t flags) const {
@@ -172,7 +180,8 @@ std::vector<uint8_t> encode_code_metadata(const ElfImage& image, const FunctionT
                                           const std::vector<JumpTable>& tables,
                                           bool stacks_are_switched, bool is_walked, const LongLoops& loops) {
   return Encoder(image, functions, disassembly, tables)
-      .encode((stacks_are_switched ? abi::kCodeSwitchesStacks : 0) | (is_walked ? abi::kCodeWalked : 0), loops);
+      .encode((stacks_are_switched ? abi::kCodeSwitchesStacks : 0) | (is_walked ? abi::kCodeWalked : 0), loops,
+              find_identities(image, functions, disassembly));
 }
 
 }  // namespace stab::postlink

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <vector>
 
 namespace stab::postlink {
 namespace {
@@ -25,12 +26,13 @@ class Taker {
     return true;
   }
   bool empty() const { return rest_.empty(); }
-  // Leaves out what lies up to a multiple of 4 bytes; the section begins at one.
-  void align() { rest_ = rest_.subspan(rest_.size() % 4); }
-  size_t words() const { return rest_.size() / 4; }
+  // Leaves out what lies up to a multiple of so many bytes; the section begins at one.
+  void align(size_t bytes) { rest_ = rest_.subspan(std::min(rest_.size(), (bytes - taken() % bytes) % bytes)); }
 
  private:
+  size_t taken() const { return all_ - rest_.size(); }
   std::span<const uint8_t> rest_;
+  size_t all_ = rest_.size();
 };
 
 bool in_range(uint64_t first, uint64_t count, uint64_t size) { return first + count <= size; }
@@ -65,10 +67,23 @@ bool tables_fit(const CodeView& view, const abi::CodeFunction& function) {
 
 bool take_loops(Taker& taker, const abi::CodeHeader& header, CodeView& view) {
   if (header.loop_words == 0) return true;
-  taker.align();
+  taker.align(4);
   std::span<const uint32_t> count;
-  if (taker.words() != header.loop_words || !taker.take(1, count) || !taker.take(count[0], view.loops)) return false;
-  return taker.take(taker.words(), view.points);
+  if (!taker.take(1, count) || !taker.take(count[0], view.loops)) return false;
+  const uint64_t taken = 1 + view.loops.size_bytes() / 4;
+  return taken <= header.loop_words && taker.take(header.loop_words - taken, view.points);
+}
+
+bool take_identities(Taker& taker, const abi::CodeHeader& header, CodeView& view) {
+  if ((header.flags & abi::kCodeIdentities) == 0) return true;
+  taker.align(8);
+  return taker.take(header.function_count, view.identities) && taker.take(header.function_count, view.pads);
+}
+
+bool are_unique(std::span<const uint64_t> identities) {
+  std::vector<uint64_t> sorted(identities.begin(), identities.end());
+  std::sort(sorted.begin(), sorted.end());
+  return std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end();
 }
 
 bool loops_fit(const CodeView& view) {
@@ -99,8 +114,10 @@ Result<CodeView> CodeView::parse(std::span<const uint8_t> section) {
   Taker taker(section.subspan(sizeof header));
   if (!taker.take(header.function_count, view.functions) || !taker.take(header.table_count, view.tables) ||
       !taker.take(header.target_count, view.targets) || !taker.take(header.directed_count, view.directed) ||
-      !taker.take(header.fixed_count, view.fixed) || !take_loops(taker, header, view) || !taker.empty())
+      !taker.take(header.fixed_count, view.fixed) || !take_loops(taker, header, view) ||
+      !take_identities(taker, header, view) || !taker.empty())
     return corrupt("its counts don't match its size");
+  if (!are_unique(view.identities)) return corrupt("two functions have one identity");
   if (!loops_fit(view)) return corrupt("a lead point is where no jump can be stored");
   uint64_t last_end = 0;
   for (size_t i = 0; i < view.functions.size(); ++i) {

@@ -10,7 +10,7 @@ namespace stab::postlink {
 
 // Invariant: every index range of every function and table lies inside the arrays, functions ascend and don't
 // overlap, table targets lie inside their function, fix-ups inside their function and name existing targets,
-// lead points lie inside their function, where a jump can be stored.
+// lead points lie inside their function, where a jump can be stored; no two identities are equal.
 struct CodeView {
   abi::CodeHeader header;
   std::span<const abi::CodeFunction> functions;
@@ -20,6 +20,8 @@ struct CodeView {
   std::span<const uint16_t> fixed;
   std::span<const abi::LoopRecord> loops;  // empty where nothing is told
   std::span<const uint32_t> points;
+  std::span<const uint64_t> identities;  // by function; empty in files from before there were any, and so are pads
+  std::span<const uint32_t> pads;
 
   // Views `section`, which must outlive it and be 8-byte aligned.
   static Result<CodeView> parse(std::span<const uint8_t> section);

@@ -49,6 +49,64 @@ uint32_t front_bytes(const abi::CodeFunction& f, uint32_t body, uint32_t wish) {
   return (f.flags & abi::kFrontNop) != 0 ? 2 : 0;
 }
 
+// Where a function is placed on a base, a multiple of 16, and where the copies of its tables begin.
+void place_on(const Metadata& code, uint32_t index, uint32_t base, ImageScratch& scratch) {
+  const abi::CodeFunction& f = code.functions[index];
+  scratch.body[index] = base + f.start % 16;
+  scratch.entry[index] = scratch.body[index] - front_bytes(f, scratch.body[index], scratch.wish[index]);
+}
+
+uint32_t place_tables(const Metadata& code, uint32_t index, uint32_t cursor, ImageScratch& scratch) {
+  const abi::CodeFunction& f = code.functions[index];
+  for (uint32_t k = f.first_table; k < f.first_table + f.table_count; ++k) {
+    cursor = static_cast<uint32_t>(round_up(cursor, 8));
+    scratch.table[k] = cursor;
+    cursor += code.tables[k].entry_count * table_entry_bytes(code.tables[k].kind);
+  }
+  return cursor;
+}
+
+// A counted function's entry is longer, in every build that is told to count it.
+uint32_t lead_of(const MatchRow& row, uint32_t function, const Metadata& code, const ImageScratch& scratch) {
+  if (function == kNoFunction || counter_of(scratch.wish[function]) == 0) return row.lead;
+  const uint32_t residue = code.functions[function].start % 16;
+  const uint32_t counted = kPrefixBytes + kCountBytes + residue % 2 - residue;
+  return counted > row.lead ? counted : row.lead;
+}
+
+// The places of all functions and tables by the rows of the table: what is drawn, and where a row lies, is the same in each build
+// that has the table. `order` is then that of this build's functions.
+uint64_t place_rows(const Metadata& code, LayoutRng& rng, ImageScratch& scratch) {
+  const uint32_t count = scratch.match.count;
+  for (uint32_t i = 0; i < count; ++i) scratch.row_order[i] = i;
+  for (uint32_t i = count; i > 1; --i) {
+    const uint32_t k = rng.below(i);
+    const uint32_t swapped = scratch.row_order[i - 1];
+    scratch.row_order[i - 1] = scratch.row_order[k];
+    scratch.row_order[k] = swapped;
+  }
+  uint32_t cursor = static_cast<uint32_t>(sizeof(ImageHeader) + count * sizeof(ImageEntry));
+  cursor += rng.below(kStartRange / kPadGrain) * kPadGrain;
+  uint32_t placed = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    const MatchRow& row = scratch.match.rows[scratch.row_order[i]];
+    const uint32_t function = scratch.function_of[scratch.row_order[i]];
+    const uint32_t base = static_cast<uint32_t>(round_up(cursor + lead_of(row, function, code, scratch), kPadGrain));
+    if (function != kNoFunction) {
+      place_on(code, function, base, scratch);
+      scratch.order[placed++] = function;
+    }
+    cursor = base + row.bytes + rng.below(kShufflePads) * kPadGrain;
+  }
+  cursor = static_cast<uint32_t>(round_up(cursor, 64));
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint32_t function = scratch.function_of[scratch.row_order[i]];
+    if (function != kNoFunction) place_tables(code, function, cursor, scratch);
+    cursor += scratch.match.rows[scratch.row_order[i]].table_bytes;
+  }
+  return cursor;
+}
+
 // The places of one function that begins at `cursor` at the earliest; returns its end.
 uint32_t place_function(const Metadata& code, uint32_t index, uint32_t cursor, ImageScratch& scratch) {
   const abi::CodeFunction& f = code.functions[index];
@@ -206,6 +264,48 @@ ImageScratch bind_scratch(const Metadata& code, void* memory) {
   return scratch;
 }
 
+uint32_t table_bytes(const Metadata& code, uint32_t function) {
+  const abi::CodeFunction& f = code.functions[function];
+  uint64_t bytes = 0;
+  for (uint32_t k = f.first_table; k < f.first_table + f.table_count; ++k)
+    bytes += round_up(uint64_t{code.tables[k].entry_count} * table_entry_bytes(code.tables[k].kind), 8);
+  return bytes < kMostMatchBytes ? static_cast<uint32_t>(bytes) : kMostMatchBytes + 8;
+}
+
+uint32_t lead_bytes(const abi::CodeFunction& function, uint32_t residue) {
+  return kPrefixBytes + front_bytes(function, residue, 0) - residue;
+}
+
+size_t match_scratch_bytes(const MatchTable& match) { return size_t{match.count} * 2 * sizeof(uint32_t); }
+
+bool follow_match(const Metadata& code, const MatchTable& match, void* memory, ImageScratch& scratch) {
+  if (code.identities == nullptr) return false;
+  uint32_t* const row_order = static_cast<uint32_t*>(memory);
+  uint32_t* const function_of = row_order + match.count;
+  for (uint32_t i = 0; i < match.count; ++i) function_of[i] = kNoFunction;
+  for (uint32_t i = 0; i < scratch.order_count; ++i) {
+    const uint32_t function = scratch.order[i];
+    const MatchRow needed = match_row(code, function, scratch.room[function]);
+    const uint32_t row = match_row_of(match, needed.identity);
+    if (row == match.count || function_of[row] != kNoFunction || !fits(needed, match.rows[row])) return false;
+    function_of[row] = function;
+  }
+  scratch.match = match;
+  scratch.row_order = row_order;
+  scratch.function_of = function_of;
+  return true;
+}
+
+uint64_t slot_bytes(const MatchTable& match, uint32_t frame_rows) {
+  uint64_t bytes = sizeof(ImageHeader) + kStartRange + frames_bytes(frame_rows) + kLandingsBytes + 64 + 2 * 4096;
+  for (uint32_t i = 0; i < match.count; ++i) {
+    const MatchRow& row = match.rows[i];
+    bytes += sizeof(ImageEntry) + row.lead + 15 + uint64_t{row.bytes} + (kShufflePads - 1) * kPadGrain + row.table_bytes;
+  }
+  bytes = round_up(bytes + kMostCounted * uint64_t{kPrefixBytes + kCountBytes + 1}, 4096);
+  return bytes < (uint64_t{1} << 30) ? bytes : 0;
+}
+
 uint64_t slot_bytes(const Metadata& code, const LayoutScript* script, uint32_t frame_rows) {
   uint64_t bytes = sizeof(ImageHeader) + kStartRange + frames_bytes(frame_rows);
   for (uint32_t i = 0; i < code.header->function_count; ++i) {
@@ -253,6 +353,7 @@ void draw_levels(uint64_t seed, uint32_t image, ImageScratch& scratch) {
 }
 
 uint64_t place_image(const Metadata& code, abi::CodeMode mode, LayoutRng& rng, ImageScratch& scratch) {
+  if (scratch.match.count > 0) return place_rows(code, rng, scratch);
   const bool shuffles =
       mode == abi::CodeMode::kShuffle || mode == abi::CodeMode::kOnce || mode == abi::CodeMode::kDesign;
   const uint32_t still = scratch.still_count;
@@ -276,15 +377,7 @@ uint64_t place_image(const Metadata& code, abi::CodeMode mode, LayoutRng& rng, I
     if (mode == abi::CodeMode::kPad && rng.below(kPadChance) == 0) cursor += kPadGrain;
   }
   cursor = static_cast<uint32_t>(round_up(cursor, 64));
-  for (uint32_t i = 0; i < scratch.order_count; ++i) {
-    const abi::CodeFunction& f = code.functions[scratch.order[i]];
-    for (uint32_t k = f.first_table; k < f.first_table + f.table_count; ++k) {
-      cursor = static_cast<uint32_t>(round_up(cursor, 8));
-      scratch.table[k] = cursor;
-      cursor += code.tables[k].entry_count * table_entry_bytes(code.tables[k].kind);
-    }
-  }
-
+  for (uint32_t i = 0; i < scratch.order_count; ++i) cursor = place_tables(code, scratch.order[i], cursor, scratch);
   return cursor;
 }
 

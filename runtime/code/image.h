@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "runtime/code/layout_script.h"
+#include "runtime/code/match_table.h"
 #include "runtime/code/metadata.h"
 #include "runtime/code/moved_frames.h"
 #include "runtime/layout_rng.h"
@@ -67,21 +68,43 @@ struct ImageScratch {
   const LayoutScript* script = nullptr;
   MovedFrames frames;             // no rows: the executable has no table
   uint32_t still_count = 0;       // so many of the order's first keep their places
+  // Where functions are placed by the rows of a table; without rows they are placed by themselves.
+  MatchTable match;
+  uint32_t* row_order = nullptr;     // indices of the rows
+  uint32_t* function_of = nullptr;   // by row: its function; kNoFunction: this build has none
 };
+inline constexpr uint32_t kNoFunction = ~0u;
 // Bytes that bind_scratch needs, and binding zeroed memory of that size.
 size_t scratch_bytes(const Metadata& code);
 ImageScratch bind_scratch(const Metadata& code, void* memory);
 
+// Of a function's copy: its jump tables, each on a multiple of 8; what lies between a multiple of 16 and the one that its body
+// begins `residue` behind.
+uint32_t table_bytes(const Metadata& code, uint32_t function);
+uint32_t lead_bytes(const abi::CodeFunction& function, uint32_t residue);
+
 // An upper bound on the size of any image of this program; a multiple of 4096. 0: too large to move.
 uint64_t slot_bytes(const Metadata& code, const LayoutScript* script = nullptr, uint32_t frame_rows = 0);
+// The same of every program that is placed by this table.
+uint64_t slot_bytes(const MatchTable& match, uint32_t frame_rows = 0);
+// Slots of such programs lie at multiples of this, so that an offset in a slot is the same place to whatever looks at an address's
+// lower bits: caches, predictors, tables of pages.
+inline constexpr uint64_t kMatchStride = uint64_t{2} << 20;
 
 // From now on images obey a script, which is bound and outlives the scratch. pre: no image was built with it yet
 void follow_script(const LayoutScript& script, ImageScratch& scratch);
+// From now on functions are placed by the table, which outlives the scratch, as does zeroed memory of match_scratch_bytes(). False,
+// and nothing has changed: the metadata has no identities, or a function has no place in the table.
+// pre: no image was built with it yet, and no script places functions
+size_t match_scratch_bytes(const MatchTable& match);
+bool follow_match(const Metadata& code, const MatchTable& match, void* memory, ImageScratch& scratch);
+
 // Sets the levels of the next image, number `image` of a run with this seed. Nothing to do where nothing is placed.
 void draw_levels(uint64_t seed, uint32_t image, ImageScratch& scratch);
 
 // The first half of an image, which depends on no address: draws an order and the places of all functions and tables from the
-// order that the scratch holds, that of the image before. Returns how many bytes of a slot it takes.
+// order that the scratch holds, that of the image before; by the rows of a match table from their own order, so that an image does
+// not depend on those before it. Returns how many bytes of a slot it takes.
 uint64_t place_image(const Metadata& code, abi::CodeMode mode, LayoutRng& rng, ImageScratch& scratch);
 
 // Writes an image to `out`, which holds slot_bytes(code) bytes, and returns how many of them it used.

@@ -2,6 +2,7 @@
 // be anybody's, so every number is bounded where it is read.
 #include "runtime/code/layout_script.h"
 
+#include "runtime/code/match_table.h"
 #include "runtime/layout_rng.h"
 
 namespace stab::code {
@@ -11,12 +12,12 @@ const char* const kScriptFaultWords[static_cast<size_t>(ScriptFault::kCount)] = 
     "a layout script has at most 65536 bytes, none of them 0",
     "expected 'stab-script 1 any' or 'stab-script 1 0xHASH', with the code's hash from stab-layout or a dose report, as the "
     "first line",
-    "expected 'place NAME mod M LEVEL...', 'count NAME', 'rest still' or 'rest shuffled'",
+    "expected 'place NAME mod M LEVEL...', 'count NAME', 'rest still', 'rest shuffled', 'match ROWS 0xHASH' or 'match pads'",
     "expected 'mod' and a power of two from 32 to 4096",
     "a level is a multiple of 16 below the modulus, each of them once",
     "a function has 1 to 16 levels",
     "at most 128 functions can be placed, and 8 counted",
-    "the function is placed or counted by a line before, or 'rest' is said twice",
+    "the function is placed or counted by a line before, or 'rest' or 'match' is said twice",
     "a name is printable, without '\"' and '\\', and at most 102 bytes long where it is counted; write the link-time address "
     "(0x...)",
     "the script is for another binary: its hash is not the one of this program's code",
@@ -29,6 +30,9 @@ const char* const kScriptFaultWords[static_cast<size_t>(ScriptFault::kCount)] = 
     "the script can't be read; it is a regular file or a memfd",
     "STAB_CODE=design needs a layout script; set STAB_LAYOUT to its path",
     "images would be too large with these places; lower the modulus or place fewer functions",
+    "expected 'match pads', or 'match' with the rows of a match table, 1 to 1048576, and its hash (0x...); stab-layout --match writes it",
+    "the table that 'match' names does not follow the script, or is another one; stab-layout --match writes both",
+    "'match' with a table needs STAB_CODE=once or shuffle, and goes with neither 'place' nor 'rest'",
 };
 
 namespace {
@@ -139,6 +143,19 @@ struct Parser {
     return words.at_end() ? ScriptFault::kNone : ScriptFault::kUnknownLine;
   }
 
+  ScriptFault match(Words& words, uint32_t number) {
+    const char* word = nullptr;
+    uint32_t bytes = 0;
+    if (out.match_line != 0) return ScriptFault::kTwice;
+    out.match_line = number;
+    if (!words.take(word, bytes)) return ScriptFault::kBadMatch;
+    if (!is(word, bytes, "pads")) {
+      if (!read_decimal(word, bytes, out.match_rows) || out.match_rows == 0 || out.match_rows > kMostMatchRows) return ScriptFault::kBadMatch;
+      if (!words.take(word, bytes) || !read_hex(word, bytes, out.match_hash)) return ScriptFault::kBadMatch;
+    }
+    return words.at_end() ? ScriptFault::kNone : ScriptFault::kBadMatch;
+  }
+
   ScriptFault line(Words words, uint32_t number) {
     Words again = words;
     const char* word = nullptr;
@@ -146,6 +163,7 @@ struct Parser {
     if (!words.take(word, bytes)) return ScriptFault::kNone;
     if (!has_header) return header(again);
     if (is(word, bytes, "rest")) return rest(words, number);
+    if (is(word, bytes, "match")) return match(words, number);
     if (is(word, bytes, "place")) {
       if (out.placed_count == kMostPlaced) return ScriptFault::kTooMany;
       PlacedFunction& placed = out.placed[out.placed_count++];
@@ -203,7 +221,8 @@ ScriptFault find_movable(const Metadata& code, NameOf name_of, const void* conte
 ScriptVerdict parse_script(const char* text, size_t bytes, LayoutScript& out) {
   out.any_binary = out.rest_still = false;
   out.text_hash = 0;
-  out.placed_count = out.counted_count = out.rest_line = 0;
+  out.placed_count = out.counted_count = out.rest_line = out.match_line = out.match_rows = 0;
+  out.match_hash = 0;
   if (bytes > kMostScriptBytes) return {ScriptFault::kTooLong, 0};
   out.script_hash = abi::hash64(text, bytes);
   Parser parser{out};
@@ -221,8 +240,14 @@ ScriptVerdict parse_script(const char* text, size_t bytes, LayoutScript& out) {
   return {};
 }
 
+bool needs_images(const LayoutScript& script) {
+  return script.match_line == 0 || script.placed_count > 0 || script.counted_count > 0 || script.rest_line != 0;
+}
+
 ScriptVerdict suits_mode(const LayoutScript& script, abi::CodeMode mode) {
-  if (mode == abi::CodeMode::kOff) return {ScriptFault::kNoImage, 0};
+  if (mode == abi::CodeMode::kOff && needs_images(script)) return {ScriptFault::kNoImage, 0};
+  const bool draws_order = mode == abi::CodeMode::kOnce || mode == abi::CodeMode::kShuffle;
+  if (script.match_rows > 0 && !draws_order) return {ScriptFault::kMatchAlone, script.match_line};
   if (mode == abi::CodeMode::kDesign) return {};
   if (script.placed_count > 0) return {ScriptFault::kNotDesign, script.placed[0].name.line};
   return script.rest_still ? ScriptVerdict{ScriptFault::kNotDesign, script.rest_line} : ScriptVerdict{};

@@ -60,6 +60,9 @@ enum class ScriptFault : uint32_t {
   kUnreadable = 16,
   kMissing = 17,
   kTooLarge = 18,
+  kBadMatch = 19,
+  kNoTable = 20,
+  kMatchAlone = 21,
   kCount
 };
 extern const char* const kScriptFaultWords[static_cast<size_t>(ScriptFault::kCount)];
@@ -89,6 +92,11 @@ struct LayoutScript {
   uint64_t script_hash = 0;    // abi::hash64 of the text, for dose reports
   bool rest_still = false;
   uint32_t rest_line = 0;      // that says so
+  // Layouts are matched with those of other builds (match_table.h): functions are placed by a table of so many rows, 0: by
+  // themselves; pads are drawn by identity.
+  uint32_t match_line = 0;     // that says so; 0: they are not
+  uint32_t match_rows = 0;
+  uint64_t match_hash = 0;     // of the rows
   uint32_t placed_count = 0;
   uint32_t counted_count = 0;
   PlacedFunction placed[kMostPlaced];
@@ -103,6 +111,9 @@ struct ScriptVerdict {
 
 // The script points into `text`, which must outlive it.
 ScriptVerdict parse_script(const char* text, size_t bytes, LayoutScript& out);
+
+// Whether it can't be obeyed where code stays: it says more than that layouts are matched.
+bool needs_images(const LayoutScript& script);
 
 // Whether a program whose code is at this level can obey it; what it counts needs any level but off.
 ScriptVerdict suits_mode(const LayoutScript& script, abi::CodeMode mode);

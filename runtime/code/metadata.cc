@@ -118,16 +118,23 @@ bool loops_fit(Metadata& code, const uint32_t* words) {
   return true;
 }
 
+// Of everything in front of the identities.
+uint64_t bytes_in_front(const abi::CodeHeader& header) {
+  return sizeof header + uint64_t{header.function_count} * sizeof(abi::CodeFunction) +
+         uint64_t{header.table_count} * sizeof(abi::CodeTable) + uint64_t{header.target_count} * sizeof(uint32_t) +
+         uint64_t{header.directed_count} * sizeof(abi::DirectedFixup) + fixed_bytes(header) +
+         uint64_t{header.loop_words} * sizeof(uint32_t);
+}
+uint64_t identities_at(const abi::CodeHeader& header) { return (bytes_in_front(header) + 7) & ~uint64_t{7}; }
+
 }  // namespace
 
 uint64_t metadata_bytes(const abi::CodeHeader& header) {
   if (!same_bytes(header.magic, abi::kCodeMagic, sizeof header.magic) || header.version < abi::kOldestCodeVersion ||
       header.version > abi::kCodeVersion || header.header_bytes != sizeof header)
     return 0;
-  return sizeof header + uint64_t{header.function_count} * sizeof(abi::CodeFunction) +
-         uint64_t{header.table_count} * sizeof(abi::CodeTable) + uint64_t{header.target_count} * sizeof(uint32_t) +
-         uint64_t{header.directed_count} * sizeof(abi::DirectedFixup) + fixed_bytes(header) +
-         uint64_t{header.loop_words} * sizeof(uint32_t);
+  if ((header.flags & abi::kCodeIdentities) == 0) return bytes_in_front(header);
+  return identities_at(header) + uint64_t{header.function_count} * (sizeof(uint64_t) + sizeof(uint32_t));
 }
 
 MetadataFault read_metadata(const void* bytes, size_t size, Metadata& out) {
@@ -149,8 +156,18 @@ MetadataFault read_metadata(const void* bytes, size_t size, Metadata& out) {
     if (!function_fits(code, code.functions[i], ends)) return MetadataFault::kMalformed;
   const uint8_t* const behind = reinterpret_cast<const uint8_t*>(code.fixed) + fixed_bytes(*header);
   if (!loops_fit(code, reinterpret_cast<const uint32_t*>(behind))) return MetadataFault::kMalformed;
+  if ((header->flags & abi::kCodeIdentities) != 0) {
+    code.identities = reinterpret_cast<const uint64_t*>(static_cast<const uint8_t*>(bytes) + identities_at(*header));
+    code.pads = reinterpret_cast<const uint32_t*>(code.identities + header->function_count);
+  }
   out = code;
   return MetadataFault::kNone;
+}
+
+void identities_of_pads(const Metadata& code, uint32_t slots, uint64_t* to) {
+  for (uint32_t i = 0; i < slots; ++i) to[i] = i;
+  for (uint32_t i = 0; i < code.header->function_count; ++i)
+    if (code.pads[i] < slots) to[code.pads[i]] = code.identities[i];
 }
 
 uint32_t function_at(const Metadata& code, uint64_t start) {

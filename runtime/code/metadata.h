@@ -23,6 +23,10 @@ struct Metadata {
   const abi::LoopRecord* loops = nullptr;
   const uint32_t* points = nullptr;
   uint32_t loop_count = 0;
+  // By function; nullptr: the section is from before there were any. Whoever reads them takes care of two that are equal, and
+  // of pads beyond the last slot.
+  const uint64_t* identities = nullptr;
+  const uint32_t* pads = nullptr;
 };
 
 enum class MetadataFault : uint8_t {
@@ -39,6 +43,9 @@ MetadataFault read_metadata(const void* bytes, size_t size, Metadata& out);
 
 // The index of the function that starts at this offset in the text; function_count where none does.
 uint32_t function_at(const Metadata& code, uint64_t start);
+
+// The identity of the function that reads each slot of pads; of one that none reads, its number. pre: code.identities
+void identities_of_pads(const Metadata& code, uint32_t slots, uint64_t* to);
 
 // A section's place in an ELF file, from its section headers. `read_at` reads exactly `size` bytes at
 // `offset` of the file and returns whether it could.

@@ -83,7 +83,10 @@ void write_code(Text& out, const Control& control, const HelperUse& use) {
     object.key("script");
     Object script(out);
     (script.key("hash") << "\"0x").hex(use.script->script_hash) << "\"";
-    script.number("placed", use.script->placed_count).number("counted", use.script->counted_count);
+    script.number("placed", use.script->placed_count)
+        .number("counted", use.script->counted_count)
+        .number("match_rows", use.script->match_rows)
+        .number("matched", use.matched);
     script.close();
   }
   if (use.loops != nullptr) {
@@ -201,7 +204,8 @@ size_t write_report(const abi::Settings& settings, const Control& control, const
       .number("minor_faults", use.minor_faults)
       .number("major_faults", use.major_faults)
       .number("ticks", use.ticks)
-      .number("ticks_late", use.ticks_late);
+      .number("ticks_late", use.ticks_late)
+      .text("epochs_by", use.counts_cpu ? "cpu" : "wall");
   helper.close();
 
   if (counts != nullptr && (counts->points > 0 || counts->points_dropped > 0)) {

@@ -9,7 +9,7 @@
 //            "scans":N,"scan_ns":N,"looks":N,"looks_in_doubt":N,
 //            "ticks_held":N,"ticks_unentered":N,"stayers":N,"libraries_stay":N,
 //            "text_hash":"0x...","text_address":N,"ring_address":N,"slot_bytes":N,    where images were mapped
-//            "script":{"hash":"0x...","placed":N,"counted":N},                        if it followed one
+//            "script":{"hash":"0x...","placed":N,"counted":N,"match_rows":N,"matched":N},    if it followed one
 //            "long_loops":{"functions":N,"points":N,"unled_branches":N,"holds_table":N,"no_point":N,"no_loop":N,
 //                          "full":N}},                                                if loops were to be led
 //    "stack":{"slots":N,"slots_zeroed":N,"refills":N},
@@ -18,7 +18,8 @@
 //    "region":{"regions":N,"wall_ns":N,"cpu_ns":N,"layouts":N},   sums, if the program had any
 //    "progress":{"points":[{"name":TEXT,"kind":"progress"|"begin"|"end"|"arrival","visits":N},...],
 //                "rows":N,"threads_sharing":N,"points_dropped":N,"visits_dropped":N},   if a point was visited
-//    "helper":{"cpu_ns":N,"start_ns":N,"start_cpu_ns":N,"minor_faults":N,"major_faults":N,"ticks":N,"ticks_late":N},
+//    "helper":{"cpu_ns":N,"start_ns":N,"start_cpu_ns":N,"minor_faults":N,"major_faults":N,"ticks":N,"ticks_late":N,
+//              "epochs_by":"cpu"|"wall"},
 //    "degradations":["words",...]}
 //
 // A helper whose program never said hello (it is no program of ours, or it died before main) writes
@@ -52,6 +53,8 @@ struct HelperUse {
   uint64_t text_hash = 0;     // CodeHeader::text_hash: which binary's code it moved
   const code::LayoutScript* script = nullptr;  // that it followed
   const code::LongLoops* loops = nullptr;      // that it led; nullptr: nobody asked for it
+  uint32_t matched = 0;       // functions that were placed by a match table
+  bool counts_cpu = false;    // epochs are of the program's CPU time
   bool launched = false;
 };
 

@@ -4,20 +4,11 @@
 
 #include <poll.h>
 
+#include "runtime/helper/cpu_clock.h"
 #include "runtime/sys.h"
 
 namespace stab::helper {
 namespace {
-
-// As clock_getcpuclockid makes it: the CPU time of a process, dead threads included. The kernel lets anybody read it.
-long cpu_clock_of(int pid) { return static_cast<long>(static_cast<int>(~static_cast<unsigned>(pid) << 3 | 2)); }
-
-bool read_cpu(long clock, uint64_t& ns) {
-  timespec now{};
-  if (sys::call(SYS_clock_gettime, clock, sys::word(&now)) != 0) return false;
-  ns = static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
-  return true;
-}
 
 void write_magic(const char (&magic)[8], char (&to)[8]) {
   for (size_t i = 0; i < sizeof magic; ++i) to[i] = magic[i];
@@ -95,7 +86,7 @@ void EpochLog::add(uint32_t epoch, uint32_t image, uint32_t refill, int slot, ui
   EpochRecord& record = records_[count_++];
   record = EpochRecord{};
   record.start_ns = sys::monotonic_ns() - origin_ns_;
-  if (cpu_clock_ == 0 || !read_cpu(cpu_clock_, record.cpu_ns)) flags |= kEpochCpuUnknown;
+  if (cpu_clock_ == 0 || !read_cpu_clock(cpu_clock_, record.cpu_ns)) flags |= kEpochCpuUnknown;
   read_visits(record.visits);
   record.epoch = epoch;
   record.image = image;

@@ -32,7 +32,7 @@ int grow(Session& session) {
   }
   session.control->code.slots_made = session.images.ring.made() + 1;
   const int slot = session.images.ring.grow();
-  populate(session.images.slot_memory(slot), session.images.slot_bytes);
+  populate(session.images.slot_memory(slot), session.images.used_bytes);
   return slot;
 }
 
@@ -59,8 +59,9 @@ bool replace_image(Session& session) {
   code::ImagePlace& place = images.place;
   place.slot = images.slot_address(slot);
   place.executed = session.hello.control_address + offsetof(Control, executed) + static_cast<uint64_t>(slot);
-  LayoutRng rng(session.hello.settings.seed, kRngCode, session.layouts.images_built);
-  code::draw_levels(session.hello.settings.seed, session.layouts.images_built, images.scratch);
+  const uint32_t number = images.scratch.match.count > 0 ? session.layouts.passed : session.layouts.images_built;
+  LayoutRng rng(session.hello.settings.seed, kRngCode, number);
+  code::draw_levels(session.hello.settings.seed, number, images.scratch);
   images.image_bytes = static_cast<uint32_t>(code::build_image(
       images.code, images.original, place, session.hello.settings.code, rng, images.scratch, images.slot_memory(slot)));
   dose.image_bytes = images.image_bytes;
@@ -72,7 +73,7 @@ bool replace_image(Session& session) {
   lead_loops(session);
   const uint64_t published_ns = sys::monotonic_ns();
   images.ring.publish(slot);
-  session.layouts.image_in[slot] = session.layouts.images_built;
+  session.layouts.image_in[slot] = session.layouts.image = number;
   if (old >= 0) code::retire(images.slot_memory(old));
   dose.layouts_built = ++session.layouts.images_built;
   dose.build_ns += built_ns - started_ns;
@@ -86,9 +87,14 @@ bool replace_image(Session& session) {
 void refill_pads(Session& session) {
   if (session.pads == nullptr) return;
   StackDose& dose = session.control->stack;
-  LayoutRng rng(session.hello.settings.seed, kRngStack, session.layouts.refills);
-  dose.slots_zeroed = fill_pads(session.pads, session.hello.slot_count, session.hello.settings, rng);
+  const uint64_t* const identities = session.pad_identities;
+  const uint32_t number = identities != nullptr ? session.layouts.passed : session.layouts.refills;
+  LayoutRng rng(session.hello.settings.seed, kRngStack, number);
+  dose.slots_zeroed = identities != nullptr
+                          ? fill_pads_by_identity(session.pads, session.hello.slot_count, identities, session.hello.settings, rng)
+                          : fill_pads(session.pads, session.hello.slot_count, session.hello.settings, rng);
   refill_modules(session, rng);
+  session.layouts.refill = number;
   dose.refills = ++session.layouts.refills;
 }
 
@@ -159,7 +165,7 @@ bool build_first(Session& session) {
   bump_epoch(session);
   if (session.task.tells_epochs) {
     const bool counts = session.followed.is_there && session.images.moves;
-    const code::LayoutScript* const script = counts ? &session.followed.script : nullptr;
+    const code::LayoutScript* const script = counts ? &session.followed.script() : nullptr;
     session.layouts.log.begin(session.board, session.family.numbered ? session.hello.pid : 0, script, session.control->entries);
   }
   if (session.task.tells_samples) {
@@ -211,9 +217,8 @@ void go_home(Session& session) {
 }
 
 void record_epoch(Session& session, uint8_t flags) {
-  session.layouts.log.add(session.layouts.epochs, session.layouts.images_built > 0 ? session.layouts.images_built - 1 : kNoImage,
-                          session.layouts.refills > 0 ? session.layouts.refills - 1 : kNoImage, session.images.ring.newest(),
-                          flags, session.samples);
+  session.layouts.log.add(session.layouts.epochs, session.layouts.image, session.layouts.refill, session.images.ring.newest(), flags,
+                          session.samples);
 }
 
 void count_executed(Session& session) {

@@ -21,7 +21,8 @@ struct Images {
   uint64_t text_bytes = 0;            // whole pages
   uint64_t ring_offset = 0;
   uint64_t ring_address = 0;          // in the program
-  uint64_t slot_bytes = 0;
+  uint64_t slot_bytes = 0;            // from one slot to the next
+  uint64_t used_bytes = 0;            // of a slot, at most
   uint32_t image_bytes = 0;           // of the newest image
 
   code::Metadata code;

@@ -71,11 +71,13 @@ bool obey_orders(Session& session) {
   if (home) go_home(session);
   if (new_layout) {
     if (session.hello.settings.epoch_ns == 0) ++session.use.ticks;
+    ++session.layouts.passed;
     advance(session, true);
   }
   if (new_modules) {
     // A stream of its own: the streams of the epochs stay what they are, whatever is loaded.
-    LayoutRng rng(session.hello.settings.seed, kRngStack, kModuleStreams | session.control->stack.refills);
+    const uint64_t number = session.pad_identities != nullptr ? session.layouts.passed : session.control->stack.refills;
+    LayoutRng rng(session.hello.settings.seed, kRngStack, kModuleStreams | number);
     refill_modules(session, rng);
   }
   end(orders);

@@ -52,7 +52,10 @@ void fill_use(Session& session) {
   session.use.major_faults = static_cast<uint64_t>(usage.ru_majflt);
   session.use.launched = session.task.launched;
   session.use.loops = session.looks.leads_loops ? &session.looks.loops : nullptr;
-  session.use.script = session.followed.is_there && session.images.moves ? &session.followed.script : nullptr;
+  const bool follows = session.followed.is_there && (session.images.moves || session.followed.matches());
+  session.use.script = follows ? &session.followed.script() : nullptr;
+  session.use.matched = session.images.scratch.match.count > 0 ? session.images.scratch.order_count : 0;
+  session.use.counts_cpu = session.clock.counts_cpu();
 }
 
 // Once: the descriptor is closed, which tells a reader of a pipe that the report is complete.
@@ -69,7 +72,7 @@ void write_dose(Session& session, End end) {
   const bool counts_entries = session.images.moves && session.followed.is_there;
   const bool counted = session.board != nullptr || counts_entries;
   if (session.board != nullptr) progress::read_board(*session.board, counts);
-  if (counts_entries) add_entries(session.followed.script, *session.control, counts);
+  if (counts_entries) add_entries(session.followed.script(), *session.control, counts);
   const size_t bytes =
       write_report(session.hello.settings, *session.control, session.use, end, text, counted ? &counts : nullptr);
   record_epoch(session, kEpochEnd);
@@ -82,6 +85,18 @@ void write_dose(Session& session, End end) {
   session.samples.end();
   sys::close(session.task.report);
   session.task.report = -1;
+}
+
+// The time has come, or is past: returns how many epochs have ended, and sets when the next one ends. Those that were missed are
+// not made up for, but counted. By the time of day the next one is whole, as layouts that last a moment would be no epochs; by
+// CPU time it ends where it would have ended, so that an epoch is the same part of the program's work whatever was missed.
+// pre: due_ns <= now
+uint64_t end_epochs(Session& session, uint64_t now, uint64_t& due_ns) {
+  const uint64_t period_ns = has_epochs(session) ? session.hello.settings.epoch_ns : kIdleNs;
+  const uint64_t passed = (now - due_ns) / period_ns + 1;
+  session.layouts.passed += static_cast<uint32_t>(passed);
+  due_ns = passed == 1 || session.clock.counts_cpu() ? due_ns + passed * period_ns : now + period_ns;
+  return passed;
 }
 
 // Forked children of a program that has ended still run in the images.
@@ -97,10 +112,10 @@ void serve_kin(Session& session, uint64_t due_ns) {
     if (unsettled * period_ns > 2'000'000'000u) return;
     const timespec rest{static_cast<time_t>(period_ns / 1'000'000'000u), static_cast<long>(period_ns % 1'000'000'000u)};
     sys::call(SYS_nanosleep, sys::word(&rest), 0);
-    const uint64_t now = sys::monotonic_ns();
+    const uint64_t now = session.clock.now_ns(session.control->kin);
     if (!has_epochs(session) || now < due_ns) continue;
+    end_epochs(session, now, due_ns);
     advance_unless_paused(session);
-    due_ns = now + epoch_ns;
   }
 }
 
@@ -121,7 +136,9 @@ void run_epochs(Session& session) {
   const bool epochs = has_epochs(session) && session.has_clock;
   if (has_epochs(session) && !session.has_clock) degrade(control, Degradation::kNoClock);
   const uint64_t period_ns = epochs ? session.hello.settings.epoch_ns : kIdleNs;
-  uint64_t due_ns = sys::monotonic_ns() + period_ns;
+  const auto now_ns = [&] { return session.clock.now_ns(control.kin); };
+  uint64_t due_ns = now_ns() + period_ns;
+  uint64_t looks_alive_ns = sys::monotonic_ns() + period_ns;
   bool reported = false;
   for (;;) {
     const uint32_t request = __atomic_load_n(&control.request, __ATOMIC_ACQUIRE);
@@ -129,7 +146,7 @@ void run_epochs(Session& session) {
     if (request == kRequestOrders) {
       uint32_t expected = kRequestOrders;
       __atomic_compare_exchange_n(&control.request, &expected, kRequestNone, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-      if (obey_orders(session)) due_ns = sys::monotonic_ns() + period_ns;
+      if (obey_orders(session)) due_ns = now_ns() + period_ns;
       continue;
     }
     if (request == kRequestReport && !reported) {
@@ -137,11 +154,12 @@ void run_epochs(Session& session) {
       write_dose(session, End::kExit);
       reported = true;
     }
-    sys::futex_wait(&control.request, request, next_wake_ns(session, due_ns));
-    const uint64_t now = sys::monotonic_ns();
-    if (tells_progress(session) && now >= session.layouts.log.tells_at_ns())
+    sys::futex_wait(&control.request, request, next_wake_ns(session, session.clock.look_at_ns(due_ns, period_ns)));
+    const uint64_t monotonic_ns = sys::monotonic_ns(), now = now_ns();
+    if (tells_progress(session) && monotonic_ns >= session.layouts.log.tells_at_ns())
       session.layouts.log.tell_progress(session.task.report);
-    if (now < due_ns) {
+    // A program that sleeps has no epochs, and may still be another one by now.
+    if (now < due_ns && monotonic_ns < looks_alive_ns) {
       session.samples.take(session.family, session.images);
       continue;
     }
@@ -149,20 +167,25 @@ void run_epochs(Session& session) {
       write_dose(session, is_ending(session.family.program) ? End::kDied : End::kExec);
       break;
     }
-    if (epochs && !reported) {
-      ++session.use.ticks;
-      advance_unless_paused(session);
-    }
-    due_ns += period_ns;
-    if (due_ns > now) continue;
-    // Epochs that were missed are not made up for: layouts that last a moment would be no epochs.
-    if (epochs) session.use.ticks_late += (now - due_ns) / period_ns + 1;
-    due_ns = now + period_ns;
+    looks_alive_ns = monotonic_ns + period_ns;
+    if (now < due_ns) continue;
+    const uint64_t passed = end_epochs(session, now, due_ns);
+    if (!epochs) continue;
+    session.use.ticks_late += passed - 1;
+    if (reported) continue;
+    ++session.use.ticks;
+    advance_unless_paused(session);
   }
   __atomic_store_n(&watched.is_heard, 1u, __ATOMIC_RELEASE);
   // Dies: the watcher may have been faster than the exit handler's request.
   write_dose(session, End::kDied);
   serve_kin(session, due_ns);
+}
+
+// A launched program's epochs are of its CPU time, and so are those that are matched.
+void begin_clock(Session& session) {
+  if (!has_epochs(session) || !(session.task.launched || session.followed.matches())) return;
+  if (!session.clock.count_cpu(session.family)) degrade(*session.control, Degradation::kWallEpochs);
 }
 
 }  // namespace
@@ -177,6 +200,7 @@ int serve(const Task& task) {
     sys::write_full(task.report, text, write_no_hello(text));
     return 1;
   }
+  begin_clock(session);
   build_first(session);
   send_ready(session);
   watched = {session.family.pidfd, &session.control->request, 0, 0};

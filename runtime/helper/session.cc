@@ -88,7 +88,7 @@ code::MetadataFault read_section(int executable, code::FileSpan span, code::Meta
 }
 
 const code::LayoutScript* script_of(const Session& session) {
-  return session.followed.is_there ? &session.followed.script : nullptr;
+  return session.followed.is_there ? &session.followed.script() : nullptr;
 }
 
 bool refuse_script(Session& session, code::ScriptFault fault, uint32_t line = 0) {
@@ -104,11 +104,9 @@ bool read_script(Session& session, int handed) {
   // A launched program's script is its helper's. What it executes inherits the settings alone, and is shuffled.
   const bool is_missed = mode == abi::CodeMode::kDesign && session.task.launched;
   if (file < 0) return !is_missed || refuse_script(session, code::ScriptFault::kMissing);
-  const long bytes = is_file(file) ? sys::pread_full(file, followed.text, sizeof followed.text, 0) : -EINVAL;
+  if (is_file(file)) followed.verdict = read_script_file(file, mode, followed.file);
+  else followed.verdict = {code::ScriptFault::kUnreadable, 0};
   sys::close(file);
-  if (bytes < 0) return refuse_script(session, code::ScriptFault::kUnreadable);
-  followed.verdict = code::parse_script(followed.text, static_cast<size_t>(bytes), followed.script);
-  if (followed.verdict.fault == code::ScriptFault::kNone) followed.verdict = code::suits_mode(followed.script, mode);
   followed.is_there = followed.verdict.fault == code::ScriptFault::kNone;
   return followed.is_there;
 }
@@ -128,8 +126,47 @@ bool bind_followed(Session& session) {
   if (!session.followed.is_there) return true;
   const auto name_of = [](const void* names, uint32_t function) { return static_cast<const PerfMap*>(names)->name_of(function); };
   session.followed.verdict =
-      code::bind_script(session.images.code, name_of, &session.images.perf_map, session.followed.script);
+      code::bind_script(session.images.code, name_of, &session.images.perf_map, session.followed.file.script);
   return session.followed.verdict.fault == code::ScriptFault::kNone;
+}
+
+// Of a program whose code stays, but whose pads are matched.
+void read_identities(Session& session, int executable) {
+  code::FileSpan span;
+  if (!session.followed.matches() || !is_file(executable) || !code::find_code_section(read_file_at, &executable, span)) return;
+  (void)read_section(executable, span, session.images.code);
+}
+
+// Places functions by the match table, if the script names one. Where that can't be done, they are placed alone.
+void match_places(Session& session) {
+  if (!session.followed.matches()) return;
+  Images& images = session.images;
+  const code::MatchTable& match = session.followed.file.match;
+  const abi::CodeMode mode = session.hello.settings.code;
+  const bool draws_order = mode == abi::CodeMode::kOnce || mode == abi::CodeMode::kShuffle;
+  if (match.count == 0) {
+    if (draws_order) degrade(*session.control, Degradation::kNotMatched);
+    return;
+  }
+  const uint64_t used_bytes = code::slot_bytes(match, images.scratch.frames.total);
+  void* const memory = used_bytes == 0 ? nullptr : allocate(code::match_scratch_bytes(match));
+  if (memory == nullptr || !code::follow_match(images.code, match, memory, images.scratch))
+    return degrade(*session.control, Degradation::kMatchFailed);
+  images.used_bytes = used_bytes;
+  images.slot_bytes = (used_bytes + code::kMatchStride - 1) / code::kMatchStride * code::kMatchStride;
+}
+
+// So that pads are drawn by their functions' identities, if the script wants that: by slot. pre: the code's metadata, if it can be had,
+// are read
+void match_pads(Session& session) {
+  const code::Metadata& code = session.images.code;
+  const uint32_t slots = session.hello.slot_count;
+  if (!session.followed.matches() || slots == 0) return;
+  if (code.identities == nullptr) return degrade(*session.control, Degradation::kNoIdentities);
+  auto* const identities = reinterpret_cast<uint64_t*>(allocate(uint64_t{slots} * sizeof(uint64_t)));
+  if (identities == nullptr) return degrade(*session.control, Degradation::kNoIdentities);
+  code::identities_of_pads(code, slots, identities);
+  session.pad_identities = identities;
 }
 
 // Reads and checks everything that moving code needs. False: degradations say why not.
@@ -178,7 +215,7 @@ bool read_executable(Session& session, int executable) {
     const uint32_t reason = static_cast<uint32_t>(session.images.code.functions[i].immovable);
     if (reason != 0 && reason < sizeof dose.not_moved / sizeof dose.not_moved[0]) ++dose.not_moved[reason];
   }
-  if (session.hello.settings.perf_map || session.followed.is_there)
+  if (session.hello.settings.perf_map || (session.followed.is_there && code::needs_images(session.followed.script())))
     (void)session.images.perf_map.read_names(executable, session.images.code);  // a map without names is one, too
   if (!bind_followed(session)) return false;
   const code::MovedFrames frames = read_frames(session.images.code, executable);
@@ -186,9 +223,11 @@ bool read_executable(Session& session, int executable) {
   void* scratch = allocate(code::scratch_bytes(session.images.code) + 8);
   if (session.images.slot_bytes == 0 && session.followed.is_there) return refuse_script(session, code::ScriptFault::kTooLarge);
   if (session.images.slot_bytes == 0 || scratch == nullptr) return refuse(Degradation::kNoNearMemory);
+  session.images.used_bytes = session.images.slot_bytes;
   session.images.scratch = code::bind_scratch(session.images.code, scratch);
   session.images.scratch.frames = frames;
-  if (session.followed.is_there) code::follow_script(session.followed.script, session.images.scratch);
+  if (session.followed.is_there) code::follow_script(session.followed.script(), session.images.scratch);
+  match_places(session);
   return session.images.scratch.order_count > 0;
 }
 
@@ -360,11 +399,15 @@ bool shake_hands(Session& session) {
   const bool scripted = read_script(session, received[Handed::kScript]);
   const bool code =
       scripted && wanted.code != abi::CodeMode::kOff && read_executable(session, received[Handed::kExecutable]);
-  // A script that can't be obeyed in code that stays would leave its experiment without what it is about.
-  if (session.followed.is_there && !code && session.followed.verdict.fault == code::ScriptFault::kNone)
+  // A script that can't be obeyed in code that stays would leave its experiment without what it is about; of one that only matches
+  // layouts nothing is lost.
+  if (session.followed.is_there && !code && session.followed.verdict.fault == code::ScriptFault::kNone &&
+      code::needs_images(session.followed.script()))
     refuse_script(session, code::ScriptFault::kNoImage);
   const bool draws = wanted.stack == abi::StackMode::kOn || wanted.stack == abi::StackMode::kRecursive;
   const bool pads = draws && hello.slot_count > 0;
+  if (pads && scripted && wanted.code == abi::CodeMode::kOff) read_identities(session, received[Handed::kExecutable]);
+  if (pads) match_pads(session);
   if (received[Handed::kExecutable] >= 0) sys::close(received[Handed::kExecutable]);
   session.control->stack.slots = hello.slot_count;
   if (draws && hello.slot_count == 0) degrade(*session.control, Degradation::kNoPads);

@@ -11,16 +11,23 @@
 #include "runtime/helper/looks.h"
 #include "runtime/helper/handshake_messages.h"
 #include "runtime/helper/dose_report.h"
+#include "runtime/helper/program_clock.h"
+#include "runtime/helper/script_file.h"
 #include "runtime/helper/sampled_functions.h"
 #include "runtime/progress/board.h"
 
 namespace stab::helper {
 
-// By their numbers: what has been put in place last. Counted here, since the seed and these give the layouts.
+// By their numbers: what has been put in place last. Counted here, since the seed and these give the layouts. Layouts that are
+// matched with those of other builds are numbered by the epochs that have passed, which are the same phases of each build's run;
+// others by themselves.
 struct PlacedLayouts {
   uint32_t epochs = 0;
   uint32_t images_built = 0;
   uint32_t refills = 0;
+  uint32_t passed = 0;        // epochs that have ended, missed ones included: what matched layouts are numbered by
+  uint32_t image = kNoImage;  // numbers of those in place
+  uint32_t refill = kNoImage;
   uint32_t image_in[kMaxSlots] = {};  // which image a slot of the ring holds
   EpochLog log;
 };
@@ -41,8 +48,10 @@ struct Task {
 struct FollowedScript {
   bool is_there = false;
   code::ScriptVerdict verdict;
-  code::LayoutScript script;
-  char text[code::kMostScriptBytes + 1];
+  ScriptFile file;
+
+  const code::LayoutScript& script() const { return file.script; }
+  bool matches() const { return is_there && file.script.match_line != 0; }
 };
 
 // The control block is the program's to write for its whole life, and so is whatever the program says: what the helper
@@ -56,10 +65,12 @@ struct Session {
   Control* control = nullptr;
   const progress::Board* board = nullptr;  // nullptr: the program has none
   uint32_t* pads = nullptr;                // writable view of the slots; nullptr: none, or pads stay as they are
+  uint64_t* pad_identities = nullptr;      // by slot, where pads are matched with those of other builds
   Family family;
   Images images;
   Looks looks;
   PlacedLayouts layouts;
+  ProgramClock clock;
   FollowedScript followed;
   SampledFunctions samples;
   HelperUse use;

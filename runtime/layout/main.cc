@@ -2,6 +2,7 @@
 //
 //   stab-layout EXECUTABLE --code MODE --stack MODE --range BYTES --seed N [--script FILE] [--image N] [--refill N]
 //   stab-layout EXECUTABLE --code MODE --stack MODE --range BYTES --seed N [--script FILE] --through N START...
+//   stab-layout --match EXECUTABLE...
 //
 // Modes are words of STAB_CODE and STAB_STACK; the script is the run's, if it had one. The first form tells of all functions in
 // one layout. One line a function, in the order of the executable, fields parted by tabs:
@@ -19,22 +20,28 @@
 //
 // with an offset and a pad for each of the functions, in the order in which they were named.
 //
+// The third form prints a layout script that matches the layouts of these builds of one program, with its table (code/match_table.h).
+//
 // EXECUTABLE "-" is standard input, a regular file: who asks may read what we may not. Executable and script are opened first;
 // then it takes from itself whatever else it could do (layout_sandbox.h), and reads.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "runtime/helper/epoch_record.h"
 #include "runtime/helper/perf_map.h"
+#include "runtime/helper/script_file.h"
 #include "runtime/layout/layout_sandbox.h"
+#include "runtime/layout/match.h"
+#include "runtime/layout/regular_file.h"
 #include "runtime/layout/replay.h"
 #include "runtime/sys.h"
 
 namespace {
 
 using namespace stab;
+using layout::open_regular;
+using layout::refuse;
 
 struct Options {
   const char* executable = nullptr;
@@ -96,11 +103,6 @@ bool parse(int argc, char** argv, Options& options) {
   return options.start_count == 0;
 }
 
-int refuse(const char* executable, const char* why) {
-  fprintf(stderr, "stab-layout: '%s': %s\n", executable, why);
-  return 1;
-}
-
 const char* name_of(const void* names, uint32_t function) {
   return static_cast<const helper::PerfMap*>(names)->name_of(function);
 }
@@ -113,37 +115,35 @@ struct Run {
   Options options;
   layout::Binary binary;
   helper::PerfMap names;
-  code::LayoutScript script;
+  helper::ScriptFile script;
   code::ImageScratch scratch;
   uint32_t* pad_of = nullptr;
 
   bool moves() const { return options.settings.code != abi::CodeMode::kOff; }
   bool pads() const { return binary.pads != nullptr && options.settings.stack != abi::StackMode::kOff; }
   const abi::CodeHeader& header() const { return *binary.code.header; }
-  const code::LayoutScript* script_or_none() const { return options.script != nullptr ? &script : nullptr; }
+  const code::LayoutScript* script_or_none() const { return options.script != nullptr ? &script.script : nullptr; }
 };
-
-// A regular file, or it says what is wrong: -1. Of a pipe nobody waits for the other end.
-int open_regular(const char* path) {
-  const int file = strcmp(path, "-") == 0 ? STDIN_FILENO : sys::open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
-  struct stat info {};
-  if (file < 0) return refuse(path, strerror(-file)), -1;
-  if (fstat(file, &info) != 0 || !S_ISREG(info.st_mode)) return refuse(path, "it is no regular file"), -1;
-  return file;
-}
 
 // Says what is wrong; false: nothing can be computed.
 bool take_script(Run& run, int file) {
-  static char text[code::kMostScriptBytes + 1];
-  const long bytes = sys::pread_full(file, text, sizeof text, 0);
-  if (bytes < 0) return refuse(run.options.script, strerror(static_cast<int>(-bytes))), false;
-  code::ScriptVerdict verdict = code::parse_script(text, static_cast<size_t>(bytes), run.script);
-  if (verdict.fault == code::ScriptFault::kNone) verdict = code::suits_mode(run.script, run.options.settings.code);
-  if (verdict.fault == code::ScriptFault::kNone) verdict = code::bind_script(run.binary.code, name_of, &run.names, run.script);
+  code::ScriptVerdict verdict = helper::read_script_file(file, run.options.settings.code, run.script);
+  if (verdict.fault == code::ScriptFault::kUnreadable) return refuse(run.options.script, "it can't be read"), false;
+  if (verdict.fault == code::ScriptFault::kNone)
+    verdict = code::bind_script(run.binary.code, name_of, &run.names, run.script.script);
   if (verdict.fault == code::ScriptFault::kNone) return true;
   fprintf(stderr, "stab-layout: '%s', line %u: %s\n", run.options.script, verdict.line,
           code::kScriptFaultWords[static_cast<size_t>(verdict.fault)]);
   return false;
+}
+
+// Where the helper could not match layouts, they can't be matched here either, and are what they were.
+void match(Run& run) {
+  if (run.script.script.match_line == 0) return;
+  (void)layout::match_pads(run.binary);
+  const code::MatchTable& table = run.script.match;
+  void* memory = table.count == 0 || code::slot_bytes(table) == 0 ? nullptr : calloc(1, code::match_scratch_bytes(table));
+  if (memory != nullptr) (void)code::follow_match(run.binary.code, table, memory, run.scratch);
 }
 
 // False: it has said why.
@@ -162,13 +162,17 @@ bool prepare(Run& run) {
   run.pad_of = allocate_words(run.header().function_count);
   if (memory == nullptr || run.pad_of == nullptr) return refuse(executable, "not enough memory"), false;
   run.scratch = code::bind_scratch(run.binary.code, memory);
-  if (run.options.script != nullptr) code::follow_script(run.script, run.scratch);
+  if (run.options.script == nullptr) return true;
+  code::follow_script(run.script.script, run.scratch);
+  match(run);
   return true;
 }
 
 void print_head(const Run& run) {
+  const code::MatchTable& match = run.scratch.match;
+  const uint64_t slot = match.count > 0 ? code::slot_bytes(match) : code::slot_bytes(run.binary.code, run.script_or_none());
   printf("stab-layout 1 0x%llx %llu %u %llx\n", static_cast<unsigned long long>(run.header().text_hash),
-         static_cast<unsigned long long>(code::slot_bytes(run.binary.code, run.script_or_none())), run.binary.pad_count,
+         static_cast<unsigned long long>(slot), run.binary.pad_count,
          static_cast<unsigned long long>(run.header().text_start));
 }
 
@@ -246,9 +250,14 @@ bool print_series(Run& run) {
 
 int main(int argc, char** argv) {
   static Run run;
+  if (argc > 2 && strcmp(argv[1], "--match") == 0) {
+    if (!layout::print_match(argv + 2, argc - 2)) return 1;
+    return ferror(stdout) || fflush(stdout) != 0 ? refuse("--match", "the output could not be written") : 0;
+  }
   if (!parse(argc, argv, run.options)) {
     fputs("usage: stab-layout EXECUTABLE --code MODE --stack MODE --range BYTES --seed N [--script FILE]\n"
           "                   [--image N] [--refill N] | --through N [START...]\n"
+          "       stab-layout --match EXECUTABLE...\n"
           "started by stabctl layout and by stabd, not by people\n",
           stderr);
     return 2;

@@ -65,7 +65,20 @@ uint32_t ImageSeries::place_next() {
 
 void refill(Binary& binary, const abi::Settings& settings, uint32_t refill) {
   LayoutRng rng(settings.seed, kRngStack, refill);
-  fill_pads(binary.pads, binary.pad_count, settings, rng);
+  if (binary.pad_identities != nullptr)
+    fill_pads_by_identity(binary.pads, binary.pad_count, binary.pad_identities, settings, rng);
+  else
+    fill_pads(binary.pads, binary.pad_count, settings, rng);
+}
+
+bool match_pads(Binary& binary) {
+  if (binary.code.identities == nullptr || binary.pad_count == 0) return false;
+  void* memory = sys::map(nullptr, uint64_t{binary.pad_count} * sizeof(uint64_t), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);
+  if (!sys::is_address(memory)) return false;
+  auto* const identities = static_cast<uint64_t*>(memory);
+  code::identities_of_pads(binary.code, binary.pad_count, identities);
+  binary.pad_identities = identities;
+  return true;
 }
 
 void find_pads(const Binary& binary, uint32_t* pad_of) {

@@ -18,10 +18,15 @@ struct Binary {
   uint64_t pads_address = 0;         // link-time
   uint32_t* pads = nullptr;          // as in the file, to be filled; nullptr: none
   uint32_t pad_count = 0;
+  const uint64_t* pad_identities = nullptr;  // by slot, where pads are drawn by identity
 };
 
 // Reads an executable. nullptr, or in a word what it lacks. What it has read lives as long as the process.
 const char* read_binary(int file, Binary& out);
+
+// From now on pads are drawn by the identities of their functions, as where a script matches layouts. False: it says no identities,
+// and the run's pads were not drawn by them either; or there is no memory.
+bool match_pads(Binary& binary);
 
 // The images of a run, one after the other: each order is shuffled out of the one before.
 class ImageSeries {
@@ -45,7 +50,7 @@ void refill(Binary& binary, const abi::Settings& settings, uint32_t refill);
 
 // The slot of each function, by its index in the metadata: the one that its code reads. kNoPad: it has none, or it is one of
 // those that never move, whose fields nobody lists.
-inline constexpr uint32_t kNoPad = ~0u;
+inline constexpr uint32_t kNoPad = abi::kNoPad;
 void find_pads(const Binary& binary, uint32_t* pad_of);
 
 }  // namespace stab::layout

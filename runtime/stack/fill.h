@@ -10,23 +10,38 @@
 
 namespace stab {
 
+// A slot with `bits` for its pad. True: it was held at 0 because its function is recursive.
+inline bool fill_pad(uint32_t& slot, uint32_t bits, const abi::Settings& settings) {
+  const abi::StackMode mode = settings.stack;
+  const uint32_t range_mask = settings.stack_range_bytes - 16;  // 4096: kPadMask
+  const bool draws = mode == abi::StackMode::kOn || mode == abi::StackMode::kRecursive;
+  const uint32_t flags = slot & ~abi::kPadMask;
+  const bool hold = (flags & abi::kPadRecursive) != 0 && mode != abi::StackMode::kRecursive;
+  __atomic_store_n(&slot, flags | (draws && !hold ? (bits << 4) & range_mask : 0), __ATOMIC_RELAXED);
+  return hold;
+}
+
 // Writes all slots anew and keeps their flags. `zero` and `off` write pads of 0; `on` draws uniform multiples of
 // 16 below the range, 0 for recursive functions; `recursive` draws for those, too.
 // Returns how many slots were held at 0 because their function is recursive.
 inline uint32_t fill_pads(uint32_t* slots, uint32_t count, const abi::Settings& settings, LayoutRng& rng) {
-  const abi::StackMode mode = settings.stack;
-  const uint32_t range_mask = settings.stack_range_bytes - 16;  // 4096: kPadMask
-  const bool draws = mode == abi::StackMode::kOn || mode == abi::StackMode::kRecursive;
   uint32_t held = 0;
   uint64_t bits = 0;  // one draw serves eight slots of 8 bits each; a function's share does not depend on others'
-  for (uint32_t i = 0; i < count; ++i) {
+  for (uint32_t i = 0; i < count; ++i, bits >>= 8) {
     if (i % 8 == 0) bits = rng.next();
-    const uint32_t flags = slots[i] & ~abi::kPadMask;
-    const bool hold = (flags & abi::kPadRecursive) != 0 && mode != abi::StackMode::kRecursive;
-    const uint32_t pad = draws && !hold ? (static_cast<uint32_t>(bits) << 4) & range_mask : 0;
-    bits >>= 8;
-    held += hold;
-    __atomic_store_n(&slots[i], flags | pad, __ATOMIC_RELAXED);
+    held += fill_pad(slots[i], static_cast<uint32_t>(bits), settings);
+  }
+  return held;
+}
+
+// The same, where a slot's pad is that of its function, by identity, in whichever build of the program.
+inline uint32_t fill_pads_by_identity(uint32_t* slots, uint32_t count, const uint64_t* identities, const abi::Settings& settings,
+                                      LayoutRng& rng) {
+  uint32_t held = 0;
+  const uint64_t key = rng.next();
+  for (uint32_t i = 0; i < count; ++i) {
+    uint64_t state = key ^ identities[i];
+    held += fill_pad(slots[i], static_cast<uint32_t>(LayoutRng::mix(state) >> 32), settings);
   }
   return held;
 }

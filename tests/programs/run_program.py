@@ -138,6 +138,15 @@ def write_script(bin_directory, directory):
     return {"placed": len(moving[:128]), "counted": len(moving[-8:])}
 
 
+def write_match(bin_directory, directory):
+    """A match table for ./program, in a file of that name; False where nothing of it moves."""
+    said = run([str(bin_directory.parent / "libexec/stab/stab-layout"), "--match", "./program"], directory)
+    if said.returncode != 0 and b"nothing in it moves" not in said.stderr:
+        raise Failed(f"stab-layout --match in {directory}: {said.stderr.decode()}")
+    (pathlib.Path(directory) / "match").write_bytes(said.stdout)
+    return said.returncode == 0
+
+
 def check_design(bin_directory, expected, directory, seed):
     wanted = write_script(bin_directory, directory)
     report = pathlib.Path(directory) / "design.json"

@@ -33,13 +33,18 @@ class Built:
         self.expected = run_program.plain_result(source, text, directory)
         run_program.build_variant(bin_directory, source, text, options, directory)
         run_program.write_script(bin_directory, directory)
+        self.matches = run_program.write_match(bin_directory, directory)
         self.name = f"{source.name} {' '.join(options)}"
 
 
 def run_once(program, variables):
     try:
+        variables = dict(variables)
+        matched = variables.pop("matched") and program.matches
         if variables["STAB_CODE"] == "design":
-            variables = variables | {"STAB_LAYOUT": str(program.directory / "script")}
+            variables["STAB_LAYOUT"] = str(program.directory / "script")
+        elif matched and variables["STAB_CODE"] in ("once", "shuffle"):
+            variables["STAB_LAYOUT"] = str(program.directory / "match")
         run_program.compare(program.expected, ["./program"], program.directory, **variables)
         return None
     except run_program.Failed as failure:
@@ -67,7 +72,8 @@ def main():
             while time.monotonic() < end or pending:
                 while len(pending) < arguments.jobs and time.monotonic() < end:
                     settings = {name: draw.choice(words) for name, words in MODES.items()}
-                    pending.add(pool.submit(run_once, draw.choice(built), settings | {"STAB_SEED": str(draw.randrange(1 << 32))}))
+                    settings |= {"STAB_SEED": str(draw.randrange(1 << 32)), "matched": draw.random() < 0.4}
+                    pending.add(pool.submit(run_once, draw.choice(built), settings))
                 done, pending = concurrent.futures.wait(pending, return_when=concurrent.futures.FIRST_COMPLETED)
                 for result in done:
                     runs += 1

@@ -550,6 +550,150 @@ TEST_F(ImageTest, TheSameSeedMakesTheSameImage) {
   EXPECT_EQ(images[0], images[1]);
 }
 
+// Identities for the pieces, as post-link gives them.
+class MatchedImageTest : public ImageTest {
+ protected:
+  void name_pieces() {
+    section_.resize((section_.size() + 7) / 8 * 8);
+    abi::CodeHeader header;
+    std::memcpy(&header, section_.data(), sizeof header);
+    header.flags |= abi::kCodeIdentities;
+    std::memcpy(section_.data(), &header, sizeof header);
+    for (uint64_t i = 0; i < kCount; ++i) {
+      const uint64_t identity = 0x1000 - i * 7;  // not in the order of the text
+      append(&identity, sizeof identity);
+    }
+    for (uint32_t i = 0; i < kCount; ++i) {
+      const uint32_t pad = i % 2 == 0 ? i : abi::kNoPad;
+      append(&pad, sizeof pad);
+    }
+    ASSERT_EQ(read_metadata(section_.data(), section_.size(), code_), MetadataFault::kNone);
+    scratch_ = bind_scratch(code_, scratch_memory_.data());
+  }
+
+  // What all movable pieces need, by identity.
+  std::vector<MatchRow> rows() const {
+    std::vector<MatchRow> rows;
+    for (uint32_t i = kCount; i-- > 0;)
+      if (code_.functions[i].immovable == abi::Immovable::kNo) rows.push_back(match_row(code_, i, 0));
+    return rows;
+  }
+  bool follow(const std::vector<MatchRow>& rows) {
+    rows_ = rows;
+    const auto count = static_cast<uint32_t>(rows_.size());
+    EXPECT_TRUE(read_match(rows_.data(), count, match_hash(rows_.data(), count), table_));
+    match_memory_.assign(match_scratch_bytes(table_) / 4, 0);
+    scratch_ = bind_scratch(code_, scratch_memory_.data());
+    return follow_match(code_, table_, match_memory_.data(), scratch_);
+  }
+  std::map<uint64_t, std::pair<uint32_t, uint32_t>> places() {
+    std::map<uint64_t, std::pair<uint32_t, uint32_t>> out;
+    for (uint32_t i = 0; i < scratch_.order_count; ++i) {
+      const uint32_t function = scratch_.order[i];
+      const uint32_t tables = code_.functions[function].table_count > 0 ? scratch_.table[code_.functions[function].first_table] : 0;
+      out[code_.identities[function]] = {scratch_.body[function], tables};
+    }
+    return out;
+  }
+
+  std::vector<MatchRow> rows_;
+  MatchTable table_;
+  std::vector<uint32_t> match_memory_;
+};
+
+TEST_F(MatchedImageTest, WhatAnotherBuildNeedsMovesNothingElse) {
+  make_program();
+  name_pieces();
+  std::vector<MatchRow> wider = rows();
+  for (MatchRow& row : wider) row.bytes += 8;
+  wider[1].bytes += 100;
+  wider[2].table_bytes += 64;
+  wider.push_back({0x7000, 500, 24, 23, 0});  // that this build lacks
+  ASSERT_TRUE(follow(wider));
+  std::vector<std::map<uint64_t, std::pair<uint32_t, uint32_t>>> drawn;
+  for (uint64_t number = 0; number < 20; ++number) {
+    move_to(0, abi::CodeMode::kShuffle, number);
+    expect_right_results();
+    drawn.push_back(places());
+  }
+  // Of the other build all functions lie elsewhere in the text, 8 behind a multiple of 16, and so in their places.
+  make_program(8);
+  name_pieces();
+  ASSERT_TRUE(follow(wider));
+  for (uint64_t number = 0; number < 20; ++number) {
+    move_to(0, abi::CodeMode::kShuffle, number);
+    expect_right_results();
+    for (const auto& [identity, place] : places()) {
+      EXPECT_EQ(place.first, drawn[number].at(identity).first + 8) << identity << " in image " << number;
+      EXPECT_EQ(place.second, drawn[number].at(identity).second);
+    }
+  }
+}
+
+TEST_F(MatchedImageTest, AnImageDependsOnItsNumberAlone) {
+  make_program();
+  name_pieces();
+  ASSERT_TRUE(follow(rows()));
+  move_to(0, abi::CodeMode::kOnce, 9);
+  const auto alone = places();
+  for (uint64_t number = 0; number <= 9; ++number) move_to(0, abi::CodeMode::kOnce, number);
+  EXPECT_EQ(places(), alone);
+}
+
+TEST_F(MatchedImageTest, EveryRowHasItsRoomInASlot) {
+  make_program();
+  name_pieces();
+  std::vector<MatchRow> wider = rows();
+  for (MatchRow& row : wider) row.bytes += 333, row.table_bytes += 40;
+  ASSERT_TRUE(follow(wider));
+  for (uint64_t number = 0; number < 200; ++number) {
+    LayoutRng rng(number, kRngCode, 0);
+    EXPECT_LE(place_image(code_, abi::CodeMode::kShuffle, rng, scratch_), slot_bytes(table_));
+  }
+}
+
+TEST_F(MatchedImageTest, ATableWithoutRoomForAFunctionIsNotFollowed) {
+  make_program();
+  EXPECT_FALSE(follow_match(code_, table_, nullptr, scratch_)) << "no identities";
+  name_pieces();
+  for (size_t i = 0; i < rows().size(); ++i) {
+    for (const auto shorten : {&MatchRow::bytes, &MatchRow::lead}) {
+      std::vector<MatchRow> short_of = rows();
+      --(short_of[i].*shorten);
+      EXPECT_FALSE(follow(short_of)) << i;
+    }
+    std::vector<MatchRow> lacks = rows();
+    lacks.erase(lacks.begin() + static_cast<std::ptrdiff_t>(i));
+    EXPECT_FALSE(follow(lacks)) << i;
+  }
+  EXPECT_TRUE(follow(rows()));
+}
+
+TEST_F(MatchedImageTest, DamagedTablesAreRefused) {
+  make_program();
+  name_pieces();
+  const std::vector<MatchRow> good = rows();
+  const auto count = static_cast<uint32_t>(good.size());
+  const auto is_read = [&](const std::vector<MatchRow>& rows) {
+    MatchTable out;
+    return read_match(rows.data(), count, match_hash(rows.data(), count), out);
+  };
+  EXPECT_TRUE(is_read(good));
+  MatchTable out;
+  EXPECT_FALSE(read_match(good.data(), count, match_hash(good.data(), count) + 1, out));
+  EXPECT_FALSE(read_match(good.data(), 0, match_hash(good.data(), 0), out));
+  for (const auto& [number, value] : std::vector<std::pair<uint32_t MatchRow::*, uint32_t>>{
+           {&MatchRow::bytes, kMostMatchBytes + 1}, {&MatchRow::table_bytes, kMostMatchBytes + 8}, {&MatchRow::table_bytes, 4},
+           {&MatchRow::lead, kMostMatchLead + 1}, {&MatchRow::reserved, 1}}) {
+    std::vector<MatchRow> bad = good;
+    bad[1].*number = value;
+    EXPECT_FALSE(is_read(bad));
+  }
+  std::vector<MatchRow> twice = good;
+  twice[1].identity = twice[0].identity;
+  EXPECT_FALSE(is_read(twice));
+}
+
 TEST_F(ImageTest, MalformedMetadataIsRefused) {
   make_program();
   const Bytes good = section_;

@@ -74,6 +74,26 @@ TEST_F(LayoutScriptTest, SaysWhatIsPlacedAndCounted) {
   EXPECT_STREQ(name, "function:0x401040");
 }
 
+TEST_F(LayoutScriptTest, SaysWhatIsMatched) {
+  Read out = read("stab-script 1 any\nmatch 712 0xfeed\ncount f\n");
+  ASSERT_EQ(out.verdict.fault, ScriptFault::kNone);
+  EXPECT_EQ(out.script->match_line, 2u);
+  EXPECT_EQ(out.script->match_rows, 712u);
+  EXPECT_EQ(out.script->match_hash, 0xfeedu);
+  EXPECT_EQ(suits_mode(*out.script, abi::CodeMode::kOnce).fault, ScriptFault::kNone);
+  EXPECT_EQ(suits_mode(*out.script, abi::CodeMode::kPad).fault, ScriptFault::kMatchAlone);
+  EXPECT_EQ(suits_mode(*out.script, abi::CodeMode::kPad).line, 2u);
+  EXPECT_EQ(suits_mode(*out.script, abi::CodeMode::kOff).fault, ScriptFault::kNoImage) << "it counts";
+  Read pads = read("stab-script 1 any\nmatch pads\n");
+  ASSERT_EQ(pads.verdict.fault, ScriptFault::kNone);
+  EXPECT_EQ(pads.script->match_rows, 0u);
+  for (const abi::CodeMode mode : {abi::CodeMode::kOff, abi::CodeMode::kCopy, abi::CodeMode::kShuffle, abi::CodeMode::kDesign})
+    EXPECT_EQ(suits_mode(*pads.script, mode).fault, ScriptFault::kNone);
+  for (const char* bad : {"match", "match 0 0x1", "match 1048577 0x1", "match 5", "match 5 7", "match pads 3", "match 5 0x1 6"})
+    EXPECT_EQ(read(std::string("stab-script 1 any\n") + bad).verdict.fault, ScriptFault::kBadMatch) << bad;
+  EXPECT_EQ(read("stab-script 1 any\nmatch pads\nmatch 5 0x1\n").verdict.fault, ScriptFault::kTwice);
+}
+
 TEST_F(LayoutScriptTest, FaultsAreSaidWithTheirLine) {
   const std::string long_name(kMostCountedName + 1, 'n');
   std::string many = "stab-script 1 any\n", many_counted = many;

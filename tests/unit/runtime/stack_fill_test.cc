@@ -53,6 +53,26 @@ TEST(FillPads, DrawsEveryMultipleOf16BelowAPage) {
   for (uint32_t pad : seen) EXPECT_EQ(pad % 16, 0u);
 }
 
+TEST(FillPads, OneFunctionHasOnePadInEveryBuild) {
+  const std::vector<uint64_t> one = {11, 22, 33, 44}, two = {33, 99, 11};
+  std::vector<std::vector<int>> counts(4, std::vector<int>(256));
+  int equal_to_neighbour = 0;
+  for (uint64_t epoch = 0; epoch < 20000; ++epoch) {
+    std::vector<uint32_t> slots(4), others(3);
+    LayoutRng rng = epoch_rng(epoch), again = epoch_rng(epoch);
+    fill_pads_by_identity(slots.data(), 4, one.data(), wanted(StackMode::kOn), rng);
+    fill_pads_by_identity(others.data(), 3, two.data(), wanted(StackMode::kOn), again);
+    ASSERT_EQ(others[0], slots[2]);
+    ASSERT_EQ(others[2], slots[0]);
+    equal_to_neighbour += slots[0] == slots[1];
+    for (size_t i = 0; i < 4; ++i) ++counts[i][slots[i] / 16];
+  }
+  // 255 degrees of freedom: the 0.9999 quantile is 347. Equal by chance: 78 of 20,000.
+  for (const std::vector<int>& of_slot : counts) EXPECT_LT(chi_square(of_slot), 347);
+  EXPECT_LT(equal_to_neighbour, 120);
+  EXPECT_GT(equal_to_neighbour, 40);
+}
+
 TEST(FillPads, DrawsEveryMultipleOf16BelowTheRange) {
   for (uint32_t range_bytes = 16; range_bytes <= 4096; range_bytes *= 2) {
     std::set<uint32_t> seen;

@@ -1,0 +1,135 @@
+// A build with one changed function is another binary: everything behind the change lies elsewhere, has another index, and
+// tools number what they make anew. What lasts is the name that the source gives a function, and for a name that is local
+// to a file that file's. Two builds that are compared need not agree on more: what has no counterpart is drawn alone.
+//
+//   - Of several names of one range (aliases, identical code folding) the one that sorts first counts, global ones before
+//     local ones: the order of a symbol table is the linker's.
+//   - Suffixes that are hashes or mere numbers go (lasting_name). Link-time optimization promotes local functions
+//     ("f.llvm.HASH") and numbers namesakes ("f.17"); which hash and number, the rest of the program decides.
+//   - Functions of one name and file (headers' statics, anonymous namespaces, full link-time optimization, which has one file
+//     for all) are told apart by their order in the text.
+#include "instrumenter/postlink/identities.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_set>
+
+#include "runtime/stab_abi.h"
+
+namespace stab::postlink {
+namespace {
+
+bool is_digits(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+bool is_word(std::string_view text) {
+  return !text.empty() &&
+         std::all_of(text.begin(), text.end(), [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; });
+}
+
+// What follows is a hash or a number: of a module, of link-time optimization by GCC.
+bool announces_hash(std::string_view segment) {
+  return segment == "llvm" || segment == "__uniq" || segment == "lto_priv";
+}
+
+// Without the hash of Rust's older mangling: "17h", 16 hexadecimal digits and E.
+std::string_view without_rust_hash(std::string_view name) {
+  constexpr size_t kBytes = 20;
+  if (!name.starts_with("_ZN") || name.size() < kBytes || name.back() != 'E') return name;
+  const std::string_view hash = name.substr(name.size() - kBytes);
+  const auto is_hex = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
+  if (!hash.starts_with("17h") || !std::all_of(hash.begin() + 3, hash.end() - 1, is_hex)) return name;
+  return name.substr(0, name.size() - kBytes);
+}
+
+// A function's name as identities see it.
+struct Name {
+  bool is_local = true;
+  std::string name, file;
+
+  friend auto operator<=>(const Name&, const Name&) = default;
+};
+
+// The name of each start that has one.
+std::map<uint64_t, Name> names_of(const ElfImage& image) {
+  std::map<uint64_t, Name> names;
+  std::string_view file;
+  for (const Symbol& symbol : image.symbols()) {
+    if (symbol.type == STT_FILE) file = symbol.name;
+    if ((symbol.type != STT_FUNC && symbol.type != STT_GNU_IFUNC) || !image.in_text(symbol.value)) continue;
+    const bool is_local = symbol.binding == STB_LOCAL;
+    Name name{is_local, lasting_name(symbol.name), is_local ? std::string(file) : std::string()};
+    const auto [at, is_first] = names.try_emplace(symbol.value, name);
+    if (!is_first && name < at->second) at->second = std::move(name);
+  }
+  return names;
+}
+
+uint64_t hash_of(const Name& name, uint32_t number) {
+  std::string text = name.name;
+  text += '\0';
+  text += name.file;
+  text += '\0';
+  text += std::to_string(number);
+  return abi::hash64(text.data(), text.size());
+}
+
+std::vector<uint32_t> find_pads(const ElfImage& image, const FunctionTable& functions, const Disassembly& disassembly) {
+  std::vector<uint32_t> pads(functions.size(), abi::kNoPad);
+  const Section* section = image.find_section(abi::kPadsSection);
+  if (section == nullptr) return pads;
+  for (uint32_t function = 0; function < functions.size(); ++function) {
+    for (const Field& field : disassembly.fields_of(function)) {
+      const uint64_t at = field.target - section->header.sh_addr;
+      if (!section->contains(field.target) || at % sizeof(uint32_t) != 0) continue;
+      pads[function] = static_cast<uint32_t>(at / sizeof(uint32_t));
+      break;
+    }
+  }
+  return pads;
+}
+
+}  // namespace
+
+std::string lasting_name(std::string_view name) {
+  std::string lasting;
+  std::string_view before;
+  bool is_first = true, drops_number = false;
+  for (size_t at = 0; at <= name.size();) {
+    const size_t end = std::min(name.find('.', at), name.size());
+    const std::string_view segment = name.substr(at, end - at);
+    at = end + 1;
+    const bool is_number = is_digits(segment);
+    // "f.cold.1" is the first part of f; "f.17" is f once more.
+    const bool drops = !is_first && (announces_hash(segment) || (is_number && (drops_number || !is_word(before))));
+    drops_number = announces_hash(segment);
+    if (!drops) {
+      if (!is_first) lasting += '.';
+      lasting += is_first ? without_rust_hash(segment) : segment;
+      // A number behind the name itself is no part of it.
+      before = is_first ? std::string_view() : segment;
+    }
+    is_first = false;
+  }
+  return lasting;
+}
+
+Identities find_identities(const ElfImage& image, const FunctionTable& functions, const Disassembly& disassembly) {
+  const std::map<uint64_t, Name> names = names_of(image);
+  Identities identities;
+  identities.pads = find_pads(image, functions, disassembly);
+  identities.of.reserve(functions.size());
+  std::map<Name, uint32_t> namesakes;
+  std::unordered_set<uint64_t> taken;
+  for (const Function& function : functions.all()) {
+    const auto found = names.find(function.start);
+    const Name name = found != names.end() ? found->second : Name{true, lasting_name(function.name), ""};
+    uint64_t identity = hash_of(name, namesakes[name]++);
+    while (!taken.insert(identity).second) identity = hash_of(name, namesakes[name]++);
+    identities.of.push_back(identity);
+  }
+  return identities;
+}
+
+}  // namespace stab::postlink

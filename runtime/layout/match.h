@@ -1,0 +1,9 @@
+// Making match tables: what several builds of a program need, put together.
+#pragma once
+
+namespace stab::layout {
+
+// Prints a layout script and its match table for these executables (code/match_table.h). False: it has said why not.
+bool print_match(char** executables, int count);
+
+}  // namespace stab::layout
