@@ -30,7 +30,7 @@ Status put(int fd, const std::string& bytes) {
   return {};
 }
 
-Status fetch(DaemonClient& client, const std::string& experiment, int fd) {
+Result<int64_t> fetch(DaemonClient& client, const std::string& experiment, int fd) {
   for (int64_t offset = 0, copy = 0;;) {
     const auto answer = client.call("bundle", {{"experiment", experiment}}, {{"offset", offset}, {"copy", copy}});
     if (!answer && answer.error().code == ErrorCode::kBusy) {
@@ -45,7 +45,8 @@ Status fetch(DaemonClient& client, const std::string& experiment, int fd) {
     offset += static_cast<int64_t>(bytes->size());
     copy = json.value("copy", int64_t{0});
     if (!json.value("end", true)) continue;
-    if (offset == json.value("size", int64_t{-1})) return {};
+    const auto number = json.value("experiment", int64_t{0});
+    if (offset == json.value("size", int64_t{-1}) && number > 0) return number;
     return Error{ErrorCode::kCorrupt, "the daemon's bundle is not complete", {}};
   }
 }
@@ -54,16 +55,18 @@ Status bundle(const Arguments& arguments) {
   if (::access(arguments.path.c_str(), F_OK) == 0)
     return bad_input("bundle '" + arguments.path + "' exists already; choose another path");
   STAB_TRY(DaemonClient client, DaemonClient::connect(arguments.socket));
-  return fetch_bundle(client, arguments.experiment, arguments.path);
+  STAB_TRY(const int64_t number, fetch_bundle(client, arguments.experiment, arguments.path));
+  (void)number;
+  return {};
 }
 
 }  // namespace
 
-Status fetch_bundle(DaemonClient& client, const std::string& experiment, const std::string& path) {
+Result<int64_t> fetch_bundle(DaemonClient& client, const std::string& experiment, const std::string& path) {
   const std::string part = path + ".part-" + std::to_string(::getpid());
   const UniqueFd fd(::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
   if (!fd) return system_error("create '" + part + "'", errno);
-  Status done = fetch(client, experiment, fd.get());
+  Result<int64_t> done = fetch(client, experiment, fd.get());
   if (done && ::renameat2(AT_FDCWD, part.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE) != 0)
     done = system_error("rename '" + part + "'", errno);
   if (!done) ::unlink(part.c_str());

@@ -18,8 +18,9 @@
 namespace stab::ctl {
 namespace {
 
-std::string socket_of(const Arguments& arguments) {
-  return arguments.socket.empty() ? usual_socket() : arguments.socket;
+// " --socket PATH"
+std::string daemon_option(const Arguments& arguments) {
+  return " --socket " + shell_word(arguments.socket.empty() ? usual_socket() : arguments.socket);
 }
 
 // A fetched bundle, open. Gone when this is.
@@ -29,7 +30,7 @@ class FetchedBundle {
     STAB_TRY(TemporaryFolder folder, TemporaryFolder::make("report"));
     const std::string path = folder.path() + "/bundle";
     FetchedBundle bundle(std::move(folder));
-    STAB_CHECK_OK(fetch_bundle(client, experiment, path));
+    STAB_TRY(bundle.number_, fetch_bundle(client, experiment, path));
     STAB_TRY(store::Store store, store::Store::open(path, store::Store::Access::kRead));
     bundle.store_.emplace(std::move(store));
     STAB_TRY(std::vector<store::ExperimentRow> rows, bundle.store_->experiments());
@@ -39,19 +40,25 @@ class FetchedBundle {
   }
   store::Store& store() { return *store_; }
   const store::ExperimentRow& row() const { return row_; }
+  int64_t number() const { return number_; }  // at the daemon
 
  private:
   explicit FetchedBundle(TemporaryFolder folder) : folder_(std::move(folder)) {}
   TemporaryFolder folder_;
   std::optional<store::Store> store_;  // closed before the folder goes
   store::ExperimentRow row_;
+  int64_t number_ = 0;
 };
+
+// Commands on a page of it are for the daemon.
+Status write_daemons_page(FetchedBundle& bundle, const Arguments& arguments, const std::string& path) {
+  return write_page(bundle.store(), bundle.row(), path, {daemon_option(arguments), bundle.number()});
+}
 
 int print_daemons_text(DaemonClient& client, const Arguments& arguments, const std::string& experiment, bool as_json,
                        const std::string& page) {
-  const std::string options = " --socket " + shell_word(socket_of(arguments));
   const auto result =
-      client.call("report", {{"experiment", experiment}, {"options", options}, {"page", page}},
+      client.call("report", {{"experiment", experiment}, {"options", daemon_option(arguments)}, {"page", page}},
                   {{"json", as_json ? 1 : 0}, {"full", arguments.full ? 1 : 0}, {"width", terminal_width()}});
   return result ? print_daemons_output(*result) : complain(result.error());
 }
@@ -67,7 +74,7 @@ int print_daemons_output(const std::string& answer) {
 }
 
 std::string report_words(const Arguments& arguments, int64_t experiment) {
-  return "stabctl report " + std::to_string(experiment) + " --socket " + shell_word(socket_of(arguments));
+  return "stabctl report " + std::to_string(experiment) + daemon_option(arguments);
 }
 
 int daemon_report(const Arguments& arguments) {
@@ -82,7 +89,7 @@ int daemon_report(const Arguments& arguments) {
   if (!bundle) return complain(bundle.error());
   if (!arguments.html.empty() && says_rejected(bundle->store(), bundle->row())) return kExitFailed;
   if (!arguments.html.empty())
-    if (const Status written = write_page(bundle->store(), bundle->row(), arguments.html); !written)
+    if (const Status written = write_daemons_page(*bundle, arguments, arguments.html); !written)
       return complain(written.error());
   int code = kExitDone;
   if (by_daemon && !files) {
@@ -103,7 +110,7 @@ int report_with_page(DaemonClient& client, const Arguments& arguments, int64_t e
     row.name = name;
     row.id = experiment;
     STAB_TRY(const std::string path, daemons_page_to_write(arguments, socket_of(arguments), row));
-    STAB_CHECK_OK(write_page(bundle.store(), bundle.row(), path));
+    STAB_CHECK_OK(write_daemons_page(bundle, arguments, path));
     return path;
   }();
   const int code = print_daemons_text(client, arguments, number, false, page ? *page : "");

@@ -105,12 +105,17 @@ void say_page(const Arguments& arguments, const std::string& path) {
   if (!names_the_rest(arguments)) std::fprintf(stderr, "page: %s\n", path.c_str());
 }
 
-Status write_page(store::Store& store, const store::ExperimentRow& experiment, const std::string& path,
+Status write_page(store::Store& store, const store::ExperimentRow& experiment, const std::string& path, const PageCommands& commands,
                   const std::vector<std::string>& layout_maps) {
   STAB_TRY(const engine::ExpandedPlan expanded, engine::expand_stored(experiment));
   STAB_TRY(const analysis::Samples samples, engine::load_samples(store, experiment, expanded));
   STAB_TRY(analysis::Evidence evidence, engine::load_evidence(store, experiment, expanded, samples));
   evidence.layout_maps = layout_maps;
+  evidence.options = commands.options;
+  if (commands.at_daemon) {
+    evidence.experiment = *commands.at_daemon;
+    evidence.at_daemon = true;
+  }
   STAB_TRY(const std::vector<analysis::CausalData> profiles, engine::load_causal(store, experiment, expanded));
   STAB_TRY(const std::string page, analysis::render_page(samples, evidence, profiles));
   return write_whole(page, path);

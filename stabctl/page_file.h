@@ -1,6 +1,7 @@
 // The report page of one experiment, in a file.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,9 +26,15 @@ void say_page(const Arguments& arguments, const std::string& path);
 // Whether the reader of these arguments' report sees where page and tables are: its first screen is on the terminal.
 bool names_the_rest(const Arguments& arguments);
 
+// What commands on a page say of where the experiment is.
+struct PageCommands {
+  std::string options;               // " --db lab.db", " --socket PATH"; empty: none is needed
+  std::optional<int64_t> at_daemon;  // its number there; absent: that of the store
+};
+
 // Whole or not at all: written beside `path` and renamed.
 // `layout_maps`: JSON of each (stabctl/map_command.h).
-Status write_page(store::Store& store, const store::ExperimentRow& experiment, const std::string& path,
+Status write_page(store::Store& store, const store::ExperimentRow& experiment, const std::string& path, const PageCommands& commands,
                   const std::vector<std::string>& layout_maps = {});
 
 }  // namespace stab::ctl

@@ -83,7 +83,7 @@ Result<store::Id> newest_unfinished(store::Store& store) {
 Result<std::string> page_of(store::Store& store, store::Id experiment, const Arguments& arguments) {
   STAB_TRY(const store::ExperimentRow row, store.experiment(experiment));
   STAB_TRY(const std::string path, arguments.html.empty() ? page_to_write(arguments, row) : Result<std::string>(arguments.html));
-  STAB_CHECK_OK(write_page(store, row, path, layout_maps_of(store, row, arguments)));
+  STAB_CHECK_OK(write_page(store, row, path, {database_option(arguments), {}}, layout_maps_of(store, row, arguments)));
   return path;
 }
 

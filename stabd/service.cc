@@ -452,8 +452,11 @@ Result<ServiceAnswer> Service::bundle(const Call& call) {
   STAB_TRY(const BundlePiece piece, bundles_.piece(*thread_, row, call.peer.uid, offset, copy));
   return ServiceAnswer{
       answer_line(call.request.id,
-                  stab::json_line(
-                      Json{{"data", to_base64(piece.bytes)}, {"size", piece.size}, {"end", piece.end}, {"copy", piece.copy}})),
+                  stab::json_line(Json{{"data", to_base64(piece.bytes)},
+                                       {"size", piece.size},
+                                       {"end", piece.end},
+                                       {"copy", piece.copy},
+                                       {"experiment", row.id}})),
       {}};
 }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "analysis/report/report_pen.h"
 #include "analysis/text/json_writer.h"
 #include "base/number_text.h"
 
@@ -13,11 +14,6 @@ std::string number(const char* format, double value) {
   char text[64];
   std::snprintf(text, sizeof text, format, value);
   return text;
-}
-
-std::string minutes_text(double minutes) {
-  if (minutes < 2) return number("%.0f s", std::ceil(minutes * 60));
-  return minutes < 120 ? number("%.0f min", std::ceil(minutes)) : number("%.1f h", minutes / 60);
 }
 
 }  // namespace
@@ -103,7 +99,7 @@ std::string wanted_text(const CausalWish& wish) {
     out += std::string("  on a ") + machine.words + " machine (" + number("%g", 100 * machine.spread) +
            " % a window): " + std::to_string(planning.arm_windows) + " windows an arm give +- " +
            number("%g", 100 * wish.budget.margin) + " %, " + std::to_string(planning.windows) + " in all, " +
-           minutes_text(planning.minutes) + " of the program's time; they show " + percent(planning.detectable) +
+           machine_time_text(60 * planning.minutes) + " of the program's time; they show " + percent(planning.detectable) +
            " in four of five profiles\n";
   }
   return out;

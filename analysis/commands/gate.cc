@@ -92,6 +92,17 @@ std::string count(size_t number, const std::string& word) {
   return std::to_string(number) + " " + word + (number == 1 ? "" : "s");
 }
 
+// How many replicates answer the question that needs most, were its estimate right.
+std::string settling(const std::vector<Question>& open) {
+  const Contrast* most = nullptr;
+  for (const Question& one : open) {
+    if (!one.contrast->settles_worse_n) return "a larger margin would tell";
+    if (!most || *one.contrast->settles_worse_n > *most->settles_worse_n) most = one.contrast;
+  }
+  return std::to_string(*most->settles_worse_n) + " replicates of each (now " + std::to_string(most->n) +
+         ") or a larger margin would tell";
+}
+
 std::string sentence(const Report& report, const Judged& judged, const GateFacts& facts) {
   const std::string margin = plain(100 * report.responses[0].margin) + " %";
   const std::string of = facts.head + " against " + facts.base + ": ";
@@ -111,7 +122,7 @@ std::string sentence(const Report& report, const Judged& judged, const GateFacts
   const auto refused =
       std::find_if(open.begin(), open.end(), [](const Question& one) { return !one.contrast->refused.empty(); });
   if (refused != open.end()) return unsure + ": " + subject(report, *refused) + ", " + refused->contrast->refused;
-  return unsure + "; more replicates or a larger margin would tell";
+  return unsure + "; " + settling(open);
 }
 
 // Names come from repositories: none of them is markup or Markdown.
@@ -193,6 +204,7 @@ std::string json(const Report& report, const Judged& judged, const GateFacts& fa
         json.value("estimate", contrast.interval.estimate).value("conf_low", contrast.interval.low);
         json.value("conf_high", contrast.interval.high).value("p_value", contrast.p_value).value("p_adjusted", contrast.p_holm);
         json.value("p_not_above", contrast.p_not_above).value("n", contrast.n);
+        if (one.answer == Worse::kUnsure) json.value("settles_n", contrast.settles_worse_n);
       } else {
         json.value("refused", contrast.refused);
       }

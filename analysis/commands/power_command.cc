@@ -1,39 +1,28 @@
 // `stabctl plan power`: how many replicates settle a question as large as the margin, from what a pilot knows of the
-// spread. A contrast's standard error shrinks with the root of the draws, and its degrees of freedom grow with them.
+// spread. A contrast's standard error shrinks with the root of the draws, and its degrees of freedom grow with them: settling.h
+// has both, power.h the exact powers.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "analysis/commands/method_commands.h"
-#include "analysis/statistics/distributions.h"
-#include "analysis/text/finding.h"
 #include "analysis/report/report.h"
 #include "analysis/report/report_pen.h"
+#include "analysis/report/settling.h"
+#include "analysis/statistics/power.h"
+#include "analysis/text/finding.h"
 
 namespace stab::analysis {
 namespace {
 
-constexpr double kMost = 1e7;  // draws; beyond it the answer is "another experiment"
+constexpr uint64_t kMost = 10'000'000;  // draws; beyond it the answer is "another experiment"
 
-// Draws at which an estimate of this spread finds a difference of `margin` at the two tails' levels with this power:
-// the smallest N with se sqrt(n / N) (t_tail + t_power) <= margin. 0: none up to kMost.
-uint64_t needed(const Contrast& contrast, double tail, double power) {
-  const auto n = static_cast<double>(contrast.n);
-  const auto enough = [&](double draws) {
-    const double df = std::max(1.0, contrast.df * draws / n);
-    const double reach = t_quantile(1 - tail, df) + t_quantile(power, df);
-    return contrast.standard_error * std::sqrt(n / draws) * reach <= contrast.margin;
-  };
-  double low = 1, high = 2;
-  while (!enough(high)) {
-    if (high > kMost) return 0;
-    low = high;
-    high *= 2;
-  }
-  while (high - low > 1) {
-    const double middle = std::floor((low + high) / 2);
-    (enough(middle) ? high : low) = middle;
-  }
-  return static_cast<uint64_t>(high);
+// Draws at which a difference of `margin` is found, or at which it is shown that there is none, with this power. 0: none up to
+// kMost.
+uint64_t needed(const Contrast& contrast, const std::function<double(const KnownError&, uint64_t)>& power_at, double power) {
+  if (!(contrast.standard_error > 0)) return 0;
+  const KnownError error{contrast.standard_error, contrast.df, contrast.n};
+  return fewest(2, kMost, [&](uint64_t draws) { return power_at(error, draws) >= power; });
 }
 
 // Size of the family in which the plan's verdicts will be judged (contrasts.cc): contrasts x programs x declared responses.
@@ -84,9 +73,16 @@ CommandOutput run_power(const Samples& pilot, const PowerOptions& options) {
     }
     linked |= contrast.by_link;
     Finding row;
-    const uint64_t change = needed(contrast, level / 2, options.power);
-    // Both one-sided tests must pass, each with half of what may fail.
-    const uint64_t same = needed(contrast, level, (1 + options.power) / 2);
+    const uint64_t change = needed(
+        contrast,
+        [&](const KnownError& error, uint64_t draws) { return change_power(error.at(contrast.margin, draws), level); },
+        options.power);
+    const uint64_t same = needed(
+        contrast,
+        [&](const KnownError& error, uint64_t draws) {
+          return equivalence_power(error.at(0, draws), contrast.margin, level);
+        },
+        options.power);
     row.add(report->workload_word, contrast.workload).add("factor", contrast.factor);
     row.add("contrast", contrast.level + " / " + contrast.baseline).add_count("pilot_n", contrast.n);
     row.add("standard_error", contrast.standard_error);

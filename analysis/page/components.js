@@ -24,7 +24,7 @@ function drawComponents(width) {
   const known = parts.filter(part => part.run !== null), more = known.filter(part => part.layout > part.run).length;
   return {svg, height: bottom + 44, marks, columns: [{title: workloadWord}, {title: 'layouts', number: true}, {title: 'runs a layout', number: true}, {title: 'variance of layouts', number: true}, {title: 'variance of runs', number: true}],
     rows: parts.map(part => [part.workload, part.layouts, part.runs_per_layout, part.layout, part.run]),
-    finding: known.length > 0 ? `In ${more} of ${count(known.length, workloadWord)} layouts differ more than runs of one layout do.` : `Each layout ran once, so layout and run are one: from ${spreadText(response, Math.min(...parts.map(part => part.layout)))} to ${spreadText(response, Math.max(...parts.map(part => part.layout)))}. Several runs of each layout (runs = 2 in the plan) would tell them apart.`};
+    finding: known.length > 0 ? `In ${more} of ${count(known.length, workloadWord)} layouts differ more than runs of one layout do.` : `Each layout ran once, so layout and run are one: from ${spreadText(response, Math.min(...parts.map(part => part.layout)))} to ${spreadText(response, Math.max(...parts.map(part => part.layout)))}. Several runs of each layout (code = "once" and runs_per_seed = 2 in the plan) would tell them apart.`};
 }
 
 function drawShares(width) {

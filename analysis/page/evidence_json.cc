@@ -9,7 +9,8 @@ namespace stab::analysis {
 std::string evidence_json(const Evidence& evidence, const std::string& r_script) {
   JsonWriter json;
   json.begin_object().value("format", "stab-evidence").value("version", 1);
-  json.value("number", evidence.experiment).value("name", evidence.name).value("state", evidence.state);
+  json.value("number", evidence.experiment).value("options", evidence.options).value("at_daemon", evidence.at_daemon);
+  json.value("name", evidence.name).value("state", evidence.state);
   json.value("submitted", evidence.submitted).value("finished", evidence.finished);
   json.value("plan", evidence.plan).value("plan_path", evidence.plan_path).value("schedule", evidence.schedule);
   json.value("seed", std::to_string(evidence.seed));  // a number of 64 bits is none of JavaScript's

@@ -50,11 +50,15 @@ function settles(contrast) {
   return `${grouped(contrast.settles_n)} ${contrast.by_link ? 'links a side' : 'replicates a cell'} would tell`;
 }
 
+function settlesAndCosts(contrast) {
+  return settles(contrast) + (contrast.settles_seconds ? `, ${machineTime(contrast.settles_seconds)} more of machine time` : '');
+}
+
 function contrastText(contrast) {
   const response = responseOf(contrast.response), about = `${questionOf(contrast)}, ${subjectOf(contrast)}: `;
   if (contrast.refused) return about + 'no answer, ' + contrast.refused;
   return about + `${verdictWord(contrast)}, ${differenceText(response, contrast.interval.estimate)}, ${plainPercent(1 - report.alpha)} interval ${intervalText(response, contrast.interval)}, p after Holm ${pText(contrast.p_holm)}, n ${contrast.n}` +
-    (contrast.settles_n ? '; ' + settles(contrast) : '') + (contrast.by_alone ? '; of the blocks alone, as slicing changes it' : '') + (contrast.one_layout_a_side ? '; at least one side ran in one layout: holds for this link only' : '');
+    (contrast.settles_n ? '; ' + settlesAndCosts(contrast) : '') + (contrast.by_alone ? '; of the blocks alone, as slicing changes it' : '') + (contrast.one_layout_a_side ? '; at least one side ran in one layout: holds for this link only' : '');
 }
 
 const contrastColumns = [{title: 'question'}, {title: 'about'}, {title: 'response'}, {title: 'verdict'}, {title: 'estimate', number: true}, {title: 'low', number: true}, {title: 'high', number: true},
@@ -85,27 +89,24 @@ function tallyText(contrasts) {
 function drawForest(width) {
   const response = shownResponse(), rows = byVerdict(overallContrasts(response));
   if (rows.length === 0) return nothing('No factor has two levels: there is nothing to compare.');
-  const narrow = width < 720, high = narrow ? 46 : 40, top = narrow ? 4 : 12;
-  const left = narrow ? 6 : Math.min(250, width * 0.25), right = narrow ? width - 14 : width - 300;
+  // On a narrow screen the words stand above what they are of, on a wide one beside it; each has a line of its own.
+  const narrow = width < 720, told = rows.some(contrast => settles(contrast)), top = narrow ? 4 : 12, high = narrow ? 62 + (told ? 15 : 0) : told ? 54 : 40;
+  const left = narrow ? 6 : Math.min(250, width * 0.25), right = narrow ? width - 14 : width - 300, letters = room => Math.floor(room / 7);
   const bottom = top + rows.length * high;
   const [from, to] = intervalExtent(rows, response), scale = linear(from, to, left, right);
   const svg = s('svg', {}, bottomAxis(scale, differenceTicks(response, from, to, (right - left) / 90), bottom, top, `difference in ${response.name.replace(/_/g, ' ')} against the baseline`),
     s('line', {x1: scale(0), x2: scale(0), y1: top, y2: bottom, class: 'zero'}));
   const marks = [];
   rows.forEach((contrast, i) => {
-    const y = top + i * high + (narrow ? high - 13 : high / 2), question = short(`${contrast.factor}: ${contrast.level} against ${contrast.baseline}`, narrow ? 44 : 34);
+    const y = top + i * high + (narrow ? high - 13 : high / 2), question = short(`${contrast.factor}: ${contrast.level} against ${contrast.baseline}`, letters(narrow ? width : left - 10));
     svg.append(intervalRow(scale, y, narrow ? 18 : high - 6, contrast, response));
-    if (narrow) svg.append(label(left, y - 15, question, 'start', 'strong'));
-    else svg.append(label(0, y + 4, question, 'start', 'strong'));
+    svg.append(narrow ? label(left, y - 31 - (told ? 15 : 0), question, 'start', 'strong') : label(0, y + 4, question, 'start', 'strong'));
     const word = contrast.refused ? contrast.refused : `${differenceText(response, contrast.interval.estimate)} ${intervalText(response, contrast.interval)}`;
     const verdict = `${verdictSigns[verdictClass(contrast)]} ${verdictWord(contrast)}${contrast.by_alone ? ', blocks alone' : ''}${contrast.one_layout_a_side ? ', this link only' : ''}`;
-    if (narrow) {
-      svg.append(label(width, y - 15, verdict + (width > 480 && settles(contrast) ? `: ${settles(contrast)}` : ''), 'end', 'strong word-' + verdictClass(contrast)));
-    } else {
-      const beside = label(right + 20, y - 3, verdict, 'start', 'strong word-' + verdictClass(contrast));
-      if (settles(contrast)) beside.append(s('tspan', {class: 'label faint'}, ': ' + settles(contrast)));
-      svg.append(beside, label(right + 20, y + 13, short(word, 47), 'start', 'faint'));
-    }
+    const at = narrow ? left : right + 20, room = letters(narrow ? width - left : 280), above = narrow ? y - 16 - (told ? 15 : 0) : y - (settles(contrast) ? 11 : 3);
+    svg.append(label(at, above, short(verdict, room), 'start', 'strong word-' + verdictClass(contrast)));
+    if (!narrow) svg.append(label(at, above + 16, short(word, room), 'start', 'faint'));
+    if (settles(contrast)) svg.append(label(at, above + (narrow ? 15 : 32), short(settles(contrast), room), 'start', 'faint'));
     marks.push({x: contrast.refused ? scale(0) : clampTo(scale, onScale(response, contrast.interval.estimate)), y, text: contrastText(contrast)});
   });
   return {svg, height: bottom + 42, marks, finding: `${count(rows.length, 'question')} about ${subjectOf(rows[0])}: ${tallyText(rows)}.`, columns: contrastColumns, rows: rows.map(contrastRow)};

@@ -9,9 +9,26 @@ function significant(x, digits = 3) {
   return x.toFixed(decimals).replace('-', '−');
 }
 
+// Zeros behind a point that say nothing go, those before one stay: "30.00 ms" is "30 ms", and "100" stays.
+function withoutZeros(text) {
+  return text.replace(/(\.\d*?)0+(?=e| |$)/, '$1').replace(/\.(?=e| |$)/, '');
+}
+
 // At most four digits, no trailing zeros.
 function plain(x) {
-  return x === 0 ? '0' : significant(x, 4).replace(/(\.\d*?)0+(e|$)/, '$1$2').replace(/\.(e|$)/, '$1');
+  return x === 0 ? '0' : withoutZeros(significant(x, 4));
+}
+
+// As many digits as a round number has: what an axis says must be where it stands, however near its marks are to each other.
+function exact(x) {
+  return withoutZeros(significant(x, 12));
+}
+
+// How long a machine is needed, rounded up.
+function machineTime(seconds) {
+  if (seconds < 120) return `${Math.ceil(seconds)} s`;
+  if (seconds < 7200) return `${Math.ceil(seconds / 60)} min`;
+  return seconds < 48 * 3600 ? `${(seconds / 3600).toFixed(1)} h` : `${significant(seconds / 86400, 3)} days`;
 }
 
 function grouped(n) {

@@ -5,7 +5,7 @@ function section(id, title, ...content) {
 }
 
 function contents(sections) {
-  return h('nav', {'aria-label': 'contents'}, h('ol', {}, sections.map(part => h('li', {}, h('a', {href: '#' + part.id, click: event => { event.preventDefault(); part.scrollIntoView(); part.querySelector('h2').setAttribute('tabindex', '-1'); part.querySelector('h2').focus({preventScroll: true}); }}, part.querySelector('h2').textContent)))));
+  return h('nav', {'aria-label': 'contents'}, h('ol', {}, sections.map(part => h('li', {}, h('a', {href: '#' + part.id, click: event => { event.preventDefault(); scrollToPart(part); part.querySelector('h2').setAttribute('tabindex', '-1'); part.querySelector('h2').focus({preventScroll: true}); }}, part.querySelector('h2').textContent)))));
 }
 
 // Figures are drawn when they come near, and grow then: those above the place are drawn first, so that it stays where it is.
@@ -61,8 +61,7 @@ function extendCommands() {
   const open = overallContrasts(primary).filter(contrast => contrast.settles_n);
   if (open.length === 0) return h('p', {}, 'Nothing is left that a known number of replicates would settle.');
   return h('ul', {class: 'settle'}, open.map(contrast => {
-    const more = contrast.settles_n - contrast.n;
-    return h('li', {}, h('strong', {}, questionOf(contrast)), `: unsure at ${contrast.n}; ${settles(contrast)}, were the estimate right. `, evidence.number > 0 && !contrast.by_link && command(`stabctl extend ${evidence.number} +${more}`));
+    return h('li', {}, h('strong', {}, questionOf(contrast)), `: unsure at ${contrast.n}; ${settlesAndCosts(contrast)}, were the estimate right. `, evidence.number > 0 && contrast.settles_blocks && command(`stabctl extend ${evidence.number} +${contrast.settles_blocks}${evidence.options}`));
   }), h('li', {class: 'note'}, 'Blocks that are added after a look at the result make false alarms likelier than the plan promised; the report says so then. A plan with declared looks, or with a precision to reach, does not have that price.'));
 }
 

@@ -31,7 +31,7 @@ function logTicks(from, to, wanted = 5) {
 // Ticks of differences: round percentages placed by their logarithm, or round differences. Each {at, text}.
 function differenceTicks(response, from, to, wanted = 6) {
   if (response.scale !== 'log')
-    return ticks(from, to, wanted).map(x => ({at: x, text: x === 0 ? '0' : differenceText(response, x, 3)}));
+    return ticks(from, to, wanted).map(x => ({at: x, text: x === 0 ? '0' : signed(roundText(response, x))}));
   if (to - from > 1.6) {
     const out = [];
     const factors = to - from > 8 ? [1e-4, 1e-3, 0.01, 0.1, 1, 10, 100, 1e3, 1e4] : [1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8, 16, 32];
@@ -40,12 +40,13 @@ function differenceTicks(response, from, to, wanted = 6) {
         out.push({at: Math.log(factor), text: factor === 1 ? '0' : '× ' + (factor < 1 && factor > 0.01 ? '1/' + Math.round(1 / factor) : factor)});
     return out;
   }
-  return ticks(100 * Math.expm1(from), 100 * Math.expm1(to), wanted).map(p => ({at: Math.log1p(p / 100), text: Math.abs(p) < 1e-12 ? '0' : signed(significant(p, 3).replace(/\.?0+$/, '')) + ' %'}));
+  return ticks(100 * Math.expm1(from), 100 * Math.expm1(to), wanted).map(p => ({at: Math.log1p(p / 100), text: Math.abs(p) < 1e-12 ? '0' : signed(exact(p)) + ' %'}));
 }
 
 // A round value, without zeros behind it that say nothing: "30 ms".
 function roundText(response, value) {
-  return valueText(response, value, 4).replace(/(\.\d*?)0+(?= |$)/, '$1').replace(/\.(?= |$)/, '');
+  const time = response.unit === 's' || response.unit === 'ns', whole = Number.isInteger(Number(value.toPrecision(12)));
+  return time || whole ? withoutZeros(valueText(response, value, 12)) : exact(value) + (response.unit ? ' ' + response.unit : '');
 }
 
 function valueTicks(response, from, to, wanted = 6) {
@@ -91,16 +92,23 @@ function lineNames(names, x, y, longest) {
   return names.map((one, i) => [s('line', {x1: x, x2: x + 16, y1: y + 17 * i - 4, y2: y + 17 * i - 4, class: 'curve', stroke: `var(--${one.paint})`, 'stroke-dasharray': one.dashes || null}), label(x + 21, y + 17 * i, short(one.text, longest))]);
 }
 
+// What an axis says of a place, and, for whoever looks, where that is on its scale.
+function markLabel(mark, x, y, anchor) {
+  const text = label(x, y, mark.text, anchor);
+  text.setAttribute('data-at', mark.at);
+  return text;
+}
+
 // An axis at the bottom or the left, with grid lines through the plot.
 function bottomAxis(scale, marks, y, top, title) {
   const middle = (scale(scale.from) + scale(scale.to)) / 2, said = withRoom(scale, marks);
   return s('g', {class: 'axis'},
-    marks.map(mark => [s('line', {x1: scale(mark.at), x2: scale(mark.at), y1: top, y2: y, class: 'grid'}), said.has(mark) && label(scale(mark.at), y + 15, mark.text, 'middle')]),
+    marks.map(mark => [s('line', {x1: scale(mark.at), x2: scale(mark.at), y1: top, y2: y, class: 'grid'}), said.has(mark) && markLabel(mark, scale(mark.at), y + 15, 'middle')]),
     title && label(middle, y + 33, title, 'middle', 'axis-title'));
 }
 
 function leftAxis(scale, marks, x, right, title) {
   return s('g', {class: 'axis'},
-    marks.map(mark => [s('line', {x1: x, x2: right, y1: scale(mark.at), y2: scale(mark.at), class: 'grid'}), label(x - 6, scale(mark.at) + 4, mark.text, 'end')]),
+    marks.map(mark => [s('line', {x1: x, x2: right, y1: scale(mark.at), y2: scale(mark.at), class: 'grid'}), markLabel(mark, x - 6, scale(mark.at) + 4, 'end')]),
     title && label(x - 50, Math.min(scale(scale.from), scale(scale.to)) - 9, title, 'start', 'axis-title'));
 }

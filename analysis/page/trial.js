@@ -23,7 +23,7 @@ function runsOfThisLayout(trials, row, number) {
   if (samples.replayed) return h('p', {class: 'note'}, `This experiment is the answer for trial ${samples.replayed.trial} of ${short(samples.replayed.experiment, 60)}: see the top of the page.`);
   const no = (evidence.no_replays || []).find(({cells}) => cells.length === 0 || cells.some(levels => levels.every((level, f) => level === trials.level(f, row))));
   if (no) return h('p', {class: 'note'}, no.why);
-  return [command(`stabctl replay ${number} --times 20`), h('p', {class: 'note'}, 'Runs this very layout 20 times, beside 20 fresh layouts of its cell, in random order on the same quiet machine, and answers whether the layout is slow or the moment was. It becomes an experiment with a report of its own.')];
+  return [command(`stabctl replay ${number} --times 20${evidence.options}`), h('p', {class: 'note'}, 'Runs this very layout 20 times, beside 20 fresh layouts of its cell, in random order on the same quiet machine, and answers whether the layout is slow or the moment was. It becomes an experiment with a report of its own.')];
 }
 
 function openTrial(trials, row) {
@@ -35,7 +35,7 @@ function openTrial(trials, row) {
   fill(dialog, {}, [h('h2', {id: 'trial-title'}, title),
     h('p', {}, `${report.workloads[trials.column('workload')[row]]}, ${samples.factors.map((factor, f) => `${factor.name} ${factor.levels[trials.level(f, row)]}`).join(', ')}.`),
     excluded > 0 && h('p', {class: 'warning'}, 'Left out of the analysis by a declared rule: ', samples.exclusions[excluded - 1]),
-    number !== null && [h('h3', {}, 'Again'), ['', ` --under 'perf stat -d'`, ` --under 'gdb --args'`].map(tool => [command(`stabctl replay ${number}${tool}`), ' ']),
+    number !== null && [h('h3', {}, 'Again'), !evidence.at_daemon && ['', ` --under 'perf stat -d'`, ` --under 'gdb --args'`].map(tool => [command(`stabctl replay ${number}${tool}${evidence.options}`), ' ']),
       h('p', {class: 'note'}, 'Runs it with its binary, seed and settings. The seed gives the same sequence of layouts; when each begins is driven by time. Under perf its hardware counts are yours to choose; in gdb the script stab-gdb.py names functions that have moved. To tell a bad layout from a bad moment:'), runsOfThisLayout(trials, row, number)],
     h('h3', {}, 'What it measured'), pairsTable('What it measured', responses.map((response, r) => [response.name.replace(/_/g, ' '), valueText(response, trials.column('value/' + r)[row], 6) + (Number.isFinite(trials.deviations(response)[row]) ? `, ${response.scale === 'log' ? signed(percent(trials.deviations(response)[row])) : differenceText(response, trials.deviations(response)[row])} from its cell` : '')])),
     h('h3', {}, 'What it was'), pairsTable('What it was', [['block', String(trials.column('block')[row])], ['position in the run', String(trials.column('order')[row])], trials.has('started_s') && ['began', `${significant(trials.column('started_s')[row], 5)} s into the run`],

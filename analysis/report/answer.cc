@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/report/report_pen.h"
+#include "analysis/report/settling.h"
 
 namespace stab::analysis {
 namespace {
@@ -69,10 +70,7 @@ std::string sentence(const Report& report, const Contrast& contrast) {
              interval_text(response, contrast.equivalence) + beyond(report, contrast);
     case Verdict::kUnsure:
       return start + "unsure, " + size + ", " + plain(100 * (1 - report.alpha)) + " % interval " + interval +
-             (contrast.settles_n ? "; " + std::to_string(*contrast.settles_n) +
-                                       (contrast.by_link ? std::string(" links a side would tell")
-                                                         : " " + replicates_word(report) + " a cell would tell")
-                                 : "") +
+             "; " + settling_text(report, contrast) +
              beyond(report, contrast);
     case Verdict::kWithheld: return start + "withheld until the experiment is at a declared look; so far " + interval;
   }

@@ -10,7 +10,7 @@
 
 #include "analysis/report/causal_fit.h"
 #include "analysis/report/causal_interactions.h"
-#include "analysis/report/contrasts.h"
+#include "analysis/report/settling.h"
 #include "analysis/statistics/distributions.h"
 #include "analysis/statistics/multiplicity.h"
 #include "analysis/text/text_table.h"
@@ -140,8 +140,7 @@ class Analysis {
       null.holds = inside(null.effect.speedup, data_.margin);
       null.biased = !null.holds && (null.effect.speedup.low > 0 || null.effect.speedup.high < 0);
       if (!null.holds && !null.biased)
-        null.settles_windows = settling_replicates(null.effect.log_effect, null.effect.standard_error, null.effect.windows,
-                                                   data_.margin, data_.alpha, data_.alpha / 2);
+        null.settles_windows = settling_windows(null.effect, cell, {data_.alpha, data_.alpha, data_.alpha / 2});
     }
     report_.nulls.push_back(std::move(null));
 
@@ -169,6 +168,17 @@ class Analysis {
       draw(*fit, curve);
       if (!curve.arms.empty()) report_.curves.push_back(std::move(curve));
     }
+  }
+
+  // Windows come with trials, which are what errors are counted in.
+  std::optional<uint64_t> settling_windows(const CausalEffect& effect, uint32_t cell, const SettlingLevels& levels) const {
+    const uint64_t trials = report_.cells[cell].trials;
+    if (trials < 2 || !(effect.standard_error > 0)) return std::nullopt;
+    const double margin = effect.log_effect < 0 ? -margin_below(data_.margin) : margin_above(data_.margin);
+    const auto settled = settling_replicates(effect.log_effect, {effect.standard_error, effect.df, trials}, margin, levels);
+    if (!settled) return std::nullopt;
+    return static_cast<uint64_t>(
+        std::ceil(static_cast<double>(effect.windows) * static_cast<double>(*settled) / static_cast<double>(trials)));
   }
 
   // Refused ones are none.
@@ -361,8 +371,8 @@ class Analysis {
         // By the one of the two that says less.
         const CausalEffect& less =
             arm.beyond_null.refused.empty() && arm.beyond_null.p_value > arm.effect.p_value ? arm.beyond_null : arm.effect;
-        arm.settles_windows = settling_replicates(less.log_effect, less.standard_error, arm.effect.windows, data_.margin,
-                                                  data_.alpha / open_changes, data_.alpha / open_equivalences);
+        arm.settles_windows = settling_windows(
+            less, curve_of[i]->cell, {data_.alpha / open_changes, data_.alpha, data_.alpha / open_equivalences});
         arm.by_pausing = arm.beyond_null.refused.empty() && adjusted_alone[i] < data_.alpha && is_change(arm.effect) &&
                          (p_of_both(arm) >= last_step || !is_change(arm.beyond_null));
       }

@@ -1,10 +1,12 @@
 // Causal profiles: from windows to curves with intervals and verdicts. For each cell, progress point and arm:
 //
-//   y = log(visits / effective time) of a window, weighted by visits
-//     = effect of its block of time within its trial + effect of its arm + rest
+//                      effective time of the arm's windows / their visits
+//   1 - speedup  =  --------------------------------------------------------------------
+//                      time of the baseline windows of the same blocks / their visits
 //
-// by weighted least squares with errors clustered by trial (CR2, Satterthwaite; statistics/cluster_robust.h). The program's
-// speedup is 1 - exp(-effect): the share of its time that it would save. docs/method.md has the figures that this rests on.
+// where all four are sums over the run, so that each part of it counts by the time that it takes; the error is the jackknife's over
+// trials. The speedup is the share of the program's time that it would save. docs/method.md has why, and the figures that this
+// rests on; causal_fit.cc computes it.
 #pragma once
 
 #include <cstdint>
@@ -136,7 +138,7 @@ struct CausalCellSummary {
   uint64_t windows = 0;         // analysed
   uint64_t foreign = 0;         // excluded: other programs took too much of their CPUs
   uint64_t cut = 0;             // not analysed: the program ended in them
-  uint64_t without_time = 0;    // excluded: more was credited than passed
+  uint64_t without_time = 0;    // excluded: nothing was sped up, and more was credited than passed
   uint64_t skipped = 0;         // their line didn't run
   std::vector<uint64_t> without_visits;  // by point: not analysed there
   double spread = 0;            // of a baseline window's logarithm within blocks, at the first point; 0: not known

@@ -89,4 +89,10 @@ std::optional<std::string> fault_of(const CausalData& data) {
   return std::nullopt;
 }
 
+double unclassified_share(double waits, double classified, double run_s) {
+  constexpr double kFewest = 10;  // a second
+  const double unclassified = std::max(0.0, waits - classified), of = std::max(waits, kFewest * run_s);
+  return of > 0 ? std::min(1.0, unclassified / of) : 0;
+}
+
 }  // namespace stab::analysis

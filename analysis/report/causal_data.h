@@ -71,7 +71,7 @@ struct CausalTrial {
   double unsampled_share = 0;  // 0 to 1: of the CPU time, without a sample: in the kernel, or in threads that end soon
   std::optional<double> system_share;  // 0 to 1: of the CPU time, in the kernel; empty: not known
   double unattributed_share = 0;  // 0 to 1: of the samples, of which no line in scope was found
-  double unclassified_waits = 0;  // 0 to 1: of the voluntary switches, that no interposed call accounts for
+  double unclassified_waits = 0;  // 0 to 1: of the voluntary switches, that no interposed call accounts for (unclassified_share())
   double lengthened_share = 0;    // 0 to 1: of the run's time, spent in pauses
   bool timeouts = false;          // under a load a wait for one of the program's own threads ended by its time
   bool coarse_samples = false;    // perf was refused; samples have the grain of the tick
@@ -150,6 +150,10 @@ std::optional<PointKind> point_kind(std::string_view name);
 // The time that a window would have taken with its line really sped up, in ns; may be 0 or negative where more was credited than
 // passed, and such a window says nothing. A window that speeds nothing up is the time that it took.
 double effective_ns(const CausalWindow& window, CausalClock clock);
+
+// Of a run's waits the share that no interposed call accounts for. A program that doesn't wait has a few all the same, as it is
+// loaded, prints and ends, and they move nothing: what waits less often than ten times a second is taken as if it did.
+double unclassified_share(double waits, double classified, double run_s);
 
 // What is wrong with the data, by trial and window: broken invariants, shares outside of 0 to 1, a speedup that wasn't declared,
 // a negative or not finite number. Absent: nothing.

@@ -1,15 +1,15 @@
 // CausalFit: the effects of all arms of one cell at one point, and what they are computed from.
 #pragma once
 
+#include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <span>
-#include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/report/causal.h"
-#include "analysis/statistics/cluster_robust.h"
+#include "analysis/statistics/resampling.h"
 
 namespace stab::analysis {
 
@@ -53,29 +53,58 @@ class CausalFit {
   size_t clusters() const { return clusters_; }
   // Clusters are blocks of time of fewer trials than verdicts need: what is said is said of these runs alone.
   bool of_these_runs() const { return of_these_runs_; }
-  // Standard deviation of a baseline window's logarithm within blocks, of a window with the mean weight; 0: not known.
+  // Relative standard deviation of a baseline window's rate within blocks; 0: not known.
   double spread() const { return spread_; }
 
   // Baseline windows at random in two halves within blocks: the p of one against the other. Absent: too few.
   std::optional<double> split_baselines(uint64_t seed) const;
 
  private:
-  Result<ArmEstimate> latency_arm(std::span<const ArmKey> keys, const ArmKey& reference) const;
-  std::optional<double> phase_share(uint32_t line, std::span<const double> counts, std::span<const double> effects) const;
+  // What windows did and in which time: visits and effective time, or departures and the integral of those inside. Of one window
+  // more time may have been credited than passed; of many, time is left.
+  struct WorkAndTime {
+    double work = 0, time = 0, samples = 0;  // samples: of its line
+    uint64_t windows = 0;
+    void add(const WorkAndTime& other, double weight) {
+      work += weight * other.work, time += weight * other.time, samples += weight * other.samples;
+      if (weight > 0) windows += other.windows;
+    }
+  };
+  struct Block {
+    uint32_t trial = 0, cluster = 0;
+    std::map<ArmKey, uint64_t> windows;
+    WorkAndTime baseline;
+  };
+  // An arm in a cluster, beside the baseline windows of the same blocks with as much weight.
+  struct Matched {
+    WorkAndTime arm, baseline;
+  };
+  using Statistic = std::function<std::optional<double>(std::span<const double> counts)>;
+
+  void add_up(bool one_each);
+  WorkAndTime work_and_time(const CausalWindow& window) const;
+  // The program's own time that each window holds: its length, without what it paused.
+  std::vector<double> own_time() const;
+  // An arm's windows and their baselines, each cluster counted so often.
+  Matched matched(const ArmKey& key, std::span<const double> counts) const;
+  // Time for the same work, of the baselines' 1. Not above 0 where all of it was credited. Absent: no work was done.
+  std::optional<double> time_left(const ArmKey& key, std::span<const double> counts) const;
+  std::optional<double> log_effect(const ArmKey& key, std::span<const double> counts) const;
+  Result<ArmEstimate> jackknifed(const Statistic& statistic, std::span<const ArmKey> keys, const ArmKey& reference) const;
+  std::optional<double> phase_share(uint32_t line, std::span<const double> counts) const;
 
   const CausalData* data_ = nullptr;
   uint32_t point_ = 0;
   bool latency_ = false;
   std::vector<size_t> windows_;
-  std::vector<uint32_t> cluster_of_;  // of each of windows_
-  std::vector<std::vector<size_t>> trials_of_;  // trials of each cluster, where clusters are trials
+  std::vector<uint32_t> cluster_of_, block_of_;  // of each of windows_
+  std::vector<std::vector<size_t>> trials_of_;   // trials of each cluster, where clusters are trials
   size_t clusters_ = 0;
   bool of_these_runs_ = false;
   double spread_ = 0;
-  std::map<ArmKey, size_t> column_;   // not the baseline's
-  std::map<ArmKey, uint64_t> counts_;
-  ClusteredRows rows_;
-  std::optional<ClusterRobustFit> fit_;
+  std::map<ArmKey, uint64_t> counts_;            // windows
+  std::vector<Block> blocks_;                    // of one trial next to each other, in their order
+  std::map<ArmKey, std::vector<Matched>> sums_;  // by cluster; not the baseline's
 };
 
 // Adds what is to be warned of. pre: everything else is there

@@ -74,6 +74,7 @@ std::optional<LayoutInteraction> layout_interaction(const CausalData& data, std:
   for (const size_t w : windows) {
     const CausalWindow& window = data.windows[w];
     if (window.layout == 0 || window.visits[curve.point] == 0) continue;
+    if (!(effective_ns(window, data.trials[window.trial].clock) > 0)) continue;
     const bool is_arm = window.kind == ArmKind::kSpeedup && window.line == curve.line && window.speedup == speedup;
     if (!is_arm && window.kind != ArmKind::kBaseline) continue;
     Part& part = parts[{window.layout, window.trial}];

@@ -21,6 +21,7 @@
 #include "analysis/report/clusters.h"
 #include "analysis/report/combination.h"
 #include "analysis/report/judged_estimate.h"
+#include "analysis/report/settling.h"
 #include "analysis/statistics/distributions.h"
 #include "analysis/report/draws.h"
 #include "analysis/statistics/effects.h"
@@ -388,6 +389,85 @@ Contrast describe(const Samples& samples, const LookLevels& levels, size_t respo
   return contrast;
 }
 
+// Wall time of all trials so far, and whether a fixed number of blocks may be added to them.
+struct Extension {
+  std::optional<double> seconds;  // absent: the rows have no times of a machine
+  bool possible = false;
+};
+
+// Of plans whose rule sets the number of replicates none can be added; a confidence sequence comes to its last by itself.
+Extension extension_of(const Samples& samples) {
+  Extension out;
+  if (samples.unit != Unit::kLayout) return out;
+  const Stopping& stopping = samples.stopping;
+  out.possible = stopping.rule == StoppingRule::kFixed ||
+                 (stopping.rule == StoppingRule::kSequence && replicates_of(samples) >= stopping.max);
+  if (!samples.simulated.empty()) return out;
+  for (size_t r = 0; r < samples.responses.size(); ++r) {
+    // What a sliced block takes is the CPU time of its trials.
+    if (samples.responses[r].name != (samples.is_sliced ? "cpu_time" : "wall_time") || samples.responses[r].unit != "s") continue;
+    double seconds = 0;
+    for (const Trial& trial : samples.trials) seconds += trial.values[r].value_or(0);
+    if (seconds > 0) out.seconds = seconds;
+  }
+  return out;
+}
+
+// What would settle it, and what that takes.
+class Settling {
+ public:
+  Settling(const Samples& samples, const LookLevels& levels)
+      : samples_(samples), levels_(levels), replicates_(replicates_of(samples)), extension_(extension_of(samples)) {}
+
+  // changes, equivalences: of the family, that are still open: Holm's level for what more replicates must reach.
+  void of(const Estimate& estimate, double changes, double equivalences, Contrast& contrast) const {
+    const TTest& test = estimate.test;
+    if (!(test.standard_error > 0)) return;
+    const KnownError error{test.standard_error, test.df, estimate.n, samples_.stopping.rule != StoppingRule::kPrecision};
+    // Bets make intervals wider than the sequence's t does, by so much.
+    const double t = t_quantile_upper(levels_.interval() / 2, test.df);
+    const double widened = std::max(1.0, (estimate.ends.high - estimate.ends.low) / 2 / test.standard_error / t);
+    const auto levels_at = [&](uint64_t n, double of_changes, double of_equivalences) {
+      const LookLevels levels = levels_after(static_cast<double>(n) / static_cast<double>(error.n));
+      const double df = error.df_at(static_cast<double>(n));
+      const auto wider = [&](double two_sided) {
+        return levels.is_sequence() ? t_two_sided(widened * t_quantile_upper(two_sided / 2, df), df) : two_sided;
+      };
+      return SettlingLevels{wider(levels.interval()) / of_changes, wider(levels.interval()),
+                            wider(levels.equivalence()) / 2 / of_equivalences};
+    };
+    contrast.settles_n = settling_replicates(test.estimate, error, contrast.margin, [&](uint64_t n) {
+      return levels_at(n, changes, equivalences);
+    });
+    const bool higher_is_better = response_of(contrast).higher_is_better;
+    contrast.settles_worse_n =
+        settling_worse(higher_is_better ? -test.estimate : test.estimate, error, contrast.margin,
+                       [&](uint64_t n) { return levels_at(n, changes, 1); });
+    if (!contrast.settles_n) return;
+    const double more = static_cast<double>(*contrast.settles_n - error.n) / static_cast<double>(error.n);
+    if (extension_.seconds) contrast.settles_seconds = more * *extension_.seconds;
+    if (extension_.possible && !contrast.by_link && is_worth_running(contrast))
+      contrast.settles_blocks = static_cast<uint64_t>(std::ceil(more * replicates_ - 1e-9));
+  }
+
+ private:
+  const Response& response_of(const Contrast& contrast) const {
+    return *std::find_if(samples_.responses.begin(), samples_.responses.end(),
+                         [&](const Response& response) { return response.name == contrast.response; });
+  }
+  LookLevels levels_after(double times) const {
+    if (!levels_.is_sequence()) return levels_;
+    constexpr double kMost = 4e9;
+    return LookLevels::in_sequence(static_cast<uint32_t>(std::min(kMost, std::max(2.0, std::round(times * replicates_)))),
+                                   narrowest_replicates(samples_.stopping), samples_.alpha);
+  }
+
+  const Samples& samples_;
+  const LookLevels& levels_;
+  double replicates_;
+  Extension extension_;
+};
+
 // Adjusts within a family and judges each member.
 void judge(const Samples& samples, const LookLevels& levels, const std::vector<Candidate*>& family) {
   std::vector<double> p_values, p_equivalences;
@@ -405,6 +485,7 @@ void judge(const Samples& samples, const LookLevels& levels, const std::vector<C
     return static_cast<double>(std::max<ptrdiff_t>(1, count));
   };
   const double open_changes = open(adjusted), open_equivalences = open(equivalent);
+  const Settling settling(samples, levels);
   size_t next = 0;
   for (Candidate* candidate : family) {
     Contrast& contrast = candidate->contrast;
@@ -412,17 +493,11 @@ void judge(const Samples& samples, const LookLevels& levels, const std::vector<C
     contrast.p_equivalence_holm = equivalent[next];
     contrast.p_holm = adjusted[next++];
     if (!may_be_judged(samples)) continue;
-    const TTest& test = candidate->estimate.test;
     const auto [low, high] = candidate->estimate.ends;
     contrast.verdict = verdict_of(low, high, contrast.margin,
                                   contrast.p_equivalence_holm < samples.alpha, contrast.p_holm < samples.alpha);
-    if (contrast.verdict != Verdict::kUnsure || contrast.population == Population::kLikeThese) continue;
-    // Bets make intervals wider than the sequence's t does: the level that a t interval of this width has.
-    const double level =
-        levels.is_sequence() ? t_two_sided((high - low) / 2 / test.standard_error, test.df) : levels.interval();
-    contrast.settles_n =
-        settling_replicates(test.estimate, test.standard_error, candidate->estimate.n, contrast.margin, level / open_changes,
-                            levels.equivalence() * (level / levels.interval()) / 2 / open_equivalences);
+    if (contrast.verdict == Verdict::kUnsure && contrast.population != Population::kLikeThese)
+      settling.of(candidate->estimate, open_changes, open_equivalences, contrast);
   }
 }
 
@@ -441,36 +516,6 @@ Verdict verdict_of(double low, double high, double margin, bool equivalent_after
   const bool inside = low > -margin && high < margin;
   if (excludes_zero && !inside && significant_after_holm) return Verdict::kChanged;
   return Verdict::kUnsure;
-}
-
-std::optional<uint64_t> settling_replicates(double estimate, double standard_error, uint64_t n, double margin,
-                                            double change_level, double equivalence_level) {
-  // Normal approximation: the standard error shrinks as 1/sqrt(n). For a change it must fit (z_crit + z_power) times into the
-  // estimate; for equivalence both one-sided tests must succeed together.
-  constexpr double kPower = 0.8;
-  const double size = std::fabs(estimate);
-  const auto needed = [&](double wanted_error) {
-    const double ratio = standard_error / wanted_error;
-    return static_cast<double>(n) * ratio * ratio;
-  };
-  std::optional<double> best;
-  if (size > margin) best = needed(size / (normal_quantile(1 - change_level / 2) + normal_quantile(kPower)));
-  if (size < margin) {
-    const double z = normal_quantile(1 - equivalence_level);
-    const auto power = [&](double error) {
-      return 1 - normal_upper((margin - size) / error - z) - normal_upper((margin + size) / error - z);
-    };
-    // With a smaller error both fail less often than the nearer side alone may, with a larger one that side fails too often.
-    double low = (margin - size) / (z + normal_quantile((1 + kPower) / 2));
-    double high = (margin - size) / (z + normal_quantile(kPower));
-    for (int round = 0; round < 60; ++round) {
-      const double middle = (low + high) / 2;
-      (power(middle) > kPower ? low : high) = middle;
-    }
-    best = needed(low);
-  }
-  if (!best || *best > 1e9) return std::nullopt;
-  return std::max<uint64_t>(n + 1, static_cast<uint64_t>(std::ceil(*best)));
 }
 
 std::vector<Contrast> contrasts_of(const Samples& samples, const UnitsByResponse& units, const StoppedAt& stopped) {

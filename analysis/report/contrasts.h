@@ -55,10 +55,4 @@ Verdict verdict_of(double low, double high, double margin, bool equivalent_after
 // A two-sided test's estimate and interval in people's units: on a log scale ratios.
 Interval to_people(Scale scale, const TTest& test);
 
-// Replicates for each cell at which a contrast with this estimate and standard error (at n) would be settled
-// either way with 80 % probability, were the estimate right. Absent where none can: |estimate| equals margin. The levels
-// are those of the interval (two-sided) and of each of the two one-sided tests.
-std::optional<uint64_t> settling_replicates(double estimate, double standard_error, uint64_t n, double margin,
-                                            double change_level, double equivalence_level);
-
 }  // namespace stab::analysis

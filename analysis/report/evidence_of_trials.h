@@ -44,7 +44,9 @@ struct NoReplay {
 
 // invariant: trial_numbers, started_s, builds_of_trials and each track are empty or as long as Samples::trials
 struct Evidence {
-  int64_t experiment = 0;  // its number in the database; 0: none
+  int64_t experiment = 0;  // its number where commands find it, in the database or at the daemon; 0: none
+  std::string options;     // that commands need to find it: " --db lab.db", " --socket PATH"; empty: none
+  bool at_daemon = false;  // it is a daemon's, which does less than an engine of one's own: it replays with --times alone
   std::string name;        // as commands take it
   std::string state, submitted, finished;
   std::string plan, plan_path;

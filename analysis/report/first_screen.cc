@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/report/report_pen.h"
+#include "analysis/report/settling.h"
 #include "base/printable.h"
 
 namespace stab::analysis {
@@ -77,15 +78,6 @@ std::string reservations(const Contrast& contrast) {
   return out;
 }
 
-std::string settling(const Report& report, const Contrast& contrast) {
-  if (contrast.population == Population::kLikeThese) return "; more " + report.program_word + "s would tell";
-  if (contrast.by_alone) return "; more blocks alone would tell (now " + std::to_string(contrast.n) + ")";
-  if (!contrast.settles_n) return "; it lies at the margin, where no number would tell";
-  const std::string unit = contrast.by_link ? "links" : replicates_word(report);
-  return "; " + std::to_string(*contrast.settles_n) + " " + unit + (contrast.by_link ? " a side" : " of each cell") +
-         " would tell (now " + std::to_string(contrast.n) + ")";
-}
-
 std::string sentence(const Pen& pen, const Report& report, const Contrast& contrast) {
   const Response& response = response_of(report, contrast.response);
   const std::string start = question(report, contrast) + ": ";
@@ -100,7 +92,7 @@ std::string sentence(const Pen& pen, const Report& report, const Contrast& contr
              interval_text(response, contrast.equivalence) + beyond(report, contrast, most_changed(report, contrast)) +
              reservations(contrast);
     case Verdict::kUnsure:
-      return start + difference_text(response, contrast.interval.estimate) + interval + settling(report, contrast) +
+      return start + difference_text(response, contrast.interval.estimate) + interval + "; " + settling_text(report, contrast) +
              beyond(report, contrast, most_changed(report, contrast)) + reservations(contrast);
     case Verdict::kWithheld: return start + "so far" + interval.substr(1);
   }
@@ -186,9 +178,8 @@ std::vector<Section> sections_of(const Pen& pen, const Report& report, const Whe
                          : contrast->verdict == Verdict::kUnsure     ? unsure
                                                                      : withheld;
       section.items.push_back(sentence(pen, report, *contrast));
-      if (contrast->verdict != Verdict::kUnsure || !contrast->settles_n || contrast->by_link || contrast->by_alone) continue;
-      const uint64_t more = *contrast->settles_n - contrast->n;
-      fewest = std::min(fewest.value_or(UINT64_MAX), report.slicing ? blocks_for(*report.slicing, more) : more);
+      if (contrast->by_alone) continue;
+      if (contrast->settles_blocks) fewest = std::min(fewest.value_or(UINT64_MAX), *contrast->settles_blocks);
     }
   }
   refused.items = refusals(report, without);

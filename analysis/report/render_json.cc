@@ -77,7 +77,8 @@ void contrasts(JsonWriter& json, const Report& report) {
     json.value("df", contrast.df).value("p_value", contrast.p_value).value("p_holm", contrast.p_holm);
     json.value("p_equivalence", contrast.p_equivalence).value("p_equivalence_holm", contrast.p_equivalence_holm);
     json.value("p_rank", contrast.p_rank).value("blocked", contrast.blocked).value("by_link", contrast.by_link);
-    json.value("settles_n", contrast.settles_n).value("one_layout_a_side", contrast.one_layout_a_side);
+    json.value("settles_n", contrast.settles_n).value("settles_seconds", contrast.settles_seconds);
+    json.value("settles_blocks", contrast.settles_blocks).value("one_layout_a_side", contrast.one_layout_a_side);
     if (contrast.by_alone) json.value("by_alone", true);
     json.end();
   }

@@ -10,6 +10,7 @@
 #include "analysis/report/replication_units.h"
 #include "analysis/report/report.h"
 #include "analysis/report/report_pen.h"
+#include "analysis/report/settling.h"
 
 namespace stab::analysis {
 namespace {
@@ -147,8 +148,9 @@ std::optional<ReplayAnswer> replay_answer(const Samples& samples, const std::vec
   }
   const std::string word = one_word(change_word(response, contrast->interval.estimate));
   std::string first = head(answer.cause, word) + ": " + of_layout(report, response, *contrast, answer);
+  // More of the links that there are would not be more of them.
   if (answer.cause == Cause::kUnsure && contrast->settles_n && !contrast->by_link)
-    first += "; " + std::to_string(*contrast->settles_n) + " runs of each would tell";
+    first += "; " + settling_text(report, *contrast, "runs of each");
   answer.sentences = {std::move(first), of_trial(response, answer)};
   if (answer.fresh > 0)
     answer.sentences.push_back("The mean of its runs lies above " + std::to_string(answer.below) + " of " +

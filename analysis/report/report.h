@@ -74,7 +74,13 @@ struct Contrast {
   bool by_link = false;          // its draws are links: n and settles_n count them, and replicates of the same don't help
   bool blocked = false;          // taken within blocks; else Welch's. Only for one workload
   Verdict verdict = Verdict::kWithheld;
-  std::optional<uint64_t> settles_n;  // unsure: replicates for each cell that would settle it
+  // Unsure: replicates for each cell that would settle it (settling.h), the machine's time for those that are still to come, in
+  // seconds, and the blocks that an extension would add: absent where none can be, or more than is worth it. And replicates that
+  // would tell whether it is worse, which is all that a gate asks.
+  std::optional<uint64_t> settles_n;
+  std::optional<double> settles_seconds;
+  std::optional<uint64_t> settles_blocks;
+  std::optional<uint64_t> settles_worse_n;
   bool layout = false;           // the factor randomizes layout: this is what the randomization costs
   // A fraction: what the difference stands for besides the factor's own effect, such as "stack:heap" (code = stack:heap).
   std::vector<std::string> aliases;

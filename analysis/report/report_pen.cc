@@ -124,6 +124,16 @@ std::string interval_text(const Response& response, const Interval& interval) {
   return between(difference_text(response, interval.low), difference_text(response, interval.high));
 }
 
+std::string machine_time_text(double seconds) {
+  const double minutes = seconds / 60, hours = minutes / 60;
+  char text[40];
+  if (minutes < 2) std::snprintf(text, sizeof text, "%.0f s", std::ceil(seconds));
+  else if (hours < 2) std::snprintf(text, sizeof text, "%.0f min", std::ceil(minutes));
+  else if (hours < 48) std::snprintf(text, sizeof text, "%.1f h", hours);
+  else std::snprintf(text, sizeof text, "%.3g days", hours / 24);
+  return text;
+}
+
 const Response& response_of(const Report& report, const std::string& name) {
   for (const Response& response : report.responses)
     if (response.name == name) return response;

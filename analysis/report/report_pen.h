@@ -49,6 +49,9 @@ std::string difference_text(const Response& response, double value);
 std::string between(const std::string& low, const std::string& high);
 std::string interval_text(const Response& response, const Interval& interval);
 
+// "40 s", "12 min", "3.4 h", "2.5 days": how long a machine is needed, rounded up.
+std::string machine_time_text(double seconds);
+
 const Response& response_of(const Report& report, const std::string& name);
 // "slower" where the response is a time, "higher" elsewhere. estimate: a ratio on the log scale, else a difference
 std::string change_word(const Response& response, double estimate);

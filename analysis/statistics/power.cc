@@ -2,8 +2,10 @@
 #include "analysis/statistics/power.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
+#include <vector>
 
 #include "analysis/statistics/distributions.h"
 #include "base/number_text.h"
@@ -30,7 +32,88 @@ Status check_power(double power, double alpha) {
   return {};
 }
 
+// Gauss and Legendre's nodes and weights on [-1, 1], from the roots of the polynomial.
+constexpr size_t kNodes = 16;
+struct Legendre {
+  std::array<double, kNodes> at{}, weight{};
+  Legendre() {
+    for (size_t i = 0; i < kNodes; ++i) {
+      double x = std::cos(M_PI * (static_cast<double>(i) + 0.75) / (kNodes + 0.5)), slope = 1;
+      for (int round = 0; round < 50; ++round) {
+        double before = 1, value = x;
+        for (size_t k = 2; k <= kNodes; ++k) {
+          const double next = (static_cast<double>(2 * k - 1) * x * value - static_cast<double>(k - 1) * before) / static_cast<double>(k);
+          before = value;
+          value = next;
+        }
+        slope = kNodes * (x * value - before) / (x * x - 1);
+        x -= value / slope;
+      }
+      at[i] = x;
+      weight[i] = 2 / ((1 - x * x) * slope * slope);
+    }
+  }
+};
+
 }  // namespace
+
+// Over x = log s, whose density is proportional to exp(df (x - exp(2 x) / 2)): smooth, and falling fast on both sides. It is
+// divided by its own integral, so that no constant loses digits where df is large.
+double over_spread(double df, std::span<const double> kinks, const std::function<double(double)>& f) {
+  constexpr double kManyDf = 1e9;  // s lies within 1e-4 of 1
+  if (!(df < kManyDf)) return f(1);
+  static const Legendre legendre;
+  const double spread = 1 / std::sqrt(2 * df), low = -9 * spread - 36 / df, high = std::min(9 * spread, 2.5);
+  std::vector<double> ends{low, high};
+  for (const double kink : kinks)
+    if (kink > 0 && std::isfinite(kink) && std::log(kink) > low && std::log(kink) < high) ends.push_back(std::log(kink));
+  // Most of it lies within some spreads of 1; what is far below is flat.
+  for (const double at : {-9.0, -6.0, -4.0, -2.5, -1.0, 0.0, 1.0, 2.5, 4.0, 6.0})
+    if (at * spread > low && at * spread < high) ends.push_back(at * spread);
+  std::sort(ends.begin(), ends.end());
+  double sum = 0, mass = 0;
+  for (size_t panel = 0; panel + 1 < ends.size(); ++panel) {
+    const double half = (ends[panel + 1] - ends[panel]) / 2, middle = (ends[panel + 1] + ends[panel]) / 2;
+    if (!(half > 0)) continue;
+    for (size_t i = 0; i < kNodes; ++i) {
+      const double x = middle + half * legendre.at[i];
+      const double density = half * legendre.weight[i] * std::exp(df * (x - std::expm1(2 * x) / 2));
+      mass += density;
+      sum += density * f(std::exp(x));
+    }
+  }
+  return sum / mass;
+}
+
+double change_power(const Estimated& truth, double level) {
+  const double noncentrality = std::fabs(truth.difference) / truth.standard_error;
+  return noncentral_t_upper(t_quantile_upper(level / 2, truth.df), truth.df, noncentrality);
+}
+
+double equivalence_power(const Estimated& truth, double margin, double level) {
+  // An estimate with the error s passes both where it lies within margin - t s of 0.
+  const double t = t_quantile_upper(level, truth.df), room = margin / truth.standard_error;
+  const double shift = truth.difference / truth.standard_error;
+  const double kinks[] = {room / t};
+  return over_spread(truth.df, kinks, [&](double s) {
+    const double reach = room - t * s;
+    return reach > 0 ? normal_cdf(reach - shift) - normal_cdf(-reach - shift) : 0.0;
+  });
+}
+
+uint64_t fewest(uint64_t least, uint64_t most, const std::function<bool(uint64_t)>& enough) {
+  uint64_t low = least, high = least;
+  while (!enough(high)) {
+    if (high >= most) return 0;
+    low = high;
+    high = std::min(most, 2 * std::max<uint64_t>(high, 1));
+  }
+  while (high - low > 1) {
+    const uint64_t middle = low + (high - low) / 2;
+    (enough(middle) ? high : low) = middle;
+  }
+  return high;
+}
 
 double t_power(const TPower& plan, bool strict) {
   const double samples = plan.design == TDesign::kTwoSample ? 2 : 1;

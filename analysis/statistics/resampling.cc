@@ -275,4 +275,33 @@ Result<PermutationTest> block_permutation(std::span<const double> values, std::s
   return test;
 }
 
+Result<BootstrapInterval> bca_clusters(size_t clusters, const ClusterStatistic& statistic, uint64_t resamples, double conf,
+                                       uint64_t seed) {
+  if (clusters < 5) return bad_input("a bootstrap of clusters needs at least 5 of them, there are " + std::to_string(clusters));
+  if (resamples < 100 || resamples > 1'000'000)
+    return bad_input("a bootstrap of clusters takes 100 to 1000000 resamples, not " + std::to_string(resamples));
+  std::vector<double> counts(clusters, 1.0);
+  const std::optional<double> whole = statistic(counts);
+  if (!whole) return bad_input("the clusters together give no estimate");
+  Rng rng = Rng::stream(seed, "bootstrap-clusters");
+  std::vector<double> replicates;
+  const uint64_t most_draws = resamples + resamples / 10 + 1;
+  for (uint64_t draw = 0; draw < most_draws && replicates.size() < resamples; ++draw) {
+    std::fill(counts.begin(), counts.end(), 0.0);
+    for (size_t i = 0; i < clusters; ++i) ++counts[rng.below(clusters)];
+    if (const std::optional<double> value = statistic(counts)) replicates.push_back(*value);
+  }
+  if (replicates.size() < resamples)
+    return bad_input("a tenth of the resamples give no estimate: a cluster or two carry it alone");
+  std::vector<double> influence;
+  for (size_t left_out = 0; left_out < clusters; ++left_out) {
+    std::fill(counts.begin(), counts.end(), 1.0);
+    counts[left_out] = 0;
+    const std::optional<double> without = statistic(counts);
+    if (!without) return bad_input("without one of the clusters there is no estimate");
+    influence.push_back(*without);
+  }
+  return bca_interval(*whole, std::move(replicates), std::move(influence), conf);
+}
+
 }  // namespace stab::analysis

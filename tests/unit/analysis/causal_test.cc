@@ -100,6 +100,15 @@ TEST(Causal, SaysWhatWaitsThatAreNotSeenDo) {
 }
 
 // Effective time is the real one less the pauses: with the sign turned the same windows say the opposite.
+// A program that computes for four seconds has switched a few times while it was loaded, printed and ended.
+TEST(Causal, AProgramThatDoesNotWaitHasNoUnseenWaits) {
+  EXPECT_LT(unclassified_share(2, 0, 4), 0.05 + 1e-12);
+  EXPECT_EQ(unclassified_share(0, 0, 0), 0);
+  EXPECT_EQ(unclassified_share(4000, 3000, 4), 0.25);
+  EXPECT_EQ(unclassified_share(400, 0, 4), 1);
+  EXPECT_EQ(unclassified_share(3, 5, 1), 0) << "more calls than switches: some did not have to wait";
+}
+
 TEST(Causal, TakesPausesOutOfTheTime) {
   CausalWindow window;
   window.wall_ns = 300, window.credited_ns = 100, window.pay_ratio = 1.1;
@@ -122,7 +131,7 @@ TEST(Causal, UnsureOnesSayHowManyWindows) {
   program.slopes = {0.06};
   program.speedups = {0.25};
   program.window_spread = 0.1, program.blocks = 8, program.trials = 5, program.nulls = 40, program.baselines = 40;
-  CausalData data = made_windows(program, 3);
+  CausalData data = made_windows(program, 5);
   data.margin = 0.03;
   const CausalReport report = report_of(data);
   ASSERT_TRUE(report.nulls[0].holds);

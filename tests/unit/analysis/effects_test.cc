@@ -40,21 +40,6 @@ std::map<std::string, std::vector<std::string>> names_of(const FactorCodes& cell
   return names;
 }
 
-// What "would settle it" promises, by the normal distribution: both one-sided tests, at 2.5 %, succeed together in 80 of 100.
-TEST(SettlingReplicates, EquivalenceHasItsPower) {
-  const auto below = [](double z) { return 0.5 * std::erfc(-z / std::sqrt(2.0)); };
-  for (const double estimate : {0.0, 0.2, -0.5, 0.9}) {
-    const auto n = settling_replicates(estimate, 2, 10, 1, 0.05, 0.025);
-    ASSERT_TRUE(n) << estimate;
-    const auto power = [&](double replicates) {
-      const double error = 2 * std::sqrt(10 / replicates), z = 1.959963984540054;
-      return below((1 - estimate) / error - z) + below((1 + estimate) / error - z) - 1;
-    };
-    EXPECT_GE(power(static_cast<double>(*n)), 0.8 - 1e-6) << estimate;
-    EXPECT_LT(power(static_cast<double>(*n) - 1), 0.8) << estimate;
-  }
-}
-
 TEST(Effects, HalfOfThreeFactors) {
   const FactorCodes cells = cells_of({"001", "010", "100", "111"});
   const Effects effects = effects_of(cells, true);
