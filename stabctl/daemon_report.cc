@@ -19,8 +19,12 @@ namespace stab::ctl {
 namespace {
 
 // " --socket PATH"
+std::string socket_of(const Arguments& arguments) {
+  return arguments.socket.empty() ? usual_socket() : arguments.socket;
+}
+
 std::string daemon_option(const Arguments& arguments) {
-  return " --socket " + shell_word(arguments.socket.empty() ? usual_socket() : arguments.socket);
+  return " --socket " + shell_word(socket_of(arguments));
 }
 
 // A fetched bundle, open. Gone when this is.
