@@ -18,11 +18,11 @@
 namespace stab::ctl {
 namespace {
 
-// " --socket PATH"
 std::string socket_of(const Arguments& arguments) {
   return arguments.socket.empty() ? usual_socket() : arguments.socket;
 }
 
+// " --socket PATH"
 std::string daemon_option(const Arguments& arguments) {
   return " --socket " + shell_word(socket_of(arguments));
 }
