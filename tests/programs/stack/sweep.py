@@ -29,8 +29,11 @@ class Failed(Exception):
 
 def run(command, directory, **settings):
     environment = {k: v for k, v in os.environ.items() if not k.startswith("STAB")} | settings
-    return subprocess.run([str(word) for word in command], cwd=directory, env=environment, capture_output=True, text=True,
-                          timeout=TIMEOUT_S)
+    try:
+        return subprocess.run([str(word) for word in command], cwd=directory, env=environment, capture_output=True, text=True,
+                              timeout=TIMEOUT_S)
+    except subprocess.TimeoutExpired:
+        raise Failed(f"(cd {directory}; {' '.join(map(str, command))}) takes longer than {TIMEOUT_S} s") from None
 
 
 def expect_done(command, directory, **settings):
