@@ -332,8 +332,8 @@ bool shake_hands(int socket, const Greeting& greeting, const Extent& extent, Des
          ready.magic == helper::kProtocolMagic;
 }
 
-// Of what is written here the program gets no signal: not of a limit on files (SIGXFSZ), nor of a reader that is gone (SIGPIPE). Both
-// come to the thread that writes, so what came meanwhile is taken back before they may come again.
+// Of what is written here the program gets no signal: not of a limit on files (SIGXFSZ), nor of a reader that is gone (SIGPIPE).
+// Both come to the thread that writes, so what came meanwhile is taken back before they may come again.
 class WithoutSignals {
  public:
   WithoutSignals() {

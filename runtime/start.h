@@ -6,8 +6,8 @@
 
 namespace stab {
 
-// A program that nobody launched makes a helper of its own. nullptr: it makes none, as a preloaded library is in every child of a script.
-// Becoming that helper is part of the executable, too.
+// A program that nobody launched makes a helper of its own. nullptr: it makes none, as a preloaded library is in every child of a
+// script. Becoming that helper is part of the executable, too.
 struct OwnHelper {
   helper::OwnProgram program;
   void (*become)(helper::OwnProgram program, int socket);

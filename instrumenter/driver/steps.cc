@@ -70,13 +70,18 @@ constexpr const char* kInterposed[] = {"__libc_start_main", "pthread_create", "t
                                        "memalign", "aligned_alloc", "valloc", "pvalloc", "malloc_usable_size",
                                        "malloc_trim"};
 
+// And in a dynamic program in front of the loader, and what its libraries ask the runtime for.
+constexpr const char* kInterposedInLoader[] = {"_dl_find_object", "dlopen",    "dlmopen",
+                                               "stab_stack",      "stab_rt_*", "_coz_get_counter"};
+
 // A dynamic program exports them, so that its libraries call them, too. In a static one there is no second
 // definition to find at run time; the linker renames calls instead.
 Arguments runtime_options(const Toolchain& tools, const LinkJob& job) {
   const std::string option = job.is_static ? ",--wrap=" : ",--export-dynamic-symbol=";
   std::string names = "-Wl";
   for (const char* name : kInterposed) names += option + name;
-  if (!job.is_static) names += option + "_dl_find_object" + option + "dlopen" + option + "dlmopen" + option + "stab_stack" + option + "stab_rt_*" + option + "_coz_get_counter";
+  for (const char* name : kInterposedInLoader)
+    if (!job.is_static) names += option + name;
   // What the heap's operator new calls when it fails, by a weak reference, which takes nothing out of an archive.
   if (job.with_cxx_archive) names += ",-u,_ZSt17__throw_bad_allocv,-u,_ZSt15get_new_handlerv";
   const std::string archive = "-Wl,--whole-archive," + tools.static_runtime + ",--no-whole-archive";

@@ -12,14 +12,16 @@
 namespace stab::postlink {
 
 struct Leaving {
-  bool strip = false;             // leave out the symbol table and debug information, as ld -s does (the linker itself can't: it refuses
-                                  // -s together with --emit-relocs)
+  // Leave out the symbol table and debug information, as ld -s does. The linker itself can't: it refuses -s together with
+  // --emit-relocs.
+  bool strip = false;
   bool keep_relocations = false;  // keep the relocations of --emit-relocs, which are left out otherwise
 };
 
-// The bytes of the new file: `image` minus what is left out, plus a non-allocated section `name` with `content`. Loaded bytes keep
-// their file offsets. Entries of section headers, symbol tables and links are renumbered.
-Result<std::vector<uint8_t>> with_metadata(const ElfImage& image, std::string_view name, std::span<const uint8_t> content, Leaving leaving);
+// The bytes of the new file: `image` minus what is left out, plus a non-allocated section `name` with `content`. Loaded bytes
+// keep their file offsets. Entries of section headers, symbol tables and links are renumbered.
+Result<std::vector<uint8_t>> with_metadata(const ElfImage& image, std::string_view name, std::span<const uint8_t> content,
+                                           Leaving leaving);
 
 // The same without the new section.
 Result<std::vector<uint8_t>> without_metadata(const ElfImage& image, Leaving leaving);

@@ -1,7 +1,7 @@
-// Registers are followed through the function: one holds an address of the own stack where it was copied from rsp, from another such
-// register, or loaded from the frame by rbp, where compilers spill what they saved. Whatever else may write a register, by the shape of its
-// instruction, makes it unknown. Where two ways meet both must know. Ways that aren't seen (jump tables, landing pads)
-// begin behind an instruction that nothing runs on from, with nothing known.
+// Registers are followed through the function: one holds an address of the own stack where it was copied from rsp, from another
+// such register, or loaded from the frame by rbp, where compilers spill what they saved. Whatever else may write a register, by
+// the shape of its instruction, makes it unknown. Where two ways meet both must know. Ways that aren't seen (jump tables, landing
+// pads) begin behind an instruction that nothing runs on from, with nothing known.
 #include "instrumenter/postlink/saved_stack.h"
 
 #include <algorithm>
@@ -54,7 +54,8 @@ bool is_of_vectors(const Instruction& i) {
   if (i.is_vector || i.map == 2 || i.map == 3) return true;
   if (i.map != 1) return false;
   const uint8_t o = i.opcode;
-  return (o >= 0x10 && o < 0x18) || (o >= 0x28 && o < 0x30) || (o >= 0x50 && o < 0x80) || o == 0xc2 || (o >= 0xc4 && o < 0xc7) || o >= 0xd0;
+  return (o >= 0x10 && o < 0x18) || (o >= 0x28 && o < 0x30) || (o >= 0x50 && o < 0x80) || o == 0xc2 ||
+         (o >= 0xc4 && o < 0xc7) || o >= 0xd0;
 }
 
 Registers written_by_vectors(const Instruction& i) {
@@ -81,8 +82,9 @@ bool has_opcode_in_modrm(const Instruction& i) {
 Registers may_write(const Instruction& i) {
   const bool compares = i.plain(0x38) || i.plain(0x39) || i.plain(0x3a) || i.plain(0x3b) || i.plain(0x84) || i.plain(0x85);
   if (compares || i.is_branch) return 0;
-  if (i.plain(0x88) || i.plain(0x89)) return static_cast<Registers>(names_registers(i) ? 1u << rm_of(i) : 0u);  // mov to its second operand
-  if (i.plain(0xc9)) return 1u << kRbp;                                                                         // leave
+  // mov to its second operand
+  if (i.plain(0x88) || i.plain(0x89)) return static_cast<Registers>(names_registers(i) ? 1u << rm_of(i) : 0u);
+  if (i.plain(0xc9)) return 1u << kRbp;  // leave
   if (!i.is_vector && i.map == 1 && i.opcode == 0xa2) return kByCpuid;
   if (is_of_vectors(i)) return written_by_vectors(i);
   Registers written = kUnnamed;

@@ -1,5 +1,5 @@
-// Whether a function that moves a register to the stack pointer goes back on the stack that it is on, as compiled functions with variable
-// arrays do at the end of a scope, or may go to another.
+// Whether a function that moves a register to the stack pointer goes back on the stack that it is on, as compiled functions with
+// variable arrays do at the end of a scope, or may go to another.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace stab::postlink {
 
-// True: each register that it moves to rsp holds an address of its own stack there, on every way that leads there. False also where
-// that can't be told.
+// True: each register that it moves to rsp holds an address of its own stack there, on every way that leads there. False also
+// where that can't be told.
 bool goes_back_on_its_stack(std::span<const uint8_t> code);
 
 }  // namespace stab::postlink

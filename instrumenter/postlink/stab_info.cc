@@ -110,7 +110,8 @@ std::string describe_functions(const ElfImage& image, const CodeView& code) {
     for (const std::string& name : leaving.names) text += "    " + name + "\n";
   }
   if (names.has_nameless())
-    text += line("nameless", "symbols were left out (ld -x, objcopy): other compilers' functions without one aren't known, and stay");
+    text += line("nameless", "symbols were left out (ld -x, objcopy): other compilers' functions without one aren't known, "
+                             "and stay");
   text += line("tables", std::to_string(code.tables.size()) + " jump tables, " +
                              std::to_string(code.targets.size()) + " entries");
   text += line("fix-ups", std::to_string(code.directed.size()) + " directed, " +

@@ -1,7 +1,7 @@
 // What a library brings is read in its dynamic symbols. Three kinds exist: libraries that are unwinders (both libunwinds), and
 // export them; libraries that hold libgcc's, hidden, which asks the loader (_dl_find_object, served by unwind_dynamic.cc) or in
-// versions before 12 goes through all files by itself (dl_iterate_phdr); and LLVM's, hidden, which does the latter, too. A hidden one
-// shows in that the library handles exceptions, which its frame descriptions tell, and takes no unwinder from elsewhere.
+// versions before 12 goes through all files by itself (dl_iterate_phdr); and LLVM's, hidden, which does the latter, too. A hidden
+// one shows in that the library handles exceptions, which its frame descriptions tell, and takes no unwinder from elsewhere.
 #include "runtime/code/library_unwinders.h"
 
 #include <dlfcn.h>

@@ -4,9 +4,10 @@
 // start that it returns by as much: the unwinder's rows and the LSDA's landing pads are relative to it, so they
 // come out in the copy. Old images work like new ones: each carries the list of its functions.
 //
-// A library may hold a libgcc of its own, whose _Unwind_Find_FDE is nobody else's. It asks the loader for the file that a pc is in, and
-// reads that file's table: for it an image is a file, too (moved_frames.h). Not all that find_executed knows has a row there: a thread
-// that is interrupted in a prefix, a nop in front of a body, a word or a landing, for a few instructions, is at the stack's end for it.
+// A library may hold a libgcc of its own, whose _Unwind_Find_FDE is nobody else's. It asks the loader for the file that a pc is
+// in, and reads that file's table: for it an image is a file, too (moved_frames.h). Not all that find_executed knows has a row
+// there: a thread that is interrupted in a prefix, a nop in front of a body, a word or a landing, for a few instructions, is at
+// the stack's end for it.
 #include "runtime/code/unwind.h"
 
 #include "runtime/code/image.h"

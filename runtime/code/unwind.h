@@ -19,7 +19,8 @@ const void* find_moved_fde(FindFde real, void* pc, EhBases* bases);
 
 using FindObject = int (*)(void*, dl_find_object*);
 
-// For a pc in an image, the image as if it were a file with a table of its frames. nullptr: there is no real one, or it finds nothing.
+// For a pc in an image, the image as if it were a file with a table of its frames. nullptr: there is no real one, or it finds
+// nothing.
 int find_moved_object(FindObject real, void* pc, dl_find_object* result);
 
 // Who unwinds in this process, and whether images can be told to all of them.

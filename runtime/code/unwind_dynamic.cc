@@ -1,5 +1,6 @@
-// In a dynamic executable: it exports these definitions ahead of libgcc_s's and the loader's. Weak: a program linked with -static-libgcc that
-// registers frames of generated code has libgcc_eh.a's, which is in one object with __register_frame, and stays unmoved.
+// In a dynamic executable: it exports these definitions ahead of libgcc_s's and the loader's. Weak: a program linked with
+// -static-libgcc that registers frames of generated code has libgcc_eh.a's, which is in one object with __register_frame, and
+// stays unmoved.
 #include <dlfcn.h>
 #include <stdlib.h>
 

@@ -5,8 +5,8 @@
 // The price: where the library and the program define the same name, the library gets the program's.
 //
 // Where code moves, what came is looked at for an unwinder (code/library_unwinders.h). libc looks at the return address of the
-// call, because the library that calls may bring a search path or a $ORIGIN. So a call from a library that needs its caller is handed on by a
-// jump, and what it loads is looked at with the next load.
+// call, because the library that calls may bring a search path or a $ORIGIN. So a call from a library that needs its caller is
+// handed on by a jump, and what it loads is looked at with the next load.
 #include <dlfcn.h>
 #include <elf.h>
 #include <stdint.h>

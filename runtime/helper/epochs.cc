@@ -112,7 +112,8 @@ bool may_reuse(const Session& session) {
 }
 
 bool code_has_epochs(const Session& session) {
-  return session.images.moves && !session.images.text_replaced && !session.images.at_home && abi::has_layouts(session.hello.settings.code);
+  const Images& images = session.images;
+  return images.moves && !images.text_replaced && !images.at_home && abi::has_layouts(session.hello.settings.code);
 }
 
 // The heap watches the epoch's number: each advance is a new layout of it.

@@ -1,5 +1,5 @@
-// The helper of a program that nobody launched, as an executable that is part of that program's own (own_program.cc): a clone of the program
-// would keep its file from being written or unmounted for as long as it lives.
+// The helper of a program that nobody launched, as an executable that is part of that program's own (own_program.cc): a clone of
+// the program would keep its file from being written or unmounted for as long as it lives.
 #pragma once
 
 #include <stdint.h>

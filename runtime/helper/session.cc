@@ -114,7 +114,8 @@ bool read_script(Session& session, int handed) {
 // Finds what describes frames of what moves; without it unwinders that read tables themselves end at a copy.
 code::MovedFrames read_frames(const code::Metadata& code, int executable) {
   code::FrameTable table;
-  if (!code::find_frame_table(read_file_at, &executable, table) || table.count > kMostFileBytes / sizeof(code::FrameRow)) return {};
+  if (!code::find_frame_table(read_file_at, &executable, table)) return {};
+  if (table.count > kMostFileBytes / sizeof(code::FrameRow)) return {};
   const uint64_t bytes = table.count * sizeof(code::FrameRow);
   auto* const rows = reinterpret_cast<code::FrameRow*>(allocate(bytes));
   auto* const memory = reinterpret_cast<uint32_t*>(allocate(uint64_t{code.header->function_count} * 2 * sizeof(uint32_t)));

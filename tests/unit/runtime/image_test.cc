@@ -177,7 +177,8 @@ class ImageTest : public ::testing::Test {
     section_.insert(section_.end(), from, from + size);
   }
 
-  uint8_t* slot(int index) { return base_ + kRing + static_cast<size_t>(index) * slot_bytes(code_, scratch_.script, scratch_.frames.total); }
+  uint64_t bytes_of_slot() const { return slot_bytes(code_, scratch_.script, scratch_.frames.total); }
+  uint8_t* slot(int index) { return base_ + kRing + static_cast<size_t>(index) * bytes_of_slot(); }
   uint8_t& executed(int index) { return base_[kData + 512 + index]; }
 
   void move_to(int index, abi::CodeMode mode, uint64_t number) {
@@ -188,7 +189,7 @@ class ImageTest : public ::testing::Test {
     place.bias = 0;
     LayoutRng rng(7, kRngCode, number);
     const uint64_t used = build_image(code_, original_.data(), place, mode, rng, scratch_, slot(index));
-    EXPECT_LE(used, slot_bytes(code_, scratch_.script, scratch_.frames.total));
+    EXPECT_LE(used, bytes_of_slot());
     publish(code_, scratch_, place, original_.data(), base_);
   }
 
@@ -775,13 +776,14 @@ TEST_F(ImageTest, FramesOfHostileTablesStayInBounds) {
   const uint64_t table = address(kData + 1024);
   std::vector<uint32_t> memory(2 * kCount, 0);
   auto rows = rows_of({{text_of(kCaller), 1}, {text_of(kLoads), 2}, {text_of(kPushes), 3}, {text_of(kWhere), 4}}, table);
-  std::sort(rows.begin(), rows.end(), [](const FrameRow& a, const FrameRow& b) { return a.function < b.function; });
+  const auto comes_before = [](const FrameRow& a, const FrameRow& b) { return a.function < b.function; };
+  std::sort(rows.begin(), rows.end(), comes_before);
   do {
     const uint32_t count = static_cast<uint32_t>(rows.size());
     const MovedFrames frames = bind_frames(code_, {0, table, count}, rows.data(), memory.data());
     ASSERT_LE(frames.total, count);
     for (uint32_t i = 0; i < kCount; ++i) ASSERT_LE(frames.first[i] + frames.count[i], count);
-  } while (std::next_permutation(rows.begin(), rows.end(), [](const FrameRow& a, const FrameRow& b) { return a.function < b.function; }));
+  } while (std::next_permutation(rows.begin(), rows.end(), comes_before));
   const auto same = rows_of(std::vector<std::pair<uint64_t, int32_t>>(500, {text_of(kCaller), 1}), table);
   EXPECT_EQ(bind_frames(code_, {0, table, 500}, same.data(), memory.data()).total, 0u);
 }
