@@ -15,7 +15,8 @@ bool compares_treatments(const Plan& plan) {
 
 bool randomizes(const Plan& plan) {
   return std::any_of(plan.factors.begin(), plan.factors.end(), [](const Factor& factor) {
-    const bool is_layout = factor.kind == FactorKind::kCode || factor.kind == FactorKind::kStack || factor.kind == FactorKind::kHeap;
+    const bool is_layout =
+        factor.kind == FactorKind::kCode || factor.kind == FactorKind::kStack || factor.kind == FactorKind::kHeap;
     return is_layout && std::any_of(factor.levels.begin(), factor.levels.end(),
                                     [&](const Level& level) { return !keeps_layout(factor.kind, level); });
   });
@@ -33,11 +34,14 @@ Refusal refusal(const Plan& plan) {
     return {"layouts are matched within a block, and in random order there are none", "write order = \"blocks\""};
   if (plan.causal) return {"the trials of a causal plan order their layouts themselves", kLeaveOut};
   if (plan.layout.map || plan.layout.confirms) return {"a map compares layouts, and needs another one for each trial", kLeaveOut};
-  if (plan.layout.verification) return {"a verification of advice compares places, and its arms are to differ in them", kLeaveOut};
+  if (plan.layout.verification)
+    return {"a verification of advice compares places, and its arms are to differ in them", kLeaveOut};
   return {};
 }
 
-bool draws_pads(const Layout& layout) { return layout.stack == abi::StackMode::kOn || layout.stack == abi::StackMode::kRecursive; }
+bool draws_pads(const Layout& layout) {
+  return layout.stack == abi::StackMode::kOn || layout.stack == abi::StackMode::kRecursive;
+}
 
 }  // namespace
 

@@ -22,8 +22,8 @@ using helper::Mapped;
 using helper::Plan;
 
 constexpr uint64_t kReach = 0x7fff0000;  // of a 32-bit displacement, less a little
-// The ring begins at a multiple of this: an offset in a slot of images that are matched with another build's is then the same place
-// to whatever looks at an address's lower bits (code::kMatchStride).
+// The ring begins at a multiple of this: an offset in a slot of images that are matched with another build's is then the same
+// place to whatever looks at an address's lower bits (code::kMatchStride).
 constexpr uint64_t kRingGrain = uint64_t{2} << 20;
 
 // Tries the addresses from `first` in steps of `step` until one is free; `tries` bounds it. 0: none.

@@ -21,7 +21,7 @@
 #include "engine/causal/causal_profile.h"
 #include "engine/experiment/counted_entries.h"
 #include "engine/experiment/gate_open.h"
-#include "engine/experiment/matched_layouts.h"
+#include "engine/experiment/match_builds.h"
 #include "engine/experiment/plan_files.h"
 #include "engine/experiment/planning.h"
 #include "engine/experiment/preflight.h"

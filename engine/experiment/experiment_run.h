@@ -35,7 +35,7 @@ class ExperimentRun {
 
   Result<bool> find_named_files();  // false: some are not there
   Result<bool> expand_if_new();     // and what an extension has added; false: the plan names what is not there
-  Status match_layouts();  // matched_layouts.h
+  Status match_layouts();  // match_builds.h
   Result<bool> is_replayed_where_it_ran();  // false: it is not, and was rejected
   Result<RunEnd> was_cut_off(const Error& error) const;
 

@@ -412,7 +412,8 @@ Unit whole_trial(const store::Outcome& outcome) {
 using GroupKey = std::pair<int, int>;
 
 // Once for the trials of one build, whose scripts name the same table. pre: the trial is the last of the group
-Status find_table(store::Store& store, const store::TrialRow& trial, const Archive& archive, const LayoutTool& tool, Group& group) {
+Status find_table(store::Store& store, const store::TrialRow& trial, const Archive& archive, const LayoutTool& tool,
+                  Group& group) {
   const std::string& script = group.trials.back().script;
   if (!group.match_rows.empty()) return {};
   STAB_TRY(const std::string whole, script_with_table(store, trial, script, archive, tool));

@@ -1,5 +1,5 @@
-// stab-layout says what each build needs, in the form of a table of one build; here these are put together. The rows are a stranger's
-// as the binaries are, so the helper looks at each of them again.
+// stab-layout says what each build needs, in the form of a table of one build; here these are put together. The rows are a
+// stranger's as the binaries are, so the helper looks at each of them again.
 #include "engine/results/match_tables.h"
 
 #include <algorithm>
@@ -92,8 +92,8 @@ Result<ProgramMatch> match_program(store::Store& store, store::Id experiment, st
   return out;
 }
 
-Result<std::string> script_with_table(store::Store& store, const store::TrialRow& trial, const std::string& script, const Archive& archive,
-                                      const LayoutTool& tool) {
+Result<std::string> script_with_table(store::Store& store, const store::TrialRow& trial, const std::string& script,
+                                      const Archive& archive, const LayoutTool& tool) {
   size_t at = script.find("\nmatch ");
   if (at == std::string::npos) return script;
   const std::string line = script.substr(at + 1, script.find('\n', at + 1) - at - 1);
@@ -104,8 +104,9 @@ Result<std::string> script_with_table(store::Store& store, const store::TrialRow
     STAB_TRY(const ProgramMatch match, match_program(store, trial.experiment, build.program, archive, tool));
     if (match.line == line) return script + '\0' + match.rows;
     return Error{ErrorCode::kNotFound,
-                 "the layouts of trial " + std::to_string(trial.id) + " were matched with those of the other builds, and these are not " +
-                     "there any more as they were" + (match.why_not.empty() ? "" : ": " + match.why_not),
+                 "the layouts of trial " + std::to_string(trial.id) +
+                     " were matched with those of the other builds, and these are not " + "there any more as they were" +
+                     (match.why_not.empty() ? "" : ": " + match.why_not),
                  {}};
   }
   return Error{ErrorCode::kNotFound, "trial " + std::to_string(trial.id) + " has no build", {}};

@@ -1,5 +1,5 @@
-// Match tables of an experiment: for each program what its builds have in common (runtime/code/match_table.h). They are made of the
-// binaries, again whenever they are needed: what a trial followed names its table by a hash, so nothing of one is stored.
+// Match tables of an experiment: for each program what its builds have in common (runtime/code/match_table.h). They are made of
+// the binaries, again whenever they are needed: what a trial followed names its table by a hash, so nothing of one is stored.
 #pragma once
 
 #include <memory>
@@ -28,7 +28,7 @@ Result<ProgramMatch> match_program(store::Store& store, store::Id experiment, st
 inline constexpr double kWidestMatch = 1.5;
 
 // What stab-layout is to read as the script of a trial: `script`, and behind it the table that it names, if it names one.
-Result<std::string> script_with_table(store::Store& store, const store::TrialRow& trial, const std::string& script, const Archive& archive,
-                                      const LayoutTool& tool);
+Result<std::string> script_with_table(store::Store& store, const store::TrialRow& trial, const std::string& script,
+                                      const Archive& archive, const LayoutTool& tool);
 
 }  // namespace stab::engine

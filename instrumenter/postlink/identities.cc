@@ -24,8 +24,8 @@ bool is_digits(std::string_view text) {
 }
 
 bool is_word(std::string_view text) {
-  return !text.empty() &&
-         std::all_of(text.begin(), text.end(), [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; });
+  return !text.empty() && std::all_of(text.begin(), text.end(),
+                                      [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; });
 }
 
 // What follows is a hash or a number: of a module, of link-time optimization by GCC.

@@ -87,15 +87,15 @@ uint32_t lead_bytes(const abi::CodeFunction& function, uint32_t residue);
 uint64_t slot_bytes(const Metadata& code, const LayoutScript* script = nullptr, uint32_t frame_rows = 0);
 // The same of every program that is placed by this table.
 uint64_t slot_bytes(const MatchTable& match, uint32_t frame_rows = 0);
-// Slots of such programs lie at multiples of this, so that an offset in a slot is the same place to whatever looks at an address's
-// lower bits: caches, predictors, tables of pages.
+// Slots of such programs lie at multiples of this, so that an offset in a slot is the same place to whatever looks at an
+// address's lower bits: caches, predictors, tables of pages.
 inline constexpr uint64_t kMatchStride = uint64_t{2} << 20;
 
 // From now on images obey a script, which is bound and outlives the scratch. pre: no image was built with it yet
 void follow_script(const LayoutScript& script, ImageScratch& scratch);
-// From now on functions are placed by the table, which outlives the scratch, as does zeroed memory of match_scratch_bytes(). False,
-// and nothing has changed: the metadata has no identities, or a function has no place in the table.
-// pre: no image was built with it yet, and no script places functions
+// From now on functions are placed by the table, which outlives the scratch, as does zeroed memory of match_scratch_bytes().
+// False, and nothing has changed: the metadata has no identities, or a function has no place in the table. pre: no image was
+// built with it yet, and no script places functions
 size_t match_scratch_bytes(const MatchTable& match);
 bool follow_match(const Metadata& code, const MatchTable& match, void* memory, ImageScratch& scratch);
 
@@ -103,8 +103,8 @@ bool follow_match(const Metadata& code, const MatchTable& match, void* memory, I
 void draw_levels(uint64_t seed, uint32_t image, ImageScratch& scratch);
 
 // The first half of an image, which depends on no address: draws an order and the places of all functions and tables from the
-// order that the scratch holds, that of the image before; by the rows of a match table from their own order, so that an image does
-// not depend on those before it. Returns how many bytes of a slot it takes.
+// order that the scratch holds, that of the image before; by the rows of a match table from their own order, so that an image
+// does not depend on those before it. Returns how many bytes of a slot it takes.
 uint64_t place_image(const Metadata& code, abi::CodeMode mode, LayoutRng& rng, ImageScratch& scratch);
 
 // Writes an image to `out`, which holds slot_bytes(code) bytes, and returns how many of them it used.

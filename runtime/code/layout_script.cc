@@ -30,7 +30,8 @@ const char* const kScriptFaultWords[static_cast<size_t>(ScriptFault::kCount)] = 
     "the script can't be read; it is a regular file or a memfd",
     "STAB_CODE=design needs a layout script; set STAB_LAYOUT to its path",
     "images would be too large with these places; lower the modulus or place fewer functions",
-    "expected 'match pads', or 'match' with the rows of a match table, 1 to 1048576, and its hash (0x...); stab-layout --match writes it",
+    "expected 'match pads', or 'match' with the rows of a match table, 1 to 1048576, and its hash (0x...); stab-layout --match "
+    "writes it",
     "the table that 'match' names does not follow the script, or is another one; stab-layout --match writes both",
     "'match' with a table needs STAB_CODE=once or shuffle, and goes with neither 'place' nor 'rest'",
 };
@@ -150,7 +151,8 @@ struct Parser {
     out.match_line = number;
     if (!words.take(word, bytes)) return ScriptFault::kBadMatch;
     if (!is(word, bytes, "pads")) {
-      if (!read_decimal(word, bytes, out.match_rows) || out.match_rows == 0 || out.match_rows > kMostMatchRows) return ScriptFault::kBadMatch;
+      if (!read_decimal(word, bytes, out.match_rows) || out.match_rows == 0 || out.match_rows > kMostMatchRows)
+        return ScriptFault::kBadMatch;
       if (!words.take(word, bytes) || !read_hex(word, bytes, out.match_hash)) return ScriptFault::kBadMatch;
     }
     return words.at_end() ? ScriptFault::kNone : ScriptFault::kBadMatch;

@@ -1,9 +1,9 @@
 // Match tables: the same places in several builds of a program.
 //
 // A match table lists every function that any of the builds moves, by identity (stab_abi.h), with the most room that it takes in
-// one of them. Whoever places a build's functions by the table draws an order and gaps of the table's rows, so what is drawn depends
-// on the seed, the number of the image and the table alone: two builds that share a function have it at the same offset in a slot,
-// and its jump tables, too. A row whose function a build lacks is a gap there.
+// one of them. Whoever places a build's functions by the table draws an order and gaps of the table's rows, so what is drawn
+// depends on the seed, the number of the image and the table alone: two builds that share a function have it at the same offset
+// in a slot, and its jump tables, too. A row whose function a build lacks is a gap there.
 //
 // Matching is what one side of a comparison needs of the other. Each side's own layouts are as random as before.
 //
@@ -18,8 +18,8 @@
 
 namespace stab::code {
 
-// Of one function. Images are laid out in units of 16 bytes: a row takes `lead` bytes for prefix and entry, up to a multiple of 16,
-// its base; then `bytes`. A function that starts at r mod 16 in its build begins r bytes behind the base, in every build.
+// Of one function. Images are laid out in units of 16 bytes: a row takes `lead` bytes for prefix and entry, up to a multiple of
+// 16, its base; then `bytes`. A function that starts at r mod 16 in its build begins r bytes behind the base, in every build.
 struct MatchRow {
   uint64_t identity;
   uint32_t bytes;        // from the base to the end of the function and of what its short lead points need

@@ -218,8 +218,8 @@ void go_home(Session& session) {
 }
 
 void record_epoch(Session& session, uint8_t flags) {
-  session.layouts.log.add(session.layouts.epochs, session.layouts.image, session.layouts.refill, session.images.ring.newest(), flags,
-                          session.samples);
+  session.layouts.log.add(session.layouts.epochs, session.layouts.image, session.layouts.refill, session.images.ring.newest(),
+                          flags, session.samples);
 }
 
 void count_executed(Session& session) {

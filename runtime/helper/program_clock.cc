@@ -1,6 +1,6 @@
-// There is no event for "it has used so much CPU time" that the program would not pay for (timers on another process's clock go off in
-// that process, at its ticks). So the clock is read when the time can have come at the earliest, and again: a program that has its CPU to
-// itself is found there at the second look, one that shares it after a few more.
+// There is no event for "it has used so much CPU time" that the program would not pay for (timers on another process's clock go
+// off in that process, at its ticks). So the clock is read when the time can have come at the earliest, and again: a program
+// that has its CPU to itself is found there at the second look, one that shares it after a few more.
 #include "runtime/helper/program_clock.h"
 
 #include "runtime/helper/cpu_clock.h"

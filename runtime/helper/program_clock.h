@@ -1,8 +1,8 @@
 // What epochs are measured by: the CPU time of the program, or the time of day.
 //
-// An epoch of so much CPU time is the same part of the program's work however long it waits, whoever else uses its CPU, and whichever
-// of two builds it is: so the launched ones are measured by it. All threads count, and so do forked children that go on in the
-// program's images. A person who starts a program by hand has asked for a time that a watch shows.
+// An epoch of so much CPU time is the same part of the program's work however long it waits, whoever else uses its CPU, and
+// whichever of two builds it is: so the launched ones are measured by it. All threads count, and so do forked children that go
+// on in the program's images. A person who starts a program by hand has asked for a time that a watch shows.
 #pragma once
 
 #include <stdint.h>
@@ -20,8 +20,8 @@ class ProgramClock {
   // Never descends. pre of counting CPU: `kin` are Control::kin.
   uint64_t now_ns(const int32_t (&kin)[kMaxKin]);
 
-  // When to look at the clock again, on the monotonic clock: the earliest that it may have come to `due_ns`, and a share of `period_ns`
-  // later at the latest. pre: now_ns() was called since the last wait
+  // When to look at the clock again, on the monotonic clock: the earliest that it may have come to `due_ns`, and a share of
+  // `period_ns` later at the latest. pre: now_ns() was called since the last wait
   uint64_t look_at_ns(uint64_t due_ns, uint64_t period_ns);
 
  private:

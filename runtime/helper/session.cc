@@ -157,8 +157,8 @@ void match_places(Session& session) {
   images.slot_bytes = (used_bytes + code::kMatchStride - 1) / code::kMatchStride * code::kMatchStride;
 }
 
-// So that pads are drawn by their functions' identities, if the script wants that: by slot. pre: the code's metadata, if it can be had,
-// are read
+// So that pads are drawn by their functions' identities, if the script wants that: by slot. pre: the code's metadata, if it can
+// be had, are read
 void match_pads(Session& session) {
   const code::Metadata& code = session.images.code;
   const uint32_t slots = session.hello.slot_count;
@@ -400,8 +400,8 @@ bool shake_hands(Session& session) {
   const bool scripted = read_script(session, received[Handed::kScript]);
   const bool code =
       scripted && wanted.code != abi::CodeMode::kOff && read_executable(session, received[Handed::kExecutable]);
-  // A script that can't be obeyed in code that stays would leave its experiment without what it is about; of one that only matches
-  // layouts nothing is lost.
+  // A script that can't be obeyed in code that stays would leave its experiment without what it is about; of one that only
+  // matches layouts nothing is lost.
   if (session.followed.is_there && !code && session.followed.verdict.fault == code::ScriptFault::kNone &&
       code::needs_images(session.followed.script()))
     refuse_script(session, code::ScriptFault::kNoImage);

@@ -20,7 +20,8 @@
 //
 // with an offset and a pad for each of the functions, in the order in which they were named.
 //
-// The third form prints a layout script that matches the layouts of these builds of one program, with its table (code/match_table.h).
+// The third form prints a layout script that matches the layouts of these builds of one program, with its table
+// (code/match_table.h).
 //
 // EXECUTABLE "-" is standard input, a regular file: who asks may read what we may not. Executable and script are opened first;
 // then it takes from itself whatever else it could do (layout_sandbox.h), and reads.

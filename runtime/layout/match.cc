@@ -61,7 +61,8 @@ void merge(Rows& rows) {
   sort(rows);
   size_t kept = 0;
   for (size_t i = 0; i < rows.count; ++i) {
-    if (kept > 0 && rows.all[kept - 1].identity == rows.all[i].identity) rows.all[kept - 1] = code::both(rows.all[kept - 1], rows.all[i]);
+    if (kept > 0 && rows.all[kept - 1].identity == rows.all[i].identity)
+      rows.all[kept - 1] = code::both(rows.all[kept - 1], rows.all[i]);
     else rows.all[kept++] = rows.all[i];
   }
   rows.count = kept;

@@ -73,7 +73,8 @@ void refill(Binary& binary, const abi::Settings& settings, uint32_t refill) {
 
 bool match_pads(Binary& binary) {
   if (binary.code.identities == nullptr || binary.pad_count == 0) return false;
-  void* memory = sys::map(nullptr, uint64_t{binary.pad_count} * sizeof(uint64_t), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);
+  void* memory =
+      sys::map(nullptr, uint64_t{binary.pad_count} * sizeof(uint64_t), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);
   if (!sys::is_address(memory)) return false;
   auto* const identities = static_cast<uint64_t*>(memory);
   code::identities_of_pads(binary.code, binary.pad_count, identities);

@@ -24,8 +24,8 @@ struct Binary {
 // Reads an executable. nullptr, or in a word what it lacks. What it has read lives as long as the process.
 const char* read_binary(int file, Binary& out);
 
-// From now on pads are drawn by the identities of their functions, as where a script matches layouts. False: it says no identities,
-// and the run's pads were not drawn by them either; or there is no memory.
+// From now on pads are drawn by the identities of their functions, as where a script matches layouts. False: it says no
+// identities, and the run's pads were not drawn by them either; or there is no memory.
 bool match_pads(Binary& binary);
 
 // The images of a run, one after the other: each order is shuffled out of the one before.

@@ -1,5 +1,5 @@
-/* One program in two builds: with -DCHANGED one function has another size, and one is there that the other build lacks. What both have
-   says where it runs: in the image, on the stack, on the heap. */
+/* One program in two builds: with -DCHANGED one function has another size, and one is there that the other build lacks.
+   What both have says where it runs: in the image, on the stack, on the heap. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -591,7 +591,8 @@ class MatchedImageTest : public ImageTest {
     std::map<uint64_t, std::pair<uint32_t, uint32_t>> out;
     for (uint32_t i = 0; i < scratch_.order_count; ++i) {
       const uint32_t function = scratch_.order[i];
-      const uint32_t tables = code_.functions[function].table_count > 0 ? scratch_.table[code_.functions[function].first_table] : 0;
+      const uint32_t tables =
+          code_.functions[function].table_count > 0 ? scratch_.table[code_.functions[function].first_table] : 0;
       out[code_.identities[function]] = {scratch_.body[function], tables};
     }
     return out;

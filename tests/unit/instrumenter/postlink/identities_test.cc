@@ -62,8 +62,8 @@ TEST_F(IdentitiesTest, LastWhereEverythingElseChanges) {
 
 TEST_F(IdentitiesTest, NamesakesAreToldApart) {
   const std::string start = ".type start,@function\nstart: nop; nop; nop; nop; ret\n.size start, .-start\n";
-  const std::vector<uint64_t> all =
-      of(start + function("f.1", "mov $1, %eax; ret") + function("f.2", "mov $2, %eax; ret") + function("f.part.0", "mov $3, %eax; ret"));
+  const std::vector<uint64_t> all = of(start + function("f.1", "mov $1, %eax; ret") + function("f.2", "mov $2, %eax; ret") +
+                                       function("f.part.0", "mov $3, %eax; ret"));
   EXPECT_EQ((std::set<uint64_t>(all.begin(), all.end()).size()), 4u);
 }
 

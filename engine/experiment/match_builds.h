@@ -8,8 +8,9 @@
 
 namespace stab::engine {
 
-// Tells the runner of each program's match table, where the plan matches layouts. Where there can be none its code is drawn alone, as the
-// experiment's log and each trial's dose say. `of`: the experiment whose builds these are; a replay's is the one that is replayed.
+// Tells the runner of each program's match table, where the plan matches layouts. Where there can be none its code is drawn
+// alone, as the experiment's log and each trial's dose say. `of`: the experiment whose builds these are; a replay's is the one
+// that is replayed.
 Status match_layouts(LiveExperiment& experiment, TrialRunner& runner, const store::ExperimentRow& of);
 
 }  // namespace stab::engine

@@ -1,4 +1,4 @@
-#include "engine/experiment/matched_layouts.h"
+#include "engine/experiment/match_builds.h"
 
 #include <algorithm>
 #include <memory>
@@ -32,8 +32,9 @@ Status match_layouts(LiveExperiment& experiment, TrialRunner& runner, const stor
     if (places) {
       STAB_TRY(match, match_program(experiment.store(), of.id, name, archive, tool));
       if (match.line.empty())
-        STAB_CHECK_OK(experiment.note_and_log(kMatched, name + ": its code is drawn alone in each build, as no match table can be made: " +
-                                                            match.why_not + "; pads and heap draws are matched"));
+        STAB_CHECK_OK(experiment.note_and_log(
+            kMatched, name + ": its code is drawn alone in each build, as no match table can be made: " + match.why_not +
+                          "; pads and heap draws are matched"));
       else
         STAB_CHECK_OK(experiment.log(kMatched, name + ": " + match.line + " of " + std::to_string(match.builds) + " builds"));
     }
