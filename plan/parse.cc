@@ -123,7 +123,8 @@ void check_design(Faults& faults, const Plan& plan, const SourceSpot& factors_sp
     std::string names;
     for (const std::string& name : design->together) names += (names.empty() ? "" : ", ") + in_quotes(name);
     faults.warning(plan.factors[static_cast<size_t>(plan.factor_index(design->together[0]))].spot,
-                   names + " change together in the cells that are left: they have one effect", "exclude less to tell them apart");
+                   names + " change together in the cells that are left: they have one effect",
+                   "exclude less to tell them apart");
   }
   for (const std::string& name : design->not_estimable)
     faults.warning(plan.factors[static_cast<size_t>(plan.factor_index(name))].spot,

@@ -52,14 +52,16 @@ void check_slicing(Faults& faults, const Plan& plan, const Design& design) {
     if (const char* why = refused(response.name); why != nullptr)
       refuse("in sliced blocks " + in_quotes(response.name) + " " + why, "use cpu_time, or blocks = \"in turn\"");
   if (design.cells.size() < 2)
-    refuse("a block of this plan has one trial, and nothing runs beside it", "give a factor two levels, or write blocks = \"in turn\"");
+    refuse("a block of this plan has one trial, and nothing runs beside it",
+           "give a factor two levels, or write blocks = \"in turn\"");
   if (design.cells.size() > kMostAtOnce)
-    refuse("a block of this plan has " + std::to_string(design.cells.size()) + " cells, and at most " + std::to_string(kMostAtOnce) +
-               " run at once",
+    refuse("a block of this plan has " + std::to_string(design.cells.size()) + " cells, and at most " +
+               std::to_string(kMostAtOnce) + " run at once",
            "fewer levels, a fraction, or blocks = \"in turn\"");
   if (plan.counters.simulation.on())
     refuse("simulated trials are counted, not timed, so no noise has to cancel", "leave blocks out");
-  if (plan.causal) refuse("[causal] measures by wall clock, which goes on while the block's other trials run", "leave blocks out");
+  if (plan.causal)
+    refuse("[causal] measures by wall clock, which goes on while the block's other trials run", "leave blocks out");
   if (plan.experiment.order == Order::kRandom)
     refuse("with order = \"random\" the trials of a block don't come together", "write order = \"blocks\", or leave blocks out");
   if (plan.machine.cpus == "none")
@@ -67,7 +69,8 @@ void check_slicing(Faults& faults, const Plan& plan, const Design& design) {
   for (const Program& program : plan.programs)
     for (const Workload& workload : program.workloads)
       if (workload.metrics)
-        faults.error(workload.spot, "metrics are times that a program measures by a clock that goes on while the block's other trials run",
+        faults.error(workload.spot,
+                     "metrics are times that a program measures by a clock that goes on while the block's other trials run",
                      "leave metrics out, or write blocks = \"in turn\"");
   const uint32_t blocks = static_cast<uint32_t>(plan.experiment.replicates);
   const size_t alone = control_blocks(plan, blocks);
@@ -84,8 +87,8 @@ std::string slicing_text(const Plan& plan, size_t cells) {
   const uint32_t blocks = static_cast<uint32_t>(plan.experiment.replicates);
   const nanoseconds slice = plan.experiment.slice;
   return "blocks: the " + std::to_string(cells) + " trials of a block share one CPU in time slices" +
-         (slice.count() > 0 ? " of " + std::to_string(slice.count() / 1000) + " us" : ", as long as the preflight suggests") + "; " +
-         std::to_string(control_blocks(plan, blocks)) + " of " + std::to_string(blocks) +
+         (slice.count() > 0 ? " of " + std::to_string(slice.count() / 1000) + " us" : ", as long as the preflight suggests") +
+         "; " + std::to_string(control_blocks(plan, blocks)) + " of " + std::to_string(blocks) +
          " blocks run one trial at a time, as a control\n";
 }
 

@@ -54,12 +54,13 @@ bool are_same(const plan::TomlNode& a, const plan::TomlNode& b) {
   return a.kind == b.kind && a.text == b.text && a.integer == b.integer && a.boolean == b.boolean &&
          (a.number == b.number || (a.number != a.number && b.number != b.number)) &&
          std::equal(a.items.begin(), a.items.end(), b.items.begin(), b.items.end(), are_same) &&
-         std::equal(a.entries.begin(), a.entries.end(), b.entries.begin(), b.entries.end(),
-                    [](const plan::TomlEntry& x, const plan::TomlEntry& y) { return x.key == y.key && are_same(x.value, y.value); });
+         std::equal(
+             a.entries.begin(), a.entries.end(), b.entries.begin(), b.entries.end(),
+             [](const plan::TomlEntry& x, const plan::TomlEntry& y) { return x.key == y.key && are_same(x.value, y.value); });
 }
 
-// The text with empty lines in place of `gate`'s, however it is written: [gate], ["gate"], gate = { ... }, gate.margin = ...: each
-// line is of what began last. Empty: this takes more or less away than `gate`.
+// The text with empty lines in place of `gate`'s, however it is written: [gate], ["gate"], gate = { ... }, gate.margin = ...:
+// each line is of what began last. Empty: this takes more or less away than `gate`.
 std::string without_gate(const std::string& text, const std::string& path, const plan::TomlNode& tree) {
   Owners owners;
   plan::TomlNode rest = tree;
@@ -208,7 +209,8 @@ GatePlan gate_plan(const std::string& file, const std::string& path, const std::
                  "write source = { git = \".\", revision = \"{revision}\" } into the program");
   if (faults.error_count() == 0) {
     const std::string plan = without_gate(file, path, tree);
-    if (plan.empty()) faults.error(tree.spot, "'gate' is mixed with other tables", "write it as [gate], with its keys below, at the end");
+    if (plan.empty())
+      faults.error(tree.spot, "'gate' is mixed with other tables", "write it as [gate], with its keys below, at the end");
     else out.text = plan + added(settings, base, head);
   }
   out.faults = faults.take_errors();

@@ -105,8 +105,8 @@ void say_page(const Arguments& arguments, const std::string& path) {
   if (!names_the_rest(arguments)) std::fprintf(stderr, "page: %s\n", path.c_str());
 }
 
-Status write_page(store::Store& store, const store::ExperimentRow& experiment, const std::string& path, const PageCommands& commands,
-                  const std::vector<std::string>& layout_maps) {
+Status write_page(store::Store& store, const store::ExperimentRow& experiment, const std::string& path,
+                  const PageCommands& commands, const std::vector<std::string>& layout_maps) {
   STAB_TRY(const engine::ExpandedPlan expanded, engine::expand_stored(experiment));
   STAB_TRY(const analysis::Samples samples, engine::load_samples(store, experiment, expanded));
   STAB_TRY(analysis::Evidence evidence, engine::load_evidence(store, experiment, expanded, samples));

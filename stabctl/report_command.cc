@@ -96,7 +96,8 @@ int report_command(const Arguments& arguments) {
   if (arguments.html.empty()) return print_report(*store, row->id, arguments, written_page(arguments, *row));
   if (says_rejected(*store, *row)) return kExitFailed;
   // The page first: a reader of the text who has seen enough (`| head`) must not cost it.
-  const Status written = write_page(*store, *row, arguments.html, {database_option(arguments), {}}, layout_maps_of(*store, *row, arguments));
+  const Status written =
+      write_page(*store, *row, arguments.html, {database_option(arguments), {}}, layout_maps_of(*store, *row, arguments));
   if (!written) {
     std::vector<std::string> without;
     const auto profiles = engine::load_causal(*store, *row, &without);

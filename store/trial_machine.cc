@@ -102,9 +102,9 @@ AfterEnd after_end(TrialKind kind, TrialState end, int64_t same_ends, int64_t ma
 }
 
 std::string_view name(TrialEvent event) {
-  constexpr std::string_view kNames[] = {"claim",    "launched", "launch failed", "exited",  "deadline",       "overflow",
-                                         "cancel",   "tree gone", "accepted",     "rejected", "cut off",       "spoiled",  "unanswered",
-                                         "stored",   "found at start", "quarantine", "drop", "rerun"};
+  constexpr std::string_view kNames[] = {"claim",      "launched",  "launch failed",  "exited",     "deadline", "overflow",
+                                         "cancel",     "tree gone", "accepted",       "rejected",   "cut off",  "spoiled",
+                                         "unanswered", "stored",    "found at start", "quarantine", "drop",     "rerun"};
   static_assert(std::size(kNames) == kTrialEventCount);
   return kNames[static_cast<int>(event)];
 }

@@ -144,7 +144,8 @@ Result<int64_t> Store::State::attempts_that_ended_so(const TrialRow& trial, Tria
 Result<int64_t> Store::State::recorded_in_company_of(const TrialRow& trial) {
   return database.integer(
       "SELECT count(*) FROM trials t JOIN ledger l ON l.trial = t.id AND l.key = 'overlap' WHERE t.experiment = ? AND t.kind = ? "
-      "AND t.superseded = 0 AND t.state = 'recorded' AND t.subject = ? AND t.block = ? AND t.run = ? AND t.pass = ? AND t.id <> ?",
+      "AND t.superseded = 0 AND t.state = 'recorded' AND t.subject = ? AND t.block = ? AND t.run = ? AND t.pass = ? AND t.id <> "
+      "?",
       trial.experiment, name(trial.kind), trial.subject, trial.block, trial.run, trial.pass, trial.id);
 }
 
@@ -227,11 +228,10 @@ Result<std::optional<TrialRow>> Store::next_trial(Id experiment, TrialKind kind)
 }
 
 Result<std::vector<TrialRow>> Store::planned_beside(const TrialRow& trial) {
-  return state_->database.select("SELECT " + std::string(kTrialColumns) +
-                                     " FROM trials WHERE experiment = ? AND kind = ? AND superseded = 0 AND " +
-                                     where_legal(TrialEvent::kClaim) +
-                                     " AND subject = ? AND block = ? AND run = ? AND pass = ? ORDER BY position",
-                                 read_trial, trial.experiment, name(trial.kind), trial.subject, trial.block, trial.run, trial.pass);
+  return state_->database.select(
+      "SELECT " + std::string(kTrialColumns) + " FROM trials WHERE experiment = ? AND kind = ? AND superseded = 0 AND " +
+          where_legal(TrialEvent::kClaim) + " AND subject = ? AND block = ? AND run = ? AND pass = ? ORDER BY position",
+      read_trial, trial.experiment, name(trial.kind), trial.subject, trial.block, trial.run, trial.pass);
 }
 
 Result<TrialRow> Store::trial(Id trial) { return state_->load_trial(trial); }
@@ -332,7 +332,8 @@ Result<Id> Store::rerun(Id trial) {
     if (superseded != 0) return bad_input("trial " + std::to_string(trial) + " was replaced already; rerun its latest attempt");
     STAB_TRY(const int64_t beside, state_->recorded_in_company_of(found));
     if (beside > 0)
-      return bad_input("trial " + std::to_string(trial) + " is of a sliced block, and the block's other trials have run without it; "
+      return bad_input("trial " + std::to_string(trial) +
+                       " is of a sliced block, and the block's other trials have run without it; "
                        "repair the program and run the plan again");
     if (found.state == TrialState::kCancelled)
       return bad_input("trial " + std::to_string(trial) +

@@ -80,13 +80,14 @@ CommandOutput run_import(const std::vector<ImportedSide>& sides, double margin, 
     samples.responses.push_back({.name = name, .unit = "s", .scale = Scale::kLog, .margin = margin});
   }
   if (at.empty())
-    return refused(Error{ErrorCode::kBadInput,
-                         "no benchmark can be judged:\n" + listed(left_out) +
-                             (any_in_common(counted)
-                                  ? "run each side in at least 2 processes, better 10, and give a file of each: a=1.json a=2.json "
-                                    "b=3.json b=4.json"
-                                  : "the sides have no benchmark in common: give what is to be compared one name in both"),
-                         {}});
+    return refused(
+        Error{ErrorCode::kBadInput,
+              "no benchmark can be judged:\n" + listed(left_out) +
+                  (any_in_common(counted)
+                       ? "run each side in at least 2 processes, better 10, and give a file of each: a=1.json a=2.json "
+                         "b=3.json b=4.json"
+                       : "the sides have no benchmark in common: give what is to be compared one name in both"),
+              {}});
   for (size_t side = 0; side < sides.size(); ++side) {
     std::map<size_t, Trial> processes;
     for (const ImportedTime& time : sides[side].times) {

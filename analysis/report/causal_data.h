@@ -71,7 +71,8 @@ struct CausalTrial {
   double unsampled_share = 0;  // 0 to 1: of the CPU time, without a sample: in the kernel, or in threads that end soon
   std::optional<double> system_share;  // 0 to 1: of the CPU time, in the kernel; empty: not known
   double unattributed_share = 0;  // 0 to 1: of the samples, of which no line in scope was found
-  double unclassified_waits = 0;  // 0 to 1: of the voluntary switches, that no interposed call accounts for (unclassified_share())
+  double unclassified_waits =
+      0;  // 0 to 1: of the voluntary switches, that no interposed call accounts for (unclassified_share())
   double lengthened_share = 0;    // 0 to 1: of the run's time, spent in pauses
   bool timeouts = false;          // under a load a wait for one of the program's own threads ended by its time
   bool coarse_samples = false;    // perf was refused; samples have the grain of the tick

@@ -5,12 +5,12 @@
 //
 // Both sums must stand for the same parts of the run. Blocks hold each arm once, so a baseline window counts by the arm's windows
 // in its block. On several CPUs a window in which threads pause much holds less of the run than others of its length, so each
-// counts by the inverse of what it holds: its length less the pauses, of which a line's windows together tell how much of what was
-// credited they took the program.
+// counts by the inverse of what it holds: its length less the pauses, of which a line's windows together tell how much of what
+// was credited they took the program.
 //
-// Errors are the jackknife's over clusters, which are trials. Where each trial is one window (plans with one arm a trial) blocks lie
-// across trials, and blocks are the clusters. Where there are too few trials, clusters are blocks of time within them, and the report
-// withholds its verdicts.
+// Errors are the jackknife's over clusters, which are trials. Where each trial is one window (plans with one arm a trial) blocks
+// lie across trials, and blocks are the clusters. Where there are too few trials, clusters are blocks of time within them, and
+// the report withholds its verdicts.
 //
 // A latency is such a ratio, too: of the departures and of the integral of the tasks inside (Little's law).
 #include "analysis/report/causal_fit.h"
@@ -63,7 +63,8 @@ std::vector<size_t> windows_that_count(const CausalData& data, uint32_t cell, Ca
     else if (window.flags & bit(WindowFlag::kCut)) ++summary.cut;
     else if (window.foreign_share > data.most_foreign) ++summary.foreign;
     else if (window.kind != ArmKind::kSpeedup && !(effective_ns(window, trial.clock) > 0)) ++summary.without_time;
-    else out.push_back(w);  // of a line that is nearly all of a window, samples may be credited more than passed: others have less
+    else
+      out.push_back(w);  // of a line that is nearly all of a window, samples may be credited more than passed: others have less
   }
   summary.windows = out.size();
   return out;
@@ -241,7 +242,8 @@ Result<ArmEstimate> CausalFit::jackknifed(const Statistic& statistic, std::span<
   ArmEstimate out;
   std::vector<double> counts(clusters_, 1.0), left_out;
   const auto whole = statistic(counts);
-  if (!whole) return bad_input("no work was done in its windows, or all of their time is the line's; a smaller speedup may have a number");
+  if (!whole)
+    return bad_input("no work was done in its windows, or all of their time is the line's; a smaller speedup may have a number");
   // Those that say something of the arm, and of what it is held against: the fewer of the two say how well the error is known.
   size_t with_arm = 0, with_reference = 0;
   for (size_t c = 0; c < clusters_; ++c) {
@@ -267,7 +269,8 @@ Result<ArmEstimate> CausalFit::jackknifed(const Statistic& statistic, std::span<
 
 Result<ArmEstimate> CausalFit::mean_of(std::span<const ArmKey> keys, const ArmKey& reference) const {
   for (const ArmKey& key : keys)
-    if (!sums_.count(key)) return not_found(counts_.count(key) ? "no baseline window is in its blocks" : "no window of it counts");
+    if (!sums_.count(key))
+      return not_found(counts_.count(key) ? "no baseline window is in its blocks" : "no window of it counts");
   if (!counts_.count(reference) || (reference.kind != ArmKind::kBaseline && !sums_.count(reference)))
     return not_found("no window that it could be held against counts");
   return jackknifed(

@@ -108,8 +108,9 @@ namespace {
 // mixture, and both from bets where the estimate is the mean of draws.
 std::string judged_by(const Report& report) {
   if (report.sequence_mixture <= 0) return "judged <- function(row, draws) row\n";
-  return "n <- " + std::to_string(report.sequence_replicates) + "; g <- " + number_text(report.sequence_mixture) +
-         "; alpha <- " + number_text(report.alpha) + "  # replicates, the mixture's variance\n" + std::string(R"R(# Log wealth of who bets that the mean is above m (sign 1) or below (-1), by the values before.
+  return "n <- " + std::to_string(report.sequence_replicates) + "; g <- " + number_text(report.sequence_mixture) + "; alpha <- " +
+         number_text(report.alpha) + "  # replicates, the mixture's variance\n" +
+         std::string(R"R(# Log wealth of who bets that the mean is above m (sign 1) or below (-1), by the values before.
 log_wealth <- function(x, m, sign) {
   z <- 1:12 / 4
   delta <- c(z * sqrt(g), 1, 2); weight <- c(0.9 * exp(-z^2 / 2) / sum(exp(-z^2 / 2)), 0.05, 0.05)

@@ -74,7 +74,8 @@ std::vector<HalfContrast> halves_of(const Samples& samples, const std::vector<Wo
     }
   }
   if (out.size() > kMostShown) out.clear();
-  std::stable_sort(out.begin(), out.end(), [](const HalfContrast& x, const HalfContrast& y) { return x.randomized < y.randomized; });
+  std::stable_sort(out.begin(), out.end(),
+                   [](const HalfContrast& x, const HalfContrast& y) { return x.randomized < y.randomized; });
   return out;
 }
 

@@ -1,5 +1,5 @@
-// Halves: a plan with plain cells and randomized ones asks whether a treatment's gain is the treatment's or the layout's luck. The
-// contrast averages over both; here is what the treatment does in the cells of each layout alone. No plan declared these
+// Halves: a plan with plain cells and randomized ones asks whether a treatment's gain is the treatment's or the layout's luck.
+// The contrast averages over both; here is what the treatment does in the cells of each layout alone. No plan declared these
 // questions one by one, so they have intervals and no verdicts.
 #pragma once
 
@@ -11,8 +11,8 @@
 
 namespace stab::analysis {
 
-// Of the first response. Empty where no layout factor has plain and randomized cells, or no treatment has two levels, or there are
-// more of them than anybody reads.
+// Of the first response. Empty where no layout factor has plain and randomized cells, or no treatment has two levels, or there
+// are more of them than anybody reads.
 std::vector<HalfContrast> halves_of(const Samples& samples, const std::vector<WorkloadUnits>& units, double level);
 
 }  // namespace stab::analysis

@@ -44,11 +44,11 @@ std::optional<uint64_t> settling_replicates(double estimate, const KnownError& e
   const double size = std::fabs(estimate);
   const auto at = [&](uint64_t n) { return error.at(size, n); };
   const uint64_t least = error.n + 1;
-  const uint64_t equivalent = size < margin ? fewest(least, kMostSettling,
-                                                     [&](uint64_t n) {
-                                                       return equivalence_power(at(n), margin, levels_at(n).equivalence) >= kSettlingPower;
-                                                     })
-                                            : 0;
+  const uint64_t equivalent =
+      size < margin
+          ? fewest(least, kMostSettling,
+                   [&](uint64_t n) { return equivalence_power(at(n), margin, levels_at(n).equivalence) >= kSettlingPower; })
+          : 0;
   const auto shows = [&](uint64_t n) { return change_power(at(n), levels_at(n).change) >= kSettlingPower; };
   const uint64_t limit = equivalent > 0 ? equivalent : kMostSettling;
   uint64_t changed = size > 0 ? fewest(least, limit, shows) : 0;

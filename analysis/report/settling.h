@@ -1,8 +1,8 @@
 // Settling: how many replicates would turn "unsure" into a verdict, were the estimate right, and what they would cost.
 //
-// Two verdicts can come: "changed", where the difference is shown, and "equivalent", where both one-sided tests against the margin
-// succeed. Each has an exact power, by the noncentral t distribution and by Owen's integral (power.h), at the standard error and
-// the degrees of freedom that more draws would have. What is told is the smaller of the two numbers that have 80 %.
+// Two verdicts can come: "changed", where the difference is shown, and "equivalent", where both one-sided tests against the
+// margin succeed. Each has an exact power, by the noncentral t distribution and by Owen's integral (power.h), at the standard
+// error and the degrees of freedom that more draws would have. What is told is the smaller of the two numbers that have 80 %.
 #pragma once
 
 #include <cstdint>

@@ -42,7 +42,8 @@ struct Legendre {
       for (int round = 0; round < 50; ++round) {
         double before = 1, value = x;
         for (size_t k = 2; k <= kNodes; ++k) {
-          const double next = (static_cast<double>(2 * k - 1) * x * value - static_cast<double>(k - 1) * before) / static_cast<double>(k);
+          const double next =
+              (static_cast<double>(2 * k - 1) * x * value - static_cast<double>(k - 1) * before) / static_cast<double>(k);
           before = value;
           value = next;
         }

@@ -25,8 +25,8 @@ constexpr size_t kMostSubmodules = 1000;
 constexpr std::chrono::minutes kSourceTimeout{30};
 
 // What holds for each command: the user's own settings may call a clone's remote something else than "origin", and have commands
-// go into submodules by themselves; they may leave files out (sparse), take files for written that nobody has looked at, and write
-// a link as a file.
+// go into submodules by themselves; they may leave files out (sparse), take files for written that nobody has looked at, and
+// write a link as a file.
 std::vector<std::string> git_words(std::vector<std::string> words) {
   words.insert(words.begin(), {"git", "-c", "clone.defaultRemoteName=origin", "-c", "submodule.recurse=false", "-c",
                                "core.sparseCheckout=false", "-c", "core.ignoreStat=false", "-c", "core.checkStat=default", "-c",

@@ -88,7 +88,8 @@ Result<std::unique_ptr<HeldMachine>> HeldMachine::take(LiveExperiment& experimen
   machine->submitter_ =
       runs_as(options, static_cast<uid_t>(experiment.row().submitter_uid), static_cast<gid_t>(experiment.row().submitter_gid));
   STAB_CHECK_OK(machine->make_directories(machine->first_));
-  STAB_TRY(ProcessTree tree, options.broker != nullptr ? machine->tree_at_broker(machine->first_, false) : ProcessTree::create(options.roots));
+  STAB_TRY(ProcessTree tree,
+           options.broker != nullptr ? machine->tree_at_broker(machine->first_, false) : ProcessTree::create(options.roots));
   machine->first_.tree = std::make_unique<ProcessTree>(std::move(tree));
   machine->first_.ledger = std::make_unique<Ledger>(options.roots, placement.trial_cpu, kernel_log_of(options.broker.get()));
   STAB_CHECK_OK(machine->start_worker());
@@ -190,8 +191,8 @@ Status HeldMachine::make_directories(Enclosure& enclosure) {
   }
   // Whose reason is that of IPC, which the broker says.
   if (options.broker == nullptr || !options.broker->is_root() || !why_shared_ipc_.empty()) return {};
-  KeptNames kept =
-      kept_names(row.plan_text, {row.plan_directory, options.database, options.installation.launcher}, {enclosure.scratch->name()});
+  KeptNames kept = kept_names(row.plan_text, {row.plan_directory, options.database, options.installation.launcher},
+                              {enclosure.scratch->name()});
   why_shared_tmp_ = kept.why_shared;
   if (!why_shared_tmp_.empty()) return {};
   const unsigned uid = submitter_ ? submitter_->uid : unsigned(-1), gid = submitter_ ? submitter_->gid : unsigned(-1);

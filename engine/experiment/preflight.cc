@@ -56,7 +56,8 @@ Result<std::string> without_benchmark(const LiveExperiment& experiment) {
     const std::string near = did_you_mean(unasked[0].pattern, std::vector<std::string>(benchmarks.begin(), benchmarks.end()));
     return experiment.expanded().subjects[static_cast<size_t>(subject)].name + ": family " + in_quotes(unasked[0].family) +
            " asks for " + in_quotes(unasked[0].pattern) + ", and no benchmark has that name; " +
-           (near.empty() ? "there are " + std::to_string(benchmarks.size()) + ", such as " + in_quotes(*benchmarks.begin()) : near);
+           (near.empty() ? "there are " + std::to_string(benchmarks.size()) + ", such as " + in_quotes(*benchmarks.begin())
+                         : near);
   }
   return std::string();
 }

@@ -1,5 +1,5 @@
-// What a preflight says of sliced blocks (slicing.h). A run that goes on after a crash finds the same preflight, and thus slices of
-// the same length.
+// What a preflight says of sliced blocks (slicing.h). A run that goes on after a crash finds the same preflight, and thus slices
+// of the same length.
 #include "engine/experiment/slicing.h"
 
 #include <algorithm>
@@ -37,8 +37,9 @@ struct Seen {
 // The last attempt of each place that passed.
 Result<std::vector<Seen>> preflight_of(LiveExperiment& experiment) {
   store::Store& store = experiment.store();
-  STAB_TRY(const std::vector<store::TrialRow> trials,
-           store.trials(experiment.id(), {.kind = store::TrialKind::kPreflight, .state = store::TrialState::kRecorded, .block = {}}));
+  STAB_TRY(
+      const std::vector<store::TrialRow> trials,
+      store.trials(experiment.id(), {.kind = store::TrialKind::kPreflight, .state = store::TrialState::kRecorded, .block = {}}));
   std::vector<Seen> seen;
   for (const store::TrialRow& trial : trials) {
     STAB_TRY(const store::Outcome outcome, store.outcome(trial.id));
@@ -104,8 +105,9 @@ Status prepare_slicing(LiveExperiment& experiment, HeldMachine& machine, TrialRu
     const auto shortest =
         std::min_element(seen.begin(), seen.end(), [](const Seen& a, const Seen& b) { return a.cpu < b.cpu; });
     slice = shortest == seen.end() ? plan::kMostSlice / 5 : plan::slice_for(shortest->cpu);
-    why = shortest == seen.end() ? "as no preflight suggests another length"
-                                 : "some twenty of the shortest trial's " + std::to_string(shortest->cpu.count() / 1'000'000) + " ms";
+    why = shortest == seen.end()
+              ? "as no preflight suggests another length"
+              : "some twenty of the shortest trial's " + std::to_string(shortest->cpu.count() / 1'000'000) + " ms";
   }
   const std::string kernel = why_no_slices(experiment.options().roots);
   if (!kernel.empty()) why = "but " + kernel;

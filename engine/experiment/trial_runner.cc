@@ -47,7 +47,8 @@ Result<std::vector<store::Outcome>> TrialRunner::run(const std::vector<store::Tr
   has_run_ = false;
   Result<std::vector<store::Outcome>> outcomes = run_prepared(trials);
   // They had the machine together.
-  const int64_t took_ns = (experiment_->options().clock->monotonic_raw() - claimed_).count() / static_cast<int64_t>(trials.size());
+  const int64_t took_ns =
+      (experiment_->options().clock->monotonic_raw() - claimed_).count() / static_cast<int64_t>(trials.size());
   if (outcomes)
     for (store::Outcome& outcome : *outcomes) outcome.machine_ns = took_ns;
   // Whatever it came to is the broker's end. The next start repeats it, once; going on would lose one after the other.

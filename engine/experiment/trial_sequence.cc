@@ -1,5 +1,6 @@
-// The main phase of an experiment. What runs at once is claimed before it starts; its outcomes and the next claims are one commit,
-// so that a crash at any moment leaves at most one trial claimed, or one sliced block. Between two trials the plan's stopping rule may end the sequence.
+// The main phase of an experiment. What runs at once is claimed before it starts; its outcomes and the next claims are one
+// commit, so that a crash at any moment leaves at most one trial claimed, or one sliced block. Between two trials the plan's
+// stopping rule may end the sequence.
 #include "engine/experiment/trial_sequence.h"
 
 #include <algorithm>
@@ -95,8 +96,8 @@ Result<bool> TrialSequence::decide_before(const store::TrialRow& next) {
 }
 
 // Stores what became of what ran and claims what runs next, in one commit where nothing went wrong. The launchers of that are
-// started and set themselves up meanwhile, and get their go only once the claim is on disk. What keeps them from getting ready now
-// is said when they should run.
+// started and set themselves up meanwhile, and get their go only once the claim is on disk. What keeps them from getting ready
+// now is said when they should run.
 Result<TrialSequence::AtOnce> TrialSequence::store_and_claim(const AtOnce& trials, const std::vector<store::Outcome>& outcomes) {
   store::Store& store = experiment_->store();
   const store::Store::Attempts attempts{kMaxAttempts, kMaxAttemptsWhenLost};
@@ -126,7 +127,8 @@ Result<TrialSequence::AtOnce> TrialSequence::store_and_claim(const AtOnce& trial
   for (size_t i = 0; i < trials.size(); ++i)
     if (replacements[i].quarantined)
       STAB_CHECK_OK(experiment_->note_and_log("quarantined", experiment_->name_of(trials[i]) + ": quarantined after " +
-                                                                 std::to_string(kMaxAttempts) + " attempts: " + outcomes[i].failure));
+                                                                 std::to_string(kMaxAttempts) +
+                                                                 " attempts: " + outcomes[i].failure));
   return claim_next();
 }
 

@@ -1,5 +1,5 @@
-// TrialSequence: the main trials of one experiment in the order of its schedule, from the first that is left to the last. What runs
-// at once is claimed, run, stored and repeated as a whole: a trial by itself, or all of a sliced block.
+// TrialSequence: the main trials of one experiment in the order of its schedule, from the first that is left to the last. What
+// runs at once is claimed, run, stored and repeated as a whole: a trial by itself, or all of a sliced block.
 #pragma once
 
 #include <cstdint>

@@ -177,8 +177,8 @@ class Loader {
       trial.unsampled_share = 1 - share(run.samples * run.period_ns, static_cast<double>(run.cpu_ns));
     trial.system_share = row.system_share;
     trial.unattributed_share = share(run.samples_unattributed, static_cast<double>(run.samples));
-    trial.unclassified_waits = analysis::unclassified_share(static_cast<double>(run.waits), static_cast<double>(run.waits_classified),
-                                                            static_cast<double>(run.run_ns) / 1e9);
+    trial.unclassified_waits = analysis::unclassified_share(
+        static_cast<double>(run.waits), static_cast<double>(run.waits_classified), static_cast<double>(run.run_ns) / 1e9);
     if (trial.clock == CausalClock::kWall)
       trial.lengthened_share = run.pauses == "thread" ? share(run.growth_ns, static_cast<double>(run.run_ns))
                                                       : share(run.spun_wall_ns,

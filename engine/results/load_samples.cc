@@ -255,8 +255,9 @@ Status add_benchmarks(store::Store& store, const store::ExperimentRow& experimen
   // The preflight refuses them, where there was one.
   for (const auto& [subject, names_of] : benchmarks)
     for (const plan::Metrics::Unasked& unasked : expanded.workload_of(subject).metrics->unasked(names_of))
-      samples.unavailable.push_back({expanded.subjects[static_cast<size_t>(subject)].name + ": family " + in_quotes(unasked.family) +
-                                         " asks for " + in_quotes(unasked.pattern) + ", and no benchmark with values has that name",
+      samples.unavailable.push_back({expanded.subjects[static_cast<size_t>(subject)].name + ": family " +
+                                         in_quotes(unasked.family) + " asks for " + in_quotes(unasked.pattern) +
+                                         ", and no benchmark with values has that name",
                                      "its question is not asked; docs/metrics.md"});
   for (size_t i = 0; i < std::min(uneven.size(), kShownUneven); ++i)
     samples.unavailable.push_back({uneven[i], "compare what all cells measure; docs/metrics.md"});
@@ -397,8 +398,8 @@ uint32_t disturbances(const std::map<std::string, double>& ledger) {
   const auto mark = [&](bool when, Disturbance what) { bits |= when ? analysis::bit(what) : 0; };
   // Moving to its CPU before the exec is not counted by the kernel as the program's, any later move is one.
   mark(value("migrations") > 1, Disturbance::kMigrated);
-  // Some switches are the scheduler's own housekeeping; tens mean that somebody else wanted the CPU. In a sliced block the others of
-  // the block want it by design, so that switches to those who aren't of it count, where the kernel tells.
+  // Some switches are the scheduler's own housekeeping; tens mean that somebody else wanted the CPU. In a sliced block the others
+  // of the block want it by design, so that switches to those who aren't of it count, where the kernel tells.
   mark(value(ledger.contains("overlap") ? "foreign_switches" : "involuntary_switches") > 10, Disturbance::kPreempted);
   mark(value("steal_ns") > 0, Disturbance::kSteal);
   mark(value("throttle_count") > 0, Disturbance::kThrottled);

@@ -47,7 +47,8 @@ bool over_limit(const Watch& watch) {
   });
 }
 
-// Of all its threads; also of a process that has ended and is not waited for. The clock's number is that of clock_getcpuclockid(3).
+// Of all its threads; also of a process that has ended and is not waited for. The clock's number is that of
+// clock_getcpuclockid(3).
 nanoseconds cpu_time_of(pid_t pid) {
   timespec used{};
   if (::clock_gettime(static_cast<clockid_t>((~static_cast<unsigned>(pid) << 3) | 2), &used) != 0) return nanoseconds(0);
@@ -80,7 +81,8 @@ Result<Ending> wait_for_ending(const Watch& watch, const Clock& clock) {
   return ending;
 }
 
-Status wait_for_endings(std::span<const Watch> watches, const Clock& clock, const std::function<bool(size_t, const Ending&)>& ended) {
+Status wait_for_endings(std::span<const Watch> watches, const Clock& clock,
+                        const std::function<bool(size_t, const Ending&)>& ended) {
   const size_t count = watches.size();
   // poll() ignores entries of -1, and what has ended becomes one: the processes, their deadlines, then one for all: cancel, tick.
   std::vector<pollfd> waiting(2 * count + 2, pollfd{-1, POLLIN, 0});

@@ -44,6 +44,7 @@ bool is_too_late(std::chrono::nanoseconds late, std::chrono::nanoseconds wall);
 Result<Ending> wait_for_ending(const Watch& watch, const Clock& clock);
 // The same for processes that run together, until all have ended: `ended` is told of each with its index, at once. False from it:
 // the others are not waited for. pre: one cancel_fd for all
-Status wait_for_endings(std::span<const Watch> watches, const Clock& clock, const std::function<bool(size_t, const Ending&)>& ended);
+Status wait_for_endings(std::span<const Watch> watches, const Clock& clock,
+                        const std::function<bool(size_t, const Ending&)>& ended);
 
 }  // namespace stab::engine

@@ -1,4 +1,5 @@
-// What a trial is born with (trial_inputs.h). Whatever the submitter's worker hands over is looked at without asking its file system.
+// What a trial is born with (trial_inputs.h). Whatever the submitter's worker hands over is looked at without asking its file
+// system.
 #include "engine/trial/trial_inputs.h"
 
 #include <fcntl.h>

@@ -581,8 +581,8 @@ Result<std::vector<store::Outcome>> ReadyTrial::run_all(std::vector<ReadyTrial>&
 }
 
 // Every trial is ready before the first one begins, and all begin together. Each is ended as soon as it has: whatever it leaves
-// behind would take the others' time. Only where trees are told apart by ancestry is that put off, since what another one has left
-// behind can't be told from its own there. Output is read and compared when nothing runs any more.
+// behind would take the others' time. Only where trees are told apart by ancestry is that put off, since what another one has
+// left behind can't be told from its own there. Output is read and compared when nothing runs any more.
 Result<std::vector<store::Outcome>> ReadyTrial::run_together(std::vector<ReadyTrial>& trials) {
   std::vector<Run*> runs;
   for (const ReadyTrial& trial : trials) runs.push_back(trial.run_.get());

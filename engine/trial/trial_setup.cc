@@ -62,7 +62,8 @@ Result<TrialSetup> TrialSetup::prepare(const ExpandedPlan& expanded, const Build
       for (int link = 0; link < links; ++link) {
         const int build = expanded.builds.of(expanded.subjects[subject].program, cell.index, link);
         if (build < 0) continue;
-        STAB_TRY(const LaunchRequest launch, setup.launch_of(static_cast<int>(subject), cell.index, build, link, trial_directory));
+        STAB_TRY(const LaunchRequest launch,
+                 setup.launch_of(static_cast<int>(subject), cell.index, build, link, trial_directory));
         longest = std::max(longest, stack_top_bytes(launch));
         const std::string& path = program_of(launch);
         if (setup.seen_.count(path) > 0) continue;

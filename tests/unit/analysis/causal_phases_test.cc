@@ -1,4 +1,5 @@
-// Parts of a run in which a line has another share, and work another rate: what is predicted is the share of the whole run's time.
+// Parts of a run in which a line has another share, and work another rate: what is predicted is the share of the whole run's
+// time.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -43,8 +44,8 @@ const Case kCases[] = {
 class Phases : public ::testing::TestWithParam<Case> {};
 INSTANTIATE_TEST_SUITE_P(Parts, Phases, ::testing::ValuesIn(kCases), [](const auto& one) { return one.param.name; });
 
-// Off by less than a point on average, and 95 % intervals that hold the truth as often. The window in which a run ends is left out,
-// so that its last part counts a little less than it should: some tenths of a point, which narrow intervals feel.
+// Off by less than a point on average, and 95 % intervals that hold the truth as often. The window in which a run ends is left
+// out, so that its last part counts a little less than it should: some tenths of a point, which narrow intervals feel.
 TEST_P(Phases, ArePredictedByTheTimeThatTheyTake) {
   const PhasedProgram& program = GetParam().program;
   constexpr int kRuns = 150;

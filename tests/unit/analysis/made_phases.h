@@ -1,6 +1,6 @@
-// Windows of a made-up program whose parts differ: in each a line has another share of the time, and a piece of work takes another
-// time. Windows are opened one after the other as the program runs, as the runtime does, so that a part has as many as it is
-// long; what the line is worth in the whole run is known.
+// Windows of a made-up program whose parts differ: in each a line has another share of the time, and a piece of work takes
+// another time. Windows are opened one after the other as the program runs, as the runtime does, so that a part has as many as it
+// is long; what the line is worth in the whole run is known.
 #pragma once
 
 #include <algorithm>
@@ -96,7 +96,8 @@ inline CausalData made_phases(const PhasedProgram& program, uint64_t seed) {
         window.line_samples = static_cast<uint64_t>(seen);
         window.credited_ns = static_cast<uint64_t>(1e9 * credited);
         window.wall_ns = window.cpu_ns = static_cast<uint64_t>(1e9 * held);
-        window.visits = {static_cast<uint64_t>(visits * std::exp(program.window_spread * normal_of(rng)) / slower + rng.uniform())};
+        window.visits = {
+            static_cast<uint64_t>(visits * std::exp(program.window_spread * normal_of(rng)) / slower + rng.uniform())};
         window.foreign_share = 0.001;
         if (at >= end) window.flags |= bit(WindowFlag::kCut);
         data.windows.push_back(std::move(window));

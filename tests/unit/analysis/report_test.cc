@@ -294,7 +294,8 @@ TEST(Caveats, ShortRunsAreOfProcesses) {
     for (Trial& trial : samples.trials) *trial.values[0] /= 1e7;
     const auto report = analyse(samples);
     EXPECT_TRUE(report);
-    return std::any_of(report->caveats.begin(), report->caveats.end(), [](const Caveat& one) { return one.code == CaveatCode::kTiny; });
+    return std::any_of(report->caveats.begin(), report->caveats.end(),
+                       [](const Caveat& one) { return one.code == CaveatCode::kTiny; });
   };
   EXPECT_TRUE(short_run("wall_time"));
   EXPECT_FALSE(short_run("Sort/8"));

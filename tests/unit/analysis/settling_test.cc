@@ -46,7 +46,8 @@ TEST(ExactPower, OfEquivalenceIsWhatIsDrawn) {
     double difference, error, df, level;
   };
   Rng rng(7);
-  for (const Case& one : {Case{0, 0.35, 2, 0.05}, {0.5, 0.15, 3, 0.05}, {-0.3, 0.25, 4.5, 0.025}, {0, 0.45, 1, 0.1}, {0.2, 0.3, 40, 0.05}}) {
+  for (const Case& one :
+       {Case{0, 0.35, 2, 0.05}, {0.5, 0.15, 3, 0.05}, {-0.3, 0.25, 4.5, 0.025}, {0, 0.45, 1, 0.1}, {0.2, 0.3, 40, 0.05}}) {
     constexpr int kDraws = 40000;
     const double t = t_quantile_upper(one.level, one.df);
     int passed = 0;
@@ -199,7 +200,8 @@ TEST(SettlingReplicates, HolmsGapIsNoVerdict) {
     return static_cast<double>(count) / kDraws;
   };
   EXPECT_GE(told(static_cast<double>(n)), 0.79) << n;
-  const auto shows = fewest(101, kMostSettling, [&](uint64_t draws) { return change_power(error.at(estimate, draws), levels.change) >= 0.8; });
+  const auto shows =
+      fewest(101, kMostSettling, [&](uint64_t draws) { return change_power(error.at(estimate, draws), levels.change) >= 0.8; });
   EXPECT_LT(told(static_cast<double>(shows)), 0.75) << shows;
 }
 
@@ -248,7 +250,9 @@ TEST(SettlingText, SaysWhatItCostsAndWhenItIsNotWorthIt) {
 // A command that the lab refuses, or that runs for weeks, is none.
 TEST(SettlingText, NoCommandWhereNoneCanBeRun) {
   Samples samples = lab_samples(6, {.programs = 1, .replicates = 6, .noise = 0.05, .code_effect = 0, .heap_effect = 0});
-  const auto screen = [&](const Samples& of) { return render_first_screen(*analyse(of), {7, " --db lab.db", "p.html"}, 100, false); };
+  const auto screen = [&](const Samples& of) {
+    return render_first_screen(*analyse(of), {7, " --db lab.db", "p.html"}, 100, false);
+  };
   ASSERT_THAT(screen(samples), HasSubstr("stabctl extend 7 +"));
   Samples precision = samples;
   precision.stopping = {.rule = StoppingRule::kPrecision, .first = 6, .half_width = 0.01, .max = 60};

@@ -78,14 +78,17 @@ TEST(Design, TellsWhichEffectsAreGone) {
   ASSERT_TRUE(design.ok());
   EXPECT_THAT(design->together, ElementsAre("code", "heap"));
   EXPECT_THAT(design->not_estimable, IsEmpty());
-  EXPECT_NE(warnings_of(small_plan(confounded)).find("'code', 'heap' change together in the cells that are left"), std::string::npos);
+  EXPECT_NE(warnings_of(small_plan(confounded)).find("'code', 'heap' change together in the cells that are left"),
+            std::string::npos);
   // Plain, or everything on: nobody wonders which of them it was.
   const std::string switched =
       "[factors]\ncode=[\"off\",\"shuffle\"]\nheap=[\"off\",\"page\"]\nstack=[\"off\",\"on\"]\n"
-      "exclude=[{code=\"off\",heap=\"page\"},{code=\"shuffle\",heap=\"off\"},{code=\"off\",stack=\"on\"},{code=\"shuffle\",stack=\"off\"}]";
+      "exclude=[{code=\"off\",heap=\"page\"},{code=\"shuffle\",heap=\"off\"},{code=\"off\",stack=\"on\"},{code=\"shuffle\",stack="
+      "\"off\"}]";
   EXPECT_EQ(warnings_of(small_plan(switched)), "");
   // With a treatment nothing tells what is the layout's.
-  const std::string treated = "[factors]\ncode=[\"off\",\"shuffle\"]\nopt=[\"1\",\"2\"]\nexclude=[{code=\"off\",opt=\"2\"},{code=\"shuffle\",opt=\"1\"}]";
+  const std::string treated =
+      "[factors]\ncode=[\"off\",\"shuffle\"]\nopt=[\"1\",\"2\"]\nexclude=[{code=\"off\",opt=\"2\"},{code=\"shuffle\",opt=\"1\"}]";
   EXPECT_NE(warnings_of(small_plan(treated)).find("can't tell the effect of 'opt'"), std::string::npos);
   const Result<Design> full = make_design(parsed(small_plan("[factors]\ncode=[\"off\",\"shuffle\"]")));
   EXPECT_THAT(full->not_estimable, IsEmpty());

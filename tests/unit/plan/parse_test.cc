@@ -361,27 +361,34 @@ TEST(Parse, StoppingRulesSetTheNumberOfReplicates) {
 
 // A program must get the number that the plan says.
 TEST(Parse, NumbersOfLevelsKeepTheirDigits) {
-  const Plan plan = parsed(small_plan("[factors]\ntol=[1e-3, 1e-6, 1e-9, 0.1, 2.0, 1e6, 0.30000000000000004, 6.02214076e23, -1.5e-7]"));
+  const Plan plan =
+      parsed(small_plan("[factors]\ntol=[1e-3, 1e-6, 1e-9, 0.1, 2.0, 1e6, 0.30000000000000004, 6.02214076e23, -1.5e-7]"));
   std::vector<std::string> values;
   for (const Level& level : plan.factors[0].levels) {
     EXPECT_EQ(level.name, level.value);
     values.push_back(level.value);
   }
-  EXPECT_THAT(values, ElementsAre("0.001", "0.000001", "1e-9", "0.1", "2.0", "1000000.0", "0.30000000000000004", "6.02214076e23", "-1.5e-7"));
+  EXPECT_THAT(values, ElementsAre("0.001", "0.000001", "1e-9", "0.1", "2.0", "1000000.0", "0.30000000000000004", "6.02214076e23",
+                                  "-1.5e-7"));
   EXPECT_EQ(parsed(small_plan("[factors]\ntol=[{ name = \"fine\", value = 1e-12 }]")).factors[0].levels[0].value, "1e-12");
   const Plan excluded = parsed(small_plan("[factors]\ntol=[1e-9, 1e-10]\nopt=[1, 2]\nexclude=[{ tol = 1e-9, opt = 2 }]"));
   EXPECT_EQ(excluded.exclude[0].when.at("tol"), std::vector<std::string>{"1e-9"});
   for (const char* word : {"inf", "nan", "-inf"}) {
-    EXPECT_THAT(errors_of(small_plan("[factors]\ntol=[" + std::string(word) + "]")), HasSubstr("a level of 'tol' is " + std::string(word) + ", which is no number"));
-    EXPECT_THAT(errors_of(small_plan("[factors]\ntol=[{ name = \"a\", value = " + std::string(word) + " }]")), HasSubstr("the value of a level is " + std::string(word)));
+    EXPECT_THAT(errors_of(small_plan("[factors]\ntol=[" + std::string(word) + "]")),
+                HasSubstr("a level of 'tol' is " + std::string(word) + ", which is no number"));
+    EXPECT_THAT(errors_of(small_plan("[factors]\ntol=[{ name = \"a\", value = " + std::string(word) + " }]")),
+                HasSubstr("the value of a level is " + std::string(word)));
     EXPECT_EQ(parsed(small_plan("[factors]\ntol=[\"" + std::string(word) + "\"]")).factors[0].levels[0].value, word);
   }
 }
 
 // 1 is one percent to one reader, and all of it to another.
 TEST(Parse, WholeNumbersAreNoShares) {
-  const auto margin = [](const std::string& value) { return "[experiment]\nname=\"t\"\nseed=7\nreplicates=3\nmargin=" + value + "\n[[program]]\nname=\"p\"\nrun=[\"p\"]\n"; };
-  EXPECT_THAT(errors_of(margin("1")), ::testing::AllOf(HasSubstr("'margin' is 1: is that 1% or 100%?"), HasSubstr("write \"1%\", or 1.0 for 100%")));
+  const auto margin = [](const std::string& value) {
+    return "[experiment]\nname=\"t\"\nseed=7\nreplicates=3\nmargin=" + value + "\n[[program]]\nname=\"p\"\nrun=[\"p\"]\n";
+  };
+  EXPECT_THAT(errors_of(margin("1")),
+              ::testing::AllOf(HasSubstr("'margin' is 1: is that 1% or 100%?"), HasSubstr("write \"1%\", or 1.0 for 100%")));
   EXPECT_THAT(errors_of(margin("\"1\"")), HasSubstr("is that 1% or 100%?"));
   EXPECT_THAT(errors_of(margin("2")), ::testing::AllOf(HasSubstr("'margin' is 2, expected a share"), HasSubstr("write \"2%\"")));
   EXPECT_THAT(errors_of(margin("2.5")), HasSubstr("'margin' is 250%, expected 0.0001% to 100%"));

@@ -26,8 +26,9 @@ TEST(Slicing, CpuTimeAndATenthOfControlsByDefault) {
   EXPECT_EQ(control_blocks(plan, 30), 3u);
   const Result<CheckReport> report = check_plan(plan);
   ASSERT_TRUE(report.ok());
-  EXPECT_THAT(render(*report, plan), HasSubstr("the 2 trials of a block share one CPU in time slices, as long as the preflight suggests; "
-                                               "3 of 30 blocks run one trial at a time, as a control"));
+  EXPECT_THAT(render(*report, plan),
+              HasSubstr("the 2 trials of a block share one CPU in time slices, as long as the preflight suggests; "
+                        "3 of 30 blocks run one trial at a time, as a control"));
 }
 
 TEST(Slicing, BlocksOfOtherPlansAllRunInTurn) {
@@ -58,7 +59,8 @@ TEST(Slicing, WithoutControls) {
 }
 
 TEST(Slicing, FewControlsAreWarnedOf) {
-  EXPECT_THAT(warnings_of(sliced("", "[factors]\nopt = [\"a\", \"b\"]\n", 10)), HasSubstr("it takes two to estimate what slicing does"));
+  EXPECT_THAT(warnings_of(sliced("", "[factors]\nopt = [\"a\", \"b\"]\n", 10)),
+              HasSubstr("it takes two to estimate what slicing does"));
   EXPECT_THAT(warnings_of(sliced("", "[factors]\nopt = [\"a\", \"b\"]\n", 20)), ::testing::Not(HasSubstr("it takes two")));
 }
 
@@ -71,7 +73,8 @@ TEST(Slicing, TwentySlicesOfTheShortestTrial) {
 TEST(Slicing, RefusesWhatHasAClockOfItsOwn) {
   for (const char* response : {"wall_time", "region_time", "progress:work"})
     EXPECT_THAT(errors_of(sliced("response = \"" + std::string(response) + "\"\n")), HasSubstr("use cpu_time")) << response;
-  EXPECT_THAT(errors_of(sliced() + "metrics = { format = \"hyperfine\", file = \"out.json\" }\n"), HasSubstr("metrics are times"));
+  EXPECT_THAT(errors_of(sliced() + "metrics = { format = \"hyperfine\", file = \"out.json\" }\n"),
+              HasSubstr("metrics are times"));
 }
 
 TEST(Slicing, RefusesByNameWhatDoesNotGoTogether) {

@@ -53,7 +53,9 @@ TEST(GatePlan, IsFoundHoweverItIsWritten) {
     ASSERT_EQ(plan.programs.size(), 1u) << text;
     EXPECT_EQ(plan.programs[0].name, "parser");
   }
-  EXPECT_EQ(plan_of("[gate]\n" + program + "[[program.workload]]\nname = \"a\"\nrun = [\"./parser\", \"a\"]\n").programs[0].workloads.size(),
+  EXPECT_EQ(plan_of("[gate]\n" + program + "[[program.workload]]\nname = \"a\"\nrun = [\"./parser\", \"a\"]\n")
+                .programs[0]
+                .workloads.size(),
             1u);
 }
 
@@ -70,8 +72,9 @@ TEST(GatePlan, SlicedBlocksJudgeCpuTime) {
 
 // What only looks like its header is somebody else's.
 TEST(GatePlan, LeavesOthersLinesAlone) {
-  const plan::Plan plan = plan_of("[gate]\nmargin = \"3%\"\n[[program]]\nname = \"p\"\nsource = { git = \".\", revision = \"{revision}\" }\n"
-                                  "run = [\"./p\", \"\"\"\n[gate]\nmargin = 9\n\"\"\"]\n");
+  const plan::Plan plan = plan_of(
+      "[gate]\nmargin = \"3%\"\n[[program]]\nname = \"p\"\nsource = { git = \".\", revision = \"{revision}\" }\n"
+      "run = [\"./p\", \"\"\"\n[gate]\nmargin = 9\n\"\"\"]\n");
   ASSERT_EQ(plan.programs.size(), 1u);
   EXPECT_THAT(plan.programs[0].workloads[0].run.argv[1], HasSubstr("[gate]"));
 }

@@ -267,7 +267,8 @@ TEST_F(TrialsTest, OnlyTheCellThatFailsIsQuarantined) {
     const std::vector<TrialRow> block = *store.planned_beside(**store.next_trial(id));
     ASSERT_EQ(block.size(), 2u);
     ASSERT_TRUE(store.claim({block[0].id, block[1].id}, {"boot", 1}).ok());
-    const auto replaced = *store.finish_and_claim({not_recorded(block[0].id), not_recorded(block[1].id, TrialState::kLost)}, {3, 100}, {}, {});
+    const auto replaced =
+        *store.finish_and_claim({not_recorded(block[0].id), not_recorded(block[1].id, TrialState::kLost)}, {3, 100}, {}, {});
     EXPECT_EQ(replaced[0].quarantined, failure == 3);
     EXPECT_FALSE(replaced[1].quarantined);
   }
