@@ -141,7 +141,7 @@ Result<double> t_detectable(const TPower& plan, double power, bool strict) {
   const auto rising = [&](double delta) { at.delta = delta; return t_power(at, strict); };
   if (rising(0) >= power)
     return bad_input("without any difference the test says so that often already; the power must be above " +
-                     number_text(rising(0)));
+                     number_text(std::round(1e6 * rising(0)) / 1e6));
   // In units of the standard error a difference must exceed the critical value by a few to be found.
   const double samples = plan.design == TDesign::kTwoSample ? 2 : 1;
   double most = plan.sd / std::sqrt(plan.n / samples);

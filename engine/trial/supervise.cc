@@ -97,9 +97,10 @@ Status wait_for_endings(std::span<const Watch> watches, const Clock& clock,
   }
   pollfd &cancel = waiting[2 * count], &tick = waiting[2 * count + 1];
   cancel.fd = watches.empty() ? -1 : watches.front().cancel_fd;
-  STAB_TRY(const UniqueFd tick_timer, timer(kOutputTick));
+  const nanoseconds here = clock.monotonic_raw();
+  nanoseconds armed = !watches.empty() && watches.front().began.count() > 0 ? watches.front().began : here;
+  STAB_TRY(const UniqueFd tick_timer, timer(std::max(armed + kOutputTick - here, nanoseconds(1))));
   tick.fd = tick_timer.get();
-  nanoseconds armed = clock.monotonic_raw();
   std::optional<nanoseconds> latency;
   for (size_t left = count; left > 0;) {
     const int ready = ::poll(waiting.data(), waiting.size(), -1);

@@ -23,6 +23,7 @@ struct Watch {
   std::vector<int> output_fds;          // files whose size is looked at now and then
   uint64_t output_limit_bytes = 0;      // of each; 0: none
   std::function<void()> now_and_then;   // called four times a second; is to take microseconds. Empty: nothing is
+  std::chrono::nanoseconds began{0};    // CLOCK_MONOTONIC_RAW when the process did; from then on we can be late. 0: now
   pid_t pid = -1;                       // whose CPU time is looked at as often; -1: nobody's
   std::chrono::nanoseconds cpu_timeout{0};  // kDeadline once it has used more
 };

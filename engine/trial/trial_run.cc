@@ -131,6 +131,7 @@ class ReadyTrial::Run {
   Watch watch(size_t at_once) {
     Watch watch{launched_->pidfd(), request_.timeout * at_once, lab_.cancel_fd,
                 {output_.out.get(), output_.err.get()}, request_.output_limit_bytes, {}};
+    watch.began = start_.raw;
     if (at_once > 1) {
       watch.pid = launched_->pid();
       watch.cpu_timeout = request_.timeout;
@@ -420,13 +421,6 @@ class ReadyTrial::Run {
 
   // Sizes first: what is too long is not read.
   Result<TrialEvent> check() {
-    if (is_too_late(seen_late_, end_raw_ - start_.raw)) {
-      outcome_.wall_ns.reset();
-      outcome_.failure =
-          "its end was seen up to " + std::to_string(seen_late_.count() / 1'000'000) +
-          " ms late, so how long it took is not known: the laboratory was stopped (Ctrl-Z, SIGSTOP) or had no processor";
-      return TrialEvent::kCutOff;
-    }
     if (helper_given_up_.count() > 0) {
       outcome_.failure = "its helper lived and sent no whole dose report for " + std::to_string(helper_given_up_.count()) + " ms";
       return TrialEvent::kCutOff;
@@ -465,6 +459,7 @@ class ReadyTrial::Run {
     if (failure->empty() && request_.needs_region) failure = region_missing(dose_);
     if (failure->empty()) failure = points_missing(request_.points, dose_);
     if (failure->empty() && request_.keeps_throughput) add_throughputs(request_.points, *dose_, outcome_);
+    if (failure->empty() && is_too_late(seen_late_, end_raw_ - start_.raw)) return without_time();
     if (failure->empty()) return TrialEvent::kAccepted;
     outcome_.failure = *std::move(failure);
     if (request_.simulation.on() && outcome_.signal) outcome_.failure += why_ended_by(*outcome_.signal);
@@ -472,6 +467,15 @@ class ReadyTrial::Run {
     if (outcome_.signal == SIGKILL && hits_ == LimitHits()) outcome_.failure += machine_kills_;
     if (hits_.memory_kills == 0 && hits_.refused_processes > 0) outcome_.failure += "; " + limits_text();
     return TrialEvent::kRejected;
+  }
+
+  // It did what it should, and we were not there.
+  TrialEvent without_time() {
+    outcome_.wall_ns.reset();
+    outcome_.failure =
+        "its end was seen up to " + std::to_string(seen_late_.count() / 1'000'000) +
+        " ms late, so how long it took is not known: the laboratory was stopped (Ctrl-Z, SIGSTOP) or had no processor";
+    return TrialEvent::kCutOff;
   }
 
   // What it met of its limits; empty: nothing.

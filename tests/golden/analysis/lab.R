@@ -5,7 +5,7 @@ d <- d[is.na(d$excluded) | d$excluded == "", ]
 sliced <- FALSE
 d$y <- log(d[["wall_time"]])
 d <- d[!is.na(d$y), ]
-level_of_intervals <- 0.050000000000000003
+level_of_intervals <- 0.05
 factors <- c("code", "stack", "heap")
 treatments <- character()
 d[["code"]] <- factor(d[["code"]], levels = c("off", "shuffle"))
@@ -121,7 +121,7 @@ for (w in workloads) for (f in factors) for (level in levels(d[[f]])[-1]) {
 table$p_holm <- p.adjust(table$p, "holm")
 print(table, digits = 6, row.names = FALSE)
 cat("\nas ratios\n"); print(transform(table, estimate = exp(estimate), low = exp(low), high = exp(high)), digits = 6, row.names = FALSE)
-# Units are analysed, and blocks where each unit lies in one. Type I: equal to the report's type II where cells are
+# Units are analysed, and blocks where each unit lies in one. Type I: equal to the report's types where cells are
 # balanced. Terms that the cells can't tell from those before them are left out.
 for (w in workloads) {
   cat("\n", w, "\n")

@@ -319,7 +319,7 @@ TEST(Caveats, ASimulatorGetsNoAdviceForMachines) {
     trial.dose->code_layouts_executed = trial.dose->stack_layouts = 1;
     trial.dose->epochs = 0;
   }
-  EXPECT_EQ(advised(), 4u);
+  EXPECT_EQ(advised(), 3u);
   samples.simulated = {"simulated cost = instructions + 10 x misses"};
   EXPECT_EQ(advised(), 0u);
 }

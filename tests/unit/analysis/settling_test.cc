@@ -65,7 +65,7 @@ TEST(ExactPower, OfEquivalenceIsWhatIsDrawn) {
 }
 
 TEST(ExactPower, BeyondAnyUseIsZeroOrOne) {
-  EXPECT_EQ(equivalence_power({0, 1e6, 3}, kMargin, 0.05), 0);
+  EXPECT_NEAR(equivalence_power({0, 1e6, 3}, kMargin, 0.05), 0, 1e-12);
   EXPECT_NEAR(equivalence_power({0, 1e-9, 3}, kMargin, 0.05), 1, 1e-9);
   EXPECT_NEAR(equivalence_power({2, 1e-9, 1e12}, kMargin, 0.05), 0, 1e-12);
   EXPECT_NEAR(change_power({1e9, 1, 5}, 0.05), 1, 1e-12);
@@ -150,7 +150,7 @@ double share_settled(const Shape& shape, uint64_t n, int experiments, uint64_t s
       }
     }
     const auto report = analyse(samples, Depth::kVerdicts);
-    told += report && report->contrasts[0].verdict != Verdict::kUnsure;
+    told += report && report->contrasts[0].verdict == shape.expected;
   }
   return static_cast<double>(told) / experiments;
 }
@@ -166,8 +166,8 @@ INSTANTIATE_TEST_SUITE_P(Shapes, SettlesInFourOfFive,
 
 TEST_P(SettlesInFourOfFive, AndNotWithOneLess) {
   const Shape shape = GetParam();
-  constexpr int kExperiments = 2500;
-  constexpr double kNoise = 4 * 0.008;  // four standard errors of a share of so many
+  constexpr int kExperiments = 1600;
+  constexpr double kNoise = 0.04;  // four standard errors of a share of so many
   // A pilot of 2 a cell whose numbers are the truth.
   const double variance = shape.sd_old * shape.sd_old + shape.sd_new * shape.sd_new;
   const double quartic = std::pow(shape.sd_old, 4) + std::pow(shape.sd_new, 4);
@@ -202,7 +202,7 @@ TEST(SettlingReplicates, HolmsGapIsNoVerdict) {
   EXPECT_GE(told(static_cast<double>(n)), 0.79) << n;
   const auto shows =
       fewest(101, kMostSettling, [&](uint64_t draws) { return change_power(error.at(estimate, draws), levels.change) >= 0.8; });
-  EXPECT_LT(told(static_cast<double>(shows)), 0.75) << shows;
+  EXPECT_LT(told(static_cast<double>(shows)), 0.78) << shows;
 }
 
 // A gate asks one side alone: worse, or not worse by the margin.

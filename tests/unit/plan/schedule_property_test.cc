@@ -59,11 +59,13 @@ void expect_contiguous_blocks(const Schedule& schedule) {
   }
 }
 
-void expect_seeds(const Schedule& schedule) {
+// Each cell of a block has a seed of its own; where layouts are matched, all of them have one.
+void expect_seeds(const Plan& plan, const Schedule& schedule) {
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint64_t> seed_of;
   std::set<uint64_t> seeds;
+  const bool matched = plan.experiment.layouts == Layouts::kMatched;
   for (const PlannedTrial& t : schedule.trials) {
-    const auto [at, is_new] = seed_of.insert({{t.subject, t.cell, t.block}, t.seed});
+    const auto [at, is_new] = seed_of.insert({{t.subject, matched ? 0 : t.cell, t.block}, t.seed});
     EXPECT_EQ(at->second, t.seed);
     if (is_new) {
       EXPECT_TRUE(seeds.insert(t.seed).second);
@@ -92,7 +94,7 @@ TEST(ScheduleProperties, HoldForRandomPlans) {
     const Design design = *make_design(plan);
     const Schedule schedule = make_schedule(plan, design);
     expect_complete(plan, design, schedule);
-    expect_seeds(schedule);
+    expect_seeds(plan, schedule);
     expect_links(plan, design, schedule);
     EXPECT_EQ(make_schedule(plan, design).trials, schedule.trials);
     if (plan.experiment.order == Order::kRandom) continue;
