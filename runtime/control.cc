@@ -68,10 +68,9 @@ const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)] = 
     ("the code's layouts are not matched with those of the other builds, of which no table of places could be made; the "
      "experiment's log says why"),
     ("the code's layouts are not matched with those of the other builds: the match table lacks a function of this program, or "
-     "images "
-     "by it would be too large; build the programs again and submit the plan anew"),
-    "stack pads are not matched with those of the other builds: the executable says no identities of its functions; link it "
-    "again with szc",
+     "images by it would be too large; build the programs again and submit the plan anew"),
+    ("stack pads are not matched with those of the other builds: the executable says no identities of its functions; link it "
+     "again with szc"),
     "the program's CPU time can't be read, so epochs end by the time of day; mount /proc in the program's PID namespace",
 };
 
