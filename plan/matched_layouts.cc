@@ -48,8 +48,8 @@ bool draws_pads(const Layout& layout) {
 void settle_layouts(Plan& plan, int version) {
   Experiment& experiment = plan.experiment;
   if (experiment.layouts_spot.line > 0) return;
-  const bool matches = version >= kMatchingScheduleVersion && experiment.blocks == BlockMode::kSliced && compares_treatments(plan) &&
-                       randomizes(plan) && refusal(plan).why == nullptr;
+  const bool matches = version >= kMatchingScheduleVersion && experiment.blocks == BlockMode::kSliced &&
+                       compares_treatments(plan) && randomizes(plan) && refusal(plan).why == nullptr;
   experiment.layouts = matches ? Layouts::kMatched : Layouts::kIndependent;
 }
 
