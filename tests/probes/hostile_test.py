@@ -34,7 +34,7 @@ from served import quickest, served  # noqa: E402
 TIMEOUT_S = 60
 BIN = pathlib.Path("build/release/bin")
 WORK = None
-MAGIC = 0x34524550_4C454853
+MAGIC = 0x35524550_4C454853
 PAGE = 4096
 # runtime/helper/handshake_messages.h. Settings: code, stack, heap, seed, epoch_ns and visits, helper_cpu, helper_socket, report,
 # perf_map, range, simulated
