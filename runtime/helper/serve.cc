@@ -182,9 +182,9 @@ void run_epochs(Session& session) {
   serve_kin(session, due_ns);
 }
 
-// A launched program's epochs are of its CPU time, and so are those that are matched.
+// Epochs that are matched are of the program's CPU time; others of the time of day.
 void begin_clock(Session& session) {
-  if (!has_epochs(session) || !(session.task.launched || session.followed.matches())) return;
+  if (!has_epochs(session) || !session.followed.matches()) return;
   if (!session.clock.count_cpu(session.family)) degrade(*session.control, Degradation::kWallEpochs);
 }
 
