@@ -1,7 +1,8 @@
-// slicing_table [ROUNDS [ROW]]: how often reports of sliced blocks err, in the shapes that were measured and worse, as the Markdown
-// tables of docs/method.md. First where nothing differs and slicing adds nothing, and where cells differ by exactly the margin; then
-// where slicing moves or hides a difference. The same, fewer rounds: tests/unit/analysis/slicing_calibration_test.cc. With ROW one
-// row of the first table alone, from 0, so that processors can share the work.
+// slicing_table [ROUNDS [ROW]]: how often reports of sliced blocks err, in the shapes that were measured and worse, as the
+// Markdown tables of docs/method.md. First where nothing differs and slicing adds nothing, and where cells differ by exactly the
+// margin; then where slicing moves or hides a difference. The same, fewer rounds:
+// tests/unit/analysis/slicing_calibration_test.cc. With ROW one row of the first table alone, from 0, so that processors can
+// share the work.
 #include <cstdio>
 #include <cstdlib>
 
@@ -17,9 +18,9 @@ void quiet_row(SlicedShape shape, uint16_t cells, uint32_t blocks, int rounds) {
   shape.blocks = blocks;
   if (shape.links > 0 && blocks < shape.links) return;
   SlicedRates rates = sliced_rates(shape, rounds);
-  std::printf("| %s | %u | %u | %.1f | %.1f | %.1f | %.1f | %.1f | %.1f | %.1f | %.1f | %.1f | %.1f | %.1f | %.1f |\n", shape.name,
-              cells, blocks, 100 * rates.p, 100 * rates.rank, 100 * rates.median, 100 * rates.changed, 100 * rates.equivalent,
-              100 * rates.bias, 100 * rates.switched, 100 * rates.diagnostics["shapiro-wilk"],
+  std::printf("| %s | %u | %u | %.1f | %.1f | %.1f | %.1f | %.1f | %.1f | %.1f | %.1f | %.1f | %.1f | %.1f | %.1f |\n",
+              shape.name, cells, blocks, 100 * rates.p, 100 * rates.rank, 100 * rates.median, 100 * rates.changed,
+              100 * rates.equivalent, 100 * rates.bias, 100 * rates.switched, 100 * rates.diagnostics["shapiro-wilk"],
               100 * rates.diagnostics["brown-forsythe"], 100 * rates.diagnostics["drift"],
               100 * rates.diagnostics["lag-1 autocorrelation"], 100 * rates.run_changed);
   std::fflush(stdout);
@@ -37,7 +38,8 @@ void biased_row(const char* what, const SlicedShape& shape, int rounds) {
 int main(int argc, char** argv) {
   const int rounds = argc > 1 ? std::atoi(argv[1]) : 1000, only = argc > 2 ? std::atoi(argv[2]) : -1;
   std::printf(
-      "| shape | cells | blocks | p | ranks | Hodges-Lehmann | any *changed* | any *equivalent* at the margin | bias | answer of the "
+      "| shape | cells | blocks | p | ranks | Hodges-Lehmann | any *changed* | any *equivalent* at the margin | bias | answer of "
+      "the "
       "blocks alone | Shapiro-Wilk | Brown-Forsythe | drift | lag 1 | run changes |\n"
       "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n");
   int row = 0;
@@ -56,7 +58,8 @@ int main(int argc, char** argv) {
                                                std::tuple("nothing differs, slicing adds 10 %", 0.0, 0.10),
                                                std::tuple("10 % differ, slicing adds 10 %", 0.10, 0.10),
                                                std::tuple("10 % differ, slicing hides them", 0.10, -0.10)})
-        biased_row(what, {.name = "as measured", .blocks = blocks, .drift = 0, .alone_sd = alone_sd, .effect = effect, .bias = bias},
+        biased_row(what,
+                   {.name = "as measured", .blocks = blocks, .drift = 0, .alone_sd = alone_sd, .effect = effect, .bias = bias},
                    rounds);
   return 0;
 }

@@ -53,8 +53,9 @@ CommandOutput run_power(const Samples& pilot, const PowerOptions& options) {
   if (!(options.power > 0 && options.power < 1))
     return refused(bad_input("the power must lie between 0 and 1: 0.8 finds the difference in four of five experiments"));
   if (options.is_sliced && *options.is_sliced != pilot.is_sliced)
-    return refused(bad_input(std::string("the plan runs its blocks ") + (pilot.is_sliced ? "one trial after the other" : "in slices") +
-                             " and the pilot ran them " + (pilot.is_sliced ? "in slices" : "one trial after the other") +
+    return refused(bad_input(std::string("the plan runs its blocks ") +
+                             (pilot.is_sliced ? "one trial after the other" : "in slices") + " and the pilot ran them " +
+                             (pilot.is_sliced ? "in slices" : "one trial after the other") +
                              ": their spreads differ by an order of magnitude; run a pilot of the plan's kind"));
   Samples samples = pilot;
   samples.incomplete = false;  // its spread is asked for, not its verdicts
@@ -112,7 +113,8 @@ CommandOutput run_power(const Samples& pilot, const PowerOptions& options) {
   finding.add("contrasts", std::move(rows));
   if (options.json) return {finding.json(), "", 0};
   std::string out = finding.text(options.width);
-  out += "n: " + replicates_word(*report) + " of each cell that find a difference as large as the margin, or show that there is none, in " +
+  out += "n: " + replicates_word(*report) +
+         " of each cell that find a difference as large as the margin, or show that there is none, in " +
          std::to_string(static_cast<int>(std::lround(100 * options.power))) + " % of experiments\n";
   if (questions > 1)
     out +=

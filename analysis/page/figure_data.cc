@@ -83,7 +83,8 @@ void residuals(JsonWriter& json, const WorkloadUnits& workload) {
   json.begin_object("normal").value("n", sorted.size()).numbers("quantile", pairs.normal).numbers("residual", pairs.value).end();
 }
 
-// Means over the other factors, cells weighing alike. Cells of a block share what the machine did to it, so intervals are by blocks.
+// Means over the other factors, cells weighing alike. Cells of a block share what the machine did to it, so intervals are by
+// blocks.
 void interactions(JsonWriter& json, const Samples& samples, Scale scale, const WorkloadUnits& workload) {
   json.begin_array("interactions");
   for (size_t a = 0; a < samples.factors.size(); ++a) {
@@ -96,7 +97,8 @@ void interactions(JsonWriter& json, const Samples& samples, Scale scale, const W
           for (const CellUnits& cell : workload.cells)
             if (cell.levels[a] == x && cell.levels[b] == line) cells.push_back(&cell);
           if (cells.empty()) continue;
-          const LevelSummary mean = mean_of_cells(cells, samples, samples.unit == Unit::kLayout || workload.rows_in_blocks, scale);
+          const LevelSummary mean =
+              mean_of_cells(cells, samples, samples.unit == Unit::kLayout || workload.rows_in_blocks, scale);
           json.begin_object().value("x", x).value("line", line).value("mean", mean.mean);
           if (mean.interval) json.value("low", mean.interval->first).value("high", mean.interval->second);
           json.end();

@@ -88,7 +88,8 @@ Status check(const Samples& samples) {
   std::map<std::pair<uint32_t, uint32_t>, bool> alone;  // by workload and block
   for (const Trial& trial : samples.trials) {
     if (trial.ran_alone && !samples.is_sliced)
-      return bad_input("trial " + std::to_string(trial.order) + " is of a block that ran alone, in an experiment that isn't sliced");
+      return bad_input("trial " + std::to_string(trial.order) +
+                       " is of a block that ran alone, in an experiment that isn't sliced");
     if (trial.ran_alone != alone.try_emplace({trial.workload, trial.block}, trial.ran_alone).first->second)
       return bad_input("block " + std::to_string(trial.block) + " ran alone and in slices; a block is of one kind");
     if (trial.overlap && !(*trial.overlap >= 0 && *trial.overlap <= 1))

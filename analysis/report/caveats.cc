@@ -196,13 +196,14 @@ void slicing_moves(const Report& report, Caveats& out) {
   }
   if (!worst) return;
   const std::string where = worst->workload.empty() ? std::string(name(worst->population)) : worst->workload;
-  out.push_back({CaveatCode::kSlicingMoves,
-                 "slicing changes " + worst->response + " of " + where + ", " + worst->factor + " " + worst->level + " / " +
-                     worst->baseline + ", by " + bias_text(report, *worst) + ", more than the margin and more than chance (p = " +
-                     number(worst->p_holm) + "), so the answer is that of the " + count(worst->alone_n, "block") + " alone" +
-                     (moved > 1 ? "; " + count(moved - 1, "more question") + " likewise" : ""),
-                 "programs beside each other share caches; longer slices disturb them less, and alone = \"50%\" or ordinary blocks "
-                 "answer it sharply. Tables below the answers are of the sliced blocks"});
+  out.push_back(
+      {CaveatCode::kSlicingMoves,
+       "slicing changes " + worst->response + " of " + where + ", " + worst->factor + " " + worst->level + " / " +
+           worst->baseline + ", by " + bias_text(report, *worst) +
+           ", more than the margin and more than chance (p = " + number(worst->p_holm) + "), so the answer is that of the " +
+           count(worst->alone_n, "block") + " alone" + (moved > 1 ? "; " + count(moved - 1, "more question") + " likewise" : ""),
+       "programs beside each other share caches; longer slices disturb them less, and alone = \"50%\" or ordinary blocks "
+       "answer it sharply. Tables below the answers are of the sliced blocks"});
 }
 
 void slicing_unchecked(const Report& report, Caveats& out) {
@@ -224,7 +225,8 @@ void low_overlap(const Report& report, Caveats& out) {
   if (!worst) return;
   std::string levels;
   for (size_t f = 0; f < worst->levels.size(); ++f)
-    if (report.factors[f].levels.size() > 1) levels += (levels.empty() ? " with " : ", ") + report.factors[f].name + "=" + worst->levels[f];
+    if (report.factors[f].levels.size() > 1)
+      levels += (levels.empty() ? " with " : ", ") + report.factors[f].name + "=" + worst->levels[f];
   out.push_back({CaveatCode::kLowOverlap,
                  "trials of " + worst->workload + levels + " ran beside all of their block in " + percent(worst->overlap) +
                      " of their CPU time" + (low > 1 ? "; " + count(low - 1, "more cell") + " below 75 % likewise" : ""),

@@ -94,8 +94,8 @@ Result<SequenceTest> autocorrelation(std::vector<Step> steps, bool blocked) {
   return lag1_within(values, groups);
 }
 
-// Of sliced blocks: the trials of a block ran at the same time, so what one may have left to the next is between blocks, and it is
-// the blocks' contrasts whose independence intervals rest on. No drawn order protects them: which side a block favoured, its
+// Of sliced blocks: the trials of a block ran at the same time, so what one may have left to the next is between blocks, and it
+// is the blocks' contrasts whose independence intervals rest on. No drawn order protects them: which side a block favoured, its
 // neighbour may favour, too. Each contrast against all orders of the blocks.
 Result<SequenceTest> autocorrelation_of_blocks(const Groups& contrasts, uint64_t* n) {
   std::vector<double> values;

@@ -43,7 +43,8 @@ std::string contrasts(const Report& report) {
       table.add({contrast.factor, which, where, difference_text(response, contrast.interval.estimate),
                  difference_text(response, contrast.interval.low), difference_text(response, contrast.interval.high),
                  std::to_string(contrast.n), p_text(contrast.p_holm),
-                 verdict_word(response, contrast) + (contrast.by_alone ? " (blocks alone)" : "") + (contrast.one_layout_a_side ? " †" : "")});
+                 verdict_word(response, contrast) + (contrast.by_alone ? " (blocks alone)" : "") +
+                     (contrast.one_layout_a_side ? " †" : "")});
     }
     if (table.empty()) continue;
     out += table.latex(caption(report, response.name + ", differences with " + percent_level(report) +

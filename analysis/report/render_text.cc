@@ -414,15 +414,19 @@ std::string components(const Pen& pen, const Report& report) {
   TextTable table(columns);
   for (const SpreadComponents& part : report.components) {
     if (part.response != primary.name) continue;
-    std::vector<std::string> row{part.workload, std::to_string(part.layouts), plain(part.runs_per_layout),
-                                 part.run ? spread_text(primary, part.layout) : "", part.run ? spread_text(primary, *part.run) : "",
+    std::vector<std::string> row{part.workload,
+                                 std::to_string(part.layouts),
+                                 plain(part.runs_per_layout),
+                                 part.run ? spread_text(primary, part.layout) : "",
+                                 part.run ? spread_text(primary, *part.run) : "",
                                  part.run ? "" : spread_text(primary, part.layout)};
     if (report.slicing) row.push_back(part.block ? spread_text(primary, *part.block) : "");
     table.add(row);
   }
   if (table.empty()) return {};
   return pen.heading("Where the spread within cells comes from") + pen.table(table) +
-         (report.slicing ? pen.note("sd of blocks: what a block's trials have in common; it is in no difference between them") : "");
+         (report.slicing ? pen.note("sd of blocks: what a block's trials have in common; it is in no difference between them")
+                         : "");
 }
 
 // Both questions over machines, and whether they differ; the primary response.

@@ -86,10 +86,11 @@ std::string slicing_text(const Report& report) {
   }
   if (!largest) return out + (refusal.empty() ? "nothing was compared" : "no difference between the two kinds: " + refusal);
   const Response& response = response_of(report, largest->response);
-  const std::string which = questions == 1 ? " for this question "
-                                           : ", the largest of " + std::to_string(questions) + " (" +
-                                                 (largest->workload.empty() ? std::string(name(largest->population)) : largest->workload) +
-                                                 ", " + largest->factor + "=" + largest->level + "): ";
+  const std::string which = questions == 1
+                                ? " for this question "
+                                : ", the largest of " + std::to_string(questions) + " (" +
+                                      (largest->workload.empty() ? std::string(name(largest->population)) : largest->workload) +
+                                      ", " + largest->factor + "=" + largest->level + "): ";
   return out + "difference between the two kinds" + which + difference_text(response, largest->bias.estimate) + " " +
          interval_text(response, largest->bias);
 }

@@ -16,8 +16,8 @@ constexpr size_t kMostChunks = 120, kLeastChunks = 20, kLeastOfSegment = 5;
 constexpr double kMostSteps = 1e9;  // of one pass over all series, a few seconds: chunks squared for each permutation
 constexpr uint64_t kSeed = 1;
 
-// The trials of one layout within a cell and a block, which are alike and so no order of their own: usually one. Those of a sliced
-// block ran at the same time, so all of them are one step.
+// The trials of one layout within a cell and a block, which are alike and so no order of their own: usually one. Those of a
+// sliced block ran at the same time, so all of them are one step.
 struct Step {
   double order = 0;  // in the run, the mean of its trials
   uint32_t block = 0;

@@ -63,8 +63,8 @@ SlicingBias named(const Contrast& contrast) {
 
 // Of one workload, or of these: the blocks of one kind have no part in the other's estimate. Welch's error, with the degrees of
 // freedom of the kind that has fewer: with those the level holds whatever the two spreads are (Mickey & Brown 1966, Annals of
-// Mathematical Statistics 37, 639). Satterthwaite's are estimated, and of three blocks alone too many just where their spread came
-// out too small: after Holm over seven questions that spoke in 7.6 % of experiments instead of 5.
+// Mathematical Statistics 37, 639). Satterthwaite's are estimated, and of three blocks alone too many just where their spread
+// came out too small: after Holm over seven questions that spoke in 7.6 % of experiments instead of 5.
 void compare_kinds(const Contrast& sliced, const Contrast& alone, double alpha, SlicingBias& bias) {
   const double error = std::hypot(sliced.standard_error, alone.standard_error);
   if (!(error > 0)) {
@@ -166,8 +166,9 @@ Slicing slicing_of(const Samples& samples, const UnitsByResponse& units) {
   out.alone_blocks = blocks_of(samples, true);
   out.overlaps = overlaps_of(samples);
   if (out.alone_blocks < 2) {
-    out.refused = (out.alone_blocks == 0 ? "no block ran alone" : "one block ran alone, and two are the fewest that have a spread") +
-                  std::string(": what slicing does to these differences is not known");
+    out.refused =
+        (out.alone_blocks == 0 ? "no block ran alone" : "one block ran alone, and two are the fewest that have a spread") +
+        std::string(": what slicing does to these differences is not known");
     return out;
   }
   // Not at a look's levels: what is asked is how large the bias is, and the guard above doesn't rest on how often that is asked.

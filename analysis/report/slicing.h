@@ -2,8 +2,8 @@
 // one CPU, so that whatever the machine does it does to each of them, and their difference is sharp. But programs that share a
 // cache may differ otherwise than they do alone, and no number of sliced blocks tells. So a share of blocks runs as ever, one
 // trial after the other, and each question is asked of both kinds. The difference of the two answers is the bias of slicing for
-// this question: two independent estimates whose spreads differ by an order of magnitude, so Welch's error, in which the few blocks
-// alone have nearly all the say, and their degrees of freedom.
+// this question: two independent estimates whose spreads differ by an order of magnitude, so Welch's error, in which the few
+// blocks alone have nearly all the say, and their degrees of freedom.
 //
 // Which answer is given: that of the sliced blocks, unless the bias is beyond chance (Holm over the questions of a family, at
 // alpha) and beyond the margin. Then it is that of the blocks alone. Where slicing does nothing, such a switch is made by those

@@ -58,7 +58,8 @@ class LookLevels {
 // Complete passes over the cells: the largest block's number + 1; 0 without trials.
 uint32_t replicates_of(const Samples& samples);
 
-// Blocks that ran in slices, or alone: of the workload that has the fewest. All blocks are of the first kind where none is sliced.
+// Blocks that ran in slices, or alone: of the workload that has the fewest. All blocks are of the first kind where none is
+// sliced.
 uint32_t blocks_of(const Samples& samples, bool alone);
 
 // The look that `replicates` belong to: the first that holds at least as many; the last one beyond. pre: rule kLooks

@@ -38,8 +38,8 @@ struct SlicedShape {
 inline Samples sliced_blocks(Rng& rng, const SlicedShape& shape) {
   const auto uniform = [&rng] { return (static_cast<double>(rng.next() >> 12) + 0.5) * 0x1p-52; };
   const auto normal = [&] { return normal_quantile(uniform()); };
-  // A mixture of normals of sd 1 in all: one in twenty has 3.93 times the spread of the others, so that the excess kurtosis is 10,
-  // and that of a difference of two half of it.
+  // A mixture of normals of sd 1 in all: one in twenty has 3.93 times the spread of the others, so that the excess kurtosis is
+  // 10, and that of a difference of two half of it.
   const auto error = [&] {
     if (!shape.heavy) return normal();
     constexpr double kWide = 3.93, kShare = 0.05;

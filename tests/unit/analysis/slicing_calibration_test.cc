@@ -21,7 +21,8 @@ TEST(SlicingCalibration, WhatIsPromisedHoldsInTheShapesThatWereMeasured) {
       shape.cells = cells;
       shape.blocks = blocks;
       SlicedRates rates = sliced_rates(shape, kRounds);
-      const std::string where = std::string(shape.name) + ", " + std::to_string(cells) + " cells, " + std::to_string(blocks) + " blocks";
+      const std::string where =
+          std::string(shape.name) + ", " + std::to_string(cells) + " cells, " + std::to_string(blocks) + " blocks";
       // A correlation of neighbours of 0.08 makes variances of means 1.17 times as large: 6.9 %.
       const double p = shape.memory > 0 ? 0.07 : kAlpha;
       EXPECT_LE(rates.p, most(kRounds, p)) << where;

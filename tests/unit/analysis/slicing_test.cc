@@ -130,7 +130,8 @@ TEST(Slicing, AnswersComeFromTheSlicedBlocksAndTheirControlFromTheOthersAsInR) {
     EXPECT_EQ(report.cells.at(0).n, contrast.n);
     EXPECT_EQ(report.analysed, 2 * one.blocks.size());
     samples.responses[0].margin = 0.1;
-    EXPECT_EQ(report_of(samples).slicing->biases[0].moves, bias.p_value < 0.05 && std::fabs(bias.bias.estimate) > 0.1) << one.name;
+    EXPECT_EQ(report_of(samples).slicing->biases[0].moves, bias.p_value < 0.05 && std::fabs(bias.bias.estimate) > 0.1)
+        << one.name;
   }
 }
 
@@ -172,7 +173,8 @@ TEST(Slicing, ABiasBeyondMarginAndChanceMovesTheAnswerToTheBlocksAlone) {
   EXPECT_NEAR(std::log(answer.interval.estimate), -0.10, 0.02);
   EXPECT_EQ(answer.verdict, Verdict::kChanged);  // both kinds say so
   ASSERT_TRUE(caveat(report, CaveatCode::kSlicingMoves));
-  EXPECT_NE(caveat(report, CaveatCode::kSlicingMoves)->message.find("the answer is that of the 25 blocks alone"), std::string::npos)
+  EXPECT_NE(caveat(report, CaveatCode::kSlicingMoves)->message.find("the answer is that of the 25 blocks alone"),
+            std::string::npos)
       << caveat(report, CaveatCode::kSlicingMoves)->message;
   EXPECT_NE(report.estimators.at(0).refused, "");
   EXPECT_EQ(report.estimators.at(0).verdict, Verdict::kWithheld);
@@ -287,7 +289,8 @@ TEST(Slicing, TheFirstScreenSaysItInALine) {
   Samples samples = of_blocks(kReferenceBlocks);
   samples.responses[0].margin = 4;
   const std::string screen = render_first_screen(report_of(samples), {}, 200);
-  EXPECT_NE(screen.find("slicing: 7 blocks sliced, 3 alone; difference between the two kinds for this question "), std::string::npos)
+  EXPECT_NE(screen.find("slicing: 7 blocks sliced, 3 alone; difference between the two kinds for this question "),
+            std::string::npos)
       << screen;
 }
 
