@@ -212,7 +212,8 @@ contrast <- function(data, trials, f, level) {
   pairs <- intersect(key_of(cells)[cells[[f]] == level], key_of(cells)[cells[[f]] == base])
   # Pairs that hold one layout a side say nothing of a treatment.
   single <- if (f %in% treatments) unique(cell_of(trials[trials$single, ])) else character()
-  several <- Filter(function(k) !any(cell_of(cells[key_of(cells) == k & cells[[f]] %in% c(level, base), ]) %in% single), pairs)
+  sides <- function(k) cells[key_of(cells) == k & cells[[f]] %in% c(level, base), , drop = FALSE]
+  several <- Filter(function(k) !any(cell_of(sides(k)) %in% single), pairs)
   if (length(single) && !length(several)) return(NULL)
   pairs <- several
   if (length(pairs)) {
