@@ -19,6 +19,9 @@ using Kind = TomlNode::Kind;
 // One environment string may hold 128 KiB (MAX_ARG_STRLEN); the padding is one variable.
 constexpr uint64_t kMaxEnvSizeBytes = 120'000;
 constexpr int kMaxLinkSeeds = 1000;
+// A level of a treatment whose faults have been noted: who names the treatment or one of its levels is not at fault. No level
+// that can be written has this name, and no plan with a fault is ever run.
+constexpr char kUnread[] = "\n";
 
 FactorKind kind_of(std::string_view name) {
   if (name == "code") return FactorKind::kCode;
@@ -63,11 +66,11 @@ bool scalar_text(const TomlNode& node, std::string& out) {
   return false;
 }
 
-// The same, and false with a fault where it is none: a table, or no number, which programs write in ways of their own.
+// The same, and false with a fault where it is none: a table, or what programs have words of their own for.
 bool read_scalar(const TomlNode& node, const std::string& what, Faults& faults, std::string& out) {
   if (scalar_text(node, out)) return true;
   if (node.kind == Kind::kFloat)
-    faults.error(node.spot, what + " is " + number_text(node.number) + ", which is no number",
+    faults.error(node.spot, what + " is " + number_text(node.number) + ", expected a finite number",
                  "in quotes it is a word that the program gets as it is: \"" + number_text(node.number) + "\"");
   else
     faults.error(node.spot, what + " is " + std::string(kind_name(node.kind)) + ", expected a string, a number or a boolean");
@@ -185,16 +188,11 @@ bool parse_level(const Factor& factor, const TomlNode& node, Faults& faults, Lev
   }
 }
 
-void parse_factor(const TomlEntry& entry, Faults& faults, Plan& plan) {
+void parse_levels(const TomlEntry& entry, Faults& faults, Plan& plan) {
   Factor factor;
   factor.name = entry.key;
   factor.kind = kind_of(entry.key);
   factor.spot = entry.key_spot;
-  if (!is_identifier(entry.key)) {
-    faults.error(entry.key_spot, "factor name " + in_quotes(entry.key) + " can't be a placeholder",
-                 "use letters, digits, _ and -, starting with a letter");
-    return;
-  }
   // epoch = { visits = 1000 }: a factor of one level
   const bool one_epoch = factor.kind == FactorKind::kEpoch && entry.value.kind == Kind::kTable;
   if (entry.value.kind != Kind::kArray && !one_epoch) {
@@ -231,6 +229,20 @@ void parse_factor(const TomlEntry& entry, Faults& faults, Plan& plan) {
   if (!factor.levels.empty()) plan.factors.push_back(std::move(factor));
 }
 
+void parse_factor(const TomlEntry& entry, Faults& faults, Plan& plan) {
+  if (!is_identifier(entry.key)) {
+    faults.error(entry.key_spot, "factor name " + in_quotes(entry.key) + " can't be a placeholder",
+                 "use letters, digits, _ and -, starting with a letter");
+    return;
+  }
+  const size_t before = faults.error_count();
+  parse_levels(entry, faults, plan);
+  if (faults.error_count() == before || kind_of(entry.key) != FactorKind::kTreatment) return;
+  if (plan.factor_index(entry.key) < 0) plan.factors.push_back({entry.key, FactorKind::kTreatment, {}, entry.key_spot});
+  std::vector<Level>& levels = plan.factors[static_cast<size_t>(plan.factor_index(entry.key))].levels;
+  levels.push_back({kUnread, levels.empty() ? "" : levels[0].value});
+}
+
 void parse_link(Section& factors, Plan& plan) {
   const TomlNode* node = factors.table("link");
   if (!node) return;
@@ -252,6 +264,7 @@ bool parse_levels_of(const TomlEntry& entry, Faults& faults, const Plan& plan,
     return false;
   }
   const Factor& factor = plan.factors[static_cast<size_t>(index)];
+  if (factor.levels.back().name == kUnread) return false;
   std::vector<std::string_view> names;
   for (const Level& level : factor.levels) names.push_back(level.name);
   const auto add = [&](const TomlNode& node) {

@@ -2,9 +2,10 @@
 // people it is meant for.
 #include "engine/machine/gates.h"
 
-#include <cstdio>
 #include <ctime>
 #include <sstream>
+
+#include "base/number_text.h"
 
 namespace stab::engine {
 namespace {
@@ -21,12 +22,6 @@ bool inside(int minute, std::pair<int, int> window) {
   return minute >= from || minute < to;
 }
 
-std::string text_of(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f", value);
-  return text;
-}
-
 }  // namespace
 
 bool has_gates(const plan::Gates& gates) { return gates.load || gates.temperature_c || !gates.window.empty(); }
@@ -35,11 +30,12 @@ std::string closed_gate(const plan::Gates& gates, const GateView& view) {
   if (!gates.window.empty() && !inside(view.minute_of_day, minutes_of(gates.window)))
     return "outside the window " + gates.window;
   if (gates.load && (!view.load_1min || *view.load_1min >= *gates.load))
-    return view.load_1min ? "load " + text_of(*view.load_1min) + ", wanted below " + text_of(*gates.load)
+    return view.load_1min ? "load " + number_text(*view.load_1min) + ", wanted below " + number_text(*gates.load)
                           : "the machine does not tell its load";
   if (gates.temperature_c && (!view.hottest_c || *view.hottest_c >= *gates.temperature_c))
-    return view.hottest_c ? "temperature " + text_of(*view.hottest_c) + " C, wanted below " + text_of(*gates.temperature_c)
-                          : "the machine does not tell its temperature";
+    return !view.hottest_c ? "the machine does not tell its temperature"
+                           : "temperature " + number_text(*view.hottest_c) + " C, wanted below " +
+                                 number_text(*gates.temperature_c);
   return {};
 }
 

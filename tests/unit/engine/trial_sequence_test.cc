@@ -131,7 +131,7 @@ TEST_F(TrialSequenceTest, AClosedGateIsWaitedForOnce) {
   EXPECT_EQ(run(experiment, listener), RunEnd::kStopped);
   EXPECT_EQ(recorded(experiment), 1);
   EXPECT_EQ(gate_events(experiment), 1);
-  EXPECT_EQ(listener.notes_with("waiting: temperature 90.00 C, wanted below 50.00"), 1);
+  EXPECT_EQ(listener.notes_with("waiting: temperature 90 C, wanted below 50"), 1);
   EXPECT_EQ(listener.notes_with("gave up waiting: "), 1);
   EXPECT_GE(listener.waited(), kDeadline - kNoteTakes);
   EXPECT_LT(listener.waited(), kDeadline + milliseconds(1000));

@@ -435,10 +435,12 @@ TEST(Gates, LoadAndTemperature) {
   view.hottest_c = 59;
   EXPECT_EQ(closed_gate(wanted, view), "");
   view.load_1min = 0.5;
-  EXPECT_EQ(closed_gate(wanted, view), "load 0.50, wanted below 0.50");
+  EXPECT_EQ(closed_gate(wanted, view), "load 0.5, wanted below 0.5");
   view.load_1min = 0.1;
   view.hottest_c = 61;
-  EXPECT_EQ(closed_gate(wanted, view), "temperature 61.00 C, wanted below 60.00");
+  EXPECT_EQ(closed_gate(wanted, view), "temperature 61 C, wanted below 60");
+  wanted.load = 0.001;
+  EXPECT_EQ(closed_gate(wanted, view), "load 0.1, wanted below 0.001");
 }
 
 }  // namespace

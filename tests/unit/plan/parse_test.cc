@@ -375,11 +375,23 @@ TEST(Parse, NumbersOfLevelsKeepTheirDigits) {
   EXPECT_EQ(excluded.exclude[0].when.at("tol"), std::vector<std::string>{"1e-9"});
   for (const char* word : {"inf", "nan", "-inf"}) {
     EXPECT_THAT(errors_of(small_plan("[factors]\ntol=[" + std::string(word) + "]")),
-                HasSubstr("a level of 'tol' is " + std::string(word) + ", which is no number"));
+                HasSubstr("a level of 'tol' is " + std::string(word) + ", expected a finite number"));
     EXPECT_THAT(errors_of(small_plan("[factors]\ntol=[{ name = \"a\", value = " + std::string(word) + " }]")),
                 HasSubstr("the value of a level is " + std::string(word)));
     EXPECT_EQ(parsed(small_plan("[factors]\ntol=[\"" + std::string(word) + "\"]")).factors[0].levels[0].value, word);
   }
+}
+
+// One fault is one message: what names a treatment that has one is in order.
+TEST(Parse, FaultsOfALevelAreNotThoseOfWhoNamesIt) {
+  for (const char* levels : {"[inf, 2]", "[inf]", "3", "[]", "[[1]]"}) {
+    const std::string text = "[experiment]\nname=\"t\"\nseed=7\nreplicates=3\n[factors]\nopt=" + std::string(levels) +
+                             "\nn=[1, 2]\nexclude=[{ opt = 1, n = 1 }]\n"
+                             "[[program]]\nname=\"p\"\nrun=[\"p\", \"{opt}\", \"{n}\"]\n";
+    EXPECT_EQ(parse_plan(text, "t.toml").errors.size(), 1u) << errors_of(text);
+    EXPECT_THAT(warnings_of(text), IsEmpty());
+  }
+  EXPECT_EQ(parse_plan(small_plan("[factors]\nopt=[inf, nan]"), "t.toml").errors.size(), 2u);
 }
 
 // 1 is one percent to one reader, and all of it to another.
