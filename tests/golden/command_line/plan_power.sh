@@ -18,3 +18,5 @@ power "$folder/plan.toml" --pilot pilot
 echo "== other programs"; variant 's/"lua"/"perl"/; s/"bzip2"/"gcc"/'; power "$folder/plan.toml" --pilot pilot
 echo "== no such pilot"; power $plan --pilot nobody
 echo "== no such power"; power $plan --pilot pilot --power 80
+echo "== sliced blocks, of which the pilot says nothing"; variant 's/^margin/blocks = "sliced"\nalone = "0%"\nresponse = "page-faults"\n&/'
+power "$folder/plan.toml" --pilot pilot
