@@ -120,7 +120,7 @@ Result<analysis::Samples> samples_of(store::Store& store, const std::string& exp
 
 }  // namespace
 
-int compare_command(const Arguments& arguments) {
+int verdict_command(const Arguments& arguments) {
   auto store = open_for_reading(arguments);
   if (!store) return complain_of_no_answer(store.error());
   analysis::CompareOptions options;

@@ -151,8 +151,8 @@ Result<std::unique_ptr<engine::Engine>> open_engine(const Arguments& arguments, 
   }
 }
 
-Result<engine::RunEnd> run_until(engine::Engine& engine, store::Id experiment, const Arguments& arguments, const Clock& clock,
-                                 Budget& budget, engine::StopSignal& stop) {
+Result<engine::RunEnd> run_within(engine::Engine& engine, store::Id experiment, engine::Observer& observer, Budget& budget,
+                                  engine::StopSignal& stop) {
   std::mutex mutex;
   std::condition_variable ended;
   bool is_ended = false;
@@ -164,12 +164,8 @@ Result<engine::RunEnd> run_until(engine::Engine& engine, store::Id experiment, c
       budget.is_over = true;
       stop.now();
     });
-  ProgressDisplay display(style_of(arguments), clock);
-  if (const auto row = engine.store().experiment(experiment))
-    if (auto known = engine::precision_of(engine.store(), *row)) display.begin_with(std::move(*known));
-  auto end = on_machines(engine, experiment) ? engine::run_on_machines(engine, experiment, display, stop)
-                                             : engine.run(experiment, display, stop);
-  display.finish();
+  auto end = on_machines(engine, experiment) ? engine::run_on_machines(engine, experiment, observer, stop)
+                                             : engine.run(experiment, observer, stop);
   {
     const std::lock_guard<std::mutex> held(mutex);
     is_ended = true;
@@ -178,6 +174,16 @@ Result<engine::RunEnd> run_until(engine::Engine& engine, store::Id experiment, c
   if (watch.joinable()) watch.join();
   // The budget ended at the very moment at which the trials did: they were not stopped by it.
   if (end && *end != engine::RunEnd::kStopped) budget.is_over = false;
+  return end;
+}
+
+Result<engine::RunEnd> run_until(engine::Engine& engine, store::Id experiment, const Arguments& arguments, const Clock& clock,
+                                 Budget& budget, engine::StopSignal& stop) {
+  ProgressDisplay display(style_of(arguments), clock);
+  if (const auto row = engine.store().experiment(experiment))
+    if (auto known = engine::precision_of(engine.store(), *row)) display.begin_with(std::move(*known));
+  auto end = run_within(engine, experiment, display, budget, stop);
+  display.finish();
   return end;
 }
 

@@ -38,7 +38,10 @@ class CaughtInterrupts {
   std::array<struct sigaction, 3> before_{};
 };
 
-// Runs it until it is over, somebody stops it or the budget ends, with progress on stderr.
+// Runs it until it is over, somebody stops it or the budget ends.
+Result<engine::RunEnd> run_within(engine::Engine& engine, store::Id experiment, engine::Observer& observer, Budget& budget,
+                                  engine::StopSignal& stop);
+// The same with progress on stderr.
 Result<engine::RunEnd> run_until(engine::Engine& engine, store::Id experiment, const Arguments& arguments, const Clock& clock,
                                  Budget& budget, engine::StopSignal& stop);
 

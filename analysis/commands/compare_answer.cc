@@ -1,0 +1,222 @@
+// The numbers are the report's one contrast; here they get their words. The exit status is the gate's: whether the second side is
+// shown to be slower, or shown not to be slower by the margin (worse.h).
+#include "analysis/commands/compare_answer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <optional>
+
+#include "analysis/report/report.h"
+#include "analysis/report/report_pen.h"
+#include "analysis/report/settling.h"
+#include "analysis/report/worse.h"
+#include "analysis/text/json_writer.h"
+#include "analysis/text/markup.h"
+#include "analysis/text/text_table.h"
+#include "base/printable.h"
+
+namespace stab::analysis {
+namespace {
+
+struct Sides {
+  const Contrast* contrast = nullptr;
+  const Response* response = nullptr;
+  double before = 0, after = 0;  // geometric means
+  Worse worse = Worse::kUnsure;
+  std::string word;              // "slower"
+};
+
+bool is_treatment(const Contrast& contrast) { return !contrast.layout && contrast.population == Population::kOneWorkload; }
+
+double mean_of(const Report& report, const Contrast& contrast, const std::string& level) {
+  size_t factor = 0;
+  while (report.factors[factor].name != contrast.factor) ++factor;
+  for (const Cell& cell : report.cells)
+    if (cell.response == contrast.response && cell.levels[factor] == level) return cell.geometric_mean.value_or(cell.mean);
+  return 0;
+}
+
+std::string margin_text(const Report& report) { return plain(100 * report.responses[0].margin) + " %"; }
+
+std::string word_of(const Report& report, const Contrast& contrast, Worse worse) {
+  switch (contrast.refused.empty() ? contrast.verdict : Verdict::kUnsure) {
+    case Verdict::kChanged:
+      if (contrast.interval.estimate < 1) return "faster";
+      return worse == Worse::kNo ? "slower, by less than " + margin_text(report) : "slower";
+    case Verdict::kEquivalent: return "same within " + margin_text(report);
+    case Verdict::kUnsure:
+    case Verdict::kWithheld: break;
+  }
+  return worse == Worse::kNo ? "unsure, but not slower by " + margin_text(report) : "unsure";
+}
+
+Sides sides_of(const Report& report) {
+  Sides out;
+  for (const Contrast& contrast : report.contrasts) {
+    if (!is_treatment(contrast) || contrast.response != report.responses[0].name) continue;
+    out.contrast = &contrast;
+    out.response = &report.responses[0];
+    out.before = mean_of(report, contrast, contrast.baseline);
+    out.after = mean_of(report, contrast, contrast.level);
+    out.worse = worse_by(*out.response, contrast, report.alpha, contrast.p_holm);
+    out.word = word_of(report, contrast, out.worse);
+  }
+  return out;
+}
+
+std::string signed_per_cent(double ratio) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%+.2f", 100 * (ratio - 1));
+  return text;
+}
+
+// "+2.43 % [+2.10, +2.80]"
+std::string difference(const Sides& sides) {
+  const Contrast& contrast = *sides.contrast;
+  if (!contrast.refused.empty()) return "-";
+  return signed_per_cent(contrast.interval.estimate) + " % [" + signed_per_cent(contrast.interval.low) + ", " +
+         signed_per_cent(contrast.interval.high) + "]";
+}
+
+std::string blocks_text(const Sides& sides, const CompareFacts& facts) {
+  return plural(sides.contrast->n, "block") + ", " + machine_time_text(std::max(1.0, facts.seconds));
+}
+
+// "--at-most 12min" of seconds, rounded up to a round figure.
+std::string time_option(double seconds) {
+  if (seconds <= 90) return std::to_string(10 * static_cast<int64_t>(std::ceil(seconds / 10))) + "s";
+  const double minutes = std::ceil(seconds / 60);
+  return minutes <= 90 ? std::to_string(static_cast<int64_t>(minutes)) + "min"
+                       : std::to_string(static_cast<int64_t>(std::ceil(minutes / 60))) + "h";
+}
+
+// What an unsure answer takes, and the command that gives it.
+struct Cure {
+  std::string text, command;
+};
+
+Cure cure_of(const Report& report, const Sides& sides, const CompareFacts& facts) {
+  const Contrast& contrast = *sides.contrast;
+  const auto with = [&](const std::string& option) { return facts.command + " " + option + facts.arguments; };
+  const std::string wider = with("--margin " + plain(300 * report.responses[0].margin) + "%");
+  if (!contrast.refused.empty()) return {contrast.refused, with("--at-most 5min")};
+  if (contrast.by_alone) return {settling_text(report, contrast), with("--at-most 5min")};
+  if (!contrast.settles_n || !is_worth_running(contrast)) return {settling_text(report, contrast, "blocks"), wider};
+  // By what a block has cost so far; half as much again, since looks are not at each block.
+  const double each = facts.seconds / static_cast<double>(std::max<uint64_t>(1, contrast.n));
+  const double needed = 1.5 * each * static_cast<double>(*contrast.settles_n);
+  return {std::to_string(*contrast.settles_n) + " blocks would tell (now " + std::to_string(contrast.n) + "), some " +
+              machine_time_text(each * static_cast<double>(*contrast.settles_n)) + " in all",
+          with("--at-most " + time_option(std::max(needed, 20.0)))};
+}
+
+// Of those that can turn this answer; others are in the report.
+std::vector<const Caveat*> caveats_that_matter(const Report& report) {
+  std::vector<const Caveat*> out;
+  for (const Caveat& caveat : report.caveats) {
+    switch (caveat.code) {
+      case CaveatCode::kSlicingMoves:
+      case CaveatCode::kLowOverlap: out.push_back(&caveat); break;
+      default: break;
+    }
+    if (out.size() == 3) break;
+  }
+  return out;
+}
+
+std::string paragraph(const std::string& text, int width) { return wrap(text, width, "", "  "); }
+
+std::string outputs_line(const CompareFacts& facts) {
+  if (facts.outputs.empty()) return {};
+  return "the two sides print something else, " + facts.outputs + "; times compare programs that do the same";
+}
+
+std::string text_of(const Report& report, const Sides& sides, const CompareFacts& facts, int width) {
+  std::string out;
+  if (!facts.outputs.empty()) out += paragraph(outputs_line(facts), width) + "\n";
+  out += one_line(facts.before) + " -> " + one_line(facts.after) + "\n";
+  if (sides.contrast->refused.empty())
+    out += value_text(*sides.response, sides.before) + " -> " + value_text(*sides.response, sides.after) + "  " +
+           difference(sides) + "  " + sides.word + "; " + blocks_text(sides, facts) + "\n";
+  else out += "unsure: " + sides.contrast->refused + "; " + blocks_text(sides, facts) + "\n";
+  out += "\n";
+  const bool is_open = sides.word.starts_with("unsure");
+  const Cure cure = is_open ? cure_of(report, sides, facts) : Cure{};
+  if (is_open && sides.contrast->refused.empty()) out += paragraph(cure.text, width);
+  if (!facts.unfinished.empty()) out += paragraph(facts.unfinished, width);
+  out += paragraph(facts.clock, width) + paragraph(facts.about, width);
+  for (const Caveat* caveat : caveats_that_matter(report)) out += paragraph("care: " + caveat->message + "; " + caveat->hint, width);
+  return out + "\nnext: " + (is_open ? cure.command : facts.next) + "\n";
+}
+
+// One of the two sides, in JSON.
+void side(JsonWriter& json, std::string_view key, const std::string& command, double mean_s) {
+  json.begin_object(key).value("command", command).value("mean_s", mean_s).end();
+}
+
+std::string json_of(const Report& report, const Sides& sides, const CompareFacts& facts) {
+  const Contrast& contrast = *sides.contrast;
+  const char* answers[] = {"not slower", "slower", "unsure"};
+  JsonWriter json;
+  json.begin_object();
+  json.value("format", "stab-compare").value("version", 2).value("answer", answers[static_cast<int>(sides.worse)]);
+  json.value("verdict", sides.word).value("response", contrast.response);
+  side(json, "old", facts.before, sides.before);
+  side(json, "new", facts.after, sides.after);
+  if (contrast.refused.empty()) {
+    json.value("ratio", contrast.interval.estimate).value("conf_low", contrast.interval.low);
+    json.value("conf_high", contrast.interval.high).value("p_value", contrast.p_holm);
+  } else {
+    json.value("refused", contrast.refused);
+  }
+  json.value("margin", report.responses[0].margin).value("alpha", report.alpha).value("blocks", contrast.n);
+  json.value("seconds", facts.seconds).value("experiment", facts.experiment);
+  json.value("outputs_differ", facts.outputs).value("unfinished", facts.unfinished);
+  json.value("clock", facts.clock).value("about", facts.about);
+  json.end();
+  return json.take();
+}
+
+std::string markdown_of(const Report& report, const Sides& sides, const CompareFacts& facts) {
+  const auto cell = [](const std::string& text) { return " " + as_markdown(as_line(text)) + " |"; };
+  const bool is_known = sides.contrast->refused.empty();
+  std::string out = "| old | new | old | new | difference, " + plain(100 * (1 - report.alpha)) +
+                    " % interval | verdict | blocks |\n|---|---|---:|---:|---|---|---:|\n|";
+  out += cell(facts.before) + cell(facts.after) + cell(is_known ? value_text(*sides.response, sides.before) : "-") +
+         cell(is_known ? value_text(*sides.response, sides.after) : "-") + cell(difference(sides)) + cell(sides.word) +
+         cell(std::to_string(sides.contrast->n)) + "\n\n";
+  if (!facts.outputs.empty()) out += as_markdown(as_line(outputs_line(facts))) + "\n\n";
+  return out + as_markdown(as_line(facts.clock)) + " " + as_markdown(as_line(facts.about)) + "\n";
+}
+
+}  // namespace
+
+Result<CompareOutput> compare_answer(const Samples& samples, const CompareFacts& facts, int width) {
+  STAB_TRY(const Report report, analyse(samples, Depth::kVerdicts));
+  const Sides sides = sides_of(report);
+  if (!sides.contrast) return bad_input("this experiment compares no two programs");
+  CompareOutput out;
+  out.exit_code = sides.worse == Worse::kNo ? 0 : sides.worse == Worse::kYes ? 1 : 3;
+  out.text = text_of(report, sides, facts, width);
+  out.json = json_of(report, sides, facts);
+  out.markdown = markdown_of(report, sides, facts);
+  return out;
+}
+
+CompareOutput compare_without_answer(const CompareFacts& facts, int width) {
+  CompareOutput out;
+  out.exit_code = 3;
+  if (!facts.outputs.empty()) out.text = paragraph(outputs_line(facts), width) + "\n";
+  out.text += one_line(facts.before) + " -> " + one_line(facts.after) + "\nunsure: " + facts.unfinished + "\n\nnext: " +
+              facts.command + " --at-most 10min" + facts.arguments + "\n";
+  JsonWriter json;
+  json.begin_object().value("format", "stab-compare").value("version", 2).value("answer", "unsure");
+  json.value("verdict", "unsure").value("unfinished", facts.unfinished).value("seconds", facts.seconds);
+  json.value("experiment", facts.experiment).end();
+  out.json = json.take();
+  out.markdown = "unsure: " + as_markdown(as_line(facts.unfinished)) + "\n";
+  return out;
+}
+
+}  // namespace stab::analysis
