@@ -10,7 +10,7 @@
 #include "plan/limits.h"
 #include "plan/parse_parts.h"
 #include "plan/placeholder.h"
-#include "toml/units.h"
+#include "plan/toml/units.h"
 
 namespace stab::plan {
 namespace {

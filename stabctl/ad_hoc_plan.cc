@@ -6,7 +6,7 @@
 
 #include "plan/limits.h"
 #include "plan/parse.h"
-#include "toml/toml_text.h"
+#include "plan/toml/toml_text.h"
 
 namespace stab::ctl {
 namespace {

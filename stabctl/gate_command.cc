@@ -9,15 +9,15 @@
 #include "analysis/commands/gate.h"
 #include "plan/limits.h"
 #include "plan/parse.h"
-#include "toml/units.h"
+#include "plan/toml/units.h"
 #include "stabctl/commands.h"
 #include "stabctl/gate_plan.h"
 #include "stabctl/git_revisions.h"
 #include "stabctl/run_command.h"
 #include "stabctl/temporary_folder.h"
 #include "stabctl/whole_file.h"
-#include "engine/experiment/expand.h"
-#include "engine/results/load_samples.h"
+#include "stabd/engine/experiment/expand.h"
+#include "stabd/engine/results/load_samples.h"
 
 namespace stab::ctl {
 namespace {

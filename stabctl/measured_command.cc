@@ -13,7 +13,7 @@
 #include "base/printable.h"
 #include "base/shell_word.h"
 #include "base/wording.h"
-#include "toml/units.h"
+#include "plan/toml/units.h"
 
 namespace stab::ctl {
 namespace {

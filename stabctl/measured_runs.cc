@@ -9,9 +9,9 @@
 
 #include "base/printable.h"
 #include "base/wording.h"
-#include "engine/experiment/builds.h"
+#include "stabd/engine/experiment/builds.h"
 #include "stabctl/whole_file.h"
-#include "toml/units.h"
+#include "plan/toml/units.h"
 
 namespace stab::ctl {
 namespace {

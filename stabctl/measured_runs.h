@@ -7,7 +7,7 @@
 
 #include "analysis/commands/timed_runs.h"
 #include "base/result.h"
-#include "engine/experiment/engine.h"
+#include "stabd/engine/experiment/engine.h"
 #include "stabctl/ad_hoc_plan.h"
 #include "stabctl/arguments.h"
 #include "stabctl/measured_command.h"

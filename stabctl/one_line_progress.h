@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/clock.h"
-#include "engine/experiment/engine.h"
+#include "stabd/engine/experiment/engine.h"
 
 namespace stab::ctl {
 

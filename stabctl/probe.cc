@@ -19,7 +19,7 @@
 #include "base/clock.h"
 #include "base/printable.h"
 #include "base/wording.h"
-#include "engine/machine/ledger.h"
+#include "stabd/engine/machine/ledger.h"
 
 namespace stab::ctl {
 namespace {

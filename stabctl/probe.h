@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 #include "base/unique_fd.h"
-#include "engine/experiment/stop_signal.h"
+#include "stabd/engine/experiment/stop_signal.h"
 
 namespace stab::ctl {
 

@@ -8,7 +8,7 @@
 #include "analysis/commands/time_answer.h"
 #include "base/absolute_path.h"
 #include "base/shell_word.h"
-#include "engine/results/load_samples.h"
+#include "stabd/engine/results/load_samples.h"
 #include "stabctl/ad_hoc_plan.h"
 #include "stabctl/commands.h"
 #include "stabctl/database.h"
