@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 
 #include "analysis/commands/compare_answer.h"
 #include "analysis/report/stopping_decision.h"
@@ -24,6 +25,7 @@
 #include "stabctl/git_revisions.h"
 #include "stabctl/measured_runs.h"
 #include "stabctl/one_line_progress.h"
+#include "stabctl/preflight_choice.h"
 #include "stabctl/run_command.h"
 #include "stabctl/terminal.h"
 #include "stabctl/whole_file.h"
@@ -202,43 +204,6 @@ Status plan_revisions(Comparison& of) {
   return {};
 }
 
-// Stops behind the preflight.
-class PreflightEnds final : public engine::Observer {
- public:
-  PreflightEnds(OneLineProgress& progress, engine::StopSignal& stop) : progress_(progress), stop_(stop) {}
-  void phase(std::string_view text) override { progress_.phase(text); }
-  void note(std::string_view text) override { progress_.note(text); }
-  void trial_done(const engine::TrialNews& news) override {
-    progress_.trial_done(news);
-    if (news.kind == store::TrialKind::kPreflight && ++done_ == 2) stop_.after_this_trial(), is_reached_ = true;
-  }
-  bool is_reached() const { return is_reached_; }
-
- private:
-  OneLineProgress& progress_;
-  engine::StopSignal& stop_;
-  int done_ = 0;
-  bool is_reached_ = false;
-};
-
-// What the preflight's trials were like, as a clock is chosen by.
-Result<std::vector<TriedProgram>> tried_by_preflight(store::Store& store, store::Id experiment, const AdHocPlan& plan) {
-  STAB_TRY(const std::vector<store::TrialRow> trials,
-           store.trials(experiment, {.kind = store::TrialKind::kPreflight, .state = store::TrialState::kRecorded, .block = {}}));
-  std::vector<TriedProgram> out;
-  for (const store::TrialRow& trial : trials) {
-    STAB_TRY(const store::Outcome outcome, store.outcome(trial.id));
-    Probe seen;
-    seen.wall = nanoseconds(outcome.wall_ns.value_or(0));
-    seen.user = nanoseconds(outcome.user_ns.value_or(0)), seen.system = nanoseconds(outcome.system_ns.value_or(0));
-    const auto delay = outcome.ledger.find("run_delay_ns");
-    seen.delay = nanoseconds(delay == outcome.ledger.end() ? 0 : static_cast<int64_t>(delay->second));
-    out.push_back({plan.built.revisions[static_cast<size_t>(trial.cell)].first, seen.busy(),
-                   outcome.max_rss_kib.value_or(0)});
-  }
-  return out;
-}
-
 // --- the run -----------------------------------------------------------------------------------------------------------------------
 
 struct Run {
@@ -255,22 +220,19 @@ Result<store::Id> submit(Comparison& of, engine::Engine& engine) {
   return engine.submit(plan, of.directory, ::geteuid(), ::getegid());
 }
 
-// Builds and tries revisions; chooses the clock; absent: the experiment ended here, and its end says why.
+// Builds and tries revisions, and chooses the clock; what is absent goes on: the experiment is ready for its blocks.
 Result<std::optional<Run>> build_and_try(Comparison& of, engine::Engine& engine, store::Id& experiment) {
   engine::StopSignal stop;
   const CaughtInterrupts caught(stop);
   OneLineProgress progress(of.arguments.quiet, of.clock, of.start, of.most);
-  PreflightEnds observer(progress, stop);
   Budget unlimited;
-  const auto end = run_within(engine, experiment, observer, unlimited, stop);
+  const auto name = [&](const store::TrialRow& trial) { return of.plan.built.revisions[static_cast<size_t>(trial.cell)].first; };
+  const auto chosen = choose_by_preflight(engine, experiment, progress, unlimited, stop, name);
   progress.finish();
-  if (!end) return end.error();
-  if (*end != engine::RunEnd::kStopped || !observer.is_reached())
-    return std::optional(Run{experiment, *end, progress.failure(), false});
-  STAB_TRY(const std::vector<TriedProgram> programs, tried_by_preflight(engine.store(), experiment, of.plan));
-  const ClockChoice choice = choose_clock(programs, engine::available_memory_kib(engine::Roots()));
-  of.facts.clock = choice.sentence;
-  if (choice.sliced) return std::optional<Run>();
+  if (!chosen) return chosen.error();
+  if (chosen->end) return std::optional(Run{experiment, *chosen->end, progress.failure(), false});
+  of.facts.clock = chosen->clock.sentence;
+  if (chosen->clock.sliced) return std::optional<Run>();
   STAB_CHECK_OK(engine.store().delete_experiment(experiment));
   of.plan.sliced = false;
   STAB_TRY(experiment, submit(of, engine));
@@ -305,13 +267,19 @@ int say(const analysis::CompareOutput& output, const Arguments& arguments) {
   return output.exit_code;
 }
 
+// Blocks from the first one on that have both sides.
+uint32_t whole_blocks(const analysis::Samples& samples) {
+  std::map<uint32_t, int> sides;
+  for (const analysis::Trial& trial : samples.trials) ++sides[trial.block];
+  uint32_t whole = 0;
+  while (sides[whole] >= 2) ++whole;
+  return whole;
+}
+
 // The last declared look that has been reached; 0: none has.
-uint32_t last_look(const analysis::Samples& samples) {
+uint32_t last_look(const analysis::Samples& samples, uint32_t blocks) {
   uint32_t reached = 0;
-  const std::vector<uint32_t>& looks = samples.stopping.looks;
-  const uint32_t blocks = analysis::replicates_of(samples);
-  if (looks.empty()) return samples.incomplete ? 0 : blocks;
-  for (const uint32_t look : looks)
+  for (const uint32_t look : samples.stopping.looks)
     if (look <= blocks) reached = look;
   return reached;
 }
@@ -336,13 +304,16 @@ Result<analysis::CompareOutput> answer(Comparison& of, store::Store& store, cons
   STAB_TRY(analysis::Samples samples, engine::load_samples(store, row));
   STAB_CHECK_OK(write_times(of, store, run.experiment));
   if (run.end != engine::RunEnd::kStopped) return analysis::compare_answer(samples, facts, terminal_width());
-  const uint32_t look = last_look(samples);
+  const uint32_t blocks = whole_blocks(samples), look = last_look(samples, blocks);
   if (look == 0) {
-    facts.unfinished += ", with " + std::to_string(analysis::replicates_of(samples)) + " blocks of the " +
+    facts.unfinished += ", with " + std::to_string(blocks) + " blocks of the " +
                         std::to_string(of.plan.looks.front()) + " of its first look";
     return analysis::compare_without_answer(facts, terminal_width());
   }
-  return analysis::compare_answer(analysis::first_blocks(samples, look), facts, terminal_width());
+  // What a declared look has found holds, whether there are others behind it or not.
+  samples = analysis::first_blocks(samples, look);
+  samples.incomplete = false;
+  return analysis::compare_answer(samples, facts, terminal_width());
 }
 
 // The command as it was typed, without how long it may take.

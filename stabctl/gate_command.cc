@@ -3,8 +3,10 @@
 // removed however it ends.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
+#include <optional>
 
 #include "analysis/commands/gate.h"
 #include "plan/limits.h"
@@ -13,6 +15,8 @@
 #include "stabctl/commands.h"
 #include "stabctl/gate_plan.h"
 #include "stabctl/git_revisions.h"
+#include "stabctl/preflight_choice.h"
+#include "stabctl/progress.h"
 #include "stabctl/run_command.h"
 #include "stabctl/temporary_folder.h"
 #include "stabctl/whole_file.h"
@@ -57,7 +61,12 @@ int say_no_answer(const Error& error, const analysis::GateFacts& facts, const Ar
   return exit_code;
 }
 
-Result<plan::Plan> plan_of(const Revisions& revisions) {
+struct PlannedGate {
+  plan::Plan plan;
+  bool is_chosen = false;  // by us: its blocks are sliced where the programs turn out to keep one CPU busy
+};
+
+Result<std::string> text_of_gate(const Revisions& revisions) {
   const std::string path = revisions.root + "/" + kFile;
   std::ifstream file(path, std::ios::binary);
   if (!file)
@@ -65,18 +74,29 @@ Result<plan::Plan> plan_of(const Revisions& revisions) {
   std::string text(plan::kMaxPlanBytes + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<size_t>(file.gcount()));
-  GatePlan gate = gate_plan(text, kFile, revisions.base, revisions.head);
-  if (gate.faults.empty()) {
-    const plan::RealFiles files(revisions.root);
-    plan::Parsed parsed = plan::parse_plan(gate.text, kFile, {.max_errors = 20, .files = &files});
-    std::fputs(plan::render(parsed.warnings).c_str(), stderr);
-    if (parsed.plan) {
-      gate.faults = engine::event_faults(*parsed.plan);
-      if (gate.faults.empty()) return *std::move(parsed.plan);
-    } else {
-      gate.faults = std::move(parsed.errors);
-    }
-  }
+  return text;
+}
+
+// Its faults are in `gate`.
+std::optional<plan::Plan> parsed(GatePlan& gate, const Revisions& revisions, std::vector<plan::Diagnostic>& warnings) {
+  if (!gate.faults.empty()) return {};
+  const plan::RealFiles files(revisions.root);
+  plan::Parsed parsed = plan::parse_plan(gate.text, kFile, {.max_errors = 20, .files = &files});
+  warnings = std::move(parsed.warnings);
+  gate.faults = parsed.plan ? engine::event_faults(*parsed.plan) : std::move(parsed.errors);
+  return gate.faults.empty() ? std::move(parsed.plan) : std::nullopt;
+}
+
+// `slice`: with sliced blocks, if the file leaves that open and the plan can have them: benchmarks of a program's own, for one,
+// are times by its own clock.
+Result<PlannedGate> plan_of(const std::string& text, const Revisions& revisions, bool slice) {
+  std::vector<plan::Diagnostic> warnings;
+  GatePlan gate = gate_plan(text, kFile, revisions.base, revisions.head, slice);
+  auto plan = parsed(gate, revisions, warnings);
+  const bool is_chosen = slice && gate.may_slice;
+  if (!plan && is_chosen) return plan_of(text, revisions, false);
+  std::fputs(plan::render(warnings).c_str(), stderr);
+  if (plan) return PlannedGate{*std::move(plan), is_chosen};
   std::string faults = plan::render(gate.faults);
   while (faults.ends_with('\n')) faults.pop_back();
   return bad_input(std::string(kFile) + " is no gate:\n" + faults);
@@ -106,22 +126,49 @@ int gate_command(const Arguments& arguments) {
   facts.base = revisions->base.substr(0, kShownCommit);
   facts.head = revisions->head.substr(0, kShownCommit);
   facts.command = "stabctl gate " + facts.base + ".." + facts.head;
-  const auto plan = plan_of(*revisions);
+  const auto text = text_of_gate(*revisions);
+  if (!text) return no_answer(text.error());
+  const auto plan = plan_of(*text, *revisions, true);
   if (!plan) return no_answer(plan.error());
   // From here on: what is interrupted still removes what it has made.
-  engine::StopSignal stop;
-  const CaughtInterrupts caught(stop);
+  engine::StopSignal trying, stop;
+  CaughtInterrupts caught(trying);
   const auto scratch = TemporaryFolder::make("gate");
   if (!scratch) return no_answer(scratch.error());
   Arguments own = arguments;
   if (own.database.empty()) own.database = scratch->path() + "/gate.db";
   const SystemClock clock;
+  const std::chrono::nanoseconds start = clock.monotonic_raw();
   const auto engine = open_engine(own, clock);
   if (!engine) return no_answer(engine.error());
-  const auto experiment = (*engine)->submit(*plan, revisions->root, ::geteuid(), ::getegid());
+  auto experiment = (*engine)->submit(plan->plan, revisions->root, ::geteuid(), ::getegid());
   if (!experiment) return no_answer(experiment.error());
   Budget limit{*budget};
-  const auto end = run_until(**engine, *experiment, arguments, clock, limit, stop);
+  Result<engine::RunEnd> end = engine::RunEnd::kStopped;
+  bool goes_on = true;
+  if (plan->is_chosen) {
+    ProgressDisplay display(style_of(arguments), clock);
+    const auto choice = choose_by_preflight(**engine, *experiment, display, limit, trying, [&](const store::TrialRow& trial) {
+      return std::string(trial.cell == 0 ? facts.base : facts.head);
+    });
+    display.finish();
+    if (!choice) return no_answer(choice.error());
+    goes_on = !choice->end;
+    if (choice->end) end = *choice->end;
+    facts.clock = choice->clock.sentence;
+    if (goes_on && !choice->clock.sliced) {
+      const auto in_turn = plan_of(*text, *revisions, false);
+      if (!in_turn) return no_answer(in_turn.error());
+      if (const Status gone = (*engine)->store().delete_experiment(*experiment); !gone) return no_answer(gone.error());
+      experiment = (*engine)->submit(in_turn->plan, revisions->root, ::geteuid(), ::getegid());
+      if (!experiment) return no_answer(experiment.error());
+    }
+    // Some of it, if there is a limit: what is left of none is none.
+    if (budget->count() > 0)
+      limit.most = std::max(*budget - (clock.monotonic_raw() - start), std::chrono::nanoseconds(1));
+  }
+  caught.ask(stop);
+  if (goes_on) end = run_until(**engine, *experiment, arguments, clock, limit, stop);
   if (!end) return no_answer(end.error());
   const auto row = (*engine)->store().experiment(*experiment);
   if (!row) return no_answer(row.error());

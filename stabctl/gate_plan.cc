@@ -147,6 +147,10 @@ std::string added(const Settings& settings, const std::string& base, const std::
   for (const std::string& one : settings.responses) responses += (responses.empty() ? "" : ", ") + ("\"" + one + "\"");
   if (!responses.empty()) responses = "\nresponse = [" + responses + "]";
   if (!settings.blocks.empty()) responses += "\nblocks = \"" + settings.blocks + "\"";
+  // Of so few blocks no two would be control blocks.
+  constexpr int kFewestWithControls = 20;
+  if (settings.blocks == "sliced" && (settings.max > 0 ? settings.max : settings.looks.back()) < kFewestWithControls)
+    responses += "\nalone = \"0%\"";
   std::string text = "\n[experiment]\nname = \"gate\"\nseed = " + seed +
                      "\nreplicates = " + std::to_string(settings.max > 0 ? settings.max : settings.looks.back()) + responses +
                      "\nmargin = " + number_text(settings.margin) + "\nalpha = " + number_text(settings.alpha) +
@@ -164,7 +168,8 @@ std::string added(const Settings& settings, const std::string& base, const std::
 
 }  // namespace
 
-GatePlan gate_plan(const std::string& file, const std::string& path, const std::string& base, const std::string& head) {
+GatePlan gate_plan(const std::string& file, const std::string& path, const std::string& base, const std::string& head,
+                   bool slice) {
   GatePlan out;
   auto read = plan::read_toml(file, path);
   if (auto* syntax = std::get_if<plan::Diagnostic>(&read)) {
@@ -204,6 +209,8 @@ GatePlan gate_plan(const std::string& file, const std::string& path, const std::
     if (section.word("blocks", {"in turn", "sliced"}, blocks)) settings.blocks = blocks == 1 ? "sliced" : "in turn";
     section.finish();
   }
+  out.may_slice = settings.blocks.empty() && settings.responses.empty();
+  if (slice && out.may_slice) settings.blocks = "sliced";
   if (!names_revision(tree))
     faults.error(tree.spot, "nothing takes {revision}, so both sides would be the same",
                  "write source = { git = \".\", revision = \"{revision}\" } into the program");

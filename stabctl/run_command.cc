@@ -48,11 +48,6 @@ void on_interrupt(int) {
   [[maybe_unused]] const ssize_t put = ::write(STDERR_FILENO, kText, sizeof kText - 1);
 }
 
-ProgressStyle style_of(const Arguments& arguments) {
-  if (arguments.quiet) return ProgressStyle::kQuiet;
-  return ::isatty(STDERR_FILENO) ? ProgressStyle::kBar : ProgressStyle::kLines;
-}
-
 std::string where(const Arguments& arguments, store::Id experiment) {
   return "stabctl report " + std::to_string(experiment) + database_option(arguments);
 }
@@ -110,6 +105,11 @@ bool on_machines(engine::Engine& engine, store::Id experiment) {
 
 }  // namespace
 
+ProgressStyle style_of(const Arguments& arguments) {
+  if (arguments.quiet) return ProgressStyle::kQuiet;
+  return ::isatty(STDERR_FILENO) ? ProgressStyle::kBar : ProgressStyle::kLines;
+}
+
 CaughtInterrupts::CaughtInterrupts(engine::StopSignal& stop) {
   g_stop = &stop;
   struct sigaction action {};
@@ -126,6 +126,8 @@ CaughtInterrupts::~CaughtInterrupts() {
   for (size_t i = 0; i < kInterrupts.size(); ++i) ::sigaction(kInterrupts[i], &before_[i], nullptr);
   g_stop = nullptr;
 }
+
+void CaughtInterrupts::ask(engine::StopSignal& stop) { g_stop = &stop; }
 
 Result<std::unique_ptr<engine::Engine>> open_engine(const Arguments& arguments, const Clock& clock, bool share) {
   // A launcher that somebody has killed while it waited is a pipe without a reader: the trial is lost, and the run goes on.
