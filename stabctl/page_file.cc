@@ -19,9 +19,9 @@
 #include "stabctl/terminal.h"
 #include "stabctl/whole_file.h"
 #include "stabd/engine/results/evidence.h"
-#include "stabd/engine/experiment/expand.h"
+#include "stabd/engine/build/expand.h"
 #include "stabd/engine/experiment/planning.h"
-#include "stabd/engine/experiment/places.h"
+#include "stabd/engine/separation/places.h"
 #include "stabd/engine/results/load_causal.h"
 #include "stabd/engine/results/load_samples.h"
 

@@ -10,7 +10,7 @@
 #include <cerrno>
 
 #include "base/unique_fd.h"
-#include "stabd/engine/experiment/places.h"
+#include "stabd/engine/separation/places.h"
 
 namespace stab::engine {
 namespace {

@@ -13,7 +13,7 @@
 #include "base/result.h"
 #include "plan/toml/diagnostic.h"
 #include "stabd/daemon/daemon_log.h"
-#include "stabd/engine/trial/trial_limits.h"
+#include "stabd/engine/machine/trial_limits.h"
 
 namespace stab::engine {
 

@@ -11,8 +11,8 @@
 #include <cstdlib>
 
 #include "base/json_line.h"
+#include "base/printable.h"
 #include "stabd/engine/results/local_time.h"
-#include "stabd/engine/results/printable.h"
 
 namespace stab::engine {
 namespace {

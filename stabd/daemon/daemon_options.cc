@@ -13,7 +13,7 @@
 #include "base/trusted_folder.h"
 #include "base/unique_fd.h"
 #include "stabd/host/installation.h"
-#include "stabd/engine/experiment/places.h"
+#include "stabd/engine/separation/places.h"
 #include "stabd/daemon/separate.h"
 #include "stabd/daemon/daemon_socket.h"
 #include "store/store.h"

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "stabd/daemon/estimates.h"
-#include "stabd/engine/experiment/gate_open.h"
+#include "stabd/engine/build/gate_open.h"
 
 namespace stab::engine {
 namespace {

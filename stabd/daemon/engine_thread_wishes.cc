@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "stabd/daemon/engine_thread.h"
-#include "stabd/engine/experiment/gate_open.h"
+#include "stabd/engine/build/gate_open.h"
 
 namespace stab::engine {
 namespace {

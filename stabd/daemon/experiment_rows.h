@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "stabd/engine/machines/slot_status.h"
+#include "stabd/engine/results/slot_status.h"
 #include "store/store.h"
 
 namespace stab::engine {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "stabd/engine/machines/slot_status.h"
+#include "stabd/engine/results/slot_status.h"
 #include "store/store.h"
 
 namespace stab::engine {

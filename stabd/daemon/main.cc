@@ -18,7 +18,7 @@
 #include "stabd/broker/wire/start_broker.h"
 #include "stabd/engine/machine/topology.h"
 #include "stabd/host/tuning.h"
-#include "stabd/engine/experiment/places.h"
+#include "stabd/engine/separation/places.h"
 #include "stabd/daemon/separate.h"
 #include "stabd/daemon/daemon_socket.h"
 #include "stabd/daemon/server.h"

@@ -8,12 +8,12 @@
 #include "analysis/commands/method_commands.h"
 #include "analysis/page/page.h"
 #include "base/json_line.h"
+#include "base/printable.h"
 #include "stabd/daemon/series_answers.h"
-#include "stabd/engine/experiment/expand.h"
+#include "stabd/engine/build/expand.h"
 #include "stabd/engine/results/evidence.h"
 #include "stabd/engine/results/load_causal.h"
 #include "stabd/engine/results/load_samples.h"
-#include "stabd/engine/results/printable.h"
 
 namespace stab::engine {
 namespace {

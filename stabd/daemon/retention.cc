@@ -14,8 +14,8 @@
 #include <filesystem>
 
 #include "stabd/daemon/user_workers.h"
-#include "stabd/engine/experiment/binary_archive.h"
-#include "stabd/engine/experiment/places.h"
+#include "stabd/engine/build/binary_archive.h"
+#include "stabd/engine/separation/places.h"
 
 namespace stab::engine {
 namespace {

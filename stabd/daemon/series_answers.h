@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 #include "stabd/daemon/protocol.h"
-#include "stabd/engine/experiment/naming.h"
+#include "stabd/engine/build/naming.h"
 #include "store/store.h"
 
 namespace stab::engine {

@@ -26,8 +26,8 @@
 #include "stabd/daemon/report_answers.h"
 #include "stabd/daemon/series_answers.h"
 #include "stabd/daemon/watch_events.h"
-#include "stabd/engine/experiment/expand.h"
-#include "stabd/engine/experiment/naming.h"
+#include "stabd/engine/build/expand.h"
+#include "stabd/engine/build/naming.h"
 #include "stabd/engine/results/log_text.h"
 #include "stabd/engine/results/replay_of.h"
 #include "stabd/engine/results/trial_output.h"
@@ -184,7 +184,7 @@ Result<ServiceAnswer> Service::submit(const Call& call) {
   const std::string text = request.text("plan");
   // Before the work of parsing it.
   STAB_CHECK_OK(quotas_.check(reader, peer, 0, text.size(), priority));
-  // Which files there are is asked when it is the plan's turn (stabd/engine/experiment/plan_files.h).
+  // Which files there are is asked when it is the plan's turn (stabd/engine/build/plan_files.h).
   const plan::Parsed parsed = plan::parse_plan(text, path);
   if (!parsed.plan) return bad_input(plan::render(parsed.errors));
   return take(call, *parsed.plan, directory, priority, plan::render(parsed.warnings));

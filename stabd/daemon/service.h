@@ -19,8 +19,8 @@
 #include "stabd/daemon/upkeep.h"
 #include "stabd/daemon/watched_results.h"
 #include "stabd/daemon/watching.h"
-#include "stabd/engine/experiment/naming.h"
-#include "stabd/engine/machines/slot_status.h"
+#include "stabd/engine/build/naming.h"
+#include "stabd/engine/results/slot_status.h"
 
 namespace stab::engine {
 

@@ -7,11 +7,11 @@
 
 #include <filesystem>
 
+#include "base/printable.h"
 #include "stabd/broker/wire/client.h"
 #include "stabd/engine/separation/runs_as.h"
-#include "stabd/engine/experiment/builds.h"
-#include "stabd/engine/trial/command.h"
-#include "stabd/engine/results/printable.h"
+#include "stabd/engine/build/builds.h"
+#include "stabd/engine/build/command.h"
 #include "stabd/daemon/retention.h"
 #include "stabd/engine/separation/submitter.h"
 #include "stabd/daemon/user_workers.h"

@@ -4,9 +4,9 @@
 #include <memory>
 #include <optional>
 
-#include "stabd/engine/experiment/places.h"
-#include "stabd/engine/experiment/temporary_places.h"
+#include "stabd/engine/build/temporary_places.h"
 #include "stabd/engine/machine/ledger.h"
+#include "stabd/engine/separation/places.h"
 #include "stabd/engine/trial/trial_run.h"
 #include "stabd/host/process_tree.h"
 

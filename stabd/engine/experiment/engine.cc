@@ -6,10 +6,10 @@
 #include "stabd/broker/wire/client.h"
 #include "plan/limits.h"
 #include "plan/size.h"
+#include "stabd/engine/experiment/confirm_map.h"
 #include "stabd/engine/experiment/experiment_run.h"
 #include "stabd/host/tuning.h"
-#include "stabd/engine/experiment/places.h"
-#include "stabd/engine/results/map_of.h"
+#include "stabd/engine/separation/places.h"
 
 namespace stab::engine {
 

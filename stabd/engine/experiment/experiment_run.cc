@@ -19,11 +19,11 @@
 #include <utility>
 
 #include "plan/parse.h"
-#include "stabd/engine/causal/causal_profile.h"
+#include "stabd/engine/build/gate_open.h"
+#include "stabd/engine/build/plan_files.h"
+#include "stabd/engine/experiment/causal_profile.h"
 #include "stabd/engine/experiment/counted_entries.h"
-#include "stabd/engine/experiment/gate_open.h"
 #include "stabd/engine/experiment/match_builds.h"
-#include "stabd/engine/experiment/plan_files.h"
 #include "stabd/engine/experiment/planning.h"
 #include "stabd/engine/experiment/preflight.h"
 #include "stabd/engine/experiment/slicing.h"

@@ -9,7 +9,7 @@
 
 #include "stabd/broker/wire/client.h"
 #include "counters/counting_session.h"
-#include "stabd/engine/experiment/gate_open.h"
+#include "stabd/engine/build/gate_open.h"
 #include "stabd/engine/experiment/kept_names.h"
 #include "stabd/engine/machine/facts.h"
 #include "stabd/engine/machine/gates.h"

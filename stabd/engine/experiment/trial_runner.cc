@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "stabd/engine/experiment/gate_open.h"
+#include "stabd/engine/build/gate_open.h"
 #include "stabd/engine/results/load_samples.h"
 #include "stabd/engine/trial/by_hand.h"
 #include "stabd/engine/trial/simulated.h"

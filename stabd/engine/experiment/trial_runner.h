@@ -12,12 +12,12 @@
 #include <vector>
 
 #include "base/result.h"
-#include "stabd/engine/causal/causal_profile.h"
-#include "stabd/engine/experiment/builds.h"
+#include "stabd/engine/build/builds.h"
+#include "stabd/engine/build/command.h"
+#include "stabd/engine/experiment/causal_profile.h"
 #include "stabd/engine/experiment/held_machine.h"
 #include "stabd/engine/experiment/live_experiment.h"
 #include "stabd/engine/machine/side_thread.h"
-#include "stabd/engine/trial/command.h"
 #include "stabd/engine/trial/trial_run.h"
 #include "stabd/engine/trial/trial_setup.h"
 

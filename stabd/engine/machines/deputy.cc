@@ -19,10 +19,10 @@
 #include <utility>
 
 #include "plan/parse.h"
-#include "stabd/engine/experiment/places.h"
 #include "stabd/engine/machines/choose_engine.h"
 #include "stabd/engine/machines/connection.h"
 #include "stabd/engine/machines/worker_files.h"
+#include "stabd/engine/separation/places.h"
 #include "stabd/worker/sha256.h"
 
 namespace stab::engine {

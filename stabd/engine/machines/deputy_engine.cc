@@ -9,7 +9,7 @@
 
 #include <cerrno>
 
-#include "stabd/engine/experiment/builds.h"
+#include "stabd/engine/build/builds.h"
 #include "stabd/engine/machines/deputy.h"
 #include "stabd/engine/machines/worker_files.h"
 

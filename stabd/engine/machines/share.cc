@@ -15,14 +15,14 @@
 #include "base/trusted_folder.h"
 #include "base/unique_fd.h"
 #include "plan/size.h"
-#include "stabd/engine/experiment/binary_archive.h"
-#include "stabd/engine/experiment/expand.h"
-#include "stabd/engine/experiment/places.h"
+#include "stabd/engine/build/binary_archive.h"
+#include "stabd/engine/build/expand.h"
 #include "stabd/engine/machine/facts.h"
 #include "stabd/engine/machines/controller.h"
 #include "stabd/engine/machines/held_scratch.h"
-#include "stabd/engine/machines/node_preflight.h"
 #include "stabd/engine/machines/worker_files.h"
+#include "stabd/engine/results/node_preflight.h"
+#include "stabd/engine/separation/places.h"
 #include "stabd/worker/sha256.h"
 
 namespace stab::engine {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "stabd/engine/experiment/expand.h"
+#include "stabd/engine/build/expand.h"
 
 namespace stab::engine {
 namespace {

@@ -9,7 +9,7 @@
 #include "analysis/commands/selftest.h"
 #include "plan/layout_replay.h"
 #include "plan/plan.h"
-#include "stabd/engine/experiment/expand.h"
+#include "stabd/engine/build/expand.h"
 #include "stabd/engine/results/local_time.h"
 #include "stabd/engine/results/load_samples.h"
 

@@ -9,13 +9,13 @@
 #include <set>
 #include <utility>
 
+#include "base/printable.h"
 #include "plan/design.h"
 #include "plan/plan.h"
 #include "runtime/causal/causal_abi.h"
-#include "stabd/engine/causal/candidates.h"
-#include "stabd/engine/experiment/expand.h"
+#include "stabd/engine/build/expand.h"
+#include "stabd/engine/results/candidates.h"
 #include "stabd/engine/results/foreign_share.h"
-#include "stabd/engine/results/printable.h"
 
 namespace stab::engine {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "analysis/report/causal_data.h"
 #include "base/result.h"
-#include "stabd/engine/experiment/expand.h"
+#include "stabd/engine/build/expand.h"
 #include "store/store.h"
 
 namespace stab::engine {

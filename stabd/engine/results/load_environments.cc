@@ -13,7 +13,7 @@
 
 #include "analysis/report/environment.h"
 #include "plan/plan.h"
-#include "stabd/engine/machines/node_preflight.h"
+#include "stabd/engine/results/node_preflight.h"
 
 namespace stab::engine {
 namespace {

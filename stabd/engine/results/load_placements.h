@@ -9,7 +9,7 @@
 #include "analysis/report/layout_map.h"
 #include "base/result.h"
 #include "plan/plan.h"
-#include "stabd/engine/experiment/binary_archive.h"
+#include "stabd/engine/build/binary_archive.h"
 #include "stabd/engine/results/layout_tool.h"
 #include "stabd/engine/trial/epoch_series.h"
 #include "store/store.h"

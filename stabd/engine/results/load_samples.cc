@@ -7,14 +7,14 @@
 #include <set>
 
 #include "analysis/report/stopping_decision.h"
+#include "base/printable.h"
 #include "base/wording.h"
 #include "stabd/engine/trial/dose.h"
 #include "stabd/engine/trial/layout_output.h"
 #include "stabd/engine/trial/simulated.h"
 #include "stabd/engine/trial/trial_metrics.h"
-#include "stabd/engine/experiment/expand.h"
+#include "stabd/engine/build/expand.h"
 #include "stabd/engine/results/load_environments.h"
-#include "stabd/engine/results/printable.h"
 #include "plan/layout_replay.h"
 #include "plan/slicing.h"
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "plan/parse.h"
-#include "stabd/engine/experiment/expand.h"
+#include "stabd/engine/build/expand.h"
 #include "stabd/engine/results/load_samples.h"
 #include "stabd/engine/results/local_time.h"
 

@@ -7,7 +7,7 @@
 
 #include "analysis/report/trend.h"
 #include "base/result.h"
-#include "stabd/engine/experiment/naming.h"
+#include "stabd/engine/build/naming.h"
 #include "store/store.h"
 
 namespace stab::engine {

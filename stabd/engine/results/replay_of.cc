@@ -8,7 +8,7 @@
 
 #include "plan/layout_replay.h"
 #include "plan/parse.h"
-#include "stabd/engine/experiment/expand.h"
+#include "stabd/engine/build/expand.h"
 
 namespace stab::engine {
 namespace {

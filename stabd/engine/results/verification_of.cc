@@ -5,10 +5,10 @@
 #include <optional>
 
 #include "analysis/report/layout_verification.h"
+#include "base/printable.h"
 #include "plan/layout_verification.h"
-#include "stabd/engine/experiment/expand.h"
+#include "stabd/engine/build/expand.h"
 #include "stabd/engine/results/load_samples.h"
-#include "stabd/engine/results/printable.h"
 
 namespace stab::engine {
 namespace {

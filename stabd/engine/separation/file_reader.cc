@@ -10,10 +10,10 @@
 #include <cerrno>
 #include <csignal>
 
-#include "stabd/engine/results/printable.h"
+#include "base/printable.h"
+#include "stabd/engine/separation/process_end.h"
 #include "stabd/engine/separation/runs_as.h"
-#include "stabd/engine/trial/expectation.h"
-#include "stabd/engine/trial/supervise.h"
+#include "stabd/engine/separation/supervise.h"
 #include "stabd/host/launcher/launch_block.h"
 #include "stabd/host/process_tree.h"
 
@@ -58,7 +58,7 @@ Result<FileAnswer> content_of(int fd, const std::string& name, uint64_t most) {
 
 }  // namespace
 
-ReaderSetting reader_setting(const Engine::Options& options, uid_t uid, gid_t gid, int cancel_fd) {
+ReaderSetting reader_setting(const EngineOptions& options, uid_t uid, gid_t gid, int cancel_fd) {
   return {options.installation.launcher, runs_as(options, uid, gid), options.broker.get(), nullptr, {}, cancel_fd, options.clock};
 }
 

@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "stabd/engine/experiment/engine.h"
+#include "stabd/engine/separation/engine_options.h"
 #include "stabd/host/launch.h"
 
 namespace stab::engine {
@@ -28,7 +28,7 @@ struct ReaderSetting {
   const Clock* clock = nullptr;
 };
 // For files of this user's, in no tree.
-ReaderSetting reader_setting(const Engine::Options& options, uid_t uid, gid_t gid, int cancel_fd);
+ReaderSetting reader_setting(const EngineOptions& options, uid_t uid, gid_t gid, int cancel_fd);
 
 struct FileQuestion {
   std::vector<std::string> words;  // the program's path and its arguments

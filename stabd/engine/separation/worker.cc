@@ -18,8 +18,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/printable.h"
 #include "stabd/host/launcher/launch_block.h"
-#include "stabd/engine/results/printable.h"
 #include "stabd/host/process_stat.h"
 #include "stabd/host/process_tree.h"
 #include "stabd/host/roots.h"

@@ -11,7 +11,7 @@
 
 #include "base/result.h"
 #include "plan/simulation.h"
-#include "stabd/engine/experiment/builds.h"
+#include "stabd/engine/build/builds.h"
 #include "stabd/engine/separation/worker.h"
 #include "stabd/host/launch.h"
 #include "stabd/host/roots.h"

@@ -5,7 +5,7 @@
 // counters, ledger, dose, output. Nothing here touches the store: the outcome is handed back when the machine says kStore. Helper
 // and launcher may be started earlier than the rest (ReadyTrial): they don't need the engine until they are ready.
 //
-// The waiter is stabd/engine/trial/supervise.cc, the kill stabd/host/process_tree.cc, the decisions store/trial_machine.cc.
+// The waiter is stabd/engine/separation/supervise.cc, the kill stabd/host/process_tree.cc, the decisions store/trial_machine.cc.
 #include "stabd/engine/trial/trial_run.h"
 
 #include <signal.h>
@@ -24,8 +24,8 @@
 
 #include "counters/counting_session.h"
 #include "runtime/stab_abi.h"
-#include "stabd/engine/causal/causal_outcome.h"
-#include "stabd/engine/causal/companion.h"
+#include "stabd/engine/trial/causal_outcome.h"
+#include "stabd/engine/trial/companion.h"
 #include "stabd/engine/trial/dose.h"
 #include "stabd/engine/trial/epoch_series.h"
 #include "stabd/engine/trial/expectation.h"
@@ -35,7 +35,7 @@
 #include "stabd/engine/trial/trial_metrics.h"
 #include "stabd/host/helper_process.h"
 #include "stabd/host/launcher/launch_block.h"
-#include "stabd/engine/trial/supervise.h"
+#include "stabd/engine/separation/supervise.h"
 
 namespace stab::engine {
 

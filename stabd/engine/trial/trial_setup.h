@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "stabd/engine/experiment/builds.h"
-#include "stabd/engine/experiment/expand.h"
+#include "stabd/engine/build/builds.h"
+#include "stabd/engine/build/expand.h"
 #include "stabd/engine/trial/trial_run.h"
 #include "store/records.h"
 

@@ -16,8 +16,8 @@
 
 #include "base/clock.h"
 #include "plan/parse.h"
-#include "stabd/engine/experiment/places.h"
 #include "stabd/engine/machines/choose_engine.h"
+#include "stabd/engine/separation/places.h"
 #include "tests/golden/record.h"
 #include "tests/unit/stabd/daemon/opened_engine.h"
 #include "tests/unit/temporary_directory.h"

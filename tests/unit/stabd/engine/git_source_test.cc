@@ -1,6 +1,6 @@
 // What git is asked about submodules while a source is fetched: an answer is taken, a question that fails or is stopped is none.
 // git is a script here, which answers each question as the test wants it.
-#include "stabd/engine/experiment/git_source.h"
+#include "stabd/engine/build/git_source.h"
 
 #include <gmock/gmock.h>
 #include <sys/eventfd.h>
@@ -10,7 +10,7 @@
 #include <optional>
 #include <thread>
 
-#include "stabd/engine/trial/command.h"
+#include "stabd/engine/build/command.h"
 #include "tests/places.h"
 #include "tests/unit/temporary_directory.h"
 

@@ -15,7 +15,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "stabd/engine/trial/supervise.h"
+#include "stabd/engine/separation/supervise.h"
 #include "stabd/host/roots.h"
 #include "tests/places.h"
 #include "stabd/worker/sha256.h"

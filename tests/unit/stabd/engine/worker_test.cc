@@ -11,7 +11,7 @@
 
 #include <thread>
 
-#include "stabd/engine/experiment/builds.h"
+#include "stabd/engine/build/builds.h"
 #include "stabd/host/roots.h"
 #include "stabd/host/process_tree.h"
 #include "tests/places.h"

@@ -13,7 +13,7 @@
 #include <filesystem>
 
 #include "stabd/host/process_tree.h"
-#include "stabd/engine/trial/trial_limits.h"
+#include "stabd/engine/machine/trial_limits.h"
 #include "tests/unit/temporary_directory.h"
 
 namespace stab::engine {
