@@ -36,12 +36,12 @@ std::string arm_of(const std::string& path) {
 
 Result<engine::EmittedLayout> emitted(store::Store& store, const store::ExperimentRow& row, const Arguments& arguments) {
   STAB_TRY(const std::string database, database_path(arguments));
-  STAB_TRY(const engine::Installation installation, engine::find_installation());
+  STAB_TRY(const host::Installation installation, host::find_installation());
   STAB_TRY(const engine::MappedExperiment mapped,
            engine::map_of(store, row.id, engine::layout_tool(installation, row),
                           engine::Archive(engine::archive_beside(database))));
   return engine::emit_layout(store, mapped, arguments.workload,
-                             arguments.slow ? analysis::Wanted::kSlowest : analysis::Wanted::kFastest);
+                             arguments.slow ? report::Wanted::kSlowest : report::Wanted::kFastest);
 }
 
 // A plan, and where its relative paths start.
@@ -132,7 +132,7 @@ int layout_verify_command(const Arguments& arguments) {
   if (!text) return complain(text.error());
   plan::Parsed parsed = plan::parse_plan(*text, base->name + " with layout files");
   if (!parsed.plan) {
-    std::fputs(plan::render(parsed.errors).c_str(), stderr);
+    std::fputs(toml::render(parsed.errors).c_str(), stderr);
     return kExitUsage;
   }
   const auto experiment = (*engine)->submit(*parsed.plan, base->directory, ::geteuid(), ::getegid());

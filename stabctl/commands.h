@@ -69,5 +69,4 @@ int complain(const Error& error);
 // The same where 1 is an answer (gate, compare): what kept the command from one is 2, whatever its code.
 int complain_of_no_answer(const Error& error);
 
-
 }  // namespace stab::ctl

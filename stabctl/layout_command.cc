@@ -81,7 +81,7 @@ int layout_show_command(const Arguments& arguments) {
   if (!store) return complain(store.error());
   const auto database = database_path(arguments);
   if (!database) return complain(database.error());
-  const auto installation = engine::find_installation();
+  const auto installation = host::find_installation();
   if (!installation) return complain(installation.error());
   const engine::Archive archive(engine::archive_beside(*database));
   const std::optional<uint32_t> epoch = arguments.epoch > 0 ? std::optional(static_cast<uint32_t>(arguments.epoch))

@@ -35,7 +35,7 @@ Error with_plan(Error error, const std::string& word) {
 
 Result<engine::MappedExperiment> mapped_by(store::Store& store, store::Id experiment, const Arguments& arguments) {
   STAB_TRY(const std::string database, database_path(arguments));
-  STAB_TRY(const engine::Installation installation, engine::find_installation());
+  STAB_TRY(const host::Installation installation, host::find_installation());
   STAB_TRY(const store::ExperimentRow row, store.experiment(experiment));
   return engine::map_of(store, experiment, engine::layout_tool(installation, row),
                         engine::Archive(engine::archive_beside(database)));

@@ -13,9 +13,9 @@ std::string absolute(const BuildPlace& place, const std::string& path) {
 
 std::string layout_file_path(const std::string& directory) { return directory + ".layout"; }
 
-LaunchRequest command_request(const BuildPlace& place, const plan::Build& build, const std::string& directory,
-                              std::vector<std::string> argv) {
-  LaunchRequest request;
+host::LaunchRequest command_request(const BuildPlace& place, const plan::Build& build, const std::string& directory,
+                                    std::vector<std::string> argv) {
+  host::LaunchRequest request;
   request.directory = directory;
   request.argv = std::move(argv);
   request.submitter = place.submitter;
@@ -41,7 +41,7 @@ namespace {
 Result<std::optional<CommandOutput>> run_one(const Laboratory& laboratory, const BuildPlace& place, const plan::Build& build,
                                              const std::string& directory, const std::vector<std::string>& argv,
                                              std::chrono::nanoseconds timeout, Stdout out, store::BuildRow& row) {
-  LaunchRequest request = command_request(place, build, directory, argv);
+  host::LaunchRequest request = command_request(place, build, directory, argv);
   const std::string& name = argv[0];
   if (name.find('/') != std::string::npos) {
     request.exec_path = name[0] == '/' ? name : directory + "/" + name;

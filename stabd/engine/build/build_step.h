@@ -26,7 +26,7 @@ std::string absolute(const BuildPlace& place, const std::string& path);
 std::string layout_file_path(const std::string& directory);
 
 // With the environment that all of a build's commands have.
-LaunchRequest command_request(const BuildPlace& place, const plan::Build& build, const std::string& directory,
+host::LaunchRequest command_request(const BuildPlace& place, const plan::Build& build, const std::string& directory,
                               std::vector<std::string> argv);
 
 // Runs it and appends what it prints to the row's log. False: it failed or was stopped, and the log says so.

@@ -65,7 +65,7 @@ Status write_layout_file(const std::string& directory, const std::string& text) 
 Status add_toolchain(const Laboratory& laboratory, const BuildPlace& place, const plan::Build& build, std::string& all) {
   const std::string driver = place.installation.bin + "/szc";
   if (::access(driver.c_str(), X_OK) != 0) return {};  // a laboratory of programs that it doesn't compile
-  LaunchRequest request = command_request(place, build, "/", {driver, "--stab-parts"});
+  host::LaunchRequest request = command_request(place, build, "/", {driver, "--stab-parts"});
   request.exec_path = driver;
   STAB_TRY(const CommandOutput listed, run_command(laboratory, request, kFetchTimeout));
   if (listed.cancelled) return Error{ErrorCode::kBusy, "'" + driver + " --stab-parts' was cancelled", {}};

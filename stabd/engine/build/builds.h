@@ -20,8 +20,8 @@ namespace stab::engine {
 struct BuildPlace {
   std::string root;            // <database>.files/builds
   std::string plan_directory;  // absolute; relative paths of the plan start here
-  Installation installation;
-  std::optional<Submitter> submitter;
+  host::Installation installation;
+  std::optional<host::Submitter> submitter;
   Worker* worker = nullptr;    // does what is done to files of the submitter's
   Give give = chown_to;        // makes a build's directory the submitter's
 };

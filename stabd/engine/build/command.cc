@@ -43,8 +43,8 @@ std::string words_of(store::TrialEvent event, std::chrono::nanoseconds timeout) 
 
 }  // namespace
 
-Result<CommandOutput> run_command(const Laboratory& laboratory, const LaunchRequest& request, std::chrono::nanoseconds timeout,
-                                  Stdout out) {
+Result<CommandOutput> run_command(const Laboratory& laboratory, const host::LaunchRequest& request,
+                                  std::chrono::nanoseconds timeout, Stdout out) {
   const UniqueFd log(::memfd_create("stab-command", MFD_CLOEXEC));
   const UniqueFd apart(out == Stdout::kApart ? ::memfd_create("stab-answer", MFD_CLOEXEC) : -1);
   if (!log || (out == Stdout::kApart && !apart)) return system_error("memfd_create", errno);
@@ -52,11 +52,11 @@ Result<CommandOutput> run_command(const Laboratory& laboratory, const LaunchRequ
   ::fcntl(log.get(), F_SETFL, O_APPEND);
   const int out_fd = apart ? apart.get() : log.get();
   const UniqueFd in(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-  LaunchRequest full = request;
+  host::LaunchRequest full = request;
   full.limits_of_tree = laboratory.limits.commands;
   STAB_CHECK_OK(laboratory.tree->admit(full));
   laboratory.tree->forget_spared();
-  STAB_TRY(Launched launched, Launched::start(laboratory.launcher, full, {in.get(), out_fd, log.get(), -1, -1}));
+  STAB_TRY(host::Launched launched, host::Launched::start(laboratory.launcher, full, {in.get(), out_fd, log.get(), -1, -1}));
   CommandOutput output;
   const auto start = launched.go();
   if (!start) {
@@ -66,7 +66,7 @@ Result<CommandOutput> run_command(const Laboratory& laboratory, const LaunchRequ
   STAB_TRY(const Ending ending,
            wait_for_ending({launched.pidfd(), timeout, laboratory.cancel_fd, {log.get(), out_fd}, kOutputLimitBytes, {}},
                            *laboratory.clock));
-  STAB_TRY(const ProcessUsage used, launched.end(laboratory.tree, std::chrono::seconds(10)));
+  STAB_TRY(const host::ProcessUsage used, launched.end(laboratory.tree, std::chrono::seconds(10)));
   const int status = used.status;
   while (laboratory.tree->number() == 0 && ::waitpid(-1, nullptr, WNOHANG) > 0) {
   }
@@ -85,7 +85,7 @@ Result<CommandOutput> run_command(const Laboratory& laboratory, const LaunchRequ
     return output;
   }
   if (used.hits.memory_kills > 0) {
-    output.failure = "killed for memory: it may use at most " + bytes_text(laboratory.limits.commands.memory_bytes) +
+    output.failure = "killed for memory: it may use at most " + host::bytes_text(laboratory.limits.commands.memory_bytes) +
                      ", the lab's limit; an administrator can raise memory in [limits] of stabd.toml";
     return output;
   }

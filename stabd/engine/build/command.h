@@ -22,7 +22,7 @@ struct CommandOutput {
 enum class Stdout { kInLog, kApart };
 
 // Runs to its end, kills what it leaves behind. An Error only where it could not be started or killed.
-Result<CommandOutput> run_command(const Laboratory& laboratory, const LaunchRequest& request, std::chrono::nanoseconds timeout,
-                                  Stdout out = Stdout::kInLog);
+Result<CommandOutput> run_command(const Laboratory& laboratory, const host::LaunchRequest& request,
+                                  std::chrono::nanoseconds timeout, Stdout out = Stdout::kInLog);
 
 }  // namespace stab::engine

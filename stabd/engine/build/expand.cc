@@ -72,19 +72,19 @@ Result<ExpandedPlan> expand_stored(const store::ExperimentRow& row) {
   if (row.schedule_version > 0) options.schedule_version = row.schedule_version;
   plan::Parsed parsed = plan::parse_plan(row.plan_text, row.plan_path, options);
   if (!parsed.plan)
-    return Error{ErrorCode::kCorrupt, "the stored plan no longer parses: " + plan::render(parsed.errors), {}};
+    return Error{ErrorCode::kCorrupt, "the stored plan no longer parses: " + toml::render(parsed.errors), {}};
   return expand(std::move(*parsed.plan));
 }
 
-std::vector<plan::Diagnostic> event_faults(const plan::Plan& plan) {
-  std::vector<plan::Diagnostic> faults;
+std::vector<toml::Diagnostic> event_faults(const plan::Plan& plan) {
+  std::vector<toml::Diagnostic> faults;
   const plan::Counters& counters = plan.counters;
   for (size_t i = 0; i < counters.events.size(); ++i) {
     const auto resolved = counters::resolve({counters.events[i]});
     if (resolved) continue;
     SourceSpot spot = i < counters.spots.size() ? counters.spots[i] : SourceSpot();
     spot.file = plan.path;
-    faults.push_back(plan::diagnostic_at(plan.text, spot, resolved.error().message,
+    faults.push_back(toml::diagnostic_at(plan.text, spot, resolved.error().message,
                                          did_you_mean(counters.events[i], counters::known_events())));
   }
   return faults;

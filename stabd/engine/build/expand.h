@@ -28,7 +28,7 @@ Result<ExpandedPlan> expand(plan::Plan plan);
 Result<ExpandedPlan> expand_stored(const store::ExperimentRow& row);
 
 // Names of counters that nobody knows, at their places in the plan.
-std::vector<plan::Diagnostic> event_faults(const plan::Plan& plan);
+std::vector<toml::Diagnostic> event_faults(const plan::Plan& plan);
 
 // Without trials, and without the schedule's fingerprint (stabd/engine/experiment/planning.h).
 store::Store::Expansion rows_of(const ExpandedPlan& expanded);

@@ -17,14 +17,14 @@ namespace stab::engine {
 
 // What surrounds a trial. One trial at a time; those of a sliced block have one each.
 struct Laboratory {
-  Roots roots;
-  Placement placement;
+  host::Roots roots;
+  host::Placement placement;
   std::string launcher;  // paths of the installed programs
   std::string helper;    // empty: no layout factor, region_time or progress, so no trial gets a helper
   const Clock* clock = nullptr;
-  ProcessTree* tree = nullptr;
+  host::ProcessTree* tree = nullptr;
   Ledger* ledger = nullptr;
-  int cancel_fd = -1;    // readable: stop now
+  int cancel_fd = -1;          // readable: stop now
   std::string isolated_procs;  // a cgroup.procs that trials enter, and nothing else; empty: none
   Worker* worker = nullptr;    // opens inputs and reads outputs; null: only for trials without
   TrialLimits limits{};

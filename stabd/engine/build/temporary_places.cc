@@ -93,7 +93,7 @@ Status TemporaryPlaces::hold_root(Place& place) {
 Status TemporaryPlaces::make(Place& place) const {
   STAB_CHECK_OK(hold_root(place));
   if (::fchmod(place.held.get(), 0711) != 0) return system_error("chmod '" + place.root + "'", errno);
-  const std::string closed = place.root + "/" + kPrivateDirectory, open = closed + "/" + kTemporaryDirectory;
+  const std::string closed = place.root + "/" + host::kPrivateDirectory, open = closed + "/" + host::kTemporaryDirectory;
   if (::mkdir(closed.c_str(), 0700) != 0) return system_error("create '" + closed + "'", errno);
   if (::mkdir(open.c_str(), 0700) != 0 || ::chmod(open.c_str(), 01777) != 0) return system_error("create '" + open + "'", errno);
   place.inside.reset(::open(open.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -111,14 +111,14 @@ Status TemporaryPlaces::make(Place& place) const {
 // Times may be as coarse as a tick of the kernel, so it is looked into as well.
 bool TemporaryPlaces::is_untouched(const Place& place) {
   if (!place.inside) return false;
-  return mark_of(AT_FDCWD, (place.root + "/" + kPrivateDirectory).c_str()) == place.closed &&
+  return mark_of(AT_FDCWD, (place.root + "/" + host::kPrivateDirectory).c_str()) == place.closed &&
          mark_of(place.inside.get(), "") == place.open && has_entries(place.inside.get(), place.kept);
 }
 
 // What is ours in a directory of ours goes first, as its user may not remove it; on what is mounted there, in a namespace that
 // is about to be replaced, nothing depends. The rest is for the worker; where there is none any more we remove what we may.
 Status TemporaryPlaces::clear(Place& place) const {
-  const std::string closed = place.root + "/" + kPrivateDirectory;
+  const std::string closed = place.root + "/" + host::kPrivateDirectory;
   for (size_t i = 0; place.inside && i < place.kept; ++i) ::unlinkat(place.inside.get(), names_.kept[i].c_str(), AT_REMOVEDIR);
   place.inside.reset();
   return remove_filled(closed, empty_);
@@ -136,7 +136,8 @@ Status TemporaryPlaces::fresh() {
 // What is in root/private only its user finds by name: of a directory that is open, the links tell whether it has one.
 bool TemporaryPlaces::are_there() const {
   for (const Place& place : places_) {
-    if (!place.inside || is_gone(AT_FDCWD, (place.root + "/" + kPrivateDirectory).c_str(), place.closed.inode)) return false;
+    if (!place.inside || is_gone(AT_FDCWD, (place.root + "/" + host::kPrivateDirectory).c_str(), place.closed.inode))
+      return false;
     struct stat info;
     if (::fstat(place.inside.get(), &info) == 0 && info.st_nlink == 0) return false;
     for (size_t i = 0; i < place.kept; ++i)

@@ -23,7 +23,7 @@ class TemporaryPlaces {
   TemporaryPlaces& operator=(TemporaryPlaces&&) = delete;
   ~TemporaryPlaces();
 
-  const TemporaryNames& names() const { return names_; }
+  const host::TemporaryNames& names() const { return names_; }
   // What was done there is gone: whatever a trial has touched is another directory afterwards.
   Status fresh();
   // False: whatever cleans /tmp took one of them, or a part of it.
@@ -51,7 +51,7 @@ class TemporaryPlaces {
   static std::optional<Mark> mark_of(int directory, const char* name);
   static bool is_untouched(const Place& place);
 
-  TemporaryNames names_;
+  host::TemporaryNames names_;
   unsigned uid_ = unsigned(-1), gid_ = unsigned(-1);
   Empty empty_;
   Give give_;

@@ -10,8 +10,8 @@
 namespace stab::engine {
 namespace {
 
-plan::MappedPlace place_of(const analysis::Candidate& candidate) {
-  return {std::string(analysis::name(candidate.place.kind)),
+plan::MappedPlace place_of(const report::Candidate& candidate) {
+  return {std::string(report::name(candidate.place.kind)),
           candidate.place.function,
           candidate.place.other,
           candidate.place.linked,
@@ -36,16 +36,16 @@ Result<std::optional<store::Id>> confirm_map(Engine& engine, store::Id screened,
   std::vector<plan::MappedBuild> measured;
   size_t candidates = 0;
   for (const Placements& placements : all.of) {
-    const Result<analysis::LayoutMap> map = [&] {
+    const Result<report::LayoutMap> map = [&] {
       const GateOpen open(engine.gate());
-      return analysis::screen_layouts(placements.data, settings_of(expanded.plan));
+      return report::screen_layouts(placements.data, settings_of(expanded.plan));
     }();
     if (!map) {
       all.refused.push_back({placements.data.workload, map.error().message});
       continue;
     }
     plan::MappedBuild build{placements.data.workload, placements.build, placements.text_hash, {}};
-    for (const analysis::Candidate& candidate : map->screen.candidates)
+    for (const report::Candidate& candidate : map->screen.candidates)
       if (build.places.size() < static_cast<size_t>(expanded.plan.layout.confirm)) build.places.push_back(place_of(candidate));
     candidates += build.places.size();
     measured.push_back(std::move(build));
@@ -62,7 +62,7 @@ Result<std::optional<store::Id>> confirm_map(Engine& engine, store::Id screened,
   }
   const auto parse = [&]() -> Result<plan::Plan> {
     plan::Parsed parsed = plan::parse_plan(plan::confirmation_text(expanded.plan, key_of(row), measured), row.plan_path);
-    if (!parsed.plan) return bad_input("the plan can't be continued by a confirmation: " + plan::render(parsed.errors));
+    if (!parsed.plan) return bad_input("the plan can't be continued by a confirmation: " + toml::render(parsed.errors));
     return *std::move(parsed.plan);
   };
   // Cells of code that stays are gone there, and with them their builds.

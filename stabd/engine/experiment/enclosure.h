@@ -16,7 +16,7 @@ namespace stab::engine {
 struct Enclosure {
   std::optional<ScratchDirectory> scratch;    // its directory
   std::optional<TemporaryPlaces> temporary;   // its /tmp and /var/tmp; none: it has the machine's
-  std::unique_ptr<ProcessTree> tree;
+  std::unique_ptr<host::ProcessTree> tree;
   std::unique_ptr<Ledger> ledger;
   Laboratory lab;
 };

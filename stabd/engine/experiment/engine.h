@@ -112,6 +112,6 @@ class Engine {
 };
 
 // "7c9e6679-...": changes with every boot. Empty if the kernel does not say.
-std::string boot_id(const Roots& roots);
+std::string boot_id(const host::Roots& roots);
 
 }  // namespace stab::engine

@@ -24,7 +24,7 @@ Result<UniqueFd> memory_file(const std::string& content) {
 
 }  // namespace
 
-Result<lines::Answer> ask_for_lines(const Laboratory& laboratory, const std::optional<Submitter>& submitter,
+Result<lines::Answer> ask_for_lines(const Laboratory& laboratory, const std::optional<host::Submitter>& submitter,
                                     const std::string& program, const lines::Request& question) {
   STAB_TRY(const UniqueFd in, memory_file(lines::encode(question)));
   const ReaderSetting setting{laboratory.launcher, submitter, nullptr, laboratory.tree, laboratory.limits.commands,

@@ -8,7 +8,7 @@
 namespace stab::engine {
 
 // Runs `program` in the trials' tree, within the limits of commands. kBadInput: what it says; kBusy: cancelled.
-Result<lines::Answer> ask_for_lines(const Laboratory& laboratory, const std::optional<Submitter>& submitter,
+Result<lines::Answer> ask_for_lines(const Laboratory& laboratory, const std::optional<host::Submitter>& submitter,
                                     const std::string& program, const lines::Request& request);
 
 }  // namespace stab::engine

@@ -88,7 +88,7 @@ class TrialRunner {
   bool is_quick_to_make_ready(const store::TrialRow& trial) const;
   // The trial's empty directory with its inputs, after the plan's prepare.
   Result<WhyNot> prepare_directory(const store::TrialRow& trial, size_t enclosure);
-  Result<CommandOutput> command(const LaunchRequest& request, size_t enclosure);  // pre: the gate is open
+  Result<CommandOutput> command(const host::LaunchRequest& request, size_t enclosure);  // pre: the gate is open
   Status clean_up(const store::TrialRow& trial, size_t enclosure = 0);
   Status warm_up(const store::TrialRow& trial);
   // Opens the gate while they run.

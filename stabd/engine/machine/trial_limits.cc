@@ -29,21 +29,21 @@ std::string raise_text(const char* key, bool is_plans) {
 
 }  // namespace
 
-TreeLimits default_limits(const Roots& roots) {
-  TreeLimits limits;
+host::TreeLimits default_limits(const host::Roots& roots) {
+  host::TreeLimits limits;
   limits.processes = kDefaultProcesses;
   // "MemTotal:       24606976 kB"
-  std::istringstream words(read_small_file(roots.proc + "/meminfo").value_or(""));
+  std::istringstream words(host::read_small_file(roots.proc + "/meminfo").value_or(""));
   std::string name;
   uint64_t kib = 0;
   if (words >> name >> kib && name == "MemTotal:") limits.memory_bytes = kib * 1024 / 10 * 9;
   return limits;
 }
 
-Status check_within(const plan::Limits& wanted, const TreeLimits& most) {
+Status check_within(const plan::Limits& wanted, const host::TreeLimits& most) {
   if (most.memory_bytes > 0 && wanted.memory_bytes > most.memory_bytes)
-    return bad_input("the plan wants " + bytes_text(wanted.memory_bytes) +
-                     " of memory for a trial, and this lab's may use at most " + bytes_text(most.memory_bytes) +
+    return bad_input("the plan wants " + host::bytes_text(wanted.memory_bytes) +
+                     " of memory for a trial, and this lab's may use at most " + host::bytes_text(most.memory_bytes) +
                      "; lower memory in [limits] of the plan, or leave it out");
   if (most.processes > 0 && static_cast<uint64_t>(wanted.processes) > most.processes)
     return bad_input("the plan wants " + std::to_string(wanted.processes) +
@@ -67,7 +67,7 @@ Status check_timeouts(const plan::Plan& plan, std::chrono::nanoseconds longest) 
   return {};
 }
 
-TrialLimits settle_limits(const plan::Limits& wanted, const TreeLimits& most, const ProcessTree& tree) {
+TrialLimits settle_limits(const plan::Limits& wanted, const host::TreeLimits& most, const host::ProcessTree& tree) {
   TrialLimits limits;
   limits.plans = wanted;
   const auto settle = [](uint64_t of_plan, uint64_t of_lab, const std::string& why_not, uint64_t& trials, uint64_t& commands) {
@@ -92,7 +92,7 @@ std::string why_not_limited(const TrialLimits& limits) {
 }
 
 std::string memory_limit_text(const TrialLimits& limits) {
-  return limit_text(limits.trials.memory_bytes, bytes_text(limits.trials.memory_bytes), limits.plans.memory_bytes > 0,
+  return limit_text(limits.trials.memory_bytes, host::bytes_text(limits.trials.memory_bytes), limits.plans.memory_bytes > 0,
                     limits.no_memory);
 }
 
@@ -102,9 +102,9 @@ std::string process_limit_text(const TrialLimits& limits) {
 }
 
 std::string memory_kill_text(const TrialLimits& limits) {
-  return "killed for memory: all processes of the trial together may use at most " + bytes_text(limits.trials.memory_bytes) +
-         ", with what they have in files in memory; " + raise_text("memory", limits.plans.memory_bytes > 0) +
-         ", or have it use less";
+  return "killed for memory: all processes of the trial together may use at most " +
+         host::bytes_text(limits.trials.memory_bytes) + ", with what they have in files in memory; " +
+         raise_text("memory", limits.plans.memory_bytes > 0) + ", or have it use less";
 }
 
 std::string outside_kill_text() {
@@ -113,7 +113,7 @@ std::string outside_kill_text() {
          "says what used it";
 }
 
-std::string refused_processes_text(const LimitHits& hits, const TrialLimits& limits) {
+std::string refused_processes_text(const host::LimitHits& hits, const TrialLimits& limits) {
   if (hits.refused_processes == 0) return {};
   return "it was refused new processes or threads " + count_of(hits.refused_processes, "time", "times") +
          ": a trial may have at most " + std::to_string(limits.trials.processes) + "; " +

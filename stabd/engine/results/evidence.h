@@ -12,7 +12,7 @@ namespace stab::engine {
 
 // Reads only. `expanded` as expand_stored() made it of the experiment, `samples` as load_samples() made them;
 // trials recorded since then are left out.
-Result<analysis::Evidence> load_evidence(store::Store& store, const store::ExperimentRow& experiment,
-                                         const ExpandedPlan& expanded, const analysis::Samples& samples);
+Result<report::Evidence> load_evidence(store::Store& store, const store::ExperimentRow& experiment,
+                                         const ExpandedPlan& expanded, const report::Samples& samples);
 
 }  // namespace stab::engine

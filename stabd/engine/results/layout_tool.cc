@@ -97,7 +97,7 @@ LayoutTool layout_tool(const EngineOptions& options, const store::ExperimentRow&
           options.clock->monotonic_raw() + kLayoutsOfAnExperiment};
 }
 
-LayoutTool layout_tool(const Installation& installation, const store::ExperimentRow& row) {
+LayoutTool layout_tool(const host::Installation& installation, const store::ExperimentRow& row) {
   static const SystemClock clock;
   LayoutTool tool{installation.layout, {}, nullptr, {}};
   tool.reader.launcher = installation.launcher;

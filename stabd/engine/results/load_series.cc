@@ -82,7 +82,7 @@ Result<LoadedSeries> load_series(store::Store& store, const std::string& name, c
       older = i + 1;
       break;
     }
-    STAB_TRY(analysis::Samples samples, load_samples(store, row));
+    STAB_TRY(report::Samples samples, load_samples(store, row));
     if (samples.incomplete) {
       out.left_out.push_back(called + ": trials are missing");
       continue;

@@ -17,8 +17,8 @@ namespace stab::engine {
 
 struct EngineOptions {
   std::string database;
-  Installation installation;
-  Roots roots;
+  host::Installation installation;
+  host::Roots roots;
   const Clock* clock = nullptr;
   LabLimits limits;
   std::string knob_journal;  // one path a machine: stabd/host/tuning.h

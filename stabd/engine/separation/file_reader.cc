@@ -69,7 +69,7 @@ Result<FileAnswer> ask_about_files(const ReaderSetting& setting, const FileQuest
     return Error{ErrorCode::kNotFound, "'" + program + "' is missing; build or install all of stab", {}};
   STAB_TRY(const UniqueFd out, empty_file());
   STAB_TRY(const UniqueFd error, empty_file());
-  LaunchRequest request;
+  host::LaunchRequest request;
   request.exec_path = program;
   request.directory = "/";
   request.argv = question.words;
@@ -84,14 +84,14 @@ Result<FileAnswer> ask_about_files(const ReaderSetting& setting, const FileQuest
     STAB_CHECK_OK(setting.tree->admit(request));
     setting.tree->forget_spared();
   }
-  STAB_TRY(Launched launched,
-           Launched::start(setting.launcher, request, {question.in, out.get(), error.get(), question.beside, -1}));
+  STAB_TRY(host::Launched launched,
+           host::Launched::start(setting.launcher, request, {question.in, out.get(), error.get(), question.beside, -1}));
   if (const auto start = launched.go(); !start)
     return Error{start.error().code,
                  "start '" + program + "': " + start.error().message + "; every user who submits must be able to run it", {}};
   STAB_TRY(const Ending ending,
            wait_for_ending({launched.pidfd(), question.timeout, setting.cancel_fd, {}, 0, {}}, *setting.clock));
-  STAB_TRY(const ProcessUsage used, launched.end(setting.tree, kKillDeadline));
+  STAB_TRY(const host::ProcessUsage used, launched.end(setting.tree, kKillDeadline));
   while (setting.tree != nullptr && setting.tree->number() == 0 && ::waitpid(-1, nullptr, WNOHANG) > 0) {
   }
   if (ending.event == store::TrialEvent::kCancel) return Error{ErrorCode::kBusy, "cancelled while " + name + " worked", {}};

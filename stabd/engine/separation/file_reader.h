@@ -15,15 +15,13 @@
 
 namespace stab::engine {
 
-class ProcessTree;
-
 // Who starts it, as whom, and what ends it.
 struct ReaderSetting {
   std::string launcher;
-  std::optional<Submitter> submitter;  // none: as whoever asks
+  std::optional<host::Submitter> submitter;  // none: as whoever asks
   broker::Client* broker = nullptr;    // who starts it where there is no tree; null: we
-  ProcessTree* tree = nullptr;         // whose member it is, within these limits; null: none, it can start no other process
-  TreeLimits limits;
+  host::ProcessTree* tree = nullptr;   // whose member it is, within these limits; null: none, it can start no other process
+  host::TreeLimits limits;
   int cancel_fd = -1;                  // readable: give up. -1: none
   const Clock* clock = nullptr;
 };

@@ -15,8 +15,8 @@ bool is_separated(const EngineOptions& options) {
   return options.broker != nullptr && options.broker->is_root() && ::geteuid() != 0;
 }
 
-std::optional<Submitter> runs_as(const EngineOptions& options, uid_t uid, gid_t gid) {
-  return is_separated(options) ? Submitter{uid, gid, {}} : submitter_of(uid, gid);
+std::optional<host::Submitter> runs_as(const EngineOptions& options, uid_t uid, gid_t gid) {
+  return is_separated(options) ? host::Submitter{uid, gid, {}} : submitter_of(uid, gid);
 }
 
 Status give_directory(const EngineOptions& options, const std::string& path, uid_t uid, gid_t gid) {

@@ -27,7 +27,7 @@ Result<Companion> Companion::start(const Setting& setting, int area) {
   const UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
   UniqueFd error(::memfd_create("stab-companion", MFD_CLOEXEC));
   if (!null || !error) return system_error("memfd_create", errno);
-  LaunchRequest request;
+  host::LaunchRequest request;
   request.exec_path = setting.program;
   request.directory = std::string("/");
   request.argv = {"stab-causal", "/proc/self/fd/0"};
@@ -38,7 +38,7 @@ Result<Companion> Companion::start(const Setting& setting, int area) {
   request.broker = setting.tree->broker();
   request.submitter = setting.submitter;
   request.limits = {{RLIMIT_CORE, 0, 0}};
-  STAB_TRY(Launched launched, Launched::start(setting.launcher, request, {area, null.get(), error.get(), -1, -1}));
+  STAB_TRY(host::Launched launched, host::Launched::start(setting.launcher, request, {area, null.get(), error.get(), -1, -1}));
   if (const auto gone = launched.go(); !gone) return gone.error();
   setting.tree->keep(launched.pid());
   return Companion(std::move(launched), std::move(error), setting.tree);
@@ -48,9 +48,9 @@ Companion::~Companion() {
   if (launched_) (void)end();
 }
 
-Result<ProcessUsage> Companion::end() {
+Result<host::ProcessUsage> Companion::end() {
   const pid_t pid = launched_->pid();
-  Result<ProcessUsage> used = launched_->end(nullptr, kKillDeadline);
+  Result<host::ProcessUsage> used = launched_->end(nullptr, kKillDeadline);
   tree_->keep_no_longer(pid);
   launched_.reset();
   return used;
@@ -61,7 +61,7 @@ Status Companion::finish() {
   int ready = 0;
   do ready = ::poll(&gone, 1, kPatienceMs);
   while (ready < 0 && errno == EINTR);
-  STAB_TRY(const ProcessUsage used, end());
+  STAB_TRY(const host::ProcessUsage used, end());
   if (ready <= 0) return Error{ErrorCode::kUnavailable, "the companion of the trial's windows hangs", {}};
   if (WIFEXITED(used.status) && WEXITSTATUS(used.status) == 0) return {};
   std::string why = WIFEXITED(used.status) ? describe_end(WEXITSTATUS(used.status), {}) : describe_end({}, WTERMSIG(used.status));

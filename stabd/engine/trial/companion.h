@@ -19,9 +19,9 @@ class Companion {
  public:
   struct Setting {
     std::string launcher, program;
-    std::optional<Submitter> submitter;
+    std::optional<host::Submitter> submitter;
     int cpu = -1;
-    ProcessTree* tree = nullptr;  // that it is none of
+    host::ProcessTree* tree = nullptr;  // that it is none of
   };
   // The area is its standard input. It is there and waits for the program when this comes back.
   static Result<Companion> start(const Setting& setting, int area);
@@ -35,12 +35,12 @@ class Companion {
   Status finish();
 
  private:
-  Companion(Launched launched, UniqueFd error, ProcessTree* tree)
+  Companion(host::Launched launched, UniqueFd error, host::ProcessTree* tree)
       : launched_(std::move(launched)), error_(std::move(error)), tree_(tree) {}
-  Result<ProcessUsage> end();
-  std::optional<Launched> launched_;
+  Result<host::ProcessUsage> end();
+  std::optional<host::Launched> launched_;
   UniqueFd error_;  // what it says of why it can't
-  ProcessTree* tree_;
+  host::ProcessTree* tree_;
 };
 
 }  // namespace stab::engine

@@ -28,7 +28,7 @@ struct TrialNews {
 // What a trial that runs has done so far.
 struct ProgressNews {
   std::string subject;
-  std::vector<PointVisits> points;
+  std::vector<host::PointVisits> points;
 };
 
 }  // namespace stab::engine

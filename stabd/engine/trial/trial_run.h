@@ -33,7 +33,7 @@ struct CausalRequest {
 
 // What is run, and what it is held against.
 struct TrialRequest {
-  LaunchRequest launch;  // env without STAB= and the padding, which are added here
+  host::LaunchRequest launch;  // env without STAB= and the padding, which are added here
   plan::Layout layout;
   bool needs_region = false;  // region_time is a response
   std::vector<std::string> points;  // progress points whose throughput is a response
@@ -61,14 +61,14 @@ struct TrialRequest {
   std::string simulated_directory;
   bool events_together = false;  // as one group, where the plan counts in passes
   // Called while it runs, some seconds apart, with what it has done so far: visits of its progress points. Empty: nobody is.
-  std::function<void(const std::vector<PointVisits>&)> on_progress;
+  std::function<void(const std::vector<host::PointVisits>&)> on_progress;
   // Bytes that argv, env and exec path are padded up to, so that all cells of a workload start with the same
   // stack; env_size comes on top.
   uint64_t stack_top_bytes = 0;
 };
 
 // Bytes that a program finds above its first stack frame because of this request, without the padding.
-uint64_t stack_top_bytes(const LaunchRequest& launch);
+uint64_t stack_top_bytes(const host::LaunchRequest& launch);
 
 // The script as a helper reads it: its text, and behind a byte 0 the match table that it names.
 inline std::string script_with_rows(const TrialRequest& request) {
