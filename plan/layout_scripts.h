@@ -6,7 +6,7 @@
 
 #include "plan/plan.h"
 #include "plan/toml/section.h"
-#include "runtime/stab_abi.h"
+#include "runtime/modes.h"
 
 namespace stab::plan {
 
