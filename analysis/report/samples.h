@@ -124,7 +124,7 @@ enum class Unit {
 };
 
 // When the plan said that the experiment ends. Verdicts hold only where the experiment kept to it. How each rule is
-// judged: stopping.h.
+// judged: stopping_decision.h.
 enum class StoppingRule {
   kFixed,      // after the planned replicates
   kLooks,      // at the first declared look at which nothing is open

@@ -1,4 +1,4 @@
-// See stopping.h for the method.
+// The method is in stopping_decision.h.
 #include "analysis/report/stopping_decision.h"
 
 #include <algorithm>
