@@ -16,7 +16,7 @@ using std::chrono::nanoseconds;
 // An array of TOML.
 std::string list_of(const std::vector<std::string>& words) {
   std::string out;
-  for (const std::string& word : words) out += (out.empty() ? "[" : ", ") + plan::toml_text(word);
+  for (const std::string& word : words) out += (out.empty() ? "[" : ", ") + toml::toml_text(word);
   return out + "]";
 }
 
@@ -29,14 +29,14 @@ std::string list_of(const std::vector<int>& numbers) {
 std::string duration(nanoseconds time) { return "\"" + std::to_string(time.count() / 1000) + "us\""; }
 
 std::string experiment(const AdHocPlan& plan) {
-  std::string out = "[experiment]\nname = " + plan::toml_text(plan.name) + "\nseed = " + std::to_string(plan.seed) +
+  std::string out = "[experiment]\nname = " + toml::toml_text(plan.name) + "\nseed = " + std::to_string(plan.seed) +
                     "\nreplicates = " + std::to_string(plan.looks.back()) + "\n";
   if (plan.runs_per_seed > 1) out += "runs_per_seed = " + std::to_string(plan.runs_per_seed) + "\n";
   if (plan.sliced) out += "blocks = \"sliced\"\nresponse = \"cpu_time\"\n";
   else if (plan.compares()) out += "response = \"wall_time\"\n";
   else out += "response = [\"wall_time\", \"cpu_time\"]\n";
   if (plan.randomized && plan.compares()) out += "layouts = \"matched\"\n";
-  out += "margin = " + plan::toml_text(plan.margin) + "\n";
+  out += "margin = " + toml::toml_text(plan.margin) + "\n";
   if (plan.looks.size() > 1) out += "\n[stopping]\nrule = \"looks\"\nspending = \"pocock\"\nlooks = " + list_of(plan.looks) + "\n";
   return out;
 }
@@ -45,11 +45,11 @@ std::string factors(const AdHocPlan& plan) {
   std::string out;
   if (plan.compares()) out += std::string(kSideFactor) + " = [\n";
   for (const auto& [name, commit] : plan.built.revisions)
-    out += "  { name = " + plan::toml_text(name) + ", value = " + plan::toml_text(commit) + " },\n";
+    out += "  { name = " + toml::toml_text(name) + ", value = " + toml::toml_text(commit) + " },\n";
   if (plan.commands.size() > 1) {
     const std::vector<std::string> names = names_of_sides(plan.commands);
     for (size_t i = 0; i < plan.commands.size(); ++i)
-      out += "  { name = " + plan::toml_text(names[i]) + ", value = " + list_of(plan.commands[i].words) + " },\n";
+      out += "  { name = " + toml::toml_text(names[i]) + ", value = " + list_of(plan.commands[i].words) + " },\n";
   }
   if (plan.compares()) out += "]\n";
   if (plan.randomized) {
@@ -68,20 +68,20 @@ std::string program(const AdHocPlan& plan) {
     words.clear();
     for (const std::string& word : plan.commands[0].words) words.push_back(without_placeholders(word));
   }
-  std::string out = "\n[[program]]\nname = " + plan::toml_text(plan.name) + "\n";
+  std::string out = "\n[[program]]\nname = " + toml::toml_text(plan.name) + "\n";
   if (!plan.built.revisions.empty())
-    out += "source = { git = " + plan::toml_text(without_placeholders(plan.built.root)) + ", revision = \"{" + kSideFactor +
+    out += "source = { git = " + toml::toml_text(without_placeholders(plan.built.root)) + ", revision = \"{" + kSideFactor +
            "}\" }\nbuild = " + list_of({"/bin/sh", "-c", without_placeholders(plan.built.build)}) + "\n";
   if (!plan.built.inputs.empty()) out += "inputs = " + list_of(plan.built.inputs) + "\n";
   out += "run = " + list_of(words) + "\n";
-  if (!plan.directory.empty()) out += "cwd = " + plan::toml_text(without_placeholders(plan.directory)) + "\n";
+  if (!plan.directory.empty()) out += "cwd = " + toml::toml_text(without_placeholders(plan.directory)) + "\n";
   if (plan.timeout.count() > 0) out += "timeout = " + duration(plan.timeout) + "\n";
   if (!plan.environment.empty()) {
     std::string variables;
     for (const std::string& one : plan.environment) {
       const size_t equals = one.find('=');
-      variables += (variables.empty() ? "" : ", ") + plan::toml_text(one.substr(0, equals)) + " = " +
-                   plan::toml_text(without_placeholders(one.substr(equals + 1)));
+      variables += (variables.empty() ? "" : ", ") + toml::toml_text(one.substr(0, equals)) + " = " +
+                   toml::toml_text(without_placeholders(one.substr(equals + 1)));
     }
     out += "env = { " + variables + " }\n";
   }
@@ -155,7 +155,7 @@ Result<plan::Plan> parse_ad_hoc(const std::string& text, const std::string& dire
   const plan::RealFiles files(directory);
   plan::Parsed parsed = plan::parse_plan(text, "the plan", {.max_errors = 20, .files = &files});
   if (parsed.plan) return *std::move(parsed.plan);
-  std::string faults = plan::render(parsed.errors);
+  std::string faults = toml::render(parsed.errors);
   while (faults.ends_with('\n')) faults.pop_back();
   return bad_input("this makes no plan that can be run:\n" + faults);
 }

@@ -45,7 +45,7 @@ struct Comparison {
   nanoseconds start{0}, most{0};
   std::string directory{};
   AdHocPlan plan{};
-  analysis::CompareFacts facts{};
+  commands::CompareFacts facts{};
 
   nanoseconds elapsed() const { return clock.monotonic_raw() - start; }
 };
@@ -144,7 +144,7 @@ Status plan_programs(Comparison& of, const engine::StopSignal& stop) {
     STAB_TRY(const Probe again, tried(sides[0], of.directory, arguments, of.most - of.elapsed(), stop));
     if (!difference_of_outputs(seen[0], again)) of.facts.outputs = *outputs;
   }
-  const ClockChoice choice = choose_clock(programs, engine::available_memory_kib(engine::Roots()));
+  const ClockChoice choice = choose_clock(programs, engine::available_memory_kib(host::Roots()));
   of.facts.clock = choice.sentence;
   of.plan.sliced = choice.sliced;
   const auto cost = [&](const Probe& one) { return (choice.sliced ? one.cpu() : one.wall) + kEachTrial; };
@@ -261,23 +261,23 @@ Result<Run> run(Comparison& of, engine::Engine& engine, engine::StopSignal* stop
 
 // --- the answer --------------------------------------------------------------------------------------------------------------------
 
-int say(const analysis::CompareOutput& output, const Arguments& arguments) {
+int say(const commands::CompareOutput& output, const Arguments& arguments) {
   const std::string& text = arguments.json ? output.json : arguments.format == "markdown" ? output.markdown : output.text;
   std::fputs(text.c_str(), stdout);
   return output.exit_code;
 }
 
 // Blocks from the first one on that have both sides.
-uint32_t whole_blocks(const analysis::Samples& samples) {
+uint32_t whole_blocks(const report::Samples& samples) {
   std::map<uint32_t, int> sides;
-  for (const analysis::Trial& trial : samples.trials) ++sides[trial.block];
+  for (const report::Trial& trial : samples.trials) ++sides[trial.block];
   uint32_t whole = 0;
   while (sides[whole] >= 2) ++whole;
   return whole;
 }
 
 // The last declared look that has been reached; 0: none has.
-uint32_t last_look(const analysis::Samples& samples, uint32_t blocks) {
+uint32_t last_look(const report::Samples& samples, uint32_t blocks) {
   uint32_t reached = 0;
   for (const uint32_t look : samples.stopping.looks)
     if (look <= blocks) reached = look;
@@ -287,13 +287,13 @@ uint32_t last_look(const analysis::Samples& samples, uint32_t blocks) {
 Status write_times(const Comparison& of, store::Store& store, store::Id experiment) {
   if (of.arguments.export_json.empty()) return {};
   const RunClock clock = of.plan.sliced ? RunClock::kCpu : RunClock::kWall;
-  STAB_TRY(const analysis::TimedRuns before, runs_of(store, experiment, 0, of.facts.before, clock));
-  STAB_TRY(const analysis::TimedRuns after, runs_of(store, experiment, 1, of.facts.after, clock));
-  return write_whole(analysis::hyperfine_json({before, after}), of.arguments.export_json);
+  STAB_TRY(const commands::TimedRuns before, runs_of(store, experiment, 0, of.facts.before, clock));
+  STAB_TRY(const commands::TimedRuns after, runs_of(store, experiment, 1, of.facts.after, clock));
+  return write_whole(commands::hyperfine_json({before, after}), of.arguments.export_json);
 }
 
-Result<analysis::CompareOutput> answer(Comparison& of, store::Store& store, const Run& run) {
-  analysis::CompareFacts& facts = of.facts;
+Result<commands::CompareOutput> answer(Comparison& of, store::Store& store, const Run& run) {
+  commands::CompareFacts& facts = of.facts;
   facts.seconds = std::chrono::duration<double>(of.elapsed()).count();
   facts.experiment = run.experiment;
   facts.about = about_of(of.plan);
@@ -301,19 +301,19 @@ Result<analysis::CompareOutput> answer(Comparison& of, store::Store& store, cons
   if (run.end == engine::RunEnd::kStopped)
     facts.unfinished = run.is_over_time ? "the time was over before its last look" : "it was interrupted";
   STAB_TRY(const store::ExperimentRow row, store.experiment(run.experiment));
-  STAB_TRY(analysis::Samples samples, engine::load_samples(store, row));
+  STAB_TRY(report::Samples samples, engine::load_samples(store, row));
   STAB_CHECK_OK(write_times(of, store, run.experiment));
-  if (run.end != engine::RunEnd::kStopped) return analysis::compare_answer(samples, facts, terminal_width());
+  if (run.end != engine::RunEnd::kStopped) return commands::compare_answer(samples, facts, terminal_width());
   const uint32_t blocks = whole_blocks(samples), look = last_look(samples, blocks);
   if (look == 0) {
     facts.unfinished += ", with " + std::to_string(blocks) + " blocks of the " +
                         std::to_string(of.plan.looks.front()) + " of its first look";
-    return analysis::compare_without_answer(facts, terminal_width());
+    return commands::compare_without_answer(facts, terminal_width());
   }
   // What a declared look has found holds, whether there are others behind it or not.
-  samples = analysis::first_blocks(samples, look);
+  samples = report::first_blocks(samples, look);
   samples.incomplete = false;
-  return analysis::compare_answer(samples, facts, terminal_width());
+  return commands::compare_answer(samples, facts, terminal_width());
 }
 
 // The command as it was typed, without how long it may take.
@@ -328,7 +328,7 @@ void remember_command(Comparison& of) {
   of.facts.arguments = with_arguments(arguments.behind);
 }
 
-Result<analysis::CompareOutput> compared(Comparison& of) {
+Result<commands::CompareOutput> compared(Comparison& of) {
   const Arguments& arguments = of.arguments;
   if (arguments.words.size() != 2) return wrong_sides(arguments);
   STAB_TRY(of.most, time_limit(arguments));

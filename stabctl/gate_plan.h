@@ -21,7 +21,7 @@ namespace stab::ctl {
 
 struct GatePlan {
   std::string text;  // of a plan; the file's lines keep their numbers
-  std::vector<plan::Diagnostic> faults;
+  std::vector<toml::Diagnostic> faults;
   bool may_slice = false;  // the file leaves it open how its trials have the machine, and what of them is judged
 };
 // `base` and `head`: commits, 40 hex digits or 64. `slice`: blocks are sliced where the file leaves that open.

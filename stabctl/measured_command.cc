@@ -97,7 +97,7 @@ Result<MeasuredCommand> measured_command(const std::string& typed, const std::ve
   if (fs::exists(typed, error)) {
     out.words = {typed};
   } else {
-    auto words = plan::split_words(typed, "add --shell for a command of a shell's");
+    auto words = toml::split_words(typed, "add --shell for a command of a shell's");
     if (!words) return bad_input("command " + in_quotes(typed) + ": " + words.error().message);
     out.words = *std::move(words);
   }

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "stabd/engine/experiment/szc_program.h"
+#include "stabd/engine/build/szc_program.h"
 
 namespace stab::ctl {
 

@@ -9,7 +9,7 @@
 
 #include "base/printable.h"
 #include "base/wording.h"
-#include "stabd/engine/experiment/builds.h"
+#include "stabd/engine/build/builds.h"
 #include "stabctl/whole_file.h"
 #include "plan/toml/units.h"
 
@@ -29,7 +29,7 @@ std::vector<std::string> environment_of(const std::string& directory) {
 
 Result<nanoseconds> time_limit(const Arguments& arguments) {
   if (arguments.at_most.empty()) return nanoseconds(std::chrono::minutes(1));
-  const auto found = plan::parse_duration(arguments.at_most);
+  const auto found = toml::parse_duration(arguments.at_most);
   if (!found || found->count() <= 0)
     return bad_input("--at-most '" + arguments.at_most + "' is no time; write 90s, 10min or 1h");
   return *found;
@@ -83,11 +83,11 @@ uint64_t seed_of_now() {
   return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
 }
 
-Result<analysis::TimedRuns> runs_of(store::Store& store, store::Id experiment, int cell, const std::string& command,
+Result<commands::TimedRuns> runs_of(store::Store& store, store::Id experiment, int cell, const std::string& command,
                                     RunClock clock) {
   STAB_TRY(const std::vector<store::TrialRow> trials,
            store.trials(experiment, {.kind = store::TrialKind::kMain, .state = store::TrialState::kRecorded, .block = {}}));
-  analysis::TimedRuns out{.command = command, .times = {}, .user = {}, .system = {}, .exit_codes = {}};
+  commands::TimedRuns out{.command = command, .times = {}, .user = {}, .system = {}, .exit_codes = {}};
   constexpr double kSecond = 1e9;
   for (const store::TrialRow& trial : trials) {
     if (trial.cell != cell) continue;

@@ -45,7 +45,7 @@ uint64_t seed_of_now();
 
 enum class RunClock { kWall, kCpu };
 // Of the recorded trials of one cell, in the order of the schedule.
-Result<analysis::TimedRuns> runs_of(store::Store& store, store::Id experiment, int cell, const std::string& command,
+Result<commands::TimedRuns> runs_of(store::Store& store, store::Id experiment, int cell, const std::string& command,
                                     RunClock clock);
 
 // "no answer: ..." of an experiment that was rejected or has gaps, with what its runs said.

@@ -57,7 +57,7 @@ Result<PreflightChoice> choose_by_preflight(engine::Engine& engine, store::Id ex
     seen.delay = std::chrono::nanoseconds(delay == outcome.ledger.end() ? 0 : static_cast<int64_t>(delay->second));
     programs.push_back({name(trial), seen.busy(), outcome.max_rss_kib.value_or(0)});
   }
-  return PreflightChoice{{}, choose_clock(programs, engine::available_memory_kib(engine::Roots()))};
+  return PreflightChoice{{}, choose_clock(programs, engine::available_memory_kib(host::Roots()))};
 }
 
 }  // namespace stab::ctl

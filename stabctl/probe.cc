@@ -131,7 +131,7 @@ Result<Probe> probe(const std::vector<std::string>& words, const std::string& di
   while (::waitid(P_PID, static_cast<id_t>(pid), &ended, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
   }
   out.wall = clock.monotonic_raw() - start;
-  out.delay = nanoseconds(engine::run_delay_ns_of(engine::Roots(), pid).value_or(0));
+  out.delay = nanoseconds(engine::run_delay_ns_of(host::Roots(), pid).value_or(0));
   rusage used{};
   while (::wait4(pid, &out.status, 0, &used) < 0 && errno == EINTR) {
   }

@@ -31,7 +31,7 @@ struct Timing {
   nanoseconds start{0}, most{0};
   std::string directory{};
   AdHocPlan plan{};
-  analysis::TimeFacts facts{};
+  commands::TimeFacts facts{};
   nanoseconds elapsed() const { return clock.monotonic_raw() - start; }
 };
 
@@ -72,7 +72,7 @@ Status plan_runs(Timing& of, const engine::StopSignal& stop) {
   return {};
 }
 
-Result<analysis::TimeOutput> timed(Timing& of) {
+Result<commands::TimeOutput> timed(Timing& of) {
   const Arguments& arguments = of.arguments;
   if (arguments.words.empty()) return bad_input("time needs a program: stabctl time ./prog arguments");
   STAB_TRY(of.most, time_limit(arguments));
@@ -99,11 +99,11 @@ Result<analysis::TimeOutput> timed(Timing& of) {
   of.facts.experiment = experiment;
   of.facts.next = "stabctl report " + std::to_string(experiment) + database_option(arguments) + " --html time.html";
   STAB_TRY(const store::ExperimentRow row, store.experiment(experiment));
-  STAB_TRY(const analysis::Samples samples, engine::load_samples(store, row));
-  STAB_TRY(const analysis::TimedRuns wall, runs_of(store, experiment, 0, of.facts.command, RunClock::kWall));
-  STAB_TRY(const analysis::TimedRuns cpu, runs_of(store, experiment, 0, of.facts.command, RunClock::kCpu));
-  if (!arguments.export_json.empty()) STAB_CHECK_OK(write_whole(analysis::hyperfine_json({wall}), arguments.export_json));
-  return analysis::time_answer(samples, wall, cpu, of.facts, terminal_width());
+  STAB_TRY(const report::Samples samples, engine::load_samples(store, row));
+  STAB_TRY(const commands::TimedRuns wall, runs_of(store, experiment, 0, of.facts.command, RunClock::kWall));
+  STAB_TRY(const commands::TimedRuns cpu, runs_of(store, experiment, 0, of.facts.command, RunClock::kCpu));
+  if (!arguments.export_json.empty()) STAB_CHECK_OK(write_whole(commands::hyperfine_json({wall}), arguments.export_json));
+  return commands::time_answer(samples, wall, cpu, of.facts, terminal_width());
 }
 
 }  // namespace

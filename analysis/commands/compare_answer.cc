@@ -16,50 +16,50 @@
 #include "analysis/text/text_table.h"
 #include "base/printable.h"
 
-namespace stab::analysis {
+namespace stab::commands {
 namespace {
 
 struct Sides {
-  const Contrast* contrast = nullptr;
-  const Response* response = nullptr;
+  const report::Contrast* contrast = nullptr;
+  const report::Response* response = nullptr;
   double before = 0, after = 0;  // geometric means
-  Worse worse = Worse::kUnsure;
+  report::Worse worse = report::Worse::kUnsure;
   std::string word;              // "slower"
 };
 
-bool is_treatment(const Contrast& contrast) { return !contrast.layout && contrast.population == Population::kOneWorkload; }
+bool is_treatment(const report::Contrast& contrast) { return !contrast.layout && contrast.population == report::Population::kOneWorkload; }
 
-double mean_of(const Report& report, const Contrast& contrast, const std::string& level) {
+double mean_of(const report::Report& report, const report::Contrast& contrast, const std::string& level) {
   size_t factor = 0;
   while (report.factors[factor].name != contrast.factor) ++factor;
-  for (const Cell& cell : report.cells)
+  for (const report::Cell& cell : report.cells)
     if (cell.response == contrast.response && cell.levels[factor] == level) return cell.geometric_mean.value_or(cell.mean);
   return 0;
 }
 
-std::string margin_text(const Report& report) { return plain(100 * report.responses[0].margin) + " %"; }
+std::string margin_text(const report::Report& report) { return report::plain(100 * report.responses[0].margin) + " %"; }
 
-std::string word_of(const Report& report, const Contrast& contrast, Worse worse) {
-  switch (contrast.refused.empty() ? contrast.verdict : Verdict::kUnsure) {
-    case Verdict::kChanged:
+std::string word_of(const report::Report& report, const report::Contrast& contrast, report::Worse worse) {
+  switch (contrast.refused.empty() ? contrast.verdict : report::Verdict::kUnsure) {
+    case report::Verdict::kChanged:
       if (contrast.interval.estimate < 1) return "faster";
-      return worse == Worse::kNo ? "slower, by less than " + margin_text(report) : "slower";
-    case Verdict::kEquivalent: return "same within " + margin_text(report);
-    case Verdict::kUnsure:
-    case Verdict::kWithheld: break;
+      return worse == report::Worse::kNo ? "slower, by less than " + margin_text(report) : "slower";
+    case report::Verdict::kEquivalent: return "same within " + margin_text(report);
+    case report::Verdict::kUnsure:
+    case report::Verdict::kWithheld: break;
   }
-  return worse == Worse::kNo ? "unsure, but not slower by " + margin_text(report) : "unsure";
+  return worse == report::Worse::kNo ? "unsure, but not slower by " + margin_text(report) : "unsure";
 }
 
-Sides sides_of(const Report& report) {
+Sides sides_of(const report::Report& report) {
   Sides out;
-  for (const Contrast& contrast : report.contrasts) {
+  for (const report::Contrast& contrast : report.contrasts) {
     if (!is_treatment(contrast) || contrast.response != report.responses[0].name) continue;
     out.contrast = &contrast;
     out.response = &report.responses[0];
     out.before = mean_of(report, contrast, contrast.baseline);
     out.after = mean_of(report, contrast, contrast.level);
-    out.worse = worse_by(*out.response, contrast, report.alpha, contrast.p_holm);
+    out.worse = report::worse_by(*out.response, contrast, report.alpha, contrast.p_holm);
     out.word = word_of(report, contrast, out.worse);
   }
   return out;
@@ -73,14 +73,14 @@ std::string signed_per_cent(double ratio) {
 
 // "+2.43 % [+2.10, +2.80]"
 std::string difference(const Sides& sides) {
-  const Contrast& contrast = *sides.contrast;
+  const report::Contrast& contrast = *sides.contrast;
   if (!contrast.refused.empty()) return "-";
   return signed_per_cent(contrast.interval.estimate) + " % [" + signed_per_cent(contrast.interval.low) + ", " +
          signed_per_cent(contrast.interval.high) + "]";
 }
 
 std::string blocks_text(const Sides& sides, const CompareFacts& facts) {
-  return plural(sides.contrast->n, "block") + ", " + machine_time_text(std::max(1.0, facts.seconds));
+  return report::plural(sides.contrast->n, "block") + ", " + report::machine_time_text(std::max(1.0, facts.seconds));
 }
 
 // "--at-most 12min" of seconds, rounded up to a round figure.
@@ -96,28 +96,28 @@ struct Cure {
   std::string text, command;
 };
 
-Cure cure_of(const Report& report, const Sides& sides, const CompareFacts& facts) {
-  const Contrast& contrast = *sides.contrast;
+Cure cure_of(const report::Report& report, const Sides& sides, const CompareFacts& facts) {
+  const report::Contrast& contrast = *sides.contrast;
   const auto with = [&](const std::string& option) { return facts.command + " " + option + facts.arguments; };
-  const std::string wider = with("--margin " + plain(300 * report.responses[0].margin) + "%");
+  const std::string wider = with("--margin " + report::plain(300 * report.responses[0].margin) + "%");
   if (!contrast.refused.empty()) return {contrast.refused, with("--at-most 5min")};
-  if (contrast.by_alone) return {settling_text(report, contrast), with("--at-most 5min")};
-  if (!contrast.settles_n || !is_worth_running(contrast)) return {settling_text(report, contrast, "blocks"), wider};
+  if (contrast.by_alone) return {report::settling_text(report, contrast), with("--at-most 5min")};
+  if (!contrast.settles_n || !report::is_worth_running(contrast)) return {report::settling_text(report, contrast, "blocks"), wider};
   // By what a block has cost so far; half as much again, since looks are not at each block.
   const double each = facts.seconds / static_cast<double>(std::max<uint64_t>(1, contrast.n));
   const double needed = 1.5 * each * static_cast<double>(*contrast.settles_n);
   return {std::to_string(*contrast.settles_n) + " blocks would tell (now " + std::to_string(contrast.n) + "), some " +
-              machine_time_text(each * static_cast<double>(*contrast.settles_n)) + " in all",
+              report::machine_time_text(each * static_cast<double>(*contrast.settles_n)) + " in all",
           with("--at-most " + time_option(std::max(needed, 20.0)))};
 }
 
 // Of those that can turn this answer; others are in the report.
-std::vector<const Caveat*> caveats_that_matter(const Report& report) {
-  std::vector<const Caveat*> out;
-  for (const Caveat& caveat : report.caveats) {
+std::vector<const report::Caveat*> caveats_that_matter(const report::Report& report) {
+  std::vector<const report::Caveat*> out;
+  for (const report::Caveat& caveat : report.caveats) {
     switch (caveat.code) {
-      case CaveatCode::kSlicingMoves:
-      case CaveatCode::kLowOverlap: out.push_back(&caveat); break;
+      case report::CaveatCode::kSlicingMoves:
+      case report::CaveatCode::kLowOverlap: out.push_back(&caveat); break;
       default: break;
     }
     if (out.size() == 3) break;
@@ -125,19 +125,19 @@ std::vector<const Caveat*> caveats_that_matter(const Report& report) {
   return out;
 }
 
-std::string paragraph(const std::string& text, int width) { return wrap(text, width, "", "  "); }
+std::string paragraph(const std::string& text, int width) { return text::wrap(text, width, "", "  "); }
 
 std::string outputs_line(const CompareFacts& facts) {
   if (facts.outputs.empty()) return {};
   return "the two sides print something else, " + facts.outputs + "; times compare programs that do the same";
 }
 
-std::string text_of(const Report& report, const Sides& sides, const CompareFacts& facts, int width) {
+std::string text_of(const report::Report& report, const Sides& sides, const CompareFacts& facts, int width) {
   std::string out;
   if (!facts.outputs.empty()) out += paragraph(outputs_line(facts), width) + "\n";
   out += one_line(facts.before) + " -> " + one_line(facts.after) + "\n";
   if (sides.contrast->refused.empty())
-    out += value_text(*sides.response, sides.before) + " -> " + value_text(*sides.response, sides.after) + "  " +
+    out += report::value_text(*sides.response, sides.before) + " -> " + report::value_text(*sides.response, sides.after) + "  " +
            difference(sides) + "  " + sides.word + "; " + blocks_text(sides, facts) + "\n";
   else out += "unsure: " + sides.contrast->refused + "; " + blocks_text(sides, facts) + "\n";
   out += "\n";
@@ -146,19 +146,19 @@ std::string text_of(const Report& report, const Sides& sides, const CompareFacts
   if (is_open && sides.contrast->refused.empty()) out += paragraph(cure.text, width);
   if (!facts.unfinished.empty()) out += paragraph(facts.unfinished, width);
   out += paragraph(facts.clock, width) + paragraph(facts.about, width);
-  for (const Caveat* caveat : caveats_that_matter(report)) out += paragraph("care: " + caveat->message + "; " + caveat->hint, width);
+  for (const report::Caveat* caveat : caveats_that_matter(report)) out += paragraph("care: " + caveat->message + "; " + caveat->hint, width);
   return out + "\nnext: " + (is_open ? cure.command : facts.next) + "\n";
 }
 
 // One of the two sides, in JSON.
-void side(JsonWriter& json, std::string_view key, const std::string& command, double mean_s) {
+void side(text::JsonWriter& json, std::string_view key, const std::string& command, double mean_s) {
   json.begin_object(key).value("command", command).value("mean_s", mean_s).end();
 }
 
-std::string json_of(const Report& report, const Sides& sides, const CompareFacts& facts) {
-  const Contrast& contrast = *sides.contrast;
+std::string json_of(const report::Report& report, const Sides& sides, const CompareFacts& facts) {
+  const report::Contrast& contrast = *sides.contrast;
   const char* answers[] = {"not slower", "slower", "unsure"};
-  JsonWriter json;
+  text::JsonWriter json;
   json.begin_object();
   json.value("format", "stab-compare").value("version", 2).value("answer", answers[static_cast<int>(sides.worse)]);
   json.value("verdict", sides.word).value("response", contrast.response);
@@ -178,26 +178,26 @@ std::string json_of(const Report& report, const Sides& sides, const CompareFacts
   return json.take();
 }
 
-std::string markdown_of(const Report& report, const Sides& sides, const CompareFacts& facts) {
-  const auto cell = [](const std::string& text) { return " " + as_markdown(as_line(text)) + " |"; };
+std::string markdown_of(const report::Report& report, const Sides& sides, const CompareFacts& facts) {
+  const auto cell = [](const std::string& text) { return " " + text::as_markdown(text::as_line(text)) + " |"; };
   const bool is_known = sides.contrast->refused.empty();
-  std::string out = "| old | new | old | new | difference, " + plain(100 * (1 - report.alpha)) +
+  std::string out = "| old | new | old | new | difference, " + report::plain(100 * (1 - report.alpha)) +
                     " % interval | verdict | blocks |\n|---|---|---:|---:|---|---|---:|\n|";
-  out += cell(facts.before) + cell(facts.after) + cell(is_known ? value_text(*sides.response, sides.before) : "-") +
-         cell(is_known ? value_text(*sides.response, sides.after) : "-") + cell(difference(sides)) + cell(sides.word) +
+  out += cell(facts.before) + cell(facts.after) + cell(is_known ? report::value_text(*sides.response, sides.before) : "-") +
+         cell(is_known ? report::value_text(*sides.response, sides.after) : "-") + cell(difference(sides)) + cell(sides.word) +
          cell(std::to_string(sides.contrast->n)) + "\n\n";
-  if (!facts.outputs.empty()) out += as_markdown(as_line(outputs_line(facts))) + "\n\n";
-  return out + as_markdown(as_line(facts.clock)) + " " + as_markdown(as_line(facts.about)) + "\n";
+  if (!facts.outputs.empty()) out += text::as_markdown(text::as_line(outputs_line(facts))) + "\n\n";
+  return out + text::as_markdown(text::as_line(facts.clock)) + " " + text::as_markdown(text::as_line(facts.about)) + "\n";
 }
 
 }  // namespace
 
-Result<CompareOutput> compare_answer(const Samples& samples, const CompareFacts& facts, int width) {
-  STAB_TRY(const Report report, analyse(samples, Depth::kVerdicts));
+Result<CompareOutput> compare_answer(const report::Samples& samples, const CompareFacts& facts, int width) {
+  STAB_TRY(const report::Report report, report::analyse(samples, report::Depth::kVerdicts));
   const Sides sides = sides_of(report);
   if (!sides.contrast) return bad_input("this experiment compares no two programs");
   CompareOutput out;
-  out.exit_code = sides.worse == Worse::kNo ? 0 : sides.worse == Worse::kYes ? 1 : 3;
+  out.exit_code = sides.worse == report::Worse::kNo ? 0 : sides.worse == report::Worse::kYes ? 1 : 3;
   out.text = text_of(report, sides, facts, width);
   out.json = json_of(report, sides, facts);
   out.markdown = markdown_of(report, sides, facts);
@@ -210,13 +210,13 @@ CompareOutput compare_without_answer(const CompareFacts& facts, int width) {
   if (!facts.outputs.empty()) out.text = paragraph(outputs_line(facts), width) + "\n";
   out.text += one_line(facts.before) + " -> " + one_line(facts.after) + "\nunsure: " + facts.unfinished + "\n\nnext: " +
               facts.command + " --at-most 10min" + facts.arguments + "\n";
-  JsonWriter json;
+  text::JsonWriter json;
   json.begin_object().value("format", "stab-compare").value("version", 2).value("answer", "unsure");
   json.value("verdict", "unsure").value("unfinished", facts.unfinished).value("seconds", facts.seconds);
   json.value("experiment", facts.experiment).end();
   out.json = json.take();
-  out.markdown = "unsure: " + as_markdown(as_line(facts.unfinished)) + "\n";
+  out.markdown = "unsure: " + text::as_markdown(text::as_line(facts.unfinished)) + "\n";
   return out;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

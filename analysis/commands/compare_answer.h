@@ -8,7 +8,7 @@
 #include "analysis/report/samples.h"
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::commands {
 
 // What the samples don't say.
 struct CompareFacts {
@@ -32,8 +32,8 @@ struct CompareOutput {
 };
 
 // pre: a treatment of two levels, of which the first is `before`. kBadInput: no block is complete.
-Result<CompareOutput> compare_answer(const Samples& samples, const CompareFacts& facts, int width = 100);
+Result<CompareOutput> compare_answer(const report::Samples& samples, const CompareFacts& facts, int width = 100);
 // Where not even the first look was reached: unsure.
 CompareOutput compare_without_answer(const CompareFacts& facts, int width = 100);
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

@@ -13,7 +13,7 @@
 #include "analysis/text/text_table.h"
 #include "base/printable.h"
 
-namespace stab::analysis {
+namespace stab::commands {
 namespace {
 
 // Two layouts, drawn at random, differ by less than this many standard deviations of one in 19 of 20 cases.
@@ -30,49 +30,49 @@ struct LayoutSpread {
   uint64_t layouts = 0;
 };
 
-std::optional<LayoutSpread> layout_spread(const Report& report) {
-  for (const SpreadComponents& of : report.components)
+std::optional<LayoutSpread> layout_spread(const report::Report& report) {
+  for (const report::SpreadComponents& of : report.components)
     if (of.response == "cpu_time" && of.run)
       return LayoutSpread{std::sqrt(std::max(0.0, of.layout)), std::sqrt(std::max(0.0, *of.run)), of.layouts};
   return {};
 }
 
 std::string time_line(const char* name, const RunSummary& runs) {
-  const Response seconds{.name = name, .unit = "s"};
-  const auto text = [&](double value) { return value_text(seconds, value); };
+  const report::Response seconds{.name = name, .unit = "s"};
+  const auto text = [&](double value) { return report::value_text(seconds, value); };
   return std::string(name) + "  " + text(runs.mean) + " +- " + text(runs.sd) + "  (median " + text(runs.median) + ", " +
          text(runs.least) + " to " + text(runs.most) + ")";
 }
 
 std::string layout_line(const LayoutSpread& spread) {
   return "layout alone moves its CPU time by " + per_cent(std::expm1(spread.layout)) + " (sd over " +
-         plural(spread.layouts, "layout") + "; runs of one layout: " + per_cent(std::expm1(spread.run)) +
+         report::plural(spread.layouts, "layout") + "; runs of one layout: " + per_cent(std::expm1(spread.run)) +
          "): two builds that differ in layout alone may differ by " + per_cent(std::expm1(kTwoDraws * spread.layout));
 }
 
-void clock(JsonWriter& json, std::string_view key, const RunSummary& of) {
+void clock(text::JsonWriter& json, std::string_view key, const RunSummary& of) {
   json.begin_object(key).value("mean_s", of.mean).value("sd_s", of.sd).value("median_s", of.median);
   json.value("min_s", of.least).value("max_s", of.most).end();
 }
 
 }  // namespace
 
-Result<TimeOutput> time_answer(const Samples& samples, const TimedRuns& wall, const TimedRuns& cpu, const TimeFacts& facts,
+Result<TimeOutput> time_answer(const report::Samples& samples, const TimedRuns& wall, const TimedRuns& cpu, const TimeFacts& facts,
                                int width) {
   if (wall.times.size() < 2) return bad_input("two runs are needed to tell how times spread, and there are " +
                                               std::to_string(wall.times.size()));
-  STAB_TRY(const Report report, analyse(samples));
+  STAB_TRY(const report::Report report, report::analyse(samples));
   const RunSummary of_wall = summary_of(wall), of_cpu = summary_of(cpu);
   const std::optional<LayoutSpread> spread = layout_spread(report);
-  const Response seconds{.name = "cpu_time", .unit = "s"};
+  const report::Response seconds{.name = "cpu_time", .unit = "s"};
   TimeOutput out;
-  out.text = one_line(facts.command) + "\n" + time_line("wall", of_wall) + "; " + plural(of_wall.n, "run") + "\n" +
-             time_line("CPU ", of_cpu) + "; user " + value_text(seconds, of_wall.user) + ", system " +
-             value_text(seconds, of_wall.system) + "\n\n";
-  if (spread) out.text += wrap(layout_line(*spread), width, "", "  ");
-  if (!facts.unfinished.empty()) out.text += wrap(facts.unfinished, width, "", "  ");
-  out.text += wrap(facts.about, width, "", "  ") + "\nnext: " + facts.next + "\n";
-  JsonWriter json;
+  out.text = one_line(facts.command) + "\n" + time_line("wall", of_wall) + "; " + report::plural(of_wall.n, "run") + "\n" +
+             time_line("CPU ", of_cpu) + "; user " + report::value_text(seconds, of_wall.user) + ", system " +
+             report::value_text(seconds, of_wall.system) + "\n\n";
+  if (spread) out.text += text::wrap(layout_line(*spread), width, "", "  ");
+  if (!facts.unfinished.empty()) out.text += text::wrap(facts.unfinished, width, "", "  ");
+  out.text += text::wrap(facts.about, width, "", "  ") + "\nnext: " + facts.next + "\n";
+  text::JsonWriter json;
   json.begin_object().value("format", "stab-time").value("version", 1).value("command", facts.command);
   json.value("runs", of_wall.n);
   clock(json, "wall", of_wall);
@@ -83,14 +83,14 @@ Result<TimeOutput> time_answer(const Samples& samples, const TimedRuns& wall, co
   json.value("run_log_sd", spread ? std::optional(spread->run) : std::nullopt);
   json.value("experiment", facts.experiment).value("unfinished", facts.unfinished).value("about", facts.about).end();
   out.json = json.take();
-  const auto cell = [](const std::string& text) { return " " + as_markdown(as_line(text)) + " |"; };
+  const auto cell = [](const std::string& text) { return " " + text::as_markdown(text::as_line(text)) + " |"; };
   const auto row = [&](const char* name, const RunSummary& of) {
-    const auto text = [&](double value) { return cell(value_text(seconds, value)); };
+    const auto text = [&](double value) { return cell(report::value_text(seconds, value)); };
     return "|" + cell(name) + text(of.mean) + text(of.sd) + text(of.median) + text(of.least) + text(of.most) + "\n";
   };
-  out.markdown = "| " + as_markdown(as_line(facts.command)) + " | mean | sd | median | min | max |\n|---|---:|---:|---:|---:|---:|\n" +
-                 row("wall", of_wall) + row("CPU", of_cpu) + "\n" + (spread ? as_markdown(layout_line(*spread)) + "\n" : "");
+  out.markdown = "| " + text::as_markdown(text::as_line(facts.command)) + " | mean | sd | median | min | max |\n|---|---:|---:|---:|---:|---:|\n" +
+                 row("wall", of_wall) + row("CPU", of_cpu) + "\n" + (spread ? text::as_markdown(layout_line(*spread)) + "\n" : "");
   return out;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

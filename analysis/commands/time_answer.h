@@ -7,7 +7,7 @@
 #include "analysis/report/samples.h"
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::commands {
 
 struct TimeFacts {
   std::string command;     // as the user wrote it
@@ -23,7 +23,7 @@ struct TimeOutput {
 
 // `samples`: responses wall_time and cpu_time of one cell, whose layouts ran several times each where layout is randomized.
 // `wall` and `cpu`: the same runs. kBadInput: there are fewer than two.
-Result<TimeOutput> time_answer(const Samples& samples, const TimedRuns& wall, const TimedRuns& cpu, const TimeFacts& facts,
+Result<TimeOutput> time_answer(const report::Samples& samples, const TimedRuns& wall, const TimedRuns& cpu, const TimeFacts& facts,
                                int width = 100);
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

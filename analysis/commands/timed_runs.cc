@@ -7,26 +7,26 @@
 #include "analysis/statistics/descriptive.h"
 #include "analysis/text/json_writer.h"
 
-namespace stab::analysis {
+namespace stab::commands {
 
 RunSummary summary_of(const TimedRuns& runs) {
   RunSummary out;
   std::vector<double> sorted = runs.times;
   std::sort(sorted.begin(), sorted.end());
-  const Moments times = moments(runs.times);
+  const statistics::Moments times = statistics::moments(runs.times);
   out.n = runs.times.size();
   out.mean = times.mean;
   out.sd = out.n > 1 ? times.sd() : 0;
-  out.median = quantile_sorted(sorted, 0.5);
+  out.median = statistics::quantile_sorted(sorted, 0.5);
   out.least = sorted.front();
   out.most = sorted.back();
-  out.user = moments(runs.user).mean;
-  out.system = moments(runs.system).mean;
+  out.user = statistics::moments(runs.user).mean;
+  out.system = statistics::moments(runs.system).mean;
   return out;
 }
 
 std::string hyperfine_json(const std::vector<TimedRuns>& commands) {
-  JsonWriter json;
+  text::JsonWriter json;
   json.begin_object().begin_array("results");
   for (const TimedRuns& one : commands) {
     if (one.times.empty()) continue;
@@ -44,4 +44,4 @@ std::string hyperfine_json(const std::vector<TimedRuns>& commands) {
   return json.take();
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace stab::analysis {
+namespace stab::commands {
 
 // invariant: user, system and exit_codes have as many as times
 struct TimedRuns {
@@ -24,4 +24,4 @@ RunSummary summary_of(const TimedRuns& runs);
 // What `hyperfine --export-json` writes; a command without a run is left out.
 std::string hyperfine_json(const std::vector<TimedRuns>& commands);
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

@@ -14,12 +14,13 @@
 namespace stab::analysis {
 namespace {
 
+using namespace commands;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-Samples made(double effect, double residual = 0.0035, uint32_t blocks = 30) {
+report::Samples made(double effect, double residual = 0.0035, uint32_t blocks = 30) {
   Rng rng(7);
   return sliced_blocks(rng, {.blocks = blocks, .residual = residual, .heavy = false, .effect = std::log1p(effect)});
 }
@@ -38,7 +39,7 @@ CompareFacts facts() {
           .arguments = " -- 20"};
 }
 
-CompareOutput answered(const Samples& samples, const CompareFacts& of = facts()) {
+CompareOutput answered(const report::Samples& samples, const CompareFacts& of = facts()) {
   const auto output = compare_answer(samples, of);
   EXPECT_TRUE(output) << output.error().text();
   return output ? *output : CompareOutput{};
@@ -90,8 +91,8 @@ TEST(CompareAnswer, OtherOutputsComeFirst) {
 }
 
 // Eight layouts, two runs each.
-Samples runs_of_layouts(TimedRuns& wall, TimedRuns& cpu) {
-  Samples samples;
+report::Samples runs_of_layouts(TimedRuns& wall, TimedRuns& cpu) {
+  report::Samples samples;
   samples.experiment = "prog";
   samples.workloads = {"prog"};
   samples.factors = {{"code", {"once"}, true, 0, {false}}};
@@ -100,7 +101,7 @@ Samples runs_of_layouts(TimedRuns& wall, TimedRuns& cpu) {
   for (uint32_t layout = 0; layout < 8; ++layout)
     for (uint32_t run = 0; run < 2; ++run) {
       const double cpu_s = 0.5 * std::exp(of_layout[layout] + 0.001 * (run == 0 ? 1 : -1) * (layout % 3)), wall_s = 1.02 * cpu_s;
-      Trial trial;
+      report::Trial trial;
       trial.levels = {0};
       trial.block = layout;
       trial.order = 2 * layout + run;
@@ -120,7 +121,7 @@ Samples runs_of_layouts(TimedRuns& wall, TimedRuns& cpu) {
 
 TEST(TimeAnswer, SaysHowFarLayoutMovesIt) {
   TimedRuns wall{.command = "./prog 20", .times = {}, .user = {}, .system = {}, .exit_codes = {}}, cpu = wall;
-  const Samples samples = runs_of_layouts(wall, cpu);
+  const report::Samples samples = runs_of_layouts(wall, cpu);
   const TimeFacts of{.command = "./prog 20", .about = "built by szc", .unfinished = "", .experiment = 3, .next = "stabctl report 3"};
   const auto output = time_answer(samples, wall, cpu, of);
   ASSERT_TRUE(output) << output.error().text();
@@ -134,7 +135,7 @@ TEST(TimeAnswer, SaysHowFarLayoutMovesIt) {
 
 TEST(TimeAnswer, OneRunHasNoSpread) {
   TimedRuns one{.command = "./prog", .times = {1.0}, .user = {1.0}, .system = {0.0}, .exit_codes = {0}};
-  EXPECT_FALSE(time_answer(Samples(), one, one, {}));
+  EXPECT_FALSE(time_answer(report::Samples(), one, one, {}));
 }
 
 TEST(HyperfineJson, HasWhatItsReadersLookFor) {

@@ -38,7 +38,7 @@ AdHocPlan two_sides(bool szc) {
 
 plan::Plan parsed(const AdHocPlan& of) {
   plan::Parsed parsed = plan::parse_plan(text_of(of), "ad hoc", {});
-  EXPECT_TRUE(parsed.plan) << plan::render(parsed.errors) << text_of(of);
+  EXPECT_TRUE(parsed.plan) << toml::render(parsed.errors) << text_of(of);
   return parsed.plan ? *std::move(parsed.plan) : plan::Plan();
 }
 
