@@ -26,7 +26,11 @@ std::string list_of(const std::vector<int>& numbers) {
   return out + "]";
 }
 
-std::string duration(nanoseconds time) { return "\"" + std::to_string(time.count() / 1000) + "us\""; }
+std::string duration(nanoseconds time) {
+  const int64_t us = time.count() / 1000;
+  if (us % 1'000'000 == 0) return "\"" + std::to_string(us / 1'000'000) + "s\"";
+  return "\"" + (us % 1000 == 0 ? std::to_string(us / 1000) + "ms" : std::to_string(us) + "us") + "\"";
+}
 
 std::string experiment(const AdHocPlan& plan) {
   std::string out = "[experiment]\nname = " + toml::toml_text(plan.name) + "\nseed = " + std::to_string(plan.seed) +

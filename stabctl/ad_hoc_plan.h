@@ -14,8 +14,9 @@
 
 namespace stab::ctl {
 
-// The treatment whose levels are the two sides of a comparison.
-inline constexpr char kSideFactor[] = "side";
+// The treatment whose levels are the two sides of a comparison. Reports know it (analysis/report/contrasts.h): two binaries that are
+// not randomized have a difference that is theirs.
+inline constexpr char kSideFactor[] = "binary";
 
 // What an ad-hoc plan says beside its commands.
 // invariant: looks ascend, and there is one at least; with revisions there is one command

@@ -8,10 +8,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <map>
 
 #include "analysis/commands/compare_answer.h"
-#include "analysis/report/stopping_decision.h"
 #include "base/absolute_path.h"
 #include "base/number_text.h"
 #include "base/shell_word.h"
@@ -267,23 +265,6 @@ int say(const commands::CompareOutput& output, const Arguments& arguments) {
   return output.exit_code;
 }
 
-// Blocks from the first one on that have both sides.
-uint32_t whole_blocks(const report::Samples& samples) {
-  std::map<uint32_t, int> sides;
-  for (const report::Trial& trial : samples.trials) ++sides[trial.block];
-  uint32_t whole = 0;
-  while (sides[whole] >= 2) ++whole;
-  return whole;
-}
-
-// The last declared look that has been reached; 0: none has.
-uint32_t last_look(const report::Samples& samples, uint32_t blocks) {
-  uint32_t reached = 0;
-  for (const uint32_t look : samples.stopping.looks)
-    if (look <= blocks) reached = look;
-  return reached;
-}
-
 Status write_times(const Comparison& of, store::Store& store, store::Id experiment) {
   if (of.arguments.export_json.empty()) return {};
   const RunClock clock = of.plan.sliced ? RunClock::kCpu : RunClock::kWall;
@@ -301,18 +282,8 @@ Result<commands::CompareOutput> answer(Comparison& of, store::Store& store, cons
   if (run.end == engine::RunEnd::kStopped)
     facts.unfinished = run.is_over_time ? "the time was over before its last look" : "it was interrupted";
   STAB_TRY(const store::ExperimentRow row, store.experiment(run.experiment));
-  STAB_TRY(report::Samples samples, engine::load_samples(store, row));
+  STAB_TRY(const report::Samples samples, engine::load_samples(store, row));
   STAB_CHECK_OK(write_times(of, store, run.experiment));
-  if (run.end != engine::RunEnd::kStopped) return commands::compare_answer(samples, facts, terminal_width());
-  const uint32_t blocks = whole_blocks(samples), look = last_look(samples, blocks);
-  if (look == 0) {
-    facts.unfinished += ", with " + std::to_string(blocks) + " blocks of the " +
-                        std::to_string(of.plan.looks.front()) + " of its first look";
-    return commands::compare_without_answer(facts, terminal_width());
-  }
-  // What a declared look has found holds, whether there are others behind it or not.
-  samples = report::first_blocks(samples, look);
-  samples.incomplete = false;
   return commands::compare_answer(samples, facts, terminal_width());
 }
 

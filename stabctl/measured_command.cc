@@ -109,6 +109,7 @@ Result<MeasuredCommand> measured_command(const std::string& typed, const std::ve
   }
   if (const Status fine = check_program(program); !fine) return fine.error();
   STAB_TRY(program, absolute_path(program));
+  program = fs::path(program).lexically_normal().string();
   out.szc = engine::szc_program(program);
   return out;
 }

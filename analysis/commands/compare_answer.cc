@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <map>
 #include <optional>
 
 #include "analysis/report/report.h"
 #include "analysis/report/report_pen.h"
 #include "analysis/report/settling.h"
+#include "analysis/report/stopping_decision.h"
 #include "analysis/report/worse.h"
 #include "analysis/text/json_writer.h"
 #include "analysis/text/markup.h"
@@ -190,9 +192,52 @@ std::string markdown_of(const report::Report& report, const Sides& sides, const 
   return out + text::as_markdown(text::as_line(facts.clock)) + " " + text::as_markdown(text::as_line(facts.about)) + "\n";
 }
 
+// Blocks from the first one on that have both sides.
+uint32_t whole_blocks(const report::Samples& samples) {
+  std::map<uint32_t, int> sides;
+  for (const report::Trial& trial : samples.trials) ++sides[trial.block];
+  uint32_t whole = 0;
+  while (sides[whole] >= 2) ++whole;
+  return whole;
+}
+
+// The last declared look that has been reached; 0: none has.
+uint32_t last_look(const report::Samples& samples, uint32_t blocks) {
+  uint32_t reached = 0;
+  for (const uint32_t look : samples.stopping.looks)
+    if (look <= blocks) reached = look;
+  return reached;
+}
+
+// Where not even the first look was reached.
+CompareOutput without_answer(const CompareFacts& facts, uint32_t blocks, const std::vector<uint32_t>& looks, int width) {
+  const std::string why = facts.unfinished + ": " + report::plural(blocks, "block") +
+                          (looks.empty() ? "" : " of the " + std::to_string(looks[0]) + " of its first look");
+  CompareOutput out;
+  out.exit_code = 3;
+  if (!facts.outputs.empty()) out.text = paragraph(outputs_line(facts), width) + "\n";
+  out.text += one_line(facts.before) + " -> " + one_line(facts.after) + "\nunsure: " + why + "\n\nnext: " +
+              facts.command + " --at-most 10min" + facts.arguments + "\n";
+  text::JsonWriter json;
+  json.begin_object().value("format", "stab-compare").value("version", 2).value("answer", "unsure");
+  json.value("verdict", "unsure").value("unfinished", why).value("seconds", facts.seconds);
+  json.value("experiment", facts.experiment).end();
+  out.json = json.take();
+  out.markdown = "unsure: " + text::as_markdown(text::as_line(why)) + "\n";
+  return out;
+}
+
 }  // namespace
 
-Result<CompareOutput> compare_answer(const report::Samples& samples, const CompareFacts& facts, int width) {
+Result<CompareOutput> compare_answer(const report::Samples& all, const CompareFacts& facts, int width) {
+  report::Samples samples = all;
+  if (all.incomplete) {
+    const uint32_t blocks = whole_blocks(all), look = last_look(all, blocks);
+    if (look == 0) return without_answer(facts, blocks, all.stopping.looks, width);
+    // What a declared look has found holds, whether there are others behind it or not.
+    samples = report::first_blocks(all, look);
+    samples.incomplete = false;
+  }
   STAB_TRY(const report::Report report, report::analyse(samples, report::Depth::kVerdicts));
   const Sides sides = sides_of(report);
   if (!sides.contrast) return bad_input("this experiment compares no two programs");
@@ -201,21 +246,6 @@ Result<CompareOutput> compare_answer(const report::Samples& samples, const Compa
   out.text = text_of(report, sides, facts, width);
   out.json = json_of(report, sides, facts);
   out.markdown = markdown_of(report, sides, facts);
-  return out;
-}
-
-CompareOutput compare_without_answer(const CompareFacts& facts, int width) {
-  CompareOutput out;
-  out.exit_code = 3;
-  if (!facts.outputs.empty()) out.text = paragraph(outputs_line(facts), width) + "\n";
-  out.text += one_line(facts.before) + " -> " + one_line(facts.after) + "\nunsure: " + facts.unfinished + "\n\nnext: " +
-              facts.command + " --at-most 10min" + facts.arguments + "\n";
-  text::JsonWriter json;
-  json.begin_object().value("format", "stab-compare").value("version", 2).value("answer", "unsure");
-  json.value("verdict", "unsure").value("unfinished", facts.unfinished).value("seconds", facts.seconds);
-  json.value("experiment", facts.experiment).end();
-  out.json = json.take();
-  out.markdown = "unsure: " + text::as_markdown(text::as_line(facts.unfinished)) + "\n";
   return out;
 }
 

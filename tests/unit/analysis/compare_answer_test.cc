@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/commands/time_answer.h"
+#include "analysis/report/contrasts.h"
 #include "tests/unit/analysis/golden.h"
 #include "tests/unit/analysis/made_sliced.h"
 
@@ -23,6 +24,15 @@ using ::testing::StartsWith;
 report::Samples made(double effect, double residual = 0.0035, uint32_t blocks = 30) {
   Rng rng(7);
   return sliced_blocks(rng, {.blocks = blocks, .residual = residual, .heavy = false, .effect = std::log1p(effect)});
+}
+
+// Of 32 planned blocks so many have run when it was stopped, the last of them on one side alone.
+report::Samples cut_off(uint32_t blocks) {
+  report::Samples samples = made(0.03, 0.0035, blocks + 1);
+  samples.trials.pop_back();
+  samples.incomplete = true;
+  samples.stopping = {.rule = report::StoppingRule::kLooks, .spending = statistics::Spending::kPocock, .looks = {8, 16, 32}};
+  return samples;
 }
 
 CompareFacts facts() {
@@ -54,7 +64,7 @@ TEST(CompareAnswer, IsOneScreenForEachVerdict) {
                                            {"same", made(0), facts()}, {"unsure", made(0.012, 0.02, 12), facts()},
                                            {"other outputs", made(0.03), differs}, {"cut off", made(0.012, 0.02, 12), cut}})
     all += std::string("== ") + title + "\n" + answered(samples, of).text;
-  all += "== no look\n" + compare_without_answer(cut).text;
+  all += "== no look\n" + answered(cut_off(6), cut).text;
   expect_golden("compare_answers.txt", all);
 }
 
@@ -63,7 +73,7 @@ TEST(CompareAnswer, EndsAsTheGateDoes) {
   EXPECT_EQ(answered(made(-0.03)).exit_code, 0);
   EXPECT_EQ(answered(made(0)).exit_code, 0);
   EXPECT_EQ(answered(made(0.012, 0.02, 12)).exit_code, 3);
-  EXPECT_EQ(compare_without_answer(facts()).exit_code, 3);
+  EXPECT_EQ(answered(cut_off(6)).exit_code, 3);
 }
 
 TEST(CompareAnswer, JsonAndMarkdownSayTheSame) {
@@ -82,6 +92,22 @@ TEST(CompareAnswer, AnUnsureOneNamesWhatItTakes) {
   EXPECT_THAT(text, HasSubstr(" blocks would tell (now 11)"));
   EXPECT_THAT(text, HasSubstr("next: stabctl compare ./old ./new --at-most "));
   EXPECT_THAT(text, EndsWith(" -- 20\n"));
+}
+
+TEST(CompareAnswer, TheLastLookThatWasReachedCounts) {
+  const CompareOutput cut = answered(cut_off(20));
+  EXPECT_EQ(cut.exit_code, 1);
+  EXPECT_THAT(cut.text, HasSubstr("; 15 blocks, "));  // 16, one of which ran alone
+  EXPECT_THAT(answered(cut_off(6)).text, HasSubstr("6 blocks of the 8 of its first look"));
+}
+
+TEST(CompareAnswer, BinariesInOneLayoutHaveADifferenceOfTheirOwn) {
+  report::Samples samples = made(0.03);
+  samples.factors[0] = {"code", {"off"}, true, 0, {true}};
+  for (report::Trial& trial : samples.trials) trial.fixed_code = true, trial.layout = trial.levels[1];
+  EXPECT_THAT(answered(samples).text, HasSubstr("unsure: one layout a side"));
+  samples.factors[1].name = report::kBinaryFactor;
+  EXPECT_EQ(answered(samples).exit_code, 1);
 }
 
 TEST(CompareAnswer, OtherOutputsComeFirst) {
