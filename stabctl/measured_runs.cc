@@ -10,6 +10,7 @@
 #include "base/printable.h"
 #include "base/wording.h"
 #include "stabd/engine/build/builds.h"
+#include "stabctl/clock_choice.h"
 #include "stabctl/whole_file.h"
 #include "plan/toml/units.h"
 
@@ -23,6 +24,20 @@ std::vector<std::string> environment_of(const std::string& directory) {
   std::vector<std::string> out{std::string("PATH=") + engine::kSearchPath, "HOME=" + directory, "LC_ALL=C.UTF-8"};
   for (std::string& one : kept_environment()) out.push_back(std::move(one));
   return out;
+}
+
+// Of a short run the wait for a disk, or ours for a CPU once it is over, is a large share. A program that waits does so each time.
+Result<Probe> busiest_probe(const MeasuredCommand& command, const std::string& directory, nanoseconds most,
+                            const engine::StopSignal& stop) {
+  constexpr nanoseconds kShort = std::chrono::seconds(1);
+  constexpr int kTimes = 5;
+  const std::vector<std::string> environment = environment_of(directory);
+  STAB_TRY(Probe busiest, probe(command.words, directory, environment, most, stop));
+  for (int again = 1; again < kTimes && busiest.busy() < kLeastBusy && busiest.wall < kShort && busiest.status == 0; ++again) {
+    STAB_TRY(Probe next, probe(command.words, directory, environment, most, stop));
+    if (next.busy() > busiest.busy()) busiest = std::move(next);
+  }
+  return busiest;
 }
 
 }  // namespace
@@ -49,7 +64,7 @@ std::vector<std::string> kept_environment() {
 
 Result<Probe> tried(const MeasuredCommand& command, const std::string& directory, const Arguments& arguments, nanoseconds most,
                     const engine::StopSignal& stop) {
-  STAB_TRY(Probe seen, probe(command.words, directory, environment_of(directory), most, stop));
+  STAB_TRY(Probe seen, busiest_probe(command, directory, most, stop));
   const std::string failure = failure_of(seen, arguments.exit);
   if (failure.empty()) return seen;
   std::string message = "'" + command.shown + "' " + failure;

@@ -104,13 +104,14 @@ Cure cure_of(const report::Report& report, const Sides& sides, const CompareFact
   const std::string wider = with("--margin " + report::plain(300 * report.responses[0].margin) + "%");
   if (!contrast.refused.empty()) return {contrast.refused, with("--at-most 5min")};
   if (contrast.by_alone) return {report::settling_text(report, contrast), with("--at-most 5min")};
-  if (!contrast.settles_n || !report::is_worth_running(contrast)) return {report::settling_text(report, contrast, "blocks"), wider};
-  // By what a block has cost so far; half as much again, since looks are not at each block.
+  constexpr double kMostSeconds = 3600, kLeastSeconds = 20;
   const double each = facts.seconds / static_cast<double>(std::max<uint64_t>(1, contrast.n));
-  const double needed = 1.5 * each * static_cast<double>(*contrast.settles_n);
+  const double needed = contrast.settles_n ? each * static_cast<double>(*contrast.settles_n) : kMostSeconds + 1;
+  if (needed > kMostSeconds) return {report::settling_text(report, contrast, "blocks"), wider};
+  // Half as much again, since looks are not at each block.
   return {std::to_string(*contrast.settles_n) + " blocks would tell (now " + std::to_string(contrast.n) + "), some " +
-              report::machine_time_text(each * static_cast<double>(*contrast.settles_n)) + " in all",
-          with("--at-most " + time_option(std::max(needed, 20.0)))};
+              report::machine_time_text(needed) + " in all; or a wider margin",
+          with("--at-most " + time_option(std::max(1.5 * needed, kLeastSeconds)))};
 }
 
 // Of those that can turn this answer; others are in the report.
@@ -136,7 +137,7 @@ std::string outputs_line(const CompareFacts& facts) {
 
 std::string text_of(const report::Report& report, const Sides& sides, const CompareFacts& facts, int width) {
   std::string out;
-  if (!facts.outputs.empty()) out += paragraph(outputs_line(facts), width) + "\n";
+  if (!facts.outputs.empty()) out += paragraph(outputs_line(facts), width);
   out += one_line(facts.before) + " -> " + one_line(facts.after) + "\n";
   if (sides.contrast->refused.empty())
     out += report::value_text(*sides.response, sides.before) + " -> " + report::value_text(*sides.response, sides.after) + "  " +
@@ -215,7 +216,7 @@ CompareOutput without_answer(const CompareFacts& facts, uint32_t blocks, const s
                           (looks.empty() ? "" : " of the " + std::to_string(looks[0]) + " of its first look");
   CompareOutput out;
   out.exit_code = 3;
-  if (!facts.outputs.empty()) out.text = paragraph(outputs_line(facts), width) + "\n";
+  if (!facts.outputs.empty()) out.text = paragraph(outputs_line(facts), width);
   out.text += one_line(facts.before) + " -> " + one_line(facts.after) + "\nunsure: " + why + "\n\nnext: " +
               facts.command + " --at-most 10min" + facts.arguments + "\n";
   text::JsonWriter json;

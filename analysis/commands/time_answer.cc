@@ -37,11 +37,13 @@ std::optional<LayoutSpread> layout_spread(const report::Report& report) {
   return {};
 }
 
+std::string seconds_text(double seconds) {
+  return seconds > 0 ? report::value_text({.name = "time", .unit = "s"}, seconds) : std::string("0 s");
+}
+
 std::string time_line(const char* name, const RunSummary& runs) {
-  const report::Response seconds{.name = name, .unit = "s"};
-  const auto text = [&](double value) { return report::value_text(seconds, value); };
-  return std::string(name) + "  " + text(runs.mean) + " +- " + text(runs.sd) + "  (median " + text(runs.median) + ", " +
-         text(runs.least) + " to " + text(runs.most) + ")";
+  return std::string(name) + "  " + seconds_text(runs.mean) + " +- " + seconds_text(runs.sd) + "  (median " +
+         seconds_text(runs.median) + ", " + seconds_text(runs.least) + " to " + seconds_text(runs.most) + ")";
 }
 
 std::string layout_line(const LayoutSpread& spread) {
@@ -64,11 +66,9 @@ Result<TimeOutput> time_answer(const report::Samples& samples, const TimedRuns& 
   STAB_TRY(const report::Report report, report::analyse(samples));
   const RunSummary of_wall = summary_of(wall), of_cpu = summary_of(cpu);
   const std::optional<LayoutSpread> spread = layout_spread(report);
-  const report::Response seconds{.name = "cpu_time", .unit = "s"};
   TimeOutput out;
   out.text = one_line(facts.command) + "\n" + time_line("wall", of_wall) + "; " + report::plural(of_wall.n, "run") + "\n" +
-             time_line("CPU ", of_cpu) + "; user " + report::value_text(seconds, of_wall.user) + ", system " +
-             report::value_text(seconds, of_wall.system) + "\n\n";
+             time_line("CPU ", of_cpu) + "; user " + seconds_text(of_wall.user) + ", system " + seconds_text(of_wall.system) + "\n\n";
   if (spread) out.text += text::wrap(layout_line(*spread), width, "", "  ");
   if (!facts.unfinished.empty()) out.text += text::wrap(facts.unfinished, width, "", "  ");
   out.text += text::wrap(facts.about, width, "", "  ") + "\nnext: " + facts.next + "\n";
@@ -85,7 +85,7 @@ Result<TimeOutput> time_answer(const report::Samples& samples, const TimedRuns& 
   out.json = json.take();
   const auto cell = [](const std::string& text) { return " " + text::as_markdown(text::as_line(text)) + " |"; };
   const auto row = [&](const char* name, const RunSummary& of) {
-    const auto text = [&](double value) { return cell(report::value_text(seconds, value)); };
+    const auto text = [&](double value) { return cell(seconds_text(value)); };
     return "|" + cell(name) + text(of.mean) + text(of.sd) + text(of.median) + text(of.least) + text(of.most) + "\n";
   };
   out.markdown = "| " + text::as_markdown(text::as_line(facts.command)) + " | mean | sd | median | min | max |\n|---|---:|---:|---:|---:|---:|\n" +
