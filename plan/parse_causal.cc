@@ -1,4 +1,4 @@
-// [causal]: docs/causal.md says what follows from it, plan/causal.h what the keys become.
+// [causal]: docs/how-to/find-the-line.md says what follows from it, plan/causal.h what the keys become.
 #include <algorithm>
 #include <cmath>
 

@@ -1,4 +1,4 @@
-// The factor load: multiples of the rate at which tasks arrive. docs/causal.md says what it does to a program.
+// The factor load: multiples of the rate at which tasks arrive. docs/how-to/find-the-line.md says what it does to a program.
 #include <cmath>
 
 #include "base/number_text.h"

@@ -48,7 +48,8 @@ class Reader {
     const auto has = [&](std::string_view name) { return std::find(header.begin(), header.end(), name) != header.end(); };
     for (const char* needed : {"trial", "block", "kind", "line", "speedup"})
       if (!has(needed))
-        return bad_input("'" + csv_.name() + "' has no column '" + needed + "'; docs/stats.md has the columns of windows");
+        return bad_input("'" + csv_.name() + "' has no column '" + needed +
+                         "'; docs/reference/stats.md has the columns of windows");
     if (!has("wall_ns") && !has("cpu_ns"))
       return bad_input("'" + csv_.name() + "' has no column 'wall_ns' or 'cpu_ns' for the windows' time");
     for (const std::string& name : header) {

@@ -10,7 +10,7 @@
 
 namespace stab::analysis {
 
-// "stab-figures", version 1: docs/report-json.md describes it. Lists have 7 significant digits. Nothing in it is NaN.
+// "stab-figures", version 1: docs/reference/report-json.md describes it. Lists have 7 significant digits. Nothing in it is NaN.
 std::string figures_json(const Samples& samples, const UnitsByResponse& units, const Report& report);
 
 }  // namespace stab::analysis

@@ -17,7 +17,7 @@ namespace stab::analysis {
 // Everything of the trials. `units` as analyse() reduced them; `evidence` may be empty.
 Columns columns_of(const Samples& samples, const UnitsByResponse& units, const Evidence& evidence);
 
-// "stab-samples", version 2: docs/report-json.md describes it.
+// "stab-samples", version 2: docs/reference/report-json.md describes it.
 std::string samples_json(const Samples& samples, const Columns& columns);
 
 struct ReadSamples {

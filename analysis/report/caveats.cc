@@ -151,7 +151,8 @@ void from_diagnostic(const Report& report, Tests tests, CaveatCode code, std::st
 }
 
 // Where the order within blocks was drawn, what lasts from trial to trial falls on all cells alike: intervals hold
-// (docs/method.md, "How often are we wrong"). Plain rows have no such order, and trials of a sliced block have none either.
+// (docs/explanation/how-often-wrong.md, "How often are we wrong"). Plain rows have no such order, and trials of a sliced block
+// have none either.
 void autocorrelation(const Samples& samples, const Report& report, Caveats& out) {
   const Diagnostic* worst = worst_of(report, {"lag-1 autocorrelation"});
   if (!worst) return;

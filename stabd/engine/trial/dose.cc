@@ -1,4 +1,4 @@
-// The report is JSON that the helper writes (runtime/helper, docs/abi.md). Only a few numbers of it decide
+// The report is JSON that the helper writes (runtime/helper, docs/reference/abi.md). Only a few numbers of it decide
 // anything; the text itself is stored whole.
 #include "stabd/engine/trial/dose.h"
 

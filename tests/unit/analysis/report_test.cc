@@ -139,7 +139,7 @@ TEST(Report, GoldenMarkdown) {
   expect_golden("lab.md", render_markdown(*report));
 }
 
-// The script is checked by hand against R (docs/method.md says how); here it must not change unnoticed.
+// The script is checked by hand against R (docs/explanation/how-often-wrong.md says how); here it must not change unnoticed.
 TEST(Report, GoldenRScript) {
   expect_golden("lab.R", run_report(lab_samples(1), {.format = ReportFormat::kR, .figures = ""}).out);
   Samples samples = lab_samples(1);

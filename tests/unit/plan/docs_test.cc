@@ -1,5 +1,5 @@
 // The documentation of the format against the parser: examples parse, and every key that the parser reads is
-// named in docs/plan.md and in the man page.
+// named in docs/reference/plan.md and in the man page.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -30,11 +30,11 @@ void expect_parses(const std::string& text, const std::string& name) {
 }
 
 TEST(PlanDocs, ExamplesParse) {
-  const std::string text = contents(kRoot / "docs/plan.md");
+  const std::string text = contents(kRoot / "docs/reference/plan.md");
   int examples = 0;
   for (size_t at = text.find("```toml\n"); at != std::string::npos; at = text.find("```toml\n", at + 1)) {
     const size_t start = at + 8;
-    expect_parses(text.substr(start, text.find("```", start) - start), "docs/plan.md");
+    expect_parses(text.substr(start, text.find("```", start) - start), "docs/reference/plan.md");
     ++examples;
   }
   EXPECT_GE(examples, 1);
@@ -63,7 +63,7 @@ std::set<std::string> keys_of_the_parser() {
 TEST(PlanDocs, EveryKeyIsDocumented) {
   const std::set<std::string> keys = keys_of_the_parser();
   ASSERT_GE(keys.size(), 60u);
-  for (const char* page : {"docs/plan.md", "docs/man/stab-plan.5"}) {
+  for (const char* page : {"docs/reference/plan.md", "docs/man/stab-plan.5"}) {
     const std::string text = contents(kRoot / page);
     for (const std::string& key : keys)
       EXPECT_TRUE(std::regex_search(text, std::regex("\\b" + key + "\\b"))) << page << " does not name '" << key << "'";

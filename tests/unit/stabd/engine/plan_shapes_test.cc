@@ -1,7 +1,7 @@
 // Every shape of experiment that a plan can declare, from its TOML through expansion and recorded trials to the printed
 // report. Trials are made up from a known model: each shape has one effect that must be found inside its interval, all its
 // other questions have the answer zero and must not be called changed; nothing may be refused without cause, and no number may
-// be NaN. The table of shapes in docs/plan.md names these tests.
+// be NaN. The table of shapes in docs/reference/plan.md names these tests.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
