@@ -5,7 +5,7 @@
 //                      time of the baseline windows of the same blocks / their visits
 //
 // where all four are sums over the run, so that each part of it counts by the time that it takes; the error is the jackknife's
-// over trials. The speedup is the share of the program's time that it would save. docs/explanation/how-often-wrong.md has why,
+// over trials. The speedup is the share of the program's time that it would save. docs/explanation/causal-profiles.md has why,
 // and the figures that this rests on; causal_fit.cc computes it.
 #pragma once
 

@@ -1,7 +1,7 @@
 // An arm's effect is a ratio of two rates: of the work that its windows did in their effective time, and of the work that the
 // baseline windows of the same blocks did in theirs. Work and time are added up before they are divided, so that each part of the
 // run counts by the time that it takes, whatever its share of the line. (A mean of the windows' logarithms would count a part in
-// which a line is nine tenths more than nine times as much as one in which it is a tenth.) docs/explanation/how-often-wrong.md
+// which a line is nine tenths more than nine times as much as one in which it is a tenth.) docs/explanation/causal-profiles.md
 // derives it.
 //
 // Both sums must stand for the same parts of the run. Blocks hold each arm once, so a baseline window counts by the arm's windows

@@ -58,6 +58,6 @@ Result<LayoutVerificationReport> verify_layouts(const Samples& samples, const st
 Interval ratio_of_spreads(const Moments& file, const Moments& plain, double alpha);
 
 std::string render_verification_text(const LayoutVerificationReport& report, int width);
-std::string render_verification_json(const LayoutVerificationReport& report);  // docs/how-to/find-the-function.md has the format
+std::string render_verification_json(const LayoutVerificationReport& report);  // docs/explanation/layout-maps.md has the format
 
 }  // namespace stab::analysis

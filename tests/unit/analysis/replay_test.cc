@@ -75,7 +75,7 @@ TEST(Replay, OfATrialAloneInItsCellNothingIsSaidOfItsMoment) {
   EXPECT_THAT(report.replay->sentences[0], HasSubstr("its layout is as fresh layouts of its cell are, within the margin"));
 }
 
-// As the table of docs/explanation/how-often-wrong.md has it: the margin is held against what lies on the other side only.
+// As the table of docs/explanation/verdicts.md has it: the margin is held against what lies on the other side only.
 TEST(Replay, OfALayoutThatIsSlowASmallDifferenceOfItsTrialIsNoMoment) {
   EXPECT_EQ(report_of({.effect = 0.04, .layout_sd = 0.005, .excess = 0.005}).replay->cause, Cause::kLayout) << "short of it";
   EXPECT_EQ(report_of({.effect = 0.04, .layout_sd = 0.005, .excess = -0.005}).replay->cause, Cause::kLayout)
