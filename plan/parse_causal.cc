@@ -51,7 +51,7 @@ void parse_speedups(Section& section, Causal& causal) {
   for (size_t i = 0; i < texts.size(); ++i) {
     const Result<double> share = parse_fraction(texts[i]);
     if (!share || !(*share >= 0.01) || *share > 1) {
-      faults.error(spots[i], "speedup " + in_quotes(texts[i]) + " is none between 1% and 100%", hint);
+      faults.error(spots[i], "speedup " + in_quotes(texts[i]) + " is not between 1% and 100%", hint);
       continue;
     }
     if (!speedups.empty() && *share <= speedups.back())
