@@ -80,7 +80,7 @@ class Reader {
       if (!names.insert(point.name).second)
         return bad_input("'" + csv_.name() + "' has two points of the name '" + point.name + "'");
       if (point.kind == PointKind::kLatency && !has("inside_ns:" + point.name))
-        return bad_input("'departures:" + point.name + "' takes 'inside_ns:" + point.name + "' beside it");
+        return bad_input("'departures:" + point.name + "' also needs the column 'inside_ns:" + point.name + "'");
     }
     return {};
   }

@@ -179,7 +179,7 @@ Result<Finding> anova_error(const Arguments& args, const StatsData& data) {
   FactorCodes factors = data.factors();
   const size_t groups = factors.names.size();
   if (groups + 1 > kMostFactors)
-    return bad_input("a model takes at most " + std::to_string(kMostFactors - 1) + " factors beside --pair, got " +
+    return bad_input("a model takes at most " + std::to_string(kMostFactors - 1) + " factors besides --pair, got " +
                      std::to_string(groups));
   std::vector<TermMask> terms;
   if (!args.has("model")) {

@@ -150,7 +150,7 @@ Result<CommandOutput> verify(const std::string& page) {
   return CommandOutput{
       "verified: every number of the report and of its figures was computed again from the page's " + trials +
           " and is the same; frame, style and script are those of this stabctl\n" +
-          wrap("Not computable from trials, so the page's own word: the plan, the hashes, the machine, the weather, the "
+          wrap("Not computable from trials, so only the page says it: the plan, the hashes, the machine, its conditions, the "
                "numbers of trials, the self-test.",
                100, "", ""),
       "", 0};

@@ -66,7 +66,7 @@ TEST(Diagnostics, SpeakOfWhatTheyAreFor) {
         << check << ", " << cells << " cells, " << blocks << " blocks";
 }
 
-// What "intervals hold all the same" in the caveat rests on: noise that lasts from trial to trial falls on all cells of a
+// What "intervals hold, because" in the caveat rests on: noise that lasts from trial to trial falls on all cells of a
 // block in an order that was drawn.
 TEST(Diagnostics, IntervalsHoldWhereTrialsRememberInBlocks) {
   constexpr int kRounds = 1500;

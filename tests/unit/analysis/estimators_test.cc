@@ -243,7 +243,7 @@ TEST(Estimators, AreShownWhereDeclaredAndNowhereElse) {
   samples.shift_quantiles.clear();
   const auto without = analyse(samples);
   ASSERT_TRUE(with && without);
-  EXPECT_THAT(render_terminal(*with), HasSubstr("Declared estimators beside the mean"));
+  EXPECT_THAT(render_terminal(*with), HasSubstr("Declared estimators besides the mean"));
   EXPECT_THAT(render_terminal(*with), HasSubstr("band, all at once"));
   EXPECT_THAT(render_markdown(*with), HasSubstr("Shift function"));
   EXPECT_THAT(to_json(*with), HasSubstr("\"estimator_contrasts\""));

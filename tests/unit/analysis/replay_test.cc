@@ -86,7 +86,7 @@ TEST(Replay, OfALayoutThatIsSlowASmallDifferenceOfItsTrialIsNoMoment) {
 TEST(Replay, TooFewRunsAreUnsureAndSayHowManyWouldTell) {
   const Report report = report_of({.times = 4, .effect = 0.02, .layout_sd = 0.04, .excess = 0.03});
   EXPECT_EQ(report.replay->cause, Cause::kUnsure);
-  EXPECT_THAT(report.replay->sentences[0], HasSubstr("runs of each would tell"));
+  EXPECT_THAT(report.replay->sentences[0], HasSubstr("runs of each are needed to decide"));
 }
 
 TEST(Replay, LinksThatComeBackCountOnceEach) {

@@ -77,7 +77,7 @@ TEST(Report, WorkloadsOfOneProgramCountOnceForOthers) {
   EXPECT_THAT(text, HasSubstr("of 3 workloads"));
   EXPECT_THAT(text, HasSubstr("other programs like these"));
   EXPECT_THAT(text, HasSubstr("their programs are a sample, error between them, workloads of one averaged"));
-  EXPECT_THAT(text, HasSubstr("2 programs: what holds for others like them is known poorly"));
+  EXPECT_THAT(text, HasSubstr("2 programs: too few to say much about others like them"));
   EXPECT_THAT(to_json(*report), HasSubstr("\"programs\""));
 
   samples.programs = {"lua", "lua", "lua"};
@@ -85,7 +85,7 @@ TEST(Report, WorkloadsOfOneProgramCountOnceForOthers) {
   ASSERT_TRUE(alone);
   for (const Contrast& contrast : alone->contrasts) EXPECT_NE(contrast.population, Population::kLikeThese);
   for (const AnovaTable& one : alone->anovas) EXPECT_FALSE(one.within_subjects);
-  EXPECT_THAT(render_terminal(*alone, 200, false), HasSubstr("one program: nothing is said about others"));
+  EXPECT_THAT(render_terminal(*alone, 200, false), HasSubstr("one program: the answer does not cover others"));
 }
 
 // Both directions, and the scripts of the page, which read the words.

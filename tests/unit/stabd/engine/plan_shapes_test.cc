@@ -64,7 +64,8 @@ const std::vector<Shape>& shapes() {
        "",
        "opt",
        0.05,
-       {"4 of 8 cells", "opt = code:stack", "code = stack:opt", "some effects cannot be separated from interactions of two factors"}},
+       {"4 of 8 cells", "opt = code:stack", "code = stack:opt",
+        "some effects cannot be separated from interactions of two factors"}},
       {"other_half_of_three",
        "replicates = 12",
        "code = [\"once\", \"shuffle\"]\nstack = [\"zero\", \"on\"]\nopt = [\"-O2\", \"-O3\"]\nfraction = { of = \"1/2\", "
