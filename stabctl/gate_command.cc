@@ -159,7 +159,7 @@ Result<plan::Plan> plan_of(const Revisions& revisions) {
   const std::string path = revisions.root + "/" + kFile;
   std::ifstream file(path, std::ios::binary);
   if (!file)
-    return Error{ErrorCode::kBadInput, "'" + path + "' can't be read; docs/gate.md has one to begin with", {}};
+    return Error{ErrorCode::kBadInput, "'" + path + "' can't be read; docs/how-to/gate.md has one to begin with", {}};
   std::string text(plan::kMaxPlanBytes + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<size_t>(file.gcount()));

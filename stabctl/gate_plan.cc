@@ -179,7 +179,7 @@ GatePlan gate_plan(const std::string& file, const std::string& path, const std::
   for (const toml::TomlEntry& entry : tree.entries) {
     for (const char* own : {"experiment", "factors", "stopping"})
       if (entry.key == own)
-        faults.error(entry.key_spot, "the gate writes '" + entry.key + "' itself", "use [gate]; docs/gate.md");
+        faults.error(entry.key_spot, "the gate writes '" + entry.key + "' itself", "use [gate]; docs/how-to/gate.md");
     if (entry.key != "gate") continue;
     if (entry.value.kind != Kind::kTable) {
       toml::wrong_type(faults, "gate", entry.value, Kind::kTable);
@@ -197,7 +197,7 @@ GatePlan gate_plan(const std::string& file, const std::string& path, const std::
                                       std::pair{"heap", &settings.heap}, std::pair{"epoch", &settings.epoch}}) {
       const toml::TomlNode* node = section.text(key, *member);
       if (node && member->find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.") != std::string::npos)
-        faults.error(node->spot, "'" + std::string(key) + "' is one level of that factor", "docs/plan.md lists them");
+        faults.error(node->spot, "'" + std::string(key) + "' is one level of that factor", "docs/reference/plan.md lists them");
     }
     section.integer("links", 0, 1000, settings.links);
     size_t blocks = 0;

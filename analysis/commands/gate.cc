@@ -100,11 +100,11 @@ std::string count(size_t number, const std::string& word) {
 std::string settling(const std::vector<Question>& open) {
   const report::Contrast* most = nullptr;
   for (const Question& one : open) {
-    if (!one.contrast->settles_worse_n) return "a larger margin would tell";
+    if (!one.contrast->settles_worse_n) return "a larger margin is needed to decide";
     if (!most || *one.contrast->settles_worse_n > *most->settles_worse_n) most = one.contrast;
   }
   return std::to_string(*most->settles_worse_n) + " replicates of each (now " + std::to_string(most->n) +
-         ") or a larger margin would tell";
+         ") or a larger margin are needed to decide";
 }
 
 std::string sentence(const report::Report& report, const Judged& judged, const GateFacts& facts) {

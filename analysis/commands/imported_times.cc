@@ -108,8 +108,9 @@ CommandOutput run_import(const std::vector<ImportedSide>& sides, double margin, 
   CommandOutput output = run_report(samples, options);
   if (!left_out.empty()) output.err += "not judged:\n" + listed(left_out);
   output.err +=
-      "imported: a process counts once, whatever it repeated. Nothing says that the sides ran in turns, or in more layouts than "
-      "one each: a difference may be the machine's between them, or the luck of a link; 'stabctl run' takes both out\n";
+      "imported: each process counts once, however often it repeated. The files don't show that the sides ran in turns, or in "
+      "more layouts than "
+      "one each: a difference may come from the machine or from link order; 'stabctl run' removes both\n";
   return output;
 }
 

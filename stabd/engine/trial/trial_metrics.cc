@@ -13,10 +13,10 @@ namespace stab::engine {
 
 Result<std::string> add_metrics(const plan::Metrics& metrics, const std::string& directory, int out_fd, Worker* worker,
                                 std::vector<store::ResponseRow>& responses) {
-  if (worker == nullptr) return Error{ErrorCode::kInternal, "a trial's metrics are to be read, and there is no worker", {}};
+  if (worker == nullptr) return Error{ErrorCode::kInternal, "there is no worker to read a trial's metrics", {}};
   const bool file = !metrics.file.empty();
   const std::string what = "metrics (" + metrics.format + ") in " + (file ? "'" + metrics.file + "'" : "standard output") + ": ";
-  const std::string wrong = what + "what the worker says of it is none of what a worker says, or it changed while it was read";
+  const std::string wrong = what + "stab-worker gave an answer that Stab never gives, or the file changed while it was read";
   std::vector<store::ResponseRow> rows;
   std::set<std::string> names;
   for (uint32_t total = 1; rows.size() < total;) {
