@@ -20,6 +20,7 @@
 #include "base/result.h"
 
 namespace stab::text {
+class JsonWriter;
 }
 
 namespace stab::report {
